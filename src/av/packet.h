@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* packet.h - one coded frame, shared by all who play it.
+ *
+ * Life: av_packet_new() -> fill fields and data -> push. From then on every holder has
+ * `const struct av_packet *`: fields and bytes never change again, only the count does. Nobody
+ * takes over another's reference: who keeps a packet takes one, who has one gives it back.
+ *
+ * `data` is the body of the RTMP message (FLV tag) that the publisher sent, kept byte for byte so
+ * that RTMP and FLV players get exactly that. The codec's own payload inside it, which other
+ * formats use, begins at `payload`: H.264/H.265 as length-prefixed NAL units, AAC raw frames,
+ * decoder configuration (avcC, hvcC, ASC) where `config` is set.
+ */
+#ifndef AV_PACKET_H
+#define AV_PACKET_H
+
+#include "av/codec.h"
+#include "base/ref.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define AV_CLOCK 90000 /* ticks per second of every time in av/, live/ and above */
+#define AV_MS(n) ((int64_t)(n) * (AV_CLOCK / 1000))
+
+enum av_kind { AV_VIDEO, AV_AUDIO, AV_DATA, AV_KINDS };
+
+struct av_packet {
+    struct ref ref;
+    uint32_t size;     /* bytes in data */
+    uint8_t kind;      /* enum av_kind */
+    uint8_t codec;     /* enum av_codec */
+    uint8_t tag;       /* RTMP message type id / FLV tag type: 8, 9, 18, 15 */
+    bool config : 1;   /* decoder configuration or stream metadata: nothing to show in it */
+    bool key : 1;      /* a player can start here */
+    uint16_t track;    /* 0 unless multitrack; 0x100: several tracks in one message */
+    uint16_t payload;  /* offset of the codec's payload in data; == size when there is none */
+    int32_t cts;       /* pts = dts + cts, 1/90000 s */
+    int64_t dts;       /* 1/90000 s */
+    uint8_t data[];
+};
+
+/* A packet with one reference, all fields 0, and size bytes to fill. Never NULL: running out of
+ * memory ends the process, so check peer-given sizes against a limit first. */
+struct av_packet *av_packet_new(size_t size);
+
+/* The packet whose `data` this is: for readers that fill memory they were given by
+ * av_packet_new() and know nothing of packets. */
+struct av_packet *av_packet_of(uint8_t *data);
+
+/* Another reference to the same packet; returns it. */
+const struct av_packet *av_packet_ref(const struct av_packet *pkt);
+
+/* Give one reference back: pkt = av_packet_unref(pkt). Always NULL; pkt may be NULL. */
+struct av_packet *av_packet_unref(const struct av_packet *pkt);
+
+long av_packet_live(void); /* packets alive now: tests assert 0 */
+
+#endif

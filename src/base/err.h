@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* err.h - errors that carry a trace.
+ *
+ * A function that can fail returns err_t; NULL is success. An error has one
+ * owner, the holder of the value, who does exactly one of these:
+ *   return err_wrap(err, "...");   add what was being done, pass it up
+ *   log_end(..., &err);            end it with a log line (sets it to NULL)
+ *   err_free(&err);                end it in silence (sets it to NULL)
+ * Only the outermost function of a coroutine ends errors; all others pass them.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stddef.h>
+
+typedef struct err *err_t; /* the only typedef'd pointer in this code base */
+
+/* What the one who ends an error needs to know: how loud, whose fault, retry or not. */
+enum err_class {
+    ERR_CLASS_PEER,   /* the peer left; normal life, log at info */
+    ERR_CLASS_STOP,   /* we were asked to stop; log at debug */
+    ERR_CLASS_TIME,   /* nothing came in time */
+    ERR_CLASS_PROTO,  /* the peer broke the protocol; count it, log at warn */
+    ERR_CLASS_LIMIT,  /* a limit of ours was hit; log at warn */
+    ERR_CLASS_DENIED, /* auth, hooks, no such stream */
+    ERR_CLASS_SYS,    /* the system or we failed; log at error */
+};
+
+/* Numbers are those that users of such servers know from their logs.
+ *     name               number  class   text */
+#define ERR_MAP(XX)                                                          \
+    XX(SOCKET_CREATE,     1000,   SYS,    "Create socket failed")            \
+    XX(SOCKET_BIND,       1002,   SYS,    "Bind socket failed")              \
+    XX(SOCKET_LISTEN,     1003,   SYS,    "Listen on socket failed")         \
+    XX(IO_CLOSED,         1004,   PEER,   "Peer closed the connection")      \
+    XX(IO_SYSTEM,         1007,   SYS,    "Socket i/o failed")               \
+    XX(IO_RESET,          1009,   PEER,   "Peer reset the connection")       \
+    XX(IO_TIMEOUT,        1011,   TIME,   "Socket i/o timeout")              \
+    XX(IO_CONNECT,        1012,   TIME,   "Connect to peer failed")          \
+    XX(CONF,              1023,   SYS,    "Configuration is invalid")        \
+    XX(CONF_SYNTAX,       1024,   SYS,    "Configuration syntax is wrong")   \
+    XX(STREAM_BUSY,       1028,   DENIED, "Stream is already published")     \
+    XX(PID_FILE,          1033,   SYS,    "Pid file failed")                 \
+    XX(SYSTEM,            1040,   SYS,    "System call failed")              \
+    XX(TOO_LARGE,         1050,   LIMIT,  "Over the size limit")             \
+    XX(TOO_MANY,          1051,   LIMIT,  "Over the count limit")            \
+    XX(NO_MEMORY,         1052,   SYS,    "Out of memory")                   \
+    XX(STOPPED,           1053,   STOP,   "Asked to stop")                   \
+    XX(DNS,               1080,   TIME,   "Name does not resolve")           \
+    XX(TRUNCATED,         2100,   PROTO,  "Message ends too early")          \
+    XX(MALFORMED,         2101,   PROTO,  "Malformed message")               \
+    XX(UNSUPPORTED,       2102,   PROTO,  "Not supported")                   \
+    XX(RTMP_PLAIN,        2000,   PROTO,  "RTMP plain handshake required")   \
+    XX(RTMP_CHUNK,        2001,   PROTO,  "RTMP chunk is wrong")             \
+    XX(RTMP_MSG_SIZE,     2002,   PROTO,  "RTMP message size is wrong")      \
+    XX(AMF0,              2003,   PROTO,  "AMF0 data is wrong")              \
+    XX(RTMP_CONNECT,      2004,   PROTO,  "RTMP connect is wrong")           \
+    XX(RTMP_HANDSHAKE,    2006,   PROTO,  "RTMP handshake failed")           \
+    XX(RTMP_NO_REQUEST,   2008,   PROTO,  "RTMP response without a request") \
+    XX(RTMP_REJECTED,     2009,   DENIED, "RTMP peer said no")               \
+    XX(NO_VHOST,          2018,   DENIED, "No such vhost")                   \
+    XX(VHOST_DISABLED,    2019,   DENIED, "Vhost is disabled")               \
+    XX(DENIED,            2048,   DENIED, "Denied by security rules")        \
+    XX(REFER_DENIED,      2049,   DENIED, "Denied by refer rules")           \
+    XX(STREAM_END,        2050,   PEER,   "Stream ended")                    \
+    XX(REPLACED,          2051,   PEER,   "Replaced by a new publisher")     \
+    XX(IDLE,              2052,   PEER,   "Nobody watches")                  \
+    XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
+    XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")
+
+enum err_code {
+    ERR_OK = 0,
+#define XX(name, number, cls, text) ERR_##name = number,
+    ERR_MAP(XX)
+#undef XX
+};
+
+/* err_new: a new error. err_sys: the same, and remembers errno. err_wrap: adds
+ * a frame, keeps the code; err must not be NULL. All record file, line, function. */
+#define err_new(code, ...)  err_new_at(__FILE__, __LINE__, __func__, code, 0, __VA_ARGS__)
+#define err_sys(code, ...)  err_new_at(__FILE__, __LINE__, __func__, code, 1, __VA_ARGS__)
+#define err_wrap(err, ...)  err_wrap_at(__FILE__, __LINE__, __func__, err, __VA_ARGS__)
+
+enum err_code  err_code(err_t err); /* ERR_OK for NULL */
+enum err_class err_class(err_t err);
+const char    *err_name(enum err_code code);
+
+/* Write "code=1011(IO_TIMEOUT)(Socket i/o timeout) : play : writev : waited 5000 ms" to
+ * buf: outermost context first, the strerror() of its errno last; returns buf. */
+const char *err_text(err_t err, char *buf, size_t size);
+/* Write "func() [file:line][errno=N]" for frame i, 0 being the outermost. NULL: no such frame. */
+const char *err_frame(err_t err, int i, char *buf, size_t size);
+
+void err_free(err_t *err);
+long err_live(void); /* errors alive now: tests assert 0 in their teardown */
+
+err_t err_new_at(const char *file, int line, const char *func, enum err_code code,
+                 int with_errno, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7), warn_unused_result));
+err_t err_wrap_at(const char *file, int line, const char *func, err_t err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6), warn_unused_result, nonnull(4)));
+
+#endif

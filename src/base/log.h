@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* log.h - log lines in the shape that operators of such servers know:
+ *
+ *     [2026-01-02 03:04:05.678][INFO][pid][cid] text
+ *     [2026-01-02 03:04:05.678][WARN][pid][cid][errno] text
+ *
+ * This file makes lines. Where they go, and whose cid they carry, is handed in
+ * once by the program (log_setup); without it lines go to stderr with cid "-".
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_DEBUG, LOG_TRACE, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_NONE };
+
+struct log_setup {
+    enum log_level min;        /* lines below it are not made */
+    bool utc;                  /* UTC instead of local time */
+    const char *(*cid)(void);  /* id of the connection that runs now; "" for none */
+    void (*write)(enum log_level level, const char *line, size_t size); /* with its '\n' */
+};
+
+/* Copied; takes effect with the next line. NULL members keep their defaults. */
+void log_init(const struct log_setup *setup);
+bool log_enabled(enum log_level level);
+const char *log_level_name(enum log_level level);
+
+/* At most 8 KB a line, longer text is cut. Keeps errno. */
+void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_debug(...) log_line(LOG_DEBUG, __VA_ARGS__)
+#define log_trace(...) log_line(LOG_TRACE, __VA_ARGS__) /* what operators see by default */
+#define log_info(...)  log_line(LOG_INFO, __VA_ARGS__)
+#define log_warn(...)  log_line(LOG_WARN, __VA_ARGS__)
+#define log_error(...) log_line(LOG_ERROR, __VA_ARGS__)
+
+/* The last line of a connection or task: "what" and why it ended, at a level that the
+ * error's class sets, with its trace where the fault is ours. Frees *err. */
+void log_end(const char *what, err_t *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* wr.c - write bytes of a message into a buffer that grows, up to a limit. */
+#include "base/wr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void wr_init(struct wr *w, size_t limit)
+{
+    *w = (struct wr){ .limit = limit };
+}
+
+void wr_free(struct wr *w)
+{
+    free(w->buf);
+    wr_init(w, w->limit);
+}
+
+/* Room for n more bytes, or NULL with w->bad set. */
+static uint8_t *room(struct wr *w, size_t n)
+{
+    uint8_t *at;
+
+    if (!w->bad && n > w->limit - w->len)
+        w->bad = ERR_TOO_LARGE;
+    if (!w->bad && n > w->cap - w->len) {
+        size_t cap = w->cap ? w->cap : 256;
+        uint8_t *p;
+
+        while (cap < w->len + n)
+            cap *= 2;
+        p = realloc(w->buf, cap);
+        if (p) {
+            w->buf = p;
+            w->cap = cap;
+        } else {
+            w->bad = ERR_NO_MEMORY;
+        }
+    }
+    if (w->bad)
+        return NULL;
+    at = w->buf + w->len;
+    w->len += n;
+    return at;
+}
+
+void wr_bytes(struct wr *w, const void *p, size_t n)
+{
+    uint8_t *at = room(w, n);
+
+    if (at && n)
+        memcpy(at, p, n);
+}
+
+void wr_be(struct wr *w, uint64_t v, size_t n)
+{
+    uint8_t *at = room(w, n);
+
+    for (; at && n; v >>= 8)
+        at[--n] = (uint8_t)v;
+}
+
+size_t wr_len32_begin(struct wr *w)
+{
+    wr_u32(w, 0);
+    return w->len;
+}
+
+void wr_len32_end(struct wr *w, size_t mark)
+{
+    uint32_t v = (uint32_t)(w->len - mark);
+
+    if (w->bad)
+        return;
+    for (size_t i = 4; i > 0; v >>= 8)
+        w->buf[mark - 4 + --i] = (uint8_t)v;
+}
+
+err_t wr_err(const struct wr *w, const char *what)
+{
+    return w->bad ? err_new(w->bad, "%s at %zu bytes", what, w->len) : NULL;
+}

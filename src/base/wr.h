@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* wr.h - write bytes of a message into a buffer that grows, up to a limit.
+ *
+ * The first failure (limit, memory) sticks; later writes do nothing. Build the
+ * whole message, then ask wr_err() once.
+ */
+#ifndef BASE_WR_H
+#define BASE_WR_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct wr {
+    uint8_t *buf;
+    size_t len, cap, limit;
+    enum err_code bad;
+};
+
+void wr_init(struct wr *w, size_t limit);
+void wr_free(struct wr *w);
+void wr_bytes(struct wr *w, const void *p, size_t n);
+void wr_be(struct wr *w, uint64_t v, size_t n); /* the low n bytes of v, big-endian */
+
+static inline void wr_u8(struct wr *w, uint8_t v)   { wr_be(w, v, 1); }
+static inline void wr_u16(struct wr *w, uint16_t v) { wr_be(w, v, 2); }
+static inline void wr_u24(struct wr *w, uint32_t v) { wr_be(w, v, 3); }
+static inline void wr_u32(struct wr *w, uint32_t v) { wr_be(w, v, 4); }
+
+/* A u32 length whose value is known only after what it counts is written:
+ *     size_t box = wr_len32_begin(&w);  ...write...  wr_len32_end(&w, box); */
+size_t wr_len32_begin(struct wr *w);
+void   wr_len32_end(struct wr *w, size_t mark);
+
+err_t wr_err(const struct wr *w, const char *what);
+
+#endif

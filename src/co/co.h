@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* co.h - coroutines in groups, over state-threads.
+ *
+ * Every coroutine belongs to a group and ends before the group does. A connection that needs a
+ * second coroutine makes a group on its own stack. State-threads forgets an interrupt once one
+ * call has returned EINTR; co_check() does not, so loops ask it once a turn.
+ *
+ * Anything here that is marked "yields" lets other coroutines run before it returns: pointers
+ * into shared tables are stale afterwards.
+ */
+#ifndef CO_CO_H
+#define CO_CO_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t co_usec; /* microseconds; times are of CLOCK_MONOTONIC */
+#define CO_MS(n) ((co_usec)(n) * 1000)
+#define CO_SECONDS(n) ((co_usec)(n) * 1000000)
+#define CO_FOREVER ((co_usec)-1)
+
+struct co; /* a coroutine; owned by its group, gone when its function has returned */
+
+struct co_group {
+    struct co *head;
+    int count;
+    bool stopping;
+    struct co *waiter; /* who waits for members to end */
+    err_t first;       /* the first error a member ended by */
+};
+
+typedef err_t co_fn(void *arg);
+
+err_t co_init(void); /* once per process, before anything else here (after fork) */
+
+void co_group_init(struct co_group *g);
+/* Run fn(arg) in a new member of g, on a stack of co_stack_size. It carries the cid of the
+ * caller. What fn returns ends there: the group keeps the first error and frees the rest. If
+ * co_go fails, arg is still the caller's. `name` must stay valid (a literal). */
+err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
+    __attribute__((warn_unused_result));
+/* Ask all members to stop, without waiting. */
+void co_group_interrupt(struct co_group *g);
+/* Ask all members to stop, wait until they are gone, hand over the first error. Yields. */
+err_t co_group_stop(struct co_group *g) __attribute__((warn_unused_result));
+/* The same without asking: wait until all members ended by themselves. Yields. */
+err_t co_group_wait(struct co_group *g) __attribute__((warn_unused_result));
+
+/* Run a(arg) and b(arg) side by side; when one ends, stop the other. Returns why the first ended:
+ * a sender with a reader beside it, a server with its signals. Yields. */
+err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *arg)
+    __attribute__((warn_unused_result));
+
+/* ERR_STOPPED once the coroutine that calls was asked to stop. Does not yield. */
+err_t co_check(void) __attribute__((warn_unused_result));
+/* Yields. ERR_STOPPED when asked to stop, before or while it sleeps. */
+err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
+void  co_yield(void); /* let those run who can; for loops that work 1 ms without waiting */
+
+/* Ask one coroutine to stop: its waits end and co_check() tells it from now on. */
+void co_stop(struct co *co);
+
+/* Parking: wait until somebody unparks me. The base of all queues in live/ and above. */
+enum co_wake { CO_WOKEN, CO_TIMEOUT, CO_STOPPED };
+enum co_wake co_park(co_usec timeout) __attribute__((warn_unused_result)); /* yields */
+/* Make a parked coroutine runnable (it runs later, not now). One that is not parked yet keeps the
+ * wake for its next co_park(), so a wake is never lost. */
+void co_unpark(struct co *co);
+
+struct co  *co_self(void); /* NULL outside of any group */
+const char *co_name(void);
+/* The 8 characters that this coroutine's log lines carry; "" outside of any. */
+const char *co_cid(void);
+void        co_new_cid(void); /* give the coroutine that calls a new random one */
+
+/* Monotonic time of this turn of the scheduler: cheap, exact to the turn. */
+co_usec co_now(void);
+co_usec co_clock(void); /* the same, exact to the call */
+
+/* Give back to the system the pages of the calling coroutine's stack that deep calls (handshakes,
+ * log lines) touched and that it does not use now. Call once before a long wait. */
+void co_stack_trim(void);
+
+long co_live(void); /* coroutines alive now: tests assert 0 */
+
+/* Timers: a hashed wheel of 4 ms ticks, O(1) to set and to cancel, for the many waits that are
+ * cancelled or moved before they are due. fn runs on the scheduler's ticker: it must not yield. */
+struct co_timer {
+    struct co_timer *next, **prev; /* prev is NULL while it is not set */
+    co_usec due;
+    void (*fn)(struct co_timer *t);
+};
+void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t));
+void co_timer_cancel(struct co_timer *t); /* nothing happens if it is not set */
+
+/* How late the ticker woke, for the operators' process line: counts of wakes that were up to
+ * 15, 20, 25, 30, 35, 40, 80, 160 ms apart where 20 ms were asked for, since the last call. */
+struct co_clock_stat {
+    unsigned counts[8];
+    unsigned timer_seconds;
+};
+void co_clock_take(struct co_clock_stat *out);
+
+#endif
