@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.h - what the configuration says, as plain typed values.
+ *
+ * A struct here is one block of the file; a field is one directive, named as in the file less
+ * the block's own prefix. All values are effective: environment, defaults and inheritance from
+ * outer blocks are already in them, so a reader never computes. All of it is immutable and owned
+ * by the struct conf it hangs from: hold a reference (conf_ref) as long as you point into it.
+ *
+ * Times are microseconds (int64_t, as co_usec). Strings are never NULL; "" is "not given".
+ */
+#ifndef CONF_SETTINGS_H
+#define CONF_SETTINGS_H
+
+#include "base/ref.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONF_AUTO ((int64_t)-1) /* the word `auto` where a time may stand: mw_latency */
+
+struct conf_list {
+    const char *const *v;
+    size_t n;
+};
+
+/* One endpoint of a listen, destination or origin: "1935", "1.2.3.4:1935", "[::1]:1935". */
+struct conf_endpoint {
+    const char *text; /* as written */
+    const char *host; /* without brackets; "" is any address */
+    int port;
+};
+
+struct conf_endpoints {
+    const struct conf_endpoint *v;
+    size_t n;
+};
+
+/* What a client is about to do: for security and refer rules. */
+enum conf_action { CONF_PUBLISH, CONF_PLAY };
+
+/* `allow publish 10.0.0.0/8;` Addresses are 16 bytes, IPv4 mapped as ::ffff:a.b.c.d. */
+struct conf_rule {
+    enum conf_action action;
+    uint8_t addr[16];
+    int bits; /* leading bits that count: 0 is `all` */
+    const char *text; /* "publish 10.0.0.0/8" */
+};
+
+struct conf_rules {
+    const struct conf_rule *v;
+    size_t n;
+};
+
+/* Free blocks (`vparams { profile baseline; }`): names and their values in the order written. */
+struct conf_pair {
+    const char *name, *value;
+};
+
+struct conf_pairs {
+    const struct conf_pair *v;
+    size_t n;
+};
+
+/* ------------------------------------------------------------------ the process */
+
+enum conf_log_tank { CONF_TANK_FILE, CONF_TANK_CONSOLE };
+
+/* Words of srs_log_level (old scale) and srs_log_level_v2 meet in one scale: see conf.log_level. */
+enum conf_log_level {
+    CONF_LOG_VERBOSE, /* what other scales call debug */
+    CONF_LOG_TRACE,   /* the usual amount */
+    CONF_LOG_INFO,
+    CONF_LOG_WARN,
+    CONF_LOG_ERROR,
+};
+
+struct conf_rtmp {
+    struct conf_endpoints listen;
+    int chunk_size;       /* bytes, 128..65536; what we announce and send with */
+    int64_t send_timeout; /* a peer that takes no byte for so long is dropped */
+};
+
+struct conf_rtmps {
+    bool enabled;
+    struct conf_endpoints listen;
+    const char *key, *cert; /* PEM files */
+};
+
+/* What one peer may take of us before it is cut off. */
+struct conf_limits {
+    int64_t handshake_timeout; /* from accept to the end of the handshake */
+    int64_t idle_timeout;      /* then to publish or play, and again after each of them */
+    int64_t max_message_size;  /* bytes of one RTMP message */
+    int64_t max_partial_size;  /* bytes of all unfinished messages of one connection */
+    int max_chunk_streams;     /* chunk streams of one connection */
+    int64_t max_stream_size;   /* bytes of media that one live stream remembers */
+};
+
+struct conf_heartbeat {
+    bool enabled;
+    int64_t interval;
+    const char *url, *device_id;
+    bool summaries, ports;
+};
+
+struct conf_stats {
+    bool enabled;
+    int network; /* index of the interface whose address is "the" address of the server */
+    struct conf_list disk;
+};
+
+struct conf_exporter {
+    bool enabled;
+    struct conf_endpoints listen;
+    const char *label, *tag;
+};
+
+struct conf_circuit_breaker {
+    bool enabled;
+    int high_threshold, high_pulse; /* percent of a core; seconds */
+    int critical_threshold, critical_pulse;
+    int dying_threshold, dying_pulse;
+};
+
+struct conf_https {
+    bool enabled;
+    struct conf_endpoints listen;
+    const char *key, *cert;
+};
+
+struct conf_raw_api {
+    bool enabled, allow_reload, allow_query, allow_update;
+};
+
+struct conf_auth {
+    bool enabled;
+    const char *username, *password;
+};
+
+struct conf_http_api {
+    bool enabled;
+    struct conf_endpoints listen;
+    bool crossdomain;
+    struct conf_raw_api raw_api;
+    struct conf_auth auth;
+    struct conf_https https;
+};
+
+struct conf_http_server {
+    bool enabled;
+    struct conf_endpoints listen;
+    const char *dir;
+    bool crossdomain;
+    struct conf_https https;
+};
+
+struct conf_srt_server {
+    bool enabled;
+    struct conf_endpoints listen;
+    int64_t maxbw;
+    int mss;
+    int64_t connect_timeout, peer_idle_timeout;
+    int64_t latency, recvlatency, peerlatency; /* `latency` is already in the other two */
+    bool tsbpdmode, tlpktdrop;
+    int sendbuf, recvbuf, payloadsize;
+    const char *passphrase;
+    int pbkeylen;
+    const char *default_app, *default_streamid, *default_mode;
+    bool sei_filter;
+};
+
+struct conf_rtc_tcp {
+    bool enabled;
+    struct conf_endpoints listen;
+};
+
+struct conf_black_hole {
+    bool enabled;
+    const char *addr;
+};
+
+enum conf_rtc_protocol { CONF_RTC_UDP, CONF_RTC_TCP, CONF_RTC_ALL };
+enum conf_ip_family { CONF_IPV4, CONF_IPV6, CONF_IP_ALL };
+
+struct conf_rtc_server {
+    bool enabled;
+    struct conf_endpoints listen;
+    struct conf_rtc_tcp tcp;
+    enum conf_rtc_protocol protocol;
+    struct conf_list candidate; /* $VAR is already replaced; "*" is every address we have */
+    bool use_auto_detect_network_ip;
+    enum conf_ip_family ip_family;
+    bool api_as_candidates, resolve_api_domain, keep_api_domain;
+    bool ecdsa, encrypt;
+    int reuseport;
+    bool merge_nalus;
+    struct conf_black_hole black_hole;
+};
+
+struct conf_rtsp_server {
+    bool enabled;
+    struct conf_endpoints listen;
+};
+
+struct conf_sip {
+    bool enabled;
+    struct conf_endpoints listen;
+    int64_t timeout, reinvite;
+    const char *candidate;
+};
+
+struct conf_stream_caster {
+    const char *name; /* "": stream_caster blocks have none */
+    bool enabled;
+    const char *caster, *output;
+    struct conf_endpoints listen;
+    struct conf_sip sip;
+};
+
+struct conf_stream_casters {
+    const struct conf_stream_caster *v;
+    size_t n;
+};
+
+/* ------------------------------------------------------------------ a vhost */
+
+enum conf_jitter { CONF_JITTER_FULL, CONF_JITTER_ZERO, CONF_JITTER_OFF };
+
+struct conf_play {
+    bool gop_cache;
+    int gop_cache_max_frames; /* a longer GOP is not kept; 0 is no limit */
+    int64_t queue_length;
+    enum conf_jitter time_jitter; /* already "off" when atc is on */
+    bool atc, mix_correct, atc_auto;
+    int64_t mw_latency; /* CONF_AUTO: as the load allows */
+    int mw_msgs;
+    int64_t send_min_interval; /* 0: as fast as it goes */
+    bool reduce_sequence_header;
+};
+
+/* What a publisher finds when its stream has one already. */
+enum conf_takeover {
+    CONF_TAKEOVER_OFF,   /* the new one is refused */
+    CONF_TAKEOVER_STALE, /* the old one gives way when silent, or to its own address */
+    CONF_TAKEOVER_ON,    /* the old one gives way */
+};
+
+struct conf_publish {
+    bool mr;
+    int64_t mr_latency;
+    int64_t firstpkt_timeout, normal_timeout;
+    bool parse_sps, try_annexb_first;
+    int64_t kickoff_for_idle; /* 0: a publisher nobody watches stays */
+    enum conf_takeover takeover;
+    int64_t takeover_silence; /* what counts as silent for `stale` */
+};
+
+enum conf_cluster_mode { CONF_CLUSTER_LOCAL, CONF_CLUSTER_REMOTE };
+enum conf_cluster_protocol { CONF_CLUSTER_RTMP, CONF_CLUSTER_FLV, CONF_CLUSTER_FLVS };
+
+struct conf_cluster {
+    enum conf_cluster_mode mode;
+    struct conf_endpoints origin;
+    bool token_traverse;
+    const char *vhost;
+    bool debug_srs_upnode;
+    enum conf_cluster_protocol protocol;
+    bool follow_client, origin_cluster;
+    struct conf_list coworkers;
+};
+
+struct conf_forward {
+    bool enabled;
+    struct conf_endpoints destination; /* port 1935 when none is written */
+    const char *backend;
+};
+
+struct conf_refer {
+    bool enabled;
+    struct conf_list all, publish, play; /* host suffixes */
+};
+
+struct conf_security {
+    bool enabled;
+    struct conf_rules allow, deny;
+};
+
+struct conf_http_static {
+    bool enabled;
+    const char *mount, *dir;
+};
+
+struct conf_http_remux {
+    bool enabled;
+    const char *mount;
+    int64_t fast_cache;
+    bool drop_if_not_match, has_audio, has_video, guess_has_av;
+};
+
+struct conf_http_hooks {
+    bool enabled;
+    struct conf_list on_connect, on_close, on_publish, on_unpublish, on_play, on_stop;
+    struct conf_list on_dvr, on_hls, on_hls_notify;
+};
+
+/* Each `publish` line of exec: the program and its arguments. */
+struct conf_commands {
+    const struct conf_list *v;
+    size_t n;
+};
+
+struct conf_exec {
+    bool enabled;
+    struct conf_commands publish;
+};
+
+struct conf_dash {
+    bool enabled;
+    int64_t fragment, update_period, timeshift;
+    const char *path, *mpd_file;
+    int window_size;
+    bool cleanup;
+    int64_t dispose;
+};
+
+enum conf_hls_on_error { CONF_HLS_IGNORE, CONF_HLS_DISCONNECT, CONF_HLS_CONTINUE };
+
+struct conf_hls {
+    bool enabled;
+    int64_t fragment;
+    double td_ratio, aof_ratio;
+    int64_t window;
+    enum conf_hls_on_error on_error;
+    const char *path, *m3u8_file, *ts_file, *entry_prefix;
+    const char *acodec, *vcodec;
+    bool cleanup;
+    int64_t dispose;
+    bool wait_keyframe, ts_floor;
+    int nb_notify;
+    bool ctx, ts_ctx;
+    bool keys;
+    int fragments_per_key;
+    const char *key_file, *key_file_path, *key_url;
+    bool dts_directly, use_fmp4;
+    const char *fmp4_file, *init_file;
+    bool recover, master_m3u8_path_relative;
+};
+
+struct conf_hds {
+    bool enabled;
+    int64_t fragment, window;
+    const char *path;
+};
+
+enum conf_dvr_plan { CONF_DVR_SESSION, CONF_DVR_SEGMENT };
+
+struct conf_dvr {
+    bool enabled;
+    struct conf_list apply; /* "all", or app/stream names */
+    enum conf_dvr_plan plan;
+    const char *path;
+    int64_t duration;
+    bool wait_keyframe;
+    enum conf_jitter time_jitter;
+};
+
+/* An ffmpeg output: of a transcode, or of an ingest. */
+struct conf_engine {
+    const char *name;
+    bool enabled;
+    struct conf_pairs perfile;
+    const char *iformat, *oformat;
+    struct conf_pairs vfilter;
+    const char *vcodec, *acodec;
+    int vbitrate;
+    double vfps;
+    int vwidth, vheight, vthreads;
+    const char *vprofile, *vpreset;
+    struct conf_pairs vparams;
+    int abitrate, asample_rate, achannels;
+    struct conf_pairs aparams;
+    const char *output;
+};
+
+struct conf_engines {
+    const struct conf_engine *v;
+    size_t n;
+};
+
+struct conf_transcode {
+    const char *name; /* "", "app" or "app/stream" */
+    bool enabled;
+    const char *ffmpeg;
+    struct conf_engines engine;
+};
+
+struct conf_transcodes {
+    const struct conf_transcode *v;
+    size_t n;
+};
+
+enum conf_ingest_type { CONF_INGEST_FILE, CONF_INGEST_STREAM };
+
+struct conf_ingest_input {
+    enum conf_ingest_type type;
+    const char *url;
+};
+
+struct conf_ingest {
+    const char *name; /* its id, unique in the vhost */
+    bool enabled;
+    struct conf_ingest_input input;
+    const char *ffmpeg;
+    struct conf_engines engine;
+};
+
+struct conf_ingests {
+    const struct conf_ingest *v;
+    size_t n;
+};
+
+struct conf_vhost_srt {
+    bool enabled, srt_to_rtmp;
+};
+
+struct conf_rtc {
+    bool enabled;
+    bool nack, nack_no_copy, twcc;
+    int64_t stun_timeout;
+    bool stun_strict_check;
+    const char *dtls_role, *dtls_version;
+    int drop_for_pt;
+    bool rtmp_to_rtc, keep_bframe, keep_avc_nalu_sei;
+    int opus_bitrate, aac_bitrate;
+    bool rtc_to_rtmp;
+    int64_t pli_for_rtmp;
+    bool init_rate_from_sdp, keep_original_ssrc;
+    /* Not directives of this block: what min_latency and play's merging mean for WebRTC. */
+    bool min_latency;
+    int mw_msgs;
+};
+
+struct conf_vhost_rtsp {
+    bool enabled, rtmp_to_rtsp;
+};
+
+enum conf_tri { CONF_UNSET = -1, CONF_OFF, CONF_ON };
+
+struct conf_vhost {
+    const char *name;
+    bool enabled;
+    int chunk_size;
+    bool min_latency; /* for RTMP and FLV; WebRTC has its own in rtc */
+    bool tcp_nodelay;
+    int in_ack_size;  /* 0: as the peer says */
+    int out_ack_size;
+    struct conf_play play;
+    struct conf_publish publish;
+    struct conf_cluster cluster;
+    struct conf_forward forward;
+    struct conf_refer refer;
+    struct conf_security security;
+    struct conf_http_static http_static;
+    struct conf_http_remux http_remux;
+    struct conf_http_hooks http_hooks;
+    struct conf_exec exec;
+    struct conf_dash dash;
+    struct conf_hls hls;
+    struct conf_hds hds;
+    struct conf_dvr dvr;
+    struct conf_ingests ingest;
+    struct conf_transcodes transcode;
+    struct conf_vhost_srt srt;
+    struct conf_rtc rtc;
+    struct conf_vhost_rtsp rtsp;
+    enum conf_tri min_latency_set; /* as written; readers want min_latency */
+};
+
+struct conf_vhosts {
+    const struct conf_vhost *v;
+    size_t n;
+};
+
+/* ------------------------------------------------------------------ the whole */
+
+struct conf_arena;
+
+struct conf {
+    struct ref ref;
+    struct conf_arena *arena; /* everything below that is a pointer lives here */
+
+    const char *server_id; /* "": make one and keep it beside the pid file */
+    const char *pid;
+    const char *ff_log_dir, *ff_log_level;
+    enum conf_log_tank srs_log_tank;
+    const char *srs_log_file;
+    enum conf_log_level log_level; /* of srs_log_level_v2 if given, else srs_log_level */
+    int max_connections;
+    bool daemon, utc_time;
+    int64_t pithy_print; /* period of the statistics lines */
+    const char *work_dir;
+    bool asprocess, empty_ip_ok, in_docker;
+    int64_t grace_start_wait, grace_final_wait;
+    bool force_grace_quit, disable_daemon_for_docker;
+    bool inotify_auto_reload, auto_reload_for_docker;
+    double tcmalloc_release_rate;
+    bool query_latest_version;
+    int64_t first_wait_for_qlv;
+    bool is_full;
+    int64_t watchdog; /* a coroutine that keeps the thread longer is logged; 0 is off */
+
+    struct conf_rtmp rtmp;
+    struct conf_rtmps rtmps;
+    struct conf_limits limits;
+    struct conf_circuit_breaker circuit_breaker;
+    struct conf_heartbeat heartbeat;
+    struct conf_stats stats;
+    struct conf_exporter exporter;
+    struct conf_http_api http_api;
+    struct conf_http_server http_server;
+    struct conf_srt_server srt_server;
+    struct conf_rtc_server rtc_server;
+    struct conf_rtsp_server rtsp_server;
+    struct conf_stream_casters stream_caster;
+    struct conf_vhosts vhost;
+
+    int srs_log_level, srs_log_level_v2; /* words as written; readers want log_level */
+};
+
+#endif
