@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Processes with an end: each is started in a group of its own and killed by its id."""
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+SLOW = float(os.environ.get("E2E_SLOW", "1"))  # all time limits times this (sanitizer builds)
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SOURCE = os.path.join(ROOT, "doc", "source.flv")
+BINARY = os.path.abspath(os.environ.get("SRS_BINARY", os.path.join(ROOT, "objs", "srs")))
+_given = set()
+
+
+def free_port():
+    """A TCP port of 127.0.0.1 that nobody listens on, below the range that the system takes for
+    outgoing connections, so that it is still free when the server binds it."""
+    for _ in range(1000):
+        port = random.randrange(15000, 32000)
+        if port in _given:
+            continue
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        _given.add(port)
+        return port
+    raise RuntimeError("no free port")
+
+
+def wait_port(port, timeout=5.0, host="127.0.0.1", proc=None):
+    end = time.monotonic() + timeout * SLOW
+    while time.monotonic() < end:
+        if proc is not None and proc.poll() is not None:
+            return False
+        with socket.socket() as s:
+            s.settimeout(1)
+            if s.connect_ex((host, port)) == 0:
+                return True
+        time.sleep(0.02)
+    return False
+
+
+def wait_for(what, timeout=5.0, step=0.02):
+    """Until what() is true; gives its last value."""
+    end = time.monotonic() + timeout * SLOW
+    while True:
+        got = what()
+        if got or time.monotonic() > end:
+            return got
+        time.sleep(step)
+
+
+def have(*tools):
+    return all(shutil.which(t) for t in tools)
+
+
+def rss_kb(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Proc:
+    """A child with its output in a file. Every one ends by .end(), at the latest at teardown."""
+    all = []
+
+    def __init__(self, argv, log, env=None, cwd=None, stdout=None, preexec=None):
+        self.argv, self.log = [str(a) for a in argv], str(log)
+        self.out = open(self.log, "ab")
+        self.p = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=stdout or self.out,
+                                  stderr=self.out, env=env, cwd=cwd, start_new_session=True,
+                                  preexec_fn=preexec)
+        Proc.all.append(self)
+
+    @property
+    def pid(self):
+        return self.p.pid
+
+    def poll(self):
+        return self.p.poll()
+
+    def running(self):
+        return self.p.poll() is None
+
+    def text(self):
+        with open(self.log, errors="replace") as f:
+            return f.read()
+
+    def wait(self, timeout=10.0):
+        """Its exit code; AssertionError when it is not over in time."""
+        try:
+            return self.p.wait(timeout * SLOW)
+        except subprocess.TimeoutExpired:
+            self.end()
+            raise AssertionError(f"{self.argv[0]} did not end in {timeout * SLOW:.0f} s:\n"
+                                 + self.text()[-2000:]) from None
+
+    def kill(self, sig):
+        if self.running():
+            os.kill(self.p.pid, sig)
+
+    def end(self, sig=signal.SIGTERM, grace=2.0):
+        """Ask, then kill, and reap. Gives the exit code."""
+        if self.running():
+            self.kill(sig)
+            try:
+                self.p.wait(grace * SLOW)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.p.pid, signal.SIGKILL)
+                self.p.wait(10)
+        self.out.close()
+        if self in Proc.all:
+            Proc.all.remove(self)
+        return self.p.returncode
+
+
+def end_all():
+    for p in list(Proc.all):
+        p.end(signal.SIGKILL)

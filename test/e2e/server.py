@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""The server under test: a configuration, a process, its log, and what must hold when it ends."""
+import os
+import re
+import signal
+import time
+
+import procs
+from procs import SLOW, free_port, wait_for, wait_port
+from rtmpclient import Client, Pusher, Watcher
+
+LINE = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\]\[(TRACE|DEBUG|INFO|WARN|ERROR)\]"
+                  r"\[(\d+)\]\[([0-9a-zA-Z_-]*)\](?:\[(\d+)\])? (.*)$")
+SANITIZER = re.compile(r"(ERROR: (Address|Leak|Undefined|Memory)Sanitizer|runtime error:"
+                       r"|Sanitizer:DEADLYSIGNAL|Assertion .* failed|stack smashing|core dumped)")
+
+
+class Server:
+    """Server(tmp, vhost="...", glob="...") writes the file; start() runs it; stop() checks it."""
+
+    def __init__(self, tmp, vhost="", glob="", conf=None, port=None, name="srs", args=None,
+                 env=None, tank="file", daemon=False, level="trace"):
+        self.tmp, self.name = str(tmp), name
+        self.port = port or free_port()
+        self.conf_path = os.path.join(self.tmp, name + ".conf")
+        self.log_path = os.path.join(self.tmp, name + ".log")
+        self.pid_path = os.path.join(self.tmp, name + ".pid")
+        self.out_path = os.path.join(self.tmp, name + ".out")
+        self.tank, self.daemon, self.level = tank, daemon, level
+        self.args, self.env = args, env
+        self.allow_errors = False
+        self.proc = None
+        self.write(vhost, glob, conf)
+
+    def write(self, vhost="", glob="", conf=None):
+        """Write the configuration file; takes effect at start() or reload()."""
+        if conf is None:
+            glob_text = glob
+            for key, value in (("max_connections", "1000"), ("pithy_print_ms", "10000")):
+                if not re.search(rf"^\s*{key}\b", glob, re.M):
+                    glob_text += f"\n{key} {value};"
+            listen = "" if re.search(r"^\s*listen\b", glob, re.M) else f"listen 127.0.0.1:{self.port};"
+            conf = f"""{listen}
+daemon {"on" if self.daemon else "off"};
+srs_log_tank {self.tank};
+srs_log_level_v2 {self.level};
+srs_log_file {self.log_path};
+pid {self.pid_path};
+{glob_text}
+"""
+            if "vhost " not in vhost:
+                conf += f"vhost __defaultVhost__ {{\n{vhost}\n}}\n"
+            else:
+                conf += vhost + "\n"
+        with open(self.conf_path, "w") as f:
+            f.write(conf)
+
+    def start(self, wait=True):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SRS_")}
+        env.update(self.env or {})
+        argv = [procs.BINARY] + (self.args if self.args is not None else ["-c", self.conf_path])
+        self.proc = procs.Proc(argv, self.out_path, env=env, cwd=self.tmp)
+        if wait:
+            assert wait_port(self.port, 10, proc=None if self.daemon else self.proc), \
+                f"the server does not listen on {self.port}:\n{self.text()[-3000:]}"
+        return self
+
+    @property
+    def pid(self):
+        return self.proc.pid
+
+    # -- its log
+
+    def log(self):
+        path = self.log_path if self.tank == "file" else self.out_path
+        try:
+            with open(path, errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return ""
+
+    def text(self):
+        """Log and what it wrote beside it."""
+        return self.log() + ("" if self.tank != "file" else self.proc.text())
+
+    def wait_log(self, pattern, timeout=5.0, start=0, count=1):
+        """Wait until `count` lines match after offset `start`; the last match or None."""
+        rx = re.compile(pattern, re.M)
+
+        def look():
+            found = list(rx.finditer(self.log()[start:]))
+            return found[-1] if len(found) >= count else None
+        return wait_for(look, timeout, 0.05)
+
+    def mark(self):
+        return len(self.log())
+
+    def rss(self):
+        return procs.rss_kb(self.pid)
+
+    # -- its life
+
+    def reload(self, *args, ok=True, **kw):
+        """Write a new file (if asked), SIGHUP, wait for the line that says how it went."""
+        if args or kw:
+            self.write(*args, **kw)
+        at = self.mark()
+        self.proc.kill(signal.SIGHUP)
+        want = r"(?i)reload.*(success|applied|done|ok)" if ok else r"(?i)reload.*(fail|reject|keep|kept)"
+        assert self.wait_log(want, 5, at), f"no line about the reload:\n{self.log()[at:]}"
+        return self.log()[at:]
+
+    def stop(self, sig=signal.SIGTERM, timeout=5.0):
+        """Stop, and check what must always hold: it ends in time, by itself, with no error line
+        and no sanitizer report."""
+        if self.proc is None:
+            return None
+        alive = self.proc.running()
+        early = self.proc.poll()
+        end = time.monotonic()
+        if alive:
+            self.proc.kill(sig)
+            code = self.proc.wait(timeout)
+        else:
+            code = early
+        self.stop_seconds = time.monotonic() - end
+        self.proc.end()
+        text = self.text()
+        self.proc = None
+        bad = SANITIZER.search(text)
+        assert not bad, "sanitizer or abort:\n" + text[max(0, bad.start() - 300):bad.start() + 4000]
+        assert alive, f"the server ended before it was told to, code {early}:\n{text[-3000:]}"
+        assert code >= 0, f"the server died by signal {-code}:\n{text[-3000:]}"
+        if not self.allow_errors:
+            errors = [line for line in text.splitlines() if "[ERROR]" in line]
+            assert not errors, "error lines in the log:\n" + "\n".join(errors[:20])
+        return code
+
+    # -- clients
+
+    def client(self, **how):
+        how.setdefault("timeout", 5.0 * SLOW)
+        return Client(self.port, **how)
+
+    def publisher(self, stream="s", flow="fmle", app="live", client=None, tcurl=None, **how):
+        pub = {k: how.pop(k) for k in ("chunk",) if k in how}
+        return self.client(**(client or {})).publish(stream, flow, app=app, tcurl=tcurl, **pub, **how)
+
+    def player(self, stream="s", flow="flash", app="live", client=None, tcurl=None, **how):
+        return self.client(**(client or {})).play(stream, flow, app=app, tcurl=tcurl, **how)
+
+    def watch(self, stream="s", **how):
+        w = Watcher(self.player(stream, **how))
+        w.start()
+        return w
+
+    def push(self, tags, stream="s", speed=1.0, loop=False, start_ts=0, **how):
+        p = Pusher(self.publisher(stream, **how), tags, speed, loop, start_ts)
+        p.start()
+        return p
+
+    def url(self, stream="s", app="live"):
+        return f"rtmp://127.0.0.1:{self.port}/{app}/{stream}"
