@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* co.c - coroutines in groups, over state-threads.
+ *
+ * All waiting is parking: a parked coroutine stands in the queue of one condition that nobody
+ * ever signals, and unparking is a state-threads interrupt. So there is one place to stop at, and
+ * sockets, timers and queues need nothing of state-threads but the wake.
+ */
+#include "co/co.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <st.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "co/ticker.h"
+
+enum { STACK_SIZE = 64 * 1024, CID_SIZE = 8 };
+
+struct co {
+    struct co *next, **prev; /* in the group */
+    struct co_group *group;
+    const char *name;
+    co_fn *fn;
+    void *arg;
+    st_thread_t thread;
+    struct co_timer timer; /* may be set longer than the wait lasts, see co_park() */
+    co_usec deadline;      /* of the park, CO_FOREVER without */
+    bool parked, woken, timed_out, stop;
+    char cid[CID_SIZE + 1];
+};
+
+/* The coroutine that runs. A global name on purpose: debuggers and the watchdog look at it. */
+struct co *co_current;
+
+static struct co primordial = { .name = "main" };
+static st_cond_t never;
+static long live;
+
+err_t co_init(void)
+{
+    if (co_current)
+        return NULL;
+    if (st_set_eventsys(ST_EVENTSYS_ALT) < 0 || st_init() < 0)
+        return err_sys(ERR_SYSTEM, "start state-threads");
+    never = st_cond_new();
+    primordial.thread = st_thread_self();
+    co_current = &primordial;
+    return ticker_start();
+}
+
+void co_group_init(struct co_group *g)
+{
+    *g = (struct co_group){ 0 };
+}
+
+static void join(struct co_group *g, struct co *co)
+{
+    co->next = g->head;
+    co->prev = &g->head;
+    if (g->head)
+        g->head->prev = &co->next;
+    g->head = co;
+    g->count++;
+}
+
+static void leave(struct co *co)
+{
+    struct co_group *g = co->group;
+
+    *co->prev = co->next;
+    if (co->next)
+        co->next->prev = co->prev;
+    g->count--;
+    if (g->waiter)
+        co_unpark(g->waiter);
+}
+
+static void *run(void *arg)
+{
+    struct co *co = arg;
+    struct co_group *g = co->group;
+    err_t err;
+
+    co_current = co;
+    err = co->fn(co->arg);
+    if (err && !g->first)
+        g->first = err_wrap(err, "%s", co->name);
+    else
+        err_free(&err);
+    co_timer_cancel(&co->timer);
+    leave(co);
+    live--;
+    co_current = NULL;
+    free(co);
+    return NULL;
+}
+
+err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
+{
+    struct co *co;
+
+    if (g->stopping)
+        return err_new(ERR_STOPPED, "no new %s", name);
+    co = calloc(1, sizeof(*co));
+    if (!co)
+        return err_new(ERR_NO_MEMORY, "%s", name);
+    *co = (struct co){ .group = g, .name = name, .fn = fn, .arg = arg };
+    memcpy(co->cid, co_cid(), strlen(co_cid()));
+    co->thread = st_thread_create(run, co, 0, STACK_SIZE);
+    if (!co->thread) {
+        free(co);
+        return err_sys(ERR_SYSTEM, "no stack for %s (see vm.max_map_count)", name);
+    }
+    join(g, co);
+    live++;
+    return NULL;
+}
+
+err_t co_group_wait(struct co_group *g)
+{
+    err_t err;
+
+    g->waiter = co_current;
+    while (g->count > 0) {
+        /* Asked to stop or not: members still hold g, so wait on. */
+        bool stop = co_current->stop;
+
+        co_current->stop = false;
+        (void)co_park(CO_FOREVER);
+        co_current->stop |= stop;
+    }
+    g->waiter = NULL;
+    err = g->first;
+    g->first = NULL;
+    return err;
+}
+
+void co_group_interrupt(struct co_group *g)
+{
+    g->stopping = true;
+    for (struct co *co = g->head; co; co = co->next)
+        co_stop(co);
+}
+
+err_t co_group_stop(struct co_group *g)
+{
+    co_group_interrupt(g);
+    return co_group_wait(g);
+}
+
+err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *arg)
+{
+    struct co_group g;
+    err_t err;
+
+    co_group_init(&g);
+    err = co_go(&g, a_name, a, arg);
+    if (!err)
+        err = co_go(&g, b_name, b, arg);
+    if (err) {
+        g.first = err; /* no second coroutine: stop the one there is, tell why */
+    } else {
+        g.waiter = co_current;
+        while (g.count == 2 && co_park(CO_FOREVER) != CO_STOPPED)
+            continue;
+    }
+    return co_group_stop(&g);
+}
+
+err_t co_check(void)
+{
+    return co_current->stop ? err_new(ERR_STOPPED, "%s", co_current->name) : NULL;
+}
+
+void co_stop(struct co *co)
+{
+    co->stop = true;
+    co_unpark(co);
+}
+
+void co_unpark(struct co *co)
+{
+    if (co->woken)
+        return;
+    co->woken = true;
+    if (co->parked)
+        st_thread_interrupt(co->thread);
+}
+
+static void on_timer(struct co_timer *t)
+{
+    struct co *co = (struct co *)(void *)((char *)t - offsetof(struct co, timer));
+
+    if (!co->parked || co->deadline == CO_FOREVER)
+        return;
+    if (co_now() < co->deadline) {
+        co_timer_set(t, co->deadline, on_timer);
+    } else if (!co->woken) {
+        co->timed_out = true;
+        co_unpark(co);
+    }
+}
+
+/* A timer that is set and not later than needed stays: a reader that waits 5 s for each of 70
+ * messages a second moves it once in 5 s, not 70 times a second. */
+static void arm(struct co *me, co_usec timeout)
+{
+    me->deadline = timeout == CO_FOREVER ? CO_FOREVER : co_now() + timeout;
+    if (me->deadline != CO_FOREVER && (!me->timer.prev || me->timer.due > me->deadline))
+        co_timer_set(&me->timer, me->deadline, on_timer);
+}
+
+enum co_wake co_park(co_usec timeout)
+{
+    struct co *me = co_current;
+
+    if (!me->woken && !me->stop && timeout != 0) {
+        arm(me, timeout);
+        me->parked = true;
+        me->timed_out = false;
+        while (!me->woken)
+            (void)st_cond_wait(never);
+        me->parked = false;
+        co_current = me;
+    } else {
+        me->timed_out = !me->woken;
+    }
+    me->woken = false;
+    if (me->stop)
+        return CO_STOPPED;
+    return me->timed_out ? CO_TIMEOUT : CO_WOKEN;
+}
+
+err_t co_sleep(co_usec t)
+{
+    co_usec until = co_now() + t;
+    bool woken = false;
+
+    for (co_usec left = t; left > 0 && !co_current->stop; left = until - co_now())
+        woken |= co_park(left) == CO_WOKEN;
+    if (woken)
+        co_unpark(co_current); /* it was meant for the next wait, not for this one */
+    return co_check();
+}
+
+void co_yield(void)
+{
+    struct co *me = co_current;
+
+    (void)st_usleep(0);
+    co_current = me;
+}
+
+struct co *co_self(void)
+{
+    return co_current;
+}
+
+const char *co_name(void)
+{
+    return co_current ? co_current->name : "";
+}
+
+const char *co_cid(void)
+{
+    return co_current ? co_current->cid : "";
+}
+
+void co_new_cid(void)
+{
+    static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    static uint64_t state;
+
+    if (!state)
+        state = (uint64_t)co_clock() * 2654435761u ^ (uint64_t)getpid() << 32;
+    for (int i = 0; i < CID_SIZE; i++) { /* a name, not a secret: xorshift64 will do */
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        co_current->cid[i] = set[(state >> 20) % (sizeof(set) - 1)];
+    }
+}
+
+co_usec co_clock(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+co_usec co_now(void)
+{
+    return co_clock();
+}
+
+void co_stack_trim(void)
+{
+    const size_t page = 4096;
+    uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t low, end;
+    void *base;
+    size_t size;
+
+    if (co_current == &primordial || st_thread_stack(co_current->thread, &base, &size) < 0)
+        return;
+    low = ((uintptr_t)base + page - 1) & ~(page - 1);
+    end = (sp - 512) & ~(page - 1); /* the red zone and the call below stay */
+    if (end > low)
+        (void)madvise((void *)low, end - low, MADV_DONTNEED);
+}
+
+long co_live(void)
+{
+    return live;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* ticker.c - a hashed timer wheel, turned by one state-thread.
+ *
+ * State-threads keeps sleepers in a heap: with 15,000 of them each sleep walks a dozen cache
+ * lines on other coroutines' stacks. Here a timer is in the list of its 4 ms slot; one that is
+ * due in a later turn of the wheel just stays when its slot comes by.
+ */
+#include "co/ticker.h"
+
+#include "co/co.h"
+
+#include <st.h>
+#include <string.h>
+
+enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000 };
+
+static struct co_timer *slots[SLOTS];
+static uint64_t used[WORDS]; /* a bit per slot that has timers */
+static int64_t turned;       /* the last tick whose slot was looked at */
+static int64_t planned;      /* the tick the ticker sleeps to, INT64_MAX without any */
+static st_cond_t moved;      /* a timer was set that is due before `planned` */
+
+static struct co_clock_stat clock_stat;
+static struct co_timer clock_timer;
+static co_usec clock_last;
+
+static void mark(size_t slot)
+{
+    used[slot / 64] |= (uint64_t)1 << (slot % 64);
+}
+
+void co_timer_cancel(struct co_timer *t)
+{
+    if (!t->prev)
+        return;
+    *t->prev = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    t->prev = NULL;
+}
+
+void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t))
+{
+    int64_t tick = (due + TICK - 1) / TICK;
+    struct co_timer **head;
+
+    co_timer_cancel(t);
+    if (tick <= turned)
+        tick = turned + 1;
+    head = &slots[tick % SLOTS];
+    t->due = due;
+    t->fn = fn;
+    t->next = *head;
+    t->prev = head;
+    if (*head)
+        (*head)->prev = &t->next;
+    *head = t;
+    mark((size_t)(tick % SLOTS));
+    if (tick < planned) {
+        planned = tick;
+        if (moved)
+            (void)st_cond_signal(moved);
+    }
+}
+
+/* Run what is due in one slot. A timer may set or cancel any other while it runs, so the list is
+ * taken off first and what is not due goes back. */
+static void turn(size_t slot, co_usec now)
+{
+    struct co_timer *todo = slots[slot];
+    struct co_timer *t;
+
+    slots[slot] = NULL;
+    used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
+    if (todo)
+        todo->prev = &todo;
+    while ((t = todo)) {
+        co_timer_cancel(t);
+        if (t->due <= now)
+            t->fn(t);
+        else
+            co_timer_set(t, t->due, t->fn);
+    }
+}
+
+/* The next tick after `turned` whose slot has timers, within one turn of the wheel. */
+static int64_t next_tick(void)
+{
+    for (int64_t tick = turned + 1; tick <= turned + SLOTS;) {
+        size_t slot = (size_t)(tick % SLOTS);
+        uint64_t bits = used[slot / 64] >> (slot % 64);
+
+        if (bits)
+            return tick + __builtin_ctzll(bits);
+        tick += (int64_t)(64 - slot % 64);
+    }
+    return INT64_MAX;
+}
+
+static void turn_to(int64_t tick, co_usec now)
+{
+    int64_t from = turned + 1;
+
+    if (tick - from >= SLOTS)
+        from = tick - SLOTS + 1; /* a pause longer than a turn: each slot once */
+    for (int64_t at = from; at <= tick; at++) {
+        turned = at;
+        if (slots[at % SLOTS])
+            turn((size_t)(at % SLOTS), now);
+    }
+    turned = tick;
+}
+
+static void *ticker(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        co_usec now = co_clock();
+        int64_t tick = now / TICK;
+
+        if (tick > turned)
+            turn_to(tick, now);
+        planned = next_tick();
+        if (planned == INT64_MAX) {
+            (void)st_cond_wait(moved);
+        } else {
+            now = co_clock();
+            if (planned * TICK > now)
+                (void)st_cond_timedwait(moved, (st_utime_t)(planned * TICK - now));
+            else
+                (void)st_usleep(0); /* behind: let the woken run before the next slot */
+        }
+    }
+    return NULL;
+}
+
+/* How far apart two wakes are that should be 20 ms apart tells how busy the thread is. */
+static void on_clock(struct co_timer *t)
+{
+    static const int64_t limits[7] = { 15, 20, 25, 30, 35, 40, 80 };
+    co_usec now = co_clock();
+    size_t i = 0;
+
+    if (clock_last) {
+        while (i < 7 && (now - clock_last) / 1000 > limits[i])
+            i++;
+        clock_stat.counts[i]++;
+    }
+    clock_last = now;
+    co_timer_set(t, now + CLOCK_PERIOD, on_clock);
+}
+
+void co_clock_take(struct co_clock_stat *out)
+{
+    *out = clock_stat;
+    memset(&clock_stat, 0, sizeof(clock_stat));
+}
+
+err_t ticker_start(void)
+{
+    turned = co_clock() / TICK;
+    planned = INT64_MAX;
+    moved = st_cond_new();
+    if (!moved || !st_thread_create(ticker, NULL, 0, 64 * 1024))
+        return err_sys(ERR_SYSTEM, "start the ticker");
+    co_timer_set(&clock_timer, co_clock() + CLOCK_PERIOD, on_clock);
+    return NULL;
+}

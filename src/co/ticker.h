@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* ticker.h - what drives the timers; for co/ alone. */
+#ifndef CO_TICKER_H
+#define CO_TICKER_H
+
+#include "base/err.h"
+
+err_t ticker_start(void);
+
+#endif
