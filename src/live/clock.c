@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.c - correct the time of a stream's packets, once, where they come in. */
+#include "live/clock.h"
+
+#include <string.h>
+
+/* How far a packet may be from where its track was before it counts as a jump: back by more than
+ * MAX_BACK, or ahead by more than MAX_AHEAD beyond the time that really passed meanwhile (so one
+ * frame a minute is no jump, and a publisher that sends a file at full speed is none either). */
+#define MAX_BACK AV_MS(250)
+#define MAX_AHEAD AV_MS(3000)
+/* What lies between the last packet before a jump and the first one after it. */
+#define STEP AV_MS(10)
+
+void live_clock_init(struct live_clock *c, enum live_jitter mode)
+{
+    memset(c, 0, sizeof(*c));
+    c->mode = mode;
+}
+
+void live_clock_restart(struct live_clock *c)
+{
+    memset(c->tracks, 0, sizeof(c->tracks));
+    c->resume = c->started;
+}
+
+static struct live_clock_track *track_of(struct live_clock *c, const struct av_packet *pkt)
+{
+    uint32_t id = (uint32_t)pkt->kind << 16 | (uint32_t)pkt->track | 1u << 31;
+
+    for (size_t i = 0; i < LIVE_CLOCK_TRACKS; i++) {
+        struct live_clock_track *t = &c->tracks[i];
+
+        if (!t->id)
+            t->id = id;
+        if (t->id == id)
+            return t;
+    }
+    return &c->tracks[LIVE_CLOCK_TRACKS - 1]; /* more tracks than that share the last place */
+}
+
+static int64_t unwrap(struct live_clock_track *t, uint32_t ms)
+{
+    t->unwrapped = t->at ? t->unwrapped + (int32_t)(ms - t->raw) : (int64_t)ms;
+    t->raw = ms;
+    return AV_MS(t->unwrapped);
+}
+
+static int64_t elapsed(co_usec from, co_usec to)
+{
+    return to > from ? (to - from) * 9 / 100 : 0; /* us to 1/90000 s */
+}
+
+/* Where the stream is now: what was last sent, plus the time that passed since. */
+static int64_t here(const struct live_clock *c, co_usec now)
+{
+    int64_t gap = elapsed(c->last_at, now);
+
+    return c->last + (gap > STEP ? gap : STEP);
+}
+
+static bool jumped(const struct live_clock *c, const struct live_clock_track *t, int64_t time,
+                   co_usec now)
+{
+    bool first = !t->at;
+    int64_t last = first ? c->last : t->last;
+    int64_t gap = elapsed(first ? c->last_at : t->at, now);
+    int64_t back = first ? MAX_AHEAD : MAX_BACK; /* a track that joins may be a bit behind */
+
+    return time < last - back || time > last + gap + MAX_AHEAD;
+}
+
+static void start(struct live_clock *c, int64_t raw, co_usec now)
+{
+    if (c->resume)
+        c->offset = here(c, now) - raw;
+    else
+        c->offset = -raw;
+    c->started = true;
+    c->resume = false;
+}
+
+/* Headers and metadata are often stamped 0 in the middle of a stream: they are not the clock. */
+static int64_t aside(const struct live_clock *c, int64_t time)
+{
+    return time < c->last - MAX_BACK || time > c->last + MAX_AHEAD ? c->last : time;
+}
+
+int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, uint32_t ms,
+                           co_usec now)
+{
+    struct live_clock_track *t = track_of(c, pkt);
+    int64_t raw = unwrap(t, ms);
+    int64_t time;
+
+    if (c->mode == LIVE_JITTER_OFF) {
+        t->at = now;
+        return raw;
+    }
+    if (!c->started || c->resume)
+        start(c, raw, now);
+    time = raw + c->offset;
+    if (c->mode == LIVE_JITTER_FULL) {
+        if (pkt->config || pkt->kind == AV_DATA)
+            return aside(c, time);
+        if (jumped(c, t, time, now)) {
+            c->offset = here(c, now) - raw;
+            time = raw + c->offset;
+        }
+        if (t->at && time < t->last)
+            time = t->last;
+    }
+    if (time < 0)
+        time = 0;
+    t->last = time;
+    t->at = now;
+    if (time >= c->last || c->mode == LIVE_JITTER_ZERO) {
+        c->last = time;
+        c->last_at = now;
+    }
+    return time;
+}

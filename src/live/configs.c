@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* configs.c - the decoder configurations and the metadata that are in force. */
+#include "live/impl.h"
+
+#include <string.h>
+
+/* Take the packet in place of the one of its kind and track. False: it says what that one said,
+ * and with `keep_same` it was not taken. */
+bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same)
+{
+    unsigned i = 0;
+
+    while (i < c->n && (c->v[i]->kind != pkt->kind || c->v[i]->track != pkt->track ||
+                        c->v[i]->tag != pkt->tag))
+        i++;
+    if (i < c->n && keep_same && c->v[i]->size == pkt->size &&
+        memcmp(c->v[i]->data, pkt->data, pkt->size) == 0)
+        return false;
+    if (i == LIVE_CONFIGS)
+        i--; /* more tracks than that: the last place is the newest one's */
+    if (i < c->n)
+        (void)av_packet_unref(c->v[i]);
+    else
+        c->n++;
+    c->v[i] = av_packet_ref(pkt);
+    return true;
+}
+
+void live_configs_clear(struct live_configs *c)
+{
+    for (unsigned i = 0; i < c->n; i++)
+        (void)av_packet_unref(c->v[i]);
+    c->n = 0;
+}
+
+void live_configs_copy(struct live_configs *to, const struct live_configs *from)
+{
+    live_configs_clear(to);
+    for (unsigned i = 0; i < from->n; i++)
+        to->v[i] = av_packet_ref(from->v[i]);
+    to->n = from->n;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* consumer.c - a player's place in a stream. */
+#include "live/consumer.h"
+
+#include "live/impl.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void stand_in(struct live_consumer *c, struct live_block *b, uint32_t offset)
+{
+    struct live_block *old = c->block;
+
+    if (b)
+        (void)live_block_ref(b);
+    if (!c->block && b)
+        c->wire->waiting--;
+    else if (c->block && !b)
+        c->wire->waiting++;
+    c->block = b;
+    c->offset = offset;
+    (void)live_block_unref(old);
+}
+
+/* Stand at the newest key frame if it is not older than packet `from`. */
+static bool seek_key(struct live_consumer *c, uint64_t from)
+{
+    const struct live_wire *w = c->wire;
+
+    if (!w->key_block || w->key_seq < from)
+        return false;
+    stand_in(c, w->key_block, w->key_offset);
+    c->seq = w->key_seq;
+    return true;
+}
+
+void live_consumer_open(struct live_consumer *c, struct live_source *src,
+                        const struct live_format *fmt, const uint32_t param[LIVE_PARAMS])
+{
+    *c = (struct live_consumer){ .src = live_source_ref(src) };
+    c->wire = live_wire_get(src, fmt, param, co_now());
+    c->wire->waiting++;
+    c->seq = src->head;
+    c->config_due = true;
+    if (src->set.gop_cache)
+        c->started = seek_key(c, 0);
+    src->consumers++;
+    src->idle_since = 0;
+}
+
+void live_consumer_close(struct live_consumer *c)
+{
+    if (!c->src)
+        return;
+    live_consumer_unpark(c);
+    stand_in(c, NULL, 0);
+    c->wire->waiting--;
+    live_wire_put(c->wire);
+    if (--c->src->consumers == 0)
+        c->src->idle_since = co_now();
+    c->src = live_source_unref(c->src);
+    c->wire = NULL;
+}
+
+uint64_t live_consumer_pending(const struct live_consumer *c)
+{
+    return c->src->head - c->seq;
+}
+
+/* The list is in order of wake_seq, and who parks later mostly wants a later packet: the walk
+ * from the front is over who waits for less, and there a wake is due with the next packets. */
+void live_consumer_park(struct live_consumer *c, uint64_t packets)
+{
+    struct live_source *src = c->src;
+    struct live_consumer **at = src->parked_end;
+
+    assert(!c->prev);
+    c->co = co_self();
+    c->wake_seq = c->seq + (packets ? packets : 1);
+    if (src->parked) {
+        struct live_consumer *last =
+            (struct live_consumer *)(void *)((char *)at - offsetof(struct live_consumer, next));
+
+        if (last->wake_seq > c->wake_seq) {
+            at = &src->parked;
+            while ((*at)->wake_seq <= c->wake_seq)
+                at = &(*at)->next;
+        }
+    }
+    c->next = *at;
+    c->prev = at;
+    *at = c;
+    if (c->next)
+        c->next->prev = &c->next;
+    else
+        src->parked_end = &c->next;
+}
+
+void live_consumer_unpark(struct live_consumer *c)
+{
+    if (!c->prev)
+        return;
+    *c->prev = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    else
+        c->src->parked_end = c->prev;
+    c->prev = NULL;
+}
+
+size_t live_consumer_config(struct live_consumer *c, const struct av_packet **out, size_t max,
+                            int64_t *dts)
+{
+    const struct live_source *src = c->src;
+    const struct live_configs *configs = &src->configs;
+    size_t n;
+
+    if (!c->config_due || !c->block)
+        return 0;
+    c->config_due = false;
+    *dts = src->clock.last;
+    if (src->have_key && c->seq == src->key) {
+        configs = &src->key_configs;
+        *dts = src->key_dts;
+    }
+    n = configs->n < max ? configs->n : max;
+    memcpy(out, configs->v, n * sizeof(out[0]));
+    return n;
+}
+
+/* How many packets of the block end at or before `offset`. */
+static uint32_t packets_before(const struct live_block *b, uint32_t offset)
+{
+    uint32_t low = 0, high = b->n;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (b->ends[mid] <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Where the packet ends that holds the byte at `offset`, or that begins there. */
+static uint32_t packet_end(const struct live_block *b, uint32_t offset)
+{
+    uint32_t k = packets_before(b, offset);
+
+    return k < b->n ? b->ends[k] : b->used;
+}
+
+static bool at_boundary(const struct live_block *b, uint32_t offset)
+{
+    uint32_t k = packets_before(b, offset);
+
+    return offset == 0 || (k > 0 && b->ends[k - 1] == offset);
+}
+
+/* Go on at the newest key frame, or stand nowhere until the next one comes. */
+static bool go_to_key(struct live_consumer *c, uint64_t from)
+{
+    bool found = seek_key(c, from);
+
+    if (!found) {
+        stand_in(c, NULL, 0);
+        c->seq = c->src->head; /* there is none up to here */
+    }
+    if (c->started)
+        c->dropped += c->seq - from;
+    c->started |= found;
+    return found;
+}
+
+/* The block of a cursor left the wire, or there is none yet. True: the cursor stands somewhere. */
+static bool find_place(struct live_consumer *c)
+{
+    uint64_t at;
+
+    if (!c->block)
+        return go_to_key(c, c->seq);
+    if (!c->block->detached || !at_boundary(c->block, c->offset))
+        return true;
+    at = c->block->seq + packets_before(c->block, c->offset);
+    if (c->wire->first && at == c->wire->first->seq) { /* it had just finished that block */
+        stand_in(c, c->wire->first, 0);
+        return true;
+    }
+    c->config_due |= c->src->configs_seq >= at;
+    return go_to_key(c, at);
+}
+
+int live_consumer_ranges(struct live_consumer *c, struct iovec *iov, int max, bool one)
+{
+    uint32_t offset = c->offset;
+    struct live_block *b;
+    int n = 0;
+
+    if (!find_place(c))
+        return 0;
+    offset = c->offset;
+    b = c->block;
+    if (b->detached || (one && offset < b->used)) {
+        iov[0] = (struct iovec){ b->data + offset, packet_end(b, offset) - offset };
+        return iov[0].iov_len > 0;
+    }
+    for (; b && n < max; b = b->next, offset = 0) {
+        if (offset < b->used)
+            iov[n++] = (struct iovec){ b->data + offset, b->used - offset };
+        if (one && n > 0) {
+            iov[0].iov_len = packet_end(b, offset) - offset;
+            break;
+        }
+    }
+    return n;
+}
+
+void live_consumer_advance(struct live_consumer *c, size_t sent)
+{
+    struct live_block *b = c->block;
+    uint32_t offset = c->offset;
+
+    c->src->out_bytes += sent;
+    for (;;) {
+        size_t left = b->used - offset;
+
+        if (sent < left || !b->next)
+            break;
+        sent -= left;
+        b = b->next;
+        offset = 0;
+    }
+    assert(sent <= b->used - offset);
+    offset += (uint32_t)sent;
+    if (b != c->block)
+        stand_in(c, b, offset);
+    c->offset = offset;
+    if (b == c->wire->last && offset == b->used)
+        c->seq = c->src->head;
+    else
+        c->seq = b->seq + packets_before(b, offset);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* impl.h - the insides of a source, shared by the files of live/ alone. */
+#ifndef LIVE_IMPL_H
+#define LIVE_IMPL_H
+
+#include "base/ref.h"
+#include "live/clock.h"
+#include "live/consumer.h"
+#include "live/mix.h"
+
+enum { LIVE_CONFIGS = 24 }; /* decoder configurations and metadata of all tracks */
+
+/* Configuration in force: the newest packet of each kind and track. */
+struct live_configs {
+    const struct av_packet *v[LIVE_CONFIGS];
+    uint8_t n;
+};
+
+struct live_block {
+    struct ref ref;          /* the wire's, and one of each cursor that stands in it */
+    bool detached;           /* too old: no longer part of its wire */
+    uint32_t used, cap;      /* bytes in data */
+    uint32_t n, ends_cap;    /* packets, and the size of `ends` */
+    uint32_t *ends;          /* where each packet ends */
+    uint64_t seq;            /* of the first packet */
+    co_usec begun_at, newest_at;
+    struct live_block *next; /* of the wire; no reference */
+    uint8_t data[];
+};
+
+struct live_wire {
+    struct live_wire *next; /* of the source */
+    struct live_source *src;
+    const struct live_format *fmt;
+    uint32_t param[LIVE_PARAMS];
+    unsigned consumers, waiting; /* `waiting` of them for a key frame */
+    struct live_block *first, *last;
+    size_t bytes; /* of all blocks in the list, as allocated */
+    struct live_block *key_block; /* where the newest key frame is; NULL: nowhere to start */
+    uint32_t key_offset;
+    uint64_t key_seq;
+    uint32_t next_cap; /* size of the next block */
+};
+
+struct live_source {
+    struct ref ref;
+    struct live_registry *registry;
+    struct live_source *next, **prev; /* in a bucket of the registry */
+    uint32_t hash;
+    char *name;
+    struct live_settings set;
+    struct live_publisher *publisher;
+    struct live_clock clock;
+    struct live_mix *mix; /* while mix_correct is on */
+
+    const struct av_packet **ring; /* packet seq is at seq % cap */
+    uint32_t cap;                  /* a power of two, or 0 */
+    uint64_t first, head;          /* the oldest kept, and the next one to come */
+    size_t bytes;                  /* of the packets kept */
+    uint64_t key;                  /* the newest key frame, if have_key */
+    bool have_key, has_video, has_audio;
+    uint16_t key_track;
+    uint32_t gop_frames;
+    int64_t key_dts, key_interval;
+    struct live_configs configs, key_configs; /* in force at head, and at key */
+    uint64_t configs_seq;                     /* when `configs` last changed */
+
+    struct live_wire *wires;
+    struct live_consumer *parked, **parked_end; /* by wake_seq */
+    unsigned consumers;
+    co_usec idle_since;
+    uint64_t in_packets, in_bytes, out_bytes, video_packets, audio_packets, keys;
+    enum av_codec video, audio;
+};
+
+void live_registry_leave(struct live_source *src);
+
+/* Wires, called by the source. */
+struct live_wire *live_wire_get(struct live_source *src, const struct live_format *fmt,
+                                const uint32_t param[LIVE_PARAMS], co_usec now);
+void live_wire_put(struct live_wire *w); /* one consumer less */
+void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
+                      co_usec now);
+void live_wire_forget_key(struct live_wire *w);
+struct live_block *live_block_ref(struct live_block *b);
+struct live_block *live_block_unref(struct live_block *b); /* always NULL */
+
+bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same);
+void live_configs_copy(struct live_configs *to, const struct live_configs *from);
+void live_configs_clear(struct live_configs *c);
+
+#endif

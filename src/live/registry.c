@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.c - all sources of a server by name. */
+#include "live/impl.h"
+#include "live/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS_MIN = 64 };
+
+struct live_registry {
+    struct live_source **buckets;
+    size_t n_buckets; /* a power of two */
+    size_t count;
+};
+
+static void *must(void *p)
+{
+    if (!p) {
+        fprintf(stderr, "out of memory: the registry of streams\n");
+        abort();
+    }
+    return p;
+}
+
+struct live_registry *live_registry_new(void)
+{
+    struct live_registry *r = must(calloc(1, sizeof(*r)));
+
+    r->n_buckets = BUCKETS_MIN;
+    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
+    return r;
+}
+
+void live_registry_free(struct live_registry *r)
+{
+    for (size_t i = 0; r && i < r->n_buckets; i++) {
+        for (struct live_source *src = r->buckets[i]; src; src = src->next)
+            src->registry = NULL;
+    }
+    if (r)
+        free(r->buckets);
+    free(r);
+}
+
+static uint32_t hash_of(const char *name) /* FNV-1a */
+{
+    uint32_t h = 2166136261u;
+
+    for (; *name; name++)
+        h = (h ^ (uint8_t)*name) * 16777619u;
+    return h;
+}
+
+static void link_in(struct live_registry *r, struct live_source *src)
+{
+    struct live_source **head = &r->buckets[src->hash & (r->n_buckets - 1)];
+
+    src->next = *head;
+    src->prev = head;
+    if (*head)
+        (*head)->prev = &src->next;
+    *head = src;
+}
+
+static void grow(struct live_registry *r)
+{
+    struct live_source **old = r->buckets;
+    size_t n = r->n_buckets;
+
+    r->n_buckets *= 2;
+    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
+    for (size_t i = 0; i < n; i++) {
+        while (old[i]) {
+            struct live_source *src = old[i];
+
+            old[i] = src->next;
+            link_in(r, src);
+        }
+    }
+    free(old);
+}
+
+void live_registry_leave(struct live_source *src)
+{
+    if (!src->registry)
+        return;
+    *src->prev = src->next;
+    if (src->next)
+        src->next->prev = src->prev;
+    src->registry->count--;
+    src->registry = NULL;
+}
+
+struct live_source *live_registry_find(struct live_registry *r, const char *name)
+{
+    uint32_t hash = hash_of(name);
+    struct live_source *src = r->buckets[hash & (r->n_buckets - 1)];
+
+    while (src && (src->hash != hash || strcmp(src->name, name) != 0))
+        src = src->next;
+    return src;
+}
+
+struct live_source *live_registry_get(struct live_registry *r, const char *name,
+                                      const struct live_settings *set)
+{
+    struct live_source *src = live_registry_find(r, name);
+
+    if (src)
+        return live_source_ref(src);
+    if (r->count >= r->n_buckets)
+        grow(r);
+    src = live_source_new(name, set);
+    src->hash = hash_of(name);
+    src->registry = r;
+    link_in(r, src);
+    r->count++;
+    return src;
+}
+
+size_t live_registry_count(const struct live_registry *r)
+{
+    return r->count;
+}
+
+struct live_source *live_registry_next(struct live_registry *r, struct live_source *src)
+{
+    size_t i = 0;
+
+    if (src) {
+        if (src->next)
+            return src->next;
+        i = (src->hash & (r->n_buckets - 1)) + 1;
+    }
+    while (i < r->n_buckets && !r->buckets[i])
+        i++;
+    return i < r->n_buckets ? r->buckets[i] : NULL;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - a live stream: the log of packets. */
+#include "live/source.h"
+
+#include "live/impl.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RING_MIN = 64 };
+
+/* In a stream without video every audio frame could be a start; one in so much is. */
+#define AUDIO_KEY AV_MS(500)
+#define STALE CO_SECONDS(2)
+
+static long live;
+
+static void *must(void *p)
+{
+    if (!p) {
+        fprintf(stderr, "out of memory: a live source\n");
+        abort();
+    }
+    return p;
+}
+
+struct live_source *live_source_new(const char *name, const struct live_settings *set)
+{
+    struct live_source *src = must(calloc(1, sizeof(*src)));
+
+    ref_init(&src->ref);
+    src->name = must(strdup(name));
+    src->parked_end = &src->parked;
+    src->idle_since = co_now();
+    live_source_settings(src, set);
+    live_clock_init(&src->clock, set->jitter);
+    live++;
+    return src;
+}
+
+struct live_source *live_source_ref(struct live_source *src)
+{
+    ref_get(&src->ref);
+    return src;
+}
+
+static void drop_first(struct live_source *src)
+{
+    const struct av_packet *pkt = src->ring[src->first++ % src->cap];
+
+    src->bytes -= pkt->size;
+    (void)av_packet_unref(pkt);
+}
+
+/* Nobody can start in what is there; who is in the middle of it goes on. */
+static void forget_key(struct live_source *src)
+{
+    src->have_key = false;
+    live_configs_clear(&src->key_configs);
+    for (struct live_wire *w = src->wires; w; w = w->next)
+        live_wire_forget_key(w);
+}
+
+static void forget_log(struct live_source *src)
+{
+    forget_key(src);
+    while (src->first < src->head)
+        drop_first(src);
+}
+
+struct live_source *live_source_unref(struct live_source *src)
+{
+    if (!src || !ref_put(&src->ref))
+        return NULL;
+    assert(!src->publisher && !src->wires && !src->parked);
+    live_registry_leave(src);
+    while (src->mix && src->mix->count > 0)
+        (void)av_packet_unref(live_mix_pop(src->mix, true));
+    forget_log(src);
+    live_configs_clear(&src->configs);
+    free(src->mix);
+    free(src->ring);
+    free(src->name);
+    free(src);
+    live--;
+    return NULL;
+}
+
+const char *live_source_name(const struct live_source *src)
+{
+    return src->name;
+}
+
+void live_source_settings(struct live_source *src, const struct live_settings *set)
+{
+    src->set = *set;
+    src->clock.mode = set->jitter;
+    if (set->mix_correct && !src->mix)
+        src->mix = must(calloc(1, sizeof(*src->mix)));
+}
+
+void live_source_stat(const struct live_source *src, struct live_source_stat *out)
+{
+    *out = (struct live_source_stat){
+        .in_packets = src->in_packets, .in_bytes = src->in_bytes, .out_bytes = src->out_bytes,
+        .video_packets = src->video_packets, .audio_packets = src->audio_packets,
+        .keys = src->keys, .consumers = src->consumers,
+        .log_packets = (size_t)(src->head - src->first), .log_bytes = src->bytes,
+        .video = src->video, .audio = src->audio, .key_interval = src->key_interval,
+        .publishing = src->publisher != NULL,
+    };
+    for (const struct live_wire *w = src->wires; w; w = w->next)
+        out->wire_bytes += w->bytes;
+}
+
+bool live_source_publishing(const struct live_source *src)
+{
+    return src->publisher != NULL;
+}
+
+co_usec live_source_idle_since(const struct live_source *src)
+{
+    return src->consumers ? 0 : src->idle_since;
+}
+
+static bool gives_way(const struct live_publisher *old, const struct live_publisher *p,
+                      enum live_takeover takeover)
+{
+    switch (takeover) {
+    case LIVE_TAKEOVER_ON:
+        return true;
+    case LIVE_TAKEOVER_STALE:
+        return strcmp(old->ip, p->ip) == 0 || co_now() - old->active_at >= STALE;
+    case LIVE_TAKEOVER_OFF:
+        break;
+    }
+    return false;
+}
+
+static void forget_stream(struct live_source *src)
+{
+    forget_log(src);
+    live_configs_clear(&src->configs);
+    src->has_video = src->has_audio = false;
+    src->video = src->audio = AV_CODEC_NONE;
+    src->key_interval = 0;
+    src->gop_frames = 0;
+}
+
+err_t live_source_begin(struct live_source *src, struct live_publisher *p,
+                        enum live_takeover takeover)
+{
+    struct live_publisher *old = src->publisher;
+
+    if (old && !gives_way(old, p, takeover))
+        return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, old->ip);
+    if (old) {
+        live_source_end(src, old);
+        old->replaced = true;
+        co_stop(old->co);
+    }
+    src->publisher = p;
+    src->idle_since = co_now();
+    live_clock_restart(&src->clock);
+    return NULL;
+}
+
+static void append(struct live_source *src, const struct av_packet *pkt)
+{
+    if (src->head - src->first == src->cap) {
+        uint32_t cap = src->cap ? src->cap * 2 : RING_MIN;
+        const struct av_packet **ring = must(malloc(cap * sizeof(ring[0])));
+
+        for (uint64_t seq = src->first; seq < src->head; seq++)
+            ring[seq % cap] = src->ring[seq % src->cap];
+        free(src->ring);
+        src->ring = ring;
+        src->cap = cap;
+    }
+    src->ring[src->head++ % src->cap] = av_packet_ref(pkt);
+    src->bytes += pkt->size;
+}
+
+/* Can a player start at this packet? */
+static bool starts_here(struct live_source *src, const struct av_packet *pkt)
+{
+    if (pkt->config)
+        return false;
+    if (pkt->kind == AV_VIDEO) {
+        if (!src->has_video)
+            src->key_track = pkt->track;
+        src->has_video = true;
+        return pkt->key && pkt->track == src->key_track;
+    }
+    if (pkt->kind == AV_AUDIO)
+        src->has_audio = true;
+    else if (src->has_audio)
+        return false;
+    return !src->has_video && (!src->have_key || pkt->dts - src->key_dts >= AUDIO_KEY);
+}
+
+static void set_key(struct live_source *src, const struct av_packet *pkt)
+{
+    if (src->keys > 0 && src->have_key)
+        src->key_interval = pkt->dts - src->key_dts;
+    src->key = src->head;
+    src->key_dts = pkt->dts;
+    src->have_key = true;
+    src->gop_frames = 0;
+    src->keys++;
+    live_configs_copy(&src->key_configs, &src->configs);
+}
+
+static void trim(struct live_source *src)
+{
+    uint64_t keep = src->have_key && src->set.gop_cache ? src->key : src->head;
+
+    while (src->first < keep)
+        drop_first(src);
+    if (src->set.gop_cache && src->have_key &&
+        ((src->set.gop_cache_max_frames && src->gop_frames > src->set.gop_cache_max_frames) ||
+         src->bytes > src->set.max_bytes))
+        forget_log(src);
+}
+
+static void wake_parked(struct live_source *src)
+{
+    while (src->parked && src->parked->wake_seq <= src->head) {
+        struct live_consumer *c = src->parked;
+
+        live_consumer_unpark(c);
+        co_unpark(c->co);
+        live_work.wakes++;
+    }
+}
+
+static void count(struct live_source *src, const struct av_packet *pkt)
+{
+    live_work.packets++;
+    if (pkt->kind == AV_VIDEO) {
+        src->video_packets++;
+        if (pkt->codec)
+            src->video = pkt->codec;
+    } else if (pkt->kind == AV_AUDIO) {
+        src->audio_packets++;
+        if (pkt->codec)
+            src->audio = pkt->codec;
+    }
+}
+
+static void push(struct live_source *src, const struct av_packet *pkt)
+{
+    co_usec now = co_now();
+    bool key;
+
+    count(src, pkt);
+    if (pkt->config) {
+        if (!live_configs_set(&src->configs, pkt, src->set.reduce_sequence_header))
+            return;
+        src->configs_seq = src->head;
+    }
+    key = starts_here(src, pkt);
+    if (key)
+        set_key(src, pkt);
+    for (struct live_wire *w = src->wires; w; w = w->next)
+        live_wire_append(w, pkt, src->head, key, now);
+    append(src, pkt);
+    src->gop_frames++;
+    trim(src);
+    wake_parked(src);
+}
+
+static void push_mixed(struct live_source *src, struct av_packet *pkt)
+{
+    struct av_packet *next;
+    bool flush = !src->set.mix_correct; /* it was turned off */
+
+    live_mix_push(src->mix, pkt);
+    while ((next = live_mix_pop(src->mix, flush))) {
+        push(src, next);
+        (void)av_packet_unref(next);
+    }
+}
+
+void live_source_push(struct live_source *src, struct av_packet *pkt, uint32_t ms)
+{
+    src->in_packets++;
+    src->in_bytes += pkt->size;
+    pkt->dts = live_clock_correct(&src->clock, pkt, ms, co_now());
+    if (src->mix)
+        push_mixed(src, pkt);
+    else
+        push(src, pkt);
+}
+
+void live_source_end(struct live_source *src, struct live_publisher *p)
+{
+    struct av_packet *next;
+
+    if (src->publisher != p)
+        return;
+    while (src->mix && (next = live_mix_pop(src->mix, true))) {
+        push(src, next);
+        (void)av_packet_unref(next);
+    }
+    src->publisher = NULL;
+    forget_stream(src);
+}
+
+long live_source_live(void)
+{
+    return live;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* source.h - a live stream: one publisher, any number of consumers.
+ *
+ * The source is an append-only log of packets with sequence numbers, corrected in time once. A
+ * wire (wire.h) is what one format makes of the log, rendered once for all its players; a
+ * consumer (consumer.h) is a cursor into a wire. So the cache of the current group of pictures,
+ * every player's queue and the policy for slow players are this one structure, and to publish a
+ * packet costs the same for 1 player and for 10,000. The publisher waits for nobody.
+ *
+ * Nothing here yields. All of it belongs to one coroutine thread.
+ */
+#ifndef LIVE_SOURCE_H
+#define LIVE_SOURCE_H
+
+#include "av/packet.h"
+#include "base/err.h"
+#include "co/co.h"
+#include "live/settings.h"
+
+struct live_source;   /* shared: whoever holds one has a reference */
+struct live_registry; /* all sources of a server by name; owned by the server */
+
+/* Who publishes: the publisher's own memory, valid from begin to end. */
+struct live_publisher {
+    struct co *co;     /* the coroutine to stop when another one takes over */
+    const char *ip;    /* of the peer */
+    co_usec active_at; /* when it last sent something; the publisher keeps it up to date */
+    bool replaced;     /* another one took over: end without a word to the source */
+};
+
+/* When a publisher comes for a stream that has one. */
+enum live_takeover {
+    LIVE_TAKEOVER_OFF,   /* it is refused: ERR_STREAM_BUSY */
+    LIVE_TAKEOVER_STALE, /* the old one goes if it comes from the same address or was silent 2 s */
+    LIVE_TAKEOVER_ON,    /* the old one goes */
+};
+
+struct live_source_stat {
+    uint64_t in_packets, in_bytes, out_bytes;
+    uint64_t video_packets, audio_packets, keys;
+    unsigned consumers;
+    size_t log_packets, log_bytes, wire_bytes;
+    enum av_codec video, audio; /* AV_CODEC_NONE before the first packet */
+    int64_t key_interval;       /* between the last two key frames, 1/90000 s; 0: not known */
+    bool publishing;
+};
+
+struct live_registry *live_registry_new(void);
+void live_registry_free(struct live_registry *r); /* sources may outlive it, unlisted */
+/* The source of that name ("vhost/app/stream"), made if there is none; with a reference for the
+ * caller. It is gone when its last reference is. Settings count for a source that is made. */
+struct live_source *live_registry_get(struct live_registry *r, const char *name,
+                                      const struct live_settings *set);
+struct live_source *live_registry_find(struct live_registry *r, const char *name); /* or NULL */
+size_t live_registry_count(const struct live_registry *r);
+/* Walk all sources: next(r, NULL) is the first. Not across a yield. */
+struct live_source *live_registry_next(struct live_registry *r, struct live_source *src);
+
+struct live_source *live_source_new(const char *name, const struct live_settings *set);
+struct live_source *live_source_ref(struct live_source *src);
+struct live_source *live_source_unref(struct live_source *src); /* always NULL; NULL is fine */
+const char *live_source_name(const struct live_source *src);
+/* Settings changed by a reload: the next packet obeys. */
+void live_source_settings(struct live_source *src, const struct live_settings *set);
+void live_source_stat(const struct live_source *src, struct live_source_stat *out);
+bool live_source_publishing(const struct live_source *src);
+/* Since when nobody plays, 0 while somebody does. */
+co_usec live_source_idle_since(const struct live_source *src);
+
+/* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way; one that gives
+ * way has p->replaced set and its coroutine stopped. Players stay, and time goes on. */
+err_t live_source_begin(struct live_source *src, struct live_publisher *p,
+                        enum live_takeover takeover);
+/* Append a packet, stamped `ms` by the publisher. Its dts is set here; from now on it is
+ * immutable. Takes a reference of its own. */
+void live_source_push(struct live_source *src, struct av_packet *pkt, uint32_t ms);
+void live_source_end(struct live_source *src, struct live_publisher *p);
+
+long live_source_live(void); /* sources alive now: tests assert 0 */
+
+#endif

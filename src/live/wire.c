@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.c - render a source's log into blocks, once for all who play it in one format. */
+#include "live/wire.h"
+
+#include "live/impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A block should hold about half a second: small enough that little is kept for nobody, large
+ * enough that a merged write touches few. */
+enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32 };
+
+struct live_work live_work;
+
+static void *grow(void *p, size_t size)
+{
+    p = realloc(p, size);
+    if (!p) {
+        fprintf(stderr, "out of memory: %zu bytes of a live stream\n", size);
+        abort();
+    }
+    return p;
+}
+
+struct live_block *live_block_ref(struct live_block *b)
+{
+    ref_get(&b->ref);
+    return b;
+}
+
+struct live_block *live_block_unref(struct live_block *b)
+{
+    if (b && ref_put(&b->ref)) {
+        free(b->ends);
+        free(b);
+    }
+    return NULL;
+}
+
+static struct live_block *new_block(struct live_wire *w, size_t need, uint64_t seq, co_usec now)
+{
+    size_t cap = need > w->next_cap ? need : w->next_cap;
+    struct live_block *b = grow(NULL, sizeof(*b) + cap);
+
+    *b = (struct live_block){ .cap = (uint32_t)cap, .seq = seq, .begun_at = now, .newest_at = now };
+    ref_init(&b->ref);
+    if (w->last)
+        w->last->next = b;
+    else
+        w->first = b;
+    w->last = b;
+    w->bytes += sizeof(*b) + cap;
+    live_work.blocks++;
+    return b;
+}
+
+static void fit_next(struct live_wire *w, const struct live_block *full, co_usec now)
+{
+    if (now - full->begun_at < CO_MS(250) && w->next_cap < BLOCK_MAX)
+        w->next_cap *= 2;
+    else if (now - full->begun_at > CO_MS(1000) && w->next_cap > BLOCK_MIN)
+        w->next_cap /= 2;
+}
+
+/* Take the oldest block out of the wire. A cursor that still stands in it keeps its memory until
+ * it has finished its packet. */
+static void detach_first(struct live_wire *w)
+{
+    struct live_block *b = w->first;
+
+    if (b == w->key_block)
+        live_wire_forget_key(w);
+    w->first = b->next;
+    if (!w->first)
+        w->last = NULL;
+    w->bytes -= sizeof(*b) + b->cap;
+    b->next = NULL;
+    b->detached = true;
+    (void)live_block_unref(b);
+}
+
+/* Who starts at the key frame needs its block and all after it; who reads an older block keeps
+ * it for at most queue_length. */
+static void trim(struct live_wire *w, co_usec now)
+{
+    const struct live_settings *set = &w->src->set;
+
+    while (w->first != w->last) {
+        const struct live_block *b = w->first;
+        bool old = now - b->newest_at > set->queue_length || w->bytes > set->max_bytes;
+        bool start_here = b == w->key_block && (set->gop_cache || w->waiting > 0);
+
+        if (start_here ? w->bytes <= set->max_bytes : b->ref.n > 1 && !old)
+            break;
+        detach_first(w);
+    }
+}
+
+static void add_end(struct live_block *b)
+{
+    if (b->n == b->ends_cap) {
+        b->ends_cap = b->ends_cap ? b->ends_cap * 2 : ENDS;
+        b->ends = grow(b->ends, b->ends_cap * sizeof(b->ends[0]));
+    }
+    b->ends[b->n++] = b->used;
+}
+
+void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
+                      co_usec now)
+{
+    size_t size = w->fmt->size(w->param, pkt);
+    struct live_block *b = w->last;
+
+    if (!b || size > b->cap - b->used) {
+        if (b)
+            fit_next(w, b, now);
+        b = new_block(w, size, seq, now);
+    }
+    if (key) {
+        w->key_block = b;
+        w->key_offset = b->used;
+        w->key_seq = seq;
+    }
+    if (size > 0)
+        w->fmt->render(w->param, pkt, pkt->dts, b->data + b->used);
+    b->used += (uint32_t)size;
+    b->newest_at = now;
+    add_end(b);
+    live_work.rendered++;
+    if (w->first != b)
+        trim(w, now);
+}
+
+void live_wire_forget_key(struct live_wire *w)
+{
+    w->key_block = NULL;
+}
+
+static bool is_of(const struct live_wire *w, const struct live_format *fmt,
+                  const uint32_t param[LIVE_PARAMS])
+{
+    return w->fmt == fmt && memcmp(w->param, param, sizeof(w->param)) == 0;
+}
+
+struct live_wire *live_wire_get(struct live_source *src, const struct live_format *fmt,
+                                const uint32_t param[LIVE_PARAMS], co_usec now)
+{
+    struct live_wire *w = src->wires;
+
+    while (w && !is_of(w, fmt, param))
+        w = w->next;
+    if (!w) {
+        w = grow(NULL, sizeof(*w));
+        *w = (struct live_wire){ .next = src->wires, .src = src, .fmt = fmt,
+                                 .next_cap = BLOCK_MIN };
+        memcpy(w->param, param, sizeof(w->param));
+        src->wires = w;
+        for (uint64_t seq = src->first; seq < src->head; seq++)
+            live_wire_append(w, src->ring[seq % src->cap], seq, src->have_key && seq == src->key,
+                             now);
+    }
+    w->consumers++;
+    return w;
+}
+
+void live_wire_put(struct live_wire *w)
+{
+    struct live_wire **at = &w->src->wires;
+
+    if (--w->consumers > 0)
+        return;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    while (w->first)
+        detach_first(w);
+    free(w);
+}

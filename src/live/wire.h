@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.h - what a format makes of a source's log: bytes in blocks, made once, shared by all.
+ *
+ * live/ knows no format: a wire is the log plus a render function handed in from above. It is
+ * made when its first consumer comes and goes with the last. A packet never crosses from one
+ * block into the next, so a cursor is a block and an offset; a block is immutable but for what
+ * is appended behind what was there, and free of pointers inside its bytes.
+ */
+#ifndef LIVE_WIRE_H
+#define LIVE_WIRE_H
+
+#include "live/source.h"
+
+enum { LIVE_PARAMS = 3 };
+
+struct live_format {
+    const char *name; /* "rtmp", "flv" */
+    /* The bytes that render() will write for the packet; 0 leaves it out. */
+    size_t (*size)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt);
+    /* Write exactly that many bytes. `dts` is the packet's, or the join's for configuration. */
+    void (*render)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,
+                   uint8_t *out);
+};
+
+/* Counts of work done by all wires since the start: for tests and for `perf`-minded people. */
+struct live_work {
+    uint64_t packets, rendered, blocks, wakes;
+};
+extern struct live_work live_work;
+
+#endif
