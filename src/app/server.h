@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* server.h - the server: its listeners, its connections, its streams and the configuration in
+ * force. Everything runs on the one coroutine thread.
+ */
+#ifndef APP_SERVER_H
+#define APP_SERVER_H
+
+#include "base/err.h"
+#include "conf/conf.h"
+
+struct server; /* owned by main */
+
+struct server_stat {
+    unsigned connections; /* all accepted and still open */
+    unsigned publishers, players, forwards;
+    unsigned streams;
+};
+
+/* A server with that configuration, of which it takes a reference. After co_init(). */
+struct server *server_new(struct conf *conf);
+/* Open all listeners and accept. On error none is open. */
+err_t server_listen(struct server *s) __attribute__((warn_unused_result));
+/* Accept no more; who is connected stays. */
+void server_close_listeners(struct server *s);
+/* Ask every connection to end, wait until they have, and free the server. Yields. */
+void server_free(struct server *s);
+
+/* The snapshot in force; take a reference to keep it across a yield. */
+struct conf *server_conf(struct server *s);
+/* Put the next snapshot in force: listeners that are new are opened first, and if one cannot be,
+ * nothing changes and the error tells which. Connections go on and obey from their next turn.
+ * Takes a reference of its own. Does not yield. */
+err_t server_reload(struct server *s, struct conf *next) __attribute__((warn_unused_result));
+
+void server_stat(const struct server *s, struct server_stat *out);
+
+#endif

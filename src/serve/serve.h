@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* serve.h - what every conversation with a peer needs of the server it is part of.
+ *
+ * The program (app/) owns it and fills it in; conversations borrow it for their life. Sinks that
+ * begin and end with a stream hear of it by the functions here, so serve/ need not know them.
+ */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include "co/co.h"
+#include "conf/conf.h"
+#include "live/source.h"
+
+/* The names of a stream: what was asked for, resolved. Strings are the session's. */
+struct serve_stream {
+    const char *vhost, *app, *name;
+    const char *param;  /* "?token=x" or "" */
+    const char *tc_url, *page_url;
+    const char *ip;     /* of the publisher */
+};
+
+struct serve {
+    struct conf *conf;    /* the snapshot in force: take a reference to keep it */
+    unsigned generation;  /* changes with each new snapshot */
+    struct live_registry *streams;
+    unsigned publishers, players; /* at this moment */
+    void *arg;            /* for these: */
+    void (*on_publish)(void *arg, const struct conf_vhost *vhost, const struct serve_stream *s,
+                       struct live_source *src);
+    void (*on_unpublish)(void *arg, struct live_source *src);
+};
+
+/* The live settings that a vhost's configuration asks for. */
+struct live_settings serve_live_settings(const struct conf *conf, const struct conf_vhost *vhost);
+
+#endif
