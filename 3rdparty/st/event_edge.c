@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+/* event_edge.c - descriptors and their events: registered once, edge-triggered, no walks.
+ *
+ * A descriptor enters the epoll set at its first wait and stays until it is closed. What the
+ * kernel tells is kept in the descriptor's bits (see st.h), so a wait costs no system call and an
+ * event costs one look at one descriptor, however many threads wait.
+ *
+ * An event carries the number of the descriptor and of its use. Events of an earlier use (closed
+ * here, but a forked child still has it open, or closed by a hook in the same batch) are dropped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common.h"
+
+enum {
+    IN = 0,
+    OUT = 1,
+    ENDED = POLLRDHUP | POLLHUP,
+    IN_SIDE = POLLIN | POLLRDHUP | POLLHUP | POLLERR,
+    OUT_SIDE = POLLOUT | POLLHUP | POLLERR,
+    EVENTS = 1024 /* told by one call; more come with the next one */
+};
+
+_Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
+                   EPOLLHUP == POLLHUP && EPOLLRDHUP == POLLRDHUP,
+               "events of epoll and poll have the same bits");
+
+volatile int st_in_idle;
+
+static int epfd = -1;
+static volatile sig_atomic_t forked;
+static _st_netfd_t **table; /* by osfd; NULL: not open here */
+static int table_size;
+static _st_netfd_t *free_list;
+
+/*****************************************
+ * The epoll set
+ */
+
+static int control(int op, _st_netfd_t *fd)
+{
+    struct epoll_event ev = {
+        .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+        .data.u64 = (uint64_t)fd->gen << 32 | (uint32_t)fd->osfd,
+    };
+
+    return epoll_ctl(epfd, op, fd->osfd, &ev);
+}
+
+static int open_set(void)
+{
+    if (epfd >= 0)
+        close(epfd);
+    epfd = epoll_create1(EPOLL_CLOEXEC);
+    return epfd < 0 ? -1 : 0;
+}
+
+/* The set is shared with the parent after a fork: a child that goes on makes its own. */
+static void after_fork(void)
+{
+    forked = 1;
+}
+
+static int rebuild(void)
+{
+    forked = 0;
+    if (open_set() != 0)
+        return -1;
+    for (int i = 0; i < table_size; i++) {
+        if (table[i] && table[i]->watched == 1 && control(EPOLL_CTL_ADD, table[i]) != 0)
+            table[i]->watched = 0;
+    }
+    return 0;
+}
+
+/* Put fd into the set if it is not there. Files that epoll does not take never block. */
+static int watch(_st_netfd_t *fd)
+{
+    if (fd->watched)
+        return 0;
+    if (forked && rebuild() != 0)
+        return -1;
+    if (control(EPOLL_CTL_ADD, fd) == 0 ||
+        (errno == EEXIST && control(EPOLL_CTL_MOD, fd) == 0)) {
+        fd->watched = 1;
+        return 0;
+    }
+    if (errno != EPERM)
+        return -1;
+    fd->watched = -1;
+    fd->ready = POLLIN | POLLOUT;
+    return 0;
+}
+
+/*****************************************
+ * Dispatch
+ */
+
+static int wake(_st_thread_t *thread)
+{
+    if (!thread || thread->state != _ST_ST_IO_WAIT)
+        return 0; /* nobody, or one already made runnable by a timeout or an interrupt */
+    if (thread->flags & _ST_FL_ON_SLEEPQ)
+        _ST_DEL_SLEEPQ(thread);
+    thread->state = _ST_ST_RUNNABLE;
+    _ST_ADD_RUNQ(thread);
+    return 1;
+}
+
+static int is_polled(_st_thread_t *thread)
+{
+    return thread && (thread->state == _ST_ST_IO_WAIT || thread->state == _ST_ST_RUNNABLE);
+}
+
+static void dispatch_one(_st_netfd_t *fd, int bits)
+{
+    int rest = bits & (POLLIN | ENDED | POLLERR | (POLLOUT & ~fd->ready));
+
+    if (bits & ENDED)
+        bits |= POLLIN;
+    if (bits & (POLLHUP | POLLERR))
+        bits |= POLLIN | POLLOUT;
+    fd->ready |= (short)bits;
+    fd->fresh |= (short)bits;
+    if (is_polled(fd->waiter[IN]))
+        rest &= ~IN_SIDE;
+    if (is_polled(fd->waiter[OUT]))
+        rest &= ~OUT_SIDE;
+    if (bits & IN_SIDE)
+        wake(fd->waiter[IN]);
+    if (bits & OUT_SIDE)
+        wake(fd->waiter[OUT]);
+    if (rest && fd->notify)
+        fd->notify(fd->notify_arg, rest);
+}
+
+/* Microseconds until the first thread in the timeout heap is due; -1: there is none. What ran
+ * since the last look at the clock took its time too. */
+static int64_t until_due(void)
+{
+    st_utime_t now;
+
+    if (_ST_SLEEPQ == NULL)
+        return -1;
+    if (_ST_SLEEPQ->due <= _ST_LAST_CLOCK)
+        return 0;
+    now = st_utime();
+    return _ST_SLEEPQ->due <= now ? 0 : (int64_t)(_ST_SLEEPQ->due - now);
+}
+
+static int wait_events(struct epoll_event *events, int64_t usec)
+{
+    int64_t msec = usec < 0 ? -1 : (usec + 999) / 1000;
+
+#ifndef ST_VALGRIND /* which does not know the call */
+    static int missing; /* before Linux 5.11 */
+    struct timespec ts = { .tv_sec = usec / 1000000, .tv_nsec = usec % 1000000 * 1000 };
+
+    if (usec > 0 && !missing) {
+        int n = epoll_pwait2(epfd, events, EVENTS, &ts, NULL);
+
+        if (n >= 0 || errno != ENOSYS)
+            return n;
+        missing = 1;
+    }
+#endif
+    return epoll_wait(epfd, events, EVENTS, msec > INT32_MAX ? INT32_MAX : (int)msec);
+}
+
+static void edge_dispatch(void)
+{
+    static struct epoll_event events[EVENTS];
+    int64_t usec = until_due();
+    int n;
+
+    if (forked && rebuild() != 0)
+        abort();
+    st_in_idle = 1;
+    n = wait_events(events, usec);
+    st_in_idle = 0;
+    if (n < 0 && errno != EINTR)
+        abort(); /* the set is gone: every wait would last for ever */
+    for (int i = 0; i < n; i++) {
+        uint32_t osfd = (uint32_t)events[i].data.u64;
+        _st_netfd_t *fd = osfd < (uint32_t)table_size ? table[osfd] : NULL;
+
+        if (fd && fd->gen == (uint32_t)(events[i].data.u64 >> 32))
+            dispatch_one(fd, (int)events[i].events);
+    }
+}
+
+static int edge_init(void)
+{
+    static int once;
+
+    if (!once && pthread_atfork(NULL, NULL, after_fork) != 0)
+        return -1;
+    once = 1;
+    return open_set();
+}
+
+static _st_eventsys_t edge = {
+    .name = "epoll, edge-triggered",
+    .val = ST_EVENTSYS_ALT,
+    .init = edge_init,
+    .dispatch = edge_dispatch,
+};
+
+_st_eventsys_t *_st_eventsys;
+
+int st_set_eventsys(int eventsys)
+{
+    if (_st_eventsys) {
+        errno = EBUSY;
+        return -1;
+    }
+    if (eventsys != ST_EVENTSYS_DEFAULT && eventsys != ST_EVENTSYS_ALT) {
+        errno = EINVAL;
+        return -1;
+    }
+    _st_eventsys = &edge;
+    return 0;
+}
+
+int st_get_eventsys(void)
+{
+    return _st_eventsys ? _st_eventsys->val : -1;
+}
+
+const char *st_get_eventsys_name(void)
+{
+    return _st_eventsys ? _st_eventsys->name : "";
+}
+
+/*****************************************
+ * Descriptors
+ */
+
+static int table_reach(int osfd)
+{
+    int size = table_size ? table_size : 256;
+    _st_netfd_t **grown;
+
+    while (size <= osfd)
+        size *= 2;
+    if (size == table_size)
+        return 0;
+    grown = realloc(table, (size_t)size * sizeof(*table));
+    if (!grown)
+        return -1;
+    memset(grown + table_size, 0, (size_t)(size - table_size) * sizeof(*table));
+    table = grown;
+    table_size = size;
+    return 0;
+}
+
+static int set_nonblock(int osfd, int is_socket)
+{
+    int on = 1, flags;
+
+    if (is_socket && ioctl(osfd, FIONBIO, &on) == 0)
+        return 0;
+    flags = fcntl(osfd, F_GETFL, 0);
+    return flags < 0 ? -1 : fcntl(osfd, F_SETFL, flags | O_NONBLOCK);
+}
+
+_st_netfd_t *_st_netfd_new(int osfd, int nonblock, int is_socket)
+{
+    static unsigned gen;
+    _st_netfd_t *fd = free_list;
+
+    if (osfd < 0) {
+        errno = EBADF;
+        return NULL;
+    }
+    if (table_reach(osfd) != 0 || (nonblock && set_nonblock(osfd, is_socket) < 0))
+        return NULL;
+    if (fd)
+        free_list = fd->next;
+    else if (!(fd = malloc(sizeof(*fd))))
+        return NULL;
+    memset(fd, 0, sizeof(*fd));
+    fd->osfd = osfd;
+    fd->inuse = 1;
+    fd->gen = ++gen;
+    table[osfd] = fd;
+    return fd;
+}
+
+static void forget(_st_netfd_t *fd)
+{
+    if (table[fd->osfd] == fd)
+        table[fd->osfd] = NULL;
+    fd->inuse = 0;
+    if (fd->private_data && fd->destructor)
+        fd->destructor(fd->private_data);
+    fd->next = free_list;
+    free_list = fd;
+}
+
+_st_netfd_t *st_netfd_open(int osfd)
+{
+    return _st_netfd_new(osfd, 1, 0);
+}
+
+_st_netfd_t *st_netfd_open_socket(int osfd)
+{
+    return _st_netfd_new(osfd, 1, 1);
+}
+
+void st_netfd_free(_st_netfd_t *fd)
+{
+    if (!fd->inuse)
+        return;
+    if (fd->waiter[IN] || fd->waiter[OUT])
+        abort(); /* a thread waits for what nobody could tell it any more */
+    if (fd->watched == 1 && table[fd->osfd] == fd && !forked)
+        (void)control(EPOLL_CTL_DEL, fd); /* fails if the program closed it */
+    forget(fd);
+}
+
+int st_netfd_close(_st_netfd_t *fd)
+{
+    int osfd = fd->osfd;
+
+    if (fd->waiter[IN] || fd->waiter[OUT]) {
+        errno = EBUSY;
+        return -1;
+    }
+    forget(fd);
+    return close(osfd); /* leaves the epoll set by this */
+}
+
+int st_netfd_fileno(_st_netfd_t *fd)
+{
+    return fd->osfd;
+}
+
+void st_netfd_setspecific(_st_netfd_t *fd, void *value, _st_destructor_t destructor)
+{
+    if (value != fd->private_data && fd->private_data && fd->destructor)
+        fd->destructor(fd->private_data);
+    fd->private_data = value;
+    fd->destructor = destructor;
+}
+
+void *st_netfd_getspecific(_st_netfd_t *fd)
+{
+    return fd->private_data;
+}
+
+/*****************************************
+ * Ready bits
+ */
+
+int st_netfd_ready(_st_netfd_t *fd)
+{
+    return watch(fd) == 0 ? fd->ready : POLLERR;
+}
+
+void st_netfd_unready(_st_netfd_t *fd, int bits)
+{
+    if (fd->watched == -1)
+        return;
+    if (fd->ready & ENDED)
+        bits &= ~POLLIN;
+    if (fd->ready & POLLHUP)
+        bits &= ~POLLOUT;
+    else if (bits & (POLLIN | POLLOUT))
+        bits |= POLLERR;
+    bits &= POLLIN | POLLOUT | POLLERR;
+    fd->ready &= (short)~bits;
+    fd->fresh &= (short)~bits;
+}
+
+void st_netfd_notify(_st_netfd_t *fd, void (*fn)(void *arg, int bits), void *arg)
+{
+    fd->notify = fn;
+    fd->notify_arg = arg;
+    if (fn)
+        (void)watch(fd);
+}
+
+/* connect() was called: what was told of the socket before (hung up, for TCP) is void. */
+void _st_netfd_restart(_st_netfd_t *fd)
+{
+    if (fd->watched == 1)
+        fd->ready = fd->fresh = 0;
+}
+
+/*****************************************
+ * Waiting
+ */
+
+/* Which of the wanted bits are fresh; they are no longer, but for those of an end. */
+static int consume(_st_netfd_t *fd, int how)
+{
+    int got = (fd->watched == -1 ? POLLIN | POLLOUT : fd->fresh) & (how | POLLHUP | POLLERR);
+
+    if (fd->ready & ENDED)
+        how &= ~POLLIN;
+    if (fd->ready & POLLHUP)
+        how &= ~POLLOUT;
+    else
+        how |= POLLERR;
+    if (got)
+        fd->fresh &= (short)~how;
+    return got;
+}
+
+static int can_wait(_st_netfd_t *fd, int how)
+{
+    if (how == 0 || (how & ~(POLLIN | POLLOUT))) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (((how & POLLIN) && fd->waiter[IN]) || ((how & POLLOUT) && fd->waiter[OUT])) {
+        errno = EBUSY;
+        return -1;
+    }
+    return watch(fd);
+}
+
+static void set_waiter(_st_netfd_t *fd, int how, _st_thread_t *thread)
+{
+    if (how & POLLIN)
+        fd->waiter[IN] = thread;
+    if (how & POLLOUT)
+        fd->waiter[OUT] = thread;
+}
+
+static int interrupted(_st_thread_t *me)
+{
+    if (!(me->flags & _ST_FL_INTERRUPT))
+        return 0;
+    me->flags &= ~_ST_FL_INTERRUPT;
+    errno = EINTR;
+    return 1;
+}
+
+static void sleep_for_io(_st_thread_t *me, st_utime_t timeout)
+{
+    if (timeout != ST_UTIME_NO_TIMEOUT)
+        _ST_ADD_SLEEPQ(me, timeout);
+    me->state = _ST_ST_IO_WAIT;
+    _ST_SWITCH_CONTEXT(me);
+}
+
+int st_netfd_poll(_st_netfd_t *fd, int how, st_utime_t timeout)
+{
+    _st_thread_t *me = _ST_CURRENT_THREAD();
+    int got;
+
+    if (interrupted(me) || can_wait(fd, how) < 0)
+        return -1;
+    if (consume(fd, how))
+        return 0;
+    set_waiter(fd, how, me);
+    sleep_for_io(me, timeout);
+    set_waiter(fd, how, NULL);
+    if (interrupted(me))
+        return -1;
+    got = consume(fd, how);
+    if (!got)
+        errno = ETIME;
+    return got ? 0 : -1;
+}
+
+/* A wait after EAGAIN or after a short read or write. */
+int _st_netfd_again(_st_netfd_t *fd, int how, st_utime_t timeout)
+{
+    st_netfd_unready(fd, how);
+    return st_netfd_poll(fd, how, timeout);
+}
+
+static _st_netfd_t *open_one(int osfd)
+{
+    return osfd >= 0 && osfd < table_size ? table[osfd] : NULL;
+}
+
+/* Count the descriptors that have something now, and tell what. */
+static int collect(struct pollfd *pds, int npds)
+{
+    int n = 0;
+
+    for (int i = 0; i < npds; i++) {
+        _st_netfd_t *fd = open_one(pds[i].fd);
+
+        pds[i].revents = fd ? (short)consume(fd, pds[i].events) : POLLNVAL;
+        n += pds[i].revents != 0;
+    }
+    return n;
+}
+
+int st_poll(struct pollfd *pds, int npds, st_utime_t timeout)
+{
+    _st_thread_t *me = _ST_CURRENT_THREAD();
+    int n;
+
+    if (interrupted(me))
+        return -1;
+    for (int i = 0; i < npds; i++) {
+        _st_netfd_t *fd = open_one(pds[i].fd);
+
+        if (fd && can_wait(fd, pds[i].events) < 0)
+            return -1;
+    }
+    n = collect(pds, npds);
+    if (n > 0)
+        return n;
+    for (int i = 0; i < npds; i++)
+        set_waiter(open_one(pds[i].fd), pds[i].events, me);
+    sleep_for_io(me, timeout);
+    for (int i = 0; i < npds; i++)
+        set_waiter(open_one(pds[i].fd), pds[i].events, NULL);
+    return interrupted(me) ? -1 : collect(pds, npds);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* switch.c - choose the next thread and go there, telling the tools that follow stacks. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+#ifdef ST_ASAN
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
+#endif
+
+volatile unsigned long st_switch_count;
+
+void _st_context_switch(void **save, void *to);
+void _st_context_entry(void);
+
+#ifdef ST_ASAN
+
+static const void *first_base; /* the stack that the process began on */
+static size_t first_size;
+
+static void before_switch(_st_thread_t *to, void **fake_stack)
+{
+    const void *base = to->stack ? to->stack->stk_bottom : first_base;
+    size_t size = to->stack ? (size_t)to->stack->stk_size : first_size;
+
+    __sanitizer_start_switch_fiber(fake_stack, base, size);
+}
+
+static void after_switch(void *fake_stack)
+{
+    __sanitizer_finish_switch_fiber(fake_stack, NULL, NULL);
+}
+
+/* While another thread runs, the leak checker does not look at the first stack by itself. */
+void _st_context_primordial(void)
+{
+    pthread_attr_t attr;
+    void *base;
+
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+        abort();
+    pthread_attr_getstack(&attr, &base, &first_size);
+    pthread_attr_destroy(&attr);
+    first_base = base;
+    __lsan_register_root_region(first_base, first_size);
+}
+
+#else
+
+static void before_switch(_st_thread_t *to, void **fake_stack)
+{
+    (void)to;
+    (void)fake_stack;
+}
+
+static void after_switch(void *fake_stack)
+{
+    (void)fake_stack;
+}
+
+void _st_context_primordial(void)
+{
+}
+
+#endif
+
+/* Called first of all on a new stack. */
+void _st_context_started(void)
+{
+    after_switch(NULL);
+}
+
+/* Lay out what _st_context_switch pops: all zero but where to go on. Above it are zeros too, as
+ * the return address of the first frame. */
+void _st_context_init(_st_thread_t *thread, void *sp)
+{
+#if defined(__x86_64__)
+    enum { WORDS = 7, PC = 6 };
+#else
+    enum { WORDS = 20, PC = 11 };
+#endif
+    void **top = (void **)((uintptr_t)sp & ~(uintptr_t)15);
+    void *entry = NULL;
+    void (*fn)(void) = _st_context_entry;
+
+    memcpy(&entry, &fn, sizeof(entry));
+    top -= 2;
+    top[0] = top[1] = NULL;
+    top -= WORDS;
+    memset(top, 0, WORDS * sizeof(*top));
+    top[PC] = entry;
+    thread->context = top;
+}
+
+static _st_thread_t *next_thread(void)
+{
+    _st_thread_t *thread = _st_this_vp.idle_thread;
+
+    if (_ST_RUNQ.next != &_ST_RUNQ) {
+        thread = _ST_THREAD_PTR(_ST_RUNQ.next);
+        _ST_DEL_RUNQ(thread);
+    }
+    if (thread->state != _ST_ST_RUNNABLE)
+        abort(); /* linked into two queues: nothing can be trusted any more */
+    thread->state = _ST_ST_RUNNING;
+    return thread;
+}
+
+void _st_vp_schedule(void)
+{
+    _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
+
+    if (to == me)
+        return;
+    st_switch_count++;
+    _ST_SET_CURRENT_THREAD(to);
+    before_switch(to, &me->fake_stack);
+    _st_context_switch(&me->context, to->context);
+    after_switch(me->fake_stack);
+}
+
+/* The calling thread has ended: never to return. */
+void _st_vp_schedule_last(void)
+{
+    _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
+
+    st_switch_count++;
+    _ST_SET_CURRENT_THREAD(to);
+    before_switch(to, NULL);
+    _st_context_switch(&me->context, to->context);
+    abort();
+}
+
+int st_thread_stack(_st_thread_t *thread, void **base, size_t *size)
+{
+    if (!thread->stack)
+        return -1;
+    *base = thread->stack->stk_bottom;
+    *size = (size_t)thread->stack->stk_size;
+    return 0;
+}
+
+void *st_thread_context(_st_thread_t *thread)
+{
+    return thread->context;
+}
