@@ -131,7 +131,7 @@ err_t co_group_wait(struct co_group *g)
         bool stop = co_current->stop;
 
         co_current->stop = false;
-        (void)co_park(CO_FOREVER);
+        stop |= co_park(CO_FOREVER) == CO_STOPPED;
         co_current->stop |= stop;
     }
     g->waiter = NULL;
