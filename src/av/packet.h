@@ -22,8 +22,6 @@
 #define AV_CLOCK 90000 /* ticks per second of every time in av/, live/ and above */
 #define AV_MS(n) ((int64_t)(n) * (AV_CLOCK / 1000))
 
-enum av_kind { AV_VIDEO, AV_AUDIO, AV_DATA, AV_KINDS };
-
 struct av_packet {
     struct ref ref;
     uint32_t size;     /* bytes in data */
@@ -33,7 +31,7 @@ struct av_packet {
     bool config : 1;   /* decoder configuration or stream metadata: nothing to show in it */
     bool key : 1;      /* a player can start here */
     uint16_t track;    /* 0 unless multitrack; 0x100: several tracks in one message */
-    uint16_t payload;  /* offset of the codec's payload in data; == size when there is none */
+    uint32_t payload;  /* offset of the codec's payload in data; == size when there is none */
     int32_t cts;       /* pts = dts + cts, 1/90000 s */
     int64_t dts;       /* 1/90000 s */
     uint8_t data[];

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* aac.c - AAC: its decoder configuration and ADTS headers. */
+#include "av/aac.h"
+
+#include "av/bits.h"
+#include "base/rd.h"
+
+#include <stdio.h>
+
+enum { SBR = 5, PS = 29, EXPLICIT_RATE = 15, ADTS_FRAME_MAX = 0x1fff };
+
+static const uint32_t rates[] = { 96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050,
+                                  16000, 12000, 11025, 8000, 7350 };
+static const uint8_t channels[] = { 0, 1, 2, 3, 4, 5, 6, 8, 0, 0, 0, 7, 8, 24, 8 };
+
+static uint8_t object_type(struct bits *b)
+{
+    uint32_t type = bits_u(b, 5);
+
+    return (uint8_t)(type == 31 ? 32 + bits_u(b, 6) : type);
+}
+
+static uint32_t rate(struct bits *b, uint8_t *index)
+{
+    *index = (uint8_t)bits_u(b, 4);
+    if (*index == EXPLICIT_RATE)
+        return bits_u(b, 24);
+    return *index < sizeof(rates) / sizeof(rates[0]) ? rates[*index] : 0;
+}
+
+/* A program_config_element(), [AAC] 4.4.1.1: its channels. */
+static uint32_t program_channels(struct bits *b)
+{
+    uint32_t n[4], count = 0;
+
+    bits_skip(b, 4 + 2 + 4); /* tag, object type, rate index */
+    for (int i = 0; i < 3; i++)
+        n[i] = bits_u(b, 4); /* front, side, back */
+    n[3] = bits_u(b, 2);     /* lfe */
+    bits_skip(b, 3 + 4);     /* associated data, coupling */
+    for (int i = 0; i < 3; i++) { /* mono, stereo, matrix mixdown */
+        if (bits_flag(b))
+            bits_skip(b, i < 2 ? 4 : 3);
+    }
+    for (int i = 0; i < 3; i++) {
+        for (uint32_t k = 0; k < n[i]; k++) {
+            count += bits_flag(b) ? 2 : 1;
+            bits_skip(b, 4);
+        }
+    }
+    return count + n[3];
+}
+
+/* [AAC] 4.4.1; only what stands before a program config element. */
+static uint32_t general_audio(struct bits *b, const struct aac_config *c)
+{
+    bits_skip(b, 1); /* frameLengthFlag */
+    if (bits_flag(b))
+        bits_skip(b, 14); /* coreCoderDelay */
+    bits_skip(b, 1);      /* extensionFlag */
+    if (c->channel_config == 0 && !b->bad)
+        return program_channels(b);
+    return c->channel_config < sizeof(channels) ? channels[c->channel_config] : 0;
+}
+
+static bool is_general_audio(uint8_t object)
+{
+    return (object >= 1 && object <= 4) || object == 6 || object == 7 || object == 17 ||
+           (object >= 19 && object <= 23);
+}
+
+/* [AAC] 1.6.2.1: "backward compatible" signalling of SBR and PS after the rest. */
+static void sync_extension(struct aac_config *c, struct bits *b)
+{
+    uint8_t index;
+    uint32_t ext_rate;
+
+    if (bits_u(b, 11) != 0x2b7 || object_type(b) != SBR || !bits_flag(b))
+        return;
+    ext_rate = rate(b, &index);
+    if (b->bad || ext_rate == 0)
+        return;
+    c->extension = SBR;
+    c->rate = ext_rate;
+    if (bits_u(b, 11) == 0x548 && bits_flag(b))
+        c->extension = PS;
+}
+
+err_t aac_asc_parse(struct aac_config *c, const uint8_t *asc, size_t size)
+{
+    struct bits b = bits_init(asc, size);
+    uint8_t index;
+    err_t err;
+
+    *c = (struct aac_config){ .object = object_type(&b) };
+    c->core_rate = c->rate = rate(&b, &c->rate_index);
+    c->channel_config = (uint8_t)bits_u(&b, 4);
+    if (c->object == SBR || c->object == PS) {
+        c->extension = c->object;
+        c->rate = rate(&b, &index);
+        c->object = object_type(&b);
+    }
+    c->channels = c->channel_config < sizeof(channels) ? channels[c->channel_config] : 0;
+    err = bits_err(&b, "AudioSpecificConfig");
+    if (err)
+        return err;
+    if (c->object == 0)
+        return err_new(ERR_CODEC, "AAC object type 0");
+    if (c->rate == 0 || c->core_rate == 0)
+        return err_new(ERR_CODEC, "AAC without a sample rate");
+    if (!is_general_audio(c->object))
+        return NULL;
+    if (c->channel_config == 0) {
+        c->channels = general_audio(&b, c);
+        return bits_err(&b, "AAC program config element");
+    }
+    (void)general_audio(&b, c); /* some encoders end it here: then nothing is extended */
+    if (c->extension == 0)
+        sync_extension(c, &b);
+    if (c->extension == PS && c->channels == 1)
+        c->channels = 2;
+    return NULL;
+}
+
+void aac_asc_build(uint8_t out[2], const struct aac_adts *a)
+{
+    out[0] = (uint8_t)(a->object << 3 | a->rate_index >> 1);
+    out[1] = (uint8_t)(a->rate_index << 7 | a->channel_config << 3);
+}
+
+err_t aac_adts_parse(struct aac_adts *a, const uint8_t *data, size_t size)
+{
+    struct bits b = bits_init(data, size);
+    bool no_crc;
+
+    *a = (struct aac_adts){ 0 };
+    if (size < AAC_ADTS_HEADER)
+        return err_new(ERR_CODEC, "an ADTS header of %zu bytes", size);
+    if (bits_u(&b, 12) != 0xfff)
+        return err_new(ERR_CODEC, "no ADTS syncword");
+    bits_skip(&b, 1 + 2); /* ID, layer */
+    no_crc = bits_flag(&b);
+    a->object = (uint8_t)(bits_u(&b, 2) + 1);
+    a->rate_index = (uint8_t)bits_u(&b, 4);
+    bits_skip(&b, 1);
+    a->channel_config = (uint8_t)bits_u(&b, 3);
+    bits_skip(&b, 4);
+    a->frame = (uint16_t)bits_u(&b, 13);
+    a->header = no_crc ? AAC_ADTS_HEADER : AAC_ADTS_HEADER_CRC;
+    if (a->rate_index >= sizeof(rates) / sizeof(rates[0]))
+        return err_new(ERR_CODEC, "ADTS sample rate index %d", a->rate_index);
+    if (a->frame < a->header)
+        return err_new(ERR_CODEC, "an ADTS frame of %d bytes", a->frame);
+    return NULL;
+}
+
+err_t aac_adts_build(uint8_t out[AAC_ADTS_HEADER], const struct aac_config *c, size_t payload)
+{
+    size_t frame = payload + AAC_ADTS_HEADER;
+
+    if (c->object < 1 || c->object > 4 || c->rate_index >= sizeof(rates) / sizeof(rates[0]) ||
+        c->channel_config > 7)
+        return err_new(ERR_CODEC, "ADTS cannot say object type %d, rate index %d, channels %d",
+                       c->object, c->rate_index, c->channel_config);
+    if (payload > ADTS_FRAME_MAX - AAC_ADTS_HEADER)
+        return err_new(ERR_CODEC, "an AAC frame of %zu bytes does not fit ADTS", payload);
+    out[0] = 0xff;
+    out[1] = 0xf1; /* MPEG-4, no CRC */
+    out[2] = (uint8_t)((c->object - 1) << 6 | c->rate_index << 2 | c->channel_config >> 2);
+    out[3] = (uint8_t)((c->channel_config & 3) << 6 | frame >> 11);
+    out[4] = (uint8_t)(frame >> 3);
+    out[5] = (uint8_t)((frame & 7) << 5 | 0x1f);
+    out[6] = 0xfc;
+    return NULL;
+}
+
+static const char *profile_name(const struct aac_config *c)
+{
+    static const char *const names[] = { NULL, "Main", "LC", "SSR", "LTP" };
+
+    if (c->extension == PS)
+        return "HEv2";
+    if (c->extension == SBR)
+        return "HE";
+    if (c->object < sizeof(names) / sizeof(names[0]))
+        return names[c->object];
+    return c->object == 23 ? "LD" : c->object == 39 ? "ELD" : c->object == 42 ? "xHE" : NULL;
+}
+
+err_t aac_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+{
+    struct aac_config c;
+    const char *name;
+    err_t err;
+
+    err = aac_asc_parse(&c, config, size);
+    if (err)
+        return err;
+    name = profile_name(&c);
+    if (name)
+        snprintf(info->profile, sizeof(info->profile), "%s", name);
+    else
+        snprintf(info->profile, sizeof(info->profile), "%d", c.object);
+    info->sample_rate = c.rate;
+    info->channels = c.channels;
+    return NULL;
+}

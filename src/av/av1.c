@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* av1.c - what an AV1 decoder configuration says. */
+#include "av/av1.h"
+
+#include "av/bits.h"
+#include "base/rd.h"
+
+#include <stdio.h>
+
+static void name_profile(struct av_info *info, uint8_t profile, uint8_t level)
+{
+    static const char *const names[] = { "Main", "High", "Professional" };
+
+    if (profile < sizeof(names) / sizeof(names[0]))
+        snprintf(info->profile, sizeof(info->profile), "%s", names[profile]);
+    else
+        snprintf(info->profile, sizeof(info->profile), "%u", profile);
+    if (level < 31) /* [AV1] A.3: 31 is "no limits" */
+        snprintf(info->level, sizeof(info->level), "%u.%u", 2 + (level >> 2), level & 3);
+    else
+        snprintf(info->level, sizeof(info->level), "max");
+}
+
+/* [AV1] 5.5.3 and 5.5.4; true: there is decoder model info, of *delay bits. */
+static bool timing(struct av_info *info, struct bits *b, unsigned *delay)
+{
+    uint32_t units = bits_u(b, 32);
+    uint32_t scale = bits_u(b, 32);
+
+    if (bits_flag(b)) { /* equal_picture_interval */
+        double ticks = (double)bits_ue(b) + 1; /* uvlc() is ue(v) */
+
+        if (!b->bad && units > 0)
+            info->fps = (double)scale / (units * ticks);
+    }
+    if (!bits_flag(b))
+        return false;
+    *delay = bits_u(b, 5) + 1;
+    bits_skip(b, 32 + 5 + 5);
+    return true;
+}
+
+/* The operating points; gives the level of the first. */
+static uint8_t operating_points(struct bits *b, bool model, unsigned delay)
+{
+    bool display_delay = bits_flag(b);
+    uint32_t count = bits_u(b, 5) + 1;
+    uint8_t first = 0;
+
+    for (uint32_t i = 0; i < count && !b->bad; i++) {
+        uint8_t level;
+
+        bits_skip(b, 12); /* operating_point_idc */
+        level = (uint8_t)bits_u(b, 5);
+        if (level > 7)
+            bits_skip(b, 1); /* seq_tier */
+        if (model && bits_flag(b))
+            bits_skip(b, (uint64_t)delay * 2 + 1);
+        if (display_delay && bits_flag(b))
+            bits_skip(b, 4);
+        if (i == 0)
+            first = level;
+    }
+    return first;
+}
+
+/* [AV1] 5.5.1 */
+err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t size)
+{
+    struct bits b = bits_init(obu, size);
+    uint8_t profile = (uint8_t)bits_u(&b, 3), level;
+    unsigned delay = 0, width_bits, height_bits;
+    uint32_t width, height;
+    bool model = false;
+
+    bits_skip(&b, 1);     /* still_picture */
+    if (bits_flag(&b)) {  /* reduced_still_picture_header */
+        level = (uint8_t)bits_u(&b, 5);
+    } else {
+        if (bits_flag(&b)) /* timing_info_present_flag */
+            model = timing(info, &b, &delay);
+        level = operating_points(&b, model, delay);
+    }
+    width_bits = bits_u(&b, 4) + 1;
+    height_bits = bits_u(&b, 4) + 1;
+    width = bits_u(&b, width_bits) + 1;
+    height = bits_u(&b, height_bits) + 1;
+    if (b.bad)
+        return bits_err(&b, "AV1 sequence header");
+    info->width = width;
+    info->height = height;
+    name_profile(info, profile, level);
+    return NULL;
+}
+
+/* [AV1] 4.10.5: at most 8 bytes, and the value fits 32 bits. */
+static uint64_t leb128(struct rd *r)
+{
+    uint64_t v = 0;
+
+    for (unsigned i = 0; i < 8; i++) {
+        uint8_t byte = rd_u8(r);
+
+        v |= (uint64_t)(byte & 0x7f) << (7 * i);
+        if (!(byte & 0x80))
+            return v;
+    }
+    r->bad = true;
+    return 0;
+}
+
+/* [AV1-FF] 2.3 */
+err_t av1_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+{
+    struct rd r = rd_init(config, size);
+    uint8_t marker = rd_u8(&r), b = rd_u8(&r);
+
+    (void)rd_take(&r, 2);
+    if (r.bad)
+        return err_new(ERR_CODEC, "av1C ends too early");
+    if (marker != 0x81)
+        return err_new(ERR_CODEC, "av1C marker and version 0x%02x", marker);
+    name_profile(info, b >> 5, b & 0x1f);
+    while (rd_left(&r) > 0) {
+        uint8_t head = rd_u8(&r);
+        uint64_t n;
+        const uint8_t *obu;
+
+        if (head & 4) /* obu_extension_flag */
+            (void)rd_u8(&r);
+        n = head & 2 ? leb128(&r) : rd_left(&r);
+        obu = rd_take(&r, (size_t)n);
+        if (!obu)
+            return err_new(ERR_CODEC, "av1C: an OBU ends too early");
+        if ((head >> 3 & 0x0f) == AV1_SEQUENCE_HEADER)
+            return av1_sequence_parse(info, obu, (size_t)n);
+    }
+    return NULL;
+}

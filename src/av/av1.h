@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* av1.h - what an AV1 decoder configuration says.
+ *
+ * [AV1] AV1 Bitstream & Decoding Process; [AV1-FF] AV1 Codec ISO Media File Format Binding.
+ */
+#ifndef AV_AV1_H
+#define AV_AV1_H
+
+#include "av/codec.h"
+
+enum av1_obu { AV1_SEQUENCE_HEADER = 1, AV1_TEMPORAL_DELIMITER = 2 };
+
+/* The payload of one sequence header OBU. */
+err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t size)
+    __attribute__((warn_unused_result));
+
+/* An AV1CodecConfigurationRecord and the first sequence header in its OBUs, if there is one. */
+err_t av1_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* h264.h - what an H.264 decoder configuration says.
+ *
+ * [H.264] ITU-T H.264; [AVC-FF] ISO/IEC 14496-15 section 5.
+ */
+#ifndef AV_H264_H
+#define AV_H264_H
+
+#include "av/codec.h"
+
+enum h264_nalu { H264_SLICE = 1, H264_IDR = 5, H264_SEI = 6, H264_SPS = 7, H264_PPS = 8,
+                 H264_AUD = 9, H264_FILLER = 12 };
+
+/* An AVCDecoderConfigurationRecord, in place. Sets of parameters: each with a 2-byte length. */
+struct h264_config {
+    uint8_t profile, compatibility, level;
+    uint8_t nalu_length; /* 1, 2 or 4 */
+    uint8_t sps_count, pps_count;
+    const uint8_t *sps, *pps; /* the first length; NULL when the count is 0 */
+};
+
+err_t h264_record_parse(struct h264_config *c, const uint8_t *config, size_t size)
+    __attribute__((warn_unused_result));
+
+/* One SPS with its NAL unit header byte. */
+err_t h264_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
+    __attribute__((warn_unused_result));
+
+/* The whole: the record and its first SPS that has any bytes. */
+err_t h264_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* h265.c - what an H.265 decoder configuration says. */
+#include "av/h265.h"
+
+#include "av/h265_sps.h"
+#include "base/rd.h"
+
+#include <stdio.h>
+
+/* [AVC-FF] 8.3.3.1.2 */
+static uint8_t record_head(struct h265_config *c, struct rd *r)
+{
+    uint8_t version = rd_u8(r), b = rd_u8(r);
+    uint16_t rate;
+
+    c->profile = b & 0x1f;
+    c->tier = b >> 5 & 1;
+    (void)rd_take(r, 4 + 6); /* compatibility and constraint flags */
+    c->level = rd_u8(r);
+    (void)rd_take(r, 2 + 1 + 1 + 1 + 1); /* segmentation, parallelism, chroma, bit depths */
+    rate = rd_u16(r);
+    c->fps = rate / 256.0;
+    c->nalu_length = (uint8_t)((rd_u8(r) & 3) + 1);
+    c->sets.arrays = rd_u8(r);
+    return version;
+}
+
+err_t h265_record_parse(struct h265_config *c, const uint8_t *config, size_t size)
+{
+    struct rd r = rd_init(config, size);
+    uint8_t version;
+
+    *c = (struct h265_config){ 0 };
+    version = record_head(c, &r);
+    c->sets.p = r.p;
+    for (unsigned i = 0; i < c->sets.arrays && !r.bad; i++) {
+        uint16_t units;
+
+        (void)rd_u8(&r);
+        units = rd_u16(&r);
+        for (unsigned k = 0; k < units && !r.bad; k++)
+            (void)rd_take(&r, rd_u16(&r));
+    }
+    c->sets.end = r.p;
+    if (r.bad)
+        return err_new(ERR_CODEC, "hvcC ends too early");
+    /* encoders wrote version 0 until the specification was final */
+    if (version > 1)
+        return err_new(ERR_CODEC, "hvcC version %d", version);
+    if (c->nalu_length == 3)
+        return err_new(ERR_CODEC, "hvcC with NAL unit lengths of 3 bytes");
+    return NULL;
+}
+
+bool h265_sets_next(struct h265_sets *s, const uint8_t **unit, size_t *size)
+{
+    struct rd r = rd_init(s->p, (size_t)(s->end - s->p));
+
+    while (s->units == 0 && s->arrays > 0) {
+        s->arrays--;
+        s->type = rd_u8(&r) & 0x3f;
+        s->units = rd_u16(&r);
+    }
+    if (s->units == 0)
+        return false;
+    s->units--;
+    *size = rd_u16(&r);
+    *unit = rd_take(&r, *size);
+    s->p = r.p;
+    return *unit != NULL;
+}
+
+err_t h265_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+{
+    struct h265_config c;
+    const uint8_t *unit;
+    size_t n;
+    err_t err;
+
+    err = h265_record_parse(&c, config, size);
+    if (err)
+        return err;
+    info->nalu_length = c.nalu_length;
+    info->fps = c.fps;
+    h265_name_profile(info, c.profile, c.level);
+    while (h265_sets_next(&c.sets, &unit, &n)) {
+        if (c.sets.type == H265_SPS && n > 0)
+            return h265_sps_parse(info, unit, n);
+    }
+    return NULL; /* the sets come in the stream */
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* h265_sps.c - the H.265 sequence parameter set: size, profile, frame rate. */
+#include "av/h265_sps.h"
+
+#include "av/bits.h"
+#include "av/h265.h"
+
+#include <stdio.h>
+
+enum { SETS_MAX = 64, PICTURES_MAX = 16, SUB_LAYERS_MAX = 7 };
+
+/* [H.265] annex A.3 */
+static const char *const profiles[] = {
+    NULL, "Main", "Main 10", "Main Still Picture", "Range Extensions", "High Throughput",
+    "Multiview Main", "Scalable Main", "3D Main", "Screen Content", "Scalable Range Ext",
+};
+
+void h265_name_profile(struct av_info *info, uint8_t profile, uint8_t level)
+{
+    if (profile < sizeof(profiles) / sizeof(profiles[0]) && profiles[profile])
+        snprintf(info->profile, sizeof(info->profile), "%s", profiles[profile]);
+    else
+        snprintf(info->profile, sizeof(info->profile), "%u", profile);
+    if (level % 30 == 0)
+        snprintf(info->level, sizeof(info->level), "%u", level / 30);
+    else
+        snprintf(info->level, sizeof(info->level), "%u.%u", level / 30, level % 30 / 3);
+}
+
+/* [H.265] 7.3.3 */
+static void profile_tier_level(struct av_info *info, struct bits *b, unsigned sub_layers)
+{
+    bool profile_there[SUB_LAYERS_MAX], level_there[SUB_LAYERS_MAX];
+    uint8_t profile;
+
+    bits_skip(b, 3); /* profile space, tier */
+    profile = (uint8_t)bits_u(b, 5);
+    bits_skip(b, 32 + 48);
+    h265_name_profile(info, profile, (uint8_t)bits_u(b, 8));
+    for (unsigned i = 0; i < sub_layers; i++) {
+        profile_there[i] = bits_flag(b);
+        level_there[i] = bits_flag(b);
+    }
+    if (sub_layers > 0)
+        bits_skip(b, 2 * (8 - sub_layers));
+    for (unsigned i = 0; i < sub_layers; i++)
+        bits_skip(b, (profile_there[i] ? 88 : 0) + (level_there[i] ? 8 : 0));
+}
+
+static void frame_size(struct av_info *info, struct bits *b)
+{
+    uint32_t chroma = bits_ue(b);
+    uint64_t width, height, crop_x = 0, crop_y = 0;
+
+    if (chroma == 3)
+        bits_skip(b, 1); /* separate_colour_plane_flag */
+    width = bits_ue(b);
+    height = bits_ue(b);
+    if (bits_flag(b)) { /* conformance window, [H.265] 7.4.3.2.1 */
+        crop_x = ((uint64_t)bits_ue(b) + bits_ue(b)) * (chroma == 1 || chroma == 2 ? 2 : 1);
+        crop_y = ((uint64_t)bits_ue(b) + bits_ue(b)) * (chroma == 1 ? 2 : 1);
+    }
+    b->bad |= crop_x >= width || crop_y >= height || width > 1 << 16 || height > 1 << 16;
+    if (b->bad)
+        return;
+    info->width = (uint32_t)(width - crop_x);
+    info->height = (uint32_t)(height - crop_y);
+}
+
+/* [H.265] 7.3.4 */
+static void skip_scaling_lists(struct bits *b)
+{
+    for (int size = 0; size < 4; size++) {
+        for (int matrix = 0; matrix < 6 && !b->bad; matrix += size == 3 ? 3 : 1) {
+            if (!bits_flag(b)) {
+                (void)bits_ue(b);
+                continue;
+            }
+            if (size > 1)
+                (void)bits_se(b);
+            for (int i = 0; i < (size == 0 ? 16 : 64) && !b->bad; i++)
+                (void)bits_se(b);
+        }
+    }
+}
+
+/* One st_ref_pic_set(), [H.265] 7.3.7. counts[i] is NumDeltaPocs of set i (7.4.8). */
+static void ref_pic_set(struct bits *b, unsigned index, unsigned counts[SETS_MAX])
+{
+    uint32_t negative, positive;
+
+    counts[index] = 0;
+    if (index > 0 && bits_flag(b)) { /* inter_ref_pic_set_prediction_flag */
+        bits_skip(b, 1);
+        (void)bits_ue(b);
+        for (unsigned i = 0; i <= counts[index - 1] && !b->bad; i++) {
+            bool used = bits_flag(b);
+
+            if (used || bits_flag(b))
+                counts[index]++;
+        }
+        b->bad |= counts[index] > PICTURES_MAX;
+        return;
+    }
+    negative = bits_ue(b);
+    positive = bits_ue(b);
+    b->bad |= negative > PICTURES_MAX || positive > PICTURES_MAX - negative;
+    for (uint32_t i = 0; !b->bad && i < negative + positive; i++) {
+        (void)bits_ue(b);
+        bits_skip(b, 1);
+    }
+    if (!b->bad)
+        counts[index] = negative + positive;
+}
+
+static void skip_ref_pics(struct bits *b, unsigned poc_bits)
+{
+    unsigned counts[SETS_MAX];
+    uint32_t sets = bits_ue(b);
+
+    b->bad |= sets > SETS_MAX;
+    for (unsigned i = 0; !b->bad && i < sets; i++)
+        ref_pic_set(b, i, counts);
+    if (bits_flag(b)) { /* long_term_ref_pics_present_flag */
+        uint32_t n = bits_ue(b);
+
+        b->bad |= n > 32;
+        if (!b->bad)
+            bits_skip(b, (uint64_t)n * (poc_bits + 1));
+    }
+}
+
+/* From the bit depths to the VUI; true: there is one. */
+static bool skip_to_vui(struct bits *b, unsigned sub_layers)
+{
+    uint32_t poc_bits;
+    bool all;
+
+    (void)bits_ue(b); /* bit_depth_luma_minus8 */
+    (void)bits_ue(b); /* bit_depth_chroma_minus8 */
+    poc_bits = bits_ue(b) + 4;
+    b->bad |= poc_bits > 16;
+    all = bits_flag(b); /* sps_sub_layer_ordering_info_present_flag */
+    for (unsigned i = all ? 0 : sub_layers; i <= sub_layers; i++) {
+        for (int k = 0; k < 3; k++)
+            (void)bits_ue(b);
+    }
+    for (int k = 0; k < 6; k++) /* block sizes and transform depths */
+        (void)bits_ue(b);
+    if (bits_flag(b) && bits_flag(b)) /* scaling_list_enabled, sps_scaling_list_data_present */
+        skip_scaling_lists(b);
+    bits_skip(b, 2);    /* amp_enabled, sample_adaptive_offset_enabled */
+    if (bits_flag(b)) { /* pcm_enabled_flag */
+        bits_skip(b, 8);
+        (void)bits_ue(b);
+        (void)bits_ue(b);
+        bits_skip(b, 1);
+    }
+    skip_ref_pics(b, poc_bits);
+    bits_skip(b, 2); /* sps_temporal_mvp_enabled, strong_intra_smoothing_enabled */
+    return bits_flag(b);
+}
+
+/* [H.265] E.2.1, as far as the timing. */
+static void vui(struct av_info *info, struct bits *b)
+{
+    uint32_t units, scale;
+
+    if (bits_flag(b) && bits_u(b, 8) == 255) /* EXTENDED_SAR */
+        bits_skip(b, 32);
+    if (bits_flag(b))
+        bits_skip(b, 1); /* overscan_appropriate_flag */
+    if (bits_flag(b)) {  /* video_signal_type_present_flag */
+        bits_skip(b, 4);
+        if (bits_flag(b))
+            bits_skip(b, 24);
+    }
+    if (bits_flag(b)) { /* chroma_loc_info_present_flag */
+        (void)bits_ue(b);
+        (void)bits_ue(b);
+    }
+    bits_skip(b, 3);    /* neutral_chroma, field_seq, frame_field_info */
+    if (bits_flag(b)) { /* default_display_window_flag */
+        for (int k = 0; k < 4; k++)
+            (void)bits_ue(b);
+    }
+    if (!bits_flag(b))
+        return;
+    units = bits_u(b, 32);
+    scale = bits_u(b, 32);
+    if (!b->bad && units > 0)
+        info->fps = (double)scale / units;
+}
+
+/* [H.265] 7.3.2.2.1. What follows the frame size tells only the rate, so its faults are none. */
+err_t h265_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
+{
+    struct bits b = bits_init_nalu(sps, size);
+    unsigned sub_layers;
+    err_t err;
+
+    if (size > 0 && h265_nalu_type(sps[0]) != H265_SPS)
+        return err_new(ERR_CODEC, "NAL unit type %d is no SPS", h265_nalu_type(sps[0]));
+    bits_skip(&b, 16 + 4); /* NAL unit header, sps_video_parameter_set_id */
+    sub_layers = bits_u(&b, 3);
+    b.bad |= sub_layers >= SUB_LAYERS_MAX;
+    bits_skip(&b, 1); /* sps_temporal_id_nesting_flag */
+    if (!b.bad)
+        profile_tier_level(info, &b, sub_layers);
+    (void)bits_ue(&b); /* sps_seq_parameter_set_id */
+    frame_size(info, &b);
+    err = bits_err(&b, "H.265 SPS");
+    if (err)
+        return err;
+    if (skip_to_vui(&b, sub_layers))
+        vui(info, &b);
+    return NULL;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* nalu.c - NAL units of H.264 and H.265: Annex B and length-prefixed. */
+#include "av/nalu.h"
+
+#include "base/rd.h"
+
+/* Bytes of the start code at p, or 0. [H.264] B.1.1: any number of zero bytes may come before. */
+static size_t start_code(const uint8_t *p, const uint8_t *end)
+{
+    size_t zeros = 0;
+
+    while (p + zeros < end && p[zeros] == 0)
+        zeros++;
+    return zeros >= 2 && p + zeros < end && p[zeros] == 1 ? zeros + 1 : 0;
+}
+
+static bool lengths_add_up(const uint8_t *frame, size_t size, unsigned length)
+{
+    struct rd r = rd_init(frame, size);
+
+    if (size == 0 || (length != 1 && length != 2 && length != 4))
+        return false;
+    while (!r.bad && rd_left(&r) > 0)
+        (void)rd_take(&r, (size_t)rd_be(&r, length));
+    return !r.bad;
+}
+
+enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length)
+{
+    if (start_code(frame, frame + size) > 0)
+        return NALU_ANNEXB;
+    return lengths_add_up(frame, size, length) ? NALU_LENGTH : NALU_UNKNOWN;
+}
+
+err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length,
+                 const uint8_t *frame, size_t size)
+{
+    *r = (struct nalu_reader){ frame, frame + size, format, length };
+    if (format == NALU_ANNEXB && size > 0 && start_code(r->p, r->end) == 0)
+        return err_new(ERR_CODEC, "no start code at the begin of a frame of %zu bytes", size);
+    if (format == NALU_LENGTH && length != 1 && length != 2 && length != 4)
+        return err_new(ERR_CODEC, "a NAL unit length of %u bytes", length);
+    if (format == NALU_UNKNOWN)
+        return err_new(ERR_CODEC, "NAL units neither in Annex B nor with lengths");
+    return NULL;
+}
+
+/* One pass over the bytes, whatever they are: a run of zeros is looked at once. */
+static void next_annexb(struct nalu_reader *r, struct nalu *n)
+{
+    const uint8_t *p = r->p + start_code(r->p, r->end);
+    const uint8_t *stop = r->end;
+    const uint8_t *zeros = NULL; /* where the run of zeros that ends at p began */
+
+    n->data = p;
+    for (; p < r->end; p++) {
+        if (*p == 0) {
+            zeros = zeros ? zeros : p;
+            continue;
+        }
+        if (*p == 1 && zeros && p - zeros >= 2) {
+            stop = zeros;
+            break;
+        }
+        zeros = NULL;
+    }
+    n->size = (size_t)(stop - n->data);
+    r->p = stop;
+}
+
+err_t nalu_next(struct nalu_reader *r, struct nalu *n)
+{
+    struct rd rd = rd_init(r->p, (size_t)(r->end - r->p));
+    size_t size;
+
+    *n = (struct nalu){ NULL, 0 };
+    if (r->p == r->end)
+        return NULL;
+    if (r->format == NALU_ANNEXB) {
+        next_annexb(r, n);
+        return NULL;
+    }
+    size = (size_t)rd_be(&rd, r->length);
+    n->data = rd_take(&rd, size);
+    if (!n->data)
+        return err_new(ERR_CODEC, "a NAL unit of %zu bytes where %zu are left", size,
+                       (size_t)(r->end - r->p));
+    n->size = size;
+    r->p = rd.p;
+    return NULL;
+}
+
+size_t nalu_unescape(uint8_t *out, const uint8_t *data, size_t size)
+{
+    size_t n = 0, zeros = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        if (zeros >= 2 && data[i] == 3 && i + 1 < size && data[i + 1] <= 3) {
+            zeros = 0;
+            continue;
+        }
+        zeros = data[i] ? 0 : zeros + 1;
+        out[n++] = data[i];
+    }
+    return n;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* nalu.h - NAL units of H.264 and H.265 in the two ways they are packed.
+ *
+ * Annex B: each after a start code 00 00 01 or 00 00 00 01. Length-prefixed ("avcC"): each after
+ * its size in 1, 2 or 4 bytes. Nothing is copied: a unit points into the frame.
+ */
+#ifndef AV_NALU_H
+#define AV_NALU_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum nalu_format { NALU_UNKNOWN, NALU_ANNEXB, NALU_LENGTH };
+
+struct nalu {
+    const uint8_t *data;
+    size_t size; /* may be 0: skip it */
+};
+
+struct nalu_reader {
+    const uint8_t *p, *end;
+    enum nalu_format format;
+    unsigned length; /* bytes of the size, NALU_LENGTH only */
+};
+
+/* What a frame is packed as: Annex B if it begins with a start code, else length-prefixed if the
+ * lengths (of `length` bytes: 1, 2, 4) add up to exactly `size`, else unknown. */
+enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length);
+
+/* Walk over the units of a frame. ERR_CODEC when it is not packed so. */
+err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length,
+                 const uint8_t *frame, size_t size) __attribute__((warn_unused_result));
+/* The next unit, or n->data NULL at the end. ERR_CODEC when a size is more than is left. */
+err_t nalu_next(struct nalu_reader *r, struct nalu *n) __attribute__((warn_unused_result));
+
+/* The unit with its emulation prevention bytes left out; `out` has room for `size` bytes.
+ * Returns how many were written. */
+size_t nalu_unescape(uint8_t *out, const uint8_t *data, size_t size);
+
+#endif

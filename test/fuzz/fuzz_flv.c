@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_flv.c - any body of an audio, video or data message, through to the codec's configuration.
+ * The first byte of the input is the type of the message. */
+#include "av/nalu.h"
+#include "format/flv.h"
+
+#include <assert.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void walk_nalus(const struct av_packet *pkt)
+{
+    const uint8_t *p = pkt->data + pkt->payload;
+    size_t left = pkt->size - pkt->payload, total = 0;
+    struct nalu_reader r;
+    struct nalu n;
+    err_t err;
+
+    err = nalu_begin(&r, nalu_detect(p, left, 4), 4, p, left);
+    while (!err) {
+        err = nalu_next(&r, &n);
+        if (!err && !n.data)
+            break;
+        total += n.size;
+        assert(err || (n.data >= p && n.data + n.size <= p + left && total <= left));
+    }
+    err_free(&err);
+}
+
+static void walk_tracks(const struct av_packet *pkt)
+{
+    struct flv_body b;
+    struct flv_track t;
+    size_t at = 0;
+    err_t err;
+
+    err = pkt->kind == AV_VIDEO ? flv_video_parse(&b, pkt->data, pkt->size)
+                                : flv_audio_parse(&b, pkt->data, pkt->size);
+    assert(!err); /* it was described */
+    while (b.multitrack != FLV_NO_MULTITRACK && at < pkt->size && !err) {
+        size_t before = at;
+
+        err = flv_track_next(&t, &at, &b, pkt->data, pkt->size);
+        assert(err || (at > before && t.payload + t.size <= pkt->size));
+        assert(!err || b.multitrack == FLV_ONE_TRACK);
+    }
+    err_free(&err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct av_packet *pkt;
+    struct av_info info;
+    err_t err;
+
+    if (size == 0)
+        return 0;
+    pkt = av_packet_new(size - 1);
+    pkt->tag = data[0];
+    memcpy(pkt->data, data + 1, size - 1);
+    err = flv_packet_describe(pkt);
+    if (!err) {
+        assert(pkt->payload <= pkt->size && pkt->codec < AV_CODECS);
+        assert(!(pkt->key && pkt->config) && (!pkt->key || pkt->kind == AV_VIDEO));
+        assert(pkt->codec == AV_CODEC_NONE || av_codec_row(pkt->codec)->kind == pkt->kind);
+        if (pkt->config) {
+            err = av_info_parse(&info, pkt->codec, pkt->data + pkt->payload,
+                                pkt->size - pkt->payload);
+            err_free(&err);
+        } else if (pkt->kind == AV_VIDEO) {
+            walk_nalus(pkt);
+        }
+        if (pkt->kind != AV_DATA)
+            walk_tracks(pkt);
+    }
+    err_free(&err);
+    av_packet_unref(pkt);
+    assert(av_packet_live() == 0 && err_live() == 0);
+    return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* test_av_nalu.c - NAL units in both ways they are packed. */
+#include "unit.h"
+
+#include "av/nalu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    const char *bytes;
+    size_t size;
+    enum nalu_format format;
+    unsigned length;
+    size_t units, total; /* what a walk finds: units and their bytes */
+} rows[] = {
+    { "annexb, 3-byte start",  "\0\0\1\x65\1\2", 6, NALU_ANNEXB, 4, 1, 3 },
+    { "annexb, 4-byte start",  "\0\0\0\1\x67\1\0\0\0\1\x68", 11, NALU_ANNEXB, 4, 2, 3 },
+    { "annexb, more zeros",    "\0\0\0\0\0\1\x67", 7, NALU_ANNEXB, 4, 1, 1 },
+    { "annexb, empty unit",    "\0\0\1\0\0\1\x65", 7, NALU_ANNEXB, 4, 2, 1 },
+    { "annexb, zeros inside",  "\0\0\1\x65\0\0\2\0\1", 9, NALU_ANNEXB, 4, 1, 6 },
+    { "annexb, only a start",  "\0\0\1", 3, NALU_ANNEXB, 4, 1, 0 },
+    { "lengths of 4",          "\0\0\0\2\x65\1\0\0\0\1\x41", 11, NALU_LENGTH, 4, 2, 3 },
+    { "lengths of 2",          "\0\2\x65\1\0\1\x41", 7, NALU_LENGTH, 2, 2, 3 },
+    { "lengths of 1",          "\2\x65\1\1\x41", 5, NALU_LENGTH, 1, 2, 3 },
+    { "an empty one",          "\0\0\0\0\0\0\0\2\x41\1", 10, NALU_LENGTH, 4, 2, 2 },
+    { "a length of 1 looks like a start code, and is one", "\0\0\0\1\x65", 5, NALU_ANNEXB, 4, 1, 1 },
+    { "too long",              "\0\0\0\3\x65\1", 6, NALU_UNKNOWN, 4, 0, 0 },
+    { "lengths of 3",          "\0\0\2\x65\1", 5, NALU_UNKNOWN, 3, 0, 0 },
+    { "empty",                 "", 0, NALU_UNKNOWN, 4, 0, 0 },
+};
+
+static void test_formats(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const uint8_t *bytes = (const uint8_t *)rows[i].bytes;
+        struct nalu_reader r;
+        struct nalu n;
+        size_t units = 0, total = 0;
+
+        print_message("  %s\n", rows[i].name);
+        assert_int_equal(nalu_detect(bytes, rows[i].size, rows[i].length), rows[i].format);
+        if (rows[i].format == NALU_UNKNOWN)
+            continue;
+        assert_ok(nalu_begin(&r, rows[i].format, rows[i].length, bytes, rows[i].size));
+        for (;;) {
+            assert_ok(nalu_next(&r, &n));
+            if (!n.data)
+                break;
+            units++;
+            total += n.size;
+        }
+        assert_int_equal(units, rows[i].units);
+        assert_int_equal(total, rows[i].total);
+    }
+}
+
+static void test_refused(void **state)
+{
+    struct nalu_reader r;
+    struct nalu n;
+
+    (void)state;
+    assert_err(nalu_begin(&r, NALU_ANNEXB, 4, (const uint8_t *)"\0\0\0\2\x65\1", 6), ERR_CODEC);
+    assert_err(nalu_begin(&r, NALU_LENGTH, 3, (const uint8_t *)"\0\0\2\x65\1", 5), ERR_CODEC);
+    assert_err(nalu_begin(&r, NALU_UNKNOWN, 4, (const uint8_t *)"x", 1), ERR_CODEC);
+    assert_ok(nalu_begin(&r, NALU_LENGTH, 4, (const uint8_t *)"\0\0\0\3\x65\1", 6));
+    assert_err(nalu_next(&r, &n), ERR_CODEC);
+    assert_null(n.data);
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+    static const uint8_t frame[] = "\0\0\0\2\x65\1\0\0\0\3\x41\2\3\0\0\0\1\x06";
+    size_t size = sizeof(frame) - 1;
+
+    (void)state;
+    for (size_t n = 0; n <= size; n++) {
+        bool whole = n == 6 || n == 13 || n == size;
+        uint8_t *exact = malloc(n + 1);
+
+        memcpy(exact, frame, n);
+        assert_int_equal(nalu_detect(exact, n, 4), whole ? NALU_LENGTH : NALU_UNKNOWN);
+        free(exact);
+    }
+}
+
+static void test_unescape(void **state)
+{
+    uint8_t out[16];
+
+    (void)state;
+    assert_int_equal(nalu_unescape(out, (const uint8_t *)"\x65\0\0\3\1\0\0\3\xff\0\0\3", 12), 11);
+    assert_memory_equal(out, "\x65\0\0\1\0\0\3\xff\0\0\3", 11);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_formats), TEST(test_refused), TEST(test_cut_at_every_byte), TEST(test_unescape),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
