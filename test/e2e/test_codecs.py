@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Codecs: what a publisher sends is what a player gets, byte for byte, known codec or not."""
+import time
+
+import pytest
+
+import flv
+import flvgen
+import tools
+from flv import AUDIO, DATA, VIDEO, Tag
+from flvgen import (CODED, CODED_X, METADATA, SEQ_START, enhanced, many_tracks, synthetic,
+                    track_tags)
+
+pytestmark = pytest.mark.needs("ffmpeg")
+
+
+def through(s, tags, stream="s", late=True):
+    """Push all at once; check the early player got exactly that and a late one can start."""
+    w = s.watch(stream)
+    p = s.push(tags, stream, speed=0)
+    want = [t for t in tags if t.type != DATA]
+    assert w.wait(lambda got: len([t for t in got if t.type != DATA]) >= len(want), 5), \
+        f"{len(w.tags)} of {len(want)}, publisher: {p.error}"
+    got = [t for t in w.stop() if t.type != DATA]
+    for kind in (VIDEO, AUDIO):
+        assert [(t.ts, t.hash()) for t in got if t.type == kind] == \
+            [(t.ts, t.hash()) for t in want if t.type == kind]
+    if late:
+        c = s.player(stream)
+        c.collect(1.5, count=12)
+        return got, [t for t in c.tags if t.type != DATA]
+    return got, None
+
+
+@pytest.mark.parametrize("codec,style", [
+    ("hevc", "v1"), ("hevc", "x"), ("hevc", "legacy"), ("av1", "v1"), ("vp9", "v1"),
+    ("h264", "v1"), ("h264", "legacy")])
+def test_video(srs, media, codec, style):
+    s = srs()
+    tags = [flvgen.metadata(width=320.0)] + track_tags(media.track(codec), style)
+    _, late = through(s, tags)
+    config = next(t for t in tags if t.config)
+    assert config in [t._replace(ts=0) for t in late], "who joins gets the decoder configuration"
+    shown = [t for t in late if not t.config]
+    assert shown and shown[0].key, f"who joins begins with a key frame: {late[:4]}"
+
+
+@pytest.mark.parametrize("codec,style", [("opus", "v1"), ("aac", "v1"), ("aac", "legacy"),
+                                         ("mp3", "v1"), ("mp3", "legacy")])
+def test_audio(srs, media, codec, style):
+    s = srs()
+    tags = [flvgen.metadata(audio=1.0)] + track_tags(media.track(codec), style)
+    _, late = through(s, tags)
+    for t in tags:
+        if t.config:
+            assert t in [x._replace(ts=0) for x in late]
+
+
+def test_hevc_with_opus_decodes(srs, media, tmp_path):
+    """What a player that joined in the middle got decodes without a complaint."""
+    s = srs()
+    tags = media.tags("hevc", "opus")
+    s.push(tags, loop=True)
+    time.sleep(1.4)
+    c = s.player()
+    c.collect(3, count=150)
+    path = tmp_path / "got.hevc"
+    path.write_bytes(flvgen.to_raw_hevc(c.tags))
+    assert tools.decode(path) == ""
+    assert len([t for t in c.tags if t.type == AUDIO and t.data[1:5] == b"Opus"]) > 30
+
+
+def test_av1_decodes(srs, media, tmp_path):
+    s = srs()
+    s.push(media.tags("av1", "aac"), loop=True)
+    time.sleep(1.4)
+    c = s.player()
+    c.collect(3, count=120)
+    path = tmp_path / "got.obu"
+    path.write_bytes(flvgen.to_raw_av1(c.tags))
+    assert tools.decode(path) == ""
+
+
+def multitrack(media, nano=None):
+    """Track 0 as usual, track 1 and 2 as OneTrack multitrack, audio tracks the same way."""
+    tracks = [track_tags(media.track("hevc"), "v1", nano=nano),
+              track_tags(media.track("h264"), "v1", track_id=1, nano=nano),
+              track_tags(media.track("av1"), "v1", track_id=2, nano=nano),
+              track_tags(media.track("aac"), "v1", nano=nano),
+              track_tags(media.track("opus"), "v1", track_id=1, nano=nano)]
+    heads = [t[0] for t in tracks]
+    body = sorted((t for tags in tracks for t in tags[1:]), key=lambda t: t.ts)
+    return heads, body
+
+
+@pytest.mark.parametrize("nano", [None, 123456], ids=["plain", "modex"])
+def test_multitrack_one_track_messages(srs, media, nano):
+    """Every track's configuration is kept for who joins; all of it byte for byte."""
+    s = srs()
+    heads, body = multitrack(media, nano)
+    _, late = through(s, [flvgen.metadata(width=1.0)] + heads + body)
+    got = [t.data for t in late]
+    for i, h in enumerate(heads):
+        assert h.data in got, f"the configuration of track {i} is missing for who joins"
+    first = next(i for i, t in enumerate(late) if t.data not in [h.data for h in heads])
+    assert {h.data for h in heads} <= {t.data for t in late[:first]}, "configurations come first"
+
+
+@pytest.mark.parametrize("codecs", [(b"hvc1", b"hvc1"), (b"hvc1", b"av01")], ids=["same", "mixed"])
+def test_multitrack_in_one_message(srs, codecs):
+    """ManyTracks and ManyTracksManyCodecs."""
+    s = srs()
+    head = Tag(VIDEO, 0, many_tracks(VIDEO, 1, SEQ_START, [(codecs[0], 0, b"\1" * 40),
+                                                           (codecs[1], 1, b"\2" * 30)]))
+    tags = [flvgen.metadata(width=1.0), head]
+    for i in range(50):
+        parts = [(codecs[0], 0, b"\0\0\0" + bytes([i]) * 300), (codecs[1], 1, bytes([i]) * 200)]
+        tags.append(Tag(VIDEO, i * 40, many_tracks(VIDEO, 1 if i % 25 == 0 else 2, CODED, parts)))
+    _, late = through(s, tags)
+    assert head.data in [t.data for t in late]
+
+
+def test_modex_before_everything(srs):
+    """A chain of two ModEx, one of them long (size over 256)."""
+    s = srs()
+    long = b"\xff" + (299).to_bytes(2, "big") + b"\x55" * 300
+
+    def frame(i):
+        out = bytes([0x80 | (1 if i % 25 == 0 else 2) << 4 | 7])
+        out += flvgen.modex(i) + bytes([1 << 4 | 7])  # TimestampOffsetNano, then another of type 1
+        out += long + bytes([0 << 4 | CODED_X]) + b"hvc1" + bytes([i]) * 100
+        return Tag(VIDEO, i * 40, out)
+    head = Tag(VIDEO, 0, enhanced(VIDEO, 1, SEQ_START, b"hvc1", b"\1" * 40))
+    _, late = through(s, [flvgen.metadata(a=1.0), head] + [frame(i) for i in range(60)])
+    shown = [t for t in late if not t.config]
+    assert shown[0].data[0] >> 4 & 7 == 1, "a key frame is seen behind its ModEx"
+
+
+def test_enhanced_metadata_packet(srs, media):
+    """colorInfo (packet type 4) passes and changes nothing."""
+    s = srs()
+    tags = track_tags(media.track("hevc"))
+    info = Tag(VIDEO, 0, enhanced(VIDEO, 1, METADATA, b"hvc1", b"\x02\x00\x09colorInfo\x05"))
+    got, late = through(s, [flvgen.metadata(a=1.0), tags[0], info] + tags[1:])
+    assert info.data in [t.data for t in got]
+    assert any(t.config for t in late)
+
+
+def test_unknown_codecs_pass(srs):
+    """fourccs, codec ids and tag bodies nobody has heard of."""
+    s = srs()
+    tags = [flvgen.metadata(a=1.0)]
+    for i in range(40):
+        key = i % 20 == 0
+        tags.append(Tag(VIDEO, i * 40, enhanced(VIDEO, 1 if key else 2, CODED, b"zz99", bytes([i]) * 90)))
+        tags.append(Tag(AUDIO, i * 40, enhanced(AUDIO, 1, CODED, b"qq11", bytes([i]) * 30)))
+    through(s, tags)
+    tags = [flvgen.metadata(a=1.0)]
+    for i in range(40):
+        tags.append(Tag(VIDEO, i * 40, bytes([(1 if i % 20 == 0 else 2) << 4 | 14, i]) + b"x" * 50))
+        tags.append(Tag(AUDIO, i * 40, bytes([0xd2, i]) + b"y" * 20))
+    through(s, tags, "s2")
+
+
+def test_configuration_changes_in_its_place(srs):
+    """A new sequence header in mid-stream arrives between the same two frames."""
+    s = srs()
+    a, b = synthetic(1, config=b"A" * 12), synthetic(1, config=b"B" * 12, start=1000)
+    tags = a + [t for t in b if t.type != DATA]
+    through(s, tags, late=False)
+    c = s.player()
+    c.collect(1.5, count=10)
+    configs = [t.data for t in c.tags if t.config and t.type == VIDEO]
+    assert configs and configs[-1].endswith(b"B" * 12)
+    assert not any(x.endswith(b"A" * 12) for x in configs), "an old configuration for who joins"
+
+
+def test_spatial_and_silent_h264_info_frames(srs):
+    """0x57 info frames and end of sequence pass."""
+    s = srs()
+    tags = synthetic(1)
+    tags.insert(10, Tag(VIDEO, tags[9].ts, b"\x57\x00"))
+    tags.append(Tag(VIDEO, 1000, b"\x17\x02\x00\x00\x00"))
+    through(s, tags, late=False)
