@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* dns.c - names to addresses on a helper thread. */
+#include "co/dns.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "co/sock.h"
+#include "co/thread.h"
+
+struct question {
+    char host[CO_DNS_NAME_MAX + 1];
+    struct co_dns answer;
+    int failed; /* of getaddrinfo */
+    int sys;    /* errno, if failed is EAI_SYSTEM */
+};
+
+/* On a helper thread. */
+static void ask(void *arg)
+{
+    struct question *q = arg;
+    struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+    struct addrinfo *list = NULL;
+
+    hints.ai_flags = AI_ADDRCONFIG;
+    q->failed = getaddrinfo(q->host, NULL, &hints, &list);
+    q->sys = errno;
+    if (q->failed)
+        return;
+    for (struct addrinfo *a = list; a && q->answer.count < CO_DNS_MAX; a = a->ai_next) {
+        struct sockaddr_storage addr = { 0 };
+        int port;
+
+        memcpy(&addr, a->ai_addr, a->ai_addrlen);
+        sock_text(&addr, q->answer.ip[q->answer.count], IO_ADDR_SIZE, &port);
+        if (q->answer.ip[q->answer.count][0])
+            q->answer.count++;
+    }
+    freeaddrinfo(list);
+}
+
+static bool is_numeric(const char *host, struct co_dns *out)
+{
+    struct sockaddr_storage addr;
+    socklen_t size;
+    err_t err = sock_addr(&addr, &size, host, 0);
+    bool ok = !err && strlen(host) < IO_ADDR_SIZE;
+
+    err_free(&err);
+    if (ok) {
+        memcpy(out->ip[0], host, strlen(host) + 1);
+        out->count = 1;
+    }
+    return ok;
+}
+
+/* "[::1]" as "::1"; everything else as it is. False: longer than any name. */
+static bool strip(char out[CO_DNS_NAME_MAX + 1], const char *host)
+{
+    size_t n = strlen(host);
+
+    if (n >= 2 && host[0] == '[' && host[n - 1] == ']') {
+        host++;
+        n -= 2;
+    }
+    if (n > CO_DNS_NAME_MAX)
+        return false;
+    memcpy(out, host, n);
+    out[n] = '\0';
+    return true;
+}
+
+static err_t answer(struct question *q, struct co_dns *out)
+{
+    errno = q->sys;
+    if (q->failed == EAI_SYSTEM)
+        return err_sys(ERR_DNS, "%.200s", q->host);
+    if (q->failed)
+        return err_new(ERR_DNS, "%.200s: %s", q->host, gai_strerror(q->failed));
+    if (q->answer.count == 0)
+        return err_new(ERR_DNS, "%.200s has no address", q->host);
+    *out = q->answer;
+    return NULL;
+}
+
+err_t co_dns_resolve(const char *host, co_usec timeout, struct co_dns *out)
+{
+    struct question *q = calloc(1, sizeof(*q));
+    err_t err;
+
+    if (!q)
+        abort();
+    *out = (struct co_dns){ 0 };
+    if (!strip(q->host, host) || !q->host[0]) {
+        free(q);
+        return err_new(ERR_DNS, "\"%.80s\" is no name", host);
+    }
+    if (is_numeric(q->host, out)) {
+        free(q);
+        return NULL;
+    }
+    err = co_thread_run(CO_POOL_DNS, ask, q, free, timeout);
+    if (err)
+        return err_wrap(err, "resolve %.80s", host); /* q is not ours any more */
+    err = answer(q, out);
+    free(q);
+    return err;
+}
+
+err_t co_dns_connect(struct io **out, const char *host, int port, const char *bind_ip,
+                     co_usec timeout)
+{
+    co_usec until = co_now() + timeout;
+    struct co_dns names;
+    err_t err = co_dns_resolve(host, timeout, &names);
+
+    if (err)
+        return err;
+    for (int i = 0; i < names.count; i++) {
+        co_usec left = until - co_now();
+
+        err_free(&err);
+        if (left <= 0)
+            return err_new(ERR_IO_TIMEOUT, "%s has %d addresses, %d were tried", host,
+                           names.count, i);
+        /* leave something for the others: the first may be of a family that goes nowhere */
+        err = io_tcp_connect(out, names.ip[i], port, bind_ip,
+                             i + 1 < names.count ? left / 2 : left);
+        if (!err || err_code(err) == ERR_STOPPED)
+            break;
+    }
+    return err;
+}

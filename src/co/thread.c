@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.c - helper threads for what blocks. */
+#include "co/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "co/notify.h"
+
+enum { THREAD_STACK = 256 * 1024 };
+
+enum state { QUEUED, RUNNING, DONE, ABANDONED };
+
+struct job {
+    struct job *next;
+    void (*fn)(void *arg);
+    void (*drop)(void *arg);
+    void *arg;
+    enum state state;        /* under the pool's lock */
+    struct co_notify notify; /* the waiter's; raised under the lock and not after ABANDONED */
+};
+
+/* The one mutable global of co/ that several threads share; all of it is under its lock. */
+static struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct job *head, **tail;
+    int queued, idle, threads;
+} pools[CO_POOLS] = {
+    [CO_POOL_DNS] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0 },
+    [CO_POOL_FILE] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0 },
+};
+
+static struct job *take(struct pool *p)
+{
+    struct job *j = p->head;
+
+    p->head = j->next;
+    if (!p->head)
+        p->tail = &p->head;
+    p->queued--;
+    j->state = RUNNING;
+    return j;
+}
+
+static void *worker(void *arg)
+{
+    struct pool *p = arg;
+    struct job *j;
+    bool abandoned;
+
+    (void)pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (!p->head) {
+            p->idle++;
+            (void)pthread_cond_wait(&p->more, &p->lock);
+            p->idle--;
+        }
+        j = take(p);
+        (void)pthread_mutex_unlock(&p->lock);
+        j->fn(j->arg);
+        (void)pthread_mutex_lock(&p->lock);
+        abandoned = j->state == ABANDONED;
+        if (!abandoned) {
+            j->state = DONE;
+            co_notify_raise(&j->notify);
+            continue; /* from here on it is the waiter's */
+        }
+        (void)pthread_mutex_unlock(&p->lock);
+        j->drop(j->arg);
+        free(j);
+        (void)pthread_mutex_lock(&p->lock);
+    }
+    return NULL;
+}
+
+/* One more thread, if none is free and there may be more. With the lock held. */
+static void grow(struct pool *p)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    pthread_t id;
+
+    if (p->idle >= p->queued || p->threads >= CO_POOL_THREADS)
+        return;
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, THREAD_STACK);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    (void)sigfillset(&all); /* signals are for the main thread */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (pthread_create(&id, &attr, worker, p) == 0)
+        p->threads++;
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    (void)pthread_attr_destroy(&attr);
+}
+
+static void unlink_job(struct pool *p, struct job *j)
+{
+    struct job **at = &p->head;
+
+    while (*at != j)
+        at = &(*at)->next;
+    *at = j->next;
+    if (!j->next)
+        p->tail = at;
+    p->queued--;
+}
+
+static err_t enqueue(struct pool *p, struct job *j)
+{
+    err_t err = NULL;
+
+    (void)pthread_mutex_lock(&p->lock);
+    if (!p->tail)
+        p->tail = &p->head;
+    if (p->queued >= CO_POOL_QUEUE) {
+        err = err_new(ERR_TOO_MANY, "%d calls wait for a helper thread", p->queued);
+    } else {
+        *p->tail = j;
+        p->tail = &j->next;
+        p->queued++;
+        grow(p);
+        (void)pthread_cond_signal(&p->more);
+    }
+    if (!err && p->threads == 0) {
+        unlink_job(p, j);
+        err = err_new(ERR_SYSTEM, "cannot make a thread");
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+    return err;
+}
+
+/* Wait no longer. True: fn has returned after all, or never ran; the job is the caller's. */
+static bool give_up(struct pool *p, struct job *j, bool *done)
+{
+    bool running;
+
+    (void)pthread_mutex_lock(&p->lock);
+    running = j->state == RUNNING;
+    *done = j->state == DONE;
+    if (j->state == QUEUED)
+        unlink_job(p, j);
+    if (running)
+        j->state = ABANDONED;
+    co_notify_close(&j->notify);
+    (void)pthread_mutex_unlock(&p->lock);
+    return !running;
+}
+
+err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
+                    void (*drop)(void *arg), co_usec timeout)
+{
+    struct pool *p = &pools[pool];
+    struct job *j = calloc(1, sizeof(*j));
+    enum co_wake wake;
+    bool done;
+    err_t err;
+
+    if (!j)
+        abort();
+    *j = (struct job){ .fn = fn, .drop = drop, .arg = arg };
+    err = co_notify_open(&j->notify);
+    if (err)
+        goto out;
+    err = enqueue(p, j);
+    if (err) {
+        co_notify_close(&j->notify);
+        goto out;
+    }
+    wake = co_notify_wait(&j->notify, timeout);
+    if (!give_up(p, j, &done))
+        j = NULL; /* the worker's, and arg with it */
+    if (!done)
+        err = wake == CO_TIMEOUT ? err_new(ERR_IO_TIMEOUT, "waited %lld ms for a helper thread",
+                                           (long long)timeout / 1000)
+                                 : err_new(ERR_STOPPED, "waiting for a helper thread");
+out:
+    if (err && j)
+        drop(arg);
+    free(j);
+    return err;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.h - run what blocks (names, big files) on a helper thread and wait for it as a coroutine.
+ *
+ * A function that runs there must not touch anything of the coroutine thread: no err_t, no log
+ * lines, no co_*, no shared objects. It gets one argument, which holds copies of all it needs and
+ * takes what it gives back.
+ */
+#ifndef CO_THREAD_H
+#define CO_THREAD_H
+
+#include "base/err.h"
+#include "co/co.h"
+
+#include <stddef.h>
+
+/* Each purpose has its own threads, so a name server that hangs holds up no file. The threads are
+ * made when they are first needed. */
+enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOLS };
+
+enum { CO_POOL_THREADS = 4, CO_POOL_QUEUE = 256 };
+
+/* Run fn(arg) on a thread of the pool, wait until it has returned. Yields.
+ * On any error arg is not the caller's any more: drop(arg) was called or will be, on whichever
+ * thread and as soon as fn does not run, so it does little more than free(). ERR_TOO_MANY: the
+ * queue is full; ERR_IO_TIMEOUT: it took too long; ERR_STOPPED; ERR_SYSTEM. */
+err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
+                    void (*drop)(void *arg), co_usec timeout)
+    __attribute__((warn_unused_result));
+
+#endif

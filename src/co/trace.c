@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.c - frame pointers and symbols, in a way that a signal handler may use. */
+#include "co/trace.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { MAX_MODULES = 24, SCAN_SIZE = 2048 };
+
+struct module {
+    uintptr_t base, end;    /* where it is in memory */
+    char name[32];          /* of its file, without the path */
+    const ElfW(Sym) *syms;  /* in the mapped file; NULL without any */
+    size_t count;
+    const char *strings;
+    size_t strings_size;
+};
+
+/* Filled once by co_trace_init(), only read after that. */
+static struct module modules[MAX_MODULES];
+static int module_count;
+static int probe[2] = { -1, -1 }; /* a pipe: what the kernel can copy may be read */
+
+struct registers {
+    uintptr_t pc, sp, fp;
+};
+
+#if defined(__x86_64__)
+static struct registers registers(const ucontext_t *uc)
+{
+    const greg_t *r = uc->uc_mcontext.gregs;
+
+    return (struct registers){ (uintptr_t)r[REG_RIP], (uintptr_t)r[REG_RSP],
+                               (uintptr_t)r[REG_RBP] };
+}
+
+/* Do these 8 bytes end with a call: e8 and 4 bytes, or ff 15 and 4 bytes? */
+static bool is_call(const uint8_t before[8])
+{
+    return before[3] == 0xe8 || (before[2] == 0xff && before[3] == 0x15);
+}
+#elif defined(__aarch64__)
+static struct registers registers(const ucontext_t *uc)
+{
+    return (struct registers){ uc->uc_mcontext.pc, uc->uc_mcontext.sp, uc->uc_mcontext.regs[29] };
+}
+
+static bool is_call(const uint8_t before[8])
+{
+    return before[7] >> 2 == 0x94 >> 2; /* bl */
+}
+#else
+static struct registers registers(const ucontext_t *uc)
+{
+    (void)uc;
+    return (struct registers){ 0, 0, 0 };
+}
+
+static bool is_call(const uint8_t before[8])
+{
+    (void)before;
+    return false;
+}
+#endif
+
+/* Copy memory that may not be there. A register that is used for something else than frames
+ * points anywhere, so the kernel is asked to do the reading. By bare system calls: sanitizers
+ * look into write(). */
+static bool peek(uintptr_t at, void *to, size_t size)
+{
+    return syscall(SYS_write, probe[1], at, size) == (long)size &&
+           syscall(SYS_read, probe[0], to, size) == (long)size;
+}
+
+static bool in_program(uintptr_t pc)
+{
+    return module_count > 0 && pc >= modules[0].base && pc < modules[0].end;
+}
+
+/* Libraries are built without frame pointers: when the thread is in one, its frame register still
+ * is the one of our function that called it, and that function's own place is known only to the
+ * stack. Take the first word there that is an address after a call in the program. */
+static uintptr_t find_caller(const struct registers *r)
+{
+    uintptr_t end = r->fp, word;
+    uint8_t before[8];
+
+    if (r->fp < r->sp || r->fp - r->sp > SCAN_SIZE)
+        end = r->sp + SCAN_SIZE;
+    for (uintptr_t at = r->sp; at < end && peek(at, &word, sizeof(word)); at += sizeof(word)) {
+        if (in_program(word) && peek(word - sizeof(before), before, sizeof(before)) &&
+            is_call(before))
+            return word;
+    }
+    return 0;
+}
+
+int co_trace_from(const void *ucontext, uintptr_t *pc, int max)
+{
+    struct registers r = registers(ucontext);
+    uintptr_t record[2], caller = 0; /* {the caller's frame, the return address} */
+    int n = 0;
+
+    if (probe[0] < 0 || !r.pc || max < 2)
+        return 0;
+    pc[n++] = r.pc;
+    if (!in_program(r.pc))
+        caller = find_caller(&r);
+    if (caller)
+        pc[n++] = caller - 1; /* inside the call, not after it */
+    while (n < max && r.fp && r.fp % sizeof(r.fp) == 0 && peek(r.fp, record, sizeof(record)) &&
+           record[1]) {
+        if (record[1] != caller)
+            pc[n++] = record[1] - 1;
+        if (record[0] <= r.fp)
+            break; /* callers are higher up */
+        r.fp = record[0];
+    }
+    return n;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The whole symbol table if the file has one, else the one for the dynamic linker. */
+static const ElfW(Shdr) *symbol_section(const uint8_t *map, size_t size)
+{
+    const ElfW(Ehdr) *head = (const void *)map;
+    const ElfW(Shdr) *sections = (const void *)(map + head->e_shoff);
+    const ElfW(Shdr) *found = NULL;
+
+    if (head->e_shoff > size || (size - head->e_shoff) / sizeof(*sections) < head->e_shnum)
+        return NULL;
+    for (size_t i = 0; i < head->e_shnum; i++) {
+        const ElfW(Shdr) *s = &sections[i];
+        bool sane = s->sh_offset <= size && s->sh_size <= size - s->sh_offset &&
+                    s->sh_link < head->e_shnum;
+
+        if (sane && (s->sh_type == SHT_SYMTAB || (s->sh_type == SHT_DYNSYM && !found)))
+            found = s;
+    }
+    return found;
+}
+
+static void read_symbols(struct module *m, const uint8_t *map, size_t size)
+{
+    const ElfW(Ehdr) *head = (const void *)map;
+    const ElfW(Shdr) *syms, *strings;
+
+    if (size < sizeof(*head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
+        return;
+    syms = symbol_section(map, size);
+    if (!syms)
+        return;
+    strings = (const ElfW(Shdr) *)(const void *)(map + head->e_shoff) + syms->sh_link;
+    if (strings->sh_offset > size || strings->sh_size > size - strings->sh_offset)
+        return;
+    m->syms = (const void *)(map + syms->sh_offset);
+    m->count = syms->sh_size / sizeof(*m->syms);
+    m->strings = (const char *)map + strings->sh_offset;
+    m->strings_size = strings->sh_size;
+}
+
+/* The mapping stays for ever; only what is looked at becomes memory. */
+static void map_file(struct module *m, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    void *map;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && st.st_size > 0) {
+        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map != MAP_FAILED)
+            read_symbols(m, map, (size_t)st.st_size);
+    }
+    (void)close(fd);
+}
+
+static int on_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const char *path = info->dlpi_name;
+    struct module *m = &modules[module_count];
+
+    (void)size;
+    (void)arg;
+    if (module_count == MAX_MODULES)
+        return 1;
+    if (!*path)
+        path = module_count == 0 ? "/proc/self/exe" : "vdso";
+    *m = (struct module){ .base = info->dlpi_addr };
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+        if (p->p_type == PT_LOAD && m->base + p->p_vaddr + p->p_memsz > m->end)
+            m->end = m->base + p->p_vaddr + p->p_memsz;
+    }
+    strncpy(m->name, module_count == 0 ? "program" : base_name(path), sizeof(m->name) - 1);
+    map_file(m, path);
+    module_count++;
+    return 0;
+}
+
+void co_trace_init(void)
+{
+    if (probe[0] >= 0)
+        return;
+    if (pipe2(probe, O_CLOEXEC | O_NONBLOCK) < 0)
+        probe[0] = probe[1] = -1;
+    (void)dl_iterate_phdr(on_module, NULL);
+}
+
+struct text {
+    char *buf;
+    size_t size, n;
+};
+
+static void add(struct text *t, const char *s)
+{
+    while (*s && t->n + 1 < t->size)
+        t->buf[t->n++] = *s++;
+    if (t->size > 0)
+        t->buf[t->n] = '\0';
+}
+
+static void add_hex(struct text *t, uintptr_t v)
+{
+    char digits[2 * sizeof(v) + 1], *p = digits + sizeof(digits) - 1;
+
+    *p = '\0';
+    do {
+        *--p = "0123456789abcdef"[v & 15];
+        v >>= 4;
+    } while (v);
+    add(t, "0x");
+    add(t, p);
+}
+
+static const ElfW(Sym) *find_symbol(const struct module *m, uintptr_t offset)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        const ElfW(Sym) *s = &m->syms[i];
+
+        if ((s->st_info & 15) == STT_FUNC && offset >= s->st_value &&
+            offset - s->st_value < s->st_size && s->st_name < m->strings_size)
+            return s;
+    }
+    return NULL;
+}
+
+static void add_name(struct text *t, uintptr_t pc)
+{
+    for (int i = 0; i < module_count; i++) {
+        const struct module *m = &modules[i];
+        const ElfW(Sym) *s;
+
+        if (pc < m->base || pc >= m->end)
+            continue;
+        s = find_symbol(m, pc - m->base);
+        add(t, s ? m->strings + s->st_name : m->name);
+        add(t, "+");
+        add_hex(t, pc - m->base - (s ? s->st_value : 0));
+        return;
+    }
+    add_hex(t, pc);
+}
+
+size_t co_trace_name(uintptr_t pc, char *buf, size_t size)
+{
+    struct text t = { buf, size, 0 };
+
+    add_name(&t, pc);
+    return t.n;
+}
+
+size_t co_trace_text(const uintptr_t *pc, int n, char *buf, size_t size)
+{
+    struct text t = { buf, size, 0 };
+
+    add(&t, "");
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            add(&t, " < ");
+        add_name(&t, pc[i]);
+    }
+    return t.n;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* test_co_thread.c - blocking calls on helper threads, and names. */
+#include "unit.h"
+
+#include "co/co.h"
+#include "co/dns.h"
+#include "co/notify.h"
+#include "co/thread.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static atomic_int dropped;
+
+struct work {
+    pthread_t ran_on;
+    int ms, result;
+};
+
+static void do_work(void *arg)
+{
+    struct work *w = arg;
+
+    (void)nanosleep(&(struct timespec){ w->ms / 1000, w->ms % 1000 * 1000000L }, NULL);
+    w->ran_on = pthread_self();
+    w->result = 42;
+}
+
+static void drop(void *arg)
+{
+    free(arg);
+    atomic_fetch_add(&dropped, 1);
+}
+
+static struct work *new_work(int ms)
+{
+    struct work *w = calloc(1, sizeof(*w));
+
+    assert_non_null(w);
+    w->ms = ms;
+    return w;
+}
+
+static void wait_for_drops(int n)
+{
+    for (int i = 0; i < 2000 && atomic_load(&dropped) < n; i++)
+        assert_ok(co_sleep(CO_MS(1)));
+    assert_int_equal(atomic_load(&dropped), n);
+}
+
+static int setup(void **state)
+{
+    err_t err = co_init();
+
+    (void)state;
+    atomic_store(&dropped, 0);
+    return err != NULL;
+}
+
+static void test_runs_on_another_thread_and_gives_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        struct work *w = new_work(0);
+
+        assert_ok(co_thread_run(CO_POOL_FILE, do_work, w, drop, CO_SECONDS(5)));
+        assert_int_equal(w->result, 42);
+        assert_false(pthread_equal(w->ran_on, pthread_self()));
+        free(w);
+    }
+    assert_int_equal(atomic_load(&dropped), 0);
+}
+
+static int turns;
+static bool counting;
+
+static err_t count_turns(void *arg)
+{
+    (void)arg;
+    err_t err = NULL;
+
+    while (counting && !err) {
+        turns++;
+        err = co_sleep(CO_MS(2));
+    }
+    return err;
+}
+
+static void test_others_run_meanwhile(void **state)
+{
+    struct work *w = new_work(200);
+    struct co_group g;
+
+    (void)state;
+    turns = 0;
+    counting = true;
+    co_group_init(&g);
+    assert_ok(co_go(&g, "turns", count_turns, NULL));
+    assert_ok(co_thread_run(CO_POOL_FILE, do_work, w, drop, CO_SECONDS(5)));
+    counting = false;
+    assert_ok(co_group_wait(&g));
+    assert_true(turns > 10);
+    free(w);
+}
+
+static void test_a_wait_that_is_given_up_drops_when_the_call_is_over(void **state)
+{
+    (void)state;
+    assert_err(co_thread_run(CO_POOL_FILE, do_work, new_work(100), drop, CO_MS(10)),
+               ERR_IO_TIMEOUT);
+    assert_int_equal(atomic_load(&dropped), 0);
+    wait_for_drops(1);
+}
+
+static err_t run_long(void *arg)
+{
+    return co_thread_run(CO_POOL_FILE, do_work, arg, drop, CO_SECONDS(10));
+}
+
+static void test_a_stop_ends_the_wait(void **state)
+{
+    struct co_group g;
+    co_usec begin = co_clock();
+
+    (void)state;
+    co_group_init(&g);
+    assert_ok(co_go(&g, "long", run_long, new_work(300)));
+    assert_ok(co_sleep(CO_MS(20)));
+    assert_err(co_group_stop(&g), ERR_STOPPED);
+    assert_true(co_clock() - begin < CO_MS(250));
+    wait_for_drops(1);
+}
+
+static void test_more_than_the_threads_wait_their_turn_and_more_than_the_queue_are_refused(
+    void **state)
+{
+    enum { N = CO_POOL_THREADS + CO_POOL_QUEUE };
+    struct co_group g, one;
+
+    (void)state;
+    co_group_init(&g);
+    for (int i = 0; i < N; i++) {
+        assert_ok(co_go(&g, "work", run_long, new_work(i < CO_POOL_THREADS ? 300 : 0)));
+        if (i == CO_POOL_THREADS - 1)
+            assert_ok(co_sleep(CO_MS(50))); /* all threads are busy now */
+    }
+    co_yield();
+    assert_ok(co_sleep(CO_MS(20)));
+    co_group_init(&one);
+    assert_ok(co_go(&one, "one more", run_long, new_work(0)));
+    assert_err(co_group_wait(&one), ERR_TOO_MANY);
+    assert_int_equal(atomic_load(&dropped), 1);
+    assert_err(co_group_stop(&g), ERR_STOPPED);
+    wait_for_drops(1 + N);
+}
+
+static void *raise_it(void *arg)
+{
+    (void)nanosleep(&(struct timespec){ 0, 30000000 }, NULL);
+    co_notify_raise(arg);
+    return NULL;
+}
+
+static void test_notify(void **state)
+{
+    struct co_notify n;
+    pthread_t t;
+
+    (void)state;
+    assert_ok(co_notify_open(&n));
+    assert_int_equal(co_notify_wait(&n, CO_MS(5)), CO_TIMEOUT);
+    co_notify_raise(&n);
+    co_notify_raise(&n);
+    assert_int_equal(co_notify_wait(&n, CO_MS(500)), CO_WOKEN);
+    assert_int_equal(co_notify_wait(&n, CO_MS(5)), CO_TIMEOUT);
+    assert_int_equal(pthread_create(&t, NULL, raise_it, &n), 0);
+    assert_int_equal(co_notify_wait(&n, CO_SECONDS(5)), CO_WOKEN);
+    assert_int_equal(pthread_join(t, NULL), 0);
+    assert_int_equal(co_notify_wait(&n, CO_MS(5)), CO_TIMEOUT);
+    co_notify_close(&n);
+}
+
+static void test_notify_keeps_a_wake_that_was_meant_for_later(void **state)
+{
+    struct co_notify n;
+
+    (void)state;
+    assert_ok(co_notify_open(&n));
+    co_unpark(co_self());
+    co_notify_raise(&n);
+    assert_int_equal(co_notify_wait(&n, CO_MS(100)), CO_WOKEN);
+    assert_int_equal(co_park(CO_MS(100)), CO_WOKEN);
+    co_notify_close(&n);
+}
+
+static const struct {
+    const char *host;
+    enum err_code code;
+    const char *ip; /* NULL: any */
+} names[] = {
+    { "127.0.0.1", ERR_OK, "127.0.0.1" },
+    { "::1", ERR_OK, "::1" },
+    { "[::1]", ERR_OK, "::1" },
+    { "localhost", ERR_OK, NULL },
+    { "", ERR_DNS, NULL },
+    { "[]", ERR_DNS, NULL },
+    { "no such name", ERR_DNS, NULL },
+    { "256.1.1.1 ", ERR_DNS, NULL },
+};
+
+static void test_names(void **state)
+{
+    char longest[400];
+    struct co_dns out;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        print_message("  \"%s\"\n", names[i].host);
+        assert_err(co_dns_resolve(names[i].host, CO_SECONDS(10), &out), names[i].code);
+        assert_true(names[i].code == ERR_OK ? out.count >= 1 : out.count == 0);
+        if (names[i].ip)
+            assert_string_equal(out.ip[0], names[i].ip);
+    }
+    memset(longest, 'a', sizeof(longest));
+    longest[sizeof(longest) - 1] = '\0';
+    assert_err(co_dns_resolve(longest, CO_SECONDS(10), &out), ERR_DNS);
+}
+
+static void test_connect_by_name(void **state)
+{
+    struct io_listener *l;
+    struct io *io;
+
+    (void)state;
+    assert_ok(io_listen(&l, "127.0.0.1", 0, 5));
+    /* localhost may be ::1 first, where nobody listens */
+    assert_ok(co_dns_connect(&io, "localhost", io_listener_port(l), NULL, CO_SECONDS(5)));
+    io_close(io);
+    io_listener_close(l);
+}
+
+#define CO_TEST(f) cmocka_unit_test_setup_teardown(f, setup, nothing_left)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CO_TEST(test_runs_on_another_thread_and_gives_back),
+        CO_TEST(test_others_run_meanwhile),
+        CO_TEST(test_a_wait_that_is_given_up_drops_when_the_call_is_over),
+        CO_TEST(test_a_stop_ends_the_wait),
+        CO_TEST(test_more_than_the_threads_wait_their_turn_and_more_than_the_queue_are_refused),
+        CO_TEST(test_notify),
+        CO_TEST(test_notify_keeps_a_wake_that_was_meant_for_later),
+        CO_TEST(test_names),
+        CO_TEST(test_connect_by_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* test_co_watchdog.c - who held the thread, and where. */
+#include "unit.h"
+
+#include "base/log.h"
+#include "co/co.h"
+#include "co/trace.h"
+#include "co/watchdog.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char lines[8192];
+static int line_count;
+
+static void keep(enum log_level level, const char *line, size_t size)
+{
+    size_t used = strlen(lines);
+
+    (void)level;
+    line_count++;
+    (void)snprintf(lines + used, sizeof(lines) - used, "%.*s", (int)size, line);
+}
+
+static struct co_group group;
+
+static int setup(void **state)
+{
+    const struct log_setup s = { LOG_TRACE, false, co_cid, keep };
+    err_t err = co_init();
+
+    (void)state;
+    lines[0] = '\0';
+    line_count = 0;
+    log_init(&s);
+    co_group_init(&group);
+    if (!err)
+        err = co_watchdog_start(CO_MS(100));
+    if (!err)
+        err = co_go(&group, "watchdog", co_watchdog_run, NULL);
+    return err != NULL;
+}
+
+static int teardown(void **state)
+{
+    err_t err = co_group_stop(&group);
+
+    err_free(&err);
+    co_watchdog_stop();
+    return nothing_left(state);
+}
+
+__attribute__((noinline)) static void spin_in_a_static_function(co_usec t)
+{
+    co_usec until = co_clock() + t;
+
+    while (co_clock() < until)
+        continue;
+}
+
+__attribute__((noinline)) static int its_caller(co_usec t)
+{
+    spin_in_a_static_function(t);
+    return 1; /* so that it is no tail call */
+}
+
+static err_t busy(void *arg)
+{
+    co_new_cid();
+    (void)its_caller(*(co_usec *)arg);
+    return NULL;
+}
+
+static err_t blocked(void *arg)
+{
+    co_usec t = *(co_usec *)arg;
+
+    co_new_cid();
+    (void)nanosleep(&(struct timespec){ 0, t * 1000 }, NULL);
+    return NULL;
+}
+
+static void run(const char *name, co_fn *fn, co_usec t)
+{
+    struct co_group g;
+
+    co_group_init(&g);
+    assert_ok(co_go(&g, name, fn, &t));
+    assert_ok(co_group_wait(&g));
+    assert_ok(co_sleep(CO_MS(120)));
+}
+
+static int number_after(const char *what)
+{
+    const char *at = strstr(lines, what);
+
+    assert_non_null(at);
+    return atoi(at + strlen(what));
+}
+
+static void test_a_busy_coroutine_is_named_with_its_place(void **state)
+{
+    (void)state;
+    run("busy-one", busy, CO_MS(400));
+    print_message("%s", lines);
+    assert_int_equal(line_count, 1);
+    assert_non_null(strstr(lines, "[WARN]"));
+    assert_non_null(strstr(lines, "coroutine busy-one ["));
+    assert_null(strstr(lines, "[] held"));
+    assert_in_range(number_after("held the thread for "), 340, 4000);
+    assert_true(number_after("(cpu ") > 100);
+    assert_non_null(strstr(lines, "spin_in_a_static_function+0x"));
+    assert_non_null(strstr(lines, " < its_caller+0x"));
+    assert_non_null(strstr(lines, " < busy+0x"));
+}
+
+static void test_a_blocked_one_used_no_cpu(void **state)
+{
+    (void)state;
+    run("blocked-one", blocked, CO_MS(400));
+    print_message("%s", lines);
+    assert_int_equal(line_count, 1);
+    assert_non_null(strstr(lines, "coroutine blocked-one ["));
+    assert_true(number_after("(cpu ") < 100);
+}
+
+static void test_each_hold_is_told(void **state)
+{
+    (void)state;
+    run("one", busy, CO_MS(300));
+    run("two", busy, CO_MS(300));
+    assert_int_equal(line_count, 2);
+    assert_non_null(strstr(lines, "coroutine two ["));
+}
+
+static void test_short_turns_and_idleness_are_no_hold(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        spin_in_a_static_function(CO_MS(5));
+        assert_ok(co_sleep(0));
+        co_yield();
+    }
+    assert_ok(co_sleep(CO_MS(400)));
+    if (line_count > 0)
+        print_message("%s", lines);
+    assert_int_equal(line_count, 0);
+}
+
+static void test_off(void **state)
+{
+    (void)state;
+    co_watchdog_set(0);
+    run("busy-one", busy, CO_MS(300));
+    assert_int_equal(line_count, 0);
+    co_watchdog_set(CO_MS(100));
+    run("busy-one", busy, CO_MS(300));
+    assert_int_equal(line_count, 1);
+}
+
+static void test_names_of_places(void **state)
+{
+    char buf[64], tiny[8];
+
+    (void)state;
+    (void)co_trace_name((uintptr_t)&spin_in_a_static_function + 1, buf, sizeof(buf));
+    assert_string_equal(buf, "spin_in_a_static_function+0x1");
+    assert_int_equal(co_trace_name((uintptr_t)&its_caller, tiny, sizeof(tiny)), 7);
+    assert_string_equal(tiny, "its_cal");
+    (void)co_trace_name(16, buf, sizeof(buf));
+    assert_string_equal(buf, "0x10");
+    (void)co_trace_name((uintptr_t)&getenv, buf, sizeof(buf));
+    assert_non_null(strstr(buf, "+0x"));
+    (void)co_trace_text((uintptr_t[]){ 1, 2 }, 2, buf, sizeof(buf));
+    assert_string_equal(buf, "0x1 < 0x2");
+    assert_int_equal(co_trace_text(NULL, 0, buf, sizeof(buf)), 0);
+    assert_string_equal(buf, "");
+}
+
+#define DOG_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DOG_TEST(test_a_busy_coroutine_is_named_with_its_place),
+        DOG_TEST(test_a_blocked_one_used_no_cpu),
+        DOG_TEST(test_each_hold_is_told),
+        DOG_TEST(test_short_turns_and_idleness_are_no_hold),
+        DOG_TEST(test_off),
+        DOG_TEST(test_names_of_places),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
