@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* chunk_in.c - from the bytes of a peer to its messages [RTMP 5.3]. */
+#include "proto/rtmp/chunk_in.h"
+
+#include "proto/rtmp/chunk_in_ready.h"
+#include "proto/rtmp/chunk_in_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXTENDED = 0xffffff };
+
+struct header {
+    uint8_t fmt, type;
+    bool extended;
+    uint32_t csid, stamp, size, stream_id;
+    struct rtmp_in_stream *stream; /* NULL: its first chunk */
+};
+
+static uint8_t *heap_alloc(size_t size)
+{
+    uint8_t *p = malloc(size);
+
+    if (!p) {
+        fprintf(stderr, "out of memory: message of %zu bytes\n", size);
+        abort();
+    }
+    return p;
+}
+
+static void heap_release(uint8_t *payload)
+{
+    free(payload);
+}
+
+const struct rtmp_in_setup rtmp_in_heap = {
+    .alloc = heap_alloc,
+    .release = heap_release,
+    .max_message_size = 16 << 20,
+    .max_chunk_streams = 64,
+    .max_inflight = 32 << 20,
+};
+
+void rtmp_in_init(struct rtmp_in *in, const struct rtmp_in_setup *setup)
+{
+    *in = (struct rtmp_in){ .setup = setup, .chunk_size = RTMP_CHUNK_SIZE };
+}
+
+void rtmp_in_fini(struct rtmp_in *in)
+{
+    rtmp_in_table_free(in);
+    rtmp_in_ready_free(in);
+}
+
+static uint32_t be24(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+}
+
+static uint32_t be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | be24(p + 1);
+}
+
+static uint32_t le32(const uint8_t *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+/* [RTMP 5.3.1.1] Bytes of the basic header, 0: not all there yet. */
+static size_t parse_basic(const uint8_t *p, size_t n, struct header *h)
+{
+    uint32_t form = p[0] & 0x3f;
+
+    h->fmt = p[0] >> 6;
+    if (form >= 2) {
+        h->csid = form;
+        return 1;
+    }
+    if (n < 2 + form)
+        return 0;
+    h->csid = 64u + p[1] + (form ? (uint32_t)p[2] << 8 : 0);
+    return 2 + form;
+}
+
+/* Could the n bytes at p be the beginning of this time? Some peers send 31 bits of it. */
+static bool begins_as(const uint8_t *p, size_t n, uint32_t time)
+{
+    uint8_t want[4] = { (uint8_t)(time >> 24 & 0x7f), (uint8_t)(time >> 16), (uint8_t)(time >> 8),
+                        (uint8_t)time };
+
+    return n == 0 || ((p[0] & 0x7f) == want[0] && memcmp(p + 1, want + 1, n - 1) == 0);
+}
+
+/* A fmt 3 header after an extended timestamp: [RTMP 5.3.1.3] says that the timestamp comes again,
+ * old encoders leave it out. In the middle of a message it must be the one we know; if it is not,
+ * these are bytes of the payload. Bytes of it, 0, or -1: not enough to tell. */
+static int repeated_stamp(struct rtmp_in_stream *s, const uint8_t *p, size_t n)
+{
+    size_t have = n < 4 ? n : 4;
+
+    if (!s || !s->extended)
+        return 0;
+    if (begins_as(p, have, s->stamp) || begins_as(p, have, s->time))
+        return have < 4 ? -1 : 4;
+    if (s->payload) {
+        s->bare = true;
+        return 0;
+    }
+    if (s->bare)
+        return 0;
+    return have < 4 ? -1 : 4;
+}
+
+/* [RTMP 5.3.1.2, 5.3.1.3] Bytes of the whole header, 0: not all there yet. */
+static size_t parse_header(struct rtmp_in *in, const uint8_t *p, size_t n, struct header *h)
+{
+    static const uint8_t sizes[4] = { 11, 7, 3, 0 };
+    size_t at = parse_basic(p, n, h);
+    const uint8_t *m = p + at;
+    int more;
+
+    if (!at || n < at + sizes[h->fmt])
+        return 0;
+    at += sizes[h->fmt];
+    h->stream = rtmp_in_table_find(in, h->csid);
+    if (h->fmt == 3) {
+        more = repeated_stamp(h->stream, p + at, n - at);
+        h->extended = more > 0;
+    } else {
+        h->stamp = be24(m);
+        h->extended = h->stamp == EXTENDED;
+        more = !h->extended ? 0 : n - at < 4 ? -1 : 4;
+        if (h->fmt < 2) {
+            h->size = be24(m + 3);
+            h->type = m[6];
+        }
+        if (h->fmt == 0)
+            h->stream_id = le32(m + 7);
+    }
+    if (more < 0)
+        return 0;
+    if (h->extended)
+        h->stamp = be32(p + at);
+    return at + (size_t)more;
+}
+
+/* The time of a message that begins. A fmt 3 header repeats the delta, which after a fmt 0 header
+ * is that header's timestamp [RTMP 5.3.1.2.4]; an extended one in its place is taken as it is. */
+static void apply_time(struct rtmp_in_stream *s, const struct header *h)
+{
+    if (h->fmt == 0 || (h->fmt == 3 && h->extended && s->absolute))
+        s->time = h->stamp;
+    else if (h->fmt == 3 && !h->extended)
+        s->time += s->stamp;
+    else
+        s->time += h->stamp;
+    if (h->fmt == 3)
+        return;
+    s->stamp = h->stamp;
+    s->absolute = h->fmt == 0;
+    s->extended = h->extended;
+}
+
+static err_t begin_message(struct rtmp_in *in, struct rtmp_in_stream *s, const struct header *h)
+{
+    apply_time(s, h);
+    if (h->fmt < 2) {
+        s->size = h->size;
+        s->type = h->type;
+    }
+    if (h->fmt == 0)
+        s->stream_id = h->stream_id;
+    if (s->size > in->setup->max_message_size)
+        return err_new(ERR_TOO_LARGE, "message of %u bytes, limit %u", s->size,
+                       in->setup->max_message_size);
+    if (s->size > in->setup->max_inflight - in->inflight)
+        return err_new(ERR_TOO_LARGE, "%zu bytes of incomplete messages and %u more, limit %zu",
+                       in->inflight, s->size, in->setup->max_inflight);
+    if (s->size == 0) /* nothing to give out */
+        return NULL;
+    s->payload = in->setup->alloc(s->size);
+    s->got = 0;
+    in->inflight += s->size;
+    return NULL;
+}
+
+static err_t begin_chunk(struct rtmp_in *in, const struct header *h)
+{
+    struct rtmp_in_stream *s = h->stream;
+    err_t err = NULL;
+
+    if (!s) {
+        if (h->fmt > 1) /* fmt 1: the ping of librtmp */
+            return err_new(ERR_RTMP_CHUNK, "chunk stream %u begins with fmt %d", h->csid, h->fmt);
+        err = rtmp_in_table_add(in, h->csid, &s);
+    } else if (s->payload && h->fmt < 2 && h->size != s->size) {
+        err = err_new(ERR_RTMP_CHUNK, "chunk stream %u: size %u became %u after %u bytes", h->csid,
+                      s->size, h->size, s->got);
+    }
+    if (!err && !s->payload)
+        err = begin_message(in, s, h);
+    if (err || !s->payload)
+        return err;
+    in->now = s;
+    in->left = s->size - s->got < in->chunk_size ? s->size - s->got : in->chunk_size;
+    return NULL;
+}
+
+static err_t consume(struct rtmp_in *in, const uint8_t *p, const uint8_t *end);
+
+/* A header whose beginning came with earlier bytes. */
+static err_t read_cut_header(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
+{
+    size_t had = in->head_size, room = RTMP_IN_HEADER - had, n = (size_t)(end - *p), used;
+    uint8_t rest[RTMP_IN_HEADER];
+    struct header h = { .fmt = 0 };
+    err_t err;
+
+    n = n < room ? n : room;
+    memcpy(in->head + had, *p, n);
+    used = parse_header(in, in->head, had + n, &h);
+    if (used == 0) {
+        in->head_size = (uint8_t)(had + n);
+        *p += n;
+        return NULL;
+    }
+    in->head_size = 0;
+    if (used >= had) {
+        *p += used - had;
+        return begin_chunk(in, &h);
+    }
+    /* What looked like a repeated timestamp was payload: 1 to 3 bytes of it are in `head`. They
+     * can at most begin one more header, so this goes one level deep. */
+    memcpy(rest, in->head, had);
+    err = begin_chunk(in, &h);
+    return err ? err : consume(in, rest + used, rest + had);
+}
+
+static err_t read_header(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
+{
+    struct header h = { .fmt = 0 };
+    size_t n = (size_t)(end - *p), used;
+
+    if (in->head_size > 0)
+        return read_cut_header(in, p, end);
+    used = parse_header(in, *p, n, &h);
+    if (used) {
+        *p += used;
+        return begin_chunk(in, &h);
+    }
+    memcpy(in->head, *p, n); /* less than the largest header, or it would be complete */
+    in->head_size = (uint8_t)n;
+    *p = end;
+    return NULL;
+}
+
+static err_t set_chunk_size(struct rtmp_in *in, uint32_t size)
+{
+    size &= 0x7fffffff; /* [RTMP 5.4.1]: the first bit is zero */
+    if (size == 0)
+        return err_new(ERR_RTMP_CHUNK, "chunk size is set to 0");
+    in->chunk_size = size < RTMP_CHUNK_SIZE_MAX ? size : RTMP_CHUNK_SIZE_MAX;
+    return NULL;
+}
+
+static void abort_message(struct rtmp_in *in, uint32_t csid)
+{
+    struct rtmp_in_stream *s = rtmp_in_table_find(in, csid);
+
+    if (!s || !s->payload)
+        return;
+    in->setup->release(s->payload);
+    in->inflight -= s->size;
+    s->payload = NULL;
+}
+
+static err_t on_control(struct rtmp_in *in, const struct rtmp_msg *msg)
+{
+    uint32_t value;
+
+    if (msg->size < 4)
+        return err_new(ERR_RTMP_MSG_SIZE, "control message %d of %u bytes", msg->type, msg->size);
+    value = be32(msg->payload);
+    switch (msg->type) {
+    case RTMP_SET_CHUNK_SIZE:
+        return set_chunk_size(in, value);
+    case RTMP_ABORT:
+        abort_message(in, value);
+        return NULL;
+    case RTMP_ACK:
+        in->peer_acked = value;
+        return NULL;
+    default: /* RTMP_WINDOW_ACK_SIZE */
+        in->window = value;
+        return NULL;
+    }
+}
+
+static err_t end_message(struct rtmp_in *in, struct rtmp_in_stream *s)
+{
+    struct rtmp_msg msg = { .type = s->type, .csid = s->csid, .stream_id = s->stream_id,
+                            .time = s->time, .size = s->size, .payload = s->payload };
+    err_t err;
+
+    s->payload = NULL;
+    in->inflight -= s->size;
+    switch (msg.type) {
+    case RTMP_SET_CHUNK_SIZE:
+    case RTMP_ABORT:
+    case RTMP_ACK:
+    case RTMP_WINDOW_ACK_SIZE:
+        err = on_control(in, &msg);
+        break;
+    case RTMP_AGGREGATE:
+        err = rtmp_in_ready_split(in, &msg);
+        break;
+    default:
+        return rtmp_in_ready_push(in, &msg);
+    }
+    in->setup->release(msg.payload);
+    return err;
+}
+
+static err_t read_payload(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
+{
+    struct rtmp_in_stream *s = in->now;
+    size_t n = (size_t)(end - *p) < in->left ? (size_t)(end - *p) : in->left;
+
+    memcpy(s->payload + s->got, *p, n);
+    *p += n;
+    s->got += (uint32_t)n;
+    in->left -= (uint32_t)n;
+    if (in->left > 0)
+        return NULL;
+    in->now = NULL;
+    return s->got == s->size ? end_message(in, s) : NULL;
+}
+
+static err_t consume(struct rtmp_in *in, const uint8_t *p, const uint8_t *end)
+{
+    err_t err = NULL;
+
+    while (!err && p < end)
+        err = in->now ? read_payload(in, &p, end) : read_header(in, &p, end);
+    return err;
+}
+
+err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
+{
+    err_t err;
+
+    if (in->broken)
+        return err_new(ERR_RTMP_CHUNK, "bytes after an error");
+    in->bytes += size;
+    err = consume(in, bytes, bytes + size);
+    in->broken = err != NULL;
+    return err;
+}
+
+bool rtmp_in_take_ack(struct rtmp_in *in, uint32_t *sequence)
+{
+    if (in->window == 0 || in->bytes - in->acked < in->window / 2)
+        return false;
+    in->acked = in->bytes;
+    *sequence = (uint32_t)in->bytes; /* wraps, [RTMP 5.4.3] */
+    return true;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* chunk_in.h - from the bytes of a peer to its messages [RTMP 5.3].
+ *
+ * The reader is fed bytes as they come, cut anywhere, and never waits: all of them become state
+ * (part of a header, part of a payload) or complete messages, which are then popped. So nobody
+ * needs a buffer per connection. A payload is copied once, from the fed bytes to the memory that
+ * the message is handed over in.
+ *
+ * Set Chunk Size and Abort take effect here, at their byte. Acknowledgement and Window
+ * Acknowledgement Size are kept here too; these four are not given out. Aggregates (type 22) come
+ * out as the messages in them. All other types are given out, also those that nobody knows.
+ */
+#ifndef RTMP_CHUNK_IN_H
+#define RTMP_CHUNK_IN_H
+
+#include "base/err.h"
+#include "proto/rtmp/msg.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One for many readers; it must outlive them. A reader may be given another one at any time, such
+ * as higher limits once the peer is known. */
+struct rtmp_in_setup {
+    uint8_t *(*alloc)(size_t size); /* memory for a payload; never NULL */
+    void (*release)(uint8_t *payload);
+    uint32_t max_message_size;
+    uint32_t max_chunk_streams;
+    size_t max_inflight; /* sum of the sizes of all messages that have begun and are not complete */
+};
+
+extern const struct rtmp_in_setup rtmp_in_heap; /* malloc, free, 16 MB, 64, 32 MB */
+
+struct rtmp_in_stream {
+    uint32_t csid;
+    uint32_t stamp; /* time field of the last header with one: absolute or delta */
+    uint32_t time, size, stream_id;
+    uint32_t got;
+    uint8_t *payload; /* NULL between messages */
+    uint8_t type;
+    bool used;
+    bool absolute; /* the stamp is of a fmt 0 header */
+    bool extended; /* the stamp was an extended one */
+    bool bare;     /* the peer sends fmt 3 headers without the extended timestamp */
+};
+
+enum { RTMP_IN_HEADER = 18, RTMP_IN_LOW = 6 };
+
+struct rtmp_in { /* do not move: it has pointers into itself */
+    const struct rtmp_in_setup *setup;
+    uint32_t chunk_size;
+    uint32_t window;     /* the peer wants an acknowledgement each so many bytes; 0: never */
+    uint32_t peer_acked; /* sequence number of the peer's last acknowledgement */
+    uint64_t bytes, acked;
+    size_t inflight;
+    struct rtmp_in_stream *now; /* the chunk that is being read, or NULL */
+    uint32_t left;              /* bytes of it to come */
+    uint8_t head_size, head[RTMP_IN_HEADER]; /* a header that is not complete yet */
+    bool broken;
+    uint32_t high_count, high_cap;
+    struct rtmp_in_stream *high; /* csid 8 and up, sorted */
+    struct rtmp_msg *ready;
+    uint32_t ready_at, ready_end, ready_cap;
+    struct rtmp_in_stream low[RTMP_IN_LOW]; /* csid 2..7 */
+};
+
+void rtmp_in_init(struct rtmp_in *in, const struct rtmp_in_setup *setup);
+void rtmp_in_fini(struct rtmp_in *in); /* releases all payloads that were not popped */
+
+/* Takes all bytes. After an error (ERR_RTMP_CHUNK, ERR_RTMP_MSG_SIZE, ERR_TOO_LARGE, ERR_TOO_MANY)
+ * the connection is of no use: feeding again is an error, what is ready can be popped. */
+err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
+    __attribute__((warn_unused_result));
+
+/* The next complete message; its payload is the caller's now, to give back by setup->release. */
+bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out);
+
+/* Is it time to acknowledge? Then *sequence is what to send, and it counts as sent. We do so at
+ * half the window, for a peer that waits at its end. */
+bool rtmp_in_take_ack(struct rtmp_in *in, uint32_t *sequence);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* chunk_in_ready.c - complete messages of one reader that wait to be popped. */
+#include "proto/rtmp/chunk_in_ready.h"
+
+#include "base/rd.h"
+
+#include <stdlib.h>
+
+/* MAX: more than 64 KB of the smallest messages, so only an aggregate can reach it. KEEP: what a
+ * publisher needs all the time; more is given back once it is drained. */
+enum { FIRST = 4, KEEP = 64, MAX = 65536 };
+
+static void grow(struct rtmp_in *in)
+{
+    uint32_t cap = in->ready_cap ? in->ready_cap * 2 : FIRST;
+    struct rtmp_msg *p = realloc(in->ready, cap * sizeof(*p));
+
+    if (!p)
+        abort();
+    in->ready = p;
+    in->ready_cap = cap;
+}
+
+err_t rtmp_in_ready_push(struct rtmp_in *in, const struct rtmp_msg *msg)
+{
+    if (in->ready_end == in->ready_cap) {
+        if (in->ready_end >= MAX) {
+            in->setup->release(msg->payload);
+            return err_new(ERR_TOO_MANY, "%u messages at once", in->ready_end);
+        }
+        grow(in);
+    }
+    in->ready[in->ready_end++] = *msg;
+    return NULL;
+}
+
+bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out)
+{
+    if (in->ready_at == in->ready_end)
+        return false;
+    *out = in->ready[in->ready_at++];
+    if (in->ready_at == in->ready_end) {
+        in->ready_at = in->ready_end = 0;
+        if (in->ready_cap > KEEP) {
+            free(in->ready);
+            in->ready = NULL;
+            in->ready_cap = 0;
+        }
+    }
+    return true;
+}
+
+/* One FLV-like tag [RTMP 7.1.6] with the size of itself behind it. */
+static struct rd read_tag(struct rd *r, struct rtmp_msg *msg)
+{
+    struct rd body;
+
+    msg->type = rd_u8(r);
+    msg->size = rd_u24(r);
+    msg->time = rd_u24(r);
+    msg->time |= (uint32_t)rd_u8(r) << 24;
+    (void)rd_u24(r); /* its stream id: that of the aggregate counts */
+    body = rd_sub(r, msg->size);
+    (void)rd_u32(r); /* back pointer */
+    return body;
+}
+
+static bool is_media(uint8_t type)
+{
+    return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_DATA || type == RTMP_DATA_AMF3;
+}
+
+err_t rtmp_in_ready_split(struct rtmp_in *in, const struct rtmp_msg *aggregate)
+{
+    struct rd r = rd_init(aggregate->payload, aggregate->size);
+    uint32_t shift = 0;
+
+    for (bool first = true; rd_left(&r) > 0; first = false) {
+        struct rtmp_msg msg = *aggregate;
+        struct rd body = read_tag(&r, &msg);
+        err_t err;
+
+        if (r.bad)
+            return err_new(ERR_RTMP_CHUNK, "aggregate of %u bytes is cut", aggregate->size);
+        if (first) /* the aggregate's time is that of its first message */
+            shift = aggregate->time - msg.time;
+        if (msg.size == 0 || !is_media(msg.type))
+            continue;
+        msg.time += shift;
+        msg.payload = in->setup->alloc(msg.size);
+        memcpy(msg.payload, body.p, msg.size);
+        err = rtmp_in_ready_push(in, &msg);
+        if (err)
+            return err;
+    }
+    return NULL;
+}
+
+void rtmp_in_ready_free(struct rtmp_in *in)
+{
+    for (; in->ready_at < in->ready_end; in->ready_at++)
+        in->setup->release(in->ready[in->ready_at].payload);
+    free(in->ready);
+    in->ready = NULL;
+    in->ready_at = in->ready_end = in->ready_cap = 0;
+}

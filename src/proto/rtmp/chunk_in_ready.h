@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* chunk_in_ready.h - complete messages of one reader that wait to be popped; for chunk_in.c only. */
+#ifndef RTMP_CHUNK_IN_READY_H
+#define RTMP_CHUNK_IN_READY_H
+
+#include "proto/rtmp/chunk_in.h"
+
+/* Takes the payload over, also on ERR_TOO_MANY. */
+err_t rtmp_in_ready_push(struct rtmp_in *in, const struct rtmp_msg *msg)
+    __attribute__((warn_unused_result));
+/* The messages in an aggregate, copied. ERR_RTMP_CHUNK when it is cut or lies, ERR_TOO_MANY. */
+err_t rtmp_in_ready_split(struct rtmp_in *in, const struct rtmp_msg *aggregate)
+    __attribute__((warn_unused_result));
+void rtmp_in_ready_free(struct rtmp_in *in);
+
+#endif

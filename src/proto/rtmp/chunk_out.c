@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* chunk_out.c - from a message to its chunks [RTMP 5.3]. */
+#include "proto/rtmp/chunk_out.h"
+
+#include <string.h>
+
+enum { EXTENDED = 0xffffff, MESSAGE_HEADER = 11 };
+
+uint32_t rtmp_out_csid(uint8_t type)
+{
+    switch (type) {
+    case RTMP_AUDIO:
+        return RTMP_CSID_AUDIO;
+    case RTMP_VIDEO:
+        return RTMP_CSID_VIDEO;
+    case RTMP_DATA:
+    case RTMP_DATA_AMF3:
+        return RTMP_CSID_DATA;
+    case RTMP_COMMAND:
+    case RTMP_COMMAND_AMF3:
+        return RTMP_CSID_COMMAND;
+    default:
+        return type <= RTMP_SET_PEER_BANDWIDTH ? RTMP_CSID_CONTROL : RTMP_CSID_STREAM;
+    }
+}
+
+static size_t next_size(uint32_t csid, uint32_t time)
+{
+    size_t basic = csid < 64 ? 1 : csid < 320 ? 2 : 3;
+
+    return basic + (time >= EXTENDED ? 4 : 0);
+}
+
+size_t rtmp_out_size(uint32_t csid, uint32_t time, size_t payload_size, uint32_t chunk_size)
+{
+    size_t chunks = payload_size ? (payload_size + chunk_size - 1) / chunk_size : 1;
+
+    return chunks * next_size(csid, time) + MESSAGE_HEADER + payload_size;
+}
+
+static uint8_t *put_be(uint8_t *p, uint32_t v, int n)
+{
+    while (n-- > 0)
+        *p++ = (uint8_t)(v >> 8 * n);
+    return p;
+}
+
+/* [RTMP 5.3.1.1] */
+static uint8_t *put_basic(uint8_t *p, uint8_t fmt, uint32_t csid)
+{
+    uint32_t rest = csid - 64;
+
+    *p++ = (uint8_t)(fmt << 6 | (csid < 64 ? csid : csid < 320 ? 0 : 1));
+    if (csid >= 64)
+        *p++ = (uint8_t)rest;
+    if (csid >= 320)
+        *p++ = (uint8_t)(rest >> 8);
+    return p;
+}
+
+size_t rtmp_out_first(uint8_t *dst, const struct rtmp_msg *msg)
+{
+    uint8_t *p = put_basic(dst, 0, msg->csid);
+
+    p = put_be(p, msg->time < EXTENDED ? msg->time : EXTENDED, 3);
+    p = put_be(p, msg->size, 3);
+    *p++ = msg->type;
+    for (int i = 0; i < 4; i++) /* the one little-endian field, [RTMP 5.3.1.2.1] */
+        *p++ = (uint8_t)(msg->stream_id >> 8 * i);
+    if (msg->time >= EXTENDED)
+        p = put_be(p, msg->time, 4);
+    return (size_t)(p - dst);
+}
+
+size_t rtmp_out_next(uint8_t *dst, uint32_t csid, uint32_t time)
+{
+    uint8_t *p = put_basic(dst, 3, csid);
+
+    if (time >= EXTENDED)
+        p = put_be(p, time, 4);
+    return (size_t)(p - dst);
+}
+
+size_t rtmp_out_render(uint8_t *dst, const struct rtmp_msg *msg, uint32_t chunk_size)
+{
+    uint8_t *p = dst + rtmp_out_first(dst, msg), next[RTMP_OUT_NEXT];
+    const uint8_t *from = msg->payload;
+    size_t left = msg->size, next_n;
+
+    if (left <= chunk_size) {
+        if (left)
+            memcpy(p, from, left);
+        return (size_t)(p - dst) + left;
+    }
+    next_n = rtmp_out_next(next, msg->csid, msg->time);
+    for (;;) {
+        size_t n = left < chunk_size ? left : chunk_size;
+
+        memcpy(p, from, n);
+        p += n;
+        from += n;
+        left -= n;
+        if (left == 0)
+            return (size_t)(p - dst);
+        memcpy(p, next, next_n);
+        p += next_n;
+    }
+}
+
+void rtmp_out_put(struct wr *w, const struct rtmp_msg *msg, uint32_t chunk_size)
+{
+    uint8_t head[RTMP_OUT_FIRST];
+    size_t n = rtmp_out_first(head, msg), at = 0;
+
+    wr_bytes(w, head, n);
+    n = rtmp_out_next(head, msg->csid, msg->time);
+    while (msg->size > 0) {
+        size_t part = msg->size - at < chunk_size ? msg->size - at : chunk_size;
+
+        wr_bytes(w, msg->payload + at, part);
+        at += part;
+        if (at >= msg->size)
+            break;
+        wr_bytes(w, head, n);
+    }
+}
