@@ -76,6 +76,8 @@ static void start(struct live_clock *c, int64_t raw, co_usec now)
         c->offset = here(c, now) - raw;
     else
         c->offset = -raw;
+    c->last = raw + c->offset;
+    c->last_at = now;
     c->started = true;
     c->resume = false;
 }

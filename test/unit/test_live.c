@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: MIT */
+/* test_live.c - sources, wires and consumers, with a format of the test's own. */
+#include "unit.h"
+
+#include "live/consumer.h"
+#include "live/impl.h"
+#include "live/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The test's format: a packet as 8 bytes of its number and then its body. Configuration is left
+ * out when param[0] says so. */
+static size_t plain_size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt)
+{
+    return param[0] && pkt->config ? 0 : pkt->size;
+}
+
+static void plain_render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt,
+                         int64_t dts, uint8_t *out)
+{
+    (void)param;
+    (void)dts;
+    memcpy(out, pkt->data, pkt->size);
+}
+
+static const struct live_format plain = { "plain", plain_size, plain_render };
+static const uint32_t no_param[LIVE_PARAMS] = { 0 };
+
+static const struct live_settings settings = {
+    .gop_cache = true, .jitter = LIVE_JITTER_FULL, .gop_cache_max_frames = 2500,
+    .queue_length = CO_SECONDS(30), .max_bytes = 64 << 20,
+};
+
+static struct live_publisher me = { .ip = "127.0.0.1" };
+
+/* A packet of `size` bytes (at least 8) that begins with its number; the rest follows from it. */
+static struct av_packet *numbered(enum av_kind kind, bool key, bool config, uint32_t number,
+                                  uint32_t size)
+{
+    struct av_packet *pkt = av_packet_new(size);
+
+    pkt->kind = (uint8_t)kind;
+    pkt->tag = kind == AV_VIDEO ? 9 : kind == AV_AUDIO ? 8 : 18;
+    pkt->key = key;
+    pkt->config = config;
+    for (uint32_t i = 0; i < size; i++)
+        pkt->data[i] = (uint8_t)(number + i * 7);
+    memcpy(pkt->data, &number, 4);
+    memcpy(pkt->data + 4, &size, 4);
+    return pkt;
+}
+
+static void push(struct live_source *src, enum av_kind kind, bool key, bool config,
+                 uint32_t number, uint32_t size, uint32_t ms)
+{
+    struct av_packet *pkt = numbered(kind, key, config, number, size);
+
+    live_source_push(src, pkt, ms);
+    (void)av_packet_unref(pkt);
+}
+
+static struct live_source *source(const struct live_settings *set)
+{
+    struct live_source *src = live_source_new("v/a/s", set);
+
+    assert_ok(live_source_begin(src, &me, LIVE_TAKEOVER_STALE));
+    return src;
+}
+
+static void done(struct live_source *src)
+{
+    live_source_end(src, &me);
+    (void)live_source_unref(src);
+    assert_int_equal(live_source_live(), 0);
+}
+
+/* What a player received, packet by packet. */
+struct player {
+    struct live_consumer c;
+    uint8_t *buf;
+    size_t size, cap;
+    uint32_t got[8192];
+    unsigned n;
+};
+
+static void take_packets(struct player *p)
+{
+    size_t at = 0;
+
+    while (p->size - at >= 8) {
+        uint32_t number, size;
+
+        memcpy(&number, p->buf + at, 4);
+        memcpy(&size, p->buf + at + 4, 4);
+        if (p->size - at < size)
+            break;
+        for (uint32_t i = 8; i < size; i++)
+            assert_int_equal(p->buf[at + i], (uint8_t)(number + i * 7));
+        assert_true(p->n < 8192);
+        p->got[p->n++] = number;
+        at += size;
+    }
+    memmove(p->buf, p->buf + at, p->size - at);
+    p->size -= at;
+}
+
+static void receive(struct player *p, const void *bytes, size_t size)
+{
+    if (p->size + size > p->cap) {
+        p->cap = (p->size + size) * 2;
+        p->buf = realloc(p->buf, p->cap);
+        assert_non_null(p->buf);
+    }
+    memcpy(p->buf + p->size, bytes, size);
+    p->size += size;
+    take_packets(p);
+}
+
+/* One turn that sends at most `most` bytes; gives how many it sent. */
+static size_t play(struct player *p, size_t most, bool one)
+{
+    const struct av_packet *configs[LIVE_CONFIGS];
+    struct iovec iov[4];
+    size_t sent = 0, n_configs;
+    int64_t dts;
+    int n = live_consumer_ranges(&p->c, iov, 4, one);
+
+    n_configs = live_consumer_config(&p->c, configs, LIVE_CONFIGS, &dts);
+    for (size_t i = 0; i < n_configs; i++)
+        receive(p, configs[i]->data, configs[i]->size);
+    for (int i = 0; i < n && sent < most; i++) {
+        size_t take = iov[i].iov_len < most - sent ? iov[i].iov_len : most - sent;
+
+        receive(p, iov[i].iov_base, take);
+        sent += take;
+    }
+    if (sent > 0)
+        live_consumer_advance(&p->c, sent);
+    return sent;
+}
+
+static struct player *player(struct live_source *src)
+{
+    struct player *p = calloc(1, sizeof(*p));
+
+    assert_non_null(p);
+    live_consumer_open(&p->c, src, &plain, no_param);
+    return p;
+}
+
+static void leave(struct player *p)
+{
+    live_consumer_close(&p->c);
+    free(p->buf);
+    free(p);
+}
+
+static void play_all(struct player *p)
+{
+    while (play(p, SIZE_MAX, false) > 0)
+        continue;
+}
+
+static void assert_got(const struct player *p, unsigned n, const uint32_t *want)
+{
+    assert_int_equal(p->n, n);
+    assert_memory_equal(p->got, want, n * sizeof(want[0]));
+}
+
+static void test_join_at_the_newest_key_frame(void **state)
+{
+    static const uint32_t want[] = { 1, 2, 4, 5, 6 };
+    struct live_source *src = source(&settings);
+    struct player *p;
+
+    (void)state;
+    push(src, AV_DATA, false, true, 1, 40, 0);
+    push(src, AV_VIDEO, false, true, 2, 50, 0);
+    push(src, AV_VIDEO, true, false, 3, 5000, 0);
+    push(src, AV_VIDEO, true, false, 4, 5000, 40);
+    push(src, AV_VIDEO, false, false, 5, 500, 80);
+    p = player(src);
+    push(src, AV_AUDIO, false, false, 6, 60, 90);
+    play_all(p);
+    assert_got(p, 5, want);
+    assert_int_equal(live_consumer_pending(&p->c), 0);
+    leave(p);
+    done(src);
+}
+
+static void test_without_cache_the_next_key_frame(void **state)
+{
+    static const uint32_t want[] = { 1, 4, 5 };
+    struct live_settings set = settings;
+    struct live_source *src;
+    struct player *p;
+
+    (void)state;
+    set.gop_cache = false;
+    src = source(&set);
+    push(src, AV_VIDEO, false, true, 1, 50, 0);
+    push(src, AV_VIDEO, true, false, 2, 5000, 0);
+    p = player(src);
+    push(src, AV_VIDEO, false, false, 3, 500, 40);
+    play_all(p);
+    assert_int_equal(p->n, 0);
+    push(src, AV_VIDEO, true, false, 4, 5000, 80);
+    for (uint32_t i = 0; i < 100; i++) /* the block of the key frame must wait for the player */
+        push(src, AV_AUDIO, false, false, 5 + i, 4000, 90 + i);
+    play_all(p);
+    assert_int_equal(p->n, 102);
+    assert_memory_equal(p->got, want, sizeof(want));
+    leave(p);
+    done(src);
+}
+
+static void test_configuration_of_the_key_frame_not_of_now(void **state)
+{
+    static const uint32_t want[] = { 1, 2, 3, 4 };
+    struct live_source *src = source(&settings);
+    struct player *p;
+
+    (void)state;
+    push(src, AV_VIDEO, false, true, 1, 50, 0);
+    push(src, AV_VIDEO, true, false, 2, 500, 0);
+    push(src, AV_VIDEO, false, true, 3, 50, 40); /* new configuration inside the group */
+    push(src, AV_VIDEO, false, false, 4, 500, 40);
+    p = player(src);
+    play_all(p);
+    assert_got(p, 4, want);
+    leave(p);
+    done(src);
+}
+
+static void test_sound_alone_starts_within_half_a_second(void **state)
+{
+    struct live_source *src = source(&settings);
+    struct live_source_stat stat;
+    struct player *p;
+
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++)
+        push(src, AV_AUDIO, false, false, i, 100, i * 23);
+    live_source_stat(src, &stat);
+    assert_true(stat.log_packets <= 22 && stat.log_packets > 0);
+    p = player(src);
+    play_all(p);
+    assert_true(p->n > 0 && p->got[0] >= 978);
+    assert_int_equal(p->got[p->n - 1], 999);
+    leave(p);
+    done(src);
+}
+
+static void test_cache_is_bounded(void **state)
+{
+    struct live_settings set = settings;
+    struct live_source_stat stat;
+    struct live_source *src;
+
+    (void)state;
+    set.gop_cache_max_frames = 100;
+    set.max_bytes = 50000;
+    src = source(&set);
+    push(src, AV_VIDEO, true, false, 0, 1000, 0);
+    for (uint32_t i = 1; i < 200; i++) {
+        push(src, AV_VIDEO, false, false, i, 100, i * 40);
+        live_source_stat(src, &stat);
+        assert_true(stat.log_packets <= 101 && stat.log_bytes <= 50000);
+    }
+    assert_int_equal(stat.log_packets, 0);
+    push(src, AV_VIDEO, true, false, 200, 1000, 8000);
+    push(src, AV_VIDEO, false, false, 201, 60000, 8040);
+    live_source_stat(src, &stat);
+    assert_int_equal(stat.log_packets, 0);
+    done(src);
+}
+
+/* A player that reads little falls out, and goes on at a key frame, at a packet's border. */
+static void test_slow_player_skips_to_a_key_frame(void **state)
+{
+    struct live_settings set = settings;
+    struct live_source_stat stat;
+    struct live_source *src;
+    struct player *slow, *fast;
+    uint32_t number = 0;
+
+    (void)state;
+    set.max_bytes = 300 * 1000;
+    src = source(&set);
+    slow = player(src);
+    fast = player(src);
+    for (unsigned gop = 0; gop < 60; gop++) {
+        for (unsigned i = 0; i < 30; i++, number++) {
+            push(src, AV_VIDEO, i == 0, false, number, i == 0 ? 9000 : 1500, number * 40);
+            play_all(fast);
+            (void)play(slow, 400, false);
+            live_source_stat(src, &stat);
+            assert_true(stat.wire_bytes <= set.max_bytes + 256 * 1024 + 4096);
+        }
+    }
+    play_all(slow);
+    assert_int_equal(fast->n, number);
+    assert_int_equal(fast->c.dropped, 0);
+    assert_true(slow->n < number / 2 && slow->n > 100);
+    assert_int_equal(slow->n + slow->c.dropped, number);
+    for (unsigned i = 1; i < slow->n; i++) {
+        if (slow->got[i] != slow->got[i - 1] + 1) {
+            assert_true(slow->got[i] > slow->got[i - 1]);
+            assert_int_equal(slow->got[i] % 30, 0);
+        }
+    }
+    leave(slow);
+    leave(fast);
+    done(src);
+}
+
+static uint32_t rnd_state = 12345;
+
+static uint32_t rnd(uint32_t n)
+{
+    rnd_state = rnd_state * 1664525u + 1013904223u;
+    return (rnd_state >> 8) % n;
+}
+
+/* Players that come and go and take odd amounts: each sees whole packets, in order, with gaps
+ * only before key frames. */
+static void test_random_players(void **state)
+{
+    struct live_settings set = settings;
+    struct player *players[8] = { NULL };
+    struct live_source *src;
+    bool keys[6000];
+
+    (void)state;
+    set.max_bytes = 200 * 1000;
+    src = source(&set);
+    for (uint32_t number = 0; number < 6000; number++) {
+        struct player **at = &players[rnd(8)];
+
+        keys[number] = rnd(40) == 0;
+        push(src, AV_VIDEO, keys[number], false, number, 8 + rnd(keys[number] ? 90000 : 3000),
+             number * 33);
+        if (!*at) {
+            *at = player(src);
+        } else if (rnd(200) == 0) {
+            leave(*at);
+            *at = NULL;
+        }
+        for (unsigned i = 0; i < 8; i++) {
+            struct player *p = players[i];
+
+            if (!p)
+                continue;
+            (void)play(p, rnd(i < 4 ? 2000 : 200000), rnd(2) == 0);
+            for (unsigned k = 1; k < p->n; k++)
+                assert_true(p->got[k] == p->got[k - 1] + 1 ||
+                            (p->got[k] > p->got[k - 1] && keys[p->got[k]]));
+            if (p->n > 2000) {
+                p->got[0] = p->got[p->n - 1];
+                p->n = 1;
+            }
+        }
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        if (players[i])
+            leave(players[i]);
+    }
+    done(src);
+}
+
+/* What a packet costs must not depend on how many play: the same renders, blocks and wakes. */
+static void test_cost_of_a_packet(void **state)
+{
+    struct live_work one, many;
+    static struct player *players[1000];
+
+    (void)state;
+    for (unsigned n = 1; n <= 1000; n += 999) {
+        struct live_source *src = source(&settings);
+
+        push(src, AV_VIDEO, true, false, 0, 1000, 0);
+        for (unsigned i = 0; i < n; i++)
+            players[i] = player(src);
+        live_work = (struct live_work){ 0 };
+        for (uint32_t i = 1; i < 1000; i++)
+            push(src, AV_VIDEO, i % 50 == 0, false, i, 1000, i * 40);
+        *(n == 1 ? &one : &many) = live_work;
+        for (unsigned i = 0; i < n; i++)
+            leave(players[i]);
+        done(src);
+    }
+    assert_int_equal(one.packets, 999);
+    assert_int_equal(one.rendered, 999);
+    assert_memory_equal(&one, &many, sizeof(one));
+}
+
+static void test_parked_are_woken_once_and_in_order(void **state)
+{
+    struct live_source *src = source(&settings);
+    static struct player *players[10];
+
+    (void)state;
+    push(src, AV_VIDEO, true, false, 0, 100, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        players[i] = player(src);
+        play_all(players[i]);
+        live_consumer_park(&players[i]->c, 1 + (i * 7) % 10);
+    }
+    live_consumer_unpark(&players[3]->c);
+    live_work = (struct live_work){ 0 };
+    for (uint32_t k = 1; k <= 10; k++) {
+        push(src, AV_VIDEO, false, false, k, 100, k * 40);
+        for (unsigned i = 0; i < 10; i++)
+            assert_int_equal(players[i]->c.prev == NULL, i == 3 || 1 + (i * 7) % 10 <= k);
+    }
+    assert_int_equal(live_work.wakes, 9);
+    assert_int_equal(co_park(0), CO_WOKEN);
+    for (unsigned i = 0; i < 10; i++)
+        leave(players[i]);
+    done(src);
+}
+
+static void test_reduce_sequence_header(void **state)
+{
+    static const uint32_t all[] = { 1, 2, 1, 3 }, reduced[] = { 1, 2, 3 };
+
+    (void)state;
+    for (int reduce = 0; reduce < 2; reduce++) {
+        struct live_settings set = settings;
+        struct live_source *src;
+        struct player *p;
+
+        set.reduce_sequence_header = reduce;
+        src = source(&set);
+        p = player(src);
+        push(src, AV_VIDEO, false, true, 1, 50, 0);
+        push(src, AV_VIDEO, true, false, 2, 50, 0);
+        push(src, AV_VIDEO, false, true, 1, 50, 40);
+        push(src, AV_VIDEO, false, false, 3, 50, 40);
+        play_all(p);
+        assert_got(p, reduce ? 3 : 4, reduce ? reduced : all);
+        leave(p);
+        done(src);
+    }
+}
+
+static void test_mix_correct(void **state)
+{
+    struct live_settings set = settings;
+    struct live_source *src;
+    struct player *p;
+    uint32_t last = 0;
+
+    (void)state;
+    set.mix_correct = true;
+    set.jitter = LIVE_JITTER_OFF;
+    src = source(&set);
+    p = player(src);
+    for (uint32_t i = 0; i < 50; i++) { /* a second of video, then a second of sound */
+        for (uint32_t k = 0; k < 5; k++)
+            push(src, AV_VIDEO, i == 0 && k == 0, false, i * 200 + k * 40, 50, i * 200 + k * 40);
+        for (uint32_t k = 0; k < 8; k++)
+            push(src, AV_AUDIO, false, false, i * 200 + k * 25, 50, i * 200 + k * 25);
+        play_all(p);
+    }
+    live_source_end(src, &me);
+    play_all(p);
+    assert_int_equal(p->n, 50 * 13);
+    for (unsigned i = 0; i < p->n; i++) {
+        assert_true(p->got[i] >= last);
+        last = p->got[i];
+    }
+    leave(p);
+    done(src);
+}
+
+static void test_players_stay_across_publishers(void **state)
+{
+    struct live_source *src = source(&settings);
+    struct live_publisher next = { .ip = "127.0.0.1" };
+    struct player *p = player(src);
+
+    (void)state;
+    push(src, AV_VIDEO, true, false, 1, 50, 1000);
+    play_all(p);
+    live_source_end(src, &me);
+    assert_ok(live_source_begin(src, &next, LIVE_TAKEOVER_OFF));
+    assert_err(live_source_begin(src, &me, LIVE_TAKEOVER_OFF), ERR_STREAM_BUSY);
+    push(src, AV_VIDEO, false, true, 2, 50, 0);
+    push(src, AV_VIDEO, true, false, 3, 50, 0);
+    play_all(p);
+    assert_int_equal(p->n, 3);
+    leave(p);
+    live_source_end(src, &next);
+    done(src);
+}
+
+static err_t wait_for_ever(void *arg)
+{
+    struct live_publisher *p = arg;
+
+    p->co = co_self();
+    assert_int_equal(co_park(CO_FOREVER), CO_STOPPED);
+    return co_check();
+}
+
+static const struct {
+    const char *name, *ip;
+    int silent; /* seconds */
+    enum live_takeover takeover;
+    enum err_code code;
+} takeover_rows[] = {
+    { "off: never", "127.0.0.1", 9, LIVE_TAKEOVER_OFF, ERR_STREAM_BUSY },
+    { "stale: another address", "127.0.0.2", 0, LIVE_TAKEOVER_STALE, ERR_STREAM_BUSY },
+    { "stale: the same address", "127.0.0.1", 0, LIVE_TAKEOVER_STALE, ERR_OK },
+    { "stale: silent", "127.0.0.2", 3, LIVE_TAKEOVER_STALE, ERR_OK },
+    { "on: always", "127.0.0.2", 0, LIVE_TAKEOVER_ON, ERR_OK },
+};
+
+static void test_takeover(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(takeover_rows); i++) {
+        struct live_source *src = live_source_new("a", &settings);
+        struct live_publisher old = { .ip = "127.0.0.1" }, new = { .ip = takeover_rows[i].ip };
+        bool taken = takeover_rows[i].code == ERR_OK;
+        struct co_group g;
+
+        print_message("  %s\n", takeover_rows[i].name);
+        co_group_init(&g);
+        assert_ok(co_go(&g, "old publisher", wait_for_ever, &old));
+        assert_ok(co_sleep(1000));
+        assert_ok(live_source_begin(src, &old, LIVE_TAKEOVER_OFF));
+        old.active_at = co_now() - CO_SECONDS(takeover_rows[i].silent);
+        assert_err(live_source_begin(src, &new, takeover_rows[i].takeover), takeover_rows[i].code);
+        assert_int_equal(old.replaced, taken);
+        if (taken)
+            assert_err(co_group_wait(&g), ERR_STOPPED);
+        else
+            assert_err(co_group_stop(&g), ERR_STOPPED);
+        live_source_end(src, &old); /* too late to matter if it was replaced */
+        assert_int_equal(live_source_publishing(src), taken);
+        live_source_end(src, &new);
+        (void)live_source_unref(src);
+    }
+    assert_int_equal(live_source_live(), 0);
+}
+
+static const struct {
+    const char *name;
+    enum live_jitter mode;
+    size_t n;
+    struct { enum av_kind kind; bool config; uint32_t ms; int at_ms; int64_t want_ms; } v[8];
+} clock_rows[] = {
+    { "starts at 0", LIVE_JITTER_FULL, 3,
+      { { AV_VIDEO, false, 5000, 0, 0 }, { AV_AUDIO, false, 5010, 10, 10 },
+        { AV_VIDEO, false, 5040, 40, 40 } } },
+    { "off: as it comes", LIVE_JITTER_OFF, 2,
+      { { AV_VIDEO, false, 5000, 0, 5000 }, { AV_VIDEO, false, 100, 10, 100 } } },
+    { "zero: only the start", LIVE_JITTER_ZERO, 3,
+      { { AV_VIDEO, false, 5000, 0, 0 }, { AV_VIDEO, false, 90000, 10, 85000 },
+        { AV_VIDEO, false, 5010, 20, 10 } } },
+    { "a jump back goes on", LIVE_JITTER_FULL, 4,
+      { { AV_VIDEO, false, 9000, 0, 0 }, { AV_VIDEO, false, 9040, 40, 40 },
+        { AV_VIDEO, false, 0, 80, 80 }, { AV_VIDEO, false, 40, 120, 120 } } },
+    { "a jump ahead goes on", LIVE_JITTER_FULL, 3,
+      { { AV_VIDEO, false, 0, 0, 0 }, { AV_VIDEO, false, 60000, 40, 40 },
+        { AV_VIDEO, false, 60040, 80, 80 } } },
+    { "one frame in 10 s is no jump", LIVE_JITTER_FULL, 2,
+      { { AV_VIDEO, false, 0, 0, 0 }, { AV_VIDEO, false, 10000, 10000, 10000 } } },
+    { "a file at full speed is no jump", LIVE_JITTER_FULL, 3,
+      { { AV_VIDEO, false, 0, 0, 0 }, { AV_VIDEO, false, 2000, 0, 2000 },
+        { AV_VIDEO, false, 4000, 0, 4000 } } },
+    { "small steps back are held", LIVE_JITTER_FULL, 3,
+      { { AV_VIDEO, false, 0, 0, 0 }, { AV_VIDEO, false, 40, 40, 40 },
+        { AV_VIDEO, false, 30, 50, 40 } } },
+    { "sound keeps its distance over a jump", LIVE_JITTER_FULL, 4,
+      { { AV_VIDEO, false, 9000, 0, 0 }, { AV_AUDIO, false, 9005, 5, 5 },
+        { AV_VIDEO, false, 100, 40, 40 }, { AV_AUDIO, false, 105, 45, 45 } } },
+    { "a header stamped 0 is not the clock", LIVE_JITTER_FULL, 3,
+      { { AV_VIDEO, false, 9000, 0, 0 }, { AV_VIDEO, true, 0, 10, 0 },
+        { AV_VIDEO, false, 9040, 40, 40 } } },
+    { "a header stamped 0 before a late start", LIVE_JITTER_FULL, 3,
+      { { AV_VIDEO, true, 0, 0, 0 }, { AV_VIDEO, false, 500000, 40, 40 },
+        { AV_AUDIO, false, 500010, 50, 50 } } },
+    { "the 32-bit clock wraps", LIVE_JITTER_FULL, 2,
+      { { AV_VIDEO, false, 0xfffffff0, 0, 0 }, { AV_VIDEO, false, 0x18, 40, 40 } } },
+};
+
+static void test_clock(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(clock_rows); i++) {
+        struct live_clock c;
+
+        print_message("  %s\n", clock_rows[i].name);
+        live_clock_init(&c, clock_rows[i].mode);
+        for (size_t k = 0; k < clock_rows[i].n; k++) {
+            struct av_packet pkt = { .kind = (uint8_t)clock_rows[i].v[k].kind,
+                                     .config = clock_rows[i].v[k].config };
+            co_usec now = CO_SECONDS(100) + CO_MS(clock_rows[i].v[k].at_ms);
+
+            assert_int_equal(live_clock_correct(&c, &pkt, clock_rows[i].v[k].ms, now),
+                             AV_MS(clock_rows[i].v[k].want_ms));
+        }
+    }
+}
+
+static void test_registry(void **state)
+{
+    struct live_registry *r = live_registry_new();
+    struct live_source *sources[300];
+    char name[32];
+    size_t seen = 0;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof(name), "v/a/%d", i);
+        sources[i] = live_registry_get(r, name, &settings);
+    }
+    assert_int_equal(live_registry_count(r), 300);
+    assert_ptr_equal(live_registry_find(r, "v/a/17"), sources[17]);
+    assert_null(live_registry_find(r, "v/a/x"));
+    for (struct live_source *s = live_registry_next(r, NULL); s; s = live_registry_next(r, s))
+        seen++;
+    assert_int_equal(seen, 300);
+    for (int i = 0; i < 299; i++)
+        (void)live_source_unref(sources[i]);
+    assert_int_equal(live_registry_count(r), 1);
+    live_registry_free(r);
+    (void)live_source_unref(sources[299]);
+    assert_int_equal(live_source_live(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_join_at_the_newest_key_frame),
+        TEST(test_without_cache_the_next_key_frame),
+        TEST(test_configuration_of_the_key_frame_not_of_now),
+        TEST(test_sound_alone_starts_within_half_a_second),
+        TEST(test_cache_is_bounded),
+        TEST(test_slow_player_skips_to_a_key_frame),
+        TEST(test_random_players),
+        TEST(test_cost_of_a_packet),
+        TEST(test_parked_are_woken_once_and_in_order),
+        TEST(test_reduce_sequence_header),
+        TEST(test_mix_correct),
+        TEST(test_players_stay_across_publishers),
+        TEST(test_takeover),
+        TEST(test_clock),
+        TEST(test_registry),
+    };
+    err_t err = co_init();
+
+    assert(!err);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
