@@ -13,6 +13,15 @@ err_t io_read(struct io *io, void *buf, size_t size, size_t *n)
     return err;
 }
 
+err_t io_read_now(struct io *io, void *buf, size_t size, size_t *n)
+{
+    err_t err = io->ops->read_now(io, buf, size, n);
+
+    if (!err)
+        io->bytes_in += *n;
+    return err;
+}
+
 err_t io_read_full(struct io *io, void *buf, size_t size)
 {
     uint8_t *p = buf;
@@ -139,8 +148,8 @@ static void mem_close(struct io *io)
     (void)io;
 }
 
-static const struct io_ops mem_ops = { "memory",     mem_read, mem_writev, mem_send_some,
-                                       mem_readable, mem_wait, mem_close };
+static const struct io_ops mem_ops = { "memory",      mem_read,     mem_read, mem_writev,
+                                       mem_send_some, mem_readable, mem_wait, mem_close };
 
 void io_mem_init(struct io_mem *m, const void *in, size_t in_size)
 {

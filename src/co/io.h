@@ -20,6 +20,8 @@ struct io_ops {
     const char *name;
     /* Read 1..size bytes into buf, *n says how many. End of stream is ERR_IO_CLOSED. Yields. */
     err_t (*read)(struct io *io, void *buf, size_t size, size_t *n);
+    /* The same without waiting: *n is 0 when nothing is there. Never yields. */
+    err_t (*read_now)(struct io *io, void *buf, size_t size, size_t *n);
     /* Write all of it or fail; iov may be changed. Yields. */
     err_t (*writev)(struct io *io, struct iovec *iov, int count);
     /* Write what the peer's window takes now, *n may be 0. Never yields. iov is not changed. */
@@ -39,6 +41,7 @@ struct io {
 };
 
 err_t io_read(struct io *io, void *buf, size_t size, size_t *n);
+err_t io_read_now(struct io *io, void *buf, size_t size, size_t *n);
 err_t io_read_full(struct io *io, void *buf, size_t size); /* exactly size bytes */
 err_t io_writev(struct io *io, struct iovec *iov, int count);
 err_t io_write(struct io *io, const void *buf, size_t size); /* all of it */

@@ -159,8 +159,8 @@ static void tcp_close(struct io *io)
     free(t);
 }
 
-static const struct io_ops tcp_ops = { "tcp",        tcp_read, tcp_writev, tcp_send_some,
-                                       tcp_readable, tcp_wait, tcp_close };
+static const struct io_ops tcp_ops = { "tcp",         tcp_read,     io_tcp_read_now, tcp_writev,
+                                       tcp_send_some, tcp_readable, tcp_wait,        tcp_close };
 
 err_t io_tcp_open(struct io **out, int fd)
 {
