@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: MIT
+"""The play block of a vhost: caches, queues, times, merged writes."""
+import statistics
+import time
+
+import pytest
+
+import amf  # noqa: F401
+import flv
+import flvgen
+from flv import AUDIO, DATA, VIDEO, Tag
+from flvgen import synthetic
+from procs import SLOW
+
+
+def test_gop_cache_on(srs):
+    """Who joins late in a group of pictures starts at its key frame, at once."""
+    s = srs("play { gop_cache on; }")
+    s.push(synthetic(10, gop=250), speed=1)
+    time.sleep(2)
+    begin = time.monotonic()
+    c = s.player()
+    c.collect(2, count=1)
+    assert time.monotonic() - begin < 1 * SLOW
+    first = flv.frames(c.tags, VIDEO)[0]
+    assert first.key and first.ts == 0
+    c.collect(2, count=100)
+    assert len(flv.frames(c.tags, VIDEO)) >= 45, "the whole group so far"
+
+
+def test_gop_cache_off(srs):
+    """Who joins waits for the next key frame."""
+    s = srs("play { gop_cache off; }")
+    s.push(synthetic(10, gop=50), speed=1)
+    time.sleep(1.2)
+    c = s.player()
+    c.collect(3, want=lambda c: bool(flv.frames(c.tags, VIDEO)))
+    first = flv.frames(c.tags, VIDEO)[0]
+    assert first.key and first.ts == 2000, "the next one, not the one before"
+    assert any(t.config and t.type == VIDEO for t in c.tags)
+
+
+def test_gop_cache_max_frames(srs):
+    """A group longer than that is not kept: who joins waits for the next key frame."""
+    s = srs("play { gop_cache on; gop_cache_max_frames 20; }")
+    s.push(synthetic(10, gop=60), speed=1)
+    time.sleep(1.5)
+    c = s.player()
+    c.collect(3, want=lambda c: bool(flv.frames(c.tags, VIDEO)))
+    first = flv.frames(c.tags, VIDEO)[0]
+    assert first.key and first.ts == 2400
+
+
+def test_slow_reader_drops_to_a_key_frame(srs):
+    """A player that sleeps is not disconnected: it goes on at a newer key frame, the others see
+    nothing of it, and memory is bounded."""
+    s = srs("play { queue_length 2; mw_latency 100; }")
+    other = s.watch()
+    slow = s.player(client={"rcvbuf": 32768})
+    tags = synthetic(16, size=60000)  # 1.5 MB a second of media
+    p = s.push(tags, speed=4)
+    time.sleep(1.0)
+    first = s.rss()
+    p.join(20)
+    assert p.error is None
+    grown = s.rss() - first
+    assert other.wait(lambda got: len(flv.frames(got, VIDEO)) >= 400, 5)
+    assert flv.hashes(other.stop(), VIDEO) == flv.hashes(tags, VIDEO)
+    slow.collect(4 * SLOW, want=lambda c: any(t.ts == 15960 for t in flv.frames(c.tags, VIDEO)))
+    video = flv.frames(slow.tags, VIDEO)
+    want = flv.frames(tags, VIDEO)
+    assert video[-1].hash() == want[-1].hash(), "it arrives at the end of the stream"
+    gaps = [(a.ts, b) for a, b in zip(video, video[1:]) if b.ts - a.ts > 40]
+    assert gaps, "it must have lost something"
+    assert all(b.key for _, b in gaps), f"goes on in the middle of a group of pictures: {gaps}"
+    assert {t.hash() for t in video} <= {t.hash() for t in want}
+    assert len(video) < 380
+    assert grown < 16 * 1024, f"grew by {grown} kB"
+    assert s.wait_log(r"(?i)\[(WARN|TRACE|INFO)\].*(drop|slow|behind|skip)", 2)
+
+
+def test_peer_that_never_reads(srs):
+    """It holds no more memory than its queue, whatever is published, and the others go on."""
+    s = srs("play { queue_length 2; }")
+    other = s.watch()
+    dead = [s.player(client={"rcvbuf": 4096}) for _ in range(5)]
+    tags = synthetic(6, size=40000)
+    p = s.push(tags, loop=True, speed=6)
+    time.sleep(2)
+    first = s.rss()
+    time.sleep(3)
+    grown = s.rss() - first
+    p.stop()
+    assert p.error is None
+    assert grown < 8 * 1024, f"grew by {grown} kB"
+    assert len(flv.frames(other.tags, VIDEO)) > 200
+    for c in dead:
+        c.abort()
+
+
+def test_reduce_sequence_header(srs):
+    for on in (True, False):
+        s = srs(f"play {{ reduce_sequence_header {'on' if on else 'off'}; }}")
+        w = s.watch()
+        tags = synthetic(1)
+        heads = [t for t in tags if t.config]
+        mid = len(tags) // 2
+        again = [h._replace(ts=tags[mid].ts) for h in heads]
+        s.push(tags[:mid] + again + tags[mid:], speed=0).join(5)
+        assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 3)
+        got = [t for t in w.stop() if t.config and t.type == VIDEO]
+        assert len(got) == (1 if on else 2)
+
+
+JITTER = {
+    # mode: (start, jump) -> (first time, step over the jump)
+    "full": (0, lambda step: step <= 100),
+    "zero": (0, lambda step: step >= 3600000),
+    "off": (90000, lambda step: step >= 3600000),
+}
+
+
+@pytest.mark.parametrize("mode", JITTER)
+def test_time_jitter(srs, mode):
+    """A stream that starts at 90 s and jumps by an hour in the middle."""
+    s = srs(f"play {{ time_jitter {mode}; }}")
+    w = s.watch()
+    tags = synthetic(2, start=90000)
+    tags = [t._replace(ts=t.ts + 3600000) if t.ts >= 91000 else t for t in tags]
+    s.push(tags, speed=0).join(5)
+    assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 3)
+    video = flv.frames(w.stop(), VIDEO)
+    first, step_ok = JITTER[mode]
+    assert video[0].ts == first
+    step = max(b.ts - a.ts for a, b in zip(video, video[1:]))
+    assert step_ok(step), step
+
+
+def test_time_jitter_full_goes_never_back(srs):
+    """Times that jump back by ten seconds are mended."""
+    s = srs()
+    w = s.watch()
+    tags = synthetic(2, start=20000)
+    tags = [t._replace(ts=t.ts - 10000) if t.ts >= 21000 else t for t in tags]
+    s.push(tags, speed=0).join(5)
+    assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 3)
+    assert flv.check_monotonic(w.stop()) <= 100
+
+
+def test_a_24_day_old_encoder(srs):
+    """The publisher's clock wraps at 32 bits: the player's goes on."""
+    s = srs()
+    w = s.watch()
+    start = 0xffffffff - 1000
+    tags = [t._replace(ts=t.ts & 0xffffffff) for t in synthetic(2, start=start)]
+    p = s.publisher()
+    for t in tags:
+        p.send_tag(t, fmt=0)
+    assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 3)
+    assert flv.check_monotonic(w.stop()) <= 100
+
+
+def test_atc(srs):
+    """The encoder's own absolute times reach the player."""
+    s = srs("play { atc on; }")
+    w = s.watch()
+    tags = synthetic(1, start=500000)
+    s.push(tags, speed=0).join(5)
+    assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 3)
+    assert [t.ts for t in flv.frames(w.stop(), VIDEO)] == [t.ts for t in flv.frames(tags, VIDEO)]
+
+
+def test_mix_correct(srs):
+    """Audio that comes 120 ms late is put in its place."""
+    s = srs("play { mix_correct on; }")
+    w = s.watch()
+    tags = [t for t in synthetic(3) if t.type != DATA]
+    late = sorted(tags, key=lambda t: t.ts + (120 if t.type == AUDIO and t.frame else 0))
+    s.push(late, speed=2).join(5)
+    w.wait(lambda got: len(flv.frames(got)) >= 100, 3)
+    got = flv.frames(w.stop())
+    assert len(got) >= 100
+    times = [t.ts for t in got]
+    assert times == sorted(times), [(a, b) for a, b in zip(times, times[1:]) if b < a][:5]
+
+
+def arrivals(s, seconds=2.5):
+    """When each frame was pushed and when it came, in seconds."""
+    w = s.watch()
+    sent = {}
+    p = s.publisher()
+    begin = time.monotonic()
+    for t in synthetic(seconds, audio=False):
+        wait = t.ts / 1000 - (time.monotonic() - begin)
+        if wait > 0:
+            time.sleep(wait)
+        p.send_tag(t)
+        sent[t.hash()] = time.monotonic()
+    time.sleep(1.2)
+    w.stop()
+    return [(sent[t.hash()], at) for at, t in w.arrivals if t.type == VIDEO and t.hash() in sent]
+
+
+def bursts(pairs):
+    """How often something came, things within 10 ms of each other being one."""
+    n, last = 0, 0
+    for _, at in pairs:
+        if at - last > 0.010:
+            n += 1
+        last = at
+    return n
+
+
+def test_min_latency(srs):
+    s = srs("min_latency on; tcp_nodelay on; play { mw_latency 0; gop_cache off; }")
+    pairs = arrivals(s)
+    late = [b - a for a, b in pairs]
+    assert len(late) >= 60
+    assert statistics.median(late) < 0.020 * SLOW, f"median {statistics.median(late) * 1000:.1f} ms"
+
+
+def test_mw_latency(srs):
+    """350 ms of merging: several frames come at once, none later than that."""
+    s = srs("play { mw_latency 350; mw_msgs 128; }")
+    pairs = arrivals(s)
+    late = [b - a for a, b in pairs]
+    assert len(pairs) >= 60
+    assert bursts(pairs) <= len(pairs) / 4, f"{bursts(pairs)} bursts for {len(pairs)} frames"
+    assert max(late) < 0.8 * SLOW
+
+
+def test_mw_msgs(srs):
+    """So many messages are enough to send before the time is up."""
+    s = srs("play { mw_latency 3000; mw_msgs 5; }")
+    pairs = arrivals(s)
+    late = [b - a for a, b in pairs]
+    assert statistics.median(late) < 1.0 * SLOW, statistics.median(late)
+
+
+def test_send_min_interval(srs):
+    """One message at a time, 20 ms apart."""
+    s = srs("play { send_min_interval 20; }")
+    w = s.watch()
+    s.push(synthetic(2, audio=False), speed=0).join(3)
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 40, 5)
+    w.stop()
+    video = [(at, t) for at, t in w.arrivals if t.type == VIDEO and t.frame]
+    assert video[39][0] - video[0][0] >= 0.6, "40 messages in less than 600 ms"
+
+
+def test_two_players_of_different_options(srs):
+    """Two vhosts with chunk sizes of their own, the same publisher's bytes."""
+    s = srs("vhost a { chunk_size 128; }\nvhost b { chunk_size 60000; }")
+    tags = synthetic(1)
+    for v in ("a", "b"):
+        w = s.watch(tcurl=f"rtmp://{v}:{s.port}/live")
+        s.push(tags, speed=0, tcurl=f"rtmp://{v}:{s.port}/live")
+        assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 3)
+        assert flv.hashes(w.stop()) == flv.hashes(tags)
+
+
+def test_large_frames(srs):
+    """A key frame of 2 MB and its small followers."""
+    s = srs()
+    w = s.watch()
+    tags = synthetic(2, size=lambda i: 2000000 if i % 25 == 0 else 300)
+    p = s.push(tags, speed=0, chunk=60000)
+    p.join(10)
+    assert p.error is None
+    assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 5)
+    assert flv.hashes(w.stop()) == flv.hashes(tags)
+
+
+def test_flvgen_is_what_it_says():
+    tags = flvgen.synthetic(1, fps=10, gop=5)
+    assert len(flv.frames(tags, VIDEO)) == 10 and sum(t.key for t in flv.frames(tags)) == 2
+    assert isinstance(tags[0], Tag)
