@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: MIT
 # Makefile - builds below $(OBJS). `make help` tells the targets, ./configure makes the settings.
 OBJS ?= objs
--include $(OBJS)/config.mk
+
+# These set the machine up, or need nothing built: no settings are read for them.
+PLAIN := run test test-asan test-long test-profile bench bench-quick clean help install-deps \
+    layers banned style
+ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
+include $(OBJS)/config.mk
+MAKEFLAGS += -j$(JOBS)
+endif
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
+.DEFAULT_GOAL := all
 
 # V=1 shows the commands.
 Q = $(if $(V),,@echo '  $(1) $@';)
 
-CC ?= cc
-AR ?= ar
-ST_VARIANT ?= plain
-OPTIMIZE ?= -O2
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes \
     -Wformat=2 -Wundef -Wframe-larger-than=8192 -Werror
-HARDEN ?= -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2
-HARDEN_LINK ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack
-LIBS ?= -lssl -lcrypto -lpthread
 CPPFLAGS_ALL = -D_GNU_SOURCE -Isrc -I$(OBJS) -isystem $(ST) $(CPPFLAGS)
-CFLAGS_ALL = -std=c17 $(OPTIMIZE) -g -fno-omit-frame-pointer $(HARDEN) $(WARN) $(VARIANT_CFLAGS) $(CFLAGS)
+CFLAGS_ALL = -std=c17 $(OPTIMIZE) -g -fno-omit-frame-pointer $(HARDEN) $(WARN) \
+    $(VARIANT_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(HARDEN_LINK) $(VARIANT_LDFLAGS) $(LDFLAGS)
 
-# ---- what there is
+# ---- what there is: nothing is listed by name
 
 O = $(OBJS)/o
 SRC := $(sort $(shell find src -name '*.c'))
@@ -43,11 +45,20 @@ FUZZERS := $(FUZZ_SRC:test/fuzz/fuzz_%.c=$(OBJS)/fuzz/%)
 LIB := $(OBJS)/libsrs.a
 
 all: $(LIB) $(PROGRAM) $(TOOLS)
+units: $(UNITS)
+fuzzers: $(FUZZERS)
+
+# ---- settings: made by configure, made again with the same choices when it changes
+
+$(OBJS)/config.mk: configure
+	./configure $(or $(CONFIGURE_ARGS),--objs=$(OBJS))
+
+$(OBJS)/config.h: $(OBJS)/config.mk ;
 
 # ---- state-threads, one build per variant, shared by all configurations
 
-ST_TOP = objs/st$(if $(filter-out plain,$(1)),-$(1))
-ST := $(call ST_TOP,$(ST_VARIANT))
+st_dir = objs/st$(if $(filter-out plain,$(1)),-$(1))
+ST = $(call st_dir,$(ST_VARIANT))
 ST_INPUT := 3rdparty/build-st.sh $(wildcard 3rdparty/patches/*.patch 3rdparty/st/*)
 ST_TGZ := objs/st-source/st_1.9.orig.tar.gz
 
@@ -56,44 +67,52 @@ $(ST_TGZ): 3rdparty/fetch-st.sh
 	@touch $@
 
 define ST_RULE
-$(call ST_TOP,$(1))/libst.a: $(ST_INPUT) $(ST_TGZ)
-	3rdparty/build-st.sh $(ST_TGZ) $$(@D) $(1) '$(CC)' '$(AR)'
-$(call ST_TOP,$(1))/st.h: $(call ST_TOP,$(1))/libst.a ;
+$(call st_dir,$(1))/libst.a: $(ST_INPUT) $(ST_TGZ)
+	3rdparty/build-st.sh $(ST_TGZ) $$(@D) $(1) '$$(CC)' '$$(AR)'
+$(call st_dir,$(1))/st.h: $(call st_dir,$(1))/libst.a ;
 endef
 $(foreach v,plain asan valgrind,$(eval $(call ST_RULE,$(v))))
 
 st: $(ST)/libst.a
 
-# ---- objects
+# ---- objects and programs
 
-$(O)/%.o: %.c Makefile $(wildcard $(OBJS)/config.mk) | $(ST)/st.h
+$(O)/%.o: %.c Makefile $(OBJS)/config.mk $(OBJS)/config.h | $(ST)/st.h
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
-$(LIB): $(LIB_SRC:%.c=$(O)/%.o)
-	$(call Q,AR)rm -f $@ && $(AR) rcs $@ $^
+$(O)/test/unit/%.o: CPPFLAGS += -Itest/unit
+
+# The list of its members is an input too: a source that is gone leaves the library.
+$(OBJS)/%.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LIST)' | cmp -s - $@ || echo '$(LIST)' > $@
+
+$(OBJS)/libsrs.list: LIST = $(LIB_SRC)
+$(LIB): $(LIB_SRC:%.c=$(O)/%.o) $(OBJS)/libsrs.list
+	$(call Q,AR)rm -f $@ && $(AR) qcs $@ $(filter %.o,$^)
+
+link = $(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^
 
 $(OBJS)/srs: $(O)/src/app/main.o $(LIB) $(ST)/libst.a
-	$(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(link) $(LIBS) -o $@
 
 $(OBJS)/sb_%: $(O)/src/bench/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
-	$(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(link) $(LIBS) -o $@
 
 $(OBJS)/test/%: $(O)/test/unit/%.o $(LIB) $(ST)/libst.a
 	@mkdir -p $(@D)
-	$(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ -lcmocka $(LIBS) -o $@
+	$(link) -lcmocka $(LIBS) -o $@
 
-$(O)/test/unit/%.o: CPPFLAGS += -Itest/unit
-
-# ---- fuzz targets: everything once more, under sanitizers and with coverage
+# ---- fuzz targets: everything once more, by gcc, with sanitizers and coverage
 
 FO = $(OBJS)/fuzz/o
-FUZZ_ST = $(call ST_TOP,asan)
+FUZZ_ST = $(call st_dir,asan)
 FUZZ_CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(OBJS) -isystem $(FUZZ_ST) $(CPPFLAGS)
-FUZZ_CFLAGS = -std=c17 -O1 -g -fno-omit-frame-pointer $(filter-out -Werror -Wframe-larger-than=%,$(WARN)) \
-    -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_CFLAGS = -std=c17 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+    -fno-sanitize-recover=undefined $(filter-out -Wframe-larger-than=%,$(WARN))
 
-$(FO)/%.o: %.c Makefile | $(FUZZ_ST)/st.h
+$(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
 	@mkdir -p $(@D)
 	$(call Q,CC)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize-coverage=trace-pc -MMD -MP -c $< -o $@
 
@@ -101,20 +120,79 @@ $(FO)/test/fuzz/fuzz_main.o: test/fuzz/fuzz_main.c Makefile
 	@mkdir -p $(@D)
 	$(call Q,CC)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
 
-$(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o)
-	$(call Q,AR)rm -f $@ && $(AR) rcs $@ $^
+$(OBJS)/fuzz/libsrs.list: LIST = $(LIB_SRC)
+$(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.list
+	$(call Q,AR)rm -f $@ && $(AR) qcs $@ $(filter %.o,$^)
 
-$(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FO)/test/fuzz/fuzz_main.o $(OBJS)/fuzz/libsrs.a $(FUZZ_ST)/libst.a
-	$(call Q,LD)gcc $(FUZZ_CFLAGS) $^ $(LIBS) -o $@
+$(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FO)/test/fuzz/fuzz_main.o $(OBJS)/fuzz/libsrs.a \
+    $(FUZZ_ST)/libst.a
+	$(call Q,LD)gcc $(FUZZ_CFLAGS) $^ -lssl -lcrypto -lpthread -o $@
 
-# ---- checks
+# ---- for people: set up, build, run
 
-test-unit: $(UNITS)
-	@for t in $(UNITS); do echo "== $$t"; timeout 120 $$t || exit 1; done
+install-deps:
+	3rdparty/install.sh build
+
+run: install-deps
+	+@$(MAKE) --no-print-directory all
+	@scripts/run.sh $(OBJS)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/objs $(DESTDIR)$(PREFIX)/conf
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/objs/
+	install -m 644 conf/*.conf $(DESTDIR)$(PREFIX)/conf/
+	cp -r etc $(DESTDIR)$(PREFIX)/
+
+# ---- tests; scripts/test.sh runs the parts and ends with "N passed, N failed"
+
+test:
+	3rdparty/install.sh build test
+	+@scripts/test.sh $(OBJS) build unit fuzz-seeds layers symbols banned style e2e
+
+test-unit: units
+	@scripts/test.sh $(OBJS) unit
+
+test-fuzz-seeds: fuzzers
+	@scripts/test.sh $(OBJS) fuzz-seeds
+
+test-e2e: all
+	@scripts/test.sh $(OBJS) e2e
+
+# AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer, in objects of its own.
+test-asan:
+	3rdparty/install.sh build test
+	@./configure --objs=$(OBJS)/asan --sanitizer=on > /dev/null
+	+@scripts/test.sh $(OBJS)/asan build unit e2e
+
+# With the tests that take long, and some minutes of fuzzing.
+test-long:
+	3rdparty/install.sh build test
+	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build unit \
+	    fuzz-seeds fuzz layers symbols banned style e2e
+
+# Change inputs at random, FUZZ_SECONDS each (60); FUZZ=NAME for one target alone.
+fuzz: fuzzers
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) scripts/test.sh $(OBJS) fuzz
+
+layers banned style:
+	@scripts/check_$(@:style=size).py src
+
+symbols: $(LIB)
+	@scripts/check_symbols.py src $(OBJS)
+
+bench bench-quick:
+	3rdparty/install.sh build bench
+	+@$(MAKE) --no-print-directory all
+	+@OBJS=$(OBJS) scripts/bench/run.sh $(if $(filter %-quick,$@),quick,full)
 
 clean:
 	rm -rf $(OBJS)
 
-.PHONY: all st test-unit clean
+help:
+	@sed 's/^/  /' scripts/make-help.txt
+
+FORCE:
+.PHONY: all units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+    test-asan test-long fuzz layers banned style symbols bench bench-quick clean help FORCE
 
 -include $(shell find $(O) $(FO) -name '*.d' 2> /dev/null)

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# install.sh build|test|bench... - install the Debian packages of these sets that are missing.
+set -eu
+
+build="gcc libc6-dev make binutils patch tar gzip libssl-dev ca-certificates"
+test="$build libcmocka-dev python3 python3-pytest universal-ctags ffmpeg gstreamer1.0-tools
+    gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+    gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
+    libnginx-mod-rtmp rtmpdump procps"
+bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
+profile="libgoogle-perftools-dev google-perftools valgrind gdb linux-perf graphviz"
+
+wanted=
+for set in "$@"; do
+    case $set in
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $test" ;;
+    bench) wanted="$wanted $bench" ;;
+    profile) wanted="$wanted $profile" ;;
+    *) echo "install.sh: no set $set (build, test, bench, profile)" >&2; exit 1 ;;
+    esac
+done
+
+# nginx of any flavour will do, and so will any that was built by hand.
+there() {
+    case $1 in
+    nginx-light) [ -x /usr/sbin/nginx ] && return 0 ;;
+    gcc) command -v "${CC:-gcc}" > /dev/null 2>&1 && return 0 ;;
+    esac
+    dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
+}
+
+if ! command -v dpkg-query > /dev/null 2>&1 || ! command -v apt-get > /dev/null 2>&1; then
+    echo "install.sh: no Debian here; these are its packages, install what they hold:" $wanted >&2
+    exit 0
+fi
+
+missing=
+for p in $wanted; do
+    case " $missing " in
+    *" $p "*) ;;
+    *) there "$p" || missing="$missing $p" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo > /dev/null 2>&1; then
+        echo "install.sh: run this as root:" >&2
+        echo "    apt-get install --no-install-recommends$missing" >&2
+        exit 1
+    fi
+    as_root=sudo
+fi
+
+echo "installing$missing"
+# Services of what we install (nginx) are not started: the tests start their own.
+policy=/usr/sbin/policy-rc.d
+apt() {
+    $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q -y \
+        --no-install-recommends -o Dpkg::Use-Pty=0 "$@"
+}
+mask() {
+    [ -e $policy ] && return 0
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy > /dev/null
+    $as_root chmod 755 $policy
+    trap '$as_root rm -f $policy' EXIT
+    trap 'exit 1' HUP INT TERM
+}
+case "$missing " in
+*" nginx-light "*) mask ;;
+esac
+
+# The lists may be missing or old: ask for them only when the installation fails without.
+# shellcheck disable=SC2086
+apt install $missing > "${TMPDIR:-/tmp}/install.$$.log" 2>&1 && rc=0 || rc=$?
+if [ $rc != 0 ]; then
+    apt update
+    # shellcheck disable=SC2086
+    apt install $missing || {
+        rm -f "${TMPDIR:-/tmp}/install.$$.log"
+        echo "install.sh: apt-get could not install$missing" >&2
+        exit 1
+    }
+fi
+rm -f "${TMPDIR:-/tmp}/install.$$.log"

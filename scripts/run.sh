@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh OBJS - start the server in the foreground, after saying what to do with it.
+set -eu
+
+srs=$1/srs conf=conf/srs.conf
+port=$(sed -n 's/^listen[[:space:]]\{1,\}\([0-9]\{1,\}\).*/\1/p' $conf | head -n 1)
+url=rtmp://127.0.0.1${port:+:$port}/live/livestream
+case $url in
+*:1935/*) url=rtmp://127.0.0.1/live/livestream ;;
+esac
+log=$(sed -n 's/^srs_log_file[[:space:]]\{1,\}\([^;]*\);.*/\1/p' $conf | head -n 1)
+if ! grep -q '^srs_log_tank[[:space:]]*file' $conf && grep -q '^srs_log_tank' $conf; then
+    log=
+fi
+cat << END
+
+The server starts now. In another terminal:
+
+  publish    ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv $url
+  play       ffplay $url          (or VLC: Media, Open Network Stream)
+  log        ${log:-here}
+  stop       Ctrl+C
+
+END
+exec "$srs" -c $conf

@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test.sh OBJS PART... - run parts of the tests, on what is built in OBJS.
+#
+# All parts run, whichever fail. The last line is "N passed, N failed" over all of them; the exit
+# status is not 0 if something failed or nothing ran.
+set -u
+
+objs=$1
+shift
+cd "$(dirname "$0")/.."
+passed=0 failed=0 notes=
+mkdir -p "$objs/log"
+
+count() { # passed, failed
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+}
+
+one() { # name, command...: one test
+    name=$1
+    shift
+    if "$@" > "$objs/log/$name" 2>&1; then
+        echo "ok      $name"
+        count 1 0
+    else
+        echo "FAILED  $name"
+        sed 's/^/    /' "$objs/log/$name"
+        count 0 1
+    fi
+}
+
+# cmocka says "[  PASSED  ] 3 test(s)." and "[  FAILED  ] 1 test(s), ..."; one that crashed or was
+# stopped counts as one more that failed.
+unit() {
+    for t in "$objs"/test/test_*; do
+        [ -x "$t" ] && [ -f "test/unit/${t##*/}.c" ] || continue
+        log=$objs/log/${t##*/}
+        timeout "$((120 * slow))" "$t" > "$log" 2>&1
+        rc=$?
+        p=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
+        f=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
+        if [ $rc != 0 ] && [ "${f:-0}" = 0 ]; then
+            f=1
+        fi
+        count "${p:-0}" "${f:-0}"
+        if [ $rc = 0 ]; then
+            echo "ok      ${t##*/}: ${p:-0}"
+        else
+            echo "FAILED  ${t##*/}: ${f:-0} of $((${p:-0} + ${f:-0})), status $rc"
+            grep -v '^\[ RUN  \|^\[       OK' "$log" | sed 's/^/    /' | tail -n 100
+        fi
+    done
+}
+
+fuzz_targets() {
+    for t in test/fuzz/fuzz_*.c; do
+        t=${t##*/fuzz_}
+        t=${t%.c}
+        [ "$t" != main ] && [ -x "$objs/fuzz/$t" ] && [ "${FUZZ:-$t}" = "$t" ] && echo "$t"
+    done
+}
+
+fuzz_seeds() {
+    for t in $(fuzz_targets); do
+        one "seeds-$t" timeout 300 "$objs/fuzz/$t" -r "test/fuzz/corpus/$t"
+    done
+}
+
+fuzz() {
+    for t in $(fuzz_targets); do
+        echo "fuzzing $t for ${FUZZ_SECONDS:-60} s"
+        mkdir -p "$objs/fuzz/found"
+        one "fuzz-$t" env FUZZ_FOUND="$objs/fuzz/found/$t-" timeout $((${FUZZ_SECONDS:-60} + 120)) \
+            "$objs/fuzz/$t" -t "${FUZZ_SECONDS:-60}" "test/fuzz/corpus/$t"
+        tail -n 1 "$objs/log/fuzz-$t"
+    done
+}
+
+# The counts come from pytest's own report, not from what it prints.
+e2e() {
+    xml=$objs/log/e2e.xml
+    rm -f "$xml"
+    quick=--quick
+    [ -z "${E2E_LONG:-}" ] || quick=
+    # shellcheck disable=SC2086
+    SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONDONTWRITEBYTECODE=1 \
+        python3 -m pytest -q -p no:cacheprovider $quick --junitxml="$xml" ${E2E_ARGS:-} test/e2e
+    if ! [ -s "$xml" ]; then
+        echo "FAILED  e2e: no report"
+        count 0 1
+        return
+    fi
+    # shellcheck disable=SC2046
+    set -- $(python3 -c '
+import sys, xml.etree.ElementTree as e
+s = list(e.parse(sys.argv[1]).getroot().iter("testsuite"))
+n = lambda k: sum(int(x.get(k, 0)) for x in s)
+bad = n("failures") + n("errors")
+print(n("tests") - bad - n("skipped"), bad, n("skipped"))' "$xml")
+    count "$1" "$2"
+    [ "$3" = 0 ] || notes="$notes, $3 end-to-end tests left out (see above)"
+}
+
+build() {
+    "${MAKE:-make}" --no-print-directory OBJS="$objs" all units fuzzers || {
+        echo "FAILED  build"
+        count 0 1
+        echo "$passed passed, $failed failed"
+        exit 1
+    }
+}
+
+slow=1
+if grep -qs 'BUILD_SANITIZER 1\|BUILD_VALGRIND 1\|BUILD_GCOV 1' "$objs/config.h"; then
+    slow=4
+fi
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=0}"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0}"
+
+for part; do
+    case $part in
+    build) build ;;
+    unit) unit ;;
+    fuzz-seeds) fuzz_seeds ;;
+    fuzz) fuzz ;;
+    layers | banned) one "$part" scripts/check_$part.py src ;;
+    symbols) one symbols scripts/check_symbols.py src "$objs" ;;
+    style) one style scripts/check_size.py src ;;
+    e2e) e2e ;;
+    *) echo "test.sh: no part $part" >&2; exit 1 ;;
+    esac
+done
+[ -z "$notes" ] || echo "${notes#, }"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ] && [ $passed != 0 ]
