@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The files of etc/: the init script with every verb, and the others as far as they can be checked."""
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+from procs import BINARY, ROOT, SLOW, wait_for, wait_port
+
+SCRIPT = os.path.join(ROOT, "etc", "init.d", "srs")
+
+
+@pytest.fixture
+def service(srs, tmp_path):
+    """call(verb) runs the init script on an installation in tmp_path."""
+    s = srs(begin=False, daemon=True,
+            glob="grace_start_wait 100;\ngrace_final_wait 100;\ndisable_daemon_for_docker off;")
+    home = tmp_path / "home"
+    (home / "objs").mkdir(parents=True)
+    os.symlink(BINARY, home / "objs" / "srs")
+    defaults = tmp_path / "defaults"
+    defaults.write_text(f"SRS_HOME={home}\nSRS_CONF={s.conf_path}\nSRS_PIDFILE={s.pid_path}\n"
+                        f"SRS_NOFILE=$(ulimit -n)\nSRS_WAIT=5\n")
+
+    def call(verb):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SRS_")}
+        r = subprocess.run(["sh", SCRIPT, verb], capture_output=True, text=True,
+                           timeout=30 * SLOW, env=dict(env, SRS_DEFAULTS=str(defaults)))
+        return r.returncode, r.stdout + r.stderr
+    call.server = s
+    yield call
+    call("stop")
+    assert not os.path.exists(s.pid_path) or not alive(s.pid_path)
+
+
+def alive(path):
+    try:
+        return os.path.exists(f"/proc/{int(open(path).read())}")
+    except (OSError, ValueError):
+        return False
+
+
+def test_every_verb(service):
+    s = service.server
+    assert service("status")[0] == 3
+    assert service("stop")[0] == 0, "stopping what does not run is no error"
+    assert service("reload")[0] != 0
+    code, out = service("start")
+    assert code == 0, out + s.log()
+    assert wait_port(s.port)
+    pid = open(s.pid_path).read().strip()
+    assert service("status")[0] == 0 and pid in service("status")[1]
+    code, out = service("start")
+    assert code == 0 and "already" in out and open(s.pid_path).read().strip() == pid
+
+    code, out = service("reload")
+    assert code == 0, out
+    assert s.wait_log(r"(?i)reload", 3)
+
+    os.rename(s.log_path, s.log_path + ".1")
+    assert service("rotate")[0] == 0
+    assert wait_for(lambda: os.path.exists(s.log_path), 3)
+
+    code, out = service("restart")
+    assert code == 0, out
+    assert open(s.pid_path).read().strip() != pid
+    assert wait_port(s.port)
+
+    c = s.client().connect()
+    assert service("grace")[0] == 0
+    time.sleep(0.6)
+    assert alive(s.pid_path), "somebody is connected"
+    c.close()
+    assert wait_for(lambda: not alive(s.pid_path), 6)
+    assert service("status")[0] == 3
+    assert service("nonsense")[0] == 2
+
+
+def test_wrong_configuration_stops_nothing(service):
+    s = service.server
+    assert service("start")[0] == 0
+    pid = open(s.pid_path).read()
+    with open(s.conf_path) as f:
+        good = f.read()
+    s.write(conf="nonsense on;\n")
+    for verb in ("restart", "reload"):
+        code, out = service(verb)
+        assert code != 0 and "nonsense" in out, out
+        assert alive(s.pid_path) and open(s.pid_path).read() == pid
+    with open(s.conf_path, "w") as f:
+        f.write(good)
+    assert service("stop")[0] == 0
+    s.write(conf="nonsense on;\n")
+    assert service("start")[0] != 0
+    with open(s.conf_path, "w") as f:
+        f.write(good)
+
+
+def test_old_pid_file_of_somebody_else(service):
+    s = service.server
+    with open(s.pid_path, "w") as f:
+        f.write(str(os.getpid()))
+    assert service("status")[0] == 3
+    assert service("stop")[0] == 0
+    assert service("start")[0] == 0, s.log()
+
+
+def test_script_is_plain_shell():
+    assert subprocess.run(["sh", "-n", SCRIPT]).returncode == 0
+
+
+def test_sysctl_file_has_names_that_exist():
+    with open(os.path.join(ROOT, "etc", "sysctl.d", "60-srs.conf")) as f:
+        keys = re.findall(r"^([a-z0-9_.]+) = ", f.read(), re.M)
+    assert len(keys) > 15
+    known = [k for k in keys if os.path.exists("/proc/sys/" + k.replace(".", "/"))]
+    assert len(known) >= len(keys) // 2, "no such settings: " + str(set(keys) - set(known))
+
+
+def test_unit_is_in_the_foreground_and_reloads():
+    with open(os.path.join(ROOT, "etc", "systemd", "srs.service")) as f:
+        unit = f.read()
+    for line in ("Type=simple", "Environment=SRS_DAEMON=off", "ExecReload=/bin/kill -HUP $MAINPID",
+                 "User=srs", "LimitNOFILE="):
+        assert line in unit
