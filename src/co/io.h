@@ -28,8 +28,8 @@ struct io_ops {
     err_t (*send_some)(struct io *io, const struct iovec *iov, int count, size_t *n);
     /* May a read give something at once (bytes, end, error)? Never yields, no system call. */
     bool (*readable)(struct io *io);
-    /* Wait until the peer takes more bytes (`out`) or sent some, until co_unpark(), the timeout or
-     * a stop. Spurious returns are CO_WOKEN. Yields. */
+    /* Wait until the peer takes more bytes (`out`), or else until it sent some; or until it is
+     * gone, co_unpark(), the timeout or a stop. Spurious returns are CO_WOKEN. Yields. */
     enum co_wake (*wait)(struct io *io, bool out, co_usec timeout);
     void (*close)(struct io *io);
 };

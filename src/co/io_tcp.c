@@ -148,7 +148,7 @@ static bool tcp_readable(struct io *io)
 
 static enum co_wake tcp_wait(struct io *io, bool out, co_usec timeout)
 {
-    return sock_wait(&tcp_of(io)->sock, out ? POLLIN | POLLOUT : POLLIN, timeout);
+    return sock_wait(&tcp_of(io)->sock, out ? POLLOUT : POLLIN, timeout);
 }
 
 static void tcp_close(struct io *io)

@@ -65,24 +65,16 @@ static err_t wait_turn(struct live_sender *s)
     }
 }
 
-/* The peer's window is full: wait until it takes more, and hear it meanwhile. */
+/* The peer's window is full: wait until it takes more. Not hearing it meanwhile: an answer must
+ * not go out in the middle of a message. */
 static err_t wait_window(struct live_sender *s)
 {
-    co_usec until = co_now() + s->io->write_timeout;
+    err_t err = NULL;
 
-    for (;;) {
-        co_usec left = s->io->write_timeout == CO_FOREVER ? CO_FOREVER : until - co_now();
-        err_t err;
-
-        if (left != CO_FOREVER && left <= 0)
-            return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms",
-                           (long long)s->io->write_timeout / 1000);
-        if (io_wait(s->io, true, left) == CO_WOKEN && !io_readable(s->io))
-            return NULL;
-        err = hear(s);
-        if (err)
-            return err;
-    }
+    if (io_wait(s->io, true, s->io->write_timeout) == CO_TIMEOUT)
+        err = err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms",
+                      (long long)s->io->write_timeout / 1000);
+    return err ? err : co_check();
 }
 
 static err_t send_config(struct live_sender *s)
@@ -96,7 +88,7 @@ static err_t send_config(struct live_sender *s)
 
     n = live_consumer_config(&s->consumer, pkts, LIVE_CONFIGS, &dts);
     for (size_t i = 0; i < n; i++)
-        total += w->fmt->size(w->param, pkts[i]);
+        total += w->fmt->size(w->param, pkts[i], dts);
     if (total == 0)
         return NULL;
     buf = malloc(total);
@@ -104,7 +96,7 @@ static err_t send_config(struct live_sender *s)
         return err_new(ERR_NO_MEMORY, "%zu bytes of configuration", total);
     for (size_t i = 0; i < n; i++) {
         w->fmt->render(w->param, pkts[i], dts, buf + at);
-        at += w->fmt->size(w->param, pkts[i]);
+        at += w->fmt->size(w->param, pkts[i], dts);
     }
     err = io_write(s->io, buf, total);
     free(buf);
@@ -158,5 +150,22 @@ err_t live_sender_run(struct live_sender *s)
         err = send_turn(s);
         if (err)
             return err;
+    }
+}
+
+void live_sender_flush(struct live_sender *s)
+{
+    struct iovec iov[RANGES];
+    int n;
+
+    while (!s->consumer.config_due &&
+           (n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {
+        size_t sent = 0;
+        err_t err = io_send_some(s->io, iov, n, &sent);
+
+        err_free(&err); /* it ends in either case */
+        if (sent == 0)
+            return;
+        live_consumer_advance(&s->consumer, sent);
     }
 }

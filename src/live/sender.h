@@ -33,4 +33,8 @@ struct live_sender {
  * is open already and stays open. Yields. */
 err_t live_sender_run(struct live_sender *s) __attribute__((warn_unused_result));
 
+/* Send what is there as far as the peer takes it at once: the last words of a stream that ended,
+ * also from a coroutine that was asked to stop. Does not yield. */
+void live_sender_flush(struct live_sender *s);
+
 #endif

@@ -110,7 +110,7 @@ static void add_end(struct live_block *b)
 void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
                       co_usec now)
 {
-    size_t size = w->fmt->size(w->param, pkt);
+    size_t size = w->fmt->size(w->param, pkt, pkt->dts);
     struct live_block *b = w->last;
 
     if (!b || size > b->cap - b->used) {

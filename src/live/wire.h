@@ -15,9 +15,10 @@ enum { LIVE_PARAMS = 3 };
 
 struct live_format {
     const char *name; /* "rtmp", "flv" */
-    /* The bytes that render() will write for the packet; 0 leaves it out. */
-    size_t (*size)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt);
-    /* Write exactly that many bytes. `dts` is the packet's, or the join's for configuration. */
+    /* The bytes that render() will write for the packet; 0 leaves it out. `dts` is the packet's,
+     * or the join's for configuration that is sent to a player who joins. */
+    size_t (*size)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts);
+    /* Write exactly that many bytes. */
     void (*render)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,
                    uint8_t *out);
 };

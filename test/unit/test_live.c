@@ -12,8 +12,10 @@
 
 /* The test's format: a packet as 8 bytes of its number and then its body. Configuration is left
  * out when param[0] says so. */
-static size_t plain_size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt)
+static size_t plain_size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt,
+                         int64_t dts)
 {
+    (void)dts;
     return param[0] && pkt->config ? 0 : pkt->size;
 }
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtmp_media.c - from messages to packets: what is changed on the way, and what must not be. */
+#include "unit.h"
+
+#include "base/log.h"
+#include "co/co.h"
+#include "live/impl.h"
+#include "proto/rtmp/amf0.h"
+#include "serve/rtmp_media.h"
+#include "serve/rtmp_wire.h"
+#include "proto/rtmp/chunk_out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct live_settings settings = {
+    .gop_cache = true, .jitter = LIVE_JITTER_OFF, .queue_length = CO_SECONDS(30),
+    .max_bytes = 64 << 20,
+};
+
+#define META_HEAD "\x02\x00\x0aonMetaData\x08\x00\x00\x00\x01\x00\x05width\x00\x40\x94\x00\x00\x00\x00\x00\x00"
+#define META_END "\x00\x00\x09"
+#define SERVER "\x00\x06server\x02\x00\x05us/1."
+
+#define BYTES(s) s, sizeof(s) - 1
+
+static const struct {
+    const char *name;
+    uint8_t type;
+    const char *in;
+    size_t in_size;
+    const char *want; /* NULL: nothing comes out */
+    size_t want_size;
+    uint8_t want_tag;
+    bool config, key;
+} rows[] = {
+    { "video as it is", 9, BYTES("\x17\x01\x00\x00\x00xyz"), BYTES("\x17\x01\x00\x00\x00xyz"), 9,
+      false, true },
+    { "audio as it is", 8, BYTES("\xaf\x01xyz"), BYTES("\xaf\x01xyz"), 8, false, false },
+    { "unknown codec as it is", 9, BYTES("\x2fxyz"), BYTES("\x2fxyz"), 9, false, false },
+    { "a data message as it is", 18, BYTES("\x02\x00\x03" "abc\x05"), BYTES("\x02\x00\x03" "abc\x05"),
+      18, false, false },
+    { "metadata gets our name", 18, BYTES(META_HEAD META_END),
+      BYTES("\x02\x00\x0aonMetaData\x08\x00\x00\x00\x02\x00\x05width\x00\x40\x94\x00\x00\x00\x00\x00\x00"
+            SERVER META_END), 18, true, false },
+    { "@setDataFrame goes", 18, BYTES("\x02\x00\x0d@setDataFrame" META_HEAD META_END),
+      BYTES("\x02\x00\x0aonMetaData\x08\x00\x00\x00\x02\x00\x05width\x00\x40\x94\x00\x00\x00\x00\x00\x00"
+            SERVER META_END), 18, true, false },
+    { "AMF3 data become AMF0", 15, BYTES("\x00\x02\x00\x03" "abc\x05"), BYTES("\x02\x00\x03" "abc\x05"), 18,
+      false, false },
+    { "metadata that is none stays", 18, BYTES("\x02\x00\x0aonMetaData\x05"),
+      BYTES("\x02\x00\x0aonMetaData\x05"), 18, true, false },
+    { "metadata cut off stays", 18, BYTES(META_HEAD), BYTES(META_HEAD), 18, true, false },
+    { "empty video", 9, BYTES(""), NULL, 0, 0, false, false },
+    { "video of one byte", 9, BYTES("\x17"), NULL, 0, 0, false, false },
+    { "another message", 20, BYTES("\x02\x00\x03" "abc"), NULL, 0, 0, false, false },
+};
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct live_source *src = live_source_new("v/a/s", &settings);
+        struct rtmp_media m = { .src = src, .signature = "us/1." };
+        struct rtmp_msg msg = { .type = rows[i].type, .size = (uint32_t)rows[i].in_size };
+        const struct av_packet *pkt;
+
+        print_message("  %s\n", rows[i].name);
+        src->have_key = true; /* so that the log keeps what comes */
+        msg.payload = rtmp_media_alloc(rows[i].in_size);
+        memcpy(msg.payload, rows[i].in, rows[i].in_size);
+        rtmp_media_push(&m, &msg);
+        assert_null(msg.payload);
+        assert_int_equal(src->head - src->first, rows[i].want ? 1 : 0);
+        if (rows[i].want) {
+            pkt = src->ring[src->first % src->cap];
+            assert_int_equal(pkt->size, rows[i].want_size);
+            assert_memory_equal(pkt->data, rows[i].want, rows[i].want_size);
+            assert_int_equal(pkt->tag, rows[i].want_tag);
+            assert_int_equal(pkt->config, rows[i].config);
+            assert_int_equal(pkt->key, rows[i].key);
+        }
+        assert_int_equal(m.bad, rows[i].in_size == 1);
+        (void)live_source_unref(src);
+    }
+    assert_int_equal(live_source_live(), 0);
+}
+
+/* What a wire holds is what the chunk reader gives back, whatever the times and sizes are. */
+static void test_wire(void **state)
+{
+    static const uint32_t ms[] = { 0, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff };
+    static const uint32_t sizes[] = { 1, 127, 128, 129, 70000 };
+    const uint32_t param[LIVE_PARAMS] = { [RTMP_WIRE_CHUNK_SIZE] = 128, [RTMP_WIRE_STREAM_ID] = 5 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ms) * COUNT(sizes); i++) {
+        struct av_packet *pkt = av_packet_new(sizes[i / COUNT(ms)]);
+        struct rtmp_in in;
+        struct rtmp_msg msg;
+        uint8_t *out;
+        size_t n;
+
+        pkt->tag = 9;
+        pkt->dts = AV_MS(ms[i % COUNT(ms)]);
+        memset(pkt->data, (int)i, pkt->size);
+        n = rtmp_wire.size(param, pkt, pkt->dts);
+        out = malloc(n);
+        assert_non_null(out);
+        rtmp_wire.render(param, pkt, pkt->dts, out);
+        rtmp_in_init(&in, &rtmp_in_heap);
+        assert_ok(rtmp_in_feed(&in, out, n));
+        assert_true(rtmp_in_next(&in, &msg));
+        assert_int_equal(msg.time, ms[i % COUNT(ms)]);
+        assert_int_equal(msg.stream_id, 5);
+        assert_int_equal(msg.size, pkt->size);
+        assert_memory_equal(msg.payload, pkt->data, pkt->size);
+        free(msg.payload);
+        rtmp_in_fini(&in);
+        free(out);
+        (void)av_packet_unref(pkt);
+    }
+}
+
+static void test_wire_leaves_out(void **state)
+{
+    const uint32_t no_audio[LIVE_PARAMS] = { 128, 1, RTMP_WIRE_NO_AUDIO };
+    const uint32_t no_video[LIVE_PARAMS] = { 128, 1, RTMP_WIRE_NO_VIDEO };
+    struct av_packet audio = { .size = 10, .kind = AV_AUDIO, .tag = 8 };
+    struct av_packet video = { .size = 10, .kind = AV_VIDEO, .tag = 9 };
+
+    (void)state;
+    assert_int_equal(rtmp_wire.size(no_audio, &audio, 0), 0);
+    assert_true(rtmp_wire.size(no_audio, &video, 0) > 0);
+    assert_int_equal(rtmp_wire.size(no_video, &video, 0), 0);
+    assert_true(rtmp_wire.size(no_video, &audio, 0) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_rows),
+        TEST(test_wire),
+        TEST(test_wire_leaves_out),
+    };
+    const struct log_setup quiet = { .min = LOG_NONE };
+    err_t err = co_init();
+
+    assert(!err);
+    log_init(&quiet);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
