@@ -66,11 +66,12 @@ struct conf_pairs {
 
 enum conf_log_tank { CONF_TANK_FILE, CONF_TANK_CONSOLE };
 
-/* Words of srs_log_level (old scale) and srs_log_level_v2 meet in one scale: see conf.log_level. */
+/* Both scales in one. The old one (srs_log_level) puts info below trace; the new one
+ * (srs_log_level_v2) calls the first three trace, debug, info. */
 enum conf_log_level {
-    CONF_LOG_VERBOSE, /* what other scales call debug */
-    CONF_LOG_TRACE,   /* the usual amount */
-    CONF_LOG_INFO,
+    CONF_LOG_VERBOSE, /* old verbose, new trace */
+    CONF_LOG_DETAIL,  /* old info, new debug */
+    CONF_LOG_USUAL,   /* old trace, new info: the default */
     CONF_LOG_WARN,
     CONF_LOG_ERROR,
 };

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* access.c - which addresses and which pages may publish or play. */
+#include "conf/conf.h"
+#include "conf/endpoint.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool in_network(const uint8_t addr[16], const uint8_t net[16], int bits)
+{
+    int whole = bits / 8, rest = bits % 8;
+
+    if (memcmp(addr, net, (size_t)whole) != 0)
+        return false;
+    return rest == 0 || ((addr[whole] ^ net[whole]) >> (8 - rest)) == 0;
+}
+
+/* The rule that matches, or NULL. An address that is none matches only `all`. */
+static const struct conf_rule *match(const struct conf_rules *rules, enum conf_action what,
+                                     const uint8_t *addr)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct conf_rule *r = &rules->v[i];
+
+        if (r->action == what && (r->bits == 0 || (addr && in_network(addr, r->addr, r->bits))))
+            return r;
+    }
+    return NULL;
+}
+
+err_t conf_security_check(const struct conf_security *s, enum conf_action what, const char *ip)
+{
+    const struct conf_rule *deny;
+    uint8_t bytes[16];
+    bool v4;
+    const uint8_t *addr = conf_address_parse(ip, strlen(ip), bytes, &v4) ? bytes : NULL;
+
+    if (!s->enabled)
+        return NULL;
+    if (s->allow.n == 0 && s->deny.n == 0)
+        return err_new(ERR_DENIED, "%.45s: security is on without a rule", ip);
+    deny = match(&s->deny, what, addr);
+    if (deny)
+        return err_new(ERR_DENIED, "%.45s: deny %.40s", ip, deny->text);
+    /* any allow rule, also of the other kind, makes the rest denied */
+    if (s->allow.n && !match(&s->allow, what, addr))
+        return err_new(ERR_DENIED, "%.45s: no allow rule for it", ip);
+    return NULL;
+}
+
+/* The host of a url: behind the scheme, before port, path and query. */
+static size_t host_of(const char **url)
+{
+    const char *scheme = strstr(*url, "://");
+
+    if (scheme)
+        *url = scheme + 3;
+    return strcspn(*url, ":/?#");
+}
+
+/* host is name, or ends in .name */
+static bool is_below(const char *host, size_t size, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (n > size || strncasecmp(host + size - n, name, n) != 0)
+        return false;
+    return n == size || *name == '.' || host[size - n - 1] == '.';
+}
+
+static bool allowed(const struct conf_list *names, const char *host, size_t size)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (is_below(host, size, names->v[i]))
+            return true;
+    }
+    return names->n == 0;
+}
+
+err_t conf_refer_check(const struct conf_refer *r, enum conf_action what, const char *page_url)
+{
+    const char *host = page_url;
+    size_t size = host_of(&host);
+
+    if (!r->enabled || (allowed(&r->all, host, size) &&
+                        allowed(what == CONF_PUBLISH ? &r->publish : &r->play, host, size)))
+        return NULL;
+    return err_new(ERR_REFER_DENIED, "page \"%.60s\" may not", page_url);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* build.c - fill the structs of settings.h: file, environment, defaults. */
+#include "conf/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_WARNED = 64 }; /* rows that are for later, in all tables */
+
+struct builder {
+    const struct conf_ctx *ctx;
+    const struct conf_row *warned[MAX_WARNED];
+    size_t n_warned;
+};
+
+/* Where the builder is. */
+struct place {
+    const struct conf_node *node; /* the block in the file; NULL: it is not there */
+    const char *path;             /* "vhost.play", "" for the root */
+    bool no_env;
+    bool *from_env;               /* set when a value in it came from the environment */
+};
+
+/* ------------------------------------------------------------------ parts that come later */
+
+/* Once per row, however often it is used. */
+static void warn_later(struct builder *b, const struct conf_row *row, const struct conf_node *node)
+{
+    char where[128];
+    struct conf_ctx at = *b->ctx;
+
+    for (size_t i = 0; i < b->n_warned; i++) {
+        if (b->warned[i] == row)
+            return;
+    }
+    if (b->n_warned < MAX_WARNED)
+        b->warned[b->n_warned++] = row;
+    if (node)
+        (void)snprintf(where, sizeof(where), "%.100s:%d", node->file, node->line);
+    else
+        (void)snprintf(where, sizeof(where), "environment");
+    at.where = where;
+    if (row->kind == CONF_KIND_RELIC)
+        conf_warn(&at, "\"%s\" has no effect any more", row->name);
+    else
+        conf_warn(&at, "\"%s\" is accepted, but has no effect yet", row->name);
+}
+
+/* A block that says `enabled off` wants nothing of us. */
+static bool is_off(const struct conf_block *block, const char *base)
+{
+    const struct conf_row *row = conf_table_find(block, "enabled", strlen("enabled"));
+
+    return row && !*(const bool *)(base + row->offset);
+}
+
+/* ------------------------------------------------------------------ the environment */
+
+/* The value for the row and the name of the variable that has it, or NULL. */
+static const char *env_of(const struct builder *b, const struct conf_row *row,
+                          const struct place *at, char *name, size_t size)
+{
+    char buf[128];
+    const char *names = at->no_env ? "" : conf_row_env(row, at->path, buf, sizeof(buf));
+
+    while (*names) {
+        size_t n = strcspn(names, " ");
+        const char *value;
+
+        (void)snprintf(name, size, "%.*s", (int)n, names);
+        value = conf_env(b->ctx->src, name);
+        if (value)
+            return value;
+        names += n + strspn(names + n, " ");
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ leaves */
+
+static size_t count(const struct conf_node *block, const char *name)
+{
+    size_t n = 0;
+
+    for (const struct conf_node *c = block ? block->first : NULL; c; c = c->next)
+        n += strcmp(c->name, name) == 0;
+    return n;
+}
+
+/* The lines that count: all of a kind that repeats, else the first. */
+static size_t lines_of(const struct builder *b, const struct conf_row *row,
+                       const struct conf_node *block, struct conf_list **lines)
+{
+    size_t n = count(block, row->name), i = 0;
+
+    if (n > 1 && !conf_row_repeats(row))
+        n = 1;
+    *lines = conf_arena_get(b->ctx->arena, n * sizeof(**lines));
+    for (const struct conf_node *c = n ? block->first : NULL; c && i < n; c = c->next) {
+        if (strcmp(c->name, row->name) == 0)
+            (*lines)[i++] = c->args;
+    }
+    return n;
+}
+
+static void set_pairs(const struct builder *b, const struct conf_node *node, void *field)
+{
+    struct conf_arena *a = b->ctx->arena;
+    struct conf_pair *v;
+    size_t n = 0;
+
+    for (const struct conf_node *c = node->first; c; c = c->next)
+        n++;
+    v = conf_arena_get(a, n * sizeof(*v));
+    n = 0;
+    for (const struct conf_node *c = node->first; c; c = c->next, n++) {
+        v[n].name = conf_arena_dup(a, c->name);
+        v[n].value = "";
+        for (size_t i = 0; i < c->args.n; i++)
+            v[n].value = conf_arena_printf(a, "%s%s%s", v[n].value, i ? " " : "", c->args.v[i]);
+    }
+    conf_array_set(field, v, n);
+}
+
+static err_t leaf(struct builder *b, const struct conf_row *row, const struct place *at, char *base)
+{
+    const struct conf_node *node = at->node ? conf_node_find(at->node, row->name) : NULL;
+    void *field = base + row->offset;
+    struct conf_ctx ctx = *b->ctx;
+    struct conf_list words, *lines;
+    char where[128] = "";
+    const char *env = env_of(b, row, at, where, sizeof(where));
+    size_t n;
+    err_t err;
+
+    ctx.where = where;
+    if (env || node) {
+        *at->from_env |= env != NULL;
+        if (row->flags & CONF_LATER)
+            warn_later(b, row, env ? NULL : node);
+    }
+    if (env) {
+        words = conf_split(ctx.arena, env);
+        err = conf_value_set(&ctx, row, &words, 1, field);
+        return err ? err_wrap(err, "environment %s", where) : NULL;
+    }
+    if (!node)
+        return conf_value_default(&ctx, row, field);
+    (void)snprintf(where, sizeof(where), "%.100s:%d", node->file, node->line);
+    if (row->kind == CONF_KIND_PAIRS) {
+        set_pairs(b, node, field);
+        return NULL;
+    }
+    n = lines_of(b, row, at->node, &lines);
+    err = conf_value_set(&ctx, row, lines, n, field);
+    return err ? conf_node_err(node, err) : NULL;
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+static err_t fill(struct builder *b, const struct conf_block *block, const struct place *at,
+                  char *base);
+
+static struct place inside(const struct builder *b, const struct place *at,
+                           const struct conf_row *row, const struct conf_node *node, bool *env)
+{
+    return (struct place){
+        .node = node,
+        .path = conf_arena_printf(b->ctx->arena, "%s%s%s", at->path, *at->path ? "." : "",
+                                  row->name),
+        .no_env = at->no_env || (row->flags & CONF_NO_ENV),
+        .from_env = env,
+    };
+}
+
+static err_t one_block(struct builder *b, const struct conf_row *row, const struct place *at,
+                       char *base)
+{
+    const struct conf_node *node = at->node ? conf_node_find(at->node, row->name) : NULL;
+    bool env = false;
+    const struct place in = inside(b, at, row, node, &env);
+    err_t err = fill(b, row->block, &in, base + row->offset);
+
+    if (!err && (row->flags & CONF_LATER) && (node || env) &&
+        !is_off(row->block, base + row->offset))
+        warn_later(b, row, env ? NULL : node);
+    *at->from_env |= env;
+    return err;
+}
+
+/* The structs of a repeatable block begin with its name. */
+static void set_name(const struct builder *b, const struct conf_node *node, char *item)
+{
+    const char *name = conf_arena_dup(b->ctx->arena, node->args.n ? node->args.v[0] : "");
+
+    memcpy(item, &name, sizeof(name));
+}
+
+static err_t many_blocks(struct builder *b, const struct conf_row *row, const struct place *at,
+                         char *base)
+{
+    size_t n = count(at->node, row->name), i = 0;
+    char *v = conf_arena_get(b->ctx->arena, n * row->block->size);
+    err_t err = NULL;
+
+    for (const struct conf_node *c = n ? at->node->first : NULL; c && !err; c = c->next) {
+        bool env = false;
+        struct place in;
+        char *item = v + i * row->block->size;
+
+        if (strcmp(c->name, row->name) != 0)
+            continue;
+        set_name(b, c, item);
+        in = inside(b, at, row, c, &env);
+        err = fill(b, row->block, &in, item);
+        if (!err && (row->flags & CONF_LATER) && !is_off(row->block, item))
+            warn_later(b, row, c);
+        i++;
+    }
+    conf_array_set(base + row->offset, v, n);
+    return err;
+}
+
+static err_t fill(struct builder *b, const struct conf_block *block, const struct place *at,
+                  char *base)
+{
+    err_t err = NULL;
+
+    for (size_t i = 0; !err && i < block->n; i++) {
+        const struct conf_row *row = &block->rows[i];
+        const struct conf_node *node = at->node ? conf_node_find(at->node, row->name) : NULL;
+
+        if (row->kind == CONF_KIND_BLOCK)
+            err = one_block(b, row, at, base);
+        else if (row->kind == CONF_KIND_BLOCKS)
+            err = many_blocks(b, row, at, base);
+        else if (row->kind != CONF_KIND_RELIC)
+            err = leaf(b, row, at, base);
+        else if (node && !(row->flags & CONF_QUIET))
+            warn_later(b, row, node);
+    }
+    return err;
+}
+
+err_t conf_build(struct conf *c, const struct conf_node *root, const struct conf_ctx *ctx)
+{
+    struct builder b = { .ctx = ctx };
+    bool env = false;
+    const struct place at = { .node = root, .path = "", .from_env = &env };
+
+    return fill(&b, &conf_table_root, &at, (char *)c);
+}

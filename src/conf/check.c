@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c - what must hold between values of a configuration. */
+#include "conf/check.h"
+
+#include <string.h>
+
+enum { OTHER_FILES = 128 }; /* descriptors we use beside those of connections */
+
+typedef err_t check_fn(const struct conf *c, const struct conf_source *src);
+typedef err_t vhost_fn(const struct conf_vhost *v);
+
+static err_t check_full(const struct conf *c, const struct conf_source *src)
+{
+    if (c->is_full && !src->allow_full)
+        return err_new(ERR_CONF, "is_full: the file shows every directive, it is not to run with");
+    return NULL;
+}
+
+static err_t check_listen(const struct conf *c, const struct conf_source *src)
+{
+    (void)src;
+    if (c->rtmp.listen.n == 0)
+        return err_new(ERR_CONF, "nothing to listen on: write \"listen 1935;\" or set SRS_LISTEN");
+    return NULL;
+}
+
+static err_t check_daemon(const struct conf *c, const struct conf_source *src)
+{
+    (void)src;
+    if (c->daemon && c->asprocess)
+        return err_new(ERR_CONF, "daemon on and asprocess on exclude each other");
+    return NULL;
+}
+
+static err_t check_files(const struct conf *c, const struct conf_source *src)
+{
+    long need = (long)c->max_connections + OTHER_FILES;
+
+    if (src->max_files <= 0 || need < src->max_files)
+        return NULL;
+    return err_new(ERR_CONF, "max_connections %d wants more than %ld files, the limit is %ld: "
+                   "ulimit -HSn %ld", c->max_connections, need, src->max_files, need + 1);
+}
+
+static bool same_port(const struct conf_endpoints *a, const struct conf_endpoints *b)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        for (size_t j = 0; j < b->n; j++) {
+            if (a->v[i].port == b->v[j].port)
+                return true;
+        }
+    }
+    return false;
+}
+
+static err_t check_http(const struct conf *c, const struct conf_source *src)
+{
+    const struct conf_http_api *api = &c->http_api;
+    const struct conf_http_server *server = &c->http_server;
+    bool http, https;
+
+    (void)src;
+    if (api->https.enabled && !api->enabled)
+        return err_new(ERR_CONF, "http_api.https is on, http_api is off");
+    if (server->https.enabled && !server->enabled)
+        return err_new(ERR_CONF, "http_server.https is on, http_server is off");
+    if (!api->https.enabled || !server->https.enabled)
+        return NULL;
+    http = same_port(&api->listen, &server->listen);
+    https = same_port(&api->https.listen, &server->https.listen);
+    if (http && !https)
+        return err_new(ERR_CONF, "http_api and http_server share a port, but not that of https");
+    if (https && !http)
+        return err_new(ERR_CONF, "http_api and http_server share the https port, but not http's");
+    return NULL;
+}
+
+static err_t check_network(const struct conf *c, const struct conf_source *src)
+{
+    if (src->interfaces > 0 && c->stats.network >= src->interfaces)
+        return err_new(ERR_CONF, "stats.network is %d, there are %d interfaces", c->stats.network,
+                       src->interfaces);
+    return NULL;
+}
+
+static err_t vhost_remux(const struct conf_vhost *v)
+{
+    size_t size = strlen(v->http_remux.mount);
+
+    if (v->hls.enabled && v->http_remux.enabled && size >= 3 &&
+        strcmp(v->http_remux.mount + size - 3, ".ts") == 0)
+        return err_new(ERR_CONF, "http_remux of .ts and hls exclude each other");
+    return NULL;
+}
+
+static err_t vhost_forward(const struct conf_vhost *v)
+{
+    if (v->forward.enabled && v->publish.kickoff_for_idle > 0)
+        return err_new(ERR_CONF, "forward and publish.kickoff_for_idle exclude each other");
+    return NULL;
+}
+
+static err_t vhost_ingest(const struct conf_vhost *v)
+{
+    for (size_t i = 0; i < v->ingest.n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(v->ingest.v[i].name, v->ingest.v[j].name) == 0)
+                return err_new(ERR_CONF, "two ingest of the id \"%.40s\"", v->ingest.v[i].name);
+        }
+    }
+    return NULL;
+}
+
+static check_fn *const checks[] = {
+    check_full, check_listen, check_daemon, check_files, check_http, check_network,
+};
+static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_forward, vhost_ingest };
+
+err_t conf_check(const struct conf *c, const struct conf_source *src)
+{
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        err_t err = checks[i](c, src);
+
+        if (err)
+            return err;
+    }
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        for (size_t k = 0; k < sizeof(vhost_checks) / sizeof(vhost_checks[0]); k++) {
+            err_t err = vhost_checks[k](&c->vhost.v[i]);
+
+            if (err)
+                return err_wrap(err, "vhost %.60s", c->vhost.v[i].name);
+        }
+    }
+    return NULL;
+}

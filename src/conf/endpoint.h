@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* endpoint.h - texts of addresses. */
+#ifndef CONF_ENDPOINT_H
+#define CONF_ENDPOINT_H
+
+#include "conf/arena.h"
+
+#include "base/err.h"
+
+/* "1935", "1.2.3.4:1935", "[::1]:1935": where a server may listen. */
+err_t conf_endpoint_listen(struct conf_arena *a, const char *text, struct conf_endpoint *out)
+    __attribute__((warn_unused_result));
+/* "host", "host:port", "[::1]:port", "::1": whom to connect to. */
+err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_port,
+                         struct conf_endpoint *out) __attribute__((warn_unused_result));
+
+/* An IPv4 or IPv6 text as 16 bytes (IPv4 mapped). A zone (%eth0) is ignored. */
+bool conf_address_parse(const char *text, size_t size, uint8_t addr[16], bool *is_v4);
+/* "publish all", "play 10.0.0.0/8", "play ::1" */
+err_t conf_rule_parse(struct conf_arena *a, const struct conf_list *words, struct conf_rule *out)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c - read a configuration file from the disk. */
+#include "conf/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+err_t conf_read_file(void *arg, const char *path, char **text, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat st;
+    err_t err = NULL;
+    char *buf;
+
+    (void)arg;
+    *text = NULL;
+    *size = 0;
+    if (!f)
+        return err_sys(ERR_CONF, "open %.70s", path);
+    buf = malloc(CONF_TREE_BYTES + 1);
+    if (!buf)
+        abort();
+    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode))
+        err = err_new(ERR_CONF, "%.70s is a folder", path);
+    if (!err)
+        *size = fread(buf, 1, CONF_TREE_BYTES + 1, f);
+    if (!err && ferror(f))
+        err = err_sys(ERR_CONF, "read %.70s", path);
+    if (!err && *size > CONF_TREE_BYTES)
+        err = err_new(ERR_CONF, "%.70s has more than %d bytes", path, CONF_TREE_BYTES);
+    fclose(f);
+    if (err) {
+        free(buf);
+        *size = 0;
+        return err;
+    }
+    *text = buf;
+    return NULL;
+}

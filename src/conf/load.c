@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* load.c - from files and environment to a snapshot. */
+#include "conf/build.h"
+#include "conf/check.h"
+#include "conf/legacy.h"
+#include "conf/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static long live; /* snapshots */
+
+static struct conf *new_conf(void)
+{
+    struct conf *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        abort();
+    ref_init(&c->ref);
+    c->arena = conf_arena_new();
+    live++;
+    return c;
+}
+
+struct conf *conf_ref(struct conf *c)
+{
+    ref_get(&c->ref);
+    return c;
+}
+
+struct conf *conf_unref(struct conf *c)
+{
+    if (c && ref_put(&c->ref)) {
+        conf_arena_free(c->arena);
+        free(c);
+        live--;
+    }
+    return NULL;
+}
+
+long conf_live(void)
+{
+    return live;
+}
+
+static void warn_twins(const struct conf *c, struct conf_ctx *ctx)
+{
+    ctx->where = ctx->src->path ? ctx->src->path : "environment";
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        if (strcmp(conf_vhost_find(c, c->vhost.v[i].name)->name, c->vhost.v[i].name) == 0 &&
+            conf_vhost_find(c, c->vhost.v[i].name) != &c->vhost.v[i])
+            conf_warn(ctx, "a second vhost \"%s\" is ignored", c->vhost.v[i].name);
+    }
+}
+
+static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_source *src,
+                  const struct conf_report *report)
+{
+    struct conf_ctx ctx = { .arena = c->arena, .src = src, .report = report, .where = "" };
+    struct conf_node *root;
+    err_t err = conf_tree_read(&root, scratch, src);
+
+    if (err)
+        return err;
+    conf_legacy_rewrite(root, scratch);
+    err = conf_build_names(root, &ctx);
+    if (!err)
+        err = conf_build(c, root, &ctx);
+    if (err)
+        return err;
+    conf_resolve(c);
+    err = conf_check(c, src);
+    if (!err)
+        warn_twins(c, &ctx);
+    return err;
+}
+
+err_t conf_load(struct conf **out, const struct conf_source *src, const struct conf_report *report)
+{
+    struct conf *c = new_conf();
+    struct conf_arena *scratch = conf_arena_new();
+    err_t err = fill(c, scratch, src, report);
+
+    conf_arena_free(scratch);
+    *out = err ? conf_unref(c) : c;
+    return err ? err_wrap(err, "load %.80s", src->path ? src->path : "environment") : NULL;
+}
+
+const struct conf_vhost *conf_vhost_find(const struct conf *c, const char *name)
+{
+    const struct conf_vhost *other = NULL;
+
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        if (strcmp(c->vhost.v[i].name, name) == 0)
+            return &c->vhost.v[i];
+        if (!other && strcmp(c->vhost.v[i].name, "__defaultVhost__") == 0)
+            other = &c->vhost.v[i];
+    }
+    return other;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c - check that every name of a tree of directives is known where it stands. */
+#include "conf/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A block that is being checked: no recursion on what a file says, though it could not go deeper
+ * than the tables do. */
+struct place {
+    const struct conf_block *block;
+    const char *path; /* "vhost.play", "" for the root */
+};
+
+static err_t unknown(const struct conf_node *node, const struct place *in)
+{
+    char buf[128];
+    const char *other = conf_table_elsewhere(node->name, buf, sizeof(buf));
+    const char *path = *in->path ? in->path : "the file itself";
+    err_t err;
+
+    if (other)
+        err = err_new(ERR_CONF, "its place is %.80s", other);
+    else
+        err = err_new(ERR_CONF, "the nearest name is \"%s\"",
+                      conf_table_nearest(in->block, node->name, buf, sizeof(buf)));
+    return err_wrap(err, "unknown directive \"%.30s\" in %.40s", node->name, path);
+}
+
+static void warn_again(const struct conf_node *node, const struct conf_ctx *ctx)
+{
+    char where[128];
+    struct conf_ctx at = *ctx;
+
+    (void)snprintf(where, sizeof(where), "%.100s:%d", node->file, node->line);
+    at.where = where;
+    conf_warn(&at, "a second \"%s\" in the block is ignored", node->name);
+}
+
+/* What the row says of how its node is written. */
+static err_t shape(const struct conf_node *node, const struct conf_row *row, bool again,
+                   const struct conf_ctx *ctx)
+{
+    if (row->kind == CONF_KIND_RELIC)
+        return NULL;
+    if (node->block && !conf_row_is_block(row))
+        return err_new(ERR_CONF, "\"%s\" is no block: it takes words and ;", row->name);
+    if (!node->block && conf_row_is_block(row) && node->args.n && row->kind != CONF_KIND_BLOCKS)
+        return err_new(ERR_CONF, "\"%s\" is a block: it takes { }", row->name);
+    if ((row->flags & CONF_NAMED) && (node->args.n == 0 || !node->args.v[0][0]))
+        return err_new(ERR_CONF, "\"%s\" needs a name", row->name);
+    if (again && (row->flags & CONF_ONCE))
+        return err_new(ERR_CONF, "a second \"%s\" in the block", row->name);
+    if (again && !conf_row_repeats(row))
+        warn_again(node, ctx);
+    return NULL;
+}
+
+static err_t check_block(const struct conf_node *block, const struct place *in,
+                         const struct conf_ctx *ctx);
+
+static err_t check_node(const struct conf_node *block, const struct conf_node *node,
+                        const struct place *in, const struct conf_ctx *ctx)
+{
+    const struct conf_row *row = conf_table_find(in->block, node->name, strlen(node->name));
+    struct place inner;
+    err_t err;
+
+    err = row ? shape(node, row, conf_node_find(block, node->name) != node, ctx)
+              : unknown(node, in);
+    if (err)
+        return conf_node_err(node, err);
+    if (!row->block)
+        return NULL;
+    inner.block = row->block;
+    inner.path = conf_arena_printf(ctx->arena, "%s%s%s", in->path, *in->path ? "." : "",
+                                   row->name);
+    return check_block(node, &inner, ctx);
+}
+
+static err_t check_block(const struct conf_node *block, const struct place *in,
+                         const struct conf_ctx *ctx)
+{
+    for (const struct conf_node *n = block->first; n; n = n->next) {
+        err_t err = check_node(block, n, in, ctx);
+
+        if (err)
+            return err;
+    }
+    return NULL;
+}
+
+err_t conf_build_names(const struct conf_node *root, const struct conf_ctx *ctx)
+{
+    const struct place in = { .block = &conf_table_root, .path = "" };
+
+    return check_block(root, &in, ctx);
+}

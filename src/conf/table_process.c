@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* table_process.c - directives of the blocks about the process and its peers. */
+#include "conf/table.h"
+
+#define YEARS 1e9 /* seconds or milliseconds: as good as for ever */
+
+static const struct conf_row rtmp[] = {
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtmp, listen), NULL, CONF_HANDLER,
+      .env = "SRS_LISTEN SRS_RTMP_LISTEN", .sample = "1935",
+      .help = "Endpoints for RTMP: [ip:]port, several with spaces between. Required." },
+    { "chunk_size", CONF_KIND_INT, CONF_AT(conf_rtmp, chunk_size), "60000", CONF_HANDLER,
+      .min = 128, .max = 65536, .env = "SRS_VHOST_CHUNK_SIZE SRS_RTMP_CHUNK_SIZE SRS_CHUNK_SIZE",
+      .help = "Bytes of one RTMP chunk that we send, 128 to 65536; the one of a vhost wins." },
+    { "send_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtmp, send_timeout), "30", CONF_AT_ONCE,
+      .min = 0.1, .max = YEARS,
+      .help = "A peer that takes not one byte for so many seconds is dropped." },
+};
+
+static const struct conf_row rtmps[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtmps, enabled), "off", CONF_HANDLER,
+      .help = "Serve RTMP over TLS." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtmps, listen), NULL, CONF_HANDLER,
+      .sample = "1443", .help = "Its endpoints." },
+    { "key", CONF_KIND_STRING, CONF_AT(conf_rtmps, key), "./conf/server.key", CONF_HANDLER,
+      .help = "PEM file of the private key." },
+    { "cert", CONF_KIND_STRING, CONF_AT(conf_rtmps, cert), "./conf/server.crt", CONF_HANDLER,
+      .help = "PEM file of the certificate." },
+};
+
+static const struct conf_row limits[] = {
+    { "handshake_timeout", CONF_KIND_SECONDS, CONF_AT(conf_limits, handshake_timeout), "10",
+      CONF_AT_ONCE, .min = 0.1, .max = YEARS,
+      .help = "Seconds from the connect to the end of the handshake." },
+    { "idle_timeout", CONF_KIND_SECONDS, CONF_AT(conf_limits, idle_timeout), "30",
+      CONF_AT_ONCE, .min = 0.1, .max = YEARS,
+      .help = "Seconds that a connection may neither publish nor play." },
+    { "max_message_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_message_size), "16m",
+      CONF_AT_ONCE, .min = 4096, .max = 16 << 20,
+      .help = "Bytes of one RTMP message; the protocol allows 16m." },
+    { "max_partial_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_partial_size), "24m",
+      CONF_AT_ONCE, .min = 4096, .max = 1 << 30,
+      .help = "Bytes of all messages that one connection has begun and not ended." },
+    { "max_chunk_streams", CONF_KIND_INT, CONF_AT(conf_limits, max_chunk_streams), "128",
+      CONF_AT_ONCE, .min = 8, .max = 65600,
+      .help = "RTMP chunk streams of one connection." },
+    { "max_stream_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_stream_size), "256m",
+      CONF_HANDLER, .min = 1 << 20, .max = 1e12,
+      .help = "Bytes of media that one live stream remembers, whatever queue_length says." },
+};
+
+static const struct conf_row heartbeat[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_heartbeat, enabled), "off", CONF_AT_ONCE,
+      .help = "Send who we are to a url, again and again." },
+    { "interval", CONF_KIND_SECONDS, CONF_AT(conf_heartbeat, interval), "10", CONF_AT_ONCE,
+      .min = 0.001, .max = YEARS, .help = "Seconds between two of them." },
+    { "url", CONF_KIND_STRING, CONF_AT(conf_heartbeat, url), "http://127.0.0.1:8085/api/v1/servers",
+      CONF_AT_ONCE, .help = "Where they are posted to." },
+    { "device_id", CONF_KIND_STRING, CONF_AT(conf_heartbeat, device_id), NULL, CONF_AT_ONCE,
+      .sample = "my-device", .help = "Any text that tells this device." },
+    { "summaries", CONF_KIND_OFF, CONF_AT(conf_heartbeat, summaries), "off", CONF_AT_ONCE,
+      .help = "Add the summaries of the API." },
+    { "ports", CONF_KIND_OFF, CONF_AT(conf_heartbeat, ports), "off", CONF_AT_ONCE,
+      .help = "Add the endpoints that we listen on." },
+};
+
+static const struct conf_row stats[] = {
+    { "enabled", CONF_KIND_ON, CONF_AT(conf_stats, enabled), "on", CONF_NEVER,
+      .help = "Sample processor, memory, network and disk for the API." },
+    { "network", CONF_KIND_INT, CONF_AT(conf_stats, network), "0", CONF_NEVER, .max = 1000,
+      .help = "Index of the interface whose address is the address of the server." },
+    { "disk", CONF_KIND_LIST, CONF_AT(conf_stats, disk), NULL, CONF_NEVER, .sample = "sda sdb",
+      .help = "Devices to sample; none is no disk statistics." },
+};
+
+static const struct conf_row exporter[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_exporter, enabled), "off", CONF_NEVER,
+      .help = "Serve /metrics for Prometheus." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_exporter, listen), "9972", CONF_NEVER,
+      .help = "Its endpoints." },
+    { "label", CONF_KIND_STRING, CONF_AT(conf_exporter, label), NULL, CONF_NEVER,
+      .sample = "cn-beijing", .help = "A label of the build info." },
+    { "tag", CONF_KIND_STRING, CONF_AT(conf_exporter, tag), NULL, CONF_NEVER,
+      .sample = "cn-edge", .help = "Another." },
+};
+
+static const struct conf_row circuit_breaker[] = {
+    { "enabled", CONF_KIND_ON, CONF_AT(conf_circuit_breaker, enabled), "on", CONF_NEVER,
+      .help = "Shed WebRTC work when the processor is full." },
+    { "high_threshold", CONF_KIND_INT, CONF_AT(conf_circuit_breaker, high_threshold), "90",
+      CONF_NEVER, .max = 100, .help = "Percent of a core above which NACK stops." },
+    { "high_pulse", CONF_KIND_INT, CONF_AT(conf_circuit_breaker, high_pulse), "2", CONF_NEVER,
+      .max = YEARS, .help = "Seconds below it before that ends; 0 turns it off." },
+    { "critical_threshold", CONF_KIND_INT, CONF_AT(conf_circuit_breaker, critical_threshold), "95",
+      CONF_NEVER, .max = 100, .help = "Percent above which TWCC stops, too." },
+    { "critical_pulse", CONF_KIND_INT, CONF_AT(conf_circuit_breaker, critical_pulse), "1",
+      CONF_NEVER, .max = YEARS, .help = "Seconds below it before that ends; 0 turns it off." },
+    { "dying_threshold", CONF_KIND_INT, CONF_AT(conf_circuit_breaker, dying_threshold), "99",
+      CONF_NEVER, .max = 100, .help = "Percent above which packets to players are dropped, too." },
+    { "dying_pulse", CONF_KIND_INT, CONF_AT(conf_circuit_breaker, dying_pulse), "5", CONF_NEVER,
+      .max = YEARS, .help = "Seconds above it before that begins; 0 turns it off." },
+};
+
+const struct conf_block conf_table_rtmp = CONF_BLOCK_OF(conf_rtmp, rtmp, "RTMP.");
+const struct conf_block conf_table_rtmps = CONF_BLOCK_OF(conf_rtmps, rtmps, "RTMP over TLS.");
+const struct conf_block conf_table_limits = CONF_BLOCK_OF(conf_limits, limits,
+    "What one peer may take of us, whatever it sends.");
+const struct conf_block conf_table_heartbeat = CONF_BLOCK_OF(conf_heartbeat, heartbeat,
+    "A sign of life, posted to a url.");
+const struct conf_block conf_table_stats = CONF_BLOCK_OF(conf_stats, stats,
+    "What the API says of the machine.");
+const struct conf_block conf_table_exporter = CONF_BLOCK_OF(conf_exporter, exporter,
+    "Figures for Prometheus.");
+const struct conf_block conf_table_circuit_breaker = CONF_BLOCK_OF(conf_circuit_breaker,
+    circuit_breaker, "What is left out when the processor is full.");

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.c - configuration files as a tree of directives. */
+#include "conf/tree.h"
+
+#include "conf/lexer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARGS = 256 }; /* words of one directive */
+
+/* What `-e` stands for: all else comes from the environment. */
+static const char env_only[] = "daemon off; srs_log_tank console; vhost __defaultVhost__ { }";
+
+struct reader {
+    struct conf_arena *arena;
+    const struct conf_source *src;
+    size_t bytes, files;
+    int includes; /* files open now */
+};
+
+/* One file being read. */
+struct file {
+    const char *name;
+    struct conf_lexer lx;
+    struct conf_node *open[CONF_TREE_BLOCKS]; /* blocks open now, open[0] is where it began */
+    int depth;
+    const char *words[ARGS]; /* of the directive that is being read */
+    size_t n;
+    int line;                /* where it began */
+};
+
+struct conf_node *conf_node_new(struct conf_arena *a, const char *name,
+                                const struct conf_node *where)
+{
+    struct conf_node *node = conf_arena_get(a, sizeof(*node));
+
+    node->name = name;
+    if (where) {
+        node->file = where->file;
+        node->line = where->line;
+    }
+    return node;
+}
+
+void conf_node_append(struct conf_node *block, struct conf_node *child)
+{
+    child->next = NULL;
+    if (block->last)
+        block->last->next = child;
+    else
+        block->first = child;
+    block->last = child;
+}
+
+void conf_node_remove(struct conf_node *block, struct conf_node *child)
+{
+    struct conf_node **at = &block->first, *before = NULL;
+
+    while (*at != child) {
+        before = *at;
+        at = &before->next;
+    }
+    *at = child->next;
+    if (block->last == child)
+        block->last = before;
+    child->next = NULL;
+}
+
+struct conf_node *conf_node_find(const struct conf_node *block, const char *name)
+{
+    struct conf_node *n = block->first;
+
+    while (n && strcmp(n->name, name) != 0)
+        n = n->next;
+    return n;
+}
+
+err_t conf_node_err(const struct conf_node *node, err_t err)
+{
+    return err_wrap(err, "%.70s:%d", node->file, node->line);
+}
+
+static err_t read_file(struct reader *r, struct conf_node *into, const char *path);
+
+/* The words read so far become a directive of the open block. */
+static struct conf_node *finish(struct reader *r, struct file *f, bool block)
+{
+    struct conf_node *node = conf_node_new(r->arena, f->words[0], NULL);
+    const struct conf_list args = { .v = f->words + 1, .n = f->n - 1 };
+
+    node->args = conf_arena_list(r->arena, &args);
+    node->block = block;
+    node->file = f->name;
+    node->line = f->line;
+    f->n = 0;
+    return node;
+}
+
+static err_t include(struct reader *r, struct file *f)
+{
+    size_t n = f->n;
+
+    f->n = 0;
+    if (n < 2)
+        return err_new(ERR_CONF_SYNTAX, "include of no file");
+    for (size_t i = 1; i < n; i++) {
+        err_t err = read_file(r, f->open[f->depth], f->words[i]);
+
+        if (err)
+            return err_wrap(err, "include %.60s", f->words[i]);
+    }
+    return NULL;
+}
+
+static err_t on_word(struct reader *r, struct file *f, const struct conf_token *t)
+{
+    if (f->n && t->new_line)
+        return err_new(ERR_CONF_SYNTAX, "no ; or { at the end of the line of \"%.40s\"",
+                       f->words[0]);
+    if (f->n == ARGS)
+        return err_new(ERR_CONF_SYNTAX, "\"%.40s\" has more than %d words", f->words[0], ARGS);
+    if (f->n == 0)
+        f->line = t->line;
+    f->words[f->n++] = conf_arena_str(r->arena, t->at, t->size);
+    return NULL;
+}
+
+static err_t on_semicolon(struct reader *r, struct file *f)
+{
+    if (strcmp(f->words[0], "include") == 0)
+        return include(r, f);
+    conf_node_append(f->open[f->depth], finish(r, f, false));
+    return NULL;
+}
+
+static err_t on_open(struct reader *r, struct file *f)
+{
+    struct conf_node *node;
+
+    if (f->depth + 1 == CONF_TREE_BLOCKS)
+        return err_new(ERR_CONF_SYNTAX, "more than %d blocks in blocks", CONF_TREE_BLOCKS);
+    node = finish(r, f, true);
+    conf_node_append(f->open[f->depth], node);
+    f->open[++f->depth] = node;
+    return NULL;
+}
+
+static err_t on_token(struct reader *r, struct file *f, const struct conf_token *t)
+{
+    if (t->type == CONF_TOKEN_WORD)
+        return on_word(r, f, t);
+    if (f->n && t->new_line)
+        return err_new(ERR_CONF_SYNTAX, "no ; or { at the end of the line of \"%.40s\"",
+                       f->words[0]);
+    if (t->type == CONF_TOKEN_CLOSE) {
+        if (f->n)
+            return err_new(ERR_CONF_SYNTAX, "no ; behind \"%.40s\"", f->words[0]);
+        if (f->depth == 0)
+            return err_new(ERR_CONF_SYNTAX, "} without a block");
+        f->depth--;
+        return NULL;
+    }
+    if (f->n == 0 || !f->words[0][0])
+        return err_new(ERR_CONF_SYNTAX, "%c without a name before it", *t->at);
+    return t->type == CONF_TOKEN_OPEN ? on_open(r, f) : on_semicolon(r, f);
+}
+
+static err_t at_end(const struct file *f)
+{
+    const struct conf_node *open = f->open[f->depth];
+
+    if (f->n)
+        return err_new(ERR_CONF_SYNTAX, "the file ends in \"%.40s\": no ;", f->words[0]);
+    if (f->depth)
+        return err_new(ERR_CONF_SYNTAX, "no } for \"%.40s\" of line %d", open->name, open->line);
+    return NULL;
+}
+
+static err_t parse(struct reader *r, struct file *f)
+{
+    struct conf_token t;
+    err_t err = NULL;
+
+    do {
+        err = conf_lexer_next(&f->lx, &t);
+        if (!err)
+            err = t.type == CONF_TOKEN_END ? at_end(f) : on_token(r, f, &t);
+    } while (!err && t.type != CONF_TOKEN_END);
+    return err ? err_wrap(err, "%.70s:%d", f->name, f->n ? f->line : f->lx.line) : NULL;
+}
+
+static err_t parse_text(struct reader *r, struct conf_node *into, const char *name,
+                        const char *text, size_t size)
+{
+    /* not on the stack: files in files, on the small stack of a coroutine */
+    struct file *f = malloc(sizeof(*f));
+    err_t err;
+
+    if (!f)
+        abort();
+    *f = (struct file){ .name = conf_arena_dup(r->arena, name), .open = { into } };
+    conf_lexer_init(&f->lx, text, size);
+    err = parse(r, f);
+    free(f);
+    return err;
+}
+
+static err_t get_text(const struct conf_source *src, const char *path, char **text, size_t *size)
+{
+    return (src->read ? src->read : conf_read_file)(src->arg, path, text, size);
+}
+
+static err_t read_file(struct reader *r, struct conf_node *into, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    err_t err;
+
+    if (r->includes == CONF_TREE_INCLUDES)
+        return err_new(ERR_CONF_SYNTAX, "more than %d files in files", CONF_TREE_INCLUDES);
+    if (r->files++ == CONF_TREE_FILES)
+        return err_new(ERR_CONF_SYNTAX, "more than %d files", CONF_TREE_FILES);
+    err = get_text(r->src, path, &text, &size);
+    if (err)
+        return err_wrap(err, "read %.60s", path);
+    r->bytes += size;
+    if (r->bytes > CONF_TREE_BYTES)
+        err = err_new(ERR_CONF_SYNTAX, "more than %d bytes", CONF_TREE_BYTES);
+    r->includes++;
+    if (!err)
+        err = parse_text(r, into, path, text, size);
+    r->includes--;
+    free(text);
+    return err;
+}
+
+err_t conf_tree_read(struct conf_node **root, struct conf_arena *a,
+                     const struct conf_source *src)
+{
+    struct reader r = { .arena = a, .src = src };
+    struct conf_node *top = conf_node_new(a, "", NULL);
+    err_t err;
+
+    top->block = true;
+    top->file = conf_arena_dup(a, src->path ? src->path : "environment");
+    if (src->path)
+        err = read_file(&r, top, src->path);
+    else
+        err = parse_text(&r, top, top->file, env_only, strlen(env_only));
+    if (!err && !top->first)
+        err = err_new(ERR_CONF, "%.60s says nothing", top->file);
+    *root = err ? NULL : top;
+    return err;
+}
