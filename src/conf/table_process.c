@@ -10,7 +10,7 @@ static const struct conf_row rtmp[] = {
       .help = "Endpoints for RTMP: [ip:]port, several with spaces between. Required." },
     { "chunk_size", CONF_KIND_INT, CONF_AT(conf_rtmp, chunk_size), "60000", CONF_HANDLER,
       .min = 128, .max = 65536, .env = "SRS_VHOST_CHUNK_SIZE SRS_RTMP_CHUNK_SIZE SRS_CHUNK_SIZE",
-      .help = "Bytes of one RTMP chunk that we send, 128 to 65536; the one of a vhost wins." },
+      .help = "Bytes of one RTMP chunk that we send; the chunk_size of a vhost wins." },
     { "send_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtmp, send_timeout), "30", CONF_AT_ONCE,
       .min = 0.1, .max = YEARS,
       .help = "A peer that takes not one byte for so many seconds is dropped." },

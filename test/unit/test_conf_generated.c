@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* test_conf_generated.c - conf/full.conf and doc/config.md say what the tables say.
+ *
+ * With REGENERATE=1 in the environment they are written instead. Run from the top folder.
+ */
+#include "unit.h"
+
+#include "conf/conf.h"
+#include "conf/doc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT = 1 << 20 };
+
+static const struct {
+    const char *path;
+    void (*write)(struct wr *w);
+} files[] = {
+    { "conf/full.conf", conf_doc_full },
+    { "doc/config.md", conf_doc_markdown },
+};
+
+static void write_file(const char *path, const struct wr *w)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(w->buf, 1, w->len, f), w->len);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void files_are_fresh(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char *text = NULL;
+        size_t size = 0;
+        struct wr w;
+
+        wr_init(&w, LIMIT);
+        files[i].write(&w);
+        assert_ok(wr_err(&w, files[i].path));
+        if (getenv("REGENERATE"))
+            write_file(files[i].path, &w);
+        assert_ok(conf_read_file(NULL, files[i].path, &text, &size));
+        if (size != w.len || memcmp(text, w.buf, size) != 0)
+            fail_msg("%s is stale: run this test with REGENERATE=1", files[i].path);
+        free(text);
+        wr_free(&w);
+    }
+}
+
+static const char *no_env(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+    return NULL;
+}
+
+/* All of it can be loaded, and that is refused by is_full alone. */
+static void full_conf_loads(void **state)
+{
+    struct conf_source src = { .path = "conf/full.conf", .getenv = no_env };
+    struct conf *c = NULL;
+
+    (void)state;
+    assert_err(conf_load(&c, &src, NULL), ERR_CONF);
+    assert_null(c);
+    src.allow_full = true;
+    assert_ok(conf_load(&c, &src, NULL));
+    assert_int_equal(c->vhost.n, 1);
+    assert_true(c->is_full);
+    conf_unref(c);
+    assert_int_equal(conf_live(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(files_are_fresh),
+        TEST(full_conf_loads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
