@@ -95,10 +95,10 @@ $(LIB): $(LIB_SRC:%.c=$(O)/%.o) $(OBJS)/libsrs.list
 link = $(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^
 
 $(OBJS)/srs: $(O)/src/app/main.o $(LIB) $(ST)/libst.a
-	$(link) $(LIBS) -o $@
+	$(link) $(PROGRAM_LDFLAGS) $(LIBS) -o $@
 
 $(OBJS)/sb_%: $(O)/src/bench/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
-	$(link) $(LIBS) -o $@
+	$(link) $(PROGRAM_LDFLAGS) $(LIBS) -o $@
 
 $(OBJS)/test/%: $(O)/test/unit/%.o $(LIB) $(ST)/libst.a
 	@mkdir -p $(@D)

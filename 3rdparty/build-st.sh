@@ -27,7 +27,7 @@ cp "$here"/st/* "$out.new/src/"
 mv "$out.new/src/public.h" "$out.new/st.h"
 ln -s ../st.h "$out.new/src/public.h"
 # Where the debugger will look for the sources.
-map="-ffile-prefix-map=$out.new/src=st"
+map="-ffile-prefix-map=$out.new/src=$out/src"
 for f in sched sync key io; do
     $cc $flags "$map" -Wall -Wno-unused-but-set-variable -c "$out.new/src/$f.c" -o "$out.new/$f.o"
 done
@@ -36,7 +36,7 @@ for f in "$here"/st/*.c; do
     $cc $flags "$map" -std=c17 -Wall -Wextra -Werror -Wno-sign-compare -Wno-cast-function-type \
         -c "$out.new/src/$f.c" -o "$out.new/$f.o"
 done
-$cc $flags -c "$out.new/src/context.S" -o "$out.new/context.o"
+$cc $flags "$map" -c "$out.new/src/context.S" -o "$out.new/context.o"
 $ar rcs "$out.new/libst.a" "$out.new"/*.o
 rm -f "$out.new"/*.o
 rm -rf "$out"

@@ -85,7 +85,7 @@ e2e() {
     [ -z "${E2E_LONG:-}" ] || quick=
     # shellcheck disable=SC2086
     SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONDONTWRITEBYTECODE=1 \
-        python3 -m pytest -q -p no:cacheprovider $quick --junitxml="$xml" ${E2E_ARGS:-} test/e2e
+        python3 -m pytest -q -rs -p no:cacheprovider $quick --junitxml="$xml" ${E2E_ARGS:-} test/e2e
     if ! [ -s "$xml" ]; then
         echo "FAILED  e2e: no report"
         count 0 1

@@ -47,8 +47,9 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void push_frame(struct err *e, const char *file, int line, const char *func,
-                       const char *fmt, va_list ap)
+static void __attribute__((format(printf, 5, 0)))
+push_frame(struct err *e, const char *file, int line, const char *func, const char *fmt,
+           va_list ap)
 {
     struct frame *f;
 

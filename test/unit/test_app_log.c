@@ -297,7 +297,9 @@ static void test_a_terminal_has(void **state)
     struct log_tank *t;
 
     (void)state;
-    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    if (master < 0)
+        skip(); /* a container without terminals */
+    assert_true(grantpt(master) == 0 && unlockpt(master) == 0);
     tty = open(ptsname(master), O_RDWR | O_NOCTTY);
     assert_true(tty >= 0);
     t = log_tank_open(NULL, tty, SMALL);

@@ -491,26 +491,24 @@ static void child_makes_its_own_set(void **state)
 
 /* ---- stacks */
 
-static void *deeper(void *arg)
+static int deeper(int level)
 {
     volatile char room[1024];
 
-    room[0] = (char)((intptr_t)arg & 1);
-    if ((intptr_t)arg < 64)
-        (void)deeper((void *)((intptr_t)arg + 1));
-    return (void *)(intptr_t)(room[0] & 0);
+    memset((char *)(intptr_t)room, level, sizeof(room));
+    return level < 64 ? deeper(level + 1) + (room[level] != level) : 0;
 }
 
 static void *as_deep_as_it_gets(void *arg)
 {
     (void)arg;
-    return deeper(NULL);
+    return (void *)(intptr_t)deeper(0);
 }
 
 static void *shallow(void *arg)
 {
     (void)arg;
-    return deeper((void *)(intptr_t)60);
+    return (void *)(intptr_t)deeper(60);
 }
 
 static void overflow_hits_the_guard_page(void **state)
