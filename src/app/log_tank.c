@@ -96,7 +96,7 @@ static unsigned long count_lines(const struct iovec *iov, int count)
 /* Step over n bytes that are written. */
 static void advance(struct iovec iov[2], size_t n)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && n > 0; i++) {
         size_t part = n < iov[i].iov_len ? n : iov[i].iov_len;
 
         iov[i].iov_base = (char *)iov[i].iov_base + part;
