@@ -102,7 +102,7 @@ void amf0_set_string(struct wr *w, const char *key, const char *string)
     amf0_string(w, string);
 }
 
-/* Trees are at most AMF_DEPTH deep when read, and flat when made here: this recursion is bounded. */
+/* Trees are at most AMF_DEPTH deep when read, and flat when made here: bounded recursion. */
 static void put_members(struct wr *w, const struct amf_value *v)
 {
     for (const struct amf_member *m = v->first; m; m = m->next) {

@@ -359,9 +359,14 @@ err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
     return err;
 }
 
+bool rtmp_in_ack_due(const struct rtmp_in *in)
+{
+    return in->window > 0 && in->bytes - in->acked >= in->window / 2 && in->bytes > in->acked;
+}
+
 bool rtmp_in_take_ack(struct rtmp_in *in, uint32_t *sequence)
 {
-    if (in->window == 0 || in->bytes - in->acked < in->window / 2)
+    if (!rtmp_in_ack_due(in))
         return false;
     in->acked = in->bytes;
     *sequence = (uint32_t)in->bytes; /* wraps, [RTMP 5.4.3] */

@@ -76,8 +76,9 @@ err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
 /* The next complete message; its payload is the caller's now, to give back by setup->release. */
 bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out);
 
-/* Is it time to acknowledge? Then *sequence is what to send, and it counts as sent. We do so at
- * half the window, for a peer that waits at its end. */
+/* Is it time to acknowledge? At half the window, for a peer that waits at its end. take: then
+ * *sequence is what to send, and it counts as sent. */
+bool rtmp_in_ack_due(const struct rtmp_in *in);
 bool rtmp_in_take_ack(struct rtmp_in *in, uint32_t *sequence);
 
 #endif

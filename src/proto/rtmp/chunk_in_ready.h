@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chunk_in_ready.h - complete messages of one reader that wait to be popped; for chunk_in.c only. */
+/* chunk_in_ready.h - complete messages of a reader that wait to be popped; for chunk_in.c only. */
 #ifndef RTMP_CHUNK_IN_READY_H
 #define RTMP_CHUNK_IN_READY_H
 

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* command.c - commands and data messages as they come in [RTMP 7.2]. */
+#include "proto/rtmp/command.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum rtmp_command_id id;
+} commands[] = {
+    { "connect", RTMP_CMD_CONNECT },
+    { "createStream", RTMP_CMD_CREATE_STREAM },
+    { "closeStream", RTMP_CMD_CLOSE_STREAM },
+    { "deleteStream", RTMP_CMD_DELETE_STREAM },
+    { "releaseStream", RTMP_CMD_RELEASE_STREAM },
+    { "FCPublish", RTMP_CMD_FC_PUBLISH },
+    { "FCUnpublish", RTMP_CMD_FC_UNPUBLISH },
+    { "FCSubscribe", RTMP_CMD_FC_SUBSCRIBE },
+    { "publish", RTMP_CMD_PUBLISH },
+    { "play", RTMP_CMD_PLAY },
+    { "play2", RTMP_CMD_PLAY2 },
+    { "pause", RTMP_CMD_PAUSE },
+    { "pauseRaw", RTMP_CMD_PAUSE },
+    { "seek", RTMP_CMD_SEEK },
+    { "receiveAudio", RTMP_CMD_RECEIVE_AUDIO },
+    { "receiveVideo", RTMP_CMD_RECEIVE_VIDEO },
+    { "getStreamLength", RTMP_CMD_GET_STREAM_LENGTH },
+    { "_checkbw", RTMP_CMD_CHECK_BW },
+    { "onStatus", RTMP_CMD_ON_STATUS },
+    { "onBWDone", RTMP_CMD_ON_BW_DONE },
+    { "onFCPublish", RTMP_CMD_ON_FC_PUBLISH },
+    { "onFCUnpublish", RTMP_CMD_ON_FC_UNPUBLISH },
+    { "_result", RTMP_CMD_RESULT },
+    { "_error", RTMP_CMD_ERROR },
+};
+
+static enum rtmp_command_id find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].id;
+    }
+    return RTMP_CMD_UNKNOWN;
+}
+
+/* The AMF3 types begin with a byte that says 0, or 3 as some clients have it; AMF0 follows, where
+ * values may switch to AMF3 one by one. Some clients leave the byte out. */
+static struct rd open_body(const struct rtmp_msg *msg)
+{
+    struct rd r = rd_init(msg->payload, msg->size);
+    bool amf3 = msg->type == RTMP_COMMAND_AMF3 || msg->type == RTMP_DATA_AMF3;
+
+    if (amf3 && rd_left(&r) > 0 && (*r.p == 0 || *r.p == 3))
+        rd_u8(&r);
+    return r;
+}
+
+static err_t read_name(struct amf *a, struct rd *r, const char **out)
+{
+    struct amf_value v;
+    err_t err = amf0_read(a, r, &v);
+
+    if (err)
+        return err;
+    if (v.type != AMF_STRING)
+        return err_new(ERR_AMF0, "a name of type %d", v.type);
+    *out = v.string;
+    return NULL;
+}
+
+static err_t read_command(struct rtmp_command *c, struct rd *r)
+{
+    struct amf_value v = amf_number(0);
+    err_t err = read_name(&c->amf, r, &c->name);
+
+    if (!err && rd_left(r) > 0)
+        err = amf0_read(&c->amf, r, &v);
+    if (err)
+        return err;
+    if (v.type != AMF_NUMBER)
+        return err_new(ERR_AMF0, "transaction of type %d", v.type);
+    c->id = find(c->name);
+    c->transaction = v.number;
+    while (!err && rd_left(r) > 0 && c->count < RTMP_COMMAND_ARGS) {
+        err = amf0_read(&c->amf, r, &c->args[c->count]);
+        if (!err)
+            c->count++;
+    }
+    return err;
+}
+
+err_t rtmp_command_parse(struct rtmp_command *out, const struct rtmp_msg *msg)
+{
+    struct rd r = open_body(msg);
+    err_t err;
+
+    *out = (struct rtmp_command){ .name = "" };
+    amf_init(&out->amf, 0);
+    err = read_command(out, &r);
+    if (!err)
+        return NULL;
+    err = err_wrap(err, "command %.40s", out->name);
+    rtmp_command_free(out);
+    return err;
+}
+
+void rtmp_command_free(struct rtmp_command *c)
+{
+    amf_free(&c->amf);
+    *c = (struct rtmp_command){ .name = "" };
+}
+
+static const struct amf_value *arg(const struct rtmp_command *c, int i)
+{
+    return i < c->count ? &c->args[i] : NULL;
+}
+
+const char *rtmp_command_string(const struct rtmp_command *c, int i, const char *otherwise)
+{
+    return amf_is(arg(c, i), AMF_STRING) ? c->args[i].string : otherwise;
+}
+
+double rtmp_command_number(const struct rtmp_command *c, int i, double otherwise)
+{
+    return amf_is(arg(c, i), AMF_NUMBER) ? c->args[i].number : otherwise;
+}
+
+bool rtmp_command_boolean(const struct rtmp_command *c, int i, bool otherwise)
+{
+    return amf_is(arg(c, i), AMF_BOOLEAN) ? c->args[i].number != 0 : otherwise;
+}
+
+/* A number from a peer as 32 bits, whatever it is. */
+static uint32_t to_u32(double d)
+{
+    return d >= 0 && d <= UINT32_MAX ? (uint32_t)d : 0;
+}
+
+err_t rtmp_connect_parse(struct rtmp_connect *out, const struct rtmp_command *c)
+{
+    const struct amf_value *o = arg(c, 0);
+
+    if (!amf_has_members(o))
+        return err_new(ERR_RTMP_CONNECT, "connect without an object");
+    *out = (struct rtmp_connect){
+        .tc_url = amf_get_string(o, "tcUrl", ""),
+        .app = amf_get_string(o, "app", ""),
+        .page_url = amf_get_string(o, "pageUrl", ""),
+        .swf_url = amf_get_string(o, "swfUrl", ""),
+        .flash_ver = amf_get_string(o, "flashVer", ""),
+        .object_encoding = amf_get_number(o, "objectEncoding", 0),
+        .enhanced = amf_get(o, "fourCcList") || amf_get(o, "capsEx") ||
+                    amf_get(o, "videoFourCcInfoMap") || amf_get(o, "audioFourCcInfoMap"),
+        .caps_ex = to_u32(amf_get_number(o, "capsEx", 0)),
+        .object = o,
+        .extra = amf_has_members(arg(c, 1)) ? arg(c, 1) : NULL,
+    };
+    if (!*out->tc_url)
+        return err_new(ERR_RTMP_CONNECT, "connect without a tcUrl");
+    return NULL;
+}
+
+void rtmp_play_parse(struct rtmp_play *out, const struct rtmp_command *c)
+{
+    *out = (struct rtmp_play){
+        .name = rtmp_command_string(c, 1, ""),
+        .start = rtmp_command_number(c, 2, -2),
+        .duration = rtmp_command_number(c, 3, -1),
+        /* Flash sends a boolean, FMLE and others a number */
+        .reset = rtmp_command_boolean(c, 4, rtmp_command_number(c, 4, 1) != 0),
+    };
+}
+
+static err_t read_data(struct rtmp_data *d, struct rd *r, const uint8_t *begin)
+{
+    err_t err = read_name(&d->amf, r, &d->name);
+
+    if (!err && strcmp(d->name, "@setDataFrame") == 0) {
+        d->frame = true;
+        d->body = (size_t)(r->p - begin);
+        err = read_name(&d->amf, r, &d->name);
+    }
+    if (!err && rd_left(r) > 0)
+        err = amf0_read(&d->amf, r, &d->value);
+    return err;
+}
+
+err_t rtmp_data_parse(struct rtmp_data *out, const struct rtmp_msg *msg)
+{
+    struct rd r = open_body(msg);
+    err_t err;
+
+    *out = (struct rtmp_data){ .name = "", .value.type = AMF_NULL,
+                               .body = (size_t)(r.p - msg->payload) };
+    amf_init(&out->amf, 0);
+    err = read_data(out, &r, msg->payload);
+    if (!err)
+        return NULL;
+    err = err_wrap(err, "data %.40s", out->name);
+    rtmp_data_free(out);
+    return err;
+}
+
+void rtmp_data_free(struct rtmp_data *d)
+{
+    amf_free(&d->amf);
+    *d = (struct rtmp_data){ .name = "" };
+}

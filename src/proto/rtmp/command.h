@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* command.h - commands and data messages as they come in [RTMP 7.2], types 20, 17, 18, 15.
+ *
+ * A command is a name, a transaction number and arguments, the first of which is the "command
+ * object" that is null for most. Missing arguments at the end are normal.
+ */
+#ifndef RTMP_COMMAND_H
+#define RTMP_COMMAND_H
+
+#include "base/err.h"
+#include "proto/rtmp/amf0.h"
+#include "proto/rtmp/msg.h"
+
+#include <stdbool.h>
+
+enum rtmp_command_id {
+    RTMP_CMD_UNKNOWN,
+    RTMP_CMD_CONNECT, RTMP_CMD_CREATE_STREAM, RTMP_CMD_CLOSE_STREAM, RTMP_CMD_DELETE_STREAM,
+    RTMP_CMD_RELEASE_STREAM, RTMP_CMD_FC_PUBLISH, RTMP_CMD_FC_UNPUBLISH, RTMP_CMD_FC_SUBSCRIBE,
+    RTMP_CMD_PUBLISH, RTMP_CMD_PLAY, RTMP_CMD_PLAY2, RTMP_CMD_PAUSE, RTMP_CMD_SEEK,
+    RTMP_CMD_RECEIVE_AUDIO, RTMP_CMD_RECEIVE_VIDEO, RTMP_CMD_GET_STREAM_LENGTH,
+    RTMP_CMD_CHECK_BW, /* _checkbw */
+    RTMP_CMD_ON_STATUS, RTMP_CMD_ON_BW_DONE, RTMP_CMD_ON_FC_PUBLISH, RTMP_CMD_ON_FC_UNPUBLISH,
+    RTMP_CMD_RESULT, RTMP_CMD_ERROR, /* _result, _error */
+};
+
+enum { RTMP_COMMAND_ARGS = 8 };
+
+struct rtmp_command {
+    enum rtmp_command_id id;
+    const char *name;
+    double transaction; /* 0: no answer is wanted */
+    int count;          /* values in args */
+    struct amf_value args[RTMP_COMMAND_ARGS]; /* args[0] is the command object */
+    struct amf amf;     /* memory of all of it */
+};
+
+/* Types 20 and 17. ERR_TRUNCATED, ERR_AMF0 and the limits of amf0.h; on error nothing is to free.
+ * More arguments than there is room for are not read. */
+err_t rtmp_command_parse(struct rtmp_command *out, const struct rtmp_msg *msg)
+    __attribute__((warn_unused_result));
+void rtmp_command_free(struct rtmp_command *c); /* all zero is fine */
+
+/* Argument i, or `otherwise` when it is missing or of another type. */
+const char *rtmp_command_string(const struct rtmp_command *c, int i, const char *otherwise);
+double rtmp_command_number(const struct rtmp_command *c, int i, double otherwise);
+bool rtmp_command_boolean(const struct rtmp_command *c, int i, bool otherwise);
+
+/* What connect says [RTMP 7.2.1.1]; strings are the command's, none is NULL. */
+struct rtmp_connect {
+    const char *tc_url, *app, *page_url, *swf_url, *flash_ver;
+    double object_encoding;
+    bool enhanced;      /* the client speaks of FourCCs or capsEx [E-RTMP] */
+    uint32_t caps_ex;   /* enum rtmp_caps */
+    const struct amf_value *object; /* all of it */
+    const struct amf_value *extra;  /* the object behind it ("srs_id" of an edge), or NULL */
+};
+
+enum rtmp_caps { /* [E-RTMP v2], capsEx */
+    RTMP_CAPS_RECONNECT = 1, RTMP_CAPS_MULTITRACK = 2, RTMP_CAPS_MODEX = 4, RTMP_CAPS_NANO = 8,
+};
+
+/* ERR_RTMP_CONNECT when there is no object or no tcUrl in it. */
+err_t rtmp_connect_parse(struct rtmp_connect *out, const struct rtmp_command *c)
+    __attribute__((warn_unused_result));
+
+/* What play says [RTMP 7.2.2.1]. */
+struct rtmp_play {
+    const char *name;
+    double start, duration; /* seconds; -2: live or recorded, -1: live; -1: all of it */
+    bool reset;
+};
+void rtmp_play_parse(struct rtmp_play *out, const struct rtmp_command *c);
+
+/* A data message: a name and a value. "@setDataFrame" before it is taken off. */
+struct rtmp_data {
+    const char *name;       /* "onMetaData" */
+    bool frame;             /* it came by @setDataFrame */
+    struct amf_value value; /* null when there is none */
+    size_t body;            /* where in the payload the name begins: what players shall get */
+    struct amf amf;
+};
+
+/* Types 18 and 15. The same errors as rtmp_command_parse(). */
+err_t rtmp_data_parse(struct rtmp_data *out, const struct rtmp_msg *msg)
+    __attribute__((warn_unused_result));
+void rtmp_data_free(struct rtmp_data *d);
+
+#endif

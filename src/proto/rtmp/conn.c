@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.c - one RTMP connection over a pipe: reading, and the answers that the protocol wants. */
+#include "proto/rtmp/conn.h"
+
+#include "base/rd.h"
+
+enum { SCRATCH = 64 * 1024 };
+
+/* Where every read of the thread goes. A pipe fills it after its last wait, and the reader takes
+ * all of it before anything else runs, so it never holds bytes of two connections. */
+static _Thread_local uint8_t scratch[SCRATCH];
+
+void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)
+{
+    *c = (struct rtmp_conn){ .io = io, .out_chunk_size = RTMP_CHUNK_SIZE };
+    rtmp_in_init(&c->in, setup);
+    c->in.bytes = io->bytes_in; /* acknowledgements count the handshake too */
+}
+
+void rtmp_conn_fini(struct rtmp_conn *c)
+{
+    rtmp_in_fini(&c->in);
+}
+
+void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg)
+{
+    if (msg->payload)
+        c->in.setup->release(msg->payload);
+    msg->payload = NULL;
+}
+
+void rtmp_conn_force_window(struct rtmp_conn *c, uint32_t window)
+{
+    if (c->in.window == 0)
+        c->in.window = window;
+}
+
+/* User control and peer bandwidth. What is too short to be one is none. */
+static void on_control(struct rtmp_conn *c, const struct rtmp_msg *msg)
+{
+    struct rd r = rd_init(msg->payload, msg->size);
+    struct rtmp_event e;
+    err_t err;
+
+    if (msg->type == RTMP_SET_PEER_BANDWIDTH) {
+        c->bandwidth = rd_u32(&r);
+        return;
+    }
+    err = rtmp_event_parse(&e, msg);
+    if (err) {
+        err_free(&err);
+    } else if (e.id == RTMP_PING_REQUEST) {
+        c->pong = true;
+        c->ping = e.value;
+    } else if (e.id == RTMP_SET_BUFFER_LENGTH) {
+        c->buffer_ms = e.more;
+    }
+}
+
+bool rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out)
+{
+    while (rtmp_in_next(&c->in, out)) {
+        c->msgs_in++;
+        if (out->type != RTMP_USER_CONTROL && out->type != RTMP_SET_PEER_BANDWIDTH)
+            return true;
+        on_control(c, out);
+        rtmp_conn_release(c, out);
+    }
+    return false;
+}
+
+err_t rtmp_conn_poll(struct rtmp_conn *c)
+{
+    size_t n;
+    err_t err;
+
+    if (!io_readable(c->io))
+        return NULL;
+    err = io_read_now(c->io, scratch, sizeof(scratch), &n);
+    return err ? err : rtmp_in_feed(&c->in, scratch, n);
+}
+
+err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
+{
+    for (;;) {
+        size_t n;
+        err_t err = NULL;
+        bool got = rtmp_conn_pop(c, out);
+
+        if (c->pong || !got) /* no system call for each of many messages that came at once */
+            err = rtmp_conn_flush(c);
+        if (err && got)
+            rtmp_conn_release(c, out);
+        if (err || got)
+            return err;
+        err = io_read(c->io, scratch, sizeof(scratch), &n);
+        if (err)
+            return err;
+        err = rtmp_in_feed(&c->in, scratch, n);
+        if (err)
+            return err;
+        if (n == sizeof(scratch) && co_self()) /* more is there already: others are to run too */
+            co_yield();
+    }
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.h - one RTMP connection over a pipe, server's or client's, after its handshake.
+ *
+ * It reads messages and answers by itself what the protocol wants answered: acknowledgements and
+ * pings. What the peer said about chunk sizes, windows and buffers is kept here. Commands, data and
+ * media are its owner's.
+ *
+ * Bytes are read into memory that all connections of the thread share: the reader takes them all
+ * before anything else runs. So an idle connection has no buffer.
+ */
+#ifndef RTMP_CONN_H
+#define RTMP_CONN_H
+
+#include "base/err.h"
+#include "co/io.h"
+#include "proto/rtmp/chunk_in.h"
+#include "proto/rtmp/chunk_out.h"
+#include "proto/rtmp/control.h"
+
+struct rtmp_conn { /* do not move */
+    struct io *io; /* borrowed */
+    struct rtmp_in in;
+    uint32_t out_chunk_size;
+    uint32_t buffer_ms; /* what the peer says it buffers, 0: it did not */
+    uint32_t bandwidth; /* the window it asks us for, 0: it did not */
+    bool pong;          /* a ping of `ping` waits for its answer */
+    uint32_t ping;
+    uint64_t msgs_in;
+    double transaction; /* of the last command we sent, as a client */
+};
+
+/* The setup must outlive the connection. */
+void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup);
+void rtmp_conn_fini(struct rtmp_conn *c);
+
+/* The next message of types that are not the protocol's own; payload: the caller's, to give back
+ * by rtmp_conn_release(). Yields, as long as the pipe's read timeout allows; sends what is owed. */
+err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
+    __attribute__((warn_unused_result));
+
+/* For who sends all the time and listens beside it. poll: take in what is there, without waiting.
+ * pop: the next message that came so, false when there is none. Neither yields nor sends. flush:
+ * send the answers that are owed, when bytes of no other message are half sent. Yields. */
+err_t rtmp_conn_poll(struct rtmp_conn *c) __attribute__((warn_unused_result));
+bool  rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out);
+bool  rtmp_conn_owes(struct rtmp_conn *c);
+err_t rtmp_conn_flush(struct rtmp_conn *c) __attribute__((warn_unused_result));
+
+void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg); /* payload may be NULL */
+
+/* Acknowledge each so many bytes to a peer that did not ask for it, for those that stall without;
+ * a window that the peer sets wins. 0: no. */
+void rtmp_conn_force_window(struct rtmp_conn *c, uint32_t window);
+
+/* One message, on the chunk stream of its type if csid is 0. All of it or an error. Yields. The
+ * payload is not copied. */
+err_t rtmp_conn_send(struct rtmp_conn *c, struct rtmp_msg msg) __attribute__((warn_unused_result));
+
+/* Several small messages in one write: put them into one buffer, then send that.
+ *     wr_init(&out, limit); rtmp_conn_put...; rtmp_conn_put...; err = rtmp_conn_send_all(c, &out)
+ * stream_id is 0 for what concerns the connection. */
+void  rtmp_conn_put(struct rtmp_conn *c, struct wr *out, uint8_t type, uint32_t stream_id,
+                    const struct wr *body);
+void  rtmp_conn_put_u32(struct rtmp_conn *c, struct wr *out, uint8_t type, uint32_t value);
+void  rtmp_conn_put_bandwidth(struct rtmp_conn *c, struct wr *out, uint32_t window,
+                              enum rtmp_limit limit);
+void  rtmp_conn_put_event(struct rtmp_conn *c, struct wr *out, uint16_t id, uint32_t value,
+                          uint32_t more);
+/* Set Chunk Size: what is put or sent afterwards is cut so. */
+void  rtmp_conn_put_chunk_size(struct rtmp_conn *c, struct wr *out, uint32_t size);
+/* Writes and frees; also says what went wrong while putting. Yields. */
+err_t rtmp_conn_send_all(struct rtmp_conn *c, struct wr *out) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* reply.c - what a server says: bodies of command and data messages. */
+#include "proto/rtmp/reply.h"
+
+#include "proto/rtmp/command.h"
+
+/* Old clients look at the first three. */
+#define FMS_VERSION "FMS/3,5,3,888"
+#define CLIENT_ID "ASAICiss"
+
+enum { CAPABILITIES = 127, FOUR_CC_CAN_FORWARD = 4 };
+
+static const struct {
+    const char *level, *code, *description;
+} rows[] = {
+    [RTMP_CONNECT_SUCCESS] = { "status", "NetConnection.Connect.Success", "Connection succeeded" },
+    [RTMP_CONNECT_REJECTED] = { "error", "NetConnection.Connect.Rejected", "Connection rejected" },
+    [RTMP_CONNECT_CLOSED] = { "status", "NetConnection.Connect.Closed", "Connection closed" },
+    [RTMP_CONNECT_INVALID_APP] = { "error", "NetConnection.Connect.InvalidApp", "No such app" },
+    [RTMP_PUBLISH_START] = { "status", "NetStream.Publish.Start", "Started publishing stream." },
+    [RTMP_PUBLISH_BAD_NAME] = { "error", "NetStream.Publish.BadName",
+                                "Stream is already published." },
+    [RTMP_PUBLISH_DENIED] = { "error", "NetStream.Publish.Denied", "Publishing is denied." },
+    [RTMP_PUBLISH_IDLE] = { "status", "NetStream.Publish.Idle", "Nobody plays the stream." },
+    [RTMP_UNPUBLISH_SUCCESS] = { "status", "NetStream.Unpublish.Success",
+                                 "Stream is now unpublished" },
+    [RTMP_PLAY_RESET] = { "status", "NetStream.Play.Reset", "Playing and resetting stream." },
+    [RTMP_PLAY_START] = { "status", "NetStream.Play.Start", "Started playing stream." },
+    [RTMP_PLAY_STOP] = { "status", "NetStream.Play.Stop", "Stopped playing stream." },
+    [RTMP_PLAY_NOT_FOUND] = { "error", "NetStream.Play.StreamNotFound", "No such stream." },
+    [RTMP_PLAY_FAILED] = { "error", "NetStream.Play.Failed", "Playing is denied." },
+    [RTMP_PLAY_PUBLISH_NOTIFY] = { "status", "NetStream.Play.PublishNotify",
+                                   "Stream is now published." },
+    [RTMP_PLAY_UNPUBLISH_NOTIFY] = { "status", "NetStream.Play.UnpublishNotify",
+                                     "Stream is now unpublished." },
+    [RTMP_PAUSE_NOTIFY] = { "status", "NetStream.Pause.Notify", "Paused stream." },
+    [RTMP_UNPAUSE_NOTIFY] = { "status", "NetStream.Unpause.Notify", "Unpaused stream." },
+    [RTMP_SEEK_NOTIFY] = { "status", "NetStream.Seek.Notify", "Seek of a live stream ignored." },
+    [RTMP_DATA_START] = { "status", "NetStream.Data.Start", "Started sending data." },
+};
+
+const char *rtmp_status_code(enum rtmp_status status)
+{
+    return rows[status].code;
+}
+
+static void begin(struct wr *w, const char *name, double transaction)
+{
+    amf0_string(w, name);
+    amf0_number(w, transaction);
+}
+
+/* The members that every status object has. */
+static void put_status(struct wr *w, enum rtmp_status status, const char *description)
+{
+    amf0_set_string(w, "level", rows[status].level);
+    amf0_set_string(w, "code", rows[status].code);
+    amf0_set_string(w, "description", description ? description : rows[status].description);
+}
+
+/* [E-RTMP v2] "*": what we do with all codecs, the unknown ones too, is to pass them on. */
+static void put_enhanced(struct wr *w)
+{
+    static const char *const maps[] = { "videoFourCcInfoMap", "audioFourCcInfoMap" };
+
+    amf0_set_number(w, "capsEx", RTMP_CAPS_MULTITRACK | RTMP_CAPS_MODEX | RTMP_CAPS_NANO);
+    for (int i = 0; i < 2; i++) {
+        amf0_key(w, maps[i]);
+        amf0_object_begin(w);
+        amf0_set_number(w, "*", FOUR_CC_CAN_FORWARD);
+        amf0_end(w);
+    }
+    amf0_key(w, "fourCcList");
+    amf0_strict_begin(w, 1);
+    amf0_string(w, "*");
+}
+
+void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding, bool enhanced,
+                        const struct amf_value *data)
+{
+    begin(w, "_result", transaction);
+    amf0_object_begin(w);
+    amf0_set_string(w, "fmsVer", FMS_VERSION);
+    amf0_set_number(w, "capabilities", CAPABILITIES);
+    amf0_set_number(w, "mode", 1);
+    if (enhanced)
+        put_enhanced(w);
+    amf0_end(w);
+    amf0_object_begin(w);
+    put_status(w, RTMP_CONNECT_SUCCESS, NULL);
+    amf0_set_number(w, "objectEncoding", object_encoding);
+    if (data) {
+        amf0_key(w, "data");
+        amf0_write(w, data);
+    }
+    amf0_end(w);
+}
+
+void rtmp_reply_error(struct wr *w, double transaction, enum rtmp_status status,
+                      const char *description)
+{
+    begin(w, "_error", transaction);
+    amf0_null(w);
+    amf0_object_begin(w);
+    put_status(w, status, description);
+    amf0_end(w);
+}
+
+void rtmp_reply_result(struct wr *w, double transaction)
+{
+    begin(w, "_result", transaction);
+    amf0_null(w);
+    amf0_undefined(w);
+}
+
+void rtmp_reply_number(struct wr *w, double transaction, double number)
+{
+    begin(w, "_result", transaction);
+    amf0_null(w);
+    amf0_number(w, number);
+}
+
+void rtmp_reply_status(struct wr *w, enum rtmp_status status, const char *description,
+                       const char *details)
+{
+    begin(w, "onStatus", 0);
+    amf0_null(w);
+    amf0_object_begin(w);
+    put_status(w, status, description);
+    if (details)
+        amf0_set_string(w, "details", details);
+    amf0_set_string(w, "clientid", CLIENT_ID);
+    amf0_end(w);
+}
+
+void rtmp_reply_fc(struct wr *w, enum rtmp_status status)
+{
+    begin(w, status == RTMP_UNPUBLISH_SUCCESS ? "onFCUnpublish" : "onFCPublish", 0);
+    amf0_null(w);
+    amf0_object_begin(w);
+    amf0_set_string(w, "code", rows[status].code);
+    amf0_set_string(w, "description", rows[status].description);
+    amf0_end(w);
+}
+
+void rtmp_reply_bw_done(struct wr *w)
+{
+    begin(w, "onBWDone", 0);
+    amf0_null(w);
+}
+
+void rtmp_reply_sample_access(struct wr *w, bool audio, bool video)
+{
+    amf0_string(w, "|RtmpSampleAccess");
+    amf0_boolean(w, audio);
+    amf0_boolean(w, video);
+}
+
+void rtmp_reply_data_start(struct wr *w)
+{
+    amf0_string(w, "onStatus");
+    amf0_object_begin(w);
+    amf0_set_string(w, "code", rows[RTMP_DATA_START].code);
+    amf0_end(w);
+}
+
+void rtmp_reply_metadata(struct wr *w, const struct amf_value *value)
+{
+    amf0_string(w, "onMetaData");
+    amf0_write(w, value);
+}

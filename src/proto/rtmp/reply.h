@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* reply.h - what a server says: bodies of command and data messages, appended to w. */
+#ifndef RTMP_REPLY_H
+#define RTMP_REPLY_H
+
+#include "base/wr.h"
+#include "proto/rtmp/amf0.h"
+
+/* Rows of a table in reply.c: level, code and description. */
+enum rtmp_status {
+    RTMP_CONNECT_SUCCESS, RTMP_CONNECT_REJECTED, RTMP_CONNECT_CLOSED, RTMP_CONNECT_INVALID_APP,
+    RTMP_PUBLISH_START, RTMP_PUBLISH_BAD_NAME, RTMP_PUBLISH_DENIED, RTMP_PUBLISH_IDLE,
+    RTMP_UNPUBLISH_SUCCESS,
+    RTMP_PLAY_RESET, RTMP_PLAY_START, RTMP_PLAY_STOP, RTMP_PLAY_NOT_FOUND, RTMP_PLAY_FAILED,
+    RTMP_PLAY_PUBLISH_NOTIFY, RTMP_PLAY_UNPUBLISH_NOTIFY,
+    RTMP_PAUSE_NOTIFY, RTMP_UNPAUSE_NOTIFY, RTMP_SEEK_NOTIFY, RTMP_DATA_START,
+};
+
+const char *rtmp_status_code(enum rtmp_status status); /* "NetStream.Play.Start" */
+
+/* The answer to connect. `data` is shown to the client as info.data (the server's signature and
+ * ids), may be NULL. `enhanced`: say that we pass on every FourCC, multitrack and ModEx [E-RTMP],
+ * for clients that spoke of it. */
+void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding, bool enhanced,
+                        const struct amf_value *data);
+/* _error with that status; description NULL: that of the table. */
+void rtmp_reply_error(struct wr *w, double transaction, enum rtmp_status status,
+                      const char *description);
+/* _result null undefined: to releaseStream, FCPublish, FCUnpublish, _checkbw. */
+void rtmp_reply_result(struct wr *w, double transaction);
+/* _result null NUMBER: to createStream (its id), getStreamLength (seconds). */
+void rtmp_reply_number(struct wr *w, double transaction, double number);
+
+/* onStatus. description and details (the stream's name) may be NULL. */
+void rtmp_reply_status(struct wr *w, enum rtmp_status status, const char *description,
+                       const char *details);
+/* onFCPublish and onFCUnpublish, which FMLE waits for. */
+void rtmp_reply_fc(struct wr *w, enum rtmp_status status);
+void rtmp_reply_bw_done(struct wr *w);
+
+/* Data messages: |RtmpSampleAccess, and onStatus NetStream.Data.Start. */
+void rtmp_reply_sample_access(struct wr *w, bool audio, bool video);
+void rtmp_reply_data_start(struct wr *w);
+/* onMetaData VALUE */
+void rtmp_reply_metadata(struct wr *w, const struct amf_value *value);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* url.c - what a peer means by its tcUrl and the name it publishes or plays. */
+#include "proto/rtmp/url.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_APP "__defaultApp__"
+#define INSTANCE "_definst_"
+
+/* A part of a string that is not ours. */
+struct span {
+    const char *p;
+    size_t n;
+};
+
+/* Strings one behind the other in memory that is large enough for all of them. */
+struct builder {
+    char *at;
+};
+
+static struct span span(const char *from, const char *to)
+{
+    return (struct span){ from, (size_t)(to - from) };
+}
+
+static struct span trim(const char *s)
+{
+    const char *end = s + strlen(s);
+
+    while (s < end && isspace((unsigned char)*s))
+        s++;
+    while (end > s && isspace((unsigned char)end[-1]))
+        end--;
+    return span(s, end);
+}
+
+/* Where one of these characters is, or the end. */
+static const char *find_any(struct span s, const char *any)
+{
+    size_t i = 0;
+
+    while (i < s.n && !strchr(any, s.p[i]))
+        i++;
+    return s.p + i;
+}
+
+static const char *find_last(struct span s, char c)
+{
+    for (size_t i = s.n; i > 0; i--) {
+        if (s.p[i - 1] == c)
+            return s.p + i - 1;
+    }
+    return NULL;
+}
+
+static bool equals(struct span s, const char *text)
+{
+    return s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
+}
+
+/* Cut s at the first of these characters, which is dropped. */
+static struct span cut(struct span *s, const char *any)
+{
+    const char *at = find_any(*s, any), *end = s->p + s->n;
+    struct span rest = at < end ? span(at + 1, end) : span(end, end);
+
+    *s = span(s->p, at);
+    return rest;
+}
+
+int rtmp_url_port(const char *schema)
+{
+    static const struct {
+        const char *schema;
+        int port;
+    } rows[] = {
+        { "rtmp", 1935 }, { "rtmps", 443 }, { "rtmpe", 1935 }, { "rtmpt", 80 }, { "rtmpts", 443 },
+        { "http", 80 },   { "https", 443 }, { "rtsp", 554 },   { "srt", 10080 },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(rows[i].schema, schema) == 0)
+            return rows[i].port;
+    }
+    return 0;
+}
+
+static struct span param_value(struct span param, const char *key)
+{
+    if (param.n && *param.p == '?')
+        param = span(param.p + 1, param.p + param.n);
+    while (param.n > 0) {
+        struct span value, rest = cut(&param, "&");
+
+        value = cut(&param, "=");
+        if (equals(param, key) && value.n)
+            return value;
+        param = rest;
+    }
+    return (struct span){ NULL, 0 };
+}
+
+const char *rtmp_url_param(const char *param, const char *key, size_t *size)
+{
+    struct span v = param_value((struct span){ param, strlen(param) }, key);
+
+    *size = v.n;
+    return v.p;
+}
+
+/* Append without white space, which people paste into such fields, and without control characters,
+ * which have no place in names, files and log lines. */
+static void put(struct builder *b, struct span s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (!isspace((unsigned char)s.p[i]) && !iscntrl((unsigned char)s.p[i]))
+            *b->at++ = s.p[i];
+    }
+}
+
+static void end(struct builder *b)
+{
+    *b->at++ = '\0';
+}
+
+static err_t parse_port(struct span s, int *out)
+{
+    int number = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        if (!isdigit((unsigned char)s.p[i]))
+            return err_new(ERR_RTMP_CONNECT, "a port that is no number");
+        number = number * 10 + (s.p[i] - '0');
+        if (number > 65535)
+            return err_new(ERR_RTMP_CONNECT, "a port over 65535");
+    }
+    *out = number;
+    return NULL;
+}
+
+/* "host", "host:port", "v6", "[v6]", "[v6]:port", each maybe behind "user:password@". */
+static err_t parse_authority(struct span s, struct rtmp_url *out, struct builder *b)
+{
+    const char *at = find_last(s, '@'), *close, *colon, *stop = s.p + s.n;
+    struct span host, port = { stop, 0 };
+    err_t err;
+
+    if (at)
+        s = span(at + 1, stop);
+    close = s.n && *s.p == '[' ? find_any(s, "]") : stop;
+    colon = find_last(s, ':');
+    if (close < stop) {
+        host = span(s.p + 1, close);
+        if (colon == close + 1)
+            port = span(colon + 1, stop);
+    } else if (colon && find_any(s, ":") == colon) {
+        host = span(s.p, colon);
+        port = span(colon + 1, stop);
+    } else { /* no colon, or several: a bare v6 address */
+        host = s;
+    }
+    err = parse_port(port, &out->port);
+    if (err)
+        return err;
+    if (out->port == 0)
+        out->port = rtmp_url_port(out->schema);
+    out->host = b->at;
+    put(b, host);
+    end(b);
+    return *out->host ? NULL : err_new(ERR_RTMP_CONNECT, "no host in the url");
+}
+
+static err_t parse_schema(struct span *url, struct rtmp_url *out, struct builder *b)
+{
+    size_t i = 0;
+
+    while (i + 2 < url->n && memcmp(url->p + i, "://", 3) != 0)
+        i++;
+    if (i == 0 || i + 2 >= url->n)
+        return err_new(ERR_RTMP_CONNECT, "no schema in a url of %zu bytes", url->n);
+    out->schema = b->at;
+    put(b, span(url->p, url->p + i));
+    end(b);
+    for (char *c = out->schema; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    *url = span(url->p + i + 3, url->p + url->n);
+    return NULL;
+}
+
+/* The path in the making: its parts joined by single slashes, and where the last one begins. */
+struct path {
+    char *begin, *last;
+    struct span vhost; /* of app...vhost...NAME */
+};
+
+/* "live...vhost...example.com": the part is what is before the dots. */
+static struct span cut_dots(struct span part, struct span *vhost)
+{
+    static const char dots[] = "...vhost...";
+    size_t n = strlen(dots);
+
+    for (size_t i = 0; i + n <= part.n; i++) {
+        if (memcmp(part.p + i, dots, n) == 0) {
+            *vhost = span(part.p + i + n, part.p + part.n);
+            return span(part.p, part.p + i);
+        }
+    }
+    return part;
+}
+
+/* Parts that name nothing. Names become files: there is no way up. */
+static bool is_idle(struct span part)
+{
+    return part.n == 0 || equals(part, INSTANCE) || equals(part, ".") || equals(part, "..");
+}
+
+static void put_path(struct path *path, struct span s, struct builder *b)
+{
+    while (s.n > 0) {
+        struct span rest = cut(&s, "/"), part = cut_dots(s, &path->vhost);
+        char *at = b->at, *text = at > path->begin ? at + 1 : at;
+
+        if (text > at)
+            *b->at++ = '/';
+        put(b, part);
+        if (is_idle(span(text, b->at)))
+            b->at = at;
+        else
+            path->last = text;
+        s = rest;
+    }
+}
+
+static void put_param(struct rtmp_url *out, struct span param, struct builder *b)
+{
+    if (param.n == 0)
+        return;
+    *b->at = b->at == out->param ? '?' : '&';
+    b->at++;
+    put(b, param);
+}
+
+/* In a URL in one piece, is "/x" at the end of the query the stream, as in rtmp://ip/app?k=v/x, or
+ * part of a value, as in rtmp://ip/app/x?token=a/b? */
+static bool stream_in_query(struct span path, struct span query)
+{
+    struct span key = query;
+
+    if (!find_last(query, '/'))
+        return false;
+    while (path.n && *path.p == '/')
+        path = span(path.p + 1, path.p + path.n);
+    (void)cut(&key, "=");
+    return find_any(path, "/") == path.p + path.n || equals(key, "vhost") || equals(key, "domain");
+}
+
+static void put_vhost(struct rtmp_url *out, struct span dots, struct builder *b)
+{
+    struct span whole = { out->param, strlen(out->param) };
+    struct span v = param_value(whole, "vhost");
+
+    if (!v.n)
+        v = param_value(whole, "domain");
+    if (!v.n)
+        v = dots;
+    (void)cut(&v, "/");
+    out->vhost = b->at;
+    put(b, v);
+    end(b);
+    if (!*out->vhost)
+        out->vhost = out->host;
+}
+
+static err_t resolve(struct rtmp_url *out, struct span url, struct span name, bool has_stream,
+                     struct builder *b)
+{
+    struct span query, name_query = cut(&name, "?");
+    struct path path = { .begin = NULL };
+    err_t err = parse_schema(&url, out, b);
+    const char *slash;
+
+    if (err)
+        return err;
+    slash = find_any(url, "/?#");
+    err = parse_authority(span(url.p, slash), out, b);
+    if (err)
+        return err;
+    url = span(slash, url.p + url.n);
+    query = cut(&url, "?#");
+    path.begin = path.last = b->at;
+    put_path(&path, url, b);
+    if (has_stream && name.n == 0 && stream_in_query(url, query)) {
+        slash = find_last(query, '/');
+        name = span(slash + 1, query.p + query.n);
+        query = span(query.p, slash);
+    }
+    put_path(&path, name, b);
+    end(b);
+    out->app = path.begin;
+    out->stream = has_stream ? path.last : b->at - 1;
+    if (has_stream && path.last > path.begin)
+        path.last[-1] = '\0';
+    if (out->app == out->stream) { /* no app, or none but the stream */
+        out->app = b->at;
+        put(b, (struct span){ DEFAULT_APP, strlen(DEFAULT_APP) });
+        end(b);
+    }
+    out->param = b->at;
+    put_param(out, name_query, b);
+    put_param(out, query, b);
+    end(b);
+    put_vhost(out, path.vhost, b);
+    return NULL;
+}
+
+err_t rtmp_url_resolve(struct rtmp_url *out, const char *tc_url, const char *name)
+{
+    struct span url = trim(tc_url), stream = trim(name ? name : "");
+    struct builder b;
+    err_t err;
+
+    *out = (struct rtmp_url){ .port = 0 };
+    if (url.n + stream.n > RTMP_URL_MAX)
+        return err_new(ERR_TOO_LARGE, "url of %zu bytes, limit %d", url.n + stream.n, RTMP_URL_MAX);
+    /* Every byte goes to one string, those of a vhost to two; then '\0's, '/', '?', '&'. */
+    out->memory = b.at = malloc(2 * (url.n + stream.n) + strlen(DEFAULT_APP) + 32);
+    if (!out->memory)
+        abort();
+    err = resolve(out, url, stream, name != NULL, &b);
+    if (err)
+        rtmp_url_free(out);
+    return err;
+}
+
+err_t rtmp_url_parse(struct rtmp_url *out, const char *url)
+{
+    err_t err = rtmp_url_resolve(out, url, "");
+
+    if (!err && !*out->stream) {
+        err = err_new(ERR_RTMP_CONNECT, "no stream in \"%s\"", url);
+        rtmp_url_free(out);
+    }
+    return err;
+}
+
+void rtmp_url_free(struct rtmp_url *u)
+{
+    free(u->memory);
+    *u = (struct rtmp_url){ .port = 0 };
+}
+
+const char *rtmp_url_tc(const struct rtmp_url *u, char *buf, size_t size)
+{
+    bool v6 = strchr(u->host, ':') != NULL, usual = u->port == rtmp_url_port(u->schema);
+    bool same = strcmp(u->vhost, u->host) == 0;
+    char port[16] = "";
+
+    if (!usual)
+        (void)snprintf(port, sizeof(port), ":%d", u->port);
+    (void)snprintf(buf, size, "%s://%s%s%s%s/%s%s%s", u->schema, v6 ? "[" : "", u->host,
+                   v6 ? "]" : "", port, u->app, same ? "" : "?vhost=", same ? "" : u->vhost);
+    return buf;
+}
