@@ -3,8 +3,8 @@
 OBJS ?= objs
 
 # These set the machine up, or need nothing built: no settings are read for them.
-PLAIN := run test test-asan test-long test-profile bench bench-quick clean help install-deps \
-    layers banned style
+PLAIN := run test test-asan test-long test-profile bench bench-quick clean distclean help \
+    install-deps layers banned style
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include $(OBJS)/config.mk
 MAKEFLAGS += -j$(JOBS)
@@ -185,7 +185,11 @@ bench bench-quick:
 	+@$(MAKE) --no-print-directory all
 	+@OBJS=$(OBJS) scripts/bench/run.sh $(if $(filter %-quick,$@),quick,full)
 
+# The tarball of state-threads stays: it may have come by hand. distclean removes that too.
 clean:
+	@[ ! -d $(OBJS) ] || find $(OBJS) -mindepth 1 -maxdepth 1 ! -name st-source -exec rm -rf {} +
+
+distclean:
 	rm -rf $(OBJS)
 
 help:
@@ -193,6 +197,7 @@ help:
 
 FORCE:
 .PHONY: all units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
-    test-asan test-long fuzz layers banned style symbols bench bench-quick clean help FORCE
+    test-asan test-long fuzz layers banned style symbols bench bench-quick clean distclean help \
+    FORCE
 
 -include $(shell find $(O) $(FO) -name '*.d' 2> /dev/null)

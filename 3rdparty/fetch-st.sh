@@ -51,6 +51,8 @@ for f in /etc/apt/sources.list.d/*.sources; do
         BEGIN { RS = ""; FS = "\n" }
         {
             file = out "-" NR ".sources"
+            if (tolower($0) ~ /(^|\n)enabled:[ \t]*no/)
+                next
             for (i = 1; i <= NF; i++) {
                 if ($i ~ /^#/ || tolower($i) ~ /^enabled:/)
                     continue
