@@ -145,9 +145,10 @@ static void write_or_count(struct log_tank *t, struct iovec iov[2])
 
 static void open_if_asked(struct log_tank *t)
 {
+    bool asked = atomic_exchange(&t->reopen, false);
     bool again = t->fd < 0 && seconds() - t->opened >= RETRY_SECONDS;
 
-    if (t->path && (atomic_exchange(&t->reopen, false) || again))
+    if (t->path && (asked || again))
         open_file(t);
 }
 

@@ -319,3 +319,8 @@ long co_live(void)
 {
     return live;
 }
+
+unsigned long co_switches(void)
+{
+    return st_switch_count;
+}

@@ -85,6 +85,7 @@ co_usec co_clock(void); /* the same, exact to the call */
 void co_stack_trim(void);
 
 long co_live(void); /* coroutines alive now: tests assert 0 */
+unsigned long co_switches(void); /* of the thread from one to another, so far */
 
 /* Timers: a hashed wheel of 4 ms ticks, O(1) to set and to cancel, for the many waits that are
  * cancelled or moved before they are due. fn runs on the scheduler's ticker: it must not yield. */

@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { MAX_MODULES = 24, SCAN_SIZE = 2048 };
+enum { MAX_MODULES = 24, SCAN_SIZE = 4096 };
 
 struct module {
     uintptr_t base, end;    /* where it is in memory */
@@ -42,10 +42,19 @@ static struct registers registers(const ucontext_t *uc)
                                (uintptr_t)r[REG_RBP] };
 }
 
-/* Do these 8 bytes end with a call: e8 and 4 bytes, or ff 15 and 4 bytes? */
+/* Do these 8 bytes end with a call of a name: e8 and 4 bytes, or ff 15 and 4 bytes? */
 static bool is_call(const uint8_t before[8])
 {
     return before[3] == 0xe8 || (before[2] == 0xff && before[3] == 0x15);
+}
+
+/* Or with one through a register: ff /2, with no, one or four bytes of offset? */
+static bool is_indirect_call(const uint8_t before[8])
+{
+    return (before[6] == 0xff && (before[7] & 0x38) == 0x10) ||
+           (before[5] == 0xff && (before[6] & 0x38) == 0x10) ||
+           (before[4] == 0xff && (before[5] & 0x38) == 0x10) ||
+           (before[2] == 0xff && (before[3] & 0x38) == 0x10);
 }
 #elif defined(__aarch64__)
 static struct registers registers(const ucontext_t *uc)
@@ -56,6 +65,11 @@ static struct registers registers(const ucontext_t *uc)
 static bool is_call(const uint8_t before[8])
 {
     return before[7] >> 2 == 0x94 >> 2; /* bl */
+}
+
+static bool is_indirect_call(const uint8_t before[8])
+{
+    return before[7] == 0xd6 && before[6] == 0x3f; /* blr */
 }
 #else
 static struct registers registers(const ucontext_t *uc)
@@ -68,6 +82,11 @@ static bool is_call(const uint8_t before[8])
 {
     (void)before;
     return false;
+}
+
+static bool is_indirect_call(const uint8_t before[8])
+{
+    return is_call(before);
 }
 #endif
 
@@ -85,22 +104,42 @@ static bool in_program(uintptr_t pc)
     return module_count > 0 && pc >= modules[0].base && pc < modules[0].end;
 }
 
-/* Libraries are built without frame pointers: when the thread is in one, its frame register still
- * is the one of our function that called it, and that function's own place is known only to the
- * stack. Take the first word there that is an address after a call in the program. */
-static uintptr_t find_caller(const struct registers *r)
+/* Is this where a call in the program returns to? */
+static bool is_return(uintptr_t pc, bool indirect)
 {
-    uintptr_t end = r->fp, word;
     uint8_t before[8];
 
-    if (r->fp < r->sp || r->fp - r->sp > SCAN_SIZE)
-        end = r->sp + SCAN_SIZE;
+    return in_program(pc) && peek(pc - sizeof(before), before, sizeof(before)) &&
+           (is_call(before) || (indirect && is_indirect_call(before)));
+}
+
+static bool is_frame(uintptr_t fp, uintptr_t record[2])
+{
+    return fp % sizeof(fp) == 0 && peek(fp, record, 2 * sizeof(*record)) &&
+           is_return(record[1], true);
+}
+
+/* Libraries are built without frame pointers. When the thread is in one, the frame register still
+ * is that of our function that called it, or was saved and used for something else; and where
+ * that function was is known only to the stack. So look there: the first word that is an address
+ * after a call in the program is the place, the first that points to a frame is the frame. */
+static uintptr_t find_caller(struct registers *r)
+{
+    uintptr_t record[2], word, caller = 0;
+    bool have_frame = r->fp >= r->sp && is_frame(r->fp, record);
+    uintptr_t end = have_frame ? r->fp : r->sp + SCAN_SIZE;
+
     for (uintptr_t at = r->sp; at < end && peek(at, &word, sizeof(word)); at += sizeof(word)) {
-        if (in_program(word) && peek(word - sizeof(before), before, sizeof(before)) &&
-            is_call(before))
-            return word;
+        if (!caller && is_return(word, false))
+            caller = word;
+        if (!have_frame && word > at && word - at < SCAN_SIZE && is_frame(word, record)) {
+            have_frame = true;
+            r->fp = word;
+        }
+        if (caller && have_frame)
+            break;
     }
-    return 0;
+    return caller;
 }
 
 int co_trace_from(const void *ucontext, uintptr_t *pc, int max)
@@ -116,8 +155,7 @@ int co_trace_from(const void *ucontext, uintptr_t *pc, int max)
         caller = find_caller(&r);
     if (caller)
         pc[n++] = caller - 1; /* inside the call, not after it */
-    while (n < max && r.fp && r.fp % sizeof(r.fp) == 0 && peek(r.fp, record, sizeof(record)) &&
-           record[1]) {
+    while (n < max && is_frame(r.fp, record)) {
         if (record[1] != caller)
             pc[n++] = record[1] - 1;
         if (record[0] <= r.fp)

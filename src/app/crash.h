@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* crash.h - what a program that dies of a bug still says: which signal, who ran, and where.
+ *
+ *   crash: signal 11 at address 0x8, coroutine rtmp-play, at f+0x2 < g+0x9
+ *
+ * Then it dies as it would have, with its core. Builds with sanitizers keep theirs.
+ */
+#ifndef APP_CRASH_H
+#define APP_CRASH_H
+
+/* After the log is open. Its own stack, so it works when a coroutine's has run over. */
+void crash_init(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* quit.c - the graceful end. */
+#include "app/quit.h"
+
+#include "app/signals.h"
+#include "base/log.h"
+#include "co/co.h"
+
+enum { LONGEST_STEP_SECONDS = 32, LOOK_MS = 100 };
+
+static unsigned connections(const struct server *s)
+{
+    struct server_stat stat;
+
+    server_stat(s, &stat);
+    return stat.connections;
+}
+
+/* True: told to hurry. */
+static bool wait_or_hurry(co_usec t)
+{
+    return signals_wait_for(SIGNALS_FAST, t) != 0;
+}
+
+/* Wait until nobody is there. A line now and then, ever less often. True: told to hurry. */
+static bool wait_for_clients(const struct server *s)
+{
+    int step = 1;
+    co_usec told = co_clock() - CO_SECONDS(step);
+    unsigned n;
+
+    while ((n = connections(s)) > 0) {
+        if (co_clock() - told >= CO_SECONDS(step)) {
+            log_trace("graceful quit: %u connections are left", n);
+            told = co_clock();
+            step = step < LONGEST_STEP_SECONDS ? step * 2 : LONGEST_STEP_SECONDS;
+        }
+        if (wait_or_hurry(CO_MS(LOOK_MS)))
+            return true;
+    }
+    return false;
+}
+
+void quit_gracefully(struct server *s)
+{
+    struct conf *c = conf_ref(server_conf(s));
+    bool hurry;
+
+    log_trace("graceful quit: listeners close in %lld ms, %u connections are there",
+              (long long)c->grace_start_wait / 1000, connections(s));
+    hurry = wait_or_hurry(c->grace_start_wait);
+    server_close_listeners(s);
+    if (!hurry)
+        hurry = wait_for_clients(s);
+    if (!hurry) {
+        log_trace("graceful quit: the last one left, %lld ms more",
+                  (long long)c->grace_final_wait / 1000);
+        hurry = wait_or_hurry(c->grace_final_wait);
+    }
+    if (hurry)
+        log_trace("graceful quit: cut short, %u connections were left", connections(s));
+    conf_unref(c);
+}

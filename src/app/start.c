@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c - what happens before there is a server. */
+#include "app/start.h"
+
+#include "app/log_file.h"
+#include "app/version.h"
+#include "base/log.h"
+
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MOST_FILES = 1 << 20 }; /* containers may offer a thousand times as many */
+
+/* Let the process open as many descriptors as it may; gives how many that are. */
+static long raise_files(void)
+{
+    struct rlimit r;
+    rlim_t want;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return 0;
+    want = r.rlim_max < MOST_FILES ? r.rlim_max : MOST_FILES;
+    if (r.rlim_cur < want) {
+        rlim_t old = r.rlim_cur;
+
+        r.rlim_cur = want;
+        if (setrlimit(RLIMIT_NOFILE, &r) < 0)
+            r.rlim_cur = old;
+    }
+    return r.rlim_cur < LONG_MAX ? (long)r.rlim_cur : LONG_MAX;
+}
+
+static int count_interfaces(void)
+{
+    struct if_nameindex *list = if_nameindex();
+    int n = 0;
+
+    while (list && list[n].if_index)
+        n++;
+    if_freenameindex(list);
+    return n;
+}
+
+/* The same file after a change of folder. Links stay links: a mounted configuration is changed
+ * by pointing them elsewhere. */
+static char *absolute(const char *path)
+{
+    char folder[PATH_MAX], *out = NULL;
+
+    if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
+        out = strdup(path);
+    else if (asprintf(&out, "%s/%s", folder, path) < 0)
+        out = NULL;
+    if (!out)
+        abort();
+    return out;
+}
+
+err_t start_begin(struct start *s, const struct options *o)
+{
+    *s = (struct start){ 0 };
+    if (!o->conf && !o->env_only)
+        return err_new(ERR_CONF, "no configuration file: give one with -c");
+    if (!o->env_only)
+        s->path = absolute(o->conf);
+    s->src = (struct conf_source){
+        .path = s->path,
+        .max_files = raise_files(),
+        .interfaces = count_interfaces(),
+    };
+    return NULL;
+}
+
+static void forget(struct start *s)
+{
+    for (size_t i = 0; i < s->odd_count; i++)
+        free(s->odd[i]);
+    free(s->odd);
+    s->odd = NULL;
+    s->odd_count = 0;
+}
+
+void start_end(struct start *s)
+{
+    forget(s);
+    free(s->path);
+    s->path = NULL;
+}
+
+static void on_warning(void *arg, const char *text)
+{
+    struct start *s = arg;
+
+    s->odd = realloc(s->odd, (s->odd_count + 1) * sizeof(*s->odd));
+    if (!s->odd || !(s->odd[s->odd_count++] = strdup(text)))
+        abort();
+}
+
+err_t start_load(struct start *s, struct conf **out)
+{
+    const struct conf_report report = { on_warning, s };
+
+    return conf_load(out, &s->src, &report);
+}
+
+static void say_who(const struct start *s, const struct conf *c)
+{
+    log_trace("%s, configured %s by %s", VERSION_SIGNATURE, version_built(),
+              version_configured());
+    log_trace("config %s, work_dir %s, pid file %s, log %s", s->path ? s->path : "environment",
+              c->work_dir, c->pid,
+              c->srs_log_tank == CONF_TANK_FILE ? c->srs_log_file : "console");
+    log_trace("up to %d connections, up to %ld descriptors", c->max_connections,
+              s->src.max_files);
+}
+
+err_t start_log(struct start *s, const struct conf *c)
+{
+    if (*c->work_dir && chdir(c->work_dir) < 0)
+        return err_sys(ERR_SYSTEM, "change to work_dir %s", c->work_dir);
+    log_file_open(c);
+    say_who(s, c);
+    for (size_t i = 0; i < s->odd_count; i++)
+        log_warn("config: %s", s->odd[i]);
+    forget(s);
+    return NULL;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* version.c - who we are. */
+#include "app/version.h"
+
+#include "config.h"
+
+const char *version_built(void)
+{
+    return BUILD_DATE;
+}
+
+const char *version_configured(void)
+{
+    return "./configure " BUILD_CONFIGURE;
+}
