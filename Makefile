@@ -100,6 +100,11 @@ $(OBJS)/srs: $(O)/src/app/main.o $(LIB) $(ST)/libst.a
 $(OBJS)/sb_%: $(O)/src/bench/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
 	$(link) $(PROGRAM_LDFLAGS) $(LIBS) -o $@
 
+# the parts of the load tools are in no library
+$(OBJS)/test/test_bench%: $(O)/test/unit/test_bench%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
+	@mkdir -p $(@D)
+	$(link) -lcmocka $(LIBS) -o $@
+
 $(OBJS)/test/%: $(O)/test/unit/%.o $(LIB) $(ST)/libst.a
 	@mkdir -p $(@D)
 	$(link) -lcmocka $(LIBS) -o $@

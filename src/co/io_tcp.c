@@ -17,6 +17,7 @@
 #include <st.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -88,6 +89,35 @@ static err_t tcp_read(struct io *io, void *buf, size_t size, size_t *n)
             err = io_tcp_read_now(io, buf, size, n);
             if (err || *n > 0)
                 return err;
+        }
+        err = wait_for(t, POLLIN, io->read_timeout, "read");
+        if (err)
+            return err;
+    }
+}
+
+err_t io_tcp_drop(struct io *io, size_t *n)
+{
+    enum { ALL = 1 << 30 };
+    struct io_tcp *t = tcp_of(io);
+    err_t err;
+
+    for (;;) {
+        if (sock_ready(&t->sock, POLLIN)) {
+            ssize_t got;
+
+            do {
+                got = recv(t->sock.fd, NULL, ALL, MSG_DONTWAIT | MSG_TRUNC);
+            } while (got < 0 && errno == EINTR);
+            *n = got > 0 ? (size_t)got : 0;
+            if (got == 0)
+                return err_new(ERR_IO_CLOSED, "read");
+            if (got < 0 && errno != EAGAIN)
+                return from_errno("read");
+            st_netfd_unready(t->sock.st, POLLIN);
+            io->bytes_in += *n;
+            if (got > 0)
+                return NULL;
         }
         err = wait_for(t, POLLIN, io->read_timeout, "read");
         if (err)
@@ -264,6 +294,13 @@ void io_tcp_read_low(struct io *io, int bytes)
 {
     if (io->ops == &tcp_ops)
         (void)setsockopt(tcp_of(io)->sock.fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
+}
+
+size_t io_tcp_pending(const struct io *io)
+{
+    int n = 0;
+
+    return ioctl(io_tcp_fd(io), FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
 int io_tcp_fd(const struct io *io)

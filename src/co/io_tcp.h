@@ -21,6 +21,10 @@ void io_tcp_nodelay(struct io *io, bool on);
 void io_tcp_read_low(struct io *io, int bytes);
 /* Read what is there, without waiting: *n may be 0. ERR_IO_CLOSED at the end of stream. */
 err_t io_tcp_read_now(struct io *io, void *buf, size_t size, size_t *n);
+/* As io_read(), but the bytes are thrown away: the kernel copies nothing. All that is there, one
+ * call; *n says how many. Yields. */
+err_t io_tcp_drop(struct io *io, size_t *n);
+size_t io_tcp_pending(const struct io *io); /* bytes that came and were not read */
 int  io_tcp_fd(const struct io *io);
 /* The peer's address ("127.0.0.1", "::1") and port. */
 void io_tcp_peer(const struct io *io, char ip[IO_ADDR_SIZE], int *port);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* opts.h - the command line of the load tools, as one table. */
+#ifndef BENCH_OPTS_H
+#define BENCH_OPTS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+enum bench_tools { BENCH_PLAY = 1, BENCH_FAST = 2, BENCH_PUBLISH = 4, BENCH_ALL = 7 };
+
+struct bench_opts {
+    enum bench_tools tool;
+    int clients;
+    const char *url;       /* may have {i} */
+    const char *input;     /* FLV file of publishers */
+    int stream_count;      /* {i} is the client's number modulo this; 0: the number itself */
+    int repeat;            /* sessions of each client; 0: for ever */
+    double start;          /* s, clients begin spread over this time */
+    double delay, error;   /* s before the next session, after a good and after a failed one */
+    double summary;        /* s between report lines */
+    double duration;       /* s of the whole; 0: until all are done or a signal comes */
+    double ramp;           /* clients a second; 0: as `start` says */
+    double churn;          /* s that a session lasts, on average; 0: to its end */
+    double warmup;         /* s after the last client began when measuring begins; < 0: at once */
+    double timeout;        /* s a peer may be silent */
+    int stall_ms, late_ms;
+    int chunk_size;
+    const char *bind;      /* "ip" or "ip-ip": source addresses in turn */
+    bool no_marker, json, verbose, help;
+};
+
+/* ERR_CONF: text for the user. */
+err_t bench_opts_parse(struct bench_opts *o, enum bench_tools tool, int argc, char **argv)
+    __attribute__((warn_unused_result));
+void bench_opts_help(const struct bench_opts *o, const char *program, const char *what);
+
+/* The source address of a client: the range of `bind` in turn. "" without one. */
+err_t bench_opts_bind(const struct bench_opts *o, unsigned index, char *out, size_t size)
+    __attribute__((warn_unused_result));
+
+#endif

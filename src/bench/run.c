@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - the life of a load tool. */
+#include "bench/run.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "co/dns.h"
+#include "co/io_tcp.h"
+
+enum { SPARE_DESCRIPTORS = 32, TICK_MS = 20, RESOLVE_S = 10 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    interrupted = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction end = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
+
+    (void)sigaction(SIGINT, &end, NULL);
+    (void)sigaction(SIGTERM, &end, NULL);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+}
+
+int64_t bench_wall(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+bool bench_is_over(const struct bench_client *c)
+{
+    return c->until && co_now() >= c->until;
+}
+
+static co_usec seconds(double s)
+{
+    return (co_usec)(s * 1e6);
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage u;
+
+    (void)getrusage(RUSAGE_SELF, &u);
+    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* kB now, not the most there ever was. */
+static long rss_kb(void)
+{
+    long pages = 0, all = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (f) {
+        if (fscanf(f, "%ld %ld", &all, &pages) != 2)
+            pages = 0;
+        (void)fclose(f);
+    }
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* ---- one client */
+
+static void session_init(struct bench_client *c)
+{
+    const struct bench_opts *o = &c->run->opts;
+    struct bench_client fresh = { .run = c->run, .index = c->index };
+
+    *c = fresh;
+    c->began = co_now();
+    if (o->churn > 0) /* half to one and a half of it */
+        c->until = c->began + seconds(o->churn * (0.5 + (double)rand() / RAND_MAX));
+}
+
+/* The address is on the stack only while it is needed: there are many stacks. */
+static __attribute__((noinline)) err_t session_url(struct bench_client *c, struct bench_url *url)
+{
+    const struct bench_opts *o = &c->run->opts;
+    unsigned i = o->stream_count > 0 ? c->index % (unsigned)o->stream_count : c->index;
+    char text[BENCH_URL_SIZE];
+    err_t err = bench_url_expand(text, sizeof(text), o->url, i);
+
+    return err ? err : bench_url_parse(url, text);
+}
+
+static err_t session(struct bench_client *c)
+{
+    struct bench_run *run = c->run;
+    struct bench_url *url = malloc(sizeof(*url));
+    char bind_ip[64];
+    err_t err;
+
+    if (!url)
+        return err_new(ERR_NO_MEMORY, "URL");
+    err = session_url(c, url);
+    if (!err)
+        err = bench_opts_bind(&run->opts, c->index, bind_ip, sizeof(bind_ip));
+    if (!err)
+        err = bench_talk_open(&c->talk, url, run->ip, bind_ip, seconds(run->opts.timeout));
+    if (!err) {
+        run->stat.connected++;
+        bench_hist_add(&run->stat.connect, co_clock() - c->began);
+        err = run->tool->session(c, url);
+        bench_talk_close(&c->talk);
+    }
+    c->alive = false;
+    free(url);
+    return err;
+}
+
+/* Count how a session ended; true: a good end. */
+static bool session_end(struct bench_client *c, err_t err)
+{
+    struct bench_stat *s = &c->run->stat;
+    enum err_code code = err_code(err);
+    bool media = c->mark_at != 0;
+    char text[512];
+
+    if (c->run->opts.verbose && code != ERR_STOPPED)
+        fprintf(stderr, "client %u: %s\n", c->index,
+                err ? err_text(err, text, sizeof(text)) : "its time is over");
+    if (code == ERR_STOPPED)
+        return true;
+    if (!err)
+        s->churned++;
+    else if (media && code == ERR_IO_CLOSED)
+        s->ended++;
+    else
+        bench_stat_fail(s, err);
+    return !err || (media && code == ERR_IO_CLOSED);
+}
+
+static err_t client_main(void *arg)
+{
+    struct bench_client *c = arg;
+    struct bench_run *run = c->run;
+    err_t err = NULL;
+
+    for (int i = 0; !err && (run->opts.repeat == 0 || i < run->opts.repeat); i++) {
+        bool good;
+
+        session_init(c);
+        run->stat.sessions++;
+        err = session(c);
+        good = session_end(c, err);
+        err_free(&err);
+        if (i + 1 != run->opts.repeat)
+            err = co_sleep(seconds(good ? run->opts.delay : run->opts.error));
+    }
+    run->done++;
+    return err;
+}
+
+/* ---- all clients */
+
+static err_t start_due(struct bench_run *run)
+{
+    const struct bench_opts *o = &run->opts;
+    double passed = (double)(co_clock() - run->began) / 1e6;
+    double rate = o->ramp > 0 ? o->ramp : o->start > 0 ? o->clients / o->start : 1e9;
+
+    while (run->started < o->clients && passed * rate >= run->started) {
+        struct bench_client *c = &run->clients[run->started];
+        err_t err;
+
+        c->run = run;
+        c->index = (unsigned)run->started;
+        err = co_go(&run->group, "client", client_main, c);
+        if (err)
+            return err;
+        run->started++;
+    }
+    return NULL;
+}
+
+/* Bytes of a session, those that wait in the kernel for a reader of large portions included. */
+static uint64_t bytes_now(const struct bench_client *c)
+{
+    bool fast = c->run->tool->kind == BENCH_FAST && c->talk.io;
+
+    return c->bytes + (fast ? io_tcp_pending(c->talk.io) : 0);
+}
+
+static void set_mark(struct bench_run *run)
+{
+    run->mark = co_clock();
+    run->cpu_at_mark = cpu_seconds();
+    bench_stat_mark(&run->stat);
+    for (int i = 0; i < run->started; i++) {
+        struct bench_client *c = &run->clients[i];
+
+        c->mark_bytes = bytes_now(c);
+        c->longest_gap = 0;
+        if (c->mark_at)
+            c->mark_at = run->mark;
+    }
+}
+
+static void make_report(const struct bench_run *run, struct bench_report *r)
+{
+    co_usec now = co_clock(), from = run->mark ? run->mark : run->began;
+
+    *r = (struct bench_report){
+        .tool = run->tool->name, .url = run->opts.url, .clients = run->opts.clients,
+        .seconds = (double)(now - from) / 1e6, .total_seconds = (double)(now - run->began) / 1e6,
+        .rss_kb = rss_kb(), .gaps = run->tool->kind == BENCH_PLAY, .media_kbps = run->media_kbps,
+    };
+    r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
+    for (int i = 0; i < run->started; i++) {
+        const struct bench_client *c = &run->clients[i];
+
+        if (!c->alive)
+            continue;
+        r->alive++;
+        if (c->mark_at && now > c->mark_at)
+            bench_hist_add(&r->rate, (int64_t)((double)(bytes_now(c) - c->mark_bytes) * 8000 /
+                                               (double)(now - c->mark_at)));
+        if (r->gaps)
+            bench_hist_add(&r->gap, c->longest_gap);
+    }
+}
+
+static void progress(const struct bench_run *run, const struct bench_report *r)
+{
+    const struct bench_stat *s = &run->stat;
+
+    fprintf(stderr, "\r\033[K%.0f s  alive %d/%d  failed %llu  read %.1f  written %.1f Mbit/s  "
+                    "client p50 %llu kbit/s  latency p50 %.0f p99 %.0f ms",
+            r->total_seconds, r->alive, r->clients, (unsigned long long)s->failed,
+            (double)s->bytes_in * 8e-6 / r->seconds, (double)s->bytes_out * 8e-6 / r->seconds,
+            (unsigned long long)bench_hist_at(&r->rate, 0.5),
+            (double)bench_hist_at(&s->latency, 0.5) / 1000,
+            (double)bench_hist_at(&s->latency, 0.99) / 1000);
+}
+
+static bool all_over(const struct bench_run *run)
+{
+    co_usec passed = co_clock() - run->began;
+
+    return interrupted || run->done == run->opts.clients ||
+           (run->opts.duration > 0 && passed >= seconds(run->opts.duration));
+}
+
+/* Until the end: begin clients, mark, report. */
+static err_t supervise(struct bench_run *run)
+{
+    const struct bench_opts *o = &run->opts;
+    bool terminal = isatty(STDERR_FILENO) && !o->json;
+    co_usec full_at = 0, shown = run->began, told = run->began;
+    err_t err = NULL;
+
+    while (!err && !all_over(run)) {
+        co_usec now = co_clock();
+        struct bench_report *r;
+
+        err = start_due(run);
+        if (run->started == o->clients && !full_at)
+            full_at = now;
+        if (o->warmup >= 0 && !run->mark && full_at && now >= full_at + seconds(o->warmup))
+            set_mark(run);
+        if (now - shown >= CO_SECONDS(1) && (r = malloc(sizeof(*r)))) {
+            make_report(run, r);
+            if (terminal)
+                progress(run, r);
+            if (!o->json && now - told >= seconds(o->summary)) {
+                bench_report_line(stdout, &run->stat, r);
+                told = now;
+            }
+            shown = now;
+            free(r);
+        }
+        if (!err)
+            err = co_sleep(CO_MS(TICK_MS));
+    }
+    if (terminal)
+        fprintf(stderr, "\r\033[K");
+    return err;
+}
+
+/* Each client is a descriptor: ask for as many as we may have. */
+static err_t raise_limit(int clients)
+{
+    struct rlimit lim;
+
+    (void)getrlimit(RLIMIT_NOFILE, &lim);
+    lim.rlim_cur = lim.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &lim);
+    if (lim.rlim_cur < (rlim_t)clients + SPARE_DESCRIPTORS)
+        return err_new(ERR_TOO_MANY, "%d clients need %d descriptors, %llu are allowed: ulimit -n",
+                       clients, clients + SPARE_DESCRIPTORS, (unsigned long long)lim.rlim_cur);
+    return NULL;
+}
+
+static err_t resolve(struct bench_run *run)
+{
+    struct bench_client first = { .run = run };
+    struct bench_url url;
+    struct co_dns dns;
+    err_t err = session_url(&first, &url);
+
+    if (!err)
+        err = co_dns_resolve(url.host, CO_SECONDS(RESOLVE_S), &dns);
+    if (!err)
+        snprintf(run->ip, sizeof(run->ip), "%s", dns.ip[0]);
+    return err;
+}
+
+static err_t run_all(struct bench_run *run)
+{
+    struct bench_report *r;
+    err_t err, end;
+
+    err = raise_limit(run->opts.clients);
+    if (!err)
+        err = co_init();
+    if (!err)
+        err = resolve(run);
+    if (!err && run->tool->prepare)
+        err = run->tool->prepare(run);
+    if (err)
+        return err;
+    run->clients = calloc((size_t)run->opts.clients, sizeof(*run->clients));
+    r = calloc(1, sizeof(*r));
+    if (!run->clients || !r)
+        return err_new(ERR_NO_MEMORY, "%d clients", run->opts.clients);
+    co_group_init(&run->group);
+    run->began = co_clock();
+    err = supervise(run);
+    make_report(run, r);
+    if (run->opts.json)
+        bench_report_json(stdout, &run->stat, r);
+    else
+        bench_report_text(stdout, &run->stat, r);
+    free(r);
+    end = co_group_stop(&run->group);
+    err_free(&end); /* each client told its own */
+    free(run->clients);
+    return err;
+}
+
+int bench_main(const struct bench_tool *tool, int argc, char **argv)
+{
+    static struct bench_run run; /* too large for a stack */
+    char text[512];
+    err_t err;
+
+    log_init(&(struct log_setup){ .min = LOG_ERROR });
+    run.tool = tool;
+    err = bench_opts_parse(&run.opts, tool->kind, argc, argv);
+    if (!err && run.opts.help) {
+        bench_opts_help(&run.opts, tool->name, tool->what);
+        return 0;
+    }
+    srand((unsigned)(bench_wall() ^ getpid()));
+    catch_signals();
+    if (!err)
+        err = run_all(&run);
+    if (err) {
+        fprintf(stderr, "%s: %s\n", tool->name, err_text(err, text, sizeof(text)));
+        err_free(&err);
+        return 1;
+    }
+    return run.stat.connected > 0 ? 0 : 2;
+}
