@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Other people's clients: GStreamer both ways, VLC, rtmpdump (librtmp), OBS's words."""
+import signal
 import time
 
 import pytest
@@ -80,8 +81,9 @@ def test_rtmpdump_plays(srs, tmp_path, source, options):
     out = tmp_path / "dump.flv"
     if "-W" in options:
         options = ("-s", "http://x/p.swf", "-p", "http://x/page.html")
-    p = tools.rtmpdump(s.url(), out, tmp_path / "dump.log", seconds=3, options=options)
-    p.wait(12)
+    p = tools.rtmpdump(s.url(), out, tmp_path / "dump.log", options=options)
+    wait_for(lambda: out.exists() and out.stat().st_size > 90000, 8)
+    p.end(signal.SIGINT)
     tags = flv.read(out)
     video = flv.frames(tags, VIDEO)
     assert len(video) >= 40, p.log
@@ -116,11 +118,12 @@ def test_several_kinds_at_once(srs, tmp_path, source):
     time.sleep(0.5)
     own = s.watch()
     f = tools.ffmpeg_frames(s.url(), tmp_path / "f.log", tmp_path / "f.md5", seconds=2)
-    players = [f]
     if procs.have("rtmpdump"):
-        players.append(tools.rtmpdump(s.url(), tmp_path / "d.flv", tmp_path / "d.log", seconds=2))
-    for p in players:
-        p.wait(12)
+        d = tools.rtmpdump(s.url(), tmp_path / "d.flv", tmp_path / "d.log")
+    f.wait(12)
+    time.sleep(0.5)
+    if procs.have("rtmpdump"):
+        d.end(signal.SIGINT)
     assert push.running()
     assert len(tools.frame_list(tmp_path / "f.md5", "video")) >= 40
     if procs.have("rtmpdump"):

@@ -58,7 +58,7 @@ def test_ffprobe_sees_the_stream(srs, source):
     assert streams["audio"]["codec_name"] == "aac"
     assert streams["audio"]["sample_rate"] == "44100"
     packets = tools.ffprobe(s.url(), "-show_packets", "-read_intervals", "%+1")["packets"]
-    assert len([p for p in packets if p["codec_type"] == "video"]) >= 20
+    assert len([p for p in packets if p["codec_type"] == "video"]) >= 15
     first = next(p for p in packets if p["codec_type"] == "video")
     assert "K" in first["flags"], "a player that joins begins with a key frame"
 
@@ -194,7 +194,7 @@ def test_publish_then_play_on_one_connection(srs, source):
 def test_two_streams_do_not_mix(srs, source):
     s = srs()
     a, b = s.watch("a"), s.watch("b")
-    ta, tb = flv.cut(source, 1000), flv.cut(source, 6000, 5000)
+    ta, tb = flv.cut(source, 1000), flv.cut(source, 1000, 6000)
     s.push(ta, stream="a", speed=0)
     s.push(tb, stream="b", speed=0)
     a.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(ta)), 3)

@@ -99,10 +99,9 @@ def vlc(url, out, log, seconds):
     return Proc(argv, log, env=env)
 
 
-def rtmpdump(url, out, log, seconds=None, options=()):
-    argv = ["rtmpdump", "-r", url, "-o", out, "--live", *options]
-    argv += ["--stop", str(seconds)] if seconds else []
-    return Proc(argv, log)
+def rtmpdump(url, out, log, options=()):
+    """It plays until it is ended: its --stop does not hold for live streams."""
+    return Proc(["rtmpdump", "-q", "-r", url, "-o", out, "--live", *options], log)
 
 
 class Nginx:
