@@ -4,6 +4,8 @@
 
 #include "base/rd.h"
 
+#include <assert.h>
+
 enum { SCRATCH = 64 * 1024 };
 
 /* Where every read of the thread goes. A pipe fills it after its last wait, and the reader takes
@@ -19,6 +21,8 @@ void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_set
 
 void rtmp_conn_fini(struct rtmp_conn *c)
 {
+    if (c->held_back)
+        rtmp_conn_release(c, &c->held);
     rtmp_in_fini(&c->in);
 }
 
@@ -57,8 +61,20 @@ static void on_control(struct rtmp_conn *c, const struct rtmp_msg *msg)
     }
 }
 
+void rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg)
+{
+    assert(!c->held_back);
+    c->held = *msg;
+    c->held_back = true;
+}
+
 bool rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out)
 {
+    if (c->held_back) {
+        *out = c->held;
+        c->held_back = false;
+        return true;
+    }
     while (rtmp_in_next(&c->in, out)) {
         c->msgs_in++;
         if (out->type != RTMP_USER_CONTROL && out->type != RTMP_SET_PEER_BANDWIDTH)

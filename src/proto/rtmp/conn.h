@@ -25,6 +25,8 @@ struct rtmp_conn { /* do not move */
     uint32_t bandwidth; /* the window it asks us for, 0: it did not */
     bool pong;          /* a ping of `ping` waits for its answer */
     uint32_t ping;
+    bool held_back;          /* by rtmp_conn_unread() */
+    struct rtmp_msg held;
     uint64_t msgs_in;
     double transaction; /* of the last command we sent, as a client */
 };
@@ -45,6 +47,9 @@ err_t rtmp_conn_poll(struct rtmp_conn *c) __attribute__((warn_unused_result));
 bool  rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out);
 bool  rtmp_conn_owes(struct rtmp_conn *c);
 err_t rtmp_conn_flush(struct rtmp_conn *c) __attribute__((warn_unused_result));
+
+/* Give one message back, to be read again: it is the next one. Takes the payload over. */
+void  rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg);
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg); /* payload may be NULL */
 
