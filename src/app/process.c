@@ -104,6 +104,7 @@ static err_t start_coroutines(struct process *p, const struct conf *c)
     if (err)
         return err;
     co_new_cid();
+    start_read_by_thread(&p->start);
     err = signals_init();
     if (err)
         return err;

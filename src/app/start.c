@@ -2,6 +2,7 @@
 /* start.c - what happens before there is a server. */
 #include "app/start.h"
 
+#include "app/file_read.h"
 #include "app/log_file.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -48,11 +49,11 @@ static int count_interfaces(void)
 
 /* The same file after a change of folder. Links stay links: a mounted configuration is changed
  * by pointing them elsewhere. */
-static char *absolute(const char *path)
+static char *absolute(const char *folder, const char *path)
 {
-    char folder[PATH_MAX], *out = NULL;
+    char *out = NULL;
 
-    if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
+    if (path[0] == '/')
         out = strdup(path);
     else if (asprintf(&out, "%s/%s", folder, path) < 0)
         out = NULL;
@@ -66,8 +67,11 @@ err_t start_begin(struct start *s, const struct options *o)
     *s = (struct start){ 0 };
     if (!o->conf && !o->env_only)
         return err_new(ERR_CONF, "no configuration file: give one with -c");
+    s->folder = getcwd(NULL, 0);
+    if (!s->folder)
+        return err_sys(ERR_SYSTEM, "find the folder we are in");
     if (!o->env_only)
-        s->path = absolute(o->conf);
+        s->path = absolute(s->folder, o->conf);
     s->src = (struct conf_source){
         .path = s->path,
         .max_files = raise_files(),
@@ -89,7 +93,14 @@ void start_end(struct start *s)
 {
     forget(s);
     free(s->path);
-    s->path = NULL;
+    free(s->folder);
+    s->path = s->folder = NULL;
+}
+
+void start_read_by_thread(struct start *s)
+{
+    s->src.read = file_read;
+    s->src.arg = s->folder;
 }
 
 static void on_warning(void *arg, const char *text)

@@ -10,6 +10,7 @@
 /* Where the configuration is and how it was read. */
 struct start {
     char *path; /* absolute, so that it is found after a change of folder; NULL: environment */
+    char *folder; /* where the program was started: relative includes are there */
     struct conf_source src;
     char **odd; /* what the configuration warns of, until there is a log to say it in */
     size_t odd_count;
@@ -21,6 +22,8 @@ err_t start_begin(struct start *s, const struct options *o) __attribute__((warn_
 void  start_end(struct start *s);
 /* Load it; warnings are kept. */
 err_t start_load(struct start *s, struct conf **out) __attribute__((warn_unused_result));
+/* From here on read files without holding up coroutines: once they run. */
+void  start_read_by_thread(struct start *s);
 /* Change to work_dir, open the log, say who we are, what we read and what was odd in it. */
 err_t start_log(struct start *s, const struct conf *c) __attribute__((warn_unused_result));
 

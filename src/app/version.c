@@ -11,5 +11,5 @@ const char *version_built(void)
 
 const char *version_configured(void)
 {
-    return "./configure " BUILD_CONFIGURE;
+    return sizeof(BUILD_CONFIGURE) > 1 ? "./configure " BUILD_CONFIGURE : "./configure";
 }
