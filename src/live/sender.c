@@ -51,7 +51,7 @@ static err_t wait_turn(struct live_sender *s)
         bool merging;
         err_t err = hear(s);
 
-        if (err)
+        if (err || s->done)
             return err;
         now = co_now();
         left = turn_in(s, now);
@@ -141,9 +141,9 @@ err_t live_sender_run(struct live_sender *s)
     for (;;) {
         err_t err = wait_turn(s);
 
-        if (!err)
+        if (!err && !s->done)
             err = s->on_turn(s->arg);
-        if (err)
+        if (err || s->done)
             return err;
         s->sent_at = co_now();
         s->turns++;

@@ -22,15 +22,16 @@ struct live_sender {
     struct live_consumer consumer;
     struct live_sender_settings set;
     bool paused;
+    bool done;       /* somebody said that it is over: run() returns NULL */
     co_usec sent_at; /* the last turn */
     unsigned turns;  /* since the start */
-    void *arg;       /* for these, which may change `set` and `paused`: */
+    void *arg;       /* for these, which may change `set`, `paused`, `done`, and the consumer: */
     err_t (*on_readable)(void *arg); /* the peer said something, or left: read it now */
     err_t (*on_turn)(void *arg);     /* once each turn, before it sends */
 };
 
-/* Send until the peer leaves or somebody stops the coroutine: the error says which. The consumer
- * is open already and stays open. Yields. */
+/* Send until it is done, or the peer leaves or somebody stops the coroutine: the error says which.
+ * The consumer is open already and stays open. Yields. */
 err_t live_sender_run(struct live_sender *s) __attribute__((warn_unused_result));
 
 /* Send what is there as far as the peer takes it at once: the last words of a stream that ended,

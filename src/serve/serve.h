@@ -7,6 +7,7 @@
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
+#include "base/pithy.h"
 #include "co/co.h"
 #include "conf/conf.h"
 #include "live/source.h"
@@ -23,7 +24,9 @@ struct serve {
     struct conf *conf;    /* the snapshot in force: take a reference to keep it */
     unsigned generation;  /* changes with each new snapshot */
     struct live_registry *streams;
-    unsigned publishers, players; /* at this moment */
+    const char *signature, *version; /* who we are, for those who ask */
+    struct pithy pithy;              /* sample lines of the log */
+    unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */
     void (*on_publish)(void *arg, const struct conf_vhost *vhost, const struct serve_stream *s,
                        struct live_source *src);

@@ -96,6 +96,19 @@ err_t rtmp_conn_poll(struct rtmp_conn *c)
     return err ? err : rtmp_in_feed(&c->in, scratch, n);
 }
 
+err_t rtmp_conn_drain(struct rtmp_conn *c)
+{
+    size_t n;
+    err_t err;
+
+    do {
+        err = io_read_now(c->io, scratch, sizeof(scratch), &n);
+        if (!err)
+            err = rtmp_in_feed(&c->in, scratch, n);
+    } while (!err && n == sizeof(scratch));
+    return err;
+}
+
 err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
 {
     for (;;) {

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* listeners.c - the set of endpoints that a server listens on. */
+#include "app/listeners.h"
+
+#include "base/log.h"
+#include "co/co.h"
+#include "co/io_tcp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BACKLOG = 4096, /* a join storm waits here; the system's somaxconn may be less */
+    ACCEPTS_A_TURN = 64,
+};
+
+struct listener {
+    struct listener *next;
+    struct listeners *all;
+    char *text;               /* the endpoint as written */
+    struct io_listener *sock;
+    struct co *co;            /* that accepts, once it runs */
+    bool closing;
+};
+
+struct listeners {
+    void (*on_accept)(void *arg, int fd);
+    void *arg;
+    struct listener *list;
+    struct co_group group;
+};
+
+struct listeners *listeners_new(void (*on_accept)(void *arg, int fd), void *arg)
+{
+    struct listeners *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        abort();
+    *l = (struct listeners){ .on_accept = on_accept, .arg = arg };
+    co_group_init(&l->group);
+    return l;
+}
+
+static void listener_free(struct listener *one)
+{
+    io_listener_close(one->sock);
+    free(one->text);
+    free(one);
+}
+
+/* A storm of connections must not keep the thread: others run after so many. */
+static void breathe(unsigned *accepted)
+{
+    if (++*accepted % ACCEPTS_A_TURN == 0)
+        co_yield();
+}
+
+static err_t accept_main(void *arg)
+{
+    struct listener *one = arg;
+    unsigned accepted = 0;
+    err_t err;
+    int fd;
+
+    one->co = co_self();
+    while (!one->closing) {
+        err = io_accept(one->sock, &fd);
+        if (!err) {
+            one->all->on_accept(one->all->arg, fd);
+            breathe(&accepted);
+        } else if (err_code(err) == ERR_STOPPED) {
+            err_free(&err);
+        } else {
+            log_end(one->text, &err); /* the system's fault: it may pass */
+            err = co_sleep(CO_SECONDS(1));
+            err_free(&err);
+        }
+    }
+    log_trace("no longer listening on %s", one->text);
+    listener_free(one);
+    return NULL;
+}
+
+static err_t open_one(struct listeners *l, const struct conf_endpoint *e, struct listener **out)
+{
+    struct listener *one = calloc(1, sizeof(*one));
+    err_t err;
+
+    if (!one || !(one->text = strdup(e->text)))
+        abort();
+    one->all = l;
+    err = io_listen(&one->sock, e->host, e->port, BACKLOG);
+    if (!err)
+        err = co_go(&l->group, "accept", accept_main, one);
+    if (err)
+        listener_free(one);
+    else
+        *out = one;
+    return err ? err_wrap(err, "listen %s", e->text) : NULL;
+}
+
+static struct listener **find(struct listeners *l, const char *text)
+{
+    struct listener **at = &l->list;
+
+    while (*at && strcmp((*at)->text, text) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Out of the list; its coroutine closes and frees it. */
+static void close_at(struct listener **at)
+{
+    struct listener *one = *at;
+
+    *at = one->next;
+    one->closing = true;
+    if (one->co)
+        co_stop(one->co);
+}
+
+static bool is_wanted(const struct conf_endpoints *wanted, const char *text)
+{
+    for (size_t i = 0; i < wanted->n; i++) {
+        if (strcmp(wanted->v[i].text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+err_t listeners_open(struct listeners *l, const struct conf_endpoints *wanted)
+{
+    struct listener *old = l->list; /* new ones go in front of it */
+
+    for (size_t i = 0; i < wanted->n; i++) {
+        struct listener *one = NULL;
+        err_t err;
+
+        if (*find(l, wanted->v[i].text))
+            continue;
+        err = open_one(l, &wanted->v[i], &one);
+        if (err) {
+            while (l->list != old)
+                close_at(&l->list);
+            return err;
+        }
+        one->next = l->list;
+        l->list = one;
+    }
+    for (struct listener **at = &l->list; *at;) {
+        if (is_wanted(wanted, (*at)->text))
+            at = &(*at)->next;
+        else
+            close_at(at);
+    }
+    return NULL;
+}
+
+void listeners_close(struct listeners *l)
+{
+    while (l->list)
+        close_at(&l->list);
+}
+
+void listeners_free(struct listeners *l)
+{
+    err_t err;
+
+    listeners_close(l);
+    err = co_group_wait(&l->group);
+    err_free(&err);
+    free(l);
+}

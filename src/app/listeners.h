@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* listeners.h - the set of endpoints that a server listens on; changes as a whole or not at all. */
+#ifndef APP_LISTENERS_H
+#define APP_LISTENERS_H
+
+#include "base/err.h"
+#include "conf/settings.h"
+
+struct listeners;
+
+/* on_accept(arg, fd) gets each connection and owns its descriptor. It must not yield. */
+struct listeners *listeners_new(void (*on_accept)(void *arg, int fd), void *arg);
+/* Listen on exactly these endpoints: those that are new are opened first, and if one cannot be,
+ * everything stays as it was. Those no longer wanted are closed. Does not yield. */
+err_t listeners_open(struct listeners *l, const struct conf_endpoints *wanted)
+    __attribute__((warn_unused_result));
+void listeners_close(struct listeners *l); /* all of them; does not yield */
+void listeners_free(struct listeners *l);  /* closes and waits until they are. Yields. */
+
+#endif

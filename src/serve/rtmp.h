@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmp.h - serve one RTMP client: an encoder that publishes, or a player. */
+#ifndef SERVE_RTMP_H
+#define SERVE_RTMP_H
+
+#include "serve/serve.h"
+
+struct rtmp_session; /* owned by its coroutine */
+
+/* Take over an accepted descriptor; on error it is still the caller's. */
+err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd)
+    __attribute__((warn_unused_result));
+/* For a session whose coroutine could not be started. */
+void rtmp_session_free(struct rtmp_session *s);
+/* co_fn: serve the client until it leaves, log why, free the session. Always returns NULL. */
+err_t rtmp_session_main(void *session);
+/* The same over any pipe, for tests: serves until the end and returns why it ended. */
+err_t rtmp_session_run(struct serve *serve, struct io *io, const char *ip)
+    __attribute__((warn_unused_result));
+
+#endif

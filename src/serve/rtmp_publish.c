@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmp_publish.c - take in a stream that a client publishes. */
+#include "base/log.h"
+#include "serve/rtmp_media.h"
+#include "serve/rtmp_session.h"
+
+#include <stdlib.h>
+
+/* The most that a merged read lets the kernel collect; its timer ends the wait long before. */
+enum { MERGED_READ = 1 << 20 };
+
+struct publishing {
+    struct co_timer timer; /* looks whether the publisher is silent; first, see watch() */
+    const char *late;      /* it was: what did not come */
+    bool idle;             /* nobody watched for too long */
+    struct rtmp_session *s;
+    struct live_source *src;
+    struct live_publisher publisher;
+    struct rtmp_media media;
+    bool over;          /* the client ended it: back to saying what it wants */
+    uint64_t messages, sampled_at; /* of media and data */
+};
+
+/* When the next look is due: messages only note their time, and once in a while somebody looks
+ * whether it is long ago. */
+static co_usec silence_allowed(const struct publishing *p)
+{
+    const struct conf_publish *set = &p->s->vhost->publish;
+
+    return p->messages ? set->normal_timeout : set->firstpkt_timeout;
+}
+
+static bool nobody_watches(const struct publishing *p, co_usec now)
+{
+    co_usec limit = p->s->vhost->publish.kickoff_for_idle;
+    co_usec since = live_source_idle_since(p->src);
+
+    return limit > 0 && since > 0 && now - since >= limit;
+}
+
+static void watch(struct co_timer *t)
+{
+    struct publishing *p = (struct publishing *)(void *)t;
+    co_usec now = co_now(), next = p->publisher.active_at + silence_allowed(p);
+
+    if (nobody_watches(p, now)) {
+        p->idle = true;
+        co_stop(p->s->co);
+    } else if (now >= next) {
+        p->late = p->messages ? "message" : "first message";
+        co_stop(p->s->co);
+    } else {
+        if (p->s->vhost->publish.kickoff_for_idle > 0 && next > now + CO_SECONDS(1))
+            next = now + CO_SECONDS(1);
+        co_timer_set(t, next, watch);
+    }
+}
+
+static bool is_media(uint8_t type)
+{
+    return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_DATA ||
+           type == RTMP_DATA_AMF3;
+}
+
+/* FMLE says FCUnpublish and wants to be told three times; others just delete the stream. */
+static err_t unpublished(struct publishing *p, const struct rtmp_command *c)
+{
+    struct wr out, body;
+
+    p->over = true;
+    if (c->id != RTMP_CMD_FC_UNPUBLISH)
+        return rtmp_answer(p->s, c);
+    wr_init(&out, RTMP_REPLY_MAX);
+    wr_init(&body, RTMP_REPLY_MAX);
+    rtmp_reply_fc(&body, RTMP_UNPUBLISH_SUCCESS);
+    rtmp_conn_put(&p->s->conn, &out, RTMP_COMMAND, p->s->stream_id, &body);
+    wr_free(&body);
+    rtmp_reply_result(&body, c->transaction);
+    rtmp_conn_put(&p->s->conn, &out, RTMP_COMMAND, 0, &body);
+    wr_free(&body);
+    rtmp_put_status(p->s, &out, RTMP_UNPUBLISH_SUCCESS, NULL);
+    return rtmp_conn_send_all(&p->s->conn, &out);
+}
+
+static err_t on_command(struct publishing *p, const struct rtmp_msg *msg)
+{
+    struct rtmp_command c = { 0 };
+    err_t err = rtmp_command_parse(&c, msg);
+
+    if (err)
+        return err;
+    switch (c.id) {
+    case RTMP_CMD_FC_UNPUBLISH:
+    case RTMP_CMD_DELETE_STREAM:
+    case RTMP_CMD_CLOSE_STREAM:
+        err = unpublished(p, &c);
+        break;
+    case RTMP_CMD_PUBLISH: /* of the same stream again: OBS and others repeat it when unsure */
+        err = rtmp_tell(p->s, RTMP_PUBLISH_START, NULL);
+        break;
+    default:
+        err = rtmp_answer(p->s, &c);
+    }
+    rtmp_command_free(&c);
+    return err;
+}
+
+static err_t on_message(struct publishing *p, struct rtmp_msg *msg)
+{
+    err_t err = NULL;
+
+    p->publisher.active_at = co_now();
+    if (is_media(msg->type)) {
+        p->messages++;
+        rtmp_media_push(&p->media, msg);
+    } else if (msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3) {
+        err = on_command(p, msg);
+    }
+    rtmp_conn_release(&p->s->conn, msg);
+    return err;
+}
+
+static void sample(struct publishing *p)
+{
+    struct rtmp_session *s = p->s;
+    co_usec now = p->publisher.active_at;
+
+    if ((p->messages & 0x3f) != 0 || p->messages == p->sampled_at)
+        return;
+    p->sampled_at = p->messages;
+    kbps_sample(&s->in_kbps, s->io->bytes_in, now);
+    kbps_sample(&s->out_kbps, s->io->bytes_out, now);
+    if (!pithy_due(&s->serve->pithy, PITHY_PUBLISH, now, s->conf->pithy_print))
+        return;
+    log_trace("%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%d, p1stpt=%d, pnt=%d",
+              pithy_name(PITHY_PUBLISH), (long long)(now - s->began_at), KBPS_ARGS(&s->out_kbps),
+              KBPS_ARGS(&s->in_kbps), s->vhost->publish.mr,
+              (int)(s->vhost->publish.mr_latency / 1000),
+              (int)(s->vhost->publish.firstpkt_timeout / 1000),
+              (int)(s->vhost->publish.normal_timeout / 1000));
+}
+
+static void obey_read(struct publishing *p)
+{
+    io_tcp_read_low(p->s->io, p->s->vhost->publish.mr ? MERGED_READ : 1);
+}
+
+static err_t obey(struct publishing *p)
+{
+    bool changed;
+    err_t err = rtmp_obey(p->s, &changed);
+
+    if (err || !changed)
+        return err;
+    obey_read(p);
+    io_tcp_nodelay(p->s->io, p->s->vhost->tcp_nodelay);
+    return NULL;
+}
+
+/* Merged read: the kernel wakes nobody before the time is up, then all is read at once. */
+static err_t merged_wait(struct publishing *p)
+{
+    struct rtmp_session *s = p->s;
+    err_t err = NULL;
+
+    if (io_wait(s->io, false, s->vhost->publish.mr_latency) == CO_STOPPED)
+        err = co_check();
+    return err ? err : rtmp_conn_drain(&s->conn);
+}
+
+/* One message, or with merged reads all of some hundred milliseconds. */
+static err_t turn(struct publishing *p)
+{
+    struct rtmp_session *s = p->s;
+    struct rtmp_msg msg;
+    err_t err = obey(p);
+
+    if (!err && s->vhost->publish.mr) {
+        err = merged_wait(p);
+        while (!err && !p->over && rtmp_conn_pop(&s->conn, &msg))
+            err = on_message(p, &msg);
+        if (!err && rtmp_conn_owes(&s->conn))
+            err = rtmp_conn_flush(&s->conn);
+    } else if (!err) {
+        err = rtmp_conn_read(&s->conn, &msg);
+        if (!err)
+            err = on_message(p, &msg);
+    }
+    if (!err)
+        sample(p);
+    return err ? err : co_check();
+}
+
+static err_t begin(struct publishing *p)
+{
+    struct rtmp_session *s = p->s;
+    static const enum live_takeover takeover[] = {
+        [CONF_TAKEOVER_OFF] = LIVE_TAKEOVER_OFF,
+        [CONF_TAKEOVER_STALE] = LIVE_TAKEOVER_STALE,
+        [CONF_TAKEOVER_ON] = LIVE_TAKEOVER_ON,
+    };
+    bool replaces = live_source_publishing(p->src);
+    struct serve_stream names = { s->vhost->name, s->url.app, s->url.stream, s->url.param,
+                                  s->tc_url, s->page_url, s->ip };
+    err_t err;
+
+    p->publisher = (struct live_publisher){ .co = s->co, .ip = s->ip, .active_at = co_now() };
+    err = live_source_begin(p->src, &p->publisher, takeover[s->vhost->publish.takeover]);
+    if (err)
+        return err;
+    s->serve->publishers++;
+    if (replaces) {
+        log_trace("takes over %s", live_source_name(p->src));
+        s->serve->on_unpublish(s->serve->arg, p->src);
+    }
+    s->serve->on_publish(s->serve->arg, s->vhost, &names, p->src);
+    return NULL;
+}
+
+static void end(struct publishing *p)
+{
+    struct serve *serve = p->s->serve;
+
+    serve->publishers--;
+    if (!p->publisher.replaced)
+        serve->on_unpublish(serve->arg, p->src);
+    live_source_end(p->src, &p->publisher);
+    io_tcp_read_low(p->s->io, 1);
+    if (p->media.bad)
+        log_warn("%u broken messages of %s were left out", p->media.bad,
+                 live_source_name(p->src));
+}
+
+static err_t tell_started(struct rtmp_session *s)
+{
+    struct wr out, body;
+
+    wr_init(&out, RTMP_REPLY_MAX);
+    wr_init(&body, RTMP_REPLY_MAX);
+    if (s->fc_publish) {
+        rtmp_reply_fc(&body, RTMP_PUBLISH_START);
+        rtmp_conn_put(&s->conn, &out, RTMP_COMMAND, s->stream_id, &body);
+        wr_free(&body);
+    }
+    rtmp_put_status(s, &out, RTMP_PUBLISH_START, NULL);
+    return rtmp_conn_send_all(&s->conn, &out);
+}
+
+static err_t published(struct publishing *p)
+{
+    err_t err = tell_started(p->s);
+
+    co_stack_trim();
+    obey_read(p);
+    watch(&p->timer);
+    while (!err && !p->over)
+        err = turn(p);
+    co_timer_cancel(&p->timer);
+    if (p->publisher.replaced) {
+        err_free(&err);
+        err = err_new(ERR_REPLACED, "%s", live_source_name(p->src));
+    } else if (err_code(err) == ERR_STOPPED && p->idle) {
+        err_free(&err);
+        err = err_new(ERR_IDLE, "kickoff_for_idle of %s", live_source_name(p->src));
+    } else if (err_code(err) == ERR_STOPPED && p->late) {
+        err_free(&err);
+        err = err_new(ERR_IO_TIMEOUT, "no %s for %lld ms", p->late,
+                      (long long)silence_allowed(p) / 1000);
+    }
+    return err;
+}
+
+/* The client is told why not; `err` is what ends the session. */
+static err_t refuse(struct rtmp_session *s, enum rtmp_status status, err_t err)
+{
+    err_t untold = rtmp_tell(s, status, NULL);
+
+    err_free(&untold);
+    return err;
+}
+
+static err_t publish(struct publishing *p)
+{
+    struct rtmp_session *s = p->s;
+    struct live_settings set = serve_live_settings(s->conf, s->vhost);
+    char *name = rtmp_stream_name(s);
+    err_t err;
+
+    p->src = live_registry_get(s->serve->streams, name, &set);
+    free(name);
+    live_source_settings(p->src, &set);
+    p->media = (struct rtmp_media){ .src = p->src, .signature = s->serve->signature };
+    err = begin(p);
+    if (err) {
+        err = refuse(s, RTMP_PUBLISH_BAD_NAME, err);
+    } else {
+        err = published(p);
+        end(p);
+    }
+    (void)live_source_unref(p->src);
+    return err;
+}
+
+err_t rtmp_publish(struct rtmp_session *s)
+{
+    struct publishing p = { .s = s };
+    err_t err = rtmp_allowed(s, CONF_PUBLISH);
+
+    rtmp_deadline(s, 0, NULL); /* from here on the silence of the publisher is watched */
+    err = err ? refuse(s, RTMP_PUBLISH_DENIED, err) : publish(&p);
+    s->fc_publish = false;
+    return err ? err_wrap(err, "publish %s/%s", s->url.app, s->url.stream) : NULL;
+}

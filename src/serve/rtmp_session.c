@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmp_session.c - the life of one RTMP client: its phases, its deadlines, its end. */
+#include "serve/rtmp_session.h"
+
+#include "base/log.h"
+#include "serve/rtmp_media.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static struct rtmp_session *session_new(struct serve *serve, struct io *io)
+{
+    struct rtmp_session *s = calloc(1, sizeof(*s));
+    const struct conf_limits *limits = &serve->conf->limits;
+
+    if (!s)
+        abort();
+    s->serve = serve;
+    s->io = io;
+    s->conf = conf_ref(serve->conf);
+    s->generation = serve->generation;
+    s->setup = (struct rtmp_in_setup){
+        .alloc = rtmp_media_alloc,
+        .release = rtmp_media_release,
+        .max_message_size = (uint32_t)limits->max_message_size,
+        .max_chunk_streams = (uint32_t)limits->max_chunk_streams,
+        .max_inflight = (size_t)limits->max_partial_size,
+    };
+    return s;
+}
+
+err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd)
+{
+    int on = 1;
+    struct io *io;
+    err_t err = io_tcp_open(&io, fd);
+
+    if (err)
+        return err;
+    /* A peer whose machine died says nothing: the kernel asks it now and then. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    *out = session_new(serve, io);
+    return NULL;
+}
+
+void rtmp_session_free(struct rtmp_session *s)
+{
+    co_timer_cancel(&s->timer);
+    rtmp_conn_fini(&s->conn);
+    rtmp_url_free(&s->url);
+    (void)conf_unref(s->conf);
+    io_close(s->io);
+    free(s->tc_url);
+    free(s->page_url);
+    free(s);
+}
+
+static void on_deadline(struct co_timer *t)
+{
+    struct rtmp_session *s =
+        (struct rtmp_session *)(void *)((char *)t - offsetof(struct rtmp_session, timer));
+
+    co_stop(s->co); /* s->late tells why */
+}
+
+void rtmp_deadline(struct rtmp_session *s, co_usec t, const char *late)
+{
+    co_timer_cancel(&s->timer);
+    s->late = late;
+    if (t > 0)
+        co_timer_set(&s->timer, co_now() + t, on_deadline);
+}
+
+err_t rtmp_find_vhost(struct rtmp_session *s, const char *name)
+{
+    struct conf *old = s->conf;
+
+    s->conf = conf_ref(s->serve->conf);
+    s->generation = s->serve->generation;
+    s->vhost = conf_vhost_find(s->conf, name);
+    (void)conf_unref(old);
+    if (!s->vhost)
+        return err_new(ERR_NO_VHOST, "\"%s\", and there is no __defaultVhost__", name);
+    if (!s->vhost->enabled)
+        return err_new(ERR_VHOST_DISABLED, "%s", s->vhost->name);
+    return NULL;
+}
+
+err_t rtmp_obey(struct rtmp_session *s, bool *changed)
+{
+    err_t err;
+
+    *changed = s->generation != s->serve->generation;
+    if (!*changed)
+        return NULL;
+    err = rtmp_find_vhost(s, s->url.vhost);
+    return err ? err_wrap(err, "the configuration changed") : NULL;
+}
+
+err_t rtmp_allowed(struct rtmp_session *s, enum conf_action what)
+{
+    err_t err = conf_security_check(&s->vhost->security, what, s->ip);
+
+    if (!err)
+        err = conf_refer_check(&s->vhost->refer, what, s->page_url ? s->page_url : "");
+    return err;
+}
+
+char *rtmp_stream_name(const struct rtmp_session *s)
+{
+    const char *vhost = s->vhost->name;
+    size_t size = strlen(vhost) + strlen(s->url.app) + strlen(s->url.stream) + 3;
+    char *name = malloc(size);
+
+    if (!name)
+        abort();
+    (void)snprintf(name, size, "%s/%s/%s", vhost, s->url.app, s->url.stream);
+    return name;
+}
+
+static err_t serve_client(struct rtmp_session *s)
+{
+    err_t err;
+
+    rtmp_deadline(s, s->conf->limits.handshake_timeout, "handshake and connect");
+    s->io->write_timeout = s->conf->rtmp.send_timeout;
+    err = rtmp_accept(s);
+    while (!err) {
+        enum rtmp_want want;
+
+        rtmp_deadline(s, s->conf->limits.idle_timeout, "publish or play");
+        err = rtmp_identify(s, &want);
+        if (!err)
+            err = want == RTMP_WANT_PUBLISH ? rtmp_publish(s) : rtmp_play(s);
+    }
+    return err;
+}
+
+/* Why it really ended: a coroutine that was stopped because a phase took too long was not asked
+ * to stop by anybody else. */
+static err_t reason(struct rtmp_session *s, err_t err)
+{
+    if (s->late && !s->timer.prev && err_code(err) == ERR_STOPPED) {
+        err_free(&err);
+        err = err_new(ERR_IO_TIMEOUT, "no %s in time", s->late);
+    }
+    return err;
+}
+
+static err_t run(struct rtmp_session *s)
+{
+    s->co = co_self();
+    s->began_at = co_now();
+    kbps_init(&s->in_kbps, 0, s->began_at);
+    kbps_init(&s->out_kbps, 0, s->began_at);
+    return reason(s, serve_client(s));
+}
+
+err_t rtmp_session_main(void *session)
+{
+    struct rtmp_session *s = session;
+    err_t err;
+
+    co_new_cid();
+    io_tcp_peer(s->io, s->ip, &s->port);
+    if (!s->ip[0] && s->conf->empty_ip_ok) { /* a load balancer looked whether we are there */
+        rtmp_session_free(s);
+        return NULL;
+    }
+    log_trace("RTMP client ip=%s:%d, fd=%d", s->ip, s->port, io_tcp_fd(s->io));
+    err = run(s);
+    log_end("client finished", &err);
+    rtmp_session_free(s);
+    return NULL;
+}
+
+err_t rtmp_session_run(struct serve *serve, struct io *io, const char *ip)
+{
+    struct rtmp_session *s = session_new(serve, io);
+    err_t err;
+
+    (void)snprintf(s->ip, sizeof(s->ip), "%s", ip);
+    err = run(s);
+    rtmp_session_free(s);
+    return err;
+}

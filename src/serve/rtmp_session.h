@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmp_session.h - the state of one RTMP client, for the files of serve/rtmp_* alone.
+ *
+ * One coroutine runs through the phases: handshake and connect, commands until the client says
+ * what it wants, publish or play, and commands again. A phase that must make progress has a
+ * deadline; when it passes, the coroutine is stopped and the end says which phase it was.
+ */
+#ifndef SERVE_RTMP_SESSION_H
+#define SERVE_RTMP_SESSION_H
+
+#include "base/kbps.h"
+#include "co/io_tcp.h"
+#include "proto/rtmp/command.h"
+#include "proto/rtmp/conn.h"
+#include "proto/rtmp/reply.h"
+#include "proto/rtmp/url.h"
+#include "serve/rtmp.h"
+
+enum { RTMP_REPLY_MAX = 64 * 1024 };
+
+/* What the client asked for: what the next phase is. */
+enum rtmp_want { RTMP_WANT_PUBLISH, RTMP_WANT_PLAY };
+
+struct rtmp_session {
+    struct serve *serve;
+    struct io *io;
+    struct rtmp_in_setup setup;
+    struct rtmp_conn conn;
+
+    struct conf *conf; /* the snapshot it obeys, with a reference; vhost points into it */
+    const struct conf_vhost *vhost;
+    unsigned generation;
+
+    struct co *co;
+    struct co_timer timer;  /* of the phase */
+    const char *late;       /* what did not come in time; NULL while all is well */
+
+    char ip[IO_ADDR_SIZE];
+    int port;
+    char *tc_url, *page_url; /* from connect */
+    bool fc_publish;         /* the client sent FCPublish: it waits for onFCPublish */
+    struct rtmp_url url;     /* of the stream, once one is asked for */
+    uint32_t stream_id;      /* of the message that asked */
+    co_usec began_at;
+    struct kbps in_kbps, out_kbps;
+};
+
+/* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
+err_t rtmp_accept(struct rtmp_session *s) __attribute__((warn_unused_result));
+err_t rtmp_identify(struct rtmp_session *s, enum rtmp_want *want)
+    __attribute__((warn_unused_result));
+err_t rtmp_publish(struct rtmp_session *s) __attribute__((warn_unused_result));
+err_t rtmp_play(struct rtmp_session *s) __attribute__((warn_unused_result));
+
+/* The phase ends in time, or the coroutine is stopped with `late` telling what was missing.
+ * Without (t 0) it may take for ever. */
+void rtmp_deadline(struct rtmp_session *s, co_usec t, const char *late);
+
+/* The vhost of that name in the snapshot in force; takes over to it. ERR_NO_VHOST,
+ * ERR_VHOST_DISABLED. */
+err_t rtmp_find_vhost(struct rtmp_session *s, const char *name) __attribute__((warn_unused_result));
+/* Once a turn: has the configuration changed? Then obey the new one, *changed is true. */
+err_t rtmp_obey(struct rtmp_session *s, bool *changed) __attribute__((warn_unused_result));
+/* May this client do that to this stream? */
+err_t rtmp_allowed(struct rtmp_session *s, enum conf_action what)
+    __attribute__((warn_unused_result));
+
+/* Answer a command that any phase may see. */
+err_t rtmp_answer(struct rtmp_session *s, const struct rtmp_command *c)
+    __attribute__((warn_unused_result));
+/* One onStatus on the client's stream. */
+err_t rtmp_tell(struct rtmp_session *s, enum rtmp_status status, const char *text)
+    __attribute__((warn_unused_result));
+/* Put an onStatus (and more of the kind) into a batch. */
+void rtmp_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
+                     const char *text);
+
+/* "vhost/app/stream", malloc'ed. */
+char *rtmp_stream_name(const struct rtmp_session *s);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* forward_one.c - one stream to one destination, again and again while the stream is live. */
+#include "sink/forward_one.h"
+
+#include "base/log.h"
+#include "co/dns.h"
+#include "proto/rtmp/client.h"
+#include "proto/rtmp/command.h"
+#include "serve/rtmp_wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a destination may take to answer, or to take any bytes; and the pauses before it is
+ * called again: doubled each time, from the first to the longest. */
+#define ANSWER CO_SECONDS(5)
+#define FIRST_PAUSE CO_SECONDS(1)
+#define LONGEST_PAUSE CO_SECONDS(10)
+
+static char *must(char *text)
+{
+    if (!text)
+        abort();
+    return text;
+}
+
+static char *make_url(const struct conf_endpoint *to, const struct forward_names *n)
+{
+    bool v6 = strchr(to->host, ':') != NULL;
+    bool named = strcmp(n->vhost, "__defaultVhost__") != 0;
+    char *url;
+
+    if (asprintf(&url, "rtmp://%s%s%s:%d/%s/%s%s%s%s", v6 ? "[" : "", to->host, v6 ? "]" : "",
+                 to->port, n->app, n->stream, n->param,
+                 !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "") < 0)
+        abort();
+    return url;
+}
+
+struct forward *forward_new(struct serve *serve, const struct conf_endpoint *to,
+                            const struct forward_names *names, struct live_source *src)
+{
+    struct forward *f = calloc(1, sizeof(*f));
+
+    if (!f)
+        abort();
+    f->serve = serve;
+    f->host = must(strdup(to->host));
+    f->port = to->port;
+    f->url = make_url(to, names);
+    f->src = live_source_ref(src);
+    f->conf = conf_ref(serve->conf);
+    f->vhost = conf_vhost_find(f->conf, names->vhost);
+    return f;
+}
+
+void forward_free(struct forward *f)
+{
+    (void)live_source_unref(f->src);
+    (void)conf_unref(f->conf);
+    free(f->host);
+    free(f->url);
+    free(f);
+}
+
+void forward_end(struct forward *f)
+{
+    f->ending = true;
+    if (f->co)
+        co_stop(f->co);
+}
+
+/* Servers say little while they are published to; a refusal ends it. */
+static err_t on_message(const struct rtmp_msg *msg)
+{
+    struct rtmp_command c = { 0 };
+    const char *level, *code;
+    err_t err;
+
+    if (msg->type != RTMP_COMMAND && msg->type != RTMP_COMMAND_AMF3)
+        return NULL;
+    err = rtmp_command_parse(&c, msg);
+    if (err)
+        return err;
+    level = amf_get_string(&c.args[1], "level", "");
+    code = amf_get_string(&c.args[1], "code", "");
+    if (c.id == RTMP_CMD_ON_STATUS && strcmp(level, "error") == 0)
+        err = err_new(ERR_RTMP_REJECTED, "%.64s", code);
+    rtmp_command_free(&c);
+    return err;
+}
+
+static err_t on_readable(void *arg)
+{
+    struct forward *f = arg;
+    struct rtmp_msg msg;
+    err_t err = rtmp_conn_poll(&f->conn);
+
+    while (!err && rtmp_conn_pop(&f->conn, &msg)) {
+        err = on_message(&msg);
+        rtmp_conn_release(&f->conn, &msg);
+    }
+    if (!err && rtmp_conn_owes(&f->conn))
+        err = rtmp_conn_flush(&f->conn);
+    return err;
+}
+
+static err_t on_turn(void *arg)
+{
+    struct forward *f = arg;
+    uint64_t dropped = f->sender.consumer.dropped - f->dropped;
+    co_usec now = co_now();
+
+    if (dropped > 0) {
+        log_warn("slow destination %s: %llu packets left out, it goes on at a key frame", f->url,
+                 (unsigned long long)dropped);
+        f->dropped = f->sender.consumer.dropped;
+    }
+    if ((f->sender.turns & 15) == 0) {
+        kbps_sample(&f->in_kbps, f->io->bytes_in, now);
+        kbps_sample(&f->out_kbps, f->io->bytes_out, now);
+    }
+    if (pithy_due(&f->serve->pithy, PITHY_FORWARD, now, f->conf->pithy_print))
+        log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", to=%s",
+                  pithy_name(PITHY_FORWARD), (long long)(now - f->began_at) / 1000,
+                  (unsigned long long)live_consumer_pending(&f->sender.consumer),
+                  KBPS_ARGS(&f->out_kbps), KBPS_ARGS(&f->in_kbps), f->url);
+    return NULL;
+}
+
+static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t stream_id)
+{
+    const uint32_t param[LIVE_PARAMS] = {
+        [RTMP_WIRE_CHUNK_SIZE] = f->conn.out_chunk_size,
+        [RTMP_WIRE_STREAM_ID] = stream_id,
+    };
+    err_t err, bye = NULL;
+
+    log_trace("forward to %s: publishing", f->url);
+    f->began_at = co_now();
+    f->dropped = 0;
+    kbps_init(&f->in_kbps, f->io->bytes_in, f->began_at);
+    kbps_init(&f->out_kbps, f->io->bytes_out, f->began_at);
+    f->sender = (struct live_sender){
+        .io = f->io, .arg = f, .on_readable = on_readable, .on_turn = on_turn,
+        .set = { .mw_latency = f->vhost->play.mw_latency, .mw_msgs = (unsigned)f->vhost->play.mw_msgs },
+    };
+    live_consumer_open(&f->sender.consumer, f->src, &rtmp_wire, param);
+    err = live_sender_run(&f->sender);
+    if (f->ending) {
+        live_sender_flush(&f->sender);
+        bye = rtmp_client_unpublish(&f->conn, url, stream_id);
+        err_free(&bye); /* a destination that does not hear it sees the connection close */
+    }
+    live_consumer_close(&f->sender.consumer);
+    return err;
+}
+
+static err_t converse(struct forward *f)
+{
+    struct rtmp_url url;
+    uint32_t stream_id = 0;
+    err_t err = rtmp_url_parse(&url, f->url);
+
+    if (err)
+        return err;
+    rtmp_conn_init(&f->conn, f->io, &rtmp_in_heap);
+    err = rtmp_client_connect(&f->conn, &url, NULL);
+    if (!err)
+        err = rtmp_client_publish(&f->conn, &url, &stream_id);
+    co_stack_trim();
+    if (!err)
+        err = send_stream(f, &url, stream_id);
+    rtmp_conn_fini(&f->conn);
+    rtmp_url_free(&url);
+    return err;
+}
+
+static err_t forward_once(struct forward *f)
+{
+    err_t err;
+
+    f->began_at = 0;
+    err = co_dns_connect(&f->io, f->host, f->port, NULL, ANSWER);
+    if (err)
+        return err;
+    f->io->read_timeout = ANSWER;
+    f->io->write_timeout = ANSWER;
+    err = converse(f);
+    io_close(f->io);
+    f->io = NULL;
+    return err;
+}
+
+static void tell_failed(struct forward *f, err_t *err, co_usec pause)
+{
+    char what[400];
+
+    (void)snprintf(what, sizeof(what), "forward to %.300s, again in %lld s", f->url,
+                   (long long)pause / 1000000);
+    log_end(what, err);
+}
+
+err_t forward_main(void *forward)
+{
+    struct forward *f = forward;
+    co_usec pause = FIRST_PAUSE;
+    err_t err = NULL;
+
+    f->co = co_self();
+    log_trace("forward %s to %s: connecting", live_source_name(f->src), f->url);
+    while (!f->ending && !(err = co_check())) {
+        err = forward_once(f);
+        if (f->ending)
+            break;
+        if (f->began_at && co_now() - f->began_at > LONGEST_PAUSE)
+            pause = FIRST_PAUSE; /* it was well for a while */
+        tell_failed(f, &err, pause);
+        err = co_sleep(pause);
+        err_free(&err);
+        pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE;
+    }
+    err_free(&err);
+    log_trace("forward %s to %s: ended", live_source_name(f->src), f->url);
+    forward_free(f);
+    return NULL;
+}
