@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* test_conf_values.c - what directives say becomes typed values, or an error that helps. */
+#include "conf_mem.h"
+
+/* ------------------------------------------------------------------ errors and warnings */
+
+#define IN_VHOST(text) "listen 1935; daemon off; vhost v { " text " }"
+
+static const struct {
+    const char *text;
+    enum err_code code;
+    const char *says;
+} bad[] = {
+    { "listn 1;", ERR_CONF, "main:1 : unknown directive \"listn\" in the file itself : "
+      "the nearest name is \"rtmp.listen\"" },
+    { "\n\nmax_conections 1;", ERR_CONF, "main:3 : unknown directive \"max_conections\"" },
+    { "max_conections 1;", ERR_CONF, "\"max_connections\"" },
+    { "hls { }", ERR_CONF, "its place is vhost" },
+    { IN_VHOST("play { gop_cach on; }"), ERR_CONF,
+      "in vhost.play : the nearest name is \"gop_cache\"" },
+    { IN_VHOST("gop_cach on;"), ERR_CONF, "the nearest name is \"play.gop_cache\"" },
+    { IN_VHOST("hls_fragment 10;"), ERR_CONF, "its place is vhost.hls" },
+    { IN_VHOST("max_connections 10;"), ERR_CONF, "its place is the file itself" },
+    { IN_VHOST("mr { enable on; }"), ERR_CONF, "unknown directive \"mr\"" },
+    { "rtmp { vhost x { } }", ERR_CONF, "unknown directive \"vhost\" in rtmp" },
+    { "vhost { }", ERR_CONF, "\"vhost\" needs a name" },
+    { "vhost '' { }", ERR_CONF, "\"vhost\" needs a name" },
+    { "max_connections { }", ERR_CONF, "no block" },
+    { IN_VHOST("play on;"), ERR_CONF, "is a block" },
+    { IN_VHOST("http_remux { } http_remux { }"), ERR_CONF, "a second \"http_remux\"" },
+    { "max_connections x;", ERR_CONF, "main:1 : max_connections : \"x\" is not a number" },
+    { "max_connections 0;", ERR_CONF, "0 is not within 1..10000000" },
+    { "max_connections inf;", ERR_CONF, "not a number" },
+    { "chunk_size 127;", ERR_CONF, "127 is not within 128..65536" },
+    { "chunk_size 65537;", ERR_CONF, "65537 is not within" },
+    { "srs_log_tank disk;", ERR_CONF, "\"disk\" is none of file, console" },
+    { "limits { max_message_size 17m; }", ERR_CONF, "17825792 is not within" },
+    { "grace_final_wait 1e30;", ERR_CONF, "is not within" },
+    { IN_VHOST("publish { takeover maybe; }"), ERR_CONF, "none of off, stale, on" },
+    { IN_VHOST("play { mw_latency soon; }"), ERR_CONF, "not a number" },
+    { IN_VHOST("play { queue_length -1; }"), ERR_CONF, "-1 is not within" },
+    { "listen x;", ERR_CONF, "\"x\" is no port" },
+    { "listen 0;", ERR_CONF, "no port" },
+    { "listen 65536;", ERR_CONF, "no port" },
+    { "listen 1935x;", ERR_CONF, "no port" },
+    { "listen 1.2.3.4;", ERR_CONF, "no port" },
+    { "listen 1.2.3:1935;", ERR_CONF, "no address to listen on" },
+    { "listen localhost:1935;", ERR_CONF, "no address to listen on" },
+    { "listen ::1;", ERR_CONF, "no port" },
+    { "listen [::1];", ERR_CONF, "no port" },
+    { "listen [::1:1935;", ERR_CONF, "not [v6]:port" },
+    { "listen [::1]1935;", ERR_CONF, "not [v6]:port" },
+    { "listen 1935 1936 x;", ERR_CONF, "\"x\" is no port" },
+    { IN_VHOST("forward { destination rtmps://h; }"), ERR_CONF, "rtmps is not possible" },
+    { IN_VHOST("forward { destination :1; }"), ERR_CONF, "has no host" },
+    { IN_VHOST("forward { destination h:0; }"), ERR_CONF, "no port" },
+    { IN_VHOST("security { allow; }"), ERR_CONF, "a rule is" },
+    { IN_VHOST("security { allow all; }"), ERR_CONF, "a rule is" },
+    { IN_VHOST("security { allow watch all; }"), ERR_CONF, "a rule is" },
+    { IN_VHOST("security { allow play 1.2.3; }"), ERR_CONF, "neither all, an address" },
+    { IN_VHOST("security { allow play 1.2.3.4/33; }"), ERR_CONF, "prefix length" },
+    { IN_VHOST("security { allow play 1.2.3.4/; }"), ERR_CONF, "prefix length" },
+    { IN_VHOST("security { allow play 1.2.3.4/8x; }"), ERR_CONF, "prefix length" },
+    { IN_VHOST("security { deny publish ::/129; }"), ERR_CONF, "prefix length" },
+    /* between values */
+    { "daemon off;", ERR_CONF, "nothing to listen on" },
+    { "listen 1935; is_full on;", ERR_CONF, "is_full" },
+    { "listen 1935; asprocess on;", ERR_CONF, "daemon on and asprocess on" },
+    { "listen 1935; max_connections 3968;", ERR_CONF, "ulimit -HSn 4097" },
+    { "listen 1935; stats { network 2; }", ERR_CONF, "there are 2 interfaces" },
+    { "listen 1935; http_api { https { enabled on; } }", ERR_CONF, "http_api is off" },
+    { "listen 1935; http_server { https { enabled on; } }", ERR_CONF, "http_server is off" },
+    { "listen 1935; http_api { enabled on; listen 80; https { enabled on; listen 443; } }"
+      "http_server { enabled on; listen 80; https { enabled on; listen 444; } }", ERR_CONF,
+      "share a port, but not that of https" },
+    { "listen 1935; http_api { enabled on; listen 81; https { enabled on; listen 443; } }"
+      "http_server { enabled on; listen 80; https { enabled on; listen 443; } }", ERR_CONF,
+      "share the https port" },
+    { "listen 1935; heartbeat { interval 0; }", ERR_CONF, "0 is not within" },
+    { IN_VHOST("hls { enabled on; } http_remux { enabled on; mount /[app]/[stream].ts; }"),
+      ERR_CONF, "vhost v : http_remux of .ts and hls" },
+    { IN_VHOST("forward { enabled on; } publish { kickoff_for_idle 1; }"), ERR_CONF,
+      "exclude each other" },
+    { IN_VHOST("ingest a { } ingest a { }"), ERR_CONF, "two ingest of the id \"a\"" },
+};
+
+static void errors(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct mem m = { .main = bad[i].text };
+        struct conf_source src = mem_source(&m);
+        struct conf *c = NULL;
+
+        src.max_files = 4096;
+        src.interfaces = 2;
+        assert_err_says(conf_load(&c, &src, NULL), bad[i].code, bad[i].says);
+        assert_null(c);
+    }
+    assert_int_equal(conf_live(), 0);
+}
+
+static const struct {
+    const char *text, *warning; /* NULL: none */
+} warned[] = {
+    { "listen 1935;", NULL },
+    { "listen 1935; threads { interval 5; }", NULL },
+    { "listen 1935; max_connections 10 20;", "main:1: max_connections takes one word" },
+    { "listen 1935;\nlisten 1936;", "main:2: a second \"listen\" in the block is ignored" },
+    { "listen 1935; daemon maybe;", "neither on nor off, taken as on" },
+    { "listen 1935; utc_time yes;", "neither on nor off, taken as off" },
+    { "listen 1935; tcmalloc_release_rate 11;", "taken as 10" },
+    { IN_VHOST("play { mw_msgs 300; }"), "taken as 128" },
+    { IN_VHOST("rtc { opus_bitrate 1; }"), "taken as 48000" },
+    { IN_VHOST("queue_length 10s;"), "queue_length: \"s\" behind the number is ignored" },
+    { IN_VHOST("") "vhost v { }", "a second vhost \"v\" is ignored" },
+    { IN_VHOST("hls { enabled on; }") "vhost w { hls { enabled on; } }",
+      "main:1: \"hls\" is accepted, but has no effect yet" },
+    { IN_VHOST("hls { enabled off; hls_fragment 3; }"), NULL },
+    { IN_VHOST("hls { hls_fragment 3; }"), NULL },
+    { IN_VHOST("ingest a { enabled on; }"), "\"ingest\" is accepted" },
+    { IN_VHOST("forward { backend http://x/; }"), "\"backend\" is accepted" },
+    { IN_VHOST("hls { hls_storage disk; }"), "\"hls_storage\" has no effect any more" },
+    { IN_VHOST("bandcheck { enabled on; key x; }"), NULL },
+    { "listen 1935; tencentcloud_cls { enabled on; label x; }", "no effect any more" },
+    { "listen 1935; stream_caster { enabled on; caster gb28181; sip { realm 1; } audio_enable on; }",
+      "\"realm\" has no effect any more" },
+};
+
+static void warnings(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(warned); i++) {
+        struct mem m = { .main = warned[i].text };
+        struct conf *c = NULL;
+
+        assert_ok(mem_load(&c, &m));
+        if (warned[i].warning && !strstr(m.warnings, warned[i].warning))
+            fail_msg("%s: wanted \"%s\", got: %s", warned[i].text, warned[i].warning, m.warnings);
+        if (!warned[i].warning && m.n_warnings)
+            fail_msg("%s: wanted none, got: %s", warned[i].text, m.warnings);
+        conf_unref(c);
+    }
+}
+
+static void one_warning_per_name(void **state)
+{
+    struct mem m = { .main = IN_VHOST("hls { enabled on; }") "vhost w { hls { enabled on; } }" };
+    struct conf *c = NULL;
+
+    (void)state;
+    assert_ok(mem_load(&c, &m));
+    assert_int_equal(m.n_warnings, 1);
+    conf_unref(c);
+}
+
+/* ------------------------------------------------------------------ values */
+
+static void globals(void **state)
+{
+    struct conf *c = mem_conf(
+        "listen 1935 127.0.0.1:1936 [::1]:1937 :1938; max_connections 10; daemon off; utc_time on;"
+        "pithy_print_ms 500; watchdog_ms 0; pid /run/x.pid; server_id me; srs_log_tank console;"
+        "rtmp { send_timeout 2.5; } limits { max_message_size 64k; max_chunk_streams 10; }"
+        "stats { disk sda sdb; }");
+
+    (void)state;
+    assert_int_equal(c->rtmp.listen.n, 4);
+    assert_string_equal(c->rtmp.listen.v[0].host, "");
+    assert_int_equal(c->rtmp.listen.v[0].port, 1935);
+    assert_string_equal(c->rtmp.listen.v[1].host, "127.0.0.1");
+    assert_string_equal(c->rtmp.listen.v[2].host, "::1");
+    assert_int_equal(c->rtmp.listen.v[2].port, 1937);
+    assert_string_equal(c->rtmp.listen.v[2].text, "[::1]:1937");
+    assert_string_equal(c->rtmp.listen.v[3].host, "");
+    assert_int_equal(c->rtmp.listen.v[3].port, 1938);
+    assert_int_equal(c->max_connections, 10);
+    assert_false(c->daemon);
+    assert_true(c->utc_time);
+    assert_int_equal(c->pithy_print, 500 * 1000);
+    assert_int_equal(c->watchdog, 0);
+    assert_string_equal(c->pid, "/run/x.pid");
+    assert_string_equal(c->server_id, "me");
+    assert_int_equal(c->srs_log_tank, CONF_TANK_CONSOLE);
+    assert_int_equal(c->rtmp.send_timeout, 2500 * 1000);
+    assert_int_equal(c->limits.max_message_size, 65536);
+    assert_int_equal(c->limits.max_chunk_streams, 10);
+    assert_int_equal(c->stats.disk.n, 2);
+    assert_string_equal(c->stats.disk.v[1], "sdb");
+    assert_int_equal(c->vhost.n, 0);
+    assert_null(conf_vhost_find(c, "__defaultVhost__"));
+    conf_unref(c);
+}
+
+static void defaults(void **state)
+{
+    struct conf *c = mem_conf("listen 1935; vhost v { }");
+    const struct conf_vhost *v = &c->vhost.v[0];
+
+    (void)state;
+    assert_true(c->daemon);
+    assert_int_equal(c->max_connections, 1000);
+    assert_int_equal(c->log_level, CONF_LOG_USUAL);
+    assert_int_equal(c->watchdog, 100 * 1000);
+    assert_int_equal(c->rtmp.send_timeout, 30 * 1000000);
+    assert_true(c->limits.max_message_size >= 16 << 20);
+    assert_string_equal(c->server_id, "");
+    assert_int_equal(c->http_api.https.listen.v[0].port, 1990);
+    assert_int_equal(c->srt_server.recvlatency, 120 * 1000);
+    assert_int_equal(v->chunk_size, 60000);
+    assert_int_equal(v->out_ack_size, 2500000);
+    assert_false(v->min_latency);
+    assert_true(v->rtc.min_latency);
+    assert_int_equal(v->rtc.mw_msgs, 0);
+    assert_int_equal(v->play.mw_latency, 350 * 1000);
+    assert_int_equal(v->play.mw_msgs, 8);
+    assert_int_equal(v->play.queue_length, 30 * 1000000);
+    assert_int_equal(v->play.time_jitter, CONF_JITTER_FULL);
+    assert_int_equal(v->publish.takeover, CONF_TAKEOVER_STALE);
+    assert_int_equal(v->publish.firstpkt_timeout, 20 * 1000000);
+    assert_int_equal(v->publish.kickoff_for_idle, 0);
+    assert_string_equal(v->hls.key_url, "./objs/nginx/html");
+    assert_string_equal(v->dvr.apply.v[0], "all");
+    assert_int_equal(v->dash.fragment, 10 * 1000000);
+    assert_true(v->srt.srt_to_rtmp);
+    conf_unref(c);
+}
+
+/* What follows from other values. */
+static void resolved(void **state)
+{
+    struct conf *c = mem_conf(
+        "listen 1935; chunk_size 4096; srs_log_level_v2 warn; srt_server { latency 200; }"
+        "http_api { listen 80; } http_server { listen 80; https { listen 443; } }"
+        "vhost a { }"
+        "vhost b { chunk_size 128; min_latency on; play { atc on; mw_latency auto; } }"
+        "vhost c { min_latency off; play { mw_msgs 3; } hls { hls_path /hls; hls_key_url http://k; } }"
+        "vhost d { play { mw_msgs 1000; mw_latency 0; } }");
+    const struct conf_vhost *v = c->vhost.v;
+
+    (void)state;
+    assert_int_equal(c->log_level, CONF_LOG_WARN);
+    assert_int_equal(c->srt_server.recvlatency, 200 * 1000);
+    assert_int_equal(c->srt_server.peerlatency, 200 * 1000);
+    assert_int_equal(c->http_api.https.listen.v[0].port, 443);
+    assert_int_equal(v[0].chunk_size, 4096);
+    assert_int_equal(v[1].chunk_size, 128);
+    assert_true(v[1].min_latency);
+    assert_int_equal(v[1].play.mw_msgs, 0);
+    assert_int_equal(v[1].play.time_jitter, CONF_JITTER_OFF);
+    assert_true(v[1].play.mw_latency == CONF_AUTO);
+    assert_false(v[2].rtc.min_latency);
+    assert_int_equal(v[2].play.mw_msgs, 3);
+    assert_int_equal(v[2].rtc.mw_msgs, 3);
+    assert_string_equal(v[2].hls.key_file_path, "/hls");
+    assert_string_equal(v[2].hls.key_url, "http://k");
+    assert_int_equal(v[3].play.mw_msgs, 128);
+    assert_int_equal(v[3].play.mw_latency, 0);
+    conf_unref(c);
+}
+
+static const struct {
+    const char *text;
+    enum conf_log_level level;
+} levels[] = {
+    { "srs_log_level verbose;", CONF_LOG_VERBOSE }, { "srs_log_level info;", CONF_LOG_DETAIL },
+    { "srs_log_level trace;", CONF_LOG_USUAL },     { "srs_log_level warn;", CONF_LOG_WARN },
+    { "srs_log_level error;", CONF_LOG_ERROR },     { "srs_log_level_v2 trace;", CONF_LOG_VERBOSE },
+    { "srs_log_level_v2 debug;", CONF_LOG_DETAIL }, { "srs_log_level_v2 info;", CONF_LOG_USUAL },
+    { "srs_log_level_v2 warn;", CONF_LOG_WARN },    { "srs_log_level_v2 error;", CONF_LOG_ERROR },
+    { "srs_log_level_v2 '';", CONF_LOG_USUAL },
+    { "srs_log_level error; srs_log_level_v2 debug;", CONF_LOG_DETAIL },
+};
+
+static void log_levels(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(levels); i++) {
+        char text[128];
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 1935; %s", levels[i].text);
+        c = mem_conf(text);
+        assert_int_equal(c->log_level, levels[i].level);
+        conf_unref(c);
+    }
+}
+
+static void lists_and_blocks(void **state)
+{
+    struct conf *c = mem_conf(IN_VHOST(
+        "forward { enabled on; destination 127.0.0.1 h:1936 [::1]:1937 rtmp://u:1938; }"
+        "exec { enabled on; publish ./a -i [url] 'b c'; publish d; }"
+        "transcode live/s { enabled on; ffmpeg /f; engine x { enabled on; vcodec libx264;"
+        "  vfilter { vf 'drawtext=text=a b' c; i ./l.png; } vfps 25.5; } engine y { } }"
+        "ingest i1 { input { type stream; url u; } engine { enabled off; } }"
+        "http_hooks { enabled on; on_play http://a http://b; }"));
+    const struct conf_vhost *v = &c->vhost.v[0];
+
+    (void)state;
+    assert_int_equal(v->forward.destination.n, 4);
+    assert_int_equal(v->forward.destination.v[0].port, 1935);
+    assert_string_equal(v->forward.destination.v[1].host, "h");
+    assert_int_equal(v->forward.destination.v[1].port, 1936);
+    assert_string_equal(v->forward.destination.v[2].host, "::1");
+    assert_string_equal(v->forward.destination.v[3].host, "u");
+    assert_int_equal(v->forward.destination.v[3].port, 1938);
+    assert_int_equal(v->exec.publish.n, 2);
+    assert_int_equal(v->exec.publish.v[0].n, 4);
+    assert_string_equal(v->exec.publish.v[0].v[3], "b c");
+    assert_string_equal(v->transcode.v[0].name, "live/s");
+    assert_int_equal(v->transcode.v[0].engine.n, 2);
+    assert_string_equal(v->transcode.v[0].engine.v[0].vfilter.v[0].name, "vf");
+    assert_string_equal(v->transcode.v[0].engine.v[0].vfilter.v[0].value, "drawtext=text=a b c");
+    assert_true(v->transcode.v[0].engine.v[0].vfps == 25.5);
+    assert_int_equal(v->transcode.v[0].engine.v[1].vthreads, 1);
+    assert_string_equal(v->ingest.v[0].name, "i1");
+    assert_int_equal(v->ingest.v[0].input.type, CONF_INGEST_STREAM);
+    assert_string_equal(v->ingest.v[0].engine.v[0].name, "");
+    assert_int_equal(v->http_hooks.on_play.n, 2);
+    conf_unref(c);
+}
+
+/* Without a word, or with an empty one, it is the default. */
+static void empty_words(void **state)
+{
+    struct conf *c = mem_conf("listen 1935; max_connections; pid ''; chunk_size \"\"; vhost v { }");
+
+    (void)state;
+    assert_int_equal(c->max_connections, 1000);
+    assert_string_equal(c->pid, "./objs/srs.pid");
+    assert_int_equal(c->vhost.v[0].chunk_size, 60000);
+    conf_unref(c);
+}
+
+static void vhosts_are_found(void **state)
+{
+    struct conf *c = mem_conf("listen 1935; vhost a { enabled off; } vhost __defaultVhost__ { }"
+                              "vhost b { }");
+
+    (void)state;
+    assert_string_equal(conf_vhost_find(c, "b")->name, "b");
+    assert_false(conf_vhost_find(c, "a")->enabled);
+    assert_string_equal(conf_vhost_find(c, "x")->name, "__defaultVhost__");
+    assert_string_equal(conf_vhost_find(c, "")->name, "__defaultVhost__");
+    assert_string_equal(conf_vhost_find(c, "__defaultVhost__")->name, "__defaultVhost__");
+    conf_unref(c);
+}
+
+static void references(void **state)
+{
+    struct conf *c = mem_conf("listen 1935;");
+
+    (void)state;
+    assert_ptr_equal(conf_ref(c), c);
+    assert_null(conf_unref(c));
+    assert_int_equal(conf_live(), 1);
+    assert_null(conf_unref(c));
+    assert_int_equal(conf_live(), 0);
+    assert_null(conf_unref(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(errors),          TEST(warnings),    TEST(one_warning_per_name),
+        TEST(globals),         TEST(defaults),    TEST(resolved),
+        TEST(log_levels),      TEST(lists_and_blocks), TEST(empty_words),
+        TEST(vhosts_are_found), TEST(references),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
