@@ -62,6 +62,7 @@ err_t signals_init(void)
     atomic_store(&pending, 0);
     for (int i = 0; i < SIGNALS; i++)
         handle(table[i].sig, on_signal);
+    handle(SIGUSR2, SIG_IGN); /* kept free, and no reason to die */
     return NULL;
 }
 
