@@ -20,7 +20,7 @@ struct mem {
     const char *main;
     size_t main_size; /* 0: its strlen() */
     const struct mem_pair *files, *env;
-    char warnings[8192];
+    char warnings[1024];
     size_t n_warnings;
 };
 

@@ -10,7 +10,7 @@ static void collect(void *arg, const struct conf_change *change)
     char *buf = arg;
     size_t used = strlen(buf);
 
-    (void)snprintf(buf + used, 4096 - used, "%s%s:%s %s>%s\n", kinds[change->kind], change->path,
+    (void)snprintf(buf + used, 1024 - used, "%s%s:%s %s>%s\n", kinds[change->kind], change->path,
                    classes[change->reload], change->old_text, change->new_text);
 }
 
@@ -72,7 +72,7 @@ static void differences(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct conf *old = load(rows[i].old), *new = load(rows[i].new);
-        char told[4096] = "";
+        char told[1024] = "";
         const struct conf_changes to = { .change = collect, .arg = told };
         size_t lines = 0;
 
@@ -130,7 +130,7 @@ static void restart_values_stay(void **state)
         "stream_caster { listen 1; output o; sip { candidate c; } }"
         "vhost a { cluster { mode remote; coworkers x y; } }");
     struct conf *new = NULL;
-    char told[4096] = "";
+    char told[1024] = "";
 
     (void)state;
     assert_ok(reload(&new, old, "listen 1936; max_connections 7; stream_caster { } "
@@ -158,7 +158,7 @@ static void restart_values_stay(void **state)
 static void told_again(void **state)
 {
     struct conf *one = mem_conf("listen 1935; daemon off;"), *two = NULL, *three = NULL;
-    char told[4096] = "";
+    char told[1024] = "";
 
     (void)state;
     assert_ok(reload(&two, one, "listen 1935; daemon on;", told));
@@ -182,7 +182,7 @@ static void errors_change_nothing(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         struct conf *new = NULL;
-        char told[4096] = "";
+        char told[1024] = "";
         err_t err = reload(&new, old, texts[i], told);
 
         assert_non_null(err);
