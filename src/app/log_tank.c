@@ -25,7 +25,7 @@ enum {
     RETRY_SECONDS = 10,       /* between attempts to open a file that did not open */
     CLOSE_SECONDS = 2,
     CRASH_WAIT_MS = 500,      /* for a writer that is in the middle of a write */
-    WRITER_STACK = 128 * 1024,
+    WRITER_STACK = 256 * 1024, /* thread-local data of others is in it, too */
 };
 
 struct log_tank {

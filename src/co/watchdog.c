@@ -16,7 +16,7 @@
 #include "co/notify.h"
 #include "co/trace.h"
 
-enum { LOOK_MS = 50, LATE_MS = 500, NAME_SIZE = 32, CID_SIZE = 16, THREAD_STACK = 64 * 1024 };
+enum { LOOK_MS = 50, LATE_MS = 500, NAME_SIZE = 32, CID_SIZE = 16, THREAD_STACK = 256 * 1024 };
 
 /* Who had it, filled by the signal handler on the coroutine thread when `asked`, read by the
  * coroutine that logs: both on one thread. */
