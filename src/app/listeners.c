@@ -144,6 +144,7 @@ err_t listeners_open(struct listeners *l, const struct conf_endpoints *wanted)
                 close_at(&l->list);
             return err;
         }
+        log_trace("listening on %s", one->text);
         one->next = l->list;
         l->list = one;
     }
