@@ -254,9 +254,7 @@ static err_t set_candidate(const struct conf_ctx *ctx, const struct conf_row *ro
         const char *word = words->v[i];
         const char *value = *word == '$' ? conf_env(ctx->src, word + 1) : word;
 
-        if (!value)
-            conf_warn(ctx, "%s: the environment has no %.60s, taken as %s", row->name, word + 1,
-                      row->def);
+        /* no warning: files that are handed around say $CANDIDATE, and most have none */
         v[i] = conf_arena_dup(ctx->arena, value ? value : row->def);
     }
     *(struct conf_list *)field = (struct conf_list){ .v = v, .n = words->n };

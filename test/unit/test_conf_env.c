@@ -60,7 +60,8 @@ static const struct {
     { "SRS_VHOST_FORWARD_DESTINATION", "a:1  b", "forward { destination a:1 b; }" },
     { "SRS_VHOST_SRT_TO_RTMP", "off", "srt { srt_to_rtmp off; }" },
     { "SRS_VHOST_SRT_SRT_TO_RTMP", "off", "srt { srt_to_rtmp off; }" },
-    { "SRS_VHOST_HTTP_HOOKS_ON_PLAY", "http://a  http://b", "http_hooks { on_play http://a http://b; }" },
+    { "SRS_VHOST_HTTP_HOOKS_ON_PLAY", "http://a  http://b",
+      "http_hooks { on_play http://a http://b; }" },
     { "SRS_VHOST_ENABLED", "off", "" },
     { "SRS_VHOST_REFER_ENABLED", "on", "" },
     { "SRS_VHOST_SECURITY_ENABLED", "on", "" },
@@ -126,8 +127,8 @@ static void wrong_values_name_the_variable(void **state)
 static void candidate(void **state)
 {
     static const struct mem_pair env[] = {
-        { "CANDIDATE", "1.2.3.4" }, { "SRS_RTC_SERVER_CANDIDATE", "$OTHER" }, { "OTHER", "5.6.7.8" },
-        { NULL, NULL },
+        { "CANDIDATE", "1.2.3.4" }, { "SRS_RTC_SERVER_CANDIDATE", "$OTHER" },
+        { "OTHER", "5.6.7.8" }, { NULL, NULL },
     };
     struct conf *c = load("listen 1935; rtc_server { candidate $CANDIDATE; }", env + 1);
 

@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "conf/doc.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +77,48 @@ static void full_conf_loads(void **state)
     assert_int_equal(conf_live(), 0);
 }
 
+static void count_warning(void *arg, const char *text)
+{
+    print_error("%s\n", text);
+    ++*(size_t *)arg;
+}
+
+/* What we give people to begin with has nothing in it that does not work. */
+static void examples_load(void **state)
+{
+    struct dirent *e;
+    DIR *dir = opendir("conf");
+    size_t seen = 0;
+
+    (void)state;
+    assert_non_null(dir);
+    while ((e = readdir(dir))) {
+        char path[512];
+        size_t warnings = 0;
+        struct conf_source src = { .path = path, .getenv = no_env };
+        const struct conf_report report = { .warn = count_warning, .arg = &warnings };
+        struct conf *c = NULL;
+
+        (void)snprintf(path, sizeof(path), "conf/%s", e->d_name);
+        if (strlen(path) < 5 || strcmp(path + strlen(path) - 5, ".conf") != 0 ||
+            strcmp(e->d_name, "full.conf") == 0)
+            continue;
+        assert_ok(conf_load(&c, &src, &report));
+        assert_int_equal(warnings, 0);
+        assert_non_null(conf_vhost_find(c, "any"));
+        conf_unref(c);
+        seen++;
+    }
+    closedir(dir);
+    assert_true(seen >= 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(files_are_fresh),
         TEST(full_conf_loads),
+        TEST(examples_load),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,24 +142,30 @@ static const char *const known[] = {
     "force_grace_quit off; disable_daemon_for_docker on; inotify_auto_reload off;"
     "auto_reload_for_docker on; tcmalloc_release_rate 0.8; query_latest_version off;"
     "first_wait_for_qlv 1; is_full off; threads { interval 5; } server_id x; pid x; ff_log_dir x;"
-    "ff_log_level x; srs_log_tank file; srs_log_level trace; srs_log_level_v2 info; srs_log_file x;",
-    "listen 1; circuit_breaker { enabled on; high_threshold 90; high_pulse 2; critical_threshold 95;"
+    "ff_log_level x; srs_log_tank file; srs_log_level trace; srs_log_level_v2 info;"
+    " srs_log_file x;",
+    "listen 1; circuit_breaker { enabled on; high_threshold 90; high_pulse 2;"
+    " critical_threshold 95;"
     "critical_pulse 1; dying_threshold 99; dying_pulse 5; } heartbeat { enabled off; interval 9.9;"
     "url x; device_id x; summaries off; ports off; } stats { network 0; disk a b; }"
     "exporter { enabled off; listen 9972; label a; tag b; }",
     "listen 1; http_api { enabled on; listen 1985; crossdomain on; raw_api { enabled on;"
-    "allow_reload on; allow_query on; allow_update on; } auth { enabled on; username a; password b; }"
+    "allow_reload on; allow_query on; allow_update on; } auth { enabled on; username a;"
+    " password b; }"
     "https { enabled on; listen 1990; key a; cert b; } } http_server { enabled on; listen 8080;"
     "dir x; crossdomain on; https { enabled on; listen 8088; key a; cert b; } }",
-    "listen 1; srt_server { enabled on; listen 10080; maxbw 1000000000; mss 1500; connect_timeout 4000;"
+    "listen 1; srt_server { enabled on; listen 10080; maxbw 1000000000; mss 1500;"
+    " connect_timeout 4000;"
     "peer_idle_timeout 8000; latency 1; recvlatency 1; peerlatency 1; tsbpdmode on; tlpktdrop on;"
     "sendbuf 2000000; recvbuf 2000000; payloadsize 1316; passphrase xxxxxxxxxxxx; pbkeylen 16;"
     "default_app live; default_streamid '#!::r=live/livestream,m=request'; default_mode request;"
     "sei_filter on; mix_correct on; } rtsp_server { enabled on; listen 8554; }"
     "rtmps { enabled on; listen 1443; key a; cert b; }",
-    "listen 1; rtc_server { enabled on; listen 8000; tcp { enabled off; listen 8000; } protocol udp;"
+    "listen 1; rtc_server { enabled on; listen 8000; tcp { enabled off; listen 8000; }"
+    " protocol udp;"
     "candidate *; use_auto_detect_network_ip on; ip_family ipv4; api_as_candidates on;"
-    "resolve_api_domain on; keep_api_domain off; ecdsa on; encrypt on; reuseport 1; merge_nalus off;"
+    "resolve_api_domain on; keep_api_domain off; ecdsa on; encrypt on; reuseport 1;"
+    " merge_nalus off;"
     "perf_stat on; queue_length 1; dir x; black_hole { enabled off; addr 127.0.0.1:10000; } }",
     "listen 1; vhost a { srt { enabled on; srt_to_rtmp on; } rtc { enabled on; nack on;"
     "nack_no_copy on; twcc on; stun_timeout 30; stun_strict_check on; dtls_role passive;"

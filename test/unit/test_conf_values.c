@@ -109,7 +109,7 @@ static const struct {
     { "listen 1935;\nlisten 1936;", "main:2: a second \"listen\" in the block is ignored" },
     { "listen 1935; daemon maybe;", "neither on nor off, taken as on" },
     { "listen 1935; utc_time yes;", "neither on nor off, taken as off" },
-    { "listen 1935; tcmalloc_release_rate 11;", "taken as 10" },
+    { "listen 1935; tcmalloc_release_rate 11;", "11 is not within 0..10, taken as 10" },
     { IN_VHOST("play { mw_msgs 300; }"), "taken as 128" },
     { IN_VHOST("rtc { opus_bitrate 1; }"), "taken as 48000" },
     { IN_VHOST("queue_length 10s;"), "queue_length: \"s\" behind the number is ignored" },
@@ -123,7 +123,7 @@ static const struct {
     { IN_VHOST("hls { hls_storage disk; }"), "\"hls_storage\" has no effect any more" },
     { IN_VHOST("bandcheck { enabled on; key x; }"), NULL },
     { "listen 1935; tencentcloud_cls { enabled on; label x; }", "no effect any more" },
-    { "listen 1935; stream_caster { enabled on; caster gb28181; sip { realm 1; } audio_enable on; }",
+    { "listen 1935; stream_caster { enabled on; caster gb28181; sip { realm 1; } }",
       "\"realm\" has no effect any more" },
 };
 
@@ -234,7 +234,8 @@ static void resolved(void **state)
         "http_api { listen 80; } http_server { listen 80; https { listen 443; } }"
         "vhost a { }"
         "vhost b { chunk_size 128; min_latency on; play { atc on; mw_latency auto; } }"
-        "vhost c { min_latency off; play { mw_msgs 3; } hls { hls_path /hls; hls_key_url http://k; } }"
+        "vhost c { min_latency off; play { mw_msgs 3; }"
+        "  hls { hls_path /hls; hls_key_url http://k; } }"
         "vhost d { play { mw_msgs 1000; mw_latency 0; } }");
     const struct conf_vhost *v = c->vhost.v;
 
@@ -265,7 +266,8 @@ static const struct {
 } levels[] = {
     { "srs_log_level verbose;", CONF_LOG_VERBOSE }, { "srs_log_level info;", CONF_LOG_DETAIL },
     { "srs_log_level trace;", CONF_LOG_USUAL },     { "srs_log_level warn;", CONF_LOG_WARN },
-    { "srs_log_level error;", CONF_LOG_ERROR },     { "srs_log_level_v2 trace;", CONF_LOG_VERBOSE },
+    { "srs_log_level error;", CONF_LOG_ERROR },
+    { "srs_log_level_v2 trace;", CONF_LOG_VERBOSE },
     { "srs_log_level_v2 debug;", CONF_LOG_DETAIL }, { "srs_log_level_v2 info;", CONF_LOG_USUAL },
     { "srs_log_level_v2 warn;", CONF_LOG_WARN },    { "srs_log_level_v2 error;", CONF_LOG_ERROR },
     { "srs_log_level_v2 '';", CONF_LOG_USUAL },
