@@ -45,6 +45,8 @@ static const struct row rows[] = {
     { 0, "stall", INT, AT(stall_ms), BENCH_PLAY, 1, 1e6, "ms without media: a stall (1000)" },
     { 0, "late", INT, AT(late_ms), BENCH_PLAY, 1, 1e6,
       "ms behind its best time that make a frame late (500)" },
+    { 0, "read-kbps", INT, AT(read_kbps), BENCH_PLAY, 1, 1e9, "read no faster: a slow player" },
+    { 0, "idle", FLAG, AT(idle), BENCH_PLAY, 0, 0, "connect only: play nothing" },
     { 0, "chunk-size", INT, AT(chunk_size), BENCH_PUBLISH, 128, 0xffffff, "of a chunk (60000)" },
     { 0, "no-marker", FLAG, AT(no_marker), BENCH_PUBLISH, 0, 0, "no clock in the video" },
     { 0, "bind", TEXT, AT(bind), BENCH_ALL, 0, 0,

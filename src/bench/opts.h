@@ -26,7 +26,9 @@ struct bench_opts {
     double timeout;        /* s a peer may be silent */
     int stall_ms, late_ms;
     int chunk_size;
+    int read_kbps;         /* a player that reads no faster; 0: as fast as it can */
     const char *bind;      /* "ip" or "ip-ip": source addresses in turn */
+    bool idle;             /* connect, and neither play nor publish */
     bool no_marker, json, verbose, help;
 };
 

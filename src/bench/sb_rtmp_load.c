@@ -2,7 +2,12 @@
 /* sb_rtmp_load.c - many RTMP players that look at all they get. */
 #include "bench/run.h"
 
+#include <sys/socket.h>
+
+#include "co/io_tcp.h"
 #include "format/flv.h"
+
+enum { SLOW_BUFFER = 64 * 1024 };
 
 static void count_frame(struct bench_client *c, const struct bench_skim_msg *msg, int64_t now)
 {
@@ -84,25 +89,43 @@ static void on_media(void *arg, const struct bench_skim_msg *msg)
         count_marker(c, now);
 }
 
+/* A small window, so that what is not read soon stands at the server. */
+static void make_slow(struct bench_client *c)
+{
+    int size = SLOW_BUFFER;
+
+    (void)setsockopt(io_tcp_fd(c->talk.io), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+}
+
+static err_t read_media(struct bench_client *c)
+{
+    int kbps = c->run->opts.read_kbps;
+    uint64_t before = c->talk.skim.bytes, n;
+    err_t err = bench_talk_read(&c->talk);
+
+    n = c->talk.skim.bytes - before;
+    c->bytes += n;
+    c->run->stat.bytes_in += n;
+    if (!err && kbps > 0)
+        err = co_sleep((co_usec)(n * 8000 / (uint64_t)kbps));
+    return err ? err : co_check();
+}
+
 static err_t play(struct bench_client *c, const struct bench_url *url)
 {
-    err_t err;
+    err_t err = NULL;
 
     c->talk.media = on_media;
     c->talk.arg = c;
-    err = bench_talk_play(&c->talk, url);
+    if (c->run->opts.read_kbps > 0)
+        make_slow(c);
+    if (!c->run->opts.idle)
+        err = bench_talk_play(&c->talk, url);
     if (!err)
         co_stack_trim();
     c->alive = !err;
-    while (!err && !bench_is_over(c)) {
-        uint64_t before = c->talk.skim.bytes;
-
-        err = bench_talk_read(&c->talk);
-        c->bytes += c->talk.skim.bytes - before;
-        c->run->stat.bytes_in += c->talk.skim.bytes - before;
-        if (!err)
-            err = co_check();
-    }
+    while (!err && !bench_is_over(c))
+        err = read_media(c);
     return err;
 }
 

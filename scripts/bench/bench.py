@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench.py quick|full - load our server and nginx-rtmp in turn, and write down what it cost."""
+import os, subprocess, sys, time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import cases, procs, report, streams  # noqa: E402
+
+
+class Bench:
+    """What all cases share: where things are, how long to measure, the rows so far."""
+
+    def __init__(self, objs, full):
+        self.full = full
+        self.objs = objs.resolve()
+        self.out = self.objs / "bench"
+        self.work = self.out / "work"
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.server_core, self.load_core = procs.cores()
+        self.seconds = 10 if full else 4
+        self.warmup = 3 if full else 2
+        self.rows, self.running, self.number = [], [], 0
+        self.began = time.monotonic()
+
+    def stream(self, kbps):
+        return streams.make(self.out / "streams", kbps)
+
+    def publish(self, url, kbps, clients=1, *args):
+        return procs.Tool(self, "sb_rtmp_publish", url, clients, "-i", self.stream(kbps), *args)
+
+    def row(self, **row):
+        self.rows.append(row)
+        print(f"[{time.monotonic() - self.began:5.0f} s] {report.line(row)}", flush=True)
+
+    def end_all(self):
+        for p in self.running:
+            if p.child.poll() is None:
+                p.child.terminate()
+                p.wait(5)
+        self.running.clear()
+
+
+def main():
+    if "--list" in sys.argv:
+        for name, case in cases.ALL.items():
+            print(f"{name:10} {case.__doc__.splitlines()[0]}")
+        return 0
+    full = sys.argv[1:] != ["quick"]
+    bench = Bench(Path(os.environ.get("OBJS", "objs")), full)
+    wanted = os.environ.get("BENCH", "").split() or (list(cases.ALL) if full else cases.QUICK)
+    unknown = [w for w in wanted if w not in cases.ALL]
+    if unknown:
+        sys.exit(f"no such case: {' '.join(unknown)} (there are: {' '.join(cases.ALL)})")
+    failed = 0
+    for name in wanted:
+        try:
+            cases.ALL[name](bench)
+        except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as e:
+            print(f"{name}: {e}", file=sys.stderr)
+            failed = 1
+        finally:
+            bench.end_all()
+    report.write(bench)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""The cases: what is loaded, and how. Each adds rows to the bench."""
+import time
+
+from procs import Nginx, Ours, Tool, descriptors
+
+RAMP = 1000  # players a second that begin
+
+
+def window(server, seconds):
+    """CPU seconds a server took in a time, and that time."""
+    cpu, at = server.cpu(), time.monotonic()
+    time.sleep(seconds)
+    return server.cpu() - cpu, time.monotonic() - at
+
+
+def players_row(server, case, players, kbps, cpu, seconds, got, sent, rss):
+    """One row of what players got and what it cost."""
+    expected = sent["rate_kbps"]["p50"] or 1
+    gbits = got["read_mbps"] / 1000
+    return dict(
+        case=case, server=server.name, variant=server.variant, players=players, kbps=kbps,
+        cpu=100 * cpu / seconds, us=1e6 * cpu / seconds / players,
+        cpu_per_gbit=100 * cpu / seconds / gbits if gbits else 0, rss_kb=rss / players,
+        rate=100 * got["rate_kbps"]["p50"] / expected, rate_min=100 * got["rate_kbps"]["min"] / expected,
+        alive=got["alive"], failed=got["failed"], first_p50=got["first_byte_ms"]["p50"],
+        first_p99=got["first_byte_ms"]["p99"], gap_p99=got["gap_ms"]["p99"],
+        gap_max=got["gap_ms"]["max"], latency_p50=got["latency_ms"]["p50"],
+        latency_p99=got["latency_ms"]["p99"], latency_max=got["latency_ms"]["max"],
+        drops=got["drops"], tool_cpu=got["cpu_percent"])
+
+
+def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_load"):
+    """One stream, so many players, in steady state."""
+    server = make(bench, variant)
+    url = server.url("a")
+    # it counts from when the players do, so that both see the same frames
+    publisher = bench.publish(url, kbps, 1, "-s", 0, "--warmup", 3 + players / RAMP + bench.warmup)
+    time.sleep(3)  # a group of pictures to join at
+    before = server.rss()
+    load = Tool(bench, tool, url, players, "--ramp", RAMP, "--warmup", bench.warmup)
+    time.sleep(players / RAMP + bench.warmup + 0.5)
+    cpu, seconds = window(server, bench.seconds)
+    rss = server.rss() - before
+    got, sent = load.stop(), publisher.stop()
+    server.stop()
+    row = players_row(server, case, players, kbps, cpu, seconds, got, sent, rss)
+    bench.row(**row)
+    return row
+
+
+def play(bench):
+    """2,000 players of one stream at three bit rates (300 of 8 Mbit/s), and how we send"""
+    for kbps, players in ((900, 2000), (200, 2000), (8000, 300)):
+        play_one(bench, Nginx, None, players, kbps)
+        play_one(bench, Ours, "default", players, kbps)
+        if kbps == 900:
+            play_one(bench, Ours, "at once", players, kbps)
+            play_one(bench, Ours, "mw 30", players, kbps)
+
+
+def scale(bench):
+    """CPU and memory against the number of players, 900 kbit/s: the plots"""
+    for players in (250, 500, 1000, 1500, 2000, 2500):
+        play_one(bench, Nginx, None, players, 900, "scale")
+    for players in (250, 500, 1000, 2000, 4000, 8000):
+        play_one(bench, Ours, "default", players, 900, "scale")
+
+
+def latency(bench):
+    """From the publisher's send to the player's read, 100 players of 900 kbit/s"""
+    play_one(bench, Nginx, None, 100, 900, "latency")
+    for variant in ("at once", "mw 30", "default"):
+        play_one(bench, Ours, variant, 100, 900, "latency")
+
+
+def memory(bench):
+    """RSS of 5,000 players of 200 kbit/s, and of 5,000 connections that do nothing"""
+    for make, variant in ((Nginx, None), (Ours, "default")):
+        play_one(bench, make, variant, 5000, 200, "memory", "sb_rtmp_load_fast")
+        server = make(bench, variant)
+        time.sleep(0.5)
+        before = server.rss()
+        load = Tool(bench, "sb_rtmp_load", server.url("a"), 5000, "--ramp", RAMP, "--idle")
+        time.sleep(5000 / RAMP + 2)
+        rss = server.rss() - before
+        got = load.stop()
+        server.stop()
+        bench.row(case="idle", server=server.name, variant=server.variant, players=5000,
+                  rss_kb=rss / 5000, alive=got["alive"], failed=got["failed"])
+
+
+def big(bench):
+    """15,000 players of 500 kbit/s"""
+    play_one(bench, Ours, "default", 15000, 500, "big")
+
+
+def join(bench):
+    """5,000 players come within 5 s to a stream that 500 play already"""
+    for make, variant in ((Nginx, None), (Ours, "default")):
+        server = make(bench, variant)
+        url = server.url("a")
+        publisher = bench.publish(url, 200, 1, "-s", 0)
+        time.sleep(3)
+        early = Tool(bench, "sb_rtmp_load", url, 500, "--ramp", RAMP, "--warmup", 1)
+        time.sleep(2.5)
+        late = Tool(bench, "sb_rtmp_load", url, 5000, "--ramp", 1000)
+        cpu, seconds = window(server, 5)
+        time.sleep(3)
+        got, seen, sent = late.stop(), early.stop(), publisher.stop()
+        server.stop()
+        row = players_row(server, "join", 5000, 200, cpu, seconds, got, sent, 0)
+        row.update(gap_p99=seen["gap_ms"]["p99"], gap_max=seen["gap_ms"]["max"],
+                   failed=got["failed"] + seen["failed"], lag_max=sent["lag_ms"]["max"], rss_kb=0)
+        bench.row(**row)
+
+
+def publish_one(bench, make, variant, publishers, kbps, case="publish"):
+    server = make(bench, variant)
+    time.sleep(0.5)
+    before = server.rss()
+    load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 3, "--warmup", bench.warmup)
+    time.sleep(3 + bench.warmup + 2.5)  # a whole group of pictures of each is in memory then
+    cpu, seconds = window(server, bench.seconds)
+    rss = server.rss() - before
+    got = load.stop()
+    server.stop()
+    row = dict(case=case, server=server.name, variant=server.variant, publishers=publishers,
+               kbps=kbps, cpu=100 * cpu / seconds, us=1e6 * cpu / seconds / publishers,
+               cpu_per_gbit=100 * cpu / seconds / (got["write_mbps"] / 1000 or 1),
+               rss_kb=rss / publishers, alive=got["alive"], failed=got["failed"],
+               rate=100 * got["rate_kbps"]["p50"] / got["media_kbps"], tool_cpu=got["cpu_percent"])
+    bench.row(**row)
+    return row
+
+
+def publish(bench):
+    """1,000 publishers of 900 kbit/s, nobody watches"""
+    publish_one(bench, Nginx, None, 1000, 900)
+    publish_one(bench, Ours, "default", 1000, 900)
+    publish_one(bench, Ours, "mr", 1000, 900)
+
+
+def many_streams(bench):
+    """1,000 streams of 10 players each, beside 1 stream of 10,000, 200 kbit/s"""
+    base = publish_one(bench, Ours, "default", 1000, 200, "streams")
+    for streams in (1000, 1):
+        server = Ours(bench)
+        publisher = bench.publish(server.url("s{i}"), 200, streams, "-s", 2)
+        time.sleep(5)
+        before = server.rss()
+        load = Tool(bench, "sb_rtmp_load", server.url("s{i}"), 10000, "--stream-count", streams,
+                    "--ramp", RAMP, "--warmup", bench.warmup)
+        time.sleep(10000 / RAMP + bench.warmup + 0.5)
+        cpu, seconds = window(server, bench.seconds)
+        rss = server.rss() - before
+        got, sent = load.stop(), publisher.stop()
+        server.stop()
+        row = players_row(server, "streams", 10000, 200, cpu, seconds, got, sent, rss)
+        row["streams"] = streams
+        row["cpu_beyond"] = row["cpu"] - base["cpu"] * streams / 1000
+        bench.row(**row)
+
+
+def slow(bench):
+    """500 of 2,000 players read at half of 900 kbit/s: memory, and what the others get"""
+    server = Ours(bench)
+    url = server.url("a")
+    publisher = bench.publish(url, 900, 1, "-s", 0)
+    time.sleep(3)
+    before = server.rss()
+    good = Tool(bench, "sb_rtmp_load", url, 1500, "--ramp", RAMP, "--warmup", 3)
+    lazy = Tool(bench, "sb_rtmp_load", url, 500, "--ramp", RAMP, "--read-kbps", 450)
+    cpu, seconds = window(server, 90 if bench.full else 15)
+    rss = server.rss() - before
+    slowed, got, sent = lazy.stop(), good.stop(), publisher.stop()
+    server.stop()
+    row = players_row(server, "slow", 2000, 900, cpu, seconds, got, sent, 0)
+    row.update(rss_kb=0, rss_total_kb=rss, slow_alive=slowed["alive"], slow_drops=slowed["drops"])
+    bench.row(**row)
+
+
+def churn(bench):
+    """100,000 connects of players and publishers: memory and descriptors before and after"""
+    server = Ours(bench)
+    connects = 100000 if bench.full else 5000
+
+    def some(seconds):
+        players = Tool(bench, "sb_rtmp_load", server.url("s{i}"), 400, "--stream-count", 20, "-s", 0,
+                       "-d", 0, "-e", 0, "--churn", 0.3)
+        publishers = bench.publish(server.url("s{i}"), 200, 20, "-s", 0, "-d", 0, "-e", 0,
+                                   "--churn", 0.5)
+        time.sleep(seconds)
+        return players.stop()["connected"] + publishers.stop()["connected"]
+
+    some(5)  # whatever is taken once
+    time.sleep(3)
+    before, files = server.rss(), descriptors(server.pid)
+    done, until = 0, time.monotonic() + 300
+    cpu, at = server.cpu(), time.monotonic()
+    while done < connects and time.monotonic() < until:
+        done += some(20 if bench.full else 3)
+    cpu, seconds = server.cpu() - cpu, time.monotonic() - at
+    time.sleep(5)
+    bench.row(case="churn", server=server.name, variant=server.variant, connects=done,
+              cpu=100 * cpu / seconds, us=1e6 * cpu / max(done, 1),
+              rss_total_kb=server.rss() - before, files=descriptors(server.pid) - files)
+    server.stop()
+
+
+ALL = {"play": play, "latency": latency, "publish": publish, "memory": memory, "join": join,
+       "streams": many_streams, "slow": slow, "big": big, "churn": churn, "scale": scale}
+QUICK = ["play", "latency", "publish", "memory"]

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Processes: the servers and the load tools, each on its core, and what they cost."""
+import json, os, shutil, signal, socket, subprocess, time
+from pathlib import Path
+
+TICK = os.sysconf("SC_CLK_TCK")
+FILES = 20000
+
+
+def cores():
+    """(server's core, load's core): the first two we may use, or the one there is."""
+    mine = sorted(os.sched_getaffinity(0))
+    return mine[0], mine[1 % len(mine)]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def rss_kb(pid):
+    for name, key in (("smaps_rollup", "Rss:"), ("status", "VmRSS:")):
+        try:
+            for line in Path(f"/proc/{pid}/{name}").read_text().splitlines():
+                if line.startswith(key):
+                    return int(line.split()[1])
+        except OSError:
+            pass
+    return 0
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+class Process:
+    """A child on one core. What it writes goes to files in the work folder."""
+
+    def __init__(self, argv, core, out, err):
+        self.out, self.err = out, err
+        self.child = subprocess.Popen(
+            ["taskset", "-c", str(core), *map(str, argv)], stdin=subprocess.DEVNULL,
+            stdout=open(out, "wb"), stderr=open(err, "wb"))
+
+    def wait(self, seconds):
+        try:
+            self.child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+            return False
+        return True
+
+
+class Tool(Process):
+    """One of our load tools. stop() ends it and gives its report."""
+
+    def __init__(self, bench, program, url, clients, *args):
+        bench.number += 1
+        base = bench.work / f"{bench.number:03d}-{program}"
+        argv = [bench.objs / program, "--json", "-r", url, "-c", clients, *args]
+        super().__init__(argv, bench.load_core, base.with_suffix(".json"), base.with_suffix(".err"))
+        bench.running.append(self)
+
+    def stop(self):
+        self.child.send_signal(signal.SIGINT)
+        ended = self.wait(60)
+        text = Path(self.out).read_text()
+        if not ended or not text:
+            raise RuntimeError(f"{self.child.args[3]}: {Path(self.err).read_text().strip() or 'no report'}")
+        return json.loads(text)
+
+
+class Server(Process):
+    """A media server that is up once its port answers."""
+    name = None
+
+    def __init__(self, bench, argv, conf):
+        bench.number += 1
+        self.port = free_port()
+        base = bench.work / f"{bench.number:03d}-{self.name}"
+        path = base.with_suffix(".conf")
+        path.write_text(conf.format(port=self.port, dir=bench.work, base=base, files=FILES))
+        super().__init__([a.format(path=path, dir=bench.work, port=self.port) for a in argv],
+                         bench.server_core, base.with_suffix(".out"), base.with_suffix(".err"))
+        bench.running.append(self)
+        self.wait_up()
+        self.pid = self.find_pid()
+
+    def wait_up(self):
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                if self.child.poll() is not None:
+                    break
+                time.sleep(0.1)
+        raise RuntimeError(f"{self.name} does not start: {Path(self.err).read_text()[-500:]}")
+
+    def find_pid(self):
+        return self.child.pid
+
+    def url(self, stream):
+        return f"rtmp://127.0.0.1:{self.port}/live/{stream}"
+
+    def cpu(self):
+        return cpu_seconds(self.pid)
+
+    def rss(self):
+        return rss_kb(self.pid)
+
+    def stop(self):
+        self.child.send_signal(signal.SIGTERM)
+        self.wait(10)
+
+
+class Nginx(Server):
+    """nginx with its RTMP module as Debian has them: one worker, defaults."""
+    name = "nginx-rtmp"
+    CONF = """
+load_module {module};
+daemon off; worker_processes 1; pid {{base}}.pid; error_log {{base}}.log warn;
+worker_rlimit_nofile {{files}};
+events {{{{ worker_connections {{files}}; }}}}
+rtmp {{{{ server {{{{ listen 127.0.0.1:{{port}}; application live {{{{ live on; }}}} }}}} }}}}
+"""
+    MODULES = ("/usr/lib/nginx/modules/ngx_rtmp_module.so", "/usr/lib64/nginx/modules/ngx_rtmp_module.so")
+
+    def __init__(self, bench, variant=None):
+        module = next((m for m in self.MODULES if Path(m).exists()), self.MODULES[0])
+        program = shutil.which("nginx") or "/usr/sbin/nginx"
+        self.variant = "default"
+        super().__init__(bench, [program, "-p", "{dir}", "-c", "{path}"], self.CONF.format(module=module))
+
+    def find_pid(self):
+        """The worker does the work."""
+        for _ in range(50):
+            path = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children")
+            children = path.read_text().split()
+            if children:
+                return int(children[0])
+            time.sleep(0.1)
+        raise RuntimeError("nginx has no worker")
+
+
+class Ours(Server):
+    name = "srs"
+    CONF = """
+listen 127.0.0.1:{{port}};
+max_connections {{{{limit}}}};
+daemon off; srs_log_tank file; srs_log_file {{base}}.log; srs_log_level warn; pid {{base}}.pid;
+{top}
+vhost __defaultVhost__ {{{{
+    {vhost}
+    play {{{{ {play} }}}}
+    publish {{{{ {publish} }}}}
+}}}}
+"""
+    VARIANTS = {
+        "default": {},
+        "at once": {"vhost": "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
+        "mw 30": {"vhost": "tcp_nodelay on;", "play": "mw_latency 30;"},
+        "mr": {"publish": "mr on;"},
+    }
+
+    def __init__(self, bench, variant="default"):
+        self.variant = variant
+        parts = dict.fromkeys(("top", "vhost", "play", "publish"), "") | self.VARIANTS[variant]
+        conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
+        super().__init__(bench, [str(bench.objs / "srs"), "-c", "{path}"], conf)

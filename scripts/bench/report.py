@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""The results: a line as each row comes, a table, CSV, plots, and the goals."""
+import csv, os, platform, shutil, subprocess, time
+
+COLUMNS = [  # key, title, format
+    ("case", "case", "{}"), ("server", "server", "{}"), ("variant", "sends", "{}"),
+    ("streams", "streams", "{}"), ("players", "players", "{}"), ("publishers", "publishers", "{}"),
+    ("connects", "connects", "{}"), ("kbps", "kbit/s", "{}"), ("cpu", "CPU %", "{:.1f}"),
+    ("us", "µs each", "{:.1f}"), ("cpu_per_gbit", "%/Gbit/s", "{:.1f}"),
+    ("cpu_beyond", "CPU % beyond", "{:.1f}"), ("rss_kb", "RSS kB each", "{:.1f}"),
+    ("rss_total_kb", "RSS kB", "{}"), ("rate", "rate %", "{:.1f}"), ("rate_min", "least %", "{:.1f}"),
+    ("first_p50", "first ms", "{:.0f}"), ("first_p99", "p99", "{:.0f}"),
+    ("gap_p99", "gap p99", "{:.0f}"), ("gap_max", "max", "{:.0f}"),
+    ("latency_p50", "latency p50", "{:.1f}"), ("latency_p99", "p99", "{:.1f}"),
+    ("latency_max", "max", "{:.1f}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
+    ("alive", "alive", "{}"), ("failed", "failed", "{}"), ("files", "files", "{}"),
+    ("tool_cpu", "tool CPU %", "{:.1f}"),
+]
+SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "cpu_beyond", "rss_kb",
+         "rss_total_kb", "rate", "rate_min", "first_p99", "gap_max", "latency_p50", "latency_p99",
+         "drops", "failed", "files"]
+CASE_COLUMNS = {"latency": ["latency_max"]}
+
+
+def cell(key, row):
+    text = {k: f for k, _, f in COLUMNS}[key]
+    return text.format(row[key]) if row.get(key) is not None else ""
+
+
+def line(row):
+    titles = {k: t for k, t, _ in COLUMNS}
+    facts = ", ".join(f"{'latency p99' if k == 'latency_p99' else titles[k]} {cell(k, row)}"
+                      for k in SHORT if row.get(k) not in (None, 0))
+    return f"{row['case']}: {row['server']} ({row['variant']}): {facts}"
+
+
+def find(rows, case, server, variant="default", **more):
+    for row in rows:
+        if (row["case"], row["server"], row["variant"]) == (case, server, variant) and \
+                all(row.get(k) == v for k, v in more.items()):
+            return row
+    return None
+
+
+def goals(rows):
+    """(what, goal, measured, met) for each goal whose rows are there."""
+    out = []
+
+    def ratio(what, case, variant, key, least, **more):
+        ours = find(rows, case, "srs", variant, **more)
+        theirs = find(rows, case, "nginx-rtmp", **more)
+        if ours and theirs and theirs[key]:
+            r = ours[key] / theirs[key]
+            out.append((what, f"<= {least:.3g} of nginx-rtmp", f"{r:.3f} ({ours[key]:.1f} / "
+                        f"{theirs[key]:.1f} µs)", r <= least))
+
+    def limit(what, row, key, most, unit, least=False):
+        if row and row.get(key) is not None:
+            ok = row[key] >= most if least else row[key] <= most
+            out.append((what, f"{'>=' if least else '<='} {most:g} {unit}",
+                        f"{row[key]:.1f} {unit}", ok))
+
+    ratio("play, 2,000 players, 900 kbit/s", "play", "default", "us", 1 / 12, kbps=900)
+    ratio("play, 2,000 players, 200 kbit/s", "play", "default", "us", 1 / 10, kbps=200)
+    ratio("play, 300 players, 8 Mbit/s", "play", "default", "us", 1 / 3, kbps=8000)
+    ratio("play, sent at once", "play", "at once", "us", 0.9, kbps=900)
+    limit("  latency p99", find(rows, "play", "srs", "at once"), "latency_p99", 15, "ms")
+    ratio("play, mw_latency 30", "play", "mw 30", "us", 0.6, kbps=900)
+    limit("  latency p99", find(rows, "play", "srs", "mw 30"), "latency_p99", 45, "ms")
+    row = find(rows, "big", "srs")
+    limit("15,000 players of 500 kbit/s: CPU", row, "cpu", 60, "%")
+    limit("  least rate", row, "rate_min", 97, "%", True)
+    limit("  alive", row, "alive", 15000, "", True)
+    limit("memory of a player", find(rows, "memory", "srs"), "rss_kb", 8, "kB")
+    limit("memory of an idle connection", find(rows, "idle", "srs"), "rss_kb", 6, "kB")
+    row = find(rows, "join", "srs")
+    limit("5,000 join in 5 s: first byte p99", row, "first_p99", 1000, "ms")
+    limit("  gap of earlier players", row, "gap_max", 500, "ms")
+    limit("  alive", row, "alive", 5000, "", True)
+    ratio("1,000 publishers", "publish", "default", "us", 0.8)
+    ratio("1,000 publishers, mr on", "publish", "mr", "us", 0.15)
+    row = find(rows, "publish", "srs")
+    if row:
+        row = dict(row, beyond=row["rss_kb"] - row["kbps"] * 1000 / 8 * 2 / 1024)
+        limit("memory of a publisher beyond its group of pictures", row, "beyond", 24, "kB")
+    many = find(rows, "streams", "srs", streams=1000, players=10000)
+    one = find(rows, "streams", "srs", streams=1, players=10000)
+    if many and one:
+        row = {"x": many["cpu_beyond"] / (one["cpu_beyond"] or 1)}
+        limit("1,000 streams x 10 players against 1 x 10,000", row, "x", 1.5, "times")
+    row = find(rows, "slow", "srs")
+    limit("500 slow of 2,000: least rate of the others", row, "rate_min", 97, "%", True)
+    limit("  memory", row, "rss_total_kb", 900 * 1000 / 8 * 30 / 1024 * 2 + 16000, "kB")
+    row = find(rows, "churn", "srs")
+    limit("churn: RSS after less before", row, "rss_total_kb", 2048, "kB")
+    limit("  descriptors left", row, "files", 0, "")
+    return out
+
+
+def table(columns, rows):
+    cells = [[t for _, t in columns]] + [[c(r) for c, _ in columns] for r in rows]
+    widths = [max(len(r[i]) for r in cells) for i in range(len(columns))]
+    return "\n".join("  ".join(v.ljust(w) if i < 3 else v.rjust(w)
+                               for i, (v, w) in enumerate(zip(r, widths))).rstrip() for r in cells)
+
+
+def results_text(rows):
+    used = [(k, t) for k, t, _ in COLUMNS if any(r.get(k) is not None for r in rows)]
+    return table([((lambda r, k=k: cell(k, r)), t) for k, t in used], rows)
+
+
+def goals_text(rows):
+    found = goals(rows)
+    columns = [(lambda g: g[0], "what"), (lambda g: g[1], "goal"), (lambda g: g[2], "measured"),
+               (lambda g: "yes" if g[3] else "NO", "met")]
+    return table(columns, found) if found else "no goal was measured"
+
+
+PLOT = """
+set terminal svg size 800,480 font 'sans,13'
+set output '{out}'
+set key top left
+set grid
+set xlabel 'players of a 900 kbit/s stream'
+set ylabel '{ylabel}'
+set yrange [0:*]
+plot {curves}
+"""
+
+
+def plot(bench, key, ylabel, name):
+    curves = []
+    for server in ("nginx-rtmp", "srs"):
+        rows = sorted((r["players"], r[key] * (r["players"] / 1024 if key == "rss_kb" else 1))
+                      for r in bench.rows
+                      if r["case"] == "scale" and r["server"] == server)
+        if rows:
+            data = bench.out / f"{name}-{server}.dat"
+            data.write_text("".join(f"{x} {y}\n" for x, y in rows))
+            curves.append(f"'{data}' with linespoints lw 2 title '{server}'")
+    if not curves or not shutil.which("gnuplot"):
+        return
+    script = PLOT.format(out=bench.out / f"{name}.svg", ylabel=ylabel, curves=", ".join(curves))
+    subprocess.run(["gnuplot"], input=script.encode(), check=False, timeout=30)
+
+
+def machine():
+    model = "unknown processor"
+    with open("/proc/cpuinfo") as f:
+        for text in f:
+            if text.startswith("model name"):
+                model = text.split(":", 1)[1].strip()
+                break
+    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}"
+
+
+def write(bench):
+    if not bench.rows:
+        return
+    text = (f"{time.strftime('%Y-%m-%d %H:%M')}  {machine()}\n\n{results_text(bench.rows)}\n\n"
+            f"{goals_text(bench.rows)}\n")
+    (bench.out / "table.txt").write_text(text)
+    with open(bench.out / "table.csv", "w", newline="") as f:
+        out = csv.DictWriter(f, [k for k, _, _ in COLUMNS], extrasaction="ignore")
+        out.writeheader()
+        out.writerows(bench.rows)
+    plot(bench, "cpu", "CPU, % of a core", "cpu")
+    plot(bench, "rss_kb", "memory of all players, MB", "memory")
+    print(f"\n{text}\nwritten to {bench.out}/table.txt, table.csv, *.svg")
