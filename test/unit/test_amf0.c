@@ -243,7 +243,8 @@ static void test_memory_is_bounded(void **state)
 
 static void test_look_up_and_set(void **state)
 {
-    struct amf_value v = amf_object(), n = amf_number(2), t = amf_text("two"), b = amf_boolean(true);
+    struct amf_value v = amf_object(), n = amf_number(2), t = amf_text("two");
+    struct amf_value b = amf_boolean(true);
     struct amf a;
 
     (void)state;

@@ -114,7 +114,8 @@ static const struct {
       "8 4/1 @4294967295 +4 a|" },
     { "extended, repeated in fmt 3", BYTES(SIZE1 "\x00\x00\x00\x02"
       "\x04\xff\xff\xff\x00\x00\x05\x08\x01\x00\x00\x00\x01\x00\x00\x00" "ab"
-      "\xc4\x01\x00\x00\x00" "cd" "\xc4\x01\x00\x00\x00" "e" "\x44\x00\x00\x05\x00\x00\x01\x08" "f"),
+      "\xc4\x01\x00\x00\x00" "cd" "\xc4\x01\x00\x00\x00" "e"
+      "\x44\x00\x00\x05\x00\x00\x01\x08" "f"),
       ERR_OK, "8 4/1 @16777216 +5 a|8 4/1 @16777221 +1 f|" },
     { "extended, 31 bits of it repeated", BYTES(SIZE1 "\x00\x00\x00\x02"
       "\x04\xff\xff\xff\x00\x00\x03\x08\x01\x00\x00\x00\x81\x00\x00\x00" "ab"
@@ -162,8 +163,8 @@ static const struct {
     { "chunk size 0 and the first bit", BYTES(SIZE1 "\x80\x00\x00\x00"), ERR_RTMP_CHUNK, "" },
     { "chunk size of 2 GB", BYTES(SIZE1 "\x7f\xff\xff\xff"
       "\x04\x00\x00\x64\x00\x00\x04\x08\x01\x00\x00\x00" PAY4), ERR_OK, "8 4/1 @100 +4 a|" },
-    { "chunk size of 3 bytes", BYTES("\x02\x00\x00\x00\x00\x00\x03\x01\x00\x00\x00\x00\x00\x00\x01"),
-      ERR_RTMP_MSG_SIZE, "" },
+    { "chunk size of 3 bytes",
+      BYTES("\x02\x00\x00\x00\x00\x00\x03\x01\x00\x00\x00\x00\x00\x00\x01"), ERR_RTMP_MSG_SIZE, "" },
     { "too large", BYTES("\x04\x00\x00\x64\x0f\xff\xff\x09\x01\x00\x00\x00" PAY4), ERR_TOO_LARGE,
       "" },
     { "an error behind a message", BYTES("\x04\x00\x00\x64\x00\x00\x04\x08\x01\x00\x00\x00" PAY4
@@ -250,9 +251,13 @@ static uint8_t *random_payload(size_t size)
     return p;
 }
 
-static const uint32_t sizes[] = { 1, 2, 127, 128, 129, 255, 256, 257, 4095, 4096, 4097, 60000, 99999 };
+static const uint32_t sizes[] = {
+    1, 2, 127, 128, 129, 255, 256, 257, 4095, 4096, 4097, 60000, 99999,
+};
 static const uint32_t chunk_sizes[] = { 1, 2, 128, 129, 4096, 60000, RTMP_CHUNK_SIZE_MAX };
-static const uint32_t times[] = { 0, 1, 0xfffffe, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xffffffff };
+static const uint32_t times[] = {
+    0, 1, 0xfffffe, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xffffffff,
+};
 static const uint32_t csids[] = { 2, 3, 63, 64, 319, 320, 65599 };
 
 static void round_trip(const struct rtmp_msg *msg, uint32_t chunk_size, size_t piece)
@@ -328,7 +333,7 @@ static void test_gathered_headers_are_the_same(void **state)
     assert_int_equal(rtmp_out_render(wire, &msg, 128), rtmp_out_size(7, 1 << 24, 0, 128));
 }
 
-/* A fmt 0 chunk stream of this id that has begun a message of `size`, one byte of which is there. */
+/* Begin a message of `size` on this chunk stream: its header and one byte. */
 static err_t begin(struct rtmp_in *in, uint32_t csid, uint32_t size)
 {
     struct rtmp_msg msg = { .type = RTMP_VIDEO, .csid = csid, .size = size };
@@ -423,8 +428,9 @@ static void test_aggregate_cannot_make_a_flood(void **state)
 
 static void test_acknowledgements(void **state)
 {
-    static const uint8_t window[] = "\x02\x00\x00\x00\x00\x00\x04\x05\x00\x00\x00\x00\x00\x00\x00\x40"
-                                    "\x42\x00\x00\x00\x00\x00\x04\x03\x00\x01\x00\x00";
+    static const uint8_t window[] =
+        "\x02\x00\x00\x00\x00\x00\x04\x05\x00\x00\x00\x00\x00\x00\x00\x40"
+        "\x42\x00\x00\x00\x00\x00\x04\x03\x00\x01\x00\x00";
     uint8_t zeros[64] = "\x04\x00\x00\x00\x00\x00\x34\x08\x00\x00\x00\x00";
     char text[1024];
     struct rtmp_in in;

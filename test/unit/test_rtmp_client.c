@@ -13,8 +13,8 @@
 
 /* What a server says in one step of its script; numbers are transactions. */
 enum step {
-    END, CONNECT_OK, CONNECT_ERROR, BW_DONE, RESULT_2, RESULT_3, ERROR_2, ERROR_3, STREAM_2, STREAM_4,
-    FC_PUBLISH, PUBLISH_START, PUBLISH_BAD, PUBLISH_ERROR_5, PLAY_RESET, PLAY_START, PLAY_NOT_FOUND,
+    END, CONNECT_OK, CONNECT_ERROR, BW_DONE, RESULT_2, RESULT_3, ERROR_2, ERROR_3, STREAM_2,
+    STREAM_4, FC_PUBLISH, PUBLISH_START, PUBLISH_BAD, PUBLISH_ERROR_5, PLAY_RESET, PLAY_START, PLAY_NOT_FOUND,
     MEDIA, EVENT, WINDOW, CHUNK_SIZE, NOT_ASKED, GARBAGE,
 };
 
@@ -105,8 +105,8 @@ static const struct {
     enum step steps[16];
     enum err_code code;
 } rows[] = {
-    { "full publish", PUBLISH, { WINDOW, CHUNK_SIZE, CONNECT_OK, BW_DONE, RESULT_2, FC_PUBLISH, RESULT_3,
-      STREAM_4, EVENT, PUBLISH_START }, ERR_OK },
+    { "full publish", PUBLISH, { WINDOW, CHUNK_SIZE, CONNECT_OK, BW_DONE, RESULT_2, FC_PUBLISH,
+      RESULT_3, STREAM_4, EVENT, PUBLISH_START }, ERR_OK },
     { "least publish", PUBLISH, { CONNECT_OK, STREAM_4, PUBLISH_START }, ERR_OK },
     { "errors for FMLE's calls", PUBLISH, { CONNECT_OK, ERROR_2, ERROR_3, STREAM_4, PUBLISH_START },
       ERR_OK },
@@ -118,10 +118,11 @@ static const struct {
     { "answer before the question", PUBLISH, { STREAM_2 }, ERR_RTMP_NO_REQUEST },
     { "no amf", PUBLISH, { CONNECT_OK, GARBAGE }, ERR_AMF0 },
     { "ends", PUBLISH, { CONNECT_OK, STREAM_4 }, ERR_IO_CLOSED },
-    { "full play", PLAY, { WINDOW, CONNECT_OK, BW_DONE, STREAM_2, EVENT, PLAY_RESET, PLAY_START, MEDIA },
-      ERR_OK },
+    { "full play", PLAY, { WINDOW, CONNECT_OK, BW_DONE, STREAM_2, EVENT, PLAY_RESET, PLAY_START,
+      MEDIA }, ERR_OK },
     { "play without a word", PLAY, { CONNECT_OK, STREAM_2, MEDIA }, ERR_OK },
-    { "media before it is asked for", PLAY, { CONNECT_OK, MEDIA, STREAM_2, PLAY_START, MEDIA }, ERR_OK },
+    { "media before it is asked for", PLAY, { CONNECT_OK, MEDIA, STREAM_2, PLAY_START, MEDIA },
+      ERR_OK },
     { "no such stream", PLAY, { CONNECT_OK, STREAM_2, PLAY_NOT_FOUND }, ERR_RTMP_REJECTED },
 };
 
@@ -213,8 +214,6 @@ static void test_servers(void **state)
             put_step(&server, &w, *s);
         assert_ok(wr_err(&w, rows[i].name));
         run_row(i, &w, w.len, 0, rows[i].code);
-        /* A memory pipe gives all at once, answers before their questions too; what is ready is
-         * read in order, so pieces of 1 make it a conversation. */
         run_row(i, &w, w.len, 1, rows[i].code);
         if (rows[i].code == ERR_OK && rows[i].deed == PUBLISH) {
             for (size_t cut = sizeof(s0s1s2); cut < w.len; cut++)

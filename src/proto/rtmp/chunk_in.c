@@ -175,7 +175,7 @@ static err_t begin_message(struct rtmp_in *in, struct rtmp_in_stream *s, const s
     if (s->size > in->setup->max_message_size)
         return err_new(ERR_TOO_LARGE, "message of %u bytes, limit %u", s->size,
                        in->setup->max_message_size);
-    if (s->size > in->setup->max_inflight - in->inflight)
+    if (s->size + in->inflight > in->setup->max_inflight)
         return err_new(ERR_TOO_LARGE, "%zu bytes of incomplete messages and %u more, limit %zu",
                        in->inflight, s->size, in->setup->max_inflight);
     if (s->size == 0) /* nothing to give out */
