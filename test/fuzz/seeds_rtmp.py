@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write the seeds of the handshake, chunk and amf0 fuzzers: seeds_rtmp.py test/fuzz/corpus"""
+"""Write the seeds of the RTMP fuzzers: seeds_rtmp.py test/fuzz/corpus"""
 import struct
 import sys
 from pathlib import Path
@@ -44,6 +44,25 @@ meta = text(b"@setDataFrame") + text(b"onMetaData") + b"\x08\0\0\0\2" + members(
 amf3 = (b"\x11\x0a\x13\x03T\x03k\x06\x02" + b"\x11\x09\x05\x01\x01\x04\x81\x01" +
         b"\x11\x09\x03\x03k\x01\x01\x05" + struct.pack(">d", 1) + b"\x11\x0c\x05ab\x11\x08\x01" +
         struct.pack(">d", 1))
+
+
+def call(name, transaction, *args, stream=0, kind=20):
+    body = text(name) + number(transaction) + b"\x05" + b"".join(args)
+    return chunk0(3, 0, kind, stream, (b"\0" if kind == 17 else b"") + body)
+
+
+def hello(tc_url):
+    return chunk0(3, 0, 20, 0, text(b"connect") + number(1) + b"\x03" + members(
+        app=text(b"live"), tcUrl=text(tc_url)))
+
+
+media = (chunk0(4, 0, 18, 1, meta) + chunk0(6, 0, 9, 1, b"\x17\0\0\0\0\1\x42\xc0\x1e\xff\xe1\0") +
+         chunk0(7, 0, 8, 1, b"\xaf\0\x12\x10") + chunk0(6, 0, 9, 1, b"\x17\1\0\0\0" + b"k" * 200) +
+         chunk0(7, 10, 8, 1, b"\xaf\1zz") + chunk0(6, 40, 9, 1, b"\x27\1\0\0\0pp"))
+publish = (hello(b"rtmp://ip/live") + call(b"releaseStream", 2, text(b"s")) +
+           call(b"FCPublish", 3, text(b"s")) + call(b"createStream", 4) +
+           call(b"publish", 5, text(b"s"), text(b"live"), stream=1))
+play = call(b"createStream", 2) + call(b"play", 3, text(b"s"), number(-2), stream=1)
 tag = b"\x08\0\0\1\0\0\x0a\0\0\0\0a\0\0\0\x0c"
 two = chunk0(2, 0, 1, 0, struct.pack(">I", 2))
 seeds = {
@@ -66,6 +85,18 @@ seeds = {
         "aggregate": chunk0(4, 1000, 22, 1, tag + tag.replace(b"\x0a", b"\x1e")),
         "many_streams": b"".join(chunk0(c, 0, 9, 1, b"xy")[:-1] for c in range(8, 30)),
         "too_large": chunk0(4, 0, 9, 1, b"x")[:4] + b"\xff\xff\xff\x09\1\0\0\0x",
+    },
+    "session": {
+        "publish": publish + media + call(b"FCUnpublish", 6, text(b"s")),
+        "publish_merged": publish.replace(b"ip/live", b"b//live") + media,
+        "publish_then_play": publish + media + call(b"deleteStream", 0, number(1)) + play,
+        "play": hello(b"rtmp://ip/live") + play + call(b"pause", 4, b"\1\1", number(0), stream=1) +
+        call(b"receiveAudio", 0, b"\1\0", stream=1) + call(b"closeStream", 0, stream=1),
+        "amf3": hello(b"rtmp://ip/live") + call(b"createStream", 2, kind=17) +
+        call(b"play", 3, text(b"s"), stream=1, kind=17),
+        "enhanced": publish + chunk0(6, 0, 9, 1, b"\x90hvc1\1") +
+        chunk0(6, 0, 9, 1, b"\x91hvc1\0\0\0kk") + chunk0(6, 40, 9, 1, b"\xa6\0hvc1\1xx"),
+        "two_publishes": publish + media + publish[len(hello(b"rtmp://ip/live")):] + media,
     },
     "handshake": {
         "simple": b"\0\3" + bytes(3072),
