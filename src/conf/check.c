@@ -35,11 +35,13 @@ static err_t check_daemon(const struct conf *c, const struct conf_source *src)
 static err_t check_files(const struct conf *c, const struct conf_source *src)
 {
     long need = (long)c->max_connections + OTHER_FILES;
+    err_t err;
 
     if (src->max_files <= 0 || need < src->max_files)
         return NULL;
-    return err_new(ERR_CONF, "max_connections %d wants more than %ld files, the limit is %ld: "
-                   "ulimit -HSn %ld", c->max_connections, need, src->max_files, need + 1);
+    err = err_new(ERR_CONF, "run \"ulimit -HSn %ld\" before, or lower it", need + 1);
+    return err_wrap(err, "max_connections %d wants more than %ld files, the limit is %ld",
+                    c->max_connections, need, src->max_files);
 }
 
 static bool same_port(const struct conf_endpoints *a, const struct conf_endpoints *b)

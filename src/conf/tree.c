@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGS = 256 }; /* words of one directive */
+enum {
+    ARGS = 256,      /* words of one directive */
+    PATH_SHOWN = 70, /* letters of a path in an error */
+};
 
 /* What `-e` stands for: all else comes from the environment. */
 static const char env_only[] = "daemon off; srs_log_tank console; vhost __defaultVhost__ { }";
@@ -77,9 +80,17 @@ struct conf_node *conf_node_find(const struct conf_node *block, const char *name
     return n;
 }
 
+/* What of a long path fits into an error beside the line: its end. */
+static const char *end_of(const char *path)
+{
+    size_t size = strlen(path);
+
+    return size > PATH_SHOWN ? path + size - PATH_SHOWN : path;
+}
+
 err_t conf_node_err(const struct conf_node *node, err_t err)
 {
-    return err_wrap(err, "%.70s:%d", node->file, node->line);
+    return err_wrap(err, "%s:%d", end_of(node->file), node->line);
 }
 
 static err_t read_file(struct reader *r, struct conf_node *into, const char *path);
@@ -188,7 +199,7 @@ static err_t parse(struct reader *r, struct file *f)
         if (!err)
             err = t.type == CONF_TOKEN_END ? at_end(f) : on_token(r, f, &t);
     } while (!err && t.type != CONF_TOKEN_END);
-    return err ? err_wrap(err, "%.70s:%d", f->name, f->n ? f->line : f->lx.line) : NULL;
+    return err ? err_wrap(err, "%s:%d", end_of(f->name), f->n ? f->line : f->lx.line) : NULL;
 }
 
 static err_t parse_text(struct reader *r, struct conf_node *into, const char *name,
