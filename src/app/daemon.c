@@ -11,6 +11,17 @@
 
 static int ready = -1; /* of the one process there is */
 
+void daemon_keep_stdio(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
 /* In the process that the user started: how did it go? */
 __attribute__((noreturn)) static void wait_for_start(int from)
 {

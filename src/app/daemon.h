@@ -5,6 +5,10 @@
 
 #include "base/err.h"
 
+/* Make sure that descriptors 0, 1 and 2 are open, so that no file of ours becomes one of them and
+ * gets what is meant for a terminal. First thing in the program. */
+void  daemon_keep_stdio(void);
+
 /* Fork twice. Returns in the daemon alone; the process that the user started stays until
  * daemon_ready(), or until the daemon has died, and exits with that code. stderr stays open that
  * long, so errors of the start are seen. Before any thread is made. */

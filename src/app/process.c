@@ -259,6 +259,7 @@ int process_run(const struct options *o)
     int code;
     err_t err;
 
+    daemon_keep_stdio();
     signals_ignore_pipe();
     co_group_init(&p.group);
     err = start(&p, o);

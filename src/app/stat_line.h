@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* stat_line.h - the line about the process that comes every five seconds:
  *
- *   Hybrid cpu=1.20%,38MB, conns=103,1,101,1, streams=1, sched=2840/s, co=110, clock=0,..,0,4s
+ *   Hybrid cpu=1.20%,38MB, conns=103,1,101,1, streams=1, sched=2840/s, co=110, clock=0,2,240,..,0
  *
  * conns: all, publishers, players, forwards. sched: switches between coroutines. co: coroutines.
  * held: lines of the watchdog. clock: how many of the 20 ms ticks came within 15,20,25,30,35,40,
- * 80 and more ms, over how many seconds: weight on the right is a thread that is too busy. Groups
- * without news are left out.
+ * 80 and more ms; weight on the right is a thread that is too busy. Groups without news are left
+ * out.
  */
 #ifndef APP_STAT_LINE_H
 #define APP_STAT_LINE_H

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* test_app_crash.c - a program that dies of a bug says so, says where, and dies all the same. */
+#include "unit.h"
+
+#include "app/crash.h"
+#include "app/log_file.h"
+#include "base/log.h"
+#include "co/co.h"
+#include "conf/conf.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[64], path[128], text[1 << 16];
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(dir, sizeof(dir), "/tmp/test_crash.XXXXXX");
+    if (!mkdtemp(dir))
+        return 1;
+    (void)snprintf(path, sizeof(path), "%s/a.log", dir);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    char cmd[160];
+
+    (void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+    if (system(cmd) != 0)
+        return 1;
+    return nothing_left(state);
+}
+
+static volatile uintptr_t nowhere = 8;
+
+__attribute__((noinline)) static err_t bad_pointer(void *arg)
+{
+    *(volatile int *)nowhere = arg != NULL;
+    return NULL;
+}
+
+__attribute__((noinline)) static err_t bad_state(void *arg)
+{
+    if (!arg)
+        abort();
+    return NULL;
+}
+
+/* Far deeper than a coroutine's stack. */
+__attribute__((noinline)) static int too_deep(volatile int depth)
+{
+    volatile char room[1024];
+
+    room[0] = (char)depth;
+    return depth == 0 ? 0 : too_deep(depth - 1) + room[0];
+}
+
+static err_t overflow(void *arg)
+{
+    (void)arg;
+    return too_deep(10000) ? NULL : NULL;
+}
+
+static err_t read_file(void *arg, const char *name, char **out, size_t *size)
+{
+    (void)name;
+    (void)arg;
+    *size = (size_t)asprintf(out, "listen 1935;\nsrs_log_file %s;\nvhost __defaultVhost__ {\n}\n",
+                             path);
+    return NULL;
+}
+
+static const char *no_env(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+    return NULL;
+}
+
+/* The program that dies, in a process of its own. */
+__attribute__((noreturn)) static void child(co_fn *fn)
+{
+    const struct conf_source src = { .path = "x", .read = read_file, .getenv = no_env };
+    const struct rlimit no_core = { 0, 0 };
+    struct conf *c = NULL;
+    struct co_group g;
+    err_t err;
+
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    err = conf_load(&c, &src, NULL);
+    if (err)
+        _exit(1);
+    log_file_open(c);
+    crash_init();
+    err = log_file_start();
+    if (!err)
+        err = co_init();
+    for (int i = 0; i < 100; i++)
+        log_trace("line %d", i);
+    co_group_init(&g);
+    if (!err)
+        err = co_go(&g, "dying", fn, NULL);
+    if (!err)
+        err = co_group_wait(&g);
+    _exit(2);
+}
+
+static int died_of(co_fn *fn)
+{
+    int status = 0;
+    pid_t pid = fork();
+    FILE *f;
+
+    if (pid == 0)
+        child(fn);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+    (void)fclose(f);
+    print_message("%s", strstr(text, "crash:") ? strstr(text, "crash:") : "(nothing)\n");
+    return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+}
+
+static const struct {
+    const char *name;
+    co_fn *fn;
+    int sig;
+    const char *words, *where;
+} rows[] = {
+    { "a bad pointer", bad_pointer, SIGSEGV, "crash: signal 11 at address 0x8", "bad_pointer" },
+    { "abort", bad_state, SIGABRT, "crash: signal 6", "bad_state" },
+    { "a stack that runs over", overflow, SIGSEGV, "crash: signal 11 at address 0x", "too_deep" },
+};
+
+static void test_deaths(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); /* that tells it its own way */
+#endif
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].name);
+        (void)unlink(path);
+        assert_int_equal(died_of(rows[i].fn), rows[i].sig);
+        assert_non_null(strstr(text, "] line 0\n"));
+        assert_non_null(strstr(text, "] line 99\n"));
+        assert_non_null(strstr(text, rows[i].words));
+        assert_non_null(strstr(text, "coroutine dying"));
+        assert_non_null(strstr(text, rows[i].where));
+        assert_non_null(strstr(strstr(text, "line 99"), "[ERROR]["));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_deaths, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
