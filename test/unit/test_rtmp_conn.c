@@ -193,6 +193,48 @@ static void test_poll_sends_nothing_by_itself(void **state)
     wr_free(&talk);
 }
 
+static void test_drain_takes_much_but_not_all(void **state)
+{
+    enum { MESSAGES = 1500, SIZE = 1000 };
+    struct rtmp_conn peer = { .out_chunk_size = RTMP_CHUNK_SIZE }, c;
+    struct rtmp_msg m;
+    struct io_mem io;
+    struct wr w;
+    int n = 0, first;
+
+    (void)state;
+    wr_init(&w, 4 << 20);
+    for (int i = 0; i < MESSAGES; i++)
+        put_media(&peer, &w, RTMP_AUDIO, SIZE);
+    io_mem_init(&io, w.buf, 65536); /* an end behind a full read */
+    rtmp_conn_init(&c, &io.io, &setup);
+    assert_ok(rtmp_conn_drain(&c));
+    assert_true(rtmp_conn_pop(&c, &m));
+    rtmp_conn_release(&c, &m);
+    assert_err(rtmp_conn_drain(&c), ERR_IO_CLOSED);
+    rtmp_conn_fini(&c);
+
+    io_mem_init(&io, w.buf, w.len);
+    rtmp_conn_init(&c, &io.io, &setup);
+    assert_ok(rtmp_conn_drain(&c));
+    while (rtmp_conn_pop(&c, &m)) {
+        n++;
+        rtmp_conn_release(&c, &m);
+    }
+    first = n;
+    assert_true(first > 900 && first < MESSAGES);
+    assert_ok(rtmp_conn_drain(&c));
+    while (rtmp_conn_pop(&c, &m)) {
+        n++;
+        rtmp_conn_release(&c, &m);
+    }
+    assert_int_equal(n, MESSAGES);
+    assert_err(rtmp_conn_drain(&c), ERR_IO_CLOSED);
+    rtmp_conn_fini(&c);
+    assert_int_equal(payloads, 0);
+    wr_free(&w);
+}
+
 static void test_forced_window(void **state)
 {
     struct rtmp_conn c;
@@ -273,7 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_read_answers_by_itself), TEST(test_cut_everywhere),
         TEST(test_a_failing_answer_ends_it), TEST(test_poll_sends_nothing_by_itself),
-        TEST(test_forced_window), TEST(test_send),
+        TEST(test_drain_takes_much_but_not_all), TEST(test_forced_window), TEST(test_send),
         TEST(test_send_all_tells_what_went_wrong_before),
     };
 

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-enum { SCRATCH = 64 * 1024 };
+enum { SCRATCH = 64 * 1024, DRAIN_MAX = 16 * SCRATCH };
 
 /* Where every read of the thread goes. A pipe fills it after its last wait, and the reader takes
  * all of it before anything else runs, so it never holds bytes of two connections. */
@@ -68,6 +68,12 @@ void rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg)
     c->held_back = true;
 }
 
+static void let_others_run(void)
+{
+    if (co_self()) /* over memory there may be no scheduler */
+        co_yield();
+}
+
 bool rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out)
 {
     if (c->held_back) {
@@ -98,14 +104,22 @@ err_t rtmp_conn_poll(struct rtmp_conn *c)
 
 err_t rtmp_conn_drain(struct rtmp_conn *c)
 {
-    size_t n;
+    size_t n = 0, total = 0;
     err_t err;
 
-    do {
+    do { /* a peer that is faster than we are must not fill our memory, nor keep the thread */
         err = io_read_now(c->io, scratch, sizeof(scratch), &n);
-        if (!err)
-            err = rtmp_in_feed(&c->in, scratch, n);
-    } while (!err && n == sizeof(scratch));
+        if (err && total == 0)
+            return err;
+        if (err) { /* the end is told next time, after what came before it */
+            err_free(&err);
+            return NULL;
+        }
+        err = rtmp_in_feed(&c->in, scratch, n);
+        total += n;
+    } while (!err && n == sizeof(scratch) && total < DRAIN_MAX);
+    if (!err && n == sizeof(scratch))
+        let_others_run();
     return err;
 }
 
@@ -128,7 +142,7 @@ err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
         err = rtmp_in_feed(&c->in, scratch, n);
         if (err)
             return err;
-        if (n == sizeof(scratch) && co_self()) /* more is there already: others are to run too */
-            co_yield();
+        if (n == sizeof(scratch)) /* more is there already */
+            let_others_run();
     }
 }

@@ -44,8 +44,8 @@ err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
  * pop: the next message that came so, false when there is none. Neither yields nor sends. flush:
  * send the answers that are owed, when bytes of no other message are half sent. Yields. */
 err_t rtmp_conn_poll(struct rtmp_conn *c) __attribute__((warn_unused_result));
-/* drain: like poll, but asks the system whether something is there, and takes all of it: for
- * merged reads, which the kernel does not announce. */
+/* drain: like poll, but asks the system whether something is there, and takes 1 MB of it: for
+ * merged reads, which the kernel does not announce. Yields when there was more. */
 err_t rtmp_conn_drain(struct rtmp_conn *c) __attribute__((warn_unused_result));
 bool  rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out);
 bool  rtmp_conn_owes(struct rtmp_conn *c);
