@@ -97,6 +97,9 @@ struct co_timer {
 void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t));
 void co_timer_cancel(struct co_timer *t); /* nothing happens if it is not set */
 
+/* How busy this thread was in the last second or so: 0..1000 thousandths of a core. */
+unsigned co_load(void);
+
 /* How late the ticker woke, for the operators' process line: counts of wakes that were up to
  * 15, 20, 25, 30, 35, 40, 80, 160 ms apart where 20 ms were asked for, since the last call. */
 struct co_clock_stat {

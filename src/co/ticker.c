@@ -11,14 +11,21 @@
 
 #include <st.h>
 #include <string.h>
+#include <time.h>
 
-enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000 };
+enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
+       LOAD_PERIOD = 250000 };
 
 static struct co_timer *slots[SLOTS];
-static uint64_t used[WORDS]; /* a bit per slot that has timers */
+static uint64_t in_use[WORDS]; /* a bit per slot that has timers */
 static int64_t turned;       /* the last tick whose slot was looked at */
 static int64_t planned;      /* the tick the ticker sleeps to, INT64_MAX without any */
 static st_cond_t moved;      /* a timer was set that is due before `planned` */
+
+static struct {
+    unsigned permille;         /* smoothed */
+    co_usec sampled_at, used; /* the thread's own time then */
+} load;
 
 static struct co_clock_stat clock_stat;
 static struct co_timer clock_timer;
@@ -26,7 +33,7 @@ static co_usec clock_last;
 
 static void mark(size_t slot)
 {
-    used[slot / 64] |= (uint64_t)1 << (slot % 64);
+    in_use[slot / 64] |= (uint64_t)1 << (slot % 64);
 }
 
 void co_timer_cancel(struct co_timer *t)
@@ -71,7 +78,7 @@ static void turn(size_t slot, co_usec now)
     struct co_timer *t;
 
     slots[slot] = NULL;
-    used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
+    in_use[slot / 64] &= ~((uint64_t)1 << (slot % 64));
     if (todo)
         todo->prev = &todo;
     while ((t = todo)) {
@@ -88,7 +95,7 @@ static int64_t next_tick(void)
 {
     for (int64_t tick = turned + 1; tick <= turned + SLOTS;) {
         size_t slot = (size_t)(tick % SLOTS);
-        uint64_t bits = used[slot / 64] >> (slot % 64);
+        uint64_t bits = in_use[slot / 64] >> (slot % 64);
 
         if (bits)
             return tick + __builtin_ctzll(bits);
@@ -134,6 +141,32 @@ static void *ticker(void *arg)
     return NULL;
 }
 
+static co_usec thread_time(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static void sample_load(co_usec now)
+{
+    co_usec used;
+
+    if (now - load.sampled_at < LOAD_PERIOD)
+        return;
+    used = thread_time();
+    load.permille = (load.permille + (unsigned)((used - load.used) * 1000 /
+                                                (now - load.sampled_at))) / 2;
+    load.sampled_at = now;
+    load.used = used;
+}
+
+unsigned co_load(void)
+{
+    return load.permille;
+}
+
 /* How far apart two wakes are that should be 20 ms apart tells how busy the thread is. */
 static void on_clock(struct co_timer *t)
 {
@@ -147,6 +180,7 @@ static void on_clock(struct co_timer *t)
         clock_stat.counts[i]++;
     }
     clock_last = now;
+    sample_load(now);
     co_timer_set(t, now + CLOCK_PERIOD, on_clock);
 }
 
@@ -163,6 +197,8 @@ err_t ticker_start(void)
     moved = st_cond_new();
     if (!moved || !st_thread_create(ticker, NULL, 0, 64 * 1024))
         return err_sys(ERR_SYSTEM, "start the ticker");
+    load.sampled_at = co_clock();
+    load.used = thread_time();
     co_timer_set(&clock_timer, co_clock() + CLOCK_PERIOD, on_clock);
     return NULL;
 }

@@ -21,6 +21,23 @@ static err_t hear(struct live_sender *s)
     return err;
 }
 
+/* Where `auto` begins to merge, and where it merges as much as it ever does, in thousandths of a
+ * core. Merging lowers the load, so between the two it settles where both agree. */
+enum { AUTO_IDLE = 100, AUTO_FULL = 300 };
+
+static co_usec merge_time(co_usec mw_latency)
+{
+    unsigned busy = co_load();
+
+    if (mw_latency != LIVE_MW_AUTO)
+        return mw_latency;
+    if (busy <= AUTO_IDLE)
+        return 0;
+    if (busy >= AUTO_FULL)
+        return MSGS_WAIT;
+    return MSGS_WAIT * (busy - AUTO_IDLE) / (AUTO_FULL - AUTO_IDLE);
+}
+
 static co_usec longest_wait(const struct live_sender_settings *set)
 {
     return set->mw_latency > MSGS_WAIT ? set->mw_latency : MSGS_WAIT;
@@ -30,7 +47,7 @@ static co_usec longest_wait(const struct live_sender_settings *set)
 static co_usec turn_in(const struct live_sender *s, co_usec now)
 {
     uint64_t pending = live_consumer_pending(&s->consumer);
-    co_usec merge = s->sent_at + s->set.mw_latency - now;
+    co_usec merge = s->sent_at + s->merge - now;
 
     if (s->paused)
         return CO_FOREVER;
@@ -38,7 +55,7 @@ static co_usec turn_in(const struct live_sender *s, co_usec now)
         return merge;
     if (pending == 0)
         return CO_FOREVER;
-    if (pending >= s->set.mw_msgs)
+    if (s->set.mw_latency == LIVE_MW_AUTO || pending >= s->set.mw_msgs)
         return 0;
     merge = s->sent_at + longest_wait(&s->set) - now;
     return merge > 0 ? merge : 0;
@@ -57,9 +74,10 @@ static err_t wait_turn(struct live_sender *s)
         left = turn_in(s, now);
         if (left == 0)
             return NULL;
-        merging = s->paused || s->sent_at + s->set.mw_latency > now;
+        merging = s->paused || s->sent_at + s->merge > now;
         if (!merging)
-            live_consumer_park(&s->consumer, s->set.mw_msgs);
+            live_consumer_park(&s->consumer,
+                               s->set.mw_latency == LIVE_MW_AUTO ? 1 : s->set.mw_msgs);
         (void)io_wait(s->io, false, left); /* why it ended is asked above */
         live_consumer_unpark(&s->consumer);
     }
@@ -146,6 +164,7 @@ err_t live_sender_run(struct live_sender *s)
         if (err || s->done)
             return err;
         s->sent_at = co_now();
+        s->merge = merge_time(s->set.mw_latency);
         s->turns++;
         err = send_turn(s);
         if (err)

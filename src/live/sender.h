@@ -11,8 +11,11 @@
 #include "co/io.h"
 #include "live/consumer.h"
 
+#define LIVE_MW_AUTO ((co_usec)-1)
+
 struct live_sender_settings {
-    co_usec mw_latency;    /* how long to collect; 0: send at once */
+    co_usec mw_latency;    /* how long to collect; 0: send at once; LIVE_MW_AUTO: at once while
+                            * the core is idle, more and more as it fills, up to 350 ms */
     unsigned mw_msgs;      /* and at least so many packets, but never longer than 350 ms for it */
     co_usec send_interval; /* > 0: one packet at a time, so far apart */
 };
@@ -24,6 +27,7 @@ struct live_sender {
     bool paused;
     bool done;       /* somebody said that it is over: run() returns NULL */
     co_usec sent_at; /* the last turn */
+    co_usec merge;   /* how long this turn collects */
     unsigned turns;  /* since the start */
     void *arg;       /* for these, which may change `set`, `paused`, `done`, and the consumer: */
     err_t (*on_readable)(void *arg); /* the peer said something, or left: read it now */

@@ -13,7 +13,6 @@ enum { RING_MIN = 64 };
 
 /* In a stream without video every audio frame could be a start; one in so much is. */
 #define AUDIO_KEY AV_MS(500)
-#define STALE CO_SECONDS(2)
 
 static long live;
 
@@ -126,13 +125,13 @@ co_usec live_source_idle_since(const struct live_source *src)
 }
 
 static bool gives_way(const struct live_publisher *old, const struct live_publisher *p,
-                      enum live_takeover takeover)
+                      enum live_takeover takeover, co_usec silence)
 {
     switch (takeover) {
     case LIVE_TAKEOVER_ON:
         return true;
     case LIVE_TAKEOVER_STALE:
-        return strcmp(old->ip, p->ip) == 0 || co_now() - old->active_at >= STALE;
+        return strcmp(old->ip, p->ip) == 0 || co_now() - old->active_at >= silence;
     case LIVE_TAKEOVER_OFF:
         break;
     }
@@ -150,11 +149,11 @@ static void forget_stream(struct live_source *src)
 }
 
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
-                        enum live_takeover takeover)
+                        enum live_takeover takeover, co_usec silence)
 {
     struct live_publisher *old = src->publisher;
 
-    if (old && !gives_way(old, p, takeover))
+    if (old && !gives_way(old, p, takeover, silence))
         return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, old->ip);
     if (old) {
         live_source_end(src, old);

@@ -31,7 +31,7 @@ struct live_publisher {
 /* When a publisher comes for a stream that has one. */
 enum live_takeover {
     LIVE_TAKEOVER_OFF,   /* it is refused: ERR_STREAM_BUSY */
-    LIVE_TAKEOVER_STALE, /* the old one goes if it comes from the same address or was silent 2 s */
+    LIVE_TAKEOVER_STALE, /* the old one goes if it is of the same address, or silent for long */
     LIVE_TAKEOVER_ON,    /* the old one goes */
 };
 
@@ -67,10 +67,11 @@ bool live_source_publishing(const struct live_source *src);
 /* Since when nobody plays, 0 while somebody does. */
 co_usec live_source_idle_since(const struct live_source *src);
 
-/* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way; one that gives
- * way has p->replaced set and its coroutine stopped. Players stay, and time goes on. */
+/* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way (`silence`: what
+ * is long); one that gives way has p->replaced set and its coroutine stopped. Players stay, and
+ * time goes on. */
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
-                        enum live_takeover takeover);
+                        enum live_takeover takeover, co_usec silence);
 /* Append a packet, stamped `ms` by the publisher. Its dts is set here; from now on it is
  * immutable. Takes a reference of its own. */
 void live_source_push(struct live_source *src, struct av_packet *pkt, uint32_t ms);

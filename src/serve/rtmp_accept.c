@@ -124,7 +124,7 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
     log_trace("connect app, tcUrl=%.256s, pageUrl=%.256s, swfUrl=%.256s, schema=%s, vhost=%s, "
               "port=%d, app=%s, args=%s", connect.tc_url, connect.page_url, connect.swf_url,
               url.schema, url.vhost, url.port, url.app, connect.extra ? "(obj)" : "null");
-    err = rtmp_find_vhost(s, url.vhost);
+    err = rtmp_session_find_vhost(s, url.vhost);
     rtmp_url_free(&url);
     if (err)
         return reject(s, c, err);
@@ -134,7 +134,7 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
     return welcome(s, c, &connect);
 }
 
-err_t rtmp_accept(struct rtmp_session *s)
+err_t rtmp_session_accept(struct rtmp_session *s)
 {
     struct rtmp_command c = { 0 };
     err_t err = rtmp_handshake_server(s->io);

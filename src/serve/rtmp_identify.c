@@ -7,8 +7,8 @@
  * their messages have the same stream id. So every createStream gets this one. */
 enum { STREAM_ID = 1 };
 
-void rtmp_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
-                     const char *text)
+void rtmp_session_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
+                             const char *text)
 {
     struct wr body;
 
@@ -18,16 +18,16 @@ void rtmp_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status st
     wr_free(&body);
 }
 
-err_t rtmp_tell(struct rtmp_session *s, enum rtmp_status status, const char *text)
+err_t rtmp_session_tell(struct rtmp_session *s, enum rtmp_status status, const char *text)
 {
     struct wr out;
 
     wr_init(&out, RTMP_REPLY_MAX);
-    rtmp_put_status(s, &out, status, text);
+    rtmp_session_put_status(s, &out, status, text);
     return rtmp_conn_send_all(&s->conn, &out);
 }
 
-err_t rtmp_answer(struct rtmp_session *s, const struct rtmp_command *c)
+err_t rtmp_session_answer(struct rtmp_session *s, const struct rtmp_command *c)
 {
     struct wr out, body;
 
@@ -85,13 +85,13 @@ static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, ui
         return on_wanted(s, play.name, stream_id);
     case RTMP_CMD_FC_PUBLISH:
         s->fc_publish = true;
-        return rtmp_answer(s, c);
+        return rtmp_session_answer(s, c);
     case RTMP_CMD_CLOSE_STREAM:
     case RTMP_CMD_DELETE_STREAM:
     case RTMP_CMD_PAUSE:
         return NULL; /* of a stream that is over */
     default:
-        return rtmp_answer(s, c);
+        return rtmp_session_answer(s, c);
     }
 }
 
@@ -113,7 +113,7 @@ static err_t read_wish(struct rtmp_session *s, bool *wanted, enum rtmp_want *wan
     return err;
 }
 
-err_t rtmp_identify(struct rtmp_session *s, enum rtmp_want *want)
+err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
 {
     bool wanted = false;
     err_t err = NULL;
@@ -121,7 +121,7 @@ err_t rtmp_identify(struct rtmp_session *s, enum rtmp_want *want)
     while (!err && !wanted)
         err = read_wish(s, &wanted, want);
     if (!err)
-        err = rtmp_find_vhost(s, s->url.vhost); /* `?vhost=` may come with the stream's name */
+        err = rtmp_session_find_vhost(s, s->url.vhost); /* of the stream's name, too */
     if (err)
         return err_wrap(err, "identify");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",

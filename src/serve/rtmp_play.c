@@ -20,7 +20,7 @@ static void obey_settings(struct playing *p)
     const struct conf_vhost *v = p->s->vhost;
 
     p->sender.set = (struct live_sender_settings){
-        .mw_latency = v->play.mw_latency,
+        .mw_latency = v->play.mw_latency == CONF_AUTO ? LIVE_MW_AUTO : v->play.mw_latency,
         .mw_msgs = (unsigned)v->play.mw_msgs,
         .send_interval = v->play.send_min_interval,
     };
@@ -38,13 +38,13 @@ static void open_consumer(struct playing *p)
     live_consumer_open(&p->sender.consumer, p->src, &rtmp_wire, param);
 }
 
-static err_t pause(struct playing *p, bool paused)
+static err_t tell_paused(struct playing *p, bool paused)
 {
     struct rtmp_session *s = p->s;
     struct wr out;
 
     wr_init(&out, RTMP_REPLY_MAX);
-    rtmp_put_status(s, &out, paused ? RTMP_PAUSE_NOTIFY : RTMP_UNPAUSE_NOTIFY, NULL);
+    rtmp_session_put_status(s, &out, paused ? RTMP_PAUSE_NOTIFY : RTMP_UNPAUSE_NOTIFY, NULL);
     rtmp_conn_put_event(&s->conn, &out, paused ? RTMP_STREAM_EOF : RTMP_STREAM_BEGIN,
                         s->stream_id, 0);
     p->sender.paused = paused;
@@ -69,9 +69,9 @@ static err_t on_command(struct playing *p, const struct rtmp_command *c)
     case RTMP_CMD_CLOSE_STREAM:
     case RTMP_CMD_DELETE_STREAM:
         p->sender.done = true;
-        return rtmp_answer(p->s, c);
+        return rtmp_session_answer(p->s, c);
     case RTMP_CMD_PAUSE:
-        return pause(p, rtmp_command_boolean(c, 1, true));
+        return tell_paused(p, rtmp_command_boolean(c, 1, true));
     case RTMP_CMD_RECEIVE_AUDIO:
         receive(p, RTMP_WIRE_NO_AUDIO, rtmp_command_boolean(c, 1, true));
         return NULL;
@@ -79,9 +79,9 @@ static err_t on_command(struct playing *p, const struct rtmp_command *c)
         receive(p, RTMP_WIRE_NO_VIDEO, rtmp_command_boolean(c, 1, true));
         return NULL;
     case RTMP_CMD_SEEK: /* there is nothing to go back to: the player is where it was */
-        return rtmp_tell(p->s, RTMP_SEEK_NOTIFY, NULL);
+        return rtmp_session_tell(p->s, RTMP_SEEK_NOTIFY, NULL);
     default:
-        return rtmp_answer(p->s, c);
+        return rtmp_session_answer(p->s, c);
     }
 }
 
@@ -130,14 +130,14 @@ static void sample(struct playing *p, co_usec now)
               pithy_name(PITHY_PLAY), (long long)(now - s->began_at),
               (unsigned long long)live_consumer_pending(&p->sender.consumer),
               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
-              (long long)p->sender.set.mw_latency / 1000, p->sender.set.mw_msgs);
+              (long long)p->sender.merge / 1000, p->sender.set.mw_msgs);
 }
 
 static err_t on_turn(void *arg)
 {
     struct playing *p = arg;
     bool changed;
-    err_t err = rtmp_obey(p->s, &changed);
+    err_t err = rtmp_session_obey(p->s, &changed);
 
     if (err)
         return err;
@@ -161,8 +161,8 @@ static err_t tell_started(struct rtmp_session *s)
     wr_init(&out, RTMP_REPLY_MAX);
     wr_init(&body, RTMP_REPLY_MAX);
     rtmp_conn_put_event(&s->conn, &out, RTMP_STREAM_BEGIN, s->stream_id, 0);
-    rtmp_put_status(s, &out, RTMP_PLAY_RESET, NULL);
-    rtmp_put_status(s, &out, RTMP_PLAY_START, NULL);
+    rtmp_session_put_status(s, &out, RTMP_PLAY_RESET, NULL);
+    rtmp_session_put_status(s, &out, RTMP_PLAY_START, NULL);
     rtmp_reply_sample_access(&body, true, true);
     rtmp_conn_put(&s->conn, &out, RTMP_DATA, s->stream_id, &body);
     wr_free(&body);
@@ -176,7 +176,7 @@ static err_t play(struct playing *p)
 {
     struct rtmp_session *s = p->s;
     struct live_settings set = serve_live_settings(s->conf, s->vhost);
-    char *name = rtmp_stream_name(s);
+    char *name = rtmp_session_stream_name(s);
     err_t err;
 
     p->src = live_registry_get(s->serve->streams, name, &set);
@@ -195,16 +195,16 @@ static err_t play(struct playing *p)
     return err;
 }
 
-err_t rtmp_play(struct rtmp_session *s)
+err_t rtmp_session_play(struct rtmp_session *s)
 {
     struct playing p = { .s = s };
-    err_t err = rtmp_allowed(s, CONF_PLAY);
+    err_t err = rtmp_session_allowed(s, CONF_PLAY);
 
-    rtmp_deadline(s, 0, NULL); /* a player may wait for its publisher as long as it likes */
+    rtmp_session_deadline(s, 0, NULL); /* a player may wait for its publisher as long as it likes */
     p.sender = (struct live_sender){ .io = s->io, .arg = &p, .on_readable = on_readable,
                                      .on_turn = on_turn };
     if (err) {
-        err_t untold = rtmp_tell(s, RTMP_PLAY_FAILED, NULL);
+        err_t untold = rtmp_session_tell(s, RTMP_PLAY_FAILED, NULL);
 
         err_free(&untold);
     } else {

@@ -69,7 +69,7 @@ static err_t unpublished(struct publishing *p, const struct rtmp_command *c)
 
     p->over = true;
     if (c->id != RTMP_CMD_FC_UNPUBLISH)
-        return rtmp_answer(p->s, c);
+        return rtmp_session_answer(p->s, c);
     wr_init(&out, RTMP_REPLY_MAX);
     wr_init(&body, RTMP_REPLY_MAX);
     rtmp_reply_fc(&body, RTMP_UNPUBLISH_SUCCESS);
@@ -78,7 +78,7 @@ static err_t unpublished(struct publishing *p, const struct rtmp_command *c)
     rtmp_reply_result(&body, c->transaction);
     rtmp_conn_put(&p->s->conn, &out, RTMP_COMMAND, 0, &body);
     wr_free(&body);
-    rtmp_put_status(p->s, &out, RTMP_UNPUBLISH_SUCCESS, NULL);
+    rtmp_session_put_status(p->s, &out, RTMP_UNPUBLISH_SUCCESS, NULL);
     return rtmp_conn_send_all(&p->s->conn, &out);
 }
 
@@ -96,10 +96,10 @@ static err_t on_command(struct publishing *p, const struct rtmp_msg *msg)
         err = unpublished(p, &c);
         break;
     case RTMP_CMD_PUBLISH: /* of the same stream again: OBS and others repeat it when unsure */
-        err = rtmp_tell(p->s, RTMP_PUBLISH_START, NULL);
+        err = rtmp_session_tell(p->s, RTMP_PUBLISH_START, NULL);
         break;
     default:
-        err = rtmp_answer(p->s, &c);
+        err = rtmp_session_answer(p->s, &c);
     }
     rtmp_command_free(&c);
     return err;
@@ -148,7 +148,7 @@ static void obey_read(struct publishing *p)
 static err_t obey(struct publishing *p)
 {
     bool changed;
-    err_t err = rtmp_obey(p->s, &changed);
+    err_t err = rtmp_session_obey(p->s, &changed);
 
     if (err || !changed)
         return err;
@@ -205,7 +205,8 @@ static err_t begin(struct publishing *p)
     err_t err;
 
     p->publisher = (struct live_publisher){ .co = s->co, .ip = s->ip, .active_at = co_now() };
-    err = live_source_begin(p->src, &p->publisher, takeover[s->vhost->publish.takeover]);
+    err = live_source_begin(p->src, &p->publisher, takeover[s->vhost->publish.takeover],
+                            s->vhost->publish.takeover_silence);
     if (err)
         return err;
     s->serve->publishers++;
@@ -242,7 +243,7 @@ static err_t tell_started(struct rtmp_session *s)
         rtmp_conn_put(&s->conn, &out, RTMP_COMMAND, s->stream_id, &body);
         wr_free(&body);
     }
-    rtmp_put_status(s, &out, RTMP_PUBLISH_START, NULL);
+    rtmp_session_put_status(s, &out, RTMP_PUBLISH_START, NULL);
     return rtmp_conn_send_all(&s->conn, &out);
 }
 
@@ -273,7 +274,7 @@ static err_t published(struct publishing *p)
 /* The client is told why not; `err` is what ends the session. */
 static err_t refuse(struct rtmp_session *s, enum rtmp_status status, err_t err)
 {
-    err_t untold = rtmp_tell(s, status, NULL);
+    err_t untold = rtmp_session_tell(s, status, NULL);
 
     err_free(&untold);
     return err;
@@ -283,7 +284,7 @@ static err_t publish(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
     struct live_settings set = serve_live_settings(s->conf, s->vhost);
-    char *name = rtmp_stream_name(s);
+    char *name = rtmp_session_stream_name(s);
     err_t err;
 
     p->src = live_registry_get(s->serve->streams, name, &set);
@@ -301,12 +302,12 @@ static err_t publish(struct publishing *p)
     return err;
 }
 
-err_t rtmp_publish(struct rtmp_session *s)
+err_t rtmp_session_publish(struct rtmp_session *s)
 {
     struct publishing p = { .s = s };
-    err_t err = rtmp_allowed(s, CONF_PUBLISH);
+    err_t err = rtmp_session_allowed(s, CONF_PUBLISH);
 
-    rtmp_deadline(s, 0, NULL); /* from here on the silence of the publisher is watched */
+    rtmp_session_deadline(s, 0, NULL); /* from here on the silence of the publisher is watched */
     err = err ? refuse(s, RTMP_PUBLISH_DENIED, err) : publish(&p);
     s->fc_publish = false;
     return err ? err_wrap(err, "publish %s/%s", s->url.app, s->url.stream) : NULL;

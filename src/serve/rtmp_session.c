@@ -66,7 +66,7 @@ static void on_deadline(struct co_timer *t)
     co_stop(s->co); /* s->late tells why */
 }
 
-void rtmp_deadline(struct rtmp_session *s, co_usec t, const char *late)
+void rtmp_session_deadline(struct rtmp_session *s, co_usec t, const char *late)
 {
     co_timer_cancel(&s->timer);
     s->late = late;
@@ -74,7 +74,7 @@ void rtmp_deadline(struct rtmp_session *s, co_usec t, const char *late)
         co_timer_set(&s->timer, co_now() + t, on_deadline);
 }
 
-err_t rtmp_find_vhost(struct rtmp_session *s, const char *name)
+err_t rtmp_session_find_vhost(struct rtmp_session *s, const char *name)
 {
     struct conf *old = s->conf;
 
@@ -89,18 +89,18 @@ err_t rtmp_find_vhost(struct rtmp_session *s, const char *name)
     return NULL;
 }
 
-err_t rtmp_obey(struct rtmp_session *s, bool *changed)
+err_t rtmp_session_obey(struct rtmp_session *s, bool *changed)
 {
     err_t err;
 
     *changed = s->generation != s->serve->generation;
     if (!*changed)
         return NULL;
-    err = rtmp_find_vhost(s, s->url.vhost);
+    err = rtmp_session_find_vhost(s, s->url.vhost);
     return err ? err_wrap(err, "the configuration changed") : NULL;
 }
 
-err_t rtmp_allowed(struct rtmp_session *s, enum conf_action what)
+err_t rtmp_session_allowed(struct rtmp_session *s, enum conf_action what)
 {
     err_t err = conf_security_check(&s->vhost->security, what, s->ip);
 
@@ -109,7 +109,7 @@ err_t rtmp_allowed(struct rtmp_session *s, enum conf_action what)
     return err;
 }
 
-char *rtmp_stream_name(const struct rtmp_session *s)
+char *rtmp_session_stream_name(const struct rtmp_session *s)
 {
     const char *vhost = s->vhost->name;
     size_t size = strlen(vhost) + strlen(s->url.app) + strlen(s->url.stream) + 3;
@@ -125,16 +125,16 @@ static err_t serve_client(struct rtmp_session *s)
 {
     err_t err;
 
-    rtmp_deadline(s, s->conf->limits.handshake_timeout, "handshake and connect");
+    rtmp_session_deadline(s, s->conf->limits.handshake_timeout, "handshake and connect");
     s->io->write_timeout = s->conf->rtmp.send_timeout;
-    err = rtmp_accept(s);
+    err = rtmp_session_accept(s);
     while (!err) {
         enum rtmp_want want;
 
-        rtmp_deadline(s, s->conf->limits.idle_timeout, "publish or play");
-        err = rtmp_identify(s, &want);
+        rtmp_session_deadline(s, s->conf->limits.idle_timeout, "publish or play");
+        err = rtmp_session_identify(s, &want);
         if (!err)
-            err = want == RTMP_WANT_PUBLISH ? rtmp_publish(s) : rtmp_play(s);
+            err = want == RTMP_WANT_PUBLISH ? rtmp_session_publish(s) : rtmp_session_play(s);
     }
     return err;
 }

@@ -46,36 +46,37 @@ struct rtmp_session {
 };
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
-err_t rtmp_accept(struct rtmp_session *s) __attribute__((warn_unused_result));
-err_t rtmp_identify(struct rtmp_session *s, enum rtmp_want *want)
+err_t rtmp_session_accept(struct rtmp_session *s) __attribute__((warn_unused_result));
+err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     __attribute__((warn_unused_result));
-err_t rtmp_publish(struct rtmp_session *s) __attribute__((warn_unused_result));
-err_t rtmp_play(struct rtmp_session *s) __attribute__((warn_unused_result));
+err_t rtmp_session_publish(struct rtmp_session *s) __attribute__((warn_unused_result));
+err_t rtmp_session_play(struct rtmp_session *s) __attribute__((warn_unused_result));
 
 /* The phase ends in time, or the coroutine is stopped with `late` telling what was missing.
  * Without (t 0) it may take for ever. */
-void rtmp_deadline(struct rtmp_session *s, co_usec t, const char *late);
+void rtmp_session_deadline(struct rtmp_session *s, co_usec t, const char *late);
 
 /* The vhost of that name in the snapshot in force; takes over to it. ERR_NO_VHOST,
  * ERR_VHOST_DISABLED. */
-err_t rtmp_find_vhost(struct rtmp_session *s, const char *name) __attribute__((warn_unused_result));
+err_t rtmp_session_find_vhost(struct rtmp_session *s, const char *name)
+    __attribute__((warn_unused_result));
 /* Once a turn: has the configuration changed? Then obey the new one, *changed is true. */
-err_t rtmp_obey(struct rtmp_session *s, bool *changed) __attribute__((warn_unused_result));
+err_t rtmp_session_obey(struct rtmp_session *s, bool *changed) __attribute__((warn_unused_result));
 /* May this client do that to this stream? */
-err_t rtmp_allowed(struct rtmp_session *s, enum conf_action what)
+err_t rtmp_session_allowed(struct rtmp_session *s, enum conf_action what)
     __attribute__((warn_unused_result));
 
 /* Answer a command that any phase may see. */
-err_t rtmp_answer(struct rtmp_session *s, const struct rtmp_command *c)
+err_t rtmp_session_answer(struct rtmp_session *s, const struct rtmp_command *c)
     __attribute__((warn_unused_result));
 /* One onStatus on the client's stream. */
-err_t rtmp_tell(struct rtmp_session *s, enum rtmp_status status, const char *text)
+err_t rtmp_session_tell(struct rtmp_session *s, enum rtmp_status status, const char *text)
     __attribute__((warn_unused_result));
 /* Put an onStatus (and more of the kind) into a batch. */
-void rtmp_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
-                     const char *text);
+void rtmp_session_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
+                             const char *text);
 
 /* "vhost/app/stream", malloc'ed. */
-char *rtmp_stream_name(const struct rtmp_session *s);
+char *rtmp_session_stream_name(const struct rtmp_session *s);
 
 #endif

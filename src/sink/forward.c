@@ -43,7 +43,7 @@ static char *copy(const char *text)
     return made;
 }
 
-/* Sent to itself, a stream would come back in a circle: the publisher reached us by this address. */
+/* Sent to itself, a stream would come back in a circle: the publisher came by this address. */
 static bool is_circle(const struct forwarded *s, const struct conf_endpoint *e)
 {
     char here[300];

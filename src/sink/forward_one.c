@@ -135,8 +135,11 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
         [RTMP_WIRE_CHUNK_SIZE] = f->conn.out_chunk_size,
         [RTMP_WIRE_STREAM_ID] = stream_id,
     };
+    co_usec latency = f->vhost->play.mw_latency;
     err_t err, bye = NULL;
 
+    if (latency == CONF_AUTO)
+        latency = LIVE_MW_AUTO;
     log_trace("forward to %s: publishing", f->url);
     f->began_at = co_now();
     f->dropped = 0;
@@ -144,7 +147,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
     kbps_init(&f->out_kbps, f->io->bytes_out, f->began_at);
     f->sender = (struct live_sender){
         .io = f->io, .arg = f, .on_readable = on_readable, .on_turn = on_turn,
-        .set = { .mw_latency = f->vhost->play.mw_latency, .mw_msgs = (unsigned)f->vhost->play.mw_msgs },
+        .set = { .mw_latency = latency, .mw_msgs = (unsigned)f->vhost->play.mw_msgs },
     };
     live_consumer_open(&f->sender.consumer, f->src, &rtmp_wire, param);
     err = live_sender_run(&f->sender);

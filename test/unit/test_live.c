@@ -67,7 +67,7 @@ static struct live_source *source(const struct live_settings *set)
 {
     struct live_source *src = live_source_new("v/a/s", set);
 
-    assert_ok(live_source_begin(src, &me, LIVE_TAKEOVER_STALE));
+    assert_ok(live_source_begin(src, &me, LIVE_TAKEOVER_STALE, CO_SECONDS(2)));
     return src;
 }
 
@@ -488,8 +488,8 @@ static void test_players_stay_across_publishers(void **state)
     push(src, AV_VIDEO, true, false, 1, 50, 1000);
     play_all(p);
     live_source_end(src, &me);
-    assert_ok(live_source_begin(src, &next, LIVE_TAKEOVER_OFF));
-    assert_err(live_source_begin(src, &me, LIVE_TAKEOVER_OFF), ERR_STREAM_BUSY);
+    assert_ok(live_source_begin(src, &next, LIVE_TAKEOVER_OFF, 0));
+    assert_err(live_source_begin(src, &me, LIVE_TAKEOVER_OFF, 0), ERR_STREAM_BUSY);
     push(src, AV_VIDEO, false, true, 2, 50, 0);
     push(src, AV_VIDEO, true, false, 3, 50, 0);
     play_all(p);
@@ -534,9 +534,10 @@ static void test_takeover(void **state)
         co_group_init(&g);
         assert_ok(co_go(&g, "old publisher", wait_for_ever, &old));
         assert_ok(co_sleep(1000));
-        assert_ok(live_source_begin(src, &old, LIVE_TAKEOVER_OFF));
+        assert_ok(live_source_begin(src, &old, LIVE_TAKEOVER_OFF, 0));
         old.active_at = co_now() - CO_SECONDS(takeover_rows[i].silent);
-        assert_err(live_source_begin(src, &new, takeover_rows[i].takeover), takeover_rows[i].code);
+        assert_err(live_source_begin(src, &new, takeover_rows[i].takeover, CO_SECONDS(2)),
+                   takeover_rows[i].code);
         assert_int_equal(old.replaced, taken);
         if (taken)
             assert_err(co_group_wait(&g), ERR_STOPPED);
