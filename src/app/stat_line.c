@@ -30,7 +30,7 @@ static size_t add_clock(char *buf, size_t size, size_t n, const struct co_clock_
     n = add(buf, size, n, ", clock=");
     for (int i = 0; i < 8; i++)
         n = add(buf, size, n, "%u,", c->counts[i]);
-    return add(buf, size, n, "%u", c->timer_seconds);
+    return add(buf, size, n, "%u", c->later);
 }
 
 size_t stat_line_text(const struct stat_line *s, char *buf, size_t size)

@@ -101,10 +101,11 @@ void co_timer_cancel(struct co_timer *t); /* nothing happens if it is not set */
 unsigned co_load(void);
 
 /* How late the ticker woke, for the operators' process line: counts of wakes that were up to
- * 15, 20, 25, 30, 35, 40, 80, 160 ms apart where 20 ms were asked for, since the last call. */
+ * 15, 20, 25, 30, 35, 40, 80, 160 ms apart where 20 ms were asked for, since the last call, and
+ * of those that were later still. */
 struct co_clock_stat {
     unsigned counts[8];
-    unsigned timer_seconds;
+    unsigned later;
 };
 void co_clock_take(struct co_clock_stat *out);
 

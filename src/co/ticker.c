@@ -170,14 +170,17 @@ unsigned co_load(void)
 /* How far apart two wakes are that should be 20 ms apart tells how busy the thread is. */
 static void on_clock(struct co_timer *t)
 {
-    static const int64_t limits[7] = { 15, 20, 25, 30, 35, 40, 80 };
+    static const int64_t limits[8] = { 15, 20, 25, 30, 35, 40, 80, 160 };
     co_usec now = co_clock();
     size_t i = 0;
 
     if (clock_last) {
-        while (i < 7 && (now - clock_last) / 1000 > limits[i])
+        while (i < 8 && (now - clock_last) / 1000 > limits[i])
             i++;
-        clock_stat.counts[i]++;
+        if (i < 8)
+            clock_stat.counts[i]++;
+        else
+            clock_stat.later++;
     }
     clock_last = now;
     sample_load(now);

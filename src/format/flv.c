@@ -85,7 +85,7 @@ err_t flv_packet_describe(struct av_packet *pkt)
     err_t err;
 
     pkt->codec = AV_CODEC_NONE;
-    pkt->config = pkt->key = false;
+    pkt->config = pkt->key = pkt->extra = false;
     pkt->track = 0;
     pkt->cts = 0;
     pkt->payload = 0;
@@ -102,6 +102,7 @@ err_t flv_packet_describe(struct av_packet *pkt)
     pkt->codec = (uint8_t)b.codec;
     pkt->config = b.config;
     pkt->key = b.key;
+    pkt->extra = b.extra;
     pkt->track = b.track;
     pkt->cts = cts_of(&b);
     pkt->payload = (uint32_t)b.payload;

@@ -60,6 +60,7 @@ struct flv_body {
     bool enhanced;
     bool config;              /* the payload is a decoder configuration */
     bool key;                 /* a key frame of video, not its configuration */
+    bool extra;               /* really FLV_PACKET_META, not something we do not know */
     uint16_t track;           /* FLV_TRACK_MANY where there are several */
     int32_t cts;              /* milliseconds; of the first track */
     uint32_t nano;            /* to add to the presentation time, nanoseconds, < 10^6 */

@@ -140,6 +140,7 @@ static err_t enhanced(struct flv_body *b, uint8_t type, struct rd *r, const uint
         b->multitrack = (enum flv_multitrack)(both >> 4);
     }
     b->packet = packet_of(b->kind, type);
+    b->extra = type == FLV_PACKET_META;
     return enhanced_body(b, r, data, size);
 }
 

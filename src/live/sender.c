@@ -75,9 +75,9 @@ static err_t wait_turn(struct live_sender *s)
         if (left == 0)
             return NULL;
         merging = s->paused || s->sent_at + s->merge > now;
-        if (!merging)
+        if (!merging) /* after a silence the first packet wakes it, and goes out at once */
             live_consumer_park(&s->consumer,
-                               s->set.mw_latency == LIVE_MW_AUTO ? 1 : s->set.mw_msgs);
+                               live_consumer_pending(&s->consumer) ? s->set.mw_msgs : 1);
         (void)io_wait(s->io, false, left); /* why it ended is asked above */
         live_consumer_unpark(&s->consumer);
     }
@@ -95,6 +95,12 @@ static err_t wait_window(struct live_sender *s)
     return err ? err : co_check();
 }
 
+/* Metadata opens a stream: players look for it at time 0. Headers belong to the first frame. */
+static int64_t config_time(const struct av_packet *pkt, int64_t dts)
+{
+    return pkt->kind == AV_DATA ? 0 : dts;
+}
+
 static err_t send_config(struct live_sender *s)
 {
     const struct live_wire *w = s->consumer.wire;
@@ -106,15 +112,15 @@ static err_t send_config(struct live_sender *s)
 
     n = live_consumer_config(&s->consumer, pkts, LIVE_CONFIGS, &dts);
     for (size_t i = 0; i < n; i++)
-        total += w->fmt->size(w->param, pkts[i], dts);
+        total += w->fmt->size(w->param, pkts[i], config_time(pkts[i], dts));
     if (total == 0)
         return NULL;
     buf = malloc(total);
     if (!buf)
         return err_new(ERR_NO_MEMORY, "%zu bytes of configuration", total);
     for (size_t i = 0; i < n; i++) {
-        w->fmt->render(w->param, pkts[i], dts, buf + at);
-        at += w->fmt->size(w->param, pkts[i], dts);
+        w->fmt->render(w->param, pkts[i], config_time(pkts[i], dts), buf + at);
+        at += w->fmt->size(w->param, pkts[i], config_time(pkts[i], dts));
     }
     err = io_write(s->io, buf, total);
     free(buf);

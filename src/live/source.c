@@ -185,7 +185,7 @@ static void append(struct live_source *src, const struct av_packet *pkt)
 /* Can a player start at this packet? */
 static bool starts_here(struct live_source *src, const struct av_packet *pkt)
 {
-    if (pkt->config)
+    if (pkt->config || pkt->extra)
         return false;
     if (pkt->kind == AV_VIDEO) {
         if (!src->has_video)
@@ -255,7 +255,7 @@ static void push(struct live_source *src, const struct av_packet *pkt)
     bool key;
 
     count(src, pkt);
-    if (pkt->config) {
+    if (pkt->config || pkt->extra) {
         if (!live_configs_set(&src->configs, pkt, src->set.reduce_sequence_header))
             return;
         src->configs_seq = src->head;

@@ -128,7 +128,6 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
     rtmp_url_free(&url);
     if (err)
         return reject(s, c, err);
-    io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
     if (s->vhost->in_ack_size > 0)
         rtmp_conn_force_window(&s->conn, (uint32_t)s->vhost->in_ack_size);
     return welcome(s, c, &connect);

@@ -186,9 +186,11 @@ static err_t play(struct playing *p)
     if (!err) {
         obey_settings(p);
         open_consumer(p);
+        io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
         co_stack_trim();
         err = live_sender_run(&p->sender);
         live_consumer_close(&p->sender.consumer);
+        io_tcp_nodelay(s->io, true);
     }
     s->serve->players--;
     p->src = live_source_unref(p->src);

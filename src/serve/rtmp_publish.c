@@ -153,7 +153,6 @@ static err_t obey(struct publishing *p)
     if (err || !changed)
         return err;
     obey_read(p);
-    io_tcp_nodelay(p->s->io, p->s->vhost->tcp_nodelay);
     return NULL;
 }
 

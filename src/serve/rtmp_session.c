@@ -42,6 +42,7 @@ err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd)
         return err;
     /* A peer whose machine died says nothing: the kernel asks it now and then. */
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    io_tcp_nodelay(io, true); /* answers go out at once, until media make it the vhost's choice */
     *out = session_new(serve, io);
     return NULL;
 }

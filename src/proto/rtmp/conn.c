@@ -4,17 +4,21 @@
 
 #include "base/rd.h"
 
+#include <stdlib.h>
+
 #include <assert.h>
 
 enum { SCRATCH = 64 * 1024, DRAIN_MAX = 16 * SCRATCH };
 
 /* Where every read of the thread goes. A pipe fills it after its last wait, and the reader takes
  * all of it before anything else runs, so it never holds bytes of two connections. */
-static _Thread_local uint8_t scratch[SCRATCH];
+static _Thread_local uint8_t *scratch;
 
 void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)
 {
     *c = (struct rtmp_conn){ .io = io, .out_chunk_size = RTMP_CHUNK_SIZE };
+    if (!scratch && !(scratch = malloc(SCRATCH)))
+        abort();
     rtmp_in_init(&c->in, setup);
     c->in.bytes = io->bytes_in; /* acknowledgements count the handshake too */
 }
@@ -98,7 +102,7 @@ err_t rtmp_conn_poll(struct rtmp_conn *c)
 
     if (!io_readable(c->io))
         return NULL;
-    err = io_read_now(c->io, scratch, sizeof(scratch), &n);
+    err = io_read_now(c->io, scratch, SCRATCH, &n);
     return err ? err : rtmp_in_feed(&c->in, scratch, n);
 }
 
@@ -108,7 +112,7 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
     err_t err;
 
     do { /* a peer that is faster than we are must not fill our memory, nor keep the thread */
-        err = io_read_now(c->io, scratch, sizeof(scratch), &n);
+        err = io_read_now(c->io, scratch, SCRATCH, &n);
         if (err && total == 0)
             return err;
         if (err) { /* the end is told next time, after what came before it */
@@ -117,8 +121,8 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
         }
         err = rtmp_in_feed(&c->in, scratch, n);
         total += n;
-    } while (!err && n == sizeof(scratch) && total < DRAIN_MAX);
-    if (!err && n == sizeof(scratch))
+    } while (!err && n == SCRATCH && total < DRAIN_MAX);
+    if (!err && n == SCRATCH)
         let_others_run();
     return err;
 }
@@ -136,13 +140,13 @@ err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
             rtmp_conn_release(c, out);
         if (err || got)
             return err;
-        err = io_read(c->io, scratch, sizeof(scratch), &n);
+        err = io_read(c->io, scratch, SCRATCH, &n);
         if (err)
             return err;
         err = rtmp_in_feed(&c->in, scratch, n);
         if (err)
             return err;
-        if (n == sizeof(scratch)) /* more is there already */
+        if (n == SCRATCH) /* more is there already */
             let_others_run();
     }
 }
