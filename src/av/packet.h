@@ -30,6 +30,7 @@ struct av_packet {
     uint8_t tag;       /* RTMP message type id / FLV tag type: 8, 9, 18, 15 */
     bool config : 1;   /* decoder configuration or stream metadata: nothing to show in it */
     bool key : 1;      /* a player can start here */
+    bool start : 1;    /* live/ decided so: a key frame, or some sound of a stream without video */
     bool extra : 1;    /* beside the configuration (such as colour information): who joins gets
                         * it too, and who makes other formats leaves it out */
     uint16_t track;    /* 0 unless multitrack; 0x100: several tracks in one message */

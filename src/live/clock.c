@@ -82,7 +82,13 @@ static void start(struct live_clock *c, int64_t raw, co_usec now)
     c->resume = false;
 }
 
-/* Headers and metadata are often stamped 0 in the middle of a stream: they are not the clock. */
+/* Headers and metadata are often stamped 0, at the start or in the middle of a stream that is
+ * somewhere else: they are not the clock. */
+static bool is_aside(const struct av_packet *pkt)
+{
+    return pkt->config || pkt->extra || pkt->kind == AV_DATA;
+}
+
 static int64_t aside(const struct live_clock *c, int64_t time)
 {
     return time < c->last - MAX_BACK || time > c->last + MAX_AHEAD ? c->last : time;
@@ -99,11 +105,14 @@ int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, ui
         t->at = now;
         return raw;
     }
-    if (!c->started || c->resume)
+    if (!c->started || c->resume) {
+        if (is_aside(pkt))
+            return c->last;
         start(c, raw, now);
+    }
     time = raw + c->offset;
     if (c->mode == LIVE_JITTER_FULL) {
-        if (pkt->config || pkt->kind == AV_DATA)
+        if (is_aside(pkt))
             return aside(c, time);
         if (jumped(c, t, time, now)) {
             c->offset = here(c, now) - raw;

@@ -7,6 +7,7 @@
 #include "live/clock.h"
 #include "live/consumer.h"
 #include "live/mix.h"
+#include "live/reader.h"
 
 enum { LIVE_CONFIGS = 24 }; /* decoder configurations and metadata of all tracks */
 
@@ -40,6 +41,8 @@ struct live_wire {
     uint32_t key_offset;
     uint64_t key_seq;
     uint32_t next_cap; /* size of the next block */
+    void *state;       /* of a format that remembers */
+    struct wr made;    /* what it makes of a packet, on the way into a block */
 };
 
 struct live_source {
@@ -66,6 +69,7 @@ struct live_source {
     uint64_t configs_seq;                     /* when `configs` last changed */
 
     struct live_wire *wires;
+    struct live_reader *readers;
     struct live_consumer *parked, **parked_end; /* by wake_seq */
     unsigned consumers;
     co_usec idle_since;
@@ -84,6 +88,10 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
 void live_wire_forget_key(struct live_wire *w);
 struct live_block *live_block_ref(struct live_block *b);
 struct live_block *live_block_unref(struct live_block *b); /* always NULL */
+
+/* Readers: the oldest packet that one of them has not read, or src->head. */
+uint64_t live_readers_oldest(const struct live_source *src);
+void live_readers_wake(struct live_source *src);
 
 bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same);
 void live_configs_copy(struct live_configs *to, const struct live_configs *from);

@@ -111,6 +111,8 @@ static err_t send_config(struct live_sender *s)
     err_t err;
 
     n = live_consumer_config(&s->consumer, pkts, LIVE_CONFIGS, &dts);
+    if (w->state)
+        return NULL; /* in the stream already, before its key frames */
     for (size_t i = 0; i < n; i++)
         total += w->fmt->size(w->param, pkts[i], config_time(pkts[i], dts));
     if (total == 0)

@@ -64,8 +64,10 @@ static void forget_key(struct live_source *src)
 
 static void forget_log(struct live_source *src)
 {
+    uint64_t unread = live_readers_oldest(src);
+
     forget_key(src);
-    while (src->first < src->head)
+    while (src->first < unread)
         drop_first(src);
 }
 
@@ -73,7 +75,7 @@ struct live_source *live_source_unref(struct live_source *src)
 {
     if (!src || !ref_put(&src->ref))
         return NULL;
-    assert(!src->publisher && !src->wires && !src->parked);
+    assert(!src->publisher && !src->wires && !src->parked && !src->readers);
     live_registry_leave(src);
     while (src->mix && src->mix->count > 0)
         (void)av_packet_unref(live_mix_pop(src->mix, true));
@@ -215,8 +217,12 @@ static void set_key(struct live_source *src, const struct av_packet *pkt)
 static void trim(struct live_source *src)
 {
     uint64_t keep = src->have_key && src->set.gop_cache ? src->key : src->head;
+    uint64_t unread = live_readers_oldest(src);
+    int64_t oldest = src->clock.last - src->set.queue_length * 9 / 100; /* us to 1/90000 s */
 
-    while (src->first < keep)
+    while (src->first < keep &&
+           (src->first < unread || src->bytes > src->set.max_bytes ||
+            src->ring[src->first % src->cap]->dts < oldest))
         drop_first(src);
     if (src->set.gop_cache && src->have_key &&
         ((src->set.gop_cache_max_frames && src->gop_frames > src->set.gop_cache_max_frames) ||
@@ -249,7 +255,7 @@ static void count(struct live_source *src, const struct av_packet *pkt)
     }
 }
 
-static void push(struct live_source *src, const struct av_packet *pkt)
+static void push(struct live_source *src, struct av_packet *pkt)
 {
     co_usec now = co_now();
     bool key;
@@ -260,7 +266,7 @@ static void push(struct live_source *src, const struct av_packet *pkt)
             return;
         src->configs_seq = src->head;
     }
-    key = starts_here(src, pkt);
+    key = pkt->start = starts_here(src, pkt);
     if (key)
         set_key(src, pkt);
     for (struct live_wire *w = src->wires; w; w = w->next)
@@ -269,6 +275,7 @@ static void push(struct live_source *src, const struct av_packet *pkt)
     src->gop_frames++;
     trim(src);
     wake_parked(src);
+    live_readers_wake(src);
 }
 
 static void push_mixed(struct live_source *src, struct av_packet *pkt)

@@ -10,7 +10,8 @@
 
 /* A block should hold about half a second: small enough that little is kept for nobody, large
  * enough that a merged write touches few. */
-enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32 };
+enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32,
+       MADE_MAX = 64 << 20 };
 
 struct live_work live_work;
 
@@ -107,10 +108,24 @@ static void add_end(struct live_block *b)
     b->ends[b->n++] = b->used;
 }
 
+/* How many bytes the packet takes; those of a format that remembers are made already. */
+static size_t make(struct live_wire *w, const struct av_packet *pkt)
+{
+    if (!w->state)
+        return w->fmt->size(w->param, pkt, pkt->dts);
+    w->made.len = 0;
+    w->fmt->make(w->state, pkt, &w->made);
+    if (w->made.bad) { /* over the limit: left out, as a packet that never came */
+        w->made.bad = ERR_OK;
+        w->made.len = 0;
+    }
+    return w->made.len;
+}
+
 void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
                       co_usec now)
 {
-    size_t size = w->fmt->size(w->param, pkt, pkt->dts);
+    size_t size = make(w, pkt);
     struct live_block *b = w->last;
 
     if (!b || size > b->cap - b->used) {
@@ -123,7 +138,9 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
         w->key_offset = b->used;
         w->key_seq = seq;
     }
-    if (size > 0)
+    if (size > 0 && w->state)
+        memcpy(b->data + b->used, w->made.buf, size);
+    else if (size > 0)
         w->fmt->render(w->param, pkt, pkt->dts, b->data + b->used);
     b->used += (uint32_t)size;
     b->newest_at = now;
@@ -136,6 +153,17 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
 void live_wire_forget_key(struct live_wire *w)
 {
     w->key_block = NULL;
+}
+
+/* A format that remembers has to know what was configured before the log begins. */
+static void make_configs(struct live_wire *w)
+{
+    const struct live_source *src = w->src;
+    const struct live_configs *c = src->have_key && src->first < src->head ? &src->key_configs
+                                                                           : &src->configs;
+
+    for (unsigned i = 0; w->state && i < c->n; i++)
+        (void)make(w, c->v[i]);
 }
 
 static bool is_of(const struct live_wire *w, const struct live_format *fmt,
@@ -156,7 +184,11 @@ struct live_wire *live_wire_get(struct live_source *src, const struct live_forma
         *w = (struct live_wire){ .next = src->wires, .src = src, .fmt = fmt,
                                  .next_cap = BLOCK_MIN };
         memcpy(w->param, param, sizeof(w->param));
+        wr_init(&w->made, MADE_MAX);
+        if (fmt->open)
+            w->state = fmt->open(param);
         src->wires = w;
+        make_configs(w);
         for (uint64_t seq = src->first; seq < src->head; seq++)
             live_wire_append(w, src->ring[seq % src->cap], seq, src->have_key && seq == src->key,
                              now);
@@ -176,5 +208,8 @@ void live_wire_put(struct live_wire *w)
     *at = w->next;
     while (w->first)
         detach_first(w);
+    if (w->state)
+        w->fmt->close(w->state);
+    wr_free(&w->made);
     free(w);
 }

@@ -9,10 +9,15 @@
 #ifndef LIVE_WIRE_H
 #define LIVE_WIRE_H
 
+#include "base/wr.h"
 #include "live/source.h"
 
 enum { LIVE_PARAMS = 3 };
 
+/* A format either says how many bytes a packet takes and writes them (size, render), or, if what
+ * it writes depends on what came before (counters, parameter sets), remembers in a state of its
+ * own and appends to a buffer (open, close, make). Those of the second kind put what a decoder
+ * needs in front of each key frame, so who joins there gets no configuration beside it. */
 struct live_format {
     const char *name; /* "rtmp", "flv" */
     /* The bytes that render() will write for the packet; 0 leaves it out. `dts` is the packet's,
@@ -21,6 +26,11 @@ struct live_format {
     /* Write exactly that many bytes. */
     void (*render)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,
                    uint8_t *out);
+
+    void *(*open)(const uint32_t param[LIVE_PARAMS]);
+    void (*close)(void *state);
+    /* Appends the packet's bytes, none to leave it out. Configuration comes here too. */
+    void (*make)(void *state, const struct av_packet *pkt, struct wr *out);
 };
 
 /* Counts of work done by all wires since the start: for tests and for `perf`-minded people. */

@@ -111,7 +111,8 @@ static err_t on_message(struct publishing *p, struct rtmp_msg *msg)
 
     p->publisher.active_at = co_now();
     if (is_media(msg->type)) {
-        p->messages++;
+        if (p->messages++ == 0)
+            watch(&p->timer); /* from now on it is the shorter time that counts */
         rtmp_media_push(&p->media, msg);
     } else if (msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3) {
         err = on_command(p, msg);

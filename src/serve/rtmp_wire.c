@@ -40,4 +40,4 @@ static void render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
     (void)rtmp_out_render(out, &msg, param[RTMP_WIRE_CHUNK_SIZE]);
 }
 
-const struct live_format rtmp_wire = { "rtmp", size, render };
+const struct live_format rtmp_wire = { .name = "rtmp", .size = size, .render = render };

@@ -27,7 +27,35 @@ static void plain_render(const uint32_t param[LIVE_PARAMS], const struct av_pack
     memcpy(out, pkt->data, pkt->size);
 }
 
-static const struct live_format plain = { "plain", plain_size, plain_render };
+static const struct live_format plain = { .name = "plain", .size = plain_size,
+                                          .render = plain_render };
+
+/* One that remembers: each packet with how many were made before it in front, key frames with
+ * the size of the configuration too. */
+struct counting {
+    uint8_t made, config_size;
+};
+
+static void *counting_open(const uint32_t param[LIVE_PARAMS])
+{
+    (void)param;
+    return calloc(1, sizeof(struct counting));
+}
+
+static void counting_make(void *state, const struct av_packet *pkt, struct wr *out)
+{
+    struct counting *c = state;
+
+    if (pkt->config) {
+        c->config_size = (uint8_t)pkt->size;
+        return;
+    }
+    wr_u8(out, c->made++);
+    wr_u8(out, pkt->key ? c->config_size : 0);
+}
+
+static const struct live_format counting = { .name = "counting", .open = counting_open,
+                                             .close = free, .make = counting_make };
 static const uint32_t no_param[LIVE_PARAMS] = { 0 };
 
 static const struct live_settings settings = {
@@ -233,6 +261,86 @@ static void test_configuration_of_the_key_frame_not_of_now(void **state)
     play_all(p);
     assert_got(p, 4, want);
     leave(p);
+    done(src);
+}
+
+static void test_format_that_remembers(void **state)
+{
+    struct live_source *src = source(&settings);
+    struct live_consumer one = { 0 }, two = { 0 };
+    struct iovec iov[4];
+
+    (void)state;
+    push(src, AV_VIDEO, false, true, 1, 44, 0);
+    push(src, AV_VIDEO, true, false, 2, 500, 0);
+    live_consumer_open(&one, src, &counting, no_param); /* knows the configuration of before */
+    push(src, AV_VIDEO, false, false, 3, 500, 40);
+    push(src, AV_VIDEO, false, true, 4, 55, 80);
+    push(src, AV_VIDEO, true, false, 5, 500, 80);
+    live_consumer_open(&two, src, &counting, no_param); /* shares the wire */
+    push(src, AV_VIDEO, false, false, 6, 500, 120);
+    assert_int_equal(live_consumer_ranges(&one, iov, 4, false), 1);
+    assert_int_equal(iov[0].iov_len, 8);
+    assert_memory_equal(iov[0].iov_base, "\x00\x2c\x01\x00\x02\x37\x03\x00", 8);
+    assert_int_equal(live_consumer_ranges(&two, iov, 4, false), 1);
+    assert_int_equal(iov[0].iov_len, 4);
+    assert_memory_equal(iov[0].iov_base, "\x02\x37\x03\x00", 4);
+    live_consumer_close(&one);
+    live_consumer_close(&two);
+    done(src);
+}
+
+static unsigned read_all(struct live_reader *r, uint32_t *last)
+{
+    const struct av_packet *pkt;
+    unsigned n = 0;
+
+    while ((pkt = live_reader_next(r))) {
+        memcpy(last, pkt->data, 4);
+        n++;
+    }
+    return n;
+}
+
+static void test_reader(void **state)
+{
+    const struct av_packet *configs[LIVE_CONFIGS];
+    struct live_settings set = settings;
+    struct live_source_stat stat;
+    struct live_reader r = { 0 }, idle = { 0 };
+    struct live_source *src;
+    uint32_t last = 0;
+
+    (void)state;
+    set.max_bytes = 100000;
+    src = source(&set);
+    push(src, AV_VIDEO, false, true, 1, 50, 0);
+    push(src, AV_VIDEO, true, false, 2, 500, 0);
+    live_reader_open(&r, src);
+    live_reader_open(&idle, src);
+    assert_int_equal(live_reader_configs(&r, configs, LIVE_CONFIGS), 1);
+    push(src, AV_VIDEO, false, false, 3, 500, 40);
+    assert_int_equal(read_all(&r, &last), 2);
+    assert_int_equal(live_reader_wait(&r, CO_MS(5)), CO_TIMEOUT);
+    for (uint32_t i = 4; i < 100; i++) /* new groups: what was not read stays */
+        push(src, AV_VIDEO, i % 10 == 0, false, i, 500, i * 40);
+    live_source_stat(src, &stat);
+    assert_int_equal(stat.log_packets, 98);
+    assert_int_equal(live_reader_wait(&r, 0), CO_WOKEN);
+    assert_int_equal(read_all(&r, &last), 96);
+    for (uint32_t i = 100; i < 1000; i++) {
+        push(src, AV_VIDEO, i % 10 == 0, false, i, 500, i * 40);
+        live_source_stat(src, &stat);
+        assert_true(stat.log_bytes <= set.max_bytes + 500);
+    }
+    live_source_end(src, &me); /* the end of the publisher takes nothing from a reader */
+    assert_true(read_all(&r, &last) > 150); /* 200 fit, less up to where it can start */
+    assert_int_equal(last, 999);
+    assert_true(r.dropped > 0 && idle.dropped == 0);
+    (void)read_all(&idle, &last);
+    assert_true(idle.dropped > 0);
+    live_reader_close(&r);
+    live_reader_close(&idle);
     done(src);
 }
 
@@ -586,8 +694,11 @@ static const struct {
       { { AV_VIDEO, false, 9000, 0, 0 }, { AV_VIDEO, true, 0, 10, 0 },
         { AV_VIDEO, false, 9040, 40, 40 } } },
     { "a header stamped 0 before a late start", LIVE_JITTER_FULL, 3,
-      { { AV_VIDEO, true, 0, 0, 0 }, { AV_VIDEO, false, 500000, 40, 40 },
-        { AV_AUDIO, false, 500010, 50, 50 } } },
+      { { AV_VIDEO, true, 0, 0, 0 }, { AV_VIDEO, false, 500000, 40, 0 },
+        { AV_AUDIO, false, 500010, 50, 10 } } },
+    { "metadata before a late start", LIVE_JITTER_ZERO, 3,
+      { { AV_DATA, true, 0, 0, 0 }, { AV_VIDEO, false, 90000, 40, 0 },
+        { AV_VIDEO, false, 90040, 80, 40 } } },
     { "the 32-bit clock wraps", LIVE_JITTER_FULL, 2,
       { { AV_VIDEO, false, 0xfffffff0, 0, 0 }, { AV_VIDEO, false, 0x18, 40, 40 } } },
 };
@@ -643,6 +754,8 @@ int main(void)
         TEST(test_join_at_the_newest_key_frame),
         TEST(test_without_cache_the_next_key_frame),
         TEST(test_configuration_of_the_key_frame_not_of_now),
+        TEST(test_format_that_remembers),
+        TEST(test_reader),
         TEST(test_sound_alone_starts_within_half_a_second),
         TEST(test_cache_is_bounded),
         TEST(test_slow_player_skips_to_a_key_frame),

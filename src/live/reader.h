@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.h - a cursor over the packets of a source, for those who make something of their own of
+ * them: HLS, recordings. A player wants a consumer instead.
+ *
+ * While a reader is open the log keeps what it has not read, as long and as much as it keeps for
+ * anybody: queue_length and max_bytes. A reader that is slower than that loses whole groups of
+ * pictures, is told how many packets, and goes on at the oldest key frame there is.
+ */
+#ifndef LIVE_READER_H
+#define LIVE_READER_H
+
+#include "live/source.h"
+
+struct live_reader { /* lives in the user's memory; fields are live/'s */
+    struct live_source *src;
+    uint64_t seq;     /* of the packet to read next */
+    uint64_t dropped; /* packets it was too slow for */
+    bool started;     /* it had a place to start at */
+    bool at_key;      /* seq is a packet to start at, or in the middle after one */
+    struct co *co;    /* waits for a packet */
+    struct live_reader *next, **prev;
+};
+
+/* Begin at the newest key frame that the log has, or else at the next one. Takes a reference to
+ * src. What is unread stays when the publisher ends. A reader is nobody who watches: it does not
+ * keep an idle publisher. */
+void live_reader_open(struct live_reader *r, struct live_source *src);
+void live_reader_close(struct live_reader *r); /* fine if never opened (zeroed) */
+
+/* The next packet, borrowed until the next yield; NULL when all is read. Does not yield. */
+const struct av_packet *live_reader_next(struct live_reader *r);
+/* Configuration in force before the packet that next() gives: to give to a muxer when it begins,
+ * and again after `dropped` grew. Borrowed until the next yield; returns how many. */
+size_t live_reader_configs(const struct live_reader *r, const struct av_packet **out, size_t max);
+/* Wait until there is a packet to read, co_unpark(), the timeout or a stop. Yields. */
+enum co_wake live_reader_wait(struct live_reader *r, co_usec timeout);
+
+#endif
