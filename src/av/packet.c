@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long live;
+static _Thread_local long live;
 
 struct av_packet *av_packet_new(size_t size)
 {

@@ -75,6 +75,7 @@ struct live_source {
     co_usec idle_since;
     uint64_t in_packets, in_bytes, out_bytes, video_packets, audio_packets, keys;
     enum av_codec video, audio;
+    struct live_work work;
 };
 
 void live_registry_leave(struct live_source *src);

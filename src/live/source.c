@@ -14,7 +14,7 @@ enum { RING_MIN = 64 };
 /* In a stream without video every audio frame could be a start; one in so much is. */
 #define AUDIO_KEY AV_MS(500)
 
-static long live;
+static _Thread_local long live;
 
 static void *must(void *p)
 {
@@ -110,7 +110,7 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
         .keys = src->keys, .consumers = src->consumers,
         .log_packets = (size_t)(src->head - src->first), .log_bytes = src->bytes,
         .video = src->video, .audio = src->audio, .key_interval = src->key_interval,
-        .publishing = src->publisher != NULL,
+        .publishing = src->publisher != NULL, .work = src->work,
     };
     for (const struct live_wire *w = src->wires; w; w = w->next)
         out->wire_bytes += w->bytes;
@@ -237,13 +237,13 @@ static void wake_parked(struct live_source *src)
 
         live_consumer_unpark(c);
         co_unpark(c->co);
-        live_work.wakes++;
+        src->work.wakes++;
     }
 }
 
 static void count(struct live_source *src, const struct av_packet *pkt)
 {
-    live_work.packets++;
+    src->work.packets++;
     if (pkt->kind == AV_VIDEO) {
         src->video_packets++;
         if (pkt->codec)

@@ -35,6 +35,14 @@ enum live_takeover {
     LIVE_TAKEOVER_ON,    /* the old one goes */
 };
 
+/* What a source did so far: the same for 1 player and for 1,000. */
+struct live_work {
+    uint64_t packets;  /* pushed */
+    uint64_t rendered; /* packets, once for each wire */
+    uint64_t blocks;   /* of wires, allocated */
+    uint64_t wakes;    /* of parked players */
+};
+
 struct live_source_stat {
     uint64_t in_packets, in_bytes, out_bytes;
     uint64_t video_packets, audio_packets, keys;
@@ -43,6 +51,7 @@ struct live_source_stat {
     enum av_codec video, audio; /* AV_CODEC_NONE before the first packet */
     int64_t key_interval;       /* between the last two key frames, 1/90000 s; 0: not known */
     bool publishing;
+    struct live_work work;
 };
 
 struct live_registry *live_registry_new(void);

@@ -13,8 +13,6 @@
 enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32,
        MADE_MAX = 64 << 20 };
 
-struct live_work live_work;
-
 static void *grow(void *p, size_t size)
 {
     p = realloc(p, size);
@@ -53,7 +51,7 @@ static struct live_block *new_block(struct live_wire *w, size_t need, uint64_t s
         w->first = b;
     w->last = b;
     w->bytes += sizeof(*b) + cap;
-    live_work.blocks++;
+    w->src->work.blocks++;
     return b;
 }
 
@@ -145,7 +143,7 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
     b->used += (uint32_t)size;
     b->newest_at = now;
     add_end(b);
-    live_work.rendered++;
+    w->src->work.rendered++;
     if (w->first != b)
         trim(w, now);
 }

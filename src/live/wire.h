@@ -33,10 +33,4 @@ struct live_format {
     void (*make)(void *state, const struct av_packet *pkt, struct wr *out);
 };
 
-/* Counts of work done by all wires since the start: for tests and for `perf`-minded people. */
-struct live_work {
-    uint64_t packets, rendered, blocks, wakes;
-};
-extern struct live_work live_work;
-
 #endif

@@ -493,10 +493,10 @@ static void test_cost_of_a_packet(void **state)
         push(src, AV_VIDEO, true, false, 0, 1000, 0);
         for (unsigned i = 0; i < n; i++)
             players[i] = player(src);
-        live_work = (struct live_work){ 0 };
+        src->work = (struct live_work){ 0 };
         for (uint32_t i = 1; i < 1000; i++)
             push(src, AV_VIDEO, i % 50 == 0, false, i, 1000, i * 40);
-        *(n == 1 ? &one : &many) = live_work;
+        *(n == 1 ? &one : &many) = src->work;
         for (unsigned i = 0; i < n; i++)
             leave(players[i]);
         done(src);
@@ -519,13 +519,13 @@ static void test_parked_are_woken_once_and_in_order(void **state)
         live_consumer_park(&players[i]->c, 1 + (i * 7) % 10);
     }
     live_consumer_unpark(&players[3]->c);
-    live_work = (struct live_work){ 0 };
+    src->work = (struct live_work){ 0 };
     for (uint32_t k = 1; k <= 10; k++) {
         push(src, AV_VIDEO, false, false, k, 100, k * 40);
         for (unsigned i = 0; i < 10; i++)
             assert_int_equal(players[i]->c.prev == NULL, i == 3 || 1 + (i * 7) % 10 <= k);
     }
-    assert_int_equal(live_work.wakes, 9);
+    assert_int_equal(src->work.wakes, 9);
     assert_int_equal(co_park(0), CO_WOKEN);
     for (unsigned i = 0; i < 10; i++)
         leave(players[i]);
