@@ -7,21 +7,25 @@ from procs import Nginx, Ours, Tool, descriptors
 RAMP = 1000  # players a second that begin
 
 
-def window(server, seconds):
-    """CPU seconds a server took in a time, and that time."""
-    cpu, at = server.cpu(), time.monotonic()
-    time.sleep(seconds)
-    return server.cpu() - cpu, time.monotonic() - at
+class Cost:
+    """What a time cost the server: % of a core, and µs of each player or publisher a second."""
+
+    def __init__(self, server, seconds):
+        cpu, at = server.cpu(), time.monotonic()
+        time.sleep(seconds)
+        self.cpu = 100 * (server.cpu() - cpu) / (time.monotonic() - at)
+
+    def columns(self, count, gbits):
+        return dict(cpu=self.cpu, us=1e4 * self.cpu / count,
+                    cpu_per_gbit=self.cpu / gbits if gbits else 0)
 
 
-def players_row(server, case, players, kbps, cpu, seconds, got, sent, rss):
+def players_row(server, case, players, kbps, cost, got, sent, rss):
     """One row of what players got and what it cost."""
     expected = sent["rate_kbps"]["p50"] or 1
-    gbits = got["read_mbps"] / 1000
     return dict(
         case=case, server=server.name, variant=server.variant, players=players, kbps=kbps,
-        cpu=100 * cpu / seconds, us=1e6 * cpu / seconds / players,
-        cpu_per_gbit=100 * cpu / seconds / gbits if gbits else 0, rss_kb=rss / players,
+        **cost.columns(players, got["read_mbps"] / 1000), rss_kb=rss / players,
         rate=100 * got["rate_kbps"]["p50"] / expected, rate_min=100 * got["rate_kbps"]["min"] / expected,
         alive=got["alive"], failed=got["failed"], first_p50=got["first_byte_ms"]["p50"],
         first_p99=got["first_byte_ms"]["p99"], gap_p99=got["gap_ms"]["p99"],
@@ -40,11 +44,11 @@ def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_loa
     before = server.rss()
     load = Tool(bench, tool, url, players, "--ramp", RAMP, "--warmup", bench.warmup)
     time.sleep(players / RAMP + bench.warmup + 0.5)
-    cpu, seconds = window(server, bench.seconds)
+    cost = Cost(server, bench.seconds)
     rss = server.rss() - before
     got, sent = load.stop(), publisher.stop()
     server.stop()
-    row = players_row(server, case, players, kbps, cpu, seconds, got, sent, rss)
+    row = players_row(server, case, players, kbps, cost, got, sent, rss)
     bench.row(**row)
     return row
 
@@ -70,13 +74,14 @@ def scale(bench):
 def latency(bench):
     """From the publisher's send to the player's read, 100 players of 900 kbit/s"""
     play_one(bench, Nginx, None, 100, 900, "latency")
-    for variant in ("at once", "mw 30", "default"):
+    for variant in ("at once", "mw 30", "default") if bench.full else ("at once",):
         play_one(bench, Ours, variant, 100, 900, "latency")
 
 
 def memory(bench):
-    """RSS of 5,000 players of 200 kbit/s, and of 5,000 connections that do nothing"""
-    for make, variant in ((Nginx, None), (Ours, "default")):
+    """RSS of 5,000 players of 200 kbit/s, of idle connections, of publishers without a cache"""
+    publish_one(bench, Ours, "no gop", 500, 200, "memory")
+    for make, variant in ((Nginx, None), (Ours, "default"))[not bench.full:]:
         play_one(bench, make, variant, 5000, 200, "memory", "sb_rtmp_load_fast")
         server = make(bench, variant)
         time.sleep(0.5)
@@ -105,11 +110,11 @@ def join(bench):
         early = Tool(bench, "sb_rtmp_load", url, 500, "--ramp", RAMP, "--warmup", 1)
         time.sleep(2.5)
         late = Tool(bench, "sb_rtmp_load", url, 5000, "--ramp", 1000)
-        cpu, seconds = window(server, 5)
+        cost = Cost(server, 5)
         time.sleep(3)
         got, seen, sent = late.stop(), early.stop(), publisher.stop()
         server.stop()
-        row = players_row(server, "join", 5000, 200, cpu, seconds, got, sent, 0)
+        row = players_row(server, "join", 5000, 200, cost, got, sent, 0)
         row.update(gap_p99=seen["gap_ms"]["p99"], gap_max=seen["gap_ms"]["max"],
                    failed=got["failed"] + seen["failed"], lag_max=sent["lag_ms"]["max"], rss_kb=0)
         bench.row(**row)
@@ -121,13 +126,12 @@ def publish_one(bench, make, variant, publishers, kbps, case="publish"):
     before = server.rss()
     load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 3, "--warmup", bench.warmup)
     time.sleep(3 + bench.warmup + 2.5)  # a whole group of pictures of each is in memory then
-    cpu, seconds = window(server, bench.seconds)
+    cost = Cost(server, bench.seconds)
     rss = server.rss() - before
     got = load.stop()
     server.stop()
     row = dict(case=case, server=server.name, variant=server.variant, publishers=publishers,
-               kbps=kbps, cpu=100 * cpu / seconds, us=1e6 * cpu / seconds / publishers,
-               cpu_per_gbit=100 * cpu / seconds / (got["write_mbps"] / 1000 or 1),
+               kbps=kbps, **cost.columns(publishers, got["write_mbps"] / 1000),
                rss_kb=rss / publishers, alive=got["alive"], failed=got["failed"],
                rate=100 * got["rate_kbps"]["p50"] / got["media_kbps"], tool_cpu=got["cpu_percent"])
     bench.row(**row)
@@ -152,11 +156,11 @@ def many_streams(bench):
         load = Tool(bench, "sb_rtmp_load", server.url("s{i}"), 10000, "--stream-count", streams,
                     "--ramp", RAMP, "--warmup", bench.warmup)
         time.sleep(10000 / RAMP + bench.warmup + 0.5)
-        cpu, seconds = window(server, bench.seconds)
+        cost = Cost(server, bench.seconds)
         rss = server.rss() - before
         got, sent = load.stop(), publisher.stop()
         server.stop()
-        row = players_row(server, "streams", 10000, 200, cpu, seconds, got, sent, rss)
+        row = players_row(server, "streams", 10000, 200, cost, got, sent, rss)
         row["streams"] = streams
         row["cpu_beyond"] = row["cpu"] - base["cpu"] * streams / 1000
         bench.row(**row)
@@ -171,11 +175,11 @@ def slow(bench):
     before = server.rss()
     good = Tool(bench, "sb_rtmp_load", url, 1500, "--ramp", RAMP, "--warmup", 3)
     lazy = Tool(bench, "sb_rtmp_load", url, 500, "--ramp", RAMP, "--read-kbps", 450)
-    cpu, seconds = window(server, 90 if bench.full else 15)
+    cost = Cost(server, 90 if bench.full else 15)
     rss = server.rss() - before
     slowed, got, sent = lazy.stop(), good.stop(), publisher.stop()
     server.stop()
-    row = players_row(server, "slow", 2000, 900, cpu, seconds, got, sent, 0)
+    row = players_row(server, "slow", 2000, 900, cost, got, sent, 0)
     row.update(rss_kb=0, rss_total_kb=rss, slow_alive=slowed["alive"], slow_drops=slowed["drops"])
     bench.row(**row)
 

@@ -166,8 +166,9 @@ vhost __defaultVhost__ {{{{
     VARIANTS = {
         "default": {},
         "at once": {"vhost": "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
-        "mw 30": {"vhost": "tcp_nodelay on;", "play": "mw_latency 30;"},
+        "mw 30": {"vhost": "tcp_nodelay on;", "play": "mw_latency 30; mw_msgs 1;"},
         "mr": {"publish": "mr on;"},
+        "no gop": {"play": "gop_cache off;"},
     }
 
     def __init__(self, bench, variant="default"):

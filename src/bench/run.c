@@ -205,8 +205,18 @@ static void set_mark(struct bench_run *run)
         c->mark_bytes = bytes_now(c);
         c->longest_gap = 0;
         if (c->mark_at)
-            c->mark_at = run->mark;
+            c->mark_at = c->read_at ? c->read_at : run->mark;
     }
+}
+
+/* kbit/s. Servers send in bursts, so the time ends with the last one, if that was not long ago. */
+static int64_t rate_of(const struct bench_client *c, co_usec now)
+{
+    co_usec end = c->read_at && now - c->read_at < CO_SECONDS(1) ? c->read_at : now;
+
+    if (end <= c->mark_at)
+        return 0;
+    return (int64_t)((double)(bytes_now(c) - c->mark_bytes) * 8000 / (double)(end - c->mark_at));
 }
 
 static void make_report(const struct bench_run *run, struct bench_report *r)
@@ -226,8 +236,7 @@ static void make_report(const struct bench_run *run, struct bench_report *r)
             continue;
         r->alive++;
         if (c->mark_at && now > c->mark_at)
-            bench_hist_add(&r->rate, (int64_t)((double)(bytes_now(c) - c->mark_bytes) * 8000 /
-                                               (double)(now - c->mark_at)));
+            bench_hist_add(&r->rate, rate_of(c, now));
         if (r->gaps)
             bench_hist_add(&r->gap, c->longest_gap);
     }

@@ -26,6 +26,7 @@ struct bench_client {
     uint64_t bytes;
     uint64_t mark_bytes;    /* of them before the mark */
     co_usec mark_at;        /* when this client's rate is counted from; 0: no media yet */
+    co_usec read_at;        /* when bytes came last: rates are counted from burst to burst */
     int64_t last_at;        /* µs, wall clock, of the last media; 0: none yet */
     int64_t longest_gap;    /* µs, since the mark */
     int64_t base;           /* least of arrival minus timestamp, ms */

@@ -105,6 +105,7 @@ static err_t read_media(struct bench_client *c)
 
     n = c->talk.skim.bytes - before;
     c->bytes += n;
+    c->read_at = co_now();
     c->run->stat.bytes_in += n;
     if (!err && kbps > 0)
         err = co_sleep((co_usec)(n * 8000 / (uint64_t)kbps));
