@@ -44,6 +44,21 @@ bool bench_is_over(const struct bench_client *c)
     return c->until && co_now() >= c->until;
 }
 
+void bench_limit_wait(struct bench_client *c)
+{
+    co_usec left = c->until - co_now();
+
+    if (c->until)
+        c->talk.io->read_timeout = left > 0 ? left : 0;
+}
+
+err_t bench_unless_over(const struct bench_client *c, err_t err)
+{
+    if (err_code(err) == ERR_IO_TIMEOUT && bench_is_over(c))
+        err_free(&err);
+    return err;
+}
+
 static co_usec seconds(double s)
 {
     return (co_usec)(s * 1e6);

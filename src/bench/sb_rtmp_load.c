@@ -101,8 +101,10 @@ static err_t read_media(struct bench_client *c)
 {
     int kbps = c->run->opts.read_kbps;
     uint64_t before = c->talk.skim.bytes, n;
-    err_t err = bench_talk_read(&c->talk);
+    err_t err;
 
+    bench_limit_wait(c);
+    err = bench_unless_over(c, bench_talk_read(&c->talk));
     n = c->talk.skim.bytes - before;
     c->bytes += n;
     c->read_at = co_now();

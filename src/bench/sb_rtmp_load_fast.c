@@ -46,7 +46,8 @@ static err_t drop(struct bench_client *c)
     while (!err && !bench_is_over(c)) {
         size_t n = 0;
 
-        err = io_tcp_drop(c->talk.io, &n);
+        bench_limit_wait(c);
+        err = bench_unless_over(c, io_tcp_drop(c->talk.io, &n));
         count(c, n);
         if (co_now() - tuned > CO_SECONDS(2)) { /* after the burst of the join, and as it changes */
             io_tcp_read_low(c->talk.io, low_mark(tuned, c->bytes - from));
@@ -72,10 +73,11 @@ static err_t play(struct bench_client *c, const struct bench_url *url)
     c->talk.arg = c;
     err = bench_talk_play(&c->talk, url);
     c->alive = !err;
-    while (!err && !c->mark_at) {
+    while (!err && !c->mark_at && !bench_is_over(c)) {
         uint64_t before = c->talk.skim.bytes;
 
-        err = bench_talk_read(&c->talk);
+        bench_limit_wait(c);
+        err = bench_unless_over(c, bench_talk_read(&c->talk));
         count(c, (size_t)(c->talk.skim.bytes - before));
     }
     if (err)
