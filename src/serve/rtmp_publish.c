@@ -129,6 +129,8 @@ static void sample(struct publishing *p)
     if ((p->messages & 0x3f) != 0 || p->messages == p->sampled_at)
         return;
     p->sampled_at = p->messages;
+    if (p->messages == 64)
+        co_stack_trim(); /* the first messages went deep: log lines, decoder configurations */
     kbps_sample(&s->in_kbps, s->io->bytes_in, now);
     kbps_sample(&s->out_kbps, s->io->bytes_out, now);
     if (!pithy_due(&s->serve->pithy, PITHY_PUBLISH, now, s->conf->pithy_print))
