@@ -26,7 +26,7 @@ def test_ffmpeg_publishes_and_plays(srs, tmp_path, source):
     s = srs()
     own = s.watch()
     play = tools.ffmpeg_frames(s.url(), tmp_path / "play.log", tmp_path / "got.md5")
-    s.wait_log("play", 3, count=2)
+    s.wait_log("type=Play", 3, count=2)
     time.sleep(0.3)
     push = tools.ffmpeg_publish(s.url(), tmp_path / "push.log", rate=3, seconds=6)
     assert push.wait(15) == 0, push.text()
