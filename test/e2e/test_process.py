@@ -65,6 +65,9 @@ BAD = {
     "bad endpoint": ("listen nonsense;\n", ["listen"]),
     "missing include": ("listen 1935;\ninclude /nowhere/at/all.conf;\n", ["/nowhere/at/all.conf"]),
     "empty": ("", []),
+    "daemon as process": ("listen 1935;\ndaemon on;\nasprocess on;\n", ["asprocess", "daemon"]),
+    "forward and idle": ("listen 1935;\nvhost a {\n forward {\n enabled on;\n destination 127.0.0.1;\n }\n"
+                         " publish {\n kickoff_for_idle 5;\n }\n}\n", ["kickoff_for_idle", "forward"]),
     "full": ("is_full on;\nlisten 1935;\n", ["full"]),
 }
 
