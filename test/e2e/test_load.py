@@ -132,6 +132,8 @@ def test_join_storm(srs, source):
     for t in threads:
         t.join(20)
     assert len(crowds) == 4
+    for c in crowds:
+        c.start()
     n = len(w.tags)
     assert w.wait(lambda got: len(got) > n + 30, 4)
     for c in crowds:
