@@ -2,8 +2,11 @@
 /* talk.c - what a load client says to an RTMP server. */
 #include "bench/talk.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "co/io_tcp.h"
 #include "proto/rtmp/amf0.h"
@@ -105,6 +108,16 @@ static void put_number(struct wr *w, uint8_t type, uint64_t value, size_t size)
     wr_free(&body);
 }
 
+/* A talk that goes to and fro makes the kernel hold back acknowledgements for up to 40 ms, by
+ * chance on some connections and not on others, and a server that waits for them (Nagle) then
+ * sends less often. Players mostly listen: acknowledge what was read. Each send undoes it. */
+static void acknowledge_promptly(const struct bench_talk *t)
+{
+    int on = 1;
+
+    (void)setsockopt(io_tcp_fd(t->io), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+}
+
 static err_t send_all(struct bench_talk *t, struct wr *w, const char *what)
 {
     err_t err = wr_err(w, what);
@@ -112,6 +125,7 @@ static err_t send_all(struct bench_talk *t, struct wr *w, const char *what)
     if (!err)
         err = io_write(t->io, w->buf, w->len);
     wr_free(w);
+    acknowledge_promptly(t);
     return err ? err_wrap(err, "send %s", what) : NULL;
 }
 
