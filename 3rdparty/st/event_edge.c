@@ -38,6 +38,7 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &
                "events of epoll and poll have the same bits");
 
 volatile int st_in_idle;
+unsigned st_batch_usec;
 
 static int epfd = -1;
 static volatile sig_atomic_t forked;
@@ -180,6 +181,19 @@ static int wait_events(struct epoll_event *events, int64_t usec)
     return epoll_wait(epfd, events, EVENTS, msec > INT32_MAX ? INT32_MAX : (int)msec);
 }
 
+/* Let events gather before anybody looks: to sleep and be woken costs more than to take one more
+ * event along. A timer is not late for it. What is left of the time to wait. */
+static int64_t gather(int64_t usec)
+{
+    unsigned nap = st_batch_usec;
+    struct timespec ts = { .tv_nsec = nap * 1000l };
+
+    if (nap == 0 || (usec >= 0 && usec <= nap))
+        return usec;
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ts, NULL);
+    return usec < 0 ? usec : usec - nap;
+}
+
 static void edge_dispatch(void)
 {
     static struct epoll_event events[EVENTS];
@@ -189,7 +203,7 @@ static void edge_dispatch(void)
     if (forked && rebuild() != 0)
         abort();
     st_in_idle = 1;
-    n = wait_events(events, usec);
+    n = wait_events(events, gather(usec));
     st_in_idle = 0;
     if (n < 0 && errno != EINTR)
         abort(); /* the set is gone: every wait would last for ever */

@@ -1,16 +1,81 @@
 /* SPDX-License-Identifier: MIT */
-/* packet.c - one coded frame, shared by all who play it. */
+/* packet.c - one coded frame, shared by all who play it.
+ *
+ * Packets die in groups (of pictures) and are born one by one at the same pace, and most are larger
+ * than what the C library allocates quickly. So some of the memory of dead ones is kept, by size.
+ */
 #include "av/packet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Sizes are in steps: of 64 bytes for sound, of 256 for pictures; beyond that nothing is kept. */
+enum {
+    FINE = 64, FINE_MAX = 1024,
+    COARSE = 256, COARSE_MAX = 32 * 1024,
+    CLASSES = FINE_MAX / FINE + COARSE_MAX / COARSE,
+    KEPT_MAX = 2 << 20, /* bytes, of all classes */
+};
+
+/* A dead packet in the list of its class. */
+struct dead {
+    struct dead *next;
+};
+
 static _Thread_local long live;
+static _Thread_local struct dead *kept[CLASSES];
+static _Thread_local size_t kept_bytes;
+
+/* The class of a size, and how much is allocated for it. CLASSES: none, as much as it is. */
+static unsigned class_of(size_t *size)
+{
+    unsigned i;
+
+    if (*size <= FINE_MAX) {
+        i = (unsigned)((*size + FINE - 1) / FINE);
+        *size = (size_t)i * FINE;
+        return i - 1;
+    }
+    if (*size > COARSE_MAX)
+        return CLASSES;
+    i = (unsigned)((*size + COARSE - 1) / COARSE);
+    *size = (size_t)i * COARSE;
+    return FINE_MAX / FINE + i - 1;
+}
+
+static void *get(size_t size)
+{
+    unsigned class = class_of(&size);
+    struct dead *d = class < CLASSES ? kept[class] : NULL;
+
+    if (!d)
+        return malloc(size);
+    kept[class] = d->next;
+    kept_bytes -= size;
+    return d;
+}
+
+static void put(void *p, size_t size)
+{
+    unsigned class = class_of(&size);
+    struct dead *d = p;
+
+#if defined(__SANITIZE_ADDRESS__)
+    class = CLASSES; /* the sanitizer shall see who uses it */
+#endif
+    if (class == CLASSES || kept_bytes + size > KEPT_MAX) {
+        free(p);
+        return;
+    }
+    d->next = kept[class];
+    kept[class] = d;
+    kept_bytes += size;
+}
 
 struct av_packet *av_packet_new(size_t size)
 {
-    struct av_packet *pkt = malloc(sizeof(*pkt) + size);
+    struct av_packet *pkt = get(sizeof(*pkt) + size);
 
     if (!pkt) {
         fprintf(stderr, "out of memory: packet of %zu bytes\n", size);
@@ -39,9 +104,22 @@ struct av_packet *av_packet_unref(const struct av_packet *pkt)
 {
     if (pkt && ref_put((struct ref *)(uintptr_t)&pkt->ref)) {
         live--;
-        free((void *)(uintptr_t)pkt);
+        put((void *)(uintptr_t)pkt, sizeof(*pkt) + pkt->size);
     }
     return NULL;
+}
+
+void av_packet_release_memory(void)
+{
+    for (unsigned i = 0; i < CLASSES; i++) {
+        while (kept[i]) {
+            struct dead *d = kept[i];
+
+            kept[i] = d->next;
+            free(d);
+        }
+    }
+    kept_bytes = 0;
 }
 
 long av_packet_live(void)

@@ -24,7 +24,7 @@
 
 struct av_packet {
     struct ref ref;
-    uint32_t size;     /* bytes in data */
+    uint32_t size;     /* bytes in data; as av_packet_new() set it */
     uint8_t kind;      /* enum av_kind */
     uint8_t codec;     /* enum av_codec */
     uint8_t tag;       /* RTMP message type id / FLV tag type: 8, 9, 18, 15 */
@@ -53,6 +53,10 @@ const struct av_packet *av_packet_ref(const struct av_packet *pkt);
 
 /* Give one reference back: pkt = av_packet_unref(pkt). Always NULL; pkt may be NULL. */
 struct av_packet *av_packet_unref(const struct av_packet *pkt);
+
+/* Give what is kept of dead packets' memory back to the system: after a peak, and before a check
+ * for leaks. */
+void av_packet_release_memory(void);
 
 long av_packet_live(void); /* packets alive now: tests assert 0 */
 

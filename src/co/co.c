@@ -296,7 +296,14 @@ co_usec co_clock(void)
 
 co_usec co_now(void)
 {
-    return co_clock();
+    static co_usec now;
+    static unsigned long switches;
+
+    if (switches != st_switch_count || now == 0) {
+        switches = st_switch_count;
+        now = co_clock();
+    }
+    return now;
 }
 
 void co_stack_trim(void)

@@ -76,7 +76,8 @@ const char *co_name(void);
 const char *co_cid(void);
 void        co_new_cid(void); /* give the coroutine that calls a new random one */
 
-/* Monotonic time of this turn of the scheduler: cheap, exact to the turn. */
+/* Monotonic time: when the coroutine that calls had its first look since it began to run. Cheap,
+ * for everything that does not measure its own work. */
 co_usec co_now(void);
 co_usec co_clock(void); /* the same, exact to the call */
 

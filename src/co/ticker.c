@@ -141,6 +141,10 @@ static void *ticker(void *arg)
     return NULL;
 }
 
+/* A thread that is woken 10,000 times a second spends a third of its time on being woken. Once it
+ * is busy, events gather for a millisecond before it looks; nobody sees that one. */
+enum { BATCH = 1000, BATCH_ABOVE = 60, BATCH_BELOW = 30 };
+
 static co_usec thread_time(void)
 {
     struct timespec ts;
@@ -160,6 +164,10 @@ static void sample_load(co_usec now)
                                                 (now - load.sampled_at))) / 2;
     load.sampled_at = now;
     load.used = used;
+    if (load.permille >= BATCH_ABOVE)
+        st_batch_usec = BATCH;
+    else if (load.permille < BATCH_BELOW)
+        st_batch_usec = 0;
 }
 
 unsigned co_load(void)

@@ -30,10 +30,15 @@ static size_t begins_with(const struct av_packet *pkt, const char *name)
     return memcmp(pkt->data + 3, name, n) == 0 ? n + 3 : 0;
 }
 
-static void cut_front(struct av_packet *pkt, size_t n)
+/* A packet without the first n bytes of this one, which is given back. */
+static struct av_packet *cut_front(struct av_packet *pkt, size_t n, uint8_t tag)
 {
-    memmove(pkt->data, pkt->data + n, pkt->size - n);
-    pkt->size -= (uint32_t)n;
+    struct av_packet *rest = av_packet_new(pkt->size - n);
+
+    memcpy(rest->data, pkt->data + n, rest->size);
+    rest->tag = tag;
+    (void)av_packet_unref(pkt);
+    return rest;
 }
 
 static err_t rewrite(struct wr *w, const struct av_packet *pkt, size_t at, const char *signature)
@@ -87,13 +92,15 @@ static struct av_packet *with_our_fields(struct av_packet *pkt, const char *sign
 /* Players expect what follows "@setDataFrame", and AMF0 whatever the publisher speaks. */
 static struct av_packet *data_packet(struct av_packet *pkt, const char *signature)
 {
-    if (pkt->tag == FLV_DATA_AMF3 && pkt->size > 0 && pkt->data[0] == 0) {
-        cut_front(pkt, 1);
-        pkt->tag = FLV_DATA;
-    }
+    size_t frame;
+
+    if (pkt->tag == FLV_DATA_AMF3 && pkt->size > 0 && pkt->data[0] == 0)
+        pkt = cut_front(pkt, 1, FLV_DATA);
     if (pkt->tag != FLV_DATA)
         return pkt;
-    cut_front(pkt, begins_with(pkt, "@setDataFrame"));
+    frame = begins_with(pkt, "@setDataFrame");
+    if (frame)
+        pkt = cut_front(pkt, frame, FLV_DATA);
     return with_our_fields(pkt, signature);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* The most that a merged read lets the kernel collect; its timer ends the wait long before. */
-enum { MERGED_READ = 1 << 20 };
+enum { MERGED_READ = 1 << 20, SAMPLE_MESSAGES = 64 };
 
 struct publishing {
     struct co_timer timer; /* looks whether the publisher is silent; first, see watch() */
@@ -105,18 +105,28 @@ static err_t on_command(struct publishing *p, const struct rtmp_msg *msg)
     return err;
 }
 
+/* Media do not queue: they become packets as soon as their last byte is read. */
+static bool on_media(void *arg, struct rtmp_msg *msg)
+{
+    struct publishing *p = arg;
+
+    if (!is_media(msg->type))
+        return false;
+    p->publisher.active_at = co_now();
+    if (p->messages++ == 0)
+        watch(&p->timer); /* from now on it is the shorter time that counts */
+    rtmp_media_push(&p->media, msg);
+    return true;
+}
+
 static err_t on_message(struct publishing *p, struct rtmp_msg *msg)
 {
     err_t err = NULL;
 
-    p->publisher.active_at = co_now();
-    if (is_media(msg->type)) {
-        if (p->messages++ == 0)
-            watch(&p->timer); /* from now on it is the shorter time that counts */
-        rtmp_media_push(&p->media, msg);
-    } else if (msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3) {
+    if (msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3)
         err = on_command(p, msg);
-    }
+    else if (!on_media(p, msg))
+        p->publisher.active_at = co_now();
     rtmp_conn_release(&p->s->conn, msg);
     return err;
 }
@@ -126,11 +136,11 @@ static void sample(struct publishing *p)
     struct rtmp_session *s = p->s;
     co_usec now = p->publisher.active_at;
 
-    if ((p->messages & 0x3f) != 0 || p->messages == p->sampled_at)
+    if (p->messages - p->sampled_at < SAMPLE_MESSAGES)
         return;
-    p->sampled_at = p->messages;
-    if (p->messages == 64)
+    if (p->sampled_at == 0)
         co_stack_trim(); /* the first messages went deep: log lines, decoder configurations */
+    p->sampled_at = p->messages;
     kbps_sample(&s->in_kbps, s->io->bytes_in, now);
     kbps_sample(&s->out_kbps, s->io->bytes_out, now);
     if (!pithy_due(&s->serve->pithy, PITHY_PUBLISH, now, s->conf->pithy_print))
@@ -170,24 +180,20 @@ static err_t merged_wait(struct publishing *p)
     return err ? err : rtmp_conn_drain(&s->conn);
 }
 
-/* One message, or with merged reads all of some hundred milliseconds. */
+/* What comes with one read, or with merged reads in some hundred milliseconds. */
 static err_t turn(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
     struct rtmp_msg msg;
     err_t err = obey(p);
 
-    if (!err && s->vhost->publish.mr) {
-        err = merged_wait(p);
-        while (!err && !p->over && rtmp_conn_pop(&s->conn, &msg))
-            err = on_message(p, &msg);
-        if (!err && rtmp_conn_owes(&s->conn))
-            err = rtmp_conn_flush(&s->conn);
-    } else if (!err) {
-        err = rtmp_conn_read(&s->conn, &msg);
-        if (!err)
-            err = on_message(p, &msg);
-    }
+    while (!err && !p->over && rtmp_conn_pop(&s->conn, &msg))
+        err = on_message(p, &msg);
+    if (!err && rtmp_conn_owes(&s->conn))
+        err = rtmp_conn_flush(&s->conn);
+    if (err || p->over)
+        return err;
+    err = s->vhost->publish.mr ? merged_wait(p) : rtmp_conn_fill(&s->conn);
     if (!err)
         sample(p);
     return err ? err : co_check();
@@ -256,8 +262,10 @@ static err_t published(struct publishing *p)
     co_stack_trim();
     obey_read(p);
     watch(&p->timer);
+    rtmp_in_direct(&p->s->conn.in, on_media, p);
     while (!err && !p->over)
         err = turn(p);
+    rtmp_in_direct(&p->s->conn.in, NULL, NULL);
     co_timer_cancel(&p->timer);
     if (p->publisher.replaced) {
         err_free(&err);

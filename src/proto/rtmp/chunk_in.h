@@ -58,6 +58,8 @@ struct rtmp_in { /* do not move: it has pointers into itself */
     uint32_t left;              /* bytes of it to come */
     uint8_t head_size, head[RTMP_IN_HEADER]; /* a header that is not complete yet */
     bool broken;
+    bool (*direct)(void *arg, struct rtmp_msg *msg); /* see rtmp_in_direct() */
+    void *direct_arg;
     uint32_t high_count, high_cap;
     struct rtmp_in_stream *high; /* csid 8 and up, sorted */
     struct rtmp_msg *ready;
@@ -75,6 +77,11 @@ err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
 
 /* The next complete message; its payload is the caller's now, to give back by setup->release. */
 bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out);
+
+/* Show each complete message to take(arg, msg) at once, from within feed: true, it took the message
+ * and its payload; false, it is queued as ever. A message is not shown while others are queued
+ * before it, so the order stays. take must not use the reader. NULL ends it. */
+void rtmp_in_direct(struct rtmp_in *in, bool (*take)(void *arg, struct rtmp_msg *msg), void *arg);
 
 /* Is it time to acknowledge? At half the window, for a peer that waits at its end. take: then
  * *sequence is what to send, and it counts as sent. */

@@ -21,8 +21,16 @@ static void grow(struct rtmp_in *in)
     in->ready_cap = cap;
 }
 
-err_t rtmp_in_ready_push(struct rtmp_in *in, const struct rtmp_msg *msg)
+void rtmp_in_direct(struct rtmp_in *in, bool (*take)(void *arg, struct rtmp_msg *msg), void *arg)
 {
+    in->direct = take;
+    in->direct_arg = arg;
+}
+
+err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
+{
+    if (in->direct && in->ready_at == in->ready_end && in->direct(in->direct_arg, msg))
+        return NULL;
     if (in->ready_end == in->ready_cap) {
         if (in->ready_end >= MAX) {
             in->setup->release(msg->payload);

@@ -6,7 +6,7 @@
 #include "proto/rtmp/chunk_in.h"
 
 /* Takes the payload over, also on ERR_TOO_MANY. */
-err_t rtmp_in_ready_push(struct rtmp_in *in, const struct rtmp_msg *msg)
+err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
     __attribute__((warn_unused_result));
 /* The messages in an aggregate, copied. ERR_RTMP_CHUNK when it is cut or lies, ERR_TOO_MANY. */
 err_t rtmp_in_ready_split(struct rtmp_in *in, const struct rtmp_msg *aggregate)

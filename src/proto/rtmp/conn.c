@@ -127,10 +127,21 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
     return err;
 }
 
+err_t rtmp_conn_fill(struct rtmp_conn *c)
+{
+    size_t n;
+    err_t err = io_read(c->io, scratch, SCRATCH, &n);
+
+    if (!err)
+        err = rtmp_in_feed(&c->in, scratch, n);
+    if (!err && n == SCRATCH) /* more is there already */
+        let_others_run();
+    return err;
+}
+
 err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
 {
     for (;;) {
-        size_t n;
         err_t err = NULL;
         bool got = rtmp_conn_pop(c, out);
 
@@ -140,13 +151,8 @@ err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
             rtmp_conn_release(c, out);
         if (err || got)
             return err;
-        err = io_read(c->io, scratch, SCRATCH, &n);
+        err = rtmp_conn_fill(c);
         if (err)
             return err;
-        err = rtmp_in_feed(&c->in, scratch, n);
-        if (err)
-            return err;
-        if (n == SCRATCH) /* more is there already */
-            let_others_run();
     }
 }
