@@ -27,9 +27,13 @@ static bool lengths_add_up(const uint8_t *frame, size_t size, unsigned length)
 
 enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length)
 {
-    if (start_code(frame, frame + size) > 0)
+    size_t code = start_code(frame, frame + size);
+
+    if (code > 3)
         return NALU_ANNEXB;
-    return lengths_add_up(frame, size, length) ? NALU_LENGTH : NALU_UNKNOWN;
+    if (lengths_add_up(frame, size, length))
+        return NALU_LENGTH; /* 00 00 01 is how a length of 256 to 511 bytes begins, too */
+    return code ? NALU_ANNEXB : NALU_UNKNOWN;
 }
 
 err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length,

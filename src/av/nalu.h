@@ -26,8 +26,9 @@ struct nalu_reader {
     unsigned length; /* bytes of the size, NALU_LENGTH only */
 };
 
-/* What a frame is packed as: Annex B if it begins with a start code, else length-prefixed if the
- * lengths (of `length` bytes: 1, 2, 4) add up to exactly `size`, else unknown. */
+/* What a frame is packed as: Annex B if it begins with a start code of 4 bytes, else
+ * length-prefixed if the lengths (of `length` bytes: 1, 2, 4) add up to exactly `size`, else
+ * Annex B with a start code of 3, else unknown. */
 enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length);
 
 /* Walk over the units of a frame. ERR_CODEC when it is not packed so. */

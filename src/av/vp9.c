@@ -2,20 +2,25 @@
 /* vp9.c - what a VP9 decoder configuration says. */
 #include "av/vp9.h"
 
+#include "av/bits.h"
 #include "base/rd.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Without version and flags, a first byte of 1 (profile) is never followed by three zeros, as the
+ * bit depth is not 0. */
+const uint8_t *vp9_record(const uint8_t *config, size_t size)
+{
+    return size >= 4 && memcmp(config, "\x01\x00\x00\x00", 4) == 0 ? config + 4 : config;
+}
+
 err_t vp9_config_parse(struct av_info *info, const uint8_t *config, size_t size)
 {
-    struct rd r = rd_init(config, size);
+    const uint8_t *record = vp9_record(config, size);
+    struct rd r = rd_init(record, size - (size_t)(record - config));
     uint8_t profile, level, depth;
 
-    /* Senders put it with or without the version and flags of its MP4 box before it; without, a
-     * first byte of 1 (profile) is never followed by three zeros, as the bit depth is not 0. */
-    if (size >= 4 && memcmp(config, "\x01\x00\x00\x00", 4) == 0)
-        (void)rd_take(&r, 4);
     profile = rd_u8(&r);
     level = rd_u8(&r);
     depth = rd_u8(&r) >> 4;
@@ -29,4 +34,36 @@ err_t vp9_config_parse(struct av_info *info, const uint8_t *config, size_t size)
     if (level > 0)
         snprintf(info->level, sizeof(info->level), "%d.%d", level / 10, level % 10);
     return NULL;
+}
+
+/* [VP9] 7.2.2; false: it is no colour that the profile has. */
+static bool skip_color(struct bits *b, unsigned profile)
+{
+    if (profile >= 2)
+        bits_skip(b, 1); /* ten_or_twelve_bit */
+    if (bits_u(b, 3) != 7) { /* CS_RGB */
+        bits_skip(b, profile & 1 ? 4 : 1);
+        return true;
+    }
+    bits_skip(b, 1);
+    return profile & 1;
+}
+
+bool vp9_key_size(const uint8_t *frame, size_t size, uint32_t *width, uint32_t *height)
+{
+    struct bits b = bits_init(frame, size);
+    uint32_t marker = bits_u(&b, 2);
+    unsigned profile = bits_u(&b, 1);
+
+    profile |= bits_u(&b, 1) << 1;
+    if (profile == 3)
+        bits_skip(&b, 1);
+    if (marker != 2 || bits_flag(&b) || bits_flag(&b)) /* shown again, or no key frame */
+        return false;
+    bits_skip(&b, 2); /* show_frame, error_resilient_mode */
+    if (bits_u(&b, 24) != 0x498342 || !skip_color(&b, profile))
+        return false;
+    *width = bits_u(&b, 16) + 1;
+    *height = bits_u(&b, 16) + 1;
+    return !b.bad;
 }

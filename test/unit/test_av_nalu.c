@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char long_unit[262] = { 0, 0, 1, 2, 0x65 };
+
 static const struct {
     const char *name;
     const char *bytes;
@@ -26,6 +28,8 @@ static const struct {
     { "lengths of 1",          "\2\x65\1\1\x41", 5, NALU_LENGTH, 1, 2, 3 },
     { "an empty one",          "\0\0\0\0\0\0\0\2\x41\1", 10, NALU_LENGTH, 4, 2, 2 },
     { "a length of 1 looks like a start code, and is one", "\0\0\0\1\x65", 5, NALU_ANNEXB, 4, 1, 1 },
+    { "a length of 258 looks like one, but adds up", long_unit, 262, NALU_LENGTH, 4, 1, 258 },
+    { "the same cut is none, so it is one", long_unit, 261, NALU_ANNEXB, 4, 1, 258 },
     { "too long",              "\0\0\0\3\x65\1", 6, NALU_UNKNOWN, 4, 0, 0 },
     { "lengths of 3",          "\0\0\2\x65\1", 5, NALU_UNKNOWN, 3, 0, 0 },
     { "empty",                 "", 0, NALU_UNKNOWN, 4, 0, 0 },

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* frame.h - the frames in a packet: what writers of other formats than FLV and RTMP start from.
+ *
+ * A packet holds one frame, or with multitrack bodies one of each of several tracks. Frames point
+ * into the packet.
+ */
+#ifndef FORMAT_FRAME_H
+#define FORMAT_FRAME_H
+
+#include "av/packet.h"
+#include "format/flv.h"
+
+struct frame {
+    enum av_kind kind;   /* video or audio */
+    enum av_codec codec;
+    uint16_t track;
+    bool config;         /* data is a decoder configuration */
+    bool key;
+    int64_t dts, pts;    /* 1/90000 s */
+    const uint8_t *data; /* the codec's own bytes */
+    size_t size;         /* > 0 */
+};
+
+struct frame_reader {
+    const struct av_packet *pkt;
+    struct flv_body body;
+    size_t at;
+    bool done;
+};
+
+void frame_begin(struct frame_reader *r, const struct av_packet *pkt);
+/* The next frame; false: no more. Data messages, what is extra and what is empty have none. */
+bool frame_next(struct frame_reader *r, struct frame *f);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* mp4_frag.c - frames to fragmented MP4. */
+#include "format/mp4_frag.h"
+
+#include "av/nalu.h"
+#include "av/vp9.h"
+#include "format/mp4_box.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TFHD_BASE_IS_MOOF = 0x20000,
+    TRUN_OFFSET = 1, TRUN_DURATION = 0x100, TRUN_SIZE = 0x200, TRUN_FLAGS = 0x400, TRUN_CTS = 0x800,
+    SAMPLE_SYNC = 0x02000000, SAMPLE_NON_SYNC = 0x01010000, /* [ISO-FF] 8.8.3.1 */
+};
+
+static void part_init(struct mp4_part *p, uint32_t id, size_t max_bytes)
+{
+    *p = (struct mp4_part){ 0 };
+    mp4_track_init(&p->track, id);
+    wr_init(&p->data, max_bytes);
+}
+
+void mp4_frag_init(struct mp4_frag *f, size_t max_bytes)
+{
+    *f = (struct mp4_frag){ .sequence = 1 };
+    part_init(&f->video, 1, max_bytes);
+    part_init(&f->audio, 2, max_bytes);
+}
+
+static void part_fini(struct mp4_part *p)
+{
+    mp4_track_fini(&p->track);
+    wr_free(&p->data);
+    free(p->v);
+}
+
+void mp4_frag_fini(struct mp4_frag *f)
+{
+    part_fini(&f->video);
+    part_fini(&f->audio);
+}
+
+size_t mp4_frag_bytes(const struct mp4_frag *f)
+{
+    return f->video.data.len + f->audio.data.len;
+}
+
+bool mp4_frag_is_empty(const struct mp4_frag *f)
+{
+    return f->video.n == 0 && f->audio.n == 0;
+}
+
+void mp4_frag_jump(struct mp4_frag *f)
+{
+    f->clock.started = false;
+}
+
+bool mp4_frag_changes(const struct mp4_frag *f, const struct frame *fr)
+{
+    const struct mp4_track *t = fr->kind == AV_VIDEO ? &f->video.track : &f->audio.track;
+    uint32_t width, height;
+
+    if (!mp4_track_takes(fr->codec))
+        return false;
+    if (!fr->config && fr->codec == AV_VP9)
+        return fr->key && t->info.width > 0 &&
+               vp9_key_size(fr->data, fr->size, &width, &height) &&
+               (width != t->info.width || height != t->info.height);
+    if (!fr->config)
+        return fr->codec == AV_MP3 && t->codec != AV_MP3;
+    return t->codec != fr->codec || t->config.len != fr->size ||
+           memcmp(t->config.buf, fr->data, fr->size) != 0;
+}
+
+/* ------------------------------------------------------------ samples */
+
+static void push(struct mp4_part *p, const struct mp4_sample *s)
+{
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 64;
+        struct mp4_sample *v = realloc(p->v, cap * sizeof(v[0]));
+
+        if (!v)
+            abort();
+        p->v = v;
+        p->cap = cap;
+    }
+    p->v[p->n++] = *s;
+}
+
+/* The newest sample lasts until `next`. */
+static void close_sample(struct mp4_part *p, int64_t next)
+{
+    int64_t lasts = next - p->last;
+
+    if (p->n == 0)
+        return;
+    if (lasts < 0 || lasts > UINT32_MAX)
+        lasts = p->lasts ? p->lasts : p->usual;
+    p->v[p->n - 1].duration = (uint32_t)lasts;
+    if (lasts > 0)
+        p->usual = (uint32_t)lasts;
+}
+
+/* What is in Annex B goes in with lengths. */
+static err_t put_units(struct wr *w, const struct frame *f, unsigned length)
+{
+    struct nalu_reader r;
+    struct nalu n;
+    err_t err = nalu_begin(&r, NALU_ANNEXB, length, f->data, f->size);
+
+    while (!err) {
+        err = nalu_next(&r, &n);
+        if (err || !n.data)
+            break;
+        if (n.size == 0)
+            continue;
+        wr_be(w, n.size, length);
+        wr_bytes(w, n.data, n.size);
+    }
+    return err;
+}
+
+static err_t put_data(struct mp4_part *p, const struct frame *f)
+{
+    unsigned length = p->track.info.nalu_length;
+    bool units = f->codec == AV_H264 || f->codec == AV_H265;
+    size_t before = p->data.len;
+    err_t err = NULL;
+
+    if (units && nalu_detect(f->data, f->size, length) == NALU_ANNEXB)
+        err = put_units(&p->data, f, length);
+    else
+        wr_bytes(&p->data, f->data, f->size);
+    if (!err)
+        err = wr_err(&p->data, "media of a fragment");
+    if (err) {
+        p->data.len = before;
+        p->data.bad = ERR_OK;
+    }
+    return err;
+}
+
+static err_t add(struct mp4_part *p, const struct frame *f, int64_t at, uint32_t lasts)
+{
+    size_t before = p->data.len;
+    struct mp4_sample s = { .duration = lasts, .key = f->key || f->kind == AV_AUDIO };
+    err_t err = put_data(p, f);
+
+    if (err)
+        return err;
+    s.size = (uint32_t)(p->data.len - before);
+    if (f->kind == AV_VIDEO)
+        s.cts = (int32_t)(f->pts - f->dts);
+    close_sample(p, at);
+    if (p->n == 0)
+        p->begin = at;
+    push(p, &s);
+    p->last = at;
+    p->lasts = lasts;
+    return NULL;
+}
+
+err_t mp4_frag_add(struct mp4_frag *f, const struct frame *fr, bool *changed)
+{
+    struct mp4_part *p = fr->kind == AV_VIDEO ? &f->video : &f->audio;
+    int64_t at = fr->dts - f->origin;
+    uint32_t samples = 0;
+    err_t err = mp4_track_set(&p->track, fr, changed);
+
+    if (err || fr->config)
+        return err;
+    if (fr->kind == AV_AUDIO) {
+        f->clock.rate = p->track.timescale;
+        samples = audio_samples(fr->codec, fr->data, fr->size);
+        at = audio_clock_next(&f->clock, at, samples);
+    }
+    return add(p, fr, at, samples);
+}
+
+/* ------------------------------------------------------------ a fragment */
+
+static bool same_durations(const struct mp4_part *p)
+{
+    for (size_t i = 1; i < p->n; i++) {
+        if (p->v[i].duration != p->v[0].duration)
+            return false;
+    }
+    return true;
+}
+
+/* [ISO-FF] 8.8.6 to 8.8.8, 8.8.12. Gives where the data offset stands. */
+static size_t write_traf(const struct mp4_part *p, bool video, struct wr *w)
+{
+    bool same = same_durations(p);
+    size_t traf = mp4_box(w, "traf");
+    uint32_t defaults = (same ? 8u : 0u) | (video ? 0u : 0x20u); /* duration, flags */
+    size_t box = mp4_full_box(w, "tfhd", 0, TFHD_BASE_IS_MOOF | defaults);
+    uint32_t flags = TRUN_OFFSET | TRUN_SIZE | (same ? 0u : TRUN_DURATION) |
+                     (video ? TRUN_FLAGS | TRUN_CTS : 0u);
+    size_t offset;
+
+    wr_u32(w, p->track.id);
+    if (same)
+        wr_u32(w, p->v[0].duration);
+    if (!video)
+        wr_u32(w, SAMPLE_SYNC);
+    mp4_end(w, box);
+    box = mp4_full_box(w, "tfdt", 1, 0);
+    wr_be(w, (uint64_t)p->begin, 8);
+    mp4_end(w, box);
+    box = mp4_full_box(w, "trun", 1, flags);
+    wr_u32(w, (uint32_t)p->n);
+    offset = w->len;
+    wr_u32(w, 0);
+    for (size_t i = 0; i < p->n; i++) {
+        if (!same)
+            wr_u32(w, p->v[i].duration);
+        wr_u32(w, p->v[i].size);
+        if (video) {
+            wr_u32(w, p->v[i].key ? SAMPLE_SYNC : SAMPLE_NON_SYNC);
+            wr_u32(w, (uint32_t)p->v[i].cts);
+        }
+    }
+    mp4_end(w, box);
+    mp4_end(w, traf);
+    return offset;
+}
+
+static void write_styp(struct wr *w)
+{
+    size_t box = mp4_box(w, "styp");
+
+    wr_bytes(w, "msdh\0\0\0\0msdhmsixiso6", 20);
+    mp4_end(w, box);
+}
+
+static void forget(struct mp4_part *p)
+{
+    p->n = 0;
+    p->data.len = 0;
+}
+
+void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct wr *w)
+{
+    size_t moof, box, video_offset = 0, audio_offset = 0, data;
+
+    if (f->video.n > 0 && f->video.lasts == 0)
+        close_sample(&f->video, dts - f->origin);
+    if (f->audio.n > 0 && f->audio.lasts == 0)
+        close_sample(&f->audio, f->audio.last); /* as the one before it */
+    if (mp4_frag_is_empty(f))
+        return;
+    if (styp)
+        write_styp(w);
+    moof = mp4_box(w, "moof");
+    box = mp4_full_box(w, "mfhd", 0, 0);
+    wr_u32(w, f->sequence++);
+    mp4_end(w, box);
+    if (f->video.n > 0)
+        video_offset = write_traf(&f->video, true, w);
+    if (f->audio.n > 0)
+        audio_offset = write_traf(&f->audio, false, w);
+    mp4_end(w, moof);
+    data = w->len + 8 - moof;
+    if (f->video.n > 0)
+        mp4_patch32(w, video_offset, (uint32_t)data);
+    if (f->audio.n > 0)
+        mp4_patch32(w, audio_offset, (uint32_t)(data + f->video.data.len));
+    box = mp4_box(w, "mdat");
+    wr_bytes(w, f->video.data.buf, f->video.data.len);
+    wr_bytes(w, f->audio.data.buf, f->audio.data.len);
+    mp4_end(w, box);
+    forget(&f->video);
+    forget(&f->audio);
+}
