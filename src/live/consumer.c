@@ -7,18 +7,38 @@
 #include <assert.h>
 #include <string.h>
 
-static void stand_in(struct live_consumer *c, struct live_block *b, uint32_t offset)
+static void wait_for_key(struct live_consumer *c)
+{
+    struct live_consumer **head = &c->wire->waiting;
+
+    c->wait_next = *head;
+    c->wait_prev = head;
+    if (*head)
+        (*head)->wait_prev = &c->wait_next;
+    *head = c;
+}
+
+static void wait_no_more(struct live_consumer *c)
+{
+    if (!c->wait_prev)
+        return;
+    *c->wait_prev = c->wait_next;
+    if (c->wait_next)
+        c->wait_next->wait_prev = c->wait_prev;
+    c->wait_prev = NULL;
+}
+
+void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t offset)
 {
     struct live_block *old = c->block;
 
     if (b)
         (void)live_block_ref(b);
-    if (!c->block && b)
-        c->wire->waiting--;
-    else if (c->block && !b)
-        c->wire->waiting++;
+    wait_no_more(c);
     c->block = b;
     c->offset = offset;
+    if (!b)
+        wait_for_key(c);
     (void)live_block_unref(old);
 }
 
@@ -29,8 +49,9 @@ static bool seek_key(struct live_consumer *c, uint64_t from)
 
     if (!w->key_block || w->key_seq < from)
         return false;
-    stand_in(c, w->key_block, w->key_offset);
+    live_consumer_stand(c, w->key_block, w->key_offset);
     c->seq = w->key_seq;
+    c->start_dts = c->src->key_dts;
     return true;
 }
 
@@ -39,9 +60,9 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
 {
     *c = (struct live_consumer){ .src = live_source_ref(src) };
     c->wire = live_wire_get(src, fmt, param, co_now());
-    c->wire->waiting++;
     c->seq = src->head;
     c->config_due = true;
+    live_consumer_stand(c, NULL, 0);
     if (src->set.gop_cache)
         c->started = seek_key(c, 0);
     src->consumers++;
@@ -53,8 +74,8 @@ void live_consumer_close(struct live_consumer *c)
     if (!c->src)
         return;
     live_consumer_unpark(c);
-    stand_in(c, NULL, 0);
-    c->wire->waiting--;
+    wait_no_more(c);
+    c->block = live_block_unref(c->block);
     live_wire_put(c->wire);
     if (--c->src->consumers == 0)
         c->src->idle_since = co_now();
@@ -118,11 +139,9 @@ size_t live_consumer_config(struct live_consumer *c, const struct av_packet **ou
     if (!c->config_due || !c->block)
         return 0;
     c->config_due = false;
-    *dts = src->clock.last;
-    if (src->have_key && c->seq == src->key) {
+    *dts = c->start_dts;
+    if (src->have_key && c->seq == src->key)
         configs = &src->key_configs;
-        *dts = src->key_dts;
-    }
     n = configs->n < max ? configs->n : max;
     memcpy(out, configs->v, n * sizeof(out[0]));
     return n;
@@ -159,19 +178,12 @@ static bool at_boundary(const struct live_block *b, uint32_t offset)
     return offset == 0 || (k > 0 && b->ends[k - 1] == offset);
 }
 
-/* Go on at the newest key frame, or stand nowhere until the next one comes. */
-static bool go_to_key(struct live_consumer *c, uint64_t from)
+/* Nothing up to here was or will be sent. */
+static void skip_to_head(struct live_consumer *c)
 {
-    bool found = seek_key(c, from);
-
-    if (!found) {
-        stand_in(c, NULL, 0);
-        c->seq = c->src->head; /* there is none up to here */
-    }
     if (c->started)
-        c->dropped += c->seq - from;
-    c->started |= found;
-    return found;
+        c->dropped += c->src->head - c->seq;
+    c->seq = c->src->head;
 }
 
 /* The block of a cursor left the wire, or there is none yet. True: the cursor stands somewhere. */
@@ -179,17 +191,26 @@ static bool find_place(struct live_consumer *c)
 {
     uint64_t at;
 
-    if (!c->block)
-        return go_to_key(c, c->seq);
+    if (!c->block) {
+        skip_to_head(c);
+        return false;
+    }
     if (!c->block->detached || !at_boundary(c->block, c->offset))
         return true;
     at = c->block->seq + packets_before(c->block, c->offset);
     if (c->wire->first && at == c->wire->first->seq) { /* it had just finished that block */
-        stand_in(c, c->wire->first, 0);
+        live_consumer_stand(c, c->wire->first, 0);
         return true;
     }
     c->config_due |= c->src->configs_seq >= at;
-    return go_to_key(c, at);
+    c->seq = at;
+    if (seek_key(c, at)) {
+        c->dropped += c->seq - at;
+        return true;
+    }
+    live_consumer_stand(c, NULL, 0);
+    skip_to_head(c);
+    return false;
 }
 
 int live_consumer_ranges(struct live_consumer *c, struct iovec *iov, int max, bool one)
@@ -235,7 +256,7 @@ void live_consumer_advance(struct live_consumer *c, size_t sent)
     assert(sent <= b->used - offset);
     offset += (uint32_t)sent;
     if (b != c->block)
-        stand_in(c, b, offset);
+        live_consumer_stand(c, b, offset);
     c->offset = offset;
     if (b == c->wire->last && offset == b->used)
         c->seq = c->src->head;

@@ -22,11 +22,13 @@ struct live_consumer {
     struct live_block *block; /* NULL: waits for a key frame */
     uint32_t offset;          /* in the block, of the next byte to send */
     bool started, config_due;
+    int64_t start_dts;        /* of the key frame it stood at last */
     uint64_t seq;             /* all packets before this one were sent, or left out */
     uint64_t dropped;         /* packets it was too slow for */
     struct co *co;            /* parked in the source's list */
     uint64_t wake_seq;
     struct live_consumer *next, **prev;
+    struct live_consumer *wait_next, **wait_prev; /* who waits for a key frame, in the wire's list */
 };
 
 /* Join: at the newest key frame, or before the next one. Takes a reference to src. */

@@ -34,7 +34,8 @@ struct live_wire {
     struct live_source *src;
     const struct live_format *fmt;
     uint32_t param[LIVE_PARAMS];
-    unsigned consumers, waiting; /* `waiting` of them for a key frame */
+    unsigned consumers;
+    struct live_consumer *waiting; /* those who stand nowhere: the next key frame is theirs */
     struct live_block *first, *last;
     size_t bytes; /* of all blocks in the list, as allocated */
     struct live_block *key_block; /* where the newest key frame is; NULL: nowhere to start */
@@ -87,6 +88,8 @@ void live_wire_put(struct live_wire *w); /* one consumer less */
 void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
                       co_usec now);
 void live_wire_forget_key(struct live_wire *w);
+/* The consumer stands there from now on; b is NULL: nowhere, it waits. */
+void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t offset);
 struct live_block *live_block_ref(struct live_block *b);
 struct live_block *live_block_unref(struct live_block *b); /* always NULL */
 

@@ -89,7 +89,7 @@ static void trim(struct live_wire *w, co_usec now)
     while (w->first != w->last) {
         const struct live_block *b = w->first;
         bool old = now - b->newest_at > set->queue_length || w->bytes > set->max_bytes;
-        bool start_here = b == w->key_block && (set->gop_cache || w->waiting > 0);
+        bool start_here = b == w->key_block && set->gop_cache;
 
         if (start_here ? w->bytes <= set->max_bytes : b->ref.n > 1 && !old)
             break;
@@ -120,6 +120,21 @@ static size_t make(struct live_wire *w, const struct av_packet *pkt)
     return w->made.len;
 }
 
+/* Who waits starts here, not at a later key frame that comes before its turn does. */
+static void seat_waiting(struct live_wire *w, struct live_block *b, uint64_t seq, int64_t dts)
+{
+    while (w->waiting) {
+        struct live_consumer *c = w->waiting;
+
+        live_consumer_stand(c, b, b->used);
+        if (c->started)
+            c->dropped += seq - c->seq;
+        c->started = true;
+        c->seq = seq;
+        c->start_dts = dts;
+    }
+}
+
 void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
                       co_usec now)
 {
@@ -135,6 +150,7 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
         w->key_block = b;
         w->key_offset = b->used;
         w->key_seq = seq;
+        seat_waiting(w, b, seq, pkt->dts);
     }
     if (size > 0 && w->state)
         memcpy(b->data + b->used, w->made.buf, size);

@@ -246,6 +246,31 @@ static void test_without_cache_the_next_key_frame(void **state)
     done(src);
 }
 
+/* A burst of several groups before the player's turn comes: all of it is for who waited. */
+static void test_who_waits_gets_all_from_the_first_key_frame(void **state)
+{
+    struct live_settings set = settings;
+
+    (void)state;
+    for (int cache = 0; cache < 2; cache++) {
+        struct live_source *src;
+        struct player *p;
+
+        set.gop_cache = cache;
+        src = source(&set);
+        p = player(src);
+        push(src, AV_VIDEO, false, true, 0, 50, 0);
+        for (uint32_t i = 1; i <= 300; i++)
+            push(src, AV_VIDEO, i % 30 == 3, false, i, 2000, i * 40);
+        play_all(p);
+        assert_int_equal(p->n, 1 + 298);
+        assert_int_equal(p->got[1], 3);
+        assert_int_equal(p->c.dropped, 0);
+        leave(p);
+        done(src);
+    }
+}
+
 static void test_configuration_of_the_key_frame_not_of_now(void **state)
 {
     static const uint32_t want[] = { 1, 2, 3, 4 };
@@ -753,6 +778,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_join_at_the_newest_key_frame),
         TEST(test_without_cache_the_next_key_frame),
+        TEST(test_who_waits_gets_all_from_the_first_key_frame),
         TEST(test_configuration_of_the_key_frame_not_of_now),
         TEST(test_format_that_remembers),
         TEST(test_reader),

@@ -54,8 +54,8 @@ err_t rtmp_conn_flush(struct rtmp_conn *c) __attribute__((warn_unused_result));
 /* Give one message back, to be read again: it is the next one. Takes the payload over. */
 void  rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg);
 
-/* Wait until something comes and take it in; messages are popped, or taken as rtmp_in_direct() says.
- * Yields, as long as the pipe's read timeout allows; sends nothing. */
+/* Wait until something comes and take it in; messages are popped, or taken as rtmp_in_direct()
+ * says. Yields, as long as the pipe's read timeout allows; sends nothing. */
 err_t rtmp_conn_fill(struct rtmp_conn *c) __attribute__((warn_unused_result));
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg); /* payload may be NULL */
