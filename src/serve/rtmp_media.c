@@ -41,10 +41,20 @@ static struct av_packet *cut_front(struct av_packet *pkt, size_t n, uint8_t tag)
     return rest;
 }
 
-static err_t rewrite(struct wr *w, const struct av_packet *pkt, size_t at, const char *signature)
+static bool says_atc(const struct amf_value *meta)
+{
+    const struct amf_value *v = amf_get(meta, "bravo_atc");
+
+    if (!v)
+        return false;
+    return v->type == AMF_STRING ? strcmp(v->string, "true") == 0
+                                 : v->type <= AMF_BOOLEAN && v->number != 0;
+}
+
+static err_t rewrite(struct rtmp_media *m, struct wr *w, const struct av_packet *pkt, size_t at)
 {
     struct rd r = rd_init(pkt->data + at, pkt->size - at);
-    struct amf_value meta, server = amf_text(signature);
+    struct amf_value meta, server = amf_text(m->signature);
     struct amf amf;
     err_t err;
 
@@ -55,6 +65,7 @@ static err_t rewrite(struct wr *w, const struct av_packet *pkt, size_t at, const
     if (!err)
         err = amf_set(&amf, &meta, "server", strlen("server"), &server);
     if (!err) {
+        m->atc |= m->atc_auto && says_atc(&meta);
         amf0_string(w, "onMetaData");
         amf0_write(w, &meta);
         wr_bytes(w, r.p, rd_left(&r));
@@ -65,7 +76,7 @@ static err_t rewrite(struct wr *w, const struct av_packet *pkt, size_t at, const
 }
 
 /* Players see who relays the stream; all else stays as the publisher said it, in its order. */
-static struct av_packet *with_our_fields(struct av_packet *pkt, const char *signature)
+static struct av_packet *with_our_fields(struct rtmp_media *m, struct av_packet *pkt)
 {
     size_t at = begins_with(pkt, "onMetaData");
     struct av_packet *made;
@@ -75,7 +86,7 @@ static struct av_packet *with_our_fields(struct av_packet *pkt, const char *sign
     if (!at)
         return pkt;
     wr_init(&w, METADATA_MAX);
-    err = rewrite(&w, pkt, at, signature);
+    err = rewrite(m, &w, pkt, at);
     if (err) {
         wr_free(&w);
         err_free(&err); /* not ours to mend: as it came */
@@ -90,7 +101,7 @@ static struct av_packet *with_our_fields(struct av_packet *pkt, const char *sign
 }
 
 /* Players expect what follows "@setDataFrame", and AMF0 whatever the publisher speaks. */
-static struct av_packet *data_packet(struct av_packet *pkt, const char *signature)
+static struct av_packet *data_packet(struct rtmp_media *m, struct av_packet *pkt)
 {
     size_t frame;
 
@@ -101,7 +112,7 @@ static struct av_packet *data_packet(struct av_packet *pkt, const char *signatur
     frame = begins_with(pkt, "@setDataFrame");
     if (frame)
         pkt = cut_front(pkt, frame, FLV_DATA);
-    return with_our_fields(pkt, signature);
+    return with_our_fields(m, pkt);
 }
 
 static void tell_video(const struct av_packet *pkt, const struct av_info *i)
@@ -116,7 +127,7 @@ static void tell_config(struct rtmp_media *m, const struct av_packet *pkt)
     struct av_info info;
     err_t err;
 
-    if (m->told++ >= TOLD_MAX)
+    if (m->skip_sps || m->told++ >= TOLD_MAX)
         return;
     err = av_info_parse(&info, pkt->codec, pkt->data + pkt->payload, pkt->size - pkt->payload);
     if (err)
@@ -145,7 +156,7 @@ void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
     msg->payload = NULL;
     pkt->tag = msg->type;
     if (msg->type == RTMP_DATA || msg->type == RTMP_DATA_AMF3)
-        pkt = data_packet(pkt, m->signature);
+        pkt = data_packet(m, pkt);
     if (pkt->size == 0 || (pkt->tag != FLV_AUDIO && pkt->tag != FLV_VIDEO && pkt->tag != FLV_DATA &&
                            pkt->tag != FLV_DATA_AMF3)) {
         (void)av_packet_unref(pkt);

@@ -13,8 +13,11 @@ void     rtmp_media_release(uint8_t *payload);
 struct rtmp_media {
     struct live_source *src;
     const char *signature; /* for the metadata's "server" */
+    bool skip_sps;         /* `parse_sps off`: do not look into decoder configurations */
+    bool atc_auto;         /* a publisher whose metadata say "bravo_atc" sends absolute times */
     uint32_t bad;          /* messages left out, because their bytes were not what they said */
     uint32_t told;         /* configurations that the log was told of */
+    bool atc;              /* it said so: leave its times as they are */
 };
 
 /* Push an audio, video or data message; others are left alone. Takes the payload over. Streams

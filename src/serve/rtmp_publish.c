@@ -105,6 +105,16 @@ static err_t on_command(struct publishing *p, const struct rtmp_msg *msg)
     return err;
 }
 
+/* The publisher says that its times are absolute: players get them as they are. */
+static void obey_atc(struct publishing *p)
+{
+    struct live_settings set = serve_live_settings(p->s->conf, p->s->vhost);
+
+    p->media.atc_auto = p->media.atc = false; /* once is enough */
+    set.jitter = LIVE_JITTER_OFF;
+    live_source_settings(p->src, &set);
+}
+
 /* Media do not queue: they become packets as soon as their last byte is read. */
 static bool on_media(void *arg, struct rtmp_msg *msg)
 {
@@ -116,6 +126,8 @@ static bool on_media(void *arg, struct rtmp_msg *msg)
     if (p->messages++ == 0)
         watch(&p->timer); /* from now on it is the shorter time that counts */
     rtmp_media_push(&p->media, msg);
+    if (p->media.atc)
+        obey_atc(p);
     return true;
 }
 
@@ -300,7 +312,9 @@ static err_t publish(struct publishing *p)
     p->src = live_registry_get(s->serve->streams, name, &set);
     free(name);
     live_source_settings(p->src, &set);
-    p->media = (struct rtmp_media){ .src = p->src, .signature = s->serve->signature };
+    p->media = (struct rtmp_media){ .src = p->src, .signature = s->serve->signature,
+                                     .skip_sps = !s->vhost->publish.parse_sps,
+                                     .atc_auto = s->vhost->play.atc_auto };
     err = begin(p);
     if (err) {
         err = refuse(s, RTMP_PUBLISH_BAD_NAME, err);

@@ -86,6 +86,37 @@ static void test_rows(void **state)
     assert_int_equal(live_source_live(), 0);
 }
 
+#define META_ATC(v) "\x02\x00\x0aonMetaData\x08\x00\x00\x00\x01\x00\x09" "bravo_atc" v META_END
+
+static const struct {
+    const char *name, *in;
+    size_t size;
+    bool allowed, want;
+} atc_rows[] = {
+    { "says true", BYTES(META_ATC("\x02\x00\x04true")), true, true },
+    { "says on", BYTES(META_ATC("\x01\x01")), true, true },
+    { "says off", BYTES(META_ATC("\x01\x00")), true, false },
+    { "says something else", BYTES(META_ATC("\x02\x00\x04" "abcd")), true, false },
+    { "atc_auto is off", BYTES(META_ATC("\x02\x00\x04true")), false, false },
+};
+
+static void test_atc(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(atc_rows); i++) {
+        struct live_source *src = live_source_new("v/a/s", &settings);
+        struct rtmp_media m = { .src = src, .signature = "us", .atc_auto = atc_rows[i].allowed };
+        struct rtmp_msg msg = { .type = RTMP_DATA, .size = (uint32_t)atc_rows[i].size };
+
+        print_message("  %s\n", atc_rows[i].name);
+        msg.payload = rtmp_media_alloc(atc_rows[i].size);
+        memcpy(msg.payload, atc_rows[i].in, atc_rows[i].size);
+        rtmp_media_push(&m, &msg);
+        assert_int_equal(m.atc, atc_rows[i].want);
+        (void)live_source_unref(src);
+    }
+}
+
 /* What a wire holds is what the chunk reader gives back, whatever the times and sizes are. */
 static void test_wire(void **state)
 {
@@ -140,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_rows),
+        TEST(test_atc),
         TEST(test_wire),
         TEST(test_wire_leaves_out),
     };
