@@ -83,17 +83,18 @@ def test_interleaved_chunks(srs):
     w = s.watch()
     c = s.publisher(chunk=128)
     heads(c)
-    video = frame(1, 0, size=3000, key=True)
+    first, video = frame(1, 0, key=True), frame(2, 40, size=3000)
+    c.send_tag(first, fmt=0)
     audio = [Tag(AUDIO, i * 20, b"\xaf\x01" + bytes([i]) * 200) for i in range(5)]
-    v = c.w.chunks(6, VIDEO, 0, c.sid, video.data, fmt=0)
+    v = c.w.chunks(6, VIDEO, 40, c.sid, video.data, fmt=0)
     out, n = b"", len(v) // len(audio)
     for i, a in enumerate(audio):
         out += b"".join(v[i * n:(i + 1) * n])
         out += c.w.message(4, AUDIO, a.ts, c.sid, a.data)
     c.send(out + b"".join(v[len(audio) * n:]))
-    assert w.wait(lambda got: len(flv.frames(got)) >= 6, 3)
+    assert w.wait(lambda got: len(flv.frames(got)) >= 7, 3)
     got = w.stop()
-    assert flv.hashes(got, VIDEO) == [video.hash()]
+    assert flv.hashes(got, VIDEO) == [first.hash(), video.hash()]
     assert flv.hashes(got, AUDIO) == [a.hash() for a in audio]
 
 
