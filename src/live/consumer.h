@@ -28,7 +28,7 @@ struct live_consumer {
     struct co *co;            /* parked in the source's list */
     uint64_t wake_seq;
     struct live_consumer *next, **prev;
-    struct live_consumer *wait_next, **wait_prev; /* who waits for a key frame, in the wire's list */
+    struct live_consumer *wait_next, **wait_prev; /* who waits for a key frame, in the wire */
 };
 
 /* Join: at the newest key frame, or before the next one. Takes a reference to src. */

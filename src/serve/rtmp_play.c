@@ -141,10 +141,11 @@ static err_t on_turn(void *arg)
 
     if (err)
         return err;
-    if (changed) {
+    if (changed)
         obey_settings(p);
+    /* The first turn goes out at once behind the answers; from then on it is the vhost's choice. */
+    if (changed || p->sender.turns == 1)
         io_tcp_nodelay(p->s->io, p->s->vhost->tcp_nodelay);
-    }
     if (p->sender.consumer.dropped != p->dropped) {
         log_warn("slow player: %llu packets left out, it goes on at a key frame",
                  (unsigned long long)(p->sender.consumer.dropped - p->dropped));
@@ -186,7 +187,6 @@ static err_t play(struct playing *p)
     if (!err) {
         obey_settings(p);
         open_consumer(p);
-        io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
         co_stack_trim();
         err = live_sender_run(&p->sender);
         live_consumer_close(&p->sender.consumer);
