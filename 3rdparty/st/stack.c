@@ -31,6 +31,10 @@ static struct idle_list {
     _st_clist_t stacks; /* newest first */
 } idle[SIZES];
 
+/* Of the threads that live. A stack is known to its thread, which lives on it: only by this list
+ * does a leak checker find it, and a debugger all threads. */
+_st_clist_t _st_stacks = { &_st_stacks, &_st_stacks };
+
 static _st_stack_t *odd; /* given back last of those that no row is left for */
 
 /* NULL: more than SIZES sizes are in use. Stacks of the sizes that came last are not kept. */
@@ -124,8 +128,10 @@ _st_stack_t *_st_stack_new(int stk_size)
     } else {
         ts = map_new(stk_size);
     }
-    if (ts)
+    if (ts) {
+        ST_INSERT_LINK(&ts->links, &_st_stacks);
         tools_take(ts);
+    }
     return ts;
 }
 
@@ -137,6 +143,7 @@ void _st_stack_free(_st_stack_t *ts)
     if (!ts)
         return;
     tools_give(ts);
+    ST_REMOVE_LINK(&ts->links);
     if (!list) {
         if (odd)
             unmap(odd);
