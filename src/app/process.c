@@ -9,6 +9,8 @@
 #include "app/identity.h"
 #include "app/log_file.h"
 #include "app/pid_file.h"
+#include "app/plant.h"
+#include "app/profile.h"
 #include "app/quit.h"
 #include "app/reload.h"
 #include "app/server.h"
@@ -112,6 +114,8 @@ static err_t start_coroutines(struct process *p, const struct conf *c)
     err = co_watchdog_start(c->watchdog);
     if (!err)
         err = co_go(&p->group, "watchdog", co_watchdog_run, NULL);
+    if (!err)
+        err = plant_start(&p->group);
     return err;
 }
 
@@ -163,6 +167,8 @@ static err_t start(struct process *p, const struct options *o)
     if (!err) {
         crash_init();
         tell_id(c);
+        profile_release_rate(c->tcmalloc_release_rate);
+        profile_start();
         err = start_coroutines(p, c);
     }
     if (!err)
@@ -270,6 +276,7 @@ int process_run(const struct options *o)
     daemon_ready(code);
     if (!code)
         serve(&p);
+    profile_stop();
     end(&p);
     if (!code)
         log_trace("quit: done");

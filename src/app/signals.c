@@ -4,6 +4,7 @@
 
 #include "app/log_file.h"
 #include "co/notify.h"
+#include "config.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,8 +14,11 @@ static const struct {
     int sig;
     unsigned event;
 } table[] = {
-    { SIGHUP, SIGNALS_RELOAD }, { SIGUSR1, SIGNALS_REOPEN }, { SIGTERM, SIGNALS_TERM },
-    { SIGINT, SIGNALS_INT },    { SIGQUIT, SIGNALS_GRACE },
+    { SIGHUP, SIGNALS_RELOAD },
+    { SIGUSR1, BUILD_GMC ? SIGNALS_INT : SIGNALS_REOPEN }, /* gmc: as its users know it */
+    { SIGTERM, SIGNALS_TERM },
+    { SIGINT, SIGNALS_INT },
+    { SIGQUIT, SIGNALS_GRACE },
 };
 
 enum { SIGNALS = sizeof(table) / sizeof(table[0]) };

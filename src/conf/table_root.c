@@ -65,7 +65,7 @@ static const struct conf_row rows[] = {
     { "auto_reload_for_docker", CONF_KIND_ON, CONF_AT(conf, auto_reload_for_docker), "on",
       CONF_NEVER, .help = "In a container, turn inotify_auto_reload on." },
     { "tcmalloc_release_rate", CONF_KIND_FLOAT, CONF_AT(conf, tcmalloc_release_rate), "0.8",
-      CONF_NEVER, CONF_CLAMP | CONF_LATER, .max = 10,
+      CONF_NEVER, CONF_CLAMP, .max = 10,
       .help = "How eagerly free memory goes back to the system; builds with gperftools only." },
     { "ff_log_dir", CONF_KIND_STRING, CONF_AT(conf, ff_log_dir), "./objs", CONF_AT_ONCE, CONF_LATER,
       .help = "Where each ffmpeg that we start writes its log; /dev/null for none." },

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* profile.c - the profilers that ./configure built in: gperftools and gprof. */
+#include "app/profile.h"
+
+#include "base/log.h"
+#include "config.h"
+
+/* ---- gprof: the C library does it all, but in the process that main() began in */
+
+#if BUILD_GPROF
+void moncontrol(int mode); /* of the C library; its headers keep it for themselves */
+
+static void gprof_start(void)
+{
+    moncontrol(1);
+    log_trace("profile: gprof, gmon.out is written at the end");
+}
+#else
+static void gprof_start(void)
+{
+}
+#endif
+
+/* ---- gperftools: CPU profiler */
+
+#if BUILD_GCP
+#include <gperftools/profiler.h>
+
+static void cpu_start(void)
+{
+    if (ProfilerStart("gperf.srs.gcp"))
+        log_trace("profile: CPU, gperf.srs.gcp is written at the end");
+    else
+        log_warn("profile: gperf.srs.gcp cannot be written, or CPUPROFILE is set");
+}
+
+static void cpu_stop(void)
+{
+    ProfilerStop();
+}
+#else
+static void cpu_start(void)
+{
+}
+
+static void cpu_stop(void)
+{
+}
+#endif
+
+/* ---- gperftools: heap profiler */
+
+#if BUILD_GMP
+#include <gperftools/heap-profiler.h>
+
+static void heap_start(void)
+{
+    HeapProfilerStart("gperf.srs.gmp");
+    log_trace("profile: heap, gperf.srs.gmp.* are written while it grows and at the end");
+}
+
+static void heap_stop(void)
+{
+    HeapProfilerDump("the end");
+    HeapProfilerStop();
+}
+#else
+static void heap_start(void)
+{
+}
+
+static void heap_stop(void)
+{
+}
+#endif
+
+/* ---- gperftools: tcmalloc */
+
+#if BUILD_GPERF
+#include <gperftools/malloc_extension_c.h>
+
+/* The C interface has no way to set it: this is the flag behind TCMALLOC_RELEASE_RATE and behind
+ * MallocExtension::SetMemoryReleaseRate() of the C++ interface. */
+extern double release_rate __asm__("_ZN62FLAG__namespace_do_not_use_directly_use_DECLARE_double_"
+                                   "instead27FLAGS_tcmalloc_release_rateE") __attribute__((weak));
+
+void profile_release_rate(double rate)
+{
+    if (!&release_rate) {
+        log_warn("tcmalloc_release_rate: this tcmalloc has no such setting");
+        return;
+    }
+    release_rate = rate;
+    log_trace("profile: tcmalloc%s, release rate %.2g",
+              BUILD_GMD ? " that checks" : BUILD_GMC ? " for the heap checker" : "", rate);
+}
+
+bool profile_malloc_text(char *text, size_t size)
+{
+    MallocExtension_GetStats(text, (int)size);
+    return true;
+}
+#else
+void profile_release_rate(double rate)
+{
+    (void)rate;
+}
+
+bool profile_malloc_text(char *text, size_t size)
+{
+    (void)text;
+    (void)size;
+    return false;
+}
+#endif
+
+void profile_start(void)
+{
+    gprof_start();
+    cpu_start();
+    heap_start();
+}
+
+void profile_stop(void)
+{
+    cpu_stop();
+    heap_stop();
+}
