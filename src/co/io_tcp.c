@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "co/io_sys.h"
 #include "co/sock.h"
 
 struct io_tcp {
@@ -67,7 +68,7 @@ err_t io_tcp_read_now(struct io *io, void *buf, size_t size, size_t *n)
     ssize_t got;
 
     do {
-        got = recv(t->sock.fd, buf, size, MSG_DONTWAIT);
+        got = io_sys_recv(t->sock.fd, buf, size, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     *n = got > 0 ? (size_t)got : 0;
     if (got < 0 && errno != EAGAIN)
@@ -107,7 +108,7 @@ err_t io_tcp_drop(struct io *io, size_t *n)
             ssize_t got;
 
             do {
-                got = recv(t->sock.fd, NULL, ALL, MSG_DONTWAIT | MSG_TRUNC);
+                got = io_sys_recv(t->sock.fd, NULL, ALL, MSG_DONTWAIT | MSG_TRUNC);
             } while (got < 0 && errno == EINTR);
             *n = got > 0 ? (size_t)got : 0;
             if (got == 0)
@@ -135,7 +136,7 @@ static err_t tcp_send_some(struct io *io, const struct iovec *iov, int count, si
     for (int i = 0; i < count; i++)
         total += iov[i].iov_len;
     do {
-        put = sendmsg(t->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        put = io_sys_sendmsg(t->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (put < 0 && errno == EINTR);
     if (put < 0 && errno != EAGAIN)
         return from_errno("write");
