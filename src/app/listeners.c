@@ -18,19 +18,22 @@ struct listener {
     struct listener *next;
     struct listeners *all;
     char *text;               /* the endpoint as written */
+    int family;
+    unsigned services, found; /* as wanted; and while that changes, what was found so far */
     struct io_listener *sock;
     struct co *co;            /* that accepts, once it runs */
     bool closing;
 };
 
 struct listeners {
-    void (*on_accept)(void *arg, int fd);
+    void (*on_accept)(void *arg, unsigned services, int fd);
     void *arg;
     struct listener *list;
     struct co_group group;
 };
 
-struct listeners *listeners_new(void (*on_accept)(void *arg, int fd), void *arg)
+struct listeners *listeners_new(void (*on_accept)(void *arg, unsigned services, int fd),
+                                void *arg)
 {
     struct listeners *l = calloc(1, sizeof(*l));
 
@@ -66,7 +69,7 @@ static err_t accept_main(void *arg)
     while (!one->closing) {
         err = io_accept(one->sock, &fd);
         if (!err) {
-            one->all->on_accept(one->all->arg, fd);
+            one->all->on_accept(one->all->arg, one->services, fd);
             breathe(&accepted);
         } else if (err_code(err) == ERR_STOPPED) {
             err_free(&err);
@@ -81,7 +84,8 @@ static err_t accept_main(void *arg)
     return NULL;
 }
 
-static err_t open_one(struct listeners *l, const struct conf_endpoint *e, struct listener **out)
+static err_t open_one(struct listeners *l, const struct conf_endpoint *e, int family,
+                      struct listener **out)
 {
     struct listener *one = calloc(1, sizeof(*one));
     err_t err;
@@ -89,6 +93,7 @@ static err_t open_one(struct listeners *l, const struct conf_endpoint *e, struct
     if (!one || !(one->text = strdup(e->text)))
         abort();
     one->all = l;
+    one->family = family;
     err = io_listen(&one->sock, e->host, e->port, BACKLOG);
     if (!err)
         err = co_go(&l->group, "accept", accept_main, one);
@@ -99,13 +104,13 @@ static err_t open_one(struct listeners *l, const struct conf_endpoint *e, struct
     return err ? err_wrap(err, "listen %s", e->text) : NULL;
 }
 
-static struct listener **find(struct listeners *l, const char *text)
+static struct listener *find(struct listeners *l, int family, const char *text)
 {
-    struct listener **at = &l->list;
+    struct listener *one = l->list;
 
-    while (*at && strcmp((*at)->text, text) != 0)
-        at = &(*at)->next;
-    return at;
+    while (one && (one->family != family || strcmp(one->text, text) != 0))
+        one = one->next;
+    return one;
 }
 
 /* Out of the list; its coroutine closes and frees it. */
@@ -119,37 +124,43 @@ static void close_at(struct listener **at)
         co_stop(one->co);
 }
 
-static bool is_wanted(const struct conf_endpoints *wanted, const char *text)
+/* All endpoints of one service: those that are there are marked, the others are opened. */
+static err_t open_wanted(struct listeners *l, const struct listeners_want *want)
 {
-    for (size_t i = 0; i < wanted->n; i++) {
-        if (strcmp(wanted->v[i].text, text) == 0)
-            return true;
-    }
-    return false;
-}
-
-err_t listeners_open(struct listeners *l, const struct conf_endpoints *wanted)
-{
-    struct listener *old = l->list; /* new ones go in front of it */
-
-    for (size_t i = 0; i < wanted->n; i++) {
-        struct listener *one = NULL;
+    for (size_t i = 0; i < want->endpoints->n; i++) {
+        const struct conf_endpoint *e = &want->endpoints->v[i];
+        struct listener *one = find(l, want->family, e->text);
         err_t err;
 
-        if (*find(l, wanted->v[i].text))
-            continue;
-        err = open_one(l, &wanted->v[i], &one);
-        if (err) {
-            while (l->list != old)
-                close_at(&l->list);
-            return err;
+        if (!one) {
+            err = open_one(l, e, want->family, &one);
+            if (err)
+                return err;
+            log_trace("listening on %s", one->text);
+            one->next = l->list;
+            l->list = one;
         }
-        log_trace("listening on %s", one->text);
-        one->next = l->list;
-        l->list = one;
+        one->found |= want->services;
     }
+    return NULL;
+}
+
+err_t listeners_open(struct listeners *l, const struct listeners_want *wanted, size_t n)
+{
+    struct listener *old = l->list; /* new ones go in front of it */
+    err_t err = NULL;
+
+    for (struct listener *one = l->list; one; one = one->next)
+        one->found = 0;
+    for (size_t i = 0; i < n && !err; i++)
+        err = open_wanted(l, &wanted[i]);
+    while (err && l->list != old)
+        close_at(&l->list);
+    if (err)
+        return err;
     for (struct listener **at = &l->list; *at;) {
-        if (is_wanted(wanted, (*at)->text))
+        (*at)->services = (*at)->found;
+        if ((*at)->services)
             at = &(*at)->next;
         else
             close_at(at);

@@ -8,11 +8,20 @@
 
 struct listeners;
 
-/* on_accept(arg, fd) gets each connection and owns its descriptor. It must not yield. */
-struct listeners *listeners_new(void (*on_accept)(void *arg, int fd), void *arg);
+/* Endpoints of one service. An endpoint that is written for several services of one family is
+ * one socket, and who connects there comes with all of their bits. */
+struct listeners_want {
+    int family;
+    unsigned services; /* bits */
+    const struct conf_endpoints *endpoints;
+};
+
+/* on_accept(arg, services, fd) gets each connection and owns its descriptor. It must not yield. */
+struct listeners *listeners_new(void (*on_accept)(void *arg, unsigned services, int fd),
+                                void *arg);
 /* Listen on exactly these endpoints: those that are new are opened first, and if one cannot be,
  * everything stays as it was. Those no longer wanted are closed. Does not yield. */
-err_t listeners_open(struct listeners *l, const struct conf_endpoints *wanted)
+err_t listeners_open(struct listeners *l, const struct listeners_want *wanted, size_t n)
     __attribute__((warn_unused_result));
 void listeners_close(struct listeners *l); /* all of them; does not yield */
 void listeners_free(struct listeners *l);  /* closes and waits until they are. Yields. */

@@ -2,11 +2,15 @@
 /* server.c - the server: its listeners, its connections, its streams. */
 #include "app/server.h"
 
-#include "app/listeners.h"
+#include "app/services.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "co/co.h"
 #include "co/io_tcp.h"
+#include "serve/http.h"
+#include "serve/http_live.h"
+#include "serve/http_mux.h"
+#include "serve/http_static.h"
 #include "serve/rtmp.h"
 #include "serve/serve.h"
 #include "sink/forward.h"
@@ -15,9 +19,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How often the files of certificates are looked at. */
+#define CERTIFICATES CO_SECONDS(2)
+
 struct server {
     struct serve serve; /* what connections see of us */
+    struct http_service http;
     struct listeners *listeners;
+    struct services_tls tls;
+    struct co_group helpers; /* what runs beside the connections */
     struct forwards *forwards;
     struct co_group connections;
     co_usec refused_at; /* when "too many connections" was logged last */
@@ -51,24 +61,54 @@ static void refuse(struct server *s, int fd)
     s->refused = 0;
 }
 
-static void on_accept(void *arg, int fd)
+static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls)
+{
+    struct rtmp_session *session;
+    err_t err = rtmp_session_new(&session, &s->serve, fd, tls);
+
+    if (err) {
+        (void)close(fd);
+        return err;
+    }
+    err = co_go(&s->connections, tls ? "rtmps" : "rtmp", rtmp_session_main, session);
+    if (err)
+        rtmp_session_free(session);
+    return err;
+}
+
+static err_t start_http(struct server *s, int fd, enum http_ports ports,
+                        struct io_tls_server *tls)
+{
+    struct http_session *session;
+    err_t err = http_session_new(&session, &s->http, fd, ports, tls);
+
+    if (err) {
+        (void)close(fd);
+        return err;
+    }
+    err = co_go(&s->connections, tls ? "https" : "http", http_session_main, session);
+    if (err)
+        http_session_free(session);
+    return err;
+}
+
+static void on_accept(void *arg, unsigned services, int fd)
 {
     struct server *s = arg;
-    struct rtmp_session *session;
     err_t err;
 
     if (s->connections.count >= s->serve.conf->max_connections) {
         refuse(s, fd);
         return;
     }
-    err = rtmp_session_new(&session, &s->serve, fd);
-    if (!err) {
-        err = co_go(&s->connections, "rtmp", rtmp_session_main, session);
-        if (err)
-            rtmp_session_free(session);
-    } else {
-        (void)close(fd);
-    }
+    if (services & 1u << SERVICE_RTMP)
+        err = start_rtmp(s, fd, NULL);
+    else if (services & 1u << SERVICE_RTMPS)
+        err = start_rtmp(s, fd, s->tls.v[SERVICE_RTMPS]);
+    else if (services & 1u << SERVICE_HTTP)
+        err = start_http(s, fd, HTTP_PORT_SERVER, NULL);
+    else
+        err = start_http(s, fd, HTTP_PORT_SERVER, s->tls.v[SERVICE_HTTPS]);
     if (err)
         log_end("accept", &err);
 }
@@ -84,14 +124,40 @@ struct server *server_new(struct conf *conf)
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
                                .on_publish = on_publish, .on_unpublish = on_unpublish };
     co_group_init(&s->connections);
+    co_group_init(&s->helpers);
+    s->http = (struct http_service){ .serve = &s->serve, .mux = http_mux_new() };
+    http_live_mount(s->http.mux);
+    http_static_mount(s->http.mux);
     s->listeners = listeners_new(on_accept, s);
     s->forwards = forwards_new(&s->serve);
     return s;
 }
 
+static err_t open_listeners(struct server *s, const struct conf *c)
+{
+    struct listeners_want wanted[SERVICES];
+
+    return listeners_open(s->listeners, wanted, services_wanted(c, wanted));
+}
+
+/* Certificates are renewed by others, who do not tell us. */
+static err_t watch_certificates(void *arg)
+{
+    struct server *s = arg;
+    err_t err = NULL;
+
+    while (!(err = co_sleep(CERTIFICATES)))
+        services_tls_refresh(&s->tls);
+    return err;
+}
+
 err_t server_listen(struct server *s)
 {
-    return listeners_open(s->listeners, &s->serve.conf->rtmp.listen);
+    err_t err = services_tls_load(&s->tls, s->serve.conf);
+
+    if (!err)
+        err = open_listeners(s, s->serve.conf);
+    return err ? err : co_go(&s->helpers, "certificates", watch_certificates, s);
 }
 
 void server_close_listeners(struct server *s)
@@ -106,6 +172,10 @@ void server_free(struct server *s)
     listeners_free(s->listeners);
     err = co_group_stop(&s->connections);
     err_free(&err); /* each was logged where it ended */
+    err = co_group_stop(&s->helpers);
+    err_free(&err);
+    services_tls_free(&s->tls);
+    http_mux_free(s->http.mux);
     forwards_free(s->forwards);
     live_registry_free(s->serve.streams);
     (void)conf_unref(s->serve.conf);
@@ -142,10 +212,18 @@ static void reload_streams(struct server *s)
 err_t server_reload(struct server *s, struct conf *next)
 {
     struct conf *old = s->serve.conf;
-    err_t err = listeners_open(s->listeners, &next->rtmp.listen);
+    struct services_tls tls;
+    err_t err = services_tls_load(&tls, next);
 
+    if (!err) {
+        err = open_listeners(s, next);
+        if (err)
+            services_tls_free(&tls);
+    }
     if (err)
         return err_wrap(err, "the old configuration stays");
+    services_tls_free(&s->tls);
+    s->tls = tls;
     s->serve.conf = conf_ref(next);
     s->serve.generation++;
     (void)conf_unref(old);

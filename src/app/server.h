@@ -18,7 +18,7 @@ struct server_stat {
 
 /* A server with that configuration, of which it takes a reference. After co_init(). */
 struct server *server_new(struct conf *conf);
-/* Open all listeners and accept. On error none is open. */
+/* Read certificates, open all listeners and accept. On error none is open. Yields. */
 err_t server_listen(struct server *s) __attribute__((warn_unused_result));
 /* Accept no more; who is connected stays. */
 void server_close_listeners(struct server *s);
@@ -27,9 +27,9 @@ void server_free(struct server *s);
 
 /* The snapshot in force; take a reference to keep it across a yield. */
 struct conf *server_conf(struct server *s);
-/* Put the next snapshot in force: listeners that are new are opened first, and if one cannot be,
- * nothing changes and the error tells which. Connections go on and obey from their next turn.
- * Takes a reference of its own. Does not yield. */
+/* Put the next snapshot in force: certificates are read and listeners that are new are opened
+ * first, and if one cannot be, nothing changes and the error tells which. Connections go on and
+ * obey from their next turn. Takes a reference of its own. Yields. */
 err_t server_reload(struct server *s, struct conf *next) __attribute__((warn_unused_result));
 
 void server_stat(const struct server *s, struct server_stat *out);

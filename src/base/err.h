@@ -46,6 +46,7 @@ enum err_class {
     XX(TOO_MANY,          1051,   LIMIT,  "Over the count limit")            \
     XX(NO_MEMORY,         1052,   SYS,    "Out of memory")                   \
     XX(STOPPED,           1053,   STOP,   "Asked to stop")                   \
+    XX(NO_FILE,           1054,   DENIED, "No such file")                    \
     XX(DNS,               1080,   TIME,   "Name does not resolve")           \
     XX(TRUNCATED,         2100,   PROTO,  "Message ends too early")          \
     XX(MALFORMED,         2101,   PROTO,  "Malformed message")               \
@@ -66,7 +67,8 @@ enum err_class {
     XX(REPLACED,          2051,   PEER,   "Replaced by a new publisher")     \
     XX(IDLE,              2052,   PEER,   "Nobody watches")                  \
     XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
-    XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")
+    XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")           \
+    XX(TLS,               4041,   PROTO,  "TLS failed")
 
 enum err_code {
     ERR_OK = 0,

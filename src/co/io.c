@@ -66,6 +66,20 @@ err_t io_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
     return err;
 }
 
+bool io_can_send_file(const struct io *io)
+{
+    return io->ops->send_file != NULL;
+}
+
+err_t io_send_file(struct io *io, int fd, int64_t at, size_t size, size_t *n)
+{
+    err_t err = io->ops->send_file(io, fd, at, size, n);
+
+    if (!err)
+        io->bytes_out += *n;
+    return err;
+}
+
 bool io_readable(struct io *io)
 {
     return io->ops->readable(io);
@@ -149,7 +163,8 @@ static void mem_close(struct io *io)
 }
 
 static const struct io_ops mem_ops = { "memory",      mem_read,     mem_read, mem_writev,
-                                       mem_send_some, mem_readable, mem_wait, mem_close };
+                                       mem_send_some, mem_readable, mem_wait, mem_close,
+                                       NULL };
 
 void io_mem_init(struct io_mem *m, const void *in, size_t in_size)
 {

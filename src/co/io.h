@@ -32,10 +32,14 @@ struct io_ops {
      * gone, co_unpark(), the timeout or a stop. Spurious returns are CO_WOKEN. Yields. */
     enum co_wake (*wait)(struct io *io, bool out, co_usec timeout);
     void (*close)(struct io *io);
+    /* Send bytes of a file without copying them here, as send_some does: never waits for the
+     * peer, but for a disk if they are not in memory. NULL: it cannot be done. */
+    err_t (*send_file)(struct io *io, int fd, int64_t at, size_t size, size_t *n);
 };
 
 struct io {
     const struct io_ops *ops;
+    struct io *below; /* what this one runs over (TLS over TCP), or NULL */
     co_usec read_timeout, write_timeout; /* how long one call may wait; CO_FOREVER for ever */
     uint64_t bytes_in, bytes_out;
 };
@@ -46,6 +50,8 @@ err_t io_read_full(struct io *io, void *buf, size_t size); /* exactly size bytes
 err_t io_writev(struct io *io, struct iovec *iov, int count);
 err_t io_write(struct io *io, const void *buf, size_t size); /* all of it */
 err_t io_send_some(struct io *io, const struct iovec *iov, int count, size_t *n);
+bool  io_can_send_file(const struct io *io);
+err_t io_send_file(struct io *io, int fd, int64_t at, size_t size, size_t *n);
 bool  io_readable(struct io *io);
 enum co_wake io_wait(struct io *io, bool out, co_usec timeout);
 void  io_close(struct io *io); /* io may be NULL; closes and frees */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +36,13 @@ static struct io_tcp *tcp_of(struct io *io)
 {
     assert(io->ops == &tcp_ops);
     return (struct io_tcp *)io;
+}
+
+static struct io *lowest(struct io *io)
+{
+    while (io->below)
+        io = io->below;
+    return io;
 }
 
 static err_t from_errno(const char *call)
@@ -172,6 +180,25 @@ static err_t tcp_writev(struct io *io, struct iovec *iov, int count)
     return NULL;
 }
 
+static err_t tcp_send_file(struct io *io, int fd, int64_t at, size_t size, size_t *n)
+{
+    struct io_tcp *t = tcp_of(io);
+    off_t from = at;
+    ssize_t put;
+
+    do {
+        put = sendfile(t->sock.fd, fd, &from, size);
+    } while (put < 0 && errno == EINTR);
+    if (put < 0 && errno != EAGAIN)
+        return from_errno("sendfile");
+    if (put == 0)
+        return err_new(ERR_IO_SYSTEM, "the file became shorter");
+    *n = put > 0 ? (size_t)put : 0;
+    if (put < 0)
+        st_netfd_unready(t->sock.st, POLLOUT);
+    return NULL;
+}
+
 static bool tcp_readable(struct io *io)
 {
     return sock_ready(&tcp_of(io)->sock, POLLIN);
@@ -191,7 +218,8 @@ static void tcp_close(struct io *io)
 }
 
 static const struct io_ops tcp_ops = { "tcp",         tcp_read,     io_tcp_read_now, tcp_writev,
-                                       tcp_send_some, tcp_readable, tcp_wait,        tcp_close };
+                                       tcp_send_some, tcp_readable, tcp_wait,        tcp_close,
+                                       tcp_send_file };
 
 err_t io_tcp_open(struct io **out, int fd)
 {
@@ -287,6 +315,7 @@ void io_tcp_nodelay(struct io *io, bool on)
 {
     int v = on;
 
+    io = lowest(io);
     if (io->ops == &tcp_ops)
         (void)setsockopt(tcp_of(io)->sock.fd, IPPROTO_TCP, TCP_NODELAY, &v, sizeof(v));
 }

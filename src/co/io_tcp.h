@@ -15,7 +15,7 @@ err_t io_tcp_open(struct io **out, int fd);
 err_t io_tcp_connect(struct io **out, const char *ip, int port, const char *bind_ip,
                      co_usec timeout);
 
-void io_tcp_nodelay(struct io *io, bool on);
+void io_tcp_nodelay(struct io *io, bool on); /* of the socket below, whatever is above */
 /* A read waits until so many bytes are there, the end has come, or the reader's own time is up:
  * the kernel wakes nobody for less. For merged reads. 1 turns it off. */
 void io_tcp_read_low(struct io *io, int bytes);

@@ -15,7 +15,7 @@
 
 /* Each purpose has its own threads, so a name server that hangs holds up no file. The threads are
  * made when they are first needed. */
-enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOLS };
+enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_TLS, CO_POOLS };
 
 enum { CO_POOL_THREADS = 4, CO_POOL_QUEUE = 256 };
 

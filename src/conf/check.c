@@ -77,6 +77,30 @@ static err_t check_http(const struct conf *c, const struct conf_source *src)
     return NULL;
 }
 
+static err_t check_certificates(const struct conf_tls *tls, const char *where)
+{
+    if (tls->enabled && tls->listen.n == 0)
+        return err_new(ERR_CONF, "%s is on and has no listen", where);
+    for (size_t i = 0; tls->enabled && i < tls->certificate.n; i++) {
+        const struct conf_certificate *one = &tls->certificate.v[i];
+
+        if (!*one->key || !*one->cert)
+            return err_new(ERR_CONF, "%s: certificate %.60s needs both key and cert", where,
+                           one->name);
+    }
+    return NULL;
+}
+
+static err_t check_tls(const struct conf *c, const struct conf_source *src)
+{
+    err_t err = check_certificates(&c->rtmps, "rtmps");
+
+    (void)src;
+    if (!err)
+        err = check_certificates(&c->http_server.https, "http_server.https");
+    return err ? err : check_certificates(&c->http_api.https, "http_api.https");
+}
+
 static err_t check_network(const struct conf *c, const struct conf_source *src)
 {
     if (src->interfaces > 0 && c->stats.network >= src->interfaces)
@@ -114,7 +138,8 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 }
 
 static check_fn *const checks[] = {
-    check_full, check_listen, check_daemon, check_files, check_http, check_network,
+    check_full, check_listen, check_daemon, check_files, check_http, check_tls,
+    check_network,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_forward, vhost_ingest };
 

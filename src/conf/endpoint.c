@@ -95,10 +95,13 @@ err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_por
     err_t err;
 
     *out = (struct conf_endpoint){ .text = conf_arena_dup(a, text), .port = default_port };
-    if (strncmp(text, "rtmp://", 7) == 0)
-        text += 7;
+    out->tls = strncmp(text, "rtmps://", 8) == 0;
+    if (out->tls)
+        out->port = 443;
+    if (out->tls || strncmp(text, "rtmp://", 7) == 0)
+        text = strchr(text, '/') + 2;
     if (strchr(text, '/'))
-        return err_new(ERR_CONF, "\"%.40s\" is not host:port (rtmps is not possible)", text);
+        return err_new(ERR_CONF, "\"%.40s\" is not host:port", text);
     err = split(a, text, &out->host, &port);
     if (!err && !*out->host)
         err = err_new(ERR_CONF, "\"%.40s\" has no host", text);

@@ -29,7 +29,7 @@ static bool same_listen(const struct conf_endpoints *a, const struct conf_endpoi
 /* The https of the API is where that of the files is, if the two share their http port. */
 static void resolve_https(struct conf *c, struct conf_arena *arena)
 {
-    struct conf_https *api = &c->http_api.https;
+    struct conf_tls *api = &c->http_api.https;
     struct conf_endpoint *own;
 
     if (api->listen.n)

@@ -29,6 +29,7 @@ struct conf_endpoint {
     const char *text; /* as written */
     const char *host; /* without brackets; "" is any address */
     int port;
+    bool tls;         /* a destination written as rtmps:// */
 };
 
 struct conf_endpoints {
@@ -82,10 +83,23 @@ struct conf_rtmp {
     int64_t send_timeout; /* a peer that takes no byte for so long is dropped */
 };
 
-struct conf_rtmps {
+/* A certificate for clients that ask for this host by name. */
+struct conf_certificate {
+    const char *name; /* "a.b" or "*.b" */
+    const char *key, *cert;
+};
+
+struct conf_certificates {
+    const struct conf_certificate *v;
+    size_t n;
+};
+
+/* What TLS listens on and with: of rtmps and of https. */
+struct conf_tls {
     bool enabled;
     struct conf_endpoints listen;
-    const char *key, *cert; /* PEM files */
+    const char *key, *cert; /* PEM files; for all who ask for none of `certificate` */
+    struct conf_certificates certificate;
 };
 
 /* What one peer may take of us before it is cut off. */
@@ -96,6 +110,11 @@ struct conf_limits {
     int64_t max_partial_size;  /* bytes of all unfinished messages of one connection */
     int max_chunk_streams;     /* chunk streams of one connection */
     int64_t max_stream_size;   /* bytes of media that one live stream remembers */
+    int64_t http_max_line;     /* bytes of the target of an HTTP request */
+    int64_t http_max_head;     /* bytes of all its fields and its line */
+    int http_max_fields;
+    int64_t http_max_body;     /* bytes of its body */
+    int64_t http_body_timeout; /* from the head to the end of the body */
 };
 
 struct conf_heartbeat {
@@ -124,12 +143,6 @@ struct conf_circuit_breaker {
     int dying_threshold, dying_pulse;
 };
 
-struct conf_https {
-    bool enabled;
-    struct conf_endpoints listen;
-    const char *key, *cert;
-};
-
 struct conf_raw_api {
     bool enabled, allow_reload, allow_query, allow_update;
 };
@@ -145,7 +158,7 @@ struct conf_http_api {
     bool crossdomain;
     struct conf_raw_api raw_api;
     struct conf_auth auth;
-    struct conf_https https;
+    struct conf_tls https;
 };
 
 struct conf_http_server {
@@ -153,7 +166,7 @@ struct conf_http_server {
     struct conf_endpoints listen;
     const char *dir;
     bool crossdomain;
-    struct conf_https https;
+    struct conf_tls https;
 };
 
 struct conf_srt_server {
@@ -273,8 +286,10 @@ struct conf_cluster {
 
 struct conf_forward {
     bool enabled;
-    struct conf_endpoints destination; /* port 1935 when none is written */
+    struct conf_endpoints destination; /* port 1935, with rtmps:// 443, when none is written */
     const char *backend;
+    bool tls_verify;    /* the destination of rtmps:// must prove who it is */
+    const char *tls_ca; /* PEM file of whom to trust; "": whom the system trusts */
 };
 
 struct conf_refer {
@@ -512,7 +527,7 @@ struct conf {
     int64_t watchdog; /* a coroutine that keeps the thread longer is logged; 0 is off */
 
     struct conf_rtmp rtmp;
-    struct conf_rtmps rtmps;
+    struct conf_tls rtmps;
     struct conf_limits limits;
     struct conf_circuit_breaker circuit_breaker;
     struct conf_heartbeat heartbeat;

@@ -82,6 +82,7 @@ extern const struct conf_block conf_table_vhost;
 
 /* process and peers */
 extern const struct conf_block conf_table_rtmp, conf_table_rtmps, conf_table_limits;
+extern const struct conf_block conf_table_certificate;
 extern const struct conf_block conf_table_heartbeat, conf_table_stats, conf_table_exporter;
 extern const struct conf_block conf_table_circuit_breaker;
 /* servers */

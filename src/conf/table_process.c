@@ -16,15 +16,24 @@ static const struct conf_row rtmp[] = {
       .help = "A peer that takes not one byte for so many seconds is dropped." },
 };
 
+static const struct conf_row certificate[] = {
+    { "key", CONF_KIND_STRING, CONF_AT(conf_certificate, key), NULL, CONF_HANDLER,
+      .sample = "./conf/example.key", .help = "PEM file of its private key." },
+    { "cert", CONF_KIND_STRING, CONF_AT(conf_certificate, cert), NULL, CONF_HANDLER,
+      .sample = "./conf/example.crt", .help = "PEM file of it and of its chain." },
+};
+
 static const struct conf_row rtmps[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtmps, enabled), "off", CONF_HANDLER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_HANDLER,
       .help = "Serve RTMP over TLS." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtmps, listen), NULL, CONF_HANDLER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), NULL, CONF_HANDLER,
       .sample = "1443", .help = "Its endpoints." },
-    { "key", CONF_KIND_STRING, CONF_AT(conf_rtmps, key), "./conf/server.key", CONF_HANDLER,
+    { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER,
       .help = "PEM file of the private key." },
-    { "cert", CONF_KIND_STRING, CONF_AT(conf_rtmps, cert), "./conf/server.crt", CONF_HANDLER,
-      .help = "PEM file of the certificate." },
+    { "cert", CONF_KIND_STRING, CONF_AT(conf_tls, cert), "./conf/server.crt", CONF_HANDLER,
+      .help = "PEM file of the certificate. A file that changes is read again by itself." },
+    { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV |
+      CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate },
 };
 
 static const struct conf_row limits[] = {
@@ -43,6 +52,18 @@ static const struct conf_row limits[] = {
     { "max_chunk_streams", CONF_KIND_INT, CONF_AT(conf_limits, max_chunk_streams), "128",
       CONF_AT_ONCE, .min = 8, .max = 65600,
       .help = "RTMP chunk streams of one connection." },
+    { "http_max_line", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_line), "8k", CONF_AT_ONCE,
+      .min = 64, .max = 1 << 20, .help = "Bytes of the path and query of an HTTP request." },
+    { "http_max_head", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_head), "32k", CONF_AT_ONCE,
+      .min = 1024, .max = 64 << 10,
+      .help = "Bytes of the request line and all fields of an HTTP request." },
+    { "http_max_fields", CONF_KIND_INT, CONF_AT(conf_limits, http_max_fields), "100",
+      CONF_AT_ONCE, .min = 1, .max = 10000, .help = "Fields of an HTTP request." },
+    { "http_max_body", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_body), "10m", CONF_AT_ONCE,
+      .max = 1e12, .help = "Bytes of the body of an HTTP request." },
+    { "http_body_timeout", CONF_KIND_SECONDS, CONF_AT(conf_limits, http_body_timeout), "60",
+      CONF_AT_ONCE, .min = 0.1, .max = YEARS,
+      .help = "Seconds for the body of an HTTP request to come." },
     { "max_stream_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_stream_size), "256m",
       CONF_HANDLER, .min = 1 << 20, .max = 1e12,
       .help = "Bytes of media that one live stream remembers, whatever queue_length says." },
@@ -101,7 +122,9 @@ static const struct conf_row circuit_breaker[] = {
 };
 
 const struct conf_block conf_table_rtmp = CONF_BLOCK_OF(conf_rtmp, rtmp, "RTMP.");
-const struct conf_block conf_table_rtmps = CONF_BLOCK_OF(conf_rtmps, rtmps, "RTMP over TLS.");
+const struct conf_block conf_table_rtmps = CONF_BLOCK_OF(conf_tls, rtmps, "RTMP over TLS.");
+const struct conf_block conf_table_certificate = CONF_BLOCK_OF(conf_certificate, certificate,
+    "One for clients that ask for this host by name (SNI): a.b, or *.b for all one level below b.");
 const struct conf_block conf_table_limits = CONF_BLOCK_OF(conf_limits, limits,
     "What one peer may take of us, whatever it sends.");
 const struct conf_block conf_table_heartbeat = CONF_BLOCK_OF(conf_heartbeat, heartbeat,

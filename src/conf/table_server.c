@@ -9,22 +9,24 @@ static const char *const family_words[] = { "ipv4", "ipv6", "all", NULL };
 
 /* The two https blocks differ in the default port. */
 #define HTTPS_ROWS(port, shown, note) { \
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_https, enabled), "off", CONF_NEVER, \
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_NEVER, \
       .help = "Serve HTTPS, too." }, \
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_https, listen), (port), CONF_NEVER, \
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), (port), CONF_NEVER, \
       .sample = (shown), .def_note = (note), .help = "Its endpoints." }, \
-    { "key", CONF_KIND_STRING, CONF_AT(conf_https, key), "./conf/server.key", CONF_NEVER, \
+    { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER, \
       .help = "PEM file of the private key." }, \
-    { "cert", CONF_KIND_STRING, CONF_AT(conf_https, cert), "./conf/server.crt", CONF_NEVER, \
-      .help = "PEM file of the certificate." }, \
+    { "cert", CONF_KIND_STRING, CONF_AT(conf_tls, cert), "./conf/server.crt", CONF_HANDLER, \
+      .help = "PEM file of the certificate. A file that changes is read again by itself." }, \
+    { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV | \
+      CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate }, \
 }
 
 static const struct conf_row api_https[] =
     HTTPS_ROWS(NULL, "1990", "1990, or that of http_server when both share a port");
 static const struct conf_row server_https[] = HTTPS_ROWS("8088", NULL, NULL);
-static const struct conf_block api_https_block = CONF_BLOCK_OF(conf_https, api_https, "HTTPS.");
+static const struct conf_block api_https_block = CONF_BLOCK_OF(conf_tls, api_https, "HTTPS.");
 static const struct conf_block server_https_block =
-    CONF_BLOCK_OF(conf_https, server_https, "HTTPS.");
+    CONF_BLOCK_OF(conf_tls, server_https, "HTTPS.");
 
 static const struct conf_row raw_api[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_raw_api, enabled), "off", CONF_NEVER,

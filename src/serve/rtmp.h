@@ -6,9 +6,12 @@
 #include "serve/serve.h"
 
 struct rtmp_session; /* owned by its coroutine */
+struct io_tls_server;
 
-/* Take over an accepted descriptor; on error it is still the caller's. */
-err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd)
+/* Take over an accepted descriptor; on error it is still the caller's. With `tls`, of which it
+ * takes a reference, a TLS handshake comes first. */
+err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
+                       struct io_tls_server *tls)
     __attribute__((warn_unused_result));
 /* For a session whose coroutine could not be started. */
 void rtmp_session_free(struct rtmp_session *s);

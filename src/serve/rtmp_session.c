@@ -3,6 +3,7 @@
 #include "serve/rtmp_session.h"
 
 #include "base/log.h"
+#include "co/io_tls.h"
 #include "serve/rtmp_media.h"
 
 #include <assert.h>
@@ -32,7 +33,8 @@ static struct rtmp_session *session_new(struct serve *serve, struct io *io)
     return s;
 }
 
-err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd)
+err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
+                       struct io_tls_server *tls)
 {
     int on = 1;
     struct io *io;
@@ -44,6 +46,7 @@ err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd)
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
     io_tcp_nodelay(io, true); /* answers go out at once, until media make it the vhost's choice */
     *out = session_new(serve, io);
+    (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
     return NULL;
 }
 
@@ -54,6 +57,7 @@ void rtmp_session_free(struct rtmp_session *s)
     rtmp_url_free(&s->url);
     (void)conf_unref(s->conf);
     io_close(s->io);
+    (void)io_tls_server_unref(s->tls);
     free(s->tc_url);
     free(s->page_url);
     free(s);
@@ -124,11 +128,14 @@ char *rtmp_session_stream_name(const struct rtmp_session *s)
 
 static err_t serve_client(struct rtmp_session *s)
 {
-    err_t err;
+    err_t err = NULL;
 
     rtmp_session_deadline(s, s->conf->limits.handshake_timeout, "handshake and connect");
+    if (s->tls)
+        err = io_tls_accept(&s->io, s->tls, s->conf->limits.handshake_timeout);
     s->io->write_timeout = s->conf->rtmp.send_timeout;
-    err = rtmp_session_accept(s);
+    if (!err)
+        err = rtmp_session_accept(s);
     while (!err) {
         enum rtmp_want want;
 
@@ -171,7 +178,8 @@ err_t rtmp_session_main(void *session)
         rtmp_session_free(s);
         return NULL;
     }
-    log_trace("RTMP client ip=%s:%d, fd=%d", s->ip, s->port, io_tcp_fd(s->io));
+    log_trace("RTMP%s client ip=%s:%d, fd=%d", s->tls ? "S" : "", s->ip, s->port,
+              io_tcp_fd(s->io));
     err = run(s);
     log_end("client finished", &err);
     rtmp_session_free(s);

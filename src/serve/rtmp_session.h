@@ -24,6 +24,7 @@ enum rtmp_want { RTMP_WANT_PUBLISH, RTMP_WANT_PLAY };
 struct rtmp_session {
     struct serve *serve;
     struct io *io;
+    struct io_tls_server *tls; /* a TLS handshake comes first; NULL: none */
     struct rtmp_in_setup setup;
     struct rtmp_conn conn;
 

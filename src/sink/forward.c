@@ -56,11 +56,16 @@ static bool is_circle(const struct forwarded *s, const struct conf_endpoint *e)
     return at && strncmp(at, here, n) == 0;
 }
 
+static bool is_to(const struct forward *one, const struct conf_endpoint *e)
+{
+    return strcmp(one->host, e->host) == 0 && one->port == e->port && one->tls == e->tls;
+}
+
 static bool has(const struct forwarded *s, const struct conf_endpoint *e)
 {
     const struct forward *one = s->list;
 
-    while (one && (strcmp(one->host, e->host) != 0 || one->port != e->port))
+    while (one && !is_to(one, e))
         one = one->next;
     return one != NULL;
 }
@@ -70,9 +75,7 @@ static bool wants(const struct conf_vhost *v, const struct forward *one)
     if (!v || !v->enabled || !v->forward.enabled)
         return false;
     for (size_t i = 0; i < v->forward.destination.n; i++) {
-        const struct conf_endpoint *e = &v->forward.destination.v[i];
-
-        if (strcmp(one->host, e->host) == 0 && one->port == e->port)
+        if (is_to(one, &v->forward.destination.v[i]))
             return true;
     }
     return false;

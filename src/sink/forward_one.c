@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "co/dns.h"
+#include "co/io_tls.h"
 #include "proto/rtmp/client.h"
 #include "proto/rtmp/command.h"
 #include "serve/rtmp_wire.h"
@@ -31,8 +32,8 @@ static char *make_url(const struct conf_endpoint *to, const struct forward_names
     bool named = strcmp(n->vhost, "__defaultVhost__") != 0;
     char *url;
 
-    if (asprintf(&url, "rtmp://%s%s%s:%d/%s/%s%s%s%s", v6 ? "[" : "", to->host, v6 ? "]" : "",
-                 to->port, n->app, n->stream, n->param,
+    if (asprintf(&url, "%s://%s%s%s:%d/%s/%s%s%s%s", to->tls ? "rtmps" : "rtmp", v6 ? "[" : "",
+                 to->host, v6 ? "]" : "", to->port, n->app, n->stream, n->param,
                  !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "") < 0)
         abort();
     return url;
@@ -48,6 +49,7 @@ struct forward *forward_new(struct serve *serve, const struct conf_endpoint *to,
     f->serve = serve;
     f->host = must(strdup(to->host));
     f->port = to->port;
+    f->tls = to->tls;
     f->url = make_url(to, names);
     f->src = live_source_ref(src);
     f->conf = conf_ref(serve->conf);
@@ -182,6 +184,8 @@ static err_t converse(struct forward *f)
 
 static err_t forward_once(struct forward *f)
 {
+    const struct io_tls_trust trust = { .any = !f->vhost->forward.tls_verify,
+                                        .ca = f->vhost->forward.tls_ca };
     err_t err;
 
     f->began_at = 0;
@@ -190,7 +194,10 @@ static err_t forward_once(struct forward *f)
         return err;
     f->io->read_timeout = ANSWER;
     f->io->write_timeout = ANSWER;
-    err = converse(f);
+    if (f->tls)
+        err = io_tls_connect(&f->io, f->host, &trust, ANSWER);
+    if (!err)
+        err = converse(f);
     io_close(f->io);
     f->io = NULL;
     return err;

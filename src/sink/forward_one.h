@@ -17,6 +17,7 @@ struct forward {
     struct serve *serve;
     char *host;
     int port;
+    bool tls;
     char *url;               /* whole, as a client writes it */
     struct live_source *src; /* with a reference */
     struct conf *conf;       /* what it obeys, with a reference */

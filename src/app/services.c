@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* services.c - what the server serves over TCP. */
+#include "app/services.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+enum { FAMILY_RTMP, FAMILY_RTMPS, FAMILY_HTTP, FAMILY_HTTPS };
+
+/* Where in a struct conf: NOWHERE is not there. */
+#define NOWHERE SIZE_MAX
+
+static const struct {
+    const char *name;
+    int family;
+    size_t enabled;  /* bool; NOWHERE: always */
+    size_t also;     /* bool that must be true, too */
+    size_t listen;   /* struct conf_endpoints */
+    size_t tls;      /* struct conf_tls; NOWHERE: plain */
+} services[SERVICES] = {
+    [SERVICE_RTMP] = { "rtmp", FAMILY_RTMP, NOWHERE, NOWHERE, offsetof(struct conf, rtmp.listen),
+                       NOWHERE },
+    [SERVICE_RTMPS] = { "rtmps", FAMILY_RTMPS, offsetof(struct conf, rtmps.enabled), NOWHERE,
+                        offsetof(struct conf, rtmps.listen), offsetof(struct conf, rtmps) },
+    [SERVICE_HTTP] = { "http", FAMILY_HTTP, offsetof(struct conf, http_server.enabled), NOWHERE,
+                       offsetof(struct conf, http_server.listen), NOWHERE },
+    [SERVICE_HTTPS] = { "https", FAMILY_HTTPS, offsetof(struct conf, http_server.https.enabled),
+                        offsetof(struct conf, http_server.enabled),
+                        offsetof(struct conf, http_server.https.listen),
+                        offsetof(struct conf, http_server.https) },
+};
+
+static const void *at(const struct conf *c, size_t offset)
+{
+    return (const char *)c + offset;
+}
+
+static bool is_on(const struct conf *c, size_t offset)
+{
+    return offset == NOWHERE || *(const bool *)at(c, offset);
+}
+
+static bool is_wanted(const struct conf *c, int i)
+{
+    return is_on(c, services[i].enabled) && is_on(c, services[i].also);
+}
+
+const char *services_name(enum service service)
+{
+    return services[service].name;
+}
+
+size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES])
+{
+    size_t n = 0;
+
+    for (int i = 0; i < SERVICES; i++) {
+        if (is_wanted(c, i))
+            out[n++] = (struct listeners_want){ services[i].family, 1u << i,
+                                                at(c, services[i].listen) };
+    }
+    return n;
+}
+
+static err_t load(struct io_tls_server **out, const struct conf_tls *c)
+{
+    size_t n = c->certificate.n + 1;
+    struct io_tls_cert *certs = calloc(n, sizeof(*certs));
+    err_t err;
+
+    if (!certs)
+        abort();
+    certs[0] = (struct io_tls_cert){ "", c->cert, c->key };
+    for (size_t i = 1; i < n; i++) {
+        const struct conf_certificate *one = &c->certificate.v[i - 1];
+
+        certs[i] = (struct io_tls_cert){ one->name, one->cert, one->key };
+    }
+    err = io_tls_server_new(out, certs, n);
+    free(certs);
+    return err;
+}
+
+err_t services_tls_load(struct services_tls *out, const struct conf *c)
+{
+    *out = (struct services_tls){ 0 };
+    for (int i = 0; i < SERVICES; i++) {
+        err_t err;
+
+        if (services[i].tls == NOWHERE || !is_wanted(c, i))
+            continue;
+        err = load(&out->v[i], at(c, services[i].tls));
+        if (err) {
+            services_tls_free(out);
+            return err_wrap(err, "%s", services[i].name);
+        }
+    }
+    return NULL;
+}
+
+void services_tls_free(struct services_tls *t)
+{
+    for (int i = 0; i < SERVICES; i++)
+        t->v[i] = io_tls_server_unref(t->v[i]);
+}
+
+void services_tls_refresh(struct services_tls *t)
+{
+    for (int i = 0; i < SERVICES; i++) {
+        struct io_tls_server *one = t->v[i] ? io_tls_server_ref(t->v[i]) : NULL;
+        bool changed = false;
+        char text[300];
+        err_t err = one ? io_tls_server_refresh(one, &changed) : NULL;
+
+        if (err && err_code(err) != ERR_STOPPED)
+            log_warn("%s: the certificate in use stays: %s", services[i].name,
+                     err_text(err, text, sizeof(text)));
+        else if (changed)
+            log_trace("%s: the certificate changed, new connections get it", services[i].name);
+        err_free(&err);
+        (void)io_tls_server_unref(one);
+    }
+}

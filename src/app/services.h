@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* services.h - what the server serves over TCP: one row for each, with where its settings are. */
+#ifndef APP_SERVICES_H
+#define APP_SERVICES_H
+
+#include "app/listeners.h"
+#include "co/io_tls.h"
+#include "conf/conf.h"
+
+enum service {
+    SERVICE_RTMP, SERVICE_RTMPS, SERVICE_HTTP, SERVICE_HTTPS, SERVICES,
+};
+
+/* The certificates of those that speak TLS; all NULL to begin with. */
+struct services_tls {
+    struct io_tls_server *v[SERVICES];
+};
+
+/* The endpoints that a configuration asks for; gives how many rows. */
+size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES]);
+
+/* Read the certificates that a configuration asks for. On error `out` is empty. Yields. */
+err_t services_tls_load(struct services_tls *out, const struct conf *c)
+    __attribute__((warn_unused_result));
+void services_tls_free(struct services_tls *t);
+/* Look whether a file of them changed, and read it then; each outcome is logged. Yields. */
+void services_tls_refresh(struct services_tls *t);
+
+const char *services_name(enum service service);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* response.c - write one HTTP/1.1 answer. */
+#include "proto/http/response.h"
+
+#include "proto/http/gzip.h"
+#include "proto/http/url.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { HEAD_MAX = 64 * 1024, FIELD_MAX = 4096, GZIP_LEAST = 1024, GZIP_MOST = 32 * 1024 };
+
+void http_response_init(struct http_response *r, struct io *io, const struct http_request *req,
+                        const char *server, const char *date)
+{
+    *r = (struct http_response){ .io = io, .req = req, .server = server, .date = date };
+    r->close = !req || !req->keep_alive;
+    wr_init(&r->fields, HEAD_MAX);
+    wr_init(&r->head, HEAD_MAX);
+}
+
+void http_response_fini(struct http_response *r)
+{
+    wr_free(&r->fields);
+    wr_free(&r->head);
+}
+
+static void put(struct wr *w, const char *text)
+{
+    wr_bytes(w, text, strlen(text));
+}
+
+void http_response_add(struct http_response *r, const char *name, const char *fmt, ...)
+{
+    char value[FIELD_MAX];
+    size_t out = 0;
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(value, sizeof(value), fmt, ap);
+    va_end(ap);
+    for (const char *p = value; *p; p++) { /* a line break would begin another field */
+        if ((unsigned char)*p >= ' ' && *p != 0x7f)
+            value[out++] = *p;
+    }
+    value[out] = '\0';
+    put(&r->fields, name);
+    put(&r->fields, ": ");
+    put(&r->fields, value);
+    put(&r->fields, "\r\n");
+}
+
+bool http_response_has(const struct http_response *r, const char *name)
+{
+    size_t size = strlen(name), at = 0;
+
+    while (at < r->fields.len) {
+        const char *line = (const char *)r->fields.buf + at;
+        const char *end = memchr(line, '\n', r->fields.len - at);
+
+        if (r->fields.len - at > size && line[size] == ':' && strncasecmp(line, name, size) == 0)
+            return true;
+        if (!end)
+            break;
+        at += (size_t)(end - line) + 1;
+    }
+    return false;
+}
+
+static bool has_no_body(int status)
+{
+    return status < 200 || status == 204 || status == 304;
+}
+
+err_t http_response_begin(struct http_response *r, int status, int64_t length)
+{
+    char text[160];
+
+    r->status = status;
+    r->no_body = has_no_body(status) || (r->req && r->req->verb == HTTP_VERB_HEAD);
+    if (length == HTTP_CHUNKED && (!r->req || r->req->version < 11))
+        length = HTTP_TO_CLOSE;
+    if (length == HTTP_TO_CLOSE && !has_no_body(status))
+        r->close = true;
+    r->chunked = length == HTTP_CHUNKED && !has_no_body(status);
+    r->left = length >= 0 ? length : INT64_MAX;
+    (void)snprintf(text, sizeof(text), "HTTP/1.1 %d %s\r\nServer: ", status,
+                   http_status_text(status));
+    put(&r->head, text);
+    put(&r->head, r->server);
+    put(&r->head, "\r\nDate: ");
+    put(&r->head, r->date);
+    put(&r->head, "\r\n");
+    wr_bytes(&r->head, r->fields.buf, r->fields.len);
+    if (r->chunked) {
+        put(&r->head, "Transfer-Encoding: chunked\r\n");
+    } else if (length >= 0 && !has_no_body(status)) {
+        (void)snprintf(text, sizeof(text), "Content-Length: %lld\r\n", (long long)length);
+        put(&r->head, text);
+    }
+    if (status != 101)
+        put(&r->head, r->close ? "Connection: close\r\n\r\n" : "Connection: keep-alive\r\n\r\n");
+    else
+        put(&r->head, "\r\n");
+    return wr_err(&r->head, "head of an answer");
+}
+
+static err_t send_pieces(struct http_response *r, struct iovec *iov, int count)
+{
+    struct iovec all[4];
+    int n = 0;
+    err_t err;
+
+    if (r->head.len > 0)
+        all[n++] = (struct iovec){ r->head.buf, r->head.len };
+    for (int i = 0; i < count; i++)
+        all[n++] = iov[i];
+    err = n > 0 ? io_writev(r->io, all, n) : NULL;
+    wr_free(&r->head);
+    return err ? err_wrap(err, "answer") : NULL;
+}
+
+err_t http_response_flush(struct http_response *r)
+{
+    return send_pieces(r, NULL, 0);
+}
+
+void http_response_went(struct http_response *r, size_t n)
+{
+    r->left -= (int64_t)n;
+    r->sent += n;
+}
+
+err_t http_response_write(struct http_response *r, const void *data, size_t size)
+{
+    char line[24];
+    struct iovec iov[3];
+    int n = 0;
+
+    if (size == 0 || r->no_body)
+        return NULL;
+    if ((uint64_t)size > (uint64_t)r->left)
+        return err_new(ERR_HTTP, "%zu bytes more than the length that was told",
+                       size - (size_t)r->left);
+    if (r->chunked)
+        iov[n++] = (struct iovec){ line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", size) };
+    iov[n++] = (struct iovec){ (void *)(uintptr_t)data, size };
+    if (r->chunked)
+        iov[n++] = (struct iovec){ (void *)(uintptr_t)"\r\n", 2 };
+    http_response_went(r, size);
+    return send_pieces(r, iov, n);
+}
+
+err_t http_response_end(struct http_response *r)
+{
+    struct iovec last = { (void *)(uintptr_t)"0\r\n\r\n", 5 };
+
+    if (r->ended)
+        return NULL;
+    r->ended = true;
+    if (!r->no_body && !r->chunked && r->left > 0 && r->left != INT64_MAX && !r->close)
+        r->close = true; /* it is short of its length: only the close tells */
+    return send_pieces(r, &last, r->chunked && !r->no_body);
+}
+
+/* ---- the whole at once */
+
+bool http_response_wants_gzip(struct http_response *r, const char *type)
+{
+    static const char *const texts[] = { "text/", "application/json", "application/javascript",
+                                         "application/vnd.apple.mpegurl", "application/dash+xml",
+                                         "image/svg+xml" };
+    bool text = false;
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        text |= strncmp(type, texts[i], strlen(texts[i])) == 0;
+    if (!text)
+        return false;
+    if (!http_response_has(r, "Vary"))
+        http_response_add(r, "Vary", "Accept-Encoding");
+    return r->req && r->req->version >= 11 && http_request_has(r->req, "Accept-Encoding", "gzip");
+}
+
+/* The type that was added, to know whether it is a text. */
+static void added_type(const struct http_response *r, char *buf, size_t size)
+{
+    const char *p = r->fields.buf ? memmem(r->fields.buf, r->fields.len, "Content-Type: ", 14)
+                                  : NULL;
+
+    (void)snprintf(buf, size, "%.*s", p ? (int)strcspn(p + 14, "\r") : 0, p ? p + 14 : "");
+}
+
+err_t http_response_send(struct http_response *r, int status, const void *body, size_t size)
+{
+    char type[128] = "";
+    struct wr packed;
+    err_t err;
+
+    wr_init(&packed, size);
+    if (size >= GZIP_LEAST && size <= GZIP_MOST && status == 200)
+        added_type(r, type, sizeof(type));
+    if (type[0] && http_response_wants_gzip(r, type) && http_gzip(&packed, body, size)) {
+        http_response_add(r, "Content-Encoding", "gzip");
+        body = packed.buf;
+        size = packed.len;
+    }
+    err = http_response_begin(r, status, (int64_t)size);
+    if (!err)
+        err = http_response_write(r, body, size);
+    if (!err)
+        err = http_response_end(r);
+    wr_free(&packed);
+    return err;
+}
+
+err_t http_response_status(struct http_response *r, int status)
+{
+    char text[128];
+    int n = snprintf(text, sizeof(text), "%d %s\n", status, http_status_text(status));
+
+    if (has_no_body(status))
+        n = 0;
+    else
+        http_response_add(r, "Content-Type", "text/plain;charset=utf-8");
+    return http_response_send(r, status, text, (size_t)n);
+}
+
+err_t http_response_redirect(struct http_response *r, const char *path, const char *query)
+{
+    struct wr to;
+    err_t err;
+
+    wr_init(&to, FIELD_MAX - 1);
+    http_url_put_path(&to, path);
+    if (*query) {
+        wr_u8(&to, '?');
+        put(&to, query);
+    }
+    err = wr_err(&to, "Location");
+    if (!err) {
+        http_response_add(r, "Location", "%.*s", (int)to.len, (const char *)to.buf);
+        err = http_response_status(r, 302);
+    }
+    wr_free(&to);
+    return err;
+}
+
+/* ---- conditions */
+
+/* Is the tag in the list `"a", W/"b"` or is that `*`? Compared weakly, RFC 9110 8.8.3.2. */
+static bool has_tag(const char *list, const char *etag)
+{
+    const char *want = strncmp(etag, "W/", 2) == 0 ? etag + 2 : etag;
+    size_t size = strlen(want);
+
+    if (strcmp(list, "*") == 0)
+        return true;
+    for (const char *p = strchr(list, '"'); p;) {
+        const char *end = strchr(p + 1, '"');
+
+        if (!end)
+            return false;
+        if ((size_t)(end + 1 - p) == size && strncmp(p, want, size) == 0)
+            return true;
+        p = strchr(end + 1, '"');
+    }
+    return false;
+}
+
+bool http_response_unchanged(struct http_response *r, const char *etag, time_t mtime)
+{
+    const char *tags = http_request_field(r->req, "If-None-Match");
+    const char *since = http_request_field(r->req, "If-Modified-Since");
+    char date[HTTP_DATE_SIZE];
+    time_t t;
+
+    http_response_add(r, "ETag", "%s", etag);
+    if (mtime > 0)
+        http_response_add(r, "Last-Modified", "%s", http_date_put(date, mtime));
+    if (r->req->verb != HTTP_VERB_GET && r->req->verb != HTTP_VERB_HEAD)
+        return false;
+    if (tags)
+        return has_tag(tags, etag);
+    t = since && mtime > 0 ? http_date_get(since) : -1;
+    return t >= 0 && mtime <= t;
+}

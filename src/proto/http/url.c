@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* url.c - the target of a request taken apart. */
+#include "proto/http/url.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool http_url_decode(char *text, size_t *size, bool plus)
+{
+    size_t n = *size, out = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+
+        if (c == '%') {
+            int high = i + 2 < n ? hex(text[i + 1]) : -1;
+            int low = high >= 0 ? hex(text[i + 2]) : -1;
+
+            if (low < 0 || (high == 0 && low == 0))
+                return false;
+            c = (char)(high << 4 | low);
+            i += 2;
+        } else if (c == '+' && plus) {
+            c = ' ';
+        }
+        text[out++] = c;
+    }
+    *size = out;
+    return true;
+}
+
+/* Segment by segment, in place. False: above the root. */
+static bool resolve(char *path, size_t size)
+{
+    size_t out = 1, i = 1; /* the first slash stays */
+
+    while (i < size) {
+        const char *slash = memchr(path + i, '/', size - i);
+        size_t n = slash ? (size_t)(slash - (path + i)) : size - i;
+        bool last = !slash;
+
+        if (n == 2 && path[i] == '.' && path[i + 1] == '.') {
+            if (out == 1)
+                return false;
+            for (out--; path[out - 1] != '/';)
+                out--;
+        } else if (n > 0 && !(n == 1 && path[i] == '.')) {
+            memmove(path + out, path + i, n);
+            out += n;
+            if (!last)
+                path[out++] = '/';
+        }
+        i += n + 1;
+    }
+    path[out] = '\0';
+    return true;
+}
+
+err_t http_url_path(char *path)
+{
+    size_t size = strlen(path);
+
+    if (path[0] != '/')
+        return err_new(ERR_HTTP, "the path \"%.40s\" does not begin with a slash", path);
+    if (!http_url_decode(path, &size, false))
+        return err_new(ERR_HTTP, "a bad escape in the path");
+    if (!resolve(path, size))
+        return err_new(ERR_HTTP, "the path leads out of the root");
+    return NULL;
+}
+
+const char *http_url_param(const char *query, const char *key, char *buf, size_t size)
+{
+    size_t want = strlen(key);
+
+    for (const char *p = query; *p;) {
+        size_t n = strcspn(p, "&");
+        const char *eq = memchr(p, '=', n);
+        size_t name = eq ? (size_t)(eq - p) : n;
+
+        if (name == want && strncmp(p, key, want) == 0) {
+            size_t value = eq ? n - name - 1 : 0;
+
+            if (value >= size)
+                value = size - 1;
+            memcpy(buf, eq ? eq + 1 : "", value);
+            if (!http_url_decode(buf, &value, true))
+                return NULL;
+            buf[value] = '\0';
+            return buf;
+        }
+        p += n + (p[n] == '&');
+    }
+    return NULL;
+}
+
+void http_url_put_path(struct wr *w, const char *path)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    for (const char *p = path; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+
+        if (isalnum(c) || strchr("/-._~!$&'()*+,;=:@", c)) {
+            wr_u8(w, c);
+        } else {
+            wr_u8(w, '%');
+            wr_u8(w, (uint8_t)digits[c >> 4]);
+            wr_u8(w, (uint8_t)digits[c & 15]);
+        }
+    }
+}
+
+int http_url_host(char *host)
+{
+    char *end = host[0] == '[' ? strchr(host, ']') : NULL;
+    char *colon = strrchr(end ? end : host, ':');
+    long port = colon ? strtol(colon + 1, NULL, 10) : 0;
+
+    if (end) {
+        *end = '\0';
+        memmove(host, host + 1, (size_t)(end - host));
+    } else if (colon && strchr(host, ':') == colon) { /* more of them are a bare IPv6 address */
+        *colon = '\0';
+    } else {
+        port = 0;
+    }
+    for (char *p = host; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return port > 0 && port < 65536 ? (int)port : 0;
+}

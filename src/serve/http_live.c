@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* http_live.c - live streams over HTTP and WebSocket. */
+#include "serve/http_live.h"
+
+#include "base/log.h"
+#include "co/io_tcp.h"
+#include "live/sender.h"
+#include "proto/http/ws.h"
+#include "serve/http_mux.h"
+#include "serve/http_live_ws.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Once the first frame is there, so long for the first one of the other kind. */
+#define GUESS_TIME CO_MS(500)
+
+enum {
+    READ_SIZE = 2048,
+    LONG_ENOUGH = 16, /* packets of one kind without any of the other: there is none */
+};
+
+struct playing {
+    struct http_exchange *x;
+    const struct http_live_kind *kind;
+    const struct http_live_promise *promise;
+    struct http_live_ws *ws;  /* NULL: plain HTTP */
+    struct live_source *src;
+    struct live_sender sender;
+    unsigned generation;
+    const char *vhost;        /* as it was asked for */
+    uint64_t dropped;         /* as the log was told last */
+    co_usec began_at;
+};
+
+static void obey_settings(struct playing *p, const struct conf_vhost *v)
+{
+    p->sender.set = (struct live_sender_settings){
+        .mw_latency = v->play.mw_latency == CONF_AUTO ? LIVE_MW_AUTO : v->play.mw_latency,
+        .mw_msgs = (unsigned)v->play.mw_msgs,
+        .send_interval = v->play.send_min_interval,
+    };
+    io_tcp_nodelay(p->x->io, v->tcp_nodelay);
+}
+
+static void open_consumer(struct playing *p)
+{
+    uint32_t param[LIVE_PARAMS] = { 0 };
+
+    if (p->kind->params)
+        p->kind->params(p->promise, param);
+    live_consumer_close(&p->sender.consumer);
+    live_consumer_open(&p->sender.consumer, p->src, p->ws ? p->kind->ws : p->kind->wire, param);
+}
+
+/* A player has nothing to say; over WebSocket it may ask whether we are there. */
+static err_t on_readable(void *arg)
+{
+    struct playing *p = arg;
+    uint8_t buf[READ_SIZE];
+    size_t n = 0;
+    err_t err = io_read_now(p->x->io, buf, sizeof(buf), &n);
+
+    if (!err && p->ws && n > 0)
+        err = http_live_ws_hear(p->ws, p->x->io, buf, n, &p->sender.done);
+    return err;
+}
+
+static void sample(struct playing *p, co_usec now)
+{
+    struct serve *serve = p->x->serve;
+
+    if (!pithy_due(&serve->pithy, PITHY_HTTP, now, serve->conf->pithy_print))
+        return;
+    log_trace("%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", pithy_name(PITHY_HTTP),
+              (unsigned long long)live_consumer_pending(&p->sender.consumer),
+              (long long)(now - p->began_at) / 1000, p->sender.set.mw_msgs,
+              (long long)p->sender.merge / 1000);
+}
+
+/* The configuration changed: is the vhost still there, and what does it say? */
+static err_t obey_reload(struct playing *p)
+{
+    const struct serve *serve = p->x->serve;
+    const struct conf_vhost *v = conf_vhost_find(serve->conf, p->vhost);
+
+    p->generation = serve->generation;
+    if (!v || !v->enabled)
+        return err_new(v ? ERR_VHOST_DISABLED : ERR_NO_VHOST, "the configuration changed");
+    obey_settings(p, v);
+    return NULL;
+}
+
+static err_t on_turn(void *arg)
+{
+    struct playing *p = arg;
+
+    if (p->generation != p->x->serve->generation) {
+        err_t err = obey_reload(p);
+
+        if (err)
+            return err;
+    }
+    if (p->sender.consumer.dropped != p->dropped) {
+        log_warn("slow player: %llu packets left out, it goes on at a key frame",
+                 (unsigned long long)(p->sender.consumer.dropped - p->dropped));
+        p->dropped = p->sender.consumer.dropped;
+    }
+    sample(p, co_now());
+    return NULL;
+}
+
+/* ---- what is promised */
+
+/* Is it known what the stream has? *wait is how long that may still take. */
+static bool is_known(const struct playing *p, co_usec first, co_usec *wait)
+{
+    struct live_source_stat stat;
+
+    live_source_stat(p->src, &stat);
+    if (stat.audio != AV_CODEC_NONE && stat.video != AV_CODEC_NONE)
+        return true;
+    if (first && stat.log_packets >= LONG_ENOUGH)
+        return true;
+    *wait = first ? first + GUESS_TIME - co_now() : CO_FOREVER;
+    return first && *wait <= 0;
+}
+
+static bool has_media(const struct playing *p)
+{
+    struct live_source_stat stat;
+
+    live_source_stat(p->src, &stat);
+    return stat.audio != AV_CODEC_NONE || stat.video != AV_CODEC_NONE;
+}
+
+/* Wait for the publisher and its first frames, hearing the player meanwhile. */
+static err_t wait_known(struct playing *p)
+{
+    co_usec first = 0, wait = 0;
+    err_t err = NULL;
+
+    while (!err && !p->sender.done) {
+        if (!first && has_media(p))
+            first = co_now();
+        if (is_known(p, first, &wait))
+            break;
+        live_consumer_park(&p->sender.consumer,
+                           live_consumer_pending(&p->sender.consumer) + 1);
+        (void)io_wait(p->x->io, false, wait);
+        live_consumer_unpark(&p->sender.consumer);
+        err = co_check();
+        if (!err && io_readable(p->x->io))
+            err = on_readable(p);
+    }
+    return err;
+}
+
+static err_t guess(struct playing *p, struct http_live_promise *promise)
+{
+    struct live_source_stat stat;
+    err_t err;
+
+    if (!p->kind->promises || !p->x->vhost->http_remux.guess_has_av)
+        return NULL;
+    err = wait_known(p);
+    if (err)
+        return err;
+    live_source_stat(p->src, &stat);
+    if (stat.audio == AV_CODEC_NONE && stat.video == AV_CODEC_NONE)
+        return NULL;
+    promise->audio &= stat.audio != AV_CODEC_NONE;
+    promise->video &= stat.video != AV_CODEC_NONE;
+    open_consumer(p); /* with what is left out, if anything is */
+    return NULL;
+}
+
+static err_t send_head(struct playing *p)
+{
+    uint8_t buf[HTTP_LIVE_HEAD_MAX + HTTP_WS_HEAD_MAX], *head = buf + HTTP_WS_HEAD_MAX;
+    size_t n = p->kind->head ? p->kind->head(p->promise, head) : 0, frame;
+
+    if (n > 0 && p->ws) {
+        frame = http_ws_head_size(n, false);
+        head -= frame;
+        (void)http_ws_head(head, HTTP_WS_BINARY, n, NULL);
+        n += frame;
+    }
+    return n > 0 ? io_write(p->x->io, head, n) : NULL;
+}
+
+/* ---- one player */
+
+static err_t play(struct playing *p)
+{
+    const struct conf_http_remux *remux = &p->x->vhost->http_remux;
+    struct http_live_promise promise = { remux->has_audio, remux->has_video,
+                                         remux->drop_if_not_match };
+    err_t err;
+
+    p->promise = &promise;
+    p->sender = (struct live_sender){ .io = p->x->io, .arg = p, .on_readable = on_readable,
+                                      .on_turn = on_turn };
+    p->began_at = co_now();
+    p->generation = p->x->serve->generation;
+    obey_settings(p, p->x->vhost);
+    open_consumer(p);
+    err = guess(p, &promise);
+    if (!err && !p->sender.done)
+        err = send_head(p);
+    co_stack_trim();
+    if (!err && !p->sender.done)
+        err = live_sender_run(&p->sender);
+    live_consumer_close(&p->sender.consumer);
+    return err;
+}
+
+static char *stream_name(const struct http_exchange *x, const struct http_live_name *n)
+{
+    char *name;
+
+    if (asprintf(&name, "%s/%.*s/%.*s", x->vhost->name, (int)n->app_size, n->app,
+                 (int)n->stream_size, n->stream) < 0)
+        abort();
+    return name;
+}
+
+/* The answer's head, which says that the end of the connection is the end of the stream. */
+static err_t begin(struct http_exchange *x, const struct http_live_kind *kind,
+                   struct http_live_ws *ws)
+{
+    err_t err;
+
+    if (ws) {
+        http_live_ws_fields(ws, x->resp);
+        err = http_response_begin(x->resp, 101, HTTP_TO_CLOSE);
+    } else {
+        http_response_add(x->resp, "Content-Type", "%s", kind->type);
+        http_response_add(x->resp, "Cache-Control", "no-cache");
+        err = http_response_begin(x->resp, 200, HTTP_TO_CLOSE);
+    }
+    x->resp->close = true;
+    return err ? err : http_response_flush(x->resp);
+}
+
+static err_t serve_player(struct http_exchange *x, const struct http_live_kind *kind,
+                          const struct http_live_name *name, struct http_live_ws *ws)
+{
+    struct live_settings set = serve_live_settings(x->conf, x->vhost);
+    struct playing p = { .x = x, .kind = kind, .ws = ws, .vhost = x->vhost->name };
+    char *text = stream_name(x, name);
+    const uint8_t *rest;
+    size_t left;
+    err_t err;
+
+    p.src = live_registry_get(x->serve->streams, text, &set);
+    x->serve->players++;
+    log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
+              ws ? "ws" : "http", kind->end, x->ip, x->port, text, x->req->query);
+    free(text);
+    err = begin(x, kind, ws);
+    http_reader_leave(x->reader, &rest, &left);
+    if (!err && ws)
+        err = http_live_ws_hear(ws, x->io, (uint8_t *)(uintptr_t)rest, left, &p.sender.done);
+    if (!err)
+        err = play(&p);
+    x->serve->players--;
+    (void)live_source_unref(p.src);
+    if (err) { /* a stream's player is worth a line, whatever ended it */
+        log_trace("HTTP client played for %lld ms, %llu bytes",
+                  (long long)(co_now() - p.began_at) / 1000,
+                  (unsigned long long)x->io->bytes_out);
+        err = err_wrap(err, "play %s", kind->end);
+    }
+    return err;
+}
+
+static err_t refuse(struct http_exchange *x, err_t why)
+{
+    char text[300];
+
+    log_warn("HTTP player is refused: %s", err_text(why, text, sizeof(text)));
+    err_free(&why);
+    return http_response_status(x->resp, 403);
+}
+
+static err_t answer(struct http_exchange *x, void *arg)
+{
+    const struct http_live_kind *kind = arg;
+    struct http_live_name name;
+    struct http_live_ws ws;
+    bool upgrade;
+    err_t err;
+
+    if (!x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
+        !http_live_match(x->vhost->http_remux.mount, x->req->host, x->req->path, &name)) {
+        x->declined = true;
+        return NULL;
+    }
+    err = http_exchange_allowed(x, CONF_PLAY);
+    if (err)
+        return refuse(x, err);
+    upgrade = http_request_has(x->req, "Upgrade", "websocket");
+    if (x->req->verb == HTTP_VERB_HEAD)
+        return begin(x, kind, NULL);
+    if (upgrade && (!kind->ws || !http_live_ws_open(&ws, x->req)))
+        return http_live_ws_refuse(x->resp);
+    return serve_player(x, kind, &name, upgrade ? &ws : NULL);
+}
+
+void http_live_mount(struct http_mux *mux)
+{
+    for (const struct http_live_kind *const *k = http_live_kinds; *k; k++) {
+        char pattern[32];
+
+        (void)snprintf(pattern, sizeof(pattern), "*%s", (*k)->end);
+        (void)http_mux_add(mux, &(struct http_mount){
+            .pattern = pattern, .methods = 1u << HTTP_VERB_GET, .ports = HTTP_PORT_SERVER,
+            .handler = answer, .arg = (void *)(uintptr_t)*k });
+    }
+}

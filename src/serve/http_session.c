@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* http_session.c - the life of one HTTP connection: requests, one after the other. */
+#include "base/log.h"
+#include "co/io_tcp.h"
+#include "co/io_tls.h"
+#include "proto/http/url.h"
+#include "serve/http.h"
+#include "serve/http_mux.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
+#define LINGER_TIME CO_SECONDS(2)
+
+struct http_session {
+    struct http_service *service;
+    struct io *io;
+    struct io_tls_server *tls; /* a handshake comes first */
+    enum http_ports ports;
+    struct http_limits limits;
+    struct http_reader reader;
+    char ip[IO_ADDR_SIZE];
+    int port;
+};
+
+static struct http_limits limits_of(const struct conf_limits *l)
+{
+    return (struct http_limits){
+        .max_line = (size_t)l->http_max_line, .max_head = (size_t)l->http_max_head,
+        .max_fields = (unsigned)l->http_max_fields, .max_body = (uint64_t)l->http_max_body,
+        .idle_time = l->idle_timeout, .head_time = l->handshake_timeout,
+        .body_time = l->http_body_timeout,
+    };
+}
+
+static struct http_session *session_new(struct http_service *service, struct io *io)
+{
+    struct http_session *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        abort();
+    s->service = service;
+    s->io = io;
+    s->ports = HTTP_PORT_ALL;
+    s->limits = limits_of(&service->serve->conf->limits);
+    s->io->write_timeout = service->serve->conf->rtmp.send_timeout;
+    return s;
+}
+
+err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
+                       enum http_ports ports, struct io_tls_server *tls)
+{
+    struct io *io;
+    int on = 1;
+    err_t err = io_tcp_open(&io, fd);
+
+    if (err)
+        return err;
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    io_tcp_nodelay(io, true); /* an answer's last bytes wait for nobody */
+    *out = session_new(service, io);
+    (*out)->ports = ports;
+    (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
+    return NULL;
+}
+
+void http_session_free(struct http_session *s)
+{
+    http_reader_fini(&s->reader);
+    (void)io_tls_server_unref(s->tls);
+    io_close(s->io);
+    free(s);
+}
+
+/* ---- one request */
+
+/* A proxy on this machine or in a private network is believed when it says who asks. */
+static bool is_near(const char *ip)
+{
+    struct in_addr a;
+    uint32_t v;
+
+    if (strncmp(ip, "::ffff:", 7) == 0)
+        ip += 7;
+    if (inet_pton(AF_INET, ip, &a) != 1)
+        return strcmp(ip, "::1") == 0 || strncasecmp(ip, "fd", 2) == 0;
+    v = ntohl(a.s_addr);
+    return v >> 24 == 127 || v >> 24 == 10 || v >> 16 == 0xc0a8 || v >> 20 == 0xac1;
+}
+
+static const struct conf_vhost *vhost_of(const struct conf *conf, const struct http_request *req)
+{
+    char name[256];
+    const char *given = http_url_param(req->query, "vhost", name, sizeof(name));
+
+    if (!given)
+        given = http_url_param(req->query, "domain", name, sizeof(name));
+    return conf_vhost_find(conf, given && *given ? given : req->host);
+}
+
+static bool crossdomain(const struct http_exchange *x)
+{
+    return (x->ports & HTTP_PORT_SERVER && x->conf->http_server.crossdomain) ||
+           (x->ports & HTTP_PORT_API && x->conf->http_api.crossdomain);
+}
+
+/* Pages of other origins may read what they get, and ask with what they need. */
+static void put_cors(struct http_response *r)
+{
+    http_response_add(r, "Access-Control-Allow-Origin", "*");
+    http_response_add(r, "Access-Control-Allow-Methods",
+                      "GET, POST, HEAD, PUT, DELETE, PATCH, OPTIONS");
+    http_response_add(r, "Access-Control-Expose-Headers",
+                      "Server, Range, Content-Length, Content-Range, Location, ETag");
+    http_response_add(r, "Access-Control-Allow-Headers",
+                      "Origin, Range, Accept, Accept-Encoding, Authorization, Cache-Control, "
+                      "Content-Type, If-None-Match, If-Modified-Since, X-Requested-With");
+}
+
+static err_t preflight(struct http_exchange *x, bool allowed)
+{
+    if (!allowed)
+        return http_response_status(x->resp, 405);
+    if (http_request_field(x->req, "Access-Control-Request-Private-Network"))
+        http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
+    http_response_add(x->resp, "Access-Control-Max-Age", "86400");
+    return http_response_send(x->resp, 200, "", 0);
+}
+
+static err_t dispatch(struct http_session *s, struct http_exchange *x)
+{
+    bool cors = crossdomain(x);
+
+    s->service->requests++;
+    if (cors)
+        put_cors(x->resp);
+    if (x->req->verb == HTTP_VERB_OPTIONS)
+        return preflight(x, cors);
+    return http_mux_serve(s->service->mux, x);
+}
+
+err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what)
+{
+    const char *page = http_request_field(x->req, "Referer");
+    err_t err = conf_security_check(&x->vhost->security, what, x->ip);
+
+    return err ? err : conf_refer_check(&x->vhost->refer, what, page ? page : "");
+}
+
+static err_t answer(struct http_session *s, struct http_request *req, struct http_response *r)
+{
+    struct conf *conf = conf_ref(s->service->serve->conf);
+    char client[IO_ADDR_SIZE];
+    struct http_exchange x = {
+        .serve = s->service->serve, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
+        .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .port = s->port,
+        .ports = s->ports, .tls = s->tls != NULL,
+    };
+    err_t err;
+
+    if (is_near(s->ip) && http_request_forwarded(req, client, sizeof(client)))
+        x.ip = client;
+    log_debug("HTTP %s %.256s", req->method, req->target);
+    err = dispatch(s, &x);
+    if (!err && r->status == 0)
+        err = http_response_status(r, 500);
+    if (!err)
+        err = http_response_end(r);
+    log_debug("HTTP %d, %llu bytes", r->status, (unsigned long long)r->sent);
+    (void)conf_unref(conf);
+    return err;
+}
+
+/* The peer still sends: an answer followed at once by a close would be lost to it in a reset. */
+static void linger(struct http_session *s)
+{
+    co_usec until = co_clock() + LINGER_TIME;
+    size_t total = 0, n = 0;
+    char buf[4096];
+    err_t err = NULL;
+
+    while (!err && total < LINGER && co_clock() < until) {
+        s->io->read_timeout = until - co_clock();
+        err = io_read(s->io, buf, sizeof(buf), &n);
+        total += n;
+    }
+    err_free(&err);
+}
+
+/* Tell the peer what was wrong with its request, as far as it listens. */
+static err_t refuse(struct http_session *s, err_t why)
+{
+    struct http_response r;
+    err_t err;
+
+    if (s->reader.status == 0)
+        return why;
+    http_response_init(&r, s->io, NULL, s->service->serve->signature,
+                       http_clock_text(&s->service->clock));
+    err = http_response_status(&r, s->reader.status);
+    http_response_fini(&r);
+    if (!err && err_code(why) != ERR_IO_TIMEOUT)
+        linger(s);
+    err_free(&err);
+    return why;
+}
+
+static err_t serve_one(struct http_session *s, bool *again)
+{
+    struct http_request *req;
+    struct http_response r;
+    bool done = false;
+    err_t err = http_reader_next(&s->reader, &req);
+
+    if (err)
+        return refuse(s, err);
+    http_response_init(&r, s->io, req, s->service->serve->signature,
+                       http_clock_text(&s->service->clock));
+    err = answer(s, req, &r);
+    if (err && s->reader.status && r.status == 0)
+        err = refuse(s, err);
+    if (!err)
+        err = http_reader_skip(&s->reader, SKIP, &done);
+    if (!err && !done)
+        linger(s);
+    *again = !err && done && !r.close;
+    http_response_fini(&r);
+    return err;
+}
+
+/* ---- the connection */
+
+static err_t serve_all(struct http_session *s)
+{
+    bool again = true;
+    err_t err = NULL;
+
+    http_reader_init(&s->reader, s->io, &s->limits);
+    while (!err && again) {
+        err = serve_one(s, &again);
+        if (!err && again && !io_readable(s->io))
+            co_stack_trim();
+        if (!err)
+            err = co_check();
+    }
+    return err;
+}
+
+static err_t run(struct http_session *s)
+{
+    err_t err;
+
+    if (s->tls) {
+        err = io_tls_accept(&s->io, s->tls, s->limits.head_time);
+        if (err)
+            return err_wrap(err, "TLS");
+    }
+    return serve_all(s);
+}
+
+/* Peers come and go; only what is odd is worth a line. */
+static void tell_end(err_t *err)
+{
+    char text[512];
+
+    switch (err_class(*err)) {
+    case ERR_CLASS_PEER:
+    case ERR_CLASS_TIME:
+    case ERR_CLASS_STOP:
+        if (*err && log_enabled(LOG_DEBUG))
+            log_debug("HTTP client finished : %s", err_text(*err, text, sizeof(text)));
+        err_free(err);
+        break;
+    default:
+        log_end("HTTP client finished", err);
+    }
+}
+
+err_t http_session_main(void *session)
+{
+    struct http_session *s = session;
+    err_t err;
+
+    co_new_cid();
+    io_tcp_peer(s->io, s->ip, &s->port);
+    if (!s->ip[0] && s->service->serve->conf->empty_ip_ok) { /* a probe of a load balancer */
+        http_session_free(s);
+        return NULL;
+    }
+    log_debug("HTTP client ip=%s:%d", s->ip, s->port);
+    err = run(s);
+    if (err)
+        tell_end(&err);
+    http_session_free(s);
+    return NULL;
+}
+
+err_t http_session_run(struct http_service *service, struct io *io, const char *ip)
+{
+    struct http_session *s = session_new(service, io);
+    err_t err;
+
+    (void)snprintf(s->ip, sizeof(s->ip), "%s", ip);
+    err = serve_all(s);
+    http_session_free(s);
+    return err;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* http_static.h - files over HTTP: http_server.dir, and http_static of a vhost. */
+#ifndef SERVE_HTTP_STATIC_H
+#define SERVE_HTTP_STATIC_H
+
+#include "co/file.h"
+#include "serve/http.h"
+
+/* Mount it at "/": who is asked last. */
+void http_static_mount(struct http_mux *mux);
+
+/* Answer with a file that is open: conditions, ranges, compression of texts. `path` says its type;
+ * a Content-Type that was added before wins. Yields. */
+err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)
+    __attribute__((warn_unused_result));
+/* Answer with the file at `path` below `folder`, or 404. Yields. */
+err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path)
+    __attribute__((warn_unused_result));
+
+#endif
