@@ -68,5 +68,6 @@ static void ws_render(const uint32_t param[LIVE_PARAMS], const struct av_packet 
     render(param, pkt, dts, out + n);
 }
 
-const struct live_format flv_wire = { "flv", size, render };
-const struct live_format flv_wire_ws = { "ws-flv", ws_size, ws_render };
+const struct live_format flv_wire = { .name = "flv", .size = size, .render = render };
+const struct live_format flv_wire_ws = { .name = "ws-flv", .size = ws_size,
+                                         .render = ws_render };
