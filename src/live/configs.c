@@ -2,6 +2,7 @@
 /* configs.c - the decoder configurations and the metadata that are in force. */
 #include "live/impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Take the packet in place of the one of its kind and track. False: it says what that one said,
@@ -33,10 +34,30 @@ void live_configs_clear(struct live_configs *c)
     c->n = 0;
 }
 
-void live_configs_copy(struct live_configs *to, const struct live_configs *from)
+struct live_configs *live_configs_snapshot(const struct live_configs *from)
 {
-    live_configs_clear(to);
+    struct live_configs *c = malloc(sizeof(*c));
+
+    if (!c)
+        abort();
+    ref_init(&c->ref);
     for (unsigned i = 0; i < from->n; i++)
-        to->v[i] = av_packet_ref(from->v[i]);
-    to->n = from->n;
+        c->v[i] = av_packet_ref(from->v[i]);
+    c->n = from->n;
+    return c;
+}
+
+struct live_configs *live_configs_ref(struct live_configs *c)
+{
+    ref_get(&c->ref);
+    return c;
+}
+
+struct live_configs *live_configs_unref(struct live_configs *c)
+{
+    if (c && ref_put(&c->ref)) {
+        live_configs_clear(c);
+        free(c);
+    }
+    return NULL;
 }

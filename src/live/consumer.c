@@ -42,6 +42,13 @@ void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t
     (void)live_block_unref(old);
 }
 
+void live_consumer_start(struct live_consumer *c, int64_t dts)
+{
+    (void)live_configs_unref(c->configs);
+    c->configs = live_configs_ref(c->src->key_configs);
+    c->start_dts = dts;
+}
+
 /* Stand at the newest key frame if it is not older than packet `from`. */
 static bool seek_key(struct live_consumer *c, uint64_t from)
 {
@@ -51,7 +58,7 @@ static bool seek_key(struct live_consumer *c, uint64_t from)
         return false;
     live_consumer_stand(c, w->key_block, w->key_offset);
     c->seq = w->key_seq;
-    c->start_dts = c->src->key_dts;
+    live_consumer_start(c, c->src->key_dts);
     return true;
 }
 
@@ -76,6 +83,7 @@ void live_consumer_close(struct live_consumer *c)
     live_consumer_unpark(c);
     wait_no_more(c);
     c->block = live_block_unref(c->block);
+    c->configs = live_configs_unref(c->configs);
     live_wire_put(c->wire);
     if (--c->src->consumers == 0)
         c->src->idle_since = co_now();
@@ -132,18 +140,14 @@ void live_consumer_unpark(struct live_consumer *c)
 size_t live_consumer_config(struct live_consumer *c, const struct av_packet **out, size_t max,
                             int64_t *dts)
 {
-    const struct live_source *src = c->src;
-    const struct live_configs *configs = &src->configs;
     size_t n;
 
     if (!c->config_due || !c->block)
         return 0;
     c->config_due = false;
     *dts = c->start_dts;
-    if (src->have_key && c->seq == src->key)
-        configs = &src->key_configs;
-    n = configs->n < max ? configs->n : max;
-    memcpy(out, configs->v, n * sizeof(out[0]));
+    n = c->configs->n < max ? c->configs->n : max;
+    memcpy(out, c->configs->v, n * sizeof(out[0]));
     return n;
 }
 

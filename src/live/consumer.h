@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 struct live_block;
+struct live_configs;
 struct live_wire;
 
 /* Lives in the player's own memory; fields are live/'s. */
@@ -23,6 +24,7 @@ struct live_consumer {
     uint32_t offset;          /* in the block, of the next byte to send */
     bool started, config_due;
     int64_t start_dts;        /* of the key frame it stood at last */
+    struct live_configs *configs; /* in force there */
     uint64_t seq;             /* all packets before this one were sent, or left out */
     uint64_t dropped;         /* packets it was too slow for */
     struct co *co;            /* parked in the source's list */

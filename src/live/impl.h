@@ -11,10 +11,12 @@
 
 enum { LIVE_CONFIGS = 24 }; /* decoder configurations and metadata of all tracks */
 
-/* Configuration in force: the newest packet of each kind and track. */
+/* Configuration in force: the newest packet of each kind and track. The source's own changes as
+ * packets come; a snapshot of it, as it was at a key frame, is shared and does not. */
 struct live_configs {
-    const struct av_packet *v[LIVE_CONFIGS];
+    struct ref ref; /* of a snapshot */
     uint8_t n;
+    const struct av_packet *v[LIVE_CONFIGS];
 };
 
 struct live_block {
@@ -66,8 +68,9 @@ struct live_source {
     uint16_t key_track;
     uint32_t gop_frames;
     int64_t key_dts, key_interval;
-    struct live_configs configs, key_configs; /* in force at head, and at key */
-    uint64_t configs_seq;                     /* when `configs` last changed */
+    struct live_configs configs;       /* in force at head */
+    struct live_configs *key_configs;  /* at key; NULL without one */
+    uint64_t configs_seq, key_configs_seq; /* when they were last made */
 
     struct live_wire *wires;
     struct live_reader *readers;
@@ -90,6 +93,8 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
 void live_wire_forget_key(struct live_wire *w);
 /* The consumer stands there from now on; b is NULL: nowhere, it waits. */
 void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t offset);
+/* It starts at the newest key frame: with the configuration in force there. */
+void live_consumer_start(struct live_consumer *c, int64_t dts);
 struct live_block *live_block_ref(struct live_block *b);
 struct live_block *live_block_unref(struct live_block *b); /* always NULL */
 
@@ -98,7 +103,9 @@ uint64_t live_readers_oldest(const struct live_source *src);
 void live_readers_wake(struct live_source *src);
 
 bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same);
-void live_configs_copy(struct live_configs *to, const struct live_configs *from);
+struct live_configs *live_configs_snapshot(const struct live_configs *from);
+struct live_configs *live_configs_ref(struct live_configs *c);
+struct live_configs *live_configs_unref(struct live_configs *c); /* always NULL; NULL is fine */
 void live_configs_clear(struct live_configs *c);
 
 #endif

@@ -62,7 +62,7 @@ size_t live_reader_configs(const struct live_reader *r, const struct av_packet *
     size_t n;
 
     if (src->have_key && r->seq <= src->key + 1)
-        c = &src->key_configs;
+        c = src->key_configs;
     n = c->n < max ? c->n : max;
     memcpy(out, c->v, n * sizeof(out[0]));
     return n;

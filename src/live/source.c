@@ -57,7 +57,7 @@ static void drop_first(struct live_source *src)
 static void forget_key(struct live_source *src)
 {
     src->have_key = false;
-    live_configs_clear(&src->key_configs);
+    src->key_configs = live_configs_unref(src->key_configs);
     for (struct live_wire *w = src->wires; w; w = w->next)
         live_wire_forget_key(w);
 }
@@ -211,7 +211,11 @@ static void set_key(struct live_source *src, const struct av_packet *pkt)
     src->have_key = true;
     src->gop_frames = 0;
     src->keys++;
-    live_configs_copy(&src->key_configs, &src->configs);
+    if (!src->key_configs || src->configs_seq > src->key_configs_seq) {
+        (void)live_configs_unref(src->key_configs);
+        src->key_configs = live_configs_snapshot(&src->configs);
+        src->key_configs_seq = src->head;
+    }
 }
 
 static void trim(struct live_source *src)
@@ -264,7 +268,7 @@ static void push(struct live_source *src, struct av_packet *pkt)
     if (pkt->config || pkt->extra) {
         if (!live_configs_set(&src->configs, pkt, src->set.reduce_sequence_header))
             return;
-        src->configs_seq = src->head;
+        src->configs_seq = src->head + 1; /* a snapshot at head is older */
     }
     key = pkt->start = starts_here(src, pkt);
     if (key)

@@ -131,7 +131,7 @@ static void seat_waiting(struct live_wire *w, struct live_block *b, uint64_t seq
             c->dropped += seq - c->seq;
         c->started = true;
         c->seq = seq;
-        c->start_dts = dts;
+        live_consumer_start(c, dts);
     }
 }
 
@@ -173,8 +173,7 @@ void live_wire_forget_key(struct live_wire *w)
 static void make_configs(struct live_wire *w)
 {
     const struct live_source *src = w->src;
-    const struct live_configs *c = src->have_key && src->first < src->head ? &src->key_configs
-                                                                           : &src->configs;
+    const struct live_configs *c = src->key_configs ? src->key_configs : &src->configs;
 
     for (unsigned i = 0; w->state && i < c->n; i++)
         (void)make(w, c->v[i]);

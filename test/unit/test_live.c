@@ -271,6 +271,24 @@ static void test_who_waits_gets_all_from_the_first_key_frame(void **state)
     }
 }
 
+/* Two configurations in one burst: who was seated at the first gets the first, then the second. */
+static void test_configuration_of_its_own_start(void **state)
+{
+    static const uint32_t want[] = { 1, 2, 3, 4 };
+    struct live_source *src = source(&settings);
+    struct player *p = player(src);
+
+    (void)state;
+    push(src, AV_VIDEO, false, true, 1, 50, 0);
+    push(src, AV_VIDEO, true, false, 2, 500, 0);
+    push(src, AV_VIDEO, false, true, 3, 50, 40);
+    push(src, AV_VIDEO, true, false, 4, 500, 40);
+    play_all(p);
+    assert_got(p, 4, want);
+    leave(p);
+    done(src);
+}
+
 static void test_configuration_of_the_key_frame_not_of_now(void **state)
 {
     static const uint32_t want[] = { 1, 2, 3, 4 };
@@ -779,6 +797,7 @@ int main(void)
         TEST(test_join_at_the_newest_key_frame),
         TEST(test_without_cache_the_next_key_frame),
         TEST(test_who_waits_gets_all_from_the_first_key_frame),
+        TEST(test_configuration_of_its_own_start),
         TEST(test_configuration_of_the_key_frame_not_of_now),
         TEST(test_format_that_remembers),
         TEST(test_reader),
