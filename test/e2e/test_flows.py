@@ -269,3 +269,53 @@ def test_nothing_before_the_reply(srs):
     before = [m for m in c.seen]
     assert before[-1].type == CMD
     assert all(m.type in (WIN_ACK, PEER_BW, SET_CHUNK_SIZE, USER) for m in before[:-1]), before
+
+
+def test_receive_video_off_and_on(srs, source):
+    s = srs()
+    s.push(source, loop=True)
+    c = s.player()
+    c.collect(2, count=30)
+    c.call("receiveVideo", False, sid=c.sid, csid=8, tid=0)
+    c.collect(0.8)
+    n = len(c.tags)
+    c.collect(1)
+    assert {t.type for t in c.tags[n:] if t.frame} == {flv.AUDIO}, "sound alone"
+    c.call("receiveVideo", True, sid=c.sid, csid=8, tid=0)
+    n = len(c.tags)
+    c.collect(3, want=lambda c: len(flv.frames(c.tags[n:], VIDEO)) > 20)
+    assert flv.frames(c.tags[n:], VIDEO)[0].key, "pictures again, from a key frame on"
+
+
+def test_seek_is_answered(srs, source):
+    s = srs()
+    s.push(source, loop=True)
+    c = s.player()
+    c.call("seek", 5000.0, sid=c.sid, csid=8)
+    assert c.status("NetStream.Seek.Notify")
+
+
+def test_publish_said_twice(srs, source):
+    s = srs()
+    c = s.publisher()
+    c.call("publish", "s", "live", sid=c.sid, csid=8)
+    assert c.status("NetStream.Publish.Start")
+    w = s.watch()
+    for t in flv.cut(source, 300):
+        c.send_tag(t)
+    assert w.wait(lambda got: len(flv.frames(got)) >= 10, 3)
+
+
+def test_play_a_second_stream_on_one_connection(srs, source):
+    s = srs()
+    s.push(source, "a", loop=True)
+    s.push(source, "b", loop=True)
+    c = s.player("a")
+    c.collect(2, count=20)
+    c.call("deleteStream", c.sid)
+    time.sleep(0.5)
+    c.collect(0.2)
+    n = len(c.tags)
+    c.play("b")
+    c.collect(2, want=lambda c: len(flv.frames(c.tags[n:])) >= 20)
+    assert len(flv.frames(c.tags[n:])) >= 20

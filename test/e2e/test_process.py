@@ -167,6 +167,26 @@ def test_several_listeners(srs, source):
     assert w.wait(lambda got: len(flv.frames(got)) > 10, 3)
 
 
+def test_listen_on_ipv6(srs):
+    import socket
+    from rtmpclient import Client
+    with socket.socket(socket.AF_INET6) as probe:
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            pytest.skip("no IPv6 here")
+    s = srs(begin=False)
+    port = free_port()
+    s.write(glob=f"listen 127.0.0.1:{s.port} [::1]:{port};")
+    s.start()
+    k = socket.create_connection(("::1", port), 5)
+    k.sendall(b"\x03" + bytes(1536))
+    assert k.recv(1) == b"\x03"
+    k.close()
+    Client(s.port).connect().close()
+    assert s.wait_log(r"::1", 2)
+
+
 def test_rtmp_block(srs):
     s = srs(begin=False)
     s.write(conf=f"rtmp {{\n listen 127.0.0.1:{s.port};\n chunk_size 7000;\n}}\ndaemon off;\n"
