@@ -66,7 +66,8 @@ bool bench_is_over(const struct bench_client *c);
 /* Let the next read wait no longer than the session lasts. */
 void bench_limit_wait(struct bench_client *c);
 /* What a read gave; NULL in place of a timeout that came because the session is over. */
-err_t bench_unless_over(const struct bench_client *c, err_t err) __attribute__((warn_unused_result));
+err_t bench_unless_over(const struct bench_client *c, err_t err)
+    __attribute__((warn_unused_result));
 
 int64_t bench_wall(void); /* µs */
 
