@@ -108,7 +108,8 @@ pid {self.pid_path};
             self.write(*args, **kw)
         at = self.mark()
         self.proc.kill(signal.SIGHUP)
-        want = (r"(?i)reload(?!: reading).*" +  # the line before names the file, which may have any name
+        # the line before it names the file, which may have any name
+        want = (r"(?i)\] reload(?!: reading).*" +
                 ("(success|applied|done|ok)" if ok else "(fail|reject|keep|kept)"))
         assert self.wait_log(want, 5, at), f"no line about the reload:\n{self.log()[at:]}"
         return self.log()[at:]
