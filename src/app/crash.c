@@ -60,7 +60,7 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
         n = add_number(n, (uintptr_t)info->si_addr, 16);
     }
     n = add(n, ", coroutine ");
-    n = add(n, *co_name() ? co_name() : "of the scheduler");
+    n = add(n, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
     n = add(n, ", at ");
     (void)co_trace_text(pc, depth, words + n, sizeof(words) - n);
     log_file_crash(words);

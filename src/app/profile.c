@@ -2,6 +2,7 @@
 /* profile.c - the profilers that ./configure built in: gperftools and gprof. */
 #include "app/profile.h"
 
+#include "app/profile_timer.h"
 #include "base/log.h"
 #include "config.h"
 
@@ -10,9 +11,13 @@
 #if BUILD_GPROF
 void moncontrol(int mode); /* of the C library; its headers keep it for themselves */
 
+enum { GPROF_HZ = 100 }; /* as gmon.out says */
+
 static void gprof_start(void)
 {
     moncontrol(1);
+    if (!profile_timer_start(GPROF_HZ))
+        log_warn("profile: no thread to sample by, the times will be coarse");
     log_trace("profile: gprof, gmon.out is written at the end");
 }
 #else
@@ -26,16 +31,21 @@ static void gprof_start(void)
 #if BUILD_GCP
 #include <gperftools/profiler.h>
 
+enum { CPU_HZ = 199 }; /* in step with nothing */
+
 static void cpu_start(void)
 {
-    if (ProfilerStart("gperf.srs.gcp"))
-        log_trace("profile: CPU, gperf.srs.gcp is written at the end");
-    else
+    if (!ProfilerStart("gperf.srs.gcp"))
         log_warn("profile: gperf.srs.gcp cannot be written, or CPUPROFILE is set");
+    else if (!profile_timer_start(CPU_HZ))
+        log_warn("profile: no thread to sample by, the profile will be coarse");
+    else
+        log_trace("profile: CPU, gperf.srs.gcp is written at the end");
 }
 
 static void cpu_stop(void)
 {
+    profile_timer_stop();
     ProfilerStop();
 }
 #else

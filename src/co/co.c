@@ -327,6 +327,11 @@ long co_live(void)
     return live;
 }
 
+bool co_is_idle(void)
+{
+    return st_in_idle;
+}
+
 unsigned long co_switches(void)
 {
     return st_switch_count;

@@ -86,6 +86,7 @@ co_usec co_clock(void); /* the same, exact to the call */
 void co_stack_trim(void);
 
 long co_live(void); /* coroutines alive now: tests assert 0 */
+bool co_is_idle(void); /* the scheduler waits in the kernel; any thread may ask */
 unsigned long co_switches(void); /* of the thread from one to another, so far */
 
 /* Timers: a hashed wheel of 4 ms ticks, O(1) to set and to cancel, for the many waits that are
