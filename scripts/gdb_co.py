@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""Coroutines in gdb, of a live process or of a core.
+
+    gdb -p $(pidof srs) -x scripts/gdb_co.py      or      gdb objs/srs core -x scripts/gdb_co.py
+    (gdb) co list            each coroutine: number, name, id of its log lines, state, where it is
+    (gdb) co bt 3            the stack of number 3; "co bt k3x9q2aa": of that id; "co bt all"
+    (gdb) co count           how many of each name, in each place
+
+In one go: gdb -p PID -batch -x scripts/gdb_co.py -ex 'co list' -ex 'co bt all'
+
+All stacks in use are in the list _st_stacks (3rdparty/st/stack.c). A coroutine that does not run
+has its registers at the top of its stack, in the order of 3rdparty/st/context.S. They are given to
+gdb by an unwinder that says of the innermost frame: who called you is that coroutine. So no
+register is written, and it works on a core too.
+"""
+import gdb
+import gdb.unwinder
+
+X86 = ("r15", "r14", "r13", "r12", "rbx", "rbp")  # then the return address
+ARM = tuple(f"x{n}" for n in range(19, 31)) + tuple(f"d{n}" for n in range(8, 16))
+KEYS_MAX = 16  # of state-threads: so many pointers lie between a thread and the top of its stack
+STATES = {0: "runs", 1: "ready", 2: "io", 3: "lock", 4: "waits", 5: "sleeps", 6: "ended", 7: "stopped"}
+HIDDEN = {"_st_vp_schedule", "st_cond_timedwait", "st_cond_wait", "st_usleep", "st_sleep",
+          "_st_idle_thread_start", "_st_thread_main", "_st_context_entry", "_st_context_switch",
+          "run", "co_park", "co_sleep", "sock_wait"}
+
+
+def word(address):
+    kind = gdb.lookup_type("unsigned long").pointer()
+    return int(gdb.Value(address).cast(kind).dereference())
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = gdb.Value(sp), gdb.Value(pc)
+
+
+class Switch(gdb.unwinder.Unwinder):
+    """While .context is set: the innermost frame was called by the coroutine of that context."""
+
+    def __init__(self):
+        super().__init__("coroutine")
+        self.context = self.top = None
+
+    def __call__(self, frame):
+        if self.context is None:
+            return None
+        arm = "aarch64" in gdb.selected_inferior().architecture().name()
+        sp = int(frame.read_register("sp" if arm else "rsp"))
+        if sp != self.top:
+            return None
+        info = frame.create_unwind_info(FrameId(self.context - 64, 0))
+        kind = gdb.lookup_type("unsigned long")
+        names = ARM if arm else X86
+        for i, name in enumerate(names):
+            info.add_saved_register(name, gdb.Value(word(self.context + 8 * i)).cast(kind))
+        if arm:
+            info.add_saved_register("pc", gdb.Value(word(self.context + 8 * 11)).cast(kind))
+            info.add_saved_register("sp", gdb.Value(self.context + 160).cast(kind))
+        else:
+            size = 8 * len(names)
+            info.add_saved_register("rip", gdb.Value(word(self.context + size)).cast(kind))
+            info.add_saved_register("rsp", gdb.Value(self.context + size + 8).cast(kind))
+        return info
+
+
+class At:
+    """with At(coroutine): the frames after the first are the coroutine's."""
+    unwinder = Switch()
+
+    def __init__(self, co):
+        self.co = co
+
+    def __enter__(self):
+        select_main()
+        gdb.invalidate_cached_frames()
+        if not self.co.runs:
+            newest = gdb.newest_frame()
+            register = "sp" if "aarch64" in newest.architecture().name() else "rsp"
+            At.unwinder.top = int(newest.read_register(register))
+            At.unwinder.context = self.co.context
+            gdb.invalidate_cached_frames()
+        return self
+
+    def __exit__(self, *unused):
+        At.unwinder.context = None
+        gdb.invalidate_cached_frames()
+        gdb.newest_frame().select()
+
+    def frames(self):
+        f = gdb.newest_frame()
+        if not self.co.runs:
+            f = f.older()
+        while f is not None:
+            yield f
+            f = f.older()
+
+    def text(self):
+        """gdb's own backtrace, without the frame that is not the coroutine's."""
+        lines = gdb.execute("bt", to_string=True).splitlines()
+        out, skipped = [], 0 if self.co.runs else 1
+        for line in lines:
+            if line.startswith("#"):
+                number, _, rest = line.partition(" ")
+                n = int(number[1:]) - skipped
+                line = f"    #{n:<2} {rest.strip()}" if n >= 0 else None
+            elif line.startswith("Backtrace stopped") or "corrupt stack" in line:
+                line = None
+            if line:
+                out.append(line if line.startswith("    #") else "        " + line.strip())
+        return "\n".join(out)
+
+
+def select_main():
+    """The thread that runs the coroutines is the first of the process."""
+    inferior = gdb.selected_inferior()
+    for t in inferior.threads():
+        if t.ptid[1] == inferior.pid or t.num == 1:
+            t.switch()
+            return
+
+
+class Coroutine:
+    def __init__(self, thread):
+        """thread: a struct _st_thread"""
+        self.thread = thread
+        self.address = int(thread.address)
+        self.context = int(thread["context"])
+        self.state = STATES.get(int(thread["state"]), "?")
+        running = gdb.parse_and_eval("_st_this_thread")
+        self.runs = int(running) == self.address
+        self.cid, self.name, self.record = "", "main", None
+        self.describe()
+
+    def describe(self):
+        main = gdb.parse_and_eval("'co.c'::primordial")
+        if int(main["thread"]) == self.address:
+            self.take(main)
+            return
+        start = self.thread["start"]
+        block = gdb.block_for_pc(int(start))
+        function = str(block.function) if block and block.function else "?"
+        where = block.function.symtab.filename if block and block.function else ""
+        self.name = {"_st_idle_thread_start": "(scheduler)", "ticker": "(ticker)"}.get(function, function)
+        if function == "run" and where.endswith("co/co.c"):
+            self.take(self.thread["arg"].cast(gdb.lookup_type("struct co").pointer()).dereference())
+
+    def take(self, record):
+        self.record = record
+        self.name = record["name"].string()
+        self.cid = record["cid"].string()
+        if self.state == "waits" and bool(record["stop"]):
+            self.state = "stops"
+
+    def used(self):
+        """Bytes of the stack in use now."""
+        stack = self.thread["stack"]
+        return int(stack["stk_top"]) - self.context if int(stack) and not self.runs else 0
+
+    def where(self, most=5):
+        with At(self) as at:
+            names = [f.name() or hex(f.pc()) for f in at.frames()]
+        while names and names[0] in HIDDEN:
+            names.pop(0)
+        names = [n for n in names if n not in HIDDEN]
+        return " < ".join(names[:most]) + (" ..." if len(names) > most else "")
+
+
+def coroutines():
+    if gdb.selected_inferior().pid == 0:
+        raise gdb.GdbError("no process and no core")
+    select_main()
+    try:
+        main = gdb.parse_and_eval("'co.c'::primordial.thread")
+        head = gdb.parse_and_eval("&_st_stacks")
+    except gdb.error as e:
+        raise gdb.GdbError(f"this is not srs with its debugging symbols: {e}")
+    thread_type = gdb.lookup_type("struct _st_thread")
+    stack_type = gdb.lookup_type("struct _st_stack").pointer()
+    found = []
+    if int(main):
+        found.append(Coroutine(main.cast(thread_type.pointer()).dereference()))
+    link = head["prev"]  # the oldest first
+    while int(link) != int(head):
+        stack = link.cast(stack_type)
+        at = int(stack["stk_top"]) - KEYS_MAX * 8 - thread_type.sizeof
+        thread = gdb.Value(at).cast(thread_type.pointer()).dereference()
+        if int(thread["stack"]) == int(stack):
+            found.append(Coroutine(thread))
+        link = link["prev"]
+    return found
+
+
+class Co(gdb.Command):
+    """Coroutines: co list, co bt NUMBER|ID|all, co count."""
+
+    def __init__(self):
+        super().__init__("co", gdb.COMMAND_STACK, prefix=True)
+
+
+class CoList(gdb.Command):
+    """co list: number, name, id, state, bytes of stack in use, where it is (innermost first)."""
+
+    def __init__(self):
+        super().__init__("co list", gdb.COMMAND_STACK)
+
+    def invoke(self, arg, from_tty):
+        print(f"{'no':>4} {'name':<12} {'id':<8} {'state':<7} {'stack':>6} where")
+        for n, co in enumerate(coroutines()):
+            state = "runs" if co.runs else co.state
+            print(f"{n:>4} {co.name:<12} {co.cid:<8} {state:<7} {co.used():>6} {co.where()}")
+
+
+class CoCount(gdb.Command):
+    """co count: how many coroutines of each name stand in each place."""
+
+    def __init__(self):
+        super().__init__("co count", gdb.COMMAND_STACK)
+
+    def invoke(self, arg, from_tty):
+        groups = {}
+        for co in coroutines():
+            key = (co.name, co.where())
+            groups[key] = groups.get(key, 0) + 1
+        for (name, where), n in sorted(groups.items(), key=lambda g: -g[1]):
+            print(f"{n:>6} {name:<12} {where}")
+
+
+class CoBt(gdb.Command):
+    """co bt NUMBER | ID | all: the stack of a coroutine."""
+
+    def __init__(self):
+        super().__init__("co bt", gdb.COMMAND_STACK)
+
+    def invoke(self, arg, from_tty):
+        want = arg.strip()
+        if not want:
+            raise gdb.GdbError("co bt NUMBER | ID | all")
+        hit = False
+        for n, co in enumerate(coroutines()):
+            if want in ("all", str(n)) or (co.cid and want == co.cid):
+                hit = True
+                print(f"{n} {co.name} {co.cid}")
+                with At(co) as at:
+                    print(at.text())
+        if not hit:
+            raise gdb.GdbError(f"no coroutine {want}")
+
+
+gdb.unwinder.register_unwinder(None, At.unwinder, replace=True)
+Co()
+CoList()
+CoCount()
+CoBt()
