@@ -103,6 +103,7 @@ trap 'exit 1' HUP INT TERM
 if [ "$kind" = leaks ]; then
     export HEAPCHECK="${HEAPCHECK:-normal}" PPROF_PATH="$pprof"
 fi
+: > srs.log
 nice -n "${NICE:-0}" "$srs" -c srs.conf > srs.log 2> srs.err &
 server=$!
 pids=$server
