@@ -183,6 +183,19 @@ void co_stop(struct co *co)
     co_unpark(co);
 }
 
+bool co_stop_hold(void)
+{
+    bool stop = co_current->stop;
+
+    co_current->stop = false;
+    return stop;
+}
+
+void co_stop_resume(bool held)
+{
+    co_current->stop |= held;
+}
+
 void co_unpark(struct co *co)
 {
     if (co->woken)

@@ -63,6 +63,12 @@ void  co_yield(void); /* let those run who can; for loops that work 1 ms without
 /* Ask one coroutine to stop: its waits end and co_check() tells it from now on. */
 void co_stop(struct co *co);
 
+/* For who was asked to stop and has something to end that takes a bounded time: from hold to resume
+ * it waits as if nobody had asked. hold tells whether somebody had; more than one may be put
+ * together (with |) for one resume. Who is asked once more meanwhile has CO_STOPPED again, once. */
+bool co_stop_hold(void);
+void co_stop_resume(bool held);
+
 /* Parking: wait until somebody unparks me. The base of all queues in live/ and above. */
 enum co_wake { CO_WOKEN, CO_TIMEOUT, CO_STOPPED };
 enum co_wake co_park(co_usec timeout) __attribute__((warn_unused_result)); /* yields */
