@@ -121,8 +121,11 @@ static err_t send_config(struct live_sender *s)
     if (!buf)
         return err_new(ERR_NO_MEMORY, "%zu bytes of configuration", total);
     for (size_t i = 0; i < n; i++) {
-        w->fmt->render(w->param, pkts[i], config_time(pkts[i], dts), buf + at);
-        at += w->fmt->size(w->param, pkts[i], config_time(pkts[i], dts));
+        size_t size = w->fmt->size(w->param, pkts[i], config_time(pkts[i], dts));
+
+        if (size > 0) /* 0: the format leaves it out */
+            w->fmt->render(w->param, pkts[i], config_time(pkts[i], dts), buf + at);
+        at += size;
     }
     err = io_write(s->io, buf, total);
     free(buf);

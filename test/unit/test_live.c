@@ -4,6 +4,7 @@
 
 #include "live/consumer.h"
 #include "live/impl.h"
+#include "live/sender.h"
 #include "live/source.h"
 
 #include <stdio.h>
@@ -11,19 +12,24 @@
 #include <string.h>
 
 /* The test's format: a packet as 8 bytes of its number and then its body. Configuration is left
- * out when param[0] says so. */
+ * out when param[0] says so: 1 all of it, 2 that of video. */
+static bool left_out(uint32_t what, const struct av_packet *pkt)
+{
+    return pkt->config && (what == 1 || (what == 2 && pkt->kind == AV_VIDEO));
+}
+
 static size_t plain_size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt,
                          int64_t dts)
 {
     (void)dts;
-    return param[0] && pkt->config ? 0 : pkt->size;
+    return left_out(param[0], pkt) ? 0 : pkt->size;
 }
 
 static void plain_render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt,
                          int64_t dts, uint8_t *out)
 {
-    (void)param;
     (void)dts;
+    assert_false(left_out(param[0], pkt)); /* what has no size has no place to be written to */
     memcpy(out, pkt->data, pkt->size);
 }
 
@@ -305,6 +311,51 @@ static void test_configuration_of_the_key_frame_not_of_now(void **state)
     assert_got(p, 4, want);
     leave(p);
     done(src);
+}
+
+/* The peer has nothing to say until it got something, and then it leaves. */
+static err_t say_after_a_turn(void *arg)
+{
+    struct live_sender *s = arg;
+
+    s->done = s->turns > 0;
+    return NULL;
+}
+
+static err_t nothing(void *arg)
+{
+    (void)arg;
+    return NULL;
+}
+
+/* A format may leave configuration out: then the player gets the frames alone. */
+static void test_sender_leaves_configuration_out(void **state)
+{
+    (void)state;
+    for (uint32_t leave_out = 0; leave_out <= 2; leave_out++) {
+        struct live_source *src = live_source_new("a/b/c", &settings);
+        const uint32_t param[LIVE_PARAMS] = { leave_out };
+        uint8_t out[400];
+        struct io_mem mem;
+        struct live_sender s = { .io = &mem.io, .on_readable = say_after_a_turn,
+                                 .on_turn = nothing };
+
+        io_mem_init(&mem, NULL, 0);
+        mem.out = out;
+        mem.out_cap = sizeof(out);
+        s.arg = &s;
+        assert_ok(live_source_begin(src, &me, LIVE_TAKEOVER_STALE, CO_SECONDS(2)));
+        push(src, AV_AUDIO, false, true, 1, 30, 0);
+        push(src, AV_VIDEO, false, true, 2, 60, 0);
+        push(src, AV_VIDEO, true, false, 3, 50, 0);
+        push(src, AV_VIDEO, false, false, 4, 40, 40);
+        live_consumer_open(&s.consumer, src, &plain, param);
+        assert_ok(live_sender_run(&s));
+        assert_int_equal(mem.out_size, leave_out == 0 ? 180 : leave_out == 1 ? 90 : 120);
+        live_consumer_close(&s.consumer);
+        live_source_end(src, &me);
+        (void)live_source_unref(src);
+    }
 }
 
 static void test_format_that_remembers(void **state)
@@ -799,6 +850,7 @@ int main(void)
         TEST(test_who_waits_gets_all_from_the_first_key_frame),
         TEST(test_configuration_of_its_own_start),
         TEST(test_configuration_of_the_key_frame_not_of_now),
+        TEST(test_sender_leaves_configuration_out),
         TEST(test_format_that_remembers),
         TEST(test_reader),
         TEST(test_sound_alone_starts_within_half_a_second),
