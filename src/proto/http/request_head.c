@@ -225,17 +225,33 @@ static err_t set_target(struct http_reader *r)
     return err;
 }
 
-/* RFC 9112 3.2: a request of today says one Host. */
-static err_t check_host(struct http_reader *r)
+/* RFC 9110 5.1 and 5.5; the library lets spaces in names pass ("Content-Length : 1"). */
+static bool is_field(const struct http_field *f)
 {
-    unsigned hosts = 0;
+    for (const char *p = f->name; *p; p++) {
+        if (*p <= ' ' || *p == 0x7f || strchr("\"(),/:;<=>?@[\\]{}", *p))
+            return false;
+    }
+    for (const char *p = f->value; *p; p++) {
+        if (((unsigned char)*p < ' ' && *p != '\t') || *p == 0x7f)
+            return false;
+    }
+    return f->name[0] != '\0';
+}
 
-    for (unsigned i = 0; i < r->req.n_fields; i++)
+/* RFC 9112 3.2: a request of today says one Host. */
+static err_t check_fields(struct http_reader *r)
+{
+    unsigned hosts = 0, bad = 0;
+
+    for (unsigned i = 0; i < r->req.n_fields; i++) {
         hosts += strcasecmp(r->req.fields[i].name, "Host") == 0;
-    if (hosts == 1 || (hosts == 0 && r->req.version < 11))
+        bad += !is_field(&r->req.fields[i]);
+    }
+    if (!bad && (hosts == 1 || (hosts == 0 && r->req.version < 11)))
         return NULL;
     r->status = 400;
-    return err_new(ERR_HTTP, "%u Host fields", hosts);
+    return err_new(ERR_HTTP, "%u Host fields, %u that are none", hosts, bad);
 }
 
 err_t http_head_finish(struct http_reader *r)
@@ -261,7 +277,7 @@ err_t http_head_finish(struct http_reader *r)
         r->status = 505;
         return err_new(ERR_HTTP, "HTTP/%d.%d", p->http_major, p->http_minor);
     }
-    err = check_host(r);
+    err = check_fields(r);
     if (!err)
         err = set_target(r);
     if (!err && sized && p->content_length > r->limits->max_body) {

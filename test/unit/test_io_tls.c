@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/* test_io_tls.c - TLS over a pair of sockets: handshakes, data, half-full windows, certificates. */
+#include "unit.h"
+
+#include "co/co.h"
+#include "co/io_tcp.h"
+#include "co/io_tls.h"
+
+#include <fcntl.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/test_tls_XXXXXX";
+
+static const char *at(const char *name)
+{
+    static char path[4][128];
+    static int turn;
+    char *p = path[turn++ % 4];
+
+    (void)snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+    return p;
+}
+
+/* A certificate that signs itself, for this name and 127.0.0.1. */
+static void make_cert(const char *file, const char *name, bool rsa)
+{
+    EVP_PKEY *key = rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
+    X509 *cert = X509_new();
+    X509_NAME *subject = X509_get_subject_name(cert);
+    X509_EXTENSION *ext;
+    char text[128], path[64];
+    FILE *f;
+
+    assert_non_null(key);
+    (void)X509_set_version(cert, 2);
+    (void)ASN1_INTEGER_set(X509_get_serialNumber(cert), rand());
+    (void)X509_gmtime_adj(X509_getm_notBefore(cert), -1000);
+    (void)X509_gmtime_adj(X509_getm_notAfter(cert), 100000);
+    (void)X509_set_pubkey(cert, key);
+    (void)X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1,
+                                     -1, 0);
+    (void)X509_set_issuer_name(cert, subject);
+    (void)snprintf(text, sizeof(text), "DNS:%s,IP:127.0.0.1", name);
+    ext = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, text);
+    assert_non_null(ext);
+    (void)X509_add_ext(cert, ext, -1);
+    X509_EXTENSION_free(ext);
+    assert_true(X509_sign(cert, key, EVP_sha256()) > 0);
+    (void)snprintf(path, sizeof(path), "%s.crt", file);
+    f = fopen(at(path), "wb");
+    assert_int_equal(PEM_write_X509(f, cert), 1);
+    (void)fclose(f);
+    (void)snprintf(path, sizeof(path), "%s.key", file);
+    f = fopen(at(path), "wb");
+    assert_int_equal(PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL), 1);
+    (void)fclose(f);
+    X509_free(cert);
+    EVP_PKEY_free(key);
+}
+
+static struct io_tls_server *server_of(const char *file)
+{
+    struct io_tls_server *s;
+    char cert[64], key[64];
+    struct io_tls_cert c = { "", NULL, NULL };
+
+    (void)snprintf(cert, sizeof(cert), "%s.crt", file);
+    (void)snprintf(key, sizeof(key), "%s.key", file);
+    c.cert = at(cert);
+    c.key = at(key);
+    assert_ok(io_tls_server_new(&s, &c, 1));
+    return s;
+}
+
+/* Two ends; the server's runs in a coroutine. */
+struct ends {
+    struct io *client, *server;
+    struct io_tls_server *tls;
+    err_t (*run)(struct ends *e); /* the server's part, after the handshake */
+    struct co_group group;
+    size_t bytes;
+};
+
+static err_t server_main(void *arg)
+{
+    struct ends *e = arg;
+    err_t err = io_tls_accept(&e->server, e->tls, CO_SECONDS(5));
+
+    e->server->read_timeout = e->server->write_timeout = CO_SECONDS(5);
+    return err ? err : e->run(e);
+}
+
+static void open_ends(struct ends *e)
+{
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    assert_ok(io_tcp_open(&e->client, fds[0]));
+    assert_ok(io_tcp_open(&e->server, fds[1]));
+    co_group_init(&e->group);
+    assert_ok(co_go(&e->group, "server", server_main, e));
+    e->client->read_timeout = e->client->write_timeout = CO_SECONDS(5);
+}
+
+static void close_ends(struct ends *e, enum err_code wanted)
+{
+    io_close(e->client);
+    assert_err(co_group_wait(&e->group), wanted);
+    io_close(e->server);
+}
+
+static err_t echo(struct ends *e)
+{
+    uint8_t buf[5000];
+    size_t n;
+    err_t err;
+
+    while (!(err = io_read(e->server, buf, sizeof(buf), &n))) {
+        err = io_write(e->server, buf, n);
+        if (err)
+            break;
+        e->bytes += n;
+    }
+    return err;
+}
+
+/* The server's side of the handshake ends after the client's: let it. */
+static void one_byte(struct io *io)
+{
+    char c = 'x';
+
+    assert_ok(io_write(io, &c, 1));
+    assert_ok(io_read_full(io, &c, 1));
+}
+
+static void echoes(void **state)
+{
+    static const size_t sizes[] = { 1, 100, 16384, 16385, 70000, 300000 };
+
+    (void)state;
+    for (int rsa = 0; rsa < 2; rsa++) {
+        struct ends e = { .tls = server_of(rsa ? "rsa" : "ec"), .run = echo };
+        struct io_tls_trust trust = { .ca = at(rsa ? "rsa.crt" : "ec.crt") };
+        uint8_t *buf = malloc(300000), *back = malloc(300000);
+        char text[100];
+
+        open_ends(&e);
+        assert_ok(io_tls_connect(&e.client, rsa ? "rsa.test" : "ec.test", &trust, CO_SECONDS(5)));
+        assert_memory_equal(io_tls_text(e.client, text, sizeof(text)), "TLSv1.3 ", 8);
+        for (size_t i = 0; i < COUNT(sizes); i++) {
+            size_t n = sizes[i] < 70000 ? sizes[i] : 70000; /* no more than both windows hold */
+            struct iovec iov[3] = { { buf, n / 3 }, { buf + n / 3, n / 3 },
+                                    { buf + n / 3 * 2, n - n / 3 * 2 } };
+
+            for (size_t k = 0; k < n; k++)
+                buf[k] = (uint8_t)(k * 7 + i);
+            assert_ok(io_writev(e.client, iov, 3));
+            assert_ok(io_read_full(e.client, back, n));
+            assert_memory_equal(back, buf, n);
+        }
+        free(buf);
+        free(back);
+        close_ends(&e, ERR_IO_CLOSED);
+        assert_null(io_tls_server_unref(e.tls));
+    }
+}
+
+/* The server sends by send_some to a peer that reads slowly; each byte arrives once. */
+enum { MUCH = 3 * 1000 * 1000 };
+
+static uint8_t byte_at(size_t i)
+{
+    return (uint8_t)(i * 31 + (i >> 11));
+}
+
+static err_t send_much(struct ends *e)
+{
+    uint8_t *all = malloc(MUCH);
+    size_t at_byte = 0;
+    err_t err = NULL;
+
+    for (size_t i = 0; i < MUCH; i++)
+        all[i] = byte_at(i);
+    while (!err && at_byte < MUCH) {
+        size_t left = MUCH - at_byte, n, most = left < 200000 ? left : 200000;
+        struct iovec iov[2] = { { all + at_byte, most / 2 },
+                                { all + at_byte + most / 2, most - most / 2 } };
+
+        err = io_send_some(e->server, iov, 2, &n);
+        at_byte += n;
+        e->bytes = at_byte;
+        if (!err && n < most && io_wait(e->server, true, CO_SECONDS(5)) == CO_TIMEOUT)
+            err = err_new(ERR_IO_TIMEOUT, "the test's peer took nothing");
+    }
+    free(all);
+    return err;
+}
+
+static void half_full_windows(void **state)
+{
+    struct ends e = { .tls = server_of("ec"), .run = send_much };
+    struct io_tls_trust trust = { .any = true };
+    size_t got = 0, n;
+    uint8_t buf[777];
+
+    (void)state;
+    open_ends(&e);
+    assert_ok(io_tls_connect(&e.client, "127.0.0.1", &trust, CO_SECONDS(5)));
+    while (got < MUCH) {
+        assert_ok(io_read(e.client, buf, sizeof(buf), &n));
+        for (size_t i = 0; i < n; i++) {
+            if (buf[i] != byte_at(got + i))
+                fail_msg("byte %zu is wrong", got + i);
+        }
+        got += n;
+    }
+    close_ends(&e, ERR_OK);
+    assert_null(io_tls_server_unref(e.tls));
+}
+
+static void who_is_trusted(void **state)
+{
+    static const struct {
+        const char *host, *ca;
+        bool any;
+        enum err_code code, at_server;
+    } rows[] = {
+        { "ec.test", "ec.crt", false, ERR_OK, ERR_IO_CLOSED },
+        { "127.0.0.1", "ec.crt", false, ERR_OK, ERR_IO_CLOSED },
+        { "other.test", "ec.crt", false, ERR_TLS, ERR_TLS },  /* another name */
+        { "10.0.0.1", "ec.crt", false, ERR_TLS, ERR_TLS },
+        { "ec.test", "rsa.crt", false, ERR_TLS, ERR_TLS },    /* another authority */
+        { "other.test", "", true, ERR_OK, ERR_IO_CLOSED },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ends e = { .tls = server_of("ec"), .run = echo };
+        struct io_tls_trust trust = { rows[i].any, *rows[i].ca ? at(rows[i].ca) : "" };
+
+        open_ends(&e);
+        assert_err(io_tls_connect(&e.client, rows[i].host, &trust, CO_SECONDS(5)), rows[i].code);
+        if (rows[i].code == ERR_OK)
+            one_byte(e.client);
+        close_ends(&e, rows[i].at_server);
+        assert_null(io_tls_server_unref(e.tls));
+    }
+}
+
+/* What is no TLS, ends early, or says nothing. */
+static void bad_peers(void **state)
+{
+    static const struct {
+        const char *bytes;
+        bool stays;
+        enum err_code code;
+    } rows[] = {
+        { "GET / HTTP/1.1\r\n\r\n", true, ERR_TLS },
+        { "", false, ERR_IO_CLOSED },
+        { "\x16\x03\x01\x02", false, ERR_IO_CLOSED },
+        { "\x16\x03\x01\x02", true, ERR_IO_TIMEOUT },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows) * 2; i++) {
+        struct io_tls_server *tls = server_of(i % 2 ? "ec" : "rsa");
+        struct io *io;
+        int fds[2];
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+        assert_ok(io_tcp_open(&io, fds[0]));
+        assert_true(write(fds[1], rows[i / 2].bytes, strlen(rows[i / 2].bytes)) >= 0);
+        if (!rows[i / 2].stays)
+            (void)close(fds[1]);
+        assert_err(io_tls_accept(&io, tls, CO_MS(100)), rows[i / 2].code);
+        io_close(io);
+        if (rows[i / 2].stays)
+            (void)close(fds[1]);
+        assert_null(io_tls_server_unref(tls));
+    }
+}
+
+static void files_are_checked(void **state)
+{
+    struct io_tls_cert bad[] = {
+        { "", at("nix.crt"), at("ec.key") },
+        { "", at("ec.crt"), at("nix.key") },
+        { "", at("ec.crt"), at("rsa.key") },
+        { "", at("ec.key"), at("ec.key") },
+    };
+    struct io_tls_server *s = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        bad[i].cert = at(i == 0 ? "nix.crt" : i == 3 ? "ec.key" : "ec.crt");
+        bad[i].key = at(i == 1 ? "nix.key" : i == 2 ? "rsa.key" : "ec.key");
+        assert_err(io_tls_server_new(&s, &bad[i], 1), ERR_TLS);
+    }
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char buf[4096];
+    FILE *in = fopen(at(from), "rb"), *to_file = fopen(at(to), "wb");
+    size_t n = fread(buf, 1, sizeof(buf), in);
+
+    assert_int_equal(fwrite(buf, 1, n, to_file), n);
+    (void)fclose(in);
+    (void)fclose(to_file);
+}
+
+static enum err_code try_host(struct io_tls_server *tls, const char *host, const char *ca)
+{
+    struct ends e = { .tls = tls, .run = echo };
+    struct io_tls_trust trust = { .ca = at(ca) };
+    enum err_code code;
+    err_t err;
+
+    open_ends(&e);
+    err = io_tls_connect(&e.client, host, &trust, CO_SECONDS(5));
+    code = err_code(err);
+    err_free(&err);
+    if (code == ERR_OK)
+        one_byte(e.client);
+    close_ends(&e, code == ERR_OK ? ERR_IO_CLOSED : ERR_TLS);
+    return code;
+}
+
+/* A file that changes is read again; one that is bad then is not. */
+static void refreshed(void **state)
+{
+    struct io_tls_server *s;
+    bool changed;
+
+    (void)state;
+    copy_file("ec.crt", "now.crt");
+    copy_file("ec.key", "now.key");
+    s = server_of("now");
+    assert_ok(io_tls_server_refresh(s, &changed));
+    assert_false(changed);
+    assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);
+    copy_file("rsa.crt", "now.crt"); /* the key is another one's: half of the renewal */
+    assert_err(io_tls_server_refresh(s, &changed), ERR_TLS);
+    assert_ok(io_tls_server_refresh(s, &changed)); /* told once */
+    assert_false(changed);
+    assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);
+    copy_file("rsa.key", "now.key");
+    assert_ok(io_tls_server_refresh(s, &changed));
+    assert_true(changed);
+    assert_int_equal(try_host(s, "rsa.test", "rsa.crt"), ERR_OK);
+    assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_TLS);
+    assert_null(io_tls_server_unref(s));
+}
+
+static void by_name(void **state)
+{
+    char ec[2][128], rsa[2][128], star[2][128];
+    struct io_tls_cert certs[3] = { { "", ec[0], ec[1] }, { "rsa.test", rsa[0], rsa[1] },
+                                    { "*.star.test", star[0], star[1] } };
+    struct io_tls_server *s;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *end = i ? "key" : "crt";
+
+        (void)snprintf(ec[i], sizeof(ec[i]), "%s/ec.%s", folder, end);
+        (void)snprintf(rsa[i], sizeof(rsa[i]), "%s/rsa.%s", folder, end);
+        (void)snprintf(star[i], sizeof(star[i]), "%s/star.%s", folder, end);
+    }
+    assert_ok(io_tls_server_new(&s, certs, 3));
+    assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);
+    assert_int_equal(try_host(s, "rsa.test", "rsa.crt"), ERR_OK);
+    assert_int_equal(try_host(s, "RSA.test", "rsa.crt"), ERR_OK);
+    assert_int_equal(try_host(s, "a.star.test", "star.crt"), ERR_OK);
+    assert_int_equal(try_host(s, "star.test", "star.crt"), ERR_TLS); /* a star is one label */
+    assert_int_equal(try_host(s, "127.0.0.1", "ec.crt"), ERR_OK);    /* no name: the first */
+    assert_null(io_tls_server_unref(s));
+}
+
+/* Stopped while a helper thread works for it. */
+static void stopped(void **state)
+{
+    struct ends e = { .tls = server_of("rsa"), .run = echo };
+
+    (void)state;
+    open_ends(&e);
+    assert_ok(co_sleep(CO_MS(1)));
+    assert_err(co_group_stop(&e.group), ERR_STOPPED);
+    io_close(e.client);
+    io_close(e.server);
+    assert_null(io_tls_server_unref(e.tls));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    assert_ok(co_init());
+    assert_non_null(mkdtemp(folder));
+    make_cert("ec", "ec.test", false);
+    make_cert("rsa", "rsa.test", true);
+    make_cert("star", "*.star.test", false);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    static const char *const names[] = { "ec", "rsa", "star", "now" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "%s.crt", names[i]);
+        (void)unlink(at(name));
+        (void)snprintf(name, sizeof(name), "%s.key", names[i]);
+        (void)unlink(at(name));
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(echoes), TEST(half_full_windows), TEST(who_is_trusted), TEST(bad_peers),
+        TEST(files_are_checked), TEST(refreshed), TEST(by_name), TEST(stopped),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, clean_up);
+}
