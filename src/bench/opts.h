@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum bench_tools { BENCH_PLAY = 1, BENCH_FAST = 2, BENCH_PUBLISH = 4, BENCH_ALL = 7 };
+enum bench_tools { BENCH_PLAY = 1, BENCH_FAST = 2, BENCH_PUBLISH = 4, BENCH_HTTP = 8, BENCH_ALL = 15 };
 
 struct bench_opts {
     enum bench_tools tool;
@@ -28,6 +28,7 @@ struct bench_opts {
     int chunk_size;
     int read_kbps;         /* a player that reads no faster; 0: as fast as it can */
     const char *bind;      /* "ip" or "ip-ip": source addresses in turn */
+    bool fast;             /* take the bytes and drop them */
     bool idle;             /* connect, and neither play nor publish */
     bool no_marker, json, verbose, help;
 };

@@ -108,7 +108,7 @@ static __attribute__((noinline)) err_t session_url(struct bench_client *c, struc
     char text[BENCH_URL_SIZE];
     err_t err = bench_url_expand(text, sizeof(text), o->url, i);
 
-    return err ? err : bench_url_parse(url, text);
+    return err ? err : bench_url_parse(url, text, c->run->tool->schemes);
 }
 
 static err_t session(struct bench_client *c)
@@ -124,7 +124,9 @@ static err_t session(struct bench_client *c)
     if (!err)
         err = bench_opts_bind(&run->opts, c->index, bind_ip, sizeof(bind_ip));
     if (!err)
-        err = bench_talk_open(&c->talk, url, run->ip, bind_ip, seconds(run->opts.timeout));
+        err = run->tool->open
+                  ? run->tool->open(c, url, bind_ip, seconds(run->opts.timeout))
+                  : bench_talk_open(&c->talk, url, run->ip, bind_ip, seconds(run->opts.timeout));
     if (!err) {
         run->stat.connected++;
         bench_hist_add(&run->stat.connect, co_clock() - c->began);
@@ -201,10 +203,15 @@ static err_t start_due(struct bench_run *run)
     return NULL;
 }
 
+static bool is_fast(const struct bench_run *run)
+{
+    return run->tool->kind == BENCH_FAST || run->opts.fast;
+}
+
 /* Bytes of a session, those that wait in the kernel for a reader of large portions included. */
 static uint64_t bytes_now(const struct bench_client *c)
 {
-    bool fast = c->run->tool->kind == BENCH_FAST && c->talk.io;
+    bool fast = is_fast(c->run) && c->talk.io;
 
     return c->bytes + (fast ? io_tcp_pending(c->talk.io) : 0);
 }
@@ -241,7 +248,7 @@ static void make_report(const struct bench_run *run, struct bench_report *r)
     *r = (struct bench_report){
         .tool = run->tool->name, .url = run->opts.url, .clients = run->opts.clients,
         .seconds = (double)(now - from) / 1e6, .total_seconds = (double)(now - run->began) / 1e6,
-        .rss_kb = rss_kb(), .gaps = run->tool->kind == BENCH_PLAY, .media_kbps = run->media_kbps,
+        .rss_kb = rss_kb(), .gaps = run->tool->kind != BENCH_PUBLISH && !is_fast(run), .media_kbps = run->media_kbps,
     };
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {

@@ -7,6 +7,7 @@
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
+#include "bench/flv.h"
 #include "bench/marker.h"
 #include "bench/opts.h"
 #include "bench/stat.h"
@@ -20,6 +21,7 @@ struct bench_client {
     unsigned index;
     bool alive;             /* plays or publishes */
     struct bench_talk talk;
+    struct bench_flv flv;   /* of an HTTP player */
     co_usec began;          /* this session */
     co_usec until;          /* when churn ends it; 0: never */
     /* media of this session; the tool counts */
@@ -39,6 +41,10 @@ struct bench_client {
 struct bench_tool {
     const char *name, *what;
     enum bench_tools kind;
+    const char *schemes; /* of its URLs: "http https" */
+    /* Connect; NULL: bench_talk_open(). Its io is in c->talk, closed by the caller. */
+    err_t (*open)(struct bench_client *c, const struct bench_url *url, const char *bind_ip,
+                  co_usec timeout);
     /* Before the first client; may be NULL. */
     err_t (*prepare)(struct bench_run *run);
     /* The talk is connected. Sets c->alive once media flows; returns why it ended: NULL when

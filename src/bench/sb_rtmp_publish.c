@@ -183,6 +183,7 @@ static const struct bench_tool tool = {
     .name = "sb_rtmp_publish",
     .what = "many RTMP publishers of one FLV file",
     .kind = BENCH_PUBLISH,
+    .schemes = "rtmp",
     .prepare = prepare,
     .session = publish,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c - rtmp:// addresses with {i} in them. */
+/* url.c - addresses with {i} in them. */
 #include "bench/url.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static err_t take(char *out, size_t size, const char *from, const char *end, con
 static err_t authority(struct bench_url *url, const char *from, const char *end)
 {
     const char *stop = end, *colon;
-    char port[8] = "1935", *rest;
+    char port[8] = "", *rest;
     long n;
     err_t err = NULL;
 
@@ -59,7 +59,7 @@ static err_t authority(struct bench_url *url, const char *from, const char *end)
         err = take(port, sizeof(port), colon + 1, end, "port");
     if (!err)
         err = take(url->host, sizeof(url->host), from, stop, "host");
-    if (err)
+    if (err || !colon)
         return err;
     n = strtol(port, &rest, 10);
     if (*rest || n <= 0 || n > 65535)
@@ -68,14 +68,28 @@ static err_t authority(struct bench_url *url, const char *from, const char *end)
     return NULL;
 }
 
-err_t bench_url_parse(struct bench_url *url, const char *text)
+static bool is_one_of(const char *word, size_t size, const char *words)
 {
-    static const char scheme[] = "rtmp://";
-    const char *host = text + sizeof(scheme) - 1, *path, *query, *last;
+    for (const char *p = words; *p; p += strspn(p, " ")) {
+        size_t n = strcspn(p, " ");
+
+        if (n == size && strncmp(p, word, n) == 0)
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+err_t bench_url_parse(struct bench_url *url, const char *text, const char *schemes)
+{
+    size_t scheme = strcspn(text, ":");
+    const char *host = text + scheme + 3, *path, *query, *last;
     err_t err;
 
-    if (strncmp(text, scheme, sizeof(scheme) - 1) != 0)
-        return err_new(ERR_CONF, "%s does not begin with %s", text, scheme);
+    if (strncmp(text + scheme, "://", 3) != 0 || !is_one_of(text, scheme, schemes))
+        return err_new(ERR_CONF, "%s does not begin with %s://", text, schemes);
+    url->tls = scheme == 5;
+    url->port = strncmp(text, "rtmp:", 5) == 0 ? 1935 : url->tls ? 443 : 80;
     path = strchr(host, '/');
     if (!path)
         return err_new(ERR_CONF, "%s has no /app/stream", text);

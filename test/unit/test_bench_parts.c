@@ -71,7 +71,7 @@ static void test_urls(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].text);
-        assert_err(bench_url_parse(&url, rows[i].text), rows[i].code);
+        assert_err(bench_url_parse(&url, rows[i].text, "rtmp"), rows[i].code);
         if (rows[i].code != ERR_OK)
             continue;
         assert_string_equal(url.host, rows[i].host);
