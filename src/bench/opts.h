@@ -7,7 +7,9 @@
 
 #include <stdbool.h>
 
-enum bench_tools { BENCH_PLAY = 1, BENCH_FAST = 2, BENCH_PUBLISH = 4, BENCH_HTTP = 8, BENCH_ALL = 15 };
+enum bench_tools {
+    BENCH_PLAY = 1, BENCH_FAST = 2, BENCH_PUBLISH = 4, BENCH_HTTP = 8, BENCH_ALL = 15,
+};
 
 struct bench_opts {
     enum bench_tools tool;

@@ -248,7 +248,8 @@ static void make_report(const struct bench_run *run, struct bench_report *r)
     *r = (struct bench_report){
         .tool = run->tool->name, .url = run->opts.url, .clients = run->opts.clients,
         .seconds = (double)(now - from) / 1e6, .total_seconds = (double)(now - run->began) / 1e6,
-        .rss_kb = rss_kb(), .gaps = run->tool->kind != BENCH_PUBLISH && !is_fast(run), .media_kbps = run->media_kbps,
+        .rss_kb = rss_kb(), .gaps = run->tool->kind != BENCH_PUBLISH && !is_fast(run),
+        .media_kbps = run->media_kbps,
     };
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {

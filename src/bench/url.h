@@ -21,8 +21,8 @@ struct bench_url {
 /* Put `index` for each {i}. ERR_CONF: the result is longer than `size`. */
 err_t bench_url_expand(char *out, size_t size, const char *pattern, unsigned index)
     __attribute__((warn_unused_result));
-/* The stream is what comes after the last '/' of the path; "?..." belongs to it. `schemes` are those
- * that will do, with spaces between: rtmp, http, https. */
+/* The stream is what comes after the last '/' of the path; "?..." belongs to it. `schemes` are
+ * those that will do, with spaces between: rtmp, http, https. */
 err_t bench_url_parse(struct bench_url *url, const char *text, const char *schemes)
     __attribute__((warn_unused_result));
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_http.c - a whole HTTP conversation: the input is all that a client sends.
+ *
+ * Its first byte says in pieces of how many bytes that comes.
+ */
+#include "base/log.h"
+#include "co/co.h"
+#include "co/io.h"
+#include "live/impl.h"
+#include "serve/http.h"
+#include "serve/http_live.h"
+#include "serve/http_mux.h"
+#include "serve/http_static.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct serve serve;
+static struct http_service service;
+
+static const char *no_env(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+    return NULL;
+}
+
+static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
+{
+    static const char conf[] = "listen 1935; http_server { enabled on; dir ./conf; }"
+                               "vhost __defaultVhost__ { http_remux { enabled on; } }"
+                               "vhost b { http_remux { enabled on; mount b/x/[app]@[stream].flv; "
+                               "guess_has_av off; } http_static { enabled on; mount b/s/; "
+                               "dir ./doc; } refer { enabled on; play a.b; } }";
+
+    (void)arg;
+    (void)path;
+    *text = strdup(conf);
+    *size = sizeof(conf) - 1;
+    return NULL;
+}
+
+static err_t echo(struct http_exchange *x, void *arg)
+{
+    char buf[100];
+    size_t n = 0;
+    err_t err = http_response_begin(x->resp, 200, HTTP_CHUNKED);
+
+    (void)arg;
+    do {
+        if (!err)
+            err = http_reader_body(x->reader, buf, sizeof(buf), &n);
+        if (!err)
+            err = http_response_write(x->resp, buf, n);
+    } while (!err && n > 0);
+    return err ? err : http_response_end(x->resp);
+}
+
+static void begin(void)
+{
+    const struct log_setup quiet = { .min = LOG_NONE };
+    struct conf_source src = { .path = "fuzz.conf", .read = read_conf, .getenv = no_env };
+    err_t err = co_init();
+
+    log_init(&quiet);
+    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1" };
+    if (!err)
+        err = conf_load(&serve.conf, &src, NULL);
+    assert(!err);
+    serve.streams = live_registry_new();
+    service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
+    (void)http_mux_add(service.mux, &(struct http_mount){ .pattern = "/e/", .handler = echo,
+                                                          .ports = HTTP_PORT_ALL });
+    http_live_mount(service.mux);
+    http_static_mount(service.mux);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct io_mem m;
+    err_t err;
+
+    if (!serve.conf)
+        begin();
+    if (size == 0)
+        return 0;
+    io_mem_init(&m, data + 1, size - 1);
+    m.piece = data[0];
+    m.out_cap = 1 << 20;
+    err = http_session_run(&service, &m.io, "127.0.0.1");
+    err_free(&err);
+    assert(err_live() == 0 && av_packet_live() == 0 && live_source_live() == 0);
+    assert(serve.players == 0);
+    return 0;
+}
