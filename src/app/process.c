@@ -6,6 +6,7 @@
 #include "app/crash.h"
 #include "app/daemon.h"
 #include "app/docker.h"
+#include "app/heap.h"
 #include "app/identity.h"
 #include "app/log_file.h"
 #include "app/pid_file.h"
@@ -167,7 +168,7 @@ static err_t start(struct process *p, const struct options *o)
     if (!err) {
         crash_init();
         tell_id(c);
-        profile_release_rate(c->tcmalloc_release_rate);
+        heap_init(c->tcmalloc_release_rate);
         profile_start();
         err = start_coroutines(p, c);
     }

@@ -84,46 +84,6 @@ static void heap_stop(void)
 }
 #endif
 
-/* ---- gperftools: tcmalloc */
-
-#if BUILD_GPERF
-#include <gperftools/malloc_extension_c.h>
-
-/* The C interface has no way to set it: this is the flag behind TCMALLOC_RELEASE_RATE and behind
- * MallocExtension::SetMemoryReleaseRate() of the C++ interface. */
-extern double release_rate __asm__("_ZN62FLAG__namespace_do_not_use_directly_use_DECLARE_double_"
-                                   "instead27FLAGS_tcmalloc_release_rateE") __attribute__((weak));
-
-void profile_release_rate(double rate)
-{
-    if (!&release_rate) {
-        log_warn("tcmalloc_release_rate: this tcmalloc has no such setting");
-        return;
-    }
-    release_rate = rate;
-    log_trace("profile: tcmalloc%s, release rate %.2g",
-              BUILD_GMD ? " that checks" : BUILD_GMC ? " for the heap checker" : "", rate);
-}
-
-bool profile_malloc_text(char *text, size_t size)
-{
-    MallocExtension_GetStats(text, (int)size);
-    return true;
-}
-#else
-void profile_release_rate(double rate)
-{
-    (void)rate;
-}
-
-bool profile_malloc_text(char *text, size_t size)
-{
-    (void)text;
-    (void)size;
-    return false;
-}
-#endif
-
 void profile_start(void)
 {
     gprof_start();

@@ -3,6 +3,7 @@
 #include "app/stat_proc.h"
 
 #include "app/stat_line.h"
+#include "app/heap.h"
 #include "base/log.h"
 #include "co/co.h"
 #include "co/watchdog.h"
@@ -75,5 +76,6 @@ err_t stat_proc_run(void *arg)
         measure(arg, &last, &s);
         (void)stat_line_text(&s, line, sizeof(line));
         log_trace("%s", line);
+        heap_tend();
     }
 }
