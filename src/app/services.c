@@ -63,7 +63,7 @@ size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES]
     return n;
 }
 
-static err_t load(struct io_tls_server **out, const struct conf_tls *c)
+static err_t load(struct io_tls_server **out, const struct conf_tls *c, bool tickets)
 {
     size_t n = c->certificate.n + 1;
     struct io_tls_cert *certs = calloc(n, sizeof(*certs));
@@ -77,7 +77,7 @@ static err_t load(struct io_tls_server **out, const struct conf_tls *c)
 
         certs[i] = (struct io_tls_cert){ one->name, one->cert, one->key };
     }
-    err = io_tls_server_new(out, certs, n);
+    err = io_tls_server_new(out, certs, n, tickets);
     free(certs);
     return err;
 }
@@ -90,7 +90,7 @@ err_t services_tls_load(struct services_tls *out, const struct conf *c)
 
         if (services[i].tls == NOWHERE || !is_wanted(c, i))
             continue;
-        err = load(&out->v[i], at(c, services[i].tls));
+        err = load(&out->v[i], at(c, services[i].tls), services[i].family == FAMILY_HTTPS);
         if (err) {
             services_tls_free(out);
             return err_wrap(err, "%s", services[i].name);

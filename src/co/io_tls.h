@@ -20,10 +20,11 @@ struct io_tls_cert {
 
 struct io_tls_server; /* certificates that may change while connections run; counted */
 
-/* Read the certificates, on a helper thread. ERR_TLS: one cannot be read, or key and certificate
- * do not belong together; the text says which and why. Yields. */
-err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n)
-    __attribute__((warn_unused_result));
+/* Read the certificates, on a helper thread. `tickets`: clients get one to shake hands for less
+ * the next time (librtmp takes it for an error). ERR_TLS: a file cannot be read, or key and
+ * certificate do not belong together; the text says which and why. Yields. */
+err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n,
+                        bool tickets) __attribute__((warn_unused_result));
 /* Read the same files again if one of them changed; *changed tells. On error what was read before
  * stays, and the same files are not tried again until they change. Yields. */
 err_t io_tls_server_refresh(struct io_tls_server *s, bool *changed)

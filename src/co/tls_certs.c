@@ -102,7 +102,8 @@ static void set_up(SSL_CTX *ctx)
 }
 
 /* Gives NULL with the reason in text. */
-static SSL_CTX *load_one(const char *cert, const char *key, bool *slow, char text[TLS_TEXT])
+static SSL_CTX *load_one(const char *cert, const char *key, bool tickets, bool *slow,
+                         char text[TLS_TEXT])
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     char what[100];
@@ -111,7 +112,9 @@ static SSL_CTX *load_one(const char *cert, const char *key, bool *slow, char tex
         abort();
     ERR_clear_error();
     set_up(ctx);
-    (void)SSL_CTX_set_num_tickets(ctx, 1);
+    (void)SSL_CTX_set_num_tickets(ctx, tickets);
+    if (!tickets)
+        (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
     SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
     if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1) {
         (void)snprintf(what, sizeof(what), "certificate %.80s", cert);
@@ -129,7 +132,8 @@ static SSL_CTX *load_one(const char *cert, const char *key, bool *slow, char tex
 }
 
 struct tls_certs *tls_certs_load(const char *const *names, const char *const *certs,
-                                 const char *const *keys, size_t n, char text[TLS_TEXT])
+                                 const char *const *keys, size_t n, bool tickets,
+                                 char text[TLS_TEXT])
 {
     struct tls_certs *t = calloc(1, sizeof(*t) + n * sizeof(t->v[0]));
 
@@ -137,7 +141,7 @@ struct tls_certs *tls_certs_load(const char *const *names, const char *const *ce
         abort();
     atomic_init(&t->refs, 1);
     for (size_t i = 0; i < n; i++) {
-        t->v[i].ctx = load_one(certs[i], keys[i], &t->slow, text);
+        t->v[i].ctx = load_one(certs[i], keys[i], tickets, &t->slow, text);
         if (!t->v[i].ctx)
             return tls_certs_unref(t);
         t->v[i].name = strdup(names[i]);

@@ -45,7 +45,8 @@ uint8_t *tls_core_room(struct tls_core *c, size_t *size);
 
 /* Read PEM files into contexts. Any thread, blocks. NULL: `text` says why. */
 struct tls_certs *tls_certs_load(const char *const *names, const char *const *certs,
-                                 const char *const *keys, size_t n, char text[TLS_TEXT]);
+                                 const char *const *keys, size_t n, bool tickets,
+                                 char text[TLS_TEXT]);
 struct tls_certs *tls_certs_ref(struct tls_certs *t);
 struct tls_certs *tls_certs_unref(struct tls_certs *t); /* any thread; always NULL */
 SSL_CTX *tls_certs_first(struct tls_certs *t);

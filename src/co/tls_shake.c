@@ -86,6 +86,7 @@ err_t tls_shake(struct io *below, struct tls_core **core, bool slow, co_usec tim
 
 struct files {
     size_t n;
+    bool tickets;
     char **names, **certs, **keys;
 };
 
@@ -113,7 +114,7 @@ static void files_free(struct files *f)
 
 static void files_begin(struct files *f, size_t n)
 {
-    f->n = n;
+    *f = (struct files){ .n = n };
     f->names = calloc(n + 1, sizeof(char *));
     f->certs = calloc(n + 1, sizeof(char *));
     f->keys = calloc(n + 1, sizeof(char *));
@@ -124,6 +125,7 @@ static void files_begin(struct files *f, size_t n)
 static void files_copy(struct files *to, const struct files *from)
 {
     files_begin(to, from->n);
+    to->tickets = from->tickets;
     for (size_t i = 0; i < from->n; i++) {
         to->names[i] = copy(from->names[i]);
         to->certs[i] = copy(from->certs[i]);
@@ -166,7 +168,8 @@ static void load(void *arg)
     j->mark = mark;
     j->certs = tls_certs_load((const char *const *)j->files.names,
                               (const char *const *)j->files.certs,
-                              (const char *const *)j->files.keys, j->files.n, j->text);
+                              (const char *const *)j->files.keys, j->files.n, j->files.tickets,
+                              j->text);
 }
 
 static void load_free(void *arg)
@@ -213,13 +216,15 @@ static void take(struct io_tls_server *s, struct load_job *j)
     j->certs = NULL;
 }
 
-static err_t load_first(struct io_tls_server *s, const struct io_tls_cert *certs, size_t n)
+static err_t load_first(struct io_tls_server *s, const struct io_tls_cert *certs, size_t n,
+                        bool tickets)
 {
     struct load_job *j = NULL;
     struct files files;
     err_t err;
 
     files_begin(&files, n);
+    files.tickets = tickets;
     for (size_t i = 0; i < n; i++) {
         files.names[i] = copy(certs[i].name);
         files.certs[i] = copy(certs[i].cert);
@@ -241,7 +246,8 @@ static err_t load_first(struct io_tls_server *s, const struct io_tls_cert *certs
     return err;
 }
 
-err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n)
+err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n,
+                        bool tickets)
 {
     struct io_tls_server *s = calloc(1, sizeof(*s));
     err_t err;
@@ -249,7 +255,7 @@ err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *ce
     if (!s)
         abort();
     ref_init(&s->ref);
-    err = load_first(s, certs, n);
+    err = load_first(s, certs, n, tickets);
     if (err)
         (void)io_tls_server_unref(s);
     else

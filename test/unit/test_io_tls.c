@@ -75,7 +75,7 @@ static struct io_tls_server *server_of(const char *file)
     (void)snprintf(key, sizeof(key), "%s.key", file);
     c.cert = at(cert);
     c.key = at(key);
-    assert_ok(io_tls_server_new(&s, &c, 1));
+    assert_ok(io_tls_server_new(&s, &c, 1, true));
     return s;
 }
 
@@ -301,7 +301,7 @@ static void files_are_checked(void **state)
     for (size_t i = 0; i < COUNT(bad); i++) {
         bad[i].cert = at(i == 0 ? "nix.crt" : i == 3 ? "ec.key" : "ec.crt");
         bad[i].key = at(i == 1 ? "nix.key" : i == 2 ? "rsa.key" : "ec.key");
-        assert_err(io_tls_server_new(&s, &bad[i], 1), ERR_TLS);
+        assert_err(io_tls_server_new(&s, &bad[i], 1, true), ERR_TLS);
     }
 }
 
@@ -374,7 +374,7 @@ static void by_name(void **state)
         (void)snprintf(rsa[i], sizeof(rsa[i]), "%s/rsa.%s", folder, end);
         (void)snprintf(star[i], sizeof(star[i]), "%s/star.%s", folder, end);
     }
-    assert_ok(io_tls_server_new(&s, certs, 3));
+    assert_ok(io_tls_server_new(&s, certs, 3, false));
     assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);
     assert_int_equal(try_host(s, "rsa.test", "rsa.crt"), ERR_OK);
     assert_int_equal(try_host(s, "RSA.test", "rsa.crt"), ERR_OK);
