@@ -19,6 +19,7 @@ The server starts now. In another terminal:
 
   publish    ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv $url
   play       ffplay $url          (or VLC: Media, Open Network Stream)
+             ffplay http://127.0.0.1:8080/live/livestream.flv
   log        ${log:-here}
   stop       Ctrl+C
 
