@@ -108,6 +108,10 @@ void co_timer_cancel(struct co_timer *t); /* nothing happens if it is not set */
 /* How busy this thread was in the last second or so: 0..1000 thousandths of a core. */
 unsigned co_load(void);
 
+/* Let events gather for a millisecond also while the thread has little to do. For load tools: one
+ * that is woken for every packet makes the server on the same machine pay for its wakes. */
+void co_gather_always(void);
+
 /* How late the ticker woke, for the operators' process line: counts of wakes that were up to
  * 15, 20, 25, 30, 35, 40, 80, 160 ms apart where 20 ms were asked for, since the last call, and
  * of those that were later still. */

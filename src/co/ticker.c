@@ -27,6 +27,7 @@ static struct {
     co_usec sampled_at, used; /* the thread's own time then */
 } load;
 
+static bool gather_always;
 static struct co_clock_stat clock_stat;
 static struct co_timer clock_timer;
 static co_usec clock_last;
@@ -143,7 +144,7 @@ static void *ticker(void *arg)
 
 /* A thread that is woken 10,000 times a second spends a third of its time on being woken. Once it
  * is busy, events gather for a millisecond before it looks; nobody sees that one. */
-enum { BATCH = 1000, BATCH_ABOVE = 60, BATCH_BELOW = 30 };
+enum { BATCH = 1000, BATCH_ABOVE = 40, BATCH_BELOW = 20 };
 
 static co_usec thread_time(void)
 {
@@ -166,8 +167,14 @@ static void sample_load(co_usec now)
     load.used = used;
     if (load.permille >= BATCH_ABOVE)
         st_batch_usec = BATCH;
-    else if (load.permille < BATCH_BELOW)
+    else if (load.permille < BATCH_BELOW && !gather_always)
         st_batch_usec = 0;
+}
+
+void co_gather_always(void)
+{
+    gather_always = true;
+    st_batch_usec = BATCH;
 }
 
 unsigned co_load(void)

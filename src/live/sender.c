@@ -11,6 +11,8 @@ enum { RANGES = 16 };
 
 /* The longest that mw_msgs alone holds packets back: a stream of one frame a second is shown. */
 #define MSGS_WAIT CO_MS(350)
+/* Timers are no finer than that anyway. */
+#define MIN_GRID CO_MS(4)
 
 static err_t hear(struct live_sender *s)
 {
@@ -38,6 +40,16 @@ static co_usec merge_time(co_usec mw_latency)
     return MSGS_WAIT * (busy - AUTO_IDLE) / (AUTO_FULL - AUTO_IDLE);
 }
 
+/* When a turn that collects for so long from now on is due: a bit before that, on a grid that all
+ * players share. A processor that does a hundred alike things in a row does each of them for much
+ * less than one that wakes up for every few; sixteen groups still spread the load. */
+static co_usec due_time(co_usec now, co_usec merge)
+{
+    co_usec grid = merge / 16, due = now + merge;
+
+    return grid < MIN_GRID ? due : due - due % grid;
+}
+
 static co_usec longest_wait(const struct live_sender_settings *set)
 {
     return set->mw_latency > MSGS_WAIT ? set->mw_latency : MSGS_WAIT;
@@ -47,7 +59,7 @@ static co_usec longest_wait(const struct live_sender_settings *set)
 static co_usec turn_in(const struct live_sender *s, co_usec now)
 {
     uint64_t pending = live_consumer_pending(&s->consumer);
-    co_usec merge = s->sent_at + s->merge - now;
+    co_usec merge = s->due - now;
 
     if (s->paused)
         return CO_FOREVER;
@@ -74,7 +86,7 @@ static err_t wait_turn(struct live_sender *s)
         left = turn_in(s, now);
         if (left == 0)
             return NULL;
-        merging = s->paused || s->sent_at + s->merge > now;
+        merging = s->paused || s->due > now;
         if (!merging) /* after a silence the first packet wakes it, and goes out at once */
             live_consumer_park(&s->consumer,
                                live_consumer_pending(&s->consumer) ? s->set.mw_msgs : 1);
@@ -176,6 +188,7 @@ err_t live_sender_run(struct live_sender *s)
             return err;
         s->sent_at = co_now();
         s->merge = merge_time(s->set.mw_latency);
+        s->due = due_time(s->sent_at, s->merge);
         s->turns++;
         err = send_turn(s);
         if (err)

@@ -28,6 +28,7 @@ struct live_sender {
     bool done;       /* somebody said that it is over: run() returns NULL */
     co_usec sent_at; /* the last turn */
     co_usec merge;   /* how long this turn collects */
+    co_usec due;     /* and until when */
     unsigned turns;  /* since the start */
     void *arg;       /* for these, which may change `set`, `paused`, `done`, and the consumer: */
     err_t (*on_readable)(void *arg); /* the peer said something, or left: read it now */
