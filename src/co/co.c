@@ -54,7 +54,7 @@ err_t co_init(void)
     return ticker_start();
 }
 
-void ticker_runs(void)
+void co_ticker_runs(void)
 {
     co_current = &ticker;
 }

@@ -170,7 +170,7 @@ static void *ticker(void *arg)
         co_usec now = co_clock();
         int64_t tick = now / TICK;
 
-        ticker_runs();
+        co_ticker_runs();
         if (tick > turned)
             turn_to(tick, now);
         run_tasks();

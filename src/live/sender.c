@@ -168,8 +168,10 @@ static void note_turn(struct live_sender *s)
 
 static bool has_to_look(const struct live_sender *s)
 {
+    co_usec every = s->look_every ? s->look_every : LOOK;
+
     return s->turns < FIRST_TURNS || s->set.send_interval > 0 ||
-           co_now() - s->looked_at >= (s->look_every ? s->look_every : LOOK) || (s->epoch && *s->epoch != s->epoch_seen);
+           co_now() - s->looked_at >= every || (s->epoch && *s->epoch != s->epoch_seen);
 }
 
 /* A turn without the coroutine. False: it has to take it, or to finish it. */
