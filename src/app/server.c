@@ -13,6 +13,8 @@
 #include "serve/http_static.h"
 #include "serve/rtmp.h"
 #include "serve/serve.h"
+#include "sink/children.h"
+#include "sink/disk.h"
 #include "sink/forward.h"
 
 #include <stdlib.h>
@@ -29,6 +31,8 @@ struct server {
     struct services_tls tls;
     struct co_group helpers; /* what runs beside the connections */
     struct forwards *forwards;
+    struct disk *disk;
+    struct children *children;
     struct co_group connections;
     co_usec refused_at; /* when "too many connections" was logged last */
     unsigned refused;   /* and how many since */
@@ -40,6 +44,7 @@ static void on_publish(void *arg, const struct conf_vhost *vhost, const struct s
     struct server *s = arg;
 
     forwards_begin(s->forwards, vhost, stream, src);
+    children_begin(s->children, vhost, stream, src);
 }
 
 static void on_unpublish(void *arg, struct live_source *src)
@@ -47,6 +52,7 @@ static void on_unpublish(void *arg, struct live_source *src)
     struct server *s = arg;
 
     forwards_end(s->forwards, src);
+    children_end(s->children, src);
 }
 
 static void refuse(struct server *s, int fd)
@@ -130,6 +136,8 @@ struct server *server_new(struct conf *conf)
     http_static_mount(s->http.mux);
     s->listeners = listeners_new(on_accept, s);
     s->forwards = forwards_new(&s->serve);
+    s->disk = disk_new(&(struct disk_limits){ (size_t)96 << 20, (size_t)1 << 30 });
+    s->children = children_new(&s->serve, s->disk);
     return s;
 }
 
@@ -157,12 +165,17 @@ err_t server_listen(struct server *s)
 
     if (!err)
         err = open_listeners(s, s->serve.conf);
-    return err ? err : co_go(&s->helpers, "certificates", watch_certificates, s);
+    if (!err)
+        err = co_go(&s->helpers, "certificates", watch_certificates, s);
+    if (!err)
+        children_start(s->children);
+    return err;
 }
 
 void server_close_listeners(struct server *s)
 {
     listeners_close(s->listeners);
+    children_stop_ingest(s->children); /* they are clients of ours that do not end by themselves */
 }
 
 void server_free(struct server *s)
@@ -170,6 +183,7 @@ void server_free(struct server *s)
     err_t err;
 
     listeners_free(s->listeners);
+    children_interrupt(s->children); /* those of streams are connected to us: they go first */
     err = co_group_stop(&s->connections);
     err_free(&err); /* each was logged where it ended */
     err = co_group_stop(&s->helpers);
@@ -177,6 +191,8 @@ void server_free(struct server *s)
     services_tls_free(&s->tls);
     http_mux_free(s->http.mux);
     forwards_free(s->forwards);
+    children_free(s->children);
+    disk_free(s->disk, CO_SECONDS(10));
     live_registry_free(s->serve.streams);
     (void)conf_unref(s->serve.conf);
     free(s);
@@ -229,6 +245,7 @@ err_t server_reload(struct server *s, struct conf *next)
     (void)conf_unref(old);
     reload_streams(s);
     forwards_reload(s->forwards);
+    children_reload(s->children);
     return NULL;
 }
 

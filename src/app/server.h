@@ -20,7 +20,7 @@ struct server_stat {
 struct server *server_new(struct conf *conf);
 /* Read certificates, open all listeners and accept. On error none is open. Yields. */
 err_t server_listen(struct server *s) __attribute__((warn_unused_result));
-/* Accept no more; who is connected stays. */
+/* Accept no more, end ingests; who is connected stays. */
 void server_close_listeners(struct server *s);
 /* Ask every connection to end, wait until they have, and free the server. Yields. */
 void server_free(struct server *s);

@@ -47,7 +47,8 @@ static const struct conf_row engine[] = {
       .help = "-f of the output; off for none." },
     { "output", CONF_KIND_STRING, CONF_AT(conf_engine, output), NULL, CONF_HANDLER,
       .sample = "rtmp://127.0.0.1:[port]/[app]?vhost=[vhost]/[stream]_[engine]",
-      .help = "Where it goes, with variables." },
+      .help = "Where it goes. [vhost] [port] [app] [stream] [param] [engine] and times are "
+              "replaced; for an ingest [vhost] [port] [engine] and times." },
 };
 static const struct conf_block engine_block =
     CONF_BLOCK_OF(conf_engine, engine, "One output of ffmpeg.");
@@ -66,7 +67,8 @@ static const struct conf_row ingest[] = {
       .help = "Run it." },
     { "input", CONF_KIND_BLOCK, CONF_AT(conf_ingest, input), .block = &input_block },
     { "ffmpeg", CONF_KIND_STRING, CONF_AT(conf_ingest, ffmpeg), NULL, CONF_HANDLER,
-      .sample = "./objs/ffmpeg/bin/ffmpeg", .help = "The program." },
+      .sample = "./objs/ffmpeg/bin/ffmpeg",
+      .help = "The program. When it is not there, the one of its name that the system has." },
     { "engine", CONF_KIND_BLOCKS, CONF_AT(conf_ingest, engine), NULL, CONF_HANDLER,
       .block = &engine_block },
 };
@@ -75,7 +77,8 @@ static const struct conf_row transcode[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_transcode, enabled), "off", CONF_HANDLER,
       .help = "Run it." },
     { "ffmpeg", CONF_KIND_STRING, CONF_AT(conf_transcode, ffmpeg), NULL, CONF_HANDLER,
-      .sample = "./objs/ffmpeg/bin/ffmpeg", .help = "The program." },
+      .sample = "./objs/ffmpeg/bin/ffmpeg",
+      .help = "The program. When it is not there, the one of its name that the system has." },
     { "engine", CONF_KIND_BLOCKS, CONF_AT(conf_transcode, engine), NULL, CONF_HANDLER,
       .sample = "ff", .block = &engine_block },
 };

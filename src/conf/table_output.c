@@ -58,7 +58,9 @@ static const struct conf_row exec[] = {
       .help = "Run programs for streams." },
     { "publish", CONF_KIND_COMMANDS, CONF_AT(conf_exec, publish), NULL, CONF_HANDLER,
       .sample = "./objs/ffmpeg -f flv -i [url] -c copy -y ./[stream].flv",
-      .help = "A program, with its arguments, that runs while a stream does. Repeatable." },
+      .help = "A program, with its arguments, that runs while a stream is published, and is "
+              "started again when it ends. [vhost] [app] [stream] [param] [url] [tcUrl] [pageUrl] "
+              "[port] and times are replaced; >file, 2>file as in a shell. Repeatable." },
 };
 
 static const struct conf_row hls[] = {

@@ -146,7 +146,7 @@ static err_t wait_known(struct playing *p)
             first = co_now();
         if (is_known(p, first, &wait))
             break;
-        live_consumer_park_me(&p->sender.consumer,
+        live_consumer_park(&p->sender.consumer,
                            live_consumer_pending(&p->sender.consumer) + 1);
         (void)io_wait(p->x->io, false, wait);
         live_consumer_unpark(&p->sender.consumer);
@@ -201,9 +201,7 @@ static err_t play(struct playing *p)
 
     p->promise = &promise;
     p->sender = (struct live_sender){ .io = p->x->io, .arg = p, .on_readable = on_readable,
-                                      .on_turn = on_turn,
-                                      .look_every = p->x->serve->conf->pithy_print / 2,
-                                      .epoch = &p->x->serve->generation };
+                                      .on_turn = on_turn };
     p->began_at = co_now();
     p->generation = p->x->serve->generation;
     obey_settings(p, p->x->vhost);

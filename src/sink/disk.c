@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* disk.c - file work in order, on helper threads: the queues. */
+#include "sink/disk.h"
+
+#include "base/log.h"
+#include "co/thread.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { WORKERS = CO_POOL_THREADS, BATCH = 16 };
+
+struct disk {
+    struct disk_limits limits;
+    struct disk_lane *head, **tail; /* lanes that have work */
+    size_t bytes;
+    unsigned jobs;
+    struct co_group group;
+    struct co *idle[WORKERS]; /* workers that wait */
+    unsigned n_idle, workers;
+};
+
+/* Some jobs of one lane. On the heap, as a helper thread may outlast the coroutine that waits. */
+struct batch {
+    struct disk_job *v[BATCH];
+    unsigned n;
+};
+
+struct disk *disk_new(const struct disk_limits *limits)
+{
+    struct disk *d = calloc(1, sizeof(*d));
+
+    if (!d)
+        abort();
+    d->limits = *limits;
+    d->tail = &d->head;
+    co_group_init(&d->group);
+    return d;
+}
+
+void disk_lane_init(struct disk_lane *lane, struct disk *d)
+{
+    *lane = (struct disk_lane){ .disk = d };
+    lane->tail = &lane->head;
+}
+
+static void list_lane(struct disk *d, struct disk_lane *lane)
+{
+    lane->next = NULL;
+    *d->tail = lane;
+    d->tail = &lane->next;
+    lane->listed = true;
+}
+
+static void run_batch(void *arg)
+{
+    struct batch *b = arg;
+
+    for (unsigned i = 0; i < b->n; i++)
+        b->v[i]->run(b->v[i]);
+}
+
+static void take_batch(struct disk_lane *lane, struct batch *b)
+{
+    b->n = 0;
+    while (lane->head && b->n < BATCH) {
+        struct disk_job *job = lane->head;
+
+        lane->head = job->next;
+        b->v[b->n++] = job;
+    }
+    if (!lane->head)
+        lane->tail = &lane->head;
+}
+
+/* The lane may go with its last job: nothing of it is touched after that. */
+static void finish_batch(struct disk *d, struct disk_lane *lane, struct batch *b)
+{
+    bool more = lane->head != NULL;
+
+    lane->busy_since = more ? co_now() : 0;
+    lane->listed = false;
+    if (more)
+        list_lane(d, lane);
+    for (unsigned i = 0; i < b->n; i++) {
+        struct disk_job *job = b->v[i];
+
+        lane->jobs--;
+        lane->bytes -= job->bytes;
+        d->jobs--;
+        d->bytes -= job->bytes;
+        job->done(job);
+    }
+}
+
+static err_t work(struct disk *d)
+{
+    struct disk_lane *lane = d->head;
+    struct batch *b = calloc(1, sizeof(*b));
+    err_t err;
+
+    if (!b)
+        abort();
+    d->head = lane->next;
+    if (!d->head)
+        d->tail = &d->head;
+    take_batch(lane, b);
+    err = co_thread_run(CO_POOL_FILE, run_batch, b, free, CO_FOREVER);
+    if (err)
+        return err; /* asked to stop: the program ends, and what hangs is left */
+    finish_batch(d, lane, b);
+    free(b);
+    return NULL;
+}
+
+static err_t worker(void *arg)
+{
+    struct disk *d = arg;
+    err_t err = NULL;
+
+    while (!err && !(err = co_check())) {
+        if (d->head) {
+            err = work(d);
+            continue;
+        }
+        d->idle[d->n_idle++] = co_self();
+        if (co_park(CO_FOREVER) == CO_STOPPED)
+            err = co_check();
+        for (unsigned i = 0; i < d->n_idle; i++) { /* it was not disk_put() that woke us */
+            if (d->idle[i] == co_self())
+                d->idle[i--] = d->idle[--d->n_idle];
+        }
+    }
+    return err;
+}
+
+/* Workers are made when there is work for one more, and stay. */
+static void wake_worker(struct disk *d)
+{
+    err_t err;
+
+    if (d->n_idle > 0) {
+        co_unpark(d->idle[--d->n_idle]);
+        return;
+    }
+    if (d->workers == WORKERS)
+        return;
+    err = co_go(&d->group, "disk", worker, d);
+    if (err)
+        log_end("file worker", &err);
+    else
+        d->workers++;
+}
+
+bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
+{
+    struct disk *d = lane->disk;
+
+    if (!must && lane->jobs > 0 && (lane->bytes + job->bytes > d->limits.lane_bytes ||
+                                    d->bytes + job->bytes > d->limits.all_bytes))
+        return false;
+    job->next = NULL;
+    *lane->tail = job;
+    lane->tail = &job->next;
+    lane->jobs++;
+    lane->bytes += job->bytes;
+    d->jobs++;
+    d->bytes += job->bytes;
+    if (!lane->busy_since)
+        lane->busy_since = co_now();
+    if (!lane->listed) {
+        list_lane(d, lane);
+        wake_worker(d);
+    }
+    return true;
+}
+
+void disk_free(struct disk *d, co_usec patience)
+{
+    co_usec end = co_now() + patience;
+    err_t err = NULL;
+
+    while (d->jobs > 0 && !err && co_now() < end)
+        err = co_sleep(CO_MS(5));
+    err_free(&err);
+    if (d->jobs > 0)
+        log_warn("%u file jobs were not done in time: the disk is slow, or hangs", d->jobs);
+    err = co_group_stop(&d->group);
+    err_free(&err);
+    free(d);
+}

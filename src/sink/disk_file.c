@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* disk_file.c - what jobs do with files; all of it runs on helper threads. */
+#include "sink/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool failed(struct disk_job *job, const char *what)
+{
+    if (!job->error) {
+        job->error = errno;
+        job->what = what;
+    }
+    return false;
+}
+
+/* All folders above the file. */
+static bool make_folders(const char *path)
+{
+    char buf[PATH_MAX];
+    size_t n = strlen(path);
+
+    if (n >= sizeof(buf)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(buf, path, n + 1);
+    for (char *p = strchr(buf + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        if (mkdir(buf, 0755) != 0 && errno != EEXIST)
+            return false;
+        *p = '/';
+    }
+    return true;
+}
+
+int disk_open(struct disk_job *job, const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC, 0644);
+
+    if (fd < 0 && errno == ENOENT && (flags & O_CREAT)) {
+        if (!make_folders(path)) {
+            (void)failed(job, "mkdir");
+            return -1;
+        }
+        fd = open(path, flags | O_CLOEXEC, 0644);
+    }
+    if (fd < 0)
+        (void)failed(job, "open");
+    return fd;
+}
+
+bool disk_write(struct disk_job *job, int fd, const void *data, size_t size)
+{
+    const char *p = data;
+
+    while (size > 0) {
+        ssize_t n = write(fd, p, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return failed(job, "write");
+        p += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+bool disk_write_file(struct disk_job *job, const char *path, const void *data, size_t size)
+{
+    char tmp[PATH_MAX];
+    int fd;
+
+    if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp)) {
+        errno = ENAMETOOLONG;
+        return failed(job, "open");
+    }
+    fd = disk_open(job, tmp, O_WRONLY | O_CREAT | O_TRUNC);
+    if (fd < 0)
+        return false;
+    (void)disk_write(job, fd, data, size);
+    if (close(fd) != 0)
+        (void)failed(job, "close");
+    if (!job->error && rename(tmp, path) != 0)
+        (void)failed(job, "rename");
+    if (job->error)
+        (void)unlink(tmp);
+    return !job->error;
+}
+
+void disk_remove(const char *path, const char *root)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+
+    (void)unlink(path);
+    if (n <= strlen(root) || n >= sizeof(folder))
+        return;
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+    (void)rmdir(folder); /* fails unless it is empty */
+}
+
+char *disk_read_file(struct disk_job *job, const char *path, size_t max, size_t *size)
+{
+    int fd = disk_open(job, path, O_RDONLY);
+    struct stat st;
+    char *data = NULL;
+    ssize_t n = 0;
+
+    *size = 0;
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > (off_t)max) {
+        errno = EFBIG;
+        (void)failed(job, "stat");
+    } else {
+        data = malloc((size_t)st.st_size + 1);
+    }
+    while (data && *size < (size_t)st.st_size &&
+           (n = read(fd, data + *size, (size_t)st.st_size - *size)) > 0)
+        *size += (size_t)n;
+    if (n < 0)
+        (void)failed(job, "read");
+    (void)close(fd);
+    return data;
+}

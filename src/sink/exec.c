@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* exec.c - programs that run while a stream is published. */
+#include "sink/exec.h"
+
+#include "base/log.h"
+#include "sink/ffmpeg.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* ---- where the output goes: ">file", "1>file", "2> file", "2>&1" */
+
+/* Sees whether a redirection begins at v[*i]; moves *i to its last word. */
+static bool is_redirect(const struct conf_list *line, size_t *i, int *fd, const char **file)
+{
+    const char *p = line->v[*i];
+    bool more = *i + 1 < line->n;
+
+    *fd = 1;
+    if (*p == '1' || *p == '2') {
+        *fd = *p - '0';
+        p++;
+        if (!*p && more && line->v[*i + 1][0] == '>')
+            p = line->v[++*i];
+    }
+    if (*p != '>')
+        return false;
+    p += strspn(p, ">");
+    if (!*p && *i + 1 < line->n)
+        p = line->v[++*i];
+    *file = p;
+    return *p != '\0';
+}
+
+static void redirect(struct job_want *w, int fd, const char *file)
+{
+    char **to = fd == 1 ? &w->out : &w->err;
+
+    free(*to);
+    *to = NULL;
+    if (strcmp(file, "&1") == 0)
+        file = w->out;
+    if (file && !(*to = strdup(file)))
+        abort();
+}
+
+/* ---- what a shell would read as commands */
+
+static bool is_shell(const char *program)
+{
+    static const char *const shells[] = { "sh", "bash", "dash", "ash", "ksh", "zsh", "busybox" };
+    const char *name = base_name(program);
+
+    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+        if (strcmp(name, shells[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_plain(const char *value)
+{
+    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
+        if (*p < 0x80 && !isalnum(*p) && !strchr("_-./:@%+=,", *p))
+            return false;
+    }
+    return true;
+}
+
+/* A variable in the text of `sh -c TEXT` is code that the publisher wrote. */
+static const struct job_var *code_in(const struct job_want *w)
+{
+    size_t i = 1;
+
+    while (i < w->n && !(w->args[i].text[0] == '-' && strchr(w->args[i].text, 'c')))
+        i++;
+    if (!w->n || !is_shell(w->args[0].text) || i + 1 >= w->n)
+        return NULL;
+    for (size_t k = 0; k < w->n_vars; k++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "[%s]", w->vars[k].name);
+        if (strstr(w->args[i + 1].text, name) && !is_plain(w->vars[k].value))
+            return &w->vars[k];
+    }
+    return NULL;
+}
+
+/* ---- one line */
+
+static void add_vars(struct job_want *w, const struct conf *c, const struct serve_stream *names)
+{
+    char *url = ffmpeg_url(c, names->vhost, names->app, names->name, names->param);
+    char here[300];
+
+    ffmpeg_here(c, here, sizeof(here));
+    job_want_var(w, "vhost", names->vhost);
+    job_want_var(w, "app", names->app);
+    job_want_var(w, "stream", names->name);
+    job_want_var(w, "param", names->param);
+    job_want_var(w, "port", strrchr(here, ':') + 1);
+    job_want_var(w, "url", url);
+    job_want_var(w, "tcUrl", names->tc_url);
+    job_want_var(w, "pageUrl", names->page_url);
+    job_want_var(w, "swfUrl", "");
+    free(url);
+}
+
+static struct job_want *make(const struct conf *c, const struct conf_list *line,
+                             const struct serve_stream *names, const char *stream, size_t index)
+{
+    char name[128];
+    struct job_want *w;
+
+    (void)snprintf(name, sizeof(name), index ? "%.100s-%zu" : "%.100s", base_name(line->v[0]),
+                   index + 1);
+    w = job_want_new(JOB_EXEC, names->vhost, stream, name);
+    for (size_t i = 0; i < line->n; i++) {
+        const char *file;
+        int fd;
+
+        if (i > 0 && is_redirect(line, &i, &fd, &file))
+            redirect(w, fd, file);
+        else
+            job_want_add_template(w, line->v[i]);
+    }
+    add_vars(w, c, names);
+    job_want_log_in(w, c->ff_log_dir);
+    return w;
+}
+
+void exec_wants(const struct conf *c, const struct conf_vhost *v, const struct serve_stream *names,
+                const char *stream, struct job_wants *out)
+{
+    for (size_t i = 0; v->exec.enabled && i < v->exec.publish.n; i++) {
+        const struct conf_list *line = &v->exec.publish.v[i];
+        const struct job_var *code;
+        struct job_want *w;
+
+        if (line->n == 0)
+            continue;
+        w = make(c, line, names, stream, i);
+        code = code_in(w);
+        if (!code) {
+            job_wants_add(out, w);
+            continue;
+        }
+        log_warn("exec of %s does not run: a shell would take the %s \"%.100s\" as commands; "
+                 "write sh -c '... \"$1\" ...' sh [%s]", stream, code->name, code->value,
+                 code->name);
+        job_want_free(w);
+    }
+}

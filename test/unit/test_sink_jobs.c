@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sink_jobs.c - which programs a configuration wants, and their command lines. */
+#include "conf_mem.h"
+
+#include "sink/exec.h"
+#include "sink/ffmpeg.h"
+#include "sink/ingest.h"
+#include "sink/transcode.h"
+
+#define NO_TIME ((int64_t)-1)
+
+static struct conf *load(const char *text)
+{
+    struct mem m = { .main = text };
+    struct conf_source src = { .path = "main", .read = mem_read, .getenv = mem_getenv, .arg = &m };
+    struct conf *c = NULL;
+
+    assert_ok(conf_load(&c, &src, NULL));
+    return c;
+}
+
+static char *line_of(const struct job_want *w, int64_t msec)
+{
+    static char text[8192];
+    char **argv = NULL;
+
+    assert_ok(job_want_argv(w, msec, true, &argv));
+    text[0] = '\0';
+    for (char **a = argv; *a; a++) {
+        (void)strncat(text, a == argv ? "" : " ", sizeof(text) - strlen(text) - 1);
+        (void)strncat(text, **a ? *a : "''", sizeof(text) - strlen(text) - 1);
+    }
+    job_want_argv_free(argv);
+    return text;
+}
+
+/* ---- ingest */
+
+static const struct {
+    const char *name, *block, *line; /* line NULL: nothing runs */
+} ingests[] = {
+    { "a file, copied",
+      "ingest i { enabled on; input { type file; url ./doc/source.flv; } ffmpeg /usr/bin/ffmpeg;"
+      " engine { enabled off; output rtmp://127.0.0.1:[port]/live?vhost=[vhost]/s; } }",
+      "/usr/bin/ffmpeg -loglevel info -re -i ./doc/source.flv -vcodec copy -acodec copy -f flv -y "
+      "rtmp://127.0.0.1:1936/live?vhost=__defaultVhost__/s" },
+    { "off", "ingest i { enabled off; input { url x; } engine { output rtmp://h/a/s; } }", NULL },
+    { "no input", "ingest i { enabled on; engine { output rtmp://h/a/s; } }", NULL },
+    { "no engine", "ingest i { enabled on; input { url x; } }", NULL },
+    { "no output", "ingest i { enabled on; input { url x; } engine { enabled on; } }", NULL },
+    { "a stream is read as it comes",
+      "ingest i { enabled on; input { type stream; url rtsp://cam; }"
+      " engine { output rtmp://h/a/s; } }",
+      "ffmpeg -loglevel info -i rtsp://cam -vcodec copy -acodec copy -f flv -y rtmp://h/a/s" },
+    { "options of the input, and its pace is said",
+      "ingest i { enabled on; input { url x; } engine { perfile { re; stream_loop -1; }"
+      " output rtmp://h/a/s; } }",
+      "ffmpeg -loglevel info -re -stream_loop -1 -i x -vcodec copy -acodec copy -f flv -y "
+      "rtmp://h/a/s" },
+    { "encoders, one of which is not named: a copy",
+      "ingest i { enabled on; input { url x; } engine { enabled on; vcodec libx264;"
+      " output rtmp://h/a/s; } }",
+      "ffmpeg -loglevel info -re -i x -vcodec copy -acodec copy -f flv -y rtmp://h/a/s" },
+    { "encoders",
+      "ingest i { enabled on; input { url x; } engine { enabled on; vcodec libx264; acodec an;"
+      " iformat off; vbitrate 500; vfps 25; output rtmp://h/a/s; } }",
+      "ffmpeg -loglevel info -re -i x -vcodec libx264 -b:v 500000 -r 25.00 -threads 1 -an -f flv "
+      "-y rtmp://h/a/s" },
+};
+
+static void ingest_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(ingests); i++) {
+        struct job_wants all = { 0 };
+        struct conf *c;
+        char text[2048];
+
+        (void)snprintf(text, sizeof(text), "listen 1936; vhost __defaultVhost__ { %s }",
+                       ingests[i].block);
+        c = load(text);
+        ingest_wants(c, &all);
+        if (all.n != (ingests[i].line != NULL))
+            fail_msg("%s: %zu programs", ingests[i].name, all.n);
+        if (all.n)
+            assert_string_equal(line_of(all.v[0], NO_TIME), ingests[i].line);
+        job_wants_free(&all);
+        conf_unref(c);
+    }
+}
+
+static void ingest_of_vhosts_and_engines(void **state)
+{
+    struct conf *c = load("listen 127.0.0.2:1936; vhost a.b { ingest i { enabled on; input { url x; }"
+                          " engine one { output rtmp://[port]/[engine]-[2006]; }"
+                          " engine { output o; } } }"
+                          "vhost off { enabled off; ingest i { enabled on; input { url x; }"
+                          " engine { output o; } } }");
+    struct job_wants all = { 0 };
+
+    (void)state;
+    ingest_wants(c, &all);
+    assert_int_equal(all.n, 2);
+    assert_string_equal(all.v[0]->name, "i-one");
+    assert_string_equal(all.v[0]->vhost, "a.b");
+    assert_string_equal(all.v[0]->log, "./objs/ffmpeg-ingest-a.b-i-one.log");
+    assert_non_null(strstr(line_of(all.v[0], 0), "rtmp://1936/one-1970"));
+    assert_non_null(strstr(line_of(all.v[0], NO_TIME), "rtmp://1936/one-[2006]"));
+    assert_string_equal(all.v[1]->name, "i-2");
+    job_wants_free(&all);
+    conf_unref(c);
+}
+
+/* ---- transcode */
+
+static const struct serve_stream live_s = {
+    .vhost = "__defaultVhost__", .app = "live", .name = "s", .param = "?t=1",
+    .tc_url = "rtmp://host/live", .page_url = "http://page", .ip = "1.2.3.4",
+};
+
+static const struct {
+    const char *name, *rules;
+    size_t count;
+    const char *line; /* of the first */
+} transcodes[] = {
+    { "every option in its place",
+      "transcode { enabled on; ffmpeg ff; engine hd { enabled on; perfile { a 1; } iformat flv;"
+      " vfilter { vf x=1; } vcodec libx264; vbitrate 1500; vfps 25; vwidth 768; vheight 320;"
+      " vthreads 12; vprofile main; vpreset medium; vparams { t 100; } acodec aac; abitrate 70;"
+      " asample_rate 44100; achannels 2; aparams { profile:a aac_low; }"
+      " output rtmp://127.0.0.1:[port]/[app]?vhost=[vhost]/[stream]_[engine][param]; } }", 1,
+      "ff -loglevel info -a 1 -f flv -i rtmp://127.0.0.1:1936/live/s?t=1 -vf x=1 -vcodec libx264 "
+      "-b:v 1500000 -r 25.00 -s 768x320 -aspect 768:320 -threads 12 -profile:v main -preset:v "
+      "medium -t 100 -acodec aac -b:a 70000 -ar 44100 -ac 2 -profile:a aac_low -f flv -y "
+      "rtmp://127.0.0.1:1936/live?vhost=__defaultVhost__/s_hd?t=1" },
+    { "a picture",
+      "transcode live/s { enabled on; engine e { enabled on; vcodec png; acodec an; oformat image2;"
+      " vparams { vframes 6; } output ./[app]/[stream].png; } }", 1,
+      "ffmpeg -loglevel info -f flv -i rtmp://127.0.0.1:1936/live/s?t=1 -vcodec png -vframes 6 -an "
+      "-f image2 -y ./live/s.png" },
+    { "nothing but sound, passed on, no format said",
+      "transcode live { enabled on; engine e { enabled on; iformat off; oformat off; vcodec vn;"
+      " acodec copy; output x.aac; } }", 1,
+      "ffmpeg -loglevel info -i rtmp://127.0.0.1:1936/live/s?t=1 -vn -acodec copy -y x.aac" },
+    { "of others", "transcode other { enabled on; engine e { enabled on; output x; } }"
+      " transcode live/s2 { enabled on; engine e { enabled on; output x; } }"
+      " transcode liv { enabled on; engine e { enabled on; output x; } }", 0, NULL },
+    { "all that are for it", "transcode { enabled on; engine e { enabled on; output x; } }"
+      " transcode live { enabled on; engine e { enabled on; output y; } engine f { output z; } }"
+      " transcode live/s { enabled on; engine g { enabled on; output z; } }", 3, NULL },
+    { "off", "transcode { engine e { enabled on; output x; } }", 0, NULL },
+    { "no output", "transcode { enabled on; engine e { enabled on; } }", 0, NULL },
+    { "onto itself", "transcode { enabled on; engine e { enabled on;"
+      " output rtmp://127.0.0.1:[port]/[app]/[stream]; } }", 0, NULL },
+    { "onto itself, with the vhost", "transcode { enabled on; engine e { enabled on;"
+      " output rtmp://localhost:[port]/[app]?vhost=[vhost]/[stream]; } }", 0, NULL },
+    { "the same name elsewhere", "transcode { enabled on; engine e { enabled on;"
+      " output rtmp://10.0.0.9/[app]/[stream]; } }", 1, NULL },
+};
+
+static void transcode_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(transcodes); i++) {
+        struct job_wants all = { 0 };
+        char text[2048];
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 1936; vhost __defaultVhost__ { %s }",
+                       transcodes[i].rules);
+        c = load(text);
+        transcode_wants(c, conf_vhost_find(c, "__defaultVhost__"), &live_s,
+                        "__defaultVhost__/live/s", &all);
+        if (all.n != transcodes[i].count)
+            fail_msg("%s: %zu programs", transcodes[i].name, all.n);
+        if (transcodes[i].line)
+            assert_string_equal(line_of(all.v[0], NO_TIME), transcodes[i].line);
+        job_wants_free(&all);
+        conf_unref(c);
+    }
+}
+
+static void transcode_targets(void **state)
+{
+    static const struct {
+        const char *output, *target;
+    } rows[] = {
+        { "rtmp://127.0.0.1:1935/live/s", "__defaultVhost__/live/s" },
+        { "rtmp://1.2.3.4/live?vhost=a.b/s", "a.b/live/s" },
+        { "rtmp://a.b/x/live/s?t=1", "a.b/x/live/s" },
+        { "./s.png", NULL },
+        { "http://h/live/s", NULL },
+    };
+    struct conf *c = load("listen 1935; vhost __defaultVhost__ { } vhost a.b { }");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *target = transcode_target(c, rows[i].output);
+
+        if (rows[i].target)
+            assert_string_equal(target, rows[i].target);
+        else
+            assert_null(target);
+        free(target);
+    }
+    conf_unref(c);
+}
+
+static void a_name_that_leaves_the_folder(void **state)
+{
+    struct serve_stream bad = live_s;
+    struct job_wants all = { 0 };
+    char **argv;
+    struct conf *c = load("listen 1936; vhost __defaultVhost__ { transcode { enabled on;"
+                          " engine e { enabled on; output /x/[stream].png; } } }");
+
+    (void)state;
+    bad.name = "../../etc/cron.d/x";
+    transcode_wants(c, conf_vhost_find(c, ""), &bad, "x", &all);
+    assert_int_equal(all.n, 1);
+    assert_err(job_want_argv(all.v[0], 0, true, &argv), ERR_MALFORMED);
+    job_wants_free(&all);
+    conf_unref(c);
+}
+
+/* ---- exec */
+
+static const struct {
+    const char *name, *publish, *stream, *param;
+    const char *line, *out, *err; /* line NULL: refused */
+} execs[] = {
+    { "variables", "./x [vhost] [app] [stream] [tcUrl] [pageUrl] [swfUrl] [param] [port]", "s",
+      "?t=1", "./x __defaultVhost__ live s rtmp://host/live http://page '' ?t=1 1936", NULL, NULL },
+    { "a url to play", "./x [url]", "s", "", "./x rtmp://127.0.0.1:1936/live/s", NULL, NULL },
+    { "and its parameters", "./x -i [url]", "s", "?a=1&b=2",
+      "./x -i rtmp://127.0.0.1:1936/live/s?a=1&b=2", NULL, NULL },
+    { "redirections", "./x a >/tmp/o 2> /tmp/[stream].e b", "s", "", "./x a b", "/tmp/o",
+      "/tmp/[stream].e" },
+    { "with their number", "./x 1>o 2>&1", "s", "", "./x", "o", "o" },
+    { "apart", "./x 2 >> e", "s", "", "./x", NULL, "e" },
+    { "no redirections", "./x 2 a>b 1", "s", "", "./x 2 a>b 1", NULL, NULL },
+    { "a shell and a plain name", "/bin/sh -c 'echo [stream]'", "s-1.x", "",
+      "/bin/sh -c echo s-1.x", NULL, NULL },
+    { "a shell and a name with commands", "/bin/sh -c 'echo [stream]'", "s;reboot", "", NULL,
+      NULL, NULL },
+    { "by its letters", "bash -lc 'echo [stream]'", "$(reboot)", "", NULL, NULL, NULL },
+    { "as an argument it does no harm", "sh -c 'echo \"$1\"' sh [stream]", "s;reboot", "",
+      "sh -c echo \"$1\" sh s;reboot", NULL, NULL },
+    { "no shell", "./x -c [stream]", "s;reboot", "", "./x -c s;reboot", NULL, NULL },
+};
+
+static void exec_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(execs); i++) {
+        struct serve_stream s = live_s;
+        struct job_wants all = { 0 };
+        char text[2048];
+        struct conf *c;
+
+        s.name = execs[i].stream;
+        s.param = execs[i].param;
+        (void)snprintf(text, sizeof(text), "listen 1936; vhost __defaultVhost__ { exec {"
+                       " enabled on; publish %s; } }", execs[i].publish);
+        c = load(text);
+        exec_wants(c, conf_vhost_find(c, ""), &s, "__defaultVhost__/live/s", &all);
+        if (all.n != (execs[i].line != NULL))
+            fail_msg("%s: %zu programs", execs[i].name, all.n);
+        if (all.n) {
+            const struct job_want *w = all.v[0];
+
+            assert_string_equal(line_of(w, NO_TIME), execs[i].line);
+            assert_string_equal(w->out ? w->out : "", execs[i].out ? execs[i].out : "");
+            assert_string_equal(w->err ? w->err : "", execs[i].err ? execs[i].err : "");
+        }
+        job_wants_free(&all);
+        conf_unref(c);
+    }
+}
+
+static void a_name_that_looks_like_an_option(void **state)
+{
+    struct job_want *w = job_want_new(JOB_EXEC, "v", "v/a/s", "x");
+    char **argv = NULL;
+
+    (void)state;
+    job_want_add_template(w, "x");
+    job_want_add_template(w, "[stream]");
+    job_want_var(w, "stream", "-rf");
+    assert_err(job_want_argv(w, 0, true, &argv), ERR_MALFORMED);
+    assert_null(argv);
+    job_want_free(w);
+}
+
+/* ---- what a reload sees */
+
+static struct job_want *first_of(const char *conf)
+{
+    struct conf *c = load(conf);
+    struct job_wants all = { 0 };
+    struct job_want *w;
+
+    ingest_wants(c, &all);
+    assert_int_equal(all.n, 1);
+    w = all.v[0];
+    all.v[0] = NULL;
+    job_wants_free(&all);
+    conf_unref(c);
+    return w;
+}
+
+#define INGEST(id, url, more) "vhost __defaultVhost__ { ingest " id " { enabled on; input { url " \
+    url "; } engine { output o-[2006]; " more " } } }"
+
+static void what_is_the_same(void **state)
+{
+    static const struct {
+        const char *conf;
+        bool same;
+    } rows[] = {
+        { "listen 1; " INGEST("i", "x", ""), true },
+        { "listen 1; " INGEST("i", "x", "vbitrate 5;"), true }, /* a copy has no bit rate */
+        { "listen 1; ff_log_level error; ff_log_dir /y; " INGEST("i", "x", ""), true },
+        { "listen 2; " INGEST("i", "x", ""), false },
+        { "listen 1; " INGEST("j", "x", ""), false },
+        { "listen 1; " INGEST("i", "y", ""), false },
+        { "listen 1; " INGEST("i", "x", "perfile { a 1; }"), false },
+    };
+    struct job_want *a = first_of(rows[0].conf);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct job_want *b = first_of(rows[i].conf);
+
+        if (job_want_same(a, b) != rows[i].same)
+            fail_msg("row %zu", i);
+        job_want_free(b);
+    }
+    job_want_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ingest_lines),
+        TEST(ingest_of_vhosts_and_engines),
+        TEST(transcode_lines),
+        TEST(transcode_targets),
+        TEST(a_name_that_leaves_the_folder),
+        TEST(exec_lines),
+        TEST(a_name_that_looks_like_an_option),
+        TEST(what_is_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
