@@ -35,6 +35,7 @@ struct process {
     struct autoreload watch;
     pid_t parent;
     bool signals;
+    char id[IDENTITY_SIZE];
 };
 
 /* Users' scripts look at it: the error's number, as far as the system carries it. */
@@ -89,15 +90,15 @@ static err_t detach(const struct conf *c)
     return daemon_fork();
 }
 
-static void tell_id(const struct conf *c)
+static void find_id(struct process *p, const struct conf *c)
 {
-    char id[IDENTITY_SIZE], text[256];
-    err_t err = identity_get(c->server_id, c->pid, id);
+    char text[256];
+    err_t err = identity_get(c->server_id, c->pid, p->id);
 
     if (err)
         log_warn("%s", err_text(err, text, sizeof(text)));
     err_free(&err);
-    log_trace("server id %s, pid %d", id, (int)getpid());
+    log_trace("server id %s, pid %d", p->id, (int)getpid());
 }
 
 static err_t start_coroutines(struct process *p, const struct conf *c)
@@ -124,7 +125,7 @@ static err_t start_server(struct process *p, struct conf *c)
 {
     err_t err;
 
-    p->server = server_new(c);
+    p->server = server_new(c, p->id);
     err = server_listen(p->server);
     if (!err)
         err = co_go(&p->group, "stat", stat_proc_run, p->server);
@@ -167,7 +168,7 @@ static err_t start(struct process *p, const struct options *o)
         err = log_file_start();
     if (!err) {
         crash_init();
-        tell_id(c);
+        find_id(p, c);
         heap_init(c->tcmalloc_release_rate);
         profile_start();
         err = start_coroutines(p, c);

@@ -6,52 +6,64 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* What changes is known before it is certain that it will: the lines wait for that. */
-struct changes {
-    char **line;
-    size_t count, applied, later;
-};
+#include <string.h>
 
 static const char *verdict(const struct conf_change *c)
 {
     return c->reload == CONF_NEVER ? "needs a restart" : "applied";
 }
 
+/* What changes is known before it is certain that it will: the lines wait for that. */
 static void on_change(void *arg, const struct conf_change *c)
 {
-    struct changes *all = arg;
+    struct reload_report *r = arg;
     char *line = NULL;
     int n;
 
     if (c->kind == CONF_CHANGED)
-        n = asprintf(&line, "reload: %s: \"%s\" to \"%s\": %s", c->path, c->old_text, c->new_text,
+        n = asprintf(&line, "%s: \"%s\" to \"%s\": %s", c->path, c->old_text, c->new_text,
                      verdict(c));
     else
-        n = asprintf(&line, "reload: %s: %s: %s", c->path,
-                     c->kind == CONF_ADDED ? "added" : "removed", verdict(c));
-    all->line = realloc(all->line, (all->count + 1) * sizeof(*all->line));
-    if (n < 0 || !all->line)
+        n = asprintf(&line, "%s: %s: %s", c->path, c->kind == CONF_ADDED ? "added" : "removed",
+                     verdict(c));
+    r->line = realloc(r->line, (r->lines + 1) * sizeof(*r->line));
+    if (n < 0 || !r->line)
         abort();
-    all->line[all->count++] = line;
+    r->line[r->lines++] = line;
     if (c->reload == CONF_NEVER)
-        all->later++;
+        r->later++;
     else
-        all->applied++;
+        r->applied++;
 }
 
-static void tell(const struct changes *all)
+static void tell(const struct reload_report *r)
 {
-    for (size_t i = 0; i < all->count; i++)
-        log_trace("%s", all->line[i]);
-    log_trace("reload: done, %zu applied, %zu need a restart", all->applied, all->later);
+    for (size_t i = 0; i < r->lines; i++)
+        log_trace("reload: %s", r->line[i]);
+    log_trace("reload: done, %zu applied, %zu need a restart", r->applied, r->later);
 }
 
-static void forget(struct changes *all)
+static void forget(struct reload_report *r)
 {
-    for (size_t i = 0; i < all->count; i++)
-        free(all->line[i]);
-    free(all->line);
+    for (size_t i = 0; i < r->lines; i++)
+        free(r->line[i]);
+    free(r->line);
+    free(r->text);
+    *r = (struct reload_report){ .count = r->count };
+}
+
+void reload_report_free(struct reload_report *r)
+{
+    forget(r);
+}
+
+static void tell_failed(struct reload_report *r, err_t err)
+{
+    char text[1024];
+
+    r->code = (int)err_code(err);
+    r->text = strdup(err_text(err, text, sizeof(text)));
+    log_warn("reload: failed, the old configuration is kept: %s", text);
 }
 
 static void on_warning(void *arg, const char *text)
@@ -62,29 +74,29 @@ static void on_warning(void *arg, const char *text)
 
 bool reload_now(struct server *s, const struct conf_source *src)
 {
-    struct changes all = { 0 };
-    const struct conf_changes to = { on_change, &all };
+    struct reload_report *r = server_reload_report(s);
+    const struct conf_changes to = { on_change, r };
     const struct conf_report report = { on_warning, NULL };
     struct conf *old = conf_ref(server_conf(s)), *next = NULL;
+    bool done;
     err_t err;
 
     log_trace("reload: reading %s", src->path ? src->path : "the environment");
+    forget(r);
+    r->count++;
+    r->state = RELOAD_PARSING;
     err = conf_reload(&next, old, src, &report, &to);
+    r->state = RELOAD_APPLYING;
     if (!err)
         err = server_reload(s, next);
-    if (err) {
-        char text[1024];
-
-        log_warn("reload: failed, the old configuration is kept: %s",
-                 err_text(err, text, sizeof(text)));
-    } else {
-        tell(&all);
-    }
-    forget(&all);
+    if (err)
+        tell_failed(r, err);
+    else
+        tell(r);
+    done = !err;
+    r->state = RELOAD_FINISHED;
+    err_free(&err);
     conf_unref(next);
     conf_unref(old);
-    if (!err)
-        return true;
-    err_free(&err);
-    return false;
+    return done;
 }

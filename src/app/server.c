@@ -2,6 +2,9 @@
 /* server.c - the server: its listeners, its connections, its streams. */
 #include "app/server.h"
 
+#include "app/api.h"
+#include "app/machine.h"
+#include "app/reload.h"
 #include "app/services.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -11,21 +14,30 @@
 #include "serve/http_live.h"
 #include "serve/http_mux.h"
 #include "serve/http_static.h"
+#include "serve/roster.h"
 #include "serve/rtmp.h"
 #include "serve/serve.h"
 #include "sink/children.h"
 #include "sink/disk.h"
 #include "sink/forward.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /* How often the files of certificates are looked at. */
 #define CERTIFICATES CO_SECONDS(2)
+/* How often the figures of the API are taken. */
+#define FIGURES CO_SECONDS(3)
 
 struct server {
     struct serve serve; /* what connections see of us */
+    char id[128], run[9];
+    struct machine machine;
+    struct reload_report reload;
+    struct api *api;
     struct http_service http;
     struct listeners *listeners;
     struct services_tls tls;
@@ -98,6 +110,27 @@ static err_t start_http(struct server *s, int fd, enum http_ports ports,
     return err;
 }
 
+/* An endpoint may serve several: files and streams, the API, figures. */
+static enum http_ports http_ports(unsigned services)
+{
+    unsigned ports = 0;
+
+    if (services & (1u << SERVICE_HTTP | 1u << SERVICE_HTTPS))
+        ports |= HTTP_PORT_SERVER;
+    if (services & (1u << SERVICE_API | 1u << SERVICE_APIS))
+        ports |= HTTP_PORT_API;
+    if (services & 1u << SERVICE_EXPORTER)
+        ports |= HTTP_PORT_EXPORTER;
+    return (enum http_ports)ports;
+}
+
+static struct io_tls_server *http_tls(struct server *s, unsigned services)
+{
+    if (services & 1u << SERVICE_HTTPS)
+        return s->tls.v[SERVICE_HTTPS];
+    return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
+}
+
 static void on_accept(void *arg, unsigned services, int fd)
 {
     struct server *s = arg;
@@ -111,24 +144,57 @@ static void on_accept(void *arg, unsigned services, int fd)
         err = start_rtmp(s, fd, NULL);
     else if (services & 1u << SERVICE_RTMPS)
         err = start_rtmp(s, fd, s->tls.v[SERVICE_RTMPS]);
-    else if (services & 1u << SERVICE_HTTP)
-        err = start_http(s, fd, HTTP_PORT_SERVER, NULL);
     else
-        err = start_http(s, fd, HTTP_PORT_SERVER, s->tls.v[SERVICE_HTTPS]);
+        err = start_http(s, fd, http_ports(services), http_tls(s, services));
     if (err)
         log_end("accept", &err);
 }
 
-struct server *server_new(struct conf *conf)
+static unsigned connections(void *arg)
+{
+    const struct server *s = arg;
+
+    return (unsigned)s->connections.count;
+}
+
+/* Tells this run of the server from all others. */
+static void make_run(char out[9])
+{
+    static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    unsigned char seed[8];
+
+    if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+        memcpy(seed, &(co_usec){ co_clock() }, sizeof(seed));
+    for (size_t i = 0; i < sizeof(seed); i++)
+        out[i] = set[seed[i] % 36];
+    out[sizeof(seed)] = '\0';
+}
+
+static void make_api(struct server *s)
+{
+    const struct api_parts parts = {
+        .serve = &s->serve, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
+        .forwards = s->forwards, .connections = connections, .arg = s,
+    };
+
+    machine_init(&s->machine);
+    s->api = api_new(&parts);
+}
+
+struct server *server_new(struct conf *conf, const char *id)
 {
     struct server *s = calloc(1, sizeof(*s));
 
     if (!s)
         abort();
+    (void)snprintf(s->id, sizeof(s->id), "%s", id);
+    make_run(s->run);
     s->serve = (struct serve){ .conf = conf_ref(conf), .generation = 1,
                                .streams = live_registry_new(), .arg = s,
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
+                               .server_id = s->id, .service_id = s->run,
                                .on_publish = on_publish, .on_unpublish = on_unpublish };
+    s->serve.roster = roster_new(s->serve.streams, s->id);
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
     s->http = (struct http_service){ .serve = &s->serve, .mux = http_mux_new() };
@@ -138,6 +204,7 @@ struct server *server_new(struct conf *conf)
     s->forwards = forwards_new(&s->serve);
     s->disk = disk_new(&(struct disk_limits){ (size_t)96 << 20, (size_t)1 << 30 });
     s->children = children_new(&s->serve, s->disk);
+    make_api(s);
     return s;
 }
 
@@ -159,12 +226,26 @@ static err_t watch_certificates(void *arg)
     return err;
 }
 
+static err_t take_figures(void *arg)
+{
+    struct server *s = arg;
+    err_t err = NULL;
+
+    do {
+        machine_sample(&s->machine, &s->serve.conf->stats);
+        roster_sample(s->serve.roster);
+    } while (!(err = co_sleep(FIGURES)));
+    return err;
+}
+
 err_t server_listen(struct server *s)
 {
     err_t err = services_tls_load(&s->tls, s->serve.conf);
 
     if (!err)
         err = open_listeners(s, s->serve.conf);
+    if (!err)
+        err = co_go(&s->helpers, "figures", take_figures, s);
     if (!err)
         err = co_go(&s->helpers, "certificates", watch_certificates, s);
     if (!err)
@@ -190,10 +271,13 @@ void server_free(struct server *s)
     err_free(&err);
     services_tls_free(&s->tls);
     http_mux_free(s->http.mux);
+    api_free(s->api);
     forwards_free(s->forwards);
     children_free(s->children);
     disk_free(s->disk, CO_SECONDS(10));
     live_registry_free(s->serve.streams);
+    roster_free(s->serve.roster);
+    reload_report_free(&s->reload);
     (void)conf_unref(s->serve.conf);
     free(s);
 }
@@ -247,6 +331,11 @@ err_t server_reload(struct server *s, struct conf *next)
     forwards_reload(s->forwards);
     children_reload(s->children);
     return NULL;
+}
+
+struct reload_report *server_reload_report(struct server *s)
+{
+    return &s->reload;
 }
 
 void server_stat(const struct server *s, struct server_stat *out)

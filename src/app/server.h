@@ -9,6 +9,7 @@
 #include "conf/conf.h"
 
 struct server; /* owned by main */
+struct reload_report;
 
 struct server_stat {
     unsigned connections; /* all accepted and still open */
@@ -16,8 +17,9 @@ struct server_stat {
     unsigned streams;
 };
 
-/* A server with that configuration, of which it takes a reference. After co_init(). */
-struct server *server_new(struct conf *conf);
+/* A server with that configuration, of which it takes a reference, and that id (copied). After
+ * co_init(). */
+struct server *server_new(struct conf *conf, const char *id);
 /* Read certificates, open all listeners and accept. On error none is open. Yields. */
 err_t server_listen(struct server *s) __attribute__((warn_unused_result));
 /* Accept no more, end ingests; who is connected stays. */
@@ -31,6 +33,9 @@ struct conf *server_conf(struct server *s);
  * first, and if one cannot be, nothing changes and the error tells which. Connections go on and
  * obey from their next turn. Takes a reference of its own. Yields. */
 err_t server_reload(struct server *s, struct conf *next) __attribute__((warn_unused_result));
+
+/* What became of the last reload: for the one who does them to fill in. */
+struct reload_report *server_reload_report(struct server *s);
 
 void server_stat(const struct server *s, struct server_stat *out);
 

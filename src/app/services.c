@@ -29,6 +29,14 @@ static const struct {
                         offsetof(struct conf, http_server.enabled),
                         offsetof(struct conf, http_server.https.listen),
                         offsetof(struct conf, http_server.https) },
+    [SERVICE_API] = { "api", FAMILY_HTTP, offsetof(struct conf, http_api.enabled), NOWHERE,
+                      offsetof(struct conf, http_api.listen), NOWHERE },
+    [SERVICE_APIS] = { "https api", FAMILY_HTTPS, offsetof(struct conf, http_api.https.enabled),
+                       offsetof(struct conf, http_api.enabled),
+                       offsetof(struct conf, http_api.https.listen),
+                       offsetof(struct conf, http_api.https) },
+    [SERVICE_EXPORTER] = { "exporter", FAMILY_HTTP, offsetof(struct conf, exporter.enabled),
+                           NOWHERE, offsetof(struct conf, exporter.listen), NOWHERE },
 };
 
 static const void *at(const struct conf *c, size_t offset)

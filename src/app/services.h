@@ -8,7 +8,8 @@
 #include "conf/conf.h"
 
 enum service {
-    SERVICE_RTMP, SERVICE_RTMPS, SERVICE_HTTP, SERVICE_HTTPS, SERVICES,
+    SERVICE_RTMP, SERVICE_RTMPS, SERVICE_HTTP, SERVICE_HTTPS, SERVICE_API, SERVICE_APIS,
+    SERVICE_EXPORTER, SERVICES,
 };
 
 /* The certificates of those that speak TLS; all NULL to begin with. */

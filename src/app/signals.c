@@ -97,6 +97,12 @@ unsigned signals_wait(co_usec timeout)
     return signals_wait_for(~0u, timeout);
 }
 
+void signals_raise(unsigned events)
+{
+    atomic_fetch_or(&pending, events);
+    co_notify_raise(&notify);
+}
+
 void signals_deadline(unsigned seconds)
 {
     handle(SIGALRM, on_alarm);

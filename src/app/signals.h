@@ -25,6 +25,9 @@ unsigned signals_wait(co_usec timeout);
 /* Wait for one of `mask` alone; others stay for signals_wait(). Yields. */
 unsigned signals_wait_for(unsigned mask, co_usec timeout);
 
+/* As if such a signal had come. */
+void signals_raise(unsigned events);
+
 /* End the process with a word in the log if it still lives so many seconds from now. */
 void  signals_deadline(unsigned seconds);
 

@@ -66,6 +66,8 @@ enum err_class {
     XX(STREAM_END,        2050,   PEER,   "Stream ended")                    \
     XX(REPLACED,          2051,   PEER,   "Replaced by a new publisher")     \
     XX(IDLE,              2052,   PEER,   "Nobody watches")                  \
+    XX(KICKED,            2053,   DENIED, "Kicked by the API")               \
+    XX(HOOK_DENIED,       2054,   DENIED, "Denied by a callback")            \
     XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
     XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")           \
     XX(TLS,               4041,   PROTO,  "TLS failed")

@@ -49,6 +49,12 @@ void live_consumer_start(struct live_consumer *c, int64_t dts)
     c->start_dts = dts;
 }
 
+void live_consumer_drop(struct live_consumer *c, uint64_t packets)
+{
+    c->dropped += packets;
+    c->src->dropped += packets;
+}
+
 /* Stand at the newest key frame if it is not older than packet `from`. */
 static bool seek_key(struct live_consumer *c, uint64_t from)
 {
@@ -186,7 +192,7 @@ static bool at_boundary(const struct live_block *b, uint32_t offset)
 static void skip_to_head(struct live_consumer *c)
 {
     if (c->started)
-        c->dropped += c->src->head - c->seq;
+        live_consumer_drop(c, c->src->head - c->seq);
     c->seq = c->src->head;
 }
 
@@ -209,7 +215,7 @@ static bool find_place(struct live_consumer *c)
     c->config_due |= c->src->configs_seq >= at;
     c->seq = at;
     if (seek_key(c, at)) {
-        c->dropped += c->seq - at;
+        live_consumer_drop(c, c->seq - at);
         return true;
     }
     live_consumer_stand(c, NULL, 0);

@@ -56,6 +56,7 @@ struct live_source {
     char *name;
     struct live_settings set;
     struct live_publisher *publisher;
+    struct live_publisher *claim; /* who will be the next one, if others let it */
     struct live_clock clock;
     struct live_mix *mix; /* while mix_correct is on */
 
@@ -78,8 +79,10 @@ struct live_source {
     unsigned consumers;
     co_usec idle_since;
     uint64_t in_packets, in_bytes, out_bytes, video_packets, audio_packets, keys;
+    uint64_t dropped; /* by all consumers there ever were */
     enum av_codec video, audio;
     struct live_work work;
+    struct live_note *note;
 };
 
 void live_registry_leave(struct live_source *src);
@@ -95,6 +98,8 @@ void live_wire_forget_key(struct live_wire *w);
 void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t offset);
 /* It starts at the newest key frame: with the configuration in force there. */
 void live_consumer_start(struct live_consumer *c, int64_t dts);
+/* It was too slow for so many packets. */
+void live_consumer_drop(struct live_consumer *c, uint64_t packets);
 struct live_block *live_block_ref(struct live_block *b);
 struct live_block *live_block_unref(struct live_block *b); /* always NULL */
 

@@ -125,6 +125,17 @@ size_t live_registry_count(const struct live_registry *r)
     return r->count;
 }
 
+struct live_source **live_registry_all(struct live_registry *r, size_t *n)
+{
+    struct live_source **all = must(malloc((r->count + 1) * sizeof(all[0])));
+
+    *n = 0;
+    for (struct live_source *src = live_registry_next(r, NULL); src;
+         src = live_registry_next(r, src))
+        all[(*n)++] = live_source_ref(src);
+    return all;
+}
+
 struct live_source *live_registry_next(struct live_registry *r, struct live_source *src)
 {
     size_t i = 0;

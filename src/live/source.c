@@ -75,7 +75,9 @@ struct live_source *live_source_unref(struct live_source *src)
 {
     if (!src || !ref_put(&src->ref))
         return NULL;
-    assert(!src->publisher && !src->wires && !src->parked && !src->readers);
+    assert(!src->publisher && !src->claim && !src->wires && !src->parked && !src->readers);
+    if (src->note)
+        src->note->free(src->note);
     live_registry_leave(src);
     while (src->mix && src->mix->count > 0)
         (void)av_packet_unref(live_mix_pop(src->mix, true));
@@ -94,6 +96,26 @@ const char *live_source_name(const struct live_source *src)
     return src->name;
 }
 
+void live_source_keep(struct live_source *src, struct live_note *note)
+{
+    assert(!src->note);
+    src->note = note;
+}
+
+struct live_note *live_source_kept(const struct live_source *src)
+{
+    return src->note;
+}
+
+size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
+                           size_t max)
+{
+    size_t n = src->configs.n < max ? src->configs.n : max;
+
+    memcpy(out, src->configs.v, n * sizeof(out[0]));
+    return n;
+}
+
 void live_source_settings(struct live_source *src, const struct live_settings *set)
 {
     src->set = *set;
@@ -107,7 +129,7 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
     *out = (struct live_source_stat){
         .in_packets = src->in_packets, .in_bytes = src->in_bytes, .out_bytes = src->out_bytes,
         .video_packets = src->video_packets, .audio_packets = src->audio_packets,
-        .keys = src->keys, .consumers = src->consumers,
+        .keys = src->keys, .dropped = src->dropped, .consumers = src->consumers,
         .log_packets = (size_t)(src->head - src->first), .log_bytes = src->bytes,
         .video = src->video, .audio = src->audio, .key_interval = src->key_interval,
         .publishing = src->publisher != NULL, .work = src->work,
@@ -150,17 +172,49 @@ static void forget_stream(struct live_source *src)
     src->gop_frames = 0;
 }
 
+static void replace(struct live_publisher *old)
+{
+    old->replaced = true;
+    co_stop(old->co);
+}
+
+err_t live_source_claim(struct live_source *src, struct live_publisher *p,
+                        enum live_takeover takeover, co_usec silence)
+{
+    struct live_publisher *const others[] = { src->publisher, src->claim };
+
+    for (int i = 0; i < 2; i++) {
+        if (others[i] && others[i] != p && !gives_way(others[i], p, takeover, silence))
+            return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, others[i]->ip);
+    }
+    if (src->claim && src->claim != p)
+        replace(src->claim);
+    src->claim = p;
+    return NULL;
+}
+
+void live_source_unclaim(struct live_source *src, struct live_publisher *p)
+{
+    if (src->claim == p)
+        src->claim = NULL;
+}
+
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
                         enum live_takeover takeover, co_usec silence)
 {
-    struct live_publisher *old = src->publisher;
+    struct live_publisher *old;
+    err_t err;
 
-    if (old && !gives_way(old, p, takeover, silence))
-        return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, old->ip);
+    if (p->replaced)
+        return err_new(ERR_REPLACED, "%s, before it began", src->name);
+    err = live_source_claim(src, p, takeover, silence);
+    if (err)
+        return err;
+    src->claim = NULL;
+    old = src->publisher;
     if (old) {
         live_source_end(src, old);
-        old->replaced = true;
-        co_stop(old->co);
+        replace(old);
     }
     src->publisher = p;
     src->idle_since = co_now();

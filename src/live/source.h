@@ -46,6 +46,7 @@ struct live_work {
 struct live_source_stat {
     uint64_t in_packets, in_bytes, out_bytes;
     uint64_t video_packets, audio_packets, keys;
+    uint64_t dropped; /* packets that players were too slow for, all of them together */
     unsigned consumers;
     size_t log_packets, log_bytes, wire_bytes;
     enum av_codec video, audio; /* AV_CODEC_NONE before the first packet */
@@ -64,11 +65,23 @@ struct live_source *live_registry_find(struct live_registry *r, const char *name
 size_t live_registry_count(const struct live_registry *r);
 /* Walk all sources: next(r, NULL) is the first. Not across a yield. */
 struct live_source *live_registry_next(struct live_registry *r, struct live_source *src);
+/* For a walk that yields: all sources there are now, each with a reference, as malloc'ed array. */
+struct live_source **live_registry_all(struct live_registry *r, size_t *n);
 
 struct live_source *live_source_new(const char *name, const struct live_settings *set);
 struct live_source *live_source_ref(struct live_source *src);
 struct live_source *live_source_unref(struct live_source *src); /* always NULL; NULL is fine */
 const char *live_source_name(const struct live_source *src);
+/* What those above keep with a source, one thing, freed with it: free(note) is called while the
+ * source is still whole. */
+struct live_note {
+    void (*free)(struct live_note *note);
+};
+void live_source_keep(struct live_source *src, struct live_note *note);
+struct live_note *live_source_kept(const struct live_source *src); /* or NULL */
+/* Decoder configuration and metadata in force now, borrowed until the next yield; how many. */
+size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
+                           size_t max);
 /* Settings changed by a reload: the next packet obeys. */
 void live_source_settings(struct live_source *src, const struct live_settings *set);
 void live_source_stat(const struct live_source *src, struct live_source_stat *out);
@@ -81,6 +94,13 @@ co_usec live_source_idle_since(const struct live_source *src);
  * time goes on. */
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
                         enum live_takeover takeover, co_usec silence);
+/* One that must ask others first whether it may keeps the place for itself meanwhile: claim, ask,
+ * then begin or unclaim. ERR_STREAM_BUSY as of begin; the stream's publisher goes on. A claim gives
+ * way to another by the same rules, and is then told as a publisher is. */
+err_t live_source_claim(struct live_source *src, struct live_publisher *p,
+                        enum live_takeover takeover, co_usec silence)
+    __attribute__((warn_unused_result));
+void live_source_unclaim(struct live_source *src, struct live_publisher *p);
 /* Append a packet, stamped `ms` by the publisher. Its dts is set here; from now on it is
  * immutable. Takes a reference of its own. */
 void live_source_push(struct live_source *src, struct av_packet *pkt, uint32_t ms);

@@ -128,7 +128,7 @@ static void seat_waiting(struct live_wire *w, struct live_block *b, uint64_t seq
 
         live_consumer_stand(c, b, b->used);
         if (c->started)
-            c->dropped += seq - c->seq;
+            live_consumer_drop(c, seq - c->seq);
         c->started = true;
         c->seq = seq;
         live_consumer_start(c, dts);

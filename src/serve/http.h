@@ -17,7 +17,9 @@ struct http_session; /* owned by its coroutine */
 struct io_tls_server;
 
 /* What an endpoint serves; endpoints that are written twice serve both. */
-enum http_ports { HTTP_PORT_SERVER = 1, HTTP_PORT_API = 2, HTTP_PORT_ALL = 3 };
+enum http_ports {
+    HTTP_PORT_SERVER = 1, HTTP_PORT_API = 2, HTTP_PORT_ALL = 3, HTTP_PORT_EXPORTER = 4,
+};
 
 /* Shared by all HTTP connections; owned by the program. */
 struct http_service {

@@ -8,7 +8,9 @@
 #include "proto/http/ws.h"
 #include "serve/http_mux.h"
 #include "serve/http_live_ws.h"
+#include "serve/roster.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,41 @@ struct playing {
     const char *vhost;        /* as it was asked for */
     uint64_t dropped;         /* as the log was told last */
     co_usec began_at;
+    struct kbps in_kbps, out_kbps;
+    struct roster_client who;
+    const char *tc_url, *page_url;
+    struct co *co;
+    bool kicked;
 };
+
+/* ---- what the server's lists know of it */
+
+static void describe(struct roster_client *c, struct roster_info *out)
+{
+    struct playing *p = (struct playing *)(void *)((char *)c - offsetof(struct playing, who));
+    const struct io *io = p->x->io;
+    co_usec now = co_clock();
+
+    kbps_sample(&p->in_kbps, io->bytes_in, now);
+    kbps_sample(&p->out_kbps, io->bytes_out, now);
+    *out = (struct roster_info){
+        .ip = p->x->ip, .tc_url = p->tc_url, .page_url = p->page_url, .swf_url = "",
+        .began_at = p->began_at, .in = io->bytes_in, .out = io->bytes_out,
+        .in_kbps = p->in_kbps.s30_kbps, .out_kbps = p->out_kbps.s30_kbps,
+    };
+}
+
+static void kick(struct roster_client *c)
+{
+    struct playing *p = (struct playing *)(void *)((char *)c - offsetof(struct playing, who));
+
+    p->kicked = true;
+    co_stop(p->co);
+}
+
+static const struct roster_kind listed = { describe, kick };
+
+/* ---- its turns */
 
 static void obey_settings(struct playing *p, const struct conf_vhost *v)
 {
@@ -71,6 +107,11 @@ static void sample(struct playing *p, co_usec now)
 {
     struct serve *serve = p->x->serve;
 
+    if ((p->sender.turns & 15) == 0) {
+        kbps_sample(&p->in_kbps, p->x->io->bytes_in, now);
+        kbps_sample(&p->out_kbps, p->x->io->bytes_out, now);
+        roster_count(&p->who, p->x->io->bytes_in, p->x->io->bytes_out);
+    }
     if (!pithy_due(&serve->pithy, PITHY_HTTP, now, serve->conf->pithy_print))
         return;
     log_trace("%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", pithy_name(PITHY_HTTP),
@@ -202,7 +243,6 @@ static err_t play(struct playing *p)
     p->promise = &promise;
     p->sender = (struct live_sender){ .io = p->x->io, .arg = p, .on_readable = on_readable,
                                       .on_turn = on_turn };
-    p->began_at = co_now();
     p->generation = p->x->serve->generation;
     obey_settings(p, p->x->vhost);
     open_consumer(p);
@@ -216,14 +256,55 @@ static err_t play(struct playing *p)
     return err;
 }
 
-static char *stream_name(const struct http_exchange *x, const struct http_live_name *n)
+__attribute__((format(printf, 1, 2)))
+static char *text_of(const char *fmt, ...)
 {
-    char *name;
+    char *text;
+    va_list ap;
 
-    if (asprintf(&name, "%s/%.*s/%.*s", x->vhost->name, (int)n->app_size, n->app,
-                 (int)n->stream_size, n->stream) < 0)
+    va_start(ap, fmt);
+    if (vasprintf(&text, fmt, ap) < 0)
         abort();
-    return name;
+    va_end(ap);
+    return text;
+}
+
+/* The names of the stream, as all protocols tell them; malloc'ed. */
+struct names {
+    struct serve_stream of;
+    char *app, *name, *param, *tc_url;
+};
+
+static void names_make(struct names *n, const struct http_exchange *x,
+                       const struct http_live_name *from)
+{
+    const char *page = http_request_field(x->req, "Referer");
+    const char *host = http_request_field(x->req, "Host");
+
+    n->app = text_of("%.*s", (int)from->app_size, from->app);
+    n->name = text_of("%.*s", (int)from->stream_size, from->stream);
+    n->param = text_of("%s%s", *x->req->query ? "?" : "", x->req->query);
+    n->tc_url = text_of("http%s://%s/%s", x->tls ? "s" : "", host ? host : x->vhost->name, n->app);
+    n->of = (struct serve_stream){ x->vhost->name, n->app, n->name, n->param, n->tc_url,
+                                   page ? page : "", x->ip };
+}
+
+static struct live_source *source_of(struct http_exchange *x, const struct names *n)
+{
+    struct live_settings set = serve_live_settings(x->conf, x->vhost);
+    char *whole = text_of("%s/%s/%s", x->vhost->name, n->app, n->name);
+    struct live_source *src = live_registry_get(x->serve->streams, whole, &set);
+
+    free(whole);
+    return src;
+}
+
+static void names_free(struct names *n)
+{
+    free(n->app);
+    free(n->name);
+    free(n->param);
+    free(n->tc_url);
 }
 
 /* The answer's head, which says that the end of the connection is the end of the stream. */
@@ -247,18 +328,24 @@ static err_t begin(struct http_exchange *x, const struct http_live_kind *kind,
 static err_t serve_player(struct http_exchange *x, const struct http_live_kind *kind,
                           const struct http_live_name *name, struct http_live_ws *ws)
 {
-    struct live_settings set = serve_live_settings(x->conf, x->vhost);
-    struct playing p = { .x = x, .kind = kind, .ws = ws, .vhost = x->vhost->name };
-    char *text = stream_name(x, name);
+    struct playing p = { .x = x, .kind = kind, .ws = ws, .vhost = x->vhost->name,
+                         .began_at = co_now(), .co = co_self() };
+    struct names names;
     const uint8_t *rest;
     size_t left;
     err_t err;
 
-    p.src = live_registry_get(x->serve->streams, text, &set);
+    names_make(&names, x, name);
+    p.tc_url = names.tc_url;
+    p.page_url = names.of.page_url;
+    p.src = source_of(x, &names);
     x->serve->players++;
+    kbps_init(&p.in_kbps, x->io->bytes_in, co_now());
+    kbps_init(&p.out_kbps, x->io->bytes_out, co_now());
+    roster_enter(x->serve->roster, &p.who, &listed, ROSTER_FLV_PLAY, NULL, &names.of, p.src);
     log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
-              ws ? "ws" : "http", kind->end, x->ip, x->port, text, x->req->query);
-    free(text);
+              ws ? "ws" : "http", kind->end, x->ip, x->port, live_source_name(p.src),
+              x->req->query);
     err = begin(x, kind, ws);
     http_reader_leave(x->reader, &rest, &left);
     if (!err && ws)
@@ -266,7 +353,13 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     if (!err)
         err = play(&p);
     x->serve->players--;
+    if (p.kicked && err_code(err) == ERR_STOPPED) {
+        err_free(&err);
+        err = err_new(ERR_KICKED, "%s", x->ip);
+    }
+    roster_leave(&p.who, x->io->bytes_in, x->io->bytes_out, err);
     (void)live_source_unref(p.src);
+    names_free(&names);
     if (err) { /* a stream's player is worth a line, whatever ended it */
         log_trace("HTTP client played for %lld ms, %llu bytes",
                   (long long)(co_now() - p.began_at) / 1000,

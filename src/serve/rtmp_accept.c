@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Most clients leave most of it empty: that costs nothing. */
 static char *copy(const char *text)
 {
-    char *made = strdup(text);
+    char *made = *text ? strdup(text) : NULL;
 
-    if (!made)
+    if (*text && !made)
         abort();
     return made;
 }
@@ -121,6 +122,7 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
         return reject(s, c, err);
     s->tc_url = copy(connect.tc_url);
     s->page_url = copy(connect.page_url);
+    s->swf_url = copy(connect.swf_url);
     log_trace("connect app, tcUrl=%.256s, pageUrl=%.256s, swfUrl=%.256s, schema=%s, vhost=%s, "
               "port=%d, app=%s, args=%s", connect.tc_url, connect.page_url, connect.swf_url,
               url.schema, url.vhost, url.port, url.app, connect.extra ? "(obj)" : "null");

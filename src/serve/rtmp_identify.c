@@ -60,7 +60,7 @@ static err_t on_wanted(struct rtmp_session *s, const char *name, uint32_t stream
 
     rtmp_url_free(&s->url);
     s->stream_id = stream_id ? stream_id : STREAM_ID;
-    err = rtmp_url_resolve(&s->url, s->tc_url, name);
+    err = rtmp_url_resolve(&s->url, s->tc_url ? s->tc_url : "", name);
     if (!err && !s->url.stream[0])
         err = err_new(ERR_RTMP_CONNECT, "the stream has no name");
     return err;

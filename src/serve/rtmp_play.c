@@ -120,10 +120,8 @@ static void sample(struct playing *p, co_usec now)
 {
     struct rtmp_session *s = p->s;
 
-    if ((p->sender.turns & 15) == 0) {
-        kbps_sample(&s->in_kbps, s->io->bytes_in, now);
-        kbps_sample(&s->out_kbps, s->io->bytes_out, now);
-    }
+    if ((p->sender.turns & 15) == 0)
+        rtmp_session_count(s, now);
     if (!pithy_due(&s->serve->pithy, PITHY_PLAY, now, s->conf->pithy_print))
         return;
     log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
@@ -183,6 +181,7 @@ static err_t play(struct playing *p)
     p->src = live_registry_get(s->serve->streams, name, &set);
     free(name);
     s->serve->players++;
+    rtmp_session_enter(s, ROSTER_RTMP_PLAY, p->src);
     err = tell_started(s);
     if (!err) {
         obey_settings(p);
@@ -193,6 +192,7 @@ static err_t play(struct playing *p)
         io_tcp_nodelay(s->io, true);
     }
     s->serve->players--;
+    rtmp_session_leave(s, err);
     p->src = live_source_unref(p->src);
     return err;
 }

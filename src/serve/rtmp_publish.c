@@ -153,8 +153,7 @@ static void sample(struct publishing *p)
     if (p->sampled_at == 0)
         co_stack_trim(); /* the first messages went deep: log lines, decoder configurations */
     p->sampled_at = p->messages;
-    kbps_sample(&s->in_kbps, s->io->bytes_in, now);
-    kbps_sample(&s->out_kbps, s->io->bytes_out, now);
+    rtmp_session_count(s, now);
     if (!pithy_due(&s->serve->pithy, PITHY_PUBLISH, now, s->conf->pithy_print))
         return;
     log_trace("%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%d, p1stpt=%d, pnt=%d",
@@ -220,8 +219,7 @@ static err_t begin(struct publishing *p)
         [CONF_TAKEOVER_ON] = LIVE_TAKEOVER_ON,
     };
     bool replaces = live_source_publishing(p->src);
-    struct serve_stream names = { s->vhost->name, s->url.app, s->url.stream, s->url.param,
-                                  s->tc_url, s->page_url, s->ip };
+    struct serve_stream names = rtmp_session_names(s);
     err_t err;
 
     p->publisher = (struct live_publisher){ .co = s->co, .ip = s->ip, .active_at = co_now() };
@@ -230,6 +228,7 @@ static err_t begin(struct publishing *p)
     if (err)
         return err;
     s->serve->publishers++;
+    rtmp_session_enter(s, s->fc_publish ? ROSTER_FMLE_PUBLISH : ROSTER_FLASH_PUBLISH, p->src);
     if (replaces) {
         log_trace("takes over %s", live_source_name(p->src));
         s->serve->on_unpublish(s->serve->arg, p->src);
@@ -238,11 +237,12 @@ static err_t begin(struct publishing *p)
     return NULL;
 }
 
-static void end(struct publishing *p)
+static void end(struct publishing *p, err_t why)
 {
     struct serve *serve = p->s->serve;
 
     serve->publishers--;
+    rtmp_session_leave(p->s, why);
     if (!p->publisher.replaced)
         serve->on_unpublish(serve->arg, p->src);
     live_source_end(p->src, &p->publisher);
@@ -320,7 +320,7 @@ static err_t publish(struct publishing *p)
         err = refuse(s, RTMP_PUBLISH_BAD_NAME, err);
     } else {
         err = published(p);
-        end(p);
+        end(p, err);
     }
     (void)live_source_unref(p->src);
     return err;

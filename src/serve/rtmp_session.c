@@ -60,6 +60,7 @@ void rtmp_session_free(struct rtmp_session *s)
     (void)io_tls_server_unref(s->tls);
     free(s->tc_url);
     free(s->page_url);
+    free(s->swf_url);
     free(s);
 }
 
@@ -154,6 +155,9 @@ static err_t reason(struct rtmp_session *s, err_t err)
     if (s->late && !s->timer.prev && err_code(err) == ERR_STOPPED) {
         err_free(&err);
         err = err_new(ERR_IO_TIMEOUT, "no %s in time", s->late);
+    } else if (s->kicked && err_code(err) == ERR_STOPPED) {
+        err_free(&err);
+        err = err_new(ERR_KICKED, "%s", s->ip);
     }
     return err;
 }

@@ -14,6 +14,7 @@
 #include "proto/rtmp/conn.h"
 #include "proto/rtmp/reply.h"
 #include "proto/rtmp/url.h"
+#include "serve/roster.h"
 #include "serve/rtmp.h"
 
 enum { RTMP_REPLY_MAX = 64 * 1024 };
@@ -38,12 +39,14 @@ struct rtmp_session {
 
     char ip[IO_ADDR_SIZE];
     int port;
-    char *tc_url, *page_url; /* from connect */
+    char *tc_url, *page_url, *swf_url; /* from connect; NULL when not told */
     bool fc_publish;         /* the client sent FCPublish: it waits for onFCPublish */
     struct rtmp_url url;     /* of the stream, once one is asked for */
     uint32_t stream_id;      /* of the message that asked */
     co_usec began_at;
     struct kbps in_kbps, out_kbps;
+    struct roster_client who; /* while it publishes or plays */
+    bool kicked;              /* somebody wanted it to end */
 };
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
@@ -76,6 +79,14 @@ err_t rtmp_session_tell(struct rtmp_session *s, enum rtmp_status status, const c
 /* Put an onStatus (and more of the kind) into a batch. */
 void rtmp_session_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
                              const char *text);
+
+/* In the server's lists while it publishes or plays; `why` is borrowed. */
+void rtmp_session_enter(struct rtmp_session *s, enum roster_type type, struct live_source *src);
+void rtmp_session_leave(struct rtmp_session *s, err_t why);
+/* Take the bit rates; every few seconds. */
+void rtmp_session_count(struct rtmp_session *s, co_usec now);
+/* What the stream is called; the strings are the session's. */
+struct serve_stream rtmp_session_names(const struct rtmp_session *s);
 
 /* "vhost/app/stream", malloc'ed. */
 char *rtmp_session_stream_name(const struct rtmp_session *s);

@@ -12,6 +12,8 @@
 #include "conf/conf.h"
 #include "live/source.h"
 
+struct roster;
+
 /* The names of a stream: what was asked for, resolved. Strings are the session's. */
 struct serve_stream {
     const char *vhost, *app, *name;
@@ -24,7 +26,9 @@ struct serve {
     struct conf *conf;    /* the snapshot in force: take a reference to keep it */
     unsigned generation;  /* changes with each new snapshot */
     struct live_registry *streams;
+    struct roster *roster; /* who is on; NULL: nobody asks */
     const char *signature, *version; /* who we are, for those who ask */
+    const char *server_id, *service_id; /* which server, and which run of it */
     struct pithy pithy;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

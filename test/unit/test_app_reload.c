@@ -74,7 +74,7 @@ static int setup(void **state)
     write_file(port, "max_connections 100;");
     assert_ok(conf_load(&c, &source, NULL));
     log_init(&log);
-    server = server_new(c);
+    server = server_new(c, "vid-test");
     conf_unref(c);
     assert_ok(server_listen(server));
     lines[0] = '\0';

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* api.h - the HTTP API: what a row of it is, and how it is answered.
+ *
+ * A row has a path below /api/v1/, a sentence of help and a function. Who is called finds the
+ * common fields written ("code", "server", "service", "pid") and adds its own; the object is closed
+ * and sent behind it. JSONP, CORS, Basic authentication and wrong methods are seen to before.
+ */
+#ifndef APP_API_H
+#define APP_API_H
+
+#include "app/machine.h"
+#include "app/reload.h"
+#include "base/jput.h"
+#include "serve/http.h"
+
+struct api; /* owned by the server */
+struct forwards;
+
+/* What it tells about; borrowed. */
+struct api_parts {
+    struct serve *serve;
+    struct http_mux *mux;
+    const struct machine *machine;
+    struct reload_report *reload;
+    struct forwards *forwards;
+    unsigned (*connections)(void *arg);
+    void *arg;
+};
+
+struct api_call {
+    const struct api_parts *of;
+    struct http_exchange *x;
+    enum http_verb verb;  /* what is wanted: of JSONP what `method=` says */
+    const char *rest;     /* of the path, behind that of the row; "" without */
+    struct jput j;
+    struct wr out;
+    char callback[64];    /* of JSONP, or "" */
+    bool begun;           /* a part of the answer is on its way */
+    co_usec slice;        /* since when nobody else ran */
+};
+
+#define API_READ (1u << HTTP_VERB_GET)
+
+struct api_row {
+    const char *path;  /* "summaries", "streams/": with a slash also all below it */
+    const char *help;  /* in the list at /api/v1/; NULL: not listed */
+    unsigned methods;  /* 1u << enum http_verb ... */
+    err_t (*answer)(struct api_call *c); /* yields */
+};
+
+/* Numbers of errors in answers, as users of such servers know them. */
+enum api_code {
+    API_NO_VHOST = 2014, API_NO_STREAM = 2048, API_NO_CLIENT = 2049, API_RAW_DISABLED = 1061,
+    API_RAW_PARAMS = 1062, API_SYSTEM = 1100, API_EXPORTER_OFF = 1090,
+};
+
+struct api *api_new(const struct api_parts *parts);
+void api_free(struct api *a);
+/* Rows stay the caller's and must outlive it. */
+void api_mount(struct api *a, const struct api_row *rows, size_t n);
+
+/* In a loop over what may be many: sends what has gathered, lets others run. Pointers into shared
+ * tables are stale behind it. */
+err_t api_breathe(struct api_call *c) __attribute__((warn_unused_result));
+/* The answer is this number and nothing else. Nothing may have been sent. */
+err_t api_error(struct api_call *c, int code) __attribute__((warn_unused_result));
+/* A parameter of the query as a number, or `otherwise`. */
+long api_number(const struct api_call *c, const char *key, long otherwise);
+const char *api_param(const struct api_call *c, const char *key, char *buf, size_t size);
+int64_t api_wall_ms(void); /* since 1970 */
+void api_kbps(struct jput *j, int in, int out);
+
+/* Rows of the other files of api_*. */
+extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], api_rows_tests[];
+extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
+
+/* What summaries show, as the member "data"; also for the heartbeat. */
+void api_put_summaries(struct jput *j, const struct api_parts *of);
+
+#endif

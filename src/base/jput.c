@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* jput.c - write JSON: RFC 8259. */
+#include "base/jput.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put(struct wr *w, const char *text)
+{
+    wr_bytes(w, text, strlen(text));
+}
+
+/* How many bytes of UTF-8 (RFC 3629) begin here: 0 if it is none. */
+static size_t utf8_size(const unsigned char *p, size_t left)
+{
+    static const struct {
+        unsigned char first, last, low, high; /* of the first byte, and of the second */
+        size_t size;
+    } forms[] = {
+        { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+        { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
+        { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+    };
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        size_t n = forms[i].size;
+
+        if (p[0] < forms[i].first || p[0] > forms[i].last)
+            continue;
+        if (left < n || p[1] < forms[i].low || p[1] > forms[i].high)
+            return 0;
+        for (size_t k = 2; k < n; k++) {
+            if (p[k] >> 6 != 2)
+                return 0;
+        }
+        return n;
+    }
+    return 0;
+}
+
+static void put_control(struct wr *w, unsigned char c)
+{
+    static const char names[] = "\bb\ff\nn\rr\tt";
+    const char *name = c ? strchr(names, c) : NULL;
+    char text[8];
+
+    if (name)
+        (void)snprintf(text, sizeof(text), "\\%c", name[1]);
+    else
+        (void)snprintf(text, sizeof(text), "\\u%04x", c);
+    put(w, text);
+}
+
+static bool is_plain(unsigned char c)
+{
+    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
+static void put_string(struct wr *w, const void *text, size_t size)
+{
+    const unsigned char *p = text, *end = p + size;
+
+    wr_u8(w, '"');
+    while (p < end) {
+        const unsigned char *from = p;
+        size_t n;
+
+        while (p < end && is_plain(*p))
+            p++;
+        wr_bytes(w, from, (size_t)(p - from));
+        if (p == end)
+            break;
+        n = utf8_size(p, (size_t)(end - p));
+        if (n > 0) {
+            wr_bytes(w, p, n);
+            p += n;
+            continue;
+        }
+        if (*p == '"' || *p == '\\') {
+            wr_u8(w, '\\');
+            wr_u8(w, *p);
+        } else if (*p < ' ' || *p == 0x7f) {
+            put_control(w, *p);
+        } else {
+            put(w, "\xef\xbf\xbd");
+        }
+        p++;
+    }
+    wr_u8(w, '"');
+}
+
+static void begin(struct jput *j, const char *key)
+{
+    if (j->comma)
+        wr_u8(j->w, ',');
+    j->comma = true;
+    if (key) {
+        put_string(j->w, key, strlen(key));
+        wr_u8(j->w, ':');
+    }
+}
+
+void jput_open(struct jput *j, const char *key, char bracket)
+{
+    begin(j, key);
+    wr_u8(j->w, (uint8_t)bracket);
+    j->comma = false;
+}
+
+void jput_close(struct jput *j, char bracket)
+{
+    wr_u8(j->w, (uint8_t)bracket);
+    j->comma = true;
+}
+
+void jput_bytes(struct jput *j, const char *key, const void *text, size_t size)
+{
+    begin(j, key);
+    put_string(j->w, text, size);
+}
+
+void jput_text(struct jput *j, const char *key, const char *text)
+{
+    if (text)
+        jput_bytes(j, key, text, strlen(text));
+    else
+        jput_null(j, key);
+}
+
+void jput_int(struct jput *j, const char *key, int64_t v)
+{
+    char text[24];
+
+    begin(j, key);
+    (void)snprintf(text, sizeof(text), "%lld", (long long)v);
+    put(j->w, text);
+}
+
+void jput_uint(struct jput *j, const char *key, uint64_t v)
+{
+    char text[24];
+
+    begin(j, key);
+    (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+    put(j->w, text);
+}
+
+void jput_real(struct jput *j, const char *key, double v, int digits)
+{
+    char text[400];
+    size_t n;
+
+    if (!isfinite(v)) { /* JSON has no such numbers */
+        jput_null(j, key);
+        return;
+    }
+    begin(j, key);
+    n = (size_t)snprintf(text, sizeof(text), "%.*f", digits, v);
+    while (digits > 0 && n > 1 && text[n - 1] == '0')
+        text[--n] = '\0';
+    if (text[n - 1] == '.')
+        text[--n] = '\0';
+    put(j->w, strcmp(text, "-0") == 0 ? "0" : text);
+}
+
+void jput_bool(struct jput *j, const char *key, bool v)
+{
+    begin(j, key);
+    put(j->w, v ? "true" : "false");
+}
+
+void jput_null(struct jput *j, const char *key)
+{
+    begin(j, key);
+    put(j->w, "null");
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* roster_stream.c - who is on: streams and vhosts, their ids and bit rates. */
+#include "serve/roster_impl.h"
+#include "serve/serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sources looked at without letting others run. */
+enum { SLICE = 256 };
+
+/* ---- vhosts */
+
+static struct roster_vhost *vhost_of(struct roster *r, const char *source)
+{
+    size_t n = strcspn(source, "/");
+    struct roster_vhost *v = r->vhosts;
+
+    while (v && (strncmp(v->name, source, n) != 0 || v->name[n]))
+        v = v->next;
+    if (v)
+        return v;
+    v = roster_must(calloc(1, sizeof(*v)));
+    v->name = roster_must(strndup(source, n));
+    kbps_init(&v->in_kbps, 0, co_now());
+    kbps_init(&v->out_kbps, 0, co_now());
+    v->next = r->vhosts;
+    r->vhosts = v;
+    return v;
+}
+
+void roster_free_vhosts(struct roster *r)
+{
+    while (r->vhosts) {
+        struct roster_vhost *v = r->vhosts;
+
+        r->vhosts = v->next;
+        free(v->name);
+        free(v);
+    }
+}
+
+const struct roster_vhost *roster_vhosts(const struct roster *r)
+{
+    return r->vhosts;
+}
+
+/* ---- streams */
+
+/* What went through the source since the last time is the vhost's, too. */
+static void count(struct roster_stream *s, const struct live_source_stat *stat)
+{
+    s->vhost->in += stat->in_bytes - s->in;
+    s->vhost->out += stat->out_bytes - s->out;
+    s->in = stat->in_bytes;
+    s->out = stat->out_bytes;
+}
+
+static void stream_free(struct live_note *note)
+{
+    struct roster_stream *s = (struct roster_stream *)(void *)note;
+    struct live_source_stat stat;
+
+    live_source_stat(s->src, &stat);
+    count(s, &stat);
+    s->vhost->streams--;
+    free(s->app);
+    free(s->name);
+    free(s->tc_url);
+    free(s);
+}
+
+struct roster_stream *roster_stream(struct roster *r, struct live_source *src)
+{
+    struct roster_stream *s = (struct roster_stream *)(void *)live_source_kept(src);
+
+    if (s)
+        return s;
+    s = roster_must(calloc(1, sizeof(*s)));
+    s->note.free = stream_free;
+    s->roster = r;
+    s->vhost = vhost_of(r, live_source_name(src));
+    s->vhost->streams++;
+    s->src = src;
+    s->began_at = co_now();
+    kbps_init(&s->in_kbps, 0, co_now());
+    kbps_init(&s->out_kbps, 0, co_now());
+    live_source_keep(src, &s->note);
+    return s;
+}
+
+static void set(char **field, const char *text)
+{
+    free(*field);
+    *field = roster_must(strdup(text));
+}
+
+void roster_stream_enter(struct roster_client *c, const struct serve_stream *names)
+{
+    struct roster_stream *s = c->stream;
+    bool publishes = roster_type_publishes(c->type);
+
+    if (c->type == ROSTER_FORWARD) {
+        s->forwards++;
+        return;
+    }
+    s->clients++;
+    s->vhost->clients++;
+    if (publishes || !s->tc_url) {
+        set(&s->app, names->app);
+        set(&s->name, names->name);
+        set(&s->tc_url, names->tc_url);
+    }
+    if (publishes)
+        s->publisher = c;
+}
+
+void roster_stream_leave(struct roster_client *c)
+{
+    struct roster_stream *s = c->stream;
+
+    if (c->type == ROSTER_FORWARD) {
+        s->forwards--;
+        return;
+    }
+    s->clients--;
+    s->vhost->clients--;
+    if (s->publisher == c)
+        s->publisher = NULL;
+}
+
+/* ---- names */
+
+void roster_name_id(const struct roster *r, const char *name, char out[ROSTER_NAME_ID_SIZE])
+{
+    static const char set36[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    for (const char *p = r->server_id; *p; p++)
+        h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
+    h *= UINT64_C(1099511628211);
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    h ^= h >> 32;
+    memcpy(out, "vid-", 4);
+    for (int i = 4; i < ROSTER_NAME_ID_SIZE - 1; i++, h /= 36)
+        out[i] = set36[h % 36];
+    out[ROSTER_NAME_ID_SIZE - 1] = '\0';
+}
+
+const char *roster_url(const char *vhost, const char *app, const char *stream, char *buf,
+                       size_t size)
+{
+    bool named = strcmp(vhost, "__defaultVhost__") != 0;
+
+    (void)snprintf(buf, size, "%s/%s/%s", named ? vhost : "", app, stream);
+    return buf;
+}
+
+/* ---- bit rates */
+
+static void sample_stream(struct roster_stream *s)
+{
+    struct live_source_stat stat;
+
+    live_source_stat(s->src, &stat);
+    count(s, &stat);
+    kbps_sample(&s->in_kbps, s->in, co_now());
+    kbps_sample(&s->out_kbps, s->out, co_now());
+}
+
+void roster_sample(struct roster *r)
+{
+    size_t n;
+    struct live_source **all = live_registry_all(r->streams, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        sample_stream(roster_stream(r, all[i]));
+        (void)live_source_unref(all[i]);
+        if (i % SLICE == SLICE - 1)
+            co_yield();
+    }
+    free(all);
+    for (struct roster_vhost *v = r->vhosts; v; v = v->next) {
+        kbps_sample(&v->in_kbps, v->in, co_now());
+        kbps_sample(&v->out_kbps, v->out, co_now());
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmp_roster.c - what the server's lists know of an RTMP client. */
+#include "serve/rtmp_session.h"
+
+static struct rtmp_session *session_of(struct roster_client *c)
+{
+    return (struct rtmp_session *)(void *)((char *)c - offsetof(struct rtmp_session, who));
+}
+
+static void describe(struct roster_client *c, struct roster_info *out)
+{
+    struct rtmp_session *s = session_of(c);
+    co_usec now = co_clock();
+
+    kbps_sample(&s->in_kbps, s->io->bytes_in, now);
+    kbps_sample(&s->out_kbps, s->io->bytes_out, now);
+    *out = (struct roster_info){
+        .ip = s->ip, .tc_url = s->tc_url ? s->tc_url : "",
+        .page_url = s->page_url ? s->page_url : "", .swf_url = s->swf_url ? s->swf_url : "",
+        .began_at = s->began_at, .in = s->io->bytes_in, .out = s->io->bytes_out,
+        .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
+    };
+}
+
+static void kick(struct roster_client *c)
+{
+    struct rtmp_session *s = session_of(c);
+
+    s->kicked = true;
+    co_stop(s->co);
+}
+
+static const struct roster_kind kind = { describe, kick };
+
+struct serve_stream rtmp_session_names(const struct rtmp_session *s)
+{
+    return (struct serve_stream){
+        .vhost = s->vhost->name, .app = s->url.app, .name = s->url.stream,
+        .param = s->url.param, .tc_url = s->tc_url ? s->tc_url : "",
+        .page_url = s->page_url ? s->page_url : "", .ip = s->ip,
+    };
+}
+
+void rtmp_session_enter(struct rtmp_session *s, enum roster_type type, struct live_source *src)
+{
+    struct serve_stream names = rtmp_session_names(s);
+
+    roster_enter(s->serve->roster, &s->who, &kind, type, NULL, &names, src);
+}
+
+void rtmp_session_leave(struct rtmp_session *s, err_t why)
+{
+    roster_leave(&s->who, s->io->bytes_in, s->io->bytes_out, why);
+}
+
+void rtmp_session_count(struct rtmp_session *s, co_usec now)
+{
+    kbps_sample(&s->in_kbps, s->io->bytes_in, now);
+    kbps_sample(&s->out_kbps, s->io->bytes_out, now);
+    roster_count(&s->who, s->io->bytes_in, s->io->bytes_out);
+}

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""The HTTP API: who is on, what they do, kicking them, reloading, passwords, pages of others."""
+import json
+import time
+
+import pytest
+
+import httpapi
+from httpapi import Api
+from procs import free_port, wait_for
+
+
+@pytest.fixture
+def api(srs):
+    def start(vhost="", extra="", more="", user=None, **how):
+        port = free_port()
+        s = srs(vhost, httpapi.conf(port, extra, more), **how)
+        return s, Api(port, user)
+    return start
+
+
+def test_a_stream_and_its_clients(api, source):
+    s, a = api()
+    p = s.push(source, "cam", loop=True)
+    v = s.watch("cam")
+    clients = {c["type"]: c for c in a.wait_clients(2)}
+    assert set(clients) == {"fmle-publish", "rtmp-play"}
+    assert wait_for(lambda: a.stream("cam") and a.stream("cam")["video"], 5)
+    time.sleep(3.2)
+    stream = a.stream("cam")
+    assert stream["url"] == "/live/cam" and stream["app"] == "live" and stream["clients"] == 2
+    assert stream["video"] == {"codec": "H264", "profile": stream["video"]["profile"],
+                               "level": stream["video"]["level"], "width": 640, "height": 360}
+    assert stream["audio"]["codec"] == "AAC" and stream["audio"]["channel"] == 2
+    assert stream["publish"] == {"active": True, "cid": clients["fmle-publish"]["id"]}
+    assert stream["recv_bytes"] > 50000 and stream["send_bytes"] > 50000
+    assert stream["kbps"]["recv_30s"] > 100 and stream["kbps"]["send_30s"] > 100
+    assert abs(stream["live_ms"] / 1000 - time.time()) < 5, "it is the time now"
+    assert 3000 < stream["age_ms"] < 60000
+    one = a.get("streams/" + stream["id"])["stream"]
+    assert one["name"] == "cam" and one["id"] == stream["id"]
+    for c in a.clients():
+        got = a.get("clients/" + c["id"])["client"]
+        assert got["stream"] == stream["id"] and got["vhost"] == stream["vhost"]
+        assert got["ip"] == "127.0.0.1" and got["name"] == "cam" and got["url"] == "/live/cam"
+        assert got["tcUrl"].startswith("rtmp://127.0.0.1") and got["publish"] == (
+            got["type"] != "rtmp-play")
+        assert 3 < got["alive"] < 60
+        assert max(got["kbps"].values()) > 100, got
+        assert f"[{c['id']}]" in s.log(), "the same id as in the log"
+    vhost = a.get("vhosts/")["vhosts"][0]
+    assert vhost["name"] == "__defaultVhost__" and vhost["clients"] == 2 and vhost["streams"] == 1
+    assert a.get("vhosts/" + vhost["id"])["vhost"]["recv_bytes"] > 50000
+    p.stop()
+    p.client.close()
+    v.stop()
+    v.client.close()
+    assert wait_for(lambda: not a.streams(), 5), "a stream without anybody disappears"
+    a.wait_clients(0)
+    system = a.get("summaries")["data"]["system"]
+    assert system["srs_recv_bytes"] > 50000 and system["srs_send_bytes"] > 50000
+
+
+def test_flv_player_is_listed_and_kicked(api, source):
+    import socket
+    web = free_port()
+    s, a = api("http_remux { enabled on; }",
+               more=f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}")
+    s.push(source, "cam", loop=True)
+    with socket.create_connection(("127.0.0.1", web), 5) as c:
+        c.sendall(b"GET /live/cam.flv?token=1 HTTP/1.1\r\nHost: me\r\nReferer: http://p/x\r\n\r\n")
+        c.recv(100)
+        got = next(x for x in a.wait_clients(2) if x["type"] == "flv-play")
+        assert got["pageUrl"] == "http://p/x" and got["tcUrl"] == "http://me/live"
+        assert wait_for(lambda: a.get("clients/" + got["id"])["client"]["send_bytes"] > 10000, 5)
+        assert a.kick(got["id"])["code"] == 0
+        c.settimeout(5)
+        while c.recv(65536):
+            pass
+    a.wait_clients(1)
+    assert s.wait_log(rf"\[{got['id']}\].*KICKED", 3)
+
+
+@pytest.mark.parametrize("kind", ["publisher", "player"])
+def test_kick(api, source, kind):
+    s, a = api()
+    p = s.push(source, loop=True)
+    v = s.watch()
+    assert v.wait(lambda got: len(got) > 30, 5)
+    wanted = kind == "publisher"
+    cid = next(c["id"] for c in a.wait_clients(2) if c["publish"] == wanted)
+    assert a.kick(cid)["code"] == 0
+    assert s.wait_log(rf"\[{cid}\].*KICKED", 3), "the log says why"
+    assert wait_for(lambda: all(c["id"] != cid for c in a.clients()), 3)
+    if kind == "publisher":
+        assert wait_for(lambda: not p.is_alive(), 3)
+        assert v.ended is None, "players stay"
+    else:
+        assert wait_for(lambda: v.ended is not None, 3)
+        assert p.error is None
+    assert a.kick(cid) == {"code": 2049}, "gone"
+
+
+def test_pages_of_lists(api, source):
+    s, a = api()
+    for i in range(5):
+        s.push(source, f"s{i}", loop=True)
+    players = [s.player(f"s{i % 5}") for i in range(20)]
+    a.wait_clients(25)
+    seen = []
+    for start in range(0, 30, 7):
+        got = a.get(f"clients?start={start}&count=7")
+        assert got["total"] == 25
+        seen += [c["id"] for c in got["clients"]]
+    assert len(seen) == 25 and len(set(seen)) == 25
+    assert len(a.get("clients")["clients"]) == 10, "ten, if nothing is said"
+    assert len(a.get("clients?count=0")["clients"]) == 1
+    assert len(a.get("clients?count=-4&start=-1")["clients"]) == 1
+    assert len(a.get("clients?count=x")["clients"]) == 10
+    assert a.get("clients?start=1000")["clients"] == []
+    names = {x["name"] for start in (0, 2, 4) for x in a.get(f"streams?start={start}&count=2")["streams"]}
+    assert names == {f"s{i}" for i in range(5)}
+    for p in players:
+        p.close()
+
+
+def test_names_that_are_no_utf8_and_ids_of_vhosts(api, source):
+    s, a = api("vhost a.b { }\nvhost __defaultVhost__ { }")
+    s.push(source, b"caf\xe9\"<b>".decode("latin-1"), loop=True, app="live",
+           tcurl=f"rtmp://127.0.0.1:{s.port}/live?vhost=a.b")
+    assert wait_for(a.streams, 3)
+    stream = a.streams()[0]
+    assert stream["url"].startswith("a.b/live/caf"), stream["url"]
+    vhosts = {v["name"]: v for v in a.get("vhosts")["vhosts"]}
+    assert set(vhosts) == {"a.b", "__defaultVhost__"}
+    assert vhosts["a.b"]["id"] == stream["vhost"] and vhosts["a.b"]["clients"] == 1
+    assert vhosts["__defaultVhost__"]["clients"] == 0
+
+
+def test_reload_and_its_report(api):
+    s, a = api(extra="raw_api { enabled on; allow_reload on; }")
+    before = a.get("raw?rpc=reload-fetch")["data"]
+    assert before["state"] == 0
+    text = open(s.conf_path).read().replace("pithy_print_ms 10000", "pithy_print_ms 5000")
+    open(s.conf_path, "w").write(text.replace("crossdomain", "crossdomain"))
+    assert a.get("raw?rpc=reload")["code"] == 0
+
+    def fetched():
+        got = a.get("raw?rpc=reload-fetch")["data"]
+        return got if got["state"] == 90 and got["rid"] != before["rid"] else None
+    got = wait_for(fetched, 5)
+    assert got["err"] == 0 and got["applied"] == 1 and "pithy_print_ms" in got["changes"][0]
+    before = got
+    open(s.conf_path, "w").write(text + "\nnonsense on;\n")
+    a.get("raw?rpc=reload")
+    got = wait_for(fetched, 5)
+    assert got["err"] == 1023 and "nonsense" in got["msg"], got
+    open(s.conf_path, "w").write(text)
+
+
+def test_reload_must_be_allowed(api):
+    _, a = api()
+    assert a.get("raw?rpc=reload") == {"code": 1061}
+    assert a.get("raw?rpc=raw")["http_api"]["raw_api"]["enabled"] is False
+
+
+def test_password(api):
+    s, a = api(extra="auth { enabled on; username me; password secret; }", user="me:secret")
+    assert a.get("versions")["code"] == 0
+    for user in (None, "me:wrong", "me", ":", "you:secret"):
+        status, headers, _ = Api(a.port, user).raw("/api/v1/versions")
+        assert status == 401 and headers["www-authenticate"].startswith("Basic")
+    for token in ("Basic", "Basic =", "Basic %%%%", "x" * 5000, "Basic " + "A" * 4000):
+        status, _, _ = Api(a.port).raw("/api/v1/streams", headers={"Authorization": token})
+        assert status == 401
+    assert s.client() is not None
+
+
+def test_pages_of_other_origins(api):
+    _, a = api()
+    status, headers, body = a.raw("/api/v1/streams", "OPTIONS", headers={"Origin": "http://x"})
+    assert status == 200 and headers["access-control-allow-origin"] == "*" and not body
+    status, headers, _ = a.raw("/api/v1/streams", headers={"Origin": "http://x"})
+    assert headers["access-control-allow-origin"] == "*"
+    _, b = api(extra="crossdomain off;")
+    status, headers, _ = b.raw("/api/v1/streams", "OPTIONS")
+    assert status == 405 and "access-control-allow-origin" not in headers
+
+
+def test_one_port_for_both(srs, source):
+    port = free_port()
+    s = srs("http_remux { enabled on; }",
+            httpapi.conf(port, more=f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}"))
+    a = Api(port)
+    s.push(source, "cam", loop=True)
+    assert wait_for(a.streams, 3)
+    import urllib.request
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/live/cam.flv", timeout=5) as r:
+        assert r.read(3) == b"FLV"
+
+
+def test_https(srs, tmp_path):
+    import ssl
+    import subprocess
+    import urllib.request
+    port, tls = free_port(), free_port()
+    key, cert = tmp_path / "k.pem", tmp_path / "c.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-keyout", key, "-out", cert, "-subj", "/CN=localhost", "-days", "2"],
+                   check=True, capture_output=True, timeout=20)
+    srs("", httpapi.conf(port, f"https {{ enabled on; listen 127.0.0.1:{tls}; key {key}; cert {cert}; }}"))
+    none = ssl.create_default_context()
+    none.check_hostname, none.verify_mode = False, ssl.CERT_NONE
+    with urllib.request.urlopen(f"https://127.0.0.1:{tls}/api/v1/versions", timeout=5, context=none) as r:
+        assert json.load(r)["code"] == 0
+
+
+def test_versions_are_told_by_the_web_port_too(srs):
+    web = free_port()
+    srs("", f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}")
+    assert Api(web).get("versions")["data"]["major"] >= 1
+    assert Api(web).raw("/api/v1/streams")[0] == 404
+
+
+def test_summaries(api):
+    s, a = api()
+    data = wait_for(lambda: (lambda d: d if d["ok"] else None)(a.get("summaries")["data"]), 5)
+    assert data["self"]["pid"] == s.pid and data["self"]["argv"].endswith(".conf")
+    assert data["self"]["mem_kbyte"] > 1000
+    assert data["system"]["mem_ram_kbyte"] > 100000 and data["system"]["cpus_online"] >= 1
+    assert data["system"]["ilde_time"] == data["system"]["idle_time"] > 0
+    again = a.get("versions")
+    assert again["service"] == a.get("versions")["service"] and len(again["service"]) == 8
+    assert again["server"].startswith("vid-") and again["pid"] == str(s.pid)
