@@ -15,7 +15,7 @@ enum {
     FINE = 64, FINE_MAX = 1024,
     COARSE = 256, COARSE_MAX = 32 * 1024,
     CLASSES = FINE_MAX / FINE + COARSE_MAX / COARSE,
-    KEPT_MAX = 2 << 20, /* bytes, of all classes */
+    KEPT_LEAST = 1 << 20, KEPT_SHARE = 16, /* bytes, of all classes; and one in so many more */
 };
 
 /* A dead packet in the list of its class. */
@@ -25,7 +25,7 @@ struct dead {
 
 static _Thread_local long live;
 static _Thread_local struct dead *kept[CLASSES];
-static _Thread_local size_t kept_bytes;
+static _Thread_local size_t kept_bytes, live_bytes;
 
 /* The class of a size, and how much is allocated for it. CLASSES: none, as much as it is. */
 static unsigned class_of(size_t *size)
@@ -49,6 +49,7 @@ static void *get(size_t size)
     unsigned class = class_of(&size);
     struct dead *d = class < CLASSES ? kept[class] : NULL;
 
+    live_bytes += size;
     if (!d)
         return malloc(size);
     kept[class] = d->next;
@@ -64,7 +65,8 @@ static void put(void *p, size_t size)
 #if defined(__SANITIZE_ADDRESS__)
     class = CLASSES; /* the sanitizer shall see who uses it */
 #endif
-    if (class == CLASSES || kept_bytes + size > KEPT_MAX) {
+    live_bytes -= size;
+    if (class == CLASSES || kept_bytes + size > KEPT_LEAST + live_bytes / KEPT_SHARE) {
         free(p);
         return;
     }
