@@ -98,6 +98,7 @@ def test_process_line(srs):
 def test_banner(srs):
     """The first lines say version and configuration; the last that it ended."""
     s = srs()
+    assert s.wait_log(rf"listening on .*{s.port}", 3)
     text = s.log()
     head = "\n".join(text.splitlines()[:30])
     assert re.search(r"\d+\.\d+\.\d+", head)
@@ -130,6 +131,7 @@ def test_old_level_names(srs):
 
 def test_utc_time(srs):
     s = srs(glob="utc_time on;", env={"TZ": "Asia/Shanghai"})
+    assert s.wait_log(r"listening on", 3)
     now = time.gmtime()
     first = LINE.match(lines(s)[0])
     hour = int(first.group(0)[12:14])
