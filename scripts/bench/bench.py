@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """bench.py quick|full - load our server and nginx-rtmp in turn, and write down what it cost."""
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import cases, procs, report, streams  # noqa: E402
+
+QUIET = 0.15  # of a core
 
 
 class Bench:
@@ -29,6 +31,13 @@ class Bench:
     def publish(self, url, kbps, clients=1, *args):
         return procs.Tool(self, "sb_rtmp_publish", url, clients, "-i", self.stream(kbps), *args)
 
+    def wait_quiet(self):
+        """Other work on the machine falsifies what is measured: wait for it to end, for a while."""
+        for _ in range(60 if self.full else 5):
+            if procs.busy(1) < QUIET:
+                return
+        print("the machine has other work to do: figures will be off", file=sys.stderr)
+
     def row(self, **row):
         self.rows.append(row)
         print(f"[{time.monotonic() - self.began:5.0f} s] {report.line(row)}", flush=True)
@@ -46,6 +55,7 @@ def main():
         for name, case in cases.ALL.items():
             print(f"{name:10} {case.__doc__.splitlines()[0]}")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers and tools end with us
     full = sys.argv[1:] != ["quick"]
     bench = Bench(Path(os.environ.get("OBJS", "objs")), full)
     wanted = os.environ.get("BENCH", "").split() or (list(cases.ALL) if full else cases.QUICK)

@@ -2,22 +2,42 @@
 """The cases: what is loaded, and how. Each adds rows to the bench."""
 import time
 
-from procs import Nginx, Ours, Tool, descriptors
+from procs import Nginx, Ours, Tool, descriptors, wait_seconds
 
 RAMP = 1000  # players a second that begin
+DISTURBED = 10  # % of the time that server or load may wait for their cores
 
 
 class Cost:
     """What a time cost the server: % of a core, and µs of each player or publisher a second."""
 
-    def __init__(self, server, seconds):
+    def __init__(self, bench, server, seconds):
+        pids = [server.pid] + [p.child.pid for p in bench.running if p.child.poll() is None]
+        waits = [wait_seconds(p) for p in pids]
         cpu, at = server.cpu(), time.monotonic()
         time.sleep(seconds)
-        self.cpu = 100 * (server.cpu() - cpu) / (time.monotonic() - at)
+        seconds = time.monotonic() - at
+        self.cpu = 100 * (server.cpu() - cpu) / seconds
+        self.waited = 100 * max(wait_seconds(p) - w for p, w in zip(pids, waits)) / seconds
 
     def columns(self, count, gbits):
-        return dict(cpu=self.cpu, us=1e4 * self.cpu / count,
+        return dict(cpu=self.cpu, us=1e4 * self.cpu / count, waited=self.waited,
                     cpu_per_gbit=self.cpu / gbits if gbits else 0)
+
+
+def undisturbed(measure):
+    """Measure again, up to three times, when others held up server or load; keep the best."""
+    def again(bench, *args, **more):
+        best = None
+        for _ in range(3 if bench.full else 1):
+            row = measure(bench, *args, **more)
+            if best is None or row["waited"] < best["waited"]:
+                best = row
+            if row["waited"] < DISTURBED:
+                break
+        bench.row(**best)
+        return best
+    return again
 
 
 def players_row(server, case, players, kbps, cost, got, sent, rss):
@@ -34,6 +54,7 @@ def players_row(server, case, players, kbps, cost, got, sent, rss):
         drops=got["drops"], tool_cpu=got["cpu_percent"])
 
 
+@undisturbed
 def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_load"):
     """One stream, so many players, in steady state."""
     server = make(bench, variant)
@@ -44,13 +65,11 @@ def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_loa
     before = server.rss()
     load = Tool(bench, tool, url, players, "--ramp", RAMP, "--warmup", bench.warmup)
     time.sleep(players / RAMP + bench.warmup + 0.5)
-    cost = Cost(server, bench.seconds)
+    cost = Cost(bench, server, bench.seconds)
     rss = server.rss() - before
     got, sent = load.stop(), publisher.stop()
     server.stop()
-    row = players_row(server, case, players, kbps, cost, got, sent, rss)
-    bench.row(**row)
-    return row
+    return players_row(server, case, players, kbps, cost, got, sent, rss)
 
 
 def play(bench):
@@ -110,7 +129,7 @@ def join(bench):
         early = Tool(bench, "sb_rtmp_load", url, 500, "--ramp", RAMP, "--warmup", 1)
         time.sleep(2.5)
         late = Tool(bench, "sb_rtmp_load", url, 5000, "--ramp", 1000)
-        cost = Cost(server, 5)
+        cost = Cost(bench, server, 5)
         time.sleep(3)
         got, seen, sent = late.stop(), early.stop(), publisher.stop()
         server.stop()
@@ -120,22 +139,21 @@ def join(bench):
         bench.row(**row)
 
 
+@undisturbed
 def publish_one(bench, make, variant, publishers, kbps, case="publish"):
     server = make(bench, variant)
     time.sleep(0.5)
     before = server.rss()
     load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 3, "--warmup", bench.warmup)
     time.sleep(3 + bench.warmup + 2.5)  # a whole group of pictures of each is in memory then
-    cost = Cost(server, bench.seconds)
+    cost = Cost(bench, server, bench.seconds)
     rss = server.rss() - before
     got = load.stop()
     server.stop()
-    row = dict(case=case, server=server.name, variant=server.variant, publishers=publishers,
-               kbps=kbps, **cost.columns(publishers, got["write_mbps"] / 1000),
-               rss_kb=rss / publishers, alive=got["alive"], failed=got["failed"],
-               rate=100 * got["rate_kbps"]["p50"] / got["media_kbps"], tool_cpu=got["cpu_percent"])
-    bench.row(**row)
-    return row
+    return dict(case=case, server=server.name, variant=server.variant, publishers=publishers,
+                kbps=kbps, **cost.columns(publishers, got["write_mbps"] / 1000),
+                rss_kb=rss / publishers, alive=got["alive"], failed=got["failed"],
+                rate=100 * got["rate_kbps"]["p50"] / got["media_kbps"], tool_cpu=got["cpu_percent"])
 
 
 def publish(bench):
@@ -156,7 +174,7 @@ def many_streams(bench):
         load = Tool(bench, "sb_rtmp_load", server.url("s{i}"), 10000, "--stream-count", streams,
                     "--ramp", RAMP, "--warmup", bench.warmup)
         time.sleep(10000 / RAMP + bench.warmup + 0.5)
-        cost = Cost(server, bench.seconds)
+        cost = Cost(bench, server, bench.seconds)
         rss = server.rss() - before
         got, sent = load.stop(), publisher.stop()
         server.stop()
@@ -175,7 +193,7 @@ def slow(bench):
     before = server.rss()
     good = Tool(bench, "sb_rtmp_load", url, 1500, "--ramp", RAMP, "--warmup", 3)
     lazy = Tool(bench, "sb_rtmp_load", url, 500, "--ramp", RAMP, "--read-kbps", 450)
-    cost = Cost(server, 90 if bench.full else 15)
+    cost = Cost(bench, server, 90 if bench.full else 15)
     rss = server.rss() - before
     slowed, got, sent = lazy.stop(), good.stop(), publisher.stop()
     server.stop()

@@ -20,8 +20,34 @@ def free_port():
 
 
 def cpu_seconds(pid):
+    """By all its threads, user and system: to the ns where the kernel tells, else by its ticks."""
+    try:
+        tasks = [t.read_text().split() for t in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+        if tasks:
+            return sum(int(t[0]) for t in tasks) / 1e9
+    except (OSError, IndexError):
+        pass
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def busy(seconds):
+    """How much of a core is in use now, by anybody."""
+    def ticks():
+        f = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+        return sum(int(v) for i, v in enumerate(f[1:8]) if i not in (3, 4))
+
+    before = ticks()
+    time.sleep(seconds)
+    return (ticks() - before) / TICK / seconds
+
+
+def wait_seconds(pid):
+    """How long a process was kept from its core by others, since it began."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0
 
 
 def rss_kb(pid):
@@ -82,6 +108,7 @@ class Server(Process):
     name = None
 
     def __init__(self, bench, argv, conf):
+        bench.wait_quiet()
         bench.number += 1
         self.port = free_port()
         base = bench.work / f"{bench.number:03d}-{self.name}"

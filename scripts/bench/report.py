@@ -14,7 +14,7 @@ COLUMNS = [  # key, title, format
     ("latency_p50", "latency p50", "{:.1f}"), ("latency_p99", "p99", "{:.1f}"),
     ("latency_max", "max", "{:.1f}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
     ("alive", "alive", "{}"), ("failed", "failed", "{}"), ("files", "files", "{}"),
-    ("tool_cpu", "tool CPU %", "{:.1f}"),
+    ("tool_cpu", "tool CPU %", "{:.1f}"), ("waited", "waited %", "{:.0f}"),
 ]
 SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "cpu_beyond", "rss_kb",
          "rss_total_kb", "rate", "rate_min", "first_p99", "gap_max", "latency_p50", "latency_p99",
