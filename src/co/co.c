@@ -38,6 +38,7 @@ struct co {
 struct co *co_current;
 
 static struct co primordial = { .name = "main" };
+static struct co ticker = { .name = "ticker" }; /* runs timers and tasks; never parks */
 static st_cond_t never;
 static long live;
 
@@ -51,6 +52,11 @@ err_t co_init(void)
     primordial.thread = st_thread_self();
     co_current = &primordial;
     return ticker_start();
+}
+
+void co_ticker_runs(void)
+{
+    co_current = &ticker;
 }
 
 void co_group_init(struct co_group *g)

@@ -105,8 +105,23 @@ struct co_timer {
 void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t));
 void co_timer_cancel(struct co_timer *t); /* nothing happens if it is not set */
 
+/* Work to do soon, by the scheduler's ticker, once those coroutines have run that can run now: one
+ * task gathers what many calls ask for. fn must not yield. Posting one that waits already does
+ * nothing; one that posts itself again lets others run first. */
+struct co_task {
+    struct co_task *next;
+    void (*fn)(struct co_task *t);
+    bool posted;
+};
+void co_post(struct co_task *t, void (*fn)(struct co_task *t));
+void co_post_cancel(struct co_task *t); /* fine if it is not posted */
+
 /* How busy this thread was in the last second or so: 0..1000 thousandths of a core. */
 unsigned co_load(void);
+
+/* Let events gather for a millisecond also while the thread has little to do. For load tools: one
+ * that is woken for every packet makes the server on the same machine pay for its wakes. */
+void co_gather_always(void);
 
 /* How late the ticker woke, for the operators' process line: counts of wakes that were up to
  * 15, 20, 25, 30, 35, 40, 80, 160 ms apart where 20 ms were asked for, since the last call, and

@@ -10,6 +10,7 @@
 #include "co/co.h"
 
 #include <st.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,6 +19,7 @@ enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
 
 static struct co_timer *slots[SLOTS];
 static uint64_t in_use[WORDS]; /* a bit per slot that has timers */
+static struct co_task *tasks, **tasks_end = &tasks;
 static int64_t turned;       /* the last tick whose slot was looked at */
 static int64_t planned;      /* the tick the ticker sleeps to, INT64_MAX without any */
 static st_cond_t moved;      /* a timer was set that is due before `planned` */
@@ -27,6 +29,7 @@ static struct {
     co_usec sampled_at, used; /* the thread's own time then */
 } load;
 
+static bool gather_always;
 static struct co_clock_stat clock_stat;
 static struct co_timer clock_timer;
 static co_usec clock_last;
@@ -67,6 +70,48 @@ void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t
         planned = tick;
         if (moved)
             (void)st_cond_signal(moved);
+    }
+}
+
+void co_post(struct co_task *t, void (*fn)(struct co_task *t))
+{
+    if (t->posted)
+        return;
+    *t = (struct co_task){ .fn = fn, .posted = true };
+    *tasks_end = t;
+    tasks_end = &t->next;
+    if (moved)
+        (void)st_cond_signal(moved);
+}
+
+void co_post_cancel(struct co_task *t)
+{
+    struct co_task **at = &tasks;
+
+    if (!t->posted)
+        return;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    if (tasks_end == &t->next)
+        tasks_end = at;
+    t->posted = false;
+}
+
+/* Those that were posted before now; what they post is for the next time. */
+static void run_tasks(void)
+{
+    struct co_task *last = tasks ? (struct co_task *)(void *)((char *)tasks_end -
+                                        offsetof(struct co_task, next)) : NULL;
+
+    while (tasks) {
+        struct co_task *t = tasks;
+        bool end = t == last;
+
+        co_post_cancel(t);
+        t->fn(t);
+        if (end)
+            break;
     }
 }
 
@@ -125,10 +170,14 @@ static void *ticker(void *arg)
         co_usec now = co_clock();
         int64_t tick = now / TICK;
 
+        co_ticker_runs();
         if (tick > turned)
             turn_to(tick, now);
+        run_tasks();
         planned = next_tick();
-        if (planned == INT64_MAX) {
+        if (tasks) {
+            (void)st_usleep(0);
+        } else if (planned == INT64_MAX) {
             (void)st_cond_wait(moved);
         } else {
             now = co_clock();
@@ -143,7 +192,7 @@ static void *ticker(void *arg)
 
 /* A thread that is woken 10,000 times a second spends a third of its time on being woken. Once it
  * is busy, events gather for a millisecond before it looks; nobody sees that one. */
-enum { BATCH = 1000, BATCH_ABOVE = 60, BATCH_BELOW = 30 };
+enum { BATCH = 1000, BATCH_ABOVE = 40, BATCH_BELOW = 20 };
 
 static co_usec thread_time(void)
 {
@@ -166,8 +215,14 @@ static void sample_load(co_usec now)
     load.used = used;
     if (load.permille >= BATCH_ABOVE)
         st_batch_usec = BATCH;
-    else if (load.permille < BATCH_BELOW)
+    else if (load.permille < BATCH_BELOW && !gather_always)
         st_batch_usec = 0;
+}
+
+void co_gather_always(void)
+{
+    gather_always = true;
+    st_batch_usec = BATCH;
 }
 
 unsigned co_load(void)

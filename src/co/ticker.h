@@ -6,5 +6,6 @@
 #include "base/err.h"
 
 err_t ticker_start(void);
+void  co_ticker_runs(void); /* it is the ticker that runs now: for logs, debuggers, the watchdog */
 
 #endif

@@ -104,13 +104,14 @@ uint64_t live_consumer_pending(const struct live_consumer *c)
 
 /* The list is in order of wake_seq, and who parks later mostly wants a later packet: the walk
  * from the front is over who waits for less, and there a wake is due with the next packets. */
-void live_consumer_park(struct live_consumer *c, uint64_t packets)
+void live_consumer_park(struct live_consumer *c, uint64_t packets,
+                        void (*on_packets)(struct live_consumer *c))
 {
     struct live_source *src = c->src;
     struct live_consumer **at = src->parked_end;
 
     assert(!c->prev);
-    c->co = co_self();
+    c->on_packets = on_packets;
     c->wake_seq = c->seq + (packets ? packets : 1);
     if (src->parked) {
         struct live_consumer *last =
@@ -129,6 +130,17 @@ void live_consumer_park(struct live_consumer *c, uint64_t packets)
         c->next->prev = &c->next;
     else
         src->parked_end = &c->next;
+}
+
+static void wake_co(struct live_consumer *c)
+{
+    co_unpark(c->co);
+}
+
+void live_consumer_park_me(struct live_consumer *c, uint64_t packets)
+{
+    c->co = co_self();
+    live_consumer_park(c, packets, wake_co);
 }
 
 void live_consumer_unpark(struct live_consumer *c)

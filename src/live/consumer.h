@@ -27,8 +27,9 @@ struct live_consumer {
     struct live_configs *configs; /* in force there */
     uint64_t seq;             /* all packets before this one were sent, or left out */
     uint64_t dropped;         /* packets it was too slow for */
-    struct co *co;            /* parked in the source's list */
-    uint64_t wake_seq;
+    struct co *co;            /* of live_consumer_park_me() */
+    void (*on_packets)(struct live_consumer *c); /* parked in the source's list, for packets */
+    uint64_t wake_seq;        /* up to this one */
     struct live_consumer *next, **prev;
     struct live_consumer *wait_next, **wait_prev; /* who waits for a key frame, in the wire */
 };
@@ -40,10 +41,13 @@ void live_consumer_close(struct live_consumer *c); /* fine if never opened (zero
 
 /* How many packets the log has beyond what was sent. */
 uint64_t live_consumer_pending(const struct live_consumer *c);
-/* Have the calling coroutine unparked when at least `packets` are pending. Undo with unpark()
- * after the wait, whatever ended it. */
-void live_consumer_park(struct live_consumer *c, uint64_t packets);
-void live_consumer_unpark(struct live_consumer *c);
+/* Call on_packets(c) once when at least `packets` are pending: soon after, when all that comes with
+ * them has come too. It must not yield; it may park again. unpark() undoes it. */
+void live_consumer_park(struct live_consumer *c, uint64_t packets,
+                        void (*on_packets)(struct live_consumer *c));
+/* The same for a coroutine that waits itself: it is unparked then. */
+void live_consumer_park_me(struct live_consumer *c, uint64_t packets);
+void live_consumer_unpark(struct live_consumer *c); /* fine if it is not parked */
 
 /* Configuration to send before the ranges: the packets (borrowed until the next yield) in force
  * where the cursor stands, and the time to stamp them with. 0: nothing to send. Asked once. */

@@ -76,6 +76,7 @@ struct live_source {
     struct live_wire *wires;
     struct live_reader *readers;
     struct live_consumer *parked, **parked_end; /* by wake_seq */
+    struct co_task wake;                        /* calls those that are due */
     unsigned consumers;
     co_usec idle_since;
     uint64_t in_packets, in_bytes, out_bytes, video_packets, audio_packets, keys;

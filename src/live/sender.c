@@ -2,15 +2,20 @@
 /* sender.c - send a live stream to one peer. */
 #include "live/sender.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "live/impl.h"
 
-enum { RANGES = 16 };
+enum { RANGES = 16, FIRST_TURNS = 2 };
+
+/* How often a turn is the coroutine's, so that its owner sees what goes on. */
+#define LOOK CO_SECONDS(5)
 
 /* The longest that mw_msgs alone holds packets back: a stream of one frame a second is shown. */
 #define MSGS_WAIT CO_MS(350)
+/* Timers are no finer than that anyway. */
+#define MIN_GRID CO_MS(4)
 
 static err_t hear(struct live_sender *s)
 {
@@ -38,6 +43,16 @@ static co_usec merge_time(co_usec mw_latency)
     return MSGS_WAIT * (busy - AUTO_IDLE) / (AUTO_FULL - AUTO_IDLE);
 }
 
+/* When a turn that collects for so long from now on is due: a bit before that, on a grid that all
+ * players share. A processor that does a hundred alike things in a row does each of them for much
+ * less than one that wakes up for every few; sixteen groups still spread the load. */
+static co_usec due_time(co_usec now, co_usec merge)
+{
+    co_usec grid = merge / 16, due = now + merge;
+
+    return grid < MIN_GRID ? due : due - due % grid;
+}
+
 static co_usec longest_wait(const struct live_sender_settings *set)
 {
     return set->mw_latency > MSGS_WAIT ? set->mw_latency : MSGS_WAIT;
@@ -47,7 +62,7 @@ static co_usec longest_wait(const struct live_sender_settings *set)
 static co_usec turn_in(const struct live_sender *s, co_usec now)
 {
     uint64_t pending = live_consumer_pending(&s->consumer);
-    co_usec merge = s->sent_at + s->merge - now;
+    co_usec merge = s->due - now;
 
     if (s->paused)
         return CO_FOREVER;
@@ -59,28 +74,6 @@ static co_usec turn_in(const struct live_sender *s, co_usec now)
         return 0;
     merge = s->sent_at + longest_wait(&s->set) - now;
     return merge > 0 ? merge : 0;
-}
-
-static err_t wait_turn(struct live_sender *s)
-{
-    for (;;) {
-        co_usec now, left;
-        bool merging;
-        err_t err = hear(s);
-
-        if (err || s->done)
-            return err;
-        now = co_now();
-        left = turn_in(s, now);
-        if (left == 0)
-            return NULL;
-        merging = s->paused || s->sent_at + s->merge > now;
-        if (!merging) /* after a silence the first packet wakes it, and goes out at once */
-            live_consumer_park(&s->consumer,
-                               live_consumer_pending(&s->consumer) ? s->set.mw_msgs : 1);
-        (void)io_wait(s->io, false, left); /* why it ended is asked above */
-        live_consumer_unpark(&s->consumer);
-    }
 }
 
 /* The peer's window is full: wait until it takes more. Not hearing it meanwhile: an answer must
@@ -165,22 +158,138 @@ static err_t send_turn(struct live_sender *s)
     }
 }
 
+static void note_turn(struct live_sender *s)
+{
+    s->sent_at = co_now();
+    s->merge = merge_time(s->set.mw_latency);
+    s->due = due_time(s->sent_at, s->merge);
+    s->turns++;
+}
+
+static bool has_to_look(const struct live_sender *s)
+{
+    co_usec every = s->look_every ? s->look_every : LOOK;
+
+    return s->turns < FIRST_TURNS || s->set.send_interval > 0 ||
+           co_now() - s->looked_at >= every || (s->epoch && *s->epoch != s->epoch_seen);
+}
+
+/* A turn without the coroutine. False: it has to take it, or to finish it. */
+static bool quick_turn(struct live_sender *s)
+{
+    struct iovec iov[RANGES];
+    int n;
+
+    if (has_to_look(s))
+        return false;
+    note_turn(s);
+    while ((n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {
+        size_t total = 0, sent = 0;
+        err_t err;
+
+        if (s->consumer.config_due)
+            return false;
+        for (int i = 0; i < n; i++)
+            total += iov[i].iov_len;
+        err = io_send_some(s->io, iov, n, &sent);
+        if (err) {
+            err_free(&err); /* the coroutine will see the same and end by it */
+            return false;
+        }
+        live_consumer_advance(&s->consumer, sent);
+        if (sent < total)
+            return false;
+    }
+    return true;
+}
+
+static void on_due(struct co_timer *t);
+static void on_packets(struct live_consumer *c);
+
+static void disarm(struct live_sender *s)
+{
+    co_timer_cancel(&s->timer);
+    live_consumer_unpark(&s->consumer);
+}
+
+/* Have the next turn taken when it is due. */
+static void arm(struct live_sender *s)
+{
+    uint64_t pending = live_consumer_pending(&s->consumer);
+
+    if (s->paused)
+        return;
+    if (s->due > co_now()) {
+        co_timer_set(&s->timer, s->due, on_due);
+        return;
+    }
+    /* After a silence the first packet wakes it, and goes out at once. */
+    live_consumer_park(&s->consumer, pending ? s->set.mw_msgs : 1, on_packets);
+    if (pending)
+        co_timer_set(&s->timer, s->sent_at + longest_wait(&s->set), on_due);
+}
+
+static void take_turn(struct live_sender *s)
+{
+    disarm(s);
+    if (turn_in(s, co_now()) == 0 && !quick_turn(s)) {
+        s->look = true;
+        co_unpark(s->co);
+    } else {
+        arm(s);
+    }
+}
+
+static void on_due(struct co_timer *t)
+{
+    take_turn((struct live_sender *)(void *)((char *)t - offsetof(struct live_sender, timer)));
+}
+
+static void on_packets(struct live_consumer *c)
+{
+    take_turn((struct live_sender *)(void *)((char *)c - offsetof(struct live_sender, consumer)));
+}
+
+/* The coroutine's own turn: also to finish one that it was handed in the middle of. */
+static err_t long_turn(struct live_sender *s)
+{
+    err_t err;
+
+    s->look = false;
+    s->looked_at = co_now();
+    if (s->epoch)
+        s->epoch_seen = *s->epoch;
+    err = s->on_turn(s->arg);
+    if (err || s->done)
+        return err;
+    note_turn(s);
+    return send_turn(s);
+}
+
+static err_t step(struct live_sender *s)
+{
+    err_t err = s->look ? long_turn(s) : NULL;
+
+    if (!err && !s->done)
+        err = hear(s);
+    if (err || s->done)
+        return err;
+    if (turn_in(s, co_now()) == 0)
+        return long_turn(s);
+    arm(s);
+    (void)io_wait(s->io, false, CO_FOREVER); /* why it ended is asked above */
+    disarm(s);
+    return NULL;
+}
+
 err_t live_sender_run(struct live_sender *s)
 {
-    for (;;) {
-        err_t err = wait_turn(s);
+    err_t err = NULL;
 
-        if (!err && !s->done)
-            err = s->on_turn(s->arg);
-        if (err || s->done)
-            return err;
-        s->sent_at = co_now();
-        s->merge = merge_time(s->set.mw_latency);
-        s->turns++;
-        err = send_turn(s);
-        if (err)
-            return err;
-    }
+    s->co = co_self();
+    while (!err && !s->done)
+        err = step(s);
+    return err;
 }
 
 void live_sender_flush(struct live_sender *s)

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* sender.h - send a live stream to one peer: the loop of every player and every forward.
  *
- * Merged write: sleep until mw_latency is up, then send all that came meanwhile with one writev.
- * The timer is the player's own, so players spread over the interval and nobody is woken by a
- * packet; only one that has nothing to send when its time is up waits for the next packet.
+ * Merged write: wait until mw_latency is up, then send all that came meanwhile with one writev.
+ * The timer is the player's own, so a packet wakes nobody; only a player that has nothing to send
+ * when its time is up waits for the next packet.
+ *
+ * A turn where all goes well is one system call from the timer, or from the source's list of those
+ * who wait: the coroutine sleeps on, and its cold stack is not touched. It is woken when there is
+ * something to wait for or to think about: the peer speaks, its window is full, it needs
+ * configuration, somebody stops it, or a few seconds have passed.
  */
 #ifndef LIVE_SENDER_H
 #define LIVE_SENDER_H
@@ -26,12 +31,22 @@ struct live_sender {
     struct live_sender_settings set;
     bool paused;
     bool done;       /* somebody said that it is over: run() returns NULL */
-    co_usec sent_at; /* the last turn */
-    co_usec merge;   /* how long this turn collects */
     unsigned turns;  /* since the start */
+    co_usec merge;   /* how long this turn collects */
     void *arg;       /* for these, which may change `set`, `paused`, `done`, and the consumer: */
     err_t (*on_readable)(void *arg); /* the peer said something, or left: read it now */
-    err_t (*on_turn)(void *arg);     /* once each turn, before it sends */
+    err_t (*on_turn)(void *arg);     /* before a turn of the coroutine: every few seconds at least,
+                                      * and soon after *epoch changed. It must not send. */
+    co_usec look_every;              /* what a few seconds are; 0: five */
+    const unsigned *epoch;           /* such as the number of the configuration; NULL: none */
+
+    /* live/'s own */
+    struct co *co;
+    struct co_timer timer;
+    co_usec sent_at, due; /* the last turn, and the next one */
+    co_usec looked_at;
+    unsigned epoch_seen;
+    bool look; /* the coroutine has to take the next turn, or to finish this one */
 };
 
 /* Send until it is done, or the peer leaves or somebody stops the coroutine: the error says which.

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING_MIN = 64 };
+enum { RING_MIN = 64, WAKES = 256 };
 
 /* In a stream without video every audio frame could be a start; one in so much is. */
 #define AUDIO_KEY AV_MS(500)
@@ -76,6 +76,7 @@ struct live_source *live_source_unref(struct live_source *src)
     if (!src || !ref_put(&src->ref))
         return NULL;
     assert(!src->publisher && !src->claim && !src->wires && !src->parked && !src->readers);
+    co_post_cancel(&src->wake);
     if (src->note)
         src->note->free(src->note);
     live_registry_leave(src);
@@ -288,15 +289,26 @@ static void trim(struct live_source *src)
         forget_log(src);
 }
 
-static void wake_parked(struct live_source *src)
+static bool is_due(const struct live_source *src)
 {
-    while (src->parked && src->parked->wake_seq <= src->head) {
+    return src->parked && src->parked->wake_seq <= src->head;
+}
+
+/* Not while the publisher's packets still come, and not all of many at once. */
+static void wake_parked(struct co_task *task)
+{
+    struct live_source *src =
+        (struct live_source *)(void *)((char *)task - offsetof(struct live_source, wake));
+
+    for (int i = 0; i < WAKES && is_due(src); i++) {
         struct live_consumer *c = src->parked;
 
         live_consumer_unpark(c);
-        co_unpark(c->co);
         src->work.wakes++;
+        c->on_packets(c);
     }
+    if (is_due(src))
+        co_post(task, wake_parked);
 }
 
 static void count(struct live_source *src, const struct av_packet *pkt)
@@ -332,7 +344,8 @@ static void push(struct live_source *src, struct av_packet *pkt)
     append(src, pkt);
     src->gop_frames++;
     trim(src);
-    wake_parked(src);
+    if (is_due(src))
+        co_post(&src->wake, wake_parked);
     live_readers_wake(src);
 }
 

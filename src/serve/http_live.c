@@ -107,11 +107,9 @@ static void sample(struct playing *p, co_usec now)
 {
     struct serve *serve = p->x->serve;
 
-    if ((p->sender.turns & 15) == 0) {
-        kbps_sample(&p->in_kbps, p->x->io->bytes_in, now);
-        kbps_sample(&p->out_kbps, p->x->io->bytes_out, now);
-        roster_count(&p->who, p->x->io->bytes_in, p->x->io->bytes_out);
-    }
+    kbps_sample(&p->in_kbps, p->x->io->bytes_in, now);
+    kbps_sample(&p->out_kbps, p->x->io->bytes_out, now);
+    roster_count(&p->who, p->x->io->bytes_in, p->x->io->bytes_out);
     if (!pithy_due(&serve->pithy, PITHY_HTTP, now, serve->conf->pithy_print))
         return;
     log_trace("%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", pithy_name(PITHY_HTTP),
@@ -187,8 +185,8 @@ static err_t wait_known(struct playing *p)
             first = co_now();
         if (is_known(p, first, &wait))
             break;
-        live_consumer_park(&p->sender.consumer,
-                           live_consumer_pending(&p->sender.consumer) + 1);
+        live_consumer_park_me(&p->sender.consumer,
+                              live_consumer_pending(&p->sender.consumer) + 1);
         (void)io_wait(p->x->io, false, wait);
         live_consumer_unpark(&p->sender.consumer);
         err = co_check();
@@ -242,7 +240,9 @@ static err_t play(struct playing *p)
 
     p->promise = &promise;
     p->sender = (struct live_sender){ .io = p->x->io, .arg = p, .on_readable = on_readable,
-                                      .on_turn = on_turn };
+                                      .on_turn = on_turn,
+                                      .look_every = p->x->serve->conf->pithy_print / 2,
+                                      .epoch = &p->x->serve->generation };
     p->generation = p->x->serve->generation;
     obey_settings(p, p->x->vhost);
     open_consumer(p);

@@ -19,6 +19,7 @@ static void obey_settings(struct playing *p)
 {
     const struct conf_vhost *v = p->s->vhost;
 
+    p->sender.look_every = p->s->conf->pithy_print / 2;
     p->sender.set = (struct live_sender_settings){
         .mw_latency = v->play.mw_latency == CONF_AUTO ? LIVE_MW_AUTO : v->play.mw_latency,
         .mw_msgs = (unsigned)v->play.mw_msgs,
@@ -120,8 +121,7 @@ static void sample(struct playing *p, co_usec now)
 {
     struct rtmp_session *s = p->s;
 
-    if ((p->sender.turns & 15) == 0)
-        rtmp_session_count(s, now);
+    rtmp_session_count(s, now);
     if (!pithy_due(&s->serve->pithy, PITHY_PLAY, now, s->conf->pithy_print))
         return;
     log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
@@ -204,7 +204,7 @@ err_t rtmp_session_play(struct rtmp_session *s)
 
     rtmp_session_deadline(s, 0, NULL); /* a player may wait for its publisher as long as it likes */
     p.sender = (struct live_sender){ .io = s->io, .arg = &p, .on_readable = on_readable,
-                                     .on_turn = on_turn };
+                                     .on_turn = on_turn, .epoch = &s->serve->generation };
     if (err) {
         err_t untold = rtmp_session_tell(s, RTMP_PLAY_FAILED, NULL);
 

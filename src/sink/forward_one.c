@@ -119,10 +119,8 @@ static err_t on_turn(void *arg)
                  (unsigned long long)dropped);
         f->dropped = f->sender.consumer.dropped;
     }
-    if ((f->sender.turns & 15) == 0) {
-        kbps_sample(&f->in_kbps, f->io->bytes_in, now);
-        kbps_sample(&f->out_kbps, f->io->bytes_out, now);
-    }
+    kbps_sample(&f->in_kbps, f->io->bytes_in, now);
+    kbps_sample(&f->out_kbps, f->io->bytes_out, now);
     if (pithy_due(&f->serve->pithy, PITHY_FORWARD, now, f->conf->pithy_print))
         log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", to=%s",
                   pithy_name(PITHY_FORWARD), (long long)(now - f->began_at) / 1000,
@@ -149,6 +147,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
     kbps_init(&f->out_kbps, f->io->bytes_out, f->began_at);
     f->sender = (struct live_sender){
         .io = f->io, .arg = f, .on_readable = on_readable, .on_turn = on_turn,
+        .look_every = f->conf->pithy_print / 2,
         .set = { .mw_latency = latency, .mw_msgs = (unsigned)f->vhost->play.mw_msgs },
     };
     live_consumer_open(&f->sender.consumer, f->src, &rtmp_wire, param);
