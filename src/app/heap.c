@@ -2,10 +2,11 @@
 /* heap.c - what malloc keeps, and when it gives it back to the system. */
 #include "app/heap.h"
 
+#include "av/packet.h"
 #include "base/log.h"
 #include "config.h"
 
-enum { WORTH_IT = 16 << 20 }; /* a smaller peak would only come again */
+enum { WORTH_IT = 8 << 20 }; /* a smaller peak would only come again */
 
 /* malloc is of the process, and so is what is known of it. */
 static size_t peak; /* of what was in use, since memory was given back last */
@@ -36,6 +37,7 @@ static void give_back(void)
 {
     double part = release_rate < 1 ? release_rate : 1;
 
+    MallocExtension_MarkThreadIdle(); /* what the thread keeps of small blocks */
     MallocExtension_ReleaseToSystem(
         (size_t)((double)property("tcmalloc.pageheap_free_bytes") * part));
 }
@@ -94,6 +96,7 @@ void heap_tend(void)
         peak = used;
     if (release_rate <= 0 || peak - used < WORTH_IT || peak - used < used / 2)
         return;
+    av_packet_release_memory(); /* one kept packet keeps a page */
     give_back();
     log_debug("malloc: the peak of %zu MB is over, %zu MB are in use", peak >> 20, used >> 20);
     peak = used;
