@@ -175,6 +175,13 @@ test-long:
 	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build unit \
 	    fuzz-seeds fuzz layers symbols banned style e2e
 
+# gprof, gperftools, valgrind, sanitizers, perf, gdb: each as a user would, in objects of its own.
+test-profile:
+	3rdparty/install.sh profile
+	@[ -f $(OBJS)/config.mk ] || ./configure --objs=$(OBJS)
+	+@$(MAKE) --no-print-directory all
+	@scripts/test.sh $(OBJS) profile
+
 # Change inputs at random, FUZZ_SECONDS each (60); FUZZ=NAME for one target alone.
 fuzz: fuzzers
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) scripts/test.sh $(OBJS) fuzz
@@ -202,7 +209,7 @@ help:
 
 FORCE:
 .PHONY: all units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
-    test-asan test-long fuzz layers banned style symbols bench bench-quick clean distclean help \
-    FORCE
+    test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
+    distclean help FORCE
 
 -include $(shell find $(O) $(FO) -name '*.d' 2> /dev/null)

@@ -10,7 +10,8 @@ test="$build libcmocka-dev python3 python3-pytest universal-ctags ffmpeg gstream
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp rtmpdump procps"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
-profile="libgoogle-perftools-dev google-perftools valgrind gdb linux-perf graphviz"
+profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
+    valgrind gdb linux-perf strace ltrace graphviz"
 
 wanted=
 for set in "$@"; do

@@ -78,16 +78,15 @@ fuzz() {
 }
 
 # The counts come from pytest's own report, not from what it prints.
-e2e() {
-    xml=$objs/log/e2e.xml
+run_pytest() { # name, arguments of pytest...
+    xml=$objs/log/$1.xml
+    what=$1
+    shift
     rm -f "$xml"
-    quick=--quick
-    [ -z "${E2E_LONG:-}" ] || quick=
-    # shellcheck disable=SC2086
     SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONDONTWRITEBYTECODE=1 \
-        python3 -m pytest -q -rs -p no:cacheprovider $quick --junitxml="$xml" ${E2E_ARGS:-} test/e2e
+        python3 -m pytest -q -rs -p no:cacheprovider --junitxml="$xml" "$@"
     if ! [ -s "$xml" ]; then
-        echo "FAILED  e2e: no report"
+        echo "FAILED  $what: no report"
         count 0 1
         return
     fi
@@ -99,7 +98,20 @@ n = lambda k: sum(int(x.get(k, 0)) for x in s)
 bad = n("failures") + n("errors")
 print(n("tests") - bad - n("skipped"), bad, n("skipped"))' "$xml")
     count "$1" "$2"
-    [ "$3" = 0 ] || notes="$notes, $3 end-to-end tests left out (see above)"
+    [ "$3" = 0 ] || notes="$notes, $3 $what tests left out (see above)"
+}
+
+e2e() {
+    quick=--quick
+    [ -z "${E2E_LONG:-}" ] || quick=
+    # shellcheck disable=SC2086
+    run_pytest end-to-end $quick ${E2E_ARGS:-} test/e2e
+}
+
+# Each profiler and checker, as a variant of its own below $objs, and what looks at a live server.
+profile() {
+    # shellcheck disable=SC2086
+    OBJS=$objs run_pytest profile --durations=5 ${PROFILE_ARGS:-} test/profile
 }
 
 build() {
@@ -129,6 +141,7 @@ for part; do
     symbols) one symbols scripts/check_symbols.py src "$objs" ;;
     style) one style scripts/check_size.py src ;;
     e2e) e2e ;;
+    profile) profile ;;
     *) echo "test.sh: no part $part" >&2; exit 1 ;;
     esac
 done
