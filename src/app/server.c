@@ -6,6 +6,7 @@
 #include "app/machine.h"
 #include "app/reload.h"
 #include "app/services.h"
+#include "app/sinks.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "co/co.h"
@@ -17,9 +18,6 @@
 #include "serve/roster.h"
 #include "serve/rtmp.h"
 #include "serve/serve.h"
-#include "sink/children.h"
-#include "sink/disk.h"
-#include "sink/forward.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +40,7 @@ struct server {
     struct listeners *listeners;
     struct services_tls tls;
     struct co_group helpers; /* what runs beside the connections */
-    struct forwards *forwards;
-    struct disk *disk;
-    struct children *children;
+    struct sinks *sinks;
     struct co_group connections;
     co_usec refused_at; /* when "too many connections" was logged last */
     unsigned refused;   /* and how many since */
@@ -55,16 +51,14 @@ static void on_publish(void *arg, const struct conf_vhost *vhost, const struct s
 {
     struct server *s = arg;
 
-    forwards_begin(s->forwards, vhost, stream, src);
-    children_begin(s->children, vhost, stream, src);
+    sinks_begin(s->sinks, vhost, stream, src);
 }
 
 static void on_unpublish(void *arg, struct live_source *src)
 {
     struct server *s = arg;
 
-    forwards_end(s->forwards, src);
-    children_end(s->children, src);
+    sinks_end(s->sinks, src);
 }
 
 static void refuse(struct server *s, int fd)
@@ -174,7 +168,7 @@ static void make_api(struct server *s)
 {
     const struct api_parts parts = {
         .serve = &s->serve, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
-        .forwards = s->forwards, .connections = connections, .arg = s,
+        .forwards = sinks_forwards(s->sinks), .connections = connections, .arg = s,
     };
 
     machine_init(&s->machine);
@@ -198,12 +192,11 @@ struct server *server_new(struct conf *conf, const char *id)
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
     s->http = (struct http_service){ .serve = &s->serve, .mux = http_mux_new() };
+    s->sinks = sinks_new(&s->serve);
+    sinks_mount(s->sinks, s->http.mux);
     http_live_mount(s->http.mux);
     http_static_mount(s->http.mux);
     s->listeners = listeners_new(on_accept, s);
-    s->forwards = forwards_new(&s->serve);
-    s->disk = disk_new(&(struct disk_limits){ (size_t)96 << 20, (size_t)1 << 30 });
-    s->children = children_new(&s->serve, s->disk);
     make_api(s);
     return s;
 }
@@ -249,14 +242,14 @@ err_t server_listen(struct server *s)
     if (!err)
         err = co_go(&s->helpers, "certificates", watch_certificates, s);
     if (!err)
-        children_start(s->children);
+        sinks_start(s->sinks);
     return err;
 }
 
 void server_close_listeners(struct server *s)
 {
     listeners_close(s->listeners);
-    children_stop_ingest(s->children); /* they are clients of ours that do not end by themselves */
+    sinks_stop_ingest(s->sinks); /* they are clients of ours that do not end by themselves */
 }
 
 void server_free(struct server *s)
@@ -264,17 +257,15 @@ void server_free(struct server *s)
     err_t err;
 
     listeners_free(s->listeners);
-    children_interrupt(s->children); /* those of streams are connected to us: they go first */
+    sinks_interrupt(s->sinks); /* those of streams are connected to us: they go first */
     err = co_group_stop(&s->connections);
     err_free(&err); /* each was logged where it ended */
     err = co_group_stop(&s->helpers);
     err_free(&err);
     services_tls_free(&s->tls);
+    sinks_free(s->sinks);
     http_mux_free(s->http.mux);
     api_free(s->api);
-    forwards_free(s->forwards);
-    children_free(s->children);
-    disk_free(s->disk, CO_SECONDS(10));
     live_registry_free(s->serve.streams);
     roster_free(s->serve.roster);
     reload_report_free(&s->reload);
@@ -328,8 +319,7 @@ err_t server_reload(struct server *s, struct conf *next)
     s->serve.generation++;
     (void)conf_unref(old);
     reload_streams(s);
-    forwards_reload(s->forwards);
-    children_reload(s->children);
+    sinks_reload(s->sinks);
     return NULL;
 }
 
@@ -340,11 +330,14 @@ struct reload_report *server_reload_report(struct server *s)
 
 void server_stat(const struct server *s, struct server_stat *out)
 {
+    struct sinks_stat sinks;
+
+    sinks_stat(s->sinks, &sinks);
     *out = (struct server_stat){
         .connections = (unsigned)s->connections.count,
         .publishers = s->serve.publishers,
         .players = s->serve.players,
-        .forwards = forwards_count(s->forwards),
+        .forwards = sinks.forwards,
         .streams = (unsigned)live_registry_count(s->serve.streams),
     };
 }

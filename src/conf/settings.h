@@ -361,6 +361,8 @@ struct conf_hls {
     bool dts_directly, use_fmp4;
     const char *fmp4_file, *init_file;
     bool recover, master_m3u8_path_relative;
+    bool ll;
+    int64_t part;
 };
 
 struct conf_hds {

@@ -127,6 +127,10 @@ static const struct conf_row hls[] = {
     { "hls_master_m3u8_path_relative", CONF_KIND_OFF,
       CONF_AT(conf_hls, master_m3u8_path_relative), "off", CONF_HANDLER,
       .help = "Relative urls in the list of lists." },
+    { "hls_ll", CONF_KIND_OFF, CONF_AT(conf_hls, ll), "off", CONF_HANDLER,
+      .help = "Low-latency HLS: parts, from memory, in fragmented MP4." },
+    { "hls_part", CONF_KIND_SECONDS, CONF_AT(conf_hls, part), "0.2", CONF_HANDLER,
+      .min = 0.05, .max = 5, .help = "Seconds of one part then." },
     { "hls_storage", CONF_KIND_RELIC, .help = "Of older servers." },
     { "hls_mount", CONF_KIND_RELIC, .help = "Of older servers." },
 };

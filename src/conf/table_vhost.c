@@ -175,7 +175,7 @@ static const struct conf_row vhost[] = {
       .flags = CONF_ONCE, .block = &conf_table_http_remux },
     { "http_static", CONF_KIND_BLOCK, CONF_AT(conf_vhost, http_static),
       .block = &conf_table_http_static },
-    { "hls", CONF_KIND_BLOCK, CONF_AT(conf_vhost, hls), .flags = CONF_LATER,
+    { "hls", CONF_KIND_BLOCK, CONF_AT(conf_vhost, hls),
       .block = &conf_table_hls },
     { "dash", CONF_KIND_BLOCK, CONF_AT(conf_vhost, dash), .flags = CONF_LATER,
       .block = &conf_table_dash },

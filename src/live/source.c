@@ -386,6 +386,12 @@ void live_source_end(struct live_source *src, struct live_publisher *p)
     forget_stream(src);
 }
 
+void live_source_kick(struct live_source *src)
+{
+    if (src->publisher)
+        co_stop(src->publisher->co);
+}
+
 long live_source_live(void)
 {
     return live;

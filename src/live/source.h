@@ -105,6 +105,8 @@ void live_source_unclaim(struct live_source *src, struct live_publisher *p);
  * immutable. Takes a reference of its own. */
 void live_source_push(struct live_source *src, struct av_packet *pkt, uint32_t ms);
 void live_source_end(struct live_source *src, struct live_publisher *p);
+/* Ask its publisher to end, if there is one. */
+void live_source_kick(struct live_source *src);
 
 long live_source_live(void); /* sources alive now: tests assert 0 */
 

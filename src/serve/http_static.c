@@ -245,17 +245,25 @@ static const char *below(const struct http_exchange *x, const char *mount)
     return x->req->path + size;
 }
 
-static err_t answer(struct http_exchange *x, void *arg)
+const char *http_static_place(const struct http_exchange *x, const char **path)
 {
     const struct conf_vhost *v = x->vhost;
-    const char *path = NULL;
+
+    *path = NULL;
+    if (v && v->enabled && v->http_static.enabled)
+        *path = below(x, v->http_static.mount);
+    if (*path)
+        return v->http_static.dir;
+    *path = x->req->path;
+    return x->conf->http_server.dir;
+}
+
+static err_t answer(struct http_exchange *x, void *arg)
+{
+    const char *path, *folder = http_static_place(x, &path);
 
     (void)arg;
-    if (v && v->enabled && v->http_static.enabled)
-        path = below(x, v->http_static.mount);
-    if (path)
-        return http_static_serve(x, v->http_static.dir, path);
-    return http_static_serve(x, x->conf->http_server.dir, x->req->path);
+    return http_static_serve(x, folder, path);
 }
 
 void http_static_mount(struct http_mux *mux)

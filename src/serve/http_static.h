@@ -9,6 +9,9 @@
 /* Mount it at "/": who is asked last. */
 void http_static_mount(struct http_mux *mux);
 
+/* Where the file is that a request asks for: a folder, and *path below it, from its "/" on. */
+const char *http_static_place(const struct http_exchange *x, const char **path);
+
 /* Answer with a file that is open: conditions, ranges, compression of texts. `path` says its type;
  * a Content-Type that was added before wins. Yields. */
 err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* sinks.c - what begins and ends with every published stream. */
+#include "app/sinks.h"
+
+#include "sink/children.h"
+#include "sink/disk.h"
+#include "sink/forward.h"
+#include "sink/hls.h"
+#include "sink/hls_http.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long files may take that are not written when the program ends. */
+#define PATIENCE CO_SECONDS(10)
+
+/* What waits to be written at most: of one stream, and of all. */
+static const struct disk_limits limits = { (size_t)96 << 20, (size_t)1 << 30 };
+
+/* A stream that is published now. */
+struct published {
+    struct published *next;
+    struct serve_stream names; /* its strings are ours */
+    struct live_source *src;   /* borrowed: it lives while it is published */
+};
+
+struct sinks {
+    struct serve *serve;
+    struct published *streams;
+    struct disk *disk;
+    struct forwards *forwards;
+    struct hls *hls;
+    struct children *children;
+};
+
+struct sinks *sinks_new(struct serve *serve)
+{
+    struct sinks *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        abort();
+    s->serve = serve;
+    s->disk = disk_new(&limits);
+    s->forwards = forwards_new(serve);
+    s->hls = hls_new(serve, s->disk);
+    s->children = children_new(serve, s->disk);
+    return s;
+}
+
+void sinks_start(struct sinks *s)
+{
+    children_start(s->children);
+}
+
+void sinks_stop_ingest(struct sinks *s)
+{
+    children_stop_ingest(s->children);
+}
+
+void sinks_interrupt(struct sinks *s)
+{
+    children_interrupt(s->children);
+}
+
+void sinks_mount(struct sinks *s, struct http_mux *mux)
+{
+    hls_http_mount(s->hls, mux);
+}
+
+static const char *copy(const char *text)
+{
+    char *made = strdup(text);
+
+    if (!made)
+        abort();
+    return made;
+}
+
+static void free_published(struct published *p)
+{
+    const char *const texts[] = { p->names.vhost, p->names.app, p->names.name, p->names.param,
+                                  p->names.tc_url, p->names.page_url, p->names.ip };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        free((void *)(uintptr_t)texts[i]);
+    free(p);
+}
+
+static void remember(struct sinks *s, const struct serve_stream *names, struct live_source *src)
+{
+    struct published *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        abort();
+    p->names = (struct serve_stream){
+        copy(names->vhost), copy(names->app), copy(names->name), copy(names->param),
+        copy(names->tc_url), copy(names->page_url), copy(names->ip),
+    };
+    p->src = src;
+    p->next = s->streams;
+    s->streams = p;
+}
+
+static void forget(struct sinks *s, const struct live_source *src)
+{
+    struct published **at = &s->streams, *p;
+
+    while (*at && (*at)->src != src)
+        at = &(*at)->next;
+    p = *at;
+    if (!p)
+        return;
+    *at = p->next;
+    free_published(p);
+}
+
+void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
+                 const struct serve_stream *stream, struct live_source *src)
+{
+    remember(s, stream, src);
+    forwards_begin(s->forwards, vhost, stream, src);
+    hls_begin(s->hls, vhost, stream, src);
+    children_begin(s->children, vhost, stream, src);
+}
+
+void sinks_end(struct sinks *s, struct live_source *src)
+{
+    forget(s, src);
+    forwards_end(s->forwards, src);
+    hls_end(s->hls, src);
+    children_end(s->children, src);
+}
+
+void sinks_reload(struct sinks *s)
+{
+    forwards_reload(s->forwards);
+    children_reload(s->children);
+    for (struct published *p = s->streams; p; p = p->next) {
+        const struct conf_vhost *v = conf_vhost_find(s->serve->conf, p->names.vhost);
+
+        if (v)
+            hls_begin(s->hls, v, &p->names, p->src);
+        else
+            hls_end(s->hls, p->src);
+    }
+}
+
+struct forwards *sinks_forwards(const struct sinks *s)
+{
+    return s->forwards;
+}
+
+void sinks_stat(const struct sinks *s, struct sinks_stat *out)
+{
+    *out = (struct sinks_stat){ .forwards = forwards_count(s->forwards),
+                                .hls = hls_count(s->hls) };
+}
+
+void sinks_free(struct sinks *s)
+{
+    forwards_free(s->forwards);
+    children_free(s->children);
+    hls_stop(s->hls);
+    disk_free(s->disk, PATIENCE);
+    hls_free(s->hls);
+    while (s->streams)
+        forget(s, s->streams->src);
+    free(s);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* sinks.h - what begins and ends with every published stream: forwards, HLS, programs. */
+#ifndef APP_SINKS_H
+#define APP_SINKS_H
+
+#include "serve/serve.h"
+
+struct sinks; /* owned by the server */
+struct forwards;
+struct http_mux;
+
+struct sinks_stat {
+    unsigned forwards, hls;
+};
+
+struct sinks *sinks_new(struct serve *serve);
+/* Start what runs without a stream: ingests, once there is somebody to publish to. */
+void sinks_start(struct sinks *s);
+/* End what does not end by itself: ingests at a graceful end; all programs before the
+ * connections they have with us. */
+void sinks_stop_ingest(struct sinks *s);
+void sinks_interrupt(struct sinks *s);
+/* Mount what they have to show over HTTP. */
+void sinks_mount(struct sinks *s, struct http_mux *mux);
+/* A stream is published, and no longer. The names are copied. Neither yields. */
+void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
+                 const struct serve_stream *stream, struct live_source *src);
+void sinks_end(struct sinks *s, struct live_source *src);
+/* The configuration changed: begin and end what it says now. Does not yield. */
+void sinks_reload(struct sinks *s);
+/* The forwards, for who tells of them. */
+struct forwards *sinks_forwards(const struct sinks *s);
+void sinks_stat(const struct sinks *s, struct sinks_stat *out);
+/* Ends all of them, writes what waits to be written. Yields. */
+void sinks_free(struct sinks *s);
+
+#endif

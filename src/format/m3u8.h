@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* m3u8.h - HLS media playlists: written, and read back to go on with them. No I/O.
+ *
+ * [HLS] RFC 8216, with draft-pantos-hls-rfc8216bis for the low-latency parts.
+ */
+#ifndef FORMAT_M3U8_H
+#define FORMAT_M3U8_H
+
+#include "base/err.h"
+#include "base/wr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct m3u8_part {
+    int64_t duration;  /* 1/90000 s */
+    bool independent;  /* a player can start in it */
+    const char *uri;
+};
+
+struct m3u8_segment {
+    int64_t duration;     /* 1/90000 s */
+    int64_t wall;         /* when it began, ms since 1970; 0: not told */
+    bool discontinuity;   /* it does not go on from the one before */
+    bool gap;             /* it is missing */
+    const char *uri;
+    const char *map;      /* the initialization of fragmented MP4, or NULL */
+    const char *key;      /* where the AES-128 key is, or NULL */
+    uint8_t iv[16];
+    const struct m3u8_part *parts;
+    size_t n_parts;
+};
+
+struct m3u8 {
+    int version;          /* EXT-X-VERSION */
+    unsigned target;      /* seconds: EXT-X-TARGETDURATION */
+    uint64_t sequence;    /* of the first segment */
+    uint64_t discontinuities; /* that left the list */
+    bool independent;     /* every segment can be decoded alone */
+    int64_t part_target;  /* 1/90000 s; 0: no low latency */
+    const char *hint;     /* the uri of the part to come, or NULL */
+};
+
+/* The text before the segments, of one segment, after them. */
+void m3u8_head(struct wr *w, const struct m3u8 *list);
+/* `before`: the segment before it in the list, NULL for the first. */
+void m3u8_put(struct wr *w, const struct m3u8_segment *s, const struct m3u8_segment *before);
+/* The segment that is not complete yet: its parts alone. */
+void m3u8_put_parts(struct wr *w, const struct m3u8_segment *s, const struct m3u8_segment *before);
+void m3u8_tail(struct wr *w, const struct m3u8 *list);
+
+/* Seconds that a target duration must be for a segment: rounded as [HLS] 4.3.3.1 says. */
+unsigned m3u8_seconds(int64_t duration);
+
+/* A master list of one entry. `codecs` may be "". */
+void m3u8_master(struct wr *w, const char *uri, unsigned bandwidth, const char *codecs,
+                 uint32_t width, uint32_t height);
+
+/* ---- reading */
+
+struct m3u8_reader {
+    const char *p, *end;
+    struct m3u8 list;      /* the tags of the head, as far as they came */
+    /* of the segment that next() gave; texts point into the list, with their sizes */
+    struct m3u8_text {
+        const char *p;
+        size_t n;
+    } uri, map, key;
+    struct m3u8_segment segment; /* but for its texts */
+};
+
+/* ERR_MALFORMED: no playlist. */
+err_t m3u8_open(struct m3u8_reader *r, const char *text, size_t size)
+    __attribute__((warn_unused_result));
+bool m3u8_next(struct m3u8_reader *r); /* false: no more segments */
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* hls.c - which streams of the server have HLS. */
+#include "sink/hls.h"
+
+#include "sink/hls_session.h"
+#include "sink/hls_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct hls *hls_new(struct serve *serve, struct disk *disk)
+{
+    struct hls *h = calloc(1, sizeof(*h));
+
+    if (!h)
+        abort();
+    h->serve = serve;
+    h->disk = disk;
+    h->names = hls_names_new();
+    h->sessions = hls_sessions_new();
+    co_group_init(&h->group);
+    return h;
+}
+
+static struct hls_stream *find(struct hls *h, const struct serve_stream *names)
+{
+    struct hls_stream *s = h->streams;
+
+    while (s && (strcmp(s->stream, names->name) != 0 || strcmp(s->app, names->app) != 0 ||
+                 strcmp(s->vhost, names->vhost) != 0))
+        s = s->next;
+    return s;
+}
+
+static struct hls_stream *add(struct hls *h, const struct serve_stream *names,
+                              const struct conf_hls *set, uint64_t next_seq)
+{
+    struct hls_stream *s = hls_stream_new(h, names, h->serve->conf, set, next_seq);
+
+    if (s) {
+        s->next = h->streams;
+        h->streams = s;
+    }
+    return s;
+}
+
+void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
+               struct live_source *src)
+{
+    struct hls_stream *s = find(h, stream);
+    const struct conf_hls *set = &vhost->hls;
+    bool wanted = vhost->enabled && set->enabled;
+    uint64_t next_seq = 0;
+
+    if (s && (!wanted || hls_stream_differs(s, set))) {
+        if (s->live)
+            hls_stream_end(s);
+        if (!wanted)
+            return;
+        next_seq = s->next_seq;
+        hls_stream_dispose(s, !set->recover);
+        s = NULL;
+    }
+    if (!wanted)
+        return;
+    if (!s)
+        s = add(h, stream, set, next_seq);
+    else
+        hls_stream_obey(s, h->serve->conf, set);
+    if (s && !s->live)
+        hls_stream_begin(s, src);
+}
+
+void hls_end(struct hls *h, const struct live_source *src)
+{
+    struct hls_stream *s = h->streams;
+
+    while (s && (!s->live || s->src != src))
+        s = s->next;
+    if (s)
+        hls_stream_end(s);
+}
+
+unsigned hls_count(const struct hls *h)
+{
+    return h->live;
+}
+
+void hls_stop(struct hls *h)
+{
+    err_t err;
+
+    for (struct hls_stream *s = h->streams; s; s = s->next) {
+        if (s->live)
+            hls_stream_end(s);
+    }
+    h->stopping = true;
+    err = co_group_stop(&h->group);
+    err_free(&err);
+}
+
+void hls_free(struct hls *h)
+{
+    h->stopping = true;
+    while (h->streams)
+        hls_stream_dispose(h->streams, false);
+    hls_sessions_free(h);
+    hls_names_free(h->names);
+    free(h);
+}

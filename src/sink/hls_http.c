@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* hls_http.c - HLS over HTTP: what is in memory, blocking reloads, and sessions. */
+#include "sink/hls_http.h"
+
+#include "proto/http/range.h"
+#include "proto/http/url.h"
+#include "serve/http_static.h"
+#include "sink/hls_session.h"
+#include "sink/hls_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REWRITTEN_MAX = 4 << 20, URL_MAX = 2048 };
+
+#define BLOCK_MAX CO_SECONDS(15) /* of a blocking reload: three target durations at most */
+
+static bool full_path(const struct http_exchange *x, char *buf, size_t size)
+{
+    const char *path, *folder = http_static_place(x, &path);
+
+    return snprintf(buf, size, "%s%s", folder, path) < (int)size;
+}
+
+/* ------------------------------------------------------------ sending */
+
+static err_t send_bytes(struct http_exchange *x, int status, const uint8_t *data, size_t size)
+{
+    err_t err = http_response_begin(x->resp, status, (int64_t)size);
+
+    if (!err)
+        err = http_response_write(x->resp, data, size);
+    return err ? err : http_response_end(x->resp);
+}
+
+static err_t send_range(struct http_exchange *x, const struct hls_file *f)
+{
+    const char *field = http_request_field(x->req, "Range");
+    int64_t begin = 0, end = (int64_t)f->size;
+    enum http_range range = HTTP_RANGE_ALL;
+
+    if (field)
+        range = http_range_parse(field, (int64_t)f->size, &begin, &end);
+    if (range == HTTP_RANGE_BAD) {
+        http_response_add(x->resp, "Content-Range", "bytes */%zu", f->size);
+        return http_response_status(x->resp, 416);
+    }
+    if (range != HTTP_RANGE_PART)
+        return send_bytes(x, 200, f->data, f->size);
+    http_response_add(x->resp, "Content-Range", "bytes %lld-%lld/%zu", (long long)begin,
+                      (long long)end - 1, f->size);
+    return send_bytes(x, 206, f->data + begin, (size_t)(end - begin));
+}
+
+static err_t send_file(struct http_exchange *x, const struct hls_file *f)
+{
+    char etag[32];
+
+    (void)snprintf(etag, sizeof(etag), "\"%llx\"", (unsigned long long)f->etag);
+    http_response_add(x->resp, "Content-Type", "%s", f->type);
+    http_response_add(x->resp, "Cache-Control", f->playlist ? "no-cache" : "max-age=60");
+    if (http_response_unchanged(x->resp, etag, (time_t)(f->modified / 1000)))
+        return http_response_send(x->resp, 304, "", 0);
+    return f->playlist ? http_response_send(x->resp, 200, f->data, f->size) : send_range(x, f);
+}
+
+/* ------------------------------------------------------------ sessions */
+
+/* The query without the session's id, which is another's. */
+static void put_query(struct wr *w, const char *query)
+{
+    while (query && *query) {
+        size_t n = strcspn(query, "&");
+
+        if (n > 0 && strncmp(query, "hls_ctx=", 8) != 0) {
+            wr_u8(w, '&');
+            wr_bytes(w, query, n);
+        }
+        query += n + (query[n] == '&');
+    }
+}
+
+/* What the child list is called: its name beside this one, or its whole path. */
+static void put_child(struct http_exchange *x, const char *id, struct wr *w)
+{
+    const char *path = x->req->path, *slash = strrchr(path, '/');
+    bool relative = x->vhost->hls.master_m3u8_path_relative;
+
+    http_url_put_path(w, relative && slash ? slash + 1 : path);
+    wr_bytes(w, "?hls_ctx=", 9);
+    wr_bytes(w, id, strlen(id));
+    put_query(w, x->req->query);
+    wr_u8(w, 0);
+}
+
+static err_t send_master(struct http_exchange *x, struct hls *h, const char *path)
+{
+    struct hls_session *session;
+    struct hls_variant v;
+    struct wr child, text;
+    err_t err;
+
+    co_new_cid();
+    session = hls_session_new(h, x->req->path, x->req->target, x->ip, x->vhost->hls.window * 2);
+    if (!session)
+        return http_response_status(x->resp, 503);
+    (void)hls_variant(h, path, &v);
+    wr_init(&child, URL_MAX * 4);
+    wr_init(&text, URL_MAX * 8);
+    put_child(x, session->id, &child);
+    if (!child.bad)
+        m3u8_master(&text, (const char *)child.buf, v.bandwidth ? v.bandwidth : 1, v.codecs,
+                    v.width, v.height);
+    http_response_add(x->resp, "Content-Type", "application/vnd.apple.mpegurl");
+    http_response_add(x->resp, "Cache-Control", "no-store");
+    if (child.bad || text.bad)
+        err = http_response_status(x->resp, 414);
+    else
+        err = http_response_send(x->resp, 200, text.buf, text.len);
+    wr_free(&child);
+    wr_free(&text);
+    return err;
+}
+
+/* Put the session's id behind each url of the list: lines that are no tags, and URI attributes of
+ * parts. */
+static void add_ids(const struct hls_file *f, const char *id, struct wr *w)
+{
+    const char *p = (const char *)f->data, *end = p + f->size;
+
+    while (p < end) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        size_t n = (size_t)((nl ? nl : end) - p);
+        bool part = n > 12 && (strncmp(p, "#EXT-X-PART:", 12) == 0 ||
+                               strncmp(p, "#EXT-X-PRELO", 12) == 0);
+        const char *uri = part ? memmem(p, n, "URI=\"", 5) : NULL;
+        const char *at = uri ? memchr(uri + 5, '"', (size_t)(p + n - uri - 5)) : NULL;
+
+        if (n > 0 && *p != '#')
+            at = p + n;
+        if (at) {
+            wr_bytes(w, p, (size_t)(at - p));
+            wr_bytes(w, memchr(p, '?', (size_t)(at - p)) ? "&hls_ctx=" : "?hls_ctx=", 9);
+            wr_bytes(w, id, strlen(id));
+            wr_bytes(w, at, (size_t)(p + n - at));
+        } else {
+            wr_bytes(w, p, n);
+        }
+        wr_u8(w, '\n');
+        p += n + 1;
+    }
+}
+
+static err_t send_with_ids(struct http_exchange *x, const struct hls_file *f, const char *id)
+{
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, REWRITTEN_MAX);
+    add_ids(f, id, &w);
+    http_response_add(x->resp, "Content-Type", "%s", f->type);
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    err = w.bad ? http_response_status(x->resp, 500)
+                : http_response_send(x->resp, 200, w.buf, w.len);
+    wr_free(&w);
+    return err;
+}
+
+/* The session of the request, if its id is one of ours. */
+static struct hls_session *session_of(const struct http_exchange *x, struct hls *h)
+{
+    char id[HLS_SESSION_ID + 2];
+
+    if (!http_url_param(x->req->query, "hls_ctx", id, sizeof(id)))
+        return NULL;
+    return hls_session_find(h, id);
+}
+
+/* ------------------------------------------------------------ requests */
+
+static bool number(const struct http_exchange *x, const char *key, uint64_t *out)
+{
+    char text[24], *end;
+
+    if (!http_url_param(x->req->query, key, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+        return false;
+    *out = strtoull(text, &end, 10);
+    return *end == '\0';
+}
+
+/* [HLS] bis 6.2.5.2. *status: what to answer if the wait was for nothing. */
+static err_t block(const struct http_exchange *x, struct hls *h, const char *path, int *status)
+{
+    uint64_t segment, part = 0;
+    bool has_part = number(x, "_HLS_part", &part);
+    err_t err;
+
+    *status = 0;
+    if (!number(x, "_HLS_msn", &segment)) {
+        *status = has_part ? 400 : 0;
+        return NULL;
+    }
+    if (part > 1000 || segment > INT64_MAX) {
+        *status = 400;
+        return NULL;
+    }
+    err = hls_wait(h, path, segment, has_part ? (int)part : -1, BLOCK_MAX);
+    switch (err_code(err)) {
+    case ERR_MALFORMED:
+        *status = 400;
+        break;
+    case ERR_IO_TIMEOUT:
+        *status = 503;
+        break;
+    case ERR_STREAM_END:
+        *status = 404;
+        break;
+    default:
+        return err;
+    }
+    err_free(&err);
+    return NULL;
+}
+
+static err_t send_list(struct http_exchange *x, struct hls *h, const char *path)
+{
+    struct hls_session *session = session_of(x, h);
+    struct hls_file *f;
+    char id[HLS_SESSION_ID + 1] = "";
+    int status;
+    err_t err;
+
+    if (session && session->kicked)
+        return http_response_status(x->resp, 403);
+    if (!session && x->vhost->hls.ctx)
+        return send_master(x, h, path);
+    if (session)
+        memcpy(id, session->id, sizeof(id));
+    err = block(x, h, path, &status);
+    if (err)
+        return err;
+    f = hls_find(h, path);
+    if (status || !f)
+        err = http_response_status(x->resp, status ? status : 404);
+    else if (id[0] && x->vhost->hls.ts_ctx)
+        err = send_with_ids(x, f, id);
+    else
+        err = send_file(x, f);
+    (void)hls_file_unref(f);
+    session = id[0] ? hls_session_find(h, id) : NULL;
+    if (session)
+        hls_session_asked(h, session, x->resp->sent);
+    return err;
+}
+
+static err_t refused(struct http_exchange *x, err_t err)
+{
+    err_free(&err);
+    return http_response_status(x->resp, 403);
+}
+
+static err_t on_list(struct http_exchange *x, void *arg)
+{
+    struct hls *h = arg;
+    char path[HLS_NAME_MAX];
+    struct hls_file *f;
+    err_t err;
+
+    f = x->vhost && full_path(x, path, sizeof(path)) ? hls_find(h, path) : NULL;
+    (void)hls_file_unref(f);
+    if (!f) {
+        x->declined = true;
+        return NULL;
+    }
+    err = http_exchange_allowed(x, CONF_PLAY);
+    return err ? refused(x, err) : send_list(x, h, path);
+}
+
+static err_t send_segment(struct http_exchange *x, struct hls *h, struct hls_file *f)
+{
+    struct hls_session *session = session_of(x, h);
+    err_t err;
+
+    if (session && session->kicked)
+        err = http_response_status(x->resp, 403);
+    else
+        err = send_file(x, f);
+    (void)hls_file_unref(f);
+    session = session_of(x, h);
+    if (session)
+        hls_session_asked(h, session, x->resp->sent);
+    return err;
+}
+
+static err_t on_segment(struct http_exchange *x, void *arg)
+{
+    struct hls *h = arg;
+    struct hls_session *session;
+    char path[HLS_NAME_MAX];
+    err_t err;
+
+    x->declined = !full_path(x, path, sizeof(path));
+    if (x->declined)
+        return NULL;
+    err = hls_wait_file(h, path, BLOCK_MAX);
+    if (!err) {
+        struct hls_file *f = hls_find(h, path);
+
+        if (f)
+            return send_segment(x, h, f);
+    }
+    if (err_class(err) == ERR_CLASS_STOP)
+        return err;
+    err_free(&err);
+    session = session_of(x, h);
+    if (session && session->kicked)
+        return http_response_status(x->resp, 403);
+    if (session)
+        hls_session_asked(h, session, 0);
+    x->declined = true; /* on disk, if anywhere */
+    return NULL;
+}
+
+void hls_http_mount(struct hls *h, struct http_mux *mux)
+{
+    static const char *const segments[] = { "*.ts", "*.m4s", "*.mp4", "*.key" };
+    struct http_mount m = { .pattern = "*.m3u8", .methods = HTTP_METHODS_READ,
+                            .ports = HTTP_PORT_SERVER, .handler = on_list, .arg = h };
+
+    (void)http_mux_add(mux, &m);
+    m.handler = on_segment;
+    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {
+        m.pattern = segments[i];
+        (void)http_mux_add(mux, &m);
+    }
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* hls_list.c - the playlist: which segments it has, and which stay a while after they left it. */
+#include "sink/hls_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 1 << 20, WITH_PARTS = 3 };
+
+#define MEMORY_MAX ((size_t)64 << 20) /* of segments that could not be written */
+
+void hls_push(struct hls_segments *q, struct hls_segment *seg)
+{
+    if (q->n == q->cap) {
+        q->cap = q->cap ? q->cap * 2 : 8;
+        q->v = realloc(q->v, q->cap * sizeof(q->v[0]));
+        if (!q->v)
+            abort();
+    }
+    q->v[q->n++] = seg;
+}
+
+struct hls_segment *hls_pop(struct hls_segments *q)
+{
+    struct hls_segment *seg = q->v[0];
+
+    memmove(q->v, q->v + 1, --q->n * sizeof(q->v[0]));
+    return seg;
+}
+
+static int64_t total(const struct hls_segments *q)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        sum += q->v[i]->duration;
+    return sum;
+}
+
+static void remove_first(struct hls_stream *s)
+{
+    struct hls_segment *seg = hls_pop(&s->list);
+
+    if (seg->discontinuity)
+        s->discontinuities++;
+    hls_push(&s->gone, seg);
+}
+
+/* It is gone for good, and so is its file: after the jobs that write it. */
+static void bury(struct hls_stream *s, struct hls_segment *seg)
+{
+    if (s->set->cleanup || s->disposing)
+        hls_disk_remove(s, seg->path);
+    seg->removed = true;
+    hls_segment_forget(s, seg);
+    if (!seg->writing)
+        hls_segment_free(s, seg);
+}
+
+/* [HLS] 6.2.2: what left the list can be fetched for as long as the list that had it lasts. */
+static void bury_old(struct hls_stream *s)
+{
+    int64_t left = total(&s->gone), lasts = total(&s->list);
+
+    while (s->gone.n > 0 && left - s->gone.v[0]->duration >= lasts) {
+        struct hls_segment *seg = hls_pop(&s->gone);
+
+        left -= seg->duration;
+        bury(s, seg);
+    }
+}
+
+static void trim(struct hls_stream *s)
+{
+    int64_t lasts = total(&s->list), window = s->set->window * 9 / 100;
+
+    while (s->list.n > HLS_LIST_MIN && lasts - s->list.v[0]->duration >= window) {
+        lasts -= s->list.v[0]->duration;
+        remove_first(s);
+    }
+    while (s->in_memory > MEMORY_MAX && s->list.n > 1)
+        remove_first(s);
+    while (s->in_memory > MEMORY_MAX && s->gone.n > 0)
+        bury(s, hls_pop(&s->gone));
+    bury_old(s);
+}
+
+/* Parts are for who plays at the edge; older segments are on disk. */
+static void forget_old(struct hls_stream *s)
+{
+    for (size_t i = 0; s->ll && i + WITH_PARTS < s->list.n; i++) {
+        if (s->list.v[i]->on_disk)
+            hls_segment_forget(s, s->list.v[i]);
+    }
+}
+
+void hls_list_add(struct hls_stream *s, struct hls_segment *seg)
+{
+    double usec = (double)s->set->fragment * s->set->td_ratio;
+    unsigned wanted = m3u8_seconds((int64_t)(usec * AV_CLOCK / 1000000));
+
+    hls_push(&s->list, seg);
+    if (s->target < wanted)
+        s->target = wanted;
+    if (s->target < m3u8_seconds(seg->duration))
+        s->target = m3u8_seconds(seg->duration);
+    if (s->target == 0)
+        s->target = 1;
+    trim(s);
+    forget_old(s);
+    hls_list_publish(s);
+}
+
+/* ------------------------------------------------------------ its text */
+
+static struct m3u8_segment describe(const struct hls_segment *seg)
+{
+    struct m3u8_segment m = {
+        .duration = seg->duration, .wall = seg->wall, .discontinuity = seg->discontinuity,
+        .uri = seg->uri, .map = seg->init ? seg->init->uri : NULL,
+        .key = seg->key ? seg->key->uri : NULL,
+    };
+
+    memcpy(m.iv, seg->iv, sizeof(m.iv));
+    return m;
+}
+
+static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8_segment *m,
+                        const struct m3u8_segment *before, bool parts, bool whole)
+{
+    struct m3u8_part *v = NULL;
+
+    if (parts && seg->n_parts > 0) {
+        v = calloc(seg->n_parts, sizeof(*v));
+        if (!v)
+            abort();
+        for (size_t i = 0; i < seg->n_parts; i++)
+            v[i] = (struct m3u8_part){ seg->parts[i].duration, seg->parts[i].independent,
+                                       seg->parts[i].uri };
+        m->parts = v;
+        m->n_parts = seg->n_parts;
+    }
+    if (whole)
+        m3u8_put(w, m, before);
+    else
+        m3u8_put_parts(w, m, before);
+    m->parts = NULL;
+    m->n_parts = 0;
+    free(v);
+}
+
+/* Segments to list on disk: up to the last that is written; what is missing before it is told. */
+static size_t count_for(const struct hls_stream *s, bool disk)
+{
+    size_t n = s->list.n;
+
+    while (disk && n > 0 && !s->list.v[n - 1]->on_disk)
+        n--;
+    return n;
+}
+
+void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
+{
+    bool parts = s->ll && !disk && s->part_target > 0;
+    size_t n = count_for(s, disk);
+    struct m3u8 head = {
+        .version = parts ? 9 : s->fmp4 ? 7 : 3, .target = s->target,
+        .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
+        .discontinuities = s->discontinuities, .part_target = parts ? s->part_target : 0,
+    };
+    struct m3u8_segment m[2];
+    const struct m3u8_segment *before = NULL;
+    char *hint = parts && s->hint && s->live ? hls_uri(s, s->hint) : NULL;
+
+    head.hint = hint;
+    s->part_told |= parts;
+    m3u8_head(w, &head);
+    for (size_t i = 0; i < n; i++) {
+        struct m3u8_segment *one = &m[i & 1];
+
+        *one = describe(s->list.v[i]);
+        one->gap = disk && !s->list.v[i]->on_disk;
+        put_segment(w, s->list.v[i], one, before, parts && i + WITH_PARTS >= n, true);
+        before = one;
+    }
+    if (parts && s->open && s->now->n_parts > 0) {
+        struct m3u8_segment *one = &m[n & 1];
+
+        *one = describe(s->now);
+        put_segment(w, s->now, one, before, true, false);
+    }
+    m3u8_tail(w, &head);
+    free(hint);
+}
+
+void hls_list_publish(struct hls_stream *s)
+{
+    struct hls_file *old = s->playlist;
+    struct wr w;
+
+    if (s->list.n == 0)
+        return;
+    wr_init(&w, LIST_MAX);
+    hls_list_text(s, &w, false);
+    if (w.bad) { /* a window of days: the disk has it */
+        wr_free(&w);
+        return;
+    }
+    s->playlist = hls_file_new(s->hls, &w, "application/vnd.apple.mpegurl");
+    s->playlist->playlist = true;
+    hls_names_set(s->hls, s->m3u8_path, s->playlist, s);
+    (void)hls_file_unref(old);
+    hls_wake(s);
+}
+
+void hls_list_clear(struct hls_stream *s)
+{
+    while (s->list.n > 0)
+        remove_first(s);
+    while (s->gone.n > 0)
+        bury(s, hls_pop(&s->gone));
+}

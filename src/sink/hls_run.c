@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* hls_run.c - read a stream's packets and make HLS of them, while it is published. */
+#include "base/log.h"
+#include "sink/hls_stream.h"
+
+enum { CONFIGS = 24 };
+
+/* How often packets are looked for: a segment is cut as soon as its last packet was read. */
+#define TURN CO_MS(200)
+#define TURN_LOW_LATENCY CO_MS(15)
+
+static void feed(struct hls_stream *s, const struct av_packet *pkt)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        struct frame mine = f;
+
+        if (f.track == s->tracks[f.kind == AV_VIDEO ? 0 : 1])
+            hls_frame(s, &mine);
+    }
+}
+
+/* Of several tracks, the first one that is seen. */
+static void choose_tracks(struct hls_stream *s, const struct av_packet *pkt)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        int k = f.kind == AV_VIDEO ? 0 : 1;
+
+        if (!s->has_track[k])
+            s->tracks[k] = f.track;
+        s->has_track[k] = true;
+    }
+}
+
+static void read_configs(struct hls_stream *s)
+{
+    const struct av_packet *v[CONFIGS];
+    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+
+    for (size_t i = 0; i < n; i++) {
+        choose_tracks(s, v[i]);
+        feed(s, v[i]);
+    }
+}
+
+/* The stream was faster than we: what comes now is not what follows. */
+static void lost(struct hls_stream *s)
+{
+    log_warn("HLS of %s/%s: %llu packets lost, it goes on at a key frame", s->app, s->stream,
+             (unsigned long long)(s->reader.dropped - s->dropped));
+    s->dropped = s->reader.dropped;
+    if (s->open)
+        hls_segment_close(s, hls_time_end(&s->time));
+    s->discontinuity = true;
+    mp4_frag_jump(&s->mp4);
+    read_configs(s);
+}
+
+void hls_drain(struct hls_stream *s)
+{
+    const struct av_packet *pkt;
+
+    if (!s->ready)
+        return;
+    while (!s->given_up && (pkt = live_reader_next(&s->reader))) {
+        if (!s->begun)
+            read_configs(s);
+        else if (s->reader.dropped != s->dropped)
+            lost(s);
+        s->begun = true;
+        choose_tracks(s, pkt);
+        feed(s, pkt);
+    }
+}
+
+err_t hls_run(void *stream)
+{
+    struct hls_stream *s = stream;
+    err_t err = NULL;
+
+    if (!s->ready && s->set->recover)
+        hls_recover(s);
+    s->ready = true;
+    while (!s->ended && !(err = co_check())) {
+        hls_drain(s);
+        err = co_sleep(s->ll ? TURN_LOW_LATENCY : TURN);
+        err_free(&err);
+    }
+    err_free(&err);
+    s->running = false;
+    hls_stream_unref(s);
+    return NULL;
+}

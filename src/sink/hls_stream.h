@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* hls_stream.h - the HLS of one stream; for the files of sink/hls* alone. */
+#ifndef SINK_HLS_STREAM_H
+#define SINK_HLS_STREAM_H
+
+#include "format/m3u8.h"
+#include "format/mp4_frag.h"
+#include "format/ts_mux.h"
+#include "live/reader.h"
+#include "sink/hls.h"
+
+#include <openssl/evp.h>
+
+enum {
+    HLS_NAME_MAX = 1024,               /* of a path or a url */
+    HLS_SEGMENT_MAX = 64 << 20,        /* bytes: a longer segment is cut wherever it is */
+    HLS_LIST_MIN = 3,                  /* segments that a list keeps whatever hls_window says */
+};
+
+/* A file that segments share: an initialization, or a key. */
+struct hls_shared {
+    struct ref ref;
+    char *path, *uri;
+    struct hls_file *file; /* NULL if it was made before this process */
+    bool writing, on_disk;
+    uint8_t key[16];
+};
+
+struct hls_part {
+    char *path, *uri;
+    struct hls_file *file;
+    int64_t duration;
+    bool independent;
+};
+
+struct hls_segment {
+    uint64_t seq;
+    int64_t begin, duration; /* 1/90000 s, of the stream's timeline */
+    int64_t wall;            /* ms since 1970 */
+    bool discontinuity;
+    char *path, *uri;
+    struct hls_shared *init, *key;
+    uint8_t iv[16];
+    struct hls_file *file;   /* while it is in memory */
+    size_t bytes;
+    bool writing, on_disk, failed; /* a job has it; it was written; it could not be */
+    bool removed;            /* it is gone: free it after its job */
+    struct hls_part *parts;
+    size_t n_parts;
+};
+
+struct hls_segments { /* a queue */
+    struct hls_segment **v;
+    size_t n, cap;
+};
+
+/* The stream's own time: what comes in, without its jumps and gaps. */
+struct hls_time {
+    bool started;
+    int64_t offset;          /* to add to what comes in */
+    int64_t last[2];         /* of video and audio, out */
+    int64_t usual[2];        /* how long a frame lasts */
+    bool seen[2];
+    int64_t wall_base;       /* ms since 1970 at time 0 */
+};
+
+struct hls_stream {
+    struct ref ref;          /* the registry's, the coroutine's, and one of each job */
+    struct hls_stream *next; /* in the registry */
+    struct hls *hls;
+    char *vhost, *app, *stream, *param;
+    char *m3u8_path;             /* on disk */
+
+    struct conf *conf;       /* what it obeys, with a reference */
+    const struct conf_hls *set;
+    struct live_source *src; /* while it is published */
+    struct live_reader reader;
+    bool running;            /* its coroutine is there */
+    bool live, ready, ended; /* published; the list of before was read; told to end */
+    bool has_track[2];
+    uint16_t tracks[2];      /* of video and audio: which one is taken */
+    bool given_up;           /* hls_on_error ignore: nothing more of this publisher */
+    bool keep_files;         /* nothing is removed any more */
+    bool disposing;          /* everything is removed */
+    bool over;               /* it left the registry: nobody waits for it any more */
+    co_usec idle_since, began_at;
+    struct co_timer dispose;
+    uint64_t dropped;        /* of the reader, that we know of */
+    unsigned bad;            /* frames that were left out */
+    bool told_codec[2];
+
+    struct hls_time time;
+    struct ts_mux ts;
+    struct mp4_frag mp4;
+    bool fmp4;               /* as it was when the publisher began */
+    bool begun;              /* the muxer has its configuration */
+    bool discontinuity;      /* the next segment does not go on from the last */
+    bool has_video;
+    int64_t key_interval, key_at, waiting_at; /* of the stream's time; < 0: none yet */
+
+    /* the segment that grows */
+    bool open;
+    struct hls_segment *now; /* with all but its duration */
+    struct wr out;           /* its bytes, encrypted up to `sealed` */
+    EVP_CIPHER_CTX *cipher;
+    size_t sealed;
+    int64_t floor;           /* hls_ts_floor: which one of the wall clock's fragments */
+
+    /* low latency */
+    bool ll;
+    int64_t part_begin, part_target;
+    bool part_open, part_independent, part_told; /* part_target is in a playlist */
+    size_t part_from;        /* where it begins in `out` */
+
+    struct hls_segments list, gone; /* in the playlist; left it, but may still be fetched */
+    uint64_t next_seq, discontinuities;
+    unsigned target;
+    struct hls_shared *init, *key; /* NULL: to be made */
+    struct hls_shared *last_init;
+    unsigned key_used;       /* segments */
+    bool other_inits;        /* the name of the first one is taken */
+    struct hls_file *playlist;
+    size_t in_memory;        /* bytes of segments */
+
+    struct disk_lane lane;
+    bool writing_list, list_dirty;
+    bool disk_bad;           /* the last job failed */
+    co_usec told_disk_at;
+    struct hls_waiter *parked;
+    char *hint;              /* path of the part to come */
+};
+
+struct hls {
+    struct serve *serve;
+    struct disk *disk;
+    struct hls_stream *streams;
+    struct co_group group;
+    unsigned live;
+    struct hls_names *names; /* paths of what is in memory */
+    uint64_t etags;
+    struct hls_sessions *sessions;
+    bool stopping;           /* the program ends */
+};
+
+/* hls_stream.c */
+struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *names,
+                                  struct conf *conf, const struct conf_hls *set,
+                                  uint64_t next_seq);
+struct hls_stream *hls_stream_ref(struct hls_stream *s);
+void hls_stream_unref(struct hls_stream *s);
+/* Read the settings of this snapshot from now on. */
+void hls_stream_obey(struct hls_stream *s, struct conf *conf, const struct conf_hls *set);
+/* Do these settings put the files elsewhere, or make others of them? */
+bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set);
+/* A publisher begins, and ends. */
+void hls_stream_begin(struct hls_stream *s, struct live_source *src);
+void hls_stream_end(struct hls_stream *s);
+/* It is forgotten; with `remove` its files go, too. */
+void hls_stream_dispose(struct hls_stream *s, bool remove);
+
+/* hls_run.c: read packets */
+err_t hls_run(void *stream);          /* co_fn; gives its reference back */
+void hls_drain(struct hls_stream *s); /* all that is there now */
+
+/* hls_time.c */
+void hls_time_restart(struct hls_time *t);
+/* Move the frame to the stream's own time. */
+void hls_time_apply(struct hls_time *t, struct frame *f, int64_t gap_max);
+int64_t hls_time_end(const struct hls_time *t); /* where all that came ends */
+
+/* hls_cut.c: frames to segments */
+void hls_frame(struct hls_stream *s, struct frame *f);
+
+/* hls_segment.c */
+void hls_segment_open(struct hls_stream *s, const struct frame *f);
+void hls_segment_close(struct hls_stream *s, int64_t end);
+void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
+void hls_part_cut(struct hls_stream *s, int64_t end);
+void hls_part_publish(struct hls_stream *s, int64_t end);
+void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg); /* its bytes */
+void hls_make_init(struct hls_stream *s);
+
+/* hls_crypt.c */
+void hls_key_next(struct hls_stream *s);   /* a key for the segment that opens, new or not */
+void hls_seal(struct hls_stream *s);       /* encrypt what came; whole blocks only */
+void hls_seal_end(struct hls_stream *s);
+
+/* hls_list.c */
+void hls_push(struct hls_segments *q, struct hls_segment *seg);
+struct hls_segment *hls_pop(struct hls_segments *q);
+void hls_list_add(struct hls_stream *s, struct hls_segment *seg);
+void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
+void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
+void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
+
+/* hls_disk.c: its jobs */
+void hls_disk_segment(struct hls_stream *s, struct hls_segment *seg);
+void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared);
+void hls_disk_list(struct hls_stream *s);
+void hls_disk_remove(struct hls_stream *s, const char *path);
+
+/* hls_recover.c: go on with the list that is on disk. Yields. */
+void hls_recover(struct hls_stream *s);
+
+/* hls_memory.c */
+struct hls_names *hls_names_new(void);
+void hls_names_free(struct hls_names *n);
+struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type);
+struct hls_file *hls_file_ref(struct hls_file *f);
+void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct hls_stream *s);
+void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f);
+void hls_wake(struct hls_stream *s);
+
+/* hls_name.c: paths and urls */
+struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
+                                  uint64_t seq, bool key);
+struct hls_shared *hls_shared_ref(struct hls_shared *x);
+void hls_shared_unref(struct hls_stream *s, struct hls_shared *x);
+err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+               int64_t duration, char *path, size_t size) __attribute__((warn_unused_result));
+/* The url that the playlist has for a file, made of its path. malloc'ed. */
+char *hls_uri(const struct hls_stream *s, const char *path);
+
+#endif

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""HLS as a player sees it: playlists taken apart and checked against what RFC 8216 promises."""
+import os
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import flv
+import tools
+
+
+class Segment:
+    def __init__(self, uri, seq):
+        self.uri, self.seq = uri, seq
+        self.duration = 0.0
+        self.discontinuity = self.gap = False
+        self.map = self.key = self.iv = self.wall = None
+        self.parts = []
+
+    def __repr__(self):
+        return f"{self.seq}:{self.uri}({self.duration})"
+
+
+class Playlist:
+    """Of text; raises AssertionError for what the RFC forbids."""
+
+    def __init__(self, text):
+        self.text, self.segments, self.hint, self.parts = text, [], None, []
+        self.target = self.part_target = None
+        self.sequence = self.discontinuities = 0
+        assert text.startswith("#EXTM3U\n"), text[:100]
+        one = Segment(None, 0)
+        map_uri = key = iv = None
+        for line in text.split("\n"):
+            name, _, value = line.partition(":")
+            if name == "#EXT-X-MEDIA-SEQUENCE":
+                self.sequence = int(value)
+            elif name == "#EXT-X-DISCONTINUITY-SEQUENCE":
+                self.discontinuities = int(value)
+            elif name == "#EXT-X-TARGETDURATION":
+                self.target = int(value)
+            elif name == "#EXTINF":
+                one.duration = float(value.rstrip(","))
+            elif name == "#EXT-X-DISCONTINUITY":
+                one.discontinuity = True
+            elif name == "#EXT-X-GAP":
+                one.gap = True
+            elif name == "#EXT-X-PROGRAM-DATE-TIME":
+                one.wall = value
+            elif name == "#EXT-X-MAP":
+                map_uri = re.search(r'URI="([^"]*)"', value)[1]
+            elif name == "#EXT-X-KEY":
+                m = re.search(r'URI="([^"]*)",IV=0x([0-9a-f]{32})', value)
+                key, iv = (m[1], m[2]) if m else (None, None)
+            elif name == "#EXT-X-PART-INF":
+                self.part_target = float(re.search(r"PART-TARGET=([0-9.]+)", value)[1])
+            elif name == "#EXT-X-PART":
+                one.parts.append((float(re.search(r"DURATION=([0-9.]+)", value)[1]),
+                                  re.search(r'URI="([^"]*)"', value)[1], "INDEPENDENT=YES" in value))
+            elif name == "#EXT-X-PRELOAD-HINT":
+                self.hint = re.search(r'URI="([^"]*)"', value)[1]
+            elif line and line[0] != "#":
+                one.uri, one.seq = line, self.sequence + len(self.segments)
+                one.map, one.key, one.iv = map_uri, key, iv
+                self.segments.append(one)
+                one = Segment(None, 0)
+        self.parts = one.parts  # of the segment that grows
+        self.check()
+
+    def check(self):
+        assert self.target, self.text
+        for s in self.segments:
+            assert round(s.duration) <= self.target, f"{s} is over the target {self.target}"
+            assert s.duration > 0, s
+            if self.part_target:
+                assert all(d <= self.part_target + 1e-9 for d, _, _ in s.parts), s.parts
+                if s.parts:
+                    assert abs(sum(d for d, _, _ in s.parts) - s.duration) < 0.01
+        assert len({s.uri for s in self.segments}) == len(self.segments), self.text
+
+    @property
+    def seconds(self):
+        return sum(s.duration for s in self.segments)
+
+
+def load(path):
+    """The playlist of a file; None when it is not there."""
+    try:
+        with open(path) as f:
+            return Playlist(f.read())
+    except FileNotFoundError:
+        return None
+
+
+def files(path):
+    """The paths of a playlist's segments on disk."""
+    folder = os.path.dirname(path)
+    return [os.path.join(folder, s.uri) for s in load(path).segments]
+
+
+def whole(path, out):
+    """All segments of a playlist on disk behind one another (with the initialization that the
+    first one has) as one file."""
+    folder, listed = os.path.dirname(path), load(path)
+    with open(out, "wb") as f:
+        if listed.segments[0].map:
+            with open(os.path.join(folder, listed.segments[0].map), "rb") as g:
+                f.write(g.read())
+        for s in listed.segments:
+            with open(os.path.join(folder, s.uri), "rb") as g:
+                f.write(g.read())
+    return out
+
+
+def packets(path, kind):
+    """[(pts, dts, is key)] of a file's packets of that kind ("v" or "a"), in seconds."""
+    got = tools.ffprobe(path, "-select_streams", kind, "-show_entries",
+                        "packet=pts_time,dts_time,flags", timeout=30)
+    return [(float(p["pts_time"]), float(p["dts_time"]), "K" in p["flags"])
+            for p in got["packets"]]
+
+
+def frames(tags, kind):
+    """How many frames the tags have that a decoder shows: the sign of the end is none."""
+    return len([t for t in flv.frames(tags, kind) if not (t.type == flv.VIDEO and t.data[1] == 2)])
+
+
+def get(url, timeout=10.0, headers=None):
+    """(status, headers, body)"""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}),
+                                    timeout=timeout) as r:
+            return r.status, r.headers, r.read()
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers, e.read()
+
+
+def get_list(url, timeout=10.0):
+    status, headers, body = get(url, timeout)
+    assert status == 200, f"{status} for {url}"
+    assert "mpegurl" in headers["Content-Type"]
+    return Playlist(body.decode())
+
+
+def join(base, uri):
+    return urllib.parse.urljoin(base, uri)

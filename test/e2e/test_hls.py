@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: MIT
+"""HLS on disk and over HTTP: what is published is what the segments have, and playlists keep what
+they promise, whatever comes in."""
+import os
+import subprocess
+import time
+
+import pytest
+
+import flv
+import flvgen
+import hls
+import tools
+from flv import AUDIO, VIDEO, Tag
+from procs import free_port, wait_for
+
+FMP4 = "hls_use_fmp4 on;"
+
+
+@pytest.fixture
+def html(tmp_path):
+    folder = tmp_path / "html"
+    folder.mkdir()
+    return str(folder)
+
+
+def conf(html, more="", fragment=2, window=60, ctx="off"):
+    return (f"hls {{ enabled on; hls_path {html}; hls_fragment {fragment}; hls_window {window}; "
+            f"hls_ctx {ctx}; {more} }}")
+
+
+def with_http(html):
+    port = free_port()
+    return port, f"http_server {{ enabled on; listen 127.0.0.1:{port}; dir {html}; }}"
+
+
+def listed(html, count, stream="s", timeout=5.0):
+    """Wait until the playlist on disk has so many segments."""
+    path = os.path.join(html, "live", f"{stream}.m3u8")
+
+    def look():
+        p = hls.load(path)
+        return path if p and len(p.segments) >= count else None
+    found = wait_for(look, timeout)
+    assert found, f"{path}: {hls.load(path) and hls.load(path).text}"
+    return found
+
+
+def push(s, tags, speed=10.0, **how):
+    p = s.push(tags, speed=speed, **how)
+    p.join(30)
+    p.stop()
+    p.client.close()
+    return p
+
+
+@pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
+def test_what_is_published(srs, html, source, tmp_path, more):
+    s = srs(conf(html, more))
+    push(s, source)
+    path = listed(html, 15)
+    p = hls.load(path)
+    assert [round(x.duration, 2) for x in p.segments[:-1]] == [2.0] * (len(p.segments) - 1)
+    assert p.target == 2 and p.sequence == 0
+    assert not any(x.discontinuity for x in p.segments)
+    one = hls.whole(path, str(tmp_path / "whole"))
+    video, audio = hls.packets(one, "v"), hls.packets(one, "a")
+    assert len(video) == hls.frames(source, VIDEO)
+    assert len(audio) == hls.frames(source, AUDIO)
+    assert tools.decode(one) == ""
+    assert abs((video[0][0] - audio[0][0]) - 0.023) < 0.05, "sound and picture belong together"
+    for file in hls.files(path):
+        if not more:
+            assert hls.packets(file, "v")[0][2], f"{file} begins without a key frame"
+            assert os.path.getsize(file) % 188 == 0
+    assert not [f for f in os.listdir(os.path.join(html, "live")) if f.endswith(".tmp")]
+
+
+@pytest.mark.parametrize("codecs", [("hevc", "aac"), ("av1", "opus"), ("vp9", "mp3"), ("h264", "mp3"),
+                                    ("hevc", "opus")])
+@pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
+def test_codecs(srs, html, media, tmp_path, more, codecs):
+    s = srs(conf(html, more, fragment=1))
+    tags = media.tags(*codecs)
+    push(s, tags, speed=4.0)
+    in_ts = codecs[0] not in ("av1", "vp9")
+    path = listed(html, 4 if more or in_ts else 2)
+    one = hls.whole(path, str(tmp_path / "whole"))
+    names = [x["codec_name"] for x in tools.ffprobe(one, "-show_streams")["streams"]]
+    if more or in_ts:
+        assert sorted(names) == sorted(codecs)
+        assert len(hls.packets(one, "v")) == len(media.track(codecs[0]).frames)
+    else:
+        assert names == [codecs[1]]
+        assert s.wait_log("does not go into MPEG-TS.*hls_use_fmp4", 1)
+    assert len(hls.packets(one, "a")) == len(media.track(codecs[1]).frames)
+    assert tools.decode(one) == ""
+
+
+@pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
+def test_others_read_it(srs, html, source, tmp_path, more):
+    """By demuxers that are not ffmpeg's: GStreamer's and VLC's, over HTTP."""
+    port, glob = with_http(html)
+    s = srs(conf(html, more), glob)
+    push(s, source)
+    listed(html, 15)
+    url = f"http://127.0.0.1:{port}/live/s.m3u8"
+    out = str(tmp_path / "played.ts")
+    p = tools.gst(f"souphttpsrc location={url} ! hlsdemux ! filesink location={out}",
+                  str(tmp_path / "gst.log"))
+    assert wait_for(lambda: os.path.exists(out) and os.path.getsize(out) > 200000, 15), p.text()
+    p.end()
+    cut = tools.ffmpeg_frames(url, str(tmp_path / "ff.log"), str(tmp_path / "ff.txt"), seconds=20,
+                              options=["-live_start_index", "0"])
+    assert cut.wait(20) == 0
+    got = tools.frame_list(str(tmp_path / "ff.txt"), "video")
+    assert len(got) > 470
+    demux = "tsdemux" if not more else "qtdemux"
+    name = hls.whole(os.path.join(html, "live", "s.m3u8"), str(tmp_path / "whole"))
+    r = subprocess.run(["gst-launch-1.0", "-q", "filesrc", f"location={name}", "!", demux, "name=d",
+                        "d.", "!", "queue", "!", "h264parse", "!", "avdec_h264", "!", "fakesink",
+                        "d.", "!", "queue", "!", "aacparse", "!", "avdec_aac", "!", "fakesink"],
+                       capture_output=True, timeout=60)
+    assert r.returncode == 0 and b"ERROR" not in r.stderr, r.stderr
+
+
+@pytest.mark.needs("tsreport")
+def test_transport_stream_is_valid(srs, html, source, tmp_path):
+    s = srs(conf(html))
+    push(s, source)
+    one = hls.whole(listed(html, 15), str(tmp_path / "whole.ts"))
+    for pid in (256, 257):
+        r = tools.run(["tsreport", "-b", "-cnt", str(pid), one], cwd=str(tmp_path))
+        text = r.stdout.decode()
+        assert "###" not in text and "!!!" not in text, text
+        assert "PCR" in text
+
+
+def test_republish_goes_on(srs, html, source):
+    s = srs(conf(html))
+    tags = flv.cut(source, 5000)
+    push(s, tags)
+    first = hls.load(listed(html, 3))
+    push(s, tags)
+    second = hls.load(listed(html, 6))
+    assert [x.uri for x in second.segments[:3]] == [x.uri for x in first.segments]
+    assert [x.discontinuity for x in second.segments] == [False] * 3 + [True] + [False] * 2
+    assert [x.uri for x in second.segments] == [f"s-{i}.ts" for i in range(6)]
+
+
+@pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
+def test_restart_goes_on(srs, html, source, more):
+    tags = flv.cut(source, 5000)
+    s = srs(conf(html, more))
+    push(s, tags)
+    first = hls.load(listed(html, 3))
+    s.stop()
+    s = srs(conf(html, more))
+    push(s, tags)
+    second = hls.load(listed(html, 6))
+    assert s.wait_log("goes on at segment 3", 1)
+    assert [x.uri for x in second.segments[:3]] == [x.uri for x in first.segments]
+    assert [x.discontinuity for x in second.segments] == [False] * 3 + [True] + [False] * 2
+    for x in second.segments:
+        assert os.path.exists(os.path.join(html, "live", x.uri))
+        if x.map:
+            assert os.path.exists(os.path.join(html, "live", x.map))
+
+
+def test_recover_off(srs, html, source):
+    s = srs(conf(html, "hls_recover off;"))
+    tags = flv.cut(source, 5000)
+    push(s, tags)
+    listed(html, 3)
+    push(s, tags)
+    assert wait_for(lambda: hls.load(os.path.join(html, "live", "s.m3u8")).sequence == 3, 3)
+    assert len(hls.load(listed(html, 3)).segments) == 3
+
+
+def test_window_and_cleanup(srs, html, source):
+    s = srs(conf(html, window=6))
+    push(s, source)
+    path = os.path.join(html, "live", "s.m3u8")
+    assert wait_for(lambda: hls.load(path) and hls.load(path).sequence >= 11, 5)
+    p = hls.load(path)
+    assert 6 <= p.seconds < 8.5
+    left = sorted(f for f in os.listdir(os.path.dirname(path)) if f.endswith(".ts"))
+    assert len(p.segments) < len(left) <= 2 * len(p.segments) + 1, left
+
+
+def test_dispose(srs, html, source):
+    s = srs(conf(html, "hls_dispose 1;" + FMP4))
+    push(s, flv.cut(source, 5000))
+    listed(html, 3)
+    assert wait_for(lambda: not [f for _, _, fs in os.walk(html) for f in fs], 5), os.listdir(html)
+    push(s, flv.cut(source, 5000))
+    assert hls.load(listed(html, 3)).sequence == 0, "forgotten is forgotten"
+
+
+def test_keys(srs, html, source, tmp_path):
+    port, glob = with_http(html)
+    s = srs(conf(html, "hls_keys on; hls_fragments_per_key 2;"), glob)
+    push(s, flv.cut(source, 9000))
+    path = listed(html, 5)
+    p = hls.load(path)
+    assert [x.key for x in p.segments] == ["s-0.key", "s-0.key", "s-2.key", "s-2.key", "s-4.key"]
+    assert len({x.iv for x in p.segments}) == 5
+    with open(os.path.join(html, "live", "s-0.ts"), "rb") as f:
+        assert f.read(1) != b"\x47" or f.read(187)[-1:] != b"\x47"
+    with open(os.path.join(html, "live", "s-2.key"), "rb") as f:
+        key = f.read().hex()
+    r = subprocess.run(["openssl", "enc", "-d", "-aes-128-cbc", "-K", key, "-iv", p.segments[2].iv,
+                        "-in", os.path.join(html, "live", "s-2.ts"), "-out",
+                        str(tmp_path / "clear.ts")], capture_output=True)
+    assert r.returncode == 0, r.stderr
+    assert len(hls.packets(str(tmp_path / "clear.ts"), "v")) == 50
+    t = tools.ffmpeg_frames(f"http://127.0.0.1:{port}/live/s.m3u8", str(tmp_path / "ff.log"),
+                            str(tmp_path / "ff.txt"), seconds=7, options=["-live_start_index", "0"])
+    assert t.wait(20) == 0
+    assert len(tools.frame_list(str(tmp_path / "ff.txt"), "video")) >= 150
+
+
+def test_audio_only(srs, html, source):
+    s = srs(conf(html, "hls_aof_ratio 1.5;"))
+    push(s, [t for t in source if t.type == AUDIO])
+    p = hls.load(listed(html, 9))
+    assert all(2.9 < x.duration < 3.1 for x in p.segments[:-1]), p.text
+    assert p.target == 3
+
+
+def test_long_gops(srs, html, source):
+    """Key frames are farther apart than hls_fragment: the target says so from the begin."""
+    s = srs(conf(html, fragment=1))
+    push(s, source)
+    p = hls.load(listed(html, 15))
+    assert p.target == 2 and all(1.9 < x.duration < 2.1 for x in p.segments[:-1])
+
+
+def moved(tags, at, by):
+    return [t if t.ts < at else Tag(t.type, max(0, t.ts + by), t.data) for t in tags]
+
+
+def send(client, tags, per_second=500):
+    """In order, whatever their times say."""
+    for i, t in enumerate(tags):
+        client.send_tag(t)
+        if i % 10 == 9:
+            time.sleep(10 / per_second)
+
+
+@pytest.mark.parametrize("by", [3600_000, 10_000, -4000, 300], ids=str)
+@pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
+def test_timestamps_jump(srs, html, source, tmp_path, by, more):
+    s = srs(conf(html, more))
+    tags = moved(flv.cut(source, 20000), 9000, by)
+    c = s.publisher()
+    send(c, tags)
+    c.close()
+    path = listed(html, 10)
+    p = hls.load(path)
+    assert p.target <= 3, p.text
+    assert 18 < p.seconds < 22, p.text
+    one = hls.whole(path, str(tmp_path / "whole"))
+    video = hls.packets(one, "v")
+    assert len(video) == hls.frames(tags, VIDEO)
+    steps = [b[1] - a[1] for a, b in zip(video, video[1:])]
+    assert max(steps) < 1.0 and min(steps) > 0, (min(steps), max(steps))
+
+
+def test_publisher_stalls(srs, html, source):
+    """Nothing for seconds, then on: no segment is as long as that."""
+    s = srs(conf(html, fragment=1) + " publish { normal_timeout 20000; }")
+    tags = flv.cut(source, 6000)
+    c = s.publisher()
+    send(c, [t for t in tags if t.ts < 3000])
+    time.sleep(8)
+    send(c, [Tag(t.type, t.ts + 8000, t.data) for t in tags if t.ts >= 3000])
+    c.close()
+    p = hls.load(listed(html, 3))
+    assert p.target <= 2 and 5.5 < p.seconds < 6.5, p.text
+    assert not any(x.discontinuity for x in p.segments)
+
+
+def test_config_changes(srs, html, source, media):
+    """Another decoder configuration in the middle: its own initialization, a discontinuity."""
+    s = srs(conf(html, FMP4))
+    first = flv.cut(source, 4000)
+    other = [Tag(t.type, t.ts + 4000, t.data) for t in flvgen.track_tags(media.track("hevc"))]
+    push(s, first + other, speed=4)
+    p = hls.load(listed(html, 3))
+    maps = [x.map for x in p.segments]
+    assert len(set(maps)) == 2, p.text
+    at = next(i for i, m in enumerate(maps) if m != maps[0])
+    assert p.segments[at].discontinuity
+    for m in set(maps):
+        assert os.path.exists(os.path.join(html, "live", m))
+
+
+def test_variables_and_prefix(srs, html, source):
+    more = ("hls_m3u8_file [vhost]/[app]/[stream]/list.m3u8; hls_entry_prefix http://cdn.example; "
+            "hls_ts_file [vhost]/[app]/[stream]/[2006]/[seq]-[duration].ts;")
+    s = srs(conf(html, more))
+    push(s, flv.cut(source, 5000))
+    path = os.path.join(html, "__defaultVhost__", "live", "s", "list.m3u8")
+    assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) == 3, 5)
+    uri = hls.load(path).segments[1].uri
+    assert uri.startswith("http://cdn.example/__defaultVhost__/live/s/20") and \
+        uri.endswith("/1-2000.ts"), uri
+    assert os.path.exists(os.path.join(html, uri[len("http://cdn.example/"):]))
+
+
+def test_reload(srs, html, source):
+    s = srs("")
+    p = s.push(source, speed=2, loop=True)
+    assert s.wait_log("video sh", 3)
+    s.reload(conf(html))
+    path = listed(html, 2, timeout=6)
+    s.reload("")
+    before = hls.load(path).text
+    assert not wait_for(lambda: hls.load(path).text != before and
+                        len(hls.load(path).segments) > len(hls.Playlist(before).segments) + 1, 2)
+    s.reload(conf(html, FMP4))
+    assert wait_for(lambda: hls.load(path) and hls.load(path).segments and
+                    hls.load(path).segments[-1].map, 6)
+    p.stop()
+
+
+def test_disk_is_full(srs, source, tmp_path):
+    """A small disk fills up: a clear line, the stream goes on from memory; space again: so do the
+    files, and what is listed on disk is there."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)],
+                      capture_output=True).returncode != 0:
+        pytest.skip("no right to mount")
+    try:
+        full_disk(srs, source, str(disk))
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+def full_disk(srs, source, disk):
+    port, glob = with_http(disk)
+    s = srs(conf(disk, window=60), glob)
+    w = s.watch()
+    p = s.push(source, speed=4, loop=True)
+    assert s.wait_log("cannot write .*No space left.*the stream goes on", 10)
+    url = f"http://127.0.0.1:{port}/live/s.m3u8"
+    before = hls.get_list(url)
+    assert wait_for(lambda: len(hls.get_list(url).segments) > len(before.segments) + 1, 8)
+    last = hls.get_list(url).segments[-1]
+    status, _, body = hls.get(hls.join(url, last.uri))
+    assert status == 200 and len(body) % 188 == 0, "from memory"
+    path = os.path.join(disk, "live", "s.m3u8")
+    for x in hls.load(path).segments:
+        assert x.gap or os.path.getsize(os.path.join(disk, "live", x.uri)) > 0
+    frames = len(flv.frames(w.tags, VIDEO))
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 25, 5), "players do not notice"
+    subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+    assert s.wait_log("can be written again", 8)
+    assert wait_for(lambda: not any(x.gap for x in hls.load(path).segments), 8)
+    for x in hls.load(path).segments:
+        assert os.path.getsize(os.path.join(disk, "live", x.uri)) > 0
+    p.stop()
+    w.stop()
+    assert s.log().count("cannot write") < 10
+
+
+def test_sessions(srs, html, source):
+    port, glob = with_http(html)
+    s = srs(conf(html, ctx="on"), glob)
+    p = s.push(source, speed=4, loop=True)
+    listed(html, 3)
+    url = f"http://127.0.0.1:{port}/live/s.m3u8"
+    status, _, body = hls.get(url + "?token=x")
+    text = body.decode()
+    assert status == 200 and "#EXT-X-STREAM-INF:BANDWIDTH=" in text and 'CODECS="avc1.' in text
+    child = hls.join(url, text.strip().split("\n")[-1])
+    assert "hls_ctx=" in child and child.endswith("&token=x")
+    got = hls.get_list(child)
+    context = child.split("hls_ctx=")[1].split("&")[0]
+    assert all(x.uri.endswith("?hls_ctx=" + context) for x in got.segments)
+    assert hls.get(hls.join(url, got.segments[0].uri))[0] == 200
+    other = hls.get(url)[2].decode().split("hls_ctx=")[1].strip()
+    assert other != context
+    assert s.wait_log(f"HLS session {context} of /live/s.m3u8", 1)
+    p.stop()
+
+
+def test_low_latency(srs, html, source):
+    port, glob = with_http(html)
+    s = srs(conf(html, "hls_ll on;"), glob)
+    p = s.push(source, speed=1, loop=True)
+    url = f"http://127.0.0.1:{port}/live/s.m3u8"
+    assert wait_for(lambda: hls.get(url)[0] == 200, 6)
+    first = hls.get_list(url)
+    assert first.part_target and first.hint and 0.15 < first.part_target < 0.25
+    head = hls.get(hls.join(url, first.segments[-1].map))[2]
+    msn, part, body, reloads = first.sequence + len(first.segments), len(first.parts), b"", 0
+    for _ in range(12):  # as a player: ask for the part to come, then fetch it
+        got = hls.get_list(f"{url}?_HLS_msn={msn}&_HLS_part={part}")
+        reloads += 1
+        grown = got.sequence + len(got.segments)
+        if grown > msn:
+            parts = next(x.parts for x in got.segments if x.seq == msn)
+        else:
+            parts = got.parts
+        if part < len(parts):
+            assert parts[part][0] >= 0.85 * got.part_target or part == len(parts) - 1
+            status, headers, data = hls.get(hls.join(url, parts[part][1]))
+            assert status == 200
+            if body or parts[part][2]:
+                body += data
+            part += 1
+        if grown > msn and part >= len(parts):
+            msn, part = msn + 1, 0
+    assert len(body) > 1000
+    status, _, data = hls.get(hls.join(url, hls.get_list(url).hint))
+    assert status == 200 and data[4:8] in (b"moof", b"styp"), "a hint is answered when it is there"
+    assert hls.get(f"{url}?_HLS_msn={msn + 10}")[0] == 400
+    assert hls.get(f"{url}?_HLS_part=1")[0] == 400
+    assert b"moov" in head
+    p.stop()
+    with open(os.path.join(html, "live", "s.m3u8")) as f:
+        assert "EXT-X-PART" not in f.read(), "parts are in memory only"
+
+
+def test_many_streams_in_little_memory(srs, html, source):
+    s = srs(conf(html, window=4))
+    pushers = [s.push(source, f"m{i}", speed=8, loop=True) for i in range(10)]
+    assert wait_for(lambda: os.path.exists(os.path.join(html, "live", "m9.m3u8")), 8)
+    before = s.rss()
+    assert wait_for(lambda: hls.load(os.path.join(html, "live", "m9.m3u8")).sequence > 25, 20)
+    for p in pushers:
+        p.stop()
+    assert s.rss() < before + 10 * 1024, f"{before} kB, then {s.rss()} kB"
+
+
+def test_bad_names(srs, html, source):
+    """A stream's name does not lead out of the folder."""
+    s = srs(conf(html))
+    try:
+        push(s, flv.cut(source, 3000), stream="../../x")
+    except (OSError, EOFError):
+        pass
+    assert not os.path.exists(os.path.join(html, "..", "x.m3u8"))
+    push(s, flv.cut(source, 5000))
+    listed(html, 3)

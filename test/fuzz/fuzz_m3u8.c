@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_m3u8.c - any file where a playlist of ours should be. */
+#include "format/m3u8.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void inside(struct m3u8_text t, const uint8_t *data, size_t size)
+{
+    assert(!t.p || (t.p >= (const char *)data && t.p + t.n <= (const char *)data + size));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct m3u8_reader r;
+    err_t err = m3u8_open(&r, (const char *)data, size);
+
+    while (!err && m3u8_next(&r)) {
+        assert(r.uri.n > 0 && r.segment.duration >= 0);
+        inside(r.uri, data, size);
+        inside(r.map, data, size);
+        inside(r.key, data, size);
+    }
+    err_free(&err);
+    assert(err_live() == 0);
+    return 0;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* test_disk.c - file jobs: in order within a lane, beside each other, within bounds. */
+#include "unit.h"
+
+#include "sink/disk.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { JOBS = 200, LANES = 5 };
+
+struct counted {
+    struct disk_job job; /* first */
+    int lane, number;
+    useconds_t takes;
+};
+
+static atomic_int running[LANES], last_run[LANES];
+static int last_done[LANES];
+static bool disorder;
+
+static void run(struct disk_job *job)
+{
+    struct counted *c = (struct counted *)(void *)job;
+
+    if (atomic_fetch_add(&running[c->lane], 1) != 0 || atomic_load(&last_run[c->lane]) >= c->number)
+        disorder = true;
+    atomic_store(&last_run[c->lane], c->number);
+    if (c->takes) {
+        const struct timespec t = { 0, (long)c->takes * 1000 };
+
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+    }
+    atomic_fetch_sub(&running[c->lane], 1);
+}
+
+static void done(struct disk_job *job)
+{
+    struct counted *c = (struct counted *)(void *)job;
+
+    if (c->number != last_done[c->lane] + 1)
+        disorder = true;
+    last_done[c->lane] = c->number;
+    free(c);
+}
+
+static struct counted *counted(int lane, int number, size_t bytes, useconds_t takes)
+{
+    struct counted *c = calloc(1, sizeof(*c));
+
+    *c = (struct counted){ { .run = run, .done = done, .bytes = bytes }, lane, number, takes };
+    return c;
+}
+
+static void reset(void)
+{
+    disorder = false;
+    for (int i = 0; i < LANES; i++) {
+        last_done[i] = 0;
+        atomic_store(&last_run[i], 0);
+    }
+}
+
+static void test_order(void **state)
+{
+    const struct disk_limits limits = { 1 << 20, 1 << 20 };
+    struct disk *d = disk_new(&limits);
+    struct disk_lane lanes[LANES];
+
+    (void)state;
+    reset();
+    for (int i = 0; i < LANES; i++)
+        disk_lane_init(&lanes[i], d);
+    for (int n = 1; n <= JOBS; n++) {
+        for (int i = 0; i < LANES; i++)
+            assert_true(disk_put(&lanes[i], &counted(i, n, 1, n % 50 == 0 ? 2000 : 0)->job, false));
+        if (n % 20 == 0)
+            co_yield();
+    }
+    disk_free(d, CO_SECONDS(10));
+    assert_false(disorder);
+    for (int i = 0; i < LANES; i++)
+        assert_int_equal(last_done[i], JOBS);
+}
+
+static void test_bounds(void **state)
+{
+    const struct disk_limits limits = { 1000, 1500 };
+    struct disk *d = disk_new(&limits);
+    struct disk_lane lanes[2];
+    struct counted *over;
+
+    (void)state;
+    reset();
+    disk_lane_init(&lanes[0], d);
+    disk_lane_init(&lanes[1], d);
+    assert_true(disk_put(&lanes[0], &counted(0, 1, 5000, 0)->job, false)); /* one may be larger */
+    over = counted(0, 2, 1, 0);
+    assert_false(disk_put(&lanes[0], &over->job, false));
+    assert_true(disk_put(&lanes[0], &over->job, true));
+    assert_true(disk_put(&lanes[1], &counted(1, 1, 10, 0)->job, false)); /* each may have one */
+    over = counted(1, 2, 1, 0);
+    assert_false(disk_put(&lanes[1], &over->job, false)); /* in all */
+    free(over);
+    disk_free(d, CO_SECONDS(10));
+    assert_int_equal(last_done[0], 2);
+    assert_int_equal(last_done[1], 1);
+    assert_false(disorder);
+}
+
+static void test_files(void **state)
+{
+    struct disk_job job = { 0 };
+    char root[] = "/tmp/test_disk.XXXXXX", path[512], tmp[520];
+    size_t size;
+    char *text;
+
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    (void)snprintf(path, sizeof(path), "%s/a/b/c", root);
+    assert_true(disk_write_file(&job, path, "hello", 5));
+    (void)snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+    assert_int_equal(access(tmp, F_OK), -1);
+    text = disk_read_file(&job, path, 100, &size);
+    assert_int_equal(size, 5);
+    assert_memory_equal(text, "hello", 5);
+    free(text);
+    assert_null(disk_read_file(&job, path, 4, &size));
+    assert_int_equal(job.error, EFBIG);
+    job = (struct disk_job){ 0 };
+    (void)snprintf(tmp, sizeof(tmp), "%s/a/b/c/d", root); /* below a file */
+    assert_false(disk_write_file(&job, tmp, "x", 1));
+    assert_int_equal(job.error, ENOTDIR);
+    disk_remove(path, root);
+    assert_int_equal(access(path, F_OK), -1);
+    (void)snprintf(path, sizeof(path), "%s/a/b", root);
+    assert_int_equal(access(path, F_OK), -1); /* the folder was empty */
+    (void)snprintf(path, sizeof(path), "%s/a", root);
+    assert_int_equal(access(path, F_OK), 0);
+    (void)snprintf(path, sizeof(path), "%s/x", root);
+    disk_remove(path, root);
+    assert_int_equal(access(root, F_OK), 0);
+    (void)snprintf(path, sizeof(path), "%s/a", root);
+    (void)rmdir(path);
+    (void)rmdir(root);
+}
+
+static int setup(void **state)
+{
+    err_t err = co_init();
+
+    (void)state;
+    err_free(&err);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { TEST(test_order), TEST(test_bounds), TEST(test_files) };
+
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
