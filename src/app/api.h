@@ -72,6 +72,9 @@ void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */
 extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], api_rows_tests[];
+/* Of builds for profilers; may be none. */
+extern const struct api_row *const api_rows_tools;
+extern const size_t api_rows_tools_n;
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
 
 /* What summaries show, as the member "data"; also for the heartbeat. */

@@ -20,7 +20,7 @@ static double release_rate;
 extern double flag __asm__("_ZN62FLAG__namespace_do_not_use_directly_use_DECLARE_double_instead27"
                            "FLAGS_tcmalloc_release_rateE") __attribute__((weak));
 
-static size_t property(const char *name)
+size_t heap_property(const char *name)
 {
     size_t value = 0;
 
@@ -30,7 +30,7 @@ static size_t property(const char *name)
 
 size_t heap_used(void)
 {
-    return property("generic.current_allocated_bytes");
+    return heap_property("generic.current_allocated_bytes");
 }
 
 static void give_back(void)
@@ -39,7 +39,7 @@ static void give_back(void)
 
     MallocExtension_MarkThreadIdle(); /* what the thread keeps of small blocks */
     MallocExtension_ReleaseToSystem(
-        (size_t)((double)property("tcmalloc.pageheap_free_bytes") * part));
+        (size_t)((double)heap_property("tcmalloc.pageheap_free_bytes") * part));
 }
 
 bool heap_text(char *text, size_t size)
@@ -76,11 +76,22 @@ bool heap_text(char *text, size_t size)
     return false;
 }
 
+size_t heap_property(const char *name)
+{
+    (void)name;
+    return 0;
+}
+
 static void tell_malloc(double rate)
 {
     (void)rate;
 }
 #endif
+
+double heap_release_rate(void)
+{
+    return release_rate;
+}
 
 void heap_init(double rate)
 {

@@ -17,7 +17,10 @@ void heap_tend(void);
 
 /* What is in use, in bytes, without what malloc keeps. */
 size_t heap_used(void);
-/* What tcmalloc says of itself, several lines; false where malloc is not tcmalloc. */
+/* What tcmalloc says of itself, several lines; and one number of what it knows, by its name. False
+ * and 0 where malloc is not tcmalloc. */
 bool heap_text(char *text, size_t size);
+size_t heap_property(const char *name);
+double heap_release_rate(void);
 
 #endif

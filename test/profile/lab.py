@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import time
+import urllib.request
 import xml.etree.ElementTree
 
 import procs
@@ -58,11 +59,12 @@ class Server:
     def __init__(self, objs, folder, before=(), vhost=BUSY, glob="", name="srs", **env):
         self.objs, self.folder, self.name = objs, str(folder), name
         self.binary = os.path.join(objs, "srs")
-        self.port = procs.free_port()
+        self.port, self.api = procs.free_port(), procs.free_port()
         conf = self.path(name + ".conf")
         with open(conf, "w") as f:
             f.write(f"listen 127.0.0.1:{self.port};\nmax_connections 2000;\nsrs_log_tank console;\n"
                     f"daemon off;\npid {name}.pid;\n{glob}\n"
+                    f"http_api {{ enabled on; listen 127.0.0.1:{self.api}; }}\n"
                     f"vhost __defaultVhost__ {{\n{vhost}\n}}\n")
         self.log = open(self.path(name + ".log"), "wb")
         self.proc = procs.Proc([*before, self.binary, "-c", conf], self.path(name + ".err"),
@@ -112,6 +114,11 @@ class Server:
         if not extra:
             assert got["failed"] == 0 and got["read_mbps"] > 0, got
         return got
+
+    def get(self, path):
+        """The answer of the HTTP API."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.api}{path}", timeout=20 * SLOW) as r:
+            return r.read().decode()
 
     def interrupt(self, timeout=20):
         """Ctrl+C: gives the exit code."""

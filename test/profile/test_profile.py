@@ -2,6 +2,7 @@
 """./configure --gprof, --gperf with --gcp --gmp --gmc --gmd, --valgrind, --sanitizer: built, run under
 a publish and 100 players, stopped by Ctrl+C, and our own functions found in the report."""
 import glob
+import json
 import os
 import re
 import signal
@@ -166,6 +167,10 @@ def test_gperf_gives_memory_back(tmp_path, gperf):
     assert "malloc: tcmalloc, release rate 10" in s.text()
     before, top, after = resident_after_a_peak(s, tmp_path)
     assert top > before + 20000 and after < before + (top - before) / 2, (before, top, after)
+    data = json.loads(s.get("/api/v1/tcmalloc"))["data"]
+    assert data["release_rate"] == 10 and data["tcmalloc"]["pageheap_unmapped_bytes"] > 0, data
+    assert 0 < data["generic"]["current_allocated_bytes"] < data["generic"]["heap_size"], data
+    assert "Bytes in use by application" in s.get("/api/v1/tcmalloc?page=summary")
     assert s.interrupt() == 0
 
 
@@ -182,7 +187,7 @@ def test_product_gives_memory_back(tmp_path):
 def test_valgrind_clean(tmp_path):
     s = Server(lab.build("valgrind", "--valgrind=on"), tmp_path,
                before=("valgrind", "--leak-check=full")).up(60)
-    s.load(10, PLAYERS)
+    s.load(10, PLAYERS, beside=lambda: s.get("/api/v1/valgrind?check=quick"))
     assert s.interrupt(60) == 0
     said = s.errors()
     assert "ERROR SUMMARY: 0 errors" in said, said
