@@ -2,8 +2,10 @@
 /* http_live_kinds.c - what live streams can be played as. */
 #include "format/flv.h"
 #include "proto/http/ws.h"
+#include "serve/audio_wire.h"
 #include "serve/flv_wire.h"
 #include "serve/http_live.h"
+#include "serve/ts_wire.h"
 
 static void flv_params(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS])
 {
@@ -23,4 +25,17 @@ static const struct http_live_kind flv = {
     .params = flv_params, .head = flv_head,
 };
 
-const struct http_live_kind *const http_live_kinds[] = { &flv, NULL };
+static size_t mp3_head(const struct http_live_promise *p, uint8_t *out)
+{
+    (void)p;
+    audio_wire_id3(out);
+    return AUDIO_WIRE_ID3;
+}
+
+static const struct http_live_kind ts = { .end = ".ts", .type = "video/mp2t", .wire = &ts_wire };
+static const struct http_live_kind aac = { .end = ".aac", .type = "audio/aac",
+                                           .wire = &aac_wire };
+static const struct http_live_kind mp3 = { .end = ".mp3", .type = "audio/mpeg",
+                                           .wire = &mp3_wire, .head = mp3_head };
+
+const struct http_live_kind *const http_live_kinds[] = { &flv, &ts, &aac, &mp3, NULL };
