@@ -272,12 +272,16 @@ err_t co_file_read(const struct co_file *f, int64_t at, void *buf, size_t size)
 
     while (size > 0) {
         size_t most = size < WINDOW ? size : WINDOW;
-        err_t err = make_there(f, at, most);
-        ssize_t n;
+        struct iovec iov = { p, most };
+        ssize_t n = preadv2(f->fd, &iov, 1, at, RWF_NOWAIT);
 
-        if (err)
-            return err;
-        n = pread(f->fd, p, most, at);
+        if (n < 0) { /* some of it is not in memory, or the file system cannot tell */
+            err_t err = make_there(f, at, most);
+
+            if (err)
+                return err;
+            n = pread(f->fd, p, most, at);
+        }
         if (n <= 0)
             return n < 0 ? err_sys(ERR_SYSTEM, "read a file")
                          : err_new(ERR_SYSTEM, "the file became shorter");

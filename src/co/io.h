@@ -42,6 +42,7 @@ struct io {
     struct io *below; /* what this one runs over (TLS over TCP), or NULL */
     co_usec read_timeout, write_timeout; /* how long one call may wait; CO_FOREVER for ever */
     uint64_t bytes_in, bytes_out;
+    bool more; /* what is written now is followed by more at once: both may go in one packet */
 };
 
 err_t io_read(struct io *io, void *buf, size_t size, size_t *n);

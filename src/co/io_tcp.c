@@ -138,13 +138,14 @@ static err_t tcp_send_some(struct io *io, const struct iovec *iov, int count, si
 {
     struct io_tcp *t = tcp_of(io);
     struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)count };
+    int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (io->more ? MSG_MORE : 0);
     size_t total = 0;
     ssize_t put;
 
     for (int i = 0; i < count; i++)
         total += iov[i].iov_len;
     do {
-        put = io_sys_sendmsg(t->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        put = io_sys_sendmsg(t->sock.fd, &msg, flags);
     } while (put < 0 && errno == EINTR);
     if (put < 0 && errno != EAGAIN)
         return from_errno("write");

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
+enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024, REQUESTS_A_TURN = 16 };
 #define LINGER_TIME CO_SECONDS(2)
+#define REST CO_SECONDS(1)
 
 struct http_session {
     struct http_service *service;
@@ -25,6 +26,7 @@ struct http_session {
     struct http_reader reader;
     char ip[IO_ADDR_SIZE];
     int port;
+    unsigned requests;
 };
 
 static struct http_limits limits_of(const struct conf_limits *l)
@@ -109,17 +111,13 @@ static bool crossdomain(const struct http_exchange *x)
 }
 
 /* Pages of other origins may read what they get, and ask with what they need. */
-static void put_cors(struct http_response *r)
-{
-    http_response_add(r, "Access-Control-Allow-Origin", "*");
-    http_response_add(r, "Access-Control-Allow-Methods",
-                      "GET, POST, HEAD, PUT, DELETE, PATCH, OPTIONS");
-    http_response_add(r, "Access-Control-Expose-Headers",
-                      "Server, Range, Content-Length, Content-Range, Location, ETag");
-    http_response_add(r, "Access-Control-Allow-Headers",
-                      "Origin, Range, Accept, Accept-Encoding, Authorization, Cache-Control, "
-                      "Content-Type, If-None-Match, If-Modified-Since, X-Requested-With");
-}
+static const char cors_lines[] =
+    "Access-Control-Allow-Origin: *\r\n"
+    "Access-Control-Allow-Methods: GET, POST, HEAD, PUT, DELETE, PATCH, OPTIONS\r\n"
+    "Access-Control-Expose-Headers: Server, Range, Content-Length, Content-Range, Location, ETag"
+    "\r\n"
+    "Access-Control-Allow-Headers: Origin, Range, Accept, Accept-Encoding, Authorization, "
+    "Cache-Control, Content-Type, If-None-Match, If-Modified-Since, X-Requested-With\r\n";
 
 static err_t preflight(struct http_exchange *x, bool allowed)
 {
@@ -137,7 +135,7 @@ static err_t dispatch(struct http_session *s, struct http_exchange *x)
 
     s->service->requests++;
     if (cors)
-        put_cors(x->resp);
+        http_response_add_lines(x->resp, cors_lines);
     if (x->req->verb == HTTP_VERB_OPTIONS)
         return preflight(x, cors);
     return http_mux_serve(s->service->mux, x);
@@ -234,6 +232,18 @@ static err_t serve_one(struct http_session *s, bool *again)
 
 /* ---- the connection */
 
+/* A client that asks nothing for a while keeps no more memory than it needs; one that asks
+ * without a pause does not keep the thread. */
+static void rest(struct http_session *s)
+{
+    if (http_reader_has_more(&s->reader) || io_readable(s->io)) {
+        if (++s->requests % REQUESTS_A_TURN == 0)
+            co_yield();
+    } else if (io_wait(s->io, false, REST) == CO_TIMEOUT) {
+        co_stack_trim();
+    }
+}
+
 static err_t serve_all(struct http_session *s)
 {
     bool again = true;
@@ -242,8 +252,8 @@ static err_t serve_all(struct http_session *s)
     http_reader_init(&s->reader, s->io, &s->limits);
     while (!err && again) {
         err = serve_one(s, &again);
-        if (!err && again && !io_readable(s->io))
-            co_stack_trim();
+        if (!err && again)
+            rest(s);
         if (!err)
             err = co_check();
     }

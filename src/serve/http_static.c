@@ -14,7 +14,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { GZIP_LEAST = 1024, GZIP_HERE = 32 * 1024, GZIP_MOST = 2 * 1024 * 1024 };
+enum {
+    GZIP_LEAST = 1024, GZIP_HERE = 32 * 1024, GZIP_MOST = 2 * 1024 * 1024,
+    SMALL = 32 * 1024,
+};
 #define GZIP_TIME CO_SECONDS(10)
 
 /* ---- a text, compressed */
@@ -85,16 +88,37 @@ static err_t send_text(struct http_exchange *x, const struct co_file *f)
 
 /* ---- a file */
 
+/* One read and one write are less than what it takes to send from the kernel's memory. */
+static err_t send_small(struct http_exchange *x, const struct co_file *f, int64_t begin,
+                        int64_t end)
+{
+    size_t size = (size_t)(end - begin);
+    uint8_t *buf = malloc(size + 1);
+    err_t err;
+
+    if (!buf)
+        abort();
+    err = co_file_read(f, begin, buf, size);
+    if (!err)
+        err = http_response_write(x->resp, buf, size);
+    free(buf);
+    return err ? err : http_response_end(x->resp);
+}
+
 static err_t send_part(struct http_exchange *x, const struct co_file *f, int status,
                        int64_t begin, int64_t end)
 {
     err_t err = http_response_begin(x->resp, status, end - begin);
 
-    if (!err)
-        err = http_response_flush(x->resp);
     if (err || x->resp->no_body)
         return err;
-    err = co_file_send(f, x->io, begin, end - begin);
+    if (end - begin <= SMALL)
+        return send_small(x, f, begin, end);
+    x->io->more = true;
+    err = http_response_flush(x->resp);
+    x->io->more = false;
+    if (!err)
+        err = co_file_send(f, x->io, begin, end - begin);
     http_response_went(x->resp, (size_t)(end - begin));
     return err ? err : http_response_end(x->resp);
 }

@@ -155,6 +155,11 @@ err_t http_reader_next(struct http_reader *r, struct http_request **out)
     return NULL;
 }
 
+bool http_reader_has_more(const struct http_reader *r)
+{
+    return r->end > r->parsed;
+}
+
 /* ---- the body */
 
 static err_t send_continue(struct http_reader *r)

@@ -79,6 +79,8 @@ void http_reader_fini(struct http_reader *r);
  * before must have been read or skipped. Yields. */
 err_t http_reader_next(struct http_reader *r, struct http_request **out)
     __attribute__((warn_unused_result));
+/* Has the next request begun, in what was read already? */
+bool http_reader_has_more(const struct http_reader *r);
 /* Some of the body, up to `size` bytes; *n is 0 at its end. Yields. */
 err_t http_reader_body(struct http_reader *r, void *buf, size_t size, size_t *n)
     __attribute__((warn_unused_result));

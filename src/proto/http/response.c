@@ -53,6 +53,11 @@ void http_response_add(struct http_response *r, const char *name, const char *fm
     put(&r->fields, "\r\n");
 }
 
+void http_response_add_lines(struct http_response *r, const char *lines)
+{
+    put(&r->fields, lines);
+}
+
 bool http_response_has(const struct http_response *r, const char *name)
 {
     size_t size = strlen(name), at = 0;

@@ -42,6 +42,8 @@ void http_response_fini(struct http_response *r);
 /* A field of the head. Bytes that may not stand in one are left out. Not after begin. */
 void http_response_add(struct http_response *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Whole lines, each with its "\r\n", that are known to be right. */
+void http_response_add_lines(struct http_response *r, const char *lines);
 /* Was it added? */
 bool http_response_has(const struct http_response *r, const char *name);
 
