@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh build|test|bench... - install the Debian packages of these sets that are missing.
+# install.sh build|test|browser|bench... - install the Debian packages of these sets that are missing.
 set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
@@ -8,7 +8,8 @@ build="gcc libc6-dev make binutils patch tar gzip libssl-dev
 test="$build libcmocka-dev python3 python3-pytest universal-ctags ffmpeg gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
-    libnginx-mod-rtmp rtmpdump procps"
+    libnginx-mod-rtmp rtmpdump procps curl openssl"
+browser="chromium npm"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
     valgrind gdb linux-perf strace ltrace graphviz"
@@ -18,9 +19,10 @@ for set in "$@"; do
     case $set in
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
+    browser) wanted="$wanted $browser" ;;
     bench) wanted="$wanted $bench" ;;
     profile) wanted="$wanted $profile" ;;
-    *) echo "install.sh: no set $set (build, test, bench, profile)" >&2; exit 1 ;;
+    *) echo "install.sh: no set $set (build, test, browser, bench, profile)" >&2; exit 1 ;;
     esac
 done
 
@@ -28,6 +30,7 @@ done
 there() {
     case $1 in
     nginx-light) [ -x /usr/sbin/nginx ] && return 0 ;;
+    npm | chromium) command -v "$1" > /dev/null 2>&1 && return 0 ;;
     gcc) command -v "${CC:-gcc}" > /dev/null 2>&1 && return 0 ;;
     esac
     dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed

@@ -360,13 +360,10 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     roster_leave(&p.who, x->io->bytes_in, x->io->bytes_out, err);
     (void)live_source_unref(p.src);
     names_free(&names);
-    if (err) { /* a stream's player is worth a line, whatever ended it */
-        log_trace("HTTP client played for %lld ms, %llu bytes",
-                  (long long)(co_now() - p.began_at) / 1000,
-                  (unsigned long long)x->io->bytes_out);
-        err = err_wrap(err, "play %s", kind->end);
-    }
-    return err;
+    log_trace("HTTP client played for %lld ms, %llu bytes",
+              (long long)(p.began_at ? co_now() - p.began_at : 0) / 1000,
+              (unsigned long long)x->io->bytes_out);
+    return err ? err_wrap(err, "play %s", kind->end) : NULL;
 }
 
 static err_t refuse(struct http_exchange *x, err_t why)
