@@ -15,6 +15,9 @@ from test_publish_play import same_run
 from webclient import FlvWatcher, Http, once
 
 
+ROOMY = 1 if procs.SLOW == 1 else 30  # sanitizers keep what is freed for a while
+
+
 @pytest.fixture
 def live(srs):
     """live(remux) starts a server that plays over HTTP; gives (server, port)."""
@@ -240,7 +243,7 @@ def test_one_that_never_reads(live, source):
     assert wait_for(lambda: len(flv.frames(good.tags, VIDEO)) > 100, 5)
     before = s.rss()
     assert wait_for(lambda: len(flv.frames(good.tags, VIDEO)) > 500, 8)
-    assert s.rss() - before < 8000, f"{before} to {s.rss()} kB"
+    assert s.rss() - before < 8000 * ROOMY, f"{before} to {s.rss()} kB"
     assert s.wait_log("peer took nothing", 8)
     p.stop()
     flv.check_monotonic(good.stop())

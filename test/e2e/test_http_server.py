@@ -14,6 +14,9 @@ from procs import SLOW, free_port, wait_for
 from webclient import Http, once
 
 
+ROOMY = 1 if procs.SLOW == 1 else 30  # sanitizers keep what is freed for a while
+
+
 @pytest.fixture
 def web(srs, tmp_path):
     """web(extra) starts a server with a folder of files; gives (server, port, folder)."""
@@ -174,7 +177,7 @@ def test_large_head(web):
         except OSError:
             pass
         assert h.answer().status == 431
-    assert s.rss() - before < 2000
+    assert s.rss() - before < 2000 * ROOMY
 
 
 def test_slowloris(web):
@@ -211,7 +214,7 @@ def test_client_that_does_not_read_a_file(web):
     before = s.rss()
     assert once(port, "/a.txt").status == 200
     time.sleep(0.5)
-    assert s.rss() - before < 3000
+    assert s.rss() - before < 3000 * ROOMY
     for h in stuck:
         h.close()
     with Http(port) as h:
@@ -280,7 +283,7 @@ def test_many_requests_leave_nothing(web):
         t.start()
     for t in threads:
         t.join()
-    assert wait_for(lambda: s.rss() - before < 1500, 3), f"{before} to {s.rss()} kB"
+    assert wait_for(lambda: s.rss() - before < 1500 * ROOMY, 3), f"{before} to {s.rss()} kB"
 
 
 assert socket and procs
