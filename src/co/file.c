@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,23 @@ struct opening {
     struct co_file file;
 };
 
+/* Of the kernel: it does not know the call, and need not be asked again. */
+static atomic_bool no_openat2;
+
 static int open_at(int at, const char *path, int flags, uint64_t resolve)
 {
     struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC), .resolve = resolve };
 
-    return (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+    int fd;
+
+    if (atomic_load(&no_openat2)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+    if (fd < 0 && errno == ENOSYS)
+        atomic_store(&no_openat2, true);
+    return fd;
 }
 
 static void look(struct opening *o)
