@@ -20,12 +20,13 @@
 #include "app/stat_proc.h"
 #include "base/log.h"
 #include "co/co.h"
+#include "co/thread.h"
 #include "co/watchdog.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-enum { LOOK_SECONDS = 1, QUIT_SECONDS = 10 };
+enum { LOOK_SECONDS = 1, QUIT_SECONDS = 10, HELPERS_MS = 500 };
 
 struct process {
     struct start start;
@@ -241,6 +242,7 @@ static void end(struct process *p)
     }
     if (p->server)
         server_free(p->server);
+    co_threads_end(CO_MS(HELPERS_MS));
     autoreload_close(&p->watch);
     pid_file_unlock(&p->pid);
     start_end(&p->start);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "co/notify.h"
 
@@ -22,16 +23,24 @@ struct job {
     struct co_notify notify; /* the waiter's; raised under the lock and not after ABANDONED */
 };
 
+#define POOL \
+    { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER, \
+      .fewer = PTHREAD_COND_INITIALIZER }
+
 /* The one mutable global of co/ that several threads share; all of it is under its lock. */
 static struct pool {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct job *head, **tail;
     int queued, idle, threads;
+    bool ending;
+    pthread_cond_t fewer;             /* one has ended ... */
+    pthread_t ended[CO_POOL_THREADS]; /* ... and is to be joined */
+    int ended_count;
 } pools[CO_POOLS] = {
-    [CO_POOL_DNS] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0 },
-    [CO_POOL_FILE] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0 },
-    [CO_POOL_TLS] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0 },
+    [CO_POOL_DNS] = POOL,
+    [CO_POOL_FILE] = POOL,
+    [CO_POOL_TLS] = POOL,
 };
 
 static struct job *take(struct pool *p)
@@ -54,11 +63,13 @@ static void *worker(void *arg)
 
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (!p->head) {
+        while (!p->head && !p->ending) {
             p->idle++;
             (void)pthread_cond_wait(&p->more, &p->lock);
             p->idle--;
         }
+        if (!p->head)
+            break;
         j = take(p);
         (void)pthread_mutex_unlock(&p->lock);
         j->fn(j->arg);
@@ -74,6 +85,10 @@ static void *worker(void *arg)
         free(j);
         (void)pthread_mutex_lock(&p->lock);
     }
+    p->threads--;
+    p->ended[p->ended_count++] = pthread_self();
+    (void)pthread_cond_signal(&p->fewer);
+    (void)pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
@@ -88,7 +103,6 @@ static void grow(struct pool *p)
         return;
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, THREAD_STACK);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     (void)sigfillset(&all); /* signals are for the main thread */
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
     if (pthread_create(&id, &attr, worker, p) == 0)
@@ -182,4 +196,37 @@ out:
         drop(arg);
     free(j);
     return err;
+}
+
+static void end_pool(struct pool *p, const struct timespec *until)
+{
+    int rc = 0;
+
+    (void)pthread_mutex_lock(&p->lock);
+    p->ending = true;
+    (void)pthread_cond_broadcast(&p->more);
+    while (p->threads > 0 && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&p->fewer, &p->lock, until);
+    p->ending = p->threads > 0;
+    while (p->ended_count > 0) {
+        pthread_t id = p->ended[--p->ended_count];
+
+        (void)pthread_mutex_unlock(&p->lock);
+        (void)pthread_join(id, NULL); /* it is on its last instructions */
+        (void)pthread_mutex_lock(&p->lock);
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+void co_threads_end(co_usec timeout)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += timeout / 1000000;
+    until.tv_nsec += timeout % 1000000 * 1000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    for (int i = 0; i < CO_POOLS; i++)
+        end_pool(&pools[i], &until);
 }

@@ -27,4 +27,8 @@ err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
                     void (*drop)(void *arg), co_usec timeout)
     __attribute__((warn_unused_result));
 
+/* End all threads, when no coroutine runs any more: blocks until they have ended, or until the
+ * timeout with those that are in the middle of something, which end with the process. */
+void co_threads_end(co_usec timeout);
+
 #endif

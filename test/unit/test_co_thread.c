@@ -7,6 +7,7 @@
 #include "co/notify.h"
 #include "co/thread.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -242,6 +243,54 @@ static void test_connect_by_name(void **state)
     io_listener_close(l);
 }
 
+static void run_one(int ms)
+{
+    struct work *w = new_work(ms);
+
+    assert_ok(co_thread_run(CO_POOL_FILE, do_work, w, drop, CO_SECONDS(5)));
+    assert_int_equal(w->result, 42);
+    free(w);
+}
+
+static int threads(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    int n = -2; /* . and .. */
+
+    assert_non_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static void test_threads_end_and_come_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        run_one(0);
+        assert_true(threads() > 1);
+        co_threads_end(CO_SECONDS(5));
+        assert_int_equal(threads(), 1);
+    }
+}
+
+static void test_the_end_waits_no_longer_than_told_for_a_call_that_hangs(void **state)
+{
+    struct work *w = new_work(400);
+    err_t err = co_thread_run(CO_POOL_FILE, do_work, w, drop, CO_MS(10));
+    co_usec begin = co_clock();
+
+    (void)state;
+    assert_err(err, ERR_IO_TIMEOUT);
+    co_threads_end(CO_MS(50));
+    assert_true(co_clock() - begin < CO_MS(350));
+    wait_for_drops(1);
+    co_threads_end(CO_SECONDS(5));
+    assert_int_equal(threads(), 1);
+    run_one(0);
+}
+
 #define CO_TEST(f) cmocka_unit_test_setup_teardown(f, setup, nothing_left)
 
 int main(void)
@@ -256,6 +305,8 @@ int main(void)
         CO_TEST(test_notify_keeps_a_wake_that_was_meant_for_later),
         CO_TEST(test_names),
         CO_TEST(test_connect_by_name),
+        CO_TEST(test_threads_end_and_come_again),
+        CO_TEST(test_the_end_waits_no_longer_than_told_for_a_call_that_hangs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
