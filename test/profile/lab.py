@@ -56,10 +56,11 @@ class Server:
     # every message is sent at once: much to do for few players
     BUSY = "min_latency on; tcp_nodelay on; play { mw_latency 0; }"
 
-    def __init__(self, objs, folder, before=(), vhost=BUSY, glob="", name="srs", **env):
+    def __init__(self, objs, folder, before=(), vhost=BUSY, glob="", name="srs",
+                 port=None, http=None, **env):
         self.objs, self.folder, self.name = objs, str(folder), name
         self.binary = os.path.join(objs, "srs")
-        self.port, self.api = procs.free_port(), procs.free_port()
+        self.port, self.api, self.http = port or procs.free_port(), procs.free_port(), http
         conf = self.path(name + ".conf")
         with open(conf, "w") as f:
             f.write(f"listen 127.0.0.1:{self.port};\nmax_connections 2000;\nsrs_log_tank console;\n"
