@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "co/co.h"
 #include "co/io_tcp.h"
+#include "serve/hooks.h"
 #include "serve/http.h"
 #include "serve/http_live.h"
 #include "serve/http_mux.h"
@@ -189,6 +190,7 @@ struct server *server_new(struct conf *conf, const char *id)
                                .server_id = s->id, .service_id = s->run,
                                .on_publish = on_publish, .on_unpublish = on_unpublish };
     s->serve.roster = roster_new(s->serve.streams, s->id);
+    s->serve.hooks = hooks_new(&s->serve);
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
     s->http = (struct http_service){ .serve = &s->serve, .mux = http_mux_new() };
@@ -266,6 +268,7 @@ void server_free(struct server *s)
     sinks_free(s->sinks);
     http_mux_free(s->http.mux);
     api_free(s->api);
+    hooks_free(s->serve.hooks);
     live_registry_free(s->serve.streams);
     roster_free(s->serve.roster);
     reload_report_free(&s->reload);

@@ -305,6 +305,14 @@ void co_new_cid(void)
     }
 }
 
+void co_set_cid(const char *cid)
+{
+    size_t n = strnlen(cid, CID_SIZE);
+
+    memcpy(co_current->cid, cid, n);
+    co_current->cid[n] = '\0';
+}
+
 co_usec co_clock(void)
 {
     struct timespec ts;

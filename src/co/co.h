@@ -81,6 +81,7 @@ const char *co_name(void);
 /* The 8 characters that this coroutine's log lines carry; "" outside of any. */
 const char *co_cid(void);
 void        co_new_cid(void); /* give the coroutine that calls a new random one */
+void        co_set_cid(const char *cid); /* or that of the client that it works for */
 
 /* Monotonic time: when the coroutine that calls had its first look since it began to run. Cheap,
  * for everything that does not measure its own work. */

@@ -115,6 +115,7 @@ struct conf_limits {
     int http_max_fields;
     int64_t http_max_body;     /* bytes of its body */
     int64_t http_body_timeout; /* from the head to the end of the body */
+    int hooks_queue;           /* callbacks that wait for their backend */
 };
 
 struct conf_heartbeat {
@@ -318,6 +319,11 @@ struct conf_http_hooks {
     bool enabled;
     struct conf_list on_connect, on_close, on_publish, on_unpublish, on_play, on_stop;
     struct conf_list on_dvr, on_hls, on_hls_notify;
+    int64_t timeout;    /* for one answer */
+    int retries;        /* of those that only inform */
+    const char *secret; /* signs what is sent; "": unsigned */
+    bool tls_verify;    /* a backend of https:// must prove who it is */
+    const char *tls_ca; /* PEM file of whom to trust then; "": whom the system trusts */
 };
 
 /* Each `publish` line of exec: the program and its arguments. */

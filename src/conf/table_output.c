@@ -51,6 +51,22 @@ static const struct conf_row http_hooks[] = {
     HOOK(on_dvr, "when a recording is closed"),
     HOOK(on_hls, "when a segment is closed"),
     HOOK(on_hls_notify, "when a segment is closed, with GET"),
+    { "timeout", CONF_KIND_SECONDS, CONF_AT(conf_http_hooks, timeout), "30", CONF_AT_ONCE,
+      .min = 0.1, .max = 3600,
+      .help = "Seconds for one answer. A client whose callback decides waits so long, and nobody "
+              "else." },
+    { "retries", CONF_KIND_INT, CONF_AT(conf_http_hooks, retries), "2", CONF_AT_ONCE, .max = 100,
+      .help = "How often a callback that only informs is sent again when it fails, after 1, 2, 4 "
+              "and so on seconds; those of one client stay in order." },
+    { "secret", CONF_KIND_STRING, CONF_AT(conf_http_hooks, secret), NULL, CONF_AT_ONCE,
+      .sample = "xxxxxxxxxxxxxxxx",
+      .help = "Sign each callback: X-Hook-Signature: sha256=HEX, the HMAC-SHA256 of the body by "
+              "this key." },
+    { "tls_verify", CONF_KIND_OFF, CONF_AT(conf_http_hooks, tls_verify), "off", CONF_AT_ONCE,
+      .help = "A backend of https:// must prove that it is that host." },
+    { "tls_ca", CONF_KIND_STRING, CONF_AT(conf_http_hooks, tls_ca), NULL, CONF_AT_ONCE,
+      .sample = "./conf/ca.crt",
+      .help = "PEM file of the authorities to trust then; else those of the system." },
 };
 
 static const struct conf_row exec[] = {

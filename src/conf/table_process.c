@@ -64,6 +64,10 @@ static const struct conf_row limits[] = {
     { "http_body_timeout", CONF_KIND_SECONDS, CONF_AT(conf_limits, http_body_timeout), "60",
       CONF_AT_ONCE, .min = 0.1, .max = YEARS,
       .help = "Seconds for the body of an HTTP request to come." },
+    { "hooks_queue", CONF_KIND_INT, CONF_AT(conf_limits, hooks_queue), "4096", CONF_AT_ONCE,
+      .min = 1, .max = 1e6,
+      .help = "Callbacks that wait for a backend to take them; more are dropped, counted in the "
+              "log." },
     { "max_stream_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_stream_size), "256m",
       CONF_HANDLER, .min = 1 << 20, .max = 1e12,
       .help = "Bytes of media that one live stream remembers, whatever queue_length says." },

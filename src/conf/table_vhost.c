@@ -169,7 +169,7 @@ static const struct conf_row vhost[] = {
       .block = &conf_table_security },
     { "cluster", CONF_KIND_BLOCK, CONF_AT(conf_vhost, cluster), .flags = CONF_LATER | CONF_NO_ENV,
       .block = &conf_table_cluster },
-    { "http_hooks", CONF_KIND_BLOCK, CONF_AT(conf_vhost, http_hooks), .flags = CONF_LATER,
+    { "http_hooks", CONF_KIND_BLOCK, CONF_AT(conf_vhost, http_hooks),
       .block = &conf_table_http_hooks },
     { "http_remux", CONF_KIND_BLOCK, CONF_AT(conf_vhost, http_remux),
       .flags = CONF_ONCE, .block = &conf_table_http_remux },

@@ -7,10 +7,11 @@
 #include "live/sender.h"
 #include "proto/http/ws.h"
 #include "serve/http_mux.h"
+#include "serve/hooks.h"
 #include "serve/http_live_ws.h"
+#include "serve/http_names.h"
 #include "serve/roster.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,57 +257,6 @@ static err_t play(struct playing *p)
     return err;
 }
 
-__attribute__((format(printf, 1, 2)))
-static char *text_of(const char *fmt, ...)
-{
-    char *text;
-    va_list ap;
-
-    va_start(ap, fmt);
-    if (vasprintf(&text, fmt, ap) < 0)
-        abort();
-    va_end(ap);
-    return text;
-}
-
-/* The names of the stream, as all protocols tell them; malloc'ed. */
-struct names {
-    struct serve_stream of;
-    char *app, *name, *param, *tc_url;
-};
-
-static void names_make(struct names *n, const struct http_exchange *x,
-                       const struct http_live_name *from)
-{
-    const char *page = http_request_field(x->req, "Referer");
-    const char *host = http_request_field(x->req, "Host");
-
-    n->app = text_of("%.*s", (int)from->app_size, from->app);
-    n->name = text_of("%.*s", (int)from->stream_size, from->stream);
-    n->param = text_of("%s%s", *x->req->query ? "?" : "", x->req->query);
-    n->tc_url = text_of("http%s://%s/%s", x->tls ? "s" : "", host ? host : x->vhost->name, n->app);
-    n->of = (struct serve_stream){ x->vhost->name, n->app, n->name, n->param, n->tc_url,
-                                   page ? page : "", x->ip };
-}
-
-static struct live_source *source_of(struct http_exchange *x, const struct names *n)
-{
-    struct live_settings set = serve_live_settings(x->conf, x->vhost);
-    char *whole = text_of("%s/%s/%s", x->vhost->name, n->app, n->name);
-    struct live_source *src = live_registry_get(x->serve->streams, whole, &set);
-
-    free(whole);
-    return src;
-}
-
-static void names_free(struct names *n)
-{
-    free(n->app);
-    free(n->name);
-    free(n->param);
-    free(n->tc_url);
-}
-
 /* The answer's head, which says that the end of the connection is the end of the stream. */
 static err_t begin(struct http_exchange *x, const struct http_live_kind *kind,
                    struct http_live_ws *ws)
@@ -325,54 +275,86 @@ static err_t begin(struct http_exchange *x, const struct http_live_kind *kind,
     return err ? err : http_response_flush(x->resp);
 }
 
+/* In the server's lists while it plays. */
+static err_t serve_listed(struct playing *p, const struct http_names *names)
+{
+    struct http_exchange *x = p->x;
+    const uint8_t *rest;
+    size_t left;
+    err_t err;
+
+    x->serve->players++;
+    kbps_init(&p->in_kbps, x->io->bytes_in, co_now());
+    kbps_init(&p->out_kbps, x->io->bytes_out, co_now());
+    roster_enter(x->serve->roster, &p->who, &listed, ROSTER_FLV_PLAY, NULL, &names->of, p->src);
+    log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
+              p->ws ? "ws" : "http", p->kind->end, x->ip, x->port, live_source_name(p->src),
+              x->req->query);
+    err = begin(x, p->kind, p->ws);
+    http_reader_leave(x->reader, &rest, &left);
+    if (!err && p->ws)
+        err = http_live_ws_hear(p->ws, x->io, (uint8_t *)(uintptr_t)rest, left, &p->sender.done);
+    if (!err)
+        err = play(p);
+    x->serve->players--;
+    if (p->kicked && err_code(err) == ERR_STOPPED) {
+        err_free(&err);
+        err = err_new(ERR_KICKED, "%s", x->ip);
+    }
+    roster_leave(&p->who, x->io->bytes_in, x->io->bytes_out, err);
+    return err;
+}
+
+static err_t refuse(struct http_exchange *x, err_t why)
+{
+    int status = err_class(why) == ERR_CLASS_DENIED ? 403 : 503; /* 503: nobody could be asked */
+    char text[300];
+
+    log_warn("HTTP player is refused: %s", err_text(why, text, sizeof(text)));
+    err_free(&why);
+    return http_response_status(x->resp, status);
+}
+
+/* The backend hears of it by the configuration that is in force now, if that has the vhost. */
+static void tell_stopped(struct http_exchange *x, struct hooks_line **line,
+                         const struct hooks_event *event)
+{
+    struct conf *conf = x->serve->conf;
+    const struct conf_vhost *v = conf_vhost_find(conf, x->vhost->name);
+
+    if (v)
+        hooks_tell(x->serve, line, conf, v, HOOKS_STOP, event);
+}
+
 static err_t serve_player(struct http_exchange *x, const struct http_live_kind *kind,
                           const struct http_live_name *name, struct http_live_ws *ws)
 {
     struct playing p = { .x = x, .kind = kind, .ws = ws, .vhost = x->vhost->name,
                          .began_at = co_now(), .co = co_self() };
-    struct names names;
-    const uint8_t *rest;
-    size_t left;
+    struct hooks_line *line = NULL;
+    struct http_names names;
+    struct hooks_event event = { .names = &names.of };
     err_t err;
 
-    names_make(&names, x, name);
-    p.tc_url = names.tc_url;
+    http_names_make(&names, x, name);
+    p.tc_url = names.of.tc_url;
     p.page_url = names.of.page_url;
-    p.src = source_of(x, &names);
-    x->serve->players++;
-    kbps_init(&p.in_kbps, x->io->bytes_in, co_now());
-    kbps_init(&p.out_kbps, x->io->bytes_out, co_now());
-    roster_enter(x->serve->roster, &p.who, &listed, ROSTER_FLV_PLAY, NULL, &names.of, p.src);
-    log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
-              ws ? "ws" : "http", kind->end, x->ip, x->port, live_source_name(p.src),
-              x->req->query);
-    err = begin(x, kind, ws);
-    http_reader_leave(x->reader, &rest, &left);
-    if (!err && ws)
-        err = http_live_ws_hear(ws, x->io, (uint8_t *)(uintptr_t)rest, left, &p.sender.done);
-    if (!err)
-        err = play(&p);
-    x->serve->players--;
-    if (p.kicked && err_code(err) == ERR_STOPPED) {
-        err_free(&err);
-        err = err_new(ERR_KICKED, "%s", x->ip);
+    err = hooks_ask(x->serve, &line, x->vhost, HOOKS_PLAY, &event);
+    if (err) {
+        http_names_free(&names);
+        hooks_line_end(&line);
+        return err_code(err) == ERR_STOPPED ? err : refuse(x, err);
     }
-    roster_leave(&p.who, x->io->bytes_in, x->io->bytes_out, err);
+    p.src = http_names_source(&names, x);
+    err = serve_listed(&p, &names);
+    tell_stopped(x, &line, &event);
+    hooks_line_end(&line);
     (void)live_source_unref(p.src);
-    names_free(&names);
+    http_names_free(&names);
     log_trace("HTTP client played for %lld ms, %llu bytes",
-              (long long)(p.began_at ? co_now() - p.began_at : 0) / 1000,
+              (long long)(co_now() - p.began_at) / 1000,
               (unsigned long long)x->io->bytes_out);
     return err ? err_wrap(err, "play %s", kind->end) : NULL;
-}
-
-static err_t refuse(struct http_exchange *x, err_t why)
-{
-    char text[300];
-
-    log_warn("HTTP player is refused: %s", err_text(why, text, sizeof(text)));
-    err_free(&why);
-    return http_response_status(x->resp, 403);
 }
 
 static err_t answer(struct http_exchange *x, void *arg)

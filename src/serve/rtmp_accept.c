@@ -107,6 +107,21 @@ static err_t reject(struct rtmp_session *s, const struct rtmp_command *c, err_t 
     return why;
 }
 
+/* It may take its time: that is not the client's. */
+static err_t ask_backend(struct rtmp_session *s, const struct rtmp_url *url)
+{
+    const struct serve_stream names = {
+        .vhost = s->vhost->name, .app = url->app, .name = url->stream, .param = url->param,
+        .tc_url = s->tc_url ? s->tc_url : "", .page_url = s->page_url ? s->page_url : "",
+        .ip = s->ip,
+    };
+    err_t err = rtmp_session_ask(s, HOOKS_CONNECT, &names);
+
+    s->connected = !err;
+    rtmp_session_deadline(s, s->conf->limits.handshake_timeout, "handshake and connect");
+    return err;
+}
+
 static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
 {
     struct rtmp_connect connect;
@@ -127,6 +142,8 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
               "port=%d, app=%s, args=%s", connect.tc_url, connect.page_url, connect.swf_url,
               url.schema, url.vhost, url.port, url.app, connect.extra ? "(obj)" : "null");
     err = rtmp_session_find_vhost(s, url.vhost);
+    if (!err)
+        err = ask_backend(s, &url);
     rtmp_url_free(&url);
     if (err)
         return reject(s, c, err);

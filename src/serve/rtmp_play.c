@@ -205,12 +205,18 @@ err_t rtmp_session_play(struct rtmp_session *s)
     rtmp_session_deadline(s, 0, NULL); /* a player may wait for its publisher as long as it likes */
     p.sender = (struct live_sender){ .io = s->io, .arg = &p, .on_readable = on_readable,
                                      .on_turn = on_turn, .epoch = &s->serve->generation };
+    if (!err) {
+        struct serve_stream names = rtmp_session_names(s);
+
+        err = rtmp_session_ask(s, HOOKS_PLAY, &names);
+    }
     if (err) {
         err_t untold = rtmp_session_tell(s, RTMP_PLAY_FAILED, NULL);
 
         err_free(&untold);
     } else {
         err = play(&p);
+        rtmp_session_tell_backend(s, HOOKS_STOP);
     }
     return err ? err_wrap(err, "play %s/%s", s->url.app, s->url.stream) : NULL;
 }

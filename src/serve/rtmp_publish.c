@@ -210,23 +210,56 @@ static err_t turn(struct publishing *p)
     return err ? err : co_check();
 }
 
-static err_t begin(struct publishing *p)
+static enum live_takeover takeover_of(const struct conf_vhost *v)
 {
-    struct rtmp_session *s = p->s;
     static const enum live_takeover takeover[] = {
         [CONF_TAKEOVER_OFF] = LIVE_TAKEOVER_OFF,
         [CONF_TAKEOVER_STALE] = LIVE_TAKEOVER_STALE,
         [CONF_TAKEOVER_ON] = LIVE_TAKEOVER_ON,
     };
-    bool replaces = live_source_publishing(p->src);
+
+    return takeover[v->publish.takeover];
+}
+
+/* A backend is asked only about who would be let in, and the place is kept meanwhile. */
+static err_t claim(struct publishing *p, const struct serve_stream *names)
+{
+    struct rtmp_session *s = p->s;
+    err_t err = live_source_claim(p->src, &p->publisher, takeover_of(s->vhost),
+                                  s->vhost->publish.takeover_silence);
+
+    if (err)
+        return err;
+    err = rtmp_session_ask(s, HOOKS_PUBLISH, names);
+    if (err)
+        live_source_unclaim(p->src, &p->publisher);
+    if (err && p->publisher.replaced) {
+        err_free(&err);
+        err = err_new(ERR_REPLACED, "%s, before it began", live_source_name(p->src));
+    }
+    return err;
+}
+
+static err_t begin(struct publishing *p)
+{
+    struct rtmp_session *s = p->s;
     struct serve_stream names = rtmp_session_names(s);
+    bool replaces;
     err_t err;
 
     p->publisher = (struct live_publisher){ .co = s->co, .ip = s->ip, .active_at = co_now() };
-    err = live_source_begin(p->src, &p->publisher, takeover[s->vhost->publish.takeover],
-                            s->vhost->publish.takeover_silence);
+    err = claim(p, &names);
     if (err)
         return err;
+    p->publisher.active_at = co_now();
+    replaces = live_source_publishing(p->src);
+    err = live_source_begin(p->src, &p->publisher, takeover_of(s->vhost),
+                            s->vhost->publish.takeover_silence);
+    if (err) { /* the one it was to replace came back to life meanwhile */
+        live_source_unclaim(p->src, &p->publisher);
+        rtmp_session_tell_backend(s, HOOKS_UNPUBLISH);
+        return err;
+    }
     s->serve->publishers++;
     rtmp_session_enter(s, s->fc_publish ? ROSTER_FMLE_PUBLISH : ROSTER_FLASH_PUBLISH, p->src);
     if (replaces) {
@@ -246,6 +279,7 @@ static void end(struct publishing *p, err_t why)
     if (!p->publisher.replaced)
         serve->on_unpublish(serve->arg, p->src);
     live_source_end(p->src, &p->publisher);
+    rtmp_session_tell_backend(p->s, HOOKS_UNPUBLISH);
     io_tcp_read_low(p->s->io, 1);
     if (p->media.bad)
         log_warn("%u broken messages of %s were left out", p->media.bad,
@@ -302,6 +336,12 @@ static err_t refuse(struct rtmp_session *s, enum rtmp_status status, err_t err)
     return err;
 }
 
+static enum rtmp_status refusal_of(err_t why)
+{
+    return err_code(why) == ERR_STREAM_BUSY || err_code(why) == ERR_REPLACED
+               ? RTMP_PUBLISH_BAD_NAME : RTMP_PUBLISH_DENIED;
+}
+
 static err_t publish(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
@@ -317,7 +357,7 @@ static err_t publish(struct publishing *p)
                                      .atc_auto = s->vhost->play.atc_auto };
     err = begin(p);
     if (err) {
-        err = refuse(s, RTMP_PUBLISH_BAD_NAME, err);
+        err = refuse(s, refusal_of(err), err);
     } else {
         err = published(p);
         end(p, err);

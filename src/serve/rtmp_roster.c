@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmp_roster.c - what the server's lists know of an RTMP client. */
+/* rtmp_roster.c - what the server's lists and a backend know of an RTMP client. */
 #include "serve/rtmp_session.h"
 
 static struct rtmp_session *session_of(struct roster_client *c)
@@ -58,4 +58,58 @@ void rtmp_session_count(struct rtmp_session *s, co_usec now)
     kbps_sample(&s->in_kbps, s->io->bytes_in, now);
     kbps_sample(&s->out_kbps, s->io->bytes_out, now);
     roster_count(&s->who, s->io->bytes_in, s->io->bytes_out);
+}
+
+/* ---- callbacks */
+
+static unsigned clients_of(const struct rtmp_session *s)
+{
+    return s->who.stream ? s->who.stream->clients : 0;
+}
+
+err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,
+                       const struct serve_stream *names)
+{
+    const struct hooks_event event = { .names = names, .clients = clients_of(s) };
+
+    rtmp_session_deadline(s, 0, NULL);
+    return hooks_ask(s->serve, &s->line, s->vhost, action, &event);
+}
+
+static void tell(struct rtmp_session *s, enum hooks_action action,
+                 const struct serve_stream *names)
+{
+    const struct hooks_event event = { .names = names, .clients = clients_of(s),
+                                       .in = s->io->bytes_in, .out = s->io->bytes_out };
+
+    hooks_tell(s->serve, &s->line, s->conf, s->vhost, action, &event);
+}
+
+/* It may have gone before it named a stream: then the app is that of its connect. */
+static void tell_closed(struct rtmp_session *s)
+{
+    struct serve_stream names = rtmp_session_names(s);
+    struct rtmp_url url = { 0 };
+    err_t err = NULL;
+
+    if (!s->url.app) {
+        err = rtmp_url_resolve(&url, names.tc_url, NULL);
+        names.app = url.app ? url.app : "";
+        names.name = names.param = "";
+    }
+    tell(s, HOOKS_CLOSE, &names);
+    err_free(&err);
+    rtmp_url_free(&url);
+}
+
+void rtmp_session_tell_backend(struct rtmp_session *s, enum hooks_action action)
+{
+    struct serve_stream names;
+
+    if (action == HOOKS_CLOSE) {
+        tell_closed(s);
+        return;
+    }
+    names = rtmp_session_names(s);
+    tell(s, action, &names);
 }

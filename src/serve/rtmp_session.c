@@ -61,6 +61,7 @@ void rtmp_session_free(struct rtmp_session *s)
     free(s->tc_url);
     free(s->page_url);
     free(s->swf_url);
+    hooks_line_end(&s->line);
     free(s);
 }
 
@@ -164,11 +165,16 @@ static err_t reason(struct rtmp_session *s, err_t err)
 
 static err_t run(struct rtmp_session *s)
 {
+    err_t err;
+
     s->co = co_self();
     s->began_at = co_now();
     kbps_init(&s->in_kbps, 0, s->began_at);
     kbps_init(&s->out_kbps, 0, s->began_at);
-    return reason(s, serve_client(s));
+    err = reason(s, serve_client(s));
+    if (s->connected)
+        rtmp_session_tell_backend(s, HOOKS_CLOSE);
+    return err;
 }
 
 err_t rtmp_session_main(void *session)

@@ -14,6 +14,7 @@
 #include "proto/rtmp/conn.h"
 #include "proto/rtmp/reply.h"
 #include "proto/rtmp/url.h"
+#include "serve/hooks.h"
 #include "serve/roster.h"
 #include "serve/rtmp.h"
 
@@ -47,6 +48,8 @@ struct rtmp_session {
     struct kbps in_kbps, out_kbps;
     struct roster_client who; /* while it publishes or plays */
     bool kicked;              /* somebody wanted it to end */
+    bool connected;           /* a backend was told that it is here */
+    struct hooks_line *line;  /* its callbacks */
 };
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
@@ -87,6 +90,11 @@ void rtmp_session_leave(struct rtmp_session *s, err_t why);
 void rtmp_session_count(struct rtmp_session *s, co_usec now);
 /* What the stream is called; the strings are the session's. */
 struct serve_stream rtmp_session_names(const struct rtmp_session *s);
+
+/* Callbacks about its stream: ask may yield for long, and no deadline runs meanwhile. */
+err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,
+                       const struct serve_stream *names) __attribute__((warn_unused_result));
+void rtmp_session_tell_backend(struct rtmp_session *s, enum hooks_action action);
 
 /* "vhost/app/stream", malloc'ed. */
 char *rtmp_session_stream_name(const struct rtmp_session *s);

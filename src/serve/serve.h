@@ -13,6 +13,7 @@
 #include "live/source.h"
 
 struct roster;
+struct hooks;
 
 /* The names of a stream: what was asked for, resolved. Strings are the session's. */
 struct serve_stream {
@@ -27,6 +28,7 @@ struct serve {
     unsigned generation;  /* changes with each new snapshot */
     struct live_registry *streams;
     struct roster *roster; /* who is on; NULL: nobody asks */
+    struct hooks *hooks;   /* callbacks; NULL: none are made */
     const char *signature, *version; /* who we are, for those who ask */
     const char *server_id, *service_id; /* which server, and which run of it */
     struct pithy pithy;              /* sample lines of the log */

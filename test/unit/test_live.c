@@ -758,6 +758,42 @@ static void test_takeover(void **state)
     assert_int_equal(live_source_live(), 0);
 }
 
+/* Who asks a backend keeps the place; the stream goes on meanwhile with the publisher it has. */
+static void test_claim(void **state)
+{
+    struct live_source *src = live_source_new("a", &settings);
+    struct live_publisher now = { .ip = "127.0.0.1" }, first = { .ip = "127.0.0.2" };
+    struct live_publisher second = { .ip = "127.0.0.3" };
+    struct co_group g;
+
+    (void)state;
+    co_group_init(&g);
+    assert_ok(co_go(&g, "now", wait_for_ever, &now));
+    assert_ok(co_go(&g, "first", wait_for_ever, &first));
+    assert_ok(co_sleep(1000));
+    now.active_at = first.active_at = second.active_at = co_now();
+    assert_ok(live_source_begin(src, &now, LIVE_TAKEOVER_OFF, 0));
+    assert_err(live_source_claim(src, &first, LIVE_TAKEOVER_OFF, 0), ERR_STREAM_BUSY);
+    assert_ok(live_source_claim(src, &first, LIVE_TAKEOVER_ON, 0));
+    assert_true(live_source_publishing(src));
+    assert_false(now.replaced); /* not before it begins */
+    live_source_unclaim(src, &first); /* it was not allowed */
+    assert_ok(live_source_claim(src, &first, LIVE_TAKEOVER_ON, 0));
+    assert_err(live_source_claim(src, &second, LIVE_TAKEOVER_STALE, CO_SECONDS(2)),
+               ERR_STREAM_BUSY);
+    assert_ok(live_source_claim(src, &second, LIVE_TAKEOVER_ON, 0));
+    assert_true(first.replaced);
+    assert_err(live_source_begin(src, &first, LIVE_TAKEOVER_ON, 0), ERR_REPLACED);
+    live_source_unclaim(src, &first); /* not its claim any more */
+    assert_false(now.replaced);
+    assert_ok(live_source_begin(src, &second, LIVE_TAKEOVER_ON, 0));
+    assert_true(now.replaced);
+    assert_err(co_group_wait(&g), ERR_STOPPED);
+    live_source_end(src, &second);
+    (void)live_source_unref(src);
+    assert_int_equal(live_source_live(), 0);
+}
+
 static const struct {
     const char *name;
     enum live_jitter mode;
@@ -867,7 +903,7 @@ int main(void)
         TEST(test_reduce_sequence_header),
         TEST(test_mix_correct),
         TEST(test_players_stay_across_publishers),
-        TEST(test_takeover),
+        TEST(test_takeover), TEST(test_claim),
         TEST(test_clock),
         TEST(test_registry),
     };

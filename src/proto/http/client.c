@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* client.c - ask an HTTP server: RFC 9110, RFC 9112. */
+#include "proto/http/client.h"
+
+#include "base/wr.h"
+#include "co/dns.h"
+#include "proto/http/url.h"
+
+#include <http_parser.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEAD_MAX = 64 * 1024, READ_SIZE = 4096, URL_MAX = 8192, USERINFO_MAX = 512 };
+
+static void *must(void *p)
+{
+    if (!p)
+        abort();
+    return p;
+}
+
+/* ---- urls */
+
+static char *part(const char *url, const struct http_parser_url *u, enum http_parser_url_fields f)
+{
+    if (!(u->field_set & 1u << f))
+        return must(strdup(""));
+    return must(strndup(url + u->field_data[f].off, u->field_data[f].len));
+}
+
+static char *target_of(const char *url, const struct http_parser_url *u)
+{
+    bool path = u->field_set & 1u << UF_PATH, query = u->field_set & 1u << UF_QUERY;
+    char *out;
+
+    if (asprintf(&out, "%.*s%s%.*s", path ? u->field_data[UF_PATH].len : 1,
+                 path ? url + u->field_data[UF_PATH].off : "/", query ? "?" : "",
+                 query ? u->field_data[UF_QUERY].len : 0,
+                 query ? url + u->field_data[UF_QUERY].off : "") < 0)
+        abort();
+    return out;
+}
+
+/* What cannot stand in a request line would make two requests of one. */
+static bool is_clean(const char *url)
+{
+    for (; *url; url++) {
+        if ((unsigned char)*url <= ' ' || *url == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static bool decode_userinfo(char *text)
+{
+    size_t size = strlen(text);
+
+    if (size > USERINFO_MAX || !http_url_decode(text, &size, false))
+        return false;
+    text[size] = '\0';
+    return true;
+}
+
+err_t http_place_parse(struct http_place *out, const char *url)
+{
+    struct http_parser_url u;
+    char *schema;
+    bool known;
+
+    *out = (struct http_place){ .port = 80 };
+    http_parser_url_init(&u);
+    if (strlen(url) > URL_MAX || !is_clean(url) ||
+        http_parser_parse_url(url, strlen(url), 0, &u) != 0 || !(u.field_set & 1u << UF_HOST))
+        return err_new(ERR_HTTP, "\"%.80s\" is no url", url);
+    schema = part(url, &u, UF_SCHEMA);
+    out->tls = strcasecmp(schema, "https") == 0;
+    known = out->tls || strcasecmp(schema, "http") == 0;
+    free(schema);
+    if (!known)
+        return err_new(ERR_HTTP, "\"%.80s\" is neither http nor https", url);
+    out->port = u.field_set & 1u << UF_PORT ? u.port : out->tls ? 443 : 80;
+    out->host = part(url, &u, UF_HOST);
+    out->target = target_of(url, &u);
+    out->userinfo = part(url, &u, UF_USERINFO);
+    if (out->port > 0 && decode_userinfo(out->userinfo))
+        return NULL;
+    http_place_free(out);
+    return err_new(ERR_HTTP, "\"%.80s\" is no url", url);
+}
+
+void http_place_free(struct http_place *p)
+{
+    free(p->host);
+    free(p->target);
+    free(p->userinfo);
+    *p = (struct http_place){ 0 };
+}
+
+/* ---- the request */
+
+__attribute__((format(printf, 2, 3)))
+static void put(struct wr *w, const char *fmt, ...)
+{
+    char *text;
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        abort();
+    wr_bytes(w, text, (size_t)n);
+    free(text);
+}
+
+static void put_host(struct wr *w, const struct http_place *to)
+{
+    bool v6 = strchr(to->host, ':') != NULL;
+
+    put(w, "Host: %s%s%s", v6 ? "[" : "", to->host, v6 ? "]" : "");
+    if (to->port != (to->tls ? 443 : 80))
+        put(w, ":%d", to->port);
+    put(w, "\r\n");
+}
+
+/* RFC 7617 */
+static void put_userinfo(struct wr *w, const char *userinfo)
+{
+    unsigned char token[USERINFO_MAX * 2];
+
+    if (!*userinfo)
+        return;
+    (void)EVP_EncodeBlock(token, (const unsigned char *)userinfo, (int)strlen(userinfo));
+    put(w, "Authorization: Basic %s\r\n", (const char *)token);
+}
+
+static void put_head(struct wr *w, const struct http_place *to, const struct http_call *call)
+{
+    const char *method = call->method ? call->method : call->body ? "POST" : "GET";
+
+    put(w, "%s %s HTTP/1.1\r\n", method, to->target);
+    put_host(w, to);
+    if (call->agent)
+        put(w, "User-Agent: %s\r\n", call->agent);
+    put(w, "Accept: */*\r\n");
+    put_userinfo(w, to->userinfo);
+    for (unsigned i = 0; i < call->n_fields; i++)
+        put(w, "%s: %s\r\n", call->fields[i].name, call->fields[i].value);
+    if (call->body)
+        put(w, "Content-Type: %s\r\n", call->type ? call->type : "application/json");
+    if (call->body || strcmp(method, "POST") == 0)
+        put(w, "Content-Length: %zu\r\n", call->size);
+    put(w, "Connection: close\r\n\r\n");
+}
+
+static err_t say(struct io *io, const struct http_place *to, const struct http_call *call)
+{
+    struct wr head;
+    err_t err;
+
+    wr_init(&head, HEAD_MAX);
+    put_head(&head, to, call);
+    err = wr_err(&head, "head of a request");
+    if (!err) {
+        struct iovec iov[2] = { { head.buf, head.len },
+                                { (void *)(uintptr_t)call->body, call->size } };
+
+        err = io_writev(io, iov, call->size > 0 ? 2 : 1);
+    }
+    wr_free(&head);
+    return err;
+}
+
+/* ---- the answer */
+
+struct reading {
+    http_parser parser;
+    struct wr body;
+    size_t head;       /* bytes so far */
+    bool in_body, done, full;
+};
+
+static int on_head(http_parser *p)
+{
+    struct reading *r = p->data;
+
+    r->in_body = p->status_code >= 200;
+    return 0;
+}
+
+static int on_body(http_parser *p, const char *at, size_t size)
+{
+    struct reading *r = p->data;
+    size_t room = r->body.limit - r->body.len;
+
+    r->full = size > room;
+    wr_bytes(&r->body, at, r->full ? room : size);
+    return r->full;
+}
+
+static int on_end(http_parser *p)
+{
+    struct reading *r = p->data;
+
+    if (p->status_code < 200) /* 100 Continue and the like: the answer comes behind it */
+        return 0;
+    r->done = true;
+    http_parser_pause(p, 1);
+    return 0;
+}
+
+static const http_parser_settings settings = {
+    .on_headers_complete = on_head, .on_body = on_body, .on_message_complete = on_end,
+};
+
+static err_t feed(struct reading *r, const char *data, size_t size, const struct http_call *call)
+{
+    enum http_errno bad;
+
+    if (!r->in_body)
+        r->head += size;
+    (void)http_parser_execute(&r->parser, &settings, data, size);
+    bad = HTTP_PARSER_ERRNO(&r->parser);
+    if (r->done || (r->full && call->cut))
+        return NULL;
+    if (r->full)
+        return err_new(ERR_TOO_LARGE, "an answer of over %zu bytes", call->max_reply);
+    if (r->head > HEAD_MAX)
+        return err_new(ERR_TOO_LARGE, "a head of over %d bytes", HEAD_MAX);
+    return bad == HPE_OK ? NULL : err_new(ERR_HTTP, "answer: %s", http_errno_description(bad));
+}
+
+static err_t hear(struct reading *r, struct io *io, const struct http_call *call, co_usec until)
+{
+    char buf[READ_SIZE];
+    size_t n;
+    err_t err = NULL;
+
+    while (!err && !r->done && !(r->full && call->cut)) {
+        co_usec left = until - co_clock();
+
+        if (left <= 0)
+            return err_new(ERR_IO_TIMEOUT, "no answer in %lld ms",
+                           (long long)call->timeout / 1000);
+        io->read_timeout = left;
+        err = io_read(io, buf, sizeof(buf), &n);
+        if (err && err_code(err) == ERR_IO_CLOSED) { /* which may be the end of the body */
+            err_t short_of = feed(r, NULL, 0, call);
+
+            if (r->done)
+                err_free(&err);
+            err_free(&short_of);
+        } else if (!err) {
+            err = feed(r, buf, n, call);
+        }
+    }
+    return err;
+}
+
+err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_place *to,
+                       const struct http_call *call)
+{
+    co_usec until = co_clock() + call->timeout;
+    struct reading r = { .done = false };
+    err_t err;
+
+    *out = (struct http_reply){ 0 };
+    http_parser_init(&r.parser, HTTP_RESPONSE);
+    r.parser.data = &r;
+    wr_init(&r.body, call->max_reply);
+    io->write_timeout = call->timeout;
+    err = say(io, to, call);
+    if (!err)
+        err = hear(&r, io, call, until);
+    if (!err) {
+        out->status = r.parser.status_code;
+        out->size = r.body.len;
+        out->body = must(malloc(r.body.len + 1));
+        if (r.body.len > 0)
+            memcpy(out->body, r.body.buf, r.body.len);
+        out->body[r.body.len] = '\0';
+    }
+    wr_free(&r.body);
+    return err;
+}
+
+void http_reply_free(struct http_reply *r)
+{
+    free(r->body);
+    *r = (struct http_reply){ 0 };
+}
+
+static err_t connect_to(struct io **io, const struct http_place *to, const struct http_call *call,
+                        co_usec until)
+{
+    err_t err = co_dns_connect(io, to->host, to->port, NULL, call->timeout);
+    co_usec left = until - co_clock();
+
+    if (err || !to->tls)
+        return err;
+    err = left > 0 ? io_tls_connect(io, to->host, &call->trust, left)
+                   : err_new(ERR_IO_TIMEOUT, "no time is left for TLS");
+    if (err) {
+        io_close(*io);
+        *io = NULL;
+    }
+    return err;
+}
+
+err_t http_client_call(struct http_reply *out, const char *url, const struct http_call *call)
+{
+    co_usec until = co_clock() + call->timeout;
+    struct http_call rest = *call;
+    struct http_place to;
+    struct io *io = NULL;
+    err_t err = http_place_parse(&to, url);
+
+    *out = (struct http_reply){ 0 };
+    if (err)
+        return err;
+    err = connect_to(&io, &to, call, until);
+    if (!err) {
+        rest.timeout = until - co_clock();
+        err = rest.timeout > 0 ? http_client_talk(out, io, &to, &rest)
+                               : err_new(ERR_IO_TIMEOUT, "no time is left to ask");
+        io_close(io);
+    }
+    if (err)
+        err = err_wrap(err, "%s:%d", to.host, to.port);
+    http_place_free(&to);
+    return err;
+}

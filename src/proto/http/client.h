@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* client.h - ask an HTTP server: one request, one answer: RFC 9110, RFC 9112.
+ *
+ * Straight down: resolve, connect, perhaps TLS, say the request, read the answer to its end, all
+ * of it before one deadline. Made for small answers (verdicts of a backend); it follows no
+ * redirects and sends no cookies.
+ */
+#ifndef HTTP_CLIENT_H
+#define HTTP_CLIENT_H
+
+#include "co/io.h"
+#include "co/io_tls.h"
+#include "proto/http/request.h"
+
+/* A url taken apart. Strings live until http_place_free(); none is NULL. */
+struct http_place {
+    bool tls;
+    char *host;     /* without the brackets of an IPv6 address */
+    int port;
+    char *target;   /* path and query, "/" at least */
+    char *userinfo; /* "name:password", decoded, or "" */
+};
+
+/* "http://host[:port][/path][?query]" and https. ERR_HTTP: it is none; nothing is to free then. */
+err_t http_place_parse(struct http_place *out, const char *url) __attribute__((warn_unused_result));
+void http_place_free(struct http_place *p); /* all zero is fine */
+
+struct http_call {
+    const char *method;          /* NULL: POST with a body, else GET */
+    const char *type;            /* of the body; NULL: application/json */
+    const void *body;
+    size_t size;
+    const struct http_field *fields; /* more of the head */
+    unsigned n_fields;
+    const char *agent;           /* User-Agent, or NULL */
+    co_usec timeout;             /* for all of it */
+    size_t max_reply;            /* bytes of the answer's body */
+    bool cut;                    /* read so much and no more, instead of ERR_TOO_LARGE */
+    struct io_tls_trust trust;
+};
+
+struct http_reply {
+    int status;
+    char *body; /* malloc'ed, with a '\0' behind it; NULL without */
+    size_t size;
+};
+
+/* Any status is an answer, and no error. ERR_DNS, ERR_IO_*, ERR_TLS, ERR_HTTP, ERR_TOO_LARGE,
+ * ERR_STOPPED: there is none, and nothing to free. Yields. */
+err_t http_client_call(struct http_reply *out, const char *url, const struct http_call *call)
+    __attribute__((warn_unused_result));
+/* The same over a pipe that is connected to that place. */
+err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_place *to,
+                       const struct http_call *call) __attribute__((warn_unused_result));
+void http_reply_free(struct http_reply *r); /* all zero is fine */
+
+#endif

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: MIT
+"""Callbacks: a backend of a few lines allows, denies, hangs, dies and kicks."""
+import hashlib
+import hmac
+import socket
+import time
+
+import pytest
+
+import flv
+import httpapi
+from httpapi import Api, Backend
+from procs import free_port, wait_for
+from rtmpclient import Closed, Rejected
+
+ALL = ("on_connect", "on_close", "on_publish", "on_unpublish", "on_play", "on_stop")
+
+
+def hooks(backend, *events, extra="", path="/hook"):
+    lines = "".join(f"{e} {backend.url(path)};\n" for e in (events or ALL))
+    return f"http_hooks {{ enabled on;\n{lines}{extra} }}"
+
+
+@pytest.fixture
+def backend():
+    made = []
+
+    def start(*args, **how):
+        made.append(Backend(*args, **how))
+        return made[-1]
+    yield start
+    for b in made:
+        b.close()
+
+
+def test_a_publisher_and_a_player_in_order(srs, backend, source):
+    b = backend()
+    api = free_port()
+    s = srs(hooks(b), httpapi.conf(api))
+    a = Api(api)
+    p = s.push(source, "cam?token=7", loop=True)
+    assert wait_for(lambda: a.stream("cam"), 5)
+    v = s.watch("cam")
+    assert v.wait(lambda got: len(got) > 20, 5)
+    clients = {c["type"]: c["id"] for c in a.wait_clients(2)}
+    stream = a.stream("cam")
+    p.stop()
+    p.client.close()
+    v.stop()
+    v.client.close()
+    for action in ALL[1::2]:
+        b.wait(action, 1 if action != "on_close" else 2)
+    publisher, player = clients["fmle-publish"], clients["rtmp-play"]
+    assert b.actions(publisher) == ["on_connect", "on_publish", "on_unpublish", "on_close"]
+    assert b.actions(player) == ["on_connect", "on_play", "on_stop", "on_close"]
+    versions = a.get("versions")
+    for e in b.events:
+        assert e["_method"] == "POST" and e["_path"] == "/hook"
+        assert e["_headers"]["Content-Type"].startswith("application/json")
+        assert e["server_id"] == versions["server"] and e["service_id"] == versions["service"]
+        assert e["ip"] == "127.0.0.1" and e["vhost"] == "__defaultVhost__" and e["app"] == "live"
+        if e["action"] not in ("on_close", "on_connect"):
+            assert e["stream"] == "cam" and e["tcUrl"] == f"rtmp://127.0.0.1:{s.port}/live"
+            assert e["stream_url"] == "/live/cam" and e["stream_id"] == stream["id"]
+    assert b.of("on_publish")[0]["param"] == "?token=7"
+    assert b.of("on_unpublish")[0]["param"] == "?token=7"
+    closed = b.of("on_close")
+    assert all(e["recv_bytes"] > 3000 and e["send_bytes"] > 3000 for e in closed), closed
+    assert "pageUrl" in b.of("on_play")[0] and "pageUrl" in b.of("on_connect")[0]
+    ids = [e["_headers"]["X-Hook-Id"] for e in b.events]
+    assert len(set(ids)) == len(ids)
+
+
+VERDICTS = [
+    ("zero", 0, True), ("zero and a line end", "0\n", True), ("code 0", '{"code":0}', True),
+    ("code 0 and more", '{"code":0,"data":{"a":[1]}}', True), ("created", (201, 0), True),
+    ("one", 1, False), ("code 1", '{"code":1}', False), ("empty", "", False), ("text", "ok", False),
+    ("code is text", '{"code":"0"}', False), ("no code", '{"error":0}', False),
+    ("a list", "[0]", False), ("not whole", '{"code":0', False), ("not found", (404, 0), False),
+    ("failed", (500, '{"code":0}'), False), ("no content", (204, ""), False),
+    ("deep", '{"a":' + "[" * 5000 + "]" * 5000 + ',"code":0}', False),
+    ("large", b"0" * 200000, False), ("no utf-8", b'{"code":0,"x":"\xff"}', False),
+    ("zero as 00", "00", False),
+]
+
+
+def test_what_is_a_yes(srs, backend):
+    """One server, one publisher after the other; the rows are told apart by the stream."""
+    b = backend(lambda e: VERDICTS[int(e["stream"])][1])
+    s = srs(hooks(b, "on_publish"))
+    for i, (name, _, ok) in enumerate(VERDICTS):
+        if ok:
+            s.publisher(str(i)).close()
+        else:
+            with pytest.raises(Rejected) as why:
+                s.publisher(str(i))
+            assert why.value.code == "NetStream.Publish.Denied", name
+
+
+def test_denied_player_and_connection(srs, backend, source):
+    b = backend(lambda e: 1 if e.get("stream") == "secret" or e["app"] == "closed" else 0)
+    s = srs(hooks(b))
+    p = s.push(source, "open", loop=True)
+    with pytest.raises(Rejected) as why:
+        s.player("secret")
+    assert why.value.code.startswith("NetStream.Play."), why.value.info
+    with pytest.raises((Rejected, Closed)) as why:
+        s.player("x", app="closed")
+    if why.type is Rejected:
+        assert why.value.code == "NetConnection.Connect.Rejected"
+    v = s.watch("open")
+    assert v.wait(lambda got: len(got) > 20, 5)
+    assert p.error is None
+    time.sleep(0.3)
+    assert not any(e["app"] == "closed" for e in b.of("on_close")), "it was never let in"
+    assert not b.of("on_stop"), "it never played"
+    v.client.close()
+    b.wait("on_stop")
+    assert len(b.of("on_stop")) == 1
+
+
+def test_http_flv_player(srs, backend, source):
+    web, api = free_port(), free_port()
+    b = backend(lambda e: 1 if e.get("param") == "?token=bad" else 0)
+    s = srs("http_remux { enabled on; }\n" + hooks(b, "on_play", "on_stop"),
+            httpapi.conf(api, more=f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}"))
+    s.push(source, "cam", loop=True)
+    with socket.create_connection(("127.0.0.1", web), 5) as c:
+        c.sendall(b"GET /live/cam.flv?token=bad HTTP/1.1\r\nHost: me\r\n\r\n")
+        assert b" 403 " in c.recv(1000)
+    with socket.create_connection(("127.0.0.1", web), 5) as c:
+        c.sendall(b"GET /live/cam.flv?token=good HTTP/1.1\r\nHost: me\r\nReferer: http://page/\r\n\r\n")
+        assert b" 200 " in c.recv(1000)
+        cid = next(x["id"] for x in Api(api).wait_clients(2) if x["type"] == "flv-play")
+    stop = b.wait("on_stop")
+    play = b.of("on_play")[1]
+    assert play["client_id"] == stop["client_id"] == cid
+    assert play["pageUrl"] == "http://page/" and stop["param"] == "?token=good"
+    assert play["tcUrl"] == "http://me/live" and play["stream_url"] == "/live/cam"
+    assert len(b.of("on_stop")) == 1
+
+
+def test_several_urls_and_order(srs, backend):
+    first, second = backend(), backend(lambda e: 1 if e["stream"] == "no" else 0)
+    third = backend()
+    s = srs(f"http_hooks {{ enabled on; on_publish {first.url('/a?b=c')} {second.url()} {third.url()};"
+            f" on_unpublish {first.url()} {third.url()}; }}")
+    s.publisher("yes").close()
+    assert [len(x.of("on_publish")) for x in (first, second, third)] == [1, 1, 1]
+    assert first.events[0]["_path"] == "/a?b=c"
+    assert first.events[0]["_at"] <= second.events[0]["_at"] <= third.events[0]["_at"]
+    first.wait("on_unpublish")
+    third.wait("on_unpublish")
+    with pytest.raises(Rejected):
+        s.publisher("no")
+    assert [len(x.of("on_publish")) for x in (first, second, third)] == [2, 2, 1], "the first no ends it"
+
+
+def test_backend_that_hangs_holds_up_nobody_else(srs, backend, source):
+    """One stream's callbacks hang for 30 s: other publishers start at once, streams flow."""
+    b = backend(lambda e: 30.0 if e.get("stream") == "slow" else 0)
+    s = srs(hooks(b, "on_publish", "on_play"))
+    own = s.push(source, "own", loop=True)
+    watch = s.watch("own")
+    assert watch.wait(lambda got: len(got) > 10, 5)
+    import threading
+    threads = [threading.Thread(target=publish_quietly, args=(s, "slow"), daemon=True) for _ in range(5)]
+    for t in threads:
+        t.start()
+    b.wait("on_publish", 2)
+    took = []
+    for i in range(20):
+        c = s.client()
+        c.connect("live")
+        began = time.monotonic()
+        c.publish(f"quick{i}")
+        took.append(time.monotonic() - began)
+        c.close()
+    took.sort()
+    print(f"publish beside a hanging backend: median {took[10] * 1000:.1f} ms, worst {took[-1] * 1000:.1f} ms")
+    assert took[10] < 0.05 and took[-1] < 0.5
+    assert own.error is None and watch.ended is None
+
+
+def publish_quietly(s, name):
+    try:
+        s.publisher(name, client={"timeout": 3}).close()
+    except (OSError, Closed, Rejected):
+        pass
+
+
+def test_busy_is_told_before_the_backend_is_asked(srs, backend, source):
+    b = backend()
+    s = srs(hooks(b, "on_publish", "on_unpublish") + " publish { takeover off; }")
+    p = s.push(source, "cam", loop=True)
+    b.wait("on_publish")
+    with pytest.raises(Rejected) as why:
+        s.publisher("cam")
+    assert why.value.code == "NetStream.Publish.BadName"
+    p.stop()
+    p.client.close()
+    b.wait("on_unpublish")
+    assert b.actions() == ["on_publish", "on_unpublish"]
+
+
+def test_place_is_kept_while_the_backend_thinks(srs, backend):
+    """Two come at once: the second is refused without its own callback."""
+    import threading
+    b = backend(lambda e: 1.0)
+    s = srs(hooks(b, "on_publish") + " publish { takeover off; }")
+    got = []
+    t = threading.Thread(target=lambda: got.append(s.publisher("cam")), daemon=True)
+    t.start()
+    b.wait("on_publish")
+    with pytest.raises(Rejected) as why:
+        s.publisher("cam")
+    assert why.value.code == "NetStream.Publish.BadName"
+    t.join(5)
+    assert got and len(b.of("on_publish")) == 1
+    got[0].close()
+
+
+def test_takeover_asks_first(srs, backend, source):
+    """Who is not allowed does not push out who is there, whatever its address."""
+    b = backend(lambda e: 1 if e.get("param") == "?bad" else 0)
+    s = srs(hooks(b, "on_publish", "on_unpublish") + " publish { takeover on; }")
+    p = s.push(source, "cam", loop=True)
+    v = s.watch("cam")
+    assert v.wait(lambda got: len(got) > 10, 5)
+    with pytest.raises(Rejected):
+        s.publisher("cam?bad")
+    time.sleep(0.5)
+    assert p.error is None and p.is_alive()
+    q = s.push(source, "cam?good", loop=True)
+    assert wait_for(lambda: not p.is_alive(), 5)
+    b.wait("on_unpublish")
+    assert b.actions() == ["on_publish"] * 3 + ["on_unpublish"]
+    n = len(flv.frames(v.tags, flv.VIDEO))
+    assert v.wait(lambda got: len(flv.frames(got, flv.VIDEO)) > n + 20, 5)
+    q.stop()
+
+
+def test_informing_is_sent_again(srs, backend):
+    tries = []
+
+    def answer(e):
+        if e["action"] == "on_unpublish":
+            tries.append(e["_headers"]["X-Hook-Attempt"])
+            return 0 if len(tries) == 3 else (500, "no")
+        return 0
+    b = backend(answer)
+    s = srs(hooks(b, "on_publish", "on_unpublish"))
+    s.publisher("cam").close()
+    b.wait("on_unpublish", 3, timeout=10)
+    ids = {e["_headers"]["X-Hook-Id"] for e in b.of("on_unpublish")}
+    assert tries == ["1", "2", "3"] and len(ids) == 1, "the same event, told by its id"
+
+
+def test_order_of_one_client_survives_a_slow_backend(srs, backend):
+    """unpublish, then publish on the same connection: the backend hears them in this order."""
+    b = backend(lambda e: 0.3 if e["action"] == "on_unpublish" else 0)
+    s = srs(hooks(b, "on_publish", "on_unpublish"))
+    c = s.publisher("one")
+    for name in ("two", "three"):
+        c.unpublish()
+        c.publish(name)
+    c.close()
+    b.wait("on_unpublish", 3, timeout=8)
+    assert b.actions() == ["on_publish", "on_unpublish"] * 3
+
+
+def test_dead_backend(srs):
+    dead = free_port()
+    url = f"http://127.0.0.1:{dead}/x"
+    s = srs(f"http_hooks {{ enabled on; on_publish {url}; on_stop {url}; on_close {url}; retries 0; }}")
+    with pytest.raises(Rejected) as why:
+        s.publisher("cam")
+    assert why.value.code == "NetStream.Publish.Denied"
+    s.player("cam").close()
+    assert s.wait_log(r"on_stop", 3) and s.wait_log(r"on_close", 3)
+    s.client().connect("live").close()
+    s.allow_errors = True
+
+
+def test_signature(srs, backend):
+    b = backend()
+    s = srs(hooks(b, "on_publish", extra="secret our-key;"))
+    s.publisher("cam").close()
+    e = b.wait("on_publish")
+    want = "sha256=" + hmac.new(b"our-key", e["_raw"], hashlib.sha256).hexdigest()
+    assert e["_headers"]["X-Hook-Signature"] == want
+
+
+def test_backend_over_tls(srs, tmp_path):
+    import ssl
+    import subprocess
+    key, cert = tmp_path / "k.pem", tmp_path / "c.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-keyout", key, "-out", cert, "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost", "-days", "2"],
+                   check=True, capture_output=True, timeout=20)
+    b = Backend()
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ctx.load_cert_chain(cert, key)
+    b.server.socket = ctx.wrap_socket(b.server.socket, server_side=True)
+    url = f"https://localhost:{b.port}/x"
+    try:
+        s = srs(f"http_hooks {{ enabled on; on_publish {url}; }}")
+        s.publisher("cam").close()
+        b.wait("on_publish")
+        verified = srs(f"http_hooks {{ enabled on; on_publish {url}; tls_verify on; tls_ca {cert}; }}")
+        verified.publisher("cam").close()
+        b.wait("on_publish", 2)
+        strict = srs(f"http_hooks {{ enabled on; on_publish {url}; tls_verify on; }}")
+        with pytest.raises(Rejected):
+            strict.publisher("cam")
+    finally:
+        b.close()
+
+
+def test_backend_kicks(srs, backend, source):
+    """A backend that changes its mind ends a client by the id that it was told."""
+    api = free_port()
+    b = backend()
+    s = srs(hooks(b), httpapi.conf(api))
+    p = s.push(source, "cam", loop=True)
+    cid = b.wait("on_publish")["client_id"]
+    Api(api).wait_clients(1)
+    assert Api(api).kick(cid)["code"] == 0
+    assert wait_for(lambda: not p.is_alive(), 5)
+    b.wait("on_close")
+    assert b.actions(cid) == ["on_connect", "on_publish", "on_unpublish", "on_close"]
+
+
+def test_reload_while_the_backend_thinks(srs, backend):
+    """The callbacks change while a client waits for one: it ends by those it began with."""
+    import threading
+    b = backend(lambda e: 1.0 if e["stream"] == "slow" else 0)
+    s = srs(hooks(b, "on_publish", "on_unpublish"))
+    got = []
+    t = threading.Thread(target=lambda: got.append(s.publisher("slow")), daemon=True)
+    t.start()
+    b.wait("on_publish")
+    s.reload("http_hooks { enabled off; }")
+    s.publisher("other").close()
+    t.join(5)
+    assert got and len(b.of("on_publish")) == 1
+    got[0].close()
+
+
+def test_client_that_leaves_while_the_backend_thinks(srs, backend):
+    b = backend(lambda e: 1.0)
+    s = srs(hooks(b, "on_publish", "on_unpublish", "on_close"))
+    import threading
+    t = threading.Thread(target=publish_quietly, args=(s, "cam"), daemon=True)
+    t.start()
+    b.wait("on_publish")
+    s.stop()  # and the server may end meanwhile
+
+
+@pytest.mark.long
+def test_storm_of_players_and_a_dead_backend(srs, backend, source):
+    """500 players come and go while the informing callbacks hang: memory and order are bounded."""
+    b = backend(lambda e: 20.0 if e["action"] == "on_stop" else 0)
+    s = srs(hooks(b, "on_play", "on_stop"), "limits { hooks_queue 100; }")
+    p = s.push(source, "cam", loop=True)
+    before = s.rss()
+    for _ in range(10):
+        players = [s.player("cam") for _ in range(50)]
+        for c in players:
+            c.close()
+    assert s.wait_log(r"callbacks dropped", 10)
+    assert s.rss() - before < 12 * 1024
+    assert p.error is None
+    began = time.monotonic()
+    s.player("cam").close()
+    assert time.monotonic() - began < 1
+    s.stop(timeout=9)
