@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_sys.c - recv() and sendmsg() as bare system calls. */
+/* io_sys.c - recv(), send() and sendmsg() as bare system calls. */
 #include "co/io_sys.h"
 
 #include <stddef.h>
@@ -13,6 +13,11 @@
 ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags)
 {
     return recv(fd, buf, size, flags);
+}
+
+ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags)
+{
+    return send(fd, buf, size, flags);
 }
 
 ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags)
@@ -32,6 +37,14 @@ ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags)
 
     FRAME;
     return got;
+}
+
+ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags)
+{
+    ssize_t put = syscall(SYS_sendto, fd, buf, size, flags, NULL, 0);
+
+    FRAME;
+    return put;
 }
 
 ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_sys.h - recv() and sendmsg() as bare system calls: the stack can be walked through them.
+/* io_sys.h - recv(), send() and sendmsg() as bare system calls: the stack can be walked through them.
  *
  * The C library's own use the frame pointer's register for something else, so a profiler that
  * follows frame pointers would lose the whole coroutine; and they look for cancellation, which no
@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags);
+ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags);
 ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags);
 
 #endif

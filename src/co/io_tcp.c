@@ -134,10 +134,19 @@ err_t io_tcp_drop(struct io *io, size_t *n)
     }
 }
 
+/* One range, as most turns of players are, needs no message header that the kernel has to copy. */
+static ssize_t send_ranges(int fd, const struct iovec *iov, int count, int flags)
+{
+    struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)count };
+
+    if (count == 1)
+        return io_sys_send(fd, iov->iov_base, iov->iov_len, flags);
+    return io_sys_sendmsg(fd, &msg, flags);
+}
+
 static err_t tcp_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
 {
     struct io_tcp *t = tcp_of(io);
-    struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)count };
     int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (io->more ? MSG_MORE : 0);
     size_t total = 0;
     ssize_t put;
@@ -145,7 +154,7 @@ static err_t tcp_send_some(struct io *io, const struct iovec *iov, int count, si
     for (int i = 0; i < count; i++)
         total += iov[i].iov_len;
     do {
-        put = io_sys_sendmsg(t->sock.fd, &msg, flags);
+        put = send_ranges(t->sock.fd, iov, count, flags);
     } while (put < 0 && errno == EINTR);
     if (put < 0 && errno != EAGAIN)
         return from_errno("write");

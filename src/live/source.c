@@ -303,6 +303,7 @@ static void wake_parked(struct co_task *task)
     for (int i = 0; i < WAKES && is_due(src); i++) {
         struct live_consumer *c = src->parked;
 
+        __builtin_prefetch(c->next); /* thousands of them are in no cache */
         live_consumer_unpark(c);
         src->work.wakes++;
         c->on_packets(c);
