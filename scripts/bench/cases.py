@@ -55,7 +55,7 @@ def players_row(server, case, players, kbps, cost, got, sent, rss):
 
 
 @undisturbed
-def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_load"):
+def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_load", where=None):
     """One stream, so many players, in steady state."""
     server = make(bench, variant)
     url = server.url("a")
@@ -63,7 +63,8 @@ def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_loa
     publisher = bench.publish(url, kbps, 1, "-s", 0, "--warmup", 3 + players / RAMP + bench.warmup)
     time.sleep(3)  # a group of pictures to join at
     before = server.rss()
-    load = Tool(bench, tool, url, players, "--ramp", RAMP, "--warmup", bench.warmup)
+    load = Tool(bench, tool, where(server) if where else url, players, "--ramp", RAMP,
+                "--warmup", bench.warmup)
     time.sleep(players / RAMP + bench.warmup + 0.5)
     cost = Cost(bench, server, bench.seconds)
     rss = server.rss() - before
@@ -80,6 +81,13 @@ def play(bench):
         if kbps == 900:
             play_one(bench, Ours, "at once", players, kbps)
             play_one(bench, Ours, "mw 30", players, kbps)
+
+
+def http(bench):
+    """2,000 players of 900 kbit/s over HTTP-FLV, and the same over RTMP from the same server"""
+    play_one(bench, Ours, "http", 2000, 900, "rtmp")
+    play_one(bench, Ours, "http", 2000, 900, "http-flv", "sb_http_load",
+             lambda server: f"http://127.0.0.1:{server.http}/live/a.flv")
 
 
 def scale(bench):
@@ -230,6 +238,6 @@ def churn(bench):
     server.stop()
 
 
-ALL = {"play": play, "latency": latency, "publish": publish, "memory": memory, "join": join,
+ALL = {"play": play, "http": http, "latency": latency, "publish": publish, "memory": memory, "join": join,
        "streams": many_streams, "slow": slow, "big": big, "churn": churn, "scale": scale}
 QUICK = ["play", "latency", "publish", "memory"]

@@ -207,10 +207,14 @@ vhost __defaultVhost__ {{{{
         "mw 30": {"vhost": "tcp_nodelay on;", "play": "mw_latency 30; mw_msgs 1;"},
         "mr": {"publish": "mr on;"},
         "no gop": {"play": "gop_cache off;"},
+        "http": {"top": "http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
+                 "vhost": "http_remux {{ enabled on; }}"},
     }
 
     def __init__(self, bench, variant="default"):
         self.variant = variant
         parts = dict.fromkeys(("top", "vhost", "play", "publish"), "") | self.VARIANTS[variant]
+        self.http = free_port()
         conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
+        conf = conf.replace("{{http}}", str(self.http))
         super().__init__(bench, [str(bench.objs / "srs"), "-c", "{path}"], conf)

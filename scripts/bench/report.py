@@ -57,7 +57,7 @@ def goals(rows):
         if row and row.get(key) is not None:
             ok = row[key] >= most if least else row[key] <= most
             out.append((what, f"{'>=' if least else '<='} {most:g} {unit}",
-                        f"{row[key]:.1f} {unit}", ok))
+                        f"{row[key]:.2f} {unit}" if unit == "times" else f"{row[key]:.1f} {unit}", ok))
 
     ratio("play, 2,000 players, 900 kbit/s", "play", "default", "us", 1 / 12, kbps=900)
     ratio("play, 2,000 players, 200 kbit/s", "play", "default", "us", 1 / 10, kbps=200)
@@ -66,6 +66,10 @@ def goals(rows):
     limit("  latency p99", find(rows, "play", "srs", "at once"), "latency_p99", 15, "ms")
     ratio("play, mw_latency 30", "play", "mw 30", "us", 0.6, kbps=900)
     limit("  latency p99", find(rows, "play", "srs", "mw 30"), "latency_p99", 45, "ms")
+    flv, rtmp = find(rows, "http-flv", "srs", "http"), find(rows, "rtmp", "srs", "http")
+    if flv and rtmp:
+        row = {"x": flv["us"] / rtmp["us"]}
+        limit("2,000 HTTP-FLV players against RTMP, 900 kbit/s", row, "x", 1.1, "times")
     row = find(rows, "big", "srs")
     limit("15,000 players of 500 kbit/s: CPU", row, "cpu", 60, "%")
     limit("  least rate", row, "rate_min", 97, "%", True)

@@ -19,6 +19,9 @@
 /* Once the first frame is there, so long for the first one of the other kind. */
 #define GUESS_TIME CO_MS(500)
 
+/* Not inlined: its frame would stay on the stack below the player for all its life. */
+#define SHORT_LIVED __attribute__((noinline))
+
 enum {
     READ_SIZE = 2048,
     LONG_ENOUGH = 16, /* packets of one kind without any of the other: there is none */
@@ -216,7 +219,7 @@ static err_t guess(struct playing *p, struct http_live_promise *promise)
     return NULL;
 }
 
-static err_t send_head(struct playing *p)
+static SHORT_LIVED err_t send_head(struct playing *p)
 {
     uint8_t buf[HTTP_LIVE_HEAD_MAX + HTTP_WS_HEAD_MAX], *head = buf + HTTP_WS_HEAD_MAX;
     size_t n = p->kind->head ? p->kind->head(p->promise, head) : 0, frame;
@@ -279,7 +282,7 @@ static err_t begin(struct http_exchange *x, const struct http_live_kind *kind,
 static err_t serve_listed(struct playing *p, const struct http_names *names)
 {
     struct http_exchange *x = p->x;
-    const uint8_t *rest;
+    uint8_t *rest;
     size_t left;
     err_t err;
 
@@ -293,7 +296,8 @@ static err_t serve_listed(struct playing *p, const struct http_names *names)
     err = begin(x, p->kind, p->ws);
     http_reader_leave(x->reader, &rest, &left);
     if (!err && p->ws)
-        err = http_live_ws_hear(p->ws, x->io, (uint8_t *)(uintptr_t)rest, left, &p->sender.done);
+        err = http_live_ws_hear(p->ws, x->io, rest, left, &p->sender.done);
+    http_reader_forget(x->reader); /* a player keeps no more than it needs */
     if (!err)
         err = play(p);
     x->serve->players--;
@@ -305,7 +309,7 @@ static err_t serve_listed(struct playing *p, const struct http_names *names)
     return err;
 }
 
-static err_t refuse(struct http_exchange *x, err_t why)
+static SHORT_LIVED err_t refuse(struct http_exchange *x, err_t why)
 {
     int status = err_class(why) == ERR_CLASS_DENIED ? 403 : 503; /* 503: nobody could be asked */
     char text[300];
@@ -361,8 +365,7 @@ static err_t answer(struct http_exchange *x, void *arg)
 {
     const struct http_live_kind *kind = arg;
     struct http_live_name name;
-    struct http_live_ws ws;
-    bool upgrade;
+    struct http_live_ws *ws = NULL;
     err_t err;
 
     if (!x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
@@ -373,12 +376,16 @@ static err_t answer(struct http_exchange *x, void *arg)
     err = http_exchange_allowed(x, CONF_PLAY);
     if (err)
         return refuse(x, err);
-    upgrade = http_request_has(x->req, "Upgrade", "websocket");
     if (x->req->verb == HTTP_VERB_HEAD)
         return begin(x, kind, NULL);
-    if (upgrade && (!kind->ws || !http_live_ws_open(&ws, x->req)))
-        return http_live_ws_refuse(x->resp);
-    return serve_player(x, kind, &name, upgrade ? &ws : NULL);
+    if (http_request_has(x->req, "Upgrade", "websocket")) {
+        ws = kind->ws ? http_live_ws_open(x->req) : NULL;
+        if (!ws)
+            return http_live_ws_refuse(x->resp);
+    }
+    err = serve_player(x, kind, &name, ws);
+    free(ws);
+    return err;
 }
 
 void http_live_mount(struct http_mux *mux)

@@ -3,25 +3,33 @@
 #include "serve/http_live_ws.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SAID = 64 * 1024 };
 
-bool http_live_ws_open(struct http_live_ws *ws, const struct http_request *req)
+struct http_live_ws *http_live_ws_open(const struct http_request *req)
 {
+    struct http_live_ws *ws;
     const char *key = http_request_field(req, "Sec-WebSocket-Key");
     const char *version = http_request_field(req, "Sec-WebSocket-Version");
     const char *protocol = http_request_field(req, "Sec-WebSocket-Protocol");
 
-    *ws = (struct http_live_ws){ 0 };
     if (!key || !version || strcmp(version, "13") != 0 ||
-        !http_request_has(req, "Connection", "Upgrade") || !http_ws_accept(key, ws->accept))
-        return false;
+        !http_request_has(req, "Connection", "Upgrade"))
+        return NULL;
+    ws = calloc(1, sizeof(*ws));
+    if (!ws)
+        abort();
+    if (!http_ws_accept(key, ws->accept)) {
+        free(ws);
+        return NULL;
+    }
     if (protocol) /* a client that names some wants one of them */
         (void)snprintf(ws->protocol, sizeof(ws->protocol), "%.*s",
                        (int)strcspn(protocol, ", "), protocol);
     http_ws_in_init(&ws->in, true, MOST_SAID);
-    return true;
+    return ws;
 }
 
 err_t http_live_ws_refuse(struct http_response *r)

@@ -14,8 +14,8 @@ struct http_live_ws {
     size_t control_size;
 };
 
-/* RFC 6455 4.2.1. False: the request is not right. */
-bool http_live_ws_open(struct http_live_ws *ws, const struct http_request *req);
+/* RFC 6455 4.2.1; to be freed. NULL: the request is not right. */
+struct http_live_ws *http_live_ws_open(const struct http_request *req);
 /* 426 with the version that we speak. */
 err_t http_live_ws_refuse(struct http_response *r) __attribute__((warn_unused_result));
 /* Fields of the answer with 101. */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All in one piece of memory, a '\0' behind each: app, stream, "?" and query, tcUrl. */
+/* All in one piece of memory, a '\0' behind each: app, stream, "?" and query, tcUrl,
+ * page. It outlives the request. */
 void http_names_make(struct http_names *n, const struct http_exchange *x,
                      const struct http_live_name *from)
 {
@@ -14,17 +15,17 @@ void http_names_make(struct http_names *n, const struct http_exchange *x,
     const char *host = http_request_field(x->req, "Host");
     const char *at;
 
-    if (asprintf(&n->memory, "%.*s%c%.*s%c%s%s%chttp%s://%s/%.*s", (int)from->app_size, from->app,
+    if (asprintf(&n->memory, "%.*s%c%.*s%c%s%s%chttp%s://%s/%.*s%c%s", (int)from->app_size, from->app,
                  '\0', (int)from->stream_size, from->stream, '\0', *x->req->query ? "?" : "",
                  x->req->query, '\0', x->tls ? "s" : "", host ? host : x->vhost->name,
-                 (int)from->app_size, from->app) < 0)
+                 (int)from->app_size, from->app, '\0', page ? page : "") < 0)
         abort();
-    n->of = (struct serve_stream){ .vhost = x->vhost->name, .page_url = page ? page : "",
-                                   .ip = x->ip };
+    n->of = (struct serve_stream){ .vhost = x->vhost->name, .ip = x->ip };
     at = n->of.app = n->memory;
     at = n->of.name = at + strlen(at) + 1;
     at = n->of.param = at + strlen(at) + 1;
-    n->of.tc_url = at + strlen(at) + 1;
+    at = n->of.tc_url = at + strlen(at) + 1;
+    n->of.page_url = at + strlen(at) + 1;
 }
 
 void http_names_free(struct http_names *n)

@@ -227,7 +227,7 @@ err_t http_reader_skip(struct http_reader *r, size_t most, bool *done)
     return err;
 }
 
-void http_reader_leave(struct http_reader *r, const uint8_t **rest, size_t *size)
+void http_reader_leave(struct http_reader *r, uint8_t **rest, size_t *size)
 {
     r->phase = HTTP_PHASE_DONE;
     *rest = r->buf + r->parsed;
@@ -236,4 +236,12 @@ void http_reader_leave(struct http_reader *r, const uint8_t **rest, size_t *size
         ++*rest;
         --*size;
     }
+}
+
+void http_reader_forget(struct http_reader *r)
+{
+    forget_request(r);
+    free(r->buf);
+    r->buf = NULL;
+    r->cap = r->parsed = r->end = r->head_end = 0;
 }

@@ -88,9 +88,11 @@ err_t http_reader_body(struct http_reader *r, void *buf, size_t size, size_t *n)
  * was all of it. Yields. */
 err_t http_reader_skip(struct http_reader *r, size_t most, bool *done)
     __attribute__((warn_unused_result));
-/* The connection is no longer one of requests (FLV, WebSocket): free what is not needed. Bytes
- * that came behind the head are at *rest, to be copied before anything else. */
-void http_reader_leave(struct http_reader *r, const uint8_t **rest, size_t *size);
+/* The connection is no longer one of requests (FLV, WebSocket). Bytes that came behind the head
+ * are at *rest, until forget(). */
+void http_reader_leave(struct http_reader *r, uint8_t **rest, size_t *size);
+/* Free the request and all that was read: its strings are gone. After leave(). */
+void http_reader_forget(struct http_reader *r);
 
 /* The value of a field, or NULL; of several the first. Names are compared without case. */
 const char *http_request_field(const struct http_request *req, const char *name);

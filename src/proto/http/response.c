@@ -100,6 +100,7 @@ err_t http_response_begin(struct http_response *r, int status, int64_t length)
     put(&r->head, r->date);
     put(&r->head, "\r\n");
     wr_bytes(&r->head, r->fields.buf, r->fields.len);
+    wr_free(&r->fields);
     if (r->chunked) {
         put(&r->head, "Transfer-Encoding: chunked\r\n");
     } else if (length >= 0 && !has_no_body(status)) {
