@@ -236,15 +236,15 @@ def test_one_that_never_reads(live, source):
     """Players that open and never read: bounded memory, no effect on others, dropped in the end."""
     s, port = live(vhost="play { queue_length 2; }", glob="rtmp { send_timeout 3; }")
     good = FlvWatcher(port)
-    p = s.push(source, loop=True, speed=4)
+    p = s.push(source, loop=True, speed=30)  # soon more than sockets hold
     stuck = [Http(port, rcvbuf=4096) for _ in range(30)]
     for h in stuck:
         h.ask("/live/s.flv")
     assert wait_for(lambda: len(flv.frames(good.tags, VIDEO)) > 100, 5)
     before = s.rss()
-    assert wait_for(lambda: len(flv.frames(good.tags, VIDEO)) > 500, 8)
+    assert wait_for(lambda: len(flv.frames(good.tags, VIDEO)) > 2000, 8)
     assert s.rss() - before < 8000 * ROOMY, f"{before} to {s.rss()} kB"
-    assert s.wait_log("peer took nothing", 8)
+    assert s.wait_log("peer took nothing", 12, count=30)
     p.stop()
     flv.check_monotonic(good.stop())
     for h in stuck:
