@@ -111,7 +111,7 @@ static void wins_over_the_file(void **state)
 static void wrong_values_name_the_variable(void **state)
 {
     const struct mem_pair env[] = { { "SRS_MAX_CONNECTIONS", "many" }, { NULL, NULL } };
-    const struct mem_pair later[] = { { "SRS_VHOST_HLS_ENABLED", "on" }, { NULL, NULL } };
+    const struct mem_pair later[] = { { "SRS_VHOST_HDS_ENABLED", "on" }, { NULL, NULL } };
     struct mem m = { .main = "listen 1935;", .env = env };
     struct conf *c = NULL;
 
@@ -120,7 +120,7 @@ static void wrong_values_name_the_variable(void **state)
     m = (struct mem){ .main = "listen 1935; vhost a { } vhost b { }", .env = later };
     assert_ok(mem_load(&c, &m));
     assert_int_equal(m.n_warnings, 1);
-    assert_non_null(strstr(m.warnings, "environment: \"hls\" is accepted"));
+    assert_non_null(strstr(m.warnings, "environment: \"hds\" is accepted"));
     conf_unref(c);
 }
 

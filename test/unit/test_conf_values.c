@@ -115,11 +115,11 @@ static const struct {
     { IN_VHOST("rtc { opus_bitrate 1; }"), "taken as 48000" },
     { IN_VHOST("queue_length 10s;"), "queue_length: \"s\" behind the number is ignored" },
     { IN_VHOST("") "vhost v { }", "a second vhost \"v\" is ignored" },
-    { IN_VHOST("hls { enabled on; }") "vhost w { hls { enabled on; } }",
-      "main:1: \"hls\" is accepted, but has no effect yet" },
-    { IN_VHOST("hls { enabled off; hls_fragment 3; }"), NULL },
-    { IN_VHOST("hls { hls_fragment 3; }"), NULL },
-    { IN_VHOST("ingest a { enabled on; }"), "\"ingest\" is accepted" },
+    { IN_VHOST("hds { enabled on; }") "vhost w { hds { enabled on; } }",
+      "main:1: \"hds\" is accepted, but has no effect yet" },
+    { IN_VHOST("hds { enabled off; hds_fragment 3; }"), NULL },
+    { IN_VHOST("hds { hds_fragment 3; }"), NULL },
+    { IN_VHOST("rtc { enabled on; }"), "\"rtc\" is accepted" },
     { IN_VHOST("forward { backend http://x/; }"), "\"backend\" is accepted" },
     { IN_VHOST("hls { hls_storage disk; }"), "\"hls_storage\" has no effect any more" },
     { IN_VHOST("bandcheck { enabled on; key x; }"), NULL },
@@ -146,7 +146,7 @@ static void warnings(void **state)
 
 static void one_warning_per_name(void **state)
 {
-    struct mem m = { .main = IN_VHOST("hls { enabled on; }") "vhost w { hls { enabled on; } }" };
+    struct mem m = { .main = IN_VHOST("hds { enabled on; }") "vhost w { hds { enabled on; } }" };
     struct conf *c = NULL;
 
     (void)state;
