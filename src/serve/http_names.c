@@ -15,10 +15,11 @@ void http_names_make(struct http_names *n, const struct http_exchange *x,
     const char *host = http_request_field(x->req, "Host");
     const char *at;
 
-    if (asprintf(&n->memory, "%.*s%c%.*s%c%s%s%chttp%s://%s/%.*s%c%s", (int)from->app_size, from->app,
-                 '\0', (int)from->stream_size, from->stream, '\0', *x->req->query ? "?" : "",
-                 x->req->query, '\0', x->tls ? "s" : "", host ? host : x->vhost->name,
-                 (int)from->app_size, from->app, '\0', page ? page : "") < 0)
+    if (asprintf(&n->memory, "%.*s%c%.*s%c%s%s%chttp%s://%s/%.*s%c%s", (int)from->app_size,
+                 from->app, '\0', (int)from->stream_size, from->stream, '\0',
+                 *x->req->query ? "?" : "", x->req->query, '\0', x->tls ? "s" : "",
+                 host ? host : x->vhost->name, (int)from->app_size, from->app, '\0',
+                 page ? page : "") < 0)
         abort();
     n->of = (struct serve_stream){ .vhost = x->vhost->name, .ip = x->ip };
     at = n->of.app = n->memory;
