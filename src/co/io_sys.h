@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_sys.h - recv(), send() and sendmsg() as bare system calls: the stack can be walked through them.
+/* io_sys.h - recv(), send(), sendmsg() as bare system calls: a stack can be walked through them.
  *
  * The C library's own use the frame pointer's register for something else, so a profiler that
  * follows frame pointers would lose the whole coroutine; and they look for cancellation, which no
