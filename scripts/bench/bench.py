@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """bench.py quick|full - load our server and nginx-rtmp in turn, and write down what it cost."""
-import os, signal, subprocess, sys, time
+import os, shutil, signal, subprocess, sys, time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -18,7 +18,8 @@ class Bench:
         self.objs = objs.resolve()
         self.out = self.objs / "bench"
         self.work = self.out / "work"
-        self.work.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir(parents=True)
         self.server_core, self.load_core = procs.cores()
         self.seconds = 10 if full else 4
         self.warmup = 3 if full else 2

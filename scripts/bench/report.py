@@ -110,6 +110,22 @@ def results_text(rows):
     return table([((lambda r, k=k: cell(k, r)), t) for k, t in used], rows)
 
 
+MARKDOWN = ["case", "server", "variant", "streams", "players", "publishers", "kbps", "cpu", "us",
+            "rss_kb", "rate", "rate_min", "first_p99", "gap_max", "latency_p50", "latency_p99"]
+
+
+def markdown(rows):
+    """The same for a page of documentation, with fewer columns."""
+    titles = {k: t for k, t, _ in COLUMNS} | {"first_p99": "first p99 ms", "gap_max": "gap max ms",
+                                              "latency_p50": "latency p50 ms", "latency_p99": "p99 ms"}
+    used = [k for k in MARKDOWN if any(r.get(k) is not None for r in rows)]
+    lines = [[titles[k] for k in used], ["---" if k in MARKDOWN[:3] else "---:" for k in used]]
+    lines += [[cell(k, r) for k in used] for r in rows]
+    lines += [[]] + [["what", "goal", "measured", "met"], ["---"] * 4]
+    lines += [[g[0].strip(), g[1], g[2], "yes" if g[3] else "no"] for g in goals(rows)]
+    return "".join("| " + " | ".join(c) + " |\n" if c else "\n" for c in lines)
+
+
 def goals_text(rows):
     found = goals(rows)
     columns = [(lambda g: g[0], "what"), (lambda g: g[1], "goal"), (lambda g: g[2], "measured"),
@@ -161,10 +177,11 @@ def write(bench):
     text = (f"{time.strftime('%Y-%m-%d %H:%M')}  {machine()}\n\n{results_text(bench.rows)}\n\n"
             f"{goals_text(bench.rows)}\n")
     (bench.out / "table.txt").write_text(text)
+    (bench.out / "table.md").write_text(markdown(bench.rows))
     with open(bench.out / "table.csv", "w", newline="") as f:
         out = csv.DictWriter(f, [k for k, _, _ in COLUMNS], extrasaction="ignore")
         out.writeheader()
         out.writerows(bench.rows)
     plot(bench, "cpu", "CPU, % of a core", "cpu")
     plot(bench, "rss_kb", "memory of all players, MB", "memory")
-    print(f"\n{text}\nwritten to {bench.out}/table.txt, table.csv, *.svg")
+    print(f"\n{text}\nwritten to {bench.out}/table.txt, table.md, table.csv, *.svg")
