@@ -23,7 +23,7 @@ static const struct conf_row http_remux[] = {
     { "mount", CONF_KIND_STRING, CONF_AT(conf_http_remux, mount), "[vhost]/[app]/[stream].flv",
       CONF_NEVER, .help = "Where they are in urls; .flv, .ts, .mp3 or .aac says as what." },
     { "fast_cache", CONF_KIND_SECONDS, CONF_AT(conf_http_remux, fast_cache), "0", CONF_NEVER,
-      .max = YEARS, .help = "Seconds of audio that an audio-only player gets at once." },
+      .max = YEARS, .help = "Players of a stream without video get up to so many seconds at once." },
     { "drop_if_not_match", CONF_KIND_ON, CONF_AT(conf_http_remux, drop_if_not_match), "on",
       CONF_NEVER, .help = "Drop audio or video that the header did not promise." },
     { "has_audio", CONF_KIND_ON, CONF_AT(conf_http_remux, has_audio), "on", CONF_NEVER,

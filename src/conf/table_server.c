@@ -68,7 +68,7 @@ static const struct conf_row http_server[] = {
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_http_server, listen), "8080", CONF_NEVER,
       .help = "Its endpoints." },
     { "dir", CONF_KIND_STRING, CONF_AT(conf_http_server, dir), "./objs/nginx/html", CONF_NEVER,
-      .help = "The folder of the files." },
+      .help = "The folder of the files. Links in it that lead out of it are not followed." },
     { "crossdomain", CONF_KIND_ON, CONF_AT(conf_http_server, crossdomain), "on", CONF_NEVER,
       .help = "Answer to pages of any origin (CORS)." },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_server, https), .block = &server_https_block },

@@ -20,6 +20,7 @@ struct live_settings {
     enum live_jitter jitter;
     uint32_t gop_cache_max_frames; /* a longer group of pictures is not kept; 0: no limit */
     int64_t queue_length;          /* how far behind a player may be, us */
+    int64_t audio_cache;           /* what of a stream without video is cached at most, us */
     size_t max_bytes;              /* what one stream, or one format of it, keeps at most */
 };
 

@@ -11,7 +11,8 @@
 
 enum { RING_MIN = 64, WAKES = 256 };
 
-/* In a stream without video every audio frame could be a start; one in so much is. */
+/* In a stream without video every audio frame could be a start; one in so much is, or in
+ * audio_cache if that is more. */
 #define AUDIO_KEY AV_MS(500)
 
 static _Thread_local long live;
@@ -239,6 +240,13 @@ static void append(struct live_source *src, const struct av_packet *pkt)
     src->bytes += pkt->size;
 }
 
+static int64_t audio_key(const struct live_source *src)
+{
+    int64_t cache = src->set.audio_cache / 1000 * AV_MS(1);
+
+    return cache > AUDIO_KEY ? cache : AUDIO_KEY;
+}
+
 /* Can a player start at this packet? */
 static bool starts_here(struct live_source *src, const struct av_packet *pkt)
 {
@@ -254,7 +262,7 @@ static bool starts_here(struct live_source *src, const struct av_packet *pkt)
         src->has_audio = true;
     else if (src->has_audio)
         return false;
-    return !src->has_video && (!src->have_key || pkt->dts - src->key_dts >= AUDIO_KEY);
+    return !src->has_video && (!src->have_key || pkt->dts - src->key_dts >= audio_key(src));
 }
 
 static void set_key(struct live_source *src, const struct av_packet *pkt)

@@ -361,6 +361,28 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     return err ? err_wrap(err, "play %s", kind->end) : NULL;
 }
 
+/* A mount without [app] is for whoever publishes a stream of that name now: the app is that
+ * one's, borrowed until the next yield. */
+static bool find_app(const struct http_exchange *x, struct http_live_name *name)
+{
+    const char *vhost = x->vhost->name;
+    size_t n = strlen(vhost);
+
+    for (struct live_source *src = live_registry_next(x->serve->streams, NULL); src;
+         src = live_registry_next(x->serve->streams, src)) {
+        const char *whole = live_source_name(src), *stream = strrchr(whole, '/');
+
+        if (!live_source_publishing(src) || strncmp(whole, vhost, n) != 0 || whole[n] != '/' ||
+            stream <= whole + n || strlen(stream + 1) != name->stream_size ||
+            memcmp(stream + 1, name->stream, name->stream_size) != 0)
+            continue;
+        name->app = whole + n + 1;
+        name->app_size = (size_t)(stream - name->app);
+        return true;
+    }
+    return false;
+}
+
 static err_t answer(struct http_exchange *x, void *arg)
 {
     const struct http_live_kind *kind = arg;
@@ -369,7 +391,8 @@ static err_t answer(struct http_exchange *x, void *arg)
     err_t err;
 
     if (!x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
-        !http_live_match(x->vhost->http_remux.mount, x->req->host, x->req->path, &name)) {
+        !http_live_match(x->vhost->http_remux.mount, x->req->host, x->req->path, &name) ||
+        (!name.app && !find_app(x, &name))) {
         x->declined = true;
         return NULL;
     }

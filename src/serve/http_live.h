@@ -36,7 +36,8 @@ extern const struct http_live_kind *const http_live_kinds[]; /* NULL at the end 
 void http_live_mount(struct http_mux *mux);
 
 /* Take a path apart by a mount like "[vhost]/[app]/[stream].flv": app and stream are pieces of the
- * path. False: it does not fit. `host` is what the client asked for. */
+ * path; app is NULL where the mount has none. False: it does not fit. `host` is what the client
+ * asked for. */
 struct http_live_name {
     const char *app, *stream;
     size_t app_size, stream_size;

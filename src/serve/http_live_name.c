@@ -90,5 +90,5 @@ bool http_live_match(const char *mount, const char *host, const char *path,
     *out = (struct http_live_name){ 0 };
     if (!any && (strlen(host) != n || strncasecmp(mount, host, n) != 0))
         return false;
-    return match_back(&m, mount + n) && out->app && out->stream;
+    return match_back(&m, mount + n) && out->stream;
 }

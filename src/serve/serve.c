@@ -18,6 +18,7 @@ struct live_settings serve_live_settings(const struct conf *conf, const struct c
         .jitter = jitter[play->time_jitter],
         .gop_cache_max_frames = (uint32_t)play->gop_cache_max_frames,
         .queue_length = play->queue_length,
+        .audio_cache = vhost->http_remux.enabled ? vhost->http_remux.fast_cache : 0,
         .max_bytes = (size_t)conf->limits.max_stream_size,
     };
 }

@@ -213,6 +213,28 @@ def test_websocket_manners(live, source):
     assert a.status == 426 and a.headers["sec-websocket-version"] == "13"
 
 
+def test_mount_without_app(live, source):
+    """Whoever publishes a stream of that name now is meant."""
+    s, port = live("mount [vhost]/tv/[stream].flv;")
+    assert once(port, "/tv/s.flv").status == 404
+    s.push(source, loop=True, app="any")
+    time.sleep(0.5)
+    w = FlvWatcher(port, "/tv/s.flv")
+    assert w.wait(lambda got: len(flv.frames(got)) >= 10, 3)
+    w.stop()
+    assert once(port, "/any/s.flv").status == 404
+
+
+def test_fast_cache(live, source):
+    """Who joins a stream without video gets some seconds of it at once."""
+    s, port = live("fast_cache 4;")
+    s.push([t for t in source if t.type != VIDEO], loop=True)
+    time.sleep(3)
+    w = FlvWatcher(port)
+    assert w.wait(lambda got: len(flv.frames(got, AUDIO)) >= 80, 1.2), len(w.tags)
+    w.stop()
+
+
 def test_rules(srs, source):
     """Security and refer rules count for HTTP too; a vhost without http_remux has no streams."""
     port = free_port()

@@ -356,6 +356,8 @@ static void names(void **state)
         { "[vhost]/[stream]@[app].flv", "h", "/s@live.flv", "live", "s" },
         { "[vhost]/[app]/s.flv", "h", "/live/s.flv", NULL, NULL },
         { "[vhost]/[nix]/[stream].flv", "h", "/live/s.flv", NULL, NULL },
+        { "[vhost]/[stream].flv", "h", "/s.flv", "", "s" },
+        { "[vhost]/tv/[stream].flv", "h", "/tv/s.flv", "", "s" },
         { "[vhost]", "h", "/live/s.flv", NULL, NULL },
         { "]", "h", "/live/s.flv", NULL, NULL },
         { "/]", "h", "/x]", NULL, NULL },
