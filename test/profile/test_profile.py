@@ -73,16 +73,16 @@ def test_gcp(tmp_path, gperf):
     total = int(re.search(r"Total: (\d+) samples", text)[1])
     assert total >= 10, text
     got = shares(text)
-    assert got.get("rtmp_session_play", 0) > 0 and got.get("rtmp_session_publish", 0) > 0, text
+    assert got.get("tcp_send_some", 0) > 0 and got.get("rtmp_session_publish", 0) > 0, text
     # whole stacks: of every coroutine down to where it began
     assert got["_st_context_entry"] >= 90, text
     if procs.have("dot"):
         svg = pprof(s, "--svg", "gperf.srs.gcp")
-        assert "<svg" in svg and "rtmp_session_play" in svg
+        assert "<svg" in svg and "tcp_send_some" in svg
     stacks = pprof(s, "--collapsed", "gperf.srs.gcp")
-    play = [l for l in stacks.splitlines() if "rtmp_session_play" in l]
-    assert play and all(l.startswith("_st_context_entry") for l in play), stacks
-    assert "rtmp_session_play" in lab.flame(tmp_path, stacks)
+    sends = [l for l in stacks.splitlines() if "tcp_send_some" in l]
+    assert sends and all(l.startswith("_st_context_entry") for l in sends), stacks
+    assert "tcp_send_some" in lab.flame(tmp_path, stacks)
 
 
 def test_gmp(tmp_path, gperf):
