@@ -4,6 +4,7 @@
 
 #include "sink/children.h"
 #include "sink/disk.h"
+#include "sink/dvr.h"
 #include "sink/forward.h"
 #include "sink/hls.h"
 #include "sink/hls_http.h"
@@ -30,6 +31,7 @@ struct sinks {
     struct disk *disk;
     struct forwards *forwards;
     struct hls *hls;
+    struct dvrs *dvrs;
     struct children *children;
 };
 
@@ -43,6 +45,7 @@ struct sinks *sinks_new(struct serve *serve)
     s->disk = disk_new(&limits);
     s->forwards = forwards_new(serve);
     s->hls = hls_new(serve, s->disk);
+    s->dvrs = dvrs_new(serve, s->disk);
     s->children = children_new(serve, s->disk);
     return s;
 }
@@ -120,6 +123,7 @@ void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
     remember(s, stream, src);
     forwards_begin(s->forwards, vhost, stream, src);
     hls_begin(s->hls, vhost, stream, src);
+    dvrs_begin(s->dvrs, vhost, stream, src);
     children_begin(s->children, vhost, stream, src);
 }
 
@@ -128,6 +132,7 @@ void sinks_end(struct sinks *s, struct live_source *src)
     forget(s, src);
     forwards_end(s->forwards, src);
     hls_end(s->hls, src);
+    dvrs_end(s->dvrs, src);
     children_end(s->children, src);
 }
 
@@ -138,10 +143,13 @@ void sinks_reload(struct sinks *s)
     for (struct published *p = s->streams; p; p = p->next) {
         const struct conf_vhost *v = conf_vhost_find(s->serve->conf, p->names.vhost);
 
-        if (v)
+        if (v) {
             hls_begin(s->hls, v, &p->names, p->src);
-        else
+            dvrs_begin(s->dvrs, v, &p->names, p->src);
+        } else {
             hls_end(s->hls, p->src);
+            dvrs_end(s->dvrs, p->src);
+        }
     }
 }
 
@@ -161,8 +169,10 @@ void sinks_free(struct sinks *s)
     forwards_free(s->forwards);
     children_free(s->children);
     hls_stop(s->hls);
+    dvrs_stop(s->dvrs);
     disk_free(s->disk, PATIENCE);
     hls_free(s->hls);
+    dvrs_free(s->dvrs);
     while (s->streams)
         forget(s, s->streams->src);
     free(s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sinks.h - what begins and ends with every published stream: forwards, HLS, programs. */
+/* sinks.h - what begins and ends with every published stream: forwards, HLS, recordings, programs.
+ */
 #ifndef APP_SINKS_H
 #define APP_SINKS_H
 

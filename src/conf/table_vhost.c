@@ -181,7 +181,7 @@ static const struct conf_row vhost[] = {
       .block = &conf_table_dash },
     { "hds", CONF_KIND_BLOCK, CONF_AT(conf_vhost, hds), .flags = CONF_LATER,
       .block = &conf_table_hds },
-    { "dvr", CONF_KIND_BLOCK, CONF_AT(conf_vhost, dvr), .flags = CONF_LATER,
+    { "dvr", CONF_KIND_BLOCK, CONF_AT(conf_vhost, dvr),
       .block = &conf_table_dvr },
     { "exec", CONF_KIND_BLOCK, CONF_AT(conf_vhost, exec), .flags = CONF_NO_ENV,
       .block = &conf_table_exec },

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""Recordings: every frame that was published, in files that anybody can play and seek in."""
+import glob
+import os
+import signal
+import struct
+import subprocess
+import time
+
+import pytest
+
+import amf
+import flv
+import hls
+import tools
+from flv import AUDIO, DATA, VIDEO, Tag
+from procs import wait_for
+from test_hls import push, send
+
+
+@pytest.fixture
+def folder(tmp_path):
+    d = tmp_path / "rec"
+    d.mkdir()
+    return str(d)
+
+
+def conf(folder, name="[app]/[stream].[timestamp].flv", more=""):
+    return f"dvr {{ enabled on; dvr_path {folder}/{name}; {more} }}"
+
+
+def recordings(folder, count=1, end="flv", seconds=8):
+    """Wait for so many closed files; their paths in order of time."""
+    pattern = os.path.join(folder, "**", "*." + end)
+    assert wait_for(lambda: len(glob.glob(pattern, recursive=True)) >= count, seconds), \
+        subprocess.run(["find", folder], capture_output=True).stdout.decode()
+    time.sleep(0.2)
+    found = sorted(glob.glob(pattern, recursive=True), key=os.path.getmtime)
+    assert len(found) == count, found
+    return found
+
+
+def boxes(path):
+    """[(type, size)] of the top level."""
+    out = []
+    with open(path, "rb") as f:
+        while head := f.read(8):
+            size, name = struct.unpack(">I4s", head)
+            skip = size - 8
+            if size == 1:
+                size = struct.unpack(">Q", f.read(8))[0]
+                skip = size - 16
+            out.append((name.decode(), size))
+            f.seek(skip, 1)
+    return out
+
+
+def test_flv_is_what_was_published(srs, folder, source):
+    s = srs(conf(folder))
+    push(s, source)
+    file = recordings(folder)[0]
+    assert os.path.basename(file).startswith("s.1")
+    got = flv.read(file)
+    for kind in (VIDEO, AUDIO):
+        assert flv.hashes(got, kind) == flv.hashes(source, kind)
+        assert [t.ts for t in flv.frames(got, kind)] == [t.ts for t in flv.frames(source, kind)]
+    meta = amf.decode(next(t for t in got if t.type == DATA).data)[1]
+    assert abs(meta["duration"] - 30.0) < 0.1
+    assert meta["filesize"] == os.path.getsize(file)
+    assert meta["width"] == 640
+    assert s.wait_log(r"recorded .*\.flv", 1)
+    assert abs(float(tools.ffprobe(file, "-show_format")["format"]["duration"]) - 30) < 0.2
+    assert tools.decode(file) == ""
+
+
+def check_mp4(file, video, audio, codecs):
+    """Tables in front, every sample, found by demuxers that are not ours."""
+    assert [b[0] for b in boxes(file)] == ["ftyp", "moov", "mdat"]
+    assert sum(b[1] for b in boxes(file)) == os.path.getsize(file)
+    assert len(hls.packets(file, "v")) == video
+    assert len(hls.packets(file, "a")) == audio
+    names = [x["codec_name"] for x in tools.ffprobe(file, "-show_streams")["streams"]]
+    assert sorted(names) == sorted(codecs)
+    assert tools.decode(file) == ""
+    r = subprocess.run(["gst-launch-1.0", "-q", "filesrc", f"location={file}", "!", "qtdemux",
+                        "name=d", "d.video_0", "!", "queue", "!", "fakesink", "d.audio_0", "!", "queue",
+                        "!", "fakesink"], capture_output=True, timeout=60)
+    assert r.returncode == 0 and not r.stderr, r.stderr
+
+
+def test_mp4(srs, folder, source, tmp_path):
+    s = srs(conf(folder, "[stream].mp4"))
+    push(s, source)
+    file = recordings(folder, end="mp4")[0]
+    check_mp4(file, hls.frames(source, VIDEO), hls.frames(source, AUDIO), ["h264", "aac"])
+    video, audio = hls.packets(file, "v"), hls.packets(file, "a")
+    want = hls.packets(tools.SOURCE, "v")[0][0] - hls.packets(tools.SOURCE, "a")[0][0]
+    assert abs((video[0][0] - audio[0][0]) - want) < 0.02, "sound and picture belong together"
+    ends = video[-1][0] - audio[-1][0]
+    assert abs(ends - (hls.packets(tools.SOURCE, "v")[-1][0] -
+                       hls.packets(tools.SOURCE, "a")[-1][0])) < 0.05
+    r = tools.run(["ffmpeg", "-v", "error", "-ss", "17.3", "-i", file, "-frames:v", "1", "-f",
+                   "rawvideo", "-"])
+    assert len(r.stdout) == 640 * 360 * 3 // 2, "it can be sought in"
+    assert not glob.glob(folder + "/*tmp*")
+
+
+@pytest.mark.needs("mkvmerge")
+def test_mp4_for_mkvmerge(srs, folder, source, tmp_path):
+    s = srs(conf(folder, "[stream].mp4"))
+    push(s, source)
+    out = str(tmp_path / "x.mkv")
+    r = tools.run(["mkvmerge", "-o", out, recordings(folder, end="mp4")[0]])
+    assert b"Warning" not in r.stdout and b"Error" not in r.stdout, r.stdout
+    got = tools.ffprobe(out, "-count_packets", "-show_entries", "stream=nb_read_packets")["streams"]
+    assert int(got[0]["nb_read_packets"]) == hls.frames(source, VIDEO)
+
+
+@pytest.mark.parametrize("codecs", [("hevc", "aac"), ("av1", "opus"), ("vp9", "mp3"),
+                                    ("h264", "opus")])
+def test_mp4_codecs(srs, folder, media, codecs):
+    s = srs(conf(folder, "[stream].mp4"))
+    push(s, media.tags(*codecs), speed=4)
+    check_mp4(recordings(folder, end="mp4")[0], len(media.track(codecs[0]).frames),
+              len(media.track(codecs[1]).frames), codecs)
+
+
+@pytest.mark.parametrize("end", ["flv", "mp4"])
+def test_segments(srs, folder, source, end):
+    s = srs(conf(folder, "[stream].[timestamp]." + end, "dvr_plan segment; dvr_duration 4;"))
+    push(s, source, speed=6)
+    files = recordings(folder, 8, end)
+    counts = [len(hls.packets(f, "v")) for f in files]
+    assert counts[:-1] == [100] * 7 and sum(counts) == hls.frames(source, VIDEO), counts
+    assert sum(len(hls.packets(f, "a")) for f in files) == hls.frames(source, AUDIO)
+    for f in files:
+        assert hls.packets(f, "v")[0][2], "a key frame first"
+        assert tools.decode(f) == ""
+
+
+@pytest.mark.parametrize("end", ["flv", "mp4"])
+def test_a_crash_costs_little(srs, folder, source, end, tmp_path):
+    s = srs(conf(folder, "[stream]." + end))
+    p = s.push(source, speed=3)
+    file = os.path.join(folder, f"s.{end}.tmp")
+    assert wait_for(lambda: os.path.exists(file) and os.path.getsize(file) > 300000, 10)
+    s.proc.kill(signal.SIGKILL)
+    pushed = p.stop().pushed
+    s.proc.end()
+    s.proc = None
+    last = max(t.ts for t in pushed) / 1000
+    named = str(tmp_path / f"x.{end}")
+    os.rename(file, named)
+    video = hls.packets(named, "v")
+    assert video[-1][1] > last - 5.0, (video[-1], last)
+    assert tools.decode(named).count("\n") <= 1
+
+
+@pytest.mark.parametrize("end", ["flv", "mp4"])
+def test_nothing_is_written_over(srs, folder, source, end):
+    s = srs(conf(folder, "[stream]." + end))
+    for i in range(3):
+        push(s, flv.cut(source, 3000))
+        assert wait_for(lambda: len(glob.glob(f"{folder}/*.{end}")) == i + 1, 5)
+    assert sorted(os.listdir(folder)) == [f"s-1.{end}", f"s-2.{end}", f"s.{end}"]
+
+
+def test_apply(srs, folder, source):
+    s = srs(conf(folder, "[stream].flv", "dvr_apply live/a live/b;"))
+    for name in ("a", "c", "b"):
+        push(s, flv.cut(source, 2500), stream=name)
+    recordings(folder, 2)
+    assert sorted(os.listdir(folder)) == ["a.flv", "b.flv"]
+
+
+def test_a_folder(srs, folder, source):
+    s = srs(f"dvr {{ enabled on; dvr_path {folder}/[vhost]/[2006]; }}")
+    push(s, flv.cut(source, 2500))
+    file = recordings(folder)[0]
+    assert "/__defaultVhost__/20" in file and os.path.basename(file).startswith("s.1")
+
+
+def test_another_configuration_is_another_file(srs, folder, source, media):
+    s = srs(conf(folder, "[stream].mp4"))
+    tags = flv.cut(source, 4000) + [Tag(t.type, t.ts + 4000, t.data)
+                                    for t in media.tags("hevc", "aac") if t.type != DATA]
+    push(s, tags, speed=4)
+    files = recordings(folder, 2, "mp4")
+    assert [tools.ffprobe(f, "-show_streams")["streams"][0]["codec_name"] for f in files] == \
+        ["h264", "hevc"]
+    assert all(tools.decode(f) == "" for f in files)
+
+
+def test_sound_alone(srs, folder, source):
+    s = srs(conf(folder, "[stream].mp4", "dvr_plan segment; dvr_duration 10;"))
+    push(s, [t for t in source if t.type == AUDIO])
+    files = recordings(folder, 4, "mp4")  # the last of some milliseconds
+    assert sum(len(hls.packets(f, "a")) for f in files) == hls.frames(source, AUDIO)
+
+
+@pytest.mark.parametrize("end", ["flv", "mp4"])
+def test_times_jump(srs, folder, source, end):
+    s = srs(conf(folder, "[stream]." + end))
+    tags = [t if t.ts < 5000 else Tag(t.type, t.ts + 7200_000, t.data) for t in flv.cut(source, 10000)]
+    c = s.publisher()
+    send(c, tags)
+    c.close()
+    file = recordings(folder, end=end)[0]
+    assert abs(float(tools.ffprobe(file, "-show_format")["format"]["duration"]) - 10) < 1.5
+    assert len(hls.packets(file, "v")) == hls.frames(tags, VIDEO)
+
+
+def test_more_than_4_gb(srs, folder, source):
+    """Offsets of 64 bits: the media of a recording on a sparse disk of our own making."""
+    free = os.statvfs(folder)
+    if free.f_bavail * free.f_frsize < 12 << 30 or not os.environ.get("E2E_LONG"):
+        pytest.skip("takes 10 GB of disk")
+    s = srs(conf(folder, "[stream].mp4"))
+    c = s.publisher(chunk=1 << 20)
+    big = os.urandom(6 << 20)
+    for t in [t for t in source if not t.frame]:
+        c.send_tag(t)
+    for i in range(720):
+        body = bytes([0x17, 1, 0, 0, 0]) + struct.pack(">I", len(big)) + big
+        c.send_tag(Tag(VIDEO, i * 40, body))
+        time.sleep(0.04)  # as fast as the disk
+    c.close()
+    file = recordings(folder, end="mp4", seconds=120)[0]
+    assert os.path.getsize(file) > 4 << 30
+    assert [b[0] for b in boxes(file)] == ["ftyp", "moov", "mdat"]
+    assert len(hls.packets(file, "v")) == 720
+
+
+@pytest.mark.parametrize("end", ["flv", "mp4"])
+def test_disk_is_full(srs, source, tmp_path, end):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)],
+                      capture_output=True).returncode != 0:
+        pytest.skip("no right to mount")
+    try:
+        s = srs(conf(str(disk), "[stream]." + end))
+        w = s.watch()
+        p = s.push(source, speed=4, loop=True)
+        assert s.wait_log("recording of live/s: cannot write .*No space left", 10)
+        frames = len(flv.frames(w.tags, VIDEO))
+        assert w.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 25, 5)
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        assert s.wait_log("recording of live/s goes on", 8)
+        time.sleep(2)
+        p.stop()
+        p.client.close()
+        file = recordings(str(disk), end=end)[0]
+        video = hls.packets(file, "v")
+        assert len(video) > 200
+        assert tools.decode(file) == "", "nothing in it is broken"
+        w.stop()
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+def test_reload(srs, folder, source):
+    s = srs("")
+    p = s.push(source, speed=2, loop=True)
+    assert s.wait_log("video sh", 3)
+    s.reload(conf(folder, "[stream].flv"))
+    assert wait_for(lambda: os.path.exists(folder + "/s.flv.tmp"), 5)
+    time.sleep(1)
+    s.reload("")
+    file = recordings(folder)[0]
+    assert tools.decode(file) == ""
+    p.stop()
+
+
+def test_end_of_the_server(srs, folder, source):
+    """What is recorded when the server ends is closed as it should be."""
+    s = srs(conf(folder, "[stream].mp4"))
+    p = s.push(source, speed=2, loop=True)
+    assert wait_for(lambda: os.path.exists(folder + "/s.mp4.tmp"), 8)
+    time.sleep(1.5)
+    s.stop()
+    p.stop()
+    file = recordings(folder, end="mp4")[0]
+    assert [b[0] for b in boxes(file)] == ["ftyp", "moov", "mdat"]
+    assert tools.decode(file) == ""
