@@ -3,7 +3,7 @@
 OBJS ?= objs
 
 # These set the machine up, or need nothing built: no settings are read for them.
-PLAIN := run test test-asan test-long test-profile bench bench-quick clean distclean help \
+PLAIN := run test test-asan test-long test-profile bench bench-quick clean distclean help player \
     install-deps layers banned style
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include $(OBJS)/config.mk
@@ -43,8 +43,9 @@ TOOLS := $(TOOL_SRC:src/bench/%.c=$(OBJS)/%)
 UNITS := $(UNIT_SRC:test/unit/%.c=$(OBJS)/test/%)
 FUZZERS := $(FUZZ_SRC:test/fuzz/fuzz_%.c=$(OBJS)/fuzz/%)
 LIB := $(OBJS)/libsrs.a
+CONSOLE := $(patsubst www/%,$(OBJS)/%,$(wildcard www/console/*))
 
-all: $(LIB) $(PROGRAM) $(TOOLS)
+all: $(LIB) $(PROGRAM) $(TOOLS) $(CONSOLE)
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 
@@ -109,6 +110,16 @@ $(OBJS)/test/%: $(O)/test/unit/%.o $(LIB) $(ST)/libst.a
 	@mkdir -p $(@D)
 	$(link) -lcmocka $(LIBS) -o $@
 
+# ---- the console's page, beside the program
+
+$(OBJS)/console/%: www/console/%
+	@mkdir -p $(@D)
+	@cp $< $@
+
+# Its players, from npm: optional.
+player:
+	3rdparty/install-player.sh $(OBJS)/player
+
 # ---- fuzz targets: everything once more, by gcc, with sanitizers and coverage
 
 FO = $(OBJS)/fuzz/o
@@ -147,6 +158,8 @@ install: all
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/objs/
 	install -m 644 conf/*.conf $(DESTDIR)$(PREFIX)/conf/
 	cp -r etc $(DESTDIR)$(PREFIX)/
+	cp -r $(OBJS)/console $(DESTDIR)$(PREFIX)/objs/
+	[ ! -d $(OBJS)/player ] || cp -r $(OBJS)/player $(DESTDIR)$(PREFIX)/objs/
 
 # ---- tests; scripts/test.sh runs the parts and ends with "N passed, N failed"
 
@@ -208,7 +221,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all player units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
     test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 

@@ -324,6 +324,7 @@ struct api *api_new(const struct api_parts *parts)
             .handler = answer_list, .arg = a });
     api_mount(a, api_rows_system, api_rows_system_n);
     api_mount(a, api_rows_live, api_rows_live_n);
+    api_mount(a, api_rows_beside, api_rows_beside_n);
     api_mount(a, api_rows_raw, api_rows_raw_n);
     api_mount(a, api_rows_tests, api_rows_tests_n);
     api_mount(a, api_rows_tools, api_rows_tools_n);

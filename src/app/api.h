@@ -15,6 +15,7 @@
 
 struct api; /* owned by the server */
 struct forwards;
+struct children;
 
 /* What it tells about; borrowed. */
 struct api_parts {
@@ -23,6 +24,7 @@ struct api_parts {
     const struct machine *machine;
     struct reload_report *reload;
     struct forwards *forwards;
+    struct children *children;
     unsigned (*connections)(void *arg);
     void *arg;
 };
@@ -75,7 +77,9 @@ extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], 
 /* Of builds for profilers; may be none. */
 extern const struct api_row *const api_rows_tools;
 extern const size_t api_rows_tools_n;
+extern const struct api_row api_rows_beside[];
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
+extern const size_t api_rows_beside_n;
 
 /* What summaries show, as the member "data"; also for the heartbeat. */
 void api_put_summaries(struct jput *j, const struct api_parts *of);

@@ -291,6 +291,7 @@ static void put_client(struct api_call *c, const char *key, struct roster_client
 struct listing {
     struct api_call *c;
     struct page page;
+    const struct live_source *only; /* clients of this stream; NULL: all */
 };
 
 static void list_client(struct roster_client *client, void *arg)
@@ -299,26 +300,56 @@ static void list_client(struct roster_client *client, void *arg)
 
     if (client->type == ROSTER_FORWARD) /* nobody who came to us: see /forwards */
         return;
+    if (l->only && client->stream->src != l->only)
+        return;
     if (l->page.at >= l->page.start && l->page.at < l->page.end)
         put_client(l->c, NULL, client);
     l->page.at++;
 }
 
+/* The stream of that id, with a reference; NULL: there is none. */
+static err_t find_stream(struct api_call *c, const char *id, struct live_source **out)
+{
+    size_t n;
+    struct live_source **all = live_registry_all(c->of->serve->streams, &n);
+    char one[ROSTER_NAME_ID_SIZE];
+    err_t err = NULL;
+
+    *out = NULL;
+    for (size_t i = 0; i < n && !*out && !err; i++) {
+        roster_name_id(c->of->serve->roster, live_source_name(all[i]), one);
+        if (strcmp(one, id) == 0)
+            *out = live_source_ref(all[i]);
+        err = api_breathe(c);
+    }
+    while (n > 0)
+        (void)live_source_unref(all[--n]);
+    free(all);
+    return err;
+}
+
 static err_t list_clients(struct api_call *c)
 {
     const struct roster *r = c->of->serve->roster;
-    struct listing l = { c, page_of(c) };
+    struct listing l = { .c = c, .page = page_of(c) };
+    struct live_source *only = NULL;
+    char id[ROSTER_NAME_ID_SIZE];
+    bool of_one = api_param(c, "stream", id, sizeof(id)), more = true;
     uint64_t at = 0;
-    bool more = true;
-    err_t err = NULL;
+    err_t err = of_one ? find_stream(c, id, &only) : NULL;
 
+    l.only = only;
     jput_open(&c->j, "clients", '[');
-    while (!err && more && l.page.at < l.page.end) {
+    while (!err && more && l.page.at < l.page.end && (!of_one || only)) {
         more = roster_walk(r, &at, list_client, &l);
         err = api_breathe(c);
     }
     jput_close(&c->j, ']');
-    put_total(c, roster_count_clients(r));
+    if (of_one)
+        put_total(c, only ? roster_stream(c->of->serve->roster, only)->clients : 0);
+    else
+        put_total(c, roster_count_clients(r));
+    (void)live_source_unref(only);
     return err;
 }
 

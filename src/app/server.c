@@ -3,6 +3,7 @@
 #include "app/server.h"
 
 #include "app/api.h"
+#include "app/console.h"
 #include "app/machine.h"
 #include "app/reload.h"
 #include "app/services.h"
@@ -169,7 +170,8 @@ static void make_api(struct server *s)
 {
     const struct api_parts parts = {
         .serve = &s->serve, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
-        .forwards = sinks_forwards(s->sinks), .connections = connections, .arg = s,
+        .forwards = sinks_forwards(s->sinks), .children = sinks_children(s->sinks),
+        .connections = connections, .arg = s,
     };
 
     machine_init(&s->machine);
@@ -197,6 +199,7 @@ struct server *server_new(struct conf *conf, const char *id)
     s->sinks = sinks_new(&s->serve);
     sinks_mount(s->sinks, s->http.mux);
     http_live_mount(s->http.mux);
+    console_mount(s->http.mux);
     http_static_mount(s->http.mux);
     s->listeners = listeners_new(on_accept, s);
     make_api(s);

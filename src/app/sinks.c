@@ -158,6 +158,11 @@ struct forwards *sinks_forwards(const struct sinks *s)
     return s->forwards;
 }
 
+struct children *sinks_children(const struct sinks *s)
+{
+    return s->children;
+}
+
 void sinks_stat(const struct sinks *s, struct sinks_stat *out)
 {
     *out = (struct sinks_stat){ .forwards = forwards_count(s->forwards),

@@ -31,6 +31,7 @@ void sinks_end(struct sinks *s, struct live_source *src);
 void sinks_reload(struct sinks *s);
 /* The forwards, for who tells of them. */
 struct forwards *sinks_forwards(const struct sinks *s);
+struct children *sinks_children(const struct sinks *s);
 void sinks_stat(const struct sinks *s, struct sinks_stat *out);
 /* Ends all of them, writes what waits to be written. Yields. */
 void sinks_free(struct sinks *s);

@@ -166,6 +166,22 @@ void forwards_reload(struct forwards *f)
     }
 }
 
+void forwards_each(const struct forwards *f,
+                   void (*each)(void *arg, const struct forward_info *one), void *arg)
+{
+    for (const struct forwarded *s = f->streams; s; s = s->next) {
+        for (const struct forward *one = s->list; one; one = one->next) {
+            bool publishing = one->io && one->began_at;
+
+            each(arg, &(struct forward_info){
+                .stream = live_source_name(s->src), .url = one->url, .publishing = publishing,
+                .began_at = one->began_at, .bytes = publishing ? one->io->bytes_out : 0,
+                .dropped = publishing ? one->sender.consumer.dropped : 0,
+                .failures = one->failures, .error = one->error });
+        }
+    }
+}
+
 unsigned forwards_count(const struct forwards *f)
 {
     return (unsigned)f->group.count;

@@ -20,6 +20,18 @@ void forwards_begin(struct forwards *f, const struct conf_vhost *vhost,
 void forwards_end(struct forwards *f, const struct live_source *src);
 /* The configuration changed: call those that are new, leave those no longer wanted. */
 void forwards_reload(struct forwards *f);
+
+/* One of them, for those who look. Strings are valid during the call. */
+struct forward_info {
+    const char *stream, *url; /* "vhost/app/stream", and where to */
+    bool publishing;          /* else it is being called */
+    co_usec began_at;         /* to publish */
+    uint64_t bytes, dropped;  /* sent, and packets left out, on this connection */
+    unsigned failures;        /* so far */
+    const char *error;        /* of the last one; "" */
+};
+void forwards_each(const struct forwards *f,
+                   void (*each)(void *arg, const struct forward_info *one), void *arg);
 unsigned forwards_count(const struct forwards *f); /* connected, or trying to be */
 void forwards_free(struct forwards *f); /* ends all and waits for it. Yields. */
 

@@ -206,6 +206,8 @@ static void tell_failed(struct forward *f, err_t *err, co_usec pause)
 {
     char what[400];
 
+    f->failures++;
+    (void)err_text(*err, f->error, sizeof(f->error));
     (void)snprintf(what, sizeof(what), "forward to %.300s, again in %lld s", f->url,
                    (long long)pause / 1000000);
     log_end(what, err);

@@ -30,6 +30,8 @@ struct forward {
     uint64_t dropped;
     co_usec began_at; /* to publish */
     struct kbps in_kbps, out_kbps;
+    unsigned failures;
+    char error[200];  /* of the last one */
 };
 
 struct forward *forward_new(struct serve *serve, const struct conf_endpoint *to,

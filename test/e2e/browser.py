@@ -74,9 +74,10 @@ class Page:
             f"--user-data-dir={self.profile}", "--window-size=800,600", "about:blank"],
             os.path.join(str(tmp), "chromium.log"), env=dict(os.environ, HOME=self.profile))
         self.buf, self.id = b"", 0
+        self.errors = []  # what the page complained of
         self._connect()
-        self.call("Page.enable")
-        self.call("Runtime.enable")
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(domain + ".enable")
         if url != "about:blank":
             self.call("Page.navigate", url=url)
 
@@ -143,6 +144,15 @@ class Page:
             if m.get("id") == self.id:
                 assert "error" not in m, m
                 return m["result"]
+            self._note(m)
+
+    def _note(self, m):
+        if m.get("method") == "Runtime.exceptionThrown":
+            d = m["params"]["exceptionDetails"]
+            self.errors.append(d.get("exception", {}).get("description") or d["text"])
+        elif m.get("method") == "Log.entryAdded" and m["params"]["entry"]["level"] == "error":
+            e = m["params"]["entry"]
+            self.errors.append(f"{e['text']} {e.get('url', '')}")
 
     def run(self, code):
         r = self.call("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
@@ -151,6 +161,34 @@ class Page:
 
     def wait(self, code, timeout=10.0):
         return wait_for(lambda: self.run(code), timeout, 0.1)
+
+    def open(self, url):
+        got = self.call("Page.navigate", url=url)
+        assert "errorText" not in got, got
+        assert self.wait("document.readyState === 'complete'")
+
+    def text(self):
+        return self.run("document.body.innerText")
+
+    def click(self, selector):
+        self.run(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def look(self, width=1180, height=860, mobile=False, dark=False, scale=1):
+        """As seen on such a screen."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=scale, mobile=mobile)
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def shot(self, path):
+        with open(path, "wb") as f:
+            f.write(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def close(self):
         self.sock.close()

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""The console: its files over HTTP, and a person's round through it in a real browser."""
+import http.client
+import json
+import os
+import time
+
+import pytest
+
+import browser
+import flv
+import procs
+from flv import VIDEO
+from procs import free_port, wait_for
+
+chromium = pytest.mark.skipif(not browser.chromium(), reason="no Chromium")
+PLAYER = os.path.join(os.path.dirname(procs.BINARY), "player", "mpegts.js")
+
+
+@pytest.fixture
+def ports(srs):
+    """start(vhost, api="...") starts a server with its API and files on ports of their own."""
+    def start(vhost="", api="", **how):
+        a, w = free_port(), free_port()
+        s = srs("http_remux { enabled on; }\n" + vhost, glob=f"""http_api {{ enabled on; listen 127.0.0.1:{a}; {api} }}
+http_server {{ enabled on; listen 127.0.0.1:{w}; dir ./; }}""", **how)
+        return s, a, w
+    return start
+
+
+def get(port, path):
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        c.request("GET", path)
+        r = c.getresponse()
+        return r.status, {k.lower(): v for k, v in r.getheaders()}, r.read()
+    finally:
+        c.close()
+
+
+def test_files(ports):
+    s, api, web = ports()
+    for port in api, web:
+        status, head, body = get(port, "/console/")
+        assert status == 200 and b"<title>Console" in body
+        assert head["content-type"].startswith("text/html")
+        assert "script-src 'self'" in head["content-security-policy"]
+        assert get(port, "/console")[1]["location"].endswith("/console/")
+        assert get(port, "/console/console.js")[1]["content-type"].startswith("text/javascript")
+        assert get(port, "/console/nothing")[0] == 404
+        for bad in ("/console/../srs", "/console/%2e%2e/srs", "/console/player/../../srs", "/console/player/../srs"):
+            assert get(port, bad)[0] in (400, 404), bad
+        where = json.loads(get(port, "/console/where.json")[2])
+        assert where == {"here_is_api": port == api, "api": api, "api_tls": 0}
+
+
+def test_no_other_hosts():
+    folder = os.path.join(procs.ROOT, "www", "console")
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name)) as f:
+            for line in f:
+                if "//" in line:
+                    assert "http" not in line.split("//")[0][-6:] or "www.w3.org" in line or "server:1985" in line, line
+
+
+def test_children_forwards_and_ways(ports, source):
+    s, api, web = ports(f"""exec {{ enabled on; publish sh -c 'echo oh no >&2; exit 3'; publish sleep 100; }}
+        forward {{ enabled on; destination 127.0.0.1:{free_port()}; }}""")
+    s.allow_errors = True
+    s.push(source, "cam", loop=True)
+    ask = lambda path: json.loads(get(api, "/api/v1/" + path)[2])
+    assert wait_for(lambda: {c["state"] for c in ask("children")["children"]} == {"running", "waiting"}, 5)
+    sleep, sh = sorted(ask("children")["children"], key=lambda c: c["state"])
+    assert sh["kind"] == "exec" and sh["name"] == "sh" and sh["stream"] == "__defaultVhost__/live/cam"
+    assert sh["ended"] == "status 3" and sh["line"] == "oh no" and sh["pid"] == 0
+    assert 0 < sh["next_ms"] <= 3000 and sh["starts"] == 1
+    assert sleep["command"] == "sleep 100" and sleep["pid"] > 0 and sleep["ended"] == ""
+    assert wait_for(lambda: ask("forwards")["forwards"][0]["failures"] > 0, 5)
+    f = ask("forwards")["forwards"][0]
+    assert f["state"] == "connecting" and f["stream"].endswith("live/cam") and "IO_CONNECT" in f["error"]
+    ways = ask("console")["data"]
+    assert ways["http"] == web and ways["rtmp"] == s.port and ways["https"] == 0
+    assert ways["vhosts"][0] == {"name": "__defaultVhost__", "flv": "[vhost]/[app]/[stream].flv", "hls": None}
+
+
+def test_clients_of_one_stream(ports, source):
+    s, api, _ = ports()
+    for name in "a", "b":
+        s.push(source, name, loop=True)
+    for name in "a", "a", "b":
+        s.watch(name)
+    ask = lambda path: json.loads(get(api, "/api/v1/" + path)[2])
+    assert wait_for(lambda: len(ask("clients?count=100")["clients"]) == 5, 5)
+    a = next(x["id"] for x in ask("streams")["streams"] if x["name"] == "a")
+    got = ask(f"clients?stream={a}&count=100")
+    assert len(got["clients"]) == 3 == got["total"] and {c["name"] for c in got["clients"]} == {"a"}
+    assert ask("clients?stream=vid-nothing")["clients"] == []
+
+
+@pytest.mark.parametrize("path, mounted", [
+    ("./", "[app]/[stream].m3u8"), ("./x/y/", "x/y/[app]/[stream].m3u8"), ("x", "x/[app]/[stream].m3u8"), ("/else", None)])
+def test_where_hls_is(ports, path, mounted):
+    _, api, _ = ports(f"hls {{ enabled on; hls_path {path}; }}")
+    assert json.loads(get(api, "/api/v1/console")[2])["data"]["vhosts"][0]["hls"] == mounted
+
+
+@chromium
+@pytest.mark.long
+def test_a_round_through_the_page(ports, source, tmp_path):
+    """A newcomer's page; a stream comes; who is on it; kick one; play it; it ends."""
+    far = free_port()
+    s, api, web = ports(f"""exec {{ enabled on; publish sleep 100; }}
+        forward {{ enabled on; destination 127.0.0.1:{far}; }}""")
+    s.allow_errors = True
+    nasty = "<i>name"
+    with browser.Page(tmp_path) as b:
+        b.look()
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.querySelector('#empty') && !document.querySelector('#empty').hidden")
+        assert f"rtmp://127.0.0.1:{s.port}/live/livestream" in b.text()
+        p = s.push(source, "cam", loop=True)
+        views = [s.watch("cam") for _ in range(3)]
+        s.push(source, nasty, loop=True)
+        assert b.wait("document.querySelectorAll('.stream').length === 2", 8)
+        assert b.wait("document.body.innerText.includes('3 players')", 8)
+        text = b.text()
+        for want in ("live/cam", "H264 640×360", "AAC 44.1 kHz stereo", "live/" + nasty, "exec sleep", "running",
+                     "connecting", "version "):
+            assert want in text, text
+        assert b.run("!document.querySelector('main i')"), "names are text"
+        assert b.wait("/[1-9]\\d* kbit|Mbit/.test(document.querySelector('.tile .value').innerText)", 8)
+        assert b.wait("document.querySelector('.stream svg.spark path').getAttribute('d').includes('L')", 8)
+
+        # who is on it, and away with one of them
+        b.run("[...document.querySelectorAll('.stream')].find(e => e.innerText.includes('live/cam')).open = true")
+        assert b.wait("document.querySelectorAll('.stream[open] tbody tr').length === 4", 8)
+        assert "fmle-publish" in b.run("document.querySelector('.stream[open] tbody tr').innerText"), "first who publishes"
+        b.click(".stream[open] tbody tr:last-child button")
+        assert b.run("document.querySelector('.stream[open] tbody tr:last-child button').innerText") == "Kick it?"
+        assert not any(v.ended for v in views), "asked twice"
+        b.click(".stream[open] tbody tr:last-child button")
+        assert b.wait("document.querySelectorAll('.stream[open] tbody tr').length === 3", 8)
+        assert wait_for(lambda: sum(v.ended is not None for v in views) == 1, 3)
+
+        # find
+        b.run("(e => { e.value = 'CAM'; e.dispatchEvent(new Event('input')) })(document.querySelector('#filter'))")
+        assert b.run("[...document.querySelectorAll('.stream')].filter(e => !e.hidden).length") == 1
+
+        # play
+        b.click(".stream[open] .act button")
+        if os.path.exists(PLAYER):
+            assert b.wait("document.querySelector('video').currentTime > 1", 10)
+            assert "640×360" in b.wait("document.querySelector('#facts').innerText")
+            assert b.wait("document.body.innerText.includes('flv-play')", 8)
+        else:
+            assert b.wait("document.querySelector('#trouble').innerText.includes('without its players')")
+            b.errors = [e for e in b.errors if "player/" not in e]
+        b.click("#close")
+        assert b.wait("document.querySelector('#screen').hidden")
+
+        # on a phone, in the dark
+        b.look(390, 844, mobile=True)
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        light = b.run("getComputedStyle(document.body).backgroundColor")
+        b.look(390, 844, mobile=True, dark=True)
+        assert b.run("getComputedStyle(document.body).backgroundColor") != light
+
+        p.stop()
+        p.client.close()
+        assert b.wait("document.querySelector('.stream[open]').innerText.includes('no publisher')", 8)
+        assert not b.errors, b.errors
+
+
+@chromium
+@pytest.mark.long
+@pytest.mark.skipif(not os.path.exists(PLAYER), reason="without players: make player")
+def test_hls_in_the_page(ports, source, tmp_path):
+    s, api, web = ports("hls { enabled on; hls_fragment 1; hls_path ./; }")
+    s.push(source, "cam", loop=True)
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.querySelectorAll('.stream .act button').length === 2"), b.text()
+        assert b.run("document.querySelectorAll('.stream .act button')[1].innerText") == "▶ HLS"
+        time.sleep(4)  # segments
+        b.click(".stream .act button:last-child")
+        assert b.wait("document.querySelector('video').currentTime > 1", 15), (b.text(), b.errors)
+        assert b.wait("document.querySelector('#facts').innerText.includes('640×360')")
+        assert b.run("document.querySelector('#trouble').hidden")
+        assert not b.errors, b.errors
+
+
+@chromium
+@pytest.mark.long
+def test_by_the_port_of_files_and_with_a_password(ports, source, tmp_path):
+    s, api, web = ports(api="auth { enabled on; username admin; password 'a:b c'; }")
+    s.push(source, "cam", loop=True)
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{web}/console/")
+        assert b.wait("document.body.innerText.includes('wants user and password')")
+        assert b.run("document.querySelector('main').hidden")
+        login = """(f => { f.user.value = 'admin'; f.password.value = %s; f.requestSubmit() })(document.querySelector('#ask'))"""
+        b.run(login % "'wrong'")
+        assert b.wait("document.body.innerText.includes('not right')")
+        b.run(login % "'a:b c'")
+        assert b.wait("document.body.innerText.includes('live/cam')")
+        assert b.run("document.querySelector('#ask').hidden")
+
+
+@chromium
+@pytest.mark.long
+def test_a_server_that_goes_and_comes(ports, source, tmp_path):
+    s, api, web = ports()
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.querySelector('#state').innerText.startsWith('version')")
+        s.stop()
+        assert b.wait("document.querySelector('#state').innerText.startsWith('no answer')", 12)
+        s.start()
+        w = s.push(source, "cam", loop=True)
+        assert b.wait("document.querySelector('#state').innerText.startsWith('version')", 15)
+        assert b.wait("document.body.innerText.includes('live/cam')", 8)
+        assert flv.frames(w.pushed, VIDEO)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// console.js - asks the API every two seconds and shows what is on.
+
+import { Api, NeedLogin } from "./api.js";
+import { $, text } from "./dom.js";
+import { many, time } from "./format.js";
+import { Player } from "./player.js";
+import { children, forwards } from "./beside.js";
+import { Streams } from "./streams.js";
+import { Totals } from "./totals.js";
+
+const PERIOD = 2000, PATIENCE = 10000; // milliseconds: between questions; when there is no answer
+const STREAMS = 200;                   // shown at most
+
+const api = new Api(), player = new Player();
+const streams = new Streams(api, player, () => tick()), totals = new Totals();
+let timer = null, asking = false;
+
+async function show() {
+    const [summary, vhosts, listed, ways, jobs, sent] = await Promise.all([
+        api.get("summaries"), api.get("vhosts/"), api.get(`streams/?count=${STREAMS}`),
+        api.maybe("console"), api.maybe("children"), api.maybe("forwards"),
+    ]);
+    const now = performance.now(), self = summary.data.self;
+    await streams.show(listed, vhosts.vhosts, ways?.data, now);
+    totals.show(summary.data, vhosts.vhosts, listed, streams.rates);
+    forwards(sent?.forwards ?? [], now);
+    children(jobs?.children ?? []);
+    empty(listed.streams.length === 0, ways?.data);
+    const state = $("state");
+    state.className = "";
+    text(state, `version ${self.version}, up ${time(self.srs_uptime)}, process ${self.pid}`);
+    document.title = `${many(listed.total ?? listed.streams.length, "stream")} – Console`;
+}
+
+function empty(is, ways) {
+    $("empty").hidden = !is;
+    if (!is)
+        return;
+    const port = ways?.rtmp && ways.rtmp !== 1935 ? `:${ways.rtmp}` : "";
+    const to = `rtmp://${location.hostname}${port}/live`;
+    text($("how"), `ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv ${to}/livestream`);
+    text($("obs"), to);
+}
+
+function ask(why, needLogin) {
+    const form = $("ask");
+    text($("why"), why);
+    form.querySelector(".where").hidden = needLogin;
+    if (form.hidden) {
+        form.hidden = false;
+        (needLogin ? form.user : form.api).focus();
+    }
+}
+
+async function tick() {
+    if (asking)
+        return;
+    asking = true;
+    clearTimeout(timer);
+    let next = PERIOD;
+    try {
+        await show();
+        $("ask").hidden = true;
+        document.querySelector("main").hidden = false;
+    } catch (e) {
+        const state = $("state");
+        state.className = "bad";
+        text(state, e instanceof NeedLogin ? "the server asks who you are" :
+            `no answer from the server: ${e.message}`);
+        if (e instanceof NeedLogin)
+            ask(api.auth ? "That was not right." : "This server wants user and password.", true);
+        else if (api.base === null)
+            ask("Where is the API of this server?", false);
+        next = e instanceof NeedLogin ? PATIENCE * 6 : PATIENCE / 2;
+    }
+    asking = false;
+    if (!document.hidden)
+        timer = setTimeout(tick, next);
+}
+
+$("ask").addEventListener("submit", e => {
+    const form = e.target;
+    e.preventDefault();
+    if (form.api.value)
+        api.given = form.api.value;
+    if (form.user.value)
+        api.login(form.user.value, form.password.value);
+    tick();
+});
+document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : tick());
+$("filter").addEventListener("input", () => streams.filter($("filter").value));
+tick();
