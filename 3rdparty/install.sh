@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh build|test|browser|bench... - install the Debian packages of these sets that are missing.
+# install.sh build|test|long|browser|bench... - install the Debian packages of these sets that are missing.
 set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
@@ -10,6 +10,7 @@ test="$build libcmocka-dev python3 python3-pytest universal-ctags ffmpeg gstream
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp rtmpdump procps curl openssl"
 browser="chromium npm"
+long="prometheus"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
     valgrind gdb linux-perf strace ltrace graphviz"
@@ -19,10 +20,11 @@ for set in "$@"; do
     case $set in
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
+    long) wanted="$wanted $long" ;;
     browser) wanted="$wanted $browser" ;;
     bench) wanted="$wanted $bench" ;;
     profile) wanted="$wanted $profile" ;;
-    *) echo "install.sh: no set $set (build, test, browser, bench, profile)" >&2; exit 1 ;;
+    *) echo "install.sh: no set $set (build, test, long, browser, bench, profile)" >&2; exit 1 ;;
     esac
 done
 
@@ -75,7 +77,7 @@ mask() {
     trap 'exit 1' HUP INT TERM
 }
 case "$missing " in
-*" nginx-light "*) mask ;;
+*" nginx-light "* | *" prometheus "*) mask ;;
 esac
 
 # The lists may be missing or old: ask for them only when the installation fails without.

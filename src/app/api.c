@@ -3,6 +3,7 @@
 #include "app/api.h"
 
 #include "app/api_auth.h"
+#include "app/metrics.h"
 #include "proto/http/url.h"
 #include "serve/http_mux.h"
 
@@ -327,6 +328,7 @@ struct api *api_new(const struct api_parts *parts)
     api_mount(a, api_rows_beside, api_rows_beside_n);
     api_mount(a, api_rows_raw, api_rows_raw_n);
     api_mount(a, api_rows_tests, api_rows_tests_n);
+    metrics_mount(&a->parts);
     api_mount(a, api_rows_tools, api_rows_tools_n);
     return a;
 }

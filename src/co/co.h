@@ -132,5 +132,11 @@ struct co_clock_stat {
     unsigned later;
 };
 void co_clock_take(struct co_clock_stat *out);
+/* The same since the start, and how late all of those wakes were together. */
+struct co_lateness {
+    uint64_t counts[9]; /* the last one: later than 160 ms apart */
+    co_usec sum;
+};
+void co_lateness(struct co_lateness *out);
 
 #endif

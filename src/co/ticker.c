@@ -31,6 +31,7 @@ static struct {
 
 static bool gather_always;
 static struct co_clock_stat clock_stat;
+static struct co_lateness lateness;
 static struct co_timer clock_timer;
 static co_usec clock_last;
 
@@ -240,6 +241,9 @@ static void on_clock(struct co_timer *t)
     if (clock_last) {
         while (i < 8 && (now - clock_last) / 1000 > limits[i])
             i++;
+        lateness.counts[i]++;
+        if (now - clock_last > CLOCK_PERIOD)
+            lateness.sum += now - clock_last - CLOCK_PERIOD;
         if (i < 8)
             clock_stat.counts[i]++;
         else
@@ -254,6 +258,11 @@ void co_clock_take(struct co_clock_stat *out)
 {
     *out = clock_stat;
     memset(&clock_stat, 0, sizeof(clock_stat));
+}
+
+void co_lateness(struct co_lateness *out)
+{
+    *out = lateness;
 }
 
 err_t ticker_start(void)

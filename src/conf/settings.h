@@ -135,6 +135,7 @@ struct conf_exporter {
     bool enabled;
     struct conf_endpoints listen;
     const char *label, *tag;
+    int streams; /* with figures of their own, at most */
 };
 
 struct conf_circuit_breaker {

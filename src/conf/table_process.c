@@ -106,6 +106,8 @@ static const struct conf_row exporter[] = {
       .sample = "cn-beijing", .help = "A label of the build info." },
     { "tag", CONF_KIND_STRING, CONF_AT(conf_exporter, tag), NULL, CONF_NEVER,
       .sample = "cn-edge", .help = "Another." },
+    { "streams", CONF_KIND_INT, CONF_AT(conf_exporter, streams), "1000", CONF_AT_ONCE, .max = 1e6,
+      .help = "Streams with figures of their own, at most: each is 14 series. Sums are of all." },
 };
 
 static const struct conf_row circuit_breaker[] = {

@@ -102,7 +102,7 @@ static const struct conf_row rows[] = {
       .block = &conf_table_heartbeat },
     { "stats", CONF_KIND_BLOCK, CONF_AT(conf, stats), .flags = CONF_NO_ENV,
       .block = &conf_table_stats },
-    { "exporter", CONF_KIND_BLOCK, CONF_AT(conf, exporter), .flags = CONF_LATER,
+    { "exporter", CONF_KIND_BLOCK, CONF_AT(conf, exporter),
       .block = &conf_table_exporter },
     { "vhost", CONF_KIND_BLOCKS, CONF_AT(conf, vhost), NULL, CONF_HANDLER, CONF_NAMED,
       .sample = "__defaultVhost__", .block = &conf_table_vhost },

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics_impl.h - between the files of app/metrics* alone. */
+#ifndef APP_METRICS_IMPL_H
+#define APP_METRICS_IMPL_H
+
+#include "app/metrics.h"
+#include "app/prom.h"
+
+/* Figures of each stream, of so many as the configuration says at most. Yields. */
+void metrics_put_streams(struct wr *w, const struct api_parts *of);
+
+#endif
