@@ -161,6 +161,10 @@ install: all
 	cp -r $(OBJS)/console $(DESTDIR)$(PREFIX)/objs/
 	[ ! -d $(OBJS)/player ] || cp -r $(OBJS)/player $(DESTDIR)$(PREFIX)/objs/
 
+# A package of what is built, for the Debian it was built on.
+deb: all
+	scripts/make-deb.sh $(OBJS)
+
 # ---- tests; scripts/test.sh runs the parts and ends with "N passed, N failed"
 
 test:
@@ -185,6 +189,7 @@ test-asan:
 # With the tests that take long, and some minutes of fuzzing.
 test-long:
 	3rdparty/install.sh build test long browser
+	-@[ -d $(OBJS)/player ] || 3rdparty/install-player.sh $(OBJS)/player
 	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build unit \
 	    fuzz-seeds fuzz layers symbols banned style e2e
 
@@ -221,7 +226,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all player units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all player deb units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
     test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 

@@ -10,7 +10,7 @@ test="$build libcmocka-dev python3 python3-pytest universal-ctags ffmpeg gstream
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp rtmpdump procps curl openssl"
 browser="chromium npm"
-long="prometheus"
+long="prometheus debootstrap"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
     valgrind gdb linux-perf strace ltrace graphviz"

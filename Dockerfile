@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# The server in a container, in the places that users of such servers know.
+#
+#   docker build -t srs .
+#   docker run --rm -it -p 1935:1935 -p 1985:1985 -p 8080:8080 srs
+#
+# Another configuration: ... srs ./objs/srs -c conf/realtime.conf; or -v $PWD/my.conf:/usr/local/srs/conf/docker.conf
+# One directive:         docker run --env SRS_MAX_CONNECTIONS=5000 ...
+# What is on:            http://localhost:1985/console/
+# For ingest, transcode: docker build --build-arg EXTRA=ffmpeg -t srs .
+
+FROM node:20-bookworm-slim AS player
+COPY 3rdparty/install-player.sh 3rdparty/
+COPY 3rdparty/player 3rdparty/player
+RUN 3rdparty/install-player.sh /player
+
+FROM debian:bookworm-slim AS build
+WORKDIR /src
+COPY 3rdparty 3rdparty
+RUN apt-get update && 3rdparty/install.sh build
+COPY . .
+COPY --from=player /player objs/player
+RUN ./configure && make && make install
+
+FROM debian:bookworm-slim
+ARG EXTRA
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates libhttp-parser2.9 libjansson4 libssl3 zlib1g $EXTRA \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --home-dir /usr/local/srs --shell /usr/sbin/nologin srs
+COPY --from=build /usr/local/srs /usr/local/srs
+WORKDIR /usr/local/srs
+# What it writes (HLS, recordings, logs of ffmpeg) is in objs: mount a volume there to keep it.
+RUN mkdir -p objs/nginx/html && chown -R srs: objs
+USER srs
+# RTMP, the API with the console, HTTP-FLV and HLS
+EXPOSE 1935 1985 8080
+CMD ["./objs/srs", "-c", "conf/docker.conf"]

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# make-deb.sh OBJS - make OBJS/srs_VERSION_ARCH.deb of what is built in OBJS.
+#
+# The program and its page are in /usr/lib/srs, the configuration in /etc/srs, what it keeps in
+# /var/lib/srs, its logs in /var/log/srs. Nothing but dpkg-deb and binutils is needed.
+set -eu
+
+objs=$1
+cd "$(dirname "$0")/.."
+arch=$(dpkg --print-architecture)
+version=$("$objs/srs" -v 2>&1 | sed -n 's/^[^0-9]*\([0-9][0-9.]*\).*/\1/p' | head -n 1)
+[ -n "$version" ] || { echo "make-deb.sh: $objs/srs does not tell its version" >&2; exit 1; }
+tag=$(sed -n 's/^#define BUILD_TAG "\(..*\)"/\1/p' "$objs/config.h")
+[ -z "$tag" ] || version=$version+$(printf %s "$tag" | tr -c 'A-Za-z0-9.+~\n' .)
+
+root=$objs/deb
+rm -rf "$root"
+umask 022
+mkdir -p "$root/DEBIAN" "$root/usr/lib/srs" "$root/usr/bin" "$root/lib/systemd/system" \
+    "$root/etc/srs" "$root/etc/default" "$root/etc/logrotate.d" "$root/usr/share/doc/srs/examples"
+
+install -m 755 "$objs/srs" "$root/usr/lib/srs/srs"
+strip --strip-debug "$root/usr/lib/srs/srs"
+ln -s ../lib/srs/srs "$root/usr/bin/srs"
+cp -r "$objs/console" "$root/usr/lib/srs/"
+[ ! -d "$objs/player" ] || cp -r "$objs/player" "$root/usr/lib/srs/"
+
+install -m 644 packaging/deb/srs.conf "$root/etc/srs/srs.conf"
+install -m 644 packaging/deb/default "$root/etc/default/srs"
+sed 's, */usr/local/srs/objs/srs.log,,; s, /usr/local/srs/objs/srs.pid,,' etc/logrotate.d/srs \
+    > "$root/etc/logrotate.d/srs"
+# The unit is the one for /usr/local/srs, in the places of a package. What it says on how to
+# install it by hand is no news here.
+sed -e '/^#   useradd /d; /^#   cp etc\//d; /^#   systemctl enable /d' \
+    -e 's,/usr/local/srs/objs/srs,/usr/lib/srs/srs,; s,/usr/local/srs/conf/,/etc/srs/,' \
+    -e 's,/usr/local/srs/doc,/usr/share/doc/srs,; s,^WorkingDirectory=.*,WorkingDirectory=/var/lib/srs,' \
+    -e '/^Environment=SRS_\(PID\|SRS_LOG_FILE\|FF_LOG_DIR\)=/d' \
+    etc/systemd/srs.service > "$root/lib/systemd/system/srs.service"
+! grep -n /usr/local "$root/lib/systemd/system/srs.service" "$root/etc/logrotate.d/srs" || exit 1
+
+install -m 644 README.md doc/config.md "$root/usr/share/doc/srs/"
+install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf "$root/usr/share/doc/srs/examples/"
+{
+    echo "The server:"
+    echo
+    cat LICENSE
+    for f in "$root"/usr/lib/srs/player/*.LICENSE; do
+        [ ! -f "$f" ] || { echo; echo "player/$(basename "$f" .LICENSE) of the console:"; echo; cat "$f"; }
+    done
+} > "$root/usr/share/doc/srs/copyright"
+
+# The packages of the libraries that it names itself.
+depends=
+for lib in $(objdump -p "$objs/srs" | sed -n 's/^  NEEDED  *//p'); do
+    path=$(ldd "$objs/srs" | sed -n "s,^[[:space:]]*$lib => \(/[^ ]*\).*,\1,p")
+    [ -n "$path" ] || continue
+    package=$(dpkg-query -S "$(readlink -f "$path")" 2> /dev/null | head -n 1 | cut -d: -f1) || true
+    [ -n "$package" ] || package=$(dpkg-query -S "*/$(basename "$(readlink -f "$path")")" | head -n 1 | cut -d: -f1)
+    # Symbols of the C library have versions: an older one will not do.
+    case $package in
+    libc6) need="libc6 (>= $(dpkg-query -W -f '${Version}' libc6 | sed 's/-.*//'))" ;;
+    *) need=$package ;;
+    esac
+    case ", $depends," in
+    *", $need,"*) ;;
+    *) depends="${depends:+$depends, }$need" ;;
+    esac
+done
+
+size=$(du -sk "$root" | cut -f1)
+sed -e "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@SIZE@/$size/; s/@DEPENDS@/$depends/" \
+    -e "s/@MAINTAINER@/${DEB_MAINTAINER:-root <root@localhost>}/" \
+    packaging/deb/control.in > "$root/DEBIAN/control"
+install -m 644 packaging/deb/conffiles "$root/DEBIAN/"
+install -m 755 packaging/deb/postinst packaging/deb/prerm packaging/deb/postrm "$root/DEBIAN/"
+(cd "$root" && find . -path ./DEBIAN -prune -o -type f -print | sed 's,^\./,,' | sort |
+    xargs -d '\n' md5sum) > "$root/DEBIAN/md5sums"
+
+out=$objs/srs_${version}_$arch.deb
+dpkg-deb --root-owner-group --build "$root" "$out" > /dev/null
+rm -rf "$root"
+echo "$out"

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""make install, make deb, and the package in a small Debian with systemd; the Dockerfile as far as it
+can be read."""
+import os
+import re
+import subprocess
+
+import pytest
+
+import machine
+import procs
+from procs import ROOT, SLOW, wait_for
+
+OBJS = os.path.dirname(procs.BINARY)
+
+
+def out(*argv, **how):
+    r = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120 * SLOW, **how)
+    text = r.stdout.decode(errors="replace")
+    assert r.returncode == 0, text[-3000:]
+    return text
+
+
+@pytest.fixture(scope="module")
+def deb():
+    if not procs.have("dpkg-deb", "objdump", "strip"):
+        pytest.skip("no Debian")
+    return out(os.path.join(ROOT, "scripts", "make-deb.sh"), OBJS).split()[-1]
+
+
+def sanitized():
+    with open(os.path.join(OBJS, "config.h")) as f:
+        return "BUILD_SANITIZER 1" in f.read()
+
+
+def test_install(tmp_path):
+    objs = os.path.relpath(OBJS, ROOT)
+    env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"}
+    out("make", "-s", "-C", ROOT, f"OBJS={objs}", f"DESTDIR={tmp_path}", "install", env=env)
+    home = tmp_path / "usr" / "local" / "srs"
+    r = subprocess.run(["./objs/srs", "-t", "-c", "conf/srs.conf"], cwd=home, capture_output=True)
+    assert r.returncode == 0, r.stderr
+    for path in ("objs/console/index.html", "conf/full.conf", "etc/systemd/srs.service", "etc/init.d/srs"):
+        assert (home / path).is_file(), path
+    assert os.access(home / "etc/init.d/srs", os.X_OK)
+
+
+def test_package_holds_what_its_files_name(deb, tmp_path):
+    out("dpkg-deb", "-x", deb, str(tmp_path))
+    unit = (tmp_path / "lib/systemd/system/srs.service").read_text()
+    for path in re.findall(r"(?:^Exec\w+=|-c )(/\S+)", unit, re.M):
+        assert path == "/bin/kill" or (tmp_path / path[1:]).exists(), path
+    assert "User=srs" in unit and "SRS_DAEMON=off" in unit and "/usr/local" not in unit
+    r = subprocess.run([tmp_path / "usr/lib/srs/srs", "-t", "-c", tmp_path / "etc/srs/srs.conf"], capture_output=True)
+    assert r.returncode == 0, r.stderr
+    assert os.readlink(tmp_path / "usr/bin/srs") == "../lib/srs/srs"
+    assert (tmp_path / "usr/lib/srs/console/console.js").exists()
+    for path in out("dpkg-deb", "-I", deb, "conffiles").split():
+        assert (tmp_path / path[1:]).exists()
+    owners = {line.split()[1] for line in out("dpkg-deb", "-c", deb).splitlines()}
+    assert owners == {"root/root"}
+
+
+def test_package_scripts_are_plain_shell():
+    for name in ("postinst", "prerm", "postrm"):
+        out("sh", "-n", os.path.join(ROOT, "packaging", "deb", name))
+
+
+def test_dockerfile_brings_the_libraries(deb):
+    """What the package depends on is what the image has."""
+    with open(os.path.join(ROOT, "Dockerfile")) as f:
+        text = f.read()
+    if not sanitized():
+        depends = {d.split()[0] for d in out("dpkg-deb", "-f", deb, "Depends").split(", ")}
+        for package in depends - {"libc6", "adduser", "init-system-helpers"}:
+            assert re.search(rf"\b{re.escape(package)}\b", text), package
+    for path in re.findall(r"^COPY (?!--from)(?:\. )?(\S+) ", text, re.M):
+        assert os.path.exists(os.path.join(ROOT, path)), path
+    conf = re.search(r'"-c", "(\S+)"', text).group(1)
+    assert os.path.exists(os.path.join(ROOT, conf))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not machine.there() or sanitized(), reason="needs root, debootstrap, and a release build")
+@pytest.mark.needs("ffmpeg", "ffprobe")
+def test_a_machine_with_the_package(deb, tmp_path):
+    """Installed it runs under systemd as a user of its own; it reloads, comes back, is upgraded, its
+    log rotates; removed it leaves its files, purged nothing."""
+    m = machine.Machine(tmp_path)
+    try:
+        m.put(deb, "/root/srs.deb")
+        install = "DEBIAN_FRONTEND=noninteractive dpkg -i /root/srs.deb"
+        active = lambda: m.run("systemctl is-active srs", check=False).strip() == "active"
+        pid = lambda: m.run("systemctl show -p MainPID --value srs").strip()
+        log = lambda: m.run("cat /var/log/srs/srs.log", check=False)
+        m.run(install)
+        assert wait_for(lambda: "listening on 1935" in log(), 5), m.run("systemctl status srs", check=False)
+        assert active() and m.run("systemctl is-enabled srs").strip() == "enabled"
+        assert m.run(f"ps -o user= -p {pid()}").strip() == "srs"
+        assert '"code":0' in m.run("curl -sS http://127.0.0.1:1985/api/v1/versions")
+        assert "<title>Console" in m.run("curl -sS http://127.0.0.1:1985/console/")
+
+        p = m.outside(["ffmpeg", "-v", "error", "-re", "-i", procs.SOURCE, "-c", "copy", "-f", "flv",
+                       "rtmp://127.0.0.1/live/livestream"], tmp_path / "ffmpeg.log")
+        assert wait_for(lambda: '"livestream"' in m.run("curl -sS http://127.0.0.1:1985/api/v1/streams"), 5)
+        probe = m.outside(["ffprobe", "-v", "error", "-show_streams", "http://127.0.0.1:8080/live/livestream.flv"],
+                          tmp_path / "probe.log")
+        assert probe.wait(20) == 0 and "codec_name=h264" in probe.text()
+        p.end()
+
+        m.run("sed -i 's/^max_connections .*/max_connections 5000;/' /etc/srs/srs.conf; systemctl reload srs")
+        assert wait_for(lambda: 'max_connections: "10000" to "5000": applied' in log(), 5)
+        old = pid()
+        m.run(f"kill -9 {old}")
+        assert wait_for(lambda: active() and pid() not in ("0", old), 6)
+        m.run("logrotate -f /etc/logrotate.d/srs")
+        assert wait_for(lambda: "the log was opened anew" in log(), 3)
+
+        old = pid()
+        m.run(install)
+        assert wait_for(lambda: active() and pid() != old, 5)
+        assert "max_connections 5000" in m.run("cat /etc/srs/srs.conf"), "a changed configuration is kept"
+        m.run("dpkg -r srs")
+        assert not active() and not m.run("pgrep srs", check=False)
+        assert m.run("ls /etc/srs/srs.conf /var/lib/srs/srs.id"), "what is the operator's stays"
+        m.run(install)
+        assert wait_for(active, 5)
+        m.run("dpkg -P srs")
+        left = m.run("find / -xdev -name '*srs*' -not -path '/proc/*' -not -path '/root/*'; getent passwd srs", check=False)
+        assert not [x for x in left.split() if not x.endswith("adsrs")], left
+        assert m.run("systemctl is-system-running").strip() == "running"
+    finally:
+        m.close()
