@@ -333,6 +333,11 @@ struct api *api_new(const struct api_parts *parts)
     return a;
 }
 
+const struct api_parts *api_parts_of(const struct api *a)
+{
+    return &a->parts;
+}
+
 void api_free(struct api *a)
 {
     free(a);

@@ -58,6 +58,8 @@ enum api_code {
 
 struct api *api_new(const struct api_parts *parts);
 void api_free(struct api *a);
+/* What it was made with: for others that tell the same. */
+const struct api_parts *api_parts_of(const struct api *a);
 /* Rows stay the caller's and must outlive it. */
 void api_mount(struct api *a, const struct api_row *rows, size_t n);
 

@@ -3,6 +3,7 @@
 #include "app/server.h"
 
 #include "app/api.h"
+#include "app/heartbeat.h"
 #include "app/console.h"
 #include "app/machine.h"
 #include "app/reload.h"
@@ -244,6 +245,9 @@ err_t server_listen(struct server *s)
         err = open_listeners(s, s->serve.conf);
     if (!err)
         err = co_go(&s->helpers, "figures", take_figures, s);
+    if (!err)
+        err = co_go(&s->helpers, "heartbeat", heartbeat_run,
+                    (void *)(uintptr_t)api_parts_of(s->api));
     if (!err)
         err = co_go(&s->helpers, "certificates", watch_certificates, s);
     if (!err)

@@ -98,7 +98,7 @@ static const struct conf_row rows[] = {
       CONF_LATER | CONF_NO_ENV, .block = &conf_table_stream_caster },
     { "circuit_breaker", CONF_KIND_BLOCK, CONF_AT(conf, circuit_breaker), .flags = CONF_LATER,
       .block = &conf_table_circuit_breaker },
-    { "heartbeat", CONF_KIND_BLOCK, CONF_AT(conf, heartbeat), .flags = CONF_LATER,
+    { "heartbeat", CONF_KIND_BLOCK, CONF_AT(conf, heartbeat),
       .block = &conf_table_heartbeat },
     { "stats", CONF_KIND_BLOCK, CONF_AT(conf, stats), .flags = CONF_NO_ENV,
       .block = &conf_table_stats },

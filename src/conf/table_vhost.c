@@ -100,7 +100,7 @@ static const struct conf_row forward[] = {
     { "tls_ca", CONF_KIND_STRING, CONF_AT(conf_forward, tls_ca), NULL, CONF_AT_ONCE,
       .sample = "./conf/ca.crt",
       .help = "PEM file of the authorities to trust then; else those of the system." },
-    { "backend", CONF_KIND_STRING, CONF_AT(conf_forward, backend), NULL, CONF_HANDLER, CONF_LATER,
+    { "backend", CONF_KIND_STRING, CONF_AT(conf_forward, backend), NULL, CONF_HANDLER,
       .sample = "http://127.0.0.1:8085/api/v1/forward",
       .help = "A url that is asked for the destinations of a stream." },
 };

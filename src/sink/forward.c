@@ -3,11 +3,16 @@
 #include "sink/forward.h"
 
 #include "base/log.h"
+#include "serve/hooks.h"
 #include "sink/forward_one.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The pauses before a backend that did not answer is asked again. */
+#define FIRST_PAUSE CO_SECONDS(1)
+#define LONGEST_PAUSE CO_SECONDS(30)
 
 /* A stream that is published now, and its forwards. */
 struct forwarded {
@@ -15,6 +20,16 @@ struct forwarded {
     struct live_source *src; /* borrowed: it lives while it is published */
     struct forward_names names;
     struct forward *list;
+    char *backend;           /* who is asked where to; NULL: nobody */
+    struct asking *asking;   /* and did not answer yet */
+    bool answered;           /* with urls: the configured destinations do not count */
+};
+
+/* A backend is asked, until it answers; its coroutine owns it. */
+struct asking {
+    struct forwards *all;
+    struct forwarded *of;    /* NULL: nobody wants to know any more */
+    struct co *co;
 };
 
 struct forwards {
@@ -70,10 +85,13 @@ static bool has(const struct forwarded *s, const struct conf_endpoint *e)
     return one != NULL;
 }
 
-static bool wants(const struct conf_vhost *v, const struct forward *one)
+static bool wants(const struct conf_vhost *v, const struct forwarded *s,
+                  const struct forward *one)
 {
     if (!v || !v->enabled || !v->forward.enabled)
         return false;
+    if (one->asked || s->answered)
+        return one->asked && s->backend && strcmp(s->backend, v->forward.backend) == 0;
     for (size_t i = 0; i < v->forward.destination.n; i++) {
         if (is_to(one, &v->forward.destination.v[i]))
             return true;
@@ -81,12 +99,23 @@ static bool wants(const struct conf_vhost *v, const struct forward *one)
     return false;
 }
 
+static void begin_one(struct forwards *f, struct forwarded *s, struct forward *one)
+{
+    err_t err = co_go(&f->group, "forward", forward_main, one);
+
+    if (err) {
+        forward_free(one);
+        log_end("forward", &err);
+        return;
+    }
+    one->next = s->list;
+    s->list = one;
+}
+
 static void begin_all(struct forwards *f, struct forwarded *s, const struct conf_vhost *v)
 {
     for (size_t i = 0; v && v->forward.enabled && i < v->forward.destination.n; i++) {
         const struct conf_endpoint *e = &v->forward.destination.v[i];
-        struct forward *one;
-        err_t err;
 
         if (has(s, e))
             continue;
@@ -95,15 +124,161 @@ static void begin_all(struct forwards *f, struct forwarded *s, const struct conf
                      e->text);
             continue;
         }
-        one = forward_new(f->serve, e, &s->names, s->src);
-        err = co_go(&f->group, "forward", forward_main, one);
-        if (err) {
-            forward_free(one);
-            log_end("forward", &err);
+        begin_one(f, s, forward_new(f->serve, e, &s->names, s->src));
+    }
+}
+
+/* End those that are no longer wanted. */
+static void end_unwanted(struct forwarded *s, const struct conf_vhost *v)
+{
+    for (struct forward **at = &s->list; *at;) {
+        struct forward *one = *at;
+
+        if (wants(v, s, one)) {
+            at = &one->next;
             continue;
         }
-        one->next = s->list;
-        s->list = one;
+        *at = one->next;
+        forward_end(one);
+    }
+}
+
+/* ---- a backend that says where to */
+
+/* The stream under its own name, to where it came from: it would come back in a circle. */
+static bool is_circle_url(const struct forwarded *s, const char *url)
+{
+    size_t n = strlen(s->names.tc_url);
+
+    return strncmp(url, s->names.tc_url, n) == 0 && url[n] == '/' &&
+           strcmp(url + n + 1, s->names.stream) == 0;
+}
+
+static void begin_urls(struct forwards *f, struct forwarded *s, char **urls, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct forward *one = NULL;
+        err_t err = NULL;
+
+        if (is_circle_url(s, urls[i]))
+            log_warn("no forward of %s to %s: it came from there", live_source_name(s->src),
+                     urls[i]);
+        else
+            err = forward_new_url(&one, f->serve, urls[i], &s->names, s->src);
+        if (err)
+            log_end("forward.backend", &err);
+        else if (one)
+            begin_one(f, s, one);
+    }
+}
+
+/* No urls: the configured destinations are meant. */
+static void on_answer(struct asking *a, const struct conf_vhost *v, char **urls, size_t n)
+{
+    struct forwarded *s = a->of;
+
+    s->answered = n > 0;
+    end_unwanted(s, v);
+    if (n > 0)
+        begin_urls(a->all, s, urls, n);
+    else
+        begin_all(a->all, s, v);
+}
+
+/* *again: the backend did not answer. */
+static err_t ask_once(struct asking *a, bool *again)
+{
+    struct serve *serve = a->all->serve;
+    struct conf *conf = conf_ref(serve->conf);
+    const struct forward_names *n = &a->of->names;
+    const struct conf_vhost *v = conf_vhost_find(conf, n->vhost);
+    const struct serve_stream names = { n->vhost, n->app, n->stream, n->param, n->tc_url, "",
+                                        n->ip };
+    char **urls = NULL;
+    size_t count = 0;
+    err_t err = NULL;
+
+    *again = false;
+    if (v && v->forward.enabled && *v->forward.backend) {
+        err = hooks_ask_forward(serve, v, &(struct hooks_event){ .names = &names }, &urls, &count);
+        *again = err != NULL;
+        if (!err && a->of)
+            on_answer(a, v, urls, count);
+    }
+    while (count > 0)
+        free(urls[--count]);
+    free(urls);
+    (void)conf_unref(conf);
+    return err;
+}
+
+static err_t ask_main(void *asking)
+{
+    struct asking *a = asking;
+    co_usec pause = FIRST_PAUSE;
+    bool again = true;
+    err_t err = NULL;
+
+    a->co = co_self();
+    while (a->of && again && !(err = co_check())) {
+        err = ask_once(a, &again);
+        if (!a->of || !err)
+            break;
+        log_end("forward.backend is asked again", &err);
+        err = co_sleep(pause);
+        err_free(&err);
+        pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE;
+    }
+    err_free(&err);
+    if (a->of)
+        a->of->asking = NULL;
+    free(a);
+    return NULL;
+}
+
+static void ask(struct forwards *f, struct forwarded *s)
+{
+    struct asking *a = calloc(1, sizeof(*a));
+    err_t err;
+
+    if (!a)
+        abort();
+    *a = (struct asking){ .all = f, .of = s };
+    err = co_go(&f->group, "forward backend", ask_main, a);
+    if (err) {
+        free(a);
+        log_end("forward.backend", &err);
+        return;
+    }
+    s->asking = a;
+}
+
+static void ask_no_more(struct forwarded *s)
+{
+    if (s->asking) {
+        s->asking->of = NULL;
+        if (s->asking->co)
+            co_stop(s->asking->co);
+    }
+    s->asking = NULL;
+    s->answered = false;
+    free(s->backend);
+    s->backend = NULL;
+}
+
+/* Go where the configuration says, or ask whom it says. */
+static void begin_stream(struct forwards *f, struct forwarded *s, const struct conf_vhost *v)
+{
+    const char *backend = v && v->forward.enabled && f->serve->hooks ? v->forward.backend : "";
+
+    if (s->backend && strcmp(s->backend, backend) != 0)
+        ask_no_more(s);
+    end_unwanted(s, v);
+    if (*backend && !s->backend) {
+        s->backend = copy(backend);
+        ask(f, s);
+    } else if (!s->asking && !s->answered) {
+        begin_all(f, s, v);
     }
 }
 
@@ -115,11 +290,12 @@ void forwards_begin(struct forwards *f, const struct conf_vhost *vhost,
     if (!s)
         abort();
     s->names = (struct forward_names){ copy(stream->vhost), copy(stream->app), copy(stream->name),
-                                       copy(stream->param), copy(stream->tc_url) };
+                                       copy(stream->param), copy(stream->tc_url),
+                                       copy(stream->ip ? stream->ip : "") };
     s->src = src;
     s->next = f->streams;
     f->streams = s;
-    begin_all(f, s, vhost);
+    begin_stream(f, s, vhost);
 }
 
 void forwards_end(struct forwards *f, const struct live_source *src)
@@ -133,6 +309,7 @@ void forwards_end(struct forwards *f, const struct live_source *src)
     if (!s)
         return;
     *at = s->next;
+    ask_no_more(s);
     while (s->list) {
         struct forward *one = s->list;
 
@@ -144,25 +321,14 @@ void forwards_end(struct forwards *f, const struct live_source *src)
     free(s->names.stream);
     free(s->names.param);
     free(s->names.tc_url);
+    free(s->names.ip);
     free(s);
 }
 
 void forwards_reload(struct forwards *f)
 {
     for (struct forwarded *s = f->streams; s; s = s->next) {
-        const struct conf_vhost *v = conf_vhost_find(f->serve->conf, s->names.vhost);
-
-        for (struct forward **at = &s->list; *at;) {
-            struct forward *one = *at;
-
-            if (wants(v, one)) {
-                at = &one->next;
-                continue;
-            }
-            *at = one->next;
-            forward_end(one);
-        }
-        begin_all(f, s, v);
+        begin_stream(f, s, conf_vhost_find(f->serve->conf, s->names.vhost));
     }
 }
 

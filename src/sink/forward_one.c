@@ -39,22 +39,50 @@ static char *make_url(const struct conf_endpoint *to, const struct forward_names
     return url;
 }
 
-struct forward *forward_new(struct serve *serve, const struct conf_endpoint *to,
-                            const struct forward_names *names, struct live_source *src)
+static struct forward *new_one(struct serve *serve, const char *host, int port, bool tls,
+                               const char *vhost, struct live_source *src)
 {
     struct forward *f = calloc(1, sizeof(*f));
 
     if (!f)
         abort();
     f->serve = serve;
-    f->host = must(strdup(to->host));
-    f->port = to->port;
-    f->tls = to->tls;
-    f->url = make_url(to, names);
+    f->host = must(strdup(host));
+    f->port = port;
+    f->tls = tls;
     f->src = live_source_ref(src);
     f->conf = conf_ref(serve->conf);
-    f->vhost = conf_vhost_find(f->conf, names->vhost);
+    f->vhost = conf_vhost_find(f->conf, vhost);
     return f;
+}
+
+struct forward *forward_new(struct serve *serve, const struct conf_endpoint *to,
+                            const struct forward_names *names, struct live_source *src)
+{
+    struct forward *f = new_one(serve, to->host, to->port, to->tls, names->vhost, src);
+
+    f->url = make_url(to, names);
+    return f;
+}
+
+err_t forward_new_url(struct forward **out, struct serve *serve, const char *url,
+                      const struct forward_names *names, struct live_source *src)
+{
+    struct rtmp_url u;
+    err_t err = rtmp_url_parse(&u, url);
+    bool tls = !err && strcmp(u.schema, "rtmps") == 0;
+
+    if (err)
+        return err;
+    if ((!tls && strcmp(u.schema, "rtmp") != 0) || !*u.stream) {
+        err = err_new(ERR_RTMP_CONNECT, "\"%.80s\" is no rtmp://host/app/stream", url);
+    } else {
+        *out = new_one(serve, u.host, u.port, tls, names->vhost, src);
+        (*out)->url = must(strdup(url));
+        (*out)->asked = true;
+    }
+    rtmp_url_free(&u);
+    return err;
 }
 
 void forward_free(struct forward *f)
@@ -121,12 +149,55 @@ static err_t on_turn(void *arg)
     }
     kbps_sample(&f->in_kbps, f->io->bytes_in, now);
     kbps_sample(&f->out_kbps, f->io->bytes_out, now);
+    roster_count(&f->who, f->io->bytes_in, f->io->bytes_out);
     if (pithy_due(&f->serve->pithy, PITHY_FORWARD, now, f->conf->pithy_print))
         log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", to=%s",
                   pithy_name(PITHY_FORWARD), (long long)(now - f->began_at) / 1000,
                   (unsigned long long)live_consumer_pending(&f->sender.consumer),
                   KBPS_ARGS(&f->out_kbps), KBPS_ARGS(&f->in_kbps), f->url);
     return NULL;
+}
+
+/* ---- what the server's lists know of it */
+
+static struct forward *forward_of(struct roster_client *c)
+{
+    return (struct forward *)(void *)((char *)c - offsetof(struct forward, who));
+}
+
+static void describe(struct roster_client *c, struct roster_info *out)
+{
+    struct forward *f = forward_of(c);
+
+    *out = (struct roster_info){
+        .ip = f->host, .tc_url = f->url, .page_url = "", .swf_url = "", .began_at = f->began_at,
+        .in = f->io->bytes_in, .out = f->io->bytes_out, .in_kbps = f->in_kbps.s30_kbps,
+        .out_kbps = f->out_kbps.s30_kbps,
+    };
+}
+
+/* It is called again as after any failure: what is wanted for good is in the configuration. */
+static void kick(struct roster_client *c)
+{
+    struct forward *f = forward_of(c);
+
+    f->kicked = f->sender.done = true;
+    co_unpark(f->co);
+}
+
+static const struct roster_kind listed = { describe, kick };
+
+static err_t send_listed(struct forward *f)
+{
+    err_t err;
+
+    roster_enter(f->serve->roster, &f->who, &listed, ROSTER_FORWARD, f->id, NULL, f->src);
+    err = live_sender_run(&f->sender);
+    if (!err && f->kicked)
+        err = err_new(ERR_KICKED, "%s", f->host);
+    roster_leave(&f->who, f->io->bytes_in, f->io->bytes_out, err);
+    f->kicked = false;
+    return err;
 }
 
 static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t stream_id)
@@ -151,7 +222,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
         .set = { .mw_latency = latency, .mw_msgs = (unsigned)f->vhost->play.mw_msgs },
     };
     live_consumer_open(&f->sender.consumer, f->src, &rtmp_wire, param);
-    err = live_sender_run(&f->sender);
+    err = send_listed(f);
     if (f->ending) {
         live_sender_flush(&f->sender);
         bye = rtmp_client_unpublish(&f->conn, url, stream_id);
@@ -217,9 +288,14 @@ err_t forward_main(void *forward)
 {
     struct forward *f = forward;
     co_usec pause = FIRST_PAUSE;
+    char cid[9];
     err_t err = NULL;
 
     f->co = co_self();
+    (void)snprintf(cid, sizeof(cid), "%s", co_cid()); /* its lines are its publisher's story */
+    co_new_cid();
+    (void)snprintf(f->id, sizeof(f->id), "%s", co_cid());
+    co_set_cid(cid);
     log_trace("forward %s to %s: connecting", live_source_name(f->src), f->url);
     while (!f->ending && !(err = co_check())) {
         err = forward_once(f);

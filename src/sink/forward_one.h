@@ -6,10 +6,11 @@
 #include "base/kbps.h"
 #include "live/sender.h"
 #include "proto/rtmp/conn.h"
+#include "serve/roster.h"
 #include "serve/serve.h"
 
 struct forward_names {
-    char *vhost, *app, *stream, *param, *tc_url;
+    char *vhost, *app, *stream, *param, *tc_url, *ip;
 };
 
 struct forward {
@@ -19,6 +20,7 @@ struct forward {
     int port;
     bool tls;
     char *url;               /* whole, as a client writes it */
+    bool asked;              /* a backend said so */
     struct live_source *src; /* with a reference */
     struct conf *conf;       /* what it obeys, with a reference */
     const struct conf_vhost *vhost;
@@ -32,10 +34,17 @@ struct forward {
     struct kbps in_kbps, out_kbps;
     unsigned failures;
     char error[200];  /* of the last one */
+    struct roster_client who; /* while it is connected */
+    char id[9];       /* by which lists know it */
+    bool kicked;      /* it is to be called again */
 };
 
 struct forward *forward_new(struct serve *serve, const struct conf_endpoint *to,
                             const struct forward_names *names, struct live_source *src);
+/* To a whole url. ERR_RTMP_CONNECT: it is none. */
+err_t forward_new_url(struct forward **out, struct serve *serve, const char *url,
+                      const struct forward_names *names, struct live_source *src)
+    __attribute__((warn_unused_result));
 err_t forward_main(void *forward); /* co_fn; frees it at its end */
 void forward_end(struct forward *f);
 void forward_free(struct forward *f); /* for one that was never started */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Forward to other servers: nginx with its RTMP module, one and two, dying and coming back, slow."""
+import json
 import socket
 import threading
 import time
@@ -11,6 +12,7 @@ import flv
 import flvgen
 import tools
 from flv import AUDIO, DATA, VIDEO
+from httpapi import Backend
 from procs import free_port, wait_for
 from rtmpclient import Client, Watcher
 from server import Server
@@ -212,3 +214,87 @@ def test_forward_statistics_line(srs, source):
     s.push(source, loop=True)
     assert s.wait_log(r"<- FWR .*time=\d+.*msgs=\d+", 5), s.log()[-1500:]
     assert wait_for(lambda: "CPB" in far.log() or "publish" in far.log(), 3)
+
+
+def backend_conf(backend, more=""):
+    return f"forward {{ enabled on; backend {backend.url('/api/v1/forward')}; {more} }}"
+
+
+def test_backend_says_where_to(srs, source):
+    """A backend names two urls, other app and stream names included; the destinations of the
+    configuration do not count then."""
+    far, other, unused = srs(), srs(), srs()
+    urls = [f"rtmp://127.0.0.1:{far.port}/live/copy?token=1", f"rtmp://127.0.0.1:{other.port}/app2/s2"]
+    b = Backend(lambda e: json.dumps({"code": 0, "data": {"urls": urls}}))
+    s = srs(backend_conf(b, f"destination 127.0.0.1:{unused.port};"))
+    v, w, u = far.watch("copy"), other.watch("s2", app="app2"), unused.watch("s")
+    p = s.push(source, "s?key=7", loop=True)
+    for x in (v, w):
+        assert x.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 8), s.log()[-2000:]
+    assert not flv.frames(u.tags, VIDEO)
+    (e,) = b.of("on_forward")
+    assert e["stream"] == "s" and e["param"] == "?key=7" and e["ip"] == "127.0.0.1"
+    assert e["stream_id"].startswith("vid-") and e["vhost"] == "__defaultVhost__"
+    p.stop()
+    b.close()
+
+
+def test_backend_that_names_none(srs, source):
+    far = srs()
+    b = Backend(lambda e: '{"code":0,"data":{"urls":[]}}')
+    s = srs(backend_conf(b, f"destination 127.0.0.1:{far.port};"))
+    v = far.watch("s")
+    s.push(source, loop=True)
+    assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 8)
+    b.close()
+
+
+def test_backend_that_fails_is_asked_again(srs, source):
+    """The stream and its players do not wait for it, and it may come later."""
+    far = srs()
+    answers = [(500, "no"), 1, json.dumps({"code": 0, "data": {"urls": [
+        f"rtmp://127.0.0.1:{far.port}/live/s"]}})]
+    b = Backend(lambda e: answers[min(len(b.of("on_forward")) - 1, 2)])
+    s = srs(backend_conf(b))
+    own, v = s.watch(), far.watch("s")
+    p = s.push(source, loop=True)
+    assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 3)
+    assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 10)
+    assert len(b.of("on_forward")) == 3 and p.error is None
+    p.stop()
+    p.client.close()
+    q = s.push(source, loop=True)  # it is not busy for ever
+    assert wait_for(lambda: len(b.of("on_forward")) == 4, 5)
+    q.stop()
+    b.close()
+
+
+def test_backend_that_hangs_and_streams_that_end(srs, source):
+    b = Backend(lambda e: 20.0)
+    s = srs(backend_conf(b))
+    for i in range(3):
+        p = s.push(source, f"s{i}", loop=True)
+        b.wait("on_forward", i + 1)
+        p.stop()
+        p.client.close()
+    assert wait_for(lambda: s.publisher("s0").close() or True, 5)
+    s.stop()
+    b.close()
+
+
+def test_backend_changes_by_reload(srs, source):
+    far, near = srs(), srs()
+    b = Backend(lambda e: json.dumps({"code": 0, "data": {"urls": [f"rtmp://127.0.0.1:{far.port}/live/s"]}}))
+    s = srs(forward(near.port))
+    s.push(source, loop=True)
+    v, w = far.watch("s"), near.watch("s")
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 10, 5)
+    s.reload(backend_conf(b, f"destination 127.0.0.1:{near.port};"))
+    assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 8)
+    time.sleep(0.5)
+    n = len(w.tags)
+    time.sleep(1)
+    assert len(w.tags) == n, "the configured one was left"
+    s.reload(forward(near.port))
+    assert w.wait(lambda got: len(got) > n + 20, 5)
+    b.close()

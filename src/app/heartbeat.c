@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* heartbeat.c - a sign of life. */
+#include "app/heartbeat.h"
+
+#include "base/log.h"
+#include "proto/http/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BODY_MAX = 256 * 1024, REPLY_MAX = 64 * 1024 };
+
+/* While it is off, so often it is looked whether it is on. */
+#define LOOK CO_SECONDS(1)
+#define PATIENCE CO_SECONDS(10)
+
+static void put_ports(struct jput *j, const char *key, bool on, const struct conf_endpoints *e,
+                      const char *schema)
+{
+    char text[300];
+
+    if (!on)
+        return;
+    jput_open(j, key, '[');
+    for (size_t i = 0; i < e->n; i++) {
+        (void)snprintf(text, sizeof(text), "%s%s", schema, e->v[i].text);
+        jput_text(j, NULL, text);
+    }
+    jput_close(j, ']');
+}
+
+static void put_all_ports(struct jput *j, const struct conf *c)
+{
+    put_ports(j, "rtmp", true, &c->rtmp.listen, "");
+    put_ports(j, "rtmps", c->rtmps.enabled, &c->rtmps.listen, "");
+    put_ports(j, "http", c->http_server.enabled, &c->http_server.listen, "");
+    put_ports(j, "https", c->http_server.enabled && c->http_server.https.enabled,
+              &c->http_server.https.listen, "");
+    put_ports(j, "api", c->http_api.enabled, &c->http_api.listen, "");
+    put_ports(j, "srt", c->srt_server.enabled, &c->srt_server.listen, "udp://");
+    put_ports(j, "rtc", c->rtc_server.enabled, &c->rtc_server.listen, "udp://");
+}
+
+void heartbeat_body(struct wr *w, const struct api_parts *of)
+{
+    const struct conf *c = of->serve->conf;
+    const char *ip = getenv("SRS_DEVICE_IP");
+    char address[64], pid[16];
+    struct jput j = { .w = w };
+
+    (void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    if (!ip || !*ip)
+        ip = machine_address(c->stats.network, address, sizeof(address));
+    jput_open(&j, NULL, '{');
+    jput_text(&j, "device_id", c->heartbeat.device_id);
+    jput_text(&j, "ip", ip);
+    jput_text(&j, "server", of->serve->server_id);
+    jput_text(&j, "service", of->serve->service_id);
+    jput_text(&j, "pid", pid);
+    if (c->heartbeat.summaries) {
+        jput_open(&j, "summaries", '{');
+        api_put_summaries(&j, of);
+        jput_close(&j, '}');
+    }
+    if (c->heartbeat.ports)
+        put_all_ports(&j, c);
+    jput_close(&j, '}');
+}
+
+static err_t beat(const struct api_parts *of, const char *url)
+{
+    struct http_call call = { .agent = of->serve->signature, .timeout = PATIENCE,
+                              .max_reply = REPLY_MAX, .cut = true, .trust = { .any = true } };
+    struct http_reply reply = { 0 };
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, BODY_MAX);
+    heartbeat_body(&w, of);
+    err = wr_err(&w, "heartbeat");
+    call.body = w.buf;
+    call.size = w.len;
+    if (!err)
+        err = http_client_call(&reply, url, &call);
+    wr_free(&w);
+    http_reply_free(&reply); /* whatever it says */
+    return err;
+}
+
+/* The first failure of a row is worth a line, and the end of the row. */
+static void tell(const char *url, err_t *err, bool *failing)
+{
+    if (*err && !*failing) {
+        log_end("heartbeat", err);
+        *failing = true;
+    } else if (!*err && *failing) {
+        log_trace("heartbeat: %s answers again", url);
+        *failing = false;
+    }
+    err_free(err);
+}
+
+err_t heartbeat_run(void *parts)
+{
+    const struct api_parts *of = parts;
+    bool failing = false;
+
+    for (;;) {
+        struct conf *c = conf_ref(of->serve->conf); /* a reload may come while the url is called */
+        co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : LOOK;
+        err_t err = NULL;
+
+        if (c->heartbeat.enabled) {
+            err = beat(of, c->heartbeat.url);
+            tell(c->heartbeat.url, &err, &failing);
+        }
+        (void)conf_unref(c);
+        err = co_sleep(pause);
+        if (err)
+            return err;
+    }
+}

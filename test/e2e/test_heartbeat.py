@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""heartbeat: what is posted, how often, and that a dead url disturbs nothing."""
+import time
+
+import httpapi
+from httpapi import Api, Backend
+from procs import free_port, wait_for
+
+
+def beats(b):
+    with b.lock:
+        return list(b.events)
+
+
+def test_identity_summaries_and_ports(srs):
+    b = Backend()
+    api, web = free_port(), free_port()
+    s = srs("", httpapi.conf(api, more=f"""http_server {{ enabled on; listen 127.0.0.1:{web}; }}
+        heartbeat {{ enabled on; interval 0.5; url {b.url('/api/v1/servers?x=y')}; device_id my-device;
+                     summaries on; ports on; }}"""))
+    assert wait_for(lambda: len(beats(b)) >= 3, 5)
+    first, second = beats(b)[1:3]
+    assert 0.3 < second["_at"] - first["_at"] < 1.0
+    versions = Api(api).get("versions")
+    assert second["_path"] == "/api/v1/servers?x=y" and second["_method"] == "POST"
+    assert second["device_id"] == "my-device" and second["ip"]
+    assert (second["server"], second["service"], second["pid"]) == tuple(
+        versions[k] for k in ("server", "service", "pid"))
+    assert second["rtmp"] == [f"127.0.0.1:{s.port}"] and second["http"] == [f"127.0.0.1:{web}"]
+    assert second["api"] == [f"127.0.0.1:{api}"] and "srt" not in second and "rtc" not in second
+    assert second["summaries"]["data"]["self"]["pid"] == s.pid
+    b.close()
+
+
+def test_plain_and_its_address(srs):
+    b = Backend(lambda e: (500, "whatever"))
+    s = srs("", f"heartbeat {{ enabled on; interval 0.3; url {b.url()}; }}", env={"SRS_DEVICE_IP": "9.8.7.6"})
+    assert wait_for(lambda: len(beats(b)) >= 2, 5)
+    e = beats(b)[0]
+    assert e["ip"] == "9.8.7.6" and "summaries" not in e and "rtmp" not in e
+    assert "heartbeat" not in s.log(), "the answer does not matter"
+    b.close()
+
+
+def test_dead_url_and_reload(srs):
+    dead = free_port()
+    s = srs("", f"heartbeat {{ enabled on; interval 0.2; url http://127.0.0.1:{dead}/x; }}")
+    assert s.wait_log("heartbeat", 5)
+    time.sleep(1)
+    assert s.log().count("heartbeat: code") == 1, "one line, not one for each"
+    b = Backend()
+    s.reload("", glob=f"heartbeat {{ enabled on; interval 0.2; url {b.url()}; }}")
+    assert wait_for(lambda: beats(b), 5)
+    assert s.wait_log("answers again", 3)
+    s.reload("", glob="heartbeat { enabled off; }")
+    time.sleep(0.5)
+    n = len(beats(b))
+    time.sleep(1)
+    assert len(beats(b)) == n
+    s.allow_errors = True
+    b.close()
