@@ -16,15 +16,12 @@ void wr_free(struct wr *w)
     wr_init(w, w->limit);
 }
 
-/* Room for n more bytes, or NULL with w->bad set. */
-static uint8_t *room(struct wr *w, size_t n)
+uint8_t *wr_reserve(struct wr *w, size_t n)
 {
-    uint8_t *at;
-
     if (!w->bad && n > w->limit - w->len)
         w->bad = ERR_TOO_LARGE;
     if (!w->bad && n > w->cap - w->len) {
-        size_t cap = w->cap ? w->cap : 256;
+        size_t cap = w->cap ? w->cap : n > 4096 ? n : 256;
         uint8_t *p;
 
         while (cap < w->len + n)
@@ -37,10 +34,16 @@ static uint8_t *room(struct wr *w, size_t n)
             w->bad = ERR_NO_MEMORY;
         }
     }
-    if (w->bad)
-        return NULL;
-    at = w->buf + w->len;
-    w->len += n;
+    return w->bad ? NULL : w->buf + w->len;
+}
+
+/* The next n bytes, or NULL with w->bad set. */
+static uint8_t *room(struct wr *w, size_t n)
+{
+    uint8_t *at = wr_reserve(w, n);
+
+    if (at)
+        w->len += n;
     return at;
 }
 

@@ -20,6 +20,8 @@ struct wr {
 void wr_init(struct wr *w, size_t limit);
 void wr_free(struct wr *w);
 void wr_bytes(struct wr *w, const void *p, size_t n);
+/* Room for n more bytes, that a writer fills and then counts by w->len; NULL on failure. */
+uint8_t *wr_reserve(struct wr *w, size_t n);
 void wr_be(struct wr *w, uint64_t v, size_t n); /* the low n bytes of v, big-endian */
 
 static inline void wr_u8(struct wr *w, uint8_t v)   { wr_be(w, v, 1); }

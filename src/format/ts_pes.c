@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { SYNC = 0x47, ADAPTATION = 0x20, PAYLOAD = 0x10, PES_MAX = 0xffff };
+enum { SYNC = 0x47, ADAPTATION = 0x20, PAYLOAD = 0x10, PES_MAX = 0xffff, PACKET_ROOM = 184 };
 
 static void put_pcr(uint8_t out[6], int64_t pcr)
 {
@@ -75,6 +75,8 @@ void ts_pes_put(struct ts_pes *p, const void *data, size_t size)
     while (size > 0) {
         size_t n;
 
+        if (!p->packet)
+            return;
         if (p->at == 0)
             next_packet(p);
         n = TS_PACKET - p->at < size ? TS_PACKET - p->at : size;
@@ -84,7 +86,8 @@ void ts_pes_put(struct ts_pes *p, const void *data, size_t size)
         p->at += (unsigned)n;
         p->left -= n;
         if (p->at == TS_PACKET) {
-            wr_bytes(p->out, p->packet, TS_PACKET);
+            p->out->len += TS_PACKET;
+            p->packet += TS_PACKET;
             p->at = 0;
         }
     }
@@ -105,6 +108,7 @@ void ts_pes_begin(struct ts_pes *p, struct ts_track *t, struct wr *out, size_t s
     p->key = key;
     p->pcr = pcr;
     p->left = size + 9 + n;
+    p->packet = wr_reserve(out, (p->left / PACKET_ROOM + 2) * TS_PACKET);
     if (total > PES_MAX)
         total = 0; /* [TS] 2.4.3.7: only video may leave it open, and only video is so large */
     head[4] = (uint8_t)(total >> 8);

@@ -11,10 +11,10 @@ struct ts_pes {
     struct ts_track *track;
     struct wr *out;
     size_t left;         /* bytes that are still to be put, header included */
+    uint8_t *packet;     /* that grows, in the room of `out`; NULL: `out` is full */
     unsigned at;         /* in packet; 0: none is begun */
     bool first, key;
     int64_t pcr;         /* < 0: none */
-    uint8_t packet[TS_PACKET];
 };
 
 void ts_pes_begin(struct ts_pes *p, struct ts_track *t, struct wr *out, size_t size, int64_t pts,

@@ -5,6 +5,7 @@
 
 #define SLACK AV_MS(100)     /* a key frame so much before its time is in time */
 #define GAP AV_MS(5000)      /* a pause that may be one frame; hls_fragment if that is more */
+#define FRAGMENT AV_MS(1000)
 #define YOUNG AV_MS(1000)
 #define VIDEO_GONE AV_MS(2000)
 
@@ -65,14 +66,17 @@ static bool ends_it(struct hls_stream *s, const struct frame *f)
     return (double)lasts >= (double)fragment(s) * s->set->aof_ratio;
 }
 
-/* Would another frame make the part longer than what was told? */
+/* A part of low latency: would another frame make it longer than what was told? Else a fragment
+ * of the segment: they keep little in the muxer. */
 static bool part_ends(const struct hls_stream *s, const struct frame *f)
 {
     int64_t usual = s->time.usual[f->kind == AV_VIDEO ? 0 : 1];
     int64_t lasts = f->dts - s->part_begin;
 
-    if (!s->ll || !s->part_open || (f->kind == AV_AUDIO && has_video(s, f->dts)))
+    if (!s->part_open || (f->kind == AV_AUDIO && has_video(s, f->dts)))
         return false;
+    if (!s->ll)
+        return lasts >= FRAGMENT;
     if (s->part_told)
         return lasts + usual > s->part_target;
     return lasts + usual / 2 > ticks(s->set->part);
@@ -145,7 +149,7 @@ static void mux(struct hls_stream *s, const struct frame *f)
     bool changed;
     err_t err;
 
-    if (s->ll && !s->part_open) {
+    if (s->fmp4 && !s->part_open) {
         s->part_open = true;
         s->part_begin = f->dts;
         s->part_independent = f->kind == AV_AUDIO || f->key;
@@ -193,7 +197,7 @@ void hls_frame(struct hls_stream *s, struct frame *f)
         s->waiting_at = f->dts;
         hls_segment_open(s, f);
     } else if (part_ends(s, f)) {
-        hls_part_publish(s, f->dts);
+        hls_part_end(s, f->dts);
     }
     mux(s, f);
 }

@@ -8,6 +8,8 @@ enum { CONFIGS = 24 };
 /* How often packets are looked for: a segment is cut as soon as its last packet was read. */
 #define TURN CO_MS(200)
 #define TURN_LOW_LATENCY CO_MS(15)
+/* Streams wake together, some at each of these: fewer turns of the scheduler, none of them long. */
+#define GRID CO_MS(20)
 
 static void feed(struct hls_stream *s, const struct av_packet *pkt)
 {
@@ -90,7 +92,7 @@ err_t hls_run(void *stream)
     s->ready = true;
     while (!s->ended && !(err = co_check())) {
         hls_drain(s);
-        err = co_sleep(s->ll ? TURN_LOW_LATENCY : TURN);
+        err = co_sleep(s->ll ? TURN_LOW_LATENCY : TURN - co_now() % GRID);
         err_free(&err);
     }
     err_free(&err);

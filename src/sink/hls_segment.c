@@ -47,6 +47,8 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f)
     s->open = true;
     s->out.len = 0;
     s->part_open = false;
+    if (s->last_bytes > 0) /* most are as large as the one before */
+        (void)wr_reserve(&s->out, s->last_bytes + s->last_bytes / 8);
     hls_key_next(s);
     ts_mux_restart(&s->ts);
 }
@@ -235,7 +237,7 @@ void hls_segment_close(struct hls_stream *s, int64_t end)
     s->next_seq++;
     s->now = NULL;
     s->open = false;
-    seg->bytes = s->out.len;
+    seg->bytes = s->last_bytes = s->out.len;
     seg->file = hls_file_new(s->hls, &s->out, s->fmp4 ? "video/iso.segment" : "video/mp2t");
     s->in_memory += seg->bytes;
     hls_names_set(s->hls, seg->path, seg->file, s);
@@ -247,9 +249,11 @@ void hls_segment_close(struct hls_stream *s, int64_t end)
 }
 
 /* A part is complete within the segment: who waits for it can have it. */
-void hls_part_publish(struct hls_stream *s, int64_t end)
+void hls_part_end(struct hls_stream *s, int64_t end)
 {
     hls_part_cut(s, end);
+    if (!s->ll)
+        return;
     hint_next(s, s->now->seq, s->now->n_parts);
     hls_list_publish(s);
 }

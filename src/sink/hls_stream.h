@@ -103,10 +103,10 @@ struct hls_stream {
     struct hls_segment *now; /* with all but its duration */
     struct wr out;           /* its bytes, encrypted up to `sealed` */
     EVP_CIPHER_CTX *cipher;
-    size_t sealed;
+    size_t sealed, last_bytes; /* of the segment before */
     int64_t floor;           /* hls_ts_floor: which one of the wall clock's fragments */
 
-    /* low latency */
+    /* fragments, which are parts with low latency */
     bool ll;
     int64_t part_begin, part_target;
     bool part_open, part_independent, part_told; /* part_target is in a playlist */
@@ -176,7 +176,7 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f);
 void hls_segment_close(struct hls_stream *s, int64_t end);
 void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
 void hls_part_cut(struct hls_stream *s, int64_t end);
-void hls_part_publish(struct hls_stream *s, int64_t end);
+void hls_part_end(struct hls_stream *s, int64_t end);
 void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg); /* its bytes */
 void hls_make_init(struct hls_stream *s);
 
