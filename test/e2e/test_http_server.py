@@ -222,6 +222,20 @@ def test_client_that_does_not_read_a_file(web):
     assert "watchdog" not in s.log()
 
 
+def test_cold_file(web):
+    """A file that is not in memory is read by a helper thread: the coroutines do not wait for it."""
+    s, port, root = web()
+    data = os.urandom(1 << 20) * 48
+    with open(root / "cold.bin", "wb") as f:
+        f.write(data)
+        f.flush()
+        os.fsync(f.fileno())
+        os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    with Http(port, timeout=20) as h:
+        assert h.get("/cold.bin").body == data
+    assert "watchdog" not in s.log()
+
+
 def test_expect_continue(web):
     """A client that asks before it sends a body is told, and not left to wait."""
     _, port, _ = web()
