@@ -121,10 +121,14 @@ static const char cors_lines[] =
 
 static err_t preflight(struct http_exchange *x, bool allowed)
 {
+    const char *fields = http_request_field(x->req, "Access-Control-Request-Headers");
+
     if (!allowed)
         return http_response_status(x->resp, 405);
     if (http_request_field(x->req, "Access-Control-Request-Private-Network"))
         http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
+    if (fields && *fields) /* beside those that are always allowed */
+        http_response_add(x->resp, "Access-Control-Allow-Headers", "%s", fields);
     http_response_add(x->resp, "Access-Control-Max-Age", "86400");
     return http_response_send(x->resp, 200, "", 0);
 }

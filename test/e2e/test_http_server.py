@@ -112,8 +112,10 @@ def test_cors(web):
     with Http(port) as h:
         a = h.get("/a.txt", Origin="http://x")
         assert a.headers["access-control-allow-origin"] == "*"
-        a = h.get("/a.txt", "OPTIONS", Origin="http://x", Access_Control_Request_Method="GET")
+        a = h.get("/a.txt", "OPTIONS", Origin="http://x", Access_Control_Request_Method="GET",
+                  Access_Control_Request_Headers="x-token")
         assert a.status == 200 and "GET" in a.headers["access-control-allow-methods"]
+        assert a.headers["access-control-allow-headers"] == "x-token"  # the last of two lines
 
 
 def test_cors_off(web):
