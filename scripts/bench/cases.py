@@ -105,6 +105,14 @@ def latency(bench):
         play_one(bench, Ours, variant, 100, 900, "latency")
 
 
+def auto(bench):
+    """mw_latency auto: the latency of at once for few players, the cost of 350 ms for many"""
+    for variant in ("at once", "auto"):
+        play_one(bench, Ours, variant, 100, 900, "auto")
+    for variant in ("default", "auto"):
+        play_one(bench, Ours, variant, 10000, 900, "auto")
+
+
 def memory(bench):
     """RSS of 5,000 players of 200 kbit/s, of idle connections, of publishers without a cache"""
     publish_one(bench, Ours, "no gop", 500, 200, "memory")
@@ -240,6 +248,6 @@ def churn(bench):
     server.stop()
 
 
-ALL = {"play": play, "http": http, "latency": latency, "publish": publish, "memory": memory, "join": join,
+ALL = {"play": play, "http": http, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join,
        "streams": many_streams, "slow": slow, "big": big, "churn": churn, "scale": scale}
 QUICK = ["play", "latency", "publish", "memory"]

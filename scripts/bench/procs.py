@@ -203,6 +203,7 @@ vhost __defaultVhost__ {{{{
 """
     VARIANTS = {
         "default": {},
+        "auto": {"vhost": "tcp_nodelay on;", "play": "mw_latency auto;"},
         "at once": {"vhost": "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
         "mw 30": {"vhost": "tcp_nodelay on;", "play": "mw_latency 30; mw_msgs 1;"},
         "mr": {"publish": "mr on;"},

@@ -105,11 +105,11 @@ def test_example_configurations(path):
 
 
 def test_directives_of_parts_to_come_are_accepted_with_a_warning(srs):
-    s = srs("hls { enabled on; hls_fragment 5; }\n dvr { enabled on; }", begin=False)
+    s = srs("hds { enabled on; hds_fragment 5; }\n rtc { enabled on; }", begin=False)
     code, out = run("-t", "-c", s.conf_path, cwd=s.tmp)
     assert code == 0, out
     s.start()
-    assert s.wait_log(r"\[WARN\].*hls", 2)
+    assert s.wait_log(r"\[WARN\].*hds", 2)
     s.publisher()
 
 
