@@ -34,7 +34,9 @@ class Bench:
 
     def wait_quiet(self):
         """Other work on the machine falsifies what is measured: wait for it to end, for a while."""
-        for _ in range(60 if self.full and not procs.first() else 5):
+        if procs.first():  # we go before it
+            return
+        for _ in range(60 if self.full else 1):
             if procs.busy(1) < QUIET:
                 return
         print("the machine has other work to do: figures will be off", file=sys.stderr)

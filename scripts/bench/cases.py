@@ -4,7 +4,8 @@ import time
 
 from procs import Nginx, Ours, Tool, descriptors, wait_seconds
 
-RAMP = 1000  # players a second that begin
+RAMP = 1000   # players a second that begin
+GROUP = 2.2   # s until there is a group of pictures to join at
 DISTURBED = 10  # % of the time that server or load may wait for their cores
 
 
@@ -60,8 +61,8 @@ def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_loa
     server = make(bench, variant)
     url = server.url("a")
     # it counts from when the players do, so that both see the same frames
-    publisher = bench.publish(url, kbps, 1, "-s", 0, "--warmup", 3 + players / RAMP + bench.warmup)
-    time.sleep(3)  # a group of pictures to join at
+    publisher = bench.publish(url, kbps, 1, "-s", 0, "--warmup", GROUP + players / RAMP + bench.warmup)
+    time.sleep(GROUP)
     before = server.rss()
     load = Tool(bench, tool, where(server) if where else url, players, "--ramp", RAMP,
                 "--warmup", bench.warmup)
@@ -100,7 +101,8 @@ def scale(bench):
 
 def latency(bench):
     """From the publisher's send to the player's read, 100 players of 900 kbit/s"""
-    play_one(bench, Nginx, None, 100, 900, "latency")
+    if bench.full:
+        play_one(bench, Nginx, None, 100, 900, "latency")
     for variant in ("at once", "mw 30", "default") if bench.full else ("at once",):
         play_one(bench, Ours, variant, 100, 900, "latency")
 
@@ -115,7 +117,8 @@ def auto(bench):
 
 def memory(bench):
     """RSS of 5,000 players of 200 kbit/s, of idle connections, of publishers without a cache"""
-    publish_one(bench, Ours, "no gop", 500, 200, "memory")
+    if bench.full:
+        publish_one(bench, Ours, "no gop", 500, 200, "memory")
     for make, variant in ((Nginx, None), (Ours, "default"))[not bench.full:]:
         play_one(bench, make, variant, 5000, 200, "memory", "sb_rtmp_load_fast")
         server = make(bench, variant)
@@ -160,8 +163,8 @@ def publish_one(bench, make, variant, publishers, kbps, case="publish"):
     server = make(bench, variant)
     time.sleep(0.5)
     before = server.rss()
-    load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 3, "--warmup", bench.warmup)
-    time.sleep(3 + bench.warmup + 2.5)  # a whole group of pictures of each is in memory then
+    load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 2, "--warmup", bench.warmup)
+    time.sleep(2 + bench.warmup + GROUP)  # a whole group of pictures of each is in memory then
     cost = Cost(bench, server, bench.seconds)
     rss = server.rss() - before
     got = load.stop()
