@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,19 +117,33 @@ static void says_much(void **state)
     assert_int_equal(heard_size, 60000);
 }
 
+/* As the kernel has them: the C library's own do not ask the C library. */
+static void set_signals(unsigned long handler)
+{
+    const unsigned long action[4] = { handler };
+
+    for (int sig = 1; sig < _NSIG; sig++)
+        if (sig != SIGCHLD && sig != SIGSEGV && sig != SIGABRT && sig != SIGALRM)
+            (void)syscall(SYS_rt_sigaction, sig, action, NULL, sizeof(action[0]));
+}
+
 static void begins_clean(void **state)
 {
     int fd = open("/dev/null", O_RDONLY); /* of a library that does not know close-on-exec */
+    const char *how;
 
     (void)state;
     assert_true(fd > 2);
-    (void)sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-    assert_string_equal(run("ls /proc/self/fd | tr '\\n' ' '; ps -o pgid= -p $$ | tr -d ' ';"
-                            "grep -h '^Sig[BI]' /proc/self/status | tr -d '\\t'"), "status 0");
+    set_signals((unsigned long)SIG_IGN); /* as who started us may leave them */
+    how = run("ls /proc/self/fd | tr '\\n' ' '; ps -o pgid= -p $$ | tr -d ' ';"
+              "grep -h '^Sig[BI]' /proc/self/status | tr -d '\\t'");
+    set_signals((unsigned long)SIG_DFL);
+    (void)close(fd);
+    print_message("%s", heard);
+    assert_string_equal(how, "status 0");
     assert_ptr_equal(strstr(heard, "0 1 2 3 "), heard); /* 3 is of ls */
     assert_non_null(strstr(heard, "SigBlk:0000000000000000"));
     assert_non_null(strstr(heard, "SigIgn:0000000000000000"));
-    (void)close(fd);
 }
 
 static void leads_a_group(void **state)
