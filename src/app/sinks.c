@@ -10,7 +10,6 @@
 #include "sink/hls_http.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* How long files may take that are not written when the program ends. */
 #define PATIENCE CO_SECONDS(10)
@@ -70,35 +69,13 @@ void sinks_mount(struct sinks *s, struct http_mux *mux)
     hls_http_mount(s->hls, mux);
 }
 
-static const char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
-}
-
-static void free_published(struct published *p)
-{
-    const char *const texts[] = { p->names.vhost, p->names.app, p->names.name, p->names.param,
-                                  p->names.tc_url, p->names.page_url, p->names.ip };
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        free((void *)(uintptr_t)texts[i]);
-    free(p);
-}
-
 static void remember(struct sinks *s, const struct serve_stream *names, struct live_source *src)
 {
     struct published *p = calloc(1, sizeof(*p));
 
     if (!p)
         abort();
-    p->names = (struct serve_stream){
-        copy(names->vhost), copy(names->app), copy(names->name), copy(names->param),
-        copy(names->tc_url), copy(names->page_url), copy(names->ip),
-    };
+    p->names = serve_stream_copy(names);
     p->src = src;
     p->next = s->streams;
     s->streams = p;
@@ -114,7 +91,8 @@ static void forget(struct sinks *s, const struct live_source *src)
     if (!p)
         return;
     *at = p->next;
-    free_published(p);
+    serve_stream_free(&p->names);
+    free(p);
 }
 
 void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,

@@ -119,8 +119,8 @@ void hooks_tell(struct serve *serve, struct hooks_line **line, struct conf *conf
     for (size_t i = 0; !err && i < urls->n; i++) {
         const struct hooks_call call = {
             .action = action, .size = body.len, .number = ++serve->hooks->number,
-            .set = &vhost->http_hooks, .timeout = vhost->http_hooks.timeout,
-            .max_reply = HOOKS_REPLY_MAX,
+            .client_id = event->client_id, .set = &vhost->http_hooks,
+            .timeout = vhost->http_hooks.timeout, .max_reply = HOOKS_REPLY_MAX,
         };
 
         hooks_queue(serve->hooks, hooks_line_of(line), conf, &call,
@@ -131,17 +131,19 @@ void hooks_tell(struct serve *serve, struct hooks_line **line, struct conf *conf
 }
 
 void hooks_notify_hls(struct serve *serve, struct conf *conf, const struct conf_vhost *vhost,
-                      const struct serve_stream *names, const char *ts_url)
+                      const struct hooks_event *event)
 {
+    const struct serve_stream *names = event->names;
     const struct conf_variable v[] = {
         { "server_id", serve->server_id }, { "service_id", serve->service_id },
         { "app", names->app }, { "stream", names->name }, { "param", names->param },
-        { "ts_url", ts_url },
+        { "ts_url", event->url },
     };
     const struct conf_expand with = { .v = v, .n = sizeof(v) / sizeof(v[0]), .msec = -1 };
     const struct conf_list *urls = urls_of(vhost, HOOKS_HLS_NOTIFY);
     struct hooks_line *line = NULL; /* there is no order between them */
     struct hooks_call call = { .action = HOOKS_HLS_NOTIFY, .set = &vhost->http_hooks,
+                               .client_id = event->client_id,
                                .timeout = CO_SECONDS(NOTIFY_SECONDS),
                                .max_reply = (size_t)vhost->hls.nb_notify };
     char url[4096];

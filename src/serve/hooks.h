@@ -49,10 +49,10 @@ err_t hooks_ask(struct serve *serve, struct hooks_line **line, const struct conf
 void hooks_tell(struct serve *serve, struct hooks_line **line, struct conf *conf,
                 const struct conf_vhost *vhost, enum hooks_action action,
                 const struct hooks_event *event);
-/* on_hls_notify: GET of one of its urls, with [app], [stream], [param], [ts_url], [server_id] and
- * [service_id] filled in. Does not yield. */
+/* on_hls_notify: GET of one of its urls, with [app], [stream], [param], [ts_url] (the event's url),
+ * [server_id] and [service_id] filled in. Does not yield. */
 void hooks_notify_hls(struct serve *serve, struct conf *conf, const struct conf_vhost *vhost,
-                      const struct serve_stream *names, const char *ts_url);
+                      const struct hooks_event *event);
 /* forward.backend: the urls that this stream shall be sent to, malloc'ed as is each of them; none
  * is *n 0. ERR_HOOK_DENIED and the errors of asking. Yields. */
 err_t hooks_ask_forward(struct serve *serve, const struct conf_vhost *vhost,

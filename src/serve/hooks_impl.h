@@ -41,7 +41,7 @@ struct hooks {
 /* One call of one url. */
 struct hooks_call {
     enum hooks_action action;
-    const char *url;
+    const char *url, *client_id; /* whose it is, for the log; NULL: the cid of who calls */
     const void *body; /* NULL: GET */
     size_t size;
     uint64_t number;

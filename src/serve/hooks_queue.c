@@ -228,7 +228,8 @@ void hooks_queue(struct hooks *h, struct hooks_line *line, struct conf *conf,
     job->call.url = url;
     job->call.body = body;
     job->call.attempt = 1;
-    (void)snprintf(job->cid, sizeof(job->cid), "%s", co_cid());
+    job->call.client_id = NULL;
+    (void)snprintf(job->cid, sizeof(job->cid), "%s", call->client_id ? call->client_id : co_cid());
     ref_get(&line->ref);
     line->pending++;
     h->waiting++;

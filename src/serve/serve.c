@@ -1,6 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* serve.c - from the configuration to what live/ wants to know. */
+/* serve.c - the names of a stream, and from the configuration to what live/ wants to know. */
 #include "serve/serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *copy(const char *text)
+{
+    char *made = strdup(text);
+
+    if (!made)
+        abort();
+    return made;
+}
+
+struct serve_stream serve_stream_copy(const struct serve_stream *s)
+{
+    return (struct serve_stream){
+        copy(s->vhost), copy(s->app), copy(s->name), copy(s->param), copy(s->tc_url),
+        copy(s->page_url), copy(s->ip),
+    };
+}
+
+void serve_stream_free(struct serve_stream *s)
+{
+    const char *const texts[] = { s->vhost, s->app, s->name, s->param, s->tc_url, s->page_url,
+                                  s->ip };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        free((void *)(uintptr_t)texts[i]);
+    *s = (struct serve_stream){ 0 };
+}
 
 struct live_settings serve_live_settings(const struct conf *conf, const struct conf_vhost *vhost)
 {

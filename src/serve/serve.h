@@ -22,6 +22,9 @@ struct serve_stream {
     const char *tc_url, *page_url;
     const char *ip;     /* of the publisher */
 };
+/* All strings are the copy's own; serve_stream_free() frees them. */
+struct serve_stream serve_stream_copy(const struct serve_stream *s);
+void serve_stream_free(struct serve_stream *copy); /* zeroed is fine */
 
 struct serve {
     struct conf *conf;    /* the snapshot in force: take a reference to keep it */

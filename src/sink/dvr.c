@@ -77,7 +77,7 @@ void dvrs_begin(struct dvrs *d, const struct conf_vhost *vhost, const struct ser
     s = dvr_stream_new(d, stream, d->serve->conf, set);
     s->next = d->streams;
     d->streams = s;
-    dvr_stream_begin(s, src);
+    dvr_stream_begin(s, stream, src);
 }
 
 unsigned dvrs_count(const struct dvrs *d)

@@ -315,9 +315,12 @@ static void close_done(struct disk_job *job)
     if (job->error)
         log_warn("recording %s stays as %s: %s (%s)", f->path, f->tmp ? f->tmp : "nothing",
                  strerror(job->error), job->what);
-    if (f->closed)
+    if (f->closed) {
         log_trace("recorded %s, %lld ms, %llu bytes", f->path,
                   (long long)(f->newest - f->begin) / 90, (unsigned long long)f->good);
+        sink_tell(&s->teller, s->dvrs->serve, s->conf, HOOKS_DVR,
+                  (struct hooks_event){ .file = f->path });
+    }
     if (j->step == DVR_FAILED && f->closed)
         log_warn("recording %s is not made for seeking: %s", f->path,
                  job->what ? job->what : "no space");

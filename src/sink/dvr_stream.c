@@ -53,16 +53,19 @@ void dvr_stream_unref(struct dvr_stream *s)
     wr_free(&s->block);
     wr_free(&s->header);
     (void)conf_unref(s->conf);
+    sink_teller_fini(&s->teller);
     free(s->vhost);
     free(s->app);
     free(s->stream);
     free(s);
 }
 
-void dvr_stream_begin(struct dvr_stream *s, struct live_source *src)
+void dvr_stream_begin(struct dvr_stream *s, const struct serve_stream *names,
+                      struct live_source *src)
 {
     err_t err;
 
+    sink_teller_set(&s->teller, s->dvrs->serve, names, src);
     s->src = src;
     s->live = true;
     s->dvrs->live++;

@@ -8,6 +8,7 @@
 #include "format/mp4_frag.h"
 #include "live/reader.h"
 #include "sink/dvr.h"
+#include "sink/tell.h"
 
 enum {
     DVR_PATH_MAX = 1024,
@@ -38,6 +39,7 @@ struct dvr_stream {
     struct dvr_stream *next;
     struct dvrs *dvrs;
     char *vhost, *app, *stream;
+    struct sink_teller teller; /* whose recording it is */
     struct conf *conf;       /* with a reference */
     const struct conf_dvr *set;
     struct live_source *src;
@@ -77,7 +79,8 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct serve_stream *nam
                                   struct conf *conf, const struct conf_dvr *set);
 struct dvr_stream *dvr_stream_ref(struct dvr_stream *s);
 void dvr_stream_unref(struct dvr_stream *s);
-void dvr_stream_begin(struct dvr_stream *s, struct live_source *src);
+void dvr_stream_begin(struct dvr_stream *s, const struct serve_stream *names,
+                      struct live_source *src);
 void dvr_stream_end(struct dvr_stream *s);
 
 /* dvr_run.c: packets to blocks */

@@ -68,7 +68,7 @@ void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve
     else
         hls_stream_obey(s, h->serve->conf, set);
     if (s && !s->live)
-        hls_stream_begin(s, src);
+        hls_stream_begin(s, stream, src);
 }
 
 void hls_end(struct hls *h, const struct live_source *src)

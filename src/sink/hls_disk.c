@@ -182,8 +182,20 @@ void hls_disk_list(struct hls_stream *s)
     (void)disk_put(&s->lane, &j->job, true);
 }
 
+static void tell(struct hls_stream *s, const struct hls_segment *seg)
+{
+    char *url = hls_url(s, seg->path), *m3u8_url = hls_url(s, s->m3u8_path);
+
+    sink_tell(&s->teller, s->hls->serve, s->conf, HOOKS_HLS, (struct hooks_event){
+        .file = seg->path, .url = url, .m3u8 = s->m3u8_path, .m3u8_url = m3u8_url,
+        .duration = (double)seg->duration / AV_CLOCK, .seq_no = (int64_t)seg->seq });
+    free(url);
+    free(m3u8_url);
+}
+
 static void segment_written(struct hls_stream *s, struct hls_segment *seg)
 {
+    tell(s, seg);
     seg->on_disk = true;
     if (!s->ll)
         hls_segment_forget(s, seg);

@@ -86,6 +86,15 @@ char *hls_uri(const struct hls_stream *s, const char *path)
     return uri;
 }
 
+char *hls_url(const struct hls_stream *s, const char *path)
+{
+    size_t root = strlen(s->set->path);
+
+    if (*s->set->entry_prefix || strncmp(path, s->set->path, root) != 0)
+        return hls_uri(s, path);
+    return must(strdup(path + root + strspn(path + root, "/")));
+}
+
 /* hls_key_url and then the name of the key; what comes behind a "?" stays behind. */
 static char *key_uri(const struct hls_stream *s, const char *path)
 {

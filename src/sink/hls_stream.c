@@ -114,6 +114,7 @@ void hls_stream_unref(struct hls_stream *s)
     free(s->gone.v);
     free(s->m3u8_path);
     free(s->hint);
+    sink_teller_fini(&s->teller);
     free(s->vhost);
     free(s->app);
     free(s->stream);
@@ -164,10 +165,12 @@ static void is_silent(struct co_timer *t)
     hls_stream_dispose(s, s->set->dispose > 0);
 }
 
-void hls_stream_begin(struct hls_stream *s, struct live_source *src)
+void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
+                      struct live_source *src)
 {
     err_t err;
 
+    sink_teller_set(&s->teller, s->hls->serve, names, src);
     co_timer_cancel(&s->dispose);
     fini_muxers(s);
     init_muxers(s);

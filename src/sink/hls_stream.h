@@ -8,6 +8,7 @@
 #include "format/ts_mux.h"
 #include "live/reader.h"
 #include "sink/hls.h"
+#include "sink/tell.h"
 
 #include <openssl/evp.h>
 
@@ -68,7 +69,8 @@ struct hls_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
     struct hls_stream *next; /* in the registry */
     struct hls *hls;
-    char *vhost, *app, *stream, *param;
+    char *vhost, *app, *stream;
+    struct sink_teller teller; /* whose segments these are */
     char *m3u8_path;             /* on disk */
 
     struct conf *conf;       /* what it obeys, with a reference */
@@ -153,7 +155,8 @@ void hls_stream_obey(struct hls_stream *s, struct conf *conf, const struct conf_
 /* Do these settings put the files elsewhere, or make others of them? */
 bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set);
 /* A publisher begins, and ends. */
-void hls_stream_begin(struct hls_stream *s, struct live_source *src);
+void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
+                      struct live_source *src);
 void hls_stream_end(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
@@ -220,5 +223,8 @@ err_t hls_name(const struct hls_stream *s, const char *folder, const char *text,
                int64_t duration, char *path, size_t size) __attribute__((warn_unused_result));
 /* The url that the playlist has for a file, made of its path. malloc'ed. */
 char *hls_uri(const struct hls_stream *s, const char *path);
+/* The same as others know it: with hls_entry_prefix, or "live/s-1.ts" below the root of the web
+ * server. malloc'ed. */
+char *hls_url(const struct hls_stream *s, const char *path);
 
 #endif

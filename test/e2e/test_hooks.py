@@ -2,12 +2,14 @@
 """Callbacks: a backend of a few lines allows, denies, hangs, dies and kicks."""
 import hashlib
 import hmac
+import os
 import socket
 import time
 
 import pytest
 
 import flv
+import hls
 import httpapi
 from httpapi import Api, Backend
 from procs import free_port, wait_for
@@ -356,6 +358,146 @@ def test_client_that_leaves_while_the_backend_thinks(srs, backend):
     t.start()
     b.wait("on_publish")
     s.stop()  # and the server may end meanwhile
+
+
+# ---- files
+
+
+HLS = "hls {{ enabled on; hls_path {0}/html; hls_fragment 1; hls_ctx off; {1} }}"
+
+
+def of_files(b, action):
+    """What was told of files: without what was sent again."""
+    seen, out = set(), []
+    for e in b.of(action):
+        if e["_headers"]["X-Hook-Id"] not in seen:
+            out.append(e)
+        seen.add(e["_headers"]["X-Hook-Id"])
+    return out
+
+
+@pytest.mark.parametrize("more", ["", "hls_use_fmp4 on;", "hls_m3u8_file [app]/[stream]/x.m3u8; hls_ts_file "
+                                  "[app]/[stream]/[seq].ts; hls_entry_prefix http://cdn/a;"],
+                         ids=["ts", "fmp4", "named"])
+def test_each_segment_is_told(srs, backend, source, tmp_path, more):
+    """In order, when the file is there to be read, with all that says where it is."""
+    there = []
+
+    def answer(e):
+        if e.get("action") == "on_hls":
+            there.append(os.path.getsize(os.path.join(e["cwd"], e["file"])) > 1000)
+        return 0
+    b, api = backend(answer), free_port()
+    s = srs(hooks(b, "on_publish", "on_unpublish", "on_hls") + HLS.format(".", more), httpapi.conf(api))
+    p = s.push(source, "cam?token=7", speed=4, loop=True)
+    b.wait("on_hls", 3, timeout=10)
+    stream = Api(api).stream("cam")
+    p.stop()
+    p.client.close()
+    b.wait("on_unpublish")
+    folder = os.path.join(tmp_path, "html", "live", *(["cam"] if "prefix" in more else []))
+    name = os.path.join(folder, "x.m3u8" if "prefix" in more else "cam.m3u8")
+    assert wait_for(lambda: len(b.of("on_hls")) == len(hls.load(name).segments), 5)
+    got, listed = b.of("on_hls"), hls.load(name).segments
+    end = "m4s" if "fmp4" in more else "ts"
+    assert there and all(there)
+    assert [e["seq_no"] for e in got] == list(range(len(got)))
+    common = {"server_id", "service_id", "action", "client_id", "ip", "vhost", "app"}
+    fields = {"tcUrl", "stream", "param", "duration", "cwd", "file", "url", "m3u8", "m3u8_url", "seq_no",
+              "stream_url", "stream_id", "clients"}
+    publisher = b.of("on_publish")[0]["client_id"]
+    for i, (e, x) in enumerate(zip(got, listed)):
+        assert {k for k in e if k[0] != "_"} == common | fields
+        assert e["client_id"] == publisher and e["ip"] == "127.0.0.1" and e["param"] == "?token=7"
+        assert e["stream"] == "cam" and e["app"] == "live" and e["stream_url"] == "/live/cam"
+        assert e["stream_id"] == stream["id"] and e["tcUrl"] == f"rtmp://127.0.0.1:{s.port}/live"
+        assert abs(e["duration"] - x.duration) < 0.002 and e["cwd"] == str(tmp_path)
+        if "prefix" in more:
+            assert e["file"] == f"./html/live/cam/{i}.ts" and e["m3u8"] == "./html/live/cam/x.m3u8"
+            assert e["url"] == x.uri == f"http://cdn/a/live/cam/{i}.ts"
+            assert e["m3u8_url"] == "http://cdn/a/live/cam/x.m3u8"
+        else:
+            assert e["file"] == f"./html/live/cam-{i}.{end}" and e["url"] == f"live/cam-{i}.{end}"
+            assert e["m3u8"] == "./html/live/cam.m3u8" and e["m3u8_url"] == "live/cam.m3u8"
+
+
+def test_segments_are_notified(srs, backend, source):
+    """on_hls_notify: a GET with its variables, by one of the urls; little of the answer is read."""
+    b = backend(lambda e: b"x" * 3000 if "big" in e["_path"] else (500, "no"))
+    vars = "[server_id]/[service_id]/[app]/[stream]/[ts_url][param]"
+    s = srs(f"http_hooks {{ enabled on; on_hls_notify {b.url('/big/' + vars)} {b.url('/small')}; }}"
+            + HLS.format(".", "hls_nb_notify 20;"))
+    s.push(source, "cam?k=v", speed=4, loop=True)
+    assert wait_for(lambda: len(b.events) >= 4, 10)
+    paths = [e["_path"] for e in b.events]
+    assert {e["_method"] for e in b.events} == {"GET"} and not b.events[0]["_raw"]
+    assert {"/small"} < set(paths), "both urls have their turn"
+    big = next(x for x in paths if x.startswith("/big/"))
+    parts = big.split("/")
+    assert parts[2].startswith("vid-") and len(parts[3]) == 8, big
+    assert big.split("/", 4)[4].startswith("live/cam/live/cam-") and big.endswith(".ts?k=v"), big
+    assert s.wait_log(r"on_hls_notify ok, url=.*/big/.*status=200, response=x{20},", 5)
+
+
+def test_each_recording_is_told(srs, backend, source, tmp_path):
+    sizes = {}
+
+    def answer(e):
+        if e.get("action") == "on_dvr":
+            sizes[e["file"]] = os.path.getsize(os.path.join(e["cwd"], e["file"]))
+        return 0
+    b = backend(answer)
+    s = srs(hooks(b, "on_publish", "on_unpublish", "on_dvr") +
+            "dvr { enabled on; dvr_plan segment; dvr_duration 2; dvr_path ./rec/[app]-[stream]-[timestamp].mp4; }")
+    p = s.push(flv.cut(source, 6000), "cam?x=y", speed=4)
+    p.join(10)
+    p.stop()
+    p.client.close()
+    b.wait("on_unpublish")
+    b.wait("on_dvr", 3)
+    assert wait_for(lambda: not [f for f in os.listdir(tmp_path / "rec") if f.endswith("tmp")], 5)
+    files = sorted("./rec/" + f for f in os.listdir(tmp_path / "rec"))
+    assert wait_for(lambda: [e["file"] for e in b.of("on_dvr")] == files, 5), (b.of("on_dvr"), files)
+    assert all(sizes[f] > 10000 for f in files[:3])
+    for e in b.of("on_dvr"):
+        assert {k for k in e if k[0] != "_"} == {
+            "server_id", "service_id", "action", "client_id", "ip", "vhost", "app", "tcUrl", "stream",
+            "param", "cwd", "file", "stream_url", "stream_id", "clients"}
+        assert e["client_id"] == b.of("on_publish")[0]["client_id"] and e["param"] == "?x=y"
+        assert e["stream"] == "cam" and e["cwd"] == str(tmp_path)
+
+
+def test_told_again_in_order(srs, backend, source):
+    """What a backend did not take is sent again before the next segment is told."""
+    failed = []
+
+    def answer(e):
+        if e.get("seq_no") == 1 and len(failed) < 2:
+            failed.append(e["_headers"]["X-Hook-Attempt"])
+            return (503, "busy")
+        return 0
+    b = backend(answer)
+    s = srs(hooks(b, "on_hls") + HLS.format(".", ""))
+    s.push(source, "cam", speed=4, loop=True)
+    assert wait_for(lambda: len(of_files(b, "on_hls")) >= 4, 15)
+    assert [e["seq_no"] for e in b.of("on_hls")][:5] == [0, 1, 1, 1, 2] and failed == ["1", "2"]
+
+
+def test_files_do_not_wait_for_a_backend(srs, backend, source, tmp_path):
+    """It hangs: segments and recordings come as if it were not there, and what waits is bounded."""
+    b = backend(lambda e: 30.0)
+    s = srs(hooks(b, "on_hls", "on_dvr", extra=f"on_hls_notify {b.url()};") + HLS.format(".", "") +
+            "dvr { enabled on; dvr_plan segment; dvr_duration 2; dvr_path ./rec/[timestamp].flv; }",
+            "limits { hooks_queue 6; }")
+    v = s.watch("cam")
+    s.push(source, "cam", speed=4, loop=True)
+    path = str(tmp_path / "html" / "live" / "cam.m3u8")
+    assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) >= 7, 15)
+    assert len([f for f in os.listdir(tmp_path / "rec") if f.endswith(".flv")]) >= 2
+    assert s.wait_log("callbacks dropped", 5)
+    n = len(v.tags)
+    assert v.wait(lambda got: len(got) > n + 20, 5)
+    s.stop(timeout=9)
 
 
 @pytest.mark.long

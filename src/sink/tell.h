@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* tell.h - tell a backend what became of a stream: files that were closed.
+ *
+ * Files are done when helper threads say so, often after their publisher left. So a sink keeps with
+ * each of its streams whose it was, and tells by this; it never waits for a backend.
+ */
+#ifndef SINK_TELL_H
+#define SINK_TELL_H
+
+#include "serve/hooks.h"
+#include "serve/roster.h"
+
+struct sink_teller {
+    struct serve_stream names; /* its own */
+    char client_id[ROSTER_ID_SIZE];
+    struct hooks_line *line;   /* so what it tells comes in order */
+};
+
+/* A publisher begins: the names are copied; the client is the stream's publisher, else the
+ * coroutine that calls. Zeroed before the first time; again for the next publisher. */
+void sink_teller_set(struct sink_teller *t, struct serve *serve, const struct serve_stream *names,
+                     struct live_source *src);
+void sink_teller_fini(struct sink_teller *t);
+
+/* The event without its names and its client. What a backend is told is what the vhost says now;
+ * `conf` is for a vhost that is gone. HLS is told by on_hls_notify, too. Does not yield. */
+void sink_tell(struct sink_teller *t, struct serve *serve, struct conf *conf,
+               enum hooks_action action, struct hooks_event event);
+
+#endif
