@@ -152,7 +152,7 @@ err_t listeners_open(struct listeners *l, const struct listeners_want *wanted, s
 
     for (struct listener *one = l->list; one; one = one->next)
         one->found = 0;
-    for (size_t i = n; i-- > 0 && !err;) /* RTMP last: who has waited for it finds the others open */
+    for (size_t i = n; i-- > 0 && !err;) /* RTMP last: who finds it open finds all open */
         err = open_wanted(l, &wanted[i]);
     while (err && l->list != old)
         close_at(&l->list);

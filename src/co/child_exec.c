@@ -76,11 +76,11 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_born(void *ar
 {
     struct birth *b = arg;
     const struct child_exec *x = b->x;
-    static const unsigned long usual[4]; /* the kernel's struct sigaction: SIG_DFL, no flags, no mask */
+    static const unsigned long usual[4]; /* the kernel's struct sigaction: SIG_DFL, no flags */
     sigset_t none;
 
-    /* Not by sigaction(): the C library keeps the signals of its threads to itself, and one that came
-     * to us ignored would stay so. */
+    /* Not by sigaction(): the C library keeps the signals of its threads to itself, and one that
+     * came to us ignored would stay so. */
     for (int sig = 1; sig < _NSIG; sig++)
         (void)syscall(SYS_rt_sigaction, sig, usual, NULL, sizeof(usual[0]));
     (void)setpgid(0, 0);
