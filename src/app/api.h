@@ -79,9 +79,9 @@ extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], 
 /* Of builds for profilers; may be none. */
 extern const struct api_row *const api_rows_tools;
 extern const size_t api_rows_tools_n;
-extern const struct api_row api_rows_beside[];
+extern const struct api_row api_rows_beside[], api_rows_doctor[];
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
-extern const size_t api_rows_beside_n;
+extern const size_t api_rows_beside_n, api_rows_doctor_n;
 
 /* What summaries show, as the member "data"; also for the heartbeat. */
 void api_put_summaries(struct jput *j, const struct api_parts *of);

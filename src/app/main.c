@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the command line, and what it asks for. */
+#include "app/doctor/command.h"
 #include "app/options.h"
 #include "app/process.h"
 #include "app/version.h"
@@ -32,6 +33,8 @@ int main(int argc, char **argv)
         printf("%s\n", VERSION_SIGNATURE);
     else if (o.help)
         options_help(stdout, argv[0]);
+    else if (o.doctor)
+        return doctor_command(&o);
     else if (o.test)
         return process_test(&o);
     else

@@ -19,6 +19,8 @@ static const struct option {
       "Test the configuration file of -c, and exit." },
     { "e", NULL, offsetof(struct options, env_only), false, "-e",
       "No file: all settings from the environment, SRS_LISTEN and so on." },
+    { "", "doctor", offsetof(struct options, doctor), false, "--doctor",
+      "Look whether the machine suits it, say what to change, and exit." },
     { "vV", "version", offsetof(struct options, version), true, "-v, -V, --version",
       "Print the version, and exit." },
     { "gG", NULL, offsetof(struct options, signature), true, "-g, -G",
@@ -110,8 +112,8 @@ void options_from_env(struct options *o, const char *(*get)(const char *name))
 
 void options_help(FILE *to, const char *program)
 {
-    fprintf(to, "%s, a media server.\nUsage: %s <-h|-v|-g|-e|[-t] -c FILE>\n", VERSION_SIGNATURE,
-            program);
+    fprintf(to, "%s, a media server.\nUsage: %s <-h|-v|-g|-e|[-t|--doctor] -c FILE>\n",
+            VERSION_SIGNATURE, program);
     for (size_t i = 0; i < OPTIONS; i++)
         fprintf(to, "    %-20s %s\n", table[i].usage, table[i].help);
     fprintf(to,

@@ -14,6 +14,7 @@ struct options {
     bool help;         /* also for an argument without a dash */
     bool version, signature;
     bool test;         /* only test the configuration */
+    bool doctor;       /* only look whether the machine suits it */
     bool env_only;     /* no file: everything from the environment */
 };
 

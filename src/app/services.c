@@ -59,6 +59,11 @@ const char *services_name(enum service service)
     return services[service].name;
 }
 
+const struct conf_tls *services_tls_of(const struct conf *c, enum service service)
+{
+    return services[service].tls == NOWHERE ? NULL : at(c, services[service].tls);
+}
+
 size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES])
 {
     size_t n = 0;

@@ -28,5 +28,7 @@ void services_tls_free(struct services_tls *t);
 void services_tls_refresh(struct services_tls *t);
 
 const char *services_name(enum service service);
+/* The settings of TLS of a service; NULL when it is plain. */
+const struct conf_tls *services_tls_of(const struct conf *c, enum service service);
 
 #endif

@@ -29,6 +29,9 @@ static const struct {
     { "-tca.conf", ERR_OK, { .conf = "a.conf", .test = true } },
     { "-e", ERR_OK, { .env_only = true } },
     { "-et", ERR_OK, { .env_only = true, .test = true } },
+    { "-c a.conf --doctor", ERR_OK, { .conf = "a.conf", .doctor = true } },
+    { "--doctor -e", ERR_OK, { .env_only = true, .doctor = true } },
+    { "--doctors", ERR_CONF, { 0 } },
     { "-v", ERR_OK, { .version = true } },
     { "-V", ERR_OK, { .version = true } },
     { "--version", ERR_OK, { .version = true } },
@@ -53,6 +56,7 @@ static void same(const struct options *got, const struct options *want)
     assert_int_equal(got->version, want->version);
     assert_int_equal(got->signature, want->signature);
     assert_int_equal(got->test, want->test);
+    assert_int_equal(got->doctor, want->doctor);
     assert_int_equal(got->env_only, want->env_only);
     assert_int_equal(got->conf != NULL, want->conf != NULL);
     if (want->conf)
@@ -117,7 +121,8 @@ static void test_environment(void **state)
 
 static void test_help_names_every_option(void **state)
 {
-    static const char *const words[] = { "-c FILE", "-t", "-e", "--version", "-g", "--help" };
+    static const char *const words[] = { "-c FILE", "-t", "-e", "--version", "-g", "--help",
+                                         "--doctor" };
     char text[4096] = { 0 };
     FILE *f = fmemopen(text, sizeof(text) - 1, "w");
 

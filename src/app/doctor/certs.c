@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* certs.c - certificates: there, of their key, valid today and for some time. */
+#include "app/doctor/plan.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SOON_DAYS = 21 };
+
+static void cannot_open(struct doctor_plan *p, const struct doctor_tls *t, const char *path)
+{
+    doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s: %s", path, strerror(errno));
+    if (errno == EACCES)
+        doctor_advise(&p->report, "let the user of the server read it: chmod 640, chgrp");
+    else
+        doctor_advise(&p->report, "to try: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:"
+                      "P-256 -nodes -days 365 -subj /CN=localhost -keyout %s -out %s", t->key,
+                      t->cert);
+}
+
+static X509 *read_cert(struct doctor_plan *p, const struct doctor_tls *t)
+{
+    FILE *f = fopen(t->cert, "re");
+    X509 *x = NULL;
+
+    if (!f) {
+        cannot_open(p, t, t->cert);
+        return NULL;
+    }
+    x = PEM_read_X509(f, NULL, NULL, NULL);
+    (void)fclose(f);
+    if (!x) {
+        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s has no certificate in it",
+                   t->cert);
+        doctor_advise(&p->report, "it takes a PEM file, -----BEGIN CERTIFICATE-----");
+    }
+    return x;
+}
+
+/* Keys with a passphrase are none: nobody is there to say it. */
+static int no_passphrase(char *buf, int size, int writing, void *arg)
+{
+    (void)buf;
+    (void)size;
+    (void)writing;
+    (void)arg;
+    return -1;
+}
+
+static bool key_fits(struct doctor_plan *p, const struct doctor_tls *t, X509 *x)
+{
+    FILE *f = fopen(t->key, "re");
+    EVP_PKEY *key;
+    bool fits;
+
+    if (!f) {
+        cannot_open(p, t, t->key);
+        return false;
+    }
+    key = PEM_read_PrivateKey(f, NULL, no_passphrase, NULL);
+    (void)fclose(f);
+    fits = key && X509_check_private_key(x, key) == 1;
+    if (!key) {
+        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s has no key in it, or one "
+                   "with a passphrase", t->key);
+        doctor_advise(&p->report, "openssl pkey -in %s -out plain.key", t->key);
+    } else if (!fits) {
+        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s is the key of another "
+                   "certificate than %s", t->key, t->cert);
+        doctor_advise(&p->report, "give key and cert of one issue");
+    }
+    EVP_PKEY_free(key);
+    return fits;
+}
+
+static void name_of(X509 *x, char *buf, size_t size)
+{
+    if (X509_NAME_get_text_by_NID(X509_get_subject_name(x), NID_commonName, buf, (int)size) < 0)
+        (void)snprintf(buf, size, "no name");
+    for (char *c = buf; *c; c++) { /* it goes to a terminal */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    }
+}
+
+/* Days from now; negative is past. */
+static int days_to(const ASN1_TIME *t, int *seconds)
+{
+    int days = 0;
+
+    *seconds = 0;
+    (void)ASN1_TIME_diff(&days, seconds, NULL, t);
+    return days;
+}
+
+static void dates(struct doctor_plan *p, const struct doctor_tls *t, X509 *x)
+{
+    int left_s, since_s, left = days_to(X509_get0_notAfter(x), &left_s);
+    int since = days_to(X509_get0_notBefore(x), &since_s);
+    bool own = X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
+    char name[80];
+
+    name_of(x, name, sizeof(name));
+    if (since > 0 || since_s > 0) {
+        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s (%s) begins in %d days",
+                   t->cert, name, since);
+        doctor_advise(&p->report, "is the clock right? date -u");
+    } else if (left < 0 || left_s < 0) {
+        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s (%s) ended %d days ago",
+                   t->cert, name, -left);
+        doctor_advise(&p->report, "renew it; the server takes the new files by itself");
+    } else if (left < SOON_DAYS) {
+        doctor_add(&p->report, DOCTOR_WARN, "certificate", t->where, "%s (%s) ends in %d days",
+                   t->cert, name, left);
+        doctor_advise(&p->report, "renew it; the server takes the new files by itself");
+    } else {
+        doctor_add(&p->report, own ? DOCTOR_WARN : DOCTOR_OK, "certificate", t->where,
+                   "%s (%s) ends in %d days%s", t->cert, name, left,
+                   own ? ", signed by itself: browsers refuse it" : "");
+        if (own)
+            doctor_advise(&p->report, "for the public get one of an authority: certbot certonly");
+    }
+}
+
+static void key_mode(struct doctor_plan *p, const struct doctor_tls *t)
+{
+    struct stat st;
+
+    if (stat(t->key, &st) < 0 || !(st.st_mode & S_IROTH))
+        return;
+    doctor_add(&p->report, DOCTOR_WARN, "certificate", t->where, "everybody may read the key %s",
+               t->key);
+    doctor_advise(&p->report, "chmod 640 %s", t->key);
+}
+
+void doctor_look_certs(struct doctor_plan *p)
+{
+    for (size_t i = 0; i < p->tls_n; i++) {
+        X509 *x = read_cert(p, &p->tls[i]);
+
+        if (x && key_fits(p, &p->tls[i], x)) {
+            dates(p, &p->tls[i], x);
+            key_mode(p, &p->tls[i]);
+        }
+        X509_free(x);
+        ERR_clear_error();
+    }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* command.h - `srs -c FILE --doctor`. */
+#ifndef APP_DOCTOR_COMMAND_H
+#define APP_DOCTOR_COMMAND_H
+
+#include "app/options.h"
+
+/* Look, say on stdout what there is; gives the exit code: 1 if something is wrong. */
+int doctor_command(const struct options *o);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* paths.c - may we write and read what the configuration names, and is there room? */
+#include "app/doctor/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define LITTLE ((int64_t)1 << 30)  /* bytes: a warning */
+#define NOTHING ((int64_t)64 << 20) /* as good as full */
+
+static bool may(const char *path, int mode)
+{
+    return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
+}
+
+static char *copy(const char *text)
+{
+    char *out = strdup(text);
+
+    if (!out)
+        abort();
+    return out;
+}
+
+/* The folder that a path is in. Frees it; malloc'ed. */
+static char *above(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash) {
+        free(path);
+        return copy(".");
+    }
+    slash[slash == path] = '\0';
+    return path;
+}
+
+/* The nearest folder above a path that is there. malloc'ed. */
+static char *nearest(const char *path)
+{
+    char *out = copy(*path ? path : ".");
+    struct stat st;
+
+    while (stat(out, &st) < 0 && strcmp(out, ".") != 0 && strcmp(out, "/") != 0)
+        out = above(out);
+    return out;
+}
+
+/* True if a row was added: not enough. */
+static bool no_room(struct doctor_plan *p, const struct doctor_path *one, const char *folder)
+{
+    struct statvfs v;
+    int64_t room, all;
+    char text[16];
+    bool none, few;
+
+    if (statvfs(folder, &v) < 0)
+        return false;
+    room = (int64_t)v.f_bavail * (int64_t)v.f_frsize;
+    all = (int64_t)v.f_blocks * (int64_t)v.f_frsize;
+    none = room < NOTHING || (v.f_files > 0 && v.f_favail == 0);
+    few = room < LITTLE || room < all / 20;
+    if (all == 0 || (!none && !few))
+        return false;
+    doctor_add(&p->report, none ? DOCTOR_FAIL : DOCTOR_WARN, "path", one->directive,
+               "%s: %s left on its disk%s", one->path, doctor_bytes(room, text),
+               v.f_files > 0 && v.f_favail == 0 ? ", and no inodes" : "");
+    doctor_advise(&p->report, "make room (du -xh --max-depth=1 %s), or %s on another disk",
+                  folder, one->directive);
+    return true;
+}
+
+static void refused(struct doctor_plan *p, const struct doctor_path *one, const char *folder)
+{
+    doctor_add(&p->report, DOCTOR_FAIL, "path", one->directive, "%s: user %d may not write to %s",
+               one->path, (int)geteuid(), folder);
+    if (errno == EROFS)
+        doctor_advise(&p->report, "it is on a disk that is mounted read-only; in a unit of "
+                      "systemd ReadWritePaths=%s", folder);
+    else
+        doctor_advise(&p->report, "chown it to the user of the server, or %s elsewhere",
+                      one->directive);
+}
+
+/* True if a row was added: there is no such folder. */
+static bool no_folder(struct doctor_plan *p, const struct doctor_path *one, const char *folder,
+                      const char *there)
+{
+    struct stat st;
+
+    if (one->kind == DOCTOR_FILE && strcmp(folder, there) != 0) {
+        doctor_add(&p->report, DOCTOR_FAIL, "path", one->directive, "%s: there is no folder %s",
+                   one->path, folder);
+        doctor_advise(&p->report, "mkdir -p %s", folder);
+        return true;
+    }
+    if (stat(there, &st) < 0 || S_ISDIR(st.st_mode))
+        return false;
+    doctor_add(&p->report, DOCTOR_FAIL, "path", one->directive, "%s: %s is no folder", one->path,
+               there);
+    doctor_advise(&p->report, "move it away, or %s elsewhere", one->directive);
+    return true;
+}
+
+/* True if a row was added: we may not. */
+static bool no_right(struct doctor_plan *p, const struct doctor_path *one, const char *there)
+{
+    const char *what = one->kind == DOCTOR_FILE && access(one->path, F_OK) == 0 &&
+                       !may(one->path, W_OK) ? one->path : NULL;
+
+    if (!what && !may(there, W_OK | X_OK))
+        what = there;
+    if (what)
+        refused(p, one, what);
+    return what != NULL;
+}
+
+static void writes(struct doctor_plan *p, const struct doctor_path *one)
+{
+    char *folder = copy(one->path), *there;
+    struct statvfs v = { 0 };
+    char text[16];
+
+    if (one->kind == DOCTOR_FILE)
+        folder = above(folder);
+    there = nearest(folder);
+    if (!no_folder(p, one, folder, there) && !no_right(p, one, there) &&
+        !no_room(p, one, there)) {
+        (void)statvfs(there, &v);
+        doctor_add(&p->report, DOCTOR_OK, "path", one->directive, "%s: writable%s, %s free",
+                   one->path, strcmp(there, folder) == 0 ? "" : " when it is made",
+                   doctor_bytes((int64_t)v.f_bavail * (int64_t)v.f_frsize, text));
+    }
+    free(there);
+    free(folder);
+}
+
+static void reads(struct doctor_plan *p, const struct doctor_path *one)
+{
+    struct stat st;
+    bool there = stat(one->path, &st) == 0;
+
+    if (there && may(one->path, S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK)) {
+        doctor_add(&p->report, DOCTOR_OK, "path", one->directive, "%s: readable", one->path);
+        return;
+    }
+    /* of a folder of files there may be none yet */
+    doctor_add(&p->report, strstr(one->directive, "dir") && !there ? DOCTOR_WARN : DOCTOR_FAIL,
+               "path", one->directive, "%s: %s", one->path,
+               there ? strerror(errno) : "it is not there");
+    if (there)
+        doctor_advise(&p->report, "let the user of the server read it");
+    else
+        doctor_advise(&p->report, strstr(one->directive, "dir") ? "mkdir -p %s"
+                                                                : "put it there: %s", one->path);
+}
+
+void doctor_look_paths(struct doctor_plan *p)
+{
+    for (size_t i = 0; i < p->path_n; i++) {
+        if (p->path[i].kind == DOCTOR_READ)
+            reads(p, &p->path[i]);
+        else
+            writes(p, &p->path[i]);
+    }
+}

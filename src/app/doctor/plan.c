@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c - what of a configuration depends on the machine. */
+#include "app/doctor/plan.h"
+
+#include "app/machine.h"
+#include "app/services.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(const char *text)
+{
+    char *out = strdup(text);
+
+    if (!out)
+        abort();
+    return out;
+}
+
+/* Room for one more of an array. */
+static void *more(void *array, size_t *n, size_t size)
+{
+    char *v = realloc(array, (*n + 1) * size);
+
+    if (!v)
+        abort();
+    memset(v + *n * size, 0, size);
+    (*n)++;
+    return v;
+}
+
+#define MORE(p, what) ((p)->what = more((p)->what, &(p)->what##_n, sizeof(*(p)->what)), \
+                       &(p)->what[(p)->what##_n - 1])
+
+/* ---- ports */
+
+static bool overlap(const char *a, const char *b)
+{
+    return !*a || !*b || strcmp(a, b) == 0;
+}
+
+static void append(char **to, const char *name)
+{
+    char *both;
+
+    if (asprintf(&both, "%s, %s", *to, name) < 0)
+        abort();
+    free(*to);
+    *to = both;
+}
+
+static void add_port(struct doctor_plan *p, const struct conf_endpoint *e, int family,
+                     const char *name)
+{
+    struct doctor_port *port;
+
+    for (size_t i = 0; i < p->port_n; i++) {
+        port = &p->port[i];
+        if (port->port != e->port || !overlap(port->host, e->host))
+            continue;
+        port->clash |= port->family != family;
+        if (port->clash || strcmp(port->host, e->host) == 0) {
+            append(&port->names, name);
+            return;
+        }
+    }
+    port = MORE(p, port);
+    *port = (struct doctor_port){ .host = copy(e->host), .port = e->port, .names = copy(name),
+                                  .family = family };
+}
+
+static void add_tls(struct doctor_plan *p, const char *where, const char *cert, const char *key)
+{
+    struct doctor_tls *tls;
+
+    for (size_t i = 0; i < p->tls_n; i++) {
+        if (strcmp(p->tls[i].cert, cert) == 0 && strcmp(p->tls[i].key, key) == 0) {
+            append(&p->tls[i].where, where);
+            return;
+        }
+    }
+    tls = MORE(p, tls);
+    *tls = (struct doctor_tls){ copy(where), copy(cert), copy(key) };
+}
+
+static void add_services(struct doctor_plan *p, const struct conf *c)
+{
+    struct listeners_want want[SERVICES];
+    size_t n = services_wanted(c, want);
+
+    for (size_t i = 0; i < n; i++) {
+        enum service service = (enum service)__builtin_ctz(want[i].services);
+        const struct conf_tls *tls = services_tls_of(c, service);
+
+        for (size_t k = 0; k < want[i].endpoints->n; k++)
+            add_port(p, &want[i].endpoints->v[k], want[i].family, services_name(service));
+        if (!tls)
+            continue;
+        add_tls(p, services_name(service), tls->cert, tls->key);
+        for (size_t k = 0; k < tls->certificate.n; k++)
+            add_tls(p, tls->certificate.v[k].name, tls->certificate.v[k].cert,
+                    tls->certificate.v[k].key);
+    }
+}
+
+/* ---- paths */
+
+/* The folder that is made of a template: of "a/b/[app]/x.flv" it is "a/b". */
+static char *fixed(const char *template, bool file)
+{
+    char *out = copy(template), *end = strchr(out, '[');
+
+    if (end)
+        *end = '\0';
+    if (!end && !file)
+        return out;
+    end = strrchr(out, '/');
+    if (!end) {
+        free(out);
+        return copy(".");
+    }
+    end[end == out] = '\0';
+    return out;
+}
+
+static void add_path(struct doctor_plan *p, enum doctor_path_kind kind, const char *directive,
+                     const char *path)
+{
+    struct doctor_path *one;
+
+    for (size_t i = 0; i < p->path_n; i++) {
+        if (p->path[i].kind == kind && strcmp(p->path[i].path, path) == 0)
+            return;
+    }
+    one = MORE(p, path);
+    *one = (struct doctor_path){ kind, copy(directive), copy(path) };
+}
+
+static void add_template(struct doctor_plan *p, const char *directive, const char *template,
+                         bool file)
+{
+    char *path = fixed(template, file);
+
+    add_path(p, DOCTOR_FOLDER, directive, path);
+    free(path);
+}
+
+static bool ends(const char *text, const char *with)
+{
+    size_t n = strlen(text), m = strlen(with);
+
+    return n >= m && strcmp(text + n - m, with) == 0;
+}
+
+static void add_vhost_paths(struct doctor_plan *p, const struct conf_vhost *v)
+{
+    bool file = ends(v->dvr.path, ".flv") || ends(v->dvr.path, ".mp4");
+
+    if (v->hls.enabled)
+        add_template(p, "hls_path", v->hls.path, false);
+    if (v->hls.enabled && v->hls.keys)
+        add_template(p, "hls_key_file_path", v->hls.key_file_path, false);
+    if (v->dvr.enabled)
+        add_template(p, "dvr_path", v->dvr.path, file);
+    if (v->http_static.enabled)
+        add_path(p, DOCTOR_READ, "http_static.dir", v->http_static.dir);
+    if (v->http_hooks.enabled && v->http_hooks.tls_verify && *v->http_hooks.tls_ca)
+        add_path(p, DOCTOR_READ, "http_hooks.tls_ca", v->http_hooks.tls_ca);
+    if (v->forward.enabled && v->forward.tls_verify && *v->forward.tls_ca)
+        add_path(p, DOCTOR_READ, "forward.tls_ca", v->forward.tls_ca);
+}
+
+static void add_paths(struct doctor_plan *p, const struct conf *c)
+{
+    if (c->srs_log_tank == CONF_TANK_FILE)
+        add_path(p, DOCTOR_FILE, "srs_log_file", c->srs_log_file);
+    add_path(p, DOCTOR_FILE, "pid", c->pid);
+    if (c->http_server.enabled)
+        add_path(p, DOCTOR_READ, "http_server.dir", c->http_server.dir);
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        if (c->vhost.v[i].enabled)
+            add_vhost_paths(p, &c->vhost.v[i]);
+    }
+    if (p->program_n && *c->ff_log_dir && strcmp(c->ff_log_dir, "/dev/null") != 0)
+        add_path(p, DOCTOR_FOLDER, "ff_log_dir", c->ff_log_dir);
+}
+
+/* ---- programs */
+
+static struct doctor_program *add_program(struct doctor_plan *p, const char *directive,
+                                          const char *path, bool ffmpeg)
+{
+    struct doctor_program *one;
+
+    for (size_t i = 0; i < p->program_n; i++) {
+        if (strcmp(p->program[i].path, path) == 0 && p->program[i].ffmpeg == ffmpeg)
+            return &p->program[i];
+    }
+    one = MORE(p, program);
+    *one = (struct doctor_program){ .directive = copy(directive), .path = copy(path),
+                                    .ffmpeg = ffmpeg };
+    return one;
+}
+
+static void add_codec(struct doctor_program *one, const char *codec)
+{
+    char **to;
+
+    if (!*codec || strcmp(codec, "copy") == 0 || strcmp(codec, "vn") == 0 ||
+        strcmp(codec, "an") == 0)
+        return;
+    for (size_t i = 0; i < one->codec_n; i++) {
+        if (strcmp(one->codecs[i], codec) == 0)
+            return;
+    }
+    to = one->codecs = more(one->codecs, &one->codec_n, sizeof(*one->codecs));
+    to[one->codec_n - 1] = copy(codec);
+}
+
+static void add_engines(struct doctor_program *one, const struct conf_engines *engines)
+{
+    for (size_t i = 0; i < engines->n; i++) {
+        if (!engines->v[i].enabled)
+            continue; /* of an ingest: it copies */
+        add_codec(one, engines->v[i].vcodec);
+        add_codec(one, engines->v[i].acodec);
+    }
+}
+
+static const char *ffmpeg_of(const char *path)
+{
+    return *path ? path : "ffmpeg";
+}
+
+static void add_programs(struct doctor_plan *p, const struct conf_vhost *v)
+{
+    for (size_t i = 0; i < v->transcode.n; i++) {
+        const struct conf_transcode *t = &v->transcode.v[i];
+
+        if (t->enabled)
+            add_engines(add_program(p, "transcode", ffmpeg_of(t->ffmpeg), true), &t->engine);
+    }
+    for (size_t i = 0; i < v->ingest.n; i++) {
+        const struct conf_ingest *in = &v->ingest.v[i];
+
+        if (!in->enabled)
+            continue;
+        add_engines(add_program(p, "ingest", ffmpeg_of(in->ffmpeg), true), &in->engine);
+        if (in->input.type == CONF_INGEST_FILE && *in->input.url && !strstr(in->input.url, "://"))
+            add_path(p, DOCTOR_READ, "ingest input", in->input.url);
+    }
+    for (size_t i = 0; v->exec.enabled && i < v->exec.publish.n; i++) {
+        if (v->exec.publish.v[i].n > 0)
+            (void)add_program(p, "exec", v->exec.publish.v[i].v[0], false);
+    }
+}
+
+/* ---- the whole */
+
+struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_how *how)
+{
+    struct doctor_plan *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        abort();
+    (void)snprintf(p->root, sizeof(p->root), "%s", how->root ? how->root : "");
+    p->serving = how->serving;
+    p->udp = c->rtc_server.enabled || c->srt_server.enabled;
+    p->connections = c->max_connections;
+    p->pid_file = copy(c->pid);
+    if (getrlimit(RLIMIT_NOFILE, &p->files) < 0)
+        p->files = (struct rlimit){ 0, 0 };
+    if (getrlimit(RLIMIT_CORE, &p->core) < 0)
+        p->core = (struct rlimit){ 0, 0 };
+    add_services(p, c);
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        if (c->vhost.v[i].enabled)
+            add_programs(p, &c->vhost.v[i]);
+    }
+    add_paths(p, c);
+    return p;
+}
+
+static void free_program(struct doctor_program *one)
+{
+    for (size_t i = 0; i < one->codec_n; i++)
+        free(one->codecs[i]);
+    free(one->codecs);
+    free(one->directive);
+    free(one->path);
+    free(one->found);
+}
+
+void doctor_plan_free(void *plan)
+{
+    struct doctor_plan *p = plan;
+
+    for (size_t i = 0; i < p->port_n; i++) {
+        free(p->port[i].host);
+        free(p->port[i].names);
+    }
+    for (size_t i = 0; i < p->tls_n; i++) {
+        free(p->tls[i].where);
+        free(p->tls[i].cert);
+        free(p->tls[i].key);
+    }
+    for (size_t i = 0; i < p->path_n; i++) {
+        free(p->path[i].directive);
+        free(p->path[i].path);
+    }
+    for (size_t i = 0; i < p->program_n; i++)
+        free_program(&p->program[i]);
+    free(p->port);
+    free(p->tls);
+    free(p->path);
+    free(p->program);
+    free(p->pid_file);
+    doctor_report_free(&p->report);
+    free(p);
+}
+
+/* ---- reading */
+
+bool doctor_file(struct doctor_plan *p, const char *path)
+{
+    char whole[512];
+
+    (void)snprintf(whole, sizeof(whole), "%s%s", p->root, path);
+    return machine_file(whole, p->text, sizeof(p->text)) > 0;
+}
+
+int64_t doctor_number(struct doctor_plan *p, const char *path, int64_t otherwise)
+{
+    char *end;
+    int64_t v;
+
+    if (!doctor_file(p, path))
+        return otherwise;
+    v = strtoll(p->text, &end, 10);
+    return end == p->text ? otherwise : v;
+}
+
+const char *doctor_bytes(int64_t n, char buf[16])
+{
+    static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB", "PB" };
+    double v = (double)n;
+    size_t i = 0;
+
+    for (; v >= 1000 && i + 1 < sizeof(units) / sizeof(units[0]); i++)
+        v /= 1024;
+    (void)snprintf(buf, 16, v < 10 && i > 0 ? "%.1f %s" : "%.0f %s", v, units[i]);
+    return buf;
+}

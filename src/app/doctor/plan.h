@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.h - what the doctor looks at: copies, so that a helper thread may use them. For
+ * app/doctor alone.
+ *
+ * Functions named doctor_look_* run on that thread: plain C, no coroutines, no err_t, no log.
+ */
+#ifndef APP_DOCTOR_PLAN_H
+#define APP_DOCTOR_PLAN_H
+
+#include "app/doctor/doctor.h"
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum { DOCTOR_TEXT = 16 * 1024 };
+
+struct doctor_port {
+    char *host;  /* "": any address */
+    int port;
+    char *names; /* of its services: "http, api" */
+    int family;  /* those of one family may share a port */
+    bool clash;  /* it is written for another family too */
+};
+
+struct doctor_tls {
+    char *where; /* "rtmps" */
+    char *cert, *key;
+};
+
+enum doctor_path_kind {
+    DOCTOR_FILE,   /* a file that we write; its folder must be there */
+    DOCTOR_FOLDER, /* a folder that we write to; it is made when it is missing */
+    DOCTOR_READ,   /* a file or folder that we read */
+};
+
+struct doctor_path {
+    enum doctor_path_kind kind;
+    char *directive, *path;
+};
+
+struct doctor_program {
+    char *directive; /* "transcode", "ingest", "exec" */
+    char *path;      /* as written, "" for ffmpeg */
+    char *found;     /* what runs; NULL: there is none */
+    bool ffmpeg;
+    char **codecs;
+    size_t codec_n;
+};
+
+struct doctor_plan {
+    struct doctor_report report; /* the rows so far */
+    char root[256];
+    bool serving, udp;
+    long connections;
+    char *pid_file;
+    struct rlimit files, core;
+    struct doctor_port *port;
+    struct doctor_tls *tls;
+    struct doctor_path *path;
+    struct doctor_program *program;
+    size_t port_n, tls_n, path_n, program_n;
+    char text[DOCTOR_TEXT]; /* the file that is being read */
+};
+
+/* Does not block. */
+struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_how *how);
+void doctor_plan_free(void *plan); /* any thread */
+
+/* A small file below root into p->text; false if it cannot be read. */
+bool doctor_file(struct doctor_plan *p, const char *path);
+/* The number that it begins with; `otherwise` without one ("max" of control groups too). */
+int64_t doctor_number(struct doctor_plan *p, const char *path, int64_t otherwise);
+/* A number of bytes as "1.5 GB". */
+const char *doctor_bytes(int64_t n, char buf[16]);
+
+void doctor_look_limits(struct doctor_plan *p);   /* descriptors, mappings, memory, cores */
+void doctor_look_ports(struct doctor_plan *p);
+void doctor_look_certs(struct doctor_plan *p);
+void doctor_look_paths(struct doctor_plan *p);
+void doctor_look_clock(struct doctor_plan *p);
+void doctor_look_network(struct doctor_plan *p);  /* the kernel's buffers and queues */
+void doctor_look_cpu(struct doctor_plan *p);
+void doctor_look_programs(struct doctor_plan *p); /* are they there? */
+
+/* Who listens on this port, by the kernel's tables: its pid, 0 when nobody does, -1 when it cannot
+ * be told. */
+int doctor_port_owner(struct doctor_plan *p, int port);
+
+/* Ask each ffmpeg for its encoders. On a coroutine; yields. */
+err_t doctor_ask_ffmpeg(struct doctor_plan *p) __attribute__((warn_unused_result));
+/* Is there an encoder of that name in what `ffmpeg -encoders` wrote? */
+bool doctor_has_encoder(const char *text, const char *name);
+
+#endif

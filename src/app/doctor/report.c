@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c - the rows of what was looked at, for people and for programs. */
+#include "app/doctor/doctor.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 30 };
+
+static const char *const states[DOCTOR_STATES] = { "ok", "warn", "fail" };
+static const char *const colour[DOCTOR_STATES] = { "\033[32m", "\033[33m", "\033[31;1m" };
+
+static char *copy(const char *text)
+{
+    char *out = strdup(text);
+
+    if (!out)
+        abort();
+    return out;
+}
+
+void doctor_add(struct doctor_report *r, enum doctor_state state, const char *check,
+                const char *subject, const char *text, ...)
+{
+    struct doctor_row *row;
+    va_list args;
+
+    r->v = realloc(r->v, (r->n + 1) * sizeof(*r->v));
+    if (!r->v)
+        abort();
+    row = &r->v[r->n++];
+    *row = (struct doctor_row){ state, check, copy(subject), NULL, copy("") };
+    r->count[state]++;
+    va_start(args, text);
+    if (vasprintf(&row->text, text, args) < 0)
+        abort();
+    va_end(args);
+}
+
+void doctor_advise(struct doctor_report *r, const char *text, ...)
+{
+    struct doctor_row *row = &r->v[r->n - 1];
+    va_list args;
+
+    assert(r->n > 0);
+    free(row->advice);
+    va_start(args, text);
+    if (vasprintf(&row->advice, text, args) < 0)
+        abort();
+    va_end(args);
+}
+
+void doctor_report_free(struct doctor_report *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->v[i].subject);
+        free(r->v[i].text);
+        free(r->v[i].advice);
+    }
+    free(r->v);
+    *r = (struct doctor_report){ 0 };
+}
+
+/* ---- for people */
+
+static void print_row(const struct doctor_row *row, FILE *to, bool colours)
+{
+    char name[128];
+
+    (void)snprintf(name, sizeof(name), "%s%s%s", row->check, *row->subject ? " " : "",
+                   row->subject);
+    (void)fprintf(to, "%s%-4s%s  %-*s  %s\n", colours ? colour[row->state] : "",
+                  states[row->state], colours ? "\033[0m" : "", NAME_WIDTH, name, row->text);
+    if (*row->advice)
+        (void)fprintf(to, "      %-*s  -> %s\n", NAME_WIDTH, "", row->advice);
+}
+
+void doctor_print(const struct doctor_report *r, FILE *to, bool colours)
+{
+    for (size_t i = 0; i < r->n; i++)
+        print_row(&r->v[i], to, colours);
+    (void)fprintf(to, "ok: %u, warnings: %u, failures: %u\n", r->count[DOCTOR_OK],
+                  r->count[DOCTOR_WARN], r->count[DOCTOR_FAIL]);
+}
+
+/* ---- for programs */
+
+void doctor_put(const struct doctor_report *r, struct jput *j)
+{
+    jput_uint(j, "ok", r->count[DOCTOR_OK]);
+    jput_uint(j, "warnings", r->count[DOCTOR_WARN]);
+    jput_uint(j, "failures", r->count[DOCTOR_FAIL]);
+    jput_open(j, "checks", '[');
+    for (size_t i = 0; i < r->n; i++) {
+        const struct doctor_row *row = &r->v[i];
+
+        jput_open(j, NULL, '{');
+        jput_text(j, "check", row->check);
+        jput_text(j, "subject", row->subject);
+        jput_text(j, "state", states[row->state]);
+        jput_text(j, "text", row->text);
+        jput_text(j, "advice", row->advice);
+        jput_close(j, '}');
+    }
+    jput_close(j, ']');
+}

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/* test_app_doctor.c - what the doctor says of machines that are made of files. */
+#include "unit.h"
+
+#include "app/doctor/doctor.h"
+#include "app/doctor/plan.h"
+#include "co/co.h"
+#include "co/thread.h"
+#include "conf_mem.h"
+
+#include <jansson.h>
+#include <netinet/in.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(dir, sizeof(dir), "/tmp/test_doctor.XXXXXX");
+    return !mkdtemp(dir);
+}
+
+static int teardown(void **state)
+{
+    char cmd[160];
+
+    (void)snprintf(cmd, sizeof(cmd), "chmod -R u+rwx %s && rm -rf %s", dir, dir);
+    if (system(cmd) != 0)
+        return 1;
+    return nothing_left(state);
+}
+
+/* A file below the folder of the test, with its folders. */
+static void put(const char *path, const char *text)
+{
+    char cmd[600], whole[512];
+    FILE *f;
+
+    (void)snprintf(whole, sizeof(whole), "%s%s", dir, path);
+    (void)snprintf(cmd, sizeof(cmd), "mkdir -p $(dirname %s)", whole);
+    assert_int_equal(system(cmd), 0);
+    f = fopen(whole, "w");
+    assert_non_null(f);
+    (void)fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static const struct doctor_row *find(const struct doctor_report *r, const char *check,
+                                     const char *subject)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (strcmp(r->v[i].check, check) == 0 && strcmp(r->v[i].subject, subject) == 0)
+            return &r->v[i];
+    }
+    return NULL;
+}
+
+static void assert_row(const struct doctor_report *r, const char *check, const char *subject,
+                       int state, const char *words)
+{
+    const struct doctor_row *row = find(r, check, subject);
+
+    if (!row)
+        fail_msg("no row %s %s", check, subject);
+    if ((int)row->state != state || !strstr(row->text, words) ||
+        (state != DOCTOR_OK && !*row->advice))
+        fail_msg("%s %s: %d \"%s\" -> \"%s\", wanted %d \"%s\"", check, subject, row->state,
+                 row->text, row->advice, state, words);
+}
+
+enum { NONE = -1 }; /* no such row */
+
+static struct doctor_plan *make_plan(void)
+{
+    struct doctor_plan *p = calloc(1, sizeof(*p));
+
+    assert_non_null(p);
+    (void)snprintf(p->root, sizeof(p->root), "%s", dir);
+    p->connections = 1000;
+    p->pid_file = strdup("/nowhere");
+    return p;
+}
+
+/* ---- one file of the kernel, one row of the answer */
+
+static const struct {
+    const char *name;
+    void (*look)(struct doctor_plan *p);
+    long connections, udp;
+    const char *file, *text;
+    const char *check, *subject;
+    int state;
+    const char *words;
+} rows[] = {
+    { "no map count", doctor_look_limits, 1000, 0, "/proc/x", "", "mappings", "", NONE, "" },
+    { "maps enough", doctor_look_limits, 30000, 0, "/proc/sys/vm/max_map_count", "65530\n",
+      "mappings", "", DOCTOR_OK, "62000" },
+    { "maps too few", doctor_look_limits, 40000, 0, "/proc/sys/vm/max_map_count", "65530\n",
+      "mappings", "", DOCTOR_FAIL, "82000, the limit is 65530" },
+    { "maps no number", doctor_look_limits, 40000, 0, "/proc/sys/vm/max_map_count", "many\n",
+      "mappings", "", NONE, "" },
+    { "file-max enough", doctor_look_limits, 1000, 0, "/proc/sys/fs/file-max",
+      "9223372036854775807\n", "descriptors", "of the machine", NONE, "" },
+    { "file-max near", doctor_look_limits, 1000, 0, "/proc/sys/fs/file-max", "2000\n",
+      "descriptors", "of the machine", DOCTOR_WARN, "2000" },
+    { "file-max low", doctor_look_limits, 1000, 0, "/proc/sys/fs/file-max", "1000\n",
+      "descriptors", "of the machine", DOCTOR_FAIL, "1000" },
+    { "memory enough", doctor_look_limits, 1000, 0, "/proc/meminfo",
+      "MemTotal: 2000000 kB\nMemAvailable:  1000000 kB\n", "memory", "", DOCTOR_OK, "977 MB" },
+    { "memory short", doctor_look_limits, 100000, 0, "/proc/meminfo",
+      "MemTotal: 2000000 kB\nMemAvailable:  1000000 kB\n", "memory", "", DOCTOR_WARN, "3.1 GB" },
+    { "memory cut", doctor_look_limits, 100000, 0, "/proc/meminfo", "MemTotal: 20", "memory", "",
+      NONE, "" },
+    { "cores by name", doctor_look_limits, 1, 0, "/proc/sys/kernel/core_pattern", "core.%p\n",
+      "core dumps", "", DOCTOR_WARN, "off" },
+    { "cores to a program", doctor_look_limits, 1, 0, "/proc/sys/kernel/core_pattern",
+      "|/lib/systemd/systemd-coredump %P\n", "core dumps", "", DOCTOR_OK, "systemd-coredump" },
+
+    { "tsc", doctor_look_clock, 1, 0,
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n", "clock",
+      "source", DOCTOR_OK, "tsc" },
+    { "hpet", doctor_look_clock, 1, 0,
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n", "clock",
+      "source", DOCTOR_WARN, "hpet" },
+    { "a long one", doctor_look_clock, 1, 0,
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "clock", "source",
+      DOCTOR_WARN, "xxxxx: each" },
+
+    { "somaxconn", doctor_look_network, 1, 0, "/proc/sys/net/core/somaxconn", "4096\n", "kernel",
+      "net.core.somaxconn", DOCTOR_OK, "4096" },
+    { "somaxconn low", doctor_look_network, 1, 0, "/proc/sys/net/core/somaxconn", "128\n",
+      "kernel", "net.core.somaxconn", DOCTOR_WARN, "128: connections" },
+    { "somaxconn hidden", doctor_look_network, 1, 0, "/proc/x", "", "kernel",
+      "net.core.somaxconn", NONE, "" },
+    { "rmem for TCP", doctor_look_network, 1, 0, "/proc/sys/net/core/rmem_max", "212992\n",
+      "kernel", "net.core.rmem_max", DOCTOR_OK, "fine for TCP" },
+    { "rmem for UDP", doctor_look_network, 1, 1, "/proc/sys/net/core/rmem_max", "212992\n",
+      "kernel", "net.core.rmem_max", DOCTOR_WARN, "all sessions" },
+    { "wmem for UDP", doctor_look_network, 1, 1, "/proc/sys/net/core/wmem_max", "33554432\n",
+      "kernel", "net.core.wmem_max", DOCTOR_OK, "33554432" },
+    { "tcp_mem", doctor_look_network, 1000, 0, "/proc/sys/net/ipv4/tcp_mem", "100 200 300000\n",
+      "kernel", "net.ipv4.tcp_mem", DOCTOR_OK, "1.1 GB" },
+    { "tcp_mem short", doctor_look_network, 100000, 0, "/proc/sys/net/ipv4/tcp_mem",
+      "100 200 300000\n", "kernel", "net.ipv4.tcp_mem", DOCTOR_WARN, "6.1 GB" },
+    { "tcp_mem cut", doctor_look_network, 1, 0, "/proc/sys/net/ipv4/tcp_mem", "100", "kernel",
+      "net.ipv4.tcp_mem", DOCTOR_WARN, "0 bytes" },
+    { "conntrack", doctor_look_network, 1000, 0, "/proc/sys/net/netfilter/nf_conntrack_max",
+      "262144\n", "kernel", "nf_conntrack_max", DOCTOR_OK, "262144" },
+    { "conntrack low", doctor_look_network, 1000, 0, "/proc/sys/net/netfilter/nf_conntrack_max",
+      "1000\n", "kernel", "nf_conntrack_max", DOCTOR_WARN, "1000" },
+    { "overflows", doctor_look_network, 1, 0, "/proc/net/netstat",
+      "TcpExt: A ListenOverflows ListenDrops\nTcpExt: 1 23 45\nIpExt: A\nIpExt: 1\n", "kernel",
+      "accept queues", DOCTOR_WARN, "23 connections" },
+    { "no overflows", doctor_look_network, 1, 0, "/proc/net/netstat",
+      "TcpExt: A ListenOverflows\nTcpExt: 1 0\n", "kernel", "accept queues", NONE, "" },
+    { "netstat cut", doctor_look_network, 1, 0, "/proc/net/netstat", "TcpExt: A ListenOverflows\n",
+      "kernel", "accept queues", NONE, "" },
+    { "datagrams lost", doctor_look_network, 1, 1, "/proc/net/snmp",
+      "Udp: InDatagrams RcvbufErrors\nUdp: 9 7\n", "kernel", "datagrams", DOCTOR_WARN, "7 were" },
+    { "datagrams of others", doctor_look_network, 1, 0, "/proc/net/snmp",
+      "Udp: InDatagrams RcvbufErrors\nUdp: 9 7\n", "kernel", "datagrams", NONE, "" },
+
+    { "performance", doctor_look_cpu, 1, 0,
+      "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n", "cpu", "governor",
+      DOCTOR_OK, "performance" },
+    { "powersave", doctor_look_cpu, 1, 0, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+      "powersave\n", "cpu", "governor", DOCTOR_WARN, "powersave" },
+    { "half a core", doctor_look_cpu, 1, 0, "/sys/fs/cgroup/cpu.max", "50000 100000\n", "cpu",
+      "quota", DOCTOR_WARN, "0.50 of a core" },
+    { "four cores", doctor_look_cpu, 1, 0, "/sys/fs/cgroup/cpu.max", "400000 100000\n", "cpu",
+      "quota", NONE, "" },
+    { "no quota", doctor_look_cpu, 1, 0, "/sys/fs/cgroup/cpu.max", "max 100000\n", "cpu", "quota",
+      NONE, "" },
+    { "version 1", doctor_look_cpu, 1, 0, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "25000\n", "cpu",
+      "quota", DOCTOR_WARN, "0.25" },
+    { "steal", doctor_look_cpu, 1, 0, "/proc/stat", "cpu  10 0 10 60 0 0 0 20 0 0\n", "cpu",
+      "steal", DOCTOR_WARN, "20 %" },
+    { "no steal", doctor_look_cpu, 1, 0, "/proc/stat", "cpu  10 0 10 60 0 0 0 1 0 0\n", "cpu",
+      "steal", NONE, "" },
+    { "stat cut", doctor_look_cpu, 1, 0, "/proc/stat", "cpu  10", "cpu", "steal", NONE, "" },
+};
+
+static void test_kernel(void **state)
+{
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct doctor_plan *p;
+
+        print_message("  %s\n", rows[i].name);
+        if (i > 0) {
+            assert_int_equal(teardown(state), 0);
+            assert_int_equal(setup(state), 0);
+        }
+        put(rows[i].file, rows[i].text);
+        p = make_plan();
+        p->connections = rows[i].connections;
+        p->udp = rows[i].udp;
+        rows[i].look(p);
+        if (rows[i].state == NONE)
+            assert_null(find(&p->report, rows[i].check, rows[i].subject));
+        else
+            assert_row(&p->report, rows[i].check, rows[i].subject, rows[i].state, rows[i].words);
+        doctor_plan_free(p);
+    }
+}
+
+/* A control group may leave less than the machine has. */
+static void test_memory_of_a_group(void **state)
+{
+    struct doctor_plan *p = make_plan();
+
+    (void)state;
+    p->connections = 10000;
+    put("/proc/meminfo", "MemAvailable:  1000000 kB\n");
+    put("/sys/fs/cgroup/memory.max", "200000000\n");
+    put("/sys/fs/cgroup/memory.current", "150000000\n");
+    doctor_look_limits(p);
+    assert_row(&p->report, "memory", "", DOCTOR_WARN, "48 MB are free");
+    doctor_plan_free(p);
+    p = make_plan();
+    put("/sys/fs/cgroup/memory.max", "max\n");
+    doctor_look_limits(p);
+    assert_row(&p->report, "memory", "", DOCTOR_OK, "977 MB are free");
+    doctor_plan_free(p);
+}
+
+static void test_descriptors(void **state)
+{
+    static const struct {
+        long connections;
+        rlim_t limit;
+        int state;
+        const char *words;
+    } want[] = {
+        { 1000, 1024, DOCTOR_FAIL, "wants 1128, the limit is 1024" },
+        { 1000, 1128, DOCTOR_FAIL, "1128" },
+        { 1000, 1129, DOCTOR_OK, "1129" },
+        { 10000, RLIM_INFINITY, DOCTOR_OK, "1073741824" },
+        { 1, 0, DOCTOR_FAIL, "the limit is 0" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(want); i++) {
+        struct doctor_plan *p = make_plan();
+
+        p->connections = want[i].connections;
+        p->files = (struct rlimit){ want[i].limit, want[i].limit };
+        doctor_look_limits(p);
+        assert_row(&p->report, "descriptors", "", want[i].state, want[i].words);
+        doctor_plan_free(p);
+    }
+}
+
+/* ---- paths */
+
+static void look_at(enum doctor_path_kind kind, const char *path, int want, const char *words)
+{
+    struct doctor_path one = { kind, (char *)"x_path", NULL };
+    struct doctor_plan *p = make_plan();
+
+    print_message("  %s\n", path);
+    assert_true(asprintf(&one.path, "%s%s", *path == '/' ? dir : "", path) > 0);
+    p->path = &one;
+    p->path_n = 1;
+    doctor_look_paths(p);
+    assert_row(&p->report, "path", "x_path", want, words);
+    assert_int_equal(p->report.n, 1);
+    free(one.path);
+    p->path = NULL;
+    p->path_n = 0;
+    doctor_plan_free(p);
+}
+
+static void test_paths(void **state)
+{
+    (void)state;
+    put("/logs/srs.log", "x");
+    look_at(DOCTOR_FILE, "/logs/srs.log", DOCTOR_OK, "writable, ");
+    look_at(DOCTOR_FILE, "/logs/new.log", DOCTOR_OK, "writable, ");
+    look_at(DOCTOR_FILE, "/none/new.log", DOCTOR_FAIL, "there is no folder");
+    look_at(DOCTOR_FILE, "/logs/srs.log/new.log", DOCTOR_FAIL, "is no folder");
+    look_at(DOCTOR_FOLDER, "/logs", DOCTOR_OK, "writable, ");
+    look_at(DOCTOR_FOLDER, "/logs/a/b/c", DOCTOR_OK, "writable when it is made");
+    look_at(DOCTOR_FOLDER, "/logs/srs.log/a", DOCTOR_FAIL, "is no folder");
+    look_at(DOCTOR_READ, "/logs", DOCTOR_OK, "readable");
+    look_at(DOCTOR_READ, "/logs/srs.log", DOCTOR_OK, "readable");
+    look_at(DOCTOR_READ, "/nothing", DOCTOR_FAIL, "not there");
+    look_at(DOCTOR_FOLDER, "a/b", DOCTOR_OK, "when it is made");
+    if (geteuid() != 0) { /* root may always */
+        assert_int_equal(system("true"), 0);
+        look_at(DOCTOR_FOLDER, "/", DOCTOR_OK, "writable");
+    }
+}
+
+/* ---- what is planned */
+
+static const char planned[] =
+    "listen 1935 127.0.0.1:1936; max_connections 500; srs_log_file ./log/srs.log;\n"
+    "http_api { enabled on; listen 8080; }\n"
+    "http_server { enabled on; listen 8080; dir ./www; https { enabled on; listen 1935; key k; "
+    "cert c; } }\n"
+    "rtmps { enabled on; listen 443; key k; cert c; certificate a.b { key k2; cert c2; } }\n"
+    "vhost __defaultVhost__ {\n"
+    "  hls { enabled on; hls_path ./hls; }\n"
+    "  dvr { enabled on; dvr_path ./rec/[app]/[stream].[timestamp].mp4; }\n"
+    "  ingest i { enabled on; input { type file; url in.flv; } ffmpeg ./ff;\n"
+    "    engine { enabled off; vcodec nothing; output rtmp://127.0.0.1/live/i; } }\n"
+    "  transcode { enabled on; ffmpeg ./ff; engine e { enabled on; vcodec libx264; acodec copy;\n"
+    "    output rtmp://127.0.0.1/live/e; } }\n"
+    "  exec { enabled on; publish /bin/echo [stream]; }\n"
+    "}\n"
+    "vhost off { enabled off; dvr { enabled on; dvr_path ./never; } }\n";
+
+static bool has_path(const struct doctor_plan *p, enum doctor_path_kind kind, const char *path)
+{
+    for (size_t i = 0; i < p->path_n; i++) {
+        if (p->path[i].kind == kind && strcmp(p->path[i].path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void test_plan(void **state)
+{
+    struct conf *c = mem_conf(planned);
+    struct doctor_plan *p = doctor_plan_new(c, &(struct doctor_how){ .serving = false });
+
+    (void)state;
+    assert_int_equal(p->connections, 500);
+    assert_int_equal(p->port_n, 4); /* 1935, 1936, 443, 8080 */
+    assert_string_equal(p->port[0].names, "rtmp, https");
+    assert_true(p->port[0].clash);
+    assert_string_equal(p->port[3].names, "http, api");
+    assert_false(p->port[3].clash);
+    assert_int_equal(p->tls_n, 2);
+    assert_string_equal(p->tls[0].where, "rtmps, https");
+    assert_string_equal(p->tls[1].where, "a.b");
+    assert_true(has_path(p, DOCTOR_FILE, "./log/srs.log"));
+    assert_true(has_path(p, DOCTOR_FOLDER, "./hls"));
+    assert_true(has_path(p, DOCTOR_FOLDER, "./rec"));
+    assert_true(has_path(p, DOCTOR_READ, "./www"));
+    assert_true(has_path(p, DOCTOR_READ, "in.flv"));
+    assert_false(has_path(p, DOCTOR_FOLDER, "./never"));
+    assert_int_equal(p->program_n, 2);
+    assert_string_equal(p->program[0].path, "./ff");
+    assert_int_equal(p->program[0].codec_n, 1);
+    assert_string_equal(p->program[0].codecs[0], "libx264");
+    assert_string_equal(p->program[1].path, "/bin/echo");
+    doctor_plan_free(p);
+    conf_unref(c);
+}
+
+/* ---- ports, for real */
+
+static int listen_somewhere(int *port)
+{
+    struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t size = sizeof(a);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, size), 0);
+    assert_int_equal(listen(fd, 5), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+    *port = ntohs(a.sin_port);
+    return fd;
+}
+
+static void look_port(const char *host, int port, bool serving, int want, const char *words)
+{
+    struct doctor_port one = { .host = (char *)host, .port = port, .names = (char *)"rtmp" };
+    struct doctor_plan *p = make_plan();
+    char subject[80];
+
+    p->root[0] = '\0';
+    p->serving = serving;
+    p->port = &one;
+    p->port_n = 1;
+    doctor_look_ports(p);
+    (void)snprintf(subject, sizeof(subject), "%s%s%d", host, *host ? ":" : "", port);
+    assert_row(&p->report, "port", subject, want, words);
+    p->port = NULL;
+    p->port_n = 0;
+    doctor_plan_free(p);
+}
+
+static void test_ports(void **state)
+{
+    char mine[64];
+    int port, fd = listen_somewhere(&port);
+
+    (void)state;
+    (void)snprintf(mine, sizeof(mine), "has it, pid %d", (int)getpid());
+    look_port("127.0.0.1", port, false, DOCTOR_FAIL, mine);
+    look_port("", port, false, DOCTOR_FAIL, mine);
+    look_port("127.0.0.1", port, true, DOCTOR_OK, "listening");
+    look_port("192.0.2.1", port, false, DOCTOR_FAIL, "rtmp: ");
+    look_port("no address", port, false, DOCTOR_FAIL, "rtmp: ");
+    (void)close(fd);
+    look_port("127.0.0.1", port, false, DOCTOR_OK, "free");
+    look_port("127.0.0.1", port, true, DOCTOR_FAIL, "not listening");
+}
+
+static void test_two_of_one_port(void **state)
+{
+    struct doctor_port one = { (char *)"", 1935, (char *)"rtmp, http", 0, true };
+    struct doctor_plan *p = make_plan();
+
+    (void)state;
+    p->port = &one;
+    p->port_n = 1;
+    doctor_look_ports(p);
+    assert_row(&p->report, "port", "1935", DOCTOR_FAIL, "cannot share");
+    p->port = NULL;
+    p->port_n = 0;
+    doctor_plan_free(p);
+}
+
+/* ---- certificates */
+
+static void openssl(const char *words)
+{
+    char cmd[1024];
+
+    (void)snprintf(cmd, sizeof(cmd), "cd %s && openssl %s > out 2>&1", dir, words);
+    assert_int_equal(system(cmd), 0);
+}
+
+static void look_cert(const char *cert, const char *key, int want, const char *words)
+{
+    struct doctor_tls one = { (char *)"rtmps", NULL, NULL };
+    struct doctor_plan *p = make_plan();
+
+    print_message("  %s %s\n", cert, key);
+    assert_true(asprintf(&one.cert, "%s/%s", dir, cert) > 0);
+    assert_true(asprintf(&one.key, "%s/%s", dir, key) > 0);
+    p->tls = &one;
+    p->tls_n = 1;
+    doctor_look_certs(p);
+    assert_row(&p->report, "certificate", "rtmps", want, words);
+    free(one.cert);
+    free(one.key);
+    p->tls = NULL;
+    p->tls_n = 0;
+    doctor_plan_free(p);
+}
+
+/* The certificate "c" once more, with days from and to. */
+static void make_dates(const char *name, int from, int to)
+{
+    char path[160];
+    X509 *x;
+    EVP_PKEY *key;
+    FILE *f;
+
+    (void)snprintf(path, sizeof(path), "%s/c", dir);
+    assert_non_null(f = fopen(path, "r"));
+    assert_non_null(x = PEM_read_X509(f, NULL, NULL, NULL));
+    (void)fclose(f);
+    (void)snprintf(path, sizeof(path), "%s/k", dir);
+    assert_non_null(f = fopen(path, "r"));
+    assert_non_null(key = PEM_read_PrivateKey(f, NULL, NULL, NULL));
+    (void)fclose(f);
+    assert_non_null(X509_time_adj_ex(X509_getm_notBefore(x), from, 60, NULL));
+    assert_non_null(X509_time_adj_ex(X509_getm_notAfter(x), to, -60, NULL));
+    assert_true(X509_sign(x, key, EVP_sha256()) > 0);
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    assert_non_null(f = fopen(path, "w"));
+    assert_int_equal(PEM_write_X509(f, x), 1);
+    (void)fclose(f);
+    X509_free(x);
+    EVP_PKEY_free(key);
+}
+
+#define NEW "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=x "
+
+static void test_certificates(void **state)
+{
+    (void)state;
+    openssl(NEW "-days 100 -keyout k -out c");
+    openssl(NEW "-days 5 -keyout k5 -out c5");
+    make_dates("past", -10, -3);
+    make_dates("soon", 2, 30);
+    openssl("pkey -in k -aes128 -passout pass:x -out locked.k");
+    put("/text", "no certificate");
+    look_cert("c", "k", DOCTOR_WARN, " days, signed by itself");
+    look_cert("c5", "k5", DOCTOR_WARN, "(x) ends in ");
+    look_cert("past", "k", DOCTOR_FAIL, "ended 3 days ago");
+    look_cert("soon", "k", DOCTOR_FAIL, "begins in 2 days");
+    look_cert("c", "k5", DOCTOR_FAIL, "is the key of another");
+    look_cert("c", "text", DOCTOR_FAIL, "has no key");
+    look_cert("c", "locked.k", DOCTOR_FAIL, "passphrase");
+    look_cert("text", "k", DOCTOR_FAIL, "has no certificate");
+    look_cert("none", "k", DOCTOR_FAIL, "No such file");
+    look_cert("c", "none", DOCTOR_FAIL, "No such file");
+}
+
+/* ---- ffmpeg */
+
+static const char encoders[] =
+    "Encoders:\n V..... = Video\n ------\n V....D libx264              H.264\n"
+    " A....D aac                  AAC\n A....D libmp3lame\n VFS..D png                  PNG";
+
+static void test_encoders(void **state)
+{
+    static const char *const there[] = { "libx264", "aac", "libmp3lame", "png" };
+    static const char *const missing[] = { "libx26", "libx2644", "H.264", "mp3", "Encoders:" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(there); i++)
+        assert_true(doctor_has_encoder(encoders, there[i]));
+    for (size_t i = 0; i < COUNT(missing); i++)
+        assert_false(doctor_has_encoder(encoders, missing[i]));
+    for (size_t n = 0; n < sizeof(encoders); n++) { /* cut anywhere */
+        char cut[sizeof(encoders)];
+
+        memcpy(cut, encoders, n);
+        cut[n] = '\0';
+        (void)doctor_has_encoder(cut, "png");
+    }
+}
+
+/* A program that says this; then the whole doctor on a configuration with it. */
+static void ask_of(const char *script, int want, const char *words)
+{
+    char path[160], text[600];
+    struct doctor_report r = { 0 };
+    struct conf *c;
+
+    (void)snprintf(path, sizeof(path), "%s/ff", dir);
+    put("/ff", script);
+    assert_int_equal(chmod(path, 0755), 0);
+    (void)snprintf(text, sizeof(text), "listen 127.0.0.1:1; pid %s/srs.pid; srs_log_tank console; "
+                   "ff_log_dir %s; vhost a { transcode { enabled on; ffmpeg %s; engine e { "
+                   "enabled on; vcodec libx264; acodec aac; output rtmp://a/b/c; } } }",
+                   dir, dir, path);
+    c = mem_conf(text);
+    assert_ok(doctor_run(&r, c, &(struct doctor_how){ .serving = true }));
+    assert_row(&r, "program", "transcode", want, words);
+    assert_row(&r, "port", "127.0.0.1:1", DOCTOR_FAIL, "not listening");
+    doctor_report_free(&r);
+    conf_unref(c);
+}
+
+#define ALL "#!/bin/sh\necho ' V....D libx264 x'; echo 'Encoders:'; "
+
+static void test_programs(void **state)
+{
+    (void)state;
+    assert_ok(co_init());
+    ask_of(ALL "echo ' A....D aac x'", DOCTOR_OK, "with the codecs");
+    ask_of(ALL "echo ' A....D opus x'", DOCTOR_FAIL, "has no encoder aac");
+    ask_of("#!/bin/sh\nexit 1\n", DOCTOR_FAIL, "does not answer");
+    ask_of("#!/bin/sh\nyes | head -c 1000000\n", DOCTOR_FAIL, "does not answer");
+    ask_of("#!/no/such/interpreter\n", DOCTOR_FAIL, "does not answer");
+    co_threads_end(CO_SECONDS(2));
+}
+
+/* ---- how it is shown */
+
+static void test_shown(void **state)
+{
+    struct doctor_report r = { 0 };
+    char text[2048] = { 0 };
+    FILE *f = fmemopen(text, sizeof(text) - 1, "w");
+    struct wr w;
+    struct jput j = { .w = &w };
+    json_t *root, *row;
+
+    (void)state;
+    doctor_add(&r, DOCTOR_OK, "clock", "", "%s", "fine");
+    doctor_add(&r, DOCTOR_FAIL, "port", "1935", "taken by %d", 7);
+    doctor_advise(&r, "end %d", 7);
+    doctor_advise(&r, "kill %d", 7);
+    doctor_print(&r, f, false);
+    (void)fclose(f);
+    assert_non_null(strstr(text, "ok    clock "));
+    assert_non_null(strstr(text, "fail  port 1935 "));
+    assert_non_null(strstr(text, "-> kill 7\n"));
+    assert_null(strstr(text, "end 7"));
+    assert_non_null(strstr(text, "ok: 1, warnings: 0, failures: 1\n"));
+    wr_init(&w, 65536);
+    jput_open(&j, NULL, '{');
+    doctor_put(&r, &j);
+    jput_close(&j, '}');
+    root = json_loadb((const char *)w.buf, w.len, 0, NULL);
+    assert_non_null(root);
+    assert_int_equal(json_integer_value(json_object_get(root, "failures")), 1);
+    row = json_array_get(json_object_get(root, "checks"), 1);
+    assert_string_equal(json_string_value(json_object_get(row, "state")), "fail");
+    assert_string_equal(json_string_value(json_object_get(row, "advice")), "kill 7");
+    assert_string_equal(json_string_value(json_object_get(row, "subject")), "1935");
+    json_decref(root);
+    wr_free(&w);
+    doctor_report_free(&r);
+}
+
+#define DOCTOR_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DOCTOR_TEST(test_kernel),  DOCTOR_TEST(test_memory_of_a_group),
+        DOCTOR_TEST(test_descriptors), DOCTOR_TEST(test_paths), DOCTOR_TEST(test_plan),
+        DOCTOR_TEST(test_ports), DOCTOR_TEST(test_two_of_one_port),
+        DOCTOR_TEST(test_certificates), DOCTOR_TEST(test_encoders), DOCTOR_TEST(test_programs),
+        DOCTOR_TEST(test_shown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
