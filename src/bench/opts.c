@@ -46,9 +46,14 @@ static const struct row rows[] = {
       "look at no more than the first media, drop the rest unseen" },
     { 0, "stall", INT, AT(stall_ms), BENCH_PLAY | BENCH_HTTP, 1, 1e6,
       "ms without media: a stall (1000)" },
+    { 0, "stall", INT, AT(stall_ms), BENCH_HLS, 1, 1e6,
+      "ms that the picture stands still: a stall (100)" },
+    { 0, "plain", FLAG, AT(plain), BENCH_HLS, 0, 0, "whole segments, whatever the list offers" },
+    { 0, "hold-back", SECONDS, AT(hold_back), BENCH_HLS, 0, 1e6,
+      "play so many seconds behind the edge; 0: as the list says (0)" },
     { 0, "late", INT, AT(late_ms), BENCH_PLAY | BENCH_HTTP, 1, 1e6,
       "ms behind its best time that make a frame late (500)" },
-    { 0, "read-kbps", INT, AT(read_kbps), BENCH_PLAY | BENCH_HTTP, 1, 1e9,
+    { 0, "read-kbps", INT, AT(read_kbps), BENCH_PLAY | BENCH_HTTP | BENCH_HLS, 1, 1e9,
       "read no faster: a slow player" },
     { 0, "idle", FLAG, AT(idle), BENCH_PLAY | BENCH_HTTP, 0, 0,
       "connect only: play nothing" },
@@ -132,7 +137,8 @@ err_t bench_opts_parse(struct bench_opts *o, enum bench_tools tool, int argc, ch
 
     *o = (struct bench_opts){
         .tool = tool, .clients = 1, .start = 5, .delay = 1, .error = 3, .summary = 30,
-        .warmup = -1, .timeout = 30, .stall_ms = 1000, .late_ms = 500, .chunk_size = 60000,
+        .warmup = -1, .timeout = 30,
+        .stall_ms = tool == BENCH_HLS ? 100 : 1000, .late_ms = 500, .chunk_size = 60000,
     };
     for (int i = 1; i < argc && !err; i++)
         err = take(o, argc, argv, &i);

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 enum bench_tools {
-    BENCH_PLAY = 1, BENCH_FAST = 2, BENCH_PUBLISH = 4, BENCH_HTTP = 8, BENCH_ALL = 15,
+    BENCH_PLAY = 1, BENCH_FAST = 2, BENCH_PUBLISH = 4, BENCH_HTTP = 8, BENCH_HLS = 16,
+    BENCH_ALL = 31,
 };
 
 struct bench_opts {
@@ -31,6 +32,8 @@ struct bench_opts {
     int read_kbps;         /* a player that reads no faster; 0: as fast as it can */
     const char *bind;      /* "ip" or "ip-ip": source addresses in turn */
     bool fast;             /* take the bytes and drop them */
+    bool plain;            /* HLS without low latency */
+    double hold_back;      /* s behind the edge to play HLS; 0: as the list says */
     bool idle;             /* connect, and neither play nor publish */
     bool no_marker, json, verbose, help;
 };

@@ -231,10 +231,12 @@ static void set_mark(struct bench_run *run)
     }
 }
 
-/* kbit/s. Servers send in bursts, so the time ends with the last one, if that was not long ago. */
+/* kbit/s. Servers send in bursts, so the time ends with the last one, if that was not long ago: one
+ * of HLS is a segment. */
 static int64_t rate_of(const struct bench_client *c, co_usec now)
 {
-    co_usec end = c->read_at && now - c->read_at < CO_SECONDS(1) ? c->read_at : now;
+    co_usec burst = c->run->tool->kind == BENCH_HLS ? CO_SECONDS(15) : CO_SECONDS(1);
+    co_usec end = c->read_at && now - c->read_at < burst ? c->read_at : now;
 
     if (end <= c->mark_at)
         return 0;
@@ -248,9 +250,9 @@ static void make_report(const struct bench_run *run, struct bench_report *r)
     *r = (struct bench_report){
         .tool = run->tool->name, .url = run->opts.url, .clients = run->opts.clients,
         .seconds = (double)(now - from) / 1e6, .total_seconds = (double)(now - run->began) / 1e6,
-        .rss_kb = rss_kb(), .gaps = run->tool->kind != BENCH_PUBLISH && !is_fast(run),
-        .media_kbps = run->media_kbps,
+        .rss_kb = rss_kb(), .hls = run->tool->kind == BENCH_HLS, .media_kbps = run->media_kbps,
     };
+    r->gaps = run->tool->kind != BENCH_PUBLISH && !r->hls && !is_fast(run);
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct bench_client *c = &run->clients[i];

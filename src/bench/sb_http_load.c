@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* sb_http_load.c - many HTTP-FLV players, that look at all they get or drop it unseen (--fast). */
 #include "bench/drop.h"
+#include "bench/fetch.h"
 #include "bench/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "co/io_tcp.h"
-#include "co/io_tls.h"
-
 enum { BUFFER = 256 * 1024, HEAD_MAX = 4096 };
 
 /* One for all clients: what is read is looked at before anything yields. */
 static uint8_t buffer[BUFFER];
-
-static err_t open_http(struct bench_client *c, const struct bench_url *url, const char *bind_ip,
-                       co_usec timeout)
-{
-    const struct io_tls_trust trust = { .any = true };
-    err_t err = io_tcp_connect(&c->talk.io, c->run->ip, url->port, bind_ip, timeout);
-
-    if (err)
-        return err;
-    c->talk.io->read_timeout = c->talk.io->write_timeout = timeout;
-    if (url->tls)
-        err = io_tls_connect(&c->talk.io, url->host, &trust, timeout);
-    if (err)
-        bench_talk_close(&c->talk);
-    return err;
-}
 
 static err_t ask(struct bench_client *c, const struct bench_url *url)
 {
@@ -115,7 +97,7 @@ static const struct bench_tool tool = {
     .what = "many HTTP-FLV players",
     .kind = BENCH_HTTP,
     .schemes = "http https",
-    .open = open_http,
+    .open = bench_fetch_open,
     .session = play,
 };
 

@@ -22,8 +22,15 @@ void bench_stat_fail(struct bench_stat *s, err_t err)
     }
 }
 
+static void mark_hls(struct bench_hls_stat *h)
+{
+    h->lists = h->segments = h->parts = h->hints = h->skipped = h->jumps = 0;
+    h->fetch = h->edge = h->stall = (struct bench_hist){ 0 };
+}
+
 void bench_stat_mark(struct bench_stat *s)
 {
+    mark_hls(&s->hls);
     s->bytes_in = s->bytes_out = s->messages = 0;
     s->stalls = s->late = s->drops = s->backwards = 0;
     s->latency = (struct bench_hist){ 0 };
@@ -69,6 +76,23 @@ static void text_counts(FILE *f, const struct bench_stat *s, const struct bench_
             (unsigned long long)s->messages, r->seconds);
 }
 
+static void text_hls(FILE *f, const struct bench_stat *s)
+{
+    const struct bench_hls_stat *h = &s->hls;
+
+    text_hist(f, "first list", &h->first_list, 1000, "ms");
+    text_hist(f, "first media", &h->first_segment, 1000, "ms");
+    fprintf(f, "  fetched      lists %llu, segments %llu, parts %llu (hinted %llu); "
+               "skipped %llu, jumps %llu\n",
+            (unsigned long long)h->lists, (unsigned long long)h->segments,
+            (unsigned long long)h->parts, (unsigned long long)h->hints,
+            (unsigned long long)h->skipped, (unsigned long long)h->jumps);
+    fprintf(f, "  stalls       %llu\n", (unsigned long long)s->stalls);
+    text_hist(f, "stalled", &h->stall, 1000, "ms");
+    text_hist(f, "fetch", &h->fetch, 1000, "ms");
+    text_hist(f, "behind edge", &h->edge, 1000, "ms");
+}
+
 void bench_report_text(FILE *f, const struct bench_stat *s, const struct bench_report *r)
 {
     fprintf(f, "%s %s, %.1f s\n", r->tool, r->url, r->total_seconds);
@@ -88,6 +112,8 @@ void bench_report_text(FILE *f, const struct bench_stat *s, const struct bench_r
                 (unsigned long long)s->stalls, (unsigned long long)s->late,
                 (unsigned long long)s->drops, (unsigned long long)s->backwards);
     }
+    if (r->hls)
+        text_hls(f, s);
     text_hist(f, "latency", &s->latency, 1000, "ms");
     text_hist(f, "sent after", &s->lag, 1000, "ms");
     fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", r->cpu, (double)r->rss_kb / 1024);
@@ -135,6 +161,21 @@ static void json_reasons(FILE *f, const struct bench_stat *s)
     fputc(']', f);
 }
 
+static void json_hls(FILE *f, const struct bench_hls_stat *h)
+{
+    json_hist(f, "first_list_ms", &h->first_list, 1000);
+    json_hist(f, "first_segment_ms", &h->first_segment, 1000);
+    json_count(f, "lists", h->lists);
+    json_count(f, "segments", h->segments);
+    json_count(f, "parts", h->parts);
+    json_count(f, "hints", h->hints);
+    json_count(f, "skipped", h->skipped);
+    json_count(f, "jumps", h->jumps);
+    json_hist(f, "fetch_ms", &h->fetch, 1000);
+    json_hist(f, "edge_ms", &h->edge, 1000);
+    json_hist(f, "stall_ms", &h->stall, 1000);
+}
+
 void bench_report_json(FILE *f, const struct bench_stat *s, const struct bench_report *r)
 {
     fputs("{\n  \"tool\": ", f);
@@ -167,6 +208,8 @@ void bench_report_json(FILE *f, const struct bench_stat *s, const struct bench_r
     json_count(f, "backwards", s->backwards);
     json_hist(f, "latency_ms", &s->latency, 1000);
     json_hist(f, "lag_ms", &s->lag, 1000);
+    if (r->hls)
+        json_hls(f, &s->hls);
     fprintf(f, ",\n  \"cpu_percent\": %.2f,\n  \"rss_kb\": %ld\n}\n", r->cpu, r->rss_kb);
     fflush(f);
 }

@@ -19,6 +19,16 @@ struct bench_reason { /* why sessions failed, by the code of their error */
     char text[160]; /* of the first */
 };
 
+struct bench_hls_stat { /* of HLS players */
+    struct bench_hist first_list, first_segment; /* µs from the begin of a session */
+    /* from the mark */
+    uint64_t lists, segments, parts, hints; /* fetched; parts that a hint named */
+    uint64_t skipped, jumps; /* units not got; moves back to the edge */
+    struct bench_hist fetch; /* µs that a segment took */
+    struct bench_hist edge;  /* µs that the picture is behind the end of the list */
+    struct bench_hist stall; /* µs that a picture stood still */
+};
+
 struct bench_stat {
     /* from the begin */
     uint64_t sessions, connected, ended, churned, failed;
@@ -29,6 +39,7 @@ struct bench_stat {
     uint64_t stalls, late, drops, backwards;
     struct bench_hist latency; /* µs from a publisher of ours to here */
     struct bench_hist lag;     /* µs that a publisher sent a message after it was due */
+    struct bench_hls_stat hls;
 };
 
 /* Numbers of the moment of the report. */
@@ -41,6 +52,7 @@ struct bench_report {
     struct bench_hist rate; /* kbit/s of each client that is alive */
     struct bench_hist gap;  /* µs, the longest of each client */
     bool gaps;              /* it was measured */
+    bool hls;
     double media_kbps;      /* of the file that is published; 0: none is */
 };
 

@@ -107,3 +107,70 @@ err_t bench_url_parse(struct bench_url *url, const char *text, const char *schem
         err = take(url->stream, sizeof(url->stream), last + 1, text + strlen(text), "stream");
     return err ? err_wrap(err, "%s", text) : NULL;
 }
+
+/* Take "." and ".." out of a path in place, RFC 3986 5.2.4; it ends where its query begins. */
+static void remove_dots(char *path)
+{
+    size_t end = strcspn(path, "?"), to = 0;
+
+    for (size_t at = 0; at < end;) {
+        size_t n = 1 + strcspn(path + at + 1, "/?");
+        bool one = n == 2 && path[at + 1] == '.';
+        bool two = n == 3 && path[at + 1] == '.' && path[at + 2] == '.';
+        bool last = at + n >= end;
+
+        while (two && to > 0 && path[--to] != '/')
+            ;
+        if (!one && !two) {
+            memmove(path + to, path + at, n);
+            to += n;
+        } else if (last) {
+            path[to++] = '/';
+        }
+        at += n;
+    }
+    memmove(path + to, path + end, strlen(path + end) + 1);
+}
+
+/* How much of the base stands before a reference. */
+static size_t kept(const char *base, const char *ref)
+{
+    size_t scheme = strcspn(base, ":"), host = scheme + 3 + strcspn(base + scheme + 3, "/?");
+    size_t keep = host + strcspn(base + host, "?");
+
+    if (strncmp(ref + strcspn(ref, ":/?#"), "://", 3) == 0)
+        return 0;
+    if (strncmp(ref, "//", 2) == 0)
+        return scheme + 1;
+    if (*ref == '/')
+        return host;
+    while (*ref != '?' && keep > host && base[keep - 1] != '/')
+        keep--;
+    return keep;
+}
+
+err_t bench_url_resolve(char *out, size_t out_size, const char *base, const char *ref, size_t size)
+{
+    size_t scheme = strcspn(base, ":"), keep;
+    char *text, *path;
+    bool bare; /* a host without a path */
+    int n;
+
+    if (strncmp(base + scheme, "://", 3) != 0)
+        return err_new(ERR_CONF, "%.64s is no address", base);
+    text = strndup(ref, size);
+    if (!text)
+        return err_new(ERR_NO_MEMORY, "an address");
+    text[strcspn(text, "#")] = '\0';
+    keep = kept(base, text);
+    bare = keep > scheme + 1 && !strchr(base + scheme + 3, '/') && *text != '/';
+    n = snprintf(out, out_size, "%.*s%s%s", (int)keep, base, bare ? "/" : "", text);
+    free(text);
+    if (n < 0 || (size_t)n >= out_size)
+        return err_new(ERR_CONF, "an address of over %zu bytes", out_size);
+    scheme = strcspn(out, ":");
+    path = strncmp(out + scheme, "://", 3) == 0 ? strchr(out + scheme + 3, '/') : NULL;
+    if (path)
+        remove_dots(path);
+    return NULL;
+}

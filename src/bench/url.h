@@ -26,4 +26,9 @@ err_t bench_url_expand(char *out, size_t size, const char *pattern, unsigned ind
 err_t bench_url_parse(struct bench_url *url, const char *text, const char *schemes)
     __attribute__((warn_unused_result));
 
+/* What a reference of `size` bytes in a file of `base` ("http://host/path") means, RFC 3986 5.2.
+ * ERR_CONF: it does not fit. */
+err_t bench_url_resolve(char *out, size_t out_size, const char *base, const char *ref, size_t size)
+    __attribute__((warn_unused_result));
+
 #endif

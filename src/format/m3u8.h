@@ -61,17 +61,35 @@ void m3u8_master(struct wr *w, const char *uri, unsigned bandwidth, const char *
 struct m3u8_reader {
     const char *p, *end;
     struct m3u8 list;      /* the tags of the head, as far as they came */
+    bool can_block;        /* EXT-X-SERVER-CONTROL: CAN-BLOCK-RELOAD */
+    bool over;             /* EXT-X-ENDLIST came */
+    int64_t hold_back, part_hold_back; /* 1/90000 s; 0: not told */
     /* of the segment that next() gave; texts point into the list, with their sizes */
     struct m3u8_text {
         const char *p;
         size_t n;
     } uri, map, key;
     struct m3u8_segment segment; /* but for its texts */
+    /* of the item that item() gave */
+    struct m3u8_part part;       /* but for its uri */
+    unsigned bandwidth;          /* of a variant */
+    bool given, variant;
+};
+
+enum m3u8_item {
+    M3U8_END,
+    M3U8_SEGMENT,
+    M3U8_PART,    /* of the segment that comes, or would come, behind it: r->part, r->uri */
+    M3U8_HINT,    /* r->uri of the part to come */
+    M3U8_VARIANT, /* of a master list: r->uri, r->bandwidth */
 };
 
 /* ERR_MALFORMED: no playlist. */
 err_t m3u8_open(struct m3u8_reader *r, const char *text, size_t size)
     __attribute__((warn_unused_result));
-bool m3u8_next(struct m3u8_reader *r); /* false: no more segments */
+bool m3u8_next(struct m3u8_reader *r); /* the next segment; false: no more */
+/* As a player reads: all that has a uri, in order. What was read for a segment (its wall clock,
+ * map, key) is there for its parts. */
+enum m3u8_item m3u8_item(struct m3u8_reader *r);
 
 #endif

@@ -59,7 +59,8 @@ static void copy(struct m3u8_text t, char *buf, size_t size)
 {
     size_t n = t.n < size - 1 ? t.n : size - 1;
 
-    memcpy(buf, t.p, n);
+    if (n > 0)
+        memcpy(buf, t.p, n);
     buf[n] = '\0';
 }
 
@@ -99,12 +100,14 @@ static int64_t wall(struct m3u8_text t)
     struct tm tm = { 0 };
     char buf[40];
     const char *rest;
+    double part;
 
     copy(t, buf, sizeof(buf));
     rest = strptime(buf, "%Y-%m-%dT%H:%M:%S", &tm);
     if (!rest)
         return 0;
-    return (int64_t)timegm(&tm) * 1000 + (*rest == '.' ? (int64_t)(strtod(rest, NULL) * 1000) : 0);
+    part = *rest == '.' ? strtod(rest, NULL) : 0;
+    return (int64_t)timegm(&tm) * 1000 + (part > 0 && part < 1 ? (int64_t)(part * 1000 + 0.5) : 0);
 }
 
 static void read_key(struct m3u8_reader *r, struct m3u8_text v)
@@ -113,36 +116,98 @@ static void read_key(struct m3u8_reader *r, struct m3u8_text v)
     read_iv(r, attribute(v, "IV"));
 }
 
-/* True: the line is the uri of a segment. */
-static bool read_line(struct m3u8_reader *r, struct m3u8_text l)
+static bool is_yes(struct m3u8_text v)
+{
+    return v.n == 3 && memcmp(v.p, "YES", 3) == 0;
+}
+
+static void read_control(struct m3u8_reader *r, struct m3u8_text v)
+{
+    r->can_block = is_yes(attribute(v, "CAN-BLOCK-RELOAD"));
+    r->hold_back = duration(attribute(v, "HOLD-BACK"));
+    r->part_hold_back = duration(attribute(v, "PART-HOLD-BACK"));
+}
+
+/* [HLS] bis 4.4.4.9 */
+static enum m3u8_item read_part(struct m3u8_reader *r, struct m3u8_text v)
+{
+    r->uri = attribute(v, "URI");
+    r->part.duration = duration(attribute(v, "DURATION"));
+    r->part.independent = is_yes(attribute(v, "INDEPENDENT"));
+    return r->uri.n > 0 ? M3U8_PART : M3U8_END;
+}
+
+/* [HLS] bis 4.4.5.3 */
+static enum m3u8_item read_hint(struct m3u8_reader *r, struct m3u8_text v)
+{
+    struct m3u8_text type = attribute(v, "TYPE");
+
+    r->uri = attribute(v, "URI");
+    return type.n == 4 && memcmp(type.p, "PART", 4) == 0 && r->uri.n > 0 ? M3U8_HINT : M3U8_END;
+}
+
+static void read_head(struct m3u8_reader *r, struct m3u8_text l)
 {
     struct m3u8_text v;
 
-    if (l.n == 0)
-        return false;
-    if (*l.p != '#') {
-        r->uri = l;
-        return true;
-    }
-    if ((v = after(l, "#EXTINF:")).p)
-        r->segment.duration = duration(v);
-    else if ((v = after(l, "#EXT-X-MEDIA-SEQUENCE:")).p)
+    if ((v = after(l, "#EXT-X-MEDIA-SEQUENCE:")).p)
         r->list.sequence = number(v);
     else if ((v = after(l, "#EXT-X-DISCONTINUITY-SEQUENCE:")).p)
         r->list.discontinuities = number(v);
     else if ((v = after(l, "#EXT-X-TARGETDURATION:")).p)
         r->list.target = number(v) < DURATION_MAX ? (unsigned)number(v) : 0;
+    else if ((v = after(l, "#EXT-X-PART-INF:")).p)
+        r->list.part_target = duration(attribute(v, "PART-TARGET"));
+    else if ((v = after(l, "#EXT-X-SERVER-CONTROL:")).p)
+        read_control(r, v);
+    else if (after(l, "#EXT-X-ENDLIST").p)
+        r->over = true;
+}
+
+static void read_tag(struct m3u8_reader *r, struct m3u8_text l)
+{
+    struct m3u8_text v;
+
+    if ((v = after(l, "#EXTINF:")).p)
+        r->segment.duration = duration(v);
     else if ((v = after(l, "#EXT-X-PROGRAM-DATE-TIME:")).p)
         r->segment.wall = wall(v);
     else if ((v = after(l, "#EXT-X-MAP:")).p)
         r->map = attribute(v, "URI");
     else if ((v = after(l, "#EXT-X-KEY:")).p)
         read_key(r, v);
-    else if (after(l, "#EXT-X-GAP").p)
+    else if ((v = after(l, "#EXT-X-STREAM-INF:")).p) {
+        uint64_t n = number(attribute(v, "BANDWIDTH"));
+
+        r->bandwidth = n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
+        r->variant = true;
+    } else if (after(l, "#EXT-X-GAP").p)
         r->segment.gap = true;
-    else if (after(l, "#EXT-X-DISCONTINUITY").p)
+    else if (after(l, "#EXT-X-DISCONTINUITY").p && !after(l, "#EXT-X-DISCONTINUITY-").p)
         r->segment.discontinuity = true;
-    return false;
+    else
+        read_head(r, l);
+}
+
+/* M3U8_END: the line has no uri. */
+static enum m3u8_item read_line(struct m3u8_reader *r, struct m3u8_text l)
+{
+    struct m3u8_text v;
+    bool variant = r->variant;
+
+    if (l.n == 0)
+        return M3U8_END;
+    if (*l.p != '#') {
+        r->uri = l;
+        r->variant = false;
+        return variant ? M3U8_VARIANT : M3U8_SEGMENT;
+    }
+    if ((v = after(l, "#EXT-X-PART:")).p)
+        return read_part(r, v);
+    if ((v = after(l, "#EXT-X-PRELOAD-HINT:")).p)
+        return read_hint(r, v);
+    read_tag(r, l);
+    return M3U8_END;
 }
 
 err_t m3u8_open(struct m3u8_reader *r, const char *text, size_t size)
@@ -153,14 +218,27 @@ err_t m3u8_open(struct m3u8_reader *r, const char *text, size_t size)
     return NULL;
 }
 
+enum m3u8_item m3u8_item(struct m3u8_reader *r)
+{
+    enum m3u8_item item = M3U8_END;
+
+    if (r->given) {
+        r->segment.duration = 0;
+        r->segment.wall = 0;
+        r->segment.discontinuity = r->segment.gap = false;
+    }
+    while (r->p < r->end && item == M3U8_END)
+        item = read_line(r, next_line(r));
+    r->given = item == M3U8_SEGMENT;
+    return item;
+}
+
 bool m3u8_next(struct m3u8_reader *r)
 {
-    r->segment.duration = 0;
-    r->segment.wall = 0;
-    r->segment.discontinuity = r->segment.gap = false;
-    while (r->p < r->end) {
-        if (read_line(r, next_line(r)))
-            return true;
-    }
-    return false;
+    enum m3u8_item item;
+
+    do {
+        item = m3u8_item(r);
+    } while (item != M3U8_END && item != M3U8_SEGMENT);
+    return item == M3U8_SEGMENT;
 }

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The load tools against the real server: what they report is true."""
+import http.server
 import json
 import os
 import subprocess
+import threading
 
 import pytest
 
+import flv
+import hls
 import procs
-from procs import SLOW, SOURCE
+from procs import SLOW, SOURCE, free_port, wait_for
 
 TOOLS = os.path.dirname(procs.BINARY)
 
@@ -63,3 +67,102 @@ def test_nobody_there():
     code, text = run("sb_rtmp_load", "-c", 2, "-r", f"rtmp://127.0.0.1:{procs.free_port()}/live/s",
                      "-s", 0.1, "--duration", 1.5, "-m", 1)
     assert "[report]" in text and code == 2, text
+
+
+def hls_server(srs, tmp_path, more=""):
+    """(server, the playlist's url)"""
+    port, html = free_port(), tmp_path / "html"
+    html.mkdir()
+    s = srs(f"hls {{ enabled on; hls_path {html}; hls_fragment 2; hls_window 20; {more} }}",
+            f"http_server {{ enabled on; listen 127.0.0.1:{port}; dir {html}; }}")
+    return s, f"http://127.0.0.1:{port}/live/s.m3u8"
+
+
+def listed(url, count):
+    return wait_for(lambda: hls.get(url)[0] == 200 and len(hls.get_list(url).segments) >= count, 8)
+
+
+def test_hls_players(srs, source, tmp_path):
+    """By way of the list of one list that has the session's id; a publisher that comes back."""
+    s, url = hls_server(srs, tmp_path, "hls_ctx on;")
+    first = s.push(flv.cut(source, 8000), speed=10)
+    first.join(20)
+    first.stop()
+    first.client.close()
+    assert wait_for(lambda: os.path.exists(tmp_path / "html/live/s-3.ts"), 8)
+    s.push(source, loop=True)
+    code, text = run("sb_hls_load", "-c", 20, "-r", url, "-s", 0.5, "--duration", 6, "--stall", 1000,
+                     "--json", timeout=30)
+    assert code == 0, text
+    got = last_object(text)
+    assert got["alive"] == 20 and got["failed"] == 0 and got["skipped"] == 0, text
+    assert got["stalls"] == 0 and got["segments"] >= 20 * 3 and got["lists"] >= 20 * 3, text
+    assert got["first_segment_ms"]["count"] == 20 and got["edge_ms"]["p50"] > 2000, text
+    assert s.wait_log("HLS session", 2, count=20)
+
+
+def test_hls_players_low_latency(srs, source, tmp_path):
+    s, url = hls_server(srs, tmp_path, "hls_ctx off; hls_use_fmp4 on; hls_ll on;")
+    s.push(source, loop=True)
+    assert listed(url, 1)
+    code, text = run("sb_hls_load", "-c", 10, "-r", url, "-s", 0.2, "--duration", 4, "--json")
+    got = last_object(text)
+    assert code == 0 and got["alive"] == 10 and got["failed"] == 0, text
+    assert got["parts"] > 10 * 10 and got["hints"] > got["parts"] / 2, text
+    assert got["segments"] == 0 and got["skipped"] == 0, text
+    assert got["edge_ms"]["p50"] < 1500 * SLOW and got["latency_ms"]["count"] > 0, text
+
+
+class Files(http.server.BaseHTTPRequestHandler):
+    """Of an old server that closes after each answer: a redirect, a list of lists, one hole."""
+    LIST = ("#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:3\n"
+            '#EXT-X-MAP:URI="../init.mp4"\n#EXTINF:0.5,\na.m4s\n#EXTINF:0.5,\n/x/hole.m4s\n'
+            "#EXTINF:0.5,\nhttp://localhost:{port}/x/c.m4s?k=1\n#EXTINF:0.5,\nd.m4s\n#EXT-X-ENDLIST\n")
+    MASTER = ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nbad.m3u8\n"
+              "#EXT-X-STREAM-INF:BANDWIDTH=2\nbest/list.m3u8\n")
+
+    def do_GET(self):  # noqa: N802
+        self.server.seen.append(self.path)
+        port = self.server.server_port
+        bodies = {"/x/m.m3u8": self.MASTER, "/x/best/list.m3u8": self.LIST.format(port=port)}
+        if self.path == "/live/s.m3u8":
+            self.send_response(302)
+            self.send_header("Location", "/x/m.m3u8")
+            self.end_headers()
+            return
+        if "hole" in self.path:
+            self.send_error(404)
+            return
+        body = bodies.get(self.path, "m" * 20000).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_hls_of_another_server():
+    """What a list says is fetched, in order and once; then it is over."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
+    server.seen = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        code, text = run("sb_hls_load", "-r", f"http://127.0.0.1:{server.server_port}/live/s.m3u8",
+                         "-t", 1, "--hold-back", 10, "--json")
+    finally:
+        server.shutdown()
+        server.server_close()
+    got = last_object(text)
+    assert code == 0 and got["ended"] == 1 and got["failed"] == 0, text
+    assert server.seen == ["/live/s.m3u8", "/x/m.m3u8", "/x/best/list.m3u8", "/x/init.mp4",
+                           "/x/best/a.m4s", "/x/hole.m4s", "/x/c.m4s?k=1", "/x/best/d.m4s"]
+    assert got["segments"] == 3 and got["skipped"] == 1 and got["total_seconds"] >= 1.4, text
+
+
+def test_hls_that_is_not_there(srs, tmp_path):
+    _, url = hls_server(srs, tmp_path)
+    code, text = run("sb_hls_load", "-c", 2, "-r", url, "-t", 1, "-s", 0.1, "--json")
+    got = last_object(text)
+    assert code == 0 and got["failed"] == 2 and "404" in got["reasons"][0]["text"], text

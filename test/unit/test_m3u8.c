@@ -135,6 +135,11 @@ static void test_cut_at_every_byte(void **state)
                 count++;
             err_free(&err);
             assert_true(count <= rows[i].n);
+            err = m3u8_open(&r, exact, n);
+            for (count = 0; !err && m3u8_item(&r) != M3U8_END; count++)
+                assert_true(r.uri.n > 0 && r.uri.p > exact && r.uri.p + r.uri.n <= exact + n);
+            err_free(&err);
+            assert_true(count <= rows[i].n + 4);
             free(exact);
         }
     }
@@ -162,6 +167,79 @@ static void test_of_others(void **state)
     assert_false(m3u8_next(&r));
     assert_err(m3u8_open(&r, "<html>", 6), ERR_MALFORMED);
     assert_err(m3u8_open(&r, "", 0), ERR_MALFORMED);
+}
+
+/* What a player of low latency goes by. */
+static void test_items(void **state)
+{
+    static const char text[] =
+        "#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-TARGETDURATION:4\n"
+        "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.0,HOLD-BACK=12\n"
+        "#EXT-X-PART-INF:PART-TARGET=0.33334\n#EXT-X-MEDIA-SEQUENCE:266\n"
+        "#EXT-X-MAP:URI=\"init\"\n#EXT-X-PROGRAM-DATE-TIME:2019-02-14T02:13:36.106Z\n"
+        "#EXTINF:4,\ns266\n#EXT-X-PROGRAM-DATE-TIME:2019-02-14T02:13:40.106Z\n"
+        "#EXT-X-PART:DURATION=0.33334,URI=\"p0\",INDEPENDENT=YES\n"
+        "#EXT-X-PART:INDEPENDENT=NO,URI=\"p1\",DURATION=0.2\n#EXTINF:0.53,\ns267\n"
+        "#EXT-X-PART:DURATION=0.3,URI=\"p2\"\n#EXT-X-PART:DURATION=0.3\n"
+        "#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\"m\"\n#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"p3\"\n"
+        "#EXT-X-RENDITION-REPORT:URI=\"../1M/x\",LAST-MSN=273\n#EXT-X-ENDLIST\n";
+    static const struct {
+        enum m3u8_item item;
+        const char *uri;
+        int64_t duration, wall;
+        bool independent;
+    } want[] = {
+        { M3U8_SEGMENT, "s266", 360000, 1550110416106, false },
+        { M3U8_PART, "p0", 30001, 1550110420106, true },
+        { M3U8_PART, "p1", 18000, 1550110420106, false },
+        { M3U8_SEGMENT, "s267", 47700, 1550110420106, false },
+        { M3U8_PART, "p2", 27000, 0, false },
+        { M3U8_HINT, "p3", 0, 0, false },
+    };
+    struct m3u8_reader r;
+
+    (void)state;
+    assert_ok(m3u8_open(&r, text, sizeof(text) - 1));
+    for (size_t i = 0; i < COUNT(want); i++) {
+        print_message("  %s\n", want[i].uri);
+        assert_int_equal(m3u8_item(&r), want[i].item);
+        assert_true(is(r.uri, want[i].uri));
+        assert_true(is(r.map, "init"));
+        assert_int_equal(r.segment.wall, want[i].wall);
+        if (want[i].item == M3U8_PART) {
+            assert_int_equal(r.part.duration, want[i].duration);
+            assert_int_equal(r.part.independent, want[i].independent);
+        } else if (want[i].item == M3U8_SEGMENT) {
+            assert_int_equal(r.segment.duration, want[i].duration);
+        }
+    }
+    assert_false(r.over);
+    assert_int_equal(m3u8_item(&r), M3U8_END);
+    assert_true(r.over && r.can_block);
+    assert_int_equal(r.list.sequence, 266);
+    assert_int_equal(r.list.part_target, 30001);
+    assert_int_equal(r.part_hold_back, 90000);
+    assert_int_equal(r.hold_back, 12 * 90000);
+}
+
+static void test_variants(void **state)
+{
+    static const char text[] =
+        "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1280000,CODECS=\"a,b\"\nlow.m3u8\n"
+        "#EXT-X-STREAM-INF:AVERAGE-BANDWIDTH=1,BANDWIDTH=99999999999\n\nhigh.m3u8?x=1\n";
+    struct m3u8_reader r;
+
+    (void)state;
+    assert_ok(m3u8_open(&r, text, sizeof(text) - 1));
+    assert_int_equal(m3u8_item(&r), M3U8_VARIANT);
+    assert_true(is(r.uri, "low.m3u8"));
+    assert_int_equal(r.bandwidth, 1280000);
+    assert_int_equal(m3u8_item(&r), M3U8_VARIANT);
+    assert_true(is(r.uri, "high.m3u8?x=1"));
+    assert_int_equal(r.bandwidth, UINT32_MAX);
+    assert_int_equal(m3u8_item(&r), M3U8_END);
+    assert_ok(m3u8_open(&r, text, sizeof(text) - 1));
+    assert_false(m3u8_next(&r));
 }
 
 static void test_seconds(void **state)
@@ -197,7 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_text), TEST(test_read_back), TEST(test_cut_at_every_byte),
-        TEST(test_of_others), TEST(test_seconds), TEST(test_master),
+        TEST(test_of_others), TEST(test_items), TEST(test_variants), TEST(test_seconds), TEST(test_master),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
