@@ -80,8 +80,9 @@ extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], 
 extern const struct api_row *const api_rows_tools;
 extern const size_t api_rows_tools_n;
 extern const struct api_row api_rows_beside[], api_rows_doctor[];
+extern const struct api_row api_rows_clusters[];
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
-extern const size_t api_rows_beside_n, api_rows_doctor_n;
+extern const size_t api_rows_beside_n, api_rows_doctor_n, api_rows_clusters_n;
 
 /* What summaries show, as the member "data"; also for the heartbeat. */
 void api_put_summaries(struct jput *j, const struct api_parts *of);

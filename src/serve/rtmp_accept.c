@@ -113,7 +113,7 @@ static err_t ask_backend(struct rtmp_session *s, const struct rtmp_url *url)
     const struct serve_stream names = {
         .vhost = s->vhost->name, .app = url->app, .name = url->stream, .param = url->param,
         .tc_url = s->tc_url ? s->tc_url : "", .page_url = s->page_url ? s->page_url : "",
-        .ip = s->ip,
+        .ip = s->ip, .swf_url = s->swf_url,
     };
     err_t err = rtmp_session_ask(s, HOOKS_CONNECT, &names);
 

@@ -37,7 +37,7 @@ struct serve_stream rtmp_session_names(const struct rtmp_session *s)
     return (struct serve_stream){
         .vhost = s->vhost->name, .app = s->url.app, .name = s->url.stream,
         .param = s->url.param, .tc_url = s->tc_url ? s->tc_url : "",
-        .page_url = s->page_url ? s->page_url : "", .ip = s->ip,
+        .page_url = s->page_url ? s->page_url : "", .ip = s->ip, .swf_url = s->swf_url,
     };
 }
 

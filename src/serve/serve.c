@@ -18,14 +18,14 @@ struct serve_stream serve_stream_copy(const struct serve_stream *s)
 {
     return (struct serve_stream){
         copy(s->vhost), copy(s->app), copy(s->name), copy(s->param), copy(s->tc_url),
-        copy(s->page_url), copy(s->ip),
+        copy(s->page_url), copy(s->ip), copy(s->swf_url ? s->swf_url : ""),
     };
 }
 
 void serve_stream_free(struct serve_stream *s)
 {
     const char *const texts[] = { s->vhost, s->app, s->name, s->param, s->tc_url, s->page_url,
-                                  s->ip };
+                                  s->ip, s->swf_url };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         free((void *)(uintptr_t)texts[i]);

@@ -21,6 +21,7 @@ struct serve_stream {
     const char *param;  /* "?token=x" or "" */
     const char *tc_url, *page_url;
     const char *ip;     /* of the publisher */
+    const char *swf_url; /* of its player program; NULL is "" */
 };
 /* All strings are the copy's own; serve_stream_free() frees them. */
 struct serve_stream serve_stream_copy(const struct serve_stream *s);

@@ -134,11 +134,7 @@ static char *copy(const char *text)
 
 static void free_stream(struct stream *s)
 {
-    const char *const texts[] = { s->names.vhost, s->names.app, s->names.name, s->names.param,
-                                  s->names.tc_url, s->names.page_url, s->names.ip };
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        free((void *)(uintptr_t)texts[i]);
+    serve_stream_free(&s->names);
     free(s->name);
     free(s);
 }
@@ -229,11 +225,7 @@ void children_begin(struct children *c, const struct conf_vhost *vhost,
         abort();
     s->src = src;
     s->name = copy(live_source_name(src));
-    s->names = (struct serve_stream){
-        .vhost = copy(names->vhost), .app = copy(names->app), .name = copy(names->name),
-        .param = copy(names->param), .tc_url = copy(names->tc_url),
-        .page_url = copy(names->page_url), .ip = copy(names->ip),
-    };
+    s->names = serve_stream_copy(names);
     s->next = c->streams;
     c->streams = s;
     want(c, s, vhost);

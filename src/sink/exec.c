@@ -111,7 +111,7 @@ static void add_vars(struct job_want *w, const struct conf *c, const struct serv
     job_want_var(w, "url", url);
     job_want_var(w, "tcUrl", names->tc_url);
     job_want_var(w, "pageUrl", names->page_url);
-    job_want_var(w, "swfUrl", "");
+    job_want_var(w, "swfUrl", names->swf_url ? names->swf_url : "");
     free(url);
 }
 

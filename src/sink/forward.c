@@ -192,8 +192,9 @@ static err_t ask_once(struct asking *a, bool *again)
     struct conf *conf = conf_ref(serve->conf);
     const struct forward_names *n = &a->of->names;
     const struct conf_vhost *v = conf_vhost_find(conf, n->vhost);
-    const struct serve_stream names = { n->vhost, n->app, n->stream, n->param, n->tc_url, "",
-                                        n->ip };
+    const struct serve_stream names = { .vhost = n->vhost, .app = n->app, .name = n->stream,
+                                        .param = n->param, .tc_url = n->tc_url, .page_url = "",
+                                        .ip = n->ip };
     char **urls = NULL;
     size_t count = 0;
     err_t err = NULL;

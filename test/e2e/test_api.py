@@ -81,6 +81,24 @@ def test_flv_player_is_listed_and_kicked(api, source):
     assert s.wait_log(rf"\[{got['id']}\].*KICKED", 3)
 
 
+def test_clusters(api, source):
+    """What origins of a cluster ask each other: is that stream published here?"""
+    s, a = api()
+    ask = "clusters?vhost=some.host&ip=10.0.0.9&app=live&stream=cam&coworker="
+    assert a.get(ask)["data"]["origin"] is None
+    v = s.watch("cam")
+    a.wait_clients(1)
+    assert a.get(ask)["data"]["origin"] is None, "a stream that is only waited for is not here"
+    s.push(source, "cam", loop=True)
+    assert v.wait(lambda got: len(got) > 10, 5)
+    data = a.get(ask + "192.168.1.9:1985", "POST")["data"]
+    assert data["query"] == {"ip": "10.0.0.9", "vhost": "some.host", "app": "live", "stream": "cam"}
+    listen = f"127.0.0.1:{a.port}"
+    assert data["origin"] == {"ip": "192.168.1.9", "port": s.port, "vhost": "__defaultVhost__", "api": listen, "routers": [listen]}
+    for coworker, ip in (("origin.example", "origin.example"), ("[fe80::1]:1985", "fe80::1"), ("fe80::2", "fe80::2")):
+        assert a.get(ask + coworker)["data"]["origin"]["ip"] == ip
+
+
 @pytest.mark.parametrize("kind", ["publisher", "player"])
 def test_kick(api, source, kind):
     s, a = api()

@@ -147,16 +147,16 @@ def test_exec_gets_what_it_asks_for(srs, source):
     out = "out-[stream].txt"
     s = srs(f"""exec {{ enabled on;
         publish sh -c 'for a; do echo "$a"; done; sleep 100' sh [vhost] [app] [stream] [url] [tcUrl]
-                [2006] >{out};
+                [2006] [pageUrl] [swfUrl] >{out};
     }}""".replace("\n                ", " "))
-    p = s.push(source, "cam?key=a;b", loop=True)
+    p = s.push(source, "cam?key=a;b", loop=True, pageUrl="http://page/", swfUrl="http://page/p.swf")
     path = os.path.join(s.tmp, "out-cam.txt")
-    assert wait_for(lambda: os.path.exists(path) and len(open(path).readlines()) == 6, 5), s.log()[-2000:]
+    assert wait_for(lambda: os.path.exists(path) and len(open(path).readlines()) == 8, 5), s.log()[-2000:]
     lines = open(path).read().splitlines()
     assert lines[:3] == ["__defaultVhost__", "live", "cam"]
     assert lines[3] == f"rtmp://127.0.0.1:{s.port}/live/cam?key=a;b"
     assert lines[4].startswith("rtmp://") and lines[4].endswith("/live")
-    assert lines[5] == time.strftime("%Y")
+    assert lines[5:] == [time.strftime("%Y"), "http://page/", "http://page/p.swf"]
     wait_children(s, 1)
     p.stop()
     p.client.close()

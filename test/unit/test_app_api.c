@@ -163,6 +163,11 @@ static const struct {
     { "raw is off", OPEN, "GET /api/v1/raw?rpc=reload HTTP/1.1", 200, "{\"code\":1061}" },
     { "reload is off", RAW, "GET /api/v1/raw?rpc=reload HTTP/1.1", 200, "{\"code\":1061}" },
     { "no reload yet", RAW, "GET /api/v1/raw?rpc=reload-fetch HTTP/1.1", 200, "\"state\":0" },
+    { "clusters", OPEN, "GET /api/v1/clusters?vhost=v&app=live&stream=s&ip=1.2.3.4 HTTP/1.1", 200,
+      "\"data\":{\"query\":{\"ip\":\"1.2.3.4\",\"vhost\":\"v\",\"app\":\"live\",\"stream\":\"s\"},"
+      "\"origin\":null}" },
+    { "clusters as POST", OPEN, "POST /api/v1/clusters HTTP/1.1\r\nContent-Length: 0", 200,
+      "\"origin\":null" },
     { "what rpc", RAW, "GET /api/v1/raw HTTP/1.1", 200, "{\"code\":1062}" },
 };
 
@@ -190,7 +195,7 @@ static void test_all_valid(void **state)
     static const char *const paths[] = {
         "versions", "summaries", "rusages", "self_proc_stats", "system_proc_stats", "meminfos",
         "authors", "features", "vhosts/", "streams/", "clients/", "raw?rpc=raw",
-        "tests/requests?a=b",
+        "tests/requests?a=b", "clusters?vhost=a.b&app=live&stream=s",
     };
 
     (void)state;

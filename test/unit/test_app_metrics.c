@@ -114,7 +114,7 @@ static struct api_parts begin(const char *conf, unsigned streams, const char *na
     machine_init(&machine);
     for (unsigned i = 0; i < streams; i++) {
         char text[64], whole[128], id[16];
-        const struct serve_stream names = { "v", "live", text, "", "", "", "" };
+        const struct serve_stream names = { "v", "live", text, "", "", "", "", NULL };
 
         (void)snprintf(text, sizeof(text), "%s%u", name, i);
         (void)snprintf(whole, sizeof(whole), "v/live/%s", text);

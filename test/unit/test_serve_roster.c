@@ -14,7 +14,8 @@ enum { MANY = 1000 };
 
 static struct live_registry *streams;
 static struct roster *roster;
-static const struct serve_stream names = { "v.com", "live", "s", "", "rtmp://h/live", "", "1.2.3.4" };
+static const struct serve_stream names = { "v.com", "live", "s", "", "rtmp://h/live", "",
+                                           "1.2.3.4", NULL };
 static unsigned kicked;
 
 static void describe(struct roster_client *c, struct roster_info *out)

@@ -116,6 +116,7 @@ static void ingest_of_vhosts_and_engines(void **state)
 static const struct serve_stream live_s = {
     .vhost = "__defaultVhost__", .app = "live", .name = "s", .param = "?t=1",
     .tc_url = "rtmp://host/live", .page_url = "http://page", .ip = "1.2.3.4",
+    .swf_url = "http://p.swf",
 };
 
 static const struct {
@@ -230,7 +231,7 @@ static const struct {
     const char *line, *out, *err; /* line NULL: refused */
 } execs[] = {
     { "variables", "./x [vhost] [app] [stream] [tcUrl] [pageUrl] [swfUrl] [param] [port]", "s",
-      "?t=1", "./x __defaultVhost__ live s rtmp://host/live http://page '' ?t=1 1936", NULL, NULL },
+      "?t=1", "./x __defaultVhost__ live s rtmp://host/live http://page http://p.swf ?t=1 1936", NULL, NULL },
     { "a url to play", "./x [url]", "s", "", "./x rtmp://127.0.0.1:1936/live/s", NULL, NULL },
     { "and its parameters", "./x -i [url]", "s", "?a=1&b=2",
       "./x -i rtmp://127.0.0.1:1936/live/s?a=1&b=2", NULL, NULL },
