@@ -346,7 +346,7 @@ static err_t list_clients(struct api_call *c)
     }
     jput_close(&c->j, ']');
     if (of_one)
-        put_total(c, only ? roster_stream(c->of->serve->roster, only)->clients : 0);
+        put_total(c, only ? roster_listed(roster_stream(c->of->serve->roster, only)) : 0);
     else
         put_total(c, roster_count_clients(r));
     (void)live_source_unref(only);

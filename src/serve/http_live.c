@@ -289,7 +289,7 @@ static err_t serve_listed(struct playing *p, const struct http_names *names)
     x->serve->players++;
     kbps_init(&p->in_kbps, x->io->bytes_in, co_now());
     kbps_init(&p->out_kbps, x->io->bytes_out, co_now());
-    roster_enter(x->serve->roster, &p->who, &listed, ROSTER_FLV_PLAY, NULL, &names->of, p->src);
+    roster_admit(&p->who, &names->of);
     log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
               p->ws ? "ws" : "http", p->kind->end, x->ip, x->port, live_source_name(p->src),
               x->req->query);
@@ -301,12 +301,17 @@ static err_t serve_listed(struct playing *p, const struct http_names *names)
     if (!err)
         err = play(p);
     x->serve->players--;
-    if (p->kicked && err_code(err) == ERR_STOPPED) {
-        err_free(&err);
-        err = err_new(ERR_KICKED, "%s", x->ip);
-    }
-    roster_leave(&p->who, x->io->bytes_in, x->io->bytes_out, err);
     return err;
+}
+
+static void leave(struct playing *p, err_t *why)
+{
+    if (p->kicked && err_code(*why) == ERR_STOPPED) {
+        err_free(why);
+        *why = err_new(ERR_KICKED, "%s", p->x->ip);
+    }
+    roster_leave(&p->who, p->x->io->bytes_in, p->x->io->bytes_out, *why);
+    p->src = live_source_unref(p->src);
 }
 
 static SHORT_LIVED err_t refuse(struct http_exchange *x, err_t why)
@@ -338,23 +343,27 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     struct hooks_line *line = NULL;
     struct http_names names;
     struct hooks_event event = { .names = &names.of };
+    bool played;
     err_t err;
 
     http_names_make(&names, x, name);
     p.tc_url = names.of.tc_url;
     p.page_url = names.of.page_url;
-    err = hooks_ask(x->serve, &line, x->vhost, HOOKS_PLAY, &event);
-    if (err) {
-        http_names_free(&names);
-        hooks_line_end(&line);
-        return err_code(err) == ERR_STOPPED ? err : refuse(x, err);
-    }
     p.src = http_names_source(&names, x);
-    err = serve_listed(&p, &names);
-    tell_stopped(x, &line, &event);
+    roster_wait(x->serve->roster, &p.who, &listed, ROSTER_FLV_PLAY, NULL, &names.of, p.src);
+    event.clients = p.who.stream ? p.who.stream->clients + 1 : 0;
+    err = hooks_ask(x->serve, &line, x->vhost, HOOKS_PLAY, &event);
+    played = !err;
+    if (played)
+        err = serve_listed(&p, &names);
+    event.clients = p.who.stream ? p.who.stream->clients : 0;
+    if (played)
+        tell_stopped(x, &line, &event);
+    leave(&p, &err);
     hooks_line_end(&line);
-    (void)live_source_unref(p.src);
     http_names_free(&names);
+    if (!played)
+        return err_class(err) == ERR_CLASS_STOP ? err : refuse(x, err);
     log_trace("HTTP client played for %lld ms, %llu bytes",
               (long long)(co_now() - p.began_at) / 1000,
               (unsigned long long)x->io->bytes_out);

@@ -156,9 +156,9 @@ bool roster_walk(const struct roster *r, uint64_t *at,
 
 /* ---- in and out */
 
-void roster_enter(struct roster *r, struct roster_client *c, const struct roster_kind *kind,
-                  enum roster_type type, const char *id, const struct serve_stream *names,
-                  struct live_source *src)
+void roster_wait(struct roster *r, struct roster_client *c, const struct roster_kind *kind,
+                 enum roster_type type, const char *id, const struct serve_stream *names,
+                 struct live_source *src)
 {
     if (!r)
         return;
@@ -168,16 +168,35 @@ void roster_enter(struct roster *r, struct roster_client *c, const struct roster
                                  .stream = roster_stream(r, src), .type = (uint8_t)type };
     link_in(r, c);
     r->count++;
-    r->totals[type].now++;
-    r->totals[type].clients++;
+    roster_stream_wait(c, names);
+}
+
+void roster_admit(struct roster_client *c, const struct serve_stream *names)
+{
+    struct roster_total *t;
+
+    if (!c->stream)
+        return;
+    t = &c->stream->roster->totals[c->type];
+    t->now++;
+    t->clients++;
+    c->admitted = true;
     roster_stream_enter(c, names);
+}
+
+void roster_enter(struct roster *r, struct roster_client *c, const struct roster_kind *kind,
+                  enum roster_type type, const char *id, const struct serve_stream *names,
+                  struct live_source *src)
+{
+    roster_wait(r, c, kind, type, id, names, src);
+    roster_admit(c, names);
 }
 
 void roster_count(struct roster_client *c, uint64_t in, uint64_t out)
 {
     struct roster_total *t;
 
-    if (!c->stream)
+    if (!c->stream || !c->admitted)
         return;
     t = &c->stream->roster->totals[c->type];
     t->in += in - c->in;
@@ -201,8 +220,10 @@ void roster_leave(struct roster_client *c, uint64_t in, uint64_t out, err_t why)
     r = c->stream->roster;
     unlink_from(r, c);
     r->count--;
-    r->totals[c->type].now--;
-    r->totals[c->type].errors += is_fault(why);
+    if (c->admitted) {
+        r->totals[c->type].now--;
+        r->totals[c->type].errors += is_fault(why);
+    }
     roster_stream_leave(c);
     *c = (struct roster_client){ 0 };
 }

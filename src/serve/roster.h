@@ -52,6 +52,7 @@ struct roster_stream { /* kept with its source */
     char *app, *name, *tc_url;       /* as its publisher, else its first player said */
     struct roster_client *publisher; /* or NULL */
     unsigned clients;                /* players and publisher */
+    unsigned waiting;                /* to be one of them */
     unsigned forwards;
     co_usec began_at;
     uint64_t in, out;                /* counted for the vhost so far */
@@ -74,6 +75,7 @@ struct roster_client {
     struct roster_stream *stream;
     uint64_t in, out;           /* bytes counted so far */
     uint8_t type;               /* enum roster_type */
+    bool admitted;              /* else it waits */
 };
 
 /* Counts of one type since the start. */
@@ -94,6 +96,12 @@ void roster_free(struct roster *r); /* sources and clients are gone already */
 void roster_enter(struct roster *r, struct roster_client *c, const struct roster_kind *kind,
                   enum roster_type type, const char *id, const struct serve_stream *names,
                   struct live_source *src);
+/* The same in two steps, for who waits to be let in: it is listed and can be kicked, and counts for
+ * nothing until it is admitted. */
+void roster_wait(struct roster *r, struct roster_client *c, const struct roster_kind *kind,
+                 enum roster_type type, const char *id, const struct serve_stream *names,
+                 struct live_source *src);
+void roster_admit(struct roster_client *c, const struct serve_stream *names);
 /* How much went over its connection so far: now and then, for the totals. */
 void roster_count(struct roster_client *c, uint64_t in, uint64_t out);
 /* It ends; `why` is borrowed. Fine if it never entered (zeroed). */
@@ -112,6 +120,7 @@ bool roster_walk(const struct roster *r, uint64_t *at,
 
 /* What is kept of a source; made if there is nothing yet. */
 struct roster_stream *roster_stream(struct roster *r, struct live_source *src);
+unsigned roster_listed(const struct roster_stream *s); /* clients, and those that wait */
 const struct roster_vhost *roster_vhosts(const struct roster *r);
 /* The id of "vhost/app/stream" or of a vhost: "vid-" and 7 characters. */
 void roster_name_id(const struct roster *r, const char *name, char out[ROSTER_NAME_ID_SIZE]);

@@ -17,7 +17,8 @@ struct roster {
 
 void *roster_must(void *p);
 void roster_free_vhosts(struct roster *r);
-/* The client is one of its stream's, and no longer. */
+/* The client waits to be one of its stream's, is one, and is no longer. */
+void roster_stream_wait(struct roster_client *c, const struct serve_stream *names);
 void roster_stream_enter(struct roster_client *c, const struct serve_stream *names);
 void roster_stream_leave(struct roster_client *c);
 

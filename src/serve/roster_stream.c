@@ -90,10 +90,29 @@ struct roster_stream *roster_stream(struct roster *r, struct live_source *src)
     return s;
 }
 
+unsigned roster_listed(const struct roster_stream *s)
+{
+    return s->clients + s->waiting;
+}
+
 static void set(char **field, const char *text)
 {
     free(*field);
     *field = roster_must(strdup(text));
+}
+
+static void set_names(struct roster_stream *s, const struct serve_stream *names)
+{
+    set(&s->app, names->app);
+    set(&s->name, names->name);
+    set(&s->tc_url, names->tc_url);
+}
+
+void roster_stream_wait(struct roster_client *c, const struct serve_stream *names)
+{
+    c->stream->waiting++;
+    if (!c->stream->tc_url && c->type != ROSTER_FORWARD)
+        set_names(c->stream, names);
 }
 
 void roster_stream_enter(struct roster_client *c, const struct serve_stream *names)
@@ -101,25 +120,27 @@ void roster_stream_enter(struct roster_client *c, const struct serve_stream *nam
     struct roster_stream *s = c->stream;
     bool publishes = roster_type_publishes(c->type);
 
+    s->waiting--;
     if (c->type == ROSTER_FORWARD) {
         s->forwards++;
         return;
     }
     s->clients++;
     s->vhost->clients++;
-    if (publishes || !s->tc_url) {
-        set(&s->app, names->app);
-        set(&s->name, names->name);
-        set(&s->tc_url, names->tc_url);
-    }
-    if (publishes)
+    if (publishes) {
+        set_names(s, names);
         s->publisher = c;
+    }
 }
 
 void roster_stream_leave(struct roster_client *c)
 {
     struct roster_stream *s = c->stream;
 
+    if (!c->admitted) {
+        s->waiting--;
+        return;
+    }
     if (c->type == ROSTER_FORWARD) {
         s->forwards--;
         return;

@@ -171,17 +171,20 @@ static err_t tell_started(struct rtmp_session *s)
     return rtmp_conn_send_all(&s->conn, &out);
 }
 
+static void refuse(struct rtmp_session *s)
+{
+    err_t untold = rtmp_session_tell(s, RTMP_PLAY_FAILED, NULL);
+
+    err_free(&untold);
+}
+
 static err_t play(struct playing *p)
 {
     struct rtmp_session *s = p->s;
-    struct live_settings set = serve_live_settings(s->conf, s->vhost);
-    char *name = rtmp_session_stream_name(s);
     err_t err;
 
-    p->src = live_registry_get(s->serve->streams, name, &set);
-    free(name);
     s->serve->players++;
-    rtmp_session_enter(s, ROSTER_RTMP_PLAY, p->src);
+    rtmp_session_enter(s);
     err = tell_started(s);
     if (!err) {
         obey_settings(p);
@@ -192,6 +195,28 @@ static err_t play(struct playing *p)
         io_tcp_nodelay(s->io, true);
     }
     s->serve->players--;
+    return err;
+}
+
+/* Ask the backend, then play; in the server's lists all the while. */
+static err_t play_if_allowed(struct playing *p)
+{
+    struct rtmp_session *s = p->s;
+    struct live_settings set = serve_live_settings(s->conf, s->vhost);
+    struct serve_stream names = rtmp_session_names(s);
+    char *name = rtmp_session_stream_name(s);
+    err_t err;
+
+    p->src = live_registry_get(s->serve->streams, name, &set);
+    free(name);
+    rtmp_session_wait(s, ROSTER_RTMP_PLAY, p->src);
+    err = rtmp_session_ask(s, HOOKS_PLAY, &names);
+    if (err) {
+        refuse(s);
+    } else {
+        err = play(p);
+        rtmp_session_tell_backend(s, HOOKS_STOP);
+    }
     rtmp_session_leave(s, err);
     p->src = live_source_unref(p->src);
     return err;
@@ -205,18 +230,9 @@ err_t rtmp_session_play(struct rtmp_session *s)
     rtmp_session_deadline(s, 0, NULL); /* a player may wait for its publisher as long as it likes */
     p.sender = (struct live_sender){ .io = s->io, .arg = &p, .on_readable = on_readable,
                                      .on_turn = on_turn, .epoch = &s->serve->generation };
-    if (!err) {
-        struct serve_stream names = rtmp_session_names(s);
-
-        err = rtmp_session_ask(s, HOOKS_PLAY, &names);
-    }
-    if (err) {
-        err_t untold = rtmp_session_tell(s, RTMP_PLAY_FAILED, NULL);
-
-        err_free(&untold);
-    } else {
-        err = play(&p);
-        rtmp_session_tell_backend(s, HOOKS_STOP);
-    }
+    if (err)
+        refuse(s);
+    else
+        err = play_if_allowed(&p);
     return err ? err_wrap(err, "play %s/%s", s->url.app, s->url.stream) : NULL;
 }

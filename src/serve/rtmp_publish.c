@@ -230,9 +230,12 @@ static err_t claim(struct publishing *p, const struct serve_stream *names)
 
     if (err)
         return err;
+    rtmp_session_wait(s, s->fc_publish ? ROSTER_FMLE_PUBLISH : ROSTER_FLASH_PUBLISH, p->src);
     err = rtmp_session_ask(s, HOOKS_PUBLISH, names);
-    if (err)
+    if (err) {
         live_source_unclaim(p->src, &p->publisher);
+        rtmp_session_leave(s, err);
+    }
     if (err && p->publisher.replaced) {
         err_free(&err);
         err = err_new(ERR_REPLACED, "%s, before it began", live_source_name(p->src));
@@ -257,11 +260,12 @@ static err_t begin(struct publishing *p)
                             s->vhost->publish.takeover_silence);
     if (err) { /* the one it was to replace came back to life meanwhile */
         live_source_unclaim(p->src, &p->publisher);
+        rtmp_session_leave(s, err);
         rtmp_session_tell_backend(s, HOOKS_UNPUBLISH);
         return err;
     }
     s->serve->publishers++;
-    rtmp_session_enter(s, s->fc_publish ? ROSTER_FMLE_PUBLISH : ROSTER_FLASH_PUBLISH, p->src);
+    rtmp_session_enter(s);
     if (replaces) {
         log_trace("takes over %s", live_source_name(p->src));
         s->serve->on_unpublish(s->serve->arg, p->src);
@@ -275,11 +279,11 @@ static void end(struct publishing *p, err_t why)
     struct serve *serve = p->s->serve;
 
     serve->publishers--;
-    rtmp_session_leave(p->s, why);
     if (!p->publisher.replaced)
         serve->on_unpublish(serve->arg, p->src);
     live_source_end(p->src, &p->publisher);
     rtmp_session_tell_backend(p->s, HOOKS_UNPUBLISH);
+    rtmp_session_leave(p->s, why);
     io_tcp_read_low(p->s->io, 1);
     if (p->media.bad)
         log_warn("%u broken messages of %s were left out", p->media.bad,

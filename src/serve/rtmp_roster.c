@@ -41,11 +41,18 @@ struct serve_stream rtmp_session_names(const struct rtmp_session *s)
     };
 }
 
-void rtmp_session_enter(struct rtmp_session *s, enum roster_type type, struct live_source *src)
+void rtmp_session_wait(struct rtmp_session *s, enum roster_type type, struct live_source *src)
 {
     struct serve_stream names = rtmp_session_names(s);
 
-    roster_enter(s->serve->roster, &s->who, &kind, type, NULL, &names, src);
+    roster_wait(s->serve->roster, &s->who, &kind, type, NULL, &names, src);
+}
+
+void rtmp_session_enter(struct rtmp_session *s)
+{
+    struct serve_stream names = rtmp_session_names(s);
+
+    roster_admit(&s->who, &names);
 }
 
 void rtmp_session_leave(struct rtmp_session *s, err_t why)
@@ -64,7 +71,9 @@ void rtmp_session_count(struct rtmp_session *s, co_usec now)
 
 static unsigned clients_of(const struct rtmp_session *s)
 {
-    return s->who.stream ? s->who.stream->clients : 0;
+    const struct roster_client *c = &s->who;
+
+    return c->stream ? c->stream->clients + !c->admitted : 0; /* itself, if it is let in */
 }
 
 err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,

@@ -83,8 +83,10 @@ err_t rtmp_session_tell(struct rtmp_session *s, enum rtmp_status status, const c
 void rtmp_session_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
                              const char *text);
 
-/* In the server's lists while it publishes or plays; `why` is borrowed. */
-void rtmp_session_enter(struct rtmp_session *s, enum roster_type type, struct live_source *src);
+/* In the server's lists: while it waits to be let in, and while it publishes or plays; `why` is
+ * borrowed. */
+void rtmp_session_wait(struct rtmp_session *s, enum roster_type type, struct live_source *src);
+void rtmp_session_enter(struct rtmp_session *s);
 void rtmp_session_leave(struct rtmp_session *s, err_t why);
 /* Take the bit rates; every few seconds. */
 void rtmp_session_count(struct rtmp_session *s, co_usec now);

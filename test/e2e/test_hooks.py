@@ -35,7 +35,7 @@ def backend():
         b.close()
 
 
-def test_a_publisher_and_a_player_in_order(srs, backend, source):
+def test_a_publisher_and_a_player_in_order(backend, srs, source):
     b = backend()
     api = free_port()
     s = srs(hooks(b), httpapi.conf(api))
@@ -86,7 +86,7 @@ VERDICTS = [
 ]
 
 
-def test_what_is_a_yes(srs, backend):
+def test_what_is_a_yes(backend, srs):
     """One server, one publisher after the other; the rows are told apart by the stream."""
     b = backend(lambda e: VERDICTS[int(e["stream"])][1])
     s = srs(hooks(b, "on_publish"))
@@ -99,7 +99,7 @@ def test_what_is_a_yes(srs, backend):
             assert why.value.code == "NetStream.Publish.Denied", name
 
 
-def test_denied_player_and_connection(srs, backend, source):
+def test_denied_player_and_connection(backend, srs, source):
     b = backend(lambda e: 1 if e.get("stream") == "secret" or e["app"] == "closed" else 0)
     s = srs(hooks(b))
     p = s.push(source, "open", loop=True)
@@ -121,7 +121,7 @@ def test_denied_player_and_connection(srs, backend, source):
     assert len(b.of("on_stop")) == 1
 
 
-def test_http_flv_player(srs, backend, source):
+def test_http_flv_player(backend, srs, source):
     web, api = free_port(), free_port()
     b = backend(lambda e: 1 if e.get("param") == "?token=bad" else 0)
     s = srs("http_remux { enabled on; }\n" + hooks(b, "on_play", "on_stop"),
@@ -142,7 +142,7 @@ def test_http_flv_player(srs, backend, source):
     assert len(b.of("on_stop")) == 1
 
 
-def test_several_urls_and_order(srs, backend):
+def test_several_urls_and_order(backend, srs):
     first, second = backend(), backend(lambda e: 1 if e["stream"] == "no" else 0)
     third = backend()
     s = srs(f"http_hooks {{ enabled on; on_publish {first.url('/a?b=c')} {second.url()} {third.url()};"
@@ -158,7 +158,7 @@ def test_several_urls_and_order(srs, backend):
     assert [len(x.of("on_publish")) for x in (first, second, third)] == [2, 2, 1], "the first no ends it"
 
 
-def test_backend_that_hangs_holds_up_nobody_else(srs, backend, source):
+def test_backend_that_hangs_holds_up_nobody_else(backend, srs, source):
     """One stream's callbacks hang for 30 s: other publishers start at once, streams flow."""
     b = backend(lambda e: 30.0 if e.get("stream") == "slow" else 0)
     s = srs(hooks(b, "on_publish", "on_play"))
@@ -191,7 +191,7 @@ def publish_quietly(s, name):
         pass
 
 
-def test_busy_is_told_before_the_backend_is_asked(srs, backend, source):
+def test_busy_is_told_before_the_backend_is_asked(backend, srs, source):
     b = backend()
     s = srs(hooks(b, "on_publish", "on_unpublish") + " publish { takeover off; }")
     p = s.push(source, "cam", loop=True)
@@ -205,7 +205,7 @@ def test_busy_is_told_before_the_backend_is_asked(srs, backend, source):
     assert b.actions() == ["on_publish", "on_unpublish"]
 
 
-def test_place_is_kept_while_the_backend_thinks(srs, backend):
+def test_place_is_kept_while_the_backend_thinks(backend, srs):
     """Two come at once: the second is refused without its own callback."""
     import threading
     b = backend(lambda e: 1.0)
@@ -222,7 +222,7 @@ def test_place_is_kept_while_the_backend_thinks(srs, backend):
     got[0].close()
 
 
-def test_takeover_asks_first(srs, backend, source):
+def test_takeover_asks_first(backend, srs, source):
     """Who is not allowed does not push out who is there, whatever its address."""
     b = backend(lambda e: 1 if e.get("param") == "?bad" else 0)
     s = srs(hooks(b, "on_publish", "on_unpublish") + " publish { takeover on; }")
@@ -242,7 +242,7 @@ def test_takeover_asks_first(srs, backend, source):
     q.stop()
 
 
-def test_informing_is_sent_again(srs, backend):
+def test_informing_is_sent_again(backend, srs):
     tries = []
 
     def answer(e):
@@ -258,7 +258,7 @@ def test_informing_is_sent_again(srs, backend):
     assert tries == ["1", "2", "3"] and len(ids) == 1, "the same event, told by its id"
 
 
-def test_order_of_one_client_survives_a_slow_backend(srs, backend):
+def test_order_of_one_client_survives_a_slow_backend(backend, srs):
     """unpublish, then publish on the same connection: the backend hears them in this order."""
     b = backend(lambda e: 0.3 if e["action"] == "on_unpublish" else 0)
     s = srs(hooks(b, "on_publish", "on_unpublish"))
@@ -284,7 +284,7 @@ def test_dead_backend(srs):
     s.allow_errors = True
 
 
-def test_signature(srs, backend):
+def test_signature(backend, srs):
     b = backend()
     s = srs(hooks(b, "on_publish", extra="secret our-key;"))
     s.publisher("cam").close()
@@ -320,7 +320,7 @@ def test_backend_over_tls(srs, tmp_path):
         b.close()
 
 
-def test_backend_kicks(srs, backend, source):
+def test_backend_kicks(backend, srs, source):
     """A backend that changes its mind ends a client by the id that it was told."""
     api = free_port()
     b = backend()
@@ -334,7 +334,41 @@ def test_backend_kicks(srs, backend, source):
     assert b.actions(cid) == ["on_connect", "on_publish", "on_unpublish", "on_close"]
 
 
-def test_reload_while_the_backend_thinks(srs, backend):
+@pytest.mark.parametrize("kind", ["publisher", "player", "flv"])
+def test_kick_who_waits_for_the_backend(backend, srs, source, kind):
+    """Who waits for an answer is listed, counts for nothing, and can be kicked."""
+    api, web = free_port(), free_port()
+    b = backend(lambda e: 30.0 if e.get("stream") == "slow" else 0)
+    s = srs("http_remux { enabled on; }" + hooks(b, *ALL),
+            httpapi.conf(api, more=f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}"))
+    a = Api(api)
+    with socket.create_connection(("127.0.0.1", web), 5) as c:
+        if kind == "flv":
+            c.sendall(b"GET /live/slow.flv HTTP/1.1\r\nHost: me\r\n\r\n")
+        else:
+            c = s.client()
+            c.connect("live")
+            c.publish("slow", wait=False) if kind == "publisher" else c.play("slow", wait=False)
+        action = "on_publish" if kind == "publisher" else "on_play"
+        waits = b.wait(action)
+        got = a.wait_clients(1)[0]
+        assert got["id"] == waits["client_id"] and got["name"] == "slow"
+        assert got["publish"] == (kind == "publisher") and waits["clients"] == 1
+        assert not a.stream("slow"), "nothing is on yet"
+        assert a.get("vhosts/")["vhosts"][0]["clients"] == 0
+        began = time.monotonic()
+        assert a.kick(got["id"])["code"] == 0
+        a.wait_clients(0)
+        assert time.monotonic() - began < 3 and not b.of("on_stop") and not b.of("on_unpublish")
+        c.close()
+    if kind == "publisher":  # and the place is free again
+        p = s.push(source, "slow2", loop=True)
+        assert wait_for(lambda: a.stream("slow2"), 5)
+        p.stop()
+    s.allow_errors = True
+
+
+def test_reload_while_the_backend_thinks(backend, srs):
     """The callbacks change while a client waits for one: it ends by those it began with."""
     import threading
     b = backend(lambda e: 1.0 if e["stream"] == "slow" else 0)
@@ -350,7 +384,7 @@ def test_reload_while_the_backend_thinks(srs, backend):
     got[0].close()
 
 
-def test_client_that_leaves_while_the_backend_thinks(srs, backend):
+def test_client_that_leaves_while_the_backend_thinks(backend, srs):
     b = backend(lambda e: 1.0)
     s = srs(hooks(b, "on_publish", "on_unpublish", "on_close"))
     import threading
@@ -379,7 +413,7 @@ def of_files(b, action):
 @pytest.mark.parametrize("more", ["", "hls_use_fmp4 on;", "hls_m3u8_file [app]/[stream]/x.m3u8; hls_ts_file "
                                   "[app]/[stream]/[seq].ts; hls_entry_prefix http://cdn/a;"],
                          ids=["ts", "fmp4", "named"])
-def test_each_segment_is_told(srs, backend, source, tmp_path, more):
+def test_each_segment_is_told(backend, srs, source, tmp_path, more):
     """In order, when the file is there to be read, with all that says where it is."""
     there = []
 
@@ -421,7 +455,7 @@ def test_each_segment_is_told(srs, backend, source, tmp_path, more):
             assert e["m3u8"] == "./html/live/cam.m3u8" and e["m3u8_url"] == "live/cam.m3u8"
 
 
-def test_segments_are_notified(srs, backend, source):
+def test_segments_are_notified(backend, srs, source):
     """on_hls_notify: a GET with its variables, by one of the urls; little of the answer is read."""
     b = backend(lambda e: b"x" * 3000 if "big" in e["_path"] else (500, "no"))
     vars = "[server_id]/[service_id]/[app]/[stream]/[ts_url][param]"
@@ -439,7 +473,7 @@ def test_segments_are_notified(srs, backend, source):
     assert s.wait_log(r"on_hls_notify ok, url=.*/big/.*status=200, response=x{20},", 5)
 
 
-def test_each_recording_is_told(srs, backend, source, tmp_path):
+def test_each_recording_is_told(backend, srs, source, tmp_path):
     sizes = {}
 
     def answer(e):
@@ -467,7 +501,7 @@ def test_each_recording_is_told(srs, backend, source, tmp_path):
         assert e["stream"] == "cam" and e["cwd"] == str(tmp_path)
 
 
-def test_told_again_in_order(srs, backend, source):
+def test_told_again_in_order(backend, srs, source):
     """What a backend did not take is sent again before the next segment is told."""
     failed = []
 
@@ -483,7 +517,7 @@ def test_told_again_in_order(srs, backend, source):
     assert [e["seq_no"] for e in b.of("on_hls")][:5] == [0, 1, 1, 1, 2] and failed == ["1", "2"]
 
 
-def test_files_do_not_wait_for_a_backend(srs, backend, source, tmp_path):
+def test_files_do_not_wait_for_a_backend(backend, srs, source, tmp_path):
     """It hangs: segments and recordings come as if it were not there, and what waits is bounded."""
     b = backend(lambda e: 30.0)
     s = srs(hooks(b, "on_hls", "on_dvr", extra=f"on_hls_notify {b.url()};") + HLS.format(".", "") +
@@ -501,7 +535,7 @@ def test_files_do_not_wait_for_a_backend(srs, backend, source, tmp_path):
 
 
 @pytest.mark.long
-def test_storm_of_players_and_a_dead_backend(srs, backend, source):
+def test_storm_of_players_and_a_dead_backend(backend, srs, source):
     """500 players come and go while the informing callbacks hang: memory and order are bounded."""
     b = backend(lambda e: 20.0 if e["action"] == "on_stop" else 0)
     s = srs(hooks(b, "on_play", "on_stop"), "limits { hooks_queue 100; }")

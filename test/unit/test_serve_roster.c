@@ -107,6 +107,38 @@ static void test_in_and_out(void **state)
     end(src);
 }
 
+/* Who waits is found and kicked, and counts for nothing until it is let in. */
+static void test_waiting(void **state)
+{
+    struct live_source *src = begin();
+    struct roster_client there, waits;
+    const struct roster_stream *s;
+
+    (void)state;
+    enter(&there, 1, ROSTER_FMLE_PUBLISH, src);
+    roster_wait(roster, &waits, &kind, ROSTER_FLASH_PUBLISH, "c0000002", &names, src);
+    s = roster_stream(roster, src);
+    assert_ptr_equal(roster_find(roster, "c0000002"), &waits);
+    assert_ptr_equal(s->publisher, &there);
+    assert_int_equal(s->clients, 1);
+    assert_int_equal(s->vhost->clients, 1);
+    assert_int_equal(roster_listed(s), 2);
+    assert_int_equal(roster_total(roster, ROSTER_FLASH_PUBLISH)->clients, 0);
+    roster_leave(&waits, 5, 5, NULL);
+    assert_int_equal(roster_total(roster, ROSTER_FLASH_PUBLISH)->in, 0);
+    assert_int_equal(roster_listed(s), 1);
+    roster_wait(roster, &waits, &kind, ROSTER_FLASH_PUBLISH, "c0000002", &names, src);
+    roster_admit(&waits, &names);
+    roster_leave(&there, 0, 0, NULL);
+    assert_ptr_equal(s->publisher, &waits);
+    assert_int_equal(s->clients, 1);
+    assert_int_equal(roster_listed(s), 1);
+    assert_int_equal(roster_total(roster, ROSTER_FLASH_PUBLISH)->now, 1);
+    roster_leave(&waits, 0, 0, NULL);
+    assert_int_equal(roster_count_clients(roster), 0);
+    end(src);
+}
+
 /* ---- walks */
 
 static unsigned seen[2 * MANY];
@@ -227,7 +259,7 @@ static void test_vhost_totals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_in_and_out), TEST(test_walk_while_it_grows), TEST(test_walk_of_nobody),
+        TEST(test_in_and_out), TEST(test_waiting), TEST(test_walk_while_it_grows), TEST(test_walk_of_nobody),
         TEST(test_ids), TEST(test_urls), TEST(test_vhost_totals),
     };
 
