@@ -116,6 +116,7 @@ struct conf_limits {
     int64_t http_max_body;     /* bytes of its body */
     int64_t http_body_timeout; /* from the head to the end of the body */
     int hooks_queue;           /* callbacks that wait for their backend */
+    int hls_sessions;          /* of all streams */
 };
 
 struct conf_heartbeat {

@@ -68,6 +68,8 @@ static const struct conf_row limits[] = {
       .min = 1, .max = 1e6,
       .help = "Callbacks that wait for a backend to take them; more are dropped, counted in the "
               "log." },
+    { "hls_sessions", CONF_KIND_INT, CONF_AT(conf_limits, hls_sessions), "100000", CONF_AT_ONCE,
+      .min = 1, .max = 1e8, .help = "Players of HLS that are sessions (hls_ctx)." },
     { "max_stream_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_stream_size), "256m",
       CONF_HANDLER, .min = 1 << 20, .max = 1e12,
       .help = "Bytes of media that one live stream remembers, whatever queue_length says." },

@@ -44,6 +44,7 @@ void hls_free(struct hls *h);
 /* The file at that path ("./objs/nginx/html/live/s.m3u8"), with a reference for the caller, or
  * NULL: not in memory, ask the disk. */
 struct hls_file *hls_find(struct hls *h, const char *path);
+bool hls_knows(struct hls *h, const char *path); /* it is in memory, or is to be */
 struct hls_file *hls_file_unref(struct hls_file *f); /* always NULL; NULL is fine */
 
 /* Low latency: wait until the playlist at that path has the segment (and the part, if not below

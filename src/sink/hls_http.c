@@ -2,6 +2,7 @@
 /* hls_http.c - HLS over HTTP: what is in memory, blocking reloads, and sessions. */
 #include "sink/hls_http.h"
 
+#include "base/log.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
 #include "serve/http_static.h"
@@ -67,20 +68,6 @@ static err_t send_file(struct http_exchange *x, const struct hls_file *f)
 
 /* ------------------------------------------------------------ sessions */
 
-/* The query without the session's id, which is another's. */
-static void put_query(struct wr *w, const char *query)
-{
-    while (query && *query) {
-        size_t n = strcspn(query, "&");
-
-        if (n > 0 && strncmp(query, "hls_ctx=", 8) != 0) {
-            wr_u8(w, '&');
-            wr_bytes(w, query, n);
-        }
-        query += n + (query[n] == '&');
-    }
-}
-
 /* What the child list is called: its name beside this one, or its whole path. */
 static void put_child(struct http_exchange *x, const char *id, struct wr *w)
 {
@@ -90,21 +77,17 @@ static void put_child(struct http_exchange *x, const char *id, struct wr *w)
     http_url_put_path(w, relative && slash ? slash + 1 : path);
     wr_bytes(w, "?hls_ctx=", 9);
     wr_bytes(w, id, strlen(id));
-    put_query(w, x->req->query);
+    hls_session_query(x->req->query, w);
     wr_u8(w, 0);
 }
 
-static err_t send_master(struct http_exchange *x, struct hls *h, const char *path)
+static err_t send_master(struct http_exchange *x, struct hls *h, const char *path,
+                         const struct hls_session *session)
 {
-    struct hls_session *session;
     struct hls_variant v;
     struct wr child, text;
     err_t err;
 
-    co_new_cid();
-    session = hls_session_new(h, x->req->path, x->req->target, x->ip, x->vhost->hls.window * 2);
-    if (!session)
-        return http_response_status(x->resp, 503);
     (void)hls_variant(h, path, &v);
     wr_init(&child, URL_MAX * 4);
     wr_init(&text, URL_MAX * 8);
@@ -167,14 +150,22 @@ static err_t send_with_ids(struct http_exchange *x, const struct hls_file *f, co
     return err;
 }
 
-/* The session of the request, if its id is one of ours. */
-static struct hls_session *session_of(const struct http_exchange *x, struct hls *h)
+/* The id in the request's url, or NULL. */
+static const char *id_of(const struct http_exchange *x, char id[HLS_SESSION_ID + 2])
 {
-    char id[HLS_SESSION_ID + 2];
+    return http_url_param(x->req->query, "hls_ctx", id, HLS_SESSION_ID + 2);
+}
 
-    if (!http_url_param(x->req->query, "hls_ctx", id, sizeof(id)))
-        return NULL;
-    return hls_session_find(h, id);
+static err_t refused(struct http_exchange *x, err_t err)
+{
+    int status = err_class(err) == ERR_CLASS_DENIED ? 403 : 503; /* 503: it may come later */
+    char text[300];
+
+    if (err_class(err) == ERR_CLASS_STOP)
+        return err;
+    log_warn("HLS player is refused: %s", err_text(err, text, sizeof(text)));
+    err_free(&err);
+    return http_response_status(x->resp, status);
 }
 
 /* ------------------------------------------------------------ requests */
@@ -223,103 +214,117 @@ static err_t block(const struct http_exchange *x, struct hls *h, const char *pat
     return NULL;
 }
 
-static err_t send_list(struct http_exchange *x, struct hls *h, const char *path)
+/* The list of segments; of a session, with its id in the urls. */
+static err_t send_segments(struct http_exchange *x, struct hls *h, const char *path,
+                           const struct hls_session *session)
 {
-    struct hls_session *session = session_of(x, h);
     struct hls_file *f;
-    char id[HLS_SESSION_ID + 1] = "";
     int status;
-    err_t err;
+    err_t err = block(x, h, path, &status);
 
-    if (session && session->kicked)
-        return http_response_status(x->resp, 403);
-    if (!session && x->vhost->hls.ctx)
-        return send_master(x, h, path);
-    if (session)
-        memcpy(id, session->id, sizeof(id));
-    err = block(x, h, path, &status);
     if (err)
         return err;
     f = hls_find(h, path);
     if (status || !f)
         err = http_response_status(x->resp, status ? status : 404);
-    else if (id[0] && x->vhost->hls.ts_ctx)
-        err = send_with_ids(x, f, id);
+    else if (session && x->vhost->hls.ts_ctx)
+        err = send_with_ids(x, f, session->id);
     else
         err = send_file(x, f);
     (void)hls_file_unref(f);
-    session = id[0] ? hls_session_find(h, id) : NULL;
-    if (session)
-        hls_session_asked(h, session, x->resp->sent);
     return err;
 }
 
-static err_t refused(struct http_exchange *x, err_t err)
+/* Who is not known gets a session first, and then a list of one list that has its id. An id that
+ * was forgotten (its player paused for long, or we were restarted) is one again. */
+static err_t send_list(struct http_exchange *x, struct hls *h, const char *path)
 {
-    err_free(&err);
-    return http_response_status(x->resp, 403);
+    char text[HLS_SESSION_ID + 2];
+    const char *id = id_of(x, text);
+    struct hls_session *session = id ? hls_session_find(h, id) : NULL;
+    err_t err = NULL;
+
+    if (!session && (!x->vhost->hls.ctx || x->req->verb == HTTP_VERB_HEAD))
+        return send_segments(x, h, path, NULL);
+    if (!session)
+        err = hls_session_begin(h, x, path, id, &session);
+    if (err_code(err) == ERR_MALFORMED) {
+        err_free(&err);
+        id = NULL;
+        err = hls_session_begin(h, x, path, id, &session);
+    }
+    if (err)
+        return refused(x, err);
+    if (!hls_session_hold(session))
+        return http_response_status(x->resp, session->kicked ? 403 : 503);
+    err = id ? send_segments(x, h, path, session) : send_master(x, h, path, session);
+    hls_session_release(session, x->resp->sent);
+    return err;
+}
+
+/* A path is one stream, whatever host it is asked of: the rules are those of the stream's vhost. */
+static const struct conf_vhost *vhost_of(const struct http_exchange *x, struct hls *h,
+                                         const char *path)
+{
+    struct serve_stream names;
+
+    if (!x->vhost || !hls_names_of(h, path, &names))
+        return NULL;
+    return conf_vhost_find(x->conf, names.vhost);
 }
 
 static err_t on_list(struct http_exchange *x, void *arg)
 {
     struct hls *h = arg;
+    const struct conf_vhost *vhost = NULL;
     char path[HLS_NAME_MAX];
-    struct hls_file *f;
     err_t err;
 
-    f = x->vhost && full_path(x, path, sizeof(path)) ? hls_find(h, path) : NULL;
-    (void)hls_file_unref(f);
-    if (!f) {
+    if (full_path(x, path, sizeof(path)))
+        vhost = vhost_of(x, h, path);
+    if (!vhost) {
         x->declined = true;
         return NULL;
     }
+    x->vhost = vhost;
     err = http_exchange_allowed(x, CONF_PLAY);
     return err ? refused(x, err) : send_list(x, h, path);
 }
 
-static err_t send_segment(struct http_exchange *x, struct hls *h, struct hls_file *f)
+/* From memory, or from disk. */
+static err_t send_segment(struct http_exchange *x, struct hls *h, const char *path)
 {
-    struct hls_session *session = session_of(x, h);
-    err_t err;
+    err_t err = hls_wait_file(h, path, BLOCK_MAX);
+    struct hls_file *f = err ? NULL : hls_find(h, path);
+    const char *below, *folder = http_static_place(x, &below);
 
-    if (session && session->kicked)
-        err = http_response_status(x->resp, 403);
-    else
-        err = send_file(x, f);
+    if (err_class(err) == ERR_CLASS_STOP)
+        return err;
+    err_free(&err);
+    if (!f)
+        return http_static_serve(x, folder, below);
+    err = send_file(x, f);
     (void)hls_file_unref(f);
-    session = session_of(x, h);
-    if (session)
-        hls_session_asked(h, session, x->resp->sent);
     return err;
 }
 
 static err_t on_segment(struct http_exchange *x, void *arg)
 {
     struct hls *h = arg;
-    struct hls_session *session;
-    char path[HLS_NAME_MAX];
+    char path[HLS_NAME_MAX], text[HLS_SESSION_ID + 2];
+    const char *id = id_of(x, text);
+    struct hls_session *session = id ? hls_session_find(h, id) : NULL;
     err_t err;
 
-    x->declined = !full_path(x, path, sizeof(path));
+    x->declined = !full_path(x, path, sizeof(path)) || (!session && !hls_knows(h, path));
     if (x->declined)
         return NULL;
-    err = hls_wait_file(h, path, BLOCK_MAX);
-    if (!err) {
-        struct hls_file *f = hls_find(h, path);
-
-        if (f)
-            return send_segment(x, h, f);
-    }
-    if (err_class(err) == ERR_CLASS_STOP)
-        return err;
-    err_free(&err);
-    session = session_of(x, h);
-    if (session && session->kicked)
-        return http_response_status(x->resp, 403);
+    if (session && !hls_session_hold(session))
+        return http_response_status(x->resp, session->kicked ? 403 : 503);
+    err = send_segment(x, h, path);
     if (session)
-        hls_session_asked(h, session, 0);
-    x->declined = true; /* on disk, if anywhere */
-    return NULL;
+        hls_session_release(session, x->resp->sent);
+    return err;
 }
 
 void hls_http_mount(struct hls *h, struct http_mux *mux)

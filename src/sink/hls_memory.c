@@ -159,6 +159,23 @@ struct hls_file *hls_find(struct hls *h, const char *path)
     return n && n->file ? hls_file_ref(n->file) : NULL;
 }
 
+bool hls_knows(struct hls *h, const char *path)
+{
+    return find(h, path) != NULL;
+}
+
+bool hls_names_of(struct hls *h, const char *path, struct serve_stream *out)
+{
+    const struct hls_name *n = find(h, path);
+
+    if (!n || !n->file || n->file != n->stream->playlist)
+        return false;
+    out->vhost = n->stream->vhost;
+    out->app = n->stream->app;
+    out->name = n->stream->stream;
+    return true;
+}
+
 /* ------------------------------------------------------------ waiting */
 
 void hls_wake(struct hls_stream *s)

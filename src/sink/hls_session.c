@@ -5,15 +5,21 @@
 #include "base/log.h"
 #include "sink/hls_stream.h"
 
+#include <ctype.h>
+#include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SESSIONS_MAX = 100000, BUCKETS = 1024 };
+enum { BUCKETS = 1024, SLICE = 64, QUERY_MAX = 64 * 1024 };
+
+#define SWEEP CO_SECONDS(1)
+#define TOLD CO_SECONDS(10)
 
 struct hls_sessions {
     struct hls_session *buckets[BUCKETS];
-    unsigned all, players; /* with those that were kicked, and without */
-    co_usec swept_at;
+    unsigned all; /* with those that ask, and those that were kicked */
+    bool sweeping;
+    co_usec told_at; /* that there are too many */
 };
 
 struct hls_sessions *hls_sessions_new(void)
@@ -34,55 +40,6 @@ static struct hls_session **bucket(struct hls *h, const char *id)
     return &h->sessions->buckets[hash % BUCKETS];
 }
 
-#define SWEEP CO_SECONDS(1)
-
-static char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
-}
-
-static void end(struct hls *h, struct hls_session *s)
-{
-    h->sessions->players -= !s->kicked;
-    h->sessions->all--;
-    free(s->stream);
-    free(s->ip);
-    free(s->url);
-    free(s);
-}
-
-/* Those who ask no more. A kicked one stays as long, so its id stays refused. */
-static void sweep_bucket(struct hls *h, struct hls_session **at, co_usec now)
-{
-    while (*at) {
-        struct hls_session *s = *at;
-
-        if (now - s->asked_at <= s->patience) {
-            at = &s->next;
-            continue;
-        }
-        *at = s->next;
-        log_trace("HLS session %s of %s ends: %llu requests, %llu bytes", s->id, s->stream,
-                  (unsigned long long)s->requests, (unsigned long long)s->bytes);
-        end(h, s);
-    }
-}
-
-static void sweep(struct hls *h)
-{
-    co_usec now = co_now();
-
-    if (now - h->sessions->swept_at < SWEEP)
-        return;
-    h->sessions->swept_at = now;
-    for (size_t i = 0; i < BUCKETS; i++)
-        sweep_bucket(h, &h->sessions->buckets[i], now);
-}
-
 struct hls_session *hls_session_find(struct hls *h, const char *id)
 {
     struct hls_session *s = *bucket(h, id);
@@ -92,74 +49,320 @@ struct hls_session *hls_session_find(struct hls *h, const char *id)
     return s;
 }
 
-struct hls_session *hls_session_new(struct hls *h, const char *stream, const char *url,
-                                    const char *ip, co_usec patience)
+/* ------------------------------------------------------------ the end */
+
+/* It plays no more: told once, whatever comes later. */
+static void stop(struct hls_session *s, err_t why)
 {
-    struct hls_session *s, **at;
+    struct serve *serve = s->hls->serve;
 
-    sweep(h);
-    if (h->sessions->all >= SESSIONS_MAX)
-        return NULL;
-    s = calloc(1, sizeof(*s));
-    if (!s)
-        abort();
-    (void)memcpy(s->id, co_cid(), strnlen(co_cid(), HLS_SESSION_ID));
-    s->stream = copy(stream);
-    s->url = copy(url);
-    s->ip = copy(ip);
-    s->began_at = s->asked_at = co_now();
-    s->patience = patience;
-    at = bucket(h, s->id);
-    s->next = *at;
-    *at = s;
-    h->sessions->all++;
-    h->sessions->players++;
-    log_trace("HLS session %s of %s, ip=%s", s->id, s->stream, s->ip);
-    return s;
-}
-
-void hls_session_asked(struct hls *h, struct hls_session *s, size_t bytes)
-{
-    s->asked_at = co_now();
-    s->bytes += bytes;
-    s->requests++;
-    sweep(h);
-}
-
-struct hls_session *hls_session_next(struct hls *h, const struct hls_session *s)
-{
-    struct hls_session **at = h->sessions->buckets, **last = at + BUCKETS, *next = NULL;
-
-    if (s) {
-        at = bucket(h, s->id) + 1;
-        next = s->next;
+    if (!s->src)
+        return;
+    if (s->playing) {
+        s->playing = false;
+        serve->players--;
+        log_trace("HLS session %s of %s/%s ends: %llu requests, %llu bytes", s->id,
+                  s->teller.names.app, s->teller.names.name, (unsigned long long)s->requests,
+                  (unsigned long long)s->bytes);
+        sink_tell(&s->teller, serve, serve->conf, HOOKS_STOP, (struct hooks_event){ 0 });
     }
-    while ((!next || next->kicked) && (next || at < last))
-        next = next ? next->next : *at++;
-    return next;
+    roster_leave(&s->who, 0, s->bytes, why);
+    s->src = live_source_unref(s->src);
 }
 
-void hls_session_kick(struct hls *h, struct hls_session *s)
+static void forget(struct hls_session **at)
 {
-    h->sessions->players -= !s->kicked;
-    s->kicked = true;
+    struct hls_session *s = *at;
+
+    *at = s->next;
+    stop(s, NULL);
+    s->hls->sessions->all--;
+    sink_teller_fini(&s->teller);
+    free(s);
 }
 
-unsigned hls_players(struct hls *h)
+static void forget_one(struct hls_session *s)
 {
-    sweep(h);
-    return h->sessions->players;
+    struct hls_session **at = bucket(s->hls, s->id);
+
+    while (*at != s)
+        at = &(*at)->next;
+    forget(at);
+}
+
+/* Those who ask no more. A kicked one that goes on asking stays, so its id stays refused. */
+static void sweep_bucket(struct hls_session **at, co_usec now)
+{
+    while (*at) {
+        struct hls_session *s = *at;
+
+        if (s->busy || s->asking || now - s->asked_at <= s->patience) {
+            at = &s->next;
+            continue;
+        }
+        co_set_cid(s->id);
+        forget(at);
+    }
+}
+
+static err_t sweep(void *hls)
+{
+    struct hls_sessions *t = ((struct hls *)hls)->sessions;
+    err_t err = NULL;
+
+    while (t->all > 0 && !(err = co_sleep(SWEEP))) {
+        for (size_t i = 0; i < BUCKETS; i++) {
+            sweep_bucket(&t->buckets[i], co_now());
+            if (i % SLICE == SLICE - 1)
+                co_yield();
+        }
+    }
+    t->sweeping = false;
+    return err;
+}
+
+static void start_sweep(struct hls *h)
+{
+    err_t err;
+
+    if (h->sessions->sweeping || h->stopping)
+        return;
+    err = co_go(&h->group, "hls sessions", sweep, h);
+    h->sessions->sweeping = !err;
+    if (err)
+        log_end("HLS sessions", &err); /* the next one starts it */
 }
 
 void hls_sessions_free(struct hls *h)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
-        while (h->sessions->buckets[i]) {
-            struct hls_session *s = h->sessions->buckets[i];
-
-            h->sessions->buckets[i] = s->next;
-            end(h, s);
-        }
+        while (h->sessions->buckets[i])
+            forget(&h->sessions->buckets[i]);
     }
     free(h->sessions);
+}
+
+/* ------------------------------------------------------------ in the roster */
+
+static struct hls_session *session_of(struct roster_client *c)
+{
+    return (struct hls_session *)(void *)((char *)c - offsetof(struct hls_session, who));
+}
+
+static void describe(struct roster_client *c, struct roster_info *out)
+{
+    struct hls_session *s = session_of(c);
+
+    kbps_sample(&s->kbps, s->bytes, co_clock());
+    *out = (struct roster_info){
+        .ip = s->teller.names.ip, .tc_url = s->teller.names.tc_url,
+        .page_url = s->teller.names.page_url, .swf_url = "", .began_at = s->began_at,
+        .out = s->bytes, .out_kbps = s->kbps.s30_kbps,
+    };
+}
+
+static void kick(struct roster_client *c)
+{
+    struct hls_session *s = session_of(c);
+
+    s->kicked = true;
+    if (s->asking)
+        co_stop(s->asking);
+    else
+        stop(s, NULL);
+}
+
+static const struct roster_kind kind = { describe, kick };
+
+/* ------------------------------------------------------------ the begin */
+
+void hls_session_query(const char *query, struct wr *w)
+{
+    while (query && *query) {
+        size_t n = strcspn(query, "&");
+
+        if (n > 0 && strncmp(query, "hls_ctx=", 8) != 0) {
+            wr_u8(w, '&');
+            wr_bytes(w, query, n);
+        }
+        query += n + (query[n] == '&');
+    }
+}
+
+/* An id is in urls that people pass on: nobody shall guess the next one. */
+static void make_id(char id[HLS_SESSION_ID + 1])
+{
+    static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint8_t random[HLS_SESSION_ID];
+
+    if (RAND_bytes(random, sizeof(random)) != 1)
+        abort();
+    for (int i = 0; i < HLS_SESSION_ID; i++)
+        id[i] = set[random[i] % (sizeof(set) - 1)];
+    id[HLS_SESSION_ID] = '\0';
+}
+
+static bool is_id(const char *id)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)id[n]))
+        n++;
+    return n == HLS_SESSION_ID && !id[n];
+}
+
+static bool is_free(struct hls *h, const char *id)
+{
+    const struct roster *r = h->serve->roster;
+
+    return !hls_session_find(h, id) && !(r && roster_find(r, id));
+}
+
+static err_t too_many(struct hls_sessions *t)
+{
+    if (!t->told_at || co_now() - t->told_at > TOLD)
+        log_warn("%u HLS sessions: over limits.hls_sessions, more players are refused", t->all);
+    t->told_at = co_now();
+    return err_new(ERR_TOO_MANY, "HLS sessions");
+}
+
+/* The names as all protocols tell them, of the stream that the playlist is of. */
+static void set_names(struct hls_session *s, const struct http_exchange *x,
+                      struct serve_stream names)
+{
+    const char *page = http_request_field(x->req, "Referer");
+    const char *host = http_request_field(x->req, "Host");
+    char *tc_url;
+    struct wr param;
+
+    wr_init(&param, QUERY_MAX);
+    hls_session_query(x->req->query, &param);
+    if (param.len > 0)
+        param.buf[0] = '?';
+    wr_u8(&param, 0);
+    if (asprintf(&tc_url, "http%s://%s/%s", x->tls ? "s" : "", host ? host : names.vhost,
+                 names.app) < 0)
+        abort();
+    names.param = param.bad ? "" : (const char *)param.buf;
+    names.tc_url = tc_url;
+    names.page_url = page ? page : "";
+    names.ip = x->ip;
+    sink_teller_init(&s->teller, &names, s->id);
+    wr_free(&param);
+    free(tc_url);
+}
+
+static struct live_source *source_of(struct hls *h, const struct http_exchange *x,
+                                     const struct serve_stream *names)
+{
+    struct live_settings set = serve_live_settings(x->conf, x->vhost);
+    struct live_source *src;
+    char *name;
+
+    if (asprintf(&name, "%s/%s/%s", names->vhost, names->app, names->name) < 0)
+        abort();
+    src = live_registry_get(h->serve->streams, name, &set);
+    free(name);
+    return src;
+}
+
+static struct hls_session *add(struct hls *h, const struct http_exchange *x,
+                               const struct serve_stream *names, const char *id)
+{
+    struct hls_session *s = calloc(1, sizeof(*s)), **at;
+
+    if (!s)
+        abort();
+    s->hls = h;
+    if (id)
+        memcpy(s->id, id, sizeof(s->id));
+    else
+        do
+            make_id(s->id);
+        while (!is_free(h, s->id));
+    set_names(s, x, *names);
+    s->src = source_of(h, x, names);
+    s->asking = co_self();
+    s->began_at = s->asked_at = co_now();
+    s->patience = x->vhost->hls.window * 2;
+    kbps_init(&s->kbps, 0, co_now());
+    at = bucket(h, s->id);
+    s->next = *at;
+    *at = s;
+    h->sessions->all++;
+    return s;
+}
+
+/* Its log lines are its own, not those of the connection that it came by. */
+static err_t ask(struct hls_session *s, const struct conf_vhost *vhost)
+{
+    struct hooks_event event = { .names = &s->teller.names, .client_id = s->id };
+    char cid[ROSTER_ID_SIZE] = "";
+    err_t err;
+
+    (void)strncpy(cid, co_cid(), sizeof(cid) - 1);
+    co_set_cid(s->id);
+    roster_wait(s->hls->serve->roster, &s->who, &kind, ROSTER_HLS_PLAY, s->id, event.names,
+                s->src);
+    event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
+    err = hooks_ask(s->hls->serve, &s->teller.line, vhost, HOOKS_PLAY, &event);
+    s->asking = NULL;
+    if (!err)
+        log_trace("HLS session %s of %s/%s, ip=%s", s->id, event.names->app, event.names->name,
+                  event.names->ip);
+    co_set_cid(cid);
+    if (err && s->kicked && err_code(err) == ERR_STOPPED) {
+        err_free(&err);
+        err = err_new(ERR_KICKED, "%s", s->teller.names.ip);
+    }
+    return err;
+}
+
+err_t hls_session_begin(struct hls *h, const struct http_exchange *x, const char *path,
+                        const char *id, struct hls_session **out)
+{
+    struct serve_stream names = { 0 };
+    struct hls_session *s;
+    err_t err;
+
+    *out = NULL;
+    if (!hls_names_of(h, path, &names))
+        return err_new(ERR_STREAM_END, "no playlist %s", path);
+    if (id && (!is_id(id) || !is_free(h, id)))
+        return err_new(ERR_MALFORMED, "an id of another client");
+    if (h->sessions->all >= (unsigned)x->conf->limits.hls_sessions)
+        return too_many(h->sessions);
+    s = add(h, x, &names, id);
+    start_sweep(h);
+    err = ask(s, x->vhost);
+    if (err) {
+        forget_one(s);
+        return err;
+    }
+    s->playing = true;
+    h->serve->players++;
+    roster_admit(&s->who, &s->teller.names);
+    *out = s;
+    return NULL;
+}
+
+/* ------------------------------------------------------------ its requests */
+
+bool hls_session_hold(struct hls_session *s)
+{
+    s->asked_at = co_now();
+    if (s->kicked || s->asking)
+        return false;
+    s->busy++;
+    return true;
+}
+
+void hls_session_release(struct hls_session *s, uint64_t bytes)
+{
+    s->busy--;
+    s->asked_at = co_now();
+    s->bytes += bytes;
+    s->requests++;
+    kbps_sample(&s->kbps, s->bytes, co_now());
+    roster_count(&s->who, 0, s->bytes);
 }

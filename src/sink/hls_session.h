@@ -1,38 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_session.h - who plays HLS: sessions by the id in their urls.
  *
- * With hls_ctx, who asks for a playlist first gets a list of one list, whose url has an id: that
- * is a session, which can be counted and ended, until nothing was asked by it for long.
+ * With hls_ctx, who asks for a playlist gets a list of one list, whose url has an id: that is a
+ * session. It is a client as others are: a backend is asked whether it may play and is told when it
+ * stops, the roster lists it, and it can be kicked. It stops when nothing was asked by its id for
+ * twice hls_window.
  */
 #ifndef SINK_HLS_SESSION_H
 #define SINK_HLS_SESSION_H
 
+#include "base/kbps.h"
+#include "serve/http.h"
 #include "sink/hls.h"
+#include "sink/tell.h"
 
 enum { HLS_SESSION_ID = 8 };
 
 struct hls_session {
-    struct hls_session *next;
+    struct hls_session *next; /* in a bucket */
+    struct hls *hls;
     char id[HLS_SESSION_ID + 1];
-    char *stream;          /* path of the playlist's url: "/live/s.m3u8" */
-    char *url, *ip;        /* as it was asked for, with its parameters; of the client */
+    struct sink_teller teller;
+    struct live_source *src;  /* what it plays, with a reference; NULL once it stopped */
+    struct roster_client who;
+    struct co *asking;        /* the coroutine that asks the backend; NULL: it was let in */
+    bool playing;             /* it was let in, and did not stop */
+    bool kicked;              /* it gets nothing more */
+    unsigned busy;            /* requests of it that are being answered */
     co_usec began_at, asked_at;
+    co_usec patience;         /* how long it may ask nothing */
     uint64_t bytes, requests;
-    co_usec patience;      /* how long it may ask nothing */
-    bool kicked;           /* it gets nothing more */
+    struct kbps kbps;
 };
 
-/* Walk over those that play: NULL gives the first. Not across a yield. */
-struct hls_session *hls_session_next(struct hls *h, const struct hls_session *s);
-struct hls_session *hls_session_find(struct hls *h, const char *id);
-void hls_session_kick(struct hls *h, struct hls_session *s);
-unsigned hls_players(struct hls *h); /* sessions that play */
-
-/* For hls_http.c. Its id is that of the coroutine that calls. NULL: there are too many. */
-struct hls_session *hls_session_new(struct hls *h, const char *stream, const char *url,
-                                    const char *ip, co_usec patience);
-void hls_session_asked(struct hls *h, struct hls_session *s, size_t bytes);
 struct hls_sessions *hls_sessions_new(void);
-void hls_sessions_free(struct hls *h);
+void hls_sessions_free(struct hls *h); /* those that play stop, and a backend is told */
+
+struct hls_session *hls_session_find(struct hls *h, const char *id); /* or NULL */
+/* A new one for this request of the playlist at `path`, let in by the backend. `id`: the one that
+ * its url has, from before it was forgotten; NULL: any. ERR_HOOK_DENIED and what asking ends by;
+ * ERR_TOO_MANY; ERR_STREAM_END: there is no such playlist; ERR_MALFORMED: it cannot have this id.
+ * Yields. */
+err_t hls_session_begin(struct hls *h, const struct http_exchange *x, const char *path,
+                        const char *id, struct hls_session **out)
+    __attribute__((warn_unused_result));
+
+/* Around each request of a session: it stays meanwhile, also over yields. False: it may not. */
+bool hls_session_hold(struct hls_session *s);
+void hls_session_release(struct hls_session *s, uint64_t bytes);
+
+/* The query without the id of a session: each "key=value" behind an '&'. */
+void hls_session_query(const char *query, struct wr *w);
 
 #endif

@@ -212,6 +212,9 @@ struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type);
 struct hls_file *hls_file_ref(struct hls_file *f);
 void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct hls_stream *s);
 void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f);
+/* Vhost, app and name of the stream that the playlist at this path is of, borrowed until the next
+ * yield. False: there is none. */
+bool hls_names_of(struct hls *h, const char *path, struct serve_stream *out);
 void hls_wake(struct hls_stream *s);
 
 /* hls_name.c: paths and urls */

@@ -28,6 +28,12 @@ void sink_teller_set(struct sink_teller *t, struct serve *serve, const struct se
     set_client(t, serve, src);
 }
 
+void sink_teller_init(struct sink_teller *t, const struct serve_stream *names, const char *id)
+{
+    *t = (struct sink_teller){ .names = serve_stream_copy(names) };
+    (void)snprintf(t->client_id, sizeof(t->client_id), "%s", id);
+}
+
 void sink_teller_fini(struct sink_teller *t)
 {
     serve_stream_free(&t->names);

@@ -20,6 +20,8 @@ struct sink_teller {
  * coroutine that calls. Zeroed before the first time; again for the next publisher. */
 void sink_teller_set(struct sink_teller *t, struct serve *serve, const struct serve_stream *names,
                      struct live_source *src);
+/* The same of a client with an id of its own. */
+void sink_teller_init(struct sink_teller *t, const struct serve_stream *names, const char *id);
 void sink_teller_fini(struct sink_teller *t);
 
 /* The event without its names and its client. What a backend is told is what the vhost says now;

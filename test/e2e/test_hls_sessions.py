@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""Who plays HLS is a client as others are: asked for, listed, counted, kicked, and told when it ends."""
+import socket
+import time
+import urllib.request
+
+import hls
+import httpapi
+from httpapi import Api
+from procs import free_port, wait_for
+from test_hls import conf, html, listed, with_http  # noqa: F401
+from test_hooks import backend, hooks  # noqa: F401
+
+WINDOW = 2  # seconds: who asks nothing for twice as long has stopped
+
+
+class Site:
+    """A server with a stream and a player's view of it."""
+
+    def __init__(self, srs, html, source, vhost="", glob="", more="", window=WINDOW, name="s"):
+        self.web, http = with_http(html)
+        self.api = Api(free_port())
+        self.vhost, self.more, self.window, self.html = vhost, more, window, html
+        self.glob = http + httpapi.conf(self.api.port) + glob
+        self.srs = srs(conf(html, more, fragment=1, window=window, ctx="on") + vhost, self.glob)
+        self.pusher = self.srs.push(source, name, speed=2, loop=True)
+        self.path = listed(html, 2, name, 10)
+        self.url = f"http://127.0.0.1:{self.web}/live/{name}.m3u8"
+
+    def begin(self, query="", **how):
+        """Ask as a player does first: the url of the list of segments."""
+        status, _, body = hls.get(self.url + query, **how)
+        if status != 200:
+            return status
+        return hls.join(self.url, body.decode().strip().split("\n")[-1])
+
+    def players(self):
+        return [c for c in self.api.clients() if c["type"] == "hls-play"]
+
+
+def session_id(child):
+    return child.split("hls_ctx=")[1].split("&")[0]
+
+
+def test_a_player_is_a_client(backend, srs, html, source):
+    b = backend()
+    site = Site(srs, html, source, hooks(b, "on_publish", "on_play", "on_stop"))
+    child = site.begin("?token=x", headers={"Referer": "http://page/"})
+    cid = session_id(child)
+    play = b.wait("on_play")
+    got = hls.get_list(child)
+    total = 0
+    for x in got.segments:  # some from memory, some from disk
+        status, _, body = hls.get(hls.join(child, x.uri))
+        assert status == 200
+        total += len(body)
+    one = site.players()
+    assert [c["id"] for c in one] == [cid] == [play["client_id"]]
+    assert one[0]["ip"] == "127.0.0.1" and one[0]["name"] == "s" and one[0]["url"] == "/live/s"
+    assert one[0]["publish"] is False and one[0]["pageUrl"] == "http://page/"
+    assert one[0]["tcUrl"] == f"http://127.0.0.1:{site.web}/live"
+    assert one[0]["send_bytes"] >= total, "bytes of segments are its own, wherever they come from"
+    assert site.api.stream("s")["clients"] == 2
+    assert site.api.get(f"clients/{cid}")["client"]["id"] == cid
+    metrics = site.api.raw("/metrics")[2].decode()
+    assert play["stream"] == "s" and play["app"] == "live" and play["param"] == "?token=x"
+    assert play["pageUrl"] == "http://page/" and play["ip"] == "127.0.0.1" and play["clients"] == 2
+    assert play["stream_url"] == "/live/s" and play["stream_id"] == site.api.stream("s")["id"]
+    assert len(b.of("on_play")) == 1, "not for each request"
+    stop = b.wait("on_stop", timeout=2 * WINDOW + 4)
+    assert stop["client_id"] == cid and stop["param"] == "?token=x" and stop["stream"] == "s"
+    assert not site.players() and site.api.stream("s")["clients"] == 1
+    assert site.srs.wait_log(rf"\[{cid}\].*HLS session {cid} of live/s ends: \d+ requests", 1)
+    site.pusher.stop()
+    site.pusher.client.close()
+    assert wait_for(lambda: not site.api.streams(), 5), "it holds nothing any more"
+    assert len(b.of("on_stop")) == 1
+    assert "hls-play" in metrics or "code" in metrics
+
+
+def test_who_goes_on_asking_stays(backend, srs, html, source):
+    b = backend()
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    child = site.begin()
+    for _ in range(6):
+        assert hls.get(child)[0] == 200
+        assert not wait_for(lambda: b.of("on_stop"), 1.0)
+    assert len(b.of("on_play")) == 1 and len(site.players()) == 1
+
+
+def test_denied(backend, srs, html, source):
+    b = backend(lambda e: 1 if e.get("param") == "?token=bad" else 0)
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    assert site.begin("?token=bad") == 403
+    child = site.begin("?token=good")
+    assert hls.get(child)[0] == 200
+    bad = site.url + "?hls_ctx=abcdefgh&token=bad"
+    assert hls.get(bad)[0] == 403, "an id of its own making is asked for, too"
+    assert [c["id"] for c in site.players()] == [session_id(child)]
+    site.srs.allow_errors = True
+    b.close()
+    assert site.begin("?token=good") == 503, "nobody could be asked"
+    assert len(b.of("on_stop")) == 0
+
+
+def test_kicked(backend, srs, html, source):
+    b = backend()
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    child, other = site.begin(), site.begin()
+    segment = hls.join(child, hls.get_list(child).segments[-1].uri)
+    cid = session_id(child)
+    assert hls.get(segment)[0] == 200
+    assert site.api.kick(cid)["code"] == 0
+    assert hls.get(child)[0] == 403 and hls.get(segment)[0] == 403
+    assert b.wait("on_stop")["client_id"] == cid
+    assert [c["id"] for c in site.players()] == [session_id(other)]
+    assert site.api.get(f"clients/{cid}", "DELETE")["code"] == 2049
+    began = time.monotonic()
+    while time.monotonic() - began < 5:  # longer than it is remembered: as long as it asks it stays out
+        assert hls.get(child)[0] == 403
+        assert not wait_for(lambda: hls.get(other)[0] != 200, 0.5)
+    assert len(b.of("on_stop")) == 1
+    assert hls.get(site.begin())[0] == 200, "a new one is asked for anew"
+
+
+def test_kick_who_waits_for_the_backend(backend, srs, html, source):
+    b = backend(lambda e: 30.0 if e.get("param") == "?slow" else 0)
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    with socket.create_connection(("127.0.0.1", site.web), 5) as c:
+        c.sendall(b"GET /live/s.m3u8?slow HTTP/1.1\r\nHost: me\r\n\r\n")
+        cid = b.wait("on_play")["client_id"]
+        assert [x["id"] for x in site.players()] == [cid] and site.api.stream("s")["clients"] == 1
+        assert hls.get(f"{site.url}?hls_ctx={cid}")[0] == 503, "it is not let in yet"
+        assert hls.get(site.begin())[0] == 200, "others do not wait"
+        assert site.api.kick(cid)["code"] == 0
+        c.settimeout(5)
+        assert b" 200 " not in c.recv(1000)
+    assert wait_for(lambda: cid not in [x["id"] for x in site.players()], 3)
+    assert not b.of("on_stop"), "it never played"
+
+
+def test_client_that_leaves_while_the_backend_thinks(backend, srs, html, source):
+    b = backend(lambda e: 1.0 if e.get("param") == "?slow" else 0)
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    with socket.create_connection(("127.0.0.1", site.web), 5) as c:
+        c.sendall(b"GET /live/s.m3u8?slow HTTP/1.1\r\nHost: me\r\n\r\n")
+        b.wait("on_play")
+    assert b.wait("on_stop", timeout=2 * WINDOW + 5)["param"] == "?slow"
+    assert not site.players()
+
+
+def test_bounded(srs, html, source):
+    site = Site(srs, html, source, glob="limits { hls_sessions 3; }", window=2)
+    mine = [site.begin() for _ in range(3)]
+    assert site.begin() == 503
+    assert site.srs.wait_log("3 HLS sessions: over limits.hls_sessions", 2)
+    assert all(hls.get(x)[0] == 200 for x in mine), "who is in stays in"
+    assert wait_for(lambda: not site.players(), 10)
+    assert hls.get(site.begin())[0] == 200
+
+
+def test_an_id_outlives_the_server(backend, srs, html, source):
+    """The player's list has its id; a restart, or a long pause, does not end what it sees."""
+    b = backend()
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"), window=30)
+    child = site.begin("?a=b")
+    first = hls.get_list(child)
+    site.pusher.stop()
+    site.pusher.client.close()
+    site.srs.stop()
+    assert b.wait("on_stop")["client_id"] == session_id(child), "told also when the server ends"
+    site.srs.start()
+    site.pusher = site.srs.push(source, speed=2, loop=True)
+    assert wait_for(lambda: len(hls.load(site.path).segments) > len(first.segments) + 1, 10)
+    again = hls.get_list(child)
+    assert again.segments[0].uri == first.segments[0].uri and session_id(again.segments[0].uri)
+    assert [e["client_id"] for e in b.of("on_play")] == [session_id(child)] * 2
+    assert [e["param"] for e in b.of("on_play")] == ["?a=b"] * 2
+    assert [c["id"] for c in site.players()] == [session_id(child)]
+
+
+def test_odd_ids(srs, html, source):
+    """What cannot be an id, or is another client's, gets a session of its own."""
+    site = Site(srs, html, source, window=30)
+    publisher = site.api.stream("s")["publish"]["cid"]
+    for odd in ("x", "x" * 8 + "y", "", "../../ab", "%00bcdefgh", publisher):
+        text = hls.get(f"{site.url}?hls_ctx={odd}")[2].decode()
+        assert "#EXT-X-STREAM-INF" in text and f"hls_ctx={odd}\n" not in text, odd
+    text = hls.get(f"{site.url}?hls_ctx=ABCD1234")[2].decode()  # it could be
+    assert "#EXTINF" in text and "ABCD1234" in [c["id"] for c in site.players()]
+
+
+def test_head_and_rules(srs, html, source):
+    site = Site(srs, html, source, "security { enabled on; deny play 127.0.0.2; }")
+    with urllib.request.urlopen(urllib.request.Request(site.url, method="HEAD"), timeout=5) as r:
+        assert r.status == 200 and "mpegurl" in r.headers["Content-Type"]
+    assert not site.players(), "who looks only does not play"
+    assert site.begin(headers={"X-Forwarded-For": "127.0.0.2"}) == 403
+    assert not site.players()
+
+
+def test_vhost_of_the_stream_counts(backend, srs, html, source):
+    """Another Host is no way around the callbacks of the vhost that the stream is published to."""
+    b = backend(lambda e: 1)
+    web, http = with_http(html)
+    s = srs(f"vhost a.example {{ {conf(html, fragment=1, ctx='on')} {hooks(b, 'on_play')} }}\n"
+            "vhost b.example { }\nvhost __defaultVhost__ { }", http)
+    p = s.push(source, "s?vhost=a.example", speed=4, loop=True)
+    listed(html, 2, timeout=10)
+    for host in ("a.example", "b.example", "other"):
+        assert hls.get(f"http://127.0.0.1:{web}/live/s.m3u8", headers={"Host": host})[0] == 403
+    assert len(b.of("on_play")) == 3
+    p.stop()
+
+
+def test_low_latency_players_too(backend, srs, html, source):
+    b = backend()
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"), more="hls_ll on;")
+    child = site.begin()
+    got = hls.get_list(child)
+    waits = hls.get_list(f"{child}&_HLS_msn={got.sequence + len(got.segments)}&_HLS_part=0")
+    assert f"hls_ctx={session_id(child)}" in waits.hint
+    assert hls.get(hls.join(child, waits.hint))[0] == 200
+    assert len(b.of("on_play")) == 1 and len(site.players()) == 1
