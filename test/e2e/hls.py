@@ -126,7 +126,7 @@ def frames(tags, kind):
     return len([t for t in flv.frames(tags, kind) if not (t.type == flv.VIDEO and t.data[1] == 2)])
 
 
-def get(url, timeout=10.0, headers=None):
+def get(url, timeout=30.0, headers=None):
     """(status, headers, body)"""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}),
@@ -136,7 +136,7 @@ def get(url, timeout=10.0, headers=None):
         return e.code, e.headers, e.read()
 
 
-def get_list(url, timeout=10.0):
+def get_list(url, timeout=30.0):
     status, headers, body = get(url, timeout)
     assert status == 200, f"{status} for {url}"
     assert "mpegurl" in headers["Content-Type"]

@@ -16,6 +16,12 @@ BINARY = os.path.abspath(os.environ.get("SRS_BINARY", os.path.join(ROOT, "objs",
 _given = set()
 
 
+def patience(seconds):
+    """How long to wait for what has to come: so long that a loaded machine makes it, however soon it
+    comes on an idle one."""
+    return max(seconds, 20.0) * SLOW
+
+
 def free_port():
     """A TCP port of 127.0.0.1 that nobody listens on, below the range that the system takes for
     outgoing connections, so that it is still free when the server binds it."""
@@ -34,7 +40,7 @@ def free_port():
 
 
 def wait_port(port, timeout=5.0, host="127.0.0.1", proc=None):
-    end = time.monotonic() + timeout * SLOW
+    end = time.monotonic() + patience(timeout)
     while time.monotonic() < end:
         if proc is not None and proc.poll() is not None:
             return False
@@ -47,13 +53,23 @@ def wait_port(port, timeout=5.0, host="127.0.0.1", proc=None):
 
 
 def wait_for(what, timeout=5.0, step=0.02):
-    """Until what() is true; gives its last value."""
-    end = time.monotonic() + timeout * SLOW
+    """Until what() is true; gives its last value. On a loaded machine for longer than `timeout`."""
+    end = time.monotonic() + patience(timeout)
     while True:
         got = what()
         if got or time.monotonic() > end:
             return got
         time.sleep(step)
+
+
+def comes_to_rest(count, seconds=1.0):
+    """Wait until count() does not grow any more; False when it always does."""
+    last = [None]
+
+    def same():
+        before, last[0] = last[0], count()
+        return before == last[0]
+    return wait_for(same, 10, seconds)
 
 
 def have(*tools):
@@ -100,10 +116,10 @@ class Proc:
     def wait(self, timeout=10.0):
         """Its exit code; AssertionError when it is not over in time."""
         try:
-            return self.p.wait(timeout * SLOW)
+            return self.p.wait(patience(timeout))
         except subprocess.TimeoutExpired:
             self.end()
-            raise AssertionError(f"{self.argv[0]} did not end in {timeout * SLOW:.0f} s:\n"
+            raise AssertionError(f"{self.argv[0]} did not end in {patience(timeout):.0f} s:\n"
                                  + self.text()[-2000:]) from None
 
     def kill(self, sig):

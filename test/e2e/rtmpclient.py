@@ -12,6 +12,7 @@ from collections import namedtuple
 
 import amf
 import flv
+from procs import patience
 
 FP_KEY = b"Genuine Adobe Flash Player 001"
 FMS_KEY = b"Genuine Adobe Flash Media Server 001"
@@ -168,7 +169,7 @@ def make_c1(kind):
 class Client:
     """One connection. All waits are bounded by `timeout` seconds."""
 
-    def __init__(self, port, host="127.0.0.1", timeout=5.0, bind=None, rcvbuf=None, sndbuf=None,
+    def __init__(self, port, host="127.0.0.1", timeout=20.0, bind=None, rcvbuf=None, sndbuf=None,
                  acks=True):
         self.sock = socket.socket()
         if rcvbuf:
@@ -334,7 +335,7 @@ class Client:
 
     def until(self, want, timeout=None):
         """Read until want(message) is true; returns that message. TimeoutError, Closed."""
-        end = time.monotonic() + (self.timeout if timeout is None else timeout)
+        end = time.monotonic() + (self.timeout if timeout is None else patience(timeout))
         while True:
             left = end - time.monotonic()
             if left <= 0:
@@ -369,10 +370,11 @@ class Client:
             if code is None or info.get("code") == code:
                 return info
 
-    def collect(self, seconds=None, count=None, want=None):
-        """Read media for a time, or until there are `count` frames, or want(self) says enough;
-        the end of the connection ends it. Returns all tags so far."""
-        end = time.monotonic() + (self.timeout if seconds is None else seconds)
+    def collect(self, seconds, count=None, want=None):
+        """Read media for a time; or until there are `count` frames, or want(self) says enough,
+        which may take longer than that on a loaded machine; the end of the connection ends it.
+        Returns all tags so far."""
+        end = time.monotonic() + (seconds if count is None and want is None else patience(seconds))
         while time.monotonic() < end:
             if count is not None and len(flv.frames(self.tags)) >= count:
                 break
@@ -386,7 +388,7 @@ class Client:
 
     def closed(self, timeout=5.0):
         """True when the server ends the connection in time."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + patience(timeout)
         while time.monotonic() < end:
             try:
                 self.read_message(end - time.monotonic())
@@ -581,7 +583,7 @@ class Watcher(threading.Thread):
 
     def wait(self, want, timeout=5.0):
         """Until want(tags) is true."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + patience(timeout)
         while time.monotonic() < end:
             if want(self.tags):
                 return True

@@ -6,7 +6,7 @@ import signal
 import time
 
 import procs
-from procs import SLOW, free_port, wait_for, wait_port
+from procs import free_port, patience, wait_for, wait_port
 from rtmpclient import Client, Pusher, Watcher
 
 LINE = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\]\[(TRACE|DEBUG|INFO|WARN|ERROR)\]"
@@ -141,7 +141,7 @@ pid {self.pid_path};
     # -- clients
 
     def client(self, **how):
-        how.setdefault("timeout", 5.0 * SLOW)
+        how.setdefault("timeout", patience(5.0))
         return Client(self.port, **how)
 
     def publisher(self, stream="s", flow="fmle", app="live", client=None, tcurl=None, **how):

@@ -35,8 +35,8 @@ def test_a_stream_and_its_clients(api, source):
     assert stream["publish"] == {"active": True, "cid": clients["fmle-publish"]["id"]}
     assert stream["recv_bytes"] > 50000 and stream["send_bytes"] > 50000
     assert stream["kbps"]["recv_30s"] > 100 and stream["kbps"]["send_30s"] > 100
-    assert abs(stream["live_ms"] / 1000 - time.time()) < 5, "it is the time now"
-    assert 3000 < stream["age_ms"] < 60000
+    assert abs(stream["live_ms"] / 1000 - time.time()) < 60, "it is the time now"
+    assert 3000 < stream["age_ms"] < 600000
     one = a.get("streams/" + stream["id"])["stream"]
     assert one["name"] == "cam" and one["id"] == stream["id"]
     for c in a.clients():
@@ -45,7 +45,7 @@ def test_a_stream_and_its_clients(api, source):
         assert got["ip"] == "127.0.0.1" and got["name"] == "cam" and got["url"] == "/live/cam"
         assert got["tcUrl"].startswith("rtmp://127.0.0.1") and got["publish"] == (
             got["type"] != "rtmp-play")
-        assert 3 < got["alive"] < 60
+        assert 3 < got["alive"] < 600
         assert max(got["kbps"].values()) > 100, got
         assert f"[{c['id']}]" in s.log(), "the same id as in the log"
     vhost = a.get("vhosts/")["vhosts"][0]
@@ -67,14 +67,14 @@ def test_flv_player_is_listed_and_kicked(api, source):
     s, a = api("http_remux { enabled on; }",
                more=f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}")
     s.push(source, "cam", loop=True)
-    with socket.create_connection(("127.0.0.1", web), 5) as c:
+    with socket.create_connection(("127.0.0.1", web), 20) as c:
         c.sendall(b"GET /live/cam.flv?token=1 HTTP/1.1\r\nHost: me\r\nReferer: http://p/x\r\n\r\n")
         c.recv(100)
         got = next(x for x in a.wait_clients(2) if x["type"] == "flv-play")
         assert got["pageUrl"] == "http://p/x" and got["tcUrl"] == "http://me/live"
         assert wait_for(lambda: a.get("clients/" + got["id"])["client"]["send_bytes"] > 10000, 5)
         assert a.kick(got["id"])["code"] == 0
-        c.settimeout(5)
+        c.settimeout(20)
         while c.recv(65536):
             pass
     a.wait_clients(1)
@@ -213,7 +213,7 @@ def test_one_port_for_both(srs, source):
     s.push(source, "cam", loop=True)
     assert wait_for(a.streams, 3)
     import urllib.request
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/live/cam.flv", timeout=5) as r:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/live/cam.flv", timeout=20) as r:
         assert r.read(3) == b"FLV"
 
 
@@ -229,7 +229,7 @@ def test_https(srs, tmp_path):
     srs("", httpapi.conf(port, f"https {{ enabled on; listen 127.0.0.1:{tls}; key {key}; cert {cert}; }}"))
     none = ssl.create_default_context()
     none.check_hostname, none.verify_mode = False, ssl.CERT_NONE
-    with urllib.request.urlopen(f"https://127.0.0.1:{tls}/api/v1/versions", timeout=5, context=none) as r:
+    with urllib.request.urlopen(f"https://127.0.0.1:{tls}/api/v1/versions", timeout=20, context=none) as r:
         assert json.load(r)["code"] == 0
 
 

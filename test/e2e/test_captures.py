@@ -10,7 +10,7 @@ import pytest
 import flv
 from flv import AUDIO, VIDEO
 from flvgen import synthetic
-from procs import ROOT
+from procs import ROOT, patience
 
 CAPTURES = sorted(glob.glob(os.path.join(ROOT, "test", "data", "*.rtmp")))
 PUBLISH = [p for p in CAPTURES if os.path.basename(p).startswith("publish-")]
@@ -65,8 +65,8 @@ def test_player(srs, path):
     end = data.rfind(b"deleteStream")
     sock.sendall(data[:end - 20] if end > 0 else data)
     sock.settimeout(0.3)
-    got, until = 0, time.monotonic() + 2.5
-    while time.monotonic() < until and got < 150000:
+    got, until = 0, time.monotonic() + patience(2.5)
+    while time.monotonic() < until and got < 80000:
         try:
             part = sock.recv(65536)
         except socket.timeout:

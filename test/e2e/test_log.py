@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The log, in the shapes that operators grep for."""
 import re
+import statistics
 import time
 
 import pytest
@@ -63,15 +64,16 @@ def test_one_connection_one_id(srs):
 def test_statistics_lines(srs):
     s = srs(glob="pithy_print_ms 700;")
     s.push(synthetic(3), loop=True, speed=1)
+    begin = time.monotonic()
     players = [s.watch() for _ in range(10)]
     pla = s.wait_log(rf"-> PLA time=\d+, (msgs=\d+, )?okbps={NUMBERS}, ikbps={NUMBERS}, mw=\d+/\d+", 5)
     assert pla, s.log()[-1500:]
     cpb = s.wait_log(rf"<- CPB time=\d+, okbps={NUMBERS}, ikbps={NUMBERS}, mr=\d+/\d+, "
                      r"p1stpt=\d+, pnt=\d+", 5)
     assert cpb, s.log()[-1500:]
-    time.sleep(2.5)
-    n = len(re.findall("-> PLA", s.log()))
-    assert 2 <= n <= 10, f"{n} PLA lines: one per kind and period, not one per client"
+    assert s.wait_log("-> PLA", count=3)
+    n, took = len(re.findall("-> PLA", s.log())), time.monotonic() - begin
+    assert n <= 3 * took / 0.7, f"{n} PLA lines in {took:.1f} s: one per kind and period, not one per client"
     assert all(p.ended is None for p in players)
 
 
@@ -81,7 +83,7 @@ def test_rates_are_right(srs):
     s.push(synthetic(4, size=5000), loop=True, speed=1)  # 25 * 5000 * 8 = 1000 kbit/s and audio
     time.sleep(5)
     rates = [int(x) for x in re.findall(r"<- CPB .*ikbps=(\d+),", s.log())]
-    assert rates and 700 < max(rates) < 1600, rates
+    assert rates and 700 < statistics.median(rates[1:]) < 1600, rates
 
 
 @pytest.mark.long

@@ -179,7 +179,7 @@ def test_listen_on_ipv6(srs):
     port = free_port()
     s.write(glob=f"listen 127.0.0.1:{s.port} [::1]:{port};")
     s.start()
-    k = socket.create_connection(("::1", port), 5)
+    k = socket.create_connection(("::1", port), 20)
     k.sendall(b"\x03" + bytes(1536))
     assert k.recv(1) == b"\x03"
     k.close()
@@ -208,23 +208,28 @@ def test_fast_quit(srs, sig):
     s.client()
     time.sleep(0.3)
     assert s.stop(sig) == 0
-    assert s.stop_seconds < 2 * SLOW
+    assert s.stop_seconds < 5 * SLOW
+
+
+def refuses(s):
+    try:
+        s.client().close()
+        return False
+    except OSError:
+        return True
 
 
 def test_graceful_quit(srs):
     """QUIT: no new connections, those who are there go on until they leave by themselves."""
     s = srs(glob="grace_start_wait 300;\ngrace_final_wait 200;")
-    p = s.push(synthetic(10), speed=1)
+    p = s.push(synthetic(10), loop=True)
     w = s.watch()
     assert w.wait(lambda got: len(flv.frames(got)) > 10, 3)
     s.proc.kill(signal.SIGQUIT)
-    time.sleep(1.2)
+    assert wait_for(lambda: refuses(s)), "nobody new"
     n = len(flv.frames(w.tags))
     assert s.proc.running()
-    with pytest.raises(OSError):
-        s.client()
-    time.sleep(1)
-    assert len(flv.frames(w.tags)) > n + 30, "the stream goes on"
+    assert w.wait(lambda got: len(flv.frames(got)) > n + 30), "the stream goes on"
     assert p.error is None
     p.stop()
     p.client.close()
@@ -239,7 +244,7 @@ def test_graceful_quit(srs):
 def test_graceful_quit_without_clients(srs):
     s = srs(glob="grace_start_wait 100;\ngrace_final_wait 100;")
     assert s.stop(signal.SIGQUIT) == 0
-    assert s.stop_seconds < 4 * SLOW
+    assert s.stop_seconds < 10 * SLOW
 
 
 def test_term_cuts_graceful_short(srs):
@@ -383,13 +388,13 @@ def test_max_connections(srs):
     s = srs(glob="max_connections 5;")
     held = [s.client().connect() for _ in range(5)]
     with pytest.raises((Closed, OSError, TimeoutError)):
-        s.client(timeout=3).connect()
+        s.client().connect()
     assert s.wait_log(r"\[WARN\].*max_connections", 2)
     held[0].close()
 
     def again():
         try:
-            s.client(timeout=2).connect().close()
+            s.client().connect().close()
             return True
         except (Closed, OSError):
             return False

@@ -7,51 +7,51 @@ import pytest
 import flv
 from flv import VIDEO
 from flvgen import synthetic
+from procs import SLOW, wait_for
+from rtmpclient import Rejected
 
 
 def test_firstpkt_timeout(srs):
     """Publishes and never sends: ended, and the name is free."""
-    s = srs("publish { firstpkt_timeout 700; normal_timeout 5000; takeover off; }")
-    c = s.publisher()
+    s = srs("publish { firstpkt_timeout 700; normal_timeout 600000; takeover off; }")
     begin = time.monotonic()
+    c = s.publisher()
     assert c.closed(5)
-    assert 0.5 < time.monotonic() - begin < 4
+    assert time.monotonic() - begin > 0.65
     assert s.wait_log(r"code=1011", 2), s.log()[-800:]
     s.publisher()
 
 
 def test_normal_timeout(srs, source):
-    s = srs("publish { firstpkt_timeout 9000; normal_timeout 700; takeover off; }")
+    s = srs("publish { firstpkt_timeout 600000; normal_timeout 700; takeover off; }")
     c = s.publisher()
+    begin = time.monotonic()
     for t in flv.cut(source, 300):
         c.send_tag(t)
-    begin = time.monotonic()
     assert c.closed(5)
-    assert 0.5 < time.monotonic() - begin < 4
+    assert time.monotonic() - begin > 0.65
     s.publisher()
 
 
 def test_timeouts_do_not_hit_who_sends(srs):
-    s = srs("publish { firstpkt_timeout 700; normal_timeout 700; }")
-    p = s.push(synthetic(3), speed=1)
-    p.join(6)
+    s = srs("publish { firstpkt_timeout 2000; normal_timeout 2000; }")
+    p = s.push(synthetic(4), speed=1)
+    p.join(60)
     assert p.error is None
 
 
 def test_kickoff_for_idle(srs):
     """A publisher nobody watches is dropped, one with a player stays, until the player goes."""
     s = srs("publish { kickoff_for_idle 1; }")
-    c = s.push(synthetic(8), "lonely", speed=1)
+    c = s.push(synthetic(8), "lonely", loop=True)
     w = s.watch("seen")
-    p = s.push(synthetic(8), "seen", speed=1)
-    time.sleep(2.5)
-    assert c.error is not None or not c.is_alive() or c.client.closed(2), "nobody watched it"
+    p = s.push(synthetic(8), "seen", loop=True)
+    assert wait_for(lambda: c.error is not None), "nobody watched it"
     assert p.is_alive() and p.error is None
     assert s.wait_log(r"(?i)(idle|nobody|kick)", 2)
     w.stop()
     w.client.close()
-    time.sleep(2.5)
-    assert not p.is_alive() and p.error is not None
+    assert wait_for(lambda: p.error is not None)
 
 
 @pytest.mark.parametrize("latency", [50, 350, 2000])
@@ -71,10 +71,17 @@ def test_merged_read_ends_with_the_publisher(srs):
     """With a long mr_latency the end of the connection is still seen at once."""
     s = srs("publish { mr on; mr_latency 2000; takeover off; }")
     p = s.push(synthetic(1), speed=1)
-    p.join(4)
+    p.join(60)
     p.client.close()
-    time.sleep(0.8)
-    s.publisher()
+
+    def free():
+        try:
+            return s.publisher()
+        except Rejected:
+            return None
+    begin = time.monotonic()
+    assert wait_for(free, step=0.1)
+    assert time.monotonic() - begin < 1.9 * SLOW
 
 
 def test_parse_sps_off_and_strange_sps(srs):

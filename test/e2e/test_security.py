@@ -18,7 +18,7 @@ CASES = [
 
 
 def may(s, n, what):
-    c = s.client(bind=f"127.0.0.{n}", timeout=3)
+    c = s.client(bind=f"127.0.0.{n}", timeout=20)
     try:
         if what == "publish":
             c.publish(f"p{n}")
@@ -56,7 +56,7 @@ def test_refused_is_told(srs):
 
 
 def page(s, url, what):
-    c = s.client(timeout=3)
+    c = s.client(timeout=20)
     try:
         c.connect(pageUrl=url)
         getattr(c, what)("s" + what)

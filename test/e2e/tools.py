@@ -12,7 +12,7 @@ from procs import SLOW, SOURCE, Proc, free_port, wait_port
 NGINX_MODULE = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 
 
-def run(argv, timeout=20.0, check=True, **how):
+def run(argv, timeout=60.0, check=True, **how):
     r = subprocess.run([str(a) for a in argv], capture_output=True, timeout=timeout * SLOW,
                        stdin=subprocess.DEVNULL, **how)
     if check and r.returncode:
@@ -72,7 +72,7 @@ def source_frames(path=SOURCE, seconds=None, options=()):
     return out
 
 
-def ffprobe(url, *options, timeout=15.0):
+def ffprobe(url, *options, timeout=60.0):
     r = run(["ffprobe", "-v", "error", "-of", "json", *options, url], timeout)
     return json.loads(r.stdout)
 

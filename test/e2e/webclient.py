@@ -13,7 +13,7 @@ from collections import namedtuple
 
 import flv
 from flv import Tag
-from procs import SLOW
+from procs import patience
 
 Answer = namedtuple("Answer", "status headers body")
 
@@ -25,7 +25,7 @@ class Http:
         self.sock = socket.socket()
         if rcvbuf:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
-        self.sock.settimeout(timeout * SLOW)
+        self.sock.settimeout(patience(timeout))
         self.sock.connect((host, port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
@@ -60,10 +60,14 @@ class Http:
         self.buf += got
 
     def take(self, n):
-        while len(self.buf) < n:
+        got = bytearray()
+        while True:
+            part = self.buf[:n - len(got)]
+            got += part
+            self.buf = self.buf[len(part):]
+            if len(got) == n:
+                return bytes(got)
             self.more()
-        got, self.buf = self.buf[:n], self.buf[n:]
-        return got
 
     def line(self):
         while b"\r\n" not in self.buf:
@@ -102,14 +106,14 @@ class Http:
 
     def rest(self):
         """All until the server closes."""
-        got, self.buf = self.buf, b""
+        got, self.buf = bytearray(self.buf), b""
         while (piece := self.sock.recv(262144)):
             got += piece
-        return got
+        return bytes(got)
 
     def closed(self, timeout=5.0):
         """Does the server close within this time?"""
-        self.sock.settimeout(timeout * SLOW)
+        self.sock.settimeout(patience(timeout))
         try:
             while self.sock.recv(65536):
                 pass
@@ -204,7 +208,7 @@ class FlvWatcher(threading.Thread):
             raise
 
     def wait(self, want, timeout=5.0):
-        end = time.monotonic() + timeout * SLOW
+        end = time.monotonic() + patience(timeout)
         while time.monotonic() < end:
             with self.lock:
                 if want(self.tags):
