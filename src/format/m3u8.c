@@ -136,6 +136,8 @@ void m3u8_put(struct wr *w, const struct m3u8_segment *s, const struct m3u8_segm
 
 void m3u8_tail(struct wr *w, const struct m3u8 *list)
 {
+    if (list->breaks)
+        text(w, "#EXT-X-DISCONTINUITY\n");
     if (!list->hint)
         return;
     text(w, "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"");

@@ -39,6 +39,7 @@ struct m3u8 {
     bool independent;     /* every segment can be decoded alone */
     int64_t part_target;  /* 1/90000 s; 0: no low latency */
     const char *hint;     /* the uri of the part to come, or NULL */
+    bool breaks;          /* what comes next does not go on from the last segment */
 };
 
 /* The text before the segments, of one segment, after them. */

@@ -120,9 +120,9 @@ static void reconfigure(struct hls_stream *s, const struct frame *f)
 
     if (!mp4_frag_changes(&s->mp4, f) || !started)
         return;
+    s->discontinuity = true;
     if (s->open)
         hls_segment_close(s, hls_time_end(&s->time));
-    s->discontinuity = true;
     hls_shared_unref(s, s->init);
     s->init = NULL;
 }

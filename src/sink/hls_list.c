@@ -159,6 +159,15 @@ static size_t count_for(const struct hls_stream *s, bool disk)
     return n;
 }
 
+/* The segment to come begins with a discontinuity. With low latency a player has a place for it
+ * before it begins: hls.js takes it for an error if only the next list says so. */
+static bool breaks(const struct hls_stream *s)
+{
+    if (s->open)
+        return s->now->n_parts == 0 && s->now->discontinuity;
+    return s->discontinuity || !s->live;
+}
+
 void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
 {
     bool parts = s->ll && !disk && s->part_target > 0;
@@ -173,6 +182,7 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
     char *hint = parts && s->hint && s->live ? hls_uri(s, s->hint) : NULL;
 
     head.hint = hint;
+    head.breaks = parts && breaks(s);
     s->part_told |= parts;
     m3u8_head(w, &head);
     for (size_t i = 0; i < n; i++) {

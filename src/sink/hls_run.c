@@ -58,9 +58,9 @@ static void lost(struct hls_stream *s)
     log_warn("HLS of %s/%s: %llu packets lost, it goes on at a key frame", s->app, s->stream,
              (unsigned long long)(s->reader.dropped - s->dropped));
     s->dropped = s->reader.dropped;
+    s->discontinuity = true;
     if (s->open)
         hls_segment_close(s, hls_time_end(&s->time));
-    s->discontinuity = true;
     mp4_frag_jump(&s->mp4);
     read_configs(s);
 }

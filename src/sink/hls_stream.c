@@ -209,6 +209,8 @@ void hls_stream_end(struct hls_stream *s)
     s->live = false;
     if (s->open)
         hls_segment_close(s, hls_time_end(&s->time));
+    else if (s->ll)
+        hls_list_publish(s);
     if (s->bad > 1)
         log_warn("HLS of %s/%s: %u frames were left out", s->app, s->stream, s->bad);
     live_reader_close(&s->reader);

@@ -99,7 +99,7 @@ def test_codecs(srs, html, media, tmp_path, more, codecs):
 
 @pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
 def test_others_read_it(srs, html, source, tmp_path, more):
-    """By demuxers that are not ffmpeg's: GStreamer's and VLC's, over HTTP."""
+    """By a demuxer that is not ffmpeg's, GStreamer's, over HTTP."""
     port, glob = with_http(html)
     s = srs(conf(html, more), glob)
     push(s, source)
@@ -122,6 +122,38 @@ def test_others_read_it(srs, html, source, tmp_path, more):
                         "d.", "!", "queue", "!", "aacparse", "!", "avdec_aac", "!", "fakesink"],
                        capture_output=True, timeout=60)
     assert r.returncode == 0 and b"ERROR" not in r.stderr, r.stderr
+
+
+@pytest.mark.long
+@pytest.mark.needs("cvlc", "gst-launch-1.0", "ffprobe")
+@pytest.mark.parametrize("more", ["", FMP4, FMP4 + "hls_ll on;"], ids=["ts", "fmp4", "ll"])
+def test_players_follow(srs, html, source, tmp_path, more):
+    """VLC and GStreamer play while it is published: by their own reader of playlists, with sessions,
+    to the decoded frame."""
+    port, glob = with_http(html)
+    s = srs(conf(html, more, window=20, ctx="on"), glob)
+    p = s.push(source, loop=True)
+    listed(html, 3, timeout=12)
+    url = f"http://127.0.0.1:{port}/live/s.m3u8"
+    (tmp_path / "vlc").mkdir()
+    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        parent.chmod(0o755)
+    out = tmp_path / "vlc" / "vlc.ts"
+    vlc = tools.vlc(url, out, tmp_path / "vlc.log", 12)
+    frames = tmp_path / "gst"
+    frames.mkdir()
+    demux = "qtdemux" if more else "tsdemux"
+    gst = tools.gst(f"souphttpsrc location={url} ! hlsdemux ! {demux} ! h264parse ! avdec_h264 ! "
+                    f"multifilesink location={frames}/%05d.yuv max-files=200", str(tmp_path / "gst.log"))
+    assert wait_for(lambda: len(os.listdir(frames)) > 150, 30), gst.text()[-2000:]
+    assert wait_for(lambda: out.exists() and out.stat().st_size > 300000, 30), vlc.text()[-2000:]
+    gst.end()
+    vlc.end()
+    got = hls.packets(str(out), "v")
+    steps = [b[1] - a[1] for a, b in zip(got, got[1:])]
+    assert len(got) > 100 and 0 < min(steps) and max(steps) < 0.5, (len(got), min(steps), max(steps))
+    assert len(hls.packets(str(out), "a")) > 100
+    p.stop()
 
 
 @pytest.mark.needs("tsreport")
@@ -421,6 +453,9 @@ def test_low_latency(srs, html, source):
     assert hls.get(f"{url}?_HLS_part=1")[0] == 400
     assert b"moov" in head
     p.stop()
+    p.client.close()
+    assert wait_for(lambda: hls.get_list(url).text.endswith(".m4s\n#EXT-X-DISCONTINUITY\n"), 3), \
+        "what comes after the end does not go on from it"
     with open(os.path.join(html, "live", "s.m3u8")) as f:
         assert "EXT-X-PART" not in f.read(), "parts are in memory only"
 

@@ -42,7 +42,7 @@ static const struct {
       "#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0x00000000000000000000000000000000\n"
       "#EXTINF:1.000,\na\n#EXT-X-KEY:METHOD=NONE\n#EXTINF:1.000,\nb\n" },
     { "low latency", { .version = 9, .target = 1, .sequence = 7, .part_target = 18000,
-                       .independent = true, .hint = "s-8.0.m4s" }, 1,
+                       .independent = true, .breaks = true, .hint = "s-8.0.m4s" }, 1,
       { { .duration = 27000, .uri = "s-7.m4s", .map = "i", .parts = parts, .n_parts = 2 } },
       "#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-MEDIA-SEQUENCE:7\n#EXT-X-TARGETDURATION:1\n"
       "#EXT-X-INDEPENDENT-SEGMENTS\n"
@@ -50,6 +50,7 @@ static const struct {
       "#EXT-X-PART-INF:PART-TARGET=0.200\n#EXT-X-MAP:URI=\"i\"\n"
       "#EXT-X-PART:DURATION=0.20000,URI=\"s-7.0.m4s\",INDEPENDENT=YES\n"
       "#EXT-X-PART:DURATION=0.10000,URI=\"s-7.1.m4s\"\n#EXTINF:0.300,\ns-7.m4s\n"
+      "#EXT-X-DISCONTINUITY\n"
       "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"s-8.0.m4s\"\n" },
     { "empty", { .version = 3, .target = 10 }, 0, { { 0 } },
       "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-MEDIA-SEQUENCE:0\n#EXT-X-TARGETDURATION:10\n" },
