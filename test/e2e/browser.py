@@ -24,6 +24,8 @@ from procs import SLOW, wait_for
 PACKAGES = {  # version, checksum as npm tells it
     "mpegts.js": ("1.8.2", "sha512-cZYMa5muASH55wrS6JK5IGkUqnCA96c0f+WdnW91jIK9s/N6NzjmTQDJNYg9A5u/"
                            "G2Q5nj2b3w1Zwzze/9guxA=="),
+    "hls.js": ("1.7.4", "sha512-3GlxGdPvT2YHvQYOt+yOzT/DEior/qJVNIylHA77kgeoBTdQQqi70GwefNEUmHQeNGyjC8U62"
+                        "+bruqW/Tpm+tg=="),
 }
 CACHE = os.path.join(procs.ROOT, "objs", "npm")
 
