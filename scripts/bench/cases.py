@@ -2,6 +2,7 @@
 """The cases: what is loaded, and how. Each adds rows to the bench."""
 import time
 
+from api import api
 from procs import Nginx, Ours, Tool, descriptors, first, wait_seconds
 
 RAMP = 1000   # players a second that begin
@@ -252,5 +253,5 @@ def churn(bench):
 
 
 ALL = {"play": play, "http": http, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join,
-       "streams": many_streams, "slow": slow, "big": big, "churn": churn, "scale": scale}
+       "streams": many_streams, "slow": slow, "big": big, "churn": churn, "scale": scale, "api": api}
 QUICK = ["play", "latency", "publish", "memory"]

@@ -210,12 +210,16 @@ vhost __defaultVhost__ {{{{
         "no gop": {"play": "gop_cache off;"},
         "http": {"top": "http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
                  "vhost": "http_remux {{ enabled on; }}"},
+        "api": {"top": "http_api {{ enabled on; listen 127.0.0.1:{{http}}; }} exporter {{ enabled on; listen "
+                       "127.0.0.1:{{exporter}}; }}", "publish": "normal_timeout 60000;"},
+        "hooks": {"top": "vhost none {{ }}", "vhost": "http_hooks {{ enabled on; on_publish {{hook}}; }}"},
     }
 
-    def __init__(self, bench, variant="default"):
+    def __init__(self, bench, variant="default", hook=""):
         self.variant = variant
         parts = dict.fromkeys(("top", "vhost", "play", "publish"), "") | self.VARIANTS[variant]
         self.http = free_port()
         conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
-        conf = conf.replace("{{http}}", str(self.http))
+        conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)
+        conf = conf.replace("{{exporter}}", str(free_port()))
         super().__init__(bench, [str(bench.objs / "srs"), "-c", "{path}"], conf)

@@ -14,11 +14,17 @@ COLUMNS = [  # key, title, format
     ("latency_p50", "latency p50", "{:.1f}"), ("latency_p99", "p99", "{:.1f}"),
     ("latency_max", "max", "{:.1f}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
     ("alive", "alive", "{}"), ("failed", "failed", "{}"), ("files", "files", "{}"),
+    ("requests", "requests", "{}"), ("page_kb", "page kB", "{:.0f}"), ("page_p50", "page ms", "{:.1f}"),
+    ("page_p99", "page p99", "{:.1f}"), ("page_max", "page max", "{:.1f}"),
+    ("cpu_ms_each", "CPU ms a page", "{:.1f}"), ("held_p99", "others p99", "{:.1f}"),
+    ("held_max", "others max", "{:.1f}"), ("waiting", "hanging", "{}"), ("start_p50", "start ms", "{:.1f}"),
+    ("start_p99", "start p99", "{:.1f}"), ("start_max", "start max", "{:.1f}"),
     ("tool_cpu", "tool CPU %", "{:.1f}"), ("waited", "waited %", "{:.0f}"),
 ]
 SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "cpu_beyond", "rss_kb",
          "rss_total_kb", "rate", "rate_min", "first_p99", "gap_max", "latency_p50", "latency_p99",
-         "drops", "failed", "files"]
+         "drops", "failed", "files", "page_kb", "page_p50", "page_p99", "page_max", "cpu_ms_each", "held_p99",
+         "held_max", "waiting", "start_p50", "start_p99", "start_max"]
 
 
 def cell(key, row):
@@ -95,6 +101,12 @@ def goals(rows):
     row = find(rows, "churn", "srs")
     limit("churn: RSS after less before", row, "rss_total_kb", 2048, "kB")
     limit("  descriptors left", row, "files", 0, "")
+    limit("a page of 100 of 10,000 clients: p99", find(rows, "api", "srs", "list"), "page_p99", 20, "ms")
+    limit("  gap of the players", find(rows, "api", "srs", "players"), "gap_max", 500, "ms")
+    row = find(rows, "scrape", "srs", "metrics")
+    limit("a scrape of 1,000 streams: CPU", row, "cpu_ms_each", 30, "ms")
+    limit("  others wait at most", row, "held_max", 5, "ms")
+    limit("a publisher while a backend hangs: start p99", find(rows, "hooks", "srs", "backend hangs"), "start_p99", 50, "ms")
     return out
 
 

@@ -153,6 +153,7 @@ static err_t publish(struct bench_client *c, const struct bench_url *url)
         return err;
     c->alive = true;
     c->mark_at = from = co_clock();
+    bench_hist_add(&c->run->stat.first_byte, from - c->began); /* the first that we may send */
     co_stack_trim();
     bench_play_begin(&play, &media, (unsigned)rand());
     for (unsigned i = 0; !err && !bench_is_over(c); i++) {
