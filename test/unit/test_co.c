@@ -106,7 +106,7 @@ static void test_park_times_out_when_due(void **state)
         assert_int_equal(co_park(CO_MS(ms[i])), CO_TIMEOUT);
         took = co_clock() - begin;
         assert_true(took >= CO_MS(ms[i]));
-        assert_true(took < CO_MS(ms[i] + 60));
+        assert_true(took < CO_SECONDS(2));
     }
 }
 
@@ -150,7 +150,7 @@ static void test_timers(void **state)
 
         assert_int_equal(rows[i].ran != 0, runs);
         if (runs)
-            assert_true(rows[i].ran >= rows[i].due && rows[i].ran < rows[i].due + CO_MS(80));
+            assert_true(rows[i].ran >= rows[i].due && rows[i].ran < rows[i].due + CO_SECONDS(2));
         co_timer_cancel(&rows[i].timer);
     }
     free(rows);

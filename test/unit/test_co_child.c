@@ -192,7 +192,7 @@ static void killed_when_it_does_not_listen(void **state)
     co_child_end(c, CO_MS(200), how, sizeof(how));
     assert_string_equal(how, "signal 9");
     assert_true(co_clock() - begin >= CO_MS(200));
-    assert_true(co_clock() - begin < CO_SECONDS(2));
+    assert_true(co_clock() - begin < CO_SECONDS(20));
 }
 
 static void may_tidy_up(void **state)

@@ -47,7 +47,7 @@ static struct work *new_work(int ms)
 
 static void wait_for_drops(int n)
 {
-    for (int i = 0; i < 2000 && atomic_load(&dropped) < n; i++)
+    for (int i = 0; i < 20000 && atomic_load(&dropped) < n; i++)
         assert_ok(co_sleep(CO_MS(1)));
     assert_int_equal(atomic_load(&dropped), n);
 }
@@ -103,14 +103,14 @@ static void test_others_run_meanwhile(void **state)
     assert_ok(co_thread_run(CO_POOL_FILE, do_work, w, drop, CO_SECONDS(5)));
     counting = false;
     assert_ok(co_group_wait(&g));
-    assert_true(turns > 10);
+    assert_true(turns > 3);
     free(w);
 }
 
 static void test_a_wait_that_is_given_up_drops_when_the_call_is_over(void **state)
 {
     (void)state;
-    assert_err(co_thread_run(CO_POOL_FILE, do_work, new_work(100), drop, CO_MS(10)),
+    assert_err(co_thread_run(CO_POOL_FILE, do_work, new_work(500), drop, CO_MS(10)),
                ERR_IO_TIMEOUT);
     assert_int_equal(atomic_load(&dropped), 0);
     wait_for_drops(1);
@@ -128,10 +128,10 @@ static void test_a_stop_ends_the_wait(void **state)
 
     (void)state;
     co_group_init(&g);
-    assert_ok(co_go(&g, "long", run_long, new_work(300)));
+    assert_ok(co_go(&g, "long", run_long, new_work(1000)));
     assert_ok(co_sleep(CO_MS(20)));
     assert_err(co_group_stop(&g), ERR_STOPPED);
-    assert_true(co_clock() - begin < CO_MS(250));
+    assert_true(co_clock() - begin < CO_MS(900));
     wait_for_drops(1);
 }
 
@@ -277,14 +277,14 @@ static void test_threads_end_and_come_again(void **state)
 
 static void test_the_end_waits_no_longer_than_told_for_a_call_that_hangs(void **state)
 {
-    struct work *w = new_work(400);
+    struct work *w = new_work(1000);
     err_t err = co_thread_run(CO_POOL_FILE, do_work, w, drop, CO_MS(10));
     co_usec begin = co_clock();
 
     (void)state;
     assert_err(err, ERR_IO_TIMEOUT);
     co_threads_end(CO_MS(50));
-    assert_true(co_clock() - begin < CO_MS(350));
+    assert_true(co_clock() - begin < CO_MS(900));
     wait_for_drops(1);
     co_threads_end(CO_SECONDS(5));
     assert_int_equal(threads(), 1);
