@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_api.c - the API over memory: names and passwords, JSONP, methods, common fields. */
-#include "unit.h"
+#include "conf_mem.h"
 
 #include "app/api.h"
 #include "app/api_auth.h"
@@ -52,25 +52,6 @@ static void test_auth(void **state)
 
 /* ---- whole requests */
 
-static const char *conf_text;
-
-static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
-{
-    (void)arg;
-    (void)path;
-    *text = strdup(conf_text);
-    assert_non_null(*text);
-    *size = strlen(conf_text);
-    return NULL;
-}
-
-static const char *no_env(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return NULL;
-}
-
 static unsigned connections(void *arg)
 {
     (void)arg;
@@ -84,8 +65,7 @@ static unsigned connections(void *arg)
 /* The answer to one request, malloc'ed. */
 static char *ask(const char *conf, const char *request)
 {
-    struct conf_source src = { .path = "x", .read = read_conf, .getenv = no_env };
-    struct serve serve = { .generation = 1, .signature = "us", .version = "1",
+    struct serve serve = { .conf = mem_conf(conf), .generation = 1, .signature = "us", .version = "1",
                            .server_id = "vid-1", .service_id = "run" };
     struct http_service service = { .serve = &serve, .mux = http_mux_new() };
     static struct machine machine;
@@ -96,8 +76,6 @@ static char *ask(const char *conf, const char *request)
     struct api *api;
     err_t err;
 
-    conf_text = conf;
-    assert_ok(conf_load(&serve.conf, &src, NULL));
     serve.streams = live_registry_new();
     serve.roster = roster_new(serve.streams, "vid-1");
     machine_init(&machine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_crash.c - a program that dies of a bug says so, says where, and dies all the same. */
-#include "unit.h"
+#include "temp_dir.h"
 
 #include "app/crash.h"
 #include "app/log_file.h"
@@ -17,26 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char dir[64], path[128], text[1 << 16];
+static char path[128], text[1 << 16];
 
 static int setup(void **state)
 {
-    (void)state;
-    (void)snprintf(dir, sizeof(dir), "/tmp/test_crash.XXXXXX");
-    if (!mkdtemp(dir))
-        return 1;
+    int bad = dir_make(state);
+
     (void)snprintf(path, sizeof(path), "%s/a.log", dir);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    char cmd[160];
-
-    (void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-    if (system(cmd) != 0)
-        return 1;
-    return nothing_left(state);
+    return bad;
 }
 
 static volatile uintptr_t nowhere = 8;
@@ -164,7 +152,7 @@ static void test_deaths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_deaths, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_deaths, setup, dir_remove),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

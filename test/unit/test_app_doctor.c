@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_doctor.c - what the doctor says of machines that are made of files. */
-#include "unit.h"
-
 #include "app/doctor/doctor.h"
 #include "app/doctor/plan.h"
 #include "co/co.h"
 #include "co/thread.h"
 #include "conf_mem.h"
+#include "temp_dir.h"
 
 #include <jansson.h>
 #include <netinet/in.h>
@@ -15,25 +14,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char dir[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    (void)snprintf(dir, sizeof(dir), "/tmp/test_doctor.XXXXXX");
-    return !mkdtemp(dir);
-}
-
-static int teardown(void **state)
-{
-    char cmd[160];
-
-    (void)snprintf(cmd, sizeof(cmd), "chmod -R u+rwx %s && rm -rf %s", dir, dir);
-    if (system(cmd) != 0)
-        return 1;
-    return nothing_left(state);
-}
 
 /* A file below the folder of the test, with its folders. */
 static void put(const char *path, const char *text)
@@ -193,8 +173,8 @@ static void test_kernel(void **state)
 
         print_message("  %s\n", rows[i].name);
         if (i > 0) {
-            assert_int_equal(teardown(state), 0);
-            assert_int_equal(setup(state), 0);
+            assert_int_equal(dir_remove(state), 0);
+            assert_int_equal(dir_make(state), 0);
         }
         put(rows[i].file, rows[i].text);
         p = make_plan();
@@ -600,7 +580,7 @@ static void test_shown(void **state)
     doctor_report_free(&r);
 }
 
-#define DOCTOR_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define DOCTOR_TEST(f) cmocka_unit_test_setup_teardown(f, dir_make, dir_remove)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_file_read.c - configuration files read on a helper thread. */
-#include "unit.h"
+#include "temp_dir.h"
 
 #include "app/file_read.h"
 #include "co/co.h"
@@ -10,25 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static char dir[64];
-
 static int setup(void **state)
 {
     err_t err = co_init();
 
-    (void)state;
-    (void)snprintf(dir, sizeof(dir), "/tmp/test_read.XXXXXX");
-    return err || !mkdtemp(dir);
-}
-
-static int teardown(void **state)
-{
-    char cmd[160];
-
-    (void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-    if (system(cmd) != 0)
-        return 1;
-    return nothing_left(state);
+    return err ? 1 : dir_make(state);
 }
 
 static void put(const char *name, size_t size)
@@ -95,7 +81,7 @@ static void test_paths(void **state)
     assert_err(file_read(dir, longest, &text, &size), ERR_CONF);
 }
 
-#define READ_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define READ_TEST(f) cmocka_unit_test_setup_teardown(f, setup, dir_remove)
 
 int main(void)
 {

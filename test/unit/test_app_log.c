@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_log.c - where log lines end up: whole, in order, in the right file, or counted. */
-#include "unit.h"
+#include "temp_dir.h"
 
 #include "app/log_ring.h"
 #include "app/log_tank.h"
@@ -16,26 +16,14 @@
 
 enum { SMALL = 4096, LARGE = 1 << 20 };
 
-static char dir[64], path[128];
+static char path[128];
 
 static int setup(void **state)
 {
-    (void)state;
-    (void)snprintf(dir, sizeof(dir), "/tmp/test_log.XXXXXX");
-    if (!mkdtemp(dir))
-        return 1;
+    int bad = dir_make(state);
+
     (void)snprintf(path, sizeof(path), "%s/a.log", dir);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    char cmd[160];
-
-    (void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-    if (system(cmd) != 0)
-        return 1;
-    return nothing_left(state);
+    return bad;
 }
 
 static char *content(const char *file)
@@ -313,7 +301,7 @@ static void test_a_terminal_has(void **state)
     (void)close(master);
 }
 
-#define LOG_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define LOG_TEST(f) cmocka_unit_test_setup_teardown(f, setup, dir_remove)
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_metrics.c - figures for Prometheus: the format, names that try to break it, and how long
  * a thousand streams keep the thread. */
-#include "unit.h"
+#include "conf_mem.h"
 
 #include "app/metrics.h"
 #include "app/prom.h"
@@ -67,25 +67,6 @@ static struct machine machine;
 static struct roster_client clients[MANY];
 static struct live_source *sources[MANY];
 
-static const char *no_env(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return NULL;
-}
-
-static const char *conf_text;
-
-static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
-{
-    (void)arg;
-    (void)path;
-    *text = strdup(conf_text);
-    assert_non_null(*text);
-    *size = strlen(conf_text);
-    return NULL;
-}
-
 static unsigned connections(void *arg)
 {
     (void)arg;
@@ -103,11 +84,9 @@ static const struct roster_kind kind = { describe, NULL };
 static struct api_parts begin(const char *conf, unsigned streams, const char *name)
 {
     static const struct live_settings set = { .queue_length = 1000000, .max_bytes = 1 << 20 };
-    struct conf_source src = { .path = "x", .read = read_conf, .getenv = no_env };
 
-    conf_text = conf;
     serve = (struct serve){ .generation = 1, .server_id = "vid-1", .service_id = "run" };
-    assert_ok(conf_load(&serve.conf, &src, NULL));
+    serve.conf = mem_conf(conf);
     serve.streams = live_registry_new();
     serve.roster = roster_new(serve.streams, "vid-1");
     serve.hooks = hooks_new(&serve);

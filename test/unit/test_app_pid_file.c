@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_pid_file.c - one server per pid file, and the id beside it. */
-#include "unit.h"
+#include "temp_dir.h"
 
 #include "app/identity.h"
 #include "app/pid_file.h"
@@ -11,27 +11,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char dir[64], path[128], id_path[128];
+static char path[128], id_path[128];
 
 static int setup(void **state)
 {
-    (void)state;
-    (void)snprintf(dir, sizeof(dir), "/tmp/test_pid.XXXXXX");
-    if (!mkdtemp(dir))
-        return 1;
+    int bad = dir_make(state);
+
     (void)snprintf(path, sizeof(path), "%s/srs.pid", dir);
     (void)snprintf(id_path, sizeof(id_path), "%s/srs.id", dir);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    char cmd[160];
-
-    (void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-    if (system(cmd) != 0)
-        return 1;
-    return nothing_left(state);
+    return bad;
 }
 
 static void put(const char *file, const char *text)
@@ -193,7 +181,7 @@ static void test_an_id_that_cannot_be_kept_is_one_all_the_same(void **state)
     assert_memory_equal(id, "vid-", 4);
 }
 
-#define PID_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define PID_TEST(f) cmocka_unit_test_setup_teardown(f, setup, dir_remove)
 
 int main(void)
 {

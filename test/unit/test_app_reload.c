@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_reload.c - a new configuration is put in force whole, or the old one stays whole. */
-#include "unit.h"
+#include "conf_mem.h"
 
 #include "app/reload.h"
 #include "base/log.h"
@@ -23,24 +23,9 @@ static void keep(enum log_level level, const char *line, size_t size)
 
 static char file[1024];
 
-static err_t read_file(void *arg, const char *path, char **text, size_t *size)
-{
-    (void)arg;
-    (void)path;
-    *size = strlen(file);
-    *text = strdup(file);
-    assert_non_null(*text);
-    return NULL;
-}
-
-static const char *no_env(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return NULL;
-}
-
-static const struct conf_source source = { .path = "x.conf", .read = read_file, .getenv = no_env };
+static struct mem files = { .main = file };
+static const struct conf_source source = { .path = "main", .read = mem_read, .getenv = mem_getenv,
+                                           .arg = &files };
 
 static int free_port(void)
 {
@@ -65,14 +50,13 @@ static int port;
 static int setup(void **state)
 {
     const struct log_setup log = { LOG_TRACE, false, co_cid, keep };
-    struct conf *c = NULL;
-    err_t err = co_init();
+    struct conf *c;
 
     (void)state;
-    assert_ok(err);
+    assert_ok(co_init());
     port = free_port();
     write_file(port, "max_connections 100;");
-    assert_ok(conf_load(&c, &source, NULL));
+    c = mem_conf(file);
     log_init(&log);
     server = server_new(c, "vid-test");
     conf_unref(c);
@@ -112,10 +96,10 @@ static const struct {
     const char *text;
     const char *place;
 } bad[] = {
-    { "max_connections 200;\nno_such_thing on;", "x.conf:3" },
-    { "max_connections 200;\nutc_time on", "x.conf:3" },
+    { "max_connections 200;\nno_such_thing on;", "main:3" },
+    { "max_connections 200;\nutc_time on", "main:3" },
     { "max_connections lots;", "max_connections" },
-    { "max_connections 200;\nvhost a {", "x.conf" },
+    { "max_connections 200;\nvhost a {", "main" },
 };
 
 static void test_a_wrong_file_changes_nothing(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_signals.c - what the operator asks for: signals, changes of the file; and containers. */
-#include "unit.h"
+#include "temp_dir.h"
 
 #include "app/autoreload.h"
 #include "app/docker.h"
@@ -89,7 +89,7 @@ static void test_a_signal_wakes_who_waits(void **state)
     assert_ok(co_group_wait(&g));
 }
 
-static char dir[64], path[128];
+static char path[128];
 
 static void sub(char out[160], const char *name)
 {
@@ -110,23 +110,11 @@ static void put(const char *name, const char *text)
 
 static int dir_setup(void **state)
 {
-    (void)state;
-    (void)snprintf(dir, sizeof(dir), "/tmp/test_auto.XXXXXX");
-    if (!mkdtemp(dir))
-        return 1;
+    int bad = dir_make(state);
+
     (void)snprintf(path, sizeof(path), "%s/srs.conf", dir);
     put("srs.conf", "one");
-    return 0;
-}
-
-static int dir_teardown(void **state)
-{
-    char cmd[160];
-
-    (void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-    if (system(cmd) != 0)
-        return 1;
-    return nothing_left(state);
+    return bad;
 }
 
 static void test_a_change_is_told_once_and_not_too_often(void **state)
@@ -231,7 +219,7 @@ static void test_containers(void **state)
 }
 
 #define SIGNAL_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define DIR_TEST(f) cmocka_unit_test_setup_teardown(f, dir_setup, dir_teardown)
+#define DIR_TEST(f) cmocka_unit_test_setup_teardown(f, dir_setup, dir_remove)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_session.c - whole HTTP conversations over memory: mux, files, live streams, errors. */
-#include "unit.h"
+#include "conf_mem.h"
 
 #include "base/log.h"
 #include "format/flv.h"
@@ -19,35 +19,14 @@
 static struct serve serve;
 static struct http_service service;
 static char folder[] = "/tmp/test_http_XXXXXX";
-static const char *conf_text;
-
-static const char *no_env(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return NULL;
-}
-
-static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
+static void begin(const char *text)
 {
     char all[2048];
 
-    (void)arg;
-    (void)path;
-    *size = (size_t)snprintf(all, sizeof(all), "listen 1935; http_server { enabled on; dir %s; "
-                             "crossdomain on; } %s", folder, conf_text);
-    *text = strdup(all);
-    assert_non_null(*text);
-    return NULL;
-}
-
-static void begin(const char *text)
-{
-    struct conf_source src = { .path = "test.conf", .read = read_conf, .getenv = no_env };
-
-    conf_text = text;
+    (void)snprintf(all, sizeof(all), "listen 1935; http_server { enabled on; dir %s; "
+                   "crossdomain on; } %s", folder, text);
     serve = (struct serve){ .generation = 1, .signature = "us", .version = "1" };
-    assert_ok(conf_load(&serve.conf, &src, NULL));
+    serve.conf = mem_conf(all);
     serve.streams = live_registry_new();
     service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
 }

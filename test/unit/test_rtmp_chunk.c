@@ -4,26 +4,13 @@
 
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/chunk_out.h"
+#include "rtmp_payloads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BYTES(s) (s), sizeof(s) - 1
-
-static long payloads; /* alive */
-
-static uint8_t *count_alloc(size_t size)
-{
-    payloads++;
-    return malloc(size);
-}
-
-static void count_release(uint8_t *payload)
-{
-    payloads--;
-    free(payload);
-}
 
 static const struct rtmp_in_setup setup = {
     .alloc = count_alloc,

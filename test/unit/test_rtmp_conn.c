@@ -3,24 +3,11 @@
 #include "unit.h"
 
 #include "proto/rtmp/conn.h"
+#include "rtmp_payloads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static long payloads;
-
-static uint8_t *count_alloc(size_t size)
-{
-    payloads++;
-    return malloc(size);
-}
-
-static void count_release(uint8_t *payload)
-{
-    payloads--;
-    free(payload);
-}
 
 static const struct rtmp_in_setup setup = {
     .alloc = count_alloc,

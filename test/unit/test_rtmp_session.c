@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_session.c - whole conversations with the server over memory, cut at every byte. */
-#include "unit.h"
+#include "conf_mem.h"
 
 #include "base/log.h"
 #include "co/io.h"
@@ -34,33 +34,11 @@ static void on_unpublish(void *arg, struct live_source *src)
     unpublishes++;
 }
 
-static const char *no_env(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return NULL;
-}
-
-static const char *conf_text;
-
-static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
-{
-    (void)arg;
-    (void)path;
-    *text = strdup(conf_text);
-    assert_non_null(*text);
-    *size = strlen(conf_text);
-    return NULL;
-}
-
 static void begin(const char *text)
 {
-    struct conf_source src = { .path = "test.conf", .read = read_conf, .getenv = no_env };
-
-    conf_text = text;
     serve = (struct serve){ .generation = 1, .signature = "us", .version = "1",
                             .on_publish = on_publish, .on_unpublish = on_unpublish };
-    assert_ok(conf_load(&serve.conf, &src, NULL));
+    serve.conf = mem_conf(text);
     serve.streams = live_registry_new();
     publishes = unpublishes = 0;
 }
@@ -72,6 +50,17 @@ static void end(void)
     serve.conf = conf_unref(serve.conf);
     assert_int_equal(live_source_live(), 0);
     assert_int_equal(conf_live(), 0);
+}
+
+/* A publisher's words and media, up to its leaving; free with wr_free(). */
+static struct wr publisher(void)
+{
+    struct wr in;
+
+    wr_init(&in, 1 << 20);
+    client_publish(&in, "s");
+    client_media(&in);
+    return in;
 }
 
 #define DEFAULT_CONF "listen 1935; vhost __defaultVhost__ { }"
@@ -107,13 +96,10 @@ static void test_publish(void **state)
 
     (void)state;
     for (size_t piece = 0; piece < 3; piece++) {
-        struct wr in, out;
+        struct wr in = publisher(), out;
 
         begin(DEFAULT_CONF);
-        wr_init(&in, 1 << 20);
         wr_init(&out, 1 << 20);
-        client_publish(&in, "s");
-        client_media(&in);
         assert_err(talk(in.buf, in.len, piece, &out), ERR_IO_CLOSED);
         for (size_t i = 0; i < COUNT(wanted); i++)
             assert_true(said(&out, wanted[i]));
@@ -133,13 +119,10 @@ static void test_publish(void **state)
 /* A client may leave after any byte: the end is always orderly, and leaves nothing. */
 static void test_cut_at_every_byte(void **state)
 {
-    struct wr in;
+    struct wr in = publisher();
 
     (void)state;
     begin(DEFAULT_CONF);
-    wr_init(&in, 1 << 20);
-    client_publish(&in, "s");
-    client_media(&in);
     client_call(&in, 0, "FCUnpublish", 6, "s");
     client_call(&in, 1, "play", 7, "s");
     for (size_t size = 0; size <= in.len; size += size < HANDSHAKE_SIZE - 2 ? 97 : 1)
@@ -320,13 +303,10 @@ static void test_bad_clients(void **state)
 /* Every write may be the one that fails. */
 static void test_writes_that_fail(void **state)
 {
-    struct wr in;
+    struct wr in = publisher();
 
     (void)state;
     begin(DEFAULT_CONF);
-    wr_init(&in, 1 << 20);
-    client_publish(&in, "s");
-    client_media(&in);
     for (size_t cap = 0; cap < 5000; cap += 61) {
         struct io_mem m;
         err_t err;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmp_payloads.h - memory for the payloads of messages, counted. */
+#ifndef RTMP_PAYLOADS_H
+#define RTMP_PAYLOADS_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static long payloads; /* alive */
+
+static inline uint8_t *count_alloc(size_t size)
+{
+    payloads++;
+    return malloc(size);
+}
+
+static inline void count_release(uint8_t *payload)
+{
+    payloads--;
+    free(payload);
+}
+
+#endif
