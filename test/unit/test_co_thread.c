@@ -264,6 +264,16 @@ static int threads(void)
     return n;
 }
 
+/* The kernel shows a thread for a moment after it was joined. */
+static int threads_left(void)
+{
+    int n = threads();
+
+    for (int i = 0; i < 5000 && n > 1; i++, n = threads())
+        assert_ok(co_sleep(CO_MS(1)));
+    return n;
+}
+
 static void test_threads_end_and_come_again(void **state)
 {
     (void)state;
@@ -271,7 +281,7 @@ static void test_threads_end_and_come_again(void **state)
         run_one(0);
         assert_true(threads() > 1);
         co_threads_end(CO_SECONDS(5));
-        assert_int_equal(threads(), 1);
+        assert_int_equal(threads_left(), 1);
     }
 }
 
@@ -287,7 +297,7 @@ static void test_the_end_waits_no_longer_than_told_for_a_call_that_hangs(void **
     assert_true(co_clock() - begin < CO_MS(900));
     wait_for_drops(1);
     co_threads_end(CO_SECONDS(5));
-    assert_int_equal(threads(), 1);
+    assert_int_equal(threads_left(), 1);
     run_one(0);
 }
 
