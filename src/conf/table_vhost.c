@@ -177,7 +177,7 @@ static const struct conf_row vhost[] = {
       .block = &conf_table_http_static },
     { "hls", CONF_KIND_BLOCK, CONF_AT(conf_vhost, hls),
       .block = &conf_table_hls },
-    { "dash", CONF_KIND_BLOCK, CONF_AT(conf_vhost, dash), .flags = CONF_LATER,
+    { "dash", CONF_KIND_BLOCK, CONF_AT(conf_vhost, dash),
       .block = &conf_table_dash },
     { "hds", CONF_KIND_BLOCK, CONF_AT(conf_vhost, hds), .flags = CONF_LATER,
       .block = &conf_table_hds },

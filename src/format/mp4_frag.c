@@ -172,6 +172,8 @@ err_t mp4_frag_add(struct mp4_frag *f, const struct frame *fr, bool *changed)
 
     if (err || fr->config)
         return err;
+    if (at < 0)
+        at = 0;
     if (fr->kind == AV_AUDIO) {
         f->clock.rate = p->track.timescale;
         samples = audio_samples(fr->codec, fr->data, fr->size);
@@ -233,7 +235,7 @@ static void write_styp(struct wr *w)
 {
     size_t box = mp4_box(w, "styp");
 
-    wr_bytes(w, "msdh\0\0\0\0msdhmsixiso6", 20);
+    wr_bytes(w, "msdh\0\0\0\0msdhiso6", 16);
     mp4_end(w, box);
 }
 
@@ -243,36 +245,66 @@ static void forget(struct mp4_part *p)
     p->data.len = 0;
 }
 
-void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct wr *w)
+/* A fragment of what these tracks have; NULL is none. */
+static void write_fragment(struct mp4_frag *f, const struct mp4_part *video,
+                           const struct mp4_part *audio, struct wr *w)
 {
-    size_t moof, box, video_offset = 0, audio_offset = 0, data;
+    size_t moof = mp4_box(w, "moof"), box, video_offset = 0, audio_offset = 0, data;
 
+    box = mp4_full_box(w, "mfhd", 0, 0);
+    wr_u32(w, f->sequence++);
+    mp4_end(w, box);
+    if (video)
+        video_offset = write_traf(video, true, w);
+    if (audio)
+        audio_offset = write_traf(audio, false, w);
+    mp4_end(w, moof);
+    data = w->len + 8 - moof;
+    if (video)
+        mp4_patch32(w, video_offset, (uint32_t)data);
+    if (audio)
+        mp4_patch32(w, audio_offset, (uint32_t)(data + (video ? video->data.len : 0)));
+    box = mp4_box(w, "mdat");
+    if (video)
+        wr_bytes(w, video->data.buf, video->data.len);
+    if (audio)
+        wr_bytes(w, audio->data.buf, audio->data.len);
+    mp4_end(w, box);
+}
+
+static void close_last(struct mp4_frag *f, int64_t dts)
+{
     if (f->video.n > 0 && f->video.lasts == 0)
         close_sample(&f->video, dts - f->origin);
     if (f->audio.n > 0 && f->audio.lasts == 0)
         close_sample(&f->audio, f->audio.last); /* as the one before it */
+}
+
+void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct wr *w)
+{
+    close_last(f, dts);
     if (mp4_frag_is_empty(f))
         return;
     if (styp)
         write_styp(w);
-    moof = mp4_box(w, "moof");
-    box = mp4_full_box(w, "mfhd", 0, 0);
-    wr_u32(w, f->sequence++);
-    mp4_end(w, box);
-    if (f->video.n > 0)
-        video_offset = write_traf(&f->video, true, w);
-    if (f->audio.n > 0)
-        audio_offset = write_traf(&f->audio, false, w);
-    mp4_end(w, moof);
-    data = w->len + 8 - moof;
-    if (f->video.n > 0)
-        mp4_patch32(w, video_offset, (uint32_t)data);
-    if (f->audio.n > 0)
-        mp4_patch32(w, audio_offset, (uint32_t)(data + f->video.data.len));
-    box = mp4_box(w, "mdat");
-    wr_bytes(w, f->video.data.buf, f->video.data.len);
-    wr_bytes(w, f->audio.data.buf, f->audio.data.len);
-    mp4_end(w, box);
+    write_fragment(f, f->video.n > 0 ? &f->video : NULL, f->audio.n > 0 ? &f->audio : NULL, w);
     forget(&f->video);
     forget(&f->audio);
+}
+
+struct mp4_extent mp4_frag_cut_one(struct mp4_frag *f, enum av_kind kind, int64_t dts,
+                                   struct wr *w)
+{
+    struct mp4_part *p = kind == AV_VIDEO ? &f->video : &f->audio;
+    struct mp4_extent x = { .begin = p->begin };
+
+    close_last(f, dts);
+    if (p->n == 0)
+        return x;
+    for (size_t i = 0; i < p->n; i++)
+        x.duration += p->v[i].duration;
+    write_styp(w);
+    write_fragment(f, kind == AV_VIDEO ? p : NULL, kind == AV_AUDIO ? p : NULL, w);
+    forget(p);
+    return x;
 }

@@ -51,12 +51,21 @@ bool mp4_frag_changes(const struct mp4_frag *f, const struct frame *fr);
 /* Time goes on elsewhere: forget how the frames before lead to those that come. */
 void mp4_frag_jump(struct mp4_frag *f);
 
-/* ftyp and moov for the tracks there are. */
+/* ftyp and moov for the tracks there are; or for one of them alone. */
 void mp4_frag_header(const struct mp4_frag *f, struct wr *out);
+void mp4_frag_header_one(const struct mp4_frag *f, enum av_kind kind, struct wr *out);
 
 /* Append a fragment of all that was collected, nothing if that is nothing. Video lasts until
  * `dts`. With `styp` as the first of a segment. */
 void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct wr *out);
+/* The same of one track alone, as the first of a segment. Gives its time, in ticks: where the
+ * fragment begins, and how long it lasts. */
+struct mp4_extent {
+    int64_t begin;
+    uint64_t duration;
+};
+struct mp4_extent mp4_frag_cut_one(struct mp4_frag *f, enum av_kind kind, int64_t dts,
+                                   struct wr *out);
 
 size_t mp4_frag_bytes(const struct mp4_frag *f); /* collected so far */
 bool mp4_frag_is_empty(const struct mp4_frag *f);

@@ -142,23 +142,36 @@ static void write_trex(const struct mp4_track *t, struct wr *w)
     mp4_end(w, box);
 }
 
-void mp4_frag_header(const struct mp4_frag *f, struct wr *w)
+static void write_moov(const struct mp4_track *const *tracks, size_t n, struct wr *w)
 {
-    const struct mp4_track *tracks[] = { &f->video.track, &f->audio.track };
     size_t moov, mvex;
 
     mp4_ftyp(w, true, tracks[0]->codec == AV_H264);
     moov = mp4_box(w, "moov");
     mp4_mvhd(w, 0, 3);
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (tracks[i]->codec)
             write_trak(tracks[i], w);
     }
     mvex = mp4_box(w, "mvex");
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (tracks[i]->codec)
             write_trex(tracks[i], w);
     }
     mp4_end(w, mvex);
     mp4_end(w, moov);
+}
+
+void mp4_frag_header(const struct mp4_frag *f, struct wr *w)
+{
+    const struct mp4_track *tracks[] = { &f->video.track, &f->audio.track };
+
+    write_moov(tracks, 2, w);
+}
+
+void mp4_frag_header_one(const struct mp4_frag *f, enum av_kind kind, struct wr *w)
+{
+    const struct mp4_track *track = kind == AV_VIDEO ? &f->video.track : &f->audio.track;
+
+    write_moov(&track, 1, w);
 }

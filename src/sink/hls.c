@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hls.c - which streams of the server have HLS. */
+/* hls.c - which streams of the server have HLS and DASH. */
 #include "sink/hls.h"
 
 #include "sink/hls_session.h"
@@ -22,20 +22,21 @@ struct hls *hls_new(struct serve *serve, struct disk *disk)
     return h;
 }
 
-static struct hls_stream *find(struct hls *h, const struct serve_stream *names)
+static struct hls_stream *find(struct hls *h, const struct serve_stream *names, bool dash)
 {
     struct hls_stream *s = h->streams;
 
-    while (s && (strcmp(s->stream, names->name) != 0 || strcmp(s->app, names->app) != 0 ||
+    while (s && ((s->dash != NULL) != dash ||
+                 strcmp(s->stream, names->name) != 0 || strcmp(s->app, names->app) != 0 ||
                  strcmp(s->vhost, names->vhost) != 0))
         s = s->next;
     return s;
 }
 
 static struct hls_stream *add(struct hls *h, const struct serve_stream *names,
-                              const struct conf_hls *set, uint64_t next_seq)
+                              const struct conf_vhost *vhost, bool dash, uint64_t next_seq)
 {
-    struct hls_stream *s = hls_stream_new(h, names, h->serve->conf, set, next_seq);
+    struct hls_stream *s = hls_stream_new(h, names, h->serve->conf, vhost, dash, next_seq);
 
     if (s) {
         s->next = h->streams;
@@ -44,14 +45,20 @@ static struct hls_stream *add(struct hls *h, const struct serve_stream *names,
     return s;
 }
 
-void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
-               struct live_source *src)
+static void begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
+                  struct live_source *src, bool dash)
 {
-    struct hls_stream *s = find(h, stream);
+    struct hls_stream *s = find(h, stream, dash);
     const struct conf_hls *set = &vhost->hls;
-    bool wanted = vhost->enabled && set->enabled;
+    struct conf_hls of_dash;
     uint64_t next_seq = 0;
+    bool wanted;
 
+    if (dash) {
+        dash_settings(&vhost->dash, &of_dash);
+        set = &of_dash;
+    }
+    wanted = vhost->enabled && set->enabled;
     if (s && (!wanted || hls_stream_differs(s, set))) {
         if (s->live)
             hls_stream_end(s);
@@ -64,21 +71,26 @@ void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve
     if (!wanted)
         return;
     if (!s)
-        s = add(h, stream, set, next_seq);
+        s = add(h, stream, vhost, dash, next_seq);
     else
-        hls_stream_obey(s, h->serve->conf, set);
+        hls_stream_obey(s, h->serve->conf, vhost);
     if (s && !s->live)
         hls_stream_begin(s, stream, src);
 }
 
+void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
+               struct live_source *src)
+{
+    begin(h, vhost, stream, src, false);
+    begin(h, vhost, stream, src, true);
+}
+
 void hls_end(struct hls *h, const struct live_source *src)
 {
-    struct hls_stream *s = h->streams;
-
-    while (s && (!s->live || s->src != src))
-        s = s->next;
-    if (s)
-        hls_stream_end(s);
+    for (struct hls_stream *s = h->streams; s; s = s->next) {
+        if (s->live && s->src == src)
+            hls_stream_end(s);
+    }
 }
 
 unsigned hls_count(const struct hls *h)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hls.h - HLS of the streams of a server: segments and playlists, on disk and in memory.
+/* hls.h - HLS and MPEG-DASH of the streams of a server: segments and playlists, on disk and in
+ * memory.
  *
  * Each published stream of a vhost with `hls` has a coroutine that reads the stream's packets,
  * muxes them and cuts segments; files are written by helper threads (disk.h). What is not on disk
@@ -7,6 +8,9 @@
  * the path they have or will have on disk: who serves files over HTTP asks here first.
  *
  * A stream's HLS outlives its publisher: one that comes back goes on with the same playlist.
+ *
+ * `dash` has the same beside it, with files of fragmented MP4 that hold one track each, as players
+ * of DASH want them, and an MPD for a playlist.
  */
 #ifndef SINK_HLS_H
 #define SINK_HLS_H
@@ -29,13 +33,13 @@ struct hls_file {
 };
 
 struct hls *hls_new(struct serve *serve, struct disk *disk);
-/* A stream begins, if its vhost has HLS; the names are copied. Also for one that goes on after the
- * configuration changed: it begins, ends or obeys as the new one says. Does not yield. */
+/* A stream begins, if its vhost has HLS or DASH; the names are copied. Also for one that goes on
+ * after the configuration changed: it begins, ends or obeys as the new one says. Does not yield. */
 void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
                struct live_source *src);
 /* It ends: the last segment is closed. Does not yield. */
 void hls_end(struct hls *h, const struct live_source *src);
-unsigned hls_count(const struct hls *h); /* streams that are live */
+unsigned hls_count(const struct hls *h); /* streams with HLS that are live */
 /* Ends all and waits for their coroutines; files stay. Then disk_free() writes what waits, and
  * hls_free() comes last. Yields. */
 void hls_stop(struct hls *h);

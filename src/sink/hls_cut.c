@@ -73,7 +73,7 @@ static bool part_ends(const struct hls_stream *s, const struct frame *f)
     int64_t usual = s->time.usual[f->kind == AV_VIDEO ? 0 : 1];
     int64_t lasts = f->dts - s->part_begin;
 
-    if (!s->part_open || (f->kind == AV_AUDIO && has_video(s, f->dts)))
+    if (s->dash || !s->part_open || (f->kind == AV_AUDIO && has_video(s, f->dts)))
         return false;
     if (!s->ll)
         return lasts >= FRAGMENT;
@@ -106,7 +106,7 @@ static void note_key(struct hls_stream *s, const struct frame *f)
 static void left_out(struct hls_stream *s, err_t err)
 {
     if (s->bad++ == 0)
-        log_end("HLS: a frame left out, more are only counted", &err);
+        log_end("HLS or DASH: a frame left out, more are only counted", &err);
     err_free(&err);
 }
 
@@ -168,8 +168,8 @@ static void tell_codec(struct hls_stream *s, const struct frame *f)
     bool *told = &s->told_codec[f->kind == AV_VIDEO ? 0 : 1];
 
     if (!*told)
-        log_warn("HLS of %s/%s: %s does not go into %s, it is left out%s", s->app, s->stream,
-                 av_codec_name(f->codec), s->fmp4 ? "MP4" : "MPEG-TS",
+        log_warn("%s of %s/%s: %s does not go into %s, it is left out%s", s->what, s->app,
+                 s->stream, av_codec_name(f->codec), s->fmp4 ? "MP4" : "MPEG-TS",
                  !s->fmp4 && mp4_track_takes(f->codec) ? ": set hls_use_fmp4 on" : "");
     *told = true;
 }

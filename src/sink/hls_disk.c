@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_disk.c - the files of HLS, as jobs for helper threads; and what to do when they fail. */
+/* hls_disk.c - files of HLS and DASH, as jobs for helper threads; what to do when they fail. */
 #include "base/log.h"
 #include "sink/hls_stream.h"
 
@@ -65,8 +65,8 @@ static void tell_failed(struct hls_stream *s, const struct job *j, const char *w
     if (s->disk_bad && now - s->told_disk_at < CO_SECONDS(30))
         return;
     s->told_disk_at = now;
-    log_warn("HLS of %s/%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory",
-             s->app, s->stream, j->path, why, j->job.what ? j->job.what : "queue");
+    log_warn("%s of %s/%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory",
+             s->what, s->app, s->stream, j->path, why, j->job.what ? j->job.what : "queue");
 }
 
 static void failed(struct hls_stream *s, const struct job *j, const char *why)
@@ -92,7 +92,7 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
 static void worked(struct hls_stream *s)
 {
     if (s->disk_bad)
-        log_trace("HLS of %s/%s: files can be written again", s->app, s->stream);
+        log_trace("%s of %s/%s: files can be written again", s->what, s->app, s->stream);
     s->disk_bad = false;
 }
 
@@ -169,7 +169,10 @@ void hls_disk_list(struct hls_stream *s)
     if (s->writing_list || s->list.n == 0)
         return;
     wr_init(&w, LIST_MAX);
-    hls_list_text(s, &w, true);
+    if (s->dash)
+        dash_list_text(s, &w, true);
+    else
+        hls_list_text(s, &w, true);
     if (w.bad) {
         wr_free(&w);
         return;
@@ -195,7 +198,8 @@ static void tell(struct hls_stream *s, const struct hls_segment *seg)
 
 static void segment_written(struct hls_stream *s, struct hls_segment *seg)
 {
-    tell(s, seg);
+    if (!s->dash)
+        tell(s, seg);
     seg->on_disk = true;
     if (!s->ll)
         hls_segment_forget(s, seg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_http.c - HLS over HTTP: what is in memory, blocking reloads, and sessions. */
+/* hls_http.c - HLS and DASH over HTTP: what is in memory, blocking reloads, and sessions. */
 #include "sink/hls_http.h"
 
 #include "base/log.h"
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { REWRITTEN_MAX = 4 << 20, URL_MAX = 2048 };
 
@@ -327,12 +328,53 @@ static err_t on_segment(struct http_exchange *x, void *arg)
     return err;
 }
 
+/* With the time of now, by which players with a wrong clock find the live edge: so it is never the
+ * same, and not to be kept. */
+static err_t send_mpd(struct http_exchange *x, const struct hls_file *f)
+{
+    struct timespec now;
+    struct wr w;
+    err_t err;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    wr_init(&w, REWRITTEN_MAX);
+    mpd_put_time(&w, (const char *)f->data, f->size,
+                 (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    http_response_add(x->resp, "Content-Type", "%s", f->type);
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    err = w.bad ? http_response_status(x->resp, 500)
+                : http_response_send(x->resp, 200, w.buf, w.len);
+    wr_free(&w);
+    return err;
+}
+
+static err_t on_mpd(struct http_exchange *x, void *arg)
+{
+    struct hls *h = arg;
+    char path[HLS_NAME_MAX];
+    struct hls_file *f = NULL;
+    err_t err;
+
+    if (x->vhost && full_path(x, path, sizeof(path)))
+        f = hls_find(h, path);
+    x->declined = !f;
+    if (!f)
+        return NULL;
+    err = http_exchange_allowed(x, CONF_PLAY);
+    err = err ? refused(x, err) : send_mpd(x, f);
+    (void)hls_file_unref(f);
+    return err;
+}
+
 void hls_http_mount(struct hls *h, struct http_mux *mux)
 {
     static const char *const segments[] = { "*.ts", "*.m4s", "*.mp4", "*.key" };
     struct http_mount m = { .pattern = "*.m3u8", .methods = HTTP_METHODS_READ,
                             .ports = HTTP_PORT_SERVER, .handler = on_list, .arg = h };
 
+    (void)http_mux_add(mux, &m);
+    m.pattern = "*.mpd";
+    m.handler = on_mpd;
     (void)http_mux_add(mux, &m);
     m.handler = on_segment;
     for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {

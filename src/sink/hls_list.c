@@ -72,7 +72,8 @@ static void bury_old(struct hls_stream *s)
 
 static void trim(struct hls_stream *s)
 {
-    int64_t lasts = total(&s->list), window = s->set->window * 9 / 100;
+    int64_t lasts = total(&s->list);
+    int64_t window = s->dash ? dash_window(s) : s->set->window * 9 / 100;
 
     while (s->list.n > HLS_LIST_MIN && lasts - s->list.v[0]->duration >= window) {
         lasts -= s->list.v[0]->duration;
@@ -211,12 +212,16 @@ void hls_list_publish(struct hls_stream *s)
     if (s->list.n == 0)
         return;
     wr_init(&w, LIST_MAX);
-    hls_list_text(s, &w, false);
+    if (s->dash)
+        dash_list_text(s, &w, false);
+    else
+        hls_list_text(s, &w, false);
     if (w.bad) { /* a window of days: the disk has it */
         wr_free(&w);
         return;
     }
-    s->playlist = hls_file_new(s->hls, &w, "application/vnd.apple.mpegurl");
+    s->playlist = hls_file_new(s->hls, &w, s->dash ? "application/dash+xml"
+                                                   : "application/vnd.apple.mpegurl");
     s->playlist->playlist = true;
     hls_names_set(s->hls, s->m3u8_path, s->playlist, s);
     (void)hls_file_unref(old);

@@ -208,7 +208,7 @@ static err_t wait_more(struct hls_stream *s, co_usec end)
         *at = w.next;
     if (wake == CO_STOPPED)
         return co_check();
-    return s->over ? err_new(ERR_STREAM_END, "%s", s->m3u8_path) : NULL;
+    return s->left ? err_new(ERR_STREAM_END, "%s", s->m3u8_path) : NULL;
 }
 
 static bool has_it(const struct hls_stream *s, uint64_t segment, int part)

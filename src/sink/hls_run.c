@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_run.c - read a stream's packets and make HLS of them, while it is published. */
+/* hls_run.c - read a stream's packets and make HLS or DASH of them, while it is published. */
 #include "base/log.h"
 #include "sink/hls_stream.h"
 
@@ -55,8 +55,8 @@ static void read_configs(struct hls_stream *s)
 /* The stream was faster than we: what comes now is not what follows. */
 static void lost(struct hls_stream *s)
 {
-    log_warn("HLS of %s/%s: %llu packets lost, it goes on at a key frame", s->app, s->stream,
-             (unsigned long long)(s->reader.dropped - s->dropped));
+    log_warn("%s of %s/%s: %llu packets lost, it goes on at a key frame", s->what, s->app,
+             s->stream, (unsigned long long)(s->reader.dropped - s->dropped));
     s->dropped = s->reader.dropped;
     s->discontinuity = true;
     if (s->open)
@@ -87,7 +87,9 @@ err_t hls_run(void *stream)
     struct hls_stream *s = stream;
     err_t err = NULL;
 
-    if (!s->ready && s->set->recover)
+    if (!s->ready && s->dash)
+        dash_recover(s);
+    else if (!s->ready && s->set->recover)
         hls_recover(s);
     s->ready = true;
     while (!s->ended && !(err = co_check())) {

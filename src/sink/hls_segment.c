@@ -23,8 +23,17 @@ static int64_t now_ms(void)
 static int64_t wall_at(struct hls_stream *s, int64_t dts)
 {
     int64_t now = now_ms(), wall = s->time.wall_base + dts / 90;
+    int64_t slack = WALL_SLACK + s->set->fragment / 1000;
+    bool late = s->time.wall_base != 0 && now - wall > slack;
 
-    if (s->time.wall_base == 0 || now - wall > WALL_SLACK + s->set->fragment / 1000) {
+    if (!late)
+        s->late_since = 0;
+    else if (s->late_since == 0)
+        s->late_since = co_now();
+    /* With DASH that is another period: not for what comes all at once after a stall. */
+    if (late && s->dash && co_now() - s->late_since < CO_MS(slack))
+        late = false;
+    if (late || s->time.wall_base == 0) {
         s->time.wall_base += now - wall;
         wall = now;
     }
@@ -51,6 +60,8 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f)
         (void)wr_reserve(&s->out, s->last_bytes + s->last_bytes / 8);
     hls_key_next(s);
     ts_mux_restart(&s->ts);
+    if (s->dash)
+        dash_segment_open(s);
 }
 
 static struct hls_shared *new_init(struct hls_stream *s, struct wr *header)
@@ -199,7 +210,7 @@ static bool name_it(struct hls_stream *s, struct hls_segment *seg)
     return true;
 }
 
-static void tell(struct hls_stream *s, const struct hls_segment *seg)
+void hls_segment_tell(struct hls_stream *s, const struct hls_segment *seg)
 {
     if (!pithy_due(&s->hls->serve->pithy, PITHY_HLS, co_now(), s->conf->pithy_print))
         return;
@@ -210,7 +221,7 @@ static void tell(struct hls_stream *s, const struct hls_segment *seg)
 }
 
 /* What is in it cannot be used, or is nothing: the next one is not its continuation. */
-static void drop_segment(struct hls_stream *s)
+void hls_segment_drop(struct hls_stream *s)
 {
     s->discontinuity |= s->now->discontinuity || s->out.bad;
     s->out.len = 0;
@@ -220,10 +231,22 @@ static void drop_segment(struct hls_stream *s)
     s->open = false;
 }
 
+void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg)
+{
+    seg->bytes = s->last_bytes = s->out.len;
+    seg->file = hls_file_new(s->hls, &s->out, s->fmp4 ? "video/iso.segment" : "video/mp2t");
+    s->in_memory += seg->bytes;
+    hls_names_set(s->hls, seg->path, seg->file, s);
+}
+
 void hls_segment_close(struct hls_stream *s, int64_t end)
 {
     struct hls_segment *seg = s->now;
 
+    if (s->dash) {
+        dash_segment_close(s, end);
+        return;
+    }
     if (s->fmp4)
         hls_part_cut(s, end);
     else
@@ -231,17 +254,14 @@ void hls_segment_close(struct hls_stream *s, int64_t end)
     seg->duration = end - seg->begin;
     hls_seal_end(s);
     if (s->out.bad || s->out.len == 0 || seg->duration <= 0 || !name_it(s, seg)) {
-        drop_segment(s);
+        hls_segment_drop(s);
         return;
     }
     s->next_seq++;
     s->now = NULL;
     s->open = false;
-    seg->bytes = s->last_bytes = s->out.len;
-    seg->file = hls_file_new(s->hls, &s->out, s->fmp4 ? "video/iso.segment" : "video/mp2t");
-    s->in_memory += seg->bytes;
-    hls_names_set(s->hls, seg->path, seg->file, s);
-    tell(s, seg);
+    hls_segment_fill(s, seg);
+    hls_segment_tell(s, seg);
     if (s->ll)
         hint_next(s, s->next_seq, 0);
     hls_list_add(s, seg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_stream.c - the life of a stream's HLS: longer than that of its publisher. */
+/* hls_stream.c - the life of a stream's HLS or DASH: longer than that of its publisher. */
 #include "base/log.h"
 #include "sink/hls_stream.h"
 
@@ -40,12 +40,18 @@ bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set)
            !same(old->key_file_path, set->key_file_path) || !same(old->key_url, set->key_url);
 }
 
-void hls_stream_obey(struct hls_stream *s, struct conf *conf, const struct conf_hls *set)
+void hls_stream_obey(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost)
 {
     struct conf *old = s->conf;
 
     s->conf = conf_ref(conf);
-    s->set = set;
+    if (s->dash) {
+        s->dash = &vhost->dash;
+        dash_settings(s->dash, &s->own);
+        s->set = &s->own;
+    } else {
+        s->set = &vhost->hls;
+    }
     (void)conf_unref(old);
 }
 
@@ -63,7 +69,7 @@ static void fini_muxers(struct hls_stream *s)
 }
 
 struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *names,
-                                  struct conf *conf, const struct conf_hls *set,
+                                  struct conf *conf, const struct conf_vhost *vhost, bool dash,
                                   uint64_t next_seq)
 {
     struct hls_stream *s = calloc(1, sizeof(*s));
@@ -77,17 +83,19 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *name
     s->vhost = copy(names->vhost);
     s->app = copy(names->app);
     s->stream = copy(names->name);
-    hls_stream_obey(s, conf, set);
+    s->dash = dash ? &vhost->dash : NULL;
+    s->what = dash ? "DASH" : "HLS";
+    hls_stream_obey(s, conf, vhost);
     wr_init(&s->out, HLS_SEGMENT_MAX * 2);
     disk_lane_init(&s->lane, h->disk);
     init_muxers(s);
-    s->fmp4 = is_fmp4(set);
-    s->ll = set->ll;
-    s->ready = !set->recover;
+    s->fmp4 = is_fmp4(s->set);
+    s->ll = s->set->ll;
+    s->ready = !s->set->recover;
     s->next_seq = next_seq;
-    err = hls_name(s, set->path, set->m3u8_file, 0, 0, path, sizeof(path));
+    err = hls_name(s, s->set->path, s->set->m3u8_file, 0, 0, path, sizeof(path));
     if (err) {
-        log_end("HLS: no playlist can have this name", &err);
+        log_end("HLS, DASH: no playlist can have this name", &err);
         hls_stream_unref(s);
         return NULL;
     }
@@ -115,6 +123,7 @@ void hls_stream_unref(struct hls_stream *s)
     free(s->m3u8_path);
     free(s->hint);
     sink_teller_fini(&s->teller);
+    free(s->before);
     free(s->vhost);
     free(s->app);
     free(s->stream);
@@ -131,7 +140,7 @@ static void leave(struct hls_stream *s)
     if (*at)
         *at = s->next;
     co_timer_cancel(&s->dispose);
-    s->over = true;
+    s->left = true;
     hls_wake(s);
     if (s->hint)
         hls_names_drop(s->hls, s->hint, NULL);
@@ -146,11 +155,17 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
     s->disposing = remove;
     s->keep_files = !remove;
     hls_list_clear(s);
+    if (remove && s->before_until > 0)
+        dash_forget_before(s, INT64_MAX);
     hls_disk_remove(s, s->m3u8_path);
     hls_shared_unref(s, s->init);
     hls_shared_unref(s, s->last_init);
     hls_shared_unref(s, s->key);
     s->init = s->last_init = s->key = NULL;
+    for (int k = 0; k < 2; k++) {
+        hls_shared_unref(s, s->track_init[k]);
+        s->track_init[k] = NULL;
+    }
     hls_stream_unref(s);
 }
 
@@ -160,8 +175,8 @@ static void is_silent(struct co_timer *t)
         (struct hls_stream *)(void *)((char *)t - offsetof(struct hls_stream, dispose));
 
     if (s->set->dispose > 0)
-        log_trace("HLS of %s/%s: its files are removed, nobody published for %lld s", s->app,
-                  s->stream, (long long)s->set->dispose / 1000000);
+        log_trace("%s of %s/%s: its files are removed, nobody published for %lld s", s->what,
+                  s->app, s->stream, (long long)s->set->dispose / 1000000);
     hls_stream_dispose(s, s->set->dispose > 0);
 }
 
@@ -191,7 +206,7 @@ void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
     hls_time_restart(&s->time);
     s->time.wall_base = 0; /* to be set anew */
     live_reader_open(&s->reader, src);
-    s->hls->live++;
+    s->hls->live += !s->dash;
     if (s->running)
         return;
     s->running = true;
@@ -200,7 +215,7 @@ void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
         return;
     s->running = false;
     hls_stream_unref(s);
-    log_end("HLS does not begin", &err);
+    log_end("HLS or DASH does not begin", &err);
 }
 
 void hls_stream_end(struct hls_stream *s)
@@ -212,11 +227,11 @@ void hls_stream_end(struct hls_stream *s)
     else if (s->ll)
         hls_list_publish(s);
     if (s->bad > 1)
-        log_warn("HLS of %s/%s: %u frames were left out", s->app, s->stream, s->bad);
+        log_warn("%s of %s/%s: %u frames were left out", s->what, s->app, s->stream, s->bad);
     live_reader_close(&s->reader);
     s->src = NULL;
     s->ended = true;
-    s->hls->live--;
+    s->hls->live -= !s->dash;
     if (!s->hls->stopping)
         co_timer_set(&s->dispose, co_now() + (s->set->dispose > 0 ? s->set->dispose : FORGET),
                      is_silent);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_stream.h - the HLS of one stream; for the files of sink/hls* alone. */
+/* hls_stream.h - the HLS or DASH of one stream; for the files of sink/hls* and sink/dash*. */
 #ifndef SINK_HLS_STREAM_H
 #define SINK_HLS_STREAM_H
 
 #include "format/m3u8.h"
 #include "format/mp4_frag.h"
+#include "format/mpd.h"
 #include "format/ts_mux.h"
 #include "live/reader.h"
 #include "sink/hls.h"
@@ -25,6 +26,7 @@ struct hls_shared {
     struct hls_file *file; /* NULL if it was made before this process */
     bool writing, on_disk;
     uint8_t key[16];
+    struct mpd_track track; /* DASH: whose initialization it is, without urls */
 };
 
 struct hls_part {
@@ -48,6 +50,9 @@ struct hls_segment {
     bool removed;            /* it is gone: free it after its job */
     struct hls_part *parts;
     size_t n_parts;
+    /* DASH: a file has one track. That of the second track lasts 0, so that sums are right. */
+    int64_t period;          /* ms since 1970: which period it is of */
+    struct mp4_extent at;    /* of the track's time */
 };
 
 struct hls_segments { /* a queue */
@@ -75,6 +80,9 @@ struct hls_stream {
 
     struct conf *conf;       /* what it obeys, with a reference */
     const struct conf_hls *set;
+    const struct conf_dash *dash; /* NULL: it is HLS */
+    struct conf_hls own;     /* DASH: `dash` in terms of HLS, which `set` points to */
+    const char *what;        /* "HLS" or "DASH" */
     struct live_source *src; /* while it is published */
     struct live_reader reader;
     bool running;            /* its coroutine is there */
@@ -84,7 +92,7 @@ struct hls_stream {
     bool given_up;           /* hls_on_error ignore: nothing more of this publisher */
     bool keep_files;         /* nothing is removed any more */
     bool disposing;          /* everything is removed */
-    bool over;               /* it left the registry: nobody waits for it any more */
+    bool left;               /* it left the registry: nobody waits for it any more */
     co_usec idle_since, began_at;
     struct co_timer dispose;
     uint64_t dropped;        /* of the reader, that we know of */
@@ -130,6 +138,17 @@ struct hls_stream {
     co_usec told_disk_at;
     struct hls_waiter *parked;
     char *hint;              /* path of the part to come */
+
+    /* DASH */
+    struct hls_shared *track_init[2];
+    int64_t available;       /* ms since 1970: where the first period began; 0: not yet */
+    int64_t period;          /* ms since 1970: where the period began */
+    int64_t base;            /* ms since 1970 at the stream's time 0, in this period */
+    int64_t over;            /* ms since 1970: nothing may begin before */
+    int64_t longest;         /* 1/90000 s: a segment */
+    char *before;            /* periods of an earlier process, as the MPD had them */
+    co_usec before_until;    /* they are in it as long as that; 0: they are not */
+    co_usec late_since;      /* it is behind the wall clock; 0: it is not */
 };
 
 struct hls {
@@ -146,12 +165,12 @@ struct hls {
 
 /* hls_stream.c */
 struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *names,
-                                  struct conf *conf, const struct conf_hls *set,
+                                  struct conf *conf, const struct conf_vhost *vhost, bool dash,
                                   uint64_t next_seq);
 struct hls_stream *hls_stream_ref(struct hls_stream *s);
 void hls_stream_unref(struct hls_stream *s);
 /* Read the settings of this snapshot from now on. */
-void hls_stream_obey(struct hls_stream *s, struct conf *conf, const struct conf_hls *set);
+void hls_stream_obey(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost);
 /* Do these settings put the files elsewhere, or make others of them? */
 bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set);
 /* A publisher begins, and ends. */
@@ -178,6 +197,10 @@ void hls_frame(struct hls_stream *s, struct frame *f);
 void hls_segment_open(struct hls_stream *s, const struct frame *f);
 void hls_segment_close(struct hls_stream *s, int64_t end);
 void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
+void hls_segment_drop(struct hls_stream *s); /* the one that grows */
+/* Its bytes are whole: take them from s->out. It has a path. */
+void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg);
+void hls_segment_tell(struct hls_stream *s, const struct hls_segment *seg);
 void hls_part_cut(struct hls_stream *s, int64_t end);
 void hls_part_end(struct hls_stream *s, int64_t end);
 void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg); /* its bytes */
@@ -195,6 +218,24 @@ void hls_list_add(struct hls_stream *s, struct hls_segment *seg);
 void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
 void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
 void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
+
+/* dash.c */
+void dash_settings(const struct conf_dash *dash, struct conf_hls *out);
+void dash_segment_open(struct hls_stream *s);
+void dash_segment_close(struct hls_stream *s, int64_t end);
+
+char *dash_folder(const struct hls_stream *s); /* of all but the MPD. malloc'ed */
+/* What the urls of a track's segments begin with. malloc'ed. */
+char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);
+
+/* dash_recover.c: go on with the MPD that is on disk. Yields. */
+void dash_recover(struct hls_stream *s);
+/* Its periods leave the list; files of what was before `period` (ms since 1970) go. */
+void dash_forget_before(struct hls_stream *s, int64_t period);
+
+/* dash_list.c */
+int64_t dash_window(const struct hls_stream *s); /* 1/90000 s that stay in the list */
+void dash_list_text(struct hls_stream *s, struct wr *w, bool disk);
 
 /* hls_disk.c: its jobs */
 void hls_disk_segment(struct hls_stream *s, struct hls_segment *seg);

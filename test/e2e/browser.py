@@ -26,6 +26,8 @@ PACKAGES = {  # version, checksum as npm tells it
                            "G2Q5nj2b3w1Zwzze/9guxA=="),
     "hls.js": ("1.7.4", "sha512-3GlxGdPvT2YHvQYOt+yOzT/DEior/qJVNIylHA77kgeoBTdQQqi70GwefNEUmHQeNGyjC8U62"
                         "+bruqW/Tpm+tg=="),
+    "dashjs": ("4.7.4", "sha512-+hldo25QPP3H/NOwqUrvt4uKdMse60/Gsz9AUAnoYfhga8qHWq4nWiojUosO"
+                        "iigbigkDTCAn9ORcvUaKCvmfCA=="),
 }
 CACHE = os.path.join(procs.ROOT, "objs", "npm")
 

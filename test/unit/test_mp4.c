@@ -236,6 +236,53 @@ static void test_samples(void **state)
     mp4_frag_fini(&m);
 }
 
+/* A file for each track: what mp4_frag_cut() puts into one. */
+static void test_one_track(void **state)
+{
+    static const enum av_kind kinds[] = { AV_VIDEO, AV_AUDIO };
+    struct mp4_frag m;
+    struct wr out;
+
+    (void)state;
+    mp4_frag_init(&m, LIMIT);
+    add(&m, config_of(AV_H264));
+    add(&m, config_of(AV_AAC));
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        struct rd r;
+
+        wr_init(&out, LIMIT);
+        mp4_frag_header_one(&m, kinds[k], &out);
+        check_boxes(out.buf, out.len);
+        r = find(all(&out), "moov/trak", 1);
+        assert_int_equal(rd_left(&r), 0);
+        r = find(all(&out), "moov/trak/tkhd", 0);
+        (void)rd_take(&r, 12);
+        assert_int_equal(rd_u32(&r), k + 1);
+        wr_free(&out);
+    }
+    m.origin = 9000;
+    for (int i = 0; i < 3; i++) {
+        add(&m, media_frame(AV_H264, i == 0, 8000 + i * 3000, MEDIA_BYTES("\0\0\0\1\x65")));
+        add(&m, media_frame(AV_AAC, false, 12000 + i * 1890, MEDIA_BYTES("sound")));
+    }
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        struct mp4_extent x = mp4_frag_cut_one(&m, kinds[k], 17000, &out);
+        struct got g;
+
+        check_boxes(out.buf, out.len);
+        g = read_traf(&out, 0);
+        assert_int_equal(g.n, 3);
+        assert_int_equal(x.begin, k ? 1600 : 0); /* nothing begins before 0 */
+        assert_int_equal(x.begin, g.begin);
+        assert_int_equal(x.duration, k ? 3 * 1024 : 8000);
+        assert_memory_equal(g.data, k ? "soundsound" : "\0\0\0\1\x65\0\0\0\1\x65", 10);
+        wr_free(&out);
+        (void)mp4_frag_cut_one(&m, kinds[k], 17000, &out);
+        assert_int_equal(out.len, 0);
+    }
+    mp4_frag_fini(&m);
+}
+
 /* The clock of audio: rows of stamped times and what comes of them. */
 static void test_audio_clock(void **state)
 {
@@ -402,7 +449,7 @@ static void test_cut_configs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_headers), TEST(test_samples), TEST(test_audio_clock),
+        TEST(test_headers), TEST(test_samples), TEST(test_one_track), TEST(test_audio_clock),
         TEST(test_samples_of_audio), TEST(test_changes), TEST(test_refused),
         TEST(test_cut_configs),
     };

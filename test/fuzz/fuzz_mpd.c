@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_mpd.c - any file where an MPD of ours should be. */
+#include "format/mpd.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data, *periods = NULL;
+    size_t n = mpd_periods(text, size, &periods);
+    struct wr w;
+
+    assert(n == 0 || (periods >= text && periods + n <= text + size));
+    (void)mpd_available(text, size);
+    wr_init(&w, size + 256);
+    mpd_put_time(&w, text, size, 1795246441224);
+    assert(!w.bad && w.len >= size);
+    wr_free(&w);
+    return 0;
+}
