@@ -35,7 +35,8 @@ struct log_tank {
     bool started;
     pthread_t writer;
     sem_t wake;
-    atomic_bool asleep, stop, reopen;
+    atomic_bool asleep, stop;
+    atomic_uint asked, reopened; /* how often to open the file anew, and which of these is done */
     atomic_bool busy;    /* somebody writes what waits */
     atomic_bool failing; /* the last write or open failed, and that was said */
     atomic_ulong lost;
@@ -143,13 +144,19 @@ static void write_or_count(struct log_tank *t, struct iovec iov[2])
     }
 }
 
+static bool is_reopen_due(struct log_tank *t)
+{
+    return atomic_load(&t->asked) != atomic_load(&t->reopened);
+}
+
 static void open_if_asked(struct log_tank *t)
 {
-    bool asked = atomic_exchange(&t->reopen, false);
+    unsigned asked = atomic_load(&t->asked);
     bool again = t->fd < 0 && seconds() - t->opened >= RETRY_SECONDS;
 
-    if (t->path && (asked || again))
+    if (t->path && (asked != atomic_load(&t->reopened) || again))
         open_file(t);
+    atomic_store(&t->reopened, asked);
 }
 
 static void *writer(void *arg)
@@ -176,7 +183,7 @@ static void *writer(void *arg)
             /* Say that we sleep, then look once more: so no wake is missed. */
             atomic_store(&t->asleep, true);
             if (log_ring_peek(&t->ring, iov) == 0 && !atomic_load(&t->stop) &&
-                !atomic_load(&t->reopen))
+                !is_reopen_due(t))
                 (void)sem_wait(&t->wake);
             atomic_store(&t->asleep, false);
         }
@@ -284,7 +291,7 @@ void log_tank_put(struct log_tank *t, enum log_level level, const char *line, si
 
 void log_tank_reopen(struct log_tank *t)
 {
-    atomic_store(&t->reopen, true);
+    atomic_fetch_add(&t->asked, 1);
     if (t->started)
         wake(t);
     else
@@ -301,7 +308,7 @@ bool log_tank_flush(struct log_tank *t, int ms)
     struct iovec iov[2];
 
     while (t->started && (log_ring_peek(&t->ring, iov) > 0 || atomic_load(&t->busy) ||
-                          atomic_load(&t->reopen))) {
+                          is_reopen_due(t))) {
         if (ms-- <= 0)
             return false;
         sleep_1ms();
