@@ -10,6 +10,7 @@ import tools
 from flv import AUDIO, DATA, VIDEO, Tag
 from flvgen import (CODED, CODED_X, METADATA, SEQ_START, enhanced, many_tracks, synthetic,
                     track_tags)
+from procs import comes_to_rest
 
 pytestmark = pytest.mark.needs("ffmpeg")
 
@@ -27,7 +28,8 @@ def through(s, tags, stream="s", late=True):
             [(t.ts, t.hash()) for t in want if t.type == kind]
     if late:
         c = s.player(stream)
-        c.collect(1.5, count=12)
+        c.collect(1, want=lambda c: c.tags)
+        assert comes_to_rest(lambda: len(c.collect(0.5)), 0)
         return got, [t for t in c.tags if t.type != DATA]
     return got, None
 
