@@ -30,7 +30,8 @@ enum {
     ENDED = POLLRDHUP | POLLHUP,
     IN_SIDE = POLLIN | POLLRDHUP | POLLHUP | POLLERR,
     OUT_SIDE = POLLOUT | POLLHUP | POLLERR,
-    EVENTS = 1024 /* told by one call; more come with the next one */
+    EVENTS = 1024, /* told by one call; more come with the next one */
+    PLENTY = 64    /* no need to gather more */
 };
 
 _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
@@ -182,13 +183,15 @@ static int wait_events(struct epoll_event *events, int64_t usec)
 }
 
 /* Let events gather before anybody looks: to sleep and be woken costs more than to take one more
- * event along. A timer is not late for it. What is left of the time to wait. */
-static int64_t gather(int64_t usec)
+ * event along. A timer is not late for it. Where so many came at the last look they gather by
+ * themselves while they are dealt with, and a nap would only put us behind. What is left of the
+ * time to wait. */
+static int64_t gather(int64_t usec, int last)
 {
     unsigned nap = st_batch_usec;
     struct timespec ts = { .tv_nsec = nap * 1000l };
 
-    if (nap == 0 || (usec >= 0 && usec <= nap))
+    if (nap == 0 || last >= PLENTY || (usec >= 0 && usec <= nap))
         return usec;
     syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ts, NULL);
     return usec < 0 ? usec : usec - nap;
@@ -197,13 +200,13 @@ static int64_t gather(int64_t usec)
 static void edge_dispatch(void)
 {
     static struct epoll_event events[EVENTS];
+    static int n; /* how many came at the last look */
     int64_t usec = until_due();
-    int n;
 
     if (forked && rebuild() != 0)
         abort();
     st_in_idle = 1;
-    n = wait_events(events, gather(usec));
+    n = wait_events(events, gather(usec, n));
     st_in_idle = 0;
     if (n < 0 && errno != EINTR)
         abort(); /* the set is gone: every wait would last for ever */

@@ -58,6 +58,8 @@ def main():
         for name, case in cases.ALL.items():
             print(f"{name:10} {case.__doc__.splitlines()[0]}")
         return 0
+    if sys.argv[1:] not in ([], ["quick"], ["full"]):
+        sys.exit("usage: bench.py [quick | full | --list]; BENCH=\"CASE...\" chooses")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers and tools end with us
     full = sys.argv[1:] != ["quick"]
     bench = Bench(Path(os.environ.get("OBJS", "objs")), full)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The cases: what is loaded, and how. Each adds rows to the bench."""
+import json
+import subprocess
 import time
 
 from api import api
@@ -85,6 +87,18 @@ def play(bench):
             play_one(bench, Ours, "mw 30", players, kbps)
 
 
+def floor(bench):
+    """no server at all: bare sends of what our players get, as often"""
+    for kbps, players in ((900, 2000), (200, 2000), (8000, 300)):
+        bench.wait_quiet()
+        argv = [*first(), "taskset", "-c", bench.server_core, bench.objs / "sb_send_floor", players,
+                int(kbps * 1000 / 8 * 0.35), 350, 16, round(bench.seconds), bench.load_core]
+        got = json.loads(subprocess.run([str(a) for a in argv], check=True, capture_output=True,
+                                        timeout=bench.seconds + 90).stdout)
+        bench.row(case="floor", server="bare send", variant="default", players=players, kbps=kbps,
+                  cpu=got["cpu"], us=got["us_each"])
+
+
 def http(bench):
     """2,000 players of 900 kbit/s over HTTP-FLV, and the same over RTMP from the same server"""
     play_one(bench, Ours, "http", 2000, 900, "rtmp")
@@ -117,13 +131,17 @@ def auto(bench):
 
 
 def memory(bench):
-    """RSS of 5,000 players of 200 kbit/s, of idle connections, of publishers without a cache"""
+    """RSS of 5,000 players of 200 kbit/s, of idle connections, of publishers without a cache
+
+    The first connections bring pages of libraries in, which is no memory of a connection."""
     if bench.full:
         publish_one(bench, Ours, "no gop", 500, 200, "memory")
     for make, variant in ((Nginx, None), (Ours, "default"))[not bench.full:]:
         play_one(bench, make, variant, 5000, 200, "memory", "sb_rtmp_load_fast")
         server = make(bench, variant)
-        time.sleep(0.5)
+        few = Tool(bench, "sb_rtmp_load", server.url("a"), 10, "--ramp", RAMP, "--idle")
+        time.sleep(1)
+        few.stop()
         before = server.rss()
         load = Tool(bench, "sb_rtmp_load", server.url("a"), 5000, "--ramp", RAMP, "--idle")
         time.sleep(5000 / RAMP + 2)
@@ -252,6 +270,7 @@ def churn(bench):
     server.stop()
 
 
-ALL = {"play": play, "http": http, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join,
-       "streams": many_streams, "slow": slow, "big": big, "churn": churn, "scale": scale, "api": api}
+ALL = {"play": play, "floor": floor, "http": http, "latency": latency, "auto": auto,
+       "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
+       "big": big, "churn": churn, "scale": scale, "api": api}
 QUICK = ["play", "latency", "publish", "memory"]

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING_MIN = 64, WAKES = 256 };
+enum { RING_MIN = 64, WAKES = 256, AHEAD = 4 };
 
 /* In a stream without video every audio frame could be a start; one in so much is, or in
  * audio_cache if that is more. */
@@ -50,6 +50,9 @@ static void drop_first(struct live_source *src)
 {
     const struct av_packet *pkt = src->ring[src->first++ % src->cap];
 
+    /* They go by the group, and nobody has looked at them for seconds. */
+    if (src->first + AHEAD < src->head)
+        __builtin_prefetch(src->ring[(src->first + AHEAD) % src->cap], 1);
     src->bytes -= pkt->size;
     (void)av_packet_unref(pkt);
 }
