@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sb_send_floor.c - what the kernel alone takes to send: the floor under every media server.
  *
- * No protocol, no coroutines, no events: one buffer goes to every connection in turn, so many bytes
- * each so many ms, in groups spread over that time as a server spreads its players. A child reads it
+ * No protocol, no coroutines, no events: one buffer goes to every connection in turn, some bytes
+ * each some ms, in groups spread over that time as a server spreads its players. A child reads it
  * all on another core and copies nothing. What a server costs beyond this is the server's.
  */
 #include <errno.h>

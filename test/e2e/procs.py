@@ -62,6 +62,16 @@ def wait_for(what, timeout=5.0, step=0.02):
         time.sleep(step)
 
 
+def never(what, seconds, step=0.02):
+    """True when what() stays false for these seconds, however fast the machine is."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if what():
+            return False
+        time.sleep(step)
+    return True
+
+
 def comes_to_rest(count, seconds=1.0):
     """Wait until count() does not grow any more; False when it always does."""
     last = [None]

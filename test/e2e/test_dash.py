@@ -17,7 +17,7 @@ import hls
 import procs
 import tools
 from flv import AUDIO, VIDEO, Tag
-from procs import free_port, wait_for
+from procs import free_port, never, wait_for
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ def test_variables_and_reload(srs, html, source):
         assert os.path.exists(os.path.join(os.path.dirname(path), uri))
     s.reload("")
     before = dash.load(path).count
-    assert not wait_for(lambda: dash.load(path).count > before + 1, 2)
+    assert never(lambda: dash.load(path).count > before + 1, 2)
     p.stop()
 
 

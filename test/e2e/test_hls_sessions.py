@@ -7,7 +7,7 @@ import urllib.request
 import hls
 import httpapi
 from httpapi import Api
-from procs import free_port, wait_for
+from procs import free_port, never, wait_for
 from test_hls import conf, html, listed, with_http  # noqa: F401
 from test_hooks import backend, hooks  # noqa: F401
 
@@ -80,11 +80,11 @@ def test_a_player_is_a_client(backend, srs, html, source):
 
 def test_who_goes_on_asking_stays(backend, srs, html, source):
     b = backend()
-    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"), window=3)
     child = site.begin()
-    for _ in range(6):
+    for _ in range(8):
         assert hls.get(child)[0] == 200
-        assert not wait_for(lambda: b.of("on_stop"), 1.0)
+        assert never(lambda: b.of("on_stop"), 1.0)
     assert len(b.of("on_play")) == 1 and len(site.players()) == 1
 
 
@@ -118,7 +118,7 @@ def test_kicked(backend, srs, html, source):
     began = time.monotonic()
     while time.monotonic() - began < 5:  # longer than it is remembered: as long as it asks it stays out
         assert hls.get(child)[0] == 403
-        assert not wait_for(lambda: hls.get(other)[0] != 200, 0.5)
+        assert never(lambda: hls.get(other)[0] != 200, 0.5)
     assert len(b.of("on_stop")) == 1
     assert hls.get(site.begin())[0] == 200, "a new one is asked for anew"
 
