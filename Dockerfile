@@ -10,6 +10,7 @@
 # For ingest, transcode: docker build --build-arg EXTRA=ffmpeg -t srs .
 
 FROM node:20-bookworm-slim AS player
+WORKDIR /src
 COPY 3rdparty/install-player.sh 3rdparty/
 COPY 3rdparty/player 3rdparty/player
 RUN 3rdparty/install-player.sh /player
@@ -24,15 +25,17 @@ RUN ./configure && make && make install
 
 FROM debian:bookworm-slim
 ARG EXTRA
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates libhttp-parser2.9 libjansson4 libssl3 zlib1g $EXTRA \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --home-dir /usr/local/srs --shell /usr/sbin/nologin srs
+    && useradd --system --uid 990 --home-dir /usr/local/srs --shell /usr/sbin/nologin srs
 COPY --from=build /usr/local/srs /usr/local/srs
 WORKDIR /usr/local/srs
 # What it writes (HLS, recordings, logs of ffmpeg) is in objs: mount a volume there to keep it.
 RUN mkdir -p objs/nginx/html && chown -R srs: objs
-USER srs
+# A number: so that Kubernetes can tell that it is not root.
+USER 990
 # RTMP, the API with the console, HTTP-FLV and HLS
 EXPOSE 1935 1985 8080
 CMD ["./objs/srs", "-c", "conf/docker.conf"]

@@ -271,6 +271,7 @@ int process_run(const struct options *o)
 
     daemon_keep_stdio();
     signals_ignore_pipe();
+    signals_hold();
     co_group_init(&p.group);
     err = start(&p, o);
     code = exit_code(err);

@@ -57,6 +57,21 @@ void signals_ignore_pipe(void)
     handle(SIGPIPE, SIG_IGN);
 }
 
+static void mask(int how)
+{
+    sigset_t held;
+
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGHUP);
+    (void)sigaddset(&held, SIGUSR1);
+    (void)pthread_sigmask(how, &held, NULL);
+}
+
+void signals_hold(void)
+{
+    mask(SIG_BLOCK);
+}
+
 err_t signals_init(void)
 {
     err_t err = co_notify_open(&notify);
@@ -67,6 +82,7 @@ err_t signals_init(void)
     for (int i = 0; i < SIGNALS; i++)
         handle(table[i].sig, on_signal);
     handle(SIGUSR2, SIG_IGN); /* kept free, and no reason to die */
+    mask(SIG_UNBLOCK);
     return NULL;
 }
 

@@ -17,6 +17,9 @@ enum signals {
 
 /* A peer that left is an error of the write, not the end of the program. First thing in it. */
 void  signals_ignore_pipe(void);
+/* Reloads and new logs that are asked for from now on wait for signals_init(): whoever finds the
+ * pid file may ask before all of the start is done. */
+void  signals_hold(void);
 /* After co_init(). From here on these signals do nothing but wake signals_wait(). */
 err_t signals_init(void) __attribute__((warn_unused_result));
 void  signals_fini(void);

@@ -57,9 +57,10 @@ def mirror():
         for name in files:
             if name.endswith((".list", ".sources")):
                 with open(os.path.join(folder, name)) as f:
-                    for word in f.read().split():
-                        if word.startswith("http") and "security" not in word:
-                            return [word]
+                    words = [w for line in f if not line.startswith("#") for w in line.split()]
+                for word in words:
+                    if word.startswith("http") and "security" not in word:
+                        return [word]
     return []
 
 

@@ -59,6 +59,21 @@ static void test_signals_that_come_together_are_told_together(void **state)
     assert_int_equal(signals_wait(CO_MS(5)), 0);
 }
 
+static void test_what_comes_before_the_start_is_done_is_kept(void **state)
+{
+    (void)state;
+    signals_fini();
+    (void)signal(SIGHUP, SIG_DFL); /* as in a new process: both would end it */
+    (void)signal(SIGUSR1, SIG_DFL);
+    signals_hold();
+    (void)raise(SIGHUP);
+    (void)raise(SIGUSR1);
+    assert_ok(signals_init());
+    assert_int_equal(signals_wait(CO_SECONDS(5)), SIGNALS_RELOAD | SIGNALS_REOPEN);
+    assert_int_equal(raise(SIGHUP), 0);
+    assert_int_equal(signals_wait(CO_SECONDS(5)), SIGNALS_RELOAD);
+}
+
 static void test_who_waits_for_one_leaves_the_others(void **state)
 {
     (void)state;
@@ -226,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SIGNAL_TEST(test_each_signal_is_its_event),
         SIGNAL_TEST(test_signals_that_come_together_are_told_together),
+        SIGNAL_TEST(test_what_comes_before_the_start_is_done_is_kept),
         SIGNAL_TEST(test_who_waits_for_one_leaves_the_others),
         SIGNAL_TEST(test_a_signal_wakes_who_waits),
         DIR_TEST(test_a_change_is_told_once_and_not_too_often),
