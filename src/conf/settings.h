@@ -267,7 +267,7 @@ struct conf_publish {
     bool mr;
     int64_t mr_latency;
     int64_t firstpkt_timeout, normal_timeout;
-    bool parse_sps, try_annexb_first;
+    bool parse_sps;
     int64_t kickoff_for_idle; /* 0: a publisher nobody watches stays */
     enum conf_takeover takeover;
     int64_t takeover_silence; /* what counts as silent for `stale` */
@@ -357,7 +357,6 @@ struct conf_hls {
     int64_t window;
     enum conf_hls_on_error on_error;
     const char *path, *m3u8_file, *ts_file, *entry_prefix;
-    const char *acodec, *vcodec;
     bool cleanup;
     int64_t dispose;
     bool wait_keyframe, ts_floor;

@@ -108,10 +108,8 @@ static const struct conf_row hls[] = {
       CONF_HANDLER, .help = "What comes before them." },
     { "hls_entry_prefix", CONF_KIND_STRING, CONF_AT(conf_hls, entry_prefix), NULL, CONF_HANDLER,
       .sample = "http://your-server", .help = "Put before each url in the list." },
-    { "hls_acodec", CONF_KIND_STRING, CONF_AT(conf_hls, acodec), "aac", CONF_HANDLER,
-      .help = "What audio is expected; an for none." },
-    { "hls_vcodec", CONF_KIND_STRING, CONF_AT(conf_hls, vcodec), "h264", CONF_HANDLER,
-      .help = "What video is expected; vn for none." },
+    { "hls_acodec", CONF_KIND_RELIC, .help = "Found out from the stream." },
+    { "hls_vcodec", CONF_KIND_RELIC, .help = "Found out from the stream." },
     { "hls_cleanup", CONF_KIND_ON, CONF_AT(conf_hls, cleanup), "on", CONF_HANDLER,
       .help = "Remove segments that have left the list." },
     { "hls_dispose", CONF_KIND_SECONDS, CONF_AT(conf_hls, dispose), "120", CONF_HANDLER,
@@ -140,7 +138,8 @@ static const struct conf_row hls[] = {
       .sample = "https://localhost:8080", .def_note = "that of hls_path",
       .help = "Put before the url of a key." },
     { "hls_dts_directly", CONF_KIND_ON, CONF_AT(conf_hls, dts_directly), "on", CONF_HANDLER,
-      .help = "Take the time of audio from its packets, not from the count of samples." },
+      .help = "Take the time of audio in MPEG-TS from its packets, not from the count of samples; "
+              "fragmented MP4 counts them in any case." },
     { "hls_master_m3u8_path_relative", CONF_KIND_OFF,
       CONF_AT(conf_hls, master_m3u8_path_relative), "off", CONF_HANDLER,
       .help = "Relative urls in the list of lists." },
@@ -203,7 +202,9 @@ static const struct conf_row dvr[] = {
     { "dvr_wait_keyframe", CONF_KIND_ON, CONF_AT(conf_dvr, wait_keyframe), "on", CONF_HANDLER,
       .help = "A segment begins with a key frame only." },
     { "time_jitter", CONF_KIND_ENUM, CONF_AT(conf_dvr, time_jitter), "full", CONF_HANDLER,
-      .words = conf_words_jitter, .help = "Correct timestamps, as in play." },
+      .words = conf_words_jitter,
+      .help = "full: files begin at 0 and go on without jumps, whatever play says; "
+              "zero: they begin at 0; off: FLV keeps the times of the stream." },
 };
 
 static const struct conf_row rtc[] = {

@@ -62,8 +62,7 @@ static const struct conf_row publish[] = {
       .help = "Seconds after which a publisher without any player is dropped; 0: never." },
     { "parse_sps", CONF_KIND_ON, CONF_AT(conf_publish, parse_sps), "on", CONF_HANDLER,
       .help = "Read the size of the picture from the video configuration." },
-    { "try_annexb_first", CONF_KIND_ON, CONF_AT(conf_publish, try_annexb_first), "on", CONF_HANDLER,
-      .help = "Look for Annex B start codes before length fields." },
+    { "try_annexb_first", CONF_KIND_RELIC, .help = "Found out from each frame." },
 };
 
 static const struct conf_row cluster[] = {

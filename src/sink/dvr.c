@@ -38,7 +38,7 @@ static bool applies(const struct conf_dvr *set, const struct serve_stream *strea
 static bool differs(const struct conf_dvr *a, const struct conf_dvr *b)
 {
     return a->plan != b->plan || strcmp(a->path, b->path) != 0 || a->duration != b->duration ||
-           a->wait_keyframe != b->wait_keyframe;
+           a->wait_keyframe != b->wait_keyframe || a->time_jitter != b->time_jitter;
 }
 
 static struct dvr_stream **find(struct dvrs *d, const struct live_source *src)

@@ -22,7 +22,7 @@ static void put_tag(struct wr *w, uint8_t type, const uint8_t *data, size_t size
 void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t dts)
 {
     bool amf3 = pkt->tag == FLV_DATA_AMF3; /* behind its first byte it is an AMF0 one */
-    int64_t ms = (dts - s->file->begin) / AV_MS(1);
+    int64_t ms = (dts - (s->keep_time ? 0 : s->file->begin)) / AV_MS(1);
 
     if (amf3 && pkt->size == 0)
         return;

@@ -217,7 +217,7 @@ static void read_configs(struct dvr_stream *s)
         choose_tracks(s, v[i]);
         s->has_video |= v[i]->kind == AV_VIDEO;
         if (v[i]->kind == AV_VIDEO)
-            s->last_video = v[i]->dts;
+            s->last_video = s->correct_time ? s->clock.last : v[i]->dts;
     }
 }
 
@@ -234,7 +234,9 @@ void dvr_drain(struct dvr_stream *s)
                      (unsigned long long)(s->reader.dropped - s->dropped));
             s->dropped = s->reader.dropped;
         }
+        pkt = dvr_time_apply(s, pkt);
         packet(s, pkt);
+        (void)av_packet_unref(pkt);
     }
 }
 

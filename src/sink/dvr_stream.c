@@ -69,6 +69,7 @@ void dvr_stream_begin(struct dvr_stream *s, const struct serve_stream *names,
     s->src = src;
     s->live = true;
     s->dvrs->live++;
+    dvr_time_begin(s);
     live_reader_open(&s->reader, src);
     err = co_go(&s->dvrs->group, "dvr", dvr_run, dvr_stream_ref(s));
     if (!err)

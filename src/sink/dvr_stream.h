@@ -6,6 +6,7 @@
 #include "base/ref.h"
 #include "format/mp4_final.h"
 #include "format/mp4_frag.h"
+#include "live/clock.h"
 #include "live/reader.h"
 #include "sink/dvr.h"
 #include "sink/tell.h"
@@ -60,6 +61,9 @@ struct dvr_stream {
     int64_t block_begin;     /* dts */
     bool has_header;         /* of the file */
     int64_t last_video;      /* dts */
+    bool keep_time;          /* FLV: tags keep the stream's own time */
+    bool correct_time;       /* the stream has the publisher's, we want it without jumps */
+    struct live_clock clock; /* for that */
 
     struct disk_lane lane;
     bool disk_bad;
@@ -87,6 +91,11 @@ void dvr_stream_end(struct dvr_stream *s);
 err_t dvr_run(void *stream); /* co_fn; gives its reference back */
 void dvr_drain(struct dvr_stream *s);
 void dvr_close(struct dvr_stream *s); /* the file that is open, if any */
+
+/* dvr_time.c: `time_jitter` */
+void dvr_time_begin(struct dvr_stream *s);
+/* The packet as the recording has it, with a reference for the caller. */
+const struct av_packet *dvr_time_apply(struct dvr_stream *s, const struct av_packet *pkt);
 
 /* dvr_flv.c */
 void dvr_flv_begin(struct dvr_stream *s);

@@ -101,6 +101,7 @@ struct hls_stream {
 
     struct hls_time time;
     struct ts_mux ts;
+    struct audio_clock audio_clock; /* of MPEG-TS with hls_dts_directly off */
     struct mp4_frag mp4;
     bool fmp4;               /* as it was when the publisher began */
     bool begun;              /* the muxer has its configuration */

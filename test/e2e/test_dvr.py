@@ -210,6 +210,21 @@ def test_times_jump(srs, folder, source, end):
     assert len(hls.packets(file, "v")) == hls.frames(tags, VIDEO)
 
 
+@pytest.mark.parametrize("jitter, first, last", [
+    ("full", 0, (4000, 9000)), ("zero", 0, (7203_000, 7206_000)), ("off", 100_000, (7303_000, 7306_000))])
+def test_time_jitter(srs, folder, source, jitter, first, last):
+    """The players have the publisher's own times; the recording has what it is told to."""
+    s = srs(conf(folder, "[stream].flv", f"time_jitter {jitter};") + " play { time_jitter off; }")
+    tags = [Tag(t.type, t.ts + (100_000 if t.ts < 3000 else 7300_000), t.data) for t in flv.cut(source, 5000)]
+    c = s.publisher()
+    send(c, tags)
+    c.close()
+    got = flv.frames(flv.read(recordings(folder)[0]), VIDEO)
+    assert len(got) == hls.frames(tags, VIDEO)
+    assert got[0].ts == first and last[0] < got[-1].ts < last[1], (got[0].ts, got[-1].ts)
+    assert all(a.ts <= b.ts for a, b in zip(got, got[1:]))
+
+
 def test_more_than_4_gb(srs, folder, source):
     """Offsets of 64 bits: the media of a recording on a sparse disk of our own making."""
     free = os.statvfs(folder)

@@ -252,6 +252,20 @@ def test_keys(srs, html, source, tmp_path):
     assert len(tools.frame_list(str(tmp_path / "ff.txt"), "video")) >= 150
 
 
+@pytest.mark.parametrize("directly", ["on", "off"])
+def test_time_of_sound(srs, html, source, tmp_path, directly):
+    """RTMP rounds times to milliseconds; a frame of 1024 samples lasts 23.22 of them at 44.1 kHz."""
+    s = srs(conf(html, f"hls_dts_directly {directly};", fragment=1))
+    push(s, [Tag(t.type, t.ts + (t.type == AUDIO and i % 3), t.data)
+             for i, t in enumerate(flv.cut(source, 7000))])
+    one = hls.whole(listed(html, 3), str(tmp_path / "whole"))
+    sound = [p[0] for p in hls.packets(one, "a")]
+    worst = max(abs(b - a - 1024 / 44100) for a, b in zip(sound, sound[1:]))
+    assert worst < 0.0001 if directly == "off" else worst > 0.0002, worst
+    picture = [p[0] for p in hls.packets(one, "v")]
+    assert abs(sound[-1] - picture[-1]) < 0.15
+
+
 def test_audio_only(srs, html, source):
     s = srs(conf(html, "hls_aof_ratio 1.5;"))
     push(s, [t for t in source if t.type == AUDIO])
