@@ -170,7 +170,13 @@ def test_prometheus_scrapes(metrics, source, tmp_path):
         f"scrape_configs: [ {{ job_name: srs, static_configs: [ {{ targets: ['127.0.0.1:{port}'] }} ] }} ]\n")
     procs.Proc(["prometheus", f"--config.file={tmp_path}/p.yml", f"--storage.tsdb.path={tmp_path}/tsdb",
                 f"--web.listen-address=127.0.0.1:{web}", "--log.level=warn"], tmp_path / "prometheus.out")
-    assert procs.wait_port(web, 20)
+
+    def ready():  # it listens before it answers
+        try:
+            return urllib.request.urlopen(f"http://127.0.0.1:{web}/-/ready", timeout=10 * SLOW).status == 200
+        except OSError:
+            return False
+    assert wait_for(ready, 60, 0.2)
 
     def ask(q):
         url = f"http://127.0.0.1:{web}/api/v1/query?" + urllib.parse.urlencode({"query": q})
