@@ -140,6 +140,11 @@ static err_t summaries(struct api_call *c)
 
 /* ---- the kernel's own figures */
 
+static int64_t micros(struct timeval t)
+{
+    return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
 static err_t rusages(struct api_call *c)
 {
     struct rusage u;
@@ -150,6 +155,8 @@ static err_t rusages(struct api_call *c)
     jput_int(&c->j, "sample_time", api_wall_ms());
     jput_int(&c->j, "ru_utime", u.ru_utime.tv_sec);
     jput_int(&c->j, "ru_stime", u.ru_stime.tv_sec);
+    jput_int(&c->j, "ru_utime_us", micros(u.ru_utime)); /* those before are whole seconds */
+    jput_int(&c->j, "ru_stime_us", micros(u.ru_stime));
     jput_int(&c->j, "ru_maxrss", u.ru_maxrss);
     jput_int(&c->j, "ru_ixrss", u.ru_ixrss);
     jput_int(&c->j, "ru_idrss", u.ru_idrss);

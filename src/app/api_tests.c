@@ -22,6 +22,7 @@ static err_t requests(struct api_call *c)
 {
     const struct http_request *req = c->x->req;
 
+    jput_open(&c->j, "data", '{');
     jput_text(&c->j, "uri", req->target);
     jput_text(&c->j, "path", req->path);
     jput_text(&c->j, "METHOD", req->method);
@@ -33,6 +34,7 @@ static err_t requests(struct api_call *c)
     jput_close(&c->j, '}');
     jput_text(&c->j, "signature", c->of->serve->signature);
     jput_text(&c->j, "version", c->of->serve->version);
+    jput_close(&c->j, '}');
     return NULL;
 }
 

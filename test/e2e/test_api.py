@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The HTTP API: who is on, what they do, kicking them, reloading, passwords, pages of others."""
 import json
+import re
 import time
 
 import pytest
@@ -97,6 +98,85 @@ def test_clusters(api, source):
     assert data["origin"] == {"ip": "192.168.1.9", "port": s.port, "vhost": "__defaultVhost__", "api": listen, "routers": [listen]}
     for coworker, ip in (("origin.example", "origin.example"), ("[fe80::1]:1985", "fe80::1"), ("fe80::2", "fe80::2")):
         assert a.get(ask + coworker)["data"]["origin"]["ip"] == ip
+
+
+# What each answer has below the common fields, for scripts that were written for it: a field with
+# its type (s text, i whole number, n number, b yes or no), fields{of an object}, the first[of a list].
+CONTRACT = {
+    "": "urls{versions:s summaries:s streams:s clients:s tests{requests:s errors:s}}",
+    "versions": "data{major:i minor:i revision:i version:s}",
+    "summaries": "data{ok:b now_ms:i self{version:s pid:i ppid:i argv:s cwd:s mem_kbyte:i mem_percent:n cpu_percent:n "
+                 "srs_uptime:i} system{cpu_percent:n disk_read_KBps:n disk_write_KBps:n disk_busy_percent:n "
+                 "mem_ram_kbyte:i mem_ram_percent:n mem_swap_kbyte:i mem_swap_percent:n cpus:i cpus_online:i uptime:n "
+                 "ilde_time:n load_1m:n load_5m:n load_15m:n net_sample_time:i net_recv_bytes:i net_send_bytes:i "
+                 "net_recvi_bytes:i net_sendi_bytes:i srs_sample_time:i srs_recv_bytes:i srs_send_bytes:i conn_sys:i "
+                 "conn_sys_et:i conn_sys_tw:i conn_sys_udp:i conn_srs:i}}",
+    "rusages": "data{ok:b sample_time:i ru_utime:i ru_stime:i ru_maxrss:i ru_ixrss:i ru_idrss:i ru_isrss:i ru_minflt:i "
+               "ru_majflt:i ru_nswap:i ru_inblock:i ru_oublock:i ru_msgsnd:i ru_msgrcv:i ru_nsignals:i ru_nvcsw:i "
+               "ru_nivcsw:i ru_utime_us:i ru_stime_us:i}",
+    "self_proc_stats": "data{ok:b sample_time:i percent:n pid:i comm:s state:s " + " ".join(f + ":i" for f in
+                       "ppid pgrp session tty_nr tpgid flags minflt cminflt majflt cmajflt utime stime cutime cstime "
+                       "priority nice num_threads itrealvalue starttime vsize rss rsslim startcode endcode startstack "
+                       "kstkesp kstkeip signal blocked sigignore sigcatch wchan nswap cnswap exit_signal processor "
+                       "rt_priority policy delayacct_blkio_ticks guest_time cguest_time".split()) + "}",
+    "system_proc_stats": "data{ok:b sample_time:i percent:n user:i nice:i sys:i idle:i iowait:i irq:i softirq:i steal:i "
+                         "guest:i}",
+    "meminfos": "data{ok:b sample_time:i percent_ram:n percent_swap:n MemActive:i RealInUse:i NotInUse:i MemTotal:i "
+                "MemFree:i Buffers:i Cached:i SwapTotal:i SwapFree:i}",
+    "authors": "data{license:s contributors:s}",
+    "features": "data{options:s options2:s build:s build2:s features{ssl:b hls:b hds:b callback:b api:b httpd:b dvr:b "
+                "transcode:b ingest:b stat:b caster:b complex_send:b tcp_nodelay:b so_sendbuf:b mr:b}}",
+    "vhosts/": "vhosts[id:s name:s enabled:b clients:i streams:i send_bytes:i recv_bytes:i "
+               "kbps{recv_30s:i send_30s:i} hls{enabled:b fragment:n}]",
+    "streams/": "streams[id:s name:s vhost:s app:s tcUrl:s url:s live_ms:i clients:i frames:i audio_frames:i "
+                "video_frames:i send_bytes:i recv_bytes:i kbps{recv_30s:i send_30s:i} publish{active:b cid:s} "
+                "video{codec:s profile:s level:s width:i height:i} audio{codec:s sample_rate:i channel:i profile:s}] "
+                "total:i",
+    "clients/": "clients[id:s vhost:s stream:s ip:s pageUrl:s swfUrl:s tcUrl:s url:s name:s type:s publish:b alive:n "
+                "send_bytes:i recv_bytes:i kbps{recv_30s:i send_30s:i}] total:i",
+    "raw?rpc=raw": "http_api{enabled:b listen:s crossdomain:b raw_api{enabled:b allow_reload:b allow_query:b "
+                   "allow_update:b}}",
+    "raw?rpc=reload-fetch": "data{err:i msg:s state:i rid:s}",
+    "clusters?vhost=v&app=live&stream=cam": "data{query{ip:s vhost:s app:s stream:s} origin{ip:s port:i vhost:s api:s "
+                                            "routers[s]}}",
+    "tests/requests": "data{uri:s path:s METHOD:s headers{Host:s}}",
+}
+KINDS = {"s": str, "i": int, "n": (int, float), "b": bool}
+
+
+def is_as(got, words, where):
+    """Checks the fields that `words` begins with, up to a closing bracket; gives what is left."""
+    while words and words[0] not in "]}":
+        name, mark, words = re.match(r"(\w+)([:{\[])(.*)", words).groups()
+        assert name in got, f"{where} has no {name}: {got}"
+        value, at = got[name], f"{where}.{name}"
+        if mark == ":":
+            assert isinstance(value, KINDS[words[0]]) and (words[0] == "b") == isinstance(value, bool), f"{at}: {value!r}"
+            words = words[1:]
+        elif mark == "[" and words[1] == "]":
+            assert value and isinstance(value[0], KINDS[words[0]]), f"{at}: {value!r}"
+            words = words[2:]
+        else:
+            assert value, f"{at} is empty"
+            words = is_as(value[0] if mark == "[" else value, words, at)[1:]
+        words = words.lstrip()
+    return words
+
+
+def test_every_field_is_there(api, source):
+    s, a = api("hls { enabled on; hls_path ./; }", extra="raw_api { enabled on; allow_reload on; }")
+    s.push(source, "cam", loop=True)
+    v = s.watch("cam")
+    assert v.wait(lambda got: len(got) > 30, 20)
+    assert wait_for(lambda: a.stream("cam")["video"] and a.stream("cam")["audio"], 20)
+    for path, words in CONTRACT.items():
+        got = a.get(path)
+        assert list(got)[:4] == ["code", "server", "service", "pid"] and got["code"] == 0
+        assert not is_as(got, words, path)
+    for kind in "vhost", "stream", "client":
+        one = a.get(kind + "s/")[kind + "s"][0]
+        words = CONTRACT[kind + "s/"].split("[", 1)[1].rsplit("]", 1)[0]
+        assert not is_as(a.get(f"{kind}s/{one['id']}")[kind], words, kind)
 
 
 @pytest.mark.parametrize("kind", ["publisher", "player"])

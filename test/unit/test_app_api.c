@@ -118,6 +118,9 @@ static const struct {
     { "an error to test", OPEN, "GET /api/v1/tests/errors HTTP/1.1", 200, "{\"code\":100}" },
     { "of a vhost", OPEN, "GET /api/v1/tests/errors HTTP/1.1\r\nHost: error.srs.com", 200,
       "{\"code\":100}" },
+    { "an echo", OPEN, "GET /api/v1/tests/requests?a=b HTTP/1.1", 200,
+      "\"data\":{\"uri\":\"/api/v1/tests/requests?a=b\",\"path\":\"/api/v1/tests/requests\","
+      "\"METHOD\":\"GET\",\"headers\":{" },
     { "redirect", OPEN, "GET /api/v1/tests/redirects HTTP/1.1", 301,
       "Location: /api/v1/tests/errors" },
     { "JSONP", OPEN, "GET /api/v1/versions?callback=a.b_c-1 HTTP/1.1", 200, "a.b_c-1({\"code\":0" },

@@ -287,6 +287,7 @@ static const char planned[] =
     "rtmps { enabled on; listen 443; key k; cert c; certificate a.b { key k2; cert c2; } }\n"
     "vhost __defaultVhost__ {\n"
     "  hls { enabled on; hls_path ./hls; }\n"
+    "  dash { enabled on; dash_path ./dash/[app]; }\n"
     "  dvr { enabled on; dvr_path ./rec/[app]/[stream].[timestamp].mp4; }\n"
     "  ingest i { enabled on; input { type file; url in.flv; } ffmpeg ./ff;\n"
     "    engine { enabled off; vcodec nothing; output rtmp://127.0.0.1/live/i; } }\n"
@@ -322,6 +323,7 @@ static void test_plan(void **state)
     assert_string_equal(p->tls[1].where, "a.b");
     assert_true(has_path(p, DOCTOR_FILE, "./log/srs.log"));
     assert_true(has_path(p, DOCTOR_FOLDER, "./hls"));
+    assert_true(has_path(p, DOCTOR_FOLDER, "./dash"));
     assert_true(has_path(p, DOCTOR_FOLDER, "./rec"));
     assert_true(has_path(p, DOCTOR_READ, "./www"));
     assert_true(has_path(p, DOCTOR_READ, "in.flv"));

@@ -161,6 +161,8 @@ static void add_vhost_paths(struct doctor_plan *p, const struct conf_vhost *v)
         add_template(p, "hls_path", v->hls.path, false);
     if (v->hls.enabled && v->hls.keys)
         add_template(p, "hls_key_file_path", v->hls.key_file_path, false);
+    if (v->dash.enabled)
+        add_template(p, "dash_path", v->dash.path, false);
     if (v->dvr.enabled)
         add_template(p, "dvr_path", v->dvr.path, file);
     if (v->http_static.enabled)
