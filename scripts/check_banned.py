@@ -25,7 +25,7 @@ ALLOWED = {
     # To ignore one that may be on its way when its handler has gone.
     "co/watchdog.c": {"signal"},
     # No coroutines at all, on purpose.
-    "bench/sb_send_floor.c": {"waitpid", "epoll_wait", "clock_nanosleep"},
+    "bench/sb_floor.c": {"waitpid", "epoll_wait", "clock_nanosleep"},
     # Before the coroutines begin, or in the parent of a daemon; the watchdog's own thread.
     "app": {"waitpid", "flock", "lockf", "fsync", "nanosleep", "clock_nanosleep"},
 }

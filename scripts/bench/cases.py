@@ -87,16 +87,21 @@ def play(bench):
             play_one(bench, Ours, "mw 30", players, kbps)
 
 
+def bare(bench, what, clients, kbps, groups):
+    bench.wait_quiet()
+    argv = [*first(), "taskset", "-c", bench.server_core, bench.objs / "sb_floor", what, clients,
+            int(kbps * 1000 / 8 * 0.35), 350, groups, round(bench.seconds), bench.load_core]
+    got = json.loads(subprocess.run([str(a) for a in argv], check=True, capture_output=True,
+                                    timeout=bench.seconds + 90).stdout)
+    bench.row(case="floor", server="bare " + what, variant="default", kbps=kbps, cpu=got["cpu"],
+              us=got["us_each"], **{"players" if what == "send" else "publishers": clients})
+
+
 def floor(bench):
-    """no server at all: bare sends of what our players get, as often"""
+    """no server at all: bare sends of what our players get, as often; bare reads of what publishers send"""
     for kbps, players in ((900, 2000), (200, 2000), (8000, 300)):
-        bench.wait_quiet()
-        argv = [*first(), "taskset", "-c", bench.server_core, bench.objs / "sb_send_floor", players,
-                int(kbps * 1000 / 8 * 0.35), 350, 16, round(bench.seconds), bench.load_core]
-        got = json.loads(subprocess.run([str(a) for a in argv], check=True, capture_output=True,
-                                        timeout=bench.seconds + 90).stdout)
-        bench.row(case="floor", server="bare send", variant="default", players=players, kbps=kbps,
-                  cpu=got["cpu"], us=got["us_each"])
+        bare(bench, "send", players, kbps, 16)
+    bare(bench, "receive", 1000, 900, 4)
 
 
 def http(bench):

@@ -68,16 +68,19 @@ def goals(rows):
             out.append((what, f"{'>=' if least else '<='} {most:g} {unit}",
                         f"{row[key]:.2f} {unit}" if unit == "times" else f"{row[key]:.1f} {unit}", ok))
 
+    def floor(what, call, case, kbps):
+        bare = find(rows, "floor", "bare " + call, kbps=kbps)
+        theirs = find(rows, case, "nginx-rtmp", kbps=kbps)
+        if bare and theirs:
+            out.append((f"  bare {what} of the same, without a server", "",
+                        f"{bare['us'] / theirs['us']:.3f} ({bare['us']:.1f} / {theirs['us']:.1f} µs)",
+                        None))
+
     for kbps, what, least in ((900, "2,000 players, 900 kbit/s", 1 / 12),
                               (200, "2,000 players, 200 kbit/s", 1 / 10),
                               (8000, "300 players, 8 Mbit/s", 1 / 3)):
         ratio("play, " + what, "play", "default", "us", least, kbps=kbps)
-        bare = find(rows, "floor", "bare send", kbps=kbps)
-        theirs = find(rows, "play", "nginx-rtmp", kbps=kbps)
-        if bare and theirs:
-            out.append(("  bare sends of the same, without a server", "",
-                        f"{bare['us'] / theirs['us']:.3f} ({bare['us']:.1f} / {theirs['us']:.1f} µs)",
-                        None))
+        floor("sends", "send", "play", kbps)
     ratio("play, sent at once", "play", "at once", "us", 0.9, kbps=900)
     limit("  latency p99", find(rows, "play", "srs", "at once"), "latency_p99", 15, "ms")
     ratio("play, mw_latency 30", "play", "mw 30", "us", 0.6, kbps=900)
@@ -98,6 +101,7 @@ def goals(rows):
     limit("  alive", row, "alive", 5000, "", True)
     ratio("1,000 publishers", "publish", "default", "us", 0.8)
     ratio("1,000 publishers, mr on", "publish", "mr", "us", 0.15)
+    floor("reads", "receive", "publish", 900)
     limit("memory of a publisher but its group of pictures", find(rows, "memory", "srs", "no gop"),
           "rss_kb", 24, "kB")
     many = find(rows, "streams", "srs", streams=1000, players=10000)
