@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING_MIN = 64, WAKES = 256, AHEAD = 4 };
+enum { RING_MIN = 64, WAKES = 256, AHEAD = 8 };
 
 /* In a stream without video every audio frame could be a start; one in so much is, or in
  * audio_cache if that is more. */
