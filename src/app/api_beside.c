@@ -102,21 +102,31 @@ static const char *below(const char *path, const char *folder)
     return path + n + strspn(path + n, "/");
 }
 
-/* Of a vhost: how its streams are mounted; null for what is off, or is no file of the server. */
-static void put_ways(struct jput *j, const struct conf *c, const struct conf_vhost *v)
+/* The name under which files are served that a vhost writes to `path`; null: they are not. */
+static void put_files(struct jput *j, const char *key, bool on, const char *path, const char *dir,
+                      const char *file)
 {
-    const char *folder = below(v->hls.path, c->http_server.dir);
+    const char *folder = on ? below(path, dir) : NULL;
     size_t n = folder ? strlen(folder) : 0;
-    char hls[1024];
+    char name[1024];
 
     while (n > 0 && folder[n - 1] == '/')
         n--;
-    (void)snprintf(hls, sizeof(hls), "%.*s%s%s", (int)n, folder ? folder : "", n > 0 ? "/" : "",
-                   v->hls.m3u8_file);
+    (void)snprintf(name, sizeof(name), "%.*s%s%s", (int)n, folder ? folder : "", n > 0 ? "/" : "",
+                   file);
+    jput_text(j, key, folder ? name : NULL);
+}
+
+/* Of a vhost: how its streams are mounted; null for what is off, or is no file of the server. */
+static void put_ways(struct jput *j, const struct conf *c, const struct conf_vhost *v)
+{
+    const char *dir = c->http_server.dir;
+
     jput_open(j, NULL, '{');
     jput_text(j, "name", v->name);
     jput_text(j, "flv", v->http_remux.enabled ? v->http_remux.mount : NULL);
-    jput_text(j, "hls", v->hls.enabled && folder ? hls : NULL);
+    put_files(j, "hls", v->hls.enabled, v->hls.path, dir, v->hls.m3u8_file);
+    put_files(j, "dash", v->dash.enabled, v->dash.path, dir, v->dash.mpd_file);
     jput_close(j, '}');
 }
 

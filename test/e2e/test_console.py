@@ -20,10 +20,10 @@ PLAYER = os.path.join(os.path.dirname(procs.BINARY), "player", "mpegts.js")
 @pytest.fixture
 def ports(srs):
     """start(vhost, api="...") starts a server with its API and files on ports of their own."""
-    def start(vhost="", api="", **how):
+    def start(vhost="", api="", more="", **how):
         a, w = free_port(), free_port()
         s = srs("http_remux { enabled on; }\n" + vhost, glob=f"""http_api {{ enabled on; listen 127.0.0.1:{a}; {api} }}
-http_server {{ enabled on; listen 127.0.0.1:{w}; dir ./; }}""", **how)
+http_server {{ enabled on; listen 127.0.0.1:{w}; dir ./; }} {more}""", **how)
         return s, a, w
     return start
 
@@ -85,7 +85,7 @@ def test_children_forwards_and_ways(ports, source):
     assert f["state"] == "connecting" and f["stream"].endswith("live/cam") and "IO_CONNECT" in f["error"]
     ways = ask("console")["data"]
     assert ways["http"] == web and ways["rtmp"] == s.port and ways["https"] == 0
-    assert ways["vhosts"][0] == {"name": "__defaultVhost__", "flv": "[vhost]/[app]/[stream].flv", "hls": None}
+    assert ways["vhosts"][0] == {"name": "__defaultVhost__", "flv": "[vhost]/[app]/[stream].flv", "hls": None, "dash": None}
 
 
 def test_clients_of_one_stream(ports, source):
@@ -102,11 +102,16 @@ def test_clients_of_one_stream(ports, source):
     assert ask("clients?stream=vid-nothing")["clients"] == []
 
 
-@pytest.mark.parametrize("path, mounted", [
-    ("./", "[app]/[stream].m3u8"), ("./x/y/", "x/y/[app]/[stream].m3u8"), ("x", "x/[app]/[stream].m3u8"), ("/else", None)])
-def test_where_hls_is(ports, path, mounted):
-    _, api, _ = ports(f"hls {{ enabled on; hls_path {path}; }}")
-    assert json.loads(get(api, "/api/v1/console")[2])["data"]["vhosts"][0]["hls"] == mounted
+def test_where_files_are(ports):
+    rows = {"./": "", "./x/y/": "x/y/", "x": "x/", "/else": None}
+    _, api, _ = ports(more="\n".join(
+        f"vhost v{i} {{ hls {{ enabled on; hls_path {path}; }} dash {{ enabled on; dash_path {path}; }} }}"
+        for i, path in enumerate(rows)))
+    got = {v["name"]: v for v in json.loads(get(api, "/api/v1/console")[2])["data"]["vhosts"]}
+    for i, want in enumerate(rows.values()):
+        way = got[f"v{i}"]
+        assert way["hls"] == (want if want is None else want + "[app]/[stream].m3u8")
+        assert way["dash"] == (want if want is None else want + "[app]/[stream].mpd")
 
 
 @chromium
@@ -180,7 +185,7 @@ def test_a_round_through_the_page(ports, source, tmp_path):
 @pytest.mark.long
 @pytest.mark.skipif(not os.path.exists(PLAYER), reason="without players: make player")
 def test_hls_in_the_page(ports, source, tmp_path):
-    s, api, web = ports("hls { enabled on; hls_fragment 1; hls_path ./; }")
+    s, api, web = ports("hls { enabled on; hls_fragment 1; hls_path ./; } dash { enabled on; dash_path ./; }")
     s.push(source, "cam", loop=True)
     with browser.Page(tmp_path) as b:
         b.open(f"http://127.0.0.1:{api}/console/")
@@ -191,6 +196,8 @@ def test_hls_in_the_page(ports, source, tmp_path):
         assert b.wait("document.querySelector('video').currentTime > 1", 15), (b.text(), b.errors)
         assert b.wait("document.querySelector('#facts').innerText.includes('640×360')")
         assert b.run("document.querySelector('#trouble').hidden")
+        b.run("document.querySelector('.stream').open = true")
+        assert b.wait(f"document.body.innerText.includes(':{web}/live/cam.mpd')"), "an address for players elsewhere"
         assert not b.errors, b.errors
 
 

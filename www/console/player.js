@@ -29,6 +29,10 @@ export class Player {
             this.video.addEventListener(event, () => this.tell());
     }
 
+    static plays(kind) {
+        return kind in LIBRARIES;
+    }
+
     close() {
         this.stop?.();
         this.stop = null;

@@ -3,6 +3,7 @@
 
 import { $, el, sync, text } from "./dom.js";
 import { bytes, many, rate, time } from "./format.js";
+import { Player } from "./player.js";
 import { Rate, Spark } from "./spark.js";
 
 const CLIENTS = 100; // shown of one stream at most
@@ -106,16 +107,19 @@ export class Streams {
     playable(s) {
         const way = this.ways?.vhosts.find(w => w.name === s.vhostName);
         const port = location.protocol === "https:" ? this.ways?.https : this.ways?.http;
+        const file = mount => address("[vhost]/" + mount.replace(/^\//, ""), port, way.name, s);
         const all = [];
         if (way && port && way.flv)
             all.push(["flv", "FLV", address(way.flv, port, way.name, s)]);
         if (way && port && way.hls)
-            all.push(["hls", "HLS", address("[vhost]/" + way.hls.replace(/^\//, ""), port, way.name, s)]);
+            all.push(["hls", "HLS", file(way.hls)]);
+        if (way && port && way.dash)
+            all.push(["dash", "DASH", file(way.dash)]);
         return all;
     }
 
     buttons(v, s) {
-        const ways = s.publish.active ? this.playable(s) : [];
+        const ways = s.publish.active ? this.playable(s).filter(([kind]) => Player.plays(kind)) : [];
         sync(v.act, ways, ([kind]) => kind, ([kind, label]) => el("button", {
             class: "go", title: `Play it here, by ${label}`,
             onclick: e => {
@@ -135,8 +139,8 @@ export class Streams {
             ["Audio", s.audio ? [s.audio.codec, s.audio.profile].filter(Boolean).join(" ") : "none"],
             ["Key frames", s.key_interval_ms ? `every ${(s.key_interval_ms / 1000).toFixed(1)} s` : "–"],
             ["Received", bytes(s.recv_bytes)], ["Sent", bytes(s.send_bytes)],
-            ["In memory", s.queue_bytes === undefined ? "–" : `${bytes(s.queue_bytes)}, ${many(s.queue_packets, "packet")}`],
-            ["Skipped by slow players", s.dropped_packets === undefined ? "–" : many(s.dropped_packets, "packet")],
+            ["In memory", s.queue_bytes === undefined ? "–" : bytes(s.queue_bytes)],
+            ["Dropped", s.dropped_packets === undefined ? "–" : many(s.dropped_packets, "packet")],
         ];
         sync(v.facts, facts, f => f[0], f => el("div", {}, el("dt", {}, f[0]), el("dd")),
             (e, f) => text(e.lastChild, f[1]));
