@@ -2,6 +2,8 @@
 /* wr.c - write bytes of a message into a buffer that grows, up to a limit. */
 #include "base/wr.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,32 @@ void wr_bytes(struct wr *w, const void *p, size_t n)
 
     if (at && n)
         memcpy(at, p, n);
+}
+
+void wr_text(struct wr *w, const char *s)
+{
+    wr_bytes(w, s, strlen(s));
+}
+
+void wr_printf(struct wr *w, const char *fmt, ...)
+{
+    char brief[256], *text = brief;
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(brief, sizeof(brief), fmt, ap);
+    va_end(ap);
+    if (n >= (int)sizeof(brief)) {
+        va_start(ap, fmt);
+        n = vasprintf(&text, fmt, ap);
+        va_end(ap);
+    }
+    if (n < 0)
+        abort();
+    wr_bytes(w, text, (size_t)n);
+    if (text != brief)
+        free(text);
 }
 
 void wr_be(struct wr *w, uint64_t v, size_t n)

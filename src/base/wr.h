@@ -20,6 +20,9 @@ struct wr {
 void wr_init(struct wr *w, size_t limit);
 void wr_free(struct wr *w);
 void wr_bytes(struct wr *w, const void *p, size_t n);
+void wr_text(struct wr *w, const char *s);
+/* For text of any length; no 0 is written behind it. */
+void wr_printf(struct wr *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Room for n more bytes, that a writer fills and then counts by w->len; NULL on failure. */
 uint8_t *wr_reserve(struct wr *w, size_t n);
 void wr_be(struct wr *w, uint64_t v, size_t n); /* the low n bytes of v, big-endian */

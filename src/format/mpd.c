@@ -3,33 +3,10 @@
 #include "format/mpd.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-enum { LINE = 400 };
-
 static const char tail[] = "</MPD>\n";
-
-static void text(struct wr *w, const char *s)
-{
-    wr_bytes(w, s, strlen(s));
-}
-
-static void line(struct wr *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* For what is short: names of files go by put_url(). */
-static void line(struct wr *w, const char *fmt, ...)
-{
-    char buf[LINE];
-    va_list ap;
-
-    va_start(ap, fmt);
-    (void)vsnprintf(buf, sizeof(buf), fmt, ap);
-    va_end(ap);
-    text(w, buf);
-}
 
 static void put_date(struct wr *w, const char *name, int64_t ms)
 {
@@ -37,13 +14,13 @@ static void put_date(struct wr *w, const char *name, int64_t ms)
     struct tm tm;
 
     (void)gmtime_r(&t, &tm);
-    line(w, "%s=\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"", name, tm.tm_year + 1900, tm.tm_mon + 1,
-         tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000));
+    wr_printf(w, "%s=\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"", name, tm.tm_year + 1900,
+              tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000));
 }
 
 static void put_span(struct wr *w, const char *name, int64_t ms)
 {
-    line(w, "%s=\"PT%" PRId64 ".%03dS\"", name, ms / 1000, (int)(ms % 1000));
+    wr_printf(w, "%s=\"PT%" PRId64 ".%03dS\"", name, ms / 1000, (int)(ms % 1000));
 }
 
 /* In an attribute; and "$" begins a variable, [DASH] 5.3.9.4.4. */
@@ -52,19 +29,19 @@ static void put_url(struct wr *w, const char *url)
     for (; *url; url++) {
         switch (*url) {
         case '&':
-            text(w, "&amp;");
+            wr_text(w, "&amp;");
             break;
         case '<':
-            text(w, "&lt;");
+            wr_text(w, "&lt;");
             break;
         case '"':
-            text(w, "&quot;");
+            wr_text(w, "&quot;");
             break;
         case '$':
-            text(w, "$$");
+            wr_text(w, "$$");
             break;
         case ' ': case '#': case '%': case '?':
-            line(w, "%%%02X", *url);
+            wr_printf(w, "%%%02X", *url);
             break;
         default:
             wr_u8(w, (uint8_t)*url);
@@ -75,9 +52,9 @@ static void put_url(struct wr *w, const char *url)
 void mpd_begin(struct mpd_writer *m, struct wr *w, const struct mpd *mpd)
 {
     *m = (struct mpd_writer){ .w = w };
-    text(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" "
-            "profiles=\"urn:mpeg:dash:profile:isoff-live:2011\" type=\"dynamic\"\n     ");
+    wr_text(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+               "<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" "
+               "profiles=\"urn:mpeg:dash:profile:isoff-live:2011\" type=\"dynamic\"\n     ");
     put_date(w, "availabilityStartTime", mpd->available);
     put_date(w, " publishTime", mpd->published);
     put_span(w, "\n     minimumUpdatePeriod", mpd->update);
@@ -85,14 +62,14 @@ void mpd_begin(struct mpd_writer *m, struct wr *w, const struct mpd *mpd)
     put_span(w, "\n     maxSegmentDuration", mpd->longest);
     put_span(w, " minBufferTime", mpd->longest);
     put_span(w, " suggestedPresentationDelay", mpd->delay);
-    text(w, ">\n");
+    wr_text(w, ">\n");
 }
 
 void mpd_period(struct mpd_writer *m, int64_t name, int64_t start)
 {
-    line(m->w, "  <Period id=\"%" PRId64 "\"", name);
+    wr_printf(m->w, "  <Period id=\"%" PRId64 "\"", name);
     put_span(m->w, " start", start);
-    text(m->w, ">\n");
+    wr_text(m->w, ">\n");
 }
 
 void mpd_set(struct mpd_writer *m, const struct mpd_track *t)
@@ -100,17 +77,17 @@ void mpd_set(struct mpd_writer *m, const struct mpd_track *t)
     const char *kind = t->video ? "video" : "audio";
     struct wr *w = m->w;
 
-    line(w, "    <AdaptationSet id=\"%d\" contentType=\"%s\" mimeType=\"%s/mp4\" "
-            "segmentAlignment=\"true\" startWithSAP=\"1\">\n", t->video ? 1 : 2, kind, kind);
+    wr_printf(w, "    <AdaptationSet id=\"%d\" contentType=\"%s\" mimeType=\"%s/mp4\" "
+                 "segmentAlignment=\"true\" startWithSAP=\"1\">\n", t->video ? 1 : 2, kind, kind);
     if (!t->video && t->channels > 0)
-        line(w, "      <AudioChannelConfiguration schemeIdUri="
-                "\"urn:mpeg:dash:23003:3:audio_channel_configuration:2011\" value=\"%u\"/>\n",
-             t->channels);
-    line(w, "      <SegmentTemplate timescale=\"%u\" initialization=\"", t->timescale);
+        wr_printf(w, "      <AudioChannelConfiguration schemeIdUri="
+                     "\"urn:mpeg:dash:23003:3:audio_channel_configuration:2011\" value=\"%u\"/>\n",
+                  t->channels);
+    wr_printf(w, "      <SegmentTemplate timescale=\"%u\" initialization=\"", t->timescale);
     put_url(w, t->init);
-    text(w, "\" media=\"");
+    wr_text(w, "\" media=\"");
     put_url(w, t->media);
-    text(w, "$Time$.m4s\">\n        <SegmentTimeline>\n");
+    wr_text(w, "$Time$.m4s\">\n        <SegmentTimeline>\n");
     m->open = m->told = false;
 }
 
@@ -118,13 +95,13 @@ static void put_open(struct mpd_writer *m)
 {
     if (!m->open)
         return;
-    text(m->w, "          <S");
+    wr_text(m->w, "          <S");
     if (!m->told || m->end != m->begin)
-        line(m->w, " t=\"%" PRIu64 "\"", m->begin);
-    line(m->w, " d=\"%" PRIu64 "\"", m->duration);
+        wr_printf(m->w, " t=\"%" PRIu64 "\"", m->begin);
+    wr_printf(m->w, " d=\"%" PRIu64 "\"", m->duration);
     if (m->repeat > 0)
-        line(m->w, " r=\"%" PRIu64 "\"", m->repeat);
-    text(m->w, "/>\n");
+        wr_printf(m->w, " r=\"%" PRIu64 "\"", m->repeat);
+    wr_text(m->w, "/>\n");
     m->told = true;
     m->end = m->next;
     m->open = false;
@@ -152,11 +129,11 @@ static void put_fps(struct wr *w, double fps)
     if (fps < 1 || fps > 1000)
         return;
     if (milli == whole * 1000)
-        line(w, " frameRate=\"%u\"", whole);
+        wr_printf(w, " frameRate=\"%u\"", whole);
     else if ((unsigned)(whole * 1000000.0 / 1001 + 0.5) == milli)
-        line(w, " frameRate=\"%u/1001\"", whole * 1000);
+        wr_printf(w, " frameRate=\"%u/1001\"", whole * 1000);
     else
-        line(w, " frameRate=\"%u/1000\"", milli);
+        wr_printf(w, " frameRate=\"%u/1000\"", milli);
 }
 
 void mpd_set_end(struct mpd_writer *m, const struct mpd_track *t)
@@ -164,28 +141,28 @@ void mpd_set_end(struct mpd_writer *m, const struct mpd_track *t)
     struct wr *w = m->w;
 
     put_open(m);
-    line(w, "        </SegmentTimeline>\n      </SegmentTemplate>\n"
-            "      <Representation id=\"%s\" bandwidth=\"%u\"", t->video ? "video" : "audio",
-         t->bandwidth > 0 ? t->bandwidth : 1);
+    wr_printf(w, "        </SegmentTimeline>\n      </SegmentTemplate>\n"
+                 "      <Representation id=\"%s\" bandwidth=\"%u\"", t->video ? "video" : "audio",
+              t->bandwidth > 0 ? t->bandwidth : 1);
     if (t->codecs[0])
-        line(w, " codecs=\"%s\"", t->codecs);
+        wr_printf(w, " codecs=\"%s\"", t->codecs);
     if (t->video && t->width > 0 && t->height > 0)
-        line(w, " width=\"%u\" height=\"%u\"", t->width, t->height);
+        wr_printf(w, " width=\"%u\" height=\"%u\"", t->width, t->height);
     if (t->video)
         put_fps(w, t->fps);
     else if (t->rate > 0)
-        line(w, " audioSamplingRate=\"%u\"", t->rate);
-    text(w, "/>\n    </AdaptationSet>\n");
+        wr_printf(w, " audioSamplingRate=\"%u\"", t->rate);
+    wr_text(w, "/>\n    </AdaptationSet>\n");
 }
 
 void mpd_period_end(struct mpd_writer *m)
 {
-    text(m->w, "  </Period>\n");
+    wr_text(m->w, "  </Period>\n");
 }
 
 void mpd_end(struct mpd_writer *m)
 {
-    text(m->w, tail);
+    wr_text(m->w, tail);
 }
 
 int64_t mpd_available(const char *mpd, size_t size)
@@ -227,8 +204,8 @@ void mpd_put_time(struct wr *w, const char *mpd, size_t size, int64_t now)
     wr_bytes(w, mpd, ends ? size - n : size);
     if (!ends)
         return;
-    text(w, "  <UTCTiming schemeIdUri=\"urn:mpeg:dash:utc:direct:2014\"");
+    wr_text(w, "  <UTCTiming schemeIdUri=\"urn:mpeg:dash:utc:direct:2014\"");
     put_date(w, " value", now);
-    text(w, "/>\n");
-    text(w, tail);
+    wr_text(w, "/>\n");
+    wr_text(w, tail);
 }

@@ -100,30 +100,14 @@ void http_place_free(struct http_place *p)
 
 /* ---- the request */
 
-__attribute__((format(printf, 2, 3)))
-static void put(struct wr *w, const char *fmt, ...)
-{
-    char *text;
-    va_list ap;
-    int n;
-
-    va_start(ap, fmt);
-    n = vasprintf(&text, fmt, ap);
-    va_end(ap);
-    if (n < 0)
-        abort();
-    wr_bytes(w, text, (size_t)n);
-    free(text);
-}
-
 static void put_host(struct wr *w, const struct http_place *to)
 {
     bool v6 = strchr(to->host, ':') != NULL;
 
-    put(w, "Host: %s%s%s", v6 ? "[" : "", to->host, v6 ? "]" : "");
+    wr_printf(w, "Host: %s%s%s", v6 ? "[" : "", to->host, v6 ? "]" : "");
     if (to->port != (to->tls ? 443 : 80))
-        put(w, ":%d", to->port);
-    put(w, "\r\n");
+        wr_printf(w, ":%d", to->port);
+    wr_printf(w, "\r\n");
 }
 
 /* RFC 7617 */
@@ -134,26 +118,26 @@ static void put_userinfo(struct wr *w, const char *userinfo)
     if (!*userinfo)
         return;
     (void)EVP_EncodeBlock(token, (const unsigned char *)userinfo, (int)strlen(userinfo));
-    put(w, "Authorization: Basic %s\r\n", (const char *)token);
+    wr_printf(w, "Authorization: Basic %s\r\n", (const char *)token);
 }
 
 static void put_head(struct wr *w, const struct http_place *to, const struct http_call *call)
 {
     const char *method = call->method ? call->method : call->body ? "POST" : "GET";
 
-    put(w, "%s %s HTTP/1.1\r\n", method, to->target);
+    wr_printf(w, "%s %s HTTP/1.1\r\n", method, to->target);
     put_host(w, to);
     if (call->agent)
-        put(w, "User-Agent: %s\r\n", call->agent);
-    put(w, "Accept: */*\r\n");
+        wr_printf(w, "User-Agent: %s\r\n", call->agent);
+    wr_printf(w, "Accept: */*\r\n");
     put_userinfo(w, to->userinfo);
     for (unsigned i = 0; i < call->n_fields; i++)
-        put(w, "%s: %s\r\n", call->fields[i].name, call->fields[i].value);
+        wr_printf(w, "%s: %s\r\n", call->fields[i].name, call->fields[i].value);
     if (call->body)
-        put(w, "Content-Type: %s\r\n", call->type ? call->type : "application/json");
+        wr_printf(w, "Content-Type: %s\r\n", call->type ? call->type : "application/json");
     if (call->body || strcmp(method, "POST") == 0)
-        put(w, "Content-Length: %zu\r\n", call->size);
-    put(w, "Connection: close\r\n\r\n");
+        wr_printf(w, "Content-Length: %zu\r\n", call->size);
+    wr_printf(w, "Connection: close\r\n\r\n");
 }
 
 static err_t say(struct io *io, const struct http_place *to, const struct http_call *call)

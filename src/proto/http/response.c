@@ -28,11 +28,6 @@ void http_response_fini(struct http_response *r)
     wr_free(&r->head);
 }
 
-static void put(struct wr *w, const char *text)
-{
-    wr_bytes(w, text, strlen(text));
-}
-
 void http_response_add(struct http_response *r, const char *name, const char *fmt, ...)
 {
     char value[FIELD_MAX];
@@ -47,15 +42,15 @@ void http_response_add(struct http_response *r, const char *name, const char *fm
             value[out++] = *p;
     }
     value[out] = '\0';
-    put(&r->fields, name);
-    put(&r->fields, ": ");
-    put(&r->fields, value);
-    put(&r->fields, "\r\n");
+    wr_text(&r->fields, name);
+    wr_text(&r->fields, ": ");
+    wr_text(&r->fields, value);
+    wr_text(&r->fields, "\r\n");
 }
 
 void http_response_add_lines(struct http_response *r, const char *lines)
 {
-    put(&r->fields, lines);
+    wr_text(&r->fields, lines);
 }
 
 bool http_response_has(const struct http_response *r, const char *name)
@@ -94,23 +89,24 @@ err_t http_response_begin(struct http_response *r, int status, int64_t length)
     r->left = length >= 0 ? length : INT64_MAX;
     (void)snprintf(text, sizeof(text), "HTTP/1.1 %d %s\r\nServer: ", status,
                    http_status_text(status));
-    put(&r->head, text);
-    put(&r->head, r->server);
-    put(&r->head, "\r\nDate: ");
-    put(&r->head, r->date);
-    put(&r->head, "\r\n");
+    wr_text(&r->head, text);
+    wr_text(&r->head, r->server);
+    wr_text(&r->head, "\r\nDate: ");
+    wr_text(&r->head, r->date);
+    wr_text(&r->head, "\r\n");
     wr_bytes(&r->head, r->fields.buf, r->fields.len);
     wr_free(&r->fields);
     if (r->chunked) {
-        put(&r->head, "Transfer-Encoding: chunked\r\n");
+        wr_text(&r->head, "Transfer-Encoding: chunked\r\n");
     } else if (length >= 0 && !has_no_body(status)) {
         (void)snprintf(text, sizeof(text), "Content-Length: %lld\r\n", (long long)length);
-        put(&r->head, text);
+        wr_text(&r->head, text);
     }
     if (status != 101)
-        put(&r->head, r->close ? "Connection: close\r\n\r\n" : "Connection: keep-alive\r\n\r\n");
+        wr_text(&r->head, r->close ? "Connection: close\r\n\r\n"
+                                   : "Connection: keep-alive\r\n\r\n");
     else
-        put(&r->head, "\r\n");
+        wr_text(&r->head, "\r\n");
     return wr_err(&r->head, "head of an answer");
 }
 
@@ -243,7 +239,7 @@ err_t http_response_redirect(struct http_response *r, const char *path, const ch
     http_url_put_path(&to, path);
     if (*query) {
         wr_u8(&to, '?');
-        put(&to, query);
+        wr_text(&to, query);
     }
     err = wr_err(&to, "Location");
     if (!err) {
