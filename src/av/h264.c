@@ -100,11 +100,8 @@ static void skip_order_count(struct bits *b)
     }
 }
 
-/* [H.264] E.1.1, as far as the timing. A broken or cut VUI only means that it tells no rate. */
-static void vui(struct av_info *info, struct bits *b)
+void h264_vui_skip_display(struct bits *b)
 {
-    uint32_t units, scale;
-
     if (bits_flag(b) && bits_u(b, 8) == 255) /* Extended_SAR */
         bits_skip(b, 32);
     if (bits_flag(b))
@@ -118,6 +115,14 @@ static void vui(struct av_info *info, struct bits *b)
         (void)bits_ue(b);
         (void)bits_ue(b);
     }
+}
+
+/* [H.264] E.1.1, as far as the timing. A broken or cut VUI only means that it tells no rate. */
+static void vui(struct av_info *info, struct bits *b)
+{
+    uint32_t units, scale;
+
+    h264_vui_skip_display(b);
     if (!bits_flag(b))
         return;
     units = bits_u(b, 32);

@@ -8,6 +8,8 @@
 
 #include "av/codec.h"
 
+struct bits;
+
 enum h264_nalu { H264_SLICE = 1, H264_IDR = 5, H264_SEI = 6, H264_SPS = 7, H264_PPS = 8,
                  H264_AUD = 9, H264_FILLER = 12 };
 
@@ -25,6 +27,10 @@ err_t h264_record_parse(struct h264_config *c, const uint8_t *config, size_t siz
 /* One SPS with its NAL unit header byte. */
 err_t h264_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
     __attribute__((warn_unused_result));
+
+/* The begin of a VUI, which H.264 and H.265 have in common: how to show a picture, [H.264] E.1.1
+ * and [H.265] E.2.1 as far as chroma_sample_loc_type. Skipped; faults are in b->bad. */
+void h264_vui_skip_display(struct bits *b);
 
 /* The whole: the record and its first SPS that has any bytes. */
 err_t h264_config_parse(struct av_info *info, const uint8_t *config, size_t size)

@@ -3,6 +3,7 @@
 #include "av/h265_sps.h"
 
 #include "av/bits.h"
+#include "av/h264.h"
 #include "av/h265.h"
 
 #include <stdio.h>
@@ -166,19 +167,7 @@ static void vui(struct av_info *info, struct bits *b)
 {
     uint32_t units, scale;
 
-    if (bits_flag(b) && bits_u(b, 8) == 255) /* EXTENDED_SAR */
-        bits_skip(b, 32);
-    if (bits_flag(b))
-        bits_skip(b, 1); /* overscan_appropriate_flag */
-    if (bits_flag(b)) {  /* video_signal_type_present_flag */
-        bits_skip(b, 4);
-        if (bits_flag(b))
-            bits_skip(b, 24);
-    }
-    if (bits_flag(b)) { /* chroma_loc_info_present_flag */
-        (void)bits_ue(b);
-        (void)bits_ue(b);
-    }
+    h264_vui_skip_display(b);
     bits_skip(b, 3);    /* neutral_chroma, field_seq, frame_field_info */
     if (bits_flag(b)) { /* default_display_window_flag */
         for (int k = 0; k < 4; k++)

@@ -62,3 +62,26 @@ bool frame_next(struct frame_reader *r, struct frame *f)
     f->size = pkt->size - pkt->payload;
     return true;
 }
+
+static int kind_of(const struct frame *f)
+{
+    return f->kind == AV_VIDEO ? 0 : 1;
+}
+
+void frame_choose(struct frame_tracks *t, const struct av_packet *pkt)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        if (!t->seen[kind_of(&f)])
+            t->id[kind_of(&f)] = f.track;
+        t->seen[kind_of(&f)] = true;
+    }
+}
+
+bool frame_is_of(const struct frame_tracks *t, const struct frame *f)
+{
+    return t->id[kind_of(f)] == f->track;
+}

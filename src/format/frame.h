@@ -32,4 +32,14 @@ void frame_begin(struct frame_reader *r, const struct av_packet *pkt);
 /* The next frame; false: no more. Data messages, what is extra and what is empty have none. */
 bool frame_next(struct frame_reader *r, struct frame *f);
 
+/* For a format that has one track of video and one of audio: of several, the first that is seen. */
+struct frame_tracks {
+    bool seen[2]; /* of video, of audio */
+    uint16_t id[2];
+};
+
+/* Look whether the packet shows a first one. A zeroed struct has none. */
+void frame_choose(struct frame_tracks *t, const struct av_packet *pkt);
+bool frame_is_of(const struct frame_tracks *t, const struct frame *f);
+
 #endif

@@ -143,7 +143,7 @@ static void feed_mp4(struct dvr_stream *s, const struct frame *f)
     bool changed;
     err_t err;
 
-    if (f->track != s->tracks[f->kind == AV_VIDEO ? 0 : 1])
+    if (!frame_is_of(&s->tracks, f))
         return;
     err = mp4_frag_add(&s->mp4, f, &changed);
     if (err)
@@ -158,7 +158,7 @@ static bool mp4_packet(struct dvr_stream *s, const struct av_packet *pkt)
 
     frame_begin(&r, pkt);
     while (frame_next(&r, &f)) {
-        if (f.track == s->tracks[f.kind == AV_VIDEO ? 0 : 1] && needs_another_file(s, &f)) {
+        if (frame_is_of(&s->tracks, &f) && needs_another_file(s, &f)) {
             dvr_close(s);
             return false;
         }
@@ -169,24 +169,9 @@ static bool mp4_packet(struct dvr_stream *s, const struct av_packet *pkt)
 
 /* ------------------------------------------------------------ packets */
 
-static void choose_tracks(struct dvr_stream *s, const struct av_packet *pkt)
-{
-    struct frame_reader r;
-    struct frame f;
-
-    frame_begin(&r, pkt);
-    while (frame_next(&r, &f)) {
-        int k = f.kind == AV_VIDEO ? 0 : 1;
-
-        if (!s->has_track[k])
-            s->tracks[k] = f.track;
-        s->has_track[k] = true;
-    }
-}
-
 static void packet(struct dvr_stream *s, const struct av_packet *pkt)
 {
-    choose_tracks(s, pkt);
+    frame_choose(&s->tracks, pkt);
     if (pkt->kind == AV_VIDEO) {
         s->has_video = true;
         if (!pkt->config)
@@ -214,7 +199,7 @@ static void read_configs(struct dvr_stream *s)
     size_t n = live_reader_configs(&s->reader, v, CONFIGS);
 
     for (size_t i = 0; i < n; i++) {
-        choose_tracks(s, v[i]);
+        frame_choose(&s->tracks, v[i]);
         s->has_video |= v[i]->kind == AV_VIDEO;
         if (v[i]->kind == AV_VIDEO)
             s->last_video = s->correct_time ? s->clock.last : v[i]->dts;

@@ -48,8 +48,8 @@ struct dvr_stream {
     bool live, begun;
     uint64_t dropped;
     unsigned bad;
-    bool has_video, has_track[2];
-    uint16_t tracks[2];
+    bool has_video;
+    struct frame_tracks tracks;
     bool told_codec[2];
 
     struct dvr_file *file;   /* NULL: waits for a key frame */

@@ -136,19 +136,26 @@ static void add_ids(const struct hls_file *f, const char *id, struct wr *w)
     }
 }
 
+/* What was made of a list for this request alone; frees it. */
+static err_t send_made(struct http_exchange *x, const struct hls_file *f, struct wr *w)
+{
+    err_t err;
+
+    http_response_add(x->resp, "Content-Type", "%s", f->type);
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    err = w->bad ? http_response_status(x->resp, 500)
+                 : http_response_send(x->resp, 200, w->buf, w->len);
+    wr_free(w);
+    return err;
+}
+
 static err_t send_with_ids(struct http_exchange *x, const struct hls_file *f, const char *id)
 {
     struct wr w;
-    err_t err;
 
     wr_init(&w, REWRITTEN_MAX);
     add_ids(f, id, &w);
-    http_response_add(x->resp, "Content-Type", "%s", f->type);
-    http_response_add(x->resp, "Cache-Control", "no-cache");
-    err = w.bad ? http_response_status(x->resp, 500)
-                : http_response_send(x->resp, 200, w.buf, w.len);
-    wr_free(&w);
-    return err;
+    return send_made(x, f, &w);
 }
 
 /* The id in the request's url, or NULL. */
@@ -334,18 +341,12 @@ static err_t send_mpd(struct http_exchange *x, const struct hls_file *f)
 {
     struct timespec now;
     struct wr w;
-    err_t err;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     wr_init(&w, REWRITTEN_MAX);
     mpd_put_time(&w, (const char *)f->data, f->size,
                  (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
-    http_response_add(x->resp, "Content-Type", "%s", f->type);
-    http_response_add(x->resp, "Cache-Control", "no-cache");
-    err = w.bad ? http_response_status(x->resp, 500)
-                : http_response_send(x->resp, 200, w.buf, w.len);
-    wr_free(&w);
-    return err;
+    return send_made(x, f, &w);
 }
 
 static err_t on_mpd(struct http_exchange *x, void *arg)

@@ -20,24 +20,8 @@ static void feed(struct hls_stream *s, const struct av_packet *pkt)
     while (frame_next(&r, &f)) {
         struct frame mine = f;
 
-        if (f.track == s->tracks[f.kind == AV_VIDEO ? 0 : 1])
+        if (frame_is_of(&s->tracks, &f))
             hls_frame(s, &mine);
-    }
-}
-
-/* Of several tracks, the first one that is seen. */
-static void choose_tracks(struct hls_stream *s, const struct av_packet *pkt)
-{
-    struct frame_reader r;
-    struct frame f;
-
-    frame_begin(&r, pkt);
-    while (frame_next(&r, &f)) {
-        int k = f.kind == AV_VIDEO ? 0 : 1;
-
-        if (!s->has_track[k])
-            s->tracks[k] = f.track;
-        s->has_track[k] = true;
     }
 }
 
@@ -47,7 +31,7 @@ static void read_configs(struct hls_stream *s)
     size_t n = live_reader_configs(&s->reader, v, CONFIGS);
 
     for (size_t i = 0; i < n; i++) {
-        choose_tracks(s, v[i]);
+        frame_choose(&s->tracks, v[i]);
         feed(s, v[i]);
     }
 }
@@ -77,7 +61,7 @@ void hls_drain(struct hls_stream *s)
         else if (s->reader.dropped != s->dropped)
             lost(s);
         s->begun = true;
-        choose_tracks(s, pkt);
+        frame_choose(&s->tracks, pkt);
         feed(s, pkt);
     }
 }

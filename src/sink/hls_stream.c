@@ -198,7 +198,8 @@ void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
     s->began_at = co_now();
     s->live = true;
     s->ended = s->begun = s->given_up = false;
-    s->has_video = s->has_track[0] = s->has_track[1] = false;
+    s->has_video = false;
+    s->tracks = (struct frame_tracks){ 0 };
     s->key_interval = 0;
     s->key_at = s->waiting_at = -1;
     s->dropped = 0;

@@ -87,8 +87,7 @@ struct hls_stream {
     struct live_reader reader;
     bool running;            /* its coroutine is there */
     bool live, ready, ended; /* published; the list of before was read; told to end */
-    bool has_track[2];
-    uint16_t tracks[2];      /* of video and audio: which one is taken */
+    struct frame_tracks tracks;
     bool given_up;           /* hls_on_error ignore: nothing more of this publisher */
     bool keep_files;         /* nothing is removed any more */
     bool disposing;          /* everything is removed */
