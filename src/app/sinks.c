@@ -11,11 +11,15 @@
 
 #include <stdlib.h>
 
-/* How long files may take that are not written when the program ends. */
-#define PATIENCE CO_SECONDS(10)
+/* How long files may take that are not written when the program ends: with what callbacks get then,
+ * less than it takes until an end that takes too long is cut off. */
+#define PATIENCE CO_SECONDS(6)
 
-/* What waits to be written at most: of one stream, and of all. */
-static const struct disk_limits limits = { (size_t)96 << 20, (size_t)1 << 30 };
+/* What waits to be written at most: of one stream, and of all. Recordings are often on a disk of
+ * their own, over a network: when it hangs, threads are left for the others, and the reverse. */
+static const struct disk_limits limits = { (size_t)96 << 20, (size_t)1 << 30, 3, "HLS" };
+static const struct disk_limits record_limits = { (size_t)96 << 20, (size_t)1 << 30, 2,
+                                                  "recordings" };
 
 /* A stream that is published now. */
 struct published {
@@ -27,7 +31,7 @@ struct published {
 struct sinks {
     struct serve *serve;
     struct published *streams;
-    struct disk *disk;
+    struct disk *disk, *records;
     struct forwards *forwards;
     struct hls *hls;
     struct dvrs *dvrs;
@@ -42,9 +46,10 @@ struct sinks *sinks_new(struct serve *serve)
         abort();
     s->serve = serve;
     s->disk = disk_new(&limits);
+    s->records = disk_new(&record_limits);
     s->forwards = forwards_new(serve);
     s->hls = hls_new(serve, s->disk);
-    s->dvrs = dvrs_new(serve, s->disk);
+    s->dvrs = dvrs_new(serve, s->records);
     s->children = children_new(serve, s->disk);
     return s;
 }
@@ -149,11 +154,14 @@ void sinks_stat(const struct sinks *s, struct sinks_stat *out)
 
 void sinks_free(struct sinks *s)
 {
+    co_usec until = co_clock() + PATIENCE;
+
     forwards_free(s->forwards);
     children_free(s->children);
     hls_stop(s->hls);
     dvrs_stop(s->dvrs);
-    disk_free(s->disk, PATIENCE);
+    disk_free(s->disk, until - co_clock());
+    disk_free(s->records, until - co_clock());
     hls_free(s->hls);
     dvrs_free(s->dvrs);
     while (s->streams)

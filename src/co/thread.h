@@ -13,9 +13,10 @@
 
 #include <stddef.h>
 
-/* Each purpose has its own threads, so a name server that hangs holds up no file. The threads are
- * made when they are first needed. */
-enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_TLS, CO_POOLS };
+/* Each purpose has its own threads, so a name server that hangs holds up no file, and a disk that
+ * takes no more writes (DISK) holds up nobody who reads (FILE). The threads are made when they are
+ * first needed. */
+enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_TLS, CO_POOLS };
 
 enum { CO_POOL_THREADS = 4, CO_POOL_QUEUE = 256 };
 

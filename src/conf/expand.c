@@ -58,15 +58,16 @@ static bool safe_in_path(const char *value)
 static err_t value_of(const struct conf_expand *with, const char *name, size_t size, char *buf,
                       size_t cap, const char **value)
 {
-    *value = time_value(with, name, size, buf, cap);
-    for (size_t i = 0; !*value && i < with->n; i++) {
+    for (size_t i = 0; i < with->n; i++) {
         if (!is(name, size, with->v[i].name))
             continue;
         *value = with->v[i].value;
         if (with->file && !safe_in_path(*value))
             return err_new(ERR_MALFORMED, "[%s] is \"%.50s\": not in a path", with->v[i].name,
                            *value);
+        return NULL;
     }
+    *value = time_value(with, name, size, buf, cap);
     return NULL;
 }
 

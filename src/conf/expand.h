@@ -3,8 +3,8 @@
  *
  * Times are written as the digits of one certain moment, each standing for its own field:
  * [2006] year, [01] month, [02] day, [15] hour, [04] minute, [05] second, [999] millisecond.
- * [timestamp] is milliseconds since 1970. Whatever else stands in brackets must be given by name;
- * what is not given stays as it is.
+ * [timestamp] is milliseconds since 1970. Whatever else stands in brackets must be given by name,
+ * and what is given by name comes first; what is not given stays as it is.
  */
 #ifndef CONF_EXPAND_H
 #define CONF_EXPAND_H

@@ -10,6 +10,9 @@
 
 enum { WORKERS = CO_POOL_THREADS, BATCH = 16 };
 
+#define SLOW CO_SECONDS(5)       /* a file that waits so long is worth a line */
+#define SLOW_AGAIN CO_SECONDS(30)
+
 struct disk {
     struct disk_limits limits;
     struct disk_lane *head, **tail; /* lanes that have work */
@@ -18,6 +21,7 @@ struct disk {
     struct co_group group;
     struct co *idle[WORKERS]; /* workers that wait */
     unsigned n_idle, workers;
+    co_usec told_at; /* that it is slow; 0: it is not */
 };
 
 /* Some jobs of one lane. On the heap, as a helper thread may outlast the coroutine that waits. */
@@ -33,6 +37,8 @@ struct disk *disk_new(const struct disk_limits *limits)
     if (!d)
         abort();
     d->limits = *limits;
+    if (d->limits.threads == 0 || d->limits.threads > WORKERS)
+        d->limits.threads = WORKERS;
     d->tail = &d->head;
     co_group_init(&d->group);
     return d;
@@ -50,6 +56,28 @@ static void list_lane(struct disk *d, struct disk_lane *lane)
     *d->tail = lane;
     d->tail = &lane->next;
     lane->listed = true;
+}
+
+/* Called with each new job: a disk that hangs says nothing by itself. */
+static void tell_slow(struct disk *d, const struct disk_lane *lane)
+{
+    co_usec now = co_now(), waits = lane->busy_since ? now - lane->busy_since : 0;
+
+    if (waits < SLOW || (d->told_at && now - d->told_at < SLOW_AGAIN))
+        return;
+    log_warn("files of %s wait for %lld s to be written (%u jobs, %zu kB): the disk is slow, or "
+             "hangs; streams go on", d->limits.what ? d->limits.what : "streams",
+             (long long)waits / 1000000, d->jobs, d->bytes / 1024);
+    d->told_at = now;
+}
+
+static void tell_done(struct disk *d)
+{
+    if (d->jobs > 0 || !d->told_at)
+        return;
+    log_trace("files of %s are written again, none waits",
+              d->limits.what ? d->limits.what : "streams");
+    d->told_at = 0;
 }
 
 static void run_batch(void *arg)
@@ -91,6 +119,7 @@ static void finish_batch(struct disk *d, struct disk_lane *lane, struct batch *b
         d->bytes -= job->bytes;
         job->done(job);
     }
+    tell_done(d);
 }
 
 static err_t work(struct disk *d)
@@ -105,7 +134,7 @@ static err_t work(struct disk *d)
     if (!d->head)
         d->tail = &d->head;
     take_batch(lane, b);
-    err = co_thread_run(CO_POOL_FILE, run_batch, b, free, CO_FOREVER);
+    err = co_thread_run(CO_POOL_DISK, run_batch, b, free, CO_FOREVER);
     if (err)
         return err; /* asked to stop: the program ends, and what hangs is left */
     finish_batch(d, lane, b);
@@ -143,7 +172,7 @@ static void wake_worker(struct disk *d)
         co_unpark(d->idle[--d->n_idle]);
         return;
     }
-    if (d->workers == WORKERS)
+    if (d->workers == d->limits.threads)
         return;
     err = co_go(&d->group, "disk", worker, d);
     if (err)
@@ -159,6 +188,7 @@ bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
     if (!must && lane->jobs > 0 && (lane->bytes + job->bytes > d->limits.lane_bytes ||
                                     d->bytes + job->bytes > d->limits.all_bytes))
         return false;
+    tell_slow(d, lane);
     job->next = NULL;
     *lane->tail = job;
     lane->tail = &job->next;
@@ -184,7 +214,8 @@ void disk_free(struct disk *d, co_usec patience)
         err = co_sleep(CO_MS(5));
     err_free(&err);
     if (d->jobs > 0)
-        log_warn("%u file jobs were not done in time: the disk is slow, or hangs", d->jobs);
+        log_warn("%u files of %s were not written in time: the disk is slow, or hangs", d->jobs,
+                 d->limits.what ? d->limits.what : "streams");
     err = co_group_stop(&d->group);
     err_free(&err);
     free(d);

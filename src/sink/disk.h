@@ -2,9 +2,10 @@
 /* disk.h - file work in order, on helper threads, with bounds.
  *
  * A lane is what must stay in order: all files of one stream. Its jobs run one after the other on
- * the threads of CO_POOL_FILE, while those of other lanes run beside them; the coroutine that puts
+ * the threads of CO_POOL_DISK, while those of other lanes run beside them; the coroutine that puts
  * a job never waits. What waits to be written is bounded in bytes, per lane and in all: over that
- * a job is refused, and who made it does without. So a slow disk costs files, not streams.
+ * a job is refused, and who made it does without. So a slow disk costs files, not streams; the log
+ * says so while it is slow.
  */
 #ifndef SINK_DISK_H
 #define SINK_DISK_H
@@ -38,6 +39,8 @@ struct disk_lane { /* in the memory of its owner, who outlives its jobs: each ho
 
 struct disk_limits {
     size_t lane_bytes, all_bytes;
+    unsigned threads; /* at once, at most CO_POOL_THREADS; 0: that many */
+    const char *what; /* for the log: "recordings" */
 };
 
 struct disk *disk_new(const struct disk_limits *limits);

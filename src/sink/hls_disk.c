@@ -75,8 +75,11 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
     s->disk_bad = true;
     switch (s->set->on_error) {
     case CONF_HLS_DISCONNECT:
-        if (s->live)
-            live_source_kick(s->src);
+        if (!s->live)
+            break;
+        log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)", s->app,
+                 s->stream);
+        live_source_kick(s->src);
         break;
     case CONF_HLS_IGNORE:
         if (!s->given_up)

@@ -98,7 +98,9 @@ static void forget_old(struct hls_stream *s)
 void hls_list_add(struct hls_stream *s, struct hls_segment *seg)
 {
     double usec = (double)s->set->fragment * s->set->td_ratio;
-    unsigned wanted = m3u8_seconds((int64_t)(usec * AV_CLOCK / 1000000));
+    int64_t lasts = (int64_t)(usec * AV_CLOCK / 1000000);
+    /* one that began just before a key frame's turn lasts until the one behind the next fragment */
+    unsigned wanted = m3u8_seconds(lasts + (s->set->ts_floor ? s->key_interval : 0));
 
     hls_push(&s->list, seg);
     if (s->target < wanted)

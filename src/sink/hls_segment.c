@@ -52,6 +52,7 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f)
     seg->discontinuity = s->discontinuity;
     s->discontinuity = false;
     s->floor = s->set->fragment >= 1000 ? seg->wall / (s->set->fragment / 1000) : 0;
+    s->floor_name = s->floor > s->floor_name ? s->floor : s->floor_name + 1;
     s->now = seg;
     s->open = true;
     s->out.len = 0;

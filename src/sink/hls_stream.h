@@ -115,6 +115,7 @@ struct hls_stream {
     EVP_CIPHER_CTX *cipher;
     size_t sealed, last_bytes; /* of the segment before */
     int64_t floor;           /* hls_ts_floor: which one of the wall clock's fragments */
+    int64_t floor_name;      /* the same, but never that of another segment */
 
     /* fragments, which are parts with low latency */
     bool ll;

@@ -225,10 +225,11 @@ def test_time_jitter(srs, folder, source, jitter, first, last):
     assert all(a.ts <= b.ts for a, b in zip(got, got[1:]))
 
 
+@pytest.mark.long
 def test_more_than_4_gb(srs, folder, source):
     """Offsets of 64 bits: the media of a recording on a sparse disk of our own making."""
     free = os.statvfs(folder)
-    if free.f_bavail * free.f_frsize < 12 << 30 or not os.environ.get("E2E_LONG"):
+    if free.f_bavail * free.f_frsize < 12 << 30:
         pytest.skip("takes 10 GB of disk")
     s = srs(conf(folder, "[stream].mp4"))
     c = s.publisher(chunk=1 << 20)

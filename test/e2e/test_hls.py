@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """HLS on disk and over HTTP: what is published is what the segments have, and playlists keep what
 they promise, whatever comes in."""
+import datetime
 import os
 import subprocess
 import time
@@ -280,6 +281,32 @@ def test_long_gops(srs, html, source):
     push(s, source)
     p = hls.load(listed(html, 15))
     assert p.target == 2 and all(1.9 < x.duration < 2.1 for x in p.segments[:-1])
+
+
+def test_floor(srs, html, source):
+    """hls_ts_floor: segments begin where the wall clock has a multiple of hls_fragment, and are named by
+    its number: two streams have the same names for the same time, whenever they began."""
+    s = srs(conf(html, "hls_ts_floor on; hls_ts_file [app]/[stream]-[timestamp]-[seq].ts;", fragment=3))
+    first = s.push(source, "a", speed=4, loop=True)
+    assert s.wait_log("video sh", 5)
+    time.sleep(0.6)
+    second = s.push(source, "b", speed=4, loop=True)
+    target = hls.load(listed(html, 1, "a", 10)).target
+    lists = {name: hls.load(listed(html, 6, name, 15)) for name in "ab"}
+    first.stop()
+    second.stop()
+    numbers = {}
+    for name, got in lists.items():
+        numbers[name] = [int(x.uri.split("-")[1]) for x in got.segments]
+        for n, x in zip(numbers[name], got.segments):
+            at = datetime.datetime.fromisoformat(x.wall.replace("Z", "+00:00")).timestamp()
+            assert n == int(at // 3), (x.uri, x.wall)
+        begins = numbers[name]
+        assert begins == list(range(begins[0], begins[0] + len(begins))), begins
+        assert abs(sum(x.duration for x in got.segments[1:-1]) / (len(begins) - 2) - 3) <= 0.6
+        assert got.target == target >= max(x.duration for x in got.segments), "it does not change"
+        assert [x.uri.split("-")[2] for x in got.segments] == [f"{i}.ts" for i in range(len(begins))]
+    assert abs(numbers["a"][0] - numbers["b"][0]) <= 2
 
 
 def moved(tags, at, by):

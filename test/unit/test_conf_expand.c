@@ -69,6 +69,17 @@ static void times_are_left(void **state)
     assert_string_equal(buf, "[2006][timestamp][app]");
 }
 
+static void given_comes_first(void **state)
+{
+    const struct conf_variable v = { "timestamp", "7" };
+    const struct conf_expand with = { .v = &v, .n = 1, .msec = MOMENT };
+    char buf[64];
+
+    (void)state;
+    assert_ok(conf_expand("[timestamp]", &with, buf, sizeof(buf)));
+    assert_string_equal(buf, "7");
+}
+
 static void local_time(void **state)
 {
     const struct conf_expand with = { .msec = MOMENT };
@@ -113,7 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(texts),
-        TEST(times_are_left),
+        TEST(times_are_left), TEST(given_comes_first),
         TEST(local_time),
         TEST(safe_paths),
     };

@@ -69,7 +69,7 @@ static void reset(void)
 
 static void test_order(void **state)
 {
-    const struct disk_limits limits = { 1 << 20, 1 << 20 };
+    const struct disk_limits limits = { .lane_bytes = 1 << 20, .all_bytes = 1 << 20 };
     struct disk *d = disk_new(&limits);
     struct disk_lane lanes[LANES];
 
@@ -91,7 +91,7 @@ static void test_order(void **state)
 
 static void test_bounds(void **state)
 {
-    const struct disk_limits limits = { 1000, 1500 };
+    const struct disk_limits limits = { .lane_bytes = 1000, .all_bytes = 1500 };
     struct disk *d = disk_new(&limits);
     struct disk_lane lanes[2];
     struct counted *over;
