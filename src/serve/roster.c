@@ -17,6 +17,7 @@ static const struct {
     [ROSTER_HLS_PLAY] = { "hls-play", false },
     [ROSTER_FLASH_PUBLISH] = { "flash-publish", true },
     [ROSTER_FMLE_PUBLISH] = { "fmle-publish", true },
+    [ROSTER_HAIVISION_PUBLISH] = { "haivision-publish", true },
     [ROSTER_FORWARD] = { "forward", false },
 };
 

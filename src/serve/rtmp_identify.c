@@ -54,6 +54,12 @@ err_t rtmp_session_answer(struct rtmp_session *s, const struct rtmp_command *c)
     return rtmp_conn_send_all(&s->conn, &out);
 }
 
+enum roster_type rtmp_session_publisher(const struct rtmp_session *s)
+{
+    return s->fc_late ? ROSTER_HAIVISION_PUBLISH
+           : s->fc_publish ? ROSTER_FMLE_PUBLISH : ROSTER_FLASH_PUBLISH;
+}
+
 static err_t on_wanted(struct rtmp_session *s, const char *name, uint32_t stream_id)
 {
     err_t err;
@@ -83,8 +89,12 @@ static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, ui
         *want = RTMP_WANT_PLAY;
         rtmp_play_parse(&play, c);
         return on_wanted(s, play.name, stream_id);
+    case RTMP_CMD_CREATE_STREAM:
+        s->has_stream = true;
+        return rtmp_session_answer(s, c);
     case RTMP_CMD_FC_PUBLISH:
         s->fc_publish = true;
+        s->fc_late = s->has_stream;
         return rtmp_session_answer(s, c);
     case RTMP_CMD_CLOSE_STREAM:
     case RTMP_CMD_DELETE_STREAM:
@@ -118,6 +128,7 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     bool wanted = false;
     err_t err = NULL;
 
+    s->has_stream = false;
     while (!err && !wanted)
         err = read_wish(s, &wanted, want);
     if (!err)
@@ -125,7 +136,7 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     if (err)
         return err_wrap(err, "identify");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",
-              *want == RTMP_WANT_PLAY ? "Play" : s->fc_publish ? "fmle-publish" : "publish",
+              *want == RTMP_WANT_PLAY ? "Play" : roster_type_name(rtmp_session_publisher(s)),
               s->vhost->name, s->url.app, s->url.stream, s->url.param);
     return NULL;
 }

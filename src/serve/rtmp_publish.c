@@ -230,7 +230,7 @@ static err_t claim(struct publishing *p, const struct serve_stream *names)
 
     if (err)
         return err;
-    rtmp_session_wait(s, s->fc_publish ? ROSTER_FMLE_PUBLISH : ROSTER_FLASH_PUBLISH, p->src);
+    rtmp_session_wait(s, rtmp_session_publisher(s), p->src);
     err = rtmp_session_ask(s, HOOKS_PUBLISH, names);
     if (err) {
         live_source_unclaim(p->src, &p->publisher);
@@ -377,6 +377,6 @@ err_t rtmp_session_publish(struct rtmp_session *s)
 
     rtmp_session_deadline(s, 0, NULL); /* from here on the silence of the publisher is watched */
     err = err ? refuse(s, RTMP_PUBLISH_DENIED, err) : publish(&p);
-    s->fc_publish = false;
+    s->fc_publish = s->fc_late = false;
     return err ? err_wrap(err, "publish %s/%s", s->url.app, s->url.stream) : NULL;
 }

@@ -41,7 +41,9 @@ struct rtmp_session {
     char ip[IO_ADDR_SIZE];
     int port;
     char *tc_url, *page_url, *swf_url; /* from connect; NULL when not told */
+    bool has_stream;         /* createStream came, in this phase */
     bool fc_publish;         /* the client sent FCPublish: it waits for onFCPublish */
+    bool fc_late;            /* after createStream: so do encoders of Haivision */
     struct rtmp_url url;     /* of the stream, once one is asked for */
     uint32_t stream_id;      /* of the message that asked */
     co_usec began_at;
@@ -54,6 +56,8 @@ struct rtmp_session {
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
 err_t rtmp_session_accept(struct rtmp_session *s) __attribute__((warn_unused_result));
+/* By what it said so far, the kind of publisher that it is. */
+enum roster_type rtmp_session_publisher(const struct rtmp_session *s);
 err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     __attribute__((warn_unused_result));
 err_t rtmp_session_publish(struct rtmp_session *s) __attribute__((warn_unused_result));

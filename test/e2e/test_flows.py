@@ -18,6 +18,8 @@ def test_publish_flow(srs, source, flow):
     s = srs()
     w = s.watch()
     c = s.publisher(flow=flow)
+    kind = flow if flow == "haivision" else "flash" if flow.startswith("flash") else "fmle"
+    assert s.wait_log(f"client identified, type={kind}-publish,", 20)
     tags = flv.cut(source, 600)
     for t in tags:
         c.send_tag(t)
