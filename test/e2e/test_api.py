@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The HTTP API: who is on, what they do, kicking them, reloading, passwords, pages of others."""
 import json
+import os
 import re
 import time
 
 import pytest
 
 import httpapi
+import procs
 from httpapi import Api
 from procs import free_port, wait_for
 
@@ -173,6 +175,10 @@ def test_every_field_is_there(api, source):
         got = a.get(path)
         assert list(got)[:4] == ["code", "server", "service", "pid"] and got["code"] == 0
         assert not is_as(got, words, path)
+    with open(os.path.join(procs.ROOT, "doc", "api.md")) as f:
+        told = f.read()
+    for name in set(a.get("")["urls"]) - {"tests"}:
+        assert f"`{name}" in told, f"doc/api.md does not tell of {name}"
     for kind in "vhost", "stream", "client":
         one = a.get(kind + "s/")[kind + "s"][0]
         words = CONTRACT[kind + "s/"].split("[", 1)[1].rsplit("]", 1)[0]

@@ -11,6 +11,7 @@ import pytest
 import flv
 import hls
 import httpapi
+import procs
 from httpapi import Api, Backend
 from procs import SLOW, free_port, wait_for
 from rtmpclient import Closed, Rejected
@@ -318,6 +319,28 @@ def test_backend_over_tls(srs, tmp_path):
             strict.publisher("cam")
     finally:
         b.close()
+
+
+def test_the_backend_to_begin_with(srs, source, tmp_path):
+    """etc/backend.py: who publishes must bring the token; where to forward is an argument."""
+    port = free_port()
+    far = srs()
+    b = procs.Proc(["python3", os.path.join(procs.ROOT, "etc", "backend.py"), str(port), "t0ken",
+                    f"rtmp://127.0.0.1:{far.port}/live/copy"], tmp_path / "backend.out")
+    assert procs.wait_port(port, 20), b.text()
+    url = f"http://127.0.0.1:{port}/api/v1/hooks"
+    s = srs("http_hooks { enabled on; " + "".join(f"{e} {url}; " for e in ALL) + f"}} forward {{ enabled on; backend {url}; }}")
+    for stream in "cam", "cam?token=no", "cam?token=t0kenn":
+        with pytest.raises((Rejected, Closed)):
+            s.publisher(stream)
+    v = s.watch("cam")
+    copy = far.watch("copy")
+    p = s.push(source, "cam?token=t0ken", loop=True)
+    assert v.wait(lambda got: len(got) > 20, 20) and copy.wait(lambda got: len(got) > 20, 20)
+    p.stop()
+    p.client.close()
+    assert wait_for(lambda: "on_unpublish 0 " in b.text(), 20)
+    assert b.text().count("on_publish 1 ") == 3 and b.text().count("on_publish 0 ") == 1
 
 
 def test_backend_kicks(backend, srs, source):

@@ -144,6 +144,10 @@ def test_dashboard_asks_for_what_is_there(metrics, source):
     got = wait_for(lambda: (lambda v: v if "srs_stream_clients" in v else None)(values(scrape(port))), 5)
     asked = set(re.findall(r"\b(?:srs|process)_[a-z_]+", " ".join(dashboard_expressions())))
     assert len(asked) > 20 and asked <= set(got), asked - set(got)
+    with open(os.path.join(procs.ROOT, "doc", "api.md")) as f:
+        told = set(re.findall(r"\b(?:srs|process)_[a-z_]+", f.read().split("## Metrics")[1]))
+    there = {re.sub("_(bucket|sum|count)$", "", name) for name in got}
+    assert told == there, told ^ there
 
 
 @pytest.mark.needs("promtool")
