@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""make install, make deb, and the package in a small Debian with systemd; the Dockerfile as far as it
-can be read."""
+"""make install, make deb, and the package in a small Debian with systemd; the steps of the Dockerfile
+in folders."""
 import os
 import re
 import subprocess
 
 import pytest
 
+import dockerfile
 import machine
 import procs
 from procs import ROOT, SLOW, wait_for
@@ -78,6 +79,31 @@ def test_dockerfile_brings_the_libraries(deb):
         assert os.path.exists(os.path.join(ROOT, path)), path
     conf = re.search(r'"-c", "(\S+)"', text).group(1)
     assert os.path.exists(os.path.join(ROOT, conf))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not machine.there(), reason="needs root and debootstrap")
+@pytest.mark.needs("git", "curl")
+def test_steps_of_the_dockerfile(tmp_path):
+    """Its commands in folders instead of images: what comes out serves, as the user that it names."""
+    with open(os.path.join(ROOT, "Dockerfile")) as f:
+        text = f.read()
+    player = tmp_path / "player"  # made by the node of this machine, if it has one
+    player.mkdir()
+    if procs.have("npm"):
+        out(os.path.join(ROOT, "3rdparty", "install-player.sh"), str(player))
+    image = dockerfile.build(text, tmp_path, skip={"player": str(player)})
+    p = procs.Proc(image.argv(image.cmd, net=True), tmp_path / "image.log")
+    inner = lambda: open(f"/proc/{p.pid}/task/{p.pid}/children").read().split()
+    assert wait_for(inner, 20)
+    ask = lambda path: subprocess.run(["nsenter", "-t", inner()[0], "-n", "curl", "-sS", "-m", "20", f"http://127.0.0.1:{path}"],
+                                      capture_output=True, text=True, timeout=60).stdout
+    assert wait_for(lambda: '"code":0' in ask("1985/api/v1/versions"), 60), p.text()[-3000:]
+    assert "<title>Console" in ask("1985/console/")
+    assert not procs.have("npm") or "mpegts" in ask("1985/console/player/mpegts.js")[:5000]
+    with open(f"/proc/{inner()[0]}/status") as f:
+        assert re.search(r"^Uid:\s+990\s", f.read(), re.M)
+    assert "listening on 1935" in p.text() and "WARN" not in p.text()
 
 
 @pytest.mark.long

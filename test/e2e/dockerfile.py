@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The steps of a Dockerfile, run in folders of Debian instead of images: where no docker is.
+
+What FROM names is the folder that machine.py makes; each stage is a layer of its own over it. The
+network is that of this machine, so packages come from where it gets its own.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import machine
+import procs
+from procs import SLOW
+
+MOUNT = r"""
+set -e
+mount --make-rprivate /
+mount -t overlay -o "lowerdir=$1,upperdir=$2/up,workdir=$2/work" overlay "$2/root"
+mount -t proc proc "$2/root/proc"
+mount --rbind /dev "$2/root/dev"
+cd "$2/root"
+shift 2
+exec "$@"
+"""
+
+
+class Stage:
+    def __init__(self, folder):
+        self.folder, self.cwd, self.user, self.env, self.cmd = folder, "/", None, {}, None
+        self.up = os.path.join(folder, "up")
+        for name in "up", "work", "root":
+            os.makedirs(os.path.join(folder, name))
+
+    def where(self, path):
+        """A path of the stage, relative to its WORKDIR, in the layer."""
+        return os.path.normpath(self.up + "/" + os.path.join(self.cwd, path))
+
+    def argv(self, argv, net=False):
+        """The command in this stage; with net in a network of its own."""
+        env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", **self.env}
+        env.update({k: v for k, v in os.environ.items() if k.lower().endswith("_proxy")})
+        who = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"] if self.user else []
+        up = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"] if net else []
+        return ["unshare", "--mount", "--pid", "--fork", "--kill-child", *(["--net"] if net else []), *up, "sh", "-c",
+                MOUNT, "sh", machine.ROOT, self.folder, "env", "-i", *(f"{k}={v}" for k, v in env.items()),
+                "chroot", ".", *who, "sh", "-c", 'cd "$0" && exec "$@"', self.cwd, *argv]
+
+    def run(self, script):
+        r = subprocess.run(self.argv(["sh", "-ec", script]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, timeout=900 * SLOW)
+        assert r.returncode == 0, f"{script}\n{r.stdout.decode(errors='replace')[-3000:]}"
+
+
+def ours():
+    """The files that belong to the sources."""
+    r = subprocess.run(["git", "-C", procs.ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                       capture_output=True, check=True, timeout=60)
+    return [p for p in r.stdout.decode().split("\0") if p and os.path.exists(os.path.join(procs.ROOT, p))]
+
+
+def copy(stage, what, to, root, names=None):
+    """COPY: a file, or what is in a folder; `names` are all there are, else the folder tells."""
+    source, target = os.path.normpath(os.path.join(root, what.lstrip("/"))), stage.where(to)
+    if os.path.isfile(source):
+        target = os.path.join(target, os.path.basename(source)) if to.endswith("/") else target
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy2(source, target)
+    elif names is None:
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+    else:
+        below = "" if what == "." else what.rstrip("/") + "/"
+        chosen = [n for n in names if n.startswith(below)]
+        assert chosen, f"COPY {what}: nothing"
+        for n in chosen:
+            one = os.path.join(target, n[len(below):])
+            os.makedirs(os.path.dirname(one), exist_ok=True)
+            shutil.copy2(os.path.join(root, n), one)
+
+
+def reach_the_network(stage):
+    """As this machine does; an image of docker has that from its host."""
+    for path in "/etc/apt", "/etc/ssl", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates":
+        if os.path.isdir(path):
+            shutil.copytree(path, stage.up + path, symlinks=True, dirs_exist_ok=True)
+    for path in "/etc/resolv.conf", "/etc/hosts":
+        os.makedirs(stage.up + "/etc", exist_ok=True)
+        shutil.copy(path, stage.up + path)
+    if os.path.exists(os.path.join(machine.ROOT, "etc/apt/sources.list")):
+        open(stage.up + "/etc/apt/sources.list", "w").close()
+
+
+def build(text, folder, skip=()):
+    """Runs all stages but those named in `skip`, whose files are taken from objs/; gives the last."""
+    machine.prepare()
+    stages, stage, name = {}, None, None
+    text = re.sub(r"^#.*\n", "", text, flags=re.M).replace("\\\n", " ")
+    for line in filter(None, map(str.strip, text.splitlines())):
+        word, rest = line.split(None, 1)
+        if word == "FROM":
+            name = rest.split(" AS ")[1] if " AS " in rest else "last"
+            stage = None if name in skip else Stage(os.path.join(str(folder), name))
+            if stage:
+                stages[name] = stage
+                reach_the_network(stage)
+        elif not stage:
+            continue
+        elif word == "COPY":
+            source = re.match(r"--from=(\S+) (\S+) (\S+)$", rest)
+            if not source:
+                copy(stage, *rest.split(), procs.ROOT, ours())
+            elif source[1] in skip:
+                copy(stage, skip[source[1]], source[3], "/")
+            else:
+                copy(stage, source[2], source[3], stages[source[1]].up)
+        elif word == "RUN":
+            stage.run(rest)
+        elif word == "WORKDIR":
+            stage.cwd = rest
+            os.makedirs(stage.where("."), exist_ok=True)
+        elif word == "USER":
+            stage.user = rest
+        elif word == "CMD":
+            stage.cmd = json.loads(rest)
+        else:
+            assert word in ("EXPOSE", "ARG"), line
+    return stage
