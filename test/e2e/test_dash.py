@@ -128,6 +128,24 @@ def test_over_http(srs, html, source, tmp_path):
     pusher.stop()
 
 
+@pytest.mark.long
+@pytest.mark.needs("cvlc", "ffprobe")
+def test_vlc_follows(srs, html, source, tmp_path):
+    """VLC has a reader of its own for MPDs; what it plays goes on while the MPD grows and its window moves."""
+    port, glob = with_http(html)
+    s = srs(conf(html, fragment=1, window=6), glob)
+    s.push(source, loop=True)
+    listed(html, 4, timeout=12)
+    (tmp_path / "vlc").mkdir()
+    out = tmp_path / "vlc" / "vlc.ts"
+    vlc = tools.vlc(f"http://127.0.0.1:{port}/live/s.mpd", out, tmp_path / "vlc.log", 3600)
+    assert wait_for(lambda: out.exists() and out.stat().st_size > 500000, 60), vlc.text()[-2000:]
+    vlc.end()
+    got = hls.packets(str(out), "v")
+    assert got[-1][1] - got[0][1] > 10 and len(got) > 250, "more than the window it began with"
+    assert hls.packets(str(out), "a")
+
+
 def test_republish_goes_on(srs, html, source):
     s = srs(conf(html))
     tags = flv.cut(source, 5000)
@@ -276,7 +294,7 @@ def test_dash_js(srs, html, source):
         at = page.run("v.currentTime")
         return page.wait(f"v.currentTime > {at} + 3", timeout)
     try:
-        assert page.wait("v.currentTime > 0", 15), (page.run("problems"), page.errors)
+        assert page.wait("window.problems && v.currentTime > 0", 15), (page.run("window.problems"), page.errors)
         first = page.run("[v.currentTime, v.getVideoPlaybackQuality().totalVideoFrames]")
         time.sleep(6)
         then = page.run("[v.currentTime, v.getVideoPlaybackQuality().totalVideoFrames]")

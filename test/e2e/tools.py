@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import pathlib
 import pwd
 import signal
 import subprocess
@@ -94,7 +95,10 @@ def vlc(url, out, log, seconds):
             "--sout", f"#standard{{access=file,mux=ts,dst={out}}}", url, "vlc://quit"]
     if os.geteuid() == 0:
         argv = ["runuser", "-u", "nobody", "--", *argv]
-        os.chmod(os.path.dirname(out), 0o777)
+        folder = pathlib.Path(out).parent
+        folder.chmod(0o777)
+        for parent in list(folder.parents)[:3]:  # pytest's own
+            parent.chmod(0o755)
     env = dict(os.environ, HOME="/tmp", XDG_RUNTIME_DIR="/tmp", DBUS_SESSION_BUS_ADDRESS="none")
     return Proc(argv, log, env=env)
 
