@@ -119,6 +119,14 @@ static err_t vhost_remux(const struct conf_vhost *v)
     return NULL;
 }
 
+/* Who asks for keys must not get segments without. */
+static err_t vhost_hls(const struct conf_vhost *v)
+{
+    if (v->hls.enabled && v->hls.ll && v->hls.keys)
+        return err_new(ERR_CONF, "hls_ll and hls_keys exclude each other");
+    return NULL;
+}
+
 static err_t vhost_forward(const struct conf_vhost *v)
 {
     if (v->forward.enabled && v->publish.kickoff_for_idle > 0)
@@ -141,7 +149,7 @@ static check_fn *const checks[] = {
     check_full, check_listen, check_daemon, check_files, check_http, check_tls,
     check_network,
 };
-static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_forward, vhost_ingest };
+static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest };
 
 err_t conf_check(const struct conf *c, const struct conf_source *src)
 {

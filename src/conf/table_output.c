@@ -127,7 +127,7 @@ static const struct conf_row hls[] = {
     { "hls_ts_ctx", CONF_KIND_ON, CONF_AT(conf_hls, ts_ctx), "on", CONF_HANDLER,
       .help = "The same in the urls of segments." },
     { "hls_keys", CONF_KIND_OFF, CONF_AT(conf_hls, keys), "off", CONF_HANDLER,
-      .help = "Encrypt with AES-128." },
+      .help = "Encrypt with AES-128; not with hls_ll." },
     { "hls_fragments_per_key", CONF_KIND_INT, CONF_AT(conf_hls, fragments_per_key), "5",
       CONF_HANDLER, .min = 1, .max = YEARS, .help = "Segments until the next key." },
     { "hls_key_file", CONF_KIND_STRING, CONF_AT(conf_hls, key_file), "[app]/[stream]-[seq].key",

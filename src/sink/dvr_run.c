@@ -100,10 +100,11 @@ static bool is_start(const struct dvr_stream *s, const struct av_packet *pkt)
 static void cut(struct dvr_stream *s, const struct av_packet *pkt)
 {
     bool start = is_start(s, pkt);
+    bool any = pkt->kind == AV_VIDEO && !pkt->key; /* the next such frame comes soon */
     int64_t lasts;
 
     if (s->file && segmented(s) && boundary(s, pkt) &&
-        pkt->dts - s->file->begin >= s->set->duration * 9 / 100 - AV_MS(50))
+        pkt->dts - s->file->begin >= s->set->duration * 9 / 100 - (any ? 0 : AV_MS(50)))
         dvr_close(s);
     if (!s->file && boundary(s, pkt))
         open_file(s, pkt->dts);

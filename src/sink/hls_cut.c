@@ -41,7 +41,7 @@ static bool next_is_late(const struct hls_stream *s, int64_t lasts)
 
 static bool video_ends_it(const struct hls_stream *s, const struct frame *f, int64_t lasts)
 {
-    int64_t slack = fragment(s) / 4 < SLACK ? fragment(s) / 4 : SLACK;
+    int64_t slack = !f->key ? 0 : fragment(s) / 4 < SLACK ? fragment(s) / 4 : SLACK;
 
     if (!f->key && s->set->wait_keyframe)
         return false;

@@ -138,6 +138,15 @@ def test_segments(srs, folder, source, end):
         assert tools.decode(f) == ""
 
 
+@pytest.mark.parametrize("key, counts", [("on", [50, 50]), ("off", [25, 25, 25, 25])])
+def test_wait_for_key_frames(srs, folder, source, key, counts):
+    """They are 2 s apart; files are to be 1 s long."""
+    s = srs(conf(folder, "[stream].[timestamp].flv", f"dvr_plan segment; dvr_duration 1; dvr_wait_keyframe {key};"))
+    push(s, flv.cut(source, 4000), speed=4)
+    files = recordings(folder, len(counts))
+    assert [len(flv.frames(flv.read(f), VIDEO)) for f in files] == counts
+
+
 @pytest.mark.parametrize("end", ["flv", "mp4"])
 def test_a_crash_costs_little(srs, folder, source, end, tmp_path):
     s = srs(conf(folder, "[stream]." + end))

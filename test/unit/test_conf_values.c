@@ -82,6 +82,8 @@ static const struct {
       ERR_CONF, "vhost v : http_remux of .ts and hls" },
     { IN_VHOST("forward { enabled on; } publish { kickoff_for_idle 1; }"), ERR_CONF,
       "exclude each other" },
+    { IN_VHOST("hls { enabled on; hls_ll on; hls_keys on; }"), ERR_CONF,
+      "vhost v : hls_ll and hls_keys exclude each other" },
     { IN_VHOST("ingest a { } ingest a { }"), ERR_CONF, "two ingest of the id \"a\"" },
 };
 
