@@ -11,6 +11,7 @@ static const char *const names[PITHY_KINDS] = {
     [PITHY_HTTP] = "-> HTS",
     [PITHY_HTTP_CACHE] = "-> HTC",
     [PITHY_HLS] = "-> HLS",
+    [PITHY_DASH] = "-> DASH",
     [PITHY_DVR] = "-> DVR",
     [PITHY_ENCODER] = "-> ENC",
     [PITHY_INGEST] = "-> IGS",

@@ -20,6 +20,7 @@ enum pithy_kind {
     PITHY_HTTP,     /* -> HTS */
     PITHY_HTTP_CACHE, /* -> HTC */
     PITHY_HLS,      /* -> HLS */
+    PITHY_DASH,     /* -> DASH */
     PITHY_DVR,
     PITHY_ENCODER,  /* -> ENC */
     PITHY_INGEST,   /* -> IGS */

@@ -213,9 +213,11 @@ static bool name_it(struct hls_stream *s, struct hls_segment *seg)
 
 void hls_segment_tell(struct hls_stream *s, const struct hls_segment *seg)
 {
-    if (!pithy_due(&s->hls->serve->pithy, PITHY_HLS, co_now(), s->conf->pithy_print))
+    enum pithy_kind kind = s->dash ? PITHY_DASH : PITHY_HLS;
+
+    if (!pithy_due(&s->hls->serve->pithy, kind, co_now(), s->conf->pithy_print))
         return;
-    log_trace("%s time=%lldms, sno=%llu, ts=%s, dur=%lldms, dva=0p", pithy_name(PITHY_HLS),
+    log_trace("%s time=%lldms, sno=%llu, ts=%s, dur=%lldms, dva=0p", pithy_name(kind),
               (long long)(co_now() - s->began_at) / 1000, (unsigned long long)seg->seq,
               strrchr(seg->path, '/') ? strrchr(seg->path, '/') + 1 : seg->path,
               (long long)seg->duration / 90);
