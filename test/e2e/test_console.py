@@ -227,8 +227,12 @@ def test_a_server_that_goes_and_comes(ports, source, tmp_path):
         assert b.wait("document.querySelector('#state').innerText.startsWith('version')")
         s.stop()
         assert b.wait("document.querySelector('#state').innerText.startsWith('no answer')", 12)
+        assert b.run("document.querySelector('main').className") == "old"
+        plain = b.run("getComputedStyle(document.querySelector('.dim, .name')).color")
+        assert b.run("getComputedStyle(document.querySelector('#state')).color") != plain
         s.start()
         w = s.push(source, "cam", loop=True)
         assert b.wait("document.querySelector('#state').innerText.startsWith('version')", 15)
         assert b.wait("document.body.innerText.includes('live/cam')", 8)
+        assert b.run("document.querySelector('main').className") == ""
         assert flv.frames(w.pushed, VIDEO)

@@ -62,10 +62,13 @@ async function tick() {
     try {
         await show();
         $("ask").hidden = true;
-        document.querySelector("main").hidden = false;
+        const main = document.querySelector("main");
+        main.hidden = false;
+        main.className = "";
     } catch (e) {
         const state = $("state");
-        state.className = "bad";
+        state.className = e instanceof NeedLogin ? "" : "bad";
+        document.querySelector("main").className = "old"; // what it shows is no more what is
         text(state, e instanceof NeedLogin ? "the server asks who you are" :
             `no answer from the server: ${e.message}`);
         if (e instanceof NeedLogin)
