@@ -212,6 +212,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_clients(w, of);
     if (of->serve->hooks)
         put_hooks(w, of->serve->hooks);
+    metrics_put_beside(w, of);
 }
 
 void metrics_put(struct wr *w, const struct api_parts *of)

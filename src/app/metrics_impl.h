@@ -8,5 +8,7 @@
 
 /* Figures of each stream, of so many as the configuration says at most. Yields. */
 void metrics_put_streams(struct wr *w, const struct api_parts *of);
+/* Figures of programs and forwards; none where there are none of the kind. */
+void metrics_put_beside(struct wr *w, const struct api_parts *of);
 
 #endif

@@ -21,6 +21,7 @@ enum job_state {
     JOB_WAITS, /* ended; it will be started again */
     JOB_ENDS,  /* asked to */
 };
+enum { JOB_STATES = JOB_ENDS + 1 };
 
 /* For those who look. Strings are the job's, valid until somebody yields. */
 struct job_info {

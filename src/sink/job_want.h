@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 enum job_kind { JOB_EXEC, JOB_INGEST, JOB_TRANSCODE };
+enum { JOB_KINDS = JOB_TRANSCODE + 1 };
 
 enum { JOB_ARG_MAX = 4096, JOB_ARGS_MAX = 512, JOB_VARS_MAX = 12 };
 

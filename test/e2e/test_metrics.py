@@ -102,6 +102,20 @@ def test_drops_and_faults(metrics):
     assert p.error is None
 
 
+def test_programs_and_forwards(metrics, source):
+    s, port = metrics(f"""exec {{ enabled on; publish sleep 100; publish sh -c 'exit 3'; }}
+        forward {{ enabled on; destination 127.0.0.1:{free_port()}; }}""")
+    s.allow_errors = True
+    s.push(source, "cam", loop=True)
+
+    def counted():
+        got = values(scrape(port))
+        children = {k: v for k, v in got["srs_children"].items() if v}
+        return children == {'kind="exec",state="running"': 1, 'kind="exec",state="waiting"': 1} and \
+            got["srs_forwards"] == {'state="connecting"': 1, 'state="publishing"': 0}
+    assert wait_for(counted, 20), values(scrape(port))["srs_children"]
+
+
 def test_where_it_is(srs):
     api, port = free_port(), free_port()
     srs("", httpapi.conf(api, more=f"exporter {{ enabled on; listen 127.0.0.1:{port}; }}"))
