@@ -500,12 +500,13 @@ def make_aggregate(tags):
 
 class Pusher(threading.Thread):
     """Pushes tags through a publishing client, in real time times `speed` (0: at once), from a
-    thread; `.error` is why it ended early. With loop, again and again on a growing timeline."""
+    thread; `.error` is why it ended early. With loop, again and again on a growing timeline. So
+    many seconds `ahead` are sent at once, as by who has a buffer: a test need not wait for them."""
 
-    def __init__(self, client, tags, speed=1.0, loop=False, start_ts=0, **how):
+    def __init__(self, client, tags, speed=1.0, loop=False, start_ts=0, ahead=0, **how):
         super().__init__(daemon=True)
         self.client, self.list, self.speed, self.loop, self.how = client, tags, speed, loop, how
-        self.start_ts = start_ts
+        self.start_ts, self.ahead = start_ts, ahead
         self.error = None
         self.halt = threading.Event()
         self.pushed = []
@@ -533,7 +534,8 @@ class Pusher(threading.Thread):
                         continue
                     ts = base + t.ts
                     if self.speed:
-                        wait = (ts - self.start_ts) / 1000 / self.speed - (time.monotonic() - begin)
+                        due = max(0, (ts - self.start_ts) / 1000 - self.ahead) / self.speed
+                        wait = due - (time.monotonic() - begin)
                         if wait > 0 and self.halt.wait(wait):
                             return
                     if self.halt.is_set():

@@ -156,8 +156,8 @@ pid {self.pid_path};
         w.start()
         return w
 
-    def push(self, tags, stream="s", speed=1.0, loop=False, start_ts=0, **how):
-        p = Pusher(self.publisher(stream, **how), tags, speed, loop, start_ts)
+    def push(self, tags, stream="s", speed=1.0, loop=False, start_ts=0, ahead=0, **how):
+        p = Pusher(self.publisher(stream, **how), tags, speed, loop, start_ts, ahead)
         p.start()
         return p
 

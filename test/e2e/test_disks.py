@@ -49,7 +49,7 @@ def test_disconnect(disk, srs, source):
     d = disk(Full, 300)
     s = srs(conf(d.path, "hls_on_error disconnect;", fragment=1))
     v = s.watch("s")
-    ends(s.push(source, speed=4, loop=True), 15)
+    ends(s.push(source, speed=4, loop=True, ahead=8), 15)
     assert s.wait_log(r"HLS of live/s: cannot write .*s-\d+\.ts: No space left", 2)
     assert s.wait_log(r"the publisher is sent away \(hls_on_error disconnect\)", 2)
     assert v.ended is None, "players stay for the one who comes back"
@@ -71,7 +71,7 @@ def test_ignore(disk, srs, source):
     d = disk(Full, 300)
     s = srs(conf(d.path, "hls_on_error ignore;", fragment=1))
     v = s.watch("s")
-    p = s.push(source, speed=4, loop=True)
+    p = s.push(source, speed=4, loop=True, ahead=8)
     assert s.wait_log(r"cannot write .*No space left", 15)
     assert s.wait_log(r"HLS of live/s ends until it is published again \(hls_on_error ignore\)", 2)
     d.grow()

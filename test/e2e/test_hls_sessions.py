@@ -4,6 +4,8 @@ import socket
 import time
 import urllib.request
 
+import pytest
+
 import hls
 import httpapi
 from httpapi import Api
@@ -23,7 +25,7 @@ class Site:
         self.vhost, self.more, self.window, self.html = vhost, more, window, html
         self.glob = http + httpapi.conf(self.api.port) + glob
         self.srs = srs(conf(html, more, fragment=1, window=window, ctx="on") + vhost, self.glob)
-        self.pusher = self.srs.push(source, name, speed=2, loop=True)
+        self.pusher = self.srs.push(source, name, loop=True, ahead=7)
         self.path = listed(html, 2, name, 10)
         self.url = f"http://127.0.0.1:{self.web}/live/{name}.m3u8"
 
@@ -78,6 +80,7 @@ def test_a_player_is_a_client(backend, srs, html, source):
     assert "hls-play" in metrics or "code" in metrics
 
 
+@pytest.mark.long
 def test_who_goes_on_asking_stays(backend, srs, html, source):
     b = backend()
     site = Site(srs, html, source, hooks(b, "on_play", "on_stop"), window=3)
@@ -90,7 +93,7 @@ def test_who_goes_on_asking_stays(backend, srs, html, source):
 
 def test_denied(backend, srs, html, source):
     b = backend(lambda e: 1 if e.get("param") == "?token=bad" else 0)
-    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop", extra="retries 0;"))
     assert site.begin("?token=bad") == 403
     child = site.begin("?token=good")
     assert hls.get(child)[0] == 200
@@ -119,7 +122,7 @@ def test_kicked(backend, srs, html, source):
     while time.monotonic() - began < 5:  # longer than it is remembered: as long as it asks it stays out
         assert hls.get(child)[0] == 403
         assert never(lambda: hls.get(other)[0] != 200, 0.5)
-    assert len(b.of("on_stop")) == 1
+    assert len(b.of("on_stop")) == 1, "and who goes on asking for longer than that stays in"
     assert hls.get(site.begin())[0] == 200, "a new one is asked for anew"
 
 
@@ -141,7 +144,7 @@ def test_kick_who_waits_for_the_backend(backend, srs, html, source):
 
 def test_client_that_leaves_while_the_backend_thinks(backend, srs, html, source):
     b = backend(lambda e: 1.0 if e.get("param") == "?slow" else 0)
-    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"))
+    site = Site(srs, html, source, hooks(b, "on_play", "on_stop"), window=1)
     with socket.create_connection(("127.0.0.1", site.web), 5) as c:
         c.sendall(b"GET /live/s.m3u8?slow HTTP/1.1\r\nHost: me\r\n\r\n")
         b.wait("on_play")
@@ -170,7 +173,7 @@ def test_an_id_outlives_the_server(backend, srs, html, source):
     site.srs.stop()
     assert b.wait("on_stop")["client_id"] == session_id(child), "told also when the server ends"
     site.srs.start()
-    site.pusher = site.srs.push(source, speed=2, loop=True)
+    site.pusher = site.srs.push(source, loop=True, ahead=7)
     assert wait_for(lambda: len(hls.load(site.path).segments) > len(first.segments) + 1, 10)
     again = hls.get_list(child)
     assert again.segments[0].uri == first.segments[0].uri and session_id(again.segments[0].uri)
