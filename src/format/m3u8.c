@@ -17,6 +17,21 @@ static double seconds(int64_t duration)
     return (double)duration / CLOCK;
 }
 
+unsigned m3u8_advance_parts(int64_t part_target)
+{
+    return part_target > 0 && part_target < CLOCK ? (unsigned)(3 * CLOCK / part_target) : 3;
+}
+
+/* PART-HOLD-BACK: at least three times PART-TARGET. */
+static void put_low_latency(struct wr *w, const struct m3u8 *list)
+{
+    wr_printf(w, "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=%.3f",
+              seconds(list->part_target) * 3);
+    if (list->skip_until > 0)
+        wr_printf(w, ",CAN-SKIP-UNTIL=%.3f", seconds(list->skip_until));
+    wr_printf(w, "\n#EXT-X-PART-INF:PART-TARGET=%.3f\n", seconds(list->part_target));
+}
+
 void m3u8_head(struct wr *w, const struct m3u8 *list)
 {
     wr_printf(w, "#EXTM3U\n#EXT-X-VERSION:%d\n#EXT-X-MEDIA-SEQUENCE:%llu\n", list->version,
@@ -27,10 +42,10 @@ void m3u8_head(struct wr *w, const struct m3u8 *list)
     wr_printf(w, "#EXT-X-TARGETDURATION:%u\n", list->target);
     if (list->independent)
         wr_text(w, "#EXT-X-INDEPENDENT-SEGMENTS\n");
-    if (list->part_target > 0) /* PART-HOLD-BACK: at least three times PART-TARGET */
-        wr_printf(w, "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=%.3f\n"
-                     "#EXT-X-PART-INF:PART-TARGET=%.3f\n",
-                  seconds(list->part_target) * 3, seconds(list->part_target));
+    if (list->part_target > 0)
+        put_low_latency(w, list);
+    if (list->skipped > 0)
+        wr_printf(w, "#EXT-X-SKIP:SKIPPED-SEGMENTS=%llu\n", (unsigned long long)list->skipped);
 }
 
 static bool differs(const char *a, const char *b)

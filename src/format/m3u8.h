@@ -38,11 +38,13 @@ struct m3u8 {
     uint64_t discontinuities; /* that left the list */
     bool independent;     /* every segment can be decoded alone */
     int64_t part_target;  /* 1/90000 s; 0: no low latency */
+    int64_t skip_until;   /* 1/90000 s: updates leave out what is so far from the end; 0: none */
+    uint64_t skipped;     /* an update: so many segments are left out, the player has them */
     const char *hint;     /* the uri of the part to come, or NULL */
     bool breaks;          /* what comes next does not go on from the last segment */
 };
 
-/* The text before the segments, of one segment, after them. */
+/* The text before the segments (and in place of the skipped ones), of one segment, after them. */
 void m3u8_head(struct wr *w, const struct m3u8 *list);
 /* `before`: the segment before it in the list, NULL for the first. */
 void m3u8_put(struct wr *w, const struct m3u8_segment *s, const struct m3u8_segment *before);
@@ -52,6 +54,9 @@ void m3u8_tail(struct wr *w, const struct m3u8 *list);
 
 /* Seconds that a target duration must be for a segment: rounded as [HLS] 4.3.3.1 says. */
 unsigned m3u8_seconds(int64_t duration);
+
+/* [HLS] bis 6.2.5.2: parts beyond the last one of a list that a player may ask for. */
+unsigned m3u8_advance_parts(int64_t part_target);
 
 /* A master list of one entry. `codecs` may be "". */
 void m3u8_master(struct wr *w, const char *uri, unsigned bandwidth, const char *codecs,

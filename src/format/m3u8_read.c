@@ -126,6 +126,7 @@ static void read_control(struct m3u8_reader *r, struct m3u8_text v)
     r->can_block = is_yes(attribute(v, "CAN-BLOCK-RELOAD"));
     r->hold_back = duration(attribute(v, "HOLD-BACK"));
     r->part_hold_back = duration(attribute(v, "PART-HOLD-BACK"));
+    r->list.skip_until = duration(attribute(v, "CAN-SKIP-UNTIL"));
 }
 
 /* [HLS] bis 4.4.4.9 */
@@ -160,6 +161,8 @@ static void read_head(struct m3u8_reader *r, struct m3u8_text l)
         r->list.part_target = duration(attribute(v, "PART-TARGET"));
     else if ((v = after(l, "#EXT-X-SERVER-CONTROL:")).p)
         read_control(r, v);
+    else if ((v = after(l, "#EXT-X-SKIP:")).p)
+        r->list.skipped = number(attribute(v, "SKIPPED-SEGMENTS"));
     else if (after(l, "#EXT-X-ENDLIST").p)
         r->over = true;
 }

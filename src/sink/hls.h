@@ -48,11 +48,14 @@ void hls_free(struct hls *h);
 /* The file at that path ("./objs/nginx/html/live/s.m3u8"), with a reference for the caller, or
  * NULL: not in memory, ask the disk. */
 struct hls_file *hls_find(struct hls *h, const char *path);
+/* The same of a playlist for a player that has it: what is far from the end may be left out. */
+struct hls_file *hls_find_update(struct hls *h, const char *path);
 bool hls_knows(struct hls *h, const char *path); /* it is in memory, or is to be */
 struct hls_file *hls_file_unref(struct hls_file *f); /* always NULL; NULL is fine */
 
 /* Low latency: wait until the playlist at that path has the segment (and the part, if not below
- * 0), for at most `timeout`; then hls_find() it. ERR_MALFORMED: it is far ahead of the stream;
+ * 0; one behind the segment's last is the first of the next segment), or the publisher goes or
+ * comes, for at most `timeout`; then hls_find() it. ERR_MALFORMED: it is far ahead of the stream;
  * ERR_IO_TIMEOUT; ERR_STREAM_END: there is no such playlist (any more). Yields. */
 err_t hls_wait(struct hls *h, const char *path, uint64_t segment, int part, co_usec timeout)
     __attribute__((warn_unused_result));

@@ -222,6 +222,15 @@ static err_t block(const struct http_exchange *x, struct hls *h, const char *pat
     return NULL;
 }
 
+/* [HLS] bis 6.2.5.1: there are no date ranges, so v2 asks for nothing more. */
+static bool wants_update(const struct http_exchange *x)
+{
+    char text[8];
+    const char *skip = http_url_param(x->req->query, "_HLS_skip", text, sizeof(text));
+
+    return skip && (strcmp(skip, "YES") == 0 || strcmp(skip, "v2") == 0);
+}
+
 /* The list of segments; of a session, with its id in the urls. */
 static err_t send_segments(struct http_exchange *x, struct hls *h, const char *path,
                            const struct hls_session *session)
@@ -232,7 +241,7 @@ static err_t send_segments(struct http_exchange *x, struct hls *h, const char *p
 
     if (err)
         return err;
-    f = hls_find(h, path);
+    f = wants_update(x) ? hls_find_update(h, path) : hls_find(h, path);
     if (status || !f)
         err = http_response_status(x->resp, status ? status : 404);
     else if (session && x->vhost->hls.ts_ctx)

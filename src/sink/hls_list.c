@@ -171,7 +171,37 @@ static bool breaks(const struct hls_stream *s)
     return s->discontinuity || !s->live;
 }
 
-void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
+/* [HLS] bis 4.4.3.8: at least six target durations. */
+static int64_t skip_until(const struct hls_stream *s)
+{
+    return (int64_t)s->target * AV_CLOCK * 6;
+}
+
+/* Segments at the begin of the list that end before the skip boundary. */
+static size_t count_skippable(const struct hls_stream *s)
+{
+    int64_t behind = 0;
+    size_t n = s->list.n;
+
+    for (size_t i = 0; s->open && i < s->now->n_parts; i++)
+        behind += s->now->parts[i].duration;
+    while (n > 0 && behind < skip_until(s))
+        behind += s->list.v[--n]->duration;
+    return n;
+}
+
+/* [HLS] bis 6.2.5.1: what follows skipped segments says its initialization again, and its key if
+ * that is another one. */
+static struct m3u8_segment after_skipped(const struct hls_segment *last)
+{
+    struct m3u8_segment m = describe(last);
+
+    m.map = NULL;
+    return m;
+}
+
+/* Of segments from the skipped ones on. */
+static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipped)
 {
     bool parts = s->ll && !disk && s->part_target > 0;
     size_t n = count_for(s, disk);
@@ -179,6 +209,7 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
         .version = parts ? 9 : s->fmp4 ? 7 : 3, .target = s->target,
         .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
         .discontinuities = s->discontinuities, .part_target = parts ? s->part_target : 0,
+        .skip_until = parts ? skip_until(s) : 0, .skipped = skipped,
     };
     struct m3u8_segment m[2];
     const struct m3u8_segment *before = NULL;
@@ -188,8 +219,12 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
     head.breaks = parts && breaks(s);
     s->part_told |= parts;
     m3u8_head(w, &head);
-    for (size_t i = 0; i < n; i++) {
-        struct m3u8_segment *one = &m[i & 1];
+    if (skipped > 0) {
+        m[1] = after_skipped(s->list.v[skipped - 1]);
+        before = &m[1];
+    }
+    for (size_t i = skipped; i < n; i++) {
+        struct m3u8_segment *one = &m[(i - skipped) & 1];
 
         *one = describe(s->list.v[i]);
         one->gap = disk && !s->list.v[i]->on_disk;
@@ -197,13 +232,35 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
         before = one;
     }
     if (parts && s->open && s->now->n_parts > 0) {
-        struct m3u8_segment *one = &m[n & 1];
+        struct m3u8_segment *one = &m[(n - skipped) & 1];
 
         *one = describe(s->now);
         put_segment(w, s->now, one, before, true, false);
     }
     m3u8_tail(w, &head);
     free(hint);
+}
+
+void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
+{
+    put_list(s, w, disk, 0);
+}
+
+struct hls_file *hls_list_update(struct hls_stream *s)
+{
+    size_t skipped = s->ll && s->playlist && s->part_target > 0 ? count_skippable(s) : 0;
+    struct wr w;
+
+    if (s->update || skipped == 0)
+        return s->update;
+    wr_init(&w, LIST_MAX);
+    put_list(s, &w, false, skipped);
+    if (!w.bad)
+        s->update = hls_file_new(s->hls, &w, s->playlist->type);
+    wr_free(&w);
+    if (s->update)
+        s->update->playlist = true;
+    return s->update;
 }
 
 void hls_list_publish(struct hls_stream *s)
@@ -227,6 +284,7 @@ void hls_list_publish(struct hls_stream *s)
     s->playlist->playlist = true;
     hls_names_set(s->hls, s->m3u8_path, s->playlist, s);
     (void)hls_file_unref(old);
+    s->update = hls_file_unref(s->update);
     hls_wake(s);
 }
 

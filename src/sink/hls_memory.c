@@ -159,6 +159,16 @@ struct hls_file *hls_find(struct hls *h, const char *path)
     return n && n->file ? hls_file_ref(n->file) : NULL;
 }
 
+struct hls_file *hls_find_update(struct hls *h, const char *path)
+{
+    struct hls_name *n = find(h, path);
+    struct hls_file *update = NULL;
+
+    if (n && n->file && n->file == n->stream->playlist)
+        update = hls_list_update(n->stream);
+    return update ? hls_file_ref(update) : hls_find(h, path);
+}
+
 bool hls_knows(struct hls *h, const char *path)
 {
     return find(h, path) != NULL;
@@ -211,13 +221,40 @@ static err_t wait_more(struct hls_stream *s, co_usec end)
     return s->left ? err_new(ERR_STREAM_END, "%s", s->m3u8_path) : NULL;
 }
 
+/* [HLS] bis 6.2.5.2: a part behind the last one of a segment is the first one of the next. */
+static bool is_behind(const struct hls_stream *s, uint64_t segment, int part)
+{
+    for (size_t i = s->list.n; i > 0 && part >= 0 && s->list.v[i - 1]->seq >= segment; i--) {
+        const struct hls_segment *seg = s->list.v[i - 1];
+
+        if (seg->seq == segment) /* whose parts may be forgotten */
+            return seg->n_parts > 0 && (size_t)part >= seg->n_parts;
+    }
+    return false;
+}
+
 static bool has_it(const struct hls_stream *s, uint64_t segment, int part)
 {
     uint64_t now = s->next_seq;
 
+    if (segment < now && is_behind(s, segment, part)) {
+        segment++;
+        part = 0;
+    }
     if (segment < now)
         return true;
     return segment == now && part >= 0 && s->open && (size_t)part < s->now->n_parts;
+}
+
+/* [HLS] bis 6.2.5.2: no player has a reason to ask for more than that. */
+static bool is_far(const struct hls_stream *s, uint64_t segment, int part)
+{
+    size_t there = s->open && segment == s->next_seq ? s->now->n_parts : 0;
+
+    if (segment > s->next_seq + 1)
+        return true;
+    return segment >= s->next_seq && s->part_target > 0 && part >= 0 &&
+           (size_t)part + 1 > there + m3u8_advance_parts(s->part_target);
 }
 
 err_t hls_wait(struct hls *h, const char *path, uint64_t segment, int part, co_usec timeout)
@@ -226,14 +263,16 @@ err_t hls_wait(struct hls *h, const char *path, uint64_t segment, int part, co_u
     co_usec end = co_now() + timeout;
     struct hls_stream *s;
     err_t err = NULL;
+    bool live;
 
     if (!n || n->file != n->stream->playlist)
         return err_new(ERR_STREAM_END, "no playlist %s", path);
     s = hls_stream_ref(n->stream);
-    if (segment > s->next_seq + 2)
-        err = err_new(ERR_MALFORMED, "segment %llu of %s, which is at %llu",
+    live = s->live;
+    if (is_far(s, segment, part))
+        err = err_new(ERR_MALFORMED, "part %d of segment %llu of %s, which is at %llu", part,
                       (unsigned long long)segment, path, (unsigned long long)s->next_seq);
-    while (!err && !has_it(s, segment, part))
+    while (!err && !has_it(s, segment, part) && s->live == live)
         err = wait_more(s, end);
     hls_stream_unref(s);
     return err;

@@ -148,6 +148,7 @@ static void leave(struct hls_stream *s)
     if (s->playlist)
         hls_names_drop(s->hls, s->m3u8_path, s->playlist);
     s->playlist = hls_file_unref(s->playlist);
+    s->update = hls_file_unref(s->update);
 }
 
 void hls_stream_dispose(struct hls_stream *s, bool remove)

@@ -131,6 +131,7 @@ struct hls_stream {
     unsigned key_used;       /* segments */
     bool other_inits;        /* the name of the first one is taken */
     struct hls_file *playlist;
+    struct hls_file *update; /* the same without what players have, once one asked; or NULL */
     size_t in_memory;        /* bytes of segments */
 
     struct disk_lane lane;
@@ -218,6 +219,9 @@ struct hls_segment *hls_pop(struct hls_segments *q);
 void hls_list_add(struct hls_stream *s, struct hls_segment *seg);
 void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
 void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
+/* The playlist in memory without what is far from its end, borrowed; NULL: nothing is, or there are
+ * no parts. */
+struct hls_file *hls_list_update(struct hls_stream *s);
 void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
 
 /* dash.c */

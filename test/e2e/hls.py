@@ -27,7 +27,8 @@ class Playlist:
 
     def __init__(self, text):
         self.text, self.segments, self.hint, self.parts = text, [], None, []
-        self.target = self.part_target = None
+        self.target = self.part_target = self.skip_until = None
+        self.skipped = 0  # of an update: segments that the player has
         self.sequence = self.discontinuities = 0
         assert text.startswith("#EXTM3U\n"), text[:100]
         one = Segment(None, 0)
@@ -53,6 +54,11 @@ class Playlist:
             elif name == "#EXT-X-KEY":
                 m = re.search(r'URI="([^"]*)",IV=0x([0-9a-f]{32})', value)
                 key, iv = (m[1], m[2]) if m else (None, None)
+            elif name == "#EXT-X-SERVER-CONTROL" and "CAN-SKIP-UNTIL" in value:
+                self.skip_until = float(re.search(r"CAN-SKIP-UNTIL=([0-9.]+)", value)[1])
+            elif name == "#EXT-X-SKIP":
+                assert not self.segments and not self.skipped
+                self.skipped = int(re.search(r"SKIPPED-SEGMENTS=(\d+)", value)[1])
             elif name == "#EXT-X-PART-INF":
                 self.part_target = float(re.search(r"PART-TARGET=([0-9.]+)", value)[1])
             elif name == "#EXT-X-PART":
@@ -61,7 +67,7 @@ class Playlist:
             elif name == "#EXT-X-PRELOAD-HINT":
                 self.hint = re.search(r'URI="([^"]*)"', value)[1]
             elif line and line[0] != "#":
-                one.uri, one.seq = line, self.sequence + len(self.segments)
+                one.uri, one.seq = line, self.sequence + self.skipped + len(self.segments)
                 one.map, one.key, one.iv = map_uri, key, iv
                 self.segments.append(one)
                 one = Segment(None, 0)
@@ -70,6 +76,7 @@ class Playlist:
 
     def check(self):
         assert self.target, self.text
+        assert self.skip_until is None or self.skip_until >= 6 * self.target
         for s in self.segments:
             assert round(s.duration) <= self.target, f"{s} is over the target {self.target}"
             assert s.duration > 0, s

@@ -4,6 +4,7 @@ they promise, whatever comes in."""
 import datetime
 import os
 import subprocess
+import threading
 import time
 
 import pytest
@@ -13,7 +14,7 @@ import flvgen
 import hls
 import tools
 from flv import AUDIO, VIDEO, Tag
-from procs import comes_to_rest, free_port, wait_for
+from procs import comes_to_rest, free_port, never, wait_for
 
 FMP4 = "hls_use_fmp4 on;"
 
@@ -497,6 +498,47 @@ def test_low_latency(srs, html, source):
         "what comes after the end does not go on from it"
     with open(os.path.join(html, "live", "s.m3u8")) as f:
         assert "EXT-X-PART" not in f.read(), "parts are in memory only"
+
+
+def test_updates_of_the_list(srs, html, source):
+    """A player that has the list asks for what is new alone; what it asks for must not be far ahead."""
+    port, glob = with_http(html)
+    s = srs(conf(html, "hls_ll on; hls_wait_keyframe off;", fragment=0.5), glob)
+    p = s.push(source, speed=4, loop=True)
+    url = f"http://127.0.0.1:{port}/live/s.m3u8"
+    assert wait_for(lambda: hls.get(url)[0] == 200, 6)
+    short = hls.get_list(url + "?_HLS_skip=YES")
+    assert short.skipped == 0 and short.sequence == 0 and short.skip_until == 6 * short.target
+    assert wait_for(lambda: hls.get_list(url).seconds > short.skip_until + 2, 20)
+    p.stop()  # it stays, and sends nothing
+    assert comes_to_rest(lambda: hls.get(url)[2], 0.5)
+    whole = hls.get_list(url)
+    for ask in ("YES", "v2"):
+        update = hls.get_list(f"{url}?_HLS_skip={ask}")
+        kept = whole.segments[update.skipped:]
+        assert update.skipped >= 2 and update.sequence == whole.sequence and update.target == whole.target
+        assert [(x.seq, x.uri, x.duration, x.parts) for x in update.segments] == \
+            [(x.seq, x.uri, x.duration, x.parts) for x in kept]
+        assert update.segments[0].map == kept[0].map and update.hint == whole.hint
+        left = sum(x.duration for x in kept) + sum(x[0] for x in whole.parts)
+        assert whole.skip_until <= left < whole.skip_until + whole.target + 0.1
+    for ask in ("NO", ""):
+        assert hls.get_list(f"{url}?_HLS_skip={ask}").text == whole.text
+    end, most = whole.sequence + len(whole.segments), int(3 / whole.part_target)
+    assert hls.get(f"{url}?_HLS_msn={end + 2}")[0] == 400
+    assert hls.get(f"{url}?_HLS_msn={end}&_HLS_part={len(whole.parts) + most}")[0] == 400
+    assert hls.get(f"{url}?_HLS_msn={end + 1}&_HLS_part={most}")[0] == 400
+    got = []
+    waits = [threading.Thread(target=lambda at=at: got.append(hls.get_list(url + at)), daemon=True) for at in (
+        f"?_HLS_msn={end - 1}&_HLS_part=50", f"?_HLS_msn={end + 1}&_HLS_part=0&_HLS_skip=YES",
+        f"?_HLS_msn={end}&_HLS_part={len(whole.parts) + most - 1}")]
+    for w in waits:
+        w.start()
+    assert never(lambda: got, 0.5), "a part behind the last one of a segment is the next one's first"
+    p.client.close()
+    assert wait_for(lambda: len(got) == 3, 10), "who waits is told the end"
+    assert all(x.text.endswith("#EXT-X-DISCONTINUITY\n") for x in got)
+    assert sorted(x.skipped > 0 for x in got) == [False, False, True]
 
 
 def test_many_streams_in_little_memory(srs, html, source):

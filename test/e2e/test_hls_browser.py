@@ -80,6 +80,11 @@ def test_hls_js(srs, tmp_path, barcode, kind):
         print(f"{kind}: glass to glass {delay[0]:.2f} to {delay[-1]:.2f} s, median {delay[6]:.2f}")
         assert delay[6] < old * SLOW + (SLOW - 1), delay
         assert problems(page) == []
+        if kind == "ll":
+            assert page.wait("performance.getEntriesByType('resource')"
+                             ".filter(e => e.name.includes('_HLS_skip=YES')).length > 5", 30), "updates of the list"
+            first = page.run(STATE)
+            assert page.wait(f"v.currentTime > {first[0]} + 3", 15) and problems(page) == [], "they do"
         # the publisher goes and comes back: the picture goes on by itself
         pusher.stop()
         pusher.client.close()

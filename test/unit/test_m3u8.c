@@ -52,6 +52,14 @@ static const struct {
       "#EXT-X-PART:DURATION=0.10000,URI=\"s-7.1.m4s\"\n#EXTINF:0.300,\ns-7.m4s\n"
       "#EXT-X-DISCONTINUITY\n"
       "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"s-8.0.m4s\"\n" },
+    { "an update", { .version = 9, .target = 1, .sequence = 7, .discontinuities = 1,
+                     .part_target = 90000, .skip_until = 540000, .skipped = 12 }, 1,
+      { { .duration = 27000, .uri = "s-19.m4s", .map = "i" } },
+      "#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-MEDIA-SEQUENCE:7\n#EXT-X-DISCONTINUITY-SEQUENCE:1\n"
+      "#EXT-X-TARGETDURATION:1\n"
+      "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=3.000,CAN-SKIP-UNTIL=6.000\n"
+      "#EXT-X-PART-INF:PART-TARGET=1.000\n#EXT-X-SKIP:SKIPPED-SEGMENTS=12\n"
+      "#EXT-X-MAP:URI=\"i\"\n#EXTINF:0.300,\ns-19.m4s\n" },
     { "empty", { .version = 3, .target = 10 }, 0, { { 0 } },
       "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-MEDIA-SEQUENCE:0\n#EXT-X-TARGETDURATION:10\n" },
 };
@@ -114,6 +122,8 @@ static void test_read_back(void **state)
         assert_int_equal(r.list.sequence, rows[i].list.sequence);
         assert_int_equal(r.list.discontinuities, rows[i].list.discontinuities);
         assert_int_equal(r.list.target, rows[i].list.target);
+        assert_int_equal(r.list.skip_until, rows[i].list.skip_until);
+        assert_int_equal(r.list.skipped, rows[i].list.skipped);
         wr_free(&w);
     }
 }
@@ -223,6 +233,19 @@ static void test_items(void **state)
     assert_int_equal(r.hold_back, 12 * 90000);
 }
 
+static void test_advance_parts(void **state)
+{
+    static const struct {
+        int64_t target;
+        unsigned parts;
+    } limits[] = { { 0, 3 }, { 18000, 15 }, { 29999, 9 }, { 45000, 6 }, { 89999, 3 }, { 90000, 3 },
+                   { 450000, 3 } };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(limits); i++)
+        assert_int_equal(m3u8_advance_parts(limits[i].target), limits[i].parts);
+}
+
 static void test_variants(void **state)
 {
     static const char text[] =
@@ -276,7 +299,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_text), TEST(test_read_back), TEST(test_cut_at_every_byte),
-        TEST(test_of_others), TEST(test_items), TEST(test_variants), TEST(test_seconds), TEST(test_master),
+        TEST(test_of_others), TEST(test_items), TEST(test_advance_parts), TEST(test_variants),
+        TEST(test_seconds), TEST(test_master),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
