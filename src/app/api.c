@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROWS_MAX = 64, ANSWER_MAX = 64 << 20, PIECE = 32 * 1024 };
@@ -29,14 +28,6 @@ struct api {
     struct mounted rows[ROWS_MAX];
     size_t n;
 };
-
-int64_t api_wall_ms(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 const char *api_param(const struct api_call *c, const char *key, char *buf, size_t size)
 {

@@ -71,7 +71,6 @@ err_t api_error(struct api_call *c, int code) __attribute__((warn_unused_result)
 /* A parameter of the query as a number, or `otherwise`. */
 long api_number(const struct api_call *c, const char *key, long otherwise);
 const char *api_param(const struct api_call *c, const char *key, char *buf, size_t size);
-int64_t api_wall_ms(void); /* since 1970 */
 void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */

@@ -180,7 +180,7 @@ static void put_stream(struct api_call *c, const char *key, struct live_source *
     jput_text(j, "app", s->app);
     jput_text(j, "tcUrl", s->tc_url);
     jput_text(j, "url", roster_url(s->vhost->name, s->app, s->name, url, sizeof(url)));
-    jput_int(j, "live_ms", api_wall_ms()); /* the time now: so all who read it expect */
+    jput_int(j, "live_ms", co_wall_ms()); /* the time now: so all who read it expect */
     jput_int(j, "age_ms", (co_clock() - s->began_at) / 1000);
     jput_uint(j, "clients", s->clients);
     jput_uint(j, "forwards", s->forwards);

@@ -109,7 +109,7 @@ static void put_traffic(struct jput *j, const struct api_parts *of)
     jput_uint(j, "net_send_bytes", m->net.send);
     jput_uint(j, "net_recvi_bytes", m->net.recvi);
     jput_uint(j, "net_sendi_bytes", m->net.sendi);
-    jput_int(j, "srs_sample_time", api_wall_ms());
+    jput_int(j, "srs_sample_time", co_wall_ms());
     jput_uint(j, "srs_recv_bytes", in);
     jput_uint(j, "srs_send_bytes", out);
     jput_uint(j, "conn_sys", m->sockets);
@@ -123,7 +123,7 @@ void api_put_summaries(struct jput *j, const struct api_parts *of)
 {
     jput_open(j, "data", '{');
     jput_bool(j, "ok", of->machine->sampled_at != 0);
-    jput_int(j, "now_ms", api_wall_ms());
+    jput_int(j, "now_ms", co_wall_ms());
     put_self(j, of->machine);
     jput_open(j, "system", '{');
     put_load(j, of->machine);
@@ -152,7 +152,7 @@ static err_t rusages(struct api_call *c)
     (void)getrusage(RUSAGE_SELF, &u);
     jput_open(&c->j, "data", '{');
     jput_bool(&c->j, "ok", true);
-    jput_int(&c->j, "sample_time", api_wall_ms());
+    jput_int(&c->j, "sample_time", co_wall_ms());
     jput_int(&c->j, "ru_utime", u.ru_utime.tv_sec);
     jput_int(&c->j, "ru_stime", u.ru_stime.tv_sec);
     jput_int(&c->j, "ru_utime_us", micros(u.ru_utime)); /* those before are whole seconds */
@@ -192,7 +192,7 @@ static err_t self_proc_stats(struct api_call *c)
     (void)machine_file("/proc/self/stat", text, sizeof(text));
     jput_open(&c->j, "data", '{');
     jput_bool(&c->j, "ok", text[0] != '\0');
-    jput_int(&c->j, "sample_time", api_wall_ms());
+    jput_int(&c->j, "sample_time", co_wall_ms());
     jput_real(&c->j, "percent", c->of->machine->cpu, 4);
     jput_int(&c->j, "pid", getpid());
     p = strchr(text, '(');

@@ -321,6 +321,14 @@ co_usec co_clock(void)
     return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
+int64_t co_wall_ms(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 co_usec co_now(void)
 {
     static co_usec now;

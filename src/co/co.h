@@ -87,6 +87,7 @@ void        co_set_cid(const char *cid); /* or that of the client that it works 
  * for everything that does not measure its own work. */
 co_usec co_now(void);
 co_usec co_clock(void); /* the same, exact to the call */
+int64_t co_wall_ms(void); /* the wall clock: since 1970, it may jump */
 
 /* Give back to the system the pages of the calling coroutine's stack that deep calls (handshakes,
  * log lines) touched and that it does not use now. Call once before a long wait. */

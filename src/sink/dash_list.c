@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static int64_t longest(const struct hls_stream *s) /* ms */
 {
@@ -82,15 +81,13 @@ static bool is_empty(const struct hls_stream *s, size_t i, size_t n, bool disk)
 
 void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
 {
-    struct timespec now;
     struct mpd head = {
-        .available = s->available, .update = s->dash->update_period / 1000, .shift = shift(s),
+        .published = co_wall_ms(), .available = s->available,
+        .update = s->dash->update_period / 1000, .shift = shift(s),
         .delay = delay(s), .longest = longest(s),
     };
     struct mpd_writer m;
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    head.published = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     mpd_begin(&m, w, &head);
     if (s->before)
         wr_bytes(w, s->before, strlen(s->before));

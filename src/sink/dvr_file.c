@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NAMES = 1000 };
@@ -33,14 +32,6 @@ static bool ends(const char *text, const char *with)
     return n >= k && strcmp(text + n - k, with) == 0;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static char *copy(const char *text)
 {
     char *made = strdup(text);
@@ -57,7 +48,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
         { "vhost", s->vhost }, { "app", s->app }, { "stream", s->stream },
     };
     struct conf_expand with = { .v = vars, .n = sizeof(vars) / sizeof(vars[0]), .file = true,
-                                .utc = s->conf->utc_time, .msec = now_ms() };
+                                .utc = s->conf->utc_time, .msec = co_wall_ms() };
     char whole[DVR_PATH_MAX], path[DVR_PATH_MAX];
     struct dvr_file *f;
     err_t err;

@@ -348,13 +348,10 @@ static err_t on_segment(struct http_exchange *x, void *arg)
  * same, and not to be kept. */
 static err_t send_mpd(struct http_exchange *x, const struct hls_file *f)
 {
-    struct timespec now;
     struct wr w;
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     wr_init(&w, REWRITTEN_MAX);
-    mpd_put_time(&w, (const char *)f->data, f->size,
-                 (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    mpd_put_time(&w, (const char *)f->data, f->size, co_wall_ms());
     return send_made(x, f, &w);
 }
 

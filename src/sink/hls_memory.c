@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BUCKETS = 4096 };
 
@@ -41,16 +40,14 @@ void hls_names_free(struct hls_names *n)
 struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type)
 {
     struct hls_file *f = calloc(1, sizeof(*f));
-    struct timespec now;
 
     if (!f)
         abort();
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     ref_init(&f->ref);
     f->size = take->len;
     f->data = take->buf;
     f->type = type;
-    f->modified = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    f->modified = co_wall_ms();
     f->etag = ++h->etags + (uint64_t)f->modified * 1000;
     wr_init(take, take->limit);
     return f;

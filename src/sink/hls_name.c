@@ -6,15 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
                int64_t duration, char *path, size_t size)
@@ -27,7 +18,7 @@ err_t hls_name(const struct hls_stream *s, const char *folder, const char *text,
     };
     struct conf_expand with = {
         .v = vars, .n = sizeof(vars) / sizeof(vars[0]), .file = true, .utc = s->conf->utc_time,
-        .msec = s->now ? s->now->wall : now_ms(),
+        .msec = s->now ? s->now->wall : co_wall_ms(),
     };
 
     (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);

@@ -6,23 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { WALL_SLACK = 3000 }; /* ms that the stream's time may drift from the wall clock */
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* The wall clock at that time of the stream. The stream falls behind by drift, and where gaps are
  * left out; one that runs ahead is sent faster than it plays, and its list must not go back. */
 static int64_t wall_at(struct hls_stream *s, int64_t dts)
 {
-    int64_t now = now_ms(), wall = s->time.wall_base + dts / 90;
+    int64_t now = co_wall_ms(), wall = s->time.wall_base + dts / 90;
     int64_t slack = WALL_SLACK + s->set->fragment / 1000;
     bool late = s->time.wall_base != 0 && now - wall > slack;
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The pauses before a program is started again; one that ran so long, or ended well, begins with
@@ -109,14 +108,6 @@ static char *join(char *const *argv)
     return text;
 }
 
-static int64_t wall_msec(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* Configurations name the ffmpeg that was built beside the server. Where there is none, the one
  * of the system does. */
 static void find_ffmpeg(const struct job *j)
@@ -138,7 +129,7 @@ static void find_ffmpeg(const struct job *j)
 static err_t make_command(struct job *j, char **out, char **err_file)
 {
     bool utc = j->all->serve->conf->utc_time;
-    int64_t now = wall_msec();
+    int64_t now = co_wall_ms();
     err_t err;
 
     job_want_argv_free(j->argv);
@@ -295,7 +286,7 @@ struct job *job_start(struct jobs *all, struct job_want *want)
     *j = (struct job){ .all = all, .refs = 2, .want = want, .pause = FIRST_PAUSE };
     j->log = job_log_open(all->disk, want->log);
     be(j, JOB_STARTING);
-    err = job_want_argv(want, wall_msec(), all->serve->conf->utc_time, &j->argv);
+    err = job_want_argv(want, co_wall_ms(), all->serve->conf->utc_time, &j->argv);
     if (!err)
         err = co_go(&all->group, "job", job_main, j);
     if (err) {
