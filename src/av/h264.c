@@ -117,18 +117,23 @@ void h264_vui_skip_display(struct bits *b)
     }
 }
 
-/* [H.264] E.1.1, as far as the timing. A broken or cut VUI only means that it tells no rate. */
-static void vui(struct av_info *info, struct bits *b)
+void h264_vui_rate(struct bits *b, int ticks, double *fps)
 {
     uint32_t units, scale;
 
-    h264_vui_skip_display(b);
     if (!bits_flag(b))
         return;
     units = bits_u(b, 32);
     scale = bits_u(b, 32);
     if (!b->bad && units > 0)
-        info->fps = (double)scale / (2.0 * units); /* a tick is a field */
+        *fps = (double)scale / ((double)units * ticks);
+}
+
+/* [H.264] E.1.1, as far as the timing. A broken or cut VUI only means that it tells no rate. */
+static void vui(struct av_info *info, struct bits *b)
+{
+    h264_vui_skip_display(b);
+    h264_vui_rate(b, 2, &info->fps); /* a tick is a field */
 }
 
 /* Size in pixels: [H.264] 7.4.2.1.1, cropping by table 6-1. */

@@ -165,20 +165,13 @@ static bool skip_to_vui(struct bits *b, unsigned sub_layers)
 /* [H.265] E.2.1, as far as the timing. */
 static void vui(struct av_info *info, struct bits *b)
 {
-    uint32_t units, scale;
-
     h264_vui_skip_display(b);
     bits_skip(b, 3);    /* neutral_chroma, field_seq, frame_field_info */
     if (bits_flag(b)) { /* default_display_window_flag */
         for (int k = 0; k < 4; k++)
             (void)bits_ue(b);
     }
-    if (!bits_flag(b))
-        return;
-    units = bits_u(b, 32);
-    scale = bits_u(b, 32);
-    if (!b->bad && units > 0)
-        info->fps = (double)scale / units;
+    h264_vui_rate(b, 1, &info->fps);
 }
 
 /* [H.265] 7.3.2.2.1. What follows the frame size tells only the rate, so its faults are none. */

@@ -2,6 +2,8 @@
 /* tls_core.c - the state of one TLS connection without its pipe. */
 #include "co/tls_core.h"
 
+#include "base/must.h"
+
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <pthread.h>
@@ -12,13 +14,6 @@
 /* The one method of our BIOs; made once, never changed, so all threads may share it. */
 static BIO_METHOD *method;
 static pthread_once_t method_once = PTHREAD_ONCE_INIT;
-
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
 
 uint8_t *tls_core_room(struct tls_core *c, size_t *size)
 {

@@ -259,6 +259,17 @@ static err_t open_units(const struct ts_mux *m, const struct frame *f, struct na
     return nalu_begin(r, format, m->nalu_length ? m->nalu_length : 4, f->data, f->size);
 }
 
+/* The next one to write; n->data is NULL behind the last. */
+static err_t next_unit(const struct frame *f, struct nalu_reader *r, struct nalu *n)
+{
+    err_t err;
+
+    do {
+        err = nalu_next(r, n);
+    } while (!err && n->data && (n->size == 0 || is_aud(f->codec, n)));
+    return err;
+}
+
 /* How many bytes the units make with their start codes, and do they bring their own sets? */
 static err_t measure(const struct ts_mux *m, const struct frame *f, size_t *size, bool *own_sets)
 {
@@ -268,12 +279,7 @@ static err_t measure(const struct ts_mux *m, const struct frame *f, size_t *size
 
     *size = 0;
     *own_sets = false;
-    while (!err) {
-        err = nalu_next(&r, &n);
-        if (err || !n.data)
-            break;
-        if (n.size == 0 || is_aud(f->codec, &n))
-            continue;
+    while (!err && !(err = next_unit(f, &r, &n)) && n.data) {
         *size += 4 + n.size;
         *own_sets |= is_sps(f->codec, &n);
     }
@@ -307,12 +313,7 @@ static err_t video(struct ts_mux *m, const struct frame *f, struct wr *out)
     ts_pes_put(&p, is264 ? aud264 : aud265, aud);
     ts_pes_put(&p, m->sets.buf, sets);
     err = open_units(m, f, &r);
-    while (!err) {
-        err = nalu_next(&r, &n);
-        if (err || !n.data)
-            break;
-        if (n.size == 0 || is_aud(f->codec, &n))
-            continue;
+    while (!err && !(err = next_unit(f, &r, &n)) && n.data) {
         ts_pes_put(&p, "\0\0\0\1", 4);
         ts_pes_put(&p, n.data, n.size);
     }

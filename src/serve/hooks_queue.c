@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hooks_queue.c - callbacks that only inform: a queue for each backend, and who empties it. */
+#include "base/must.h"
 #include "serve/hooks_impl.h"
 
 #include "base/log.h"
@@ -23,13 +24,6 @@ struct hooks_job {
     char *url, *body;
     char cid[9];
 };
-
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- lines */
 
@@ -176,7 +170,7 @@ static struct hooks_backend *backend_of(struct hooks *h, const char *url)
         return b;
     b = must(calloc(1, sizeof(*b)));
     b->hooks = h;
-    b->key = must(strndup(url, n));
+    b->key = must_ndup(url, n);
     b->end = &b->jobs;
     b->next = h->backends;
     h->backends = b;

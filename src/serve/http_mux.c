@@ -2,6 +2,8 @@
 /* http_mux.c - who answers a request. */
 #include "serve/http_mux.h"
 
+#include "base/must.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +27,6 @@ struct http_mux {
     struct http_entry *list; /* in the order they came */
     unsigned ids;
 };
-
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
 
 struct http_mux *http_mux_new(void)
 {
@@ -62,11 +57,11 @@ struct http_entry *http_mux_add(struct http_mux *mux, const struct http_mount *m
     size_t host;
 
     e->mount = *mount;
-    e->pattern = must(strdup(mount->pattern));
+    e->pattern = must_dup(mount->pattern);
     e->mount.pattern = e->pattern;
     e->id = ++mux->ids;
     host = strcspn(e->pattern, "/*");
-    e->host = must(strndup(e->pattern, host));
+    e->host = must_ndup(e->pattern, host);
     e->path = e->pattern + host + (e->pattern[host] == '*');
     e->size = strlen(e->path);
     e->kind = e->pattern[host] == '*' ? KIND_END

@@ -3,6 +3,7 @@
 #include "sink/children.h"
 
 #include "base/log.h"
+#include "base/must.h"
 #include "sink/exec.h"
 #include "sink/ingest.h"
 #include "sink/transcode.h"
@@ -123,15 +124,6 @@ void children_stop_ingest(struct children *c)
 
 /* ---- streams */
 
-static char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
-}
-
 static void free_stream(struct stream *s)
 {
     serve_stream_free(&s->names);
@@ -224,7 +216,7 @@ void children_begin(struct children *c, const struct conf_vhost *vhost,
     if (!s)
         abort();
     s->src = src;
-    s->name = copy(live_source_name(src));
+    s->name = must_dup(live_source_name(src));
     s->names = serve_stream_copy(names);
     s->next = c->streams;
     c->streams = s;

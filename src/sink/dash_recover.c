@@ -5,6 +5,7 @@
  * and so do their files.
  */
 #include "base/log.h"
+#include "base/must.h"
 #include "co/thread.h"
 #include "sink/hls_stream.h"
 
@@ -55,9 +56,7 @@ void dash_recover(struct hls_stream *s)
 
     if (!r)
         abort();
-    r->path = strdup(s->m3u8_path);
-    if (!r->path)
-        abort();
+    r->path = must_dup(s->m3u8_path);
     err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
     if (err) {
         log_end("DASH: the MPD of before is not read, a new one begins", &err);

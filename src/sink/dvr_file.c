@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dvr_file.c - the files of recordings, as jobs for helper threads. */
 #include "base/log.h"
+#include "base/must.h"
 #include "conf/expand.h"
 #include "sink/dvr_stream.h"
 
@@ -32,15 +33,6 @@ static bool ends(const char *text, const char *with)
     return n >= k && strcmp(text + n - k, with) == 0;
 }
 
-static char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
-}
-
 struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
 {
     const char *text = s->set->path;
@@ -66,7 +58,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
     f = calloc(1, sizeof(*f));
     if (!f)
         abort();
-    f->path = copy(path);
+    f->path = must_dup(path);
     f->mp4 = ends(path, ".mp4");
     f->begin = f->newest = dts;
     f->fd = -1;
@@ -165,7 +157,7 @@ static void give_name(struct job *j, const char *from)
     for (int i = 0; made != 0 && i < NAMES; i++) {
         free(name);
         if (i == 0)
-            name = copy(f->path);
+            name = must_dup(f->path);
         else if (asprintf(&name, "%.*s-%d%s", stem, f->path, i, dot) < 0)
             abort();
         made = link(from, name);

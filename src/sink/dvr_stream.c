@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* dvr_stream.c - the life of a stream's recording. */
 #include "base/log.h"
+#include "base/must.h"
 #include "sink/dvr_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK_LIMIT = 96 << 20, HEADER_LIMIT = 1 << 20 };
-
-static char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
-}
 
 struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct serve_stream *names,
                                   struct conf *conf, const struct conf_dvr *set)
@@ -26,9 +18,9 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct serve_stream *nam
         abort();
     ref_init(&s->ref);
     s->dvrs = d;
-    s->vhost = copy(names->vhost);
-    s->app = copy(names->app);
-    s->stream = copy(names->name);
+    s->vhost = must_dup(names->vhost);
+    s->app = must_dup(names->app);
+    s->stream = must_dup(names->name);
     s->conf = conf_ref(conf);
     s->set = set;
     wr_init(&s->block, BLOCK_LIMIT);

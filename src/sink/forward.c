@@ -3,6 +3,7 @@
 #include "sink/forward.h"
 
 #include "base/log.h"
+#include "base/must.h"
 #include "serve/hooks.h"
 #include "sink/forward_one.h"
 
@@ -47,15 +48,6 @@ struct forwards *forwards_new(struct serve *serve)
     f->serve = serve;
     co_group_init(&f->group);
     return f;
-}
-
-static char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
 }
 
 /* Sent to itself, a stream would come back in a circle: the publisher came by this address. */
@@ -276,7 +268,7 @@ static void begin_stream(struct forwards *f, struct forwarded *s, const struct c
         ask_no_more(s);
     end_unwanted(s, v);
     if (*backend && !s->backend) {
-        s->backend = copy(backend);
+        s->backend = must_dup(backend);
         ask(f, s);
     } else if (!s->asking && !s->answered) {
         begin_all(f, s, v);
@@ -290,9 +282,10 @@ void forwards_begin(struct forwards *f, const struct conf_vhost *vhost,
 
     if (!s)
         abort();
-    s->names = (struct forward_names){ copy(stream->vhost), copy(stream->app), copy(stream->name),
-                                       copy(stream->param), copy(stream->tc_url),
-                                       copy(stream->ip ? stream->ip : "") };
+    s->names = (struct forward_names){ must_dup(stream->vhost), must_dup(stream->app),
+                                       must_dup(stream->name), must_dup(stream->param),
+                                       must_dup(stream->tc_url),
+                                       must_dup(stream->ip ? stream->ip : "") };
     s->src = src;
     s->next = f->streams;
     f->streams = s;

@@ -3,6 +3,7 @@
 #include "sink/forward_one.h"
 
 #include "base/log.h"
+#include "base/must.h"
 #include "co/dns.h"
 #include "co/io_tls.h"
 #include "proto/rtmp/client.h"
@@ -18,13 +19,6 @@
 #define ANSWER CO_SECONDS(5)
 #define FIRST_PAUSE CO_SECONDS(1)
 #define LONGEST_PAUSE CO_SECONDS(10)
-
-static char *must(char *text)
-{
-    if (!text)
-        abort();
-    return text;
-}
 
 static char *make_url(const struct conf_endpoint *to, const struct forward_names *n)
 {
@@ -47,7 +41,7 @@ static struct forward *new_one(struct serve *serve, const char *host, int port, 
     if (!f)
         abort();
     f->serve = serve;
-    f->host = must(strdup(host));
+    f->host = must_dup(host);
     f->port = port;
     f->tls = tls;
     f->src = live_source_ref(src);
@@ -78,7 +72,7 @@ err_t forward_new_url(struct forward **out, struct serve *serve, const char *url
         err = err_new(ERR_RTMP_CONNECT, "\"%.80s\" is no rtmp://host/app/stream", url);
     } else {
         *out = new_one(serve, u.host, u.port, tls, names->vhost, src);
-        (*out)->url = must(strdup(url));
+        (*out)->url = must_dup(url);
         (*out)->asked = true;
     }
     rtmp_url_free(&u);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_name.c - what files of HLS are called, on disk and in playlists. */
+#include "base/must.h"
 #include "conf/expand.h"
 #include "sink/hls_stream.h"
 
@@ -40,13 +41,6 @@ static size_t common_folder(const char *a, const char *b)
     return n;
 }
 
-static char *must(char *text)
-{
-    if (!text)
-        abort();
-    return text;
-}
-
 /* From the folder of the playlist to the file. */
 static char *relative(const char *from, const char *to)
 {
@@ -83,7 +77,7 @@ char *hls_url(const struct hls_stream *s, const char *path)
 
     if (*s->set->entry_prefix || strncmp(path, s->set->path, root) != 0)
         return hls_uri(s, path);
-    return must(strdup(path + root + strspn(path + root, "/")));
+    return must_dup(path + root + strspn(path + root, "/"));
 }
 
 /* hls_key_url and then the name of the key; what comes behind a "?" stays behind. */
@@ -120,7 +114,7 @@ struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, cons
         if (asprintf(&x->path, "%.*s-%llu%s", n, path, (unsigned long long)seq, path + n) < 0)
             abort();
     } else {
-        x->path = must(strdup(path));
+        x->path = must_dup(path);
     }
     x->uri = key ? key_uri(s, x->path) : hls_uri(s, x->path);
     return x;

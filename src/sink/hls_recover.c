@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_recover.c - go on with the playlist that an earlier process left on disk. */
 #include "base/log.h"
+#include "base/must.h"
 #include "co/thread.h"
 #include "sink/hls_stream.h"
 
@@ -31,15 +32,6 @@ static void drop(void *arg)
     free(r->path);
     free(r->text);
     free(r);
-}
-
-static char *copy(struct m3u8_text t)
-{
-    char *made = strndup(t.p, t.n);
-
-    if (!made)
-        abort();
-    return made;
 }
 
 /* The path of what the list calls `uri`: the way back from hls_uri(). NULL: it is not ours. */
@@ -82,7 +74,7 @@ static struct hls_shared *shared(struct hls_stream *s, struct hls_shared *last,
     if (!x)
         abort();
     ref_init(&x->ref);
-    x->uri = copy(uri);
+    x->uri = must_ndup(uri.p, uri.n);
     x->path = with_path ? path_of(s, x->uri) : NULL;
     x->on_disk = true;
     return x;
@@ -100,7 +92,7 @@ static struct hls_segment *segment(struct hls_stream *s, struct m3u8_reader *r, 
     seg->wall = r->segment.wall;
     seg->discontinuity = r->segment.discontinuity;
     seg->on_disk = !r->segment.gap;
-    seg->uri = copy(r->uri);
+    seg->uri = must_ndup(r->uri.p, r->uri.n);
     seg->path = path_of(s, seg->uri);
     memcpy(seg->iv, r->segment.iv, sizeof(seg->iv));
     seg->init = shared(s, last ? last->init : NULL, r->map, true);
@@ -145,7 +137,7 @@ void hls_recover(struct hls_stream *s)
 
     if (!r)
         abort();
-    r->path = copy((struct m3u8_text){ s->m3u8_path, strlen(s->m3u8_path) });
+    r->path = must_dup(s->m3u8_path);
     err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
     if (err) {
         log_end("HLS: the list of before is not read, a new one begins", &err);

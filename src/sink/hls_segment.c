@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_segment.c - one segment, from its first frame to its file. */
 #include "base/log.h"
+#include "base/must.h"
 #include "sink/hls_stream.h"
 
 #include <stdio.h>
@@ -195,9 +196,7 @@ static bool name_it(struct hls_stream *s, struct hls_segment *seg)
         log_end("HLS segment is left out", &err);
         return false;
     }
-    seg->path = strdup(path);
-    if (!seg->path)
-        abort();
+    seg->path = must_dup(path);
     seg->uri = hls_uri(s, path);
     return true;
 }

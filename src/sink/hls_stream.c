@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_stream.c - the life of a stream's HLS or DASH: longer than that of its publisher. */
 #include "base/log.h"
+#include "base/must.h"
 #include "sink/hls_stream.h"
 
 #include <stdlib.h>
@@ -8,15 +9,6 @@
 
 #define AUDIO_SPAN AV_MS(100)
 #define FORGET CO_SECONDS(120) /* with hls_dispose 0: from memory, the files stay */
-
-static char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
-}
 
 static bool same(const char *a, const char *b)
 {
@@ -81,9 +73,9 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *name
         abort();
     ref_init(&s->ref);
     s->hls = h;
-    s->vhost = copy(names->vhost);
-    s->app = copy(names->app);
-    s->stream = copy(names->name);
+    s->vhost = must_dup(names->vhost);
+    s->app = must_dup(names->app);
+    s->stream = must_dup(names->name);
     s->dash = dash ? &vhost->dash : NULL;
     s->what = dash ? "DASH" : "HLS";
     hls_stream_obey(s, conf, vhost);
@@ -100,7 +92,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *name
         hls_stream_unref(s);
         return NULL;
     }
-    s->m3u8_path = copy(path);
+    s->m3u8_path = must_dup(path);
     return s;
 }
 

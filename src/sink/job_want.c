@@ -2,6 +2,7 @@
 /* job_want.c - a program that shall run, and its command line. */
 #include "sink/job_want.h"
 
+#include "base/must.h"
 #include "conf/expand.h"
 
 #include <assert.h>
@@ -23,15 +24,6 @@ const char *job_kind_name(enum job_kind kind)
     return kinds[kind];
 }
 
-static char *copy(const char *text)
-{
-    char *made = strdup(text);
-
-    if (!made)
-        abort();
-    return made;
-}
-
 struct job_want *job_want_new(enum job_kind kind, const char *vhost, const char *stream,
                               const char *name)
 {
@@ -40,9 +32,9 @@ struct job_want *job_want_new(enum job_kind kind, const char *vhost, const char 
     if (!w)
         abort();
     w->kind = kind;
-    w->vhost = copy(vhost);
-    w->stream = copy(stream);
-    w->name = copy(name);
+    w->vhost = must_dup(vhost);
+    w->stream = must_dup(stream);
+    w->name = must_dup(name);
     return w;
 }
 
@@ -67,7 +59,7 @@ void job_want_free(struct job_want *w)
 void job_want_var(struct job_want *w, const char *name, const char *value)
 {
     assert(w->n_vars < JOB_VARS_MAX);
-    w->vars[w->n_vars++] = (struct job_var){ name, copy(value) };
+    w->vars[w->n_vars++] = (struct job_var){ name, must_dup(value) };
 }
 
 static void add(struct job_want *w, const char *text, bool vars)
@@ -75,7 +67,7 @@ static void add(struct job_want *w, const char *text, bool vars)
     w->args = realloc(w->args, (w->n + 1) * sizeof(*w->args));
     if (!w->args)
         abort();
-    w->args[w->n++] = (struct job_arg){ .text = copy(text), .vars = vars };
+    w->args[w->n++] = (struct job_arg){ .text = must_dup(text), .vars = vars };
 }
 
 void job_want_add(struct job_want *w, const char *text)
@@ -138,7 +130,7 @@ err_t job_want_expand(const struct job_want *w, const char *text, int64_t msec, 
     for (size_t i = 0; i < w->n_vars; i++)
         vars[i] = (struct conf_variable){ w->vars[i].name, w->vars[i].value };
     err = conf_expand(text, &with, buf, JOB_ARG_MAX);
-    *out = err ? NULL : copy(buf);
+    *out = err ? NULL : must_dup(buf);
     free(buf);
     return err;
 }
@@ -150,7 +142,7 @@ static err_t one(const struct job_want *w, const struct job_arg *a, int64_t msec
     err_t err;
 
     if (!a->vars) {
-        *out = copy(a->text);
+        *out = must_dup(a->text);
         return NULL;
     }
     err = job_want_expand(w, a->text, msec, utc, out);

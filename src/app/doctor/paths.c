@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* paths.c - may we write and read what the configuration names, and is there room? */
 #include "app/doctor/plan.h"
+#include "base/must.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +19,6 @@ static bool may(const char *path, int mode)
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
-static char *copy(const char *text)
-{
-    char *out = strdup(text);
-
-    if (!out)
-        abort();
-    return out;
-}
-
 /* The folder that a path is in. Frees it; malloc'ed. */
 static char *above(char *path)
 {
@@ -34,7 +26,7 @@ static char *above(char *path)
 
     if (!slash) {
         free(path);
-        return copy(".");
+        return must_dup(".");
     }
     slash[slash == path] = '\0';
     return path;
@@ -43,7 +35,7 @@ static char *above(char *path)
 /* The nearest folder above a path that is there. malloc'ed. */
 static char *nearest(const char *path)
 {
-    char *out = copy(*path ? path : ".");
+    char *out = must_dup(*path ? path : ".");
     struct stat st;
 
     while (stat(out, &st) < 0 && strcmp(out, ".") != 0 && strcmp(out, "/") != 0)
@@ -122,7 +114,7 @@ static bool no_right(struct doctor_plan *p, const struct doctor_path *one, const
 
 static void writes(struct doctor_plan *p, const struct doctor_path *one)
 {
-    char *folder = copy(one->path), *there;
+    char *folder = must_dup(one->path), *there;
     struct statvfs v = { 0 };
     char text[16];
 

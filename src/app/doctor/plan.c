@@ -4,19 +4,11 @@
 
 #include "app/machine.h"
 #include "app/services.h"
+#include "base/must.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *copy(const char *text)
-{
-    char *out = strdup(text);
-
-    if (!out)
-        abort();
-    return out;
-}
 
 /* Room for one more of an array. */
 static void *more(void *array, size_t *n, size_t size)
@@ -66,8 +58,8 @@ static void add_port(struct doctor_plan *p, const struct conf_endpoint *e, int f
         }
     }
     port = MORE(p, port);
-    *port = (struct doctor_port){ .host = copy(e->host), .port = e->port, .names = copy(name),
-                                  .family = family };
+    *port = (struct doctor_port){ .host = must_dup(e->host), .port = e->port,
+                                  .names = must_dup(name), .family = family };
 }
 
 static void add_tls(struct doctor_plan *p, const char *where, const char *cert, const char *key)
@@ -81,7 +73,7 @@ static void add_tls(struct doctor_plan *p, const char *where, const char *cert, 
         }
     }
     tls = MORE(p, tls);
-    *tls = (struct doctor_tls){ copy(where), copy(cert), copy(key) };
+    *tls = (struct doctor_tls){ must_dup(where), must_dup(cert), must_dup(key) };
 }
 
 static void add_services(struct doctor_plan *p, const struct conf *c)
@@ -109,7 +101,7 @@ static void add_services(struct doctor_plan *p, const struct conf *c)
 /* The folder that is made of a template: of "a/b/[app]/x.flv" it is "a/b". */
 static char *fixed(const char *template, bool file)
 {
-    char *out = copy(template), *end = strchr(out, '[');
+    char *out = must_dup(template), *end = strchr(out, '[');
 
     if (end)
         *end = '\0';
@@ -118,7 +110,7 @@ static char *fixed(const char *template, bool file)
     end = strrchr(out, '/');
     if (!end) {
         free(out);
-        return copy(".");
+        return must_dup(".");
     }
     end[end == out] = '\0';
     return out;
@@ -134,7 +126,7 @@ static void add_path(struct doctor_plan *p, enum doctor_path_kind kind, const ch
             return;
     }
     one = MORE(p, path);
-    *one = (struct doctor_path){ kind, copy(directive), copy(path) };
+    *one = (struct doctor_path){ kind, must_dup(directive), must_dup(path) };
 }
 
 static void add_template(struct doctor_plan *p, const char *directive, const char *template,
@@ -200,7 +192,7 @@ static struct doctor_program *add_program(struct doctor_plan *p, const char *dir
             return &p->program[i];
     }
     one = MORE(p, program);
-    *one = (struct doctor_program){ .directive = copy(directive), .path = copy(path),
+    *one = (struct doctor_program){ .directive = must_dup(directive), .path = must_dup(path),
                                     .ffmpeg = ffmpeg };
     return one;
 }
@@ -217,7 +209,7 @@ static void add_codec(struct doctor_program *one, const char *codec)
             return;
     }
     to = one->codecs = more(one->codecs, &one->codec_n, sizeof(*one->codecs));
-    to[one->codec_n - 1] = copy(codec);
+    to[one->codec_n - 1] = must_dup(codec);
 }
 
 static void add_engines(struct doctor_program *one, const struct conf_engines *engines)
@@ -270,7 +262,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     p->serving = how->serving;
     p->udp = c->rtc_server.enabled || c->srt_server.enabled;
     p->connections = c->max_connections;
-    p->pid_file = copy(c->pid);
+    p->pid_file = must_dup(c->pid);
     if (getrlimit(RLIMIT_NOFILE, &p->files) < 0)
         p->files = (struct rlimit){ 0, 0 };
     if (getrlimit(RLIMIT_CORE, &p->core) < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c - the rows of what was looked at, for people and for programs. */
 #include "app/doctor/doctor.h"
+#include "base/must.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -12,15 +13,6 @@ enum { NAME_WIDTH = 30 };
 static const char *const states[DOCTOR_STATES] = { "ok", "warn", "fail" };
 static const char *const colour[DOCTOR_STATES] = { "\033[32m", "\033[33m", "\033[31;1m" };
 
-static char *copy(const char *text)
-{
-    char *out = strdup(text);
-
-    if (!out)
-        abort();
-    return out;
-}
-
 void doctor_add(struct doctor_report *r, enum doctor_state state, const char *check,
                 const char *subject, const char *text, ...)
 {
@@ -31,7 +23,7 @@ void doctor_add(struct doctor_report *r, enum doctor_state state, const char *ch
     if (!r->v)
         abort();
     row = &r->v[r->n++];
-    *row = (struct doctor_row){ state, check, copy(subject), NULL, copy("") };
+    *row = (struct doctor_row){ state, check, must_dup(subject), NULL, must_dup("") };
     r->count[state]++;
     va_start(args, text);
     if (vasprintf(&row->text, text, args) < 0)

@@ -2,6 +2,7 @@
 /* client.c - ask an HTTP server: RFC 9110, RFC 9112. */
 #include "proto/http/client.h"
 
+#include "base/must.h"
 #include "base/wr.h"
 #include "co/dns.h"
 #include "proto/http/url.h"
@@ -14,20 +15,13 @@
 
 enum { HEAD_MAX = 64 * 1024, READ_SIZE = 4096, URL_MAX = 8192, USERINFO_MAX = 512 };
 
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
 /* ---- urls */
 
 static char *part(const char *url, const struct http_parser_url *u, enum http_parser_url_fields f)
 {
     if (!(u->field_set & 1u << f))
-        return must(strdup(""));
-    return must(strndup(url + u->field_data[f].off, u->field_data[f].len));
+        return must_dup("");
+    return must_ndup(url + u->field_data[f].off, u->field_data[f].len);
 }
 
 static char *target_of(const char *url, const struct http_parser_url *u)

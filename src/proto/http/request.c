@@ -2,6 +2,7 @@
 /* request.c - read HTTP/1.x requests from a pipe. */
 #include "proto/http/request.h"
 
+#include "base/must.h"
 #include "proto/http/request_head.h"
 
 #include <http_parser.h>
@@ -9,13 +10,6 @@
 #include <string.h>
 
 enum { FIRST_CAP = 1024, SKIP_SIZE = 4096 };
-
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
 
 void http_reader_init(struct http_reader *r, struct io *io, const struct http_limits *limits)
 {

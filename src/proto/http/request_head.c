@@ -2,6 +2,7 @@
 /* request_head.c - from the parser's callbacks to a request. */
 #include "proto/http/request_head.h"
 
+#include "base/must.h"
 #include "proto/http/url.h"
 
 #include <http_parser.h>
@@ -14,13 +15,6 @@ enum {
     SPAN = 4,         /* numbers of one field: where its name and value begin and end */
     BODY_ROOM = 4096, /* for the body behind the head, which does not move any more */
 };
-
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
 
 static uint32_t place(const struct http_reader *r, const char *at)
 {
