@@ -322,7 +322,7 @@ struct api *api_new(const struct api_parts *parts)
     api_mount(a, api_rows_raw, api_rows_raw_n);
     api_mount(a, api_rows_tests, api_rows_tests_n);
     metrics_mount(&a->parts);
-    api_mount(a, api_rows_tools, api_rows_tools_n);
+    api_mount_tools(a);
     return a;
 }
 

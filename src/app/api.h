@@ -63,6 +63,9 @@ const struct api_parts *api_parts_of(const struct api *a);
 /* Rows stay the caller's and must outlive it. */
 void api_mount(struct api *a, const struct api_row *rows, size_t n);
 
+/* Those that only builds for profilers and tests have. */
+void api_mount_tools(struct api *a);
+
 /* In a loop over what may be many: sends what has gathered, lets others run. Pointers into shared
  * tables are stale behind it. */
 err_t api_breathe(struct api_call *c) __attribute__((warn_unused_result));
@@ -75,9 +78,6 @@ void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */
 extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], api_rows_tests[];
-/* Of builds for profilers; may be none. */
-extern const struct api_row *const api_rows_tools;
-extern const size_t api_rows_tools_n;
 extern const struct api_row api_rows_beside[], api_rows_doctor[];
 extern const struct api_row api_rows_clusters[];
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* api_tools.c - what the API tells in builds for profilers: of tcmalloc, and of leaks so far. */
+/* api_tools.c - what the API does in builds for profilers and tests: it tells of tcmalloc and of
+ * leaks so far, and sends signals. */
 #include "app/api.h"
 #include "app/heap.h"
+#include "base/log.h"
+#include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/log.h"
-#include "config.h"
 
 enum { TEXT_SIZE = 64 * 1024 };
 
@@ -110,10 +111,50 @@ static err_t leaks(struct api_call *c)
     return NULL;
 }
 
-/* Rows of other builds are not there: the first of the two is tcmalloc's. */
-static const struct api_row all[] = {
-    { "tcmalloc", "the memory of tcmalloc: ?page=summary|detail", API_READ, tcmalloc },
-    { "valgrind", "look for leaks: ?check=full|added|changed|new|quick", API_READ, leaks },
+/* ---- signals, as kill(1) would send them */
+
+static const struct {
+    const char *name;
+    int sig;
+} signals[] = {
+    { "SIGHUP", SIGHUP }, { "SIGUSR1", SIGUSR1 }, { "SIGUSR2", SIGUSR2 }, { "SIGINT", SIGINT },
+    { "SIGTERM", SIGTERM }, { "SIGQUIT", SIGQUIT },
 };
-const struct api_row *const api_rows_tools = BUILD_GPERF ? &all[0] : &all[1];
-const size_t api_rows_tools_n = BUILD_GPERF + BUILD_VALGRIND;
+
+static err_t raise_signal(struct api_call *c)
+{
+    char name[16] = "";
+    int sig = 0;
+
+    (void)api_param(c, "signo", name, sizeof(name));
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if (strcmp(name, signals[i].name) == 0)
+            sig = signals[i].sig;
+    }
+    if (sig) {
+        log_trace("API: signal %s", name);
+        (void)raise(sig); /* is looked at when this one yields */
+    }
+    jput_open(&c->j, "data", '{');
+    jput_text(&c->j, "signal", sig ? name : "");
+    jput_text(&c->j, "help", "?signo=SIGHUP|SIGUSR1|SIGUSR2|SIGINT|SIGTERM|SIGQUIT");
+    jput_int(&c->j, "signo", sig);
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+void api_mount_tools(struct api *a)
+{
+    static const struct api_row
+        heap = { "tcmalloc", "the memory of tcmalloc: ?page=summary|detail", API_READ, tcmalloc },
+        leak = { "valgrind", "look for leaks: ?check=full|added|changed|new|quick", API_READ,
+                 leaks },
+        kill = { "signal", "send the server a signal: ?signo=SIGHUP", API_READ, raise_signal };
+
+    if (BUILD_GPERF)
+        api_mount(a, &heap, 1);
+    if (BUILD_VALGRIND)
+        api_mount(a, &leak, 1);
+    if (BUILD_SIGNAL_API)
+        api_mount(a, &kill, 1);
+}

@@ -224,6 +224,16 @@ def test_sanitizer_planted(tmp_path, plant, said):
     assert said in s.errors() and f"plant_{plant}" in s.errors(), s.errors()
 
 
+def test_signals_over_the_api(tmp_path):
+    s = Server(lab.build("signal", "--signal-api=on"), tmp_path, vhost="").up()
+    assert json.loads(s.get("/api/v1/signal?signo=9"))["data"]["signo"] == 0
+    got = json.loads(s.get("/api/v1/signal?signo=SIGHUP"))["data"]
+    assert got["signal"] == "SIGHUP" and got["signo"] == 1
+    assert procs.wait_for(lambda: "reload" in s.text(), 20)
+    s.get("/api/v1/signal?signo=SIGTERM")
+    assert s.proc.wait(20) == 0
+
+
 # ---- a build for users has none of it
 
 def test_product_has_no_plant(tmp_path):

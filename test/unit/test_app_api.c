@@ -114,6 +114,7 @@ static const struct {
     { "no client", OPEN, "GET /api/v1/clients/abc HTTP/1.1", 200, "{\"code\":2049}" },
     { "kick nobody", OPEN, "DELETE /api/v1/clients/abc HTTP/1.1", 200, "{\"code\":2049}" },
     { "not there", OPEN, "GET /api/v1/nothing HTTP/1.1", 404, "" },
+    { "not in this build", OPEN, "GET /api/v1/signal?signo=SIGTERM HTTP/1.1", 404, "" },
     { "wrong method", OPEN, "POST /api/v1/versions HTTP/1.1\r\nContent-Length: 0", 405, "" },
     { "an error to test", OPEN, "GET /api/v1/tests/errors HTTP/1.1", 200, "{\"code\":100}" },
     { "of a vhost", OPEN, "GET /api/v1/tests/errors HTTP/1.1\r\nHost: error.srs.com", 200,
