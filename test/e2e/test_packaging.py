@@ -43,6 +43,9 @@ def test_install(tmp_path):
     assert r.returncode == 0, r.stderr
     for path in ("objs/console/index.html", "conf/full.conf", "etc/systemd/srs.service", "etc/init.d/srs"):
         assert (home / path).is_file(), path
+    unit = (home / "etc/systemd/srs.service").read_text()
+    for path in re.findall(r"file://(\S+)", unit) + ["/usr/local/srs/doc/source.flv"]:
+        assert (tmp_path / path[1:]).is_file(), path
     assert os.access(home / "etc/init.d/srs", os.X_OK)
 
 
