@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_hls.c - what strangers say to HLS and DASH.
+ *
+ * The first byte chooses. Even: the rest is the list (2: the MPD) that an earlier process is said
+ * to have left on disk. Odd: the rest is all that a client sends to a server of low-latency HLS, in
+ * pieces of as many bytes as the first byte says.
+ */
+#include "base/log.h"
+#include "co/io.h"
+#include "live/impl.h"
+#include "serve/http.h"
+#include "serve/http_mux.h"
+#include "serve/http_static.h"
+#include "serve/roster.h"
+#include "sink/hls_http.h"
+#include "sink/hls_stream.h"
+
+#include <assert.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct disk_limits limits = { 16 << 20, 16 << 20, 1, "HLS" };
+static char dir[] = "/tmp/fuzz_hls.XXXXXX";
+static struct serve serve;
+static struct http_service service;
+static struct disk *disk;
+static struct hls *hls;
+static struct hls_stream *playing;
+
+static const char *no_env(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+    return NULL;
+}
+
+static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
+{
+    int n = asprintf(text, "listen 1935; limits { hls_sessions 20; } "
+                     "http_server { enabled on; dir %s; } vhost __defaultVhost__ { "
+                     "hls { enabled on; hls_path %s; hls_ll on; } "
+                     "dash { enabled on; dash_path %s; } }", dir, dir, dir);
+
+    (void)arg;
+    (void)path;
+    assert(n > 0);
+    *size = (size_t)n;
+    return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+static void clean_up(void)
+{
+    (void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct hls_stream *stream(const char *name, bool dash)
+{
+    const struct serve_stream names = { .vhost = "__defaultVhost__", .app = "live", .name = name };
+    const struct conf_vhost *vhost = conf_vhost_find(serve.conf, names.vhost);
+    struct hls_stream *s = hls_stream_new(hls, &names, serve.conf, vhost, dash, 0);
+
+    assert(s);
+    return s;
+}
+
+static void write_list(const struct hls_stream *s, const uint8_t *data, size_t size)
+{
+    struct disk_job job = { 0 };
+
+    assert(disk_write_file(&job, s->m3u8_path, data, size));
+}
+
+/* A list long enough that updates of it leave segments out. */
+static void begin_playing(void)
+{
+    struct wr w;
+
+    wr_init(&w, 1 << 16);
+    wr_text(&w, "#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:5\n#EXT-X-TARGETDURATION:1\n"
+                "#EXT-X-MAP:URI=\"i.mp4\"\n");
+    for (int i = 0; i < 20; i++)
+        wr_printf(&w, "#EXTINF:1,\ns-%d.m4s\n", i);
+    playing = stream("s", false);
+    hls->streams = playing;
+    write_list(playing, w.buf, w.len);
+    wr_free(&w);
+    hls_recover(playing);
+    assert(playing->list.n == 20);
+    playing->part_target = AV_MS(200);
+    hls_list_publish(playing);
+    assert(hls_list_update(playing));
+}
+
+static void begin(void)
+{
+    const struct log_setup quiet = { .min = LOG_NONE };
+    struct conf_source src = { .path = "fuzz.conf", .read = read_conf, .getenv = no_env };
+    err_t err = co_init();
+
+    log_init(&quiet);
+    assert(mkdtemp(dir));
+    (void)atexit(clean_up);
+    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1" };
+    if (!err)
+        err = conf_load(&serve.conf, &src, NULL);
+    assert(!err);
+    serve.streams = live_registry_new();
+    serve.roster = roster_new(serve.streams, "us");
+    disk = disk_new(&limits);
+    hls = hls_new(&serve, disk);
+    service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
+    hls_http_mount(hls, service.mux);
+    http_static_mount(service.mux);
+    begin_playing();
+}
+
+/* ------------------------------------------------------------ lists */
+
+/* Nothing in a list leads out of the folder: its files will be removed. */
+static void check_path(const char *path)
+{
+    assert(!path || (strncmp(path, dir, strlen(dir)) == 0 && !strstr(path, "..")));
+}
+
+static void check_list(struct hls_stream *s)
+{
+    struct m3u8_reader r;
+    struct wr w;
+    size_t n = 0;
+    err_t err;
+
+    for (size_t i = 0; i < s->list.n; i++) {
+        assert(s->list.v[i]->path && s->list.v[i]->uri);
+        check_path(s->list.v[i]->path);
+        check_path(s->list.v[i]->init ? s->list.v[i]->init->path : NULL);
+        check_path(s->list.v[i]->key ? s->list.v[i]->key->path : NULL);
+    }
+    wr_init(&w, 16 << 20);
+    hls_list_text(s, &w, true);
+    err = m3u8_open(&r, (const char *)w.buf, w.len);
+    assert(!err && !w.bad);
+    while (m3u8_next(&r))
+        n++;
+    assert(n <= s->list.n);
+    wr_free(&w);
+}
+
+static void recover(bool dash, const uint8_t *data, size_t size)
+{
+    struct hls_stream *s = stream("recovered", dash);
+
+    write_list(s, data, size);
+    if (dash)
+        dash_recover(s);
+    else
+        hls_recover(s);
+    if (!dash)
+        check_list(s);
+    hls_list_publish(s);
+    (void)hls_stream_ref(s);
+    hls_stream_dispose(s, true);
+    while (s->lane.jobs > 0)
+        co_yield();
+    hls_stream_unref(s);
+}
+
+/* ------------------------------------------------------------ requests */
+
+static err_t talk(void *arg)
+{
+    return http_session_run(&service, arg, "127.0.0.1");
+}
+
+static void ask(const uint8_t *data, size_t size)
+{
+    struct co_group g;
+    struct io_mem m;
+    err_t err;
+
+    io_mem_init(&m, data + 1, size - 1);
+    m.piece = data[0];
+    m.out_cap = 4 << 20;
+    co_group_init(&g);
+    err = co_go(&g, "client", talk, &m.io);
+    assert(!err);
+    while (g.count > 0 && !playing->parked) /* for what never comes it would wait for long */
+        co_yield();
+    err = co_group_stop(&g);
+    err_free(&err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!hls)
+        begin();
+    if (size == 0)
+        return 0;
+    if (data[0] & 1)
+        ask(data, size);
+    else
+        recover(data[0] & 2, data + 1, size - 1);
+    assert(err_live() == 0 && av_packet_live() == 0 && !playing->parked);
+    return 0;
+}
