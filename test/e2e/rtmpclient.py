@@ -375,8 +375,11 @@ class Client:
         which may take longer than that on a loaded machine; the end of the connection ends it.
         Returns all tags so far."""
         end = time.monotonic() + (seconds if count is None and want is None else patience(seconds))
+        frames = looked_at = 0
         while time.monotonic() < end:
-            if count is not None and len(flv.frames(self.tags)) >= count:
+            frames += sum(t.frame for t in self.tags[looked_at:])
+            looked_at = len(self.tags)
+            if count is not None and frames >= count:
                 break
             if want and want(self):
                 break

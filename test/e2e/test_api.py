@@ -24,12 +24,12 @@ def api(srs):
 
 def test_a_stream_and_its_clients(api, source):
     s, a = api()
-    p = s.push(source, "cam", loop=True)
+    p = s.push(source, "cam", loop=True, speed=2)
     v = s.watch("cam")
     clients = {c["type"]: c for c in a.wait_clients(2)}
     assert set(clients) == {"fmle-publish", "rtmp-play"}
     assert wait_for(lambda: a.stream("cam") and a.stream("cam")["video"], 5)
-    time.sleep(3.2)
+    assert wait_for(lambda: a.stream("cam")["kbps"]["send_30s"] > 100 and a.stream("cam")["age_ms"] > 3000)
     stream = a.stream("cam")
     assert stream["url"] == "/live/cam" and stream["app"] == "live" and stream["clients"] == 2
     assert stream["video"] == {"codec": "H264", "profile": stream["video"]["profile"],

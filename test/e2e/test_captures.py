@@ -56,7 +56,7 @@ def test_publisher(srs, path, piece):
 def test_player(srs, path):
     """It gets the stream: as many bytes as the stream has in that time."""
     s = srs()
-    s.push(synthetic(2, size=2000), loop=True)
+    s.push(synthetic(2, size=2000), loop=True, speed=4)
     time.sleep(0.3)
     sock = s.client().sock
     with open(path, "rb") as f:

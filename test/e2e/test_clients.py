@@ -38,7 +38,7 @@ def test_gstreamer_publishes(srs, tmp_path, source, sink):
                          ids=["rtmp2src", "rtmpsrc"])
 def test_gstreamer_plays(srs, tmp_path, source, src):
     s = srs()
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=3)
     out = tmp_path / "gst.flv"
     src = src.replace("{url}", s.url() + (" live=1" if src.startswith("rtmpsrc") else ""))
     src = src.replace(s.url() + " live=1", f'"{s.url()} live=1"') if "live=1" in src else src
@@ -75,7 +75,7 @@ def test_vlc_plays(srs, tmp_path, source):
                          ids=["plain", "buffer", "swf"])
 def test_rtmpdump_plays(srs, tmp_path, source, options):
     s = srs()
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=4)
     out = tmp_path / "dump.flv"
     if "-W" in options:
         options = ("-s", "http://x/p.swf", "-p", "http://x/page.html")

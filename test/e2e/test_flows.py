@@ -34,7 +34,7 @@ def test_publish_flow(srs, source, flow):
 @pytest.mark.parametrize("handshake", ["simple", "complex1"])
 def test_play_flow(srs, source, flow, handshake):
     s = srs()
-    s.push(source, loop=True)
+    s.push(source, loop=True, ahead=1)
     c = s.client().connect(handshake=handshake).play("s", flow)
     c.collect(3, count=30)
     assert len(flv.frames(c.tags)) >= 30
@@ -186,7 +186,7 @@ def test_ping_is_answered(srs):
 
 def at_rest(c):
     """No media comes any more."""
-    return comes_to_rest(lambda: len(flv.frames(c.collect(1))), 0)
+    return comes_to_rest(lambda: len(flv.frames(c.collect(0.7))), 0)
 
 
 def test_pause_and_unpause(srs, source):
@@ -257,7 +257,7 @@ def test_buffer_length_is_heard(srs, source):
 def test_no_chunk_size_from_client_and_no_acks(srs, source):
     """Clients that never send SetChunkSize nor an acknowledgement are served all the same."""
     s = srs()
-    s.push(source, loop=True, chunk=None)
+    s.push(source, loop=True, chunk=None, ahead=1.5)
     c = s.player(client={"acks": False})
     c.collect(3, count=100)
     assert len(flv.frames(c.tags)) >= 80
@@ -278,7 +278,7 @@ def test_receive_video_off_and_on(srs, source):
     c = s.player()
     c.collect(2, count=30)
     c.call("receiveVideo", False, sid=c.sid, csid=8, tid=0)
-    assert comes_to_rest(lambda: len(flv.frames(c.collect(1), VIDEO)), 0)
+    assert comes_to_rest(lambda: len(flv.frames(c.collect(0.7), VIDEO)), 0)
     n = len(c.tags)
     c.collect(1, count=len(flv.frames(c.tags)) + 20)
     assert {t.type for t in c.tags[n:] if t.frame} == {flv.AUDIO}, "sound alone"

@@ -37,7 +37,7 @@ def test_forward_to_nginx(srs, nginx, source, count):
     s = srs(forward(*[n.port for n in targets]))
     views = [watch(n.port) for n in targets]
     own = s.watch()
-    p = s.push(source, speed=1)
+    p = s.push(source, speed=2)
     for v in views:
         assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 50, 8), s.log()[-2000:]
     p.stop()

@@ -48,7 +48,7 @@ def listed(html, count, stream="s", timeout=5.0):
     return found
 
 
-def push(s, tags, speed=10.0, **how):
+def push(s, tags, speed=25.0, **how):
     p = s.push(tags, speed=speed, **how)
     p.join(30)
     p.stop()
@@ -358,7 +358,7 @@ def test_config_changes(srs, html, source, media):
     s = srs(conf(html, FMP4))
     first = flv.cut(source, 4000)
     other = [Tag(t.type, t.ts + 4000, t.data) for t in flvgen.track_tags(media.track("hevc"))]
-    push(s, first + other, speed=4)
+    push(s, first + other, speed=10)
     p = hls.load(listed(html, 3))
     maps = [x.map for x in p.segments]
     assert len(set(maps)) == 2, p.text
@@ -441,7 +441,7 @@ def full_disk(srs, source, disk):
 def test_sessions(srs, html, source):
     port, glob = with_http(html)
     s = srs(conf(html, ctx="on"), glob)
-    p = s.push(source, speed=4, loop=True)
+    p = s.push(source, ahead=8, loop=True)
     listed(html, 3)
     url = f"http://127.0.0.1:{port}/live/s.m3u8"
     status, _, body = hls.get(url + "?token=x")
@@ -462,7 +462,7 @@ def test_sessions(srs, html, source):
 def test_low_latency(srs, html, source):
     port, glob = with_http(html)
     s = srs(conf(html, "hls_ll on;"), glob)
-    p = s.push(source, speed=1, loop=True)
+    p = s.push(source, ahead=4.5, loop=True)
     url = f"http://127.0.0.1:{port}/live/s.m3u8"
     assert wait_for(lambda: hls.get(url)[0] == 200, 6)
     first = hls.get_list(url)

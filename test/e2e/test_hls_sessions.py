@@ -122,7 +122,8 @@ def test_kicked(backend, srs, html, source):
     while time.monotonic() - began < 5:  # longer than it is remembered: as long as it asks it stays out
         assert hls.get(child)[0] == 403
         assert never(lambda: hls.get(other)[0] != 200, 0.5)
-    assert len(b.of("on_stop")) == 1, "and who goes on asking for longer than that stays in"
+    assert len(b.of("on_stop")) == 1 and len(b.of("on_play")) == 2, \
+        "and who goes on asking for longer than that stays in"
     assert hls.get(site.begin())[0] == 200, "a new one is asked for anew"
 
 

@@ -446,7 +446,7 @@ def test_each_segment_is_told(backend, srs, source, tmp_path, more):
         return 0
     b, api = backend(answer), free_port()
     s = srs(hooks(b, "on_publish", "on_unpublish", "on_hls") + HLS.format(".", more), httpapi.conf(api))
-    p = s.push(source, "cam?token=7", speed=4, loop=True)
+    p = s.push(source, "cam?token=7", speed=8, loop=True)
     b.wait("on_hls", 3, timeout=10)
     stream = Api(api).stream("cam")
     p.stop()
@@ -484,7 +484,7 @@ def test_segments_are_notified(backend, srs, source):
     vars = "[server_id]/[service_id]/[app]/[stream]/[ts_url][param]"
     s = srs(f"http_hooks {{ enabled on; on_hls_notify {b.url('/big/' + vars)} {b.url('/small')}; }}"
             + HLS.format(".", "hls_nb_notify 20;"))
-    s.push(source, "cam?k=v", speed=4, loop=True)
+    s.push(source, "cam?k=v", speed=10, loop=True)
     assert wait_for(lambda: len(b.events) >= 4, 10)
     paths = [e["_path"] for e in b.events]
     assert {e["_method"] for e in b.events} == {"GET"} and not b.events[0]["_raw"]
@@ -547,7 +547,7 @@ def test_files_do_not_wait_for_a_backend(backend, srs, source, tmp_path):
             "dvr { enabled on; dvr_plan segment; dvr_duration 2; dvr_path ./rec/[timestamp].flv; }",
             "limits { hooks_queue 6; }")
     v = s.watch("cam")
-    s.push(source, "cam", speed=4, loop=True)
+    s.push(source, "cam", speed=8, loop=True)
     path = str(tmp_path / "html" / "live" / "cam.m3u8")
     assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) >= 7, 15)
     assert len([f for f in os.listdir(tmp_path / "rec") if f.endswith(".flv")]) >= 2

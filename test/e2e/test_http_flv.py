@@ -56,7 +56,7 @@ def test_ffmpeg_plays(live, tmp_path, source):
     play = tools.ffmpeg_frames(f"http://127.0.0.1:{port}/live/s.flv", tmp_path / "play.log",
                                tmp_path / "got.md5")
     assert s.wait_log("HTTP client identified", 5)
-    push = tools.ffmpeg_publish(s.url(), tmp_path / "push.log", rate=3, seconds=6)
+    push = tools.ffmpeg_publish(s.url(), tmp_path / "push.log", rate=6, seconds=6)
     assert push.wait(15) == 0, push.text()
     wait_for(lambda: len(tools.frame_list(tmp_path / "got.md5", "video")) >= 148, 3)
     play.end()
@@ -71,11 +71,11 @@ def test_ffmpeg_plays(live, tmp_path, source):
 @pytest.mark.needs("curl")
 def test_curl_and_ffprobe(live, tmp_path, source):
     s, port = live()
-    s.push(source, loop=True)
+    s.push(source, loop=True, ahead=3)
     url = f"http://127.0.0.1:{port}/live/s.flv"
-    time.sleep(0.5)
+    time.sleep(0.3)
     out = tmp_path / "got.flv"
-    subprocess.run(["curl", "-sS", "-m", "2", "-o", str(out), url], capture_output=True, timeout=60)
+    subprocess.run(["curl", "-sS", "-m", "1", "-o", str(out), url], capture_output=True, timeout=60)
     tags = flv.read(flv_whole(out.read_bytes()))
     assert flv.frames(tags, VIDEO)[0].key
     assert flv.find_run(flv.hashes(tags, VIDEO)[:20], flv.hashes(source, VIDEO) * 2) >= 0
@@ -115,7 +115,7 @@ def test_vlc_plays(live, tmp_path, source):
     out = tmp_path / "vlc" / "vlc.ts"
     p = tools.vlc(f"http://127.0.0.1:{port}/live/s.flv", out, tmp_path / "vlc.log", 4)
     wait_for(lambda: out.exists() and out.stat().st_size > 60000, 15)
-    time.sleep(1)
+    time.sleep(0.5)
     p.end()
     info = tools.ffprobe(out, "-show_streams", "-count_packets")
     kinds = {x["codec_type"]: int(x["nb_read_packets"]) for x in info["streams"]}
@@ -126,7 +126,7 @@ def test_player_before_publisher_and_republish(live, source):
     """It waits for the publisher; that goes and comes back at 0; the player stays, time goes on."""
     s, port = live()
     players = [FlvWatcher(port), FlvWatcher(port, ws=True)]
-    time.sleep(1)
+    time.sleep(0.5)
     assert all(p.status in (200, 101) and p.ended is None and p.flags is None for p in players)
     tags = flv.cut(source, 2000)
     for turn in range(3):
@@ -148,8 +148,8 @@ def test_player_before_publisher_and_republish(live, source):
 
 def test_join_in_the_middle(live, source):
     s, port = live()
-    s.push(source, loop=True)
-    time.sleep(1.5)
+    p = s.push(source, loop=True, ahead=1.5)
+    assert wait_for(lambda: len(p.pushed) > 60)
     w = FlvWatcher(port)
     assert w.wait(lambda got: len(flv.frames(got)) >= 10, 2)
     tags = w.stop()
@@ -166,8 +166,8 @@ def test_join_in_the_middle(live, source):
 def test_promises(live, source, remux, kinds, flags):
     """The flags of the header say what comes; what they do not promise is dropped, or not."""
     s, port = live(remux)
-    s.push([t for t in source if t.type in (*kinds, DATA)], loop=True)
-    time.sleep(0.7)
+    s.push([t for t in source if t.type in (*kinds, DATA)], loop=True, ahead=0.7)
+    time.sleep(0.2)
     w = FlvWatcher(port)
     assert w.wait(lambda got: len(flv.frames(got)) >= 20, 4)
     tags = w.stop()
@@ -224,8 +224,8 @@ def test_mount_without_app(live, source):
 def test_fast_cache(live, source):
     """Who joins a stream without video gets some seconds of it at once."""
     s, port = live("fast_cache 4;")
-    p = s.push([t for t in source if t.type != VIDEO], loop=True)
-    time.sleep(3)
+    p = s.push([t for t in flv.cut(source, 3000) if t.type != VIDEO], speed=0)
+    p.join(10)
     now = p.pushed[-1].ts
     w = FlvWatcher(port)
     assert w.wait(lambda got: len(flv.frames(got, AUDIO)) >= 80), len(w.tags)
@@ -274,7 +274,7 @@ def test_300_players(live, source):
     s, port = live()
     s.push(source, loop=True)
     load = procs.Proc([os.path.join(os.path.dirname(procs.BINARY), "sb_http_load"), "-c", "300", "-r",
-                       f"http://127.0.0.1:{port}/live/s.flv", "-s", "1", "--duration", "6", "--json"],
+                       f"http://127.0.0.1:{port}/live/s.flv", "-s", "1", "--duration", "4", "--json"],
                       s.tmp + "/load.json")
     assert load.wait(15) == 0
     import json

@@ -158,14 +158,17 @@ def test_cut_at_every_byte(web):
 
 def test_bad_requests(web):
     s, port, _ = web()
-    for data, status in ((b"\x16\x03\x01\x00\x00", 400), (b"hello\r\n\r\n", 400),
-                         (b"GET / HTTP/1.1\r\n\r\n", 400), (b"GET / HTTP/3.0\r\nHost: h\r\n\r\n", 505),
-                         (b"GET /" + b"x" * 20000 + b" HTTP/1.1\r\nHost: h\r\n\r\n", 414),
-                         (b"GET / HTTP/1.1\r\nHost: h\r\n" + b"A: b\r\n" * 200 + b"\r\n", 431)):
-        with Http(port) as h:
-            h.send(data)
-            assert h.answer().status == status, data[:40]
-            assert h.closed(4)
+    rows = ((b"\x16\x03\x01\x00\x00", 400), (b"hello\r\n\r\n", 400),
+            (b"GET / HTTP/1.1\r\n\r\n", 400), (b"GET / HTTP/3.0\r\nHost: h\r\n\r\n", 505),
+            (b"GET /" + b"x" * 20000 + b" HTTP/1.1\r\nHost: h\r\n\r\n", 414),
+            (b"GET / HTTP/1.1\r\nHost: h\r\n" + b"A: b\r\n" * 200 + b"\r\n", 431))
+    asked = [Http(port) for _ in rows]
+    for h, (data, status) in zip(asked, rows):
+        h.send(data)
+        assert h.answer().status == status, data[:40]
+    for h in asked:
+        assert h.closed(4)
+        h.close()
     assert once(port, "/a.txt").status == 200
 
 

@@ -41,7 +41,7 @@ def settled(path):
     def look():
         before, last[0] = last[0], size(path)
         return before == last[0] > 0
-    assert wait_for(look, 10, step=1.0)
+    assert wait_for(look, 10, step=0.7)
 
 
 def grown(path, n, seconds=10):
@@ -54,7 +54,7 @@ def test_ts_from_the_begin(live, source, tmp_path):
     p = record(url, out)
     assert s.wait_log("identified", 5)
     tags = flv.cut(source, 8000)
-    push = s.push(tags, speed=4)
+    push = s.push(tags, speed=20)
     push.join(10)
     settled(out)
     p.kill()
@@ -69,7 +69,7 @@ def test_ts_from_the_begin(live, source, tmp_path):
 def test_ts_joined_late(live, source, tmp_path):
     """In the middle of a stream, and two at once: from a key frame on, the same bytes."""
     s, url = live("ts")
-    push = s.push(source, speed=3, loop=True)
+    push = s.push(source, speed=8, loop=True)
     assert s.wait_log("video sh", 3)
     players = []
     for i in range(2):
@@ -96,7 +96,7 @@ def test_sound_alone(live, source, media, tmp_path, end, codec):
     p = record(url, out)
     assert s.wait_log("identified", 5)
     tags = flv.cut(source, 8000) if codec == "aac" else media.tags("h264", "mp3")
-    push = s.push(tags, speed=4)
+    push = s.push(tags, speed=20)
     push.join(10)
     settled(out)
     p.kill()
@@ -109,7 +109,7 @@ def test_sound_alone(live, source, media, tmp_path, end, codec):
 
 def test_others_play_ts(live, source, tmp_path):
     s, url = live("ts")
-    push = s.push(source, speed=1, loop=True)
+    push = s.push(source, speed=2, loop=True)
     assert s.wait_log("video sh", 3)
     out = str(tmp_path / "got.txt")
     p = tools.ffmpeg_frames(url, str(tmp_path / "ff.log"), out, seconds=4)

@@ -81,7 +81,7 @@ def test_rates_are_right(srs):
     """ikbps of the publisher, after some seconds, is near what is sent."""
     s = srs(glob="pithy_print_ms 1000;")
     s.push(synthetic(4, size=5000), loop=True, speed=1)  # 25 * 5000 * 8 = 1000 kbit/s and audio
-    time.sleep(5)
+    assert s.wait_log("<- CPB", 10, count=4)
     rates = [int(x) for x in re.findall(r"<- CPB .*ikbps=(\d+),", s.log())]
     assert rates and 700 < statistics.median(rates[1:]) < 1600, rates
 

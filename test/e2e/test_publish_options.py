@@ -35,7 +35,7 @@ def test_normal_timeout(srs, source):
 
 def test_timeouts_do_not_hit_who_sends(srs):
     s = srs("publish { firstpkt_timeout 2000; normal_timeout 2000; }")
-    p = s.push(synthetic(4), speed=1)
+    p = s.push(synthetic(3), speed=1)
     p.join(60)
     assert p.error is None
 
@@ -60,7 +60,7 @@ def test_merged_read(srs, latency):
     s = srs(f"publish {{ mr on; mr_latency {latency}; }}")
     w = s.watch()
     tags = synthetic(2)
-    p = s.push(tags, speed=1)
+    p = s.push(tags, speed=2)
     assert w.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 8)
     assert p.error is None
     assert flv.hashes(w.stop()) == flv.hashes(tags)

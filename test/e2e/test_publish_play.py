@@ -28,7 +28,7 @@ def test_ffmpeg_publishes_and_plays(srs, tmp_path, source):
     play = tools.ffmpeg_frames(s.url(), tmp_path / "play.log", tmp_path / "got.md5")
     s.wait_log("type=Play", 3, count=2)
     time.sleep(0.3)
-    push = tools.ffmpeg_publish(s.url(), tmp_path / "push.log", rate=3, seconds=6)
+    push = tools.ffmpeg_publish(s.url(), tmp_path / "push.log", rate=6, seconds=6)
     assert push.wait(15) == 0, push.text()
     own.wait(lambda tags: len(flv.frames(tags, VIDEO)) >= 148, 3)
     wait_for(lambda: len(tools.frame_list(tmp_path / "got.md5", "video")) >= 148, 3)
@@ -49,7 +49,7 @@ def test_ffmpeg_publishes_and_plays(srs, tmp_path, source):
 
 def test_ffprobe_sees_the_stream(srs, source):
     s = srs()
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=3)
     info = tools.ffprobe(s.url(), "-show_streams", "-show_format")
     streams = {x["codec_type"]: x for x in info["streams"]}
     assert set(streams) <= {"video", "audio", "data"}, "no stream that is not there"
@@ -94,8 +94,8 @@ def test_order_on_the_wire_is_kept(srs, source):
 def test_join_in_the_middle(srs, source):
     """Metadata, both sequence headers, then a key frame, then everything from there on."""
     s = srs()
-    s.push(source, loop=True)
-    time.sleep(1.5)
+    p = s.push(source, loop=True, ahead=1.5)
+    assert wait_for(lambda: len(p.pushed) > 60)
     c = s.player()
     c.collect(3, count=60)
     tags = c.tags
@@ -142,7 +142,7 @@ def test_player_before_publisher(srs, source):
     """The player waits, longer than a few seconds if it must, and gets the stream from its start."""
     s = srs()
     players = [s.watch(), s.watch(flow="ffmpeg"), s.watch(flow="librtmp")]
-    time.sleep(2)
+    time.sleep(1)
     assert all(p.ended is None for p in players)
     tags = flv.cut(source, 1000)
     s.push(tags, speed=0)
@@ -220,8 +220,8 @@ def test_one_track_alone(srs, source, kind):
 def test_decodes_without_complaint(srs, tmp_path, source):
     """What a late ffmpeg records decodes without one word from the decoder."""
     s = srs()
-    s.push(source, loop=True)
-    time.sleep(1)
+    s.push(source, loop=True, speed=3)
+    time.sleep(0.5)
     out = tmp_path / "rec.flv"
     tools.run(["ffmpeg", "-v", "error", "-y", "-i", s.url(), "-t", "2", "-c", "copy", out])
     assert tools.decode(out) == ""

@@ -105,7 +105,7 @@ def test_vhost_options_reach_players_that_are_there(srs):
     s = srs("play { mw_latency 1800; mw_msgs 128; }")
     p = s.push(synthetic(2, audio=False), loop=True)
     w = s.watch()
-    time.sleep(1)
+    time.sleep(0.5)
     s.reload("play { mw_latency 50; mw_msgs 1; }")
     time.sleep(2)
     n = len(w.arrivals)
