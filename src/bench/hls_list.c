@@ -116,9 +116,10 @@ static void finish(struct reading *g)
         l->hold_back = r->part_hold_back ? r->part_hold_back : HOLD_BACK * r->list.part_target;
     else
         l->hold_back = r->hold_back ? r->hold_back : (int64_t)HOLD_BACK * l->target * CLOCK;
+    l->skip_until = l->parts ? r->list.skip_until : 0;
     for (size_t i = 0; i < l->n; i++)
-        l->units[i].at.segment += r->list.sequence;
-    l->end.segment += r->list.sequence;
+        l->units[i].at.segment += r->list.sequence + r->list.skipped;
+    l->end.segment += r->list.sequence + r->list.skipped;
 }
 
 err_t bench_hls_list_parse(struct bench_hls_list *l, const char *text, size_t size, bool plain)

@@ -31,6 +31,7 @@ struct bench_hls_list {
     unsigned target;          /* s, at least 1 */
     int64_t hold_back;        /* 1/90000 s: how far behind the end to play */
     bool parts;               /* low latency: parts and blocking reloads */
+    int64_t skip_until;       /* 1/90000 s: it can be asked for without what is older; 0: not */
     bool over;                /* it grows no more */
     struct m3u8_text hint;    /* of the part to come; p NULL: none */
     struct m3u8_text variant; /* of a master list: the best one; p NULL: it is none */

@@ -199,13 +199,15 @@ static err_t first_list(struct player *p)
     return err;
 }
 
-/* [HLS] bis 6.2.5.2: ask for what comes next, to be answered when it is there. */
+/* [HLS] bis 6.2.5: ask for what comes next, to be answered when it is there; without what is known,
+ * if what is known is not old. */
 static err_t blocking_reload(struct player *p)
 {
+    bool skip = co_clock() - p->asked_at < to_usec(p->list.skip_until) / 2;
     char url[BENCH_FETCH_URL];
-    int n = snprintf(url, sizeof(url), "%s%c_HLS_msn=%llu&_HLS_part=%d", p->url,
+    int n = snprintf(url, sizeof(url), "%s%c_HLS_msn=%llu&_HLS_part=%d%s", p->url,
                      strchr(p->url, '?') ? '&' : '?', (unsigned long long)p->next.segment,
-                     p->next.part);
+                     p->next.part, skip ? "&_HLS_skip=YES" : "");
 
     if (n < 0 || n >= (int)sizeof(url))
         return err_new(ERR_HTTP, "a url of over %d bytes", BENCH_FETCH_URL);

@@ -146,6 +146,29 @@ static void test_low_latency(void **state)
     bench_hls_list_free(&l);
 }
 
+/* What it leaves out counts all the same. */
+static void test_update(void **state)
+{
+    static const char text[] =
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:7\n"
+        "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=0.6,CAN-SKIP-UNTIL=6\n"
+        "#EXT-X-PART-INF:PART-TARGET=0.2\n#EXT-X-SKIP:SKIPPED-SEGMENTS=12\n#EXTINF:1,\ns19\n"
+        "#EXT-X-PART:DURATION=0.2,URI=\"p20.0\"\n";
+    struct bench_hls_list l;
+
+    (void)state;
+    assert_ok(bench_hls_list_parse(&l, text, sizeof(text) - 1, false));
+    assert_int_equal(l.skip_until, 6 * 90000);
+    assert_int_equal(l.units[0].at.segment, 19);
+    assert_int_equal(l.units[1].at.segment, 20);
+    assert_int_equal(l.end.segment, 20);
+    assert_int_equal(l.end.part, 1);
+    bench_hls_list_free(&l);
+    assert_ok(bench_hls_list_parse(&l, text, sizeof(text) - 1, true));
+    assert_int_equal(l.skip_until, 0); /* nor blocking reloads */
+    bench_hls_list_free(&l);
+}
+
 static void test_master(void **state)
 {
     static const char text[] = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=5\na\n"
@@ -241,7 +264,8 @@ static void test_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_resolve), TEST(test_plain), TEST(test_low_latency), TEST(test_master),
+        TEST(test_resolve), TEST(test_plain), TEST(test_low_latency), TEST(test_update),
+        TEST(test_master),
         TEST(test_cut_at_every_byte), TEST(test_too_many), TEST(test_clock),
     };
 
