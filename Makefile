@@ -162,6 +162,11 @@ install: all
 	cp -r $(OBJS)/console $(DESTDIR)$(PREFIX)/objs/
 	[ ! -d $(OBJS)/player ] || cp -r $(OBJS)/player $(DESTDIR)$(PREFIX)/objs/
 
+# The console's pictures of the README, by Chromium, from what is built.
+screenshots: all
+	3rdparty/install.sh browser
+	SRS_BINARY=$(abspath $(OBJS))/srs scripts/screenshots.py
+
 # A package of what is built, for the Debian it was built on.
 deb: all
 	scripts/make-deb.sh $(OBJS)
@@ -227,7 +232,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all player deb units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
     test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 
