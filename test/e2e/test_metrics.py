@@ -156,12 +156,22 @@ def dashboard_expressions():
             yield t["expr"]
 
 
+RULES = os.path.join(procs.ROOT, "etc", "prometheus", "srs.yml")
+
+
+def rule_expressions():
+    with open(RULES) as f:
+        return re.findall(r"^ +expr: (.*)$", f.read(), re.M)
+
+
 def test_dashboard_asks_for_what_is_there(metrics, source):
     s, port = metrics()
     s.push(source, "cam", loop=True)
     got = wait_for(lambda: (lambda v: v if "srs_stream_clients" in v else None)(values(scrape(port))), 5)
     asked = set(re.findall(r"\b(?:srs|process)_[a-z_]+", " ".join(dashboard_expressions())))
     assert len(asked) > 20 and asked <= set(got), asked - set(got)
+    alarms = set(re.findall(r"\bsrs_[a-z_]+", " ".join(rule_expressions())))
+    assert len(alarms) > 7 and alarms <= set(got), alarms - set(got)
     with open(os.path.join(procs.ROOT, "doc", "api.md")) as f:
         told = set(re.findall(r"\b(?:srs|process)_[a-z_]+", f.read().split("## Metrics")[1]))
     there = {re.sub("_(bucket|sum|count)$", "", name) for name in got}
@@ -178,6 +188,8 @@ def test_promtool_finds_nothing_wrong(metrics, source):
     odd = [x for x in r.stdout.splitlines() + r.stderr.splitlines()
            if x and not x.startswith("srs_memory")]  # its name has no unit: of old
     assert not odd, odd
+    r = subprocess.run(["promtool", "check", "rules", RULES], text=True, capture_output=True, timeout=20 * SLOW)
+    assert r.returncode == 0 and f"{len(rule_expressions())} rules found" in r.stdout, r.stdout + r.stderr
 
 
 @pytest.mark.long
@@ -216,6 +228,8 @@ def test_prometheus_scrapes(metrics, source, tmp_path):
         for name in ("instance", "vhost", "stream"):
             expr = expr.replace(f"${name}", ".*")
         ask(expr.replace("$__rate_interval", "10s"))
+    for expr in rule_expressions():
+        assert not ask(expr.replace("[5m]", "[10s]")), f"nothing is wrong: {expr}"
     late = ask("histogram_quantile(0.5, sum by (le) (rate(srs_wake_lateness_seconds_bucket[10s])))")
     assert 0 <= next(iter(late.values())) < 0.1
     series = sum(ask('count({job="srs"})').values())
