@@ -15,7 +15,7 @@
 
 enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024, REQUESTS_A_TURN = 16 };
 #define LINGER_TIME CO_SECONDS(2)
-#define REST CO_SECONDS(1)
+#define REST CO_SECONDS(10) /* longer than a player of HLS rests between two segments */
 
 struct http_session {
     struct http_service *service;

@@ -28,23 +28,38 @@ void http_response_fini(struct http_response *r)
     wr_free(&r->head);
 }
 
+/* A line break would begin another field. */
+static void put_value(struct wr *w, const char *value)
+{
+    size_t left = FIELD_MAX - 1;
+
+    while (*value && left > 0) {
+        size_t n = 0;
+
+        while (n < left && (unsigned char)value[n] >= ' ' && value[n] != 0x7f)
+            n++;
+        wr_bytes(w, value, n);
+        left -= n;
+        value += n;
+        value += *value && left > 0;
+    }
+}
+
 void http_response_add(struct http_response *r, const char *name, const char *fmt, ...)
 {
-    char value[FIELD_MAX];
-    size_t out = 0;
+    char buf[FIELD_MAX];
+    const char *value = buf;
     va_list ap;
 
     va_start(ap, fmt);
-    (void)vsnprintf(value, sizeof(value), fmt, ap);
+    if (strcmp(fmt, "%s") == 0) /* most are texts that are there */
+        value = va_arg(ap, const char *);
+    else
+        (void)vsnprintf(buf, sizeof(buf), fmt, ap);
     va_end(ap);
-    for (const char *p = value; *p; p++) { /* a line break would begin another field */
-        if ((unsigned char)*p >= ' ' && *p != 0x7f)
-            value[out++] = *p;
-    }
-    value[out] = '\0';
     wr_text(&r->fields, name);
     wr_text(&r->fields, ": ");
-    wr_text(&r->fields, value);
+    put_value(&r->fields, value);
     wr_text(&r->fields, "\r\n");
 }
 
