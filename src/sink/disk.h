@@ -57,6 +57,10 @@ bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must);
 /* Write a whole file: beside its place, then moved there, so nobody reads half of it. Makes the
  * folders that are missing. False: job->error and what say why, and nothing is left behind. */
 bool disk_write_file(struct disk_job *job, const char *path, const void *data, size_t size);
+/* The same for one that is replaced every few seconds: what it was stays as "path.tmp" and is
+ * written over the next time, until disk_write_file() comes last. To make and remove a file each
+ * time is what file systems are slow at. Who has it open may read it until the next time. */
+bool disk_swap_file(struct disk_job *job, const char *path, const void *data, size_t size);
 /* Open a file for appending or as new (flags as open(2)), with the folders it needs; -1. */
 int  disk_open(struct disk_job *job, const char *path, int flags);
 bool disk_write(struct disk_job *job, int fd, const void *data, size_t size);

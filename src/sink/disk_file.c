@@ -73,26 +73,54 @@ bool disk_write(struct disk_job *job, int fd, const void *data, size_t size)
     return true;
 }
 
-bool disk_write_file(struct disk_job *job, const char *path, const void *data, size_t size)
+/* Fill "path.tmp"; what it was is written over, in its place on the disk. */
+static bool write_tmp(struct disk_job *job, char tmp[PATH_MAX], const char *path, const void *data,
+                      size_t size)
 {
-    char tmp[PATH_MAX];
+    struct stat st;
     int fd;
 
-    if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp)) {
+    if (snprintf(tmp, PATH_MAX, "%s.tmp", path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return failed(job, "open");
     }
-    fd = disk_open(job, tmp, O_WRONLY | O_CREAT | O_TRUNC);
+    fd = disk_open(job, tmp, O_WRONLY | O_CREAT);
     if (fd < 0)
         return false;
     (void)disk_write(job, fd, data, size);
+    if (!job->error && (fstat(fd, &st) != 0 || st.st_size > (off_t)size) &&
+        ftruncate(fd, (off_t)size) != 0)
+        (void)failed(job, "ftruncate");
     if (close(fd) != 0)
         (void)failed(job, "close");
+    return !job->error;
+}
+
+static bool move(struct disk_job *job, const char *tmp, const char *path)
+{
     if (!job->error && rename(tmp, path) != 0)
         (void)failed(job, "rename");
     if (job->error)
         (void)unlink(tmp);
     return !job->error;
+}
+
+bool disk_write_file(struct disk_job *job, const char *path, const void *data, size_t size)
+{
+    char tmp[PATH_MAX];
+
+    (void)write_tmp(job, tmp, path, data, size);
+    return move(job, tmp, path);
+}
+
+bool disk_swap_file(struct disk_job *job, const char *path, const void *data, size_t size)
+{
+    char tmp[PATH_MAX];
+
+    if (write_tmp(job, tmp, path, data, size) &&
+        renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_EXCHANGE) == 0)
+        return true;
+    return move(job, tmp, path); /* it is the first one, or the file system cannot */
 }
 
 void disk_remove(const char *path, const char *root)

@@ -14,6 +14,7 @@ struct job {
     struct hls_stream *stream; /* with a reference */
     char *path, *root;
     struct hls_file *file;     /* what to write; NULL: remove it */
+    bool swap;                 /* it is written again soon */
     struct hls_segment *segment;
     struct hls_shared *shared; /* with a reference */
 };
@@ -22,7 +23,9 @@ static void run(struct disk_job *job)
 {
     struct job *j = (struct job *)(void *)job;
 
-    if (j->file)
+    if (j->file && j->swap)
+        (void)disk_swap_file(job, j->path, j->file->data, j->file->size);
+    else if (j->file)
         (void)disk_write_file(job, j->path, j->file->data, j->file->size);
     else
         disk_remove(j->path, j->root);
@@ -184,6 +187,7 @@ void hls_disk_list(struct hls_stream *s)
     j = new_job(s, s->m3u8_path, file);
     (void)hls_file_unref(file);
     j->job.done = list_done;
+    j->swap = s->list_swapped = s->live;
     s->writing_list = true;
     (void)disk_put(&s->lane, &j->job, true);
 }

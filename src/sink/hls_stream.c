@@ -4,6 +4,7 @@
 #include "base/must.h"
 #include "sink/hls_stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,15 @@ static void leave(struct hls_stream *s)
     s->update = hls_file_unref(s->update);
 }
 
+/* The list of before, that was there to be written over. */
+static void remove_other(struct hls_stream *s)
+{
+    char path[HLS_NAME_MAX + 8];
+
+    (void)snprintf(path, sizeof(path), "%s.tmp", s->m3u8_path);
+    hls_disk_remove(s, path);
+}
+
 void hls_stream_dispose(struct hls_stream *s, bool remove)
 {
     leave(s);
@@ -152,6 +162,8 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
     if (remove && s->before_until > 0)
         dash_forget_before(s, INT64_MAX);
     hls_disk_remove(s, s->m3u8_path);
+    if (s->list_swapped)
+        remove_other(s);
     hls_shared_unref(s, s->init);
     hls_shared_unref(s, s->last_init);
     hls_shared_unref(s, s->key);
@@ -221,6 +233,8 @@ void hls_stream_end(struct hls_stream *s)
         hls_segment_close(s, hls_time_end(&s->time));
     else if (s->ll)
         hls_list_publish(s);
+    if (s->list_swapped)
+        hls_disk_list(s);
     if (s->bad > 1)
         log_warn("%s of %s/%s: %u frames were left out", s->what, s->app, s->stream, s->bad);
     live_reader_close(&s->reader);

@@ -136,6 +136,7 @@ struct hls_stream {
 
     struct disk_lane lane;
     bool writing_list, list_dirty;
+    bool list_swapped;       /* there is one beside it, for the next time */
     bool disk_bad;           /* the last job failed */
     co_usec told_disk_at;
     struct hls_waiter *parked;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,6 +152,59 @@ static void test_files(void **state)
     (void)rmdir(root);
 }
 
+static void check_file(const char *path, const char *want)
+{
+    struct disk_job job = { 0 };
+    size_t size;
+    char *text = disk_read_file(&job, path, 100, &size);
+
+    assert_non_null(text);
+    assert_int_equal(size, strlen(want));
+    assert_memory_equal(text, want, size);
+    free(text);
+}
+
+static ino_t inode(const char *path)
+{
+    struct stat st;
+
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_ino;
+}
+
+/* What is replaced again and again is two files that take turns, each with all of its text. */
+static void test_swap(void **state)
+{
+    static const char *const texts[] = { "the first", "a longer one", "short", "last but one" };
+    struct disk_job job = { 0 };
+    char root[] = "/tmp/test_disk.XXXXXX", path[64], tmp[80];
+    ino_t first = 0, second = 0;
+
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    (void)snprintf(path, sizeof(path), "%s/list", root);
+    (void)snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        assert_true(disk_swap_file(&job, path, texts[i], strlen(texts[i])));
+        check_file(path, texts[i]);
+        if (i > 0)
+            check_file(tmp, texts[i - 1]);
+        else
+            assert_int_equal(access(tmp, F_OK), -1);
+        if (i == 0)
+            first = inode(path);
+        else if (i == 1)
+            second = inode(path);
+    }
+    assert_int_equal(inode(path), second);
+    assert_int_equal(inode(tmp), first);
+    assert_true(disk_write_file(&job, path, "end", 3)); /* with nothing of what was longer */
+    check_file(path, "end");
+    assert_int_equal(access(tmp, F_OK), -1);
+    (void)unlink(path);
+    (void)rmdir(root);
+}
+
 static int setup(void **state)
 {
     err_t err = co_init();
@@ -162,7 +216,8 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(test_order), TEST(test_bounds), TEST(test_files) };
+    const struct CMUnitTest tests[] = { TEST(test_order), TEST(test_bounds), TEST(test_files),
+                                       TEST(test_swap) };
 
     return cmocka_run_group_tests(tests, setup, NULL);
 }
