@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { CACHE_LINE = 64, AHEAD = 4 * CACHE_LINE };
+
 void live_reader_open(struct live_reader *r, struct live_source *src)
 {
     *r = (struct live_reader){ .src = live_source_ref(src), .seq = src->head };
@@ -48,11 +50,21 @@ static bool seek(struct live_reader *r)
     return r->at_key;
 }
 
+static void fetch_ahead(const struct av_packet *pkt)
+{
+    for (size_t i = 0; i < AHEAD; i += CACHE_LINE)
+        __builtin_prefetch((const char *)pkt + i);
+}
+
 const struct av_packet *live_reader_next(struct live_reader *r)
 {
-    if (!seek(r) || r->seq >= r->src->head)
+    const struct live_source *src = r->src;
+
+    if (!seek(r) || r->seq >= src->head)
         return NULL;
-    return r->src->ring[r->seq++ % r->src->cap];
+    if (r->seq + 1 < src->head) /* it came a while ago, and has to come from far */
+        fetch_ahead(src->ring[(r->seq + 1) % src->cap]);
+    return src->ring[r->seq++ % src->cap];
 }
 
 size_t live_reader_configs(const struct live_reader *r, const struct av_packet **out, size_t max)

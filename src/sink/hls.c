@@ -3,6 +3,7 @@
 #include "sink/hls.h"
 
 #include "sink/hls_session.h"
+#include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct hls *hls_new(struct serve *serve, struct disk *disk)
     h->serve = serve;
     h->disk = disk;
     h->names = hls_names_new();
+    h->spares = hls_spares_new();
     h->sessions = hls_sessions_new();
     co_group_init(&h->group);
     return h;
@@ -118,5 +120,6 @@ void hls_free(struct hls *h)
         hls_stream_dispose(h->streams, false);
     hls_sessions_free(h);
     hls_names_free(h->names);
+    (void)hls_spares_unref(h->spares);
     free(h);
 }

@@ -20,6 +20,7 @@
 #include "sink/disk.h"
 
 struct hls; /* owned by the server */
+struct hls_spares;
 
 /* A file in memory: immutable. */
 struct hls_file {
@@ -30,6 +31,8 @@ struct hls_file {
     uint64_t etag;       /* another one for other bytes */
     bool playlist;       /* it changes: to be asked for again and again */
     uint8_t *data;
+    size_t cap;          /* of data, that goes to `spares` with the file; NULL: it is freed */
+    struct hls_spares *spares;
 };
 
 struct hls *hls_new(struct serve *serve, struct disk *disk);

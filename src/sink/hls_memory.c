@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_memory.c - files in memory, found by their path; and who waits for one. */
+#include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
 
 #include <stdlib.h>
@@ -46,6 +47,7 @@ struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type)
     ref_init(&f->ref);
     f->size = take->len;
     f->data = take->buf;
+    f->cap = take->cap;
     f->type = type;
     f->modified = co_wall_ms();
     f->etag = ++h->etags + (uint64_t)f->modified * 1000;
@@ -62,7 +64,11 @@ struct hls_file *hls_file_ref(struct hls_file *f)
 struct hls_file *hls_file_unref(struct hls_file *f)
 {
     if (f && ref_put(&f->ref)) {
-        free(f->data);
+        if (f->spares)
+            hls_spare_give(f->spares, f->data, f->cap);
+        else
+            free(f->data);
+        (void)hls_spares_unref(f->spares);
         free(f);
     }
     return NULL;

@@ -2,6 +2,7 @@
 /* hls_segment.c - one segment, from its first frame to its file. */
 #include "base/log.h"
 #include "base/must.h"
+#include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
 
 #include <stdio.h>
@@ -50,7 +51,7 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f)
     s->out.len = 0;
     s->part_open = false;
     if (s->last_bytes > 0) /* most are as large as the one before */
-        (void)wr_reserve(&s->out, s->last_bytes + s->last_bytes / 8);
+        hls_spare_take(s->hls->spares, &s->out, s->last_bytes + s->last_bytes / 8);
     hls_key_next(s);
     ts_mux_restart(&s->ts);
     if (s->dash)
@@ -228,6 +229,7 @@ void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg)
 {
     seg->bytes = s->last_bytes = s->out.len;
     seg->file = hls_file_new(s->hls, &s->out, s->fmp4 ? "video/iso.segment" : "video/mp2t");
+    seg->file->spares = hls_spares_ref(s->hls->spares);
     s->in_memory += seg->bytes;
     hls_names_set(s->hls, seg->path, seg->file, s);
 }

@@ -161,6 +161,7 @@ struct hls {
     struct co_group group;
     unsigned live;
     struct hls_names *names; /* paths of what is in memory */
+    struct hls_spares *spares; /* for segments that begin */
     uint64_t etags;
     struct hls_sessions *sessions;
     bool stopping;           /* the program ends */
