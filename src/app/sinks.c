@@ -56,6 +56,7 @@ struct sinks *sinks_new(struct serve *serve)
 
 void sinks_start(struct sinks *s)
 {
+    hls_start(s->hls);
     children_start(s->children);
 }
 

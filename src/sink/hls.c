@@ -2,6 +2,7 @@
 /* hls.c - which streams of the server have HLS and DASH. */
 #include "sink/hls.h"
 
+#include "base/log.h"
 #include "sink/hls_session.h"
 #include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
@@ -24,7 +25,7 @@ struct hls *hls_new(struct serve *serve, struct disk *disk)
     return h;
 }
 
-static struct hls_stream *find(struct hls *h, const struct serve_stream *names, bool dash)
+struct hls_stream *hls_stream_find(struct hls *h, const struct serve_stream *names, bool dash)
 {
     struct hls_stream *s = h->streams;
 
@@ -35,22 +36,16 @@ static struct hls_stream *find(struct hls *h, const struct serve_stream *names, 
     return s;
 }
 
-static struct hls_stream *add(struct hls *h, const struct serve_stream *names,
-                              const struct conf_vhost *vhost, bool dash, uint64_t next_seq)
+void hls_stream_add(struct hls *h, struct hls_stream *s)
 {
-    struct hls_stream *s = hls_stream_new(h, names, h->serve->conf, vhost, dash, next_seq);
-
-    if (s) {
-        s->next = h->streams;
-        h->streams = s;
-    }
-    return s;
+    s->next = h->streams;
+    h->streams = s;
 }
 
 static void begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
                   struct live_source *src, bool dash)
 {
-    struct hls_stream *s = find(h, stream, dash);
+    struct hls_stream *s = hls_stream_find(h, stream, dash);
     const struct conf_hls *set = &vhost->hls;
     struct conf_hls of_dash;
     uint64_t next_seq = 0;
@@ -72,10 +67,13 @@ static void begin(struct hls *h, const struct conf_vhost *vhost, const struct se
     }
     if (!wanted)
         return;
-    if (!s)
-        s = add(h, stream, vhost, dash, next_seq);
-    else
+    if (s) {
         hls_stream_obey(s, h->serve->conf, vhost);
+    } else {
+        s = hls_stream_new(h, stream, h->serve->conf, vhost, dash, next_seq);
+        if (s)
+            hls_stream_add(h, s);
+    }
     if (s && !s->live)
         hls_stream_begin(s, stream, src);
 }
@@ -98,6 +96,14 @@ void hls_end(struct hls *h, const struct live_source *src)
 unsigned hls_count(const struct hls *h)
 {
     return h->live;
+}
+
+void hls_start(struct hls *h)
+{
+    err_t err = co_go(&h->group, "hls orphans", hls_adopt, h);
+
+    if (err)
+        log_end("HLS: files of before", &err);
 }
 
 void hls_stop(struct hls *h)

@@ -36,6 +36,8 @@ struct hls_file {
 };
 
 struct hls *hls_new(struct serve *serve, struct disk *disk);
+/* The server begins: look for what an earlier one left on disk. */
+void hls_start(struct hls *h);
 /* A stream begins, if its vhost has HLS or DASH; the names are copied. Also for one that goes on
  * after the configuration changed: it begins, ends or obeys as the new one says. Does not yield. */
 void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,

@@ -164,6 +164,16 @@ static void list_done(struct disk_job *job)
     free_job(j);
 }
 
+/* The disk may be so far behind that the list it has is better than one of nothing. */
+static bool has_written(const struct hls_stream *s)
+{
+    size_t n = s->list.n;
+
+    while (n > 0 && !s->list.v[n - 1]->on_disk)
+        n--;
+    return n > 0;
+}
+
 /* One write at a time: what changes meanwhile is written after it. */
 void hls_disk_list(struct hls_stream *s)
 {
@@ -172,7 +182,7 @@ void hls_disk_list(struct hls_stream *s)
     struct wr w;
 
     s->list_dirty = s->writing_list;
-    if (s->writing_list || s->list.n == 0)
+    if (s->writing_list || !has_written(s))
         return;
     wr_init(&w, LIST_MAX);
     if (s->dash)

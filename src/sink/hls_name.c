@@ -29,6 +29,63 @@ err_t hls_name(const struct hls_stream *s, const char *folder, const char *text,
     return conf_expand(text, &with, path + n, size - (size_t)n);
 }
 
+/* ------------------------------------------------------------ back from a name */
+
+static bool begins(const char *text, const char *with, size_t *n)
+{
+    *n = strlen(with);
+    return strncmp(text, with, *n) == 0;
+}
+
+bool hls_name_is_number(const char *text)
+{
+    static const char *const fixed[] = { "[vhost]", "[app]", "[stream]", "[seq]" };
+    bool has = strstr(text, "[seq]") != NULL;
+    size_t n;
+
+    for (; has && (text = strchr(text, '[')); text += n) {
+        size_t i = 0;
+
+        while (i < 4 && !begins(text, fixed[i], &n))
+            i++;
+        has = i < 4;
+    }
+    return has;
+}
+
+bool hls_name_is(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+                 const char *path)
+{
+    char seq_text[24];
+    const struct {
+        const char *name, *value;
+    } fixed[] = { { "[vhost]", s->vhost }, { "[app]", s->app }, { "[stream]", s->stream },
+                  { "[seq]", seq_text } };
+    size_t n, k = 0, i;
+
+    (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);
+    if (!begins(path, folder, &n) || path[n] != '/')
+        return false;
+    for (path += n + 1; *text; text += n, path += k) {
+        for (i = 0; i < 4 && !begins(text, fixed[i].name, &n); i++)
+            ;
+        if (i < 4) {
+            if (!begins(path, fixed[i].value, &k))
+                return false;
+        } else if (*text == '[' && strchr(text, ']')) { /* a time, or how long it lasts */
+            n = strcspn(text, "]") + 1;
+            k = strspn(path, "0123456789");
+        } else if (*text == *path) {
+            n = k = 1;
+        } else {
+            return false;
+        }
+    }
+    return *path == '\0';
+}
+
+/* ------------------------------------------------------------ urls */
+
 /* How much of two paths is the same folder. */
 static size_t common_folder(const char *a, const char *b)
 {

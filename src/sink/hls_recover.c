@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST_MAX = 4 << 20, SEGMENTS_MAX = 100000 };
+enum { LIST_MAX = 4 << 20, SEGMENTS_MAX = 100000, LEFTOVERS = 8, LEFTOVERS_MAX = 1000 };
 
 /* Reads the list, and asks which of its files are there. Copies of all it needs. */
 struct reading {
@@ -60,9 +60,28 @@ static char *path_of(const struct hls_stream *s, const char *uri)
     return path;
 }
 
+/* The way back from the url of a key. NULL: it is not one of ours, and nothing removes it. */
+static char *key_path_of(const struct hls_stream *s, const char *uri)
+{
+    const char *base = s->set->key_url, *root = s->set->key_file_path;
+    size_t n = strcspn(base, "?"), size = strcspn(uri, "?");
+    char *path;
+
+    if (strstr(uri, ".."))
+        return NULL;
+    if (!*base || strcmp(base, s->set->path) == 0)
+        return path_of(s, uri);
+    if (strncmp(uri, base, n) != 0 || size < n)
+        return NULL;
+    n += strspn(uri + n, "/");
+    if (asprintf(&path, "%s/%.*s", root, (int)(size - n), uri + n) < 0)
+        abort();
+    return path;
+}
+
 /* Segments after one another share their initialization and key. */
 static struct hls_shared *shared(struct hls_stream *s, struct hls_shared *last,
-                                 struct m3u8_text uri, bool with_path)
+                                 struct m3u8_text uri, bool key)
 {
     struct hls_shared *x;
 
@@ -75,7 +94,7 @@ static struct hls_shared *shared(struct hls_stream *s, struct hls_shared *last,
         abort();
     ref_init(&x->ref);
     x->uri = must_ndup(uri.p, uri.n);
-    x->path = with_path ? path_of(s, x->uri) : NULL;
+    x->path = key ? key_path_of(s, x->uri) : path_of(s, x->uri);
     x->on_disk = true;
     return x;
 }
@@ -95,12 +114,12 @@ static struct hls_segment *segment(struct hls_stream *s, struct m3u8_reader *r, 
     seg->uri = must_ndup(r->uri.p, r->uri.n);
     seg->path = path_of(s, seg->uri);
     memcpy(seg->iv, r->segment.iv, sizeof(seg->iv));
-    seg->init = shared(s, last ? last->init : NULL, r->map, true);
-    seg->key = shared(s, last ? last->key : NULL, r->key, false);
+    seg->init = shared(s, last ? last->init : NULL, r->map, false);
+    seg->key = shared(s, last ? last->key : NULL, r->key, true);
     return seg;
 }
 
-static void take_list(struct hls_stream *s, const char *text, size_t size)
+static bool take_list(struct hls_stream *s, const char *text, size_t size)
 {
     struct m3u8_reader r;
     uint64_t seq = 0;
@@ -124,15 +143,80 @@ static void take_list(struct hls_stream *s, const char *text, size_t size)
     s->target = r.list.target;
     s->other_inits = s->list.n > 0;
     if (fits)
-        return;
+        return !r.over;
     while (s->list.n > 0) /* of another kind, or not ours: only the numbers go on */
         hls_segment_free(s, hls_pop(&s->list));
     s->target = 0;
+    return false;
 }
 
-void hls_recover(struct hls_stream *s)
+/* ------------------------------------------------------------ what left the list */
+
+static bool is_key_of_list(const struct hls_stream *s, const char *path)
+{
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct hls_shared *key = s->list.v[i]->key;
+
+        if (key && key->path && strcmp(key->path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool hls_list_is_ours(const struct hls_stream *s)
+{
+    const char *text = s->fmp4 ? s->set->fmp4_file : s->set->ts_file;
+
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct hls_segment *seg = s->list.v[i];
+
+        if (!hls_name_is(s, s->set->path, text, seg->seq, seg->path))
+            return false;
+    }
+    return s->list.n > 0;
+}
+
+static void remove_number(struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+                          const char *behind)
+{
+    char path[HLS_NAME_MAX];
+    err_t err;
+
+    if (!hls_name_is_number(text))
+        return;
+    err = hls_name(s, folder, text, seq, 0, path, sizeof(path) - strlen(behind));
+    if (!err && !is_key_of_list(s, path)) {
+        memcpy(path + strlen(path), behind, strlen(behind) + 1);
+        hls_disk_remove(s, path);
+    }
+    err_free(&err);
+}
+
+static void remove_numbers(struct hls_stream *s, uint64_t from, uint64_t to, const char *behind)
+{
+    for (; from < to; from++) {
+        remove_number(s, s->set->path, s->fmp4 ? s->set->fmp4_file : s->set->ts_file, from, behind);
+        if (s->set->keys)
+            remove_number(s, s->set->key_file_path, s->set->key_file, from, behind);
+    }
+}
+
+void hls_remove_leftovers(struct hls_stream *s)
+{
+    uint64_t first, before = (s->list.n < LEFTOVERS_MAX ? s->list.n : LEFTOVERS_MAX) + LEFTOVERS;
+
+    if (!s->set->cleanup || !hls_list_is_ours(s))
+        return;
+    first = s->list.v[0]->seq;
+    remove_numbers(s, first > before ? first - before : 0, first, "");
+    remove_numbers(s, s->next_seq, s->next_seq + 2, "");
+    remove_numbers(s, s->next_seq, s->next_seq + 2, ".tmp");
+}
+
+bool hls_recover_list(struct hls_stream *s)
 {
     struct reading *r = calloc(1, sizeof(*r));
+    bool goes_on = false;
     err_t err;
 
     if (!r)
@@ -141,13 +225,25 @@ void hls_recover(struct hls_stream *s)
     err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
     if (err) {
         log_end("HLS: the list of before is not read, a new one begins", &err);
-        return;
+        return false;
     }
     if (r->text)
-        take_list(s, r->text, r->size);
+        goes_on = take_list(s, r->text, r->size);
+    s->discontinuity = s->next_seq > 0;
+    drop(r);
+    return goes_on;
+}
+
+void hls_recover_tell(const struct hls_stream *s)
+{
     if (s->next_seq > 0)
         log_trace("HLS of %s/%s goes on at segment %llu, with %zu of before", s->app, s->stream,
                   (unsigned long long)s->next_seq, s->list.n);
-    s->discontinuity = s->next_seq > 0;
-    drop(r);
+}
+
+void hls_recover(struct hls_stream *s)
+{
+    (void)hls_recover_list(s);
+    hls_recover_tell(s);
+    hls_remove_leftovers(s);
 }

@@ -91,6 +91,7 @@ struct hls_stream {
     bool given_up;           /* hls_on_error ignore: nothing more of this publisher */
     bool keep_files;         /* nothing is removed any more */
     bool disposing;          /* everything is removed */
+    bool orphan;             /* its publisher was that of an earlier process */
     bool left;               /* it left the registry: nobody waits for it any more */
     co_usec idle_since, began_at;
     struct co_timer dispose;
@@ -167,6 +168,10 @@ struct hls {
     bool stopping;           /* the program ends */
 };
 
+/* hls.c: the registry */
+struct hls_stream *hls_stream_find(struct hls *h, const struct serve_stream *names, bool dash);
+void hls_stream_add(struct hls *h, struct hls_stream *s); /* takes the reference over */
+
 /* hls_stream.c */
 struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost, bool dash,
@@ -181,6 +186,8 @@ bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set);
 void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
                       struct live_source *src);
 void hls_stream_end(struct hls_stream *s);
+/* Nobody publishes it: dispose of it unless somebody begins in time. */
+void hls_stream_idle(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
 
@@ -252,6 +259,17 @@ void hls_disk_remove(struct hls_stream *s, const char *path);
 
 /* hls_recover.c: go on with the list that is on disk. Yields. */
 void hls_recover(struct hls_stream *s);
+/* Only take it. False: there is none that can go on. Yields. */
+bool hls_recover_list(struct hls_stream *s);
+void hls_recover_tell(const struct hls_stream *s); /* the log */
+/* Have all segments of the list the names that they get from us? */
+bool hls_list_is_ours(const struct hls_stream *s);
+/* What an earlier process could not remove, or not list. Segments stay a while after they left the
+ * list; no word of them is left, but they had the numbers before those of the list. */
+void hls_remove_leftovers(struct hls_stream *s);
+
+/* hls_orphan.c: take streams that an earlier process left for such that ended now. co_fn */
+err_t hls_adopt(void *hls);
 
 /* hls_memory.c */
 struct hls_names *hls_names_new(void);
@@ -272,6 +290,11 @@ struct hls_shared *hls_shared_ref(struct hls_shared *x);
 void hls_shared_unref(struct hls_stream *s, struct hls_shared *x);
 err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
                int64_t duration, char *path, size_t size) __attribute__((warn_unused_result));
+/* Is there the number, and nothing that was another one for each segment? */
+bool hls_name_is_number(const char *text);
+/* Could the path be what hls_name() made of it for that number? */
+bool hls_name_is(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+                 const char *path);
 /* The url that the playlist has for a file, made of its path. malloc'ed. */
 char *hls_uri(const struct hls_stream *s, const char *path);
 /* The same as others know it: with hls_entry_prefix, or "live/s-1.ts" below the root of the web

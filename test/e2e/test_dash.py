@@ -84,7 +84,9 @@ def test_what_is_published(srs, html, source, tmp_path):
 def test_codecs(srs, html, media, tmp_path, codecs):
     s = srs(conf(html, fragment=1))
     push(s, media.tags(*codecs), speed=10.0)
-    path, m = listed(html, 4)
+    path, _ = listed(html, 4)
+    assert wait_for(lambda: min(len(x.segments) for x in dash.load(path).last.tracks.values()) == 4)
+    m = dash.load(path)
     names = {"hevc": "hvc1.", "av1": "av01.", "vp9": "vp09.", "h264": "avc1.", "aac": "mp4a.40.2",
              "mp3": "mp4a.40.34", "opus": "opus"}
     for kind, codec in zip(("video", "audio"), codecs):

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""HLS after the server was killed: the list goes on, and what nobody needs goes from disk."""
+import os
+import signal
+import subprocess
+
+import pytest
+
+import flv
+import hls
+from procs import never, wait_for
+from test_hls import FMP4, conf, html, listed, push  # noqa: F401
+
+KEYS = "hls_keys on; hls_fragments_per_key 3;"
+
+
+def killed(s):
+    s.proc.kill(signal.SIGKILL)
+    s.proc.wait(5)
+    s.proc.end()
+    s.proc = None
+
+
+def crash(s, source, path, at=5):
+    """Publish until segments have left the list, then kill the server."""
+    p = s.push(source, speed=4, loop=True, ahead=20)
+    assert wait_for(lambda: hls.load(path) and hls.load(path).sequence >= at, 10)
+    killed(s)
+    p.stop()
+    return hls.load(path)
+
+
+def names(html, end):
+    return {f for _, _, fs in os.walk(html) for f in fs if f.endswith(end)}
+
+
+@pytest.mark.parametrize("more, end", [("", ".ts"), (FMP4, ".m4s"), (KEYS, ".ts")], ids=["ts", "fmp4", "keys"])
+def test_what_left_the_list_is_removed(srs, html, source, more, end):
+    path = os.path.join(html, "live", "s.m3u8")
+    first = crash(srs(conf(html, more, window=8)), source, path)
+    had = names(html, end)
+    assert len(had) > len(first.segments), "some were to be removed later"
+    s = srs(conf(html, more, window=8))
+    push(s, flv.cut(source, 3000))
+    assert s.wait_log(rf"goes on at segment \d+, with {len(first.segments)} of before")
+    assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq)
+    left = {x.uri for x in first.segments + hls.load(path).segments}
+    assert wait_for(lambda: names(html, end) <= left), (names(html, end) - left, left)
+    assert left - names(html, end) <= {x.uri for x in first.segments[:2]}
+    if more == KEYS:
+        keys = {x.key for x in hls.load(path).segments}
+        assert wait_for(lambda: names(html, ".key") <= keys | {x.key for x in first.segments})
+        assert keys <= names(html, ".key"), "those of listed segments are there"
+        key = open(os.path.join(html, "live", hls.load(path).segments[0].key), "rb").read().hex()
+        x = hls.load(path).segments[0]
+        r = subprocess.run(["openssl", "enc", "-d", "-aes-128-cbc", "-K", key, "-iv", x.iv, "-in",
+                            os.path.join(html, "live", x.uri)], capture_output=True, timeout=20)
+        assert r.returncode == 0 and r.stdout[:1] == b"\x47"
+
+
+def test_keys_of_before_go_with_their_segments(srs, html, source):
+    """Also when their urls are elsewhere."""
+    more = KEYS + f"hls_key_file_path {html}/keys; hls_key_url https://keys.example/k?a=b;"
+    path = os.path.join(html, "live", "s.m3u8")
+    first = crash(srs(conf(html, more, window=8)), source, path)
+    before = names(html, ".key")
+    s = srs(conf(html, more, window=8))
+    p = s.push(source, speed=4, loop=True, ahead=12)
+    assert wait_for(lambda: hls.load(path).sequence > first.segments[-1].seq)
+    assert wait_for(lambda: not names(html, ".key") & before), names(html, ".key")
+    p.stop()
+
+
+@pytest.mark.parametrize("more", ["", FMP4, KEYS], ids=["ts", "fmp4", "keys"])
+def test_nobody_publishes_again(srs, html, source, more):
+    """hls_dispose counts from the start of the next server; files of others stay."""
+    path = os.path.join(html, "live", "s.m3u8")
+    n = crash(srs(conf(html, more, window=8)), source, path, at=2).segments[-1].seq + 1
+    half = [f"s-{n}.ts", f"s-{n + 1}.ts.tmp"] if more != FMP4 else [f"s-{n + 1}.m4s"]  # written and not listed
+    for name in half:
+        open(os.path.join(html, "live", name), "w").close()
+    others = {"live/vod.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nvod-0.ts\n#EXT-X-ENDLIST\n",
+              "live/vod-0.ts": "x", "live/else.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\ns1.ts\n",
+              "live/s1.ts": "y", "live/odd.m3u8": "no list"}
+    for name, text in others.items():
+        with open(os.path.join(html, name), "w") as f:
+            f.write(text)
+    s = srs(conf(html, more + " hls_dispose 2;", window=8))
+    assert s.wait_log("HLS of live/s: its files are removed, nobody published for 2 s")
+    assert wait_for(lambda: sorted(os.listdir(os.path.join(html, "live"))) ==
+                    sorted(n.split("/")[1] for n in others)), os.listdir(os.path.join(html, "live"))
+    push(s, flv.cut(source, 3000))
+    assert hls.load(listed(html, 1)).sequence == 0, "forgotten is forgotten"
+
+
+@pytest.mark.long
+def test_somebody_publishes_again(srs, html, source):
+    path = os.path.join(html, "live", "s.m3u8")
+    first = crash(srs(conf(html, window=8)), source, path, at=2)
+    s = srs(conf(html, "hls_dispose 3;", window=8))
+    assert s.wait_log("HLS: 1 stream of before", 5)
+    p = s.push(source, loop=True)
+    assert never(lambda: not os.path.exists(path), 4)
+    assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq)
+    p.stop()
+    p.client.close()
+    assert s.wait_log("its files are removed, nobody published for 3 s")
+    assert wait_for(lambda: not [f for _, _, fs in os.walk(html) for f in fs])
