@@ -143,7 +143,7 @@ static bool adopt(struct hls *h, struct conf *conf, const struct conf_vhost *v, 
         return false;
     }
     hls_remove_leftovers(s);
-    s->ready = s->orphan = true;
+    s->ready = s->orphan = s->list_swapped = true;
     hls_stream_add(h, s);
     hls_stream_idle(s);
     return true;

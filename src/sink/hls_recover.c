@@ -209,8 +209,8 @@ void hls_remove_leftovers(struct hls_stream *s)
         return;
     first = s->list.v[0]->seq;
     remove_numbers(s, first > before ? first - before : 0, first, "");
-    remove_numbers(s, s->next_seq, s->next_seq + 2, "");
-    remove_numbers(s, s->next_seq, s->next_seq + 2, ".tmp");
+    remove_numbers(s, s->next_seq, s->next_seq + LEFTOVERS, "");
+    remove_numbers(s, s->next_seq, s->next_seq + LEFTOVERS, ".tmp");
 }
 
 bool hls_recover_list(struct hls_stream *s)
