@@ -54,10 +54,14 @@ class Stage:
 
 
 def ours():
-    """The files that belong to the sources."""
-    r = subprocess.run(["git", "-C", procs.ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                       capture_output=True, check=True, timeout=60)
-    return [p for p in r.stdout.decode().split("\0") if p and os.path.exists(os.path.join(procs.ROOT, p))]
+    """The files that docker would be given: all but what .dockerignore names."""
+    with open(os.path.join(procs.ROOT, ".dockerignore")) as f:
+        ignored = {line.strip().removeprefix("**/") for line in f}
+    names = []
+    for folder, below, files in os.walk(procs.ROOT):
+        below[:] = [d for d in below if d not in ignored]
+        names += [os.path.relpath(os.path.join(folder, f), procs.ROOT) for f in files if f not in ignored]
+    return names
 
 
 def copy(stage, what, to, root, names=None):

@@ -86,7 +86,7 @@ def test_dockerfile_brings_the_libraries(deb):
 
 @pytest.mark.long
 @pytest.mark.skipif(not machine.there(), reason="needs root and debootstrap")
-@pytest.mark.needs("git", "curl")
+@pytest.mark.needs("curl")
 def test_steps_of_the_dockerfile(tmp_path):
     """Its commands in folders instead of images: what comes out serves, as the user that it names."""
     with open(os.path.join(ROOT, "Dockerfile")) as f:
