@@ -133,8 +133,11 @@ void tls_core_free(void *core)
 void tls_text(char text[TLS_TEXT], const char *what)
 {
     unsigned long code = ERR_peek_error();
-    const char *why = code ? ERR_reason_error_string(code) : NULL;
+    const char *why = NULL;
 
+    if (code) /* what the system said has no text there */
+        why = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+                                     : ERR_reason_error_string(code);
     (void)snprintf(text, TLS_TEXT, "%.100s%s%.50s", what, why ? ": " : "", why ? why : "");
     ERR_clear_error();
 }

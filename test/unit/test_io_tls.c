@@ -295,13 +295,22 @@ static void files_are_checked(void **state)
         { "", at("ec.crt"), at("rsa.key") },
         { "", at("ec.key"), at("ec.key") },
     };
+    static const char *const why[] = { "nix.crt: No such file or directory",
+                                       "nix.key: No such file or directory",
+                                       "is of another certificate", "" };
     struct io_tls_server *s = NULL;
 
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
+        char text[512];
+        err_t err;
+
         bad[i].cert = at(i == 0 ? "nix.crt" : i == 3 ? "ec.key" : "ec.crt");
         bad[i].key = at(i == 1 ? "nix.key" : i == 2 ? "rsa.key" : "ec.key");
-        assert_err(io_tls_server_new(&s, &bad[i], 1, true), ERR_TLS);
+        err = io_tls_server_new(&s, &bad[i], 1, true);
+        assert_int_equal(err_code(err), ERR_TLS);
+        assert_non_null(strstr(err_text(err, text, sizeof(text)), why[i]));
+        err_free(&err);
     }
 }
 
