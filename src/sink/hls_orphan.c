@@ -3,7 +3,9 @@
  *
  * hls_dispose removes what nobody publishes any more. A server that was killed, or that ended while
  * it waited to do so, leaves that to the next one: when that begins, it looks for playlists where
- * its own would be, and takes those that are just like its own for streams that ended now.
+ * its own would be, and takes those that are just like its own for streams that ended now. Another
+ * server may write to the same folder, so it waits first, longer than a list that is alive stays as
+ * it is, and leaves alone what was written meanwhile.
  */
 #include "base/log.h"
 #include "co/thread.h"
@@ -12,12 +14,15 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
-enum { ORPHANS_MAX = 10000 };
+enum { ORPHANS_MAX = 10000, FRAGMENTS = 3 /* in which a list that is alive changes */ };
 
-/* On a thread: which files are there. */
+/* On a thread: which files are there, and were not written since. */
 struct search {
     char pattern[HLS_NAME_MAX];
+    time_t since;
     glob_t found;
 };
 
@@ -26,6 +31,12 @@ static void run(void *arg)
     struct search *x = arg;
 
     (void)glob(x->pattern, GLOB_NOSORT, NULL, &x->found);
+    for (size_t i = 0; i < x->found.gl_pathc; i++) {
+        struct stat st;
+
+        if (stat(x->found.gl_pathv[i], &st) != 0 || st.st_mtime > x->since)
+            x->found.gl_pathv[i][0] = '\0';
+    }
 }
 
 static void drop(void *arg)
@@ -149,7 +160,8 @@ static bool adopt(struct hls *h, struct conf *conf, const struct conf_vhost *v, 
     return true;
 }
 
-static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vhost *v)
+static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vhost *v,
+                          time_t since)
 {
     struct search *x = calloc(1, sizeof(*x));
     unsigned n = 0;
@@ -161,11 +173,13 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
         drop(x);
         return NULL;
     }
+    x->since = since;
     err = co_thread_run(CO_POOL_FILE, run, x, drop, CO_FOREVER);
     if (err)
         return err;
     for (size_t i = 0; i < x->found.gl_pathc && n < ORPHANS_MAX && !err; i++) {
-        n += adopt(h, conf, v, x->found.gl_pathv[i]);
+        if (x->found.gl_pathv[i][0])
+            n += adopt(h, conf, v, x->found.gl_pathv[i]);
         err = co_check();
     }
     if (n > 0)
@@ -175,18 +189,42 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
     return err;
 }
 
+static bool is_wanted(const struct conf *conf, const struct conf_vhost *v)
+{
+    return v->enabled && v->hls.enabled && v->hls.dispose > 0 && v->hls.recover &&
+           is_alone(conf, v);
+}
+
+static co_usec time_to_settle(const struct conf *conf)
+{
+    co_usec longest = 0;
+
+    for (size_t i = 0; i < conf->vhost.n; i++) {
+        const struct conf_vhost *v = &conf->vhost.v[i];
+
+        if (is_wanted(conf, v) && v->hls.fragment * FRAGMENTS > longest)
+            longest = v->hls.fragment * FRAGMENTS;
+    }
+    return longest;
+}
+
 err_t hls_adopt(void *hls)
 {
     struct hls *h = hls;
-    struct conf *conf = conf_ref(h->serve->conf);
-    err_t err = NULL;
+    co_usec settle = time_to_settle(h->serve->conf);
+    time_t began = time(NULL);
+    struct conf *conf;
+    err_t err;
 
+    if (settle == 0)
+        return NULL;
+    err = co_sleep(settle);
+    if (err)
+        return err;
+    conf = conf_ref(h->serve->conf);
     for (size_t i = 0; i < conf->vhost.n && !err; i++) {
-        const struct conf_vhost *v = &conf->vhost.v[i];
-
-        if (v->enabled && v->hls.enabled && v->hls.dispose > 0 && v->hls.recover &&
-            is_alone(conf, v))
-            err = search_vhost(h, conf, v);
+        if (is_wanted(conf, &conf->vhost.v[i]))
+            err = search_vhost(h, conf, &conf->vhost.v[i], began);
     }
     (void)conf_unref(conf);
     return err;

@@ -73,9 +73,13 @@ def test_keys_of_before_go_with_their_segments(srs, html, source):
     p.stop()
 
 
-@pytest.mark.parametrize("more", ["", FMP4, KEYS], ids=["ts", "fmp4", "keys"])
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize("more", ["", pytest.param(FMP4, marks=LONG), pytest.param(KEYS, marks=LONG)],
+                         ids=["ts", "fmp4", "keys"])
 def test_nobody_publishes_again(srs, html, source, more):
-    """hls_dispose counts from the start of the next server; files of others stay."""
+    """hls_dispose counts from soon after the start of the next server; files of others stay."""
     path = os.path.join(html, "live", "s.m3u8")
     n = crash(srs(conf(html, more, window=8)), source, path, at=2).segments[-1].seq + 1
     half = [f"s-{n}.ts", f"s-{n + 1}.ts.tmp"] if more != FMP4 else [f"s-{n + 1}.m4s"]  # written and not listed
@@ -108,3 +112,17 @@ def test_somebody_publishes_again(srs, html, source):
     p.client.close()
     assert s.wait_log("its files are removed, nobody published for 3 s")
     assert wait_for(lambda: not [f for _, _, fs in os.walk(html) for f in fs])
+
+
+@pytest.mark.long
+def test_another_server_in_the_same_folder(srs, html, source):
+    """What it writes is no orphan, and stays."""
+    path = os.path.join(html, "live", "s.m3u8")
+    one, two = srs(conf(html, window=8)), srs(conf(html, "hls_dispose 1;", window=8))
+    p = one.push(source, loop=True)
+    assert wait_for(lambda: os.path.exists(path))
+    assert never(lambda: not os.path.exists(path), 8)
+    assert "of before in vhost" not in two.text()
+    at = hls.load(path).segments[-1].seq
+    assert wait_for(lambda: hls.load(path).segments[-1].seq > at)
+    p.stop()
