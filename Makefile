@@ -142,7 +142,7 @@ $(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.list
 
 $(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FO)/test/fuzz/fuzz_main.o $(OBJS)/fuzz/libsrs.a \
     $(FUZZ_ST)/libst.a
-	$(call Q,LD)gcc $(FUZZ_CFLAGS) $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -o $@
+	$(call Q,LD)gcc $(FUZZ_CFLAGS) $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
 
 # ---- for people: set up, build, run
 
