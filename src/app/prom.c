@@ -4,7 +4,6 @@
 
 #include "base/utf8.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ void prom_value(struct wr *w, const char *name, const char *labels, double v)
         wr_text(w, "}");
     }
     /* counts are exact up to 2^53, which is years of bytes */
-    if (fabs(v) < 9e15 && v == floor(v))
+    if (v > -9e15 && v < 9e15 && v == (double)(int64_t)v)
         (void)snprintf(text, sizeof(text), " %.0f\n", v);
     else
         (void)snprintf(text, sizeof(text), " %.9g\n", v);

@@ -247,11 +247,15 @@ static void make_report(const struct bench_run *run, struct bench_report *r)
 {
     co_usec now = co_clock(), from = run->mark ? run->mark : run->began;
 
-    *r = (struct bench_report){
-        .tool = run->tool->name, .url = run->opts.url, .clients = run->opts.clients,
-        .seconds = (double)(now - from) / 1e6, .total_seconds = (double)(now - run->began) / 1e6,
-        .rss_kb = rss_kb(), .hls = run->tool->kind == BENCH_HLS, .media_kbps = run->media_kbps,
-    };
+    memset(r, 0, sizeof(*r)); /* large: not by way of another one on the stack */
+    r->tool = run->tool->name;
+    r->url = run->opts.url;
+    r->clients = run->opts.clients;
+    r->seconds = (double)(now - from) / 1e6;
+    r->total_seconds = (double)(now - run->began) / 1e6;
+    r->rss_kb = rss_kb();
+    r->hls = run->tool->kind == BENCH_HLS;
+    r->media_kbps = run->media_kbps;
     r->gaps = run->tool->kind != BENCH_PUBLISH && !r->hls && !is_fast(run);
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {

@@ -71,7 +71,7 @@ struct box {
 
 static bool read_box(const struct dvr_file *f, uint64_t at, struct box *b)
 {
-    uint8_t head[8];
+    uint8_t head[8] = { 0 };
     struct rd r = rd_init(head, sizeof(head));
 
     if (at + sizeof(head) > f->good || !read_at(f->fd, head, sizeof(head), at))
