@@ -31,13 +31,15 @@ KINDS = {
     "ts": ("", "{}", 8.0),
     "ts, near": ("", "{liveSyncDurationCount: 2}", 6.0),
     "fmp4": ("hls_use_fmp4 on;", "{liveSyncDurationCount: 2}", 6.0),
-    "ll": ("hls_use_fmp4 on; hls_ll on;", "{lowLatencyMode: true}", 2.0),
+    # a stalled machine lets it fall behind: it shall come nearer again
+    "ll": ("hls_use_fmp4 on; hls_ll on;",
+           "{lowLatencyMode: true, maxLiveSyncPlaybackRate: 1.5, liveSyncOnStallIncrease: 0}", 2.0),
 }
 
 
 @pytest.fixture(scope="module")
 def barcode(tmp_path_factory):
-    return flv.read(browser.barcode_flv(tmp_path_factory.mktemp("barcode") / "barcode.flv", 40))
+    return flv.read(browser.barcode_flv(tmp_path_factory.mktemp("barcode") / "barcode.flv", 75))
 
 
 def problems(page):
@@ -76,9 +78,14 @@ def test_hls_js(srs, tmp_path, barcode, kind):
         then = page.run(STATE)
         assert 2.0 < then[0] - first[0] < 5 * SLOW, (first, then)
         assert then[1] - first[1] > 40, (first, then)
-        delay = browser.latency(page, began)
+        delay = []
+
+        def is_near():
+            delay[:] = browser.latency(page, began)
+            return delay[6] < old * SLOW + (SLOW - 1)
+        near = wait_for(is_near, 20 if kind == "ll" else 1)
         print(f"{kind}: glass to glass {delay[0]:.2f} to {delay[-1]:.2f} s, median {delay[6]:.2f}")
-        assert delay[6] < old * SLOW + (SLOW - 1), delay
+        assert near, delay
         assert problems(page) == []
         if kind == "ll":
             assert page.wait("performance.getEntriesByType('resource')"
@@ -88,7 +95,7 @@ def test_hls_js(srs, tmp_path, barcode, kind):
         # the publisher goes and comes back: the picture goes on by itself
         pusher.stop()
         pusher.client.close()
-        time.sleep(1)
+        time.sleep(12 if kind == "ll" else 1)  # longer than hls.js waits for a list
         at = page.run(STATE)
         s.push(barcode)
         assert page.wait(f"v.currentTime > {at[0]} + 5 && "
