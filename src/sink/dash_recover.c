@@ -49,7 +49,7 @@ static void drop(void *arg)
     free(r);
 }
 
-void dash_recover(struct hls_stream *s)
+void dash_recover_list(struct hls_stream *s)
 {
     struct reading *r = calloc(1, sizeof(*r));
     err_t err;
@@ -64,11 +64,34 @@ void dash_recover(struct hls_stream *s)
     }
     s->available = r->available;
     s->before = r->periods;
-    s->before_until = co_now() + dash_window(s) * 100 / 9;
     r->periods = NULL;
+    s->before_until = co_now();
+    drop(r);
+}
+
+/* Is there a segment with a name that it gets from us, by its url in the MPD? */
+bool dash_list_is_ours(const struct hls_stream *s)
+{
+    char *folder = dash_folder(s);
+    const char *slash = strrchr(folder, '/'), *at = s->before;
+    size_t n = strlen(slash ? slash + 1 : folder);
+    bool found = false;
+
+    while (at && !found && (at = strstr(at, "media=\""))) {
+        at += 7;
+        found = strncmp(at, slash ? slash + 1 : folder, n) == 0 &&
+                (strncmp(at + n, "/video-", 7) == 0 || strncmp(at + n, "/audio-", 7) == 0);
+    }
+    free(folder);
+    return found;
+}
+
+void dash_recover(struct hls_stream *s)
+{
+    dash_recover_list(s);
+    s->before_until = co_now() + dash_window(s) * 100 / 9;
     if (s->before)
         log_trace("DASH of %s/%s goes on with the MPD of before", s->app, s->stream);
-    drop(r);
 }
 
 /* ------------------------------------------------------------ what it left */

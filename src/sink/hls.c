@@ -36,10 +36,16 @@ struct hls_stream *hls_stream_find(struct hls *h, const struct serve_stream *nam
     return s;
 }
 
-void hls_stream_add(struct hls *h, struct hls_stream *s)
+static struct hls_stream *add(struct hls *h, const struct serve_stream *names,
+                              const struct conf_vhost *vhost, bool dash, uint64_t next_seq)
 {
-    s->next = h->streams;
-    h->streams = s;
+    struct hls_stream *s = hls_stream_new(h, names, h->serve->conf, vhost, dash, next_seq);
+
+    if (s) {
+        s->next = h->streams;
+        h->streams = s;
+    }
+    return s;
 }
 
 static void begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
@@ -67,13 +73,10 @@ static void begin(struct hls *h, const struct conf_vhost *vhost, const struct se
     }
     if (!wanted)
         return;
-    if (s) {
+    if (!s)
+        s = add(h, stream, vhost, dash, next_seq);
+    else
         hls_stream_obey(s, h->serve->conf, vhost);
-    } else {
-        s = hls_stream_new(h, stream, h->serve->conf, vhost, dash, next_seq);
-        if (s)
-            hls_stream_add(h, s);
-    }
     if (s && !s->live)
         hls_stream_begin(s, stream, src);
 }
@@ -100,7 +103,7 @@ unsigned hls_count(const struct hls *h)
 
 void hls_start(struct hls *h)
 {
-    err_t err = co_go(&h->group, "hls orphans", hls_adopt, h);
+    err_t err = co_go(&h->group, "hls orphans", hls_remove_orphans, h);
 
     if (err)
         log_end("HLS: files of before", &err);

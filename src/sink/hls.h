@@ -36,7 +36,7 @@ struct hls_file {
 };
 
 struct hls *hls_new(struct serve *serve, struct disk *disk);
-/* The server begins: look for what an earlier one left on disk. */
+/* The server begins: what an earlier one left on disk is removed after hls_dispose, too. */
 void hls_start(struct hls *h);
 /* A stream begins, if its vhost has HLS or DASH; the names are copied. Also for one that goes on
  * after the configuration changed: it begins, ends or obeys as the new one says. Does not yield. */

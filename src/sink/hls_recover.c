@@ -205,7 +205,7 @@ void hls_remove_leftovers(struct hls_stream *s)
 {
     uint64_t first, before = (s->list.n < LEFTOVERS_MAX ? s->list.n : LEFTOVERS_MAX) + LEFTOVERS;
 
-    if (!s->set->cleanup || !hls_list_is_ours(s))
+    if ((!s->set->cleanup && !s->disposing) || !hls_list_is_ours(s))
         return;
     first = s->list.v[0]->seq;
     remove_numbers(s, first > before ? first - before : 0, first, "");
@@ -234,16 +234,11 @@ bool hls_recover_list(struct hls_stream *s)
     return goes_on;
 }
 
-void hls_recover_tell(const struct hls_stream *s)
-{
-    if (s->next_seq > 0)
-        log_trace("HLS of %s/%s goes on at segment %llu, with %zu of before", s->app, s->stream,
-                  (unsigned long long)s->next_seq, s->list.n);
-}
-
 void hls_recover(struct hls_stream *s)
 {
     (void)hls_recover_list(s);
-    hls_recover_tell(s);
+    if (s->next_seq > 0)
+        log_trace("HLS of %s/%s goes on at segment %llu, with %zu of before", s->app, s->stream,
+                  (unsigned long long)s->next_seq, s->list.n);
     hls_remove_leftovers(s);
 }

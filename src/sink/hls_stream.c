@@ -193,9 +193,6 @@ void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
 
     sink_teller_set(&s->teller, s->hls->serve, names, src);
     co_timer_cancel(&s->dispose);
-    if (s->orphan)
-        hls_recover_tell(s);
-    s->orphan = false;
     fini_muxers(s);
     init_muxers(s);
     hls_shared_unref(s, s->init);
@@ -245,11 +242,6 @@ void hls_stream_end(struct hls_stream *s)
     s->ended = true;
     s->hls->live -= !s->dash;
     if (!s->hls->stopping)
-        hls_stream_idle(s);
-}
-
-void hls_stream_idle(struct hls_stream *s)
-{
-    co_timer_set(&s->dispose, co_now() + (s->set->dispose > 0 ? s->set->dispose : FORGET),
-                 is_silent);
+        co_timer_set(&s->dispose, co_now() + (s->set->dispose > 0 ? s->set->dispose : FORGET),
+                     is_silent);
 }

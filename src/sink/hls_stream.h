@@ -91,7 +91,6 @@ struct hls_stream {
     bool given_up;           /* hls_on_error ignore: nothing more of this publisher */
     bool keep_files;         /* nothing is removed any more */
     bool disposing;          /* everything is removed */
-    bool orphan;             /* its publisher was that of an earlier process */
     bool left;               /* it left the registry: nobody waits for it any more */
     co_usec idle_since, began_at;
     struct co_timer dispose;
@@ -170,7 +169,6 @@ struct hls {
 
 /* hls.c: the registry */
 struct hls_stream *hls_stream_find(struct hls *h, const struct serve_stream *names, bool dash);
-void hls_stream_add(struct hls *h, struct hls_stream *s); /* takes the reference over */
 
 /* hls_stream.c */
 struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *names,
@@ -186,8 +184,6 @@ bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set);
 void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
                       struct live_source *src);
 void hls_stream_end(struct hls_stream *s);
-/* Nobody publishes it: dispose of it unless somebody begins in time. */
-void hls_stream_idle(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
 
@@ -244,6 +240,9 @@ char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);
 
 /* dash_recover.c: go on with the MPD that is on disk. Yields. */
 void dash_recover(struct hls_stream *s);
+/* Only take it (yields). Is it ours, by the names of its segments? */
+void dash_recover_list(struct hls_stream *s);
+bool dash_list_is_ours(const struct hls_stream *s);
 /* Its periods leave the list; files of what was before `period` (ms since 1970) go. */
 void dash_forget_before(struct hls_stream *s, int64_t period);
 
@@ -261,15 +260,14 @@ void hls_disk_remove(struct hls_stream *s, const char *path);
 void hls_recover(struct hls_stream *s);
 /* Only take it. False: there is none that can go on. Yields. */
 bool hls_recover_list(struct hls_stream *s);
-void hls_recover_tell(const struct hls_stream *s); /* the log */
 /* Have all segments of the list the names that they get from us? */
 bool hls_list_is_ours(const struct hls_stream *s);
 /* What an earlier process could not remove, or not list. Segments stay a while after they left the
  * list; no word of them is left, but they had the numbers before those of the list. */
 void hls_remove_leftovers(struct hls_stream *s);
 
-/* hls_orphan.c: take streams that an earlier process left for such that ended now. co_fn */
-err_t hls_adopt(void *hls);
+/* hls_orphan.c: dispose of streams that an earlier process left. co_fn */
+err_t hls_remove_orphans(void *hls);
 
 /* hls_memory.c */
 struct hls_names *hls_names_new(void);

@@ -3,11 +3,14 @@
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 
+import dash
 import flv
 import hls
+import test_dash
 from procs import never, wait_for
 from test_hls import FMP4, conf, html, listed, push  # noqa: F401
 
@@ -73,13 +76,10 @@ def test_keys_of_before_go_with_their_segments(srs, html, source):
     p.stop()
 
 
-LONG = pytest.mark.long
-
-
-@pytest.mark.parametrize("more", ["", pytest.param(FMP4, marks=LONG), pytest.param(KEYS, marks=LONG)],
-                         ids=["ts", "fmp4", "keys"])
+@pytest.mark.parametrize("more", [FMP4, pytest.param(KEYS, marks=pytest.mark.long)], ids=["fmp4", "keys"])
 def test_nobody_publishes_again(srs, html, source, more):
-    """hls_dispose counts from soon after the start of the next server; files of others stay."""
+    """hls_dispose counts from the start of the next server; files of others stay, and what another
+    server writes."""
     path = os.path.join(html, "live", "s.m3u8")
     n = crash(srs(conf(html, more, window=8)), source, path, at=2).segments[-1].seq + 1
     half = [f"s-{n}.ts", f"s-{n + 1}.ts.tmp"] if more != FMP4 else [f"s-{n + 1}.m4s"]  # written and not listed
@@ -87,12 +87,14 @@ def test_nobody_publishes_again(srs, html, source, more):
         open(os.path.join(html, "live", name), "w").close()
     others = {"live/vod.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nvod-0.ts\n#EXT-X-ENDLIST\n",
               "live/vod-0.ts": "x", "live/else.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\ns1.ts\n",
-              "live/s1.ts": "y", "live/odd.m3u8": "no list"}
+              "live/s1.ts": "y", "live/odd.m3u8": "no list", "live/t-3.ts": "z", "live/t.m3u8":
+              "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXT-X-MEDIA-SEQUENCE:3\n#EXTINF:5,\nt-3.ts\n"}
     for name, text in others.items():
         with open(os.path.join(html, name), "w") as f:
             f.write(text)
-    s = srs(conf(html, more + " hls_dispose 2;", window=8))
-    assert s.wait_log("HLS of live/s: its files are removed, nobody published for 2 s")
+    os.utime(os.path.join(html, "live", "t.m3u8"), (time.time() + 60,) * 2)  # as if it were written now
+    s = srs(conf(html, more + " hls_dispose 2;", fragment=1, window=8))
+    assert s.wait_log("HLS of live/s: its files are removed, nobody published since the server began")
     assert wait_for(lambda: sorted(os.listdir(os.path.join(html, "live"))) ==
                     sorted(n.split("/")[1] for n in others)), os.listdir(os.path.join(html, "live"))
     push(s, flv.cut(source, 3000))
@@ -103,10 +105,9 @@ def test_nobody_publishes_again(srs, html, source, more):
 def test_somebody_publishes_again(srs, html, source):
     path = os.path.join(html, "live", "s.m3u8")
     first = crash(srs(conf(html, window=8)), source, path, at=2)
-    s = srs(conf(html, "hls_dispose 3;", window=8))
-    assert s.wait_log("HLS: 1 stream of before", 5)
+    s = srs(conf(html, "hls_dispose 3;", fragment=1, window=8))
     p = s.push(source, loop=True)
-    assert never(lambda: not os.path.exists(path), 4)
+    assert never(lambda: not os.path.exists(path), 5)
     assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq)
     p.stop()
     p.client.close()
@@ -121,8 +122,25 @@ def test_another_server_in_the_same_folder(srs, html, source):
     one, two = srs(conf(html, window=8)), srs(conf(html, "hls_dispose 1;", window=8))
     p = one.push(source, loop=True)
     assert wait_for(lambda: os.path.exists(path))
-    assert never(lambda: not os.path.exists(path), 8)
-    assert "of before in vhost" not in two.text()
+    assert never(lambda: not os.path.exists(path), 10)
+    assert "its files are removed" not in two.text()
     at = hls.load(path).segments[-1].seq
     assert wait_for(lambda: hls.load(path).segments[-1].seq > at)
     p.stop()
+
+
+def test_dash_that_nobody_publishes_again(srs, html, source):
+    path = os.path.join(html, "live", "s.mpd")
+    s = srs(test_dash.conf(html))
+    p = s.push(source, speed=4, loop=True, ahead=12)
+    assert wait_for(lambda: dash.load(path) and dash.load(path).count >= 4)
+    killed(s)
+    p.stop()
+    other = os.path.join(html, "live", "other.mpd")
+    with open(path) as f, open(other, "w") as to:
+        to.write(f.read())  # its segments are not those of a stream with this name
+    kept = os.path.join(html, "live", "s", "of-others.m4s")
+    open(kept, "w").close()
+    s = srs(test_dash.conf(html, "dash_dispose 2;", fragment=1))
+    assert s.wait_log("DASH of live/s: its files are removed, nobody published since the server began")
+    assert wait_for(lambda: {os.path.join(d, f) for d, _, fs in os.walk(html) for f in fs} == {other, kept})

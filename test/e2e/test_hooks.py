@@ -317,6 +317,13 @@ def test_backend_over_tls(srs, tmp_path):
         strict = srs(f"http_hooks {{ enabled on; on_publish {url}; tls_verify on; }}")
         with pytest.raises(Rejected):
             strict.publisher("cam")
+        other = url.replace("localhost", "127.0.0.1")
+        named = srs(f"http_hooks {{ enabled on; on_publish {other}; tls_verify on; tls_ca {cert}; }}")
+        with pytest.raises(Rejected):
+            named.publisher("cam")
+        assert len(b.of("on_publish")) == 2, "who is not known is told nothing"
+        for refused in (strict, named):
+            assert refused.wait_log("on_publish to https://.*(certificate|verify)")
     finally:
         b.close()
 
