@@ -141,6 +141,8 @@ static bool take_list(struct hls_stream *s, const char *text, size_t size)
     s->next_seq = seq > s->next_seq ? seq : s->next_seq;
     s->discontinuities = r.list.discontinuities;
     s->target = r.list.target;
+    if (s->list.n > 0 && s->set->fragment >= 1000) /* hls_ts_floor: its name is taken */
+        s->floor_name = s->list.v[s->list.n - 1]->wall / (s->set->fragment / 1000);
     s->other_inits = s->list.n > 0;
     if (fits)
         return !r.over;

@@ -76,6 +76,18 @@ def test_keys_of_before_go_with_their_segments(srs, html, source):
     p.stop()
 
 
+def test_names_of_wall_clock_are_not_used_again(srs, html, source):
+    """hls_ts_floor: the next server begins in the same fragment of the wall clock."""
+    set = conf(html, "hls_ts_floor on; hls_ts_file [app]/[stream]-[timestamp].ts;", fragment=30)
+    for count in (1, 2):
+        s = srs(set)
+        push(s, flv.cut(source, 2500))
+        got = hls.load(listed(html, count)).segments
+        s.stop()
+    assert len({x.uri for x in got}) == 2
+    assert all(2 < len(hls.packets(os.path.join(html, "live", x.uri), "v")) for x in got)
+
+
 @pytest.mark.parametrize("more", [FMP4, pytest.param(KEYS, marks=pytest.mark.long)], ids=["fmp4", "keys"])
 def test_nobody_publishes_again(srs, html, source, more):
     """hls_dispose counts from the start of the next server; files of others stay, and what another
