@@ -113,7 +113,8 @@ static const struct conf_row hls[] = {
     { "hls_cleanup", CONF_KIND_ON, CONF_AT(conf_hls, cleanup), "on", CONF_HANDLER,
       .help = "Remove segments that have left the list." },
     { "hls_dispose", CONF_KIND_SECONDS, CONF_AT(conf_hls, dispose), "120", CONF_HANDLER,
-      .max = YEARS, .help = "Seconds of silence after which all files go; 0: never." },
+      .max = YEARS, .help = "Seconds of silence after which all files go, those that an earlier "
+                            "server left as well; 0: never." },
     { "hls_recover", CONF_KIND_ON, CONF_AT(conf_hls, recover), "on", CONF_HANDLER,
       .help = "Go on with the list of before when a stream comes back." },
     { "hls_wait_keyframe", CONF_KIND_ON, CONF_AT(conf_hls, wait_keyframe), "on", CONF_HANDLER,
@@ -173,7 +174,8 @@ static const struct conf_row dash[] = {
     { "dash_cleanup", CONF_KIND_ON, CONF_AT(conf_dash, cleanup), "on", CONF_HANDLER,
       .help = "Remove segments that have left the list." },
     { "dash_dispose", CONF_KIND_SECONDS, CONF_AT(conf_dash, dispose), "120", CONF_HANDLER,
-      .max = YEARS, .help = "Seconds of silence after which all files go; 0: never." },
+      .max = YEARS, .help = "Seconds of silence after which all files go, those that an earlier "
+                            "server left as well; 0: never." },
 };
 
 static const struct conf_row hds[] = {
