@@ -145,11 +145,7 @@ static err_t on_turn(void *arg)
         if (err)
             return err;
     }
-    if (p->sender.consumer.dropped != p->dropped) {
-        log_warn("slow player: %llu packets left out, it goes on at a key frame",
-                 (unsigned long long)(p->sender.consumer.dropped - p->dropped));
-        p->dropped = p->sender.consumer.dropped;
-    }
+    serve_tell_dropped(p->sender.consumer.dropped, &p->dropped);
     sample(p, co_now());
     return NULL;
 }

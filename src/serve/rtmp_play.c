@@ -144,11 +144,7 @@ static err_t on_turn(void *arg)
     /* The first turn goes out at once behind the answers; from then on it is the vhost's choice. */
     if (changed || p->sender.turns == 1)
         io_tcp_nodelay(p->s->io, p->s->vhost->tcp_nodelay);
-    if (p->sender.consumer.dropped != p->dropped) {
-        log_warn("slow player: %llu packets left out, it goes on at a key frame",
-                 (unsigned long long)(p->sender.consumer.dropped - p->dropped));
-        p->dropped = p->sender.consumer.dropped;
-    }
+    serve_tell_dropped(p->sender.consumer.dropped, &p->dropped);
     sample(p, co_now());
     return NULL;
 }

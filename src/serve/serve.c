@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* serve.c - the names of a stream, and from the configuration to what live/ wants to know. */
+/* serve.c - what conversations share: names of a stream, settings for live/, a line of the log. */
 #include "serve/serve.h"
+
+#include "base/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,4 +53,13 @@ struct live_settings serve_live_settings(const struct conf *conf, const struct c
         .audio_cache = vhost->http_remux.enabled ? vhost->http_remux.fast_cache : 0,
         .max_bytes = (size_t)conf->limits.max_stream_size,
     };
+}
+
+void serve_tell_dropped(uint64_t dropped, uint64_t *told)
+{
+    if (dropped == *told)
+        return;
+    log_warn("slow player: %llu packets left out, it goes on at a key frame",
+             (unsigned long long)(dropped - *told));
+    *told = dropped;
 }

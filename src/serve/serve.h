@@ -43,6 +43,9 @@ struct serve {
     void (*on_unpublish)(void *arg, struct live_source *src);
 };
 
+/* A player that was too slow lost packets, so many since the start: a line if they became more. */
+void serve_tell_dropped(uint64_t dropped, uint64_t *told);
+
 /* The live settings that a vhost's configuration asks for. */
 struct live_settings serve_live_settings(const struct conf *conf, const struct conf_vhost *vhost);
 

@@ -18,6 +18,7 @@ import procs
 import tools
 from flv import AUDIO, VIDEO, Tag
 from procs import free_port, never, wait_for
+from test_hls import push
 
 
 @pytest.fixture
@@ -47,14 +48,6 @@ def listed(html, count, periods=1, timeout=8.0):
     found = wait_for(look, timeout)
     assert found, dash.load(path) and dash.load(path).text
     return path, found
-
-
-def push(s, tags, speed=25.0, **how):
-    p = s.push(tags, speed=speed, **how)
-    p.join(30)
-    p.stop()
-    p.client.close()
-    return p
 
 
 def test_what_is_published(srs, html, source, tmp_path):

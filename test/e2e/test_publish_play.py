@@ -21,6 +21,17 @@ def same_run(got, want, least):
     return at
 
 
+def are_of_the_source(got):
+    """What ffmpeg got: 6 s, frame for frame, at the same times but for one constant."""
+    want = tools.source_frames()
+    for kind, least in (("video", 148), ("audio", 250)):
+        w = [x for x in want if x[0] == kind]
+        g = [x for x in got if x[0] == kind]
+        assert same_run([x[4] for x in g], [x[4] for x in w], least) == 0
+        assert len({a[1] - b[1] for a, b in zip(g, w)}) == 1, "dts differ by more than a shift"
+        assert len({a[2] - b[2] for a, b in zip(g, w)}) == 1, "pts differ by more than a shift"
+
+
 def test_ffmpeg_publishes_and_plays(srs, tmp_path, source):
     """ffmpeg pushes 6 s; an ffmpeg and our own player that came before get each byte of it."""
     s = srs()
@@ -34,14 +45,7 @@ def test_ffmpeg_publishes_and_plays(srs, tmp_path, source):
     wait_for(lambda: len(tools.frame_list(tmp_path / "got.md5", "video")) >= 148, 3)
     play.end()
 
-    want = tools.source_frames()
-    for kind, least in (("video", 148), ("audio", 250)):
-        w = [x for x in want if x[0] == kind]
-        g = [x for x in tools.frame_list(tmp_path / "got.md5") if x[0] == kind]
-        assert same_run([x[4] for x in g], [x[4] for x in w], least) == 0
-        # times: the same but for one constant
-        assert len({a[1] - b[1] for a, b in zip(g, w)}) == 1, "dts differ by more than a shift"
-        assert len({a[2] - b[2] for a, b in zip(g, w)}) == 1, "pts differ by more than a shift"
+    are_of_the_source(tools.frame_list(tmp_path / "got.md5"))
     for kind, least in ((VIDEO, 148), (AUDIO, 250)):
         got = flv.hashes(own.tags, kind)
         assert same_run(got[:least], flv.hashes(source, kind), least) == 0
