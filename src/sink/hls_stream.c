@@ -162,8 +162,7 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
     if (remove && s->before_until > 0)
         dash_forget_before(s, INT64_MAX);
     hls_disk_remove(s, s->m3u8_path);
-    if (s->list_swapped)
-        remove_other(s);
+    remove_other(s);
     hls_shared_unref(s, s->init);
     hls_shared_unref(s, s->last_init);
     hls_shared_unref(s, s->key);
