@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The cases: what is loaded, and how. Each adds rows to the bench."""
 import json
+import re
 import subprocess
+import sys
 import time
 
 from api import api
-from procs import Nginx, Ours, Tool, descriptors, first, wait_seconds
+from procs import Nginx, NginxFiles, Ours, Tool, descriptors, first, wait_seconds
 
 RAMP = 1000   # players a second that begin
+TURNOVER = 14  # s until each new segment of HLS is the end of an old one
 GROUP = 2.2   # s until there is a group of pictures to join at
 DISTURBED = 10  # % of the time that server or load may wait for their cores
 
@@ -188,6 +191,8 @@ def publish_one(bench, make, variant, publishers, kbps, case="publish"):
     time.sleep(0.5)
     before = server.rss()
     load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 2, "--warmup", bench.warmup)
+    if "hls" in variant:
+        time.sleep(TURNOVER)
     time.sleep(2 + bench.warmup + GROUP)  # a whole group of pictures of each is in memory then
     cost = Cost(bench, server, bench.seconds)
     rss = server.rss() - before
@@ -196,7 +201,8 @@ def publish_one(bench, make, variant, publishers, kbps, case="publish"):
     return dict(case=case, server=server.name, variant=server.variant, publishers=publishers,
                 kbps=kbps, **cost.columns(publishers, got["write_mbps"] / 1000),
                 rss_kb=rss / publishers, alive=got["alive"], failed=got["failed"],
-                rate=100 * got["rate_kbps"]["p50"] / got["media_kbps"], tool_cpu=got["cpu_percent"])
+                rate=100 * got["rate_kbps"]["p50"] / got["media_kbps"], tool_cpu=got["cpu_percent"],
+                held=server.logged("watchdog") if isinstance(server, Ours) else None)
 
 
 def publish(bench):
@@ -275,7 +281,56 @@ def churn(bench):
     server.stop()
 
 
-ALL = {"play": play, "floor": floor, "http": http, "latency": latency, "auto": auto,
-       "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
+def hls(bench):
+    """HLS of 1,000 streams of 900 kbit/s that nobody watches, beside the same without"""
+    for variant in ("default", "hls"):
+        publish_one(bench, Ours, variant, 1000, 900, "hls")
+
+
+@undisturbed
+def fetch_one(bench, server, url, players):
+    """Players of a stream that is on the air already, and what the server costs beyond that."""
+    idle = Cost(bench, server, bench.seconds / 2).cpu
+    load = Tool(bench, "sb_hls_load", url, players, "--ramp", RAMP, "--warmup", bench.warmup)
+    time.sleep(players / RAMP + bench.warmup + 0.5)
+    cost = Cost(bench, server, bench.seconds)
+    got = load.stop()
+    beyond, gbits = cost.cpu - idle, got["read_mbps"] / 1000
+    return dict(case="hls-fetch", server=server.name, variant=server.variant, players=players, kbps=900,
+                cpu=cost.cpu, waited=cost.waited, cpu_beyond=beyond, us=1e4 * beyond / players,
+                cpu_per_gbit=beyond / gbits if gbits else 0, mbps=got["read_mbps"], alive=got["alive"],
+                failed=got["failed"], first_p50=got["first_byte_ms"]["p50"],
+                first_p99=got["first_byte_ms"]["p99"], stalls=got["stalls"], drops=got["skipped"],
+                edge_p50=got["edge_ms"]["p50"], edge_p99=got["edge_ms"]["p99"], tool_cpu=got["cpu_percent"])
+
+
+def hls_fetch(bench):
+    """2,000 players of HLS, 900 kbit/s: from us, and the same files from nginx; of low latency, 500"""
+    for variant, players in (("hls", 2000), ("hls_ctx", 2000), ("hls_ll", 500)):
+        server = Ours(bench, variant)
+        publisher = bench.publish(server.url("a"), 900, 1, "-s", 0)
+        time.sleep(9)
+        if variant == "hls":
+            files = NginxFiles(bench, server.html)
+            fetch_one(bench, files, f"http://127.0.0.1:{files.port}/live/a.m3u8", players)
+            files.stop()
+        fetch_one(bench, server, f"http://127.0.0.1:{server.http}/live/a.m3u8", players)
+        publisher.stop()
+        server.stop()
+
+
+def glass(bench):
+    """how old the picture is that a real Chromium shows, as the end-to-end tests see it"""
+    tests = [f"test/e2e/{name}.py" for name in ("test_hls_browser", "test_http_browser")]
+    said = subprocess.run([sys.executable, "-m", "pytest", "-q", "-s", *tests], capture_output=True, text=True,
+                          timeout=600).stdout
+    for line in re.findall(r"(\w[\w, ]*): glass to glass \S+ to \S+ s, median (\S+)", said):
+        bench.row(case="glass", server=Ours.name, variant=line[0], old=1000 * float(line[1]))
+    if "glass to glass" not in said:
+        raise RuntimeError(f"nothing was seen: {said[-300:]}")
+
+
+ALL = {"play": play, "floor": floor, "http": http, "hls": hls, "hls-fetch": hls_fetch,
+       "glass": glass, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
        "big": big, "churn": churn, "scale": scale, "api": api}
 QUICK = ["play", "latency", "publish", "memory"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Processes: the servers and the load tools, each on its core, and what they cost."""
-import functools, json, os, shutil, signal, socket, subprocess, time
+import functools, json, os, pwd, shutil, signal, socket, subprocess, time
 from pathlib import Path
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -123,7 +123,7 @@ class Server(Process):
         bench.number += 1
         self.port = free_port()
         base = bench.work / f"{bench.number:03d}-{self.name}"
-        path = base.with_suffix(".conf")
+        path, self.log = base.with_suffix(".conf"), base.with_suffix(".log")
         path.write_text(conf.format(port=self.port, dir=bench.work, base=base, files=FILES))
         super().__init__([a.format(path=path, dir=bench.work, port=self.port) for a in argv],
                          bench.server_core, base.with_suffix(".out"), base.with_suffix(".err"))
@@ -173,9 +173,13 @@ rtmp {{{{ server {{{{ listen 127.0.0.1:{{port}}; application live {{{{ live on; 
 
     def __init__(self, bench, variant=None):
         module = next((m for m in self.MODULES if Path(m).exists()), self.MODULES[0])
-        program = shutil.which("nginx") or "/usr/sbin/nginx"
         self.variant = "default"
-        super().__init__(bench, [program, "-p", "{dir}", "-c", "{path}"], self.CONF.format(module=module))
+        super().__init__(bench, [self.program(), "-p", "{dir}", "-c", "{path}"],
+                         self.CONF.format(module=module))
+
+    @staticmethod
+    def program():
+        return shutil.which("nginx") or "/usr/sbin/nginx"
 
     def find_pid(self):
         """The worker does the work."""
@@ -186,6 +190,27 @@ rtmp {{{{ server {{{{ listen 127.0.0.1:{{port}}; application live {{{{ live on; 
                 return int(children[0])
             time.sleep(0.1)
         raise RuntimeError("nginx has no worker")
+
+
+class NginxFiles(Nginx):
+    """nginx that serves a folder: sendfile, nothing logged."""
+    name = "nginx"
+    CONF = """
+daemon off; worker_processes 1; user {user}; pid {{base}}.pid; error_log {{base}}.log warn;
+worker_rlimit_nofile {{files}};
+events {{{{ worker_connections {{files}}; }}}}
+http {{{{
+    sendfile on; tcp_nopush on; access_log off; keepalive_requests 1000000;
+    types {{{{ application/vnd.apple.mpegurl m3u8; video/mp2t ts; }}}}
+    server {{{{ listen 127.0.0.1:{{port}} backlog=4096; root {folder}; }}}}
+}}}}
+"""
+
+    def __init__(self, bench, folder):
+        self.variant = "default"
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        Server.__init__(self, bench, [self.program(), "-p", "{dir}", "-c", "{path}"],
+                        self.CONF.format(folder=folder, user=user))
 
 
 class Ours(Server):
@@ -201,6 +226,8 @@ vhost __defaultVhost__ {{{{
     publish {{{{ {publish} }}}}
 }}}}
 """
+    HTTP_FILES = "http_server {{ enabled on; listen 127.0.0.1:{{http}}; dir {{html}}; }}"
+    HLS = "hls {{ enabled on; hls_path {{html}}; hls_fragment 2; hls_window 6; "
     VARIANTS = {
         "default": {},
         "auto": {"vhost": "tcp_nodelay on;", "play": "mw_latency auto;"},
@@ -213,6 +240,9 @@ vhost __defaultVhost__ {{{{
         "api": {"top": "http_api {{ enabled on; listen 127.0.0.1:{{http}}; }} exporter {{ enabled on; listen "
                        "127.0.0.1:{{exporter}}; }}", "publish": "normal_timeout 60000;"},
         "hooks": {"top": "vhost none {{ }}", "vhost": "http_hooks {{ enabled on; on_publish {{hook}}; }}"},
+        "hls": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; }}"},
+        "hls_ctx": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx on; }}"},
+        "hls_ll": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; hls_use_fmp4 on; hls_ll on; }}"},
     }
 
     def __init__(self, bench, variant="default", hook=""):
@@ -222,4 +252,16 @@ vhost __defaultVhost__ {{{{
         conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
         conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)
         conf = conf.replace("{{exporter}}", str(free_port()))
+        self.html = bench.work / f"{bench.number + 1:03d}-html"
+        if "{{html}}" in conf:
+            self.html.mkdir()
+            conf = conf.replace("{{html}}", str(self.html))
         super().__init__(bench, [str(bench.objs / "srs"), "-c", "{path}"], conf)
+
+    def logged(self, word):
+        """How many lines of the log have it."""
+        return self.log.read_text(errors="replace").count(word) if self.log.exists() else 0
+
+    def stop(self):
+        super().stop()
+        shutil.rmtree(self.html, ignore_errors=True)

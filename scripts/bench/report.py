@@ -12,7 +12,9 @@ COLUMNS = [  # key, title, format
     ("first_p50", "first ms", "{:.0f}"), ("first_p99", "p99", "{:.0f}"),
     ("gap_p99", "gap p99", "{:.0f}"), ("gap_max", "max", "{:.0f}"),
     ("latency_p50", "latency p50", "{:.1f}"), ("latency_p99", "p99", "{:.1f}"),
-    ("latency_max", "max", "{:.1f}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
+    ("latency_max", "max", "{:.1f}"), ("mbps", "Mbit/s", "{:.0f}"), ("stalls", "stalls", "{}"),
+    ("edge_p50", "edge p50", "{:.0f}"), ("edge_p99", "p99", "{:.0f}"), ("old", "old ms", "{:.0f}"),
+    ("held", "held", "{}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
     ("alive", "alive", "{}"), ("failed", "failed", "{}"), ("files", "files", "{}"),
     ("requests", "requests", "{}"), ("page_kb", "page kB", "{:.0f}"), ("page_p50", "page ms", "{:.1f}"),
     ("page_p99", "page p99", "{:.1f}"), ("page_max", "page max", "{:.1f}"),
@@ -22,7 +24,8 @@ COLUMNS = [  # key, title, format
     ("tool_cpu", "tool CPU %", "{:.1f}"), ("waited", "waited %", "{:.0f}"),
 ]
 SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "cpu_beyond", "rss_kb",
-         "rss_total_kb", "rate", "rate_min", "first_p99", "gap_max", "latency_p50", "latency_p99",
+         "rss_total_kb", "cpu_per_gbit", "mbps", "stalls", "edge_p99", "old", "held", "rate", "rate_min",
+         "first_p99", "gap_max", "latency_p50", "latency_p99",
          "drops", "failed", "files", "page_kb", "page_p50", "page_p99", "page_max", "cpu_ms_each", "held_p99",
          "held_max", "waiting", "start_p50", "start_p99", "start_max"]
 
@@ -89,6 +92,19 @@ def goals(rows):
     if flv and rtmp:
         row = {"x": flv["us"] / rtmp["us"]}
         limit("2,000 HTTP-FLV players against RTMP, 900 kbit/s", row, "x", 1.1, "times")
+    none, hls = find(rows, "hls", "srs"), find(rows, "hls", "srs", "hls")
+    if none and hls:
+        limit("HLS of 1,000 streams nobody watches, beyond the publish", {"x": hls["us"] - none["us"]},
+              "x", 150, "µs")
+        limit("  times that the thread was held", hls, "held", 0, "")
+    theirs, ours = find(rows, "hls-fetch", "nginx"), find(rows, "hls-fetch", "srs", "hls")
+    if theirs and ours:
+        row = {"x": theirs["cpu_per_gbit"] / ours["cpu_per_gbit"]}
+        limit("2,000 HLS players: bytes per CPU second, against nginx", row, "x", 0.8, "times", True)
+    for what, variant, most in (("LL-HLS, hls.js", "ll", 2000),
+                                ("HLS of 2 s segments, hls.js near the edge", "ts, near", 6000),
+                                ("HTTP-FLV, mpegts.js", "http", 600)):
+        limit(f"glass to glass: {what}", find(rows, "glass", "srs", variant), "old", most, "ms")
     row = find(rows, "big", "srs")
     limit("15,000 players of 500 kbit/s: CPU", row, "cpu", 60, "%")
     limit("  least rate", row, "rate_min", 97, "%", True)

@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import re
 import subprocess
 import threading
 
@@ -99,6 +100,39 @@ def test_hls_players(srs, source, tmp_path):
     assert got["stalls"] == 0 and got["segments"] >= 20 * 3 and got["lists"] >= 20 * 3, text
     assert got["first_segment_ms"]["count"] == 20 and got["edge_ms"]["p50"] > 2000, text
     assert s.wait_log("HLS session", 2, count=20)
+
+
+def test_hls_crowd(srs, source, tmp_path):
+    """Many players of one stream: each gets every segment, in time."""
+    s, url = hls_server(srs, tmp_path, "hls_ctx off;")
+    s.push(source, loop=True)
+    assert listed(url, 2)
+    code, text = run("sb_hls_load", "-c", 300, "-r", url, "-s", 0.5, "--duration", 4, "--stall", 3000, "--json",
+                     timeout=40)
+    got = last_object(text)
+    assert code == 0 and got["alive"] == 300 and got["failed"] == 0, text
+    assert got["skipped"] == 0 and got["stalls"] == 0 and got["segments"] >= 300 * 2, text
+    assert not re.search(r"watchdog: .*cpu [0-9]{3,} ms", s.log())
+
+
+@pytest.mark.long
+def test_hls_streams_and_players(srs, tmp_path):
+    """300 streams, and 600 players of them, for 25 s: nothing is lost, nothing is left, nobody waits."""
+    s, url = hls_server(srs, tmp_path, "hls_ctx off; hls_dispose 2;")
+    before, html = len(os.listdir(f"/proc/{s.pid}/fd")), tmp_path / "html/live"
+    p = procs.Proc([tool("sb_rtmp_publish"), "-c", 300, "-i", SOURCE, "-r", s.url("s{i}"), "-s", 2, "--duration", 45],
+                   os.path.join(s.tmp, "pub.log"))
+    assert wait_for(lambda: len([f for f in os.listdir(html) if f.endswith(".m3u8")]) == 300 if html.exists() else 0, 30)
+    assert listed(url.replace("s.m3u8", "s299.m3u8"), 2)
+    code, text = run("sb_hls_load", "-c", 600, "-r", url.replace("s.m3u8", "s{i}.m3u8"), "--stream-count", 300, "-s", 2,
+                     "--duration", 25, "--stall", 3000, "--json", timeout=60)
+    got = last_object(text)
+    assert code == 0 and got["alive"] == 600 and got["failed"] == 0, text
+    assert got["skipped"] == 0 and got["stalls"] == 0 and got["segments"] >= 600 * 8, text
+    assert not re.search(r"watchdog: .*cpu [0-9]{3,} ms", s.log())
+    assert p.wait(40) == 0
+    assert wait_for(lambda: not html.exists() or not os.listdir(html), 20), os.listdir(html)[:20]
+    assert wait_for(lambda: len(os.listdir(f"/proc/{s.pid}/fd")) <= before + 2, 20)
 
 
 def test_hls_players_low_latency(srs, source, tmp_path):

@@ -55,7 +55,7 @@ def test_mpegts_js(srs, tmp_path, kind):
         assert 2.3 < then[0] - first[0] < 4.5, (first, then)
         assert then[1] - first[1] > 40, (first, then)
         delay = browser.latency(page, began)
-        print(f"glass to glass: {delay[0]:.2f} to {delay[-1]:.2f} s, median {delay[6]:.2f}")
+        print(f"{kind}: glass to glass {delay[0]:.2f} to {delay[-1]:.2f} s, median {delay[6]:.2f}")
         assert delay[6] < 0.6 * procs.SLOW + 0.2, delay
         assert page.run("window.problems") == []
         # the publisher goes and comes back: the picture goes on by itself
