@@ -57,19 +57,23 @@ void signals_ignore_pipe(void)
     handle(SIGPIPE, SIG_IGN);
 }
 
-static void mask(int how)
+void signals_hold(void)
 {
     sigset_t held;
 
     (void)sigemptyset(&held);
     (void)sigaddset(&held, SIGHUP);
     (void)sigaddset(&held, SIGUSR1);
-    (void)pthread_sigmask(how, &held, NULL);
+    (void)pthread_sigmask(SIG_BLOCK, &held, NULL);
 }
 
-void signals_hold(void)
+/* What is held, and what the one who started us had blocked: it would be deaf to SIGTERM. */
+static void let_in(void)
 {
-    mask(SIG_BLOCK);
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
 err_t signals_init(void)
@@ -82,7 +86,7 @@ err_t signals_init(void)
     for (int i = 0; i < SIGNALS; i++)
         handle(table[i].sig, on_signal);
     handle(SIGUSR2, SIG_IGN); /* kept free, and no reason to die */
-    mask(SIG_UNBLOCK);
+    let_in();
     return NULL;
 }
 

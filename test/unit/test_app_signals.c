@@ -38,6 +38,21 @@ static const struct {
     { SIGINT, SIGNALS_INT },    { SIGQUIT, SIGNALS_GRACE },
 };
 
+/* Whoever started the server may have left signals blocked. */
+static void test_what_was_blocked_before_is_heard(void **state)
+{
+    sigset_t all;
+
+    signals_fini();
+    (void)sigfillset(&all);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &all, NULL), 0);
+    assert_int_equal(setup(state), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(raise(rows[i].sig), 0);
+        assert_int_equal(signals_wait(CO_SECONDS(5)), rows[i].event);
+    }
+}
+
 static void test_each_signal_is_its_event(void **state)
 {
     (void)state;
@@ -240,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SIGNAL_TEST(test_each_signal_is_its_event),
+        SIGNAL_TEST(test_what_was_blocked_before_is_heard),
         SIGNAL_TEST(test_signals_that_come_together_are_told_together),
         SIGNAL_TEST(test_what_comes_before_the_start_is_done_is_kept),
         SIGNAL_TEST(test_who_waits_for_one_leaves_the_others),
