@@ -4,6 +4,7 @@
 #define UNIT_H
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,12 @@
 #include "base/err.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Whoever runs the tests may have them ignore it, and then no child would leave a status. */
+__attribute__((constructor)) static void hear_of_children(void)
+{
+    (void)signal(SIGCHLD, SIG_DFL);
+}
 
 /* Teardown of every test: nothing may be left, whichever way the test went. */
 static inline int nothing_left(void **state)
