@@ -28,6 +28,7 @@
 struct io_tcp {
     struct io io;
     struct sock sock;
+    unsigned quick_acks; /* reads that are still acknowledged at once */
 };
 
 static const struct io_ops tcp_ops;
@@ -70,6 +71,15 @@ static err_t wait_for(struct io_tcp *t, int bits, co_usec timeout, const char *c
     return NULL;
 }
 
+/* It lasts until we answer the next time, so it is asked for again after each read. */
+static void acknowledge(struct io_tcp *t)
+{
+    int on = 1;
+
+    t->quick_acks--;
+    (void)setsockopt(t->sock.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+}
+
 err_t io_tcp_read_now(struct io *io, void *buf, size_t size, size_t *n)
 {
     struct io_tcp *t = tcp_of(io);
@@ -85,6 +95,8 @@ err_t io_tcp_read_now(struct io *io, void *buf, size_t size, size_t *n)
         return err_new(ERR_IO_CLOSED, "read");
     if (got < (ssize_t)size)
         st_netfd_unready(t->sock.st, POLLIN);
+    if (t->quick_acks > 0 && got > 0)
+        acknowledge(t);
     return NULL;
 }
 
@@ -328,6 +340,13 @@ void io_tcp_nodelay(struct io *io, bool on)
     io = lowest(io);
     if (io->ops == &tcp_ops)
         (void)setsockopt(tcp_of(io)->sock.fd, IPPROTO_TCP, TCP_NODELAY, &v, sizeof(v));
+}
+
+void io_tcp_quick_acks(struct io *io, unsigned reads)
+{
+    io = lowest(io);
+    if (io->ops == &tcp_ops)
+        tcp_of(io)->quick_acks = reads;
 }
 
 void io_tcp_read_low(struct io *io, int bytes)

@@ -16,6 +16,9 @@ err_t io_tcp_connect(struct io **out, const char *ip, int port, const char *bind
                      co_usec timeout);
 
 void io_tcp_nodelay(struct io *io, bool on); /* of the socket below, whatever is above */
+/* Acknowledge what the next reads get at once, not 40 ms later: while a peer that is under Nagle's
+ * rule says one thing after the other, it waits for that. A system call each. */
+void io_tcp_quick_acks(struct io *io, unsigned reads);
 /* A read waits until so many bytes are there, the end has come, or the reader's own time is up:
  * the kernel wakes nobody for less. For merged reads. 1 turns it off. */
 void io_tcp_read_low(struct io *io, int bytes);

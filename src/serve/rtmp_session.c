@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+enum { TALK = 24 }; /* reads until media flow, of clients that send each command by itself */
+
 static struct rtmp_session *session_new(struct serve *serve, struct io *io)
 {
     struct rtmp_session *s = calloc(1, sizeof(*s));
@@ -45,6 +47,7 @@ err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
     /* A peer whose machine died says nothing: the kernel asks it now and then. */
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
     io_tcp_nodelay(io, true); /* answers go out at once, until media make it the vhost's choice */
+    io_tcp_quick_acks(io, TALK);
     *out = session_new(serve, io);
     (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
     return NULL;

@@ -341,6 +341,67 @@ static void test_listen_and_connect(void **state)
     assert_err(io_tcp_connect(&io, "127.0.0.1", 65536, NULL, CO_SECONDS(2)), ERR_IO_CONNECT);
 }
 
+/* Answers each two bytes by one. */
+static err_t answer_pairs(void *arg)
+{
+    struct io *io = arg;
+    uint8_t pair[2];
+    err_t err;
+
+    while (!(err = io_read_full(io, pair, sizeof(pair))))
+        err = io_write(io, pair, 1);
+    return err;
+}
+
+/* The shortest time that one of some exchanges took, of a client that writes each byte by itself
+ * and lets the kernel put them together. */
+static co_usec shortest_exchange(struct io *io)
+{
+    co_usec shortest = CO_SECONDS(1);
+    uint8_t byte = 1;
+
+    for (int i = 0; i < 20; i++) {
+        co_usec began = co_clock();
+
+        assert_ok(io_write(io, &byte, 1));
+        assert_ok(io_write(io, &byte, 1));
+        assert_ok(io_read_full(io, &byte, 1));
+        if (i >= 10 && co_clock() - began < shortest) /* at first the kernel is quick by itself */
+            shortest = co_clock() - began;
+    }
+    return shortest;
+}
+
+static void test_quick_acks(void **state)
+{
+    struct io_listener *l;
+    struct io *near, *far;
+    co_usec took[2];
+    int fd;
+
+    (void)state;
+    assert_ok(io_listen(&l, "127.0.0.1", 0, 16));
+    for (int quick = 0; quick < 2; quick++) {
+        struct co_group g;
+
+        assert_ok(io_tcp_connect(&near, "127.0.0.1", io_listener_port(l), NULL, CO_SECONDS(2)));
+        assert_ok(io_accept(l, &fd));
+        assert_ok(io_tcp_open(&far, fd));
+        io_tcp_nodelay(far, true);
+        io_tcp_quick_acks(far, quick ? 1000 : 0);
+        co_group_init(&g);
+        assert_ok(co_go(&g, "pairs", answer_pairs, far));
+        took[quick] = shortest_exchange(near);
+        io_close(near);
+        assert_err(co_group_wait(&g), ERR_IO_CLOSED);
+        io_close(far);
+    }
+    io_listener_close(l);
+    if (took[0] < CO_MS(30))
+        skip(); /* a kernel that does not wait with it */
+    assert_true(took[1] < CO_MS(30));
+}
+
 static err_t deep(void *arg)
 {
     volatile char big[6000];
@@ -404,6 +465,7 @@ int main(void)
         TEST(test_full_pipe),
         TEST(test_readable_without_a_call),
         TEST(test_listen_and_connect),
+        TEST(test_quick_acks),
         TEST(test_stack_trim_keeps_what_is_used),
         TEST(test_cids),
     };
