@@ -191,7 +191,7 @@ def publish_one(bench, make, variant, publishers, kbps, case="publish"):
     time.sleep(0.5)
     before = server.rss()
     load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 2, "--warmup", bench.warmup)
-    if "hls" in variant:
+    if variant == "hls":
         time.sleep(TURNOVER)
     time.sleep(2 + bench.warmup + GROUP)  # a whole group of pictures of each is in memory then
     cost = Cost(bench, server, bench.seconds)

@@ -3,6 +3,7 @@
 in folders."""
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -84,6 +85,17 @@ def test_dockerfile_brings_the_libraries(deb):
     assert os.path.exists(os.path.join(ROOT, conf))
 
 
+def serves(p, inner):
+    ask = lambda path: subprocess.run(["nsenter", "-t", str(inner), "-n", "curl", "-sS", "-m", "20", f"http://127.0.0.1:{path}"],
+                                      capture_output=True, text=True, timeout=60).stdout
+    assert wait_for(lambda: '"code":0' in ask("1985/api/v1/versions"), 60), p.text()[-3000:]
+    assert "<title>Console" in ask("1985/console/")
+    assert not procs.have("npm") or "mpegts" in ask("1985/console/player/mpegts.js")[:5000]
+    with open(f"/proc/{inner}/status") as f:
+        assert re.search(r"^Uid:\s+990\s", f.read(), re.M)
+    assert "listening on 1935" in p.text() and "WARN" not in p.text()
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not machine.there(), reason="needs root and debootstrap")
 @pytest.mark.needs("curl")
@@ -99,14 +111,12 @@ def test_steps_of_the_dockerfile(tmp_path):
     p = procs.Proc(image.argv(image.cmd, net=True), tmp_path / "image.log")
     inner = lambda: open(f"/proc/{p.pid}/task/{p.pid}/children").read().split()
     assert wait_for(inner, 20)
-    ask = lambda path: subprocess.run(["nsenter", "-t", inner()[0], "-n", "curl", "-sS", "-m", "20", f"http://127.0.0.1:{path}"],
-                                      capture_output=True, text=True, timeout=60).stdout
-    assert wait_for(lambda: '"code":0' in ask("1985/api/v1/versions"), 60), p.text()[-3000:]
-    assert "<title>Console" in ask("1985/console/")
-    assert not procs.have("npm") or "mpegts" in ask("1985/console/player/mpegts.js")[:5000]
-    with open(f"/proc/{inner()[0]}/status") as f:
-        assert re.search(r"^Uid:\s+990\s", f.read(), re.M)
-    assert "listening on 1935" in p.text() and "WARN" not in p.text()
+    pid = int(inner()[0])
+    try:
+        serves(p, pid)
+    finally:
+        if os.path.exists(f"/proc/{pid}"):  # who became another user does not end with its parent
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.long
