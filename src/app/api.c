@@ -43,6 +43,11 @@ long api_number(const struct api_call *c, const char *key, long otherwise)
     return given && (end == given || *end) ? otherwise : v;
 }
 
+bool api_is_trusted(const struct api_call *c)
+{
+    return c->trusted;
+}
+
 void api_kbps(struct jput *j, int in, int out)
 {
     jput_open(j, "kbps", '{');
@@ -185,6 +190,7 @@ static err_t answer(struct http_exchange *x, void *arg)
 
     if (!api_auth_allows(x))
         return api_auth_refuse(x);
+    c.trusted = api_auth_proved(x);
     if (c.verb == HTTP_VERB_HEAD)
         c.verb = HTTP_VERB_GET;
     look_for_jsonp(&c);

@@ -37,6 +37,7 @@ struct api_call {
     struct jput j;
     struct wr out;
     char callback[64];    /* of JSONP, or "" */
+    bool trusted;         /* see api_is_trusted() */
     bool begun;           /* a part of the answer is on its way */
     co_usec slice;        /* since when nobody else ran */
 };
@@ -74,6 +75,9 @@ err_t api_error(struct api_call *c, int code) __attribute__((warn_unused_result)
 /* A parameter of the query as a number, or `otherwise`. */
 long api_number(const struct api_call *c, const char *key, long otherwise);
 const char *api_param(const struct api_call *c, const char *key, char *buf, size_t size);
+/* Did this request prove the password of http_api.auth? Where none is in force nobody has: what is
+ * a secret (keys, tokens in params) is shown to nobody then. */
+bool api_is_trusted(const struct api_call *c);
 void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */

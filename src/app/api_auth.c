@@ -43,13 +43,17 @@ bool api_auth_is(const char *value, const char *username, const char *password)
     return is_same((const char *)plain, wanted);
 }
 
-bool api_auth_allows(const struct http_exchange *x)
+bool api_auth_proved(const struct http_exchange *x)
 {
     const struct conf_auth *auth = &x->conf->http_api.auth;
 
-    return !auth->enabled || !(x->ports & HTTP_PORT_API) ||
-           api_auth_is(http_request_field(x->req, "Authorization"), auth->username,
-                       auth->password);
+    return auth->enabled && api_auth_is(http_request_field(x->req, "Authorization"),
+                                        auth->username, auth->password);
+}
+
+bool api_auth_allows(const struct http_exchange *x)
+{
+    return !x->conf->http_api.auth.enabled || !(x->ports & HTTP_PORT_API) || api_auth_proved(x);
 }
 
 err_t api_auth_refuse(struct http_exchange *x)

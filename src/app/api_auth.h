@@ -8,6 +8,8 @@
 /* Always, unless http_api.auth is on and the request came by an endpoint of the API. */
 bool api_auth_allows(const struct http_exchange *x);
 err_t api_auth_refuse(struct http_exchange *x) __attribute__((warn_unused_result)); /* 401 */
+/* Is a password in force, and did this request prove it? */
+bool api_auth_proved(const struct http_exchange *x);
 /* Is this value of Authorization that name and password? */
 bool api_auth_is(const char *value, const char *username, const char *password);
 
