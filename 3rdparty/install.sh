@@ -5,7 +5,8 @@ set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
     libhttp-parser-dev libjansson-dev zlib1g-dev ca-certificates"
-test="$build libcmocka-dev python3 python3-pytest universal-ctags ffmpeg gstreamer1.0-tools
+test="$build libcmocka-dev python3 python3-pytest
+    python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp rtmpdump procps curl openssl"

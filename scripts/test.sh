@@ -77,6 +77,14 @@ fuzz() {
     done
 }
 
+# The first Python that has pytest and can run tests side by side; else any, and one after the other.
+find_python() {
+    for python in python3 /usr/bin/python3; do
+        "$python" -c 'import pytest, xdist' 2> /dev/null && side_by_side="-n $E2E_JOBS" && return
+    done
+    python=python3 side_by_side=
+}
+
 # The counts come from pytest's own report, not from what it prints.
 run_pytest() { # name, arguments of pytest...
     xml=$objs/log/$1.xml
@@ -84,7 +92,7 @@ run_pytest() { # name, arguments of pytest...
     shift
     rm -f "$xml"
     SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONDONTWRITEBYTECODE=1 \
-        python3 -m pytest -q -rs -p no:cacheprovider --junitxml="$xml" "$@"
+        "$python" -m pytest -q -rs -p no:cacheprovider --junitxml="$xml" "$@"
     if ! [ -s "$xml" ]; then
         echo "FAILED  $what: no report"
         count 0 1
@@ -104,8 +112,14 @@ print(n("tests") - bad - n("skipped"), bad, n("skipped"))' "$xml")
 e2e() {
     quick=--quick
     [ -z "${E2E_LONG:-}" ] || quick=
+    # Tests that measure time, or that need the whole machine, come after the others, one by one.
     # shellcheck disable=SC2086
-    run_pytest end-to-end $quick ${E2E_ARGS:-} test/e2e
+    if [ -n "$side_by_side" ]; then
+        run_pytest end-to-end $quick $side_by_side -m 'not alone' ${E2E_ARGS:-} test/e2e
+        run_pytest end-to-end-alone $quick -m alone ${E2E_ARGS:-} test/e2e
+    else
+        run_pytest end-to-end $quick ${E2E_ARGS:-} test/e2e
+    fi
 }
 
 # Each profiler and checker, as a variant of its own below $objs, and what looks at a live server.
@@ -124,6 +138,8 @@ build() {
 }
 
 slow=1
+: "${E2E_JOBS:=2}"
+find_python
 if grep -qs 'BUILD_SANITIZER 1\|BUILD_VALGRIND 1\|BUILD_GCOV 1' "$objs/config.h"; then
     slow=4
 fi

@@ -16,6 +16,9 @@ SLOW = float(os.environ.get("E2E_SLOW", "1"))  # all time limits times this (san
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCE = os.path.join(ROOT, "doc", "source.flv")
 BINARY = os.path.abspath(os.environ.get("SRS_BINARY", os.path.join(ROOT, "objs", "srs")))
+# Tests that run side by side (gw0, gw1, ...) have ports of their own.
+_SIDE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+_SIDES = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 _given = set()
 
 
@@ -29,7 +32,7 @@ def free_port():
     """A TCP port of 127.0.0.1 that nobody listens on, below the range that the system takes for
     outgoing connections, so that it is still free when the server binds it."""
     for _ in range(1000):
-        port = random.randrange(15000, 32000)
+        port = random.randrange(15000 + _SIDE, 32000, _SIDES)
         if port in _given:
             continue
         with socket.socket() as s:
