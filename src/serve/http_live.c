@@ -6,8 +6,8 @@
 #include "co/io_tcp.h"
 #include "live/sender.h"
 #include "proto/http/ws.h"
+#include "serve/admit.h"
 #include "serve/http_mux.h"
-#include "serve/hooks.h"
 #include "serve/http_live_ws.h"
 #include "serve/http_names.h"
 #include "serve/roster.h"
@@ -348,7 +348,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     p.src = http_names_source(&names, x);
     roster_wait(x->serve->roster, &p.who, &listed, ROSTER_FLV_PLAY, NULL, &names.of, p.src);
     event.clients = p.who.stream ? p.who.stream->clients + 1 : 0;
-    err = hooks_ask(x->serve, &line, x->vhost, HOOKS_PLAY, &event);
+    err = serve_ask_play(x->serve, &line, x->vhost, &event);
     played = !err;
     if (played)
         err = serve_listed(&p, &names);
@@ -401,11 +401,10 @@ static err_t answer(struct http_exchange *x, void *arg)
         x->declined = true;
         return NULL;
     }
-    err = http_exchange_allowed(x, CONF_PLAY);
-    if (err)
-        return refuse(x, err);
-    if (x->req->verb == HTTP_VERB_HEAD)
-        return begin(x, kind, NULL);
+    if (x->req->verb == HTTP_VERB_HEAD) {
+        err = http_exchange_allowed(x, CONF_PLAY);
+        return err ? refuse(x, err) : begin(x, kind, NULL);
+    }
     if (http_request_has(x->req, "Upgrade", "websocket")) {
         ws = kind->ws ? http_live_ws_open(x->req) : NULL;
         if (!ws)

@@ -194,7 +194,7 @@ static err_t play(struct playing *p)
     return err;
 }
 
-/* Ask the backend, then play; in the server's lists all the while. */
+/* Ask whether it may, then play; in the server's lists all the while. */
 static err_t play_if_allowed(struct playing *p)
 {
     struct rtmp_session *s = p->s;
@@ -206,7 +206,7 @@ static err_t play_if_allowed(struct playing *p)
     p->src = live_registry_get(s->serve->streams, name, &set);
     free(name);
     rtmp_session_wait(s, ROSTER_RTMP_PLAY, p->src);
-    err = rtmp_session_ask(s, HOOKS_PLAY, &names);
+    err = rtmp_session_ask_play(s, &names);
     if (err) {
         refuse(s);
     } else {
@@ -221,14 +221,11 @@ static err_t play_if_allowed(struct playing *p)
 err_t rtmp_session_play(struct rtmp_session *s)
 {
     struct playing p = { .s = s };
-    err_t err = rtmp_session_allowed(s, CONF_PLAY);
+    err_t err;
 
     rtmp_session_deadline(s, 0, NULL); /* a player may wait for its publisher as long as it likes */
     p.sender = (struct live_sender){ .io = s->io, .arg = &p, .on_readable = on_readable,
                                      .on_turn = on_turn, .epoch = &s->serve->generation };
-    if (err)
-        refuse(s);
-    else
-        err = play_if_allowed(&p);
+    err = play_if_allowed(&p);
     return err ? err_wrap(err, "play %s/%s", s->url.app, s->url.stream) : NULL;
 }

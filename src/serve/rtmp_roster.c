@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmp_roster.c - what the server's lists and a backend know of an RTMP client. */
+#include "serve/admit.h"
 #include "serve/rtmp_session.h"
 
 static struct rtmp_session *session_of(struct roster_client *c)
@@ -83,6 +84,14 @@ err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,
 
     rtmp_session_deadline(s, 0, NULL);
     return hooks_ask(s->serve, &s->line, s->vhost, action, &event);
+}
+
+err_t rtmp_session_ask_play(struct rtmp_session *s, const struct serve_stream *names)
+{
+    const struct hooks_event event = { .names = names, .clients = clients_of(s) };
+
+    rtmp_session_deadline(s, 0, NULL);
+    return serve_ask_play(s->serve, &s->line, s->vhost, &event);
 }
 
 static void tell(struct rtmp_session *s, enum hooks_action action,

@@ -73,7 +73,7 @@ err_t rtmp_session_find_vhost(struct rtmp_session *s, const char *name)
     __attribute__((warn_unused_result));
 /* Once a turn: has the configuration changed? Then obey the new one, *changed is true. */
 err_t rtmp_session_obey(struct rtmp_session *s, bool *changed) __attribute__((warn_unused_result));
-/* May this client do that to this stream? */
+/* May this client do that, by its address and its page? */
 err_t rtmp_session_allowed(struct rtmp_session *s, enum conf_action what)
     __attribute__((warn_unused_result));
 
@@ -100,6 +100,9 @@ struct serve_stream rtmp_session_names(const struct rtmp_session *s);
 /* Callbacks about its stream: ask may yield for long, and no deadline runs meanwhile. */
 err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,
                        const struct serve_stream *names) __attribute__((warn_unused_result));
+/* May it play? By all that there is to ask. */
+err_t rtmp_session_ask_play(struct rtmp_session *s, const struct serve_stream *names)
+    __attribute__((warn_unused_result));
 void rtmp_session_tell_backend(struct rtmp_session *s, enum hooks_action action);
 
 /* "vhost/app/stream", malloc'ed. */

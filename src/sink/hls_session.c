@@ -3,6 +3,7 @@
 #include "sink/hls_session.h"
 
 #include "base/log.h"
+#include "serve/admit.h"
 #include "sink/hls_stream.h"
 
 #include <ctype.h>
@@ -305,7 +306,7 @@ static err_t ask(struct hls_session *s, const struct conf_vhost *vhost)
     roster_wait(s->hls->serve->roster, &s->who, &kind, ROSTER_HLS_PLAY, s->id, event.names,
                 s->src);
     event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
-    err = hooks_ask(s->hls->serve, &s->teller.line, vhost, HOOKS_PLAY, &event);
+    err = serve_ask_play(s->hls->serve, &s->teller.line, vhost, &event);
     s->asking = NULL;
     if (!err)
         log_trace("HLS session %s of %s/%s, ip=%s", s->id, event.names->app, event.names->name,

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* admit.c - may a client play? */
+#include "serve/admit.h"
+
+bool serve_play_is_asked(const struct conf_vhost *vhost)
+{
+    const struct conf_http_hooks *hooks = &vhost->http_hooks;
+
+    return vhost->security.enabled || (hooks->enabled && hooks->on_play.n > 0);
+}
+
+err_t serve_ask_play(struct serve *serve, struct hooks_line **line,
+                     const struct conf_vhost *vhost, const struct hooks_event *event)
+{
+    const struct serve_stream *names = event->names;
+    err_t err = conf_security_check(&vhost->security, CONF_PLAY, names->ip);
+
+    if (!err)
+        err = conf_refer_check(&vhost->refer, CONF_PLAY, names->page_url);
+    return err ? err : hooks_ask(serve, line, vhost, HOOKS_PLAY, event);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* admit.h - may a client play? The two questions that all protocols ask, each in one place.
+ *
+ * Who brings another way to ask for permission adds it to both functions.
+ */
+#ifndef SERVE_ADMIT_H
+#define SERVE_ADMIT_H
+
+#include "serve/hooks.h"
+
+/* Does who plays in this vhost need permission? Then nothing of a stream may be had by whoever
+ * guesses what its files are called. */
+bool serve_play_is_asked(const struct conf_vhost *vhost);
+
+/* May the client play event->names? First what is known at once: address and page; then the
+ * backend is asked. ERR_DENIED, ERR_REFER_DENIED, and the errors of hooks_ask(), whose `line` it
+ * is. Yields. */
+err_t serve_ask_play(struct serve *serve, struct hooks_line **line,
+                     const struct conf_vhost *vhost, const struct hooks_event *event)
+    __attribute__((warn_unused_result));
+
+#endif
