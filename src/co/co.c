@@ -31,6 +31,7 @@ struct co {
     struct co_timer timer; /* may be set longer than the wait lasts, see co_park() */
     co_usec deadline;      /* of the park, CO_FOREVER without */
     bool parked, woken, timed_out, stop;
+    unsigned waits;
     char cid[CID_SIZE + 1];
 };
 
@@ -242,6 +243,7 @@ enum co_wake co_park(co_usec timeout)
         arm(me, timeout);
         me->parked = true;
         me->timed_out = false;
+        me->waits++;
         while (!me->woken)
             (void)st_cond_wait(never);
         me->parked = false;
@@ -355,6 +357,11 @@ void co_stack_trim(void)
     end = (sp - 512) & ~(page - 1); /* the red zone and the call below stay */
     if (end > low)
         (void)madvise((void *)low, end - low, MADV_DONTNEED);
+}
+
+unsigned co_waits(void)
+{
+    return co_current ? co_current->waits : 0;
 }
 
 long co_live(void)

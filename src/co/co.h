@@ -93,6 +93,7 @@ int64_t co_wall_ms(void); /* the wall clock: since 1970, it may jump */
  * log lines) touched and that it does not use now. Call once before a long wait. */
 void co_stack_trim(void);
 
+unsigned co_waits(void); /* how often the coroutine that calls has waited so far */
 long co_live(void); /* coroutines alive now: tests assert 0 */
 bool co_is_idle(void); /* the scheduler waits in the kernel; any thread may ask */
 unsigned long co_switches(void); /* of the thread from one to another, so far */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "co/round.h"
 #include "live/impl.h"
 
 enum { RANGES = 16, FIRST_TURNS = 2 };
@@ -284,11 +285,15 @@ static err_t step(struct live_sender *s)
 
 err_t live_sender_run(struct live_sender *s)
 {
+    struct co_round round = { 0 };
     err_t err = NULL;
 
     s->co = co_self();
-    while (!err && !s->done)
+    while (!err && !s->done) {
         err = step(s);
+        if (!err)
+            err = co_round(&round, s->io->bytes_in + s->io->bytes_out + s->consumer.seq);
+    }
     return err;
 }
 

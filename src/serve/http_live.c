@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "co/io_tcp.h"
+#include "co/round.h"
 #include "live/sender.h"
 #include "proto/http/ws.h"
 #include "serve/admit.h"
@@ -178,6 +179,7 @@ static bool has_media(const struct playing *p)
 static err_t wait_known(struct playing *p)
 {
     co_usec first = 0, wait = 0;
+    struct co_round round = { 0 };
     err_t err = NULL;
 
     while (!err && !p->sender.done) {
@@ -192,6 +194,8 @@ static err_t wait_known(struct playing *p)
         err = co_check();
         if (!err && io_readable(p->x->io))
             err = on_readable(p);
+        if (!err)
+            err = co_round_io(&round, p->x->io);
     }
     return err;
 }

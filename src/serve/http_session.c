@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "co/io_tcp.h"
 #include "co/io_tls.h"
+#include "co/round.h"
 #include "proto/http/url.h"
 #include "serve/http.h"
 #include "serve/http_mux.h"
@@ -251,6 +252,7 @@ static void rest(struct http_session *s)
 
 static err_t serve_all(struct http_session *s)
 {
+    struct co_round round = { 0 };
     bool again = true;
     err_t err = NULL;
 
@@ -259,6 +261,8 @@ static err_t serve_all(struct http_session *s)
         err = serve_one(s, &again);
         if (!err && again)
             rest(s);
+        if (!err)
+            err = co_round_io(&round, s->io);
         if (!err)
             err = co_check();
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmp_identify.c - what does the client want? Commands until it says publish or play. */
 #include "base/log.h"
+#include "co/round.h"
 #include "serve/rtmp_session.h"
 
 /* One connection is one stream here, and all players of a stream can share its bytes only if
@@ -125,12 +126,16 @@ static err_t read_wish(struct rtmp_session *s, bool *wanted, enum rtmp_want *wan
 
 err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
 {
+    struct co_round round = { 0 };
     bool wanted = false;
     err_t err = NULL;
 
     s->has_stream = false;
-    while (!err && !wanted)
+    while (!err && !wanted) {
         err = read_wish(s, &wanted, want);
+        if (!err)
+            err = co_round(&round, s->conn.msgs_in);
+    }
     if (!err)
         err = rtmp_session_find_vhost(s, s->url.vhost); /* of the stream's name, too */
     if (err)

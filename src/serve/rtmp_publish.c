@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmp_publish.c - take in a stream that a client publishes. */
 #include "base/log.h"
+#include "co/round.h"
 #include "serve/rtmp_media.h"
 #include "serve/rtmp_session.h"
 
@@ -307,14 +308,18 @@ static err_t tell_started(struct rtmp_session *s)
 
 static err_t published(struct publishing *p)
 {
+    struct co_round round = { 0 };
     err_t err = tell_started(p->s);
 
     co_stack_trim();
     obey_read(p);
     watch(&p->timer);
     rtmp_in_direct(&p->s->conn.in, on_media, p);
-    while (!err && !p->over)
+    while (!err && !p->over) {
         err = turn(p);
+        if (!err)
+            err = co_round_io(&round, p->s->io);
+    }
     rtmp_in_direct(&p->s->conn.in, NULL, NULL);
     co_timer_cancel(&p->timer);
     if (p->publisher.replaced) {

@@ -10,7 +10,7 @@ import flv
 import flvgen
 from flv import AUDIO, DATA, VIDEO, Tag
 from flvgen import synthetic
-from procs import SLOW, wait_for
+from procs import SLOW, cpu_seconds, wait_for
 
 
 def reached(pusher, ts):
@@ -312,3 +312,22 @@ def test_flvgen_is_what_it_says():
     tags = flvgen.synthetic(1, fps=10, gop=5)
     assert len(flv.frames(tags, VIDEO)) == 10 and sum(t.key for t in flv.frames(tags)) == 2
     assert isinstance(tags[0], Tag)
+
+
+@pytest.mark.parametrize("latency,gop_cache", [("0", "on"), ("0", "off"), ("auto", "on")])
+def test_player_that_wants_nothing(srs, latency, gop_cache):
+    """Neither sound nor pictures: it costs nothing, and the others are served as before."""
+    s = srs(f"min_latency on; play {{ gop_cache {gop_cache}; mw_latency {latency}; }}")
+    s.push(synthetic(10, gop=10), loop=True)
+    silent = s.player()
+    silent.collect(3, count=3)
+    silent.call("receiveVideo", False, sid=silent.sid)
+    silent.call("receiveAudio", False, sid=silent.sid)
+    other = s.watch()
+    assert other.wait(lambda got: len(flv.frames(got, VIDEO)) >= 15)
+    silent.collect(0.1)
+    said, before = len(silent.tags), cpu_seconds(s.pid)
+    assert other.wait(lambda got: len(flv.frames(got, VIDEO)) >= 30)
+    assert cpu_seconds(s.pid) - before < 0.2 * SLOW
+    silent.collect(0.1)
+    assert len(silent.tags) == said, "nothing is sent to it"

@@ -12,10 +12,13 @@
 #include <string.h>
 
 /* The test's format: a packet as 8 bytes of its number and then its body. Configuration is left
- * out when param[0] says so: 1 all of it, 2 that of video. */
+ * out when param[0] says so: 1 all of it, 2 that of video; 3 the frames too. */
+enum { ALL_OUT = 3 };
+
 static bool left_out(uint32_t what, const struct av_packet *pkt)
 {
-    return pkt->config && (what == 1 || (what == 2 && pkt->kind == AV_VIDEO));
+    return what == ALL_OUT ||
+           (pkt->config && (what == 1 || (what == 2 && pkt->kind == AV_VIDEO)));
 }
 
 static size_t plain_size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt,
@@ -62,6 +65,16 @@ static void counting_make(void *state, const struct av_packet *pkt, struct wr *o
 
 static const struct live_format counting = { .name = "counting", .open = counting_open,
                                              .close = free, .make = counting_make };
+/* One that remembers and never says anything. */
+static void silence_make(void *state, const struct av_packet *pkt, struct wr *out)
+{
+    (void)state;
+    (void)pkt;
+    (void)out;
+}
+
+static const struct live_format silence = { .name = "silence", .open = counting_open,
+                                            .close = free, .make = silence_make };
 static const uint32_t no_param[LIVE_PARAMS] = { 0 };
 
 static const struct live_settings settings = {
@@ -326,6 +339,137 @@ static err_t nothing(void *arg)
 {
     (void)arg;
     return NULL;
+}
+
+/* ---- a player to whom nothing is left to send */
+
+/* A peer that takes all and says nothing: a wait for it lasts. */
+static bool silent_readable(struct io *io)
+{
+    (void)io;
+    return false;
+}
+
+static enum co_wake silent_wait(struct io *io, bool out, co_usec timeout)
+{
+    (void)io;
+    return out ? CO_WOKEN : co_park(timeout);
+}
+
+static err_t silent_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
+{
+    (void)io;
+    *n = 0;
+    for (int i = 0; i < count; i++)
+        *n += iov[i].iov_len;
+    return NULL;
+}
+
+static const struct io_ops silent_ops = { .name = "silent", .readable = silent_readable,
+                                          .wait = silent_wait, .send_some = silent_send_some };
+
+enum { PUSHED = 10, TURNS_MAX = 4 * PUSHED };
+
+struct unwilling {
+    struct io io;
+    struct live_sender sender;
+    unsigned turns;
+};
+
+static err_t count_turn(void *arg)
+{
+    struct unwilling *u = arg;
+
+    u->sender.done = ++u->turns > TURNS_MAX; /* so that a loop without end fails here */
+    return NULL;
+}
+
+static err_t send_to_unwilling(void *arg)
+{
+    struct unwilling *u = arg;
+
+    return live_sender_run(&u->sender);
+}
+
+static void play_to_unwilling(const struct live_settings *set, const struct live_format *fmt,
+                              const struct live_sender_settings *how)
+{
+    const uint32_t param[LIVE_PARAMS] = { ALL_OUT };
+    struct live_source *src = source(set);
+    struct unwilling u = { .io = { .ops = &silent_ops } };
+    struct co_group g;
+    uint32_t i;
+
+    u.sender = (struct live_sender){ .io = &u.io, .arg = &u, .on_readable = nothing,
+                                     .on_turn = count_turn, .set = *how };
+    co_group_init(&g);
+    for (i = 0; i < PUSHED / 2; i++)
+        push(src, AV_VIDEO, i % 3 == 0, false, i, 50, i * 40);
+    live_consumer_open(&u.sender.consumer, src, fmt, param);
+    assert_ok(co_go(&g, "unwilling", send_to_unwilling, &u));
+    for (; i < PUSHED; i++) {
+        push(src, AV_VIDEO, i % 3 == 0, false, i, 50, i * 40);
+        assert_ok(co_sleep(CO_MS(1)));
+    }
+    assert_false(u.sender.done);
+    assert_err(co_group_stop(&g), ERR_STOPPED);
+    assert_true(u.turns <= TURNS_MAX);
+    assert_int_equal(u.io.bytes_out, 0);
+    live_consumer_close(&u.sender.consumer);
+    done(src);
+}
+
+/* A wire without bytes, as of a player that wants neither sound nor pictures: it sleeps. */
+static void test_sender_with_nothing_to_send(void **state)
+{
+    static const struct live_sender_settings hows[] = {
+        { .mw_latency = 0 },
+        { .mw_latency = 0, .mw_msgs = 1 },
+        { .mw_latency = 0, .mw_msgs = 8 },
+        { .mw_latency = LIVE_MW_AUTO },
+        { .mw_latency = LIVE_MW_AUTO, .mw_msgs = 8 },
+        { .mw_latency = CO_MS(5) },
+        { .mw_latency = CO_MS(350), .mw_msgs = 8 },
+        { .mw_latency = 0, .send_interval = CO_MS(1) },
+    };
+    struct live_settings set = settings;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(hows); i++) {
+        set.gop_cache = i % 2;
+        play_to_unwilling(&set, &plain, &hows[i / 2]);
+        play_to_unwilling(&set, &silence, &hows[i / 2]);
+    }
+}
+
+static bool always_readable(struct io *io)
+{
+    (void)io;
+    return true;
+}
+
+static enum co_wake never_waits(struct io *io, bool out, co_usec timeout)
+{
+    (void)io;
+    (void)out;
+    (void)timeout;
+    return CO_WOKEN;
+}
+
+/* Whatever else makes it go round for nothing: the player ends, not the server. */
+static void test_sender_that_goes_round(void **state)
+{
+    static const struct io_ops ops = { .name = "restless", .readable = always_readable,
+                                       .wait = never_waits, .send_some = silent_send_some };
+    struct live_source *src = source(&settings);
+    struct io io = { .ops = &ops };
+    struct live_sender s = { .io = &io, .on_readable = nothing, .on_turn = nothing };
+
+    (void)state;
+    live_consumer_open(&s.consumer, src, &plain, no_param);
+    assert_err(live_sender_run(&s), ERR_LOOP);
+    live_consumer_close(&s.consumer);
+    done(src);
 }
 
 /* A format may leave configuration out: then the player gets the frames alone. */
@@ -892,6 +1036,8 @@ int main(void)
         TEST(test_configuration_of_its_own_start),
         TEST(test_configuration_of_the_key_frame_not_of_now),
         TEST(test_sender_leaves_configuration_out),
+        TEST(test_sender_with_nothing_to_send),
+        TEST(test_sender_that_goes_round),
         TEST(test_format_that_remembers),
         TEST(test_reader),
         TEST(test_sound_alone_starts_within_half_a_second),

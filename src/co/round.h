@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* round.h - the loop of a conversation: each round it waits, or it moves something.
+ *
+ * A loop that does neither would hold the thread for ever, and with it everybody. So each asks
+ * here once a round; one that goes round for nothing ends its own connection.
+ */
+#ifndef CO_ROUND_H
+#define CO_ROUND_H
+
+#include "co/io.h"
+
+struct co_round { /* zeroed at first */
+    uint64_t moved;
+    unsigned waits, idle;
+};
+
+/* `moved` is a number that changes when the loop got on: bytes read and written, say. ERR_LOOP when
+ * it went round many times and neither got on nor waited. Does not yield. */
+err_t co_round(struct co_round *r, uint64_t moved) __attribute__((warn_unused_result));
+/* The same, where to read and to write is all that there is to do. */
+err_t co_round_io(struct co_round *r, const struct io *io) __attribute__((warn_unused_result));
+
+#endif
