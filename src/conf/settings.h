@@ -107,6 +107,8 @@ struct conf_limits {
     int64_t handshake_timeout; /* from accept to the end of the handshake */
     int64_t idle_timeout;      /* then to publish or play, and again after each of them */
     int64_t max_message_size;  /* bytes of one RTMP message */
+    int64_t max_metadata_size; /* of one that is data */
+    int64_t max_command_size;  /* of one that is neither media nor data */
     int64_t max_partial_size;  /* bytes of all unfinished messages of one connection */
     int max_chunk_streams;     /* chunk streams of one connection */
     int64_t max_stream_size;   /* bytes of media that one live stream remembers */

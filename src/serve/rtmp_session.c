@@ -29,6 +29,8 @@ static struct rtmp_session *session_new(struct serve *serve, struct io *io)
         .alloc = rtmp_media_alloc,
         .release = rtmp_media_release,
         .max_message_size = (uint32_t)limits->max_message_size,
+        .max_data_size = (uint32_t)limits->max_metadata_size,
+        .max_command_size = (uint32_t)limits->max_command_size,
         .max_chunk_streams = (uint32_t)limits->max_chunk_streams,
         .max_inflight = (size_t)limits->max_partial_size,
     };

@@ -36,6 +36,8 @@ static const struct rtmp_in_setup setup = {
     .alloc = count_alloc,
     .release = count_release,
     .max_message_size = 4000,
+    .max_data_size = 3000,
+    .max_command_size = 4000,
     .max_chunk_streams = 16,
     .max_inflight = 8000,
 };

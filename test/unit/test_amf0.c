@@ -5,8 +5,10 @@
 #include "proto/rtmp/amf0.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define BYTES(s) (s), sizeof(s) - 1
 
@@ -227,9 +229,9 @@ static void test_memory_is_bounded(void **state)
     (void)state;
     memset(bytes, 5, 5 + VALUES); /* a million nulls of one byte */
     memcpy(bytes, "\x0a\x00\x10\x00\x00", 5);
-    amf_init(&a, 0);
+    amf_init(&a, 1 << 18);
     assert_err(amf0_read(&a, &r, &v), ERR_TOO_LARGE);
-    assert_true(a.used <= AMF_MEMORY);
+    assert_true(a.used <= 1 << 18);
     amf_free(&a);
 
     memcpy(bytes, "\x0c\x00\x10\x00\x00", 5); /* one string of 1 MB */
@@ -239,6 +241,121 @@ static void test_memory_is_bounded(void **state)
     assert_int_equal(a.used, 0);
     amf_free(&a);
     free(bytes);
+}
+
+/* Objects whose keys are long and alike, each of them again and again: what an attacker sends to
+ * have them compared with one another for minutes. */
+enum { ALIKE = 250, KEY = 1500, AGAIN = 1000 * 1000 };
+
+static void put_alike0(struct wr *w, const char *key, int i)
+{
+    wr_u16(w, KEY);
+    wr_bytes(w, key, KEY - 2);
+    wr_u16(w, (uint16_t)i);
+    amf0_null(w);
+}
+
+static void put_alike3(struct wr *w, const char *key, int i)
+{
+    wr_u16(w, 0x8000 | (KEY << 1 | 1) >> 7 << 8 | ((KEY << 1 | 1) & 0x7f));
+    wr_bytes(w, key, KEY - 2);
+    wr_u16(w, (uint16_t)i);
+    wr_u8(w, 1); /* null */
+}
+
+static void put_many(struct wr *w, const char *what)
+{
+    char key[KEY];
+
+    memset(key, 'k', sizeof(key));
+    if (strcmp(what, "0 keys") == 0) {
+        amf0_object_begin(w);
+        for (int i = 0; i < ALIKE * 10; i++)
+            put_alike0(w, key, i % ALIKE);
+        return;
+    }
+    if (strcmp(what, "0 empty keys") == 0) {
+        amf0_object_begin(w);
+        for (int i = 0; i < AGAIN; i++)
+            wr_be(w, 5, 3);
+        return;
+    }
+    if (strcmp(what, "0 nested") == 0) { /* many objects, each ended at once */
+        wr_be(w, 0x0a00100000, 5);
+        for (int i = 0; i < AGAIN; i++)
+            wr_be(w, 0x03000009, 4);
+        return;
+    }
+    wr_bytes(w, "\x11\x0a\x0b\x01", 4);
+    for (int i = 0; i < ALIKE; i++)
+        put_alike3(w, key, i);
+    for (int i = 0; i < AGAIN; i++) {
+        int k = ALIKE - 1 - i % 8;
+
+        wr_u16(w, (uint16_t)(0x8000 | k << 1 >> 7 << 8 | (k << 1 & 0x7f)));
+        if (strcmp(what, "3 objects by reference") == 0)
+            wr_be(w, 0x0a0101, 3); /* of the class of the first, and nothing in it */
+        else
+            wr_u8(w, 1);
+    }
+}
+
+static void test_work_is_bounded(void **state)
+{
+    static const char *const rows_of_work[] = { "0 keys", "0 empty keys", "0 nested",
+                                                "3 keys by reference", "3 objects by reference" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows_of_work); i++) {
+        struct amf_value v;
+        struct amf a;
+        struct wr w;
+        struct rd r;
+        clock_t began;
+        err_t err;
+
+        wr_init(&w, 64 << 20);
+        put_many(&w, rows_of_work[i]);
+        assert_ok(wr_err(&w, rows_of_work[i]));
+        amf_init(&a, 64 << 20); /* it is the work that ends it, not the memory */
+        r = rd_init(w.buf, w.len);
+        began = clock();
+        err = amf0_read(&a, &r, &v);
+        if (clock() - began > CLOCKS_PER_SEC / 20)
+            fail_msg("%s: %ld us", rows_of_work[i], (long)(clock() - began));
+        if (err_code(err) != ERR_TOO_MANY)
+            fail_msg("%s: %s", rows_of_work[i], err_name(err_code(err)));
+        assert_true(a.spent <= AMF_BUDGET + KEY);
+        err_free(&err);
+        amf_free(&a);
+        wr_free(&w);
+    }
+}
+
+/* Keys that fall into one bucket of the index find each other all the same, and each once. */
+static void test_large_objects_keep_their_keys(void **state)
+{
+    struct amf_value v = amf_object(), n;
+    struct amf a;
+    char key[16];
+
+    (void)state;
+    amf_init(&a, 0);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < AMF_KEYS; i++) {
+            n = amf_number(i + round);
+            assert_ok(amf_set(&a, &v, key, (size_t)snprintf(key, sizeof(key), "key%d", i), &n));
+        }
+    }
+    assert_int_equal(v.size, AMF_KEYS);
+    for (int i = 0; i < AMF_KEYS; i++) {
+        (void)snprintf(key, sizeof(key), "key%d", i);
+        assert_true(amf_get_number(&v, key, -1) == i + 1);
+    }
+    assert_null(amf_get(&v, "key"));
+    assert_string_equal(v.first->key, "key0");
+    assert_string_equal(v.last->key, "key511");
+    amf_free(&a);
 }
 
 static void test_look_up_and_set(void **state)
@@ -310,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_values), TEST(test_every_cut_is_an_error), TEST(test_bad_values),
         TEST(test_nesting_is_bounded), TEST(test_keys_are_bounded), TEST(test_memory_is_bounded),
+        TEST(test_work_is_bounded), TEST(test_large_objects_keep_their_keys),
         TEST(test_look_up_and_set), TEST(test_writer_calls),
     };
 

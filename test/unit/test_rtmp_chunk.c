@@ -16,6 +16,8 @@ static const struct rtmp_in_setup setup = {
     .alloc = count_alloc,
     .release = count_release,
     .max_message_size = 100000,
+    .max_data_size = 50000,
+    .max_command_size = 70000,
     .max_chunk_streams = 16,
     .max_inflight = 200000,
 };

@@ -13,6 +13,8 @@ static const struct rtmp_in_setup setup = {
     .alloc = count_alloc,
     .release = count_release,
     .max_message_size = 1 << 20,
+    .max_data_size = 1 << 20,
+    .max_command_size = 1 << 20,
     .max_chunk_streams = 64,
     .max_inflight = 2 << 20,
 };

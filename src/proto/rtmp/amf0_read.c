@@ -24,7 +24,7 @@ static err_t read_string(struct amf *a, struct rd *r, size_t size, struct amf_va
         return rd_err(r, "amf0 string");
     out->size = (uint32_t)size;
     out->string = amf_copy(a, p, size);
-    return out->string ? NULL : err_new(ERR_TOO_LARGE, "amf0 string of %zu bytes", size);
+    return out->string ? NULL : amf_full(a, "amf0 string", size);
 }
 
 /* Keys and values until an empty key with the end marker, [AMF0] 2.5. */
@@ -115,8 +115,11 @@ static err_t read_scalar(struct rd *r, uint8_t marker, struct amf_value *out)
 static err_t read_value(struct amf *a, struct rd *r, int depth, struct amf_value *out)
 {
     uint8_t marker = rd_u8(r);
+    err_t err = amf_spend(a, 1);
 
     *out = (struct amf_value){ .type = AMF_NULL };
+    if (err)
+        return err;
     if (r->bad)
         return rd_err(r, "amf0 marker");
     if (depth >= AMF_DEPTH)

@@ -17,14 +17,9 @@ enum marker { /* [AMF3] 3.1 */
     BYTE_ARRAY,
 };
 
-struct text {
-    const char *string;
-    uint32_t size;
-};
-
 struct traits {
     const char *class_name;
-    struct text *keys;
+    struct amf_key *keys;
     uint32_t count;
     bool dynamic;
 };
@@ -33,7 +28,7 @@ struct amf3 {
     struct amf *amf;
     struct rd *r;
     uint32_t string_count, traits_count;
-    struct text strings[MAX_STRINGS];
+    struct amf_key strings[MAX_STRINGS];
     struct traits traits[MAX_TRAITS];
 };
 
@@ -65,23 +60,24 @@ static double read_double(struct rd *r)
     return d;
 }
 
-static err_t read_bytes(struct amf3 *c, uint32_t size, struct text *out)
+static err_t read_bytes(struct amf3 *c, uint32_t size, struct amf_key *out)
 {
     const uint8_t *p = rd_take(c->r, size);
 
     if (!p)
         return rd_err(c->r, "amf3 string");
     out->size = size;
-    out->string = amf_copy(c->amf, p, size);
-    return out->string ? NULL : err_new(ERR_TOO_LARGE, "amf3 string of %u bytes", size);
+    out->text = amf_copy(c->amf, p, size);
+    return out->text ? NULL : amf_full(c->amf, "amf3 string", size);
 }
 
-static err_t read_text(struct amf3 *c, struct text *out)
+/* The hash is made once, however often the string is a key by reference. */
+static err_t read_text(struct amf3 *c, struct amf_key *out)
 {
     uint32_t u = read_u29(c->r);
     err_t err;
 
-    *out = (struct text){ .string = "" };
+    *out = (struct amf_key){ .text = "" };
     if (c->r->bad)
         return rd_err(c->r, "amf3 string");
     if (!(u & 1)) {
@@ -93,26 +89,30 @@ static err_t read_text(struct amf3 *c, struct text *out)
     if (u >> 1 == 0) /* the empty string is never sent by reference */
         return NULL;
     err = read_bytes(c, u >> 1, out);
-    if (!err && c->string_count < MAX_STRINGS)
+    if (err)
+        return err;
+    out->hash = amf_hash(out->text, out->size);
+    if (c->string_count < MAX_STRINGS)
         c->strings[c->string_count++] = *out;
-    return err;
+    return NULL;
 }
 
-static err_t read_member(struct amf3 *c, int depth, const struct text *key, struct amf_value *out)
+static err_t read_member(struct amf3 *c, int depth, const struct amf_key *key,
+                         struct amf_value *out)
 {
     struct amf_value value;
     err_t err = read_value(c, depth + 1, &value);
 
     if (err)
         return err;
-    return amf_set(c->amf, out, key->string, key->size, &value);
+    return amf_set_shared(c->amf, out, key, &value);
 }
 
 /* Keys and values until an empty key. */
 static err_t read_members(struct amf3 *c, int depth, struct amf_value *out)
 {
     for (;;) {
-        struct text key;
+        struct amf_key key;
         err_t err = read_text(c, &key);
 
         if (err || key.size == 0)
@@ -123,40 +123,45 @@ static err_t read_members(struct amf3 *c, int depth, struct amf_value *out)
     }
 }
 
+/* A value of an array that has keys, too: its key is its number. */
+static err_t read_numbered(struct amf3 *c, uint32_t i, int depth, struct amf_value *out)
+{
+    struct amf_value value;
+    char index[16];
+    size_t size = (size_t)snprintf(index, sizeof(index), "%u", i);
+    err_t err = read_value(c, depth + 1, &value);
+
+    return err ? err : amf_set(c->amf, out, index, size, &value);
+}
+
 static err_t read_array(struct amf3 *c, uint32_t count, int depth, struct amf_value *out)
 {
     err_t err;
 
     out->type = AMF_ECMA_ARRAY;
     err = read_members(c, depth, out);
-    if (err)
-        return err;
+    if (!err && count > rd_left(c->r))
+        err = err_new(ERR_TRUNCATED, "amf3 array of %u values", count);
     if (out->size == 0)
         out->type = AMF_STRICT_ARRAY;
-    if (count > rd_left(c->r))
-        return err_new(ERR_TRUNCATED, "amf3 array of %u values", count);
-    for (uint32_t i = 0; i < count; i++) {
-        char index[16];
-        struct text key = { index, (uint32_t)snprintf(index, sizeof(index), "%u", i) };
+    for (uint32_t i = 0; !err && i < count; i++) {
         struct amf_value value;
 
         if (out->type == AMF_ECMA_ARRAY) {
-            err = read_member(c, depth, &key, out);
+            err = read_numbered(c, i, depth, out);
         } else {
             err = read_value(c, depth + 1, &value);
             if (!err)
                 err = amf_append(c->amf, out, &value);
         }
-        if (err)
-            return err;
     }
-    return NULL;
+    return err;
 }
 
 /* [AMF3] 3.12: u has the bits of U29O-traits. */
 static err_t read_traits(struct amf3 *c, uint32_t u, struct traits *out)
 {
-    struct text name;
+    struct amf_key name;
     err_t err;
 
     if (!(u & 2)) {
@@ -173,10 +178,10 @@ static err_t read_traits(struct amf3 *c, uint32_t u, struct traits *out)
     err = read_text(c, &name);
     if (err)
         return err;
-    out->class_name = name.size ? name.string : NULL;
+    out->class_name = name.size ? name.text : NULL;
     out->keys = amf_alloc(c->amf, out->count * sizeof(*out->keys));
     if (!out->keys)
-        return err_new(ERR_TOO_LARGE, "amf3 class of %u members", out->count);
+        return amf_full(c->amf, "amf3 class", out->count * sizeof(*out->keys));
     for (uint32_t i = 0; i < out->count; i++) {
         err = read_text(c, &out->keys[i]);
         if (err)
@@ -208,7 +213,7 @@ static err_t read_object(struct amf3 *c, uint32_t u, int depth, struct amf_value
 static err_t read_complex(struct amf3 *c, uint8_t marker, int depth, struct amf_value *out)
 {
     uint32_t u = read_u29(c->r);
-    struct text text;
+    struct amf_key text;
     err_t err;
 
     if (c->r->bad)
@@ -231,7 +236,7 @@ static err_t read_complex(struct amf3 *c, uint8_t marker, int depth, struct amf_
     case BYTE_ARRAY:
         err = read_bytes(c, u >> 1, &text);
         out->type = marker == BYTE_ARRAY ? AMF_STRING : AMF_XML;
-        out->string = text.string;
+        out->string = text.text;
         out->size = text.size;
         return err;
     default:
@@ -242,10 +247,12 @@ static err_t read_complex(struct amf3 *c, uint8_t marker, int depth, struct amf_
 static err_t read_value(struct amf3 *c, int depth, struct amf_value *out)
 {
     uint8_t marker = rd_u8(c->r);
-    struct text text;
-    err_t err;
+    struct amf_key text;
+    err_t err = amf_spend(c->amf, 1);
 
     *out = (struct amf_value){ .type = AMF_NULL };
+    if (err)
+        return err;
     if (c->r->bad)
         return rd_err(c->r, "amf3 marker");
     if (depth >= AMF_DEPTH)
@@ -269,7 +276,7 @@ static err_t read_value(struct amf3 *c, int depth, struct amf_value *out)
     case STRING:
         err = read_text(c, &text);
         out->type = AMF_STRING;
-        out->string = text.string;
+        out->string = text.text;
         out->size = text.size;
         return err;
     default:

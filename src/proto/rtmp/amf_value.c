@@ -3,11 +3,19 @@
 #include "proto/rtmp/amf0.h"
 
 #include <stdalign.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1000 }; /* most commands fit in one */
+enum {
+    BLOCK = 1000,     /* most commands fit in one */
+    INDEX_FROM = 16,  /* members, from which on an object has an index */
+    BUCKETS = 128,
+    COMPARED = 64,    /* bytes of two keys that are compared for one unit of the budget */
+};
+
+struct amf_index {
+    struct amf_member *bucket[BUCKETS];
+};
 
 struct amf_block {
     struct amf_block *next;
@@ -28,7 +36,8 @@ void amf_free(struct amf *a)
         a->blocks = b->next;
         free(b);
     }
-    a->used = 0;
+    a->used = a->spent = 0;
+    a->no_memory = false;
 }
 
 static void *new_block(struct amf *a, size_t size)
@@ -37,8 +46,8 @@ static void *new_block(struct amf *a, size_t size)
     struct amf_block *b = malloc(sizeof(*b) + cap);
 
     if (!b) {
-        fprintf(stderr, "out of memory: %zu bytes of amf\n", cap);
-        abort();
+        a->no_memory = true;
+        return NULL;
     }
     b->size = cap;
     b->used = size;
@@ -68,6 +77,22 @@ void *amf_alloc(struct amf *a, size_t size)
     return b->bytes + b->used - size;
 }
 
+err_t amf_full(const struct amf *a, const char *what, size_t size)
+{
+    if (a->no_memory)
+        return err_new(ERR_NO_MEMORY, "%s of %zu bytes", what, size);
+    return err_new(ERR_TOO_LARGE, "%s of %zu bytes, %zu of %zu are used", what, size, a->used,
+                   a->limit);
+}
+
+err_t amf_spend(struct amf *a, size_t cost)
+{
+    a->spent += cost;
+    if (a->spent > AMF_BUDGET)
+        return err_new(ERR_TOO_MANY, "amf that is more work than %d values", AMF_BUDGET);
+    return NULL;
+}
+
 char *amf_copy(struct amf *a, const void *bytes, size_t size)
 {
     char *s = amf_alloc(a, size + 1);
@@ -86,49 +111,137 @@ bool amf_has_members(const struct amf_value *v)
            amf_is(v, AMF_TYPED_OBJECT);
 }
 
-static struct amf_member *find(const struct amf_value *object, const char *key, size_t size)
+/* Eight bytes at a time: this is for speed. Who finds keys that fall together pays for each step of
+ * the search from the budget. */
+uint32_t amf_hash(const char *bytes, size_t size)
 {
-    for (struct amf_member *m = object->first; m; m = m->next) {
-        if (m->key_size == size && memcmp(m->key, key, size) == 0)
+    uint64_t h = size, word;
+
+    for (; size > 0; bytes += sizeof(word)) {
+        size_t n = size < sizeof(word) ? size : sizeof(word);
+
+        word = 0;
+        memcpy(&word, bytes, n);
+        h = (h ^ word) * 0x9e3779b97f4a7c15;
+        h ^= h >> 32;
+        size -= n;
+    }
+    return (uint32_t)h;
+}
+
+static struct amf_member *first_of(const struct amf_value *object, uint32_t hash)
+{
+    if (object->type == AMF_STRICT_ARRAY) /* no keys */
+        return NULL;
+    return object->index ? object->index->bucket[hash % BUCKETS] : object->first;
+}
+
+/* Where this key is, or NULL; *cost grows by what it took. */
+static struct amf_member *find(const struct amf_value *object, const struct amf_key *key,
+                               size_t *cost)
+{
+    struct amf_member *m = first_of(object, key->hash);
+
+    for (; m; m = object->index ? m->same : m->next) {
+        ++*cost;
+        if (m->key_hash != key->hash || m->key_size != key->size)
+            continue;
+        if (m->key == key->text)
+            return m;
+        *cost += key->size / COMPARED;
+        if (memcmp(m->key, key->text, key->size) == 0)
             return m;
     }
     return NULL;
 }
 
-static err_t add(struct amf *a, struct amf_value *object, const char *key, size_t key_size,
+static void enter(struct amf_index *index, struct amf_member *m)
+{
+    struct amf_member **bucket = &index->bucket[m->key_hash % BUCKETS];
+
+    m->same = *bucket;
+    *bucket = m;
+}
+
+static err_t make_index(struct amf *a, struct amf_value *object)
+{
+    struct amf_index *index = amf_alloc(a, sizeof(*index));
+
+    if (!index)
+        return amf_full(a, "index", sizeof(*index));
+    memset(index, 0, sizeof(*index));
+    for (struct amf_member *m = object->first; m; m = m->next)
+        enter(index, m);
+    object->index = index;
+    return NULL;
+}
+
+static err_t add(struct amf *a, struct amf_value *object, const struct amf_key *key,
                  const struct amf_value *value)
 {
     struct amf_member *m = amf_alloc(a, sizeof(*m));
 
-    if (!m || !key)
-        return err_new(ERR_TOO_LARGE, "amf of over %zu bytes", a->limit);
-    *m = (struct amf_member){ .key = key, .key_size = (uint32_t)key_size, .value = *value };
+    if (!m)
+        return amf_full(a, "member", sizeof(*m));
+    *m = (struct amf_member){ .key = key->text, .key_size = key->size, .key_hash = key->hash,
+                              .value = *value };
     if (object->last)
         object->last->next = m;
     else
         object->first = m;
     object->last = m;
     object->size++;
+    if (object->index)
+        enter(object->index, m);
     return NULL;
 }
 
-err_t amf_set(struct amf *a, struct amf_value *object, const char *key, size_t key_size,
-              const struct amf_value *value)
+/* Change the value of the member that has the key: *done is true then. Or make sure that there is
+ * room for one more. */
+static err_t set(struct amf *a, struct amf_value *object, const struct amf_key *key,
+                 const struct amf_value *value, bool *done)
 {
-    struct amf_member *m = find(object, key, key_size);
+    size_t cost = 0;
+    struct amf_member *m = find(object, key, &cost);
+    err_t err = amf_spend(a, cost);
 
+    *done = m != NULL;
+    if (err)
+        return err;
     if (m) {
         m->value = *value;
         return NULL;
     }
     if (object->size >= AMF_KEYS)
         return err_new(ERR_TOO_MANY, "over %d keys in an object", AMF_KEYS);
-    return add(a, object, amf_copy(a, key, key_size), key_size, value);
+    return object->size == INDEX_FROM && !object->index ? make_index(a, object) : NULL;
+}
+
+err_t amf_set_shared(struct amf *a, struct amf_value *object, const struct amf_key *key,
+                     const struct amf_value *value)
+{
+    bool done;
+    err_t err = set(a, object, key, value, &done);
+
+    return err || done ? err : add(a, object, key, value);
+}
+
+err_t amf_set(struct amf *a, struct amf_value *object, const char *key, size_t key_size,
+              const struct amf_value *value)
+{
+    struct amf_key k = { key, (uint32_t)key_size, amf_hash(key, key_size) };
+    bool done;
+    err_t err = set(a, object, &k, value, &done);
+
+    if (err || done)
+        return err;
+    k.text = amf_copy(a, key, key_size);
+    return k.text ? add(a, object, &k, value) : amf_full(a, "key", key_size);
 }
 
 err_t amf_append(struct amf *a, struct amf_value *array, const struct amf_value *value)
 {
-    return add(a, array, "", 0, value);
+    return add(a, array, &(struct amf_key){ .text = "" }, value);
 }
 
 struct amf_value amf_number(double number)
@@ -154,8 +267,14 @@ struct amf_value amf_object(void)
 
 const struct amf_value *amf_get(const struct amf_value *object, const char *key)
 {
-    struct amf_member *m = amf_has_members(object) ? find(object, key, strlen(key)) : NULL;
+    struct amf_key k = { .text = key, .size = (uint32_t)strlen(key) };
+    struct amf_member *m;
+    size_t cost = 0;
 
+    if (!amf_has_members(object))
+        return NULL;
+    k.hash = amf_hash(key, k.size);
+    m = find(object, &k, &cost);
     return m ? &m->value : NULL;
 }
 

@@ -38,6 +38,8 @@ const struct rtmp_in_setup rtmp_in_heap = {
     .alloc = heap_alloc,
     .release = heap_release,
     .max_message_size = 16 << 20,
+    .max_data_size = 1 << 20,
+    .max_command_size = 64 << 10,
     .max_chunk_streams = 64,
     .max_inflight = 32 << 20,
 };
@@ -163,8 +165,35 @@ static void apply_time(struct rtmp_in_stream *s, const struct header *h)
     s->extended = h->extended;
 }
 
+static bool is_data(uint8_t type)
+{
+    return type == RTMP_DATA || type == RTMP_DATA_AMF3;
+}
+
+static bool is_media(uint8_t type)
+{
+    return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_AGGREGATE;
+}
+
+err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size)
+{
+    const struct rtmp_in_setup *set = in->setup;
+    uint32_t limit = is_media(type) ? set->max_message_size
+                     : is_data(type) ? set->max_data_size : set->max_command_size;
+
+    if (limit > set->max_message_size)
+        limit = set->max_message_size;
+    if (size <= limit)
+        return NULL;
+    return err_new(ERR_TOO_LARGE, "%s of %u bytes, limit %u",
+                   is_media(type) ? "media message" : is_data(type) ? "metadata" : "command", size,
+                   limit);
+}
+
 static err_t begin_message(struct rtmp_in *in, struct rtmp_in_stream *s, const struct header *h)
 {
+    err_t err;
+
     apply_time(s, h);
     if (h->fmt < 2) {
         s->size = h->size;
@@ -172,9 +201,9 @@ static err_t begin_message(struct rtmp_in *in, struct rtmp_in_stream *s, const s
     }
     if (h->fmt == 0)
         s->stream_id = h->stream_id;
-    if (s->size > in->setup->max_message_size)
-        return err_new(ERR_TOO_LARGE, "message of %u bytes, limit %u", s->size,
-                       in->setup->max_message_size);
+    err = rtmp_in_check_size(in, s->type, s->size);
+    if (err)
+        return err;
     if (s->size + in->inflight > in->setup->max_inflight)
         return err_new(ERR_TOO_LARGE, "%zu bytes of incomplete messages and %u more, limit %zu",
                        in->inflight, s->size, in->setup->max_inflight);

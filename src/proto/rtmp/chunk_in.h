@@ -25,12 +25,14 @@
 struct rtmp_in_setup {
     uint8_t *(*alloc)(size_t size); /* memory for a payload; never NULL */
     void (*release)(uint8_t *payload);
-    uint32_t max_message_size;
+    uint32_t max_message_size; /* of sound, pictures, and aggregates of them */
+    uint32_t max_data_size;    /* of metadata */
+    uint32_t max_command_size; /* of all else */
     uint32_t max_chunk_streams;
     size_t max_inflight; /* sum of the sizes of all messages that have begun and are not complete */
 };
 
-extern const struct rtmp_in_setup rtmp_in_heap; /* malloc, free, 16 MB, 64, 32 MB */
+extern const struct rtmp_in_setup rtmp_in_heap; /* malloc, free, 16 MB, 1 MB, 64 KB, 64, 32 MB */
 
 struct rtmp_in_stream {
     uint32_t csid;

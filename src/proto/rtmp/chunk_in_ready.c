@@ -86,10 +86,11 @@ err_t rtmp_in_ready_split(struct rtmp_in *in, const struct rtmp_msg *aggregate)
     for (bool first = true; rd_left(&r) > 0; first = false) {
         struct rtmp_msg msg = *aggregate;
         struct rd body = read_tag(&r, &msg);
-        err_t err;
+        err_t err = r.bad ? err_new(ERR_RTMP_CHUNK, "aggregate of %u bytes is cut", aggregate->size)
+                          : rtmp_in_check_size(in, msg.type, msg.size);
 
-        if (r.bad)
-            return err_new(ERR_RTMP_CHUNK, "aggregate of %u bytes is cut", aggregate->size);
+        if (err)
+            return err;
         if (first) /* the aggregate's time is that of its first message */
             shift = aggregate->time - msg.time;
         if (msg.size == 0 || !is_media(msg.type))

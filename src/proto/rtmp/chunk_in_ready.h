@@ -11,6 +11,9 @@ err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
 /* The messages in an aggregate, copied. ERR_RTMP_CHUNK when it is cut or lies, ERR_TOO_MANY. */
 err_t rtmp_in_ready_split(struct rtmp_in *in, const struct rtmp_msg *aggregate)
     __attribute__((warn_unused_result));
+/* May a message of this type be so large? ERR_TOO_LARGE. Asked of those in an aggregate, too. */
+err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size)
+    __attribute__((warn_unused_result));
 void rtmp_in_ready_free(struct rtmp_in *in);
 
 #endif
