@@ -93,7 +93,8 @@ static err_t follow(struct co_child *c, int pipe)
 
 static err_t start(struct co_child *c, const struct co_child_setup *setup)
 {
-    struct child_exec x = { .argv = setup->argv, .in = -1, .out = -1, .err = -1 };
+    struct child_exec x = { .argv = setup->argv, .env = setup->env,
+                            .in = -1, .out = -1, .err = -1 };
     int pipe[2] = { -1, -1 };
     err_t err = child_exec_find(&x);
 

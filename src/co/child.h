@@ -19,6 +19,7 @@ struct co_child; /* owned by who started it, who ends it by co_child_end() */
 
 struct co_child_setup {
     const char *const *argv; /* NULL at the end. A name without '/' is looked for in PATH */
+    const char *const *env;  /* its environment, NULL at the end; NULL: none, never ours */
     const char *out, *err;   /* files that its stdout and stderr are appended to; NULL: said() */
     /* What it wrote: any piece of text, not by lines. Must not yield. NULL: it is thrown away. */
     void (*said)(void *arg, const char *text, size_t size);

@@ -76,6 +76,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_born(void *ar
 {
     struct birth *b = arg;
     const struct child_exec *x = b->x;
+    static const char *const nothing[] = { NULL };
     static const unsigned long usual[4]; /* the kernel's struct sigaction: SIG_DFL, no flags */
     sigset_t none;
 
@@ -94,7 +95,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_born(void *ar
     (void)syscall(SYS_close_range, 3u, ~0u, 0u); /* ours close by themselves, a library's may not */
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)execv(x->path, (char *const *)(uintptr_t)x->argv);
+    (void)execve(x->path, (char *const *)(uintptr_t)x->argv,
+                 (char *const *)(uintptr_t)(x->env ? x->env : nothing));
     b->error = errno;
     _exit(127);
 }

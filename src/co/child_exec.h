@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct child_exec {
-    const char *const *argv;
+    const char *const *argv, *const *env; /* env NULL: nothing is in it */
     char *path;       /* of the program; malloc'ed, the caller frees it */
     int in, out, err; /* what becomes its 0, 1 and 2; none is below 3 */
 };

@@ -109,6 +109,19 @@ static err_t check_network(const struct conf *c, const struct conf_source *src)
     return NULL;
 }
 
+/* Ours hold passwords, and those that programs get are of their stream. */
+static err_t check_ff_env(const struct conf *c, const struct conf_source *src)
+{
+    (void)src;
+    for (size_t i = 0; i < c->ff_env.n; i++) {
+        const char *name = c->ff_env.v[i];
+
+        if (strncmp(name, "SRS_", 4) == 0 || strchr(name, '='))
+            return err_new(ERR_CONF, "ff_env: programs do not get %.60s", name);
+    }
+    return NULL;
+}
+
 static err_t vhost_remux(const struct conf_vhost *v)
 {
     size_t size = strlen(v->http_remux.mount);
@@ -147,7 +160,7 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 
 static check_fn *const checks[] = {
     check_full, check_listen, check_daemon, check_files, check_http, check_tls,
-    check_network,
+    check_network, check_ff_env,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest };
 

@@ -520,6 +520,7 @@ struct conf {
     const char *server_id; /* "": make one and keep it beside the pid file */
     const char *pid;
     const char *ff_log_dir, *ff_log_level;
+    struct conf_list ff_env; /* names of what programs get of our environment */
     enum conf_log_tank srs_log_tank;
     const char *srs_log_file;
     enum conf_log_level log_level; /* of srs_log_level_v2 if given, else srs_log_level */

@@ -77,7 +77,8 @@ static const struct conf_row exec[] = {
       .sample = "./objs/ffmpeg -f flv -i [url] -c copy -y ./[stream].flv",
       .help = "A program, with its arguments, that runs while a stream is published, and is "
               "started again when it ends. [vhost] [app] [stream] [param] [url] [tcUrl] [pageUrl] "
-              "[port] and times are replaced; >file, 2>file as in a shell. Repeatable." },
+              "[port] and times are replaced; >file, 2>file as in a shell. A name that is not "
+              "plain is taken only as a word of its own: doc/security.md. Repeatable." },
 };
 
 static const struct conf_row hls[] = {

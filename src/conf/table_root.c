@@ -70,6 +70,10 @@ static const struct conf_row rows[] = {
     { "ff_log_dir", CONF_KIND_STRING, CONF_AT(conf, ff_log_dir), "./objs", CONF_AT_ONCE,
       .help = "Where what each program of ingest, transcode and exec says goes, a file for each; "
               "/dev/null for none. Programs that run keep theirs." },
+    { "ff_env", CONF_KIND_LIST, CONF_AT(conf, ff_env), NULL, CONF_AT_ONCE,
+      .sample = "LD_LIBRARY_PATH CUDA_VISIBLE_DEVICES",
+      .help = "Names of environment variables that programs of ingest, transcode and exec get of "
+              "ours, beside PATH, HOME, LANG and TZ; none that begins with SRS_." },
     { "ff_log_level", CONF_KIND_STRING, CONF_AT(conf, ff_log_level), "info", CONF_AT_ONCE,
       .help = "The -loglevel of each ffmpeg of ingest and transcode." },
     { "query_latest_version", CONF_KIND_OFF, CONF_AT(conf, query_latest_version), "off", CONF_NEVER,

@@ -2,10 +2,9 @@
 /* exec.c - programs that run while a stream is published. */
 #include "sink/exec.h"
 
-#include "base/log.h"
 #include "sink/ffmpeg.h"
+#include "sink/job_plain.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,48 +52,6 @@ static void redirect(struct job_want *w, int fd, const char *file)
         abort();
 }
 
-/* ---- what a shell would read as commands */
-
-static bool is_shell(const char *program)
-{
-    static const char *const shells[] = { "sh", "bash", "dash", "ash", "ksh", "zsh", "busybox" };
-    const char *name = base_name(program);
-
-    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-        if (strcmp(name, shells[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_plain(const char *value)
-{
-    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
-        if (*p < 0x80 && !isalnum(*p) && !strchr("_-./:@%+=,", *p))
-            return false;
-    }
-    return true;
-}
-
-/* A variable in the text of `sh -c TEXT` is code that the publisher wrote. */
-static const struct job_var *code_in(const struct job_want *w)
-{
-    size_t i = 1;
-
-    while (i < w->n && !(w->args[i].text[0] == '-' && strchr(w->args[i].text, 'c')))
-        i++;
-    if (!w->n || !is_shell(w->args[0].text) || i + 1 >= w->n)
-        return NULL;
-    for (size_t k = 0; k < w->n_vars; k++) {
-        char name[32];
-
-        (void)snprintf(name, sizeof(name), "[%s]", w->vars[k].name);
-        if (strstr(w->args[i + 1].text, name) && !is_plain(w->vars[k].value))
-            return &w->vars[k];
-    }
-    return NULL;
-}
-
 /* ---- one line */
 
 static void add_vars(struct job_want *w, const struct conf *c, const struct serve_stream *names)
@@ -104,14 +61,14 @@ static void add_vars(struct job_want *w, const struct conf *c, const struct serv
 
     ffmpeg_here(c, here, sizeof(here));
     job_want_var(w, "vhost", names->vhost);
-    job_want_var(w, "app", names->app);
-    job_want_var(w, "stream", names->name);
-    job_want_var(w, "param", names->param);
     job_want_var(w, "port", strrchr(here, ':') + 1);
-    job_want_var(w, "url", url);
-    job_want_var(w, "tcUrl", names->tc_url);
-    job_want_var(w, "pageUrl", names->page_url);
-    job_want_var(w, "swfUrl", names->swf_url ? names->swf_url : "");
+    job_want_var_from(w, JOB_VAR_NAME, "app", names->app);
+    job_want_var_from(w, JOB_VAR_NAME, "stream", names->name);
+    job_want_var_from(w, JOB_VAR_QUERY, "param", names->param);
+    job_want_var_from(w, JOB_VAR_URL, "url", url);
+    job_want_var_from(w, JOB_VAR_TEXT, "tcUrl", names->tc_url);
+    job_want_var_from(w, JOB_VAR_TEXT, "pageUrl", names->page_url);
+    job_want_var_from(w, JOB_VAR_TEXT, "swfUrl", names->swf_url ? names->swf_url : "");
     free(url);
 }
 
@@ -143,20 +100,8 @@ void exec_wants(const struct conf *c, const struct conf_vhost *v, const struct s
 {
     for (size_t i = 0; v->exec.enabled && i < v->exec.publish.n; i++) {
         const struct conf_list *line = &v->exec.publish.v[i];
-        const struct job_var *code;
-        struct job_want *w;
 
-        if (line->n == 0)
-            continue;
-        w = make(c, line, names, stream, i);
-        code = code_in(w);
-        if (!code) {
-            job_wants_add(out, w);
-            continue;
-        }
-        log_warn("exec of %s does not run: a shell would take the %s \"%.100s\" as commands; "
-                 "write sh -c '... \"$1\" ...' sh [%s]", stream, code->name, code->value,
-                 code->name);
-        job_want_free(w);
+        if (line->n > 0)
+            job_wants_add_fitting(out, make(c, line, names, stream, i));
     }
 }

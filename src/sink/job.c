@@ -149,16 +149,19 @@ static err_t make_command(struct job *j, char **out, char **err_file)
 static err_t start(struct job *j)
 {
     struct co_child_setup setup = { .said = job_log_said, .arg = j->log };
-    char *out = NULL, *err_file = NULL;
+    char *out = NULL, *err_file = NULL, **env = NULL;
     err_t err = make_command(j, &out, &err_file);
 
     if (!err) {
         setup.argv = (const char *const *)j->argv;
+        env = job_want_env(j->want, &j->all->serve->conf->ff_env);
+        setup.env = (const char *const *)env;
         setup.out = out;
         setup.err = err_file;
         job_log_note(j->log, j->command);
         err = co_child_start(&j->child, &setup);
     }
+    job_want_argv_free(env);
     free(out);
     free(err_file);
     j->starts++;

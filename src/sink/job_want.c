@@ -56,10 +56,16 @@ void job_want_free(struct job_want *w)
     free(w);
 }
 
-void job_want_var(struct job_want *w, const char *name, const char *value)
+void job_want_var_from(struct job_want *w, enum job_var_from from, const char *name,
+                       const char *value)
 {
     assert(w->n_vars < JOB_VARS_MAX);
-    w->vars[w->n_vars++] = (struct job_var){ name, must_dup(value) };
+    w->vars[w->n_vars++] = (struct job_var){ name, must_dup(value), from };
+}
+
+void job_want_var(struct job_want *w, const char *name, const char *value)
+{
+    job_want_var_from(w, JOB_VAR_OURS, name, value);
 }
 
 static void add(struct job_want *w, const char *text, bool vars)

@@ -26,9 +26,19 @@ struct job_arg {
     bool free; /* another one is no reason to start the program anew */
 };
 
+/* Who chose its value, and what it looks like. */
+enum job_var_from {
+    JOB_VAR_OURS,  /* the configuration, or we */
+    JOB_VAR_NAME,  /* a peer: a name */
+    JOB_VAR_QUERY, /* a peer: "?token=x" or "" */
+    JOB_VAR_URL,   /* an address of ours with those in it */
+    JOB_VAR_TEXT,  /* a peer: whatever it likes */
+};
+
 struct job_var {
     const char *name; /* a literal */
     char *value;
+    enum job_var_from from;
 };
 
 /* All strings are its own. */
@@ -55,7 +65,9 @@ const char *job_kind_name(enum job_kind kind); /* "exec" */
 struct job_want *job_want_new(enum job_kind kind, const char *vhost, const char *stream,
                               const char *name);
 void job_want_free(struct job_want *w); /* may be NULL */
-void job_want_var(struct job_want *w, const char *name, const char *value);
+void job_want_var(struct job_want *w, const char *name, const char *value); /* of ours */
+void job_want_var_from(struct job_want *w, enum job_var_from from, const char *name,
+                       const char *value);
 void job_want_add(struct job_want *w, const char *text);          /* as it stands */
 void job_want_add_template(struct job_want *w, const char *text); /* with variables */
 /* "-name value"; without a value the name alone. */
@@ -71,6 +83,10 @@ void job_want_log_in(struct job_want *w, const char *folder);
 err_t job_want_argv(const struct job_want *w, int64_t msec, bool utc, char ***argv)
     __attribute__((warn_unused_result));
 void job_want_argv_free(char **argv); /* may be NULL */
+/* Its environment, ending by NULL: PATH, HOME, LANG, TZ and those named in `more` as we have them,
+ * and its variables, [tcUrl] as SRS_TCURL. Nothing else of ours, passwords are in there. w may be
+ * NULL. Free it by job_want_argv_free(). */
+char **job_want_env(const struct job_want *w, const struct conf_list *more);
 /* The same for one text. */
 err_t job_want_expand(const struct job_want *w, const char *text, int64_t msec, bool utc,
                       char **out) __attribute__((warn_unused_result));

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "proto/rtmp/url.h"
 #include "sink/ffmpeg.h"
+#include "sink/job_plain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,10 +98,10 @@ static struct job_want *make(const struct conf *c, const struct conf_transcode *
     ffmpeg_line(w, &job);
     job_want_var(w, "vhost", s->vhost);
     job_want_var(w, "port", strrchr(here, ':') + 1);
-    job_want_var(w, "app", s->app);
-    job_want_var(w, "stream", s->name);
-    job_want_var(w, "param", s->param);
     job_want_var(w, "engine", e->name);
+    job_want_var_from(w, JOB_VAR_NAME, "app", s->app);
+    job_want_var_from(w, JOB_VAR_NAME, "stream", s->name);
+    job_want_var_from(w, JOB_VAR_QUERY, "param", s->param);
     job_want_log_in(w, c->ff_log_dir);
     free(input);
     return w;
@@ -121,7 +122,7 @@ static void add_rule(const struct conf *c, const struct conf_transcode *rule,
         }
         w = make(c, rule, e, s, stream);
         if (!is_circle(c, w)) {
-            job_wants_add(out, w);
+            job_wants_add_fitting(out, w);
             continue;
         }
         log_warn("transcode of %s: engine \"%s\" would publish over the stream that it reads",

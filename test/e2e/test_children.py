@@ -163,12 +163,53 @@ def test_exec_gets_what_it_asks_for(srs, source):
     wait_children(s, 0)
 
 
-def test_exec_by_a_shell_does_not_run_what_the_publisher_names(srs, source):
-    s = srs("exec { enabled on; publish sh -c 'echo [stream] > out.txt'; }")
-    s.push(source, "a;touch${IFS}pwned", loop=True)
-    assert s.wait_log(r"exec of .* does not run", 3)
-    time.sleep(0.5)
+# Each of them runs what stands in its argument, by way of another program or by itself.
+RUNNERS = ["sh -c 'echo [stream] >> ran'", "env sh -c 'echo [stream] >> ran'",
+           "env -S 'echo [stream]'", "timeout 5 sh -c 'echo [stream] >> ran'",
+           "nice sh -c 'echo [stream] >> ran'", "setsid nohup sh -c 'echo [stream] >> ran'",
+           "python3 -c \"print('[stream]', file=open('ran', 'a'))\"",
+           "awk 'BEGIN { print \"[stream]\" }'", "sh -c [stream]", "env -S [stream]"]
+
+
+@pytest.mark.parametrize("name", ["a;touch${IFS}pwned", "$(touch pwned)", "sh -c 'touch pwned'",
+                                  '\');__import__("os").system("touch pwned");(\''])
+def test_what_a_publisher_names_runs_nothing(srs, source, name):
+    s = srs("exec { enabled on; " + " ".join(f"publish {x};" for x in RUNNERS) + " }")
+    own = s.watch(name)
+    s.push(source, name, loop=True)
+    assert s.wait_log(r"exec \S+ of .* is not started: \[stream\] is .* as a word of its own", 3,
+                      count=len(RUNNERS)), s.log()[-2000:]
+    assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 3, 4), "the stream itself is none the worse"
     assert not os.path.exists(os.path.join(s.tmp, "pwned")) and not children(s.pid)
+
+
+def test_a_plain_name_runs_in_all_of_them(srs, source):
+    s = srs("exec { enabled on; " + " ".join(f"publish {x};" for x in RUNNERS[:7]) + " }")
+    s.push(source, "cam-1_a.b", loop=True)
+    ran = os.path.join(s.tmp, "ran")
+    assert wait_for(lambda: os.path.exists(ran) and open(ran).read().startswith("cam-1_a.b\n" * 6), 6), s.log()[-2000:]
+
+
+def test_programs_get_names_and_no_secrets(srs, source):
+    s = srs("exec { enabled on; publish sh -c 'cat /proc/self/environ > x; mv x env; sleep 100'; }",
+            env={"SRS_HTTP_API_AUTH_PASSWORD": "hush", "TZ": "UTC", "AWS_SECRET_ACCESS_KEY": "hush"})
+    s.push(source, "a;$(b)?key=c", loop=True)
+    path = os.path.join(s.tmp, "env")
+    assert wait_for(lambda: os.path.exists(path), 5), s.log()[-2000:]
+    got = dict(line.split("=", 1) for line in open(path).read().split("\0") if line)
+    assert got["SRS_STREAM"] == "a;$(b)" and got["SRS_PARAM"] == "?key=c" and got["SRS_APP"] == "live"
+    assert got["SRS_URL"] == f"rtmp://127.0.0.1:{s.port}/live/a;$(b)?key=c"
+    assert got["TZ"] == "UTC" and got["PATH"]
+    usual = {"PATH", "HOME", "LANG", "TZ", "PWD", "OLDPWD", "SHLVL", "_"}
+    assert all(name.startswith("SRS_") or name in usual for name in got), got
+    assert "hush" not in open(path).read()
+
+
+def test_transcode_does_not_write_where_a_publisher_says(srs, source):
+    s = srs(transcode(output="[stream].flv"))
+    s.push(source, "file:pwned", loop=True)
+    assert s.wait_log(r'transcode sd of .* is not started: \[stream\] is "file:pwned"', 3), s.log()[-2000:]
+    assert not children(s.pid)
 
 
 def test_a_program_that_fails_is_started_again_ever_later(srs, source):

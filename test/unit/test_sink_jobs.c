@@ -207,24 +207,57 @@ static void transcode_targets(void **state)
     conf_unref(c);
 }
 
-static void a_name_that_leaves_the_folder(void **state)
+/* Where an output goes, and what ffmpeg reads, whatever a publisher is called. */
+static void names_that_ffmpeg_does_not_get(void **state)
 {
-    struct serve_stream bad = live_s;
-    struct job_wants all = { 0 };
-    char **argv;
-    struct conf *c = load("listen 1936; vhost __defaultVhost__ { transcode { enabled on;"
-                          " engine e { enabled on; output /x/[stream].png; } } }");
+    static const struct {
+        const char *output, *stream, *param;
+        bool runs;
+    } rows[] = {
+        { "rtmp://127.0.0.1:[port]/[app]/[stream]_hd[param]", "s-1.x_y", "?t=a.b-c_d&e=%20+~", true },
+        { "/x/[stream].png", "\xe7\x9b\xb4\xe6\x92\xad/1", "", true },
+        { "/x/[stream].png", "a:b", "", false },
+        { "/x/[stream].png", "../../etc/cron.d/x", "", false },
+        { "/x/[stream].png", ".htaccess", "", false },
+        { "/x/[stream].png", "a/../b", "", false },
+        { "/x/[stream].png", "x%d", "", false },
+        { "/x/[stream].png", "\xc2\x9b" "x", "", false },
+        { "/x/[stream].png", "\xff", "", false },
+        { "[stream].flv", "tcp://1.2.3.4:80/x", "", false },
+        { "[stream]", "file:/etc/cron.d/x", "", false },
+        { "[stream]", "-attach", "", false },
+        { "[stream]", "/etc/cron.d/x", "", false },
+        { "[f=flv]/x/[stream].flv|[f=flv]/y", "a.flv|/etc/x", "", false },
+        { "rtmp://h/x[param]", "s", "?a='", false },
+        { "rtmp://h/x", "a b=c", "", false }, /* read by ffmpeg, though not in the output */
+        { "rtmp://h/x", "s", "?a=1 swfUrl=x", false },
+        { "rtmp://h/x", "a\nb", "", false },
+    };
 
     (void)state;
-    bad.name = "../../etc/cron.d/x";
-    transcode_wants(c, conf_vhost_find(c, ""), &bad, "x", &all);
-    assert_int_equal(all.n, 1);
-    assert_err(job_want_argv(all.v[0], 0, true, &argv), ERR_MALFORMED);
-    job_wants_free(&all);
-    conf_unref(c);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct serve_stream s = live_s;
+        struct job_wants all = { 0 };
+        char text[512];
+        struct conf *c;
+
+        s.name = rows[i].stream;
+        s.param = rows[i].param;
+        (void)snprintf(text, sizeof(text), "listen 1936; vhost __defaultVhost__ { transcode {"
+                       " enabled on; engine e { enabled on; output %s; } } }", rows[i].output);
+        c = load(text);
+        transcode_wants(c, conf_vhost_find(c, ""), &s, "x", &all);
+        if (all.n != rows[i].runs)
+            fail_msg("%s to %s", rows[i].stream, rows[i].output);
+        job_wants_free(&all);
+        conf_unref(c);
+    }
 }
 
 /* ---- exec */
+
+#define EVIL "s;reboot"
+#define REFUSED NULL, NULL, NULL
 
 static const struct {
     const char *name, *publish, *stream, *param;
@@ -237,17 +270,49 @@ static const struct {
       "./x -i rtmp://127.0.0.1:1936/live/s?a=1&b=2", NULL, NULL },
     { "redirections", "./x a >/tmp/o 2> /tmp/[stream].e b", "s", "", "./x a b", "/tmp/o",
       "/tmp/[stream].e" },
+    { "a file named by who publishes", "./x >/tmp/[stream]", "s/.ssh", "", NULL, NULL, NULL },
+    { "or alone", "./x 2>[stream]", "/etc/x", "", NULL, NULL, NULL },
     { "with their number", "./x 1>o 2>&1", "s", "", "./x", "o", "o" },
     { "apart", "./x 2 >> e", "s", "", "./x", NULL, "e" },
     { "no redirections", "./x 2 a>b 1", "s", "", "./x 2 a>b 1", NULL, NULL },
     { "a shell and a plain name", "/bin/sh -c 'echo [stream]'", "s-1.x", "",
       "/bin/sh -c echo s-1.x", NULL, NULL },
-    { "a shell and a name with commands", "/bin/sh -c 'echo [stream]'", "s;reboot", "", NULL,
-      NULL, NULL },
-    { "by its letters", "bash -lc 'echo [stream]'", "$(reboot)", "", NULL, NULL, NULL },
+    { "a shell and a plain url", "sh -c 'cat [url] > [app]/x'", "s", "?t=1",
+      "sh -c cat rtmp://127.0.0.1:1936/live/s?t=1 > live/x", NULL, NULL },
     { "as an argument it does no harm", "sh -c 'echo \"$1\"' sh [stream]", "s;reboot", "",
       "sh -c echo \"$1\" sh s;reboot", NULL, NULL },
-    { "no shell", "./x -c [stream]", "s;reboot", "", "./x -c s;reboot", NULL, NULL },
+    { "nor behind an option of its own", "./x --name [stream] -n [param]", "s;reboot", "?a=$(b)",
+      "./x --name s;reboot -n ?a=$(b)", NULL, NULL },
+    { "a shell and a name with commands", "/bin/sh -c 'echo [stream]'", EVIL, "", REFUSED },
+    { "by its letters", "bash -lc 'echo [stream]'", "$(reboot)", "", REFUSED },
+    { "by env", "env sh -c 'echo [stream]'", EVIL, "", REFUSED },
+    { "by env, with its variables", "env A=1 sh -c '[app] [stream]'", EVIL, "", REFUSED },
+    { "by env's own words", "env -S 'echo [stream]'", "x sh -c reboot", "", REFUSED },
+    { "in one word", "env '-S sh -c [stream]'", EVIL, "", REFUSED },
+    { "by timeout", "timeout 5 sh -c 'echo [stream]'", EVIL, "", REFUSED },
+    { "by nice", "nice sh -c 'echo [stream]'", EVIL, "", REFUSED },
+    { "by setsid and nohup", "setsid nohup sh -c 'echo [stream]'", EVIL, "", REFUSED },
+    { "by python", "python3 -c 'print(\"[stream]\")'", "\");reboot();(\"", "", REFUSED },
+    { "by awk", "awk 'BEGIN { print \"[stream]\" }'", "\"|\"reboot", "", REFUSED },
+    { "by sed", "sed s/x/[stream]/", "y/e;e reboot;s", "", REFUSED },
+    { "by a program nobody knows", "./x 'run [stream]'", EVIL, "", REFUSED },
+    { "all of the commands", "sh -c [stream]", EVIL, "", REFUSED },
+    { "all of the words", "env -S [stream]", "sh -c reboot", "", REFUSED },
+    { "all of them, by a long option", "./x --eval [stream]", EVIL, "", REFUSED },
+    { "by the url", "sh -c 'cat [url]'", EVIL, "", REFUSED },
+    { "by all of the url", "sh -c [url]", EVIL, "", REFUSED },
+    { "by the parameter of the url", "sh -c 'cat [url]'", "s", "?a=1&reboot", REFUSED },
+    { "by the parameter", "sh -c 'cat x[param]'", "s", "?a=`reboot`", REFUSED },
+    { "by the page", "sh -c 'cat x[pageUrl]'", "s", "", REFUSED },
+    { "by a new line", "./x [url]", "s\nreboot", "", REFUSED },
+    { "which program runs", "[stream] x", EVIL, "", REFUSED },
+    { "as an option", "./x [stream]", "-rf", "", REFUSED },
+    { "as an option in a word", "./x [stream].flv", "-rf", "", REFUSED },
+    { "out of the folder", "./x [stream]", "../../etc/x", "", REFUSED },
+    { "out of the folder in a word", "./x /y/[stream].flv", "../../etc/x", "", REFUSED },
+    { "to a hidden file", "./x /y/[stream]", ".bashrc", "", REFUSED },
+    { "what ffmpeg opens", "ffmpeg -i [stream] x.flv", "concat:/etc/passwd|/x", "", REFUSED },
+    { "where ffmpeg writes", "ffmpeg -i [url] [stream].flv", "tcp://1.2.3.4/", "", REFUSED },
 };
 
 static void exec_lines(void **state)
@@ -279,18 +344,47 @@ static void exec_lines(void **state)
     }
 }
 
-static void a_name_that_looks_like_an_option(void **state)
+static bool has_env(char *const *env, const char *line)
 {
-    struct job_want *w = job_want_new(JOB_EXEC, "v", "v/a/s", "x");
-    char **argv = NULL;
+    while (*env && strcmp(*env, line) != 0)
+        env++;
+    return *env != NULL;
+}
+
+static void programs_get_names_and_no_secrets(void **state)
+{
+    struct job_wants all = { 0 };
+    struct conf *c = load("listen 1936; ff_env LD_LIBRARY_PATH NOT_THERE;"
+                          "vhost __defaultVhost__ { exec { enabled on; publish ./x; } }");
+    size_t n = 0;
+    char **env;
 
     (void)state;
-    job_want_add_template(w, "x");
-    job_want_add_template(w, "[stream]");
-    job_want_var(w, "stream", "-rf");
-    assert_err(job_want_argv(w, 0, true, &argv), ERR_MALFORMED);
-    assert_null(argv);
-    job_want_free(w);
+    (void)clearenv();
+    (void)setenv("PATH", "/bin", 1);
+    (void)setenv("TZ", "UTC", 1);
+    (void)setenv("SRS_HTTP_API_AUTH_PASSWORD", "secret", 1);
+    (void)setenv("SRS_STREAM", "of another", 1);
+    (void)setenv("AWS_SECRET", "secret", 1);
+    (void)setenv("LD_LIBRARY_PATH", "/opt/lib", 1);
+    exec_wants(c, conf_vhost_find(c, ""), &live_s, "__defaultVhost__/live/s", &all);
+    assert_int_equal(all.n, 1);
+    env = job_want_env(all.v[0], &c->ff_env);
+    assert_true(has_env(env, "PATH=/bin"));
+    assert_true(has_env(env, "TZ=UTC"));
+    assert_true(has_env(env, "LD_LIBRARY_PATH=/opt/lib"));
+    assert_true(has_env(env, "SRS_STREAM=s"));
+    assert_true(has_env(env, "SRS_APP=live"));
+    assert_true(has_env(env, "SRS_VHOST=__defaultVhost__"));
+    assert_true(has_env(env, "SRS_PARAM=?t=1"));
+    assert_true(has_env(env, "SRS_URL=rtmp://127.0.0.1:1936/live/s?t=1"));
+    assert_true(has_env(env, "SRS_TCURL=rtmp://host/live"));
+    for (char **e = env; *e; e++)
+        n++;
+    assert_int_equal(n, 3 + 9);
+    job_want_argv_free(env);
+    job_wants_free(&all);
+    conf_unref(c);
 }
 
 /* ---- what a reload sees */
@@ -347,9 +441,9 @@ int main(void)
         TEST(ingest_of_vhosts_and_engines),
         TEST(transcode_lines),
         TEST(transcode_targets),
-        TEST(a_name_that_leaves_the_folder),
+        TEST(names_that_ffmpeg_does_not_get),
         TEST(exec_lines),
-        TEST(a_name_that_looks_like_an_option),
+        TEST(programs_get_names_and_no_secrets),
         TEST(what_is_the_same),
     };
 

@@ -5,6 +5,7 @@
 #include "app/machine.h"
 #include "app/services.h"
 #include "base/must.h"
+#include "sink/job_want.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,6 +264,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     p->udp = c->rtc_server.enabled || c->srt_server.enabled;
     p->connections = c->max_connections;
     p->pid_file = must_dup(c->pid);
+    p->env = job_want_env(NULL, &c->ff_env);
     if (getrlimit(RLIMIT_NOFILE, &p->files) < 0)
         p->files = (struct rlimit){ 0, 0 };
     if (getrlimit(RLIMIT_CORE, &p->core) < 0)
@@ -310,6 +312,7 @@ void doctor_plan_free(void *plan)
     free(p->path);
     free(p->program);
     free(p->pid_file);
+    job_want_argv_free(p->env);
     doctor_report_free(&p->report);
     free(p);
 }

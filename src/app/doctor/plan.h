@@ -53,6 +53,7 @@ struct doctor_plan {
     bool serving, udp;
     long connections;
     char *pid_file;
+    char **env; /* of programs */
     struct rlimit files, core;
     struct doctor_port *port;
     struct doctor_tls *tls;

@@ -132,10 +132,12 @@ static void tell(struct doctor_plan *p, const struct doctor_program *one, const 
 }
 
 /* An error is that it cannot be run, or that we were asked to stop. */
-static err_t ask(const struct doctor_program *one, struct said *s, bool *ended)
+static err_t ask(const struct doctor_plan *p, const struct doctor_program *one, struct said *s,
+                 bool *ended)
 {
     const char *const argv[] = { one->found, "-hide_banner", "-encoders", NULL };
-    const struct co_child_setup setup = { .argv = argv, .said = said, .arg = s };
+    const struct co_child_setup setup = { .argv = argv, .env = (const char *const *)p->env,
+                                          .said = said, .arg = s };
     struct co_child *child;
     err_t err = co_child_start(&child, &setup);
 
@@ -154,7 +156,7 @@ static err_t ask_one(struct doctor_plan *p, const struct doctor_program *one)
 
     if (!s.text)
         abort();
-    err = ask(one, &s, &ended);
+    err = ask(p, one, &s, &ended);
     if (err && err_code(err) != ERR_STOPPED)
         err_free(&err);
     if (!err && (!ended || !strstr(s.text, "Encoders:"))) {
