@@ -3,6 +3,7 @@
 #include "app/api.h"
 
 #include "app/api_auth.h"
+#include "app/api_change.h"
 #include "app/metrics.h"
 #include "proto/http/url.h"
 #include "serve/http_mux.h"
@@ -157,14 +158,25 @@ static bool is_callback(const char *name)
     return true;
 }
 
+/* A script of another site never proves the password but by what the browser remembers: it gets
+ * JSON, which it cannot read. */
 static void look_for_jsonp(struct api_call *c)
 {
-    char method[16];
-
-    if (!api_param(c, "callback", c->callback, sizeof(c->callback)) || !is_callback(c->callback))
+    if (!api_param(c, "callback", c->callback, sizeof(c->callback)) ||
+        !is_callback(c->callback) ||
+        (c->trusted && api_change_origin(c->x->req) == API_ORIGIN_OTHER))
         c->callback[0] = '\0';
-    else if (api_param(c, "method", method, sizeof(method)))
-        c->verb = http_verb_of(method);
+}
+
+bool api_changes_nothing(const struct api_call *c)
+{
+    (void)c;
+    return false;
+}
+
+static bool changes(const struct api_call *c, const struct api_row *row)
+{
+    return row->changes ? row->changes(c) : c->verb != HTTP_VERB_GET;
 }
 
 static err_t answer_row(struct api_call *c, const struct api_row *row)
@@ -185,17 +197,21 @@ static err_t answer(struct http_exchange *x, void *arg)
     const struct mounted *m = arg;
     struct api_call c = { .of = &m->api->parts, .x = x, .verb = x->req->verb, .slice = co_clock() };
     size_t skip = strlen("/api/v1/") + strlen(m->row->path);
-    unsigned methods = m->row->methods;
-    err_t err;
+    struct api_guard *guard = m->api->parts.guard;
+    enum api_denial why;
+    enum api_who who;
+    err_t err = api_auth_ask(guard, x, &who);
 
-    if (!api_auth_allows(x))
-        return api_auth_refuse(x);
-    c.trusted = api_auth_proved(x);
+    if (err || who == API_REFUSED)
+        return err;
+    c.trusted = who == API_TRUSTED;
     if (c.verb == HTTP_VERB_HEAD)
         c.verb = HTTP_VERB_GET;
     look_for_jsonp(&c);
-    if (!(methods & 1u << c.verb))
+    if (!(m->row->methods & 1u << c.verb))
         return http_response_status(x->resp, 405);
+    if (changes(&c, m->row) && !api_change_allowed(x, c.trusted, &why))
+        return api_change_refuse(guard, x, why);
     c.rest = strlen(x->req->path) > skip ? x->req->path + skip : "";
     wr_init(&c.out, ANSWER_MAX);
     c.j.w = &c.out;
@@ -296,14 +312,17 @@ static err_t list_v1(struct http_exchange *x, struct api *a)
 
 static err_t answer_list(struct http_exchange *x, void *arg)
 {
+    struct api *a = arg;
     const char *path = x->req->path;
+    enum api_who who = API_ANYBODY;
+    err_t err = strncmp(path, "/api/", 5) == 0 ? api_auth_ask(a->parts.guard, x, &who) : NULL;
 
-    if (strncmp(path, "/api/", 5) == 0 && !api_auth_allows(x))
-        return api_auth_refuse(x);
+    if (err || who == API_REFUSED)
+        return err;
     if (strcmp(path, "/api/v1/") == 0)
-        return list_v1(x, arg);
+        return list_v1(x, a);
     if (strcmp(path, "/api/") == 0 || (strcmp(path, "/") == 0 && !(x->ports & HTTP_PORT_SERVER)))
-        return list_root(x, arg);
+        return list_root(x, a);
     x->declined = true;
     return NULL;
 }
@@ -316,6 +335,7 @@ struct api *api_new(const struct api_parts *parts)
     if (!a)
         abort();
     a->parts = *parts;
+    a->parts.guard = api_guard_new();
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
         (void)http_mux_add(parts->mux, &(struct http_mount){
             .pattern = roots[i], .methods = API_READ, .ports = HTTP_PORT_API,
@@ -339,5 +359,6 @@ const struct api_parts *api_parts_of(const struct api *a)
 
 void api_free(struct api *a)
 {
+    api_guard_free(a->parts.guard);
     free(a);
 }

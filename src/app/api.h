@@ -3,7 +3,8 @@
  *
  * A row has a path below /api/v1/, a sentence of help and a function. Who is called finds the
  * common fields written ("code", "server", "service", "pid") and adds its own; the object is closed
- * and sent behind it. JSONP, CORS, Basic authentication and wrong methods are seen to before.
+ * and sent behind it. JSONP, CORS, passwords, wrong methods and who may change something are seen
+ * to before.
  */
 #ifndef APP_API_H
 #define APP_API_H
@@ -14,6 +15,7 @@
 #include "serve/http.h"
 
 struct api; /* owned by the server */
+struct api_guard;
 struct forwards;
 struct children;
 
@@ -27,12 +29,13 @@ struct api_parts {
     struct children *children;
     unsigned (*connections)(void *arg);
     void *arg;
+    struct api_guard *guard; /* the API's own */
 };
 
 struct api_call {
     const struct api_parts *of;
     struct http_exchange *x;
-    enum http_verb verb;  /* what is wanted: of JSONP what `method=` says */
+    enum http_verb verb;  /* GET for HEAD */
     const char *rest;     /* of the path, behind that of the row; "" without */
     struct jput j;
     struct wr out;
@@ -49,11 +52,14 @@ struct api_row {
     const char *help;  /* in the list at /api/v1/; NULL: not listed */
     unsigned methods;  /* 1u << enum http_verb ... */
     err_t (*answer)(struct api_call *c); /* yields */
+    /* Would it change something? Not everybody may then. NULL: all but GET would. */
+    bool (*changes)(const struct api_call *c);
 };
 
 /* Numbers of errors in answers, as users of such servers know them. */
 enum api_code {
-    API_NO_VHOST = 2014, API_NO_STREAM = 2048, API_NO_CLIENT = 2049, API_RAW_DISABLED = 1061,
+    API_DENIED = 1053, API_NO_VHOST = 2014, API_NO_STREAM = 2048, API_NO_CLIENT = 2049,
+    API_RAW_DISABLED = 1061,
     API_RAW_PARAMS = 1062, API_SYSTEM = 1100, API_EXPORTER_OFF = 1090,
 };
 
@@ -78,6 +84,7 @@ const char *api_param(const struct api_call *c, const char *key, char *buf, size
 /* Did this request prove the password of http_api.auth? Where none is in force nobody has: what is
  * a secret (keys, tokens in params) is shown to nobody then. */
 bool api_is_trusted(const struct api_call *c);
+bool api_changes_nothing(const struct api_call *c); /* of a row */
 void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */

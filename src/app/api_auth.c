@@ -4,18 +4,21 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 enum { TOKEN_MAX = 1024 };
 
-/* The time it takes tells nothing of the secret but its size. */
-static bool is_same(const char *a, const char *b)
+/* The time it takes tells nothing of the secret, nor of its size. */
+static bool is_same(const void *a, size_t an, const void *b, size_t bn)
 {
-    size_t n = strlen(b);
+    unsigned char x[SHA256_DIGEST_LENGTH], y[SHA256_DIGEST_LENGTH];
 
-    return strlen(a) == n && CRYPTO_memcmp(a, b, n) == 0;
+    (void)SHA256(a, an, x);
+    (void)SHA256(b, bn, y);
+    return CRYPTO_memcmp(x, y, sizeof(x)) == 0;
 }
 
 bool api_auth_is(const char *value, const char *username, const char *password)
@@ -23,7 +26,7 @@ bool api_auth_is(const char *value, const char *username, const char *password)
     unsigned char plain[TOKEN_MAX + 4];
     char wanted[TOKEN_MAX];
     size_t n;
-    int got;
+    int got, want;
 
     if (!value || strncasecmp(value, "Basic ", 6) != 0)
         return false;
@@ -38,26 +41,58 @@ bool api_auth_is(const char *value, const char *username, const char *password)
         got--;
     if (got < 0 || memchr(plain, '\0', (size_t)got))
         return false;
-    plain[got] = '\0';
-    (void)snprintf(wanted, sizeof(wanted), "%s:%s", username, password);
-    return is_same((const char *)plain, wanted);
+    want = snprintf(wanted, sizeof(wanted), "%s:%s", username, password);
+    return want < (int)sizeof(wanted) && is_same(plain, (size_t)got, wanted, (size_t)want);
 }
 
-bool api_auth_proved(const struct http_exchange *x)
-{
-    const struct conf_auth *auth = &x->conf->http_api.auth;
-
-    return auth->enabled && api_auth_is(http_request_field(x->req, "Authorization"),
-                                        auth->username, auth->password);
-}
-
-bool api_auth_allows(const struct http_exchange *x)
-{
-    return !x->conf->http_api.auth.enabled || !(x->ports & HTTP_PORT_API) || api_auth_proved(x);
-}
-
-err_t api_auth_refuse(struct http_exchange *x)
+static err_t challenge(struct http_exchange *x)
 {
     http_response_add(x->resp, "WWW-Authenticate", "Basic realm=\"srs\", charset=\"UTF-8\"");
     return http_response_status(x->resp, 401);
+}
+
+static err_t refuse_locked(struct api_guard *g, struct http_exchange *x, co_usec left)
+{
+    api_guard_deny(g, API_DENIAL_LOCKED, co_clock(), "%s asks while it is locked", x->ip);
+    http_response_add(x->resp, "Retry-After", "%lld", (long long)(left / CO_SECONDS(1) + 1));
+    return http_response_status(x->resp, 429);
+}
+
+static err_t refuse_wrong(struct api_guard *g, struct http_exchange *x)
+{
+    const struct conf_auth *auth = &x->conf->http_api.auth;
+    const struct api_guard_rule rule = { auth->attempts, auth->lock };
+    co_usec now = co_clock();
+    int wrong = api_guard_wrong(g, x->ip, &rule, now);
+    err_t err;
+
+    if (rule.attempts > 0 && wrong >= rule.attempts)
+        api_guard_deny(g, API_DENIAL_PASSWORD, now, "%s is locked for %lld s after %d wrong "
+                       "passwords", x->ip, (long long)(rule.lock / CO_SECONDS(1)), wrong);
+    else
+        api_guard_deny(g, API_DENIAL_PASSWORD, now, "wrong user or password from %s, number %d",
+                       x->ip, wrong);
+    err = co_sleep(auth->delay);
+    return err ? err : challenge(x);
+}
+
+err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
+{
+    const struct conf_auth *auth = &x->conf->http_api.auth;
+    const char *given = http_request_field(x->req, "Authorization");
+    co_usec left;
+
+    *who = API_ANYBODY;
+    if (!auth->enabled || !(x->ports & (HTTP_PORT_API | HTTP_PORT_EXPORTER)))
+        return NULL;
+    *who = API_REFUSED;
+    if (!given)
+        return challenge(x);
+    left = api_guard_locked(g, x->ip, co_clock());
+    if (left > 0)
+        return refuse_locked(g, x, left);
+    if (!api_auth_is(given, auth->username, auth->password))
+        return refuse_wrong(g, x);
+    *who = API_TRUSTED;
+    return NULL;
 }

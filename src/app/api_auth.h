@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* api_auth.h - who may use the API: http_api.auth, RFC 7617. */
+/* api_auth.h - who may use the API: http_api.auth, RFC 7617.
+ *
+ * A wrong password is answered late, and after some its address gets no more answers for a while,
+ * not to the right one either: who waits for it learns nothing. Nobody else waits.
+ */
 #ifndef APP_API_AUTH_H
 #define APP_API_AUTH_H
 
+#include "app/api_guard.h"
 #include "serve/http.h"
 
-/* Always, unless http_api.auth is on and the request came by an endpoint of the API. */
-bool api_auth_allows(const struct http_exchange *x);
-err_t api_auth_refuse(struct http_exchange *x) __attribute__((warn_unused_result)); /* 401 */
-/* Is a password in force, and did this request prove it? */
-bool api_auth_proved(const struct http_exchange *x);
+enum api_who {
+    API_REFUSED, /* and answered */
+    API_ANYBODY, /* no password is in force here */
+    API_TRUSTED, /* it proved the password */
+};
+
+/* Asks for the password at endpoints of the API and of figures. Yields. */
+err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
+    __attribute__((warn_unused_result));
 /* Is this value of Authorization that name and password? */
 bool api_auth_is(const char *value, const char *username, const char *password);
 

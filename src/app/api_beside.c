@@ -148,8 +148,8 @@ static err_t console(struct api_call *c)
 }
 
 const struct api_row api_rows_beside[] = {
-    { "forwards", "what is sent on to other servers", API_READ, forwards },
-    { "children", "programs of ingest, transcode and exec", API_READ, children },
-    { "console", "by what addresses streams are played, for the console", API_READ, console },
+    { "forwards", "what is sent on to other servers", API_READ, forwards, NULL },
+    { "children", "programs of ingest, transcode and exec", API_READ, children, NULL },
+    { "console", "by what addresses streams are played, for the console", API_READ, console, NULL },
 };
 const size_t api_rows_beside_n = sizeof(api_rows_beside) / sizeof(api_rows_beside[0]);

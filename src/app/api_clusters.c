@@ -108,6 +108,7 @@ static err_t clusters(struct api_call *c)
 }
 
 const struct api_row api_rows_clusters[] = {
-    { "clusters", "origin cluster server API", API_READ | 1u << HTTP_VERB_POST, clusters },
+    { "clusters", "origin cluster server API", API_READ | 1u << HTTP_VERB_POST, clusters,
+      api_changes_nothing },
 };
 const size_t api_rows_clusters_n = sizeof(api_rows_clusters) / sizeof(api_rows_clusters[0]);

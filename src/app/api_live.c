@@ -372,9 +372,9 @@ static err_t clients(struct api_call *c)
 }
 
 const struct api_row api_rows_live[] = {
-    { "vhosts/", "manage all vhosts or specified vhost", API_READ, vhosts },
-    { "streams/", "manage all streams or specified stream", API_READ, streams },
+    { "vhosts/", "manage all vhosts or specified vhost", API_READ, vhosts, NULL },
+    { "streams/", "manage all streams or specified stream", API_READ, streams, NULL },
     { "clients/", "manage all clients or specified client, default query top 10 clients",
-      API_READ | 1u << HTTP_VERB_DELETE, clients },
+      API_READ | 1u << HTTP_VERB_DELETE, clients, NULL },
 };
 const size_t api_rows_live_n = sizeof(api_rows_live) / sizeof(api_rows_live[0]);

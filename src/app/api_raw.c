@@ -74,7 +74,15 @@ static err_t raw(struct api_call *c)
     return api_error(c, API_RAW_PARAMS);
 }
 
+static bool changes(const struct api_call *c)
+{
+    char rpc[32];
+
+    return api_param(c, "rpc", rpc, sizeof(rpc)) && strcmp(rpc, "reload") == 0;
+}
+
 const struct api_row api_rows_raw[] = {
-    { "raw", "raw api for srs, support CUID srs for instance the config", API_READ, raw },
+    { "raw", "raw api for srs, support CUID srs for instance the config", API_READ, raw,
+      changes },
 };
 const size_t api_rows_raw_n = sizeof(api_rows_raw) / sizeof(api_rows_raw[0]);

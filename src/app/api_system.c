@@ -299,13 +299,13 @@ static err_t features(struct api_call *c)
 }
 
 const struct api_row api_rows_system[] = {
-    { "versions", "the version of SRS", API_READ, versions },
-    { "summaries", "the summary(pid, argv, pwd, cpu, mem) of SRS", API_READ, summaries },
-    { "rusages", "the rusage of SRS", API_READ, rusages },
-    { "self_proc_stats", "the self process stats", API_READ, self_proc_stats },
-    { "system_proc_stats", "the system process stats", API_READ, system_proc_stats },
-    { "meminfos", "the meminfo of system", API_READ, meminfos },
-    { "authors", "the license, copyright, authors and contributors", API_READ, authors },
-    { "features", "the supported features of SRS", API_READ, features },
+    { "versions", "the version of SRS", API_READ, versions, NULL },
+    { "summaries", "the summary(pid, argv, pwd, cpu, mem) of SRS", API_READ, summaries, NULL },
+    { "rusages", "the rusage of SRS", API_READ, rusages, NULL },
+    { "self_proc_stats", "the self process stats", API_READ, self_proc_stats, NULL },
+    { "system_proc_stats", "the system process stats", API_READ, system_proc_stats, NULL },
+    { "meminfos", "the meminfo of system", API_READ, meminfos, NULL },
+    { "authors", "the license, copyright, authors and contributors", API_READ, authors, NULL },
+    { "features", "the supported features of SRS", API_READ, features, NULL },
 };
 const size_t api_rows_system_n = sizeof(api_rows_system) / sizeof(api_rows_system[0]);

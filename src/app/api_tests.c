@@ -50,8 +50,11 @@ static err_t redirects(struct api_call *c)
 }
 
 const struct api_row api_rows_tests[] = {
-    { "tests/requests", "show the request info", ANY, requests },
-    { "tests/errors", "always return an error 100", ANY, errors },
-    { "tests/redirects", "always redirect to /api/v1/tests/errors", ANY, redirects },
+    { "tests/requests", "show the request info", ANY, requests,
+      api_changes_nothing },
+    { "tests/errors", "always return an error 100", ANY, errors,
+      api_changes_nothing },
+    { "tests/redirects", "always redirect to /api/v1/tests/errors", ANY, redirects,
+      api_changes_nothing },
 };
 const size_t api_rows_tests_n = sizeof(api_rows_tests) / sizeof(api_rows_tests[0]);

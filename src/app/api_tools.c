@@ -143,13 +143,29 @@ static err_t raise_signal(struct api_call *c)
     return NULL;
 }
 
+static bool looks_for_leaks(const struct api_call *c)
+{
+    char how[16];
+
+    return api_param(c, "check", how, sizeof(how)) != NULL;
+}
+
+static bool sends_signal(const struct api_call *c)
+{
+    char name[16];
+
+    return api_param(c, "signo", name, sizeof(name)) != NULL;
+}
+
 void api_mount_tools(struct api *a)
 {
     static const struct api_row
-        heap = { "tcmalloc", "the memory of tcmalloc: ?page=summary|detail", API_READ, tcmalloc },
+        heap = { "tcmalloc", "the memory of tcmalloc: ?page=summary|detail", API_READ, tcmalloc,
+                 NULL },
         leak = { "valgrind", "look for leaks: ?check=full|added|changed|new|quick", API_READ,
-                 leaks },
-        kill = { "signal", "send the server a signal: ?signo=SIGHUP", API_READ, raise_signal };
+                 leaks, looks_for_leaks },
+        kill = { "signal", "send the server a signal: ?signo=SIGHUP", API_READ, raise_signal,
+                 sends_signal };
 
     if (BUILD_GPERF)
         api_mount(a, &heap, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.c - figures of the server for Prometheus. */
+#include "app/api_auth.h"
 #include "app/metrics_impl.h"
 #include "app/version.h"
 #include "co/watchdog.h"
@@ -201,6 +202,19 @@ static void put_hooks(struct wr *w, const struct hooks *h)
     }
 }
 
+/* ---- who was refused */
+
+static void put_denied(struct wr *w, const struct api_guard *g)
+{
+    char labels[64];
+
+    prom_family(w, "srs_api_denied_total", "counter", "Requests of the API that were refused.");
+    for (int i = 0; i < API_DENIALS; i++) {
+        (void)snprintf(labels, sizeof(labels), "reason=\"%s\"", api_guard_name(i));
+        prom_value(w, "srs_api_denied_total", labels, (double)api_guard_denied(g, i));
+    }
+}
+
 /* ---- all of it */
 
 static void put_server(struct wr *w, const struct api_parts *of)
@@ -212,6 +226,8 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_clients(w, of);
     if (of->serve->hooks)
         put_hooks(w, of->serve->hooks);
+    if (of->guard)
+        put_denied(w, of->guard);
     metrics_put_beside(w, of);
 }
 
@@ -224,15 +240,19 @@ void metrics_put(struct wr *w, const struct api_parts *of)
 static err_t answer(struct http_exchange *x, void *arg)
 {
     static const char off[] = "{\"code\":1090}";
+    const struct api_parts *of = arg;
     struct wr w;
-    err_t err;
+    enum api_who who;
+    err_t err = api_auth_ask(of->guard, x, &who);
 
+    if (err || who == API_REFUSED)
+        return err;
     if (!x->conf->exporter.enabled) {
         http_response_add(x->resp, "Content-Type", "application/json");
         return http_response_send(x->resp, 200, off, sizeof(off) - 1);
     }
     wr_init(&w, TEXT_MAX);
-    metrics_put(&w, arg);
+    metrics_put(&w, of);
     err = wr_err(&w, "metrics");
     http_response_add(x->resp, "Content-Type", PROM_TYPE);
     if (!err)

@@ -77,6 +77,17 @@ static err_t check_http(const struct conf *c, const struct conf_source *src)
     return NULL;
 }
 
+/* An empty password is none. */
+static err_t check_auth(const struct conf *c, const struct conf_source *src)
+{
+    const struct conf_auth *auth = &c->http_api.auth;
+
+    (void)src;
+    if (auth->enabled && (!*auth->username || !*auth->password))
+        return err_new(ERR_CONF, "http_api.auth is on and has no username or no password");
+    return NULL;
+}
+
 static err_t check_certificates(const struct conf_tls *tls, const char *where)
 {
     if (tls->enabled && tls->listen.n == 0)
@@ -159,7 +170,7 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 }
 
 static check_fn *const checks[] = {
-    check_full, check_listen, check_daemon, check_files, check_http, check_tls,
+    check_full, check_listen, check_daemon, check_files, check_http, check_auth, check_tls,
     check_network, check_ff_env,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest };

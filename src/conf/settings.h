@@ -155,12 +155,14 @@ struct conf_raw_api {
 struct conf_auth {
     bool enabled;
     const char *username, *password;
+    int attempts;        /* wrong ones of an address before it is locked; 0: it never is */
+    int64_t lock, delay; /* for so long; before a wrong one is answered */
 };
 
 struct conf_http_api {
     bool enabled;
     struct conf_endpoints listen;
-    bool crossdomain;
+    bool crossdomain, private_network, open;
     struct conf_raw_api raw_api;
     struct conf_auth auth;
     struct conf_tls https;
@@ -170,7 +172,7 @@ struct conf_http_server {
     bool enabled;
     struct conf_endpoints listen;
     const char *dir;
-    bool crossdomain;
+    bool crossdomain, private_network;
     struct conf_tls https;
 };
 

@@ -41,11 +41,17 @@ static const struct conf_block raw_api_block =
 
 static const struct conf_row auth[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_auth, enabled), "off", CONF_NEVER,
-      .help = "Ask for a name and a password below /api/." },
+      .help = "Ask for a name and a password below /api/ and for /metrics." },
     { "username", CONF_KIND_STRING, CONF_AT(conf_auth, username), NULL, CONF_NEVER,
       .sample = "admin", .help = "The name." },
     { "password", CONF_KIND_STRING, CONF_AT(conf_auth, password), NULL, CONF_NEVER,
       .sample = "admin", .help = "The password." },
+    { "attempts", CONF_KIND_INT, CONF_AT(conf_auth, attempts), "10", CONF_AT_ONCE, .max = 1e6,
+      .help = "Wrong passwords of an address before it is locked; 0: it never is." },
+    { "lock", CONF_KIND_SECONDS, CONF_AT(conf_auth, lock), "60", CONF_AT_ONCE, .min = 1,
+      .max = YEARS, .help = "Seconds that it is locked, and that a wrong one counts." },
+    { "delay", CONF_KIND_MSEC, CONF_AT(conf_auth, delay), "500", CONF_AT_ONCE, .max = 60000,
+      .help = "Milliseconds that the answer to a wrong one takes; nobody else waits." },
 };
 static const struct conf_block auth_block =
     CONF_BLOCK_OF(conf_auth, auth, "HTTP Basic authentication.");
@@ -57,6 +63,11 @@ static const struct conf_row http_api[] = {
       .help = "Its endpoints; the same as of http_server is one port for both." },
     { "crossdomain", CONF_KIND_ON, CONF_AT(conf_http_api, crossdomain), "on", CONF_NEVER,
       .help = "Answer to pages of any origin (CORS)." },
+    { "private_network", CONF_KIND_OFF, CONF_AT(conf_http_api, private_network), "off",
+      CONF_AT_ONCE, .help = "Let pages of the internet ask it in a private network." },
+    { "open", CONF_KIND_OFF, CONF_AT(conf_http_api, open), "off", CONF_AT_ONCE,
+      .help = "Let everybody who reaches it kick and reload without a password, not only this "
+              "machine." },
     { "raw_api", CONF_KIND_BLOCK, CONF_AT(conf_http_api, raw_api), .block = &raw_api_block },
     { "auth", CONF_KIND_BLOCK, CONF_AT(conf_http_api, auth), .block = &auth_block },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_api, https), .block = &api_https_block },
@@ -71,6 +82,8 @@ static const struct conf_row http_server[] = {
       .help = "The folder of the files. Links in it that lead out of it are not followed." },
     { "crossdomain", CONF_KIND_ON, CONF_AT(conf_http_server, crossdomain), "on", CONF_NEVER,
       .help = "Answer to pages of any origin (CORS)." },
+    { "private_network", CONF_KIND_OFF, CONF_AT(conf_http_server, private_network), "off",
+      CONF_AT_ONCE, .help = "Let pages of the internet play from it in a private network." },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_server, https), .block = &server_https_block },
 };
 

@@ -39,6 +39,7 @@ struct http_exchange {
     struct conf *conf;              /* the snapshot in force when it began, referenced */
     const struct conf_vhost *vhost; /* of the Host, or of `vhost=`; NULL: there is none */
     const char *ip;                 /* of the client, as a proxy of ours says; else of the peer */
+    const char *peer;               /* of the connection itself */
     int port;
     enum http_ports ports;          /* of the endpoint it came by */
     bool tls;

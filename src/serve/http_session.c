@@ -111,6 +111,15 @@ static bool crossdomain(const struct http_exchange *x)
            (x->ports & HTTP_PORT_API && x->conf->http_api.crossdomain);
 }
 
+/* Does a page of the internet get at this server of a private network? All that the endpoint
+ * serves must say so. */
+static bool private_network(const struct http_exchange *x)
+{
+    return !(x->ports & HTTP_PORT_EXPORTER) &&
+           (!(x->ports & HTTP_PORT_SERVER) || x->conf->http_server.private_network) &&
+           (!(x->ports & HTTP_PORT_API) || x->conf->http_api.private_network);
+}
+
 /* Pages of other origins may read what they get, and ask with what they need. */
 static const char cors_lines[] =
     "Access-Control-Allow-Origin: *\r\n"
@@ -126,7 +135,8 @@ static err_t preflight(struct http_exchange *x, bool allowed)
 
     if (!allowed)
         return http_response_status(x->resp, 405);
-    if (http_request_field(x->req, "Access-Control-Request-Private-Network"))
+    if (private_network(x) &&
+        http_request_field(x->req, "Access-Control-Request-Private-Network"))
         http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
     if (fields && *fields) /* beside those that are always allowed */
         http_response_add(x->resp, "Access-Control-Allow-Headers", "%s", fields);
@@ -160,8 +170,8 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
     char client[IO_ADDR_SIZE];
     struct http_exchange x = {
         .serve = s->service->serve, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
-        .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .port = s->port,
-        .ports = s->ports, .tls = s->tls != NULL,
+        .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
+        .port = s->port, .ports = s->ports, .tls = s->tls != NULL,
     };
     err_t err;
 

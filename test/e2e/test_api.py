@@ -269,7 +269,7 @@ def test_reload_must_be_allowed(api):
 
 
 def test_password(api):
-    s, a = api(extra="auth { enabled on; username me; password secret; }", user="me:secret")
+    s, a = api(extra="auth { enabled on; username me; password secret; delay 1; }", user="me:secret")
     assert a.get("versions")["code"] == 0
     for user in (None, "me:wrong", "me", ":", "you:secret"):
         status, headers, _ = Api(a.port, user).raw("/api/v1/versions")

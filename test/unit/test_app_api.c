@@ -4,6 +4,7 @@
 
 #include "app/api.h"
 #include "app/api_auth.h"
+#include "app/api_guard.h"
 #include "co/co.h"
 #include "serve/http_mux.h"
 #include "serve/roster.h"
@@ -59,11 +60,15 @@ static unsigned connections(void *arg)
 }
 
 #define OPEN "listen 1935; http_api { enabled on; } vhost __defaultVhost__ { } vhost a.b { }"
-#define LOCKED "listen 1935; http_api { enabled on; auth { enabled on; username u; password p; } }"
+#define LOCKED "listen 1935; http_api { enabled on; auth { enabled on; username u; password p; delay 1; } " \
+    "raw_api { enabled on; allow_reload on; } }"
 #define RAW "listen 1935; http_api { enabled on; raw_api { enabled on; } }"
+#define PRIVATE "listen 1935; http_api { enabled on; private_network on; } http_server { enabled on; " \
+    "private_network on; }"
+#define FREE "listen 1935; http_api { enabled on; open on; raw_api { enabled on; } }"
 
 /* The answer to one request, malloc'ed. */
-static char *ask(const char *conf, const char *request)
+static char *ask_from(const char *conf, const char *request, const char *ip)
 {
     struct serve serve = { .conf = mem_conf(conf), .generation = 1, .signature = "us", .version = "1",
                            .server_id = "vid-1", .service_id = "run" };
@@ -84,7 +89,7 @@ static char *ask(const char *conf, const char *request)
     m.out_cap = 1 << 20;
     m.out = calloc(1, m.out_cap);
     assert_non_null(m.out);
-    err = http_session_run(&service, &m.io, "127.0.0.1");
+    err = http_session_run(&service, &m.io, ip);
     err_free(&err);
     m.out[m.out_size] = '\0';
     api_free(api);
@@ -95,10 +100,15 @@ static char *ask(const char *conf, const char *request)
     return (char *)m.out;
 }
 
+static char *ask(const char *conf, const char *request)
+{
+    return ask_from(conf, request, "127.0.0.1");
+}
+
 static const struct {
     const char *name, *conf, *line; /* the request line, and fields behind it */
     int status;
-    const char *body;               /* a part of it */
+    const char *body;               /* a part of it; "!x": x is no part */
 } rows[] = {
     { "common fields", OPEN, "GET /api/v1/versions HTTP/1.1", 200,
       "{\"code\":0,\"server\":\"vid-1\",\"service\":\"run\",\"pid\":\"" },
@@ -128,17 +138,23 @@ static const struct {
     { "JSONP of an error", OPEN, "GET /api/v1/clients/x?callback=f HTTP/1.1", 200,
       "f({\"code\":2049})" },
     { "JSONP's type", OPEN, "GET /api/v1/versions?callback=f HTTP/1.1", 200, "text/javascript" },
-    { "JSONP's method", OPEN, "GET /api/v1/clients/x?callback=f&method=DELETE HTTP/1.1", 200,
-      "f({\"code\":2049})" },
-    { "JSONP's wrong method", OPEN, "GET /api/v1/versions?callback=f&method=DELETE HTTP/1.1", 405,
-      "" },
-    { "no JSONP, no method", OPEN, "GET /api/v1/versions?method=DELETE HTTP/1.1", 200, "{\"code\":0" },
+    { "JSONP has no method", OPEN, "GET /api/v1/versions?callback=f&method=DELETE HTTP/1.1", 200,
+      "f({\"code\":0" },
+    { "nor have others", OPEN, "GET /api/v1/versions?method=DELETE HTTP/1.1", 200, "{\"code\":0" },
     { "no script as a name", OPEN, "GET /api/v1/versions?callback=alert(1)// HTTP/1.1", 200,
       "\r\n\r\n{\"code\":0" },
     { "CORS", OPEN, "OPTIONS /api/v1/streams HTTP/1.1\r\nOrigin: http://x", 200,
       "Access-Control-Allow-Origin: *" },
+    { "a private network", OPEN, "OPTIONS /api/v1/streams HTTP/1.1\r\nOrigin: http://x\r\n"
+      "Access-Control-Request-Private-Network: true", 200, "!Private-Network: true" },
+    { "that is open to pages", PRIVATE, "OPTIONS /api/v1/streams HTTP/1.1\r\nOrigin: http://x\r\n"
+      "Access-Control-Request-Private-Network: true", 200,
+      "Access-Control-Allow-Private-Network: true" },
     { "locked", LOCKED, "GET /api/v1/versions HTTP/1.1", 401, "WWW-Authenticate: Basic" },
     { "locked list", LOCKED, "GET /api/v1/ HTTP/1.1", 401, "" },
+    { "with another key, late", LOCKED, "GET /api/v1/ HTTP/1.1\r\nAuthorization: Basic dTpx", 401,
+      "WWW-Authenticate: Basic" },
+    { "figures are locked, too", LOCKED, "GET /metrics HTTP/1.1", 401, "" },
     { "with the key", LOCKED, "GET /api/v1/versions HTTP/1.1\r\nAuthorization: Basic dTpw", 200,
       "\"data\":{" },
     { "raw shows itself", OPEN, "GET /api/v1/raw?rpc=raw HTTP/1.1", 200, "\"allow_reload\":false" },
@@ -153,6 +169,11 @@ static const struct {
     { "what rpc", RAW, "GET /api/v1/raw HTTP/1.1", 200, "{\"code\":1062}" },
 };
 
+static bool has(const char *text, const char *part)
+{
+    return part[0] == '!' ? !strstr(text, part + 1) : strstr(text, part) != NULL;
+}
+
 static void test_requests(void **state)
 {
     (void)state;
@@ -165,10 +186,157 @@ static void test_requests(void **state)
                        has_host ? "" : "Host: h\r\n");
         got = ask(rows[i].conf, request);
         assert_memory_equal(got, "HTTP/1.1 ", 9);
-        if (strtol(got + 9, NULL, 10) != rows[i].status || !strstr(got, rows[i].body))
+        if (strtol(got + 9, NULL, 10) != rows[i].status || !has(got, rows[i].body))
             fail_msg("%s", got);
         free(got);
     }
+}
+
+/* ---- who may change something: strangers, pages of others, names that lead elsewhere */
+
+#define KICK "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: 127.0.0.1:1985"
+#define RELOAD "GET /api/v1/raw?rpc=reload HTTP/1.1\r\nHost: 127.0.0.1:1985"
+#define KEY "\r\nAuthorization: Basic dTpw"
+#define BROWSER "\r\nUser-Agent: Mozilla/5.0 (X11; Linux)\r\nAccept-Language: en"
+#define HERE "127.0.0.1"
+#define THERE "192.0.2.7"
+
+static const struct {
+    const char *name, *conf, *ip, *request;
+    int status;
+} changes[] = {
+    { "from this machine", OPEN, HERE, KICK, 200 },
+    { "from this machine, IPv6", OPEN, "::1", KICK, 200 },
+    { "from this machine, IPv4 as IPv6", OPEN, "::ffff:127.0.0.2", KICK, 200 },
+    { "from another one", OPEN, THERE, KICK, 403 },
+    { "from another one, IPv6", OPEN, "2001:db8::1", KICK, 403 },
+    { "from another one that says it is this", OPEN, "10.0.0.5", KICK "\r\nX-Forwarded-For: 127.0.0.1",
+      403 },
+    { "from another one by a proxy", OPEN, HERE, KICK "\r\nX-Forwarded-For: " THERE, 403 },
+    { "the same, in the manner of others", OPEN, HERE, KICK "\r\nX-Real-IP: " THERE, 403 },
+    { "to look is open", OPEN, THERE, "GET /api/v1/clients HTTP/1.1\r\nHost: h", 200 },
+    { "to test is open", OPEN, THERE, "POST /api/v1/tests/requests HTTP/1.1\r\nHost: h\r\nContent-Length: 0",
+      200 },
+    { "origins ask each other", OPEN, THERE, "POST /api/v1/clusters HTTP/1.1\r\nHost: h\r\nContent-Length: 0",
+      200 },
+    { "everybody, as SRS has it", FREE, THERE, KICK, 200 },
+    { "with the password", LOCKED, THERE, KICK KEY, 200 },
+    { "reload from another one", RAW, THERE, RELOAD, 403 },
+    { "reload by HEAD", RAW, THERE, "HEAD /api/v1/raw?rpc=reload HTTP/1.1\r\nHost: h", 403 },
+    { "reload by an odd query", RAW, THERE, "GET /api/v1/raw?rpc=%72eload&rpc=raw HTTP/1.1\r\nHost: h", 403 },
+    { "what reload did", RAW, THERE, "GET /api/v1/raw?rpc=reload-fetch HTTP/1.1\r\nHost: h", 200 },
+
+    { "our own page", OPEN, HERE, KICK "\r\nOrigin: http://127.0.0.1:1985\r\nSec-Fetch-Site: same-origin", 200 },
+    { "our own page, old browser", OPEN, HERE, KICK "\r\nOrigin: http://127.0.0.1:1985", 200 },
+    { "a page elsewhere", OPEN, HERE, KICK "\r\nOrigin: http://evil.example", 403 },
+    { "the same, everybody may", FREE, HERE, KICK "\r\nOrigin: http://evil.example", 403 },
+    { "a page of another port", OPEN, HERE, KICK "\r\nOrigin: http://127.0.0.1:8080", 403 },
+    { "a page of a name that ends alike", OPEN, HERE, KICK "\r\nOrigin: http://127.0.0.1.evil:1985", 403 },
+    { "a frame without origin", OPEN, HERE, KICK "\r\nOrigin: null", 403 },
+    { "no page tells two things", OPEN, HERE,
+      KICK "\r\nOrigin: http://127.0.0.1:1985\r\nSec-Fetch-Site: cross-site", 403 },
+    { "nor this way round", OPEN, HERE, KICK "\r\nOrigin: http://evil.example\r\nSec-Fetch-Site: same-origin",
+      403 },
+    { "an image of a page elsewhere", RAW, HERE, RELOAD "\r\nSec-Fetch-Site: cross-site", 403 },
+    { "an image of another port", RAW, HERE, RELOAD "\r\nSec-Fetch-Site: same-site", 403 },
+    { "an image, and the browser does not tell", RAW, HERE, RELOAD BROWSER, 403 },
+    { "the line of addresses", RAW, HERE, RELOAD BROWSER "\r\nSec-Fetch-Site: none", 200 },
+    { "a script", RAW, HERE, RELOAD, 200 },
+    { "an image with the browser's password", LOCKED, HERE, RELOAD KEY "\r\nSec-Fetch-Site: cross-site", 403 },
+    { "a script with the password", LOCKED, THERE, RELOAD KEY, 200 },
+    { "a page that knows the password", LOCKED, THERE, KICK KEY "\r\nOrigin: http://panel.example", 200 },
+
+    { "a name that leads here", OPEN, HERE,
+      "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: evil.example:1985\r\nOrigin: http://evil.example:1985", 403 },
+    { "the same and a browser that trusts it", OPEN, HERE,
+      "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: evil.example:1985\r\nOrigin: http://evil.example:1985\r\n"
+      "Sec-Fetch-Site: same-origin", 403 },
+    { "a name that looks local", OPEN, HERE,
+      "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: evillocalhost\r\nOrigin: http://evillocalhost", 403 },
+    { "localhost", OPEN, HERE,
+      "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: localhost:1985\r\nOrigin: http://localhost:1985", 200 },
+    { "an address in brackets", OPEN, "::1",
+      "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: [::1]:1985\r\nOrigin: http://[::1]:1985", 200 },
+    { "a script that uses a name", OPEN, HERE, "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: myhost:1985", 200 },
+    { "TLS ends before us", OPEN, HERE,
+      "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: https://127.0.0.1", 200 },
+};
+
+static void test_changes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        char request[1024], *got;
+
+        print_message("  %s\n", changes[i].name);
+        (void)snprintf(request, sizeof(request), "%s\r\n\r\n", changes[i].request);
+        got = ask_from(changes[i].conf, request, changes[i].ip);
+        assert_memory_equal(got, "HTTP/1.1 ", 9);
+        if (strtol(got + 9, NULL, 10) != changes[i].status ||
+            (changes[i].status == 403 && strncmp(request, "HEAD", 4) != 0 && !strstr(got, "http_api {")))
+            fail_msg("%s", got);
+        free(got);
+    }
+}
+
+/* A page elsewhere reads by a script tag what the browser's remembered password opens. */
+static void test_jsonp_of_secrets(void **state)
+{
+    char *got = ask(LOCKED, "GET /api/v1/clients?callback=f HTTP/1.1\r\nHost: h" KEY
+                    "\r\nSec-Fetch-Site: cross-site\r\n\r\n");
+
+    (void)state;
+    assert_null(strstr(got, "f({"));
+    assert_non_null(strstr(got, "nosniff"));
+    free(got);
+    got = ask(LOCKED, "GET /api/v1/clients?callback=f HTTP/1.1\r\nHost: h" KEY "\r\n\r\n");
+    assert_non_null(strstr(got, "f({"));
+    free(got);
+}
+
+/* ---- addresses that guess */
+
+static void test_guard(void **state)
+{
+    const struct api_guard_rule rule = { .attempts = 3, .lock = CO_SECONDS(60) };
+    struct api_guard *g = api_guard_new();
+    co_usec now = CO_SECONDS(1000);
+    char ip[40];
+
+    (void)state;
+    assert_int_equal(api_guard_wrong(g, "10.0.0.1", &rule, now), 1);
+    assert_int_equal(api_guard_wrong(g, "::ffff:10.0.0.1", &rule, now), 2);
+    assert_int_equal(api_guard_locked(g, "10.0.0.1", now), 0);
+    assert_int_equal(api_guard_wrong(g, "10.0.0.1", &rule, now), 3);
+    assert_int_equal(api_guard_locked(g, "10.0.0.1", now), CO_SECONDS(60));
+    assert_int_equal(api_guard_locked(g, "10.0.0.2", now), 0);
+    assert_int_equal(api_guard_locked(g, "10.0.0.1", now + CO_SECONDS(60)), 0);
+    assert_int_equal(api_guard_wrong(g, "10.0.0.1", &rule, now + CO_SECONDS(61)), 1);
+
+    /* a /64 is one customer; a zone is no other address */
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(ip, sizeof(ip), "2001:db8:1:2::%d", i + 1);
+        (void)api_guard_wrong(g, ip, &rule, now);
+    }
+    assert_true(api_guard_locked(g, "2001:db8:1:2:ffff::9", now) > 0);
+    assert_int_equal(api_guard_locked(g, "2001:db8:1:3::1", now), 0);
+    (void)api_guard_wrong(g, "fe80::1%eth0", &rule, now);
+    assert_int_equal(api_guard_wrong(g, "fe80::1%eth1", &rule, now), 2);
+
+    /* a crowd takes no more room, and does not free who is locked longest */
+    for (int i = 0; i < 3; i++)
+        (void)api_guard_wrong(g, "10.0.0.9", &rule, now + CO_SECONDS(30));
+    for (int i = 0; i < API_GUARD_ADDRESSES * 2; i++) {
+        (void)snprintf(ip, sizeof(ip), "172.16.%d.%d", i / 256, i % 256);
+        (void)api_guard_wrong(g, ip, &rule, now);
+    }
+    assert_true(api_guard_locked(g, "10.0.0.9", now + CO_SECONDS(31)) > 0);
+
+    /* never locks */
+    for (int i = 0; i < 100; i++)
+        (void)api_guard_wrong(g, "10.9.9.9", &(struct api_guard_rule){ 0, CO_SECONDS(60) }, now);
+    assert_int_equal(api_guard_locked(g, "10.9.9.9", now), 0);
+    api_guard_free(g);
 }
 
 /* Every row answers with valid JSON that says code 0. */
@@ -201,7 +369,8 @@ static void test_all_valid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_auth), TEST(test_requests), TEST(test_all_valid),
+        TEST(test_auth), TEST(test_requests), TEST(test_changes), TEST(test_jsonp_of_secrets),
+        TEST(test_guard), TEST(test_all_valid),
     };
 
     assert_ok(co_init());

@@ -77,6 +77,8 @@ static const struct {
     { "listen 1935; http_api { enabled on; listen 81; https { enabled on; listen 443; } }"
       "http_server { enabled on; listen 80; https { enabled on; listen 443; } }", ERR_CONF,
       "share the https port" },
+    { "listen 1935; http_api { auth { enabled on; username a; } }", ERR_CONF, "no password" },
+    { "listen 1935; http_api { auth { enabled on; password a; } }", ERR_CONF, "no username" },
     { "listen 1935; heartbeat { interval 0; }", ERR_CONF, "0 is not within" },
     { IN_VHOST("hls { enabled on; } http_remux { enabled on; mount /[app]/[stream].ts; }"),
       ERR_CONF, "vhost v : http_remux of .ts and hls" },
