@@ -263,7 +263,7 @@ struct conf_play {
 /* What a publisher finds when its stream has one already. */
 enum conf_takeover {
     CONF_TAKEOVER_OFF,   /* the new one is refused */
-    CONF_TAKEOVER_STALE, /* the old one gives way when silent, or to its own address */
+    CONF_TAKEOVER_STALE, /* the old one gives way when silent, or to its own credentials */
     CONF_TAKEOVER_ON,    /* the old one gives way */
 };
 
@@ -275,6 +275,7 @@ struct conf_publish {
     int64_t kickoff_for_idle; /* 0: a publisher nobody watches stays */
     enum conf_takeover takeover;
     int64_t takeover_silence; /* what counts as silent for `stale` */
+    int64_t takeover_silence_near; /* the same, to a publisher of the same address */
 };
 
 enum conf_cluster_mode { CONF_CLUSTER_LOCAL, CONF_CLUSTER_REMOTE };

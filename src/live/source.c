@@ -153,18 +153,61 @@ co_usec live_source_idle_since(const struct live_source *src)
     return src->consumers ? 0 : src->idle_since;
 }
 
-static bool gives_way(const struct live_publisher *old, const struct live_publisher *p,
-                      enum live_takeover takeover, co_usec silence)
+/* In a time that tells nothing of where they differ. */
+static bool same_proof(const struct live_publisher *a, const struct live_publisher *b)
 {
-    switch (takeover) {
-    case LIVE_TAKEOVER_ON:
-        return true;
-    case LIVE_TAKEOVER_STALE:
-        return strcmp(old->ip, p->ip) == 0 || co_now() - old->active_at >= silence;
-    case LIVE_TAKEOVER_OFF:
-        break;
+    unsigned differ = 0;
+
+    for (size_t i = 0; i < LIVE_PROOF; i++)
+        differ |= a->proof[i] ^ b->proof[i];
+    return a->has_proof && b->has_proof && differ == 0;
+}
+
+/* Until `old` gives way to `p`. One that asks others whether it may is silent because of us: its
+ * claim is as good to its neighbours as to all. */
+static co_usec rest_of(const struct live_publisher *old, const struct live_publisher *p,
+                       bool is_claim, const struct live_takeover *rule)
+{
+    bool near = strcmp(old->ip, p->ip) == 0;
+    co_usec silence = near && !is_claim ? rule->silence_near : rule->silence;
+    co_usec rest = old->active_at + silence - co_now();
+
+    if (rule->mode == LIVE_TAKEOVER_ON)
+        return 0;
+    if (rule->mode == LIVE_TAKEOVER_OFF)
+        return CO_FOREVER;
+    if (rest <= 0 || same_proof(old, p))
+        return 0;
+    return near ? rest : CO_FOREVER;
+}
+
+/* Who stands in its way for longest, with how long. */
+static const struct live_publisher *rival(const struct live_source *src,
+                                          const struct live_publisher *p,
+                                          const struct live_takeover *rule, co_usec *wait)
+{
+    const struct live_publisher *const others[] = { src->publisher, src->claim };
+    const struct live_publisher *found = NULL;
+
+    *wait = 0;
+    for (int i = 0; i < 2 && *wait != CO_FOREVER; i++) {
+        co_usec rest = others[i] && others[i] != p ? rest_of(others[i], p, i == 1, rule) : 0;
+
+        if (rest == CO_FOREVER || rest > *wait) {
+            *wait = rest;
+            found = others[i];
+        }
     }
-    return false;
+    return found;
+}
+
+co_usec live_source_wait(const struct live_source *src, const struct live_publisher *p,
+                         const struct live_takeover *rule)
+{
+    co_usec wait;
+
+    (void)rival(src, p, rule, &wait);
+    return wait;
 }
 
 static void forget_stream(struct live_source *src)
@@ -184,14 +227,13 @@ static void replace(struct live_publisher *old)
 }
 
 err_t live_source_claim(struct live_source *src, struct live_publisher *p,
-                        enum live_takeover takeover, co_usec silence)
+                        const struct live_takeover *rule)
 {
-    struct live_publisher *const others[] = { src->publisher, src->claim };
+    co_usec wait;
+    const struct live_publisher *other = rival(src, p, rule, &wait);
 
-    for (int i = 0; i < 2; i++) {
-        if (others[i] && others[i] != p && !gives_way(others[i], p, takeover, silence))
-            return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, others[i]->ip);
-    }
+    if (other)
+        return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, other->ip);
     if (src->claim && src->claim != p)
         replace(src->claim);
     src->claim = p;
@@ -205,14 +247,14 @@ void live_source_unclaim(struct live_source *src, struct live_publisher *p)
 }
 
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
-                        enum live_takeover takeover, co_usec silence)
+                        const struct live_takeover *rule)
 {
     struct live_publisher *old;
     err_t err;
 
     if (p->replaced)
         return err_new(ERR_REPLACED, "%s, before it began", src->name);
-    err = live_source_claim(src, p, takeover, silence);
+    err = live_source_claim(src, p, rule);
     if (err)
         return err;
     src->claim = NULL;

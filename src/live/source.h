@@ -20,19 +20,32 @@
 struct live_source;   /* shared: whoever holds one has a reference */
 struct live_registry; /* all sources of a server by name; owned by the server */
 
+enum { LIVE_PROOF = 32 };
+
 /* Who publishes: the publisher's own memory, valid from begin to end. */
 struct live_publisher {
     struct co *co;     /* the coroutine to stop when another one takes over */
     const char *ip;    /* of the peer */
+    /* A digest of what it showed to be let in, if somebody asked for it: whoever shows the same is
+     * the same. */
+    bool has_proof;
+    uint8_t proof[LIVE_PROOF];
     co_usec active_at; /* when it last sent something; the publisher keeps it up to date */
     bool replaced;     /* another one took over: end without a word to the source */
 };
 
 /* When a publisher comes for a stream that has one. */
-enum live_takeover {
+enum live_takeover_mode {
     LIVE_TAKEOVER_OFF,   /* it is refused: ERR_STREAM_BUSY */
-    LIVE_TAKEOVER_STALE, /* the old one goes if it is of the same address, or silent for long */
+    LIVE_TAKEOVER_STALE, /* the old one goes if it is silent, or the new one has its proof */
     LIVE_TAKEOVER_ON,    /* the old one goes */
+};
+
+/* An address is no proof: many publishers may be behind one. It only makes the silence shorter. */
+struct live_takeover {
+    enum live_takeover_mode mode;
+    co_usec silence;      /* what is long */
+    co_usec silence_near; /* and to one of the same address */
 };
 
 /* What a source did so far: the same for 1 player and for 1,000. */
@@ -89,17 +102,19 @@ bool live_source_publishing(const struct live_source *src);
 /* Since when nobody plays, 0 while somebody does. */
 co_usec live_source_idle_since(const struct live_source *src);
 
-/* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way (`silence`: what
- * is long); one that gives way has p->replaced set and its coroutine stopped. Players stay, and
- * time goes on. */
+/* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way; one that does has
+ * p->replaced set and its coroutine stopped. Players stay, and time goes on. */
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
-                        enum live_takeover takeover, co_usec silence);
+                        const struct live_takeover *rule);
 /* One that must ask others first whether it may keeps the place for itself meanwhile: claim, ask,
  * then begin or unclaim. ERR_STREAM_BUSY as of begin; the stream's publisher goes on. A claim gives
- * way to another by the same rules, and is then told as a publisher is. */
+ * way to another by the same rules, but for the address, and is then told as a publisher is. */
 err_t live_source_claim(struct live_source *src, struct live_publisher *p,
-                        enum live_takeover takeover, co_usec silence)
-    __attribute__((warn_unused_result));
+                        const struct live_takeover *rule) __attribute__((warn_unused_result));
+/* How long until the place is free for this one, if who has it says nothing more: 0 now, CO_FOREVER
+ * when it is of another address, or never gives way. */
+co_usec live_source_wait(const struct live_source *src, const struct live_publisher *p,
+                         const struct live_takeover *rule);
 void live_source_unclaim(struct live_source *src, struct live_publisher *p);
 /* Append a packet, stamped `ms` by the publisher. Its dts is set here; from now on it is
  * immutable. Takes a reference of its own. */

@@ -2,6 +2,7 @@
 /* rtmp_publish.c - take in a stream that a client publishes. */
 #include "base/log.h"
 #include "co/round.h"
+#include "serve/rtmp_claim.h"
 #include "serve/rtmp_media.h"
 #include "serve/rtmp_session.h"
 
@@ -19,6 +20,8 @@ struct publishing {
     struct live_publisher publisher;
     struct rtmp_media media;
     bool over;          /* the client ended it: back to saying what it wants */
+    co_usec message_at; /* when the last message ended; bytes of one may come all the time */
+    uint64_t heard;     /* bytes of the connection so far */
     uint64_t messages, sampled_at; /* of media and data */
 };
 
@@ -42,7 +45,7 @@ static bool nobody_watches(const struct publishing *p, co_usec now)
 static void watch(struct co_timer *t)
 {
     struct publishing *p = (struct publishing *)(void *)t;
-    co_usec now = co_now(), next = p->publisher.active_at + silence_allowed(p);
+    co_usec now = co_now(), next = p->message_at + silence_allowed(p);
 
     if (nobody_watches(p, now)) {
         p->idle = true;
@@ -123,7 +126,7 @@ static bool on_media(void *arg, struct rtmp_msg *msg)
 
     if (!is_media(msg->type))
         return false;
-    p->publisher.active_at = co_now();
+    p->message_at = co_now();
     if (p->messages++ == 0)
         watch(&p->timer); /* from now on it is the shorter time that counts */
     rtmp_media_push(&p->media, msg);
@@ -139,7 +142,7 @@ static err_t on_message(struct publishing *p, struct rtmp_msg *msg)
     if (msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3)
         err = on_command(p, msg);
     else if (!on_media(p, msg))
-        p->publisher.active_at = co_now();
+        p->message_at = co_now();
     rtmp_conn_release(&p->s->conn, msg);
     return err;
 }
@@ -147,7 +150,7 @@ static err_t on_message(struct publishing *p, struct rtmp_msg *msg)
 static void sample(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
-    co_usec now = p->publisher.active_at;
+    co_usec now = p->message_at;
 
     if (p->messages - p->sampled_at < SAMPLE_MESSAGES)
         return;
@@ -192,6 +195,15 @@ static err_t merged_wait(struct publishing *p)
     return err ? err : rtmp_conn_drain(&s->conn);
 }
 
+/* A big message on a thin line is no silence, though it ends late. */
+static void hear(struct publishing *p)
+{
+    if (p->s->io->bytes_in == p->heard)
+        return;
+    p->heard = p->s->io->bytes_in;
+    p->publisher.active_at = co_now();
+}
+
 /* What comes with one read, or with merged reads in some hundred milliseconds. */
 static err_t turn(struct publishing *p)
 {
@@ -206,29 +218,25 @@ static err_t turn(struct publishing *p)
     if (err || p->over)
         return err;
     err = s->vhost->publish.mr ? merged_wait(p) : rtmp_conn_fill(&s->conn);
+    hear(p);
     if (!err)
         sample(p);
     return err ? err : co_check();
 }
 
-static enum live_takeover takeover_of(const struct conf_vhost *v)
-{
-    static const enum live_takeover takeover[] = {
-        [CONF_TAKEOVER_OFF] = LIVE_TAKEOVER_OFF,
-        [CONF_TAKEOVER_STALE] = LIVE_TAKEOVER_STALE,
-        [CONF_TAKEOVER_ON] = LIVE_TAKEOVER_ON,
-    };
-
-    return takeover[v->publish.takeover];
-}
-
 /* A backend is asked only about who would be let in, and the place is kept meanwhile. */
-static err_t claim(struct publishing *p, const struct serve_stream *names)
+static err_t claim(struct publishing *p, const struct serve_stream *names,
+                   const struct live_takeover *rule)
 {
     struct rtmp_session *s = p->s;
-    err_t err = live_source_claim(p->src, &p->publisher, takeover_of(s->vhost),
-                                  s->vhost->publish.takeover_silence);
+    err_t err;
 
+    rtmp_claim_proof(s, &p->publisher);
+    err = rtmp_claim_wait(p->src, &p->publisher, rule);
+    if (err)
+        return err;
+    p->publisher.active_at = co_now();
+    err = live_source_claim(p->src, &p->publisher, rule);
     if (err)
         return err;
     rtmp_session_wait(s, rtmp_session_publisher(s), p->src);
@@ -248,17 +256,18 @@ static err_t begin(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
     struct serve_stream names = rtmp_session_names(s);
+    struct live_takeover rule;
     bool replaces;
     err_t err;
 
-    p->publisher = (struct live_publisher){ .co = s->co, .ip = s->ip, .active_at = co_now() };
-    err = claim(p, &names);
+    rtmp_claim_rule(&s->vhost->publish, &rule);
+    p->publisher = (struct live_publisher){ .co = s->co, .ip = s->ip };
+    err = claim(p, &names, &rule);
     if (err)
         return err;
-    p->publisher.active_at = co_now();
+    p->publisher.active_at = p->message_at = co_now();
     replaces = live_source_publishing(p->src);
-    err = live_source_begin(p->src, &p->publisher, takeover_of(s->vhost),
-                            s->vhost->publish.takeover_silence);
+    err = live_source_begin(p->src, &p->publisher, &rule);
     if (err) { /* the one it was to replace came back to life meanwhile */
         live_source_unclaim(p->src, &p->publisher);
         rtmp_session_leave(s, err);

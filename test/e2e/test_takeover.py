@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Two publishers of one name; a publisher that was killed and comes back."""
+import contextlib
 import os
 import signal
+import threading
 import time
 
 import pytest
 
 import flv
+import procs
 import tools
 from flv import VIDEO
+from httpapi import Backend
 from procs import wait_for
 from rtmpclient import Closed, Rejected
 
@@ -17,15 +21,17 @@ def second(s, bind, **how):
     return s.publisher(client={"bind": bind}, **how)
 
 
-def test_same_address_replaces_at_once(srs, source):
-    """A publisher that comes back is not told busy by its own dead connection."""
+def test_same_address_replaces_one_that_fell_silent(srs, source):
+    """A publisher that comes back is not told busy by its own dead connection: it waits a moment."""
     s = srs()
     w = s.watch()
     tags = flv.cut(source, 1000)
     first = s.publisher()
     for t in tags:
         first.send_tag(t)
+    begun = time.monotonic()
     again = s.publisher()
+    assert time.monotonic() - begun > 0.3, "it was alive a moment ago"
     assert first.closed(3), "the old connection is ended"
     for t in tags:
         again.send_tag(t)
@@ -33,6 +39,83 @@ def test_same_address_replaces_at_once(srs, source):
     assert w.ended is None
     assert flv.check_monotonic(w.stop()) < 3000
     assert s.wait_log(r"(?i)(replace|takeover|take over|taken)", 2)
+
+
+def test_stranger_of_the_same_address_does_not_get_a_live_stream(srs, source):
+    """Behind NAT or a balancer all publishers have one address: it proves nothing."""
+    s = srs()
+    p = s.push(source, loop=True)
+    w = s.watch()
+    assert w.wait(lambda got: len(flv.frames(got)) > 20, 3)
+    for key in ("s", "s?token=guess"):
+        with pytest.raises(Rejected) as e:
+            s.publisher(key)
+        assert "BadName" in e.value.code or "Busy" in e.value.code
+    n = len(w.tags)
+    assert w.wait(lambda got: len(got) > n + 20, 3), "the first one did not notice"
+    assert p.error is None and w.ended is None
+    assert "takes over" not in s.log()
+
+
+def knows_seven(event):
+    return 0 if "token=7" in event["param"] else 1
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_token_proves_who_it_is(srs, source, asked):
+    """The same parameters, which a backend looked at: at once, from any address, though the first
+    one is alive. Without a backend they are words that anybody may say."""
+    with contextlib.closing(Backend(knows_seven)) as b:
+        s = srs(f"http_hooks {{ enabled on; on_publish {b.url('/hook')}; }}" if asked else "")
+        p = s.push(source, "s?token=7", loop=True)
+        w = s.watch()
+        assert w.wait(lambda got: len(flv.frames(got)) > 10, 5)
+        for other in ("s?token=8", "s?vhost=__defaultVhost__", "s?token=7&a=b", "s"):
+            with pytest.raises(Rejected):
+                second(s, "127.0.0.2", stream=other)
+        if not asked:
+            with pytest.raises(Rejected):
+                second(s, "127.0.0.2", stream="s?token=7")
+        assert p.error is None and "takes over" not in s.log()
+        if asked:
+            again = [second(s, ip, stream="s?token=7") for ip in ("127.0.0.2", "127.0.0.1")]
+            assert again[0].closed(3) and wait_for(lambda: p.error, 3)
+
+
+def test_big_message_on_a_thin_line_is_no_silence(srs, source):
+    """Bytes come all the time, though no message ends for longer than a silence is."""
+    s = srs()
+    first = s.publisher(chunk=65536)
+    for t in flv.cut(source, 200):
+        first.send_tag(t)
+    halt = threading.Event()
+    body = first.w.message(6, flv.VIDEO, 400, first.sid, b"\x27\x01\0\0\0" + bytes(60000))
+
+    def drip():
+        for at in range(0, len(body), 600):
+            first.send(body[at:at + 600])
+            if halt.wait(0.04):
+                return
+    slow = threading.Thread(target=drip)
+    slow.start()
+    try:
+        assert procs.never(lambda: not slow.is_alive(), 0.7)
+        with pytest.raises(Rejected):
+            s.publisher()
+    finally:
+        halt.set()
+        slow.join()
+    assert "takes over" not in s.log()
+
+
+def test_merged_read_is_no_silence(srs, source):
+    s = srs("publish { mr on; mr_latency 500; takeover_silence_near 100; }")
+    p = s.push(source, loop=True)
+    assert s.wait_log("client identified", 5)
+    assert procs.never(lambda: p.error, 0.6)
+    with pytest.raises(Rejected):
+        s.client(timeout=20).publish("s")
+    assert p.error is None and "takes over" not in s.log()
 
 
 def test_other_address_is_refused_while_the_first_is_fresh(srs, source):
@@ -103,7 +186,7 @@ def test_takeover_on(srs, source):
 
 def test_many_takeovers_in_a_row(srs, source):
     """30 publishers of one name, one after the other, each the next's victim."""
-    s = srs()
+    s = srs("publish { takeover on; }")
     w = s.watch()
     held = []
     for _ in range(30):

@@ -363,7 +363,7 @@ static struct live_source *stream(struct live_publisher *p)
     struct live_source *src = live_registry_get(serve.streams, "__defaultVhost__/live/s", &set);
 
     *p = (struct live_publisher){ .ip = "1.2.3.4" };
-    assert_ok(live_source_begin(src, p, LIVE_TAKEOVER_OFF, 0));
+    assert_ok(live_source_begin(src, p, &(struct live_takeover){ LIVE_TAKEOVER_OFF, 0, 0 }));
     push(src, FLV_VIDEO, "\x17\0\0\0\0\x01\x64\0\x1f", 9, 0);
     push(src, FLV_AUDIO, "\xaf\0\x12\x10", 4, 0);
     push(src, FLV_VIDEO, "\x17\x01\0\0\0key", 8, 10);

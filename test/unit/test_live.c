@@ -15,6 +15,9 @@
  * out when param[0] says so: 1 all of it, 2 that of video; 3 the frames too. */
 enum { ALL_OUT = 3 };
 
+static const struct live_takeover off = { LIVE_TAKEOVER_OFF, 0, 0 }, on = { LIVE_TAKEOVER_ON, 0, 0 },
+                                  stale = { LIVE_TAKEOVER_STALE, CO_SECONDS(2), CO_MS(500) };
+
 static bool left_out(uint32_t what, const struct av_packet *pkt)
 {
     return what == ALL_OUT ||
@@ -114,7 +117,7 @@ static struct live_source *source(const struct live_settings *set)
 {
     struct live_source *src = live_source_new("v/a/s", set);
 
-    assert_ok(live_source_begin(src, &me, LIVE_TAKEOVER_STALE, CO_SECONDS(2)));
+    assert_ok(live_source_begin(src, &me, &stale));
     return src;
 }
 
@@ -488,7 +491,7 @@ static void test_sender_leaves_configuration_out(void **state)
         mem.out = out;
         mem.out_cap = sizeof(out);
         s.arg = &s;
-        assert_ok(live_source_begin(src, &me, LIVE_TAKEOVER_STALE, CO_SECONDS(2)));
+        assert_ok(live_source_begin(src, &me, &stale));
         push(src, AV_AUDIO, false, true, 1, 30, 0);
         push(src, AV_VIDEO, false, true, 2, 60, 0);
         push(src, AV_VIDEO, true, false, 3, 50, 0);
@@ -839,8 +842,8 @@ static void test_players_stay_across_publishers(void **state)
     push(src, AV_VIDEO, true, false, 1, 50, 1000);
     play_all(p);
     live_source_end(src, &me);
-    assert_ok(live_source_begin(src, &next, LIVE_TAKEOVER_OFF, 0));
-    assert_err(live_source_begin(src, &me, LIVE_TAKEOVER_OFF, 0), ERR_STREAM_BUSY);
+    assert_ok(live_source_begin(src, &next, &off));
+    assert_err(live_source_begin(src, &me, &off), ERR_STREAM_BUSY);
     push(src, AV_VIDEO, false, true, 2, 50, 0);
     push(src, AV_VIDEO, true, false, 3, 50, 0);
     play_all(p);
@@ -859,36 +862,66 @@ static err_t wait_for_ever(void *arg)
     return co_check();
 }
 
+static const char token[] = "a", other_token[] = "b";
+
+/* The old one is at 127.0.0.1. */
 static const struct {
     const char *name, *ip;
-    int silent; /* seconds */
-    enum live_takeover takeover;
-    enum err_code code;
+    int silent;                /* ms */
+    const char *shown, *shows; /* by the old one, by the new one; NULL: nothing that was asked for */
+    const struct live_takeover *rule;
+    int wait;                  /* ms, -1 for ever; 0: it is let in */
 } takeover_rows[] = {
-    { "off: never", "127.0.0.1", 9, LIVE_TAKEOVER_OFF, ERR_STREAM_BUSY },
-    { "stale: another address", "127.0.0.2", 0, LIVE_TAKEOVER_STALE, ERR_STREAM_BUSY },
-    { "stale: the same address", "127.0.0.1", 0, LIVE_TAKEOVER_STALE, ERR_OK },
-    { "stale: silent", "127.0.0.2", 3, LIVE_TAKEOVER_STALE, ERR_OK },
-    { "on: always", "127.0.0.2", 0, LIVE_TAKEOVER_ON, ERR_OK },
+    { "off: never", "127.0.0.1", 9000, NULL, NULL, &off, -1 },
+    { "off: proof does not help", "127.0.0.1", 9000, token, token, &off, -1 },
+    { "stale: another address", "127.0.0.2", 0, NULL, NULL, &stale, -1 },
+    { "stale: another address, silent a bit", "127.0.0.2", 1900, NULL, NULL, &stale, -1 },
+    { "stale: another address, silent", "127.0.0.2", 2000, NULL, NULL, &stale, 0 },
+    { "stale: the same address alone", "127.0.0.1", 0, NULL, NULL, &stale, 500 },
+    { "stale: the same address, silent a bit", "127.0.0.1", 400, NULL, NULL, &stale, 100 },
+    { "stale: the same address, silent", "127.0.0.1", 500, NULL, NULL, &stale, 0 },
+    { "stale: the same proof", "127.0.0.2", 0, token, token, &stale, 0 },
+    { "stale: another proof", "127.0.0.2", 0, token, other_token, &stale, -1 },
+    { "stale: proof to one who had none", "127.0.0.2", 0, NULL, token, &stale, -1 },
+    { "stale: none to one who had proof", "127.0.0.1", 0, token, NULL, &stale, 500 },
+    { "on: always", "127.0.0.2", 0, NULL, NULL, &on, 0 },
 };
+
+static void show(struct live_publisher *p, const char *shown)
+{
+    p->has_proof = shown != NULL;
+    memset(p->proof, shown ? shown[0] : 0, sizeof(p->proof));
+}
+
+/* The clock goes on while a test runs. */
+static void assert_wait(co_usec wait, int ms)
+{
+    if (ms < 0)
+        assert_int_equal(wait, CO_FOREVER);
+    else
+        assert_true(wait <= CO_MS(ms) && wait >= CO_MS(ms) - CO_MS(90));
+}
 
 static void test_takeover(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(takeover_rows); i++) {
+        const struct live_takeover *rule = takeover_rows[i].rule;
         struct live_source *src = live_source_new("a", &settings);
         struct live_publisher old = { .ip = "127.0.0.1" }, new = { .ip = takeover_rows[i].ip };
-        bool taken = takeover_rows[i].code == ERR_OK;
+        bool taken = takeover_rows[i].wait == 0;
         struct co_group g;
 
         print_message("  %s\n", takeover_rows[i].name);
         co_group_init(&g);
         assert_ok(co_go(&g, "old publisher", wait_for_ever, &old));
         assert_ok(co_sleep(1000));
-        assert_ok(live_source_begin(src, &old, LIVE_TAKEOVER_OFF, 0));
-        old.active_at = co_now() - CO_SECONDS(takeover_rows[i].silent);
-        assert_err(live_source_begin(src, &new, takeover_rows[i].takeover, CO_SECONDS(2)),
-                   takeover_rows[i].code);
+        assert_ok(live_source_begin(src, &old, &off));
+        old.active_at = co_now() - CO_MS(takeover_rows[i].silent);
+        show(&old, takeover_rows[i].shown);
+        show(&new, takeover_rows[i].shows);
+        assert_wait(live_source_wait(src, &new, rule), takeover_rows[i].wait);
+        assert_err(live_source_begin(src, &new, rule), taken ? ERR_OK : ERR_STREAM_BUSY);
         assert_int_equal(old.replaced, taken);
         if (taken)
             assert_err(co_group_wait(&g), ERR_STOPPED);
@@ -907,7 +940,7 @@ static void test_claim(void **state)
 {
     struct live_source *src = live_source_new("a", &settings);
     struct live_publisher now = { .ip = "127.0.0.1" }, first = { .ip = "127.0.0.2" };
-    struct live_publisher second = { .ip = "127.0.0.3" };
+    struct live_publisher second = { .ip = "127.0.0.3" }, neighbour = { .ip = "127.0.0.2" };
     struct co_group g;
 
     (void)state;
@@ -916,21 +949,24 @@ static void test_claim(void **state)
     assert_ok(co_go(&g, "first", wait_for_ever, &first));
     assert_ok(co_sleep(1000));
     now.active_at = first.active_at = second.active_at = co_now();
-    assert_ok(live_source_begin(src, &now, LIVE_TAKEOVER_OFF, 0));
-    assert_err(live_source_claim(src, &first, LIVE_TAKEOVER_OFF, 0), ERR_STREAM_BUSY);
-    assert_ok(live_source_claim(src, &first, LIVE_TAKEOVER_ON, 0));
+    assert_ok(live_source_begin(src, &now, &off));
+    assert_err(live_source_claim(src, &first, &off), ERR_STREAM_BUSY);
+    assert_ok(live_source_claim(src, &first, &on));
     assert_true(live_source_publishing(src));
     assert_false(now.replaced); /* not before it begins */
     live_source_unclaim(src, &first); /* it was not allowed */
-    assert_ok(live_source_claim(src, &first, LIVE_TAKEOVER_ON, 0));
-    assert_err(live_source_claim(src, &second, LIVE_TAKEOVER_STALE, CO_SECONDS(2)),
-               ERR_STREAM_BUSY);
-    assert_ok(live_source_claim(src, &second, LIVE_TAKEOVER_ON, 0));
+    assert_ok(live_source_claim(src, &first, &on));
+    assert_err(live_source_claim(src, &second, &stale), ERR_STREAM_BUSY);
+    now.active_at -= CO_SECONDS(3);
+    first.active_at -= CO_MS(600); /* a backend that takes its time is not its silence */
+    assert_err(live_source_claim(src, &neighbour, &stale), ERR_STREAM_BUSY);
+    assert_wait(live_source_wait(src, &neighbour, &stale), 1400);
+    assert_ok(live_source_claim(src, &second, &on));
     assert_true(first.replaced);
-    assert_err(live_source_begin(src, &first, LIVE_TAKEOVER_ON, 0), ERR_REPLACED);
+    assert_err(live_source_begin(src, &first, &on), ERR_REPLACED);
     live_source_unclaim(src, &first); /* not its claim any more */
     assert_false(now.replaced);
-    assert_ok(live_source_begin(src, &second, LIVE_TAKEOVER_ON, 0));
+    assert_ok(live_source_begin(src, &second, &on));
     assert_true(now.replaced);
     assert_err(co_group_wait(&g), ERR_STOPPED);
     live_source_end(src, &second);
