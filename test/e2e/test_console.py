@@ -3,7 +3,9 @@
 import http.client
 import json
 import os
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -210,12 +212,111 @@ def test_by_the_port_of_files_and_with_a_password(ports, source, tmp_path):
         b.open(f"http://127.0.0.1:{web}/console/")
         assert b.wait("document.body.innerText.includes('wants user and password')")
         assert b.run("document.querySelector('main').hidden")
-        login = """(f => { f.user.value = 'admin'; f.password.value = %s; f.requestSubmit() })(document.querySelector('#ask'))"""
-        b.run(login % "'wrong'")
+        b.run(LOGIN % "'wrong'")
         assert b.wait("document.body.innerText.includes('not right')")
-        b.run(login % "'a:b c'")
+        b.run(LOGIN % "'a:b c'")
         assert b.wait("document.body.innerText.includes('live/cam')")
         assert b.run("document.querySelector('#ask').hidden")
+
+
+class Trap:
+    """A server of somebody else: notes what it is sent, asks for a password, shows pages that attack."""
+
+    def __init__(self):
+        trap = self
+        self.seen, self.page = [], ""
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                is_page = self.path == "/page"
+                trap.seen.append((self.command, self.path, self.headers.get("Authorization")))
+                self.send_response(200 if is_page or self.command == "OPTIONS" else 401)
+                self.send_header("Access-Control-Allow-Origin", "*")
+                self.send_header("Access-Control-Allow-Headers", "authorization")
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(trap.page.encode() if is_page else b"")
+
+            do_OPTIONS = do_GET
+
+            def log_message(self, *_):
+                pass
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def passwords(self):
+        return [a for _, _, a in self.seen if a]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+LOGIN = """(f => { f.user.value = 'admin'; f.password.value = %s; f.requestSubmit() })(document.querySelector('#ask'))"""
+
+
+@chromium
+@pytest.mark.long
+def test_a_link_to_somebody_elses_api(ports, tmp_path):
+    """It gets no password that was for another one, and what is typed for it only when that was asked twice."""
+    s, api, web = ports(api="auth { enabled on; username admin; password secret; delay 1; }")
+    with Trap() as trap, browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.body.innerText.includes('This server wants user and password')")
+        b.run(LOGIN % "'wrong'")
+        assert b.wait("document.body.innerText.includes('not right')")
+        assert s.wait_log("number 1", 2) and "number 2" not in s.log(), "a wrong password is wrong once"
+        b.run(LOGIN % "'secret'")
+        assert b.wait("document.querySelector('#state').innerText.startsWith('version')")
+        b.open(f"http://127.0.0.1:{api}/console/?api=http://127.0.0.1:{trap.port}")
+        assert b.wait(f"document.body.innerText.includes('http://127.0.0.1:{trap.port}, which is not where')")
+        assert trap.seen and not trap.passwords(), trap.seen
+        b.run(LOGIN % "'secret'")
+        assert b.wait(f"document.querySelector('#ask button').innerText === 'Send them to 127.0.0.1:{trap.port}?'")
+        assert not trap.passwords()
+        b.run(LOGIN % "'secret'")
+        assert b.wait("document.body.innerText.includes('not right')") and len(trap.passwords()) == 1
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.querySelector('#state').innerText.startsWith('version')"), "it is still kept for its own"
+
+
+ATTACK = """<script>
+const api = "http://127.0.0.1:%(api)d/api/v1/", kick = api + "clients/%(cid)s", tries = [];
+for (const method of ["DELETE", "POST", "GET"])
+    for (const mode of ["cors", "no-cors"])
+        tries.push(async () => fetch(kick + "?method=DELETE&callback=f", { method, mode, credentials: "include" }));
+tries.push(async () => fetch(api + "raw?rpc=reload", { mode: "no-cors" }));
+for (const tag of ["img", "script", "iframe"])
+    for (const to of [kick + "?callback=f&method=DELETE", api + "raw?rpc=reload"])
+        tries.push(() => new Promise(done => {
+            const e = Object.assign(document.createElement(tag), { src: to, onload: done, onerror: done });
+            document.body.append(e);
+        }));
+window.onload = () => Promise.all(tries.map(t => t().catch(() => 0))).then(() => document.title = "tried");
+function f() { }
+</script><body></body>"""
+
+
+@chromium
+@pytest.mark.long
+def test_a_page_elsewhere_kicks_nobody(ports, source, tmp_path):
+    s, api, web = ports(api="raw_api { enabled on; allow_reload on; }")
+    ask = lambda path: json.loads(get(api, "/api/v1/" + path)[2])
+    s.push(source, "cam", loop=True)
+    v = s.watch("cam")
+    assert wait_for(lambda: len(ask("clients")["clients"]) == 2, 5)
+    cid = next(c["id"] for c in ask("clients")["clients"] if not c["publish"])
+    with Trap() as trap, browser.Page(tmp_path) as b:
+        for host in "127.0.0.1", "localhost":
+            trap.page = ATTACK % {"api": api, "cid": cid}
+            b.open(f"http://{host}:{trap.port}/page")
+            assert b.wait("document.title === 'tried'", 10), b.errors
+    assert v.ended is None and len(ask("clients")["clients"]) == 2
+    assert ask("raw?rpc=reload-fetch")["data"]["state"] == 0, "nothing was loaded"
 
 
 @chromium

@@ -3,38 +3,81 @@
 
 const LIMIT = 8000; // milliseconds that an answer may take
 
-export class NeedLogin extends Error {}
+export class NeedLogin extends Error {
+    constructor(wrong) {
+        super("user and password");
+        this.wrong = wrong; // what was sent
+    }
+}
 
 export class Api {
     constructor() {
-        this.base = null;
-        this.auth = sessionStorage.getItem("auth");
+        this.base = null;    // what the paths of the API follow; "": this page's own server
         this.given = new URLSearchParams(location.search).get("api");
+        this.proved = false; // it answered, with the password where it wants one
+    }
+
+    // Is it neither where the page came from, nor what its server told? A link can lead there.
+    get elsewhere() {
+        return this.base !== null && this.base === this.given && new URL(this.base).origin !== location.origin;
+    }
+
+    // Passwords are kept for this tab, and each for the one API that it was given to.
+    get key() {
+        return "auth " + new URL(this.base + "/", location.href).href;
+    }
+
+    get auth() {
+        return this.base === null ? null : sessionStorage.getItem(this.key);
     }
 
     login(user, password) {
         const bytes = new TextEncoder().encode(`${user}:${password}`);
-        this.auth = "Basic " + btoa(String.fromCharCode(...bytes));
-        sessionStorage.setItem("auth", this.auth);
+        sessionStorage.setItem(this.key, "Basic " + btoa(String.fromCharCode(...bytes)));
+        this.proved = false;
+    }
+
+    logout() {
+        sessionStorage.removeItem(this.key);
+        this.proved = false;
     }
 
     async fetch(url, how = {}) {
         const stop = new AbortController();
         const timer = setTimeout(() => stop.abort(), LIMIT);
         try {
-            // "omit": we ask for the password ourselves, the browser need not.
+            // "omit": we ask for the password ourselves, the browser need not. No redirects: it would go along.
             const answer = await fetch(url, {
-                ...how, signal: stop.signal, credentials: "omit", cache: "no-store",
-                headers: this.auth ? { Authorization: this.auth } : {},
+                ...how, signal: stop.signal, credentials: "omit", cache: "no-store", redirect: "error",
             });
-            if (answer.status === 401)
-                throw new NeedLogin("user and password");
-            if (!answer.ok)
-                throw new Error(`${url} answers ${answer.status}`);
-            return await answer.json();
+            if (answer.ok)
+                return await answer.json();
+            throw await this.refusal(url, answer, how.headers);
         } finally {
             clearTimeout(timer);
         }
+    }
+
+    async refusal(url, answer, sent) {
+        if (answer.status === 401) {
+            this.logout(); // not again: a server locks who guesses
+            return new NeedLogin(Boolean(sent));
+        }
+        if (answer.status === 429)
+            return new Error("too many wrong passwords came from this address: wait a minute");
+        const why = await answer.json().catch(() => null);
+        return new Error(why?.error ?? `${url} answers ${answer.status}`);
+    }
+
+    async ask(path, method = "GET") {
+        const headers = this.auth ? { Authorization: this.auth } : undefined;
+        return this.fetch(`${this.base}/api/v1/${path}`, { method, headers });
+    }
+
+    // One question before many: a wrong password is wrong once.
+    prove() {
+        this.proving ??= this.ask("versions").then(() => this.proved = true).finally(() => this.proving = null);
+        return this.proving;
     }
 
     // The page may have come by the port of the API, or by that of files and streams.
@@ -45,7 +88,10 @@ export class Api {
 
     async look() {
         if (this.given) {
-            this.base = this.given.replace(/\/+$/, "");
+            this.given = new URL(this.given, location.href).href.replace(/\/+$/, "");
+            if (!/^https?:/.test(this.given))
+                throw new Error(`${this.given} is no address of an API`);
+            this.base = this.given;
             return;
         }
         const where = await this.fetch("where.json");
@@ -59,7 +105,9 @@ export class Api {
     async get(path) {
         if (this.base === null)
             await this.find();
-        const got = await this.fetch(`${this.base}/api/v1/${path}`);
+        if (!this.proved)
+            await this.prove();
+        const got = await this.ask(path);
         if (got.code !== 0)
             throw Object.assign(new Error(`${path}: code ${got.code}`), { code: got.code });
         return got;
@@ -77,6 +125,6 @@ export class Api {
     }
 
     async kick(id) {
-        await this.fetch(`${this.base}/api/v1/clients/${encodeURIComponent(id)}`, { method: "DELETE" });
+        await this.ask(`clients/${encodeURIComponent(id)}`, "DELETE");
     }
 }

@@ -53,6 +53,12 @@ function ask(why, needLogin) {
     }
 }
 
+function wanted(wrong) {
+    const who = api.elsewhere ? `${api.base}, which is not where this page came from,` : "This server";
+    return `${wrong ? "That was not right. " : ""}${who} wants user and password.` +
+        (api.elsewhere ? " It sees what you type here." : "");
+}
+
 async function tick() {
     if (asking)
         return;
@@ -72,7 +78,7 @@ async function tick() {
         text(state, e instanceof NeedLogin ? "the server asks who you are" :
             `no answer from the server: ${e.message}`);
         if (e instanceof NeedLogin)
-            ask(api.auth ? "That was not right." : "This server wants user and password.", true);
+            ask(wanted(e.wrong), true);
         else if (api.base === null)
             ask("Where is the API of this server?", false);
         next = e instanceof NeedLogin ? PATIENCE * 6 : PATIENCE / 2;
@@ -82,13 +88,27 @@ async function tick() {
         timer = setTimeout(tick, next);
 }
 
+// A link may have led to somebody else's API: what is for it is asked twice.
+function isSure(button) {
+    if (!api.elsewhere || button.dataset.to === api.base)
+        return true;
+    button.dataset.to = api.base;
+    text(button, `Send them to ${new URL(api.base).host}?`);
+    return false;
+}
+
 $("ask").addEventListener("submit", e => {
     const form = e.target;
     e.preventDefault();
-    if (form.api.value)
+    if (form.api.value) {
         api.given = form.api.value;
-    if (form.user.value)
+        api.base = null;
+        form.api.value = "";
+    } else if (api.base !== null && form.user.value) {
+        if (!isSure(form.querySelector("button")))
+            return;
         api.login(form.user.value, form.password.value);
+    }
     tick();
 });
 document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : tick());

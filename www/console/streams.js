@@ -166,6 +166,7 @@ export class Streams {
     }
 
     client(c) {
+        const why = el("small", { class: "bad" });
         const kick = el("button", {
             title: `End the connection of ${c.ip}`,
             onclick: async () => { // asked twice
@@ -176,13 +177,13 @@ export class Streams {
                     return;
                 }
                 kick.disabled = true;
-                await this.api.kick(c.id).catch(e => kick.title = e.message);
+                await this.api.kick(c.id).then(() => text(why, ""), e => text(why, ` ${e.message}`));
                 kick.disabled = false;
                 this.again();
             },
         }, "Kick");
         return el("tr", {}, el("td", {}, el("span", {}, c.ip), " ", el("span", { class: "id dim" }, c.id)), el("td"),
-            el("td"), el("td"), el("td", {}, kick));
+            el("td"), el("td"), el("td", {}, kick, why));
     }
 
     about(row, c) {
