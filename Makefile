@@ -157,7 +157,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/objs $(DESTDIR)$(PREFIX)/conf $(DESTDIR)$(PREFIX)/doc
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/objs/
 	install -m 644 conf/*.conf $(DESTDIR)$(PREFIX)/conf/
-	install -m 644 LICENSE README.md doc/config.md doc/api.md doc/source.flv $(DESTDIR)$(PREFIX)/doc/
+	install -m 644 LICENSE README.md doc/config.md doc/api.md doc/security.md doc/source.flv $(DESTDIR)$(PREFIX)/doc/
 	cp -r etc $(DESTDIR)$(PREFIX)/
 	cp -r $(OBJS)/console $(DESTDIR)$(PREFIX)/objs/
 	[ ! -d $(OBJS)/player ] || cp -r $(OBJS)/player $(DESTDIR)$(PREFIX)/objs/

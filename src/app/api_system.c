@@ -119,6 +119,15 @@ static void put_traffic(struct jput *j, const struct api_parts *of)
     jput_uint(j, "conn_srs", of->connections(of->arg));
 }
 
+/* What limits refused since the start. */
+static void put_refused(struct jput *j, const struct refusals *r)
+{
+    jput_open(j, "refused", '{');
+    for (int k = 0; k < REFUSAL_KINDS; k++)
+        jput_uint(j, refusal_name(k), r->v[k].total);
+    jput_close(j, '}');
+}
+
 void api_put_summaries(struct jput *j, const struct api_parts *of)
 {
     jput_open(j, "data", '{');
@@ -129,6 +138,7 @@ void api_put_summaries(struct jput *j, const struct api_parts *of)
     put_load(j, of->machine);
     put_traffic(j, of);
     jput_close(j, '}');
+    put_refused(j, &of->serve->refusals);
     jput_close(j, '}');
 }
 

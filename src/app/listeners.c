@@ -26,14 +26,13 @@ struct listener {
 };
 
 struct listeners {
-    void (*on_accept)(void *arg, unsigned services, int fd);
+    listeners_accept *on_accept;
     void *arg;
     struct listener *list;
     struct co_group group;
 };
 
-struct listeners *listeners_new(void (*on_accept)(void *arg, unsigned services, int fd),
-                                void *arg)
+struct listeners *listeners_new(listeners_accept *on_accept, void *arg)
 {
     struct listeners *l = calloc(1, sizeof(*l));
 
@@ -61,15 +60,16 @@ static void breathe(unsigned *accepted)
 static err_t accept_main(void *arg)
 {
     struct listener *one = arg;
+    uint8_t peer[IO_ADDR_BYTES];
     unsigned accepted = 0;
     err_t err;
     int fd;
 
     one->co = co_self();
     while (!one->closing) {
-        err = io_accept(one->sock, &fd);
+        err = io_accept(one->sock, &fd, peer);
         if (!err) {
-            one->all->on_accept(one->all->arg, one->services, fd);
+            one->all->on_accept(one->all->arg, one->services, fd, peer);
             breathe(&accepted);
         } else if (err_code(err) == ERR_STOPPED) {
             err_free(&err);

@@ -16,9 +16,11 @@ struct listeners_want {
     const struct conf_endpoints *endpoints;
 };
 
-/* on_accept(arg, services, fd) gets each connection and owns its descriptor. It must not yield. */
-struct listeners *listeners_new(void (*on_accept)(void *arg, unsigned services, int fd),
-                                void *arg);
+/* Gets each connection with the address of its peer, as io_accept() has it, and owns its
+ * descriptor. It must not yield. */
+typedef void listeners_accept(void *arg, unsigned services, int fd, const uint8_t *peer);
+
+struct listeners *listeners_new(listeners_accept *on_accept, void *arg);
 /* Listen on exactly these endpoints: those that are new are opened first, and if one cannot be,
  * everything stays as it was. Those no longer wanted are closed. Does not yield. */
 err_t listeners_open(struct listeners *l, const struct listeners_want *wanted, size_t n)

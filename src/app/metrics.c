@@ -215,6 +215,17 @@ static void put_denied(struct wr *w, const struct api_guard *g)
     }
 }
 
+static void put_refusals(struct wr *w, const struct refusals *r)
+{
+    char labels[64];
+
+    prom_family(w, "srs_refused_total", "counter", "What was refused for a limit, by which one.");
+    for (int k = 0; k < REFUSAL_KINDS; k++) {
+        (void)snprintf(labels, sizeof(labels), "limit=\"%s\"", refusal_name(k));
+        prom_value(w, "srs_refused_total", labels, (double)r->v[k].total);
+    }
+}
+
 /* ---- all of it */
 
 static void put_server(struct wr *w, const struct api_parts *of)
@@ -224,6 +235,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_process(w, of);
     put_lateness(w);
     put_clients(w, of);
+    put_refusals(w, &of->serve->refusals);
     if (of->serve->hooks)
         put_hooks(w, of->serve->hooks);
     if (of->guard)

@@ -18,6 +18,7 @@
 #include "serve/http_live.h"
 #include "serve/http_mux.h"
 #include "serve/http_static.h"
+#include "serve/place.h"
 #include "serve/roster.h"
 #include "serve/rtmp.h"
 #include "serve/serve.h"
@@ -45,8 +46,6 @@ struct server {
     struct co_group helpers; /* what runs beside the connections */
     struct sinks *sinks;
     struct co_group connections;
-    co_usec refused_at; /* when "too many connections" was logged last */
-    unsigned refused;   /* and how many since */
 };
 
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct serve_stream *stream,
@@ -64,19 +63,18 @@ static void on_unpublish(void *arg, struct live_source *src)
     sinks_end(s->sinks, src);
 }
 
-static void refuse(struct server *s, int fd)
+static void refuse(struct server *s)
 {
-    (void)close(fd);
-    s->refused++;
-    if (co_now() - s->refused_at < CO_SECONDS(1))
-        return;
-    log_warn("refused %u connections: max_connections is %d, raise it in the config", s->refused,
-             s->serve.conf->max_connections);
-    s->refused_at = co_now();
-    s->refused = 0;
+    unsigned n = refusals_add(&s->serve.refusals, REFUSAL_CONNECTIONS, co_now());
+
+    if (n > 0)
+        log_warn("refused %u connections: max_connections is %d, raise it in the config", n,
+                 s->serve.conf->max_connections);
 }
 
-static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls)
+/* `place` goes over to the session, or stays the caller's when there is none. */
+static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls,
+                        struct peers_place *place)
 {
     struct rtmp_session *session;
     err_t err = rtmp_session_new(&session, &s->serve, fd, tls);
@@ -85,6 +83,8 @@ static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls)
         (void)close(fd);
         return err;
     }
+    *rtmp_session_place(session) = *place;
+    *place = (struct peers_place){ 0 };
     err = co_go(&s->connections, tls ? "rtmps" : "rtmp", rtmp_session_main, session);
     if (err)
         rtmp_session_free(session);
@@ -92,7 +92,7 @@ static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls)
 }
 
 static err_t start_http(struct server *s, int fd, enum http_ports ports,
-                        struct io_tls_server *tls)
+                        struct io_tls_server *tls, struct peers_place *place)
 {
     struct http_session *session;
     err_t err = http_session_new(&session, &s->http, fd, ports, tls);
@@ -101,6 +101,8 @@ static err_t start_http(struct server *s, int fd, enum http_ports ports,
         (void)close(fd);
         return err;
     }
+    *http_session_place(session) = *place;
+    *place = (struct peers_place){ 0 };
     err = co_go(&s->connections, tls ? "https" : "http", http_session_main, session);
     if (err)
         http_session_free(session);
@@ -128,23 +130,33 @@ static struct io_tls_server *http_tls(struct server *s, unsigned services)
     return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
 }
 
-static void on_accept(void *arg, unsigned services, int fd)
+static bool has_room(struct server *s)
+{
+    if (s->connections.count < s->serve.conf->max_connections)
+        return true;
+    refuse(s);
+    return false;
+}
+
+static void on_accept(void *arg, unsigned services, int fd, const uint8_t *peer)
 {
     struct server *s = arg;
+    struct peers_place place = { 0 };
     err_t err;
 
-    if (s->connections.count >= s->serve.conf->max_connections) {
-        refuse(s, fd);
+    if (!has_room(s) || !serve_place_take(&s->serve, &place, peer)) {
+        (void)close(fd);
         return;
     }
     if (services & 1u << SERVICE_RTMP)
-        err = start_rtmp(s, fd, NULL);
+        err = start_rtmp(s, fd, NULL, &place);
     else if (services & 1u << SERVICE_RTMPS)
-        err = start_rtmp(s, fd, s->tls.v[SERVICE_RTMPS]);
+        err = start_rtmp(s, fd, s->tls.v[SERVICE_RTMPS], &place);
     else
-        err = start_http(s, fd, http_ports(services), http_tls(s, services));
+        err = start_http(s, fd, http_ports(services), http_tls(s, services), &place);
     if (err)
         log_end("accept", &err);
+    serve_place_leave(&place);
 }
 
 static unsigned connections(void *arg)
@@ -194,6 +206,7 @@ struct server *server_new(struct conf *conf, const char *id)
                                .on_publish = on_publish, .on_unpublish = on_unpublish };
     s->serve.roster = roster_new(s->serve.streams, s->id);
     s->serve.hooks = hooks_new(&s->serve);
+    s->serve.peers = peers_new((size_t)conf->max_connections);
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
     s->http = (struct http_service){ .serve = &s->serve, .mux = http_mux_new() };
@@ -276,6 +289,7 @@ void server_free(struct server *s)
     http_mux_free(s->http.mux);
     api_free(s->api);
     hooks_free(s->serve.hooks);
+    peers_free(s->serve.peers);
     live_registry_free(s->serve.streams);
     roster_free(s->serve.roster);
     reload_report_free(&s->reload);

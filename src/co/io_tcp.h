@@ -36,9 +36,11 @@ struct io_listener; /* owned by who opened it */
 
 /* Listen on ip ("" or NULL: any, v6 and v4) and port. `backlog` as in listen(2). */
 err_t io_listen(struct io_listener **out, const char *ip, int port, int backlog);
-/* The next connection as a bare descriptor, non-blocking and close-on-exec. When the process is
- * out of descriptors it waits and tries again, with one warning a second. Yields. */
-err_t io_accept(struct io_listener *l, int *fd);
+/* The next connection as a bare descriptor, non-blocking and close-on-exec, and the address of its
+ * peer, IPv4 mapped (zeros: it has none). When the process is out of descriptors it waits and tries
+ * again, with one warning a second. Yields. */
+enum { IO_ADDR_BYTES = 16 };
+err_t io_accept(struct io_listener *l, int *fd, uint8_t peer[IO_ADDR_BYTES]);
 void  io_listener_close(struct io_listener *l); /* may be NULL */
 int   io_listener_port(const struct io_listener *l);
 

@@ -90,16 +90,20 @@ static bool is_passing(int e)
            e == EPROTO || e == EPERM || e == ENETDOWN;
 }
 
-err_t io_accept(struct io_listener *l, int *fd)
+err_t io_accept(struct io_listener *l, int *fd, uint8_t peer[IO_ADDR_BYTES])
 {
     for (;;) {
+        struct sockaddr_storage addr = { 0 };
+        socklen_t size = sizeof(addr);
         err_t err = co_check();
 
         if (err)
             return err;
-        *fd = accept4(l->sock.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (*fd >= 0)
+        *fd = accept4(l->sock.fd, (struct sockaddr *)&addr, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (*fd >= 0) {
+            sock_bytes(&addr, peer);
             return NULL;
+        }
         if (errno == EINTR)
             continue;
         if (errno == EAGAIN) {

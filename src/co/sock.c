@@ -84,6 +84,20 @@ err_t sock_addr(struct sockaddr_storage *out, socklen_t *size, const char *ip, i
     return NULL;
 }
 
+void sock_bytes(const struct sockaddr_storage *addr, uint8_t out[16])
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
+
+    memset(out, 0, 16);
+    if (addr->ss_family == AF_INET6) {
+        memcpy(out, &v6->sin6_addr, 16);
+    } else if (addr->ss_family == AF_INET) {
+        out[10] = out[11] = 0xff;
+        memcpy(out + 12, &v4->sin_addr, 4);
+    }
+}
+
 void sock_text(const struct sockaddr_storage *addr, char *ip, size_t ip_size, int *port)
 {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;

@@ -25,6 +25,8 @@ bool  sock_ready(const struct sock *s, int bits);
 enum co_wake sock_wait(struct sock *s, int bits, co_usec timeout);
 
 err_t sock_addr(struct sockaddr_storage *out, socklen_t *size, const char *ip, int port);
+/* As 16 bytes, IPv4 mapped; zeros when it is neither. */
+void  sock_bytes(const struct sockaddr_storage *addr, uint8_t out[16]);
 void  sock_text(const struct sockaddr_storage *addr, char *ip, size_t ip_size, int *port);
 
 #endif

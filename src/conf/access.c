@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { PER_ADDRESS = 2000 }; /* a school behind one address */
+
 static bool in_network(const uint8_t addr[16], const uint8_t net[16], int bits)
 {
     int whole = bits / 8, rest = bits % 8;
@@ -46,6 +48,15 @@ err_t conf_security_check(const struct conf_security *s, enum conf_action what, 
     if (s->allow.n && !match(&s->allow, what, addr))
         return err_new(ERR_DENIED, "%.45s: no allow rule for it", ip);
     return NULL;
+}
+
+int conf_per_address(const struct conf *c)
+{
+    int half = c->max_connections / 2;
+
+    if (c->limits.per_address != CONF_UNSET)
+        return c->limits.per_address;
+    return half < 1 ? 1 : half < PER_ADDRESS ? half : PER_ADDRESS;
 }
 
 /* The host of a url: behind the scheme, before port, path and query. */

@@ -48,6 +48,9 @@ long conf_live(void);                    /* snapshots alive: tests assert 0 */
 /* The vhost of that name, else __defaultVhost__, else NULL: then access is denied. */
 const struct conf_vhost *conf_vhost_find(const struct conf *c, const char *name);
 
+/* Connections that one address may have: `per_address`, or else what suits. 0: no limit. */
+int conf_per_address(const struct conf *c);
+
 /* May a client at this address (text of an IPv4 or IPv6) do it? NULL, or ERR_DENIED. */
 err_t conf_security_check(const struct conf_security *s, enum conf_action what, const char *ip)
     __attribute__((warn_unused_result));

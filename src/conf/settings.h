@@ -106,6 +106,9 @@ struct conf_tls {
 struct conf_limits {
     int64_t handshake_timeout; /* from accept to the end of the handshake */
     int64_t idle_timeout;      /* then to publish or play, and again after each of them */
+    int per_address;           /* CONF_UNSET: see conf_per_address() */
+    int connects_per_second;   /* of one address; 0: no limit */
+    bool limit_private;        /* both count for private addresses and for this machine's, too */
     int64_t max_message_size;  /* bytes of one RTMP message */
     int64_t max_metadata_size; /* of one that is data */
     int64_t max_command_size;  /* of one that is neither media nor data */

@@ -43,6 +43,17 @@ static const struct conf_row limits[] = {
     { "idle_timeout", CONF_KIND_SECONDS, CONF_AT(conf_limits, idle_timeout), "30",
       CONF_AT_ONCE, .min = 0.1, .max = YEARS,
       .help = "Seconds that a connection may neither publish nor play." },
+    { "per_address", CONF_KIND_INT, CONF_AT(conf_limits, per_address), NULL, CONF_AT_ONCE,
+      .max = 10e6, .sample = "2000", .def_note = "2000, or half of max_connections if that is less",
+      .help = "Connections of one address at one time, of IPv6 those of one /64; more are closed "
+              "at once. 0: as many as there may be." },
+    { "connects_per_second", CONF_KIND_INT, CONF_AT(conf_limits, connects_per_second), "200",
+      CONF_AT_ONCE, .max = 10e6,
+      .help = "Connections that one address may make in a second, on average; it may make those of "
+              "10 s at once. 0: any number." },
+    { "limit_private", CONF_KIND_OFF, CONF_AT(conf_limits, limit_private), "off", CONF_AT_ONCE,
+      .help = "Count these two for loopback and private networks, too. Off, as one of those may be "
+              "a proxy with all clients behind it." },
     { "max_message_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_message_size), "16m",
       CONF_AT_ONCE, .min = 4096, .max = 16 << 20,
       .help = "Bytes of one RTMP message; the protocol allows 16m." },

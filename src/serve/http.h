@@ -10,6 +10,7 @@
 
 #include "proto/http/request.h"
 #include "proto/http/response.h"
+#include "serve/peers.h"
 #include "serve/serve.h"
 
 struct http_mux;
@@ -60,6 +61,8 @@ err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what
 err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
                        enum http_ports ports, struct io_tls_server *tls)
     __attribute__((warn_unused_result));
+/* Its place among the connections, given back at its end. */
+struct peers_place *http_session_place(struct http_session *s);
 void http_session_free(struct http_session *s); /* one whose coroutine could not be started */
 /* co_fn: serve until the end, log why, free. Always returns NULL. */
 err_t http_session_main(void *session);

@@ -5,6 +5,7 @@
 #include "co/io_tls.h"
 #include "co/round.h"
 #include "proto/http/url.h"
+#include "serve/place.h"
 #include "serve/http.h"
 #include "serve/http_mux.h"
 
@@ -25,6 +26,7 @@ struct http_session {
     enum http_ports ports;
     struct http_limits limits;
     struct http_reader reader;
+    struct peers_place place;
     char ip[IO_ADDR_SIZE];
     int port;
     unsigned requests;
@@ -71,8 +73,14 @@ err_t http_session_new(struct http_session **out, struct http_service *service, 
     return NULL;
 }
 
+struct peers_place *http_session_place(struct http_session *s)
+{
+    return &s->place;
+}
+
 void http_session_free(struct http_session *s)
 {
+    serve_place_leave(&s->place);
     http_reader_fini(&s->reader);
     (void)io_tls_server_unref(s->tls);
     io_close(s->io);

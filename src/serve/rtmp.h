@@ -3,6 +3,7 @@
 #ifndef SERVE_RTMP_H
 #define SERVE_RTMP_H
 
+#include "serve/peers.h"
 #include "serve/serve.h"
 
 struct rtmp_session; /* owned by its coroutine */
@@ -13,6 +14,8 @@ struct io_tls_server;
 err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
                        struct io_tls_server *tls)
     __attribute__((warn_unused_result));
+/* Its place among the connections, given back at its end. */
+struct peers_place *rtmp_session_place(struct rtmp_session *s);
 /* For a session whose coroutine could not be started. */
 void rtmp_session_free(struct rtmp_session *s);
 /* co_fn: serve the client until it leaves, log why, free the session. Always returns NULL. */

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "co/io_tls.h"
+#include "serve/place.h"
 #include "serve/rtmp_media.h"
 
 #include <assert.h>
@@ -55,8 +56,14 @@ err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
     return NULL;
 }
 
+struct peers_place *rtmp_session_place(struct rtmp_session *s)
+{
+    return &s->place;
+}
+
 void rtmp_session_free(struct rtmp_session *s)
 {
+    serve_place_leave(&s->place);
     co_timer_cancel(&s->timer);
     rtmp_conn_fini(&s->conn);
     rtmp_url_free(&s->url);

@@ -38,6 +38,7 @@ struct rtmp_session {
     struct co_timer timer;  /* of the phase */
     const char *late;       /* what did not come in time; NULL while all is well */
 
+    struct peers_place place;
     char ip[IO_ADDR_SIZE];
     int port;
     char *tc_url, *page_url, *swf_url; /* from connect; NULL when not told */

@@ -11,7 +11,9 @@
 #include "co/co.h"
 #include "conf/conf.h"
 #include "live/source.h"
+#include "serve/refusals.h"
 
+struct peers;
 struct roster;
 struct hooks;
 
@@ -33,6 +35,8 @@ struct serve {
     struct live_registry *streams;
     struct roster *roster; /* who is on; NULL: nobody asks */
     struct hooks *hooks;   /* callbacks; NULL: none are made */
+    struct peers *peers;   /* connections by address; NULL: nobody counts them */
+    struct refusals refusals;
     const char *signature, *version; /* who we are, for those who ask */
     const char *server_id, *service_id; /* which server, and which run of it */
     struct pithy pithy;              /* sample lines of the log */

@@ -297,10 +297,11 @@ struct accepting {
 static err_t accept_some(void *arg)
 {
     struct accepting *a = arg;
+    uint8_t peer[IO_ADDR_BYTES];
     err_t err;
     int fd;
 
-    while (!(err = io_accept(a->l, &fd))) {
+    while (!(err = io_accept(a->l, &fd, peer))) {
         a->count++;
         (void)close(fd);
     }
@@ -377,6 +378,8 @@ static void test_quick_acks(void **state)
     struct io_listener *l;
     struct io *near, *far;
     co_usec took[2];
+    static const uint8_t local[IO_ADDR_BYTES] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+    uint8_t peer[IO_ADDR_BYTES];
     int fd;
 
     (void)state;
@@ -385,7 +388,8 @@ static void test_quick_acks(void **state)
         struct co_group g;
 
         assert_ok(io_tcp_connect(&near, "127.0.0.1", io_listener_port(l), NULL, CO_SECONDS(2)));
-        assert_ok(io_accept(l, &fd));
+        assert_ok(io_accept(l, &fd, peer));
+        assert_memory_equal(peer, local, sizeof(peer));
         assert_ok(io_tcp_open(&far, fd));
         io_tcp_nodelay(far, true);
         io_tcp_quick_acks(far, quick ? 1000 : 0);

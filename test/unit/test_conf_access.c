@@ -111,11 +111,38 @@ static void by_page(void **state)
     }
 }
 
+static const struct {
+    const char *text;
+    int want;
+} per_address[] = {
+    { "", 500 },
+    { "max_connections 20000;", 2000 },
+    { "max_connections 1;", 1 },
+    { "max_connections 30;", 15 },
+    { "limits { per_address 7; }", 7 },
+    { "limits { per_address 0; }", 0 },
+};
+
+static void what_one_address_may_have(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(per_address); i++) {
+        char text[128];
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 1935; %s", per_address[i].text);
+        c = mem_conf(text);
+        assert_int_equal(conf_per_address(c), per_address[i].want);
+        conf_unref(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(by_address),
         TEST(by_page),
+        TEST(what_one_address_may_have),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

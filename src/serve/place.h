@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* place.h - whether a connection from some address may come, by `limits`. */
+#ifndef SERVE_PLACE_H
+#define SERVE_PLACE_H
+
+#include "serve/peers.h"
+#include "serve/serve.h"
+
+/* Take a place in serve->peers for a connection, which gives it back at its end by
+ * serve_place_leave(). False: it is refused, counted and told to the log; close it. */
+bool serve_place_take(struct serve *serve, struct peers_place *place,
+                      const uint8_t addr[PEERS_ADDR]);
+/* The same once more, when the peer turned out to be a proxy and the client's address, a text, is
+ * another: the proxy's place is left for one of the client's. ERR_TOO_MANY: it has none now. */
+err_t serve_place_take_ip(struct serve *serve, struct peers_place *place, const char *ip)
+    __attribute__((warn_unused_result));
+void serve_place_leave(struct peers_place *place);
+
+#endif

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""One address may not take everything: how many connections it has, how fast it makes them."""
+import socket
+import time
+
+import httpapi
+from procs import free_port, never, wait_for
+
+
+def sockets(port, n, ip):
+    """n bare connections from one address, as somebody without manners makes them."""
+    made = []
+    for _ in range(n):
+        s = socket.socket()
+        s.bind((ip, 0))
+        s.settimeout(5)
+        s.connect(("127.0.0.1", port))
+        s.setblocking(False)
+        made.append(s)
+    return made
+
+
+def is_open(s):
+    try:
+        return s.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+def open_ones(made):
+    return sum(1 for s in made if is_open(s))
+
+
+def close(made):
+    for s in made:
+        s.close()
+
+
+def refused(api, kind):
+    return api.get("summaries")["data"]["refused"][kind]
+
+
+def limited(srs, limits, **how):
+    api = free_port()
+    s = srs(glob=httpapi.conf(api, more=f"limits {{ limit_private on; {limits} }}"), **how)
+    return s, httpapi.Api(api)
+
+
+def test_one_address_does_not_take_all(srs, source):
+    """40 places, of which one address wants all: it gets five, and others publish and play."""
+    s, api = limited(srs, "per_address 5;")
+    held = sockets(s.port, 60, "127.0.0.2")
+    assert wait_for(lambda: open_ones(held) == 5)
+    p = s.push(source, client={"bind": "127.0.0.3"}, loop=True)
+    v = s.watch(client={"bind": "127.0.0.4"})
+    assert v.wait(lambda got: len(got) > 20, 5) and p.is_alive()
+    assert never(lambda: open_ones(held) != 5, 0.3)
+    assert refused(api, "per_address") == 55
+    assert s.wait_log(r"refused \d+ connections, the last one of 127\.0\.0\.2: per_address is 5", 2)
+    assert len([x for x in s.log().splitlines() if "refused" in x]) <= 2, "a line for each"
+    close(held)
+    again = []
+    assert wait_for(lambda: again.extend(sockets(s.port, 1, "127.0.0.2")) or open_ones(again[-1:]))
+    close(again)
+
+
+def test_reload_changes_the_number(srs):
+    s, _ = limited(srs, "per_address 3;")
+    held = sockets(s.port, 5, "127.0.0.2")
+    assert wait_for(lambda: open_ones(held) == 3)
+    s.reload(glob="limits { limit_private on; per_address 4; }")
+    more = sockets(s.port, 3, "127.0.0.2")
+    assert wait_for(lambda: open_ones(more) == 1)
+    s.reload(glob="limits { per_address 4; }")
+    free = sockets(s.port, 3, "127.0.0.2")
+    time.sleep(0.3)
+    assert open_ones(free) == 3, "a private address is one of many, unless it is said otherwise"
+    close(held + more + free)
+
+
+def test_half_is_for_others(srs):
+    """Without a word in the file: half of max_connections."""
+    s = srs(glob="max_connections 20; limits { limit_private on; }")
+    held = sockets(s.port, 30, "127.0.0.2")
+    assert wait_for(lambda: open_ones(held) == 10)
+    close(held)
+
+
+def test_connects_are_paced(srs, source):
+    """3 a second, and those of 10 s at once; who is slower does not notice."""
+    s, api = limited(srs, "connects_per_second 3;")
+    t0, tries, got = time.monotonic(), 0, 0
+    while time.monotonic() - t0 < 1.5:
+        one = sockets(s.port, 10, "127.0.0.2")
+        tries += len(one)
+        time.sleep(0.02)
+        got += open_ones(one)
+        close(one)
+    allowed = 30 + 3 * (time.monotonic() - t0) + 2
+    assert wait_for(lambda: refused(api, "connects_per_second") >= tries - allowed)
+    assert tries > 60
+    p = s.push(source, client={"bind": "127.0.0.3"}, loop=True)
+    assert s.watch(client={"bind": "127.0.0.3"}).wait(lambda got: len(got) > 20, 5) and p.is_alive()
+    assert s.wait_log(r"the last one of 127\.0\.0\.2: connects_per_second is 3", 2)
+
+
+def test_who_says_nothing_is_sent_away(srs):
+    """Nothing at all, a handshake without connect, a connect without publish or play."""
+    s = srs(glob="limits { handshake_timeout 0.5; idle_timeout 0.5; }")
+    silent = sockets(s.port, 3, "127.0.0.2")
+    half, idle = s.client(), s.client()
+    half.handshake()
+    idle.connect()
+    assert wait_for(lambda: open_ones(silent) == 0)
+    assert half.closed(3) and idle.closed(3)
+    close(silent)
