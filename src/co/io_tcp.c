@@ -343,6 +343,16 @@ void io_tcp_nodelay(struct io *io, bool on)
         (void)setsockopt(tcp_of(io)->sock.fd, IPPROTO_TCP, TCP_NODELAY, &v, sizeof(v));
 }
 
+void io_tcp_pace(struct io *io, uint64_t bytes_per_second)
+{
+    bool limited = bytes_per_second > 0 && bytes_per_second < UINT32_MAX;
+    uint32_t v = limited ? (uint32_t)bytes_per_second : UINT32_MAX;
+
+    io = lowest(io);
+    if (io->ops == &tcp_ops)
+        (void)setsockopt(tcp_of(io)->sock.fd, SOL_SOCKET, SO_MAX_PACING_RATE, &v, sizeof(v));
+}
+
 void io_tcp_quick_acks(struct io *io, unsigned reads)
 {
     io = lowest(io);

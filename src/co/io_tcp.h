@@ -16,6 +16,8 @@ err_t io_tcp_connect(struct io **out, const char *ip, int port, const char *bind
                      co_usec timeout);
 
 void io_tcp_nodelay(struct io *io, bool on); /* of the socket below, whatever is above */
+/* Send so many bytes a second at most, and not in bursts: the kernel sees to it. 0: no limit. */
+void io_tcp_pace(struct io *io, uint64_t bytes_per_second);
 /* Acknowledge what the next reads get at once, not 40 ms later: while a peer that is under Nagle's
  * rule says one thing after the other, it waits for that. A system call each. */
 void io_tcp_quick_acks(struct io *io, unsigned reads);

@@ -308,6 +308,12 @@ struct conf_refer {
     struct conf_list all, publish, play; /* host suffixes */
 };
 
+/* In kbit/s; 0: no limit. */
+struct conf_bandwidth {
+    int publish_kbps, play_kbps; /* of one connection */
+    int in_kbps, out_kbps;       /* of the vhost: who comes later is refused */
+};
+
 struct conf_security {
     bool enabled;
     struct conf_rules allow, deny;
@@ -494,6 +500,7 @@ struct conf_vhost {
     struct conf_forward forward;
     struct conf_refer refer;
     struct conf_security security;
+    struct conf_bandwidth bandwidth;
     struct conf_http_static http_static;
     struct conf_http_remux http_remux;
     struct conf_http_hooks http_hooks;

@@ -147,6 +147,23 @@ static const struct conf_row vhost_rtsp[] = {
       .help = "Streams that come by RTMP are there for RTSP, too." },
 };
 
+static const struct conf_row bandwidth[] = {
+    { "publish_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, publish_kbps), "0", CONF_HANDLER,
+      .max = 1e8, .sample = "20000",
+      .help = "Kbit/s of one publisher; what is more is read late, so its encoder sees a slow "
+              "network. 0: no limit, as everywhere here." },
+    { "play_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, play_kbps), "0", CONF_HANDLER,
+      .max = 1e8, .sample = "40000",
+      .help = "Kbit/s to one connection that plays or fetches files, also while it catches up; "
+              "more than twice a stream's rate, or its players fall behind." },
+    { "in_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, in_kbps), "0", CONF_AT_ONCE,
+      .max = 2e9, .sample = "500000",
+      .help = "When all publishers of the vhost together send so much, no other may begin." },
+    { "out_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, out_kbps), "0", CONF_AT_ONCE,
+      .max = 2e9, .sample = "5000000",
+      .help = "A player with whom all players of the vhost would take more is refused." },
+};
+
 static const struct conf_row vhost[] = {
     { "enabled", CONF_KIND_ON, CONF_AT(conf_vhost, enabled), "on", CONF_HANDLER, CONF_NO_ENV,
       .help = "off denies everything in this vhost." },
@@ -171,6 +188,8 @@ static const struct conf_row vhost[] = {
       .block = &conf_table_refer },
     { "security", CONF_KIND_BLOCK, CONF_AT(conf_vhost, security), .flags = CONF_NO_ENV,
       .block = &conf_table_security },
+    { "bandwidth", CONF_KIND_BLOCK, CONF_AT(conf_vhost, bandwidth),
+      .block = &conf_table_bandwidth },
     { "cluster", CONF_KIND_BLOCK, CONF_AT(conf_vhost, cluster), .flags = CONF_LATER | CONF_NO_ENV,
       .block = &conf_table_cluster },
     { "http_hooks", CONF_KIND_BLOCK, CONF_AT(conf_vhost, http_hooks),
@@ -215,6 +234,8 @@ const struct conf_block conf_table_refer = CONF_BLOCK_OF(conf_refer, refer,
     "Which web pages may.");
 const struct conf_block conf_table_security = CONF_BLOCK_OF(conf_security, security,
     "Which addresses may.");
+const struct conf_block conf_table_bandwidth = CONF_BLOCK_OF(conf_bandwidth, bandwidth,
+    "How fast it may be sent and received.");
 const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vhost_srt, "SRT.");
 const struct conf_block conf_table_vhost_rtsp =
     CONF_BLOCK_OF(conf_vhost_rtsp, vhost_rtsp, "RTSP.");

@@ -2,6 +2,8 @@
 /* admit.c - may a client play? */
 #include "serve/admit.h"
 
+#include "serve/bandwidth.h"
+
 bool serve_play_is_asked(const struct conf_vhost *vhost)
 {
     const struct conf_http_hooks *hooks = &vhost->http_hooks;
@@ -17,5 +19,7 @@ err_t serve_ask_play(struct serve *serve, struct hooks_line **line,
 
     if (!err)
         err = conf_refer_check(&vhost->refer, CONF_PLAY, names->page_url);
+    if (!err)
+        err = serve_room_out(serve, vhost, names);
     return err ? err : hooks_ask(serve, line, vhost, HOOKS_PLAY, event);
 }

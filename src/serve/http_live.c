@@ -8,6 +8,7 @@
 #include "live/sender.h"
 #include "proto/http/ws.h"
 #include "serve/admit.h"
+#include "serve/bandwidth.h"
 #include "serve/http_mux.h"
 #include "serve/http_live_ws.h"
 #include "serve/http_names.h"
@@ -83,6 +84,7 @@ static void obey_settings(struct playing *p, const struct conf_vhost *v)
         .send_interval = v->play.send_min_interval,
     };
     io_tcp_nodelay(p->x->io, v->tcp_nodelay);
+    serve_pace(p->x->io, p->x->paced, v->bandwidth.play_kbps);
 }
 
 static void open_consumer(struct playing *p)

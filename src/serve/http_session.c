@@ -5,9 +5,10 @@
 #include "co/io_tls.h"
 #include "co/round.h"
 #include "proto/http/url.h"
-#include "serve/place.h"
+#include "serve/bandwidth.h"
 #include "serve/http.h"
 #include "serve/http_mux.h"
+#include "serve/place.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct http_session {
     struct http_limits limits;
     struct http_reader reader;
     struct peers_place place;
+    int paced;
     char ip[IO_ADDR_SIZE];
     int port;
     unsigned requests;
@@ -178,6 +180,7 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
     char client[IO_ADDR_SIZE];
     struct http_exchange x = {
         .serve = s->service->serve, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
+        .paced = &s->paced,
         .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
         .port = s->port, .ports = s->ports, .tls = s->tls != NULL,
     };
@@ -186,6 +189,8 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
     if (is_near(s->ip) && http_request_forwarded(req, client, sizeof(client)))
         x.ip = client;
     log_debug("HTTP %s %.256s", req->method, req->target);
+    if (x.vhost && s->ports & HTTP_PORT_SERVER)
+        serve_pace(s->io, &s->paced, x.vhost->bandwidth.play_kbps);
     err = dispatch(s, &x);
     if (!err && r->status == 0)
         err = http_response_status(r, 500);

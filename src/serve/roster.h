@@ -65,6 +65,7 @@ struct roster_vhost { /* once known, it stays */
     unsigned clients, streams;
     uint64_t in, out; /* bytes of media */
     struct kbps in_kbps, out_kbps;
+    int64_t wanted_kbps, wanted_sum; /* what its players take together; and while it is summed up */
 };
 
 /* In the session's memory; fields are the roster's. */
@@ -121,7 +122,11 @@ bool roster_walk(const struct roster *r, uint64_t *at,
 /* What is kept of a source; made if there is nothing yet. */
 struct roster_stream *roster_stream(struct roster *r, struct live_source *src);
 unsigned roster_listed(const struct roster_stream *s); /* clients, and those that wait */
+/* What one player of it takes, as far as that is known. */
+int roster_stream_kbps(const struct roster_stream *s);
 const struct roster_vhost *roster_vhosts(const struct roster *r);
+/* NULL: nobody was there yet. */
+const struct roster_vhost *roster_vhost_find(const struct roster *r, const char *name);
 /* The id of "vhost/app/stream" or of a vhost: "vid-" and 7 characters. */
 void roster_name_id(const struct roster *r, const char *name, char out[ROSTER_NAME_ID_SIZE]);
 /* "/app/stream" of the default vhost, else "vhost/app/stream": how others know a stream. Writes

@@ -46,6 +46,15 @@ const struct roster_vhost *roster_vhosts(const struct roster *r)
     return r->vhosts;
 }
 
+const struct roster_vhost *roster_vhost_find(const struct roster *r, const char *name)
+{
+    const struct roster_vhost *v = r->vhosts;
+
+    while (v && strcmp(v->name, name) != 0)
+        v = v->next;
+    return v;
+}
+
 /* ---- streams */
 
 /* What went through the source since the last time is the vhost's, too. */
@@ -108,6 +117,16 @@ static void set_names(struct roster_stream *s, const struct serve_stream *names)
     set(&s->tc_url, names->tc_url);
 }
 
+int roster_stream_kbps(const struct roster_stream *s)
+{
+    return s->in_kbps.s30_kbps > 0 ? s->in_kbps.s30_kbps : 0;
+}
+
+static int64_t players(const struct roster_stream *s)
+{
+    return (int64_t)s->clients - (s->publisher != NULL);
+}
+
 void roster_stream_wait(struct roster_client *c, const struct serve_stream *names)
 {
     c->stream->waiting++;
@@ -130,6 +149,8 @@ void roster_stream_enter(struct roster_client *c, const struct serve_stream *nam
     if (publishes) {
         set_names(s, names);
         s->publisher = c;
+    } else {
+        s->vhost->wanted_kbps += roster_stream_kbps(s);
     }
 }
 
@@ -149,6 +170,8 @@ void roster_stream_leave(struct roster_client *c)
     s->vhost->clients--;
     if (s->publisher == c)
         s->publisher = NULL;
+    else if (!roster_type_publishes(c->type))
+        s->vhost->wanted_kbps -= roster_stream_kbps(s);
 }
 
 /* ---- names */
@@ -189,6 +212,7 @@ static void sample_stream(struct roster_stream *s)
     count(s, &stat);
     kbps_sample(&s->in_kbps, s->in, co_now());
     kbps_sample(&s->out_kbps, s->out, co_now());
+    s->vhost->wanted_sum += players(s) * roster_stream_kbps(s);
 }
 
 void roster_sample(struct roster *r)
@@ -204,6 +228,8 @@ void roster_sample(struct roster *r)
     }
     free(all);
     for (struct roster_vhost *v = r->vhosts; v; v = v->next) {
+        v->wanted_kbps = v->wanted_sum;
+        v->wanted_sum = 0;
         kbps_sample(&v->in_kbps, v->in, co_now());
         kbps_sample(&v->out_kbps, v->out, co_now());
     }

@@ -2,6 +2,7 @@
 /* rtmp_play.c - send a live stream to a player. */
 #include "base/log.h"
 #include "live/sender.h"
+#include "serve/bandwidth.h"
 #include "serve/rtmp_session.h"
 #include "serve/rtmp_wire.h"
 
@@ -19,6 +20,7 @@ static void obey_settings(struct playing *p)
 {
     const struct conf_vhost *v = p->s->vhost;
 
+    serve_pace(p->s->io, &p->s->paced, v->bandwidth.play_kbps);
     p->sender.look_every = p->s->conf->pithy_print / 2;
     p->sender.set = (struct live_sender_settings){
         .mw_latency = v->play.mw_latency == CONF_AUTO ? LIVE_MW_AUTO : v->play.mw_latency,
@@ -167,9 +169,11 @@ static err_t tell_started(struct rtmp_session *s)
     return rtmp_conn_send_all(&s->conn, &out);
 }
 
-static void refuse(struct rtmp_session *s)
+static void refuse(struct rtmp_session *s, err_t why)
 {
-    err_t untold = rtmp_session_tell(s, RTMP_PLAY_FAILED, NULL);
+    bool full = err_code(why) == ERR_TOO_MANY;
+    err_t untold = rtmp_session_tell(s, RTMP_PLAY_FAILED,
+                                     full ? "There is no room, try again later." : NULL);
 
     err_free(&untold);
 }
@@ -208,7 +212,7 @@ static err_t play_if_allowed(struct playing *p)
     rtmp_session_wait(s, ROSTER_RTMP_PLAY, p->src);
     err = rtmp_session_ask_play(s, &names);
     if (err) {
-        refuse(s);
+        refuse(s, err);
     } else {
         err = play(p);
         rtmp_session_tell_backend(s, HOOKS_STOP);

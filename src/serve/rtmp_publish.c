@@ -2,6 +2,7 @@
 /* rtmp_publish.c - take in a stream that a client publishes. */
 #include "base/log.h"
 #include "co/round.h"
+#include "serve/bandwidth.h"
 #include "serve/rtmp_claim.h"
 #include "serve/rtmp_media.h"
 #include "serve/rtmp_session.h"
@@ -10,6 +11,9 @@
 
 /* The most that a merged read lets the kernel collect; its timer ends the wait long before. */
 enum { MERGED_READ = 1 << 20, SAMPLE_MESSAGES = 64 };
+
+#define HOLD CO_MS(200)            /* of the time that a publisher is not read */
+#define HELD_AGAIN CO_SECONDS(30)
 
 struct publishing {
     struct co_timer timer; /* looks whether the publisher is silent; first, see watch() */
@@ -21,6 +25,8 @@ struct publishing {
     struct rtmp_media media;
     bool over;          /* the client ended it: back to saying what it wants */
     co_usec message_at; /* when the last message ended; bytes of one may come all the time */
+    struct serve_meter meter; /* for publish_kbps */
+    co_usec told_at;    /* that it sends more */
     uint64_t heard;     /* bytes of the connection so far */
     uint64_t messages, sampled_at; /* of media and data */
 };
@@ -204,6 +210,33 @@ static void hear(struct publishing *p)
     p->publisher.active_at = co_now();
 }
 
+static void tell_held(struct publishing *p, co_usec now)
+{
+    if (p->told_at && now - p->told_at < HELD_AGAIN)
+        return;
+    p->told_at = now;
+    log_warn("publisher of %s sends more than publish_kbps %d of bandwidth: it is read no faster, "
+             "its encoder sees a slow network", live_source_name(p->src),
+             p->s->vhost->bandwidth.publish_kbps);
+}
+
+/* It sent too much: nothing is read for a while. That is no silence of its own. */
+static err_t hold(struct publishing *p)
+{
+    co_usec wait = serve_meter_wait(&p->meter, p->s->io->bytes_in,
+                                    p->s->vhost->bandwidth.publish_kbps, co_now());
+    err_t err = NULL;
+
+    if (wait > 0)
+        tell_held(p, co_now());
+    while (!err && wait > 0) {
+        err = co_sleep(wait < HOLD ? wait : HOLD);
+        wait -= HOLD;
+        p->publisher.active_at = p->message_at = co_now();
+    }
+    return err;
+}
+
 /* What comes with one read, or with merged reads in some hundred milliseconds. */
 static err_t turn(struct publishing *p)
 {
@@ -221,6 +254,8 @@ static err_t turn(struct publishing *p)
     hear(p);
     if (!err)
         sample(p);
+    if (!err && s->vhost->bandwidth.publish_kbps > 0)
+        err = hold(p);
     return err ? err : co_check();
 }
 
@@ -365,7 +400,7 @@ static err_t publish(struct publishing *p)
     struct rtmp_session *s = p->s;
     struct live_settings set = serve_live_settings(s->conf, s->vhost);
     char *name = rtmp_session_stream_name(s);
-    err_t err;
+    err_t err = NULL;
 
     p->src = live_registry_get(s->serve->streams, name, &set);
     free(name);
@@ -373,7 +408,10 @@ static err_t publish(struct publishing *p)
     p->media = (struct rtmp_media){ .src = p->src, .signature = s->serve->signature,
                                      .skip_sps = !s->vhost->publish.parse_sps,
                                      .atc_auto = s->vhost->play.atc_auto };
-    err = begin(p);
+    if (!live_source_publishing(p->src))
+        err = serve_room_in(s->serve, s->vhost);
+    if (!err)
+        err = begin(p);
     if (err) {
         err = refuse(s, refusal_of(err), err);
     } else {

@@ -49,6 +49,7 @@ struct rtmp_session {
     uint32_t stream_id;      /* of the message that asked */
     co_usec began_at;
     struct kbps in_kbps, out_kbps;
+    int paced;               /* kbit/s that are sent at most; 0: any */
     struct roster_client who; /* while it publishes or plays */
     bool kicked;              /* somebody wanted it to end */
     bool connected;           /* a backend was told that it is here */

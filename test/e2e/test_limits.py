@@ -4,7 +4,9 @@ import socket
 import time
 
 import httpapi
+import webclient
 from procs import free_port, never, wait_for
+from rtmpclient import Rejected
 
 
 def sockets(port, n, ip):
@@ -116,3 +118,55 @@ def test_who_says_nothing_is_sent_away(srs):
     assert wait_for(lambda: open_ones(silent) == 0)
     assert half.closed(3) and idle.closed(3)
     close(silent)
+
+
+# ---- bandwidth
+
+def test_a_publisher_is_held(srs, source):
+    """A stream of 300 kbit/s pushed twenty times as fast: what is over publish_kbps is read late, and
+    nobody is sent away."""
+    s = srs("bandwidth { publish_kbps 1000; }")
+    p = s.push(source, speed=20, loop=True)
+    assert s.wait_log(r"publisher of .*live/s sends more than publish_kbps 1000", 5)
+    v = s.watch()
+    assert v.wait(lambda got: len(got) > 5, 5)
+    assert never(lambda: not p.is_alive(), 1)
+    assert len(s.log().split("sends more than publish_kbps")) == 2, "one line"
+
+
+def test_downloads_are_paced(srs, tmp_path):
+    """4 MB at 8000 kbit/s last about 4 s; the kernel lets a first burst through."""
+    web = free_port()
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html" / "big.bin").write_bytes(b"x" * 4000000)
+    s = srs("bandwidth { play_kbps 8000; }",
+            f"http_server {{ enabled on; listen 127.0.0.1:{web}; dir {tmp_path}/html; }}")
+    t = time.monotonic()
+    assert len(webclient.once(web, "/big.bin").body) == 4000000
+    assert 2 < time.monotonic() - t < 8
+    s.reload("", f"http_server {{ enabled on; listen 127.0.0.1:{web}; dir {tmp_path}/html; }}")
+    t = time.monotonic()
+    assert len(webclient.once(web, "/big.bin").body) == 4000000
+    assert time.monotonic() - t < 1.5
+
+
+def test_a_full_vhost_takes_no_more_players(srs, source):
+    api = free_port()
+    s = srs("bandwidth { out_kbps 1000; }", httpapi.conf(api))
+    s.push(source, loop=True)
+    a = httpapi.Api(api)
+    assert wait_for(lambda: (a.stream("s") or {"kbps": {"recv_30s": 0}})["kbps"]["recv_30s"] > 100, 10)
+    watching = []
+
+    def refused():
+        try:
+            watching.append(s.watch())
+            return None
+        except Rejected as e:
+            return e
+    e = wait_for(lambda: refused() if len(watching) < 30 else AssertionError(), 10, 0)
+    assert e.code == "NetStream.Play.Failed" and "no room" in str(e.info), e
+    assert 1 <= len(watching) < 10
+    assert all(w.wait(lambda got: len(got) > 10, 5) for w in watching)
+    assert s.wait_log(r"refused 1 players: vhost __defaultVhost__ sends \d+ kbps, out_kbps", 2)
+    assert a.get("summaries")["data"]["refused"]["vhost_out"] == 1

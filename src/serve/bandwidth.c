@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* bandwidth.c - how much a vhost and each of its connections may send and take in. */
+#include "serve/bandwidth.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "co/io_tcp.h"
+#include "serve/roster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BURST = 5 }; /* seconds of its rate that a publisher may be ahead: key frames, a start */
+
+void serve_pace(struct io *io, int *paced, int kbps)
+{
+    if (*paced == kbps)
+        return;
+    io_tcp_pace(io, (uint64_t)kbps * 1000 / 8);
+    *paced = kbps;
+}
+
+/* Kbit/s times microseconds are thousandths of a bit. */
+co_usec serve_meter_wait(struct serve_meter *m, uint64_t bytes, int kbps, co_usec now)
+{
+    int64_t burst = (int64_t)kbps * CO_SECONDS(BURST);
+
+    if (m->at) /* else it begins now */
+        m->ahead += (int64_t)(bytes - m->bytes) * 8000 - (now - m->at) * kbps;
+    m->bytes = bytes;
+    m->at = now;
+    if (m->ahead < 0)
+        m->ahead = 0;
+    return m->ahead > burst ? (m->ahead - burst) / kbps : 0;
+}
+
+/* ---- a vhost */
+
+static err_t full(struct serve *s, enum refusal kind, const struct conf_vhost *v, int64_t now,
+                  int most)
+{
+    bool in = kind == REFUSAL_VHOST_IN;
+    unsigned n = refusals_add(&s->refusals, kind, co_now());
+
+    if (n > 0)
+        log_warn("refused %u %s: vhost %s %s %lld kbps, %s of bandwidth is %d", n,
+                 in ? "publishers" : "players", v->name, in ? "takes in" : "sends",
+                 (long long)now, in ? "in_kbps" : "out_kbps", most);
+    return err_new(ERR_TOO_MANY, "the vhost %s %lld kbps of %d", in ? "takes in" : "sends",
+                   (long long)now, most);
+}
+
+err_t serve_room_in(struct serve *s, const struct conf_vhost *v)
+{
+    const struct roster_vhost *known;
+    int most = v->bandwidth.in_kbps;
+
+    if (most == 0 || !s->roster || !(known = roster_vhost_find(s->roster, v->name)) ||
+        known->in_kbps.now_kbps < most)
+        return NULL;
+    return full(s, REFUSAL_VHOST_IN, v, known->in_kbps.now_kbps, most);
+}
+
+/* What a player of it will take. */
+static int rate_of(struct serve *s, const struct serve_stream *names)
+{
+    struct live_source *src;
+    char *name;
+
+    if (asprintf(&name, "%s/%s/%s", names->vhost, names->app, names->name) < 0)
+        abort();
+    src = live_registry_find(s->streams, name);
+    free(name);
+    return src ? roster_stream_kbps(roster_stream(s->roster, src)) : 0;
+}
+
+/* What is sent is known some seconds late. So many may join meanwhile that what those who are here
+ * will take counts, too. */
+err_t serve_room_out(struct serve *s, const struct conf_vhost *v, const struct serve_stream *names)
+{
+    const struct roster_vhost *known;
+    int most = v->bandwidth.out_kbps;
+    int64_t now;
+
+    if (most == 0 || !s->roster || !(known = roster_vhost_find(s->roster, v->name)))
+        return NULL;
+    now = known->wanted_kbps > known->out_kbps.now_kbps ? known->wanted_kbps
+                                                         : known->out_kbps.now_kbps;
+    if (now + rate_of(s, names) <= most)
+        return NULL;
+    return full(s, REFUSAL_VHOST_OUT, v, now, most);
+}
