@@ -59,7 +59,7 @@ bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must);
 bool disk_write_file(struct disk_job *job, const char *path, const void *data, size_t size);
 /* The same for one that is replaced every few seconds: what it was stays as "path.tmp" and is
  * written over the next time, until disk_write_file() comes last. To make and remove a file each
- * time is what file systems are slow at. Who has it open may read it until the next time. */
+ * time is what file systems are slow at. Who opened it has a second at least to read it. */
 bool disk_swap_file(struct disk_job *job, const char *path, const void *data, size_t size);
 /* Open a file for appending or as new (flags as open(2)), with the folders it needs; -1. */
 int  disk_open(struct disk_job *job, const char *path, int flags);

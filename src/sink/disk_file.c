@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Who opened a file has read it whole by then. */
+enum { READ_SECONDS = 1 };
 
 static bool failed(struct disk_job *job, const char *what)
 {
@@ -113,10 +117,22 @@ bool disk_write_file(struct disk_job *job, const char *path, const void *data, s
     return move(job, tmp, path);
 }
 
+/* Who opened the file that is now called "path.tmp" did so before `path` was written last. */
+static bool may_be_read(const char *path)
+{
+    struct timespec now;
+    struct stat st;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return stat(path, &st) == 0 && now.tv_sec - st.st_mtim.tv_sec <= READ_SECONDS;
+}
+
 bool disk_swap_file(struct disk_job *job, const char *path, const void *data, size_t size)
 {
     char tmp[PATH_MAX];
 
+    if (may_be_read(path) && snprintf(tmp, PATH_MAX, "%s.tmp", path) < PATH_MAX)
+        (void)unlink(tmp);
     if (write_tmp(job, tmp, path, data, size) &&
         renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_EXCHANGE) == 0)
         return true;

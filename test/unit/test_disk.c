@@ -5,6 +5,7 @@
 #include "sink/disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -172,6 +173,14 @@ static ino_t inode(const char *path)
     return st.st_ino;
 }
 
+/* As if the file had been written a while ago. */
+static void make_older(const char *path)
+{
+    struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1000000000 } };
+
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
 /* What is replaced again and again is two files that take turns, each with all of its text. */
 static void test_swap(void **state)
 {
@@ -185,6 +194,8 @@ static void test_swap(void **state)
     (void)snprintf(path, sizeof(path), "%s/list", root);
     (void)snprintf(tmp, sizeof(tmp), "%s.tmp", path);
     for (size_t i = 0; i < COUNT(texts); i++) {
+        if (i > 0)
+            make_older(path);
         assert_true(disk_swap_file(&job, path, texts[i], strlen(texts[i])));
         check_file(path, texts[i]);
         if (i > 0)
@@ -205,6 +216,31 @@ static void test_swap(void **state)
     (void)rmdir(root);
 }
 
+/* Who opened the file before it was replaced reads what it opened, however soon the next one comes. */
+static void test_swap_under_a_reader(void **state)
+{
+    struct disk_job job = { 0 };
+    char root[] = "/tmp/test_disk.XXXXXX", path[64], tmp[80], got[8] = { 0 };
+    int fd;
+
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    (void)snprintf(path, sizeof(path), "%s/list", root);
+    (void)snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+    assert_true(disk_swap_file(&job, path, "one", 3));
+    fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_true(disk_swap_file(&job, path, "two", 3));
+    assert_true(disk_swap_file(&job, path, "three", 5));
+    assert_int_equal(read(fd, got, sizeof(got)), 3);
+    assert_string_equal(got, "one");
+    check_file(path, "three");
+    (void)close(fd);
+    (void)unlink(tmp);
+    (void)unlink(path);
+    (void)rmdir(root);
+}
+
 static int setup(void **state)
 {
     err_t err = co_init();
@@ -217,7 +253,7 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST(test_order), TEST(test_bounds), TEST(test_files),
-                                       TEST(test_swap) };
+                                       TEST(test_swap), TEST(test_swap_under_a_reader) };
 
     return cmocka_run_group_tests(tests, setup, NULL);
 }
