@@ -7,6 +7,7 @@
 #include "app/console.h"
 #include "app/machine.h"
 #include "app/reload.h"
+#include "app/server_room.h"
 #include "app/services.h"
 #include "app/sinks.h"
 #include "app/version.h"
@@ -27,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* How often the files of certificates are looked at. */
@@ -46,6 +48,7 @@ struct server {
     struct co_group helpers; /* what runs beside the connections */
     struct sinks *sinks;
     struct co_group connections;
+    long files; /* descriptors that we may have; 0: nobody knows */
 };
 
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct serve_stream *stream,
@@ -67,7 +70,10 @@ static void refuse(struct server *s)
 {
     unsigned n = refusals_add(&s->serve.refusals, REFUSAL_CONNECTIONS, co_now());
 
-    if (n > 0)
+    if (n > 0 && s->connections.count < s->serve.conf->max_connections)
+        log_warn("refused %u connections: of %ld descriptors few are left, raise ulimit -n", n,
+                 s->files);
+    else if (n > 0)
         log_warn("refused %u connections: max_connections is %d, raise it in the config", n,
                  s->serve.conf->max_connections);
 }
@@ -92,7 +98,7 @@ static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls,
 }
 
 static err_t start_http(struct server *s, int fd, enum http_ports ports,
-                        struct io_tls_server *tls, struct peers_place *place)
+                        struct io_tls_server *tls, struct peers_place *place, bool reserved)
 {
     struct http_session *session;
     err_t err = http_session_new(&session, &s->http, fd, ports, tls);
@@ -103,6 +109,8 @@ static err_t start_http(struct server *s, int fd, enum http_ports ports,
     }
     *http_session_place(session) = *place;
     *place = (struct peers_place){ 0 };
+    if (reserved)
+        http_session_reserve(session);
     err = co_go(&s->connections, tls ? "https" : "http", http_session_main, session);
     if (err)
         http_session_free(session);
@@ -130,21 +138,29 @@ static struct io_tls_server *http_tls(struct server *s, unsigned services)
     return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
 }
 
-static bool has_room(struct server *s)
+static enum server_room room_for(struct server *s, unsigned services, int fd, const uint8_t *peer)
 {
-    if (s->connections.count < s->serve.conf->max_connections)
-        return true;
-    refuse(s);
-    return false;
+    const struct server_use use = {
+        .taken = (int)s->connections.count, .fd = fd, .files = s->files,
+        .api = services & (1u << SERVICE_API | 1u << SERVICE_APIS | 1u << SERVICE_EXPORTER) &&
+               !(services & (1u << SERVICE_RTMP | 1u << SERVICE_RTMPS)),
+        .local = server_room_is_local(peer),
+    };
+    enum server_room room = server_room_find(s->serve.conf, &use);
+
+    if (room == SERVER_ROOM_NONE)
+        refuse(s);
+    return room;
 }
 
 static void on_accept(void *arg, unsigned services, int fd, const uint8_t *peer)
 {
     struct server *s = arg;
     struct peers_place place = { 0 };
+    enum server_room room = room_for(s, services, fd, peer);
     err_t err;
 
-    if (!has_room(s) || !serve_place_take(&s->serve, &place, peer)) {
+    if (room == SERVER_ROOM_NONE || !serve_place_take(&s->serve, &place, peer)) {
         (void)close(fd);
         return;
     }
@@ -153,7 +169,8 @@ static void on_accept(void *arg, unsigned services, int fd, const uint8_t *peer)
     else if (services & 1u << SERVICE_RTMPS)
         err = start_rtmp(s, fd, s->tls.v[SERVICE_RTMPS], &place);
     else
-        err = start_http(s, fd, http_ports(services), http_tls(s, services), &place);
+        err = start_http(s, fd, http_ports(services), http_tls(s, services), &place,
+                         room == SERVER_ROOM_RESERVED);
     if (err)
         log_end("accept", &err);
     serve_place_leave(&place);
@@ -179,6 +196,15 @@ static void make_run(char out[9])
     out[sizeof(seed)] = '\0';
 }
 
+static long files_allowed(void)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur > 1L << 30)
+        return 0;
+    return (long)r.rlim_cur;
+}
+
 static void make_api(struct server *s)
 {
     const struct api_parts parts = {
@@ -199,6 +225,7 @@ struct server *server_new(struct conf *conf, const char *id)
         abort();
     (void)snprintf(s->id, sizeof(s->id), "%s", id);
     make_run(s->run);
+    s->files = files_allowed();
     s->serve = (struct serve){ .conf = conf_ref(conf), .generation = 1,
                                .streams = live_registry_new(), .arg = s,
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,

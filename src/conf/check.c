@@ -34,7 +34,7 @@ static err_t check_daemon(const struct conf *c, const struct conf_source *src)
 
 static err_t check_files(const struct conf *c, const struct conf_source *src)
 {
-    long need = (long)c->max_connections + OTHER_FILES;
+    long need = (long)c->max_connections + c->limits.api_reserve + OTHER_FILES;
     err_t err;
 
     if (src->max_files <= 0 || need < src->max_files)

@@ -122,6 +122,7 @@ struct conf_limits {
     int64_t http_body_timeout; /* from the head to the end of the body */
     int hooks_queue;           /* callbacks that wait for their backend */
     int hls_sessions;          /* of all streams */
+    int api_reserve;           /* connections beyond max_connections for the API alone */
 };
 
 struct conf_heartbeat {

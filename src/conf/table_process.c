@@ -87,6 +87,9 @@ static const struct conf_row limits[] = {
               "log." },
     { "hls_sessions", CONF_KIND_INT, CONF_AT(conf_limits, hls_sessions), "100000", CONF_AT_ONCE,
       .min = 1, .max = 1e8, .help = "Players of HLS that are sessions (hls_ctx)." },
+    { "api_reserve", CONF_KIND_INT, CONF_AT(conf_limits, api_reserve), "16", CONF_AT_ONCE,
+      .max = 10000, .help = "Connections beyond max_connections that are kept for the API and "
+                            "/metrics; a quarter of them for this machine." },
     { "max_stream_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_stream_size), "256m",
       CONF_HANDLER, .min = 1 << 20, .max = 1e12,
       .help = "Bytes of media that one live stream remembers, whatever queue_length says." },

@@ -45,6 +45,7 @@ struct http_exchange {
     int port;
     enum http_ports ports;          /* of the endpoint it came by */
     bool tls;
+    bool reserved;                  /* see http_session_reserve(): `ports` are those it may use */
     bool declined;                  /* set by a handler that does not want it after all */
 };
 
@@ -64,6 +65,9 @@ err_t http_session_new(struct http_session **out, struct http_service *service, 
     __attribute__((warn_unused_result));
 /* Its place among the connections, given back at its end. */
 struct peers_place *http_session_place(struct http_session *s);
+/* It has one of the connections that are kept for the operator: it may ask for the API and figures,
+ * once and soon, and is told 503 for all else. */
+void http_session_reserve(struct http_session *s);
 void http_session_free(struct http_session *s); /* one whose coroutine could not be started */
 /* co_fn: serve until the end, log why, free. Always returns NULL. */
 err_t http_session_main(void *session);

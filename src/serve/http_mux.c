@@ -182,6 +182,10 @@ static err_t nobody(struct http_exchange *x, unsigned methods)
     char text[80] = "";
     size_t n = 0;
 
+    if (x->reserved) {
+        http_response_add(x->resp, "Retry-After", "5");
+        return http_response_status(x->resp, 503);
+    }
     if (!methods)
         return http_response_status(x->resp, 404);
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -18,6 +18,7 @@
 
 enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024, REQUESTS_A_TURN = 16 };
 #define LINGER_TIME CO_SECONDS(2)
+#define RESERVED_TIME CO_SECONDS(3) /* others wait for its place */
 #define REST CO_SECONDS(10) /* longer than a player of HLS rests between two segments */
 
 struct http_session {
@@ -25,6 +26,7 @@ struct http_session {
     struct io *io;
     struct io_tls_server *tls; /* a handshake comes first */
     enum http_ports ports;
+    bool reserved;
     struct http_limits limits;
     struct http_reader reader;
     struct peers_place place;
@@ -78,6 +80,14 @@ err_t http_session_new(struct http_session **out, struct http_service *service, 
 struct peers_place *http_session_place(struct http_session *s)
 {
     return &s->place;
+}
+
+void http_session_reserve(struct http_session *s)
+{
+    s->reserved = true;
+    s->ports &= ~HTTP_PORT_SERVER;
+    s->limits.idle_time = s->limits.head_time = s->limits.body_time = RESERVED_TIME;
+    s->io->write_timeout = RESERVED_TIME;
 }
 
 void http_session_free(struct http_session *s)
@@ -183,6 +193,7 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
         .paced = &s->paced,
         .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
         .port = s->port, .ports = s->ports, .tls = s->tls != NULL,
+        .reserved = s->reserved,
     };
     err_t err;
 
@@ -247,6 +258,7 @@ static err_t serve_one(struct http_session *s, bool *again)
         return refuse(s, err);
     http_response_init(&r, s->io, req, s->service->serve->signature,
                        http_clock_text(&s->service->clock));
+    r.close = r.close || s->reserved;
     err = answer(s, req, &r);
     if (err && s->reader.status && r.status == 0)
         err = refuse(s, err);

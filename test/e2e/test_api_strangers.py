@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The API against who should not use it: other machines, pages of other sites in the operator's browser, guessers."""
-import os
+import socket
 import threading
 import time
 
 import pytest
 
-import browser
 import httpapi
 from httpapi import Api
 from procs import SLOW, free_port, wait_for
@@ -111,3 +110,30 @@ def test_figures_ask_as_the_api_does(api):
         assert Api(where).raw("/metrics")[0] == 401 and Api(where, "me:no").raw("/metrics")[0] == 401
         assert "srs_build_info" in figures(Api(where, "me:secret"))
 
+
+
+def test_the_operator_gets_in_when_strangers_took_all(srs):
+    own, web = free_port(), free_port()
+    s = srs(glob=f"""max_connections 20; limits {{ api_reserve 4; }}
+        http_api {{ enabled on; listen 127.0.0.1:{own} 127.0.0.1:{web}; }}
+        http_server {{ enabled on; listen 127.0.0.1:{web}; dir ./; }}""")
+    crowd = [socket.create_connection(("127.0.0.1", (s.port, web)[i % 2]), 5) for i in range(20)]
+    assert wait_for(lambda: Api(own).get("summaries")["data"]["system"]["conn_srs"] >= 20, 5)
+    with socket.create_connection(("127.0.0.1", s.port), 5) as late:
+        assert late.recv(1) == b"", "strangers find it full"
+    for port in own, web:  # one that is shared, too: who asks there is known by what he asks
+        status, headers, _ = Api(port).raw("/api/v1/clients/x", "DELETE")
+        assert status == 200 and headers["connection"] == "close", "soon the next one's"
+        assert Api(port).raw("/console/")[0] == 200
+    status, headers, _ = Api(web).raw("/live/cam.flv")
+    assert status == 503 and headers["retry-after"] and Api(web).raw("/srs.conf")[0] == 503
+    idle = [socket.create_connection(("127.0.0.1", own), 5) for _ in range(4)]
+    began = time.monotonic()
+    for c in idle:
+        c.settimeout(8 * SLOW)
+        assert c.recv(200).startswith((b"HTTP/1.1 408", b"")), "who says nothing there is sent away"
+    assert time.monotonic() - began < 6 * SLOW
+    assert wait_for(lambda: Api(own).get("versions")["code"] == 0, 3)
+    for c in crowd + idle:
+        c.close()
+    assert wait_for(lambda: Api(web).raw("/srs.conf")[0] == 200, 5), "room again"

@@ -217,9 +217,9 @@ static void test_descriptors(void **state)
         int state;
         const char *words;
     } want[] = {
-        { 1000, 1024, DOCTOR_FAIL, "wants 1128, the limit is 1024" },
-        { 1000, 1128, DOCTOR_FAIL, "1128" },
-        { 1000, 1129, DOCTOR_OK, "1129" },
+        { 1000, 1024, DOCTOR_FAIL, "wants 1144, the limit is 1024" },
+        { 1000, 1144, DOCTOR_FAIL, "1144" },
+        { 1000, 1145, DOCTOR_OK, "1145" },
         { 10000, RLIM_INFINITY, DOCTOR_OK, "1073741824" },
         { 1, 0, DOCTOR_FAIL, "the limit is 0" },
     };
@@ -229,6 +229,7 @@ static void test_descriptors(void **state)
         struct doctor_plan *p = make_plan();
 
         p->connections = want[i].connections;
+        p->reserve = 16;
         p->files = (struct rlimit){ want[i].limit, want[i].limit };
         doctor_look_limits(p);
         assert_row(&p->report, "descriptors", "", want[i].state, want[i].words);

@@ -67,7 +67,7 @@ static const struct {
     { "daemon off;", ERR_CONF, "nothing to listen on" },
     { "listen 1935; is_full on;", ERR_CONF, "is_full" },
     { "listen 1935; asprocess on;", ERR_CONF, "daemon on and asprocess on" },
-    { "listen 1935; max_connections 3968;", ERR_CONF, "run \"ulimit -HSn 4097\"" },
+    { "listen 1935; max_connections 3968;", ERR_CONF, "run \"ulimit -HSn 4113\"" },
     { "listen 1935; stats { network 2; }", ERR_CONF, "there are 2 interfaces" },
     { "listen 1935; http_api { https { enabled on; } }", ERR_CONF, "http_api is off" },
     { "listen 1935; http_server { https { enabled on; } }", ERR_CONF, "http_server is off" },

@@ -19,7 +19,8 @@ static long limit_of(const struct rlimit *r)
 
 static void descriptors(struct doctor_plan *p)
 {
-    long need = p->connections + OTHER_FILES, most = limit_of(&p->files);
+    long other = OTHER_FILES + p->reserve, need = p->connections + other;
+    long most = limit_of(&p->files);
     int64_t machine = doctor_number(p, "/proc/sys/fs/file-max", INT64_MAX);
     bool enough = need < most;
 
@@ -28,10 +29,10 @@ static void descriptors(struct doctor_plan *p)
     if (!enough)
         doctor_advise(&p->report, "ulimit -HSn %ld, in a unit of systemd LimitNOFILE=%ld; or "
                       "max_connections %ld;", need + 1, need + 1,
-                      most > OTHER_FILES + 1 ? most - OTHER_FILES - 1 : 1);
+                      most > other + 1 ? most - other - 1 : 1);
     else if (p->connections <= 1000)
         doctor_advise(&p->report, "for more players: max_connections %ld;",
-                      most - OTHER_FILES - 1 < 10000 ? most - OTHER_FILES - 1 : 10000);
+                      most - other - 1 < 10000 ? most - other - 1 : 10000);
     if (machine > need * 2)
         return;
     doctor_add(&p->report, machine > need ? DOCTOR_WARN : DOCTOR_FAIL, "descriptors",

@@ -263,6 +263,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     p->serving = how->serving;
     p->udp = c->rtc_server.enabled || c->srt_server.enabled;
     p->connections = c->max_connections;
+    p->reserve = c->limits.api_reserve;
     p->pid_file = must_dup(c->pid);
     p->env = job_want_env(NULL, &c->ff_env);
     if (getrlimit(RLIMIT_NOFILE, &p->files) < 0)

@@ -51,7 +51,7 @@ struct doctor_plan {
     struct doctor_report report; /* the rows so far */
     char root[256];
     bool serving, udp;
-    long connections;
+    long connections, reserve; /* max_connections, limits.api_reserve */
     char *pid_file;
     char **env; /* of programs */
     struct rlimit files, core;
