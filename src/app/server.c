@@ -18,6 +18,7 @@
 #include "serve/http.h"
 #include "serve/http_live.h"
 #include "serve/http_mux.h"
+#include "serve/http_packed.h"
 #include "serve/http_static.h"
 #include "serve/place.h"
 #include "serve/roster.h"
@@ -35,6 +36,8 @@
 #define CERTIFICATES CO_SECONDS(2)
 /* How often the figures of the API are taken. */
 #define FIGURES CO_SECONDS(3)
+
+enum { TEXTS_MOST = 16 << 20 }; /* bytes of compressed texts that are kept */
 
 struct server {
     struct serve serve; /* what connections see of us */
@@ -233,6 +236,7 @@ struct server *server_new(struct conf *conf, const char *id)
                                .on_publish = on_publish, .on_unpublish = on_unpublish };
     s->serve.roster = roster_new(s->serve.streams, s->id);
     s->serve.hooks = hooks_new(&s->serve);
+    s->serve.packs = http_packs_new(TEXTS_MOST);
     s->serve.peers = peers_new((size_t)conf->max_connections);
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
@@ -318,6 +322,7 @@ void server_free(struct server *s)
     hooks_free(s->serve.hooks);
     peers_free(s->serve.peers);
     live_registry_free(s->serve.streams);
+    http_packs_free(s->serve.packs);
     roster_free(s->serve.roster);
     reload_report_free(&s->reload);
     (void)conf_unref(s->serve.conf);

@@ -2,6 +2,8 @@
 /* file.c - files to be read and sent without waiting for a disk. */
 #include "co/file.h"
 
+#include "co/file_open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -35,7 +37,7 @@ struct opening {
 /* Of the kernel: it does not know the call, and need not be asked again. */
 static atomic_bool no_openat2;
 
-static int open_at(int at, const char *path, int flags, uint64_t resolve)
+int co_open_at(int at, const char *path, int flags, uint64_t resolve)
 {
     struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC), .resolve = resolve };
 
@@ -64,6 +66,7 @@ static void look(struct opening *o)
     o->file.is_folder = S_ISDIR(st.st_mode);
     o->file.size = st.st_size;
     o->file.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    o->file.device = (uint64_t)st.st_dev;
     o->file.inode = (uint64_t)st.st_ino;
 }
 
@@ -111,12 +114,12 @@ static void open_old(struct opening *o)
 static void open_new(struct opening *o)
 {
     uint64_t cached = o->wait ? 0 : RESOLVE_CACHED;
-    int folder = open_at(AT_FDCWD, o->folder, O_PATH | O_DIRECTORY, cached);
+    int folder = co_open_at(AT_FDCWD, o->folder, O_PATH | O_DIRECTORY, cached);
 
     o->error = folder < 0 ? errno : 0;
     if (folder < 0)
         return;
-    o->file.fd = open_at(folder, o->path[0] ? o->path : ".", O_RDONLY | O_NONBLOCK | O_NOCTTY,
+    o->file.fd = co_open_at(folder, o->path[0] ? o->path : ".", O_RDONLY | O_NONBLOCK | O_NOCTTY,
                          RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | cached);
     if (o->file.fd < 0)
         o->error = errno;
@@ -184,8 +187,13 @@ err_t co_file_open(struct co_file *f, const char *folder, const char *path)
             return err_wrap(err, "open %.200s", path);
     }
     *f = o.file;
-    errno = o.error;
-    switch (o.error) {
+    return co_open_error(o.error, path);
+}
+
+err_t co_open_error(int error, const char *path)
+{
+    errno = error;
+    switch (error) {
     case 0:
         return NULL;
     case ENOENT:

@@ -361,6 +361,7 @@ struct conf_dash {
     int window_size;
     bool cleanup;
     int64_t dispose;
+    bool ctx, ts_ctx;
 };
 
 enum conf_hls_on_error { CONF_HLS_IGNORE, CONF_HLS_DISCONNECT, CONF_HLS_CONTINUE };

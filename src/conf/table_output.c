@@ -125,9 +125,11 @@ static const struct conf_row hls[] = {
     { "hls_nb_notify", CONF_KIND_INT, CONF_AT(conf_hls, nb_notify), "64", CONF_HANDLER,
       .max = 1 << 20, .help = "Bytes that on_hls_notify reads of an answer." },
     { "hls_ctx", CONF_KIND_ON, CONF_AT(conf_hls, ctx), "on", CONF_HANDLER,
-      .help = "Tell sessions apart by an id in the url of the list." },
+      .help = "Tell sessions apart by an id in the url of the list. Off: on_play is not asked." },
     { "hls_ts_ctx", CONF_KIND_ON, CONF_AT(conf_hls, ts_ctx), "on", CONF_HANDLER,
-      .help = "The same in the urls of segments." },
+      .help = "The same in the urls of segments; where security or on_play is asked, they are for "
+              "sessions only. Off for caches that strip queries: segments are for everybody whom "
+              "security lets in, lists and keys stay for sessions." },
     { "hls_keys", CONF_KIND_OFF, CONF_AT(conf_hls, keys), "off", CONF_HANDLER,
       .help = "Encrypt with AES-128; not with hls_ll." },
     { "hls_fragments_per_key", CONF_KIND_INT, CONF_AT(conf_hls, fragments_per_key), "5",
@@ -177,6 +179,12 @@ static const struct conf_row dash[] = {
     { "dash_dispose", CONF_KIND_SECONDS, CONF_AT(conf_dash, dispose), "120", CONF_HANDLER,
       .max = YEARS, .help = "Seconds of silence after which all files go, those that an earlier "
                             "server left as well; 0: never." },
+    { "dash_ctx", CONF_KIND_ON, CONF_AT(conf_dash, ctx), "on", CONF_HANDLER,
+      .help = "Where security or on_play is asked, who asks for the list has a session. Off: "
+              "on_play is not asked." },
+    { "dash_ts_ctx", CONF_KIND_ON, CONF_AT(conf_dash, ts_ctx), "on", CONF_HANDLER,
+      .help = "Segments are for sessions only then, by an id in their urls. Off for caches that "
+              "strip queries." },
 };
 
 static const struct conf_row hds[] = {

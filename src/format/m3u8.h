@@ -58,6 +58,10 @@ unsigned m3u8_seconds(int64_t duration);
 /* [HLS] bis 6.2.5.2: parts beyond the last one of a list that a player may ask for. */
 unsigned m3u8_advance_parts(int64_t part_target);
 
+/* Copy a list and put a query ("a=b") behind its urls, those of keys or all others or both. */
+enum { M3U8_URLS_MEDIA = 1, M3U8_URLS_KEYS = 2 };
+void m3u8_add_query(struct wr *w, const char *text, size_t size, const char *query, unsigned which);
+
 /* A master list of one entry. `codecs` may be "". */
 void m3u8_master(struct wr *w, const char *uri, unsigned bandwidth, const char *codecs,
                  uint32_t width, uint32_t height);

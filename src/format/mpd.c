@@ -196,16 +196,72 @@ size_t mpd_periods(const char *mpd, size_t size, const char **periods)
     return to ? (size_t)(to - from) : 0;
 }
 
-void mpd_put_time(struct wr *w, const char *mpd, size_t size, int64_t now)
+/* One line; behind its urls goes the query: `initialization="s/init.mp4"`, `media="..."`. */
+static void put_line(struct wr *w, const char *line, size_t n, const char *query)
+{
+    static const char *const names[] = { " initialization=\"", " media=\"" };
+    const char *end = line + n;
+    bool has = memmem(line, n, "<SegmentTemplate ", 17) != NULL;
+
+    for (size_t i = 0; has && i < 2; i++) {
+        const char *at = memmem(line, (size_t)(end - line), names[i], strlen(names[i]));
+
+        at = at ? memchr(at + strlen(names[i]), '"', (size_t)(end - at) - strlen(names[i])) : NULL;
+        if (!at)
+            continue;
+        wr_bytes(w, line, (size_t)(at - line));
+        wr_printf(w, "?%s", query);
+        line = at;
+    }
+    wr_bytes(w, line, (size_t)(end - line));
+}
+
+static void put_queries(struct wr *w, const char *mpd, const char *end, const char *query)
+{
+    while (mpd < end) {
+        const char *nl = memchr(mpd, '\n', (size_t)(end - mpd));
+        const char *next = nl ? nl + 1 : end;
+
+        put_line(w, mpd, (size_t)(next - mpd), query);
+        mpd = next;
+    }
+}
+
+/* In front of what the MPD has first: [DASH] 5.3.1.3, the order of its elements. */
+static void put_location(struct wr *w, const char *url)
+{
+    wr_text(w, "  <Location>");
+    for (; *url; url++) {
+        if (*url == '&')
+            wr_text(w, "&amp;");
+        else if (strchr("<>\"", *url) || (uint8_t)*url >= 0x80)
+            wr_printf(w, "%%%02X", (uint8_t)*url);
+        else
+            wr_u8(w, (uint8_t)*url);
+    }
+    wr_text(w, "</Location>\n");
+}
+
+void mpd_put_personal(struct wr *w, const char *mpd, size_t size, const struct mpd_personal *p)
 {
     size_t n = strlen(tail);
     bool ends = size >= n && memcmp(mpd + size - n, tail, n) == 0;
+    const char *end = mpd + size - (ends ? n : 0);
+    const char *first = memmem(mpd, size, "  <Period ", 10);
 
-    wr_bytes(w, mpd, ends ? size - n : size);
+    if (p->location && first) {
+        wr_bytes(w, mpd, (size_t)(first - mpd));
+        put_location(w, p->location);
+        mpd = first;
+    }
+    if (p->query)
+        put_queries(w, mpd, end, p->query);
+    else
+        wr_bytes(w, mpd, (size_t)(end - mpd));
     if (!ends)
         return;
     wr_text(w, "  <UTCTiming schemeIdUri=\"urn:mpeg:dash:utc:direct:2014\"");
-    put_date(w, " value", now);
+    put_date(w, " value", p->now);
     wr_text(w, "/>\n");
     wr_text(w, tail);
 }

@@ -61,7 +61,13 @@ int64_t mpd_available(const char *text, size_t size);
 /* All its periods as they stand there, lines that end: the size of that, 0 for none. */
 size_t mpd_periods(const char *text, size_t size, const char **periods);
 
-/* Copy an MPD and say in it what time it is, ms since 1970: [DASH] 5.8.4.11, "direct". */
-void mpd_put_time(struct wr *w, const char *text, size_t size, int64_t now);
+/* Copy an MPD for one player. It says what time it is, ms since 1970: [DASH] 5.8.4.11, "direct".
+ * With a query ("a=b", nothing in it to be escaped) that goes behind the urls of segments;
+ * `location` is where to ask for the next one, [DASH] 5.15, not yet escaped; NULL: where it was. */
+struct mpd_personal {
+    int64_t now;
+    const char *query, *location; /* NULL: none */
+};
+void mpd_put_personal(struct wr *w, const char *text, size_t size, const struct mpd_personal *p);
 
 #endif

@@ -2,89 +2,18 @@
 /* http_static.c - files over HTTP. */
 #include "serve/http_static.h"
 
-#include "co/thread.h"
-#include "proto/http/gzip.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
 #include "serve/http_flv_seek.h"
 #include "serve/http_mux.h"
+#include "serve/http_packed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum {
-    GZIP_LEAST = 1024, GZIP_HERE = 32 * 1024, GZIP_MOST = 2 * 1024 * 1024,
-    SMALL = 32 * 1024,
-};
-#define GZIP_TIME CO_SECONDS(10)
-
-/* ---- a text, compressed */
-
-struct packing {
-    uint8_t *text;
-    size_t size;
-    struct wr out;
-    bool ok;
-};
-
-static void pack(void *arg)
-{
-    struct packing *j = arg;
-
-    j->ok = http_gzip(&j->out, j->text, j->size);
-}
-
-static void packing_free(void *arg)
-{
-    struct packing *j = arg;
-
-    wr_free(&j->out);
-    free(j->text);
-    free(j);
-}
-
-/* What takes more than a millisecond is for a helper thread. */
-static err_t send_packed(struct http_exchange *x, struct packing *j)
-{
-    err_t err;
-
-    if (j->size <= GZIP_HERE) {
-        pack(j);
-    } else {
-        err = co_thread_run(CO_POOL_FILE, pack, j, packing_free, GZIP_TIME);
-        if (err)
-            return err;
-    }
-    if (j->ok)
-        http_response_add(x->resp, "Content-Encoding", "gzip");
-    err = http_response_begin(x->resp, 200, (int64_t)(j->ok ? j->out.len : j->size));
-    if (!err)
-        err = http_response_write(x->resp, j->ok ? j->out.buf : j->text,
-                                  j->ok ? j->out.len : j->size);
-    if (!err)
-        err = http_response_end(x->resp);
-    packing_free(j);
-    return err;
-}
-
-static err_t send_text(struct http_exchange *x, const struct co_file *f)
-{
-    struct packing *j = calloc(1, sizeof(*j));
-    err_t err;
-
-    if (!j || !(j->text = malloc((size_t)f->size)))
-        abort();
-    j->size = (size_t)f->size;
-    wr_init(&j->out, j->size);
-    err = co_file_read(f, 0, j->text, j->size);
-    if (err) {
-        packing_free(j);
-        return err;
-    }
-    return send_packed(x, j);
-}
+enum { GZIP_LEAST = 1024, GZIP_MOST = 2 * 1024 * 1024, SMALL = 32 * 1024 };
 
 /* ---- a file */
 
@@ -121,6 +50,30 @@ static err_t send_part(struct http_exchange *x, const struct co_file *f, int sta
         err = co_file_send(f, x->io, begin, end - begin);
     http_response_went(x->resp, (size_t)(end - begin));
     return err ? err : http_response_end(x->resp);
+}
+
+static err_t send_packed(struct http_exchange *x, const struct http_packed *p)
+{
+    err_t err;
+
+    http_response_add(x->resp, "Content-Encoding", "gzip");
+    err = http_response_begin(x->resp, 200, (int64_t)p->size);
+    if (!err)
+        err = http_response_write(x->resp, p->data, p->size);
+    return err ? err : http_response_end(x->resp);
+}
+
+/* Compressed, if it was before or can be now. */
+static err_t send_text(struct http_exchange *x, const struct co_file *f)
+{
+    struct http_packed *p;
+    err_t err = http_packed_get(x->serve->packs, f, &p);
+
+    if (err)
+        return err;
+    err = p ? send_packed(x, p) : send_part(x, f, 200, 0, f->size);
+    (void)http_packed_unref(p);
+    return err;
 }
 
 /* RFC 9110 13.1.5: a part of what the client has a part of already. */
@@ -231,12 +184,28 @@ static err_t to_slash(struct http_exchange *x)
     return err;
 }
 
+bool http_static_is_hidden(const char *path)
+{
+    while (*(path += strspn(path, "/"))) {
+        size_t n = strcspn(path, "/");
+
+        if (*path == '.' || (n >= 4 && memcmp(path + n - 4, ".tmp", 4) == 0))
+            return true;
+        path += n;
+    }
+    return false;
+}
+
 err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path)
 {
     size_t size = strlen(path);
     bool slash = size == 0 || path[size - 1] == '/';
     struct co_file f = { .fd = -1 };
-    err_t err = slash ? open_index(&f, folder, path) : co_file_open(&f, folder, path);
+    err_t err;
+
+    if (http_static_is_hidden(path))
+        return http_response_status(x->resp, 404);
+    err = slash ? open_index(&f, folder, path) : co_file_open(&f, folder, path);
 
     if (!err && f.is_folder)
         err = to_slash(x);

@@ -15,6 +15,7 @@ static const struct {
     [ROSTER_RTMP_PLAY] = { "rtmp-play", false },
     [ROSTER_FLV_PLAY] = { "flv-play", false },
     [ROSTER_HLS_PLAY] = { "hls-play", false },
+    [ROSTER_DASH_PLAY] = { "dash-play", false },
     [ROSTER_FLASH_PUBLISH] = { "flash-publish", true },
     [ROSTER_FMLE_PUBLISH] = { "fmle-publish", true },
     [ROSTER_HAIVISION_PUBLISH] = { "haivision-publish", true },

@@ -24,7 +24,7 @@ enum { ROSTER_ID_SIZE = 9, ROSTER_NAME_ID_SIZE = 12 };
 
 /* What a client is; the names are those that users of such servers know. */
 enum roster_type {
-    ROSTER_RTMP_PLAY, ROSTER_FLV_PLAY, ROSTER_HLS_PLAY, ROSTER_FLASH_PUBLISH,
+    ROSTER_RTMP_PLAY, ROSTER_FLV_PLAY, ROSTER_HLS_PLAY, ROSTER_DASH_PLAY, ROSTER_FLASH_PUBLISH,
     ROSTER_FMLE_PUBLISH, ROSTER_HAIVISION_PUBLISH, ROSTER_FORWARD, ROSTER_TYPES,
 };
 const char *roster_type_name(enum roster_type type); /* "rtmp-play" */

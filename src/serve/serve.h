@@ -16,6 +16,7 @@
 struct peers;
 struct roster;
 struct hooks;
+struct http_packs;
 
 /* The names of a stream: what was asked for, resolved. Strings are the session's. */
 struct serve_stream {
@@ -35,6 +36,7 @@ struct serve {
     struct live_registry *streams;
     struct roster *roster; /* who is on; NULL: nobody asks */
     struct hooks *hooks;   /* callbacks; NULL: none are made */
+    struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */
     struct peers *peers;   /* connections by address; NULL: nobody counts them */
     struct refusals refusals;
     const char *signature, *version; /* who we are, for those who ask */

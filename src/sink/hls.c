@@ -3,6 +3,7 @@
 #include "sink/hls.h"
 
 #include "base/log.h"
+#include "sink/hls_folder.h"
 #include "sink/hls_session.h"
 #include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
@@ -128,6 +129,7 @@ void hls_free(struct hls *h)
     while (h->streams)
         hls_stream_dispose(h->streams, false);
     hls_sessions_free(h);
+    (void)hls_folders_unref(h->folders);
     hls_names_free(h->names);
     (void)hls_spares_unref(h->spares);
     free(h);

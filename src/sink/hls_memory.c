@@ -177,16 +177,27 @@ bool hls_knows(struct hls *h, const char *path)
     return find(h, path) != NULL;
 }
 
-bool hls_names_of(struct hls *h, const char *path, struct serve_stream *out)
+bool hls_names_of_file(struct hls *h, const char *path, struct serve_stream *out, bool *dash)
 {
     const struct hls_name *n = find(h, path);
 
-    if (!n || !n->file || n->file != n->stream->playlist)
+    if (!n)
         return false;
-    out->vhost = n->stream->vhost;
-    out->app = n->stream->app;
-    out->name = n->stream->stream;
+    *out = (struct serve_stream){
+        .vhost = n->stream->vhost, .app = n->stream->app, .name = n->stream->stream,
+        .param = "", .tc_url = "", .page_url = "", .ip = "",
+    };
+    *dash = n->stream->dash != NULL;
     return true;
+}
+
+bool hls_names_of(struct hls *h, const char *path, struct serve_stream *out)
+{
+    const struct hls_name *n = find(h, path);
+    bool dash;
+
+    return n && n->file && n->file == n->stream->playlist &&
+           hls_names_of_file(h, path, out, &dash);
 }
 
 /* ------------------------------------------------------------ waiting */

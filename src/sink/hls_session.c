@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_session.c - who plays HLS: sessions by the id in their urls. */
+/* hls_session.c - who plays HLS or DASH: sessions by the id in their urls. */
 #include "sink/hls_session.h"
 
 #include "base/log.h"
+#include "proto/http/url.h"
 #include "serve/admit.h"
 #include "sink/hls_stream.h"
 
 #include <ctype.h>
+#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ enum { BUCKETS = 1024, SLICE = 64, QUERY_MAX = 64 * 1024 };
 
 struct hls_sessions {
     struct hls_session *buckets[BUCKETS];
+    struct hls_session *marked[BUCKETS]; /* those of DASH once more */
     unsigned all; /* with those that ask, and those that were kicked */
     bool sweeping;
     co_usec told_at; /* that there are too many */
@@ -50,7 +53,114 @@ struct hls_session *hls_session_find(struct hls *h, const char *id)
     return s;
 }
 
+const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID + 2])
+{
+    return http_url_param(x->req->query, "hls_ctx", id, HLS_SESSION_ID + 2);
+}
+
+bool hls_session_plays(const struct hls_session *s, const struct serve_stream *names)
+{
+    const struct serve_stream *own = &s->teller.names;
+
+    return strcmp(own->vhost, names->vhost) == 0 && strcmp(own->app, names->app) == 0 &&
+           strcmp(own->name, names->name) == 0;
+}
+
+/* ------------------------------------------------------------ known again */
+
+static void put(EVP_MD_CTX *c, const char *text)
+{
+    text = text ? text : "";
+    if (EVP_DigestUpdate(c, text, strlen(text) + 1) != 1)
+        abort();
+}
+
+/* A digest of who asks, for which stream and with what words: it is the same player, or one that
+ * has the same permission. */
+static void make_mark(const struct http_exchange *x, const struct serve_stream *names,
+                      uint8_t mark[HLS_SESSION_MARK])
+{
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    unsigned n = HLS_SESSION_MARK;
+    struct wr query;
+
+    wr_init(&query, QUERY_MAX);
+    hls_session_query(x->req->query, &query);
+    wr_u8(&query, 0);
+    if (!c || EVP_DigestInit_ex(c, EVP_sha256(), NULL) != 1)
+        abort();
+    put(c, names->vhost);
+    put(c, names->app);
+    put(c, names->name);
+    put(c, x->ip);
+    put(c, query.bad ? "" : (const char *)query.buf);
+    put(c, http_request_field(x->req, "Referer"));
+    put(c, http_request_field(x->req, "User-Agent"));
+    if (EVP_DigestFinal_ex(c, mark, &n) != 1)
+        abort();
+    EVP_MD_CTX_free(c);
+    wr_free(&query);
+}
+
+static struct hls_session **marked(struct hls *h, const uint8_t mark[HLS_SESSION_MARK])
+{
+    return &h->sessions->marked[(mark[0] | mark[1] << 8) % BUCKETS];
+}
+
+/* One that asks by its id is another player. */
+static struct hls_session *find_marked(struct hls *h, const struct http_exchange *x,
+                                       const struct serve_stream *names)
+{
+    uint8_t mark[HLS_SESSION_MARK];
+    struct hls_session *s;
+
+    make_mark(x, names, mark);
+    s = *marked(h, mark);
+    while (s && (s->obeys || s->asking || memcmp(s->mark, mark, sizeof(mark)) != 0))
+        s = s->next_marked;
+    return s;
+}
+
+static void mark_it(struct hls_session *s, const struct http_exchange *x)
+{
+    struct hls_session **at;
+
+    make_mark(x, &s->teller.names, s->mark);
+    at = marked(s->hls, s->mark);
+    s->next_marked = *at;
+    *at = s;
+}
+
+static void unmark(struct hls_session *s)
+{
+    struct hls_session **at = marked(s->hls, s->mark);
+
+    while (*at != s)
+        at = &(*at)->next_marked;
+    *at = s->next_marked;
+}
+
+struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
+                                   const struct serve_stream *names, bool dash)
+{
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(x, text);
+    struct hls_session *s = id ? hls_session_find(h, id) : NULL;
+
+    if (!id)
+        return dash ? find_marked(h, x, names) : NULL;
+    if (!s || !hls_session_plays(s, names))
+        return NULL;
+    s->obeys = true;
+    return s;
+}
+
 /* ------------------------------------------------------------ the end */
+
+static const char *what(const struct hls_session *s)
+{
+    return s->dash ? "DASH" : "HLS";
+}
 
 /* It plays no more: told once, whatever comes later. */
 static void stop(struct hls_session *s, err_t why)
@@ -62,7 +172,7 @@ static void stop(struct hls_session *s, err_t why)
     if (s->playing) {
         s->playing = false;
         serve->players--;
-        log_trace("HLS session %s of %s/%s ends: %llu requests, %llu bytes", s->id,
+        log_trace("%s session %s of %s/%s ends: %llu requests, %llu bytes", what(s), s->id,
                   s->teller.names.app, s->teller.names.name, (unsigned long long)s->requests,
                   (unsigned long long)s->bytes);
         sink_tell(&s->teller, serve, serve->conf, HOOKS_STOP, (struct hooks_event){ 0 });
@@ -76,6 +186,8 @@ static void forget(struct hls_session **at)
     struct hls_session *s = *at;
 
     *at = s->next;
+    if (s->dash)
+        unmark(s);
     stop(s, NULL);
     s->hls->sessions->all--;
     sink_teller_fini(&s->teller);
@@ -267,8 +379,19 @@ static struct live_source *source_of(struct hls *h, const struct http_exchange *
     return src;
 }
 
+/* Who asks nothing for so long has stopped: longer than a player waits for a segment. */
+static co_usec patience(const struct conf_vhost *v, bool dash)
+{
+    co_usec fragment = dash ? v->dash.fragment : v->hls.fragment;
+    co_usec window = dash ? fragment * v->dash.window_size : v->hls.window;
+
+    if (dash && window < v->dash.update_period)
+        window = v->dash.update_period;
+    return window * 2 > fragment * 3 ? window * 2 : fragment * 3;
+}
+
 static struct hls_session *add(struct hls *h, const struct http_exchange *x,
-                               const struct serve_stream *names, const char *id)
+                               const struct serve_stream *names, bool dash, const char *id)
 {
     struct hls_session *s = calloc(1, sizeof(*s)), **at;
 
@@ -285,7 +408,10 @@ static struct hls_session *add(struct hls *h, const struct http_exchange *x,
     s->src = source_of(h, x, names);
     s->asking = co_self();
     s->began_at = s->asked_at = co_now();
-    s->patience = x->vhost->hls.window * 2;
+    s->patience = patience(x->vhost, dash);
+    s->dash = dash;
+    if (dash)
+        mark_it(s, x);
     kbps_init(&s->kbps, 0, co_now());
     at = bucket(h, s->id);
     s->next = *at;
@@ -303,14 +429,14 @@ static err_t ask(struct hls_session *s, const struct conf_vhost *vhost)
 
     (void)strncpy(cid, co_cid(), sizeof(cid) - 1);
     co_set_cid(s->id);
-    roster_wait(s->hls->serve->roster, &s->who, &kind, ROSTER_HLS_PLAY, s->id, event.names,
-                s->src);
+    roster_wait(s->hls->serve->roster, &s->who, &kind,
+                s->dash ? ROSTER_DASH_PLAY : ROSTER_HLS_PLAY, s->id, event.names, s->src);
     event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
     err = serve_ask_play(s->hls->serve, &s->teller.line, vhost, &event);
     s->asking = NULL;
     if (!err)
-        log_trace("HLS session %s of %s/%s, ip=%s", s->id, event.names->app, event.names->name,
-                  event.names->ip);
+        log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, event.names->app,
+                  event.names->name, event.names->ip);
     co_set_cid(cid);
     if (err && s->kicked && err_code(err) == ERR_STOPPED) {
         err_free(&err);
@@ -319,21 +445,19 @@ static err_t ask(struct hls_session *s, const struct conf_vhost *vhost)
     return err;
 }
 
-err_t hls_session_begin(struct hls *h, const struct http_exchange *x, const char *path,
-                        const char *id, struct hls_session **out)
+err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
+                        const struct serve_stream *names, bool dash, const char *id,
+                        struct hls_session **out)
 {
-    struct serve_stream names = { 0 };
     struct hls_session *s;
     err_t err;
 
     *out = NULL;
-    if (!hls_names_of(h, path, &names))
-        return err_new(ERR_STREAM_END, "no playlist %s", path);
     if (id && (!is_id(id) || !is_free(h, id)))
         return err_new(ERR_MALFORMED, "an id of another client");
     if (h->sessions->all >= (unsigned)x->conf->limits.hls_sessions)
         return too_many(h->sessions);
-    s = add(h, x, &names, id);
+    s = add(h, x, names, dash, id);
     start_sweep(h);
     err = ask(s, x->vhost);
     if (err) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_session.h - who plays HLS: sessions by the id in their urls.
+/* hls_session.h - who plays HLS or DASH: sessions by the id in their urls.
  *
  * With hls_ctx, who asks for a playlist gets a list of one list, whose url has an id: that is a
- * session. It is a client as others are: a backend is asked whether it may play and is told when it
- * stops, the roster lists it, and it can be kicked. It stops when nothing was asked by its id for
- * twice hls_window.
+ * session. With dash_ctx, where who plays is asked, the urls in an MPD have one, and so has the
+ * place where to ask for the next MPD; players that do not obey that are known again by what they
+ * say of themselves. It is a client as others are: a backend is asked whether it may play and is
+ * told when it stops, the roster lists it, and it can be kicked. It stops when nothing was asked by
+ * its id for twice hls_window, or what DASH has in its list.
  */
 #ifndef SINK_HLS_SESSION_H
 #define SINK_HLS_SESSION_H
@@ -14,10 +16,11 @@
 #include "sink/hls.h"
 #include "sink/tell.h"
 
-enum { HLS_SESSION_ID = 8 };
+enum { HLS_SESSION_ID = 8, HLS_SESSION_MARK = 32 };
 
 struct hls_session {
     struct hls_session *next; /* in a bucket */
+    struct hls_session *next_marked; /* in one of those by mark */
     struct hls *hls;
     char id[HLS_SESSION_ID + 1];
     struct sink_teller teller;
@@ -26,6 +29,9 @@ struct hls_session {
     struct co *asking;        /* the coroutine that asks the backend; NULL: it was let in */
     bool playing;             /* it was let in, and did not stop */
     bool kicked;              /* it gets nothing more */
+    bool dash;
+    bool obeys;               /* DASH: it asks where it was told to, by its id */
+    uint8_t mark[HLS_SESSION_MARK]; /* DASH: of all that its requests have in common */
     unsigned busy;            /* requests of it that are being answered */
     co_usec began_at, asked_at;
     co_usec patience;         /* how long it may ask nothing */
@@ -37,13 +43,21 @@ struct hls_sessions *hls_sessions_new(void);
 void hls_sessions_free(struct hls *h); /* those that play stop, and a backend is told */
 
 struct hls_session *hls_session_find(struct hls *h, const char *id); /* or NULL */
-/* A new one for this request of the playlist at `path`, let in by the backend. `id`: the one that
- * its url has, from before it was forgotten; NULL: any. ERR_HOOK_DENIED and what asking ends by;
- * ERR_TOO_MANY; ERR_STREAM_END: there is no such playlist; ERR_MALFORMED: it cannot have this id.
- * Yields. */
-err_t hls_session_begin(struct hls *h, const struct http_exchange *x, const char *path,
-                        const char *id, struct hls_session **out)
-    __attribute__((warn_unused_result));
+/* The session of a request for the playlist or the MPD of a stream: the one by the id of its url if
+ * that is of this stream, else of DASH one that such requests were of before. NULL: it has none. */
+struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
+                                   const struct serve_stream *names, bool dash);
+bool hls_session_plays(const struct hls_session *s, const struct serve_stream *names);
+
+/* A new one for this request of a stream, if it may play. `id`: the one that its url has, from
+ * before it was forgotten; NULL: any. ERR_DENIED, ERR_HOOK_DENIED and what asking ends by;
+ * ERR_TOO_MANY; ERR_MALFORMED: it cannot have this id. Yields. */
+err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
+                        const struct serve_stream *names, bool dash, const char *id,
+                        struct hls_session **out) __attribute__((warn_unused_result));
+
+/* The id in the request's url, or NULL. */
+const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID + 2]);
 
 /* Around each request of a session: it stays meanwhile, also over yields. False: it may not. */
 bool hls_session_hold(struct hls_session *s);

@@ -164,6 +164,8 @@ struct hls {
     struct hls_spares *spares; /* for segments that begin */
     uint64_t etags;
     struct hls_sessions *sessions;
+    struct hls_folders *folders; /* as they were a moment ago; NULL: nobody asked */
+    co_usec told_at;         /* that who has no session gets nothing */
     bool stopping;           /* the program ends */
 };
 
@@ -279,6 +281,8 @@ void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f);
 /* Vhost, app and name of the stream that the playlist at this path is of, borrowed until the next
  * yield. False: there is none. */
 bool hls_names_of(struct hls *h, const char *path, struct serve_stream *out);
+/* The same of any file that is in memory, or is to be; *dash tells which kind. */
+bool hls_names_of_file(struct hls *h, const char *path, struct serve_stream *out, bool *dash);
 void hls_wake(struct hls_stream *s);
 
 /* hls_name.c: paths and urls */

@@ -14,6 +14,7 @@ static void inside(struct m3u8_text t, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct m3u8_reader r;
+    struct wr w;
     err_t err = m3u8_open(&r, (const char *)data, size);
 
     while (!err && m3u8_next(&r)) {
@@ -33,6 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         inside(r.key, data, size);
     }
     err_free(&err);
+    wr_init(&w, size * 5 + 16);
+    m3u8_add_query(&w, (const char *)data, size, "a=b", M3U8_URLS_MEDIA | M3U8_URLS_KEYS);
+    assert(!w.bad && w.len >= size);
+    wr_free(&w);
     assert(err_live() == 0);
     return 0;
 }

@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     assert(n == 0 || (periods >= text && periods + n <= text + size));
     (void)mpd_available(text, size);
-    wr_init(&w, size + 256);
-    mpd_put_time(&w, text, size, 1795246441224);
+    wr_init(&w, size * 2 + 512);
+    mpd_put_personal(&w, text, size, &(struct mpd_personal){
+        .now = 1795246441224, .query = "a=b", .location = "x?a=b&c=<" });
     assert(!w.bad && w.len >= size);
     wr_free(&w);
     return 0;

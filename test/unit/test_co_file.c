@@ -89,6 +89,42 @@ static void what_opens(void **state)
     assert_err(co_file_open(&(struct co_file){ .fd = -1 }, at("nix"), "a"), ERR_NO_FILE);
 }
 
+/* As a path from the root: links are followed, what is not there is where it would be. */
+static void where_it_leads(void **state)
+{
+    static const struct {
+        const char *path, *to;
+        enum err_code code;
+    } rows[] = {
+        { "a", "a", ERR_OK },          { "/d/b", "d/b", ERR_OK },
+        { "d/nix", "d/nix", ERR_OK },  { "inside", "d/b", ERR_OK },
+        { "link/b", "d/b", ERR_OK },   { "link/nix", "d/nix", ERR_OK },
+        { "nix/b", NULL, ERR_NO_FILE }, { "outside", NULL, ERR_NO_FILE },
+        { "up/etc/passwd", NULL, ERR_NO_FILE }, { "../x", NULL, ERR_NO_FILE },
+    };
+    char got[2000], own[2000];
+    uint64_t device[2], inode[2];
+
+    (void)state;
+    assert_int_equal(symlink("d", at("link")), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].path);
+        assert_err(co_file_where(folder, rows[i].path, got, sizeof(got)), rows[i].code);
+        if (rows[i].to)
+            assert_string_equal(got, at(rows[i].to));
+    }
+    assert_err(co_file_where(folder, "a", got, 5), ERR_NO_FILE); /* it does not fit */
+    assert_non_null(getcwd(own, sizeof(own)));
+    assert_ok(co_file_where(".", "Makefile", got, sizeof(got)));
+    assert_memory_equal(got, own, strlen(own));
+    assert_true(co_folder_id(at("d"), &device[0], &inode[0]));
+    assert_true(co_folder_id(at("link"), &device[1], &inode[1]));
+    assert_int_equal(device[0], device[1]);
+    assert_int_equal(inode[0], inode[1]);
+    assert_false(co_folder_id(at("a"), &device[0], &inode[0]));
+    assert_int_equal(unlink(at("link")), 0);
+}
+
 static void reads(void **state)
 {
     static uint8_t buf[BIG];
@@ -213,7 +249,7 @@ static int clean_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_opens), TEST(reads), TEST(sends), TEST(sends_copied),
+        TEST(what_opens), TEST(where_it_leads), TEST(reads), TEST(sends), TEST(sends_copied),
     };
 
     return cmocka_run_group_tests(tests, set_up, clean_up);

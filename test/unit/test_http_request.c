@@ -79,6 +79,8 @@ static const struct {
     { "GET / HTTP/1.0\r\n\r\n", "GET / ? @:0 10 c- ||" },
     { "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
       "GET / ? @:0 10 k- Connection=keep-alive,||" },
+    { "POST /p HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "POST /p ? @:0 10 cb Connection=keep-alive,Transfer-Encoding=chunked,||" },
     { "GET http://X:1/y?z HTTP/1.1\r\nHost: h\r\n\r\n", "GET /y ?z @x:1 11 k- Host=h,||" },
     { "GET http://x HTTP/1.1\r\nHost: h\r\n\r\n", "GET / ? @x:0 11 k- Host=h,||" },
     { "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "OPTIONS * ? @h:0 11 k- Host=h,||" },

@@ -8,6 +8,7 @@
 #include "serve/http.h"
 #include "serve/http_live.h"
 #include "serve/http_mux.h"
+#include "serve/http_packed.h"
 #include "serve/http_static.h"
 
 #include <stdio.h>
@@ -25,7 +26,8 @@ static void begin(const char *text)
 
     (void)snprintf(all, sizeof(all), "listen 1935; http_server { enabled on; dir %s; "
                    "crossdomain on; } %s", folder, text);
-    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1" };
+    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1",
+                            .packs = http_packs_new(1 << 20) };
     serve.conf = mem_conf(all);
     serve.streams = live_registry_new();
     service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
@@ -34,6 +36,7 @@ static void begin(const char *text)
 static void end(void)
 {
     http_mux_free(service.mux);
+    http_packs_free(serve.packs);
     live_registry_free(serve.streams);
     serve.conf = conf_unref(serve.conf);
     assert_int_equal(live_source_live(), 0);
@@ -472,10 +475,31 @@ static int clean_up(void **state)
     return rmdir(folder);
 }
 
+/* What a stranger may ask for by guessing, and shall not get. */
+static void test_hidden(void **state)
+{
+    static const struct {
+        const char *path;
+        bool hidden;
+    } paths[] = {
+        { "/", false },           { "", false },          { "/a.m3u8", false },
+        { "/a.m3u8.tmp", true },  { "/.tmp", true },      { "/a/.git/config", true },
+        { "/.htpasswd", true },   { "/a.tmp/b", true },   { "/a..b", false },
+        { "/tmp", false },        { "/a/b.tmpl", false }, { "/a//.b", true },
+        { "/a.tmp/", true },      { "/tmp/x.", false },   { "/a.TMP", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        print_message("  %s\n", paths[i].path);
+        assert_int_equal(http_static_is_hidden(paths[i].path), paths[i].hidden);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(mux), TEST(methods), TEST(pipelined), TEST(errors), TEST(files), TEST(flv_start),
+        TEST(test_hidden), TEST(mux), TEST(methods), TEST(pipelined), TEST(errors), TEST(files), TEST(flv_start),
         TEST(flv), TEST(flv_refused),
     };
 

@@ -295,12 +295,44 @@ static void test_master(void **state)
     wr_free(&w);
 }
 
+static void test_add_query(void **state)
+{
+    static const struct {
+        unsigned which;
+        const char *from, *to;
+    } of[] = {
+        { M3U8_URLS_MEDIA, "#EXTM3U\n#EXTINF:1,\na.ts\n", "#EXTM3U\n#EXTINF:1,\na.ts?i=1\n" },
+        { M3U8_URLS_MEDIA, "a.ts?b=c\r\n\nhttp://x/b.ts", "a.ts?b=c&i=1\r\n\nhttp://x/b.ts?i=1\n" },
+        { M3U8_URLS_MEDIA, "#EXT-X-MAP:URI=\"i.mp4\"\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0x1\n",
+          "#EXT-X-MAP:URI=\"i.mp4?i=1\"\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0x1\n" },
+        { M3U8_URLS_KEYS, "#EXT-X-MAP:URI=\"i.mp4\"\n#EXT-X-KEY:URI=\"k?t=1\",IV=0x1\na.ts\n",
+          "#EXT-X-MAP:URI=\"i.mp4\"\n#EXT-X-KEY:URI=\"k?t=1&i=1\",IV=0x1\na.ts\n" },
+        { M3U8_URLS_MEDIA | M3U8_URLS_KEYS,
+          "#EXT-X-KEY:METHOD=NONE\n#EXT-X-PART:DURATION=1,URI=\"p\",INDEPENDENT=YES\n"
+          "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"h\"\n#EXT-X-PART:URI=\"open\n# URI=\"no\"\n",
+          "#EXT-X-KEY:METHOD=NONE\n#EXT-X-PART:DURATION=1,URI=\"p?i=1\",INDEPENDENT=YES\n"
+          "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"h?i=1\"\n#EXT-X-PART:URI=\"open\n# URI=\"no\"\n" },
+        { 0, "a.ts\n", "a.ts\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(of); i++) {
+        struct wr w;
+
+        wr_init(&w, 4096);
+        m3u8_add_query(&w, of[i].from, strlen(of[i].from), "i=1", of[i].which);
+        wr_u8(&w, 0);
+        assert_string_equal((const char *)w.buf, of[i].to);
+        wr_free(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_text), TEST(test_read_back), TEST(test_cut_at_every_byte),
         TEST(test_of_others), TEST(test_items), TEST(test_advance_parts), TEST(test_variants),
-        TEST(test_seconds), TEST(test_master),
+        TEST(test_seconds), TEST(test_master), TEST(test_add_query),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "format/mpd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,15 +149,47 @@ static void test_time(void **state)
 
     (void)state;
     wr_init(&w, 1 << 16);
-    mpd_put_time(&w, whole, strlen(whole), 1700000001005);
+    mpd_put_personal(&w, whole, strlen(whole), &(struct mpd_personal){ .now = 1700000001005 });
     assert_int_equal(w.len, strlen(whole) - 7 + strlen(with));
     assert_memory_equal(w.buf, whole, strlen(whole) - 7);
     assert_memory_equal(w.buf + strlen(whole) - 7, with, strlen(with));
     wr_free(&w);
     wr_init(&w, 64);
-    mpd_put_time(&w, "</MPD>", 6, 0); /* not ours: as it is */
+    mpd_put_personal(&w, "</MPD>", 6, &(struct mpd_personal){ 0 }); /* not ours: as it is */
     assert_int_equal(w.len, 6);
     wr_free(&w);
+}
+
+static void test_personal(void **state)
+{
+    const struct mpd_personal p = { .query = "i=1", .location = "s.mpd?i=1&t=<\"\xc3>" };
+    const char *head = strstr(whole, "  <Period "), *at;
+    char text[sizeof(whole) * 2];
+    unsigned n = 0;
+    struct wr w;
+
+    (void)state;
+    wr_init(&w, 1 << 16);
+    mpd_put_personal(&w, whole, strlen(whole), &p);
+    wr_u8(&w, 0);
+    assert_non_null(head);
+    assert_memory_equal(w.buf, whole, (size_t)(head - whole));
+    at = (const char *)w.buf + (head - whole);
+    assert_true(strncmp(at, "  <Location>s.mpd?i=1&amp;t=%3C%22%C3%3E</Location>\n  <Period ", 62) == 0);
+    for (at = (const char *)w.buf; (at = strstr(at, "?i=1\"")); at += 5)
+        n++;
+    assert_int_equal(n, 4); /* an initialization and media of two tracks */
+    assert_non_null(strstr((const char *)w.buf, "initialization=\"s/video-init-7.mp4?i=1\""));
+    assert_non_null(strstr((const char *)w.buf, "$Time$.m4s?i=1\">"));
+    wr_free(&w);
+    (void)snprintf(text, sizeof(text), "%s", whole);
+    for (size_t size = 0; size <= strlen(whole); size++) { /* cut anywhere, none of it is lost */
+        wr_init(&w, 1 << 16);
+        mpd_put_personal(&w, text, size, &p);
+        assert_int_equal(w.bad, ERR_OK);
+        assert_true(w.len >= size);
+        wr_free(&w);
+    }
 }
 
 static void test_read_back(void **state)
@@ -206,7 +239,8 @@ static void test_no_dates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_timelines), TEST(test_text), TEST(test_time), TEST(test_read_back),
+        TEST(test_timelines), TEST(test_text), TEST(test_time), TEST(test_personal),
+        TEST(test_read_back),
         TEST(test_cut_at_every_byte), TEST(test_no_dates),
     };
 

@@ -267,6 +267,8 @@ err_t http_head_finish(struct http_reader *r)
     q->keep_alive = http_should_keep_alive(p);
     q->length = sized ? (int64_t)(p->content_length & INT64_MAX) : -1;
     set_fields(r);
+    if (q->version < 11 && http_request_field(q, "Transfer-Encoding"))
+        q->keep_alive = false; /* RFC 9112 6.1: where its body ends is not sure */
     if (p->http_major != 1) {
         r->status = 505;
         return err_new(ERR_HTTP, "HTTP/%d.%d", p->http_major, p->http_minor);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* hls_answer.h - answer requests of HLS and DASH once it is known whose file they ask for. */
+#ifndef SINK_HLS_ANSWER_H
+#define SINK_HLS_ANSWER_H
+
+#include "serve/http.h"
+#include "sink/hls_match.h"
+#include "sink/hls_session.h"
+
+struct hls_answer {
+    struct hls *h;
+    const struct conf_vhost *vhost; /* of the stream: by its rules, whatever host is asked */
+    struct serve_stream names;      /* borrowed until the next yield; not of MEDIA */
+    enum hls_sort sort;
+    const char *path;               /* as the stream calls the file */
+    const char *folder, *below;     /* where it is on disk */
+    bool on_disk;                   /* a list that nobody writes now */
+};
+
+/* Lists. They ask all that is to be asked. Yield. */
+err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
+    __attribute__((warn_unused_result));
+err_t hls_answer_mpd(struct http_exchange *x, struct hls_answer *a)
+    __attribute__((warn_unused_result));
+
+/* Is a file of that sort for sessions only? */
+bool hls_wants_session(const struct conf_vhost *v, enum hls_sort sort);
+/* Segments, keys and so on; `session` is one that plays this stream, or NULL. Yields. */
+err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
+                       struct hls_session *session) __attribute__((warn_unused_result));
+/* It may not, or needs a session first. */
+err_t hls_answer_denied(struct http_exchange *x, err_t why) __attribute__((warn_unused_result));
+err_t hls_answer_no_session(struct http_exchange *x, struct hls *h)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""Who is denied gets nothing of a stream: whatever he guesses, under whatever name, of whichever host,
+before and after a restart. Who is let in plays it with the players there are."""
+import os
+import urllib.parse
+
+import pytest
+
+import dash
+import hls
+import tools
+from procs import free_port, wait_for
+from rtmpclient import Rejected
+from test_hls import html  # noqa: F401
+from test_hooks import backend, hooks  # noqa: F401
+
+KINDS = {  # a vhost each: its folder is called so
+    "ts": "", "fmp4": "hls_use_fmp4 on;", "ll": "hls_ll on;",
+    "aes": "hls_keys on; hls_fragments_per_key 1;",
+}
+WITH = "?token=good"
+
+
+def allows(event):
+    return 0 if "token=good" in event.get("param", "") else 1
+
+
+def vhost(name, path, rules, more="", dash_more=""):
+    return (f"vhost {name} {{ hls {{ enabled on; hls_path {path}; hls_fragment 1; hls_window 30; {more} }}\n"
+            f"dash {{ enabled on; dash_path {path}; dash_fragment 1; dash_update_period 1; dash_window_size 20; "
+            f"{dash_more} }}\n{rules} }}\n")
+
+
+def files(root):
+    return [os.path.relpath(os.path.join(d, f), root) for d, _, fs in os.walk(root) for f in fs]
+
+
+def is_media(path):
+    return path.rsplit(".", 1)[-1] in ("m3u8", "mpd", "ts", "m4s", "key", "tmp") or "init" in path
+
+
+class Site:
+    """One stream per vhost, with everything that the vhost makes of it."""
+
+    def __init__(self, srs, root, source, vhosts, hosts, glob="", dir=None):
+        self.port, self.root = free_port(), root
+        self.srs = srs("".join(vhosts), f"http_server {{ enabled on; listen 127.0.0.1:{self.port}; "
+                                        f"dir {dir or root}; }}" + glob)
+        self.hosts, self.source = hosts, source
+        self.push()
+
+    def push(self):
+        self.pushers = [self.srs.push(self.source, "s?token=good", tcurl=f"rtmp://{h}/live", loop=True, ahead=5)
+                        for h in self.hosts]
+
+    def leave(self):
+        for p in self.pushers:
+            p.stop()
+            p.client.close()
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}/{urllib.parse.quote(path)}"
+
+    def get(self, path, query="", **how):
+        return hls.get(self.url(path) + query, **how)
+
+    def written(self, folder, count=3):
+        """Lists and segments are on disk."""
+        path = os.path.join(self.root, folder, "live", "s.m3u8")
+        mpd = path[:-4] + "mpd"
+        assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) >= count, 12), files(self.root)
+        assert wait_for(lambda: dash.load(mpd) and dash.load(mpd).count >= count, 8), files(self.root)
+        return path
+
+    def child(self, path):
+        """The list of segments, for who has a token."""
+        status, _, body = self.get(path, WITH)
+        assert status == 200, f"{status} for {path}"
+        return hls.join(self.url(path), body.decode().strip().split("\n")[-1])
+
+    def stolen(self, below="", **how):
+        """What a stranger gets, who knows the name of every file that there is."""
+        got = []
+        for f in files(os.path.join(self.root, below)):
+            path = os.path.join(below, f)
+            for name in {path, path + ".tmp"}:
+                if is_media(name) and self.get(name, **how)[0] not in (403, 404):
+                    got.append(name)
+        return got
+
+
+@pytest.fixture
+def site(srs, html, source, backend):
+    b = backend(allows)
+    rules = hooks(b, "on_play", "on_stop")
+    os.mkdir(os.path.join(html, "ts"))
+    os.symlink("ts", os.path.join(html, "link"))
+    with open(os.path.join(html, "index.html"), "w") as f:
+        f.write("open")
+    hosts = [vhost(f"{k}.example", f"{html}/{k}", rules, more) for k, more in KINDS.items()]
+    hosts.append(f"vhost files.example {{ http_static {{ enabled on; mount [vhost]/own/; dir {html}/ts; }} }}\n")
+    made = Site(srs, html, source, hosts, [f"{k}.example" for k in KINDS])
+    made.backend = b
+    for k in KINDS:
+        made.written(k)
+    yield made
+    made.srs.stop()  # while the backend still hears of those who go
+
+
+def test_a_stranger_gets_nothing(site):
+    names = files(site.root)
+    assert {f.rsplit(".", 1)[-1] for f in names} >= {"m3u8", "mpd", "ts", "m4s", "key", "mp4", "tmp"}, names
+    assert site.stolen() == []
+    for host in ("ts.example", "files.example", "no.example"):
+        assert site.stolen("ts", headers={"Host": host}) == [], host
+        assert site.stolen("link", headers={"Host": host}) == [], host
+        assert site.get("ts/live/s.m3u8", f"?vhost={host}")[0] == 403
+    for f in files(os.path.join(site.root, "ts")):  # the folder of another vhost
+        assert site.get("own/" + f, headers={"Host": "files.example"})[0] in (403, 404), f
+    for path in ("ts/live/./s-0.ts", "ts//live/s-0.ts", "fmp4/../ts/live/s-0.ts", "ts/live/%73-0.ts"):
+        assert hls.get(f"http://127.0.0.1:{site.port}/{path}")[0] == 403, path
+    for query in ("?hls_ctx=", "?hls_ctx=abcdefgh", "?token=good", "?hls_ctx=abcdefgh&token=good"):
+        assert site.get("ts/live/s-0.ts", query)[0] == 403, query
+    assert site.srs.wait_log("is for players with a session", 2)
+    assert site.get("index.html")[2] == b"open", "what is not ours is served as ever"
+    low = hls.get_list(site.child("ll/live/s.m3u8"))
+    part = low.segments[-1].parts[-1][1].partition("?")
+    assert part[1] and site.get("ll/live/" + part[0])[0] == 403, "not from memory either"
+    assert hls.get(hls.join(site.url("ll/live/s.m3u8"), "".join(part)))[0] == 200
+    for path, query in ((part[0], "?hls_ctx=abcdefgh"), (low.hint.partition("?")[0], "")):
+        assert site.get("ll/live/" + path, query)[0] == 403
+
+
+def test_a_session_is_for_its_stream(site):
+    """A ticket of one stream opens no other one; each url that a list gives does open."""
+    ids = {}
+    for k in KINDS:
+        child = site.child(f"{k}/live/s.m3u8")
+        ids[k] = child.split("hls_ctx=")[1].split("&")[0]
+        got = hls.get_list(child)
+        urls = [x.uri for x in got.segments] + [u for x in got.segments for u in (x.map, x.key) if u]
+        assert all(f"hls_ctx={ids[k]}" in u for u in urls), got.text
+        assert bool(got.segments[0].key) == (k == "aes") and bool(got.segments[0].map) == (k in ("fmp4", "ll"))
+        for u in urls:
+            status, headers, _ = hls.get(hls.join(child, u))
+            assert status == 200 and "private" in headers["Cache-Control"], u
+            assert hls.get(hls.join(child, u).partition("?")[0])[0] == 403
+    for path, k in (("ts/live/s-0.ts", "aes"), ("aes/live/s-0.key", "ts"), ("aes/live/s-0.ts", "fmp4")):
+        assert site.get(path, f"?hls_ctx={ids[k]}")[0] == 403, path
+    text = site.get("aes/live/s.m3u8", f"?hls_ctx={ids['ts']}")
+    assert text[0] == 403, "nor does it a list"
+    assert site.get("ts/live/s.mpd")[0] == 403
+    assert site.get("ts/live/s.mpd", f"?hls_ctx={ids['aes']}")[0] == 403
+    video = dash.load(os.path.join(site.root, "ts/live/s.mpd")).last.tracks["video"].uris[0]
+    assert site.get("ts/live/" + video, f"?hls_ctx={ids['ts']}")[0] == 200, "it may play that stream"
+    assert site.get("ts/live/" + video, f"?hls_ctx={ids['aes']}")[0] == 403
+
+
+def test_dash_players_have_sessions(site):
+    url = site.url("ts/live/s.mpd")
+    before = len(site.backend.of("on_play"))
+    status, headers, body = hls.get(url + WITH)
+    assert status == 200 and headers["Cache-Control"] == "no-cache"
+    m = dash.Mpd(body.decode())
+    cid = m.last.tracks["video"].media.split("hls_ctx=")[1]
+    assert f"<Location>s.mpd?hls_ctx={cid}&amp;token=good</Location>" in m.text
+    for t in m.last.tracks.values():
+        for uri in [t.init, *t.uris]:
+            assert hls.get(hls.join(url, uri))[0] == 200, uri
+    assert f"hls_ctx={cid}" in hls.get(url + WITH)[2].decode(), "one that asks on is the same player"
+    assert hls.get(url + "?token=bad")[0] == 403
+    assert f"hls_ctx={cid}" not in hls.get(url + WITH, headers={"User-Agent": "another"})[2].decode()
+    assert f"hls_ctx={cid}" in hls.get(f"{url}?hls_ctx={cid}&token=good")[2].decode()
+    assert f"hls_ctx={cid}" not in hls.get(url + WITH)[2].decode(), "this one uses its id: it is another"
+    plays = site.backend.of("on_play")[before:]
+    assert len(plays) == 4 and [p["param"] for p in plays].count("?token=bad") == 1
+    assert plays[0]["client_id"] == cid and plays[0]["stream"] == "s" and plays[0]["vhost"] == "ts.example"
+
+
+@pytest.mark.needs("ffmpeg")
+def test_players_play(site, tmp_path):
+    """ffmpeg keeps the id through lists, initializations, parts, keys and MPDs."""
+    urls = {k: site.url(f"{k}/live/s.m3u8") for k in KINDS}
+    urls["dash"] = site.url("ts/live/s.mpd")
+    players = {k: tools.ffmpeg_frames(u + WITH, tmp_path / f"{k}.log", tmp_path / f"{k}.txt", 5)
+               for k, u in urls.items()}
+    denied = tools.ffmpeg_frames(urls["ts"] + "?token=bad", tmp_path / "bad.log", tmp_path / "bad.txt", 5)
+    for k, p in players.items():
+        assert p.wait(25) == 0, f"{k}: {p.text()[-1500:]}"
+        assert "403" not in p.text(), f"{k}: {p.text()[-1500:]}"
+        got = tools.frame_list(tmp_path / f"{k}.txt", "video")
+        assert len(got) >= 100, f"{k}: {len(got)}"
+    assert denied.wait(10) != 0 and "403" in denied.text()
+
+
+def test_nothing_old_after_a_restart(site):
+    """What an earlier server left on disk is asked for, too, and then has ids."""
+    site.leave()
+    site.srs.stop()
+    site.srs.start()
+    assert site.stolen() == []
+    assert site.get("ts/live/s.m3u8", "?hls_ctx=abcdefgh")[0] == 403
+    child = site.child("ts/live/s.m3u8")
+    got = hls.get_list(child)
+    assert hls.get(hls.join(child, got.segments[0].uri))[0] == 200
+    assert site.get("ts/live/s-0.ts")[0] == 403
+    play = site.backend.of("on_play")[-1]
+    assert (play["vhost"], play["app"], play["stream"]) == ("ts.example", "live", "s")
+    status, _, body = site.get("ts/live/s.mpd", WITH)
+    m = dash.Mpd(body.decode())
+    assert status == 200 and hls.get(hls.join(site.url("ts/live/s.mpd"), m.last.tracks["video"].uris[0]))[0] == 200
+    key = hls.get_list(site.child("aes/live/s.m3u8")).segments[0].key
+    assert hls.get(hls.join(site.url("aes/live/s.m3u8"), key))[0] == 200
+
+
+def test_spelled_otherwise(srs, html, source, backend, tmp_path):
+    """The root of the web server is relative and leads over a link, that of HLS is not."""
+    b = backend(allows)
+    os.symlink("html", tmp_path / "www")
+    site = Site(srs, html, source, [vhost("a.example", html, hooks(b, "on_play"), "hls_ll on;")],
+                ["a.example"], dir="./www")
+    site.written("")
+    assert site.stolen() == []
+    child = site.child("live/s.m3u8")
+    got = hls.get_list(child)
+    for uri in (got.segments[0].uri, got.segments[-1].parts[-1][1], got.segments[0].map):
+        assert hls.get(hls.join(child, uri))[0] == 200, uri
+        assert hls.get(hls.join(child, uri).partition("?")[0])[0] == 403, uri
+
+
+def test_addresses_are_asked_for_each_file(srs, html, source):
+    """Also where segments want no session: hls_ts_ctx off, for caches that strip queries."""
+    rules = "security { enabled on; allow publish all; allow play 127.0.0.1; }"
+    site = Site(srs, html, source,
+                [vhost("a.example", html, rules, "hls_ts_ctx off; hls_keys on;", "dash_ts_ctx off;")],
+                ["a.example"])
+    site.written("")
+    assert site.stolen(headers={"X-Forwarded-For": "9.9.9.9"}) == []
+    child = site.child("live/s.m3u8")
+    one = hls.get_list(child).segments[0]
+    assert one.uri == "s-0.ts" and site.get("live/s-0.ts")[0] == 200
+    assert "hls_ctx=" in one.key and hls.get(hls.join(child, one.key))[0] == 200
+    assert site.get("live/s-0.key")[0] == 403, "keys stay for who was let in"
+    m = dash.Mpd(site.get("live/s.mpd")[2].decode())
+    uri = m.last.tracks["video"].uris[0]
+    assert "hls_ctx" not in uri and site.get("live/" + uri)[0] == 200
+    assert site.get("live/s.mpd", headers={"X-Forwarded-For": "9.9.9.9"})[0] == 403
+    with pytest.raises(Rejected):
+        site.srs.publisher("other", tcurl="rtmp://no.example/live")
+
+
+def test_one_folder_for_two_vhosts(srs, html, source, backend):
+    """Each stream goes by the rules of its own vhost, as long as it is there."""
+    b = backend(allows)
+    hosts = [vhost("closed.example", html, hooks(b, "on_play")), vhost("open.example", html, "", "hls_ctx off;")]
+    site = Site(srs, html, source, hosts, ["closed.example"])
+    site.pushers.append(site.srs.push(source, "o", tcurl="rtmp://open.example/live", loop=True, ahead=5))
+    site.written("")
+    path = os.path.join(html, "live", "o.m3u8")
+    assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) >= 3, 12)
+    assert site.get("live/o-0.ts")[0] == 200 and site.get("live/o.m3u8")[0] == 200
+    assert dash.Mpd(site.get("live/o.mpd")[2].decode()).count >= 1
+    for host in ("open.example", "closed.example"):
+        assert [x for x in site.stolen(headers={"Host": host}) if "/o" not in x] == []
+    site.leave()
+    site.srs.stop()
+    site.srs.start()
+    assert [x for x in site.stolen() if "/o" not in x] == []
