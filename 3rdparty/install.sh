@@ -9,7 +9,7 @@ test="$build libcmocka-dev python3 python3-pytest
     python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
-    libnginx-mod-rtmp rtmpdump procps curl openssl"
+    libnginx-mod-rtmp libnginx-mod-stream rtmpdump procps curl openssl"
 browser="chromium npm"
 long="prometheus debootstrap"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"

@@ -22,6 +22,7 @@ struct listener {
     unsigned services, found; /* as wanted; and while that changes, what was found so far */
     struct io_listener *sock;
     struct co *co;            /* that accepts, once it runs */
+    bool proxied, wants_proxied; /* as it is in force, and as wanted */
     bool closing;
 };
 
@@ -57,6 +58,13 @@ static void breathe(unsigned *accepted)
         co_yield();
 }
 
+static void on_guest(struct listener *one, int fd, const uint8_t *peer)
+{
+    const struct listeners_guest guest = { one->services, one->proxied, fd, peer };
+
+    one->all->on_accept(one->all->arg, &guest);
+}
+
 static err_t accept_main(void *arg)
 {
     struct listener *one = arg;
@@ -69,7 +77,7 @@ static err_t accept_main(void *arg)
     while (!one->closing) {
         err = io_accept(one->sock, &fd, peer);
         if (!err) {
-            one->all->on_accept(one->all->arg, one->services, fd, peer);
+            on_guest(one, fd, peer);
             breathe(&accepted);
         } else if (err_code(err) == ERR_STOPPED) {
             err_free(&err);
@@ -141,6 +149,7 @@ static err_t open_wanted(struct listeners *l, const struct listeners_want *want)
             l->list = one;
         }
         one->found |= want->services;
+        one->wants_proxied = e->proxied;
     }
     return NULL;
 }
@@ -160,6 +169,7 @@ err_t listeners_open(struct listeners *l, const struct listeners_want *wanted, s
         return err;
     for (struct listener **at = &l->list; *at;) {
         (*at)->services = (*at)->found;
+        (*at)->proxied = (*at)->wants_proxied;
         if ((*at)->services)
             at = &(*at)->next;
         else

@@ -16,9 +16,16 @@ struct listeners_want {
     const struct conf_endpoints *endpoints;
 };
 
-/* Gets each connection with the address of its peer, as io_accept() has it, and owns its
- * descriptor. It must not yield. */
-typedef void listeners_accept(void *arg, unsigned services, int fd, const uint8_t *peer);
+/* A connection that came. */
+struct listeners_guest {
+    unsigned services;
+    bool proxied;        /* it begins with a header of the PROXY protocol */
+    int fd;
+    const uint8_t *peer; /* the address, as io_accept() has it */
+};
+
+/* Gets each connection and owns its descriptor. It must not yield. */
+typedef void listeners_accept(void *arg, const struct listeners_guest *guest);
 
 struct listeners *listeners_new(listeners_accept *on_accept, void *arg);
 /* Listen on exactly these endpoints: those that are new are opened first, and if one cannot be,

@@ -82,14 +82,14 @@ static void refuse(struct server *s)
 }
 
 /* `place` goes over to the session, or stays the caller's when there is none. */
-static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls,
-                        struct peers_place *place)
+static err_t start_rtmp(struct server *s, const struct listeners_guest *guest,
+                        struct io_tls_server *tls, struct peers_place *place)
 {
     struct rtmp_session *session;
-    err_t err = rtmp_session_new(&session, &s->serve, fd, tls);
+    err_t err = rtmp_session_new(&session, &s->serve, guest->fd, guest->proxied, tls);
 
     if (err) {
-        (void)close(fd);
+        (void)close(guest->fd);
         return err;
     }
     *rtmp_session_place(session) = *place;
@@ -97,26 +97,6 @@ static err_t start_rtmp(struct server *s, int fd, struct io_tls_server *tls,
     err = co_go(&s->connections, tls ? "rtmps" : "rtmp", rtmp_session_main, session);
     if (err)
         rtmp_session_free(session);
-    return err;
-}
-
-static err_t start_http(struct server *s, int fd, enum http_ports ports,
-                        struct io_tls_server *tls, struct peers_place *place, bool reserved)
-{
-    struct http_session *session;
-    err_t err = http_session_new(&session, &s->http, fd, ports, tls);
-
-    if (err) {
-        (void)close(fd);
-        return err;
-    }
-    *http_session_place(session) = *place;
-    *place = (struct peers_place){ 0 };
-    if (reserved)
-        http_session_reserve(session);
-    err = co_go(&s->connections, tls ? "https" : "http", http_session_main, session);
-    if (err)
-        http_session_free(session);
     return err;
 }
 
@@ -134,6 +114,27 @@ static enum http_ports http_ports(unsigned services)
     return (enum http_ports)ports;
 }
 
+static err_t start_http(struct server *s, const struct listeners_guest *guest,
+                        struct io_tls_server *tls, struct peers_place *place, bool reserved)
+{
+    struct http_session *session;
+    err_t err = http_session_new(&session, &s->http, guest->fd, http_ports(guest->services),
+                                 guest->proxied, tls);
+
+    if (err) {
+        (void)close(guest->fd);
+        return err;
+    }
+    *http_session_place(session) = *place;
+    *place = (struct peers_place){ 0 };
+    if (reserved)
+        http_session_reserve(session);
+    err = co_go(&s->connections, tls ? "https" : "http", http_session_main, session);
+    if (err)
+        http_session_free(session);
+    return err;
+}
+
 static struct io_tls_server *http_tls(struct server *s, unsigned services)
 {
     if (services & 1u << SERVICE_HTTPS)
@@ -141,13 +142,14 @@ static struct io_tls_server *http_tls(struct server *s, unsigned services)
     return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
 }
 
-static enum server_room room_for(struct server *s, unsigned services, int fd, const uint8_t *peer)
+static enum server_room room_for(struct server *s, const struct listeners_guest *guest)
 {
+    unsigned services = guest->services;
     const struct server_use use = {
-        .taken = (int)s->connections.count, .fd = fd, .files = s->files,
+        .taken = (int)s->connections.count, .fd = guest->fd, .files = s->files,
         .api = services & (1u << SERVICE_API | 1u << SERVICE_APIS | 1u << SERVICE_EXPORTER) &&
                !(services & (1u << SERVICE_RTMP | 1u << SERVICE_RTMPS)),
-        .local = server_room_is_local(peer),
+        .local = !guest->proxied && server_room_is_local(guest->peer),
     };
     enum server_room room = server_room_find(s->serve.conf, &use);
 
@@ -156,23 +158,30 @@ static enum server_room room_for(struct server *s, unsigned services, int fd, co
     return room;
 }
 
-static void on_accept(void *arg, unsigned services, int fd, const uint8_t *peer)
+/* Whom a proxy of ours brings is counted once it is known who that is. */
+static bool is_balancer(const struct server *s, const struct listeners_guest *guest)
+{
+    return guest->proxied && conf_networks_have(&s->serve.conf->trusted_proxies, guest->peer);
+}
+
+static void on_accept(void *arg, const struct listeners_guest *guest)
 {
     struct server *s = arg;
     struct peers_place place = { 0 };
-    enum server_room room = room_for(s, services, fd, peer);
+    enum server_room room = room_for(s, guest);
     err_t err;
 
-    if (room == SERVER_ROOM_NONE || !serve_place_take(&s->serve, &place, peer)) {
-        (void)close(fd);
+    if (room == SERVER_ROOM_NONE ||
+        (!is_balancer(s, guest) && !serve_place_take(&s->serve, &place, guest->peer))) {
+        (void)close(guest->fd);
         return;
     }
-    if (services & 1u << SERVICE_RTMP)
-        err = start_rtmp(s, fd, NULL, &place);
-    else if (services & 1u << SERVICE_RTMPS)
-        err = start_rtmp(s, fd, s->tls.v[SERVICE_RTMPS], &place);
+    if (guest->services & 1u << SERVICE_RTMP)
+        err = start_rtmp(s, guest, NULL, &place);
+    else if (guest->services & 1u << SERVICE_RTMPS)
+        err = start_rtmp(s, guest, s->tls.v[SERVICE_RTMPS], &place);
     else
-        err = start_http(s, fd, http_ports(services), http_tls(s, services), &place,
+        err = start_http(s, guest, http_tls(s, guest->services), &place,
                          room == SERVER_ROOM_RESERVED);
     if (err)
         log_end("accept", &err);

@@ -48,6 +48,7 @@ enum err_class {
     XX(STOPPED,           1053,   STOP,   "Asked to stop")                   \
     XX(NO_FILE,           1054,   DENIED, "No such file")                    \
     XX(LOOP,              1055,   SYS,    "Went round for nothing")          \
+    XX(PROXY,             1056,   PROTO,  "PROXY protocol header is wrong")  \
     XX(DNS,               1080,   TIME,   "Name does not resolve")           \
     XX(TRUNCATED,         2100,   PROTO,  "Message ends too early")          \
     XX(MALFORMED,         2101,   PROTO,  "Malformed message")               \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* access.c - which addresses and which pages may publish or play. */
+#include "base/ip.h"
 #include "conf/conf.h"
 #include "conf/endpoint.h"
 
@@ -8,15 +9,6 @@
 
 enum { PER_ADDRESS = 2000 }; /* a school behind one address */
 
-static bool in_network(const uint8_t addr[16], const uint8_t net[16], int bits)
-{
-    int whole = bits / 8, rest = bits % 8;
-
-    if (memcmp(addr, net, (size_t)whole) != 0)
-        return false;
-    return rest == 0 || ((addr[whole] ^ net[whole]) >> (8 - rest)) == 0;
-}
-
 /* The rule that matches, or NULL. An address that is none matches only `all`. */
 static const struct conf_rule *match(const struct conf_rules *rules, enum conf_action what,
                                      const uint8_t *addr)
@@ -24,7 +16,7 @@ static const struct conf_rule *match(const struct conf_rules *rules, enum conf_a
     for (size_t i = 0; i < rules->n; i++) {
         const struct conf_rule *r = &rules->v[i];
 
-        if (r->action == what && (r->bits == 0 || (addr && in_network(addr, r->addr, r->bits))))
+        if (r->action == what && (r->bits == 0 || (addr && ip_in_network(addr, r->addr, r->bits))))
             return r;
     }
     return NULL;
@@ -57,6 +49,22 @@ int conf_per_address(const struct conf *c)
     if (c->limits.per_address != CONF_UNSET)
         return c->limits.per_address;
     return half < 1 ? 1 : half < PER_ADDRESS ? half : PER_ADDRESS;
+}
+
+bool conf_networks_have(const struct conf_networks *networks, const uint8_t addr[16])
+{
+    for (size_t i = 0; i < networks->n; i++) {
+        if (ip_in_network(addr, networks->v[i].addr, networks->v[i].bits))
+            return true;
+    }
+    return false;
+}
+
+bool conf_networks_have_text(const struct conf_networks *networks, const char *ip)
+{
+    uint8_t addr[IP_SIZE];
+
+    return ip_parse(ip, strlen(ip), addr) && conf_networks_have(networks, addr);
 }
 
 /* The host of a url: behind the scheme, before port, path and query. */

@@ -112,6 +112,36 @@ static err_t check_tls(const struct conf *c, const struct conf_source *src)
     return err ? err : check_certificates(&c->http_api.https, "http_api.https");
 }
 
+static err_t same_proxied(const struct conf_endpoints *a, const struct conf_endpoints *b)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        for (size_t j = 0; j < b->n; j++) {
+            if (a->v[i].port == b->v[j].port && strcmp(a->v[i].host, b->v[j].host) == 0 &&
+                a->v[i].proxied != b->v[j].proxied)
+                return err_new(ERR_CONF, "%.60s is written with and without proxy_protocol",
+                               a->v[i].text);
+        }
+    }
+    return NULL;
+}
+
+/* A connection is one or the other before anybody knows which service it is for. */
+static err_t check_proxied(const struct conf *c, const struct conf_source *src)
+{
+    const struct conf_endpoints *const all[] = {
+        &c->rtmp.listen, &c->rtmps.listen, &c->http_server.listen, &c->http_server.https.listen,
+        &c->http_api.listen, &c->http_api.https.listen, &c->exporter.listen,
+    };
+    err_t err = NULL;
+
+    (void)src;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        for (size_t j = 0; j <= i && !err; j++)
+            err = same_proxied(all[i], all[j]);
+    }
+    return err;
+}
+
 static err_t check_network(const struct conf *c, const struct conf_source *src)
 {
     if (src->interfaces > 0 && c->stats.network >= src->interfaces)
@@ -171,7 +201,7 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 
 static check_fn *const checks[] = {
     check_full, check_listen, check_daemon, check_files, check_http, check_auth, check_tls,
-    check_network, check_ff_env,
+    check_proxied, check_network, check_ff_env,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest };
 

@@ -18,9 +18,20 @@ static void copy_endpoints(struct conf_arena *a, void *to, const struct conf_end
     struct conf_endpoint *v = conf_arena_get(a, from->n * sizeof(*v));
 
     for (size_t i = 0; i < from->n; i++) {
+        v[i] = from->v[i];
         v[i].text = conf_arena_dup(a, from->v[i].text);
         v[i].host = conf_arena_dup(a, from->v[i].host);
-        v[i].port = from->v[i].port;
+    }
+    conf_array_set(to, v, from->n);
+}
+
+static void copy_networks(struct conf_arena *a, void *to, const struct conf_networks *from)
+{
+    struct conf_network *v = conf_arena_get(a, from->n * sizeof(*v));
+
+    for (size_t i = 0; i < from->n; i++) {
+        v[i] = from->v[i];
+        v[i].text = conf_arena_dup(a, from->v[i].text);
     }
     conf_array_set(to, v, from->n);
 }
@@ -90,6 +101,7 @@ void conf_value_copy(struct conf_arena *a, const struct conf_row *row, void *to,
     case CONF_KIND_CANDIDATE: *(struct conf_list *)to = conf_arena_list(a, from); break;
     case CONF_KIND_LISTEN:
     case CONF_KIND_HOSTS:     copy_endpoints(a, to, from); break;
+    case CONF_KIND_NETWORKS:  copy_networks(a, to, from); break;
     case CONF_KIND_RULES:     copy_rules(a, to, from); break;
     case CONF_KIND_COMMANDS:  copy_commands(a, to, from); break;
     case CONF_KIND_PAIRS:     copy_pairs(a, to, from); break;

@@ -2,7 +2,8 @@
 /* endpoint.c - texts of addresses. */
 #include "conf/endpoint.h"
 
-#include <arpa/inet.h>
+#include "base/ip.h"
+
 #include <string.h>
 
 static bool parse_uint(const char *s, size_t size, int max, int *out)
@@ -30,22 +31,10 @@ static err_t parse_port(const char *s, int *port)
 bool conf_address_parse(const char *text, size_t size, uint8_t addr[16], bool *is_v4)
 {
     const char *zone = memchr(text, '%', size);
-    char buf[INET6_ADDRSTRLEN];
 
-    if (zone)
-        size = (size_t)(zone - text);
-    if (size >= sizeof(buf))
+    if (!ip_parse(text, zone ? (size_t)(zone - text) : size, addr))
         return false;
-    memcpy(buf, text, size);
-    buf[size] = '\0';
-    memset(addr, 0, 10);
-    memset(addr + 10, 0xff, 2);
-    *is_v4 = inet_pton(AF_INET, buf, addr + 12) == 1;
-    if (*is_v4)
-        return true;
-    if (inet_pton(AF_INET6, buf, addr) != 1)
-        return false;
-    *is_v4 = memcmp(addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12) == 0;
+    *is_v4 = ip_is_v4(addr);
     return true;
 }
 
@@ -109,22 +98,29 @@ err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_por
 }
 
 /* "all", an address, or address/bits. */
-static err_t parse_network(const char *text, struct conf_rule *out)
+static err_t parse_network(const char *text, uint8_t addr[16], int *count)
 {
     const char *slash = strchr(text, '/');
     size_t size = slash ? (size_t)(slash - text) : strlen(text);
     bool v4;
     int bits;
 
+    *count = 0;
     if (strcmp(text, "all") == 0)
         return NULL;
-    if (!conf_address_parse(text, size, out->addr, &v4))
+    if (!conf_address_parse(text, size, addr, &v4))
         return err_new(ERR_CONF, "\"%.50s\" is neither all, an address nor a CIDR", text);
     bits = v4 ? 32 : 128;
     if (slash && !parse_uint(slash + 1, strlen(slash + 1), bits, &bits))
         return err_new(ERR_CONF, "\"%.50s\" has a wrong prefix length", text);
-    out->bits = bits + (v4 ? 96 : 0);
+    *count = bits + (v4 ? 96 : 0);
     return NULL;
+}
+
+err_t conf_network_parse(struct conf_arena *a, const char *text, struct conf_network *out)
+{
+    *out = (struct conf_network){ .text = conf_arena_dup(a, text) };
+    return parse_network(text, out->addr, &out->bits);
 }
 
 err_t conf_rule_parse(struct conf_arena *a, const struct conf_list *words, struct conf_rule *out)
@@ -136,5 +132,5 @@ err_t conf_rule_parse(struct conf_arena *a, const struct conf_list *words, struc
         return err_new(ERR_CONF, "a rule is: publish or play, then all, an address or a CIDR");
     out->action = strcmp(what, "publish") == 0 ? CONF_PUBLISH : CONF_PLAY;
     out->text = conf_arena_printf(a, "%s %s", what, words->v[1]);
-    return parse_network(words->v[1], out);
+    return parse_network(words->v[1], out->addr, &out->bits);
 }

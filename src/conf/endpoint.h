@@ -20,4 +20,8 @@ bool conf_address_parse(const char *text, size_t size, uint8_t addr[16], bool *i
 err_t conf_rule_parse(struct conf_arena *a, const struct conf_list *words, struct conf_rule *out)
     __attribute__((warn_unused_result));
 
+/* `all`, an address, or address/bits. */
+err_t conf_network_parse(struct conf_arena *a, const char *text, struct conf_network *out)
+    __attribute__((warn_unused_result));
+
 #endif

@@ -30,6 +30,7 @@ struct conf_endpoint {
     const char *host; /* without brackets; "" is any address */
     int port;
     bool tls;         /* a destination written as rtmps:// */
+    bool proxied;     /* a listen with proxy_protocol behind it */
 };
 
 struct conf_endpoints {
@@ -50,6 +51,18 @@ struct conf_rule {
 
 struct conf_rules {
     const struct conf_rule *v;
+    size_t n;
+};
+
+/* `trusted_proxies 10.0.0.0/8 ::1;` As in a rule. */
+struct conf_network {
+    uint8_t addr[16];
+    int bits;
+    const char *text;
+};
+
+struct conf_networks {
+    const struct conf_network *v;
     size_t n;
 };
 
@@ -551,6 +564,7 @@ struct conf {
     bool query_latest_version;
     int64_t first_wait_for_qlv;
     bool is_full;
+    struct conf_networks trusted_proxies; /* who is believed when it says who is behind it */
     int64_t watchdog; /* a coroutine that keeps the thread longer is logged; 0 is off */
 
     struct conf_rtmp rtmp;

@@ -25,8 +25,9 @@ enum conf_kind {
     CONF_KIND_ENUM,      /* an enum: index into words */
     CONF_KIND_LIST,      /* struct conf_list: the words of one line */
     CONF_KIND_CANDIDATE, /* the same; $NAME is replaced by what the environment has for it */
-    CONF_KIND_LISTEN,    /* struct conf_endpoints: [ip:]port ... */
+    CONF_KIND_LISTEN,    /* struct conf_endpoints: [ip:]port [proxy_protocol] ... */
     CONF_KIND_HOSTS,     /* struct conf_endpoints: host[:port] ..., the row has the default port */
+    CONF_KIND_NETWORKS,  /* struct conf_networks: address[/bits] ..., or `none` */
     CONF_KIND_RULES,     /* struct conf_rules, one per line, repeatable */
     CONF_KIND_COMMANDS,  /* struct conf_commands, one per line, repeatable */
     CONF_KIND_PAIRS,     /* struct conf_pairs: a block of free names */
@@ -44,6 +45,7 @@ enum conf_flag {
     CONF_ONCE   = 16, /* a second one is an error, not merely ignored */
     CONF_NAMED  = 32, /* BLOCKS: the name is required */
     CONF_QUIET  = 64, /* RELIC: no warning */
+    CONF_PROXY  = 128, /* LISTEN: an endpoint may have proxy_protocol behind it */
 };
 
 struct conf_row {

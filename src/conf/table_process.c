@@ -6,8 +6,10 @@
 
 static const struct conf_row rtmp[] = {
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtmp, listen), NULL, CONF_HANDLER,
-      .env = "SRS_LISTEN SRS_RTMP_LISTEN", .sample = "1935",
-      .help = "Endpoints for RTMP: [ip:]port, several with spaces between. Required." },
+      CONF_PROXY, .env = "SRS_LISTEN SRS_RTMP_LISTEN", .sample = "1935",
+      .help = "Endpoints for RTMP: [ip:]port, several with spaces between. Required. With "
+              "proxy_protocol behind one of them, as in any other listen of TCP, each connection "
+              "there begins with a header of the PROXY protocol, and only trusted_proxies may." },
     { "chunk_size", CONF_KIND_INT, CONF_AT(conf_rtmp, chunk_size), "60000", CONF_HANDLER,
       .min = 128, .max = 65536, .env = "SRS_VHOST_CHUNK_SIZE SRS_RTMP_CHUNK_SIZE SRS_CHUNK_SIZE",
       .help = "Bytes of one RTMP chunk that we send; the chunk_size of a vhost wins." },
@@ -26,7 +28,7 @@ static const struct conf_row certificate[] = {
 static const struct conf_row rtmps[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_HANDLER,
       .help = "Serve RTMP over TLS." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), NULL, CONF_HANDLER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), NULL, CONF_HANDLER, CONF_PROXY,
       .sample = "1443", .help = "Its endpoints." },
     { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER,
       .help = "PEM file of the private key." },
@@ -122,7 +124,7 @@ static const struct conf_row stats[] = {
 static const struct conf_row exporter[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_exporter, enabled), "off", CONF_NEVER,
       .help = "Serve /metrics for Prometheus." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_exporter, listen), "9972", CONF_NEVER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_exporter, listen), "9972", CONF_NEVER, CONF_PROXY,
       .help = "Its endpoints." },
     { "label", CONF_KIND_STRING, CONF_AT(conf_exporter, label), NULL, CONF_NEVER,
       .sample = "cn-beijing", .help = "A label of the build info." },

@@ -50,6 +50,10 @@ static const struct conf_row rows[] = {
       .help = "Milliseconds between two statistics lines of one kind of client in the log." },
     { "watchdog_ms", CONF_KIND_MSEC, CONF_AT(conf, watchdog), "100", CONF_HANDLER, .max = 1e9,
       .help = "A coroutine that keeps the thread for longer is named in the log; 0 turns it off." },
+    { "trusted_proxies", CONF_KIND_NETWORKS, CONF_AT(conf, trusted_proxies), "127.0.0.0/8 ::1",
+      CONF_AT_ONCE,
+      .help = "Addresses and networks whose word counts on who is behind them: X-Forwarded-For, "
+              "X-Real-IP, and the headers of endpoints with proxy_protocol; none: nobody's." },
     { "empty_ip_ok", CONF_KIND_ON, CONF_AT(conf, empty_ip_ok), "on", CONF_AT_ONCE,
       .help = "Close connections without a peer address in silence: probes of load balancers." },
     { "grace_start_wait", CONF_KIND_MSEC, CONF_AT(conf, grace_start_wait), "2300", CONF_AT_ONCE,

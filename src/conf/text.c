@@ -152,8 +152,22 @@ static void endpoints_text(struct wr *w, const struct conf_row *row, const void 
     const struct conf_endpoints *e = field;
 
     (void)row;
-    for (size_t i = 0; i < e->n; i++)
+    for (size_t i = 0; i < e->n; i++) {
         conf_text_word(w, e->v[i].text, i == 0);
+        if (e->v[i].proxied)
+            conf_text_word(w, "proxy_protocol", false);
+    }
+}
+
+static void networks_text(struct wr *w, const struct conf_row *row, const void *field)
+{
+    const struct conf_networks *f = field;
+
+    (void)row;
+    for (size_t i = 0; i < f->n; i++)
+        conf_text_word(w, f->v[i].text, i == 0);
+    if (f->n == 0)
+        conf_text_word(w, "none", true);
 }
 
 static void rules_text(struct wr *w, const struct conf_row *row, const void *field)
@@ -204,6 +218,7 @@ static text_fn *const texts_of[CONF_KINDS] = {
     [CONF_KIND_CANDIDATE] = list_text,
     [CONF_KIND_LISTEN] = endpoints_text,
     [CONF_KIND_HOSTS] = endpoints_text,
+    [CONF_KIND_NETWORKS] = networks_text,
     [CONF_KIND_RULES] = rules_text,
     [CONF_KIND_COMMANDS] = commands_text,
     [CONF_KIND_PAIRS] = pairs_text,

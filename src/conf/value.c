@@ -261,20 +261,53 @@ static err_t set_candidate(const struct conf_ctx *ctx, const struct conf_row *ro
     return NULL;
 }
 
-static err_t set_endpoints(const struct conf_ctx *ctx, const struct conf_row *row,
-                           const struct conf_list *words, void *field)
+static err_t set_hosts(const struct conf_ctx *ctx, const struct conf_row *row,
+                       const struct conf_list *words, void *field)
 {
     struct conf_endpoint *v = conf_arena_get(ctx->arena, words->n * sizeof(*v));
     err_t err = NULL;
 
-    for (size_t i = 0; !err && i < words->n; i++) {
-        if (row->kind == CONF_KIND_LISTEN)
-            err = conf_endpoint_listen(ctx->arena, words->v[i], &v[i]);
-        else
-            err = conf_endpoint_host(ctx->arena, words->v[i], row->port, &v[i]);
-    }
+    for (size_t i = 0; !err && i < words->n; i++)
+        err = conf_endpoint_host(ctx->arena, words->v[i], row->port, &v[i]);
     if (!err)
         *(struct conf_endpoints *)field = (struct conf_endpoints){ .v = v, .n = words->n };
+    return err;
+}
+
+static err_t set_listen(const struct conf_ctx *ctx, const struct conf_row *row,
+                        const struct conf_list *words, void *field)
+{
+    struct conf_endpoint *v = conf_arena_get(ctx->arena, words->n * sizeof(*v));
+    size_t n = 0;
+    err_t err = NULL;
+
+    for (size_t i = 0; !err && i < words->n; i++) {
+        if (strcmp(words->v[i], "proxy_protocol") != 0)
+            err = conf_endpoint_listen(ctx->arena, words->v[i], &v[n++]);
+        else if (n == 0 || v[n - 1].proxied)
+            err = err_new(ERR_CONF, "proxy_protocol stands behind the endpoint it is for");
+        else if (!(row->flags & CONF_PROXY))
+            err = err_new(ERR_CONF, "there is no proxy_protocol for it");
+        else
+            v[n - 1].proxied = true;
+    }
+    if (!err)
+        *(struct conf_endpoints *)field = (struct conf_endpoints){ .v = v, .n = n };
+    return err;
+}
+
+static err_t set_networks(const struct conf_ctx *ctx, const struct conf_row *row,
+                          const struct conf_list *words, void *field)
+{
+    struct conf_network *v = conf_arena_get(ctx->arena, words->n * sizeof(*v));
+    bool none = words->n == 1 && strcmp(words->v[0], "none") == 0;
+    err_t err = NULL;
+
+    (void)row;
+    for (size_t i = 0; !err && !none && i < words->n; i++)
+        err = conf_network_parse(ctx->arena, words->v[i], &v[i]);
+    if (!err)
+        conf_array_set(field, v, none ? 0 : words->n);
     return err;
 }
 
@@ -317,8 +350,9 @@ static set_fn *const setters[CONF_KINDS] = {
     [CONF_KIND_ENUM] = set_enum,
     [CONF_KIND_LIST] = set_list,
     [CONF_KIND_CANDIDATE] = set_candidate,
-    [CONF_KIND_LISTEN] = set_endpoints,
-    [CONF_KIND_HOSTS] = set_endpoints,
+    [CONF_KIND_LISTEN] = set_listen,
+    [CONF_KIND_HOSTS] = set_hosts,
+    [CONF_KIND_NETWORKS] = set_networks,
 };
 
 /* Neither a default nor a word: what empty means for the kind. The field is zeroed memory. */
@@ -356,7 +390,8 @@ err_t conf_value_set(const struct conf_ctx *ctx, const struct conf_row *row,
                      const struct conf_list *lines, size_t n, void *field)
 {
     bool many = row->kind == CONF_KIND_LIST || row->kind == CONF_KIND_LISTEN ||
-                row->kind == CONF_KIND_HOSTS || row->kind == CONF_KIND_CANDIDATE;
+                row->kind == CONF_KIND_HOSTS || row->kind == CONF_KIND_CANDIDATE ||
+                row->kind == CONF_KIND_NETWORKS;
     err_t err;
 
     if (row->kind == CONF_KIND_COMMANDS) {

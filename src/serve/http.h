@@ -40,7 +40,7 @@ struct http_exchange {
     int *paced;                     /* of serve_pace() */
     struct conf *conf;              /* the snapshot in force when it began, referenced */
     const struct conf_vhost *vhost; /* of the Host, or of `vhost=`; NULL: there is none */
-    const char *ip;                 /* of the client, as a proxy of ours says; else of the peer */
+    const char *ip;                 /* of the client, as trusted_proxies say; else of the peer */
     const char *peer;               /* of the connection itself */
     int port;
     enum http_ports ports;          /* of the endpoint it came by */
@@ -58,10 +58,10 @@ typedef err_t http_handler(struct http_exchange *x, void *arg);
 err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what)
     __attribute__((warn_unused_result));
 
-/* Take over an accepted descriptor; on error it is still the caller's. With `tls` a handshake
- * comes first (a reference is taken). */
+/* Take over an accepted descriptor; on error it is still the caller's. `proxied`: a header
+ * of the PROXY protocol comes first. With `tls` a handshake is next (a reference is taken). */
 err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
-                       enum http_ports ports, struct io_tls_server *tls)
+                       enum http_ports ports, bool proxied, struct io_tls_server *tls)
     __attribute__((warn_unused_result));
 /* Its place among the connections, given back at its end. */
 struct peers_place *http_session_place(struct http_session *s);

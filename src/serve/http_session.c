@@ -9,8 +9,8 @@
 #include "serve/http.h"
 #include "serve/http_mux.h"
 #include "serve/place.h"
+#include "serve/remote.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,7 @@ struct http_session {
     struct http_service *service;
     struct io *io;
     struct io_tls_server *tls; /* a handshake comes first */
+    bool proxied;              /* a header of the PROXY protocol before that */
     enum http_ports ports;
     bool reserved;
     struct http_limits limits;
@@ -61,7 +62,7 @@ static struct http_session *session_new(struct http_service *service, struct io 
 }
 
 err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
-                       enum http_ports ports, struct io_tls_server *tls)
+                       enum http_ports ports, bool proxied, struct io_tls_server *tls)
 {
     struct io *io;
     int on = 1;
@@ -73,6 +74,7 @@ err_t http_session_new(struct http_session **out, struct http_service *service, 
     io_tcp_nodelay(io, true); /* an answer's last bytes wait for nobody */
     *out = session_new(service, io);
     (*out)->ports = ports;
+    (*out)->proxied = proxied;
     (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
     return NULL;
 }
@@ -101,18 +103,9 @@ void http_session_free(struct http_session *s)
 
 /* ---- one request */
 
-/* A proxy on this machine or in a private network is believed when it says who asks. */
-static bool is_near(const char *ip)
+static bool is_trusted(const void *networks, const char *ip)
 {
-    struct in_addr a;
-    uint32_t v;
-
-    if (strncmp(ip, "::ffff:", 7) == 0)
-        ip += 7;
-    if (inet_pton(AF_INET, ip, &a) != 1)
-        return strcmp(ip, "::1") == 0 || strncasecmp(ip, "fd", 2) == 0;
-    v = ntohl(a.s_addr);
-    return v >> 24 == 127 || v >> 24 == 10 || v >> 16 == 0xc0a8 || v >> 20 == 0xac1;
+    return conf_networks_have_text(networks, ip);
 }
 
 static const struct conf_vhost *vhost_of(const struct conf *conf, const struct http_request *req)
@@ -187,7 +180,7 @@ err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what
 static err_t answer(struct http_session *s, struct http_request *req, struct http_response *r)
 {
     struct conf *conf = conf_ref(s->service->serve->conf);
-    char client[IO_ADDR_SIZE];
+    char client[IP_TEXT];
     struct http_exchange x = {
         .serve = s->service->serve, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
         .paced = &s->paced,
@@ -197,8 +190,7 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
     };
     err_t err;
 
-    if (is_near(s->ip) && http_request_forwarded(req, client, sizeof(client)))
-        x.ip = client;
+    x.ip = http_request_client(req, s->ip, is_trusted, &conf->trusted_proxies, client);
     log_debug("HTTP %s %.256s", req->method, req->target);
     if (x.vhost && s->ports & HTTP_PORT_SERVER)
         serve_pace(s->io, &s->paced, x.vhost->bandwidth.play_kbps);
@@ -340,13 +332,14 @@ err_t http_session_main(void *session)
     err_t err;
 
     co_new_cid();
-    io_tcp_peer(s->io, s->ip, &s->port);
+    err = serve_remote(s->service->serve, s->io, s->proxied, &s->place, s->ip, &s->port);
     if (!s->ip[0] && s->service->serve->conf->empty_ip_ok) { /* a probe of a load balancer */
         http_session_free(s);
         return NULL;
     }
     log_debug("HTTP client ip=%s:%d", s->ip, s->port);
-    err = run(s);
+    if (!err)
+        err = run(s);
     if (err)
         tell_end(&err);
     http_session_free(s);

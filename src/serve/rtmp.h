@@ -9,9 +9,10 @@
 struct rtmp_session; /* owned by its coroutine */
 struct io_tls_server;
 
-/* Take over an accepted descriptor; on error it is still the caller's. With `tls`, of which it
- * takes a reference, a TLS handshake comes first. */
-err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
+/* Take over an accepted descriptor; on error it is still the caller's. `proxied`: a header
+ * of the PROXY protocol comes first. With `tls`, of which it takes a reference, a TLS handshake
+ * is next. */
+err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd, bool proxied,
                        struct io_tls_server *tls)
     __attribute__((warn_unused_result));
 /* Its place among the connections, given back at its end. */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "co/io_tls.h"
 #include "serve/place.h"
+#include "serve/remote.h"
 #include "serve/rtmp_media.h"
 
 #include <assert.h>
@@ -38,7 +39,7 @@ static struct rtmp_session *session_new(struct serve *serve, struct io *io)
     return s;
 }
 
-err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
+err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd, bool proxied,
                        struct io_tls_server *tls)
 {
     int on = 1;
@@ -52,6 +53,7 @@ err_t rtmp_session_new(struct rtmp_session **out, struct serve *serve, int fd,
     io_tcp_nodelay(io, true); /* answers go out at once, until media make it the vhost's choice */
     io_tcp_quick_acks(io, TALK);
     *out = session_new(serve, io);
+    (*out)->proxied = proxied;
     (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
     return NULL;
 }
@@ -195,14 +197,16 @@ err_t rtmp_session_main(void *session)
     err_t err;
 
     co_new_cid();
-    io_tcp_peer(s->io, s->ip, &s->port);
+    err = serve_remote(s->serve, s->io, s->proxied, &s->place, s->ip, &s->port);
     if (!s->ip[0] && s->conf->empty_ip_ok) { /* a load balancer looked whether we are there */
         rtmp_session_free(s);
         return NULL;
     }
-    log_trace("RTMP%s client ip=%s:%d, fd=%d", s->tls ? "S" : "", s->ip, s->port,
-              io_tcp_fd(s->io));
-    err = run(s);
+    if (!err) {
+        log_trace("RTMP%s client ip=%s:%d, fd=%d", s->tls ? "S" : "", s->ip, s->port,
+                  io_tcp_fd(s->io));
+        err = run(s);
+    }
     log_end("client finished", &err);
     rtmp_session_free(s);
     return NULL;

@@ -27,6 +27,7 @@ struct rtmp_session {
     struct serve *serve;
     struct io *io;
     struct io_tls_server *tls; /* a TLS handshake comes first; NULL: none */
+    bool proxied;              /* a header of the PROXY protocol before that */
     struct rtmp_in_setup setup;
     struct rtmp_conn conn;
 

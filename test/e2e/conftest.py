@@ -37,7 +37,8 @@ def pytest_collection_modifyitems(config, items):
         mark = item.get_closest_marker("needs")
         if mark:
             lacking = [t for t in mark.args
-                       if not (tools.Nginx.there() if t == "nginx-rtmp" else procs.have(t))]
+                       if not (tools.Nginx.there() if t == "nginx-rtmp" else
+                              tools.NginxStream.there() if t == "nginx-stream" else procs.have(t))]
             if lacking:
                 item.add_marker(pytest.mark.skip(reason="not installed: " + ", ".join(lacking)))
 

@@ -11,6 +11,7 @@ import subprocess
 from procs import SLOW, SOURCE, Proc, free_port, wait_port
 
 NGINX_MODULE = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
+STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
 
 def run(argv, timeout=60.0, check=True, **how):
@@ -155,3 +156,20 @@ rtmp {{ server {{
 
     def url(self, stream="s"):
         return f"rtmp://127.0.0.1:{self.port}/live/{stream}"
+
+
+class NginxStream(Nginx):
+    """Debian's nginx as a balancer of bytes that says who is behind it: {its port: the server's}."""
+
+    def __init__(self, tmp, ports, name="nginx-stream"):
+        super().__init__(tmp, name, next(iter(ports)))
+        servers = "".join(f"server {{ listen 127.0.0.1:{a}; proxy_pass 127.0.0.1:{b}; proxy_protocol on; }}\n"
+                          for a, b in ports.items())
+        with open(self.conf) as f:
+            before = f.read().replace(NGINX_MODULE, STREAM_MODULE).partition("rtmp {")[0]
+        with open(self.conf, "w") as f:
+            f.write(before + f"stream {{\n{servers}}}\n")
+
+    @staticmethod
+    def there():
+        return os.path.exists(STREAM_MODULE) and bool(glob.glob("/usr/sbin/nginx"))

@@ -21,6 +21,7 @@ static const size_t sizes[CONF_KINDS] = {
     [CONF_KIND_CANDIDATE] = sizeof(struct conf_list),
     [CONF_KIND_LISTEN] = sizeof(struct conf_endpoints),
     [CONF_KIND_HOSTS] = sizeof(struct conf_endpoints),
+    [CONF_KIND_NETWORKS] = sizeof(struct conf_networks),
     [CONF_KIND_RULES] = sizeof(struct conf_rules),
     [CONF_KIND_COMMANDS] = sizeof(struct conf_commands),
     [CONF_KIND_PAIRS] = sizeof(struct conf_pairs),

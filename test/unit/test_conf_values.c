@@ -51,6 +51,13 @@ static const struct {
     { "listen [::1:1935;", ERR_CONF, "not [v6]:port" },
     { "listen [::1]1935;", ERR_CONF, "not [v6]:port" },
     { "listen 1935 1936 x;", ERR_CONF, "\"x\" is no port" },
+    { "listen proxy_protocol;", ERR_CONF, "behind the endpoint" },
+    { "listen 1935 proxy_protocol proxy_protocol;", ERR_CONF, "behind the endpoint" },
+    { "listen 1935; srt_server { listen 10080 proxy_protocol; }", ERR_CONF, "no proxy_protocol for" },
+    { "trusted_proxies localhost;", ERR_CONF, "main:1 : trusted_proxies : \"localhost\" is neither" },
+    { "trusted_proxies 10.0.0.0/33;", ERR_CONF, "prefix length" },
+    { "trusted_proxies 10.0.0.1:80;", ERR_CONF, "neither all, an address" },
+    { "trusted_proxies 10.0.0.1 none;", ERR_CONF, "\"none\" is neither" },
     { IN_VHOST("forward { destination rtmps://h/app; }"), ERR_CONF, "is not host:port" },
     { IN_VHOST("forward { destination http://h; }"), ERR_CONF, "is not host:port" },
     { IN_VHOST("forward { destination :1; }"), ERR_CONF, "has no host" },
@@ -64,6 +71,9 @@ static const struct {
     { IN_VHOST("security { allow play 1.2.3.4/8x; }"), ERR_CONF, "prefix length" },
     { IN_VHOST("security { deny publish ::/129; }"), ERR_CONF, "prefix length" },
     /* between values */
+    { "listen 1935; http_api { enabled on; listen 80 proxy_protocol; }"
+      "http_server { enabled on; listen 80; }", ERR_CONF, "80 is written with and without" },
+    { "listen 1935 1935 proxy_protocol;", ERR_CONF, "1935 is written with and without" },
     { "daemon off;", ERR_CONF, "nothing to listen on" },
     { "listen 1935; is_full on;", ERR_CONF, "is_full" },
     { "listen 1935; asprocess on;", ERR_CONF, "daemon on and asprocess on" },

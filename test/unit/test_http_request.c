@@ -243,21 +243,74 @@ static void chunked_body_over_the_limit(void **state)
     free(text);
 }
 
+#define XFF "X-Forwarded-For: "
+#define TEN "10.0.0.1, 10.0.0.1, 10.0.0.1, 10.0.0.1, 10.0.0.1, 10.0.0.1, 10.0.0.1, 10.0.0.1, "
+
+/* Networks that begin with 10. and ::1 are trusted. */
+static const struct {
+    const char *name, *peer, *fields, *ip;
+} client_rows[] = {
+    { "nobody says anything", "10.0.0.1", "", "10.0.0.1" },
+    { "one proxy", "10.0.0.1", XFF "1.2.3.4\r\n", "1.2.3.4" },
+    { "two proxies", "10.0.0.1", XFF "1.2.3.4, 10.0.0.2\r\n", "1.2.3.4" },
+    { "what the client says itself", "10.0.0.1", XFF "127.0.0.1, 1.2.3.4\r\n", "1.2.3.4" },
+    { "and that it is one of ours", "10.0.0.1", XFF "10.0.0.9, 1.2.3.4, 10.0.0.2\r\n", "1.2.3.4" },
+    { "all of it is ours", "10.0.0.1", XFF "10.0.0.3,10.0.0.2\r\n", "10.0.0.3" },
+    { "a stranger says so", "5.5.5.5", XFF "1.2.3.4\r\n", "5.5.5.5" },
+    { "a private address is a stranger, too", "192.168.0.1", XFF "1.2.3.4\r\n", "192.168.0.1" },
+    { "IPv6", "::1", XFF "2001:DB8:0::5\r\n", "2001:db8::5" },
+    { "IPv4 in IPv6", "10.0.0.1", XFF "::ffff:1.2.3.4\r\n", "1.2.3.4" },
+    { "IPv4 in IPv6 of ours", "10.0.0.1", XFF "1.2.3.4, ::ffff:10.0.0.2\r\n", "1.2.3.4" },
+    { "garbage at once", "10.0.0.1", XFF "unknown\r\n", "10.0.0.1" },
+    { "garbage behind a good one", "10.0.0.1", XFF "x, 10.0.0.2\r\n", "10.0.0.2" },
+    { "a port", "10.0.0.1", XFF "1.2.3.4:567\r\n", "10.0.0.1" },
+    { "brackets", "10.0.0.1", XFF "[::2]\r\n", "10.0.0.1" },
+    { "a zone", "10.0.0.1", XFF "fe80::1%eth0\r\n", "10.0.0.1" },
+    { "a name", "10.0.0.1", XFF "localhost\r\n", "10.0.0.1" },
+    { "two without a comma", "10.0.0.1", XFF "1.2.3.4 5.6.7.8\r\n", "10.0.0.1" },
+    { "nothing in it", "10.0.0.1", "X-Forwarded-For:\r\nX-Real-IP: 9.9.9.9\r\n", "10.0.0.1" },
+    { "a comma at the end", "10.0.0.1", XFF "1.2.3.4,\r\n", "10.0.0.1" },
+    { "two fields are one list", "10.0.0.1", XFF "1.2.3.4\r\n" XFF "10.0.0.2\r\n", "1.2.3.4" },
+    { "and the last one counts", "10.0.0.1", XFF "10.0.0.9\r\n" XFF "1.2.3.4\r\n", "1.2.3.4" },
+    { "a list without end", "10.0.0.1", XFF "1.2.3.4, " TEN TEN TEN TEN TEN "10.0.0.1\r\n",
+      "10.0.0.1" },
+    { "the other field", "10.0.0.1", "X-Real-IP: 1.2.3.4\r\n", "1.2.3.4" },
+    { "the other field, by a stranger", "5.5.5.5", "X-Real-IP: 1.2.3.4\r\n", "5.5.5.5" },
+    { "the other field, with a port", "10.0.0.1", "X-Real-IP: 1.2.3.4:567\r\n", "10.0.0.1" },
+    { "the other field is not for both", "10.0.0.1", XFF "1.2.3.4\r\nX-Real-IP: 9.9.9.9\r\n",
+      "1.2.3.4" },
+};
+
+static bool is_ours(const void *arg, const char *ip)
+{
+    assert_ptr_equal(arg, client_rows);
+    return strncmp(ip, "10.", 3) == 0 || strcmp(ip, "::1") == 0;
+}
+
+static void who_asks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(client_rows); i++) {
+        char in[1024], ip[IP_TEXT];
+        struct http_request *q;
+        struct http_reader r;
+        struct io_mem m;
+
+        print_message("  %s\n", client_rows[i].name);
+        (void)snprintf(in, sizeof(in), "GET / HTTP/1.0\r\n%s\r\n", client_rows[i].fields);
+        io_mem_init(&m, in, strlen(in));
+        http_reader_init(&r, &m.io, &limits);
+        assert_ok(http_reader_next(&r, &q));
+        assert_string_equal(http_request_client(q, client_rows[i].peer, is_ours, client_rows, ip),
+                            client_rows[i].ip);
+        http_reader_fini(&r);
+    }
+}
+
 static void asked_for(void **state)
 {
     static const char text[] = "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
                                "Content-Length: 2\r\n\r\nhi";
-    static const struct {
-        const char *fields, *ip;
-    } rows[] = {
-        { "X-Forwarded-For: 1.2.3.4, 5.6.7.8\r\n", "1.2.3.4" },
-        { "X-Forwarded-For:  ::1 \r\nX-Real-IP: 9.9.9.9\r\n", "::1" },
-        { "X-Real-IP: 1.2.3.4:567\r\n", "1.2.3.4" },
-        { "X-Real-IP: [::2]:567\r\n", "::2" },
-        { "X-Real-IP: ::2\r\n", "::2" },
-        { "X-Real-IP:\r\n", NULL },
-        { "", NULL },
-    };
     struct http_reader r;
     struct http_request *q;
     struct io_mem m;
@@ -267,19 +320,6 @@ static void asked_for(void **state)
     bool done;
 
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        char in[256];
-
-        (void)snprintf(in, sizeof(in), "GET / HTTP/1.0\r\n%s\r\n", rows[i].fields);
-        io_mem_init(&m, in, strlen(in));
-        http_reader_init(&r, &m.io, &limits);
-        assert_ok(http_reader_next(&r, &q));
-        if (rows[i].ip)
-            assert_string_equal(http_request_forwarded(q, buf, sizeof(buf)), rows[i].ip);
-        else
-            assert_null(http_request_forwarded(q, buf, sizeof(buf)));
-        http_reader_fini(&r);
-    }
     io_mem_init(&m, text, sizeof(text) - 1 - 2); /* the body comes after the go-ahead */
     m.out = out;
     m.out_cap = sizeof(out);
@@ -300,7 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(whole_and_cut), TEST(cut_short), TEST(refused), TEST(limits_hold),
-        TEST(chunked_body_over_the_limit), TEST(asked_for),
+        TEST(chunked_body_over_the_limit), TEST(who_asks), TEST(asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
 
+#include "base/ip.h"
 #include "co/io.h"
 
 struct http_parser; /* of the library */
@@ -99,8 +100,11 @@ const char *http_request_field(const struct http_request *req, const char *name)
 /* Is the word in the comma separated list of that field? */
 bool http_request_has(const struct http_request *req, const char *name, const char *word);
 enum http_verb http_verb_of(const char *method);
-/* Who really asks, as a proxy says: the first entry of X-Forwarded-For, else X-Real-IP without a
- * port; NULL when there is none. Writes to buf. */
-const char *http_request_forwarded(const struct http_request *req, char *buf, size_t size);
+/* Who really asks, when `peer` is connected: as long as the last one told of is `trusted`, the
+ * entry of X-Forwarded-For before it, from the end; without that field X-Real-IP. What is not an
+ * address alone ends the walk. Gives `out`. */
+const char *http_request_client(const struct http_request *req, const char *peer,
+                                bool (*trusted)(const void *arg, const char *ip),
+                                const void *arg, char out[IP_TEXT]);
 
 #endif

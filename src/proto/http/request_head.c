@@ -7,6 +7,7 @@
 
 #include <http_parser.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -315,25 +316,54 @@ bool http_request_has(const struct http_request *req, const char *name, const ch
     return false;
 }
 
-const char *http_request_forwarded(const struct http_request *req, char *buf, size_t size)
-{
-    const char *p = http_request_field(req, "X-Forwarded-For");
-    size_t n;
+enum { MOST_PROXIES = 32 };
 
-    if (p && *p) {
-        p += strspn(p, " \t");
-        n = strcspn(p, ", \t");
-    } else {
-        p = http_request_field(req, "X-Real-IP");
-        if (!p || !*p)
-            return NULL;
-        n = strcspn(p, " \t");
+static bool entry(const char *at, const char *end, char who[IP_TEXT])
+{
+    uint8_t addr[IP_SIZE];
+
+    while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    if (!ip_parse(at, (size_t)(end - at), addr))
+        return false;
+    (void)ip_text(addr, who);
+    return true;
+}
+
+/* Entries of the list from its end; `who` becomes the last one that is to be believed. False: who
+ * that is, is found. */
+static bool walk_back(const char *list, bool (*trusted)(const void *arg, const char *ip),
+                      const void *arg, char who[IP_TEXT])
+{
+    const char *at = list + strlen(list), *end = at;
+
+    for (int i = 0; i < MOST_PROXIES && trusted(arg, who); i++) {
+        while (at > list && at[-1] != ',')
+            at--;
+        if (!entry(at, end, who))
+            return false;
+        if (at == list)
+            return true;
+        end = --at;
     }
-    if (n == 0 || n >= size)
-        return NULL;
-    memcpy(buf, p, n);
-    buf[n] = '\0';
-    if (buf[0] == '[' || strchr(buf, ':') == strrchr(buf, ':'))
-        (void)http_url_host(buf); /* the port goes; a bare IPv6 address has more colons */
-    return buf;
+    return false;
+}
+
+/* Fields of one name are one list, in their order: RFC 9110 5.3. */
+const char *http_request_client(const struct http_request *req, const char *peer,
+                                bool (*trusted)(const void *arg, const char *ip),
+                                const void *arg, char out[IP_TEXT])
+{
+    const char *name = http_request_field(req, "X-Forwarded-For") ? "X-Forwarded-For"
+                                                                  : "X-Real-IP";
+
+    (void)snprintf(out, IP_TEXT, "%s", peer);
+    for (unsigned i = req->n_fields; i-- > 0;) {
+        if (strcasecmp(req->fields[i].name, name) == 0 &&
+            !walk_back(req->fields[i].value, trusted, arg, out))
+            break;
+    }
+    return out;
 }
