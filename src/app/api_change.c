@@ -3,9 +3,10 @@
 #include "app/api_change.h"
 
 #include "app/api.h"
+#include "app/server_room.h"
+#include "conf/endpoint.h"
 #include "proto/http/url.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -59,13 +60,10 @@ enum api_origin api_change_origin(const struct http_request *req)
 
 static bool is_loopback(const char *ip)
 {
-    struct in_addr four;
+    uint8_t addr[16];
+    bool v4;
 
-    if (strncasecmp(ip, "::ffff:", 7) == 0)
-        ip += 7;
-    if (inet_pton(AF_INET, ip, &four) == 1)
-        return ntohl(four.s_addr) >> 24 == 127;
-    return strcmp(ip, "::1") == 0;
+    return conf_address_parse(ip, strlen(ip), addr, &v4) && server_room_is_local(addr);
 }
 
 /* A name of somebody else can lead here (DNS rebinding), and his page is then of the same origin;
@@ -74,9 +72,10 @@ static bool is_host_safe(const char *host)
 {
     static const char local[] = "localhost";
     size_t n = strlen(host), size = sizeof(local) - 1;
-    struct in6_addr any;
+    uint8_t any[16];
+    bool v4;
 
-    if (inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1)
+    if (conf_address_parse(host, n, any, &v4))
         return true;
     return n >= size && strcmp(host + n - size, local) == 0 &&
            (n == size || host[n - size - 1] == '.');

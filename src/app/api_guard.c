@@ -4,8 +4,8 @@
 
 #include "base/log.h"
 #include "base/must.h"
+#include "conf/endpoint.h"
 
-#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,25 +42,20 @@ void api_guard_free(struct api_guard *g)
 
 /* ---- addresses */
 
-/* IPv4, also written as IPv6: 32 bits of 1 before it, which no address of IPv6 that connects
- * begins with. */
+/* IPv4: 32 bits of 1 before it, which no address of IPv6 that connects begins with. */
 static void key_of(const char *ip, uint8_t key[KEY])
 {
-    struct in6_addr six;
-    struct in_addr four;
+    uint8_t addr[16];
+    bool v4;
 
     memset(key, 0, KEY);
-    if (strncasecmp(ip, "::ffff:", 7) == 0 && strchr(ip, '.'))
-        ip += 7;
-    if (inet_pton(AF_INET, ip, &four) == 1) {
+    if (!conf_address_parse(ip, strlen(ip), addr, &v4))
+        return;
+    if (v4) {
         memset(key, 0xff, 4);
-        memcpy(key + 4, &four, 4);
+        memcpy(key + 4, addr + 12, 4);
     } else {
-        char plain[INET6_ADDRSTRLEN];
-
-        (void)snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(ip, "%"), ip); /* no zone */
-        if (inet_pton(AF_INET6, plain, &six) == 1)
-            memcpy(key, &six, KEY);
+        memcpy(key, addr, KEY);
     }
 }
 
