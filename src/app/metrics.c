@@ -91,6 +91,28 @@ static void put_process(struct wr *w, const struct api_parts *of)
         (double)co_watchdog_count());
 }
 
+/* ---- memory that others have a say in */
+
+static void put_memory(struct wr *w, const struct api_parts *of)
+{
+    const struct live_memory *m = live_registry_memory(of->serve->streams);
+    const struct rtmp_in_pool *p = &of->serve->messages;
+
+    one(w, "srs_streams_memory_bytes", "gauge", "What all streams remember.", (double)m->used);
+    one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
+        (double)m->limit);
+    one(w, "srs_streams_squeezed_total", "counter",
+        "Times that a stream lost its oldest packets, as all were over the limit.",
+        (double)m->squeezed);
+    one(w, "srs_streams_squeezed_bytes_total", "counter", "Bytes that they lost so.",
+        (double)m->squeezed_bytes);
+    one(w, "srs_messages_memory_bytes", "gauge",
+        "RTMP messages that are not complete, beyond what each connection has for itself.",
+        (double)p->used);
+    one(w, "srs_messages_evicted_total", "counter",
+        "Connections that were dropped for too much of it.", (double)p->evicted);
+}
+
 /* Ticks that should be 20 ms apart tell how late wakes are: the bounds are those of the log's
  * clock=, less the 20. */
 static void put_lateness(struct wr *w)
@@ -234,6 +256,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_build(w, of);
     put_process(w, of);
     put_lateness(w);
+    put_memory(w, of);
     put_clients(w, of);
     put_refusals(w, &of->serve->refusals);
     if (of->serve->hooks)

@@ -6,6 +6,7 @@
 #include "app/heartbeat.h"
 #include "app/console.h"
 #include "app/machine.h"
+#include "app/memory.h"
 #include "app/reload.h"
 #include "app/server_room.h"
 #include "app/services.h"
@@ -243,6 +244,7 @@ struct server *server_new(struct conf *conf, const char *id)
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
                                .server_id = s->id, .service_id = s->run,
                                .on_publish = on_publish, .on_unpublish = on_unpublish };
+    memory_apply(&s->serve);
     s->serve.roster = roster_new(s->serve.streams, s->id);
     s->serve.hooks = hooks_new(&s->serve);
     s->serve.packs = http_packs_new(TEXTS_MOST);
@@ -383,6 +385,7 @@ err_t server_reload(struct server *s, struct conf *next)
     s->serve.conf = conf_ref(next);
     s->serve.generation++;
     (void)conf_unref(old);
+    memory_apply(&s->serve);
     reload_streams(s);
     sinks_reload(s->sinks);
     return NULL;

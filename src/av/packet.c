@@ -6,6 +6,9 @@
  */
 #include "av/packet.h"
 
+#include "base/mem.h"
+
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,12 +52,14 @@ static void *get(size_t size)
     unsigned class = class_of(&size);
     struct dead *d = class < CLASSES ? kept[class] : NULL;
 
-    live_bytes += size;
-    if (!d)
-        return malloc(size);
-    kept[class] = d->next;
-    __builtin_prefetch(d->next, 1); /* it died long ago: the next one of its size is then at hand */
-    kept_bytes -= size;
+    if (d) {
+        kept[class] = d->next;
+        __builtin_prefetch(d->next, 1); /* it died long ago: the next one of its size is at hand */
+        kept_bytes -= size;
+    } else {
+        d = mem_try(size);
+    }
+    live_bytes += d ? size : 0;
     return d;
 }
 
@@ -76,19 +81,56 @@ static void put(void *p, size_t size)
     kept_bytes += size;
 }
 
-struct av_packet *av_packet_new(size_t size)
+struct av_packet *av_packet_try(size_t size)
 {
     struct av_packet *pkt = get(sizeof(*pkt) + size);
 
-    if (!pkt) {
-        fprintf(stderr, "out of memory: packet of %zu bytes\n", size);
-        abort();
-    }
+    if (!pkt)
+        return NULL;
     memset(pkt, 0, sizeof(*pkt));
     ref_init(&pkt->ref);
     pkt->size = (uint32_t)size;
     live++;
     return pkt;
+}
+
+struct av_packet *av_packet_new(size_t size)
+{
+    struct av_packet *pkt = av_packet_try(size);
+
+    if (!pkt) {
+        fprintf(stderr, "out of memory: packet of %zu bytes\n", size);
+        abort();
+    }
+    return pkt;
+}
+
+/* Between sizes of which nothing is kept the C library may move whole pages. */
+static struct av_packet *stretch(struct av_packet *pkt, size_t size)
+{
+    struct av_packet *more = mem_try_more(pkt, sizeof(*pkt) + size);
+
+    if (!more)
+        return NULL;
+    live_bytes += size - more->size;
+    more->size = (uint32_t)size;
+    return more;
+}
+
+struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size)
+{
+    struct av_packet *more;
+
+    assert(pkt->ref.n == 1 && size >= pkt->size);
+    if (sizeof(*pkt) + pkt->size > COARSE_MAX)
+        return stretch(pkt, size);
+    more = av_packet_try(size);
+    if (!more)
+        return NULL;
+    memcpy(more, pkt, sizeof(*pkt) + pkt->size);
+    more->size = (uint32_t)size;
+    (void)av_packet_unref(pkt);
+    return more;
 }
 
 struct av_packet *av_packet_of(uint8_t *data)

@@ -44,6 +44,12 @@ struct av_packet {
  * memory ends the process, so check peer-given sizes against a limit first. */
 struct av_packet *av_packet_new(size_t size);
 
+/* The same for a size that a peer has a say in. NULL: there is no memory. */
+struct av_packet *av_packet_try(size_t size);
+/* Make a packet larger that nobody else holds, as realloc() does: what it says stays, and on NULL
+ * it is what it was. */
+struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size);
+
 /* The packet whose `data` this is: for readers that fill memory they were given by
  * av_packet_new() and know nothing of packets. */
 struct av_packet *av_packet_of(uint8_t *data);

@@ -125,7 +125,11 @@ struct conf_limits {
     int64_t max_message_size;  /* bytes of one RTMP message */
     int64_t max_metadata_size; /* of one that is data */
     int64_t max_command_size;  /* of one that is neither media nor data */
-    int64_t max_partial_size;  /* bytes of all unfinished messages of one connection */
+    int64_t max_partial_size;   /* bytes of all unfinished messages of one publisher */
+    int64_t max_partial_others; /* of one connection that is none */
+    int64_t max_partial_total;  /* of all, beyond what each has for itself; 0: part of `memory` */
+    int64_t message_timeout;    /* for one message to end */
+    int64_t memory;             /* bytes that all streams remember; 0: as the machine has */
     int max_chunk_streams;     /* chunk streams of one connection */
     int64_t max_stream_size;   /* bytes of media that one live stream remembers */
     int64_t http_max_line;     /* bytes of the target of an HTTP request */

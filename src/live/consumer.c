@@ -39,7 +39,7 @@ void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t
     c->offset = offset;
     if (!b)
         wait_for_key(c);
-    (void)live_block_unref(old);
+    (void)live_block_unref(c->src, old);
 }
 
 void live_consumer_start(struct live_consumer *c, int64_t dts)
@@ -88,7 +88,7 @@ void live_consumer_close(struct live_consumer *c)
         return;
     live_consumer_unpark(c);
     wait_no_more(c);
-    c->block = live_block_unref(c->block);
+    c->block = live_block_unref(c->src, c->block);
     c->configs = live_configs_unref(c->configs);
     live_wire_put(c->wire);
     if (--c->src->consumers == 0)

@@ -48,6 +48,15 @@ struct live_wire {
     struct wr made;    /* what it makes of a packet, on the way into a block */
 };
 
+struct live_registry {
+    struct live_source **buckets;
+    size_t n_buckets; /* a power of two */
+    size_t count;
+    struct live_memory memory;
+    size_t alarm;    /* from so much on somebody has to lose */
+    co_usec told_at; /* the log, of it */
+};
+
 struct live_source {
     struct ref ref;
     struct live_registry *registry;
@@ -63,7 +72,9 @@ struct live_source {
     const struct av_packet **ring; /* packet seq is at seq % cap */
     uint32_t cap;                  /* a power of two, or 0 */
     uint64_t first, head;          /* the oldest kept, and the next one to come */
-    size_t bytes;                  /* of the packets kept */
+    size_t bytes;                  /* of the packets kept, with what each costs beside its data */
+    size_t memory;                 /* that, its configurations, and all blocks of its wires */
+    size_t config_bytes;
     uint64_t key;                  /* the newest key frame, if have_key */
     bool have_key, has_video, has_audio;
     uint16_t key_track;
@@ -87,6 +98,20 @@ struct live_source {
 };
 
 void live_registry_leave(struct live_source *src);
+/* The logs and wires of all sources are larger than they may be. */
+void live_registry_squeeze(struct live_registry *r);
+/* Drop the older half of log and wires; gives how many bytes. Those that a player stands in stay
+ * until it moves. */
+size_t live_source_halve(struct live_source *src);
+size_t live_source_droppable(const struct live_source *src);
+
+/* The source has so many bytes more, or less. */
+static inline void live_source_charge(struct live_source *src, size_t more, size_t less)
+{
+    src->memory += more - less;
+    if (src->registry)
+        src->registry->memory.used += more - less;
+}
 
 /* Wires, called by the source. */
 struct live_wire *live_wire_get(struct live_source *src, const struct live_format *fmt,
@@ -95,6 +120,7 @@ void live_wire_put(struct live_wire *w); /* one consumer less */
 void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
                       co_usec now);
 void live_wire_forget_key(struct live_wire *w);
+void live_wire_shrink(struct live_wire *w, size_t bytes);
 /* The consumer stands there from now on; b is NULL: nowhere, it waits. */
 void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t offset);
 /* It starts at the newest key frame: with the configuration in force there. */
@@ -102,7 +128,8 @@ void live_consumer_start(struct live_consumer *c, int64_t dts);
 /* It was too slow for so many packets. */
 void live_consumer_drop(struct live_consumer *c, uint64_t packets);
 struct live_block *live_block_ref(struct live_block *b);
-struct live_block *live_block_unref(struct live_block *b); /* always NULL */
+/* Always NULL. */
+struct live_block *live_block_unref(struct live_source *src, struct live_block *b);
 
 /* Readers: the oldest packet that one of them has not read, or src->head. */
 uint64_t live_readers_oldest(const struct live_source *src);

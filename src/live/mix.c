@@ -16,6 +16,7 @@ void live_mix_push(struct live_mix *m, struct av_packet *pkt)
     m->queue[at] = pkt;
     m->count++;
     m->kinds[pkt->kind]++;
+    m->bytes += pkt->size;
 }
 
 static bool ready(const struct live_mix *m)
@@ -23,7 +24,7 @@ static bool ready(const struct live_mix *m)
     unsigned video = m->kinds[AV_VIDEO], audio = m->kinds[AV_AUDIO];
 
     return (video >= BOTH && audio >= BOTH) || video >= ONE || audio >= ONE ||
-           m->count >= LIVE_MIX_SIZE - 1;
+           m->count >= LIVE_MIX_SIZE - 1 || m->bytes >= LIVE_MIX_BYTES;
 }
 
 struct av_packet *live_mix_pop(struct live_mix *m, bool flush)
@@ -35,6 +36,7 @@ struct av_packet *live_mix_pop(struct live_mix *m, bool flush)
     pkt = m->queue[0];
     m->count--;
     m->kinds[pkt->kind]--;
+    m->bytes -= pkt->size;
     memmove(m->queue, m->queue + 1, m->count * sizeof(m->queue[0]));
     return pkt;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* mix.h - put the packets of a stream in order of time (`mix_correct`).
  *
- * Holds packets back until both audio and video have some, or one of them has many: a publisher
+ * Holds packets back until both audio and video have some, or one of them has many or they are
+ * large: a publisher
  * that sends a second of audio and then a second of video leaves as one interleaved stream.
  */
 #ifndef LIVE_MIX_H
@@ -11,11 +12,12 @@
 
 #include <stdbool.h>
 
-enum { LIVE_MIX_SIZE = 128 };
+enum { LIVE_MIX_SIZE = 128, LIVE_MIX_BYTES = 8 << 20 };
 
 struct live_mix {
     struct av_packet *queue[LIVE_MIX_SIZE]; /* sorted by dts, owned */
     unsigned count, kinds[AV_KINDS];
+    size_t bytes;
 };
 
 void live_mix_push(struct live_mix *m, struct av_packet *pkt); /* takes a reference */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* registry.c - all sources of a server by name. */
+#include "base/log.h"
 #include "live/impl.h"
 #include "live/source.h"
 
@@ -7,13 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS_MIN = 64 };
+enum { BUCKETS_MIN = 64, SQUEEZES = 64, SMALL = 64 * 1024 };
 
-struct live_registry {
-    struct live_source **buckets;
-    size_t n_buckets; /* a power of two */
-    size_t count;
-};
+#define TELL_EVERY CO_SECONDS(10)
 
 static void *must(void *p)
 {
@@ -29,6 +26,7 @@ struct live_registry *live_registry_new(void)
     struct live_registry *r = must(calloc(1, sizeof(*r)));
 
     r->n_buckets = BUCKETS_MIN;
+    r->alarm = SIZE_MAX;
     r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
     return r;
 }
@@ -90,6 +88,7 @@ void live_registry_leave(struct live_source *src)
     if (src->next)
         src->next->prev = src->prev;
     src->registry->count--;
+    src->registry->memory.used -= src->memory;
     src->registry = NULL;
 }
 
@@ -118,6 +117,68 @@ struct live_source *live_registry_get(struct live_registry *r, const char *name,
     link_in(r, src);
     r->count++;
     return src;
+}
+
+void live_registry_limit(struct live_registry *r, size_t bytes)
+{
+    r->memory.limit = bytes;
+    r->alarm = bytes ? bytes : SIZE_MAX;
+}
+
+const struct live_memory *live_registry_memory(const struct live_registry *r)
+{
+    return &r->memory;
+}
+
+static struct live_source *largest(struct live_registry *r)
+{
+    struct live_source *worst = NULL;
+    size_t most = SMALL;
+
+    for (struct live_source *src = live_registry_next(r, NULL); src;
+         src = live_registry_next(r, src)) {
+        size_t bytes = live_source_droppable(src);
+
+        if (bytes > most) {
+            most = bytes;
+            worst = src;
+        }
+    }
+    return worst;
+}
+
+static void tell(struct live_registry *r, const char *name, size_t bytes)
+{
+    co_usec now = co_now();
+
+    if (r->told_at && now - r->told_at < TELL_EVERY)
+        return;
+    r->told_at = now;
+    log_warn("streams remember %zu MB, limits.memory is %zu MB: the largest, such as %s, lost "
+             "their oldest %zu KB; %llu times so far", r->memory.used >> 20, r->memory.limit >> 20,
+             name, bytes >> 10, (unsigned long long)r->memory.squeezed);
+}
+
+/* Well below the limit, so that it is not met again with the next packet; and when that cannot be,
+ * as players stand in what was dropped, it is looked at again only when there is more. */
+void live_registry_squeeze(struct live_registry *r)
+{
+    size_t enough = r->memory.limit - r->memory.limit / 16, freed = 0;
+    size_t want = r->memory.used - enough;
+    const char *name = "";
+    struct live_source *src;
+
+    for (int i = 0; i < SQUEEZES && freed < want && (src = largest(r)); i++) {
+        freed += live_source_halve(src);
+        r->memory.squeezed++;
+        name = src->name;
+    }
+    r->memory.squeezed_bytes += freed;
+    if (freed > 0)
+        tell(r, name, freed);
+    r->alarm = r->memory.used + r->memory.limit / 32;
+    if (r->alarm < r->memory.limit)
+        r->alarm = r->memory.limit;
 }
 
 size_t live_registry_count(const struct live_registry *r)

@@ -2,6 +2,7 @@
 /* source.c - a live stream: the log of packets. */
 #include "live/source.h"
 
+#include "base/mem.h"
 #include "live/impl.h"
 
 #include <assert.h>
@@ -46,6 +47,12 @@ struct live_source *live_source_ref(struct live_source *src)
     return src;
 }
 
+/* What a packet of the log takes: small ones are mostly this. */
+static size_t cost(const struct av_packet *pkt)
+{
+    return sizeof(*pkt) + sizeof(pkt) + pkt->size;
+}
+
 static void drop_first(struct live_source *src)
 {
     const struct av_packet *pkt = src->ring[src->first++ % src->cap];
@@ -53,7 +60,8 @@ static void drop_first(struct live_source *src)
     /* They go by the group, and nobody has looked at them for seconds. */
     if (src->first + AHEAD < src->head)
         __builtin_prefetch(src->ring[(src->first + AHEAD) % src->cap], 1);
-    src->bytes -= pkt->size;
+    src->bytes -= cost(pkt);
+    live_source_charge(src, 0, cost(pkt));
     (void)av_packet_unref(pkt);
 }
 
@@ -214,6 +222,13 @@ static void forget_stream(struct live_source *src)
 {
     forget_log(src);
     live_configs_clear(&src->configs);
+    live_source_charge(src, 0, src->config_bytes);
+    src->config_bytes = 0;
+    if (src->first == src->head) { /* it may have been large */
+        free(src->ring);
+        src->ring = NULL;
+        src->cap = 0;
+    }
     src->has_video = src->has_audio = false;
     src->video = src->audio = AV_CODEC_NONE;
     src->key_interval = 0;
@@ -269,20 +284,69 @@ err_t live_source_begin(struct live_source *src, struct live_publisher *p,
     return NULL;
 }
 
+/* Forget the older packets until there are only so many bytes. */
+static void shrink_log(struct live_source *src, size_t bytes)
+{
+    while (src->first < src->head && src->bytes > bytes)
+        drop_first(src);
+    if (src->have_key && src->key < src->first)
+        forget_key(src);
+}
+
+/* Without memory for a larger ring the old one has to do. */
+static void grow_ring(struct live_source *src)
+{
+    uint32_t cap = src->cap ? src->cap * 2 : RING_MIN;
+    const struct av_packet **ring = mem_try(cap * sizeof(ring[0]));
+
+    if (!ring && src->cap > 0) {
+        shrink_log(src, src->bytes / 2);
+        return;
+    }
+    must(ring);
+    for (uint64_t seq = src->first; seq < src->head; seq++)
+        ring[seq % cap] = src->ring[seq % src->cap];
+    free(src->ring);
+    src->ring = ring;
+    src->cap = cap;
+}
+
 static void append(struct live_source *src, const struct av_packet *pkt)
 {
-    if (src->head - src->first == src->cap) {
-        uint32_t cap = src->cap ? src->cap * 2 : RING_MIN;
-        const struct av_packet **ring = must(malloc(cap * sizeof(ring[0])));
-
-        for (uint64_t seq = src->first; seq < src->head; seq++)
-            ring[seq % cap] = src->ring[seq % src->cap];
-        free(src->ring);
-        src->ring = ring;
-        src->cap = cap;
-    }
+    if (src->head - src->first == src->cap)
+        grow_ring(src);
     src->ring[src->head++ % src->cap] = av_packet_ref(pkt);
-    src->bytes += pkt->size;
+    src->bytes += cost(pkt);
+    live_source_charge(src, cost(pkt), 0);
+}
+
+size_t live_source_droppable(const struct live_source *src)
+{
+    size_t bytes = src->bytes;
+
+    for (const struct live_wire *w = src->wires; w; w = w->next)
+        bytes += w->bytes;
+    return bytes;
+}
+
+size_t live_source_halve(struct live_source *src)
+{
+    size_t before = live_source_droppable(src);
+
+    shrink_log(src, src->bytes / 2);
+    for (struct live_wire *w = src->wires; w; w = w->next)
+        live_wire_shrink(w, w->bytes / 2);
+    return before - live_source_droppable(src);
+}
+
+static void count_configs(struct live_source *src)
+{
+    size_t bytes = 0;
+
+    for (unsigned i = 0; i < src->configs.n; i++)
+        bytes += cost(src->configs.v[i]);
+    live_source_charge(src, bytes, src->config_bytes);
+    src->config_bytes = bytes;
 }
 
 static int64_t audio_key(const struct live_source *src)
@@ -389,6 +453,7 @@ static void push(struct live_source *src, struct av_packet *pkt)
         if (!live_configs_set(&src->configs, pkt, src->set.reduce_sequence_header))
             return;
         src->configs_seq = src->head + 1; /* a snapshot at head is older */
+        count_configs(src);
     }
     key = pkt->start = starts_here(src, pkt);
     if (key)
@@ -398,6 +463,8 @@ static void push(struct live_source *src, struct av_packet *pkt)
     append(src, pkt);
     src->gop_frames++;
     trim(src);
+    if (src->registry && src->registry->memory.used > src->registry->alarm)
+        live_registry_squeeze(src->registry);
     if (is_due(src))
         co_post(&src->wake, wake_parked);
     live_readers_wake(src);

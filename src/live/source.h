@@ -75,6 +75,16 @@ void live_registry_free(struct live_registry *r); /* sources may outlive it, unl
 struct live_source *live_registry_get(struct live_registry *r, const char *name,
                                       const struct live_settings *set);
 struct live_source *live_registry_find(struct live_registry *r, const char *name); /* or NULL */
+/* What the logs and wires of all its sources may take together, in bytes; 0: no limit. Who goes
+ * over it makes the largest streams lose their oldest packets. */
+void live_registry_limit(struct live_registry *r, size_t bytes);
+/* What they take now, as much as that is known: packets, bytes of wires, also those that only slow
+ * players still hold. */
+struct live_memory {
+    size_t used, limit;
+    uint64_t squeezed, squeezed_bytes; /* times that a stream lost packets, and how much */
+};
+const struct live_memory *live_registry_memory(const struct live_registry *r);
 size_t live_registry_count(const struct live_registry *r);
 /* Walk all sources: next(r, NULL) is the first. Not across a yield. */
 struct live_source *live_registry_next(struct live_registry *r, struct live_source *src);

@@ -2,26 +2,14 @@
 /* wire.c - render a source's log into blocks, once for all who play it in one format. */
 #include "live/wire.h"
 
+#include "base/mem.h"
+#include "base/must.h"
 #include "live/impl.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A block should hold about half a second: small enough that little is kept for nobody, large
  * enough that a merged write touches few. */
 enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32,
        MADE_MAX = 64 << 20 };
-
-static void *grow(void *p, size_t size)
-{
-    p = realloc(p, size);
-    if (!p) {
-        fprintf(stderr, "out of memory: %zu bytes of a live stream\n", size);
-        abort();
-    }
-    return p;
-}
 
 struct live_block *live_block_ref(struct live_block *b)
 {
@@ -29,20 +17,29 @@ struct live_block *live_block_ref(struct live_block *b)
     return b;
 }
 
-struct live_block *live_block_unref(struct live_block *b)
+static size_t size_of(const struct live_block *b)
+{
+    return sizeof(*b) + b->cap + b->ends_cap * sizeof(b->ends[0]);
+}
+
+struct live_block *live_block_unref(struct live_source *src, struct live_block *b)
 {
     if (b && ref_put(&b->ref)) {
+        live_source_charge(src, 0, size_of(b));
         free(b->ends);
         free(b);
     }
     return NULL;
 }
 
+/* NULL: there is no memory. */
 static struct live_block *new_block(struct live_wire *w, size_t need, uint64_t seq, co_usec now)
 {
     size_t cap = need > w->next_cap ? need : w->next_cap;
-    struct live_block *b = grow(NULL, sizeof(*b) + cap);
+    struct live_block *b = mem_try(sizeof(*b) + cap);
 
+    if (!b)
+        return NULL;
     *b = (struct live_block){ .cap = (uint32_t)cap, .seq = seq, .begun_at = now, .newest_at = now };
     ref_init(&b->ref);
     if (w->last)
@@ -50,7 +47,8 @@ static struct live_block *new_block(struct live_wire *w, size_t need, uint64_t s
     else
         w->first = b;
     w->last = b;
-    w->bytes += sizeof(*b) + cap;
+    w->bytes += size_of(b);
+    live_source_charge(w->src, size_of(b), 0);
     w->src->work.blocks++;
     return b;
 }
@@ -74,10 +72,24 @@ static void detach_first(struct live_wire *w)
     w->first = b->next;
     if (!w->first)
         w->last = NULL;
-    w->bytes -= sizeof(*b) + b->cap;
+    w->bytes -= size_of(b);
     b->next = NULL;
     b->detached = true;
-    (void)live_block_unref(b);
+    (void)live_block_unref(w->src, b);
+}
+
+void live_wire_shrink(struct live_wire *w, size_t bytes)
+{
+    while (w->first != w->last && w->bytes > bytes)
+        detach_first(w);
+}
+
+/* There is no memory for a packet: who plays goes on at the next key frame, as one that is slow. */
+static void lose_all(struct live_wire *w)
+{
+    live_wire_forget_key(w);
+    while (w->first)
+        detach_first(w);
 }
 
 /* Who starts at the key frame needs its block and all after it; who reads an older block keeps
@@ -97,13 +109,36 @@ static void trim(struct live_wire *w, co_usec now)
     }
 }
 
-static void add_end(struct live_block *b)
+/* Room to note where one more packet of the block ends. */
+static bool has_end(struct live_wire *w, struct live_block *b)
 {
-    if (b->n == b->ends_cap) {
-        b->ends_cap = b->ends_cap ? b->ends_cap * 2 : ENDS;
-        b->ends = grow(b->ends, b->ends_cap * sizeof(b->ends[0]));
+    uint32_t cap = b->ends_cap ? b->ends_cap * 2 : ENDS;
+    size_t before = size_of(b);
+    uint32_t *ends;
+
+    if (b->n < b->ends_cap)
+        return true;
+    ends = mem_try_more(b->ends, cap * sizeof(ends[0]));
+    if (!ends)
+        return false;
+    b->ends = ends;
+    b->ends_cap = cap;
+    w->bytes += size_of(b) - before;
+    live_source_charge(w->src, size_of(b), before);
+    return true;
+}
+
+/* The block for a packet of that size, the last or a new one. NULL: there is no memory. */
+static struct live_block *block_for(struct live_wire *w, size_t size, uint64_t seq, co_usec now)
+{
+    struct live_block *b = w->last;
+
+    if (!b || size > b->cap - b->used) {
+        if (b)
+            fit_next(w, b, now);
+        b = new_block(w, size, seq, now);
     }
-    b->ends[b->n++] = b->used;
+    return b && has_end(w, b) ? b : NULL;
 }
 
 /* How many bytes the packet takes; those of a format that remembers are made already. */
@@ -139,12 +174,11 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
                       co_usec now)
 {
     size_t size = make(w, pkt);
-    struct live_block *b = w->last;
+    struct live_block *b = block_for(w, size, seq, now);
 
-    if (!b || size > b->cap - b->used) {
-        if (b)
-            fit_next(w, b, now);
-        b = new_block(w, size, seq, now);
+    if (!b) {
+        lose_all(w);
+        return;
     }
     if (key) {
         w->key_block = b;
@@ -158,7 +192,7 @@ void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t
         w->fmt->render(w->param, pkt, pkt->dts, b->data + b->used);
     b->used += (uint32_t)size;
     b->newest_at = now;
-    add_end(b);
+    b->ends[b->n++] = b->used;
     w->src->work.rendered++;
     if (w->first != b)
         trim(w, now);
@@ -193,7 +227,7 @@ struct live_wire *live_wire_get(struct live_source *src, const struct live_forma
     while (w && !is_of(w, fmt, param))
         w = w->next;
     if (!w) {
-        w = grow(NULL, sizeof(*w));
+        w = must(malloc(sizeof(*w)));
         *w = (struct live_wire){ .next = src->wires, .src = src, .fmt = fmt,
                                  .next_cap = BLOCK_MIN };
         memcpy(w->param, param, sizeof(w->param));

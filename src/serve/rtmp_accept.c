@@ -158,6 +158,7 @@ err_t rtmp_session_accept(struct rtmp_session *s)
     err_t err = rtmp_handshake_server(s->io);
 
     rtmp_conn_init(&s->conn, s->io, &s->setup);
+    rtmp_session_may_send(s, false);
     if (err)
         return err;
     err = read_command(s, &c);

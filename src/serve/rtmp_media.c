@@ -8,11 +8,21 @@
 
 #include <string.h>
 
-enum { METADATA_MAX = 256 * 1024, TOLD_MAX = 20 };
+/* A decoder configuration is some hundred bytes; a stream keeps many of them, for who joins. */
+enum { METADATA_MAX = 256 * 1024, CONFIG_MAX = 64 * 1024, TOLD_MAX = 20 };
 
 uint8_t *rtmp_media_alloc(size_t size)
 {
-    return av_packet_new(size)->data;
+    struct av_packet *pkt = av_packet_try(size);
+
+    return pkt ? pkt->data : NULL;
+}
+
+uint8_t *rtmp_media_grow(uint8_t *payload, size_t size)
+{
+    struct av_packet *pkt = av_packet_grow(av_packet_of(payload), size);
+
+    return pkt ? pkt->data : NULL;
 }
 
 void rtmp_media_release(uint8_t *payload)
@@ -163,6 +173,8 @@ void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
         return;
     }
     err = flv_packet_describe(pkt);
+    if (!err && (pkt->config || pkt->extra) && pkt->kind != AV_DATA && pkt->size > CONFIG_MAX)
+        err = err_new(ERR_TOO_LARGE, "a decoder configuration of %u bytes", pkt->size);
     if (err) {
         count_bad(m, err);
     } else {

@@ -8,6 +8,7 @@
 
 /* Memory of messages that can become packets: for struct rtmp_in_setup. */
 uint8_t *rtmp_media_alloc(size_t size);
+uint8_t *rtmp_media_grow(uint8_t *payload, size_t size);
 void     rtmp_media_release(uint8_t *payload);
 
 struct rtmp_media {

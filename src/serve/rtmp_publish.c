@@ -358,6 +358,7 @@ static err_t published(struct publishing *p)
     co_stack_trim();
     obey_read(p);
     watch(&p->timer);
+    rtmp_session_may_send(p->s, true);
     rtmp_in_direct(&p->s->conn.in, on_media, p);
     while (!err && !p->over) {
         err = turn(p);
@@ -365,6 +366,7 @@ static err_t published(struct publishing *p)
             err = co_round_io(&round, p->s->io);
     }
     rtmp_in_direct(&p->s->conn.in, NULL, NULL);
+    rtmp_session_may_send(p->s, false);
     co_timer_cancel(&p->timer);
     if (p->publisher.replaced) {
         err_free(&err);

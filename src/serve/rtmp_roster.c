@@ -81,9 +81,13 @@ err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,
                        const struct serve_stream *names)
 {
     const struct hooks_event event = { .names = names, .clients = clients_of(s) };
+    err_t err;
 
     rtmp_session_deadline(s, 0, NULL);
-    return hooks_ask(s->serve, &s->line, s->vhost, action, &event);
+    rtmp_conn_hold(&s->conn);
+    err = hooks_ask(s->serve, &s->line, s->vhost, action, &event);
+    rtmp_conn_go_on(&s->conn);
+    return err;
 }
 
 err_t rtmp_session_ask_play(struct rtmp_session *s, const struct serve_stream *names)

@@ -16,6 +16,9 @@
 
 enum { TALK = 24 }; /* reads until media flow, of clients that send each command by itself */
 
+/* What is taken for a message when it begins: most commands, most frames. */
+enum { COMMAND_AT_ONCE = 1024, FRAME_AT_ONCE = 64 * 1024 };
+
 static struct rtmp_session *session_new(struct serve *serve, struct io *io)
 {
     struct rtmp_session *s = calloc(1, sizeof(*s));
@@ -29,13 +32,15 @@ static struct rtmp_session *session_new(struct serve *serve, struct io *io)
     s->generation = serve->generation;
     s->setup = (struct rtmp_in_setup){
         .alloc = rtmp_media_alloc,
+        .grow = rtmp_media_grow,
         .release = rtmp_media_release,
         .max_message_size = (uint32_t)limits->max_message_size,
         .max_data_size = (uint32_t)limits->max_metadata_size,
         .max_command_size = (uint32_t)limits->max_command_size,
         .max_chunk_streams = (uint32_t)limits->max_chunk_streams,
-        .max_inflight = (size_t)limits->max_partial_size,
+        .pool = serve->messages.limit ? &serve->messages : NULL,
     };
+    rtmp_session_may_send(s, false);
     return s;
 }
 
@@ -77,6 +82,18 @@ void rtmp_session_free(struct rtmp_session *s)
     free(s->swf_url);
     hooks_line_end(&s->line);
     free(s);
+}
+
+void rtmp_session_may_send(struct rtmp_session *s, bool publishes)
+{
+    const struct conf_limits *limits = &s->conf->limits;
+    int64_t others = limits->max_partial_others;
+
+    if (others < limits->max_command_size) /* one of them must fit */
+        others = limits->max_command_size;
+    s->setup.max_inflight = (size_t)(publishes ? limits->max_partial_size : others);
+    s->setup.at_once = publishes ? FRAME_AT_ONCE : COMMAND_AT_ONCE;
+    s->conn.message_time = limits->message_timeout;
 }
 
 static void on_deadline(struct co_timer *t)
@@ -167,6 +184,7 @@ static err_t serve_client(struct rtmp_session *s)
  * to stop by anybody else. */
 static err_t reason(struct rtmp_session *s, err_t err)
 {
+    err = rtmp_conn_reason(&s->conn, err);
     if (s->late && !s->timer.prev && err_code(err) == ERR_STOPPED) {
         err_free(&err);
         err = err_new(ERR_IO_TIMEOUT, "no %s in time", s->late);

@@ -70,6 +70,9 @@ err_t rtmp_session_play(struct rtmp_session *s) __attribute__((warn_unused_resul
  * Without (t 0) it may take for ever. */
 void rtmp_session_deadline(struct rtmp_session *s, co_usec t, const char *late);
 
+/* What it may send before each message ends: a publisher, who was let in, or anybody else. */
+void rtmp_session_may_send(struct rtmp_session *s, bool publishes);
+
 /* The vhost of that name in the snapshot in force; takes over to it. ERR_NO_VHOST,
  * ERR_VHOST_DISABLED. */
 err_t rtmp_session_find_vhost(struct rtmp_session *s, const char *name)

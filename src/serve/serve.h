@@ -11,6 +11,7 @@
 #include "co/co.h"
 #include "conf/conf.h"
 #include "live/source.h"
+#include "proto/rtmp/chunk_in.h"
 #include "serve/refusals.h"
 
 struct peers;
@@ -34,6 +35,7 @@ struct serve {
     struct conf *conf;    /* the snapshot in force: take a reference to keep it */
     unsigned generation;  /* changes with each new snapshot */
     struct live_registry *streams;
+    struct rtmp_in_pool messages; /* those that RTMP peers have begun; limit 0: as many as may be */
     struct roster *roster; /* who is on; NULL: nobody asks */
     struct hooks *hooks;   /* callbacks; NULL: none are made */
     struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */

@@ -19,7 +19,7 @@ class Server:
     """Server(tmp, vhost="...", glob="...") writes the file; start() runs it; stop() checks it."""
 
     def __init__(self, tmp, vhost="", glob="", conf=None, port=None, name="srs", args=None,
-                 env=None, tank="file", daemon=False, level="trace"):
+                 env=None, tank="file", daemon=False, level="trace", preexec=None):
         self.tmp, self.name = str(tmp), name
         self.port = port or free_port()
         self.conf_path = os.path.join(self.tmp, name + ".conf")
@@ -27,7 +27,7 @@ class Server:
         self.pid_path = os.path.join(self.tmp, name + ".pid")
         self.out_path = os.path.join(self.tmp, name + ".out")
         self.tank, self.daemon, self.level = tank, daemon, level
-        self.args, self.env = args, env
+        self.args, self.env, self.preexec = args, env, preexec
         self.allow_errors = False
         self.proc = None
         self.write(vhost, glob, conf)
@@ -61,7 +61,7 @@ pid {self.pid_path};
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=4"
         env.update(self.env or {})
         argv = [procs.BINARY] + (self.args if self.args is not None else ["-c", self.conf_path])
-        self.proc = procs.Proc(argv, self.out_path, env=env, cwd=self.tmp)
+        self.proc = procs.Proc(argv, self.out_path, env=env, cwd=self.tmp, preexec=self.preexec)
         if wait:
             assert wait_port(self.port, 10, proc=None if self.daemon else self.proc), \
                 f"the server does not listen on {self.port}:\n{self.text()[-3000:]}"

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Messages that strangers make large, endless, or costly to read: each costs its own connection,
 and a stream that runs beside it notices nothing."""
+import os
+import re
+import resource
 import time
 
 import pytest
 
 import amf
-from flv import DATA
+from flv import AUDIO, DATA, VIDEO
 from flvgen import synthetic
-from procs import SLOW, cpu_seconds
+from procs import SLOW, cpu_seconds, wait_for
 from rtmpclient import CMD, Closed
+
+MB = 1 << 20
 
 
 class Stream:
@@ -115,3 +120,187 @@ def test_metadata_that_is_work(beside):
     assert c.closed()
     assert s.wait_log(r"\[WARN\].*metadata of \d+ bytes, limit 1048576"), s.log()[-800:]
     assert stream.gap() < 1 * SLOW
+
+
+# -- messages that do not end
+
+def push(c, data):
+    """Send what the server takes of it; false when it has closed."""
+    try:
+        c.sock.sendall(data)
+        return True
+    except (Closed, OSError):
+        return False
+
+
+def begin(c, csid, size, data, type=VIDEO):
+    """The begin of a message of this size."""
+    return push(c, c.w.basic(0, csid) + b"\0\0\0" + size.to_bytes(3, "big") + bytes([type])
+                + bytes(4) + data)
+
+
+def connected(s):
+    c = s.client().connect()
+    c.set_chunk_size(0xffffff)
+    return c
+
+
+def player(s):
+    c = s.player("nothing", wait=False)
+    c.set_chunk_size(0xffffff)
+    return c
+
+
+@pytest.mark.parametrize("who", [connected, player])
+def test_strangers_hold_little(beside, who):
+    """60 of them begin messages as large as there are. None is let go beyond 64 KB, and at
+    once or byte by byte is the same."""
+    s, stream = beside("max_connections 200;")
+    before = s.rss()
+    held = [who(s) for _ in range(60)]
+    for i, c in enumerate(held):
+        for csid in range(4, 8) if i % 2 else [6]:
+            if not begin(c, csid, 0xffffff, b""):
+                break
+            if not push(c, bytes(200 * 1024)):
+                break
+    for c in held:
+        assert c.closed(), "too much in flight"
+    assert s.rss() - before < 24 * 1024 * SLOW, f"{before} kB became {s.rss()} kB"
+    assert s.wait_log(r"\[WARN\].*code=1050.*incomplete messages", count=len(held)), s.log()[-800:]
+    assert stream.gap() < 1 * SLOW
+
+
+def test_60_kb_are_held_by_each(beside):
+    """Which is allowed: the memory is what came, whatever was claimed."""
+    s, stream = beside("max_connections 200;")
+    before = s.rss()
+    held = [connected(s) for _ in range(100)]
+    for c in held:
+        assert begin(c, 6, 0xffffff, bytes(60 * 1024))
+    assert wait_for(lambda: s.rss() - before > 4 * 1024)
+    assert s.rss() - before < 24 * 1024 * SLOW, f"{before} kB became {s.rss()} kB"
+    for c in held:
+        c.close()
+    assert stream.gap() < 1 * SLOW
+
+
+def test_a_message_must_end(beside):
+    """Of whomever it is, and though other messages end beside it."""
+    s, stream = beside("limits { message_timeout 1; }")
+    at = s.mark()
+    silent = [connected(s), player(s)]
+    for c in silent:
+        begin(c, 6, 1000, bytes(100), CMD)
+    p = s.publisher("trickle", chunk=100)
+    begin(p, 6, 100000, bytes(100))
+    began = time.monotonic()
+    while time.monotonic() - began < 10 * SLOW:
+        p.w.last.pop(4, None)
+        if not push(p, p.w.message(4, AUDIO, 0, p.sid, b"\xaf\1" + bytes(50))) or \
+                not push(p, p.w.basic(3, 6) + bytes(100)):
+            break
+        time.sleep(0.05)
+    assert 0.9 < time.monotonic() - began < 5 * SLOW
+    for c in silent:
+        assert c.closed()
+    assert s.wait_log(r"code=1011.*a message did not end in 1000 ms", 5, at, 3), s.log()[at:]
+    s.publisher("well").close()
+    assert stream.gap() < 1 * SLOW
+
+
+def test_one_bound_for_all_messages(beside):
+    """Publishers who hoard what they may, each in its own way, until there is no more. Who sends
+    pictures of 2 MB beside them goes on, and so does who sends small ones."""
+    s, stream = beside("max_connections 200; limits { max_partial_total 16m; }")
+    before = s.rss()
+    big = s.publisher("big", chunk=0xffff)
+    hoarders = [s.publisher(f"hoard{i}", chunk=0xffff) for i in range(12)]
+    for turn in range(4):
+        for c in hoarders:
+            if turn == 0:
+                begin(c, 6, 0xffffff, b"")
+                c.at = 0
+            if c.at is not None:
+                for _ in range(16):
+                    if not push(c, (c.w.basic(3, 6) if c.at else b"") + bytes(0xffff)):
+                        c.at = None
+                        break
+                    c.at += 1
+        for _ in range(3):
+            big.message(6, VIDEO, turn * 40, big.sid, b"\x17\1\0\0\0" + bytes(2 * MB))
+    big.result(big.call("FCPublish", "big"))
+    assert s.wait_log(r"\[WARN\].*code=1050.*most for longest here", count=4), s.log()[-800:]
+    assert s.rss() - before < (16 + 40) * 1024 * SLOW
+    assert stream.gap() < 1 * SLOW
+    big.close()
+    for c in hoarders:
+        c.close()
+
+
+# -- streams that fill us
+
+def fill(c, ms, total, size=100 * 1024):
+    """Pictures without a key frame after the first."""
+    for i in range(total // size):
+        first = b"\x17" if i == 0 else b"\x27"
+        if not push(c, c.w.message(6, VIDEO, ms + i, c.sid, first + b"\1\0\0\0" + bytes(size))):
+            return False
+    return True
+
+
+def test_streams_have_one_bound(beside):
+    """Publishers without key frames and with players, each within its own limit."""
+    s, stream = beside("limits { memory 32m; max_partial_total 8m; }")
+    before = s.rss()
+    many = [s.publisher(f"fill{i}", chunk=65536) for i in range(4)]
+    players = [s.player(f"fill{i}", client={"rcvbuf": 4096}) for i in range(4)]
+    for turn in range(4):
+        for c in many:
+            assert fill(c, turn * 1000, 12 * MB)
+    for i, c in enumerate(many):
+        c.result(c.call("FCPublish", f"fill{i}"))
+    assert s.rss() - before < (32 + 24) * 1024 * SLOW, f"{before} kB became {s.rss()} kB"
+    line = s.wait_log(r"\[WARN\].*streams remember \d+ MB, limits.memory is 32 MB: .*fill")
+    assert line, s.log()[-800:]
+    assert len(re.findall("streams remember", s.log())) <= 3, "not a line for each packet"
+    assert stream.gap() < 1 * SLOW
+    for c in players + many:
+        c.close()
+
+
+# -- a system that has no more
+
+def little_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (300000 * 1024, 300000 * 1024))
+
+
+@pytest.mark.skipif("asan" in os.environ.get("SRS_BINARY", ""), reason="needs address space")
+@pytest.mark.parametrize("limits", ["", "limits { memory 1g; max_partial_total 1g; }"])
+def test_under_ulimit(beside, limits):
+    """What a peer wants and the system has not ends that peer: with limits that fit the machine,
+    and with limits that are nonsense."""
+    s, stream = beside("max_connections 500;" + limits, preexec=little_memory)
+    s.allow_errors = True  # "out of memory" is one
+    held = []
+    for i in range(40):
+        try:
+            c = s.publisher(f"fill{i}", chunk=0xffff)
+        except (Closed, OSError, AssertionError):
+            continue
+        held.append(c)
+        begin(c, 6, 0xffffff, b"")
+        for k in range(15 * MB // 0xffff):
+            if not push(c, (c.w.basic(3, 6) if k else b"") + bytes(0xffff)):
+                break
+        if i % 4 == 0:
+            try:
+                fill(s.publisher(f"log{i}", chunk=65536), 0, 30 * MB)
+            except (Closed, OSError, AssertionError):
+                pass
+    assert s.proc.running()
+    assert s.wait_log(r"client finished.*code=10(50|52)"), s.log()[-800:]
+    assert stream.gap() < 2 * SLOW
+    for c in held:
+        c.close()
+    s.publisher("after").close()

@@ -23,6 +23,18 @@ static uint8_t *count_alloc(size_t size)
     return (uint8_t *)(p + 1);
 }
 
+static uint8_t *count_grow(uint8_t *payload, size_t size)
+{
+    size_t *p = (size_t *)(void *)payload - 1;
+
+    live_bytes += size - *p;
+    p = realloc(p, sizeof(*p) + size);
+    if (!p)
+        abort();
+    *p = size;
+    return (uint8_t *)(p + 1);
+}
+
 static void count_release(uint8_t *payload)
 {
     size_t *p = (size_t *)(void *)payload - 1;
@@ -32,14 +44,15 @@ static void count_release(uint8_t *payload)
     free(p);
 }
 
-static const struct rtmp_in_setup setup = {
-    .alloc = count_alloc,
-    .release = count_release,
-    .max_message_size = 4000,
-    .max_data_size = 3000,
-    .max_command_size = 4000,
-    .max_chunk_streams = 16,
-    .max_inflight = 8000,
+/* Memory at once and little of it, which is refused at the same byte however the bytes are cut; or
+ * as it comes, and enough. */
+static const struct rtmp_in_setup setups[] = {
+    { .alloc = count_alloc, .grow = count_grow, .release = count_release,
+      .max_message_size = 4000, .max_data_size = 3000, .max_command_size = 4000,
+      .max_chunk_streams = 16, .max_inflight = 8000, .at_once = 4000 },
+    { .alloc = count_alloc, .grow = count_grow, .release = count_release,
+      .max_message_size = 4000, .max_data_size = 3000, .max_command_size = 4000,
+      .max_chunk_streams = 16, .max_inflight = 16 * 4000, .at_once = 3 },
 };
 
 struct sum {
@@ -62,7 +75,7 @@ static void drain(struct rtmp_in *in, struct sum *s)
         err_t err = rtmp_event_parse(&e, &m);
 
         err_free(&err);
-        assert(m.size > 0 && m.size <= setup.max_message_size);
+        assert(m.size > 0 && m.size <= setups[0].max_message_size);
         s->count++;
         add(s, m.type);
         add(s, m.csid);
@@ -74,20 +87,21 @@ static void drain(struct rtmp_in *in, struct sum *s)
     }
 }
 
-static struct sum run(const uint8_t *data, size_t size, size_t piece)
+static struct sum run(const struct rtmp_in_setup *setup, const uint8_t *data, size_t size,
+                      size_t piece)
 {
     struct sum s = { .code = ERR_OK };
     struct rtmp_in in;
     err_t err = NULL;
     uint32_t seq;
 
-    rtmp_in_init(&in, &setup);
+    rtmp_in_init(&in, setup);
     for (size_t at = 0; at < size && !err; at += piece) {
         err = rtmp_in_feed(&in, data + at, size - at < piece ? size - at : piece);
         drain(&in, &s);
         (void)rtmp_in_take_ack(&in, &seq);
-        assert(in.inflight <= setup.max_inflight && live_bytes == in.inflight);
-        assert(in.high_count + RTMP_IN_LOW <= setup.max_chunk_streams);
+        assert(in.inflight <= setup->max_inflight && live_bytes == in.inflight);
+        assert(in.high_count + RTMP_IN_LOW <= setup->max_chunk_streams);
     }
     s.code = err_code(err);
     err_free(&err);
@@ -98,12 +112,14 @@ static struct sum run(const uint8_t *data, size_t size, size_t piece)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct sum whole = run(data, size, size + 1);
+    for (size_t i = 0; i < sizeof(setups) / sizeof(setups[0]); i++) {
+        struct sum whole = run(&setups[i], data, size, size + 1);
 
-    for (size_t piece = 1; piece <= 13; piece += 4) {
-        struct sum cut = run(data, size, piece);
+        for (size_t piece = 1; piece <= 13; piece += 4) {
+            struct sum cut = run(&setups[i], data, size, piece);
 
-        assert(cut.hash == whole.hash && cut.count == whole.count && cut.code == whole.code);
+            assert(cut.hash == whole.hash && cut.count == whole.count && cut.code == whole.code);
+        }
     }
     return 0;
 }

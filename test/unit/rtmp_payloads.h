@@ -14,6 +14,11 @@ static inline uint8_t *count_alloc(size_t size)
     return malloc(size);
 }
 
+static inline uint8_t *count_grow(uint8_t *payload, size_t size)
+{
+    return realloc(payload, size);
+}
+
 static inline void count_release(uint8_t *payload)
 {
     payloads--;

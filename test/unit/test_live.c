@@ -628,6 +628,84 @@ static void test_cache_is_bounded(void **state)
     done(src);
 }
 
+/* ---- all streams together */
+
+enum { BOUND = 1 << 20 };
+
+static struct live_source *registered(struct live_registry *r, const char *name)
+{
+    struct live_source *src = live_registry_get(r, name, &settings);
+
+    assert_ok(live_source_begin(src, &me, &stale));
+    return src;
+}
+
+static void test_the_largest_loses_its_oldest(void **state)
+{
+    struct live_registry *r = live_registry_new();
+    const struct live_memory *memory = live_registry_memory(r);
+    struct live_source *small = registered(r, "small"), *large[3];
+    struct live_source_stat stat;
+    struct player *p = player(small), *q;
+
+    (void)state;
+    live_registry_limit(r, BOUND);
+    push(small, AV_VIDEO, true, false, 0, 10000, 0);
+    for (int i = 0; i < 3; i++) {
+        large[i] = registered(r, i == 0 ? "a" : i == 1 ? "b" : "c");
+        push(large[i], AV_VIDEO, true, false, 0, 1000, 0);
+    }
+    q = player(large[0]);
+    for (uint32_t n = 1; n < 9000; n++) { /* long groups of pictures */
+        push(large[n % 3], AV_VIDEO, n % 1500 < 3, false, n, 1000 + n % 1000, n * 10);
+        assert_true(memory->used <= BOUND + 3000);
+        play_all(p);
+    }
+    assert_true(memory->squeezed > 0 && memory->squeezed_bytes > BOUND);
+    assert_true(memory->squeezed < 100); /* not with each packet */
+    live_source_stat(small, &stat);
+    assert_int_equal(stat.log_packets, 1);
+    assert_int_equal(p->n, 1);
+    push(small, AV_VIDEO, false, false, 1, 1000, 40);
+    play_all(p);
+    assert_int_equal(p->c.dropped, 0);
+    push(large[0], AV_VIDEO, true, false, 9000, 1000, 90000);
+    play_all(q); /* a slow one goes on at the next key frame */
+    assert_int_equal(q->got[q->n - 1], 9000);
+    leave(p);
+    leave(q);
+    for (int i = 0; i < 3; i++) {
+        live_source_end(large[i], &me);
+        (void)live_source_unref(large[i]);
+    }
+    live_source_end(small, &me);
+    (void)live_source_unref(small);
+    assert_int_equal(memory->used, 0);
+    live_registry_free(r);
+    assert_int_equal(live_source_live(), 0);
+}
+
+/* What a packet costs beside its bytes counts, too: a million of one byte are no small stream. */
+static void test_small_packets_count(void **state)
+{
+    struct live_settings set = settings;
+    struct live_source *src;
+    struct live_source_stat stat;
+
+    (void)state;
+    set.max_bytes = BOUND;
+    set.jitter = LIVE_JITTER_OFF;
+    set.gop_cache_max_frames = 0;
+    src = source(&set);
+    push(src, AV_VIDEO, true, false, 0, 8, 0);
+    for (uint32_t i = 1; i < 100000; i++) {
+        push(src, AV_VIDEO, false, false, i, 8, 0);
+        live_source_stat(src, &stat);
+        assert_true(stat.log_packets * (sizeof(struct av_packet) + 8) <= BOUND);
+    }
+    done(src);
+}
+
 /* A player that reads little falls out, and goes on at a key frame, at a packet's border. */
 static void test_slow_player_skips_to_a_key_frame(void **state)
 {
@@ -1077,7 +1155,8 @@ int main(void)
         TEST(test_format_that_remembers),
         TEST(test_reader),
         TEST(test_sound_alone_starts_within_half_a_second),
-        TEST(test_cache_is_bounded),
+        TEST(test_cache_is_bounded), TEST(test_the_largest_loses_its_oldest),
+        TEST(test_small_packets_count),
         TEST(test_slow_player_skips_to_a_key_frame),
         TEST(test_random_players),
         TEST(test_cost_of_a_packet),

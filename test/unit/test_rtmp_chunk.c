@@ -6,6 +6,7 @@
 #include "proto/rtmp/chunk_out.h"
 #include "rtmp_payloads.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,14 @@
 
 static const struct rtmp_in_setup setup = {
     .alloc = count_alloc,
+    .grow = count_grow,
     .release = count_release,
     .max_message_size = 100000,
     .max_data_size = 50000,
     .max_command_size = 70000,
     .max_chunk_streams = 16,
     .max_inflight = 200000,
+    .at_once = 200000,
 };
 
 /* Pop all: one "type csid/stream @time +size first-byte" per message. */
@@ -394,6 +397,201 @@ static void test_sum_of_unfinished_messages_is_bounded(void **state)
     assert_int_equal(payloads, 0);
 }
 
+/* What a header says is a claim: memory comes with the bytes, and none at all may be had. */
+static long refuse_from = LONG_MAX; /* bytes of one payload */
+static size_t asked_most;
+
+static uint8_t *picky_alloc(size_t size)
+{
+    asked_most = size > asked_most ? size : asked_most;
+    return (long)size >= refuse_from ? NULL : count_alloc(size);
+}
+
+static uint8_t *picky_grow(uint8_t *payload, size_t size)
+{
+    asked_most = size > asked_most ? size : asked_most;
+    return (long)size >= refuse_from ? NULL : count_grow(payload, size);
+}
+
+static err_t feed_claim(struct rtmp_in *in, uint32_t csid, uint32_t claim, size_t send)
+{
+    struct rtmp_msg msg = { .type = RTMP_VIDEO, .csid = csid, .size = claim };
+    uint8_t *wire = calloc(1, RTMP_OUT_FIRST + send);
+    size_t n = rtmp_out_first(wire, &msg);
+    err_t err;
+
+    in->chunk_size = RTMP_CHUNK_SIZE_MAX;
+    for (size_t i = 0; i < send; i++)
+        wire[n + i] = (uint8_t)(i * 7);
+    err = rtmp_in_feed(in, wire, n);
+    for (size_t at = 0; at < send && !err; at += 500)
+        err = rtmp_in_feed(in, wire + n + at, send - at < 500 ? send - at : 500);
+    free(wire);
+    return err;
+}
+
+static void test_memory_comes_with_the_bytes(void **state)
+{
+    static const struct { uint32_t claim; size_t send, most; } rows_of_claims[] = {
+        { 100, 10, 100 }, { 100000, 1, 1000 }, { 100000, 3000, 4000 }, { 100000, 99999, 100000 },
+        { 100000, 100000, 100000 },
+    };
+    struct rtmp_in_setup little = setup;
+
+    (void)state;
+    little.alloc = picky_alloc;
+    little.grow = picky_grow;
+    little.at_once = 1000;
+    for (size_t i = 0; i < COUNT(rows_of_claims); i++) {
+        struct rtmp_msg m;
+        struct rtmp_in in;
+
+        asked_most = 0;
+        rtmp_in_init(&in, &little);
+        assert_ok(feed_claim(&in, 6, rows_of_claims[i].claim, rows_of_claims[i].send));
+        assert_int_equal(asked_most, rows_of_claims[i].most);
+        if (rtmp_in_next(&in, &m)) {
+            assert_int_equal(in.inflight, 0);
+            for (size_t k = 0; k < m.size; k++)
+                assert_int_equal(m.payload[k], (uint8_t)(k * 7));
+            count_release(m.payload);
+        } else {
+            assert_int_equal(in.inflight, asked_most);
+        }
+        rtmp_in_fini(&in);
+        assert_int_equal(payloads, 0);
+    }
+}
+
+static void test_no_memory_is_an_error(void **state)
+{
+    struct rtmp_in_setup little = setup;
+
+    (void)state;
+    little.alloc = picky_alloc;
+    little.grow = picky_grow;
+    little.at_once = 1000;
+    for (refuse_from = 1; refuse_from < 200000; refuse_from *= 10) {
+        struct rtmp_in in;
+
+        rtmp_in_init(&in, &little);
+        assert_err(feed_claim(&in, 6, 100000, 100000),
+                   refuse_from > 100000 ? ERR_OK : ERR_NO_MEMORY);
+        rtmp_in_fini(&in);
+        assert_int_equal(payloads, 0);
+    }
+    refuse_from = LONG_MAX;
+}
+
+/* ---- all connections together */
+
+enum { HOARDERS = 10, HOARD = 400 * 1000 };
+
+static void count_eviction(struct rtmp_in *in)
+{
+    assert_true(in->evicted && in->inflight == 0);
+}
+
+static void test_who_holds_the_most_for_the_longest_loses(void **state)
+{
+    struct rtmp_in_pool pool = { .limit = HOARDERS * (HOARD - RTMP_IN_FREE) };
+    struct rtmp_in_setup shared = setup;
+    struct rtmp_in hoarder[HOARDERS], innocent, small;
+    struct rtmp_msg m;
+
+    (void)state;
+    shared.pool = &pool;
+    shared.at_once = 1000;
+    shared.max_message_size = shared.max_inflight = 1 << 20;
+    rtmp_in_init(&small, &shared);
+    rtmp_in_init(&innocent, &shared);
+    assert_ok(feed_claim(&small, 6, RTMP_IN_FREE, RTMP_IN_FREE - 1));
+    for (int i = 0; i < HOARDERS; i++) {
+        rtmp_in_init(&hoarder[i], &shared);
+        hoarder[i].on_evict = count_eviction;
+        assert_ok(feed_claim(&hoarder[i], 6, HOARD, HOARD - 1));
+        hoarder[i].pooled_since -= CO_SECONDS(i + 1);
+    }
+    assert_int_equal(pool.used, pool.limit);
+    assert_ok(feed_claim(&innocent, 6, HOARD, HOARD)); /* the last one was there for the longest */
+    assert_true(hoarder[HOARDERS - 1].evicted && !hoarder[0].evicted);
+    assert_int_equal(pool.evicted, 1);
+    assert_err(rtmp_in_feed(&hoarder[HOARDERS - 1], (const uint8_t *)"x", 1), ERR_TOO_LARGE);
+    assert_true(rtmp_in_next(&innocent, &m)); /* it holds nothing any more */
+    count_release(m.payload);
+    assert_int_equal(pool.used, pool.limit - (HOARD - RTMP_IN_FREE));
+    assert_false(small.evicted);
+    assert_ok(rtmp_in_feed(&small, (const uint8_t *)"x", 1)); /* who is small is never asked */
+    for (int i = 0; i < HOARDERS; i++)
+        rtmp_in_fini(&hoarder[i]);
+    rtmp_in_fini(&small);
+    rtmp_in_fini(&innocent);
+    assert_int_equal(pool.used, 0);
+    assert_null(pool.members);
+    assert_int_equal(payloads, 0);
+}
+
+static void test_who_asks_for_all_loses(void **state)
+{
+    struct rtmp_in_pool pool = { .limit = 10000 };
+    struct rtmp_in_setup shared = setup;
+    struct rtmp_in in;
+
+    (void)state;
+    shared.pool = &pool;
+    shared.at_once = 1000;
+    rtmp_in_init(&in, &shared);
+    assert_err(feed_claim(&in, 6, 100000, 100000), ERR_TOO_LARGE);
+    assert_int_equal(pool.evicted, 1);
+    rtmp_in_fini(&in);
+    assert_int_equal(pool.used, 0);
+    assert_int_equal(payloads, 0);
+}
+
+static void test_metadata_and_commands_are_smaller(void **state)
+{
+    static const struct { uint8_t type; uint32_t limit; } limits[] = {
+        { RTMP_COMMAND, 70000 }, { RTMP_COMMAND_AMF3, 70000 }, { RTMP_SHARED_OBJECT, 70000 },
+        { RTMP_USER_CONTROL, 70000 }, { 99, 70000 }, { RTMP_DATA, 50000 },
+        { RTMP_DATA_AMF3, 50000 }, { RTMP_AUDIO, 100000 }, { RTMP_VIDEO, 100000 },
+        { RTMP_AGGREGATE, 100000 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        for (uint32_t more = 0; more < 2; more++) {
+            struct rtmp_msg msg = { .type = limits[i].type, .csid = 6,
+                                    .size = limits[i].limit + more };
+            uint8_t head[RTMP_OUT_FIRST];
+            struct rtmp_in in;
+
+            rtmp_in_init(&in, &setup);
+            assert_err(rtmp_in_feed(&in, head, rtmp_out_first(head, &msg)),
+                       more ? ERR_TOO_LARGE : ERR_OK);
+            rtmp_in_fini(&in);
+        }
+    }
+    assert_int_equal(payloads, 0);
+}
+
+static void test_large_metadata_in_an_aggregate(void **state)
+{
+    struct rtmp_msg msg = { .type = RTMP_AGGREGATE, .csid = 6, .size = 11 + 50001 + 4 };
+    uint8_t *wire = malloc(msg.size + 1000);
+    struct rtmp_in in;
+
+    (void)state;
+    msg.payload = calloc(1, msg.size);
+    memcpy(msg.payload, "\x12\x00\xc3\x51", 4);
+    rtmp_in_init(&in, &setup);
+    in.chunk_size = RTMP_CHUNK_SIZE_MAX;
+    assert_err(rtmp_in_feed(&in, wire, rtmp_out_render(wire, &msg, in.chunk_size)), ERR_TOO_LARGE);
+    rtmp_in_fini(&in);
+    assert_int_equal(payloads, 0);
+    free(msg.payload);
+    free(wire);
+}
+
 static void test_aggregate_cannot_make_a_flood(void **state)
 {
     enum { TAGS = 65537, TAG = 11 + 1 + 4 };
@@ -464,6 +662,9 @@ int main(void)
         TEST(test_out_and_in_again), TEST(test_gathered_headers_are_the_same),
         TEST(test_count_of_chunk_streams_is_bounded), TEST(test_many_chunk_streams_work),
         TEST(test_sum_of_unfinished_messages_is_bounded),
+        TEST(test_memory_comes_with_the_bytes), TEST(test_no_memory_is_an_error),
+        TEST(test_who_holds_the_most_for_the_longest_loses), TEST(test_who_asks_for_all_loses),
+        TEST(test_metadata_and_commands_are_smaller), TEST(test_large_metadata_in_an_aggregate),
         TEST(test_aggregate_cannot_make_a_flood), TEST(test_acknowledgements),
         TEST(test_csid_by_type),
     };

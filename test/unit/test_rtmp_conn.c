@@ -11,12 +11,14 @@
 
 static const struct rtmp_in_setup setup = {
     .alloc = count_alloc,
+    .grow = count_grow,
     .release = count_release,
     .max_message_size = 1 << 20,
     .max_data_size = 1 << 20,
     .max_command_size = 1 << 20,
     .max_chunk_streams = 64,
     .max_inflight = 2 << 20,
+    .at_once = 2 << 20,
 };
 
 /* Append one message of `size` bytes 'x'. */

@@ -2,10 +2,11 @@
 /* chunk_in.c - from the bytes of a peer to its messages [RTMP 5.3]. */
 #include "proto/rtmp/chunk_in.h"
 
+#include "base/mem.h"
 #include "proto/rtmp/chunk_in_ready.h"
+#include "proto/rtmp/chunk_in_room.h"
 #include "proto/rtmp/chunk_in_table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +21,12 @@ struct header {
 
 static uint8_t *heap_alloc(size_t size)
 {
-    uint8_t *p = malloc(size);
+    return mem_try(size);
+}
 
-    if (!p) {
-        fprintf(stderr, "out of memory: message of %zu bytes\n", size);
-        abort();
-    }
-    return p;
+static uint8_t *heap_grow(uint8_t *payload, size_t size)
+{
+    return mem_try_more(payload, size);
 }
 
 static void heap_release(uint8_t *payload)
@@ -36,12 +36,14 @@ static void heap_release(uint8_t *payload)
 
 const struct rtmp_in_setup rtmp_in_heap = {
     .alloc = heap_alloc,
+    .grow = heap_grow,
     .release = heap_release,
     .max_message_size = 16 << 20,
     .max_data_size = 1 << 20,
     .max_command_size = 64 << 10,
     .max_chunk_streams = 64,
     .max_inflight = 32 << 20,
+    .at_once = 64 << 10,
 };
 
 void rtmp_in_init(struct rtmp_in *in, const struct rtmp_in_setup *setup)
@@ -204,15 +206,11 @@ static err_t begin_message(struct rtmp_in *in, struct rtmp_in_stream *s, const s
     err = rtmp_in_check_size(in, s->type, s->size);
     if (err)
         return err;
-    if (s->size + in->inflight > in->setup->max_inflight)
-        return err_new(ERR_TOO_LARGE, "%zu bytes of incomplete messages and %u more, limit %zu",
-                       in->inflight, s->size, in->setup->max_inflight);
     if (s->size == 0) /* nothing to give out */
         return NULL;
-    s->payload = in->setup->alloc(s->size);
     s->got = 0;
-    in->inflight += s->size;
-    return NULL;
+    s->begun_at = co_now();
+    return rtmp_in_room_take(in, s, 1);
 }
 
 static err_t begin_chunk(struct rtmp_in *in, const struct header *h)
@@ -298,11 +296,8 @@ static void abort_message(struct rtmp_in *in, uint32_t csid)
 {
     struct rtmp_in_stream *s = rtmp_in_table_find(in, csid);
 
-    if (!s || !s->payload)
-        return;
-    in->setup->release(s->payload);
-    in->inflight -= s->size;
-    s->payload = NULL;
+    if (s)
+        rtmp_in_room_drop(in, s);
 }
 
 static err_t on_control(struct rtmp_in *in, const struct rtmp_msg *msg)
@@ -330,11 +325,10 @@ static err_t on_control(struct rtmp_in *in, const struct rtmp_msg *msg)
 static err_t end_message(struct rtmp_in *in, struct rtmp_in_stream *s)
 {
     struct rtmp_msg msg = { .type = s->type, .csid = s->csid, .stream_id = s->stream_id,
-                            .time = s->time, .size = s->size, .payload = s->payload };
+                            .time = s->time, .size = s->size,
+                            .payload = rtmp_in_room_leave(in, s) };
     err_t err;
 
-    s->payload = NULL;
-    in->inflight -= s->size;
     switch (msg.type) {
     case RTMP_SET_CHUNK_SIZE:
     case RTMP_ABORT:
@@ -357,6 +351,12 @@ static err_t read_payload(struct rtmp_in *in, const uint8_t **p, const uint8_t *
     struct rtmp_in_stream *s = in->now;
     size_t n = (size_t)(end - *p) < in->left ? (size_t)(end - *p) : in->left;
 
+    if (n > s->cap - s->got) {
+        err_t err = rtmp_in_room_take(in, s, s->got + (uint32_t)n);
+
+        if (err)
+            return err;
+    }
     memcpy(s->payload + s->got, *p, n);
     *p += n;
     s->got += (uint32_t)n;
@@ -380,6 +380,8 @@ err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
 {
     err_t err;
 
+    if (in->evicted)
+        return rtmp_in_evicted(in);
     if (in->broken)
         return err_new(ERR_RTMP_CHUNK, "bytes after an error");
     in->bytes += size;

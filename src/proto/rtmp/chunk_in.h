@@ -3,8 +3,9 @@
  *
  * The reader is fed bytes as they come, cut anywhere, and never waits: all of them become state
  * (part of a header, part of a payload) or complete messages, which are then popped. So nobody
- * needs a buffer per connection. A payload is copied once, from the fed bytes to the memory that
- * the message is handed over in.
+ * needs a buffer per connection. A payload is copied from the fed bytes to the memory that the
+ * message is handed over in; a large one gets that memory as it comes, for what a header says is
+ * only a claim.
  *
  * Set Chunk Size and Abort take effect here, at their byte. Acknowledgement and Window
  * Acknowledgement Size are kept here too; these four are not given out. Aggregates (type 22) come
@@ -14,32 +15,52 @@
 #define RTMP_CHUNK_IN_H
 
 #include "base/err.h"
+#include "co/co.h"
 #include "proto/rtmp/msg.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct rtmp_in;
+
+/* What the unfinished messages of all connections take together. A connection has RTMP_IN_FREE for
+ * itself, and only what it takes beyond that counts: so who sends small messages never meets the
+ * limit. Who does, makes the one lose that holds the most for the longest: its messages are gone at
+ * once, and it is told. */
+enum { RTMP_IN_FREE = 64 * 1024 };
+
+struct rtmp_in_pool { /* zero it, and set the limit */
+    size_t limit, used;
+    uint64_t evicted;        /* connections that lost, so far */
+    struct rtmp_in *members; /* those that count */
+};
+
 /* One for many readers; it must outlive them. A reader may be given another one at any time, such
  * as higher limits once the peer is known. */
 struct rtmp_in_setup {
-    uint8_t *(*alloc)(size_t size); /* memory for a payload; never NULL */
+    uint8_t *(*alloc)(size_t size); /* memory for a payload; NULL: there is none */
+    uint8_t *(*grow)(uint8_t *payload, size_t size); /* make it larger; on NULL it is what it was */
     void (*release)(uint8_t *payload);
     uint32_t max_message_size; /* of sound, pictures, and aggregates of them */
     uint32_t max_data_size;    /* of metadata */
     uint32_t max_command_size; /* of all else */
     uint32_t max_chunk_streams;
-    size_t max_inflight; /* sum of the sizes of all messages that have begun and are not complete */
+    size_t max_inflight; /* memory of all messages that have begun and are not complete */
+    uint32_t at_once;    /* as much of it is taken when a message begins */
+    struct rtmp_in_pool *pool; /* NULL: none */
 };
 
-extern const struct rtmp_in_setup rtmp_in_heap; /* malloc, free, 16 MB, 1 MB, 64 KB, 64, 32 MB */
+/* malloc and free; the protocol's 16 MB, 1 MB, 64 KB; 64 chunk streams, 32 MB, 64 KB at once */
+extern const struct rtmp_in_setup rtmp_in_heap;
 
 struct rtmp_in_stream {
     uint32_t csid;
     uint32_t stamp; /* time field of the last header with one: absolute or delta */
     uint32_t time, size, stream_id;
-    uint32_t got;
-    uint8_t *payload; /* NULL between messages */
+    uint32_t got, cap; /* bytes of the payload that are here, that there is room for */
+    uint8_t *payload;  /* NULL between messages */
+    co_usec begun_at;  /* the message */
     uint8_t type;
     bool used;
     bool absolute; /* the stamp is of a fmt 0 header */
@@ -55,7 +76,12 @@ struct rtmp_in { /* do not move: it has pointers into itself */
     uint32_t window;     /* the peer wants an acknowledgement each so many bytes; 0: never */
     uint32_t peer_acked; /* sequence number of the peer's last acknowledgement */
     uint64_t bytes, acked;
-    size_t inflight;
+    size_t inflight; /* bytes of memory */
+    size_t pooled;   /* as many of them count in the pool */
+    co_usec pooled_since;
+    struct rtmp_in *pool_next, **pool_prev;
+    void (*on_evict)(struct rtmp_in *in); /* it loses: NULL, or somebody to be told */
+    bool evicted;
     struct rtmp_in_stream *now; /* the chunk that is being read, or NULL */
     uint32_t left;              /* bytes of it to come */
     uint8_t head_size, head[RTMP_IN_HEADER]; /* a header that is not complete yet */
@@ -72,8 +98,9 @@ struct rtmp_in { /* do not move: it has pointers into itself */
 void rtmp_in_init(struct rtmp_in *in, const struct rtmp_in_setup *setup);
 void rtmp_in_fini(struct rtmp_in *in); /* releases all payloads that were not popped */
 
-/* Takes all bytes. After an error (ERR_RTMP_CHUNK, ERR_RTMP_MSG_SIZE, ERR_TOO_LARGE, ERR_TOO_MANY)
- * the connection is of no use: feeding again is an error, what is ready can be popped. */
+/* Takes all bytes. After an error (ERR_RTMP_CHUNK, ERR_RTMP_MSG_SIZE, ERR_TOO_LARGE, ERR_TOO_MANY,
+ * ERR_NO_MEMORY) the connection is of no use: feeding again is an error, what is ready can be
+ * popped. */
 err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
     __attribute__((warn_unused_result));
 
@@ -84,6 +111,13 @@ bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out);
  * and its payload; false, it is queued as ever. A message is not shown while others are queued
  * before it, so the order stays. take must not use the reader. NULL ends it. */
 void rtmp_in_direct(struct rtmp_in *in, bool (*take)(void *arg, struct rtmp_msg *msg), void *arg);
+
+/* When the oldest of the messages began that are not complete; 0 without any. */
+co_usec rtmp_in_oldest(const struct rtmp_in *in);
+/* As if they all had begun now: nobody has read on meanwhile. */
+void rtmp_in_excuse(struct rtmp_in *in);
+/* The error of a reader that lost in its pool. */
+err_t rtmp_in_evicted(const struct rtmp_in *in) __attribute__((warn_unused_result));
 
 /* Is it time to acknowledge? At half the window, for a peer that waits at its end. take: then
  * *sequence is what to send, and it counts as sent. */

@@ -2,6 +2,7 @@
 /* chunk_in_ready.c - complete messages of one reader that wait to be popped. */
 #include "proto/rtmp/chunk_in_ready.h"
 
+#include "base/mem.h"
 #include "base/rd.h"
 
 #include <stdlib.h>
@@ -10,15 +11,19 @@
  * publisher needs all the time; more is given back once it is drained. */
 enum { FIRST = 4, KEEP = 64, MAX = 65536 };
 
-static void grow(struct rtmp_in *in)
+static err_t grow(struct rtmp_in *in)
 {
     uint32_t cap = in->ready_cap ? in->ready_cap * 2 : FIRST;
-    struct rtmp_msg *p = realloc(in->ready, cap * sizeof(*p));
+    struct rtmp_msg *p;
 
+    if (in->ready_end >= MAX)
+        return err_new(ERR_TOO_MANY, "%u messages at once", in->ready_end);
+    p = mem_try_more(in->ready, cap * sizeof(*p));
     if (!p)
-        abort();
+        return err_new(ERR_NO_MEMORY, "%u messages at once", cap);
     in->ready = p;
     in->ready_cap = cap;
+    return NULL;
 }
 
 void rtmp_in_direct(struct rtmp_in *in, bool (*take)(void *arg, struct rtmp_msg *msg), void *arg)
@@ -32,11 +37,12 @@ err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
     if (in->direct && in->ready_at == in->ready_end && in->direct(in->direct_arg, msg))
         return NULL;
     if (in->ready_end == in->ready_cap) {
-        if (in->ready_end >= MAX) {
+        err_t err = grow(in);
+
+        if (err) {
             in->setup->release(msg->payload);
-            return err_new(ERR_TOO_MANY, "%u messages at once", in->ready_end);
+            return err;
         }
-        grow(in);
     }
     in->ready[in->ready_end++] = *msg;
     return NULL;
@@ -97,6 +103,8 @@ err_t rtmp_in_ready_split(struct rtmp_in *in, const struct rtmp_msg *aggregate)
             continue;
         msg.time += shift;
         msg.payload = in->setup->alloc(msg.size);
+        if (!msg.payload)
+            return err_new(ERR_NO_MEMORY, "message of %u bytes", msg.size);
         memcpy(msg.payload, body.p, msg.size);
         err = rtmp_in_ready_push(in, &msg);
         if (err)

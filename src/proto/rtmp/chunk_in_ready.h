@@ -5,7 +5,7 @@
 
 #include "proto/rtmp/chunk_in.h"
 
-/* Takes the payload over, also on ERR_TOO_MANY. */
+/* Takes the payload over, also on ERR_TOO_MANY and ERR_NO_MEMORY. */
 err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
     __attribute__((warn_unused_result));
 /* The messages in an aggregate, copied. ERR_RTMP_CHUNK when it is cut or lies, ERR_TOO_MANY. */

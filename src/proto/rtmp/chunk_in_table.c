@@ -2,6 +2,9 @@
 /* chunk_in_table.c - the chunk streams of one reader. */
 #include "proto/rtmp/chunk_in_table.h"
 
+#include "base/mem.h"
+#include "proto/rtmp/chunk_in_room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,21 +37,23 @@ struct rtmp_in_stream *rtmp_in_table_find(struct rtmp_in *in, uint32_t csid)
     return at < in->high_count && in->high[at].csid == csid ? &in->high[at] : NULL;
 }
 
-static void grow(struct rtmp_in *in)
+static err_t grow(struct rtmp_in *in)
 {
     uint32_t cap = in->high_cap ? in->high_cap * 2 : 4;
-    struct rtmp_in_stream *p = realloc(in->high, cap * sizeof(*p));
+    struct rtmp_in_stream *p = mem_try_more(in->high, cap * sizeof(*p));
 
     if (!p)
-        abort();
+        return err_new(ERR_NO_MEMORY, "%u chunk streams", cap);
     in->high = p;
     in->high_cap = cap;
+    return NULL;
 }
 
 err_t rtmp_in_table_add(struct rtmp_in *in, uint32_t csid, struct rtmp_in_stream **out)
 {
     struct rtmp_in_stream *s;
     uint32_t at;
+    err_t err;
 
     if (csid - RTMP_CSID_MIN < RTMP_IN_LOW) {
         s = &in->low[csid - RTMP_CSID_MIN];
@@ -56,8 +61,9 @@ err_t rtmp_in_table_add(struct rtmp_in *in, uint32_t csid, struct rtmp_in_stream
         if (in->high_count + RTMP_IN_LOW >= in->setup->max_chunk_streams)
             return err_new(ERR_TOO_MANY, "chunk stream %u is one over the limit of %u", csid,
                            in->setup->max_chunk_streams);
-        if (in->high_count == in->high_cap)
-            grow(in);
+        err = in->high_count == in->high_cap ? grow(in) : NULL;
+        if (err)
+            return err;
         at = high_place(in, csid);
         s = &in->high[at];
         memmove(s + 1, s, (in->high_count - at) * sizeof(*s));
@@ -70,14 +76,7 @@ err_t rtmp_in_table_add(struct rtmp_in *in, uint32_t csid, struct rtmp_in_stream
 
 void rtmp_in_table_free(struct rtmp_in *in)
 {
-    for (size_t i = 0; i < RTMP_IN_LOW; i++) {
-        if (in->low[i].payload)
-            in->setup->release(in->low[i].payload);
-    }
-    for (uint32_t i = 0; i < in->high_count; i++) {
-        if (in->high[i].payload)
-            in->setup->release(in->high[i].payload);
-    }
+    rtmp_in_room_drop_all(in);
     free(in->high);
     in->high = NULL;
     in->high_count = in->high_cap = 0;

@@ -4,9 +4,9 @@
 
 #include "base/rd.h"
 
-#include <stdlib.h>
-
 #include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 enum { SCRATCH = 64 * 1024, DRAIN_MAX = 16 * SCRATCH };
 
@@ -14,20 +14,84 @@ enum { SCRATCH = 64 * 1024, DRAIN_MAX = 16 * SCRATCH };
  * all of it before anything else runs, so it never holds bytes of two connections. */
 static _Thread_local uint8_t *scratch;
 
+static void on_evict(struct rtmp_in *in)
+{
+    struct rtmp_conn *c = (struct rtmp_conn *)(void *)((char *)in - offsetof(struct rtmp_conn, in));
+
+    if (c->co)
+        co_stop(c->co);
+}
+
 void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)
 {
-    *c = (struct rtmp_conn){ .io = io, .out_chunk_size = RTMP_CHUNK_SIZE };
+    *c = (struct rtmp_conn){ .io = io, .co = co_self(), .out_chunk_size = RTMP_CHUNK_SIZE };
     if (!scratch && !(scratch = malloc(SCRATCH)))
         abort();
     rtmp_in_init(&c->in, setup);
+    c->in.on_evict = on_evict;
     c->in.bytes = io->bytes_in; /* acknowledgements count the handshake too */
 }
 
 void rtmp_conn_fini(struct rtmp_conn *c)
 {
+    co_timer_cancel(&c->timer);
     if (c->held_back)
         rtmp_conn_release(c, &c->held);
     rtmp_in_fini(&c->in);
+}
+
+static void on_message_time(struct co_timer *t)
+{
+    struct rtmp_conn *c =
+        (struct rtmp_conn *)(void *)((char *)t - offsetof(struct rtmp_conn, timer));
+    co_usec oldest = rtmp_in_oldest(&c->in);
+
+    if (oldest == 0)
+        return;
+    if (co_now() < oldest + c->message_time) {
+        co_timer_set(t, oldest + c->message_time, on_message_time);
+        return;
+    }
+    c->late = true;
+    co_stop(c->co);
+}
+
+/* One timer for many messages: it is set by the first that is cut, and then looks which of those
+ * that are there now is due next. */
+static void watch_messages(struct rtmp_conn *c)
+{
+    if (c->in.inflight > 0 && !c->timer.prev && c->co && c->message_time > 0)
+        co_timer_set(&c->timer, rtmp_in_oldest(&c->in) + c->message_time, on_message_time);
+}
+
+void rtmp_conn_hold(struct rtmp_conn *c)
+{
+    co_timer_cancel(&c->timer);
+}
+
+void rtmp_conn_go_on(struct rtmp_conn *c)
+{
+    rtmp_in_excuse(&c->in);
+    watch_messages(c);
+}
+
+err_t rtmp_conn_reason(const struct rtmp_conn *c, err_t err)
+{
+    if (err_code(err) != ERR_STOPPED || !(c->in.evicted || c->late))
+        return err;
+    err_free(&err);
+    if (c->in.evicted)
+        return rtmp_in_evicted(&c->in);
+    return err_new(ERR_IO_TIMEOUT, "a message did not end in %lld ms",
+                   (long long)c->message_time / 1000);
+}
+
+static err_t feed(struct rtmp_conn *c, size_t n)
+{
+    err_t err = rtmp_in_feed(&c->in, scratch, n);
+
+    watch_messages(c);
+    return err;
 }
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg)
@@ -103,7 +167,7 @@ err_t rtmp_conn_poll(struct rtmp_conn *c)
     if (!io_readable(c->io))
         return NULL;
     err = io_read_now(c->io, scratch, SCRATCH, &n);
-    return err ? err : rtmp_in_feed(&c->in, scratch, n);
+    return err ? err : feed(c, n);
 }
 
 err_t rtmp_conn_drain(struct rtmp_conn *c)
@@ -119,7 +183,7 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
             err_free(&err);
             return NULL;
         }
-        err = rtmp_in_feed(&c->in, scratch, n);
+        err = feed(c, n);
         total += n;
     } while (!err && n == SCRATCH && total < DRAIN_MAX);
     if (!err && n == SCRATCH)
@@ -133,7 +197,7 @@ err_t rtmp_conn_fill(struct rtmp_conn *c)
     err_t err = io_read(c->io, scratch, SCRATCH, &n);
 
     if (!err)
-        err = rtmp_in_feed(&c->in, scratch, n);
+        err = feed(c, n);
     if (!err && n == SCRATCH) /* more is there already */
         let_others_run();
     return err;

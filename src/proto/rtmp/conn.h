@@ -25,6 +25,10 @@ struct rtmp_conn { /* do not move */
     uint32_t bandwidth; /* the window it asks us for, 0: it did not */
     bool pong;          /* a ping of `ping` waits for its answer */
     uint32_t ping;
+    struct co *co;        /* whose connection it is; NULL over memory */
+    struct co_timer timer; /* of messages that do not end */
+    co_usec message_time; /* how long one may take; 0: for ever */
+    bool late;            /* one took longer */
     bool held_back;          /* by rtmp_conn_unread() */
     struct rtmp_msg held;
     uint64_t msgs_in;
@@ -59,6 +63,13 @@ void  rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg);
 err_t rtmp_conn_fill(struct rtmp_conn *c) __attribute__((warn_unused_result));
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg); /* payload may be NULL */
+
+/* A message that is not complete so long after its first byte, or too much memory for such ones in
+ * the setup's pool, stops the coroutine: reason() makes of the error by which it then ended the one
+ * that says why. Time that the owner does not read is not the peer's: hold, then go_on. */
+err_t rtmp_conn_reason(const struct rtmp_conn *c, err_t err) __attribute__((warn_unused_result));
+void  rtmp_conn_hold(struct rtmp_conn *c);
+void  rtmp_conn_go_on(struct rtmp_conn *c);
 
 /* Acknowledge each so many bytes to a peer that did not ask for it, for those that stall without;
  * a window that the peer sets wins. 0: no. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* mem.c - memory of a size that a peer has a say in: it may be refused. */
+#include "base/mem.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* What must be left for the small ones, and after how many bytes we look again. To look costs two
+ * system calls; what is not touched costs no memory. */
+enum { LEFT = 8 << 20, LOOK = 1 << 20 };
+
+static _Thread_local size_t since;
+static _Thread_local bool scarce;
+
+static bool is_plenty(size_t size)
+{
+    void *p;
+
+    since += size;
+    if (since < LOOK && !scarce)
+        return true;
+    since = 0;
+    p = mmap(NULL, size + LEFT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    scarce = p == MAP_FAILED;
+    if (!scarce)
+        (void)munmap(p, size + LEFT);
+    return !scarce;
+}
+
+void *mem_try(size_t size)
+{
+    return is_plenty(size) ? malloc(size) : NULL;
+}
+
+void *mem_try_more(void *p, size_t size)
+{
+    return is_plenty(size) ? realloc(p, size) : NULL;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* mem.h - memory of a size that a peer has a say in: it may be refused.
+ *
+ * Small allocations cannot fail (must.h), so somebody has to leave them something: this refuses
+ * while the system has only little more to give, and whoever asked ends its own connection with
+ * ERR_NO_MEMORY. Any thread; free() as ever.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+void *mem_try(size_t size);               /* NULL: there is none */
+void *mem_try_more(void *p, size_t size); /* as realloc(): on NULL p is still what it was */
+
+#endif

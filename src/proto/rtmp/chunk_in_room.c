@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* chunk_in_room.c - memory for messages that are not complete: it grows with what comes, within the
+ * limits of the connection and of all of them. */
+#include "proto/rtmp/chunk_in_room.h"
+
+/* ---- the pool */
+
+static void enter(struct rtmp_in *in)
+{
+    struct rtmp_in **first = &in->setup->pool->members;
+
+    in->pool_next = *first;
+    in->pool_prev = first;
+    if (*first)
+        (*first)->pool_prev = &in->pool_next;
+    *first = in;
+    in->pooled_since = co_now();
+}
+
+static void leave(struct rtmp_in *in)
+{
+    *in->pool_prev = in->pool_next;
+    if (in->pool_next)
+        in->pool_next->pool_prev = in->pool_prev;
+    in->pool_prev = NULL;
+}
+
+static size_t over_free(size_t inflight)
+{
+    return inflight > RTMP_IN_FREE ? inflight - RTMP_IN_FREE : 0;
+}
+
+/* The connection's messages take so much now. */
+static void account(struct rtmp_in *in, size_t inflight)
+{
+    struct rtmp_in_pool *pool = in->setup->pool;
+    size_t over = pool ? over_free(inflight) : 0;
+
+    in->inflight = inflight;
+    if (over == in->pooled)
+        return;
+    pool->used += over - in->pooled;
+    if (in->pooled == 0)
+        enter(in);
+    else if (over == 0)
+        leave(in);
+    in->pooled = over;
+}
+
+/* Bytes times microseconds: who sends one large message holds a lot for a moment, who wants to
+ * fill us has to hold it for long. */
+static uint64_t weight(const struct rtmp_in *in, co_usec now)
+{
+    return (uint64_t)in->pooled * (uint64_t)(now - in->pooled_since + 1);
+}
+
+static struct rtmp_in *heaviest(const struct rtmp_in_pool *pool)
+{
+    struct rtmp_in *worst = pool->members;
+    co_usec now = co_now();
+
+    for (struct rtmp_in *in = worst; in; in = in->pool_next) {
+        if (weight(in, now) > weight(worst, now))
+            worst = in;
+    }
+    return worst;
+}
+
+err_t rtmp_in_evicted(const struct rtmp_in *in)
+{
+    return err_new(ERR_TOO_LARGE, "%zu bytes of all peers' incomplete messages, most for longest "
+                   "here", in->setup->pool->limit);
+}
+
+static void evict(struct rtmp_in *in)
+{
+    in->evicted = in->broken = true;
+    in->setup->pool->evicted++;
+    rtmp_in_room_drop_all(in);
+    if (in->on_evict)
+        in->on_evict(in);
+}
+
+/* May the connection's messages take so much? */
+static err_t ask_pool(struct rtmp_in *in, size_t inflight)
+{
+    struct rtmp_in_pool *pool = in->setup->pool;
+    size_t more = pool ? over_free(inflight) - in->pooled : 0;
+
+    while (more > 0 && pool->used + more > pool->limit) {
+        struct rtmp_in *loser = heaviest(pool);
+
+        if (!loser || loser == in) {
+            pool->evicted++;
+            return rtmp_in_evicted(in);
+        }
+        evict(loser);
+    }
+    return NULL;
+}
+
+/* ---- one message */
+
+static uint32_t least(size_t a, uint32_t b)
+{
+    return a < b ? (uint32_t)a : b;
+}
+
+err_t rtmp_in_room_take(struct rtmp_in *in, struct rtmp_in_stream *s, uint32_t need)
+{
+    const struct rtmp_in_setup *set = in->setup;
+    size_t others = in->inflight - s->cap;
+    size_t most = set->max_inflight > others ? set->max_inflight - others : 0;
+    size_t like = s->cap ? 2 * (size_t)s->cap : set->at_once;
+    uint32_t cap = least(most, least(like > need ? like : need, s->size));
+    uint8_t *p;
+    err_t err;
+
+    if (cap < need)
+        return err_new(ERR_TOO_LARGE, "%zu bytes of incomplete messages and %u more, limit %zu",
+                       in->inflight, need - s->cap, set->max_inflight);
+    err = ask_pool(in, others + cap);
+    if (err)
+        return err;
+    p = s->payload ? set->grow(s->payload, cap) : set->alloc(cap);
+    if (!p)
+        return err_new(ERR_NO_MEMORY, "%u bytes for a message of %u", cap, s->size);
+    s->payload = p;
+    s->cap = cap;
+    account(in, others + cap);
+    return NULL;
+}
+
+uint8_t *rtmp_in_room_leave(struct rtmp_in *in, struct rtmp_in_stream *s)
+{
+    uint8_t *payload = s->payload;
+
+    if (payload)
+        account(in, in->inflight - s->cap);
+    s->payload = NULL;
+    s->cap = 0;
+    return payload;
+}
+
+void rtmp_in_room_drop(struct rtmp_in *in, struct rtmp_in_stream *s)
+{
+    uint8_t *payload = rtmp_in_room_leave(in, s);
+
+    if (payload)
+        in->setup->release(payload);
+}
+
+void rtmp_in_room_drop_all(struct rtmp_in *in)
+{
+    for (size_t i = 0; i < RTMP_IN_LOW; i++)
+        rtmp_in_room_drop(in, &in->low[i]);
+    for (uint32_t i = 0; i < in->high_count; i++)
+        rtmp_in_room_drop(in, &in->high[i]);
+    in->now = NULL;
+}
+
+/* ---- how old they are */
+
+static co_usec older(co_usec oldest, const struct rtmp_in_stream *s)
+{
+    return s->payload && (oldest == 0 || s->begun_at < oldest) ? s->begun_at : oldest;
+}
+
+co_usec rtmp_in_oldest(const struct rtmp_in *in)
+{
+    co_usec oldest = 0;
+
+    if (in->inflight == 0)
+        return 0;
+    for (size_t i = 0; i < RTMP_IN_LOW; i++)
+        oldest = older(oldest, &in->low[i]);
+    for (uint32_t i = 0; i < in->high_count; i++)
+        oldest = older(oldest, &in->high[i]);
+    return oldest;
+}
+
+void rtmp_in_excuse(struct rtmp_in *in)
+{
+    co_usec now = co_now();
+
+    for (size_t i = 0; i < RTMP_IN_LOW; i++)
+        in->low[i].begun_at = now;
+    for (uint32_t i = 0; i < in->high_count; i++)
+        in->high[i].begun_at = now;
+}
