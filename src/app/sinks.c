@@ -17,9 +17,12 @@
 
 /* What waits to be written at most: of one stream, and of all. Recordings are often on a disk of
  * their own, over a network: when it hangs, threads are left for the others, and the reverse. */
-static const struct disk_limits limits = { (size_t)96 << 20, (size_t)1 << 30, 3, "HLS" };
+static const char *const segment_ends[] = { ".ts", ".m4s", ".m3u8", ".mpd", ".key", NULL };
+static const char *const record_ends[] = { ".flv", ".mp4", ".tmp", NULL };
+static const struct disk_limits limits = { (size_t)96 << 20, (size_t)1 << 30, 3, "HLS",
+                                           segment_ends };
 static const struct disk_limits record_limits = { (size_t)96 << 20, (size_t)1 << 30, 2,
-                                                  "recordings" };
+                                                  "recordings", record_ends };
 
 /* A stream that is published now. */
 struct published {

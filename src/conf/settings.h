@@ -140,6 +140,7 @@ struct conf_limits {
     int hooks_queue;           /* callbacks that wait for their backend */
     int hls_sessions;          /* of all streams */
     int api_reserve;           /* connections beyond max_connections for the API alone */
+    int64_t disk_free;         /* bytes that recordings and segments leave; 0: none */
 };
 
 struct conf_heartbeat {
@@ -379,6 +380,7 @@ struct conf_dash {
     bool cleanup;
     int64_t dispose;
     bool ctx, ts_ctx;
+    int64_t quota; /* bytes below path; 0: any */
 };
 
 enum conf_hls_on_error { CONF_HLS_IGNORE, CONF_HLS_DISCONNECT, CONF_HLS_CONTINUE };
@@ -403,6 +405,7 @@ struct conf_hls {
     bool recover, master_m3u8_path_relative;
     bool ll;
     int64_t part;
+    int64_t quota; /* bytes below path; 0: any */
 };
 
 struct conf_hds {
@@ -421,6 +424,7 @@ struct conf_dvr {
     int64_t duration;
     bool wait_keyframe;
     enum conf_jitter time_jitter;
+    int64_t quota; /* bytes below path; 0: any */
 };
 
 /* An ffmpeg output: of a transcode, or of an ingest. */

@@ -116,6 +116,10 @@ static const struct conf_row hls[] = {
     { "hls_dispose", CONF_KIND_SECONDS, CONF_AT(conf_hls, dispose), "120", CONF_HANDLER,
       .max = YEARS, .help = "Seconds of silence after which all files go, those that an earlier "
                             "server left as well; 0: never." },
+    { "hls_quota", CONF_KIND_SIZE, CONF_AT(conf_hls, quota), "0", CONF_HANDLER,
+      .max = 1e18, .sample = "10g",
+      .help = "Bytes of segments below hls_path; over it new ones stay in memory, and are served "
+              "from there, until old ones are removed. 0: no limit." },
     { "hls_recover", CONF_KIND_ON, CONF_AT(conf_hls, recover), "on", CONF_HANDLER,
       .help = "Go on with the list of before when a stream comes back." },
     { "hls_wait_keyframe", CONF_KIND_ON, CONF_AT(conf_hls, wait_keyframe), "on", CONF_HANDLER,
@@ -176,6 +180,8 @@ static const struct conf_row dash[] = {
       "at it as seldom as they may." },
     { "dash_cleanup", CONF_KIND_ON, CONF_AT(conf_dash, cleanup), "on", CONF_HANDLER,
       .help = "Remove segments that have left the list." },
+    { "dash_quota", CONF_KIND_SIZE, CONF_AT(conf_dash, quota), "0", CONF_HANDLER,
+      .max = 1e18, .sample = "10g", .help = "The same as hls_quota, below dash_path." },
     { "dash_dispose", CONF_KIND_SECONDS, CONF_AT(conf_dash, dispose), "120", CONF_HANDLER,
       .max = YEARS, .help = "Seconds of silence after which all files go, those that an earlier "
                             "server left as well; 0: never." },
@@ -216,6 +222,10 @@ static const struct conf_row dvr[] = {
       .words = conf_words_jitter,
       .help = "full: files begin at 0 and go on without jumps, whatever play says; "
               "zero: they begin at 0; off: FLV keeps the times of the stream." },
+    { "dvr_quota", CONF_KIND_SIZE, CONF_AT(conf_dvr, quota), "0", CONF_HANDLER,
+      .max = 1e18, .sample = "100g",
+      .help = "Bytes of recordings below the fixed part of dvr_path; over it recordings end, and "
+              "go on when a twentieth was removed. 0: no limit." },
 };
 
 static const struct conf_row rtc[] = {

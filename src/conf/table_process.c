@@ -106,6 +106,10 @@ static const struct conf_row limits[] = {
       .def_note = "half of what the machine, the container, or ulimit -v has",
       .help = "Bytes of media that all live streams remember together; over it the largest lose "
               "their oldest packets." },
+    { "disk_free", CONF_KIND_SIZE, CONF_AT(conf_limits, disk_free), "100m", CONF_AT_ONCE,
+      .max = 1e15,
+      .help = "Bytes that recordings and segments leave free of a disk that has 20 times as many. "
+              "0: none." },
     { "max_stream_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_stream_size), "256m",
       CONF_HANDLER, .min = 1 << 20, .max = 1e12,
       .help = "Bytes of media that one live stream remembers, whatever queue_length says." },

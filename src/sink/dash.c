@@ -22,6 +22,7 @@ void dash_settings(const struct conf_dash *dash, struct conf_hls *out)
         .ts_file = "", .fmp4_file = "", .init_file = "", .entry_prefix = "", .key_file = "",
         .key_file_path = "", .key_url = "", .use_fmp4 = true, .cleanup = dash->cleanup,
         .dispose = dash->dispose, .wait_keyframe = true, .recover = true,
+        .quota = dash->quota,
     };
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "co/thread.h"
+#include "sink/disk_room.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct disk {
     struct co_group group;
     struct co *idle[WORKERS]; /* workers that wait */
     unsigned n_idle, workers;
+    struct disk_rooms *rooms;
     co_usec told_at; /* that it is slow; 0: it is not */
 };
 
@@ -41,7 +43,14 @@ struct disk *disk_new(const struct disk_limits *limits)
         d->limits.threads = WORKERS;
     d->tail = &d->head;
     co_group_init(&d->group);
+    if (d->limits.ends)
+        d->rooms = disk_rooms_new(d->limits.ends, &d->group);
     return d;
+}
+
+struct disk_rooms *disk_rooms_of(struct disk *d)
+{
+    return d->rooms;
 }
 
 void disk_lane_init(struct disk_lane *lane, struct disk *d)
@@ -218,5 +227,6 @@ void disk_free(struct disk *d, co_usec patience)
                  d->limits.what ? d->limits.what : "streams");
     err = co_group_stop(&d->group);
     err_free(&err);
+    disk_rooms_free(d->rooms);
     free(d);
 }

@@ -41,9 +41,11 @@ struct disk_limits {
     size_t lane_bytes, all_bytes;
     unsigned threads; /* at once, at most CO_POOL_THREADS; 0: that many */
     const char *what; /* for the log: "recordings" */
+    const char *const *ends; /* of the names that a quota counts, NULL at the end; NULL: none has */
 };
 
 struct disk *disk_new(const struct disk_limits *limits);
+struct disk_rooms *disk_rooms_of(struct disk *d); /* NULL: nobody counts what it takes */
 /* Let what waits be done, for at most `patience`, then end. Yields. */
 void disk_free(struct disk *d, co_usec patience);
 

@@ -72,6 +72,8 @@ void dvrs_begin(struct dvrs *d, const struct conf_vhost *vhost, const struct ser
         dvrs_end(d, src);
         s = NULL;
     }
+    if (s)
+        s->quota = set->quota;
     if (!wanted || s)
         return;
     s = dvr_stream_new(d, stream, d->serve->conf, set);

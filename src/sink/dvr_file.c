@@ -62,6 +62,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
     f->mp4 = ends(path, ".mp4");
     f->begin = f->newest = dts;
     f->fd = -1;
+    f->floor = s->dvrs->serve->conf->limits.disk_free;
     log_trace("recording %s/%s to %s", s->app, s->stream, path);
     return f;
 }
@@ -276,6 +277,7 @@ void dvr_file_append(struct dvr_stream *s)
     j->job.run = run_append;
     j->job.done = append_done;
     j->job.bytes = s->block.len;
+    disk_room_add(&s->room, (int64_t)(s->block.len + s->header.len));
     j->data = s->block;
     j->header = s->header;
     j->key = s->block_key;

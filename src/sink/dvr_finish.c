@@ -6,6 +6,7 @@
  * damaged file) it is the recording: players can play it, too.
  */
 #include "base/rd.h"
+#include "sink/disk_room.h"
 #include "sink/dvr_stream.h"
 
 #include <errno.h>
@@ -135,6 +136,10 @@ static enum dvr_step build(struct dvr_file *f, struct dvr_finish *x, struct disk
     bool fine;
     struct wr w;
 
+    if (!disk_has_free(f->fd, f->good, f->floor)) { /* it is there twice for a while */
+        job->what = "the disk has too little free space";
+        return DVR_FAILED;
+    }
     if (asprintf(&x->name, "%s.seekable", f->tmp) < 0)
         abort();
     x->out = disk_open(job, x->name, O_WRONLY | O_CREAT | O_TRUNC);

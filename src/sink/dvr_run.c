@@ -96,6 +96,34 @@ static bool is_start(const struct dvr_stream *s, const struct av_packet *pkt)
     return pkt->kind == AV_VIDEO ? pkt->key : !has_video(s, pkt->dts);
 }
 
+/* Told once for all that are full at about the same time. */
+static void tell_full(struct dvr_stream *s, enum disk_lack lack)
+{
+    unsigned n = refusals_add(&s->dvrs->serve->refusals, REFUSAL_DVR_DISK, co_now());
+
+    if (n == 0)
+        return;
+    if (lack == DISK_LACKS_QUOTA)
+        log_warn("%u recordings stop, the last one of %s/%s: %s has %lld MB of them, dvr_quota is "
+                 "%lld MB; they go on when some are removed", n, s->app, s->stream,
+                 disk_room_root(&s->room), (long long)disk_room_used(&s->room) >> 20,
+                 (long long)s->quota >> 20);
+    else
+        log_warn("%u recordings stop, the last one of %s/%s: the disk of %s has less than disk_free"
+                 " (limits) left", n, s->app, s->stream, disk_room_root(&s->room));
+}
+
+static bool has_room(struct dvr_stream *s)
+{
+    bool was_full = s->room.full;
+    enum disk_lack lack = disk_room_lacks(&s->room, s->quota,
+                                          s->dvrs->serve->conf->limits.disk_free);
+
+    if (lack != DISK_LACKS_NOTHING && !was_full)
+        tell_full(s, lack);
+    return lack == DISK_LACKS_NOTHING;
+}
+
 /* Files and blocks end before this packet, if it is where they may. */
 static void cut(struct dvr_stream *s, const struct av_packet *pkt)
 {
@@ -106,7 +134,9 @@ static void cut(struct dvr_stream *s, const struct av_packet *pkt)
     if (s->file && segmented(s) && boundary(s, pkt) &&
         pkt->dts - s->file->begin >= s->set->duration * 9 / 100 - (any ? 0 : AV_MS(50)))
         dvr_close(s);
-    if (!s->file && boundary(s, pkt))
+    if (s->file && !has_room(s))
+        dvr_close(s);
+    if (!s->file && boundary(s, pkt) && has_room(s))
         open_file(s, pkt->dts);
     if (!s->file || s->block_begin == pkt->dts)
         return;
@@ -182,7 +212,7 @@ static void packet(struct dvr_stream *s, const struct av_packet *pkt)
     if (!s->file)
         return;
     if (s->file->mp4) {
-        if (!mp4_packet(s, pkt) && boundary(s, pkt)) {
+        if (!mp4_packet(s, pkt) && boundary(s, pkt) && has_room(s)) {
             open_file(s, pkt->dts);
             if (s->file)
                 (void)mp4_packet(s, pkt);

@@ -27,6 +27,8 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct serve_stream *nam
     wr_init(&s->header, HEADER_LIMIT);
     mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX);
     disk_lane_init(&s->lane, d->disk);
+    disk_room_open(&s->room, d->disk, set->path);
+    s->quota = set->quota;
     return s;
 }
 
@@ -42,6 +44,7 @@ void dvr_stream_unref(struct dvr_stream *s)
         return;
     live_reader_close(&s->reader);
     mp4_frag_fini(&s->mp4);
+    disk_room_close(&s->room);
     wr_free(&s->block);
     wr_free(&s->header);
     (void)conf_unref(s->conf);

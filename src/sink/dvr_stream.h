@@ -8,6 +8,7 @@
 #include "format/mp4_frag.h"
 #include "live/clock.h"
 #include "live/reader.h"
+#include "sink/disk_room.h"
 #include "sink/dvr.h"
 #include "sink/tell.h"
 
@@ -24,6 +25,7 @@ struct dvr_file {
     bool mp4;
     int64_t begin;           /* dts at which it begins, 1/90000 s */
     int64_t newest;          /* dts of what came last */
+    int64_t floor;           /* bytes that the disk keeps */
     uint64_t duration_at, size_at; /* of an FLV file: numbers to set when it closes; 0: none */
     /* ---- */
     char *tmp;
@@ -66,6 +68,8 @@ struct dvr_stream {
     struct live_clock clock; /* for that */
 
     struct disk_lane lane;
+    struct disk_room room;
+    int64_t quota;           /* in force */
     bool disk_bad;
     co_usec told_disk_at;
 };

@@ -239,16 +239,42 @@ static void segment_done(struct disk_job *job)
     free_job(j);
 }
 
+/* Without room a segment is in memory as long as it is listed, and the stream goes on. */
+static bool has_room(struct hls_stream *s)
+{
+    bool was_full = s->room.full;
+    enum disk_lack lack = disk_room_lacks(&s->room, s->set->quota,
+                                          s->hls->serve->conf->limits.disk_free);
+    unsigned n;
+
+    if (lack == DISK_LACKS_NOTHING || was_full)
+        return lack == DISK_LACKS_NOTHING;
+    n = refusals_add(&s->hls->serve->refusals, REFUSAL_HLS_DISK, co_now());
+    if (n > 0)
+        log_warn("segments of %u streams stay in memory, the last one is %s of %s/%s: %s of %s", n,
+                 s->what, s->app, s->stream, lack == DISK_LACKS_QUOTA
+                 ? "the quota is used up" : "less than disk_free (limits) is left on the disk",
+                 disk_room_root(&s->room));
+    return false;
+}
+
 static void put_segment(struct hls_stream *s, struct hls_segment *seg)
 {
-    struct job *j = new_job(s, seg->path, seg->file);
+    struct job *j;
 
+    if (!has_room(s)) {
+        seg->failed = true;
+        return;
+    }
+    j = new_job(s, seg->path, seg->file);
     j->job.done = segment_done;
     j->segment = seg;
     seg->writing = true;
     seg->failed = false;
-    if (disk_put(&s->lane, &j->job, false))
+    if (disk_put(&s->lane, &j->job, false)) {
+        disk_room_add(&s->room, (int64_t)seg->bytes);
         return;
+    }
     j->job.what = "too much waits to be written";
     failed(s, j, "the disk is slow");
     seg->writing = false;

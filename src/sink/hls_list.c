@@ -49,8 +49,11 @@ static void remove_first(struct hls_stream *s)
 /* It is gone for good, and so is its file: after the jobs that write it. */
 static void bury(struct hls_stream *s, struct hls_segment *seg)
 {
-    if (s->set->cleanup || s->disposing)
+    if (s->set->cleanup || s->disposing) {
         hls_disk_remove(s, seg->path);
+        if (seg->on_disk)
+            disk_room_add(&s->room, -(int64_t)seg->bytes);
+    }
     seg->removed = true;
     hls_segment_forget(s, seg);
     if (!seg->writing)

@@ -82,6 +82,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *name
     hls_stream_obey(s, conf, vhost);
     wr_init(&s->out, HLS_SEGMENT_MAX * 2);
     disk_lane_init(&s->lane, h->disk);
+    disk_room_open(&s->room, h->disk, s->set->path);
     init_muxers(s);
     s->fmp4 = is_fmp4(s->set);
     s->ll = s->set->ll;
@@ -109,6 +110,7 @@ void hls_stream_unref(struct hls_stream *s)
         return;
     live_reader_close(&s->reader);
     fini_muxers(s);
+    disk_room_close(&s->room);
     wr_free(&s->out);
     EVP_CIPHER_CTX_free(s->cipher);
     (void)conf_unref(s->conf);

@@ -8,6 +8,7 @@
 #include "format/mpd.h"
 #include "format/ts_mux.h"
 #include "live/reader.h"
+#include "sink/disk_room.h"
 #include "sink/hls.h"
 #include "sink/tell.h"
 
@@ -135,6 +136,7 @@ struct hls_stream {
     size_t in_memory;        /* bytes of segments */
 
     struct disk_lane lane;
+    struct disk_room room;
     bool writing_list, list_dirty;
     bool list_swapped;       /* there is one beside it, for the next time */
     bool disk_bad;           /* the last job failed */

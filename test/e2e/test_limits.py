@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """One address may not take everything: how many connections it has, how fast it makes them."""
+import os
 import socket
 import time
 
+import flv
 import httpapi
 import webclient
 from procs import free_port, never, wait_for
@@ -170,3 +172,57 @@ def test_a_full_vhost_takes_no_more_players(srs, source):
     assert all(w.wait(lambda got: len(got) > 10, 5) for w in watching)
     assert s.wait_log(r"refused 1 players: vhost __defaultVhost__ sends \d+ kbps, out_kbps", 2)
     assert a.get("summaries")["data"]["refused"]["vhost_out"] == 1
+
+
+# ---- disks
+
+def files(folder, end):
+    return [os.path.join(top, n) for top, _, names in os.walk(folder) for n in names
+            if n.endswith(end)]
+
+
+def size_of(folder, *ends):
+    return sum(os.path.getsize(f) for end in ends for f in files(folder, end))
+
+
+def test_recordings_keep_a_quota(srs, source, tmp_path):
+    """Somebody publishes without end: recordings end at the quota, whole, and go on when there is
+    room again; the stream and its players notice nothing."""
+    rec, api = tmp_path / "rec", free_port()
+    s = srs(f"dvr {{ enabled on; dvr_path {rec}/[app]/[stream].[timestamp].flv; dvr_quota 1m; }}",
+            httpapi.conf(api))
+    p = s.push(source, speed=20, loop=True)
+    v = s.watch()
+    assert s.wait_log(r"1 recordings stop, the last one of live/s: .*/rec/ has \d MB of them, "
+                      r"dvr_quota is 1 MB", 15)
+    assert wait_for(lambda: files(rec, ".flv") and not files(rec, ".tmp"))
+    got = size_of(rec, ".flv")
+    assert 1 << 19 < got < 3 << 19, got
+    assert flv.read(files(rec, ".flv")[0]), "a whole file"
+    assert never(lambda: size_of(rec, ".flv", ".tmp") != got, 0.5)
+    n = len(v.tags)
+    assert v.wait(lambda t: len(t) > n + 100, 5) and p.is_alive()
+    assert httpapi.Api(api).get("summaries")["data"]["refused"]["dvr_disk"] == 1
+    os.remove(files(rec, ".flv")[0])
+    assert wait_for(lambda: files(rec, ".tmp"), 10), "it goes on"
+
+
+def test_segments_keep_a_quota(srs, source, tmp_path):
+    """Segments over the quota stay in memory, and players get them from there."""
+    web, html = free_port(), tmp_path / "html"
+    s = srs(f"hls {{ enabled on; hls_path {html}; hls_fragment 1; hls_window 20; "
+            "hls_quota 500k; hls_ctx off; hls_ts_ctx off; }",
+            f"http_server {{ enabled on; listen 127.0.0.1:{web}; dir {html}; }}")
+    p = s.push(source, speed=4, loop=True)
+    assert s.wait_log(r"segments of 1 streams stay in memory, the last one is HLS of live/s: the quota "
+                      r"is used up", 15)
+
+    def newest():
+        text = webclient.once(web, "/live/s.m3u8").body.decode()
+        return [x for x in text.splitlines() if x and not x.startswith("#")][-1]
+    first = newest()
+    assert wait_for(lambda: newest() != first, 5)
+    name = newest().split("?")[0]
+    assert len(webclient.once(web, "/live/" + name).body) > 10000
+    assert not (html / "live" / name).exists(), "it is in memory alone"
+    assert size_of(html, ".ts") < 800000 and p.is_alive()
