@@ -7,6 +7,7 @@
 #include "serve/hooks.h"
 #include "serve/http_mux.h"
 #include "serve/roster.h"
+#include "serve/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,6 +249,25 @@ static void put_refusals(struct wr *w, const struct refusals *r)
     }
 }
 
+/* ---- tokens */
+
+static void put_tokens(struct wr *w, const struct tokens *t)
+{
+    static const char *const actions[] = { [CONF_PUBLISH] = "publish", [CONF_PLAY] = "play" };
+
+    prom_family(w, "srs_tokens_total", "counter",
+                "Clients that had to show a token or a key, by what became of them.");
+    for (int a = CONF_PUBLISH; a <= CONF_PLAY; a++) {
+        const struct tokens_stat *stat = tokens_stat(t, (enum conf_action)a);
+        char labels[64];
+
+        (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"ok\"", actions[a]);
+        prom_value(w, "srs_tokens_total", labels, (double)stat->ok);
+        (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"denied\"", actions[a]);
+        prom_value(w, "srs_tokens_total", labels, (double)stat->denied);
+    }
+}
+
 /* ---- all of it */
 
 static void put_server(struct wr *w, const struct api_parts *of)
@@ -263,6 +283,8 @@ static void put_server(struct wr *w, const struct api_parts *of)
         put_hooks(w, of->serve->hooks);
     if (of->guard)
         put_denied(w, of->guard);
+    if (of->serve->tokens)
+        put_tokens(w, of->serve->tokens);
     metrics_put_beside(w, of);
 }
 

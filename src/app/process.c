@@ -22,6 +22,7 @@
 #include "co/co.h"
 #include "co/thread.h"
 #include "co/watchdog.h"
+#include "serve/jwks_files.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -59,6 +60,8 @@ int process_test(const struct options *o)
     err = start_begin(&s, o);
     if (!err)
         err = start_load(&s, &c);
+    if (!err)
+        err = jwks_files_test(c);
     for (size_t i = 0; i < s.odd_count; i++)
         fprintf(stderr, "srs: warning: %s\n", s.odd[i]);
     if (!err || (err_code(err) != ERR_CONF_SYNTAX && s.path && access(s.path, R_OK) == 0))

@@ -25,6 +25,7 @@
 #include "serve/roster.h"
 #include "serve/rtmp.h"
 #include "serve/serve.h"
+#include "serve/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* How often the files of certificates are looked at. */
+/* How often the files of certificates, and of keys of tokens, are looked at. */
 #define CERTIFICATES CO_SECONDS(2)
 /* How often the figures of the API are taken. */
 #define FIGURES CO_SECONDS(3)
@@ -249,6 +250,7 @@ struct server *server_new(struct conf *conf, const char *id)
     s->serve.hooks = hooks_new(&s->serve);
     s->serve.packs = http_packs_new(TEXTS_MOST);
     s->serve.peers = peers_new((size_t)conf->max_connections);
+    s->serve.tokens = tokens_new();
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
     s->http = (struct http_service){ .serve = &s->serve, .mux = http_mux_new() };
@@ -275,8 +277,10 @@ static err_t watch_certificates(void *arg)
     struct server *s = arg;
     err_t err = NULL;
 
-    while (!(err = co_sleep(CERTIFICATES)))
+    while (!(err = co_sleep(CERTIFICATES))) {
         services_tls_refresh(&s->tls);
+        tokens_refresh(s->serve.tokens);
+    }
     return err;
 }
 
@@ -294,8 +298,12 @@ static err_t take_figures(void *arg)
 
 err_t server_listen(struct server *s)
 {
+    struct jwks_files *jwks = NULL;
     err_t err = services_tls_load(&s->tls, s->serve.conf);
 
+    if (!err)
+        err = jwks_files_read(&jwks, s->serve.conf);
+    tokens_take(s->serve.tokens, jwks);
     if (!err)
         err = open_listeners(s, s->serve.conf);
     if (!err)
@@ -332,6 +340,7 @@ void server_free(struct server *s)
     api_free(s->api);
     hooks_free(s->serve.hooks);
     peers_free(s->serve.peers);
+    tokens_free(s->serve.tokens);
     live_registry_free(s->serve.streams);
     http_packs_free(s->serve.packs);
     roster_free(s->serve.roster);
@@ -371,15 +380,21 @@ err_t server_reload(struct server *s, struct conf *next)
 {
     struct conf *old = s->serve.conf;
     struct services_tls tls;
+    struct jwks_files *jwks = NULL;
     err_t err = services_tls_load(&tls, next);
 
     if (!err) {
-        err = open_listeners(s, next);
+        err = jwks_files_read(&jwks, next);
+        if (!err)
+            err = open_listeners(s, next);
         if (err)
             services_tls_free(&tls);
     }
-    if (err)
+    if (err) {
+        (void)jwks_files_unref(jwks);
         return err_wrap(err, "the old configuration stays");
+    }
+    tokens_take(s->serve.tokens, jwks);
     services_tls_free(&s->tls);
     s->tls = tls;
     s->serve.conf = conf_ref(next);

@@ -70,6 +70,7 @@ enum err_class {
     XX(IDLE,              2052,   PEER,   "Nobody watches")                  \
     XX(KICKED,            2053,   DENIED, "Kicked by the API")               \
     XX(HOOK_DENIED,       2054,   DENIED, "Denied by a callback")            \
+    XX(TOKEN,             2055,   DENIED, "Denied for want of a token")      \
     XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
     XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")           \
     XX(TLS,               4041,   PROTO,  "TLS failed")

@@ -31,7 +31,8 @@ err_t conf_security_check(const struct conf_security *s, enum conf_action what, 
 
     if (!s->enabled)
         return NULL;
-    if (s->allow.n == 0 && s->deny.n == 0)
+    if (s->allow.n == 0 && s->deny.n == 0 && !conf_security_asks(s, CONF_PUBLISH) &&
+        !conf_security_asks(s, CONF_PLAY))
         return err_new(ERR_DENIED, "%.45s: security is on without a rule", ip);
     deny = match(&s->deny, what, addr);
     if (deny)
@@ -65,6 +66,22 @@ bool conf_networks_have_text(const struct conf_networks *networks, const char *i
     uint8_t addr[IP_SIZE];
 
     return ip_parse(ip, strlen(ip), addr) && conf_networks_have(networks, addr);
+}
+
+bool conf_security_asks(const struct conf_security *s, enum conf_action what)
+{
+    if (!s->enabled)
+        return false;
+    return what == CONF_PUBLISH ? s->token.publish || s->key.n > 0 : s->token.play;
+}
+
+bool conf_security_excepts(const struct conf_security *s, enum conf_action what, const char *ip)
+{
+    uint8_t bytes[16];
+    bool v4;
+    const uint8_t *addr = conf_address_parse(ip, strlen(ip), bytes, &v4) ? bytes : NULL;
+
+    return match(&s->token.except, what, addr) != NULL;
 }
 
 /* The host of a url: behind the scheme, before port, path and query. */

@@ -203,7 +203,8 @@ static check_fn *const checks[] = {
     check_full, check_listen, check_daemon, check_files, check_http, check_auth, check_tls,
     check_proxied, check_network, check_ff_env,
 };
-static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest };
+static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
+                                        conf_check_token };
 
 err_t conf_check(const struct conf *c, const struct conf_source *src)
 {

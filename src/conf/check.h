@@ -4,9 +4,15 @@
 #define CONF_CHECK_H
 
 #include "conf/conf.h"
+#include "conf/value.h"
 
 /* ERR_CONF with what is wrong. */
 err_t conf_check(const struct conf *c, const struct conf_source *src)
     __attribute__((warn_unused_result));
+
+/* Of one vhost: its tokens and keys can be checked by something, and are well-formed. */
+err_t conf_check_token(const struct conf_vhost *v) __attribute__((warn_unused_result));
+/* What of them is easy to guess, or has no effect. */
+void conf_warn_token(const struct conf_vhost *v, const struct conf_ctx *ctx);
 
 #endif

@@ -51,12 +51,17 @@ const struct conf_vhost *conf_vhost_find(const struct conf *c, const char *name)
 /* Connections that one address may have: `per_address`, or else what suits. 0: no limit. */
 int conf_per_address(const struct conf *c);
 
-/* May a client at this address (text of an IPv4 or IPv6) do it? NULL, or ERR_DENIED. */
+/* May a client at this address (text of an IPv4 or IPv6) do it? NULL, or ERR_DENIED. What it must
+ * show besides is not looked at: serve/tokens.h. */
 err_t conf_security_check(const struct conf_security *s, enum conf_action what, const char *ip)
     __attribute__((warn_unused_result));
 /* Is this address, or the address of this text, in one of the networks? */
 bool conf_networks_have(const struct conf_networks *networks, const uint8_t addr[16]);
 bool conf_networks_have_text(const struct conf_networks *networks, const char *ip);
+/* Must who does it to some stream of the vhost show a token or a key? */
+bool conf_security_asks(const struct conf_security *s, enum conf_action what);
+/* Is this address one of those that need none? */
+bool conf_security_excepts(const struct conf_security *s, enum conf_action what, const char *ip);
 /* May a client that came from this page do it? NULL, or ERR_REFER_DENIED. */
 err_t conf_refer_check(const struct conf_refer *r, enum conf_action what, const char *page_url)
     __attribute__((warn_unused_result));

@@ -41,7 +41,9 @@ static void diff_leaf(struct differ *d, const struct conf_row *row, const char *
     old_text = conf_text_end(&a);
     new_text = conf_text_end(&b);
     if (strcmp(old_text, new_text) != 0) {
-        tell(d, row, CONF_CHANGED, path, old_text, new_text);
+        bool secret = row->flags & CONF_SECRET;
+
+        tell(d, row, CONF_CHANGED, path, secret ? "***" : old_text, secret ? "***" : new_text);
         if (d->keep && row->reload == CONF_NEVER)
             conf_value_copy(d->keep, row, new, old);
     }

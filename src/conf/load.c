@@ -53,6 +53,12 @@ static void warn_twins(const struct conf *c, struct conf_ctx *ctx)
     }
 }
 
+static void warn_tokens(const struct conf *c, const struct conf_ctx *ctx)
+{
+    for (size_t i = 0; i < c->vhost.n; i++)
+        conf_warn_token(&c->vhost.v[i], ctx);
+}
+
 static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_source *src,
                   const struct conf_report *report)
 {
@@ -70,9 +76,11 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
         return err;
     conf_resolve(c);
     err = conf_check(c, src);
-    if (!err)
-        warn_twins(c, &ctx);
-    return err;
+    if (err)
+        return err;
+    warn_twins(c, &ctx);
+    warn_tokens(c, &ctx);
+    return NULL;
 }
 
 err_t conf_load(struct conf **out, const struct conf_source *src, const struct conf_report *report)

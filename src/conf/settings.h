@@ -333,9 +333,25 @@ struct conf_bandwidth {
     int in_kbps, out_kbps;       /* of the vhost: who comes later is refused */
 };
 
+/* Each `key` line of security: an app/stream and the key to publish it. */
+struct conf_commands {
+    const struct conf_list *v;
+    size_t n;
+};
+
+struct conf_security_token {
+    bool publish, play;      /* one is asked for */
+    struct conf_list secret, jwt_secret; /* several while they change */
+    const char *jwks;        /* a file of public keys */
+    const char *issuer, *audience; /* of tokens; "": any */
+    struct conf_rules except; /* who needs none */
+};
+
 struct conf_security {
     bool enabled;
     struct conf_rules allow, deny;
+    struct conf_security_token token;
+    struct conf_commands key; /* well-formed: checked when loaded */
 };
 
 struct conf_http_static {
@@ -361,15 +377,9 @@ struct conf_http_hooks {
     const char *tls_ca; /* PEM file of whom to trust then; "": whom the system trusts */
 };
 
-/* Each `publish` line of exec: the program and its arguments. */
-struct conf_commands {
-    const struct conf_list *v;
-    size_t n;
-};
-
 struct conf_exec {
     bool enabled;
-    struct conf_commands publish;
+    struct conf_commands publish; /* each line: the program and its arguments */
 };
 
 struct conf_dash {

@@ -46,6 +46,7 @@ enum conf_flag {
     CONF_NAMED  = 32, /* BLOCKS: the name is required */
     CONF_QUIET  = 64, /* RELIC: no warning */
     CONF_PROXY  = 128, /* LISTEN: an endpoint may have proxy_protocol behind it */
+    CONF_SECRET = 256, /* a reload does not tell what it says */
 };
 
 struct conf_row {
@@ -94,7 +95,7 @@ extern const struct conf_block conf_table_rtsp_server, conf_table_stream_caster;
 /* in a vhost */
 extern const struct conf_block conf_table_play, conf_table_publish, conf_table_cluster;
 extern const struct conf_block conf_table_forward, conf_table_refer, conf_table_security;
-extern const struct conf_block conf_table_bandwidth;
+extern const struct conf_block conf_table_bandwidth, conf_table_token;
 extern const struct conf_block conf_table_http_static, conf_table_http_remux;
 extern const struct conf_block conf_table_http_hooks, conf_table_exec;
 extern const struct conf_block conf_table_hls, conf_table_dash, conf_table_hds, conf_table_dvr;

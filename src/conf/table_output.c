@@ -60,6 +60,7 @@ static const struct conf_row http_hooks[] = {
       .help = "How often a callback that only informs is sent again when it fails, after 1, 2, 4 "
               "and so on seconds; those of one client stay in order." },
     { "secret", CONF_KIND_STRING, CONF_AT(conf_http_hooks, secret), NULL, CONF_AT_ONCE,
+      CONF_SECRET,
       .sample = "xxxxxxxxxxxxxxxx",
       .help = "Sign each callback: X-Hook-Signature: sha256=HEX, the HMAC-SHA256 of the body by "
               "this key." },

@@ -121,14 +121,46 @@ static const struct conf_row refer[] = {
       .sample = "example.com example.org", .help = "The same to play." },
 };
 
+static const struct conf_row token[] = {
+    { "publish", CONF_KIND_OFF, CONF_AT(conf_security_token, publish), "off", CONF_AT_ONCE,
+      .help = "Who publishes shows a signed link, a JWT or, where the stream has one, its key." },
+    { "play", CONF_KIND_OFF, CONF_AT(conf_security_token, play), "off", CONF_AT_ONCE,
+      .help = "Who plays shows a signed link or a JWT, by whatever protocol." },
+    { "secret", CONF_KIND_LIST, CONF_AT(conf_security_token, secret), NULL, CONF_AT_ONCE,
+      CONF_SECRET, .sample = "change-me-to-32-random-characters",
+      .help = "Signs links: ?expires=TIME&sign=SIGNATURE. Of several, each is as good." },
+    { "jwt_secret", CONF_KIND_LIST, CONF_AT(conf_security_token, jwt_secret), NULL, CONF_AT_ONCE,
+      CONF_SECRET, .sample = "change-me-to-32-random-characters",
+      .help = "Signs a JWT of HS256: ?token=JWT. Of several, each is as good." },
+    { "jwks", CONF_KIND_STRING, CONF_AT(conf_security_token, jwks), NULL, CONF_HANDLER,
+      .sample = "./conf/jwks.json",
+      .help = "A file of public keys, for a JWT of RS256 and ES256; read again when it changes." },
+    { "issuer", CONF_KIND_STRING, CONF_AT(conf_security_token, issuer), NULL, CONF_AT_ONCE,
+      .sample = "https://login.example.com",
+      .help = "What a JWT must have as iss; none: anything." },
+    { "audience", CONF_KIND_STRING, CONF_AT(conf_security_token, audience), NULL, CONF_AT_ONCE,
+      .sample = "live.example.com",
+      .help = "What a JWT must have in aud; none: anything." },
+    { "except", CONF_KIND_RULES, CONF_AT(conf_security_token, except), NULL, CONF_AT_ONCE,
+      .sample = "play 127.0.0.1",
+      .help = "publish or play, then an address or a CIDR that needs neither token nor key: for "
+              "programs beside the server. Repeatable." },
+};
+
 static const struct conf_row security[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_security, enabled), "off", CONF_AT_ONCE,
-      .help = "Look at the address of a client; without any rule all are denied." },
-    { "allow", CONF_KIND_RULES, CONF_AT(conf_security, allow), NULL, CONF_AT_ONCE,
+      .help = "Look at the address of a client, its token and its key; without any rule all are "
+              "denied." },
+    { "token", CONF_KIND_BLOCK, CONF_AT(conf_security, token), .block = &conf_table_token },
+    { "key", CONF_KIND_COMMANDS, CONF_AT(conf_security, key), NULL, CONF_AT_ONCE, CONF_SECRET,
+      .sample = "live/livestream change-me",
+      .help = "app/stream, and the key without which it cannot be published: STREAM?key=KEY. A * "
+              "at the end stands for whatever follows. Repeatable." },
+    { "allow", CONF_KIND_RULES, CONF_AT(conf_security, allow), NULL, CONF_AT_ONCE, CONF_NO_ENV,
       .sample = "play all",
       .help = "publish or play, then all, an address or a CIDR. With any allow rule whoever "
               "matches none is denied. Repeatable." },
-    { "deny", CONF_KIND_RULES, CONF_AT(conf_security, deny), NULL, CONF_AT_ONCE,
+    { "deny", CONF_KIND_RULES, CONF_AT(conf_security, deny), NULL, CONF_AT_ONCE, CONF_NO_ENV,
       .sample = "publish 192.0.2.0/24", .help = "The same; tried before allow. Repeatable." },
 };
 
@@ -186,7 +218,7 @@ static const struct conf_row vhost[] = {
     { "forward", CONF_KIND_BLOCK, CONF_AT(conf_vhost, forward), .block = &conf_table_forward },
     { "refer", CONF_KIND_BLOCK, CONF_AT(conf_vhost, refer), .flags = CONF_NO_ENV,
       .block = &conf_table_refer },
-    { "security", CONF_KIND_BLOCK, CONF_AT(conf_vhost, security), .flags = CONF_NO_ENV,
+    { "security", CONF_KIND_BLOCK, CONF_AT(conf_vhost, security),
       .block = &conf_table_security },
     { "bandwidth", CONF_KIND_BLOCK, CONF_AT(conf_vhost, bandwidth),
       .block = &conf_table_bandwidth },
@@ -233,7 +265,9 @@ const struct conf_block conf_table_forward = CONF_BLOCK_OF(conf_forward, forward
 const struct conf_block conf_table_refer = CONF_BLOCK_OF(conf_refer, refer,
     "Which web pages may.");
 const struct conf_block conf_table_security = CONF_BLOCK_OF(conf_security, security,
-    "Which addresses may.");
+    "Who may: addresses, signed links and JWT, keys of streams.");
+const struct conf_block conf_table_token = CONF_BLOCK_OF(conf_security_token, token,
+    "Publishing and playing by signed links and JWT, without a backend.");
 const struct conf_block conf_table_bandwidth = CONF_BLOCK_OF(conf_bandwidth, bandwidth,
     "How fast it may be sent and received.");
 const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vhost_srt, "SRT.");

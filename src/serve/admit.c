@@ -3,6 +3,7 @@
 #include "serve/admit.h"
 
 #include "serve/bandwidth.h"
+#include "serve/tokens.h"
 
 bool serve_play_is_asked(const struct conf_vhost *vhost)
 {
@@ -19,6 +20,8 @@ err_t serve_ask_play(struct serve *serve, struct hooks_line **line,
 
     if (!err)
         err = conf_refer_check(&vhost->refer, CONF_PLAY, names->page_url);
+    if (!err)
+        err = tokens_check(serve, vhost, CONF_PLAY, names, event->bearer);
     if (!err)
         err = serve_room_out(serve, vhost, names);
     return err ? err : hooks_ask(serve, line, vhost, HOOKS_PLAY, event);

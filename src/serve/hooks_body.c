@@ -2,6 +2,7 @@
 /* hooks_body.c - what a backend is told, and what its answer means. */
 #include "serve/hooks_impl.h"
 
+#include "base/jflat.h"
 #include "base/jput.h"
 #include "serve/roster.h"
 
@@ -113,32 +114,9 @@ void hooks_body(struct wr *w, const struct serve *serve, enum hooks_action actio
 
 /* ---- answers */
 
-/* The parser calls itself for what is nested; our stacks are small. */
-bool hooks_is_flat(const char *text, size_t size)
-{
-    bool string = false;
-    int depth = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        if (string) {
-            if (text[i] == '\\')
-                i++;
-            else if (text[i] == '"')
-                string = false;
-        } else if (text[i] == '"') {
-            string = true;
-        } else if ((text[i] == '{' || text[i] == '[') && ++depth > HOOKS_DEPTH) {
-            return false;
-        } else if (text[i] == '}' || text[i] == ']') {
-            depth--;
-        }
-    }
-    return true;
-}
-
 static json_t *parse(const char *body, size_t size)
 {
-    return size > 0 && hooks_is_flat(body, size) ? json_loadb(body, size, 0, NULL) : NULL;
+    return size > 0 && jflat_is(body, size, HOOKS_DEPTH) ? json_loadb(body, size, 0, NULL) : NULL;
 }
 
 static bool is_zero(const char *body, size_t size)

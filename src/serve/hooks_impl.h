@@ -60,8 +60,6 @@ err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_rep
     __attribute__((warn_unused_result));
 /* Is that answer a yes? "0", or an object whose "code" is 0, with status 200 or 201. */
 err_t hooks_verdict(int status, const char *body, size_t size) __attribute__((warn_unused_result));
-/* Is the text JSON that is not nested too deep for a small stack? */
-bool hooks_is_flat(const char *text, size_t size);
 /* The urls of an answer of forward.backend; nothing is one without. */
 void hooks_forward_urls(const char *body, size_t size, char ***urls, size_t *n);
 

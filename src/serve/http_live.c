@@ -344,7 +344,8 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
                          .began_at = co_now(), .co = co_self() };
     struct hooks_line *line = NULL;
     struct http_names names;
-    struct hooks_event event = { .names = &names.of };
+    struct hooks_event event = { .names = &names.of,
+                                 .bearer = http_request_field(x->req, "Authorization") };
     bool played;
     err_t err;
 

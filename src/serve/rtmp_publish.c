@@ -6,6 +6,7 @@
 #include "serve/rtmp_claim.h"
 #include "serve/rtmp_media.h"
 #include "serve/rtmp_session.h"
+#include "serve/tokens.h"
 
 #include <stdlib.h>
 
@@ -427,8 +428,11 @@ static err_t publish(struct publishing *p)
 err_t rtmp_session_publish(struct rtmp_session *s)
 {
     struct publishing p = { .s = s };
+    struct serve_stream names = rtmp_session_names(s);
     err_t err = rtmp_session_allowed(s, CONF_PUBLISH);
 
+    if (!err)
+        err = tokens_check(s->serve, s->vhost, CONF_PUBLISH, &names, NULL);
     rtmp_session_deadline(s, 0, NULL); /* from here on the silence of the publisher is watched */
     err = err ? refuse(s, RTMP_PUBLISH_DENIED, err) : publish(&p);
     s->fc_publish = s->fc_late = false;

@@ -18,6 +18,7 @@ struct peers;
 struct roster;
 struct hooks;
 struct http_packs;
+struct tokens;
 
 /* The names of a stream: what was asked for, resolved. Strings are the session's. */
 struct serve_stream {
@@ -41,6 +42,7 @@ struct serve {
     struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */
     struct peers *peers;   /* connections by address; NULL: nobody counts them */
     struct refusals refusals;
+    struct tokens *tokens; /* keys of tokens that are in files; NULL: none */
     const char *signature, *version; /* who we are, for those who ask */
     const char *server_id, *service_id; /* which server, and which run of it */
     struct pithy pithy;              /* sample lines of the log */

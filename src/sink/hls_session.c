@@ -421,9 +421,10 @@ static struct hls_session *add(struct hls *h, const struct http_exchange *x,
 }
 
 /* Its log lines are its own, not those of the connection that it came by. */
-static err_t ask(struct hls_session *s, const struct conf_vhost *vhost)
+static err_t ask(struct hls_session *s, const struct http_exchange *x)
 {
-    struct hooks_event event = { .names = &s->teller.names, .client_id = s->id };
+    struct hooks_event event = { .names = &s->teller.names, .client_id = s->id,
+                                 .bearer = http_request_field(x->req, "Authorization") };
     char cid[ROSTER_ID_SIZE] = "";
     err_t err;
 
@@ -432,7 +433,7 @@ static err_t ask(struct hls_session *s, const struct conf_vhost *vhost)
     roster_wait(s->hls->serve->roster, &s->who, &kind,
                 s->dash ? ROSTER_DASH_PLAY : ROSTER_HLS_PLAY, s->id, event.names, s->src);
     event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
-    err = serve_ask_play(s->hls->serve, &s->teller.line, vhost, &event);
+    err = serve_ask_play(s->hls->serve, &s->teller.line, x->vhost, &event);
     s->asking = NULL;
     if (!err)
         log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, event.names->app,
@@ -459,7 +460,7 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
         return too_many(h->sessions);
     s = add(h, x, names, dash, id);
     start_sweep(h);
-    err = ask(s, x->vhost);
+    err = ask(s, x);
     if (err) {
         forget_one(s);
         return err;

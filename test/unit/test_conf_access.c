@@ -37,6 +37,11 @@ static const struct {
     { "enabled on; allow publish 127.0.0.1; allow publish 10.0.0.0/8; allow play all;",
       "10.1.1.1", true, true },
     { "enabled on; deny play 1.2.3.4; deny play 5.6.7.8;", "5.6.7.8", true, false },
+    /* a token or a key is a rule: without others, addresses do not matter */
+    { "enabled on; key live/a 12345678;", "1.2.3.4", true, true },
+    { "enabled on; token { play on; secret x; }", "1.2.3.4", true, true },
+    { "enabled on; token { secret x; }", "1.2.3.4", false, false },
+    { "enabled on; token { play on; secret x; } deny play all;", "1.2.3.4", true, false },
     /* not an address: only `all` can match it */
     { "enabled on; allow play all;", "", false, true },
     { "enabled on; allow play 0.0.0.0/0;", "nonsense", false, false },
@@ -137,12 +142,71 @@ static void what_one_address_may_have(void **state)
     }
 }
 
+#define LONG "0123456789abcdef0123456789abcdef"
+
+/* What is written of tokens and keys: what is asked for, or what is wrong, or warned of. */
+static void tokens(void **state)
+{
+    static const struct {
+        const char *rules;
+        bool publish, play;      /* asked for something */
+        const char *error, *warning;
+    } rows[] = {
+        { "", false, false, NULL, NULL },
+        { "enabled on; token { publish on; secret " LONG "; }", true, false, NULL, NULL },
+        { "enabled on; token { play on; jwt_secret " LONG " " LONG "; }", false, true, NULL, NULL },
+        { "enabled on; token { play on; jwks no/such.file; }", false, true, NULL, NULL },
+        { "enabled on; key live/a abcd-efgh;", true, false, NULL, NULL },
+        { "enabled on; key live/* abcdefgh; key * ABC.def_~1;", true, false, NULL, NULL },
+        { "enabled on; token { play on; secret short; }", false, true, NULL, "5 bytes" },
+        { "enabled on; token { jwt_secret short; publish on; }", true, false, NULL,
+          "jwt_secret" },
+        { "enabled on; key live/a k;", true, false, NULL, "can be guessed" },
+        { "token { play on; secret " LONG "; }", false, false, NULL, "security is off" },
+        { "key live/a abcdefgh;", false, false, NULL, "security is off" },
+        { "enabled on; token { play on; }", false, false, "nothing to check one by", NULL },
+        { "enabled on; token { publish on; issuer x; }", false, false, "nothing to check", NULL },
+        { "enabled on; key live/a;", false, false, "two words", NULL },
+        { "enabled on; key live/a b c;", false, false, "two words", NULL },
+        { "enabled on; key livestream abcdefgh;", false, false, "no app/stream", NULL },
+        { "enabled on; key li*e/a abcdefgh;", false, false, "a * stands at the end", NULL },
+        { "enabled on; key live/a abc&defgh;", false, false, "letters, digits", NULL },
+        { "enabled on; key live/a abc%20def;", false, false, "letters, digits", NULL },
+        { "enabled on; token { algorithm none; }", false, false, "unknown directive", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[512];
+        struct mem m = { .main = text };
+        struct conf *c = NULL;
+        err_t err;
+
+        (void)snprintf(text, sizeof(text), "listen 1935; vhost v { security { %s } }",
+                       rows[i].rules);
+        err = mem_load(&c, &m);
+        if (rows[i].error) {
+            assert_err_says(err, ERR_CONF, rows[i].error);
+            continue;
+        }
+        assert_ok(err);
+        assert_int_equal(m.n_warnings, rows[i].warning ? 1 : 0);
+        if (rows[i].warning && !strstr(m.warnings, rows[i].warning))
+            fail_msg("%s: %s", rows[i].rules, m.warnings);
+        assert_int_equal(conf_security_asks(&c->vhost.v[0].security, CONF_PUBLISH),
+                         rows[i].publish);
+        assert_int_equal(conf_security_asks(&c->vhost.v[0].security, CONF_PLAY), rows[i].play);
+        conf_unref(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(by_address),
         TEST(by_page),
         TEST(what_one_address_may_have),
+        TEST(tokens),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* test_serve_hooks.c - callbacks: what is told, what an answer means. */
 #include "unit.h"
 
+#include "base/jflat.h"
 #include "co/co.h"
 #include "serve/hooks_impl.h"
 #include "serve/roster.h"
@@ -63,7 +64,7 @@ static void test_flat(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(hooks_is_flat(rows[i].text, strlen(rows[i].text)), rows[i].flat);
+        assert_int_equal(jflat_is(rows[i].text, strlen(rows[i].text), HOOKS_DEPTH), rows[i].flat);
 }
 
 static void test_forward_urls(void **state)

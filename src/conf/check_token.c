@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* check_token.c - tokens and stream keys of a vhost: well-formed, and not easy to guess. */
+#include "conf/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* RFC 7518 3.2: a key of HS256 is as long as its hash. Keys of streams are typed by hand. */
+enum { SECRET_SHORT = 32, KEY_SHORT = 8, SECRET_MAX = 1024 };
+
+/* What stands in a url as it is, so that nobody has to know how it would be escaped. */
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+
+static err_t check_key(const struct conf_list *line)
+{
+    const char *star;
+
+    if (line->n != 2 || !*line->v[1])
+        return err_new(ERR_CONF, "key takes two words: app/stream and the key");
+    star = strchr(line->v[0], '*');
+    if (star && star[1])
+        return err_new(ERR_CONF, "key %.60s: a * stands at the end", line->v[0]);
+    if (!star && !strchr(line->v[0], '/'))
+        return err_new(ERR_CONF, "key %.60s: it is no app/stream", line->v[0]);
+    if (line->v[1][strspn(line->v[1], plain)])
+        return err_new(ERR_CONF, "key of %.60s: letters, digits and - . _ ~ only, as it is part "
+                       "of a url", line->v[0]);
+    return NULL;
+}
+
+static err_t check_secrets(const struct conf_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (!*list->v[i] || strlen(list->v[i]) > SECRET_MAX)
+            return err_new(ERR_CONF, "%s: 1 to %d bytes", name, SECRET_MAX);
+    }
+    return NULL;
+}
+
+err_t conf_check_token(const struct conf_vhost *v)
+{
+    const struct conf_security *s = &v->security;
+    const struct conf_security_token *t = &s->token;
+    err_t err = check_secrets(&t->secret, "secret");
+
+    if (!err)
+        err = check_secrets(&t->jwt_secret, "jwt_secret");
+    for (size_t i = 0; i < s->key.n && !err; i++)
+        err = check_key(&s->key.v[i]);
+    if (!err && s->enabled && (t->publish || t->play) && !t->secret.n && !t->jwt_secret.n &&
+        !*t->jwks)
+        err = err_new(ERR_CONF, "nothing to check one by: write a secret, a jwt_secret or a jwks");
+    return err ? err_wrap(err, "security.token") : NULL;
+}
+
+static void warn_short(const struct conf_list *list, const char *name,
+                       const struct conf_vhost *v, const struct conf_ctx *ctx)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (strlen(list->v[i]) < SECRET_SHORT)
+            conf_warn(ctx, "vhost %.60s: %s of %zu bytes can be guessed, take %d: openssl rand "
+                      "-hex 16", v->name, name, strlen(list->v[i]), SECRET_SHORT);
+    }
+}
+
+void conf_warn_token(const struct conf_vhost *v, const struct conf_ctx *ctx)
+{
+    const struct conf_security *s = &v->security;
+
+    if (!s->enabled && (s->token.publish || s->token.play || s->key.n))
+        conf_warn(ctx, "vhost %.60s: security is off, so its tokens and keys are not asked for",
+                  v->name);
+    if (!s->enabled)
+        return;
+    warn_short(&s->token.secret, "a secret", v, ctx);
+    warn_short(&s->token.jwt_secret, "a jwt_secret", v, ctx);
+    for (size_t i = 0; i < s->key.n; i++) {
+        if (strlen(s->key.v[i].v[1]) < KEY_SHORT)
+            conf_warn(ctx, "vhost %.60s: the key of %.60s can be guessed, take %d letters or more",
+                      v->name, s->key.v[i].v[0], KEY_SHORT);
+    }
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* jwt.c - the parts and the signature of a JSON Web Token. */
+#include "proto/token/jwt.h"
+
+#include "base/jflat.h"
+#include "proto/token/base64url.h"
+
+#include <jansson.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/hmac.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH = 4, HEAD_MAX = 1024, MAC = 32, HALF = 32, DER = 80, TRIES = 4 };
+
+/* "head.claims.signature" */
+struct parts {
+    const char *head, *claims, *sign;
+    size_t head_size, claims_size, sign_size;
+    size_t size; /* of what is signed, which begins at the head */
+};
+
+struct head {
+    json_t *json;
+    const char *alg, *kid; /* in there; kid may be NULL */
+};
+
+static bool split(const char *token, size_t size, struct parts *out)
+{
+    const char *end = token + size, *a = memchr(token, '.', size);
+    const char *b = a ? memchr(a + 1, '.', (size_t)(end - a - 1)) : NULL;
+
+    if (!b || memchr(b + 1, '.', (size_t)(end - b - 1)))
+        return false;
+    *out = (struct parts){
+        .head = token, .head_size = (size_t)(a - token),
+        .claims = a + 1, .claims_size = (size_t)(b - a - 1),
+        .sign = b + 1, .sign_size = (size_t)(end - b - 1), .size = (size_t)(b - token),
+    };
+    return out->head_size <= HEAD_MAX;
+}
+
+/* Nobody has vouched for it yet. RFC 7515 4.1.11: what is critical must be understood, and we know
+ * nothing of the kind. */
+static err_t read_head(const struct parts *p, struct head *out)
+{
+    uint8_t text[BASE64URL_ROOM(HEAD_MAX)];
+    size_t size;
+
+    if (!base64url_decode(p->head, p->head_size, text, &size) ||
+        !jflat_is((const char *)text, size, DEPTH))
+        return err_new(ERR_TOKEN, "the head of the JWT is no JSON in base64url");
+    out->json = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, NULL);
+    out->alg = json_string_value(json_object_get(out->json, "alg"));
+    out->kid = json_string_value(json_object_get(out->json, "kid"));
+    if (out->alg && !json_object_get(out->json, "crit"))
+        return NULL;
+    json_decref(out->json);
+    return err_new(ERR_TOKEN, "the head of the JWT has no alg, or asks for more than it (crit)");
+}
+
+static bool mac_is_right(const struct parts *p, const uint8_t *sign, size_t size,
+                         const struct jwt_rules *rules)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < rules->n_secrets; i++) {
+        const char *secret = rules->secrets[i];
+        uint8_t mac[MAC];
+
+        if (!HMAC(EVP_sha256(), secret, (int)strlen(secret), (const uint8_t *)p->head, p->size,
+                  mac, NULL))
+            abort();
+        found |= size == MAC && CRYPTO_memcmp(mac, sign, MAC) == 0;
+    }
+    return found;
+}
+
+/* RFC 7518 3.4: two numbers side by side. The library wants them in DER. */
+static size_t to_der(const uint8_t *sign, size_t size, uint8_t der[DER])
+{
+    ECDSA_SIG *pair = ECDSA_SIG_new();
+    uint8_t *at = der;
+    BIGNUM *r, *s;
+    int n = -1;
+
+    if (!pair)
+        abort();
+    if (size == 2 * HALF) {
+        r = BN_bin2bn(sign, HALF, NULL);
+        s = BN_bin2bn(sign + HALF, HALF, NULL);
+        if (!r || !s || ECDSA_SIG_set0(pair, r, s) != 1)
+            abort();
+        n = i2d_ECDSA_SIG(pair, NULL) <= DER ? i2d_ECDSA_SIG(pair, &at) : -1;
+    }
+    ECDSA_SIG_free(pair);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static bool key_says_yes(const struct jwk *k, const struct parts *p, const uint8_t *sign,
+                         size_t size)
+{
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    uint8_t der[DER];
+    bool yes = false;
+
+    if (!ctx)
+        abort();
+    if (!k->rsa) {
+        size = to_der(sign, size, der);
+        sign = der;
+    }
+    if (size > 0 && EVP_DigestVerifyInit(ctx, NULL, EVP_sha256(), NULL, k->key) == 1)
+        yes = EVP_DigestVerify(ctx, sign, size, (const uint8_t *)p->head, p->size) == 1;
+    EVP_MD_CTX_free(ctx);
+    ERR_clear_error();
+    return yes;
+}
+
+static err_t check_by_keys(const struct parts *p, const struct head *h, const uint8_t *sign,
+                           size_t size, const struct jwk_set *keys)
+{
+    bool rsa = strcmp(h->alg, "RS256") == 0;
+    int tries = 0;
+
+    for (size_t i = 0; i < keys->n && tries < TRIES; i++) {
+        const struct jwk *k = &keys->v[i];
+
+        if (k->rsa != rsa || (h->kid && (!k->kid || strcmp(h->kid, k->kid) != 0)))
+            continue;
+        if (key_says_yes(k, p, sign, size))
+            return NULL;
+        tries++;
+    }
+    return err_new(ERR_TOKEN, tries ? "wrong signature of the JWT"
+                                    : "no key of the JWKS is for this JWT (kid, alg)");
+}
+
+static err_t check_sign(const struct parts *p, const struct head *h,
+                        const struct jwt_rules *rules)
+{
+    uint8_t sign[BASE64URL_ROOM(JWK_RSA_MAX / 8 * 4 / 3 + 4)];
+    size_t size;
+
+    if (p->sign_size > JWK_RSA_MAX / 8 * 4 / 3 + 1 ||
+        !base64url_decode(p->sign, p->sign_size, sign, &size))
+        return err_new(ERR_TOKEN, "the signature of the JWT is no base64url, or too long");
+    if (strcmp(h->alg, "HS256") == 0 && rules->n_secrets)
+        return mac_is_right(p, sign, size, rules)
+                   ? NULL : err_new(ERR_TOKEN, "wrong signature of the JWT");
+    if ((strcmp(h->alg, "RS256") == 0 || strcmp(h->alg, "ES256") == 0) && rules->keys)
+        return check_by_keys(p, h, sign, size, rules->keys);
+    return err_new(ERR_TOKEN, "there is no key for a JWT of %.16s", h->alg);
+}
+
+static err_t check_claims(const struct parts *p, const struct jwt_rules *rules,
+                          const struct token_ask *ask)
+{
+    uint8_t *text = malloc(BASE64URL_ROOM(p->claims_size));
+    size_t size;
+    err_t err;
+
+    if (!text)
+        abort();
+    if (base64url_decode(p->claims, p->claims_size, text, &size))
+        err = jwt_claims_check((const char *)text, size, rules, ask);
+    else
+        err = err_new(ERR_TOKEN, "the claims of the JWT are no base64url");
+    free(text);
+    return err;
+}
+
+err_t jwt_check(const char *token, size_t size, const struct jwt_rules *rules,
+                const struct token_ask *ask)
+{
+    struct parts p;
+    struct head h = { 0 };
+    err_t err;
+
+    if (size > TOKEN_MAX)
+        return err_new(ERR_TOKEN, "a JWT of %zu bytes, at most %d", size, TOKEN_MAX);
+    if (!split(token, size, &p))
+        return err_new(ERR_TOKEN, "it is no JWT: three parts with dots between");
+    err = read_head(&p, &h);
+    if (err)
+        return err;
+    err = check_sign(&p, &h, rules);
+    json_decref(h.json);
+    return err ? err : check_claims(&p, rules, ask);
+}
