@@ -13,6 +13,7 @@
 #include "app/sinks.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "co/co.h"
 #include "co/io_tcp.h"
 #include "serve/hooks.h"
@@ -144,6 +145,15 @@ static struct io_tls_server *http_tls(struct server *s, unsigned services)
     return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
 }
 
+/* Those that are here go on with what is left. */
+static void refuse_for_memory(struct server *s)
+{
+    unsigned n = refusals_add(&s->serve.refusals, REFUSAL_MEMORY, co_now());
+
+    if (n > 0)
+        log_warn("refused %u connections: the system has no more memory for us", n);
+}
+
 static enum server_room room_for(struct server *s, const struct listeners_guest *guest)
 {
     unsigned services = guest->services;
@@ -155,8 +165,12 @@ static enum server_room room_for(struct server *s, const struct listeners_guest 
     };
     enum server_room room = server_room_find(s->serve.conf, &use);
 
-    if (room == SERVER_ROOM_NONE)
+    if (room == SERVER_ROOM_NONE) {
         refuse(s);
+    } else if (!mem_left()) {
+        refuse_for_memory(s);
+        room = SERVER_ROOM_NONE;
+    }
     return room;
 }
 

@@ -2,7 +2,6 @@
 /* mem.c - memory of a size that a peer has a say in: it may be refused. */
 #include "base/mem.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -13,19 +12,27 @@ enum { LEFT = 8 << 20, LOOK = 1 << 20 };
 static _Thread_local size_t since;
 static _Thread_local bool scarce;
 
-static bool is_plenty(size_t size)
+static bool look(size_t size)
 {
     void *p;
 
-    since += size;
-    if (since < LOOK && !scarce)
-        return true;
     since = 0;
     p = mmap(NULL, size + LEFT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     scarce = p == MAP_FAILED;
     if (!scarce)
         (void)munmap(p, size + LEFT);
     return !scarce;
+}
+
+static bool is_plenty(size_t size)
+{
+    since += size;
+    return (since < LOOK && !scarce) || look(size);
+}
+
+bool mem_left(void)
+{
+    return look(0);
 }
 
 void *mem_try(size_t size)

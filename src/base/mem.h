@@ -8,8 +8,10 @@
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+bool  mem_left(void);                     /* is there some to begin anything new with? */
 void *mem_try(size_t size);               /* NULL: there is none */
 void *mem_try_more(void *p, size_t size); /* as realloc(): on NULL p is still what it was */
 

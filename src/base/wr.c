@@ -2,6 +2,8 @@
 /* wr.c - write bytes of a message into a buffer that grows, up to a limit. */
 #include "base/wr.h"
 
+#include "base/mem.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ uint8_t *wr_reserve(struct wr *w, size_t n)
 
         while (cap < w->len + n)
             cap *= 2;
-        p = realloc(w->buf, cap);
+        p = mem_try_more(w->buf, cap);
         if (p) {
             w->buf = p;
             w->cap = cap;

@@ -2,6 +2,7 @@
 /* tls_core.c - the state of one TLS connection without its pipe. */
 #include "co/tls_core.h"
 
+#include "base/mem.h"
 #include "base/must.h"
 
 #include <openssl/bio.h>
@@ -19,8 +20,8 @@ uint8_t *tls_core_room(struct tls_core *c, size_t *size)
 {
     if (c->in_at == c->in_end)
         c->in_at = c->in_end = 0;
-    if (!c->in)
-        c->in = must(malloc(TLS_IN));
+    if (!c->in && !(c->in = mem_try(TLS_IN)))
+        return NULL;
     *size = TLS_IN - c->in_end;
     return c->in + c->in_end;
 }
@@ -34,7 +35,8 @@ static void fetch(struct tls_core *c)
     if (!c->below || c->err)
         return;
     room = tls_core_room(c, &size);
-    c->err = io_read_now(c->below, room, size, &n);
+    c->err = room ? io_read_now(c->below, room, size, &n)
+                  : err_new(ERR_NO_MEMORY, "%d bytes of TLS", TLS_IN);
     c->in_end += n;
 }
 
@@ -62,14 +64,26 @@ static int on_read(BIO *bio, char *buf, size_t size, size_t *n)
     return *n > 0;
 }
 
+static bool more_out(struct tls_core *c, size_t need)
+{
+    size_t cap = need > 2 * c->out_cap ? need : 2 * c->out_cap;
+    uint8_t *out = mem_try_more(c->out, cap);
+
+    if (!out)
+        return false;
+    c->out = out;
+    c->out_cap = cap;
+    return true;
+}
+
 static int on_write(BIO *bio, const char *buf, size_t size, size_t *n)
 {
     struct tls_core *c = BIO_get_data(bio);
 
     BIO_clear_retry_flags(bio);
-    if (size > c->out_cap - c->out_end) {
-        c->out_cap = c->out_end + size > 2 * c->out_cap ? c->out_end + size : 2 * c->out_cap;
-        c->out = must(realloc(c->out, c->out_cap));
+    if (size > c->out_cap - c->out_end && !more_out(c, c->out_end + size)) {
+        *n = 0;
+        return 0;
     }
     memcpy(c->out + c->out_end, buf, size);
     c->out_end += size;

@@ -38,7 +38,7 @@ void tls_core_shake(void *core);
 /* What the library says of the last call that failed; "" if it says nothing. */
 void tls_core_why(struct tls_core *c, int rc);
 
-/* Room behind in_end. Without any, *size is 0. */
+/* Room behind in_end. Without any, *size is 0; NULL: there is no memory. */
 uint8_t *tls_core_room(struct tls_core *c, size_t *size);
 
 /* ---- certificates */

@@ -44,6 +44,8 @@ static err_t read_in(struct io *below, struct tls_core *c)
     uint8_t *room = tls_core_room(c, &size);
     err_t err;
 
+    if (!room)
+        return err_new(ERR_NO_MEMORY, "%d bytes of TLS", TLS_IN);
     if (size == 0)
         return err_new(ERR_TLS, "a handshake message of over %d bytes", TLS_IN);
     err = io_read(below, room, size, &n);

@@ -4,6 +4,7 @@
 
 #include "av/nalu.h"
 #include "av/vp9.h"
+#include "base/mem.h"
 #include "format/mp4_box.h"
 
 #include <stdlib.h>
@@ -80,10 +81,12 @@ static void push(struct mp4_part *p, const struct mp4_sample *s)
 {
     if (p->n == p->cap) {
         size_t cap = p->cap ? p->cap * 2 : 64;
-        struct mp4_sample *v = realloc(p->v, cap * sizeof(v[0]));
+        struct mp4_sample *v = mem_try_more(p->v, cap * sizeof(v[0]));
 
-        if (!v)
-            abort();
+        if (!v) {
+            p->data.bad = ERR_NO_MEMORY; /* the fragment is bad, as without room for its bytes */
+            return;
+        }
         p->v = v;
         p->cap = cap;
     }

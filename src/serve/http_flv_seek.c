@@ -2,6 +2,7 @@
 /* http_flv_seek.c - an FLV file from some byte on. */
 #include "serve/http_flv_seek.h"
 
+#include "base/mem.h"
 #include "format/flv.h"
 
 #include <stdlib.h>
@@ -54,11 +55,11 @@ static size_t configs_end(const uint8_t *buf, size_t size)
 err_t http_flv_seek(struct http_exchange *x, const struct co_file *f, int64_t start)
 {
     size_t size = f->size < LOOK ? (size_t)f->size : LOOK, head = 0;
-    uint8_t *buf = malloc(size + 1);
+    uint8_t *buf = mem_try(size + 1);
     err_t err;
 
     if (!buf)
-        abort();
+        return err_new(ERR_NO_MEMORY, "%zu bytes of a file", size);
     err = co_file_read(f, 0, buf, size);
     if (!err && size >= FIRST)
         head = configs_end(buf, size);

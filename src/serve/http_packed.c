@@ -2,6 +2,7 @@
 /* http_packed.c - texts of files, compressed once for all who ask. */
 #include "serve/http_packed.h"
 
+#include "base/mem.h"
 #include "base/must.h"
 #include "co/thread.h"
 #include "proto/http/gzip.h"
@@ -109,9 +110,10 @@ static err_t run(const struct co_file *f, struct packing **out)
     err_t err;
 
     j->size = (size_t)f->size;
-    j->text = must(malloc(j->size + 1));
+    j->text = mem_try(j->size + 1);
     wr_init(&j->out, j->size);
-    err = co_file_read(f, 0, j->text, j->size);
+    err = j->text ? co_file_read(f, 0, j->text, j->size)
+                  : err_new(ERR_NO_MEMORY, "a text of %zu bytes", j->size);
     if (err) {
         packing_free(j);
         return err;
@@ -132,7 +134,7 @@ static struct http_packed *keep(struct http_packs *packs, const struct co_file *
     p->mtime_ns = f->mtime_ns;
     p->of_size = f->size;
     if (j->ok) {
-        p->data = must(realloc(j->out.buf, j->out.len));
+        p->data = must(realloc(j->out.buf, j->out.len)); /* it becomes smaller */
         p->size = j->out.len;
         wr_init(&j->out, 0); /* its bytes were taken */
     }

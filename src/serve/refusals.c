@@ -10,7 +10,7 @@ const char *refusal_name(enum refusal kind)
         [REFUSAL_CONNECTIONS] = "connections", [REFUSAL_PER_ADDRESS] = "per_address",
         [REFUSAL_CONNECT_RATE] = "connects_per_second", [REFUSAL_VHOST_IN] = "vhost_in",
         [REFUSAL_VHOST_OUT] = "vhost_out", [REFUSAL_DVR_DISK] = "dvr_disk",
-        [REFUSAL_HLS_DISK] = "hls_disk",
+        [REFUSAL_HLS_DISK] = "hls_disk", [REFUSAL_MEMORY] = "memory",
     };
 
     return names[kind];

@@ -15,6 +15,7 @@ enum refusal {
     REFUSAL_VHOST_OUT,    /* a player: the vhost sends too much */
     REFUSAL_DVR_DISK,     /* to write, for the quota or for the disk's last bytes */
     REFUSAL_HLS_DISK,
+    REFUSAL_MEMORY,       /* the system has no more */
     REFUSAL_KINDS,
 };
 

@@ -43,8 +43,10 @@ static size_t begins_with(const struct av_packet *pkt, const char *name)
 /* A packet without the first n bytes of this one, which is given back. */
 static struct av_packet *cut_front(struct av_packet *pkt, size_t n, uint8_t tag)
 {
-    struct av_packet *rest = av_packet_new(pkt->size - n);
+    struct av_packet *rest = av_packet_try(pkt->size - n);
 
+    if (!rest) /* left as it is, players will not know it */
+        return pkt;
     memcpy(rest->data, pkt->data + n, rest->size);
     rest->tag = tag;
     (void)av_packet_unref(pkt);
@@ -102,7 +104,11 @@ static struct av_packet *with_our_fields(struct rtmp_media *m, struct av_packet 
         err_free(&err); /* not ours to mend: as it came */
         return pkt;
     }
-    made = av_packet_new(w.len);
+    made = av_packet_try(w.len);
+    if (!made) {
+        wr_free(&w);
+        return pkt;
+    }
     memcpy(made->data, w.buf, w.len);
     made->tag = pkt->tag;
     wr_free(&w);

@@ -251,6 +251,8 @@ void dvr_drain(struct dvr_stream *s)
             s->dropped = s->reader.dropped;
         }
         pkt = dvr_time_apply(s, pkt);
+        if (!pkt) /* no memory for it: one frame less */
+            continue;
         packet(s, pkt);
         (void)av_packet_unref(pkt);
     }

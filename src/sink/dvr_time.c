@@ -22,7 +22,9 @@ const struct av_packet *dvr_time_apply(struct dvr_stream *s, const struct av_pac
 
     if (!s->correct_time)
         return av_packet_ref(pkt);
-    mine = av_packet_new(pkt->size);
+    mine = av_packet_try(pkt->size);
+    if (!mine)
+        return NULL;
     mine->kind = pkt->kind;
     mine->codec = pkt->codec;
     mine->tag = pkt->tag;

@@ -4,6 +4,7 @@ and a stream that runs beside it notices nothing."""
 import os
 import re
 import resource
+import socket
 import time
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import amf
 from flv import AUDIO, DATA, VIDEO
 from flvgen import synthetic
-from procs import SLOW, cpu_seconds, wait_for
+from procs import SLOW, cpu_seconds, free_port, wait_for
 from rtmpclient import CMD, Closed
 
 MB = 1 << 20
@@ -304,3 +305,42 @@ def test_under_ulimit(beside, limits):
     for c in held:
         c.close()
     s.publisher("after").close()
+
+
+@pytest.mark.skipif("asan" in os.environ.get("SRS_BINARY", ""), reason="needs address space")
+def test_many_under_ulimit(beside):
+    """More connections than there is memory for, each with what it may hold: those that are too
+    many are refused, by RTMP and by HTTP."""
+    port = free_port()
+    s, stream = beside("max_connections 5000; limits { per_address 5000; connects_per_second 5000; "
+                       "memory 1g; max_partial_total 1g; }\n"
+                       f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}",
+                       preexec=little_memory)
+    s.allow_errors = True
+    held = []
+    refused = None
+    while not refused and len(held) < 3000:
+        try:
+            c = s.client().connect()
+            c.set_chunk_size(0xffffff)
+            begin(c, 6, 0xffffff, bytes(60 * 1024))
+            held.append(c)
+            h = socket.create_connection(("127.0.0.1", port))
+            h.sendall(b"GET /x HTTP/1.1\r\nHost: a\r\n" + b"x: %s\r\n" % (b"y" * 300) * 90)
+            held.append(h)
+        except (Closed, OSError):
+            refused = s.wait_log(r"refused \d+ connections: the system has no more memory")
+    assert refused, s.log()[-800:]
+    assert s.proc.running()
+    assert stream.gap() < 2 * SLOW
+    for c in held:
+        c.close()
+    assert wait_for(lambda: try_publish(s)), "memory came back"
+
+
+def try_publish(s):
+    try:
+        s.publisher("after").close()
+        return True
+    except (Closed, OSError, AssertionError):
+        return False

@@ -176,7 +176,7 @@ static int on_body(http_parser *p, const char *at, size_t size)
 
     r->full = size > room;
     wr_bytes(&r->body, at, r->full ? room : size);
-    return r->full;
+    return r->full || r->body.bad;
 }
 
 static int on_end(http_parser *p)
@@ -202,6 +202,8 @@ static err_t feed(struct reading *r, const char *data, size_t size, const struct
         r->head += size;
     (void)http_parser_execute(&r->parser, &settings, data, size);
     bad = HTTP_PARSER_ERRNO(&r->parser);
+    if (r->body.bad)
+        return wr_err(&r->body, "an answer");
     if (r->done || (r->full && call->cut))
         return NULL;
     if (r->full)
@@ -256,13 +258,16 @@ err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_
     if (!err) {
         out->status = r.parser.status_code;
         out->size = r.body.len;
-        out->body = must(malloc(r.body.len + 1));
-        if (r.body.len > 0)
-            memcpy(out->body, r.body.buf, r.body.len);
-        out->body[r.body.len] = '\0';
+        r.body.limit++; /* for the zero */
+        wr_u8(&r.body, '\0');
+        err = wr_err(&r.body, "an answer");
     }
-    wr_free(&r.body);
-    return err;
+    if (err) {
+        wr_free(&r.body);
+        return err;
+    }
+    out->body = (char *)r.body.buf;
+    return NULL;
 }
 
 void http_reply_free(struct http_reply *r)

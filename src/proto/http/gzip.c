@@ -2,6 +2,8 @@
 /* gzip.c - compress a text. */
 #include "proto/http/gzip.h"
 
+#include "base/mem.h"
+
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -21,9 +23,11 @@ bool http_gzip(struct wr *out, const void *data, size_t size)
         return false;
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
-    packed = malloc(size);
-    if (!packed)
-        abort();
+    packed = mem_try(size);
+    if (!packed) {
+        (void)deflateEnd(&z);
+        return false;
+    }
     z.next_out = packed;
     z.avail_out = (uInt)size;
     rc = deflate(&z, Z_FINISH);

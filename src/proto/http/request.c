@@ -50,11 +50,7 @@ static err_t make_room(struct http_reader *r)
         r->status = 431;
         return err_new(ERR_TOO_LARGE, "a head of over %zu bytes", r->limits->max_head);
     }
-    r->cap = r->cap ? r->cap * 2 : FIRST_CAP;
-    if (r->cap > most)
-        r->cap = most;
-    r->buf = must(realloc(r->buf, r->cap));
-    return NULL;
+    return http_head_room(r, r->cap == 0 ? FIRST_CAP : r->cap * 2 < most ? r->cap * 2 : most);
 }
 
 /* Read some behind r->end, before r->until. */

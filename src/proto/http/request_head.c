@@ -2,7 +2,7 @@
 /* request_head.c - from the parser's callbacks to a request. */
 #include "proto/http/request_head.h"
 
-#include "base/must.h"
+#include "base/mem.h"
 #include "proto/http/url.h"
 
 #include <http_parser.h>
@@ -36,6 +36,18 @@ static int on_url(http_parser *p, const char *at, size_t size)
     return r->status;
 }
 
+static bool more_spans(struct http_reader *r)
+{
+    unsigned cap = r->spans_cap ? r->spans_cap * 2 : 16;
+    uint32_t *spans = mem_try_more(r->spans, cap * SPAN * sizeof(*spans));
+
+    if (!spans)
+        return false;
+    r->spans = spans;
+    r->spans_cap = cap;
+    return true;
+}
+
 static int on_name(http_parser *p, const char *at, size_t size)
 {
     struct http_reader *r = p->data;
@@ -49,10 +61,8 @@ static int on_name(http_parser *p, const char *at, size_t size)
     }
     if (r->n_spans == r->limits->max_fields)
         return r->status = 431;
-    if (r->n_spans == r->spans_cap) {
-        r->spans_cap = r->spans_cap ? r->spans_cap * 2 : 16;
-        r->spans = must(realloc(r->spans, r->spans_cap * SPAN * sizeof(*r->spans)));
-    }
+    if (r->n_spans == r->spans_cap && !more_spans(r))
+        return r->status = 503;
     last = r->spans + r->n_spans++ * SPAN;
     last[0] = place(r, at);
     last[1] = place(r, at + size);
@@ -123,6 +133,8 @@ err_t http_head_error(struct http_reader *r)
 
     if (e == HPE_OK || e == HPE_PAUSED)
         return NULL;
+    if (r->status == 503)
+        return err_new(ERR_NO_MEMORY, "%u fields", r->n_spans);
     if (r->status == 431)
         return err_new(ERR_TOO_MANY, "over %u fields", r->limits->max_fields);
     if (r->status == 414)
@@ -165,12 +177,32 @@ static char *string(struct http_reader *r, uint32_t at, uint32_t end)
     return (char *)r->buf + at;
 }
 
-static void set_fields(struct http_reader *r)
+static err_t no_memory(struct http_reader *r, size_t size)
+{
+    r->status = 503;
+    return err_new(ERR_NO_MEMORY, "%zu bytes for a request", size);
+}
+
+err_t http_head_room(struct http_reader *r, size_t cap)
+{
+    uint8_t *buf = mem_try_more(r->buf, cap);
+
+    if (!buf)
+        return no_memory(r, cap);
+    r->buf = buf;
+    r->cap = cap;
+    return NULL;
+}
+
+static err_t set_fields(struct http_reader *r)
 {
     struct http_request *q = &r->req;
+    size_t size = (r->n_spans + 1) * sizeof(*q->fields);
 
+    q->fields = mem_try(size);
+    if (!q->fields)
+        return no_memory(r, size);
     q->n_fields = r->n_spans;
-    q->fields = must(calloc(r->n_spans + 1, sizeof(*q->fields)));
     for (unsigned i = 0; i < r->n_spans; i++) {
         const uint32_t *s = r->spans + i * SPAN;
 
@@ -179,6 +211,7 @@ static void set_fields(struct http_reader *r)
     free(r->spans);
     r->spans = NULL;
     r->n_spans = r->spans_cap = 0;
+    return NULL;
 }
 
 /* RFC 9112 3.2: origin-form, absolute-form, or the asterisk. */
@@ -187,7 +220,7 @@ static err_t set_target(struct http_reader *r)
     struct http_request *q = &r->req;
     char *target = string(r, r->target_at, r->target_end);
     const char *host = http_request_field(q, "Host"), *at = target, *query;
-    size_t n, host_size;
+    size_t n, host_size, size;
     err_t err;
 
     q->target = target;
@@ -201,7 +234,10 @@ static err_t set_target(struct http_reader *r)
     }
     n = strcspn(at, "?#");
     query = at[n] == '?' ? at + n + 1 : "";
-    r->memory = must(malloc(n + strcspn(query, "#") + host_size + 5));
+    size = n + strcspn(query, "#") + host_size + 5;
+    r->memory = mem_try(size);
+    if (!r->memory)
+        return no_memory(r, size);
     q->path = r->memory;
     memcpy(q->path, at, n);
     q->path[n] = '\0';
@@ -254,20 +290,21 @@ err_t http_head_finish(struct http_reader *r)
     const http_parser *p = r->parser;
     struct http_request *q = &r->req;
     bool sized = p->content_length != ULLONG_MAX;
-    err_t err;
+    err_t err = NULL;
 
     r->head_end = r->end;
     q->has_body = (sized && p->content_length > 0) || (p->flags & F_CHUNKED);
-    if (q->has_body && r->cap < r->end + BODY_ROOM) {
-        r->cap = r->end + BODY_ROOM;
-        r->buf = must(realloc(r->buf, r->cap));
-    }
+    if (q->has_body && r->cap < r->end + BODY_ROOM)
+        err = http_head_room(r, r->end + BODY_ROOM);
     q->method = http_method_str((enum http_method)p->method);
     q->verb = http_verb_of(q->method);
     q->version = p->http_major == 0 ? 9 : p->http_major * 10 + p->http_minor;
     q->keep_alive = http_should_keep_alive(p);
     q->length = sized ? (int64_t)(p->content_length & INT64_MAX) : -1;
-    set_fields(r);
+    if (!err)
+        err = set_fields(r);
+    if (err)
+        return err;
     if (q->version < 11 && http_request_field(q, "Transfer-Encoding"))
         q->keep_alive = false; /* RFC 9112 6.1: where its body ends is not sure */
     if (p->http_major != 1) {

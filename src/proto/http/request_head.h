@@ -11,6 +11,8 @@ enum { HTTP_PHASE_LINE, HTTP_PHASE_BODY, HTTP_PHASE_DONE };
 err_t http_head_feed(struct http_reader *r) __attribute__((warn_unused_result));
 /* The parser has the head: make the request of it. */
 err_t http_head_finish(struct http_reader *r) __attribute__((warn_unused_result));
+/* The buffer has room for so many bytes from now on. ERR_NO_MEMORY, status 503. */
+err_t http_head_room(struct http_reader *r, size_t cap) __attribute__((warn_unused_result));
 /* At most `size` bytes through the parser; gives how many it took. */
 size_t http_head_execute(struct http_reader *r, size_t size);
 /* What the parser did not like, with r->status set. */

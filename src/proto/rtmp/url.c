@@ -2,6 +2,8 @@
 /* url.c - what a peer means by its tcUrl and the name it publishes or plays. */
 #include "proto/rtmp/url.h"
 
+#include "base/mem.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -327,9 +329,9 @@ err_t rtmp_url_resolve(struct rtmp_url *out, const char *tc_url, const char *nam
     if (url.n + stream.n > RTMP_URL_MAX)
         return err_new(ERR_TOO_LARGE, "url of %zu bytes, limit %d", url.n + stream.n, RTMP_URL_MAX);
     /* Every byte goes to one string, those of a vhost to two; then '\0's, '/', '?', '&'. */
-    out->memory = b.at = malloc(2 * (url.n + stream.n) + strlen(DEFAULT_APP) + 32);
+    out->memory = b.at = mem_try(2 * (url.n + stream.n) + strlen(DEFAULT_APP) + 32);
     if (!out->memory)
-        abort();
+        return err_new(ERR_NO_MEMORY, "url of %zu bytes", url.n + stream.n);
     err = resolve(out, url, stream, name != NULL, &b);
     if (err)
         rtmp_url_free(out);
