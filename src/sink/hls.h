@@ -22,7 +22,7 @@
 struct hls; /* owned by the server */
 struct hls_spares;
 
-/* A file in memory: immutable. */
+/* A file in memory: what it says is immutable. */
 struct hls_file {
     struct ref ref;
     size_t size;
@@ -33,6 +33,8 @@ struct hls_file {
     uint8_t *data;
     size_t cap;          /* of data, that goes to `spares` with the file; NULL: it is freed */
     struct hls_spares *spares;
+    uint8_t *packed;     /* the same by gzip, once somebody asked for it; NULL */
+    size_t packed_size;
 };
 
 struct hls *hls_new(struct serve *serve, struct disk *disk);

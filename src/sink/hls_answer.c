@@ -3,6 +3,7 @@
 #include "sink/hls_answer.h"
 
 #include "base/log.h"
+#include "proto/http/gzip.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
 #include "serve/admit.h"
@@ -14,7 +15,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { REWRITTEN_MAX = 4 << 20, URL_MAX = 2048 };
+enum {
+    REWRITTEN_MAX = 4 << 20, URL_MAX = 2048,
+    GZIP_LEAST = 1024, GZIP_MOST = 32 * 1024, /* takes up to a millisecond */
+};
 
 #define BLOCK_MAX CO_SECONDS(15) /* of a blocking reload: three target durations at most */
 #define TOLD CO_SECONDS(10)
@@ -49,7 +53,27 @@ static err_t send_range(struct http_exchange *x, const struct hls_file *f)
     return send_bytes(x, 206, f->data + begin, (size_t)(end - begin));
 }
 
-static err_t send_file(struct http_exchange *x, const struct hls_file *f)
+/* A list that all get alike is compressed when the first one asks for that. */
+static err_t send_shared(struct http_exchange *x, struct hls_file *f)
+{
+    struct wr w;
+
+    if (f->size < GZIP_LEAST || f->size > GZIP_MOST || !http_response_wants_gzip(x->resp, f->type))
+        return send_bytes(x, 200, f->data, f->size);
+    if (!f->packed) {
+        wr_init(&w, f->size);
+        if (!http_gzip(&w, f->data, f->size)) {
+            wr_free(&w);
+            return send_bytes(x, 200, f->data, f->size);
+        }
+        f->packed = w.buf;
+        f->packed_size = w.len;
+    }
+    http_response_add(x->resp, "Content-Encoding", "gzip");
+    return send_bytes(x, 200, f->packed, f->packed_size);
+}
+
+static err_t send_file(struct http_exchange *x, struct hls_file *f)
 {
     char etag[32];
 
@@ -59,17 +83,16 @@ static err_t send_file(struct http_exchange *x, const struct hls_file *f)
         http_response_add(x->resp, "Cache-Control", f->playlist ? "no-cache" : "max-age=60");
     if (http_response_unchanged(x->resp, etag, (time_t)(f->modified / 1000)))
         return http_response_send(x->resp, 304, "", 0);
-    return f->playlist ? http_response_send(x->resp, 200, f->data, f->size) : send_range(x, f);
+    return f->playlist ? send_shared(x, f) : send_range(x, f);
 }
 
-/* A list that an earlier process left, or that somebody put there. */
-static err_t from_disk(const struct hls_answer *a, struct hls_file **out)
+/* It was left by an earlier process, or by a stream that is over. */
+err_t hls_answer_read(struct hls_answer *a)
 {
     struct co_file f = { .fd = -1 };
     struct wr w;
     err_t err = co_file_open(&f, a->folder, a->below);
 
-    *out = NULL;
     if (!err && (f.is_folder || f.size > REWRITTEN_MAX))
         err = err_new(ERR_NO_FILE, "no list of %d bytes at most", REWRITTEN_MAX);
     wr_init(&w, REWRITTEN_MAX);
@@ -78,12 +101,29 @@ static err_t from_disk(const struct hls_answer *a, struct hls_file **out)
         w.len = (size_t)f.size;
     }
     if (!err) {
-        *out = hls_file_new(a->h, &w, http_type_of(a->below));
-        (*out)->playlist = true;
+        a->file = hls_file_new(a->h, &w, http_type_of(a->below));
+        a->file->playlist = true;
     }
     wr_free(&w);
     co_file_close(&f);
     return err;
+}
+
+/* [HLS] bis 6.2.5.1: there are no date ranges, so v2 asks for nothing more. */
+static bool wants_update(const struct http_exchange *x)
+{
+    char text[8];
+    const char *skip = http_url_param(x->req->query, "_HLS_skip", text, sizeof(text));
+
+    return skip && (strcmp(skip, "YES") == 0 || strcmp(skip, "v2") == 0);
+}
+
+/* The list as it is now, with a reference; NULL: there is none any more. */
+static struct hls_file *list_of(struct http_exchange *x, const struct hls_answer *a)
+{
+    if (a->file)
+        return hls_file_ref(a->file);
+    return wants_update(x) ? hls_find_update(a->h, a->path) : hls_find(a->h, a->path);
 }
 
 /* ------------------------------------------------------------ refusing */
@@ -227,29 +267,17 @@ static err_t block(const struct http_exchange *x, struct hls *h, const char *pat
     return NULL;
 }
 
-/* [HLS] bis 6.2.5.1: there are no date ranges, so v2 asks for nothing more. */
-static bool wants_update(const struct http_exchange *x)
-{
-    char text[8];
-    const char *skip = http_url_param(x->req->query, "_HLS_skip", text, sizeof(text));
-
-    return skip && (strcmp(skip, "YES") == 0 || strcmp(skip, "v2") == 0);
-}
-
 /* The list of segments; of a session, with its id in the urls. */
 static err_t send_segments(struct http_exchange *x, const struct hls_answer *a,
                            const struct hls_session *session)
 {
     struct hls_file *f = NULL;
     int status = 0;
-    err_t err = a->on_disk ? from_disk(a, &f) : block(x, a->h, a->path, &status);
+    err_t err = a->file ? NULL : block(x, a->h, a->path, &status);
 
-    if (err && a->on_disk && err_code(err) == ERR_NO_FILE)
-        err_free(&err);
     if (err)
         return err;
-    if (!a->on_disk)
-        f = wants_update(x) ? hls_find_update(a->h, a->path) : hls_find(a->h, a->path);
+    f = list_of(x, a);
     if (status || !f)
         err = http_response_status(x->resp, status ? status : 404);
     else if (session && urls_with_id(x->vhost))
@@ -347,18 +375,9 @@ static err_t send_mpd(struct http_exchange *x, const struct hls_file *f,
 static err_t find_mpd(struct http_exchange *x, const struct hls_answer *a,
                       const struct hls_session *session)
 {
-    struct hls_file *f = NULL;
-    err_t err = NULL;
+    struct hls_file *f = list_of(x, a);
+    err_t err = f ? send_mpd(x, f, session) : http_response_status(x->resp, 404);
 
-    if (a->on_disk)
-        err = from_disk(a, &f);
-    else
-        f = hls_find(a->h, a->path);
-    if (err_code(err) == ERR_NO_FILE)
-        err_free(&err);
-    if (err)
-        return err;
-    err = f ? send_mpd(x, f, session) : http_response_status(x->resp, 404);
     (void)hls_file_unref(f);
     return err;
 }

@@ -14,8 +14,11 @@ struct hls_answer {
     enum hls_sort sort;
     const char *path;               /* as the stream calls the file */
     const char *folder, *below;     /* where it is on disk */
-    bool on_disk;                   /* a list that nobody writes now */
+    struct hls_file *file;          /* a list that is on disk alone, read; NULL: it is in memory */
 };
+
+/* Read such a list. ERR_NO_FILE: there is none. Yields. */
+err_t hls_answer_read(struct hls_answer *a) __attribute__((warn_unused_result));
 
 /* Lists. They ask all that is to be asked. Yield. */
 err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)

@@ -7,6 +7,7 @@
  */
 #include "sink/hls_http.h"
 
+#include "base/must.h"
 #include "co/file.h"
 #include "serve/admit.h"
 #include "serve/http_static.h"
@@ -133,26 +134,29 @@ static err_t on_media(struct http_exchange *x, void *arg)
 
 /* ------------------------------------------------------------ wherever it is */
 
-/* A request whose path leads to `real`; of vhosts that could have written that. */
+/* A request whose path leads to `real`, and the vhosts that could have written that. */
 struct search {
     struct http_exchange *x;
     struct hls_answer a;
     struct hls_folders *folders;
-    const char *real;
+    struct hls_places places;
+    char real[PATH_MAX];
     char path[HLS_NAME_MAX];   /* what a.path is, */
     struct hls_matched names;  /* and a.names of what is on disk */
     bool list, asked;          /* it is one; it is of a vhost where who plays is asked */
+    bool open;                 /* it could be of one where nobody is, too */
 };
 
 /* A file of a stream that is in memory, called as the stream calls it. */
 static bool find_in_memory(struct search *s)
 {
-    struct hls_places p = hls_places(s->folders, s->real);
+    struct hls_places p = s->places;
     struct hls_place at;
 
     while (hls_place_next(&p, &at)) {
         s->list |= is_list(at.of.sort);
         s->asked |= serve_play_is_asked(at.vhost);
+        s->open |= !serve_play_is_asked(at.vhost);
         if (snprintf(s->path, sizeof(s->path), "%s/%s", at.folder, at.below) >=
                 (int)sizeof(s->path) ||
             !in_memory(s->x, &s->a))
@@ -167,7 +171,7 @@ static bool find_in_memory(struct search *s)
 /* A list that nobody writes now: of the vhost that was asked, or of another one that asks. */
 static bool find_old_list(struct search *s)
 {
-    struct hls_places p = hls_places(s->folders, s->real);
+    struct hls_places p = s->places;
     const char *host = s->x->vhost ? s->x->vhost->name : "";
     struct hls_matched names;
     struct hls_place at;
@@ -188,21 +192,29 @@ static bool find_old_list(struct search *s)
         .vhost = found ? s->a.vhost->name : "", .app = s->names.app, .name = s->names.name,
         .param = "", .tc_url = "", .page_url = "", .ip = "",
     };
-    s->a.on_disk = true;
     return found;
 }
 
 static err_t answer_list(struct search *s)
 {
-    if (!s->a.vhost && !find_old_list(s))
+    bool old = !s->a.vhost;
+    err_t err = NULL;
+
+    if (old && !find_old_list(s))
         return http_response_status(s->x->resp, 404); /* whose it is cannot be told */
-    return s->a.sort == HLS_MPD ? hls_answer_mpd(s->x, &s->a) : hls_answer_list(s->x, &s->a);
+    if (old)
+        err = hls_answer_read(&s->a); /* nobody is asked about what is not there */
+    if (err)
+        return err;
+    err = s->a.sort == HLS_MPD ? hls_answer_mpd(s->x, &s->a) : hls_answer_list(s->x, &s->a);
+    (void)hls_file_unref(s->a.file);
+    return err;
 }
 
 /* The session of the request, if its stream could have such a file. */
 static struct hls_session *find_session(struct search *s)
 {
-    struct hls_places p = hls_places(s->folders, s->real);
+    struct hls_places p = s->places;
     char text[HLS_SESSION_ID + 2];
     const char *id = hls_session_id(s->x, text);
     struct hls_session *session = id ? hls_session_find(s->a.h, id) : NULL;
@@ -222,10 +234,10 @@ static struct hls_session *find_session(struct search *s)
     return NULL;
 }
 
-/* The stream that is there now and could have it, if only one vhost's can. */
+/* The stream that is there now and could have it: of vhosts that share a folder. */
 static bool find_stream(struct search *s)
 {
-    struct hls_places p = hls_places(s->folders, s->real);
+    struct hls_places p = s->places;
     struct hls_place at;
 
     while (hls_place_next(&p, &at)) {
@@ -247,7 +259,7 @@ static bool find_stream(struct search *s)
 /* Of a stream that is over: what any vhost forbids that could have written it is forbidden. */
 static err_t answer_old_media(struct search *s)
 {
-    struct hls_places p = hls_places(s->folders, s->real);
+    struct hls_places p = s->places;
     struct hls_place at;
 
     while (hls_place_next(&p, &at)) {
@@ -268,7 +280,7 @@ static err_t answer_media(struct search *s)
 
     if (s->a.vhost)
         session = session_in_memory(s->x, &s->a);
-    else if (!(session = find_session(s)) && !find_stream(s))
+    else if (!(session = find_session(s)) && !(s->open && find_stream(s)))
         return answer_old_media(s);
     return hls_answer_media(s->x, &s->a, session);
 }
@@ -284,39 +296,40 @@ static err_t search(struct search *s)
     return s->list ? answer_list(s) : answer_media(s);
 }
 
-static err_t answer_any(struct http_exchange *x, struct search *s)
+static err_t answer_any(struct search *s)
 {
-    char *real = malloc(PATH_MAX);
-    err_t err;
+    err_t err = co_file_where(s->a.folder, s->a.below, s->real, sizeof(s->real));
 
-    if (!real)
-        abort();
-    err = co_file_where(s->a.folder, s->a.below, real, PATH_MAX);
-    s->real = real;
-    if (!err) {
+    s->places = hls_places(s->folders, s->real);
+    if (!err)
         err = search(s);
-    } else if (err_code(err) == ERR_NO_FILE) {
+    if (err_code(err) == ERR_NO_FILE && s->x->resp->status == 0) {
         err_free(&err);
-        err = http_response_status(x->resp, 404);
+        err = http_response_status(s->x->resp, 404);
     }
-    free(real);
     return err;
 }
 
 static err_t on_any(struct http_exchange *x, void *arg)
 {
-    struct search s = { .x = x, .a = { .h = arg, .path = s.path },
-                        .folders = hls_folders_get(arg) };
-    size_t n;
-    err_t err = NULL;
+    struct hls_folders *folders = hls_folders_get(arg);
+    struct search *s;
+    const char *below, *folder = http_static_place(x, &below);
+    size_t n = strlen(below);
+    err_t err;
 
-    s.a.folder = http_static_place(x, &s.a.below);
-    n = strlen(s.a.below);
-    x->declined = !s.folders || n == 0 || s.a.below[n - 1] == '/' ||
-                  http_static_is_hidden(s.a.below);
-    if (!x->declined)
-        err = answer_any(x, &s);
-    (void)hls_folders_unref(s.folders);
+    x->declined = !folders || n == 0 || below[n - 1] == '/' || http_static_is_hidden(below);
+    if (x->declined) {
+        (void)hls_folders_unref(folders);
+        return NULL;
+    }
+    s = must(calloc(1, sizeof(*s)));
+    s->x = x;
+    s->a = (struct hls_answer){ .h = arg, .path = s->path, .folder = folder, .below = below };
+    s->folders = folders;
+    err = answer_any(s);
+    free(s);
+    (void)hls_folders_unref(folders);
     return err;
 }
 

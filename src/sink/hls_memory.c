@@ -69,6 +69,7 @@ struct hls_file *hls_file_unref(struct hls_file *f)
         else
             free(f->data);
         (void)hls_spares_unref(f->spares);
+        free(f->packed);
         free(f);
     }
     return NULL;

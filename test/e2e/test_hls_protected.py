@@ -2,10 +2,12 @@
 """Who is denied gets nothing of a stream: whatever he guesses, under whatever name, of whichever host,
 before and after a restart. Who is let in plays it with the players there are."""
 import os
+import shutil
 import urllib.parse
 
 import pytest
 
+import browser
 import dash
 import hls
 import tools
@@ -122,6 +124,10 @@ def test_a_stranger_gets_nothing(site):
     for query in ("?hls_ctx=", "?hls_ctx=abcdefgh", "?token=good", "?hls_ctx=abcdefgh&token=good"):
         assert site.get("ts/live/s-0.ts", query)[0] == 403, query
     assert site.srs.wait_log("is for players with a session", 2)
+    asked = len(site.backend.of("on_play"))
+    for path in ("ts/live/nix.m3u8", "ts/nix/s.mpd", "ts/live/s-0.m3u8", "ts/live/.s.m3u8", "ts/live/s.m3u8.tmp"):
+        assert site.get(path, WITH)[0] == 404, path
+    assert len(site.backend.of("on_play")) == asked, "nobody is asked about what is not there"
     assert site.get("index.html")[2] == b"open", "what is not ours is served as ever"
     low = hls.get_list(site.child("ll/live/s.m3u8"))
     part = low.segments[-1].parts[-1][1].partition("?")
@@ -266,3 +272,69 @@ def test_one_folder_for_two_vhosts(srs, html, source, backend):
     site.srs.stop()
     site.srs.start()
     assert [x for x in site.stolen() if "/o" not in x] == []
+
+
+@pytest.mark.long
+@pytest.mark.needs("cvlc", "gst-launch-1.0", "ffprobe")
+def test_other_players_play(site, tmp_path):
+    """VLC and GStreamer read lists by themselves: they keep the id as well."""
+    urls = {k: site.url(f"{k}/live/s.m3u8") for k in ("ts", "fmp4", "aes")}
+    urls["dash"] = site.url("ts/live/s.mpd")
+    vlc, gst = {}, {}
+    for k, u in urls.items():
+        (tmp_path / k).mkdir()
+        vlc[k] = tools.vlc(u + WITH, tmp_path / k / "vlc.ts", tmp_path / f"vlc-{k}.log", 3600)
+        demux = {"ts": "hlsdemux ! tsdemux", "fmp4": "hlsdemux ! qtdemux", "aes": "hlsdemux ! tsdemux",
+                 "dash": "dashdemux ! qtdemux"}[k]
+        gst[k] = tools.gst(f"souphttpsrc location={u + WITH} ! {demux} ! h264parse ! avdec_h264 ! multifilesink "
+                           f"location={tmp_path}/{k}/%05d.yuv max-files=200", str(tmp_path / f"gst-{k}.log"))
+    for k in urls:
+        out = tmp_path / k / "vlc.ts"
+        assert wait_for(lambda: out.exists() and out.stat().st_size > 300000, 40), f"{k}: {vlc[k].text()[-2000:]}"
+        assert wait_for(lambda: len(os.listdir(tmp_path / k)) > 100, 30), f"{k}: {gst[k].text()[-2000:]}"
+    for p in (*vlc.values(), *gst.values()):
+        p.end()
+    assert "is for players with a session" not in site.srs.log()
+    assert all("token=good" in e["param"] for e in site.backend.of("on_play"))
+
+
+PAGE = """<!DOCTYPE html><html><body><script src="/hls.js"></script><script src="/dash.js"></script><script>
+window.problems = [];
+const v = {};
+function video(name) {
+    v[name] = document.body.appendChild(document.createElement('video'));
+    v[name].muted = v[name].autoplay = true;
+    return v[name];
+}
+for (const name of ['ts', 'll', 'aes']) {
+    const p = new Hls({ lowLatencyMode: name === 'll' });
+    p.on(Hls.Events.ERROR, (e, d) => { if (d.fatal || (d.response && d.response.code)) problems.push([name, d.details]); });
+    p.loadSource(`/${name}/live/s.m3u8?token=good`);
+    p.attachMedia(video(name));
+}
+const p = dashjs.MediaPlayer().create();
+p.on('error', e => problems.push(['dash', e.error && e.error.message]));
+p.initialize(video('dash'), '/fmp4/live/s.mpd?token=good', true);
+</script></body></html>"""
+
+
+@pytest.mark.long
+def test_players_in_a_page(site):
+    """hls.js and dash.js play by their ids, dash.js where Location says."""
+    for package, file in (("hls.js", "hls.js"), ("dashjs", "dash.all.min.js")):
+        shutil.copy(f"{browser.need(package)}/dist/{file}",
+                    os.path.join(site.root, "hls.js" if package == "hls.js" else "dash.js"))
+    with open(os.path.join(site.root, "play.html"), "w") as f:
+        f.write(PAGE)
+    before = len(site.backend.of("on_play"))
+    page = browser.Page(site.root, f"http://127.0.0.1:{site.port}/play.html")
+    try:
+        for name in ("ts", "ll", "aes", "dash"):
+            assert page.wait(f"window.problems && v.{name}.currentTime > 3", 40), (name, page.run("problems"))
+        at = page.run("v.dash.currentTime")
+        assert page.wait(f"v.dash.currentTime > {at} + 5", 30), page.run("problems")
+        assert page.run("problems") == []
+    finally:
+        page.close()
+    assert len(site.backend.of("on_play")) - before == 4, "one session each"
+    assert "is for players with a session" not in site.srs.log()

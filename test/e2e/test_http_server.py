@@ -90,6 +90,44 @@ def test_gzip(web):
         assert h.get("/script.js").body == (root / "script.js").read_bytes()
 
 
+def test_gzip_once(web):
+    """A text of megabytes is compressed for the first who asks; the others get what he got."""
+    s, port, root = web()
+    (root / "big.js").write_bytes(os.urandom(900_000).hex().encode())
+    with Http(port) as h:
+        first = h.get("/big.js", Accept_Encoding="gzip")
+        assert first.headers["content-encoding"] == "gzip" and len(first.body) < 1_200_000
+        began = procs.cpu_seconds(s.pid)
+        for _ in range(40):
+            assert h.get("/big.js", Accept_Encoding="gzip").body == first.body
+        assert procs.cpu_seconds(s.pid) - began < 0.7 * SLOW
+        (root / "big.js").write_bytes(b"a" * 5000)
+        a = h.get("/big.js", Accept_Encoding="gzip")
+        assert gzip.decompress(a.body) == b"a" * 5000, "another file"
+
+
+def test_body_whose_end_is_not_sure(web):
+    """Chunks in HTTP/1.0: a proxy in front may see another end, so nothing behind it is a request."""
+    _, port, _ = web()
+    with socket.create_connection(("127.0.0.1", port), 5) as c:
+        c.sendall(b"POST /a.txt HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                  b"GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n")
+        got = b""
+        while piece := c.recv(4096):
+            got += piece
+    assert got.count(b"HTTP/1.1 ") == 1 and b"0123456789" not in got
+
+
+def test_nothing_hidden(web):
+    _, port, root = web()
+    for name in (".htpasswd", "x.m3u8.tmp"):
+        (root / name).write_text("secret")
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("secret")
+    for path in ("/.htpasswd", "/x.m3u8.tmp", "/.git/config", "/.git/", "/%2ehtpasswd", "/players/../.htpasswd"):
+        assert once(port, path).status == 404, path
+
+
 def test_no_way_out(web, tmp_path):
     """Neither dots, nor escapes, nor links lead out of the folder."""
     _, port, root = web()
