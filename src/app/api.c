@@ -5,6 +5,7 @@
 #include "app/api_auth.h"
 #include "app/api_change.h"
 #include "app/metrics.h"
+#include "base/log_clean.h"
 #include "proto/http/url.h"
 #include "serve/http_mux.h"
 
@@ -55,6 +56,19 @@ void api_kbps(struct jput *j, int in, int out)
     jput_int(j, "recv_30s", in);
     jput_int(j, "send_30s", out);
     jput_close(j, '}');
+}
+
+void api_put_secret(struct api_call *c, const char *key, const char *text)
+{
+    char *hidden;
+
+    if (api_is_trusted(c) || c->x->conf->log_secrets) {
+        jput_text(&c->j, key, text);
+        return;
+    }
+    hidden = log_hide(text);
+    jput_text(&c->j, key, hidden);
+    free(hidden);
 }
 
 /* ---- the frame of an answer */

@@ -84,6 +84,9 @@ const char *api_param(const struct api_call *c, const char *key, char *buf, size
 /* Did this request prove the password of http_api.auth? Where none is in force nobody has: what is
  * a secret (keys, tokens in params) is shown to nobody then. */
 bool api_is_trusted(const struct api_call *c);
+/* A member that may have parameters and credentials of addresses in it: they are shown to who is
+ * trusted, and with log_secrets on to all. */
+void api_put_secret(struct api_call *c, const char *key, const char *text);
 bool api_changes_nothing(const struct api_call *c); /* of a row */
 void api_kbps(struct jput *j, int in, int out);
 

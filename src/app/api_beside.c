@@ -18,11 +18,12 @@ static int64_t ms_since(co_usec t)
 
 static void put_forward(void *arg, const struct forward_info *f)
 {
-    struct jput *j = arg;
+    struct api_call *c = arg;
+    struct jput *j = &c->j;
 
     jput_open(j, NULL, '{');
     jput_text(j, "stream", f->stream);
-    jput_text(j, "url", f->url);
+    api_put_secret(c, "url", f->url);
     jput_text(j, "state", f->publishing ? "publishing" : "connecting");
     if (f->publishing) {
         jput_int(j, "age_ms", ms_since(f->began_at));
@@ -30,22 +31,24 @@ static void put_forward(void *arg, const struct forward_info *f)
         jput_uint(j, "dropped_packets", f->dropped);
     }
     jput_uint(j, "failures", f->failures);
-    jput_text(j, "error", f->error);
+    api_put_secret(c, "error", f->error);
     jput_close(j, '}');
 }
 
 static err_t forwards(struct api_call *c)
 {
     jput_open(&c->j, "forwards", '[');
-    forwards_each(c->of->forwards, put_forward, &c->j);
+    forwards_each(c->of->forwards, put_forward, c);
     jput_close(&c->j, ']');
     return NULL;
 }
 
 /* ---- programs */
 
-static void put_child(struct jput *j, const struct job_info *i)
+static void put_child(struct api_call *c, const struct job_info *i)
 {
+    struct jput *j = &c->j;
+
     jput_open(j, NULL, '{');
     jput_text(j, "kind", job_kind_name(i->kind));
     jput_text(j, "name", i->name);
@@ -58,9 +61,9 @@ static void put_child(struct jput *j, const struct job_info *i)
     jput_int(j, "pid", i->pid);
     jput_uint(j, "starts", i->starts);
     jput_text(j, "ended", i->ended);
-    jput_text(j, "line", i->line);
-    jput_text(j, "counter", i->counter);
-    jput_text(j, "command", i->command);
+    api_put_secret(c, "line", i->line);
+    api_put_secret(c, "counter", i->counter);
+    api_put_secret(c, "command", i->command);
     jput_close(j, '}');
 }
 
@@ -72,7 +75,7 @@ static err_t children(struct api_call *c)
     jput_open(&c->j, "children", '[');
     while ((job = children_next(c->of->children, job))) {
         job_look(job, &info);
-        put_child(&c->j, &info);
+        put_child(c, &info);
     }
     jput_close(&c->j, ']');
     return NULL;

@@ -127,10 +127,10 @@ void api_guard_deny(struct api_guard *g, enum api_denial why, co_usec now, const
     (void)vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     if (g->unsaid)
-        log_warn("API: %s; %llu more were refused since the last line", text,
+        log_always(LOG_WARN, "API: %s; %llu more were refused since the last line", text,
                  (unsigned long long)g->unsaid);
     else
-        log_warn("API: %s", text);
+        log_always(LOG_WARN, "API: %s", text);
     g->said = now;
     g->unsaid = 0;
 }

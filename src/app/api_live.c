@@ -178,7 +178,7 @@ static void put_stream(struct api_call *c, const char *key, struct live_source *
     jput_text(j, "name", s->name);
     jput_text(j, "vhost", vhost);
     jput_text(j, "app", s->app);
-    jput_text(j, "tcUrl", s->tc_url);
+    api_put_secret(c, "tcUrl", s->tc_url);
     jput_text(j, "url", roster_url(s->vhost->name, s->app, s->name, url, sizeof(url)));
     jput_int(j, "live_ms", co_wall_ms()); /* the time now: so all who read it expect */
     jput_int(j, "age_ms", (co_clock() - s->began_at) / 1000);
@@ -273,9 +273,9 @@ static void put_client(struct api_call *c, const char *key, struct roster_client
     roster_name_id(r, live_source_name(s->src), id);
     jput_text(j, "stream", id);
     jput_text(j, "ip", info.ip);
-    jput_text(j, "pageUrl", info.page_url);
-    jput_text(j, "swfUrl", info.swf_url);
-    jput_text(j, "tcUrl", info.tc_url);
+    api_put_secret(c, "pageUrl", info.page_url);
+    api_put_secret(c, "swfUrl", info.swf_url);
+    api_put_secret(c, "tcUrl", info.tc_url);
     jput_text(j, "url", roster_url(s->vhost->name, s->app ? s->app : "", s->name ? s->name : "",
                                    url, sizeof(url)));
     jput_text(j, "name", s->name);
@@ -363,7 +363,7 @@ static err_t clients(struct api_call *c)
     if (!client)
         return api_error(c, API_NO_CLIENT);
     if (c->verb == HTTP_VERB_DELETE) {
-        log_trace("API: kick client %s, %s", c->rest, roster_type_name(client->type));
+        log_always(LOG_TRACE, "API: kick client %s, %s", c->rest, roster_type_name(client->type));
         client->kind->kick(client);
         return NULL;
     }

@@ -101,7 +101,7 @@ static err_t leaks(struct api_call *c)
     (void)api_param(c, "check", how, sizeof(how));
     done = check_leaks(how);
     if (done)
-        log_trace("valgrind: looked for leaks, %s", how);
+        log_always(LOG_TRACE, "valgrind: looked for leaks, %s", how);
     jput_open(&c->j, "data", '{');
     jput_text(&c->j, "check", how);
     jput_text(&c->j, "help", "?check=full|added|changed|new|quick");
@@ -132,7 +132,7 @@ static err_t raise_signal(struct api_call *c)
             sig = signals[i].sig;
     }
     if (sig) {
-        log_trace("API: signal %s", name);
+        log_always(LOG_TRACE, "API: signal %s", name);
         (void)raise(sig); /* is looked at when this one yields */
     }
     jput_open(&c->j, "data", '{');

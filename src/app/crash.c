@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { STACK_SIZE = 64 * 1024 };
@@ -70,12 +71,28 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
         (void)raise(sig);
 }
 
-void crash_init(void)
+/* Keys and passwords are in the memory of a server, and in what its core dump leaves on a disk or
+ * sends to a program. A limit of 0 is none for such a program, one of 1 is for all. The process
+ * itself stays one that debuggers and profilers may look at. */
+static void limit_cores(bool wanted)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_CORE, &r) < 0)
+        return;
+    r.rlim_cur = wanted ? r.rlim_max : 1;
+    if (r.rlim_cur > r.rlim_max)
+        r.rlim_cur = 0;
+    (void)setrlimit(RLIMIT_CORE, &r);
+}
+
+void crash_init(bool core_dump)
 {
     static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
     const stack_t alt = { .ss_sp = stack, .ss_size = sizeof(stack) };
     struct sigaction act = { .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
 
+    limit_cores(core_dump);
     co_trace_init();
     if (!ENABLED)
         return;

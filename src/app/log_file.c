@@ -12,6 +12,9 @@
 
 enum { BUFFER = 512 * 1024, STAMP_SIZE = 25 };
 
+/* Beyond so many a second: what a connection says when it begins, and a server that starts. */
+enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200 };
+
 /* log_init() takes functions without an argument: there is one log per process. */
 static struct log_tank *tank;
 static bool console;
@@ -39,11 +42,24 @@ static void to_tank(enum log_level level, const char *line, size_t size)
 
 void log_file_open(const struct conf *c)
 {
-    const struct log_setup setup = { levels[c->log_level], c->utc_time, cid, to_tank };
+    const struct log_setup setup = { levels[c->log_level], c->utc_time, cid, to_tank,
+                                     co_log_budget };
 
     console = c->srs_log_tank == CONF_TANK_CONSOLE;
     tank = log_tank_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
     log_init(&setup);
+    log_file_rule(c);
+}
+
+void log_file_rule(const struct conf *c)
+{
+    const struct log_rules rules = {
+        .secrets = c->log_secrets,
+        .one = { c->limits.log_lines, LINES_AT_ONCE },
+        .all = { c->limits.log_strangers, STRANGERS_AT_ONCE },
+    };
+
+    log_rule(&rules);
 }
 
 bool log_file_is_open(void)
@@ -69,7 +85,7 @@ void log_file_reopen(void)
 
 void log_file_close(void)
 {
-    const struct log_setup none = { LOG_TRACE, false, cid, NULL };
+    const struct log_setup none = { LOG_TRACE, false, cid, NULL, NULL };
     struct log_tank *t = tank;
 
     log_init(&none);

@@ -10,6 +10,8 @@
 
 /* From here on lines go to the tank, level and file of the configuration. */
 void  log_file_open(const struct conf *c);
+/* The limits and secrets of this one from now on. */
+void  log_file_rule(const struct conf *c);
 bool  log_file_is_open(void);
 /* Does who started the program see the lines on the terminal? */
 bool  log_file_is_console(void);

@@ -67,7 +67,7 @@ static void trouble(struct log_tank *t, const char *what)
 
 static void open_file(struct log_tank *t)
 {
-    int fd = open(t->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    int fd = open(t->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
 
     t->opened = seconds();
     if (fd < 0) {

@@ -171,7 +171,7 @@ static err_t start(struct process *p, const struct options *o)
     if (!err)
         err = log_file_start();
     if (!err) {
-        crash_init();
+        crash_init(c->core_dump);
         find_id(p, c);
         heap_init(c->tcmalloc_release_rate);
         profile_start();
@@ -187,8 +187,10 @@ static err_t start(struct process *p, const struct options *o)
 
 static void reload(struct process *p)
 {
-    if (reload_now(p->server, &p->start.src))
+    if (reload_now(p->server, &p->start.src)) {
         co_watchdog_set(server_conf(p->server)->watchdog);
+        log_file_rule(server_conf(p->server));
+    }
 }
 
 /* Is it time to quit? *grace: with all clients served. */
@@ -286,6 +288,7 @@ int process_run(const struct options *o)
         serve(&p);
     profile_stop();
     end(&p);
+    log_tell_left_out();
     if (!code)
         log_trace("quit: done");
     log_file_close();

@@ -2,6 +2,8 @@
 /* log.c - log lines; every line of a connection carries its id. */
 #include "base/log.h"
 
+#include "base/log_clean.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 enum { LINE_SIZE = 8192 };
+#define TELL_AGAIN 1000000 /* microseconds */
 
 static const char *const level_names[] = { "DEBUG", "TRACE", "INFO", "WARN", "ERROR", "NONE" };
 
@@ -31,11 +34,18 @@ static void to_stderr(enum log_level level, const char *line, size_t size)
     (void)fwrite(line, 1, size, stderr);
 }
 
-static struct log_setup setup = { LOG_TRACE, false, no_cid, to_stderr };
+static struct log_setup setup = { LOG_TRACE, false, no_cid, to_stderr, NULL };
+static struct log_rules rules = { .secrets = true };
 
 /* The line being made. Here and not on the stack, because coroutine stacks are small and each
  * page that one touches stays. Lines are made by one thread, and making one never yields. */
-static char line[LINE_SIZE];
+static char line[LINE_SIZE], raw[LINE_SIZE];
+
+/* Of all strangers together. */
+static struct {
+    int64_t full_at, told_at;
+    unsigned long left_out;
+} strangers;
 
 void log_init(const struct log_setup *s)
 {
@@ -79,29 +89,141 @@ static size_t stamp(void)
     return (size_t)snprintf(line, sizeof(line), "[%s.%03d]", date, (int)(now.tv_usec / 1000));
 }
 
-void log_line(enum log_level level, const char *fmt, ...)
+/* The line of the text in `raw`. */
+static void put(enum log_level level, const char *cid, int sys)
 {
-    int sys = errno;
-    size_t n, room;
-    va_list ap;
-    int made;
+    size_t n = stamp();
 
-    if (!log_enabled(level))
-        return;
-    n = stamp();
     n += (size_t)snprintf(line + n, sizeof(line) - n, "[%s][%d][%s]", level_names[level],
-                          (int)getpid(), setup.cid());
+                          (int)getpid(), cid);
     if (level >= LOG_WARN)
         n += (size_t)snprintf(line + n, sizeof(line) - n, "[%d]", sys);
     line[n++] = ' ';
-    room = sizeof(line) - n - 1; /* for the '\n' */
-    va_start(ap, fmt);
-    made = vsnprintf(line + n, room, fmt, ap);
-    va_end(ap);
-    if (made > 0)
-        n += (size_t)made < room ? (size_t)made : room - 1;
+    n += log_clean(line + n, sizeof(line) - n - 1, raw, !rules.secrets);
     line[n++] = '\n';
     setup.write(level, line, n);
+}
+
+/* ---- budgets */
+
+static int64_t clock_usec(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static struct log_budget *budget(void)
+{
+    struct log_budget *b = setup.budget ? setup.budget() : NULL;
+
+    return b && b->who != LOG_OURS ? b : NULL;
+}
+
+static bool may_write(struct log_budget *b, int64_t now)
+{
+    if (b->who != LOG_STRANGERS && !log_budget_take(&b->full_at, &rules.one, now)) {
+        b->left_out++;
+        return false;
+    }
+    if (b->who != LOG_CLIENT && !log_budget_take(&strangers.full_at, &rules.all, now)) {
+        strangers.left_out++;
+        return false;
+    }
+    return true;
+}
+
+void log_tell_left_out(void)
+{
+    if (strangers.left_out == 0 || !log_enabled(LOG_WARN))
+        return;
+    (void)snprintf(raw, sizeof(raw), "%lu lines more of clients that neither publish nor play were "
+                   "left out: over limits.log_strangers", strangers.left_out);
+    strangers.left_out = 0;
+    strangers.told_at = clock_usec();
+    put(LOG_WARN, "-", 0);
+}
+
+static void tell_own(struct log_budget *b)
+{
+    (void)snprintf(raw, sizeof(raw), "%u lines more of this client were left out: over "
+                   "limits.log_lines", b->left_out);
+    b->left_out = 0;
+    put(LOG_WARN, setup.cid(), 0);
+}
+
+void log_forget(struct log_budget *b)
+{
+    strangers.left_out += b->left_out;
+    b->left_out = 0;
+}
+
+void log_rule(const struct log_rules *r)
+{
+    rules = *r;
+}
+
+bool log_secrets(void)
+{
+    return rules.secrets;
+}
+
+const char *log_param(const char *param)
+{
+    return !*param || rules.secrets ? param : "?" LOG_HIDDEN;
+}
+
+/* Over its budget? If not, what was over before is told first. */
+static bool take(enum log_level level)
+{
+    struct log_budget *b = budget();
+    int64_t now;
+
+    if (level >= LOG_ERROR || (!b && !strangers.left_out))
+        return true;
+    now = clock_usec();
+    if (b && !may_write(b, now))
+        return false;
+    if (strangers.left_out && now - strangers.told_at > TELL_AGAIN)
+        log_tell_left_out();
+    if (b && b->left_out)
+        tell_own(b);
+    return true;
+}
+
+static void __attribute__((format(printf, 2, 0)))
+make(enum log_level level, const char *fmt, va_list ap, int sys)
+{
+    errno = sys; /* for %m */
+    if (vsnprintf(raw, sizeof(raw), fmt, ap) < 0)
+        raw[0] = '\0';
+    put(level, setup.cid(), sys);
+}
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
+    int sys = errno;
+    va_list ap;
+
+    if (log_enabled(level) && take(level)) {
+        va_start(ap, fmt);
+        make(level, fmt, ap, sys);
+        va_end(ap);
+    }
+    errno = sys;
+}
+
+void log_always(enum log_level level, const char *fmt, ...)
+{
+    int sys = errno;
+    va_list ap;
+
+    if (log_enabled(level)) {
+        va_start(ap, fmt);
+        make(level, fmt, ap, sys);
+        va_end(ap);
+    }
     errno = sys;
 }
 

@@ -11,6 +11,7 @@
 #define BASE_LOG_H
 
 #include "base/err.h"
+#include "base/log_budget.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ struct log_setup {
     bool utc;                  /* UTC instead of local time */
     const char *(*cid)(void);  /* id of the connection that runs now; "" for none */
     void (*write)(enum log_level level, const char *line, size_t size); /* with its '\n' */
+    struct log_budget *(*budget)(void); /* of who runs now; NULL, or one of NULL: no limit */
 };
 
 /* Copied; takes effect with the next line. NULL members keep their defaults. */
@@ -29,8 +31,29 @@ void log_init(const struct log_setup *setup);
 bool log_enabled(enum log_level level);
 const char *log_level_name(enum log_level level);
 
-/* At most 8 KB a line, longer text is cut. Keeps errno. */
+/* What the configuration says of the lines that peers cause. */
+struct log_rules {
+    bool secrets;               /* show parameters of addresses, and the like */
+    struct log_rate one, all;   /* for a connection, and for all that are strangers */
+};
+
+void log_rule(const struct log_rules *rules); /* copied. Until then: secrets, no limits */
+bool log_secrets(void);
+/* What of parameters ("?a=b" or "a=b") may be shown where they are a field of their own. */
+const char *log_param(const char *param);
+/* Their connection is over: what was left out of its lines is counted with those of all. */
+void log_forget(struct log_budget *b);
+/* Say now how many lines of strangers were left out, if any. */
+void log_tell_left_out(void);
+
+/* At most 8 KB a line, longer text is cut. Keeps errno. Control characters of the text become '?',
+ * secrets "***" (log_clean.h). Over a budget the line is counted and not written, unless its level
+ * is LOG_ERROR. */
 void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for those lines that no budget may hold back though they are written for a peer:
+ * statistics, which have a period of their own, and what the API was told to do. */
+void log_always(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_debug(...) log_line(LOG_DEBUG, __VA_ARGS__)
 #define log_trace(...) log_line(LOG_TRACE, __VA_ARGS__) /* what operators see by default */

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "co/ticker.h"
 
 enum { STACK_SIZE = 64 * 1024, CID_SIZE = 8 };
@@ -33,6 +34,7 @@ struct co {
     bool parked, woken, timed_out, stop;
     unsigned waits;
     char cid[CID_SIZE + 1];
+    struct log_budget lines;
 };
 
 /* The coroutine that runs. A global name on purpose: debuggers and the watchdog look at it. */
@@ -100,6 +102,7 @@ static void *run(void *arg)
     else
         err_free(&err);
     co_timer_cancel(&co->timer);
+    log_forget(&co->lines);
     leave(co);
     live--;
     co_current = NULL;
@@ -313,6 +316,16 @@ void co_set_cid(const char *cid)
 
     memcpy(co_current->cid, cid, n);
     co_current->cid[n] = '\0';
+}
+
+void co_log_as(enum log_who who)
+{
+    co_current->lines.who = who;
+}
+
+struct log_budget *co_log_budget(void)
+{
+    return co_current ? &co_current->lines : NULL;
 }
 
 co_usec co_clock(void)

@@ -12,6 +12,7 @@
 #define CO_CO_H
 
 #include "base/err.h"
+#include "base/log_budget.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,6 +83,10 @@ const char *co_name(void);
 const char *co_cid(void);
 void        co_new_cid(void); /* give the coroutine that calls a new random one */
 void        co_set_cid(const char *cid); /* or that of the client that it works for */
+
+/* Whose log lines are those of the coroutine that calls, from now on? A new one's are ours. */
+void co_log_as(enum log_who who);
+struct log_budget *co_log_budget(void); /* NULL outside of any; for struct log_setup */
 
 /* Monotonic time: when the coroutine that calls had its first look since it began to run. Cheap,
  * for everything that does not measure its own work. */

@@ -141,6 +141,7 @@ struct conf_limits {
     int hls_sessions;          /* of all streams */
     int api_reserve;           /* connections beyond max_connections for the API alone */
     int64_t disk_free;         /* bytes that recordings and segments leave; 0: none */
+    int log_lines, log_strangers; /* a second, of one connection and of all strangers; 0: any */
 };
 
 struct conf_heartbeat {
@@ -566,6 +567,8 @@ struct conf {
     const char *server_id; /* "": make one and keep it beside the pid file */
     const char *pid;
     const char *ff_log_dir, *ff_log_level;
+    bool log_secrets; /* parameters of addresses are in the log and the API as they are */
+    bool core_dump;
     struct conf_list ff_env; /* names of what programs get of our environment */
     enum conf_log_tank srs_log_tank;
     const char *srs_log_file;

@@ -81,6 +81,13 @@ static const struct conf_row limits[] = {
     { "max_chunk_streams", CONF_KIND_INT, CONF_AT(conf_limits, max_chunk_streams), "128",
       CONF_AT_ONCE, .min = 8, .max = 65600,
       .help = "RTMP chunk streams of one connection." },
+    { "log_lines", CONF_KIND_INT, CONF_AT(conf_limits, log_lines), "2", CONF_HANDLER, .max = 1e6,
+      .help = "Log lines a second of one connection, beyond 30 at once; more are counted, and the "
+              "log says how many. 0: no limit." },
+    { "log_strangers", CONF_KIND_INT, CONF_AT(conf_limits, log_strangers), "50", CONF_HANDLER,
+      .max = 1e6,
+      .help = "The same of all connections together that neither publish nor play, beyond 200 at "
+              "once." },
     { "http_max_line", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_line), "8k", CONF_AT_ONCE,
       .min = 64, .max = 1 << 20, .help = "Bytes of the path and query of an HTTP request." },
     { "http_max_head", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_head), "32k", CONF_AT_ONCE,

@@ -43,6 +43,12 @@ static const struct conf_row rows[] = {
       .help = "The same on the usual scale, and it wins: trace, debug, info, warn, error." },
     { "srs_log_file", CONF_KIND_STRING, CONF_AT(conf, srs_log_file), "./objs/srs.log", CONF_NEVER,
       .env = "SRS_LOG_FILE SRS_SRS_LOG_FILE", .help = "The log file, for srs_log_tank file." },
+    { "log_secrets", CONF_KIND_OFF, CONF_AT(conf, log_secrets), "off", CONF_HANDLER,
+      .help = "Show parameters of addresses (tokens are there) and credentials in the log, and in "
+              "the API to everybody; off: as ?***, and in the API to who has its password." },
+    { "core_dump", CONF_KIND_OFF, CONF_AT(conf, core_dump), "off", CONF_NEVER,
+      .help = "Leave a core dump when the process crashes, as ulimit -c allows. Keys and passwords "
+              "are in it." },
     { "utc_time", CONF_KIND_OFF, CONF_AT(conf, utc_time), "off", CONF_NEVER,
       .help = "UTC instead of local time in log lines and in file names." },
     { "pithy_print_ms", CONF_KIND_MSEC, CONF_AT(conf, pithy_print), "10000", CONF_HANDLER,

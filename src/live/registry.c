@@ -154,9 +154,10 @@ static void tell(struct live_registry *r, const char *name, size_t bytes)
     if (r->told_at && now - r->told_at < TELL_EVERY)
         return;
     r->told_at = now;
-    log_warn("streams remember %zu MB, limits.memory is %zu MB: the largest, such as %s, lost "
-             "their oldest %zu KB; %llu times so far", r->memory.used >> 20, r->memory.limit >> 20,
-             name, bytes >> 10, (unsigned long long)r->memory.squeezed);
+    log_always(LOG_WARN,
+               "streams remember %zu MB, limits.memory is %zu MB: the largest, such as %s, lost "
+               "their oldest %zu KB; %llu times so far", r->memory.used >> 20,
+               r->memory.limit >> 20, name, bytes >> 10, (unsigned long long)r->memory.squeezed);
 }
 
 /* Well below the limit, so that it is not met again with the next packet; and when that cannot be,

@@ -119,10 +119,11 @@ static void sample(struct playing *p, co_usec now)
     roster_count(&p->who, p->x->io->bytes_in, p->x->io->bytes_out);
     if (!pithy_due(&serve->pithy, PITHY_HTTP, now, serve->conf->pithy_print))
         return;
-    log_trace("%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", pithy_name(PITHY_HTTP),
-              (unsigned long long)live_consumer_pending(&p->sender.consumer),
-              (long long)(now - p->began_at) / 1000, p->sender.set.mw_msgs,
-              (long long)p->sender.merge / 1000);
+    log_always(LOG_TRACE,
+               "%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", pithy_name(PITHY_HTTP),
+               (unsigned long long)live_consumer_pending(&p->sender.consumer),
+               (long long)(now - p->began_at) / 1000, p->sender.set.mw_msgs,
+               (long long)p->sender.merge / 1000);
 }
 
 /* The configuration changed: is the vhost still there, and what does it say? */
@@ -292,9 +293,10 @@ static err_t serve_listed(struct playing *p, const struct http_names *names)
     kbps_init(&p->in_kbps, x->io->bytes_in, co_now());
     kbps_init(&p->out_kbps, x->io->bytes_out, co_now());
     roster_admit(&p->who, &names->of);
+    co_log_as(LOG_CLIENT);
     log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
               p->ws ? "ws" : "http", p->kind->end, x->ip, x->port, live_source_name(p->src),
-              x->req->query);
+              log_param(x->req->query));
     err = begin(x, p->kind, p->ws);
     http_reader_leave(x->reader, &rest, &left);
     if (!err && p->ws)

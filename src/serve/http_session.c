@@ -332,6 +332,7 @@ err_t http_session_main(void *session)
     err_t err;
 
     co_new_cid();
+    co_log_as(LOG_STRANGER);
     err = serve_remote(s->service->serve, s->io, s->proxied, &s->place, s->ip, &s->port);
     if (!s->ip[0] && s->service->serve->conf->empty_ip_ok) { /* a probe of a load balancer */
         http_session_free(s);

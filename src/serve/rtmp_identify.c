@@ -142,6 +142,6 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
         return err_wrap(err, "identify");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",
               *want == RTMP_WANT_PLAY ? "Play" : roster_type_name(rtmp_session_publisher(s)),
-              s->vhost->name, s->url.app, s->url.stream, s->url.param);
+              s->vhost->name, s->url.app, s->url.stream, log_param(s->url.param));
     return NULL;
 }

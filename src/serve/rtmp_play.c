@@ -126,11 +126,12 @@ static void sample(struct playing *p, co_usec now)
     rtmp_session_count(s, now);
     if (!pithy_due(&s->serve->pithy, PITHY_PLAY, now, s->conf->pithy_print))
         return;
-    log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
-              pithy_name(PITHY_PLAY), (long long)(now - s->began_at),
-              (unsigned long long)live_consumer_pending(&p->sender.consumer),
-              KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
-              (long long)p->sender.merge / 1000, p->sender.set.mw_msgs);
+    log_always(LOG_TRACE,
+               "%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
+               pithy_name(PITHY_PLAY), (long long)(now - s->began_at),
+               (unsigned long long)live_consumer_pending(&p->sender.consumer),
+               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
+               (long long)p->sender.merge / 1000, p->sender.set.mw_msgs);
 }
 
 static err_t on_turn(void *arg)

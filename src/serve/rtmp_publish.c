@@ -167,12 +167,13 @@ static void sample(struct publishing *p)
     rtmp_session_count(s, now);
     if (!pithy_due(&s->serve->pithy, PITHY_PUBLISH, now, s->conf->pithy_print))
         return;
-    log_trace("%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%d, p1stpt=%d, pnt=%d",
-              pithy_name(PITHY_PUBLISH), (long long)(now - s->began_at), KBPS_ARGS(&s->out_kbps),
-              KBPS_ARGS(&s->in_kbps), s->vhost->publish.mr,
-              (int)(s->vhost->publish.mr_latency / 1000),
-              (int)(s->vhost->publish.firstpkt_timeout / 1000),
-              (int)(s->vhost->publish.normal_timeout / 1000));
+    log_always(LOG_TRACE,
+               "%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%d, p1stpt=%d, pnt=%d",
+               pithy_name(PITHY_PUBLISH), (long long)(now - s->began_at), KBPS_ARGS(&s->out_kbps),
+               KBPS_ARGS(&s->in_kbps), s->vhost->publish.mr,
+               (int)(s->vhost->publish.mr_latency / 1000),
+               (int)(s->vhost->publish.firstpkt_timeout / 1000),
+               (int)(s->vhost->publish.normal_timeout / 1000));
 }
 
 static void obey_read(struct publishing *p)

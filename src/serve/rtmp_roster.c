@@ -54,6 +54,7 @@ void rtmp_session_enter(struct rtmp_session *s)
     struct serve_stream names = rtmp_session_names(s);
 
     roster_admit(&s->who, &names);
+    co_log_as(LOG_CLIENT);
 }
 
 void rtmp_session_leave(struct rtmp_session *s, err_t why)

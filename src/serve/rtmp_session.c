@@ -172,6 +172,7 @@ static err_t serve_client(struct rtmp_session *s)
     while (!err) {
         enum rtmp_want want;
 
+        co_log_as(LOG_STRANGER);
         rtmp_session_deadline(s, s->conf->limits.idle_timeout, "publish or play");
         err = rtmp_session_identify(s, &want);
         if (!err)
@@ -215,6 +216,7 @@ err_t rtmp_session_main(void *session)
     err_t err;
 
     co_new_cid();
+    co_log_as(LOG_STRANGER);
     err = serve_remote(s->serve, s->io, s->proxied, &s->place, s->ip, &s->port);
     if (!s->ip[0] && s->conf->empty_ip_ok) { /* a load balancer looked whether we are there */
         rtmp_session_free(s);

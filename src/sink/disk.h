@@ -22,6 +22,7 @@ struct disk_job {
     /* On the coroutine thread, once, in order; frees the job. Does not yield. */
     void (*done)(struct disk_job *job);
     size_t bytes;      /* of memory that it holds */
+    unsigned mode;     /* of files that it makes; 0: all may read them */
     int error;         /* errno, 0: it went well */
     const char *what;  /* the call that failed */
     struct disk_job *next;

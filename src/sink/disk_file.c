@@ -46,14 +46,15 @@ static bool make_folders(const char *path)
 
 int disk_open(struct disk_job *job, const char *path, int flags)
 {
-    int fd = open(path, flags | O_CLOEXEC, 0644);
+    mode_t mode = job->mode ? job->mode : 0644;
+    int fd = open(path, flags | O_CLOEXEC, mode);
 
     if (fd < 0 && errno == ENOENT && (flags & O_CREAT)) {
         if (!make_folders(path)) {
             (void)failed(job, "mkdir");
             return -1;
         }
-        fd = open(path, flags | O_CLOEXEC, 0644);
+        fd = open(path, flags | O_CLOEXEC, mode);
     }
     if (fd < 0)
         (void)failed(job, "open");
@@ -91,6 +92,8 @@ static bool write_tmp(struct disk_job *job, char tmp[PATH_MAX], const char *path
     fd = disk_open(job, tmp, O_WRONLY | O_CREAT);
     if (fd < 0)
         return false;
+    if (job->mode && fchmod(fd, job->mode) != 0) /* it may be one of before */
+        (void)failed(job, "fchmod");
     (void)disk_write(job, fd, data, size);
     if (!job->error && (fstat(fd, &st) != 0 || st.st_size > (off_t)size) &&
         ftruncate(fd, (off_t)size) != 0)

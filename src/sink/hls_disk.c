@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 4 << 20 };
+enum { LIST_MAX = 4 << 20, KEY_MODE = 0600 };
 
 struct job {
     struct disk_job job; /* first */
@@ -131,6 +131,7 @@ void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared)
         return;
     j = new_job(s, shared->path, shared->file);
     j->job.done = shared_done;
+    j->job.mode = shared->secret ? KEY_MODE : 0;
     j->shared = hls_shared_ref(shared);
     shared->writing = true;
     (void)disk_put(&s->lane, &j->job, true);

@@ -26,6 +26,7 @@ struct hls_shared {
     char *path, *uri;
     struct hls_file *file; /* NULL if it was made before this process */
     bool writing, on_disk;
+    bool secret; /* nobody else on this machine may read its file */
     uint8_t key[16];
     struct mpd_track track; /* DASH: whose initialization it is, without urls */
 };

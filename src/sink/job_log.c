@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 enum { MOST_WAITING = 64 * 1024, LONGEST = 4096 }; /* of one line, in the file */
+enum { LOG_MODE = 0640 }; /* command lines have tokens */
 
 struct job_log {
     struct disk_lane lane;
@@ -99,7 +100,8 @@ static void put(struct job_log *l)
 
     if (!w || !(w->path = strdup(l->path)))
         abort();
-    w->job = (struct disk_job){ .run = run, .done = done, .bytes = l->wait_size };
+    w->job = (struct disk_job){ .run = run, .done = done, .bytes = l->wait_size,
+                                .mode = LOG_MODE };
     w->log = l;
     w->text = l->wait;
     w->size = l->wait_size;

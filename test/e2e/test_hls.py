@@ -241,6 +241,7 @@ def test_keys(srs, html, source, tmp_path):
         assert f.read(1) != b"\x47" or f.read(187)[-1:] != b"\x47"
     with open(os.path.join(html, "live", "s-2.key"), "rb") as f:
         key = f.read().hex()
+        assert os.fstat(f.fileno()).st_mode & 0o777 == 0o600, "for nobody else on this machine"
     r = subprocess.run(["openssl", "enc", "-d", "-aes-128-cbc", "-K", key, "-iv", p.segments[2].iv,
                         "-in", os.path.join(html, "live", "s-2.ts"), "-out",
                         str(tmp_path / "clear.ts")], capture_output=True)

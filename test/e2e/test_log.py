@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The log, in the shapes that operators grep for."""
+import os
 import re
+import resource
+import socket
 import statistics
 import time
 
 import pytest
 
+import amf
+import httpapi
+import procs
 from flvgen import synthetic
+from rtmpclient import Client, Closed, Rejected
 from server import LINE
+
+HTTP = """http_server {{ enabled on; listen 127.0.0.1:{web}; }}
+"""
 
 NUMBERS = r"\d+,\d+,\d+"
 
@@ -148,3 +158,131 @@ def test_errors_have_a_code_and_a_reason(srs):
     c.closed(3)
     m = s.wait_log(r"\[(WARN|INFO|ERROR)\].*code=(\d+)\(\w+\)\(.+\) : .+", 3)
     assert m, s.log()[-1000:]
+
+
+def bytes_of(c, name, *args, sid=0, obj=None):
+    """A command as it is on the wire, to be sent many times."""
+    return c.w.message(3, 20, 0, sid, amf.encode(name, 9, obj, *args), fmt=0)
+
+
+def test_a_player_that_pauses_without_end_fills_no_log(srs, source):
+    s = srs()
+    s.push(source, loop=True)
+    c = s.player()
+    flood = b"".join(bytes_of(c, "pause", bool(i % 2), 0, sid=c.sid) for i in range(500))
+    before, end = s.mark(), time.monotonic() + 2
+    sent = 0
+    while time.monotonic() < end:
+        c.sock.sendall(flood)
+        c.sock.recv(1 << 20)
+        sent += 500
+    lines_then = s.log()[before:].count("\n")
+    assert sent > 5000 and lines_then < 120, f"{lines_then} lines for {sent} pauses"
+    c.close()
+    assert s.wait_log(r"\[WARN\].* \d+ lines more of (this client|clients that neither) .*left out", 8), s.log()[-1500:]
+    assert s.wait_log(r"Hybrid cpu=", 8, before), "the server's own lines are all there"
+
+
+def test_who_connects_without_end_fills_no_log(srs, source):
+    s = srs()
+    watcher = s.watch()
+    s.push(source, loop=True)
+    before, end = s.mark(), time.monotonic() + 2
+    made = 0
+    hello = Client(s.port)
+    connect = bytes_of(hello, "connect", obj={"app": "live", "tcUrl": f"rtmp://127.0.0.1:{s.port}/live"})
+    one = b"\3" + bytes(1536) + bytes(1536) + connect
+    while time.monotonic() < end:
+        with socket.create_connection(("127.0.0.1", s.port)) as sock:
+            sock.sendall(one if made % 2 else b"GET / HTTP/1.1\r\n\r\n" * 100)
+            made += 1
+    assert made > 500
+    assert s.log()[before:].count("\n") < 500, f"{s.log()[before:].count(chr(10))} lines for {made} connections"
+    assert s.wait_log(r"\[WARN\]\[\d+\]\[-\]\[0\] \d+ lines more of clients that neither publish nor play were left out",
+                      8, before), s.log()[-1500:]
+    assert s.wait_log(r"Hybrid cpu=", 8, before)
+    at = s.mark()
+    s.reload(glob="pithy_print_ms 2000;")
+    assert "reload: done" in s.log()[at:]
+    watcher.stop()
+
+
+FORGED = "\r\n[2026-01-02 03:04:05.678][ERROR][1][-][0] forged \x1b[2J\u009b2J\u2028\u202e"
+
+
+@pytest.mark.parametrize("where", ["tcUrl", "pageUrl", "swfUrl", "app", "stream", "command", "http"])
+def test_nobody_forges_a_line(srs, source, where):
+    s = srs("http_remux { enabled on; }", glob=HTTP.format(web=(web := procs.free_port())))
+    s.allow_errors = True  # it looks for the word; what is looked for here is the level of a line
+    c = Client(s.port)
+    try:
+        if where in ("tcUrl", "pageUrl", "swfUrl", "app"):
+            c.connect(**{where if where != "tcUrl" else "tcurl": ("rtmp://127.0.0.1/live" if where == "tcUrl" else "") + FORGED})
+            c.create_stream()
+            c.call("play", "x", sid=c.sid)
+        elif where == "http":
+            with socket.create_connection(("127.0.0.1", web)) as sock:
+                sock.sendall(b"GET /live/x%0a%1b%5bforged.flv?forged=%0d%0a HTTP/1.1\r\nHost: a\r\n\r\n")
+                assert s.wait_log("HTTP client identified", 3)
+        else:
+            c.handshake()
+            if where == "command":
+                c.call("x" + FORGED[:20])
+            else:
+                c.publish("x" + FORGED, wait=False)
+        c.command(timeout=0.3)
+    except (Closed, Rejected, TimeoutError, socket.timeout, OSError):
+        pass
+    c.close()
+    assert s.wait_log(r"client finished" if where != "http" else "HTTP client played", 5), s.log()
+    well_formed(s)
+    with open(s.log_path, "rb") as f:
+        text = f.read()
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", text)
+    assert "\u009b" not in text.decode() and "\u202e" not in text.decode()
+    assert not re.search(rb"^.{25}\[ERROR\]", text, re.M)
+
+
+def test_the_log_keeps_tokens_to_itself(srs, source):
+    hook = "http_remux { enabled on; } exec { enabled on; publish sh -c 'sleep 9' sh [url]; }"
+    api = httpapi.Api(procs.free_port())
+    glob = HTTP.format(web=(web := procs.free_port())) + httpapi.conf(api.port)
+    s = srs(hook, glob=glob)
+    assert oct(os.stat(s.log_path).st_mode & 0o777) == "0o640"
+    s.push(source, "cam?token=hush", loop=True, tcurl=f"rtmp://127.0.0.1:{s.port}/live?key=hush")
+    s.client().play("cam?token=hush", tcurl=f"rtmp://127.0.0.1:{s.port}/live?vhost=a.b&key=hush", wait=False)
+    with socket.create_connection(("127.0.0.1", web)) as sock:
+        sock.sendall(b"GET /live/cam.flv?token=hush HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer hush\r\n\r\n")
+        assert s.wait_log(r"HTTP client identified, .*param=\?\*\*\*$", 3)
+    assert s.wait_log(r"client identified, type=.*publish.*param=\?\*\*\*$", 3)
+    assert s.wait_log(r"exec sh: started.*/cam\?\*\*\*", 3), s.log()
+    assert re.search(r"tcUrl=rtmp://127.0.0.1:\d+/live\?\*\*\*, pageUrl", s.log())
+    assert "hush" not in s.log()
+    told = str([api.get(path) for path in ("streams/", "clients/", "children")])
+    assert told.count("?***") >= 3 and "hush" not in told, told
+    s.reload(hook, glob=glob + "log_secrets on;")
+    assert "key=hush" in str(api.streams())
+    s.client().play("cam?token=hush", wait=False)
+    assert s.wait_log(r"client identified, type=Play.*param=\?token=hush$", 3)
+
+
+def test_who_has_the_password_sees_parameters(srs, source):
+    api = httpapi.Api(procs.free_port(), "me:secret")
+    s = srs(glob=httpapi.conf(api.port, "auth { enabled on; username me; password secret; }"))
+    s.push(source, "cam", loop=True, tcurl=f"rtmp://127.0.0.1:{s.port}/live?key=hush")
+    assert procs.wait_for(lambda: "key=hush" in str(api.streams()), 3)
+    assert "key=hush" in str(api.clients()) and "hush" not in s.log()
+
+
+def test_a_crash_leaves_no_core(srs, tmp_path):
+    """A limit of 1 is no dump for a file, nor for a program that collects them."""
+    for wanted in ("off", "on"):
+        s = srs(glob=f"core_dump {wanted};", begin=False, name=wanted)
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        s.start()
+        with open(f"/proc/{s.pid}/limits") as f:
+            line = [x for x in f if x.startswith("Max core file size")][0].split("size")[1].split()
+        if wanted == "off":
+            assert line[0] in ("1", "0"), line
+        else:
+            assert line[0] == line[1] == ("unlimited" if hard < 0 else str(hard)), line

@@ -88,7 +88,7 @@ __attribute__((noreturn)) static void child(co_fn *fn)
     if (err)
         _exit(1);
     log_file_open(c);
-    crash_init();
+    crash_init(false);
     err = log_file_start();
     if (!err)
         err = co_init();

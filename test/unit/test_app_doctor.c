@@ -62,6 +62,7 @@ static struct doctor_plan *make_plan(void)
     assert_non_null(p);
     (void)snprintf(p->root, sizeof(p->root), "%s", dir);
     p->connections = 1000;
+    p->core_dump = true;
     p->pid_file = strdup("/nowhere");
     return p;
 }

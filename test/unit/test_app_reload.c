@@ -49,7 +49,7 @@ static int port;
 
 static int setup(void **state)
 {
-    const struct log_setup log = { LOG_TRACE, false, co_cid, keep };
+    const struct log_setup log = { LOG_TRACE, false, co_cid, keep, NULL };
     struct conf *c;
 
     (void)state;

@@ -28,7 +28,7 @@ static struct co_group group;
 
 static int setup(void **state)
 {
-    const struct log_setup s = { LOG_TRACE, false, co_cid, keep };
+    const struct log_setup s = { LOG_TRACE, false, co_cid, keep, NULL };
     err_t err = co_init();
 
     (void)state;

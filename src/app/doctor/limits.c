@@ -113,6 +113,10 @@ static void cores(struct doctor_plan *p)
 {
     bool piped, on = p->core.rlim_cur > 0;
 
+    if (!p->core_dump) {
+        doctor_add(&p->report, DOCTOR_OK, "core dumps", "", "none: core_dump is off");
+        return;
+    }
     if (!doctor_file(p, "/proc/sys/kernel/core_pattern"))
         return;
     p->text[strcspn(p->text, "\n")] = '\0';

@@ -262,6 +262,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     (void)snprintf(p->root, sizeof(p->root), "%s", how->root ? how->root : "");
     p->serving = how->serving;
     p->udp = c->rtc_server.enabled || c->srt_server.enabled;
+    p->core_dump = c->core_dump;
     p->connections = c->max_connections;
     p->reserve = c->limits.api_reserve;
     p->pid_file = must_dup(c->pid);

@@ -50,7 +50,7 @@ struct doctor_program {
 struct doctor_plan {
     struct doctor_report report; /* the rows so far */
     char root[256];
-    bool serving, udp;
+    bool serving, udp, core_dump;
     long connections, reserve; /* max_connections, limits.api_reserve */
     char *pid_file;
     char **env; /* of programs */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* log_clean.h - what a log line may show of the texts in it. Pure.
+ *
+ * Names, addresses and commands come from peers. A new line in one would be a line of its own, with
+ * any time, id and words; an escape sequence would do as it likes with the terminal of who reads.
+ */
+#ifndef BASE_LOG_CLEAN_H
+#define BASE_LOG_CLEAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LOG_HIDDEN "***"
+
+/* Copy at most `room` bytes of the text to `to`, gives how many. Control characters, those that
+ * turn the direction of writing, and bytes that are no UTF-8 become '?'. With hide, stars
+ * stand for parameters of addresses ("?***"), for name and password in them, and for what follows
+ * "Basic" and "Bearer". */
+size_t log_clean(char *to, size_t room, const char *text, bool hide);
+
+/* The same of any text, hidden, for other readers: malloc'ed. */
+char *log_hide(const char *text);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* test_base_log.c - lines that peers cause: what of their texts is in them, and how many. */
+#include "unit.h"
+
+#include "base/log.h"
+#include "base/log_clean.h"
+
+#include <string.h>
+
+/* ---- what is in them */
+
+static const struct {
+    const char *name, *text, *shown, *hidden; /* hidden NULL: the same */
+} texts[] = {
+    { "plain", "client finished, app=live", "client finished, app=live", NULL },
+    { "a line of its own", "x\n[2026-01-02 03:04:05.678][ERROR]", "x?[2026-01-02 03:04:05.678][ERROR]", NULL },
+    { "over the one before", "x\r[2026", "x?[2026", NULL },
+    { "colours", "\033[31mred\033[0m", "?[31mred?[0m", NULL },
+    { "all controls", "\001\t\b\177z", "????z", NULL },
+    { "C1: CSI, next line", "\302\233" "2Jx\302\205y", "?2Jx?y", NULL },
+    { "C1 in one byte", "\233" "2J\205", "?2J?", NULL },
+    { "no UTF-8", "a\377\300\257\355\240\200b", "a??????b", NULL },
+    { "cut in a character", "a\347\233", "a??", NULL },
+    { "other scripts", "\347\233\264\346\222\255 \303\251 \360\237\216\245", "\347\233\264\346\222\255 \303\251 \360\237\216\245", NULL },
+    { "line separator, direction", "a\342\200\250b\342\200\256c\342\201\246d", "a?b?c?d", NULL },
+    { "dashes stay", "a\342\200\223b", "a\342\200\223b", NULL },
+    { "parameters", "tcUrl=rtmp://h/live?token=x&a=b, pageUrl=http://p?q, vhost=v",
+      "tcUrl=rtmp://h/live?token=x&a=b, pageUrl=http://p?q, vhost=v",
+      "tcUrl=rtmp://h/live?***, pageUrl=http://p?***, vhost=v" },
+    { "with commas", "url=/x?a=1,b=2, status=200", "url=/x?a=1,b=2, status=200",
+      "url=/x?***, status=200" },
+    { "in quotes", "{\"param\":\"?token=x\",\"code\":0}", "{\"param\":\"?token=x\",\"code\":0}",
+      "{\"param\":\"?***\",\"code\":0}" },
+    { "on a command line", "ffmpeg -i rtmp://h/a/s?t=1 -y x?b", "ffmpeg -i rtmp://h/a/s?t=1 -y x?b",
+      "ffmpeg -i rtmp://h/a/s?*** -y x?***" },
+    { "questions", "ours? see ulimit -n", "ours? see ulimit -n", NULL },
+    { "name and password", "to rtmp://me:secret@h:1935/a, x", "to rtmp://me:secret@h:1935/a, x",
+      "to rtmp://***@h:1935/a, x" },
+    { "none", "rtmp://h:1935/a@b", "rtmp://h:1935/a@b", NULL },
+    { "HTTP", "Authorization: Bearer abc.d, Basic YTpi", "Authorization: Bearer abc.d, Basic YTpi",
+      "Authorization: Bearer ***, Basic ***" },
+    { "controls in what is hidden", "a?b\nc", "a?b?c", "a?***?c" },
+    { "a sign that stands for a control is no query", "a\001b", "a?b", NULL },
+    { "empty", "", "", NULL },
+};
+
+static void what_lines_show(void **state)
+{
+    char got[200];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        const char *want[] = { texts[i].shown, texts[i].hidden ? texts[i].hidden : texts[i].shown };
+
+        for (int hide = 0; hide < 2; hide++) {
+            size_t n = log_clean(got, sizeof(got) - 1, texts[i].text, hide);
+
+            got[n] = '\0';
+            if (strcmp(got, want[hide]) != 0)
+                fail_msg("%s, hide %d: %s", texts[i].name, hide, got);
+            for (size_t room = 0; room < n; room++) { /* never over it */
+                memset(got, '#', sizeof(got));
+                assert_true(log_clean(got, room, texts[i].text, hide) <= room);
+                assert_int_equal(got[room], '#');
+            }
+        }
+    }
+}
+
+/* ---- how many */
+
+static void a_bucket(void **state)
+{
+    const struct log_rate rate = { 2, 5 }, none = { 0, 5 };
+    int64_t full_at = 0;
+    int n = 0;
+
+    (void)state;
+    while (n < 100 && log_budget_take(&full_at, &rate, 1000))
+        n++;
+    assert_int_equal(n, 5);
+    assert_false(log_budget_take(&full_at, &rate, 1000 + 499000));
+    assert_true(log_budget_take(&full_at, &rate, 1000 + 500000));
+    assert_false(log_budget_take(&full_at, &rate, 1000 + 500000));
+    for (n = 0; n < 100 && log_budget_take(&full_at, &rate, 3600000000); n++)
+        continue;
+    assert_int_equal(n, 5); /* what was not used is not kept */
+    full_at = 0;
+    for (n = 0; n < 1000; n++)
+        assert_true(log_budget_take(&full_at, &none, 1000));
+}
+
+static struct log_budget *now_runs;
+static char lines[1 << 20];
+static size_t size;
+
+static void keep(enum log_level level, const char *text, size_t n)
+{
+    (void)level;
+    assert_true(size + n < sizeof(lines));
+    memcpy(lines + size, text, n);
+    size += n;
+    lines[size] = '\0';
+}
+
+static struct log_budget *who_runs(void)
+{
+    return now_runs;
+}
+
+static size_t count(const char *what)
+{
+    size_t n = 0;
+
+    for (const char *p = strstr(lines, what); p; p = strstr(p + 1, what))
+        n++;
+    return n;
+}
+
+static int begin(void **state)
+{
+    const struct log_setup setup = { LOG_TRACE, false, NULL, keep, who_runs };
+    const struct log_rules rules = { false, { 1, 30 }, { 1, 200 } };
+
+    (void)state;
+    log_init(&setup);
+    log_rule(&rules);
+    now_runs = NULL;
+    size = 0;
+    lines[0] = '\0';
+    return 0;
+}
+
+static int end(void **state)
+{
+    const struct log_setup setup = { LOG_TRACE, false, NULL, NULL, NULL };
+    const struct log_rules rules = { true, { 0, 0 }, { 0, 0 } };
+
+    (void)state;
+    now_runs = NULL;
+    log_tell_left_out();
+    log_init(&setup);
+    log_rule(&rules);
+    return 0;
+}
+
+static void one_who_talks(void **state)
+{
+    struct log_budget b = { .who = LOG_CLIENT };
+
+    (void)state;
+    now_runs = &b;
+    for (int i = 0; i < 10000; i++)
+        log_trace("player pauses");
+    assert_in_range(count("pauses"), 30, 31);
+    log_error("a fault of ours");
+    log_always(LOG_TRACE, "statistics");
+    assert_int_equal(count("a fault of ours"), 1);
+    assert_int_equal(count("statistics"), 1);
+    now_runs = NULL;
+    log_warn("the server's own");
+    assert_int_equal(count("the server's own"), 1);
+    now_runs = &b;
+    b.full_at = 0; /* time goes by */
+    log_trace("goes on");
+    assert_non_null(strstr(lines, "lines more of this client were left out: over limits.log_lines\n"));
+    assert_true(strstr(lines, "left out") < strstr(lines, "goes on"));
+    assert_int_equal(b.left_out, 0);
+}
+
+static void many_who_come(void **state)
+{
+    struct log_budget b;
+
+    (void)state;
+    now_runs = &b;
+    for (int i = 0; i < 10000; i++) {
+        b = (struct log_budget){ .who = LOG_STRANGER };
+        log_trace("client ip=1.2.3.4:%d", i);
+        log_warn("denied");
+        log_forget(&b);
+    }
+    assert_in_range(count("\n"), 200, 210);
+    b = (struct log_budget){ .who = LOG_CLIENT };
+    log_trace("one who plays");
+    assert_int_equal(count("one who plays"), 1);
+    now_runs = NULL;
+    for (int i = 0; i < 300; i++)
+        log_trace("ours");
+    assert_int_equal(count("ours"), 300);
+    log_tell_left_out();
+    assert_in_range(count("neither publish nor play were left out: over limits.log_strangers"), 1, 2);
+}
+
+static void a_forged_line(void **state)
+{
+    (void)state;
+    log_trace("connect app, tcUrl=%s", "rtmp://h/live\n[2026-01-01 00:00:00.000][ERROR][1][-][0] x");
+    assert_int_equal(count("\n"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_lines_show),
+        TEST(a_bucket),
+        cmocka_unit_test_setup_teardown(one_who_talks, begin, end),
+        cmocka_unit_test_setup_teardown(many_who_come, begin, end),
+        cmocka_unit_test_setup_teardown(a_forged_line, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
