@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FAMILY_RTMP, FAMILY_RTMPS, FAMILY_HTTP, FAMILY_HTTPS };
 
@@ -76,10 +77,23 @@ size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES]
     return n;
 }
 
-static err_t load(struct io_tls_server **out, const struct conf_tls *c, bool tickets)
+static bool speaks(const struct conf_tls *c, const char *version)
+{
+    for (size_t i = 0; i < c->protocols.n; i++) {
+        if (strcmp(c->protocols.v[i], version) == 0)
+            return true;
+    }
+    return false;
+}
+
+static err_t load(struct io_tls_server **out, const struct conf_tls *c)
 {
     size_t n = c->certificate.n + 1;
     struct io_tls_cert *certs = calloc(n, sizeof(*certs));
+    const struct io_tls_rules rules = {
+        .v12 = speaks(c, "TLSv1.2"), .v13 = speaks(c, "TLSv1.3"), .ciphers = c->ciphers,
+        .tickets = c->session_tickets,
+    };
     err_t err;
 
     if (!certs)
@@ -90,7 +104,7 @@ static err_t load(struct io_tls_server **out, const struct conf_tls *c, bool tic
 
         certs[i] = (struct io_tls_cert){ one->name, one->cert, one->key };
     }
-    err = io_tls_server_new(out, certs, n, tickets);
+    err = io_tls_server_new(out, certs, n, &rules);
     free(certs);
     return err;
 }
@@ -103,11 +117,23 @@ err_t services_tls_load(struct services_tls *out, const struct conf *c)
 
         if (services[i].tls == NOWHERE || !is_wanted(c, i))
             continue;
-        err = load(&out->v[i], at(c, services[i].tls), services[i].family == FAMILY_HTTPS);
+        err = load(&out->v[i], at(c, services[i].tls));
         if (err) {
             services_tls_free(out);
             return err_wrap(err, "%s", services[i].name);
         }
+    }
+    return NULL;
+}
+
+err_t services_tls_check(const struct conf *c)
+{
+    for (int i = 0; i < SERVICES; i++) {
+        const struct conf_tls *tls = services_tls_of(c, (enum service)i);
+        err_t err = tls && is_wanted(c, i) ? io_tls_check_ciphers(tls->ciphers) : NULL;
+
+        if (err)
+            return err_wrap(err, "%s", services[i].name);
     }
     return NULL;
 }

@@ -23,6 +23,8 @@ size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES]
 /* Read the certificates that a configuration asks for. On error `out` is empty. Yields. */
 err_t services_tls_load(struct services_tls *out, const struct conf *c)
     __attribute__((warn_unused_result));
+/* What of it can be wrong without a look at its files: before there are coroutines. ERR_TLS. */
+err_t services_tls_check(const struct conf *c) __attribute__((warn_unused_result));
 void services_tls_free(struct services_tls *t);
 /* Look whether a file of them changed, and read it then; each outcome is logged. Yields. */
 void services_tls_refresh(struct services_tls *t);

@@ -4,6 +4,7 @@
 
 #include "app/file_read.h"
 #include "app/log_file.h"
+#include "app/services.h"
 #include "app/version.h"
 #include "base/log.h"
 
@@ -116,7 +117,13 @@ err_t start_load(struct start *s, struct conf **out)
 {
     const struct conf_report report = { on_warning, s };
 
-    return conf_load(out, &s->src, &report);
+    err_t err = conf_load(out, &s->src, &report);
+
+    if (!err)
+        err = services_tls_check(*out);
+    if (err)
+        *out = conf_unref(*out);
+    return err;
 }
 
 static void say_who(const struct start *s, const struct conf *c)

@@ -18,13 +18,22 @@ struct io_tls_cert {
     const char *name, *cert, *key;
 };
 
+/* How hands are shaken. Clients of TLS 1.3 get AES-128-GCM if they have it. */
+struct io_tls_rules {
+    bool v12, v13;       /* versions that are spoken */
+    const char *ciphers; /* of TLS 1.2, as OpenSSL writes them; ours are preferred in this order */
+    bool tickets;        /* clients get one to shake hands for less the next time; librtmp takes
+                          * it for an error */
+};
+
 struct io_tls_server; /* certificates that may change while connections run; counted */
 
-/* Read the certificates, on a helper thread. `tickets`: clients get one to shake hands for less
- * the next time (librtmp takes it for an error). ERR_TLS: a file cannot be read, or key and
- * certificate do not belong together; the text says which and why. Yields. */
+/* Read the certificates, on a helper thread. ERR_TLS: a file cannot be read, key and certificate do
+ * not belong together, or a cipher is none; the text says which and why. Yields. */
 err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n,
-                        bool tickets) __attribute__((warn_unused_result));
+                        const struct io_tls_rules *rules) __attribute__((warn_unused_result));
+/* Is each of these ciphers one that OpenSSL has? ERR_TLS. Does not yield. */
+err_t io_tls_check_ciphers(const char *ciphers) __attribute__((warn_unused_result));
 /* Read the same files again if one of them changed; *changed tells. On error what was read before
  * stays, and the same files are not tried again until they change. Yields. */
 err_t io_tls_server_refresh(struct io_tls_server *s, bool *changed)

@@ -98,12 +98,28 @@ static void set_up(SSL_CTX *ctx)
     (void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                        SSL_OP_IGNORE_UNEXPECTED_EOF);
     (void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
-    (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* tickets do it */
+    (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+}
+
+/* The first of ours that the client has, not the first of its own. */
+static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char text[TLS_TEXT])
+{
+    set_up(ctx);
+    (void)SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    (void)SSL_CTX_set_min_proto_version(ctx, rules->v12 ? TLS1_2_VERSION : TLS1_3_VERSION);
+    (void)SSL_CTX_set_max_proto_version(ctx, rules->v13 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    (void)SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
+                                        "TLS_CHACHA20_POLY1305_SHA256");
+    (void)SSL_CTX_set_num_tickets(ctx, rules->tickets);
+    if (!rules->tickets)
+        (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+    SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+    return tls_ciphers_set(ctx, rules->ciphers, text);
 }
 
 /* Gives NULL with the reason in text. */
-static SSL_CTX *load_one(const char *cert, const char *key, bool tickets, bool *slow,
-                         char text[TLS_TEXT])
+static SSL_CTX *load_one(const char *cert, const char *key, const struct io_tls_rules *rules,
+                         bool *slow, char text[TLS_TEXT])
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     char what[100];
@@ -111,11 +127,10 @@ static SSL_CTX *load_one(const char *cert, const char *key, bool tickets, bool *
     if (!ctx)
         abort();
     ERR_clear_error();
-    set_up(ctx);
-    (void)SSL_CTX_set_num_tickets(ctx, tickets);
-    if (!tickets)
-        (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
-    SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+    if (!set_up_server(ctx, rules, text)) {
+        SSL_CTX_free(ctx);
+        return NULL;
+    }
     if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1) {
         (void)snprintf(what, sizeof(what), "certificate %.80s", cert);
     } else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1) {
@@ -132,8 +147,8 @@ static SSL_CTX *load_one(const char *cert, const char *key, bool tickets, bool *
 }
 
 struct tls_certs *tls_certs_load(const char *const *names, const char *const *certs,
-                                 const char *const *keys, size_t n, bool tickets,
-                                 char text[TLS_TEXT])
+                                 const char *const *keys, size_t n,
+                                 const struct io_tls_rules *rules, char text[TLS_TEXT])
 {
     struct tls_certs *t = calloc(1, sizeof(*t) + n * sizeof(t->v[0]));
 
@@ -141,7 +156,7 @@ struct tls_certs *tls_certs_load(const char *const *names, const char *const *ce
         abort();
     atomic_init(&t->refs, 1);
     for (size_t i = 0; i < n; i++) {
-        t->v[i].ctx = load_one(certs[i], keys[i], tickets, &t->slow, text);
+        t->v[i].ctx = load_one(certs[i], keys[i], rules, &t->slow, text);
         if (!t->v[i].ctx)
             return tls_certs_unref(t);
         t->v[i].name = strdup(names[i]);

@@ -8,7 +8,7 @@
 #ifndef CO_TLS_CORE_H
 #define CO_TLS_CORE_H
 
-#include "co/io.h"
+#include "co/io_tls.h"
 
 #include <openssl/ssl.h>
 
@@ -45,8 +45,10 @@ uint8_t *tls_core_room(struct tls_core *c, size_t *size);
 
 /* Read PEM files into contexts. Any thread, blocks. NULL: `text` says why. */
 struct tls_certs *tls_certs_load(const char *const *names, const char *const *certs,
-                                 const char *const *keys, size_t n, bool tickets,
-                                 char text[TLS_TEXT]);
+                                 const char *const *keys, size_t n,
+                                 const struct io_tls_rules *rules, char text[TLS_TEXT]);
+/* Take these ciphers of TLS 1.2. False: `text` says why not. Any thread. */
+bool tls_ciphers_set(SSL_CTX *ctx, const char *ciphers, char text[TLS_TEXT]);
 struct tls_certs *tls_certs_ref(struct tls_certs *t);
 struct tls_certs *tls_certs_unref(struct tls_certs *t); /* any thread; always NULL */
 SSL_CTX *tls_certs_first(struct tls_certs *t);

@@ -88,7 +88,7 @@ err_t tls_shake(struct io *below, struct tls_core **core, bool slow, co_usec tim
 
 struct files {
     size_t n;
-    bool tickets;
+    struct io_tls_rules rules; /* with a text of its own */
     char **names, **certs, **keys;
 };
 
@@ -111,12 +111,14 @@ static void files_free(struct files *f)
     free(f->names);
     free(f->certs);
     free(f->keys);
+    free((void *)(uintptr_t)f->rules.ciphers);
     *f = (struct files){ 0 };
 }
 
-static void files_begin(struct files *f, size_t n)
+static void files_begin(struct files *f, size_t n, const struct io_tls_rules *rules)
 {
-    *f = (struct files){ .n = n };
+    *f = (struct files){ .n = n, .rules = *rules };
+    f->rules.ciphers = copy(rules->ciphers);
     f->names = calloc(n + 1, sizeof(char *));
     f->certs = calloc(n + 1, sizeof(char *));
     f->keys = calloc(n + 1, sizeof(char *));
@@ -126,8 +128,7 @@ static void files_begin(struct files *f, size_t n)
 
 static void files_copy(struct files *to, const struct files *from)
 {
-    files_begin(to, from->n);
-    to->tickets = from->tickets;
+    files_begin(to, from->n, &from->rules);
     for (size_t i = 0; i < from->n; i++) {
         to->names[i] = copy(from->names[i]);
         to->certs[i] = copy(from->certs[i]);
@@ -170,7 +171,7 @@ static void load(void *arg)
     j->mark = mark;
     j->certs = tls_certs_load((const char *const *)j->files.names,
                               (const char *const *)j->files.certs,
-                              (const char *const *)j->files.keys, j->files.n, j->files.tickets,
+                              (const char *const *)j->files.keys, j->files.n, &j->files.rules,
                               j->text);
 }
 
@@ -219,14 +220,13 @@ static void take(struct io_tls_server *s, struct load_job *j)
 }
 
 static err_t load_first(struct io_tls_server *s, const struct io_tls_cert *certs, size_t n,
-                        bool tickets)
+                        const struct io_tls_rules *rules)
 {
     struct load_job *j = NULL;
     struct files files;
     err_t err;
 
-    files_begin(&files, n);
-    files.tickets = tickets;
+    files_begin(&files, n, rules);
     for (size_t i = 0; i < n; i++) {
         files.names[i] = copy(certs[i].name);
         files.certs[i] = copy(certs[i].cert);
@@ -249,7 +249,7 @@ static err_t load_first(struct io_tls_server *s, const struct io_tls_cert *certs
 }
 
 err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n,
-                        bool tickets)
+                        const struct io_tls_rules *rules)
 {
     struct io_tls_server *s = calloc(1, sizeof(*s));
     err_t err;
@@ -257,7 +257,7 @@ err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *ce
     if (!s)
         abort();
     ref_init(&s->ref);
-    err = load_first(s, certs, n, tickets);
+    err = load_first(s, certs, n, rules);
     if (err)
         (void)io_tls_server_unref(s);
     else

@@ -88,6 +88,18 @@ static err_t check_auth(const struct conf *c, const struct conf_source *src)
     return NULL;
 }
 
+static err_t check_protocols(const struct conf_tls *tls, const char *where)
+{
+    for (size_t i = 0; i < tls->protocols.n; i++) {
+        const char *word = tls->protocols.v[i];
+
+        if (strcmp(word, "TLSv1.2") != 0 && strcmp(word, "TLSv1.3") != 0)
+            return err_new(ERR_CONF, "%s: ssl_protocols: \"%.30s\" is none of TLSv1.2, TLSv1.3",
+                           where, word);
+    }
+    return NULL;
+}
+
 static err_t check_certificates(const struct conf_tls *tls, const char *where)
 {
     if (tls->enabled && tls->listen.n == 0)
@@ -99,7 +111,7 @@ static err_t check_certificates(const struct conf_tls *tls, const char *where)
             return err_new(ERR_CONF, "%s: certificate %.60s needs both key and cert", where,
                            one->name);
     }
-    return NULL;
+    return check_protocols(tls, where);
 }
 
 static err_t check_tls(const struct conf *c, const struct conf_source *src)

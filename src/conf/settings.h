@@ -113,6 +113,9 @@ struct conf_tls {
     struct conf_endpoints listen;
     const char *key, *cert; /* PEM files; for all who ask for none of `certificate` */
     struct conf_certificates certificate;
+    struct conf_list protocols; /* TLSv1.2, TLSv1.3 */
+    const char *ciphers;        /* of TLS 1.2 */
+    bool session_tickets;       /* https alone */
 };
 
 /* What one peer may take of us before it is cut off. */

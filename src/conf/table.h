@@ -102,6 +102,12 @@ extern const struct conf_block conf_table_hls, conf_table_dash, conf_table_hds, 
 extern const struct conf_block conf_table_ingest, conf_table_transcode;
 extern const struct conf_block conf_table_vhost_srt, conf_table_rtc, conf_table_vhost_rtsp;
 
+/* Forward secrecy and authenticated encryption; what costs least comes first and wins. */
+#define CONF_TLS_CIPHERS \
+    "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:" \
+    "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
+#define CONF_TLS_PROTOCOLS "TLSv1.2 TLSv1.3"
+
 /* Words that several tables share. */
 extern const char *const conf_words_jitter[];
 

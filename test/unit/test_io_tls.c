@@ -5,6 +5,7 @@
 #include "co/co.h"
 #include "co/io_tcp.h"
 #include "co/io_tls.h"
+#include "conf/table.h"
 
 #include <fcntl.h>
 #include <openssl/pem.h>
@@ -15,6 +16,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const struct io_tls_rules usual = { .v12 = true, .v13 = true, .ciphers = CONF_TLS_CIPHERS };
 
 static char folder[] = "/tmp/test_tls_XXXXXX";
 
@@ -75,7 +78,7 @@ static struct io_tls_server *server_of(const char *file)
     (void)snprintf(key, sizeof(key), "%s.key", file);
     c.cert = at(cert);
     c.key = at(key);
-    assert_ok(io_tls_server_new(&s, &c, 1, true));
+    assert_ok(io_tls_server_new(&s, &c, 1, &usual));
     return s;
 }
 
@@ -307,7 +310,7 @@ static void files_are_checked(void **state)
 
         bad[i].cert = at(i == 0 ? "nix.crt" : i == 3 ? "ec.key" : "ec.crt");
         bad[i].key = at(i == 1 ? "nix.key" : i == 2 ? "rsa.key" : "ec.key");
-        err = io_tls_server_new(&s, &bad[i], 1, true);
+        err = io_tls_server_new(&s, &bad[i], 1, &usual);
         assert_int_equal(err_code(err), ERR_TLS);
         assert_non_null(strstr(err_text(err, text, sizeof(text)), why[i]));
         err_free(&err);
@@ -383,7 +386,7 @@ static void by_name(void **state)
         (void)snprintf(rsa[i], sizeof(rsa[i]), "%s/rsa.%s", folder, end);
         (void)snprintf(star[i], sizeof(star[i]), "%s/star.%s", folder, end);
     }
-    assert_ok(io_tls_server_new(&s, certs, 3, false));
+    assert_ok(io_tls_server_new(&s, certs, 3, &usual));
     assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);
     assert_int_equal(try_host(s, "rsa.test", "rsa.crt"), ERR_OK);
     assert_int_equal(try_host(s, "RSA.test", "rsa.crt"), ERR_OK);
@@ -434,11 +437,38 @@ static int clean_up(void **state)
     return rmdir(folder);
 }
 
+static void ciphers(void **state)
+{
+    static const struct {
+        const char *list, *wrong; /* NULL: it is fine */
+    } rows[] = {
+        { CONF_TLS_CIPHERS, NULL }, { "HIGH:!aNULL:!MD5", NULL }, { "ECDHE+AESGCM", NULL },
+        { "ECDHE-RSA-AES128-GCM-SHA256,AES128-SHA", NULL }, { "HIGH:!NEVERWAS:@STRENGTH", NULL },
+        { "DEFAULT@SECLEVEL=2", NULL },
+        { "ECDHE-RSA-AES129-GCM-SHA256", "AES129" }, { "HIGH:AES128-GMC-SHA256", "GMC" },
+        { "HIGH:!", "\"!\"" }, { "", "nothing is left" }, { "!ALL", "nothing is left" },
+        { "TLS_AES_128_GCM_SHA256", "TLS 1.2" }, { "HIGH:TLS_AES_128_GCM_SHA256", "TLS_AES" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        err_t err = io_tls_check_ciphers(rows[i].list);
+        char text[400];
+
+        if (!err != !rows[i].wrong)
+            fail_msg("%s", rows[i].list);
+        if (err && !strstr(err_text(err, text, sizeof(text)), rows[i].wrong))
+            fail_msg("%s: %s", rows[i].list, text);
+        err_free(&err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(echoes), TEST(half_full_windows), TEST(who_is_trusted), TEST(bad_peers),
         TEST(files_are_checked), TEST(refreshed), TEST(by_name), TEST(stopped),
+        TEST(ciphers),
     };
 
     return cmocka_run_group_tests(tests, set_up, clean_up);
