@@ -75,6 +75,16 @@ bool conf_security_asks(const struct conf_security *s, enum conf_action what)
     return what == CONF_PUBLISH ? s->token.publish || s->key.n > 0 : s->token.play;
 }
 
+bool conf_security_limits(const struct conf_security *s, enum conf_action what)
+{
+    bool denies = false, none = s->deny.n == 0;
+
+    for (size_t i = 0; i < s->deny.n; i++)
+        denies |= s->deny.v[i].action == what;
+    none &= !conf_security_asks(s, CONF_PUBLISH) && !conf_security_asks(s, CONF_PLAY);
+    return s->enabled && (s->allow.n > 0 || denies || none || conf_security_asks(s, what));
+}
+
 bool conf_security_excepts(const struct conf_security *s, enum conf_action what, const char *ip)
 {
     uint8_t bytes[16];

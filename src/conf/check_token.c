@@ -37,6 +37,20 @@ static err_t check_secrets(const struct conf_list *list, const char *name)
     return NULL;
 }
 
+/* Tokens are asked for with the list, and by what is in the list its player is known. */
+static err_t check_sessions(const struct conf_vhost *v)
+{
+    if (!conf_security_asks(&v->security, CONF_PLAY))
+        return NULL;
+    if (v->hls.enabled && !v->hls.ctx)
+        return err_new(ERR_CONF, "play on and hls_ctx off exclude each other: hls_ts_ctx off is "
+                       "for caches");
+    if (v->dash.enabled && !v->dash.ctx)
+        return err_new(ERR_CONF, "play on and dash_ctx off exclude each other: dash_ts_ctx off is "
+                       "for caches");
+    return NULL;
+}
+
 err_t conf_check_token(const struct conf_vhost *v)
 {
     const struct conf_security *s = &v->security;
@@ -50,6 +64,8 @@ err_t conf_check_token(const struct conf_vhost *v)
     if (!err && s->enabled && (t->publish || t->play) && !t->secret.n && !t->jwt_secret.n &&
         !*t->jwks)
         err = err_new(ERR_CONF, "nothing to check one by: write a secret, a jwt_secret or a jwks");
+    if (!err)
+        err = check_sessions(v);
     return err ? err_wrap(err, "security.token") : NULL;
 }
 

@@ -60,6 +60,8 @@ bool conf_networks_have(const struct conf_networks *networks, const uint8_t addr
 bool conf_networks_have_text(const struct conf_networks *networks, const char *ip);
 /* Must who does it to some stream of the vhost show a token or a key? */
 bool conf_security_asks(const struct conf_security *s, enum conf_action what);
+/* Is there anybody who may not do it in the vhost, or not without showing something? */
+bool conf_security_limits(const struct conf_security *s, enum conf_action what);
 /* Is this address one of those that need none? */
 bool conf_security_excepts(const struct conf_security *s, enum conf_action what, const char *ip);
 /* May a client that came from this page do it? NULL, or ERR_REFER_DENIED. */

@@ -9,7 +9,8 @@ bool serve_play_is_asked(const struct conf_vhost *vhost)
 {
     const struct conf_http_hooks *hooks = &vhost->http_hooks;
 
-    return vhost->security.enabled || (hooks->enabled && hooks->on_play.n > 0);
+    return conf_security_limits(&vhost->security, CONF_PLAY) ||
+           (hooks->enabled && hooks->on_play.n > 0);
 }
 
 err_t serve_ask_play(struct serve *serve, struct hooks_line **line,

@@ -98,14 +98,14 @@ def plays(s, query):
         status = first(s.web, "/live/s.flv" + query, **headers)
         assert status in (yes, 403), (name, status)
         got += [name] if status == yes else []
-    for name in ("m3u8",):
+    for name in ("m3u8", "mpd"):
         status = hls.get(f"{url}.{name}{query}")[0]
         assert status in (200, 403), (name, status)
         got += [name] if status == 200 else []
     return got
 
 
-ALL = ["rtmp", "flv", "ws", "m3u8"]
+ALL = ["rtmp", "flv", "ws", "m3u8", "mpd"]
 
 
 def test_by_every_protocol(site, source):
@@ -132,6 +132,8 @@ def test_by_every_protocol(site, source):
     assert counts['action="publish",result="ok"'] == len(good()) + 1
     assert counts['action="play",result="ok"'] == len(good()) * len(ALL)
     assert counts['action="play",result="denied"'] == len(bad()) * len(ALL)
+    for name in os.listdir(s.html + "/live"):  # nor by the names of files, though they be guessed
+        assert hls.get(f"http://127.0.0.1:{s.web}/live/{name}")[0] in (403, 404), name
 
 
 def test_tcurl_and_bearer(site, source):

@@ -62,6 +62,8 @@ static void by_address(void **state)
             err_t err = conf_security_check(&c->vhost.v[0].security, (enum conf_action)what,
                                             addresses[i].ip);
 
+            if (err && !conf_security_limits(&c->vhost.v[0].security, (enum conf_action)what))
+                fail_msg("%s: it says that everybody may", addresses[i].rules);
             if (err_code(err) != (may ? ERR_OK : ERR_DENIED))
                 fail_msg("%s, %s: %s", addresses[i].rules, addresses[i].ip, may ? "no" : "yes");
             err_free(&err);
@@ -172,6 +174,12 @@ static void tokens(void **state)
         { "enabled on; key li*e/a abcdefgh;", false, false, "a * stands at the end", NULL },
         { "enabled on; key live/a abc&defgh;", false, false, "letters, digits", NULL },
         { "enabled on; key live/a abc%20def;", false, false, "letters, digits", NULL },
+        { "enabled on; token { play on; secret " LONG "; } } hls { enabled on; hls_ctx off;",
+          false, false, "hls_ctx off", NULL },
+        { "enabled on; token { play on; secret " LONG "; } } dash { enabled on; dash_ctx off;",
+          false, false, "dash_ctx off", NULL },
+        { "enabled on; key live/a abcdefgh; } hls { enabled on; hls_ctx off;", true, false, NULL,
+          NULL },
         { "enabled on; token { algorithm none; }", false, false, "unknown directive", NULL },
     };
 
@@ -200,6 +208,38 @@ static void tokens(void **state)
     }
 }
 
+/* A key to publish is no reason to ask who plays. */
+static void who_is_limited(void **state)
+{
+    static const struct {
+        const char *rules;
+        bool publish, play;
+    } rows[] = {
+        { "", false, false }, { "deny play all;", false, false },
+        { "enabled on;", true, true },
+        { "enabled on; key live/a abcdefgh;", true, false },
+        { "enabled on; token { publish on; secret " LONG "; }", true, false },
+        { "enabled on; token { play on; secret " LONG "; }", false, true },
+        { "enabled on; deny publish 1.2.3.4;", true, false },
+        { "enabled on; deny publish 1.2.3.4; deny play 1.2.3.4;", true, true },
+        { "enabled on; allow publish 1.2.3.4;", true, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[512];
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 1935; vhost v { security { %s } }",
+                       rows[i].rules);
+        c = mem_conf(text);
+        assert_int_equal(conf_security_limits(&c->vhost.v[0].security, CONF_PUBLISH),
+                         rows[i].publish);
+        assert_int_equal(conf_security_limits(&c->vhost.v[0].security, CONF_PLAY), rows[i].play);
+        conf_unref(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +247,7 @@ int main(void)
         TEST(by_page),
         TEST(what_one_address_may_have),
         TEST(tokens),
+        TEST(who_is_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
