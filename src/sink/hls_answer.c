@@ -8,6 +8,7 @@
 #include "proto/http/url.h"
 #include "serve/admit.h"
 #include "serve/http_static.h"
+#include "serve/tokens.h"
 #include "sink/hls_stream.h"
 
 #include <stdio.h>
@@ -138,6 +139,26 @@ err_t hls_answer_denied(struct http_exchange *x, err_t err)
     log_warn("HLS or DASH player is refused: %s", err_text(err, text, sizeof(text)));
     err_free(&err);
     return http_response_status(x->resp, status);
+}
+
+/* What is asked for each list. Where there are no sessions, which ask once for all, a token is to
+ * be shown each time. */
+static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool sessions)
+{
+    struct serve_stream names = a->names;
+    char *param;
+    err_t err = http_exchange_allowed(x, CONF_PLAY);
+
+    if (err || sessions)
+        return err;
+    if (asprintf(&param, "?%s", x->req->query) < 0)
+        abort();
+    names.param = param;
+    names.ip = x->ip;
+    err = tokens_check(x->serve, x->vhost, CONF_PLAY, &names,
+                       http_request_field(x->req, "Authorization"));
+    free(param);
+    return err;
 }
 
 err_t hls_answer_no_session(struct http_exchange *x, struct hls *h)
@@ -333,7 +354,7 @@ err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
     x->vhost = a->vhost;
     if (!a->vhost->enabled)
         return http_response_status(x->resp, 404);
-    err = http_exchange_allowed(x, CONF_PLAY);
+    err = allowed(x, a, x->vhost->hls.ctx);
     return err ? hls_answer_denied(x, err) : send_list(x, a);
 }
 
@@ -410,7 +431,7 @@ err_t hls_answer_mpd(struct http_exchange *x, struct hls_answer *a)
     x->vhost = a->vhost;
     if (!a->vhost->enabled)
         return http_response_status(x->resp, 404);
-    err = http_exchange_allowed(x, CONF_PLAY);
+    err = allowed(x, a, x->vhost->dash.ctx);
     return err ? hls_answer_denied(x, err) : send_mpd_to(x, a);
 }
 

@@ -96,6 +96,7 @@ static void make_mark(const struct http_exchange *x, const struct serve_stream *
     put(c, query.bad ? "" : (const char *)query.buf);
     put(c, http_request_field(x->req, "Referer"));
     put(c, http_request_field(x->req, "User-Agent"));
+    put(c, http_request_field(x->req, "Authorization"));
     if (EVP_DigestFinal_ex(c, mark, &n) != 1)
         abort();
     EVP_MD_CTX_free(c);

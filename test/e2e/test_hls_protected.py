@@ -15,6 +15,7 @@ from procs import free_port, wait_for
 from rtmpclient import Rejected
 from test_hls import html  # noqa: F401
 from test_hooks import backend, hooks  # noqa: F401
+from tokens import SECRET, hs256
 
 KINDS = {  # a vhost each: its folder is called so
     "ts": "", "fmp4": "hls_use_fmp4 on;", "ll": "hls_ll on;",
@@ -253,6 +254,24 @@ def test_addresses_are_asked_for_each_file(srs, html, source):
     assert site.get("live/s.mpd", headers={"X-Forwarded-For": "9.9.9.9"})[0] == 403
     with pytest.raises(Rejected):
         site.srs.publisher("other", tcurl="rtmp://no.example/live")
+
+
+def test_tokens(srs, html, source):
+    """A token in a header is its owner's alone; without sessions it is asked for each list."""
+    rules = f"security {{ enabled on; token {{ play on; jwt_secret {SECRET}; }} }}"
+    site = Site(srs, html, source,
+                [vhost("a.example", html + "/a", rules), vhost("b.example", html + "/b", rules, "hls_ctx off;", "dash_ctx off;")],
+                ["a.example", "b.example"])
+    site.written("a")
+    site.written("b")
+    bearer, query = {"Authorization": "Bearer " + hs256(play="live/s")}, "?jwt=" + hs256(play="live/s")
+    for path in ("a/live/s.mpd", "b/live/s.mpd", "a/live/s.m3u8", "b/live/s.m3u8"):
+        assert site.get(path, headers=bearer)[0] == 200, path
+        assert site.get(path, query)[0] == 200, path
+        for other in ("", "?jwt=" + hs256(play="live/x"), "?hls_ctx=abcdefgh"):
+            assert site.get(path, other)[0] == 403, (path, other)
+    assert "hls_ctx" not in site.get("b/live/s.m3u8", query)[2].decode() + site.get("b/live/s.mpd", query)[2].decode()
+    assert site.get("b/live/s-0.ts")[0] == 200 and site.get("a/live/s-0.ts")[0] == 403
 
 
 def test_one_folder_for_two_vhosts(srs, html, source, backend):
