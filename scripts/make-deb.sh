@@ -26,8 +26,9 @@ ln -s ../lib/srs/srs "$root/usr/bin/srs"
 cp -r "$objs/console" "$root/usr/lib/srs/"
 [ ! -d "$objs/player" ] || cp -r "$objs/player" "$root/usr/lib/srs/"
 
-install -m 644 packaging/deb/srs.conf "$root/etc/srs/srs.conf"
-install -m 644 packaging/deb/default "$root/etc/default/srs"
+# Passwords will be in them: never for all, not even until postinst gives the first to the server.
+install -m 640 packaging/deb/srs.conf "$root/etc/srs/srs.conf"
+install -m 640 packaging/deb/default "$root/etc/default/srs"
 sed 's, */usr/local/srs/objs/srs.log,,; s, /usr/local/srs/objs/srs.pid,,' etc/logrotate.d/srs \
     > "$root/etc/logrotate.d/srs"
 # The unit is the one for /usr/local/srs, in the places of a package. What it says on how to
@@ -35,7 +36,7 @@ sed 's, */usr/local/srs/objs/srs.log,,; s, /usr/local/srs/objs/srs.pid,,' etc/lo
 sed -e '/^#   useradd /d; /^#   cp etc\//d; /^#   systemctl enable /d' \
     -e 's,/usr/local/srs/objs/srs,/usr/lib/srs/srs,; s,/usr/local/srs/conf/,/etc/srs/,' \
     -e 's,/usr/local/srs/doc,/usr/share/doc/srs,; s,^WorkingDirectory=.*,WorkingDirectory=/var/lib/srs,' \
-    -e '/^Environment=SRS_\(PID\|SRS_LOG_FILE\|FF_LOG_DIR\)=/d' \
+    -e '/^ReadWritePaths=-\/usr\/local/d' -e '/^Environment=SRS_\(PID\|SRS_LOG_FILE\|FF_LOG_DIR\)=/d' \
     etc/systemd/srs.service > "$root/lib/systemd/system/srs.service"
 ! grep -n /usr/local "$root/lib/systemd/system/srs.service" "$root/etc/logrotate.d/srs" || exit 1
 

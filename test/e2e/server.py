@@ -29,6 +29,7 @@ class Server:
         self.tank, self.daemon, self.level = tank, daemon, level
         self.args, self.env, self.preexec = args, env, preexec
         self.allow_errors = False
+        self.wrap = []  # a program that becomes it, with its arguments
         self.proc = None
         self.write(vhost, glob, conf)
 
@@ -60,7 +61,7 @@ pid {self.pid_path};
         # memory that was freed comes back at once, or the tests of memory measure the sanitizer
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=4"
         env.update(self.env or {})
-        argv = [procs.BINARY] + (self.args if self.args is not None else ["-c", self.conf_path])
+        argv = self.wrap + [procs.BINARY] + (self.args if self.args is not None else ["-c", self.conf_path])
         self.proc = procs.Proc(argv, self.out_path, env=env, cwd=self.tmp, preexec=self.preexec)
         if wait:
             assert wait_port(self.port, 10, proc=None if self.daemon else self.proc), \

@@ -136,6 +136,8 @@ def test_a_machine_with_the_package(deb, tmp_path):
         assert wait_for(lambda: "listening on 1935" in log(), 20), m.run("systemctl status srs", check=False)
         assert active() and m.run("systemctl is-enabled srs").strip() == "enabled"
         assert m.run(f"ps -o user= -p {pid()}").strip() == "srs"
+        assert m.run("stat -c '%a %U %G' /etc/srs/srs.conf").strip() == "640 root srs"
+        assert m.run("stat -c '%a %U' /var/log/srs/srs.log").strip() == "640 srs"
         assert '"code":0' in m.run("curl -sS http://127.0.0.1:1985/api/v1/versions")
         assert "<title>Console" in m.run("curl -sS http://127.0.0.1:1985/console/")
 
