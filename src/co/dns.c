@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "co/sock.h"
 #include "co/thread.h"
@@ -17,7 +19,86 @@ struct question {
     struct co_dns answer;
     int failed; /* of getaddrinfo */
     int sys;    /* errno, if failed is EAI_SYSTEM */
+    bool noted; /* in `asked` */
 };
+
+/* A name whose server is silent keeps its threads for as long as the resolver is patient. Those who
+ * ask for it again and again get no more of them: others ask for other names. */
+enum { NAMES = 64, SAME_NAME = 4, SAME_SILENT = 1 };
+#define SILENT CO_MS(300)
+#define AGAIN CO_MS(100)
+
+/* Names that threads ask for now, until they return, whoever waits. All of it is under its lock. */
+static struct asked {
+    char host[CO_DNS_NAME_MAX + 1];
+    unsigned threads; /* 0: the place is free */
+    co_usec since;    /* when one was answered last, or the first one began */
+} asked[NAMES];
+static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* On any thread. */
+static co_usec now_here(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (co_usec)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static struct asked *find_asked(const char *host)
+{
+    struct asked *free = NULL;
+
+    for (int i = 0; i < NAMES; i++) {
+        if (asked[i].threads == 0)
+            free = free ? free : &asked[i];
+        else if (strcasecmp(asked[i].host, host) == 0)
+            return &asked[i];
+    }
+    return free; /* or NULL: so many names are nobody's fault */
+}
+
+static unsigned most_of(const struct asked *a)
+{
+    return a->threads == 0 || now_here() - a->since < SILENT ? SAME_NAME : SAME_SILENT;
+}
+
+/* False: enough threads wait for this name. */
+static bool may_ask(struct question *q)
+{
+    struct asked *a;
+    bool may;
+
+    (void)pthread_mutex_lock(&asked_lock);
+    a = find_asked(q->host);
+    may = !a || a->threads < most_of(a);
+    if (a && may) {
+        if (a->threads++ == 0) {
+            memcpy(a->host, q->host, sizeof(a->host));
+            a->since = now_here();
+        }
+        q->noted = true;
+    }
+    (void)pthread_mutex_unlock(&asked_lock);
+    return may;
+}
+
+/* On whichever thread: it was asked, or nobody came to it. */
+static void question_free(void *arg)
+{
+    struct question *q = arg;
+
+    if (q->noted) {
+        struct asked *a;
+
+        (void)pthread_mutex_lock(&asked_lock);
+        a = find_asked(q->host);
+        a->threads--;
+        a->since = now_here();
+        (void)pthread_mutex_unlock(&asked_lock);
+    }
+    free(q);
+}
 
 /* RFC 6761, section 6.3: this name is the loopback, also where no file and no server knows it. */
 static bool is_localhost(const char *host)
@@ -100,6 +181,22 @@ static err_t answer(struct question *q, struct co_dns *out)
     return NULL;
 }
 
+/* *timeout is what is left of it then. */
+static err_t wait_turn(struct question *q, co_usec *timeout)
+{
+    co_usec until = co_clock() + *timeout;
+    err_t err = NULL;
+
+    while (!err && !may_ask(q)) {
+        if (co_clock() >= until)
+            return err_new(ERR_IO_TIMEOUT, "the name server does not answer");
+        err = co_sleep(AGAIN);
+    }
+    if (*timeout > until - co_clock())
+        *timeout = until - co_clock() > 0 ? until - co_clock() : 1;
+    return err;
+}
+
 err_t co_dns_resolve(const char *host, co_usec timeout, struct co_dns *out)
 {
     struct question *q = calloc(1, sizeof(*q));
@@ -109,18 +206,22 @@ err_t co_dns_resolve(const char *host, co_usec timeout, struct co_dns *out)
         abort();
     *out = (struct co_dns){ 0 };
     if (!strip(q->host, host) || !q->host[0]) {
-        free(q);
+        question_free(q);
         return err_new(ERR_DNS, "\"%.80s\" is no name", host);
     }
     if (is_numeric(q->host, out)) {
-        free(q);
+        question_free(q);
         return NULL;
     }
-    err = co_thread_run(CO_POOL_DNS, ask, q, free, timeout);
+    err = wait_turn(q, &timeout);
+    if (err)
+        question_free(q);
+    else
+        err = co_thread_run(CO_POOL_DNS, ask, q, question_free, timeout);
     if (err)
         return err_wrap(err, "resolve %.80s", host); /* q is not ours any more */
     err = answer(q, out);
-    free(q);
+    question_free(q);
     return err;
 }
 

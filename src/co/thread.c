@@ -35,7 +35,7 @@ static struct pool {
     int queued, idle, threads;
     bool ending;
     pthread_cond_t fewer;             /* one has ended ... */
-    pthread_t ended[CO_POOL_THREADS]; /* ... and is to be joined */
+    pthread_t ended[CO_POOL_DNS_THREADS]; /* ... and is to be joined */
     int ended_count;
 } pools[CO_POOLS] = {
     [CO_POOL_DNS] = POOL,
@@ -100,7 +100,8 @@ static void grow(struct pool *p)
     sigset_t all, old;
     pthread_t id;
 
-    if (p->idle >= p->queued || p->threads >= CO_POOL_THREADS)
+    if (p->idle >= p->queued ||
+        p->threads >= (p == &pools[CO_POOL_DNS] ? CO_POOL_DNS_THREADS : CO_POOL_THREADS))
         return;
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, THREAD_STACK);

@@ -18,7 +18,8 @@
  * first needed. */
 enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_TLS, CO_POOLS };
 
-enum { CO_POOL_THREADS = 4, CO_POOL_QUEUE = 256 };
+/* Names wait for others' servers, not for a processor: they have more threads. */
+enum { CO_POOL_THREADS = 4, CO_POOL_DNS_THREADS = 32, CO_POOL_QUEUE = 256 };
 
 /* Run fn(arg) on a thread of the pool, wait until it has returned. Yields.
  * On any error arg is not the caller's any more: drop(arg) was called or will be, on whichever

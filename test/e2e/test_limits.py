@@ -3,9 +3,11 @@
 import os
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import flv
 import httpapi
+import pytest
 import webclient
 from procs import free_port, never, wait_for
 from rtmpclient import Rejected
@@ -226,3 +228,47 @@ def test_segments_keep_a_quota(srs, source, tmp_path):
     assert len(webclient.once(web, "/live/" + name).body) > 10000
     assert not (html / "live" / name).exists(), "it is in memory alone"
     assert size_of(html, ".ts") < 800000 and p.is_alive()
+
+
+# ---- many who come and go
+
+def come_and_go(s, tags, first, count):
+    """Publishers of streams that nobody published before; they leave in every way there is."""
+    for i in range(first, first + count):
+        c = s.publisher(f"s{i}", flow=("fmle", "flash")[i % 2])
+        for tag in tags:
+            c.send_tag(tag)
+        if i % 4 == 0:
+            c.unpublish()
+        elif i % 4 == 1:
+            c.send(b"\x04\0\0\0\0\xff\0\x09\x01\0\0\0half of a message")
+        if i % 4 == 2:
+            c.abort()
+        c.close()
+
+
+@pytest.mark.long
+def test_ten_thousand_publishers(srs, source, tmp_path):
+    """Memory, descriptors, streams and coroutines are back when they have gone."""
+    api, html = free_port(), tmp_path / "html"
+    s = srs(f"hls {{ enabled on; hls_path {html}; hls_dispose 1; hls_quota 1g; }}\n"
+            f"dvr {{ enabled on; dvr_path {html}/[stream].flv; dvr_quota 1g; }}",
+            httpapi.conf(api))
+    a = httpapi.Api(api)
+
+    def rest():
+        assert wait_for(lambda: not a.streams() and not a.clients(), 30, 0.5)
+        assert wait_for(lambda: not files(html, ".m3u8"), 30, 0.5), "segments are not disposed of"
+        return len(os.listdir(f"/proc/{s.pid}/fd")), s.rss()
+
+    def wave(first, count):
+        with ThreadPoolExecutor(4) as pool:
+            for f in [pool.submit(come_and_go, s, source[:30], first + count // 4 * k, count // 4)
+                      for k in range(4)]:
+                f.result()
+        return rest()
+    fds, rss = wave(0, 1000)
+    for n in range(1, 10):
+        more_fds, more_rss = wave(n * 1000, 1000)
+    assert more_fds <= fds + 4
+    assert more_rss < rss + 8192, f"{rss} kB after 1,000, {more_rss} kB after 10,000"
