@@ -41,8 +41,8 @@ sed -e '/^#   useradd /d; /^#   cp etc\//d; /^#   systemctl enable /d' \
 ! grep -n /usr/local "$root/lib/systemd/system/srs.service" "$root/etc/logrotate.d/srs" || exit 1
 
 install -m 644 README.md doc/config.md doc/api.md doc/security.md "$root/usr/share/doc/srs/"
-install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf etc/backend.py etc/grafana/srs.json \
-    etc/prometheus/srs.yml "$root/usr/share/doc/srs/examples/"
+install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf etc/backend.py etc/sign-link.py \
+    etc/grafana/srs.json etc/prometheus/srs.yml "$root/usr/share/doc/srs/examples/"
 {
     echo "The server:"
     echo
