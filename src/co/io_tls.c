@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* So much is encrypted before it is sent: a merged write of a player is one write below. */
-enum { BATCH = 64 * 1024, SMALL = 16 * 1024 };
+enum { BATCH = 64 * 1024, SMALL = 16 * 1024, MOST_OWED = 3 * BATCH };
 
 struct io_tls {
     struct io io;
@@ -108,8 +108,12 @@ static err_t tls_read_now(struct io *io, void *buf, size_t size, size_t *n)
     if (rc != 1 && SSL_get_error(t->core->ssl, rc) != SSL_ERROR_WANT_READ)
         err = failed(t->core, rc, "read");
     t->core->below = NULL;
+    if (*n > 0)
+        t->core->talk = 0;
     if (!err && pending(t->core) > 0) /* an answer of the protocol itself */
         err = flush_some(t);
+    if (!err && pending(t->core) > MOST_OWED)
+        err = err_new(ERR_TLS, "the peer asks, and does not take the answers");
     return err;
 }
 
@@ -293,6 +297,7 @@ static struct io *open_over(struct io *below, struct tls_core *core)
                          .write_timeout = below->write_timeout };
     t->below = below;
     t->core = core;
+    tls_core_watch(core);
     return &t->io;
 }
 

@@ -47,7 +47,7 @@ static int on_read(BIO *bio, char *buf, size_t size, size_t *n)
     BIO_clear_retry_flags(bio);
     if (c->in_at == c->in_end)
         fetch(c);
-    *n = c->in_end - c->in_at;
+    *n = c->err ? 0 : c->in_end - c->in_at;
     if (*n > size)
         *n = size;
     if (*n > 0) {
@@ -130,6 +130,27 @@ struct tls_core *tls_core_new(SSL_CTX *ctx, struct tls_certs *certs, bool server
     else
         SSL_set_connect_state(c->ssl);
     return c;
+}
+
+/* OpenSSL reads on as long as nothing but such messages come. */
+static void on_message(int out, int version, int type, const void *data, size_t size, SSL *ssl,
+                       void *core)
+{
+    struct tls_core *c = core;
+
+    (void)version;
+    (void)data;
+    (void)size;
+    (void)ssl;
+    if (!out && type == SSL3_RT_HANDSHAKE && ++c->talk > TLS_TALK && !c->err)
+        c->err = err_new(ERR_TLS, "over %d handshake messages without data", TLS_TALK);
+}
+
+void tls_core_watch(struct tls_core *c)
+{
+    c->talk = 0;
+    SSL_set_msg_callback(c->ssl, on_message);
+    SSL_set_msg_callback_arg(c->ssl, c);
 }
 
 void tls_core_free(void *core)

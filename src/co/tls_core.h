@@ -14,7 +14,10 @@
 
 struct tls_certs; /* contexts by host name; counted over threads */
 
-enum { TLS_IN = 16 * 1024 + 512, TLS_TEXT = 160 };
+enum {
+    TLS_IN = 16 * 1024 + 512, TLS_TEXT = 160,
+    TLS_TALK = 32, /* peers ask for new keys once in many gigabytes */
+};
 
 enum tls_step { TLS_DONE, TLS_WANTS_INPUT, TLS_FAILED };
 
@@ -26,6 +29,7 @@ struct tls_core {
     size_t in_at, in_end;
     size_t out_at, out_end, out_cap;
     err_t err;               /* of `below`, found in the middle of a step */
+    unsigned talk;           /* messages of the protocol itself since the last byte of data */
     enum tls_step step;      /* of the handshake, as it ended */
     char text[TLS_TEXT];     /* why it failed */
 };
@@ -35,6 +39,9 @@ struct tls_core *tls_core_new(SSL_CTX *ctx, struct tls_certs *certs, bool server
 void tls_core_free(void *core); /* frees what it has, not `below` */
 /* One step of the handshake: sets step and, when it failed, text. Any thread. */
 void tls_core_shake(void *core);
+/* Once hands are shaken: a peer that goes on with it (new keys, another hello) is cut off after
+ * some messages, by c->err. */
+void tls_core_watch(struct tls_core *c);
 /* What the library says of the last call that failed; "" if it says nothing. */
 void tls_core_why(struct tls_core *c, int rc);
 

@@ -54,8 +54,8 @@ static const struct conf_row publish[] = {
     { "takeover", CONF_KIND_ENUM, CONF_AT(conf_publish, takeover), "stale", CONF_HANDLER,
       .words = takeover_words,
       .help = "What a publisher finds when its stream has one: off, it is refused; stale, the old "
-              "one gives way if it is silent, or if the new one shows the same parameters and "
-              "on_publish lets it in; on, it gives way." },
+              "one gives way if it is silent, or if the new one shows the same parameters and a "
+              "token, a key or on_publish lets it in by them; on, it gives way." },
     { "takeover_silence", CONF_KIND_MSEC, CONF_AT(conf_publish, takeover_silence), "2000",
       CONF_HANDLER, .max = YEARS, .help = "Milliseconds that make a publisher silent." },
     { "takeover_silence_near", CONF_KIND_MSEC, CONF_AT(conf_publish, takeover_silence_near), "500",

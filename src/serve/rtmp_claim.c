@@ -2,6 +2,8 @@
 /* rtmp_claim.c - whose place a new publisher may take, and how long it waits for it. */
 #include "serve/rtmp_claim.h"
 
+#include "serve/tokens.h"
+
 #include <openssl/evp.h>
 #include <string.h>
 
@@ -43,10 +45,15 @@ static bool has_secret(const char *param)
     return false;
 }
 
-/* Parameters prove something only where a backend looks at them, before anybody is replaced. */
-static bool is_asked(const struct conf_vhost *v)
+/* Parameters prove something only where somebody looks at them, before anybody is replaced: we, for
+ * a token or a key, or a backend. */
+static bool is_asked(const struct rtmp_session *s)
 {
-    return v->http_hooks.enabled && v->http_hooks.on_publish.n > 0;
+    const struct conf_http_hooks *hooks = &s->vhost->http_hooks;
+    const struct serve_stream names = rtmp_session_names(s);
+
+    return (hooks->enabled && hooks->on_publish.n > 0) ||
+           tokens_prove(s->serve, s->vhost, CONF_PUBLISH, &names);
 }
 
 void rtmp_claim_proof(const struct rtmp_session *s, struct live_publisher *p)
@@ -57,7 +64,7 @@ void rtmp_claim_proof(const struct rtmp_session *s, struct live_publisher *p)
     int ok = 1;
 
     p->has_proof = false;
-    if (!is_asked(s->vhost) || !has_secret(s->url.param) || !(md = EVP_MD_CTX_new()))
+    if (!has_secret(s->url.param) || !is_asked(s) || !(md = EVP_MD_CTX_new()))
         return;
     ok &= EVP_DigestInit_ex(md, EVP_sha256(), NULL);
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)

@@ -8,8 +8,8 @@
 void rtmp_claim_rule(const struct conf_publish *set, struct live_takeover *out);
 
 /* What the client showed so far, as p->proof. Parameters are one if they say more than the vhost
- * and a backend decides by on_publish: only then did somebody look at them, and does so again
- * before this client takes any place. */
+ * and somebody looks at them before this client takes any place: a backend by on_publish, or we,
+ * for a token or the key of the stream. */
 void rtmp_claim_proof(const struct rtmp_session *s, struct live_publisher *p);
 
 /* An encoder may be back before anybody knows that its old connection is dead. So one of the same

@@ -159,6 +159,19 @@ err_t tokens_check(struct serve *serve, const struct conf_vhost *vhost, enum con
     return err;
 }
 
+bool tokens_prove(const struct serve *serve, const struct conf_vhost *vhost,
+                  enum conf_action what, const struct serve_stream *names)
+{
+    bool asked = false;
+    err_t err = NULL;
+
+    if (conf_security_asks(&vhost->security, what))
+        err = check(serve, vhost, what, names, NULL, &asked);
+    asked = asked && !err;
+    err_free(&err);
+    return asked;
+}
+
 /* ---- all of a server */
 
 struct tokens *tokens_new(void)

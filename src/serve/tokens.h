@@ -23,6 +23,10 @@ err_t tokens_check(struct serve *serve, const struct conf_vhost *vhost, enum con
                    const struct serve_stream *names, const char *bearer)
     __attribute__((warn_unused_result));
 
+/* Did it have to show something for that, and is what it shows right? Is counted nowhere. */
+bool tokens_prove(const struct serve *serve, const struct conf_vhost *vhost,
+                  enum conf_action what, const struct serve_stream *names);
+
 /* Tokens are checked by these keys from now on; takes over the reference. NULL: by none. */
 void tokens_take(struct tokens *t, struct jwks_files *files);
 /* Read the files that changed again; of one that cannot be read the keys of before stay. Yields. */

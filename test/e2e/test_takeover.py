@@ -82,6 +82,19 @@ def test_token_proves_who_it_is(srs, source, asked):
             assert again[0].closed(3) and wait_for(lambda: p.error, 3)
 
 
+def test_key_of_the_stream_proves_who_it_is(srs, source):
+    s = srs("security { enabled on; allow publish all; allow play all; key live/s secret7; }")
+    p = s.push(source, "s?key=secret7", loop=True)
+    w = s.watch()
+    assert w.wait(lambda got: len(flv.frames(got)) > 10, 5)
+    for other in ("s?key=secret8", "s"):
+        with pytest.raises(Rejected):
+            second(s, "127.0.0.2", stream=other)
+    assert p.error is None and "takes over" not in s.log()
+    again = second(s, "127.0.0.2", stream="s?key=secret7")
+    assert wait_for(lambda: p.error, 3) and again
+
+
 def test_big_message_on_a_thin_line_is_no_silence(srs, source):
     """Bytes come all the time, though no message ends for longer than a silence is."""
     s = srs()

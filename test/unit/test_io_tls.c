@@ -9,7 +9,9 @@
 
 #include <fcntl.h>
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -437,6 +439,90 @@ static int clean_up(void **state)
     return rmdir(folder);
 }
 
+/* ---- a client that asks for new keys over and over, and a byte at the end */
+
+struct asker {
+    int fd, times;
+};
+
+static void *ask(void *arg)
+{
+    const struct asker *a = arg;
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    SSL *ssl = SSL_new(ctx);
+    BIO *made = BIO_new(BIO_s_mem());
+    char *data;
+    long size, at = 0, n = 1;
+
+    (void)SSL_set_fd(ssl, a->fd);
+    if (SSL_connect(ssl) == 1) {
+        SSL_set0_wbio(ssl, made);
+        for (int i = 0; i < a->times; i++) {
+            (void)SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED);
+            (void)SSL_do_handshake(ssl);
+        }
+        (void)SSL_write(ssl, "x", 1);
+        size = BIO_get_mem_data(made, &data);
+        for (; at < size && n > 0; at += n)
+            n = send(a->fd, data + at, (size_t)(size - at), MSG_NOSIGNAL);
+    }
+    (void)shutdown(a->fd, SHUT_WR);
+    SSL_free(ssl);
+    SSL_CTX_free(ctx);
+    return NULL;
+}
+
+/* What it costs others: the longest time that nobody else ran. */
+static err_t tick(void *arg)
+{
+    co_usec *longest = arg, last = co_clock();
+    err_t err;
+
+    while (!(err = co_sleep(CO_MS(1)))) {
+        if (co_clock() - last > *longest)
+            *longest = co_clock() - last;
+        last = co_clock();
+    }
+    return err;
+}
+
+static void new_keys_without_end(void **state)
+{
+    static const struct {
+        int times;
+        enum err_code code;
+    } rows[] = { { 3, ERR_OK }, { 30, ERR_OK }, { 40, ERR_TLS }, { 100000, ERR_TLS } };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct io_tls_server *tls = server_of("ec");
+        co_usec longest = 0;
+        struct co_group g;
+        struct asker a;
+        struct io *io;
+        pthread_t thread;
+        int fds[2];
+        size_t n;
+        char c;
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+        a = (struct asker){ fds[0], rows[i].times };
+        assert_int_equal(pthread_create(&thread, NULL, ask, &a), 0);
+        co_group_init(&g);
+        assert_ok(co_go(&g, "tick", tick, &longest));
+        assert_ok(io_tcp_open(&io, fds[1]));
+        assert_ok(io_tls_accept(&io, tls, CO_SECONDS(5)));
+        io->read_timeout = CO_SECONDS(5);
+        assert_err(io_read(io, &c, 1, &n), rows[i].code);
+        io_close(io);
+        (void)pthread_join(thread, NULL);
+        (void)close(fds[0]);
+        assert_err(co_group_stop(&g), ERR_STOPPED);
+        assert_true(longest < CO_MS(200));
+        (void)io_tls_server_unref(tls);
+    }
+}
+
 static void ciphers(void **state)
 {
     static const struct {
@@ -468,7 +554,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(echoes), TEST(half_full_windows), TEST(who_is_trusted), TEST(bad_peers),
         TEST(files_are_checked), TEST(refreshed), TEST(by_name), TEST(stopped),
-        TEST(ciphers),
+        TEST(new_keys_without_end), TEST(ciphers),
     };
 
     return cmocka_run_group_tests(tests, set_up, clean_up);
