@@ -40,6 +40,7 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &
 
 volatile int st_in_idle;
 unsigned st_batch_usec;
+void (*st_on_woken)(void);
 
 static int epfd = -1;
 static volatile sig_atomic_t forked;
@@ -210,6 +211,8 @@ static void edge_dispatch(void)
     st_in_idle = 0;
     if (n < 0 && errno != EINTR)
         abort(); /* the set is gone: every wait would last for ever */
+    if (st_on_woken)
+        st_on_woken();
     for (int i = 0; i < n; i++) {
         uint32_t osfd = (uint32_t)events[i].data.u64;
         _st_netfd_t *fd = osfd < (uint32_t)table_size ? table[osfd] : NULL;

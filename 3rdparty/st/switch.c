@@ -13,6 +13,9 @@
 #endif
 
 volatile unsigned long st_switch_count;
+st_utime_t st_switched_at;
+st_utime_t st_held_least;
+void (*st_on_held)(st_utime_t ran);
 
 void _st_context_switch(void **save, void *to);
 void _st_context_entry(void);
@@ -110,13 +113,24 @@ static _st_thread_t *next_thread(void)
     return thread;
 }
 
+/* One look at the clock ends the time of the thread that ran and begins that of the next one. */
+static void end_turn(_st_thread_t *me)
+{
+    st_utime_t now = st_utime(), ran = now - st_switched_at;
+
+    if (st_on_held && ran >= st_held_least && me != _st_this_vp.idle_thread)
+        st_on_held(ran);
+    st_switched_at = now;
+    st_switch_count++;
+}
+
 void _st_vp_schedule(void)
 {
     _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
 
     if (to == me)
         return;
-    st_switch_count++;
+    end_turn(me);
     _ST_SET_CURRENT_THREAD(to);
     before_switch(to, &me->fake_stack);
     _st_context_switch(&me->context, to->context);
@@ -128,7 +142,7 @@ void _st_vp_schedule_last(void)
 {
     _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
 
-    st_switch_count++;
+    end_turn(me);
     _ST_SET_CURRENT_THREAD(to);
     before_switch(to, NULL);
     _st_context_switch(&me->context, to->context);

@@ -18,7 +18,6 @@
 enum { ROWS_MAX = 64, ANSWER_MAX = 64 << 20, PIECE = 32 * 1024 };
 
 /* So long the thread is kept at most; the goal for all that lists is 5 ms. */
-#define SLICE CO_MS(2)
 
 struct mounted {
     struct api *api;
@@ -122,11 +121,8 @@ err_t api_breathe(struct api_call *c)
 
     if (c->out.len >= PIECE)
         err = send_piece(c);
-    else if (co_clock() - c->slice < SLICE)
-        return NULL;
     else
-        co_yield();
-    c->slice = co_clock();
+        co_breathe();
     return err ? err : co_check();
 }
 
@@ -209,7 +205,7 @@ static err_t answer_row(struct api_call *c, const struct api_row *row)
 static err_t answer(struct http_exchange *x, void *arg)
 {
     const struct mounted *m = arg;
-    struct api_call c = { .of = &m->api->parts, .x = x, .verb = x->req->verb, .slice = co_clock() };
+    struct api_call c = { .of = &m->api->parts, .x = x, .verb = x->req->verb };
     size_t skip = strlen("/api/v1/") + strlen(m->row->path);
     struct api_guard *guard = m->api->parts.guard;
     enum api_denial why;

@@ -42,7 +42,6 @@ struct api_call {
     char callback[64];    /* of JSONP, or "" */
     bool trusted;         /* see api_is_trusted() */
     bool begun;           /* a part of the answer is on its way */
-    co_usec slice;        /* since when nobody else ran */
 };
 
 #define API_READ (1u << HTTP_VERB_GET)

@@ -2,6 +2,7 @@
 /* api_system.c - what the API tells of the process and the machine. */
 #include "app/api.h"
 #include "app/version.h"
+#include "co/holds.h"
 #include "conf/table.h"
 #include "serve/roster.h"
 
@@ -49,6 +50,24 @@ static void put_argv(struct jput *j)
     jput_text(j, "argv", text);
 }
 
+/* Who kept the thread for over 5 ms of processor time. */
+static void put_holds(struct jput *j)
+{
+    const struct co_holds *h;
+    size_t n = co_holds_list(&h);
+
+    jput_uint(j, "holds", co_holds_count());
+    jput_open(j, "held_by", '[');
+    for (size_t i = 0; i < n; i++) {
+        jput_open(j, NULL, '{');
+        jput_text(j, "coroutine", h[i].name);
+        jput_uint(j, "holds", h[i].count);
+        jput_real(j, "longest_ms", (double)h[i].longest / 1000, 1);
+        jput_close(j, '}');
+    }
+    jput_close(j, ']');
+}
+
 static void put_self(struct jput *j, const struct machine *m)
 {
     char cwd[1024];
@@ -63,6 +82,7 @@ static void put_self(struct jput *j, const struct machine *m)
     jput_real(j, "mem_percent", part(m->rss_kbyte, m->memory.total), 4);
     jput_real(j, "cpu_percent", m->cpu, 4);
     jput_int(j, "srs_uptime", (co_clock() - m->began_at) / 1000000);
+    put_holds(j);
     jput_close(j, '}');
 }
 

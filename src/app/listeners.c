@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BACKLOG = 4096, /* a join storm waits here; the system's somaxconn may be less */
-    ACCEPTS_A_TURN = 64,
-};
+enum { BACKLOG = 4096 }; /* a join storm waits here; the system's somaxconn may be less */
 
 struct listener {
     struct listener *next;
@@ -51,13 +48,6 @@ static void listener_free(struct listener *one)
     free(one);
 }
 
-/* A storm of connections must not keep the thread: others run after so many. */
-static void breathe(unsigned *accepted)
-{
-    if (++*accepted % ACCEPTS_A_TURN == 0)
-        co_yield();
-}
-
 static void on_guest(struct listener *one, int fd, const uint8_t *peer)
 {
     const struct listeners_guest guest = { one->services, one->proxied, fd, peer };
@@ -69,7 +59,6 @@ static err_t accept_main(void *arg)
 {
     struct listener *one = arg;
     uint8_t peer[IO_ADDR_BYTES];
-    unsigned accepted = 0;
     err_t err;
     int fd;
 
@@ -78,7 +67,7 @@ static err_t accept_main(void *arg)
         err = io_accept(one->sock, &fd, peer);
         if (!err) {
             on_guest(one, fd, peer);
-            breathe(&accepted);
+            co_breathe(); /* there may be a storm of them */
         } else if (err_code(err) == ERR_STOPPED) {
             err_free(&err);
         } else {

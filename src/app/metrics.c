@@ -3,6 +3,7 @@
 #include "app/api_auth.h"
 #include "app/metrics_impl.h"
 #include "app/version.h"
+#include "co/holds.h"
 #include "co/watchdog.h"
 #include "serve/hooks.h"
 #include "serve/http_mux.h"
@@ -112,6 +113,26 @@ static void put_memory(struct wr *w, const struct api_parts *of)
         (double)p->used);
     one(w, "srs_messages_evicted_total", "counter",
         "Connections that were dropped for too much of it.", (double)p->evicted);
+}
+
+/* Who keeps the others waiting: each is a fault of ours or a stranger's success. */
+static void put_holds(struct wr *w)
+{
+    const struct co_holds *h;
+    size_t n = co_holds_list(&h);
+
+    one(w, "srs_holds_total", "counter",
+        "Times that a coroutine kept the thread for over 5 ms of processor time.",
+        (double)co_holds_count());
+    prom_family(w, "srs_coroutine_holds_total", "counter", "The same, by what the coroutine is.");
+    for (size_t i = 0; i < n; i++) {
+        struct wr labels;
+
+        wr_init(&labels, LABELS_MAX);
+        prom_label(&labels, "coroutine", h[i].name);
+        prom_value(w, "srs_coroutine_holds_total", prom_labels_end(&labels), (double)h[i].count);
+        wr_free(&labels);
+    }
 }
 
 /* Ticks that should be 20 ms apart tell how late wakes are: the bounds are those of the log's
@@ -275,6 +296,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_uname(w);
     put_build(w, of);
     put_process(w, of);
+    put_holds(w);
     put_lateness(w);
     put_memory(w, of);
     put_clients(w, of);

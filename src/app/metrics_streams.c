@@ -13,7 +13,6 @@
 enum { LABELS_MAX = 16 * 1024 };
 
 /* So long the thread is kept at most; the goal is 5 ms. */
-#define SLICE CO_MS(2)
 
 enum value {
     PUBLISHING, CLIENTS, FORWARDS, RECEIVED, SENT, RECEIVE_RATE, SEND_RATE, VIDEO, AUDIO, DROPPED,
@@ -50,16 +49,7 @@ struct streams {
     struct stream *v;
     size_t n, cap;
     size_t all;    /* with those over the limit */
-    co_usec slice; /* since when nobody else ran */
 };
-
-static void breathe(struct streams *s)
-{
-    if (co_clock() - s->slice < SLICE)
-        return;
-    co_yield();
-    s->slice = co_clock();
-}
 
 static char *labels_of(const struct roster_stream *s)
 {
@@ -115,14 +105,14 @@ static void take_all(struct streams *all, const struct api_parts *of)
                 take(all, s);
         }
         (void)live_source_unref(src[i]);
-        breathe(all);
+        co_breathe();
     }
     free(src);
 }
 
 void metrics_put_streams(struct wr *w, const struct api_parts *of)
 {
-    struct streams all = { .slice = co_clock() };
+    struct streams all = { 0 };
 
     take_all(&all, of);
     prom_family(w, "srs_streams", "gauge", "Streams with a publisher or players.");
@@ -134,7 +124,7 @@ void metrics_put_streams(struct wr *w, const struct api_parts *of)
         prom_family(w, families[k].name, families[k].type, families[k].help);
         for (size_t i = 0; i < all.n; i++) {
             prom_value(w, families[k].name, all.v[i].labels, all.v[i].v[k]);
-            breathe(&all);
+            co_breathe();
         }
     }
     for (size_t i = 0; i < all.n; i++)

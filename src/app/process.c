@@ -20,6 +20,7 @@
 #include "app/stat_proc.h"
 #include "base/log.h"
 #include "co/co.h"
+#include "co/holds.h"
 #include "co/thread.h"
 #include "co/watchdog.h"
 #include "serve/jwks_files.h"
@@ -225,6 +226,7 @@ static void serve(struct process *p)
     bool grace = false;
     unsigned got = 0;
 
+    co_holds_start();
     while (!handle(p, got, &grace)) {
         bool look = p->watch.fd >= 0 || server_conf(p->server)->asprocess;
 
@@ -232,6 +234,7 @@ static void serve(struct process *p)
     }
     if (grace)
         quit_gracefully(p->server);
+    co_holds_stop();
 }
 
 static void end(struct process *p)

@@ -49,5 +49,7 @@ size_t stat_line_text(const struct stat_line *s, char *buf, size_t size)
         n = add(buf, size, n, ", co=%ld", s->coroutines);
     if (s->held)
         n = add(buf, size, n, ", held=%lu", s->held);
+    if (s->holds)
+        n = add(buf, size, n, ", holds=%lu", s->holds);
     return add_clock(buf, size, n, &s->clock);
 }

@@ -4,9 +4,9 @@
  *   Hybrid cpu=1.20%,38MB, conns=103,1,101,1, streams=1, sched=2840/s, co=110, clock=0,2,240,..,0
  *
  * conns: all, publishers, players, forwards. sched: switches between coroutines. co: coroutines.
- * held: lines of the watchdog. clock: how many of the 20 ms ticks came within 15,20,25,30,35,40,
- * 80 and more ms; weight on the right is a thread that is too busy. Groups without news are left
- * out.
+ * held: lines of the watchdog. holds: of over 5 ms of processor time. clock: how many of the 20 ms
+ * ticks came within 15,20,25,30,35,40,80 and more ms; weight on the right is a thread that is too
+ * busy. Groups without news are left out.
  */
 #ifndef APP_STAT_LINE_H
 #define APP_STAT_LINE_H
@@ -23,7 +23,7 @@ struct stat_line {
     struct server_stat server;
     unsigned long switches; /* per second */
     long coroutines;
-    unsigned long held;
+    unsigned long held, holds;
     struct co_clock_stat clock;
 };
 

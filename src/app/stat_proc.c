@@ -6,6 +6,7 @@
 #include "app/heap.h"
 #include "base/log.h"
 #include "co/co.h"
+#include "co/holds.h"
 #include "co/watchdog.h"
 
 #include <fcntl.h>
@@ -44,12 +45,13 @@ static long resident(void)
 /* Where the counters stood at the line before. */
 struct last {
     co_usec time, cpu;
-    unsigned long switches, held;
+    unsigned long switches, held, holds;
 };
 
 static void measure(const struct server *server, struct last *last, struct stat_line *s)
 {
-    struct last now = { co_clock(), cpu_used(), co_switches(), co_watchdog_count() };
+    struct last now = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
+                        co_holds_count() };
     co_usec span = now.time > last->time ? now.time - last->time : 1;
 
     s->cpu = 100.0 * (double)(now.cpu - last->cpu) / (double)span;
@@ -58,13 +60,15 @@ static void measure(const struct server *server, struct last *last, struct stat_
     s->switches = (now.switches - last->switches) * 1000000 / (unsigned long)span;
     s->coroutines = co_live();
     s->held = now.held - last->held;
+    s->holds = now.holds - last->holds;
     co_clock_take(&s->clock);
     *last = now;
 }
 
 err_t stat_proc_run(void *arg)
 {
-    struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count() };
+    struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
+                         co_holds_count() };
     struct stat_line s;
     char line[512];
     err_t err;

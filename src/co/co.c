@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "co/holds.h"
 #include "co/ticker.h"
 
-enum { STACK_SIZE = 64 * 1024, CID_SIZE = 8 };
+enum { STACK_SIZE = 64 * 1024, CID_SIZE = 8, SLICE = 1000 };
 
 struct co {
     struct co *next, **prev; /* in the group */
@@ -49,6 +50,7 @@ err_t co_init(void)
 {
     if (co_current)
         return NULL;
+    st_switched_at = (st_utime_t)co_clock();
     if (st_set_eventsys(ST_EVENTSYS_ALT) < 0 || st_init() < 0)
         return err_sys(ERR_SYSTEM, "start state-threads");
     never = st_cond_new();
@@ -102,6 +104,7 @@ static void *run(void *arg)
     else
         err_free(&err);
     co_timer_cancel(&co->timer);
+    co_holds_end(); /* while it has its name and may say something */
     log_forget(&co->lines);
     leave(co);
     live--;
@@ -346,14 +349,18 @@ int64_t co_wall_ms(void)
 
 co_usec co_now(void)
 {
-    static co_usec now;
-    static unsigned long switches;
+    return st_switched_at ? (co_usec)st_switched_at : co_clock();
+}
 
-    if (switches != st_switch_count || now == 0) {
-        switches = st_switch_count;
-        now = co_clock();
-    }
-    return now;
+bool co_slice_over(void)
+{
+    return co_clock() - co_now() >= SLICE;
+}
+
+void co_breathe(void)
+{
+    if (co_current && co_slice_over())
+        co_yield();
 }
 
 void co_stack_trim(void)

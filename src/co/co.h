@@ -59,7 +59,12 @@ err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *
 err_t co_check(void) __attribute__((warn_unused_result));
 /* Yields. ERR_STOPPED when asked to stop, before or while it sleeps. */
 err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
-void  co_yield(void); /* let those run who can; for loops that work 1 ms without waiting */
+void  co_yield(void); /* let those run who can */
+
+/* The thread is everybody's: who has run for a millisecond since it waited lets others run. For
+ * every loop that may last, once a round; reads and writes do it by themselves. Yields. */
+void co_breathe(void);
+bool co_slice_over(void); /* is it time to? Does not yield */
 
 /* Ask one coroutine to stop: its waits end and co_check() tells it from now on. */
 void co_stop(struct co *co);
@@ -88,8 +93,8 @@ void        co_set_cid(const char *cid); /* or that of the client that it works 
 void co_log_as(enum log_who who);
 struct log_budget *co_log_budget(void); /* NULL outside of any; for struct log_setup */
 
-/* Monotonic time: when the coroutine that calls had its first look since it began to run. Cheap,
- * for everything that does not measure its own work. */
+/* Monotonic time: when the coroutine that calls began to run. It costs nothing; for everything that
+ * does not measure its own work. */
 co_usec co_now(void);
 co_usec co_clock(void); /* the same, exact to the call */
 int64_t co_wall_ms(void); /* the wall clock: since 1970, it may jump */

@@ -19,7 +19,7 @@
 #include "co/thread.h"
 
 enum {
-    WINDOW = 512 * 1024, /* so much is looked at, fetched, and sent at a time */
+    WINDOW = 256 * 1024, /* so much is looked at, fetched, and sent at a time */
     STEP = 64 * 1024,    /* one byte in so many is asked for: less than the kernel reads ahead */
     COPY = 64 * 1024,    /* for pipes that cannot take a file */
 };
@@ -309,6 +309,7 @@ err_t co_file_read(const struct co_file *f, int64_t at, void *buf, size_t size)
         p += n;
         at += n;
         size -= (size_t)n;
+        co_breathe();
     }
     return NULL;
 }
@@ -337,6 +338,7 @@ static err_t send_direct(const struct co_file *f, struct io *io, int64_t at, siz
         size -= n;
         if (!err && n == 0)
             err = wait_window(io);
+        co_breathe(); /* a peer that is as fast as we are never makes us wait */
         if (!err)
             err = co_check();
         if (err)

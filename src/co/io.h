@@ -45,6 +45,7 @@ struct io {
     bool more; /* what is written now is followed by more at once: both may go in one packet */
 };
 
+/* Those that may wait (read, write) let others run before it as co_breathe() does. */
 err_t io_read(struct io *io, void *buf, size_t size, size_t *n);
 err_t io_read_now(struct io *io, void *buf, size_t size, size_t *n);
 err_t io_read_full(struct io *io, void *buf, size_t size); /* exactly size bytes */

@@ -13,6 +13,7 @@
 
 /* So much is encrypted before it is sent: a merged write of a player is one write below. */
 enum { BATCH = 64 * 1024, SMALL = 16 * 1024, MOST_OWED = 3 * BATCH };
+enum { A_CALL = 4 * BATCH }; /* of send_some */
 
 struct io_tls {
     struct io io;
@@ -232,6 +233,7 @@ static err_t tls_writev(struct io *io, struct iovec *iov, int count)
         done += n;
         if (!err)
             err = flush_all(t);
+        co_breathe();
     } while (!err && n == BATCH);
     return err;
 }
@@ -256,7 +258,7 @@ static err_t tls_send_some(struct io *io, const struct iovec *iov, int count, si
         done += batch;
         if (!err)
             err = flush_some(t);
-    } while (!err && batch == BATCH && pending(t->core) == 0);
+    } while (!err && batch == BATCH && pending(t->core) == 0 && done < A_CALL);
     if (!err && pending(t->core) > 0 && done > 0) {
         t->owed = true;
         done--;

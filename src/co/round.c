@@ -9,13 +9,15 @@ err_t co_round(struct co_round *r, uint64_t moved)
 {
     unsigned waits = co_waits();
 
-    if (r->moved != moved || r->waits != waits) {
-        *r = (struct co_round){ .moved = moved, .waits = waits };
-        return NULL;
-    }
-    if (++r->idle < IDLE_ROUNDS)
-        return NULL;
-    return err_new(ERR_LOOP, "%u times, without waiting or getting on", r->idle);
+    if (r->waits != waits || r->moved != moved)
+        r->idle = 0;
+    else if (++r->idle >= IDLE_ROUNDS)
+        return err_new(ERR_LOOP, "%u times, without waiting or getting on", r->idle);
+    if (r->waits == waits) /* else it has just been away */
+        co_breathe();
+    r->waits = waits;
+    r->moved = moved;
+    return NULL;
 }
 
 err_t co_round_io(struct co_round *r, const struct io *io)

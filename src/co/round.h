@@ -15,7 +15,7 @@ struct co_round { /* zeroed at first */
 };
 
 /* `moved` is a number that changes when the loop got on: bytes read and written, say. ERR_LOOP when
- * it went round many times and neither got on nor waited. Does not yield. */
+ * it went round many times and neither got on nor waited. Lets others run as co_breathe() does. */
 err_t co_round(struct co_round *r, uint64_t moved) __attribute__((warn_unused_result));
 /* The same, where to read and to write is all that there is to do. */
 err_t co_round_io(struct co_round *r, const struct io *io) __attribute__((warn_unused_result));

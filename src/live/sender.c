@@ -150,6 +150,7 @@ static err_t send_turn(struct live_sender *s)
         if (err)
             return err;
         live_consumer_advance(&s->consumer, sent);
+        co_breathe();
         if (sent < total)
             err = wait_window(s);
         else if (one)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING_MIN = 64, WAKES = 256, AHEAD = 8 };
+enum { RING_MIN = 64, WAKES = 8, AHEAD = 8 };
 
 /* In a stream without video every audio frame could be a start; one in so much is, or in
  * audio_cache if that is more. */
@@ -411,13 +411,14 @@ static bool is_due(const struct live_source *src)
     return src->parked && src->parked->wake_seq <= src->head;
 }
 
-/* Not while the publisher's packets still come, and not all of many at once. */
+/* Not while the publisher's packets still come, and not all of many at once: a turn of each is a
+ * system call at least, so the time is looked at after each few. */
 static void wake_parked(struct co_task *task)
 {
     struct live_source *src =
         (struct live_source *)(void *)((char *)task - offsetof(struct live_source, wake));
 
-    for (int i = 0; i < WAKES && is_due(src); i++) {
+    for (int i = 1; is_due(src) && (i % WAKES || !co_slice_over()); i++) {
         struct live_consumer *c = src->parked;
 
         __builtin_prefetch(c->next); /* thousands of them are in no cache */

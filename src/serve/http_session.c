@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024, REQUESTS_A_TURN = 16 };
+enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
 #define LINGER_TIME CO_SECONDS(2)
 #define RESERVED_TIME CO_SECONDS(3) /* others wait for its place */
 #define REST CO_SECONDS(10) /* longer than a player of HLS rests between two segments */
@@ -34,7 +34,6 @@ struct http_session {
     int paced;
     char ip[IO_ADDR_SIZE];
     int port;
-    unsigned requests;
 };
 
 static struct http_limits limits_of(const struct conf_limits *l)
@@ -265,16 +264,12 @@ static err_t serve_one(struct http_session *s, bool *again)
 
 /* ---- the connection */
 
-/* A client that asks nothing for a while keeps no more memory than it needs; one that asks
- * without a pause does not keep the thread. */
+/* A client that asks nothing for a while keeps no more memory than it needs. */
 static void rest(struct http_session *s)
 {
-    if (http_reader_has_more(&s->reader) || io_readable(s->io)) {
-        if (++s->requests % REQUESTS_A_TURN == 0)
-            co_yield();
-    } else if (io_wait(s->io, false, REST) == CO_TIMEOUT) {
+    if (!http_reader_has_more(&s->reader) && !io_readable(s->io) &&
+        io_wait(s->io, false, REST) == CO_TIMEOUT)
         co_stack_trim();
-    }
 }
 
 static err_t serve_all(struct http_session *s)

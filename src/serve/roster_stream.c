@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sources looked at without letting others run. */
-enum { SLICE = 256 };
-
 /* ---- vhosts */
 
 static struct roster_vhost *vhost_of(struct roster *r, const char *source)
@@ -223,8 +220,7 @@ void roster_sample(struct roster *r)
     for (size_t i = 0; i < n; i++) {
         sample_stream(roster_stream(r, all[i]));
         (void)live_source_unref(all[i]);
-        if (i % SLICE == SLICE - 1)
-            co_yield();
+        co_breathe();
     }
     free(all);
     for (struct roster_vhost *v = r->vhosts; v; v = v->next) {

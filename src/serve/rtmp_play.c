@@ -113,6 +113,7 @@ static err_t on_readable(void *arg)
     while (!err && !p->sender.done && rtmp_conn_pop(conn, &msg)) {
         err = on_message(p, &msg);
         rtmp_conn_release(conn, &msg);
+        co_breathe();
     }
     if (!err && rtmp_conn_owes(conn))
         err = rtmp_conn_flush(conn);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* The most that a merged read lets the kernel collect; its timer ends the wait long before. */
-enum { MERGED_READ = 1 << 20, SAMPLE_MESSAGES = 64 };
+enum { MERGED_READ = 1 << 20, SAMPLE_MESSAGES = 64, A_FEW = 16 };
 
 #define HOLD CO_MS(200)            /* of the time that a publisher is not read */
 #define HELD_AGAIN CO_SECONDS(30)
@@ -126,19 +126,25 @@ static void obey_atc(struct publishing *p)
     live_source_settings(p->src, &set);
 }
 
-/* Media do not queue: they become packets as soon as their last byte is read. */
-static bool on_media(void *arg, struct rtmp_msg *msg)
+static void take_media(struct publishing *p, struct rtmp_msg *msg)
 {
-    struct publishing *p = arg;
-
-    if (!is_media(msg->type))
-        return false;
     p->message_at = co_now();
     if (p->messages++ == 0)
         watch(&p->timer); /* from now on it is the shorter time that counts */
     rtmp_media_push(&p->media, msg);
     if (p->media.atc)
         obey_atc(p);
+}
+
+/* Media do not queue: they become packets as soon as their last byte is read. Unless so many small
+ * ones came at once that others have to run: that is not possible in the middle of a read. */
+static bool on_media(void *arg, struct rtmp_msg *msg)
+{
+    struct publishing *p = arg;
+
+    if (!is_media(msg->type) || (p->messages % A_FEW == A_FEW - 1 && co_slice_over()))
+        return false;
+    take_media(p, msg);
     return true;
 }
 
@@ -148,7 +154,9 @@ static err_t on_message(struct publishing *p, struct rtmp_msg *msg)
 
     if (msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3)
         err = on_command(p, msg);
-    else if (!on_media(p, msg))
+    else if (is_media(msg->type))
+        take_media(p, msg);
+    else
         p->message_at = co_now();
     rtmp_conn_release(&p->s->conn, msg);
     return err;
@@ -246,8 +254,10 @@ static err_t turn(struct publishing *p)
     struct rtmp_msg msg;
     err_t err = obey(p);
 
-    while (!err && !p->over && rtmp_conn_pop(&s->conn, &msg))
+    while (!err && !p->over && rtmp_conn_pop(&s->conn, &msg)) {
         err = on_message(p, &msg);
+        co_breathe();
+    }
     if (!err && rtmp_conn_owes(&s->conn))
         err = rtmp_conn_flush(&s->conn);
     if (err || p->over)

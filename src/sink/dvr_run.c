@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "sink/dvr_stream.h"
 
-enum { CONFIGS = 24 };
+enum { CONFIGS = 24, A_FEW = 8 };
 
 #define TURN CO_MS(250)
 #define FRAGMENT AV_MS(1000)   /* of MP4: ends at a key frame after so long */
@@ -237,11 +237,12 @@ static void read_configs(struct dvr_stream *s)
     }
 }
 
-void dvr_drain(struct dvr_stream *s)
+void dvr_drain(struct dvr_stream *s, bool all)
 {
     const struct av_packet *pkt;
+    unsigned n = 0;
 
-    while ((pkt = live_reader_next(&s->reader))) {
+    while ((all || ++n % A_FEW || !co_slice_over()) && (pkt = live_reader_next(&s->reader))) {
         if (!s->begun)
             read_configs(s);
         s->begun = true;
@@ -264,7 +265,11 @@ err_t dvr_run(void *stream)
     err_t err = NULL;
 
     while (s->live && !(err = co_check())) {
-        dvr_drain(s);
+        dvr_drain(s, false);
+        if (co_slice_over()) {
+            co_yield();
+            continue;
+        }
         err = co_sleep(TURN);
         err_free(&err);
     }

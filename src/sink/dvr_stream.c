@@ -75,7 +75,7 @@ void dvr_stream_begin(struct dvr_stream *s, const struct serve_stream *names,
 
 void dvr_stream_end(struct dvr_stream *s)
 {
-    dvr_drain(s);
+    dvr_drain(s, true);
     dvr_close(s);
     if (s->bad > 1)
         log_warn("recording of %s/%s: %u frames were left out", s->app, s->stream, s->bad);

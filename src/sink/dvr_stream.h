@@ -93,7 +93,8 @@ void dvr_stream_end(struct dvr_stream *s);
 
 /* dvr_run.c: packets to blocks */
 err_t dvr_run(void *stream); /* co_fn; gives its reference back */
-void dvr_drain(struct dvr_stream *s);
+/* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
+void dvr_drain(struct dvr_stream *s, bool all);
 void dvr_close(struct dvr_stream *s); /* the file that is open, if any */
 
 /* dvr_time.c: `time_jitter` */

@@ -124,6 +124,7 @@ static err_t on_readable(void *arg)
     while (!err && rtmp_conn_pop(&f->conn, &msg)) {
         err = on_message(&msg);
         rtmp_conn_release(&f->conn, &msg);
+        co_breathe();
     }
     if (!err && rtmp_conn_owes(&f->conn))
         err = rtmp_conn_flush(&f->conn);

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "sink/hls_stream.h"
 
-enum { CONFIGS = 24 };
+enum { CONFIGS = 24, A_FEW = 8 };
 
 /* How often packets are looked for: a segment is cut as soon as its last packet was read. */
 #define TURN CO_MS(200)
@@ -49,13 +49,15 @@ static void lost(struct hls_stream *s)
     read_configs(s);
 }
 
-void hls_drain(struct hls_stream *s)
+void hls_drain(struct hls_stream *s, bool all)
 {
     const struct av_packet *pkt;
+    unsigned n = 0;
 
     if (!s->ready)
         return;
-    while (!s->given_up && (pkt = live_reader_next(&s->reader))) {
+    while (!s->given_up && (all || ++n % A_FEW || !co_slice_over()) &&
+           (pkt = live_reader_next(&s->reader))) {
         if (!s->begun)
             read_configs(s);
         else if (s->reader.dropped != s->dropped)
@@ -77,7 +79,11 @@ err_t hls_run(void *stream)
         hls_recover(s);
     s->ready = true;
     while (!s->ended && !(err = co_check())) {
-        hls_drain(s);
+        hls_drain(s, false);
+        if (co_slice_over()) {
+            co_yield();
+            continue;
+        }
         err = co_sleep(s->ll ? TURN_LOW_LATENCY : TURN - co_now() % GRID);
         err_free(&err);
     }

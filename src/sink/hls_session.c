@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024, SLICE = 64, QUERY_MAX = 64 * 1024 };
+enum { BUCKETS = 1024, QUERY_MAX = 64 * 1024 };
 
 #define SWEEP CO_SECONDS(1)
 #define TOLD CO_SECONDS(10)
@@ -227,8 +227,7 @@ static err_t sweep(void *hls)
     while (t->all > 0 && !(err = co_sleep(SWEEP))) {
         for (size_t i = 0; i < BUCKETS; i++) {
             sweep_bucket(&t->buckets[i], co_now());
-            if (i % SLICE == SLICE - 1)
-                co_yield();
+            co_breathe();
         }
     }
     t->sweeping = false;

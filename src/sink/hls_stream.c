@@ -228,7 +228,7 @@ void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
 
 void hls_stream_end(struct hls_stream *s)
 {
-    hls_drain(s);
+    hls_drain(s, true);
     s->live = false;
     if (s->open)
         hls_segment_close(s, hls_time_end(&s->time));

@@ -194,7 +194,8 @@ void hls_stream_dispose(struct hls_stream *s, bool remove);
 
 /* hls_run.c: read packets */
 err_t hls_run(void *stream);          /* co_fn; gives its reference back */
-void hls_drain(struct hls_stream *s); /* all that is there now */
+/* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
+void hls_drain(struct hls_stream *s, bool all);
 
 /* hls_time.c */
 void hls_time_restart(struct hls_time *t);

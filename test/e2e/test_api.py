@@ -108,7 +108,7 @@ CONTRACT = {
     "": "urls{versions:s summaries:s streams:s clients:s tests{requests:s errors:s}}",
     "versions": "data{major:i minor:i revision:i version:s}",
     "summaries": "data{ok:b now_ms:i self{version:s pid:i ppid:i argv:s cwd:s mem_kbyte:i mem_percent:n cpu_percent:n "
-                 "srs_uptime:i} system{cpu_percent:n disk_read_KBps:n disk_write_KBps:n disk_busy_percent:n "
+                 "srs_uptime:i holds:i} system{cpu_percent:n disk_read_KBps:n disk_write_KBps:n disk_busy_percent:n "
                  "mem_ram_kbyte:i mem_ram_percent:n mem_swap_kbyte:i mem_swap_percent:n cpus:i cpus_online:i uptime:n "
                  "ilde_time:n load_1m:n load_5m:n load_15m:n net_sample_time:i net_recv_bytes:i net_send_bytes:i "
                  "net_recvi_bytes:i net_sendi_bytes:i srs_sample_time:i srs_recv_bytes:i srs_send_bytes:i conn_sys:i "

@@ -16,8 +16,8 @@ static const struct {
       { .server = { .connections = 103, .publishers = 1, .players = 101, .forwards = 1,
                     .streams = 1 } } },
     { "Hybrid cpu=0.00%,0MB, sched=2840/s, co=110", { .switches = 2840, .coroutines = 110 } },
-    { "Hybrid cpu=0.00%,0MB, held=2, clock=0,2,240,5,1,0,0,1,4",
-      { .held = 2, .clock = { { 0, 2, 240, 5, 1, 0, 0, 1 }, 4 } } },
+    { "Hybrid cpu=0.00%,0MB, held=2, holds=7, clock=0,2,240,5,1,0,0,1,4",
+      { .held = 2, .holds = 7, .clock = { { 0, 2, 240, 5, 1, 0, 0, 1 }, 4 } } },
 };
 
 static void test_lines(void **state)

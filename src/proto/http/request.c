@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAP = 1024, SKIP_SIZE = 4096 };
+enum { FIRST_CAP = 1024, SKIP_SIZE = 4096, BLANK_MOST = 1024 };
 
 void http_reader_init(struct http_reader *r, struct io *io, const struct http_limits *limits)
 {
@@ -98,21 +98,29 @@ static void begin_request(struct http_reader *r)
     r->parser->data = r;
 }
 
+/* RFC 9112 2.2: empty lines before the request line are ignored. A few: a client that says nothing
+ * else is idle, and is not to be listened to for ever. */
 static err_t wait_first(struct http_reader *r)
 {
-    err_t err = NULL;
+    size_t all = 0;
 
+    r->until = until(r->limits->idle_time);
     for (;;) {
-        size_t blank = 0; /* RFC 9112 2.2: empty lines before the request line are ignored */
+        size_t blank = 0;
+        err_t err;
 
         while (blank < r->end && (r->buf[blank] == '\r' || r->buf[blank] == '\n'))
             blank++;
         r->end -= blank;
-        if (r->end > 0)
+        if (r->end > 0) {
             memmove(r->buf, r->buf + blank, r->end);
-        if (r->end > 0)
             return NULL;
-        r->until = until(r->limits->idle_time);
+        }
+        all += blank;
+        if (all > BLANK_MOST) {
+            r->status = 400;
+            return err_new(ERR_HTTP, "over %d bytes of empty lines", BLANK_MOST);
+        }
         err = fill(r);
         if (err) {
             r->status = 0; /* nothing was asked, nothing is answered */

@@ -2,13 +2,15 @@
 /* conn.c - one RTMP connection over a pipe: reading, and the answers that the protocol wants. */
 #include "proto/rtmp/conn.h"
 
+#include "base/must.h"
 #include "base/rd.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SCRATCH = 64 * 1024, DRAIN_MAX = 16 * SCRATCH };
+enum { SCRATCH = 64 * 1024, DRAIN_MAX = 16 * SCRATCH, PIECE = 8 * 1024 };
 
 /* Where every read of the thread goes. A pipe fills it after its last wait, and the reader takes
  * all of it before anything else runs, so it never holds bytes of two connections. */
@@ -86,14 +88,6 @@ err_t rtmp_conn_reason(const struct rtmp_conn *c, err_t err)
                    (long long)c->message_time / 1000);
 }
 
-static err_t feed(struct rtmp_conn *c, size_t n)
-{
-    err_t err = rtmp_in_feed(&c->in, scratch, n);
-
-    watch_messages(c);
-    return err;
-}
-
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg)
 {
     if (msg->payload)
@@ -157,6 +151,36 @@ bool rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out)
         rtmp_conn_release(c, out);
     }
     return false;
+}
+
+/* What was read can be thousands of messages: others run in between, and as the next one to read
+ * gets the scratch, what is left is moved out of it. */
+static err_t feed(struct rtmp_conn *c, size_t n)
+{
+    const uint8_t *from = scratch;
+    uint8_t *rest = NULL;
+    err_t err = NULL;
+
+    for (size_t at = 0; at < n && !err;) {
+        size_t piece = n - at < PIECE ? n - at : PIECE;
+
+        err = rtmp_in_feed(&c->in, from + at, piece);
+        at += piece;
+        if (at == n || !co_self() || !co_slice_over())
+            continue;
+        if (!rest) {
+            n -= at;
+            rest = must(malloc(n));
+            memcpy(rest, scratch + at, n);
+            from = rest;
+            at = 0;
+        }
+        watch_messages(c);
+        co_yield();
+    }
+    free(rest);
+    watch_messages(c);
+    return err;
 }
 
 err_t rtmp_conn_poll(struct rtmp_conn *c)

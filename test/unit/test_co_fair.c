@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* test_co_fair.c - nobody keeps the thread: time slices, loops that get nowhere, and the count of
+ * those who kept it all the same. Times are of the processor, so a machine that has no time for us
+ * fails nothing. */
+#include "unit.h"
+
+#include "base/log.h"
+#include "co/holds.h"
+#include "co/io.h"
+#include "co/round.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char lines[4096];
+
+static void keep(enum log_level level, const char *line, size_t size)
+{
+    size_t used = strlen(lines);
+
+    (void)level;
+    (void)snprintf(lines + used, sizeof(lines) - used, "%.*s", (int)size, line);
+}
+
+static co_usec cpu_time(void)
+{
+    struct timespec ts = { 0 };
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static void spin(co_usec t)
+{
+    co_usec until = cpu_time() + t;
+
+    while (cpu_time() < until)
+        continue;
+}
+
+static err_t spinner(void *arg)
+{
+    spin(*(co_usec *)arg);
+    return NULL;
+}
+
+static err_t sleeper(void *arg)
+{
+    (void)nanosleep(&(struct timespec){ 0, *(co_usec *)arg * 1000 }, NULL);
+    return NULL;
+}
+
+static void run(const char *name, co_fn *fn, co_usec t)
+{
+    struct co_group g;
+
+    assert_ok(co_sleep(CO_MS(1)));
+    co_group_init(&g);
+    assert_ok(co_go(&g, name, fn, &t));
+    assert_ok(co_group_wait(&g));
+}
+
+static struct co_holds of(const char *name)
+{
+    const struct co_holds *h;
+    size_t n = co_holds_list(&h);
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(h[i].name, name) == 0)
+            return h[i];
+    }
+    return (struct co_holds){ 0 };
+}
+
+/* Time that the thread was not run may hide one, never make one. */
+static void test_a_hold_is_counted_by_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000 && of("busy").count == 0; i++)
+        run("busy", spinner, CO_MS(9));
+    assert_true(of("busy").count > 0);
+    assert_in_range(of("busy").longest, CO_MS(5), CO_MS(11));
+    assert_non_null(strstr(lines, "coroutine busy held the thread for "));
+    assert_true(co_holds_count() > 0);
+}
+
+static void test_what_is_no_hold(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        run("short", spinner, CO_MS(3));
+        run("blocked", sleeper, CO_MS(9));
+    }
+    assert_int_equal(of("short").count, 0);
+    assert_int_equal(of("blocked").count, 0);
+    assert_ok(co_sleep(CO_MS(30)));
+    assert_int_equal(of("main").count, 0);
+}
+
+static err_t spin_and_rest(void *arg)
+{
+    spin(*(co_usec *)arg);
+    return co_sleep(CO_MS(1));
+}
+
+static void test_names_are_bounded(void **state)
+{
+    static char names[3 * CO_HOLDS_NAMES][8];
+    const struct co_holds *h;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        unsigned long before = co_holds_count();
+
+        (void)snprintf(names[i], sizeof(names[i]), "n%zu", i);
+        for (int k = 0; k < 1000 && co_holds_count() == before; k++)
+            run(names[i], spin_and_rest, CO_MS(7));
+    }
+    assert_int_equal(co_holds_list(&h), CO_HOLDS_NAMES);
+    assert_string_equal(h[CO_HOLDS_NAMES - 1].name, "others");
+    assert_true(h[CO_HOLDS_NAMES - 1].count > CO_HOLDS_NAMES);
+}
+
+/* ---- slices */
+
+static err_t write_on(void *arg)
+{
+    co_usec until = cpu_time() + CO_MS(40);
+    struct io_mem m;
+    err_t err = NULL;
+
+    (void)arg;
+    io_mem_init(&m, NULL, 0);
+    m.out_cap = SIZE_MAX;
+    while (!err && cpu_time() < until) {
+        spin(10);
+        err = io_write(&m.io, "ping", 4);
+    }
+    return err;
+}
+
+static err_t read_on(void *arg)
+{
+    co_usec until = cpu_time() + CO_MS(40);
+    char buf[16];
+    err_t err = NULL;
+
+    (void)arg;
+    while (!err && cpu_time() < until) {
+        struct io_mem m;
+        size_t n;
+
+        spin(10);
+        io_mem_init(&m, "ping", 4);
+        err = io_read(&m.io, buf, sizeof(buf), &n);
+    }
+    return err;
+}
+
+static err_t go_round(void *arg)
+{
+    co_usec until = cpu_time() + CO_MS(40);
+    struct co_round r = { 0 };
+    err_t err = NULL;
+
+    (void)arg;
+    for (uint64_t moved = 0; !err && cpu_time() < until; moved++) {
+        spin(10);
+        err = co_round(&r, moved);
+    }
+    return err;
+}
+
+/* It works for 40 ms and has no need to wait: others run about once a millisecond all the same. */
+static void test_who_need_not_wait_lets_others_run(void **state)
+{
+    static const struct {
+        const char *name;
+        co_fn *fn;
+    } rows[] = { { "writer", write_on }, { "reader", read_on }, { "round", go_round } };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct co_group g;
+        unsigned ran = 0;
+
+        co_group_init(&g);
+        assert_ok(co_go(&g, rows[i].name, rows[i].fn, NULL));
+        for (; g.count > 0; ran++)
+            co_yield();
+        assert_ok(co_group_wait(&g));
+        assert_true(ran >= 20);
+    }
+}
+
+struct task {
+    struct co_timer timer;
+    struct co_task task;
+    bool *ran;
+};
+
+static void on_timer(struct co_timer *t)
+{
+    struct task *task = (struct task *)(void *)t;
+
+    spin(20);
+    *task->ran = true;
+}
+
+static void on_task(struct co_task *t)
+{
+    struct task *task = (struct task *)(void *)((char *)t - offsetof(struct task, task));
+
+    spin(20);
+    *task->ran = true;
+}
+
+static bool all_ran(const bool *ran, size_t n)
+{
+    return memchr(ran, false, n) == NULL;
+}
+
+/* Thousands of players whose turns are due at once. */
+static void test_timers_let_others_run(void **state)
+{
+    enum { N = 2000 };
+    struct task *v = calloc(N, sizeof(*v));
+    bool *ran = calloc(N, sizeof(*ran));
+
+    (void)state;
+    assert_non_null(v);
+    assert_non_null(ran);
+    for (int tasks = 0; tasks < 2; tasks++) {
+        co_usec due = co_clock() + CO_MS(8);
+        unsigned turns = 0;
+
+        memset(ran, 0, N * sizeof(*ran));
+        for (int i = 0; i < N; i++) {
+            v[i].ran = &ran[i];
+            if (tasks)
+                co_post(&v[i].task, on_task);
+            else
+                co_timer_set(&v[i].timer, due, on_timer);
+        }
+        while (!memchr(ran, true, N))
+            co_yield();
+        for (; !all_ran(ran, N); turns++)
+            co_yield();
+        assert_true(turns >= 20);
+        assert_int_equal(of("ticker").count, 0);
+    }
+    free(v);
+    free(ran);
+}
+
+/* ---- loops that get nowhere */
+
+static void test_rounds(void **state)
+{
+    struct co_round r = { 0 };
+    err_t err = NULL;
+    int n = 0;
+
+    (void)state;
+    for (uint64_t moved = 1; moved < 5000; moved++)
+        assert_ok(co_round(&r, moved));
+    for (int i = 0; i < 20; i++) {
+        for (int k = 0; k < 900; k++)
+            assert_ok(co_round(&r, 5000));
+        assert_ok(co_sleep(1)); /* it waited */
+    }
+    while (!err && n++ < 5000) {
+        err = co_round(&r, 5000);
+        co_yield(); /* to let others run is not to get on */
+    }
+    assert_err(err, ERR_LOOP);
+}
+
+int main(void)
+{
+    const struct log_setup s = { LOG_TRACE, false, co_cid, keep, NULL };
+    const struct CMUnitTest tests[] = {
+        TEST(test_who_need_not_wait_lets_others_run),
+        TEST(test_timers_let_others_run),
+        TEST(test_rounds),
+        TEST(test_what_is_no_hold),
+        TEST(test_a_hold_is_counted_by_name),
+        TEST(test_names_are_bounded),
+    };
+    err_t err = co_init();
+
+    assert(!err);
+    log_init(&s);
+    co_holds_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
