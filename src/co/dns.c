@@ -20,6 +20,7 @@ struct question {
     int failed; /* of getaddrinfo */
     int sys;    /* errno, if failed is EAI_SYSTEM */
     bool noted; /* in `asked` */
+    co_usec began_at;
 };
 
 /* A name whose server is silent keeps its threads for as long as the resolver is patient. Those who
@@ -28,11 +29,13 @@ enum { NAMES = 64, SAME_NAME = 4, SAME_SILENT = 1 };
 #define SILENT CO_MS(300)
 #define AGAIN CO_MS(100)
 
-/* Names that threads ask for now, until they return, whoever waits. All of it is under its lock. */
+/* Names that threads ask for, until they return, whoever waits; and some of before. All of it is
+ * under its lock. */
 static struct asked {
     char host[CO_DNS_NAME_MAX + 1];
-    unsigned threads; /* 0: the place is free */
-    co_usec since;    /* when one was answered last, or the first one began */
+    unsigned threads; /* 0: the place is free for another name */
+    co_usec since;    /* the first of them began */
+    bool silent;      /* the last answer was none, or late */
 } asked[NAMES];
 static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -50,17 +53,23 @@ static struct asked *find_asked(const char *host)
     struct asked *free = NULL;
 
     for (int i = 0; i < NAMES; i++) {
-        if (asked[i].threads == 0)
-            free = free ? free : &asked[i];
-        else if (strcasecmp(asked[i].host, host) == 0)
+        if (strcasecmp(asked[i].host, host) == 0)
             return &asked[i];
+        if (asked[i].threads == 0 && (!free || (free->silent && !asked[i].silent)))
+            free = &asked[i];
     }
+    if (free)
+        *free = (struct asked){ 0 };
+    if (free)
+        memcpy(free->host, host, strlen(host) + 1);
     return free; /* or NULL: so many names are nobody's fault */
 }
 
 static unsigned most_of(const struct asked *a)
 {
-    return a->threads == 0 || now_here() - a->since < SILENT ? SAME_NAME : SAME_SILENT;
+    bool waits = a->threads > 0 && now_here() - a->since >= SILENT;
+
+    return a->silent || waits ? SAME_SILENT : SAME_NAME;
 }
 
 /* False: enough threads wait for this name. */
@@ -73,10 +82,9 @@ static bool may_ask(struct question *q)
     a = find_asked(q->host);
     may = !a || a->threads < most_of(a);
     if (a && may) {
-        if (a->threads++ == 0) {
-            memcpy(a->host, q->host, sizeof(a->host));
-            a->since = now_here();
-        }
+        q->began_at = now_here();
+        if (a->threads++ == 0)
+            a->since = q->began_at;
         q->noted = true;
     }
     (void)pthread_mutex_unlock(&asked_lock);
@@ -94,7 +102,9 @@ static void question_free(void *arg)
         (void)pthread_mutex_lock(&asked_lock);
         a = find_asked(q->host);
         a->threads--;
-        a->since = now_here();
+        a->silent = now_here() - q->began_at >= SILENT;
+        if (!a->silent)
+            a->since = now_here();
         (void)pthread_mutex_unlock(&asked_lock);
     }
     free(q);

@@ -43,9 +43,9 @@ static err_t full(struct serve *s, enum refusal kind, const struct conf_vhost *v
     unsigned n = refusals_add(&s->refusals, kind, co_now());
 
     if (n > 0)
-        log_warn("refused %u %s: vhost %s %s %lld kbps, %s of bandwidth is %d", n,
-                 in ? "publishers" : "players", v->name, in ? "takes in" : "sends",
-                 (long long)now, in ? "in_kbps" : "out_kbps", most);
+        log_always(LOG_WARN, "refused %u %s: vhost %s %s %lld kbps, %s of bandwidth is %d", n,
+                   in ? "publishers" : "players", v->name, in ? "takes in" : "sends",
+                   (long long)now, in ? "in_kbps" : "out_kbps", most);
     return err_new(ERR_TOO_MANY, "the vhost %s %lld kbps of %d", in ? "takes in" : "sends",
                    (long long)now, most);
 }

@@ -28,9 +28,9 @@ static void tell(struct serve *s, enum peers_answer answer, const uint8_t addr[P
 
     if (n == 0)
         return;
-    log_warn("refused %u connections, the last one of %s: %s is %d (limits)", n,
-             text_of(addr, text, sizeof(text)), many ? "per_address" : "connects_per_second",
-             many ? conf_per_address(s->conf) : l->connects_per_second);
+    log_always(LOG_WARN, "refused %u connections, the last one of %s: %s is %d (limits)", n,
+               text_of(addr, text, sizeof(text)), many ? "per_address" : "connects_per_second",
+               many ? conf_per_address(s->conf) : l->connects_per_second);
 }
 
 bool serve_place_take(struct serve *s, struct peers_place *place, const uint8_t addr[PEERS_ADDR])
