@@ -116,7 +116,6 @@ static void on_warning(void *arg, const char *text)
 err_t start_load(struct start *s, struct conf **out)
 {
     const struct conf_report report = { on_warning, s };
-
     err_t err = conf_load(out, &s->src, &report);
 
     if (!err)
