@@ -37,6 +37,7 @@ TOOL_SRC := $(wildcard src/bench/sb_*.c)
 TOOL_LIB_SRC := $(filter-out $(TOOL_SRC),$(BENCH_SRC))
 UNIT_SRC := $(sort $(wildcard test/unit/test_*.c))
 FUZZ_SRC := $(sort $(filter-out test/fuzz/fuzz_main.c,$(wildcard test/fuzz/fuzz_*.c)))
+FUZZ_PARTS := test/fuzz/fuzz_main.c $(filter-out test/fuzz/fuzz_%.c,$(wildcard test/fuzz/*.c))
 
 PROGRAM := $(if $(MAIN),$(OBJS)/srs)
 TOOLS := $(TOOL_SRC:src/bench/%.c=$(OBJS)/%)
@@ -132,7 +133,9 @@ $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
 	@mkdir -p $(@D)
 	$(call Q,CC)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize-coverage=trace-pc -MMD -MP -c $< -o $@
 
-$(FO)/test/fuzz/fuzz_main.o: test/fuzz/fuzz_main.c Makefile
+# What drives the targets is not looked at: it would only cost them time.
+$(FUZZ_PARTS:%.c=$(FO)/%.o): FUZZ_CFLAGS := $(filter-out -fsanitize% -O1,$(FUZZ_CFLAGS)) -O2
+$(FUZZ_PARTS:%.c=$(FO)/%.o): $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
 	@mkdir -p $(@D)
 	$(call Q,CC)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
 
@@ -140,9 +143,9 @@ $(OBJS)/fuzz/libsrs.list: LIST = $(LIB_SRC)
 $(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.list
 	$(call Q,AR)rm -f $@ && $(AR) qcs $@ $(filter %.o,$^)
 
-$(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FO)/test/fuzz/fuzz_main.o $(OBJS)/fuzz/libsrs.a \
+$(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FUZZ_PARTS:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.a \
     $(FUZZ_ST)/libst.a
-	$(call Q,LD)gcc $(FUZZ_CFLAGS) $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
+	$(call Q,LD)gcc $(FUZZ_CFLAGS) -Wl,--wrap=clock_gettime,--wrap=syscall $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
 
 # ---- for people: set up, build, run
 

@@ -227,7 +227,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
     return err;
 }
 
-static err_t converse(struct forward *f)
+err_t forward_converse(struct forward *f)
 {
     struct rtmp_url url;
     uint32_t stream_id = 0;
@@ -262,7 +262,7 @@ static err_t forward_once(struct forward *f)
     if (f->tls)
         err = io_tls_connect(&f->io, f->host, &trust, ANSWER);
     if (!err)
-        err = converse(f);
+        err = forward_converse(f);
     io_close(f->io);
     f->io = NULL;
     return err;

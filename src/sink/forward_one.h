@@ -46,6 +46,9 @@ err_t forward_new_url(struct forward **out, struct serve *serve, const char *url
                       const struct forward_names *names, struct live_source *src)
     __attribute__((warn_unused_result));
 err_t forward_main(void *forward); /* co_fn; frees it at its end */
+/* One try over f->io, which stays the caller's. Ends when the stream or the destination does;
+ * yields. */
+err_t forward_converse(struct forward *f) __attribute__((warn_unused_result));
 void forward_end(struct forward *f);
 void forward_free(struct forward *f); /* for one that was never started */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_amf0.c - any bytes as AMF0: ends, stays within its memory, and what was read can be written
  * and read again as the same. */
+#include "fuzz.h"
+
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/command.h"
 
@@ -8,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const size_t fuzz_input_most = FUZZ_LARGEST;
 
 static void round_trip(const struct amf_value *v)
 {

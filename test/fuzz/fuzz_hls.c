@@ -5,9 +5,8 @@
  * to have left on disk. Odd: the rest is all that a client sends to a server of low-latency HLS, in
  * pieces of as many bytes as the first byte says.
  */
-#include "base/log.h"
-#include "co/io.h"
-#include "live/impl.h"
+#include "fuzz.h"
+
 #include "serve/http.h"
 #include "serve/http_mux.h"
 #include "serve/http_static.h"
@@ -23,36 +22,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const struct disk_limits limits = { 16 << 20, 16 << 20, 1, "HLS" };
+static const struct disk_limits limits = { .lane_bytes = 16 << 20, .all_bytes = 16 << 20,
+                                           .threads = 1, .what = "HLS" };
 static char dir[] = "/tmp/fuzz_hls.XXXXXX";
 static struct serve serve;
 static struct http_service service;
 static struct disk *disk;
 static struct hls *hls;
 static struct hls_stream *playing;
-
-static const char *no_env(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return NULL;
-}
-
-static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
-{
-    int n = asprintf(text, "listen 1935; limits { hls_sessions 20; } "
-                     "http_server { enabled on; dir %s; } vhost __defaultVhost__ { "
-                     "hls { enabled on; hls_path %s; hls_ll on; } "
-                     "dash { enabled on; dash_path %s; } }", dir, dir, dir);
-
-    (void)arg;
-    (void)path;
-    assert(n > 0);
-    *size = (size_t)n;
-    return NULL;
-}
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -107,18 +84,16 @@ static void begin_playing(void)
 
 static void begin(void)
 {
-    const struct log_setup quiet = { .min = LOG_NONE };
-    struct conf_source src = { .path = "fuzz.conf", .read = read_conf, .getenv = no_env };
-    err_t err = co_init();
+    char *conf = NULL;
 
-    log_init(&quiet);
     assert(mkdtemp(dir));
     (void)atexit(clean_up);
-    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1" };
-    if (!err)
-        err = conf_load(&serve.conf, &src, NULL);
-    assert(!err);
-    serve.streams = live_registry_new();
+    assert(asprintf(&conf, "listen 1935; limits { hls_sessions 20; } "
+                    "http_server { enabled on; dir %s; } vhost __defaultVhost__ { "
+                    "hls { enabled on; hls_path %s; hls_ll on; } "
+                    "dash { enabled on; dash_path %s; } }", dir, dir, dir) > 0);
+    fuzz_serve(&serve, conf);
+    free(conf);
     serve.roster = roster_new(serve.streams, "us");
     disk = disk_new(&limits);
     hls = hls_new(&serve, disk);

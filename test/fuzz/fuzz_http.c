@@ -3,45 +3,25 @@
  *
  * Its first byte says in pieces of how many bytes that comes.
  */
-#include "base/log.h"
-#include "co/co.h"
-#include "co/io.h"
-#include "live/impl.h"
+#include "fuzz.h"
+
 #include "serve/http.h"
 #include "serve/http_live.h"
 #include "serve/http_mux.h"
 #include "serve/http_static.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const size_t fuzz_input_most = FUZZ_LARGEST;
 
 static struct serve serve;
 static struct http_service service;
 
-static const char *no_env(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return NULL;
-}
-
-static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
-{
-    static const char conf[] = "listen 1935; http_server { enabled on; dir ./conf; }"
-                               "vhost __defaultVhost__ { http_remux { enabled on; } }"
-                               "vhost b { http_remux { enabled on; mount b/x/[app]@[stream].flv; "
-                               "guess_has_av off; } http_static { enabled on; mount b/s/; "
-                               "dir ./doc; } refer { enabled on; play a.b; } }";
-
-    (void)arg;
-    (void)path;
-    *text = strdup(conf);
-    *size = sizeof(conf) - 1;
-    return NULL;
-}
+static const char conf[] = "listen 1935; http_server { enabled on; dir ./conf; }"
+                           "vhost __defaultVhost__ { http_remux { enabled on; } }"
+                           "vhost b { http_remux { enabled on; mount b/x/[app]@[stream].flv; "
+                           "guess_has_av off; } http_static { enabled on; mount b/s/; "
+                           "dir ./doc; } refer { enabled on; play a.b; } }";
 
 static err_t echo(struct http_exchange *x, void *arg)
 {
@@ -61,16 +41,7 @@ static err_t echo(struct http_exchange *x, void *arg)
 
 static void begin(void)
 {
-    const struct log_setup quiet = { .min = LOG_NONE };
-    struct conf_source src = { .path = "fuzz.conf", .read = read_conf, .getenv = no_env };
-    err_t err = co_init();
-
-    log_init(&quiet);
-    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1" };
-    if (!err)
-        err = conf_load(&serve.conf, &src, NULL);
-    assert(!err);
-    serve.streams = live_registry_new();
+    fuzz_serve(&serve, conf);
     service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
     (void)http_mux_add(service.mux, &(struct http_mount){ .pattern = "/e/", .handler = echo,
                                                           .ports = HTTP_PORT_ALL });

@@ -4,77 +4,87 @@
  *   target FILE|DIR...          replay these inputs, `make test-fuzz-seeds`
  *   target -r DIR               the same; fails when there is none
  *   target -n RUNS DIR          change the inputs of DIR at random, keep those that reach new
- *   target -t SECONDS DIR       branches, `make fuzz`
+ *   target -t SECONDS DIR       branches or make more work than any before, `make fuzz`
  *
- * Coverage comes from gcc's -fsanitize-coverage=trace-pc in everything but this file. An input that
- * crashes, or takes longer than HANG seconds, is written to $FUZZ_FOUND<number>; it belongs into
- * the corpus, with its repair.
+ * Coverage comes from gcc's -fsanitize-coverage=trace-pc in all but the drivers. An input that
+ * crashes, takes more than HANG_MS of processor time, or is not done in WAIT seconds, is written to
+ * $FUZZ_FOUND<number>; it belongs into the corpus, with its repair.
  */
+#include "fuzz.h"
+#include "mutate.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_set_death_callback(void (*fn)(void));
+const char *__asan_default_options(void);
+extern char __executable_start; /* the linker's */
 
-enum { INPUT_SIZE = 64 * 1024, CORPUS_SIZE = 8192, MAP_SIZE = 1 << 16, HANG = 20 };
-
-struct input {
-    uint8_t *data;
-    size_t size;
+enum {
+    INPUT_SIZE = 64 * 1024, /* of targets that do not say otherwise */
+    CORPUS_SIZE = 8192,
+    MAP_SIZE = 1 << 21, /* a place for each 4 bytes of 8 MB of code */
+    HANG_MS = 200,
+    WAIT = 20,
 };
 
 static uint8_t seen[MAP_SIZE]; /* per branch: which magnitudes of hits were reached, as bits */
 static uint8_t hits[MAP_SIZE]; /* in this run */
-static uint16_t touched[MAP_SIZE];
-static size_t touched_count;
+static uint32_t touched[MAP_SIZE];
+static size_t touched_count, edges;
+static uint64_t steps, most_steps; /* branches taken in this run, and in the one with most */
 static struct input corpus[CORPUS_SIZE];
 static size_t corpus_count, replayed;
 static struct input current;
-static uint64_t seed = 88172645463325252u;
+static int64_t slowest; /* run, in microseconds of processor time */
+static uint8_t buf[FUZZ_LARGEST];
 
 void __sanitizer_cov_trace_pc(void)
 {
-    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    uint16_t at = (uint16_t)((pc >> 1) ^ (pc >> 17));
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0) - (uintptr_t)&__executable_start;
+    uint32_t at = (uint32_t)(pc >> 2) % MAP_SIZE;
 
+    steps++;
     if (hits[at] == 0)
         touched[touched_count++] = at;
     if (hits[at] < 255)
         hits[at]++;
 }
 
+/* Runs are short: what they freed need not be watched for long, and memory that is used again is
+ * already there. */
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=16:malloc_context_size=12";
+}
+
 /* Take over what this run reached; was any of it new? */
 static int new_reach(void)
 {
-    int fresh = 0;
+    int fresh = steps > most_steps + most_steps / 4;
 
     for (size_t i = 0; i < touched_count; i++) {
         unsigned n = hits[touched[i]];
         uint8_t bit = (uint8_t)(n < 4 ? 1u << (n - 1) : n < 8 ? 8 : n < 32 ? 16 : n < 255 ? 32 : 64);
 
+        edges += !seen[touched[i]];
         fresh |= !(seen[touched[i]] & bit);
         seen[touched[i]] |= bit;
         hits[touched[i]] = 0;
     }
-    touched_count = 0;
+    if (steps > most_steps)
+        most_steps = steps;
+    touched_count = steps = 0;
     return fresh;
-}
-
-static uint32_t rnd(uint32_t n) /* xorshift64 */
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 16) % n);
 }
 
 /* The sanitizers are about to end the process: keep what did it. */
@@ -97,22 +107,47 @@ static void save_current(void)
 
 static void on_hang(int sig)
 {
-    (void)sig;
-    fprintf(stderr, "an input takes longer than %d seconds\n", HANG);
+    if (sig == SIGPROF)
+        fprintf(stderr, "an input of %zu bytes takes more than %d ms of processor time\n",
+                current.size, HANG_MS);
+    else
+        fprintf(stderr, "an input of %zu bytes is not done in %d seconds\n", current.size, WAIT);
     save_current();
     _exit(1);
 }
 
-/* Run one input in a buffer of its exact size, so the sanitizer sees any over-read. */
+/* ---- one run */
+
+static int64_t processor_time(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static void watch(int hang_ms, unsigned wait)
+{
+    const struct itimerval t = { .it_value = { hang_ms / 1000, hang_ms % 1000 * 1000 } };
+
+    setitimer(ITIMER_PROF, &t, NULL);
+    alarm(wait);
+}
+
+/* In a buffer of its exact size, so the sanitizer sees any over-read. */
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);
+    int64_t took = processor_time();
 
     memcpy(exact, data, size);
     current = (struct input){ exact, size };
-    alarm(HANG);
+    watch(HANG_MS, WAIT);
     (void)LLVMFuzzerTestOneInput(exact, size);
-    alarm(0);
+    watch(0, 0);
+    took = processor_time() - took;
+    if (took > slowest)
+        slowest = took;
     if (new_reach() && corpus_count < CORPUS_SIZE)
         corpus[corpus_count++] = current;
     else
@@ -120,10 +155,19 @@ static void run(const uint8_t *data, size_t size)
     current.data = NULL;
 }
 
+/* What a target sets up once is no part of what an input costs. */
+static void warm_up(void)
+{
+    alarm(WAIT);
+    (void)LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+    alarm(0);
+    new_reach();
+    most_steps = 0;
+}
+
 /* Replay a file, or all files below a folder. */
 static void replay(const char *path)
 {
-    static uint8_t buf[INPUT_SIZE];
     struct dirent *e;
     DIR *dir = opendir(path);
     FILE *f;
@@ -149,88 +193,43 @@ static void replay(const char *path)
     closedir(dir);
 }
 
-/* Put a piece of another input somewhere. */
-static size_t graft(uint8_t *buf, size_t size)
-{
-    const struct input *other = &corpus[rnd((uint32_t)corpus_count)];
-    size_t at = rnd((uint32_t)size + 1), from, n;
+/* ---- many */
 
-    if (other->size == 0)
-        return size;
-    from = rnd((uint32_t)other->size);
-    n = 1 + rnd((uint32_t)(other->size - from));
-    if (at + n > INPUT_SIZE)
-        n = INPUT_SIZE - at;
-    memcpy(buf + at, other->data + from, n);
-    return at + n > size ? at + n : size;
+/* Large ones take long: they get a small part of the time. */
+static const struct input *choose(void)
+{
+    const struct input *from = &corpus[mutate_random((uint32_t)corpus_count)];
+
+    for (int i = 0; i < 10 && from->size > 4096 && mutate_random(64); i++)
+        from = &corpus[mutate_random((uint32_t)corpus_count)];
+    return from;
 }
 
-static size_t edit(uint8_t *buf, size_t size)
+static void fuzz(long runs, time_t seconds)
 {
-    static const uint32_t lengths[] = { 0, 1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff,
-                                        0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xffffffff };
-    size_t at = size ? rnd((uint32_t)size) : 0, n;
-    uint32_t value;
-
-    switch (rnd(8)) {
-    case 0: /* cut */
-        return at;
-    case 1: /* flip a bit */
-        if (size)
-            buf[at] ^= (uint8_t)(1u << rnd(8));
-        return size;
-    case 2: /* a length that is an edge, of 1 to 4 bytes, big-endian */
-        value = lengths[rnd(sizeof(lengths) / sizeof(*lengths))];
-        n = 1 + rnd(4);
-        for (size_t i = 0; i < n && at + i < size; i++)
-            buf[at + i] = (uint8_t)(value >> 8 * (n - 1 - i));
-        return size;
-    case 3: /* double the tail */
-        if (size && size + (size - at) <= INPUT_SIZE) {
-            memmove(buf + size, buf + at, size - at);
-            size += size - at;
-        }
-        return size;
-    case 4: /* take a piece out */
-        if (size) {
-            n = 1 + rnd((uint32_t)(size - at));
-            memmove(buf + at, buf + at + n, size - at - n);
-            size -= n;
-        }
-        return size;
-    case 5:
-        return graft(buf, size);
-    case 6: /* a little more or less */
-        if (size)
-            buf[at] = (uint8_t)(buf[at] + rnd(9) - 4);
-        return size;
-    default: /* a random byte more */
-        if (size < INPUT_SIZE)
-            buf[size++] = (uint8_t)rnd(256);
-        return size;
-    }
-}
-
-static void fuzz(long runs, time_t until)
-{
-    static uint8_t buf[INPUT_SIZE];
+    size_t most = &fuzz_input_most ? fuzz_input_most : INPUT_SIZE;
+    time_t begin = time(NULL);
+    int64_t used = processor_time();
     long done = 0;
 
     if (corpus_count == 0)
         run(buf, 0);
     if (corpus_count == 0) /* not even one branch: built without coverage */
         abort();
-    while (until ? time(NULL) < until : done < runs) {
-        const struct input *from = &corpus[rnd((uint32_t)corpus_count)];
-        size_t size = from->size;
+    while (seconds ? time(NULL) < begin + seconds : done < runs) {
+        const struct input *from = choose();
+        size_t size = from->size < most ? from->size : most;
 
         memcpy(buf, from->data, size);
-        for (uint32_t edits = 1 + rnd(5); edits > 0; edits--)
-            size = edit(buf, size);
+        for (uint32_t edits = 1 + mutate_random(5); edits > 0; edits--)
+            size = mutate(buf, size, most, choose());
         run(buf, size);
         done++;
     }
-    printf("%ld runs, %zu inputs kept, no crash\n", done, corpus_count);
+    used = processor_time() - used;
+    printf("%ld runs, %lld per second of processor time, slowest %lld ms, %zu inputs kept, "
+           "%zu edges covered, no crash\n", done, (long long)(done * 1000000 / (used + 1)),
+           (long long)slowest / 1000, corpus_count, edges);
 }
 
 int main(int argc, char **argv)
@@ -239,11 +238,13 @@ int main(int argc, char **argv)
     long number = argc == 4 ? strtol(argv[2], NULL, 10) : 0;
 
     signal(SIGALRM, on_hang);
+    signal(SIGPROF, on_hang);
     __sanitizer_set_death_callback(save_current);
+    warm_up();
     if (argc == 4 && (strcmp(how, "-n") == 0 || strcmp(how, "-t") == 0)) {
-        seed ^= (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
+        mutate_seed((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid());
         replay(argv[3]);
-        fuzz(number, how[1] == 't' ? time(NULL) + number : 0);
+        fuzz(number, how[1] == 't' ? number : 0);
     } else {
         for (int i = strcmp(how, "-r") == 0 ? 2 : 1; i < argc; i++)
             replay(argv[i]);

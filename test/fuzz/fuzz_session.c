@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_session.c - a whole RTMP conversation: the input is all that a client sends. */
-#include "base/log.h"
-#include "co/co.h"
-#include "co/io.h"
-#include "live/impl.h"
+/* fuzz_session.c - a whole RTMP conversation: the input is all that a client sends.
+ *
+ * The first byte chooses the vhost that others publish "on" to, and with it mw_latency; and whether
+ * the client takes all that it is sent. The second says in pieces of how many bytes it speaks.
+ * Between two of them 40 ms go by and packets come.
+ */
+#include "fuzz.h"
+
+#include "format/flv.h"
 #include "serve/rtmp.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const size_t fuzz_input_most = FUZZ_LARGEST;
 
-enum { HANDSHAKE = 1 + 1536 + 1536 };
+enum { HANDSHAKE = 1 + 1536 + 1536, WINDOW = 100 };
+
+static const char conf[] =
+    "listen 1935; vhost __defaultVhost__ { play { mw_latency 0; } }"
+    "vhost auto { play { mw_latency auto; } }"
+    "vhost late { play { mw_latency 350; } }"
+    "vhost b { chunk_size 128; in_ack_size 1000; publish { mr on; }"
+    " play { mix_correct on; reduce_sequence_header on; gop_cache off; send_min_interval 5; } }";
+static const char *const vhosts[] = { "__defaultVhost__", "auto", "late", "b" };
 
 static struct serve serve;
+
+struct conversation {
+    struct fuzz_peer peer; /* first */
+    struct live_source *src; /* of the other publisher */
+    unsigned pushed;
+};
 
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct serve_stream *s,
                        struct live_source *src)
@@ -31,60 +49,109 @@ static void on_unpublish(void *arg, struct live_source *src)
     assert(live_source_publishing(src));
 }
 
-static const char *no_env(void *arg, const char *name)
+/* ---- somebody else's stream */
+
+#define BODY(x) { (const uint8_t *)(x), sizeof(x) - 1 }
+
+/* Configurations, a key frame, and what comes between two of those. */
+static const struct {
+    uint8_t type;
+    struct {
+        const uint8_t *data;
+        size_t size;
+    } body;
+} packets[] = {
+    { FLV_VIDEO, BODY("\x17\0\0\0\0\1\x42\xc0\x1e\xff\xe1\0\0\0") },
+    { FLV_AUDIO, BODY("\xaf\0\x12\x10") },
+    { FLV_VIDEO, BODY("\x17\1\0\0\0\0\0\0\2\x65k") },
+    { FLV_AUDIO, BODY("\xaf\1zz") },
+    { FLV_VIDEO, BODY("\x27\1\0\0\0\0\0\0\2\x41p") },
+    { FLV_AUDIO, BODY("\xaf\1zzz") },
+    { FLV_DATA, BODY("\2\0\x0aonMetaData\x08\0\0\0\0\0\0\x09") },
+};
+
+static void push(void *arg)
 {
-    (void)arg;
-    (void)name;
-    return NULL;
+    const size_t count = sizeof(packets) / sizeof(packets[0]);
+    struct conversation *c = arg;
+    size_t i = c->pushed % count;
+    struct av_packet *pkt = av_packet_new(packets[i].body.size);
+    err_t err;
+
+    pkt->tag = packets[i].type;
+    memcpy(pkt->data, packets[i].body.data, pkt->size);
+    err = flv_packet_describe(pkt);
+    assert(!err);
+    live_source_push(c->src, pkt, c->pushed * 20);
+    av_packet_unref(pkt);
+    c->pushed++;
 }
 
-static err_t read_conf(void *arg, const char *path, char **text, size_t *size)
+static void begin_other(struct conversation *c, const char *vhost)
 {
-    static const char conf[] = "listen 1935; vhost __defaultVhost__ { }"
-                               "vhost b { chunk_size 128; in_ack_size 1000; publish { mr on; }"
-                               " play { mix_correct on; reduce_sequence_header on; } }";
+    const struct live_settings set =
+        serve_live_settings(serve.conf, conf_vhost_find(serve.conf, vhost));
+    char name[64];
 
-    (void)arg;
-    (void)path;
-    *text = strdup(conf);
-    *size = sizeof(conf) - 1;
-    return NULL;
+    strcpy(name, vhost);
+    strcat(name, "/live/on");
+    c->src = live_registry_get(serve.streams, name, &set);
+    for (int i = 0; i < 4; i++)
+        push(c);
+}
+
+/* ---- the client */
+
+static err_t talk(void *arg)
+{
+    struct conversation *c = arg;
+    err_t err = rtmp_session_run(&serve, &c->peer.io, "127.0.0.1");
+
+    assert(err); /* it ends, so a conversation with it always ends too */
+    return err;
 }
 
 static void begin(void)
 {
-    const struct log_setup quiet = { .min = LOG_NONE };
-    struct conf_source src = { .path = "fuzz.conf", .read = read_conf, .getenv = no_env };
-    err_t err = co_init();
-
-    log_init(&quiet);
-    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1",
-                            .on_publish = on_publish, .on_unpublish = on_unpublish };
-    if (!err)
-        err = conf_load(&serve.conf, &src, NULL);
-    assert(!err);
-    serve.streams = live_registry_new();
+    fuzz_serve(&serve, conf);
+    serve.on_publish = on_publish;
+    serve.on_unpublish = on_unpublish;
+    serve.messages.limit = 1 << 20;
+    live_registry_limit(serve.streams, 1 << 20);
+    fuzz_time_flies();
+    fuzz_time_busy(200); /* so that `auto` has something to do */
 }
 
 /* The handshake has its own target; here it always is a simple one, so that a short input gets
  * to what comes behind it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *in = calloc(1, HANDSHAKE + size);
-    struct io_mem m;
+    struct conversation c = { 0 };
+    struct co_group g;
+    uint8_t *in;
     err_t err;
 
-    assert(in);
     if (!serve.conf)
         begin();
+    if (size < 2)
+        return 0;
+    in = calloc(1, HANDSHAKE + size - 2);
+    assert(in);
     in[0] = 3;
-    if (size)
-        memcpy(in + HANDSHAKE, data, size);
-    io_mem_init(&m, in, HANDSHAKE + size);
-    m.out_cap = 1 << 20;
-    err = rtmp_session_run(&serve, &m.io, "127.0.0.1");
-    assert(err); /* memory ends, so a conversation over it always ends too */
+    memcpy(in + HANDSHAKE, data + 2, size - 2);
+    fuzz_peer_init(&c.peer, in, HANDSHAKE + size - 2, data[1]);
+    c.peer.ready = HANDSHAKE;
+    c.peer.window = data[0] & 4 ? WINDOW : 0;
+    c.peer.meanwhile = push;
+    c.peer.arg = &c;
+    begin_other(&c, vhosts[data[0] % 4]);
+    co_group_init(&g);
+    err = co_go(&g, "client", talk, &c);
+    if (!err)
+        err = co_group_wait(&g);
+    assert(err);
     err_free(&err);
+    c.src = live_source_unref(c.src);
     assert(err_live() == 0 && av_packet_live() == 0 && live_source_live() == 0);
     assert(serve.publishers == 0 && serve.players == 0);
     free(in);

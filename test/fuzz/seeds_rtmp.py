@@ -62,7 +62,15 @@ media = (chunk0(4, 0, 18, 1, meta) + chunk0(6, 0, 9, 1, b"\x17\0\0\0\0\1\x42\xc0
 publish = (hello(b"rtmp://ip/live") + call(b"releaseStream", 2, text(b"s")) +
            call(b"FCPublish", 3, text(b"s")) + call(b"createStream", 4) +
            call(b"publish", 5, text(b"s"), text(b"live"), stream=1))
-play = call(b"createStream", 2) + call(b"play", 3, text(b"s"), number(-2), stream=1)
+
+
+def watch(name):
+    return call(b"createStream", 2) + call(b"play", 3, text(name), number(-2), stream=1)
+
+
+play = watch(b"s")
+wish = b"".join(call(b"receive" + what, 0, b"\1" + on, stream=1)
+                for on in (b"\0", b"\1") for what in (b"Video", b"Audio"))
 tag = b"\x08\0\0\1\0\0\x0a\0\0\0\0a\0\0\0\x0c"
 two = chunk0(2, 0, 1, 0, struct.pack(">I", 2))
 seeds = {
@@ -107,6 +115,43 @@ seeds = {
         "server": b"\0\3" + bytes(3073),
     },
 }
+
+
+def answer(name, transaction, *args, stream=0):
+    return chunk0(3, 0, 20, stream, text(name) + number(transaction) + b"".join(args))
+
+
+def status(code, level=b"status"):
+    return answer(b"onStatus", 0, b"\x05", b"\x03" + members(level=text(level), code=text(code)),
+                  stream=1)
+
+
+hello_too = (chunk0(2, 0, 5, 0, b"\0\x26\x25\xa0") + chunk0(2, 0, 6, 0, b"\0\x26\x25\xa0\2") +
+             chunk0(2, 0, 1, 0, b"\0\0\0\x80") +
+             answer(b"_result", 1, b"\x03" + members(fmsVer=text(b"x")),
+                    b"\x03" + members(code=text(b"NetConnection.Connect.Success"))) +
+             answer(b"onBWDone", 0, b"\x05"))
+taken = (hello_too + answer(b"_result", 4, b"\x05", number(1)) +
+         status(b"NetStream.Publish.Start"))
+ping = chunk0(2, 0, 4, 0, b"\0\6\0\0\0\1")
+# What a server says: see fuzz_upstream.c.
+seeds["upstream"] = {
+    "play": b"\0\0" + hello_too + answer(b"_result", 2, b"\x05", number(1)) +
+            status(b"NetStream.Play.Start") + media,
+    "play_silent": b"\0\0" + hello_too + answer(b"_result", 2, b"\x05", number(1)) + media,
+    "publish": b"\1\x20" + taken + ping * 9,
+    "publish_late": b"\2\x30" + taken + ping * 9,
+    "publish_ends": b"\5\x14" + taken + ping * 20,
+    "refused": b"\1\0" + taken + status(b"NetStream.Publish.BadName", b"error"),
+    "error": b"\1\0" + answer(b"_error", 1, b"\x05", b"\x03" + members(code=text(b"no"))),
+    "not_asked": b"\1\0" + hello_too + answer(b"_result", 9, b"\x05", number(1)),
+}
+# How the client speaks: to which vhost and in which pieces, see fuzz_session.c.
+seeds["session"] = {name: b"\0\0" + data for name, data in seeds["session"].items()}
+for at, (vhost, size) in enumerate(((b"ip", 9), (b"auto", 40), (b"late", 30), (b"b", 50))):
+    seeds["session"]["on_" + vhost.decode()] = (
+        bytes([at | 4 * (at % 2), size]) + hello(b"rtmp://" + vhost + b"/live") +
+        watch(b"on") + wish)
 for kind, rows in seeds.items():
     folder = Path(sys.argv[1]) / kind
     folder.mkdir(parents=True, exist_ok=True)

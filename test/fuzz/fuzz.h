@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz.h - what the targets share. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include "co/io.h"
+#include "serve/serve.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A target that takes inputs of more than 64 KB says how large, at most FUZZ_LARGEST. */
+enum { FUZZ_LARGEST = 1024 * 1024 };
+extern const size_t fuzz_input_most __attribute__((weak));
+
+/* ---- a server in memory */
+
+/* The configuration of this text, which has no environment. */
+struct conf *fuzz_conf(const char *text);
+/* Start the scheduler, log nothing, and serve that configuration. */
+void fuzz_serve(struct serve *serve, const char *conf);
+
+/* ---- time: nobody waits */
+
+/* From now on a wait is over at once, and the clock moves by it. Without a wait it moves by a
+ * microsecond per look. Only for what has no helper threads at work. */
+void fuzz_time_flies(void);
+/* How busy the thread is then said to be, in thousandths. */
+void fuzz_time_busy(unsigned permille);
+
+/* ---- a peer that says something, then waits, then says more */
+
+struct fuzz_peer {
+    struct io io;       /* first */
+    struct io_mem rest; /* what it will say; its `piece` is what it says at once */
+    size_t ready;       /* bytes it has said that were not read */
+    co_usec every;      /* between two pieces */
+    unsigned pauses;    /* it makes so many, then says all the rest */
+    size_t window;      /* it takes so much between two pieces; 0: all */
+    size_t taken;
+    /* Something else happens in each pause. */
+    void (*meanwhile)(void *arg);
+    void *arg;
+};
+
+void fuzz_peer_init(struct fuzz_peer *p, const void *in, size_t size, size_t piece);
+
+#endif
