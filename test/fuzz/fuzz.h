@@ -22,6 +22,12 @@ struct conf *fuzz_conf(const char *text);
 /* Start the scheduler, log nothing, and serve that configuration. */
 void fuzz_serve(struct serve *serve, const char *conf);
 
+/* Run it in a coroutine and tell how it ended. */
+err_t fuzz_run(co_fn *fn, void *arg);
+/* A simple RTMP handshake before what a peer says, malloc'ed: it is so much larger. */
+enum { FUZZ_HANDSHAKE = 1 + 1536 + 1536 };
+uint8_t *fuzz_shake_hands(const uint8_t *data, size_t size);
+
 /* ---- time: nobody waits */
 
 /* From now on a wait is over at once, and the clock moves by it. Without a wait it moves by a
@@ -34,7 +40,8 @@ void fuzz_time_busy(unsigned permille);
 
 struct fuzz_peer {
     struct io io;       /* first */
-    struct io_mem rest; /* what it will say; its `piece` is what it says at once */
+    struct io_mem rest; /* what it will say */
+    size_t piece;       /* what it says at once; 0: all */
     size_t ready;       /* bytes it has said that were not read */
     co_usec every;      /* between two pieces */
     unsigned pauses;    /* it makes so many, then says all the rest */

@@ -21,7 +21,8 @@ static const char *const confs[] = {
     "listen 1935; http_api { enabled on; auth { enabled on; username u; password p; delay 1; } "
     "raw_api { enabled on; allow_reload on; } }",
     "listen 1935; http_api { enabled on; private_network on; raw_api { enabled on; } }",
-    "listen 1935; http_api { enabled on; open on; raw_api { enabled on; } } exporter { enabled on; }",
+    "listen 1935; http_api { enabled on; open on; raw_api { enabled on; } } "
+    "exporter { enabled on; }",
 };
 enum { CONFS = sizeof(confs) / sizeof(confs[0]) };
 
@@ -62,7 +63,6 @@ static err_t talk(void *arg)
 static void ask(const uint8_t *data, size_t size)
 {
     struct fuzz_peer peer;
-    struct co_group g;
     struct api *api;
     err_t err;
 
@@ -74,10 +74,7 @@ static void ask(const uint8_t *data, size_t size)
     api = api_new(&it.parts);
     fuzz_peer_init(&peer, data + 1, size - 1, 0);
     peer.arg = data[0] & 4 ? "10.0.0.1" : "127.0.0.1";
-    co_group_init(&g);
-    err = co_go(&g, "client", talk, &peer);
-    if (!err)
-        err = co_group_wait(&g);
+    err = fuzz_run(talk, &peer);
     err_free(&err);
     api_free(api);
     http_mux_free(it.service.mux);

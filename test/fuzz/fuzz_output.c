@@ -8,8 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-const size_t fuzz_input_most = FUZZ_LARGEST;
-
 static void check(const char *text)
 {
     assert(strlen(text) < JOB_LOG_LINE);

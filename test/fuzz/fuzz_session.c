@@ -16,7 +16,7 @@
 
 const size_t fuzz_input_most = FUZZ_LARGEST;
 
-enum { HANDSHAKE = 1 + 1536 + 1536, WINDOW = 100 };
+enum { WINDOW = 100 };
 
 static const char conf[] =
     "listen 1935; vhost __defaultVhost__ { play { mw_latency 0; } }"
@@ -127,7 +127,6 @@ static void begin(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct conversation c = { 0 };
-    struct co_group g;
     uint8_t *in;
     err_t err;
 
@@ -135,20 +134,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin();
     if (size < 2)
         return 0;
-    in = calloc(1, HANDSHAKE + size - 2);
-    assert(in);
-    in[0] = 3;
-    memcpy(in + HANDSHAKE, data + 2, size - 2);
-    fuzz_peer_init(&c.peer, in, HANDSHAKE + size - 2, data[1]);
-    c.peer.ready = HANDSHAKE;
+    in = fuzz_shake_hands(data + 2, size - 2);
+    fuzz_peer_init(&c.peer, in, FUZZ_HANDSHAKE + size - 2, data[1]);
+    c.peer.ready = FUZZ_HANDSHAKE;
     c.peer.window = data[0] & 4 ? WINDOW : 0;
     c.peer.meanwhile = push;
     c.peer.arg = &c;
     begin_other(&c, vhosts[data[0] % 4]);
-    co_group_init(&g);
-    err = co_go(&g, "client", talk, &c);
-    if (!err)
-        err = co_group_wait(&g);
+    err = fuzz_run(talk, &c);
     assert(err);
     err_free(&err);
     c.src = live_source_unref(c.src);

@@ -32,7 +32,6 @@ struct wire {
     unsigned steps;     /* that the client made */
     struct wr out;      /* what it said, mangled */
     size_t at, piece;   /* read of it, and at once */
-    size_t echoed;
 };
 
 /* ---- what becomes of a record */
@@ -236,8 +235,6 @@ static err_t serve(void *arg)
         err = io_read(io, buf, 4096, &n);
         if (!err)
             err = io_write(io, buf, n);
-        if (!err)
-            w->echoed += n;
     }
     free(buf);
     if (io != &w->io)
@@ -300,7 +297,6 @@ static SSL *new_client(unsigned how)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wire w = { .io = { .ops = &wire_ops } };
-    struct co_group g;
     err_t err;
 
     if (!server)
@@ -314,10 +310,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         wr_bytes(&w.out, data + 2, size - 2);
     else
         w.client = new_client(data[0]);
-    co_group_init(&g);
-    err = co_go(&g, "server", serve, &w);
-    if (!err)
-        err = co_group_wait(&g);
+    err = fuzz_run(serve, &w);
     assert(err);
     err_free(&err);
     SSL_free(w.client);

@@ -17,7 +17,7 @@
 
 const size_t fuzz_input_most = FUZZ_LARGEST;
 
-enum { HANDSHAKE = 1 + 1536 + 1536, MESSAGES_MOST = 10000 };
+enum { MESSAGES_MOST = 10000 };
 
 static const char conf[] = "listen 1935; vhost __defaultVhost__ { play { mw_latency 0; } }"
                            "vhost late { play { mw_latency 350; } }";
@@ -111,7 +111,6 @@ static void begin(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct conversation c = { 0 };
-    struct co_group g;
     uint8_t *in;
     err_t err;
 
@@ -119,12 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin();
     if (size < 2)
         return 0;
-    in = calloc(1, HANDSHAKE + size - 2);
-    assert(in);
-    in[0] = 3;
-    memcpy(in + HANDSHAKE, data + 2, size - 2);
-    fuzz_peer_init(&c.peer, in, HANDSHAKE + size - 2, data[1]);
-    c.peer.ready = HANDSHAKE;
+    in = fuzz_shake_hands(data + 2, size - 2);
+    fuzz_peer_init(&c.peer, in, FUZZ_HANDSHAKE + size - 2, data[1]);
+    c.peer.ready = FUZZ_HANDSHAKE;
     if (data[0] % 4 > 0) {
         c.forward = begin_forward(data[0] & 2 ? "late" : "__defaultVhost__");
         c.forward->io = &c.peer.io;
@@ -132,10 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         c.peer.arg = &c;
         c.end_soon = data[0] & 4;
     }
-    co_group_init(&g);
-    err = co_go(&g, "upstream", talk, &c);
-    if (!err)
-        err = co_group_wait(&g);
+    err = fuzz_run(talk, &c);
     err_free(&err);
     if (c.forward)
         forward_free(c.forward);

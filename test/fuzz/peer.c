@@ -19,9 +19,9 @@ static bool ended(const struct fuzz_peer *p)
 /* Some time passes. */
 static void go_on(struct fuzz_peer *p)
 {
-    bool all = p->pauses == 0 || p->rest.piece == 0 || p->rest.piece > p->rest.in_size;
+    bool all = p->pauses == 0 || p->piece == 0 || p->piece > p->rest.in_size;
 
-    p->ready = all ? p->rest.in_size : p->rest.piece;
+    p->ready = all ? p->rest.in_size : p->piece;
     if (p->pauses > 0)
         p->pauses--;
     p->taken = 0;
@@ -113,9 +113,8 @@ static const struct io_ops peer_ops = { "peer",         peer_read,     peer_read
 void fuzz_peer_init(struct fuzz_peer *p, const void *in, size_t size, size_t piece)
 {
     *p = (struct fuzz_peer){ .io = { .ops = &peer_ops, .read_timeout = CO_FOREVER },
-                             .every = CO_MS(40), .pauses = 100 };
+                             .piece = piece, .every = CO_MS(40), .pauses = 100 };
     io_mem_init(&p->rest, in, size);
-    p->rest.piece = piece;
     p->rest.out_cap = 1 << 20;
     p->ready = piece && piece < size ? piece : size;
 }

@@ -46,3 +46,23 @@ void fuzz_serve(struct serve *serve, const char *conf)
                              .version = "1", .server_id = "vid-1", .service_id = "run",
                              .streams = live_registry_new() };
 }
+
+err_t fuzz_run(co_fn *fn, void *arg)
+{
+    struct co_group g;
+    err_t err;
+
+    co_group_init(&g);
+    err = co_go(&g, "fuzz", fn, arg);
+    return err ? err : co_group_wait(&g);
+}
+
+uint8_t *fuzz_shake_hands(const uint8_t *data, size_t size)
+{
+    uint8_t *in = calloc(1, FUZZ_HANDSHAKE + size);
+
+    assert(in);
+    in[0] = 3;
+    memcpy(in + FUZZ_HANDSHAKE, data, size);
+    return in;
+}
