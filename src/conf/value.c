@@ -274,6 +274,8 @@ static err_t set_hosts(const struct conf_ctx *ctx, const struct conf_row *row,
     return err;
 }
 
+enum { LISTEN_MOST = 100 }; /* each is compared with each, on the thread that serves */
+
 static err_t set_listen(const struct conf_ctx *ctx, const struct conf_row *row,
                         const struct conf_list *words, void *field)
 {
@@ -290,6 +292,8 @@ static err_t set_listen(const struct conf_ctx *ctx, const struct conf_row *row,
             err = err_new(ERR_CONF, "there is no proxy_protocol for it");
         else
             v[n - 1].proxied = true;
+        if (!err && n > LISTEN_MOST)
+            err = err_new(ERR_CONF, "over %d endpoints", LISTEN_MOST);
     }
     if (!err)
         *(struct conf_endpoints *)field = (struct conf_endpoints){ .v = v, .n = n };

@@ -19,7 +19,7 @@ extern const size_t fuzz_input_most __attribute__((weak));
 
 /* The configuration of this text, which has no environment. */
 struct conf *fuzz_conf(const char *text);
-/* Start the scheduler, log nothing, and serve that configuration. */
+/* Start the scheduler, look at each line for the log, and serve that configuration. */
 void fuzz_serve(struct serve *serve, const char *conf);
 
 /* Run it in a coroutine and tell how it ended. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_chunk.c - any bytes as chunks. However they are cut the same messages come out and the same
  * error; what a peer can make us hold is bounded; no payload is lost or given back twice. */
+#include "fuzz.h"
+
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/control.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const size_t fuzz_input_most = 32 * 1024; /* each is run ten times, in pieces */
 
 static long live;
 static size_t live_bytes;

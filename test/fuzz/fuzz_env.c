@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAMES_MOST = 400 }; /* each is looked at for each directive */
+
 struct environment {
     char *text;   /* lines; the sign behind each name and each value is zero */
     const char **names;
@@ -43,9 +45,9 @@ static void take_apart(struct environment *e, const uint8_t *data, size_t size)
     assert(e->text);
     memcpy(e->text, data, size);
     e->text[size] = '\0';
-    e->names = calloc(size + 1, sizeof(*e->names));
+    e->names = calloc(NAMES_MOST, sizeof(*e->names));
     assert(e->names);
-    for (char *line = e->text; line < e->text + size; line = end + 1) {
+    for (char *line = e->text; line < e->text + size && e->n < NAMES_MOST; line = end + 1) {
         char *value;
 
         end = line + strcspn(line, "\n");

@@ -24,11 +24,11 @@ CONFIG = tag(9, 0, b"\x17\0\0\0\0\1\x42\xc0\x1e\xff\xe1\0") + tag(8, 0, b"\xaf\0
 MEDIA = tag(9, 0, b"\x17\1\0\0\0kk") + tag(8, 10, b"\xaf\1zz")
 
 
-def environment(section):
-    """Lines with the names and defaults of a part of the reference."""
+def environment(part, most=30):
+    """Lines with names of the reference, and some values."""
     rows = re.findall(r"`(SRS_[A-Z0-9_]+)`", Path("doc/config.md").read_text())
     values = ("on", "1935", "127.0.0.1:80", "0", "10s", "auto", "a b", "./x", "-1", "[::1]:8080")
-    names = [n for n in dict.fromkeys(rows) if n.startswith(section)][:40]
+    names = list(dict.fromkeys(rows))[part * most:][:most]
     return "".join(f"{n}={values[i % len(values)]}\n" for i, n in enumerate(names)).encode()
 
 
@@ -52,12 +52,8 @@ seeds = {
     },
     "env": {
         "listen": b"SRS_LISTEN=1935 [::1]:1936\nSRS_DAEMON=off\nSRS_MAX_CONNECTIONS=100\n",
-        "http": environment("SRS_HTTP"),
-        "vhost": environment("SRS_VHOST_P"),
-        "hls": environment("SRS_VHOST_H"),
-        "limits": environment("SRS_LIMITS"),
-        "others": environment("SRS_VHOST_D") + environment("SRS_S"),
         "wrong": b"SRS_LISTEN=x\n=\nSRS_VHOST_PLAY_GOP_CACHE=${SRS_LISTEN}\nSRS_LISTEN=\n",
+        **{f"names_{i}": environment(i) for i in range(10)},
     },
     "flv_seek": {
         "begin": b"\0" + FLV + META + CONFIG + MEDIA,

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LINE_MOST = 16 * 1024 };
+
 static const char *no_env(void *arg, const char *name)
 {
     (void)arg;
@@ -35,13 +37,25 @@ struct conf *fuzz_conf(const char *text)
     return conf;
 }
 
+/* Whatever a peer says, a line is one line. */
+static void check_line(enum log_level level, const char *line, size_t size)
+{
+    (void)level;
+    assert(size > 1 && size <= LINE_MOST && line[size - 1] == '\n');
+    for (size_t i = 0; i < size - 1; i++)
+        assert((unsigned char)line[i] >= ' ' && line[i] != 0x7f);
+}
+
 void fuzz_serve(struct serve *serve, const char *conf)
 {
-    const struct log_setup quiet = { .min = LOG_NONE };
+    const struct log_setup checked = { .min = LOG_TRACE, .utc = true, .cid = co_cid,
+                                       .write = check_line };
+    const struct log_rules rules = { .secrets = false };
     err_t err = co_init();
 
     assert(!err);
-    log_init(&quiet);
+    log_init(&checked);
+    log_rule(&rules);
     *serve = (struct serve){ .conf = fuzz_conf(conf), .generation = 1, .signature = "us",
                              .version = "1", .server_id = "vid-1", .service_id = "run",
                              .streams = live_registry_new() };

@@ -4,6 +4,8 @@
 
 /* ------------------------------------------------------------------ errors and warnings */
 
+#define TEN "1 2 3 4 5 6 7 8 9 10 "
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 #define IN_VHOST(text) "listen 1935; daemon off; vhost v { " text " }"
 
 static const struct {
@@ -51,6 +53,7 @@ static const struct {
     { "listen [::1:1935;", ERR_CONF, "not [v6]:port" },
     { "listen [::1]1935;", ERR_CONF, "not [v6]:port" },
     { "listen 1935 1936 x;", ERR_CONF, "\"x\" is no port" },
+    { "listen " HUNDRED "1935;", ERR_CONF, "over 100 endpoints" },
     { "listen proxy_protocol;", ERR_CONF, "behind the endpoint" },
     { "listen 1935 proxy_protocol proxy_protocol;", ERR_CONF, "behind the endpoint" },
     { "listen 1935; srt_server { listen 10080 proxy_protocol; }", ERR_CONF, "no proxy_protocol for" },
