@@ -14,11 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a destination may take to answer, or to take any bytes; and the pauses before it is
- * called again: doubled each time, from the first to the longest. */
+/* How long a destination may take to answer, or to take any bytes; to take the stream, however
+ * often it says something else; and the pauses before it is called again: doubled each time, from
+ * the first to the longest. */
 #define ANSWER CO_SECONDS(5)
+#define READY CO_SECONDS(12)
 #define FIRST_PAUSE CO_SECONDS(1)
 #define LONGEST_PAUSE CO_SECONDS(10)
+
+/* Taken at once when a message of a destination begins: all that they have to say is short. */
+enum { AT_ONCE = 1024 };
 
 static char *make_url(const struct conf_endpoint *to, const struct forward_names *n)
 {
@@ -227,6 +232,51 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
     return err;
 }
 
+/* Who takes a stream has little to say: it gets the memory and the time of a player. */
+static void bound(struct forward *f)
+{
+    const struct conf_limits *limits = &f->conf->limits;
+    struct serve *serve = f->serve;
+    uint32_t command = (uint32_t)limits->max_command_size;
+    uint32_t all = (uint32_t)limits->max_partial_others;
+
+    f->setup = rtmp_in_heap;
+    f->setup.max_command_size = f->setup.max_data_size = f->setup.max_message_size = command;
+    f->setup.max_inflight = all > command ? all : command; /* one of them must fit */
+    f->setup.at_once = AT_ONCE;
+    f->setup.pool = serve->messages.limit ? &serve->messages : NULL;
+}
+
+static void on_late(struct co_timer *t)
+{
+    struct forward *f = (struct forward *)(void *)((char *)t - offsetof(struct forward, timer));
+
+    f->late = true;
+    co_stop(f->co);
+}
+
+/* What stopped the coroutine may have been meant for this one connection: another one follows. */
+static err_t reason(struct forward *f, err_t err)
+{
+    bool here = f->late || f->conn.late || f->conn.in.evicted;
+
+    if (f->ending || !here || err_code(err) != ERR_STOPPED)
+        return err;
+    (void)co_stop_hold();
+    if (!f->late)
+        return rtmp_conn_reason(&f->conn, err);
+    err_free(&err);
+    return err_new(ERR_IO_TIMEOUT, "it did not take the stream in %lld s",
+                   (long long)READY / 1000000);
+}
+
+static err_t ask_to_publish(struct forward *f, const struct rtmp_url *url, uint32_t *stream_id)
+{
+    err_t err = rtmp_client_connect(&f->conn, url, NULL);
+
+    return err ? err : rtmp_client_publish(&f->conn, url, stream_id);
+}
+
 err_t forward_converse(struct forward *f)
 {
     struct rtmp_url url;
@@ -235,13 +285,18 @@ err_t forward_converse(struct forward *f)
 
     if (err)
         return err;
-    rtmp_conn_init(&f->conn, f->io, &rtmp_in_heap);
-    err = rtmp_client_connect(&f->conn, &url, NULL);
-    if (!err)
-        err = rtmp_client_publish(&f->conn, &url, &stream_id);
+    bound(f);
+    rtmp_conn_init(&f->conn, f->io, &f->setup);
+    f->conn.message_time = f->conf->limits.message_timeout;
+    co_timer_set(&f->timer, co_now() + READY, on_late);
+    err = ask_to_publish(f, &url, &stream_id);
+    co_timer_cancel(&f->timer);
     co_stack_trim();
-    if (!err)
+    if (!err && !f->late)
         err = send_stream(f, &url, stream_id);
+    else if (!err)
+        err = co_check(); /* it was late by a hair */
+    err = reason(f, err);
     rtmp_conn_fini(&f->conn);
     rtmp_url_free(&url);
     return err;
@@ -254,6 +309,7 @@ static err_t forward_once(struct forward *f)
     err_t err;
 
     f->began_at = 0;
+    f->late = false;
     err = co_dns_connect(&f->io, f->host, f->port, NULL, ANSWER);
     if (err)
         return err;

@@ -27,7 +27,10 @@ struct forward {
     struct co *co;           /* once it runs */
     bool ending;             /* the stream ended, or the destination is no longer wanted */
     struct io *io;
+    struct rtmp_in_setup setup; /* what the destination may send */
     struct rtmp_conn conn;
+    struct co_timer timer;   /* until it takes the stream */
+    bool late;               /* it did not */
     struct live_sender sender;
     uint64_t dropped;
     co_usec began_at; /* to publish */

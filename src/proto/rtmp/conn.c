@@ -130,10 +130,13 @@ void rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg)
     c->held_back = true;
 }
 
-static void let_others_run(void)
+/* A peer that never pauses never makes us wait, where a stop would be told. */
+static err_t let_others_run(void)
 {
-    if (co_self()) /* over memory there may be no scheduler */
-        co_yield();
+    if (!co_self()) /* over memory there may be no scheduler */
+        return NULL;
+    co_yield();
+    return co_check();
 }
 
 bool rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out)
@@ -211,7 +214,7 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
         total += n;
     } while (!err && n == SCRATCH && total < DRAIN_MAX);
     if (!err && n == SCRATCH)
-        let_others_run();
+        err = let_others_run();
     return err;
 }
 
@@ -223,7 +226,7 @@ err_t rtmp_conn_fill(struct rtmp_conn *c)
     if (!err)
         err = feed(c, n);
     if (!err && n == SCRATCH) /* more is there already */
-        let_others_run();
+        err = let_others_run();
     return err;
 }
 
