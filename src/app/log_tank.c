@@ -316,18 +316,25 @@ bool log_tank_flush(struct log_tank *t, int ms)
     return true;
 }
 
+/* Not by the clock: it may be set meanwhile. */
+static bool writer_ends(struct log_tank *t)
+{
+    for (int ms = CLOSE_SECONDS * 1000; pthread_tryjoin_np(t->writer, NULL) != 0; ms--) {
+        if (ms <= 0)
+            return false;
+        sleep_1ms();
+    }
+    return true;
+}
+
 void log_tank_close(struct log_tank *t)
 {
-    struct timespec until;
-
     if (!t)
         return;
     if (t->started) {
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += CLOSE_SECONDS;
         atomic_store(&t->stop, true);
         (void)sem_post(&t->wake);
-        if (pthread_timedjoin_np(t->writer, NULL, &until) != 0)
+        if (!writer_ends(t))
             return; /* it hangs in a write: what it uses must stay */
     }
     if (t->path && t->fd >= 0)

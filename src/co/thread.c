@@ -24,8 +24,7 @@ struct job {
 };
 
 #define POOL \
-    { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER, \
-      .fewer = PTHREAD_COND_INITIALIZER }
+    { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER }
 
 /* The one mutable global of co/ that several threads share; all of it is under its lock. */
 static struct pool {
@@ -34,8 +33,7 @@ static struct pool {
     struct job *head, **tail;
     int queued, idle, threads;
     bool ending;
-    pthread_cond_t fewer;             /* one has ended ... */
-    pthread_t ended[CO_POOL_DNS_THREADS]; /* ... and is to be joined */
+    pthread_t ended[CO_POOL_DNS_THREADS]; /* to be joined */
     int ended_count;
 } pools[CO_POOLS] = {
     [CO_POOL_DNS] = POOL,
@@ -88,7 +86,6 @@ static void *worker(void *arg)
     }
     p->threads--;
     p->ended[p->ended_count++] = pthread_self();
-    (void)pthread_cond_signal(&p->fewer);
     (void)pthread_mutex_unlock(&p->lock);
     return NULL;
 }
@@ -200,15 +197,23 @@ out:
     return err;
 }
 
-static void end_pool(struct pool *p, const struct timespec *until)
+/* With the lock held. Looking now and then is as good as to be told at the end of a program, and
+ * needs no clock that may be set meanwhile. */
+static void wait_ended(struct pool *p, co_usec until)
 {
-    int rc = 0;
+    while (p->threads > 0 && co_clock() < until) {
+        (void)pthread_mutex_unlock(&p->lock);
+        (void)nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+        (void)pthread_mutex_lock(&p->lock);
+    }
+}
 
+static void end_pool(struct pool *p, co_usec until)
+{
     (void)pthread_mutex_lock(&p->lock);
     p->ending = true;
     (void)pthread_cond_broadcast(&p->more);
-    while (p->threads > 0 && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&p->fewer, &p->lock, until);
+    wait_ended(p, until);
     p->ending = p->threads > 0;
     while (p->ended_count > 0) {
         pthread_t id = p->ended[--p->ended_count];
@@ -222,13 +227,8 @@ static void end_pool(struct pool *p, const struct timespec *until)
 
 void co_threads_end(co_usec timeout)
 {
-    struct timespec until;
+    co_usec until = co_clock() + timeout;
 
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += timeout / 1000000;
-    until.tv_nsec += timeout % 1000000 * 1000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     for (int i = 0; i < CO_POOLS; i++)
-        end_pool(&pools[i], &until);
+        end_pool(&pools[i], until);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <st.h>
 #include <stdatomic.h>
@@ -31,8 +30,9 @@ struct held {
 static struct {
     pthread_t watched, looker;
     clockid_t watched_cpu;
-    sem_t stop;
-    bool running;
+    pthread_mutex_t lock;
+    pthread_cond_t stop;  /* by the monotonic clock */
+    bool stopping, running;
     _Atomic co_usec limit;
     _Atomic co_usec since, since_cpu; /* when the hold that is asked about was seen first */
     struct co_notify notify;
@@ -83,16 +83,19 @@ static void on_ask(int sig, siginfo_t *info, void *ucontext)
 static bool next_look(void)
 {
     struct timespec until;
+    int rc = 0;
+    bool look;
 
-    (void)clock_gettime(CLOCK_REALTIME, &until);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the wall clock may be set back by a year */
     until.tv_nsec += LOOK_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    while (sem_timedwait(&dog.stop, &until) < 0) {
-        if (errno == ETIMEDOUT)
-            return true;
-    }
-    return false;
+    (void)pthread_mutex_lock(&dog.lock);
+    while (!dog.stopping && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&dog.stop, &dog.lock, &until);
+    look = !dog.stopping;
+    (void)pthread_mutex_unlock(&dog.lock);
+    return look;
 }
 
 static void *look(void *unused)
@@ -140,6 +143,18 @@ static err_t start_thread(void)
     return failed ? err_sys(ERR_SYSTEM, "start the watchdog") : NULL;
 }
 
+static void init_stop(void)
+{
+    pthread_condattr_t attr;
+
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&dog.stop, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    (void)pthread_mutex_init(&dog.lock, NULL);
+    dog.stopping = false;
+}
+
 err_t co_watchdog_start(co_usec limit)
 {
     struct sigaction act = { .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
@@ -156,7 +171,7 @@ err_t co_watchdog_start(co_usec limit)
     act.sa_sigaction = on_ask;
     (void)sigemptyset(&act.sa_mask);
     (void)sigaction(ask_signal(), &act, NULL);
-    (void)sem_init(&dog.stop, 0, 0);
+    init_stop();
     err = start_thread();
     dog.running = !err;
     if (err)
@@ -203,10 +218,14 @@ void co_watchdog_stop(void)
     if (!dog.running)
         return;
     dog.running = false;
-    (void)sem_post(&dog.stop);
+    (void)pthread_mutex_lock(&dog.lock);
+    dog.stopping = true;
+    (void)pthread_cond_signal(&dog.stop);
+    (void)pthread_mutex_unlock(&dog.lock);
     (void)pthread_join(dog.looker, NULL);
     (void)signal(ask_signal(), SIG_IGN); /* one may be on its way */
-    (void)sem_destroy(&dog.stop);
+    (void)pthread_cond_destroy(&dog.stop);
+    (void)pthread_mutex_destroy(&dog.lock);
     co_notify_close(&dog.notify);
 }
 

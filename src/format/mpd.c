@@ -165,9 +165,8 @@ void mpd_end(struct mpd_writer *m)
     wr_text(m->w, tail);
 }
 
-int64_t mpd_available(const char *mpd, size_t size)
+static int64_t date_of(const char *mpd, size_t size, const char *key)
 {
-    static const char key[] = "availabilityStartTime=\"";
     const char *at = memmem(mpd, size, key, strlen(key)), *end;
     char date[25]; /* 2026-11-21T07:34:11.238Z */
     struct tm tm = { 0 };
@@ -183,6 +182,16 @@ int64_t mpd_available(const char *mpd, size_t size)
     while (*end >= '0' && *end <= '9')
         ms = ms * 10 + *end++ - '0';
     return *end == 'Z' && ms < 1000 ? (int64_t)timegm(&tm) * 1000 + ms : 0;
+}
+
+int64_t mpd_available(const char *mpd, size_t size)
+{
+    return date_of(mpd, size, "availabilityStartTime=\"");
+}
+
+int64_t mpd_published(const char *mpd, size_t size)
+{
+    return date_of(mpd, size, "publishTime=\"");
 }
 
 size_t mpd_periods(const char *mpd, size_t size, const char **periods)

@@ -57,6 +57,7 @@ void mpd_end(struct mpd_writer *m);
 
 /* The availabilityStartTime of an MPD of ours; 0: it has none. */
 int64_t mpd_available(const char *text, size_t size);
+int64_t mpd_published(const char *text, size_t size); /* its publishTime */
 
 /* All its periods as they stand there, lines that end: the size of that, 0 for none. */
 size_t mpd_periods(const char *text, size_t size, const char **periods);

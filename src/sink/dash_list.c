@@ -82,7 +82,7 @@ static bool is_empty(const struct hls_stream *s, size_t i, size_t n, bool disk)
 void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
 {
     struct mpd head = {
-        .published = co_wall_ms(), .available = s->available,
+        .published = hls_wall(s), .available = s->available,
         .update = s->dash->update_period / 1000, .shift = shift(s),
         .delay = delay(s), .longest = longest(s),
     };

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MPD_MAX = 4 << 20, PERIODS_MAX = 1 << 18 };
+enum { MPD_MAX = 4 << 20, PERIODS_MAX = 1 << 18, CLOCK_SLACK = 5000 };
 
 /* Copies of all that it needs. */
 struct reading {
     struct disk_job job;
     char *path, *periods;
-    int64_t available;
+    int64_t available, published;
 };
 
 static void run(void *arg)
@@ -33,6 +33,8 @@ static void run(void *arg)
 
     if (text)
         r->available = mpd_available(text, size);
+    if (text)
+        r->published = mpd_published(text, size);
     if (r->available > 0)
         n = mpd_periods(text, size, &periods);
     if (n > 0 && n < PERIODS_MAX)
@@ -62,9 +64,14 @@ void dash_recover_list(struct hls_stream *s)
         log_end("DASH: the MPD of before is not read, a new one begins", &err);
         return;
     }
-    s->available = r->available;
-    s->before = r->periods;
-    r->periods = NULL;
+    if (r->published <= co_wall_ms() + CLOCK_SLACK) {
+        s->available = r->available;
+        s->before = r->periods;
+        r->periods = NULL;
+    } else {
+        log_warn("%s: the MPD of before is of %lld s from now; the clock was set back, a new one "
+                 "begins", s->m3u8_path, (long long)(r->published - co_wall_ms()) / 1000);
+    }
     s->before_until = co_now();
     drop(r);
 }

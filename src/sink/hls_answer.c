@@ -82,7 +82,9 @@ static err_t send_file(struct http_exchange *x, struct hls_file *f)
     http_response_add(x->resp, "Content-Type", "%s", f->type);
     if (!http_response_has(x->resp, "Cache-Control"))
         http_response_add(x->resp, "Cache-Control", f->playlist ? "no-cache" : "max-age=60");
-    if (http_response_unchanged(x->resp, etag, (time_t)(f->modified / 1000)))
+    /* A list changes more than once a second, and with a clock that is set back it would be older
+     * than what a player has: it is told by its tag alone. */
+    if (http_response_unchanged(x->resp, etag, f->playlist ? 0 : (time_t)(f->modified / 1000)))
         return http_response_send(x->resp, 304, "", 0);
     return f->playlist ? send_shared(x, f) : send_range(x, f);
 }
@@ -373,10 +375,11 @@ static void put_location(const struct http_exchange *x, const char *id, struct w
 
 /* With the time of now, by which players with a wrong clock find the live edge: so it is never the
  * same, and not to be kept. */
-static err_t send_mpd(struct http_exchange *x, const struct hls_file *f,
-                      const struct hls_session *session)
+static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a,
+                      const struct hls_file *f, const struct hls_session *session)
 {
-    struct mpd_personal personal = { .now = co_wall_ms() };
+    struct hls_stream *s = hls_stream_find(a->h, &a->names, true);
+    struct mpd_personal personal = { .now = s ? hls_wall(s) : co_wall_ms() };
     char query[HLS_SESSION_ID + 16];
     struct wr w, url;
 
@@ -397,7 +400,7 @@ static err_t find_mpd(struct http_exchange *x, const struct hls_answer *a,
                       const struct hls_session *session)
 {
     struct hls_file *f = list_of(x, a);
-    err_t err = f ? send_mpd(x, f, session) : http_response_status(x->resp, 404);
+    err_t err = f ? send_mpd(x, a, f, session) : http_response_status(x->resp, 404);
 
     (void)hls_file_unref(f);
     return err;

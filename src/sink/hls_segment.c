@@ -15,7 +15,7 @@ enum { WALL_SLACK = 3000 }; /* ms that the stream's time may drift from the wall
  * left out; one that runs ahead is sent faster than it plays, and its list must not go back. */
 static int64_t wall_at(struct hls_stream *s, int64_t dts)
 {
-    int64_t now = co_wall_ms(), wall = s->time.wall_base + dts / 90;
+    int64_t now = hls_wall(s), wall = s->time.wall_base + dts / 90;
     int64_t slack = WALL_SLACK + s->set->fragment / 1000;
     bool late = s->time.wall_base != 0 && now - wall > slack;
 

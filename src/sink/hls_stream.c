@@ -74,6 +74,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *name
         abort();
     ref_init(&s->ref);
     s->hls = h;
+    s->wall_offset = co_wall_ms() - co_clock() / 1000;
     s->vhost = must_dup(names->vhost);
     s->app = must_dup(names->app);
     s->stream = must_dup(names->name);

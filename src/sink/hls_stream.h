@@ -101,6 +101,8 @@ struct hls_stream {
     bool told_codec[2];
 
     struct hls_time time;
+    int64_t wall_offset;     /* ms from the monotonic clock to the wall clock, when last looked */
+    int64_t ahead;           /* ms that the wall clock was set back since, which its time is not */
     struct ts_mux ts;
     struct audio_clock audio_clock; /* of MPEG-TS with hls_dts_directly off */
     struct mp4_frag mp4;
@@ -202,6 +204,8 @@ void hls_time_restart(struct hls_time *t);
 /* Move the frame to the stream's own time. */
 void hls_time_apply(struct hls_time *t, struct frame *f, int64_t gap_max);
 int64_t hls_time_end(const struct hls_time *t); /* where all that came ends */
+/* The wall clock as its players have it, in ms since 1970: one that never goes back. */
+int64_t hls_wall(struct hls_stream *s);
 
 /* hls_cut.c: frames to segments */
 void hls_frame(struct hls_stream *s, struct frame *f);
