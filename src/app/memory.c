@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 2048, LEAST = 16 << 20, MESSAGES_MAX = 512 << 20 };
+enum { FILE_MAX = 4096, LEAST = 16 << 20, MESSAGES_MAX = 512 << 20 };
 
 static int64_t less(int64_t a, int64_t b)
 {
@@ -33,25 +33,68 @@ static int64_t number_in(const char *path)
     return n > 0 && n < INT64_MAX / 2 ? n : 0;
 }
 
-/* The group of the process and all above it: "0::/system.slice/srs.service" in version 2. In a
- * container the file of the group is at the top. */
-static int64_t control_groups(void)
+/* The limits of a group and of all above it; shortens the name. In a container the group's own is
+ * at the top. */
+static int64_t group_and_above(const char *mount, const char *file, char *group)
 {
-    char groups[FILE_MAX], path[FILE_MAX + 64], *group, *end;
-    int64_t most = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    char path[FILE_MAX / 2 + 64], *end;
+    int64_t most = 0;
 
-    most = less(most, number_in("/sys/fs/cgroup/memory.max"));
-    if (!machine_file("/proc/self/cgroup", groups, sizeof(groups)))
-        return most;
-    group = strstr(groups, "0::/");
-    if (!group)
-        return most;
-    group += strlen("0::");
-    group[strcspn(group, "\n")] = '\0';
-    while ((end = strrchr(group, '/')) && end[1]) {
-        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", group);
+    do {
+        (void)snprintf(path, sizeof(path), "%s%s/%s", mount, group, file);
         most = less(most, number_in(path));
-        *end = '\0';
+        end = strrchr(group, '/');
+        if (end)
+            *end = '\0';
+    } while (end);
+    return most;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    while (*list) {
+        size_t k = strcspn(list, ",");
+
+        if (k == n && strncmp(list, word, n) == 0)
+            return true;
+        list += k + (list[k] == ',');
+    }
+    return false;
+}
+
+/* "0::/system.slice/srs.service" in version 2, "9:memory:/system.slice/srs.service" in version 1,
+ * where both can be there. */
+static int64_t of_line(const char *root, char *line)
+{
+    char *words = strchr(line, ':'), *group = words ? strchr(words + 1, ':') : NULL;
+    char mount[FILE_MAX / 4];
+    bool old;
+
+    if (!group || strlen(group) > FILE_MAX / 4)
+        return 0;
+    *group++ = '\0';
+    old = has_word(++words, "memory");
+    if (*words && !old)
+        return 0;
+    (void)snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup%s", root, old ? "/memory" : "");
+    return group_and_above(mount, old ? "memory.limit_in_bytes" : "memory.max", group);
+}
+
+int64_t memory_of_groups(const char *root)
+{
+    char groups[FILE_MAX], path[FILE_MAX / 2], top[] = "0::/", old_top[] = "0:memory:/";
+    int64_t most = less(of_line(root, top), of_line(root, old_top));
+
+    (void)snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+    if (!machine_file(path, groups, sizeof(groups)))
+        return most;
+    for (char *line = groups, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        most = less(most, of_line(root, line));
     }
     return most;
 }
@@ -72,7 +115,7 @@ static int64_t address_space(void)
 
 int64_t memory_of_process(void)
 {
-    return less(less(machine(), control_groups()), address_space());
+    return less(less(machine(), memory_of_groups("")), address_space());
 }
 
 void memory_apply(struct serve *serve)

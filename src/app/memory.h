@@ -9,6 +9,10 @@
  * (ulimit -v) have. 0: nobody says. */
 int64_t memory_of_process(void);
 
+/* The least that the control groups of the process allow, of version 1 and 2; 0: no limit. `root`
+ * is where /proc and /sys are, "" but in tests. */
+int64_t memory_of_groups(const char *root);
+
 /* As the configuration says, or as the machine has where it does not. */
 void memory_apply(struct serve *serve);
 
