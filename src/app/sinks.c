@@ -15,6 +15,9 @@
  * less than it takes until an end that takes too long is cut off. */
 #define PATIENCE CO_SECONDS(6)
 
+/* As long as who comes after a publisher waits for it, should the stream go on to grow. */
+#define CATCH_UP CO_SECONDS(2)
+
 /* What waits to be written at most: of one stream, and of all. Recordings are often on a disk of
  * their own, over a network: when it hangs, threads are left for the others, and the reverse. */
 static const char *const segment_ends[] = { ".ts", ".m4s", ".m3u8", ".mpd", ".key", NULL };
@@ -112,6 +115,14 @@ void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
     hls_begin(s->hls, vhost, stream, src);
     dvrs_begin(s->dvrs, vhost, stream, src);
     children_begin(s->children, vhost, stream, src);
+}
+
+void sinks_catch_up(struct sinks *s, struct live_source *src)
+{
+    co_usec until = co_now() + CATCH_UP;
+
+    while (co_now() < until && (hls_catch_up(s->hls, src) || dvrs_catch_up(s->dvrs, src)))
+        co_breathe();
 }
 
 void sinks_end(struct sinks *s, struct live_source *src)

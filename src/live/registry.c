@@ -2,6 +2,7 @@
 /* registry.c - all sources of a server by name. */
 #include "base/log.h"
 #include "live/impl.h"
+#include "live/reap.h"
 #include "live/source.h"
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ void live_registry_free(struct live_registry *r)
     if (r)
         free(r->buckets);
     free(r);
+    live_reap_now();
 }
 
 static uint32_t hash_of(const char *name) /* FNV-1a */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "live/impl.h"
+#include "live/reap.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -11,6 +12,10 @@
 #include <string.h>
 
 enum { RING_MIN = 64, WAKES = 8, AHEAD = 8 };
+
+/* Packets that leave the log at a time: more than come, so it becomes shorter, but not all of a
+ * large one at once. The largest packet has 16 MB. */
+enum { DROPS = 64, DROP_BYTES = 4 << 20 };
 
 /* In a stream without video every audio frame could be a start; one in so much is, or in
  * audio_cache if that is more. */
@@ -74,13 +79,54 @@ static void forget_key(struct live_source *src)
         live_wire_forget_key(w);
 }
 
+/* A log that nobody needs any more. */
+struct dead_log {
+    struct live_reap reap;
+    const struct av_packet **ring;
+    uint64_t first, head;
+    size_t cap;
+};
+
+static bool free_some(struct live_reap *r)
+{
+    struct dead_log *log = (struct dead_log *)(void *)r;
+
+    do {
+        (void)av_packet_unref(log->ring[log->first++ % log->cap]);
+    } while (log->first < log->head && !co_slice_over());
+    if (log->first < log->head)
+        return false;
+    free(log->ring);
+    free(log);
+    return true;
+}
+
+/* All of it at once would take long: it goes little by little, and the source begins anew. */
+static void bury_log(struct live_source *src)
+{
+    struct dead_log *log = must(malloc(sizeof(*log)));
+
+    *log = (struct dead_log){ .reap.some = free_some, .ring = src->ring, .first = src->first,
+                              .head = src->head, .cap = src->cap };
+    live_source_charge(src, 0, src->bytes);
+    src->bytes = 0;
+    src->first = src->head;
+    src->ring = NULL;
+    src->cap = 0;
+    live_reap(&log->reap);
+}
+
 static void forget_log(struct live_source *src)
 {
     uint64_t unread = live_readers_oldest(src);
 
     forget_key(src);
-    while (src->first < unread)
-        drop_first(src);
+    if (src->bytes < LIVE_REAP_BYTES) {
+        while (src->first < unread && src->first < src->head)
+            drop_first(src);
+    } else if (unread >= src->head) {
+        bury_log(src);
+    } /* else the readers go through it first, and trim() behind them */
 }
 
 struct live_source *live_source_unref(struct live_source *src)
@@ -395,10 +441,11 @@ static void trim(struct live_source *src)
     uint64_t keep = src->have_key && src->set.gop_cache ? src->key : src->head;
     uint64_t unread = live_readers_oldest(src);
     int64_t oldest = src->clock.last - src->set.queue_length * 9 / 100; /* us to 1/90000 s */
+    size_t bytes = src->bytes;
 
-    while (src->first < keep &&
+    for (int i = 0; i < DROPS && bytes - src->bytes < DROP_BYTES && src->first < keep &&
            (src->first < unread || src->bytes > src->set.max_bytes ||
-            src->ring[src->first % src->cap]->dts < oldest))
+            src->ring[src->first % src->cap]->dts < oldest); i++)
         drop_first(src);
     if (src->set.gop_cache && src->have_key &&
         ((src->set.gop_cache_max_frames && src->gop_frames > src->set.gop_cache_max_frames) ||

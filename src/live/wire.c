@@ -5,11 +5,12 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "live/impl.h"
+#include "live/reap.h"
 
 /* A block should hold about half a second: small enough that little is kept for nobody, large
  * enough that a merged write touches few. */
 enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32,
-       MADE_MAX = 64 << 20 };
+       MADE_MAX = 64 << 20, TRIM = 8 };
 
 struct live_block *live_block_ref(struct live_block *b)
 {
@@ -98,7 +99,7 @@ static void trim(struct live_wire *w, co_usec now)
 {
     const struct live_settings *set = &w->src->set;
 
-    while (w->first != w->last) {
+    for (int i = 0; i < TRIM && w->first != w->last; i++) { /* more than come */
         const struct live_block *b = w->first;
         bool old = now - b->newest_at > set->queue_length || w->bytes > set->max_bytes;
         bool start_here = b == w->key_block && set->gop_cache;
@@ -244,6 +245,45 @@ struct live_wire *live_wire_get(struct live_source *src, const struct live_forma
     return w;
 }
 
+/* The blocks of a wire that is gone. */
+struct dead_blocks {
+    struct live_reap reap;
+    struct live_block *first;
+};
+
+static bool free_some(struct live_reap *r)
+{
+    struct dead_blocks *dead = (struct dead_blocks *)(void *)r;
+
+    do {
+        struct live_block *b = dead->first;
+
+        dead->first = b->next;
+        free(b->ends);
+        free(b);
+    } while (dead->first && !co_slice_over());
+    if (dead->first)
+        return false;
+    free(dead);
+    return true;
+}
+
+/* No cursor stands in any of them. */
+static void free_blocks(struct live_wire *w)
+{
+    struct dead_blocks *dead;
+
+    if (w->bytes < LIVE_REAP_BYTES) {
+        while (w->first)
+            detach_first(w);
+        return;
+    }
+    live_source_charge(w->src, 0, w->bytes);
+    dead = must(malloc(sizeof(*dead)));
+    *dead = (struct dead_blocks){ .reap.some = free_some, .first = w->first };
+    live_reap(&dead->reap);
+}
+
 void live_wire_put(struct live_wire *w)
 {
     struct live_wire **at = &w->src->wires;
@@ -253,8 +293,7 @@ void live_wire_put(struct live_wire *w)
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
-    while (w->first)
-        detach_first(w);
+    free_blocks(w);
     if (w->state)
         w->fmt->close(w->state);
     wr_free(&w->made);

@@ -299,6 +299,15 @@ static err_t claim(struct publishing *p, const struct serve_stream *names,
     return err;
 }
 
+/* What reads the stream may be seconds behind: not all of that at once, where nothing yields. */
+static void catch_up(const struct publishing *p)
+{
+    const struct serve *serve = p->s->serve;
+
+    if (serve->on_leaving)
+        serve->on_leaving(serve->arg, p->src);
+}
+
 static err_t begin(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
@@ -312,6 +321,8 @@ static err_t begin(struct publishing *p)
     err = claim(p, &names, &rule);
     if (err)
         return err;
+    if (live_source_publishing(p->src))
+        catch_up(p);
     p->publisher.active_at = p->message_at = co_now();
     replaces = live_source_publishing(p->src);
     err = live_source_begin(p->src, &p->publisher, &rule);
@@ -335,6 +346,8 @@ static void end(struct publishing *p, err_t why)
 {
     struct serve *serve = p->s->serve;
 
+    if (!p->publisher.replaced)
+        catch_up(p);
     serve->publishers--;
     if (!p->publisher.replaced)
         serve->on_unpublish(serve->arg, p->src);

@@ -50,6 +50,18 @@ static struct dvr_stream **find(struct dvrs *d, const struct live_source *src)
     return at;
 }
 
+bool dvrs_catch_up(struct dvrs *d, const struct live_source *src)
+{
+    struct dvr_stream *s = *find(d, src);
+    uint64_t at;
+
+    if (!s)
+        return false;
+    at = s->reader.seq;
+    dvr_drain(s, false);
+    return s->reader.seq != at;
+}
+
 void dvrs_end(struct dvrs *d, const struct live_source *src)
 {
     struct dvr_stream **at = find(d, src), *s = *at;

@@ -19,6 +19,8 @@ struct dvrs *dvrs_new(struct serve *serve, struct disk *disk);
  * names are copied. Does not yield. */
 void dvrs_begin(struct dvrs *d, const struct conf_vhost *vhost, const struct serve_stream *stream,
                 struct live_source *src);
+/* Read some of what is there of it; false: there was nothing. Does not yield. */
+bool dvrs_catch_up(struct dvrs *d, const struct live_source *src);
 /* It ends, and so does its file. Does not yield. */
 void dvrs_end(struct dvrs *d, const struct live_source *src);
 unsigned dvrs_count(const struct dvrs *d); /* streams that are recorded now */

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "sink/dvr_stream.h"
 
-enum { CONFIGS = 24, A_FEW = 8 };
+enum { CONFIGS = 24 };
 
 #define TURN CO_MS(250)
 #define FRAGMENT AV_MS(1000)   /* of MP4: ends at a key frame after so long */
@@ -240,9 +240,8 @@ static void read_configs(struct dvr_stream *s)
 void dvr_drain(struct dvr_stream *s, bool all)
 {
     const struct av_packet *pkt;
-    unsigned n = 0;
 
-    while ((all || ++n % A_FEW || !co_slice_over()) && (pkt = live_reader_next(&s->reader))) {
+    while ((all || !co_slice_over()) && (pkt = live_reader_next(&s->reader))) {
         if (!s->begun)
             read_configs(s);
         s->begun = true;

@@ -89,6 +89,20 @@ void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve
     begin(h, vhost, stream, src, true);
 }
 
+bool hls_catch_up(struct hls *h, const struct live_source *src)
+{
+    for (struct hls_stream *s = h->streams; s; s = s->next) {
+        uint64_t at = s->reader.seq;
+
+        if (!s->live || s->src != src)
+            continue;
+        hls_drain(s, false);
+        if (s->reader.seq != at)
+            return true;
+    }
+    return false;
+}
+
 void hls_end(struct hls *h, const struct live_source *src)
 {
     for (struct hls_stream *s = h->streams; s; s = s->next) {

@@ -44,6 +44,8 @@ void hls_start(struct hls *h);
  * after the configuration changed: it begins, ends or obeys as the new one says. Does not yield. */
 void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct serve_stream *stream,
                struct live_source *src);
+/* Read some of what is there of it; false: there was nothing. Does not yield. */
+bool hls_catch_up(struct hls *h, const struct live_source *src);
 /* It ends: the last segment is closed. Does not yield. */
 void hls_end(struct hls *h, const struct live_source *src);
 unsigned hls_count(const struct hls *h); /* streams with HLS that are live */

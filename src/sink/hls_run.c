@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "sink/hls_stream.h"
 
-enum { CONFIGS = 24, A_FEW = 8 };
+enum { CONFIGS = 24 };
 
 /* How often packets are looked for: a segment is cut as soon as its last packet was read. */
 #define TURN CO_MS(200)
@@ -52,11 +52,10 @@ static void lost(struct hls_stream *s)
 void hls_drain(struct hls_stream *s, bool all)
 {
     const struct av_packet *pkt;
-    unsigned n = 0;
 
     if (!s->ready)
         return;
-    while (!s->given_up && (all || ++n % A_FEW || !co_slice_over()) &&
+    while (!s->given_up && (all || !co_slice_over()) &&
            (pkt = live_reader_next(&s->reader))) {
         if (!s->begun)
             read_configs(s);

@@ -224,6 +224,7 @@ static err_t sweep(void *hls)
     struct hls_sessions *t = ((struct hls *)hls)->sessions;
     err_t err = NULL;
 
+    co_log_as(LOG_STRANGERS); /* one connection may have begun thousands */
     while (t->all > 0 && !(err = co_sleep(SWEEP))) {
         for (size_t i = 0; i < BUCKETS; i++) {
             sweep_bucket(&t->buckets[i], co_now());
@@ -435,9 +436,11 @@ static err_t ask(struct hls_session *s, const struct http_exchange *x)
     event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
     err = serve_ask_play(s->hls->serve, &s->teller.line, x->vhost, &event);
     s->asking = NULL;
-    if (!err)
+    if (!err) {
+        co_log_as(LOG_CLIENT);
         log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, event.names->app,
                   event.names->name, event.names->ip);
+    }
     co_set_cid(cid);
     if (err && s->kicked && err_code(err) == ERR_STOPPED) {
         err_free(&err);

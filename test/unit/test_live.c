@@ -4,6 +4,7 @@
 
 #include "live/consumer.h"
 #include "live/impl.h"
+#include "live/reap.h"
 #include "live/sender.h"
 #include "live/source.h"
 
@@ -125,6 +126,7 @@ static void done(struct live_source *src)
 {
     live_source_end(src, &me);
     (void)live_source_unref(src);
+    live_reap_now();
     assert_int_equal(live_source_live(), 0);
 }
 
