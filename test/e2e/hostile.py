@@ -267,12 +267,16 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--rtmp", type=int, default=1935)
     p.add_argument("--http", type=int, default=8080)
-    p.add_argument("--kind", default="mixed", help="mixed, or one of: " + "; ".join(BY_NAME))
+    p.add_argument("--kind", default="mixed", help="mixed, or some of these, one after the other: " + "; ".join(BY_NAME))
     p.add_argument("--count", type=int, default=1)
     p.add_argument("--seconds", type=float, default=10)
     a = p.parse_args()
-    kinds = KINDS if a.kind == "mixed" else [BY_NAME[a.kind]]
-    print(json.dumps(asyncio.run(Crowd(vars(a), kinds, a.count, a.seconds).run())))
+    kinds = KINDS if a.kind == "mixed" else [BY_NAME[k] for k in a.kind.split(";")]
+    crowds = [kinds] if a.kind == "mixed" else [[k] for k in kinds]
+    for crowd in crowds:
+        done = asyncio.run(Crowd(vars(a), crowd, a.count, a.seconds / len(crowds)).run())
+        assert done["connects"] > 0, crowd
+    print(json.dumps(done))
 
 
 if __name__ == "__main__":
