@@ -21,7 +21,7 @@
 #include "co/holds.h"
 #include "co/ticker.h"
 
-enum { STACK_SIZE = 64 * 1024, CID_SIZE = 8, SLICE = 1000 };
+enum { STACK_SIZE = 64 * 1024, CID_SIZE = 8 };
 
 struct co {
     struct co *next, **prev; /* in the group */
@@ -354,7 +354,7 @@ co_usec co_now(void)
 
 bool co_slice_over(void)
 {
-    return co_clock() - co_now() >= SLICE;
+    return co_clock() - co_now() >= ticker_slice();
 }
 
 void co_breathe(void)

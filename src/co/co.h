@@ -61,8 +61,9 @@ err_t co_check(void) __attribute__((warn_unused_result));
 err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
 void  co_yield(void); /* let those run who can */
 
-/* The thread is everybody's: who has run for a millisecond since it waited lets others run. For
- * every loop that may last, once a round; reads and writes do it by themselves. Yields. */
+/* The thread is everybody's: who has run for a millisecond since it waited lets others run, sooner
+ * while so many have so much to do that they wait for long. For every loop that may last, once a
+ * round; reads and writes do it by themselves. Yields. */
 void co_breathe(void);
 bool co_slice_over(void); /* is it time to? Does not yield */
 

@@ -16,6 +16,9 @@
 
 enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
        LOAD_PERIOD = 250000, A_FEW = 4 };
+/* A thousand who have much to do at once make a round of a second of slices of a millisecond. So a
+ * slice is shorter while rounds take longer than that. */
+enum { SLICE = 1000, SLICE_MIN = 100, ROUND_MAX = 50000 };
 
 static struct co_timer *slots[SLOTS];
 static uint64_t in_use[WORDS]; /* a bit per slot that has timers */
@@ -30,6 +33,7 @@ static struct {
     co_usec sampled_at, used; /* the thread's own time then */
 } load;
 
+static co_usec slice = SLICE; /* how long one may have the thread while others wait */
 static bool gather_always;
 static struct co_clock_stat clock_stat;
 static struct co_lateness lateness;
@@ -244,6 +248,19 @@ unsigned co_load(void)
     return load.permille;
 }
 
+static void fit_slice(co_usec late)
+{
+    if (late > ROUND_MAX && slice / 2 >= SLICE_MIN)
+        slice /= 2;
+    else if (late < ROUND_MAX / 4 && slice < SLICE)
+        slice *= 2;
+}
+
+co_usec ticker_slice(void)
+{
+    return slice;
+}
+
 /* How far apart two wakes are that should be 20 ms apart tells how busy the thread is. */
 static void on_clock(struct co_timer *t)
 {
@@ -257,6 +274,7 @@ static void on_clock(struct co_timer *t)
         lateness.counts[i]++;
         if (now - clock_last > CLOCK_PERIOD)
             lateness.sum += now - clock_last - CLOCK_PERIOD;
+        fit_slice(now - clock_last - CLOCK_PERIOD);
         if (i < 8)
             clock_stat.counts[i]++;
         else

@@ -4,8 +4,10 @@
 #define CO_TICKER_H
 
 #include "base/err.h"
+#include "co/co.h"
 
 err_t ticker_start(void);
 void  co_ticker_runs(void); /* it is the ticker that runs now: for logs, debuggers, the watchdog */
+co_usec ticker_slice(void); /* how long one may have the thread now, while others wait */
 
 #endif
