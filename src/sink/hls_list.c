@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 1 << 20, WITH_PARTS = 3 };
+enum { LIST_MAX = 1 << 20, WITH_PARTS = 3, MOST_MIN = 32 };
 
 #define MEMORY_MAX ((size_t)64 << 20) /* of segments that could not be written */
 
@@ -60,12 +60,21 @@ static void bury(struct hls_stream *s, struct hls_segment *seg)
         hls_segment_free(s, seg);
 }
 
+/* So many segments fill the window several times over, unless a stream has another configuration
+ * with every frame and so a segment of each. */
+static size_t most(const struct hls_stream *s, int64_t window)
+{
+    int64_t fragment = s->set->fragment * 9 / 100; /* us to 1/90000 s */
+
+    return (size_t)(window / (fragment > 0 ? fragment : AV_MS(1)) * 4) + MOST_MIN;
+}
+
 /* [HLS] 6.2.2: what left the list can be fetched for as long as the list that had it lasts. */
-static void bury_old(struct hls_stream *s)
+static void bury_old(struct hls_stream *s, size_t max)
 {
     int64_t left = total(&s->gone), lasts = total(&s->list);
 
-    while (s->gone.n > 0 && left - s->gone.v[0]->duration >= lasts) {
+    while (s->gone.n > 0 && (s->gone.n > max || left - s->gone.v[0]->duration >= lasts)) {
         struct hls_segment *seg = hls_pop(&s->gone);
 
         left -= seg->duration;
@@ -78,7 +87,10 @@ static void trim(struct hls_stream *s)
     int64_t lasts = total(&s->list);
     int64_t window = s->dash ? dash_window(s) : s->set->window * 9 / 100;
 
-    while (s->list.n > HLS_LIST_MIN && lasts - s->list.v[0]->duration >= window) {
+    size_t max = most(s, window);
+
+    while (s->list.n > HLS_LIST_MIN &&
+           (s->list.n > max || lasts - s->list.v[0]->duration >= window)) {
         lasts -= s->list.v[0]->duration;
         remove_first(s);
     }
@@ -86,7 +98,7 @@ static void trim(struct hls_stream *s)
         remove_first(s);
     while (s->in_memory > MEMORY_MAX && s->gone.n > 0)
         bury(s, hls_pop(&s->gone));
-    bury_old(s);
+    bury_old(s, max);
 }
 
 /* Parts are for who plays at the edge; older segments are on disk. */
