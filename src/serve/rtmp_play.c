@@ -192,7 +192,9 @@ static err_t play(struct playing *p)
         obey_settings(p);
         open_consumer(p);
         co_stack_trim();
-        err = live_sender_run(&p->sender);
+        err = on_readable(p); /* what came together with `play` is no longer in the socket */
+        if (!err)
+            err = live_sender_run(&p->sender);
         live_consumer_close(&p->sender.consumer);
         io_tcp_nodelay(s->io, true);
     }

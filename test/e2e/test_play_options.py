@@ -5,12 +5,13 @@ import time
 
 import pytest
 
-import amf  # noqa: F401
+import amf
 import flv
 import flvgen
 from flv import AUDIO, DATA, VIDEO, Tag
 from flvgen import synthetic
 from procs import SLOW, cpu_seconds, wait_for
+from rtmpclient import CMD
 
 
 def reached(pusher, ts):
@@ -312,6 +313,18 @@ def test_flvgen_is_what_it_says():
     tags = flvgen.synthetic(1, fps=10, gop=5)
     assert len(flv.frames(tags, VIDEO)) == 10 and sum(t.key for t in flv.frames(tags)) == 2
     assert isinstance(tags[0], Tag)
+
+
+def test_words_behind_play_count(srs):
+    """A player that says all at once, and then nothing: what stands behind `play` holds."""
+    s = srs("play { mw_latency 0; }")
+    s.push(synthetic(10, gop=10), loop=True)
+    c = s.client().connect()
+    sid = c.create_stream()
+    said = [amf.encode("play", 5.0, None, "s"), amf.encode("receiveVideo", 6.0, None, False)]
+    c.send(b"".join(c.w.message(8, CMD, 0, sid, body, fmt=0) for body in said))
+    c.collect(5, count=10)
+    assert flv.frames(c.tags, AUDIO) and not flv.frames(c.tags, VIDEO)
 
 
 @pytest.mark.parametrize("latency,gop_cache", [("0", "on"), ("0", "off"), ("auto", "on")])
