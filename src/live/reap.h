@@ -12,7 +12,8 @@ enum { LIVE_REAP_BYTES = 1 << 20 };
 
 struct live_reap { /* the first member of what is to be freed */
     struct live_reap *next;
-    /* Free of it as much as the slice of time allows, and some in any case. True: all of it is, and *r itself. */
+    /* Free of it as much as the slice of time allows, and some in any case. True: all of it is, and
+     * *r itself. */
     bool (*some)(struct live_reap *r);
 };
 
