@@ -109,13 +109,29 @@ print(n("tests") - bad - n("skipped"), bad, n("skipped"))' "$xml")
     [ "$3" = 0 ] || notes="$notes, $3 $what tests left out (see above)"
 }
 
+failed_tests() { # the report of a run: a line each
+    python3 -c '
+import sys, xml.etree.ElementTree as e
+for t in sorted({x.get("classname").replace(".", "/") + ".py::" + x.get("name")
+                 for x in e.parse(sys.argv[1]).getroot().iter("testcase")
+                 if x.find("failure") is not None or x.find("error") is not None}):
+    print(t)' "$1"
+}
+
 e2e() {
-    quick=--quick
+    quick=--quick before=$failed
     [ -z "${E2E_LONG:-}" ] || quick=
+    # One that fails beside another has to pass by itself: two at a time, they disturb each other.
     # Tests that measure time, or that need the whole machine, come after the others, one by one.
     # shellcheck disable=SC2086
     if [ -n "$side_by_side" ]; then
         run_pytest end-to-end $quick $side_by_side -m 'not alone' ${E2E_ARGS:-} test/e2e
+        again=$(failed_tests "$objs/log/end-to-end.xml")
+        if [ -n "$again" ] && [ "$(echo "$again" | wc -l)" -le 6 ]; then
+            printf 'AGAIN, by themselves:\n%s\n' "$again"
+            failed=$before
+            run_pytest end-to-end-again $quick $again
+        fi
         run_pytest end-to-end-alone $quick -m alone ${E2E_ARGS:-} test/e2e
     else
         run_pytest end-to-end $quick ${E2E_ARGS:-} test/e2e
