@@ -162,7 +162,7 @@ err_t bench_media_load(struct bench_media *m, const char *path)
         size = ftell(f);
     rewind(f);
     if (size < 0 || size > FILE_MAX)
-        err = err_new(ERR_TOO_LARGE, "a file of %ld bytes", size);
+        err = err_new(ERR_TOO_LARGE, "no file, or over %d MB", FILE_MAX >> 20);
     if (!err)
         file = malloc((size_t)size + 1);
     if (!err && (!file || fread(file, 1, (size_t)size, f) != (size_t)size))

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static const struct row rows[] = {
     { 'm', "summary", SECONDS, AT(summary), BENCH_ALL, 0.1, 1e6, "seconds between reports (30)" },
     { 0, "timeout", SECONDS, AT(timeout), BENCH_ALL, 0.1, 1e6, "seconds of silence we bear (30)" },
     { 0, "fast", FLAG, AT(fast), BENCH_HTTP, 0, 0,
-      "look at no more than the first media, drop the rest unseen" },
+      "look at the first media alone, drop the rest unseen; not over TLS" },
     { 0, "stall", INT, AT(stall_ms), BENCH_PLAY | BENCH_HTTP, 1, 1e6,
       "ms without media: a stall (1000)" },
     { 0, "stall", INT, AT(stall_ms), BENCH_HLS, 1, 1e6,
@@ -95,10 +96,12 @@ static err_t set(struct bench_opts *o, const struct row *row, const char *value)
     }
     errno = 0;
     v = strtod(value, &end);
-    if (end == value || *end || errno || (row->type == INT && v != (double)(long)v))
+    if (end == value || *end || errno || isnan(v))
         return err_new(ERR_CONF, "--%s: \"%s\" is no number", row->name, value);
     if (!(v >= row->min && v <= row->max))
         return err_new(ERR_CONF, "--%s: %s is not in %g..%g", row->name, value, row->min, row->max);
+    if (row->type == INT && v != (double)(int)v)
+        return err_new(ERR_CONF, "--%s: \"%s\" is no whole number", row->name, value);
     if (row->type == INT)
         *(int *)at = (int)v;
     else
@@ -187,7 +190,7 @@ err_t bench_opts_bind(const struct bench_opts *o, unsigned index, char *out, siz
         return err_new(ERR_CONF, "--bind: %s is no range of addresses", o->bind);
     a = ntohl(from.s_addr);
     b = ntohl(to.s_addr);
-    from.s_addr = htonl(a + index % (b - a + 1));
+    from.s_addr = htonl((uint32_t)(a + index % ((uint64_t)b - a + 1)));
     (void)inet_ntop(AF_INET, &from, out, (socklen_t)size);
     return NULL;
 }

@@ -349,6 +349,10 @@ static err_t resolve(struct bench_run *run)
     struct co_dns dns;
     err_t err = session_url(&first, &url);
 
+    if (!err && url.tls && run->opts.fast) {
+        fprintf(stderr, "%s: over TLS all bytes are read: --fast is ignored\n", run->tool->name);
+        run->opts.fast = false;
+    }
     if (!err)
         err = co_dns_resolve(url.host, CO_SECONDS(RESOLVE_S), &dns);
     if (!err)

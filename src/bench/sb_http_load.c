@@ -71,7 +71,7 @@ static err_t read_media(struct bench_client *c)
 
 static err_t play(struct bench_client *c, const struct bench_url *url)
 {
-    bool fast = c->run->opts.fast && !url->tls;
+    bool fast = c->run->opts.fast;
     err_t err = NULL;
 
     bench_flv_init(&c->flv);

@@ -87,7 +87,7 @@ err_t bench_url_parse(struct bench_url *url, const char *text, const char *schem
     err_t err;
 
     if (strncmp(text + scheme, "://", 3) != 0 || !is_one_of(text, scheme, schemes))
-        return err_new(ERR_CONF, "%s does not begin with %s://", text, schemes);
+        return err_new(ERR_CONF, "%s: this tool takes addresses of %s", text, schemes);
     url->tls = scheme == 5;
     url->port = strncmp(text, "rtmp:", 5) == 0 ? 1935 : url->tls ? 443 : 80;
     path = strchr(host, '/');

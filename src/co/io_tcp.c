@@ -386,12 +386,16 @@ size_t io_tcp_pending(const struct io *io)
 {
     int n = 0;
 
+    if (io->ops != &tcp_ops) /* what TLS holds is no stream yet */
+        return 0;
     return ioctl(io_tcp_fd(io), FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
 int io_tcp_fd(const struct io *io)
 {
-    return tcp_of((struct io *)(uintptr_t)io)->sock.fd;
+    struct io *low = lowest((struct io *)(uintptr_t)io);
+
+    return low->ops == &tcp_ops ? tcp_of(low)->sock.fd : -1;
 }
 
 void io_tcp_peer(const struct io *io, char ip[IO_ADDR_SIZE], int *port)

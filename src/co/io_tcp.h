@@ -29,8 +29,8 @@ err_t io_tcp_read_now(struct io *io, void *buf, size_t size, size_t *n);
 /* As io_read(), but the bytes are thrown away: the kernel copies nothing. All that is there, one
  * call; *n says how many. Yields. */
 err_t io_tcp_drop(struct io *io, size_t *n);
-size_t io_tcp_pending(const struct io *io); /* bytes that came and were not read */
-int  io_tcp_fd(const struct io *io);
+size_t io_tcp_pending(const struct io *io); /* bytes that came and were not read; over TLS 0 */
+int  io_tcp_fd(const struct io *io); /* of the socket below; -1: there is none */
 /* The peer's address ("127.0.0.1", "::1") and port. */
 void io_tcp_peer(const struct io *io, char ip[IO_ADDR_SIZE], int *port);
 

@@ -92,6 +92,7 @@ static void test_options(void **state)
                      "2.5", "--bind", "127.0.0.2-127.0.0.4" };
     static const char *const bad[][3] = {
         { "-c", "x", "-rU" }, { "-c", "0", "-rU" }, { "-c", "1.5", "-rU" }, { "-c", NULL, NULL },
+        { "-c", "inf", "-rU" }, { "-c", "nan", "-rU" }, { "-c", "1e99", "-rU" }, { "-s", "nan", "-rU" },
         { "--what", "1", "-rU" }, { "-c", "1", NULL }, { "file", NULL, NULL },
         { "--json=1", "-rU", NULL }, { "-i", "x.flv", "-rU" }, { "--bind", "-rU", NULL },
     };
@@ -108,6 +109,9 @@ static void test_options(void **state)
     assert_string_equal(ip, "127.0.0.2");
     assert_ok(bench_opts_bind(&o, 5, ip, sizeof(ip)));
     assert_string_equal(ip, "127.0.0.4");
+    o.bind = "0.0.0.0-255.255.255.255"; /* as many as there are */
+    assert_ok(bench_opts_bind(&o, 7, ip, sizeof(ip)));
+    assert_string_equal(ip, "0.0.0.7");
     o.bind = "127.0.0.4-127.0.0.2";
     assert_err(bench_opts_bind(&o, 0, ip, sizeof(ip)), ERR_CONF);
     o.bind = NULL;
