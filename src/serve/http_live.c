@@ -205,6 +205,7 @@ static err_t wait_known(struct playing *p)
 
 static err_t guess(struct playing *p, struct http_live_promise *promise)
 {
+    const struct http_live_promise asked = *promise;
     struct live_source_stat stat;
     err_t err;
 
@@ -218,7 +219,9 @@ static err_t guess(struct playing *p, struct http_live_promise *promise)
         return NULL;
     promise->audio &= stat.audio != AV_CODEC_NONE;
     promise->video &= stat.video != AV_CODEC_NONE;
-    open_consumer(p); /* with what is left out, if anything is */
+    /* Who gets all keeps its place: the newest key frame may be another one by now. */
+    if (promise->audio != asked.audio || promise->video != asked.video)
+        open_consumer(p);
     return NULL;
 }
 

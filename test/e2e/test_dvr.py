@@ -2,6 +2,7 @@
 """Recordings: every frame that was published, in files that anybody can play and seek in."""
 import glob
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -29,13 +30,19 @@ def conf(folder, name="[app]/[stream].[timestamp].flv", more=""):
     return f"dvr {{ enabled on; dvr_path {folder}/{name}; {more} }}"
 
 
+def began(path):
+    """When a recording began: as its name says, since several may be finished at once."""
+    stamp = re.search(r"\d{13}", os.path.basename(path))
+    return int(stamp[0]) if stamp else os.path.getmtime(path) * 1000
+
+
 def recordings(folder, count=1, end="flv", seconds=8):
     """Wait for so many closed files; their paths in order of time."""
     pattern = os.path.join(folder, "**", "*." + end)
     assert wait_for(lambda: len(glob.glob(pattern, recursive=True)) >= count, seconds), \
         subprocess.run(["find", folder], capture_output=True).stdout.decode()
     time.sleep(0.2)
-    found = sorted(glob.glob(pattern, recursive=True), key=os.path.getmtime)
+    found = sorted(glob.glob(pattern, recursive=True), key=began)
     assert len(found) == count, found
     return found
 
