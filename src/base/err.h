@@ -71,6 +71,7 @@ enum err_class {
     XX(KICKED,            2053,   DENIED, "Kicked by the API")               \
     XX(HOOK_DENIED,       2054,   DENIED, "Denied by a callback")            \
     XX(TOKEN,             2055,   DENIED, "Denied for want of a token")      \
+    XX(EXPIRED,           2056,   DENIED, "The token expired")               \
     XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
     XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")           \
     XX(TLS,               4041,   PROTO,  "TLS failed")

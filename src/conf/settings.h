@@ -343,8 +343,11 @@ struct conf_commands {
     size_t n;
 };
 
+enum conf_at_expiry { CONF_EXPIRY_KEEP, CONF_EXPIRY_END };
+
 struct conf_security_token {
     bool publish, play;      /* one is asked for */
+    enum conf_at_expiry at_expiry; /* with who is in */
     struct conf_list secret, jwt_secret; /* several while they change */
     const char *jwks;        /* a file of public keys */
     const char *issuer, *audience; /* of tokens; "": any */

@@ -6,6 +6,7 @@
 
 const char *const conf_words_jitter[] = { "full", "zero", "off", NULL };
 static const char *const takeover_words[] = { "off", "stale", "on", NULL };
+static const char *const at_expiry_words[] = { "keep", "end", NULL };
 static const char *const mode_words[] = { "local", "remote", NULL };
 static const char *const protocol_words[] = { "rtmp", "flv", "flvs", NULL };
 
@@ -141,6 +142,10 @@ static const struct conf_row token[] = {
     { "audience", CONF_KIND_STRING, CONF_AT(conf_security_token, audience), NULL, CONF_AT_ONCE,
       .sample = "live.example.com",
       .help = "What a JWT must have in aud; none: anything." },
+    { "at_expiry", CONF_KIND_ENUM, CONF_AT(conf_security_token, at_expiry), "keep", CONF_AT_ONCE,
+      .words = at_expiry_words,
+      .help = "When the token of who publishes or plays expires: keep lets it stay, end closes its "
+              "connection. For who comes later than a change." },
     { "except", CONF_KIND_RULES, CONF_AT(conf_security_token, except), NULL, CONF_AT_ONCE,
       .sample = "play 127.0.0.1",
       .help = "publish or play, then an address or a CIDR that needs neither token nor key: for "

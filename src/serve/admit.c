@@ -14,7 +14,8 @@ bool serve_play_is_asked(const struct conf_vhost *vhost)
 }
 
 err_t serve_ask_play(struct serve *serve, struct hooks_line **line,
-                     const struct conf_vhost *vhost, const struct hooks_event *event)
+                     const struct conf_vhost *vhost, const struct hooks_event *event,
+                     int64_t *ends)
 {
     const struct serve_stream *names = event->names;
     err_t err = conf_security_check(&vhost->security, CONF_PLAY, names->ip);
@@ -22,7 +23,7 @@ err_t serve_ask_play(struct serve *serve, struct hooks_line **line,
     if (!err)
         err = conf_refer_check(&vhost->refer, CONF_PLAY, names->page_url);
     if (!err)
-        err = tokens_check(serve, vhost, CONF_PLAY, names, event->bearer);
+        err = tokens_check(serve, vhost, CONF_PLAY, names, event->bearer, ends);
     if (!err)
         err = serve_room_out(serve, vhost, names);
     return err ? err : hooks_ask(serve, line, vhost, HOOKS_PLAY, event);

@@ -12,11 +12,13 @@
  * guesses what its files are called. */
 bool serve_play_is_asked(const struct conf_vhost *vhost);
 
-/* May the client play event->names? First what is known at once: address, page, token, room in the
- * vhost; then the backend is asked. ERR_DENIED, ERR_REFER_DENIED, ERR_TOKEN, ERR_TOO_MANY, and the
- * errors of hooks_ask(), whose `line` it is. Yields. */
+/* May the client play event->names, and until when (*ends, as of tokens_check())? First what is
+ * known at once: address, page, token, room in the vhost; then the backend is asked. ERR_DENIED,
+ * ERR_REFER_DENIED, ERR_TOKEN, ERR_TOO_MANY, and the errors of hooks_ask(), whose `line` it is.
+ * Yields. */
 err_t serve_ask_play(struct serve *serve, struct hooks_line **line,
-                     const struct conf_vhost *vhost, const struct hooks_event *event)
+                     const struct conf_vhost *vhost, const struct hooks_event *event,
+                     int64_t *ends)
     __attribute__((warn_unused_result));
 
 #endif

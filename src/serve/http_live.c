@@ -13,6 +13,7 @@
 #include "serve/http_live_ws.h"
 #include "serve/http_names.h"
 #include "serve/roster.h"
+#include "serve/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ struct playing {
     const char *tc_url, *page_url;
     struct co *co;
     bool kicked;
+    struct serve_term term;
 };
 
 /* ---- what the server's lists know of it */
@@ -317,6 +319,7 @@ static void leave(struct playing *p, err_t *why)
         err_free(why);
         *why = err_new(ERR_KICKED, "%s", p->x->ip);
     }
+    serve_term_end(&p->term, why);
     roster_leave(&p->who, p->x->io->bytes_in, p->x->io->bytes_out, *why);
     p->src = live_source_unref(p->src);
 }
@@ -351,6 +354,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     struct http_names names;
     struct hooks_event event = { .names = &names.of,
                                  .bearer = http_request_field(x->req, "Authorization") };
+    int64_t ends;
     bool played;
     err_t err;
 
@@ -360,8 +364,10 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     p.src = http_names_source(&names, x);
     roster_wait(x->serve->roster, &p.who, &listed, ROSTER_FLV_PLAY, NULL, &names.of, p.src);
     event.clients = p.who.stream ? p.who.stream->clients + 1 : 0;
-    err = serve_ask_play(x->serve, &line, x->vhost, &event);
+    err = serve_ask_play(x->serve, &line, x->vhost, &event, &ends);
     played = !err;
+    if (played)
+        serve_term_begin(&p.term, ends);
     if (played)
         err = serve_listed(&p, &names);
     event.clients = p.who.stream ? p.who.stream->clients : 0;

@@ -5,6 +5,7 @@
 #include "serve/bandwidth.h"
 #include "serve/rtmp_session.h"
 #include "serve/rtmp_wire.h"
+#include "serve/term.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@ struct playing {
     struct rtmp_session *s;
     struct live_source *src;
     struct live_sender sender;
+    struct serve_term term;
     uint32_t leave_out; /* bits of RTMP_WIRE_LEAVE_OUT */
     uint64_t dropped;   /* as the log was told last */
 };
@@ -209,16 +211,19 @@ static err_t play_if_allowed(struct playing *p)
     struct live_settings set = serve_live_settings(s->conf, s->vhost);
     struct serve_stream names = rtmp_session_names(s);
     char *name = rtmp_session_stream_name(s);
+    int64_t ends;
     err_t err;
 
     p->src = live_registry_get(s->serve->streams, name, &set);
     free(name);
     rtmp_session_wait(s, ROSTER_RTMP_PLAY, p->src);
-    err = rtmp_session_ask_play(s, &names);
+    err = rtmp_session_ask_play(s, &names, &ends);
     if (err) {
         refuse(s, err);
     } else {
+        serve_term_begin(&p->term, ends);
         err = play(p);
+        serve_term_end(&p->term, &err);
         rtmp_session_tell_backend(s, HOOKS_STOP);
     }
     rtmp_session_leave(s, err);

@@ -6,6 +6,7 @@
 #include "serve/rtmp_claim.h"
 #include "serve/rtmp_media.h"
 #include "serve/rtmp_session.h"
+#include "serve/term.h"
 #include "serve/tokens.h"
 
 #include <stdlib.h>
@@ -20,6 +21,8 @@ struct publishing {
     struct co_timer timer; /* looks whether the publisher is silent; first, see watch() */
     const char *late;      /* it was: what did not come */
     bool idle;             /* nobody watched for too long */
+    struct serve_term term;
+    int64_t ends;          /* its token; 0: never */
     struct rtmp_session *s;
     struct live_source *src;
     struct live_publisher publisher;
@@ -383,6 +386,7 @@ static err_t published(struct publishing *p)
     co_stack_trim();
     obey_read(p);
     watch(&p->timer);
+    serve_term_begin(&p->term, p->ends);
     rtmp_session_may_send(p->s, true);
     rtmp_in_direct(&p->s->conn.in, on_media, p);
     while (!err && !p->over) {
@@ -393,6 +397,7 @@ static err_t published(struct publishing *p)
     rtmp_in_direct(&p->s->conn.in, NULL, NULL);
     rtmp_session_may_send(p->s, false);
     co_timer_cancel(&p->timer);
+    serve_term_end(&p->term, &err);
     if (p->publisher.replaced) {
         err_free(&err);
         err = err_new(ERR_REPLACED, "%s", live_source_name(p->src));
@@ -456,7 +461,7 @@ err_t rtmp_session_publish(struct rtmp_session *s)
     err_t err = rtmp_session_allowed(s, CONF_PUBLISH);
 
     if (!err)
-        err = tokens_check(s->serve, s->vhost, CONF_PUBLISH, &names, NULL);
+        err = tokens_check(s->serve, s->vhost, CONF_PUBLISH, &names, NULL, &p.ends);
     rtmp_session_deadline(s, 0, NULL); /* from here on the silence of the publisher is watched */
     err = err ? refuse(s, RTMP_PUBLISH_DENIED, err) : publish(&p);
     s->fc_publish = s->fc_late = false;

@@ -91,12 +91,13 @@ err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,
     return err;
 }
 
-err_t rtmp_session_ask_play(struct rtmp_session *s, const struct serve_stream *names)
+err_t rtmp_session_ask_play(struct rtmp_session *s, const struct serve_stream *names,
+                            int64_t *ends)
 {
     const struct hooks_event event = { .names = names, .clients = clients_of(s) };
 
     rtmp_session_deadline(s, 0, NULL);
-    return serve_ask_play(s->serve, &s->line, s->vhost, &event);
+    return serve_ask_play(s->serve, &s->line, s->vhost, &event, ends);
 }
 
 static void tell(struct rtmp_session *s, enum hooks_action action,

@@ -106,8 +106,9 @@ struct serve_stream rtmp_session_names(const struct rtmp_session *s);
 /* Callbacks about its stream: ask may yield for long, and no deadline runs meanwhile. */
 err_t rtmp_session_ask(struct rtmp_session *s, enum hooks_action action,
                        const struct serve_stream *names) __attribute__((warn_unused_result));
-/* May it play? By all that there is to ask. */
-err_t rtmp_session_ask_play(struct rtmp_session *s, const struct serve_stream *names)
+/* May it play, and until when? By all that there is to ask. */
+err_t rtmp_session_ask_play(struct rtmp_session *s, const struct serve_stream *names,
+                            int64_t *ends)
     __attribute__((warn_unused_result));
 void rtmp_session_tell_backend(struct rtmp_session *s, enum hooks_action action);
 

@@ -115,15 +115,20 @@ static err_t check_token(const struct tokens *tokens, const struct conf_security
 
 /* ---- the question */
 
-/* *asked: something had to be shown. */
+struct verdict {
+    bool asked;   /* something had to be shown */
+    int64_t ends; /* what was shown is good until then; 0: for ever */
+};
+
 static err_t check(const struct serve *serve, const struct conf_vhost *vhost,
                    enum conf_action what, const struct serve_stream *names, const char *bearer,
-                   bool *asked)
+                   struct verdict *out)
 {
     const struct conf_security *s = &vhost->security;
     const struct token_ask ask = {
         .publish = what == CONF_PUBLISH, .vhost = vhost->name, .app = names->app,
         .name = names->name, .ip = names->ip, .now = co_wall_ms() / 1000,
+        .ends = &out->ends,
     };
     struct shown shown = look(names->param, bearer);
     bool token = ask.publish ? s->token.publish : s->token.play, key = false, same = false;
@@ -135,8 +140,8 @@ static err_t check(const struct serve *serve, const struct conf_vhost *vhost,
         key = has_key(s, stream, &shown, &same);
         free(stream);
     }
-    *asked = (token || key) && !conf_security_excepts(s, what, names->ip);
-    if (!*asked || same)
+    out->asked = (token || key) && !conf_security_excepts(s, what, names->ip);
+    if (!out->asked || same)
         return NULL;
     if (token && (shown.link || shown.jwt || !key || !shown.key))
         return check_token(serve->tokens, &s->token, &shown, names->param, &ask);
@@ -144,32 +149,35 @@ static err_t check(const struct serve *serve, const struct conf_vhost *vhost,
 }
 
 err_t tokens_check(struct serve *serve, const struct conf_vhost *vhost, enum conf_action what,
-                   const struct serve_stream *names, const char *bearer)
+                   const struct serve_stream *names, const char *bearer, int64_t *ends)
 {
-    bool asked;
-    err_t err;
+    const struct conf_security *s = &vhost->security;
+    struct verdict v = { 0 };
+    err_t err = NULL;
 
-    if (!conf_security_asks(&vhost->security, what))
-        return NULL;
-    err = check(serve, vhost, what, names, bearer, &asked);
-    if (serve->tokens && asked && err)
+    if (conf_security_asks(s, what))
+        err = check(serve, vhost, what, names, bearer, &v);
+    if (serve->tokens && v.asked && err)
         serve->tokens->stat[what].denied++;
-    else if (serve->tokens && asked)
+    else if (serve->tokens && v.asked)
         serve->tokens->stat[what].ok++;
+    if (ends)
+        *ends = s->token.at_expiry == CONF_EXPIRY_END ? v.ends : 0;
     return err;
 }
 
 bool tokens_prove(const struct serve *serve, const struct conf_vhost *vhost,
                   enum conf_action what, const struct serve_stream *names)
 {
-    bool asked = false;
+    struct verdict v = { 0 };
     err_t err = NULL;
+    bool proved;
 
     if (conf_security_asks(&vhost->security, what))
-        err = check(serve, vhost, what, names, NULL, &asked);
-    asked = asked && !err;
+        err = check(serve, vhost, what, names, NULL, &v);
+    proved = v.asked && !err;
     err_free(&err);
-    return asked;
+    return proved;
 }
 
 /* ---- all of a server */

@@ -17,10 +17,11 @@ struct tokens *tokens_new(void);
 void tokens_free(struct tokens *t); /* NULL is fine */
 
 /* May the client do that to this stream of the vhost, by what it shows in names->param, or in the
- * Authorization field that is at `bearer` (NULL: none)? At once where nothing is asked for.
+ * Authorization field that is at `bearer` (NULL: none)? At once where nothing is asked for. *ends
+ * is when it shall end by at_expiry, in seconds since 1970, or 0 for never; NULL: no matter.
  * ERR_TOKEN says why not, and never what was shown. Does not yield. */
 err_t tokens_check(struct serve *serve, const struct conf_vhost *vhost, enum conf_action what,
-                   const struct serve_stream *names, const char *bearer)
+                   const struct serve_stream *names, const char *bearer, int64_t *ends)
     __attribute__((warn_unused_result));
 
 /* Did it have to show something for that, and is what it shows right? Is counted nowhere. */

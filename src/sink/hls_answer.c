@@ -158,7 +158,7 @@ static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool s
     names.param = param;
     names.ip = x->ip;
     err = tokens_check(x->serve, x->vhost, CONF_PLAY, &names,
-                       http_request_field(x->req, "Authorization"));
+                       http_request_field(x->req, "Authorization"), NULL);
     free(param);
     return err;
 }
@@ -343,7 +343,7 @@ static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
     if (err)
         return hls_answer_denied(x, err);
     if (!hls_session_hold(session))
-        return http_response_status(x->resp, session->kicked ? 403 : 503);
+        return http_response_status(x->resp, hls_session_refusal(session));
     err = id ? send_segments(x, a, session) : send_master(x, a->h, a->path, session);
     hls_session_release(session, x->resp->sent);
     return err;
@@ -421,7 +421,7 @@ static err_t send_mpd_to(struct http_exchange *x, const struct hls_answer *a)
     if (err)
         return hls_answer_denied(x, err);
     if (!hls_session_hold(session))
-        return http_response_status(x->resp, session->kicked ? 403 : 503);
+        return http_response_status(x->resp, hls_session_refusal(session));
     err = find_mpd(x, a, session);
     hls_session_release(session, x->resp->sent);
     return err;
@@ -485,7 +485,7 @@ err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
     if (wanted && !session)
         return hls_answer_no_session(x, a->h);
     if (session && !hls_session_hold(session))
-        return http_response_status(x->resp, session->kicked ? 403 : 503);
+        return http_response_status(x->resp, hls_session_refusal(session));
     if (wanted) /* caches that many share would give it to others */
         http_response_add(x->resp, "Cache-Control", "private, max-age=60");
     err = send_media(x, a);

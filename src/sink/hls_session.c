@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "proto/http/url.h"
 #include "serve/admit.h"
+#include "serve/term.h"
 #include "sink/hls_stream.h"
 
 #include <ctype.h>
@@ -182,6 +183,18 @@ static void stop(struct hls_session *s, err_t why)
     s->src = live_source_unref(s->src);
 }
 
+/* It gets nothing more, whatever it asks for. */
+static void expire(struct hls_session *s)
+{
+    err_t err = serve_term_error();
+    char text[128];
+
+    s->kicked = true;
+    log_warn("%s session %s: %s", what(s), s->id, err_text(err, text, sizeof(text)));
+    stop(s, err);
+    err_free(&err);
+}
+
 static void forget(struct hls_session **at)
 {
     struct hls_session *s = *at;
@@ -204,12 +217,21 @@ static void forget_one(struct hls_session *s)
     forget(at);
 }
 
+static void look_at_term(struct hls_session *s)
+{
+    if (s->playing && serve_term_is_over(s->ends)) {
+        co_set_cid(s->id);
+        expire(s);
+    }
+}
+
 /* Those who ask no more. A kicked one that goes on asking stays, so its id stays refused. */
 static void sweep_bucket(struct hls_session **at, co_usec now)
 {
     while (*at) {
         struct hls_session *s = *at;
 
+        look_at_term(s);
         if (s->busy || s->asking || now - s->asked_at <= s->patience) {
             at = &s->next;
             continue;
@@ -434,7 +456,7 @@ static err_t ask(struct hls_session *s, const struct http_exchange *x)
     roster_wait(s->hls->serve->roster, &s->who, &kind,
                 s->dash ? ROSTER_DASH_PLAY : ROSTER_HLS_PLAY, s->id, event.names, s->src);
     event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
-    err = serve_ask_play(s->hls->serve, &s->teller.line, x->vhost, &event);
+    err = serve_ask_play(s->hls->serve, &s->teller.line, x->vhost, &event, &s->ends);
     s->asking = NULL;
     if (!err) {
         co_log_as(LOG_CLIENT);
@@ -480,10 +502,15 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
 bool hls_session_hold(struct hls_session *s)
 {
     s->asked_at = co_now();
-    if (s->kicked || s->asking)
+    if (s->kicked || s->asking || serve_term_is_over(s->ends))
         return false;
     s->busy++;
     return true;
+}
+
+int hls_session_refusal(const struct hls_session *s)
+{
+    return s->asking ? 503 : 403;
 }
 
 void hls_session_release(struct hls_session *s, uint64_t bytes)

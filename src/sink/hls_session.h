@@ -29,6 +29,7 @@ struct hls_session {
     struct co *asking;        /* the coroutine that asks the backend; NULL: it was let in */
     bool playing;             /* it was let in, and did not stop */
     bool kicked;              /* it gets nothing more */
+    int64_t ends;             /* its token, seconds since 1970; 0: never */
     bool dash;
     bool obeys;               /* DASH: it asks where it was told to, by its id */
     uint8_t mark[HLS_SESSION_MARK]; /* DASH: of all that its requests have in common */
@@ -61,6 +62,8 @@ const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID
 
 /* Around each request of a session: it stays meanwhile, also over yields. False: it may not. */
 bool hls_session_hold(struct hls_session *s);
+/* What it is told then: 403, or 503 while a backend is asked. */
+int hls_session_refusal(const struct hls_session *s);
 void hls_session_release(struct hls_session *s, uint64_t bytes);
 
 /* The query without the id of a session: each "key=value" behind an '&'. */

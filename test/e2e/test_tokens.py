@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Signed links, JWT and keys of streams, over every protocol, and what others would make of them."""
 import os
+import re
 import subprocess
 import time
 
@@ -199,6 +200,35 @@ def test_an_expired_link_ends_no_player(site, source):
     w.stop()
     for x in hls.get_list(child).segments:
         assert hls.get(hls.join(child, x.uri))[0] == 200
+
+
+def test_an_expired_link_ends_who_is_in(site, source):
+    """With at_expiry end, by every protocol; and nobody else."""
+    s = site(security(f"publish on; play on; secret {SECRET}; jwt_secret {SECRET}; at_expiry end;",
+                      "key live/k abcd-efgh;"))
+    s.push(source, "s" + link("publish"), loop=True, ahead=5)
+    stays = [s.push(source, "k?key=abcd-efgh", loop=True),
+             s.push(source, "j?token=" + hs256(publish="live/j", exp=int(time.time()) + 60), loop=True)]
+    players = [s.watch("s" + link("play")), FlvWatcher(s.web, "/live/s.flv" + link("play"))]
+    assert wait_for(lambda: os.path.exists(s.html + "/live/s.m3u8")
+                    and os.path.exists(s.html + "/live/s.mpd"), 10)
+    base, query = f"http://127.0.0.1:{s.web}/live/", link("play", span="3s")
+    publisher = s.push(source, "t" + link("publish", "live/t", span="3s"), loop=True)
+    ends = [s.watch("s?token=" + hs256(play="live/s", exp=int(time.time()) - 27)), s.watch("s" + query),
+            FlvWatcher(s.web, "/live/s.flv" + query), FlvWatcher(s.web, "/live/s.flv" + query, ws=True)]
+    child = hls.join(base, hls.get(base + "s.m3u8" + query)[2].decode().strip().split("\n")[-1])
+    segment = hls.join(base, hls.get_list(child).segments[-1].uri)
+    mpd = hls.join(base, re.search("<Location>(.*)</Location>",
+                                   hls.get(base + "s.mpd" + query)[2].decode())[1].replace("&amp;", "&"))
+    assert [hls.get(x)[0] for x in (child, segment, mpd)] == [200] * 3
+    assert wait_for(lambda: all(w.ended for w in ends) and publisher.error, 8)
+    assert wait_for(lambda: [hls.get(x)[0] for x in (child, segment, mpd)] == [403] * 3, 3)
+    assert s.wait_log(r"code=2056\(EXPIRED\).* publish live/t", 3)
+    for what, n in (("play live/s", 2), (r"play \.flv", 2), (r"HLS session \w+: .*EXPIRED", 1),
+                    (r"DASH session \w+: .*EXPIRED", 1)):
+        assert s.wait_log(what if "session" in what else rf"EXPIRED\).* {what}", 3, count=n), what
+    assert not any(w.ended for w in players) and not any(p.error for p in stays)
+    assert len(s.api.clients()) == 5
 
 
 def test_backends_hear_of_the_right_ones_only(backend, site, source):  # noqa: F811

@@ -45,10 +45,10 @@ static void behind_a_url(const uint8_t *data, size_t size)
 
     if (bearer)
         *bearer++ = '\0';
-    err = tokens_check(&serve, &vhost, CONF_PLAY, &names, bearer);
+    err = tokens_check(&serve, &vhost, CONF_PLAY, &names, bearer, NULL);
     assert(err_code(err) == ERR_TOKEN);
     err_free(&err);
-    err = tokens_check(&serve, &vhost, CONF_PUBLISH, &names, bearer);
+    err = tokens_check(&serve, &vhost, CONF_PUBLISH, &names, bearer, NULL);
     assert(!err || (err_code(err) == ERR_TOKEN && strncmp(text, "?key=k&", 7) != 0));
     err_free(&err);
     free(text);

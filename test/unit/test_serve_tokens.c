@@ -81,7 +81,7 @@ static void expect(struct serve *serve, const struct conf *c, size_t row, enum c
     err_t err;
 
     (void)snprintf(param, sizeof(param), "%s%s", percent ? link : "", rows[row].param + percent);
-    err = tokens_check(serve, &c->vhost.v[0], what, &names, rows[row].bearer);
+    err = tokens_check(serve, &c->vhost.v[0], what, &names, rows[row].bearer, NULL);
     if (err)
         (void)err_text(err, text, sizeof(text));
     if (err_code(err) != (*says ? ERR_TOKEN : ERR_OK) || !strstr(text, says))
@@ -127,15 +127,50 @@ static void not_for_others(void **state)
 
     (void)state;
     make_link(false, play_link);
-    assert_ok(tokens_check(&serve, &c->vhost.v[0], CONF_PLAY, &names, NULL));
-    assert_err(tokens_check(&serve, &c->vhost.v[0], CONF_PUBLISH, &names, NULL), ERR_TOKEN);
-    assert_err(tokens_check(&serve, &c->vhost.v[1], CONF_PLAY, &names, NULL), ERR_TOKEN);
+    assert_ok(tokens_check(&serve, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL));
+    assert_err(tokens_check(&serve, &c->vhost.v[0], CONF_PUBLISH, &names, NULL, NULL), ERR_TOKEN);
+    assert_err(tokens_check(&serve, &c->vhost.v[1], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
     names.name = "b";
-    assert_err(tokens_check(&serve, &c->vhost.v[0], CONF_PLAY, &names, NULL), ERR_TOKEN);
+    assert_err(tokens_check(&serve, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
     names.name = "a";
     names.app = "live2";
-    assert_err(tokens_check(&serve, &c->vhost.v[0], CONF_PLAY, &names, NULL), ERR_TOKEN);
+    assert_err(tokens_check(&serve, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
     conf_unref(c);
+}
+
+/* Who is in stays, unless at_expiry says else; what never ends ends nobody. */
+static void when_it_ends(void **state)
+{
+    static const struct {
+        const char *rules, *param;
+        bool ends;
+    } terms[] = {
+        { BOTH, NULL, false }, { "token { publish on; secret " SECRET "; at_expiry keep; }", NULL, false },
+        { "token { publish on; secret " SECRET "; at_expiry end; }", NULL, true },
+        { "token { publish on; secret " SECRET "; at_expiry end; } key * 12345678;", "?key=12345678",
+          false },
+        { "token { publish on; secret " SECRET "; at_expiry end; except publish all; }", "?x", false },
+        { "token { at_expiry end; secret " SECRET "; }", NULL, false },
+    };
+    struct serve serve = { .tokens = NULL };
+
+    (void)state;
+    make_link(true, publish_link);
+    for (size_t i = 0; i < COUNT(terms); i++) {
+        const struct serve_stream names = { .app = "live", .name = "a", .ip = "10.0.0.7",
+            .param = terms[i].param ? terms[i].param : publish_link };
+        int64_t ends = -1, now = time(NULL);
+        char text[512];
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 1935; vhost v { security { enabled on; %s } }",
+                       terms[i].rules);
+        c = mem_conf(text);
+        assert_ok(tokens_check(&serve, &c->vhost.v[0], CONF_PUBLISH, &names, NULL, &ends));
+        if (terms[i].ends ? ends < now + 50 || ends > now + 61 : ends != 0)
+            fail_msg("%s: ends %lld, now %lld", terms[i].rules, (long long)ends, (long long)now);
+        conf_unref(c);
+    }
 }
 
 static void files_of_keys(void **state)
@@ -164,7 +199,8 @@ static void files_of_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_must_be_shown), TEST(not_for_others), TEST(files_of_keys),
+        TEST(what_must_be_shown), TEST(not_for_others), TEST(when_it_ends),
+        TEST(files_of_keys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -404,6 +404,39 @@ static void from_whom_for_whom(void **state)
     }
 }
 
+/* A link ends when it says, a JWT when clocks that differ agree that it has. */
+static void when_they_end(void **state)
+{
+    static const struct {
+        const char *exp;
+        int64_t ends;
+    } rows[] = {
+        { "1000060", 1000090 }, { "999971", 1000001 }, { "999970.5", 1000001 },
+        { "1000060.0", 1000090 }, { "1000060.1", 1000091 }, { "1e300", 1000000001000030 },
+    };
+    struct jwt_rules rules = rules_of(NULL);
+    struct token_ask play = ask(false);
+    struct token_link link = { .expires = "1000060" };
+    char sign[TOKEN_SIGN_HEX + 1], claims[64];
+    int64_t ends = 0;
+
+    (void)state;
+    play.ends = &ends;
+    token_link_sign(&link, &play, SECRET, sign);
+    link.sign = sign;
+    assert_ok(token_link_check(&link, &play, secrets, 2));
+    assert_int_equal(ends, 1000060);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *t;
+
+        (void)snprintf(claims, sizeof(claims), "{\"exp\":%s,\"play\":\"*\"}", rows[i].exp);
+        t = hs256(HS, claims, SECRET);
+        assert_ok(jwt_check(t, strlen(t), &rules, &play));
+        assert_int_equal(ends, rows[i].ends);
+        free(t);
+    }
+}
+
 /* What a head may say: nothing that changes what a key is for. */
 static void heads(void **state)
 {
@@ -636,7 +669,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(base64url_is_strict), TEST(links), TEST(links_of_others), TEST(broken_links),
-        TEST(changed_links), TEST(rfc_vectors), TEST(claims), TEST(from_whom_for_whom),
+        TEST(when_they_end), TEST(changed_links), TEST(rfc_vectors), TEST(claims), TEST(from_whom_for_whom),
         TEST(heads), TEST(confused_algorithm), TEST(too_long), TEST(key_ids), TEST(key_kinds),
         TEST(key_files),
     };

@@ -5,6 +5,7 @@
 #include "proto/token/jwt.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static long long seconds(double d)
     return d > 1e15 ? (long long)1e15 : d < -1e15 ? (long long)-1e15 : (long long)d;
 }
 
-static err_t check_time(const json_t *claims, int64_t now)
+static err_t check_time(const json_t *claims, const struct token_ask *ask)
 {
     const json_t *exp = json_object_get(claims, "exp"), *nbf = json_object_get(claims, "nbf");
     double late, early;
@@ -26,12 +27,14 @@ static err_t check_time(const json_t *claims, int64_t now)
         return err_new(ERR_TOKEN, "the JWT has no exp: it must end at some time");
     if (nbf && !json_is_number(nbf))
         return err_new(ERR_TOKEN, "nbf of the JWT is no number");
-    late = (double)now - json_number_value(exp);
-    early = nbf ? json_number_value(nbf) - (double)now : 0;
+    late = (double)ask->now - json_number_value(exp);
+    early = nbf ? json_number_value(nbf) - (double)ask->now : 0;
     if (late >= JWT_LEEWAY)
         return err_new(ERR_TOKEN, "the JWT expired %lld s ago", seconds(late));
     if (early > JWT_LEEWAY)
         return err_new(ERR_TOKEN, "the JWT begins in %lld s", seconds(early));
+    if (ask->ends)
+        *ask->ends = ask->now + JWT_LEEWAY - seconds(floor(late));
     return NULL;
 }
 
@@ -95,7 +98,7 @@ err_t jwt_claims_check(const char *text, size_t size, const struct jwt_rules *ru
     if (jflat_is(text, size, DEPTH))
         claims = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     if (json_is_object(claims))
-        err = check_time(claims, ask->now);
+        err = check_time(claims, ask);
     else
         err = err_new(ERR_TOKEN, "the claims of the JWT are no JSON object");
     if (!err)

@@ -121,5 +121,7 @@ err_t token_link_check(const struct token_link *link, const struct token_ask *as
         return err_new(ERR_TOKEN, "the link expired %lld s ago", (long long)(ask->now - expires));
     if (link->ip && !token_same_ip(link->ip, ask->ip))
         return err_new(ERR_TOKEN, "the link is for another address");
+    if (ask->ends)
+        *ask->ends = expires;
     return NULL;
 }

@@ -15,6 +15,7 @@ struct token_ask {
     const char *vhost, *app, *name; /* the stream */
     const char *ip;                 /* from this address */
     int64_t now;                    /* seconds since 1970 */
+    int64_t *ends;                  /* when what was shown is good no more; NULL: no matter */
 };
 
 /* Do these texts mean one address? IPv4 is itself mapped into IPv6. */
