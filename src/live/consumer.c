@@ -73,7 +73,7 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
 {
     *c = (struct live_consumer){ .src = live_source_ref(src) };
     c->wire = live_wire_get(src, fmt, param, co_now());
-    c->seq = src->head;
+    c->seq = c->wire->head;
     c->config_due = true;
     live_consumer_stand(c, NULL, 0);
     if (src->set.gop_cache)
@@ -201,11 +201,11 @@ static bool at_boundary(const struct live_block *b, uint32_t offset)
 }
 
 /* Nothing up to here was or will be sent. */
-static void skip_to_head(struct live_consumer *c)
+static void skip_to_end(struct live_consumer *c)
 {
     if (c->started)
-        live_consumer_drop(c, c->src->head - c->seq);
-    c->seq = c->src->head;
+        live_consumer_drop(c, c->wire->head - c->seq);
+    c->seq = c->wire->head;
 }
 
 /* The block of a cursor left the wire, or there is none yet. True: the cursor stands somewhere. */
@@ -214,7 +214,7 @@ static bool find_place(struct live_consumer *c)
     uint64_t at;
 
     if (!c->block) {
-        skip_to_head(c);
+        skip_to_end(c);
         return false;
     }
     if (!c->block->detached || !at_boundary(c->block, c->offset))
@@ -231,11 +231,11 @@ static bool find_place(struct live_consumer *c)
         return true;
     }
     live_consumer_stand(c, NULL, 0);
-    skip_to_head(c);
+    skip_to_end(c);
     return false;
 }
 
-int live_consumer_ranges(struct live_consumer *c, struct iovec *iov, int max, bool one)
+static int rendered_ranges(struct live_consumer *c, struct iovec *iov, int max, bool one)
 {
     uint32_t offset = c->offset;
     struct live_block *b;
@@ -262,6 +262,17 @@ int live_consumer_ranges(struct live_consumer *c, struct iovec *iov, int max, bo
     return n;
 }
 
+int live_consumer_ranges(struct live_consumer *c, struct iovec *iov, int max, bool one)
+{
+    int n = rendered_ranges(c, iov, max, one);
+
+    if (n == 0 && live_wire_lags(c->wire)) {
+        live_wire_more(c->wire, co_now());
+        n = rendered_ranges(c, iov, max, one);
+    }
+    return n;
+}
+
 void live_consumer_advance(struct live_consumer *c, size_t sent)
 {
     struct live_block *b = c->block;
@@ -283,7 +294,7 @@ void live_consumer_advance(struct live_consumer *c, size_t sent)
         live_consumer_stand(c, b, offset);
     c->offset = offset;
     if (b == c->wire->last && offset == b->used)
-        c->seq = c->src->head;
+        c->seq = c->wire->head;
     else
         c->seq = b->seq + packets_before(b, offset);
 }

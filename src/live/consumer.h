@@ -54,8 +54,8 @@ void live_consumer_unpark(struct live_consumer *c); /* fine if it is not parked 
 size_t live_consumer_config(struct live_consumer *c, const struct av_packet **out, size_t max,
                             int64_t *dts);
 /* The bytes to send now, at most `max` ranges; `one`: only to the end of one packet. Valid until
- * the next yield. Gives the count, and moves a cursor that is too old; 0: there is nothing, and
- * nothing is pending any more. */
+ * the next yield. Gives the count, and moves a cursor that is too old; 0: there is nothing. If
+ * something is pending all the same it has to be asked again, after others had their turn. */
 int  live_consumer_ranges(struct live_consumer *c, struct iovec *iov, int max, bool one);
 void live_consumer_advance(struct live_consumer *c, size_t sent);
 

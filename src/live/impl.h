@@ -39,7 +39,8 @@ struct live_wire {
     unsigned consumers;
     struct live_consumer *waiting; /* those who stand nowhere: the next key frame is theirs */
     struct live_block *first, *last;
-    size_t bytes; /* of all blocks in the list, as allocated */
+    uint64_t head; /* the log before this one is rendered; not the source's: it lags */
+    size_t bytes;  /* of all blocks in the list, as allocated */
     struct live_block *key_block; /* where the newest key frame is; NULL: nowhere to start */
     uint32_t key_offset;
     uint64_t key_seq;
@@ -97,6 +98,8 @@ struct live_source {
     struct live_note *note;
 };
 
+/* A wire that lagged needs the log no more. */
+void live_source_rendered(struct live_source *src);
 void live_registry_leave(struct live_source *src);
 /* The logs and wires of all sources are larger than they may be. */
 void live_registry_squeeze(struct live_registry *r);
@@ -117,8 +120,14 @@ static inline void live_source_charge(struct live_source *src, size_t more, size
 struct live_wire *live_wire_get(struct live_source *src, const struct live_format *fmt,
                                 const uint32_t param[LIVE_PARAMS], co_usec now);
 void live_wire_put(struct live_wire *w); /* one consumer less */
-void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
-                      co_usec now);
+/* The packet that comes to the head of the log now. */
+void live_wire_push(struct live_wire *w, const struct av_packet *pkt, bool key, co_usec now);
+static inline bool live_wire_lags(const struct live_wire *w)
+{
+    return w->head != w->src->head;
+}
+/* Render some more, for who came to the end of one that lags. */
+void live_wire_more(struct live_wire *w, co_usec now);
 void live_wire_forget_key(struct live_wire *w);
 void live_wire_shrink(struct live_wire *w, size_t bytes);
 /* The consumer stands there from now on; b is NULL: nowhere, it waits. */

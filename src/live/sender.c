@@ -136,8 +136,15 @@ static err_t send_turn(struct live_sender *s)
         size_t total = 0, sent;
         err_t err;
 
-        if (n == 0)
+        if (n == 0 && live_consumer_pending(&s->consumer) == 0)
             return NULL;
+        if (n == 0) {
+            co_breathe();
+            err = co_check();
+            if (err)
+                return err;
+            continue;
+        }
         if (s->consumer.config_due) {
             err = send_config(s);
             if (err)
@@ -202,7 +209,7 @@ static bool quick_turn(struct live_sender *s)
         if (sent < total)
             return false;
     }
-    return true;
+    return live_consumer_pending(&s->consumer) == 0;
 }
 
 static void on_due(struct co_timer *t);

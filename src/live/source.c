@@ -79,6 +79,18 @@ static void forget_key(struct live_source *src)
         live_wire_forget_key(w);
 }
 
+/* The oldest packet that somebody has not seen yet, or the head. */
+static uint64_t oldest_unseen(const struct live_source *src)
+{
+    uint64_t oldest = live_readers_oldest(src);
+
+    for (const struct live_wire *w = src->wires; w; w = w->next) {
+        if (w->head < oldest)
+            oldest = w->head;
+    }
+    return oldest;
+}
+
 /* A log that nobody needs any more. */
 struct dead_log {
     struct live_reap reap;
@@ -118,7 +130,7 @@ static void bury_log(struct live_source *src)
 
 static void forget_log(struct live_source *src)
 {
-    uint64_t unread = live_readers_oldest(src);
+    uint64_t unread = oldest_unseen(src);
 
     forget_key(src);
     if (src->bytes < LIVE_REAP_BYTES) {
@@ -126,7 +138,13 @@ static void forget_log(struct live_source *src)
             drop_first(src);
     } else if (unread >= src->head) {
         bury_log(src);
-    } /* else the readers go through it first, and trim() behind them */
+    } /* else they go through it first, and trim() behind them */
+}
+
+void live_source_rendered(struct live_source *src)
+{
+    if (!src->publisher)
+        forget_log(src);
 }
 
 struct live_source *live_source_unref(struct live_source *src)
@@ -439,7 +457,7 @@ static void set_key(struct live_source *src, const struct av_packet *pkt)
 static void trim(struct live_source *src)
 {
     uint64_t keep = src->have_key && src->set.gop_cache ? src->key : src->head;
-    uint64_t unread = live_readers_oldest(src);
+    uint64_t unread = oldest_unseen(src);
     int64_t oldest = src->clock.last - src->set.queue_length * 9 / 100; /* us to 1/90000 s */
     size_t bytes = src->bytes;
 
@@ -507,7 +525,7 @@ static void push(struct live_source *src, struct av_packet *pkt)
     if (key)
         set_key(src, pkt);
     for (struct live_wire *w = src->wires; w; w = w->next)
-        live_wire_append(w, pkt, src->head, key, now);
+        live_wire_push(w, pkt, key, now);
     append(src, pkt);
     src->gop_frames++;
     trim(src);

@@ -12,6 +12,10 @@
 enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32,
        MADE_MAX = 64 << 20, TRIM = 8 };
 
+/* The first who joins may find a group of pictures of many megabytes. So much of it is rendered at
+ * a time, when the first cursor gets there. */
+enum { PORTION = 256 * 1024 };
+
 struct live_block *live_block_ref(struct live_block *b)
 {
     ref_get(&b->ref);
@@ -62,9 +66,8 @@ static void fit_next(struct live_wire *w, const struct live_block *full, co_usec
         w->next_cap /= 2;
 }
 
-/* Take the oldest block out of the wire. A cursor that still stands in it keeps its memory until
- * it has finished its packet. */
-static void detach_first(struct live_wire *w)
+/* The oldest block leaves the wire. */
+static struct live_block *take_first(struct live_wire *w)
 {
     struct live_block *b = w->first;
 
@@ -76,7 +79,13 @@ static void detach_first(struct live_wire *w)
     w->bytes -= size_of(b);
     b->next = NULL;
     b->detached = true;
-    (void)live_block_unref(w->src, b);
+    return b;
+}
+
+/* A cursor that still stands in it keeps its memory until it has finished its packet. */
+static void detach_first(struct live_wire *w)
+{
+    (void)live_block_unref(w->src, take_first(w));
 }
 
 void live_wire_shrink(struct live_wire *w, size_t bytes)
@@ -85,12 +94,53 @@ void live_wire_shrink(struct live_wire *w, size_t bytes)
         detach_first(w);
 }
 
-/* There is no memory for a packet: who plays goes on at the next key frame, as one that is slow. */
+/* The blocks that a wire had. */
+struct dead_blocks {
+    struct live_reap reap;
+    struct live_block *first;
+};
+
+static bool free_some(struct live_reap *r)
+{
+    struct dead_blocks *dead = (struct dead_blocks *)(void *)r;
+    bool over = false;
+
+    while (dead->first && !over) {
+        struct live_block *b = dead->first;
+
+        dead->first = b->next;
+        free(b->ends);
+        free(b);
+        over = co_slice_over();
+    }
+    if (dead->first)
+        return false;
+    free(dead);
+    return true;
+}
+
+/* Who plays goes on at the next key frame, as one that is slow. */
 static void lose_all(struct live_wire *w)
 {
-    live_wire_forget_key(w);
-    while (w->first)
-        detach_first(w);
+    struct dead_blocks *dead = NULL; /* to be freed some at a time if it is much */
+
+    if (w->bytes >= LIVE_REAP_BYTES) {
+        dead = must(malloc(sizeof(*dead)));
+        *dead = (struct dead_blocks){ .reap.some = free_some };
+    }
+    while (w->first) {
+        struct live_block *b = take_first(w);
+
+        if (dead && b->ref.n == 1) {
+            live_source_charge(w->src, 0, size_of(b));
+            b->next = dead->first;
+            dead->first = b;
+        } else {
+            (void)live_block_unref(w->src, b);
+        }
+    }
+    if (dead)
+        live_reap(&dead->reap);
 }
 
 /* Who starts at the key frame needs its block and all after it; who reads an older block keeps
@@ -171,13 +221,13 @@ static void seat_waiting(struct live_wire *w, struct live_block *b, uint64_t seq
     }
 }
 
-void live_wire_append(struct live_wire *w, const struct av_packet *pkt, uint64_t seq, bool key,
-                      co_usec now)
+static void append(struct live_wire *w, const struct av_packet *pkt, bool key, co_usec now)
 {
+    uint64_t seq = w->head++;
     size_t size = make(w, pkt);
     struct live_block *b = block_for(w, size, seq, now);
 
-    if (!b) {
+    if (!b) { /* there is no memory */
         lose_all(w);
         return;
     }
@@ -204,14 +254,44 @@ void live_wire_forget_key(struct live_wire *w)
     w->key_block = NULL;
 }
 
-/* A format that remembers has to know what was configured before the log begins. */
-static void make_configs(struct live_wire *w)
+void live_wire_push(struct live_wire *w, const struct av_packet *pkt, bool key, co_usec now)
+{
+    if (!live_wire_lags(w))
+        append(w, pkt, key, now);
+    else if (key) /* its own is not the newest any more */
+        live_wire_forget_key(w);
+}
+
+/* Begin at the newest key frame, or with what comes next. A format that remembers has to know what
+ * was configured before. */
+static void begin(struct live_wire *w)
 {
     const struct live_source *src = w->src;
-    const struct live_configs *c = src->key_configs ? src->key_configs : &src->configs;
+    bool cached = src->set.gop_cache && src->have_key && src->key >= src->first;
+    const struct live_configs *c = cached ? src->key_configs : &src->configs;
 
+    w->head = cached ? src->key : src->head;
     for (unsigned i = 0; w->state && i < c->n; i++)
         (void)make(w, c->v[i]);
+}
+
+void live_wire_more(struct live_wire *w, co_usec now)
+{
+    struct live_source *src = w->src;
+    size_t bytes = 0;
+
+    if (w->head < src->first) { /* the log could not wait */
+        lose_all(w);
+        begin(w);
+    }
+    while (live_wire_lags(w) && bytes < PORTION) {
+        const struct av_packet *pkt = src->ring[w->head % src->cap];
+
+        bytes += sizeof(*pkt) + pkt->size;
+        append(w, pkt, src->have_key && w->head == src->key, now);
+    }
+    if (!live_wire_lags(w))
+        live_source_rendered(src);
 }
 
 static bool is_of(const struct live_wire *w, const struct live_format *fmt,
@@ -236,52 +316,11 @@ struct live_wire *live_wire_get(struct live_source *src, const struct live_forma
         if (fmt->open)
             w->state = fmt->open(param);
         src->wires = w;
-        make_configs(w);
-        for (uint64_t seq = src->first; seq < src->head; seq++)
-            live_wire_append(w, src->ring[seq % src->cap], seq, src->have_key && seq == src->key,
-                             now);
+        begin(w);
+        live_wire_more(w, now);
     }
     w->consumers++;
     return w;
-}
-
-/* The blocks of a wire that is gone. */
-struct dead_blocks {
-    struct live_reap reap;
-    struct live_block *first;
-};
-
-static bool free_some(struct live_reap *r)
-{
-    struct dead_blocks *dead = (struct dead_blocks *)(void *)r;
-
-    do {
-        struct live_block *b = dead->first;
-
-        dead->first = b->next;
-        free(b->ends);
-        free(b);
-    } while (dead->first && !co_slice_over());
-    if (dead->first)
-        return false;
-    free(dead);
-    return true;
-}
-
-/* No cursor stands in any of them. */
-static void free_blocks(struct live_wire *w)
-{
-    struct dead_blocks *dead;
-
-    if (w->bytes < LIVE_REAP_BYTES) {
-        while (w->first)
-            detach_first(w);
-        return;
-    }
-    live_source_charge(w->src, 0, w->bytes);
-    dead = must(malloc(sizeof(*dead)));
-    *dead = (struct dead_blocks){ .reap.some = free_some, .first = w->first };
-    live_reap(&dead->reap);
 }
 
 void live_wire_put(struct live_wire *w)
@@ -293,7 +332,8 @@ void live_wire_put(struct live_wire *w)
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
-    free_blocks(w);
+    lose_all(w);
+    live_source_rendered(w->src);
     if (w->state)
         w->fmt->close(w->state);
     wr_free(&w->made);
