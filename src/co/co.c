@@ -347,11 +347,6 @@ int64_t co_wall_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-co_usec co_now(void)
-{
-    return st_switched_at ? (co_usec)st_switched_at : co_clock();
-}
-
 bool co_slice_over(void)
 {
     return co_clock() - co_now() >= ticker_slice();

@@ -10,11 +10,11 @@
 static void breathe(void)
 {
     enum { A_FEW = 4 };
-    static unsigned long switches;
+    static co_usec turn; /* when it began: it stands for who has it */
     static unsigned calls;
 
-    if (switches != co_switches()) {
-        switches = co_switches();
+    if (turn != co_now()) {
+        turn = co_now();
         calls = 0;
     } else if (++calls % A_FEW == 0) {
         co_breathe();

@@ -257,7 +257,7 @@ static int rendered_ranges(struct live_consumer *c, struct iovec *iov, int max, 
             break;
         }
     }
-    if (n == 0) /* at the end: what this wire leaves out was sent by that */
+    if (n == 0 && live_consumer_pending(c) > 0) /* all of it is what this wire leaves out */
         live_consumer_advance(c, 0);
     return n;
 }

@@ -192,7 +192,8 @@ static bool quick_turn(struct live_sender *s)
     if (has_to_look(s))
         return false;
     note_turn(s);
-    while ((n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {
+    while (live_consumer_pending(&s->consumer) > 0 &&
+           (n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {
         size_t total = 0, sent = 0;
         err_t err;
 

@@ -192,10 +192,9 @@ err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size)
                    limit);
 }
 
-static err_t begin_message(struct rtmp_in *in, struct rtmp_in_stream *s, const struct header *h)
+static err_t begin_message(const struct rtmp_in *in, struct rtmp_in_stream *s,
+                           const struct header *h)
 {
-    err_t err;
-
     apply_time(s, h);
     if (h->fmt < 2) {
         s->size = h->size;
@@ -203,84 +202,8 @@ static err_t begin_message(struct rtmp_in *in, struct rtmp_in_stream *s, const s
     }
     if (h->fmt == 0)
         s->stream_id = h->stream_id;
-    err = rtmp_in_check_size(in, s->type, s->size);
-    if (err)
-        return err;
-    if (s->size == 0) /* nothing to give out */
-        return NULL;
     s->got = 0;
-    s->begun_at = co_now();
-    return rtmp_in_room_take(in, s, 1);
-}
-
-static err_t begin_chunk(struct rtmp_in *in, const struct header *h)
-{
-    struct rtmp_in_stream *s = h->stream;
-    err_t err = NULL;
-
-    if (!s) {
-        if (h->fmt > 1) /* fmt 1: the ping of librtmp */
-            return err_new(ERR_RTMP_CHUNK, "chunk stream %u begins with fmt %d", h->csid, h->fmt);
-        err = rtmp_in_table_add(in, h->csid, &s);
-    } else if (s->payload && h->fmt < 2 && h->size != s->size) {
-        err = err_new(ERR_RTMP_CHUNK, "chunk stream %u: size %u became %u after %u bytes", h->csid,
-                      s->size, h->size, s->got);
-    }
-    if (!err && !s->payload)
-        err = begin_message(in, s, h);
-    if (err || !s->payload)
-        return err;
-    in->now = s;
-    in->left = s->size - s->got < in->chunk_size ? s->size - s->got : in->chunk_size;
-    return NULL;
-}
-
-static err_t consume(struct rtmp_in *in, const uint8_t *p, const uint8_t *end);
-
-/* A header whose beginning came with earlier bytes. */
-static err_t read_cut_header(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
-{
-    size_t had = in->head_size, room = RTMP_IN_HEADER - had, n = (size_t)(end - *p), used;
-    uint8_t rest[RTMP_IN_HEADER];
-    struct header h = { .fmt = 0 };
-    err_t err;
-
-    n = n < room ? n : room;
-    memcpy(in->head + had, *p, n);
-    used = parse_header(in, in->head, had + n, &h);
-    if (used == 0) {
-        in->head_size = (uint8_t)(had + n);
-        *p += n;
-        return NULL;
-    }
-    in->head_size = 0;
-    if (used >= had) {
-        *p += used - had;
-        return begin_chunk(in, &h);
-    }
-    /* What looked like a repeated timestamp was payload: 1 to 3 bytes of it are in `head`. They
-     * can at most begin one more header, so this goes one level deep. */
-    memcpy(rest, in->head, had);
-    err = begin_chunk(in, &h);
-    return err ? err : consume(in, rest + used, rest + had);
-}
-
-static err_t read_header(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
-{
-    struct header h = { .fmt = 0 };
-    size_t n = (size_t)(end - *p), used;
-
-    if (in->head_size > 0)
-        return read_cut_header(in, p, end);
-    used = parse_header(in, *p, n, &h);
-    if (used) {
-        *p += used;
-        return begin_chunk(in, &h);
-    }
-    memcpy(in->head, *p, n); /* less than the largest header, or it would be complete */
-    in->head_size = (uint8_t)n;
-    *p = end;
-    return NULL;
+    return rtmp_in_check_size(in, s->type, s->size);
 }
 
 static err_t set_chunk_size(struct rtmp_in *in, uint32_t size)
@@ -322,11 +245,11 @@ static err_t on_control(struct rtmp_in *in, const struct rtmp_msg *msg)
     }
 }
 
-static err_t end_message(struct rtmp_in *in, struct rtmp_in_stream *s)
+/* The payload is the message's, to give out or to give back. */
+static err_t end_message(struct rtmp_in *in, const struct rtmp_in_stream *s, uint8_t *payload)
 {
     struct rtmp_msg msg = { .type = s->type, .csid = s->csid, .stream_id = s->stream_id,
-                            .time = s->time, .size = s->size,
-                            .payload = rtmp_in_room_leave(in, s) };
+                            .time = s->time, .size = s->size, .payload = payload };
     err_t err;
 
     switch (msg.type) {
@@ -344,6 +267,113 @@ static err_t end_message(struct rtmp_in *in, struct rtmp_in_stream *s)
     }
     in->setup->release(msg.payload);
     return err;
+}
+
+/* It never is incomplete: it takes no room, and nobody watches how old it becomes. */
+static err_t take_whole(struct rtmp_in *in, const struct rtmp_in_stream *s, const uint8_t **p)
+{
+    uint8_t *payload = in->setup->alloc(s->size);
+
+    if (!payload)
+        return err_new(ERR_NO_MEMORY, "a message of %u bytes", s->size);
+    memcpy(payload, *p, s->size);
+    *p += s->size;
+    return end_message(in, s, payload);
+}
+
+static err_t continue_message(struct rtmp_in *in, struct rtmp_in_stream *s)
+{
+    in->now = s;
+    in->left = s->size - s->got < in->chunk_size ? s->size - s->got : in->chunk_size;
+    return NULL;
+}
+
+/* Most messages are small, and all of them is here. */
+static err_t first_chunk(struct rtmp_in *in, struct rtmp_in_stream *s, const struct header *h,
+                         const uint8_t **p, const uint8_t *end)
+{
+    err_t err = begin_message(in, s, h);
+
+    if (err || s->size == 0) /* nothing to give out */
+        return err;
+    if (s->size <= (size_t)(end - *p) && s->size <= in->chunk_size)
+        return take_whole(in, s, p);
+    s->begun_at = co_now();
+    err = rtmp_in_room_take(in, s, 1);
+    return err ? err : continue_message(in, s);
+}
+
+/* What follows the header is at *p. */
+static err_t begin_chunk(struct rtmp_in *in, const struct header *h, const uint8_t **p,
+                         const uint8_t *end)
+{
+    struct rtmp_in_stream *s = h->stream;
+
+    if (!s) {
+        err_t err;
+
+        if (h->fmt > 1) /* fmt 1: the ping of librtmp */
+            return err_new(ERR_RTMP_CHUNK, "chunk stream %u begins with fmt %d", h->csid, h->fmt);
+        err = rtmp_in_table_add(in, h->csid, &s);
+        if (err)
+            return err;
+    }
+    if (!s->payload)
+        return first_chunk(in, s, h, p, end);
+    if (h->fmt < 2 && h->size != s->size)
+        return err_new(ERR_RTMP_CHUNK, "chunk stream %u: size %u became %u after %u bytes", h->csid,
+                       s->size, h->size, s->got);
+    return continue_message(in, s);
+}
+
+static err_t consume(struct rtmp_in *in, const uint8_t *p, const uint8_t *end);
+
+/* A header whose beginning came with earlier bytes. */
+static err_t read_cut_header(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
+{
+    size_t had = in->head_size, room = RTMP_IN_HEADER - had, n = (size_t)(end - *p), used;
+    uint8_t rest[RTMP_IN_HEADER];
+    const uint8_t *more;
+    struct header h = { .fmt = 0 };
+    err_t err;
+
+    n = n < room ? n : room;
+    memcpy(in->head + had, *p, n);
+    used = parse_header(in, in->head, had + n, &h);
+    if (used == 0) {
+        in->head_size = (uint8_t)(had + n);
+        *p += n;
+        return NULL;
+    }
+    in->head_size = 0;
+    if (used >= had) {
+        *p += used - had;
+        return begin_chunk(in, &h, p, end);
+    }
+    /* What looked like a repeated timestamp was payload: 1 to 3 bytes of it are in `head`. They
+     * can at most begin one more header, so this goes one level deep. */
+    memcpy(rest, in->head, had);
+    more = rest + used;
+    err = begin_chunk(in, &h, &more, rest + had);
+    return err ? err : consume(in, more, rest + had);
+}
+
+static err_t read_header(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
+{
+    struct header h = { .fmt = 0 };
+    size_t n = (size_t)(end - *p), used;
+
+    if (in->head_size > 0)
+        return read_cut_header(in, p, end);
+    used = parse_header(in, *p, n, &h);
+    if (used) {
+        *p += used;
+        return begin_chunk(in, &h, p, end);
+    }
+    memcpy(in->head, *p, n); /* less than the largest header, or it would be complete */
+    in->head_size = (uint8_t)n;
+    *p = end;
+    return NULL;
 }
 
 static err_t read_payload(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
@@ -364,7 +394,7 @@ static err_t read_payload(struct rtmp_in *in, const uint8_t **p, const uint8_t *
     if (in->left > 0)
         return NULL;
     in->now = NULL;
-    return s->got == s->size ? end_message(in, s) : NULL;
+    return s->got == s->size ? end_message(in, s, rtmp_in_room_leave(in, s)) : NULL;
 }
 
 static err_t consume(struct rtmp_in *in, const uint8_t *p, const uint8_t *end)

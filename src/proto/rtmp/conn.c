@@ -158,7 +158,7 @@ bool rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out)
 
 /* What was read can be thousands of messages: others run in between, and as the next one to read
  * gets the scratch, what is left is moved out of it. */
-static err_t feed(struct rtmp_conn *c, size_t n)
+static err_t feed_pieces(struct rtmp_conn *c, size_t n)
 {
     const uint8_t *from = scratch;
     uint8_t *rest = NULL;
@@ -182,6 +182,13 @@ static err_t feed(struct rtmp_conn *c, size_t n)
         co_yield();
     }
     free(rest);
+    return err;
+}
+
+static err_t feed(struct rtmp_conn *c, size_t n)
+{
+    err_t err = n <= PIECE ? rtmp_in_feed(&c->in, scratch, n) : feed_pieces(c, n);
+
     watch_messages(c);
     return err;
 }
