@@ -186,7 +186,7 @@ bool api_changes_nothing(const struct api_call *c)
 
 static bool changes(const struct api_call *c, const struct api_row *row)
 {
-    return row->changes ? row->changes(c) : c->verb != HTTP_VERB_GET;
+    return row->changes ? row->changes(c) : c->verb == HTTP_VERB_DELETE;
 }
 
 static err_t answer_row(struct api_call *c, const struct api_row *row)

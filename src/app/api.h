@@ -44,14 +44,18 @@ struct api_call {
     bool begun;           /* a part of the answer is on its way */
 };
 
-#define API_READ (1u << HTTP_VERB_GET)
+/* Scripts post to what only reads, or put; to delete what cannot be deleted is refused. */
+#define API_READ (1u << HTTP_VERB_GET | 1u << HTTP_VERB_POST | 1u << HTTP_VERB_PUT | \
+                  1u << HTTP_VERB_PATCH)
+/* The same of what is no thing that could be deleted. */
+#define API_ANY (API_READ | 1u << HTTP_VERB_DELETE | 1u << HTTP_VERB_OTHER)
 
 struct api_row {
     const char *path;  /* "summaries", "streams/": with a slash also all below it */
     const char *help;  /* in the list at /api/v1/; NULL: not listed */
     unsigned methods;  /* 1u << enum http_verb ... */
     err_t (*answer)(struct api_call *c); /* yields */
-    /* Would it change something? Not everybody may then. NULL: all but GET would. */
+    /* Would it change something? Not everybody may then. NULL: a DELETE would. */
     bool (*changes)(const struct api_call *c);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api_auth.c - who may use the API: RFC 7617. */
+/* api_auth.c - who may use the API: RFC 7617, RFC 6750. */
 #include "app/api_auth.h"
 
 #include <openssl/crypto.h>
@@ -45,9 +45,31 @@ bool api_auth_is(const char *value, const char *username, const char *password)
     return want < (int)sizeof(wanted) && is_same(plain, (size_t)got, wanted, (size_t)want);
 }
 
+bool api_auth_is_token(const char *value, const char *token)
+{
+    size_t n;
+
+    if (!value || !*token || strncasecmp(value, "Bearer ", 7) != 0)
+        return false;
+    value += 7 + strspn(value + 7, " ");
+    n = strlen(value);
+    return n <= TOKEN_MAX && is_same(value, n, token, strlen(token));
+}
+
+static bool proves(const struct conf_auth *auth, const char *given)
+{
+    if (auth->type == CONF_AUTH_BEARER)
+        return api_auth_is_token(given, auth->token);
+    return api_auth_is(given, auth->username, auth->password);
+}
+
+/* Scripts look for "Bearer" and nothing behind it. */
 static err_t challenge(struct http_exchange *x)
 {
-    http_response_add(x->resp, "WWW-Authenticate", "Basic realm=\"srs\", charset=\"UTF-8\"");
+    bool bearer = x->conf->http_api.auth.type == CONF_AUTH_BEARER;
+
+    http_response_add(x->resp, "WWW-Authenticate", "%s",
+                      bearer ? "Bearer" : "Basic realm=\"srs\", charset=\"UTF-8\"");
     return http_response_status(x->resp, 401);
 }
 
@@ -68,10 +90,11 @@ static err_t refuse_wrong(struct api_guard *g, struct http_exchange *x)
 
     if (rule.attempts > 0 && wrong >= rule.attempts)
         api_guard_deny(g, API_DENIAL_PASSWORD, now, "%s is locked for %lld s after %d wrong "
-                       "passwords", x->ip, (long long)(rule.lock / CO_SECONDS(1)), wrong);
+                       "ones", x->ip, (long long)(rule.lock / CO_SECONDS(1)), wrong);
     else
-        api_guard_deny(g, API_DENIAL_PASSWORD, now, "wrong user or password from %s, number %d",
-                       x->ip, wrong);
+        api_guard_deny(g, API_DENIAL_PASSWORD, now, "wrong %s from %s, number %d",
+                       auth->type == CONF_AUTH_BEARER ? "token" : "user or password", x->ip,
+                       wrong);
     err = co_sleep(auth->delay);
     return err ? err : challenge(x);
 }
@@ -91,7 +114,7 @@ err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *w
     left = api_guard_locked(g, x->ip, co_clock());
     if (left > 0)
         return refuse_locked(g, x, left);
-    if (!api_auth_is(given, auth->username, auth->password))
+    if (!proves(auth, given))
         return refuse_wrong(g, x);
     *who = API_TRUSTED;
     return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api_auth.h - who may use the API: http_api.auth, RFC 7617.
+/* api_auth.h - who may use the API: http_api.auth, by password (RFC 7617) or token (RFC 6750).
  *
  * A wrong password is answered late, and after some its address gets no more answers for a while,
  * not to the right one either: who waits for it learns nothing. Nobody else waits.
@@ -21,5 +21,7 @@ err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *w
     __attribute__((warn_unused_result));
 /* Is this value of Authorization that name and password? */
 bool api_auth_is(const char *value, const char *username, const char *password);
+/* Is it that token? */
+bool api_auth_is_token(const char *value, const char *token);
 
 #endif

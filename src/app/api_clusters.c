@@ -42,41 +42,55 @@ static bool is_own(const char *host)
            strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-/* By what address players reach us: what we listen on, unless that says nothing; then that by
- * which we were asked (ours may be one that is known behind a router alone). */
-static void put_ip(struct api_call *c, const struct conf *conf, const char *coworker)
+/* By what address others reach us at this endpoint, without brackets: what we listen on, unless
+ * that says nothing; then that by which we were asked (ours may be one that is known behind a
+ * router alone). */
+static void find_ip(const struct conf *conf, const struct conf_endpoints *listen,
+                    const char *coworker, char *buf, size_t size)
 {
-    const struct conf_endpoint *e = conf->rtmp.listen.n ? &conf->rtmp.listen.v[0] : NULL;
+    const struct conf_endpoint *e = listen->n ? &listen->v[0] : NULL;
     const char *colon = strrchr(coworker, ':');
     char own[64];
 
-    if (e && !is_own(e->host)) {
-        jput_text(&c->j, "ip", e->host);
-    } else if (*coworker == '[' && strchr(coworker, ']')) {
-        jput_bytes(&c->j, "ip", coworker + 1, strcspn(coworker + 1, "]"));
-    } else if (*coworker) {
-        size_t n = colon && strchr(coworker, ':') == colon ? (size_t)(colon - coworker)
-                                                           : strlen(coworker);
+    if (e && !is_own(e->host))
+        (void)snprintf(buf, size, "%s", e->host);
+    else if (*coworker == '[' && strchr(coworker, ']'))
+        (void)snprintf(buf, size, "%.*s", (int)strcspn(coworker + 1, "]"), coworker + 1);
+    else if (colon && strchr(coworker, ':') == colon)
+        (void)snprintf(buf, size, "%.*s", (int)(colon - coworker), coworker);
+    else if (*coworker)
+        (void)snprintf(buf, size, "%s", coworker);
+    else
+        (void)snprintf(buf, size, "%s", machine_address(conf->stats.network, own, sizeof(own)));
+}
 
-        jput_bytes(&c->j, "ip", coworker, n);
-    } else {
-        jput_text(&c->j, "ip", machine_address(conf->stats.network, own, sizeof(own)));
-    }
+/* "" when there is no API to ask. */
+static void find_api(const struct conf *conf, const char *coworker, char *buf, size_t size)
+{
+    const struct conf_endpoints *api = &conf->http_api.listen;
+    char ip[TEXT_MAX];
+
+    find_ip(conf, api, coworker, ip, sizeof(ip));
+    if (api->n > 0)
+        (void)snprintf(buf, size, strchr(ip, ':') ? "[%s]:%d" : "%s:%d", ip, api->v[0].port);
+    else
+        buf[0] = '\0';
 }
 
 static void put_origin(struct api_call *c, const struct conf *conf, const struct asked *q,
                        const struct conf_vhost *vhost)
 {
-    const struct conf_endpoints *api = &conf->http_api.listen;
-    const char *listen = api->n > 0 ? api->v[0].text : "";
+    char ip[TEXT_MAX], api[TEXT_MAX + 16];
 
+    find_ip(conf, &conf->rtmp.listen, q->coworker, ip, sizeof(ip));
+    find_api(conf, q->coworker, api, sizeof(api));
     jput_open(&c->j, "origin", '{');
-    put_ip(c, conf, q->coworker);
+    jput_text(&c->j, "ip", ip);
     jput_int(&c->j, "port", conf->rtmp.listen.n ? conf->rtmp.listen.v[0].port : 1935);
     jput_text(&c->j, "vhost", vhost->name);
-    jput_text(&c->j, "api", listen);
+    jput_text(&c->j, "api", api);
     jput_open(&c->j, "routers", '[');
-    jput_text(&c->j, NULL, listen);
+    jput_text(&c->j, NULL, api);
     jput_close(&c->j, ']');
     jput_close(&c->j, '}');
 }
@@ -108,7 +122,7 @@ static err_t clusters(struct api_call *c)
 }
 
 const struct api_row api_rows_clusters[] = {
-    { "clusters", "origin cluster server API", API_READ | 1u << HTTP_VERB_POST, clusters,
+    { "clusters", "origin cluster server API", API_ANY, clusters,
       api_changes_nothing },
 };
 const size_t api_rows_clusters_n = sizeof(api_rows_clusters) / sizeof(api_rows_clusters[0]);

@@ -357,7 +357,7 @@ static err_t clients(struct api_call *c)
 {
     struct roster_client *client;
 
-    if (!*c->rest && c->verb == HTTP_VERB_GET)
+    if (!*c->rest && c->verb != HTTP_VERB_DELETE)
         return list_clients(c);
     client = roster_find(c->of->serve->roster, c->rest);
     if (!client)

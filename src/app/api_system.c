@@ -20,7 +20,7 @@ static double part(uint64_t of, uint64_t all)
 static err_t versions(struct api_call *c)
 {
     int v[3] = { 0 };
-    const char *p = VERSION_NUMBER;
+    const char *p = VERSION_OF_API;
 
     for (int i = 0; i < 3; i++) {
         v[i] = (int)strtol(p, NULL, 10);
@@ -31,7 +31,8 @@ static err_t versions(struct api_call *c)
     jput_int(&c->j, "major", v[0]);
     jput_int(&c->j, "minor", v[1]);
     jput_int(&c->j, "revision", v[2]);
-    jput_text(&c->j, "version", VERSION_NUMBER);
+    jput_text(&c->j, "version", VERSION_OF_API);
+    jput_text(&c->j, "release", VERSION_NUMBER);
     jput_close(&c->j, '}');
     return NULL;
 }
@@ -329,13 +330,21 @@ static err_t features(struct api_call *c)
 }
 
 const struct api_row api_rows_system[] = {
-    { "versions", "the version of SRS", API_READ, versions, NULL },
-    { "summaries", "the summary(pid, argv, pwd, cpu, mem) of SRS", API_READ, summaries, NULL },
-    { "rusages", "the rusage of SRS", API_READ, rusages, NULL },
-    { "self_proc_stats", "the self process stats", API_READ, self_proc_stats, NULL },
-    { "system_proc_stats", "the system process stats", API_READ, system_proc_stats, NULL },
-    { "meminfos", "the meminfo of system", API_READ, meminfos, NULL },
-    { "authors", "the license, copyright, authors and contributors", API_READ, authors, NULL },
-    { "features", "the supported features of SRS", API_READ, features, NULL },
+    { "versions", "the version of SRS", API_ANY, versions,
+      api_changes_nothing },
+    { "summaries", "the summary(pid, argv, pwd, cpu, mem) of SRS", API_ANY, summaries,
+      api_changes_nothing },
+    { "rusages", "the rusage of SRS", API_ANY, rusages,
+      api_changes_nothing },
+    { "self_proc_stats", "the self process stats", API_ANY, self_proc_stats,
+      api_changes_nothing },
+    { "system_proc_stats", "the system process stats", API_ANY, system_proc_stats,
+      api_changes_nothing },
+    { "meminfos", "the meminfo of system", API_ANY, meminfos,
+      api_changes_nothing },
+    { "authors", "the license, copyright, authors and contributors", API_ANY, authors,
+      api_changes_nothing },
+    { "features", "the supported features of SRS", API_ANY, features,
+      api_changes_nothing },
 };
 const size_t api_rows_system_n = sizeof(api_rows_system) / sizeof(api_rows_system[0]);

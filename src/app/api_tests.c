@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#define ANY (1u << HTTP_VERB_GET | 1u << HTTP_VERB_POST | 1u << HTTP_VERB_PUT | \
-             1u << HTTP_VERB_DELETE)
-
 enum { ERROR_OF_TESTS = 100 };
 
 static bool is_first(const struct http_request *req, unsigned i)
@@ -50,11 +47,11 @@ static err_t redirects(struct api_call *c)
 }
 
 const struct api_row api_rows_tests[] = {
-    { "tests/requests", "show the request info", ANY, requests,
+    { "tests/requests", "show the request info", API_ANY, requests,
       api_changes_nothing },
-    { "tests/errors", "always return an error 100", ANY, errors,
+    { "tests/errors", "always return an error 100", API_ANY, errors,
       api_changes_nothing },
-    { "tests/redirects", "always redirect to /api/v1/tests/errors", ANY, redirects,
+    { "tests/redirects", "always redirect to /api/v1/tests/errors", API_ANY, redirects,
       api_changes_nothing },
 };
 const size_t api_rows_tests_n = sizeof(api_rows_tests) / sizeof(api_rows_tests[0]);

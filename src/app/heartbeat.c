@@ -69,21 +69,37 @@ void heartbeat_body(struct wr *w, const struct api_parts *of)
     jput_close(&j, '}');
 }
 
-static err_t beat(const struct api_parts *of, const char *url)
+/* Borrows what it finds in bearer, which must outlive the call. */
+static void add_token(struct http_call *call, const struct conf_heartbeat_auth *auth,
+                      struct http_field *field, char **bearer)
 {
+    *bearer = NULL;
+    if (!auth->enabled || asprintf(bearer, "Bearer %s", auth->token) < 0)
+        return;
+    *field = (struct http_field){ "Authorization", *bearer };
+    call->fields = field;
+    call->n_fields = 1;
+}
+
+static err_t beat(const struct api_parts *of, const struct conf_heartbeat *conf)
+{
+    struct http_field field;
+    char *bearer;
     struct http_call call = { .agent = of->serve->signature, .timeout = PATIENCE,
                               .max_reply = REPLY_MAX, .cut = true, .trust = { .any = true } };
     struct http_reply reply = { 0 };
     struct wr w;
     err_t err;
 
+    add_token(&call, &conf->auth, &field, &bearer);
     wr_init(&w, BODY_MAX);
     heartbeat_body(&w, of);
     err = wr_err(&w, "heartbeat");
     call.body = w.buf;
     call.size = w.len;
     if (!err)
-        err = http_client_call(&reply, url, &call);
+        err = http_client_call(&reply, conf->url, &call);
+    free(bearer);
     wr_free(&w);
     http_reply_free(&reply); /* whatever it says */
     return err;
@@ -113,7 +129,7 @@ err_t heartbeat_run(void *parts)
         err_t err = NULL;
 
         if (c->heartbeat.enabled) {
-            err = beat(of, c->heartbeat.url);
+            err = beat(of, &c->heartbeat);
             tell(c->heartbeat.url, &err, &failing);
         }
         (void)conf_unref(c);

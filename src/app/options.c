@@ -119,6 +119,9 @@ void options_help(FILE *to, const char *program)
     fprintf(to,
             "Signals: HUP reloads the file, USR1 opens the log anew, TERM quits, QUIT waits for\n"
             "the clients first. SRS_CONFIG_FILE stands for -c, SRS_ENV_ONLY=on for -e.\n"
-            "For example:\n    %s -c conf/srs.conf\n",
-            program);
+            "For example:\n    %s -c conf/srs.conf\n"
+            "    env SRS_LISTEN=1935 SRS_DAEMON=off %s -e\n"
+            "    ffmpeg -re -i doc/source.flv -c copy -f flv rtmp://127.0.0.1/live/livestream\n"
+            "    ffplay rtmp://127.0.0.1/live/livestream\n",
+            program, program);
 }

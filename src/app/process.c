@@ -62,6 +62,8 @@ int process_test(const struct options *o)
     if (!err)
         err = start_load(&s, &c);
     if (!err)
+        start_paths_look(&s, c);
+    if (!err)
         err = jwks_files_test(c);
     for (size_t i = 0; i < s.odd_count; i++)
         fprintf(stderr, "srs: warning: %s\n", s.odd[i]);
@@ -90,6 +92,10 @@ static err_t detach(const struct conf *c)
         return NULL;
     if (c->disable_daemon_for_docker && in_docker(c)) {
         log_trace("in a container: staying in the foreground");
+        if (!log_file_is_console())
+            fprintf(stderr, "srs: daemon is on, but this is a container: staying in the foreground "
+                    "(disable_daemon_for_docker off changes that), the log is %s\n",
+                    c->srs_log_file);
         return NULL;
     }
     return daemon_fork();
@@ -162,6 +168,8 @@ static err_t start(struct process *p, const struct options *o)
     err = start_begin(&p->start, o);
     if (!err)
         err = start_load(&p->start, &c);
+    if (!err)
+        start_paths_look(&p->start, c);
     if (!err)
         err = start_log(&p->start, c);
     if (!err)

@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <net/if.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,17 @@ static void on_warning(void *arg, const char *text)
     s->odd = realloc(s->odd, (s->odd_count + 1) * sizeof(*s->odd));
     if (!s->odd || !(s->odd[s->odd_count++] = strdup(text)))
         abort();
+}
+
+void start_warn(struct start *s, const char *fmt, ...)
+{
+    char text[PATH_MAX + 256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    on_warning(s, text);
 }
 
 err_t start_load(struct start *s, struct conf **out)

@@ -22,6 +22,9 @@ err_t start_begin(struct start *s, const struct options *o) __attribute__((warn_
 void  start_end(struct start *s);
 /* Load it; warnings are kept. */
 err_t start_load(struct start *s, struct conf **out) __attribute__((warn_unused_result));
+/* Warn of folders and keys that it names and that are not there. Before the change of folder. */
+void  start_paths_look(struct start *s, const struct conf *c);
+void  start_warn(struct start *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* From here on read files without holding up coroutines: once they run. */
 void  start_read_by_thread(struct start *s);
 /* Change to work_dir, open the log, say who we are, what we read and what was odd in it. */

@@ -62,11 +62,7 @@ static err_t check_http(const struct conf *c, const struct conf_source *src)
     bool http, https;
 
     (void)src;
-    if (api->https.enabled && !api->enabled)
-        return err_new(ERR_CONF, "http_api.https is on, http_api is off");
-    if (server->https.enabled && !server->enabled)
-        return err_new(ERR_CONF, "http_server.https is on, http_server is off");
-    if (!api->https.enabled || !server->https.enabled)
+    if (!api->enabled || !api->https.enabled || !server->enabled || !server->https.enabled)
         return NULL;
     http = same_port(&api->listen, &server->listen);
     https = same_port(&api->https.listen, &server->https.listen);
@@ -77,15 +73,40 @@ static err_t check_http(const struct conf *c, const struct conf_source *src)
     return NULL;
 }
 
+/* It stands in a header: letters, digits and signs (RFC 6750 2.1 knows even fewer). */
+static err_t check_bearer(const char *token, const char *where, const char *env)
+{
+    if (!*token)
+        return err_new(ERR_CONF, "%s is on and has no token: write one, or set %s", where, env);
+    for (const char *p = token; *p; p++) {
+        if (*p <= ' ' || *p > '~')
+            return err_new(ERR_CONF, "%s: the token has what no header may have", where);
+    }
+    return NULL;
+}
+
 /* An empty password is none. */
 static err_t check_auth(const struct conf *c, const struct conf_source *src)
 {
     const struct conf_auth *auth = &c->http_api.auth;
 
     (void)src;
-    if (auth->enabled && (!*auth->username || !*auth->password))
+    if (!auth->enabled)
+        return NULL;
+    if (auth->type == CONF_AUTH_BEARER)
+        return check_bearer(auth->token, "http_api.auth", "SRS_HTTP_API_AUTH_TOKEN");
+    if (!*auth->username || !*auth->password)
         return err_new(ERR_CONF, "http_api.auth is on and has no username or no password");
     return NULL;
+}
+
+static err_t check_heartbeat(const struct conf *c, const struct conf_source *src)
+{
+    const struct conf_heartbeat_auth *auth = &c->heartbeat.auth;
+
+    (void)src;
+    return auth->enabled ? check_bearer(auth->token, "heartbeat.auth", "SRS_HEARTBEAT_AUTH_TOKEN")
+                         : NULL;
 }
 
 static err_t check_protocols(const struct conf_tls *tls, const char *where)
@@ -212,8 +233,8 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 }
 
 static check_fn *const checks[] = {
-    check_full, check_listen, check_daemon, check_files, check_http, check_auth, check_tls,
-    check_proxied, check_network, check_ff_env,
+    check_full, check_listen, check_daemon, check_files, check_http, check_auth, check_heartbeat,
+    check_tls, check_proxied, check_network, check_ff_env,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
                                         conf_check_token };

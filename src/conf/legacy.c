@@ -49,6 +49,21 @@ const struct conf_legacy conf_legacy_rows[] = {
 };
 const size_t conf_legacy_count = sizeof(conf_legacy_rows) / sizeof(conf_legacy_rows[0]);
 
+bool conf_legacy_knows(const struct conf_node *block, const char *name, size_t size)
+{
+    if (conf_table_find(block->table, name, size) ||
+        (size == strlen("include") && memcmp(name, "include", size) == 0))
+        return true;
+    for (size_t i = 0; i < conf_legacy_count; i++) {
+        const struct conf_legacy *row = &conf_legacy_rows[i];
+
+        if (strcmp(row->in, block->name) == 0 &&
+            strcspn(row->from, ".") == size && memcmp(row->from, name, size) == 0)
+            return true;
+    }
+    return false;
+}
+
 static struct conf_node *find(const struct conf_node *block, const char *name, size_t size)
 {
     struct conf_node *n = block->first;

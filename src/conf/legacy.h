@@ -18,6 +18,8 @@ struct conf_legacy {
 extern const struct conf_legacy conf_legacy_rows[];
 extern const size_t conf_legacy_count;
 
+/* May a line that begins with this name stand in the block, by its new or an old spelling? */
+bool conf_legacy_knows(const struct conf_node *block, const char *name, size_t size);
 void conf_legacy_rewrite(struct conf_node *root, struct conf_arena *a);
 
 #endif

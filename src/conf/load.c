@@ -53,6 +53,30 @@ static void warn_twins(const struct conf *c, struct conf_ctx *ctx)
     }
 }
 
+static void warn_https(const struct conf *c, struct conf_ctx *ctx)
+{
+    ctx->where = ctx->src->path ? ctx->src->path : "environment";
+    if (c->http_api.https.enabled && !c->http_api.enabled)
+        conf_warn(ctx, "http_api.https is on and has no effect: http_api is off");
+    if (c->http_server.https.enabled && !c->http_server.enabled)
+        conf_warn(ctx, "http_server.https is on and has no effect: http_server is off");
+}
+
+/* An edge that served what is published to itself would be a server that has no streams. */
+static void stop_edges(struct conf *c, struct conf_ctx *ctx)
+{
+    ctx->where = ctx->src->path ? ctx->src->path : "environment";
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        struct conf_vhost *v = (struct conf_vhost *)(uintptr_t)&c->vhost.v[i];
+
+        if (!v->enabled || v->cluster.mode != CONF_CLUSTER_REMOTE)
+            continue;
+        v->enabled = false;
+        conf_warn(ctx, "vhost \"%s\" does not start: mode remote, an edge, is not there yet; "
+                  "forward of the origin can bring it the streams", v->name);
+    }
+}
+
 static void warn_tokens(const struct conf *c, const struct conf_ctx *ctx)
 {
     for (size_t i = 0; i < c->vhost.n; i++)
@@ -75,10 +99,12 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     if (err)
         return err;
     conf_resolve(c);
+    stop_edges(c, &ctx);
     err = conf_check(c, src);
     if (err)
         return err;
     warn_twins(c, &ctx);
+    warn_https(c, &ctx);
     warn_tokens(c, &ctx);
     return NULL;
 }

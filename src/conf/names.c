@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - check that every name of a tree of directives is known where it stands. */
 #include "conf/build.h"
+#include "conf/foreign.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +22,10 @@ static err_t unknown(const struct conf_node *node, const struct place *in)
 
     if (other)
         err = err_new(ERR_CONF, "its place is %.80s", other);
+    else if (*conf_table_nearest(in->block, node->name, buf, sizeof(buf)))
+        err = err_new(ERR_CONF, "the nearest name is \"%s\"", buf);
     else
-        err = err_new(ERR_CONF, "the nearest name is \"%s\"",
-                      conf_table_nearest(in->block, node->name, buf, sizeof(buf)));
+        err = err_new(ERR_CONF, "no name is near it; all there are: conf/full.conf, doc/config.md");
     return err_wrap(err, "unknown directive \"%.30s\" in %.40s", node->name, path);
 }
 
@@ -35,6 +37,16 @@ static void warn_again(const struct conf_node *node, const struct conf_ctx *ctx)
     (void)snprintf(where, sizeof(where), "%.100s:%d", node->file, node->line);
     at.where = where;
     conf_warn(&at, "a second \"%s\" in the block is ignored", node->name);
+}
+
+static void warn_unended(const struct conf_node *node, const struct conf_ctx *ctx)
+{
+    char where[128];
+    struct conf_ctx at = *ctx;
+
+    (void)snprintf(where, sizeof(where), "%.100s:%d", node->file, node->line);
+    at.where = where;
+    conf_warn(&at, "no ; behind \"%s\": taken to end with its line", node->name);
 }
 
 /* What the row says of how its node is written. */
@@ -70,6 +82,8 @@ static err_t check_node(const struct conf_node *block, const struct conf_node *n
               : unknown(node, in);
     if (err)
         return conf_node_err(node, err);
+    if (node->unended)
+        warn_unended(node, ctx);
     if (!row->block)
         return NULL;
     inner.block = row->block;
@@ -93,6 +107,7 @@ static err_t check_block(const struct conf_node *block, const struct place *in,
 err_t conf_build_names(const struct conf_node *root, const struct conf_ctx *ctx)
 {
     const struct place in = { .block = &conf_table_root, .path = "" };
+    err_t err = check_block(root, &in, ctx);
 
-    return check_block(root, &in, ctx);
+    return err ? conf_foreign(root, err) : NULL;
 }

@@ -147,11 +147,22 @@ struct conf_limits {
     int log_lines, log_strangers; /* a second, of one connection and of all strangers; 0: any */
 };
 
+enum conf_auth_type { CONF_AUTH_BASIC, CONF_AUTH_BEARER };
+
+enum conf_heartbeat_auth_type { CONF_HEARTBEAT_BEARER };
+
+struct conf_heartbeat_auth {
+    bool enabled;
+    enum conf_heartbeat_auth_type type;
+    const char *token;
+};
+
 struct conf_heartbeat {
     bool enabled;
     int64_t interval;
     const char *url, *device_id;
     bool summaries, ports;
+    struct conf_heartbeat_auth auth;
 };
 
 struct conf_stats {
@@ -180,7 +191,10 @@ struct conf_raw_api {
 
 struct conf_auth {
     bool enabled;
-    const char *username, *password;
+    enum conf_auth_type type;
+    const char *username, *password; /* of CONF_AUTH_BASIC */
+    const char *token;               /* of CONF_AUTH_BEARER */
+    bool rtc_bearer;                 /* ask for it below /rtc/, too */
     int attempts;        /* wrong ones of an address before it is locked; 0: it never is */
     int64_t lock, delay; /* for so long; before a wrong one is answered */
 };
@@ -262,6 +276,7 @@ struct conf_stream_caster {
     bool enabled;
     const char *caster, *output;
     struct conf_endpoints listen;
+    int64_t media_connect_timeout; /* of gb28181 */
     struct conf_sip sip;
 };
 

@@ -92,6 +92,8 @@ const char *conf_table_nearest(const struct conf_block *b, const char *name, cha
 
     buf[0] = '\0';
     nearest_below(b, "", name, &least, buf, size);
+    if ((size_t)least > strlen(name) / 2)
+        buf[0] = '\0';
     return buf;
 }
 

@@ -112,7 +112,8 @@ extern const struct conf_block conf_table_vhost_srt, conf_table_rtc, conf_table_
 extern const char *const conf_words_jitter[];
 
 const struct conf_row *conf_table_find(const struct conf_block *b, const char *name, size_t size);
-/* The name in the block or below it ("play.gop_cache") that is nearest to this wrong one. */
+/* The name in the block or below it ("play.gop_cache") that is nearest to this wrong one; "" when
+ * none is so near that it could be meant. */
 const char *conf_table_nearest(const struct conf_block *b, const char *name, char *buf,
                                size_t size);
 /* Where a name stands if not in this block: "vhost.play", or NULL. Writes to buf. */

@@ -127,6 +127,19 @@ static const struct conf_row limits[] = {
       .help = "Bytes of media that one live stream remembers, whatever queue_length says." },
 };
 
+static const char *const heartbeat_auth_words[] = { "bearer", NULL };
+
+static const struct conf_row heartbeat_auth[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_heartbeat_auth, enabled), "off", CONF_AT_ONCE,
+      .help = "Say who we are to the url." },
+    { "type", CONF_KIND_ENUM, CONF_AT(conf_heartbeat_auth, type), "bearer", CONF_AT_ONCE,
+      .words = heartbeat_auth_words, .help = "How: bearer alone, Authorization: Bearer." },
+    { "token", CONF_KIND_STRING, CONF_AT(conf_heartbeat_auth, token), NULL, CONF_AT_ONCE,
+      CONF_SECRET, .sample = "proxy-token", .help = "The token that the url asks for." },
+};
+static const struct conf_block heartbeat_auth_block =
+    CONF_BLOCK_OF(conf_heartbeat_auth, heartbeat_auth, "A token for the url.");
+
 static const struct conf_row heartbeat[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_heartbeat, enabled), "off", CONF_AT_ONCE,
       .help = "Send who we are to a url, again and again." },
@@ -140,6 +153,7 @@ static const struct conf_row heartbeat[] = {
       .help = "Add the summaries of the API." },
     { "ports", CONF_KIND_OFF, CONF_AT(conf_heartbeat, ports), "off", CONF_AT_ONCE,
       .help = "Add the endpoints that we listen on." },
+    { "auth", CONF_KIND_BLOCK, CONF_AT(conf_heartbeat, auth), .block = &heartbeat_auth_block },
 };
 
 static const struct conf_row stats[] = {

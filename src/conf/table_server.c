@@ -47,13 +47,22 @@ static const struct conf_row raw_api[] = {
 static const struct conf_block raw_api_block =
     CONF_BLOCK_OF(conf_raw_api, raw_api, "Commands over the API.");
 
+/* In the order of enum conf_auth_type. */
+static const char *const auth_words[] = { "basic", "bearer", NULL };
+
 static const struct conf_row auth[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_auth, enabled), "off", CONF_NEVER,
-      .help = "Ask for a name and a password below /api/ and for /metrics." },
+      .help = "Ask who it is below /api/ and for /metrics." },
+    { "type", CONF_KIND_ENUM, CONF_AT(conf_auth, type), "basic", CONF_NEVER, .words = auth_words,
+      .help = "basic: by username and password; bearer: by token, in Authorization: Bearer." },
     { "username", CONF_KIND_STRING, CONF_AT(conf_auth, username), NULL, CONF_NEVER,
       .sample = "admin", .help = "The name." },
     { "password", CONF_KIND_STRING, CONF_AT(conf_auth, password), NULL, CONF_NEVER,
       .sample = "admin", .help = "The password." },
+    { "token", CONF_KIND_STRING, CONF_AT(conf_auth, token), NULL, CONF_NEVER, CONF_SECRET,
+      .sample = "srs-api-token", .help = "The token of type bearer." },
+    { "rtc_bearer_enabled", CONF_KIND_OFF, CONF_AT(conf_auth, rtc_bearer), "off", CONF_NEVER,
+      CONF_LATER, .help = "Ask for the token below /rtc/ (WHIP, WHEP), too." },
     { "attempts", CONF_KIND_INT, CONF_AT(conf_auth, attempts), "10", CONF_AT_ONCE, .max = 1e6,
       .help = "Wrong passwords of an address before it is locked; 0: it never is." },
     { "lock", CONF_KIND_SECONDS, CONF_AT(conf_auth, lock), "60", CONF_AT_ONCE, .min = 1,
@@ -62,7 +71,7 @@ static const struct conf_row auth[] = {
       .help = "Milliseconds that the answer to a wrong one takes; nobody else waits." },
 };
 static const struct conf_block auth_block =
-    CONF_BLOCK_OF(conf_auth, auth, "HTTP Basic authentication.");
+    CONF_BLOCK_OF(conf_auth, auth, "Who may use the API.");
 
 static const struct conf_row http_api[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_api, enabled), "off", CONF_NEVER,
@@ -233,6 +242,9 @@ static const struct conf_row stream_caster[] = {
       .sample = "rtmp://127.0.0.1/live/livestream", .help = "The RTMP url they become." },
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_stream_caster, listen), NULL, CONF_NEVER,
       .sample = "8935", .help = "The endpoint: UDP for mpegts_over_udp, else TCP." },
+    { "media_connect_timeout", CONF_KIND_SECONDS,
+      CONF_AT(conf_stream_caster, media_connect_timeout), "10", CONF_NEVER, .max = YEARS,
+      .help = "Seconds for the media of a session of gb28181 to connect, before it ends." },
     { "sip", CONF_KIND_BLOCK, CONF_AT(conf_stream_caster, sip), .block = &sip_block },
     { "tcp_enable", CONF_KIND_RELIC, .help = "Of older servers." },
     { "rtp_port_min", CONF_KIND_RELIC, .help = "Of older servers." },

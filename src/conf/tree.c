@@ -2,6 +2,8 @@
 /* tree.c - configuration files as a tree of directives. */
 #include "conf/tree.h"
 
+#include "conf/foreign.h"
+#include "conf/legacy.h"
 #include "conf/lexer.h"
 
 #include <assert.h>
@@ -125,19 +127,6 @@ static err_t include(struct reader *r, struct file *f)
     return NULL;
 }
 
-static err_t on_word(struct reader *r, struct file *f, const struct conf_token *t)
-{
-    if (f->n && t->new_line)
-        return err_new(ERR_CONF_SYNTAX, "no ; or { at the end of the line of \"%.40s\"",
-                       f->words[0]);
-    if (f->n == ARGS)
-        return err_new(ERR_CONF_SYNTAX, "\"%.40s\" has more than %d words", f->words[0], ARGS);
-    if (f->n == 0)
-        f->line = t->line;
-    f->words[f->n++] = conf_arena_str(r->arena, t->at, t->size);
-    return NULL;
-}
-
 static err_t on_semicolon(struct reader *r, struct file *f)
 {
     if (strcmp(f->words[0], "include") == 0)
@@ -146,13 +135,50 @@ static err_t on_semicolon(struct reader *r, struct file *f)
     return NULL;
 }
 
+static err_t line_ends(const struct file *f)
+{
+    return err_new(ERR_CONF_SYNTAX, "no ; or { at the end of the line of \"%.40s\"", f->words[0]);
+}
+
+/* Older servers read over a line feed, and some of their own files have a line without its ;. It
+ * is clear what is meant where the next line begins with a name that may stand in this block. */
+static err_t end_line(struct reader *r, struct file *f, const struct conf_token *t)
+{
+    struct conf_node *block = f->open[f->depth], *before = block->last;
+    err_t err;
+
+    if (f->n < 2 || !block->table || !conf_legacy_knows(block, t->at, t->size))
+        return line_ends(f);
+    err = on_semicolon(r, f);
+    if (!err && block->last != before)
+        block->last->unended = true;
+    return err;
+}
+
+static err_t on_word(struct reader *r, struct file *f, const struct conf_token *t)
+{
+    err_t err = f->n && t->new_line ? end_line(r, f, t) : NULL;
+
+    if (err)
+        return err;
+    if (f->n == ARGS)
+        return err_new(ERR_CONF_SYNTAX, "\"%.40s\" has more than %d words", f->words[0], ARGS);
+    if (f->n == 0)
+        f->line = t->line;
+    f->words[f->n++] = conf_arena_str(r->arena, t->at, t->size);
+    return NULL;
+}
+
 static err_t on_open(struct reader *r, struct file *f)
 {
+    const struct conf_block *in = f->open[f->depth]->table;
+    const struct conf_row *row = in ? conf_table_find(in, f->words[0], strlen(f->words[0])) : NULL;
     struct conf_node *node;
 
     if (f->depth + 1 == CONF_TREE_BLOCKS)
         return err_new(ERR_CONF_SYNTAX, "more than %d blocks in blocks", CONF_TREE_BLOCKS);
     node = finish(r, f, true);
+    node->table = row ? row->block : NULL;
     conf_node_append(f->open[f->depth], node);
     f->open[++f->depth] = node;
     return NULL;
@@ -163,8 +189,7 @@ static err_t on_token(struct reader *r, struct file *f, const struct conf_token 
     if (t->type == CONF_TOKEN_WORD)
         return on_word(r, f, t);
     if (f->n && t->new_line)
-        return err_new(ERR_CONF_SYNTAX, "no ; or { at the end of the line of \"%.40s\"",
-                       f->words[0]);
+        return line_ends(f);
     if (t->type == CONF_TOKEN_CLOSE) {
         if (f->n)
             return err_new(ERR_CONF_SYNTAX, "no ; behind \"%.40s\"", f->words[0]);
@@ -255,6 +280,7 @@ err_t conf_tree_read(struct conf_node **root, struct conf_arena *a,
     err_t err;
 
     top->block = true;
+    top->table = &conf_table_root;
     top->file = conf_arena_dup(a, src->path ? src->path : "environment");
     if (src->path)
         err = read_file(&r, top, src->path);
@@ -262,6 +288,8 @@ err_t conf_tree_read(struct conf_node **root, struct conf_arena *a,
         err = parse_text(&r, top, top->file, env_only, strlen(env_only));
     if (!err && !top->first)
         err = err_new(ERR_CONF, "%.60s says nothing", top->file);
+    if (err)
+        err = conf_foreign(top, err);
     *root = err ? NULL : top;
     return err;
 }

@@ -9,6 +9,7 @@
 
 #include "conf/arena.h"
 #include "conf/conf.h"
+#include "conf/table.h"
 
 enum {
     CONF_TREE_BLOCKS = 16,        /* blocks in blocks */
@@ -21,8 +22,10 @@ struct conf_node {
     const char *name; /* "" for the root */
     struct conf_list args;
     bool block;       /* it had { } */
+    bool unended;     /* its ; was missing, and a known name began the next line */
     const char *file;
     int line;
+    const struct conf_block *table; /* what may stand in it; NULL: not known, or none */
     struct conf_node *first, *last, *next; /* children in the order written */
 };
 

@@ -96,10 +96,12 @@ def test_clusters(api, source):
     assert v.wait(lambda got: len(got) > 10, 5)
     data = a.get(ask + "192.168.1.9:1985", "POST")["data"]
     assert data["query"] == {"ip": "10.0.0.9", "vhost": "some.host", "app": "live", "stream": "cam"}
-    listen = f"127.0.0.1:{a.port}"
-    assert data["origin"] == {"ip": "192.168.1.9", "port": s.port, "vhost": "__defaultVhost__", "api": listen, "routers": [listen]}
-    for coworker, ip in (("origin.example", "origin.example"), ("[fe80::1]:1985", "fe80::1"), ("fe80::2", "fe80::2")):
-        assert a.get(ask + coworker)["data"]["origin"]["ip"] == ip
+    there = f"192.168.1.9:{a.port}"
+    assert data["origin"] == {"ip": "192.168.1.9", "port": s.port, "vhost": "__defaultVhost__", "api": there, "routers": [there]}
+    for coworker, ip, api_ip in (("origin.example", "origin.example", "origin.example"),
+                                 ("[fe80::1]:1985", "fe80::1", "[fe80::1]"), ("fe80::2", "fe80::2", "[fe80::2]")):
+        origin = a.get(ask + coworker)["data"]["origin"]
+        assert origin["ip"] == ip and origin["api"] == f"{api_ip}:{a.port}" and origin["routers"] == [origin["api"]]
 
 
 # What each answer has below the common fields, for scripts that were written for it: a field with
@@ -278,6 +280,43 @@ def test_password(api):
         status, _, _ = Api(a.port).raw("/api/v1/streams", headers={"Authorization": token})
         assert status == 401
     assert s.client() is not None
+
+
+def test_token(api):
+    """type bearer: the token opens what a password does, and nothing else does; a wrong one locks in the end."""
+    s, a = api(extra="auth { enabled on; type bearer; token to.k-en~1; username me; password secret; delay 1; attempts 3; }")
+    right = {"Authorization": "Bearer to.k-en~1"}
+    status, headers, _ = a.raw("/api/v1/versions")
+    assert status == 401 and headers["www-authenticate"] == "Bearer"
+    status, _, body = a.raw("/api/v1/versions", headers=right)
+    assert status == 200 and json.loads(body)["data"]["major"] == 7
+    v = s.watch("cam")
+    cid = wait_for(lambda: [c["id"] for c in json.loads(a.raw("/api/v1/clients/", headers=right)[2])["clients"]])[0]
+    assert a.raw(f"/api/v1/clients/{cid}", "DELETE", headers=right)[0] == 200
+    v.join(5)
+    for given in ("Bearer to.k-en~2", "Basic bWU6c2VjcmV0", "Bearer"):
+        status, headers, _ = a.raw("/api/v1/streams/", headers={"Authorization": given})
+        assert status == 401 and headers["www-authenticate"] == "Bearer"
+    assert a.raw("/api/v1/versions", headers=right)[0] == 429
+    assert "to.k-en" not in s.log()
+
+
+def test_token_from_the_environment(srs):
+    port = free_port()
+    srs("", httpapi.conf(port, "auth { enabled on; }"),
+        env={"SRS_HTTP_API_AUTH_TYPE": "bearer", "SRS_HTTP_API_AUTH_TOKEN": "t", "SRS_HTTP_API_AUTH_RTC_BEARER_ENABLED": "on"})
+    assert Api(port).raw("/api/v1/versions")[0] == 401
+    assert Api(port, headers={"Authorization": "Bearer t"}).get("versions")["code"] == 0
+
+
+def test_any_method_reads(api):
+    """What only reads, scripts post to; what cannot be deleted is not said to be gone."""
+    _, a = api()
+    for path in ("versions", "summaries", "vhosts/", "streams/", "clients/", "features", "clusters?vhost=v&app=a&stream=s"):
+        for method in ("POST", "PUT", "PATCH"):
+            assert a.get(path, method)["code"] == 0, (path, method)
+    assert a.raw("/api/v1/streams/", "DELETE")[0] == 405
+    assert a.raw("/api/v1/", "POST")[0] == a.raw("/api/", "PUT")[0] == 200
 
 
 def test_pages_of_other_origins(api):

@@ -48,6 +48,11 @@ def test_a_machine_that_is_fine(doctor):
     assert "\033" not in text, "colours only on a terminal"
 
 
+def test_another_ffmpeg_than_the_named_one(doctor):
+    _, text, _ = doctor("transcode { enabled on; ffmpeg ./none/cat; engine e { enabled on; vcodec x; output rtmp://h/a/s; } }")
+    assert "./none/cat is not there, or may not be run: " in text and "bin/cat is used instead" in text, text
+
+
 def test_each_thing_that_is_wrong(doctor, tmp_path):
     web, rtmps = free_port(), free_port()
     (tmp_path / "file").write_text("x")

@@ -32,6 +32,27 @@ def test_identity_summaries_and_ports(srs):
     b.close()
 
 
+def test_token(srs):
+    """heartbeat.auth: the url is told it in Authorization, and a reload gives it another."""
+    b = Backend()
+    beat = f"enabled on; interval 0.2; url {b.url()};"
+    s = srs("", f"heartbeat {{ {beat} }}", env={"SRS_HEARTBEAT_AUTH_ENABLED": "on", "SRS_HEARTBEAT_AUTH_TYPE": "bearer",
+                                               "SRS_HEARTBEAT_AUTH_TOKEN": "of.env"})
+    assert wait_for(lambda: beats(b), 5)
+    assert beats(b)[0]["_headers"]["Authorization"] == "Bearer of.env"
+    assert "of.env" not in s.log()
+    b.close()
+    b = Backend()
+    s = srs("", f"heartbeat {{ enabled on; interval 0.2; url {b.url()}; auth {{ enabled on; token one; }} }}", name="two")
+    assert wait_for(lambda: beats(b), 5)
+    s.reload("", glob=f"heartbeat {{ enabled on; interval 0.2; url {b.url()}; auth {{ enabled on; type bearer; token two; }} }}")
+    assert wait_for(lambda: beats(b)[-1]["_headers"]["Authorization"] == "Bearer two", 5)
+    assert beats(b)[0]["_headers"]["Authorization"] == "Bearer one"
+    s.reload("", glob=f"heartbeat {{ enabled on; interval 0.2; url {b.url()}; }}")
+    assert wait_for(lambda: "Authorization" not in beats(b)[-1]["_headers"], 5)
+    b.close()
+
+
 def test_plain_and_its_address(srs):
     b = Backend(lambda e: (500, "whatever"))
     s = srs("", f"heartbeat {{ enabled on; interval 0.3; url {b.url()}; }}", env={"SRS_DEVICE_IP": "9.8.7.6"})

@@ -14,7 +14,7 @@ import procs
 from flv import VIDEO
 from flvgen import synthetic
 from procs import BINARY, ROOT, SLOW, free_port, wait_for, wait_port
-from rtmpclient import Closed
+from rtmpclient import Closed, Rejected
 
 
 def run(*args, env=None, cwd=None, **how):
@@ -60,7 +60,9 @@ BAD = {
     "unknown in vhost": ("listen 1935;\nvhost a {\n  play {\n    gop_cach on;\n  }\n}\n",
                          ["gop_cach", "gop_cache", "4"]),
     "no end": ("listen 1935;\nvhost a {\n", ["vhost a", "end", "}"]),
-    "no semicolon": ("listen 1935\nmax_connections 10;\n", ["1"]),
+    "no semicolon": ("listen 1935\nwhatever 10;\n", ["1"]),
+    "of nginx": ("worker_processes 1;\nevents {\n}\nrtmp {\n server {\n listen 1935;\n }\n}\n", ["nginx", "srs.conf"]),
+    "token": ("listen 1935;\nhttp_api {\n auth {\n enabled on;\n type bearer;\n }\n}\n", ["SRS_HTTP_API_AUTH_TOKEN"]),
     "bad number": ("listen 1935;\nmax_connections many;\n", ["max_connections"]),
     "bad endpoint": ("listen nonsense;\n", ["listen"]),
     "missing include": ("listen 1935;\ninclude /nowhere/at/all.conf;\n", ["/nowhere/at/all.conf"]),
@@ -89,6 +91,48 @@ def test_t_with_a_bad_file(tmp_path, name):
     # and to start with it fails the same way
     code, out = run("-c", str(conf), cwd=tmp_path)
     assert code != 0
+
+
+def test_t_warns_of_what_is_not_there(tmp_path):
+    """Folders that are served, keys, and where ffmpeg writes: named with their directive, below work_dir."""
+    (tmp_path / "work" / "here").mkdir(parents=True)
+    conf = tmp_path / "x.conf"
+    conf.write_text("""listen 1935; work_dir ./work;
+        http_server { enabled on; dir ./gone; https { enabled on; listen 8088; key ./no.key; cert ./no.crt; } }
+        http_api { https { enabled on; } }
+        vhost __defaultVhost__ {
+            http_static { enabled on; dir ./here; }
+            transcode { enabled on; ffmpeg ffmpeg;
+                engine a { enabled on; vcodec copy; acodec copy; output ./pictures/[app]/[stream].png; }
+                engine b { enabled on; vcodec copy; acodec copy; output rtmp://127.0.0.1/x/[stream]; }
+                engine c { enabled on; vcodec copy; acodec copy; output ./here/[stream].flv; } }
+        }
+        vhost made { hls { enabled on; hls_path ./made; } }""")
+    code, text = run("-t", "-c", str(conf), cwd=tmp_path)
+    assert code == 0, text
+    got = sorted(line.split("warning: ")[1] for line in text.splitlines() if "not there" in line)
+    assert got == ["cert of https: ./no.crt is not there", "dir of http_server: ./gone is not there",
+                   "key of https: ./no.key is not there", "output of transcode: ./pictures/ is not there"], text
+    assert "http_api.https is on and has no effect" in text
+
+
+def test_edges_do_not_start(srs, source):
+    """A vhost of mode remote is off until there are edges, and a line says so; the others serve."""
+    s = srs("vhost __defaultVhost__ { }\nvhost edge.of { cluster { mode remote; origin 127.0.0.1:19350; } }")
+    code, text = run("-t", "-c", s.conf_path, cwd=s.tmp)
+    assert code == 0 and 'vhost "edge.of" does not start: mode remote' in text
+    assert s.wait_log(r'\[WARN\].*vhost "edge.of" does not start: mode remote, an edge, is not there yet')
+    with pytest.raises((Closed, Rejected)):
+        s.client().connect(tcurl=f"rtmp://edge.of:{s.port}/live").play("s")
+    s.push(source, loop=True)
+    assert s.watch().wait(lambda got: len(got) > 10, 5)
+
+
+def test_daemon_in_a_container_says_that_it_stays(srs):
+    s = srs(begin=False, daemon=True, glob="in_docker on;")
+    s.daemon = False
+    s.start()
+    assert "staying in the foreground" in s.proc.text() and s.log_path in s.proc.text()
 
 
 def test_missing_file(tmp_path):

@@ -86,6 +86,7 @@ static void ask_parts(const char *text)
     char buf[16], host[64];
 
     (void)api_auth_is(text, "u", "p");
+    (void)api_auth_is_token(text, "t");
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const char *value = http_url_param(text, keys[i], buf, sizeof(buf));
 

@@ -34,6 +34,32 @@ static const struct {
     { "a zero in it", "Basic YWRtaW46YTpiAA==", false },
 };
 
+static const struct {
+    const char *name, *value;
+    bool ok;
+} token_rows[] = {
+    { "right", "Bearer a:b", true },
+    { "scheme in lower case", "bearer  a:b", true },
+    { "none", NULL, false },
+    { "empty", "", false },
+    { "no token", "Bearer ", false },
+    { "another scheme", "Basic a:b", false },
+    { "another", "Bearer a:c", false },
+    { "more behind it", "Bearer a:b ", false },
+    { "less", "Bearer a:", false },
+};
+
+static void test_token(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(token_rows); i++) {
+        print_message("  %s\n", token_rows[i].name);
+        assert_int_equal(api_auth_is_token(token_rows[i].value, "a:b"), token_rows[i].ok);
+    }
+    assert_false(api_auth_is_token("Bearer ", ""));
+    assert_false(api_auth_is_token("Bearer", ""));
+}
+
 static void test_auth(void **state)
 {
     char *huge = malloc(8192);
@@ -125,7 +151,17 @@ static const struct {
     { "kick nobody", OPEN, "DELETE /api/v1/clients/abc HTTP/1.1", 200, "{\"code\":2049}" },
     { "not there", OPEN, "GET /api/v1/nothing HTTP/1.1", 404, "" },
     { "not in this build", OPEN, "GET /api/v1/signal?signo=SIGTERM HTTP/1.1", 404, "" },
-    { "wrong method", OPEN, "POST /api/v1/versions HTTP/1.1\r\nContent-Length: 0", 405, "" },
+    { "by POST", OPEN, "POST /api/v1/versions HTTP/1.1\r\nContent-Length: 0", 200, "\"major\":7," },
+    { "by PUT", OPEN, "PUT /api/v1/summaries HTTP/1.1\r\nContent-Length: 0", 200, "\"self\":" },
+    { "by DELETE", OPEN, "DELETE /api/v1/authors HTTP/1.1", 200, "\"license\"" },
+    { "by a verb of its own", OPEN, "PROPFIND /api/v1/features HTTP/1.1", 200, "\"features\"" },
+    { "roots by POST", OPEN, "POST /api/v1/ HTTP/1.1\r\nContent-Length: 0", 200, "\"urls\":" },
+    { "lists by POST", OPEN, "POST /api/v1/clients HTTP/1.1\r\nContent-Length: 0", 200,
+      "\"clients\":[]" },
+    { "streams by PUT", OPEN, "PUT /api/v1/streams/ HTTP/1.1\r\nContent-Length: 0", 200,
+      "\"streams\":[]" },
+    { "streams are not deleted", OPEN, "DELETE /api/v1/streams/vid-0 HTTP/1.1", 405, "" },
+    { "nor vhosts", OPEN, "DELETE /api/v1/vhosts/ HTTP/1.1", 405, "" },
     { "an error to test", OPEN, "GET /api/v1/tests/errors HTTP/1.1", 200, "{\"code\":100}" },
     { "of a vhost", OPEN, "GET /api/v1/tests/errors HTTP/1.1\r\nHost: error.srs.com", 200,
       "{\"code\":100}" },
@@ -369,7 +405,8 @@ static void test_all_valid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_auth), TEST(test_requests), TEST(test_changes), TEST(test_jsonp_of_secrets),
+        TEST(test_auth),
+        TEST(test_token), TEST(test_requests), TEST(test_changes), TEST(test_jsonp_of_secrets),
         TEST(test_guard), TEST(test_all_valid),
     };
 

@@ -97,7 +97,7 @@ static const struct {
     const char *place;
 } bad[] = {
     { "max_connections 200;\nno_such_thing on;", "main:3" },
-    { "max_connections 200;\nutc_time on", "main:3" },
+    { "max_connections 200;\nutc_time on\nno_such_thing on;", "main:3" },
     { "max_connections lots;", "max_connections" },
     { "max_connections 200;\nvhost a {", "main" },
 };

@@ -69,6 +69,13 @@ static const struct {
     { "v x { include two; }", "v(x){b(){c(2) a(1)}}" },
     { "a 1; include blank comment;", "a(1)" },
     { "a 1; include 'one';", "a(1) a(1)" },
+    /* a line feed ends a directive of ours where the next line begins with another */
+    { "listen 1\nmax_connections 2;", "listen(1) max_connections(2)" },
+    { "listen 1 # x\n\nvhost v { hls { enabled on\nhls_fragment 2; } }",
+      "listen(1) vhost(v){hls(){enabled(on) hls_fragment(2)}}" },
+    { "vhost v { gop_cache off\nmode local\nplay { } }", /* old spellings are known, too */
+      "vhost(v){gop_cache(off) mode(local) play(){}}" },
+    { "pid x\ninclude one;", "pid(x) a(1)" },
 };
 
 static err_t read_tree(const char *text, struct conf_arena *a, struct conf_node **root)
@@ -103,6 +110,12 @@ static const struct {
     { "a 1\n;", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
     { "\na\n1;", ERR_CONF_SYNTAX, "main:2 : no ; or {" },
     { "a x\n{ }", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
+    { "listen 1\nnonsense 2;", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
+    { "listen\nmax_connections 2;", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
+    { "listen 1\n\"2\";", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
+    { "vhost v { hls { enabled on\nmax_connections 2; } }", ERR_CONF_SYNTAX, "no ; or {" },
+    { "vhost v { hls { enabled on\n } }", ERR_CONF_SYNTAX, "no ; or {" },
+    { "vhost v { transcode { engine { vparams { g 1\ng 2; } } } }", ERR_CONF_SYNTAX, "no ; or {" },
     { "a 1 # comment\n;", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
     { "a {\nb 1;\n", ERR_CONF_SYNTAX, "no } for \"a\" of line 1" },
     { "a { b { }", ERR_CONF_SYNTAX, "no } for \"a\"" },

@@ -33,7 +33,8 @@ export class Api {
 
     login(user, password) {
         const bytes = new TextEncoder().encode(`${user}:${password}`);
-        sessionStorage.setItem(this.key, "Basic " + btoa(String.fromCharCode(...bytes)));
+        const basic = "Basic " + btoa(String.fromCharCode(...bytes));
+        sessionStorage.setItem(this.key, user ? basic : `Bearer ${password}`);
         this.proved = false;
     }
 

@@ -55,7 +55,7 @@ function ask(why, needLogin) {
 
 function wanted(wrong) {
     const who = api.elsewhere ? `${api.base}, which is not where this page came from,` : "This server";
-    return `${wrong ? "That was not right. " : ""}${who} wants user and password.` +
+    return `${wrong ? "That was not right. " : ""}${who} wants user and password, or a token without a user.` +
         (api.elsewhere ? " It sees what you type here." : "");
 }
 
@@ -104,7 +104,7 @@ $("ask").addEventListener("submit", e => {
         api.given = form.api.value;
         api.base = null;
         form.api.value = "";
-    } else if (api.base !== null && form.user.value) {
+    } else if (api.base !== null && (form.user.value || form.password.value)) {
         if (!isSure(form.querySelector("button")))
             return;
         api.login(form.user.value, form.password.value);

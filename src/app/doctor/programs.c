@@ -57,6 +57,15 @@ static char *find(const struct doctor_program *one)
     return one->ffmpeg ? in_path(slash + 1) : NULL;
 }
 
+static void tell_another(struct doctor_plan *p, const struct doctor_program *one)
+{
+    if (!strchr(one->path, '/') || strcmp(one->path, one->found) == 0)
+        return;
+    doctor_add(&p->report, DOCTOR_WARN, "program", one->directive, "%s is not there, or may not be "
+               "run: %s is used instead", one->path, one->found);
+    doctor_advise(&p->report, "write which one it is: ffmpeg %s;", one->found);
+}
+
 void doctor_look_programs(struct doctor_plan *p)
 {
     for (size_t i = 0; i < p->program_n; i++) {
@@ -64,6 +73,7 @@ void doctor_look_programs(struct doctor_plan *p)
 
         one->found = find(one);
         if (one->found) {
+            tell_another(p, one);
             if (!one->ffmpeg)
                 doctor_add(&p->report, DOCTOR_OK, "program", one->directive, "%s", one->found);
             continue;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* start_paths.c - folders and keys that the configuration names and that are not there. */
+#include "app/services.h"
+#include "app/start.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As it will be found once we are in work_dir. */
+static bool is_there(const struct start *s, const struct conf *c, const char *path)
+{
+    char whole[PATH_MAX];
+    const char *work = *c->work_dir ? c->work_dir : ".";
+    int n;
+
+    if (path[0] == '/')
+        return access(path, F_OK) == 0;
+    n = work[0] == '/' ? snprintf(whole, sizeof(whole), "%s/%s", work, path)
+                       : snprintf(whole, sizeof(whole), "%s/%s/%s", s->folder, work, path);
+    return n >= (int)sizeof(whole) || access(whole, F_OK) == 0;
+}
+
+static void want(struct start *s, const struct conf *c, const char *path, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void want(struct start *s, const struct conf *c, const char *path, const char *fmt, ...)
+{
+    char what[200];
+    va_list ap;
+
+    if (!*path || is_there(s, c, path))
+        return;
+    va_start(ap, fmt);
+    (void)vsnprintf(what, sizeof(what), fmt, ap);
+    va_end(ap);
+    start_warn(s, "%s: %s is not there", what, path);
+}
+
+/* Where segments go is made when the first comes. */
+static bool is_made(const struct conf *c, const char *dir)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_vhost *v = &c->vhost.v[i];
+
+        if ((v->hls.enabled && strcmp(v->hls.path, dir) == 0) ||
+            (v->dash.enabled && strcmp(v->dash.path, dir) == 0))
+            return true;
+    }
+    return false;
+}
+
+static void look_tls(struct start *s, const struct conf *c)
+{
+    struct listeners_want wanted[SERVICES];
+    size_t n = services_wanted(c, wanted);
+
+    for (size_t i = 0; i < n; i++) {
+        enum service service = (enum service)__builtin_ctz(wanted[i].services);
+        const struct conf_tls *tls = services_tls_of(c, service);
+
+        if (!tls)
+            continue;
+        want(s, c, tls->key, "key of %s", services_name(service));
+        want(s, c, tls->cert, "cert of %s", services_name(service));
+        for (size_t k = 0; k < tls->certificate.n; k++) {
+            want(s, c, tls->certificate.v[k].key, "key of %.60s", tls->certificate.v[k].name);
+            want(s, c, tls->certificate.v[k].cert, "cert of %.60s", tls->certificate.v[k].name);
+        }
+    }
+}
+
+/* The folder of a file that ffmpeg writes; it makes none. What stands behind the first variable
+ * is not known yet. */
+static void look_output(struct start *s, const struct conf *c, const struct conf_engine *e,
+                        const char *what)
+{
+    char folder[PATH_MAX];
+    size_t size = strcspn(e->output, "[");
+
+    if (!e->enabled || strstr(e->output, "://") || size >= sizeof(folder))
+        return;
+    while (size > 0 && e->output[size - 1] != '/')
+        size--;
+    memcpy(folder, e->output, size);
+    folder[size] = '\0';
+    want(s, c, folder, "output of %s", what);
+}
+
+static void look_vhost(struct start *s, const struct conf *c, const struct conf_vhost *v)
+{
+    if (v->http_static.enabled)
+        want(s, c, v->http_static.dir, "dir of http_static of vhost %.60s", v->name);
+    for (size_t i = 0; i < v->transcode.n; i++) {
+        const struct conf_transcode *t = &v->transcode.v[i];
+
+        for (size_t k = 0; t->enabled && k < t->engine.n; k++)
+            look_output(s, c, &t->engine.v[k], "transcode");
+    }
+    for (size_t i = 0; i < v->ingest.n; i++) {
+        const struct conf_ingest *in = &v->ingest.v[i];
+
+        for (size_t k = 0; in->enabled && k < in->engine.n; k++)
+            look_output(s, c, &in->engine.v[k], "ingest");
+    }
+}
+
+void start_paths_look(struct start *s, const struct conf *c)
+{
+    if (c->http_server.enabled && !is_made(c, c->http_server.dir))
+        want(s, c, c->http_server.dir, "dir of http_server");
+    look_tls(s, c);
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        if (c->vhost.v[i].enabled)
+            look_vhost(s, c, &c->vhost.v[i]);
+    }
+}
