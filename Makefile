@@ -152,9 +152,8 @@ $(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FUZZ_PARTS:%.c=$(FO)/%.o) $(OBJS)/fuz
 install-deps:
 	3rdparty/install.sh build
 
-run: install-deps
-	+@$(MAKE) --no-print-directory all
-	@scripts/run.sh $(OBJS)
+run:
+	+@OBJS=$(OBJS) scripts/run.sh
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/objs $(DESTDIR)$(PREFIX)/conf $(DESTDIR)$(PREFIX)/doc
@@ -177,8 +176,7 @@ deb: all
 # ---- tests; scripts/test.sh runs the parts and ends with "N passed, N failed"
 
 test:
-	3rdparty/install.sh build test
-	+@scripts/test.sh $(OBJS) build unit fuzz-seeds layers symbols banned style e2e
+	+@OBJS=$(OBJS) scripts/test.sh
 
 test-unit: units
 	@scripts/test.sh $(OBJS) unit

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fetch-st.sh - get the source tarball of state-threads 1.9 into the folder $1.
+# fetch-st.sh DIR [ETC] - get the source tarball of state-threads 1.9 into the folder DIR.
 #
-# It is Debian's source package `st`, from the machine's own package sources with deb turned to
-# deb-src, in a private state of apt below the folder: nothing of the system's is changed.
+# It is that of the source package `st` of Debian and Ubuntu, from the machine's own package sources
+# (ETC/apt, /etc/apt) with deb turned to deb-src, in a private state of apt below the folder:
+# nothing of the system's is changed. The tarball alone is asked for: there are mirrors that
+# no longer have the files beside it.
 # ST_TARBALL=/path/to/st_1.9.orig.tar.gz takes that file instead, with no network.
 set -eu
 
@@ -12,6 +14,7 @@ sum=b10d6f25bded6fedd5d22d950fc60ae137f363e14456e35ba7b295e0924a7db1
 
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
+etc=${2:-/etc}
 tarball=$dir/$name
 
 good() {
@@ -34,17 +37,23 @@ good "$tarball" && exit 0
 rm -rf "$dir/apt"
 mkdir -p "$dir/apt/each"
 n=0
-for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+for f in "$etc"/apt/sources.list "$etc"/apt/sources.list.d/*.list; do
     [ -f "$f" ] || continue
     while read -r kind rest; do
         [ "$kind" = deb ] || continue
         n=$((n + 1))
+        # Debian has it in main, Ubuntu in universe.
+        universe=
+        case "$rest " in
+        *" universe "*) universe=" universe" ;;
+        esac
         # deb [options] address suite component... -> deb-src [options] address suite main
-        echo "deb-src $rest" | sed 's/^\(deb-src \(\[[^]]*\] *\)\{0,1\}[^ ]* *[^ ]*\).*/\1 main/' \
-            > "$dir/apt/each/$n.list"
+        echo "deb-src $rest" |
+            sed "s/^\(deb-src \(\[[^]]*\] *\)\{0,1\}[^ ]* *[^ ]*\).*/\1 main$universe/" \
+                > "$dir/apt/each/$n.list"
     done < "$f"
 done
-for f in /etc/apt/sources.list.d/*.sources; do
+for f in "$etc"/apt/sources.list.d/*.sources; do
     [ -f "$f" ] || continue
     n=$((n + 100))
     awk -v out="$dir/apt/each/$n" '
@@ -59,7 +68,7 @@ for f in /etc/apt/sources.list.d/*.sources; do
                 if (tolower($i) ~ /^types:/)
                     print "Types: deb-src" > file
                 else if (tolower($i) ~ /^components:/)
-                    print "Components: main" > file
+                    print "Components: main" ($i ~ /[ \t]universe([ \t]|$)/ ? " universe" : "") > file
                 else if (tolower($i) ~ /^suites:/ && $i !~ /\/$/) {
                     line = "Suites:"
                     k = split($i, suite, /[ \t]+/)
@@ -75,7 +84,7 @@ for f in /etc/apt/sources.list.d/*.sources; do
 done
 
 # The distribution's own sources first: those that name its release.
-release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+release=$(sed -n 's/^VERSION_CODENAME=//p' "$etc/os-release")
 own=$(grep -lEs "(^Suites:| )[^#]*\b${release:-none}( |\$)" "$dir"/apt/each/* || true)
 for list in $own $(ls "$dir"/apt/each/* 2> /dev/null || true); do
     [ -f "$list" ] || continue
@@ -89,11 +98,15 @@ for list in $own $(ls "$dir"/apt/each/* 2> /dev/null || true); do
         -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$dir/apt/parts" \
         -o APT::Sandbox::User= -o Acquire::Languages=none -o Acquire::Retries=2
     apt-get "$@" update >&2 || continue
-    (cd "$dir" && apt-get "$@" source --download-only --only-source st) >&2 || continue
+    rm -f "$tarball"
+    (cd "$dir" && apt-get "$@" source --download-only --only-source --tar-only st) >&2 || continue
     if good "$tarball"; then
-        rm -rf "$dir/apt" "$dir"/st_*.dsc "$dir"/st_*.debian.tar.*
+        cp "$tarball" "$tarball.new" # of a mirror in a folder it is a link
+        mv "$tarball.new" "$tarball"
+        rm -rf "$dir/apt"
         exit 0
     fi
+    rm -f "$tarball"
 done
 cat >&2 << END
 fetch-st: none of this machine's package sources gave $name.

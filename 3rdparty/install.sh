@@ -5,8 +5,8 @@ set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
     libhttp-parser-dev libjansson-dev zlib1g-dev ca-certificates"
-test="$build libcmocka-dev python3 python3-pytest
-    python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-tools
+required="libcmocka-dev python3 python3-pytest"
+test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp libnginx-mod-stream rtmpdump procps curl openssl"
@@ -53,44 +53,68 @@ for p in $wanted; do
 done
 [ -n "$missing" ] || exit 0
 
+line="apt-get update && apt-get install -y --no-install-recommends$missing"
+may_sudo() { # a password is asked for on a terminal alone
+    command -v sudo > /dev/null 2>&1 || return 1
+    sudo -n true 2> /dev/null || { [ -t 0 ] && sudo true; }
+}
 as_root=
 if [ "$(id -u)" != 0 ]; then
-    if ! command -v sudo > /dev/null 2>&1; then
-        echo "install.sh: run this as root:" >&2
-        echo "    apt-get install --no-install-recommends$missing" >&2
+    may_sudo || {
+        echo "install.sh: packages are missing, and you are neither root nor may you sudo. As root:" >&2
+        echo "    $line" >&2
         exit 1
-    fi
+    }
     as_root=sudo
 fi
 
 echo "installing$missing"
 # Services of what we install (nginx) are not started: the tests start their own.
 policy=/usr/sbin/policy-rc.d
+# No questions, of a configuration file that is there neither. A machine that has just started may
+# be installing things by itself: that is waited for.
 apt() {
     $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q -y \
-        --no-install-recommends -o Dpkg::Use-Pty=0 "$@"
+        --no-install-recommends -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 \
+        -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@" < /dev/null
 }
 mask() {
-    [ -e $policy ] && return 0
+    [ ! -e $policy ] || return 0
+    masked=1
     printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy > /dev/null
     $as_root chmod 755 $policy
-    trap '$as_root rm -f $policy' EXIT
-    trap 'exit 1' HUP INT TERM
 }
+log=$(mktemp)
+masked=
+trap 'rm -f "$log"; [ -z "$masked" ] || $as_root rm -f $policy' EXIT
+trap 'exit 1' HUP INT TERM
 case "$missing " in
 *" nginx-light "* | *" prometheus "*) mask ;;
 esac
 
+has_none() { # package: the package sources do not know it
+    ! LC_ALL=C apt-cache policy "$1" 2> /dev/null | grep -q '^ *Candidate: [^(]'
+}
+
 # The lists may be missing or old: ask for them only when the installation fails without.
 # shellcheck disable=SC2086
-apt install $missing > "${TMPDIR:-/tmp}/install.$$.log" 2>&1 && rc=0 || rc=$?
-if [ $rc != 0 ]; then
-    apt update
-    # shellcheck disable=SC2086
-    apt install $missing || {
-        rm -f "${TMPDIR:-/tmp}/install.$$.log"
-        echo "install.sh: apt-get could not install$missing" >&2
-        exit 1
-    }
-fi
-rm -f "${TMPDIR:-/tmp}/install.$$.log"
+apt install $missing > "$log" 2>&1 && exit 0
+apt update || echo "install.sh: not all package sources of this machine answer; going on with the others"
+known=
+for p in $missing; do
+    if ! has_none "$p"; then
+        known="$known $p"
+        continue
+    fi
+    case " $build $required " in
+    *[[:space:]]"$p"[[:space:]]*)
+        echo "install.sh: the package sources of this machine have no $p (Ubuntu has it in universe)" >&2
+        exit 1 ;;
+    esac
+    echo "install.sh: the package sources of this machine have no $p: what needs it is left out"
+done
+# shellcheck disable=SC2086
+apt install $known || {
+    echo "install.sh: this did not work, see above: apt-get install$known" >&2
+    exit 1
+}

@@ -1,9 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh OBJS - start the server in the foreground, after saying what to do with it.
+# run.sh - install what is missing, build, and start the server in the foreground.
+#
+# Needs a shell and the machine's package manager, no more. OBJS: where it is built (objs).
 set -eu
+cd "$(dirname "$0")/.."
 
-srs=$1/srs conf=conf/srs.conf
+objs=${OBJS:-objs}
+3rdparty/install.sh build
+"${MAKE:-make}" --no-print-directory OBJS="$objs" all
+srs=$objs/srs conf=conf/srs.conf
+case $srs in
+/*) ;;
+*) srs=./$srs ;;
+esac
 port=$(sed -n 's/^listen[[:space:]]\{1,\}\([0-9]\{1,\}\).*/\1/p' $conf | head -n 1)
 url=rtmp://127.0.0.1${port:+:$port}/live/livestream
 case $url in

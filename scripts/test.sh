@@ -1,14 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test.sh OBJS PART... - run parts of the tests, on what is built in OBJS.
+# test.sh - install what is missing, build, and run all tests.
+# test.sh OBJS PART... - run these parts of them, on what is built in OBJS.
 #
-# All parts run, whichever fail. The last line is "N passed, N failed" over all of them; the exit
-# status is not 0 if something failed or nothing ran.
+# Needs a shell and the machine's package manager, no more. All parts run, whichever fail. The last
+# line is "N passed, N failed" over all of them; the exit status is not 0 if something failed or
+# nothing ran.
 set -u
+cd "$(dirname "$0")/.."
 
+if [ $# = 0 ]; then
+    3rdparty/install.sh build test || exit 1
+    set -- "${OBJS:-objs}" build unit fuzz-seeds layers symbols banned style e2e
+fi
 objs=$1
 shift
-cd "$(dirname "$0")/.."
 passed=0 failed=0 notes=
 mkdir -p "$objs/log"
 

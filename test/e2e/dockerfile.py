@@ -27,8 +27,10 @@ exec "$@"
 
 
 class Stage:
-    def __init__(self, folder):
-        self.folder, self.cwd, self.user, self.env, self.cmd = folder, "/", None, {}, None
+    """A layer over the folder `base`."""
+
+    def __init__(self, folder, base=machine.ROOT):
+        self.folder, self.base, self.cwd, self.user, self.env, self.cmd = folder, base, "/", None, {}, None
         self.up = os.path.join(folder, "up")
         for name in "up", "work", "root":
             os.makedirs(os.path.join(folder, name))
@@ -44,13 +46,15 @@ class Stage:
         who = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"] if self.user else []
         up = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"] if net else []
         return ["unshare", "--mount", "--pid", "--fork", "--kill-child", *(["--net"] if net else []), *up, "sh", "-c",
-                MOUNT, "sh", machine.ROOT, self.folder, "env", "-i", *(f"{k}={v}" for k, v in env.items()),
+                MOUNT, "sh", self.base, self.folder, "env", "-i", *(f"{k}={v}" for k, v in env.items()),
                 "chroot", ".", *who, "sh", "-c", 'cd "$0" && exec "$@"', self.cwd, *argv]
 
-    def run(self, script):
+    def run(self, script, check=True):
         r = subprocess.run(self.argv(["sh", "-ec", script]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, timeout=900 * SLOW)
-        assert r.returncode == 0, f"{script}\n{r.stdout.decode(errors='replace')[-3000:]}"
+        out = r.stdout.decode(errors="replace")
+        assert r.returncode == 0 or not check, f"{script}\n{out[-3000:]}"
+        return out
 
 
 def ours():
@@ -83,15 +87,15 @@ def copy(stage, what, to, root, names=None):
             shutil.copy2(os.path.join(root, n), one)
 
 
-def reach_the_network(stage):
+def reach_the_network(stage, apt="/etc/apt"):
     """As this machine does; an image of docker has that from its host."""
-    for path in "/etc/apt", "/etc/ssl", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates":
+    for path in apt, "/etc/ssl", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates":
         if os.path.isdir(path):
             shutil.copytree(path, stage.up + path, symlinks=True, dirs_exist_ok=True)
     for path in "/etc/resolv.conf", "/etc/hosts":
         os.makedirs(stage.up + "/etc", exist_ok=True)
         shutil.copy(path, stage.up + path)
-    if os.path.exists(os.path.join(machine.ROOT, "etc/apt/sources.list")):
+    if apt == "/etc/apt" and os.path.exists(os.path.join(stage.base, "etc/apt/sources.list")):
         open(stage.up + "/etc/apt/sources.list", "w").close()
 
 
