@@ -46,7 +46,7 @@ FUZZERS := $(FUZZ_SRC:test/fuzz/fuzz_%.c=$(OBJS)/fuzz/%)
 LIB := $(OBJS)/libsrs.a
 CONSOLE := $(patsubst www/%,$(OBJS)/%,$(wildcard www/console/*))
 
-all: $(LIB) $(PROGRAM) $(TOOLS) $(CONSOLE)
+all: $(LIB) $(PROGRAM) $(TOOLS) $(CONSOLE) players
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 
@@ -111,13 +111,16 @@ $(OBJS)/test/%: $(O)/test/unit/%.o $(LIB) $(ST)/libst.a
 	@mkdir -p $(@D)
 	$(link) -lcmocka $(LIBS) -o $@
 
-# ---- the console's page, beside the program
+# ---- the web pages, beside the program
 
 $(OBJS)/console/%: www/console/%
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# Its players, from npm: optional.
+# Their players, from npm: where they are not to be had, a line says so, and `make player` later.
+players:
+	@3rdparty/install-player.sh --maybe $(OBJS)/player
+
 player:
 	3rdparty/install-player.sh $(OBJS)/player
 
@@ -196,7 +199,6 @@ test-asan:
 # With the tests that take long, and some minutes of fuzzing.
 test-long:
 	3rdparty/install.sh build test long browser
-	-@[ -d $(OBJS)/player ] || 3rdparty/install-player.sh $(OBJS)/player
 	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build unit \
 	    fuzz-seeds fuzz layers symbols banned style e2e
 
@@ -222,9 +224,9 @@ bench bench-quick:
 	+@$(MAKE) --no-print-directory all
 	+@OBJS=$(OBJS) scripts/bench/run.sh $(if $(filter %-quick,$@),quick,full)
 
-# The tarball of state-threads stays: it may have come by hand. distclean removes that too.
+# What was fetched stays: it may have come by hand. distclean removes that too.
 clean:
-	@[ ! -d $(OBJS) ] || find $(OBJS) -mindepth 1 -maxdepth 1 ! -name st-source -exec rm -rf {} +
+	@[ ! -d $(OBJS) ] || find $(OBJS) -mindepth 1 -maxdepth 1 ! -name st-source ! -name player -exec rm -rf {} +
 
 distclean:
 	rm -rf $(OBJS)
@@ -233,7 +235,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
     test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 

@@ -28,6 +28,7 @@ cat << END
 The server starts now. In another terminal:
 
   publish    ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv $url
+  look       http://127.0.0.1:8080/ in a browser: what is on, a player, where to publish to
   play       ffplay $url          (or VLC: Media, Open Network Stream)
              ffplay http://127.0.0.1:8080/live/livestream.flv
   log        ${log:-here}

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* console.h - the page at /console/: files beside the program, on every HTTP port. */
+/* console.h - the web pages: files beside the program.
+ *
+ * /console/ is on every HTTP port. On those of files and streams there are / and /players/, too, as
+ * long as http_server.dir has no files of these names.
+ */
 #ifndef APP_CONSOLE_H
 #define APP_CONSOLE_H
 
 #include "serve/http.h"
 
-/* Mount it. The page itself is open; what it shows it asks of the API, with a password if that
- * wants one. */
+/* Mount them, before the files. The pages themselves are open; what they show they ask of the API,
+ * with a password if that wants one. */
 void console_mount(struct http_mux *mux);
 
 #endif

@@ -11,9 +11,11 @@ export class NeedLogin extends Error {
 }
 
 export class Api {
-    constructor() {
+    // `given`: an address that somebody wrote; else the server of the page is asked for it.
+    constructor(given = null) {
         this.base = null;    // what the paths of the API follow; "": this page's own server
-        this.given = new URLSearchParams(location.search).get("api");
+        this.given = given;
+        this.where = null;   // what the server told of its ports
         this.proved = false; // it answered, with the password where it wants one
     }
 
@@ -95,7 +97,7 @@ export class Api {
             this.base = this.given;
             return;
         }
-        const where = await this.fetch("where.json");
+        const where = this.where = await this.fetch(new URL("where.json", import.meta.url));
         const tls = location.protocol === "https:";
         const port = where.here_is_api ? null : tls ? where.api_tls : where.api;
         if (!where.here_is_api && !port)

@@ -8,11 +8,12 @@ import { Player } from "./player.js";
 import { children, forwards } from "./beside.js";
 import { Streams } from "./streams.js";
 import { Totals } from "./totals.js";
+import { ffmpeg, rtmp } from "./ways.js";
 
 const PERIOD = 2000, PATIENCE = 10000; // milliseconds: between questions; when there is no answer
 const STREAMS = 200;                   // shown at most
 
-const api = new Api(), player = new Player();
+const api = new Api(new URLSearchParams(location.search).get("api")), player = new Player();
 const streams = new Streams(api, player, () => tick()), totals = new Totals();
 let timer = null, asking = false;
 
@@ -37,9 +38,8 @@ function empty(is, ways) {
     $("empty").hidden = !is;
     if (!is)
         return;
-    const port = ways?.rtmp && ways.rtmp !== 1935 ? `:${ways.rtmp}` : "";
-    const to = `rtmp://${location.hostname}${port}/live`;
-    text($("how"), `ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv ${to}/livestream`);
+    const to = rtmp(ways?.rtmp, "live");
+    text($("how"), ffmpeg(to, "livestream"));
     text($("obs"), to);
 }
 

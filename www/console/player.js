@@ -1,43 +1,21 @@
 // SPDX-License-Identifier: MIT
-// player.js - one stream in the page: HTTP-FLV by mpegts.js, HLS by hls.js or the browser itself.
-//
-// Both libraries are fetched when they are first needed; a server without them still lists.
+// player.js - one stream in the page, and what is to be said about it.
 
 import { $, text } from "./dom.js";
-
-const LIBRARIES = { flv: ["player/mpegts.js", "mpegts"], hls: ["player/hls.js", "Hls"] };
-
-function load([src, name]) {
-    if (window[name])
-        return Promise.resolve(window[name]);
-    return new Promise((done, failed) => {
-        const script = document.createElement("script");
-        script.src = src;
-        script.onload = () => window[name] ? done(window[name]) : failed(new Error(src));
-        script.onerror = () => failed(new Error("this server was installed without its players " +
-            "(3rdparty/install-player.sh); any FLV or HLS player plays the address"));
-        document.head.append(script);
-    });
-}
+import { Media } from "./media.js";
 
 export class Player {
     constructor() {
         this.video = $("video");
-        this.stop = null;
+        this.media = new Media(this.video, why => this.fail(why));
         $("close").addEventListener("click", () => this.close());
         for (const event of ["playing", "resize", "timeupdate"])
             this.video.addEventListener(event, () => this.tell());
-    }
-
-    static plays(kind) {
-        return kind in LIBRARIES;
+        this.video.addEventListener("playing", () => { $("trouble").hidden = true; });
     }
 
     close() {
-        this.stop?.();
-        this.stop = null;
-        this.video.removeAttribute("src");
-        this.video.load();
+        this.media.stop();
         $("screen").hidden = true;
     }
 
@@ -54,44 +32,19 @@ export class Player {
             `${v.videoWidth}×${v.videoHeight}, ${ahead.toFixed(1)} s ahead${lost ? `, ${lost} frames lost` : ""}` : "");
     }
 
-    async play(kind, url, name) {
-        this.close();
-        text($("playing"), `${name} (${kind === "flv" ? "HTTP-FLV" : "HLS"})`);
-        text($("facts"), "");
+    // By the first of the ways, [kind, label, url], that the server has a library for.
+    async play(ways, name) {
         $("trouble").hidden = true;
         $("screen").hidden = false;
         $("screen").scrollIntoView({ block: "nearest" });
-        try {
-            if (kind === "hls" && !window.MediaSource && this.video.canPlayType("application/vnd.apple.mpegurl"))
-                this.video.src = url;
-            else
-                this.stop = await this[kind](await load(LIBRARIES[kind]), url);
-            await this.video.play();
-        } catch (e) {
-            if (e.name !== "AbortError")
+        for (const [kind, , url] of ways) {
+            text($("playing"), `${name} (${Media.kinds[kind]})`);
+            text($("facts"), "");
+            try {
+                return await this.media.play(kind, url);
+            } catch (e) {
                 this.fail(e.message);
+            }
         }
-    }
-
-    flv(mpegts, url) {
-        if (!mpegts.isSupported())
-            throw new Error("this browser cannot play FLV (it has no media source extensions): try HLS");
-        const p = mpegts.createPlayer({ type: "flv", isLive: true, url },
-            { enableStashBuffer: false, liveBufferLatencyChasing: true, autoCleanupSourceBuffer: true });
-        p.on(mpegts.Events.ERROR, (type, detail, info) => this.fail(`${detail}: ${info?.msg ?? ""}`));
-        p.on(mpegts.Events.LOADING_COMPLETE, () => this.fail("the stream has ended"));
-        p.attachMediaElement(this.video);
-        p.load();
-        return () => p.destroy();
-    }
-
-    hls(Hls, url) {
-        if (!Hls.isSupported())
-            throw new Error("this browser cannot play HLS");
-        const p = new Hls({ enableWorker: false, liveSyncDurationCount: 2 });
-        p.on(Hls.Events.ERROR, (_, e) => e.fatal && this.fail(`${e.details}: ${e.reason ?? e.response?.code ?? ""}`));
-        p.loadSource(url);
-        p.attachMedia(this.video);
-        return () => p.destroy();
     }
 }

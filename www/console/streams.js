@@ -2,13 +2,13 @@
 // streams.js - the list of streams, and who is on each of them.
 
 import { $, el, sync, text } from "./dom.js";
+import { copyButton } from "./copy.js";
 import { bytes, many, rate, time } from "./format.js";
-import { Player } from "./player.js";
 import { Rate, Spark } from "./spark.js";
+import { DEFAULT, playable, rtmp } from "./ways.js";
 
 const CLIENTS = 100; // shown of one stream at most
 const CHANNELS = { 1: "mono", 2: "stereo", 6: "5.1", 8: "7.1" };
-const DEFAULT = "__defaultVhost__";
 
 function codecs({ video, audio }) {
     const all = [];
@@ -18,16 +18,6 @@ function codecs({ video, audio }) {
         all.push(audio.sample_rate ?
             `${audio.codec} ${audio.sample_rate / 1000} kHz ${CHANNELS[audio.channel] ?? ""}`.trim() : audio.codec);
     return all;
-}
-
-// "[vhost]/[app]/[stream].flv" as an address that this browser can use.
-function address(mount, port, vhost, s) {
-    const names = { vhost: location.hostname, app: s.app, stream: s.name };
-    const [host, ...path] = mount.split("/");
-    const fill = (x, code) => x.replace(/\[(vhost|app|stream)\]/g, (_, k) => code(names[k]));
-    const where = fill(host, x => x) || location.hostname;
-    const query = vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
-    return `${location.protocol}//${where}:${port}/${path.map(p => fill(p, encodeURI)).join("/")}${query}`;
 }
 
 export class Streams {
@@ -103,30 +93,19 @@ export class Streams {
         this.facts(v, s);
     }
 
-    // The ways to play it, in the order of their latency.
     playable(s) {
-        const way = this.ways?.vhosts.find(w => w.name === s.vhostName);
-        const port = location.protocol === "https:" ? this.ways?.https : this.ways?.http;
-        const file = mount => address("[vhost]/" + mount.replace(/^\//, ""), port, way.name, s);
-        const all = [];
-        if (way && port && way.flv)
-            all.push(["flv", "FLV", address(way.flv, port, way.name, s)]);
-        if (way && port && way.hls)
-            all.push(["hls", "HLS", file(way.hls)]);
-        if (way && port && way.dash)
-            all.push(["dash", "DASH", file(way.dash)]);
-        return all;
+        return playable(this.ways, s.vhostName, s);
     }
 
     buttons(v, s) {
-        const ways = s.publish.active ? this.playable(s).filter(([kind]) => Player.plays(kind)) : [];
+        const ways = s.publish.active ? this.playable(s) : [];
         sync(v.act, ways, ([kind]) => kind, ([kind, label]) => el("button", {
             class: "go", title: `Play it here, by ${label}`,
             onclick: e => {
-                const [, , url] = this.playable(v.stream).find(w => w[0] === kind) ?? [];
+                const way = this.playable(v.stream).find(w => w[0] === kind);
                 e.preventDefault();
-                if (url)
-                    this.player.play(kind, url, `${v.stream.app}/${v.stream.name}`);
+                if (way)
+                    this.player.play([way], `${v.stream.app}/${v.stream.name}`);
             },
         }, `▶ ${label}`), () => {});
     }
@@ -144,10 +123,9 @@ export class Streams {
         ];
         sync(v.facts, facts, f => f[0], f => el("div", {}, el("dt", {}, f[0]), el("dd")),
             (e, f) => text(e.lastChild, f[1]));
-        const port = this.ways?.rtmp && this.ways.rtmp !== 1935 ? `:${this.ways.rtmp}` : "";
         const query = s.vhostName && s.vhostName !== DEFAULT ? `?vhost=${s.vhostName}` : "";
-        const urls = [`rtmp://${location.hostname}${port}/${s.app}/${s.name}${query}`, ...this.playable(s).map(w => w[2])];
-        sync(v.urls, urls, u => u, u => el("dd", {}, u), () => {});
+        const urls = [`${rtmp(this.ways?.rtmp, s.app)}/${s.name}${query}`, ...this.playable(s).map(w => w[2])];
+        sync(v.urls, urls, u => u, u => el("dd", {}, el("span", {}, u), copyButton(() => u)), () => {});
     }
 
     async people(v) {

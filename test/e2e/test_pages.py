@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""The server's own pages: / and /players/ over HTTP, and as people see them in a real browser."""
+import json
+import os
+import shutil
+import time
+
+import pytest
+
+import browser
+import procs
+from procs import free_port, wait_for
+from webclient import Cert, Http, once
+
+FOLDER = os.path.dirname(procs.BINARY)
+chromium = pytest.mark.skipif(not browser.chromium(), reason="no Chromium")
+players = pytest.mark.skipif(not os.path.exists(os.path.join(FOLDER, "player", "dash.js")), reason="no players: make player")
+VHOST = "http_remux { enabled on; } hls { enabled on; hls_fragment 2; hls_path ./; } dash { enabled on; dash_path ./; }"
+
+
+@pytest.fixture
+def pages(srs, tmp_path):
+    """pages(vhost, api, server) starts a server with its API and a folder of files; gives it, the ports, the folder."""
+    def start(vhost=VHOST, api="enabled on;", server="", more="", **how):
+        root = tmp_path / "html"
+        root.mkdir(exist_ok=True)
+        a, w = free_port(), free_port()
+        s = srs(vhost.replace("./", str(root)), f"""http_api {{ listen 127.0.0.1:{a}; {api} }}
+http_server {{ enabled on; listen 127.0.0.1:{w}; dir {root}; {server} }} {more.replace("./", str(root))}""", **how)
+        return s, a, w, root
+    return start
+
+
+def test_pages_of_ours(pages):
+    s, api, web, root = pages()
+    with Http(web) as h:
+        home = h.get("/")
+        assert home.status == 200 and b"<title>Media server" in home.body and home.body == h.get("/index.html").body
+        policy = home.headers["content-security-policy"]
+        assert "script-src 'self';" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+        assert b"<title>Players" in h.get("/players/").body
+        assert h.get("/players?a=b").headers["location"] == "/players/?a=b"
+        for name in "srs_player.html?stream=x", "rtc_player.html", "whep.html", "rtc_publisher.html", "vlc.html":
+            page = h.get("/players/" + name)
+            assert b"<title>Player<" in page.body, name
+            assert "script-src 'self';" in page.headers["content-security-policy"]
+            assert "frame-ancestors" not in page.headers["content-security-policy"], "people have it in frames"
+        assert h.get("/console/ng_index.html").headers["location"] == "/console/"
+        for path in "/players/nothing.html", "/players/play.js", "/players/../home.html", "/home.html", "/players/x/":
+            assert h.get(path).status == 404, path
+        where = json.loads(h.get("/console/where.json").body)
+        assert where == {"here_is_api": False, "api": api, "api_tls": 0, "rtmp": s.port, "players": where["players"]}
+    assert once(web, "/", "POST").status == 405
+    assert json.loads(once(api, "/").body)["urls"] == {"api": "the api root"}, "the API's port is for programs"
+    assert once(api, "/players/").status == 404
+
+
+def test_who_has_files_shows_his_own(pages):
+    s, api, web, root = pages(more="vhost files { http_static { enabled on; mount [vhost]/; dir ./; } }")
+    (root / "players").mkdir()
+    (root / "index.html").write_text("mine")
+    (root / "players" / "srs_player.html").write_text("my player")
+    with Http(web) as h:
+        assert h.get("/").body == b"mine" == h.get("/index.html").body
+        assert h.get("/players/srs_player.html").body == b"my player"
+        assert "content-security-policy" not in h.get("/").headers, "they may do what they like"
+        assert b"<title>Player<" in h.get("/players/whep.html").body and b"<title>Players" in h.get("/players/").body
+        (root / "players" / "index.html").write_text("my players")
+        assert h.get("/players/").body == b"my players"
+        os.rename(root / "index.html", root / "index.htm")
+        assert h.get("/").body == b"mine" and b"<title>" in h.get("/index.html").body
+        os.unlink(root / "index.htm")
+        assert b"<title>Media server" in h.get("/").body
+        assert h.get("/", Host="files").status == 404, "a folder of a vhost is its own"
+
+
+@chromium
+@players
+def test_home(pages, source, tmp_path):
+    """Does it run, where to publish, what is on, and it plays; what peers are called is text."""
+    s, api, web, root = pages()
+    nasty = "<i>name"
+    with browser.Page(tmp_path) as b:
+        b.look(390, 844, mobile=True, dark=True)
+        b.open(f"http://127.0.0.1:{web}/")
+        assert b.wait("document.querySelector('#state').innerText.startsWith('running, version')"), b.text()
+        assert "Nobody publishes" in b.text()
+        assert b.run("[...document.querySelectorAll('#publish code')].map(e => e.innerText)") == [
+            f"rtmp://127.0.0.1:{s.port}/live", "livestream",
+            f"ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv rtmp://127.0.0.1:{s.port}/live/livestream"]
+        assert b.run("document.querySelector('#without').hidden")
+        b.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        b.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        b.click("#publish button")
+        assert b.wait("document.querySelector('#publish button').innerText === 'Copied'")
+        assert b.run("navigator.clipboard.readText()") == f"rtmp://127.0.0.1:{s.port}/live"
+        s.push(source, "cam", loop=True)
+        s.push(source, nasty, loop=True)
+        assert b.wait("document.querySelectorAll('#streams .row').length === 2", 8)
+        assert f"live/{nasty}" in b.text() and "H264 640×360, AAC, 0 players" in b.text()
+        assert b.run("document.querySelectorAll('#streams i').length") == 0
+        b.run("[...document.querySelectorAll('.row')].find(r => r.innerText.includes('<i>')).querySelector('button').click()")
+        assert b.wait("document.querySelector('video').currentTime > 0.5", 10), (b.text(), b.errors)
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than a phone"
+        assert not b.errors, b.errors
+
+
+QUERIES = {  # what is asked for: the address; {}: of this page
+    "": "http://{}/live/livestream.flv",
+    "app=live&stream=livestream": "http://{}/live/livestream.flv",
+    "stream=a.m3u8&autostart=false": "http://{}/live/a.m3u8",
+    "app=a/b&stream=x%20%23y": "http://{}/a/b/x%20%23y.flv",
+    "stream=x&token=t%26u&expires=1": "http://{}/live/x.flv?token=t%26u&expires=1",
+    "stream=x.flv%3Fsign%3Dq": "http://{}/live/x.flv?sign=q",
+    "stream=x&vhost=v.w": "http://{}/live/x.flv?vhost=v.w",
+    "stream=x&vhost=__defaultVhost__&buffer=1&api=1985": "http://{}/live/x.flv",
+    "server=other&port=80&schema=http&stream=x": "http://other/live/x.flv",
+    "server=other&stream=x": "http://other:8080/live/x.flv",
+    "server=other&vhost=other&schema=https&port=8443&stream=x.mpd": "https://other:8443/live/x.mpd",
+    "schema=ws&stream=x.flv": "ws://{}/live/x.flv",
+    "vhost=__defaultVhost__&server=127.0.0.1&app=live&stream=x&port=1935": "http://{}/live/x.flv",
+    "schema=rtmp&server=other&stream=x": "http://other:8080/live/x.flv",
+    "schema=javascript&stream=x": "http://{}/live/x.flv",
+    "url=https://other/a/b.m3u8?c=d": "https://other/a/b.m3u8?c=d",
+    "url=javascript://other/%0aalert(1)": "http://other:8080/%0Aalert(1).flv",
+}
+
+
+@chromium
+@pytest.mark.long
+def test_parameters_of_players(pages, tmp_path):
+    s, api, web, root = pages()
+    got = {}
+    with browser.Page(tmp_path) as b:
+        for query in QUERIES:
+            b.open(f"http://127.0.0.1:{web}/players/srs_player.html?{query}")
+            assert b.wait("document.querySelector('#address').value"), (query, b.text(), b.errors)
+            got[query] = b.run("document.querySelector('#address').value")
+        assert not b.errors, b.errors
+        assert got == {q: want.format(f"127.0.0.1:{web}") for q, want in QUERIES.items()}
+        b.open(f"http://127.0.0.1:{web}/players/srs_player.html?server=a/b")
+        assert b.wait("document.querySelector('#state').innerText === 'a/b is no server'")
+        b.open(f"http://127.0.0.1:{web}/players/whip.html?app=a&stream=b")
+        assert b.wait(f"document.body.innerText.includes('rtmp://127.0.0.1:{s.port}/a/b')")
+        assert "does not speak WebRTC" in b.text()
+
+
+@chromium
+@players
+@pytest.mark.long
+def test_players_play(pages, source, tmp_path):
+    """By every ending, and without one whatever the server has."""
+    s, api, web, root = pages()
+    s.push(source, "cam", loop=True)
+    assert wait_for(lambda: once(web, "/live/cam.mpd").status == 200, 12)
+    time.sleep(3)
+    with browser.Page(tmp_path) as b:
+        for page in ("srs_player.html?stream=cam", "whep.html?stream=cam", "srs_player.html?stream=cam.m3u8",
+                     "srs_player.html?stream=cam.mpd", "srs_player.html?schema=ws&stream=cam.flv"):
+            b.open(f"http://127.0.0.1:{web}/players/{page}&autostart=true")
+            assert b.wait("document.querySelector('video').currentTime > 1", 15), (page, b.text(), b.errors)
+            assert not b.errors, (page, b.errors)
+        assert ("does not speak WebRTC" in b.text()) is False
+
+
+@chromium
+@players
+@pytest.mark.long
+def test_without_flv(pages, source, tmp_path):
+    """Nobody said by what: HTTP-FLV is off here, so it is HLS."""
+    s, api, web, root = pages(VHOST.replace("http_remux { enabled on; }", ""))
+    s.push(source, "cam", loop=True)
+    assert wait_for(lambda: once(web, "/live/cam.m3u8").status == 200, 12)
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{web}/players/srs_player.html?stream=cam&autostart=true")
+        assert b.wait("document.querySelector('video').currentTime > 1", 15), (b.text(), b.errors)
+        assert b.run("document.querySelector('#address').value").endswith("/live/cam.m3u8")
+
+
+@chromium
+@pytest.mark.long
+def test_installed_without_players(pages, source, tmp_path, monkeypatch):
+    """The page says so, and plays HLS where the browser does by itself."""
+    alone = tmp_path / "alone"
+    shutil.copytree(os.path.join(FOLDER, "console"), alone / "console")
+    shutil.copy(procs.BINARY, alone / "srs")
+    monkeypatch.setattr(procs, "BINARY", str(alone / "srs"))
+    s, api, web, root = pages()
+    s.push(source, "cam", loop=True)
+    assert wait_for(lambda: once(web, "/live/cam.m3u8").status == 200, 12)
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{web}/")
+        assert b.wait("document.body.innerText.includes('On the server: make player')"), b.text()
+        assert b.wait("document.querySelector('#streams .go')")
+        b.click("#streams .go")
+        if b.run("document.createElement('video').canPlayType('application/vnd.apple.mpegurl')"):
+            assert b.wait("document.querySelector('video').currentTime > 1", 20), (b.text(), b.errors)
+        else:
+            assert b.wait("document.querySelector('#trouble').innerText.includes('make player')"), b.text()
+
+
+@chromium
+@pytest.mark.long
+@pytest.mark.parametrize("api, says", [
+    ("enabled off;", "the API is off: see http_api in the configuration"),
+    ("enabled on; auth { enabled on; username a; password b; }", "with a password: give it in the console"),
+    ("enabled on; crossdomain off;", "does not answer this browser"),
+])
+def test_home_without_the_api(pages, source, tmp_path, api, says):
+    """What is on is not told, and why; the rest of the page is as always."""
+    s, _, web, root = pages(api=api)
+    s.push(source, "secret-name", loop=True)
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{web}/")
+        assert b.wait(f"document.body.innerText.includes({json.dumps(says)})"), b.text()
+        assert b.run("document.querySelector('#state').innerText") == "running"
+        assert f"rtmp://127.0.0.1:{s.port}/live" in b.text() and "secret-name" not in b.text()
+        s.stop()
+        assert b.wait("document.querySelector('#state').innerText.startsWith('no answer')", 12)
+
+
+@chromium
+@players
+@pytest.mark.long
+def test_over_https(pages, source, tmp_path):
+    """The page by https: all that it fetches is https, too."""
+    cert, a, w = Cert(tmp_path), free_port(), free_port()
+    s, _, _, root = pages(api=f"enabled on; https {{ {cert.conf(a)} }}", server=f"https {{ {cert.conf(w)} }}")
+    s.push(source, "cam", loop=True)
+    with browser.Page(tmp_path) as b:
+        b.call("Security.setIgnoreCertificateErrors", ignore=True)
+        b.open(f"https://127.0.0.1:{w}/")
+        assert b.wait("document.querySelector('#streams .go')"), (b.text(), b.errors)
+        b.click("#streams .go")
+        assert b.wait("document.querySelector('video').currentTime > 0.5", 10), (b.text(), b.errors)
+        b.open(f"https://127.0.0.1:{w}/players/srs_player.html?schema=http&port=8080&stream=cam&autostart=true")
+        assert b.wait("document.querySelector('video').currentTime > 0.5", 10), (b.text(), b.errors)
+        assert not b.errors, b.errors

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// media.js - a stream in a <video>: FLV and MPEG-TS over HTTP by mpegts.js, HLS by hls.js or the browser
+// itself, DASH by dash.js, files by the browser.
+//
+// The libraries are fetched when they are first needed; a server may be without them.
+
+const LIBRARIES = { mpegts: "mpegts.js", Hls: "hls.js", dashjs: "dash.js" };
+const HLS = "application/vnd.apple.mpegurl";
+const AGAIN = 2000; // milliseconds
+
+export class NoLibrary extends Error {}
+
+function load(name) {
+    if (window[name])
+        return Promise.resolve(window[name]);
+    const none = () => new NoLibrary("this server was installed without its players for web pages " +
+        "(on the server: make player); ffplay and VLC play the address");
+    return new Promise((done, failed) => {
+        const script = document.createElement("script");
+        script.src = new URL(`player/${LIBRARIES[name]}`, import.meta.url);
+        script.onload = () => window[name] ? done(window[name]) : failed(none());
+        script.onerror = () => failed(none());
+        document.head.append(script);
+    });
+}
+
+export class Media {
+    constructor(video, fail) {
+        Object.assign(this, { video, fail, end: null, turn: 0 });
+    }
+
+    // What can be played so, and how people call it.
+    static get kinds() {
+        return { flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file" };
+    }
+
+    stop() {
+        this.turn++; // a library that still loads comes too late
+        this.end?.();
+        this.end = null;
+        this.video.removeAttribute("src");
+        this.video.load();
+    }
+
+    // Throws NoLibrary; anything else that goes wrong is told to `fail`.
+    async play(kind, url) {
+        this.stop();
+        const turn = this.turn;
+        try {
+            const start = await this[kind](url);
+            if (turn !== this.turn)
+                return;
+            this.end = start();
+            await this.video.play();
+        } catch (e) {
+            if (turn !== this.turn || e.name === "AbortError" || this.video.error) // the player tells of that itself
+                return;
+            if (e instanceof NoLibrary)
+                throw e;
+            this.fail(e.name === "NotAllowedError" ? "press play: the browser wants to be asked" : e.message);
+        }
+    }
+
+    // By the browser itself. A list that is too young for it is asked for again, so many times.
+    file(url, again = 0) {
+        return () => {
+            let timer = null;
+            const failed = () => {
+                if (again-- > 0)
+                    timer = setTimeout(start, AGAIN);
+                else
+                    this.fail(`the browser does not play ${url}: ${this.video.error?.message || "not there, or a format it does not know"}`);
+            };
+            const start = () => {
+                this.video.src = url;
+                this.video.play().catch(() => { }); // failed() hears of it
+            };
+            this.video.addEventListener("error", failed);
+            this.video.src = url;
+            return () => {
+                clearTimeout(timer);
+                this.video.removeEventListener("error", failed);
+            };
+        };
+    }
+
+    async flv(url, type = "flv") {
+        const mpegts = await load("mpegts");
+        if (!mpegts.isSupported())
+            throw new Error("this browser cannot play FLV (it has no media source extensions): try HLS");
+        return () => {
+            const p = mpegts.createPlayer({ type, isLive: true, url },
+                { enableStashBuffer: false, liveBufferLatencyChasing: true, autoCleanupSourceBuffer: true });
+            p.on(mpegts.Events.ERROR, (kind, detail, info) => this.fail(info?.code === 404 ? "there is no such stream" :
+                `${detail}: ${info?.msg ?? ""}`));
+            p.on(mpegts.Events.LOADING_COMPLETE, () => this.fail("the stream has ended"));
+            p.attachMediaElement(this.video);
+            p.load();
+            return () => p.destroy();
+        };
+    }
+
+    ts(url) {
+        return this.flv(url, "mpegts");
+    }
+
+    async hls(url) {
+        const itself = this.video.canPlayType(HLS) !== "";
+        if (itself && !window.MediaSource)
+            return this.file(url, 5);
+        const Hls = await load("Hls").catch(e => {
+            if (!itself)
+                throw e;
+        });
+        if (!Hls)
+            return this.file(url, 5);
+        if (!Hls.isSupported())
+            throw new Error("this browser cannot play HLS");
+        return () => {
+            const p = new Hls({ enableWorker: false, liveSyncDurationCount: 2 });
+            p.on(Hls.Events.ERROR, (_, e) => e.fatal && this.fail(e.response?.code === 404 ? "there is no such list" :
+                `${e.details}: ${e.reason ?? e.response?.code ?? ""}`));
+            p.loadSource(url);
+            p.attachMedia(this.video);
+            return () => p.destroy();
+        };
+    }
+
+    async dash(url) {
+        const dashjs = await load("dashjs");
+        return () => {
+            const p = dashjs.MediaPlayer().create();
+            p.updateSettings({ debug: { logLevel: dashjs.Debug.LOG_LEVEL_NONE } });
+            p.on(dashjs.MediaPlayer.events.ERROR, ({ error }) => this.fail(error.data?.response?.status === 404 ?
+                "there is no such list" : error.message ?? String(error)));
+            p.initialize(this.video, url, true);
+            return () => p.destroy();
+        };
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// query.js - what the parameters of a player's page name: app, stream, server, port, vhost, schema, autostart,
+// as users of such pages have bookmarked them; all others, tokens among them, go along to the stream.
+
+import { DEFAULT, escape } from "./ways.js";
+
+const OURS = new Set(["app", "stream", "server", "port", "vhost", "schema", "autostart", "url", "api", "path", "buffer",
+    "codec", "dir", "filename", "host", "hostname", "http_port", "pathname"]);
+const KINDS = { flv: "flv", ts: "ts", m3u8: "hls", mpd: "dash", mp4: "file", m4a: "file", webm: "file", mp3: "file", aac: "file" };
+const PLAIN = /^(http|ws)s?$/;
+
+// A path without an ending that we know: any of them, in the order of their latency.
+const ENDINGS = [["flv", "flv"], ["hls", "m3u8"], ["dash", "mpd"]];
+
+const kindOf = path => KINDS[/\.(\w+)$/.exec(path)?.[1].toLowerCase()];
+
+// The address of the server, as a URL without a path. What no browser plays is looked for where this
+// page comes from: the same server's HTTP.
+function origin(schema, server, port) {
+    const tls = location.protocol === "https:", here = server === location.hostname || server === location.host;
+    if (!PLAIN.test(schema) || port === "1935") {
+        schema = location.protocol.slice(0, -1);
+        port = "";
+        server = server.replace(/:\d+$/, "");
+    }
+    if (here && tls && !schema.endsWith("s")) { // a page that came by https may ask for nothing else
+        schema += "s";
+        port = location.port;
+    }
+    const u = new URL(`${schema}://${server}`);
+    if (u.pathname !== "/" || u.search || u.hash || u.username)
+        throw new Error(`${server} is no server`);
+    if (port)
+        u.port = port;
+    else if (here)
+        u.port = location.port;
+    else if (!u.port)
+        u.port = schema.endsWith("s") ? "8088" : "8080";
+    return u;
+}
+
+function ways(base, path, query) {
+    const known = kindOf(path);
+    const all = known ? [[known, ""]] : ENDINGS.map(([kind, end]) => [kind, `.${end}`]);
+    return all.map(([kind, end]) => {
+        const u = new URL(base);
+        u.pathname = escape(path) + end;
+        u.search = query;
+        return [kind, kind, u.href];
+    });
+}
+
+// Gives { ways: [[kind, label, address]], foreign: what was asked for and no browser plays, or "" }.
+export function ofAddress(text) {
+    const [, schema, server, path, query] = /^(\w+):\/\/([^/]+)(\/[^?#]*)(\?[^#]*)?/.exec(text.trim()) ?? [];
+    if (!schema)
+        throw new Error("an address looks like http://server:8080/live/livestream.flv");
+    const plain = PLAIN.test(schema), base = plain ? new URL(`${schema}://${server}`) : origin(schema, server.replace(/:\d+$/, ""), "");
+    return { ways: ways(base, decodeURI(path), query ?? ""), foreign: plain ? "" : schema.toUpperCase() };
+}
+
+export function ofQuery(params) {
+    if (params.get("url"))
+        return ofAddress(params.get("url"));
+    const given = (name, otherwise) => params.get(name) || otherwise;
+    const server = given("server", location.hostname), vhost = given("vhost", server);
+    const schema = given("schema", location.protocol.slice(0, -1)).toLowerCase().replace(/:$/, "");
+    const [stream, tail] = given("stream", "livestream").split("?", 2);
+    const base = origin(schema, server, given("port", ""));
+    const query = new URLSearchParams(tail);
+    if (vhost !== server && vhost !== DEFAULT)
+        query.set("vhost", vhost);
+    for (const [k, v] of params)
+        if (!OURS.has(k))
+            query.append(k, v);
+    const foreign = !PLAIN.test(schema) ? schema.toUpperCase() : params.get("port") === "1935" ? "RTMP" : "";
+    return { ways: ways(base, `/${given("app", "live").replace(/^\/+|\/+$/g, "")}/${stream}`, String(query)), foreign };
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// ways.js - by what addresses a stream is played, and where it is published to.
+
+export const DEFAULT = "__defaultVhost__";
+
+// An application may have several parts; any other letter is one of the name.
+export const escape = name => name.split("/").map(encodeURIComponent).join("/");
+
+// "[vhost]/[app]/[stream].flv" as an address that this browser can use.
+function address(mount, port, vhost, s) {
+    const names = { vhost: location.hostname, app: s.app, stream: s.name };
+    const [host, ...path] = mount.split("/");
+    const fill = (x, code) => x.replace(/\[(vhost|app|stream)\]/g, (_, k) => code(names[k]));
+    const where = fill(host, x => x) || location.hostname;
+    const query = vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
+    return `${location.protocol}//${where}:${port}/${path.map(p => fill(p, escape)).join("/")}${query}`;
+}
+
+// [kind, label, address], in the order of their latency. `ways` is what the API tells of the vhosts.
+export function playable(ways, vhost, s) {
+    const way = ways?.vhosts.find(w => w.name === vhost);
+    const port = location.protocol === "https:" ? ways?.https : ways?.http;
+    const file = mount => address("[vhost]/" + mount.replace(/^\//, ""), port, way.name, s);
+    const all = [];
+    if (way && port && way.flv)
+        all.push(["flv", "FLV", address(way.flv, port, way.name, s)]);
+    if (way && port && way.hls)
+        all.push(["hls", "HLS", file(way.hls)]);
+    if (way && port && way.dash)
+        all.push(["dash", "DASH", file(way.dash)]);
+    return all;
+}
+
+// "rtmp://server/app"; without its port where it is the usual one.
+export function rtmp(port, app) {
+    return `rtmp://${location.hostname}${port && port !== 1935 ? `:${port}` : ""}/${app}`;
+}
+
+export const ffmpeg = (server, key) => `ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv ${server}/${key}`;
