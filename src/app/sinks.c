@@ -22,10 +22,7 @@
  * their own, over a network: when it hangs, threads are left for the others, and the reverse. */
 static const char *const segment_ends[] = { ".ts", ".m4s", ".m3u8", ".mpd", ".key", NULL };
 static const char *const record_ends[] = { ".flv", ".mp4", ".tmp", NULL };
-static const struct disk_limits limits = { (size_t)96 << 20, (size_t)1 << 30, 3, "HLS",
-                                           segment_ends };
-static const struct disk_limits record_limits = { (size_t)96 << 20, (size_t)1 << 30, 2,
-                                                  "recordings", record_ends };
+enum { LANE = 96 << 20, ALL = 1 << 30 };
 
 /* A stream that is published now. */
 struct published {
@@ -51,8 +48,12 @@ struct sinks *sinks_new(struct serve *serve)
     if (!s)
         abort();
     s->serve = serve;
-    s->disk = disk_new(&limits);
-    s->records = disk_new(&record_limits);
+    s->disk = disk_new(&(struct disk_limits){
+        .lane_bytes = LANE, .all_bytes = ALL, .threads = 3, .what = "HLS", .ends = segment_ends,
+        .memory = live_registry_memory(serve->streams) });
+    s->records = disk_new(&(struct disk_limits){
+        .lane_bytes = LANE, .all_bytes = ALL, .threads = 2, .what = "recordings",
+        .ends = record_ends, .memory = live_registry_memory(serve->streams) });
     s->forwards = forwards_new(serve);
     s->hls = hls_new(serve, s->disk);
     s->dvrs = dvrs_new(serve, s->records);

@@ -20,24 +20,27 @@ void wr_free(struct wr *w)
     wr_init(w, w->limit);
 }
 
+static bool grow(struct wr *w, size_t n)
+{
+    size_t cap = w->cap ? w->cap : n > 4096 ? n : 256;
+    uint8_t *p;
+
+    while (cap < w->len + n)
+        cap *= 2;
+    p = mem_try_more(w->buf, cap);
+    if (!p)
+        return false;
+    w->buf = p;
+    w->cap = cap;
+    return true;
+}
+
 uint8_t *wr_reserve(struct wr *w, size_t n)
 {
     if (!w->bad && n > w->limit - w->len)
         w->bad = ERR_TOO_LARGE;
-    if (!w->bad && n > w->cap - w->len) {
-        size_t cap = w->cap ? w->cap : n > 4096 ? n : 256;
-        uint8_t *p;
-
-        while (cap < w->len + n)
-            cap *= 2;
-        p = mem_try_more(w->buf, cap);
-        if (p) {
-            w->buf = p;
-            w->cap = cap;
-        } else {
-            w->bad = ERR_NO_MEMORY;
-        }
-    }
+    if (!w->bad && n > w->cap - w->len && !(w->more ? w->more(w, n) : grow(w, n)))
+        w->bad = ERR_NO_MEMORY;
     return w->bad ? NULL : w->buf + w->len;
 }
 
@@ -51,10 +54,30 @@ static uint8_t *room(struct wr *w, size_t n)
     return at;
 }
 
+/* Into what is left of this buffer, and into others. */
+static void put_split(struct wr *w, const uint8_t *p, size_t n)
+{
+    if (!w->bad && n > w->limit - w->len)
+        w->bad = ERR_TOO_LARGE;
+    while (n > 0 && (w->cap > w->len || wr_reserve(w, 1)) && !w->bad) {
+        size_t k = w->cap - w->len < n ? w->cap - w->len : n;
+
+        memcpy(w->buf + w->len, p, k);
+        w->len += k;
+        p += k;
+        n -= k;
+    }
+}
+
 void wr_bytes(struct wr *w, const void *p, size_t n)
 {
-    uint8_t *at = room(w, n);
+    uint8_t *at;
 
+    if (w->more && n > w->cap - w->len) {
+        put_split(w, p, n);
+        return;
+    }
+    at = room(w, n);
     if (at && n)
         memcpy(at, p, n);
 }

@@ -9,12 +9,16 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct wr {
     uint8_t *buf;
     size_t len, cap, limit;
     enum err_code bad;
+    /* NULL: a buffer that is full grows. Else another one is put in its place, for n bytes at
+     * least, and `len` and `limit` are of that one (blocks.h). False: there is no memory. */
+    bool (*more)(struct wr *w, size_t n);
 };
 
 void wr_init(struct wr *w, size_t limit);

@@ -14,26 +14,27 @@ enum {
     TFHD_BASE_IS_MOOF = 0x20000,
     TRUN_OFFSET = 1, TRUN_DURATION = 0x100, TRUN_SIZE = 0x200, TRUN_FLAGS = 0x400, TRUN_CTS = 0x800,
     SAMPLE_SYNC = 0x02000000, SAMPLE_NON_SYNC = 0x01010000, /* [ISO-FF] 8.8.3.1 */
+    SAMPLE_BYTES = 16, /* of one in a trun, at most */
 };
 
-static void part_init(struct mp4_part *p, uint32_t id, size_t max_bytes)
+static void part_init(struct mp4_part *p, uint32_t id, size_t max_bytes, struct block_shop *shop)
 {
     *p = (struct mp4_part){ 0 };
     mp4_track_init(&p->track, id);
-    wr_init(&p->data, max_bytes);
+    blocks_init(&p->data, max_bytes, shop);
 }
 
-void mp4_frag_init(struct mp4_frag *f, size_t max_bytes)
+void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_shop *shop)
 {
     *f = (struct mp4_frag){ .sequence = 1 };
-    part_init(&f->video, 1, max_bytes);
-    part_init(&f->audio, 2, max_bytes);
+    part_init(&f->video, 1, max_bytes, shop);
+    part_init(&f->audio, 2, max_bytes, shop);
 }
 
 static void part_fini(struct mp4_part *p)
 {
     mp4_track_fini(&p->track);
-    wr_free(&p->data);
+    blocks_free(&p->data);
     free(p->v);
 }
 
@@ -45,7 +46,7 @@ void mp4_frag_fini(struct mp4_frag *f)
 
 size_t mp4_frag_bytes(const struct mp4_frag *f)
 {
-    return f->video.data.len + f->audio.data.len;
+    return blocks_len(&f->video.data) + blocks_len(&f->audio.data);
 }
 
 bool mp4_frag_is_empty(const struct mp4_frag *f)
@@ -84,7 +85,7 @@ static void push(struct mp4_part *p, const struct mp4_sample *s)
         struct mp4_sample *v = mem_try_more(p->v, cap * sizeof(v[0]));
 
         if (!v) {
-            p->data.bad = ERR_NO_MEMORY; /* the fragment is bad, as without room for its bytes */
+            p->data.w.bad = ERR_NO_MEMORY; /* the fragment is bad, as without room for its bytes */
             return;
         }
         p->v = v;
@@ -130,31 +131,29 @@ static err_t put_data(struct mp4_part *p, const struct frame *f)
 {
     unsigned length = p->track.info.nalu_length;
     bool units = f->codec == AV_H264 || f->codec == AV_H265;
-    size_t before = p->data.len;
+    size_t before = blocks_len(&p->data);
     err_t err = NULL;
 
     if (units && nalu_detect(f->data, f->size, length) == NALU_ANNEXB)
-        err = put_units(&p->data, f, length);
+        err = put_units(&p->data.w, f, length);
     else
-        wr_bytes(&p->data, f->data, f->size);
+        wr_bytes(&p->data.w, f->data, f->size);
     if (!err)
-        err = wr_err(&p->data, "media of a fragment");
-    if (err) {
-        p->data.len = before;
-        p->data.bad = ERR_OK;
-    }
+        err = wr_err(&p->data.w, "media of a fragment");
+    if (err)
+        blocks_cut(&p->data, before);
     return err;
 }
 
 static err_t add(struct mp4_part *p, const struct frame *f, int64_t at, uint32_t lasts)
 {
-    size_t before = p->data.len;
+    size_t before = blocks_len(&p->data);
     struct mp4_sample s = { .duration = lasts, .key = f->key || f->kind == AV_AUDIO };
     err_t err = put_data(p, f);
 
     if (err)
         return err;
-    s.size = (uint32_t)(p->data.len - before);
+    s.size = (uint32_t)(blocks_len(&p->data) - before);
     if (f->kind == AV_VIDEO)
         s.cts = (int32_t)(f->pts - f->dts);
     close_sample(p, at);
@@ -236,24 +235,31 @@ static size_t write_traf(const struct mp4_part *p, bool video, struct wr *w)
 
 static void write_styp(struct wr *w)
 {
-    size_t box = mp4_box(w, "styp");
-
-    wr_bytes(w, "msdh\0\0\0\0msdhiso6", 16);
-    mp4_end(w, box);
+    wr_bytes(w, "\0\0\0\x18stypmsdh\0\0\0\0msdhiso6", 24);
 }
 
 static void forget(struct mp4_part *p)
 {
     p->n = 0;
-    p->data.len = 0;
+    blocks_free(&p->data);
+}
+
+/* What moof takes at most, with the head of mdat: it is patched, so it must be in one piece. */
+static size_t head_size(const struct mp4_part *p)
+{
+    return 256 + (p ? p->n * SAMPLE_BYTES : 0);
 }
 
 /* A fragment of what these tracks have; NULL is none. */
-static void write_fragment(struct mp4_frag *f, const struct mp4_part *video,
-                           const struct mp4_part *audio, struct wr *w)
+static void write_fragment(struct mp4_frag *f, struct mp4_part *video, struct mp4_part *audio,
+                           struct blocks *out)
 {
-    size_t moof = mp4_box(w, "moof"), box, video_offset = 0, audio_offset = 0, data;
+    size_t video_size = video ? blocks_len(&video->data) : 0, video_offset = 0, audio_offset = 0;
+    size_t audio_size = audio ? blocks_len(&audio->data) : 0, moof, box, data;
+    struct wr *w = &out->w;
 
+    (void)wr_reserve(w, head_size(video) + head_size(audio));
+    moof = mp4_box(w, "moof");
     box = mp4_full_box(w, "mfhd", 0, 0);
     wr_u32(w, f->sequence++);
     mp4_end(w, box);
@@ -266,13 +272,13 @@ static void write_fragment(struct mp4_frag *f, const struct mp4_part *video,
     if (video)
         mp4_patch32(w, video_offset, (uint32_t)data);
     if (audio)
-        mp4_patch32(w, audio_offset, (uint32_t)(data + (video ? video->data.len : 0)));
-    box = mp4_box(w, "mdat");
+        mp4_patch32(w, audio_offset, (uint32_t)(data + video_size));
+    wr_u32(w, (uint32_t)(8 + video_size + audio_size));
+    wr_bytes(w, "mdat", 4);
     if (video)
-        wr_bytes(w, video->data.buf, video->data.len);
+        blocks_move(out, &video->data);
     if (audio)
-        wr_bytes(w, audio->data.buf, audio->data.len);
-    mp4_end(w, box);
+        blocks_move(out, &audio->data);
 }
 
 static void close_last(struct mp4_frag *f, int64_t dts)
@@ -283,20 +289,25 @@ static void close_last(struct mp4_frag *f, int64_t dts)
         close_sample(&f->audio, f->audio.last); /* as the one before it */
 }
 
-void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct wr *w)
+void mp4_frag_drop(struct mp4_frag *f)
+{
+    forget(&f->video);
+    forget(&f->audio);
+}
+
+void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct blocks *out)
 {
     close_last(f, dts);
     if (mp4_frag_is_empty(f))
         return;
     if (styp)
-        write_styp(w);
-    write_fragment(f, f->video.n > 0 ? &f->video : NULL, f->audio.n > 0 ? &f->audio : NULL, w);
-    forget(&f->video);
-    forget(&f->audio);
+        write_styp(&out->w);
+    write_fragment(f, f->video.n > 0 ? &f->video : NULL, f->audio.n > 0 ? &f->audio : NULL, out);
+    mp4_frag_drop(f);
 }
 
 struct mp4_extent mp4_frag_cut_one(struct mp4_frag *f, enum av_kind kind, int64_t dts,
-                                   struct wr *w)
+                                   struct blocks *out)
 {
     struct mp4_part *p = kind == AV_VIDEO ? &f->video : &f->audio;
     struct mp4_extent x = { .begin = p->begin };
@@ -306,8 +317,8 @@ struct mp4_extent mp4_frag_cut_one(struct mp4_frag *f, enum av_kind kind, int64_
         return x;
     for (size_t i = 0; i < p->n; i++)
         x.duration += p->v[i].duration;
-    write_styp(w);
-    write_fragment(f, kind == AV_VIDEO ? p : NULL, kind == AV_AUDIO ? p : NULL, w);
+    write_styp(&out->w);
+    write_fragment(f, kind == AV_VIDEO ? p : NULL, kind == AV_AUDIO ? p : NULL, out);
     forget(p);
     return x;
 }

@@ -10,6 +10,7 @@
 #ifndef FORMAT_MP4_FRAG_H
 #define FORMAT_MP4_FRAG_H
 
+#include "base/blocks.h"
 #include "format/audio_clock.h"
 #include "format/mp4_track.h"
 
@@ -23,7 +24,7 @@ struct mp4_part { /* the samples of one track in the fragment to come */
     struct mp4_track track;
     struct mp4_sample *v;
     size_t n, cap;
-    struct wr data;
+    struct blocks data;
     int64_t begin;      /* of the first sample, in ticks */
     int64_t last;       /* of the newest sample, in ticks */
     uint32_t lasts;     /* how long that is, 0: until the next comes */
@@ -37,7 +38,8 @@ struct mp4_frag {
     int64_t origin;     /* dts that is time 0 of the file, 1/90000 s */
 };
 
-void mp4_frag_init(struct mp4_frag *f, size_t max_bytes); /* of one fragment's media */
+/* max_bytes: of one fragment's media, in blocks of that shop, or of none. */
+void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_shop *shop);
 void mp4_frag_fini(struct mp4_frag *f);
 
 /* Take a frame or a configuration. *changed: another initialization is needed, for which what was
@@ -56,8 +58,8 @@ void mp4_frag_header(const struct mp4_frag *f, struct wr *out);
 void mp4_frag_header_one(const struct mp4_frag *f, enum av_kind kind, struct wr *out);
 
 /* Append a fragment of all that was collected, nothing if that is nothing. Video lasts until
- * `dts`. With `styp` as the first of a segment. */
-void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct wr *out);
+ * `dts`. With `styp` as the first of a segment. `out` is of the same shop. */
+void mp4_frag_cut(struct mp4_frag *f, int64_t dts, bool styp, struct blocks *out);
 /* The same of one track alone, as the first of a segment. Gives its time, in ticks: where the
  * fragment begins, and how long it lasts. */
 struct mp4_extent {
@@ -65,7 +67,9 @@ struct mp4_extent {
     uint64_t duration;
 };
 struct mp4_extent mp4_frag_cut_one(struct mp4_frag *f, enum av_kind kind, int64_t dts,
-                                   struct wr *out);
+                                   struct blocks *out);
+/* Forget what was collected, as if it had been cut. */
+void mp4_frag_drop(struct mp4_frag *f);
 
 size_t mp4_frag_bytes(const struct mp4_frag *f); /* collected so far */
 bool mp4_frag_is_empty(const struct mp4_frag *f);

@@ -39,6 +39,11 @@ void ts_mux_fini(struct ts_mux *m)
     wr_free(&m->pending);
 }
 
+void ts_mux_drop(struct ts_mux *m)
+{
+    m->pending.len = 0;
+}
+
 void ts_mux_restart(struct ts_mux *m)
 {
     m->tables_due = true;

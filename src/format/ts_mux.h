@@ -56,6 +56,7 @@ err_t ts_mux_frame(struct ts_mux *m, const struct frame *f, struct wr *out)
     __attribute__((warn_unused_result));
 /* Append the audio that waits. */
 void ts_mux_flush(struct ts_mux *m, struct wr *out);
+void ts_mux_drop(struct ts_mux *m); /* forget it instead */
 /* A segment begins: the tables stand in front of what comes next. */
 void ts_mux_restart(struct ts_mux *m);
 /* Which codecs go into TS? */

@@ -39,11 +39,14 @@ static void packet_head(uint8_t *p, const struct ts_track *t, bool start, uint8_
 
 /* Begin a packet: its header, and the adaptation field with the clock, the sign of a key frame
  * and as much stuffing as the rest of the PES leaves room. [TS] 2.4.3.4 */
-static void next_packet(struct ts_pes *p)
+static bool next_packet(struct ts_pes *p)
 {
     unsigned field = 0; /* bytes of the adaptation field after its length byte */
     bool has_field = false;
 
+    p->packet = wr_reserve(p->out, TS_PACKET);
+    if (!p->packet)
+        return false;
     if (p->first && (p->pcr >= 0 || p->key)) {
         has_field = true;
         field = p->pcr >= 0 ? 7 : 1;
@@ -66,6 +69,7 @@ static void next_packet(struct ts_pes *p)
         p->at += 1 + field;
     }
     p->first = false;
+    return true;
 }
 
 void ts_pes_put(struct ts_pes *p, const void *data, size_t size)
@@ -75,10 +79,8 @@ void ts_pes_put(struct ts_pes *p, const void *data, size_t size)
     while (size > 0) {
         size_t n;
 
-        if (!p->packet)
+        if (p->at == 0 && !next_packet(p))
             return;
-        if (p->at == 0)
-            next_packet(p);
         n = TS_PACKET - p->at < size ? TS_PACKET - p->at : size;
         memcpy(p->packet + p->at, from, n);
         from += n;
@@ -87,7 +89,6 @@ void ts_pes_put(struct ts_pes *p, const void *data, size_t size)
         p->left -= n;
         if (p->at == TS_PACKET) {
             p->out->len += TS_PACKET;
-            p->packet += TS_PACKET;
             p->at = 0;
         }
     }
@@ -108,7 +109,8 @@ void ts_pes_begin(struct ts_pes *p, struct ts_track *t, struct wr *out, size_t s
     p->key = key;
     p->pcr = pcr;
     p->left = size + 9 + n;
-    p->packet = wr_reserve(out, (p->left / PACKET_ROOM + 2) * TS_PACKET);
+    if (!out->more) /* it would be moved again and again */
+        (void)wr_reserve(out, (p->left / PACKET_ROOM + 2) * TS_PACKET);
     if (total > PES_MAX)
         total = 0; /* [TS] 2.4.3.7: only video may leave it open, and only video is so large */
     head[4] = (uint8_t)(total >> 8);

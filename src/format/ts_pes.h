@@ -11,7 +11,7 @@ struct ts_pes {
     struct ts_track *track;
     struct wr *out;
     size_t left;         /* bytes that are still to be put, header included */
-    uint8_t *packet;     /* that grows, in the room of `out`; NULL: `out` is full */
+    uint8_t *packet;     /* that grows, in the room of `out`; NULL: there is none */
     unsigned at;         /* in packet; 0: none is begun */
     bool first, key;
     int64_t pcr;         /* < 0: none */

@@ -6,6 +6,7 @@
 #include "base/ref.h"
 #include "live/clock.h"
 #include "live/consumer.h"
+#include "live/keeper.h"
 #include "live/mix.h"
 #include "live/reader.h"
 
@@ -54,6 +55,7 @@ struct live_registry {
     size_t n_buckets; /* a power of two */
     size_t count;
     struct live_memory memory;
+    struct live_keeper *keepers;
     size_t alarm;    /* from so much on somebody has to lose */
     co_usec told_at; /* the log, of it */
 };

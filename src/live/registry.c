@@ -132,21 +132,72 @@ const struct live_memory *live_registry_memory(const struct live_registry *r)
     return &r->memory;
 }
 
-static struct live_source *largest(struct live_registry *r)
+size_t *live_registry_counter(struct live_registry *r)
 {
-    struct live_source *worst = NULL;
-    size_t most = SMALL;
+    return &r->memory.used;
+}
+
+void live_keeper_open(struct live_keeper *k, struct live_registry *r, const char *name,
+                      const struct live_keeping *how)
+{
+    *k = (struct live_keeper){ .how = how, .name = name, .next = r->keepers, .prev = &r->keepers };
+    if (k->next)
+        k->next->prev = &k->next;
+    r->keepers = k;
+}
+
+void live_keeper_close(struct live_keeper *k)
+{
+    if (!k->prev)
+        return;
+    *k->prev = k->next;
+    if (k->next)
+        k->next->prev = k->prev;
+    k->prev = NULL;
+}
+
+size_t live_keeper_share(const struct live_memory *m)
+{
+    return m->limit ? m->limit / 8 : SIZE_MAX;
+}
+
+/* Who has most that can be lost. */
+struct loser {
+    struct live_source *src;
+    struct live_keeper *keeper;
+    size_t bytes;
+};
+
+static struct loser largest(struct live_registry *r)
+{
+    struct loser worst = { .bytes = SMALL };
 
     for (struct live_source *src = live_registry_next(r, NULL); src;
          src = live_registry_next(r, src)) {
         size_t bytes = live_source_droppable(src);
 
-        if (bytes > most) {
-            most = bytes;
-            worst = src;
-        }
+        if (bytes > worst.bytes)
+            worst = (struct loser){ .src = src, .bytes = bytes };
+    }
+    for (struct live_keeper *k = r->keepers; k; k = k->next) {
+        size_t bytes = k->how->droppable(k);
+
+        if (bytes > worst.bytes)
+            worst = (struct loser){ .keeper = k, .bytes = bytes };
     }
     return worst;
+}
+
+/* Gives how many bytes, and whose. */
+static size_t lose(struct live_registry *r, const struct loser *l, const char **name)
+{
+    size_t before = r->memory.used;
+
+    *name = l->src ? l->src->name : l->keeper->name;
+    if (l->src)
+        return live_source_halve(l->src);
+    l->keeper->how->cut(l->keeper);
+    return before > r->memory.used ? before - r->memory.used : 0;
 }
 
 static void tell(struct live_registry *r, const char *name, size_t bytes)
@@ -169,12 +220,14 @@ void live_registry_squeeze(struct live_registry *r)
     size_t enough = r->memory.limit - r->memory.limit / 16, freed = 0;
     size_t want = r->memory.used - enough;
     const char *name = "";
-    struct live_source *src;
+    struct loser l;
 
-    for (int i = 0; i < SQUEEZES && freed < want && (src = largest(r)); i++) {
-        freed += live_source_halve(src);
+    for (int i = 0; i < SQUEEZES && freed < want; i++) {
+        l = largest(r);
+        if (!l.src && !l.keeper)
+            break;
+        freed += lose(r, &l, &name);
         r->memory.squeezed++;
-        name = src->name;
     }
     r->memory.squeezed_bytes += freed;
     if (freed > 0)

@@ -85,6 +85,9 @@ struct live_memory {
     uint64_t squeezed, squeezed_bytes; /* times that a stream lost packets, and how much */
 };
 const struct live_memory *live_registry_memory(const struct live_registry *r);
+/* What others keep of streams counts with it: they add and subtract here. Who could give something
+ * back is a keeper (keeper.h). */
+size_t *live_registry_counter(struct live_registry *r);
 size_t live_registry_count(const struct live_registry *r);
 /* Walk all sources: next(r, NULL) is the first. Not across a yield. */
 struct live_source *live_registry_next(struct live_registry *r, struct live_source *src);

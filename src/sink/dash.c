@@ -144,9 +144,9 @@ static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64
 {
     char rest[64];
 
-    s->out.len = 0;
+    shop_free_blocks(s->shop, &s->out);
     seg->at = mp4_frag_cut_one(&s->mp4, video ? AV_VIDEO : AV_AUDIO, end, &s->out);
-    if (s->out.bad || s->out.len == 0)
+    if (s->out.w.bad || blocks_len(&s->out) == 0)
         return false;
     (void)snprintf(rest, sizeof(rest), "%lld-%lld.m4s", (long long)seg->period,
                    (long long)seg->at.begin);
@@ -207,7 +207,7 @@ void dash_segment_close(struct hls_stream *s, int64_t end)
         if (!cut(s, second, false, end)) {
             hls_segment_free(s, second);
             second = NULL;
-            s->out.bad = ERR_OK;
+            s->out.w.bad = ERR_OK;
         }
     }
     add(s, seg, second);

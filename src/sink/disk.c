@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { WORKERS = CO_POOL_THREADS, BATCH = 16 };
+enum { WORKERS = CO_POOL_THREADS, BATCH = 16, SMALL = 16 };
 
 #define SLOW CO_SECONDS(5)       /* a file that waits so long is worth a line */
 #define SLOW_AGAIN CO_SECONDS(30)
@@ -190,12 +190,26 @@ static void wake_worker(struct disk *d)
         d->workers++;
 }
 
+/* What nobody waits before goes, whatever its size, and each lane may have one that is not large:
+ * who fills the queue fills it for himself. */
+static bool is_full(const struct disk *d, const struct disk_lane *lane, size_t bytes)
+{
+    const struct live_memory *m = d->limits.memory;
+    size_t all = d->limits.all_bytes;
+
+    if (m && m->limit > 0 && m->limit / 4 < all)
+        all = m->limit / 4;
+    if (d->bytes == 0 || (lane->jobs == 0 && bytes <= all / SMALL))
+        return false;
+    return (lane->jobs > 0 && lane->bytes + bytes > d->limits.lane_bytes) ||
+           d->bytes + bytes > all;
+}
+
 bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
 {
     struct disk *d = lane->disk;
 
-    if (!must && lane->jobs > 0 && (lane->bytes + job->bytes > d->limits.lane_bytes ||
-                                    d->bytes + job->bytes > d->limits.all_bytes))
+    if (!must && is_full(d, lane, job->bytes))
         return false;
     tell_slow(d, lane);
     job->next = NULL;

@@ -10,7 +10,9 @@
 #ifndef SINK_DISK_H
 #define SINK_DISK_H
 
+#include "base/blocks.h"
 #include "co/co.h"
+#include "live/source.h"
 
 #include <sys/types.h>
 
@@ -42,6 +44,7 @@ struct disk_limits {
     size_t lane_bytes, all_bytes;
     unsigned threads; /* at once, at most CO_POOL_THREADS; 0: that many */
     const char *what; /* for the log: "recordings" */
+    const struct live_memory *memory; /* all are at most a quarter of that limit; NULL: of none */
     const char *const *ends; /* of the names that a quota counts, NULL at the end; NULL: none has */
 };
 
@@ -60,6 +63,8 @@ bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must);
 /* Write a whole file: beside its place, then moved there, so nobody reads half of it. Makes the
  * folders that are missing. False: job->error and what say why, and nothing is left behind. */
 bool disk_write_file(struct disk_job *job, const char *path, const void *data, size_t size);
+bool disk_write_blocks_file(struct disk_job *job, const char *path, const struct block *first,
+                            size_t size);
 /* The same for one that is replaced every few seconds: what it was stays as "path.tmp" and is
  * written over the next time, until disk_write_file() comes last. To make and remove a file each
  * time is what file systems are slow at. Who opened it has a second at least to read it. */
@@ -67,6 +72,8 @@ bool disk_swap_file(struct disk_job *job, const char *path, const void *data, si
 /* Open a file for appending or as new (flags as open(2)), with the folders it needs; -1. */
 int  disk_open(struct disk_job *job, const char *path, int flags);
 bool disk_write(struct disk_job *job, int fd, const void *data, size_t size);
+/* A block and all that follow. */
+bool disk_write_blocks(struct disk_job *job, int fd, const struct block *first);
 /* And the folder it was in, if that is empty now and below `root`. */
 void disk_remove(const char *path, const char *root);
 /* The whole of a file that is not larger than `max`, malloc'ed; NULL. */

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Who opened a file has read it whole by then. */
-enum { READ_SECONDS = 1 };
+enum { READ_SECONDS = 1, PIECES = 64 };
 
 static bool failed(struct disk_job *job, const char *what)
 {
@@ -78,9 +79,51 @@ bool disk_write(struct disk_job *job, int fd, const void *data, size_t size)
     return true;
 }
 
+/* From `at` on as many as one call takes. */
+static int gather(struct iovec iov[PIECES], const struct block *b, size_t at)
+{
+    int n = 0;
+
+    for (; b && n < PIECES; b = b->next, at = 0)
+        iov[n++] = (struct iovec){ (void *)(uintptr_t)(b->data + at), b->len - at };
+    return n;
+}
+
+bool disk_write_blocks(struct disk_job *job, int fd, const struct block *b)
+{
+    struct iovec iov[PIECES];
+    size_t at = 0;
+
+    while (b) {
+        ssize_t n;
+
+        if (at == b->len) {
+            b = b->next;
+            at = 0;
+            continue;
+        }
+        n = writev(fd, iov, gather(iov, b, at));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return failed(job, "write");
+        for (; b && at + (size_t)n >= b->len; b = b->next, at = 0)
+            n -= (ssize_t)(b->len - at);
+        at += b ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Bytes in one piece, or in blocks. */
+struct content {
+    const void *data;
+    size_t size;
+    const struct block *blocks;
+};
+
 /* Fill "path.tmp"; what it was is written over, in its place on the disk. */
-static bool write_tmp(struct disk_job *job, char tmp[PATH_MAX], const char *path, const void *data,
-                      size_t size)
+static bool write_tmp(struct disk_job *job, char tmp[PATH_MAX], const char *path,
+                      const struct content *c)
 {
     struct stat st;
     int fd;
@@ -94,9 +137,12 @@ static bool write_tmp(struct disk_job *job, char tmp[PATH_MAX], const char *path
         return false;
     if (job->mode && fchmod(fd, job->mode) != 0) /* it may be one of before */
         (void)failed(job, "fchmod");
-    (void)disk_write(job, fd, data, size);
-    if (!job->error && (fstat(fd, &st) != 0 || st.st_size > (off_t)size) &&
-        ftruncate(fd, (off_t)size) != 0)
+    if (c->blocks)
+        (void)disk_write_blocks(job, fd, c->blocks);
+    else
+        (void)disk_write(job, fd, c->data, c->size);
+    if (!job->error && (fstat(fd, &st) != 0 || st.st_size > (off_t)c->size) &&
+        ftruncate(fd, (off_t)c->size) != 0)
         (void)failed(job, "ftruncate");
     if (close(fd) != 0)
         (void)failed(job, "close");
@@ -114,9 +160,20 @@ static bool move(struct disk_job *job, const char *tmp, const char *path)
 
 bool disk_write_file(struct disk_job *job, const char *path, const void *data, size_t size)
 {
+    struct content c = { .data = data, .size = size };
     char tmp[PATH_MAX];
 
-    (void)write_tmp(job, tmp, path, data, size);
+    (void)write_tmp(job, tmp, path, &c);
+    return move(job, tmp, path);
+}
+
+bool disk_write_blocks_file(struct disk_job *job, const char *path, const struct block *first,
+                            size_t size)
+{
+    struct content c = { .size = size, .blocks = first };
+    char tmp[PATH_MAX];
+
+    (void)write_tmp(job, tmp, path, &c);
     return move(job, tmp, path);
 }
 
@@ -132,11 +189,12 @@ static bool may_be_read(const char *path)
 
 bool disk_swap_file(struct disk_job *job, const char *path, const void *data, size_t size)
 {
+    struct content c = { .data = data, .size = size };
     char tmp[PATH_MAX];
 
     if (may_be_read(path) && snprintf(tmp, PATH_MAX, "%s.tmp", path) < PATH_MAX)
         (void)unlink(tmp);
-    if (write_tmp(job, tmp, path, data, size) &&
+    if (write_tmp(job, tmp, path, &c) &&
         renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_EXCHANGE) == 0)
         return true;
     return move(job, tmp, path); /* it is the first one, or the file system cannot */

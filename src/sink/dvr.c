@@ -15,6 +15,7 @@ struct dvrs *dvrs_new(struct serve *serve, struct disk *disk)
         abort();
     d->serve = serve;
     d->disk = disk;
+    d->shop = shop_new(live_registry_counter(serve->streams));
     co_group_init(&d->group);
     return d;
 }
@@ -111,5 +112,6 @@ void dvrs_stop(struct dvrs *d)
 
 void dvrs_free(struct dvrs *d)
 {
+    (void)shop_unref(d->shop);
     free(d);
 }

@@ -18,7 +18,8 @@ struct job {
     struct disk_job job;       /* first */
     struct dvr_stream *stream; /* with a reference */
     struct dvr_file *file;
-    struct wr header, data;
+    struct wr header;
+    struct blocks data;
     bool key;                  /* a player can start at its begin */
     bool skipped;              /* it was left out: what is before it is missing */
     enum dvr_step step;
@@ -104,9 +105,9 @@ static bool write_block(struct job *j)
     size_t header = f->good == 0 ? f->header.len : 0;
 
     if (!open_tmp(j) || (header && !disk_write(&j->job, f->fd, f->header.buf, header)) ||
-        !disk_write(&j->job, f->fd, j->data.buf, j->data.len))
+        !disk_write_blocks(&j->job, f->fd, j->data.first))
         return false;
-    f->good += header + j->data.len;
+    f->good += header + blocks_len(&j->data);
     return true;
 }
 
@@ -218,7 +219,8 @@ static void free_job(struct job *j)
     struct dvr_stream *s = j->stream;
 
     wr_free(&j->header);
-    wr_free(&j->data);
+    if (j->data.first)
+        shop_free_blocks(s->shop, &j->data);
     free(j);
     dvr_stream_unref(s);
 }
@@ -266,22 +268,20 @@ void dvr_file_append(struct dvr_stream *s)
 {
     struct job *j;
 
-    if (s->block.bad || (s->file_lost && !s->block_key)) {
+    if (s->block.w.bad || (s->file_lost && !s->block_key)) {
         s->file_lost = true;
-        s->block.bad = ERR_OK;
-        s->block.len = 0;
+        shop_free_blocks(s->shop, &s->block);
         return;
     }
     s->file_lost = false;
     j = new_job(s, s->file);
     j->job.run = run_append;
     j->job.done = append_done;
-    j->job.bytes = s->block.len;
-    disk_room_add(&s->room, (int64_t)(s->block.len + s->header.len));
-    j->data = s->block;
+    j->job.bytes = blocks_len(&s->block);
+    disk_room_add(&s->room, (int64_t)(j->job.bytes + s->header.len));
+    j->data = blocks_take(&s->block);
     j->header = s->header;
     j->key = s->block_key;
-    wr_init(&s->block, s->block.limit);
     wr_init(&s->header, s->header.limit);
     if (!disk_put(&s->lane, &j->job, false))
         refused(s, j);

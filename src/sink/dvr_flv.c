@@ -26,7 +26,7 @@ void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t d
 
     if (amf3 && pkt->size == 0)
         return;
-    put_tag(&s->block, amf3 ? FLV_DATA : pkt->tag, pkt->data + amf3, pkt->size - amf3,
+    put_tag(&s->block.w, amf3 ? FLV_DATA : pkt->tag, pkt->data + amf3, pkt->size - amf3,
             ms > 0 ? ms : 0);
 }
 

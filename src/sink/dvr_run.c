@@ -29,7 +29,7 @@ static void flush(struct dvr_stream *s, int64_t dts, bool next_is_key)
         s->has_header = true;
         mp4_frag_cut(&s->mp4, dts, false, &s->block);
     }
-    if (s->block.len > 0)
+    if (blocks_len(&s->block) > 0)
         dvr_file_append(s);
     s->block_key = next_is_key;
     s->block_begin = dts;
@@ -74,7 +74,7 @@ static void open_file(struct dvr_stream *s, int64_t dts)
         return;
     }
     mp4_frag_fini(&s->mp4);
-    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX);
+    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX, &s->shop->blocks);
     s->mp4.origin = dts;
     configure_mp4(s);
 }
@@ -142,7 +142,7 @@ static void cut(struct dvr_stream *s, const struct av_packet *pkt)
         return;
     lasts = pkt->dts - s->block_begin;
     if ((start && lasts >= FRAGMENT) || lasts >= LONG || lasts < 0 ||
-        s->block.len > DVR_BLOCK * 4 || mp4_frag_bytes(&s->mp4) > DVR_FRAGMENT_MAX / 2)
+        blocks_len(&s->block) > DVR_BLOCK * 4 || mp4_frag_bytes(&s->mp4) > DVR_FRAGMENT_MAX / 2)
         flush(s, pkt->dts, start);
 }
 

@@ -7,8 +7,10 @@
 #include "format/mp4_final.h"
 #include "format/mp4_frag.h"
 #include "live/clock.h"
+#include "live/keeper.h"
 #include "live/reader.h"
 #include "sink/disk_room.h"
+#include "sink/shop.h"
 #include "sink/dvr.h"
 #include "sink/tell.h"
 
@@ -41,6 +43,9 @@ struct dvr_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
     struct dvr_stream *next;
     struct dvrs *dvrs;
+    struct shop *shop;       /* of its blocks */
+    struct live_keeper keeper;
+    char *name;              /* for the log: "recording of live/x" */
     char *vhost, *app, *stream;
     struct sink_teller teller; /* whose recording it is */
     struct conf *conf;       /* with a reference */
@@ -56,7 +61,7 @@ struct dvr_stream {
 
     struct dvr_file *file;   /* NULL: waits for a key frame */
     struct mp4_frag mp4;
-    struct wr block;         /* bytes for the disk */
+    struct blocks block;     /* bytes for the disk */
     struct wr header;        /* what the file begins with, until its first block goes */
     bool file_lost;          /* a block could not be given to the disk */
     bool block_key;          /* a player can start at the begin of the block */
@@ -77,6 +82,7 @@ struct dvr_stream {
 struct dvrs {
     struct serve *serve;
     struct disk *disk;
+    struct shop *shop;
     struct dvr_stream *streams;
     struct co_group group;
     unsigned live;

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "sink/hls_folder.h"
 #include "sink/hls_session.h"
-#include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
 
 #include <stdlib.h>
@@ -20,7 +19,7 @@ struct hls *hls_new(struct serve *serve, struct disk *disk)
     h->serve = serve;
     h->disk = disk;
     h->names = hls_names_new();
-    h->spares = hls_spares_new();
+    h->shop = shop_new(live_registry_counter(serve->streams));
     h->sessions = hls_sessions_new();
     co_group_init(&h->group);
     return h;
@@ -145,6 +144,6 @@ void hls_free(struct hls *h)
     hls_sessions_free(h);
     (void)hls_folders_unref(h->folders);
     hls_names_free(h->names);
-    (void)hls_spares_unref(h->spares);
+    (void)shop_unref(h->shop);
     free(h);
 }

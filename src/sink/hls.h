@@ -18,9 +18,9 @@
 #include "base/ref.h"
 #include "serve/serve.h"
 #include "sink/disk.h"
+#include "sink/shop.h"
 
 struct hls; /* owned by the server */
-struct hls_spares;
 
 /* A file in memory: what it says is immutable. */
 struct hls_file {
@@ -30,9 +30,9 @@ struct hls_file {
     int64_t modified;    /* ms since 1970 */
     uint64_t etag;       /* another one for other bytes */
     bool playlist;       /* it changes: to be asked for again and again */
-    uint8_t *data;
-    size_t cap;          /* of data, that goes to `spares` with the file; NULL: it is freed */
-    struct hls_spares *spares;
+    uint8_t *data;       /* NULL: it is in blocks */
+    struct blocks blocks;
+    struct shop *shop;   /* where those go; NULL: there are none */
     uint8_t *packed;     /* the same by gzip, once somebody asked for it; NULL */
     size_t packed_size;
 };

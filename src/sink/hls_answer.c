@@ -35,6 +35,31 @@ static err_t send_bytes(struct http_exchange *x, int status, const uint8_t *data
     return err ? err : http_response_end(x->resp);
 }
 
+/* From `begin` to `end`, block by block. */
+static err_t send_blocks(struct http_exchange *x, int status, const struct hls_file *f,
+                         size_t begin, size_t end)
+{
+    err_t err = http_response_begin(x->resp, status, (int64_t)(end - begin));
+    size_t at = 0; /* of the block */
+
+    for (const struct block *b = f->blocks.first; b && at < end && !err; b = b->next) {
+        size_t from = begin > at ? begin - at : 0, to = end - at < b->len ? end - at : b->len;
+
+        if (from < to)
+            err = http_response_write(x->resp, b->data + from, to - from);
+        at += b->len;
+    }
+    return err ? err : http_response_end(x->resp);
+}
+
+static err_t send_some(struct http_exchange *x, int status, const struct hls_file *f, size_t begin,
+                       size_t end)
+{
+    if (f->shop)
+        return send_blocks(x, status, f, begin, end);
+    return send_bytes(x, status, f->data + begin, end - begin);
+}
+
 static err_t send_range(struct http_exchange *x, const struct hls_file *f)
 {
     const char *field = http_request_field(x->req, "Range");
@@ -48,10 +73,10 @@ static err_t send_range(struct http_exchange *x, const struct hls_file *f)
         return http_response_status(x->resp, 416);
     }
     if (range != HTTP_RANGE_PART)
-        return send_bytes(x, 200, f->data, f->size);
+        return send_some(x, 200, f, 0, f->size);
     http_response_add(x->resp, "Content-Range", "bytes %lld-%lld/%zu", (long long)begin,
                       (long long)end - 1, f->size);
-    return send_bytes(x, 206, f->data + begin, (size_t)(end - begin));
+    return send_some(x, 206, f, (size_t)begin, (size_t)end);
 }
 
 /* A list that all get alike is compressed when the first one asks for that. */

@@ -32,6 +32,7 @@ void hls_key_next(struct hls_stream *s)
     struct hls_segment *seg = s->now;
 
     s->sealed = 0;
+    s->seal_at = (struct hls_seal){ 0 };
     if (!s->set->keys || s->ll)
         return;
     if (!s->key || s->key_used >= (unsigned)s->set->fragments_per_key) {
@@ -50,33 +51,77 @@ void hls_key_next(struct hls_stream *s)
         abort();
 }
 
-void hls_seal(struct hls_stream *s)
+/* How many bytes there are in one piece. */
+static size_t piece(struct hls_stream *s, struct hls_seal *at)
 {
-    size_t n = (s->out.len - s->sealed) / BLOCK * BLOCK;
-    uint8_t *at = s->out.buf + s->sealed;
+    if (!at->block)
+        at->block = blocks_begin(&s->out);
+    while (at->block && at->at == at->block->len && at->block->next)
+        *at = (struct hls_seal){ .block = at->block->next };
+    return at->block ? at->block->len - at->at : 0;
+}
+
+/* Bytes from there, or to there; moves on. */
+static void copy(struct hls_stream *s, struct hls_seal *at, uint8_t *bytes, size_t n, bool to)
+{
+    while (n > 0) {
+        size_t k = piece(s, at) < n ? piece(s, at) : n;
+        uint8_t *there = at->block->data + at->at;
+
+        memcpy(to ? there : bytes, to ? bytes : there, k);
+        at->at += k;
+        bytes += k;
+        n -= k;
+    }
+}
+
+static void encrypt(struct hls_stream *s, uint8_t *bytes, size_t n)
+{
     int made = 0;
 
-    if (!s->now || !s->now->key || n == 0)
-        return;
-    if (EVP_EncryptUpdate(s->cipher, at, &made, at, (int)n) != 1)
+    if (EVP_EncryptUpdate(s->cipher, bytes, &made, bytes, (int)n) != 1 || made != (int)n)
         abort();
     s->sealed += n;
+}
+
+void hls_seal(struct hls_stream *s)
+{
+    uint8_t across[BLOCK]; /* from the end of one to the begin of another */
+
+    if (!s->now || !s->now->key)
+        return;
+    (void)blocks_begin(&s->out);
+    while (blocks_len(&s->out) - s->sealed >= BLOCK) {
+        size_t n = piece(s, &s->seal_at) / BLOCK * BLOCK;
+        struct hls_seal from = s->seal_at;
+
+        if (n > 0) {
+            encrypt(s, from.block->data + from.at, n);
+            s->seal_at.at += n;
+            continue;
+        }
+        copy(s, &from, across, BLOCK, false);
+        encrypt(s, across, BLOCK);
+        copy(s, &s->seal_at, across, BLOCK, true);
+    }
 }
 
 void hls_seal_end(struct hls_stream *s)
 {
     uint8_t rest[BLOCK], last[2 * BLOCK];
+    struct hls_seal from;
     size_t left;
     int made = 0, more = 0;
 
     if (!s->now->key)
         return;
     hls_seal(s);
-    left = s->out.len - s->sealed;
-    memcpy(rest, s->out.buf + s->sealed, left);
+    left = blocks_len(&s->out) - s->sealed;
+    from = s->seal_at;
+    copy(s, &from, rest, left, false);
     if (EVP_EncryptUpdate(s->cipher, last, &made, rest, (int)left) != 1 ||
         EVP_EncryptFinal_ex(s->cipher, last + made, &more) != 1)
         abort();
-    s->out.len = s->sealed;
-    wr_bytes(&s->out, last, (size_t)(made + more));
+    copy(s, &s->seal_at, last, left, true);
+    wr_bytes(&s->out.w, last + left, (size_t)(made + more) - left);
 }

@@ -57,7 +57,7 @@ static bool ends_it(struct hls_stream *s, const struct frame *f)
 {
     int64_t lasts = f->dts - s->now->begin;
 
-    if (s->out.bad || s->out.len + mp4_frag_bytes(&s->mp4) > HLS_SEGMENT_MAX)
+    if (s->out.w.bad || blocks_len(&s->out) + mp4_frag_bytes(&s->mp4) > hls_most(s))
         return true;
     if (f->kind == AV_VIDEO)
         return video_ends_it(s, f, lasts);
@@ -139,7 +139,7 @@ static void configure(struct hls_stream *s, const struct frame *f)
         s->has_video = true;
     err = mp4_track_set(t, f, &changed);
     if (!err && !s->fmp4 && f->config)
-        err = ts_mux_frame(&s->ts, f, &s->out);
+        err = ts_mux_frame(&s->ts, f, &s->out.w);
     if (err)
         left_out(s, err);
 }
@@ -157,7 +157,7 @@ static void mux(struct hls_stream *s, const struct frame *f)
     if (s->fmp4)
         err = mp4_frag_add(&s->mp4, f, &changed);
     else
-        err = ts_mux_frame(&s->ts, f, &s->out);
+        err = ts_mux_frame(&s->ts, f, &s->out.w);
     if (err)
         left_out(s, err);
     hls_seal(s);

@@ -23,7 +23,9 @@ static void run(struct disk_job *job)
 {
     struct job *j = (struct job *)(void *)job;
 
-    if (j->file && j->swap)
+    if (j->file && j->file->shop)
+        (void)disk_write_blocks_file(job, j->path, j->file->blocks.first, j->file->size);
+    else if (j->file && j->swap)
         (void)disk_swap_file(job, j->path, j->file->data, j->file->size);
     else if (j->file)
         (void)disk_write_file(job, j->path, j->file->data, j->file->size);

@@ -7,8 +7,6 @@
 
 enum { LIST_MAX = 1 << 20, WITH_PARTS = 3, MOST_MIN = 32 };
 
-#define MEMORY_MAX ((size_t)64 << 20) /* of segments that could not be written */
-
 void hls_push(struct hls_segments *q, struct hls_segment *seg)
 {
     if (q->n == q->cap) {
@@ -94,9 +92,9 @@ static void trim(struct hls_stream *s)
         lasts -= s->list.v[0]->duration;
         remove_first(s);
     }
-    while (s->in_memory > MEMORY_MAX && s->list.n > 1)
+    while (s->in_memory > hls_most(s) && s->list.n > 1)
         remove_first(s);
-    while (s->in_memory > MEMORY_MAX && s->gone.n > 0)
+    while (s->in_memory > hls_most(s) && s->gone.n > 0)
         bury(s, hls_pop(&s->gone));
     bury_old(s, max);
 }
@@ -309,4 +307,53 @@ void hls_list_clear(struct hls_stream *s)
         remove_first(s);
     while (s->gone.n > 0)
         bury(s, hls_pop(&s->gone));
+}
+
+/* ------------------------------------------------------------ when memory is short */
+
+static size_t idle_bytes(const struct hls_segment *seg)
+{
+    size_t bytes = seg->file && !seg->writing ? seg->file->size : 0;
+
+    for (size_t i = 0; !seg->writing && i < seg->n_parts; i++)
+        bytes += seg->parts[i].file->size;
+    return bytes;
+}
+
+size_t hls_list_idle(const struct hls_stream *s)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i + 1 < s->list.n; i++)
+        bytes += idle_bytes(s->list.v[i]);
+    for (size_t i = 0; i < s->gone.n; i++)
+        bytes += idle_bytes(s->gone.v[i]);
+    return bytes;
+}
+
+void hls_list_lose(struct hls_stream *s)
+{
+    size_t n = s->list.n > 0 ? s->list.n - 1 : 0, i = 0;
+
+    while (n > 0 && (s->list.v[n - 1]->on_disk || idle_bytes(s->list.v[n - 1]) == 0))
+        n--; /* what stays is on disk, or will be */
+    while (n-- > 0)
+        remove_first(s);
+    for (size_t k = 0; k + 1 < s->list.n; k++) {
+        if (idle_bytes(s->list.v[k]) > 0)
+            hls_segment_forget(s, s->list.v[k]);
+    }
+    while (i < s->gone.n) {
+        struct hls_segment *seg = s->gone.v[i];
+
+        if (idle_bytes(seg) == 0) {
+            i++;
+        } else if (seg->on_disk) {
+            hls_segment_forget(s, seg);
+        } else {
+            memmove(s->gone.v + i, s->gone.v + i + 1, (--s->gone.n - i) * sizeof(s->gone.v[0]));
+            bury(s, seg);
+        }
+    }
+    hls_list_publish(s);
 }

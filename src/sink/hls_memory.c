@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_memory.c - files in memory, found by their path; and who waits for one. */
-#include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
 
 #include <stdlib.h>
@@ -38,20 +37,36 @@ void hls_names_free(struct hls_names *n)
     free(n);
 }
 
-struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type)
+static struct hls_file *new_file(struct hls *h, const char *type)
 {
     struct hls_file *f = calloc(1, sizeof(*f));
 
     if (!f)
         abort();
     ref_init(&f->ref);
-    f->size = take->len;
-    f->data = take->buf;
-    f->cap = take->cap;
     f->type = type;
     f->modified = co_wall_ms();
     f->etag = ++h->etags + (uint64_t)f->modified * 1000;
+    return f;
+}
+
+struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type)
+{
+    struct hls_file *f = new_file(h, type);
+
+    f->size = take->len;
+    f->data = take->buf;
     wr_init(take, take->limit);
+    return f;
+}
+
+struct hls_file *hls_file_of(struct hls *h, struct blocks *take, const char *type)
+{
+    struct hls_file *f = new_file(h, type);
+
+    f->size = blocks_len(take);
+    f->blocks = blocks_take(take);
+    f->shop = shop_ref(h->shop);
     return f;
 }
 
@@ -64,11 +79,10 @@ struct hls_file *hls_file_ref(struct hls_file *f)
 struct hls_file *hls_file_unref(struct hls_file *f)
 {
     if (f && ref_put(&f->ref)) {
-        if (f->spares)
-            hls_spare_give(f->spares, f->data, f->cap);
-        else
-            free(f->data);
-        (void)hls_spares_unref(f->spares);
+        if (f->shop)
+            shop_free_blocks(f->shop, &f->blocks);
+        (void)shop_unref(f->shop);
+        free(f->data);
         free(f->packed);
         free(f);
     }

@@ -2,7 +2,6 @@
 /* hls_segment.c - one segment, from its first frame to its file. */
 #include "base/log.h"
 #include "base/must.h"
-#include "sink/hls_spare.h"
 #include "sink/hls_stream.h"
 
 #include <stdio.h>
@@ -48,10 +47,8 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f)
     s->floor_name = s->floor > s->floor_name ? s->floor : s->floor_name + 1;
     s->now = seg;
     s->open = true;
-    s->out.len = 0;
+    shop_free_blocks(s->shop, &s->out);
     s->part_open = false;
-    if (s->last_bytes > 0) /* most are as large as the one before */
-        hls_spare_take(s->hls->spares, &s->out, s->last_bytes + s->last_bytes / 8);
     hls_key_next(s);
     ts_mux_restart(&s->ts);
     if (s->dash)
@@ -118,18 +115,18 @@ static void add_part(struct hls_stream *s, int64_t end)
 {
     struct hls_segment *seg = s->now;
     struct hls_part *v = realloc(seg->parts, (seg->n_parts + 1) * sizeof(v[0])), *p;
-    struct wr w;
+    struct blocks b;
 
     if (!v)
         abort();
     seg->parts = v;
     p = &v[seg->n_parts];
-    wr_init(&w, HLS_SEGMENT_MAX * 2);
-    wr_bytes(&w, s->out.buf + s->part_from, s->out.len - s->part_from);
+    blocks_init(&b, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
+    blocks_copy(&b, &s->out, s->part_from);
     *p = (struct hls_part){ .path = part_path(s, seg->seq, seg->n_parts),
                             .duration = end - s->part_begin, .independent = s->part_independent };
     p->uri = hls_uri(s, p->path);
-    p->file = hls_file_new(s->hls, &w, "video/iso.segment");
+    p->file = hls_file_of(s->hls, &b, "video/iso.segment");
     seg->n_parts++;
     hls_names_set(s->hls, p->path, p->file, s);
     if (p->duration + AV_MS(2) > s->part_target && !s->part_told)
@@ -143,8 +140,8 @@ void hls_part_cut(struct hls_stream *s, int64_t end)
     hls_make_init(s);
     if (!s->now->init)
         s->now->init = hls_shared_ref(s->init);
-    s->part_from = s->out.len;
-    mp4_frag_cut(&s->mp4, end, s->out.len == 0, &s->out);
+    s->part_from = blocks_len(&s->out);
+    mp4_frag_cut(&s->mp4, end, s->part_from == 0, &s->out);
     s->part_open = false;
     if (s->ll)
         add_part(s, end);
@@ -217,9 +214,8 @@ void hls_segment_tell(struct hls_stream *s, const struct hls_segment *seg)
 /* What is in it cannot be used, or is nothing: the next one is not its continuation. */
 void hls_segment_drop(struct hls_stream *s)
 {
-    s->discontinuity |= s->now->discontinuity || s->out.bad;
-    s->out.len = 0;
-    s->out.bad = ERR_OK;
+    s->discontinuity |= s->now->discontinuity || s->out.w.bad;
+    shop_free_blocks(s->shop, &s->out);
     hls_segment_free(s, s->now);
     s->now = NULL;
     s->open = false;
@@ -227,9 +223,8 @@ void hls_segment_drop(struct hls_stream *s)
 
 void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg)
 {
-    seg->bytes = s->last_bytes = s->out.len;
-    seg->file = hls_file_new(s->hls, &s->out, s->fmp4 ? "video/iso.segment" : "video/mp2t");
-    seg->file->spares = hls_spares_ref(s->hls->spares);
+    seg->bytes = blocks_len(&s->out);
+    seg->file = hls_file_of(s->hls, &s->out, s->fmp4 ? "video/iso.segment" : "video/mp2t");
     s->in_memory += seg->bytes;
     hls_names_set(s->hls, seg->path, seg->file, s);
 }
@@ -245,10 +240,10 @@ void hls_segment_close(struct hls_stream *s, int64_t end)
     if (s->fmp4)
         hls_part_cut(s, end);
     else
-        ts_mux_flush(&s->ts, &s->out);
+        ts_mux_flush(&s->ts, &s->out.w);
     seg->duration = end - seg->begin;
     hls_seal_end(s);
-    if (s->out.bad || s->out.len == 0 || seg->duration <= 0 || !name_it(s, seg)) {
+    if (s->out.w.bad || blocks_len(&s->out) == 0 || seg->duration <= 0 || !name_it(s, seg)) {
         hls_segment_drop(s);
         return;
     }

@@ -53,7 +53,7 @@ static void init_muxers(struct hls_stream *s)
     ts_mux_init(&s->ts);
     s->audio_clock = (struct audio_clock){ 0 };
     s->ts.audio_span = AUDIO_SPAN;
-    mp4_frag_init(&s->mp4, HLS_SEGMENT_MAX * 2);
+    mp4_frag_init(&s->mp4, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
 }
 
 static void fini_muxers(struct hls_stream *s)
@@ -81,7 +81,8 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *name
     s->dash = dash ? &vhost->dash : NULL;
     s->what = dash ? "DASH" : "HLS";
     hls_stream_obey(s, conf, vhost);
-    wr_init(&s->out, HLS_SEGMENT_MAX * 2);
+    s->shop = shop_ref(h->shop);
+    blocks_init(&s->out, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
     disk_lane_init(&s->lane, h->disk);
     disk_room_open(&s->room, h->disk, s->set->path);
     init_muxers(s);
@@ -96,6 +97,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct serve_stream *name
         return NULL;
     }
     s->m3u8_path = must_dup(path);
+    hls_keep(s);
     return s;
 }
 
@@ -110,9 +112,11 @@ void hls_stream_unref(struct hls_stream *s)
     if (!ref_put(&s->ref))
         return;
     live_reader_close(&s->reader);
+    live_keeper_close(&s->keeper);
     fini_muxers(s);
     disk_room_close(&s->room);
-    wr_free(&s->out);
+    blocks_free(&s->out);
+    (void)shop_unref(s->shop);
     EVP_CIPHER_CTX_free(s->cipher);
     (void)conf_unref(s->conf);
     free(s->list.v);
@@ -124,6 +128,7 @@ void hls_stream_unref(struct hls_stream *s)
     free(s->vhost);
     free(s->app);
     free(s->stream);
+    free(s->name);
     free(s);
 }
 

@@ -7,6 +7,7 @@
 #include "format/mp4_frag.h"
 #include "format/mpd.h"
 #include "format/ts_mux.h"
+#include "live/keeper.h"
 #include "live/reader.h"
 #include "sink/disk_room.h"
 #include "sink/hls.h"
@@ -16,7 +17,7 @@
 
 enum {
     HLS_NAME_MAX = 1024,               /* of a path or a url */
-    HLS_SEGMENT_MAX = 64 << 20,        /* bytes: a longer segment is cut wherever it is */
+    HLS_SEGMENT_MAX = 64 << 20,        /* bytes: hls_most() */
     HLS_LIST_MIN = 3,                  /* segments that a list keeps whatever hls_window says */
 };
 
@@ -72,10 +73,18 @@ struct hls_time {
     int64_t wall_base;       /* ms since 1970 at time 0 */
 };
 
+struct hls_seal { /* in blocks */
+    struct block *block; /* NULL: at their begin */
+    size_t at;
+};
+
 struct hls_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
     struct hls_stream *next; /* in the registry */
     struct hls *hls;
+    struct shop *shop;       /* of its blocks */
+    struct live_keeper keeper;
+    char *name;              /* for the log: "HLS of live/x" */
     char *vhost, *app, *stream;
     struct sink_teller teller; /* whose segments these are */
     char *m3u8_path;             /* on disk */
@@ -115,9 +124,10 @@ struct hls_stream {
     /* the segment that grows */
     bool open;
     struct hls_segment *now; /* with all but its duration */
-    struct wr out;           /* its bytes, encrypted up to `sealed` */
+    struct blocks out;       /* its bytes, encrypted up to `sealed` */
     EVP_CIPHER_CTX *cipher;
-    size_t sealed, last_bytes; /* of the segment before */
+    size_t sealed;
+    struct hls_seal seal_at; /* where that is */
     int64_t floor;           /* hls_ts_floor: which one of the wall clock's fragments */
     int64_t floor_name;      /* the same, but never that of another segment */
 
@@ -166,7 +176,7 @@ struct hls {
     struct co_group group;
     unsigned live;
     struct hls_names *names; /* paths of what is in memory */
-    struct hls_spares *spares; /* for segments that begin */
+    struct shop *shop;       /* of segments */
     uint64_t etags;
     struct hls_sessions *sessions;
     struct hls_folders *folders; /* as they were a moment ago; NULL: nobody asked */
@@ -193,6 +203,11 @@ void hls_stream_begin(struct hls_stream *s, const struct serve_stream *names,
 void hls_stream_end(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
+
+/* hls_keep.c: what it has in memory counts with what streams remember */
+void hls_keep(struct hls_stream *s);
+/* Bytes of one segment, which is cut wherever it is then; and of all that cannot be written. */
+size_t hls_most(const struct hls_stream *s);
 
 /* hls_run.c: read packets */
 err_t hls_run(void *stream);          /* co_fn; gives its reference back */
@@ -238,6 +253,10 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
  * no parts. */
 struct hls_file *hls_list_update(struct hls_stream *s);
 void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
+/* Bytes in memory that nobody writes, but the newest segment's; and let them go: what the disk does
+ * not have leaves the list. */
+size_t hls_list_idle(const struct hls_stream *s);
+void hls_list_lose(struct hls_stream *s);
 
 /* dash.c */
 void dash_settings(const struct conf_dash *dash, struct conf_hls *out);
@@ -283,6 +302,8 @@ err_t hls_remove_orphans(void *hls);
 struct hls_names *hls_names_new(void);
 void hls_names_free(struct hls_names *n);
 struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type);
+/* The same of blocks of the shop. */
+struct hls_file *hls_file_of(struct hls *h, struct blocks *take, const char *type);
 struct hls_file *hls_file_ref(struct hls_file *f);
 void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct hls_stream *s);
 void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f);

@@ -15,6 +15,7 @@ struct both {
     struct ts_mux ts;
     struct mp4_frag mp4;
     struct wr out;
+    struct blocks fragment;
 };
 
 static void cut(struct both *b, int64_t dts)
@@ -22,7 +23,8 @@ static void cut(struct both *b, int64_t dts)
     char name[64];
 
     b->out.len = 0;
-    mp4_frag_cut(&b->mp4, dts, true, &b->out);
+    mp4_frag_cut(&b->mp4, dts, true, &b->fragment);
+    blocks_free(&b->fragment);
     if (b->mp4.video.track.codec || b->mp4.audio.track.codec) {
         mp4_frag_header(&b->mp4, &b->out);
         (void)mp4_track_name(&b->mp4.video.track, name, sizeof(name));
@@ -60,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     ts_mux_init(&b.ts);
     b.ts.audio_span = size & 1 ? AV_MS(100) : 0;
-    mp4_frag_init(&b.mp4, LIMIT);
+    mp4_frag_init(&b.mp4, LIMIT, NULL);
+    blocks_init(&b.fragment, LIMIT, NULL);
     wr_init(&b.out, LIMIT);
     while (rd_left(&r) >= 4) {
         uint8_t type = rd_u8(&r);

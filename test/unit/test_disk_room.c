@@ -114,7 +114,8 @@ static bool comes(struct disk_room *r, enum disk_lack want, int64_t quota, int64
 
 static struct disk *new_disk(void)
 {
-    static const struct disk_limits limits = { 1 << 20, 1 << 20, 2, "recordings", ends };
+    static const struct disk_limits limits = { .lane_bytes = 1 << 20, .all_bytes = 1 << 20,
+                                               .threads = 2, .what = "recordings", .ends = ends };
 
     return disk_new(&limits);
 }

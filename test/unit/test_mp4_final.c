@@ -17,13 +17,24 @@ static uint32_t u32(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+static void cut(struct mp4_frag *m, int64_t dts, struct wr *out)
+{
+    struct blocks b;
+
+    blocks_init(&b, LIMIT, NULL);
+    mp4_frag_cut(m, dts, false, &b);
+    for (const struct block *p = blocks_begin(&b); p; p = p->next)
+        wr_bytes(out, p->data, p->len);
+    blocks_free(&b);
+}
+
 /* A whole fragmented file: H.264 with reordered pictures and AAC that begins 100 ms later. */
 static void make_file(struct wr *out, int64_t gap)
 {
     struct mp4_frag m;
     bool changed;
 
-    mp4_frag_init(&m, LIMIT);
+    mp4_frag_init(&m, LIMIT, NULL);
     wr_init(out, LIMIT);
     for (int i = 0; i < FRAGMENTS * FRAMES; i++) {
         int64_t dts = i * 3600 + (i >= 2 * FRAMES ? gap : 0);
@@ -40,12 +51,12 @@ static void make_file(struct wr *out, int64_t gap)
             assert_ok(mp4_frag_add(&m, &config[1], &changed));
             mp4_frag_header(&m, out);
         } else if (i % FRAMES == 0) {
-            mp4_frag_cut(&m, dts, false, out);
+            cut(&m, dts, out);
         }
         assert_ok(mp4_frag_add(&m, &v, &changed));
         assert_ok(mp4_frag_add(&m, &a, &changed));
     }
-    mp4_frag_cut(&m, FRAGMENTS * FRAMES * 3600 + gap, false, out);
+    cut(&m, FRAGMENTS * FRAMES * 3600 + gap, out);
     mp4_frag_fini(&m);
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper.h - who keeps bytes of a stream beside its log: segments, recordings.
+ *
+ * They count in the registry's memory (live_registry_counter), so who keeps most must be able to
+ * lose some of it, as the largest logs do.
+ */
+#ifndef LIVE_KEEPER_H
+#define LIVE_KEEPER_H
+
+#include "live/source.h"
+
+struct live_keeper { /* in the memory of who keeps; fields are live/'s */
+    const struct live_keeping *how;
+    const char *name;   /* for the log, borrowed: "HLS of live/x" */
+    struct live_keeper *next, **prev;
+};
+
+struct live_keeping { /* neither yields */
+    /* What cut() would give back. */
+    size_t (*droppable)(const struct live_keeper *k);
+    /* Lose it. Called while packets of any stream come, never from what the keeper itself calls. */
+    void (*cut)(struct live_keeper *k);
+};
+
+void live_keeper_open(struct live_keeper *k, struct live_registry *r, const char *name,
+                      const struct live_keeping *how);
+void live_keeper_close(struct live_keeper *k); /* fine if never opened (zeroed) */
+/* What one stream's keeper should do with, whoever else needs little: an eighth of the limit. */
+size_t live_keeper_share(const struct live_memory *m);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* shop.h - blocks of segments and recordings: counted with what streams remember, kept for those
+ * to come, and given back some at a time.
+ *
+ * A segment's bytes are in memory for as long as it grows and is written. With many streams it
+ * costs more to get memory from the system for each, and to clear it, than to make the segments.
+ * Blocks that were not needed for a while go.
+ */
+#ifndef SINK_SHOP_H
+#define SINK_SHOP_H
+
+#include "base/blocks.h"
+#include "base/ref.h"
+#include "co/co.h"
+
+struct shop { /* shared by those whose blocks come back */
+    struct ref ref;
+    struct block_shop blocks;
+    struct co_timer sweep;
+};
+
+/* `used` counts the bytes in use, and outlives all of them. */
+struct shop *shop_new(size_t *used);
+struct shop *shop_ref(struct shop *s);
+struct shop *shop_unref(struct shop *s); /* always NULL; NULL is fine */
+/* Free what is there, between the turns of others if it is much. *b is empty then. */
+void shop_free_blocks(struct shop *s, struct blocks *b);
+
+#endif
