@@ -149,12 +149,14 @@ static void dispatch_one(_st_netfd_t *fd, int bits)
         fd->notify(fd->notify_arg, rest);
 }
 
-/* Microseconds until the first thread in the timeout heap is due; -1: there is none. What ran
- * since the last look at the clock took its time too. */
+/* Microseconds until a thread can run, or the first one in the timeout heap is due; -1: there is
+ * none. What ran since the last look at the clock took its time too. */
 static int64_t until_due(void)
 {
     st_utime_t now;
 
+    if (_st_anybody_back())
+        return 0;
     if (_ST_SLEEPQ == NULL)
         return -1;
     if (_ST_SLEEPQ->due <= _ST_LAST_CLOCK)
@@ -206,6 +208,7 @@ static void edge_dispatch(void)
 
     if (forked && rebuild() != 0)
         abort();
+    _st_look_for_events();
     st_in_idle = 1;
     n = wait_events(events, gather(usec, n));
     st_in_idle = 0;

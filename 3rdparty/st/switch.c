@@ -99,6 +99,40 @@ void _st_context_init(_st_thread_t *thread, void *sp)
     thread->context = top;
 }
 
+/* Those who stepped back run once nobody else can: for BACK_TIME and a quarter of what the others
+ * took, then it is looked for events again. */
+enum { BACK_TIME = 2000 };
+static _st_clist_t back = ST_INIT_STATIC_CLIST(&back);
+static st_utime_t back_since; /* 0: not since it was looked for events */
+
+int _st_anybody_back(void)
+{
+    return back.next != &back;
+}
+
+void _st_look_for_events(void)
+{
+    back_since = 0;
+}
+
+/* The clock is that of the last switch: a bit behind, and for nothing. */
+static int is_time_for_them(void)
+{
+    if (!back_since)
+        back_since = st_switched_at;
+    return st_switched_at - back_since <
+           BACK_TIME + (back_since > _ST_LAST_CLOCK ? (back_since - _ST_LAST_CLOCK) / 4 : 0);
+}
+
+void st_step_back(void)
+{
+    _st_thread_t *me = _ST_CURRENT_THREAD();
+
+    me->state = _ST_ST_RUNNABLE;
+    ST_APPEND_LINK(&me->links, &back);
+    _ST_SWITCH_CONTEXT(me);
+}
+
 static _st_thread_t *next_thread(void)
 {
     _st_thread_t *thread = _st_this_vp.idle_thread;
@@ -106,6 +140,9 @@ static _st_thread_t *next_thread(void)
     if (_ST_RUNQ.next != &_ST_RUNQ) {
         thread = _ST_THREAD_PTR(_ST_RUNQ.next);
         _ST_DEL_RUNQ(thread);
+    } else if (_st_anybody_back() && is_time_for_them()) {
+        thread = _ST_THREAD_PTR(back.next);
+        ST_REMOVE_LINK(&thread->links);
     }
     if (thread->state != _ST_ST_RUNNABLE)
         abort(); /* linked into two queues: nothing can be trusted any more */
@@ -128,9 +165,11 @@ void _st_vp_schedule(void)
 {
     _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
 
-    if (to == me)
+    if (to == me && me == _st_this_vp.idle_thread)
         return;
     end_turn(me);
+    if (to == me) /* nobody else can run */
+        return;
     _ST_SET_CURRENT_THREAD(to);
     before_switch(to, &me->fake_stack);
     _st_context_switch(&me->context, to->context);

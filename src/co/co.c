@@ -279,7 +279,7 @@ void co_yield(void)
 {
     struct co *me = co_current;
 
-    (void)st_usleep(0);
+    st_step_back();
     co_current = me;
 }
 

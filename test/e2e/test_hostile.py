@@ -89,7 +89,7 @@ def test_one_hostile_peer(scene, kind):
 @pytest.mark.alone
 @pytest.mark.long
 def test_a_thousand_hostile_peers(scene):
-    """What holds today. Aims: 500 ms, and 32 MB where nobody but those of the operator may publish."""
+    """What holds today of memory. Aim: 32 MB where nobody but those of the operator may publish."""
     scene.s.holds_allowed = (10000, 250)
     scene.longest_gap(3, "mixed", 40)  # what is made once is there
     before = scene.s.rss()
@@ -98,5 +98,5 @@ def test_a_thousand_hostile_peers(scene):
     wait_for(lambda: scene.s.rss() - before <= 4096 * SLOW, 30, 0.5)
     figures = f"gap {gap:.0f} ms, {before} kB became {max(seen)} kB, then {scene.s.rss()} kB"
     print(figures)
-    assert gap <= 1500 * SLOW and max(seen) - before <= 2048 * 1024, figures
+    assert gap <= 500 * SLOW and max(seen) - before <= 2048 * 1024, figures
     assert scene.s.rss() - before <= 64 * 1024 * SLOW, figures

@@ -256,6 +256,71 @@ static void test_timers_let_others_run(void **state)
     free(ran);
 }
 
+/* ---- who waits for an event beside many who go on and on */
+
+enum { GREEDY = 100 };
+
+struct greedy {
+    co_usec until; /* of the processor */
+    unsigned turns;
+};
+
+static err_t be_greedy(void *arg)
+{
+    struct greedy *g = arg;
+
+    while (cpu_time() < g->until) {
+        spin(CO_MS(1));
+        g->turns++;
+        co_breathe();
+    }
+    return NULL;
+}
+
+/* It is not behind all of them, each time. */
+static void test_events_do_not_wait_for_the_greedy(void **state)
+{
+    enum { EVENTS = 10, MOST = 12 };
+    struct greedy g = { .until = cpu_time() + CO_MS(500) };
+    struct co_group group;
+
+    (void)state;
+    co_group_init(&group);
+    for (int i = 0; i < GREEDY; i++)
+        assert_ok(co_go(&group, "greedy", be_greedy, &g));
+    for (int i = 0; i < EVENTS; i++)
+        assert_ok(co_sleep(CO_MS(1)));
+    assert_in_range(g.turns, EVENTS, GREEDY + EVENTS * MOST); /* a first turn is one like any */
+    assert_ok(co_group_wait(&group));
+}
+
+static err_t be_busy(void *arg)
+{
+    const struct greedy *g = arg;
+    err_t err = NULL;
+
+    while (!err && cpu_time() < g->until) {
+        spin(500);
+        err = co_sleep(1);
+    }
+    return err;
+}
+
+/* Nor do the greedy wait for ever where others have as much to do. */
+static void test_the_greedy_get_on(void **state)
+{
+    struct greedy g = { .until = cpu_time() + CO_MS(300) };
+    struct co_group group;
+
+    (void)state;
+    co_group_init(&group);
+    assert_ok(co_go(&group, "greedy", be_greedy, &g));
+    for (int i = 0; i < GREEDY; i++)
+        assert_ok(co_go(&group, "busy", be_busy, &g));
+    assert_ok(co_group_wait(&group));
+    assert_true(g.turns >= 3); /* once each time that all others had their turn */
+}
+
 /* ---- loops that get nowhere */
 
 static void test_rounds(void **state)
@@ -285,6 +350,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_who_need_not_wait_lets_others_run),
         TEST(test_timers_let_others_run),
+        TEST(test_events_do_not_wait_for_the_greedy),
+        TEST(test_the_greedy_get_on),
         TEST(test_rounds),
         TEST(test_what_is_no_hold),
         TEST(test_a_hold_is_counted_by_name),
