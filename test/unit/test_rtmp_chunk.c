@@ -614,6 +614,55 @@ static void test_aggregate_cannot_make_a_flood(void **state)
     free(wire);
 }
 
+/* As many as there may be are not made at once, but as each is asked for; and in order with what
+ * comes behind. */
+static void test_aggregate_is_split_as_it_is_popped(void **state)
+{
+    enum { TAGS = 65536, TAG = 11 + 1 + 4 };
+    struct rtmp_in_setup large = setup;
+    struct rtmp_msg msg = { .type = RTMP_AGGREGATE, .csid = 4, .time = 5000, .size = TAGS * TAG };
+    struct rtmp_msg behind = { .type = RTMP_VIDEO, .csid = 6, .size = 1 }, out;
+    uint8_t *wire = malloc(TAGS * TAG + 200), byte = 0;
+    size_t size;
+    struct rtmp_in in;
+
+    (void)state;
+    large.max_message_size = large.max_inflight = TAGS * TAG;
+    msg.payload = calloc(TAGS, TAG);
+    for (size_t i = 0; i < TAGS; i++)
+        memcpy(msg.payload + i * TAG, (uint8_t[]){ 8, 0, 0, 1, 0, (uint8_t)(i >> 8), (uint8_t)i }, 7);
+    rtmp_in_init(&in, &large);
+    in.chunk_size = RTMP_CHUNK_SIZE_MAX;
+    size = rtmp_out_render(wire, &msg, in.chunk_size);
+    behind.payload = &byte;
+    size += rtmp_out_render(wire + size, &behind, in.chunk_size);
+    for (unsigned all = 0; all < 2; all++) {
+        assert_ok(rtmp_in_feed(&in, wire, size));
+        assert_int_equal(payloads, 2);
+        for (unsigned i = 0; i < (all ? TAGS : TAGS / 2); i++) {
+            assert_true(rtmp_in_next(&in, &out));
+            assert_int_equal(payloads, 3);
+            assert_int_equal(out.time, 5000 + i);
+            assert_int_equal(out.type, RTMP_AUDIO);
+            large.release(out.payload);
+        }
+        if (!all) { /* it is closed in the middle */
+            rtmp_in_fini(&in);
+            assert_int_equal(payloads, 0);
+            rtmp_in_init(&in, &large);
+            in.chunk_size = RTMP_CHUNK_SIZE_MAX;
+        }
+    }
+    assert_true(rtmp_in_next(&in, &out));
+    assert_int_equal(out.type, RTMP_VIDEO);
+    large.release(out.payload);
+    assert_false(rtmp_in_next(&in, &out));
+    assert_int_equal(payloads, 0);
+    rtmp_in_fini(&in);
+    free(msg.payload);
+    free(wire);
+}
+
 static void test_acknowledgements(void **state)
 {
     static const uint8_t window[] =
@@ -665,7 +714,8 @@ int main(void)
         TEST(test_memory_comes_with_the_bytes), TEST(test_no_memory_is_an_error),
         TEST(test_who_holds_the_most_for_the_longest_loses), TEST(test_who_asks_for_all_loses),
         TEST(test_metadata_and_commands_are_smaller), TEST(test_large_metadata_in_an_aggregate),
-        TEST(test_aggregate_cannot_make_a_flood), TEST(test_acknowledgements),
+        TEST(test_aggregate_cannot_make_a_flood),
+        TEST(test_aggregate_is_split_as_it_is_popped), TEST(test_acknowledgements),
         TEST(test_csid_by_type),
     };
 

@@ -260,8 +260,7 @@ static err_t end_message(struct rtmp_in *in, const struct rtmp_in_stream *s, uin
         err = on_control(in, &msg);
         break;
     case RTMP_AGGREGATE:
-        err = rtmp_in_ready_split(in, &msg);
-        break;
+        return rtmp_in_ready_aggregate(in, &msg);
     default:
         return rtmp_in_ready_push(in, &msg);
     }

@@ -92,6 +92,7 @@ struct rtmp_in { /* do not move: it has pointers into itself */
     struct rtmp_in_stream *high; /* csid 8 and up, sorted */
     struct rtmp_msg *ready;
     uint32_t ready_at, ready_end, ready_cap;
+    uint32_t split_at, split_shift; /* of an aggregate that is first in `ready`: bytes gone, time */
     struct rtmp_in_stream low[RTMP_IN_LOW]; /* csid 2..7 */
 };
 
