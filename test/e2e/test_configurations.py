@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Each small configuration of conf/ does what its first lines say: as it is, but for ports and folders."""
+import glob
+import os
+import re
+import socket
+import ssl
+
+import pytest
+
+import flv
+from flv import AUDIO, VIDEO
+from httpapi import Api
+from procs import ROOT, free_port, wait_for
+from rtmpclient import Closed, Rejected
+from webclient import Cert, FlvWatcher, Http, once
+
+HTML = "objs/nginx/html"
+
+
+@pytest.fixture
+def begin(srs, tmp_path):
+    """begin(name, change={old: new}) serves conf/NAME.conf; `ports` of it tells what became of 1935, 8080 and so on."""
+    def start(name, change=None):
+        (tmp_path / HTML).mkdir(parents=True)
+        (tmp_path / "conf").symlink_to(os.path.join(ROOT, "conf"))
+        with open(os.path.join(ROOT, "conf", name + ".conf")) as f:
+            text = f.read()
+        for old, new in (change or {}).items():
+            assert old in text
+            text = text.replace(old, new)
+        if "./conf/server.key" in text:
+            cert = Cert(tmp_path)
+            text = text.replace("./conf/server.key", cert.key).replace("./conf/server.crt", cert.cert)
+        ports = {old: free_port() for old in sorted(set(re.findall(r"^\s*listen\s+(\d+);", text, re.M)))}
+        for old, new in ports.items():
+            text = re.sub(rf"(listen\s+){old};", rf"\g<1>127.0.0.1:{new};", text)
+        s = srs(conf=text, port=ports["1935"], tank="file" if name == "log-file" else "console", begin=False)
+        s.log_path = os.path.join(s.tmp, "objs/srs.log")
+        s.start()
+        s.ports = {int(k): v for k, v in ports.items()}
+        return s
+    return start
+
+
+def http(s, path, port=8080):
+    return once(s.ports[port], path)
+
+
+def listed(s, ext, tls=None):
+    """The list names segments, and they are there."""
+    port = s.ports[8088 if tls else 8080]
+
+    def look():
+        a = once(port, "/live/s.m3u8", tls=tls)
+        if b"EXT-X-STREAM-INF" in a.body:
+            a = once(port, [line for line in a.body.decode().splitlines() if line and line[0] != "#"][0], tls=tls)
+        found = re.findall(rb"^[^#\s]+\." + ext + rb"\S*", a.body, re.M) if a.status == 200 else []
+        return found and once(port, "/live/" + found[0].decode().rsplit("/", 1)[-1], tls=tls)
+    got = wait_for(look, 20)
+    assert got and got.status == 200 and len(got.body) > 1000
+    return got.body
+
+
+@pytest.mark.parametrize("name,ext", [("http.hls", b"ts"), ("https.hls", b"ts"), ("hls.mp4", b"m4s"), ("hls.realtime", b"ts"),
+                                      ("hls.origin", b"ts"), ("http.server", b"ts"), ("mp3", b"ts"), ("include", b"ts"),
+                                      ("http.api.one.port", b"ts")])
+def test_hls(begin, source, media, name, ext, tmp_path):
+    s = begin(name)
+    s.push(source if name != "mp3" else media.tags("h264", "mp3", style="legacy"), loop=True, speed=10)
+    listed(s, ext)
+    if name == "https.hls":
+        tls = ssl.create_default_context(cafile=str(tmp_path / "server.crt"))
+        listed(s, ext, tls)
+    if name in ("mp3", "include", "http.api.one.port"):
+        w = FlvWatcher(s.ports[8080])
+        assert w.wait(lambda got: flv.frames(got, VIDEO) and flv.frames(got, AUDIO), 5)
+        w.stop()
+    if name == "http.api.one.port":
+        assert Api(s.ports[8080]).get("versions")["code"] == 0
+    if name == "http.server":
+        (tmp_path / HTML / "a.txt").write_text("hello")
+        assert http(s, "/a.txt").body == b"hello"
+
+
+@pytest.mark.parametrize("name,codecs,ext,first", [
+    ("http.ts.live", None, "ts", b"\x47"), ("http.aac.live", None, "aac", b"\xff\xf1"), ("http.mp3.live", "mp3", "mp3", b"ID3"),
+    ("hevc.flv", "hevc", "flv", b"FLV"), ("hevc.ts", "hevc", "ts", b"\x47"), ("http.flv.live", None, "flv", b"FLV")])
+def test_live_over_http(begin, source, media, name, codecs, ext, first):
+    s = begin(name)
+    s.push(media.tags(codecs, style="legacy" if codecs == "mp3" else "v1") if codecs else source, loop=True)
+    h = Http(s.ports[8080])
+    h.ask(f"/live/s.{ext}")
+    assert h.head()[0] == 200
+    data = h.buf
+    while len(data) < 20000:
+        data += h.sock.recv(65536)
+    h.close()
+    assert first in data[:64]
+    if codecs == "hevc" and ext == "ts":
+        assert b"\x24\xe1" in data or b"HEVC" in data, "its stream type is that of HEVC"
+
+
+@pytest.mark.parametrize("name,pattern,first", [
+    ("dvr.mp4", "live/s.*.mp4", b"ftyp"), ("dvr.path", "live/s/2*/*/*/*.flv", b"FLV"), ("dvr.session", "live/s/*.mp4", b"ftyp"),
+    ("dvr.segment", "live/s/*.flv", b"FLV")])
+def test_dvr(begin, source, tmp_path, name, pattern, first):
+    s = begin(name)
+    p = s.push(flv.cut(source, 2000), speed=0)
+    p.join(10)
+    p.client.close()
+    found = wait_for(lambda: glob.glob(str(tmp_path / HTML / pattern)), 10)
+    assert len(found) == 1, os.listdir(tmp_path / HTML)
+    with open(found[0], "rb") as f:
+        assert first in f.read(12)
+
+
+@pytest.mark.parametrize("name,given", [("http.api.auth.basic", "Basic YWRtaW46Y2hhbmdlLW1l"), ("http.api.auth.bearer", "Bearer change-me"),
+                                        ("http.api.auth", "Basic YWRtaW46Y2hhbmdlLW1l")])
+def test_api_that_asks(begin, name, given):
+    port = begin(name).ports[1985]
+    assert Api(port).raw("/api/v1/streams/")[0] == 401
+    assert Api(port, headers={"Authorization": given}).get("streams/")["code"] == 0
+
+
+def test_reload_over_the_api(begin):
+    s = begin("http.api.raw")
+    a = Api(s.ports[1985])
+    assert a.get("raw?rpc=reload")["code"] == 0
+    assert wait_for(lambda: a.get("raw?rpc=reload-fetch")["data"]["state"] == 90)
+
+
+def test_nobody_publishes(begin):
+    s = begin("security.deny.publish")
+    with pytest.raises((Closed, Rejected)):
+        s.publisher().collect(2)
+    s.player().close()
+
+
+def test_kicked_when_nobody_watches(begin, source):
+    s = begin("rtmp.kickoff", {"kickoff_for_idle    60": "kickoff_for_idle    1"})
+    s.push(source, loop=True)
+    assert s.wait_log("IDLE|idle", 10)
+    s.allow_errors = True
+
+
+@pytest.mark.parametrize("name", ["rtmps", "https.flv.live"])
+def test_rtmp_over_tls(begin, name, tmp_path):
+    s = begin(name)
+    tls = ssl.create_default_context(cafile=str(tmp_path / "server.crt"))
+    with tls.wrap_socket(socket.create_connection(("127.0.0.1", s.ports[1443]), 5), server_hostname="localhost") as c:
+        c.sendall(b"\x03" + bytes(1536))
+        assert c.recv(1) == b"\x03", "the handshake of RTMP"
+
+
+def test_log_in_a_file(begin):
+    s = begin("log-file")
+    assert s.wait_log("listening on 127.0.0.1")
+
+
+def test_all_of_them_are_told():
+    """Every name that a file of conf/ says is there, and what is included is included by somebody."""
+    texts = {os.path.basename(p): open(p).read() for p in glob.glob(os.path.join(ROOT, "conf", "*.conf"))}
+    for name, text in texts.items():
+        for other in re.findall(r"(?<![\w./-])(?:conf/)?([a-z0-9.-]+\.conf)\b", text):
+            assert other in texts, f"{name} names {other}"
+    assert [name for name, text in texts.items() if not text.startswith("# ")] == []
