@@ -178,15 +178,10 @@ static void look_for_jsonp(struct api_call *c)
         c->callback[0] = '\0';
 }
 
-bool api_changes_nothing(const struct api_call *c)
-{
-    (void)c;
-    return false;
-}
-
 static bool changes(const struct api_call *c, const struct api_row *row)
 {
-    return row->changes ? row->changes(c) : c->verb == HTTP_VERB_DELETE;
+    return row->changes ? row->changes(c)
+                        : row->methods != API_ANY && c->verb == HTTP_VERB_DELETE;
 }
 
 static err_t answer_row(struct api_call *c, const struct api_row *row)

@@ -47,7 +47,7 @@ struct api_call {
 /* Scripts post to what only reads, or put; to delete what cannot be deleted is refused. */
 #define API_READ (1u << HTTP_VERB_GET | 1u << HTTP_VERB_POST | 1u << HTTP_VERB_PUT | \
                   1u << HTTP_VERB_PATCH)
-/* The same of what is no thing that could be deleted. */
+/* The same of what is no thing that could be deleted: no method changes it. */
 #define API_ANY (API_READ | 1u << HTTP_VERB_DELETE | 1u << HTTP_VERB_OTHER)
 
 struct api_row {
@@ -55,7 +55,8 @@ struct api_row {
     const char *help;  /* in the list at /api/v1/; NULL: not listed */
     unsigned methods;  /* 1u << enum http_verb ... */
     err_t (*answer)(struct api_call *c); /* yields */
-    /* Would it change something? Not everybody may then. NULL: a DELETE would. */
+    /* Would it change something? Not everybody may then. NULL: a DELETE would,
+     * unless methods is API_ANY. */
     bool (*changes)(const struct api_call *c);
 };
 
@@ -90,7 +91,6 @@ bool api_is_trusted(const struct api_call *c);
 /* A member that may have parameters and credentials of addresses in it: they are shown to who is
  * trusted, and with log_secrets on to all. */
 void api_put_secret(struct api_call *c, const char *key, const char *text);
-bool api_changes_nothing(const struct api_call *c); /* of a row */
 void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */

@@ -330,21 +330,13 @@ static err_t features(struct api_call *c)
 }
 
 const struct api_row api_rows_system[] = {
-    { "versions", "the version of SRS", API_ANY, versions,
-      api_changes_nothing },
-    { "summaries", "the summary(pid, argv, pwd, cpu, mem) of SRS", API_ANY, summaries,
-      api_changes_nothing },
-    { "rusages", "the rusage of SRS", API_ANY, rusages,
-      api_changes_nothing },
-    { "self_proc_stats", "the self process stats", API_ANY, self_proc_stats,
-      api_changes_nothing },
-    { "system_proc_stats", "the system process stats", API_ANY, system_proc_stats,
-      api_changes_nothing },
-    { "meminfos", "the meminfo of system", API_ANY, meminfos,
-      api_changes_nothing },
-    { "authors", "the license, copyright, authors and contributors", API_ANY, authors,
-      api_changes_nothing },
-    { "features", "the supported features of SRS", API_ANY, features,
-      api_changes_nothing },
+    { "versions", "the version of SRS", API_ANY, versions, NULL },
+    { "summaries", "the summary(pid, argv, pwd, cpu, mem) of SRS", API_ANY, summaries, NULL },
+    { "rusages", "the rusage of SRS", API_ANY, rusages, NULL },
+    { "self_proc_stats", "the self process stats", API_ANY, self_proc_stats, NULL },
+    { "system_proc_stats", "the system process stats", API_ANY, system_proc_stats, NULL },
+    { "meminfos", "the meminfo of system", API_ANY, meminfos, NULL },
+    { "authors", "the license, copyright, authors and contributors", API_ANY, authors, NULL },
+    { "features", "the supported features of SRS", API_ANY, features, NULL },
 };
 const size_t api_rows_system_n = sizeof(api_rows_system) / sizeof(api_rows_system[0]);

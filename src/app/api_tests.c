@@ -47,11 +47,8 @@ static err_t redirects(struct api_call *c)
 }
 
 const struct api_row api_rows_tests[] = {
-    { "tests/requests", "show the request info", API_ANY, requests,
-      api_changes_nothing },
-    { "tests/errors", "always return an error 100", API_ANY, errors,
-      api_changes_nothing },
-    { "tests/redirects", "always redirect to /api/v1/tests/errors", API_ANY, redirects,
-      api_changes_nothing },
+    { "tests/requests", "show the request info", API_ANY, requests, NULL },
+    { "tests/errors", "always return an error 100", API_ANY, errors, NULL },
+    { "tests/redirects", "always redirect to /api/v1/tests/errors", API_ANY, redirects, NULL },
 };
 const size_t api_rows_tests_n = sizeof(api_rows_tests) / sizeof(api_rows_tests[0]);

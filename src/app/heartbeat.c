@@ -69,13 +69,15 @@ void heartbeat_body(struct wr *w, const struct api_parts *of)
     jput_close(&j, '}');
 }
 
-/* Borrows what it finds in bearer, which must outlive the call. */
+/* The field and what comes into *bearer, malloc'ed or NULL, must outlive the call. */
 static void add_token(struct http_call *call, const struct conf_heartbeat_auth *auth,
                       struct http_field *field, char **bearer)
 {
     *bearer = NULL;
-    if (!auth->enabled || asprintf(bearer, "Bearer %s", auth->token) < 0)
+    if (!auth->enabled)
         return;
+    if (asprintf(bearer, "Bearer %s", auth->token) < 0)
+        abort();
     *field = (struct http_field){ "Authorization", *bearer };
     call->fields = field;
     call->n_fields = 1;

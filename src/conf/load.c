@@ -73,7 +73,7 @@ static void stop_edges(struct conf *c, struct conf_ctx *ctx)
             continue;
         v->enabled = false;
         conf_warn(ctx, "vhost \"%s\" does not start: mode remote, an edge, is not there yet; "
-                  "forward of the origin can bring it the streams", v->name);
+                  "without that line an origin can forward to it", v->name);
     }
 }
 

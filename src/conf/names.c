@@ -29,24 +29,15 @@ static err_t unknown(const struct conf_node *node, const struct place *in)
     return err_wrap(err, "unknown directive \"%.30s\" in %.40s", node->name, path);
 }
 
-static void warn_again(const struct conf_node *node, const struct conf_ctx *ctx)
+static void warn(const struct conf_node *node, const struct conf_ctx *ctx, const char *before,
+                 const char *behind)
 {
     char where[128];
     struct conf_ctx at = *ctx;
 
     (void)snprintf(where, sizeof(where), "%.100s:%d", node->file, node->line);
     at.where = where;
-    conf_warn(&at, "a second \"%s\" in the block is ignored", node->name);
-}
-
-static void warn_unended(const struct conf_node *node, const struct conf_ctx *ctx)
-{
-    char where[128];
-    struct conf_ctx at = *ctx;
-
-    (void)snprintf(where, sizeof(where), "%.100s:%d", node->file, node->line);
-    at.where = where;
-    conf_warn(&at, "no ; behind \"%s\": taken to end with its line", node->name);
+    conf_warn(&at, "%s \"%s\"%s", before, node->name, behind);
 }
 
 /* What the row says of how its node is written. */
@@ -64,7 +55,7 @@ static err_t shape(const struct conf_node *node, const struct conf_row *row, boo
     if (again && (row->flags & CONF_ONCE))
         return err_new(ERR_CONF, "a second \"%s\" in the block", row->name);
     if (again && !conf_row_repeats(row))
-        warn_again(node, ctx);
+        warn(node, ctx, "a second", " in the block is ignored");
     return NULL;
 }
 
@@ -83,7 +74,7 @@ static err_t check_node(const struct conf_node *block, const struct conf_node *n
     if (err)
         return conf_node_err(node, err);
     if (node->unended)
-        warn_unended(node, ctx);
+        warn(node, ctx, "no ; behind", ": taken to end with its line");
     if (!row->block)
         return NULL;
     inner.block = row->block;

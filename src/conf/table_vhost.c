@@ -73,7 +73,9 @@ static const struct conf_row publish[] = {
 
 static const struct conf_row cluster[] = {
     { "mode", CONF_KIND_ENUM, CONF_AT(conf_cluster, mode), "local", CONF_NEVER,
-      .words = mode_words, .help = "local, or remote for an edge that pulls from an origin." },
+      .words = mode_words,
+      .help = "local, or remote for an edge that pulls from an origin: a vhost that is one does "
+              "not start, there are no edges yet." },
     { "origin", CONF_KIND_HOSTS, CONF_AT(conf_cluster, origin), NULL, CONF_AT_ONCE,
       .port = 1935, .sample = "127.0.0.1:1935 localhost:1935",
       .help = "The origins of an edge, taken in turn." },

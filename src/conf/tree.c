@@ -127,14 +127,6 @@ static err_t include(struct reader *r, struct file *f)
     return NULL;
 }
 
-static err_t on_semicolon(struct reader *r, struct file *f)
-{
-    if (strcmp(f->words[0], "include") == 0)
-        return include(r, f);
-    conf_node_append(f->open[f->depth], finish(r, f, false));
-    return NULL;
-}
-
 static err_t line_ends(const struct file *f)
 {
     return err_new(ERR_CONF_SYNTAX, "no ; or { at the end of the line of \"%.40s\"", f->words[0]);
@@ -144,15 +136,15 @@ static err_t line_ends(const struct file *f)
  * is clear what is meant where the next line begins with a name that may stand in this block. */
 static err_t end_line(struct reader *r, struct file *f, const struct conf_token *t)
 {
-    struct conf_node *block = f->open[f->depth], *before = block->last;
-    err_t err;
+    struct conf_node *block = f->open[f->depth], *node;
 
-    if (f->n < 2 || !block->table || !conf_legacy_knows(block, t->at, t->size))
+    if (f->n < 2 || !block->table || !conf_legacy_knows(block, t->at, t->size) ||
+        strcmp(f->words[0], "include") == 0)
         return line_ends(f);
-    err = on_semicolon(r, f);
-    if (!err && block->last != before)
-        block->last->unended = true;
-    return err;
+    node = finish(r, f, false);
+    node->unended = true;
+    conf_node_append(block, node);
+    return NULL;
 }
 
 static err_t on_word(struct reader *r, struct file *f, const struct conf_token *t)
@@ -166,6 +158,14 @@ static err_t on_word(struct reader *r, struct file *f, const struct conf_token *
     if (f->n == 0)
         f->line = t->line;
     f->words[f->n++] = conf_arena_str(r->arena, t->at, t->size);
+    return NULL;
+}
+
+static err_t on_semicolon(struct reader *r, struct file *f)
+{
+    if (strcmp(f->words[0], "include") == 0)
+        return include(r, f);
+    conf_node_append(f->open[f->depth], finish(r, f, false));
     return NULL;
 }
 

@@ -75,7 +75,7 @@ static const struct {
       "listen(1) vhost(v){hls(){enabled(on) hls_fragment(2)}}" },
     { "vhost v { gop_cache off\nmode local\nplay { } }", /* old spellings are known, too */
       "vhost(v){gop_cache(off) mode(local) play(){}}" },
-    { "pid x\ninclude one;", "pid(x) a(1)" },
+    { "pid x\ninclude one;", "pid(x) a(1)" }, /* but it does not end an include */
 };
 
 static err_t read_tree(const char *text, struct conf_arena *a, struct conf_node **root)
@@ -112,6 +112,7 @@ static const struct {
     { "a x\n{ }", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
     { "listen 1\nnonsense 2;", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
     { "listen\nmax_connections 2;", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
+    { "include one\nlisten 1;", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
     { "listen 1\n\"2\";", ERR_CONF_SYNTAX, "main:1 : no ; or {" },
     { "vhost v { hls { enabled on\nmax_connections 2; } }", ERR_CONF_SYNTAX, "no ; or {" },
     { "vhost v { hls { enabled on\n } }", ERR_CONF_SYNTAX, "no ; or {" },
