@@ -491,7 +491,7 @@ static void new_keys_without_end(void **state)
     static const struct {
         int times;
         enum err_code code;
-    } rows[] = { { 3, ERR_OK }, { 30, ERR_OK }, { 40, ERR_TLS }, { 100000, ERR_TLS } };
+    } rows[] = { { 3, ERR_OK }, { 30, ERR_OK }, { 40, ERR_TLS }, { 20000, ERR_TLS } };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -512,7 +512,7 @@ static void new_keys_without_end(void **state)
         assert_ok(co_go(&g, "tick", tick, &longest));
         assert_ok(io_tcp_open(&io, fds[1]));
         assert_ok(io_tls_accept(&io, tls, CO_SECONDS(5)));
-        io->read_timeout = CO_SECONDS(5);
+        io->read_timeout = CO_SECONDS(60); /* the client makes all of it first */
         assert_err(io_read(io, &c, 1, &n), rows[i].code);
         io_close(io);
         (void)pthread_join(thread, NULL);
