@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""screenshots.py [DIR] - make the console's pictures of the README anew, in DIR (doc): a server with a
-few streams and players, seen by Chromium on a desktop, and on a phone in the dark."""
+"""screenshots.py [DIR] - make the pictures of the README anew, in DIR (doc): the first page of a server
+with conf/srs.conf, if its ports are free; the console of one with a few streams and players, on a
+desktop, and on a phone in the dark. Seen by Chromium."""
 import os
+import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -26,7 +29,42 @@ forward {{ enabled on; destination 127.0.0.1:{far}; }}
 """
 
 
-def take(folder, tmp):
+def are_free(ports):
+    for port in ports:
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("0.0.0.0", port))
+            except OSError:
+                return False
+    return True
+
+
+def first_page(folder, tmp):
+    """What a newcomer sees: conf/srs.conf as it is, the stream that the README publishes, played."""
+    if not are_free((1935, 1985, 8080)):
+        sys.exit("screenshots.py: the ports of conf/srs.conf are in use")
+    home = os.path.join(tmp, "home")
+    os.makedirs(os.path.join(home, "objs/nginx/html"))
+    shutil.copytree(os.path.join(ROOT, "conf"), os.path.join(home, "conf"))
+    s = Server(home, port=1935, tank="console", args=["-c", "conf/srs.conf"]).start()
+    with browser.Page(tmp) as page:
+        page.look(900, 830)
+        page.call("Emulation.setScrollbarsHidden", hidden=True)
+        page.open("http://127.0.0.1:8080/")
+        push = procs.Proc(["ffmpeg", "-v", "error", "-re", "-stream_loop", "-1", "-i", procs.SOURCE, "-c", "copy", "-f", "flv",
+                           "rtmp://127.0.0.1/live/livestream"], os.path.join(tmp, "ffmpeg.log"))
+        assert page.wait("document.querySelector('#streams .go')", 15), page.text()
+        page.click("#streams .go")
+        assert page.wait("document.querySelector('video').currentTime > 4", 20), (page.text(), page.errors)
+        assert page.wait("document.querySelector('#streams').innerText.includes('1 player')"), page.text()
+        page.shot(os.path.join(folder, "home.png"))
+        assert not page.errors, page.errors
+        push.end()
+    s.stop()
+
+
+def console(folder, tmp):
     api, web = procs.free_port(), procs.free_port()
     far = Server(tmp, name="far").start()
     s = Server(tmp, VHOST.format(clip=procs.SOURCE, far=far.port), glob=f"""
@@ -61,7 +99,8 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "doc")
     with tempfile.TemporaryDirectory() as tmp:
         try:
-            take(folder, tmp)
+            first_page(folder, tmp)
+            console(folder, tmp)
         finally:
             procs.end_all()
 

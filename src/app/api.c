@@ -350,6 +350,7 @@ struct api *api_new(const struct api_parts *parts)
     api_mount(a, api_rows_beside, api_rows_beside_n);
     api_mount(a, api_rows_clusters, api_rows_clusters_n);
     api_mount(a, api_rows_doctor, api_rows_doctor_n);
+    api_mount(a, api_rows_log, api_rows_log_n);
     api_mount(a, api_rows_raw, api_rows_raw_n);
     api_mount(a, api_rows_tests, api_rows_tests_n);
     metrics_mount(&a->parts);

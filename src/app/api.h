@@ -96,9 +96,9 @@ void api_kbps(struct jput *j, int in, int out);
 /* Rows of the other files of api_*. */
 extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], api_rows_tests[];
 extern const struct api_row api_rows_beside[], api_rows_doctor[];
-extern const struct api_row api_rows_clusters[];
+extern const struct api_row api_rows_clusters[], api_rows_log[];
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
-extern const size_t api_rows_beside_n, api_rows_doctor_n, api_rows_clusters_n;
+extern const size_t api_rows_beside_n, api_rows_doctor_n, api_rows_clusters_n, api_rows_log_n;
 
 /* What summaries show, as the member "data"; also for the heartbeat. */
 void api_put_summaries(struct jput *j, const struct api_parts *of);

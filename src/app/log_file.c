@@ -2,6 +2,7 @@
 /* log_file.c - the program's one log. */
 #include "app/log_file.h"
 
+#include "app/log_last.h"
 #include "app/log_tank.h"
 #include "base/log.h"
 #include "co/co.h"
@@ -10,13 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER = 512 * 1024, STAMP_SIZE = 25 };
+enum { BUFFER = 512 * 1024, LAST = 256 * 1024, STAMP_SIZE = 25 };
 
 /* Beyond so many a second: what a connection says when it begins, and a server that starts. */
 enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200 };
 
 /* log_init() takes functions without an argument: there is one log per process. */
 static struct log_tank *tank;
+static struct log_last last;
 static bool console;
 static char stamp[STAMP_SIZE + 1]; /* time of the last line, for the crash line */
 
@@ -37,6 +39,7 @@ static void to_tank(enum log_level level, const char *line, size_t size)
 {
     if (size > STAMP_SIZE)
         memcpy(stamp, line, STAMP_SIZE);
+    log_last_put(&last, line, size);
     log_tank_put(tank, level, line, size);
 }
 
@@ -46,6 +49,7 @@ void log_file_open(const struct conf *c)
                                      co_log_budget };
 
     console = c->srs_log_tank == CONF_TANK_CONSOLE;
+    log_last_init(&last, LAST);
     tank = log_tank_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
     log_init(&setup);
     log_file_rule(c);
@@ -77,6 +81,14 @@ err_t log_file_start(void)
     return log_tank_start(tank);
 }
 
+char *log_file_last(uint64_t after, size_t lines, uint64_t *end)
+{
+    size_t size;
+
+    *end = last.end;
+    return log_last_copy(&last, after, lines, &size);
+}
+
 void log_file_reopen(void)
 {
     if (tank)
@@ -91,6 +103,7 @@ void log_file_close(void)
     log_init(&none);
     tank = NULL;
     log_tank_close(t);
+    log_last_fini(&last);
 }
 
 static size_t add(char *to, size_t n, size_t size, const char *s)

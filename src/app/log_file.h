@@ -7,6 +7,8 @@
 #include "conf/conf.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* From here on lines go to the tank, level and file of the configuration. */
 void  log_file_open(const struct conf *c);
@@ -21,6 +23,10 @@ err_t log_file_start(void) __attribute__((warn_unused_result));
 void  log_file_reopen(void);
 /* Write all there is (for at most two seconds), let lines go to stderr again. */
 void  log_file_close(void);
+
+/* The newest lines that are kept in memory, of those from position `after` on: malloc'ed text. *end
+ * is where to go on. */
+char *log_file_last(uint64_t after, size_t lines, uint64_t *end);
 
 /* For a signal handler of a program that dies: write all there is, then these words, as an error
  * line in the usual shape. Async-signal-safe. */

@@ -205,6 +205,34 @@ def test_hls_in_the_page(ports, source, tmp_path):
 
 @chromium
 @pytest.mark.long
+def test_vhosts_and_log(ports, source, tmp_path):
+    s, api, web = ports("hls { enabled on; hls_path ./; }", more="vhost b { }",
+                        api="auth { enabled on; username admin; password 'a:b c'; }")
+    with browser.Page(tmp_path) as b:
+        b.look(390, 844, mobile=True, dark=True)
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.body.innerText.includes('wants user and password')")
+        b.run(LOGIN % "'a:b c'")
+        assert b.wait("document.querySelectorAll('#vhosts tr').length === 2"), b.text()
+        s.push(source, "cam", loop=True)
+        assert b.wait("document.querySelector('#vhosts').innerText.includes('1 stream')", 8)
+        chips = "[...document.querySelectorAll('#vhosts tr')].map(r => r.querySelector('b').innerText + ': ' + " \
+            "[...r.querySelectorAll('.chip')].map(c => c.innerText))"
+        assert b.run(chips) == ["__defaultVhost__: RTMP,FLV,HLS", "b: RTMP"]
+        b.run("document.querySelector('#log-part').open = true")
+        assert b.wait("document.querySelector('#log').innerText.includes('stream=cam')"), b.text()
+        n = b.run("document.querySelectorAll('#log div').length")
+        s.push(source, "other", loop=True)
+        assert b.wait("document.querySelector('#log').innerText.includes('stream=other')", 8)
+        assert b.run("document.querySelectorAll('#log div').length") > n
+        b.run("(f => { f.value = 'stream=other'; f.dispatchEvent(new Event('input')) })(document.querySelector('#log-filter'))")
+        assert b.run("[...document.querySelectorAll('#log div')].every(d => d.hidden || d.innerText.includes('other'))")
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than a phone"
+        assert len(b.errors) == 1 and "401" in b.errors[0], b.errors
+
+
+@chromium
+@pytest.mark.long
 def test_by_the_port_of_files_and_with_a_password(ports, source, tmp_path):
     s, api, web = ports(api="auth { enabled on; username admin; password 'a:b c'; }")
     s.push(source, "cam", loop=True)

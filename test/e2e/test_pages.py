@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The server's own pages: / and /players/ over HTTP, and as people see them in a real browser."""
+import base64
 import json
 import os
 import shutil
@@ -72,6 +73,39 @@ def test_who_has_files_shows_his_own(pages):
         os.unlink(root / "index.htm")
         assert b"<title>Media server" in h.get("/").body
         assert h.get("/", Host="files").status == 404, "a folder of a vhost is its own"
+
+
+KEY = {"Authorization": "Basic " + base64.b64encode(b"a:b").decode()}
+LOCKED = "enabled on; auth { enabled on; username a; password b; }"
+
+
+def test_last_lines_of_the_log(pages):
+    """With the password alone; bounded; without secrets unless log_secrets is on; and what came since."""
+    s, api, web, root = pages(api=LOCKED)
+    with Http(api) as h:
+        assert h.get("/api/v1/log").status == 401
+        for i in range(3):
+            s.watch(f"line{i}?token=secret").stop()
+        assert s.wait_log("stream=line2")
+        got = json.loads(h.get("/api/v1/log?lines=1000", **KEY).body)["data"]
+        text = "\n".join(got["lines"])
+        assert "line2" in text and "token" not in text and "secret" not in text
+        assert [l for l in got["lines"] if l] == got["lines"] and got["lines"][0] in s.log()
+        s.watch("line3").stop()
+        assert s.wait_log("line3")
+        new = "\n".join(json.loads(h.get(f"/api/v1/log?after={got['end']}", **KEY).body)["data"]["lines"])
+        assert "line3" in new and "line2" not in new
+        few = json.loads(h.get("/api/v1/log?lines=2", **KEY).body)["data"]
+        assert len(few["lines"]) == 2 and few["end"] >= got["end"]
+        assert json.loads(h.get("/api/v1/log?lines=-1&after=x", **KEY).body)["data"]["lines"] == []
+        script = h.get("/api/v1/log?callback=f", Sec_Fetch_Site="cross-site", **KEY)
+        assert script.headers["content-type"] == "application/json", "no script for others"
+
+
+def test_log_without_a_password(pages):
+    s, api, web, root = pages(api="enabled on; open on;")
+    a = once(api, "/api/v1/log")
+    assert a.status == 403 and "auth" in json.loads(a.body)["error"] and b"[TRACE]" not in a.body
 
 
 @chromium
@@ -216,7 +250,7 @@ def test_home_without_the_api(pages, source, tmp_path, api, says):
         assert b.run("document.querySelector('#state').innerText") == "running"
         assert f"rtmp://127.0.0.1:{s.port}/live" in b.text() and "secret-name" not in b.text()
         s.stop()
-        assert b.wait("document.querySelector('#state').innerText.startsWith('no answer')", 12)
+        assert b.wait("document.querySelector('#state').innerText.startsWith('no answer')", 20)
 
 
 @chromium

@@ -4,17 +4,19 @@
 import { Api, NeedLogin } from "./api.js";
 import { $, text } from "./dom.js";
 import { many, time } from "./format.js";
+import { Log } from "./log.js";
 import { Player } from "./player.js";
+import { publish } from "./publish.js";
 import { children, forwards } from "./beside.js";
 import { Streams } from "./streams.js";
 import { Totals } from "./totals.js";
-import { ffmpeg, rtmp } from "./ways.js";
+import { vhosts as showVhosts } from "./vhosts.js";
 
 const PERIOD = 2000, PATIENCE = 10000; // milliseconds: between questions; when there is no answer
 const STREAMS = 200;                   // shown at most
 
 const api = new Api(new URLSearchParams(location.search).get("api")), player = new Player();
-const streams = new Streams(api, player, () => tick()), totals = new Totals();
+const streams = new Streams(api, player, () => tick()), totals = new Totals(), log = new Log(api);
 let timer = null, asking = false;
 
 async function show() {
@@ -27,6 +29,8 @@ async function show() {
     totals.show(summary.data, vhosts.vhosts, listed, streams.rates);
     forwards(sent?.forwards ?? [], now);
     children(jobs?.children ?? []);
+    showVhosts(vhosts.vhosts, ways?.data);
+    void log.show();
     empty(listed.streams.length === 0, ways?.data);
     const state = $("state");
     state.className = "";
@@ -38,9 +42,7 @@ function empty(is, ways) {
     $("empty").hidden = !is;
     if (!is)
         return;
-    const to = rtmp(ways?.rtmp, "live");
-    text($("how"), ffmpeg(to, "livestream"));
-    text($("obs"), to);
+    publish($("publish"), ways?.rtmp);
 }
 
 function ask(why, needLogin) {

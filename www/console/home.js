@@ -8,8 +8,8 @@ import { Player } from "./player.js";
 import { publish } from "./publish.js";
 import { DEFAULT, playable } from "./ways.js";
 
-const PERIOD = 3000; // milliseconds between questions
-const STREAMS = 50;  // shown at most
+const PERIOD = 3000, PATIENCE = 15000; // milliseconds between questions; where they are not answered
+const STREAMS = 50;                    // shown at most
 
 const api = new Api(), player = new Player();
 let timer = null;
@@ -75,6 +75,7 @@ function unknown(e) {
 async function tick() {
     clearTimeout(timer);
     api.where = null;
+    let told = false;
     try {
         const found = await api.find().catch(e => e);
         if (!api.where)
@@ -84,12 +85,12 @@ async function tick() {
         if (found instanceof Error)
             unknown(found);
         else
-            await streams().catch(unknown);
+            await streams().then(() => { told = true; }, unknown);
     } catch (e) {
         state(`no answer from the server: ${e.message}`, true);
     }
     if (!document.hidden)
-        timer = setTimeout(tick, PERIOD);
+        timer = setTimeout(tick, told || !api.where ? PERIOD : PATIENCE);
 }
 
 document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : tick());

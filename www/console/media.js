@@ -34,6 +34,10 @@ export class Media {
         return { flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file" };
     }
 
+    missing(kind) {
+        return `the server does not have it by ${Media.kinds[kind]}: nobody publishes it yet, or that is off in the configuration`;
+    }
+
     stop() {
         this.turn++; // a library that still loads comes too late
         this.end?.();
@@ -91,7 +95,7 @@ export class Media {
         return () => {
             const p = mpegts.createPlayer({ type, isLive: true, url },
                 { enableStashBuffer: false, liveBufferLatencyChasing: true, autoCleanupSourceBuffer: true });
-            p.on(mpegts.Events.ERROR, (kind, detail, info) => this.fail(info?.code === 404 ? "there is no such stream" :
+            p.on(mpegts.Events.ERROR, (kind, detail, info) => this.fail(info?.code === 404 ? this.missing(type === "flv" ? "flv" : "ts") :
                 `${detail}: ${info?.msg ?? ""}`));
             p.on(mpegts.Events.LOADING_COMPLETE, () => this.fail("the stream has ended"));
             p.attachMediaElement(this.video);
@@ -118,7 +122,7 @@ export class Media {
             throw new Error("this browser cannot play HLS");
         return () => {
             const p = new Hls({ enableWorker: false, liveSyncDurationCount: 2 });
-            p.on(Hls.Events.ERROR, (_, e) => e.fatal && this.fail(e.response?.code === 404 ? "there is no such list" :
+            p.on(Hls.Events.ERROR, (_, e) => e.fatal && this.fail(e.response?.code === 404 ? this.missing("hls") :
                 `${e.details}: ${e.reason ?? e.response?.code ?? ""}`));
             p.loadSource(url);
             p.attachMedia(this.video);
@@ -132,7 +136,7 @@ export class Media {
             const p = dashjs.MediaPlayer().create();
             p.updateSettings({ debug: { logLevel: dashjs.Debug.LOG_LEVEL_NONE } });
             p.on(dashjs.MediaPlayer.events.ERROR, ({ error }) => this.fail(error.data?.response?.status === 404 ?
-                "there is no such list" : error.message ?? String(error)));
+                this.missing("dash") : error.message ?? String(error)));
             p.initialize(this.video, url, true);
             return () => p.destroy();
         };
