@@ -38,4 +38,5 @@ RUN mkdir -p objs/nginx/html && chown -R srs: objs
 USER 990
 # RTMP, the API with the console, HTTP-FLV and HLS
 EXPOSE 1935 1985 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s CMD ["bash", "etc/healthcheck.sh"]
 CMD ["./objs/srs", "-c", "conf/docker.conf"]

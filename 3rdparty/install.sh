@@ -11,7 +11,7 @@ test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp libnginx-mod-stream rtmpdump procps curl openssl"
 browser="chromium npm"
-long="prometheus debootstrap"
+long="prometheus debootstrap lintian gcc-aarch64-linux-gnu qemu-user"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
     valgrind gdb linux-perf strace ltrace graphviz"

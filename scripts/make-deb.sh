@@ -4,6 +4,7 @@
 #
 # The program and its page are in /usr/lib/srs, the configuration in /etc/srs, what it keeps in
 # /var/lib/srs, its logs in /var/log/srs. Nothing but dpkg-deb and binutils is needed.
+# DEB_MAINTAINER="Name <address>": who answers for the package.
 set -eu
 
 objs=$1
@@ -14,15 +15,22 @@ version=$("$objs/srs" -v 2>&1 | sed -n 's/^[^0-9]*\([0-9][0-9.]*\).*/\1/p' | hea
 tag=$(sed -n 's/^#define BUILD_TAG "\(..*\)"/\1/p' "$objs/config.h")
 [ -z "$tag" ] || version=$version+$(printf %s "$tag" | tr -c 'A-Za-z0-9.+~\n' .)
 
-root=$objs/deb
-rm -rf "$root"
 umask 022
+root=$(mktemp -d "$objs/deb.XXXXXX")
+trap 'rm -rf "$root"' EXIT
+trap 'exit 1' HUP INT TERM
+chmod 755 "$root"
 mkdir -p "$root/DEBIAN" "$root/usr/lib/srs" "$root/usr/bin" "$root/lib/systemd/system" \
     "$root/etc/srs" "$root/etc/default" "$root/etc/logrotate.d" "$root/usr/share/doc/srs/examples"
 
 install -m 755 "$objs/srs" "$root/usr/lib/srs/srs"
 strip --strip-debug "$root/usr/lib/srs/srs"
 ln -s ../lib/srs/srs "$root/usr/bin/srs"
+tools="sb_rtmp_load sb_rtmp_load_fast sb_http_load sb_hls_load sb_rtmp_publish"
+for tool in $tools; do
+    install -m 755 "$objs/$tool" "$root/usr/bin/"
+    strip "$root/usr/bin/$tool"
+done
 cp -r "$objs/console" "$root/usr/lib/srs/"
 [ ! -d "$objs/player" ] || cp -r "$objs/player" "$root/usr/lib/srs/"
 
@@ -40,8 +48,21 @@ sed -e '/^#   useradd /d; /^#   cp etc\//d; /^#   systemctl enable /d' \
     etc/systemd/srs.service > "$root/lib/systemd/system/srs.service"
 ! grep -n /usr/local "$root/lib/systemd/system/srs.service" "$root/etc/logrotate.d/srs" || exit 1
 
+seconds=$(date -u -d "$(sed -n 's/^#define BUILD_DATE "\(.*\)"/\1/p' "$objs/config.h")" +%s)
+maintainer=${DEB_MAINTAINER:-The maintainers <maintainers@srs.example>}
+packaging/man/make-man.sh "$objs" "$version" "$(date -u -d "@$seconds" +%F)" "$root/usr/share/man"
+sed "s/@VERSION@/$version/; s/@MAINTAINER@/$maintainer/; s/@DATE@/$(LC_ALL=C date -u -R -d "@$seconds")/" \
+    packaging/deb/changelog > "$root/usr/share/doc/srs/changelog"
+gzip -9n "$root"/usr/share/man/man*/* "$root/usr/share/doc/srs/changelog"
+completions=$root/usr/share/bash-completion/completions
+install -D -m 644 packaging/bash-completion/srs "$completions/srs"
+for tool in $tools; do
+    ln -s srs "$completions/$tool"
+done
+install -D -m 644 packaging/deb/lintian-overrides "$root/usr/share/lintian/overrides/srs"
+
 install -m 644 README.md doc/config.md doc/api.md doc/security.md "$root/usr/share/doc/srs/"
-install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf etc/backend.py etc/sign-link.py \
+install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf doc/source.flv etc/backend.py etc/sign-link.py etc/healthcheck.sh \
     etc/grafana/srs.json etc/prometheus/srs.yml "$root/usr/share/doc/srs/examples/"
 {
     echo "The server:"
@@ -72,7 +93,7 @@ done
 
 size=$(du -sk "$root" | cut -f1)
 sed -e "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@SIZE@/$size/; s/@DEPENDS@/$depends/" \
-    -e "s/@MAINTAINER@/${DEB_MAINTAINER:-root <root@localhost>}/" \
+    -e "s/@MAINTAINER@/$maintainer/" \
     packaging/deb/control.in > "$root/DEBIAN/control"
 install -m 644 packaging/deb/conffiles "$root/DEBIAN/"
 install -m 755 packaging/deb/postinst packaging/deb/prerm packaging/deb/postrm "$root/DEBIAN/"
@@ -80,6 +101,6 @@ install -m 755 packaging/deb/postinst packaging/deb/prerm packaging/deb/postrm "
     xargs -d '\n' md5sum) > "$root/DEBIAN/md5sums"
 
 out=$objs/srs_${version}_$arch.deb
-dpkg-deb --root-owner-group --build "$root" "$out" > /dev/null
-rm -rf "$root"
+dpkg-deb --root-owner-group --build "$root" "$root.new" > /dev/null
+mv "$root.new" "$out"
 echo "$out"

@@ -60,7 +60,7 @@ def clean(request, tmp_path):
         keep = os.path.join(os.environ.get("E2E_KEEP", os.path.join(procs.ROOT, "objs", "e2e")),
                             request.node.name.replace("/", "_")[:80])
         shutil.rmtree(keep, ignore_errors=True)
-        shutil.copytree(tmp_path, keep, ignore=shutil.ignore_patterns("*.ts", "*.flv"),
+        shutil.copytree(tmp_path, keep, ignore=shutil.ignore_patterns("*.ts", "*.flv", "up", "work"),
                         ignore_dangling_symlinks=True)
     shutil.rmtree(tmp_path, ignore_errors=True)
 

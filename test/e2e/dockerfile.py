@@ -30,7 +30,7 @@ class Stage:
     """A layer over the folder `base`."""
 
     def __init__(self, folder, base=machine.ROOT):
-        self.folder, self.base, self.cwd, self.user, self.env, self.cmd = folder, base, "/", None, {}, None
+        self.folder, self.base, self.cwd, self.user, self.env, self.cmd, self.health = folder, base, "/", None, {}, None, None
         self.up = os.path.join(folder, "up")
         for name in "up", "work", "root":
             os.makedirs(os.path.join(folder, name))
@@ -131,6 +131,8 @@ def build(text, folder, skip=()):
             stage.user = rest
         elif word == "CMD":
             stage.cmd = json.loads(rest)
+        elif word == "HEALTHCHECK":
+            stage.health = json.loads(rest.split(" CMD ")[1])
         else:
             assert word in ("EXPOSE", "ARG"), line
     return stage

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """make install, make deb, and the package in a small Debian with systemd; the steps of the Dockerfile
 in folders."""
+import gzip
 import os
 import re
 import signal
@@ -66,6 +67,66 @@ def test_package_holds_what_its_files_name(deb, tmp_path):
     assert owners == {"root/root"}
 
 
+def test_package_brings_what_people_read(deb, tmp_path):
+    """Pages of the manual that tell all options of all programs, and all directives; what else is
+    looked for in a package."""
+    out("dpkg-deb", "-x", deb, str(tmp_path))
+    page = lambda name: gzip.open(tmp_path / "usr/share/man" / f"man{name[-1]}" / (name + ".gz"), "rt").read()
+    tools = [t.name for t in sorted((tmp_path / "usr/bin").iterdir())]
+    assert len(tools) == 6 and "srs" in tools
+    for tool in tools:
+        text = page(tool + (".8" if tool == "srs" else ".1")).replace("\\-", "-")
+        told = out(str(tmp_path / "usr/lib/srs/srs" if tool == "srs" else tmp_path / "usr/bin" / tool), "-h")
+        rows = re.findall(r"^ +(-.*?)   +(\S.*)$", told, re.M)
+        assert len(rows) >= 7 and f'.TH {tool.upper()} ' in text and f"\n{tool} \\- " in text.replace(" - ", " \\- ")
+        for option, what in rows:
+            assert f'.B "{option}"\n{what}\n' in text, option
+    with open(os.path.join(ROOT, "conf", "full.conf")) as f:
+        rows = [line.strip() for line in f if line.strip()]
+    text = page("srs.conf.5").replace("\\-", "-").replace("\\e", "\\")
+    assert len(rows) > 500 and not [r for r in rows if r not in text]
+    log = gzip.open(tmp_path / "usr/share/doc/srs/changelog.gz", "rt").read()
+    assert log.startswith(f"srs ({out('dpkg-deb', '-f', deb, 'Version').strip()}) ")
+    assert (tmp_path / "usr/share/doc/srs/examples/source.flv").read_bytes() == open(procs.SOURCE, "rb").read()
+
+
+@pytest.mark.needs("bash")
+def test_completion(deb, tmp_path):
+    out("dpkg-deb", "-x", deb, str(tmp_path))
+    (tmp_path / "a.conf").write_text("")
+    (tmp_path / "b.flv").write_text("")
+    ask = lambda *words: out("bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _srs "$1"; '
+                             'printf "%s\\n" "${COMPREPLY[@]}"',
+                             str(tmp_path / "usr/share/bash-completion/completions/srs"), *words, cwd=tmp_path,
+                             env={**os.environ, "PATH": f"{tmp_path}/usr/bin:{os.environ['PATH']}"}).split()
+    assert ask("srs", "-") == ["-c", "-t", "-e", "--doctor", "-v", "-V", "--version", "-g", "-G", "-h", "-?", "--help"]
+    assert ask("srs", "--d") == ["--doctor"]
+    assert "a.conf" in ask("srs", "-t", "-c", "") and "b.flv" not in ask("srs", "-c", "")
+    assert ask("sb_hls_load", "--hol") == ["--hold-back"]
+    assert "b.flv" in ask("sb_rtmp_publish", "-i", "") and "-c" in ask("sb_rtmp_publish", "-i", "b.flv", "-")
+    assert "--clients" in ask("sb_http_load", "-c", "5", "--c")
+
+
+@pytest.mark.long
+@pytest.mark.needs("lintian")
+def test_lintian_finds_no_error(deb):
+    if sanitized():
+        pytest.skip("a package of a release build")
+    assert not re.findall(r"^[EW]: .*", out("lintian", "--allow-root", "--fail-on", "none", deb), re.M)
+
+
+@pytest.mark.needs("bash")
+def test_healthcheck(srs):
+    port = procs.free_port()
+    s = srs(glob=f"http_api {{ enabled on; listen 127.0.0.1:{port}; }}")
+    script = os.path.join(ROOT, "etc", "healthcheck.sh")
+    assert wait_for(lambda: subprocess.run([script, str(port)]).returncode == 0)
+    check = lambda listen: subprocess.run([script], env={**os.environ, "SRS_HTTP_API_LISTEN": listen}).returncode
+    assert check(f"0.0.0.0:{port}") == 0, "as the server is told where the API is, so is this"
+    s.stop()
+    assert check(str(port)) == 1
+
+
 def test_package_scripts_are_plain_shell():
     for name in ("postinst", "prerm", "postrm"):
         out("sh", "-n", os.path.join(ROOT, "packaging", "deb", name))
@@ -85,7 +146,7 @@ def test_dockerfile_brings_the_libraries(deb):
     assert os.path.exists(os.path.join(ROOT, conf))
 
 
-def serves(p, inner):
+def serves(p, inner, health):
     ask = lambda path: subprocess.run(["nsenter", "-t", str(inner), "-n", "curl", "-sS", "-m", "20", f"http://127.0.0.1:{path}"],
                                       capture_output=True, text=True, timeout=60).stdout
     assert wait_for(lambda: '"code":0' in ask("1985/api/v1/versions"), 60), p.text()[-3000:]
@@ -94,6 +155,8 @@ def serves(p, inner):
     with open(f"/proc/{inner}/status") as f:
         assert re.search(r"^Uid:\s+990\s", f.read(), re.M)
     assert "listening on 1935" in p.text() and "WARN" not in p.text()
+    assert health, "the image says how to tell that it is well"
+    subprocess.run(["nsenter", "-t", str(inner), "-m", "-p", "-n", "--root", "--wd", *health], check=True, timeout=60)
 
 
 @pytest.mark.long
@@ -113,7 +176,7 @@ def test_steps_of_the_dockerfile(tmp_path):
     assert wait_for(inner, 20)
     pid = int(inner()[0])
     try:
-        serves(p, pid)
+        serves(p, pid, image.health)
     finally:
         if os.path.exists(f"/proc/{pid}"):  # who became another user does not end with its parent
             os.kill(pid, signal.SIGKILL)
