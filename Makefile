@@ -4,7 +4,7 @@ OBJS ?= objs
 
 # These set the machine up, or need nothing built: no settings are read for them.
 PLAIN := run test test-asan test-long test-profile bench bench-quick clean distclean help player \
-    install-deps layers banned style
+    install-deps layers banned style cross-arm64 test-arm64
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include $(OBJS)/config.mk
 MAKEFLAGS += -j$(JOBS)
@@ -57,9 +57,9 @@ $(OBJS)/config.mk: configure
 
 $(OBJS)/config.h: $(OBJS)/config.mk ;
 
-# ---- state-threads, one build per variant, shared by all configurations
+# ---- state-threads, one build per variant and target, shared by all configurations
 
-st_dir = objs/st$(if $(filter-out plain,$(1)),-$(1))
+st_dir = objs/st$(ST_TARGET)$(if $(filter-out plain,$(1)),-$(1))
 ST = $(call st_dir,$(ST_VARIANT))
 ST_INPUT := 3rdparty/build-st.sh $(wildcard 3rdparty/patches/*.patch 3rdparty/st/*)
 ST_TGZ := objs/st-source/st_1.9.orig.tar.gz
@@ -176,6 +176,22 @@ screenshots: all
 deb: all
 	scripts/make-deb.sh $(OBJS)
 
+# ---- another machine: all of it by a cross compiler, with libraries of that machine's Debian
+
+ARM = $(OBJS)/arm64
+
+cross-arm64:
+	3rdparty/install.sh build cross
+	3rdparty/sysroot.sh arm64 $(ARM)/sysroot
+	@[ -f $(ARM)/config.mk ] || ./configure --objs=$(ARM) --ar=aarch64-linux-gnu-ar \
+	    --cc='aarch64-linux-gnu-gcc --sysroot=$(abspath $(ARM))/sysroot'
+	+@$(MAKE) --no-print-directory OBJS=$(ARM) all
+
+# Its unit tests under an emulator of the processor.
+test-arm64: cross-arm64
+	+@$(MAKE) --no-print-directory OBJS=$(ARM) units
+	@EMULATOR='qemu-aarch64 -L $(ARM)/sysroot' scripts/test.sh $(ARM) unit
+
 # ---- tests; scripts/test.sh runs the parts and ends with "N passed, N failed"
 
 test:
@@ -236,7 +252,7 @@ help:
 
 FORCE:
 .PHONY: all players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
-    test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
+    cross-arm64 test-arm64 test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 
 -include $(shell find $(O) $(FO) -name '*.d' 2> /dev/null)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh build|test|long|browser|bench... - install the Debian packages of these sets that are missing.
+# install.sh build|test|long|browser|cross|bench|profile... - install the Debian packages of these sets that are missing.
 set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
@@ -11,7 +11,8 @@ test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-
     gstreamer1.0-plugins-ugly gstreamer1.0-libav vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp libnginx-mod-stream rtmpdump procps curl openssl"
 browser="chromium npm"
-long="prometheus debootstrap lintian gcc-aarch64-linux-gnu qemu-user"
+cross="gcc-aarch64-linux-gnu qemu-user"
+long="prometheus debootstrap lintian $cross"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
     valgrind gdb linux-perf strace ltrace graphviz"
@@ -22,10 +23,11 @@ for set in "$@"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     long) wanted="$wanted $long" ;;
+    cross) wanted="$wanted $cross" ;;
     browser) wanted="$wanted $browser" ;;
     bench) wanted="$wanted $bench" ;;
     profile) wanted="$wanted $profile" ;;
-    *) echo "install.sh: no set $set (build, test, long, browser, bench, profile)" >&2; exit 1 ;;
+    *) echo "install.sh: no set $set (build, test, long, browser, cross, bench, profile)" >&2; exit 1 ;;
     esac
 done
 
