@@ -116,8 +116,8 @@ static const struct conf_row limits[] = {
                             "/metrics; a quarter of them for this machine." },
     { "memory", CONF_KIND_SIZE, CONF_AT(conf_limits, memory), "0", CONF_AT_ONCE, .max = 1e15,
       .def_note = "half of what the machine, the container, or ulimit -v has",
-      .help = "Bytes of media that all live streams remember together; over it the largest lose "
-              "their oldest packets." },
+      .help = "Bytes of media that all live streams remember together, with segments and "
+              "recordings on their way to the disk; over it the largest lose what is oldest." },
     { "disk_free", CONF_KIND_SIZE, CONF_AT(conf_limits, disk_free), "100m", CONF_AT_ONCE,
       .max = 1e15,
       .help = "Bytes that recordings and segments leave free of a disk that has 20 times as many. "

@@ -15,7 +15,7 @@ struct dvrs *dvrs_new(struct serve *serve, struct disk *disk)
         abort();
     d->serve = serve;
     d->disk = disk;
-    d->shop = shop_new(live_registry_counter(serve->streams));
+    d->shop = shop_new(serve->streams);
     co_group_init(&d->group);
     return d;
 }

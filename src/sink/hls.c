@@ -19,7 +19,7 @@ struct hls *hls_new(struct serve *serve, struct disk *disk)
     h->serve = serve;
     h->disk = disk;
     h->names = hls_names_new();
-    h->shop = shop_new(live_registry_counter(serve->streams));
+    h->shop = shop_new(serve->streams);
     h->sessions = hls_sessions_new();
     co_group_init(&h->group);
     return h;

@@ -7,17 +7,17 @@
 
 #include <stddef.h>
 
-enum { KEPT = 32 << 20 };
+enum { KEPT = 32 << 20, PART = 16 }; /* bytes, but no more than that part of limits.memory */
 
 #define SWEEP CO_SECONDS(10)
 
-struct shop *shop_new(size_t *used)
+struct shop *shop_new(struct live_registry *r)
 {
     struct shop *s = must(calloc(1, sizeof(*s)));
 
     ref_init(&s->ref);
-    s->blocks.most = KEPT / BLOCK_SIZE;
-    s->blocks.used = used;
+    s->blocks.used = live_registry_counter(r);
+    s->memory = live_registry_memory(r);
     return s;
 }
 
@@ -73,10 +73,18 @@ static void bury(struct blocks *b)
     live_reap(&d->reap);
 }
 
+static unsigned most(const struct shop *s)
+{
+    size_t kept = s->memory->limit ? s->memory->limit / PART : KEPT;
+
+    return (unsigned)((kept < KEPT ? kept : KEPT) / BLOCK_SIZE);
+}
+
 void shop_free_blocks(struct shop *s, struct blocks *b)
 {
     bool first = s->blocks.n == 0;
 
+    s->blocks.most = most(s);
     if (b->memory > LIVE_REAP_BYTES)
         bury(b);
     else

@@ -12,15 +12,17 @@
 #include "base/blocks.h"
 #include "base/ref.h"
 #include "co/co.h"
+#include "live/source.h"
 
 struct shop { /* shared by those whose blocks come back */
     struct ref ref;
     struct block_shop blocks;
+    const struct live_memory *memory;
     struct co_timer sweep;
 };
 
-/* `used` counts the bytes in use, and outlives all of them. */
-struct shop *shop_new(size_t *used);
+/* The registry counts what is in use, and outlives it. */
+struct shop *shop_new(struct live_registry *r);
 struct shop *shop_ref(struct shop *s);
 struct shop *shop_unref(struct shop *s); /* always NULL; NULL is fine */
 /* Free what is there, between the turns of others if it is much. *b is empty then. */

@@ -26,6 +26,7 @@ class Scene:
         (html / "big.js").write_text("let abc = 'something that compresses well';\n" * 40000)
         self.s = srs(glob=f"""
             max_connections 3000;
+            limits {{ memory 64m; }}
             http_server {{ enabled on; listen 127.0.0.1:{self.http}; dir {html}; }}
             http_api {{ enabled on; listen 127.0.0.1:{self.http}; }}
             exporter {{ enabled on; listen 127.0.0.1:{procs.free_port()}; }}""", vhost=f"""
@@ -89,7 +90,8 @@ def test_one_hostile_peer(scene, kind):
 @pytest.mark.alone
 @pytest.mark.long
 def test_a_thousand_hostile_peers(scene):
-    """What holds today of memory. Aim: 32 MB where nobody but those of the operator may publish."""
+    """What holds today of memory. Aim: 32 MB beyond `limits { memory }`. What there is more are the connections,
+    what they are told and have begun to say, and holes that malloc keeps between those."""
     scene.s.holds_allowed = (10000, 250)
     scene.longest_gap(3, "mixed", 40)  # what is made once is there
     before = scene.s.rss()
@@ -98,5 +100,5 @@ def test_a_thousand_hostile_peers(scene):
     wait_for(lambda: scene.s.rss() - before <= 4096 * SLOW, 30, 0.5)
     figures = f"gap {gap:.0f} ms, {before} kB became {max(seen)} kB, then {scene.s.rss()} kB"
     print(figures)
-    assert gap <= 500 * SLOW and max(seen) - before <= 2048 * 1024, figures
-    assert scene.s.rss() - before <= 64 * 1024 * SLOW, figures
+    assert gap <= 500 * SLOW and max(seen) - before <= 512 * 1024, figures
+    assert scene.s.rss() - before <= 32 * 1024 * SLOW, figures

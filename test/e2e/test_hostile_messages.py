@@ -12,6 +12,7 @@ import pytest
 import amf
 from flv import AUDIO, DATA, VIDEO
 from flvgen import synthetic
+from hostile import AVC
 from procs import SLOW, cpu_seconds, free_port, wait_for
 from rtmpclient import CMD, Closed
 
@@ -267,6 +268,31 @@ def test_streams_have_one_bound(beside):
     assert len(re.findall("streams remember", s.log())) <= 3, "not a line for each packet"
     assert stream.gap() < 1 * SLOW
     for c in players + many:
+        c.close()
+
+
+def test_segments_and_recordings_count_with_streams(beside, tmp_path):
+    """The same with HLS, DASH and a recording, whose segments find no key frame to end at."""
+    s, stream = beside("limits { memory 32m; max_partial_total 8m; }", vhost=f"""
+        hls {{ enabled on; hls_path {tmp_path}/hls; hls_fragment 2; }}
+        dash {{ enabled on; dash_path {tmp_path}/dash; }}
+        dvr {{ enabled on; dvr_path {tmp_path}/[stream].[timestamp].mp4; }}""")
+    before = most = s.rss()
+    many = [s.publisher(f"fill{i}", chunk=65536) for i in range(3)]
+    picture = (100 << 10).to_bytes(4, "big") + b"\x41" * (100 << 10)
+    for c in many:
+        c.message(6, VIDEO, 0, c.sid, AVC)
+    for ms in range(400):
+        for c in many:
+            c.message(6, VIDEO, ms, c.sid, (b"\x27" if ms else b"\x17") + b"\1\0\0\0" + picture)
+        most = max(most, s.rss())
+    for i, c in enumerate(many):
+        c.result(c.call("FCPublish", f"fill{i}"))
+    assert most - before < (32 + 16) * 1024 * SLOW, f"{before} kB became {most} kB"
+    line = s.wait_log(r"\[WARN\].*streams remember \d+ MB, limits.memory is 32 MB: .*fill")
+    assert line, s.log()[-800:]
+    assert stream.gap() < 1 * SLOW
+    for c in many:
         c.close()
 
 

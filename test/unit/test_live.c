@@ -4,6 +4,7 @@
 
 #include "live/consumer.h"
 #include "live/impl.h"
+#include "live/keeper.h"
 #include "live/reap.h"
 #include "live/sender.h"
 #include "live/source.h"
@@ -717,6 +718,64 @@ static void test_the_largest_loses_its_oldest(void **state)
     assert_int_equal(live_source_live(), 0);
 }
 
+/* Somebody who keeps segments, of which a part can be lost. */
+struct hoard {
+    struct live_keeper keeper; /* first */
+    size_t *used, bytes, lost;
+};
+
+static size_t hoarded(const struct live_keeper *k)
+{
+    return ((const struct hoard *)(const void *)k)->bytes;
+}
+
+static void lose_hoard(struct live_keeper *k)
+{
+    struct hoard *h = (struct hoard *)(void *)k;
+
+    *h->used -= h->bytes;
+    h->lost += h->bytes;
+    h->bytes = 0;
+}
+
+/* What is kept beside the logs counts, and who keeps most loses it before smaller logs lose
+ * anything. */
+static void test_keepers_lose(void **state)
+{
+    static const struct live_keeping how = { hoarded, lose_hoard };
+    enum { LIMIT = 1 << 20 };
+    struct live_registry *r = live_registry_new();
+    struct live_source *src = registered(r, "a");
+    struct live_source_stat stat;
+    struct hoard h[3] = { { .bytes = 100 << 10 }, { .bytes = 500 << 10 }, { .bytes = 300 << 10 } };
+
+    (void)state;
+    live_registry_limit(r, LIMIT);
+    assert_int_equal(live_keeper_share(live_registry_memory(r)), LIMIT / 8);
+    for (size_t i = 0; i < COUNT(h); i++) {
+        h[i].used = live_registry_counter(r);
+        *h[i].used += h[i].bytes;
+        live_keeper_open(&h[i].keeper, r, "HLS of a", &how);
+    }
+    push(src, AV_VIDEO, true, false, 0, 100 << 10, 0);
+    assert_int_equal(h[1].lost, 0); /* all of it fits */
+    push(src, AV_VIDEO, false, false, 1, 100 << 10, 40);
+    assert_int_equal(h[1].lost, 500 << 10); /* the largest was enough */
+    assert_int_equal(h[0].lost + h[2].lost, 0);
+    live_source_stat(src, &stat);
+    assert_int_equal(stat.log_packets, 2);
+    live_keeper_close(&h[2].keeper);
+    live_keeper_close(&h[2].keeper);
+    *h[0].used += LIMIT;
+    push(src, AV_VIDEO, false, false, 2, 100, 80);
+    assert_int_equal(h[2].lost, 0); /* it left */
+    for (size_t i = 0; i < 2; i++)
+        live_keeper_close(&h[i].keeper);
+    live_source_end(src, &me);
+    (void)live_source_unref(src);
+    live_registry_free(r);
+}
+
 /* What a packet costs beside its bytes counts, too: a million of one byte are no small stream. */
 static void test_small_packets_count(void **state)
 {
@@ -1382,7 +1441,7 @@ int main(void)
         TEST(test_reader),
         TEST(test_sound_alone_starts_within_half_a_second),
         TEST(test_cache_is_bounded), TEST(test_the_largest_loses_its_oldest),
-        TEST(test_small_packets_count),
+        TEST(test_keepers_lose), TEST(test_small_packets_count),
         TEST(test_slow_player_skips_to_a_key_frame),
         TEST(test_random_players),
         TEST(test_cost_of_a_packet),
