@@ -148,7 +148,7 @@ $(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.list
 
 $(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FUZZ_PARTS:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.a \
     $(FUZZ_ST)/libst.a
-	$(call Q,LD)gcc $(FUZZ_CFLAGS) -Wl,--wrap=clock_gettime,--wrap=syscall $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
+	$(call Q,LD)gcc $(FUZZ_CFLAGS) -Wl,--wrap=clock_gettime,--wrap=syscall,--wrap=co_thread_run $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
 
 # ---- for people: set up, build, run
 

@@ -36,6 +36,9 @@ void fuzz_time_flies(void);
 /* How busy the thread is then said to be, in thousandths. */
 void fuzz_time_busy(unsigned permille);
 
+/* From now on what helper threads do is done at once, in place. */
+void fuzz_no_threads(void);
+
 /* ---- a peer that says something, then waits, then says more */
 
 struct fuzz_peer {

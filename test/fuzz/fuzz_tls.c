@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tls.c - shapes of TLS records, from a client that can shake hands and does not behave.
+/* fuzz_tls.c - shapes of TLS records, from a peer that can shake hands and does not behave: a client
+ * of our server, or the server that our client forwards to.
  *
- * The first byte chooses the version and how the client cuts its records; or that all the rest is
- * sent as it is. The second says in pieces of how many bytes the server gets the first of it. Then,
- * for each record of the client, what becomes of it: see mangle(). A server echoes what it reads.
+ * The first byte chooses which, its version and how it cuts its records; or that all the rest is
+ * said as it is. The second says in pieces of how many bytes we get the first of it. Then, for each
+ * record of the peer, what becomes of it: see mangle(). We echo what we read; a client speaks first.
  */
 #include "fuzz.h"
 
@@ -14,22 +15,25 @@
 #include <assert.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { RAW = 1, OLD = 2, SMALL = 4, HEAD = 5, STEPS_MOST = 32, PIECES = 3000, OUT_MOST = 4 << 20 };
+enum { RAW = 1, OLD = 2, SMALL = 4, SERVER = 8, TRUST = 16 };
+enum { HEAD = 5, STEPS_MOST = 32, PIECES = 3000, OUT_MOST = 4 << 20 };
 
-static SSL_CTX *client_context;
+static SSL_CTX *client_context, *server_context;
 static struct io_tls_server *server;
+static char folder[] = "/tmp/fuzz_tls.XXXXXX", cert_file[64], key_file[64];
 
 struct wire {
-    struct io io;       /* first; the server's side */
+    struct io io;       /* first; our side */
+    unsigned how;       /* RAW and so on */
     struct rd script;
-    SSL *client;        /* NULL: the script is what is said */
-    unsigned steps;     /* that the client made */
+    SSL *peer;          /* NULL: the script is what is said */
+    unsigned steps;     /* that the peer made */
     struct wr out;      /* what it said, mangled */
     size_t at, piece;   /* read of it, and at once */
 };
@@ -96,51 +100,51 @@ static void mangle(struct wr *out, struct rd *script, uint8_t *record, size_t si
     wr_bytes(out, record, size);
 }
 
-/* ---- the client */
+/* ---- the peer */
 
-/* One step of what a client does: shake hands, then say something, and at last good bye. */
-static void client_step(struct wire *w)
+/* One step of what it does: shake hands, then say something, and at last good bye. */
+static void peer_step(struct wire *w)
 {
     static const uint8_t data[3000];
     uint8_t buf[4096];
     int rc;
 
-    if (!SSL_is_init_finished(w->client)) {
-        rc = SSL_do_handshake(w->client);
+    if (!SSL_is_init_finished(w->peer)) {
+        rc = SSL_do_handshake(w->peer);
     } else {
         switch (rd_left(&w->script) > 0 ? rd_u8(&w->script) % 4 : 3) {
         case 0:
-            rc = SSL_write(w->client, data, sizeof(data));
+            rc = SSL_write(w->peer, data, sizeof(data));
             break;
         case 1:
-            rc = SSL_write(w->client, data, 1);
+            rc = SSL_write(w->peer, data, 1);
             break;
         case 2:
-            rc = SSL_key_update(w->client, SSL_KEY_UPDATE_REQUESTED);
-            rc = SSL_write(w->client, data, 1);
+            rc = SSL_key_update(w->peer, SSL_KEY_UPDATE_REQUESTED);
+            rc = SSL_write(w->peer, data, 1);
             break;
         default:
-            rc = SSL_shutdown(w->client);
+            rc = SSL_shutdown(w->peer);
         }
-        while (SSL_read(w->client, buf, sizeof(buf)) > 0)
+        while (SSL_read(w->peer, buf, sizeof(buf)) > 0)
             continue;
     }
     (void)rc;
 }
 
-/* What the client says next, record by record. */
+/* What it says next, record by record. */
 static void speak(struct wire *w)
 {
     uint8_t *said, *copy;
     long size;
 
-    while (w->client && w->at == w->out.len && w->steps++ < STEPS_MOST) {
-        client_step(w);
-        size = BIO_get_mem_data(SSL_get_wbio(w->client), &said);
+    while (w->peer && w->at == w->out.len && w->steps++ < STEPS_MOST) {
+        peer_step(w);
+        size = BIO_get_mem_data(SSL_get_wbio(w->peer), &said);
         copy = malloc((size_t)size + 1);
         assert(copy);
         memcpy(copy, said, (size_t)size);
-        (void)BIO_reset(SSL_get_wbio(w->client));
+        (void)BIO_reset(SSL_get_wbio(w->peer));
         for (size_t at = 0; at + HEAD <= (size_t)size;) {
             size_t n = HEAD + (size_t)(copy[at + 3] << 8 | copy[at + 4]);
 
@@ -178,8 +182,8 @@ static err_t wire_read(struct io *io, void *buf, size_t size, size_t *n)
 
 static void hear(struct wire *w, const struct iovec *iov, int count)
 {
-    for (int i = 0; i < count && w->client; i++)
-        (void)BIO_write(SSL_get_rbio(w->client), iov[i].iov_base, (int)iov[i].iov_len);
+    for (int i = 0; i < count && w->peer; i++)
+        (void)BIO_write(SSL_get_rbio(w->peer), iov[i].iov_base, (int)iov[i].iov_len);
 }
 
 static err_t wire_writev(struct io *io, struct iovec *iov, int count)
@@ -220,14 +224,24 @@ static const struct io_ops wire_ops = { "wire",         wire_read,     wire_read
                                         wire_send_some, wire_readable, wire_wait, wire_close,
                                         NULL };
 
-/* ---- the server */
+/* ---- we */
 
-static err_t serve(void *arg)
+static err_t connect_to_it(struct io **io, bool any)
+{
+    static const uint8_t first[3000];
+    const struct io_tls_trust trust = { .any = any, .ca = cert_file };
+    err_t err = io_tls_connect(io, "a.b", &trust, CO_SECONDS(10));
+
+    return err ? err : io_write(*io, first, sizeof(first));
+}
+
+static err_t talk(void *arg)
 {
     struct wire *w = arg;
     struct io *io = &w->io;
     uint8_t *buf = malloc(4096);
-    err_t err = io_tls_accept(&io, server, CO_SECONDS(10));
+    err_t err = w->how & SERVER ? connect_to_it(&io, !(w->how & TRUST))
+                                : io_tls_accept(&io, server, CO_SECONDS(10));
     size_t n;
 
     assert(buf);
@@ -242,8 +256,16 @@ static err_t serve(void *arg)
     return err;
 }
 
-/* A certificate that signs itself, in these files. */
-static void make_certificate(const char *cert_file, const char *key_file)
+static void name_it(X509 *cert)
+{
+    X509_EXTENSION *alt = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "DNS:a.b");
+
+    assert(alt && X509_add_ext(cert, alt, -1) == 1);
+    X509_EXTENSION_free(alt);
+}
+
+/* A certificate that signs itself, in files. */
+static void make_certificate(void)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *cert = X509_new();
@@ -253,6 +275,7 @@ static void make_certificate(const char *cert_file, const char *key_file)
     (void)X509_gmtime_adj(X509_getm_notBefore(cert), -1000);
     (void)X509_gmtime_adj(X509_getm_notAfter(cert), 100000);
     (void)X509_set_pubkey(cert, key);
+    name_it(cert);
     assert(X509_sign(cert, key, EVP_sha256()) > 0 && PEM_write_X509(f, cert) == 1);
     assert(PEM_write_PrivateKey(k, key, NULL, NULL, 0, NULL, NULL) == 1);
     assert(fclose(f) == 0 && fclose(k) == 0);
@@ -260,32 +283,71 @@ static void make_certificate(const char *cert_file, const char *key_file)
     EVP_PKEY_free(key);
 }
 
+static void clean(void)
+{
+    assert(unlink(cert_file) == 0 && unlink(key_file) == 0 && rmdir(folder) == 0);
+}
+
+/* OpenSSL's memory is not what is looked at here, and most of the time would go into watching it. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+extern void __libc_free(void *p);
+
+static void *take(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return __libc_malloc(size);
+}
+
+static void *take_again(void *p, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return __libc_realloc(p, size);
+}
+
+static void give(void *p, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    __libc_free(p);
+}
+
 static void begin(void)
 {
-    char dir[] = "/tmp/fuzz_tls.XXXXXX", cert[64], key[64];
-    const struct io_tls_cert of = { "", cert, key };
+    const struct io_tls_cert of = { "", cert_file, key_file };
     const struct io_tls_rules rules = { .v12 = true, .v13 = true, .ciphers = "ECDHE+AESGCM",
                                         .tickets = true };
     err_t err = co_init();
 
-    assert(!err && mkdtemp(dir));
-    (void)snprintf(cert, sizeof(cert), "%s/c", dir);
-    (void)snprintf(key, sizeof(key), "%s/k", dir);
-    make_certificate(cert, key);
+    assert(CRYPTO_set_mem_functions(take, take_again, give) == 1);
+    fuzz_no_threads();
+    fuzz_time_flies();
+    assert(!err && mkdtemp(folder));
+    (void)snprintf(cert_file, sizeof(cert_file), "%s/c", folder);
+    (void)snprintf(key_file, sizeof(key_file), "%s/k", folder);
+    make_certificate();
+    (void)atexit(clean);
     err = io_tls_server_new(&server, &of, 1, &rules);
     assert(!err);
-    assert(unlink(cert) == 0 && unlink(key) == 0 && rmdir(dir) == 0);
     client_context = SSL_CTX_new(TLS_client_method());
-    assert(client_context);
+    server_context = SSL_CTX_new(TLS_server_method());
+    assert(client_context && server_context);
+    assert(SSL_CTX_use_certificate_file(server_context, cert_file, SSL_FILETYPE_PEM) == 1);
+    assert(SSL_CTX_use_PrivateKey_file(server_context, key_file, SSL_FILETYPE_PEM) == 1);
 }
 
-static SSL *new_client(unsigned how)
+static SSL *new_peer(unsigned how)
 {
-    SSL *ssl = SSL_new(client_context);
+    SSL *ssl = SSL_new(how & SERVER ? server_context : client_context);
 
     assert(ssl);
     SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-    SSL_set_connect_state(ssl);
+    if (how & SERVER)
+        SSL_set_accept_state(ssl);
+    else
+        SSL_set_connect_state(ssl);
     (void)SSL_set_tlsext_host_name(ssl, "a.b");
     if (how & OLD)
         (void)SSL_set_max_proto_version(ssl, TLS1_2_VERSION);
@@ -303,17 +365,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin();
     if (size < 2)
         return 0;
+    w.how = data[0];
     w.piece = data[1];
     w.script = rd_init(data + 2, size - 2);
     wr_init(&w.out, OUT_MOST);
     if (data[0] & RAW)
         wr_bytes(&w.out, data + 2, size - 2);
     else
-        w.client = new_client(data[0]);
-    err = fuzz_run(serve, &w);
+        w.peer = new_peer(w.how);
+    err = fuzz_run(talk, &w);
     assert(err);
     err_free(&err);
-    SSL_free(w.client);
+    SSL_free(w.peer);
     wr_free(&w.out);
     assert(err_live() == 0);
     return 0;

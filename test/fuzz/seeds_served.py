@@ -84,6 +84,17 @@ seeds = {
         "raw_http": b"\1\0GET / HTTP/1.1\r\n\r\n",
         "raw_hello": b"\1\0\x16\3\1\0\x2f\1\0\0\x2b\3\3" + bytes(32) + b"\0\0\2\x13\1\1\0\0\0",
         "raw_large": b"\1\0\x16\3\1\xff\xff\1\0\0\xff" + bytes(100),
+        "server": b"\x08\0" + b"\0" * 20,
+        "server_old": b"\x0a\0" + b"\0" * 20,
+        "server_small": b"\x0c\0" + b"\0" * 20,
+        "server_trusted": b"\x18\0" + b"\0" * 20,
+        "server_old_trusted": b"\x1a\7" + b"\0" * 20,
+        "server_flipped": b"\x1a\0\0\3\x60\x01\0\0\0\0",
+        "server_split": b"\x1a\0\5\x20\5\x03\5\x01\0\0",
+        "server_lost": b"\x0a\0\0\1\0\0\0",
+        "server_twice": b"\x08\0\2\2\2\2\0\0",
+        "server_raw": b"\x09\0\x16\3\3\0\x2c\2\0\0\x28\3\3" + bytes(32) + b"\0\x13\1\0\0\0",
+        "server_alert": b"\x09\0\x15\3\3\0\2\2\x28",
     },
 }
 for kind, rows in seeds.items():
