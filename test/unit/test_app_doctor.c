@@ -210,6 +210,61 @@ static void test_memory_of_a_group(void **state)
     doctor_plan_free(p);
 }
 
+/* So may one above ours, of either version. */
+static void test_groups_above(void **state)
+{
+    static const struct {
+        const char *groups, *file, *max, *current, *words;
+    } memory[] = {
+        { "0::/a.slice/srs.service\n", "a.slice/srs.service/memory", "max", "current", "48 MB are free" },
+        { "0::/a.slice/srs.service\n", "a.slice/memory", "max", "current", "48 MB are free" },
+        { "7:memory:/a/b\n0::/\n", "memory/a/memory", "limit_in_bytes", "usage_in_bytes",
+          "48 MB are free" },
+        { "0::/b\n", "a/memory", "max", "current", "977 MB are free" },
+    };
+    static const struct {
+        const char *groups, *file, *text, *words;
+    } cpu[] = {
+        { "0::/a.slice/srs.service\n", "a.slice/srs.service/cpu.max", "50000 100000\n", "0.50" },
+        { "0::/a.slice/srs.service\n", "a.slice/cpu.max", "25000 50000\n", "0.50" },
+        { "0::/a.slice/srs.service\n", "a.slice/cpu.max", "max 50000\n", NULL },
+        { "3:cpu,cpuacct:/a/b\n", "cpu/a/b/cpu.cfs_quota_us", "20000\n", "0.20" },
+        { "0::/b\n", "a/cpu.max", "50000 100000\n", NULL },
+    };
+    char path[128];
+
+    for (size_t i = 0; i < COUNT(memory); i++) {
+        struct doctor_plan *p = make_plan();
+
+        p->connections = 10000;
+        put("/proc/meminfo", "MemAvailable:  1000000 kB\n");
+        put("/proc/self/cgroup", memory[i].groups);
+        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup/%s.%s", memory[i].file, memory[i].max);
+        put(path, "200000000\n");
+        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup/%s.%s", memory[i].file,
+                       memory[i].current);
+        put(path, "150000000\n");
+        doctor_look_limits(p);
+        assert_row(&p->report, "memory", "", i < 3 ? DOCTOR_WARN : DOCTOR_OK, memory[i].words);
+        doctor_plan_free(p);
+        assert_int_equal(dir_remove(state) || dir_make(state), 0);
+    }
+    for (size_t i = 0; i < COUNT(cpu); i++) {
+        struct doctor_plan *p = make_plan();
+
+        put("/proc/self/cgroup", cpu[i].groups);
+        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup/%s", cpu[i].file);
+        put(path, cpu[i].text);
+        doctor_look_cpu(p);
+        if (cpu[i].words)
+            assert_row(&p->report, "cpu", "quota", DOCTOR_WARN, cpu[i].words);
+        else
+            assert_null(find(&p->report, "cpu", "quota"));
+        doctor_plan_free(p);
+        assert_int_equal(dir_remove(state) || dir_make(state), 0);
+    }
+}
+
 static void test_descriptors(void **state)
 {
     static const struct {
@@ -590,6 +645,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DOCTOR_TEST(test_kernel),  DOCTOR_TEST(test_memory_of_a_group),
+        DOCTOR_TEST(test_groups_above),
         DOCTOR_TEST(test_descriptors), DOCTOR_TEST(test_paths), DOCTOR_TEST(test_plan),
         DOCTOR_TEST(test_ports), DOCTOR_TEST(test_two_of_one_port),
         DOCTOR_TEST(test_certificates), DOCTOR_TEST(test_encoders), DOCTOR_TEST(test_programs),

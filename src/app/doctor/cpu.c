@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cpu.c - does a processor run as fast as it can, and are we let? */
+#include "app/cgroup.h"
 #include "app/doctor/plan.h"
 
 #include <sched.h>
@@ -22,25 +23,25 @@ static void governor(struct doctor_plan *p)
     doctor_advise(&p->report, "cpupower frequency-set -g performance");
 }
 
-/* "QUOTA PERIOD" in microseconds, or "max PERIOD"; of version 1 in two files. */
-static double cores_allowed(struct doctor_plan *p)
+/* "QUOTA PERIOD" in microseconds, or "max PERIOD"; of version 1 in two files. The least of all
+ * groups, 0 without a limit. */
+static void group_allows(void *least, const char *folder, bool old)
 {
-    int64_t quota = doctor_number(p, "/sys/fs/cgroup/cpu.max", -1), period = 100000;
-    const char *space = quota > 0 ? strchr(p->text, ' ') : NULL;
+    int64_t period, quota = cgroup_number(folder, old ? "cpu.cfs_quota_us" : "cpu.max", &period);
+    double *n = least, cores;
 
-    if (space)
-        period = strtoll(space, NULL, 10);
-    if (quota <= 0) {
-        period = doctor_number(p, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", 100000);
-        quota = doctor_number(p, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", -1);
-    }
-    return quota > 0 && period > 0 ? (double)quota / (double)period : 0;
+    if (old)
+        period = cgroup_number(folder, "cpu.cfs_period_us", NULL);
+    cores = (double)quota / (double)(period > 0 ? period : 100000);
+    if (quota > 0 && (*n <= 0 || cores < *n))
+        *n = cores;
 }
 
 static void allowed(struct doctor_plan *p)
 {
-    double cores = cores_allowed(p);
+    double cores = 0;
 
+    cgroup_walk(p->root, "cpu", group_allows, &cores);
     if (cores <= 0 || cores >= 1.5)
         return;
     doctor_add(&p->report, DOCTOR_WARN, "cpu", "quota", "%.2f of a core: when it is used up, all "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* limits.c - descriptors, mappings, memory and core dumps, against max_connections. */
+#include "app/cgroup.h"
 #include "app/doctor/plan.h"
 
 #include <stdio.h>
@@ -64,38 +65,27 @@ static int64_t line_of(const char *text, const char *name)
     return at ? strtoll(at + strlen(name), NULL, 10) : -1;
 }
 
-/* What a control group leaves us, -1 without a limit. Version 2, then 1. */
-static int64_t group_leaves(struct doctor_plan *p)
+/* What the control groups leave us: the least of ours and of those above, -1 without a limit. */
+static void group_leaves(void *least, const char *folder, bool old)
 {
-    static const char *const files[][2] = {
-        { "memory.max", "memory.current" },
-        { "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes" },
-    };
+    int64_t most = cgroup_number(folder, old ? "memory.limit_in_bytes" : "memory.max", NULL);
+    int64_t used = cgroup_number(folder, old ? "memory.usage_in_bytes" : "memory.current", NULL);
+    int64_t left = most > used ? most - used : 0, *n = least;
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        char path[128];
-        int64_t most, used;
-
-        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup/%s", files[i][0]);
-        most = doctor_number(p, path, -1);
-        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup/%s", files[i][1]);
-        used = doctor_number(p, path, 0);
-        if (most > 0 && most < INT64_MAX / 2)
-            return most > used ? most - used : 0;
-    }
-    return -1;
+    if (most > 0 && (*n < 0 || left < *n))
+        *n = left;
 }
 
 static void memory(struct doctor_plan *p)
 {
-    int64_t need = (int64_t)p->connections * CLIENT_BYTES, free, group;
+    int64_t need = (int64_t)p->connections * CLIENT_BYTES, free, group = -1;
     char need_text[16], free_text[16];
     bool enough;
 
     if (!doctor_file(p, "/proc/meminfo") || (free = line_of(p->text, "MemAvailable:")) < 0)
         return;
     free *= 1024;
-    group = group_leaves(p);
+    cgroup_walk(p->root, "memory", group_leaves, &group);
     if (group >= 0 && group < free)
         free = group;
     enough = p->serving || need <= free; /* a server that runs has some of it already */
