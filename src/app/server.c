@@ -39,6 +39,7 @@
 #define CERTIFICATES CO_SECONDS(2)
 /* How often the figures of the API are taken. */
 #define FIGURES CO_SECONDS(3)
+#define FIGURES_BOUND CO_SECONDS(1) /* where a vhost is bounded by them */
 
 enum { TEXTS_MOST = 16 << 20 }; /* bytes of compressed texts that are kept */
 
@@ -306,15 +307,32 @@ static err_t watch_certificates(void *arg)
     return err;
 }
 
+static bool some_vhost_is_bound(const struct conf *c)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_bandwidth *b = &c->vhost.v[i].bandwidth;
+
+        if (b->in_kbps > 0 || b->out_kbps > 0)
+            return true;
+    }
+    return false;
+}
+
 static err_t take_figures(void *arg)
 {
     struct server *s = arg;
+    co_usec due = 0;
     err_t err = NULL;
 
     do {
-        machine_sample(&s->machine, &s->serve.conf->stats);
-        roster_sample(s->serve.roster);
-    } while (!(err = co_sleep(FIGURES)));
+        if (co_now() >= due) {
+            machine_sample(&s->machine, &s->serve.conf->stats);
+            due = co_now() + FIGURES;
+            roster_sample(s->serve.roster);
+        } else if (some_vhost_is_bound(s->serve.conf)) {
+            roster_sample(s->serve.roster);
+        }
+    } while (!(err = co_sleep(FIGURES_BOUND)));
     return err;
 }
 

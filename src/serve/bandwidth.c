@@ -50,15 +50,27 @@ static err_t full(struct serve *s, enum refusal kind, const struct conf_vhost *v
                    (long long)now, most);
 }
 
+/* What comes in is known a second late. Who came meanwhile will send what the others do. */
+static int64_t taken_in(const struct roster_vhost *v)
+{
+    int64_t now = v->in_kbps.now_kbps;
+
+    return v->publishing > 0 ? now + now / v->publishing * v->fresh : now;
+}
+
 err_t serve_room_in(struct serve *s, const struct conf_vhost *v)
 {
     const struct roster_vhost *known;
     int most = v->bandwidth.in_kbps;
+    int64_t now;
 
-    if (most == 0 || !s->roster || !(known = roster_vhost_find(s->roster, v->name)) ||
-        known->in_kbps.now_kbps < most)
+    if (most == 0 || !s->roster || !(known = roster_vhost_find(s->roster, v->name)))
         return NULL;
-    return full(s, REFUSAL_VHOST_IN, v, known->in_kbps.now_kbps, most);
+    now = taken_in(known);
+    if (now >= most)
+        return full(s, REFUSAL_VHOST_IN, v, now, most);
+    roster_vhost_expect(s->roster, v->name);
+    return NULL;
 }
 
 /* What a player of it will take. */

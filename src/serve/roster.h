@@ -66,6 +66,8 @@ struct roster_vhost { /* once known, it stays */
     uint64_t in, out; /* bytes of media */
     struct kbps in_kbps, out_kbps;
     int64_t wanted_kbps, wanted_sum; /* what its players take together; and while it is summed up */
+    unsigned publishing, publishing_sum; /* streams that somebody publishes, likewise */
+    unsigned fresh; /* publishers let in since the last sample: what they send is not known yet */
 };
 
 /* In the session's memory; fields are the roster's. */
@@ -127,6 +129,8 @@ int roster_stream_kbps(const struct roster_stream *s);
 const struct roster_vhost *roster_vhosts(const struct roster *r);
 /* NULL: nobody was there yet. */
 const struct roster_vhost *roster_vhost_find(const struct roster *r, const char *name);
+/* A publisher is let into it. */
+void roster_vhost_expect(struct roster *r, const char *name);
 /* The id of "vhost/app/stream" or of a vhost: "vid-" and 7 characters. */
 void roster_name_id(const struct roster *r, const char *name, char out[ROSTER_NAME_ID_SIZE]);
 /* "/app/stream" of the default vhost, else "vhost/app/stream": how others know a stream. Writes
@@ -134,7 +138,8 @@ void roster_name_id(const struct roster *r, const char *name, char out[ROSTER_NA
 const char *roster_url(const char *vhost, const char *app, const char *stream, char *buf,
                        size_t size);
 
-/* Take the bit rates of streams and vhosts; every few seconds. Yields. */
+/* Take the bit rates of streams and vhosts; every few seconds, or every second where a vhost is
+ * bounded by them. Yields. */
 void roster_sample(struct roster *r);
 
 #endif

@@ -210,6 +210,13 @@ static void sample_stream(struct roster_stream *s)
     kbps_sample(&s->in_kbps, s->in, co_now());
     kbps_sample(&s->out_kbps, s->out, co_now());
     s->vhost->wanted_sum += players(s) * roster_stream_kbps(s);
+    s->vhost->publishing_sum += s->publisher != NULL;
+}
+
+void roster_vhost_expect(struct roster *r, const char *name)
+{
+    for (struct roster_vhost *v = r->vhosts; v; v = v->next)
+        v->fresh += strcmp(v->name, name) == 0;
 }
 
 void roster_sample(struct roster *r)
@@ -226,6 +233,8 @@ void roster_sample(struct roster *r)
     for (struct roster_vhost *v = r->vhosts; v; v = v->next) {
         v->wanted_kbps = v->wanted_sum;
         v->wanted_sum = 0;
+        v->publishing = v->publishing_sum;
+        v->publishing_sum = v->fresh = 0;
         kbps_sample(&v->in_kbps, v->in, co_now());
         kbps_sample(&v->out_kbps, v->out, co_now());
     }

@@ -176,6 +176,21 @@ def test_a_full_vhost_takes_no_more_players(srs, source):
     assert a.get("summaries")["data"]["refused"]["vhost_out"] == 1
 
 
+def test_a_full_vhost_takes_no_more_publishers(srs, source):
+    """Soon after it is full: at most what comes in about a second is let in too many."""
+    s = srs("bandwidth { in_kbps 1500; }")
+    on, end = [s.push(source, "a", loop=True)], time.monotonic() + 12
+    while time.monotonic() < end:
+        try:
+            on.append(s.push(source, f"s{len(on)}", loop=True))
+        except Rejected as e:
+            assert e.code == "NetStream.Publish.Denied"
+            break
+        time.sleep(0.2)  # a stream of 0.3 Mbit/s each
+    assert 4 <= len(on) <= 13, len(on)
+    assert s.wait_log(r"refused 1 publishers: vhost __defaultVhost__ takes in \d+ kbps, in_kbps", 2)
+
+
 # ---- disks
 
 def files(folder, end):

@@ -125,6 +125,27 @@ static void a_vhost_has_room_for_so_many(void **state)
     end(&x);
 }
 
+/* A storm of publishers within a second: what those will send who were let in is not known. */
+static void a_storm_of_publishers(void **state)
+{
+    struct scene x;
+
+    (void)state;
+    begin(&x, "in_kbps 5000;");
+    x.vhost->in_kbps.now_kbps = 3000;
+    x.vhost->publishing = 3;
+    assert_ok(serve_room_in(&x.serve, &x.serve.conf->vhost.v[0]));
+    assert_ok(serve_room_in(&x.serve, &x.serve.conf->vhost.v[0]));
+    assert_err(serve_room_in(&x.serve, &x.serve.conf->vhost.v[0]), ERR_TOO_MANY);
+    roster_sample(x.serve.roster);
+    assert_int_equal(x.vhost->fresh, 0);
+    assert_int_equal(x.vhost->publishing, 0);
+    x.vhost->in_kbps.now_kbps = 3000; /* those never sent anything */
+    x.vhost->publishing = 3;
+    assert_ok(serve_room_in(&x.serve, &x.serve.conf->vhost.v[0]));
+    end(&x);
+}
+
 static void a_vhost_takes_in_so_much(void **state)
 {
     struct scene x;
@@ -143,7 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_fast_publisher_is_held), TEST(others_are_not), TEST(it_begins_when_it_is_turned_on),
-        TEST(a_vhost_has_room_for_so_many), TEST(a_vhost_takes_in_so_much),
+        TEST(a_vhost_has_room_for_so_many), TEST(a_storm_of_publishers), TEST(a_vhost_takes_in_so_much),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
