@@ -14,7 +14,7 @@
 enum { BUFFER = 512 * 1024, LAST = 256 * 1024, STAMP_SIZE = 25 };
 
 /* Beyond so many a second: what a connection says when it begins, and a server that starts. */
-enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200 };
+enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200, ADDRESS_AT_ONCE = 1000 };
 
 /* log_init() takes functions without an argument: there is one log per process. */
 static struct log_tank *tank;
@@ -61,6 +61,7 @@ void log_file_rule(const struct conf *c)
         .secrets = c->log_secrets,
         .one = { c->limits.log_lines, LINES_AT_ONCE },
         .all = { c->limits.log_strangers, STRANGERS_AT_ONCE },
+        .address = { c->limits.log_address, ADDRESS_AT_ONCE },
     };
 
     log_rule(&rules);

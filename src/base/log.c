@@ -47,6 +47,14 @@ static struct {
     unsigned long left_out;
 } strangers;
 
+/* Of those who are none, by their address. */
+static struct log_addresses addresses;
+static struct {
+    int64_t told_at;
+    unsigned long left_out;
+    uint8_t last[IP_SIZE];
+} crowds;
+
 void log_init(const struct log_setup *s)
 {
     setup = *s;
@@ -131,10 +139,30 @@ static bool may_write(struct log_budget *b, int64_t now)
         strangers.left_out++;
         return false;
     }
+    if (b->who == LOG_CLIENT && b->counted &&
+        !log_addresses_take(&addresses, b->from, &rules.address, now)) {
+        crowds.left_out++;
+        memcpy(crowds.last, b->from, IP_SIZE);
+        return false;
+    }
     return true;
 }
 
-void log_tell_left_out(void)
+static void tell_crowds(void)
+{
+    char last[IP_TEXT];
+
+    if (crowds.left_out == 0 || !log_enabled(LOG_WARN))
+        return;
+    (void)snprintf(raw, sizeof(raw), "%lu lines more of clients were left out, the last one of "
+                   "%s%s: over limits.log_address", crowds.left_out, ip_text(crowds.last, last),
+                   ip_is_v4(crowds.last) ? "" : "/64");
+    crowds.left_out = 0;
+    crowds.told_at = clock_usec();
+    put(LOG_WARN, "-", 0);
+}
+
+static void tell_strangers(void)
 {
     if (strangers.left_out == 0 || !log_enabled(LOG_WARN))
         return;
@@ -143,6 +171,12 @@ void log_tell_left_out(void)
     strangers.left_out = 0;
     strangers.told_at = clock_usec();
     put(LOG_WARN, "-", 0);
+}
+
+void log_tell_left_out(void)
+{
+    tell_strangers();
+    tell_crowds();
 }
 
 static void tell_own(struct log_budget *b)
@@ -180,13 +214,15 @@ static bool take(enum log_level level)
     struct log_budget *b = budget();
     int64_t now;
 
-    if (level >= LOG_ERROR || (!b && !strangers.left_out))
+    if (level >= LOG_ERROR || (!b && !strangers.left_out && !crowds.left_out))
         return true;
     now = clock_usec();
     if (b && !may_write(b, now))
         return false;
     if (strangers.left_out && now - strangers.told_at > TELL_AGAIN)
-        log_tell_left_out();
+        tell_strangers();
+    if (crowds.left_out && now - crowds.told_at > TELL_AGAIN)
+        tell_crowds();
     if (b && b->left_out)
         tell_own(b);
     return true;

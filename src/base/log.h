@@ -35,6 +35,7 @@ const char *log_level_name(enum log_level level);
 struct log_rules {
     bool secrets;               /* show parameters of addresses, and the like */
     struct log_rate one, all;   /* for a connection, and for all that are strangers */
+    struct log_rate address;    /* for those of one address that are none */
 };
 
 void log_rule(const struct log_rules *rules); /* copied. Until then: secrets, no limits */
@@ -43,7 +44,7 @@ bool log_secrets(void);
 const char *log_param(const char *param);
 /* Their connection is over: what was left out of its lines is counted with those of all. */
 void log_forget(struct log_budget *b);
-/* Say now how many lines of strangers were left out, if any. */
+/* Say now how many lines of strangers and of addresses were left out, if any. */
 void log_tell_left_out(void);
 
 /* At most 8 KB a line, longer text is cut. Keeps errno. Control characters of the text become '?',

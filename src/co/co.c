@@ -326,6 +326,12 @@ void co_log_as(enum log_who who)
     co_current->lines.who = who;
 }
 
+void co_log_as_client(const char *address)
+{
+    co_current->lines.who = LOG_CLIENT;
+    log_budget_from(&co_current->lines, address);
+}
+
 struct log_budget *co_log_budget(void)
 {
     return co_current ? &co_current->lines : NULL;

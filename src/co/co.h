@@ -92,6 +92,8 @@ void        co_set_cid(const char *cid); /* or that of the client that it works 
 
 /* Whose log lines are those of the coroutine that calls, from now on? A new one's are ours. */
 void co_log_as(enum log_who who);
+/* A client, whose lines count with those of its address; NULL: with nobody's. */
+void co_log_as_client(const char *address);
 struct log_budget *co_log_budget(void); /* NULL outside of any; for struct log_setup */
 
 extern unsigned long long st_switched_at; /* the scheduler's: for co_now() alone */

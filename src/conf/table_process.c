@@ -93,6 +93,10 @@ static const struct conf_row limits[] = {
       .max = 1e6,
       .help = "The same of all connections together that neither publish nor play, beyond 200 at "
               "once." },
+    { "log_address", CONF_KIND_INT, CONF_AT(conf_limits, log_address), "20", CONF_HANDLER,
+      .max = 1e6,
+      .help = "The same of all that publish or play from one address, beyond 1000 at once: who may "
+              "play may come again and again. Not of private networks, see limit_private." },
     { "http_max_line", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_line), "8k", CONF_AT_ONCE,
       .min = 64, .max = 1 << 20, .help = "Bytes of the path and query of an HTTP request." },
     { "http_max_head", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_head), "32k", CONF_AT_ONCE,

@@ -12,6 +12,7 @@
 #include "serve/http_mux.h"
 #include "serve/http_live_ws.h"
 #include "serve/http_names.h"
+#include "serve/place.h"
 #include "serve/roster.h"
 #include "serve/term.h"
 
@@ -298,7 +299,7 @@ static err_t serve_listed(struct playing *p, const struct http_names *names)
     kbps_init(&p->in_kbps, x->io->bytes_in, co_now());
     kbps_init(&p->out_kbps, x->io->bytes_out, co_now());
     roster_admit(&p->who, &names->of);
-    co_log_as(LOG_CLIENT);
+    serve_log_as_client(x->serve, x->ip);
     log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
               p->ws ? "ws" : "http", p->kind->end, x->ip, x->port, live_source_name(p->src),
               log_param(x->req->query));

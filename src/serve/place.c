@@ -66,3 +66,13 @@ void serve_place_leave(struct peers_place *place)
 {
     peers_leave(place, co_now());
 }
+
+void serve_log_as_client(const struct serve *s, const char *ip)
+{
+    uint8_t addr[PEERS_ADDR];
+    bool v4, known = conf_address_parse(ip, strlen(ip), addr, &v4);
+
+    if (known && !s->conf->limits.limit_private)
+        known = !peers_is_private(addr);
+    co_log_as_client(known ? ip : NULL);
+}

@@ -16,4 +16,8 @@ err_t serve_place_take_ip(struct serve *serve, struct peers_place *place, const 
     __attribute__((warn_unused_result));
 void serve_place_leave(struct peers_place *place);
 
+/* The coroutine that calls works for a client of this address from now on: its log lines count with
+ * those of its address, where that stands for one customer. */
+void serve_log_as_client(const struct serve *serve, const char *ip);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmp_roster.c - what the server's lists and a backend know of an RTMP client. */
 #include "serve/admit.h"
+#include "serve/place.h"
 #include "serve/rtmp_session.h"
 
 static struct rtmp_session *session_of(struct roster_client *c)
@@ -54,7 +55,7 @@ void rtmp_session_enter(struct rtmp_session *s)
     struct serve_stream names = rtmp_session_names(s);
 
     roster_admit(&s->who, &names);
-    co_log_as(LOG_CLIENT);
+    serve_log_as_client(s->serve, s->ip);
 }
 
 void rtmp_session_leave(struct rtmp_session *s, err_t why)

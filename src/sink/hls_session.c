@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "proto/http/url.h"
 #include "serve/admit.h"
+#include "serve/place.h"
 #include "serve/term.h"
 #include "sink/hls_stream.h"
 
@@ -459,7 +460,7 @@ static err_t ask(struct hls_session *s, const struct http_exchange *x)
     err = serve_ask_play(s->hls->serve, &s->teller.line, x->vhost, &event, &s->ends);
     s->asking = NULL;
     if (!err) {
-        co_log_as(LOG_CLIENT);
+        serve_log_as_client(s->hls->serve, event.names->ip);
         log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, event.names->app,
                   event.names->name, event.names->ip);
     }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/log_clean.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what is in them */
@@ -120,7 +121,7 @@ static size_t count(const char *what)
 static int begin(void **state)
 {
     const struct log_setup setup = { LOG_TRACE, false, NULL, keep, who_runs };
-    const struct log_rules rules = { false, { 1, 30 }, { 1, 200 } };
+    const struct log_rules rules = { false, { 1, 30 }, { 1, 200 }, { 1, 100 } };
 
     (void)state;
     log_init(&setup);
@@ -134,7 +135,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     const struct log_setup setup = { LOG_TRACE, false, NULL, NULL, NULL };
-    const struct log_rules rules = { true, { 0, 0 }, { 0, 0 } };
+    const struct log_rules rules = { true, { 0, 0 }, { 0, 0 }, { 0, 0 } };
 
     (void)state;
     now_runs = NULL;
@@ -192,6 +193,82 @@ static void many_who_come(void **state)
     assert_in_range(count("neither publish nor play were left out: over limits.log_strangers"), 1, 2);
 }
 
+/* Who may play comes again and again; those of other addresses lose nothing. */
+static void one_who_comes_again(void **state)
+{
+    struct log_budget b;
+
+    (void)state;
+    now_runs = &b;
+    for (int i = 0; i < 10000; i++) {
+        b = (struct log_budget){ .who = LOG_CLIENT };
+        log_budget_from(&b, i % 2 ? "192.0.2.7" : "::ffff:192.0.2.7");
+        log_trace("plays");
+        log_trace("has gone");
+        log_forget(&b);
+    }
+    assert_in_range(count("plays") + count("has gone"), 100, 110);
+    for (int i = 0; i < 50; i++) {
+        char text[32];
+
+        (void)snprintf(text, sizeof(text), "192.0.2.%d", 8 + i);
+        b = (struct log_budget){ .who = LOG_CLIENT };
+        log_budget_from(&b, text);
+        log_trace("another one");
+    }
+    assert_int_equal(count("another one"), 50);
+    b = (struct log_budget){ .who = LOG_CLIENT };
+    log_budget_from(&b, NULL);
+    log_trace("of a private network");
+    assert_int_equal(count("of a private network"), 1);
+    log_tell_left_out();
+    assert_in_range(count("left out, the last one of 192.0.2.7: over limits.log_address"), 1, 2);
+}
+
+/* Of IPv6 the network counts, however many addresses it has. */
+static void one_with_many_addresses(void **state)
+{
+    struct log_budget b;
+
+    (void)state;
+    now_runs = &b;
+    for (int i = 0; i < 10000; i++) {
+        char text[40];
+
+        (void)snprintf(text, sizeof(text), "2001:db8:0:1::%x", i);
+        b = (struct log_budget){ .who = LOG_CLIENT };
+        log_budget_from(&b, text);
+        log_trace("plays");
+    }
+    assert_in_range(count("plays"), 100, 110);
+    b = (struct log_budget){ .who = LOG_CLIENT };
+    log_budget_from(&b, "2001:db8:0:2::1");
+    log_trace("a neighbour");
+    assert_int_equal(count("a neighbour"), 1);
+    log_tell_left_out();
+    assert_in_range(count("of 2001:db8:0:1::/64: over limits.log_address"), 1, 2);
+}
+
+/* More of them than there is room for share, and write no more for it. */
+static void a_great_many_addresses(void **state)
+{
+    static struct log_addresses t;
+    const struct log_rate rate = { 1, 10 };
+    unsigned taken = 0;
+
+    (void)state;
+    for (unsigned round = 0; round < 20; round++) {
+        for (unsigned i = 0; i < 20000; i++) {
+            const uint8_t v4[4] = { 10, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i };
+            uint8_t of[IP_SIZE];
+
+            ip_from_v4(v4, of);
+            taken += log_addresses_take(&t, of, &rate, 1000000);
+        }
+    }
+    assert_in_range(taken, LOG_ADDRESSES * 9, LOG_ADDRESSES * 10);
+}
+
 static void a_forged_line(void **state)
 {
     (void)state;
@@ -206,6 +283,9 @@ int main(void)
         TEST(a_bucket),
         cmocka_unit_test_setup_teardown(one_who_talks, begin, end),
         cmocka_unit_test_setup_teardown(many_who_come, begin, end),
+        cmocka_unit_test_setup_teardown(one_who_comes_again, begin, end),
+        cmocka_unit_test_setup_teardown(one_with_many_addresses, begin, end),
+        cmocka_unit_test(a_great_many_addresses),
         cmocka_unit_test_setup_teardown(a_forged_line, begin, end),
     };
 
