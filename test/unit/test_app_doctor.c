@@ -297,7 +297,7 @@ static void test_descriptors(void **state)
 
 static void look_at(enum doctor_path_kind kind, const char *path, int want, const char *words)
 {
-    struct doctor_path one = { kind, (char *)"x_path", NULL };
+    struct doctor_path one = { .kind = kind, .directive = (char *)"x_path" };
     struct doctor_plan *p = make_plan();
 
     print_message("  %s\n", path);
@@ -600,6 +600,48 @@ static void test_programs(void **state)
     co_threads_end(CO_SECONDS(2));
 }
 
+/* Recordings where everybody gets files, though not everybody may play the stream. */
+static void test_recordings(void **state)
+{
+    static const struct {
+        const char *vhost, *path;
+        bool warned;
+    } want[] = {
+        { "security { enabled on; token { play on; secret x; } }", "html/rec/[app]/[stream].flv", true },
+        { "security { enabled on; allow play 10.0.0.0/8; }", "html", true },
+        { "http_hooks { enabled on; on_play http://127.0.0.1:1/; }", "link/[stream].mp4", true },
+        { "http_hooks { enabled on; on_publish http://127.0.0.1:1/; }", "html", false },
+        { "security { enabled off; token { play on; secret x; } }", "html", false },
+        { "security { enabled on; token { play on; secret x; } }", "html2/[stream].flv", false },
+        { "security { enabled on; token { play on; secret x; } }", "rec", false },
+    };
+    char text[600], path[128];
+
+    (void)state;
+    assert_ok(co_init());
+    put("/html/index.html", "");
+    (void)snprintf(path, sizeof(path), "%s/link", dir);
+    assert_int_equal(symlink("html", path), 0);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        struct doctor_report r = { 0 };
+        const struct doctor_row *row;
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 127.0.0.1:1; pid %s/srs.pid; srs_log_tank console; "
+                       "http_server { enabled on; listen 127.0.0.1:2; dir %s/html; } vhost a { %s "
+                       "dvr { enabled on; dvr_path %s/%s; } }", dir, dir, want[i].vhost, dir,
+                       want[i].path);
+        c = mem_conf(text);
+        assert_ok(doctor_run(&r, c, &(struct doctor_how){ .serving = true }));
+        row = find(&r, "path", "recordings");
+        if (!row == want[i].warned)
+            fail_msg("row %zu: %s", i, row ? row->text : "no warning");
+        doctor_report_free(&r);
+        conf_unref(c);
+    }
+    co_threads_end(CO_SECONDS(2));
+}
+
 /* ---- how it is shown */
 
 static void test_shown(void **state)
@@ -649,7 +691,7 @@ int main(void)
         DOCTOR_TEST(test_descriptors), DOCTOR_TEST(test_paths), DOCTOR_TEST(test_plan),
         DOCTOR_TEST(test_ports), DOCTOR_TEST(test_two_of_one_port),
         DOCTOR_TEST(test_certificates), DOCTOR_TEST(test_encoders), DOCTOR_TEST(test_programs),
-        DOCTOR_TEST(test_shown),
+        DOCTOR_TEST(test_recordings), DOCTOR_TEST(test_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

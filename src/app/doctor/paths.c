@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -152,8 +153,56 @@ static void reads(struct doctor_plan *p, const struct doctor_path *one)
                                                                 : "put it there: %s", one->path);
 }
 
+/* ---- recordings that everybody gets */
+
+/* As realpath(), of what need not be there. malloc'ed, NULL: it cannot be told. */
+static char *canonical(const char *path)
+{
+    char *there = nearest(path), *real = realpath(there, NULL), *out = NULL;
+    size_t n = strlen(there);
+    const char *rest = strncmp(path, there, n) == 0 ? path + n : path;
+
+    rest += strspn(rest, "/");
+    if (real && asprintf(&out, "%s%s%s", real, *rest ? "/" : "", rest) < 0)
+        abort();
+    free(real);
+    free(there);
+    return out;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    char *a = canonical(path), *b = canonical(folder);
+    size_t n = b ? strlen(b) : 0;
+    bool below = a && b && strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0' || n == 1);
+
+    free(a);
+    free(b);
+    return below;
+}
+
+static void open_to_all(struct doctor_plan *p, const struct doctor_path *one)
+{
+    for (size_t i = 0; i < p->path_n; i++) {
+        const struct doctor_path *dir = &p->path[i];
+
+        if (dir->kind != DOCTOR_READ || !strstr(dir->directive, ".dir") ||
+            !is_below(one->path, dir->path))
+            continue;
+        doctor_add(&p->report, DOCTOR_WARN, "path", "recordings", "%s is below %s: everybody gets "
+                   "recordings of streams that not everybody may play", one->path, dir->directive);
+        doctor_advise(&p->report, "dvr_path outside of %s, and a web server that asks for a "
+                      "password", dir->path);
+        return;
+    }
+}
+
 void doctor_look_paths(struct doctor_plan *p)
 {
+    for (size_t i = 0; i < p->path_n; i++) {
+        if (p->path[i].guarded)
+            open_to_all(p, &p->path[i]);
+    }
     for (size_t i = 0; i < p->path_n; i++) {
         if (p->path[i].kind == DOCTOR_READ)
             reads(p, &p->path[i]);

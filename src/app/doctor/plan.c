@@ -5,6 +5,7 @@
 #include "app/machine.h"
 #include "app/services.h"
 #include "base/must.h"
+#include "serve/admit.h"
 #include "sink/job_want.h"
 
 #include <stdio.h>
@@ -117,26 +118,28 @@ static char *fixed(const char *template, bool file)
     return out;
 }
 
-static void add_path(struct doctor_plan *p, enum doctor_path_kind kind, const char *directive,
-                     const char *path)
+static struct doctor_path *add_path(struct doctor_plan *p, enum doctor_path_kind kind,
+                                    const char *directive, const char *path)
 {
     struct doctor_path *one;
 
     for (size_t i = 0; i < p->path_n; i++) {
         if (p->path[i].kind == kind && strcmp(p->path[i].path, path) == 0)
-            return;
+            return &p->path[i];
     }
     one = MORE(p, path);
-    *one = (struct doctor_path){ kind, must_dup(directive), must_dup(path) };
+    *one = (struct doctor_path){ kind, must_dup(directive), must_dup(path), false };
+    return one;
 }
 
-static void add_template(struct doctor_plan *p, const char *directive, const char *template,
-                         bool file)
+static struct doctor_path *add_template(struct doctor_plan *p, const char *directive,
+                                        const char *template, bool file)
 {
     char *path = fixed(template, file);
+    struct doctor_path *one = add_path(p, DOCTOR_FOLDER, directive, path);
 
-    add_path(p, DOCTOR_FOLDER, directive, path);
     free(path);
+    return one;
 }
 
 static bool ends(const char *text, const char *with)
@@ -157,7 +160,7 @@ static void add_vhost_paths(struct doctor_plan *p, const struct conf_vhost *v)
     if (v->dash.enabled)
         add_template(p, "dash_path", v->dash.path, false);
     if (v->dvr.enabled)
-        add_template(p, "dvr_path", v->dvr.path, file);
+        add_template(p, "dvr_path", v->dvr.path, file)->guarded |= serve_play_is_asked(v);
     if (v->http_static.enabled)
         add_path(p, DOCTOR_READ, "http_static.dir", v->http_static.dir);
     if (v->http_hooks.enabled && v->http_hooks.tls_verify && *v->http_hooks.tls_ca)
