@@ -349,6 +349,24 @@ def test_a_page_elsewhere_kicks_nobody(ports, source, tmp_path):
 
 @chromium
 @pytest.mark.long
+def test_a_kick_from_the_port_of_files(ports, source, tmp_path):
+    """Without a password it is refused, and the page says where it would not be."""
+    s, api, web = ports()
+    s.push(source, "cam", loop=True)
+    v = s.watch("cam")
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{web}/console/")
+        assert b.wait("document.querySelectorAll('.stream').length === 1", 8)
+        b.run("document.querySelector('.stream').open = true")
+        assert b.wait("document.querySelectorAll('.stream[open] tbody tr').length === 2", 8)
+        for _ in range(2):
+            b.click(".stream[open] tbody tr:last-child button")
+        assert b.wait(f"document.body.innerText.includes('only http://127.0.0.1:{api}/console/ kicks')", 8), b.text()
+    assert v.ended is None
+
+
+@chromium
+@pytest.mark.long
 def test_a_server_that_goes_and_comes(ports, source, tmp_path):
     s, api, web = ports()
     with browser.Page(tmp_path) as b:

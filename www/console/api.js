@@ -69,7 +69,7 @@ export class Api {
         if (answer.status === 429)
             return new Error("too many wrong passwords came from this address: wait a minute");
         const why = await answer.json().catch(() => null);
-        return new Error(why?.error ?? `${url} answers ${answer.status}`);
+        return Object.assign(new Error(why?.error ?? `${url} answers ${answer.status}`), { status: answer.status });
     }
 
     async ask(path, method = "GET") {
@@ -127,7 +127,16 @@ export class Api {
         }
     }
 
+    // A page of the port of files is another site to the API, and those change nothing without a password.
     async kick(id) {
-        await this.ask(`clients/${encodeURIComponent(id)}`, "DELETE");
+        const there = new URL(this.base + "/console/", location.href);
+        try {
+            await this.ask(`clients/${encodeURIComponent(id)}`, "DELETE");
+        } catch (e) {
+            if (e.status === 403 && !this.auth && there.origin !== location.origin)
+                throw new Error(`without a password only ${there.href} kicks, opened on the server's own machine; ` +
+                                "or set http_api { auth { ... } }");
+            throw e;
+        }
     }
 }
