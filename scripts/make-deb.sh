@@ -41,7 +41,7 @@ sed 's, */usr/local/srs/objs/srs.log,,; s, /usr/local/srs/objs/srs.pid,,' etc/lo
     > "$root/etc/logrotate.d/srs"
 # The unit is the one for /usr/local/srs, in the places of a package. What it says on how to
 # install it by hand is no news here.
-sed -e '/^#   useradd /d; /^#   cp etc\//d; /^#   systemctl enable /d' \
+sed -e '/^#   useradd /d; /^#   install -d /d; /^#   cp etc\//d; /^#   systemctl enable /d' \
     -e 's,/usr/local/srs/objs/srs,/usr/lib/srs/srs,; s,/usr/local/srs/conf/,/etc/srs/,' \
     -e 's,/usr/local/srs/doc,/usr/share/doc/srs,; s,^WorkingDirectory=.*,WorkingDirectory=/var/lib/srs,' \
     -e '/^ReadWritePaths=-\/usr\/local/d' -e '/^Environment=SRS_\(PID\|SRS_LOG_FILE\|FF_LOG_DIR\)=/d' \

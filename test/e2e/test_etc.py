@@ -127,6 +127,26 @@ def test_unit_is_in_the_foreground_and_reloads():
         assert line in unit
 
 
+def test_unit_lets_it_write_what_it_writes():
+    """Where media go by default, the pid file and the logs; and no program that runs."""
+    with open(os.path.join(ROOT, "etc", "systemd", "srs.service")) as f:
+        unit = f.read()
+    home = re.search(r"^WorkingDirectory=(.*)", unit, re.M)[1]
+    may = [p.lstrip("-") for line in re.findall(r"^ReadWritePaths=(.*)", unit, re.M) for p in line.split()]
+    may += ["/var/lib/" + n for n in re.findall(r"^StateDirectory=(.*)", unit, re.M)]
+    may += ["/var/log/" + n for n in re.findall(r"^LogsDirectory=(.*)", unit, re.M)]
+    inside = lambda path: any(os.path.normpath(os.path.join(home, path)).startswith(m + "/")
+                              or os.path.normpath(os.path.join(home, path)) == m for m in may)
+    with open(os.path.join(ROOT, "conf", "full.conf")) as f:
+        conf = f.read()
+    for name in "pid", "srs_log_file", "ff_log_dir", "hls_path", "hls_key_file_path", "dash_path", "dvr_path":
+        told = re.search(rf"^Environment=SRS_{name.upper()}=(.*)", unit, re.M)
+        path = told[1] if told else re.search(rf"^\s*{name}\s+(.*?);", conf, re.M)[1]
+        assert inside(path), f"{name} {path} is not in {may}"
+    for program in re.findall(r"^Exec\w+=(/usr/local\S+)", unit, re.M):
+        assert not inside(program), program
+
+
 @pytest.mark.needs("systemd-analyze")
 def test_unit_lets_little_through():
     """By the measure of systemd: 10 is everything, 5 was it before it had a filter of calls."""
