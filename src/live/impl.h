@@ -61,42 +61,44 @@ struct live_registry {
 };
 
 struct live_source {
+    /* What every packet touches, together: with a thousand publishers none of it is in a cache. */
     struct ref ref;
-    struct live_registry *registry;
-    struct live_source *next, **prev; /* in a bucket of the registry */
-    uint32_t hash;
-    char *name;
-    struct live_settings set;
-    struct live_publisher *publisher;
-    struct live_publisher *claim; /* who will be the next one, if others let it */
-    struct live_clock clock;
-    struct live_mix *mix; /* while mix_correct is on */
-
+    uint32_t cap;                  /* of the ring: a power of two, or 0 */
     const struct av_packet **ring; /* packet seq is at seq % cap */
-    uint32_t cap;                  /* a power of two, or 0 */
     uint64_t first, head;          /* the oldest kept, and the next one to come */
-    size_t bytes;                  /* of the packets kept, with what each costs beside its data */
+    size_t bytes, charged;         /* of the packets kept, with what each costs beside its data */
     size_t memory;                 /* that, its configurations, and all blocks of its wires */
-    size_t config_bytes;
+    struct live_registry *registry;
     uint64_t key;                  /* the newest key frame, if have_key */
     bool have_key, has_video, has_audio;
     uint16_t key_track;
     uint32_t gop_frames;
+    struct live_mix *mix; /* while mix_correct is on */
+    struct live_wire *wires;
+    struct live_reader *readers;
+    struct live_consumer *parked, **parked_end; /* by wake_seq */
+    uint64_t in_packets, in_bytes;
+    uint64_t video_packets, audio_packets;
+    enum av_codec video, audio;
+    struct live_settings set;
+    struct live_work work;
+    struct live_clock clock;
+
+    struct live_source *next, **prev; /* in a bucket of the registry */
+    uint32_t hash;
+    char *name;
+    struct live_publisher *publisher;
+    struct live_publisher *claim; /* who will be the next one, if others let it */
+    size_t config_bytes;
     int64_t key_dts, key_interval;
     struct live_configs configs;       /* in force at head */
     struct live_configs *key_configs;  /* at key; NULL without one */
     uint64_t configs_seq, key_configs_seq; /* when they were last made */
-
-    struct live_wire *wires;
-    struct live_reader *readers;
-    struct live_consumer *parked, **parked_end; /* by wake_seq */
-    struct co_task wake;                        /* calls those that are due */
+    struct co_task wake;                   /* calls those parked who are due */
     unsigned consumers;
     co_usec idle_since;
-    uint64_t in_packets, in_bytes, out_bytes, video_packets, audio_packets, keys;
+    uint64_t out_bytes, keys;
     uint64_t dropped; /* by all consumers there ever were */
-    enum av_codec video, audio;
-    struct live_work work;
     struct live_note *note;
 };
 

@@ -58,6 +58,13 @@ static size_t cost(const struct av_packet *pkt)
     return sizeof(*pkt) + sizeof(pkt) + pkt->size;
 }
 
+/* What the log takes now: told once for all that a packet changed in it. */
+static void charge_log(struct live_source *src)
+{
+    live_source_charge(src, src->bytes, src->charged);
+    src->charged = src->bytes;
+}
+
 static void drop_first(struct live_source *src)
 {
     const struct av_packet *pkt = src->ring[src->first++ % src->cap];
@@ -66,7 +73,6 @@ static void drop_first(struct live_source *src)
     if (src->first + AHEAD < src->head)
         __builtin_prefetch(src->ring[(src->first + AHEAD) % src->cap], 1);
     src->bytes -= cost(pkt);
-    live_source_charge(src, 0, cost(pkt));
     (void)av_packet_unref(pkt);
 }
 
@@ -120,7 +126,6 @@ static void bury_log(struct live_source *src)
 
     *log = (struct dead_log){ .reap.some = free_some, .ring = src->ring, .first = src->first,
                               .head = src->head, .cap = src->cap };
-    live_source_charge(src, 0, src->bytes);
     src->bytes = 0;
     src->first = src->head;
     src->ring = NULL;
@@ -355,6 +360,7 @@ static void shrink_log(struct live_source *src, size_t bytes)
         drop_first(src);
     if (src->have_key && src->key < src->first)
         forget_key(src);
+    charge_log(src);
 }
 
 /* Without memory for a larger ring the old one has to do. */
@@ -381,7 +387,6 @@ static void append(struct live_source *src, const struct av_packet *pkt)
         grow_ring(src);
     src->ring[src->head++ % src->cap] = av_packet_ref(pkt);
     src->bytes += cost(pkt);
-    live_source_charge(src, cost(pkt), 0);
 }
 
 size_t live_source_droppable(const struct live_source *src)
@@ -529,6 +534,7 @@ static void push(struct live_source *src, struct av_packet *pkt)
     append(src, pkt);
     src->gop_frames++;
     trim(src);
+    charge_log(src);
     if (src->registry && src->registry->memory.used > src->registry->alarm)
         live_registry_squeeze(src->registry);
     if (is_due(src))

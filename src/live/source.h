@@ -26,12 +26,12 @@ enum { LIVE_PROOF = 32 };
 struct live_publisher {
     struct co *co;     /* the coroutine to stop when another one takes over */
     const char *ip;    /* of the peer */
+    co_usec active_at; /* when it last sent something; the publisher keeps it up to date */
+    bool replaced;     /* another one took over: end without a word to the source */
     /* A digest of what it showed to be let in, if somebody asked for it: whoever shows the same is
      * the same. */
     bool has_proof;
     uint8_t proof[LIVE_PROOF];
-    co_usec active_at; /* when it last sent something; the publisher keeps it up to date */
-    bool replaced;     /* another one took over: end without a word to the source */
 };
 
 /* When a publisher comes for a stream that has one. */

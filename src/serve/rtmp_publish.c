@@ -19,20 +19,20 @@ enum { MERGED_READ = 1 << 20, SAMPLE_MESSAGES = 64, A_FEW = 16 };
 
 struct publishing {
     struct co_timer timer; /* looks whether the publisher is silent; first, see watch() */
-    const char *late;      /* it was: what did not come */
-    bool idle;             /* nobody watched for too long */
-    struct serve_term term;
-    int64_t ends;          /* its token; 0: never */
     struct rtmp_session *s;
     struct live_source *src;
-    struct live_publisher publisher;
     struct rtmp_media media;
-    bool over;          /* the client ended it: back to saying what it wants */
-    co_usec message_at; /* when the last message ended; bytes of one may come all the time */
-    struct serve_meter meter; /* for publish_kbps */
-    co_usec told_at;    /* that it sends more */
     uint64_t heard;     /* bytes of the connection so far */
     uint64_t messages, sampled_at; /* of media and data */
+    co_usec message_at; /* when the last message ended; bytes of one may come all the time */
+    bool over;          /* the client ended it: back to saying what it wants */
+    bool idle;          /* nobody watched for too long */
+    struct live_publisher publisher;
+    const char *late;   /* it was silent: what did not come */
+    struct serve_term term;
+    int64_t ends;       /* its token; 0: never */
+    struct serve_meter meter; /* for publish_kbps */
+    co_usec told_at;    /* that it sends more */
 };
 
 /* When the next look is due: messages only note their time, and once in a while somebody looks

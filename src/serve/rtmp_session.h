@@ -24,17 +24,17 @@ enum { RTMP_REPLY_MAX = 64 * 1024 };
 enum rtmp_want { RTMP_WANT_PUBLISH, RTMP_WANT_PLAY };
 
 struct rtmp_session {
+    /* what every turn touches, together */
     struct serve *serve;
     struct io *io;
-    struct io_tls_server *tls; /* a TLS handshake comes first; NULL: none */
-    bool proxied;              /* a header of the PROXY protocol before that */
-    struct rtmp_in_setup setup;
-    struct rtmp_conn conn;
-
     struct conf *conf; /* the snapshot it obeys, with a reference; vhost points into it */
     const struct conf_vhost *vhost;
     unsigned generation;
+    bool proxied; /* a header of the PROXY protocol comes first of all */
+    struct rtmp_in_setup setup;
+    struct rtmp_conn conn;
 
+    struct io_tls_server *tls; /* a TLS handshake comes before RTMP; NULL: none */
     struct co *co;
     struct co_timer timer;  /* of the phase */
     const char *late;       /* what did not come in time; NULL while all is well */

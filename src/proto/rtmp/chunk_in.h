@@ -71,29 +71,31 @@ struct rtmp_in_stream {
 enum { RTMP_IN_HEADER = 18, RTMP_IN_LOW = 6 };
 
 struct rtmp_in { /* do not move: it has pointers into itself */
+    /* what every message touches, together */
     const struct rtmp_in_setup *setup;
     uint32_t chunk_size;
-    uint32_t window;     /* the peer wants an acknowledgement each so many bytes; 0: never */
-    uint32_t peer_acked; /* sequence number of the peer's last acknowledgement */
+    uint32_t window; /* the peer wants an acknowledgement each so many bytes; 0: never */
     uint64_t bytes, acked;
-    size_t inflight; /* bytes of memory */
-    size_t pooled;   /* as many of them count in the pool */
+    struct rtmp_in_stream *now; /* the chunk that is being read, or NULL */
+    uint32_t left;              /* bytes of it to come */
+    bool broken, evicted;
+    uint8_t head_size; /* of a header that is not complete yet */
+    size_t inflight;   /* bytes of memory */
+    bool (*direct)(void *arg, struct rtmp_msg *msg); /* see rtmp_in_direct() */
+    void *direct_arg;
+    uint32_t ready_at, ready_end, ready_cap;
+    struct rtmp_msg *ready;
+    uint32_t split_at, split_shift; /* of an aggregate that is first in `ready`: bytes gone, time */
+    struct rtmp_in_stream low[RTMP_IN_LOW]; /* csid 2..7 */
+
+    uint8_t head[RTMP_IN_HEADER];
+    uint32_t high_count, high_cap;
+    struct rtmp_in_stream *high; /* csid 8 and up, sorted */
+    uint32_t peer_acked;         /* sequence number of the peer's last acknowledgement */
+    size_t pooled;               /* as many bytes of memory count in the pool */
     co_usec pooled_since;
     struct rtmp_in *pool_next, **pool_prev;
     void (*on_evict)(struct rtmp_in *in); /* it loses: NULL, or somebody to be told */
-    bool evicted;
-    struct rtmp_in_stream *now; /* the chunk that is being read, or NULL */
-    uint32_t left;              /* bytes of it to come */
-    uint8_t head_size, head[RTMP_IN_HEADER]; /* a header that is not complete yet */
-    bool broken;
-    bool (*direct)(void *arg, struct rtmp_msg *msg); /* see rtmp_in_direct() */
-    void *direct_arg;
-    uint32_t high_count, high_cap;
-    struct rtmp_in_stream *high; /* csid 8 and up, sorted */
-    struct rtmp_msg *ready;
-    uint32_t ready_at, ready_end, ready_cap;
-    uint32_t split_at, split_shift; /* of an aggregate that is first in `ready`: bytes gone, time */
-    struct rtmp_in_stream low[RTMP_IN_LOW]; /* csid 2..7 */
 };
 
 void rtmp_in_init(struct rtmp_in *in, const struct rtmp_in_setup *setup);

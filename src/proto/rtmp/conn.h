@@ -18,20 +18,20 @@
 #include "proto/rtmp/control.h"
 
 struct rtmp_conn { /* do not move */
-    struct io *io; /* borrowed */
+    struct io *io;   /* borrowed */
+    bool pong;       /* a ping of `ping` waits for its answer */
+    bool held_back;  /* by rtmp_conn_unread() */
+    bool late;       /* a message took longer than message_time */
+    uint64_t msgs_in;
     struct rtmp_in in;
     uint32_t out_chunk_size;
     uint32_t buffer_ms; /* what the peer says it buffers, 0: it did not */
     uint32_t bandwidth; /* the window it asks us for, 0: it did not */
-    bool pong;          /* a ping of `ping` waits for its answer */
     uint32_t ping;
-    struct co *co;        /* whose connection it is; NULL over memory */
+    struct co *co;         /* whose connection it is; NULL over memory */
     struct co_timer timer; /* of messages that do not end */
-    co_usec message_time; /* how long one may take; 0: for ever */
-    bool late;            /* one took longer */
-    bool held_back;          /* by rtmp_conn_unread() */
+    co_usec message_time;  /* how long one may take; 0: for ever */
     struct rtmp_msg held;
-    uint64_t msgs_in;
     double transaction; /* of the last command we sent, as a client */
 };
 
