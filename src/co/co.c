@@ -380,6 +380,14 @@ void co_stack_trim(void)
         (void)madvise((void *)low, end - low, MADV_DONTNEED);
 }
 
+_Static_assert((int)CO_NEAR == (int)ST_NEAR, "one is the other");
+
+void co_near(unsigned n, const void *p, size_t size)
+{
+    if (co_current && n < CO_NEAR)
+        st_near((int)n, p, size);
+}
+
 unsigned co_waits(void)
 {
     return co_current ? co_current->waits : 0;

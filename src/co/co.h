@@ -111,6 +111,11 @@ int64_t co_wall_ms(void); /* the wall clock: since 1970, it may jump */
  * log lines) touched and that it does not use now. Call once before a long wait. */
 void co_stack_trim(void);
 
+/* The coroutine that calls touches so much at p whenever it goes on: it is fetched into the cache
+ * while others run. p is not read, so it may be freed at any time; NULL takes it back. */
+enum { CO_NEAR = 2 };
+void co_near(unsigned n, const void *p, size_t size);
+
 unsigned co_waits(void); /* how often the coroutine that calls has waited so far */
 long co_live(void); /* coroutines alive now: tests assert 0 */
 bool co_is_idle(void); /* the scheduler waits in the kernel; any thread may ask */

@@ -53,6 +53,7 @@ enum co_wake sock_wait(struct sock *s, int bits, co_usec timeout)
         return CO_WOKEN;
     s->waiter = co_self();
     s->wanted = bits;
+    st_netfd_near(s->st, s->waiter);
     wake = co_park(timeout);
     s->waiter = NULL;
     return wake;

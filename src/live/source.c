@@ -65,13 +65,18 @@ static void charge_log(struct live_source *src)
     src->charged = src->bytes;
 }
 
+static const struct av_packet **place(const struct live_source *src, uint64_t seq)
+{
+    return &src->ring[seq & (src->cap - 1)];
+}
+
 static void drop_first(struct live_source *src)
 {
-    const struct av_packet *pkt = src->ring[src->first++ % src->cap];
+    const struct av_packet *pkt = *place(src, src->first++);
 
     /* They go by the group, and nobody has looked at them for seconds. */
     if (src->first + AHEAD < src->head)
-        __builtin_prefetch(src->ring[(src->first + AHEAD) % src->cap], 1);
+        __builtin_prefetch(*place(src, src->first + AHEAD), 1);
     src->bytes -= cost(pkt);
     (void)av_packet_unref(pkt);
 }
@@ -218,6 +223,11 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
     };
     for (const struct live_wire *w = src->wires; w; w = w->next)
         out->wire_bytes += w->bytes;
+}
+
+void live_source_near(const struct live_source *src, unsigned n)
+{
+    co_near(n, src, offsetof(struct live_source, next));
 }
 
 bool live_source_publishing(const struct live_source *src)
@@ -385,7 +395,7 @@ static void append(struct live_source *src, const struct av_packet *pkt)
 {
     if (src->head - src->first == src->cap)
         grow_ring(src);
-    src->ring[src->head++ % src->cap] = av_packet_ref(pkt);
+    *place(src, src->head++) = av_packet_ref(pkt);
     src->bytes += cost(pkt);
 }
 
@@ -468,7 +478,7 @@ static void trim(struct live_source *src)
 
     for (int i = 0; i < DROPS && bytes - src->bytes < DROP_BYTES && src->first < keep &&
            (src->first < unread || src->bytes > src->set.max_bytes ||
-            src->ring[src->first % src->cap]->dts < oldest); i++)
+            (*place(src, src->first))->dts < oldest); i++)
         drop_first(src);
     if (src->set.gop_cache && src->have_key &&
         ((src->set.gop_cache_max_frames && src->gop_frames > src->set.gop_cache_max_frames) ||

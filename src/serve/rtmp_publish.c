@@ -389,11 +389,15 @@ static err_t published(struct publishing *p)
     serve_term_begin(&p->term, p->ends);
     rtmp_session_may_send(p->s, true);
     rtmp_in_direct(&p->s->conn.in, on_media, p);
+    co_near(0, p->s, offsetof(struct rtmp_session, conn.in.head));
+    live_source_near(p->src, 1);
     while (!err && !p->over) {
         err = turn(p);
         if (!err)
             err = co_round_io(&round, p->s->io);
     }
+    co_near(0, NULL, 0);
+    co_near(1, NULL, 0);
     rtmp_in_direct(&p->s->conn.in, NULL, NULL);
     rtmp_session_may_send(p->s, false);
     co_timer_cancel(&p->timer);
