@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import subprocess
 import time
 
 import pytest
@@ -73,6 +74,30 @@ def test_who_has_files_shows_his_own(pages):
         os.unlink(root / "index.htm")
         assert b"<title>Media server" in h.get("/").body
         assert h.get("/", Host="files").status == 404, "a folder of a vhost is its own"
+
+
+def test_players_that_are_not_to_be_had(tmp_path):
+    """make goes on and says so; without network it does not wait for it at every build."""
+    tools, calls = tmp_path / "bin", tmp_path / "calls"
+    tools.mkdir()
+    for name in "sh", "cat", "cksum", "cp", "dirname", "mkdir", "mktemp", "rm", "timeout", "touch":
+        os.symlink(shutil.which(name), tools / name)
+
+    def get(*maybe):
+        script = os.path.join(procs.ROOT, "3rdparty", "install-player.sh")
+        r = subprocess.run([script, *maybe, str(tmp_path / "player")], cwd=tmp_path, env={"PATH": str(tools)},
+                           capture_output=True, text=True, timeout=30)
+        return r.returncode, r.stderr
+    code, said = get("--maybe")
+    assert code == 0 and "none, there is no npm" in said and said.count("\n") == 1 and "make player" in said
+    (tools / "npm").write_text(f"#!/bin/sh\necho call >> {calls}; echo no network; exit 1\n")
+    (tools / "npm").chmod(0o755)
+    for _ in range(3):
+        code, said = get("--maybe")
+        assert code == 0 and "npm could not get them" in said and said.count("\n") == 1
+    assert calls.read_text() == "call\n"
+    code, said = get()
+    assert code == 1 and "no network" in said and calls.read_text() == "call\ncall\n", "who asks for them is told"
 
 
 KEY = {"Authorization": "Basic " + base64.b64encode(b"a:b").decode()}
