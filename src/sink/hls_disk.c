@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 4 << 20, KEY_MODE = 0600 };
+/* JOB: what one takes beside its bytes, with its segment: that of a stream that has another
+ * configuration with each frame is mostly this. */
+enum { LIST_MAX = 4 << 20, KEY_MODE = 0600, JOB = 2048 };
 
 struct job {
     struct disk_job job; /* first */
@@ -57,7 +59,7 @@ static struct job *new_job(struct hls_stream *s, const char *path, struct hls_fi
     if (!j->path || !j->root)
         abort();
     j->job.run = run;
-    j->job.bytes = file ? file->size : 0;
+    j->job.bytes = file ? JOB + (file->shop ? file->blocks.memory : file->size) : 0;
     return j;
 }
 
