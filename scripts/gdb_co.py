@@ -20,7 +20,7 @@ X86 = ("r15", "r14", "r13", "r12", "rbx", "rbp")  # then the return address
 ARM = tuple(f"x{n}" for n in range(19, 31)) + tuple(f"d{n}" for n in range(8, 16))
 KEYS_MAX = 16  # of state-threads: so many pointers lie between a thread and the top of its stack
 STATES = {0: "runs", 1: "ready", 2: "io", 3: "lock", 4: "waits", 5: "sleeps", 6: "ended", 7: "stopped"}
-HIDDEN = {"_st_vp_schedule", "st_cond_timedwait", "st_cond_wait", "st_usleep", "st_sleep",
+HIDDEN = {"_st_vp_schedule", "st_cond_timedwait", "st_cond_wait", "st_usleep", "st_step_back",
           "_st_idle_thread_start", "_st_thread_main", "_st_context_entry", "_st_context_switch",
           "run", "co_park", "co_sleep", "sock_wait"}
 

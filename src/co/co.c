@@ -34,6 +34,7 @@ struct co {
     co_usec deadline;      /* of the park, CO_FOREVER without */
     bool parked, woken, timed_out, stop;
     unsigned waits;
+    unsigned yielded_at; /* of these, when it let others run last */
     char cid[CID_SIZE + 1];
     struct log_budget lines;
 };
@@ -279,7 +280,12 @@ void co_yield(void)
 {
     struct co *me = co_current;
 
-    st_step_back();
+    if (me->yielded_at == me->waits) {
+        st_step_back();
+    } else { /* a slice may be over because the machine had no time for us */
+        me->yielded_at = me->waits;
+        (void)st_usleep(0);
+    }
     co_current = me;
 }
 

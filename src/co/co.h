@@ -59,7 +59,8 @@ err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *
 err_t co_check(void) __attribute__((warn_unused_result));
 /* Yields. ERR_STOPPED when asked to stop, before or while it sleeps. */
 err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
-void  co_yield(void); /* let those run who can */
+/* Let those run who can. Who does so again, and has not waited meanwhile, runs after all others. */
+void  co_yield(void);
 
 /* The thread is everybody's: who has run for a millisecond since it waited lets others run, sooner
  * while so many have so much to do that they wait for long. For every loop that may last, once a
