@@ -131,6 +131,19 @@ static struct av_packet *data_packet(struct rtmp_media *m, struct av_packet *pkt
     return with_our_fields(m, pkt);
 }
 
+/* What a server says to a player, and who copies all messages from one server to another publishes.
+ * It is no part of the stream; FFmpeg would take it for one. */
+static bool is_servers_word(const struct av_packet *pkt)
+{
+    return begins_with(pkt, "onStatus") || begins_with(pkt, "|RtmpSampleAccess");
+}
+
+static bool is_media(const struct av_packet *pkt)
+{
+    return pkt->tag == FLV_AUDIO || pkt->tag == FLV_VIDEO || pkt->tag == FLV_DATA_AMF3 ||
+           (pkt->tag == FLV_DATA && !is_servers_word(pkt));
+}
+
 static void tell_video(const struct av_packet *pkt, const struct av_info *i)
 {
     log_trace("%uB video sh, codec(%s, profile=%s, level=%s, %ux%u, %.1ffps)", pkt->size,
@@ -173,8 +186,7 @@ void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
     pkt->tag = msg->type;
     if (msg->type == RTMP_DATA || msg->type == RTMP_DATA_AMF3)
         pkt = data_packet(m, pkt);
-    if (pkt->size == 0 || (pkt->tag != FLV_AUDIO && pkt->tag != FLV_VIDEO && pkt->tag != FLV_DATA &&
-                           pkt->tag != FLV_DATA_AMF3)) {
+    if (pkt->size == 0 || !is_media(pkt)) {
         (void)av_packet_unref(pkt);
         return;
     }

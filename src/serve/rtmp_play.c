@@ -167,9 +167,6 @@ static err_t tell_started(struct rtmp_session *s)
     rtmp_reply_sample_access(&body, true, true);
     rtmp_conn_put(&s->conn, &out, RTMP_DATA, s->stream_id, &body);
     wr_free(&body);
-    rtmp_reply_data_start(&body);
-    rtmp_conn_put(&s->conn, &out, RTMP_DATA, s->stream_id, &body);
-    wr_free(&body);
     return rtmp_conn_send_all(&s->conn, &out);
 }
 

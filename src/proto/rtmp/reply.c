@@ -36,7 +36,6 @@ static const struct {
     [RTMP_PAUSE_NOTIFY] = { "status", "NetStream.Pause.Notify", "Paused stream." },
     [RTMP_UNPAUSE_NOTIFY] = { "status", "NetStream.Unpause.Notify", "Unpaused stream." },
     [RTMP_SEEK_NOTIFY] = { "status", "NetStream.Seek.Notify", "Seek of a live stream ignored." },
-    [RTMP_DATA_START] = { "status", "NetStream.Data.Start", "Started sending data." },
 };
 
 const char *rtmp_status_code(enum rtmp_status status)
@@ -154,14 +153,6 @@ void rtmp_reply_sample_access(struct wr *w, bool audio, bool video)
     amf0_string(w, "|RtmpSampleAccess");
     amf0_boolean(w, audio);
     amf0_boolean(w, video);
-}
-
-void rtmp_reply_data_start(struct wr *w)
-{
-    amf0_string(w, "onStatus");
-    amf0_object_begin(w);
-    amf0_set_string(w, "code", rows[RTMP_DATA_START].code);
-    amf0_end(w);
 }
 
 void rtmp_reply_metadata(struct wr *w, const struct amf_value *value)

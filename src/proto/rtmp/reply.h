@@ -13,7 +13,7 @@ enum rtmp_status {
     RTMP_UNPUBLISH_SUCCESS,
     RTMP_PLAY_RESET, RTMP_PLAY_START, RTMP_PLAY_STOP, RTMP_PLAY_NOT_FOUND, RTMP_PLAY_FAILED,
     RTMP_PLAY_PUBLISH_NOTIFY, RTMP_PLAY_UNPUBLISH_NOTIFY,
-    RTMP_PAUSE_NOTIFY, RTMP_UNPAUSE_NOTIFY, RTMP_SEEK_NOTIFY, RTMP_DATA_START,
+    RTMP_PAUSE_NOTIFY, RTMP_UNPAUSE_NOTIFY, RTMP_SEEK_NOTIFY,
 };
 
 const char *rtmp_status_code(enum rtmp_status status); /* "NetStream.Play.Start" */
@@ -38,10 +38,9 @@ void rtmp_reply_status(struct wr *w, enum rtmp_status status, const char *descri
 void rtmp_reply_fc(struct wr *w, enum rtmp_status status);
 void rtmp_reply_bw_done(struct wr *w);
 
-/* Data messages: |RtmpSampleAccess, and onStatus NetStream.Data.Start. */
+/* Data messages: |RtmpSampleAccess, and onMetaData VALUE. Never onStatus NetStream.Data.Start:
+ * FFmpeg takes it for media and opens a stream "Data: none" in front of video and audio. */
 void rtmp_reply_sample_access(struct wr *w, bool audio, bool video);
-void rtmp_reply_data_start(struct wr *w);
-/* onMetaData VALUE */
 void rtmp_reply_metadata(struct wr *w, const struct amf_value *value);
 
 #endif
