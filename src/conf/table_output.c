@@ -147,8 +147,8 @@ static const struct conf_row hls[] = {
       .sample = "https://localhost:8080", .def_note = "that of hls_path",
       .help = "Put before the url of a key." },
     { "hls_dts_directly", CONF_KIND_ON, CONF_AT(conf_hls, dts_directly), "on", CONF_HANDLER,
-      .help = "Take the time of audio in MPEG-TS from its packets, not from the count of samples; "
-              "fragmented MP4 counts them in any case." },
+      .help = "Audio in MPEG-TS, whose time is the count of its samples, stays within a frame of "
+              "its packets' time, as in fragmented MP4; off: within 100 ms." },
     { "hls_master_m3u8_path_relative", CONF_KIND_OFF,
       CONF_AT(conf_hls, master_m3u8_path_relative), "off", CONF_HANDLER,
       .help = "Relative urls in the list of lists." },

@@ -5,6 +5,8 @@
 #include "av/mp3.h"
 #include "av/packet.h"
 
+enum { JITTER_SCALE = 16 };
+
 /* RFC 6716 3.1: by the configuration, in samples at 48 kHz; and 3.2: how many frames. */
 static uint32_t opus_samples(const uint8_t *data, size_t size)
 {
@@ -54,20 +56,59 @@ uint32_t audio_samples(enum av_codec codec, const uint8_t *data, size_t size)
     }
 }
 
+/* How far from its stamp a frame may be: nearly a frame, and by what the stamps jump about (phones
+ * stamp when they send, several frames at once). One that is out of line makes it a whole frame. */
+static int64_t reach(const struct audio_clock *c, uint32_t samples)
+{
+    int64_t least = c->rate / 50, most = samples - samples / 8;
+
+    if (c->loose)
+        return c->rate / 10;
+    return (most > least ? most : least) + 2 * c->jitter / JITTER_SCALE;
+}
+
+/* [RFC 3550] 6.4.1: the mean deviation of the distance of stamps; a pause is none. */
+static void learn_jitter(struct audio_clock *c, int64_t stamped)
+{
+    int64_t most = c->rate / 10, off = stamped - c->stamped - (c->next - c->last);
+
+    if (off < 0)
+        off = -off;
+    if (off > most)
+        off = most;
+    c->jitter += off - c->jitter / JITTER_SCALE;
+}
+
+static int64_t follow(const struct audio_clock *c, int64_t stamped, uint32_t samples)
+{
+    int64_t late = stamped - c->next, bound = reach(c, samples), step = samples / 32;
+
+    if (samples == 0 || late > bound)
+        return stamped;
+    if (late < -bound)
+        return stamped + bound;
+    if (late > bound / 2)
+        return c->next + step;
+    if (late < -bound / 2)
+        return c->next - step;
+    return c->next;
+}
+
 int64_t audio_clock_next(struct audio_clock *c, int64_t dts, uint32_t samples)
 {
-    int64_t stamped = dts * (int64_t)c->rate / AV_CLOCK, at = c->next, late = stamped - c->next;
-    int64_t jump = c->rate / 10, jitter = c->rate / 50, step = samples / 32;
+    int64_t stamped = dts * (int64_t)c->rate / AV_CLOCK, at = stamped;
 
-    if (!c->started || samples == 0 || late > jump || late < -jump)
-        at = stamped;
-    else if (late > jitter)
-        at += step;
-    else if (late < -jitter)
-        at -= step;
+    if (c->started && stamped >= c->last - (int64_t)c->rate / 2) {
+        learn_jitter(c, stamped);
+        at = follow(c, stamped, samples);
+        if (at <= c->last)
+            at = c->last + 1;
+    }
     if (at < 0)
         at = 0;
     c->started = true;
+    c->stamped = stamped;
+    c->last = at;
     c->next = at + samples;
     return at;
 }

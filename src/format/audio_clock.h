@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* audio_clock.h - the time of audio frames by the count of their samples.
  *
- * RTMP rounds times to milliseconds, and a frame of 1024 samples is no whole number of them. The
- * clock counts samples instead, which decoders like, and stays with the stamped time: a small
- * difference is jitter and ignored, a larger one is worked off frame by frame, a jump is taken.
+ * RTMP rounds times to milliseconds, and a frame of 1024 samples is no whole number of them; where
+ * a file loops or a publisher comes back, two frames may be closer than one lasts. The clock counts
+ * samples instead, which decoders like, and stays within a frame of the stamped time: a small
+ * difference is ignored, a larger one is worked off frame by frame, a gap is taken as it is. It
+ * never goes back, unless the stamps do by half a second: that is another time.
  */
 #ifndef FORMAT_AUDIO_CLOCK_H
 #define FORMAT_AUDIO_CLOCK_H
@@ -12,8 +14,11 @@
 
 struct audio_clock {
     uint32_t rate;  /* ticks per second: the sample rate of the coder */
+    bool loose;     /* follow the count until the stamps are a tenth of a second away */
     bool started;
-    int64_t next;   /* when the next frame should begin, in ticks */
+    int64_t last;   /* when the newest frame began, in ticks */
+    int64_t next;   /* when the next one should */
+    int64_t stamped, jitter; /* ours: of the newest; how far stamps are from regular, times 16 */
 };
 
 /* How many samples at `rate` the coded frame has; 0: not known. */

@@ -28,7 +28,7 @@ static const struct {
 
 void ts_mux_init(struct ts_mux *m)
 {
-    *m = (struct ts_mux){ .video.pid = TS_PID_VIDEO, .audio.pid = TS_PID_AUDIO };
+    *m = (struct ts_mux){ .video.pid = TS_PID_VIDEO, .audio.pid = TS_PID_AUDIO, .video_at = -1 };
     wr_init(&m->sets, SETS_MAX);
     wr_init(&m->pending, AUDIO_MAX);
 }
@@ -179,23 +179,32 @@ static void put_tables(struct ts_mux *m, int64_t dts, struct wr *out)
     wr_bytes(out, m->tables, sizeof(m->tables));
 }
 
+/* [TS] 2.4.3.5: a clock that goes back is another one. */
+static void note_clock(struct ts_mux *m, struct ts_track *t, int64_t at)
+{
+    t->new_clock = m->pcr_at - at > CLOCK_SLACK;
+    m->pcr_at = at;
+}
+
 /* ------------------------------------------------------------ audio */
 
 void ts_mux_flush(struct ts_mux *m, struct wr *out)
 {
     bool clock = m->video.codec == AV_CODEC_NONE;
+    int64_t at = m->pending_at;
     struct ts_pes p;
 
     if (m->pending.len == 0)
         return;
-    put_tables(m, m->pending_dts, out);
-    if (!clock && (m->pending_dts - m->pcr_at >= PCR_PERIOD ||
-                   m->pcr_at - m->pending_dts > CLOCK_SLACK)) {
-        ts_pcr_packet(&m->video, m->pending_dts, out);
-        m->pcr_at = m->pending_dts;
+    put_tables(m, at, out);
+    if (clock) {
+        note_clock(m, &m->audio, at);
+    } else if (at - m->pcr_at >= PCR_PERIOD || m->pcr_at - at > CLOCK_SLACK) {
+        note_clock(m, &m->video, at);
+        ts_pcr_packet(&m->video, at, out);
     }
-    ts_pes_begin(&p, &m->audio, out, m->pending.len, m->pending_pts + TS_DELAY,
-                 m->pending_pts + TS_DELAY, clock ? m->pending_dts : -1, clock);
+    ts_pes_begin(&p, &m->audio, out, m->pending.len, at + TS_DELAY, at + TS_DELAY, clock ? at : -1,
+                 clock);
     ts_pes_put(&p, m->pending.buf, m->pending.len);
     m->pending.len = 0;
 }
@@ -209,10 +218,43 @@ static void opus_head(struct wr *w, size_t size)
     wr_u8(w, (uint8_t)size);
 }
 
+static uint32_t rate_of(const struct ts_mux *m, const struct frame *f)
+{
+    struct mp3_frame mp3;
+    err_t err;
+
+    if (f->codec == AV_AAC)
+        return m->aac.core_rate;
+    if (f->codec == AV_OPUS)
+        return 48000;
+    err = mp3_frame_parse(&mp3, f->data, f->size);
+    if (!err)
+        return mp3.rate;
+    err_free(&err);
+    return m->clock.rate;
+}
+
+/* The time of a frame; *follows: it is where the one before it ends. */
+static int64_t time_audio(struct ts_mux *m, const struct frame *f, bool *follows)
+{
+    struct audio_clock *c = &m->clock;
+    uint32_t rate = rate_of(m, f);
+    int64_t next = c->next, at;
+
+    *follows = rate == c->rate && c->started;
+    if (rate != c->rate)
+        *c = (struct audio_clock){ .rate = rate, .loose = c->loose };
+    if (rate == 0)
+        return f->dts;
+    at = audio_clock_next(c, f->dts, audio_samples(f->codec, f->data, f->size));
+    *follows &= at == next;
+    return at * AV_CLOCK / rate;
+}
+
 static err_t audio(struct ts_mux *m, const struct frame *f, struct wr *out)
 {
-    bool clock = m->video.codec == AV_CODEC_NONE;
-    int64_t span = m->audio_span;
+    bool clock = m->video.codec == AV_CODEC_NONE, follows;
+    int64_t span = m->audio_span, at;
     uint8_t adts[AAC_ADTS_HEADER];
     err_t err;
 
@@ -225,14 +267,12 @@ static err_t audio(struct ts_mux *m, const struct frame *f, struct wr *out)
         if (err)
             return err;
     }
-    if (m->pending.len > 0 &&
-        (m->pending.len + f->size > AUDIO_MAX / 2 || f->dts < m->pending_dts ||
-         f->dts - m->pending_dts >= (clock && span > CLOCK_SPAN ? CLOCK_SPAN : span)))
+    at = time_audio(m, f, &follows);
+    if (!follows || m->pending.len + f->size > AUDIO_MAX / 2 ||
+        at - m->pending_at >= (clock && span > CLOCK_SPAN ? CLOCK_SPAN : span))
         ts_mux_flush(m, out);
-    if (m->pending.len == 0) {
-        m->pending_dts = f->dts;
-        m->pending_pts = f->pts;
-    }
+    if (m->pending.len == 0)
+        m->pending_at = at;
     if (f->codec == AV_AAC)
         wr_bytes(&m->pending, adts, sizeof(adts));
     else if (f->codec == AV_OPUS)
@@ -293,6 +333,15 @@ static err_t measure(const struct ts_mux *m, const struct frame *f, size_t *size
     return err;
 }
 
+/* No two have the same: what is not later than the one before it is just behind it. */
+static int64_t time_video(struct ts_mux *m, const struct frame *f)
+{
+    bool later = f->dts > m->video_at || m->video_at - f->dts > CLOCK_SLACK;
+
+    m->video_at = later ? f->dts : m->video_at + 1;
+    return m->video_at;
+}
+
 static err_t video(struct ts_mux *m, const struct frame *f, struct wr *out)
 {
     /* [TS] 2.14: each access unit begins with a delimiter; these allow slices of all types */
@@ -300,6 +349,7 @@ static err_t video(struct ts_mux *m, const struct frame *f, struct wr *out)
     static const uint8_t aud265[] = { 0, 0, 0, 1, 0x46, 1, 0x50 };
     bool is264 = f->codec == AV_H264, own_sets;
     size_t aud = is264 ? sizeof(aud264) : sizeof(aud265), size, sets;
+    int64_t dts;
     struct nalu_reader r;
     struct ts_pes p;
     struct nalu n;
@@ -309,12 +359,13 @@ static err_t video(struct ts_mux *m, const struct frame *f, struct wr *out)
     if (err)
         return err;
     sets = f->key && !own_sets ? m->sets.len : 0;
+    dts = time_video(m, f);
     if (f->key)
         m->tables_due = true;
-    put_tables(m, f->dts, out);
-    ts_pes_begin(&p, &m->video, out, aud + sets + size,
-                 (f->pts > f->dts ? f->pts : f->dts) + TS_DELAY, f->dts + TS_DELAY, f->dts, f->key);
-    m->pcr_at = f->dts;
+    put_tables(m, dts, out);
+    note_clock(m, &m->video, dts);
+    ts_pes_begin(&p, &m->video, out, aud + sets + size, (f->pts > dts ? f->pts : dts) + TS_DELAY,
+                 dts + TS_DELAY, dts, f->key);
     ts_pes_put(&p, is264 ? aud264 : aud265, aud);
     ts_pes_put(&p, m->sets.buf, sets);
     err = open_units(m, f, &r);

@@ -37,6 +37,12 @@ static void packet_head(uint8_t *p, const struct ts_track *t, bool start, uint8_
     p[3] = (uint8_t)(control | (t->cc & 0x0f));
 }
 
+/* [TS] 2.4.3.5: discontinuity, random access, PCR. */
+static uint8_t flags_of(const struct ts_track *t, bool key, bool clock)
+{
+    return (uint8_t)((clock && t->new_clock ? 0x80 : 0) | (key ? 0x40 : 0) | (clock ? 0x10 : 0));
+}
+
 /* Begin a packet: its header, and the adaptation field with the clock, the sign of a key frame
  * and as much stuffing as the rest of the PES leaves room. [TS] 2.4.3.4 */
 static bool next_packet(struct ts_pes *p)
@@ -63,7 +69,7 @@ static bool next_packet(struct ts_pes *p)
         memset(p->packet + 4, 0xff, 1 + field);
         p->packet[4] = (uint8_t)field;
         if (field > 0)
-            p->packet[5] = p->first ? (uint8_t)((p->key ? 0x40 : 0) | (p->pcr >= 0 ? 0x10 : 0)) : 0;
+            p->packet[5] = p->first ? flags_of(p->track, p->key, p->pcr >= 0) : 0;
         if (p->first && p->pcr >= 0)
             put_pcr(p->packet + 6, p->pcr);
         p->at += 1 + field;
@@ -133,7 +139,7 @@ void ts_pcr_packet(const struct ts_track *t, int64_t pcr, struct wr *out)
     memset(p, 0xff, sizeof(p));
     packet_head(p, &last, false, ADAPTATION);
     p[4] = TS_PACKET - 5;
-    p[5] = 0x10;
+    p[5] = flags_of(t, false, true);
     put_pcr(p + 6, pcr);
     wr_bytes(out, p, sizeof(p));
 }

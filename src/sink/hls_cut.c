@@ -149,6 +149,7 @@ static void mux(struct hls_stream *s, const struct frame *f)
     bool changed;
     err_t err;
 
+    s->ts.clock.loose = !s->set->dts_directly;
     if (s->fmp4 && !s->part_open) {
         s->part_open = true;
         s->part_begin = f->dts;
@@ -174,19 +175,6 @@ static void tell_codec(struct hls_stream *s, const struct frame *f)
     *told = true;
 }
 
-/* hls_dts_directly off: sound without the rounding of its times to milliseconds. */
-static void count_samples(struct hls_stream *s, struct frame *f)
-{
-    uint32_t rate = s->mp4.audio.track.timescale;
-
-    if (s->fmp4 || s->set->dts_directly || rate == 0)
-        return;
-    s->audio_clock.rate = rate;
-    f->dts = audio_clock_next(&s->audio_clock, f->dts, audio_samples(f->codec, f->data, f->size)) *
-             AV_CLOCK / rate;
-    f->pts = f->dts;
-}
-
 void hls_frame(struct hls_stream *s, struct frame *f)
 {
     if (!takes(s, f->codec)) {
@@ -202,8 +190,6 @@ void hls_frame(struct hls_stream *s, struct frame *f)
         note_key(s, f);
     if (f->codec == AV_MP3 || f->codec == AV_VP9)
         configure(s, f); /* their frames tell it */
-    if (f->kind == AV_AUDIO)
-        count_samples(s, f);
     if (s->open && ends_it(s, f))
         hls_segment_close(s, f->dts);
     if (!s->open) {

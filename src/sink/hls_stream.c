@@ -51,7 +51,6 @@ void hls_stream_obey(struct hls_stream *s, struct conf *conf, const struct conf_
 static void init_muxers(struct hls_stream *s)
 {
     ts_mux_init(&s->ts);
-    s->audio_clock = (struct audio_clock){ 0 };
     s->ts.audio_span = AUDIO_SPAN;
     mp4_frag_init(&s->mp4, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
 }

@@ -113,7 +113,6 @@ struct hls_stream {
     int64_t wall_offset;     /* ms from the monotonic clock to the wall clock, when last looked */
     int64_t ahead;           /* ms that the wall clock was set back since, which its time is not */
     struct ts_mux ts;
-    struct audio_clock audio_clock; /* of MPEG-TS with hls_dts_directly off */
     struct mp4_frag mp4;
     bool fmp4;               /* as it was when the publisher began */
     bool begun;              /* the muxer has its configuration */

@@ -319,7 +319,9 @@ static void test_audio_clock(void **state)
         { "rounded to 21 ms, sometimes 22", 1920, 0, 40, 102400, 0 },
         { "a jump ahead", 1920, 50, 90000, 102400 + 48000, 0 },
         { "a jump back", 1920, 50, -90000, 102400 - 48000, 0 },
-        { "late by 40 ms is worked off", 1920, 50, 3600, 102400 + 1920, 1000 },
+        { "late by 10 ms stays", 1920, 50, 900, 102400, 0 },
+        { "late by 20 ms is worked off", 1920, 50, 1800, 102400 + 960, 560 },
+        { "late by 40 ms is taken", 1920, 50, 3600, 102400 + 1920, 0 },
         { "a clock that is fast", 1930, 0, 0, 102933, 1000 },
     };
 

@@ -17,11 +17,12 @@ struct demux {
     uint16_t pid;
     int cc;            /* the last one, -1: none yet */
     struct wr pes;     /* all bytes of all PES packets */
-    size_t starts[64]; /* where each begins in them */
+    uint32_t starts[400]; /* where each begins in them */
     size_t n;
     unsigned tables, pcrs;
     int64_t pcr;
     bool random_access;
+    unsigned new_clocks; /* PCRs that do not go on from the last one */
 };
 
 static void read_field(struct demux *d, const uint8_t *p)
@@ -36,6 +37,10 @@ static void read_field(struct demux *d, const uint8_t *p)
         int64_t pcr = (int64_t)p[6] << 25 | p[7] << 17 | p[8] << 9 | p[9] << 1 | p[10] >> 7;
 
         assert_true(n >= 7);
+        if (p[5] & 0x80)
+            d->new_clocks++;
+        else
+            assert_true(d->pcrs == 0 || pcr > d->pcr || d->pcr - pcr > (int64_t)1 << 32);
         d->pcrs++;
         d->pcr = pcr;
     }
@@ -69,7 +74,7 @@ static void read_packet(struct demux *d, const uint8_t *p)
         assert_int_equal(p[3] & 0x0f, (d->cc + 1) & 0x0f);
     d->cc = p[3] & 0x0f;
     if (p[1] & 0x40)
-        d->starts[d->n++] = d->pes.len;
+        d->starts[d->n++] = (uint32_t)d->pes.len;
     wr_bytes(&d->pes, p + at, TS_PACKET - at);
 }
 
@@ -82,7 +87,7 @@ static struct demux demux(const struct wr *out, uint16_t pid)
     assert_int_equal(out->len % TS_PACKET, 0);
     for (size_t at = 0; at < out->len; at += TS_PACKET)
         read_packet(&d, out->buf + at);
-    d.starts[d.n] = d.pes.len;
+    d.starts[d.n] = (uint32_t)d.pes.len;
     return d;
 }
 
@@ -320,6 +325,108 @@ static void test_audio_together(void **state)
     ts_mux_fini(&m);
 }
 
+/* In ms: where the frames of 1024 samples at 44.1 kHz are stamped. */
+static int64_t stamp_looped(int n)
+{
+    return n * 1024LL * 1000 / 44100 - 13 * (n / 50);
+}
+static int64_t stamp_equal(int n)
+{
+    return (n - n % 3) * 1024LL * 1000 / 44100;
+}
+static int64_t stamp_gaps(int n)
+{
+    return n * 1024LL * 1000 / 44100 + 2000 * (n / 50);
+}
+static int64_t stamp_jitter(int n)
+{
+    return n * 1024LL * 1000 / 44100 + n * 7919 % 40;
+}
+
+/* What a reader makes of it: a PES has the time of its first frame, the others follow. No time falls,
+ * within a PES or from one to the next, and none is far from what was stamped. */
+static void test_audio_times(void **state)
+{
+    static int64_t (*const stamps[])(int) = { stamp_looped, stamp_equal, stamp_gaps, stamp_jitter };
+    enum { FRAMES = 300, LENGTH = 2089 /* 1/90000 s */ };
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(stamps) * 3; k++) {
+        struct ts_mux m;
+        struct wr out;
+        struct demux d;
+        int64_t last = -1;
+        int n = 0;
+
+        ts_mux_init(&m);
+        wr_init(&out, LIMIT);
+        m.audio_span = AV_MS(k % 3 * 50);
+        add(&m, &out, media_config(AV_AAC, MEDIA_BYTES("\x12\x10")));
+        for (int i = 0; i < FRAMES; i++)
+            add(&m, &out, media_frame(AV_AAC, false, AV_MS(stamps[k / 3](i)), MEDIA_BYTES("x")));
+        ts_mux_flush(&m, &out);
+        d = demux(&out, TS_PID_AUDIO);
+        for (size_t i = 0; i < d.n; i++) {
+            struct pes pes = pes_of(&d, i);
+            int64_t at = pes.pts - TS_DELAY;
+
+            for (size_t b = 0; b < pes.size; b += 8, at += LENGTH, n++) {
+                int64_t off = at - AV_MS(stamps[k / 3](n));
+
+                assert_true(at > last);
+                assert_in_range(off + AV_MS(60), 0, AV_MS(120));
+                last = at;
+            }
+        }
+        assert_int_equal(n, FRAMES);
+        assert_true(m.audio_span == 0 || d.n < FRAMES * 3 / 4);
+        wr_free(&d.pes);
+        wr_free(&out);
+        ts_mux_fini(&m);
+    }
+}
+
+/* Pictures with equal and falling times are behind one another; another time says that it is one. */
+static void test_video_times(void **state)
+{
+    static const struct {
+        int64_t dts, cts, want;
+        bool jumps;
+    } frames[] = {
+        { 9000, 0, 9000, false },     { 9000, 0, 9001, false },      { 8000, 0, 9002, false },
+        { 8000, 3600, 9003, false },  { 12600, 3600, 12600, false }, { 900000, 0, 900000, false },
+        { 450000, 0, 450000, true },  { 450000, 0, 450001, false },  { 0, 7200, 0, true },
+    };
+    unsigned jumps = 0;
+    struct ts_mux m;
+    struct demux d;
+    struct wr out;
+
+    (void)state;
+    ts_mux_init(&m);
+    wr_init(&out, LIMIT);
+    add(&m, &out, media_config(AV_H264, MEDIA_BYTES(CONFIG_H264)));
+    for (size_t i = 0; i < COUNT(frames); i++) {
+        struct frame f = media_frame(AV_H264, false, frames[i].dts, MEDIA_BYTES("\0\0\0\2\x41\1"));
+
+        f.pts += frames[i].cts;
+        add(&m, &out, f);
+        jumps += frames[i].jumps;
+    }
+    d = demux(&out, TS_PID_VIDEO);
+    assert_int_equal(d.new_clocks, jumps);
+    for (size_t i = 0; i < COUNT(frames); i++) {
+        struct pes pes = pes_of(&d, i);
+
+        assert_int_equal(pes.dts, frames[i].want + TS_DELAY);
+        assert_true(pes.pts >= pes.dts);
+        assert_true(pes.pts == pes.dts || pes.pts == frames[i].dts + frames[i].cts + TS_DELAY);
+    }
+    wr_free(&d.pes);
+    wr_free(&out);
+    ts_mux_fini(&m);
+}
+
 /* 33 bits are 26.5 hours: times wrap, the tables stay. */
 static void test_wrap(void **state)
 {
@@ -383,7 +490,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_crc), TEST(test_every_size), TEST(test_rows), TEST(test_refused),
-        TEST(test_audio_together), TEST(test_wrap), TEST(test_codec_changes),
+        TEST(test_audio_together), TEST(test_audio_times), TEST(test_video_times), TEST(test_wrap), TEST(test_codec_changes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
