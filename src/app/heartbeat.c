@@ -13,7 +13,7 @@
 enum { BODY_MAX = 256 * 1024, REPLY_MAX = 64 * 1024 };
 
 /* While it is off, so often it is looked whether it is on. */
-#define LOOK CO_SECONDS(1)
+#define LOOK CO_SECONDS(1) /* whether it is to beat, at whole seconds as others look */
 #define PATIENCE CO_SECONDS(10)
 
 static void put_ports(struct jput *j, const char *key, bool on, const struct conf_endpoints *e,
@@ -127,7 +127,7 @@ err_t heartbeat_run(void *parts)
 
     for (;;) {
         struct conf *c = conf_ref(of->serve->conf); /* a reload may come while the url is called */
-        co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : LOOK;
+        co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : LOOK - co_now() % LOOK;
         err_t err = NULL;
 
         if (c->heartbeat.enabled) {

@@ -28,7 +28,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { LOOK_SECONDS = 1, QUIT_SECONDS = 10, HELPERS_MS = 500 };
+enum { QUIT_SECONDS = 10, HELPERS_MS = 500 };
+
+#define LOOK CO_SECONDS(1) /* at whole seconds: one wake with others that look now and then */
 
 struct process {
     struct start start;
@@ -238,7 +240,9 @@ static void serve(struct process *p)
     while (!handle(p, got, &grace)) {
         bool look = p->watch.fd >= 0 || server_conf(p->server)->asprocess;
 
-        got = signals_wait(look ? CO_SECONDS(LOOK_SECONDS) : CO_FOREVER);
+        got = signals_wait(look ? LOOK - co_clock() % LOOK : CO_FOREVER);
+        if (got)
+            co_rouse(); /* a reload is work */
     }
     if (grace)
         quit_gracefully(p->server);

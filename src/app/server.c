@@ -35,6 +35,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* At whole seconds, so that an idle server wakes once for all that is now and then. */
+#define WHOLE CO_SECONDS(1)
 /* How often the files of certificates, and of keys of tokens, are looked at. */
 #define CERTIFICATES CO_SECONDS(2)
 /* How often the figures of the API are taken. */
@@ -300,7 +302,7 @@ static err_t watch_certificates(void *arg)
     struct server *s = arg;
     err_t err = NULL;
 
-    while (!(err = co_sleep(CERTIFICATES))) {
+    while (!(err = co_sleep(CERTIFICATES - co_now() % WHOLE))) {
         services_tls_refresh(&s->tls);
         tokens_refresh(s->serve.tokens);
     }
@@ -327,12 +329,12 @@ static err_t take_figures(void *arg)
     do {
         if (co_now() >= due) {
             machine_sample(&s->machine, &s->serve.conf->stats);
-            due = co_now() + FIGURES;
+            due = co_now() - co_now() % WHOLE + FIGURES;
             roster_sample(s->serve.roster);
         } else if (some_vhost_is_bound(s->serve.conf)) {
             roster_sample(s->serve.roster);
         }
-    } while (!(err = co_sleep(FIGURES_BOUND)));
+    } while (!(err = co_sleep(FIGURES_BOUND - co_now() % WHOLE)));
     return err;
 }
 

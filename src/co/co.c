@@ -132,6 +132,7 @@ err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
     }
     join(g, co);
     live++;
+    co_rouse();
     return NULL;
 }
 

@@ -146,6 +146,12 @@ void co_post_cancel(struct co_task *t); /* fine if it is not posted */
 /* How busy this thread was in the last second or so: 0..1000 thousandths of a core. */
 unsigned co_load(void);
 
+/* While next to nothing runs, the thread is quiet: what looks at the time often, to know how late
+ * timers are and who has the thread, does so once a second. A coroutine that begins ends that, and
+ * so does who knows that there will be work. */
+void co_rouse(void);
+bool co_is_quiet(void); /* any thread may ask */
+
 /* Let events gather for a millisecond also while the thread has little to do. For load tools: one
  * that is woken for every packet makes the server on the same machine pay for its wakes. */
 void co_gather_always(void);
@@ -158,7 +164,8 @@ struct co_clock_stat {
     unsigned later;
 };
 void co_clock_take(struct co_clock_stat *out);
-/* The same since the start, and how late all of those wakes were together. */
+/* The same since the start, and how late all of those wakes were together. A quiet thread is asked
+ * once a second, not 50 times. */
 struct co_lateness {
     uint64_t counts[9]; /* the last one: later than 160 ms apart */
     co_usec sum;

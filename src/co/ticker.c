@@ -10,12 +10,15 @@
 #include "co/co.h"
 
 #include <st.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
        LOAD_PERIOD = 250000, A_FEW = 4 };
+/* Quiet is a thread that switched to others fewer times than that in each of so many seconds. */
+enum { QUIET_PERIOD = 1000000, QUIET_SWITCHES = 30, QUIET_SECONDS = 2 };
 /* A thousand who have much to do at once make a round of a second of slices of a millisecond. So a
  * slice is shorter while rounds take longer than that. */
 enum { SLICE = 1000, SLICE_MIN = 100, ROUND_MAX = 50000 };
@@ -38,7 +41,14 @@ static bool gather_always;
 static struct co_clock_stat clock_stat;
 static struct co_lateness lateness;
 static struct co_timer clock_timer;
-static co_usec clock_last;
+
+static struct {
+    atomic_bool now;
+    unsigned calm, wakes;      /* seconds with next to nothing; wakes of the clock in this one */
+    unsigned long switches;    /* when this second began */
+    co_usec since;
+    void (*on_end)(void);
+} quiet;
 
 /* Thousands may be due at once. After each few it is looked whether others have to run: to know the
  * time costs little beside what a timer does, but not nothing. */
@@ -261,28 +271,82 @@ co_usec ticker_slice(void)
     return slice;
 }
 
+static void on_clock(struct co_timer *t);
+
+/* What wakes a quiet thread does so at whole seconds, together. */
+static void set_clock(co_usec now)
+{
+    co_usec wait = co_is_quiet() ? QUIET_PERIOD - now % QUIET_PERIOD : CLOCK_PERIOD;
+
+    co_timer_set(&clock_timer, now + wait, on_clock);
+}
+
+static void end_quiet(void)
+{
+    quiet.calm = 0;
+    atomic_store(&quiet.now, false);
+    if (quiet.on_end)
+        quiet.on_end();
+}
+
+void co_rouse(void)
+{
+    quiet.calm = 0;
+    if (!co_is_quiet())
+        return;
+    end_quiet();
+    set_clock(co_clock());
+}
+
+bool co_is_quiet(void)
+{
+    return atomic_load_explicit(&quiet.now, memory_order_relaxed);
+}
+
+void ticker_on_rouse(void (*fn)(void))
+{
+    quiet.on_end = fn;
+}
+
+/* The clock itself makes two switches: to the ticker and back. */
+static void note_quiet(co_usec now)
+{
+    unsigned long others = st_switch_count - quiet.switches;
+
+    quiet.wakes++;
+    if (now - quiet.since < QUIET_PERIOD)
+        return;
+    others -= others < 2ul * quiet.wakes ? others : 2ul * quiet.wakes;
+    quiet.calm = others < QUIET_SWITCHES ? quiet.calm + 1 : 0;
+    if (quiet.calm >= QUIET_SECONDS)
+        atomic_store(&quiet.now, true);
+    else if (co_is_quiet())
+        end_quiet();
+    quiet.since = now;
+    quiet.wakes = 0;
+    quiet.switches = st_switch_count;
+}
+
 /* How far apart two wakes are that should be 20 ms apart tells how busy the thread is. */
 static void on_clock(struct co_timer *t)
 {
     static const int64_t limits[8] = { 15, 20, 25, 30, 35, 40, 80, 160 };
-    co_usec now = co_clock();
+    co_usec now = co_clock(), late = now - t->due;
     size_t i = 0;
 
-    if (clock_last) {
-        while (i < 8 && (now - clock_last) / 1000 > limits[i])
-            i++;
-        lateness.counts[i]++;
-        if (now - clock_last > CLOCK_PERIOD)
-            lateness.sum += now - clock_last - CLOCK_PERIOD;
-        fit_slice(now - clock_last - CLOCK_PERIOD);
-        if (i < 8)
-            clock_stat.counts[i]++;
-        else
-            clock_stat.later++;
-    }
-    clock_last = now;
+    while (i < 8 && (late + CLOCK_PERIOD) / 1000 > limits[i])
+        i++;
+    lateness.counts[i]++;
+    if (late > 0)
+        lateness.sum += late;
+    fit_slice(late);
+    if (i < 8)
+        clock_stat.counts[i]++;
+    else
+        clock_stat.later++;
     sample_load(now);
-    co_timer_set(t, now + CLOCK_PERIOD, on_clock);
+    note_quiet(now);
+    set_clock(now);
 }
 
 void co_clock_take(struct co_clock_stat *out)
@@ -305,6 +369,6 @@ err_t ticker_start(void)
         return err_sys(ERR_SYSTEM, "start the ticker");
     load.sampled_at = co_clock();
     load.used = thread_time();
-    co_timer_set(&clock_timer, co_clock() + CLOCK_PERIOD, on_clock);
+    set_clock(co_clock());
     return NULL;
 }

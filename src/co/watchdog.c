@@ -13,9 +13,11 @@
 
 #include "base/log.h"
 #include "co/notify.h"
+#include "co/ticker.h"
 #include "co/trace.h"
 
-enum { LOOK_MS = 50, LATE_MS = 500, NAME_SIZE = 32, CID_SIZE = 16, THREAD_STACK = 256 * 1024 };
+enum { LOOK_MS = 50, QUIET_MS = 1000, LATE_MS = 500 };
+enum { NAME_SIZE = 32, CID_SIZE = 16, THREAD_STACK = 256 * 1024 };
 
 /* Who had it, filled by the signal handler on the coroutine thread when `asked`, read by the
  * coroutine that logs: both on one thread. */
@@ -31,8 +33,8 @@ static struct {
     pthread_t watched, looker;
     clockid_t watched_cpu;
     pthread_mutex_t lock;
-    pthread_cond_t stop;  /* by the monotonic clock */
-    bool stopping, running;
+    pthread_cond_t wake;  /* by the monotonic clock */
+    bool stopping, roused, running;
     _Atomic co_usec limit;
     _Atomic co_usec since, since_cpu; /* when the hold that is asked about was seen first */
     struct co_notify notify;
@@ -79,23 +81,34 @@ static void on_ask(int sig, siginfo_t *info, void *ucontext)
     co_notify_raise(&dog.notify);
 }
 
-/* Wait until the next look. False: stop looking. */
+/* Wait until the next look; it is far while nobody is served, until somebody comes. False: stop
+ * looking. */
 static bool next_look(void)
 {
     struct timespec until;
-    int rc = 0;
+    int rc = 0, ms;
     bool look;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the wall clock may be set back by a year */
-    until.tv_nsec += LOOK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     (void)pthread_mutex_lock(&dog.lock);
-    while (!dog.stopping && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&dog.stop, &dog.lock, &until);
+    ms = co_is_quiet() && st_in_idle ? QUIET_MS : LOOK_MS;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    dog.roused = false;
+    while (!dog.stopping && !(dog.roused && ms == QUIET_MS) && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&dog.wake, &dog.lock, &until);
     look = !dog.stopping;
     (void)pthread_mutex_unlock(&dog.lock);
     return look;
+}
+
+static void rouse(void)
+{
+    (void)pthread_mutex_lock(&dog.lock);
+    dog.roused = true;
+    (void)pthread_cond_signal(&dog.wake);
+    (void)pthread_mutex_unlock(&dog.lock);
 }
 
 static void *look(void *unused)
@@ -143,13 +156,13 @@ static err_t start_thread(void)
     return failed ? err_sys(ERR_SYSTEM, "start the watchdog") : NULL;
 }
 
-static void init_stop(void)
+static void init_wake(void)
 {
     pthread_condattr_t attr;
 
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&dog.stop, &attr);
+    (void)pthread_cond_init(&dog.wake, &attr);
     (void)pthread_condattr_destroy(&attr);
     (void)pthread_mutex_init(&dog.lock, NULL);
     dog.stopping = false;
@@ -171,11 +184,13 @@ err_t co_watchdog_start(co_usec limit)
     act.sa_sigaction = on_ask;
     (void)sigemptyset(&act.sa_mask);
     (void)sigaction(ask_signal(), &act, NULL);
-    init_stop();
+    init_wake();
     err = start_thread();
     dog.running = !err;
     if (err)
         co_notify_close(&dog.notify);
+    else
+        ticker_on_rouse(rouse);
     return err;
 }
 
@@ -218,13 +233,14 @@ void co_watchdog_stop(void)
     if (!dog.running)
         return;
     dog.running = false;
+    ticker_on_rouse(NULL);
     (void)pthread_mutex_lock(&dog.lock);
     dog.stopping = true;
-    (void)pthread_cond_signal(&dog.stop);
+    (void)pthread_cond_signal(&dog.wake);
     (void)pthread_mutex_unlock(&dog.lock);
     (void)pthread_join(dog.looker, NULL);
     (void)signal(ask_signal(), SIG_IGN); /* one may be on its way */
-    (void)pthread_cond_destroy(&dog.stop);
+    (void)pthread_cond_destroy(&dog.wake);
     (void)pthread_mutex_destroy(&dog.lock);
     co_notify_close(&dog.notify);
 }

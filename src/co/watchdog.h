@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* watchdog.h - tells which coroutine kept the thread for too long, and where it was.
  *
- * A thread of its own looks twenty times a second whether the scheduler switched. It costs the
- * coroutines nothing. When one keeps the thread longer than the limit, the coroutine thread is
- * asked by a signal where it is; the line comes when the coroutine has let go:
+ * A thread of its own looks twenty times a second whether the scheduler switched, once a second
+ * while it is quiet (co_is_quiet). It costs the coroutines nothing. When one keeps the thread
+ * longer than the limit, the coroutine thread is asked by a signal where it is; the line comes
+ * when the coroutine has let go:
  *
  *   watchdog: coroutine play [k3x9q2aa] held the thread for 153 ms (cpu 151 ms), at f+0x2 < g+0x9
  *

@@ -13,7 +13,6 @@
 
 enum { MARGIN = 20, SMALL = 20, SELDOM = 50 };
 
-#define TURN CO_MS(500)
 #define LOOK CO_SECONDS(3)
 #define PATIENCE CO_SECONDS(3600) /* a thread that hangs on a disk for longer is given up */
 
@@ -33,6 +32,7 @@ struct disk_rooms {
     const char *const *ends;
     struct co_group *group;
     struct disk_usage *list;
+    struct co *waiter; /* until something is due */
     bool running;
 };
 
@@ -126,6 +126,32 @@ static struct disk_usage *next_due(struct disk_rooms *all)
     return NULL;
 }
 
+static co_usec due_at(const struct disk_usage *u)
+{
+    return u->counts && u->count_at < u->look_at ? u->count_at : u->look_at;
+}
+
+static void wake(struct disk_rooms *all)
+{
+    if (all && all->waiter)
+        co_unpark(all->waiter);
+}
+
+static err_t wait_until_due(struct disk_rooms *all)
+{
+    co_usec until = co_clock() + LOOK;
+    enum co_wake woken;
+
+    for (const struct disk_usage *u = all->list; u; u = u->next) {
+        if (due_at(u) < until)
+            until = due_at(u);
+    }
+    all->waiter = co_self();
+    woken = co_park(until - co_clock());
+    all->waiter = NULL;
+    return woken == CO_STOPPED ? co_check() : NULL;
+}
+
 static err_t watch(void *rooms)
 {
     struct disk_rooms *all = rooms;
@@ -134,7 +160,7 @@ static err_t watch(void *rooms)
     while (!err && all->list) {
         struct disk_usage *u = next_due(all);
 
-        err = u ? look(u) : co_sleep(TURN);
+        err = u ? look(u) : wait_until_due(all);
         if (err && err_code(err) != ERR_STOPPED) { /* try again; it is not known meanwhile */
             u->look_at = u->count_at = co_clock() + LOOK;
             log_end("free space", &err);
@@ -195,6 +221,7 @@ void disk_room_open(struct disk_room *r, struct disk *d, const char *path)
     u->refs++;
     *r = (struct disk_room){ .usage = u };
     run(all);
+    wake(all);
 }
 
 void disk_room_close(struct disk_room *r)
@@ -202,7 +229,10 @@ void disk_room_close(struct disk_room *r)
     struct disk_usage *u = r->usage;
 
     *r = (struct disk_room){ 0 };
-    if (u && --u->refs == 0 && !u->all)
+    if (!u || --u->refs > 0)
+        return;
+    wake(u->all);
+    if (!u->all)
         usage_free(u);
 }
 
@@ -210,6 +240,8 @@ static bool lacks_quota(struct disk_usage *u, int64_t quota, bool was_full)
 {
     if (quota <= 0)
         return false;
+    if (!u->counts)
+        wake(u->all);
     u->counts = true;
     return u->counted && u->found + u->written > quota - (was_full ? quota / MARGIN : 0);
 }
