@@ -114,14 +114,17 @@ void rtmp_session_deadline(struct rtmp_session *s, co_usec t, const char *late)
 
 err_t rtmp_session_find_vhost(struct rtmp_session *s, const char *name)
 {
-    struct conf *old = s->conf;
+    struct conf *conf = conf_ref(s->serve->conf);
+    const struct conf_vhost *vhost = conf_vhost_find(conf, name);
 
-    s->conf = conf_ref(s->serve->conf);
     s->generation = s->serve->generation;
-    s->vhost = conf_vhost_find(s->conf, name);
-    (void)conf_unref(old);
-    if (!s->vhost)
+    if (!vhost) { /* who is in ends by what it began with */
+        (void)conf_unref(conf);
         return err_new(ERR_NO_VHOST, "\"%s\", and there is no __defaultVhost__", name);
+    }
+    (void)conf_unref(s->conf);
+    s->conf = conf;
+    s->vhost = vhost;
     if (!s->vhost->enabled)
         return err_new(ERR_VHOST_DISABLED, "%s", s->vhost->name);
     return NULL;

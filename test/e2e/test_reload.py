@@ -100,6 +100,23 @@ def test_vhost_is_added_and_removed(srs):
     s.publisher(tcurl=f"rtmp://one:{s.port}/live")
 
 
+def test_vhost_is_removed_while_it_is_used(srs, source):
+    """Who is in it goes, orderly; who is elsewhere stays."""
+    s = srs("vhost one {\n}\nvhost two {\n}\n")
+    pushers, watchers = [], []
+    for name in ("one", "two"):
+        tcurl = f"rtmp://{name}/live"
+        pushers.append(s.push(source, loop=True, tcurl=tcurl))
+        watchers.append(s.watch(tcurl=tcurl))
+        assert watchers[-1].wait(lambda got: len(got) > 10)
+    s.reload("vhost two {\n}\n")
+    assert wait_for(lambda: watchers[0].ended and pushers[0].error, 10)
+    n = len(watchers[1].tags)
+    assert watchers[1].wait(lambda got: len(got) > n + 20)
+    for p in pushers:
+        p.stop()
+
+
 def test_vhost_options_reach_players_that_are_there(srs):
     """queue_length and mw_latency of a stream that runs."""
     s = srs("play { mw_latency 1800; mw_msgs 128; }")
