@@ -52,7 +52,7 @@ static bool concerns(const struct autoreload *a, const struct inotify_event *e)
     return strcmp(e->name, a->name) == 0 && !(e->mask & IN_CREATE);
 }
 
-bool autoreload_due(struct autoreload *a, co_usec now)
+static void look(struct autoreload *a)
 {
     char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
     ssize_t n;
@@ -65,6 +65,17 @@ bool autoreload_due(struct autoreload *a, co_usec now)
             p += sizeof(*e) + e->len;
         }
     }
+}
+
+void autoreload_forget(struct autoreload *a)
+{
+    look(a);
+    a->changed = false;
+}
+
+bool autoreload_due(struct autoreload *a, co_usec now)
+{
+    look(a);
     if (!a->changed || now - a->last < CO_SECONDS(LEAST_SECONDS))
         return false;
     a->changed = false;

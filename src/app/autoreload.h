@@ -24,5 +24,7 @@ void  autoreload_close(struct autoreload *a);
 /* Was it changed since this was true last? True at most once in 3 s; a change that comes earlier
  * is told later. Never waits. */
 bool  autoreload_due(struct autoreload *a, co_usec now);
+/* The file is about to be read anyway: what was changed so far is no reason to read it again. */
+void  autoreload_forget(struct autoreload *a);
 
 #endif

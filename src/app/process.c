@@ -226,6 +226,8 @@ static bool handle(struct process *p, unsigned got, bool *grace)
         log_trace("quit: the parent %d is gone", (int)p->parent);
         return true;
     }
+    if (got & SIGNALS_RELOAD)
+        autoreload_forget(&p->watch);
     if ((got & SIGNALS_RELOAD) || autoreload_due(&p->watch, co_clock()))
         reload(p);
     return false;

@@ -164,6 +164,9 @@ static void test_a_change_is_told_once_and_not_too_often(void **state)
     assert_false(autoreload_due(&a, CO_SECONDS(21))); /* less than 3 s after the last */
     assert_false(autoreload_due(&a, CO_SECONDS(22)));
     assert_true(autoreload_due(&a, CO_SECONDS(23)));
+    put("srs.conf", "six");
+    autoreload_forget(&a);
+    assert_false(autoreload_due(&a, CO_SECONDS(40)));
     autoreload_close(&a);
 }
 
