@@ -2,11 +2,13 @@
 """What somebody sees who asks ffprobe: the streams that are published and no others, in every format;
 times that never fall, and are those of the publisher, where a file loops and where he comes back."""
 import json
+import shutil
 import subprocess
 
 import pytest
 
 import amf
+import browser
 import dash
 import flv
 import hls
@@ -23,7 +25,7 @@ class Everything:
     """One server that makes every format of what is published: what cannot be in one vhost is in three."""
 
     def __init__(self, srs, tmp_path, fragment=2):
-        self.port, self.html, self.mp4 = free_port(), tmp_path / "html", tmp_path / "mp4"
+        self.port, self.html, self.mp4 = free_port(), tmp_path / "html", tmp_path / "html/mp4"
         self.html.mkdir()
         self.mp4.mkdir()
         remux = "http_remux { enabled on; mount [vhost]/[app]/[stream].%s; }"
@@ -191,3 +193,42 @@ def test_times_of_ffmpeg(srs, tmp_path):
     ts.kill()
     ts.wait()
     check_all(e, tmp_path, watchers[0].stop(), 1500)
+
+
+PAGE = """<!DOCTYPE html><html><body><video id="v" muted autoplay width="320"></video>
+<script src="/shaka.js"></script><script>
+const v = document.getElementById('v');
+window.problems = [];
+async function play(url) {
+    const p = new shaka.Player();
+    await p.attach(v);
+    p.addEventListener('error', e => window.problems.push(String(e.detail)));
+    await p.load(url).catch(e => window.problems.push(String(e)));
+    window.player = p;
+}
+</script></body></html>"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["HLS, TS", "HLS, MP4", "DASH"])
+def test_shaka(srs, source, tmp_path, kind):
+    """Shaka Player is strict: a time that falls ends it for good. It plays a file that loops every 6 s."""
+    package = browser.need("shaka-player")
+    e = Everything(srs, tmp_path)
+    shutil.copy(package + "/dist/shaka-player.compiled.js", e.html / "shaka.js")
+    (e.html / "play.html").write_text(PAGE)
+    url = e.http("mpd" if kind == "DASH" else "m3u8")
+    if kind == "HLS, MP4":
+        url = url.replace("/live/", "/mp4/live/")
+    pushers = e.publish(looped(source, 10), ahead=8)
+    with browser.Page(tmp_path, f"http://127.0.0.1:{e.port}/play.html") as page:
+        assert page.wait("typeof shaka === 'object' && shaka.Player.isBrowserSupported()")
+        assert wait_for(lambda: hls.get(url)[0] == 200, 15)
+        page.run(f"play('{url}')")
+        assert page.wait("v.currentTime > 0 && !v.paused", 20), (page.run("window.problems"), e.s.log()[-1500:])
+        begin = page.run("v.currentTime")
+        assert page.wait(f"v.currentTime > {begin} + 20 || window.problems.length", 45)
+        frames = page.run("v.getVideoPlaybackQuality().totalVideoFrames")
+        assert page.run("window.problems") == [] and frames > 350, (page.run("window.problems"), frames)
+    for p in pushers:
+        p.stop()
