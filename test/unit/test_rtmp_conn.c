@@ -184,6 +184,38 @@ static void test_poll_sends_nothing_by_itself(void **state)
     wr_free(&talk);
 }
 
+/* A player that stops at each `play` takes one message at a time. */
+static void test_poll_reads_no_more_than_is_popped(void **state)
+{
+    enum { MESSAGES = 4000, SIZE = 40 };
+    struct rtmp_conn peer = { .out_chunk_size = RTMP_CHUNK_SIZE }, c;
+    struct rtmp_msg m;
+    struct io_mem io;
+    struct wr w;
+    size_t most = 0;
+
+    (void)state;
+    wr_init(&w, 1 << 20);
+    for (int i = 0; i < MESSAGES; i++)
+        put_media(&peer, &w, RTMP_AUDIO, SIZE);
+    io_mem_init(&io, w.buf, w.len);
+    rtmp_conn_init(&c, &io.io, &setup);
+    for (int i = 0; i < MESSAGES; i++) {
+        size_t waiting;
+
+        assert_ok(rtmp_conn_poll(&c));
+        waiting = c.in.ready_end - c.in.ready_at;
+        most = waiting > most ? waiting : most;
+        assert_true(rtmp_conn_pop(&c, &m));
+        rtmp_conn_release(&c, &m);
+    }
+    assert_err(rtmp_conn_poll(&c), ERR_IO_CLOSED);
+    assert_in_range(most, 1, 65536 / SIZE);
+    rtmp_conn_fini(&c);
+    assert_int_equal(payloads, 0);
+    wr_free(&w);
+}
+
 static void test_drain_takes_much_but_not_all(void **state)
 {
     enum { MESSAGES = 1500, SIZE = 1000 };
@@ -306,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_read_answers_by_itself), TEST(test_cut_everywhere),
         TEST(test_a_failing_answer_ends_it), TEST(test_poll_sends_nothing_by_itself),
+        TEST(test_poll_reads_no_more_than_is_popped),
         TEST(test_drain_takes_much_but_not_all), TEST(test_forced_window), TEST(test_send),
         TEST(test_send_all_tells_what_went_wrong_before),
     };

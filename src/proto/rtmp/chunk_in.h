@@ -109,6 +109,10 @@ err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
 
 /* The next complete message; its payload is the caller's now, to give back by setup->release. */
 bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out);
+static inline bool rtmp_in_waits(const struct rtmp_in *in) /* one to be popped, or more */
+{
+    return in->ready_at < in->ready_end;
+}
 
 /* Show each complete message to take(arg, msg) at once, from within feed: true, it took the message
  * and its payload; false, it is queued as ever. A message is not shown while others are queued

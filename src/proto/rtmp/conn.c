@@ -198,7 +198,7 @@ err_t rtmp_conn_poll(struct rtmp_conn *c)
     size_t n;
     err_t err;
 
-    if (!io_readable(c->io))
+    if (c->held_back || rtmp_in_waits(&c->in) || !io_readable(c->io))
         return NULL;
     err = io_read_now(c->io, scratch, SCRATCH, &n);
     return err ? err : feed(c, n);
