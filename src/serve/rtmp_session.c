@@ -94,6 +94,7 @@ void rtmp_session_may_send(struct rtmp_session *s, bool publishes)
     s->setup.max_inflight = (size_t)(publishes ? limits->max_partial_size : others);
     s->setup.at_once = publishes ? FRAME_AT_ONCE : COMMAND_AT_ONCE;
     s->conn.message_time = limits->message_timeout;
+    s->conn.small_reads = !publishes;
 }
 
 static void on_deadline(struct co_timer *t)

@@ -100,5 +100,5 @@ def test_a_thousand_hostile_peers(scene):
     wait_for(lambda: scene.s.rss() - before <= 4096 * SLOW, 30, 0.5)
     figures = f"gap {gap:.0f} ms, {before} kB became {max(seen)} kB, then {scene.s.rss()} kB"
     print(figures)
-    assert gap <= 500 * SLOW and max(seen) - before <= 512 * 1024, figures
+    assert gap <= 500 * SLOW and max(seen) - before <= 192 * 1024, figures
     assert scene.s.rss() - before <= 32 * 1024 * SLOW, figures

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRATCH = 64 * 1024, DRAIN_MAX = 16 * SCRATCH, PIECE = 8 * 1024 };
+enum { SCRATCH = 64 * 1024, SMALL = 4 * 1024, DRAIN_MAX = 16 * SCRATCH, PIECE = 8 * 1024 };
 
 /* Where every read of the thread goes. A pipe fills it after its last wait, and the reader takes
  * all of it before anything else runs, so it never holds bytes of two connections. */
@@ -193,6 +193,12 @@ static err_t feed(struct rtmp_conn *c, size_t n)
     return err;
 }
 
+/* What a read brings may be the smallest messages, which take many times their bytes in memory. */
+static size_t most(const struct rtmp_conn *c)
+{
+    return c->small_reads ? SMALL : SCRATCH;
+}
+
 err_t rtmp_conn_poll(struct rtmp_conn *c)
 {
     size_t n;
@@ -200,7 +206,7 @@ err_t rtmp_conn_poll(struct rtmp_conn *c)
 
     if (c->held_back || rtmp_in_waits(&c->in) || !io_readable(c->io))
         return NULL;
-    err = io_read_now(c->io, scratch, SCRATCH, &n);
+    err = io_read_now(c->io, scratch, most(c), &n);
     return err ? err : feed(c, n);
 }
 
@@ -228,11 +234,11 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
 err_t rtmp_conn_fill(struct rtmp_conn *c)
 {
     size_t n;
-    err_t err = io_read(c->io, scratch, SCRATCH, &n);
+    err_t err = io_read(c->io, scratch, most(c), &n);
 
     if (!err)
         err = feed(c, n);
-    if (!err && n == SCRATCH) /* more is there already */
+    if (!err && n == most(c)) /* more is there already */
         err = let_others_run();
     return err;
 }

@@ -31,6 +31,7 @@ struct rtmp_conn { /* do not move */
     struct co *co;         /* whose connection it is; NULL over memory */
     struct co_timer timer; /* of messages that do not end */
     co_usec message_time;  /* how long one may take; 0: for ever */
+    bool small_reads;      /* the peer has little to say: what is read at once is, too */
     struct rtmp_msg held;
     double transaction; /* of the last command we sent, as a client */
 };
