@@ -155,7 +155,7 @@ def test_home(pages, source, tmp_path):
         assert b.run("navigator.clipboard.readText()") == f"rtmp://127.0.0.1:{s.port}/live"
         s.push(source, "cam", loop=True)
         s.push(source, nasty, loop=True)
-        assert b.wait("document.querySelectorAll('#streams .row').length === 2", 8)
+        assert b.wait("document.querySelectorAll('#streams .row').length === 2", 20)
         assert f"live/{nasty}" in b.text() and "H264 640×360, AAC, 0 players" in b.text()
         assert b.run("document.querySelectorAll('#streams i').length") == 0
         b.run("[...document.querySelectorAll('.row')].find(r => r.innerText.includes('<i>')).querySelector('button').click()")
