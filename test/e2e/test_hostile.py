@@ -18,7 +18,7 @@ HOSTILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hostile.py")
 class Scene:
     """A server as an operator of low latency has it, with a publisher that sends when due."""
 
-    def __init__(self, srs, tmp_path):
+    def __init__(self, srs, tmp_path, memory=64):
         self.tmp, self.http = tmp_path, procs.free_port()
         html = tmp_path / "html"
         html.mkdir()
@@ -26,7 +26,7 @@ class Scene:
         (html / "big.js").write_text("let abc = 'something that compresses well';\n" * 40000)
         self.s = srs(glob=f"""
             max_connections 3000;
-            limits {{ memory 64m; }}
+            limits {{ memory {memory}m; }}
             http_server {{ enabled on; listen 127.0.0.1:{self.http}; dir {html}; }}
             http_api {{ enabled on; listen 127.0.0.1:{self.http}; }}
             exporter {{ enabled on; listen 127.0.0.1:{procs.free_port()}; }}""", vhost=f"""
@@ -89,9 +89,11 @@ def test_one_hostile_peer(scene, kind):
 
 @pytest.mark.alone
 @pytest.mark.long
-def test_a_thousand_hostile_peers(scene):
-    """What holds today of memory. Aim: 32 MB beyond `limits { memory }`. What there is more are the connections,
-    what they are told and have begun to say, and holes that malloc keeps between those."""
+def test_a_thousand_hostile_peers(srs, tmp_path):
+    """Where all may publish, what their streams keep is as `limits { memory }` says. The rest are the connections,
+    what they are told and have begun to say, and holes that malloc keeps between those: 30 to 34 MB."""
+    memory = 8
+    scene = Scene(srs, tmp_path, memory)
     scene.s.holds_allowed = (10000, 250)
     scene.longest_gap(3, "mixed", 40)  # what is made once is there
     before = scene.s.rss()
@@ -100,5 +102,5 @@ def test_a_thousand_hostile_peers(scene):
     wait_for(lambda: scene.s.rss() - before <= 4096 * SLOW, 30, 0.5)
     figures = f"gap {gap:.0f} ms, {before} kB became {max(seen)} kB, then {scene.s.rss()} kB"
     print(figures)
-    assert gap <= 500 * SLOW and max(seen) - before <= 192 * 1024, figures
-    assert scene.s.rss() - before <= 32 * 1024 * SLOW, figures
+    assert gap <= 500 * SLOW and max(seen) - before <= (memory + 40) * 1024, figures
+    assert scene.s.rss() - before <= 4096 * SLOW, figures
