@@ -31,16 +31,16 @@ LDFLAGS_ALL = $(HARDEN_LINK) $(VARIANT_LDFLAGS) $(LDFLAGS)
 O = $(OBJS)/o
 SRC := $(sort $(shell find src -name '*.c'))
 MAIN := $(wildcard src/app/main.c)
-BENCH_SRC := $(filter src/bench/%,$(SRC))
-LIB_SRC := $(filter-out $(BENCH_SRC) $(MAIN),$(SRC))
-TOOL_SRC := $(wildcard src/bench/sb_*.c)
-TOOL_LIB_SRC := $(filter-out $(TOOL_SRC),$(BENCH_SRC))
+LOAD_SRC := $(filter src/tools/load/%,$(SRC))
+LIB_SRC := $(filter-out $(LOAD_SRC) $(MAIN),$(SRC))
+TOOL_SRC := $(wildcard src/tools/load/sb_*.c)
+TOOL_LIB_SRC := $(filter-out $(TOOL_SRC),$(LOAD_SRC))
 UNIT_SRC := $(sort $(wildcard test/unit/test_*.c))
 FUZZ_SRC := $(sort $(filter-out test/fuzz/fuzz_main.c,$(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_PARTS := test/fuzz/fuzz_main.c $(filter-out test/fuzz/fuzz_%.c,$(wildcard test/fuzz/*.c))
 
 PROGRAM := $(if $(MAIN),$(OBJS)/srs)
-TOOLS := $(TOOL_SRC:src/bench/%.c=$(OBJS)/%)
+TOOLS := $(TOOL_SRC:src/tools/load/%.c=$(OBJS)/%)
 UNITS := $(UNIT_SRC:test/unit/%.c=$(OBJS)/test/%)
 FUZZERS := $(FUZZ_SRC:test/fuzz/fuzz_%.c=$(OBJS)/fuzz/%)
 LIB := $(OBJS)/libsrs.a
@@ -99,11 +99,11 @@ link = $(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^
 $(OBJS)/srs: $(O)/src/app/main.o $(LIB) $(ST)/libst.a
 	$(link) $(PROGRAM_LDFLAGS) $(LIBS) -o $@
 
-$(OBJS)/sb_%: $(O)/src/bench/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
+$(OBJS)/sb_%: $(O)/src/tools/load/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
 	$(link) $(PROGRAM_LDFLAGS) $(LIBS) -o $@
 
 # the parts of the load tools are in no library
-$(OBJS)/test/test_bench%: $(O)/test/unit/test_bench%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
+$(OBJS)/test/test_load%: $(O)/test/unit/test_load%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
 	@mkdir -p $(@D)
 	$(link) -lcmocka $(LIBS) -o $@
 

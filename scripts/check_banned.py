@@ -23,11 +23,11 @@ ALLOWED = {
     "co": {"getaddrinfo", "getnameinfo", "waitpid", "poll", "pthread_cond_wait", "pthread_join",
            "epoll_wait", "nanosleep", "clock_nanosleep", "fsync", "sem_wait"},
     # The thread that writes the log.
-    "app/log_tank.c": {"poll", "sem_wait"},
+    "app/log/tank.c": {"poll", "sem_wait"},
     # To ignore one that may be on its way when its handler has gone.
     "co/watchdog.c": {"signal"},
     # No coroutines at all, on purpose.
-    "bench/sb_floor.c": {"waitpid", "epoll_wait", "clock_nanosleep"},
+    "tools/load/sb_floor.c": {"waitpid", "epoll_wait", "clock_nanosleep"},
     # Before the coroutines begin, or in the parent of a daemon; the watchdog's own thread.
     "app": {"waitpid", "flock", "lockf", "fsync", "nanosleep", "clock_nanosleep"},
 }

@@ -45,7 +45,7 @@ static void put_all_ports(struct jput *j, const struct conf *c)
 
 void heartbeat_body(struct wr *w, const struct api_parts *of)
 {
-    const struct conf *c = of->serve->conf;
+    const struct conf *c = of->env->conf;
     const char *ip = getenv("SRS_DEVICE_IP");
     char address[64], pid[16];
     struct jput j = { .w = w };
@@ -56,8 +56,8 @@ void heartbeat_body(struct wr *w, const struct api_parts *of)
     jput_open(&j, NULL, '{');
     jput_text(&j, "device_id", c->heartbeat.device_id);
     jput_text(&j, "ip", ip);
-    jput_text(&j, "server", of->serve->server_id);
-    jput_text(&j, "service", of->serve->service_id);
+    jput_text(&j, "server", of->env->server_id);
+    jput_text(&j, "service", of->env->service_id);
     jput_text(&j, "pid", pid);
     if (c->heartbeat.summaries) {
         jput_open(&j, "summaries", '{');
@@ -87,7 +87,7 @@ static err_t beat(const struct api_parts *of, const struct conf_heartbeat *conf)
 {
     struct http_field field;
     char *bearer;
-    struct http_call call = { .agent = of->serve->signature, .timeout = PATIENCE,
+    struct http_call call = { .agent = of->env->signature, .timeout = PATIENCE,
                               .max_reply = REPLY_MAX, .cut = true, .trust = { .any = true } };
     struct http_reply reply = { 0 };
     struct wr w;
@@ -126,7 +126,7 @@ err_t heartbeat_run(void *parts)
     bool failing = false;
 
     for (;;) {
-        struct conf *c = conf_ref(of->serve->conf); /* a reload may come while the url is called */
+        struct conf *c = conf_ref(of->env->conf); /* a reload may come while the url is called */
         co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : LOOK - co_now() % LOOK;
         err_t err = NULL;
 

@@ -3,7 +3,7 @@
 #ifndef APP_HEARTBEAT_H
 #define APP_HEARTBEAT_H
 
-#include "app/api.h"
+#include "app/api/api.h"
 
 /* co_fn over the api_parts: post while the configuration says so, until stopped. */
 err_t heartbeat_run(void *parts);

@@ -2,7 +2,7 @@
 /* identity.c - the server's id. */
 #include "app/identity.h"
 
-#include "app/pid_file.h"
+#include "app/os/pid_file.h"
 
 #include <ctype.h>
 #include <fcntl.h>

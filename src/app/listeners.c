@@ -3,8 +3,9 @@
 #include "app/listeners.h"
 
 #include "base/log.h"
+#include "base/must.h"
 #include "co/co.h"
-#include "co/io_tcp.h"
+#include "co/net/io_tcp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +33,8 @@ struct listeners {
 
 struct listeners *listeners_new(listeners_accept *on_accept, void *arg)
 {
-    struct listeners *l = calloc(1, sizeof(*l));
+    struct listeners *l = must(calloc(1, sizeof(*l)));
 
-    if (!l)
-        abort();
     *l = (struct listeners){ .on_accept = on_accept, .arg = arg };
     co_group_init(&l->group);
     return l;
@@ -67,7 +66,7 @@ static err_t accept_main(void *arg)
         err = io_accept(one->sock, &fd, peer);
         if (!err) {
             on_guest(one, fd, peer);
-            co_breathe(); /* there may be a storm of them */
+            co_yield_if_due(); /* there may be a storm of them */
         } else if (err_code(err) == ERR_STOPPED) {
             err_free(&err);
         } else {

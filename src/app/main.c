@@ -2,7 +2,7 @@
 /* main.c - the command line, and what it asks for. */
 #include "app/doctor/command.h"
 #include "app/options.h"
-#include "app/process.h"
+#include "app/os/process.h"
 #include "app/version.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* quit.c - the graceful end. */
 #include "app/quit.h"
 
-#include "app/signals.h"
+#include "app/os/signals.h"
 #include "base/log.h"
 #include "co/co.h"
 

@@ -57,7 +57,7 @@ void reload_report_free(struct reload_report *r)
     forget(r);
 }
 
-static void tell_failed(struct reload_report *r, err_t err)
+static void log_failed(struct reload_report *r, err_t err)
 {
     char text[1024];
 
@@ -90,7 +90,7 @@ bool reload_now(struct server *s, const struct conf_source *src)
     if (!err)
         err = server_reload(s, next);
     if (err)
-        tell_failed(r, err);
+        log_failed(r, err);
     else
         tell(r);
     done = !err;

@@ -2,11 +2,11 @@
 /* server.c - the server: its listeners, its connections, its streams. */
 #include "app/server.h"
 
-#include "app/api.h"
+#include "app/api/api.h"
+#include "app/api/console.h"
 #include "app/heartbeat.h"
-#include "app/console.h"
-#include "app/machine.h"
-#include "app/memory.h"
+#include "app/os/machine.h"
+#include "app/os/memory.h"
 #include "app/reload.h"
 #include "app/server_room.h"
 #include "app/services.h"
@@ -14,19 +14,20 @@
 #include "app/version.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/must.h"
 #include "co/co.h"
-#include "co/io_tcp.h"
-#include "serve/hooks.h"
-#include "serve/http.h"
-#include "serve/http_live.h"
-#include "serve/http_mux.h"
-#include "serve/http_packed.h"
-#include "serve/http_static.h"
-#include "serve/place.h"
-#include "serve/roster.h"
-#include "serve/rtmp.h"
-#include "serve/serve.h"
-#include "serve/tokens.h"
+#include "co/net/io_tcp.h"
+#include "serve/http/http.h"
+#include "serve/http/live.h"
+#include "serve/http/mux.h"
+#include "serve/http/packed.h"
+#include "serve/http/static.h"
+#include "serve/rtmp/rtmp.h"
+#include "session/clients.h"
+#include "session/env.h"
+#include "session/hooks.h"
+#include "session/place.h"
+#include "session/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@
 enum { TEXTS_MOST = 16 << 20 }; /* bytes of compressed texts that are kept */
 
 struct server {
-    struct serve serve; /* what connections see of us */
+    struct session_env env; /* what connections see of us */
     char id[128], run[9];
     struct machine machine;
     struct reload_report reload;
@@ -60,8 +61,8 @@ struct server {
     long files; /* descriptors that we may have; 0: nobody knows */
 };
 
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct serve_stream *stream,
-                       struct live_source *src)
+static void on_publish(void *arg, const struct conf_vhost *vhost,
+                       const struct session_stream *stream, struct live_source *src)
 {
     struct server *s = arg;
 
@@ -84,14 +85,14 @@ static void on_unpublish(void *arg, struct live_source *src)
 
 static void refuse(struct server *s)
 {
-    unsigned n = refusals_add(&s->serve.refusals, REFUSAL_CONNECTIONS, co_now());
+    unsigned n = refusals_add(&s->env.refusals, REFUSAL_CONNECTIONS, co_now());
 
-    if (n > 0 && s->connections.count < s->serve.conf->max_connections)
+    if (n > 0 && s->connections.count < s->env.conf->max_connections)
         log_warn("refused %u connections: of %ld descriptors few are left, raise ulimit -n", n,
                  s->files);
     else if (n > 0)
         log_warn("refused %u connections: max_connections is %d, raise it in the config", n,
-                 s->serve.conf->max_connections);
+                 s->env.conf->max_connections);
 }
 
 /* `place` goes over to the session, or stays the caller's when there is none. */
@@ -99,7 +100,7 @@ static err_t start_rtmp(struct server *s, const struct listeners_guest *guest,
                         struct io_tls_server *tls, struct peers_place *place)
 {
     struct rtmp_session *session;
-    err_t err = rtmp_session_new(&session, &s->serve, guest->fd, guest->proxied, tls);
+    err_t err = rtmp_session_new(&session, &s->env, guest->fd, guest->proxied, tls);
 
     if (err) {
         (void)close(guest->fd);
@@ -158,7 +159,7 @@ static struct io_tls_server *http_tls(struct server *s, unsigned services)
 /* Those that are here go on with what is left. */
 static void refuse_for_memory(struct server *s)
 {
-    unsigned n = refusals_add(&s->serve.refusals, REFUSAL_MEMORY, co_now());
+    unsigned n = refusals_add(&s->env.refusals, REFUSAL_MEMORY, co_now());
 
     if (n > 0)
         log_warn("refused %u connections: the system has no more memory for us", n);
@@ -173,7 +174,7 @@ static enum server_room room_for(struct server *s, const struct listeners_guest 
                !(services & (1u << SERVICE_RTMP | 1u << SERVICE_RTMPS)),
         .local = !guest->proxied && server_room_is_local(guest->peer),
     };
-    enum server_room room = server_room_find(s->serve.conf, &use);
+    enum server_room room = server_room_find(s->env.conf, &use);
 
     if (room == SERVER_ROOM_NONE) {
         refuse(s);
@@ -187,7 +188,7 @@ static enum server_room room_for(struct server *s, const struct listeners_guest 
 /* Whom a proxy of ours brings is counted once it is known who that is. */
 static bool is_balancer(const struct server *s, const struct listeners_guest *guest)
 {
-    return guest->proxied && conf_networks_have(&s->serve.conf->trusted_proxies, guest->peer);
+    return guest->proxied && conf_networks_have(&s->env.conf->trusted_proxies, guest->peer);
 }
 
 static void on_accept(void *arg, const struct listeners_guest *guest)
@@ -198,7 +199,7 @@ static void on_accept(void *arg, const struct listeners_guest *guest)
     err_t err;
 
     if (room == SERVER_ROOM_NONE ||
-        (!is_balancer(s, guest) && !serve_place_take(&s->serve, &place, guest->peer))) {
+        (!is_balancer(s, guest) && !session_place_take(&s->env, &place, guest->peer))) {
         (void)close(guest->fd);
         return;
     }
@@ -211,7 +212,7 @@ static void on_accept(void *arg, const struct listeners_guest *guest)
                          room == SERVER_ROOM_RESERVED);
     if (err)
         log_end("accept", &err);
-    serve_place_leave(&place);
+    session_place_leave(&place);
 }
 
 static unsigned connections(void *arg)
@@ -246,7 +247,7 @@ static long files_allowed(void)
 static void make_api(struct server *s)
 {
     const struct api_parts parts = {
-        .serve = &s->serve, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
+        .env = &s->env, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
         .forwards = sinks_forwards(s->sinks), .children = sinks_children(s->sinks),
         .connections = connections, .arg = s,
     };
@@ -257,29 +258,27 @@ static void make_api(struct server *s)
 
 struct server *server_new(struct conf *conf, const char *id)
 {
-    struct server *s = calloc(1, sizeof(*s));
+    struct server *s = must(calloc(1, sizeof(*s)));
 
-    if (!s)
-        abort();
     (void)snprintf(s->id, sizeof(s->id), "%s", id);
     make_run(s->run);
     s->files = files_allowed();
-    s->serve = (struct serve){ .conf = conf_ref(conf), .generation = 1,
+    s->env = (struct session_env){ .conf = conf_ref(conf), .generation = 1,
                                .streams = live_registry_new(), .arg = s,
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
                                .server_id = s->id, .service_id = s->run,
                                .on_publish = on_publish, .on_leaving = on_leaving,
                                .on_unpublish = on_unpublish };
-    memory_apply(&s->serve);
-    s->serve.roster = roster_new(s->serve.streams, s->id);
-    s->serve.hooks = hooks_new(&s->serve);
-    s->serve.packs = http_packs_new(TEXTS_MOST);
-    s->serve.peers = peers_new((size_t)conf->max_connections);
-    s->serve.tokens = tokens_new();
+    memory_apply(&s->env);
+    s->env.clients = clients_new(s->env.streams, s->id);
+    s->env.hooks = hooks_new(&s->env);
+    s->env.packs = http_packs_new(TEXTS_MOST);
+    s->env.peers = peers_new((size_t)conf->max_connections);
+    s->env.tokens = tokens_new();
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
-    s->http = (struct http_service){ .serve = &s->serve, .mux = http_mux_new() };
-    s->sinks = sinks_new(&s->serve);
+    s->http = (struct http_service){ .env = &s->env, .mux = http_mux_new() };
+    s->sinks = sinks_new(&s->env);
     sinks_mount(s->sinks, s->http.mux);
     http_live_mount(s->http.mux);
     console_mount(s->http.mux);
@@ -304,7 +303,7 @@ static err_t watch_certificates(void *arg)
 
     while (!(err = co_sleep(CERTIFICATES - co_now() % WHOLE))) {
         services_tls_refresh(&s->tls);
-        tokens_refresh(s->serve.tokens);
+        tokens_refresh(s->env.tokens);
     }
     return err;
 }
@@ -328,11 +327,11 @@ static err_t take_figures(void *arg)
 
     do {
         if (co_now() >= due) {
-            machine_sample(&s->machine, &s->serve.conf->stats);
+            machine_sample(&s->machine, &s->env.conf->stats);
             due = co_now() - co_now() % WHOLE + FIGURES;
-            roster_sample(s->serve.roster);
-        } else if (some_vhost_is_bound(s->serve.conf)) {
-            roster_sample(s->serve.roster);
+            clients_sample(s->env.clients);
+        } else if (some_vhost_is_bound(s->env.conf)) {
+            clients_sample(s->env.clients);
         }
     } while (!(err = co_sleep(FIGURES_BOUND - co_now() % WHOLE)));
     return err;
@@ -341,13 +340,13 @@ static err_t take_figures(void *arg)
 err_t server_listen(struct server *s)
 {
     struct jwks_files *jwks = NULL;
-    err_t err = services_tls_load(&s->tls, s->serve.conf);
+    err_t err = services_tls_load(&s->tls, s->env.conf);
 
     if (!err)
-        err = jwks_files_read(&jwks, s->serve.conf);
-    tokens_take(s->serve.tokens, jwks);
+        err = jwks_files_read(&jwks, s->env.conf);
+    tokens_take(s->env.tokens, jwks);
     if (!err)
-        err = open_listeners(s, s->serve.conf);
+        err = open_listeners(s, s->env.conf);
     if (!err)
         err = co_go(&s->helpers, "figures", take_figures, s);
     if (!err)
@@ -380,26 +379,26 @@ void server_free(struct server *s)
     sinks_free(s->sinks);
     http_mux_free(s->http.mux);
     api_free(s->api);
-    hooks_free(s->serve.hooks);
-    peers_free(s->serve.peers);
-    tokens_free(s->serve.tokens);
-    live_registry_free(s->serve.streams);
-    http_packs_free(s->serve.packs);
-    roster_free(s->serve.roster);
+    hooks_free(s->env.hooks);
+    peers_free(s->env.peers);
+    tokens_free(s->env.tokens);
+    live_registry_free(s->env.streams);
+    http_packs_free(s->env.packs);
+    clients_free(s->env.clients);
     reload_report_free(&s->reload);
-    (void)conf_unref(s->serve.conf);
+    (void)conf_unref(s->env.conf);
     free(s);
 }
 
 struct conf *server_conf(struct server *s)
 {
-    return s->serve.conf;
+    return s->env.conf;
 }
 
 static void reload_streams(struct server *s)
 {
-    for (struct live_source *src = live_registry_next(s->serve.streams, NULL); src;
-         src = live_registry_next(s->serve.streams, src)) {
+    for (struct live_source *src = live_registry_next(s->env.streams, NULL); src;
+         src = live_registry_next(s->env.streams, src)) {
         const char *name = live_source_name(src);
         char vhost[256];
         const struct conf_vhost *v;
@@ -409,9 +408,9 @@ static void reload_streams(struct server *s)
             continue;
         memcpy(vhost, name, n);
         vhost[n] = '\0';
-        v = conf_vhost_find(s->serve.conf, vhost);
+        v = conf_vhost_find(s->env.conf, vhost);
         if (v) {
-            struct live_settings set = serve_live_settings(s->serve.conf, v);
+            struct live_settings set = session_live_settings(s->env.conf, v);
 
             live_source_settings(src, &set);
         }
@@ -420,7 +419,7 @@ static void reload_streams(struct server *s)
 
 err_t server_reload(struct server *s, struct conf *next)
 {
-    struct conf *old = s->serve.conf;
+    struct conf *old = s->env.conf;
     struct services_tls tls;
     struct jwks_files *jwks = NULL;
     err_t err = services_tls_load(&tls, next);
@@ -436,13 +435,13 @@ err_t server_reload(struct server *s, struct conf *next)
         (void)jwks_files_unref(jwks);
         return err_wrap(err, "the old configuration stays");
     }
-    tokens_take(s->serve.tokens, jwks);
+    tokens_take(s->env.tokens, jwks);
     services_tls_free(&s->tls);
     s->tls = tls;
-    s->serve.conf = conf_ref(next);
-    s->serve.generation++;
+    s->env.conf = conf_ref(next);
+    s->env.generation++;
     (void)conf_unref(old);
-    memory_apply(&s->serve);
+    memory_apply(&s->env);
     reload_streams(s);
     sinks_reload(s->sinks);
     return NULL;
@@ -460,9 +459,9 @@ void server_stat(const struct server *s, struct server_stat *out)
     sinks_stat(s->sinks, &sinks);
     *out = (struct server_stat){
         .connections = (unsigned)s->connections.count,
-        .publishers = s->serve.publishers,
-        .players = s->serve.players,
+        .publishers = s->env.publishers,
+        .players = s->env.players,
         .forwards = sinks.forwards,
-        .streams = (unsigned)live_registry_count(s->serve.streams),
+        .streams = (unsigned)live_registry_count(s->env.streams),
     };
 }

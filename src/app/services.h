@@ -4,7 +4,7 @@
 #define APP_SERVICES_H
 
 #include "app/listeners.h"
-#include "co/io_tls.h"
+#include "co/net/io_tls.h"
 #include "conf/conf.h"
 
 enum service {

@@ -2,12 +2,14 @@
 /* sinks.c - what begins and ends with every published stream. */
 #include "app/sinks.h"
 
-#include "sink/children.h"
-#include "sink/disk.h"
-#include "sink/dvr.h"
-#include "sink/forward.h"
-#include "sink/hls.h"
-#include "sink/hls_http.h"
+#include "base/must.h"
+#include "serve/hls/http.h"
+#include "serve/hls/session.h"
+#include "sink/dvr/dvr.h"
+#include "sink/forward/forward.h"
+#include "sink/hls/hls.h"
+#include "sink/program/children.h"
+#include "sink/store/disk.h"
 
 #include <stdlib.h>
 
@@ -27,12 +29,12 @@ enum { LANE = 96 << 20, ALL = 1 << 30 };
 /* A stream that is published now. */
 struct published {
     struct published *next;
-    struct serve_stream names; /* its strings are ours */
+    struct session_stream names; /* its strings are ours */
     struct live_source *src;   /* borrowed: it lives while it is published */
 };
 
 struct sinks {
-    struct serve *serve;
+    struct session_env *env;
     struct published *streams;
     struct disk *disk, *records;
     struct forwards *forwards;
@@ -41,23 +43,22 @@ struct sinks {
     struct children *children;
 };
 
-struct sinks *sinks_new(struct serve *serve)
+struct sinks *sinks_new(struct session_env *env)
 {
-    struct sinks *s = calloc(1, sizeof(*s));
+    struct sinks *s = must(calloc(1, sizeof(*s)));
 
-    if (!s)
-        abort();
-    s->serve = serve;
+    s->env = env;
     s->disk = disk_new(&(struct disk_limits){
         .lane_bytes = LANE, .all_bytes = ALL, .threads = 3, .what = "HLS", .ends = segment_ends,
-        .memory = live_registry_memory(serve->streams) });
+        .memory = live_registry_memory(env->streams) });
     s->records = disk_new(&(struct disk_limits){
         .lane_bytes = LANE, .all_bytes = ALL, .threads = 2, .what = "recordings",
-        .ends = record_ends, .memory = live_registry_memory(serve->streams) });
-    s->forwards = forwards_new(serve);
-    s->hls = hls_new(serve, s->disk);
-    s->dvrs = dvrs_new(serve, s->records);
-    s->children = children_new(serve, s->disk);
+        .ends = record_ends, .memory = live_registry_memory(env->streams) });
+    s->forwards = forwards_new(env);
+    s->hls = hls_new(env, s->disk);
+    hls_sessions_begin(s->hls);
+    s->dvrs = dvrs_new(env, s->records);
+    s->children = children_new(env, s->disk);
     return s;
 }
 
@@ -82,13 +83,11 @@ void sinks_mount(struct sinks *s, struct http_mux *mux)
     hls_http_mount(s->hls, mux);
 }
 
-static void remember(struct sinks *s, const struct serve_stream *names, struct live_source *src)
+static void remember(struct sinks *s, const struct session_stream *names, struct live_source *src)
 {
-    struct published *p = calloc(1, sizeof(*p));
+    struct published *p = must(calloc(1, sizeof(*p)));
 
-    if (!p)
-        abort();
-    p->names = serve_stream_copy(names);
+    p->names = session_stream_copy(names);
     p->src = src;
     p->next = s->streams;
     s->streams = p;
@@ -104,12 +103,12 @@ static void forget(struct sinks *s, const struct live_source *src)
     if (!p)
         return;
     *at = p->next;
-    serve_stream_free(&p->names);
+    session_stream_free(&p->names);
     free(p);
 }
 
 void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
-                 const struct serve_stream *stream, struct live_source *src)
+                 const struct session_stream *stream, struct live_source *src)
 {
     remember(s, stream, src);
     forwards_begin(s->forwards, vhost, stream, src);
@@ -123,7 +122,7 @@ void sinks_catch_up(struct sinks *s, struct live_source *src)
     co_usec until = co_now() + CATCH_UP;
 
     while (co_now() < until && (hls_catch_up(s->hls, src) || dvrs_catch_up(s->dvrs, src)))
-        co_breathe();
+        co_yield_if_due();
 }
 
 void sinks_end(struct sinks *s, struct live_source *src)
@@ -140,7 +139,7 @@ void sinks_reload(struct sinks *s)
     forwards_reload(s->forwards);
     children_reload(s->children);
     for (struct published *p = s->streams; p; p = p->next) {
-        const struct conf_vhost *v = conf_vhost_find(s->serve->conf, p->names.vhost);
+        const struct conf_vhost *v = conf_vhost_find(s->env->conf, p->names.vhost);
 
         if (v) {
             hls_begin(s->hls, v, &p->names, p->src);
@@ -178,6 +177,7 @@ void sinks_free(struct sinks *s)
     dvrs_stop(s->dvrs);
     disk_free(s->disk, until - co_clock());
     disk_free(s->records, until - co_clock());
+    hls_sessions_free(s->hls);
     hls_free(s->hls);
     dvrs_free(s->dvrs);
     while (s->streams)

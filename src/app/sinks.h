@@ -4,7 +4,7 @@
 #ifndef APP_SINKS_H
 #define APP_SINKS_H
 
-#include "serve/serve.h"
+#include "session/env.h"
 
 struct sinks; /* owned by the server */
 struct forwards;
@@ -14,7 +14,7 @@ struct sinks_stat {
     unsigned forwards, hls;
 };
 
-struct sinks *sinks_new(struct serve *serve);
+struct sinks *sinks_new(struct session_env *env);
 /* Start what runs without a stream: ingests, once there is somebody to publish to. */
 void sinks_start(struct sinks *s);
 /* End what does not end by itself: ingests at a graceful end; all programs before the
@@ -27,7 +27,7 @@ void sinks_mount(struct sinks *s, struct http_mux *mux);
 void sinks_catch_up(struct sinks *s, struct live_source *src);
 /* A stream is published, and no longer. The names are copied. Neither yields. */
 void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
-                 const struct serve_stream *stream, struct live_source *src);
+                 const struct session_stream *stream, struct live_source *src);
 void sinks_end(struct sinks *s, struct live_source *src);
 /* The configuration changed: begin and end what it says now. Does not yield. */
 void sinks_reload(struct sinks *s);

@@ -2,8 +2,8 @@
 /* start.c - what happens before there is a server. */
 #include "app/start.h"
 
-#include "app/file_read.h"
-#include "app/log_file.h"
+#include "app/log/file.h"
+#include "app/os/file_read.h"
 #include "app/services.h"
 #include "app/version.h"
 #include "base/log.h"

@@ -148,7 +148,7 @@ static bool may_write(struct log_budget *b, int64_t now)
     return true;
 }
 
-static void tell_crowds(void)
+static void log_crowds(void)
 {
     char last[IP_TEXT];
 
@@ -162,7 +162,7 @@ static void tell_crowds(void)
     put(LOG_WARN, "-", 0);
 }
 
-static void tell_strangers(void)
+static void log_strangers(void)
 {
     if (strangers.left_out == 0 || !log_enabled(LOG_WARN))
         return;
@@ -173,10 +173,10 @@ static void tell_strangers(void)
     put(LOG_WARN, "-", 0);
 }
 
-void log_tell_left_out(void)
+void log_report_left_out(void)
 {
-    tell_strangers();
-    tell_crowds();
+    log_strangers();
+    log_crowds();
 }
 
 static void tell_own(struct log_budget *b)
@@ -220,9 +220,9 @@ static bool take(enum log_level level)
     if (b && !may_write(b, now))
         return false;
     if (strangers.left_out && now - strangers.told_at > TELL_AGAIN)
-        tell_strangers();
+        log_strangers();
     if (crowds.left_out && now - crowds.told_at > TELL_AGAIN)
-        tell_crowds();
+        log_crowds();
     if (b && b->left_out)
         tell_own(b);
     return true;

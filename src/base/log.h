@@ -45,7 +45,7 @@ const char *log_param(const char *param);
 /* Their connection is over: what was left out of its lines is counted with those of all. */
 void log_forget(struct log_budget *b);
 /* Say now how many lines of strangers and of addresses were left out, if any. */
-void log_tell_left_out(void);
+void log_report_left_out(void);
 
 /* At most 8 KB a line, longer text is cut. Keeps errno. Control characters of the text become '?',
  * secrets "***" (log_clean.h). Over a budget the line is counted and not written, unless its level

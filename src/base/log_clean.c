@@ -2,6 +2,7 @@
 /* log_clean.c - what a log line may show of the texts in it. */
 #include "base/log_clean.h"
 
+#include "base/must.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -101,10 +102,8 @@ size_t log_clean(char *to, size_t room, const char *text, bool hide)
 char *log_hide(const char *text)
 {
     size_t room = strlen(text) * 3; /* "?a" becomes "?***" */
-    char *to = malloc(room + 1);
+    char *to = must(malloc(room + 1));
 
-    if (!to)
-        abort();
     to[log_clean(to, room, text, true)] = '\0';
     return to;
 }

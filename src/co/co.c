@@ -365,7 +365,7 @@ bool co_slice_over(void)
     return co_clock() - co_now() >= ticker_slice();
 }
 
-void co_breathe(void)
+void co_yield_if_due(void)
 {
     if (co_current && co_slice_over())
         co_yield();

@@ -65,7 +65,7 @@ void  co_yield(void);
 /* The thread is everybody's: who has run for a millisecond since it waited lets others run, sooner
  * while so many have so much to do that they wait for long. For every loop that may last, once a
  * round; reads and writes do it by themselves. Yields. */
-void co_breathe(void);
+void co_yield_if_due(void);
 bool co_slice_over(void); /* is it time to? Does not yield */
 
 /* Ask one coroutine to stop: its waits end and co_check() tells it from now on. */

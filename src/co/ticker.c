@@ -52,7 +52,7 @@ static struct {
 
 /* Thousands may be due at once. After each few it is looked whether others have to run: to know the
  * time costs little beside what a timer does, but not nothing. */
-static void breathe(void)
+static void yield_to_others(void)
 {
     if (++done % A_FEW || !co_slice_over())
         return;
@@ -138,7 +138,7 @@ static void run_tasks(void)
         t->fn(t);
         if (end)
             break;
-        breathe();
+        yield_to_others();
     }
 }
 
@@ -159,7 +159,7 @@ static void turn(size_t slot, co_usec now)
             t->fn(t);
         else
             co_timer_set(t, t->due, t->fn);
-        breathe();
+        yield_to_others();
     }
 }
 

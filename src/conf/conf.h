@@ -52,7 +52,7 @@ const struct conf_vhost *conf_vhost_find(const struct conf *c, const char *name)
 int conf_per_address(const struct conf *c);
 
 /* May a client at this address (text of an IPv4 or IPv6) do it? NULL, or ERR_DENIED. What it must
- * show besides is not looked at: serve/tokens.h. */
+ * show besides is not looked at: session/tokens.h. */
 err_t conf_security_check(const struct conf_security *s, enum conf_action what, const char *ip)
     __attribute__((warn_unused_result));
 /* Is this address, or the address of this text, in one of the networks? */

@@ -3,9 +3,8 @@
 #ifndef CONF_ENDPOINT_H
 #define CONF_ENDPOINT_H
 
-#include "conf/arena.h"
-
 #include "base/err.h"
+#include "conf/arena.h"
 
 /* "1935", "1.2.3.4:1935", "[::1]:1935": where a server may listen. */
 err_t conf_endpoint_listen(struct conf_arena *a, const char *text, struct conf_endpoint *out)

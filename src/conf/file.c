@@ -2,6 +2,8 @@
 /* file.c - read a configuration file from the disk. */
 #include "conf/tree.h"
 
+#include "base/must.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,9 +20,7 @@ err_t conf_read_file(void *arg, const char *path, char **text, size_t *size)
     *size = 0;
     if (!f)
         return err_sys(ERR_CONF, "open %.70s", path);
-    buf = malloc(CONF_TREE_BYTES + 1);
-    if (!buf)
-        abort();
+    buf = must(malloc(CONF_TREE_BYTES + 1));
     if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode))
         err = err_new(ERR_CONF, "%.70s is a folder", path);
     if (!err)

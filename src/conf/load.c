@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* load.c - from files and environment to a snapshot. */
 #include "conf/build.h"
+
+#include "base/must.h"
 #include "conf/check.h"
 #include "conf/legacy.h"
 #include "conf/resolve.h"
@@ -12,10 +14,8 @@ static long live; /* snapshots */
 
 static struct conf *new_conf(void)
 {
-    struct conf *c = calloc(1, sizeof(*c));
+    struct conf *c = must(calloc(1, sizeof(*c)));
 
-    if (!c)
-        abort();
     ref_init(&c->ref);
     c->arena = conf_arena_new();
     live++;
@@ -43,7 +43,7 @@ long conf_live(void)
     return live;
 }
 
-static void warn_twins(const struct conf *c, struct conf_ctx *ctx)
+static void warn_duplicates(const struct conf *c, struct conf_ctx *ctx)
 {
     ctx->where = ctx->src->path ? ctx->src->path : "environment";
     for (size_t i = 0; i < c->vhost.n; i++) {
@@ -103,7 +103,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     err = conf_check(c, src);
     if (err)
         return err;
-    warn_twins(c, &ctx);
+    warn_duplicates(c, &ctx);
     warn_https(c, &ctx);
     warn_tokens(c, &ctx);
     return NULL;

@@ -597,7 +597,7 @@ struct conf {
     enum conf_log_level log_level; /* of srs_log_level_v2 if given, else srs_log_level */
     int max_connections;
     bool daemon, utc_time;
-    int64_t pithy_print; /* period of the statistics lines */
+    int64_t sampled_print; /* period of the statistics lines */
     const char *work_dir;
     bool asprocess, empty_ip_ok, in_docker;
     int64_t grace_start_wait, grace_final_wait;

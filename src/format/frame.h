@@ -8,7 +8,7 @@
 #define FORMAT_FRAME_H
 
 #include "av/packet.h"
-#include "format/flv.h"
+#include "format/flv/flv.h"
 
 struct frame {
     enum av_kind kind;   /* video or audio */

@@ -2,6 +2,8 @@
 /* configs.c - the decoder configurations and the metadata that are in force. */
 #include "live/impl.h"
 
+#include "base/must.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,10 +38,8 @@ void live_configs_clear(struct live_configs *c)
 
 struct live_configs *live_configs_snapshot(const struct live_configs *from)
 {
-    struct live_configs *c = malloc(sizeof(*c));
+    struct live_configs *c = must(malloc(sizeof(*c)));
 
-    if (!c)
-        abort();
     ref_init(&c->ref);
     for (unsigned i = 0; i < from->n; i++)
         c->v[i] = av_packet_ref(from->v[i]);

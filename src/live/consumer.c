@@ -28,7 +28,7 @@ static void wait_no_more(struct live_consumer *c)
     c->wait_prev = NULL;
 }
 
-void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t offset)
+void live_consumer_seek(struct live_consumer *c, struct live_block *b, uint32_t offset)
 {
     struct live_block *old = c->block;
 
@@ -62,7 +62,7 @@ static bool seek_key(struct live_consumer *c, uint64_t from)
 
     if (!w->key_block || w->key_seq < from)
         return false;
-    live_consumer_stand(c, w->key_block, w->key_offset);
+    live_consumer_seek(c, w->key_block, w->key_offset);
     c->seq = w->key_seq;
     live_consumer_start(c, c->src->key_dts);
     return true;
@@ -75,7 +75,7 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
     c->wire = live_wire_get(src, fmt, param, co_now());
     c->seq = c->wire->head;
     c->config_due = true;
-    live_consumer_stand(c, NULL, 0);
+    live_consumer_seek(c, NULL, 0);
     if (src->set.gop_cache)
         c->started = seek_key(c, 0);
     src->consumers++;
@@ -221,7 +221,7 @@ static bool find_place(struct live_consumer *c)
         return true;
     at = c->block->seq + packets_before(c->block, c->offset);
     if (c->wire->first && at == c->wire->first->seq) { /* it had just finished that block */
-        live_consumer_stand(c, c->wire->first, 0);
+        live_consumer_seek(c, c->wire->first, 0);
         return true;
     }
     c->config_due |= c->src->configs_seq >= at;
@@ -230,7 +230,7 @@ static bool find_place(struct live_consumer *c)
         live_consumer_drop(c, c->seq - at);
         return true;
     }
-    live_consumer_stand(c, NULL, 0);
+    live_consumer_seek(c, NULL, 0);
     skip_to_end(c);
     return false;
 }
@@ -291,7 +291,7 @@ void live_consumer_advance(struct live_consumer *c, size_t sent)
     assert(sent <= b->used - offset);
     offset += (uint32_t)sent;
     if (b != c->block)
-        live_consumer_stand(c, b, offset);
+        live_consumer_seek(c, b, offset);
     c->offset = offset;
     if (b == c->wire->last && offset == b->used)
         c->seq = c->wire->head;

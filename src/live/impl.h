@@ -99,7 +99,7 @@ struct live_source {
     co_usec idle_since;
     uint64_t out_bytes, keys;
     uint64_t dropped; /* by all consumers there ever were */
-    struct live_note *note;
+    struct live_user_data *note;
 };
 
 /* A wire that lagged needs the log no more. */
@@ -135,7 +135,7 @@ void live_wire_more(struct live_wire *w, co_usec now);
 void live_wire_forget_key(struct live_wire *w);
 void live_wire_shrink(struct live_wire *w, size_t bytes);
 /* The consumer stands there from now on; b is NULL: nowhere, it waits. */
-void live_consumer_stand(struct live_consumer *c, struct live_block *b, uint32_t offset);
+void live_consumer_seek(struct live_consumer *c, struct live_block *b, uint32_t offset);
 /* It starts at the newest key frame: with the configuration in force there. */
 void live_consumer_start(struct live_consumer *c, int64_t dts);
 /* It was too slow for so many packets. */

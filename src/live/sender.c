@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "co/round.h"
+#include "co/net/round.h"
 #include "live/impl.h"
 
 enum { RANGES = 16, FIRST_TURNS = 2 };
@@ -139,7 +139,7 @@ static err_t send_turn(struct live_sender *s)
         if (n == 0 && live_consumer_pending(&s->consumer) == 0)
             return NULL;
         if (n == 0) {
-            co_breathe();
+            co_yield_if_due();
             err = co_check();
             if (err)
                 return err;
@@ -157,7 +157,7 @@ static err_t send_turn(struct live_sender *s)
         if (err)
             return err;
         live_consumer_advance(&s->consumer, sent);
-        co_breathe();
+        co_yield_if_due();
         if (sent < total)
             err = wait_window(s);
         else if (one)

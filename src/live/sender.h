@@ -13,7 +13,7 @@
 #ifndef LIVE_SENDER_H
 #define LIVE_SENDER_H
 
-#include "co/io.h"
+#include "co/net/io.h"
 #include "live/consumer.h"
 
 #define LIVE_MW_AUTO ((co_usec)-1)

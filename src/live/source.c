@@ -183,13 +183,13 @@ const char *live_source_name(const struct live_source *src)
     return src->name;
 }
 
-void live_source_keep(struct live_source *src, struct live_note *note)
+void live_source_set_user_data(struct live_source *src, struct live_user_data *note)
 {
     assert(!src->note);
     src->note = note;
 }
 
-struct live_note *live_source_kept(const struct live_source *src)
+struct live_user_data *live_source_user_data(const struct live_source *src)
 {
     return src->note;
 }

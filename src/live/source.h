@@ -100,11 +100,11 @@ struct live_source *live_source_unref(struct live_source *src); /* always NULL; 
 const char *live_source_name(const struct live_source *src);
 /* What those above keep with a source, one thing, freed with it: free(note) is called while the
  * source is still whole. */
-struct live_note {
-    void (*free)(struct live_note *note);
+struct live_user_data {
+    void (*free)(struct live_user_data *note);
 };
-void live_source_keep(struct live_source *src, struct live_note *note);
-struct live_note *live_source_kept(const struct live_source *src); /* or NULL */
+void live_source_set_user_data(struct live_source *src, struct live_user_data *note);
+struct live_user_data *live_source_user_data(const struct live_source *src); /* or NULL */
 /* Decoder configuration and metadata in force now, borrowed until the next yield; how many. */
 size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
                            size_t max);

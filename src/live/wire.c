@@ -212,7 +212,7 @@ static void seat_waiting(struct live_wire *w, struct live_block *b, uint64_t seq
     while (w->waiting) {
         struct live_consumer *c = w->waiting;
 
-        live_consumer_stand(c, b, b->used);
+        live_consumer_seek(c, b, b->used);
         if (c->started)
             live_consumer_drop(c, seq - c->seq);
         c->started = true;

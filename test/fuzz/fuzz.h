@@ -3,8 +3,8 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "co/io.h"
-#include "serve/serve.h"
+#include "co/net/io.h"
+#include "session/env.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ extern const size_t fuzz_input_most __attribute__((weak));
 /* The configuration of this text, which has no environment. */
 struct conf *fuzz_conf(const char *text);
 /* Start the scheduler, look at each line for the log, and serve that configuration. */
-void fuzz_serve(struct serve *serve, const char *conf);
+void fuzz_serve(struct session_env *env, const char *conf);
 
 /* Run it in a coroutine and tell how it ended. */
 err_t fuzz_run(co_fn *fn, void *arg);

@@ -2,7 +2,6 @@
 /* fuzz_amf0.c - any bytes as AMF0: ends, stays within its memory, and what was read can be written
  * and read again as the same. */
 #include "fuzz.h"
-
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/command.h"
 

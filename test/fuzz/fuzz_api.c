@@ -2,13 +2,12 @@
 /* fuzz_api.c - what strangers ask the API: the first byte chooses how it is set up and from where
  * they ask, the rest is all that they send; and the same as a password and as a query.
  */
+#include "app/api/api.h"
+#include "app/api/auth.h"
 #include "fuzz.h"
-
-#include "app/api.h"
-#include "app/api_auth.h"
 #include "proto/http/url.h"
-#include "serve/http_mux.h"
-#include "serve/roster.h"
+#include "serve/http/mux.h"
+#include "session/clients.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static const char *const confs[] = {
 enum { CONFS = sizeof(confs) / sizeof(confs[0]) };
 
 static struct {
-    struct serve serve;
+    struct session_env env;
     struct http_service service;
     struct machine machine;
     struct reload_report reload;
@@ -43,11 +42,11 @@ static unsigned connections(void *arg)
 
 static void begin(void)
 {
-    fuzz_serve(&it.serve, confs[0]);
-    it.confs[0] = it.serve.conf;
+    fuzz_serve(&it.env, confs[0]);
+    it.confs[0] = it.env.conf;
     for (int i = 1; i < CONFS; i++)
         it.confs[i] = fuzz_conf(confs[i]);
-    it.serve.roster = roster_new(it.serve.streams, "vid-1");
+    it.env.clients = clients_new(it.env.streams, "vid-1");
     machine_init(&it.machine);
     fuzz_time_flies(); /* a wrong password waits */
 }
@@ -66,9 +65,9 @@ static void ask(const uint8_t *data, size_t size)
     struct api *api;
     err_t err;
 
-    it.serve.conf = it.confs[data[0] % CONFS];
-    it.service = (struct http_service){ .serve = &it.serve, .mux = http_mux_new() };
-    it.parts = (struct api_parts){ .serve = &it.serve, .mux = it.service.mux,
+    it.env.conf = it.confs[data[0] % CONFS];
+    it.service = (struct http_service){ .env = &it.env, .mux = http_mux_new() };
+    it.parts = (struct api_parts){ .env = &it.env, .mux = it.service.mux,
                                    .machine = &it.machine, .reload = &it.reload,
                                    .connections = connections };
     api = api_new(&it.parts);
@@ -101,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text;
 
-    if (!it.serve.streams)
+    if (!it.env.streams)
         begin();
     if (size == 0)
         return 0;

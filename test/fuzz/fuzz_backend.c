@@ -2,7 +2,7 @@
 /* fuzz_backend.c - any bytes as the answer of a backend: read, judged, and searched for urls. */
 #include "co/co.h"
 #include "proto/http/client.h"
-#include "serve/hooks_impl.h"
+#include "session/hooks_impl.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /* fuzz_chunk.c - any bytes as chunks. However they are cut the same messages come out and the same
  * error; what a peer can make us hold is bounded; no payload is lost or given back twice. */
 #include "fuzz.h"
-
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/control.h"
 

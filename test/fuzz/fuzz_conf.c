@@ -54,7 +54,7 @@ static void hear(void *arg, const char *text)
     *bytes += strlen(text);
 }
 
-static void hear_change(void *arg, const struct conf_change *change)
+static void on_change(void *arg, const struct conf_change *change)
 {
     size_t *bytes = arg;
 
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct conf_source base = { .path = "base", .read = read_base, .getenv = no_env };
     size_t bytes = 0;
     const struct conf_report report = { .warn = hear, .arg = &bytes };
-    const struct conf_changes changes = { .change = hear_change, .arg = &bytes };
+    const struct conf_changes changes = { .change = on_change, .arg = &bytes };
     struct conf *old = NULL, *new = NULL;
     err_t err = conf_load(&old, &base, NULL);
 

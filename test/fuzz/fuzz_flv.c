@@ -2,7 +2,7 @@
 /* fuzz_flv.c - any body of an audio, video or data message, through to the codec's configuration.
  * The first byte of the input is the type of the message. */
 #include "av/nalu.h"
-#include "format/flv.h"
+#include "format/flv/flv.h"
 
 #include <assert.h>
 #include <string.h>

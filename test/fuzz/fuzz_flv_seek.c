@@ -4,10 +4,9 @@
  * The first byte says how many decimal digits of "start=" follow, as bytes; the rest is the file.
  */
 #include "fuzz.h"
-
-#include "serve/http.h"
-#include "serve/http_mux.h"
-#include "serve/http_static.h"
+#include "serve/http/http.h"
+#include "serve/http/mux.h"
+#include "serve/http/static.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 enum { OUT_MOST = 1 << 20, DIGITS = 21 };
 
 static char dir[] = "/tmp/fuzz_flv_seek.XXXXXX", path[sizeof(dir) + 6];
-static struct serve serve;
+static struct session_env env;
 static struct http_service service;
 static uint8_t *out;
 
@@ -37,8 +36,8 @@ static void begin(void)
     (void)snprintf(path, sizeof(path), "%s/f.flv", dir);
     (void)atexit(clean_up);
     (void)snprintf(conf, sizeof(conf), "listen 1935; http_server { enabled on; dir %s; }", dir);
-    fuzz_serve(&serve, conf);
-    service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
+    fuzz_serve(&env, conf);
+    service = (struct http_service){ .env = &env, .mux = http_mux_new() };
     http_static_mount(service.mux);
     out = malloc(OUT_MOST);
     assert(out);

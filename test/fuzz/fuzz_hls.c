@@ -6,13 +6,12 @@
  * pieces of as many bytes as the first byte says.
  */
 #include "fuzz.h"
-
-#include "serve/http.h"
-#include "serve/http_mux.h"
-#include "serve/http_static.h"
-#include "serve/roster.h"
-#include "sink/hls_http.h"
-#include "sink/hls_stream.h"
+#include "serve/hls/http.h"
+#include "serve/http/http.h"
+#include "serve/http/mux.h"
+#include "serve/http/static.h"
+#include "session/clients.h"
+#include "sink/hls/stream.h"
 
 #include <assert.h>
 #include <ftw.h>
@@ -25,7 +24,7 @@
 static const struct disk_limits limits = { .lane_bytes = 16 << 20, .all_bytes = 16 << 20,
                                            .threads = 1, .what = "HLS" };
 static char dir[] = "/tmp/fuzz_hls.XXXXXX";
-static struct serve serve;
+static struct session_env env;
 static struct http_service service;
 static struct disk *disk;
 static struct hls *hls;
@@ -46,9 +45,9 @@ static void clean_up(void)
 
 static struct hls_stream *stream(const char *name, bool dash)
 {
-    const struct serve_stream names = { .vhost = "__defaultVhost__", .app = "live", .name = name };
-    const struct conf_vhost *vhost = conf_vhost_find(serve.conf, names.vhost);
-    struct hls_stream *s = hls_stream_new(hls, &names, serve.conf, vhost, dash, 0);
+    const struct session_stream names = { .vhost = "__defaultVhost__", .app = "live", .name = name };
+    const struct conf_vhost *vhost = conf_vhost_find(env.conf, names.vhost);
+    struct hls_stream *s = hls_stream_new(hls, &names, env.conf, vhost, dash, 0);
 
     assert(s);
     return s;
@@ -92,12 +91,12 @@ static void begin(void)
                     "http_server { enabled on; dir %s; } vhost __defaultVhost__ { "
                     "hls { enabled on; hls_path %s; hls_ll on; } "
                     "dash { enabled on; dash_path %s; } }", dir, dir, dir) > 0);
-    fuzz_serve(&serve, conf);
+    fuzz_serve(&env, conf);
     free(conf);
-    serve.roster = roster_new(serve.streams, "us");
+    env.clients = clients_new(env.streams, "us");
     disk = disk_new(&limits);
-    hls = hls_new(&serve, disk);
-    service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
+    hls = hls_new(&env, disk);
+    service = (struct http_service){ .env = &env, .mux = http_mux_new() };
     hls_http_mount(hls, service.mux);
     http_static_mount(service.mux);
     begin_playing();

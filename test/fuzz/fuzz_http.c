@@ -4,18 +4,17 @@
  * Its first byte says in pieces of how many bytes that comes, if it is not large.
  */
 #include "fuzz.h"
-
-#include "serve/http.h"
-#include "serve/http_live.h"
-#include "serve/http_mux.h"
-#include "serve/http_static.h"
+#include "serve/http/http.h"
+#include "serve/http/live.h"
+#include "serve/http/mux.h"
+#include "serve/http/static.h"
 
 #include <assert.h>
 
 const size_t fuzz_input_most = FUZZ_LARGEST;
 enum { SMALL = 64 * 1024 };
 
-static struct serve serve;
+static struct session_env env;
 static struct http_service service;
 
 static const char conf[] = "listen 1935; http_server { enabled on; dir ./conf; }"
@@ -42,8 +41,8 @@ static err_t echo(struct http_exchange *x, void *arg)
 
 static void begin(void)
 {
-    fuzz_serve(&serve, conf);
-    service = (struct http_service){ .serve = &serve, .mux = http_mux_new() };
+    fuzz_serve(&env, conf);
+    service = (struct http_service){ .env = &env, .mux = http_mux_new() };
     (void)http_mux_add(service.mux, &(struct http_mount){ .pattern = "/e/", .handler = echo,
                                                           .ports = HTTP_PORT_ALL });
     http_live_mount(service.mux);
@@ -55,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct io_mem m;
     err_t err;
 
-    if (!serve.conf)
+    if (!env.conf)
         begin();
     if (size == 0)
         return 0;
@@ -65,6 +64,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     err = http_session_run(&service, &m.io, "127.0.0.1");
     err_free(&err);
     assert(err_live() == 0 && av_packet_live() == 0 && live_source_live() == 0);
-    assert(serve.players == 0);
+    assert(env.players == 0);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_m3u8.c - any bytes where a playlist should be. */
-#include "format/m3u8.h"
+#include "format/playlist/m3u8.h"
 
 #include <assert.h>
 

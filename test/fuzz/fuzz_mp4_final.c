@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_mp4_final.c - any file where a recording in fragments should be. */
 #include "base/rd.h"
-#include "format/mp4_final.h"
+#include "format/mp4/final.h"
 
 #include <assert.h>
 #include <string.h>

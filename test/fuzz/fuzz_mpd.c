@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_mpd.c - any file where an MPD of ours should be. */
-#include "format/mpd.h"
+#include "format/playlist/mpd.h"
 
 #include <assert.h>
 

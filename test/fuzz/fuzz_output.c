@@ -2,8 +2,7 @@
 /* fuzz_output.c - what ffmpeg may say: in pieces (the first byte says how large) and at once it
  * means the same, and what is shown of it has no control characters. */
 #include "fuzz.h"
-
-#include "sink/job_log.h"
+#include "sink/program/job_log.h"
 
 #include <assert.h>
 #include <string.h>

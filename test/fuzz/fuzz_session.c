@@ -5,10 +5,9 @@
  * the client takes all that it is sent. The second says in pieces of how many bytes it speaks.
  * Between two of them 40 ms go by and packets come.
  */
+#include "format/flv/flv.h"
 #include "fuzz.h"
-
-#include "format/flv.h"
-#include "serve/rtmp.h"
+#include "serve/rtmp/rtmp.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static const char conf[] =
     " play { mix_correct on; reduce_sequence_header on; gop_cache off; send_min_interval 5; } }";
 static const char *const vhosts[] = { "__defaultVhost__", "auto", "late", "b" };
 
-static struct serve serve;
+static struct session_env env;
 
 struct conversation {
     struct fuzz_peer peer; /* first */
@@ -34,7 +33,7 @@ struct conversation {
     unsigned pushed;
 };
 
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct serve_stream *s,
+static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
                        struct live_source *src)
 {
     (void)arg;
@@ -90,12 +89,12 @@ static void push(void *arg)
 static void begin_other(struct conversation *c, const char *vhost)
 {
     const struct live_settings set =
-        serve_live_settings(serve.conf, conf_vhost_find(serve.conf, vhost));
+        session_live_settings(env.conf, conf_vhost_find(env.conf, vhost));
     char name[64];
 
     strcpy(name, vhost);
     strcat(name, "/live/on");
-    c->src = live_registry_get(serve.streams, name, &set);
+    c->src = live_registry_get(env.streams, name, &set);
     for (int i = 0; i < 4; i++)
         push(c);
 }
@@ -105,7 +104,7 @@ static void begin_other(struct conversation *c, const char *vhost)
 static err_t talk(void *arg)
 {
     struct conversation *c = arg;
-    err_t err = rtmp_session_run(&serve, &c->peer.io, "127.0.0.1");
+    err_t err = rtmp_session_run(&env, &c->peer.io, "127.0.0.1");
 
     assert(err); /* it ends, so a conversation with it always ends too */
     return err;
@@ -113,11 +112,11 @@ static err_t talk(void *arg)
 
 static void begin(void)
 {
-    fuzz_serve(&serve, conf);
-    serve.on_publish = on_publish;
-    serve.on_unpublish = on_unpublish;
-    serve.messages.limit = 1 << 20;
-    live_registry_limit(serve.streams, 1 << 20);
+    fuzz_serve(&env, conf);
+    env.on_publish = on_publish;
+    env.on_unpublish = on_unpublish;
+    env.messages.limit = 1 << 20;
+    live_registry_limit(env.streams, 1 << 20);
     fuzz_time_flies();
     fuzz_time_busy(200); /* so that `auto` has something to do */
 }
@@ -130,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *in;
     err_t err;
 
-    if (!serve.conf)
+    if (!env.conf)
         begin();
     if (size < 2)
         return 0;
@@ -146,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     err_free(&err);
     c.src = live_source_unref(c.src);
     assert(err_live() == 0 && av_packet_live() == 0 && live_source_live() == 0);
-    assert(serve.publishers == 0 && serve.players == 0);
+    assert(env.publishers == 0 && env.players == 0);
     free(in);
     return 0;
 }

@@ -6,11 +6,10 @@
  * said as it is. The second says in pieces of how many bytes we get the first of it. Then, for each
  * record of the peer, what becomes of it: see mangle(). We echo what we read; a client speaks first.
  */
-#include "fuzz.h"
-
 #include "base/rd.h"
 #include "base/wr.h"
-#include "co/io_tls.h"
+#include "co/net/io_tls.h"
+#include "fuzz.h"
 
 #include <assert.h>
 #include <openssl/pem.h>

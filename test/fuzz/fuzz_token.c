@@ -6,7 +6,7 @@
  */
 #include "proto/token/base64url.h"
 #include "proto/token/jwt.h"
-#include "serve/tokens.h"
+#include "session/tokens.h"
 
 #include <assert.h>
 #include <openssl/hmac.h>
@@ -38,17 +38,17 @@ static void behind_a_url(const uint8_t *data, size_t size)
                       .token = { .play = true, .secret = list, .jwt_secret = list, .jwks = "",
                                  .issuer = "", .audience = "" } },
     };
-    struct serve serve = { .tokens = NULL };
+    struct session_env env = { .tokens = NULL };
     char *text = text_of(data, size), *bearer = strchr(text, '\n');
-    const struct serve_stream names = { .app = "live", .name = "s", .ip = "::1", .param = text };
+    const struct session_stream names = { .app = "live", .name = "s", .ip = "::1", .param = text };
     err_t err;
 
     if (bearer)
         *bearer++ = '\0';
-    err = tokens_check(&serve, &vhost, CONF_PLAY, &names, bearer, NULL);
+    err = tokens_check(&env, &vhost, CONF_PLAY, &names, bearer, NULL);
     assert(err_code(err) == ERR_TOKEN);
     err_free(&err);
-    err = tokens_check(&serve, &vhost, CONF_PUBLISH, &names, bearer, NULL);
+    err = tokens_check(&env, &vhost, CONF_PUBLISH, &names, bearer, NULL);
     assert(!err || (err_code(err) == ERR_TOKEN && strncmp(text, "?key=k&", 7) != 0));
     err_free(&err);
     free(text);

@@ -5,11 +5,10 @@
  * The first byte chooses which, and whether the stream ends meanwhile. The second says in pieces
  * of how many bytes the server speaks.
  */
+#include "format/flv/flv.h"
 #include "fuzz.h"
-
-#include "format/flv.h"
 #include "proto/rtmp/client.h"
-#include "sink/forward_one.h"
+#include "sink/forward/session.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ enum { MESSAGES_MOST = 10000 };
 static const char conf[] = "listen 1935; vhost __defaultVhost__ { play { mw_latency 0; } }"
                            "vhost late { play { mw_latency 350; } }";
 
-static struct serve serve;
+static struct session_env env;
 
 struct conversation {
     struct fuzz_peer peer; /* first */
@@ -90,11 +89,11 @@ static err_t talk(void *arg)
 static struct forward *begin_forward(const char *vhost)
 {
     const struct live_settings set =
-        serve_live_settings(serve.conf, conf_vhost_find(serve.conf, vhost));
+        session_live_settings(env.conf, conf_vhost_find(env.conf, vhost));
     struct forward_names names = { .vhost = (char *)(uintptr_t)vhost };
-    struct live_source *src = live_registry_get(serve.streams, "v/live/s", &set);
+    struct live_source *src = live_registry_get(env.streams, "v/live/s", &set);
     struct forward *f = NULL;
-    err_t err = forward_new_url(&f, &serve, "rtmp://h/live/s?token=x", &names, src);
+    err_t err = forward_new_url(&f, &env, "rtmp://h/live/s?token=x", &names, src);
 
     assert(!err);
     live_source_unref(src);
@@ -103,8 +102,8 @@ static struct forward *begin_forward(const char *vhost)
 
 static void begin(void)
 {
-    fuzz_serve(&serve, conf);
-    serve.roster = roster_new(serve.streams, "vid-1");
+    fuzz_serve(&env, conf);
+    env.clients = clients_new(env.streams, "vid-1");
     fuzz_time_flies();
 }
 
@@ -114,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *in;
     err_t err;
 
-    if (!serve.conf)
+    if (!env.conf)
         begin();
     if (size < 2)
         return 0;

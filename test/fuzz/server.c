@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* server.c - a server in memory, for targets that talk to one. */
-#include "fuzz.h"
-
 #include "base/log.h"
+#include "fuzz.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ static void check_line(enum log_level level, const char *line, size_t size)
         assert((unsigned char)line[i] >= ' ' && line[i] != 0x7f);
 }
 
-void fuzz_serve(struct serve *serve, const char *conf)
+void fuzz_serve(struct session_env *env, const char *conf)
 {
     const struct log_setup checked = { .min = LOG_TRACE, .utc = true, .cid = co_cid,
                                        .write = check_line };
@@ -56,7 +55,7 @@ void fuzz_serve(struct serve *serve, const char *conf)
     assert(!err);
     log_init(&checked);
     log_rule(&rules);
-    *serve = (struct serve){ .conf = fuzz_conf(conf), .generation = 1, .signature = "us",
+    *env = (struct session_env){ .conf = fuzz_conf(conf), .generation = 1, .signature = "us",
                              .version = "1", .server_id = "vid-1", .service_id = "run",
                              .streams = live_registry_new() };
 }

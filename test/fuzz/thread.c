@@ -2,9 +2,8 @@
 /* thread.c - helper threads without threads: what would run on one runs at once, so that nothing
  * depends on which runs first, and a run takes no switches.
  */
-#include "fuzz.h"
-
 #include "co/thread.h"
+#include "fuzz.h"
 
 #include <stdbool.h>
 

@@ -142,7 +142,7 @@ def test_gmd_planted_overflow(tmp_path, gperf):
         with open("/proc/sys/kernel/core_pattern") as f:
             pytest.skip("no core here: kernel.core_pattern is " + f.read().strip())
     said = run("gdb", "-batch", "-ex", "bt 1", s.binary, cores[0])
-    assert re.search(r"#0 .*plant_overflow \(\) at src/app/plant.c:\d+", said), said
+    assert re.search(r"#0 .*plant_overflow \(\) at src/app/dev/fault_injection.c:\d+", said), said
     assert "one behind the end" in said, said
 
 

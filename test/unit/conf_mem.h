@@ -3,9 +3,8 @@
 #ifndef CONF_MEM_H
 #define CONF_MEM_H
 
-#include "unit.h"
-
 #include "conf/conf.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_amf0.c - AMF0 and AMF3 values, good and bad, as rows; round trips; limits. */
-#include "unit.h"
-
 #include "proto/rtmp/amf0.h"
+#include "unit.h"
 
 #include <math.h>
 #include <stdio.h>

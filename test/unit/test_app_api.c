@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_api.c - the API over memory: names and passwords, JSONP, methods, common fields. */
-#include "conf_mem.h"
-
-#include "app/api.h"
-#include "app/api_auth.h"
-#include "app/api_guard.h"
+#include "app/api/api.h"
+#include "app/api/auth.h"
+#include "app/api/guard.h"
 #include "co/co.h"
-#include "serve/http_mux.h"
-#include "serve/roster.h"
+#include "conf_mem.h"
+#include "serve/http/mux.h"
+#include "session/clients.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -96,19 +95,19 @@ static unsigned connections(void *arg)
 /* The answer to one request, malloc'ed. */
 static char *ask_from(const char *conf, const char *request, const char *ip)
 {
-    struct serve serve = { .conf = mem_conf(conf), .generation = 1, .signature = "us", .version = "1",
+    struct session_env env = { .conf = mem_conf(conf), .generation = 1, .signature = "us", .version = "1",
                            .server_id = "vid-1", .service_id = "run" };
-    struct http_service service = { .serve = &serve, .mux = http_mux_new() };
+    struct http_service service = { .env = &env, .mux = http_mux_new() };
     static struct machine machine;
     struct reload_report reload = { .state = RELOAD_NEVER };
-    struct api_parts parts = { .serve = &serve, .mux = service.mux, .machine = &machine,
+    struct api_parts parts = { .env = &env, .mux = service.mux, .machine = &machine,
                                .reload = &reload, .connections = connections };
     struct io_mem m;
     struct api *api;
     err_t err;
 
-    serve.streams = live_registry_new();
-    serve.roster = roster_new(serve.streams, "vid-1");
+    env.streams = live_registry_new();
+    env.clients = clients_new(env.streams, "vid-1");
     machine_init(&machine);
     api = api_new(&parts);
     io_mem_init(&m, request, strlen(request));
@@ -120,9 +119,9 @@ static char *ask_from(const char *conf, const char *request, const char *ip)
     m.out[m.out_size] = '\0';
     api_free(api);
     http_mux_free(service.mux);
-    roster_free(serve.roster);
-    live_registry_free(serve.streams);
-    (void)conf_unref(serve.conf);
+    clients_free(env.clients);
+    live_registry_free(env.streams);
+    (void)conf_unref(env.conf);
     return (char *)m.out;
 }
 

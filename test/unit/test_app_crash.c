@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_crash.c - a program that dies of a bug says so, says where, and dies all the same. */
-#include "temp_dir.h"
-
-#include "app/crash.h"
-#include "app/log_file.h"
+#include "app/dev/crash.h"
+#include "app/log/file.h"
 #include "base/log.h"
 #include "co/co.h"
 #include "conf/conf.h"
+#include "temp_dir.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_file_read.c - configuration files read on a helper thread. */
-#include "temp_dir.h"
-
-#include "app/file_read.h"
+#include "app/os/file_read.h"
 #include "co/co.h"
+#include "temp_dir.h"
 
 #include <stdio.h>
 #include <stdlib.h>

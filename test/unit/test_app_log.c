@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_log.c - where log lines end up: whole, in order, in the right file, or counted. */
+#include "app/log/ring.h"
+#include "app/log/tank.h"
 #include "temp_dir.h"
-
-#include "app/log_ring.h"
-#include "app/log_tank.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_log_last.c - the last lines of the log: what stays, what is given. */
-#include "app/log_last.h"
+#include "app/log/last.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_memory.c - how much memory control groups leave the process. */
-#include "unit.h"
-
-#include "app/memory.h"
+#include "app/os/memory.h"
 #include "temp_dir.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_metrics.c - figures for Prometheus: the format, names that try to break it, and how long
  * a thousand streams keep the thread. */
-#include "conf_mem.h"
-
-#include "app/metrics.h"
-#include "app/prom.h"
+#include "app/api/metrics.h"
+#include "app/api/prom.h"
 #include "co/co.h"
-#include "serve/hooks.h"
-#include "serve/http_mux.h"
-#include "serve/roster.h"
+#include "conf_mem.h"
+#include "serve/http/mux.h"
+#include "session/clients.h"
+#include "session/hooks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,9 +61,9 @@ static void test_labels(void **state)
 
 /* ---- a server's figures */
 
-static struct serve serve;
+static struct session_env env;
 static struct machine machine;
-static struct roster_client clients[MANY];
+static struct client clients[MANY];
 static struct live_source *sources[MANY];
 
 static unsigned connections(void *arg)
@@ -73,47 +72,47 @@ static unsigned connections(void *arg)
     return 7;
 }
 
-static void describe(struct roster_client *c, struct roster_info *out)
+static void describe(struct client *c, struct clients_info *out)
 {
     (void)c;
     (void)out;
 }
 
-static const struct roster_kind kind = { describe, NULL };
+static const struct clients_kind kind = { describe, NULL };
 
 static struct api_parts begin(const char *conf, unsigned streams, const char *name)
 {
     static const struct live_settings set = { .queue_length = 1000000, .max_bytes = 1 << 20 };
 
-    serve = (struct serve){ .generation = 1, .server_id = "vid-1", .service_id = "run" };
-    serve.conf = mem_conf(conf);
-    serve.streams = live_registry_new();
-    serve.roster = roster_new(serve.streams, "vid-1");
-    serve.hooks = hooks_new(&serve);
+    env = (struct session_env){ .generation = 1, .server_id = "vid-1", .service_id = "run" };
+    env.conf = mem_conf(conf);
+    env.streams = live_registry_new();
+    env.clients = clients_new(env.streams, "vid-1");
+    env.hooks = hooks_new(&env);
     machine_init(&machine);
     for (unsigned i = 0; i < streams; i++) {
         char text[64], whole[128], id[16];
-        const struct serve_stream names = { "v", "live", text, "", "", "", "", NULL };
+        const struct session_stream names = { "v", "live", text, "", "", "", "", NULL };
 
         (void)snprintf(text, sizeof(text), "%s%u", name, i);
         (void)snprintf(whole, sizeof(whole), "v/live/%s", text);
         (void)snprintf(id, sizeof(id), "c%07u", i);
-        sources[i] = live_registry_get(serve.streams, whole, &set);
-        roster_enter(serve.roster, &clients[i], &kind, ROSTER_FMLE_PUBLISH, id, &names, sources[i]);
+        sources[i] = live_registry_get(env.streams, whole, &set);
+        clients_enter(env.clients, &clients[i], &kind, CLIENTS_FMLE_PUBLISH, id, &names, sources[i]);
     }
-    return (struct api_parts){ .serve = &serve, .machine = &machine, .connections = connections };
+    return (struct api_parts){ .env = &env, .machine = &machine, .connections = connections };
 }
 
 static void end(unsigned streams)
 {
     for (unsigned i = 0; i < streams; i++) {
-        roster_leave(&clients[i], 0, 0, NULL);
+        clients_leave(&clients[i], 0, 0, NULL);
         (void)live_source_unref(sources[i]);
     }
-    hooks_free(serve.hooks);
-    roster_free(serve.roster);
-    live_registry_free(serve.streams);
-    serve.conf = conf_unref(serve.conf);
+    hooks_free(env.hooks);
+    clients_free(env.clients);
+    live_registry_free(env.streams);
+    env.conf = conf_unref(env.conf);
     assert_int_equal(live_source_live(), 0);
 }
 

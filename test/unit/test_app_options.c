@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_options.c - the command line. */
-#include "unit.h"
-
 #include "app/options.h"
+#include "unit.h"
 
 #include <string.h>
 

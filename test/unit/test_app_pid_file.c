@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_pid_file.c - one server per pid file, and the id beside it. */
-#include "temp_dir.h"
-
 #include "app/identity.h"
-#include "app/pid_file.h"
+#include "app/os/pid_file.h"
+#include "temp_dir.h"
 
 #include <stdio.h>
 #include <stdlib.h>

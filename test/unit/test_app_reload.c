@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_reload.c - a new configuration is put in force whole, or the old one stays whole. */
-#include "conf_mem.h"
-
 #include "app/reload.h"
 #include "base/log.h"
 #include "co/co.h"
-#include "co/io_tcp.h"
+#include "co/net/io_tcp.h"
+#include "conf_mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

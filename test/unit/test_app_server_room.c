@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_server_room.c - who gets a connection when few are left. */
-#include "conf_mem.h"
-
 #include "app/server_room.h"
+#include "conf_mem.h"
 
 #include <arpa/inet.h>
 

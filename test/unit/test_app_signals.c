@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_signals.c - what the operator asks for: signals, changes of the file; and containers. */
-#include "temp_dir.h"
-
 #include "app/autoreload.h"
-#include "app/docker.h"
-#include "app/signals.h"
+#include "app/os/docker.h"
+#include "app/os/signals.h"
 #include "co/co.h"
+#include "temp_dir.h"
 
 #include <fcntl.h>
 #include <signal.h>

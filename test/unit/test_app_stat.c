@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_stat.c - the line about the process. */
+#include "app/os/stat_line.h"
 #include "unit.h"
-
-#include "app/stat_line.h"
 
 #include <string.h>
 

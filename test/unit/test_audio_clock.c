@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_audio_clock.c - the time of sound: what is stamped, how far from it the clock may be, and that
  * it never falls. */
-#include "unit.h"
-
 #include "av/packet.h"
 #include "format/audio_clock.h"
+#include "unit.h"
 
 #include <stdlib.h>
 

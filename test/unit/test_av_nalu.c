@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_av_nalu.c - NAL units in both ways they are packed. */
-#include "unit.h"
-
 #include "av/nalu.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

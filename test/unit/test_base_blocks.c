@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base_blocks.c - bytes in blocks are the bytes that were written, whatever the blocks. */
-#include "unit.h"
-
 #include "base/blocks.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

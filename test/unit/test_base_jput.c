@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base_jput.c - JSON that is valid whatever is put into it. */
-#include "unit.h"
-
 #include "base/jput.h"
+#include "unit.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base_kbps.c - rates and the one line per kind. */
-#include "unit.h"
-
 #include "base/kbps.h"
-#include "base/pithy.h"
+#include "base/sampled.h"
+#include "unit.h"
 
 static const int64_t second = 1000000;
 
@@ -96,14 +95,14 @@ static void test_a_total_that_shrinks_begins_anew(void **state)
 
 static void test_a_thousand_clients_print_one_line_a_period(void **state)
 {
-    struct pithy p = { 0 };
+    struct sampled p = { 0 };
     int play = 0, publish = 0;
 
     (void)state;
     for (int64_t t = second; t <= 101 * second; t += second / 10) {
         for (int client = 0; client < 1000; client++)
-            play += pithy_due(&p, PITHY_PLAY, t, 10 * second);
-        publish += pithy_due(&p, PITHY_PUBLISH, t, 10 * second);
+            play += sampled_due(&p, SAMPLED_PLAY, t, 10 * second);
+        publish += sampled_due(&p, SAMPLED_PUBLISH, t, 10 * second);
     }
     assert_int_equal(play, 10);
     assert_int_equal(publish, 10);
@@ -111,19 +110,19 @@ static void test_a_thousand_clients_print_one_line_a_period(void **state)
 
 static void test_a_shorter_period_counts_at_once(void **state)
 {
-    struct pithy p = { 0 };
+    struct sampled p = { 0 };
 
     (void)state;
-    assert_false(pithy_due(&p, PITHY_PLAY, second, 1000 * second));
-    assert_false(pithy_due(&p, PITHY_PLAY, 2 * second, second));
-    assert_true(pithy_due(&p, PITHY_PLAY, 3 * second, second));
+    assert_false(sampled_due(&p, SAMPLED_PLAY, second, 1000 * second));
+    assert_false(sampled_due(&p, SAMPLED_PLAY, 2 * second, second));
+    assert_true(sampled_due(&p, SAMPLED_PLAY, 3 * second, second));
 }
 
 static void test_every_kind_has_a_name(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < PITHY_KINDS; kind++)
-        assert_non_null(pithy_name((enum pithy_kind)kind));
+    for (int kind = 0; kind < SAMPLED_KINDS; kind++)
+        assert_non_null(sampled_name((enum sampled_kind)kind));
 }
 
 int main(void)

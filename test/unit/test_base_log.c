@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base_log.c - lines that peers cause: what of their texts is in them, and how many. */
-#include "unit.h"
-
 #include "base/log.h"
 #include "base/log_clean.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +138,7 @@ static int end(void **state)
 
     (void)state;
     now_runs = NULL;
-    log_tell_left_out();
+    log_report_left_out();
     log_init(&setup);
     log_rule(&rules);
     return 0;
@@ -189,7 +188,7 @@ static void many_who_come(void **state)
     for (int i = 0; i < 300; i++)
         log_trace("ours");
     assert_int_equal(count("ours"), 300);
-    log_tell_left_out();
+    log_report_left_out();
     assert_in_range(count("neither publish nor play were left out: over limits.log_strangers"), 1, 2);
 }
 
@@ -221,7 +220,7 @@ static void one_who_comes_again(void **state)
     log_budget_from(&b, NULL);
     log_trace("of a private network");
     assert_int_equal(count("of a private network"), 1);
-    log_tell_left_out();
+    log_report_left_out();
     assert_in_range(count("left out, the last one of 192.0.2.7: over limits.log_address"), 1, 2);
 }
 
@@ -245,7 +244,7 @@ static void one_with_many_addresses(void **state)
     log_budget_from(&b, "2001:db8:0:2::1");
     log_trace("a neighbour");
     assert_int_equal(count("a neighbour"), 1);
-    log_tell_left_out();
+    log_report_left_out();
     assert_in_range(count("of 2001:db8:0:1::/64: over limits.log_address"), 1, 2);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base_wr.c - text in a buffer that grows. */
-#include "unit.h"
-
 #include "base/wr.h"
+#include "unit.h"
 
 #include <string.h>
 

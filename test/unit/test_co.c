@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_co.c - coroutines, timers and sockets. */
-#include "unit.h"
-
 #include "co/co.h"
-#include "co/io_tcp.h"
+#include "co/net/io_tcp.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_co_child.c - child processes: what they get, what they say, how they end. */
+#include "co/os/child.h"
 #include "unit.h"
-
-#include "co/child.h"
 
 #include <dirent.h>
 #include <errno.h>

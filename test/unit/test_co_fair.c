@@ -2,12 +2,11 @@
 /* test_co_fair.c - nobody keeps the thread: time slices, loops that get nowhere, and the count of
  * those who kept it all the same. Times are of the processor, so a machine that has no time for us
  * fails nothing. */
-#include "unit.h"
-
 #include "base/log.h"
 #include "co/holds.h"
-#include "co/io.h"
-#include "co/round.h"
+#include "co/net/io.h"
+#include "co/net/round.h"
+#include "unit.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -272,7 +271,7 @@ static err_t be_greedy(void *arg)
     while (cpu_time() < g->until) {
         spin(CO_MS(1));
         g->turns++;
-        co_breathe();
+        co_yield_if_due();
     }
     return NULL;
 }
@@ -293,7 +292,7 @@ static void test_events_do_not_wait_for_the_greedy(void **state)
         for (int i = 0; i < EVENTS; i++) {
             assert_ok(co_sleep(CO_MS(1)));
             spin(overrun * CO_MS(1));
-            co_breathe();
+            co_yield_if_due();
         }
         assert_in_range(g.turns, EVENTS, GREEDY + EVENTS * MOST); /* a first turn is as any */
         assert_ok(co_group_wait(&group));

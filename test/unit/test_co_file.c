@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_co_file.c - files below a folder: what can be opened, read and sent, in memory or not. */
-#include "unit.h"
-
 #include "co/co.h"
-#include "co/file.h"
-#include "co/io_tcp.h"
+#include "co/net/io_tcp.h"
+#include "co/os/file.h"
+#include "unit.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_co_thread.c - blocking calls on helper threads, and names. */
-#include "unit.h"
-
 #include "co/co.h"
-#include "co/dns.h"
+#include "co/net/dns.h"
 #include "co/notify.h"
 #include "co/thread.h"
+#include "unit.h"
 
 #include <dirent.h>
 #include <pthread.h>

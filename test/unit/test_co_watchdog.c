@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_co_watchdog.c - who held the thread, and where. */
-#include "unit.h"
-
 #include "base/log.h"
 #include "co/co.h"
 #include "co/trace.h"
 #include "co/watchdog.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

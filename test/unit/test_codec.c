@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_codec.c - decoder configurations, good and bad, as rows. */
-#include "unit.h"
-
 #include "av/aac.h"
 #include "av/bits.h"
 #include "av/codec.h"
 #include "av/h264.h"
 #include "av/h265.h"
 #include "av/mp3.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conf_env.c - what the environment says wins over the file. */
-#include "conf_mem.h"
-
 #include "conf/table.h"
+#include "conf_mem.h"
 
 static struct conf *load(const char *text, const struct mem_pair *env)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conf_expand.c - variables in paths and urls. */
-#include "unit.h"
-
 #include "conf/expand.h"
+#include "unit.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,10 +3,9 @@
  *
  * With REGENERATE=1 in the environment they are written instead. Run from the top folder.
  */
-#include "unit.h"
-
 #include "conf/conf.h"
-#include "conf/doc.h"
+#include "conf/doc/doc.h"
+#include "unit.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conf_grammar.c - what a configuration file may look like, and what it may not. */
-#include "conf_mem.h"
-
 #include "conf/tree.h"
+#include "conf_mem.h"
 
 /* The tree in one line: name(arg,arg) or name(arg){...}. */
 static void print(const struct conf_node *block, char *buf, size_t size)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conf_legacy.c - old spellings mean the same as the new ones. */
-#include "conf_mem.h"
-
 #include "conf/legacy.h"
 #include "conf/table.h"
+#include "conf_mem.h"
 
 static const struct {
     const char *old, *new;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conf_tables.c - what must be true of every row of the tables. */
-#include "conf_mem.h"
-
 #include "conf/table.h"
 #include "conf/value.h"
+#include "conf_mem.h"
 
 static const size_t sizes[CONF_KINDS] = {
     [CONF_KIND_ON] = sizeof(bool),

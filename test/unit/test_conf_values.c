@@ -222,7 +222,7 @@ static void globals(void **state)
     assert_int_equal(c->max_connections, 10);
     assert_false(c->daemon);
     assert_true(c->utc_time);
-    assert_int_equal(c->pithy_print, 500 * 1000);
+    assert_int_equal(c->sampled_print, 500 * 1000);
     assert_int_equal(c->watchdog, 0);
     assert_string_equal(c->pid, "/run/x.pid");
     assert_string_equal(c->server_id, "me");

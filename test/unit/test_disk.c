@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_disk.c - file jobs: in order within a lane, beside each other, within bounds. */
+#include "sink/store/disk.h"
 #include "unit.h"
-
-#include "sink/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>

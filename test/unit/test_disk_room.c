@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_disk_room.c - what files below a folder take, and whether more may be written. */
-#include "unit.h"
-
-#include "sink/disk_count.h"
-#include "sink/disk_room.h"
+#include "sink/store/disk_count.h"
+#include "sink/store/disk_room.h"
 #include "temp_dir.h"
+#include "unit.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_flv.c - FLV tags and the bodies of RTMP messages, good and bad, as rows. */
+#include "format/flv/flv.h"
 #include "unit.h"
-
-#include "format/flv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hls_match.c - whose file of HLS or DASH is it, by its name? */
+#include "sink/hls/match.h"
 #include "unit.h"
-
-#include "sink/hls_match.h"
 
 #include <string.h>
 
@@ -41,7 +40,7 @@ static void test_match(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct serve_stream names = { .vhost = "v", .app = rows[i].app,
+        const struct session_stream names = { .vhost = "v", .app = rows[i].app,
                                             .name = rows[i].name };
 
         print_message("  %s %s\n", rows[i].text, rows[i].path);
@@ -52,7 +51,7 @@ static void test_match(void **state)
 /* A long path of what fits nearly costs no more than its size some times over. */
 static void test_long(void **state)
 {
-    const struct serve_stream any = { .vhost = "v" };
+    const struct session_stream any = { .vhost = "v" };
     char path[4096];
 
     (void)state;
@@ -108,7 +107,7 @@ static void test_templates(void **state)
                  .init_file = "[app]/[stream]/init.mp4", .key_file = "[app]/[stream]-[seq].key" },
         .dash = { .path = "./dash", .mpd_file = "[app]/[stream].mpd" },
     };
-    const struct serve_stream names = { .vhost = "v", .app = "live", .name = "s" };
+    const struct session_stream names = { .vhost = "v", .app = "live", .name = "s" };
     struct hls_template t;
 
     (void)state;

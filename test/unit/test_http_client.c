@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_client.c - urls taken apart, and answers over memory, cut at every byte. */
-#include "unit.h"
-
 #include "co/co.h"
 #include "proto/http/client.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

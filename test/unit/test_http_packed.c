@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_packed.c - texts of files, compressed once. */
-#include "unit.h"
-
 #include "co/co.h"
 #include "co/thread.h"
-#include "serve/http_packed.h"
+#include "serve/http/packed.h"
 #include "temp_dir.h"
+#include "unit.h"
 
 #include <string.h>
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_parts.c - urls, ranges, dates, types and WebSocket frames, row by row. */
-#include "unit.h"
-
 #include "proto/http/gzip.h"
 #include "proto/http/range.h"
 #include "proto/http/status.h"
 #include "proto/http/url.h"
 #include "proto/http/ws.h"
-#include "serve/http_live.h"
+#include "serve/http/live.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_request.c - requests read from memory, whole and cut at every byte. */
-#include "unit.h"
-
 #include "base/wr.h"
 #include "proto/http/request.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_io_tls.c - TLS over a pair of sockets: handshakes, data, half-full windows, certificates. */
-#include "unit.h"
-
 #include "co/co.h"
-#include "co/io_tcp.h"
-#include "co/io_tls.h"
+#include "co/net/io_tcp.h"
+#include "co/net/io_tls.h"
 #include "conf/table.h"
+#include "unit.h"
 
 #include <fcntl.h>
 #include <openssl/pem.h>

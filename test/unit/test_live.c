@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_live.c - sources, wires and consumers, with a format of the test's own. */
-#include "unit.h"
-
 #include "live/consumer.h"
 #include "live/impl.h"
 #include "live/keeper.h"
 #include "live/reap.h"
 #include "live/sender.h"
 #include "live/source.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_m3u8.c - playlists: written, read back, and read when others wrote them. */
+#include "format/playlist/m3u8.h"
 #include "unit.h"
-
-#include "format/m3u8.h"
 
 #include <stdlib.h>
 #include <string.h>

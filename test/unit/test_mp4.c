@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mp4.c - fragmented MP4, its boxes read back by the test itself. */
-#include "unit.h"
-
-#include "format/mp4_frag.h"
 #include "base/rd.h"
+#include "format/mp4/frag.h"
 #include "media_configs.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

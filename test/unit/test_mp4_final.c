@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mp4_final.c - a fragmented file becomes one with tables, every sample where it should be. */
-#include "unit.h"
-
 #include "base/rd.h"
-#include "format/mp4_final.h"
-#include "format/mp4_frag.h"
+#include "format/mp4/final.h"
+#include "format/mp4/frag.h"
 #include "media_configs.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

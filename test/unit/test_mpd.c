@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mpd.c - MPDs: written, and what of them is read back. */
+#include "format/playlist/mpd.h"
 #include "unit.h"
-
-#include "format/mpd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_proxy.c - headers of the PROXY protocol, right and wrong, cut at every byte. */
-#include "unit.h"
-
 #include "proto/proxy/proxy.h"
+#include "unit.h"
 
 #include <string.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_chunk.c - chunks to messages and back: rows, cut everywhere, limits, round trips. */
-#include "unit.h"
-
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/chunk_out.h"
 #include "rtmp_payloads.h"
+#include "unit.h"
 
 #include <limits.h>
 #include <stdio.h>

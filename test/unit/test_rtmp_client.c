@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_client.c - the client against servers of several manners, over memory. */
-#include "unit.h"
-
 #include "proto/rtmp/client.h"
 #include "proto/rtmp/command.h"
 #include "proto/rtmp/handshake.h"
 #include "proto/rtmp/reply.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

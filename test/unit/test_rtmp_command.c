@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_command.c - commands, data, events as they come in, and what a server says to them. */
-#include "unit.h"
-
 #include "proto/rtmp/command.h"
 #include "proto/rtmp/control.h"
 #include "proto/rtmp/reply.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

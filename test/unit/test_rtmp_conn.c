@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_conn.c - a connection over memory: reading, answering, polling, sending. */
-#include "unit.h"
-
 #include "proto/rtmp/conn.h"
 #include "rtmp_payloads.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_handshake.c - the handshake: all schemes against each other, cut at every byte. */
-#include "unit.h"
-
 #include "proto/rtmp/handshake.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_media.c - from messages to packets: what is changed on the way, and what must not be. */
-#include "unit.h"
-
 #include "base/log.h"
 #include "co/co.h"
 #include "live/impl.h"
 #include "proto/rtmp/amf0.h"
-#include "serve/rtmp_media.h"
-#include "serve/rtmp_wire.h"
 #include "proto/rtmp/chunk_out.h"
+#include "serve/rtmp/media.h"
+#include "unit.h"
+#include "wire/rtmp.h"
 
 #include <stdlib.h>
 #include <string.h>

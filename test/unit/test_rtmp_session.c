@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_session.c - whole conversations with the server over memory, cut at every byte. */
-#include "conf_mem.h"
-
 #include "base/log.h"
-#include "co/io.h"
+#include "co/net/io.h"
+#include "conf_mem.h"
 #include "live/impl.h"
 #include "proto/rtmp/chunk_in.h"
 #include "rtmp_client_bytes.h"
-#include "serve/rtmp.h"
+#include "serve/rtmp/rtmp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct serve serve;
+static struct session_env env;
 static unsigned publishes, unpublishes;
 static struct live_source *held; /* keeps a published stream after its publisher left */
 
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct serve_stream *s,
+static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
                        struct live_source *src)
 {
     (void)arg;
@@ -36,18 +35,18 @@ static void on_unpublish(void *arg, struct live_source *src)
 
 static void begin(const char *text)
 {
-    serve = (struct serve){ .generation = 1, .signature = "us", .version = "1",
+    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
                             .on_publish = on_publish, .on_unpublish = on_unpublish };
-    serve.conf = mem_conf(text);
-    serve.streams = live_registry_new();
+    env.conf = mem_conf(text);
+    env.streams = live_registry_new();
     publishes = unpublishes = 0;
 }
 
 static void end(void)
 {
     held = live_source_unref(held);
-    live_registry_free(serve.streams);
-    serve.conf = conf_unref(serve.conf);
+    live_registry_free(env.streams);
+    env.conf = conf_unref(env.conf);
     assert_int_equal(live_source_live(), 0);
     assert_int_equal(conf_live(), 0);
 }
@@ -75,7 +74,7 @@ static err_t talk(const void *bytes, size_t size, size_t piece, struct wr *out)
     m.piece = piece;
     m.out_cap = 1 << 20;
     m.out = out ? malloc(m.out_cap) : NULL;
-    err = rtmp_session_run(&serve, &m.io, "127.0.0.1");
+    err = rtmp_session_run(&env, &m.io, "127.0.0.1");
     if (out)
         wr_bytes(out, m.out, m.out_size);
     free(m.out);
@@ -313,7 +312,7 @@ static void test_writes_that_fail(void **state)
 
         io_mem_init(&m, in.buf, in.len);
         m.out_cap = cap;
-        err = rtmp_session_run(&serve, &m.io, "127.0.0.1");
+        err = rtmp_session_run(&env, &m.io, "127.0.0.1");
         assert_true(err_code(err) == ERR_IO_RESET || err_code(err) == ERR_IO_CLOSED);
         err_free(&err);
     }

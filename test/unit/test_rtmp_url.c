@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_url.c - the forms of addresses that clients send, as rows. */
-#include "unit.h"
-
 #include "proto/rtmp/url.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

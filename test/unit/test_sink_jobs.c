@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sink_jobs.c - which programs a configuration wants, and their command lines. */
 #include "conf_mem.h"
-
-#include "sink/exec.h"
-#include "sink/ffmpeg.h"
-#include "sink/ingest.h"
-#include "sink/transcode.h"
+#include "sink/program/exec.h"
+#include "sink/program/ffmpeg.h"
+#include "sink/program/ingest.h"
+#include "sink/program/transcode.h"
 
 #define NO_TIME ((int64_t)-1)
 
@@ -113,7 +112,7 @@ static void ingest_of_vhosts_and_engines(void **state)
 
 /* ---- transcode */
 
-static const struct serve_stream live_s = {
+static const struct session_stream live_s = {
     .vhost = "__defaultVhost__", .app = "live", .name = "s", .param = "?t=1",
     .tc_url = "rtmp://host/live", .page_url = "http://page", .ip = "1.2.3.4",
     .swf_url = "http://p.swf",
@@ -236,7 +235,7 @@ static void names_that_ffmpeg_does_not_get(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct serve_stream s = live_s;
+        struct session_stream s = live_s;
         struct job_wants all = { 0 };
         char text[512];
         struct conf *c;
@@ -319,7 +318,7 @@ static void exec_lines(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(execs); i++) {
-        struct serve_stream s = live_s;
+        struct session_stream s = live_s;
         struct job_wants all = { 0 };
         char text[2048];
         struct conf *c;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_token.c - signed links, JSON Web Tokens and the keys that they are checked by. */
-#include "unit.h"
-
 #include "proto/token/base64url.h"
 #include "proto/token/jwt.h"
 #include "proto/token/link.h"
+#include "unit.h"
 
 #include <openssl/core_names.h>
 #include <openssl/ec.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ts.c - MPEG transport streams, read back by a demuxer of the test's own. */
-#include "unit.h"
-
-#include "format/ts_mux.h"
-#include "format/ts_pes.h"
+#include "format/ts/mux.h"
+#include "format/ts/pes.h"
 #include "media_configs.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cpu.c - does a processor run as fast as it can, and are we let? */
-#include "app/cgroup.h"
 #include "app/doctor/plan.h"
+#include "app/os/cgroup.h"
 
 #include <sched.h>
 #include <stdlib.h>

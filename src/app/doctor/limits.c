@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* limits.c - descriptors, mappings, memory and core dumps, against max_connections. */
-#include "app/cgroup.h"
 #include "app/doctor/plan.h"
+#include "app/os/cgroup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

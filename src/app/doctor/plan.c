@@ -2,11 +2,11 @@
 /* plan.c - what of a configuration depends on the machine. */
 #include "app/doctor/plan.h"
 
-#include "app/machine.h"
+#include "app/os/machine.h"
 #include "app/services.h"
 #include "base/must.h"
-#include "serve/admit.h"
-#include "sink/job_want.h"
+#include "session/admit.h"
+#include "sink/program/job_want.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,8 @@
 /* Room for one more of an array. */
 static void *more(void *array, size_t *n, size_t size)
 {
-    char *v = realloc(array, (*n + 1) * size);
+    char *v = must(realloc(array, (*n + 1) * size));
 
-    if (!v)
-        abort();
     memset(v + *n * size, 0, size);
     (*n)++;
     return v;
@@ -160,7 +158,7 @@ static void add_vhost_paths(struct doctor_plan *p, const struct conf_vhost *v)
     if (v->dash.enabled)
         add_template(p, "dash_path", v->dash.path, false);
     if (v->dvr.enabled)
-        add_template(p, "dvr_path", v->dvr.path, file)->guarded |= serve_play_is_asked(v);
+        add_template(p, "dvr_path", v->dvr.path, file)->guarded |= session_play_is_asked(v);
     if (v->http_static.enabled)
         add_path(p, DOCTOR_READ, "http_static.dir", v->http_static.dir);
     if (v->http_hooks.enabled && v->http_hooks.tls_verify && *v->http_hooks.tls_ca)
@@ -258,10 +256,8 @@ static void add_programs(struct doctor_plan *p, const struct conf_vhost *v)
 
 struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_how *how)
 {
-    struct doctor_plan *p = calloc(1, sizeof(*p));
+    struct doctor_plan *p = must(calloc(1, sizeof(*p)));
 
-    if (!p)
-        abort();
     (void)snprintf(p->root, sizeof(p->root), "%s", how->root ? how->root : "");
     p->serving = how->serving;
     p->udp = c->rtc_server.enabled || c->srt_server.enabled;

@@ -2,7 +2,7 @@
 /* programs.c - what ingest, transcode and exec run: is it there, and has it the codecs? */
 #include "app/doctor/plan.h"
 
-#include "co/child.h"
+#include "co/os/child.h"
 
 #include <stdlib.h>
 #include <string.h>

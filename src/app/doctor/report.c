@@ -19,9 +19,7 @@ void doctor_add(struct doctor_report *r, enum doctor_state state, const char *ch
     struct doctor_row *row;
     va_list args;
 
-    r->v = realloc(r->v, (r->n + 1) * sizeof(*r->v));
-    if (!r->v)
-        abort();
+    r->v = must(realloc(r->v, (r->n + 1) * sizeof(*r->v)));
     row = &r->v[r->n++];
     *row = (struct doctor_row){ state, check, must_dup(subject), NULL, must_dup("") };
     r->count[state]++;

@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 #include "base/wr.h"
-#include "co/dns.h"
+#include "co/net/dns.h"
 #include "proto/http/url.h"
 
 #include <http_parser.h>

@@ -8,8 +8,8 @@
 #ifndef HTTP_CLIENT_H
 #define HTTP_CLIENT_H
 
-#include "co/io.h"
-#include "co/io_tls.h"
+#include "co/net/io.h"
+#include "co/net/io_tls.h"
 #include "proto/http/request.h"
 
 /* A url taken apart. Strings live until http_place_free(); none is NULL. */

@@ -9,7 +9,7 @@
 #define HTTP_REQUEST_H
 
 #include "base/ip.h"
-#include "co/io.h"
+#include "co/net/io.h"
 
 struct http_parser; /* of the library */
 

@@ -5,7 +5,7 @@
 #define PROXY_PROXY_H
 
 #include "base/ip.h"
-#include "co/io.h"
+#include "co/net/io.h"
 
 enum {
     PROXY_V1_MAX = 107, /* bytes of a line */

@@ -2,6 +2,7 @@
 /* client.c - the client's side of a conversation [RTMP 7.2]. */
 #include "proto/rtmp/client.h"
 
+#include "base/must.h"
 #include "proto/rtmp/command.h"
 #include "proto/rtmp/handshake.h"
 #include "proto/rtmp/request.h"
@@ -134,10 +135,8 @@ static err_t wait_for(struct rtmp_conn *c, enum waiting what, double *number)
  * in one process. */
 static char *text_of(size_t size)
 {
-    char *s = malloc(size);
+    char *s = must(malloc(size));
 
-    if (!s)
-        abort();
     return s;
 }
 

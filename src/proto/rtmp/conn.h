@@ -12,7 +12,7 @@
 #define RTMP_CONN_H
 
 #include "base/err.h"
-#include "co/io.h"
+#include "co/net/io.h"
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/chunk_out.h"
 #include "proto/rtmp/control.h"

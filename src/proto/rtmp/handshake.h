@@ -9,7 +9,7 @@
 #define RTMP_HANDSHAKE_H
 
 #include "base/err.h"
-#include "co/io.h"
+#include "co/net/io.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,14 +5,14 @@
  */
 #include "proto/rtmp/handshake.h"
 
+#include "base/must.h"
+
 #include <stdlib.h>
 
 static uint8_t *buffer(size_t size)
 {
-    uint8_t *p = malloc(size);
+    uint8_t *p = must(malloc(size));
 
-    if (!p)
-        abort();
     return p;
 }
 

@@ -3,6 +3,7 @@
 #include "proto/token/jwk.h"
 
 #include "base/jflat.h"
+#include "base/must.h"
 #include "proto/token/base64url.h"
 
 #include <jansson.h>
@@ -152,10 +153,8 @@ static const char *make_key(const json_t *k, struct jwk *out)
 
 static struct jwk_set *make_set(const json_t *keys, char why[JWK_WHY])
 {
-    struct jwk_set *s = calloc(1, sizeof(*s));
+    struct jwk_set *s = must(calloc(1, sizeof(*s)));
 
-    if (!s)
-        abort();
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *fault = s->n < JWK_KEYS ? make_key(json_array_get(keys, i), &s->v[s->n])
                                             : "too many keys";

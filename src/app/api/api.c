@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* api.c - the HTTP API: finding who answers, and the frame of every answer. */
+#include "app/api/api.h"
+
+#include "app/api/auth.h"
+#include "app/api/change.h"
+#include "app/api/metrics.h"
+#include "base/log_clean.h"
+#include "base/must.h"
+#include "proto/http/url.h"
+#include "serve/http/mux.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROWS_MAX = 64, ANSWER_MAX = 64 << 20, PIECE = 32 * 1024 };
+
+/* So long the thread is kept at most; the goal for all that lists is 5 ms. */
+
+struct mounted {
+    struct api *api;
+    const struct api_row *row;
+};
+
+struct api {
+    struct api_parts parts;
+    struct mounted rows[ROWS_MAX];
+    size_t n;
+};
+
+const char *api_param(const struct api_call *c, const char *key, char *buf, size_t size)
+{
+    return http_url_param(c->x->req->query, key, buf, size);
+}
+
+long api_number(const struct api_call *c, const char *key, long otherwise)
+{
+    char text[24], *end;
+    const char *given = api_param(c, key, text, sizeof(text));
+    long v = given ? strtol(given, &end, 10) : otherwise;
+
+    return given && (end == given || *end) ? otherwise : v;
+}
+
+bool api_is_trusted(const struct api_call *c)
+{
+    return c->trusted;
+}
+
+void api_kbps(struct jput *j, int in, int out)
+{
+    jput_open(j, "kbps", '{');
+    jput_int(j, "recv_30s", in);
+    jput_int(j, "send_30s", out);
+    jput_close(j, '}');
+}
+
+void api_put_secret(struct api_call *c, const char *key, const char *text)
+{
+    char *hidden;
+
+    if (api_is_trusted(c) || c->x->conf->log_secrets) {
+        jput_text(&c->j, key, text);
+        return;
+    }
+    hidden = log_hide(text);
+    jput_text(&c->j, key, hidden);
+    free(hidden);
+}
+
+/* ---- the frame of an answer */
+
+static void put_type(struct api_call *c)
+{
+    http_response_add(c->x->resp, "Content-Type", "%s",
+                      c->callback[0] ? "text/javascript" : "application/json");
+    http_response_add(c->x->resp, "Cache-Control", "no-cache");
+    http_response_add(c->x->resp, "X-Content-Type-Options", "nosniff");
+}
+
+static void begin_text(struct api_call *c)
+{
+    if (c->callback[0]) {
+        wr_bytes(&c->out, c->callback, strlen(c->callback));
+        wr_u8(&c->out, '(');
+    }
+}
+
+static void put_common(struct api_call *c)
+{
+    char pid[16];
+
+    (void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    jput_open(&c->j, NULL, '{');
+    jput_int(&c->j, "code", 0);
+    jput_text(&c->j, "server", c->of->env->server_id);
+    jput_text(&c->j, "service", c->of->env->service_id);
+    jput_text(&c->j, "pid", pid);
+}
+
+static err_t send_piece(struct api_call *c)
+{
+    err_t err = wr_err(&c->out, "an answer of the API");
+
+    if (!err && !c->begun) {
+        put_type(c);
+        err = http_response_begin(c->x->resp, 200, HTTP_CHUNKED);
+    }
+    c->begun = true;
+    if (!err)
+        err = http_response_write(c->x->resp, c->out.buf, c->out.len);
+    c->out.len = 0;
+    return err;
+}
+
+err_t api_yield_if_due(struct api_call *c)
+{
+    err_t err = NULL;
+
+    if (c->out.len >= PIECE)
+        err = send_piece(c);
+    else
+        co_yield_if_due();
+    return err ? err : co_check();
+}
+
+static err_t finish(struct api_call *c)
+{
+    err_t err;
+
+    if (c->callback[0])
+        wr_u8(&c->out, ')');
+    if (c->begun) {
+        err = send_piece(c);
+        return err ? err : http_response_end(c->x->resp);
+    }
+    err = wr_err(&c->out, "an answer of the API");
+    if (err)
+        return err;
+    put_type(c);
+    return http_response_send(c->x->resp, 200, c->out.buf, c->out.len);
+}
+
+err_t api_error(struct api_call *c, int code)
+{
+    c->out.len = 0;
+    begin_text(c);
+    c->j.comma = false;
+    jput_open(&c->j, NULL, '{');
+    jput_int(&c->j, "code", code);
+    jput_close(&c->j, '}');
+    return finish(c);
+}
+
+/* ---- who answers */
+
+/* [A-Za-z0-9_.-] alone: anything else could be a script of its own. */
+static bool is_callback(const char *name)
+{
+    if (!*name)
+        return false;
+    for (; *name; name++) {
+        if (!isalnum((unsigned char)*name) && !strchr("_.-", *name))
+            return false;
+    }
+    return true;
+}
+
+/* A script of another site never proves the password but by what the browser remembers: it gets
+ * JSON, which it cannot read. */
+static void look_for_jsonp(struct api_call *c)
+{
+    if (!api_param(c, "callback", c->callback, sizeof(c->callback)) ||
+        !is_callback(c->callback) ||
+        (c->trusted && api_change_origin(c->x->req) == API_ORIGIN_OTHER))
+        c->callback[0] = '\0';
+}
+
+static bool changes(const struct api_call *c, const struct api_row *row)
+{
+    return row->changes ? row->changes(c)
+                        : row->methods != API_ANY && c->verb == HTTP_VERB_DELETE;
+}
+
+static err_t answer_row(struct api_call *c, const struct api_row *row)
+{
+    err_t err;
+
+    begin_text(c);
+    put_common(c);
+    err = row->answer(c);
+    if (err || (c->x->resp->status && !c->begun))
+        return err; /* it saw to the answer itself */
+    jput_close(&c->j, '}');
+    return finish(c);
+}
+
+static err_t answer(struct http_exchange *x, void *arg)
+{
+    const struct mounted *m = arg;
+    struct api_call c = { .of = &m->api->parts, .x = x, .verb = x->req->verb };
+    size_t skip = strlen("/api/v1/") + strlen(m->row->path);
+    struct api_guard *guard = m->api->parts.guard;
+    enum api_denial why;
+    enum api_who who;
+    err_t err = api_auth_ask(guard, x, &who);
+
+    if (err || who == API_REFUSED)
+        return err;
+    c.trusted = who == API_TRUSTED;
+    if (c.verb == HTTP_VERB_HEAD)
+        c.verb = HTTP_VERB_GET;
+    look_for_jsonp(&c);
+    if (!(m->row->methods & 1u << c.verb))
+        return http_response_status(x->resp, 405);
+    if (changes(&c, m->row) && !api_change_allowed(x, c.trusted, &why))
+        return api_change_refuse(guard, x, why);
+    c.rest = strlen(x->req->path) > skip ? x->req->path + skip : "";
+    wr_init(&c.out, ANSWER_MAX);
+    c.j.w = &c.out;
+    err = answer_row(&c, m->row);
+    wr_free(&c.out);
+    return err;
+}
+
+static void mount_one(struct api *a, const struct api_row *row, const char *prefix,
+                      enum http_ports ports)
+{
+    char pattern[128];
+    size_t n;
+
+    if (a->n == ROWS_MAX)
+        abort();
+    a->rows[a->n] = (struct mounted){ a, row };
+    n = (size_t)snprintf(pattern, sizeof(pattern), "%s/api/v1/%s", prefix, row->path);
+    struct http_mount mount = { .pattern = pattern, .methods = HTTP_METHODS_ANY, .ports = ports,
+                                .handler = answer, .arg = &a->rows[a->n++] };
+
+    (void)http_mux_add(a->parts.mux, &mount);
+    if (pattern[n - 1] == '/') { /* without the slash too: no way round by a redirect */
+        pattern[n - 1] = '\0';
+        (void)http_mux_add(a->parts.mux, &mount);
+    }
+}
+
+void api_mount(struct api *a, const struct api_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool everywhere = strcmp(rows[i].path, "versions") == 0;
+
+        mount_one(a, &rows[i], "", everywhere ? HTTP_PORT_ALL : HTTP_PORT_API);
+        if (strcmp(rows[i].path, "tests/errors") == 0) /* shows that hosts are told apart */
+            mount_one(a, &rows[i], "error.srs.com", HTTP_PORT_API);
+    }
+}
+
+/* ---- the lists of what there is */
+
+static err_t list_root(struct http_exchange *x, struct api *a)
+{
+    struct api_call c = { .of = &a->parts, .x = x };
+    err_t err;
+
+    wr_init(&c.out, ANSWER_MAX);
+    c.j.w = &c.out;
+    put_common(&c);
+    jput_open(&c.j, "urls", '{');
+    if (strcmp(x->req->path, "/") == 0)
+        jput_text(&c.j, "api", "the api root");
+    else
+        jput_text(&c.j, "v1", "the api version 1.0");
+    jput_close(&c.j, '}');
+    jput_close(&c.j, '}');
+    err = finish(&c);
+    wr_free(&c.out);
+    return err;
+}
+
+static void put_urls(struct api_call *c, const struct api *a)
+{
+    jput_open(&c->j, "urls", '{');
+    for (size_t i = 0; i < a->n; i++) {
+        const struct api_row *row = a->rows[i].row;
+        size_t n = strlen(row->path);
+        char name[64];
+
+        if (!row->help || strncmp(row->path, "tests/", 6) == 0)
+            continue;
+        (void)snprintf(name, sizeof(name), "%.*s", (int)(n - (row->path[n - 1] == '/')), row->path);
+        jput_text(&c->j, name, row->help);
+    }
+    jput_open(&c->j, "tests", '{');
+    jput_text(&c->j, "requests", "show the request info");
+    jput_text(&c->j, "errors", "always return an error 100");
+    jput_text(&c->j, "redirects", "always redirect to /api/v1/test/errors");
+    jput_text(&c->j, "[vhost]", "http vhost for http://error.srs.com:1985/api/v1/tests/errors");
+    jput_close(&c->j, '}');
+    jput_close(&c->j, '}');
+}
+
+static err_t list_v1(struct http_exchange *x, struct api *a)
+{
+    struct api_call c = { .of = &a->parts, .x = x };
+    err_t err;
+
+    wr_init(&c.out, ANSWER_MAX);
+    c.j.w = &c.out;
+    put_common(&c);
+    put_urls(&c, a);
+    jput_close(&c.j, '}');
+    err = finish(&c);
+    wr_free(&c.out);
+    return err;
+}
+
+static err_t answer_list(struct http_exchange *x, void *arg)
+{
+    struct api *a = arg;
+    const char *path = x->req->path;
+    enum api_who who = API_ANYBODY;
+    err_t err = strncmp(path, "/api/", 5) == 0 ? api_auth_ask(a->parts.guard, x, &who) : NULL;
+
+    if (err || who == API_REFUSED)
+        return err;
+    if (strcmp(path, "/api/v1/") == 0)
+        return list_v1(x, a);
+    if (strcmp(path, "/api/") == 0 || (strcmp(path, "/") == 0 && !(x->ports & HTTP_PORT_SERVER)))
+        return list_root(x, a);
+    x->declined = true;
+    return NULL;
+}
+
+struct api *api_new(const struct api_parts *parts)
+{
+    static const char *const roots[] = { "/", "/api/", "/api/v1/" };
+    struct api *a = must(calloc(1, sizeof(*a)));
+
+    a->parts = *parts;
+    a->parts.guard = api_guard_new();
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+        (void)http_mux_add(parts->mux, &(struct http_mount){
+            .pattern = roots[i], .methods = API_READ, .ports = HTTP_PORT_API,
+            .handler = answer_list, .arg = a });
+    api_mount(a, api_rows_system, api_rows_system_n);
+    api_mount(a, api_rows_live, api_rows_live_n);
+    api_mount(a, api_rows_outputs, api_rows_outputs_n);
+    api_mount(a, api_rows_clusters, api_rows_clusters_n);
+    api_mount(a, api_rows_doctor, api_rows_doctor_n);
+    api_mount(a, api_rows_log, api_rows_log_n);
+    api_mount(a, api_rows_raw, api_rows_raw_n);
+    api_mount(a, api_rows_tests, api_rows_tests_n);
+    metrics_mount(&a->parts);
+    api_mount_tools(a);
+    return a;
+}
+
+const struct api_parts *api_parts_of(const struct api *a)
+{
+    return &a->parts;
+}
+
+void api_free(struct api *a)
+{
+    api_guard_free(a->parts.guard);
+    free(a);
+}

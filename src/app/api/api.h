@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* api.h - the HTTP API: what a row of it is, and how it is answered.
+ *
+ * A row has a path below /api/v1/, a sentence of help and a function. Who is called finds the
+ * common fields written ("code", "server", "service", "pid") and adds its own; the object is closed
+ * and sent behind it. JSONP, CORS, passwords, wrong methods and who may change something are seen
+ * to before.
+ */
+#ifndef APP_API_API_H
+#define APP_API_API_H
+
+#include "app/os/machine.h"
+#include "app/reload.h"
+#include "base/jput.h"
+#include "serve/http/http.h"
+
+struct api; /* owned by the server */
+struct api_guard;
+struct forwards;
+struct children;
+
+/* What it tells about; borrowed. */
+struct api_parts {
+    struct session_env *env;
+    struct http_mux *mux;
+    const struct machine *machine;
+    struct reload_report *reload;
+    struct forwards *forwards;
+    struct children *children;
+    unsigned (*connections)(void *arg);
+    void *arg;
+    struct api_guard *guard; /* the API's own */
+};
+
+struct api_call {
+    const struct api_parts *of;
+    struct http_exchange *x;
+    enum http_verb verb;  /* GET for HEAD */
+    const char *rest;     /* of the path, behind that of the row; "" without */
+    struct jput j;
+    struct wr out;
+    char callback[64];    /* of JSONP, or "" */
+    bool trusted;         /* see api_is_trusted() */
+    bool begun;           /* a part of the answer is on its way */
+};
+
+/* Scripts post to what only reads, or put; to delete what cannot be deleted is refused. */
+#define API_READ (1u << HTTP_VERB_GET | 1u << HTTP_VERB_POST | 1u << HTTP_VERB_PUT | \
+                  1u << HTTP_VERB_PATCH)
+/* The same of what is no thing that could be deleted: no method changes it. */
+#define API_ANY (API_READ | 1u << HTTP_VERB_DELETE | 1u << HTTP_VERB_OTHER)
+
+struct api_row {
+    const char *path;  /* "summaries", "streams/": with a slash also all below it */
+    const char *help;  /* in the list at /api/v1/; NULL: not listed */
+    unsigned methods;  /* 1u << enum http_verb ... */
+    err_t (*answer)(struct api_call *c); /* yields */
+    /* Would it change something? Not everybody may then. NULL: a DELETE would,
+     * unless methods is API_ANY. */
+    bool (*changes)(const struct api_call *c);
+};
+
+/* Numbers of errors in answers, as users of such servers know them. */
+enum api_code {
+    API_DENIED = 1053, API_NO_VHOST = 2014, API_NO_STREAM = 2048, API_NO_CLIENT = 2049,
+    API_RAW_DISABLED = 1061,
+    API_RAW_PARAMS = 1062, API_SYSTEM = 1100, API_EXPORTER_OFF = 1090,
+};
+
+struct api *api_new(const struct api_parts *parts);
+void api_free(struct api *a);
+/* What it was made with: for others that tell the same. */
+const struct api_parts *api_parts_of(const struct api *a);
+/* Rows stay the caller's and must outlive it. */
+void api_mount(struct api *a, const struct api_row *rows, size_t n);
+
+/* Those that only builds for profilers and tests have. */
+void api_mount_tools(struct api *a);
+
+/* In a loop over what may be many: sends what has gathered, lets others run. Pointers into shared
+ * tables are stale behind it. */
+err_t api_yield_if_due(struct api_call *c) __attribute__((warn_unused_result));
+/* The answer is this number and nothing else. Nothing may have been sent. */
+err_t api_error(struct api_call *c, int code) __attribute__((warn_unused_result));
+/* A parameter of the query as a number, or `otherwise`. */
+long api_number(const struct api_call *c, const char *key, long otherwise);
+const char *api_param(const struct api_call *c, const char *key, char *buf, size_t size);
+/* Did this request prove the password of http_api.auth? Where none is in force nobody has: what is
+ * a secret (keys, tokens in params) is shown to nobody then. */
+bool api_is_trusted(const struct api_call *c);
+/* A member that may have parameters and credentials of addresses in it: they are shown to who is
+ * trusted, and with log_secrets on to all. */
+void api_put_secret(struct api_call *c, const char *key, const char *text);
+void api_kbps(struct jput *j, int in, int out);
+
+/* Rows of the other files of api_*. */
+extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], api_rows_tests[];
+extern const struct api_row api_rows_outputs[], api_rows_doctor[];
+extern const struct api_row api_rows_clusters[], api_rows_log[];
+extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
+extern const size_t api_rows_outputs_n, api_rows_doctor_n, api_rows_clusters_n, api_rows_log_n;
+
+/* What summaries show, as the member "data"; also for the heartbeat. */
+void api_put_summaries(struct jput *j, const struct api_parts *of);
+
+#endif

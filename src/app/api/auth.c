@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* auth.c - who may use the API: RFC 7617, RFC 6750. */
+#include "app/api/auth.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { TOKEN_MAX = 1024 };
+
+/* The time it takes tells nothing of the secret, nor of its size. */
+static bool is_same(const void *a, size_t an, const void *b, size_t bn)
+{
+    unsigned char x[SHA256_DIGEST_LENGTH], y[SHA256_DIGEST_LENGTH];
+
+    (void)SHA256(a, an, x);
+    (void)SHA256(b, bn, y);
+    return CRYPTO_memcmp(x, y, sizeof(x)) == 0;
+}
+
+bool api_auth_is(const char *value, const char *username, const char *password)
+{
+    unsigned char plain[TOKEN_MAX + 4];
+    char wanted[TOKEN_MAX];
+    size_t n;
+    int got, want;
+
+    if (!value || strncasecmp(value, "Basic ", 6) != 0)
+        return false;
+    value += 6 + strspn(value + 6, " ");
+    n = strlen(value);
+    if (n == 0 || n > TOKEN_MAX || n % 4 != 0)
+        return false;
+    got = EVP_DecodeBlock(plain, (const unsigned char *)value, (int)n);
+    if (got < 0)
+        return false;
+    for (size_t i = n; i > 0 && value[i - 1] == '='; i--)
+        got--;
+    if (got < 0 || memchr(plain, '\0', (size_t)got))
+        return false;
+    want = snprintf(wanted, sizeof(wanted), "%s:%s", username, password);
+    return want < (int)sizeof(wanted) && is_same(plain, (size_t)got, wanted, (size_t)want);
+}
+
+bool api_auth_is_token(const char *value, const char *token)
+{
+    size_t n;
+
+    if (!value || !*token || strncasecmp(value, "Bearer ", 7) != 0)
+        return false;
+    value += 7 + strspn(value + 7, " ");
+    n = strlen(value);
+    return n <= TOKEN_MAX && is_same(value, n, token, strlen(token));
+}
+
+static bool proves(const struct conf_auth *auth, const char *given)
+{
+    if (auth->type == CONF_AUTH_BEARER)
+        return api_auth_is_token(given, auth->token);
+    return api_auth_is(given, auth->username, auth->password);
+}
+
+/* Scripts look for "Bearer" and nothing behind it. */
+static err_t challenge(struct http_exchange *x)
+{
+    bool bearer = x->conf->http_api.auth.type == CONF_AUTH_BEARER;
+
+    http_response_add(x->resp, "WWW-Authenticate", "%s",
+                      bearer ? "Bearer" : "Basic realm=\"srs\", charset=\"UTF-8\"");
+    return http_response_status(x->resp, 401);
+}
+
+static err_t refuse_locked(struct api_guard *g, struct http_exchange *x, co_usec left)
+{
+    api_guard_deny(g, API_DENIAL_LOCKED, co_clock(), "%s asks while it is locked", x->ip);
+    http_response_add(x->resp, "Retry-After", "%lld", (long long)(left / CO_SECONDS(1) + 1));
+    return http_response_status(x->resp, 429);
+}
+
+static err_t refuse_wrong(struct api_guard *g, struct http_exchange *x)
+{
+    const struct conf_auth *auth = &x->conf->http_api.auth;
+    const struct api_guard_rule rule = { auth->attempts, auth->lock };
+    co_usec now = co_clock();
+    int wrong = api_guard_wrong(g, x->ip, &rule, now);
+    err_t err;
+
+    if (rule.attempts > 0 && wrong >= rule.attempts)
+        api_guard_deny(g, API_DENIAL_PASSWORD, now, "%s is locked for %lld s after %d wrong "
+                       "ones", x->ip, (long long)(rule.lock / CO_SECONDS(1)), wrong);
+    else
+        api_guard_deny(g, API_DENIAL_PASSWORD, now, "wrong %s from %s, number %d",
+                       auth->type == CONF_AUTH_BEARER ? "token" : "user or password", x->ip,
+                       wrong);
+    err = co_sleep(auth->delay);
+    return err ? err : challenge(x);
+}
+
+err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
+{
+    const struct conf_auth *auth = &x->conf->http_api.auth;
+    const char *given = http_request_field(x->req, "Authorization");
+    co_usec left;
+
+    *who = API_ANYBODY;
+    if (!auth->enabled || !(x->ports & (HTTP_PORT_API | HTTP_PORT_EXPORTER)))
+        return NULL;
+    *who = API_REFUSED;
+    if (!given)
+        return challenge(x);
+    left = api_guard_locked(g, x->ip, co_clock());
+    if (left > 0)
+        return refuse_locked(g, x, left);
+    if (!proves(auth, given))
+        return refuse_wrong(g, x);
+    *who = API_TRUSTED;
+    return NULL;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* clusters.c - /api/v1/clusters: is a stream published here, and where do its players come to?
+ *
+ * Origins of a cluster ask each other so, and send a player on to the one that has the stream.
+ */
+#include "app/api/api.h"
+#include "live/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 512 };
+
+struct asked {
+    char ip[64], vhost[TEXT_MAX], app[TEXT_MAX], stream[TEXT_MAX], coworker[TEXT_MAX];
+};
+
+static void get(const struct api_call *c, const char *key, char *buf, size_t size)
+{
+    if (!api_param(c, key, buf, size))
+        buf[0] = '\0';
+}
+
+/* One that is published: a stream that is only waited for is not here. */
+static const struct conf_vhost *find(const struct api_call *c, const struct asked *q)
+{
+    const struct conf_vhost *vhost = conf_vhost_find(c->x->conf, q->vhost);
+    struct live_source *src;
+    char *name;
+
+    if (!vhost || asprintf(&name, "%s/%s/%s", vhost->name, q->app, q->stream) < 0)
+        return NULL;
+    src = live_registry_find(c->of->env->streams, name);
+    free(name);
+    return src && live_source_publishing(src) ? vhost : NULL;
+}
+
+static bool is_own(const char *host)
+{
+    return !*host || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+           strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+/* By what address others reach us at this endpoint, without brackets: what we listen on, unless
+ * that says nothing; then that by which we were asked (ours may be one that is known behind a
+ * router alone). */
+static void find_ip(const struct conf *conf, const struct conf_endpoints *listen,
+                    const char *coworker, char *buf, size_t size)
+{
+    const struct conf_endpoint *e = listen->n ? &listen->v[0] : NULL;
+    const char *colon = strrchr(coworker, ':');
+    char own[64];
+
+    if (e && !is_own(e->host))
+        (void)snprintf(buf, size, "%s", e->host);
+    else if (*coworker == '[' && strchr(coworker, ']'))
+        (void)snprintf(buf, size, "%.*s", (int)strcspn(coworker + 1, "]"), coworker + 1);
+    else if (colon && strchr(coworker, ':') == colon)
+        (void)snprintf(buf, size, "%.*s", (int)(colon - coworker), coworker);
+    else if (*coworker)
+        (void)snprintf(buf, size, "%s", coworker);
+    else
+        (void)snprintf(buf, size, "%s", machine_address(conf->stats.network, own, sizeof(own)));
+}
+
+/* "" when there is no API to ask. */
+static void find_api(const struct conf *conf, const char *coworker, char *buf, size_t size)
+{
+    const struct conf_endpoints *api = &conf->http_api.listen;
+    char ip[TEXT_MAX];
+
+    find_ip(conf, api, coworker, ip, sizeof(ip));
+    if (api->n > 0)
+        (void)snprintf(buf, size, strchr(ip, ':') ? "[%s]:%d" : "%s:%d", ip, api->v[0].port);
+    else
+        buf[0] = '\0';
+}
+
+static void put_origin(struct api_call *c, const struct conf *conf, const struct asked *q,
+                       const struct conf_vhost *vhost)
+{
+    char ip[TEXT_MAX], api[TEXT_MAX + 16];
+
+    find_ip(conf, &conf->rtmp.listen, q->coworker, ip, sizeof(ip));
+    find_api(conf, q->coworker, api, sizeof(api));
+    jput_open(&c->j, "origin", '{');
+    jput_text(&c->j, "ip", ip);
+    jput_int(&c->j, "port", conf->rtmp.listen.n ? conf->rtmp.listen.v[0].port : 1935);
+    jput_text(&c->j, "vhost", vhost->name);
+    jput_text(&c->j, "api", api);
+    jput_open(&c->j, "routers", '[');
+    jput_text(&c->j, NULL, api);
+    jput_close(&c->j, ']');
+    jput_close(&c->j, '}');
+}
+
+static err_t clusters(struct api_call *c)
+{
+    const struct conf_vhost *vhost;
+    struct asked q;
+
+    get(c, "ip", q.ip, sizeof(q.ip));
+    get(c, "vhost", q.vhost, sizeof(q.vhost));
+    get(c, "app", q.app, sizeof(q.app));
+    get(c, "stream", q.stream, sizeof(q.stream));
+    get(c, "coworker", q.coworker, sizeof(q.coworker));
+    vhost = find(c, &q);
+    jput_open(&c->j, "data", '{');
+    jput_open(&c->j, "query", '{');
+    jput_text(&c->j, "ip", q.ip);
+    jput_text(&c->j, "vhost", q.vhost);
+    jput_text(&c->j, "app", q.app);
+    jput_text(&c->j, "stream", q.stream);
+    jput_close(&c->j, '}');
+    if (vhost)
+        put_origin(c, c->x->conf, &q, vhost);
+    else
+        jput_null(&c->j, "origin");
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+const struct api_row api_rows_clusters[] = {
+    { "clusters", "origin cluster server API", API_ANY, clusters, NULL },
+};
+const size_t api_rows_clusters_n = sizeof(api_rows_clusters) / sizeof(api_rows_clusters[0]);

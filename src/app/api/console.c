@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* console.c - the web pages: /console/, and /, /players/ where there are no files of that name. */
+#include "app/api/console.h"
+
+#include "co/os/file.h"
+#include "serve/http/mux.h"
+#include "serve/http/static.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The pages are ours alone: no other host's scripts, and what they show of peers is never code.
+ * Media comes from whatever port serves streams. */
+#define POLICY "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
+    "connect-src *; media-src * blob:; worker-src 'self' blob:; base-uri 'none'; " \
+    "form-action 'self'"
+
+/* A folder beside the program: ./objs/console, or where it was installed. malloc'ed, or NULL. */
+static char *folder(const char *name)
+{
+    char exe[PATH_MAX], *slash, *path;
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+    exe[n > 0 ? n : 0] = '\0';
+    slash = strrchr(exe, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    if (asprintf(&path, "%s/%s", exe, name) < 0)
+        abort();
+    return path;
+}
+
+/* `framed`: pages of others may show it in a frame. */
+static err_t serve_file(struct http_exchange *x, const char *path, bool framed)
+{
+    bool player = strncmp(path, "player/", 7) == 0;
+    char *where = folder(player ? "player" : "console");
+    err_t err;
+
+    http_response_add(x->resp, "Content-Security-Policy", POLICY "%s",
+                      framed ? "" : "; frame-ancestors 'none'");
+    http_response_add(x->resp, "X-Content-Type-Options", "nosniff");
+    http_response_add(x->resp, "Referrer-Policy", "no-referrer");
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    err = where ? http_static_serve(x, where, player ? path + 7 : path)
+                : http_response_status(x->resp, 404);
+    free(where);
+    return err;
+}
+
+/* ---- /console/ */
+
+static err_t answer(struct http_exchange *x, void *arg)
+{
+    const char *path = x->req->path + strlen("/console/");
+
+    (void)arg;
+    /* bookmarks of other consoles */
+    if (strcmp(path, "ng_index.html") == 0 || strcmp(path, "en_index.html") == 0)
+        return http_response_redirect(x->resp, "/console/", "");
+    return serve_file(x, path, false);
+}
+
+/* Were the players of the pages installed? */
+static bool has_players(void)
+{
+    char *where = folder("player");
+    struct co_file f = { .fd = -1 };
+    err_t err = where ? co_file_open(&f, where, "mpegts.js") : err_new(ERR_NO_FILE, "no folder");
+    bool has = !err;
+
+    err_free(&err);
+    co_file_close(&f);
+    free(where);
+    return has;
+}
+
+static int port_of(bool on, const struct conf_endpoints *e)
+{
+    return on && e->n > 0 ? e->v[0].port : 0;
+}
+
+/* What a page must know before it may ask the API: ports, and nothing else. */
+static err_t answer_where(struct http_exchange *x, void *arg)
+{
+    const struct conf_http_api *api = &x->conf->http_api;
+    bool players = has_players();
+    char text[192];
+    int n;
+
+    (void)arg;
+    http_response_add(x->resp, "Content-Type", "application/json");
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    n = snprintf(text, sizeof(text), "{\"here_is_api\":%s,\"api\":%d,\"api_tls\":%d,\"rtmp\":%d,"
+                 "\"players\":%s}\n", x->ports & HTTP_PORT_API ? "true" : "false",
+                 port_of(api->enabled, &api->listen),
+                 port_of(api->enabled && api->https.enabled, &api->https.listen),
+                 port_of(true, &x->conf->rtmp.listen), players ? "true" : "false");
+    return http_response_send(x->resp, 200, text, (size_t)n);
+}
+
+/* ---- / and /players/: who has files there shows his own */
+
+static bool is_file(const char *dir, const char *path)
+{
+    struct co_file f = { .fd = -1 };
+    err_t err = co_file_open(&f, dir, path);
+    bool is = !err && !f.is_folder;
+
+    err_free(&err);
+    co_file_close(&f);
+    return is;
+}
+
+/* One of ours, unless it is a vhost's folder that is asked or there is a file. */
+static err_t serve_instead(struct http_exchange *x, const char *page, bool framed)
+{
+    const char *path, *dir = http_static_place(x, &path);
+    size_t n = strlen(path);
+    char name[64];
+
+    x->declined = true;
+    if (dir != x->conf->http_server.dir)
+        return NULL;
+    if (path[n - 1] != '/' && is_file(dir, path))
+        return NULL;
+    for (int html = 0; path[n - 1] == '/' && html < 2; html++) {
+        (void)snprintf(name, sizeof(name), "%s%s", path, html ? "index.html" : "index.htm");
+        if (is_file(dir, name))
+            return NULL;
+    }
+    x->declined = false;
+    return serve_file(x, page, framed);
+}
+
+static err_t answer_home(struct http_exchange *x, void *arg)
+{
+    (void)arg;
+    if (strcmp(x->req->path, "/") == 0 || strcmp(x->req->path, "/index.html") == 0)
+        return serve_instead(x, "home.html", false);
+    x->declined = true;
+    return NULL;
+}
+
+/* The names of pages that users have bookmarked, or have in frames of theirs. */
+static const char *const player_pages[] = {
+    "srs_player.html", "rtc_player.html", "whep.html", "rtc_publisher.html", "whip.html",
+    "srs_publisher.html", "srs_chat.html", "srs_bwt.html", "srs_gb28181.html", "vlc.html",
+    "jwplayer6.html", "osmf.html",
+};
+
+static err_t answer_players(struct http_exchange *x, void *arg)
+{
+    const char *name = x->req->path + strlen("/players/");
+
+    (void)arg;
+    if (!*name || strcmp(name, "index.html") == 0)
+        return serve_instead(x, "players.html", false);
+    for (size_t i = 0; i < sizeof(player_pages) / sizeof(player_pages[0]); i++) {
+        if (strcmp(name, player_pages[i]) == 0)
+            return serve_instead(x, "play.html", true);
+    }
+    x->declined = true;
+    return NULL;
+}
+
+void console_mount(struct http_mux *mux)
+{
+    static const struct {
+        const char *pattern;
+        enum http_ports ports;
+        http_handler *handler;
+    } all[] = {
+        { "/console/", HTTP_PORT_ALL, answer },
+        { "/console/where.json", HTTP_PORT_ALL, answer_where },
+        { "/players/", HTTP_PORT_SERVER, answer_players },
+        { "/", HTTP_PORT_SERVER, answer_home },
+    };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        (void)http_mux_add(mux, &(struct http_mount){ .pattern = all[i].pattern,
+                                                      .handler = all[i].handler,
+                                                      .methods = 1u << HTTP_VERB_GET,
+                                                      .ports = all[i].ports });
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics_impl.h - between the files of app/metrics* alone. */
+#ifndef APP_API_METRICS_IMPL_H
+#define APP_API_METRICS_IMPL_H
+
+#include "app/api/metrics.h"
+#include "app/api/prom.h"
+
+/* Figures of each stream, of so many as the configuration says at most. Yields. */
+void metrics_put_streams(struct wr *w, const struct api_parts *of);
+/* Figures of programs and forwards; none where there are none of the kind. */
+void metrics_put_outputs(struct wr *w, const struct api_parts *of);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* outputs.c - what the API tells of what runs beside the streams: forwards, programs; and for
+ * the console, by what addresses streams are played. */
+#include "app/api/api.h"
+#include "co/co.h"
+#include "sink/forward/forward.h"
+#include "sink/program/children.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int64_t ms_since(co_usec t)
+{
+    return (co_clock() - t) / 1000;
+}
+
+/* ---- forwards */
+
+static void put_forward(void *arg, const struct forward_info *f)
+{
+    struct api_call *c = arg;
+    struct jput *j = &c->j;
+
+    jput_open(j, NULL, '{');
+    jput_text(j, "stream", f->stream);
+    api_put_secret(c, "url", f->url);
+    jput_text(j, "state", f->publishing ? "publishing" : "connecting");
+    if (f->publishing) {
+        jput_int(j, "age_ms", ms_since(f->began_at));
+        jput_uint(j, "send_bytes", f->bytes);
+        jput_uint(j, "dropped_packets", f->dropped);
+    }
+    jput_uint(j, "failures", f->failures);
+    api_put_secret(c, "error", f->error);
+    jput_close(j, '}');
+}
+
+static err_t forwards(struct api_call *c)
+{
+    jput_open(&c->j, "forwards", '[');
+    forwards_each(c->of->forwards, put_forward, c);
+    jput_close(&c->j, ']');
+    return NULL;
+}
+
+/* ---- programs */
+
+static void put_child(struct api_call *c, const struct job_info *i)
+{
+    struct jput *j = &c->j;
+
+    jput_open(j, NULL, '{');
+    jput_text(j, "kind", job_kind_name(i->kind));
+    jput_text(j, "name", i->name);
+    jput_text(j, "vhost", i->vhost);
+    jput_text(j, "stream", i->stream);
+    jput_text(j, "state", job_state_name(i->state));
+    jput_int(j, "state_ms", ms_since(i->since));
+    if (i->state == JOB_WAITS)
+        jput_int(j, "next_ms", -ms_since(i->next));
+    jput_int(j, "pid", i->pid);
+    jput_uint(j, "starts", i->starts);
+    jput_text(j, "ended", i->ended);
+    api_put_secret(c, "line", i->line);
+    api_put_secret(c, "counter", i->counter);
+    api_put_secret(c, "command", i->command);
+    jput_close(j, '}');
+}
+
+static err_t children(struct api_call *c)
+{
+    const struct job *job = NULL;
+    struct job_info info;
+
+    jput_open(&c->j, "children", '[');
+    while ((job = children_next(c->of->children, job))) {
+        job_look(job, &info);
+        put_child(c, &info);
+    }
+    jput_close(&c->j, ']');
+    return NULL;
+}
+
+/* ---- for the console */
+
+static int port_of(bool on, const struct conf_endpoints *e)
+{
+    return on && e->n > 0 ? e->v[0].port : 0;
+}
+
+/* What is left of a path below a folder, or NULL: of "./a/b/" below "a" it is "b/". */
+static const char *below(const char *path, const char *folder)
+{
+    size_t n;
+
+    if ((*path == '/') != (*folder == '/'))
+        return NULL;
+    path += strncmp(path, "./", 2) == 0 ? 2 : 0;
+    folder += strncmp(folder, "./", 2) == 0 ? 2 : 0;
+    n = strlen(folder);
+    while (n > 0 && folder[n - 1] == '/')
+        n--;
+    if (strncmp(path, folder, n) != 0 || (n > 0 && path[n] && path[n] != '/'))
+        return NULL;
+    return path + n + strspn(path + n, "/");
+}
+
+/* The name under which files are served that a vhost writes to `path`; null: they are not. */
+static void put_files(struct jput *j, const char *key, bool on, const char *path, const char *dir,
+                      const char *file)
+{
+    const char *folder = on ? below(path, dir) : NULL;
+    size_t n = folder ? strlen(folder) : 0;
+    char name[1024];
+
+    while (n > 0 && folder[n - 1] == '/')
+        n--;
+    (void)snprintf(name, sizeof(name), "%.*s%s%s", (int)n, folder ? folder : "", n > 0 ? "/" : "",
+                   file);
+    jput_text(j, key, folder ? name : NULL);
+}
+
+/* Of a vhost: how its streams are mounted; null for what is off, or is no file of the server. */
+static void put_ways(struct jput *j, const struct conf *c, const struct conf_vhost *v)
+{
+    const char *dir = c->http_server.dir;
+
+    jput_open(j, NULL, '{');
+    jput_text(j, "name", v->name);
+    jput_text(j, "flv", v->http_remux.enabled ? v->http_remux.mount : NULL);
+    put_files(j, "hls", v->hls.enabled, v->hls.path, dir, v->hls.m3u8_file);
+    put_files(j, "dash", v->dash.enabled, v->dash.path, dir, v->dash.mpd_file);
+    jput_close(j, '}');
+}
+
+static err_t console(struct api_call *c)
+{
+    const struct conf *conf = c->x->conf;
+    const struct conf_http_server *http = &conf->http_server;
+
+    jput_open(&c->j, "data", '{');
+    jput_int(&c->j, "rtmp", port_of(true, &conf->rtmp.listen));
+    jput_int(&c->j, "http", port_of(http->enabled, &http->listen));
+    jput_int(&c->j, "https", port_of(http->enabled && http->https.enabled, &http->https.listen));
+    jput_open(&c->j, "vhosts", '[');
+    for (size_t i = 0; i < conf->vhost.n; i++)
+        put_ways(&c->j, conf, &conf->vhost.v[i]);
+    jput_close(&c->j, ']');
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+const struct api_row api_rows_outputs[] = {
+    { "forwards", "what is sent on to other servers", API_READ, forwards, NULL },
+    { "children", "programs of ingest, transcode and exec", API_READ, children, NULL },
+    { "console", "by what addresses streams are played, for the console", API_READ, console, NULL },
+};
+const size_t api_rows_outputs_n = sizeof(api_rows_outputs) / sizeof(api_rows_outputs[0]);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* prom.c - write figures as Prometheus reads them. */
+#include "app/api/prom.h"
+
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void prom_family(struct wr *w, const char *name, const char *type, const char *help)
+{
+    wr_text(w, "# HELP ");
+    wr_text(w, name);
+    wr_text(w, " ");
+    wr_text(w, help);
+    wr_text(w, "\n# TYPE ");
+    wr_text(w, name);
+    wr_text(w, " ");
+    wr_text(w, type);
+    wr_text(w, "\n");
+}
+
+void prom_value(struct wr *w, const char *name, const char *labels, double v)
+{
+    char text[40];
+
+    wr_text(w, name);
+    if (*labels) {
+        wr_text(w, "{");
+        wr_text(w, labels);
+        wr_text(w, "}");
+    }
+    /* counts are exact up to 2^53, which is years of bytes */
+    if (v > -9e15 && v < 9e15 && v == (double)(int64_t)v)
+        (void)snprintf(text, sizeof(text), " %.0f\n", v);
+    else
+        (void)snprintf(text, sizeof(text), " %.9g\n", v);
+    wr_text(w, text);
+}
+
+void prom_label(struct wr *labels, const char *name, const char *value)
+{
+    const unsigned char *p = (const unsigned char *)value, *end = p + strlen(value);
+
+    if (labels->len > 0)
+        wr_text(labels, ",");
+    wr_text(labels, name);
+    wr_text(labels, "=\"");
+    while (p < end) {
+        size_t n = *p < 0x80 ? 1 : utf8_size(p, (size_t)(end - p));
+
+        if (*p == '\\' || *p == '"' || *p == '\n') {
+            wr_text(labels, *p == '\n' ? "\\n" : *p == '"' ? "\\\"" : "\\\\");
+        } else if (n == 0 || *p == '%') {
+            char text[4];
+
+            (void)snprintf(text, sizeof(text), "%%%02X", *p);
+            wr_text(labels, text);
+            n = 1;
+        } else {
+            wr_bytes(labels, p, n);
+        }
+        p += n;
+    }
+    wr_text(labels, "\"");
+}
+
+const char *prom_labels_end(struct wr *labels)
+{
+    wr_u8(labels, '\0');
+    return labels->bad ? "" : (const char *)labels->buf;
+}

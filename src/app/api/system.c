@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* system.c - what the API tells of the process and the machine. */
+#include "app/api/api.h"
+#include "app/version.h"
+#include "co/holds.h"
+#include "conf/table.h"
+#include "session/clients.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static double part(uint64_t of, uint64_t all)
+{
+    return all ? (double)of / (double)all : 0;
+}
+
+static err_t versions(struct api_call *c)
+{
+    int v[3] = { 0 };
+    const char *p = VERSION_OF_API;
+
+    for (int i = 0; i < 3; i++) {
+        v[i] = (int)strtol(p, NULL, 10);
+        p += strcspn(p, ".");
+        p += *p == '.';
+    }
+    jput_open(&c->j, "data", '{');
+    jput_int(&c->j, "major", v[0]);
+    jput_int(&c->j, "minor", v[1]);
+    jput_int(&c->j, "revision", v[2]);
+    jput_text(&c->j, "version", VERSION_OF_API);
+    jput_text(&c->j, "release", VERSION_NUMBER);
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+/* ---- summaries */
+
+static void put_argv(struct jput *j)
+{
+    char text[2048];
+    size_t n = machine_file("/proc/self/cmdline", text, sizeof(text));
+
+    for (size_t i = 0; i + 1 < n; i++) { /* words end with a '\0' */
+        if (!text[i])
+            text[i] = ' ';
+    }
+    jput_text(j, "argv", text);
+}
+
+/* Who kept the thread for over 5 ms of processor time. */
+static void put_holds(struct jput *j)
+{
+    const struct co_holds *h;
+    size_t n = co_holds_list(&h);
+
+    jput_uint(j, "holds", co_holds_count());
+    jput_open(j, "held_by", '[');
+    for (size_t i = 0; i < n; i++) {
+        jput_open(j, NULL, '{');
+        jput_text(j, "coroutine", h[i].name);
+        jput_uint(j, "holds", h[i].count);
+        jput_real(j, "longest_ms", (double)h[i].longest / 1000, 1);
+        jput_close(j, '}');
+    }
+    jput_close(j, ']');
+}
+
+static void put_self(struct jput *j, const struct machine *m)
+{
+    char cwd[1024];
+
+    jput_open(j, "self", '{');
+    jput_text(j, "version", VERSION_NUMBER);
+    jput_int(j, "pid", getpid());
+    jput_int(j, "ppid", getppid());
+    put_argv(j);
+    jput_text(j, "cwd", getcwd(cwd, sizeof(cwd)) ? cwd : "");
+    jput_uint(j, "mem_kbyte", m->rss_kbyte);
+    jput_real(j, "mem_percent", part(m->rss_kbyte, m->memory.total), 4);
+    jput_real(j, "cpu_percent", m->cpu, 4);
+    jput_int(j, "srs_uptime", (co_clock() - m->began_at) / 1000000);
+    put_holds(j);
+    jput_close(j, '}');
+}
+
+static uint64_t used_memory(const struct machine_memory *m)
+{
+    return m->total - m->free - m->buffers - m->cached;
+}
+
+static void put_load(struct jput *j, const struct machine *m)
+{
+    const struct machine_memory *mem = &m->memory;
+
+    jput_real(j, "cpu_percent", m->system_cpu, 4);
+    jput_real(j, "disk_read_KBps", m->disk_read_kbps, 1);
+    jput_real(j, "disk_write_KBps", m->disk_write_kbps, 1);
+    jput_real(j, "disk_busy_percent", m->disk_busy, 4);
+    jput_uint(j, "mem_ram_kbyte", mem->total);
+    jput_real(j, "mem_ram_percent", part(used_memory(mem), mem->total), 4);
+    jput_uint(j, "mem_swap_kbyte", mem->swap_total);
+    jput_real(j, "mem_swap_percent", part(mem->swap_total - mem->swap_free, mem->swap_total), 4);
+    jput_int(j, "cpus", sysconf(_SC_NPROCESSORS_CONF));
+    jput_int(j, "cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
+    jput_real(j, "uptime", m->uptime, 2);
+    jput_real(j, "ilde_time", m->idle, 2); /* spelt so by all who read it */
+    jput_real(j, "idle_time", m->idle, 2);
+    jput_real(j, "load_1m", m->load[0], 2);
+    jput_real(j, "load_5m", m->load[1], 2);
+    jput_real(j, "load_15m", m->load[2], 2);
+}
+
+static void put_traffic(struct jput *j, const struct api_parts *of)
+{
+    const struct machine *m = of->machine;
+    uint64_t in = 0, out = 0;
+
+    for (int i = 0; i < CLIENTS_TYPES; i++) {
+        const struct clients_total *t = clients_total(of->env->clients, i);
+
+        in += t->in;
+        out += t->out;
+    }
+    jput_int(j, "net_sample_time", m->sampled_wall);
+    jput_uint(j, "net_recv_bytes", m->net.recv);
+    jput_uint(j, "net_send_bytes", m->net.send);
+    jput_uint(j, "net_recvi_bytes", m->net.recvi);
+    jput_uint(j, "net_sendi_bytes", m->net.sendi);
+    jput_int(j, "srs_sample_time", co_wall_ms());
+    jput_uint(j, "srs_recv_bytes", in);
+    jput_uint(j, "srs_send_bytes", out);
+    jput_uint(j, "conn_sys", m->sockets);
+    jput_uint(j, "conn_sys_et", m->tcp_established);
+    jput_uint(j, "conn_sys_tw", m->tcp_waiting);
+    jput_uint(j, "conn_sys_udp", m->udp);
+    jput_uint(j, "conn_srs", of->connections(of->arg));
+}
+
+/* What limits refused since the start. */
+static void put_refused(struct jput *j, const struct refusals *r)
+{
+    jput_open(j, "refused", '{');
+    for (int k = 0; k < REFUSAL_KINDS; k++)
+        jput_uint(j, refusal_name(k), r->v[k].total);
+    jput_close(j, '}');
+}
+
+void api_put_summaries(struct jput *j, const struct api_parts *of)
+{
+    jput_open(j, "data", '{');
+    jput_bool(j, "ok", of->machine->sampled_at != 0);
+    jput_int(j, "now_ms", co_wall_ms());
+    put_self(j, of->machine);
+    jput_open(j, "system", '{');
+    put_load(j, of->machine);
+    put_traffic(j, of);
+    jput_close(j, '}');
+    put_refused(j, &of->env->refusals);
+    jput_close(j, '}');
+}
+
+static err_t summaries(struct api_call *c)
+{
+    api_put_summaries(&c->j, c->of);
+    return NULL;
+}
+
+/* ---- the kernel's own figures */
+
+static int64_t micros(struct timeval t)
+{
+    return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+static err_t rusages(struct api_call *c)
+{
+    struct rusage u;
+
+    (void)getrusage(RUSAGE_SELF, &u);
+    jput_open(&c->j, "data", '{');
+    jput_bool(&c->j, "ok", true);
+    jput_int(&c->j, "sample_time", co_wall_ms());
+    jput_int(&c->j, "ru_utime", u.ru_utime.tv_sec);
+    jput_int(&c->j, "ru_stime", u.ru_stime.tv_sec);
+    jput_int(&c->j, "ru_utime_us", micros(u.ru_utime)); /* those before are whole seconds */
+    jput_int(&c->j, "ru_stime_us", micros(u.ru_stime));
+    jput_int(&c->j, "ru_maxrss", u.ru_maxrss);
+    jput_int(&c->j, "ru_ixrss", u.ru_ixrss);
+    jput_int(&c->j, "ru_idrss", u.ru_idrss);
+    jput_int(&c->j, "ru_isrss", u.ru_isrss);
+    jput_int(&c->j, "ru_minflt", u.ru_minflt);
+    jput_int(&c->j, "ru_majflt", u.ru_majflt);
+    jput_int(&c->j, "ru_nswap", u.ru_nswap);
+    jput_int(&c->j, "ru_inblock", u.ru_inblock);
+    jput_int(&c->j, "ru_oublock", u.ru_oublock);
+    jput_int(&c->j, "ru_msgsnd", u.ru_msgsnd);
+    jput_int(&c->j, "ru_msgrcv", u.ru_msgrcv);
+    jput_int(&c->j, "ru_nsignals", u.ru_nsignals);
+    jput_int(&c->j, "ru_nvcsw", u.ru_nvcsw);
+    jput_int(&c->j, "ru_nivcsw", u.ru_nivcsw);
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+/* The fields of /proc/self/stat in their order, proc(5); comm and state are letters. */
+static const char *const proc_fields[] = {
+    "pid", "comm", "state", "ppid", "pgrp", "session", "tty_nr", "tpgid", "flags", "minflt",
+    "cminflt", "majflt", "cmajflt", "utime", "stime", "cutime", "cstime", "priority", "nice",
+    "num_threads", "itrealvalue", "starttime", "vsize", "rss", "rsslim", "startcode", "endcode",
+    "startstack", "kstkesp", "kstkeip", "signal", "blocked", "sigignore", "sigcatch", "wchan",
+    "nswap", "cnswap", "exit_signal", "processor", "rt_priority", "policy",
+    "delayacct_blkio_ticks", "guest_time", "cguest_time",
+};
+
+static err_t self_proc_stats(struct api_call *c)
+{
+    char text[1024], *p, *end;
+
+    (void)machine_file("/proc/self/stat", text, sizeof(text));
+    jput_open(&c->j, "data", '{');
+    jput_bool(&c->j, "ok", text[0] != '\0');
+    jput_int(&c->j, "sample_time", co_wall_ms());
+    jput_real(&c->j, "percent", c->of->machine->cpu, 4);
+    jput_int(&c->j, "pid", getpid());
+    p = strchr(text, '(');
+    end = strrchr(text, ')'); /* the name may have anything in it */
+    if (p && end) {
+        jput_bytes(&c->j, "comm", p, (size_t)(end + 1 - p));
+        jput_bytes(&c->j, "state", end + 2, 1);
+        p = end + 3;
+        for (size_t i = 3; i < sizeof(proc_fields) / sizeof(proc_fields[0]); i++) {
+            /* no limit is the highest number there is, which many cannot read: they see -1 */
+            jput_int(&c->j, proc_fields[i], (int64_t)strtoull(p, &end, 10));
+            p = end;
+        }
+    }
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+static err_t system_proc_stats(struct api_call *c)
+{
+    const struct machine *m = c->of->machine;
+    const struct machine_cpu *t = &m->cpu_ticks;
+
+    jput_open(&c->j, "data", '{');
+    jput_bool(&c->j, "ok", m->sampled_at != 0);
+    jput_int(&c->j, "sample_time", m->sampled_wall);
+    jput_real(&c->j, "percent", m->system_cpu, 4);
+    jput_uint(&c->j, "user", t->user);
+    jput_uint(&c->j, "nice", t->nice);
+    jput_uint(&c->j, "sys", t->sys);
+    jput_uint(&c->j, "idle", t->idle);
+    jput_uint(&c->j, "iowait", t->iowait);
+    jput_uint(&c->j, "irq", t->irq);
+    jput_uint(&c->j, "softirq", t->softirq);
+    jput_uint(&c->j, "steal", t->steal);
+    jput_uint(&c->j, "guest", t->guest);
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+static err_t meminfos(struct api_call *c)
+{
+    const struct machine *m = c->of->machine;
+    const struct machine_memory *mem = &m->memory;
+
+    jput_open(&c->j, "data", '{');
+    jput_bool(&c->j, "ok", m->sampled_at != 0);
+    jput_int(&c->j, "sample_time", m->sampled_wall);
+    jput_real(&c->j, "percent_ram", part(used_memory(mem), mem->total), 4);
+    jput_real(&c->j, "percent_swap", part(mem->swap_total - mem->swap_free, mem->swap_total), 4);
+    jput_uint(&c->j, "MemActive", mem->active);
+    jput_uint(&c->j, "RealInUse", used_memory(mem));
+    jput_uint(&c->j, "NotInUse", mem->free + mem->buffers + mem->cached);
+    jput_uint(&c->j, "MemTotal", mem->total);
+    jput_uint(&c->j, "MemFree", mem->free);
+    jput_uint(&c->j, "MemAvailable", mem->available);
+    jput_uint(&c->j, "Buffers", mem->buffers);
+    jput_uint(&c->j, "Cached", mem->cached);
+    jput_uint(&c->j, "SwapTotal", mem->swap_total);
+    jput_uint(&c->j, "SwapFree", mem->swap_free);
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+/* ---- who made it, and what it can */
+
+static err_t authors(struct api_call *c)
+{
+    jput_open(&c->j, "data", '{');
+    jput_text(&c->j, "license", "MIT");
+    jput_text(&c->j, "contributors", "see LICENSE");
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+/* Does the part exist that would obey this block of a vhost? */
+static bool is_there(const struct conf_block *block, const char *name)
+{
+    const struct conf_row *row = conf_table_find(block, name, strlen(name));
+
+    return row && !(row->flags & CONF_LATER);
+}
+
+static err_t features(struct api_call *c)
+{
+    static const char *const of_vhost[] = { "hls", "hds", "dvr", "transcode", "ingest" };
+    static const char *const always[] = { "ssl", "callback", "api", "httpd", "stat",
+                                          "complex_send", "tcp_nodelay", "so_sendbuf", "mr" };
+
+    jput_open(&c->j, "data", '{');
+    jput_text(&c->j, "options", version_configured());
+    jput_text(&c->j, "options2", "");
+    jput_text(&c->j, "build", version_built());
+    jput_text(&c->j, "build2", "");
+    jput_open(&c->j, "features", '{');
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+        jput_bool(&c->j, always[i], true);
+    for (size_t i = 0; i < sizeof(of_vhost) / sizeof(of_vhost[0]); i++)
+        jput_bool(&c->j, of_vhost[i], is_there(&conf_table_vhost, of_vhost[i]));
+    jput_bool(&c->j, "caster", is_there(&conf_table_root, "stream_caster"));
+    jput_close(&c->j, '}');
+    jput_close(&c->j, '}');
+    return NULL;
+}
+
+const struct api_row api_rows_system[] = {
+    { "versions", "the version of SRS", API_ANY, versions, NULL },
+    { "summaries", "the summary(pid, argv, pwd, cpu, mem) of SRS", API_ANY, summaries, NULL },
+    { "rusages", "the rusage of SRS", API_ANY, rusages, NULL },
+    { "self_proc_stats", "the self process stats", API_ANY, self_proc_stats, NULL },
+    { "system_proc_stats", "the system process stats", API_ANY, system_proc_stats, NULL },
+    { "meminfos", "the meminfo of system", API_ANY, meminfos, NULL },
+    { "authors", "the license, copyright, authors and contributors", API_ANY, authors, NULL },
+    { "features", "the supported features of SRS", API_ANY, features, NULL },
+};
+const size_t api_rows_system_n = sizeof(api_rows_system) / sizeof(api_rows_system[0]);

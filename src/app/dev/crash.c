@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* crash.c - last words. */
+#include "app/dev/crash.h"
+
+#include "app/log/file.h"
+#include "co/co.h"
+#include "co/trace.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { STACK_SIZE = 64 * 1024 };
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { ENABLED = 0 };
+#else
+enum { ENABLED = 1 };
+#endif
+
+static char stack[STACK_SIZE] __attribute__((aligned(16)));
+static char words[3072];
+
+static size_t add(size_t n, const char *s)
+{
+    while (*s && n + 1 < sizeof(words))
+        words[n++] = *s++;
+    words[n] = '\0';
+    return n;
+}
+
+static size_t add_number(size_t n, uintptr_t v, unsigned base)
+{
+    char digits[24], *p = digits + sizeof(digits) - 1;
+
+    *p = '\0';
+    do {
+        *--p = "0123456789abcdef"[v % base];
+        v /= base;
+    } while (v);
+    return add(n, p);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *ucontext)
+{
+    uintptr_t pc[CO_TRACE_MAX];
+    int depth = co_trace_from(ucontext, pc, CO_TRACE_MAX);
+    size_t n = add(0, "crash: signal ");
+
+    n = add_number(n, (uintptr_t)sig, 10);
+    if (sig != SIGABRT) {
+        n = add(n, " at address 0x");
+        n = add_number(n, (uintptr_t)info->si_addr, 16);
+    }
+    n = add(n, ", coroutine ");
+    n = add(n, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
+    n = add(n, ", at ");
+    (void)co_trace_text(pc, depth, words + n, sizeof(words) - n);
+    log_file_crash(words);
+    /* The default action is back (SA_RESETHAND): a fault happens again when we return, and a
+     * signal that somebody sent is sent again. */
+    if (info->si_code <= 0)
+        (void)raise(sig);
+}
+
+/* Keys and passwords are in the memory of a server, and in what its core dump leaves on a disk or
+ * sends to a program. A limit of 0 is none for such a program, one of 1 is for all. The process
+ * itself stays one that debuggers and profilers may look at. */
+static void limit_cores(bool wanted)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_CORE, &r) < 0)
+        return;
+    r.rlim_cur = wanted ? r.rlim_max : 1;
+    if (r.rlim_cur > r.rlim_max)
+        r.rlim_cur = 0;
+    (void)setrlimit(RLIMIT_CORE, &r);
+}
+
+void crash_init(bool core_dump)
+{
+    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+    const stack_t alt = { .ss_sp = stack, .ss_size = sizeof(stack) };
+    struct sigaction act = { .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
+
+    limit_cores(core_dump);
+    co_trace_init();
+    if (!ENABLED)
+        return;
+    (void)sigaltstack(&alt, NULL);
+    act.sa_sigaction = on_signal;
+    (void)sigemptyset(&act.sa_mask);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        (void)sigaction(signals[i], &act, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* fault_injection.c - bugs on purpose, for the test of the tools that find them. */
+#include "app/dev/fault_injection.h"
+
+#include "config.h"
+
+#if BUILD_GMC || BUILD_GMD || BUILD_VALGRIND || BUILD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Sizes that end a page together with the block, as the page fence needs it. */
+enum { LEAK_SIZE = 4096, OVERFLOW_SIZE = 4096 };
+
+/* What the compiler cannot see through, it cannot leave out. */
+static void *volatile block;
+static volatile size_t size;
+
+__attribute__((noinline)) static void inject_leak(void)
+{
+    size = LEAK_SIZE;
+    block = malloc(size);
+    block = NULL; /* lost */
+}
+
+__attribute__((noinline)) static void inject_overflow(void)
+{
+    unsigned char *p;
+
+    size = OVERFLOW_SIZE;
+    block = p = malloc(size);
+    if (!p)
+        abort();
+    p[size] = 1; /* one behind the end */
+    free(block);
+}
+
+static err_t run(void *arg)
+{
+    const char *what = arg;
+
+    log_warn("PLANT=%s: a bug on purpose", what);
+    if (strcmp(what, "leak") == 0)
+        inject_leak();
+    else if (strcmp(what, "overflow") == 0)
+        inject_overflow();
+    else
+        log_warn("PLANT=%s: only leak and overflow", what);
+    return NULL;
+}
+
+err_t fault_injection_start(struct co_group *g)
+{
+    char *what = getenv("PLANT");
+
+    return what && *what ? co_go(g, "plant", run, what) : NULL;
+}
+
+#else
+
+err_t fault_injection_start(struct co_group *g)
+{
+    (void)g;
+    return NULL;
+}
+
+#endif

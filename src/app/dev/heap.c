@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* heap.c - what malloc keeps, and when it gives it back to the system. */
+#include "app/dev/heap.h"
+
+#include "av/packet.h"
+#include "base/log.h"
+#include "config.h"
+
+enum { WORTH_IT = 8 << 20 }; /* a smaller peak would only come again */
+
+/* malloc is of the process, and so is what is known of it. */
+static size_t peak; /* of what was in use, since memory was given back last */
+static double release_rate;
+
+#if BUILD_GPERF
+#include <gperftools/malloc_extension_c.h>
+
+/* The C interface has no way to set it: this is the flag behind TCMALLOC_RELEASE_RATE and behind
+ * MallocExtension::SetMemoryReleaseRate() of the C++ interface. */
+extern double flag __asm__("_ZN62FLAG__namespace_do_not_use_directly_use_DECLARE_double_instead27"
+                           "FLAGS_tcmalloc_release_rateE") __attribute__((weak));
+
+size_t heap_property(const char *name)
+{
+    size_t value = 0;
+
+    (void)MallocExtension_GetNumericProperty(name, &value);
+    return value;
+}
+
+size_t heap_used(void)
+{
+    return heap_property("generic.current_allocated_bytes");
+}
+
+static void give_back(void)
+{
+    double part = release_rate < 1 ? release_rate : 1;
+
+    MallocExtension_MarkThreadIdle(); /* what the thread keeps of small blocks */
+    MallocExtension_ReleaseToSystem(
+        (size_t)((double)heap_property("tcmalloc.pageheap_free_bytes") * part));
+}
+
+bool heap_text(char *text, size_t size)
+{
+    MallocExtension_GetStats(text, (int)size);
+    return true;
+}
+
+static void tell_malloc(double rate)
+{
+    if (&flag)
+        flag = rate;
+    log_trace("malloc: tcmalloc%s, release rate %.2g", BUILD_GMD ? " that checks" : "", rate);
+}
+#else
+#include <malloc.h>
+
+size_t heap_used(void)
+{
+    struct mallinfo2 m = mallinfo2();
+
+    return m.uordblks + m.hblkhd;
+}
+
+static void give_back(void)
+{
+    (void)malloc_trim(0);
+}
+
+bool heap_text(char *text, size_t size)
+{
+    (void)text;
+    (void)size;
+    return false;
+}
+
+size_t heap_property(const char *name)
+{
+    (void)name;
+    return 0;
+}
+
+static void tell_malloc(double rate)
+{
+    (void)rate;
+}
+#endif
+
+double heap_release_rate(void)
+{
+    return release_rate;
+}
+
+void heap_init(double rate)
+{
+    release_rate = BUILD_GPERF ? rate : 1;
+    tell_malloc(rate);
+}
+
+void heap_tend(void)
+{
+    size_t used = heap_used();
+
+    if (used > peak)
+        peak = used;
+    if (release_rate <= 0 || peak - used < WORTH_IT || peak - used < used / 2)
+        return;
+    av_packet_release_memory(); /* one kept packet keeps a page */
+    give_back();
+    log_debug("malloc: the peak of %zu MB is over, %zu MB are in use", peak >> 20, used >> 20);
+    peak = used;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c - the program's one log. */
+#include "app/log/file.h"
+
+#include "app/log/last.h"
+#include "app/log/tank.h"
+#include "base/log.h"
+#include "co/co.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER = 512 * 1024, LAST = 256 * 1024, STAMP_SIZE = 25 };
+
+/* Beyond so many a second: what a connection says when it begins, and a server that starts. */
+enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200, ADDRESS_AT_ONCE = 1000 };
+
+/* log_init() takes functions without an argument: there is one log per process. */
+static struct log_tank *tank;
+static struct log_last last;
+static bool console;
+static char stamp[STAMP_SIZE + 1]; /* time of the last line, for the crash line */
+
+/* Lines below the usual amount are one level here, two in the configuration. */
+static const enum log_level levels[] = {
+    [CONF_LOG_VERBOSE] = LOG_DEBUG, [CONF_LOG_DETAIL] = LOG_DEBUG, [CONF_LOG_USUAL] = LOG_TRACE,
+    [CONF_LOG_WARN] = LOG_WARN,     [CONF_LOG_ERROR] = LOG_ERROR,
+};
+
+static const char *cid(void)
+{
+    const char *own = co_cid();
+
+    return *own ? own : "-";
+}
+
+static void to_tank(enum log_level level, const char *line, size_t size)
+{
+    if (size > STAMP_SIZE)
+        memcpy(stamp, line, STAMP_SIZE);
+    log_last_put(&last, line, size);
+    log_tank_put(tank, level, line, size);
+}
+
+void log_file_open(const struct conf *c)
+{
+    const struct log_setup setup = { levels[c->log_level], c->utc_time, cid, to_tank,
+                                     co_log_budget };
+
+    console = c->srs_log_tank == CONF_TANK_CONSOLE;
+    log_last_init(&last, LAST);
+    tank = log_tank_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
+    log_init(&setup);
+    log_file_rule(c);
+}
+
+void log_file_rule(const struct conf *c)
+{
+    const struct log_rules rules = {
+        .secrets = c->log_secrets,
+        .one = { c->limits.log_lines, LINES_AT_ONCE },
+        .all = { c->limits.log_strangers, STRANGERS_AT_ONCE },
+        .address = { c->limits.log_address, ADDRESS_AT_ONCE },
+    };
+
+    log_rule(&rules);
+}
+
+bool log_file_is_open(void)
+{
+    return tank != NULL;
+}
+
+bool log_file_is_console(void)
+{
+    return tank && console;
+}
+
+err_t log_file_start(void)
+{
+    return log_tank_start(tank);
+}
+
+char *log_file_last(uint64_t after, size_t lines, uint64_t *end)
+{
+    size_t size;
+
+    *end = last.end;
+    return log_last_copy(&last, after, lines, &size);
+}
+
+void log_file_reopen(void)
+{
+    if (tank)
+        log_tank_reopen(tank);
+}
+
+void log_file_close(void)
+{
+    const struct log_setup none = { LOG_TRACE, false, cid, NULL, NULL };
+    struct log_tank *t = tank;
+
+    log_init(&none);
+    tank = NULL;
+    log_tank_close(t);
+    log_last_fini(&last);
+}
+
+static size_t add(char *to, size_t n, size_t size, const char *s)
+{
+    while (*s && n + 1 < size)
+        to[n++] = *s++;
+    to[n] = '\0';
+    return n;
+}
+
+static size_t add_number(char *to, size_t n, size_t size, unsigned long v)
+{
+    char digits[24], *p = digits + sizeof(digits) - 1;
+
+    *p = '\0';
+    do {
+        *--p = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    return add(to, n, size, p);
+}
+
+void log_file_crash(const char *words)
+{
+    static char line[4096]; /* of a stack that may have run over */
+    size_t n = add(line, 0, sizeof(line), stamp);
+
+    n = add(line, n, sizeof(line), "[ERROR][");
+    n = add_number(line, n, sizeof(line), (unsigned long)getpid());
+    n = add(line, n, sizeof(line), "][");
+    n = add(line, n, sizeof(line), cid());
+    n = add(line, n, sizeof(line), "][0] ");
+    n = add(line, n, sizeof(line) - 1, words);
+    n = add(line, n, sizeof(line), "\n");
+    (void)!write(STDERR_FILENO, line, n);
+    if (tank)
+        log_tank_crash(tank, line, n);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* tank.h - where log lines end up: a file or the console, written by a thread of its own.
+ *
+ * The thread that makes lines never waits for a disk or a terminal: lines go to a bounded buffer
+ * and a small writer thread empties it. When the buffer is full, the disk is, or the file cannot
+ * be opened, lines are dropped and counted; the first line that gets through again says how many.
+ * Nothing here ends the program.
+ */
+#ifndef APP_LOG_TANK_H
+#define APP_LOG_TANK_H
+
+#include "base/err.h"
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct log_tank; /* one owner */
+
+/* A tank over a file (append; made if it is not there), or with path NULL over the descriptor
+ * `fd`, which stays the caller's. `buffer` is in bytes, a power of two. A file that cannot be
+ * opened is said once on stderr and tried again later. Until log_tank_start() lines are written
+ * by the caller's thread, so a program may fork after it has said its first lines. */
+struct log_tank *log_tank_open(const char *path, int fd, size_t buffer);
+err_t log_tank_start(struct log_tank *t) __attribute__((warn_unused_result));
+/* Writes what waits, for at most two seconds. t may be NULL. */
+void  log_tank_close(struct log_tank *t);
+
+/* A line with its '\n'. One thread only. Never waits once the tank is started. */
+void log_tank_put(struct log_tank *t, enum log_level level, const char *line, size_t size);
+/* Open the file anew (it was renamed), soon, by the writer. */
+void log_tank_reopen(struct log_tank *t);
+/* Wait until all lines put so far are written, at most so long. False: they are not. */
+bool log_tank_flush(struct log_tank *t, int ms);
+/* Write what waits, now, by who calls. Async-signal-safe: for a program that is about to die. */
+void log_tank_crash(struct log_tank *t, const char *last_words, size_t size);
+/* Lines dropped since the last line that told how many. */
+unsigned long log_tank_lost(const struct log_tank *t);
+
+#endif

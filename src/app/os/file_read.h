@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* file_read.h - read configuration files while the server runs. */
+#ifndef APP_OS_FILE_READ_H
+#define APP_OS_FILE_READ_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* For struct conf_source: the whole file as malloc'ed text, read on a helper thread, so that a
+ * network drive that hangs holds up nobody but the reload. A relative path is below `folder` (a
+ * const char *), the one that the program was started in: an include means the same file before
+ * and after the change to work_dir. Yields. */
+err_t file_read(void *folder, const char *path, char **text, size_t *size)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - how much memory the streams and the messages of all clients may take together. */
+#include "app/os/memory.h"
+
+#include "app/os/cgroup.h"
+#include "app/os/machine.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LEAST = 16 << 20, MESSAGES_MAX = 512 << 20 };
+
+static int64_t less(int64_t a, int64_t b)
+{
+    return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+static int64_t machine(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+    return pages > 0 && size > 0 ? (int64_t)pages * size : 0;
+}
+
+static void look(void *most, const char *folder, bool old)
+{
+    int64_t *n = most;
+
+    *n = less(*n, cgroup_number(folder, old ? "memory.limit_in_bytes" : "memory.max", NULL));
+}
+
+int64_t memory_of_groups(const char *root)
+{
+    int64_t most = 0;
+
+    cgroup_walk(root, "memory", look, &most);
+    return most;
+}
+
+/* Of the address space what is not taken yet: threads and libraries took the rest. */
+static int64_t address_space(void)
+{
+    struct rlimit r;
+    char text[64];
+    int64_t taken;
+
+    if (getrlimit(RLIMIT_AS, &r) < 0 || r.rlim_cur == RLIM_INFINITY)
+        return 0;
+    taken = machine_file("/proc/self/statm", text, sizeof(text)) ? strtoll(text, NULL, 10) : 0;
+    taken *= sysconf(_SC_PAGESIZE);
+    return (int64_t)r.rlim_cur > taken ? (int64_t)r.rlim_cur - taken : 1;
+}
+
+int64_t memory_of_process(void)
+{
+    return less(less(machine(), memory_of_groups("")), address_space());
+}
+
+void memory_apply(struct session_env *env)
+{
+    const struct conf_limits *limits = &env->conf->limits;
+    int64_t streams = limits->memory, messages = limits->max_partial_total;
+
+    if (streams == 0)
+        streams = memory_of_process() / 2;
+    if (streams > 0 && streams < LEAST)
+        streams = LEAST;
+    if (messages == 0)
+        messages = streams > 0 && streams / 4 < MESSAGES_MAX ? streams / 4 : MESSAGES_MAX;
+    env->messages.limit = (size_t)messages;
+    live_registry_limit(env->streams, (size_t)streams);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.h - how much memory the streams and the messages of all clients may take together. */
+#ifndef APP_OS_MEMORY_H
+#define APP_OS_MEMORY_H
+
+#include "session/env.h"
+
+/* What this process may use: the least of what the machine, its control groups and its limits
+ * (ulimit -v) have. 0: nobody says. */
+int64_t memory_of_process(void);
+
+/* The least that the control groups of the process allow, of version 1 and 2; 0: no limit. `root`
+ * is where /proc and /sys are, "" but in tests. */
+int64_t memory_of_groups(const char *root);
+
+/* As the configuration says, or as the machine has where it does not. */
+void memory_apply(struct session_env *env);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* stat_proc.c - measure the process. */
+#include "app/os/stat_proc.h"
+
+#include "app/dev/heap.h"
+#include "app/os/stat_line.h"
+#include "base/log.h"
+#include "co/co.h"
+#include "co/holds.h"
+#include "co/watchdog.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { PERIOD_SECONDS = 5 };
+
+static co_usec cpu_used(void)
+{
+    struct rusage u;
+
+    (void)getrusage(RUSAGE_SELF, &u);
+    return CO_SECONDS(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + u.ru_utime.tv_usec +
+           u.ru_stime.tv_usec;
+}
+
+/* procfs does not block. */
+static long resident(void)
+{
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    char text[64] = "", *second;
+    ssize_t n;
+
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, sizeof(text) - 1);
+    (void)close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    second = strchr(text, ' ');
+    return second ? strtol(second, NULL, 10) * sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* Where the counters stood at the line before. */
+struct last {
+    co_usec time, cpu;
+    unsigned long switches, held, holds;
+};
+
+static void measure(const struct server *server, struct last *last, struct stat_line *s)
+{
+    struct last now = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
+                        co_holds_count() };
+    co_usec span = now.time > last->time ? now.time - last->time : 1;
+
+    s->cpu = 100.0 * (double)(now.cpu - last->cpu) / (double)span;
+    s->rss = resident();
+    server_stat(server, &s->server);
+    s->switches = (now.switches - last->switches) * 1000000 / (unsigned long)span;
+    s->coroutines = co_live();
+    s->held = now.held - last->held;
+    s->holds = now.holds - last->holds;
+    co_clock_take(&s->clock);
+    *last = now;
+}
+
+err_t stat_proc_run(void *arg)
+{
+    struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
+                         co_holds_count() };
+    struct stat_line s;
+    char line[512];
+    err_t err;
+
+    for (;;) {
+        err = co_sleep(CO_SECONDS(PERIOD_SECONDS));
+        if (err)
+            return err;
+        measure(arg, &last, &s);
+        (void)stat_line_text(&s, line, sizeof(line));
+        log_trace("%s", line);
+        heap_tend();
+    }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* stat_proc.h - measure the process, every five seconds. */
+#ifndef APP_OS_STAT_PROC_H
+#define APP_OS_STAT_PROC_H
+
+#include "base/err.h"
+
+/* A coroutine that logs a line of stat_line.h every five seconds. arg is the struct server. */
+err_t stat_proc_run(void *arg);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* io_sys.h - recv(), send(), sendmsg() as bare system calls: a stack can be walked through them.
+ *
+ * The C library's own use the frame pointer's register for something else, so a profiler that
+ * follows frame pointers would lose the whole coroutine; and they look for cancellation, which no
+ * thread here is ever asked for. Same arguments, same results, same errno. */
+#ifndef CO_NET_IO_SYS_H
+#define CO_NET_IO_SYS_H
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags);
+ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags);
+ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags);
+
+#endif

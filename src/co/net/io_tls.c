@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* io_tls.c - struct io over TLS. */
+#include "co/net/io_tls.h"
+
+#include "base/must.h"
+#include "co/net/tls_core.h"
+#include "co/net/tls_shake.h"
+
+#include <assert.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So much is encrypted before it is sent: a merged write of a player is one write below. */
+enum { BATCH = 64 * 1024, SMALL = 16 * 1024, MOST_OWED = 3 * BATCH };
+enum { A_CALL = 4 * BATCH }; /* of send_some */
+
+struct io_tls {
+    struct io io;
+    struct io *below;
+    struct tls_core *core;
+    bool owed; /* a byte that was encrypted with others was not told yet: see send_some */
+};
+
+static const struct io_ops tls_ops;
+
+static struct io_tls *tls_of(struct io *io)
+{
+    assert(io->ops == &tls_ops);
+    return (struct io_tls *)io;
+}
+
+/* ---- what goes below */
+
+static size_t pending(const struct tls_core *c)
+{
+    return c->out_end - c->out_at;
+}
+
+static void went(struct tls_core *c, size_t n)
+{
+    c->out_at += n;
+    if (c->out_at < c->out_end)
+        return;
+    free(c->out); /* connections are idle most of the time */
+    c->out = NULL;
+    c->out_at = c->out_end = c->out_cap = 0;
+}
+
+/* As much as goes without waiting. */
+static err_t flush_some(struct io_tls *t)
+{
+    struct tls_core *c = t->core;
+    struct iovec iov = { c->out + c->out_at, pending(c) };
+    size_t n = 0;
+    err_t err;
+
+    if (iov.iov_len == 0)
+        return NULL;
+    err = io_send_some(t->below, &iov, 1, &n);
+    went(c, n);
+    return err;
+}
+
+static err_t flush_all(struct io_tls *t)
+{
+    struct tls_core *c = t->core;
+    err_t err;
+
+    if (pending(c) == 0)
+        return NULL;
+    t->below->write_timeout = t->io.write_timeout;
+    err = io_write(t->below, c->out + c->out_at, pending(c));
+    went(c, pending(c));
+    return err;
+}
+
+/* ---- errors */
+
+static err_t failed(struct tls_core *c, int rc, const char *what)
+{
+    err_t err = c->err;
+
+    if (SSL_get_error(c->ssl, rc) == SSL_ERROR_ZERO_RETURN) {
+        ERR_clear_error();
+        return err_new(ERR_IO_CLOSED, "%s", what);
+    }
+    c->err = NULL;
+    if (err) {
+        ERR_clear_error();
+        return err_wrap(err, "TLS %s", what);
+    }
+    tls_core_why(c, rc);
+    return err_new(ERR_TLS, "%s: %s", what, c->text);
+}
+
+/* ---- reading */
+
+static err_t tls_read_now(struct io *io, void *buf, size_t size, size_t *n)
+{
+    struct io_tls *t = tls_of(io);
+    err_t err = NULL;
+    int rc;
+
+    *n = 0;
+    ERR_clear_error();
+    t->core->below = t->below;
+    rc = SSL_read_ex(t->core->ssl, buf, size, n);
+    if (rc != 1 && SSL_get_error(t->core->ssl, rc) != SSL_ERROR_WANT_READ)
+        err = failed(t->core, rc, "read");
+    t->core->below = NULL;
+    if (*n > 0)
+        t->core->talk = 0;
+    if (!err && pending(t->core) > 0) /* an answer of the protocol itself */
+        err = flush_some(t);
+    if (!err && pending(t->core) > MOST_OWED)
+        err = err_new(ERR_TLS, "the peer asks, and does not take the answers");
+    return err;
+}
+
+static bool buffered(const struct io_tls *t)
+{
+    return SSL_pending(t->core->ssl) > 0 || t->core->in_at < t->core->in_end;
+}
+
+static bool tls_readable(struct io *io)
+{
+    struct io_tls *t = tls_of(io);
+
+    return buffered(t) || io_readable(t->below);
+}
+
+static enum co_wake tls_wait(struct io *io, bool out, co_usec timeout)
+{
+    struct io_tls *t = tls_of(io);
+
+    if (!out && buffered(t))
+        return CO_WOKEN;
+    return io_wait(t->below, out, timeout);
+}
+
+static err_t wait_input(struct io_tls *t)
+{
+    switch (io_wait(t->below, false, t->io.read_timeout)) {
+    case CO_TIMEOUT:
+        return err_new(ERR_IO_TIMEOUT, "TLS read waited %lld ms",
+                       (long long)t->io.read_timeout / 1000);
+    case CO_STOPPED:
+        return err_new(ERR_STOPPED, "in TLS read");
+    case CO_WOKEN:
+        break;
+    }
+    return NULL;
+}
+
+static err_t tls_read(struct io *io, void *buf, size_t size, size_t *n)
+{
+    struct io_tls *t = tls_of(io);
+
+    for (;;) {
+        err_t err = tls_read_now(io, buf, size, n);
+
+        if (err || *n > 0)
+            return err;
+        err = wait_input(t);
+        if (err)
+            return err;
+    }
+}
+
+/* ---- writing */
+
+static err_t encrypt(struct io_tls *t, const void *data, size_t size)
+{
+    size_t n;
+    int rc;
+
+    if (size == 0)
+        return NULL;
+    ERR_clear_error();
+    rc = SSL_write_ex(t->core->ssl, data, size, &n);
+    return rc == 1 ? NULL : failed(t->core, rc, "write");
+}
+
+/* Encrypt bytes [skip, skip + most) of the pieces; *n says how many there were. Small ones become
+ * one record. */
+static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count, size_t skip,
+                            size_t most, size_t *n)
+{
+    uint8_t *small = NULL;
+    size_t used = 0;
+    err_t err = NULL;
+
+    *n = 0;
+    for (int i = 0; i < count && !err && *n < most; i++) {
+        const uint8_t *p = iov[i].iov_base;
+        size_t size = iov[i].iov_len, from = skip < size ? skip : size;
+
+        skip -= from;
+        p += from;
+        size -= from;
+        if (size > most - *n)
+            size = most - *n;
+        *n += size;
+        if (size <= SMALL - used && (used > 0 || (size < SMALL / 4 && i + 1 < count))) {
+            if (!small && !(small = malloc(SMALL)))
+                abort();
+            if (size)
+                memcpy(small + used, p, size);
+            used += size;
+            continue;
+        }
+        err = encrypt(t, small, used);
+        used = 0;
+        if (!err)
+            err = encrypt(t, p, size);
+    }
+    if (!err)
+        err = encrypt(t, small, used);
+    free(small);
+    return err;
+}
+
+static err_t tls_writev(struct io *io, struct iovec *iov, int count)
+{
+    struct io_tls *t = tls_of(io);
+    size_t done = t->owed, n;
+    err_t err;
+
+    t->owed = false;
+    do {
+        err = encrypt_pieces(t, iov, count, done, BATCH, &n);
+        done += n;
+        if (!err)
+            err = flush_all(t);
+        co_yield_if_due();
+    } while (!err && n == BATCH);
+    return err;
+}
+
+/* What was encrypted must go out, but how much the peer took is told in plain bytes. So while the
+ * last bytes of a batch still wait here, one plain byte is held back from the count: the caller
+ * waits until the peer takes more, and offers that byte again, which then only counts. */
+static err_t tls_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
+{
+    struct io_tls *t = tls_of(io);
+    size_t done = 0, batch;
+    err_t err = flush_some(t);
+
+    *n = 0;
+    if (err || pending(t->core) > 0)
+        return err;
+    if (t->owed)
+        done = 1;
+    t->owed = false;
+    do {
+        err = encrypt_pieces(t, iov, count, done, BATCH, &batch);
+        done += batch;
+        if (!err)
+            err = flush_some(t);
+    } while (!err && batch == BATCH && pending(t->core) == 0 && done < A_CALL);
+    if (!err && pending(t->core) > 0 && done > 0) {
+        t->owed = true;
+        done--;
+    }
+    *n = done;
+    return err;
+}
+
+/* ---- life */
+
+static void tls_close(struct io *io)
+{
+    struct io_tls *t = tls_of(io);
+    err_t err = NULL;
+
+    ERR_clear_error();
+    if (pending(t->core) == 0 && SSL_shutdown(t->core->ssl) >= 0)
+        err = flush_some(t); /* a peer that does not take it sees the close all the same */
+    ERR_clear_error();
+    err_free(&err);
+    tls_core_free(t->core);
+    io_close(t->below);
+    free(t);
+}
+
+static const struct io_ops tls_ops = { "tls",         tls_read,     tls_read_now, tls_writev,
+                                       tls_send_some, tls_readable, tls_wait,     tls_close,
+                                       NULL };
+
+/* Take over a core whose handshake is done. */
+static struct io *open_over(struct io *below, struct tls_core *core)
+{
+    struct io_tls *t = must(calloc(1, sizeof(*t)));
+
+    t->io = (struct io){ .ops = &tls_ops, .below = below, .read_timeout = below->read_timeout,
+                         .write_timeout = below->write_timeout };
+    t->below = below;
+    t->core = core;
+    tls_core_watch(core);
+    return &t->io;
+}
+
+static err_t shake(struct io **io, struct tls_core *core, bool slow, co_usec timeout)
+{
+    co_usec in = (*io)->read_timeout, out = (*io)->write_timeout;
+    err_t err = tls_shake(*io, &core, slow, timeout);
+
+    (*io)->read_timeout = in;
+    (*io)->write_timeout = out;
+    if (!err)
+        *io = open_over(*io, core);
+    else if (core)
+        tls_core_free(core);
+    return err;
+}
+
+err_t io_tls_accept(struct io **io, struct io_tls_server *s, co_usec timeout)
+{
+    struct tls_certs *certs = tls_server_certs(s);
+
+    return shake(io, tls_core_new(tls_certs_first(certs), certs, true), tls_certs_slow(certs),
+                 timeout);
+}
+
+err_t io_tls_connect(struct io **io, const char *host, const struct io_tls_trust *trust,
+                     co_usec timeout)
+{
+    struct tls_core *core;
+    SSL_CTX *ctx;
+    bool name = strspn(host, "0123456789.") < strlen(host) && !strchr(host, ':');
+    err_t err = tls_client_get(&ctx, trust->any, trust->ca);
+
+    if (err)
+        return err;
+    core = tls_core_new(ctx, NULL, false);
+    SSL_CTX_free(ctx);
+    if (name)
+        (void)SSL_set_tlsext_host_name(core->ssl, host);
+    if (!trust->any && name)
+        (void)SSL_set1_host(core->ssl, host);
+    else if (!trust->any)
+        (void)X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(core->ssl), host);
+    return shake(io, core, true, timeout);
+}
+
+const char *io_tls_text(const struct io *io, char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (io->ops == &tls_ops) {
+        const SSL *ssl = ((const struct io_tls *)io)->core->ssl;
+
+        (void)snprintf(buf, size, "%s %s", SSL_get_version(ssl), SSL_get_cipher_name(ssl));
+    }
+    return buf;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* io_tls.h - struct io over TLS 1.2 and 1.3, on top of another pipe.
+ *
+ * Records are encrypted into memory and sent by one write, however many they are. The handshake's
+ * steps with an RSA key run on helper threads: one of 4096 bits would hold the coroutines for 3 ms.
+ * With an ECDSA key (0.02 ms) they run in place. Memory of records is given back between uses.
+ */
+#ifndef CO_NET_IO_TLS_H
+#define CO_NET_IO_TLS_H
+
+#include "co/net/io.h"
+
+#include <stddef.h>
+
+/* One certificate: PEM files of its chain and its key, and the host name that clients ask for
+ * (SNI): "a.b", "*.b" for one level below, "" for all others. The first one is the default. */
+struct io_tls_cert {
+    const char *name, *cert, *key;
+};
+
+/* How hands are shaken. Clients of TLS 1.3 get AES-128-GCM if they have it. */
+struct io_tls_rules {
+    bool v12, v13;       /* versions that are spoken */
+    const char *ciphers; /* of TLS 1.2, as OpenSSL writes them; ours are preferred in this order */
+    bool tickets;        /* clients get one to shake hands for less the next time; librtmp takes
+                          * it for an error */
+};
+
+struct io_tls_server; /* certificates that may change while connections run; counted */
+
+/* Read the certificates, on a helper thread. ERR_TLS: a file cannot be read, key and certificate do
+ * not belong together, or a cipher is none; the text says which and why. Yields. */
+err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n,
+                        const struct io_tls_rules *rules) __attribute__((warn_unused_result));
+/* Is each of these ciphers one that OpenSSL has? ERR_TLS. Does not yield. */
+err_t io_tls_check_ciphers(const char *ciphers) __attribute__((warn_unused_result));
+/* Read the same files again if one of them changed; *changed tells. On error what was read before
+ * stays, and the same files are not tried again until they change. Yields. */
+err_t io_tls_server_refresh(struct io_tls_server *s, bool *changed)
+    __attribute__((warn_unused_result));
+struct io_tls_server *io_tls_server_ref(struct io_tls_server *s);
+struct io_tls_server *io_tls_server_unref(struct io_tls_server *s); /* always NULL; NULL is fine */
+
+/* Whom a client trusts. */
+struct io_tls_trust {
+    bool any;       /* whoever answers */
+    const char *ca; /* PEM file of authorities; "" or NULL: the system's */
+};
+
+/* Shake hands over *io, which becomes the TLS pipe on top of it (closing it closes both). On error
+ * *io is as it was, the caller's. `timeout` is for all of it. ERR_TLS, and the errors of the pipe.
+ * Both yield. */
+err_t io_tls_accept(struct io **io, struct io_tls_server *s, co_usec timeout)
+    __attribute__((warn_unused_result));
+err_t io_tls_connect(struct io **io, const char *host, const struct io_tls_trust *trust,
+                     co_usec timeout) __attribute__((warn_unused_result));
+
+/* "TLSv1.3 TLS_AES_128_GCM_SHA256" of a pipe; "" of one that is none of these. */
+const char *io_tls_text(const struct io *io, char *buf, size_t size);
+
+#endif

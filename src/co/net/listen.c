@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* listen.c - a listening socket. */
+#include "base/log.h"
+#include "co/net/io_tcp.h"
+#include "co/sock.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <st.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct io_listener {
+    struct sock sock;
+    int port;
+    co_usec warned; /* when "out of descriptors" was said last */
+};
+
+static err_t bind_and_listen(int fd, const char *ip, int port, int backlog, int *bound)
+{
+    struct sockaddr_storage addr;
+    socklen_t size;
+    char text[IO_ADDR_SIZE];
+    int on = 1, off = 0;
+    err_t err = sock_addr(&addr, &size, ip, port);
+
+    if (err)
+        return err;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (addr.ss_family == AF_INET6)
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    if (bind(fd, (struct sockaddr *)&addr, size) < 0)
+        return err_sys(ERR_SOCKET_BIND, "bind %s port %d", ip, port);
+    if (listen(fd, backlog) < 0)
+        return err_sys(ERR_SOCKET_LISTEN, "listen on %s port %d", ip, port);
+    if (getsockname(fd, (struct sockaddr *)&addr, &size) == 0)
+        sock_text(&addr, text, sizeof(text), bound);
+    return NULL;
+}
+
+static err_t open_family(struct io_listener *l, const char *ip, int port, int backlog, int family)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    err_t err;
+
+    if (fd < 0)
+        return err_sys(ERR_SOCKET_CREATE, "socket for %s port %d", ip, port);
+    err = bind_and_listen(fd, ip, port, backlog, &l->port);
+    if (!err)
+        err = sock_open(&l->sock, fd);
+    if (err)
+        (void)close(fd);
+    return err;
+}
+
+err_t io_listen(struct io_listener **out, const char *ip, int port, int backlog)
+{
+    struct io_listener *l = calloc(1, sizeof(*l));
+    bool any = !ip || !*ip;
+    err_t err;
+
+    if (!l)
+        return err_new(ERR_NO_MEMORY, "io_listener");
+    if (any) {
+        err = open_family(l, "::", port, backlog, AF_INET6);
+        if (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL)) {
+            err_free(&err); /* a machine without IPv6 */
+            err = open_family(l, "0.0.0.0", port, backlog, AF_INET);
+        }
+    } else {
+        struct sockaddr_storage addr;
+        socklen_t size;
+
+        err = sock_addr(&addr, &size, ip, port);
+        if (!err)
+            err = open_family(l, ip, port, backlog, addr.ss_family);
+    }
+    if (err)
+        free(l);
+    else
+        *out = l;
+    return err;
+}
+
+/* Out of descriptors or memory is not the end of a server: some client will leave. */
+static bool is_passing(int e)
+{
+    return e == EMFILE || e == ENFILE || e == ENOBUFS || e == ENOMEM || e == ECONNABORTED ||
+           e == EPROTO || e == EPERM || e == ENETDOWN;
+}
+
+err_t io_accept(struct io_listener *l, int *fd, uint8_t peer[IO_ADDR_BYTES])
+{
+    for (;;) {
+        struct sockaddr_storage addr = { 0 };
+        socklen_t size = sizeof(addr);
+        err_t err = co_check();
+
+        if (err)
+            return err;
+        *fd = accept4(l->sock.fd, (struct sockaddr *)&addr, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (*fd >= 0) {
+            sock_bytes(&addr, peer);
+            return NULL;
+        }
+        if (errno == EINTR)
+            continue;
+        if (errno == EAGAIN) {
+            st_netfd_unready(l->sock.st, POLLIN);
+            if (sock_wait(&l->sock, POLLIN, CO_FOREVER) == CO_STOPPED)
+                return err_new(ERR_STOPPED, "accept");
+            continue;
+        }
+        if (!is_passing(errno))
+            return err_sys(ERR_IO_SYSTEM, "accept");
+        if (co_now() - l->warned > CO_SECONDS(1)) {
+            l->warned = co_now();
+            log_warn("accept on port %d: no more descriptors? see ulimit -n", l->port);
+        }
+        err = co_sleep(CO_MS(100));
+        if (err)
+            return err;
+    }
+}
+
+void io_listener_close(struct io_listener *l)
+{
+    if (!l)
+        return;
+    sock_close(&l->sock);
+    free(l);
+}
+
+int io_listener_port(const struct io_listener *l)
+{
+    return l->port;
+}

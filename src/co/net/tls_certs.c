@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* tls_certs.c - the certificates of a server by host name, and whom a client trusts. */
+#include "co/net/tls_core.h"
+
+#include "base/must.h"
+
+#include <openssl/err.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Immutable once loaded: connections on helper threads look names up in it. */
+struct tls_certs {
+    atomic_uint refs;
+    size_t n;
+    bool slow;
+    struct {
+        char *name;
+        SSL_CTX *ctx;
+    } v[];
+};
+
+static const unsigned char alpn[] = "\x08http/1.1";
+
+struct tls_certs *tls_certs_ref(struct tls_certs *t)
+{
+    (void)atomic_fetch_add(&t->refs, 1);
+    return t;
+}
+
+struct tls_certs *tls_certs_unref(struct tls_certs *t)
+{
+    if (!t || atomic_fetch_sub(&t->refs, 1) > 1)
+        return NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        SSL_CTX_free(t->v[i].ctx);
+        free(t->v[i].name);
+    }
+    free(t);
+    return NULL;
+}
+
+SSL_CTX *tls_certs_first(struct tls_certs *t)
+{
+    return t->v[0].ctx;
+}
+
+bool tls_certs_slow(const struct tls_certs *t)
+{
+    return t->slow;
+}
+
+/* RFC 6125 6.4.3: a star is one whole label. */
+static bool is_for(const char *name, const char *host)
+{
+    const char *dot = strchr(host, '.');
+
+    if (name[0] == '*' && name[1] == '.')
+        return dot && strcasecmp(name + 1, dot) == 0;
+    return strcasecmp(name, host) == 0;
+}
+
+/* Whole names before those with a star. */
+static int on_name(SSL *ssl, int *alert, void *arg)
+{
+    const struct tls_certs *t = arg;
+    const char *host = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+
+    (void)alert;
+    for (int star = 0; host && star < 2; star++) {
+        for (size_t i = 0; i < t->n; i++) {
+            if ((t->v[i].name[0] == '*') == star && is_for(t->v[i].name, host)) {
+                (void)SSL_set_SSL_CTX(ssl, t->v[i].ctx);
+                return SSL_TLSEXT_ERR_OK;
+            }
+        }
+    }
+    return SSL_TLSEXT_ERR_NOACK;
+}
+
+static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_size,
+                   const unsigned char *in, unsigned in_size, void *arg)
+{
+    unsigned char *chosen = NULL;
+
+    (void)ssl;
+    (void)arg;
+    if (SSL_select_next_proto(&chosen, out_size, alpn, sizeof(alpn) - 1, in, in_size) !=
+        OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_NOACK; /* what we do not speak is no reason to refuse */
+    *out = chosen;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static void set_up(SSL_CTX *ctx)
+{
+    (void)SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+    (void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                       SSL_OP_IGNORE_UNEXPECTED_EOF);
+    (void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+    (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+}
+
+/* The first of ours that the client has, not the first of its own. */
+static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char text[TLS_TEXT])
+{
+    set_up(ctx);
+    (void)SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    (void)SSL_CTX_set_min_proto_version(ctx, rules->v12 ? TLS1_2_VERSION : TLS1_3_VERSION);
+    (void)SSL_CTX_set_max_proto_version(ctx, rules->v13 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    (void)SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
+                                        "TLS_CHACHA20_POLY1305_SHA256");
+    (void)SSL_CTX_set_num_tickets(ctx, rules->tickets);
+    if (!rules->tickets)
+        (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+    SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+    return tls_ciphers_set(ctx, rules->ciphers, text);
+}
+
+/* Gives NULL with the reason in text. */
+static SSL_CTX *load_one(const char *cert, const char *key, const struct io_tls_rules *rules,
+                         bool *slow, char text[TLS_TEXT])
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    char what[100];
+
+    if (!ctx)
+        abort();
+    ERR_clear_error();
+    if (!set_up_server(ctx, rules, text)) {
+        SSL_CTX_free(ctx);
+        return NULL;
+    }
+    if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1) {
+        (void)snprintf(what, sizeof(what), "certificate %.80s", cert);
+    } else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1) {
+        (void)snprintf(what, sizeof(what), "key %.80s", key);
+    } else if (SSL_CTX_check_private_key(ctx) != 1) {
+        (void)snprintf(what, sizeof(what), "key %.60s is of another certificate", key);
+    } else {
+        *slow |= EVP_PKEY_is_a(SSL_CTX_get0_privatekey(ctx), "RSA");
+        return ctx;
+    }
+    tls_text(text, what);
+    SSL_CTX_free(ctx);
+    return NULL;
+}
+
+struct tls_certs *tls_certs_load(const char *const *names, const char *const *certs,
+                                 const char *const *keys, size_t n,
+                                 const struct io_tls_rules *rules, char text[TLS_TEXT])
+{
+    struct tls_certs *t = must(calloc(1, sizeof(*t) + n * sizeof(t->v[0])));
+
+    atomic_init(&t->refs, 1);
+    for (size_t i = 0; i < n; i++) {
+        t->v[i].ctx = load_one(certs[i], keys[i], rules, &t->slow, text);
+        if (!t->v[i].ctx)
+            return tls_certs_unref(t);
+        t->v[i].name = strdup(names[i]);
+        if (!t->v[i].name)
+            abort();
+        t->n++;
+    }
+    /* It lives as long as any connection that has this as its argument: each counts it. */
+    (void)SSL_CTX_set_tlsext_servername_callback(t->v[0].ctx, on_name);
+    (void)SSL_CTX_set_tlsext_servername_arg(t->v[0].ctx, t);
+    return t;
+}
+
+SSL_CTX *tls_client_context(bool any, const char *ca, char text[TLS_TEXT])
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    int ok = 1;
+
+    if (!ctx)
+        abort();
+    ERR_clear_error();
+    set_up(ctx);
+    if (!any) {
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+        ok = ca && *ca ? SSL_CTX_load_verify_file(ctx, ca)
+                       : SSL_CTX_set_default_verify_paths(ctx);
+    }
+    if (ok == 1)
+        return ctx;
+    tls_text(text, ca && *ca ? ca : "the system's certificates");
+    SSL_CTX_free(ctx);
+    return NULL;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* tls_core.c - the state of one TLS connection without its pipe. */
+#include "co/net/tls_core.h"
+
+#include "base/mem.h"
+#include "base/must.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one method of our BIOs; made once, never changed, so all threads may share it. */
+static BIO_METHOD *method;
+static pthread_once_t method_once = PTHREAD_ONCE_INIT;
+
+uint8_t *tls_core_room(struct tls_core *c, size_t *size)
+{
+    if (c->in_at == c->in_end)
+        c->in_at = c->in_end = 0;
+    if (!c->in && !(c->in = mem_try(TLS_IN)))
+        return NULL;
+    *size = TLS_IN - c->in_end;
+    return c->in + c->in_end;
+}
+
+/* More encrypted bytes from below, if there are any now. */
+static void fetch(struct tls_core *c)
+{
+    size_t size, n = 0;
+    uint8_t *room;
+
+    if (!c->below || c->err)
+        return;
+    room = tls_core_room(c, &size);
+    c->err = room ? io_read_now(c->below, room, size, &n)
+                  : err_new(ERR_NO_MEMORY, "%d bytes of TLS", TLS_IN);
+    c->in_end += n;
+}
+
+static int on_read(BIO *bio, char *buf, size_t size, size_t *n)
+{
+    struct tls_core *c = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    if (c->in_at == c->in_end)
+        fetch(c);
+    *n = c->err ? 0 : c->in_end - c->in_at;
+    if (*n > size)
+        *n = size;
+    if (*n > 0) {
+        memcpy(buf, c->in + c->in_at, *n);
+        c->in_at += *n;
+    }
+    if (c->in_at == c->in_end) {
+        free(c->in);
+        c->in = NULL;
+        c->in_at = c->in_end = 0;
+    }
+    if (*n == 0 && !c->err)
+        BIO_set_retry_read(bio);
+    return *n > 0;
+}
+
+static bool more_out(struct tls_core *c, size_t need)
+{
+    size_t cap = need > 2 * c->out_cap ? need : 2 * c->out_cap;
+    uint8_t *out = mem_try_more(c->out, cap);
+
+    if (!out)
+        return false;
+    c->out = out;
+    c->out_cap = cap;
+    return true;
+}
+
+static int on_write(BIO *bio, const char *buf, size_t size, size_t *n)
+{
+    struct tls_core *c = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    if (size > c->out_cap - c->out_end && !more_out(c, c->out_end + size)) {
+        *n = 0;
+        return 0;
+    }
+    memcpy(c->out + c->out_end, buf, size);
+    c->out_end += size;
+    *n = size;
+    return 1;
+}
+
+static long on_ctrl(BIO *bio, int cmd, long num, void *ptr)
+{
+    (void)bio;
+    (void)num;
+    (void)ptr;
+    return cmd == BIO_CTRL_FLUSH; /* all else is not here: 0 */
+}
+
+static int on_create(BIO *bio)
+{
+    BIO_set_init(bio, 1);
+    return 1;
+}
+
+static void make_method(void)
+{
+    method = must(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "pipe"));
+    (void)BIO_meth_set_read_ex(method, on_read);
+    (void)BIO_meth_set_write_ex(method, on_write);
+    (void)BIO_meth_set_ctrl(method, on_ctrl);
+    (void)BIO_meth_set_create(method, on_create);
+}
+
+struct tls_core *tls_core_new(SSL_CTX *ctx, struct tls_certs *certs, bool server)
+{
+    struct tls_core *c = must(calloc(1, sizeof(*c)));
+    BIO *bio;
+
+    (void)pthread_once(&method_once, make_method);
+    c->ssl = must(SSL_new(ctx));
+    c->certs = certs ? tls_certs_ref(certs) : NULL;
+    bio = must(BIO_new(method));
+    BIO_set_data(bio, c);
+    SSL_set_bio(c->ssl, bio, bio);
+    if (server)
+        SSL_set_accept_state(c->ssl);
+    else
+        SSL_set_connect_state(c->ssl);
+    return c;
+}
+
+/* OpenSSL reads on as long as nothing but such messages come. */
+static void on_message(int out, int version, int type, const void *data, size_t size, SSL *ssl,
+                       void *core)
+{
+    struct tls_core *c = core;
+
+    (void)version;
+    (void)data;
+    (void)size;
+    (void)ssl;
+    if (!out && type == SSL3_RT_HANDSHAKE && ++c->talk > TLS_TALK && !c->err)
+        c->err = err_new(ERR_TLS, "over %d handshake messages without data", TLS_TALK);
+}
+
+void tls_core_watch(struct tls_core *c)
+{
+    c->talk = 0;
+    SSL_set_msg_callback(c->ssl, on_message);
+    SSL_set_msg_callback_arg(c->ssl, c);
+}
+
+void tls_core_free(void *core)
+{
+    struct tls_core *c = core;
+
+    SSL_free(c->ssl);
+    (void)tls_certs_unref(c->certs);
+    err_free(&c->err);
+    free(c->in);
+    free(c->out);
+    free(c);
+}
+
+void tls_text(char text[TLS_TEXT], const char *what)
+{
+    unsigned long code = ERR_peek_error();
+    const char *why = NULL;
+
+    if (code) /* what the system said has no text there */
+        why = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+                                     : ERR_reason_error_string(code);
+    (void)snprintf(text, TLS_TEXT, "%.100s%s%.50s", what, why ? ": " : "", why ? why : "");
+    ERR_clear_error();
+}
+
+void tls_core_why(struct tls_core *c, int rc)
+{
+    long verify = SSL_get_verify_result(c->ssl);
+
+    (void)rc;
+    if (verify != X509_V_OK && SSL_get_verify_mode(c->ssl) != SSL_VERIFY_NONE)
+        tls_text(c->text, X509_verify_cert_error_string(verify));
+    else
+        tls_text(c->text, "TLS");
+}
+
+void tls_core_shake(void *core)
+{
+    struct tls_core *c = core;
+    int rc;
+
+    ERR_clear_error();
+    rc = SSL_do_handshake(c->ssl);
+    c->text[0] = '\0';
+    if (rc == 1) {
+        c->step = TLS_DONE;
+    } else if (SSL_get_error(c->ssl, rc) == SSL_ERROR_WANT_READ) {
+        c->step = TLS_WANTS_INPUT;
+    } else {
+        c->step = TLS_FAILED;
+        tls_core_why(c, rc);
+    }
+}

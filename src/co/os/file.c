@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c - files to be read and sent without waiting for a disk. */
+#include "co/os/file.h"
+
+#include "base/must.h"
+#include "co/os/file_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "co/thread.h"
+
+enum {
+    WINDOW = 256 * 1024, /* so much is looked at, fetched, and sent at a time */
+    STEP = 64 * 1024,    /* one byte in so many is asked for: less than the kernel reads ahead */
+    COPY = 64 * 1024,    /* for pipes that cannot take a file */
+};
+#define DISK_TIME CO_SECONDS(30)
+
+/* ---- opening */
+
+struct opening {
+    char *folder, *path;
+    bool wait;   /* for the disk; else what is not in memory is EAGAIN */
+    int error;   /* errno */
+    struct co_file file;
+};
+
+/* Of the kernel: it does not know the call, and need not be asked again. */
+static atomic_bool no_openat2;
+
+int co_open_at(int at, const char *path, int flags, uint64_t resolve)
+{
+    struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC), .resolve = resolve };
+
+    int fd;
+
+    if (atomic_load(&no_openat2)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+    if (fd < 0 && errno == ENOSYS)
+        atomic_store(&no_openat2, true);
+    return fd;
+}
+
+static void look(struct opening *o)
+{
+    struct stat st;
+
+    if (fstat(o->file.fd, &st) < 0) {
+        o->error = errno;
+        return;
+    }
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        o->error = ENOENT;
+    o->file.is_folder = S_ISDIR(st.st_mode);
+    o->file.size = st.st_size;
+    o->file.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    o->file.device = (uint64_t)st.st_dev;
+    o->file.inode = (uint64_t)st.st_ino;
+}
+
+/* Where there is no openat2 (before Linux 5.6, or a sandbox forbids it): folder by folder, and
+ * then no symbolic link at all. Takes `at` over. */
+static int walk(int at, const char *path)
+{
+    while (at >= 0) {
+        size_t n = strcspn(path, "/");
+        const char *next = path + n + strspn(path + n, "/");
+        char name[256];
+        int to;
+
+        if (n >= sizeof(name) || (n == 2 && path[0] == '.' && path[1] == '.')) {
+            (void)close(at);
+            errno = ENOENT;
+            return -1;
+        }
+        (void)snprintf(name, sizeof(name), "%.*s", n ? (int)n : 1, n ? path : ".");
+        to = openat(at, name, *next ? O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+                                    : O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+        (void)close(at);
+        if (!*next)
+            return to;
+        at = to;
+        path = next;
+    }
+    return -1;
+}
+
+static void open_old(struct opening *o)
+{
+    if (!o->wait) { /* it cannot tell what is in memory */
+        o->error = EAGAIN;
+        return;
+    }
+    o->error = 0;
+    o->file.fd = walk(open(o->folder, O_PATH | O_DIRECTORY | O_CLOEXEC), o->path);
+    if (o->file.fd < 0)
+        o->error = errno;
+    else
+        look(o);
+}
+
+static void open_new(struct opening *o)
+{
+    uint64_t cached = o->wait ? 0 : RESOLVE_CACHED;
+    int folder = co_open_at(AT_FDCWD, o->folder, O_PATH | O_DIRECTORY, cached);
+
+    o->error = folder < 0 ? errno : 0;
+    if (folder < 0)
+        return;
+    o->file.fd = co_open_at(folder, o->path[0] ? o->path : ".", O_RDONLY | O_NONBLOCK | O_NOCTTY,
+                         RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | cached);
+    if (o->file.fd < 0)
+        o->error = errno;
+    else
+        look(o);
+    (void)close(folder);
+}
+
+static void open_it(void *arg)
+{
+    struct opening *o = arg;
+
+    o->file.fd = -1;
+    open_new(o);
+    if (o->error == ENOSYS || o->error == EPERM)
+        open_old(o);
+    if (o->error && o->file.fd >= 0) {
+        (void)close(o->file.fd);
+        o->file.fd = -1;
+    }
+}
+
+static void opening_free(void *arg)
+{
+    struct opening *o = arg;
+
+    if (o->file.fd >= 0)
+        (void)close(o->file.fd);
+    free(o->folder);
+    free(o->path);
+    free(o);
+}
+
+static err_t wait_open(struct opening *o, const char *folder, const char *path)
+{
+    struct opening *job = calloc(1, sizeof(*job));
+    err_t err;
+
+    if (!job || !(job->folder = strdup(folder)) || !(job->path = strdup(path)))
+        abort();
+    job->wait = true;
+    job->file.fd = -1;
+    err = co_thread_run(CO_POOL_FILE, open_it, job, opening_free, DISK_TIME);
+    if (err)
+        return err;
+    o->error = job->error;
+    o->file = job->file;
+    job->file.fd = -1;
+    opening_free(job);
+    return NULL;
+}
+
+err_t co_file_open(struct co_file *f, const char *folder, const char *path)
+{
+    struct opening o = { .folder = (char *)(uintptr_t)folder, .path = (char *)(uintptr_t)path };
+
+    while (*path == '/')
+        path++;
+    o.path = (char *)(uintptr_t)path;
+    open_it(&o);
+    if (o.error == EAGAIN) {
+        err_t err = wait_open(&o, folder, path);
+
+        if (err)
+            return err_wrap(err, "open %.200s", path);
+    }
+    *f = o.file;
+    return co_open_error(o.error, path);
+}
+
+err_t co_open_error(int error, const char *path)
+{
+    errno = error;
+    switch (error) {
+    case 0:
+        return NULL;
+    case ENOENT:
+    case ENOTDIR:
+    case EACCES:
+    case EPERM:
+    case ELOOP:
+    case EXDEV: /* out of the folder */
+    case ENAMETOOLONG:
+    case ENXIO:
+        return err_sys(ERR_NO_FILE, "%.200s", path);
+    default:
+        return err_sys(ERR_SYSTEM, "open %.200s", path);
+    }
+}
+
+void co_file_close(struct co_file *f)
+{
+    if (f->fd >= 0)
+        (void)close(f->fd);
+    f->fd = -1;
+}
+
+/* ---- what is in memory */
+
+/* EOPNOTSUPP and such: a file system that is memory, or that cannot tell; it is read as it is. */
+static bool is_there(int fd, int64_t at)
+{
+    char c;
+    struct iovec iov = { &c, 1 };
+
+    return preadv2(fd, &iov, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+static bool all_there(int fd, int64_t at, size_t size)
+{
+    int64_t end = at + (int64_t)size;
+
+    for (int64_t p = at; p < end; p += STEP) {
+        if (!is_there(fd, p))
+            return false;
+    }
+    return size == 0 || is_there(fd, end - 1);
+}
+
+struct fetching {
+    int fd; /* its own: the other may be closed before the disk answers */
+    int64_t at;
+    size_t size;
+};
+
+static void fetch(void *arg)
+{
+    struct fetching *j = arg;
+    char *buf = malloc(COPY);
+    ssize_t n = 1;
+
+    for (size_t done = 0; buf && n > 0 && done < j->size; done += (size_t)n)
+        n = pread(j->fd, buf, COPY, j->at + (int64_t)done);
+    free(buf);
+}
+
+static void fetching_free(void *arg)
+{
+    struct fetching *j = arg;
+
+    (void)close(j->fd);
+    free(j);
+}
+
+static err_t make_there(const struct co_file *f, int64_t at, size_t size)
+{
+    struct fetching *j;
+    err_t err;
+
+    if (all_there(f->fd, at, size))
+        return NULL;
+    j = must(malloc(sizeof(*j)));
+    *j = (struct fetching){ fcntl(f->fd, F_DUPFD_CLOEXEC, 0), at, size };
+    if (j->fd < 0) {
+        free(j);
+        return err_sys(ERR_SYSTEM, "duplicate a descriptor");
+    }
+    err = co_thread_run(CO_POOL_FILE, fetch, j, fetching_free, DISK_TIME);
+    if (!err)
+        fetching_free(j);
+    return err;
+}
+
+/* ---- reading and sending */
+
+err_t co_file_read(const struct co_file *f, int64_t at, void *buf, size_t size)
+{
+    uint8_t *p = buf;
+
+    while (size > 0) {
+        size_t most = size < WINDOW ? size : WINDOW;
+        struct iovec iov = { p, most };
+        ssize_t n = preadv2(f->fd, &iov, 1, at, RWF_NOWAIT);
+
+        if (n < 0) { /* some of it is not in memory, or the file system cannot tell */
+            err_t err = make_there(f, at, most);
+
+            if (err)
+                return err;
+            n = pread(f->fd, p, most, at);
+        }
+        if (n <= 0)
+            return n < 0 ? err_sys(ERR_SYSTEM, "read a file")
+                         : err_new(ERR_SYSTEM, "the file became shorter");
+        p += n;
+        at += n;
+        size -= (size_t)n;
+        co_yield_if_due();
+    }
+    return NULL;
+}
+
+static err_t wait_window(struct io *io)
+{
+    switch (io_wait(io, true, io->write_timeout)) {
+    case CO_TIMEOUT:
+        return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms",
+                       (long long)io->write_timeout / 1000);
+    case CO_STOPPED:
+        return err_new(ERR_STOPPED, "sending a file");
+    case CO_WOKEN:
+        break;
+    }
+    return NULL;
+}
+
+static err_t send_direct(const struct co_file *f, struct io *io, int64_t at, size_t size)
+{
+    while (size > 0) {
+        size_t n = 0;
+        err_t err = io_send_file(io, f->fd, at, size, &n);
+
+        at += (int64_t)n;
+        size -= n;
+        if (!err && n == 0)
+            err = wait_window(io);
+        co_yield_if_due(); /* a peer that is as fast as we are never makes us wait */
+        if (!err)
+            err = co_check();
+        if (err)
+            return err;
+    }
+    return NULL;
+}
+
+static err_t send_copied(const struct co_file *f, struct io *io, int64_t at, size_t size)
+{
+    uint8_t *buf = malloc(COPY);
+    err_t err = NULL;
+
+    if (!buf)
+        abort();
+    while (!err && size > 0) {
+        size_t n = size < COPY ? size : COPY;
+
+        err = co_file_read(f, at, buf, n);
+        if (!err)
+            err = io_write(io, buf, n);
+        at += (int64_t)n;
+        size -= n;
+    }
+    free(buf);
+    return err;
+}
+
+err_t co_file_send(const struct co_file *f, struct io *io, int64_t at, int64_t size)
+{
+    while (size > 0) {
+        size_t n = size < WINDOW ? (size_t)size : WINDOW;
+        err_t err = make_there(f, at, n);
+
+        if (!err)
+            err = io_can_send_file(io) ? send_direct(f, io, at, n) : send_copied(f, io, at, n);
+        if (err)
+            return err;
+        at += (int64_t)n;
+        size -= (int64_t)n;
+    }
+    return NULL;
+}

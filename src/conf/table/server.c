@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c - directives of the HTTP, SRT, WebRTC and RTSP servers and of stream_caster. */
+#include "conf/table.h"
+
+#define YEARS 1e9
+
+static const char *const protocol_words[] = { "udp", "tcp", "all", NULL };
+static const char *const family_words[] = { "ipv4", "ipv6", "all", NULL };
+
+/* The two https blocks differ in the default port. */
+#define HTTPS_ROWS(port, shown, note) { \
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_NEVER, \
+      .help = "Serve HTTPS, too." }, \
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), (port), CONF_NEVER, \
+      CONF_PROXY, .sample = (shown), .def_note = (note), .help = "Its endpoints." }, \
+    { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER, \
+      .help = "PEM file of the private key." }, \
+    { "cert", CONF_KIND_STRING, CONF_AT(conf_tls, cert), "./conf/server.crt", CONF_HANDLER, \
+      .help = "PEM file of the certificate. A file that changes is read again by itself." }, \
+    { "ssl_protocols", CONF_KIND_LIST, CONF_AT(conf_tls, protocols), CONF_TLS_PROTOCOLS, \
+      CONF_HANDLER, .help = "Versions of TLS: TLSv1.2 and TLSv1.3, there are no others." }, \
+    { "ssl_ciphers", CONF_KIND_STRING, CONF_AT(conf_tls, ciphers), CONF_TLS_CIPHERS, \
+      CONF_HANDLER, .help = "Ciphers of TLS 1.2, as OpenSSL and nginx write them; the first that " \
+      "the client has is taken. Those of TLS 1.3 are all good, AES-128-GCM is the first." }, \
+    { "ssl_session_tickets", CONF_KIND_OFF, CONF_AT(conf_tls, session_tickets), "off", \
+      CONF_HANDLER, .help = "Let clients that come again shake hands for less; in TLS 1.2 " \
+      "that is no forward secrecy while the server runs." }, \
+    { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV | \
+      CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate }, \
+}
+
+static const struct conf_row api_https[] =
+    HTTPS_ROWS(NULL, "1990", "1990, or that of http_server when both share a port");
+static const struct conf_row server_https[] = HTTPS_ROWS("8088", NULL, NULL);
+static const struct conf_block api_https_block = CONF_BLOCK_OF(conf_tls, api_https, "HTTPS.");
+static const struct conf_block server_https_block =
+    CONF_BLOCK_OF(conf_tls, server_https, "HTTPS.");
+
+static const struct conf_row raw_api[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_raw_api, enabled), "off", CONF_NEVER,
+      .help = "Allow the rpc endpoint." },
+    { "allow_reload", CONF_KIND_OFF, CONF_AT(conf_raw_api, allow_reload), "off", CONF_NEVER,
+      .help = "Allow rpc=reload." },
+    { "allow_query", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Always off." },
+    { "allow_update", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Always off." },
+};
+static const struct conf_block raw_api_block =
+    CONF_BLOCK_OF(conf_raw_api, raw_api, "Commands over the API.");
+
+/* In the order of enum conf_auth_type. */
+static const char *const auth_words[] = { "basic", "bearer", NULL };
+
+static const struct conf_row auth[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_auth, enabled), "off", CONF_NEVER,
+      .help = "Ask who it is below /api/ and for /metrics." },
+    { "type", CONF_KIND_ENUM, CONF_AT(conf_auth, type), "basic", CONF_NEVER, .words = auth_words,
+      .help = "basic: by username and password; bearer: by token, in Authorization: Bearer." },
+    { "username", CONF_KIND_STRING, CONF_AT(conf_auth, username), NULL, CONF_NEVER,
+      .sample = "admin", .help = "The name." },
+    { "password", CONF_KIND_STRING, CONF_AT(conf_auth, password), NULL, CONF_NEVER,
+      .sample = "admin", .help = "The password." },
+    { "token", CONF_KIND_STRING, CONF_AT(conf_auth, token), NULL, CONF_NEVER, CONF_SECRET,
+      .sample = "srs-api-token", .help = "The token of type bearer." },
+    { "rtc_bearer_enabled", CONF_KIND_OFF, CONF_AT(conf_auth, rtc_bearer), "off", CONF_NEVER,
+      CONF_LATER, .help = "Ask for the token below /rtc/ (WHIP, WHEP), too." },
+    { "attempts", CONF_KIND_INT, CONF_AT(conf_auth, attempts), "10", CONF_AT_ONCE, .max = 1e6,
+      .help = "Wrong passwords of an address before it is locked; 0: it never is." },
+    { "lock", CONF_KIND_SECONDS, CONF_AT(conf_auth, lock), "60", CONF_AT_ONCE, .min = 1,
+      .max = YEARS, .help = "Seconds that it is locked, and that a wrong one counts." },
+    { "delay", CONF_KIND_MSEC, CONF_AT(conf_auth, delay), "500", CONF_AT_ONCE, .max = 60000,
+      .help = "Milliseconds that the answer to a wrong one takes; nobody else waits." },
+};
+static const struct conf_block auth_block =
+    CONF_BLOCK_OF(conf_auth, auth, "Who may use the API.");
+
+static const struct conf_row http_api[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_api, enabled), "off", CONF_NEVER,
+      .help = "Serve the HTTP API." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_http_api, listen), "1985", CONF_NEVER, CONF_PROXY,
+      .help = "Its endpoints; the same as of http_server is one port for both." },
+    { "crossdomain", CONF_KIND_ON, CONF_AT(conf_http_api, crossdomain), "on", CONF_NEVER,
+      .help = "Answer to pages of any origin (CORS)." },
+    { "private_network", CONF_KIND_OFF, CONF_AT(conf_http_api, private_network), "off",
+      CONF_AT_ONCE, .help = "Let pages of the internet ask it in a private network." },
+    { "open", CONF_KIND_OFF, CONF_AT(conf_http_api, open), "off", CONF_AT_ONCE,
+      .help = "Let everybody who reaches it kick and reload without a password, not only this "
+              "machine." },
+    { "raw_api", CONF_KIND_BLOCK, CONF_AT(conf_http_api, raw_api), .block = &raw_api_block },
+    { "auth", CONF_KIND_BLOCK, CONF_AT(conf_http_api, auth), .block = &auth_block },
+    { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_api, https), .block = &api_https_block },
+};
+
+static const struct conf_row http_server[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_server, enabled), "off", CONF_NEVER,
+      .help = "Serve files and streams over HTTP." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_http_server, listen), "8080", CONF_NEVER, CONF_PROXY,
+      .help = "Its endpoints." },
+    { "dir", CONF_KIND_STRING, CONF_AT(conf_http_server, dir), "./objs/nginx/html", CONF_NEVER,
+      .help = "The folder of the files. Links in it that lead out of it are not followed." },
+    { "crossdomain", CONF_KIND_ON, CONF_AT(conf_http_server, crossdomain), "on", CONF_NEVER,
+      .help = "Answer to pages of any origin (CORS)." },
+    { "private_network", CONF_KIND_OFF, CONF_AT(conf_http_server, private_network), "off",
+      CONF_AT_ONCE, .help = "Let pages of the internet play from it in a private network." },
+    { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_server, https), .block = &server_https_block },
+};
+
+static const struct conf_row srt_server[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_srt_server, enabled), "off", CONF_NEVER,
+      .help = "Serve SRT." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_srt_server, listen), "10080", CONF_NEVER,
+      .help = "Its UDP endpoints." },
+    { "maxbw", CONF_KIND_SIZE, CONF_AT(conf_srt_server, maxbw), "-1", CONF_NEVER,
+      .help = "Bytes a second at most; -1 is no limit, 0 by the measured input." },
+    { "mss", CONF_KIND_INT, CONF_AT(conf_srt_server, mss), "1500", CONF_NEVER, .min = 76,
+      .max = 65536, .help = "Bytes of a packet, IP header included." },
+    { "connect_timeout", CONF_KIND_MSEC, CONF_AT(conf_srt_server, connect_timeout), "3000",
+      CONF_NEVER, .max = YEARS, .help = "Milliseconds for a handshake." },
+    { "peer_idle_timeout", CONF_KIND_MSEC, CONF_AT(conf_srt_server, peer_idle_timeout), "10000",
+      CONF_NEVER, .max = YEARS, .help = "Milliseconds of silence that end a connection." },
+    { "latency", CONF_KIND_MSEC, CONF_AT(conf_srt_server, latency), NULL, CONF_NEVER,
+      .max = YEARS, .sample = "120", .def_note = "none: the next two count",
+      .help = "Milliseconds for both of the following." },
+    { "recvlatency", CONF_KIND_MSEC, CONF_AT(conf_srt_server, recvlatency), "120", CONF_NEVER,
+      .max = YEARS, .help = "Milliseconds that received packets wait for lost ones." },
+    { "peerlatency", CONF_KIND_MSEC, CONF_AT(conf_srt_server, peerlatency), "0", CONF_NEVER,
+      .max = YEARS, .help = "Milliseconds that we ask the receiving peer to wait." },
+    { "tsbpdmode", CONF_KIND_ON, CONF_AT(conf_srt_server, tsbpdmode), "on", CONF_NEVER,
+      .help = "Deliver packets at the pace of their timestamps." },
+    { "tlpktdrop", CONF_KIND_ON, CONF_AT(conf_srt_server, tlpktdrop), "on", CONF_NEVER,
+      .help = "Give up packets that are too late." },
+    { "sendbuf", CONF_KIND_INT, CONF_AT(conf_srt_server, sendbuf), "12058624", CONF_NEVER,
+      .max = 2e9, .help = "Bytes of the send buffer." },
+    { "recvbuf", CONF_KIND_INT, CONF_AT(conf_srt_server, recvbuf), "12058624", CONF_NEVER,
+      .max = 2e9, .help = "Bytes of the receive buffer." },
+    { "payloadsize", CONF_KIND_INT, CONF_AT(conf_srt_server, payloadsize), "1316", CONF_NEVER,
+      .max = 1456, .help = "Bytes of media in a packet." },
+    { "passphrase", CONF_KIND_STRING, CONF_AT(conf_srt_server, passphrase), NULL, CONF_NEVER,
+      .sample = "xxxxxxxxxxxx", .help = "10 to 79 letters turn encryption on." },
+    { "pbkeylen", CONF_KIND_INT, CONF_AT(conf_srt_server, pbkeylen), "0", CONF_NEVER, .max = 32,
+      .help = "Bytes of the AES key: 0, 16, 24 or 32." },
+    { "default_app", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_app), "live", CONF_NEVER,
+      .help = "The app of stream ids that name none." },
+    { "default_streamid", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_streamid),
+      "#!::r=live/livestream,m=request", CONF_NEVER,
+      .help = "The stream id of a caller that sends none." },
+    { "default_mode", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_mode), "request",
+      CONF_NEVER, .help = "request or publish, for the short form of stream ids." },
+    { "sei_filter", CONF_KIND_ON, CONF_AT(conf_srt_server, sei_filter), "on", CONF_NEVER,
+      .help = "Leave out the SEI of video that comes by SRT." },
+    { "mix_correct", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
+};
+
+static const struct conf_row rtc_tcp[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_tcp, enabled), "off", CONF_HANDLER,
+      .help = "Serve WebRTC over TCP, too." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_tcp, listen), "8000", CONF_HANDLER,
+      .help = "Its endpoints; may be the port of http_server." },
+};
+static const struct conf_block rtc_tcp_block =
+    CONF_BLOCK_OF(conf_rtc_tcp, rtc_tcp, "WebRTC over TCP.");
+
+static const struct conf_row black_hole[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_black_hole, enabled), "off", CONF_HANDLER,
+      .help = "Copy decrypted RTP to an address, to look at it." },
+    { "addr", CONF_KIND_STRING, CONF_AT(conf_black_hole, addr), NULL, CONF_HANDLER,
+      .sample = "127.0.0.1:10000", .help = "The address." },
+};
+static const struct conf_block black_hole_block =
+    CONF_BLOCK_OF(conf_black_hole, black_hole, "A copy for debugging.");
+
+static const struct conf_row rtc_server[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_server, enabled), "off", CONF_HANDLER,
+      .help = "Serve WebRTC." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_server, listen), "8000", CONF_HANDLER,
+      .help = "UDP endpoints, one for all sessions." },
+    { "tcp", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, tcp), .block = &rtc_tcp_block },
+    { "protocol", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, protocol), "udp", CONF_HANDLER,
+      .words = protocol_words, .help = "Which candidates are told: udp, tcp or all." },
+    { "candidate", CONF_KIND_CANDIDATE, CONF_AT(conf_rtc_server, candidate), "*", CONF_HANDLER,
+      .help = "Addresses that clients reach us at: ips, names, * for every address we have, "
+              "$NAME for what the environment says." },
+    { "use_auto_detect_network_ip", CONF_KIND_ON,
+      CONF_AT(conf_rtc_server, use_auto_detect_network_ip), "on", CONF_HANDLER,
+      .help = "Take the addresses of the interfaces." },
+    { "ip_family", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, ip_family), "ipv4", CONF_HANDLER,
+      .words = family_words, .help = "Which of them: ipv4, ipv6 or all." },
+    { "api_as_candidates", CONF_KIND_ON, CONF_AT(conf_rtc_server, api_as_candidates), "on",
+      CONF_HANDLER, .help = "Add the host that the client called the API by." },
+    { "resolve_api_domain", CONF_KIND_ON, CONF_AT(conf_rtc_server, resolve_api_domain), "on",
+      CONF_HANDLER, .help = "Resolve it, if it is a name." },
+    { "keep_api_domain", CONF_KIND_OFF, CONF_AT(conf_rtc_server, keep_api_domain), "off",
+      CONF_HANDLER, .help = "Tell the name as well." },
+    { "ecdsa", CONF_KIND_ON, CONF_AT(conf_rtc_server, ecdsa), "on", CONF_HANDLER,
+      .help = "An ECDSA certificate for DTLS; off is RSA." },
+    { "encrypt", CONF_KIND_ON, CONF_AT(conf_rtc_server, encrypt), "on", CONF_HANDLER,
+      .help = "Encrypt media (SRTP)." },
+    { "reuseport", CONF_KIND_INT, CONF_AT(conf_rtc_server, reuseport), "1", CONF_HANDLER,
+      .min = 1, .max = 1024, .help = "Sockets on the one port." },
+    { "merge_nalus", CONF_KIND_OFF, CONF_AT(conf_rtc_server, merge_nalus), "off", CONF_HANDLER,
+      .help = "Put several NAL units into one packet." },
+    { "black_hole", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, black_hole),
+      .block = &black_hole_block },
+    { "dir", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
+    { "perf_stat", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Of older servers." },
+    { "queue_length", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Of older servers." },
+};
+
+static const struct conf_row rtsp_server[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_server, enabled), "off", CONF_NEVER,
+      .help = "Serve RTSP." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtsp_server, listen), "554", CONF_NEVER,
+      .sample = "8554", .help = "Its endpoints." },
+};
+
+static const struct conf_row sip[] = {
+    { "enabled", CONF_KIND_ON, CONF_AT(conf_sip, enabled), "on", CONF_NEVER,
+      .help = "Be a SIP server for the devices." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_sip, listen), "5060", CONF_NEVER,
+      .help = "Its endpoints." },
+    { "timeout", CONF_KIND_SECONDS, CONF_AT(conf_sip, timeout), "60", CONF_NEVER, .max = YEARS,
+      .help = "Seconds of silence that end a session." },
+    { "reinvite", CONF_KIND_SECONDS, CONF_AT(conf_sip, reinvite), "5", CONF_NEVER, .max = YEARS,
+      .help = "Seconds before a device is invited again." },
+    { "candidate", CONF_KIND_STRING, CONF_AT(conf_sip, candidate), "*", CONF_NEVER,
+      .help = "The address that devices reach us at." },
+    { "serial", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "realm", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "ack_timeout", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "keepalive_timeout", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "invite_port_fixed", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "query_catalog_interval", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "auto_play", CONF_KIND_RELIC, .help = "Of older servers." },
+};
+static const struct conf_block sip_block = CONF_BLOCK_OF(conf_sip, sip, "SIP, for gb28181.");
+
+static const struct conf_row stream_caster[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_stream_caster, enabled), "off", CONF_NEVER,
+      .help = "Take streams of another protocol." },
+    { "caster", CONF_KIND_STRING, CONF_AT(conf_stream_caster, caster), NULL, CONF_NEVER,
+      .sample = "mpegts_over_udp", .help = "Which: mpegts_over_udp, flv or gb28181." },
+    { "output", CONF_KIND_STRING, CONF_AT(conf_stream_caster, output), NULL, CONF_NEVER,
+      .sample = "rtmp://127.0.0.1/live/livestream", .help = "The RTMP url they become." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_stream_caster, listen), NULL, CONF_NEVER,
+      .sample = "8935", .help = "The endpoint: UDP for mpegts_over_udp, else TCP." },
+    { "media_connect_timeout", CONF_KIND_SECONDS,
+      CONF_AT(conf_stream_caster, media_connect_timeout), "10", CONF_NEVER, .max = YEARS,
+      .help = "Seconds for the media of a session of gb28181 to connect, before it ends." },
+    { "sip", CONF_KIND_BLOCK, CONF_AT(conf_stream_caster, sip), .block = &sip_block },
+    { "tcp_enable", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "rtp_port_min", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "rtp_port_max", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "wait_keyframe", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "rtp_idle_timeout", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "audio_enable", CONF_KIND_RELIC, .help = "Of older servers." },
+    { "auto_create_channel", CONF_KIND_RELIC, .help = "Of older servers." },
+};
+
+const struct conf_block conf_table_http_api =
+    CONF_BLOCK_OF(conf_http_api, http_api, "The HTTP API.");
+const struct conf_block conf_table_http_server =
+    CONF_BLOCK_OF(conf_http_server, http_server, "Files and streams over HTTP.");
+const struct conf_block conf_table_srt_server =
+    CONF_BLOCK_OF(conf_srt_server, srt_server, "SRT.");
+const struct conf_block conf_table_rtc_server =
+    CONF_BLOCK_OF(conf_rtc_server, rtc_server, "WebRTC.");
+const struct conf_block conf_table_rtsp_server =
+    CONF_BLOCK_OF(conf_rtsp_server, rtsp_server, "RTSP, to play over TCP.");
+const struct conf_block conf_table_stream_caster =
+    CONF_BLOCK_OF(conf_stream_caster, stream_caster, "Streams that come by other protocols.");

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* flv.h - FLV tags, whose bodies are RTMP's audio, video and data messages: no I/O.
+ *
+ * [FLV] Adobe Flash Video File Format Specification 10.1, annex E.
+ * [ERTMP] Enhanced RTMP, version 2; version 1 is a part of it.
+ *
+ * Codecs and packet types that we do not know are no error: they are AV_CODEC_NONE, and their
+ * bytes go to players as they came. An error means that a body is shorter than it says.
+ */
+#ifndef FORMAT_FLV_FLV_H
+#define FORMAT_FLV_FLV_H
+
+#include "av/packet.h"
+#include "base/err.h"
+#include "base/rd.h"
+
+enum {
+    FLV_FILE_HEADER = 9,  /* [FLV] E.2 */
+    FLV_TAG_HEADER = 11,  /* [FLV] E.4.1 */
+    FLV_TAG_TRAILER = 4,  /* PreviousTagSize, one after the file header too */
+};
+
+enum flv_type { FLV_AUDIO = 8, FLV_VIDEO = 9, FLV_DATA_AMF3 = 15, FLV_DATA = 18 };
+
+struct flv_tag {
+    uint8_t type;  /* enum flv_type, or what the file has */
+    uint32_t size; /* of the body, < 2^24 */
+    uint32_t time; /* milliseconds */
+};
+
+enum flv_frame { /* [FLV] E.4.3.1, the upper four bits, three in [ERTMP] */
+    FLV_FRAME_KEY = 1, FLV_FRAME_INTER, FLV_FRAME_DISPOSABLE, FLV_FRAME_GENERATED_KEY,
+    FLV_FRAME_COMMAND,
+};
+
+enum flv_packet { /* what the body is; the numbers are those of [ERTMP] */
+    FLV_PACKET_CONFIG = 0,   /* SequenceStart */
+    FLV_PACKET_CODED = 1,    /* CodedFrames */
+    FLV_PACKET_END = 2,      /* SequenceEnd */
+    FLV_PACKET_CODED_X = 3,  /* CodedFramesX: cts is 0 and not sent */
+    FLV_PACKET_META = 4,     /* colorInfo and such, MultichannelConfig, and all we do not know */
+    FLV_PACKET_TS_CONFIG = 5, /* MPEG2TSSequenceStart */
+    FLV_PACKET_MULTITRACK_AUDIO = 5,
+    FLV_PACKET_MULTITRACK = 6,
+    FLV_PACKET_MODEX = 7,
+    FLV_PACKET_COMMAND = 0x100, /* a video command: no media */
+};
+
+enum flv_multitrack { FLV_ONE_TRACK, FLV_MANY_TRACKS, FLV_MANY_CODECS, FLV_NO_MULTITRACK = 0xff };
+
+enum { FLV_TRACK_MANY = 0x100 }; /* av_packet.track where one message has several tracks */
+
+/* What the first bytes of an audio or video body say. */
+struct flv_body {
+    enum av_kind kind;
+    enum av_codec codec;      /* FLV_MANY_CODECS: of the first track */
+    enum flv_packet packet;
+    enum flv_multitrack multitrack;
+    uint8_t frame;            /* enum flv_frame; 0 for audio */
+    bool enhanced;
+    bool config;              /* the payload is a decoder configuration */
+    bool key;                 /* a key frame of video, not its configuration */
+    bool extra;               /* really FLV_PACKET_META, not something we do not know */
+    uint16_t track;           /* FLV_TRACK_MANY where there are several */
+    int32_t cts;              /* milliseconds; of the first track */
+    uint32_t nano;            /* to add to the presentation time, nanoseconds, < 10^6 */
+    size_t payload;           /* offset of the codec's bytes; the size of the body if none */
+    size_t tracks;            /* offset of the first track of FLV_MANY_TRACKS, FLV_MANY_CODECS */
+};
+
+/* One track of a body, for those who take multitrack bodies apart. */
+struct flv_track {
+    enum av_codec codec;
+    uint8_t id;
+    int32_t cts; /* milliseconds */
+    size_t payload, size;
+};
+
+err_t flv_tag_parse(struct flv_tag *tag, struct rd *r) __attribute__((warn_unused_result));
+void  flv_tag_build(uint8_t out[FLV_TAG_HEADER], const struct flv_tag *tag);
+/* Gives back nothing of the header but that it is one; reads the first PreviousTagSize too. */
+err_t flv_file_parse(struct rd *r) __attribute__((warn_unused_result));
+void  flv_file_build(uint8_t out[FLV_FILE_HEADER + FLV_TAG_TRAILER], bool audio, bool video);
+
+err_t flv_audio_parse(struct flv_body *b, const uint8_t *data, size_t size)
+    __attribute__((warn_unused_result));
+err_t flv_video_parse(struct flv_body *b, const uint8_t *data, size_t size)
+    __attribute__((warn_unused_result));
+
+/* Walk over the tracks of a parsed multitrack body: *at is 0 at the begin and ours between.
+ * t->size is 0 and *at the size at the end. ERR_TRUNCATED: a track is longer than the body. */
+err_t flv_track_next(struct flv_track *t, size_t *at, const struct flv_body *b,
+                     const uint8_t *data, size_t size) __attribute__((warn_unused_result));
+
+/* Is this data message the stream's metadata (onMetaData, @setDataFrame)? */
+bool flv_data_is_metadata(uint8_t type, const uint8_t *data, size_t size);
+
+/* Fill kind, codec, config, key, cts, track and payload from tag and data; dts is not touched. On
+ * an error nothing is known of it but the kind. */
+err_t flv_packet_describe(struct av_packet *pkt) __attribute__((warn_unused_result));
+
+#endif

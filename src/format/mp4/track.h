@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* track.h - one track of an MP4 file: its codec and what a decoder of it must know.
+ *
+ * [ISO-FF] ISO/IEC 14496-12; sample entries by [AVC-FF] 14496-15, [MP4-FF] 14496-14, [AV1-FF],
+ * [VP9-FF], [Opus-FF] "Encapsulation of Opus in ISOBMFF", [FLAC-FF] the same for FLAC.
+ */
+#ifndef FORMAT_MP4_TRACK_H
+#define FORMAT_MP4_TRACK_H
+
+#include "base/wr.h"
+#include "format/frame.h"
+
+enum { MP4_CONFIG_MAX = 64 * 1024, MP4_AUDIO_CONFIG_MAX = 4096 };
+
+struct mp4_track {
+    uint32_t id;          /* 1.. */
+    enum av_codec codec;  /* AV_CODEC_NONE: no such track */
+    uint32_t timescale;   /* 90000 for video, the sample rate for audio */
+    struct av_info info;
+    struct wr config;     /* the codec's own configuration */
+};
+
+void mp4_track_init(struct mp4_track *t, uint32_t id);
+void mp4_track_fini(struct mp4_track *t);
+bool mp4_track_takes(enum av_codec codec);
+
+/* Take a configuration, or the first frame of a codec that has none. *changed says whether a
+ * decoder must be told: another codec, or other bytes. ERR_UNSUPPORTED, ERR_CODEC. */
+err_t mp4_track_set(struct mp4_track *t, const struct frame *f, bool *changed)
+    __attribute__((warn_unused_result));
+
+/* The track's whole sample description, `stsd`. */
+void mp4_track_stsd(const struct mp4_track *t, struct wr *w);
+
+/* "avc1.64001f", "mp4a.40.2": what lists call the codec, RFC 6381. Returns buf. */
+const char *mp4_track_name(const struct mp4_track *t, char *buf, size_t size);
+
+#endif

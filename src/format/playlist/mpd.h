@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* mpd.h - the playlist of MPEG-DASH, an MPD of a live stream: written. No I/O.
+ *
+ * [DASH] ISO/IEC 23009-1: profile isoff-live, type dynamic, SegmentTemplate with $Time$ and
+ * SegmentTimeline. One after the other:
+ *
+ *     mpd_begin()
+ *     for each period: mpd_period(); mpd_set(), mpd_segment()..., mpd_set_end() for each track;
+ *                      mpd_period_end()
+ *     mpd_end()
+ */
+#ifndef FORMAT_PLAYLIST_MPD_H
+#define FORMAT_PLAYLIST_MPD_H
+
+#include "base/wr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mpd {
+    int64_t available;  /* ms since 1970: availabilityStartTime, time 0 of all periods */
+    int64_t published;  /* ms since 1970 */
+    int64_t update;     /* ms: minimumUpdatePeriod */
+    int64_t shift;      /* ms: timeShiftBufferDepth */
+    int64_t delay;      /* ms: suggestedPresentationDelay */
+    int64_t longest;    /* ms: maxSegmentDuration, and what a player has before it begins */
+};
+
+struct mpd_track {
+    bool video;
+    char codecs[48];         /* RFC 6381 */
+    uint32_t timescale;      /* ticks per second */
+    unsigned bandwidth;      /* bit/s */
+    uint32_t width, height;  /* of video; 0: not told */
+    double fps;
+    uint32_t rate, channels; /* of audio */
+    const char *init;        /* urls, not yet escaped; the second one goes on with the time of */
+    const char *media;       /* the segment and ".m4s" */
+};
+
+struct mpd_writer {
+    struct wr *w;
+    bool open;               /* an S that may be said again */
+    uint64_t begin, duration, next, repeat;
+    bool told;               /* an S was written, which ends at `end` */
+    uint64_t end;
+};
+
+void mpd_begin(struct mpd_writer *m, struct wr *w, const struct mpd *mpd);
+/* It begins so many ms after `available`; `name` is no other's. */
+void mpd_period(struct mpd_writer *m, int64_t name, int64_t start);
+void mpd_set(struct mpd_writer *m, const struct mpd_track *t);
+void mpd_segment(struct mpd_writer *m, uint64_t begin, uint64_t duration); /* ticks */
+void mpd_set_end(struct mpd_writer *m, const struct mpd_track *t);
+void mpd_period_end(struct mpd_writer *m);
+void mpd_end(struct mpd_writer *m);
+
+/* The availabilityStartTime of an MPD of ours; 0: it has none. */
+int64_t mpd_available(const char *text, size_t size);
+int64_t mpd_published(const char *text, size_t size); /* its publishTime */
+
+/* All its periods as they stand there, lines that end: the size of that, 0 for none. */
+size_t mpd_periods(const char *text, size_t size, const char **periods);
+
+/* Copy an MPD for one player. It says what time it is, ms since 1970: [DASH] 5.8.4.11, "direct".
+ * With a query ("a=b", nothing in it to be escaped) that goes behind the urls of segments;
+ * `location` is where to ask for the next one, [DASH] 5.15, not yet escaped; NULL: where it was. */
+struct mpd_personal {
+    int64_t now;
+    const char *query, *location; /* NULL: none */
+};
+void mpd_put_personal(struct wr *w, const char *text, size_t size, const struct mpd_personal *p);
+
+#endif

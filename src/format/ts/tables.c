@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.c - what is in the stream: PAT and PMT, [TS] 2.4.4. */
+#include "format/ts/pes.h"
+
+#include <string.h>
+
+enum { PAT = 0, PMT = 2, PROGRAM = 1, TRANSPORT = 1 };
+
+uint32_t ts_crc32(const uint8_t *data, size_t size)
+{
+    uint32_t crc = 0xffffffff;
+
+    for (size_t i = 0; i < size; i++) {
+        crc ^= (uint32_t)data[i] << 24;
+        for (int k = 0; k < 8; k++)
+            crc = crc << 1 ^ (crc >> 31 ? 0x04c11db7 : 0);
+    }
+    return crc;
+}
+
+static size_t put16(uint8_t *p, unsigned v)
+{
+    p[0] = (uint8_t)(v >> 8);
+    p[1] = (uint8_t)v;
+    return 2;
+}
+
+/* One section in one packet; `body` is what stands between the section's header and its CRC. */
+static void section(uint8_t *packet, uint16_t pid, uint8_t table, uint16_t id, uint8_t version,
+                    const uint8_t *body, size_t n)
+{
+    uint8_t *s = packet + 5;
+    uint32_t crc;
+
+    memset(packet, 0xff, TS_PACKET);
+    packet[0] = 0x47;
+    packet[1] = (uint8_t)(0x40 | pid >> 8);
+    packet[2] = (uint8_t)pid;
+    packet[3] = 0x10;
+    packet[4] = 0; /* pointer_field */
+    s[0] = table;
+    (void)put16(s + 1, (unsigned)(0xb000 | (5 + n + 4)));
+    (void)put16(s + 3, id);
+    s[5] = (uint8_t)(0xc1 | version << 1); /* in force now */
+    s[6] = s[7] = 0;                       /* section 0 of 0 */
+    memcpy(s + 8, body, n);
+    crc = ts_crc32(s, 8 + n);
+    (void)put16(s + 8 + n, crc >> 16);
+    (void)put16(s + 10 + n, crc & 0xffff);
+}
+
+static size_t elementary(uint8_t *out, const struct ts_mux *m, const struct ts_track *t)
+{
+    uint8_t info[10] = { 0 };
+    size_t n = 0;
+
+    if (t->codec == AV_CODEC_NONE)
+        return 0;
+    if (t->codec == AV_OPUS) { /* registration and extension descriptors */
+        memcpy(info, "\x05\x04Opus\x7f\x02\x80", 9);
+        info[9] = m->opus_channels;
+        n = sizeof(info);
+    } else if (t->codec == AV_H265) {
+        memcpy(info, "\x05\x04HEVC", 6);
+        n = 6;
+    }
+    out[0] = t->type;
+    (void)put16(out + 1, 0xe000 | t->pid);
+    (void)put16(out + 3, (unsigned)(0xf000 | n));
+    memcpy(out + 5, info, n);
+    return 5 + n;
+}
+
+void ts_tables_build(struct ts_mux *m)
+{
+    uint8_t pat[4], pmt[64];
+    size_t n;
+
+    (void)put16(pat, PROGRAM);
+    (void)put16(pat + 2, 0xe000 | TS_PID_PMT);
+    n = put16(pmt, 0xe000 | (m->video.codec ? m->video.pid : m->audio.pid)); /* PCR_PID */
+    n += put16(pmt + n, 0xf000); /* no descriptors of the program */
+    n += elementary(pmt + n, m, &m->video);
+    n += elementary(pmt + n, m, &m->audio);
+    section(m->tables, 0, PAT, TRANSPORT, 0, pat, sizeof(pat));
+    section(m->tables + TS_PACKET, TS_PID_PMT, PMT, PROGRAM, m->version & 0x1f, pmt, n);
+    m->version++;
+    m->tables_due = true;
+}

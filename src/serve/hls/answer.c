@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* answer.c - answer requests of HLS and DASH: blocking reloads, sessions, memory and disk. */
+#include "serve/hls/answer.h"
+
+#include "base/log.h"
+#include "proto/http/gzip.h"
+#include "proto/http/range.h"
+#include "proto/http/url.h"
+#include "serve/http/static.h"
+#include "session/admit.h"
+#include "session/tokens.h"
+#include "sink/hls/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    REWRITTEN_MAX = 4 << 20, URL_MAX = 2048,
+    GZIP_LEAST = 1024, GZIP_MOST = 32 * 1024, /* takes up to a millisecond */
+};
+
+#define BLOCK_MAX CO_SECONDS(15) /* of a blocking reload: three target durations at most */
+#define TOLD CO_SECONDS(10)
+
+/* ------------------------------------------------------------ sending */
+
+static err_t send_bytes(struct http_exchange *x, int status, const uint8_t *data, size_t size)
+{
+    err_t err = http_response_begin(x->resp, status, (int64_t)size);
+
+    if (!err)
+        err = http_response_write(x->resp, data, size);
+    return err ? err : http_response_end(x->resp);
+}
+
+/* From `begin` to `end`, block by block. */
+static err_t send_blocks(struct http_exchange *x, int status, const struct hls_file *f,
+                         size_t begin, size_t end)
+{
+    err_t err = http_response_begin(x->resp, status, (int64_t)(end - begin));
+    size_t at = 0; /* of the block */
+
+    for (const struct block *b = f->blocks.first; b && at < end && !err; b = b->next) {
+        size_t from = begin > at ? begin - at : 0, to = end - at < b->len ? end - at : b->len;
+
+        if (from < to)
+            err = http_response_write(x->resp, b->data + from, to - from);
+        at += b->len;
+    }
+    return err ? err : http_response_end(x->resp);
+}
+
+static err_t send_some(struct http_exchange *x, int status, const struct hls_file *f, size_t begin,
+                       size_t end)
+{
+    if (f->shop)
+        return send_blocks(x, status, f, begin, end);
+    return send_bytes(x, status, f->data + begin, end - begin);
+}
+
+static err_t send_range(struct http_exchange *x, const struct hls_file *f)
+{
+    const char *field = http_request_field(x->req, "Range");
+    int64_t begin = 0, end = (int64_t)f->size;
+    enum http_range range = HTTP_RANGE_ALL;
+
+    if (field)
+        range = http_range_parse(field, (int64_t)f->size, &begin, &end);
+    if (range == HTTP_RANGE_BAD) {
+        http_response_add(x->resp, "Content-Range", "bytes */%zu", f->size);
+        return http_response_status(x->resp, 416);
+    }
+    if (range != HTTP_RANGE_PART)
+        return send_some(x, 200, f, 0, f->size);
+    http_response_add(x->resp, "Content-Range", "bytes %lld-%lld/%zu", (long long)begin,
+                      (long long)end - 1, f->size);
+    return send_some(x, 206, f, (size_t)begin, (size_t)end);
+}
+
+/* A list that all get alike is compressed when the first one asks for that. */
+static err_t send_shared(struct http_exchange *x, struct hls_file *f)
+{
+    struct wr w;
+
+    if (f->size < GZIP_LEAST || f->size > GZIP_MOST || !http_response_wants_gzip(x->resp, f->type))
+        return send_bytes(x, 200, f->data, f->size);
+    if (!f->packed) {
+        wr_init(&w, f->size);
+        if (!http_gzip(&w, f->data, f->size)) {
+            wr_free(&w);
+            return send_bytes(x, 200, f->data, f->size);
+        }
+        f->packed = w.buf;
+        f->packed_size = w.len;
+    }
+    http_response_add(x->resp, "Content-Encoding", "gzip");
+    return send_bytes(x, 200, f->packed, f->packed_size);
+}
+
+static err_t send_file(struct http_exchange *x, struct hls_file *f)
+{
+    char etag[32];
+
+    (void)snprintf(etag, sizeof(etag), "\"%llx\"", (unsigned long long)f->etag);
+    http_response_add(x->resp, "Content-Type", "%s", f->type);
+    if (!http_response_has(x->resp, "Cache-Control"))
+        http_response_add(x->resp, "Cache-Control", f->playlist ? "no-cache" : "max-age=60");
+    /* A list changes more than once a second, and with a clock that is set back it would be older
+     * than what a player has: it is told by its tag alone. */
+    if (http_response_unchanged(x->resp, etag, f->playlist ? 0 : (time_t)(f->modified / 1000)))
+        return http_response_send(x->resp, 304, "", 0);
+    return f->playlist ? send_shared(x, f) : send_range(x, f);
+}
+
+/* It was left by an earlier process, or by a stream that is over. */
+err_t hls_answer_read(struct hls_answer *a)
+{
+    struct co_file f = { .fd = -1 };
+    struct wr w;
+    err_t err = co_file_open(&f, a->folder, a->below);
+
+    if (!err && (f.is_folder || f.size > REWRITTEN_MAX))
+        err = err_new(ERR_NO_FILE, "no list of %d bytes at most", REWRITTEN_MAX);
+    wr_init(&w, REWRITTEN_MAX);
+    if (!err && f.size > 0) {
+        err = co_file_read(&f, 0, wr_reserve(&w, (size_t)f.size), (size_t)f.size);
+        w.len = (size_t)f.size;
+    }
+    if (!err) {
+        a->file = hls_file_new(a->h, &w, http_type_of(a->below));
+        a->file->playlist = true;
+    }
+    wr_free(&w);
+    co_file_close(&f);
+    return err;
+}
+
+/* [HLS] bis 6.2.5.1: there are no date ranges, so v2 asks for nothing more. */
+static bool wants_update(const struct http_exchange *x)
+{
+    char text[8];
+    const char *skip = http_url_param(x->req->query, "_HLS_skip", text, sizeof(text));
+
+    return skip && (strcmp(skip, "YES") == 0 || strcmp(skip, "v2") == 0);
+}
+
+/* The list as it is now, with a reference; NULL: there is none any more. */
+static struct hls_file *list_of(struct http_exchange *x, const struct hls_answer *a)
+{
+    if (a->file)
+        return hls_file_ref(a->file);
+    return wants_update(x) ? hls_find_update(a->h, a->path) : hls_find(a->h, a->path);
+}
+
+/* ------------------------------------------------------------ refusing */
+
+err_t hls_answer_denied(struct http_exchange *x, err_t err)
+{
+    int status = err_class(err) == ERR_CLASS_DENIED ? 403 : 503; /* 503: it may come later */
+    char text[300];
+
+    if (err_class(err) == ERR_CLASS_STOP)
+        return err;
+    log_warn("HLS or DASH player is refused: %s", err_text(err, text, sizeof(text)));
+    err_free(&err);
+    return http_response_status(x->resp, status);
+}
+
+/* What is asked for each list. Where there are no sessions, which ask once for all, a token is to
+ * be shown each time. */
+static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool sessions)
+{
+    struct session_stream names = a->names;
+    char *param;
+    err_t err = http_exchange_allowed(x, CONF_PLAY);
+
+    if (err || sessions)
+        return err;
+    if (asprintf(&param, "?%s", x->req->query) < 0)
+        abort();
+    names.param = param;
+    names.ip = x->ip;
+    err = tokens_check(x->env, x->vhost, CONF_PLAY, &names,
+                       http_request_field(x->req, "Authorization"), NULL);
+    free(param);
+    return err;
+}
+
+err_t hls_answer_no_session(struct http_exchange *x, struct hls *h)
+{
+    if (!h->told_at || co_now() - h->told_at > TOLD)
+        log_warn("HLS or DASH: %.200s is for players with a session, %s has none (for caches that "
+                 "strip queries: hls_ts_ctx off, dash_ts_ctx off)", x->req->path, x->ip);
+    h->told_at = co_now();
+    return http_response_status(x->resp, 403);
+}
+
+/* ------------------------------------------------------------ master lists */
+
+/* What the child list is called: its name beside this one, or its whole path. */
+static void put_child(struct http_exchange *x, const char *id, struct wr *w)
+{
+    const char *path = x->req->path, *slash = strrchr(path, '/');
+    bool relative = x->vhost->hls.master_m3u8_path_relative;
+
+    http_url_put_path(w, relative && slash ? slash + 1 : path);
+    wr_bytes(w, "?hls_ctx=", 9);
+    wr_bytes(w, id, strlen(id));
+    hls_session_query(x->req->query, w);
+    wr_u8(w, 0);
+}
+
+static err_t send_master(struct http_exchange *x, struct hls *h, const char *path,
+                         const struct hls_session *session)
+{
+    struct hls_variant v;
+    struct wr child, text;
+    err_t err;
+
+    (void)hls_variant(h, path, &v);
+    wr_init(&child, URL_MAX * 4);
+    wr_init(&text, URL_MAX * 8);
+    put_child(x, session->id, &child);
+    if (!child.bad)
+        m3u8_master(&text, (const char *)child.buf, v.bandwidth ? v.bandwidth : 1, v.codecs,
+                    v.width, v.height);
+    http_response_add(x->resp, "Content-Type", "application/vnd.apple.mpegurl");
+    http_response_add(x->resp, "Cache-Control", "no-store");
+    if (child.bad || text.bad)
+        err = http_response_status(x->resp, 414);
+    else
+        err = http_response_send(x->resp, 200, text.buf, text.len);
+    wr_free(&child);
+    wr_free(&text);
+    return err;
+}
+
+/* ------------------------------------------------------------ lists of segments */
+
+/* What was made of a list for this request alone; frees it. */
+static err_t send_made(struct http_exchange *x, const struct hls_file *f, struct wr *w)
+{
+    err_t err;
+
+    http_response_add(x->resp, "Content-Type", "%s", f->type);
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    err = w->bad ? http_response_status(x->resp, 500)
+                 : http_response_send(x->resp, 200, w->buf, w->len);
+    wr_free(w);
+    return err;
+}
+
+/* Segments carry the id as hls_ts_ctx says; keys also where that is off, if they want it. */
+static unsigned urls_with_id(const struct conf_vhost *v)
+{
+    return (v->hls.ts_ctx ? M3U8_URLS_MEDIA : 0u) |
+           (hls_wants_session(v, HLS_KEY) ? M3U8_URLS_KEYS : 0u);
+}
+
+static err_t send_with_ids(struct http_exchange *x, const struct hls_file *f,
+                           const struct hls_session *session)
+{
+    char query[HLS_SESSION_ID + 16];
+    struct wr w;
+
+    (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->id);
+    wr_init(&w, REWRITTEN_MAX);
+    m3u8_add_query(&w, (const char *)f->data, f->size, query, urls_with_id(x->vhost));
+    return send_made(x, f, &w);
+}
+
+static bool number(const struct http_exchange *x, const char *key, uint64_t *out)
+{
+    char text[24], *end;
+
+    if (!http_url_param(x->req->query, key, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+        return false;
+    *out = strtoull(text, &end, 10);
+    return *end == '\0';
+}
+
+/* [HLS] bis 6.2.5.2. *status: what to answer if the wait was for nothing. */
+static err_t block(const struct http_exchange *x, struct hls *h, const char *path, int *status)
+{
+    uint64_t segment, part = 0;
+    bool has_part = number(x, "_HLS_part", &part);
+    err_t err;
+
+    *status = 0;
+    if (!number(x, "_HLS_msn", &segment)) {
+        *status = has_part ? 400 : 0;
+        return NULL;
+    }
+    if (part > 1000 || segment > INT64_MAX) {
+        *status = 400;
+        return NULL;
+    }
+    err = hls_wait(h, path, segment, has_part ? (int)part : -1, BLOCK_MAX);
+    switch (err_code(err)) {
+    case ERR_MALFORMED:
+        *status = 400;
+        break;
+    case ERR_IO_TIMEOUT:
+        *status = 503;
+        break;
+    case ERR_STREAM_END:
+        *status = 404;
+        break;
+    default:
+        return err;
+    }
+    err_free(&err);
+    return NULL;
+}
+
+/* The list of segments; of a session, with its id in the urls. */
+static err_t send_segments(struct http_exchange *x, const struct hls_answer *a,
+                           const struct hls_session *session)
+{
+    struct hls_file *f = NULL;
+    int status = 0;
+    err_t err = a->file ? NULL : block(x, a->h, a->path, &status);
+
+    if (err)
+        return err;
+    f = list_of(x, a);
+    if (status || !f)
+        err = http_response_status(x->resp, status ? status : 404);
+    else if (session && urls_with_id(x->vhost))
+        err = send_with_ids(x, f, session);
+    else
+        err = send_file(x, f);
+    (void)hls_file_unref(f);
+    return err;
+}
+
+/* Who is not known gets a session. An id that was forgotten (its player paused for long, or we were
+ * restarted) is one again, one that cannot be is as none. */
+static err_t begin(struct http_exchange *x, const struct hls_answer *a, bool dash,
+                   const char **id, struct hls_session **out)
+{
+    struct session_stream names = session_stream_copy(&a->names);
+    err_t err = hls_session_begin(a->h, x, &names, dash, *id, out);
+
+    if (err_code(err) == ERR_MALFORMED) {
+        err_free(&err);
+        *id = NULL;
+        err = hls_session_begin(a->h, x, &names, dash, NULL, out);
+    }
+    session_stream_free(&names);
+    return err;
+}
+
+/* Who asks without a session gets one first, and then a list of one list that has its id. */
+static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
+{
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(x, text);
+    struct hls_session *session = hls_session_of(a->h, x, &a->names, false);
+    err_t err = NULL;
+
+    if (!session && (!x->vhost->hls.ctx || x->req->verb == HTTP_VERB_HEAD))
+        return send_segments(x, a, NULL);
+    if (!session)
+        err = begin(x, a, false, &id, &session);
+    if (err)
+        return hls_answer_denied(x, err);
+    if (!hls_session_hold(session))
+        return http_response_status(x->resp, hls_session_refusal(session));
+    err = id ? send_segments(x, a, session) : send_master(x, a->h, a->path, session);
+    hls_session_release(session, x->resp->sent);
+    return err;
+}
+
+err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
+{
+    err_t err;
+
+    x->vhost = a->vhost;
+    if (!a->vhost->enabled)
+        return http_response_status(x->resp, 404);
+    err = allowed(x, a, x->vhost->hls.ctx);
+    return err ? hls_answer_denied(x, err) : send_list(x, a);
+}
+
+/* ------------------------------------------------------------ MPDs */
+
+/* Where to ask for the next one: here, by the id. */
+static void put_location(const struct http_exchange *x, const char *id, struct wr *w)
+{
+    const char *slash = strrchr(x->req->path, '/');
+
+    http_url_put_path(w, slash ? slash + 1 : x->req->path);
+    wr_printf(w, "?hls_ctx=%s", id);
+    hls_session_query(x->req->query, w);
+    wr_u8(w, 0);
+}
+
+/* With the time of now, by which players with a wrong clock find the live edge: so it is never the
+ * same, and not to be kept. */
+static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a,
+                      const struct hls_file *f, const struct hls_session *session)
+{
+    struct hls_stream *s = hls_stream_find(a->h, &a->names, true);
+    struct mpd_personal personal = { .now = s ? hls_wall(s) : co_wall_ms() };
+    char query[HLS_SESSION_ID + 16];
+    struct wr w, url;
+
+    wr_init(&w, REWRITTEN_MAX);
+    wr_init(&url, URL_MAX * 4);
+    if (session) {
+        (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->id);
+        put_location(x, session->id, &url);
+        personal.query = x->vhost->dash.ts_ctx ? query : NULL;
+        personal.location = url.bad ? NULL : (const char *)url.buf;
+    }
+    mpd_put_personal(&w, (const char *)f->data, f->size, &personal);
+    wr_free(&url);
+    return send_made(x, f, &w);
+}
+
+static err_t find_mpd(struct http_exchange *x, const struct hls_answer *a,
+                      const struct hls_session *session)
+{
+    struct hls_file *f = list_of(x, a);
+    err_t err = f ? send_mpd(x, a, f, session) : http_response_status(x->resp, 404);
+
+    (void)hls_file_unref(f);
+    return err;
+}
+
+static err_t send_mpd_to(struct http_exchange *x, const struct hls_answer *a)
+{
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(x, text);
+    struct hls_session *session;
+    err_t err = NULL;
+
+    if (!hls_wants_session(x->vhost, HLS_MPD) || x->req->verb == HTTP_VERB_HEAD)
+        return find_mpd(x, a, NULL);
+    session = hls_session_of(a->h, x, &a->names, true);
+    if (!session)
+        err = begin(x, a, true, &id, &session);
+    if (err)
+        return hls_answer_denied(x, err);
+    if (!hls_session_hold(session))
+        return http_response_status(x->resp, hls_session_refusal(session));
+    err = find_mpd(x, a, session);
+    hls_session_release(session, x->resp->sent);
+    return err;
+}
+
+err_t hls_answer_mpd(struct http_exchange *x, struct hls_answer *a)
+{
+    err_t err;
+
+    x->vhost = a->vhost;
+    if (!a->vhost->enabled)
+        return http_response_status(x->resp, 404);
+    err = allowed(x, a, x->vhost->dash.ctx);
+    return err ? hls_answer_denied(x, err) : send_mpd_to(x, a);
+}
+
+/* ------------------------------------------------------------ segments and keys */
+
+bool hls_wants_session(const struct conf_vhost *v, enum hls_sort sort)
+{
+    switch (sort) {
+    case HLS_LIST:
+    case HLS_KEY:
+        return v->hls.ctx && session_play_is_asked(v);
+    case HLS_MEDIA:
+        return v->hls.ctx && v->hls.ts_ctx && session_play_is_asked(v);
+    case HLS_MPD:
+        return v->dash.ctx && session_play_is_asked(v);
+    case HLS_DASH_MEDIA:
+        return v->dash.ctx && v->dash.ts_ctx && session_play_is_asked(v);
+    case HLS_FOREIGN:
+        break;
+    }
+    return false;
+}
+
+/* From memory, or from disk. */
+static err_t send_media(struct http_exchange *x, const struct hls_answer *a)
+{
+    err_t err = hls_wait_file(a->h, a->path, BLOCK_MAX);
+    struct hls_file *f = err ? NULL : hls_find(a->h, a->path);
+
+    if (err_class(err) == ERR_CLASS_STOP)
+        return err;
+    err_free(&err);
+    if (!f)
+        return http_static_serve(x, a->folder, a->below);
+    err = send_file(x, f);
+    (void)hls_file_unref(f);
+    return err;
+}
+
+err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
+                       struct hls_session *session)
+{
+    bool wanted = hls_wants_session(a->vhost, a->sort);
+    err_t err = conf_security_check(&a->vhost->security, CONF_PLAY, x->ip);
+
+    if (err)
+        return hls_answer_denied(x, err);
+    if (wanted && !session)
+        return hls_answer_no_session(x, a->h);
+    if (session && !hls_session_hold(session))
+        return http_response_status(x->resp, hls_session_refusal(session));
+    if (wanted) /* caches that many share would give it to others */
+        http_response_add(x->resp, "Cache-Control", "private, max-age=60");
+    err = send_media(x, a);
+    if (session)
+        hls_session_release(session, x->resp->sent);
+    return err;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* http.c - requests of HLS and DASH: whose file is it that is asked for?
+ *
+ * What is in memory is found by its path, as the stream calls it. What is on disk alone, or is
+ * spelled otherwise, comes by on_any(), before the static files: where anybody is asked who plays,
+ * it looks where the path leads to, and which vhosts write there.
+ */
+#include "serve/hls/http.h"
+
+#include "base/must.h"
+#include "co/os/file.h"
+#include "serve/hls/answer.h"
+#include "serve/http/static.h"
+#include "session/admit.h"
+#include "sink/hls/folder.h"
+#include "sink/hls/stream.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_list(enum hls_sort sort)
+{
+    return sort == HLS_LIST || sort == HLS_MPD;
+}
+
+/* ------------------------------------------------------------ in memory */
+
+/* What is asked for as the streams call it, if it is spelled so. */
+static bool full_path(const struct http_exchange *x, struct hls_answer *a, char *buf, size_t size)
+{
+    a->folder = http_static_place(x, &a->below);
+    a->path = buf;
+    return !http_static_is_hidden(a->below) &&
+           snprintf(buf, size, "%s%s", a->folder, a->below) < (int)size;
+}
+
+/* Keys are told from segments by what they are called, whatever they end in. */
+static enum hls_sort media_of(const struct conf_vhost *v, const char *path)
+{
+    const struct session_stream any = { .vhost = v->name };
+    size_t n = strlen(v->hls.key_file_path);
+    bool key = v->hls.keys && strncmp(path, v->hls.key_file_path, n) == 0 && path[n] == '/' &&
+               hls_match(v->hls.key_file, &any, path + n + 1);
+
+    return key || hls_sort_by_end(path) == HLS_KEY ? HLS_KEY : HLS_MEDIA;
+}
+
+/* A path is one stream, whatever host it is asked of: the rules are those of the stream's vhost. */
+static bool in_memory(const struct http_exchange *x, struct hls_answer *a)
+{
+    bool dash;
+
+    if (!hls_names_of_file(a->h, a->path, &a->names, &dash))
+        return false;
+    a->vhost = conf_vhost_find(x->conf, a->names.vhost);
+    if (!a->vhost)
+        return false;
+    if (hls_names_of(a->h, a->path, &a->names))
+        a->sort = dash ? HLS_MPD : HLS_LIST;
+    else
+        a->sort = dash ? HLS_DASH_MEDIA : media_of(a->vhost, a->path);
+    return true;
+}
+
+static err_t on_list(struct http_exchange *x, void *arg)
+{
+    struct hls_answer a = { .h = arg };
+    char path[HLS_NAME_MAX];
+
+    x->declined = !full_path(x, &a, path, sizeof(path)) || !in_memory(x, &a) || !is_list(a.sort);
+    if (x->declined)
+        return NULL;
+    return a.sort == HLS_MPD ? hls_answer_mpd(x, &a) : hls_answer_list(x, &a);
+}
+
+/* The session of the request, if it may have this file of its own stream. */
+static struct hls_session *session_in_memory(const struct http_exchange *x,
+                                             const struct hls_answer *a)
+{
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(x, text);
+    struct hls_session *s = id ? hls_session_find(a->h, id) : NULL;
+
+    return s && hls_session_plays(s, &a->names) ? s : NULL;
+}
+
+/* Could one of the templates of this stream, in this folder, have made the path? */
+static bool is_of(const struct session_stream *names, const struct conf_vhost *v, const char *path,
+                  enum hls_sort *sort)
+{
+    struct hls_template t;
+
+    for (unsigned i = 0; i < HLS_TEMPLATES; i++) {
+        size_t n;
+
+        if (!hls_template(v, i, &t))
+            continue;
+        n = strlen(t.folder);
+        if (strncmp(path, t.folder, n) == 0 && path[n] == '/' &&
+            hls_match(t.text, names, path + n + 1)) {
+            *sort = t.sort;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What its session is for, on disk: most segments are asked for so. */
+static struct hls_session *session_by_name(const struct http_exchange *x, struct hls_answer *a)
+{
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(x, text);
+    struct hls_session *s = id ? hls_session_find(a->h, id) : NULL;
+
+    a->vhost = s ? conf_vhost_find(x->conf, s->teller.names.vhost) : NULL;
+    return a->vhost && is_of(&s->teller.names, a->vhost, a->path, &a->sort) ? s : NULL;
+}
+
+static err_t on_media(struct http_exchange *x, void *arg)
+{
+    struct hls_answer a = { .h = arg };
+    char path[HLS_NAME_MAX];
+    struct hls_session *session = NULL;
+
+    x->declined = !full_path(x, &a, path, sizeof(path));
+    if (!x->declined && in_memory(x, &a))
+        session = session_in_memory(x, &a);
+    else if (!x->declined)
+        x->declined = !(session = session_by_name(x, &a));
+    return x->declined ? NULL : hls_answer_media(x, &a, session);
+}
+
+/* ------------------------------------------------------------ wherever it is */
+
+/* A request whose path leads to `real`, and the vhosts that could have written that. */
+struct search {
+    struct http_exchange *x;
+    struct hls_answer a;
+    struct hls_folders *folders;
+    struct hls_places places;
+    char real[PATH_MAX];
+    char path[HLS_NAME_MAX];   /* what a.path is, */
+    struct hls_matched names;  /* and a.names of what is on disk */
+    bool list, asked;          /* it is one; it is of a vhost where who plays is asked */
+    bool open;                 /* it could be of one where nobody is, too */
+};
+
+/* A file of a stream that is in memory, called as the stream calls it. */
+static bool find_in_memory(struct search *s)
+{
+    struct hls_places p = s->places;
+    struct hls_place at;
+
+    while (hls_place_next(&p, &at)) {
+        s->list |= is_list(at.of.sort);
+        s->asked |= session_play_is_asked(at.vhost);
+        s->open |= !session_play_is_asked(at.vhost);
+        if (snprintf(s->path, sizeof(s->path), "%s/%s", at.folder, at.below) >=
+                (int)sizeof(s->path) ||
+            !in_memory(s->x, &s->a))
+            continue;
+        s->list = is_list(s->a.sort);
+        s->asked |= session_play_is_asked(s->a.vhost);
+        return true;
+    }
+    return false;
+}
+
+/* A list that nobody writes now: of the vhost that was asked, or of another one that asks. */
+static bool find_old_list(struct search *s)
+{
+    struct hls_places p = s->places;
+    const char *host = s->x->vhost ? s->x->vhost->name : "";
+    struct hls_matched names;
+    struct hls_place at;
+    bool found = false;
+
+    while (hls_place_next(&p, &at)) {
+        if (!is_list(at.of.sort) || !session_play_is_asked(at.vhost) ||
+            (found && strcmp(at.vhost->name, host) != 0) ||
+            !hls_match_names(at.of.text, at.vhost->name, at.below, &names))
+            continue;
+        s->names = names;
+        s->a.vhost = at.vhost;
+        s->a.sort = at.of.sort;
+        (void)snprintf(s->path, sizeof(s->path), "%s/%s", at.folder, at.below);
+        found = true;
+    }
+    s->a.names = (struct session_stream){
+        .vhost = found ? s->a.vhost->name : "", .app = s->names.app, .name = s->names.name,
+        .param = "", .tc_url = "", .page_url = "", .ip = "",
+    };
+    return found;
+}
+
+static err_t answer_list(struct search *s)
+{
+    bool old = !s->a.vhost;
+    err_t err = NULL;
+
+    if (old && !find_old_list(s))
+        return http_response_status(s->x->resp, 404); /* whose it is cannot be told */
+    if (old)
+        err = hls_answer_read(&s->a); /* nobody is asked about what is not there */
+    if (err)
+        return err;
+    err = s->a.sort == HLS_MPD ? hls_answer_mpd(s->x, &s->a) : hls_answer_list(s->x, &s->a);
+    (void)hls_file_unref(s->a.file);
+    return err;
+}
+
+/* The session of the request, if its stream could have such a file. */
+static struct hls_session *find_session(struct search *s)
+{
+    struct hls_places p = s->places;
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(s->x, text);
+    struct hls_session *session = id ? hls_session_find(s->a.h, id) : NULL;
+    struct hls_place at;
+
+    while (session && hls_place_next(&p, &at)) {
+        const struct session_stream *names = &session->teller.names;
+
+        if (strcmp(names->vhost, at.vhost->name) != 0 ||
+            (*at.of.text && !hls_match(at.of.text, names, at.below)))
+            continue;
+        s->a.vhost = at.vhost;
+        s->a.sort = at.of.sort;
+        (void)snprintf(s->path, sizeof(s->path), "%s/%s", at.folder, at.below);
+        return session;
+    }
+    return NULL;
+}
+
+/* The stream that is there now and could have it: of vhosts that share a folder. */
+static bool find_stream(struct search *s)
+{
+    struct hls_places p = s->places;
+    struct hls_place at;
+
+    while (hls_place_next(&p, &at)) {
+        for (const struct hls_stream *one = s->a.h->streams; one && *at.of.text; one = one->next) {
+            const struct session_stream names = { .vhost = one->vhost, .app = one->app,
+                                                .name = one->stream };
+
+            if (strcmp(one->vhost, at.vhost->name) != 0 ||
+                !hls_match(at.of.text, &names, at.below))
+                continue;
+            s->a.vhost = at.vhost;
+            s->a.sort = at.of.sort;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of a stream that is over: what any vhost forbids that could have written it is forbidden. */
+static err_t answer_old_media(struct search *s)
+{
+    struct hls_places p = s->places;
+    struct hls_place at;
+
+    while (hls_place_next(&p, &at)) {
+        err_t err = conf_security_check(&at.vhost->security, CONF_PLAY, s->x->ip);
+
+        if (err)
+            return hls_answer_denied(s->x, err);
+        if (hls_wants_session(at.vhost, at.of.sort))
+            return hls_answer_no_session(s->x, s->a.h);
+    }
+    s->x->declined = true;
+    return NULL;
+}
+
+static err_t answer_media(struct search *s)
+{
+    struct hls_session *session = NULL;
+
+    if (s->a.vhost)
+        session = session_in_memory(s->x, &s->a);
+    else if (!(session = find_session(s)) && !(s->open && find_stream(s)))
+        return answer_old_media(s);
+    return hls_answer_media(s->x, &s->a, session);
+}
+
+static err_t search(struct search *s)
+{
+    if (!find_in_memory(s))
+        s->a.vhost = NULL;
+    if (!s->asked) {
+        s->x->declined = true;
+        return NULL;
+    }
+    return s->list ? answer_list(s) : answer_media(s);
+}
+
+static err_t answer_any(struct search *s)
+{
+    err_t err = co_file_where(s->a.folder, s->a.below, s->real, sizeof(s->real));
+
+    s->places = hls_places(s->folders, s->real);
+    if (!err)
+        err = search(s);
+    if (err_code(err) == ERR_NO_FILE && s->x->resp->status == 0) {
+        err_free(&err);
+        err = http_response_status(s->x->resp, 404);
+    }
+    return err;
+}
+
+static err_t on_any(struct http_exchange *x, void *arg)
+{
+    struct hls_folders *folders = hls_folders_get(arg);
+    struct search *s;
+    const char *below, *folder = http_static_place(x, &below);
+    size_t n = strlen(below);
+    err_t err;
+
+    x->declined = !folders || n == 0 || below[n - 1] == '/' || http_static_is_hidden(below);
+    if (x->declined) {
+        (void)hls_folders_unref(folders);
+        return NULL;
+    }
+    s = must(calloc(1, sizeof(*s)));
+    s->x = x;
+    s->a = (struct hls_answer){ .h = arg, .path = s->path, .folder = folder, .below = below };
+    s->folders = folders;
+    err = answer_any(s);
+    free(s);
+    (void)hls_folders_unref(folders);
+    return err;
+}
+
+void hls_http_mount(struct hls *h, struct http_mux *mux)
+{
+    static const char *const lists[] = { "*.m3u8", "*.mpd" };
+    static const char *const media[] = { "*.ts", "*.m4s", "*.mp4", "*.key" };
+    struct http_mount m = { .methods = HTTP_METHODS_READ, .ports = HTTP_PORT_SERVER,
+                            .handler = on_list, .arg = h };
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        m.pattern = lists[i];
+        (void)http_mux_add(mux, &m);
+    }
+    m.handler = on_media;
+    for (size_t i = 0; i < sizeof(media) / sizeof(media[0]); i++) {
+        m.pattern = media[i];
+        (void)http_mux_add(mux, &m);
+    }
+    m.pattern = "/";
+    m.handler = on_any;
+    (void)http_mux_add(mux, &m);
+}

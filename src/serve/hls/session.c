@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - who plays HLS or DASH: sessions by the id in their urls. */
+#include "serve/hls/session.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "proto/http/url.h"
+#include "session/admit.h"
+#include "session/place.h"
+#include "session/term.h"
+#include "sink/hls/stream.h"
+
+#include <ctype.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 1024, QUERY_MAX = 64 * 1024 };
+
+#define SWEEP CO_SECONDS(1)
+#define TOLD CO_SECONDS(10)
+
+struct hls_sessions {
+    struct hls_session *buckets[BUCKETS];
+    struct hls_session *marked[BUCKETS]; /* those of DASH once more */
+    unsigned all; /* with those that ask, and those that were kicked */
+    bool sweeping;
+    co_usec told_at; /* that there are too many */
+};
+
+void hls_sessions_begin(struct hls *h)
+{
+    h->sessions = must(calloc(1, sizeof(*h->sessions)));
+}
+
+static struct hls_session **bucket(struct hls *h, const char *id)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (; *id; id++)
+        hash = (hash ^ (uint8_t)*id) * 16777619u;
+    return &h->sessions->buckets[hash % BUCKETS];
+}
+
+struct hls_session *hls_session_find(struct hls *h, const char *id)
+{
+    struct hls_session *s = *bucket(h, id);
+
+    while (s && strcmp(s->id, id) != 0)
+        s = s->next;
+    return s;
+}
+
+const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID + 2])
+{
+    return http_url_param(x->req->query, "hls_ctx", id, HLS_SESSION_ID + 2);
+}
+
+bool hls_session_plays(const struct hls_session *s, const struct session_stream *names)
+{
+    const struct session_stream *own = &s->teller.names;
+
+    return strcmp(own->vhost, names->vhost) == 0 && strcmp(own->app, names->app) == 0 &&
+           strcmp(own->name, names->name) == 0;
+}
+
+/* ------------------------------------------------------------ known again */
+
+static void put(EVP_MD_CTX *c, const char *text)
+{
+    text = text ? text : "";
+    if (EVP_DigestUpdate(c, text, strlen(text) + 1) != 1)
+        abort();
+}
+
+/* A digest of who asks, for which stream and with what words: it is the same player, or one that
+ * has the same permission. */
+static void make_mark(const struct http_exchange *x, const struct session_stream *names,
+                      uint8_t mark[HLS_SESSION_MARK])
+{
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    unsigned n = HLS_SESSION_MARK;
+    struct wr query;
+
+    wr_init(&query, QUERY_MAX);
+    hls_session_query(x->req->query, &query);
+    wr_u8(&query, 0);
+    if (!c || EVP_DigestInit_ex(c, EVP_sha256(), NULL) != 1)
+        abort();
+    put(c, names->vhost);
+    put(c, names->app);
+    put(c, names->name);
+    put(c, x->ip);
+    put(c, query.bad ? "" : (const char *)query.buf);
+    put(c, http_request_field(x->req, "Referer"));
+    put(c, http_request_field(x->req, "User-Agent"));
+    put(c, http_request_field(x->req, "Authorization"));
+    if (EVP_DigestFinal_ex(c, mark, &n) != 1)
+        abort();
+    EVP_MD_CTX_free(c);
+    wr_free(&query);
+}
+
+static struct hls_session **marked(struct hls *h, const uint8_t mark[HLS_SESSION_MARK])
+{
+    return &h->sessions->marked[(mark[0] | mark[1] << 8) % BUCKETS];
+}
+
+/* One that asks by its id is another player. */
+static struct hls_session *find_marked(struct hls *h, const struct http_exchange *x,
+                                       const struct session_stream *names)
+{
+    uint8_t mark[HLS_SESSION_MARK];
+    struct hls_session *s;
+
+    make_mark(x, names, mark);
+    s = *marked(h, mark);
+    while (s && (s->obeys || s->asking || memcmp(s->mark, mark, sizeof(mark)) != 0))
+        s = s->next_marked;
+    return s;
+}
+
+static void mark_it(struct hls_session *s, const struct http_exchange *x)
+{
+    struct hls_session **at;
+
+    make_mark(x, &s->teller.names, s->mark);
+    at = marked(s->hls, s->mark);
+    s->next_marked = *at;
+    *at = s;
+}
+
+static void unmark(struct hls_session *s)
+{
+    struct hls_session **at = marked(s->hls, s->mark);
+
+    while (*at != s)
+        at = &(*at)->next_marked;
+    *at = s->next_marked;
+}
+
+struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
+                                   const struct session_stream *names, bool dash)
+{
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(x, text);
+    struct hls_session *s = id ? hls_session_find(h, id) : NULL;
+
+    if (!id)
+        return dash ? find_marked(h, x, names) : NULL;
+    if (!s || !hls_session_plays(s, names))
+        return NULL;
+    s->obeys = true;
+    return s;
+}
+
+/* ------------------------------------------------------------ the end */
+
+static const char *what(const struct hls_session *s)
+{
+    return s->dash ? "DASH" : "HLS";
+}
+
+/* It plays no more: told once, whatever comes later. */
+static void stop(struct hls_session *s, err_t why)
+{
+    struct session_env *env = s->hls->env;
+
+    if (!s->src)
+        return;
+    if (s->playing) {
+        s->playing = false;
+        env->players--;
+        log_trace("%s session %s of %s/%s ends: %llu requests, %llu bytes", what(s), s->id,
+                  s->teller.names.app, s->teller.names.name, (unsigned long long)s->requests,
+                  (unsigned long long)s->bytes);
+        sink_notify(&s->teller, env, env->conf, HOOKS_STOP, (struct hooks_event){ 0 });
+    }
+    clients_leave(&s->who, 0, s->bytes, why);
+    s->src = live_source_unref(s->src);
+}
+
+/* It gets nothing more, whatever it asks for. */
+static void expire(struct hls_session *s)
+{
+    err_t err = session_term_error();
+    char text[128];
+
+    s->kicked = true;
+    log_warn("%s session %s: %s", what(s), s->id, err_text(err, text, sizeof(text)));
+    stop(s, err);
+    err_free(&err);
+}
+
+static void forget(struct hls_session **at)
+{
+    struct hls_session *s = *at;
+
+    *at = s->next;
+    if (s->dash)
+        unmark(s);
+    stop(s, NULL);
+    s->hls->sessions->all--;
+    sink_notifier_fini(&s->teller);
+    free(s);
+}
+
+static void forget_one(struct hls_session *s)
+{
+    struct hls_session **at = bucket(s->hls, s->id);
+
+    while (*at != s)
+        at = &(*at)->next;
+    forget(at);
+}
+
+static void look_at_term(struct hls_session *s)
+{
+    if (s->playing && session_term_is_over(s->ends)) {
+        co_set_cid(s->id);
+        expire(s);
+    }
+}
+
+/* Those who ask no more. A kicked one that goes on asking stays, so its id stays refused. */
+static void sweep_bucket(struct hls_session **at, co_usec now)
+{
+    while (*at) {
+        struct hls_session *s = *at;
+
+        look_at_term(s);
+        if (s->busy || s->asking || now - s->asked_at <= s->patience) {
+            at = &s->next;
+            continue;
+        }
+        co_set_cid(s->id);
+        forget(at);
+    }
+}
+
+static err_t sweep(void *hls)
+{
+    struct hls_sessions *t = ((struct hls *)hls)->sessions;
+    err_t err = NULL;
+
+    co_log_as(LOG_STRANGERS); /* one connection may have begun thousands */
+    while (t->all > 0 && !(err = co_sleep(SWEEP))) {
+        for (size_t i = 0; i < BUCKETS; i++) {
+            sweep_bucket(&t->buckets[i], co_now());
+            co_yield_if_due();
+        }
+    }
+    t->sweeping = false;
+    return err;
+}
+
+static void start_sweep(struct hls *h)
+{
+    err_t err;
+
+    if (h->sessions->sweeping || h->stopping)
+        return;
+    err = co_go(&h->group, "hls sessions", sweep, h);
+    h->sessions->sweeping = !err;
+    if (err)
+        log_end("HLS sessions", &err); /* the next one starts it */
+}
+
+void hls_sessions_free(struct hls *h)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        while (h->sessions->buckets[i])
+            forget(&h->sessions->buckets[i]);
+    }
+    free(h->sessions);
+}
+
+/* ------------------------------------------------------------ among the clients */
+
+static struct hls_session *session_of(struct client *c)
+{
+    return (struct hls_session *)(void *)((char *)c - offsetof(struct hls_session, who));
+}
+
+static void describe(struct client *c, struct clients_info *out)
+{
+    struct hls_session *s = session_of(c);
+
+    kbps_sample(&s->kbps, s->bytes, co_clock());
+    *out = (struct clients_info){
+        .ip = s->teller.names.ip, .tc_url = s->teller.names.tc_url,
+        .page_url = s->teller.names.page_url, .swf_url = "", .began_at = s->began_at,
+        .out = s->bytes, .out_kbps = s->kbps.s30_kbps,
+    };
+}
+
+static void kick(struct client *c)
+{
+    struct hls_session *s = session_of(c);
+
+    s->kicked = true;
+    if (s->asking)
+        co_stop(s->asking);
+    else
+        stop(s, NULL);
+}
+
+static const struct clients_kind kind = { describe, kick };
+
+/* ------------------------------------------------------------ the begin */
+
+void hls_session_query(const char *query, struct wr *w)
+{
+    while (query && *query) {
+        size_t n = strcspn(query, "&");
+
+        if (n > 0 && strncmp(query, "hls_ctx=", 8) != 0) {
+            wr_u8(w, '&');
+            wr_bytes(w, query, n);
+        }
+        query += n + (query[n] == '&');
+    }
+}
+
+/* An id is in urls that people pass on: nobody shall guess the next one. */
+static void make_id(char id[HLS_SESSION_ID + 1])
+{
+    static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint8_t random[HLS_SESSION_ID];
+
+    if (RAND_bytes(random, sizeof(random)) != 1)
+        abort();
+    for (int i = 0; i < HLS_SESSION_ID; i++)
+        id[i] = set[random[i] % (sizeof(set) - 1)];
+    id[HLS_SESSION_ID] = '\0';
+}
+
+static bool is_id(const char *id)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)id[n]))
+        n++;
+    return n == HLS_SESSION_ID && !id[n];
+}
+
+static bool is_free(struct hls *h, const char *id)
+{
+    const struct clients *r = h->env->clients;
+
+    return !hls_session_find(h, id) && !(r && clients_find(r, id));
+}
+
+static err_t too_many(struct hls_sessions *t)
+{
+    if (!t->told_at || co_now() - t->told_at > TOLD)
+        log_warn("%u HLS sessions: over limits.hls_sessions, more players are refused", t->all);
+    t->told_at = co_now();
+    return err_new(ERR_TOO_MANY, "HLS sessions");
+}
+
+/* The names as all protocols tell them, of the stream that the playlist is of. */
+static void set_names(struct hls_session *s, const struct http_exchange *x,
+                      struct session_stream names)
+{
+    const char *page = http_request_field(x->req, "Referer");
+    const char *host = http_request_field(x->req, "Host");
+    char *tc_url;
+    struct wr param;
+
+    wr_init(&param, QUERY_MAX);
+    hls_session_query(x->req->query, &param);
+    if (param.len > 0)
+        param.buf[0] = '?';
+    wr_u8(&param, 0);
+    if (asprintf(&tc_url, "http%s://%s/%s", x->tls ? "s" : "", host ? host : names.vhost,
+                 names.app) < 0)
+        abort();
+    names.param = param.bad ? "" : (const char *)param.buf;
+    names.tc_url = tc_url;
+    names.page_url = page ? page : "";
+    names.ip = x->ip;
+    sink_notifier_init(&s->teller, &names, s->id);
+    wr_free(&param);
+    free(tc_url);
+}
+
+static struct live_source *source_of(struct hls *h, const struct http_exchange *x,
+                                     const struct session_stream *names)
+{
+    struct live_settings set = session_live_settings(x->conf, x->vhost);
+    struct live_source *src;
+    char *name;
+
+    if (asprintf(&name, "%s/%s/%s", names->vhost, names->app, names->name) < 0)
+        abort();
+    src = live_registry_get(h->env->streams, name, &set);
+    free(name);
+    return src;
+}
+
+/* Who asks nothing for so long has stopped: longer than a player waits for a segment. */
+static co_usec patience(const struct conf_vhost *v, bool dash)
+{
+    co_usec fragment = dash ? v->dash.fragment : v->hls.fragment;
+    co_usec window = dash ? fragment * v->dash.window_size : v->hls.window;
+
+    if (dash && window < v->dash.update_period)
+        window = v->dash.update_period;
+    return window * 2 > fragment * 3 ? window * 2 : fragment * 3;
+}
+
+static struct hls_session *add(struct hls *h, const struct http_exchange *x,
+                               const struct session_stream *names, bool dash, const char *id)
+{
+    struct hls_session *s = calloc(1, sizeof(*s)), **at;
+
+    if (!s)
+        abort();
+    s->hls = h;
+    if (id)
+        memcpy(s->id, id, sizeof(s->id));
+    else
+        do
+            make_id(s->id);
+        while (!is_free(h, s->id));
+    set_names(s, x, *names);
+    s->src = source_of(h, x, names);
+    s->asking = co_self();
+    s->began_at = s->asked_at = co_now();
+    s->patience = patience(x->vhost, dash);
+    s->dash = dash;
+    if (dash)
+        mark_it(s, x);
+    kbps_init(&s->kbps, 0, co_now());
+    at = bucket(h, s->id);
+    s->next = *at;
+    *at = s;
+    h->sessions->all++;
+    return s;
+}
+
+/* Its log lines are its own, not those of the connection that it came by. */
+static err_t ask(struct hls_session *s, const struct http_exchange *x)
+{
+    struct hooks_event event = { .names = &s->teller.names, .client_id = s->id,
+                                 .bearer = http_request_field(x->req, "Authorization") };
+    char cid[CLIENTS_ID_SIZE] = "";
+    err_t err;
+
+    (void)strncpy(cid, co_cid(), sizeof(cid) - 1);
+    co_set_cid(s->id);
+    clients_wait(s->hls->env->clients, &s->who, &kind,
+                s->dash ? CLIENTS_DASH_PLAY : CLIENTS_HLS_PLAY, s->id, event.names, s->src);
+    event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
+    err = session_ask_play(s->hls->env, &s->teller.line, x->vhost, &event, &s->ends);
+    s->asking = NULL;
+    if (!err) {
+        session_log_as_client(s->hls->env, event.names->ip);
+        log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, event.names->app,
+                  event.names->name, event.names->ip);
+    }
+    co_set_cid(cid);
+    if (err && s->kicked && err_code(err) == ERR_STOPPED) {
+        err_free(&err);
+        err = err_new(ERR_KICKED, "%s", s->teller.names.ip);
+    }
+    return err;
+}
+
+err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
+                        const struct session_stream *names, bool dash, const char *id,
+                        struct hls_session **out)
+{
+    struct hls_session *s;
+    err_t err;
+
+    *out = NULL;
+    if (id && (!is_id(id) || !is_free(h, id)))
+        return err_new(ERR_MALFORMED, "an id of another client");
+    if (h->sessions->all >= (unsigned)x->conf->limits.hls_sessions)
+        return too_many(h->sessions);
+    s = add(h, x, names, dash, id);
+    start_sweep(h);
+    err = ask(s, x);
+    if (err) {
+        forget_one(s);
+        return err;
+    }
+    s->playing = true;
+    h->env->players++;
+    clients_admit(&s->who, &s->teller.names);
+    *out = s;
+    return NULL;
+}
+
+/* ------------------------------------------------------------ its requests */
+
+bool hls_session_hold(struct hls_session *s)
+{
+    s->asked_at = co_now();
+    if (s->kicked || s->asking || session_term_is_over(s->ends))
+        return false;
+    s->busy++;
+    return true;
+}
+
+int hls_session_refusal(const struct hls_session *s)
+{
+    return s->asking ? 503 : 403;
+}
+
+void hls_session_release(struct hls_session *s, uint64_t bytes)
+{
+    s->busy--;
+    s->asked_at = co_now();
+    s->bytes += bytes;
+    s->requests++;
+    kbps_sample(&s->kbps, s->bytes, co_now());
+    clients_count(&s->who, 0, s->bytes);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* session.h - who plays HLS or DASH: sessions by the id in their urls.
+ *
+ * With hls_ctx, who asks for a playlist gets a list of one list, whose url has an id: that is a
+ * session. With dash_ctx, where who plays is asked, the urls in an MPD have one, and so has the
+ * place where to ask for the next MPD; players that do not obey that are known again by what they
+ * say of themselves. It is a client as others are: a backend is asked whether it may play and is
+ * told when it stops, it is in the list of clients, and can be kicked. It stops when nothing was
+ * asked by its id for twice hls_window, or what DASH has in its list.
+ */
+#ifndef SERVE_HLS_SESSION_H
+#define SERVE_HLS_SESSION_H
+
+#include "base/kbps.h"
+#include "serve/http/http.h"
+#include "sink/hls/hls.h"
+#include "sink/notify.h"
+
+enum { HLS_SESSION_ID = 8, HLS_SESSION_MARK = 32 };
+
+struct hls_session {
+    struct hls_session *next; /* in a bucket */
+    struct hls_session *next_marked; /* in one of those by mark */
+    struct hls *hls;
+    char id[HLS_SESSION_ID + 1];
+    struct sink_notifier teller;
+    struct live_source *src;  /* what it plays, with a reference; NULL once it stopped */
+    struct client who;
+    struct co *asking;        /* the coroutine that asks the backend; NULL: it was let in */
+    bool playing;             /* it was let in, and did not stop */
+    bool kicked;              /* it gets nothing more */
+    int64_t ends;             /* its token, seconds since 1970; 0: never */
+    bool dash;
+    bool obeys;               /* DASH: it asks where it was told to, by its id */
+    uint8_t mark[HLS_SESSION_MARK]; /* DASH: of all that its requests have in common */
+    unsigned busy;            /* requests of it that are being answered */
+    co_usec began_at, asked_at;
+    co_usec patience;         /* how long it may ask nothing */
+    uint64_t bytes, requests;
+    struct kbps kbps;
+};
+
+void hls_sessions_begin(struct hls *h); /* nobody plays yet */
+void hls_sessions_free(struct hls *h); /* those that play stop, and a backend is told */
+
+struct hls_session *hls_session_find(struct hls *h, const char *id); /* or NULL */
+/* The session of a request for the playlist or the MPD of a stream: the one by the id of its url if
+ * that is of this stream, else of DASH one that such requests were of before. NULL: it has none. */
+struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
+                                   const struct session_stream *names, bool dash);
+bool hls_session_plays(const struct hls_session *s, const struct session_stream *names);
+
+/* A new one for this request of a stream, if it may play. `id`: the one that its url has, from
+ * before it was forgotten; NULL: any. ERR_DENIED, ERR_HOOK_DENIED and what asking ends by;
+ * ERR_TOO_MANY; ERR_MALFORMED: it cannot have this id. Yields. */
+err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
+                        const struct session_stream *names, bool dash, const char *id,
+                        struct hls_session **out) __attribute__((warn_unused_result));
+
+/* The id in the request's url, or NULL. */
+const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID + 2]);
+
+/* Around each request of a session: it stays meanwhile, also over yields. False: it may not. */
+bool hls_session_hold(struct hls_session *s);
+/* What it is told then: 403, or 503 while a backend is asked. */
+int hls_session_refusal(const struct hls_session *s);
+void hls_session_release(struct hls_session *s, uint64_t bytes);
+
+/* The query without the id of a session: each "key=value" behind an '&'. */
+void hls_session_query(const char *query, struct wr *w);
+
+#endif

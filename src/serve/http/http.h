@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* http.h - serve HTTP clients, and what a handler of requests gets.
+ *
+ * One coroutine per connection reads requests one after the other and has the mux (http_mux.h)
+ * find who answers. A handler answers by x->resp, or declines and the next one is asked. Handlers
+ * yield whenever they send; what they hold of shared tables is stale then.
+ */
+#ifndef SERVE_HTTP_HTTP_H
+#define SERVE_HTTP_HTTP_H
+
+#include "proto/http/request.h"
+#include "proto/http/response.h"
+#include "session/env.h"
+#include "session/peers.h"
+
+struct http_mux;
+struct http_session; /* owned by its coroutine */
+struct io_tls_server;
+
+/* What an endpoint serves; endpoints that are written twice serve both. */
+enum http_ports {
+    HTTP_PORT_SERVER = 1, HTTP_PORT_API = 2, HTTP_PORT_ALL = 3, HTTP_PORT_EXPORTER = 4,
+};
+
+/* Shared by all HTTP connections; owned by the program. */
+struct http_service {
+    struct session_env *env;
+    struct http_mux *mux;
+    struct http_clock clock;
+    unsigned long requests; /* so far */
+};
+
+/* One request and its answer. All of it is the session's and lives as long as the handler runs. */
+struct http_exchange {
+    struct session_env *env;
+    struct http_request *req;
+    struct http_response *resp;
+    struct http_reader *reader;     /* for the body of the request */
+    struct io *io;
+    int *paced;                     /* of session_pace() */
+    struct conf *conf;              /* the snapshot in force when it began, referenced */
+    const struct conf_vhost *vhost; /* of the Host, or of `vhost=`; NULL: there is none */
+    const char *ip;                 /* of the client, as trusted_proxies say; else of the peer */
+    const char *peer;               /* of the connection itself */
+    int port;
+    enum http_ports ports;          /* of the endpoint it came by */
+    bool tls;
+    bool reserved;                  /* see http_session_reserve(): `ports` are those it may use */
+    bool declined;                  /* set by a handler that does not want it after all */
+};
+
+/* Answers the request, or sets x->declined before anything was sent. An error ends the
+ * connection; what the client did wrong is an answer (http_response_status) and no error. */
+typedef err_t http_handler(struct http_exchange *x, void *arg);
+
+/* May the client do that to a live stream of x->vhost? Security and refer rules: ERR_DENIED,
+ * ERR_REFER_DENIED. */
+err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what)
+    __attribute__((warn_unused_result));
+
+/* Take over an accepted descriptor; on error it is still the caller's. `proxied`: a header
+ * of the PROXY protocol comes first. With `tls` a handshake is next (a reference is taken). */
+err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
+                       enum http_ports ports, bool proxied, struct io_tls_server *tls)
+    __attribute__((warn_unused_result));
+/* Its place among the connections, given back at its end. */
+struct peers_place *http_session_place(struct http_session *s);
+/* It has one of the connections that are kept for the operator: it may ask for the API and figures,
+ * once and soon, and is told 503 for all else. */
+void http_session_reserve(struct http_session *s);
+void http_session_free(struct http_session *s); /* one whose coroutine could not be started */
+/* co_fn: serve until the end, log why, free. Always returns NULL. */
+err_t http_session_main(void *session);
+/* The same over any pipe, for tests: serves until the end and returns why it ended. */
+err_t http_session_run(struct http_service *service, struct io *io, const char *ip)
+    __attribute__((warn_unused_result));
+
+#endif

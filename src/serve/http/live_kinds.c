@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* live_kinds.c - what live streams can be played as. */
+#include "format/flv/flv.h"
+#include "proto/http/ws.h"
+#include "serve/http/live.h"
+#include "wire/audio.h"
+#include "wire/flv.h"
+#include "wire/ts.h"
+
+static void flv_params(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS])
+{
+    if (p->drop)
+        param[FLV_WIRE_LEAVE_OUT] = (p->audio ? 0u : FLV_WIRE_NO_AUDIO) |
+                                    (p->video ? 0u : FLV_WIRE_NO_VIDEO);
+}
+
+static size_t flv_head(const struct http_live_promise *p, uint8_t *out)
+{
+    flv_file_build(out, p->audio, p->video);
+    return FLV_FILE_HEADER + FLV_TAG_TRAILER;
+}
+
+static const struct http_live_kind flv = {
+    .end = ".flv", .type = "video/x-flv", .wire = &flv_wire, .ws = &flv_wire_ws, .promises = true,
+    .params = flv_params, .head = flv_head,
+};
+
+static size_t mp3_head(const struct http_live_promise *p, uint8_t *out)
+{
+    (void)p;
+    audio_wire_id3(out);
+    return AUDIO_WIRE_ID3;
+}
+
+static const struct http_live_kind ts = { .end = ".ts", .type = "video/mp2t", .wire = &ts_wire };
+static const struct http_live_kind aac = { .end = ".aac", .type = "audio/aac",
+                                           .wire = &aac_wire };
+static const struct http_live_kind mp3 = { .end = ".mp3", .type = "audio/mpeg",
+                                           .wire = &mp3_wire, .head = mp3_head };
+
+const struct http_live_kind *const http_live_kinds[] = { &flv, &ts, &aac, &mp3, NULL };

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - the life of one HTTP connection: requests, one after the other. */
+#include "base/log.h"
+
+#include "base/must.h"
+#include "co/net/io_tcp.h"
+#include "co/net/io_tls.h"
+#include "co/net/round.h"
+#include "proto/http/url.h"
+#include "serve/http/http.h"
+#include "serve/http/mux.h"
+#include "session/bandwidth.h"
+#include "session/place.h"
+#include "session/remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
+#define LINGER_TIME CO_SECONDS(2)
+#define RESERVED_TIME CO_SECONDS(3) /* others wait for its place */
+#define REST CO_SECONDS(10) /* longer than a player of HLS rests between two segments */
+
+struct http_session {
+    struct http_service *service;
+    struct io *io;
+    struct io_tls_server *tls; /* a handshake comes first */
+    bool proxied;              /* a header of the PROXY protocol before that */
+    enum http_ports ports;
+    bool reserved;
+    struct http_limits limits;
+    struct http_reader reader;
+    struct peers_place place;
+    int paced;
+    char ip[IO_ADDR_SIZE];
+    int port;
+};
+
+static struct http_limits limits_of(const struct conf_limits *l)
+{
+    return (struct http_limits){
+        .max_line = (size_t)l->http_max_line, .max_head = (size_t)l->http_max_head,
+        .max_fields = (unsigned)l->http_max_fields, .max_body = (uint64_t)l->http_max_body,
+        .idle_time = l->idle_timeout, .head_time = l->handshake_timeout,
+        .body_time = l->http_body_timeout,
+    };
+}
+
+static struct http_session *session_new(struct http_service *service, struct io *io)
+{
+    struct http_session *s = must(calloc(1, sizeof(*s)));
+
+    s->service = service;
+    s->io = io;
+    s->ports = HTTP_PORT_ALL;
+    s->limits = limits_of(&service->env->conf->limits);
+    s->io->write_timeout = service->env->conf->rtmp.send_timeout;
+    return s;
+}
+
+err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
+                       enum http_ports ports, bool proxied, struct io_tls_server *tls)
+{
+    struct io *io;
+    int on = 1;
+    err_t err = io_tcp_open(&io, fd);
+
+    if (err)
+        return err;
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    io_tcp_nodelay(io, true); /* an answer's last bytes wait for nobody */
+    *out = session_new(service, io);
+    (*out)->ports = ports;
+    (*out)->proxied = proxied;
+    (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
+    return NULL;
+}
+
+struct peers_place *http_session_place(struct http_session *s)
+{
+    return &s->place;
+}
+
+void http_session_reserve(struct http_session *s)
+{
+    s->reserved = true;
+    s->ports &= ~HTTP_PORT_SERVER;
+    s->limits.idle_time = s->limits.head_time = s->limits.body_time = RESERVED_TIME;
+    s->io->write_timeout = RESERVED_TIME;
+}
+
+void http_session_free(struct http_session *s)
+{
+    session_place_leave(&s->place);
+    http_reader_fini(&s->reader);
+    (void)io_tls_server_unref(s->tls);
+    io_close(s->io);
+    free(s);
+}
+
+/* ---- one request */
+
+static bool is_trusted(const void *networks, const char *ip)
+{
+    return conf_networks_have_text(networks, ip);
+}
+
+static const struct conf_vhost *vhost_of(const struct conf *conf, const struct http_request *req)
+{
+    char name[256];
+    const char *given = http_url_param(req->query, "vhost", name, sizeof(name));
+
+    if (!given)
+        given = http_url_param(req->query, "domain", name, sizeof(name));
+    return conf_vhost_find(conf, given && *given ? given : req->host);
+}
+
+static bool crossdomain(const struct http_exchange *x)
+{
+    return (x->ports & HTTP_PORT_SERVER && x->conf->http_server.crossdomain) ||
+           (x->ports & HTTP_PORT_API && x->conf->http_api.crossdomain);
+}
+
+/* Does a page of the internet get at this server of a private network? All that the endpoint
+ * serves must say so. */
+static bool private_network(const struct http_exchange *x)
+{
+    return !(x->ports & HTTP_PORT_EXPORTER) &&
+           (!(x->ports & HTTP_PORT_SERVER) || x->conf->http_server.private_network) &&
+           (!(x->ports & HTTP_PORT_API) || x->conf->http_api.private_network);
+}
+
+/* Pages of other origins may read what they get, and ask with what they need. */
+static const char cors_lines[] =
+    "Access-Control-Allow-Origin: *\r\n"
+    "Access-Control-Allow-Methods: GET, POST, HEAD, PUT, DELETE, PATCH, OPTIONS\r\n"
+    "Access-Control-Expose-Headers: Server, Range, Content-Length, Content-Range, Location, ETag"
+    "\r\n"
+    "Access-Control-Allow-Headers: Origin, Range, Accept, Accept-Encoding, Authorization, "
+    "Cache-Control, Content-Type, If-None-Match, If-Modified-Since, X-Requested-With\r\n";
+
+static err_t preflight(struct http_exchange *x, bool allowed)
+{
+    const char *fields = http_request_field(x->req, "Access-Control-Request-Headers");
+
+    if (!allowed)
+        return http_response_status(x->resp, 405);
+    if (private_network(x) &&
+        http_request_field(x->req, "Access-Control-Request-Private-Network"))
+        http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
+    if (fields && *fields) /* beside those that are always allowed */
+        http_response_add(x->resp, "Access-Control-Allow-Headers", "%s", fields);
+    http_response_add(x->resp, "Access-Control-Max-Age", "86400");
+    return http_response_send(x->resp, 200, "", 0);
+}
+
+static err_t dispatch(struct http_session *s, struct http_exchange *x)
+{
+    bool cors = crossdomain(x);
+
+    s->service->requests++;
+    if (cors)
+        http_response_add_lines(x->resp, cors_lines);
+    if (x->req->verb == HTTP_VERB_OPTIONS)
+        return preflight(x, cors);
+    return http_mux_serve(s->service->mux, x);
+}
+
+err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what)
+{
+    const char *page = http_request_field(x->req, "Referer");
+    err_t err = conf_security_check(&x->vhost->security, what, x->ip);
+
+    return err ? err : conf_refer_check(&x->vhost->refer, what, page ? page : "");
+}
+
+static err_t answer(struct http_session *s, struct http_request *req, struct http_response *r)
+{
+    struct conf *conf = conf_ref(s->service->env->conf);
+    char client[IP_TEXT];
+    struct http_exchange x = {
+        .env = s->service->env, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
+        .paced = &s->paced,
+        .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
+        .port = s->port, .ports = s->ports, .tls = s->tls != NULL,
+        .reserved = s->reserved,
+    };
+    err_t err;
+
+    x.ip = http_request_client(req, s->ip, is_trusted, &conf->trusted_proxies, client);
+    log_debug("HTTP %s %.256s", req->method, req->target);
+    if (x.vhost && s->ports & HTTP_PORT_SERVER)
+        session_pace(s->io, &s->paced, x.vhost->bandwidth.play_kbps);
+    err = dispatch(s, &x);
+    if (!err && r->status == 0)
+        err = http_response_status(r, 500);
+    if (!err)
+        err = http_response_end(r);
+    log_debug("HTTP %d, %llu bytes", r->status, (unsigned long long)r->sent);
+    (void)conf_unref(conf);
+    return err;
+}
+
+/* The peer still sends: an answer followed at once by a close would be lost to it in a reset.
+ * Not inlined: its frame would stay below a player for all its life. */
+static __attribute__((noinline)) void linger(struct http_session *s)
+{
+    co_usec until = co_clock() + LINGER_TIME;
+    size_t total = 0, n = 0;
+    char buf[4096];
+    err_t err = NULL;
+
+    while (!err && total < LINGER && co_clock() < until) {
+        s->io->read_timeout = until - co_clock();
+        err = io_read(s->io, buf, sizeof(buf), &n);
+        total += n;
+    }
+    err_free(&err);
+}
+
+/* Tell the peer what was wrong with its request, as far as it listens. */
+static err_t refuse(struct http_session *s, err_t why)
+{
+    struct http_response r;
+    err_t err;
+
+    if (s->reader.status == 0)
+        return why;
+    http_response_init(&r, s->io, NULL, s->service->env->signature,
+                       http_clock_text(&s->service->clock));
+    err = http_response_status(&r, s->reader.status);
+    http_response_fini(&r);
+    if (!err && err_code(why) != ERR_IO_TIMEOUT)
+        linger(s);
+    err_free(&err);
+    return why;
+}
+
+static err_t serve_one(struct http_session *s, bool *again)
+{
+    struct http_request *req;
+    struct http_response r;
+    bool done = false;
+    err_t err = http_reader_next(&s->reader, &req);
+
+    if (err)
+        return refuse(s, err);
+    http_response_init(&r, s->io, req, s->service->env->signature,
+                       http_clock_text(&s->service->clock));
+    r.close = r.close || s->reserved;
+    err = answer(s, req, &r);
+    if (err && s->reader.status && r.status == 0)
+        err = refuse(s, err);
+    if (!err)
+        err = http_reader_skip(&s->reader, SKIP, &done);
+    if (!err && !done)
+        linger(s);
+    *again = !err && done && !r.close;
+    http_response_fini(&r);
+    return err;
+}
+
+/* ---- the connection */
+
+/* A client that asks nothing for a while keeps no more memory than it needs. */
+static void rest(struct http_session *s)
+{
+    if (!http_reader_has_more(&s->reader) && !io_readable(s->io) &&
+        io_wait(s->io, false, REST) == CO_TIMEOUT)
+        co_stack_trim();
+}
+
+static err_t serve_all(struct http_session *s)
+{
+    struct co_round round = { 0 };
+    bool again = true;
+    err_t err = NULL;
+
+    http_reader_init(&s->reader, s->io, &s->limits);
+    while (!err && again) {
+        err = serve_one(s, &again);
+        if (!err && again)
+            rest(s);
+        if (!err)
+            err = co_round_io(&round, s->io);
+        if (!err)
+            err = co_check();
+    }
+    return err;
+}
+
+static err_t run(struct http_session *s)
+{
+    err_t err;
+
+    if (s->tls) {
+        err = io_tls_accept(&s->io, s->tls, s->limits.head_time);
+        if (err)
+            return err_wrap(err, "TLS");
+    }
+    return serve_all(s);
+}
+
+/* Peers come and go; only what is odd is worth a line. */
+static void tell_end(err_t *err)
+{
+    char text[512];
+
+    switch (err_class(*err)) {
+    case ERR_CLASS_PEER:
+    case ERR_CLASS_TIME:
+    case ERR_CLASS_STOP:
+        if (*err && log_enabled(LOG_DEBUG))
+            log_debug("HTTP client finished : %s", err_text(*err, text, sizeof(text)));
+        err_free(err);
+        break;
+    default:
+        log_end("HTTP client finished", err);
+    }
+}
+
+err_t http_session_main(void *session)
+{
+    struct http_session *s = session;
+    err_t err;
+
+    co_new_cid();
+    co_log_as(LOG_STRANGER);
+    err = session_remote(s->service->env, s->io, s->proxied, &s->place, s->ip, &s->port);
+    if (!s->ip[0] && s->service->env->conf->empty_ip_ok) { /* a probe of a load balancer */
+        http_session_free(s);
+        return NULL;
+    }
+    log_debug("HTTP client ip=%s:%d", s->ip, s->port);
+    if (!err)
+        err = run(s);
+    if (err)
+        tell_end(&err);
+    http_session_free(s);
+    return NULL;
+}
+
+err_t http_session_run(struct http_service *service, struct io *io, const char *ip)
+{
+    struct http_session *s = session_new(service, io);
+    err_t err;
+
+    (void)snprintf(s->ip, sizeof(s->ip), "%s", ip);
+    err = serve_all(s);
+    http_session_free(s);
+    return err;
+}

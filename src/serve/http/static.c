@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* static.c - files over HTTP. */
+#include "serve/http/static.h"
+
+#include "proto/http/range.h"
+#include "proto/http/url.h"
+#include "serve/http/flv_seek.h"
+#include "serve/http/mux.h"
+#include "serve/http/packed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { GZIP_LEAST = 1024, GZIP_MOST = 2 * 1024 * 1024, SMALL = 32 * 1024 };
+
+/* ---- a file */
+
+/* One read and one write are less than what it takes to send from the kernel's memory. */
+static err_t send_small(struct http_exchange *x, const struct co_file *f, int64_t begin,
+                        int64_t end)
+{
+    size_t size = (size_t)(end - begin);
+    uint8_t *buf = malloc(size + 1);
+    err_t err;
+
+    if (!buf)
+        abort();
+    err = co_file_read(f, begin, buf, size);
+    if (!err)
+        err = http_response_write(x->resp, buf, size);
+    free(buf);
+    return err ? err : http_response_end(x->resp);
+}
+
+static err_t send_part(struct http_exchange *x, const struct co_file *f, int status,
+                       int64_t begin, int64_t end)
+{
+    err_t err = http_response_begin(x->resp, status, end - begin);
+
+    if (err || x->resp->no_body)
+        return err;
+    if (end - begin <= SMALL)
+        return send_small(x, f, begin, end);
+    x->io->more = true;
+    err = http_response_flush(x->resp);
+    x->io->more = false;
+    if (!err)
+        err = co_file_send(f, x->io, begin, end - begin);
+    http_response_went(x->resp, (size_t)(end - begin));
+    return err ? err : http_response_end(x->resp);
+}
+
+static err_t send_packed(struct http_exchange *x, const struct http_packed *p)
+{
+    err_t err;
+
+    http_response_add(x->resp, "Content-Encoding", "gzip");
+    err = http_response_begin(x->resp, 200, (int64_t)p->size);
+    if (!err)
+        err = http_response_write(x->resp, p->data, p->size);
+    return err ? err : http_response_end(x->resp);
+}
+
+/* Compressed, if it was before or can be now. */
+static err_t send_text(struct http_exchange *x, const struct co_file *f)
+{
+    struct http_packed *p;
+    err_t err = http_packed_get(x->env->packs, f, &p);
+
+    if (err)
+        return err;
+    err = p ? send_packed(x, p) : send_part(x, f, 200, 0, f->size);
+    (void)http_packed_unref(p);
+    return err;
+}
+
+/* RFC 9110 13.1.5: a part of what the client has a part of already. */
+static bool range_counts(const struct http_request *req, const char *etag, time_t mtime)
+{
+    const char *cond = http_request_field(req, "If-Range");
+
+    return !cond || strcmp(cond, etag) == 0 || (cond[0] != '"' && http_date_get(cond) == mtime);
+}
+
+static enum http_range range_of(const struct http_exchange *x, const struct co_file *f,
+                                const char *etag, int64_t *begin, int64_t *end)
+{
+    static const char *const keys[] = { "range", "bytes" };
+    const char *path = x->req->path, *dot = strrchr(path, '.');
+    char text[64];
+
+    if (range_counts(x->req, etag, (time_t)(f->mtime_ns / 1000000000))) {
+        const char *field = http_request_field(x->req, "Range");
+
+        if (field)
+            return http_range_parse(field, f->size, begin, end);
+    }
+    for (size_t i = 0; dot && strcasecmp(dot, ".mp4") == 0 && i < 2; i++) {
+        if (http_url_param(x->req->query, keys[i], text, sizeof(text)))
+            return http_range_query(text, f->size, begin, end);
+    }
+    return HTTP_RANGE_ALL;
+}
+
+static err_t send_bad_range(struct http_exchange *x, const struct co_file *f)
+{
+    http_response_add(x->resp, "Content-Range", "bytes */%lld", (long long)f->size);
+    return http_response_status(x->resp, 416);
+}
+
+static bool is_flv(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot && strcasecmp(dot, ".flv") == 0;
+}
+
+err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)
+{
+    const char *type = http_type_of(path);
+    char etag[64], start[32];
+    int64_t begin = 0, end = f->size;
+    enum http_range range;
+
+    (void)snprintf(etag, sizeof(etag), "\"%llx-%llx-%llx\"", (unsigned long long)f->inode,
+                   (unsigned long long)f->mtime_ns, (unsigned long long)f->size);
+    if (!http_response_has(x->resp, "Content-Type"))
+        http_response_add(x->resp, "Content-Type", "%s", type);
+    if (http_response_unchanged(x->resp, etag, (time_t)(f->mtime_ns / 1000000000)))
+        return http_response_send(x->resp, 304, "", 0);
+    http_response_add(x->resp, "Accept-Ranges", "bytes");
+    if (is_flv(path) && http_url_param(x->req->query, "start", start, sizeof(start)))
+        return http_flv_seek(x, f, strtoll(start, NULL, 10));
+    range = range_of(x, f, etag, &begin, &end);
+    if (range == HTTP_RANGE_BAD)
+        return send_bad_range(x, f);
+    if (range == HTTP_RANGE_PART) {
+        http_response_add(x->resp, "Content-Range", "bytes %lld-%lld/%lld", (long long)begin,
+                          (long long)end - 1, (long long)f->size);
+        return send_part(x, f, 206, begin, end);
+    }
+    if (f->size >= GZIP_LEAST && f->size <= GZIP_MOST &&
+        http_response_wants_gzip(x->resp, type) && x->req->verb == HTTP_VERB_GET)
+        return send_text(x, f);
+    return send_part(x, f, 200, 0, f->size);
+}
+
+/* ---- finding it */
+
+static err_t open_index(struct co_file *f, const char *folder, const char *path)
+{
+    static const char *const names[] = { "index.html", "index.htm" };
+    err_t err = NULL;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char *name;
+
+        err_free(&err);
+        if (asprintf(&name, "%s%s", path, names[i]) < 0)
+            abort();
+        err = co_file_open(f, folder, name);
+        free(name);
+        if (!err && !f->is_folder)
+            return NULL;
+        if (!err) {
+            co_file_close(f);
+            err = err_new(ERR_NO_FILE, "an index that is a folder");
+        }
+    }
+    return err;
+}
+
+static err_t to_slash(struct http_exchange *x)
+{
+    char *path;
+    err_t err;
+
+    if (asprintf(&path, "%s/", x->req->path) < 0)
+        abort();
+    err = http_response_redirect(x->resp, path, x->req->query);
+    free(path);
+    return err;
+}
+
+bool http_static_is_hidden(const char *path)
+{
+    while (*(path += strspn(path, "/"))) {
+        size_t n = strcspn(path, "/");
+
+        if (*path == '.' || (n >= 4 && memcmp(path + n - 4, ".tmp", 4) == 0))
+            return true;
+        path += n;
+    }
+    return false;
+}
+
+err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path)
+{
+    size_t size = strlen(path);
+    bool slash = size == 0 || path[size - 1] == '/';
+    struct co_file f = { .fd = -1 };
+    err_t err;
+
+    if (http_static_is_hidden(path))
+        return http_response_status(x->resp, 404);
+    err = slash ? open_index(&f, folder, path) : co_file_open(&f, folder, path);
+
+    if (!err && f.is_folder)
+        err = to_slash(x);
+    else if (!err)
+        err = http_static_send(x, &f, slash ? "index.html" : path);
+    else if (err_code(err) == ERR_NO_FILE) {
+        err_free(&err);
+        err = http_response_status(x->resp, 404);
+    }
+    co_file_close(&f);
+    return err;
+}
+
+/* The part of the path below the mount "[vhost]/x/", or NULL. */
+static const char *below(const struct http_exchange *x, const char *mount)
+{
+    size_t host = strcspn(mount, "/"), size;
+
+    if (host && !(host == 7 && strncmp(mount, "[vhost]", 7) == 0) &&
+        (strlen(x->req->host) != host || strncasecmp(mount, x->req->host, host) != 0))
+        return NULL;
+    mount += host;
+    size = strlen(mount);
+    if (size == 0)
+        return x->req->path;
+    if (mount[size - 1] == '/')
+        size--; /* the slash of the path must be there */
+    if (strncmp(x->req->path, mount, size) != 0 || x->req->path[size] != '/')
+        return NULL;
+    return x->req->path + size;
+}
+
+const char *http_static_place(const struct http_exchange *x, const char **path)
+{
+    const struct conf_vhost *v = x->vhost;
+
+    *path = NULL;
+    if (v && v->enabled && v->http_static.enabled)
+        *path = below(x, v->http_static.mount);
+    if (*path)
+        return v->http_static.dir;
+    *path = x->req->path;
+    return x->conf->http_server.dir;
+}
+
+static err_t answer(struct http_exchange *x, void *arg)
+{
+    const char *path, *folder = http_static_place(x, &path);
+
+    (void)arg;
+    return http_static_serve(x, folder, path);
+}
+
+void http_static_mount(struct http_mux *mux)
+{
+    (void)http_mux_add(mux, &(struct http_mount){ .pattern = "/", .handler = answer,
+                                                  .methods = 1u << HTTP_VERB_GET,
+                                                  .ports = HTTP_PORT_SERVER });
+}

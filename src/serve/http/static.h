@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* static.h - files over HTTP: http_server.dir, and http_static of a vhost. */
+#ifndef SERVE_HTTP_STATIC_H
+#define SERVE_HTTP_STATIC_H
+
+#include "co/os/file.h"
+#include "serve/http/http.h"
+
+/* Mount it at "/": who is asked last. */
+void http_static_mount(struct http_mux *mux);
+
+/* Where the file is that a request asks for: a folder, and *path below it, from its "/" on. */
+const char *http_static_place(const struct http_exchange *x, const char **path);
+
+/* Has the path a part that is not for others to see? It begins with a dot, or ends in ".tmp", which
+ * is what the server writes and has not finished. */
+bool http_static_is_hidden(const char *path);
+
+/* Answer with a file that is open: conditions, ranges, compression of texts. `path` says its type;
+ * a Content-Type that was added before wins. Yields. */
+err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)
+    __attribute__((warn_unused_result));
+/* Answer with the file at `path` below `folder`, or 404. Yields. */
+err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path)
+    __attribute__((warn_unused_result));
+
+#endif

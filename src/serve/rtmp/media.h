@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* media.h - from a publisher's messages to packets of a live source, without a copy. */
+#ifndef SERVE_RTMP_MEDIA_H
+#define SERVE_RTMP_MEDIA_H
+
+#include "live/source.h"
+#include "proto/rtmp/chunk_in.h"
+
+/* Memory of messages that can become packets: for struct rtmp_in_setup. */
+uint8_t *rtmp_media_alloc(size_t size);
+uint8_t *rtmp_media_grow(uint8_t *payload, size_t size);
+void     rtmp_media_release(uint8_t *payload);
+
+struct rtmp_media {
+    struct live_source *src;
+    const char *signature; /* for the metadata's "server" */
+    bool skip_sps;         /* `parse_sps off`: do not look into decoder configurations */
+    bool atc_auto;         /* a publisher whose metadata say "bravo_atc" sends absolute times */
+    uint32_t bad;          /* messages left out, because their bytes were not what they said */
+    uint32_t told;         /* configurations that the log was told of */
+    bool atc;              /* it said so: leave its times as they are */
+};
+
+/* Push an audio, video or data message; others are left alone. Takes the payload over. Streams
+ * go on over a broken message: it is counted and left out. */
+void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* clients.c - who is on: clients by id, and totals. */
+#include "base/must.h"
+#include "session/clients_impl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS_MIN = 64 };
+
+static const struct {
+    const char *name;
+    bool publishes;
+} types[CLIENTS_TYPES] = {
+    [CLIENTS_RTMP_PLAY] = { "rtmp-play", false },
+    [CLIENTS_FLV_PLAY] = { "flv-play", false },
+    [CLIENTS_HLS_PLAY] = { "hls-play", false },
+    [CLIENTS_DASH_PLAY] = { "dash-play", false },
+    [CLIENTS_FLASH_PUBLISH] = { "flash-publish", true },
+    [CLIENTS_FMLE_PUBLISH] = { "fmle-publish", true },
+    [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", true },
+    [CLIENTS_FORWARD] = { "forward", false },
+};
+
+const char *clients_type_name(enum clients_type type)
+{
+    return types[type].name;
+}
+
+bool clients_type_publishes(enum clients_type type)
+{
+    return types[type].publishes;
+}
+
+struct clients *clients_new(struct live_registry *streams, const char *server_id)
+{
+    struct clients *r = must(calloc(1, sizeof(*r)));
+
+    r->streams = streams;
+    r->server_id = must(strdup(server_id));
+    r->n_buckets = BUCKETS_MIN;
+    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
+    return r;
+}
+
+void clients_free(struct clients *r)
+{
+    if (!r)
+        return;
+    assert(r->count == 0);
+    clients_free_vhosts(r);
+    free(r->buckets);
+    free(r->server_id);
+    free(r);
+}
+
+/* ---- clients by id */
+
+static uint64_t pack(const char *id)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < sizeof(v) && id[i]; i++)
+        v |= (uint64_t)(unsigned char)id[i] << 8 * i;
+    return v;
+}
+
+static size_t bucket_of(const struct clients *r, uint64_t id)
+{
+    return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (r->n_buckets - 1);
+}
+
+static void link_in(struct clients *r, struct client *c)
+{
+    struct client **head = &r->buckets[bucket_of(r, c->id)];
+
+    c->next = *head;
+    *head = c;
+}
+
+static void grow(struct clients *r)
+{
+    struct client **old = r->buckets;
+    size_t n = r->n_buckets;
+
+    r->n_buckets *= 2;
+    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
+    for (size_t i = 0; i < n; i++) {
+        while (old[i]) {
+            struct client *c = old[i];
+
+            old[i] = c->next;
+            link_in(r, c);
+        }
+    }
+    free(old);
+}
+
+static void unlink_from(struct clients *r, struct client *c)
+{
+    struct client **at = &r->buckets[bucket_of(r, c->id)];
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+}
+
+struct client *clients_find(const struct clients *r, const char *id)
+{
+    uint64_t packed = pack(id);
+    struct client *c;
+
+    if (strlen(id) != sizeof(packed))
+        return NULL;
+    c = r->buckets[bucket_of(r, packed)];
+    while (c && c->id != packed)
+        c = c->next;
+    return c;
+}
+
+void client_id(const struct client *c, char out[CLIENTS_ID_SIZE])
+{
+    for (size_t i = 0; i < sizeof(c->id); i++)
+        out[i] = (char)(c->id >> 8 * i & 0xff);
+    out[sizeof(c->id)] = '\0';
+}
+
+/* The next number when the bits are counted from the highest down: so a table that doubles between
+ * two calls has no bucket that is shown twice, for the two halves of one are neighbours. */
+static uint64_t next_place(uint64_t at, uint64_t mask)
+{
+    uint64_t bit = (mask + 1) >> 1;
+
+    while (bit && (at & bit)) {
+        at &= ~bit;
+        bit >>= 1;
+    }
+    return at | bit;
+}
+
+bool clients_walk(const struct clients *r, uint64_t *at,
+                 void (*each)(struct client *c, void *arg), void *arg)
+{
+    uint64_t mask = r->n_buckets - 1;
+
+    for (struct client *c = r->buckets[*at & mask]; c; c = c->next)
+        each(c, arg);
+    *at = next_place(*at & mask, mask);
+    return *at != 0;
+}
+
+/* ---- in and out */
+
+void clients_wait(struct clients *r, struct client *c, const struct clients_kind *kind,
+                 enum clients_type type, const char *id, const struct session_stream *names,
+                 struct live_source *src)
+{
+    if (!r)
+        return;
+    if (r->count >= r->n_buckets)
+        grow(r);
+    *c = (struct client){ .id = pack(id ? id : co_cid()), .kind = kind,
+                                 .stream = clients_stream(r, src), .type = (uint8_t)type };
+    link_in(r, c);
+    r->count++;
+    clients_stream_wait(c, names);
+}
+
+void clients_admit(struct client *c, const struct session_stream *names)
+{
+    struct clients_total *t;
+
+    if (!c->stream)
+        return;
+    t = &c->stream->all->totals[c->type];
+    t->now++;
+    t->clients++;
+    c->admitted = true;
+    clients_stream_enter(c, names);
+}
+
+void clients_enter(struct clients *r, struct client *c, const struct clients_kind *kind,
+                  enum clients_type type, const char *id, const struct session_stream *names,
+                  struct live_source *src)
+{
+    clients_wait(r, c, kind, type, id, names, src);
+    clients_admit(c, names);
+}
+
+void clients_count(struct client *c, uint64_t in, uint64_t out)
+{
+    struct clients_total *t;
+
+    if (!c->stream || !c->admitted)
+        return;
+    t = &c->stream->all->totals[c->type];
+    t->in += in - c->in;
+    t->out += out - c->out;
+    c->in = in;
+    c->out = out;
+}
+
+static bool is_fault(err_t why)
+{
+    return why && err_class(why) != ERR_CLASS_PEER && err_class(why) != ERR_CLASS_STOP;
+}
+
+void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why)
+{
+    struct clients *r;
+
+    if (!c->stream)
+        return;
+    clients_count(c, in, out);
+    r = c->stream->all;
+    unlink_from(r, c);
+    r->count--;
+    if (c->admitted) {
+        r->totals[c->type].now--;
+        r->totals[c->type].errors += is_fault(why);
+    }
+    clients_stream_leave(c);
+    *c = (struct client){ 0 };
+}
+
+unsigned clients_count_all(const struct clients *r)
+{
+    return (unsigned)r->count - r->totals[CLIENTS_FORWARD].now;
+}
+
+const struct clients_total *clients_total(const struct clients *r, enum clients_type type)
+{
+    return &r->totals[type];
+}

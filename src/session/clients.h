@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* clients.h - who is on: clients, streams and vhosts, for the API, the metrics and the callbacks.
+ *
+ * A session that publishes or plays has a struct client in its own memory and enters it;
+ * what it is (address, names, how much it took) is asked of the session when somebody wants to
+ * know. So a player costs 64 bytes here, and to enter and to leave cost the same for 1 client and
+ * for 10,000. Lists are walked a bucket at a time, with other coroutines running in between.
+ *
+ * Nothing here yields but clients_sample(). All of it belongs to one coroutine thread.
+ */
+#ifndef SESSION_CLIENTS_H
+#define SESSION_CLIENTS_H
+
+#include "base/kbps.h"
+#include "live/source.h"
+
+#include <stdbool.h>
+
+struct clients;
+struct client;
+struct session_stream;
+
+enum { CLIENTS_ID_SIZE = 9, CLIENTS_NAME_ID_SIZE = 12 };
+
+/* What a client is; the names are those that users of such servers know. */
+enum clients_type {
+    CLIENTS_RTMP_PLAY, CLIENTS_FLV_PLAY, CLIENTS_HLS_PLAY, CLIENTS_DASH_PLAY, CLIENTS_FLASH_PUBLISH,
+    CLIENTS_FMLE_PUBLISH, CLIENTS_HAIVISION_PUBLISH, CLIENTS_FORWARD, CLIENTS_TYPES,
+};
+const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
+bool clients_type_publishes(enum clients_type type);
+
+/* What a list shows. Strings are the session's, valid until the next yield; none is NULL. */
+struct clients_info {
+    const char *ip, *tc_url, *page_url, *swf_url;
+    co_usec began_at;
+    uint64_t in, out;       /* bytes of its connection */
+    int in_kbps, out_kbps;  /* over the last 30 s */
+};
+
+struct clients_kind {
+    void (*describe)(struct client *c, struct clients_info *out);
+    /* Somebody wants it to end: it does so soon, with ERR_KICKED. */
+    void (*kick)(struct client *c);
+};
+
+struct clients_stream { /* kept with its source */
+    struct live_user_data note;
+    struct clients *all;             /* it is one of */
+    struct clients_vhost *vhost;
+    struct live_source *src;
+    char *app, *name, *tc_url;       /* as its publisher, else its first player said */
+    struct client *publisher; /* or NULL */
+    unsigned clients;                /* players and publisher */
+    unsigned waiting;                /* to be one of them */
+    unsigned forwards;
+    co_usec began_at;
+    uint64_t in, out;                /* counted for the vhost so far */
+    struct kbps in_kbps, out_kbps;
+};
+
+struct clients_vhost { /* once known, it stays */
+    struct clients_vhost *next;
+    char *name;
+    unsigned clients, streams;
+    uint64_t in, out; /* bytes of media */
+    struct kbps in_kbps, out_kbps;
+    int64_t wanted_kbps, wanted_sum; /* what its players take together; and while it is summed up */
+    unsigned publishing, publishing_sum; /* streams that somebody publishes, likewise */
+    unsigned fresh; /* publishers let in since the last sample: what they send is not known yet */
+};
+
+/* In the session's memory; fields are of clients.c. */
+struct client {
+    struct client *next; /* in a bucket */
+    uint64_t id;                /* its 8 characters */
+    const struct clients_kind *kind;
+    struct clients_stream *stream;
+    uint64_t in, out;           /* bytes counted so far */
+    uint8_t type;               /* enum clients_type */
+    bool admitted;              /* else it waits */
+};
+
+/* Counts of one type since the start. */
+struct clients_total {
+    unsigned now;
+    uint64_t clients, errors; /* that came, and that ended by a fault */
+    uint64_t in, out;         /* bytes */
+};
+
+/* `server_id` makes the ids of streams and vhosts: the same names have the same ids in every run
+ * of a server. */
+struct clients *clients_new(struct live_registry *streams, const char *server_id);
+void clients_free(struct clients *r); /* sources and clients are gone already */
+
+/* A client begins with that stream, of which it has a reference for as long as it is here. `id`
+ * is NULL: that of the coroutine that calls. Names are copied as needed. With r NULL (tests)
+ * nothing happens, and the same for the functions that follow. */
+void clients_enter(struct clients *r, struct client *c, const struct clients_kind *kind,
+                  enum clients_type type, const char *id, const struct session_stream *names,
+                  struct live_source *src);
+/* The same in two steps, for who waits to be let in: it is listed and can be kicked, and counts for
+ * nothing until it is admitted. */
+void clients_wait(struct clients *r, struct client *c, const struct clients_kind *kind,
+                 enum clients_type type, const char *id, const struct session_stream *names,
+                 struct live_source *src);
+void clients_admit(struct client *c, const struct session_stream *names);
+/* How much went over its connection so far: now and then, for the totals. */
+void clients_count(struct client *c, uint64_t in, uint64_t out);
+/* It ends; `why` is borrowed. Fine if it never entered (zeroed). */
+void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why);
+
+struct client *clients_find(const struct clients *r, const char *id); /* or NULL */
+/* Clients of these types: all but forwards. */
+unsigned clients_count_all(const struct clients *r);
+const struct clients_total *clients_total(const struct clients *r, enum clients_type type);
+void client_id(const struct client *c, char out[CLIENTS_ID_SIZE]);
+/* Walk all clients: *at begins as 0; each call shows those of one bucket and gives false when that
+ * was the last one. Other coroutines may run between two calls: who is there all the time is shown
+ * once. `each` must not yield, and nobody may leave in it. */
+bool clients_walk(const struct clients *r, uint64_t *at,
+                 void (*each)(struct client *c, void *arg), void *arg);
+
+/* What is kept of a source; made if there is nothing yet. */
+struct clients_stream *clients_stream(struct clients *r, struct live_source *src);
+unsigned clients_listed(const struct clients_stream *s); /* clients, and those that wait */
+/* What one player of it takes, as far as that is known. */
+int clients_stream_kbps(const struct clients_stream *s);
+const struct clients_vhost *clients_vhosts(const struct clients *r);
+/* NULL: nobody was there yet. */
+const struct clients_vhost *clients_vhost_find(const struct clients *r, const char *name);
+/* A publisher is let into it. */
+void clients_vhost_expect(struct clients *r, const char *name);
+/* The id of "vhost/app/stream" or of a vhost: "vid-" and 7 characters. */
+void clients_name_id(const struct clients *r, const char *name, char out[CLIENTS_NAME_ID_SIZE]);
+/* "/app/stream" of the default vhost, else "vhost/app/stream": how others know a stream. Writes
+ * to buf; returns it. */
+const char *clients_url(const char *vhost, const char *app, const char *stream, char *buf,
+                       size_t size);
+
+/* Take the bit rates of streams and vhosts; every few seconds, or every second where a vhost is
+ * bounded by them. Yields. */
+void clients_sample(struct clients *r);
+
+#endif

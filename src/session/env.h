@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* env.h - what every conversation with a peer needs of the server it is part of.
+ *
+ * The program (app/) owns it and fills it in; conversations borrow it for their life. Sinks that
+ * begin and end with a stream hear of it by the functions here, so serve/ need not know them.
+ */
+#ifndef SESSION_ENV_H
+#define SESSION_ENV_H
+
+#include "base/sampled.h"
+#include "co/co.h"
+#include "conf/conf.h"
+#include "live/source.h"
+#include "proto/rtmp/chunk_in.h"
+#include "session/refusals.h"
+
+struct peers;
+struct clients;
+struct hooks;
+struct http_packs;
+struct tokens;
+
+/* The names of a stream: what was asked for, resolved. Strings are the session's. */
+struct session_stream {
+    const char *vhost, *app, *name;
+    const char *param;  /* "?token=x" or "" */
+    const char *tc_url, *page_url;
+    const char *ip;     /* of the publisher */
+    const char *swf_url; /* of its player program; NULL is "" */
+};
+/* All strings are the copy's own; session_stream_free() frees them. */
+struct session_stream session_stream_copy(const struct session_stream *s);
+void session_stream_free(struct session_stream *copy); /* zeroed is fine */
+
+struct session_env {
+    struct conf *conf;    /* the snapshot in force: take a reference to keep it */
+    unsigned generation;  /* changes with each new snapshot */
+    struct live_registry *streams;
+    struct rtmp_in_pool messages; /* those that RTMP peers have begun; limit 0: as many as may be */
+    struct clients *clients; /* who is on; NULL: nobody asks */
+    struct hooks *hooks;   /* callbacks; NULL: none are made */
+    struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */
+    struct peers *peers;   /* connections by address; NULL: nobody counts them */
+    struct refusals refusals;
+    struct tokens *tokens; /* keys of tokens that are in files; NULL: none */
+    const char *signature, *version; /* who we are, for those who ask */
+    const char *server_id, *service_id; /* which server, and which run of it */
+    struct sampled sampled;              /* sample lines of the log */
+    unsigned publishers, players;    /* at this moment */
+    void *arg;            /* for these: */
+    void (*on_publish)(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
+                       struct live_source *src);
+    /* The publisher is about to end: who reads the stream goes through what is left of it now, some
+     * at a time. Yields. NULL: nobody does. */
+    void (*on_leaving)(void *arg, struct live_source *src);
+    void (*on_unpublish)(void *arg, struct live_source *src);
+};
+
+/* A player that was too slow lost packets, so many since the start: a line if they became more. */
+void session_log_dropped(uint64_t dropped, uint64_t *told);
+
+/* The live settings that a vhost's configuration asks for. */
+struct live_settings session_live_settings(const struct conf *conf, const struct conf_vhost *vhost);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* hooks.c - callbacks: asking and telling. */
+#include "session/hooks.h"
+
+#include "base/must.h"
+#include "conf/expand.h"
+#include "session/hooks_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BODY_MAX = 256 * 1024, NOTIFY_SECONDS = 10 };
+
+struct hooks *hooks_new(struct session_env *env)
+{
+    struct hooks *h = must(calloc(1, sizeof(*h)));
+
+    h->env = env;
+    co_group_init(&h->group);
+    return h;
+}
+
+const struct hooks_stat *hooks_stat(const struct hooks *h, enum hooks_action action)
+{
+    return &h->stat[action];
+}
+
+static const struct conf_list *urls_of(const struct conf_vhost *vhost, enum hooks_action action)
+{
+    static const struct conf_list none;
+    const struct conf_http_hooks *c = &vhost->http_hooks;
+    const struct conf_list *const lists[] = {
+        [HOOKS_CONNECT] = &c->on_connect, [HOOKS_CLOSE] = &c->on_close,
+        [HOOKS_PUBLISH] = &c->on_publish, [HOOKS_UNPUBLISH] = &c->on_unpublish,
+        [HOOKS_PLAY] = &c->on_play, [HOOKS_STOP] = &c->on_stop, [HOOKS_DVR] = &c->on_dvr,
+        [HOOKS_HLS] = &c->on_hls, [HOOKS_FORWARD] = &none,
+        [HOOKS_HLS_NOTIFY] = &c->on_hls_notify,
+    };
+
+    return c->enabled ? lists[action] : &none;
+}
+
+static err_t body_of(struct wr *w, struct session_env *env, enum hooks_action action,
+                     const struct hooks_event *event)
+{
+    wr_init(w, BODY_MAX);
+    hooks_body(w, env, action, event);
+    return wr_err(w, "callback");
+}
+
+/* What this client did before must be told before it is asked for more; but a backend that takes
+ * nothing does not hold it up for longer than one that does not answer. */
+static err_t wait_told(struct hooks_line *line, co_usec timeout)
+{
+    co_usec until = co_clock() + timeout;
+    err_t err = NULL;
+
+    while (line && line->pending > 0 && !err && co_clock() < until) {
+        enum co_wake wake;
+
+        line->waiter = co_self();
+        wake = co_park(until - co_clock());
+        line->waiter = NULL;
+        if (wake == CO_STOPPED)
+            err = co_check();
+    }
+    return err;
+}
+
+err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct conf_vhost *vhost,
+                enum hooks_action action, const struct hooks_event *event)
+{
+    const struct conf_list *urls = urls_of(vhost, action);
+    const struct conf_http_hooks *set = &vhost->http_hooks;
+    struct wr body;
+    err_t err;
+
+    if (!env->hooks || urls->n == 0)
+        return NULL;
+    err = body_of(&body, env, action, event);
+    if (!err)
+        err = wait_told(*line, set->timeout);
+    for (size_t i = 0; !err && i < urls->n; i++) {
+        const struct hooks_call call = {
+            .action = action, .url = urls->v[i], .body = body.buf, .size = body.len,
+            .number = ++env->hooks->number, .attempt = 1, .set = set, .timeout = set->timeout,
+            .max_reply = HOOKS_REPLY_MAX,
+        };
+
+        err = hooks_call(env->hooks, &call, NULL);
+    }
+    wr_free(&body);
+    return err;
+}
+
+static char *copy(const void *p, size_t size)
+{
+    char *made = must(malloc(size + 1));
+
+    memcpy(made, p, size);
+    made[size] = '\0';
+    return made;
+}
+
+void hooks_notify(struct session_env *env, struct hooks_line **line, struct conf *conf,
+                const struct conf_vhost *vhost, enum hooks_action action,
+                const struct hooks_event *event)
+{
+    const struct conf_list *urls = urls_of(vhost, action);
+    struct wr body;
+    err_t err;
+
+    if (!env->hooks || urls->n == 0)
+        return;
+    err = body_of(&body, env, action, event);
+    for (size_t i = 0; !err && i < urls->n; i++) {
+        const struct hooks_call call = {
+            .action = action, .size = body.len, .number = ++env->hooks->number,
+            .client_id = event->client_id, .set = &vhost->http_hooks,
+            .timeout = vhost->http_hooks.timeout, .max_reply = HOOKS_REPLY_MAX,
+        };
+
+        hooks_queue(env->hooks, hooks_line_of(line), conf, &call,
+                    copy(urls->v[i], strlen(urls->v[i])), copy(body.buf, body.len));
+    }
+    err_free(&err); /* names of that size come from nobody */
+    wr_free(&body);
+}
+
+void hooks_notify_hls(struct session_env *env, struct conf *conf, const struct conf_vhost *vhost,
+                      const struct hooks_event *event)
+{
+    const struct session_stream *names = event->names;
+    const struct conf_variable v[] = {
+        { "server_id", env->server_id }, { "service_id", env->service_id },
+        { "app", names->app }, { "stream", names->name }, { "param", names->param },
+        { "ts_url", event->url },
+    };
+    const struct conf_expand with = { .v = v, .n = sizeof(v) / sizeof(v[0]), .msec = -1 };
+    const struct conf_list *urls = urls_of(vhost, HOOKS_HLS_NOTIFY);
+    struct hooks_line *line = NULL; /* there is no order between them */
+    struct hooks_call call = { .action = HOOKS_HLS_NOTIFY, .set = &vhost->http_hooks,
+                               .client_id = event->client_id,
+                               .timeout = CO_SECONDS(NOTIFY_SECONDS),
+                               .max_reply = (size_t)vhost->hls.nb_notify };
+    char url[4096];
+    err_t err;
+
+    if (!env->hooks || urls->n == 0)
+        return;
+    call.number = ++env->hooks->number;
+    err = conf_expand(urls->v[call.number % urls->n], &with, url, sizeof(url));
+    if (!err)
+        hooks_queue(env->hooks, hooks_line_of(&line), conf, &call, copy(url, strlen(url)), NULL);
+    hooks_line_end(&line);
+    err_free(&err);
+}
+
+err_t hooks_ask_forward(struct session_env *env, const struct conf_vhost *vhost,
+                        const struct hooks_event *event, char ***urls, size_t *n)
+{
+    const struct conf_http_hooks *set = &vhost->http_hooks;
+    struct http_reply reply = { 0 };
+    struct hooks_call call;
+    struct wr body;
+    err_t err;
+
+    *urls = NULL;
+    *n = 0;
+    err = body_of(&body, env, HOOKS_FORWARD, event);
+    if (!err) {
+        call = (struct hooks_call){
+            .action = HOOKS_FORWARD, .url = vhost->forward.backend, .body = body.buf,
+            .size = body.len, .number = ++env->hooks->number, .attempt = 1, .set = set,
+            .timeout = set->timeout, .max_reply = HOOKS_REPLY_MAX,
+        };
+        err = hooks_call(env->hooks, &call, &reply);
+    }
+    if (!err)
+        hooks_forward_urls(reply.body, reply.size, urls, n);
+    http_reply_free(&reply);
+    wr_free(&body);
+    return err;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* hooks_call.c - one callback to one url. */
+#include "session/hooks_impl.h"
+
+#include "base/log.h"
+
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 300 }; /* characters of an answer in the log */
+
+/* "sha256=" and the HMAC-SHA256 of the body in hex. RFC 2104 */
+static void sign(const char *secret, const void *body, size_t size, char out[80])
+{
+    unsigned char mac[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    size_t at = 7;
+
+    (void)HMAC(EVP_sha256(), secret, (int)strlen(secret), body, size, mac, &n);
+    memcpy(out, "sha256=", 8);
+    for (unsigned i = 0; i < n && at + 2 < 80; i++, at += 2)
+        (void)snprintf(out + at, 3, "%02x", mac[i]);
+}
+
+static err_t exchange(struct hooks *h, const struct hooks_call *c, struct http_reply *reply)
+{
+    char id[64], attempt[16], signature[80] = "";
+    struct http_field fields[] = {
+        { (char *)(uintptr_t)"X-Hook-Id", id },
+        { (char *)(uintptr_t)"X-Hook-Attempt", attempt },
+        { (char *)(uintptr_t)"X-Hook-Signature", signature },
+    };
+    const char *secret = c->set ? c->set->secret : "";
+    struct http_call call = {
+        .body = c->body, .size = c->size, .fields = fields, .n_fields = *secret ? 3 : 2,
+        .agent = h->env->signature, .timeout = c->timeout, .max_reply = c->max_reply,
+        .cut = c->action == HOOKS_HLS_NOTIFY,
+        .trust = { .any = !c->set || !c->set->tls_verify, .ca = c->set ? c->set->tls_ca : NULL },
+    };
+
+    /* a backend tells an event that is sent again by its number, and events of one run by order */
+    (void)snprintf(id, sizeof(id), "%s-%llu", h->env->service_id, (unsigned long long)c->number);
+    (void)snprintf(attempt, sizeof(attempt), "%u", c->attempt);
+    if (*secret)
+        sign(secret, c->body ? c->body : "", c->size, signature);
+    return http_client_call(reply, c->url, &call);
+}
+
+/* An answer on one line. */
+static const char *shown(const struct http_reply *r, char buf[SHOWN + 1])
+{
+    size_t n = 0;
+
+    for (; n < r->size && n < SHOWN; n++)
+        buf[n] = (unsigned char)r->body[n] < ' ' ? ' ' : r->body[n];
+    buf[n] = '\0';
+    return buf;
+}
+
+err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_reply *reply)
+{
+    struct hooks_stat *stat = &h->stat[call->action];
+    struct http_reply own;
+    co_usec began = co_clock(), took;
+    char text[SHOWN + 1];
+    err_t err;
+
+    reply = reply ? reply : &own;
+    err = exchange(h, call, reply);
+    took = co_clock() - began;
+    if (err) {
+        stat->failed += err_code(err) != ERR_STOPPED;
+        return err_wrap(err, "%s to %.60s", hooks_name(call->action), call->url);
+    }
+    stat->micros += (uint64_t)took;
+    if (call->action != HOOKS_HLS_NOTIFY) /* nobody minds what that says */
+        err = hooks_verdict(reply->status, reply->body, reply->size);
+    if (err)
+        stat->denied++;
+    else
+        stat->ok++;
+    log_trace("http: %s %s, url=%s, status=%d, response=%s, cost=%lldms",
+              hooks_name(call->action), err ? "refused" : "ok", call->url, reply->status,
+              shown(reply, text), (long long)took / 1000);
+    if (err || reply == &own)
+        http_reply_free(reply);
+    return err ? err_wrap(err, "%s to %.60s", hooks_name(call->action), call->url) : NULL;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* hooks_queue.c - callbacks that only inform: a queue for each backend, and who empties it. */
+#include "base/log.h"
+#include "base/must.h"
+#include "session/hooks_impl.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS = sizeof(((struct hooks_backend *)0)->busy) / sizeof(struct hooks_line *) };
+
+#define FIRST_PAUSE CO_SECONDS(1)
+#define LONGEST_PAUSE CO_SECONDS(30)
+#define LAST_WORDS CO_SECONDS(3) /* for what waits when the server ends */
+
+struct hooks_job {
+    struct hooks_job *next;
+    struct hooks_line *line;
+    struct conf *conf; /* what `call` points into, with a reference */
+    struct hooks_call call;
+    char *url, *body;
+    char cid[9];
+};
+
+/* ---- lines */
+
+struct hooks_line *hooks_line_of(struct hooks_line **line)
+{
+    if (!*line) {
+        *line = must(calloc(1, sizeof(**line)));
+        ref_init(&(*line)->ref);
+    }
+    return *line;
+}
+
+static void line_unref(struct hooks_line *line)
+{
+    if (ref_put(&line->ref))
+        free(line);
+}
+
+void hooks_line_end(struct hooks_line **line)
+{
+    if (*line)
+        line_unref(*line);
+    *line = NULL;
+}
+
+/* ---- jobs */
+
+static void job_free(struct hooks *h, struct hooks_job *job)
+{
+    struct hooks_line *line = job->line;
+
+    h->waiting--;
+    if (--line->pending == 0 && line->waiter)
+        co_unpark(line->waiter);
+    line_unref(line);
+    (void)conf_unref(job->conf);
+    free(job->url);
+    free(job->body);
+    free(job);
+}
+
+static bool is_busy(const struct hooks_backend *b, const struct hooks_line *line)
+{
+    for (int i = 0; i < WORKERS; i++) {
+        if (b->busy[i] == line)
+            return true;
+    }
+    return false;
+}
+
+/* The oldest job of a client that has none under way; it is under way from now on. */
+static struct hooks_job *take(struct hooks_backend *b, struct hooks_line **busy)
+{
+    for (struct hooks_job **at = &b->jobs; *at; at = &(*at)->next) {
+        struct hooks_job *job = *at;
+
+        if (is_busy(b, job->line))
+            continue;
+        *at = job->next;
+        if (b->end == &job->next)
+            b->end = at;
+        *busy = job->line;
+        return job;
+    }
+    return NULL;
+}
+
+/* Try until it is through, or not worth more. ERR_STOPPED ends it at once. */
+static err_t deliver(struct hooks *h, struct hooks_job *job)
+{
+    co_usec pause = FIRST_PAUSE;
+
+    for (;;) {
+        err_t err = hooks_call(h, &job->call, NULL);
+
+        if (!err || err_code(err) == ERR_STOPPED ||
+            job->call.attempt > (unsigned)job->call.set->retries)
+            return err;
+        log_warn("%s is sent again in %lld s", hooks_name(job->call.action),
+                 (long long)pause / 1000000);
+        err_free(&err);
+        err = co_sleep(pause);
+        if (err)
+            return err;
+        job->call.attempt++;
+        h->stat[job->call.action].retried++;
+        pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE;
+    }
+}
+
+static void backend_free(struct hooks_backend *b)
+{
+    struct hooks_backend **at = &b->hooks->backends;
+
+    while (*at != b)
+        at = &(*at)->next;
+    *at = b->next;
+    free(b->key);
+    free(b);
+}
+
+static err_t worker_main(void *backend)
+{
+    struct hooks_backend *b = backend;
+    struct hooks *h = b->hooks;
+    struct hooks_line **busy = b->busy;
+    struct hooks_job *job;
+    err_t err = NULL;
+
+    while (*busy) /* a place of its own; taken before anything can yield */
+        busy++;
+    while (!err && (job = take(b, busy))) {
+        co_log_as(LOG_STRANGERS); /* how often it has work is theirs to say */
+        co_set_cid(job->cid);
+        err = deliver(h, job);
+        *busy = NULL;
+        if (err && err_code(err) != ERR_STOPPED)
+            log_end("callback", &err);
+        job_free(h, job);
+    }
+    err_free(&err);
+    if (--b->workers == 0) {
+        while (b->jobs && h->group.stopping) { /* nobody will come for them */
+            struct hooks_line *line = NULL;
+
+            job_free(h, take(b, &line));
+        }
+        if (!b->jobs)
+            backend_free(b);
+    }
+    return NULL;
+}
+
+/* ---- in */
+
+static struct hooks_backend *backend_of(struct hooks *h, const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t n = host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/?#") : strlen(url);
+    struct hooks_backend *b = h->backends;
+
+    while (b && (strncmp(b->key, url, n) != 0 || b->key[n]))
+        b = b->next;
+    if (b)
+        return b;
+    b = must(calloc(1, sizeof(*b)));
+    b->hooks = h;
+    b->key = must_ndup(url, n);
+    b->end = &b->jobs;
+    b->next = h->backends;
+    h->backends = b;
+    return b;
+}
+
+/* A backend that is long dead fills the log with one line in a while. */
+static void drop(struct hooks *h, const struct hooks_call *call)
+{
+    h->stat[call->action].dropped++;
+    h->dropped++;
+    if (h->dropped_at && co_now() - h->dropped_at < CO_SECONDS(10))
+        return;
+    log_warn("%u callbacks dropped, the last one %s to %s: over limits.hooks_queue", h->dropped,
+             hooks_name(call->action), call->url);
+    h->dropped = 0;
+    h->dropped_at = co_now();
+}
+
+static void start_worker(struct hooks *h, struct hooks_backend *b)
+{
+    err_t err;
+
+    if (b->workers == WORKERS)
+        return;
+    b->workers++;
+    err = co_go(&h->group, "callback", worker_main, b);
+    if (!err)
+        return;
+    b->workers--;
+    log_end("callback", &err); /* the next one starts it */
+}
+
+void hooks_queue(struct hooks *h, struct hooks_line *line, struct conf *conf,
+                 const struct hooks_call *call, char *url, char *body)
+{
+    struct hooks_backend *b;
+    struct hooks_job *job;
+
+    if (h->waiting >= (unsigned)h->env->conf->limits.hooks_queue || h->group.stopping) {
+        drop(h, call);
+        free(url);
+        free(body);
+        return;
+    }
+    job = must(calloc(1, sizeof(*job)));
+    *job = (struct hooks_job){ .line = line, .conf = conf_ref(conf), .call = *call, .url = url,
+                               .body = body };
+    job->call.url = url;
+    job->call.body = body;
+    job->call.attempt = 1;
+    job->call.client_id = NULL;
+    (void)snprintf(job->cid, sizeof(job->cid), "%s", call->client_id ? call->client_id : co_cid());
+    ref_get(&line->ref);
+    line->pending++;
+    h->waiting++;
+    b = backend_of(h, url);
+    *b->end = job;
+    b->end = &job->next;
+    start_worker(h, b);
+}
+
+/* ---- the end */
+
+void hooks_free(struct hooks *h)
+{
+    co_usec until = co_clock() + LAST_WORDS;
+    err_t err;
+
+    while (h->waiting > 0 && co_clock() < until) {
+        err = co_sleep(CO_MS(20));
+        err_free(&err);
+    }
+    err = co_group_stop(&h->group);
+    err_free(&err);
+    while (h->backends) { /* without a worker: none could be started */
+        struct hooks_line *line = NULL;
+
+        while (h->backends->jobs)
+            job_free(h, take(h->backends, &line));
+        backend_free(h->backends);
+    }
+    free(h);
+}
+
+unsigned hooks_waiting(const struct hooks *h)
+{
+    return h->waiting;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* peers.c - how many connections each address has and how fast it makes them: a hash table with a
+ * secret of its own, so that nobody can choose addresses that collide. */
+#include "session/peers.h"
+
+#include "base/must.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { BUCKETS_MIN = 1024, BUCKETS_MAX = 1 << 20, FORGET_A_TURN = 2 };
+
+struct peer {
+    struct peer *next;             /* in its bucket */
+    struct peer *older, *newer;    /* in the line of those without a connection */
+    uint64_t key[2];
+    unsigned connections;
+    double tokens;                 /* connects that it may make at once */
+    co_usec filled_at;
+};
+
+struct peers {
+    uint64_t secret[2];
+    struct peer **buckets;
+    size_t mask, count, idle;
+    struct peer *oldest, *newest;  /* without a connection, by when the last one went */
+};
+
+static void make_secret(uint64_t out[2])
+{
+    if (getrandom(out, 16, GRND_NONBLOCK) == 16)
+        return;
+    out[0] = (uint64_t)co_clock();
+    out[1] = (uint64_t)(uintptr_t)out;
+}
+
+struct peers *peers_new(size_t expected)
+{
+    struct peers *p = must(calloc(1, sizeof(*p)));
+    size_t n = BUCKETS_MIN;
+
+    while (n < expected && n < BUCKETS_MAX)
+        n *= 2;
+    p->mask = n - 1;
+    p->buckets = must(calloc(n, sizeof(p->buckets[0])));
+    make_secret(p->secret);
+    return p;
+}
+
+static bool is_v4(const uint8_t a[PEERS_ADDR])
+{
+    static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+    return memcmp(a, mapped, sizeof(mapped)) == 0;
+}
+
+/* IPv4 whole, of IPv6 the network. */
+static void make_key(uint64_t key[2], const uint8_t addr[PEERS_ADDR])
+{
+    memcpy(key, addr, PEERS_ADDR);
+    if (!is_v4(addr))
+        key[1] = 0;
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+    return h ^ (h >> 32);
+}
+
+static struct peer **bucket_of(const struct peers *p, const uint64_t key[2])
+{
+    uint64_t h = mix(mix(key[0] ^ p->secret[0]) + (key[1] ^ p->secret[1]));
+
+    return &p->buckets[h & p->mask];
+}
+
+static struct peer *find(const struct peers *p, const uint64_t key[2])
+{
+    struct peer *e = *bucket_of(p, key);
+
+    while (e && (e->key[0] != key[0] || e->key[1] != key[1]))
+        e = e->next;
+    return e;
+}
+
+/* ---- those without a connection: remembered while they have fewer tokens than a stranger */
+
+static void line_up(struct peers *p, struct peer *e)
+{
+    e->newer = NULL;
+    e->older = p->newest;
+    *(p->newest ? &p->newest->newer : &p->oldest) = e;
+    p->newest = e;
+    p->idle++;
+}
+
+static void leave_line(struct peers *p, struct peer *e)
+{
+    *(e->older ? &e->older->newer : &p->oldest) = e->newer;
+    *(e->newer ? &e->newer->older : &p->newest) = e->older;
+    p->idle--;
+}
+
+static void move_to_end(struct peers *p, struct peer *e)
+{
+    leave_line(p, e);
+    line_up(p, e);
+}
+
+static void forget(struct peers *p, struct peer *e)
+{
+    struct peer **at = bucket_of(p, e->key);
+
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    leave_line(p, e);
+    p->count--;
+    free(e);
+}
+
+/* A few at a time: to come costs the same whoever went before. */
+static void forget_some(struct peers *p, co_usec now)
+{
+    for (int i = 0; i < FORGET_A_TURN && p->oldest; i++) {
+        if (p->idle <= PEERS_REMEMBERED && now - p->oldest->filled_at < CO_SECONDS(PEERS_BURST))
+            return;
+        forget(p, p->oldest);
+    }
+}
+
+/* ---- to come and to go */
+
+static double burst(const struct peers_limits *l)
+{
+    return (double)l->connects_per_second * PEERS_BURST;
+}
+
+static struct peer *add(struct peers *p, const uint64_t key[2], const struct peers_limits *l,
+                        co_usec now)
+{
+    struct peer *e = must(calloc(1, sizeof(*e))), **at = bucket_of(p, key);
+
+    *e = (struct peer){ .next = *at, .key = { key[0], key[1] }, .tokens = burst(l),
+                        .filled_at = now };
+    *at = e;
+    p->count++;
+    line_up(p, e);
+    return e;
+}
+
+static bool take_token(struct peer *e, const struct peers_limits *l, co_usec now)
+{
+    if (l->connects_per_second == 0)
+        return true;
+    e->tokens += (double)(now - e->filled_at) / 1e6 * l->connects_per_second;
+    e->filled_at = now;
+    if (e->tokens > burst(l))
+        e->tokens = burst(l);
+    if (e->tokens < 1)
+        return false;
+    e->tokens--;
+    return true;
+}
+
+enum peers_answer peers_enter(struct peers *p, struct peers_place *place,
+                              const uint8_t addr[PEERS_ADDR], const struct peers_limits *limits,
+                              co_usec now)
+{
+    uint64_t key[2];
+    struct peer *e;
+
+    peers_leave(place, now);
+    forget_some(p, now);
+    make_key(key, addr);
+    e = find(p, key);
+    if (!e)
+        e = add(p, key, limits, now);
+    else if (e->connections == 0) /* who comes all the time is not the one to forget */
+        move_to_end(p, e);
+    if (!take_token(e, limits, now))
+        return PEERS_TOO_FAST;
+    if (limits->per_address > 0 && e->connections >= limits->per_address)
+        return PEERS_TOO_MANY;
+    if (e->connections++ == 0)
+        leave_line(p, e);
+    *place = (struct peers_place){ .peers = p, .peer = e };
+    return PEERS_WELCOME;
+}
+
+void peers_leave(struct peers_place *place, co_usec now)
+{
+    struct peers *p = place->peers;
+    struct peer *e = place->peer;
+
+    if (!e)
+        return;
+    *place = (struct peers_place){ 0 };
+    if (--e->connections > 0)
+        return;
+    line_up(p, e);
+    forget_some(p, now);
+}
+
+void peers_free(struct peers *p)
+{
+    if (!p)
+        return;
+    while (p->oldest)
+        forget(p, p->oldest);
+    free(p->buckets);
+    free(p);
+}
+
+size_t peers_count(const struct peers *p)
+{
+    return p->count;
+}
+
+unsigned peers_connections(const struct peers *p, const uint8_t addr[PEERS_ADDR])
+{
+    uint64_t key[2];
+    const struct peer *e;
+
+    make_key(key, addr);
+    e = find(p, key);
+    return e ? e->connections : 0;
+}
+
+/* ---- private addresses */
+
+static bool is_private_v4(uint32_t a)
+{
+    static const struct {
+        uint32_t net;
+        int bits;
+    } nets[] = {
+        { 0x7f000000, 8 }, { 0x0a000000, 8 }, { 0xac100000, 12 }, { 0xc0a80000, 16 },
+        { 0xa9fe0000, 16 }, { 0x64400000, 10 }, { 0, 8 },
+    };
+
+    for (size_t i = 0; i < sizeof(nets) / sizeof(nets[0]); i++) {
+        if ((a ^ nets[i].net) >> (32 - nets[i].bits) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool peers_is_private(const uint8_t a[PEERS_ADDR])
+{
+    static const uint8_t loopback[PEERS_ADDR] = { [15] = 1 }, none[PEERS_ADDR];
+
+    if (is_v4(a))
+        return is_private_v4((uint32_t)a[12] << 24 | (uint32_t)a[13] << 16 | (uint32_t)a[14] << 8 |
+                             a[15]);
+    return (a[0] & 0xfe) == 0xfc || (a[0] == 0xfe && (a[1] & 0xc0) == 0x80) ||
+           memcmp(a, loopback, PEERS_ADDR) == 0 || memcmp(a, none, PEERS_ADDR) == 0;
+}

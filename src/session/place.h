@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* place.h - whether a connection from some address may come, by `limits`. */
+#ifndef SESSION_PLACE_H
+#define SESSION_PLACE_H
+
+#include "session/env.h"
+#include "session/peers.h"
+
+/* Take a place in serve->peers for a connection, which gives it back at its end by
+ * session_place_leave(). False: it is refused, counted and told to the log; close it. */
+bool session_place_take(struct session_env *env, struct peers_place *place,
+                      const uint8_t addr[PEERS_ADDR]);
+/* The same once more, when the peer turned out to be a proxy and the client's address, a text, is
+ * another: the proxy's place is left for one of the client's. ERR_TOO_MANY: it has none now. */
+err_t session_place_take_ip(struct session_env *env, struct peers_place *place, const char *ip)
+    __attribute__((warn_unused_result));
+void session_place_leave(struct peers_place *place);
+
+/* The coroutine that calls works for a client of this address from now on: its log lines count with
+ * those of its address, where that stands for one customer. */
+void session_log_as_client(const struct session_env *env, const char *ip);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* term.c - end a client when its token ends. */
+#include "session/term.h"
+
+#define LOOK CO_SECONDS(30) /* the wall clock may have been set meanwhile */
+
+static co_usec left(int64_t ends)
+{
+    int64_t ms = ends * 1000 - co_wall_ms();
+
+    return ms > LOOK / 1000 ? LOOK : CO_MS(ms);
+}
+
+bool session_term_is_over(int64_t ends)
+{
+    return ends > 0 && left(ends) <= 0;
+}
+
+static void on_look(struct co_timer *timer)
+{
+    struct serve_term *t = (struct serve_term *)(void *)timer;
+
+    if (!session_term_is_over(t->ends)) {
+        co_timer_set(&t->timer, co_now() + left(t->ends), on_look);
+        return;
+    }
+    t->over = true;
+    co_stop(t->co);
+}
+
+void session_term_begin(struct serve_term *t, int64_t ends)
+{
+    *t = (struct serve_term){ .co = co_self(), .ends = ends };
+    if (ends > 0)
+        co_timer_set(&t->timer, co_now() + left(ends), on_look);
+}
+
+err_t session_term_error(void)
+{
+    return err_new(ERR_EXPIRED, "at_expiry end");
+}
+
+void session_term_end(struct serve_term *t, err_t *why)
+{
+    co_timer_cancel(&t->timer);
+    if (!t->over || err_code(*why) != ERR_STOPPED)
+        return;
+    err_free(why);
+    *why = session_term_error();
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* tokens.c - which token or key a client must show, and whether it does. */
+#include "session/tokens.h"
+
+#include "base/must.h"
+#include "base/star.h"
+#include "co/co.h"
+#include "proto/http/url.h"
+#include "proto/rtmp/url.h"
+#include "proto/token/jwt.h"
+#include "proto/token/link.h"
+
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct tokens {
+    struct jwks_files *files; /* NULL: none were read yet */
+    struct tokens_stat stat[CONF_PLAY + 1];
+};
+
+/* What was shown: pieces of the client's query and of its Authorization. */
+struct shown {
+    const char *key, *jwt; /* NULL: none */
+    size_t key_size, jwt_size;
+    bool link;
+};
+
+static void find(const char *param, const char *const *names, const char **at, size_t *size)
+{
+    *at = NULL;
+    for (; *names && !*at; names++)
+        *at = rtmp_url_param(param, *names, size);
+}
+
+static struct shown look(const char *param, const char *bearer)
+{
+    static const char *const keys[] = { "key", "secret", NULL };
+    static const char *const jwts[] = { "jwt", "token", NULL };
+    struct shown s = { 0 };
+    size_t size;
+
+    find(param, keys, &s.key, &s.key_size);
+    find(param, jwts, &s.jwt, &s.jwt_size);
+    if (!s.jwt && bearer && strncasecmp(bearer, "Bearer ", 7) == 0) {
+        s.jwt = bearer + 7 + strspn(bearer + 7, " ");
+        s.jwt_size = strcspn(s.jwt, " ");
+    }
+    s.link = rtmp_url_param(param, "sign", &size) != NULL;
+    return s;
+}
+
+/* ---- keys of streams */
+
+/* Is there a key for this stream? *same: it is the one that was shown. */
+static bool has_key(const struct conf_security *s, const char *stream, const struct shown *shown,
+                    bool *same)
+{
+    bool has = false;
+
+    *same = false;
+    for (size_t i = 0; i < s->key.n; i++) {
+        const struct conf_list *line = &s->key.v[i];
+
+        if (!star_is_for(line->v[0], stream))
+            continue;
+        has = true;
+        *same |= shown->key && strlen(line->v[1]) == shown->key_size &&
+                 CRYPTO_memcmp(line->v[1], shown->key, shown->key_size) == 0;
+    }
+    return has;
+}
+
+/* ---- links and JWT */
+
+static err_t check_link(const struct conf_security_token *t, const char *param,
+                        const struct token_ask *ask)
+{
+    const char *query = param + (*param == '?');
+    char expires[16], sign[80], ip[64];
+    struct token_link link = {
+        .expires = http_url_param(query, "expires", expires, sizeof(expires)),
+        .sign = http_url_param(query, "sign", sign, sizeof(sign)),
+        .ip = http_url_param(query, "ip", ip, sizeof(ip)),
+    };
+
+    if (!link.expires || !link.sign)
+        return err_new(ERR_TOKEN, "a link needs both expires and sign");
+    return token_link_check(&link, ask, t->secret.v, t->secret.n);
+}
+
+static err_t check_jwt(const struct tokens *tokens, const struct conf_security_token *t,
+                       const struct shown *shown, const struct token_ask *ask)
+{
+    const struct jwt_rules rules = {
+        .secrets = t->jwt_secret.v, .n_secrets = t->jwt_secret.n,
+        .keys = tokens && *t->jwks ? jwks_files_find(tokens->files, t->jwks) : NULL,
+        .issuer = t->issuer, .audience = t->audience,
+    };
+
+    return jwt_check(shown->jwt, shown->jwt_size, &rules, ask);
+}
+
+static err_t check_token(const struct tokens *tokens, const struct conf_security_token *t,
+                         const struct shown *shown, const char *param,
+                         const struct token_ask *ask)
+{
+    if (shown->link && t->secret.n)
+        return check_link(t, param, ask);
+    if (shown->jwt && (t->jwt_secret.n || *t->jwks))
+        return check_jwt(tokens, t, shown, ask);
+    return err_new(ERR_TOKEN, "no token to %s", ask->publish ? "publish" : "play");
+}
+
+/* ---- the question */
+
+struct verdict {
+    bool asked;   /* something had to be shown */
+    int64_t ends; /* what was shown is good until then; 0: for ever */
+};
+
+static err_t check(const struct session_env *env, const struct conf_vhost *vhost,
+                   enum conf_action what, const struct session_stream *names, const char *bearer,
+                   struct verdict *out)
+{
+    const struct conf_security *s = &vhost->security;
+    const struct token_ask ask = {
+        .publish = what == CONF_PUBLISH, .vhost = vhost->name, .app = names->app,
+        .name = names->name, .ip = names->ip, .now = co_wall_ms() / 1000,
+        .ends = &out->ends,
+    };
+    struct shown shown = look(names->param, bearer);
+    bool token = ask.publish ? s->token.publish : s->token.play, key = false, same = false;
+    char *stream;
+
+    if (ask.publish) {
+        if (asprintf(&stream, "%s/%s", names->app, names->name) < 0)
+            abort();
+        key = has_key(s, stream, &shown, &same);
+        free(stream);
+    }
+    out->asked = (token || key) && !conf_security_excepts(s, what, names->ip);
+    if (!out->asked || same)
+        return NULL;
+    if (token && (shown.link || shown.jwt || !key || !shown.key))
+        return check_token(env->tokens, &s->token, &shown, names->param, &ask);
+    return err_new(ERR_TOKEN, shown.key ? "wrong key of the stream" : "no key of the stream");
+}
+
+err_t tokens_check(struct session_env *env, const struct conf_vhost *vhost, enum conf_action what,
+                   const struct session_stream *names, const char *bearer, int64_t *ends)
+{
+    const struct conf_security *s = &vhost->security;
+    struct verdict v = { 0 };
+    err_t err = NULL;
+
+    if (conf_security_asks(s, what))
+        err = check(env, vhost, what, names, bearer, &v);
+    if (env->tokens && v.asked && err)
+        env->tokens->stat[what].denied++;
+    else if (env->tokens && v.asked)
+        env->tokens->stat[what].ok++;
+    if (ends)
+        *ends = s->token.at_expiry == CONF_EXPIRY_END ? v.ends : 0;
+    return err;
+}
+
+bool tokens_prove(const struct session_env *env, const struct conf_vhost *vhost,
+                  enum conf_action what, const struct session_stream *names)
+{
+    struct verdict v = { 0 };
+    err_t err = NULL;
+    bool proved;
+
+    if (conf_security_asks(&vhost->security, what))
+        err = check(env, vhost, what, names, NULL, &v);
+    proved = v.asked && !err;
+    err_free(&err);
+    return proved;
+}
+
+/* ---- all of a server */
+
+struct tokens *tokens_new(void)
+{
+    struct tokens *t = must(calloc(1, sizeof(*t)));
+
+    return t;
+}
+
+void tokens_free(struct tokens *t)
+{
+    if (t)
+        (void)jwks_files_unref(t->files);
+    free(t);
+}
+
+void tokens_take(struct tokens *t, struct jwks_files *files)
+{
+    (void)jwks_files_unref(t->files);
+    t->files = files;
+}
+
+void tokens_refresh(struct tokens *t)
+{
+    struct jwks_files *files = t->files ? jwks_files_ref(t->files) : NULL;
+
+    if (files)
+        jwks_files_refresh(files); /* a reload may put others in their place meanwhile */
+    (void)jwks_files_unref(files);
+}
+
+const struct tokens_stat *tokens_stat(const struct tokens *t, enum conf_action what)
+{
+    return &t->stat[what];
+}

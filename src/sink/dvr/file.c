@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c - the files of recordings, as jobs for helper threads. */
+#include "base/log.h"
+#include "base/must.h"
+#include "conf/expand.h"
+#include "sink/dvr/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAMES = 1000 };
+
+struct job {
+    struct disk_job job;       /* first */
+    struct dvr_stream *stream; /* with a reference */
+    struct dvr_file *file;
+    struct wr header;
+    struct blocks data;
+    bool key;                  /* a player can start at its begin */
+    bool skipped;              /* it was left out: what is before it is missing */
+    enum dvr_step step;
+};
+
+/* ------------------------------------------------------------ names */
+
+static bool ends(const char *text, const char *with)
+{
+    size_t n = strlen(text), k = strlen(with);
+
+    return n >= k && strcmp(text + n - k, with) == 0;
+}
+
+struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
+{
+    const char *text = s->set->path;
+    const struct conf_variable vars[] = {
+        { "vhost", s->vhost }, { "app", s->app }, { "stream", s->stream },
+    };
+    struct conf_expand with = { .v = vars, .n = sizeof(vars) / sizeof(vars[0]), .file = true,
+                                .utc = s->conf->utc_time, .msec = co_wall_ms() };
+    char whole[DVR_PATH_MAX], path[DVR_PATH_MAX];
+    struct dvr_file *f;
+    err_t err;
+
+    if (!ends(text, ".flv") && !ends(text, ".mp4")) { /* a folder */
+        (void)snprintf(whole, sizeof(whole), "%s%s[stream].[timestamp].flv", text,
+                       ends(text, "/") ? "" : "/");
+        text = whole;
+    }
+    err = conf_expand(text, &with, path, sizeof(path));
+    if (err) {
+        log_end("a recording cannot have this name", &err);
+        return NULL;
+    }
+    f = must(calloc(1, sizeof(*f)));
+    f->path = must_dup(path);
+    f->mp4 = ends(path, ".mp4");
+    f->begin = f->newest = dts;
+    f->fd = -1;
+    f->floor = s->dvrs->env->conf->limits.disk_free;
+    log_trace("recording %s/%s to %s", s->app, s->stream, path);
+    return f;
+}
+
+void dvr_file_free(struct dvr_file *f)
+{
+    if (f->fd >= 0)
+        (void)close(f->fd);
+    dvr_finish_free(f->finish);
+    wr_free(&f->header);
+    free(f->path);
+    free(f->tmp);
+    free(f);
+}
+
+/* ------------------------------------------------------------ on a thread */
+
+static bool open_tmp(struct job *j)
+{
+    struct dvr_file *f = j->file;
+
+    if (f->fd >= 0)
+        return true;
+    for (int i = 0; i < NAMES; i++) { /* another one may be called the same */
+        free(f->tmp);
+        if (asprintf(&f->tmp, i ? "%s.%d.tmp" : "%s.tmp", f->path, i) < 0)
+            abort();
+        j->job.error = 0;
+        f->fd = disk_open(&j->job, f->tmp, O_RDWR | O_CREAT | O_EXCL);
+        if (f->fd >= 0 || j->job.error != EEXIST)
+            break;
+    }
+    return f->fd >= 0;
+}
+
+static bool write_block(struct job *j)
+{
+    struct dvr_file *f = j->file;
+    size_t header = f->good == 0 ? f->header.len : 0;
+
+    if (!open_tmp(j) || (header && !disk_write(&j->job, f->fd, f->header.buf, header)) ||
+        !disk_write_blocks(&j->job, f->fd, j->data.first))
+        return false;
+    f->good += header + blocks_len(&j->data);
+    return true;
+}
+
+/* A block goes whole or not at all: a full disk leaves a file that ends where it can. */
+static void run_append(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+    struct dvr_file *f = j->file;
+
+    if (j->header.len > 0) {
+        f->header = j->header;
+        wr_init(&j->header, 0);
+    }
+    if (f->lost && !j->key) {
+        j->skipped = true;
+        return;
+    }
+    if (write_block(j)) {
+        f->lost = false;
+        return;
+    }
+    f->lost = true;
+    if (f->fd < 0)
+        return;
+    if (ftruncate(f->fd, (off_t)f->good) != 0 || lseek(f->fd, (off_t)f->good, SEEK_SET) < 0)
+        job->what = "truncate";
+}
+
+static void patch_number(struct dvr_file *f, uint64_t at, double v)
+{
+    uint64_t bits;
+    uint8_t bytes[8];
+
+    memcpy(&bits, &v, sizeof(bits));
+    for (int i = 7; i >= 0; i--, bits >>= 8)
+        bytes[i] = (uint8_t)bits;
+    if (at > 0 && at + 8 <= f->good)
+        (void)!pwrite(f->fd, bytes, sizeof(bytes), (off_t)at);
+}
+
+/* The name that it was to have, or one like it: nothing is written over. */
+static void give_name(struct job *j, const char *from)
+{
+    struct dvr_file *f = j->file;
+    const char *dot = strrchr(f->path, '.');
+    int stem = (int)(dot - f->path), made = -1;
+    char *name = NULL;
+
+    for (int i = 0; made != 0 && i < NAMES; i++) {
+        free(name);
+        if (i == 0)
+            name = must_dup(f->path);
+        else if (asprintf(&name, "%.*s-%d%s", stem, f->path, i, dot) < 0)
+            abort();
+        made = link(from, name);
+        if (made != 0 && errno == EPERM && access(name, F_OK) != 0)
+            made = rename(from, name); /* a file system without links */
+        if (made != 0 && errno != EEXIST)
+            break;
+    }
+    if (made != 0) {
+        j->job.error = errno;
+        j->job.what = "rename";
+        free(name);
+        return;
+    }
+    (void)unlink(from);
+    free(f->path);
+    f->path = name;
+    f->closed = true;
+}
+
+static void run_close(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+    struct dvr_file *f = j->file;
+
+    j->step = DVR_DONE;
+    if (f->fd < 0)
+        return;
+    if (f->mp4) {
+        j->step = dvr_finish_step(f, job);
+        if (j->step == DVR_MORE)
+            return;
+    } else {
+        patch_number(f, f->duration_at, (double)(f->newest - f->begin) / AV_CLOCK);
+        patch_number(f, f->size_at, (double)f->good);
+    }
+    (void)close(f->fd);
+    f->fd = -1;
+    give_name(j, f->tmp);
+}
+
+/* ------------------------------------------------------------ on the coroutine thread */
+
+static struct job *new_job(struct dvr_stream *s, struct dvr_file *f)
+{
+    struct job *j = must(calloc(1, sizeof(*j)));
+
+    j->stream = dvr_stream_ref(s);
+    j->file = f;
+    return j;
+}
+
+static void free_job(struct job *j)
+{
+    struct dvr_stream *s = j->stream;
+
+    wr_free(&j->header);
+    if (j->data.first)
+        shop_free_blocks(s->shop, &j->data);
+    free(j);
+    dvr_stream_unref(s);
+}
+
+static void log_failed(struct dvr_stream *s, const struct job *j, const char *why)
+{
+    co_usec now = co_now();
+    bool told = s->disk_bad && now - s->told_disk_at < CO_SECONDS(30);
+
+    s->disk_bad = true;
+    if (told)
+        return;
+    s->told_disk_at = now;
+    log_warn("recording of %s/%s: cannot write %s: %s (%s); the stream goes on, the recording "
+             "at the next key frame that can be written", s->app, s->stream, j->file->path, why,
+             j->job.what ? j->job.what : "queue");
+}
+
+static void append_done(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+    struct dvr_stream *s = j->stream;
+
+    if (job->error) {
+        log_failed(s, j, strerror(job->error));
+    } else if (!j->skipped && s->disk_bad) {
+        log_trace("recording of %s/%s goes on", s->app, s->stream);
+        s->disk_bad = false;
+    }
+    free_job(j);
+}
+
+/* The queue is full: what comes next begins where a player can. */
+static void refused(struct dvr_stream *s, struct job *j)
+{
+    j->job.what = "too much waits to be written";
+    log_failed(s, j, "the disk is slow");
+    s->file_lost = true;
+    s->header = j->header;
+    wr_init(&j->header, 0);
+    free_job(j);
+}
+
+void dvr_file_append(struct dvr_stream *s)
+{
+    struct job *j;
+
+    if (s->block.w.bad || (s->file_lost && !s->block_key)) {
+        s->file_lost = true;
+        shop_free_blocks(s->shop, &s->block);
+        return;
+    }
+    s->file_lost = false;
+    j = new_job(s, s->file);
+    j->job.run = run_append;
+    j->job.done = append_done;
+    j->job.bytes = blocks_len(&s->block);
+    disk_room_add(&s->room, (int64_t)(j->job.bytes + s->header.len));
+    j->data = blocks_take(&s->block);
+    j->header = s->header;
+    j->key = s->block_key;
+    wr_init(&s->header, s->header.limit);
+    if (!disk_put(&s->lane, &j->job, false))
+        refused(s, j);
+}
+
+static void close_done(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+    struct dvr_stream *s = j->stream;
+    struct dvr_file *f = j->file;
+
+    if (j->step == DVR_MORE) {
+        (void)disk_put(&s->lane, job, true);
+        return;
+    }
+    if (job->error)
+        log_warn("recording %s stays as %s: %s (%s)", f->path, f->tmp ? f->tmp : "nothing",
+                 strerror(job->error), job->what);
+    if (f->closed) {
+        log_trace("recorded %s, %lld ms, %llu bytes", f->path,
+                  (long long)(f->newest - f->begin) / 90, (unsigned long long)f->good);
+        sink_notify(&s->teller, s->dvrs->env, s->conf, HOOKS_DVR,
+                  (struct hooks_event){ .file = f->path });
+    }
+    if (j->step == DVR_FAILED && f->closed)
+        log_warn("recording %s is not made for seeking: %s", f->path,
+                 job->what ? job->what : "no space");
+    dvr_file_free(f);
+    free_job(j);
+}
+
+void dvr_file_close(struct dvr_stream *s)
+{
+    struct job *j = new_job(s, s->file);
+
+    j->job.run = run_close;
+    j->job.done = close_done;
+    s->file = NULL;
+    s->file_lost = false;
+    (void)disk_put(&s->lane, &j->job, true);
+}

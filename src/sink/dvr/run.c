@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - read a stream's packets and make a recording of them: where its files begin and end,
+ * and what goes to the disk together. */
+#include "base/log.h"
+#include "sink/dvr/stream.h"
+
+enum { CONFIGS = 24 };
+
+#define TURN CO_MS(250)
+#define FRAGMENT AV_MS(1000)   /* of MP4: ends at a key frame after so long */
+#define LONG AV_MS(4000)       /* or wherever it is after so long */
+#define VIDEO_GONE AV_MS(3000)
+
+static bool segmented(const struct dvr_stream *s)
+{
+    return s->set->plan == CONF_DVR_SEGMENT;
+}
+
+static bool has_video(const struct dvr_stream *s, int64_t dts)
+{
+    return s->has_video && dts - s->last_video <= VIDEO_GONE;
+}
+
+static void flush(struct dvr_stream *s, int64_t dts, bool next_is_key)
+{
+    if (s->file && s->file->mp4 && !mp4_frag_is_empty(&s->mp4)) {
+        if (!s->has_header)
+            mp4_frag_header(&s->mp4, &s->header);
+        s->has_header = true;
+        mp4_frag_cut(&s->mp4, dts, false, &s->block);
+    }
+    if (blocks_len(&s->block) > 0)
+        dvr_file_append(s);
+    s->block_key = next_is_key;
+    s->block_begin = dts;
+}
+
+void dvr_close(struct dvr_stream *s)
+{
+    if (!s->file)
+        return;
+    flush(s, s->file->newest + AV_MS(40), false);
+    dvr_file_close(s);
+}
+
+static void feed_mp4(struct dvr_stream *s, const struct frame *f);
+
+static void configure_mp4(struct dvr_stream *s)
+{
+    const struct av_packet *v[CONFIGS];
+    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+
+    for (size_t i = 0; i < n; i++) {
+        struct frame_reader r;
+        struct frame f;
+
+        frame_begin(&r, v[i]);
+        while (frame_next(&r, &f))
+            feed_mp4(s, &f);
+    }
+}
+
+static void open_file(struct dvr_stream *s, int64_t dts)
+{
+    s->file = dvr_file_new(s, dts);
+    if (!s->file)
+        return;
+    s->has_header = false;
+    s->header.len = 0;
+    s->block_key = true;
+    s->block_begin = dts;
+    if (!s->file->mp4) {
+        dvr_flv_begin(s);
+        return;
+    }
+    mp4_frag_fini(&s->mp4);
+    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX, &s->shop->blocks);
+    s->mp4.origin = dts;
+    configure_mp4(s);
+}
+
+/* May a file begin, or end, with this packet? */
+static bool boundary(const struct dvr_stream *s, const struct av_packet *pkt)
+{
+    if (pkt->config || pkt->extra || pkt->kind == AV_DATA)
+        return false;
+    if (pkt->kind == AV_VIDEO)
+        return pkt->key || !s->set->wait_keyframe;
+    return !has_video(s, pkt->dts);
+}
+
+static bool is_start(const struct dvr_stream *s, const struct av_packet *pkt)
+{
+    if (pkt->config || pkt->extra || pkt->kind == AV_DATA)
+        return false;
+    return pkt->kind == AV_VIDEO ? pkt->key : !has_video(s, pkt->dts);
+}
+
+/* Told once for all that are full at about the same time. */
+static void log_full(struct dvr_stream *s, enum disk_lack lack)
+{
+    unsigned n = refusals_add(&s->dvrs->env->refusals, REFUSAL_DVR_DISK, co_now());
+
+    if (n == 0)
+        return;
+    if (lack == DISK_LACKS_QUOTA)
+        log_warn("%u recordings stop, the last one of %s/%s: %s has %lld MB of them, dvr_quota is "
+                 "%lld MB; they go on when some are removed", n, s->app, s->stream,
+                 disk_room_root(&s->room), (long long)disk_room_used(&s->room) >> 20,
+                 (long long)s->quota >> 20);
+    else
+        log_warn("%u recordings stop, the last one of %s/%s: the disk of %s has less than disk_free"
+                 " (limits) left", n, s->app, s->stream, disk_room_root(&s->room));
+}
+
+static bool has_room(struct dvr_stream *s)
+{
+    bool was_full = s->room.full;
+    enum disk_lack lack = disk_room_lacks(&s->room, s->quota,
+                                          s->dvrs->env->conf->limits.disk_free);
+
+    if (lack != DISK_LACKS_NOTHING && !was_full)
+        log_full(s, lack);
+    return lack == DISK_LACKS_NOTHING;
+}
+
+/* Files and blocks end before this packet, if it is where they may. */
+static void cut(struct dvr_stream *s, const struct av_packet *pkt)
+{
+    bool start = is_start(s, pkt);
+    bool any = pkt->kind == AV_VIDEO && !pkt->key; /* the next such frame comes soon */
+    int64_t lasts;
+
+    if (s->file && segmented(s) && boundary(s, pkt) &&
+        pkt->dts - s->file->begin >= s->set->duration * 9 / 100 - (any ? 0 : AV_MS(50)))
+        dvr_close(s);
+    if (s->file && !has_room(s))
+        dvr_close(s);
+    if (!s->file && boundary(s, pkt) && has_room(s))
+        open_file(s, pkt->dts);
+    if (!s->file || s->block_begin == pkt->dts)
+        return;
+    lasts = pkt->dts - s->block_begin;
+    if ((start && lasts >= FRAGMENT) || lasts >= LONG || lasts < 0 ||
+        blocks_len(&s->block) > DVR_BLOCK * 4 || mp4_frag_bytes(&s->mp4) > DVR_FRAGMENT_MAX / 2)
+        flush(s, pkt->dts, start);
+}
+
+/* ------------------------------------------------------------ MP4 */
+
+static void left_out(struct dvr_stream *s, const struct frame *f, err_t err)
+{
+    bool *told = &s->told_codec[f->kind == AV_VIDEO ? 0 : 1];
+
+    if (err_code(err) == ERR_UNSUPPORTED) {
+        if (!*told)
+            log_warn("recording of %s/%s: %s does not go into MP4, it is left out", s->app,
+                     s->stream, av_codec_name(f->codec));
+        *told = true;
+    } else if (s->bad++ == 0) {
+        log_end("recording: a frame left out, more are only counted", &err);
+    }
+    err_free(&err);
+}
+
+/* An MP4 file has one configuration of each track: another one is another file. */
+static bool needs_another_file(const struct dvr_stream *s, const struct frame *f)
+{
+    return s->has_header && mp4_frag_changes(&s->mp4, f);
+}
+
+static void feed_mp4(struct dvr_stream *s, const struct frame *f)
+{
+    bool changed;
+    err_t err;
+
+    if (!frame_is_of(&s->tracks, f))
+        return;
+    err = mp4_frag_add(&s->mp4, f, &changed);
+    if (err)
+        left_out(s, f, err);
+}
+
+/* False: the file ended, and the next one waits for its own begin. */
+static bool mp4_packet(struct dvr_stream *s, const struct av_packet *pkt)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        if (frame_is_of(&s->tracks, &f) && needs_another_file(s, &f)) {
+            dvr_close(s);
+            return false;
+        }
+        feed_mp4(s, &f);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------ packets */
+
+static void packet(struct dvr_stream *s, const struct av_packet *pkt)
+{
+    frame_choose(&s->tracks, pkt);
+    if (pkt->kind == AV_VIDEO) {
+        s->has_video = true;
+        if (!pkt->config)
+            s->last_video = pkt->dts;
+    }
+    cut(s, pkt);
+    if (!s->file)
+        return;
+    if (s->file->mp4) {
+        if (!mp4_packet(s, pkt) && boundary(s, pkt) && has_room(s)) {
+            open_file(s, pkt->dts);
+            if (s->file)
+                (void)mp4_packet(s, pkt);
+        }
+    } else {
+        dvr_flv_packet(s, pkt, pkt->dts);
+    }
+    if (s->file && !pkt->config && pkt->kind != AV_DATA)
+        s->file->newest = pkt->dts;
+}
+
+static void read_configs(struct dvr_stream *s)
+{
+    const struct av_packet *v[CONFIGS];
+    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+
+    for (size_t i = 0; i < n; i++) {
+        frame_choose(&s->tracks, v[i]);
+        s->has_video |= v[i]->kind == AV_VIDEO;
+        if (v[i]->kind == AV_VIDEO)
+            s->last_video = s->correct_time ? s->clock.last : v[i]->dts;
+    }
+}
+
+void dvr_drain(struct dvr_stream *s, bool all)
+{
+    const struct av_packet *pkt;
+
+    while ((all || !co_slice_over()) && (pkt = live_reader_next(&s->reader))) {
+        if (!s->begun)
+            read_configs(s);
+        s->begun = true;
+        if (s->reader.dropped != s->dropped) {
+            log_warn("recording of %s/%s: %llu packets lost", s->app, s->stream,
+                     (unsigned long long)(s->reader.dropped - s->dropped));
+            s->dropped = s->reader.dropped;
+        }
+        pkt = dvr_time_apply(s, pkt);
+        if (!pkt) /* no memory for it: one frame less */
+            continue;
+        packet(s, pkt);
+        (void)av_packet_unref(pkt);
+    }
+}
+
+err_t dvr_run(void *stream)
+{
+    struct dvr_stream *s = stream;
+    err_t err = NULL;
+
+    while (s->live && !(err = co_check())) {
+        dvr_drain(s, false);
+        if (co_slice_over()) {
+            co_yield();
+            continue;
+        }
+        err = co_sleep(TURN);
+        err_free(&err);
+    }
+    err_free(&err);
+    dvr_stream_unref(s);
+    return NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - the life of a stream's recording. */
+#include "sink/dvr/stream.h"
+
+#include "base/log.h"
+#include "base/must.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_LIMIT = 96 << 20, HEADER_LIMIT = 1 << 20 };
+
+/* What it collects counts with what streams remember. */
+static struct dvr_stream *stream_of(const struct live_keeper *k)
+{
+    return (struct dvr_stream *)((uintptr_t)k - offsetof(struct dvr_stream, keeper));
+}
+
+static size_t droppable(const struct live_keeper *k)
+{
+    const struct dvr_stream *s = stream_of(k);
+
+    return blocks_len(&s->block) + mp4_frag_bytes(&s->mp4);
+}
+
+/* As when the disk does not take it: the recording goes on at the next key frame. */
+static void cut(struct live_keeper *k)
+{
+    struct dvr_stream *s = stream_of(k);
+
+    shop_free_blocks(s->shop, &s->block);
+    mp4_frag_drop(&s->mp4);
+    s->file_lost = true;
+    s->block_key = false;
+}
+
+static const struct live_keeping keeping = { droppable, cut };
+
+struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *names,
+                                  struct conf *conf, const struct conf_dvr *set)
+{
+    struct dvr_stream *s = must(calloc(1, sizeof(*s)));
+
+    ref_init(&s->ref);
+    s->dvrs = d;
+    s->vhost = must_dup(names->vhost);
+    s->app = must_dup(names->app);
+    s->stream = must_dup(names->name);
+    s->conf = conf_ref(conf);
+    s->set = set;
+    s->shop = shop_ref(d->shop);
+    blocks_init(&s->block, BLOCK_LIMIT, &s->shop->blocks);
+    wr_init(&s->header, HEADER_LIMIT);
+    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX, &s->shop->blocks);
+    disk_lane_init(&s->lane, d->disk);
+    disk_room_open(&s->room, d->disk, set->path);
+    s->quota = set->quota;
+    if (asprintf(&s->name, "recording of %s/%s", s->app, s->stream) < 0)
+        abort();
+    live_keeper_open(&s->keeper, d->env->streams, s->name, &keeping);
+    return s;
+}
+
+struct dvr_stream *dvr_stream_ref(struct dvr_stream *s)
+{
+    ref_get(&s->ref);
+    return s;
+}
+
+void dvr_stream_unref(struct dvr_stream *s)
+{
+    if (!ref_put(&s->ref))
+        return;
+    live_reader_close(&s->reader);
+    live_keeper_close(&s->keeper);
+    mp4_frag_fini(&s->mp4);
+    disk_room_close(&s->room);
+    blocks_free(&s->block);
+    (void)shop_unref(s->shop);
+    wr_free(&s->header);
+    (void)conf_unref(s->conf);
+    sink_notifier_fini(&s->teller);
+    free(s->vhost);
+    free(s->app);
+    free(s->stream);
+    free(s->name);
+    free(s);
+}
+
+void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
+                      struct live_source *src)
+{
+    err_t err;
+
+    sink_notifier_set(&s->teller, s->dvrs->env, names, src);
+    s->src = src;
+    s->live = true;
+    s->dvrs->live++;
+    dvr_time_begin(s);
+    live_reader_open(&s->reader, src);
+    err = co_go(&s->dvrs->group, "dvr", dvr_run, dvr_stream_ref(s));
+    if (!err)
+        return;
+    dvr_stream_unref(s);
+    log_end("the recording does not begin", &err);
+}
+
+void dvr_stream_end(struct dvr_stream *s)
+{
+    dvr_drain(s, true);
+    dvr_close(s);
+    if (s->bad > 1)
+        log_warn("recording of %s/%s: %u frames were left out", s->app, s->stream, s->bad);
+    live_reader_close(&s->reader);
+    s->live = false;
+    s->dvrs->live--;
+}

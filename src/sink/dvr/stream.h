@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.h - the recording of one stream; for the files of sink/dvr* alone. */
+#ifndef SINK_DVR_STREAM_H
+#define SINK_DVR_STREAM_H
+
+#include "base/ref.h"
+#include "format/mp4/final.h"
+#include "format/mp4/frag.h"
+#include "live/clock.h"
+#include "live/keeper.h"
+#include "live/reader.h"
+#include "sink/dvr/dvr.h"
+#include "sink/notify.h"
+#include "sink/store/disk_room.h"
+#include "sink/store/shop.h"
+
+enum {
+    DVR_PATH_MAX = 1024,
+    DVR_BLOCK = 256 * 1024,      /* bytes that go to the disk together, about */
+    DVR_FRAGMENT_MAX = 64 << 20, /* bytes of a fragment without a key frame */
+};
+
+/* A file on disk; the coroutine has it until its last job, and then that job. What is below the
+ * line belongs to the thread that runs its jobs, one after the other. */
+struct dvr_file {
+    char *path;              /* as it is to be called; as it is, when it is closed */
+    bool mp4;
+    int64_t begin;           /* dts at which it begins, 1/90000 s */
+    int64_t newest;          /* dts of what came last */
+    int64_t floor;           /* bytes that the disk keeps */
+    uint64_t duration_at, size_at; /* of an FLV file: numbers to set when it closes; 0: none */
+    /* ---- */
+    char *tmp;
+    struct wr header;        /* what the file begins with */
+    int fd;
+    uint64_t good;           /* bytes that are whole */
+    bool lost;               /* something is missing: go on where a player can */
+    bool closed;
+    struct dvr_finish *finish;
+};
+
+struct dvr_stream {
+    struct ref ref;          /* the registry's, the coroutine's, and one of each job */
+    struct dvr_stream *next;
+    struct dvrs *dvrs;
+    struct shop *shop;       /* of its blocks */
+    struct live_keeper keeper;
+    char *name;              /* for the log: "recording of live/x" */
+    char *vhost, *app, *stream;
+    struct sink_notifier teller; /* whose recording it is */
+    struct conf *conf;       /* with a reference */
+    const struct conf_dvr *set;
+    struct live_source *src;
+    struct live_reader reader;
+    bool live, begun;
+    uint64_t dropped;
+    unsigned bad;
+    bool has_video;
+    struct frame_tracks tracks;
+    bool told_codec[2];
+
+    struct dvr_file *file;   /* NULL: waits for a key frame */
+    struct mp4_frag mp4;
+    struct blocks block;     /* bytes for the disk */
+    struct wr header;        /* what the file begins with, until its first block goes */
+    bool file_lost;          /* a block could not be given to the disk */
+    bool block_key;          /* a player can start at the begin of the block */
+    int64_t block_begin;     /* dts */
+    bool has_header;         /* of the file */
+    int64_t last_video;      /* dts */
+    bool keep_time;          /* FLV: tags keep the stream's own time */
+    bool correct_time;       /* the stream has the publisher's, we want it without jumps */
+    struct live_clock clock; /* for that */
+
+    struct disk_lane lane;
+    struct disk_room room;
+    int64_t quota;           /* in force */
+    bool disk_bad;
+    co_usec told_disk_at;
+};
+
+struct dvrs {
+    struct session_env *env;
+    struct disk *disk;
+    struct shop *shop;
+    struct dvr_stream *streams;
+    struct co_group group;
+    unsigned live;
+};
+
+/* dvr_stream.c */
+struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *names,
+                                  struct conf *conf, const struct conf_dvr *set);
+struct dvr_stream *dvr_stream_ref(struct dvr_stream *s);
+void dvr_stream_unref(struct dvr_stream *s);
+void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
+                      struct live_source *src);
+void dvr_stream_end(struct dvr_stream *s);
+
+/* dvr_run.c: packets to blocks */
+err_t dvr_run(void *stream); /* co_fn; gives its reference back */
+/* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
+void dvr_drain(struct dvr_stream *s, bool all);
+void dvr_close(struct dvr_stream *s); /* the file that is open, if any */
+
+/* dvr_time.c: `time_jitter` */
+void dvr_time_begin(struct dvr_stream *s);
+/* The packet as the recording has it, with a reference for the caller. */
+const struct av_packet *dvr_time_apply(struct dvr_stream *s, const struct av_packet *pkt);
+
+/* dvr_flv.c */
+void dvr_flv_begin(struct dvr_stream *s);
+void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t dts);
+
+/* dvr_file.c: jobs */
+struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts);
+void dvr_file_append(struct dvr_stream *s); /* the block */
+void dvr_file_close(struct dvr_stream *s);  /* takes s->file */
+void dvr_file_free(struct dvr_file *f);
+
+/* dvr_finish.c, on a thread: make an MP4 file of fragments one to seek in, in several steps. */
+enum dvr_step { DVR_MORE, DVR_DONE, DVR_FAILED };
+enum dvr_step dvr_finish_step(struct dvr_file *f, struct disk_job *job);
+void dvr_finish_free(struct dvr_finish *x);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* dash.c - MPEG-DASH: the segments that hls* cuts, with a file for each track.
+ *
+ * A period begins at what the wall clock says, and is called so; segments are called by their
+ * period and their time in it, so names are never used again. A period ends where the stream does
+ * not go on as it was: another publisher or other codecs, or when it is no longer near the wall
+ * clock, by which players find the live edge. Files begin at 0 with each period: not all players
+ * obey a presentationTimeOffset. availabilityStartTime is when the first period began, and stays
+ * over publishers and processes as long as the MPD does.
+ */
+#include "sink/hls/stream.h"
+
+#include "base/must.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dash_settings(const struct conf_dash *dash, struct conf_hls *out)
+{
+    *out = (struct conf_hls){
+        .enabled = dash->enabled, .fragment = dash->fragment, .td_ratio = 1.0, .aof_ratio = 1.0,
+        .on_error = CONF_HLS_CONTINUE, .path = dash->path, .m3u8_file = dash->mpd_file,
+        .ts_file = "", .fmp4_file = "", .init_file = "", .entry_prefix = "", .key_file = "",
+        .key_file_path = "", .key_url = "", .use_fmp4 = true, .cleanup = dash->cleanup,
+        .dispose = dash->dispose, .wait_keyframe = true, .recover = true,
+        .quota = dash->quota,
+    };
+}
+
+void dash_segment_open(struct hls_stream *s)
+{
+    struct hls_segment *seg = s->now;
+
+    if (seg->wall < s->over) { /* what was sent faster than it plays */
+        s->time.wall_base += s->over - seg->wall;
+        seg->wall = s->over;
+    }
+    if (seg->discontinuity || s->base != s->time.wall_base) {
+        s->period = seg->wall;
+        if (s->available == 0 || s->available > s->period)
+            s->available = s->period;
+        s->base = s->time.wall_base;
+        s->mp4.origin = seg->begin;
+        mp4_frag_jump(&s->mp4);
+    }
+    seg->period = s->period;
+}
+
+/* ------------------------------------------------------------ files of a track */
+
+/* "live/s.mpd": "live/s". */
+char *dash_folder(const struct hls_stream *s)
+{
+    size_t n = strlen(s->m3u8_path);
+    bool mpd = n > 4 && strcmp(s->m3u8_path + n - 4, ".mpd") == 0;
+    char *made = must(strndup(s->m3u8_path, mpd ? n - 4 : n));
+
+    return made;
+}
+
+/* "live/s/video-" and what follows. */
+static char *name(const struct hls_stream *s, bool video, const char *rest)
+{
+    char *folder = dash_folder(s), *made;
+
+    if (asprintf(&made, "%s/%s-%s", folder, video ? "video" : "audio", rest) < 0)
+        abort();
+    free(folder);
+    return made;
+}
+
+static struct mpd_track about(const struct mp4_track *t, bool video)
+{
+    struct mpd_track track = { .video = video, .timescale = t->timescale };
+
+    (void)mp4_track_name(t, track.codecs, sizeof(track.codecs));
+    track.width = t->info.width;
+    track.height = t->info.height;
+    track.fps = t->info.fps;
+    track.rate = t->info.sample_rate;
+    track.channels = t->info.channels;
+    return track;
+}
+
+static struct hls_shared *new_init(struct hls_stream *s, bool video, struct wr *header)
+{
+    struct hls_shared *x = calloc(1, sizeof(*x));
+    char rest[48];
+
+    if (!x)
+        abort();
+    ref_init(&x->ref);
+    (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)s->period);
+    x->path = name(s, video, rest);
+    x->uri = hls_uri(s, x->path);
+    x->track = about(video ? &s->mp4.video.track : &s->mp4.audio.track, video);
+    x->file = hls_file_new(s->hls, header, video ? "video/mp4" : "audio/mp4");
+    hls_names_set(s->hls, x->path, x->file, s);
+    hls_disk_shared(s, x);
+    return x;
+}
+
+/* The initialization of a track, with a reference for the caller: that of before if it fits. */
+static struct hls_shared *init_of(struct hls_stream *s, bool video)
+{
+    struct hls_shared **at = &s->track_init[video ? 0 : 1];
+    struct wr w;
+
+    wr_init(&w, MP4_CONFIG_MAX * 2);
+    mp4_frag_header_one(&s->mp4, video ? AV_VIDEO : AV_AUDIO, &w);
+    if (!*at || (*at)->file->size != w.len || memcmp((*at)->file->data, w.buf, w.len) != 0) {
+        hls_shared_unref(s, *at);
+        *at = new_init(s, video, &w);
+    }
+    wr_free(&w);
+    return hls_shared_ref(*at);
+}
+
+/* ------------------------------------------------------------ a segment */
+
+static void measure(struct hls_segment *seg)
+{
+    struct mpd_track *t = &seg->init->track;
+    double seconds = (double)seg->at.duration / t->timescale;
+    double rate = seconds > 0.1 ? (double)seg->bytes * 8 / seconds : 0;
+
+    if (rate > t->bandwidth && rate < 4e9) /* the most that a segment had */
+        t->bandwidth = (unsigned)rate;
+}
+
+char *dash_media(const struct hls_stream *s, const struct hls_segment *seg)
+{
+    char rest[32], *path, *uri;
+
+    (void)snprintf(rest, sizeof(rest), "%lld-", (long long)seg->period);
+    path = name(s, seg->init->track.video, rest);
+    uri = hls_uri(s, path);
+    free(path);
+    return uri;
+}
+
+static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64_t end)
+{
+    char rest[64];
+
+    shop_free_blocks(s->shop, &s->out);
+    seg->at = mp4_frag_cut_one(&s->mp4, video ? AV_VIDEO : AV_AUDIO, end, &s->out);
+    if (s->out.w.bad || blocks_len(&s->out) == 0)
+        return false;
+    (void)snprintf(rest, sizeof(rest), "%lld-%lld.m4s", (long long)seg->period,
+                   (long long)seg->at.begin);
+    seg->path = name(s, video, rest);
+    seg->init = init_of(s, video);
+    hls_segment_fill(s, seg);
+    measure(seg);
+    return true;
+}
+
+/* The file of the second track; it belongs to what the first one told. */
+static struct hls_segment *beside(const struct hls_segment *first)
+{
+    struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
+
+    seg->seq = first->seq;
+    seg->begin = first->begin;
+    seg->wall = first->wall;
+    seg->period = first->period;
+    return seg;
+}
+
+static void add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second)
+{
+    s->next_seq++;
+    s->now = NULL;
+    s->open = false;
+    s->over = s->base + (seg->begin + seg->duration) / 90;
+    if (seg->duration > s->longest)
+        s->longest = seg->duration;
+    hls_shared_unref(s, s->init);
+    s->init = hls_shared_ref(seg->init);
+    hls_segment_notify(s, seg);
+    if (s->before_until > 0 && co_now() >= s->before_until)
+        dash_forget_before(s, s->list.n > 0 ? s->list.v[0]->period : seg->period);
+    if (second)
+        hls_push(&s->list, seg);
+    hls_list_add(s, second ? second : seg);
+    hls_disk_segment(s, seg);
+    if (second)
+        hls_disk_segment(s, second);
+}
+
+void dash_segment_close(struct hls_stream *s, int64_t end)
+{
+    struct hls_segment *seg = s->now, *second = NULL;
+    bool video = s->mp4.video.n > 0, both = video && s->mp4.audio.n > 0;
+
+    seg->duration = end - seg->begin;
+    if (seg->duration <= 0 || !cut(s, seg, video, end)) {
+        hls_segment_drop(s);
+        return;
+    }
+    if (both) {
+        second = beside(seg);
+        if (!cut(s, second, false, end)) {
+            hls_segment_free(s, second);
+            second = NULL;
+            s->out.w.bad = ERR_OK;
+        }
+    }
+    add(s, seg, second);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* disk.c - files of HLS and DASH, as jobs for helper threads; what to do when they fail. */
+#include "base/log.h"
+
+#include "base/must.h"
+#include "sink/hls/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* JOB: what one takes beside its bytes, with its segment: that of a stream that has another
+ * configuration with each frame is mostly this. */
+enum { LIST_MAX = 4 << 20, KEY_MODE = 0600, JOB = 2048 };
+
+struct job {
+    struct disk_job job; /* first */
+    struct hls_stream *stream; /* with a reference */
+    char *path, *root;
+    struct hls_file *file;     /* what to write; NULL: remove it */
+    bool swap;                 /* it is written again soon */
+    struct hls_segment *segment;
+    struct hls_shared *shared; /* with a reference */
+};
+
+static void run(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+
+    if (j->file && j->file->shop)
+        (void)disk_write_blocks_file(job, j->path, j->file->blocks.first, j->file->size);
+    else if (j->file && j->swap)
+        (void)disk_swap_file(job, j->path, j->file->data, j->file->size);
+    else if (j->file)
+        (void)disk_write_file(job, j->path, j->file->data, j->file->size);
+    else
+        disk_remove(j->path, j->root);
+}
+
+static void free_job(struct job *j)
+{
+    struct hls_stream *s = j->stream;
+
+    (void)hls_file_unref(j->file);
+    free(j->path);
+    free(j->root);
+    free(j);
+    hls_stream_unref(s);
+}
+
+static struct job *new_job(struct hls_stream *s, const char *path, struct hls_file *file)
+{
+    struct job *j = must(calloc(1, sizeof(*j)));
+
+    j->stream = hls_stream_ref(s);
+    j->path = strdup(path);
+    j->root = strdup(s->set->path);
+    j->file = file ? hls_file_ref(file) : NULL;
+    if (!j->path || !j->root)
+        abort();
+    j->job.run = run;
+    j->job.bytes = file ? JOB + (file->shop ? file->blocks.memory : file->size) : 0;
+    return j;
+}
+
+/* ------------------------------------------------------------ when it fails */
+
+static void log_failed(struct hls_stream *s, const struct job *j, const char *why)
+{
+    co_usec now = co_now();
+
+    if (s->disk_bad && now - s->told_disk_at < CO_SECONDS(30))
+        return;
+    s->told_disk_at = now;
+    log_warn("%s of %s/%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory",
+             s->what, s->app, s->stream, j->path, why, j->job.what ? j->job.what : "queue");
+}
+
+static void failed(struct hls_stream *s, const struct job *j, const char *why)
+{
+    log_failed(s, j, why);
+    s->disk_bad = true;
+    switch (s->set->on_error) {
+    case CONF_HLS_DISCONNECT:
+        if (!s->live)
+            break;
+        log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)", s->app,
+                 s->stream);
+        live_source_kick(s->src);
+        break;
+    case CONF_HLS_IGNORE:
+        if (!s->given_up)
+            log_warn("HLS of %s/%s ends until it is published again (hls_on_error ignore)", s->app,
+                     s->stream);
+        s->given_up = true;
+        break;
+    case CONF_HLS_CONTINUE:
+        break;
+    }
+}
+
+static void worked(struct hls_stream *s)
+{
+    if (s->disk_bad)
+        log_trace("%s of %s/%s: files can be written again", s->what, s->app, s->stream);
+    s->disk_bad = false;
+}
+
+static void outcome(struct hls_stream *s, const struct job *j)
+{
+    if (j->job.error)
+        failed(s, j, strerror(j->job.error));
+    else
+        worked(s);
+}
+
+/* ------------------------------------------------------------ jobs */
+
+static void shared_done(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+
+    outcome(j->stream, j);
+    j->shared->writing = false;
+    j->shared->on_disk = job->error == 0;
+    hls_shared_unref(j->stream, j->shared);
+    free_job(j);
+}
+
+void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared)
+{
+    struct job *j;
+
+    if (!shared || !shared->file || shared->on_disk || shared->writing)
+        return;
+    j = new_job(s, shared->path, shared->file);
+    j->job.done = shared_done;
+    j->job.mode = shared->secret ? KEY_MODE : 0;
+    j->shared = hls_shared_ref(shared);
+    shared->writing = true;
+    (void)disk_put(&s->lane, &j->job, true);
+}
+
+static void removed(struct disk_job *job)
+{
+    free_job((struct job *)(void *)job);
+}
+
+void hls_disk_remove(struct hls_stream *s, const char *path)
+{
+    struct job *j;
+
+    if (s->hls->stopping || s->keep_files)
+        return;
+    j = new_job(s, path, NULL);
+    j->job.done = removed;
+    (void)disk_put(&s->lane, &j->job, true);
+}
+
+static void list_done(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+    struct hls_stream *s = j->stream;
+
+    outcome(s, j);
+    s->writing_list = false;
+    if (s->list_dirty)
+        hls_disk_list(s);
+    free_job(j);
+}
+
+/* The disk may be so far behind that the list it has is better than one of nothing. */
+static bool has_written(const struct hls_stream *s)
+{
+    size_t n = s->list.n;
+
+    while (n > 0 && !s->list.v[n - 1]->on_disk)
+        n--;
+    return n > 0;
+}
+
+/* One write at a time: what changes meanwhile is written after it. */
+void hls_disk_list(struct hls_stream *s)
+{
+    struct hls_file *file;
+    struct job *j;
+    struct wr w;
+
+    s->list_dirty = s->writing_list;
+    if (s->writing_list || !has_written(s))
+        return;
+    wr_init(&w, LIST_MAX);
+    if (s->dash)
+        dash_list_text(s, &w, true);
+    else
+        hls_list_text(s, &w, true);
+    if (w.bad) {
+        wr_free(&w);
+        return;
+    }
+    file = hls_file_new(s->hls, &w, "");
+    j = new_job(s, s->m3u8_path, file);
+    (void)hls_file_unref(file);
+    j->job.done = list_done;
+    j->swap = s->list_swapped = s->live;
+    s->writing_list = true;
+    (void)disk_put(&s->lane, &j->job, true);
+}
+
+static void tell(struct hls_stream *s, const struct hls_segment *seg)
+{
+    char *url = hls_url(s, seg->path), *m3u8_url = hls_url(s, s->m3u8_path);
+
+    sink_notify(&s->teller, s->hls->env, s->conf, HOOKS_HLS, (struct hooks_event){
+        .file = seg->path, .url = url, .m3u8 = s->m3u8_path, .m3u8_url = m3u8_url,
+        .duration = (double)seg->duration / AV_CLOCK, .seq_no = (int64_t)seg->seq });
+    free(url);
+    free(m3u8_url);
+}
+
+static void segment_written(struct hls_stream *s, struct hls_segment *seg)
+{
+    if (!s->dash)
+        tell(s, seg);
+    seg->on_disk = true;
+    if (!s->ll)
+        hls_segment_forget(s, seg);
+    hls_disk_list(s);
+}
+
+static void segment_done(struct disk_job *job)
+{
+    struct job *j = (struct job *)(void *)job;
+    struct hls_stream *s = j->stream;
+    struct hls_segment *seg = j->segment;
+
+    outcome(s, j);
+    seg->writing = false;
+    seg->failed = job->error != 0;
+    if (seg->removed)
+        hls_segment_free(s, seg);
+    else if (!seg->failed)
+        segment_written(s, seg);
+    free_job(j);
+}
+
+/* Without room a segment is in memory as long as it is listed, and the stream goes on. */
+static bool has_room(struct hls_stream *s)
+{
+    bool was_full = s->room.full;
+    enum disk_lack lack = disk_room_lacks(&s->room, s->set->quota,
+                                          s->hls->env->conf->limits.disk_free);
+    unsigned n;
+
+    if (lack == DISK_LACKS_NOTHING || was_full)
+        return lack == DISK_LACKS_NOTHING;
+    n = refusals_add(&s->hls->env->refusals, REFUSAL_HLS_DISK, co_now());
+    if (n > 0)
+        log_warn("segments of %u streams stay in memory, the last one is %s of %s/%s: %s of %s", n,
+                 s->what, s->app, s->stream, lack == DISK_LACKS_QUOTA
+                 ? "the quota is used up" : "less than disk_free (limits) is left on the disk",
+                 disk_room_root(&s->room));
+    return false;
+}
+
+static void put_segment(struct hls_stream *s, struct hls_segment *seg)
+{
+    struct job *j;
+
+    if (!has_room(s)) {
+        seg->failed = true;
+        return;
+    }
+    j = new_job(s, seg->path, seg->file);
+    j->job.done = segment_done;
+    j->segment = seg;
+    seg->writing = true;
+    seg->failed = false;
+    if (disk_put(&s->lane, &j->job, false)) {
+        disk_room_add(&s->room, (int64_t)seg->bytes);
+        return;
+    }
+    j->job.what = "too much waits to be written";
+    failed(s, j, "the disk is slow");
+    seg->writing = false;
+    seg->failed = true;
+    free_job(j);
+}
+
+/* And what comes before it and could not be written. */
+void hls_disk_segment(struct hls_stream *s, struct hls_segment *seg)
+{
+    hls_disk_shared(s, seg->init);
+    hls_disk_shared(s, seg->key);
+    for (size_t i = 0; i < s->list.n; i++) {
+        struct hls_segment *old = s->list.v[i];
+
+        if (old != seg && old->failed && old->file)
+            put_segment(s, old);
+    }
+    put_segment(s, seg);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* folder.c - the folders that HLS and DASH write to. */
+#include "sink/hls/folder.h"
+
+#include "base/must.h"
+#include "co/os/file.h"
+#include "session/admit.h"
+#include "sink/hls/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BREATH = 64 }; /* folders that are looked at in one go */
+
+#define STALE CO_SECONDS(1) /* a folder may be removed and made again */
+
+struct folder {
+    const struct conf_vhost *vhost;
+    const char *path;
+    uint64_t device, inode;
+};
+
+struct hls_folders {
+    struct ref ref;
+    struct conf *conf; /* whose strings these are, with a reference */
+    co_usec at;
+    size_t n, cap;
+    struct folder *v;
+};
+
+struct hls_folders *hls_folders_unref(struct hls_folders *f)
+{
+    if (f && ref_put(&f->ref)) {
+        (void)conf_unref(f->conf);
+        free(f->v);
+        free(f);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------ which there are */
+
+static bool is_asked(const struct conf *c)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_vhost *v = &c->vhost.v[i];
+
+        if ((v->hls.enabled || v->dash.enabled) && session_play_is_asked(v))
+            return true;
+    }
+    return false;
+}
+
+/* One that is not there has no files either. */
+static void add(struct hls_folders *f, const struct conf_vhost *v, const char *path)
+{
+    struct co_file file = { .fd = -1 };
+    err_t err = co_file_open(&file, path, "");
+    bool there = !err || co_folder_id(path, &file.device, &file.inode); /* it may not be listed */
+
+    if (f->n == f->cap) {
+        f->cap = f->cap ? f->cap * 2 : 8;
+        f->v = realloc(f->v, f->cap * sizeof(f->v[0]));
+        if (!f->v)
+            abort();
+    }
+    if (there)
+        f->v[f->n++] = (struct folder){ v, path, file.device, file.inode };
+    err_free(&err);
+    co_file_close(&file);
+}
+
+static void add_vhost(struct hls_folders *f, const struct conf_vhost *v)
+{
+    if (v->hls.enabled) {
+        add(f, v, v->hls.path);
+        if (strcmp(v->hls.key_file_path, v->hls.path) != 0)
+            add(f, v, v->hls.key_file_path);
+    }
+    if (v->dash.enabled && (!v->hls.enabled || strcmp(v->dash.path, v->hls.path) != 0))
+        add(f, v, v->dash.path);
+}
+
+static struct hls_folders *look(struct conf *conf)
+{
+    struct hls_folders *f = must(calloc(1, sizeof(*f)));
+
+    ref_init(&f->ref);
+    f->conf = conf_ref(conf);
+    f->at = co_now();
+    for (size_t i = 0; i < conf->vhost.n; i++) {
+        add_vhost(f, &conf->vhost.v[i]);
+        if (i % BREATH == BREATH - 1)
+            co_yield();
+    }
+    return f;
+}
+
+struct hls_folders *hls_folders_get(struct hls *h)
+{
+    struct hls_folders *f = h->folders;
+
+    if (!f || f->conf != h->env->conf || co_now() - f->at > STALE) {
+        f = is_asked(h->env->conf) ? look(h->env->conf) : NULL;
+        (void)hls_folders_unref(h->folders);
+        h->folders = f;
+    }
+    if (!f)
+        return NULL;
+    ref_get(&f->ref);
+    return f;
+}
+
+/* ------------------------------------------------------------ whose a file is */
+
+struct hls_places hls_places(const struct hls_folders *f, const char *path)
+{
+    struct hls_places p = { .folders = f, .path = path };
+    char folder[HLS_NAME_MAX * 4];
+
+    for (size_t i = 0; path[i] && i < sizeof(folder) - 1 && p.n < HLS_DEPTH; i++) {
+        struct hls_above *above = &p.above[p.n];
+
+        folder[i] = path[i];
+        folder[i + 1] = '\0';
+        if (path[i] != '/' || !co_folder_id(folder, &above->device, &above->inode))
+            continue;
+        above->size = i + 1;
+        p.n++;
+    }
+    return p;
+}
+
+/* What of the path is below this folder; NULL: it is not. */
+static const char *below(const struct hls_places *p, const struct folder *f)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->above[i].inode == f->inode && p->above[i].device == f->device)
+            return p->path + p->above[i].size;
+    }
+    return NULL;
+}
+
+/* By a template of the vhost, or behind the last one by its ending, if no template fits. */
+static bool fits(struct hls_places *p, const struct folder *f, struct hls_place *out)
+{
+    const struct session_stream any = { .vhost = f->vhost->name };
+    unsigned row = p->row++;
+
+    out->of.text[0] = '\0';
+    if (row == HLS_TEMPLATES) {
+        out->of.sort = hls_sort_by_end(out->below);
+        return !p->found && out->of.sort != HLS_FOREIGN;
+    }
+    if (!hls_template(f->vhost, row, &out->of) || strcmp(out->of.folder, f->path) != 0)
+        return false;
+    return hls_match(out->of.text, &any, out->below);
+}
+
+bool hls_place_next(struct hls_places *p, struct hls_place *out)
+{
+    for (; p->folder < p->folders->n; p->folder++) {
+        const struct folder *f = &p->folders->v[p->folder];
+
+        out->vhost = f->vhost;
+        out->folder = f->path;
+        out->below = below(p, f);
+        while (out->below && p->row <= HLS_TEMPLATES) {
+            if (fits(p, f, out)) {
+                p->found = true;
+                return true;
+            }
+        }
+        p->row = 0;
+        p->found = false;
+    }
+    return false;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* hls.h - HLS and MPEG-DASH of the streams of a server: segments and playlists, on disk and in
+ * memory.
+ *
+ * Each published stream of a vhost with `hls` has a coroutine that reads the stream's packets,
+ * muxes them and cuts segments; files are written by helper threads (disk.h). What is not on disk
+ * yet, all playlists, and with low latency the newest segments and parts, are in memory, found by
+ * the path they have or will have on disk: who serves files over HTTP asks here first.
+ *
+ * A stream's HLS outlives its publisher: one that comes back goes on with the same playlist.
+ *
+ * `dash` has the same beside it, with files of fragmented MP4 that hold one track each, as players
+ * of DASH want them, and an MPD for a playlist.
+ */
+#ifndef SINK_HLS_HLS_H
+#define SINK_HLS_HLS_H
+
+#include "base/ref.h"
+#include "session/env.h"
+#include "sink/store/disk.h"
+#include "sink/store/shop.h"
+
+struct hls; /* owned by the server */
+
+/* A file in memory: what it says is immutable. */
+struct hls_file {
+    struct ref ref;
+    size_t size;
+    const char *type;    /* its content type */
+    int64_t modified;    /* ms since 1970 */
+    uint64_t etag;       /* another one for other bytes */
+    bool playlist;       /* it changes: to be asked for again and again */
+    uint8_t *data;       /* NULL: it is in blocks */
+    struct blocks blocks;
+    struct shop *shop;   /* where those go; NULL: there are none */
+    uint8_t *packed;     /* the same by gzip, once somebody asked for it; NULL */
+    size_t packed_size;
+};
+
+struct hls *hls_new(struct session_env *env, struct disk *disk);
+/* The server begins: what an earlier one left on disk is removed after hls_dispose, too. */
+void hls_start(struct hls *h);
+/* A stream begins, if its vhost has HLS or DASH; the names are copied. Also for one that goes on
+ * after the configuration changed: it begins, ends or obeys as the new one says. Does not yield. */
+void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct session_stream *stream,
+               struct live_source *src);
+/* Read some of what is there of it; false: there was nothing. Does not yield. */
+bool hls_catch_up(struct hls *h, const struct live_source *src);
+/* It ends: the last segment is closed. Does not yield. */
+void hls_end(struct hls *h, const struct live_source *src);
+unsigned hls_count(const struct hls *h); /* streams with HLS that are live */
+/* Ends all and waits for their coroutines; files stay. Then disk_free() writes what waits, and
+ * hls_free() comes last. Yields. */
+void hls_stop(struct hls *h);
+void hls_free(struct hls *h);
+
+/* The file at that path ("./objs/nginx/html/live/s.m3u8"), with a reference for the caller, or
+ * NULL: not in memory, ask the disk. */
+struct hls_file *hls_find(struct hls *h, const char *path);
+/* The same of a playlist for a player that has it: what is far from the end may be left out. */
+struct hls_file *hls_find_update(struct hls *h, const char *path);
+bool hls_knows(struct hls *h, const char *path); /* it is in memory, or is to be */
+struct hls_file *hls_file_unref(struct hls_file *f); /* always NULL; NULL is fine */
+
+/* Low latency: wait until the playlist at that path has the segment (and the part, if not below
+ * 0; one behind the segment's last is the first of the next segment), or the publisher goes or
+ * comes, for at most `timeout`; then hls_find() it. ERR_MALFORMED: it is far ahead of the stream;
+ * ERR_IO_TIMEOUT; ERR_STREAM_END: there is no such playlist (any more). Yields. */
+err_t hls_wait(struct hls *h, const char *path, uint64_t segment, int part, co_usec timeout)
+    __attribute__((warn_unused_result));
+/* The same for a file that a preload hint named: waits until it is there. */
+err_t hls_wait_file(struct hls *h, const char *path, co_usec timeout)
+    __attribute__((warn_unused_result));
+
+/* What a master list says of a stream. False: no playlist at that path. */
+struct hls_variant {
+    unsigned bandwidth;   /* bit/s, measured */
+    char codecs[100];     /* RFC 6381; "" if not known */
+    uint32_t width, height;
+};
+bool hls_variant(struct hls *h, const char *path, struct hls_variant *out);
+
+#endif

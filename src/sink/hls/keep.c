@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* keep.c - what a stream's HLS or DASH has in memory counts with what streams remember: over
+ * `limits { memory }` the largest lose it. */
+#include "base/must.h"
+#include "sink/hls/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+size_t hls_most(const struct hls_stream *s)
+{
+    size_t share = live_keeper_share(live_registry_memory(s->hls->env->streams));
+
+    return share < HLS_SEGMENT_MAX ? share : HLS_SEGMENT_MAX;
+}
+
+static struct hls_stream *stream_of(const struct live_keeper *k)
+{
+    return (struct hls_stream *)((uintptr_t)k - offsetof(struct hls_stream, keeper));
+}
+
+static size_t growing(const struct hls_stream *s)
+{
+    return s->open ? blocks_len(&s->out) + mp4_frag_bytes(&s->mp4) : 0;
+}
+
+/* Segments first, then the one that grows. */
+static size_t droppable(const struct live_keeper *k)
+{
+    const struct hls_stream *s = stream_of(k);
+    size_t idle = hls_list_idle(s);
+
+    return idle > 0 ? idle : growing(s);
+}
+
+/* It goes on with the next key frame. Parts were told already, so with those it ends early. */
+static void lose_growing(struct hls_stream *s)
+{
+    if (s->ll) {
+        hls_segment_close(s, hls_time_end(&s->time));
+        return;
+    }
+    hls_segment_drop(s);
+    mp4_frag_drop(&s->mp4);
+    mp4_frag_jump(&s->mp4);
+    ts_mux_drop(&s->ts);
+    s->discontinuity = true;
+}
+
+static void cut(struct live_keeper *k)
+{
+    struct hls_stream *s = stream_of(k);
+
+    if (hls_list_idle(s) > 0)
+        hls_list_lose(s);
+    else if (s->open)
+        lose_growing(s);
+}
+
+void hls_keep(struct hls_stream *s)
+{
+    static const struct live_keeping how = { droppable, cut };
+
+    if (asprintf(&s->name, "%s of %s/%s", s->what, s->app, s->stream) < 0)
+        abort();
+    live_keeper_open(&s->keeper, s->hls->env->streams, s->name, &how);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* list.c - the playlist: which segments it has, and which stay a while after they left it. */
+#include "sink/hls/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 1 << 20, WITH_PARTS = 3, MOST_MIN = 32 };
+
+void hls_push(struct hls_segments *q, struct hls_segment *seg)
+{
+    if (q->n == q->cap) {
+        q->cap = q->cap ? q->cap * 2 : 8;
+        q->v = realloc(q->v, q->cap * sizeof(q->v[0]));
+        if (!q->v)
+            abort();
+    }
+    q->v[q->n++] = seg;
+}
+
+struct hls_segment *hls_pop(struct hls_segments *q)
+{
+    struct hls_segment *seg = q->v[0];
+
+    memmove(q->v, q->v + 1, --q->n * sizeof(q->v[0]));
+    return seg;
+}
+
+static int64_t total(const struct hls_segments *q)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        sum += q->v[i]->duration;
+    return sum;
+}
+
+static void remove_first(struct hls_stream *s)
+{
+    struct hls_segment *seg = hls_pop(&s->list);
+
+    if (seg->discontinuity)
+        s->discontinuities++;
+    hls_push(&s->gone, seg);
+}
+
+/* It is gone for good, and so is its file: after the jobs that write it. */
+static void bury(struct hls_stream *s, struct hls_segment *seg)
+{
+    if (s->set->cleanup || s->disposing) {
+        hls_disk_remove(s, seg->path);
+        if (seg->on_disk)
+            disk_room_add(&s->room, -(int64_t)seg->bytes);
+    }
+    seg->removed = true;
+    hls_segment_forget(s, seg);
+    if (!seg->writing)
+        hls_segment_free(s, seg);
+}
+
+/* So many segments fill the window several times over, unless a stream has another configuration
+ * with every frame and so a segment of each. */
+static size_t most(const struct hls_stream *s, int64_t window)
+{
+    int64_t fragment = s->set->fragment * 9 / 100; /* us to 1/90000 s */
+
+    return (size_t)(window / (fragment > 0 ? fragment : AV_MS(1)) * 4) + MOST_MIN;
+}
+
+/* [HLS] 6.2.2: what left the list can be fetched for as long as the list that had it lasts. */
+static void bury_old(struct hls_stream *s, size_t max)
+{
+    int64_t left = total(&s->gone), lasts = total(&s->list);
+
+    while (s->gone.n > 0 && (s->gone.n > max || left - s->gone.v[0]->duration >= lasts)) {
+        struct hls_segment *seg = hls_pop(&s->gone);
+
+        left -= seg->duration;
+        bury(s, seg);
+    }
+}
+
+static void trim(struct hls_stream *s)
+{
+    int64_t lasts = total(&s->list);
+    int64_t window = s->dash ? dash_window(s) : s->set->window * 9 / 100;
+
+    size_t max = most(s, window);
+
+    while (s->list.n > HLS_LIST_MIN &&
+           (s->list.n > max || lasts - s->list.v[0]->duration >= window)) {
+        lasts -= s->list.v[0]->duration;
+        remove_first(s);
+    }
+    while (s->in_memory > hls_most(s) && s->list.n > 1)
+        remove_first(s);
+    while (s->in_memory > hls_most(s) && s->gone.n > 0)
+        bury(s, hls_pop(&s->gone));
+    bury_old(s, max);
+}
+
+/* Parts are for who plays at the edge; older segments are on disk. */
+static void forget_old(struct hls_stream *s)
+{
+    for (size_t i = 0; s->ll && i + WITH_PARTS < s->list.n; i++) {
+        if (s->list.v[i]->on_disk)
+            hls_segment_forget(s, s->list.v[i]);
+    }
+}
+
+void hls_list_add(struct hls_stream *s, struct hls_segment *seg)
+{
+    double usec = (double)s->set->fragment * s->set->td_ratio;
+    int64_t lasts = (int64_t)(usec * AV_CLOCK / 1000000);
+    /* one that began just before a key frame's turn lasts until the one behind the next fragment */
+    unsigned wanted = m3u8_seconds(lasts + (s->set->ts_floor ? s->key_interval : 0));
+
+    hls_push(&s->list, seg);
+    if (s->target < wanted)
+        s->target = wanted;
+    if (s->target < m3u8_seconds(seg->duration))
+        s->target = m3u8_seconds(seg->duration);
+    if (s->target == 0)
+        s->target = 1;
+    trim(s);
+    forget_old(s);
+    hls_list_publish(s);
+}
+
+/* ------------------------------------------------------------ its text */
+
+static struct m3u8_segment describe(const struct hls_segment *seg)
+{
+    struct m3u8_segment m = {
+        .duration = seg->duration, .wall = seg->wall, .discontinuity = seg->discontinuity,
+        .uri = seg->uri, .map = seg->init ? seg->init->uri : NULL,
+        .key = seg->key ? seg->key->uri : NULL,
+    };
+
+    memcpy(m.iv, seg->iv, sizeof(m.iv));
+    return m;
+}
+
+static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8_segment *m,
+                        const struct m3u8_segment *before, bool parts, bool whole)
+{
+    struct m3u8_part *v = NULL;
+
+    if (parts && seg->n_parts > 0) {
+        v = calloc(seg->n_parts, sizeof(*v));
+        if (!v)
+            abort();
+        for (size_t i = 0; i < seg->n_parts; i++)
+            v[i] = (struct m3u8_part){ seg->parts[i].duration, seg->parts[i].independent,
+                                       seg->parts[i].uri };
+        m->parts = v;
+        m->n_parts = seg->n_parts;
+    }
+    if (whole)
+        m3u8_put(w, m, before);
+    else
+        m3u8_put_parts(w, m, before);
+    m->parts = NULL;
+    m->n_parts = 0;
+    free(v);
+}
+
+/* Segments to list on disk: up to the last that is written; what is missing before it is told. */
+static size_t count_for(const struct hls_stream *s, bool disk)
+{
+    size_t n = s->list.n;
+
+    while (disk && n > 0 && !s->list.v[n - 1]->on_disk)
+        n--;
+    return n;
+}
+
+/* The segment to come begins with a discontinuity. With low latency a player has a place for it
+ * before it begins: hls.js takes it for an error if only the next list says so. */
+static bool breaks(const struct hls_stream *s)
+{
+    if (s->open)
+        return s->now->n_parts == 0 && s->now->discontinuity;
+    return s->discontinuity || !s->live;
+}
+
+/* [HLS] bis 4.4.3.8: at least six target durations. */
+static int64_t skip_until(const struct hls_stream *s)
+{
+    return (int64_t)s->target * AV_CLOCK * 6;
+}
+
+/* Segments at the begin of the list that end before the skip boundary. */
+static size_t count_skippable(const struct hls_stream *s)
+{
+    int64_t behind = 0;
+    size_t n = s->list.n;
+
+    for (size_t i = 0; s->open && i < s->now->n_parts; i++)
+        behind += s->now->parts[i].duration;
+    while (n > 0 && behind < skip_until(s))
+        behind += s->list.v[--n]->duration;
+    return n;
+}
+
+/* [HLS] bis 6.2.5.1: what follows skipped segments says its initialization again, and its key if
+ * that is another one. */
+static struct m3u8_segment after_skipped(const struct hls_segment *last)
+{
+    struct m3u8_segment m = describe(last);
+
+    m.map = NULL;
+    return m;
+}
+
+/* Of segments from the skipped ones on. */
+static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipped)
+{
+    bool parts = s->ll && !disk && s->part_target > 0;
+    size_t n = count_for(s, disk);
+    struct m3u8 head = {
+        .version = parts ? 9 : s->fmp4 ? 7 : 3, .target = s->target,
+        .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
+        .discontinuities = s->discontinuities, .part_target = parts ? s->part_target : 0,
+        .skip_until = parts ? skip_until(s) : 0, .skipped = skipped,
+    };
+    struct m3u8_segment m[2];
+    const struct m3u8_segment *before = NULL;
+    char *hint = parts && s->hint && s->live ? hls_uri(s, s->hint) : NULL;
+
+    head.hint = hint;
+    head.breaks = parts && breaks(s);
+    s->part_told |= parts;
+    m3u8_head(w, &head);
+    if (skipped > 0) {
+        m[1] = after_skipped(s->list.v[skipped - 1]);
+        before = &m[1];
+    }
+    for (size_t i = skipped; i < n; i++) {
+        struct m3u8_segment *one = &m[(i - skipped) & 1];
+
+        *one = describe(s->list.v[i]);
+        one->gap = disk && !s->list.v[i]->on_disk;
+        put_segment(w, s->list.v[i], one, before, parts && i + WITH_PARTS >= n, true);
+        before = one;
+    }
+    if (parts && s->open && s->now->n_parts > 0) {
+        struct m3u8_segment *one = &m[(n - skipped) & 1];
+
+        *one = describe(s->now);
+        put_segment(w, s->now, one, before, true, false);
+    }
+    m3u8_tail(w, &head);
+    free(hint);
+}
+
+void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
+{
+    put_list(s, w, disk, 0);
+}
+
+struct hls_file *hls_list_update(struct hls_stream *s)
+{
+    size_t skipped = s->ll && s->playlist && s->part_target > 0 ? count_skippable(s) : 0;
+    struct wr w;
+
+    if (s->update || skipped == 0)
+        return s->update;
+    wr_init(&w, LIST_MAX);
+    put_list(s, &w, false, skipped);
+    if (!w.bad)
+        s->update = hls_file_new(s->hls, &w, s->playlist->type);
+    wr_free(&w);
+    if (s->update)
+        s->update->playlist = true;
+    return s->update;
+}
+
+void hls_list_publish(struct hls_stream *s)
+{
+    struct hls_file *old = s->playlist;
+    struct wr w;
+
+    if (s->list.n == 0)
+        return;
+    wr_init(&w, LIST_MAX);
+    if (s->dash)
+        dash_list_text(s, &w, false);
+    else
+        hls_list_text(s, &w, false);
+    if (w.bad) { /* a window of days: the disk has it */
+        wr_free(&w);
+        return;
+    }
+    s->playlist = hls_file_new(s->hls, &w, s->dash ? "application/dash+xml"
+                                                   : "application/vnd.apple.mpegurl");
+    s->playlist->playlist = true;
+    hls_names_set(s->hls, s->m3u8_path, s->playlist, s);
+    (void)hls_file_unref(old);
+    s->update = hls_file_unref(s->update);
+    hls_wake(s);
+}
+
+void hls_list_clear(struct hls_stream *s)
+{
+    while (s->list.n > 0)
+        remove_first(s);
+    while (s->gone.n > 0)
+        bury(s, hls_pop(&s->gone));
+}
+
+/* ------------------------------------------------------------ when memory is short */
+
+static size_t idle_bytes(const struct hls_segment *seg)
+{
+    size_t bytes = seg->file && !seg->writing ? seg->file->size : 0;
+
+    for (size_t i = 0; !seg->writing && i < seg->n_parts; i++)
+        bytes += seg->parts[i].file->size;
+    return bytes;
+}
+
+size_t hls_list_idle(const struct hls_stream *s)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i + 1 < s->list.n; i++)
+        bytes += idle_bytes(s->list.v[i]);
+    for (size_t i = 0; i < s->gone.n; i++)
+        bytes += idle_bytes(s->gone.v[i]);
+    return bytes;
+}
+
+void hls_list_lose(struct hls_stream *s)
+{
+    size_t n = s->list.n > 0 ? s->list.n - 1 : 0, i = 0;
+
+    while (n > 0 && (s->list.v[n - 1]->on_disk || idle_bytes(s->list.v[n - 1]) == 0))
+        n--; /* what stays is on disk, or will be */
+    while (n-- > 0)
+        remove_first(s);
+    for (size_t k = 0; k + 1 < s->list.n; k++) {
+        if (idle_bytes(s->list.v[k]) > 0)
+            hls_segment_forget(s, s->list.v[k]);
+    }
+    while (i < s->gone.n) {
+        struct hls_segment *seg = s->gone.v[i];
+
+        if (idle_bytes(seg) == 0) {
+            i++;
+        } else if (seg->on_disk) {
+            hls_segment_forget(s, seg);
+        } else {
+            memmove(s->gone.v + i, s->gone.v + i + 1, (--s->gone.n - i) * sizeof(s->gone.v[0]));
+            bury(s, seg);
+        }
+    }
+    hls_list_publish(s);
+}

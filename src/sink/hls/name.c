@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* name.c - what files of HLS are called, on disk and in playlists. */
+#include "base/must.h"
+#include "conf/expand.h"
+#include "sink/hls/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+               int64_t duration, char *path, size_t size)
+{
+    char seq_text[24], duration_text[24], floor_text[24];
+    int n = snprintf(path, size, "%s/", folder);
+    const struct conf_variable vars[] = {
+        { "vhost", s->vhost }, { "app", s->app }, { "stream", s->stream },
+        { "seq", seq_text }, { "duration", duration_text }, { "timestamp", floor_text },
+    };
+    struct conf_expand with = {
+        .v = vars, .n = sizeof(vars) / sizeof(vars[0]), .file = true, .utc = s->conf->utc_time,
+        .msec = s->now ? s->now->wall : co_wall_ms(),
+    };
+
+    (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);
+    (void)snprintf(duration_text, sizeof(duration_text), "%lld", (long long)duration / 90);
+    (void)snprintf(floor_text, sizeof(floor_text), "%lld",
+                   (long long)(s->set->ts_floor ? s->floor_name : with.msec));
+    return conf_expand(text, &with, path + n, size - (size_t)n);
+}
+
+/* ------------------------------------------------------------ back from a name */
+
+static bool begins(const char *text, const char *with, size_t *n)
+{
+    *n = strlen(with);
+    return strncmp(text, with, *n) == 0;
+}
+
+bool hls_name_is_number(const char *text)
+{
+    static const char *const fixed[] = { "[vhost]", "[app]", "[stream]", "[seq]" };
+    bool has = strstr(text, "[seq]") != NULL;
+    size_t n;
+
+    for (; has && (text = strchr(text, '[')); text += n) {
+        size_t i = 0;
+
+        while (i < 4 && !begins(text, fixed[i], &n))
+            i++;
+        has = i < 4;
+    }
+    return has;
+}
+
+bool hls_name_is(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+                 const char *path)
+{
+    char seq_text[24];
+    const struct {
+        const char *name, *value;
+    } fixed[] = { { "[vhost]", s->vhost }, { "[app]", s->app }, { "[stream]", s->stream },
+                  { "[seq]", seq_text } };
+    size_t n, k = 0, i;
+
+    (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);
+    if (!begins(path, folder, &n) || path[n] != '/')
+        return false;
+    for (path += n + 1; *text; text += n, path += k) {
+        for (i = 0; i < 4 && !begins(text, fixed[i].name, &n); i++)
+            ;
+        if (i < 4) {
+            if (!begins(path, fixed[i].value, &k))
+                return false;
+        } else if (*text == '[' && strchr(text, ']')) { /* a time, or how long it lasts */
+            n = strcspn(text, "]") + 1;
+            k = strspn(path, "0123456789");
+        } else if (*text == *path) {
+            n = k = 1;
+        } else {
+            return false;
+        }
+    }
+    return *path == '\0';
+}
+
+/* ------------------------------------------------------------ urls */
+
+/* How much of two paths is the same folder. */
+static size_t common_folder(const char *a, const char *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++) {
+        if (a[i] == '/')
+            n = i + 1;
+    }
+    return n;
+}
+
+/* From the folder of the playlist to the file. */
+static char *relative(const char *from, const char *to)
+{
+    size_t n = common_folder(from, to), up = 0;
+    char *made, *p;
+
+    for (const char *q = from + n; (q = strchr(q, '/')); q++)
+        up++;
+    made = p = must(malloc(up * 3 + strlen(to + n) + 1));
+    for (; up > 0; up--, p += 3)
+        memcpy(p, "../", 3);
+    memcpy(p, to + n, strlen(to + n) + 1);
+    return made;
+}
+
+/* hls_entry_prefix is the root of the urls, as hls_path is the root of the files. */
+char *hls_uri(const struct hls_stream *s, const char *path)
+{
+    const char *prefix = s->set->entry_prefix;
+    size_t root = strlen(s->set->path), n = strlen(prefix);
+    char *uri;
+
+    if (!*prefix || strncmp(path, s->set->path, root) != 0)
+        return relative(s->m3u8_path, path);
+    if (asprintf(&uri, "%s%s%s", prefix, n && prefix[n - 1] == '/' ? "" : "/",
+                 path + root + strspn(path + root, "/")) < 0)
+        abort();
+    return uri;
+}
+
+char *hls_url(const struct hls_stream *s, const char *path)
+{
+    size_t root = strlen(s->set->path);
+
+    if (*s->set->entry_prefix || strncmp(path, s->set->path, root) != 0)
+        return hls_uri(s, path);
+    return must_dup(path + root + strspn(path + root, "/"));
+}
+
+/* hls_key_url and then the name of the key; what comes behind a "?" stays behind. */
+static char *key_uri(const struct hls_stream *s, const char *path)
+{
+    const char *base = s->set->key_url, *query = strchr(base, '?');
+    size_t root = strlen(s->set->key_file_path), n = query ? (size_t)(query - base) : strlen(base);
+    char *uri;
+
+    if (!*base || strcmp(base, s->set->path) == 0)
+        return relative(s->m3u8_path, path);
+    if (asprintf(&uri, "%.*s%s%s%s", (int)n, base, n && base[n - 1] == '/' ? "" : "/",
+                 path + root + strspn(path + root, "/"), query ? query : "") < 0)
+        abort();
+    return uri;
+}
+
+struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
+                                  uint64_t seq, bool key)
+{
+    struct hls_shared *x = calloc(1, sizeof(*x));
+    char path[HLS_NAME_MAX];
+    err_t err;
+
+    if (!x)
+        abort();
+    err = hls_name(s, folder, text, seq, 0, path, sizeof(path));
+    err_free(&err); /* the names were fine when the stream began */
+    ref_init(&x->ref);
+    if (!key && s->other_inits) { /* init.mp4 is of others: init-5.mp4 */
+        const char *dot = strrchr(path, '.');
+        int n = dot ? (int)(dot - path) : (int)strlen(path);
+
+        if (asprintf(&x->path, "%.*s-%llu%s", n, path, (unsigned long long)seq, path + n) < 0)
+            abort();
+    } else {
+        x->path = must_dup(path);
+    }
+    x->uri = key ? key_uri(s, x->path) : hls_uri(s, x->path);
+    return x;
+}
+
+struct hls_shared *hls_shared_ref(struct hls_shared *x)
+{
+    if (x)
+        ref_get(&x->ref);
+    return x;
+}
+
+/* The last segment that needs it is gone, and so is the file. */
+void hls_shared_unref(struct hls_stream *s, struct hls_shared *x)
+{
+    if (!x || !ref_put(&x->ref))
+        return;
+    if (x->file) {
+        hls_names_drop(s->hls, x->path, x->file);
+        (void)hls_file_unref(x->file);
+    }
+    if (x->path && (s->set->cleanup || s->disposing))
+        hls_disk_remove(s, x->path);
+    free(x->path);
+    free(x->uri);
+    free(x);
+}

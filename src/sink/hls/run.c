@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - read a stream's packets and make HLS or DASH of them, while it is published. */
+#include "base/log.h"
+#include "sink/hls/stream.h"
+
+enum { CONFIGS = 24 };
+
+/* How often packets are looked for: a segment is cut as soon as its last packet was read. */
+#define TURN CO_MS(200)
+#define TURN_LOW_LATENCY CO_MS(15)
+/* Streams wake together, some at each of these: fewer turns of the scheduler, none of them long. */
+#define GRID CO_MS(20)
+
+static void feed(struct hls_stream *s, const struct av_packet *pkt)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        struct frame mine = f;
+
+        if (frame_is_of(&s->tracks, &f))
+            hls_frame(s, &mine);
+    }
+}
+
+static void read_configs(struct hls_stream *s)
+{
+    const struct av_packet *v[CONFIGS];
+    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+
+    for (size_t i = 0; i < n; i++) {
+        frame_choose(&s->tracks, v[i]);
+        feed(s, v[i]);
+    }
+}
+
+/* The stream was faster than we: what comes now is not what follows. */
+static void lost(struct hls_stream *s)
+{
+    log_warn("%s of %s/%s: %llu packets lost, it goes on at a key frame", s->what, s->app,
+             s->stream, (unsigned long long)(s->reader.dropped - s->dropped));
+    s->dropped = s->reader.dropped;
+    s->discontinuity = true;
+    if (s->open)
+        hls_segment_close(s, hls_time_end(&s->time));
+    mp4_frag_jump(&s->mp4);
+    read_configs(s);
+}
+
+void hls_drain(struct hls_stream *s, bool all)
+{
+    const struct av_packet *pkt;
+
+    if (!s->ready)
+        return;
+    while (!s->given_up && (all || !co_slice_over()) &&
+           (pkt = live_reader_next(&s->reader))) {
+        if (!s->begun)
+            read_configs(s);
+        else if (s->reader.dropped != s->dropped)
+            lost(s);
+        s->begun = true;
+        frame_choose(&s->tracks, pkt);
+        feed(s, pkt);
+    }
+}
+
+err_t hls_run(void *stream)
+{
+    struct hls_stream *s = stream;
+    err_t err = NULL;
+
+    if (!s->ready && s->dash)
+        dash_recover(s);
+    else if (!s->ready && s->set->recover)
+        hls_recover(s);
+    s->ready = true;
+    while (!s->ended && !(err = co_check())) {
+        hls_drain(s, false);
+        if (co_slice_over()) {
+            co_yield();
+            continue;
+        }
+        err = co_sleep(s->ll ? TURN_LOW_LATENCY : TURN - co_now() % GRID);
+        err_free(&err);
+    }
+    err_free(&err);
+    s->running = false;
+    hls_stream_unref(s);
+    return NULL;
+}

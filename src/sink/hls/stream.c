@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - the life of a stream's HLS or DASH: longer than that of its publisher. */
+#include "sink/hls/stream.h"
+
+#include "base/log.h"
+#include "base/must.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AUDIO_SPAN AV_MS(100)
+#define FORGET CO_SECONDS(120) /* with hls_dispose 0: from memory, the files stay */
+
+static bool same(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static bool is_fmp4(const struct conf_hls *set)
+{
+    return set->use_fmp4 || set->ll;
+}
+
+bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set)
+{
+    const struct conf_hls *old = s->set;
+
+    return is_fmp4(old) != is_fmp4(set) || old->ll != set->ll || old->part != set->part ||
+           !same(old->path, set->path) || !same(old->m3u8_file, set->m3u8_file) ||
+           !same(old->ts_file, set->ts_file) || !same(old->fmp4_file, set->fmp4_file) ||
+           !same(old->init_file, set->init_file) || !same(old->entry_prefix, set->entry_prefix) ||
+           old->keys != set->keys || !same(old->key_file, set->key_file) ||
+           !same(old->key_file_path, set->key_file_path) || !same(old->key_url, set->key_url);
+}
+
+void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost)
+{
+    struct conf *old = s->conf;
+
+    s->conf = conf_ref(conf);
+    if (s->dash) {
+        s->dash = &vhost->dash;
+        dash_settings(s->dash, &s->own);
+        s->set = &s->own;
+    } else {
+        s->set = &vhost->hls;
+    }
+    (void)conf_unref(old);
+}
+
+static void init_muxers(struct hls_stream *s)
+{
+    ts_mux_init(&s->ts);
+    s->ts.audio_span = AUDIO_SPAN;
+    mp4_frag_init(&s->mp4, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
+}
+
+static void fini_muxers(struct hls_stream *s)
+{
+    ts_mux_fini(&s->ts);
+    mp4_frag_fini(&s->mp4);
+}
+
+struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
+                                  struct conf *conf, const struct conf_vhost *vhost, bool dash,
+                                  uint64_t next_seq)
+{
+    struct hls_stream *s = calloc(1, sizeof(*s));
+    char path[HLS_NAME_MAX];
+    err_t err;
+
+    if (!s)
+        abort();
+    ref_init(&s->ref);
+    s->hls = h;
+    s->wall_offset = co_wall_ms() - co_clock() / 1000;
+    s->vhost = must_dup(names->vhost);
+    s->app = must_dup(names->app);
+    s->stream = must_dup(names->name);
+    s->dash = dash ? &vhost->dash : NULL;
+    s->what = dash ? "DASH" : "HLS";
+    hls_stream_apply(s, conf, vhost);
+    s->shop = shop_ref(h->shop);
+    blocks_init(&s->out, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
+    disk_lane_init(&s->lane, h->disk);
+    disk_room_open(&s->room, h->disk, s->set->path);
+    init_muxers(s);
+    s->fmp4 = is_fmp4(s->set);
+    s->ll = s->set->ll;
+    s->ready = !s->set->recover;
+    s->next_seq = next_seq;
+    err = hls_name(s, s->set->path, s->set->m3u8_file, 0, 0, path, sizeof(path));
+    if (err) {
+        log_end("HLS, DASH: no playlist can have this name", &err);
+        hls_stream_unref(s);
+        return NULL;
+    }
+    s->m3u8_path = must_dup(path);
+    hls_keep(s);
+    return s;
+}
+
+struct hls_stream *hls_stream_ref(struct hls_stream *s)
+{
+    ref_get(&s->ref);
+    return s;
+}
+
+void hls_stream_unref(struct hls_stream *s)
+{
+    if (!ref_put(&s->ref))
+        return;
+    live_reader_close(&s->reader);
+    live_keeper_close(&s->keeper);
+    fini_muxers(s);
+    disk_room_close(&s->room);
+    blocks_free(&s->out);
+    (void)shop_unref(s->shop);
+    EVP_CIPHER_CTX_free(s->cipher);
+    (void)conf_unref(s->conf);
+    free(s->list.v);
+    free(s->gone.v);
+    free(s->m3u8_path);
+    free(s->hint);
+    sink_notifier_fini(&s->teller);
+    free(s->before);
+    free(s->vhost);
+    free(s->app);
+    free(s->stream);
+    free(s->name);
+    free(s);
+}
+
+/* Give up all that the registry has of it; jobs that are under way keep the rest. */
+static void leave(struct hls_stream *s)
+{
+    struct hls_stream **at = &s->hls->streams;
+
+    while (*at && *at != s)
+        at = &(*at)->next;
+    if (*at)
+        *at = s->next;
+    co_timer_cancel(&s->dispose);
+    s->left = true;
+    hls_wake(s);
+    if (s->hint)
+        hls_names_drop(s->hls, s->hint, NULL);
+    if (s->playlist)
+        hls_names_drop(s->hls, s->m3u8_path, s->playlist);
+    s->playlist = hls_file_unref(s->playlist);
+    s->update = hls_file_unref(s->update);
+}
+
+/* The list of before, that was there to be written over. */
+static void remove_other(struct hls_stream *s)
+{
+    char path[HLS_NAME_MAX + 8];
+
+    (void)snprintf(path, sizeof(path), "%s.tmp", s->m3u8_path);
+    hls_disk_remove(s, path);
+}
+
+void hls_stream_dispose(struct hls_stream *s, bool remove)
+{
+    leave(s);
+    s->disposing = remove;
+    s->keep_files = !remove;
+    hls_list_clear(s);
+    if (remove && s->before_until > 0)
+        dash_forget_before(s, INT64_MAX);
+    hls_disk_remove(s, s->m3u8_path);
+    remove_other(s);
+    hls_shared_unref(s, s->init);
+    hls_shared_unref(s, s->last_init);
+    hls_shared_unref(s, s->key);
+    s->init = s->last_init = s->key = NULL;
+    for (int k = 0; k < 2; k++) {
+        hls_shared_unref(s, s->track_init[k]);
+        s->track_init[k] = NULL;
+    }
+    hls_stream_unref(s);
+}
+
+static void is_silent(struct co_timer *t)
+{
+    struct hls_stream *s =
+        (struct hls_stream *)(void *)((char *)t - offsetof(struct hls_stream, dispose));
+
+    if (s->set->dispose > 0)
+        log_trace("%s of %s/%s: its files are removed, nobody published for %lld s", s->what,
+                  s->app, s->stream, (long long)s->set->dispose / 1000000);
+    hls_stream_dispose(s, s->set->dispose > 0);
+}
+
+void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
+                      struct live_source *src)
+{
+    err_t err;
+
+    sink_notifier_set(&s->teller, s->hls->env, names, src);
+    co_timer_cancel(&s->dispose);
+    fini_muxers(s);
+    init_muxers(s);
+    hls_shared_unref(s, s->init);
+    s->init = NULL;
+    if (!s->set->recover)
+        hls_list_clear(s);
+    s->src = src;
+    s->began_at = co_now();
+    s->live = true;
+    s->ended = s->begun = s->given_up = false;
+    s->has_video = false;
+    s->tracks = (struct frame_tracks){ 0 };
+    s->key_interval = 0;
+    s->key_at = s->waiting_at = -1;
+    s->dropped = 0;
+    s->bad = 0;
+    s->discontinuity = s->next_seq > 0;
+    hls_time_restart(&s->time);
+    s->time.wall_base = 0; /* to be set anew */
+    live_reader_open(&s->reader, src);
+    s->hls->live += !s->dash;
+    if (s->running)
+        return;
+    s->running = true;
+    err = co_go(&s->hls->group, "hls", hls_run, hls_stream_ref(s));
+    if (!err)
+        return;
+    s->running = false;
+    hls_stream_unref(s);
+    log_end("HLS or DASH does not begin", &err);
+}
+
+void hls_stream_end(struct hls_stream *s)
+{
+    hls_drain(s, true);
+    s->live = false;
+    if (s->open)
+        hls_segment_close(s, hls_time_end(&s->time));
+    else if (s->ll)
+        hls_list_publish(s);
+    if (s->list_swapped)
+        hls_disk_list(s);
+    if (s->bad > 1)
+        log_warn("%s of %s/%s: %u frames were left out", s->what, s->app, s->stream, s->bad);
+    live_reader_close(&s->reader);
+    s->src = NULL;
+    s->ended = true;
+    s->hls->live -= !s->dash;
+    if (!s->hls->stopping)
+        co_timer_set(&s->dispose, co_now() + (s->set->dispose > 0 ? s->set->dispose : FORGET),
+                     is_silent);
+}

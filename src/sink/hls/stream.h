@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.h - the HLS or DASH of one stream; for the files of sink/hls* and sink/dash*. */
+#ifndef SINK_HLS_STREAM_H
+#define SINK_HLS_STREAM_H
+
+#include "format/mp4/frag.h"
+#include "format/playlist/m3u8.h"
+#include "format/playlist/mpd.h"
+#include "format/ts/mux.h"
+#include "live/keeper.h"
+#include "live/reader.h"
+#include "sink/hls/hls.h"
+#include "sink/notify.h"
+#include "sink/store/disk_room.h"
+
+#include <openssl/evp.h>
+
+enum {
+    HLS_NAME_MAX = 1024,               /* of a path or a url */
+    HLS_SEGMENT_MAX = 64 << 20,        /* bytes: hls_most() */
+    HLS_LIST_MIN = 3,                  /* segments that a list keeps whatever hls_window says */
+};
+
+/* A file that segments share: an initialization, or a key. */
+struct hls_shared {
+    struct ref ref;
+    char *path, *uri;
+    struct hls_file *file; /* NULL if it was made before this process */
+    bool writing, on_disk;
+    bool secret; /* nobody else on this machine may read its file */
+    uint8_t key[16];
+    struct mpd_track track; /* DASH: whose initialization it is, without urls */
+};
+
+struct hls_part {
+    char *path, *uri;
+    struct hls_file *file;
+    int64_t duration;
+    bool independent;
+};
+
+struct hls_segment {
+    uint64_t seq;
+    int64_t begin, duration; /* 1/90000 s, of the stream's timeline */
+    int64_t wall;            /* ms since 1970 */
+    bool discontinuity;
+    char *path, *uri;
+    struct hls_shared *init, *key;
+    uint8_t iv[16];
+    struct hls_file *file;   /* while it is in memory */
+    size_t bytes;
+    bool writing, on_disk, failed; /* a job has it; it was written; it could not be */
+    bool removed;            /* it is gone: free it after its job */
+    struct hls_part *parts;
+    size_t n_parts;
+    /* DASH: a file has one track. That of the second track lasts 0, so that sums are right. */
+    int64_t period;          /* ms since 1970: which period it is of */
+    struct mp4_extent at;    /* of the track's time */
+};
+
+struct hls_segments { /* a queue */
+    struct hls_segment **v;
+    size_t n, cap;
+};
+
+/* The stream's own time: what comes in, without its jumps and gaps. */
+struct hls_time {
+    bool started;
+    int64_t offset;          /* to add to what comes in */
+    int64_t last[2];         /* of video and audio, out */
+    int64_t usual[2];        /* how long a frame lasts */
+    bool seen[2];
+    int64_t wall_base;       /* ms since 1970 at time 0 */
+};
+
+struct hls_seal { /* in blocks */
+    struct block *block; /* NULL: at their begin */
+    size_t at;
+};
+
+struct hls_stream {
+    struct ref ref;          /* the registry's, the coroutine's, and one of each job */
+    struct hls_stream *next; /* in the registry */
+    struct hls *hls;
+    struct shop *shop;       /* of its blocks */
+    struct live_keeper keeper;
+    char *name;              /* for the log: "HLS of live/x" */
+    char *vhost, *app, *stream;
+    struct sink_notifier teller; /* whose segments these are */
+    char *m3u8_path;             /* on disk */
+
+    struct conf *conf;       /* what it obeys, with a reference */
+    const struct conf_hls *set;
+    const struct conf_dash *dash; /* NULL: it is HLS */
+    struct conf_hls own;     /* DASH: `dash` in terms of HLS, which `set` points to */
+    const char *what;        /* "HLS" or "DASH" */
+    struct live_source *src; /* while it is published */
+    struct live_reader reader;
+    bool running;            /* its coroutine is there */
+    bool live, ready, ended; /* published; the list of before was read; told to end */
+    struct frame_tracks tracks;
+    bool given_up;           /* hls_on_error ignore: nothing more of this publisher */
+    bool keep_files;         /* nothing is removed any more */
+    bool disposing;          /* everything is removed */
+    bool left;               /* it left the registry: nobody waits for it any more */
+    co_usec idle_since, began_at;
+    struct co_timer dispose;
+    uint64_t dropped;        /* of the reader, that we know of */
+    unsigned bad;            /* frames that were left out */
+    bool told_codec[2];
+
+    struct hls_time time;
+    int64_t wall_offset;     /* ms from the monotonic clock to the wall clock, when last looked */
+    int64_t ahead;           /* ms that the wall clock was set back since, which its time is not */
+    struct ts_mux ts;
+    struct mp4_frag mp4;
+    bool fmp4;               /* as it was when the publisher began */
+    bool begun;              /* the muxer has its configuration */
+    bool discontinuity;      /* the next segment does not go on from the last */
+    bool has_video;
+    int64_t key_interval, key_at, waiting_at; /* of the stream's time; < 0: none yet */
+
+    /* the segment that grows */
+    bool open;
+    struct hls_segment *now; /* with all but its duration */
+    struct blocks out;       /* its bytes, encrypted up to `sealed` */
+    EVP_CIPHER_CTX *cipher;
+    size_t sealed;
+    struct hls_seal seal_at; /* where that is */
+    int64_t floor;           /* hls_ts_floor: which one of the wall clock's fragments */
+    int64_t floor_name;      /* the same, but never that of another segment */
+
+    /* fragments, which are parts with low latency */
+    bool ll;
+    int64_t part_begin, part_target;
+    bool part_open, part_independent, part_told; /* part_target is in a playlist */
+    size_t part_from;        /* where it begins in `out` */
+
+    struct hls_segments list, gone; /* in the playlist; left it, but may still be fetched */
+    uint64_t next_seq, discontinuities;
+    unsigned target;
+    struct hls_shared *init, *key; /* NULL: to be made */
+    struct hls_shared *last_init;
+    unsigned key_used;       /* segments */
+    bool other_inits;        /* the name of the first one is taken */
+    struct hls_file *playlist;
+    struct hls_file *update; /* the same without what players have, once one asked; or NULL */
+    size_t in_memory;        /* bytes of segments */
+
+    struct disk_lane lane;
+    struct disk_room room;
+    bool writing_list, list_dirty;
+    bool list_swapped;       /* there is one beside it, for the next time */
+    bool disk_bad;           /* the last job failed */
+    co_usec told_disk_at;
+    struct hls_waiter *parked;
+    char *hint;              /* path of the part to come */
+
+    /* DASH */
+    struct hls_shared *track_init[2];
+    int64_t available;       /* ms since 1970: where the first period began; 0: not yet */
+    int64_t period;          /* ms since 1970: where the period began */
+    int64_t base;            /* ms since 1970 at the stream's time 0, in this period */
+    int64_t over;            /* ms since 1970: nothing may begin before */
+    int64_t longest;         /* 1/90000 s: a segment */
+    char *before;            /* periods of an earlier process, as the MPD had them */
+    co_usec before_until;    /* they are in it as long as that; 0: they are not */
+    co_usec late_since;      /* it is behind the wall clock; 0: it is not */
+};
+
+struct hls {
+    struct session_env *env;
+    struct disk *disk;
+    struct hls_stream *streams;
+    struct co_group group;
+    unsigned live;
+    struct hls_names *names; /* paths of what is in memory */
+    struct shop *shop;       /* of segments */
+    uint64_t etags;
+    struct hls_sessions *sessions; /* of serve/hls, which makes and frees them */
+    struct hls_folders *folders; /* as they were a moment ago; NULL: nobody asked */
+    co_usec told_at;         /* that who has no session gets nothing */
+    bool stopping;           /* the program ends */
+};
+
+/* hls.c: the registry */
+struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names, bool dash);
+
+/* hls_stream.c */
+struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
+                                  struct conf *conf, const struct conf_vhost *vhost, bool dash,
+                                  uint64_t next_seq);
+struct hls_stream *hls_stream_ref(struct hls_stream *s);
+void hls_stream_unref(struct hls_stream *s);
+/* Read the settings of this snapshot from now on. */
+void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost);
+/* Do these settings put the files elsewhere, or make others of them? */
+bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set);
+/* A publisher begins, and ends. */
+void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
+                      struct live_source *src);
+void hls_stream_end(struct hls_stream *s);
+/* It is forgotten; with `remove` its files go, too. */
+void hls_stream_dispose(struct hls_stream *s, bool remove);
+
+/* hls_keep.c: what it has in memory counts with what streams remember */
+void hls_keep(struct hls_stream *s);
+/* Bytes of one segment, which is cut wherever it is then; and of all that cannot be written. */
+size_t hls_most(const struct hls_stream *s);
+
+/* hls_run.c: read packets */
+err_t hls_run(void *stream);          /* co_fn; gives its reference back */
+/* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
+void hls_drain(struct hls_stream *s, bool all);
+
+/* hls_time.c */
+void hls_time_restart(struct hls_time *t);
+/* Move the frame to the stream's own time. */
+void hls_time_apply(struct hls_time *t, struct frame *f, int64_t gap_max);
+int64_t hls_time_end(const struct hls_time *t); /* where all that came ends */
+/* The wall clock as its players have it, in ms since 1970: one that never goes back. */
+int64_t hls_wall(struct hls_stream *s);
+
+/* hls_cut.c: frames to segments */
+void hls_frame(struct hls_stream *s, struct frame *f);
+
+/* hls_segment.c */
+void hls_segment_open(struct hls_stream *s, const struct frame *f);
+void hls_segment_close(struct hls_stream *s, int64_t end);
+void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
+void hls_segment_drop(struct hls_stream *s); /* the one that grows */
+/* Its bytes are whole: take them from s->out. It has a path. */
+void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg);
+void hls_segment_notify(struct hls_stream *s, const struct hls_segment *seg);
+void hls_part_cut(struct hls_stream *s, int64_t end);
+void hls_part_end(struct hls_stream *s, int64_t end);
+void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg); /* its bytes */
+void hls_make_init(struct hls_stream *s);
+
+/* hls_crypt.c */
+void hls_key_next(struct hls_stream *s);   /* a key for the segment that opens, new or not */
+void hls_seal(struct hls_stream *s);       /* encrypt what came; whole blocks only */
+void hls_seal_end(struct hls_stream *s);
+
+/* hls_list.c */
+void hls_push(struct hls_segments *q, struct hls_segment *seg);
+struct hls_segment *hls_pop(struct hls_segments *q);
+void hls_list_add(struct hls_stream *s, struct hls_segment *seg);
+void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
+void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
+/* The playlist in memory without what is far from its end, borrowed; NULL: nothing is, or there are
+ * no parts. */
+struct hls_file *hls_list_update(struct hls_stream *s);
+void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
+/* Bytes in memory that nobody writes, but the newest segment's; and let them go: what the disk does
+ * not have leaves the list. */
+size_t hls_list_idle(const struct hls_stream *s);
+void hls_list_lose(struct hls_stream *s);
+
+/* dash.c */
+void dash_settings(const struct conf_dash *dash, struct conf_hls *out);
+void dash_segment_open(struct hls_stream *s);
+void dash_segment_close(struct hls_stream *s, int64_t end);
+
+char *dash_folder(const struct hls_stream *s); /* of all but the MPD. malloc'ed */
+/* What the urls of a track's segments begin with. malloc'ed. */
+char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);
+
+/* dash_recover.c: go on with the MPD that is on disk. Yields. */
+void dash_recover(struct hls_stream *s);
+/* Only take it (yields). Is it ours, by the names of its segments? */
+void dash_recover_list(struct hls_stream *s);
+bool dash_list_is_ours(const struct hls_stream *s);
+/* Its periods leave the list; files of what was before `period` (ms since 1970) go. */
+void dash_forget_before(struct hls_stream *s, int64_t period);
+
+/* dash_list.c */
+int64_t dash_window(const struct hls_stream *s); /* 1/90000 s that stay in the list */
+void dash_list_text(struct hls_stream *s, struct wr *w, bool disk);
+
+/* hls_disk.c: its jobs */
+void hls_disk_segment(struct hls_stream *s, struct hls_segment *seg);
+void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared);
+void hls_disk_list(struct hls_stream *s);
+void hls_disk_remove(struct hls_stream *s, const char *path);
+
+/* hls_recover.c: go on with the list that is on disk. Yields. */
+void hls_recover(struct hls_stream *s);
+/* Only take it. False: there is none that can go on. Yields. */
+bool hls_recover_list(struct hls_stream *s);
+/* Have all segments of the list the names that they get from us? */
+bool hls_list_is_ours(const struct hls_stream *s);
+/* What an earlier process could not remove, or not list. Segments stay a while after they left the
+ * list; no word of them is left, but they had the numbers before those of the list. */
+void hls_remove_leftovers(struct hls_stream *s);
+
+/* hls_orphan.c: dispose of streams that an earlier process left. co_fn */
+err_t hls_remove_orphans(void *hls);
+
+/* hls_memory.c */
+struct hls_names *hls_names_new(void);
+void hls_names_free(struct hls_names *n);
+struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type);
+/* The same of blocks of the shop. */
+struct hls_file *hls_file_of(struct hls *h, struct blocks *take, const char *type);
+struct hls_file *hls_file_ref(struct hls_file *f);
+void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct hls_stream *s);
+void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f);
+/* Vhost, app and name of the stream that the playlist at this path is of, borrowed until the next
+ * yield. False: there is none. */
+bool hls_names_of(struct hls *h, const char *path, struct session_stream *out);
+/* The same of any file that is in memory, or is to be; *dash tells which kind. */
+bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *out, bool *dash);
+void hls_wake(struct hls_stream *s);
+
+/* hls_name.c: paths and urls */
+struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
+                                  uint64_t seq, bool key);
+struct hls_shared *hls_shared_ref(struct hls_shared *x);
+void hls_shared_unref(struct hls_stream *s, struct hls_shared *x);
+err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+               int64_t duration, char *path, size_t size) __attribute__((warn_unused_result));
+/* Is there the number, and nothing that was another one for each segment? */
+bool hls_name_is_number(const char *text);
+/* Could the path be what hls_name() made of it for that number? */
+bool hls_name_is(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
+                 const char *path);
+/* The url that the playlist has for a file, made of its path. malloc'ed. */
+char *hls_uri(const struct hls_stream *s, const char *path);
+/* The same as others know it: with hls_entry_prefix, or "live/s-1.ts" below the root of the web
+ * server. malloc'ed. */
+char *hls_url(const struct hls_stream *s, const char *path);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* ingest.c - streams that ffmpeg brings in. */
+#include "sink/program/ingest.h"
+
+#include "base/log.h"
+#include "sink/program/ffmpeg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct job_want *make(const struct conf *c, const struct conf_vhost *v,
+                             const struct conf_ingest *in, size_t index)
+{
+    const struct conf_engine *e = &in->engine.v[index];
+    const struct ffmpeg_job job = {
+        .program = in->ffmpeg, .log_level = c->ff_log_level, .input = in->input.url, .engine = e,
+        .pace = in->input.type == CONF_INGEST_FILE,
+        .copy = !e->enabled || !*e->vcodec || !*e->acodec,
+    };
+    struct job_want *w;
+    char name[300], here[300];
+
+    ffmpeg_here(c, here, sizeof(here));
+    if (in->engine.n == 1)
+        (void)snprintf(name, sizeof(name), "%s", in->name);
+    else if (*e->name)
+        (void)snprintf(name, sizeof(name), "%s-%s", in->name, e->name);
+    else
+        (void)snprintf(name, sizeof(name), "%s-%zu", in->name, index + 1);
+    w = job_want_new(JOB_INGEST, v->name, "", name);
+    ffmpeg_line(w, &job);
+    job_want_var(w, "vhost", v->name);
+    job_want_var(w, "port", strrchr(here, ':') + 1);
+    job_want_var(w, "engine", e->name);
+    job_want_log_in(w, c->ff_log_dir);
+    return w;
+}
+
+static void add(const struct conf *c, const struct conf_vhost *v, const struct conf_ingest *in,
+                struct job_wants *out)
+{
+    if (!*in->input.url || in->engine.n == 0) {
+        log_warn("ingest %s of %s does nothing: it has no %s", in->name, v->name,
+                 *in->input.url ? "engine" : "url of an input");
+        return;
+    }
+    for (size_t i = 0; i < in->engine.n; i++) {
+        if (*in->engine.v[i].output)
+            job_wants_add(out, make(c, v, in, i));
+        else
+            log_warn("ingest %s of %s does nothing: its engine has no output", in->name, v->name);
+    }
+}
+
+void ingest_wants(const struct conf *c, struct job_wants *out)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_vhost *v = &c->vhost.v[i];
+
+        for (size_t k = 0; v->enabled && k < v->ingest.n; k++) {
+            if (v->ingest.v[k].enabled)
+                add(c, v, &v->ingest.v[k], out);
+        }
+    }
+}

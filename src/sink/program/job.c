@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* job.c - programs of ours that are kept running. */
+#include "sink/program/job.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "co/os/child.h"
+#include "sink/program/job_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The pauses before a program is started again; one that ran so long, or ended well, begins with
+ * the first. And how long one that shall end may take. */
+#define FIRST_PAUSE CO_SECONDS(3)
+#define LONGEST_PAUSE CO_SECONDS(30)
+#define RAN_WELL CO_SECONDS(60)
+#define PATIENCE CO_SECONDS(3)
+#define TURN CO_SECONDS(2)
+
+struct job {
+    struct job *next, **prev;
+    struct jobs *all;
+    int refs;
+    struct job_want *want;
+    struct job_log *log;
+    struct co *co; /* once it runs */
+    bool ending;
+    char **argv;
+    char *command;
+    enum job_state state;
+    co_usec since, until, pause;
+    struct co_child *child;
+    unsigned starts;
+    char how[32];
+};
+
+struct jobs {
+    struct session_env *env;
+    struct disk *disk;
+    struct job *list;
+    struct co_group group;
+};
+
+struct jobs *jobs_new(struct session_env *env, struct disk *disk)
+{
+    struct jobs *all = must(calloc(1, sizeof(*all)));
+
+    all->env = env;
+    all->disk = disk;
+    co_group_init(&all->group);
+    return all;
+}
+
+void jobs_interrupt(struct jobs *all)
+{
+    co_group_interrupt(&all->group);
+}
+
+void jobs_free(struct jobs *all)
+{
+    err_t err = co_group_stop(&all->group);
+
+    err_free(&err); /* none returns one */
+    free(all);
+}
+
+static void unref(struct job *j)
+{
+    if (--j->refs > 0)
+        return;
+    job_log_close(j->log);
+    job_want_free(j->want);
+    job_want_argv_free(j->argv);
+    free(j->command);
+    free(j);
+}
+
+static void be(struct job *j, enum job_state state)
+{
+    j->state = state;
+    j->since = co_clock();
+}
+
+/* ---- one run of the program */
+
+static char *join(char *const *argv)
+{
+    size_t size = 1;
+    char *text, *p;
+
+    for (char *const *a = argv; *a; a++)
+        size += strlen(*a) + 1;
+    text = p = malloc(size);
+    if (!text)
+        abort();
+    for (char *const *a = argv; *a; a++) {
+        size_t n = strlen(*a);
+
+        memcpy(p, *a, n);
+        p += n;
+        *p++ = a[1] ? ' ' : '\0';
+    }
+    *p = '\0';
+    return text;
+}
+
+/* Configurations name the ffmpeg that was built beside the server. Where there is none, the one
+ * of the system does. */
+static void find_ffmpeg(const struct job *j)
+{
+    const char *slash = strrchr(j->argv[0], '/');
+    char *plain;
+
+    if (j->want->kind == JOB_EXEC || !slash || access(j->argv[0], X_OK) == 0)
+        return;
+    if (j->starts == 0)
+        log_trace("%s is not there, taking the %s of the system", j->argv[0], slash + 1);
+    plain = must(strdup(slash + 1));
+    free(j->argv[0]);
+    j->argv[0] = plain;
+}
+
+static err_t make_command(struct job *j, char **out, char **err_file)
+{
+    bool utc = j->all->env->conf->utc_time;
+    int64_t now = co_wall_ms();
+    err_t err;
+
+    job_want_argv_free(j->argv);
+    err = job_want_argv(j->want, now, utc, &j->argv);
+    if (!err && j->want->out)
+        err = job_want_expand(j->want, j->want->out, now, utc, out);
+    if (!err && j->want->err)
+        err = job_want_expand(j->want, j->want->err, now, utc, err_file);
+    if (err)
+        return err;
+    find_ffmpeg(j);
+    free(j->command);
+    j->command = join(j->argv);
+    return NULL;
+}
+
+static err_t start(struct job *j)
+{
+    struct co_child_setup setup = { .said = job_log_said, .arg = j->log };
+    char *out = NULL, *err_file = NULL, **env = NULL;
+    err_t err = make_command(j, &out, &err_file);
+
+    if (!err) {
+        setup.argv = (const char *const *)j->argv;
+        env = job_want_env(j->want, &j->all->env->conf->ff_env);
+        setup.env = (const char *const *)env;
+        setup.out = out;
+        setup.err = err_file;
+        job_log_note(j->log, j->command);
+        err = co_child_start(&j->child, &setup);
+    }
+    job_want_argv_free(env);
+    free(out);
+    free(err_file);
+    j->starts++;
+    return err;
+}
+
+static enum sampled_kind line_kind(const struct job *j)
+{
+    switch (j->want->kind) {
+    case JOB_EXEC:
+        return SAMPLED_EXEC;
+    case JOB_INGEST:
+        return SAMPLED_INGEST;
+    case JOB_TRANSCODE:
+        break;
+    }
+    return SAMPLED_ENCODER;
+}
+
+static void tell(const struct job *j)
+{
+    struct session_env *env = j->all->env;
+    enum sampled_kind kind = line_kind(j);
+
+    if (sampled_due(&env->sampled, kind, co_now(), env->conf->sampled_print))
+        log_trace("%s time=%lld, pid=%d, starts=%u, %s %s", sampled_name(kind),
+                  (long long)(co_now() - j->since) / 1000, co_child_pid(j->child), j->starts,
+                  j->want->name, job_log_counter(j->log));
+}
+
+/* Until it ends, or shall. */
+static err_t run(struct job *j)
+{
+    bool ended = false;
+    err_t err = start(j);
+
+    if (err)
+        return err;
+    be(j, JOB_RUNS);
+    log_trace("%s %s: started, pid %d: %s", job_kind_name(j->want->kind), j->want->name,
+              co_child_pid(j->child), j->command);
+    while (!err && !ended) {
+        err = co_child_wait(j->child, TURN, &ended);
+        tell(j);
+    }
+    if (err)
+        be(j, JOB_ENDS);
+    co_child_end(j->child, PATIENCE, j->how, sizeof(j->how));
+    j->child = NULL;
+    job_log_end(j->log);
+    return err;
+}
+
+/* ---- again and again */
+
+static void log_ended(struct job *j, err_t *err)
+{
+    bool well = !*err && strcmp(j->how, "status 0") == 0;
+    char text[300];
+
+    if (*err)
+        (void)err_text(*err, text, sizeof(text));
+    else
+        (void)snprintf(text, sizeof(text), "ended with %s after %lld s", j->how,
+                       (long long)(co_clock() - j->since) / 1000000);
+    if (*err)
+        (void)snprintf(j->how, sizeof(j->how), "did not start");
+    log_line(well ? LOG_TRACE : LOG_WARN, "%s %s of %s: %s, again in %lld s. It said: %s",
+             job_kind_name(j->want->kind), j->want->name,
+             *j->want->stream ? j->want->stream : j->want->vhost, text,
+             (long long)j->pause / 1000000, job_log_line(j->log));
+    if (*err)
+        job_log_note(j->log, text);
+    err_free(err);
+}
+
+static err_t keep_running(struct job *j)
+{
+    err_t err = NULL;
+
+    while (!j->ending && !(err = co_check())) {
+        co_usec begin = co_clock();
+
+        err = run(j);
+        if (err_code(err) == ERR_STOPPED || j->ending)
+            break;
+        if (co_clock() - begin >= RAN_WELL || (!err && strcmp(j->how, "status 0") == 0))
+            j->pause = FIRST_PAUSE;
+        log_ended(j, &err);
+        be(j, JOB_WAITS);
+        j->until = co_clock() + j->pause;
+        err = co_sleep(j->pause);
+        if (err)
+            break;
+        j->pause = j->pause * 2 < LONGEST_PAUSE ? j->pause * 2 : LONGEST_PAUSE;
+    }
+    return err;
+}
+
+static err_t job_main(void *arg)
+{
+    struct job *j = arg;
+    err_t err;
+
+    j->co = co_self();
+    co_new_cid();
+    err = keep_running(j);
+    err_free(&err); /* it was stopped */
+    log_trace("%s %s: over%s%s", job_kind_name(j->want->kind), j->want->name,
+              *j->how ? ", it ended with " : "", j->how);
+    *j->prev = j->next;
+    if (j->next)
+        j->next->prev = j->prev;
+    unref(j);
+    return NULL;
+}
+
+struct job *job_start(struct jobs *all, struct job_want *want)
+{
+    struct job *j = calloc(1, sizeof(*j));
+    err_t err;
+
+    if (!j)
+        abort();
+    *j = (struct job){ .all = all, .refs = 2, .want = want, .pause = FIRST_PAUSE };
+    j->log = job_log_open(all->disk, want->log);
+    be(j, JOB_STARTING);
+    err = job_want_argv(want, co_wall_ms(), all->env->conf->utc_time, &j->argv);
+    if (!err)
+        err = co_go(&all->group, "job", job_main, j);
+    if (err) {
+        log_warn("%s %s of %s cannot run", job_kind_name(want->kind), want->name, want->stream);
+        log_end(job_kind_name(want->kind), &err);
+        j->refs = 1;
+        unref(j);
+        return NULL;
+    }
+    j->next = all->list;
+    j->prev = &all->list;
+    if (j->next)
+        j->next->prev = &j->next;
+    all->list = j;
+    return j;
+}
+
+void job_end(struct job *j)
+{
+    j->ending = true;
+    if (j->co && j->refs > 1)
+        co_stop(j->co);
+    unref(j);
+}
+
+/* ---- for those who look */
+
+const struct job_want *job_wish(const struct job *j)
+{
+    return j->want;
+}
+
+const char *job_output(const struct job *j)
+{
+    return j->argv && j->want->n > 0 ? j->argv[j->want->n - 1] : "";
+}
+
+void job_look(const struct job *j, struct job_info *out)
+{
+    *out = (struct job_info){
+        .kind = j->want->kind,
+        .state = j->ending ? JOB_ENDS : j->state,
+        .vhost = j->want->vhost, .stream = j->want->stream, .name = j->want->name,
+        .command = j->command ? j->command : "",
+        .pid = j->child ? co_child_pid(j->child) : 0,
+        .starts = j->starts, .since = j->since, .next = j->until, .ended = j->how,
+        .line = job_log_line(j->log), .counter = job_log_counter(j->log),
+    };
+}
+
+const struct job *jobs_next(const struct jobs *all, const struct job *j)
+{
+    return j ? j->next : all->list;
+}
+
+const char *job_state_name(enum job_state state)
+{
+    static const char *const names[] = {
+        [JOB_STARTING] = "starting", [JOB_RUNS] = "running", [JOB_WAITS] = "waiting",
+        [JOB_ENDS] = "ending",
+    };
+
+    return names[state];
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* job.h - programs of ours that are kept running: exec, ingest, transcode.
+ *
+ * A job is a wish (job_want.h) and the coroutine that sees to it: it starts the program, and when
+ * that ends it starts it again after a pause, which grows while the program fails at once. Told to
+ * end, the program is asked first and killed when it does not listen.
+ */
+#ifndef SINK_PROGRAM_JOB_H
+#define SINK_PROGRAM_JOB_H
+
+#include "session/env.h"
+#include "sink/program/job_want.h"
+
+struct disk;
+struct jobs; /* all of a server; owned by it */
+struct job;  /* counted: who started it, and its coroutine */
+
+enum job_state {
+    JOB_STARTING,
+    JOB_RUNS,
+    JOB_WAITS, /* ended; it will be started again */
+    JOB_ENDS,  /* asked to */
+};
+enum { JOB_STATES = JOB_ENDS + 1 };
+
+/* For those who look. Strings are the job's, valid until somebody yields. */
+struct job_info {
+    enum job_kind kind;
+    enum job_state state;
+    const char *vhost, *stream, *name; /* as in struct job_want */
+    const char *command;  /* as it was started last, words between spaces; "" if never */
+    int pid;              /* 0: none runs */
+    unsigned starts;
+    co_usec since;        /* it is in this state */
+    co_usec next;         /* JOB_WAITS: when it is started again */
+    const char *ended;    /* how it ended last: "status 1", "signal 9"; "" if never */
+    const char *line;     /* what it said last, */
+    const char *counter;  /* and the last state of what it counts ("frame= 100 ...") */
+};
+
+struct jobs *jobs_new(struct session_env *env, struct disk *disk);
+/* Ask all to end, and start no more; does not wait. */
+void jobs_interrupt(struct jobs *all);
+void jobs_free(struct jobs *all); /* waits until they have. Yields. */
+
+/* The wish is taken over. NULL: it cannot be, the log says why. Nothing here yields. */
+struct job *job_start(struct jobs *all, struct job_want *want);
+void job_end(struct job *j); /* ask it to end; j is no longer the caller's */
+const struct job_want *job_wish(const struct job *j);
+/* Where it sends to, as started last: its last argument. */
+const char *job_output(const struct job *j);
+void job_look(const struct job *j, struct job_info *out);
+/* Walk all, those that are asked to end too: NULL is before the first. */
+const struct job *jobs_next(const struct jobs *all, const struct job *j);
+const char *job_state_name(enum job_state state); /* "running" */
+
+#endif

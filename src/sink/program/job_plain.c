@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* job_plain.c - what a peer named, on a command line of ours. */
+#include "sink/program/job_plain.h"
+
+#include "base/log.h"
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_plain_byte(char c, const char *more)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("._-", c)) || (c && strchr(more, c));
+}
+
+/* A character of another script, and no control character (U+0080 to U+009F): its size, or 0. */
+static size_t letter_size(const char *p)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    size_t n = *u < 0x80 ? 0 : utf8_size(u, strlen(p));
+
+    return n == 2 && u[0] == 0xc2 && u[1] < 0xa0 ? 0 : n;
+}
+
+/* Names between slashes; none begins like an option, a hidden file or "..". ffmpeg is no shell:
+ * it takes all scripts. */
+static bool is_plain_name(const char *value, bool for_ffmpeg)
+{
+    bool begins = true;
+
+    for (const char *p = value; *p;) {
+        size_t n = is_plain_byte(*p, "/") ? 1 : for_ffmpeg ? letter_size(p) : 0;
+
+        if (n == 0 || (begins && strchr("/.-", *p)))
+            return false;
+        begins = *p == '/';
+        p += n;
+    }
+    return !*value || !begins;
+}
+
+/* "?name=value": more than one only where '&' is no operator. */
+static bool is_plain_query(const char *value, bool for_ffmpeg)
+{
+    const char *p = value;
+
+    if (*p == '?')
+        p++;
+    while (is_plain_byte(*p, for_ffmpeg ? "=&%+~" : "="))
+        p++;
+    return !*value || (*value == '?' && !*p);
+}
+
+static bool is_plain(const struct job_want *w, const struct job_var *v);
+
+/* Its beginning is ours, the rest is made of these. */
+static bool is_plain_url(const struct job_want *w, const struct job_var *url)
+{
+    for (size_t i = 0; i < w->n_vars; i++) {
+        const struct job_var *v = &w->vars[i];
+        bool part = v->from == JOB_VAR_NAME || v->from == JOB_VAR_QUERY;
+
+        if (part && !is_plain(w, v))
+            return false;
+    }
+    return w->kind == JOB_TRANSCODE || !strchr(url->value, '&');
+}
+
+static bool is_plain(const struct job_want *w, const struct job_var *v)
+{
+    bool for_ffmpeg = w->kind == JOB_TRANSCODE;
+
+    switch (v->from) {
+    case JOB_VAR_OURS:
+        return true;
+    case JOB_VAR_QUERY:
+        return is_plain_query(v->value, for_ffmpeg);
+    case JOB_VAR_URL:
+        return is_plain_url(w, v);
+    case JOB_VAR_NAME:
+    case JOB_VAR_TEXT:
+        break;
+    }
+    return is_plain_name(v->value, for_ffmpeg);
+}
+
+/* ---- where it may stand */
+
+/* What no program gets, wherever it stands: who reads lines would take it for two. An ffmpeg with
+ * librtmp reads options behind a space in an address. */
+static bool is_bad(const struct job_want *w, const char *value)
+{
+    unsigned char first_good = w->kind == JOB_TRANSCODE ? ' ' + 1 : ' ';
+
+    while ((unsigned char)*value >= first_good && *value != 0x7f)
+        value++;
+    return *value != '\0';
+}
+
+static bool has_up(const char *value)
+{
+    for (const char *p = strstr(value, ".."); p; p = strstr(p + 1, "..")) {
+        if ((p == value || p[-1] == '/') && (p[2] == '/' || !p[2]))
+            return true;
+    }
+    return false;
+}
+
+/* The argument behind it is commands, to all programs that people script with (sh -c, bash -lc,
+ * env -S, perl -e, php -r), or what to open (-i). */
+static bool wants_plain(const char *option, const struct job_var *v)
+{
+    static const char *const names[] = { "--command", "--eval", "--exec", "--split-string" };
+    size_t n = strlen(option);
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(option, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    if (n < 2 || option[0] != '-' || option[1] == '-')
+        return false;
+    return strchr(v->from == JOB_VAR_URL ? "cerES" : "cerESi", option[n - 1]) != NULL;
+}
+
+static bool is_alone(const char *word, const struct job_var *v)
+{
+    size_t n = strlen(v->name);
+
+    return word[0] == '[' && strncmp(word + 1, v->name, n) == 0 && strcmp(word + 1 + n, "]") == 0;
+}
+
+static bool is_in(const char *word, const struct job_var *v)
+{
+    char name[32];
+
+    (void)snprintf(name, sizeof(name), "[%s]", v->name);
+    return strstr(word, name) != NULL;
+}
+
+static bool fits_argument(const struct job_want *w, size_t i, const struct job_var *v)
+{
+    const char *word = w->args[i].text;
+
+    if (!w->args[i].vars || !is_in(word, v) || is_plain(w, v))
+        return true;
+    return w->kind == JOB_EXEC && i > 0 && is_alone(word, v) && v->value[0] != '-' &&
+           !has_up(v->value) && !wants_plain(w->args[i - 1].text, v);
+}
+
+static bool fits_file(const struct job_want *w, const char *file, const struct job_var *v)
+{
+    return !file || !is_in(file, v) || is_plain(w, v);
+}
+
+/* Where it does not fit, or NULL. */
+static const char *misfit_word(const struct job_want *w, const struct job_var *v)
+{
+    if (is_bad(w, v->value))
+        return "";
+    for (size_t i = 0; i < w->n; i++) {
+        if (!fits_argument(w, i, v))
+            return w->args[i].text;
+    }
+    if (!fits_file(w, w->out, v))
+        return w->out;
+    return fits_file(w, w->err, v) ? NULL : w->err;
+}
+
+bool job_want_fits(const struct job_want *w, struct job_misfit *out)
+{
+    for (size_t i = 0; i < w->n_vars; i++) {
+        const struct job_var *v = &w->vars[i];
+        const char *word = v->from == JOB_VAR_OURS ? NULL : misfit_word(w, v);
+
+        if (word) {
+            *out = (struct job_misfit){ v, word };
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the operator can do about it. */
+static const char *advice(const struct job_want *w, const char *word)
+{
+    if (!*word)
+        return w->kind == JOB_EXEC ? "no program gets control characters"
+                                   : "ffmpeg gets no spaces or control characters";
+    if (w->kind == JOB_EXEC)
+        return "only a plain name (letters, digits, . _ - /) is taken there; any value goes as a "
+               "word of its own that is no option's, or by the environment: $SRS_STREAM, ...";
+    return "only a plain name (letters, digits, . _ - /) is taken there";
+}
+
+void job_wants_add_fitting(struct job_wants *all, struct job_want *w)
+{
+    struct job_misfit bad;
+    const char *value;
+
+    if (job_want_fits(w, &bad)) {
+        job_wants_add(all, w);
+        return;
+    }
+    value = bad.var->from == JOB_VAR_NAME ? bad.var->value : "..."; /* others may hold secrets */
+    log_warn("%s %s of %s is not started: [%s] is \"%.100s\"%s%.100s%s: %s",
+             job_kind_name(w->kind), w->name, w->stream, bad.var->name, value,
+             *bad.word ? " in \"" : "", bad.word, *bad.word ? "\"" : "", advice(w, bad.word));
+    job_want_free(w);
+}

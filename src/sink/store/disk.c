@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* disk.c - file work in order, on helper threads: the queues. */
+#include "sink/store/disk.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "co/thread.h"
+#include "sink/store/disk_room.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { WORKERS = CO_POOL_THREADS, BATCH = 16, SMALL = 16 };
+
+#define SLOW CO_SECONDS(5)       /* a file that waits so long is worth a line */
+#define SLOW_AGAIN CO_SECONDS(30)
+
+struct disk {
+    struct disk_limits limits;
+    struct disk_lane *head, **tail; /* lanes that have work */
+    size_t bytes;
+    unsigned jobs;
+    struct co_group group;
+    struct co *idle[WORKERS]; /* workers that wait */
+    unsigned n_idle, workers;
+    struct disk_rooms *rooms;
+    co_usec told_at; /* that it is slow; 0: it is not */
+};
+
+/* Some jobs of one lane. On the heap, as a helper thread may outlast the coroutine that waits. */
+struct batch {
+    struct disk_job *v[BATCH];
+    unsigned n;
+};
+
+struct disk *disk_new(const struct disk_limits *limits)
+{
+    struct disk *d = must(calloc(1, sizeof(*d)));
+
+    d->limits = *limits;
+    if (d->limits.threads == 0 || d->limits.threads > WORKERS)
+        d->limits.threads = WORKERS;
+    d->tail = &d->head;
+    co_group_init(&d->group);
+    if (d->limits.ends)
+        d->rooms = disk_rooms_new(d->limits.ends, &d->group);
+    return d;
+}
+
+struct disk_rooms *disk_rooms_of(struct disk *d)
+{
+    return d->rooms;
+}
+
+void disk_lane_init(struct disk_lane *lane, struct disk *d)
+{
+    *lane = (struct disk_lane){ .disk = d };
+    lane->tail = &lane->head;
+}
+
+static void list_lane(struct disk *d, struct disk_lane *lane)
+{
+    lane->next = NULL;
+    *d->tail = lane;
+    d->tail = &lane->next;
+    lane->listed = true;
+}
+
+/* Called with each new job: a disk that hangs says nothing by itself. */
+static void log_slow(struct disk *d, const struct disk_lane *lane)
+{
+    co_usec now = co_now(), waits = lane->busy_since ? now - lane->busy_since : 0;
+
+    if (waits < SLOW || (d->told_at && now - d->told_at < SLOW_AGAIN))
+        return;
+    log_warn("files of %s wait for %lld s to be written (%u jobs, %zu kB): the disk is slow, or "
+             "hangs; streams go on", d->limits.what ? d->limits.what : "streams",
+             (long long)waits / 1000000, d->jobs, d->bytes / 1024);
+    d->told_at = now;
+}
+
+static void tell_done(struct disk *d)
+{
+    if (d->jobs > 0 || !d->told_at)
+        return;
+    log_trace("files of %s are written again, none waits",
+              d->limits.what ? d->limits.what : "streams");
+    d->told_at = 0;
+}
+
+static void run_batch(void *arg)
+{
+    struct batch *b = arg;
+
+    for (unsigned i = 0; i < b->n; i++)
+        b->v[i]->run(b->v[i]);
+}
+
+static void take_batch(struct disk_lane *lane, struct batch *b)
+{
+    b->n = 0;
+    while (lane->head && b->n < BATCH) {
+        struct disk_job *job = lane->head;
+
+        lane->head = job->next;
+        b->v[b->n++] = job;
+    }
+    if (!lane->head)
+        lane->tail = &lane->head;
+}
+
+/* The lane may go with its last job: nothing of it is touched after that. */
+static void finish_batch(struct disk *d, struct disk_lane *lane, struct batch *b)
+{
+    bool more = lane->head != NULL;
+
+    lane->busy_since = more ? co_now() : 0;
+    lane->listed = false;
+    if (more)
+        list_lane(d, lane);
+    for (unsigned i = 0; i < b->n; i++) {
+        struct disk_job *job = b->v[i];
+
+        lane->jobs--;
+        lane->bytes -= job->bytes;
+        d->jobs--;
+        d->bytes -= job->bytes;
+        job->done(job);
+    }
+    tell_done(d);
+}
+
+static err_t work(struct disk *d)
+{
+    struct disk_lane *lane = d->head;
+    struct batch *b = calloc(1, sizeof(*b));
+    err_t err;
+
+    if (!b)
+        abort();
+    d->head = lane->next;
+    if (!d->head)
+        d->tail = &d->head;
+    take_batch(lane, b);
+    err = co_thread_run(CO_POOL_DISK, run_batch, b, free, CO_FOREVER);
+    if (err)
+        return err; /* asked to stop: the program ends, and what hangs is left */
+    finish_batch(d, lane, b);
+    free(b);
+    return NULL;
+}
+
+static err_t worker(void *arg)
+{
+    struct disk *d = arg;
+    err_t err = NULL;
+
+    while (!err && !(err = co_check())) {
+        if (d->head) {
+            err = work(d);
+            continue;
+        }
+        d->idle[d->n_idle++] = co_self();
+        if (co_park(CO_FOREVER) == CO_STOPPED)
+            err = co_check();
+        for (unsigned i = 0; i < d->n_idle; i++) { /* it was not disk_put() that woke us */
+            if (d->idle[i] == co_self())
+                d->idle[i--] = d->idle[--d->n_idle];
+        }
+    }
+    return err;
+}
+
+/* Workers are made when there is work for one more, and stay. */
+static void wake_worker(struct disk *d)
+{
+    err_t err;
+
+    if (d->n_idle > 0) {
+        co_unpark(d->idle[--d->n_idle]);
+        return;
+    }
+    if (d->workers == d->limits.threads)
+        return;
+    err = co_go(&d->group, "disk", worker, d);
+    if (err)
+        log_end("file worker", &err);
+    else
+        d->workers++;
+}
+
+/* What nobody waits before goes, whatever its size, and each lane may have one that is not large:
+ * who fills the queue fills it for himself. */
+static bool is_full(const struct disk *d, const struct disk_lane *lane, size_t bytes)
+{
+    const struct live_memory *m = d->limits.memory;
+    size_t all = d->limits.all_bytes;
+
+    if (m && m->limit > 0 && m->limit / 4 < all)
+        all = m->limit / 4;
+    if (d->bytes == 0 || (lane->jobs == 0 && bytes <= all / SMALL))
+        return false;
+    return (lane->jobs > 0 && lane->bytes + bytes > d->limits.lane_bytes) ||
+           d->bytes + bytes > all;
+}
+
+bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
+{
+    struct disk *d = lane->disk;
+
+    if (!must && is_full(d, lane, job->bytes))
+        return false;
+    log_slow(d, lane);
+    job->next = NULL;
+    *lane->tail = job;
+    lane->tail = &job->next;
+    lane->jobs++;
+    lane->bytes += job->bytes;
+    d->jobs++;
+    d->bytes += job->bytes;
+    if (!lane->busy_since)
+        lane->busy_since = co_now();
+    if (!lane->listed) {
+        list_lane(d, lane);
+        wake_worker(d);
+    }
+    return true;
+}
+
+void disk_free(struct disk *d, co_usec patience)
+{
+    co_usec end = co_now() + patience;
+    err_t err = NULL;
+
+    while (d->jobs > 0 && !err && co_now() < end)
+        err = co_sleep(CO_MS(5));
+    err_free(&err);
+    if (d->jobs > 0)
+        log_warn("%u files of %s were not written in time: the disk is slow, or hangs", d->jobs,
+                 d->limits.what ? d->limits.what : "streams");
+    err = co_group_stop(&d->group);
+    err_free(&err);
+    disk_rooms_free(d->rooms);
+    free(d);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* shop.c - blocks of segments and recordings. */
+#include "sink/store/shop.h"
+
+#include "base/must.h"
+#include "live/reap.h"
+
+#include <stddef.h>
+
+enum { KEPT = 32 << 20, PART = 16 }; /* bytes, but no more than that part of limits.memory */
+
+#define SWEEP CO_SECONDS(10)
+
+struct shop *shop_new(struct live_registry *r)
+{
+    struct shop *s = must(calloc(1, sizeof(*s)));
+
+    ref_init(&s->ref);
+    s->blocks.used = live_registry_counter(r);
+    s->memory = live_registry_memory(r);
+    return s;
+}
+
+struct shop *shop_ref(struct shop *s)
+{
+    ref_get(&s->ref);
+    return s;
+}
+
+struct shop *shop_unref(struct shop *s)
+{
+    if (!s || !ref_put(&s->ref))
+        return NULL;
+    co_timer_cancel(&s->sweep);
+    block_shop_free(&s->blocks);
+    free(s);
+    return NULL;
+}
+
+static void sweep(struct co_timer *t)
+{
+    struct shop *s = (struct shop *)(void *)((char *)t - offsetof(struct shop, sweep));
+
+    block_shop_sweep(&s->blocks);
+    if (s->blocks.n > 0)
+        co_timer_set(t, co_now() + SWEEP, sweep);
+}
+
+/* What nobody waits for. */
+struct dead {
+    struct live_reap reap;
+    struct blocks blocks;
+};
+
+static bool free_some(struct live_reap *r)
+{
+    struct dead *d = (struct dead *)(void *)r;
+
+    while (blocks_drop(&d->blocks)) {
+        if (co_slice_over())
+            return false;
+    }
+    free(d);
+    return true;
+}
+
+static void bury(struct blocks *b)
+{
+    struct dead *d = must(malloc(sizeof(*d)));
+
+    *d = (struct dead){ .reap.some = free_some, .blocks = blocks_take(b) };
+    blocks_uncount(&d->blocks);
+    live_reap(&d->reap);
+}
+
+static unsigned most(const struct shop *s)
+{
+    size_t kept = s->memory->limit ? s->memory->limit / PART : KEPT;
+
+    return (unsigned)((kept < KEPT ? kept : KEPT) / BLOCK_SIZE);
+}
+
+void shop_free_blocks(struct shop *s, struct blocks *b)
+{
+    bool first = s->blocks.n == 0;
+
+    s->blocks.most = most(s);
+    if (b->memory > LIVE_REAP_BYTES)
+        bury(b);
+    else
+        blocks_free(b);
+    if (!first || s->blocks.n == 0)
+        return;
+    s->blocks.least = 0;
+    co_timer_set(&s->sweep, co_now() + SWEEP, sweep);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* marker.c - the publisher's clock inside the video. */
+#include "tools/load/marker.h"
+
+#include <string.h>
+
+enum { NAME = 16, TIME = 10, NUMBER = 5, DATA = NAME + TIME + NUMBER, USER_DATA = 5 };
+
+static const uint8_t name[NAME] = { 0xb7, 0x5e, 0x1d, 0x90, 0x6a, 0x42, 0x4f, 0x8c,
+                                    0x9e, 0x33, 0xd1, 0x07, 0xac, 0x58, 0xe6, 0x24 };
+
+/* Seven bits a byte, the eighth set, so that no byte is zero. */
+static void put(uint8_t *out, uint64_t v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint8_t)(0x80 | (v >> 7 * (n - 1 - i) & 0x7f));
+}
+
+static uint64_t get(const uint8_t *p, size_t n)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < n; i++)
+        v = v << 7 | (p[i] & 0x7f);
+    return v;
+}
+
+size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
+                          const struct load_marker *m)
+{
+    uint8_t *p = out + 4;
+
+    if (codec == AV_H265) {
+        *p++ = 39 << 1; /* PREFIX_SEI_NUT */
+        *p++ = 1;
+    } else {
+        *p++ = 6;
+    }
+    *p++ = USER_DATA;
+    *p++ = DATA;
+    memcpy(p, name, NAME);
+    put(p + NAME, (uint64_t)m->time, TIME);
+    put(p + NAME + TIME, m->number, NUMBER);
+    p += DATA;
+    *p++ = 0x80; /* rbsp_trailing_bits */
+    memcpy(out, "\0\0\0", 3);
+    out[3] = (uint8_t)(p - out - 4);
+    return (size_t)(p - out);
+}
+
+bool load_marker_find(struct load_marker *m, const uint8_t *head, size_t size)
+{
+    size_t end = size < LOAD_MARKER_HEAD ? size : LOAD_MARKER_HEAD;
+
+    /* after 5 bytes of FLV header (8 in enhanced coded frames) come length, type, size, name */
+    for (size_t at = 5 + 7; at + DATA <= end; at++) {
+        if (head[at] == name[0] && memcmp(head + at, name, NAME) == 0) {
+            m->time = (int64_t)get(head + at + NAME, TIME);
+            m->number = (uint32_t)get(head + at + NAME + TIME, NUMBER);
+            return true;
+        }
+    }
+    return false;
+}

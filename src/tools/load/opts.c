@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* opts.c - the command line of the load tools, as one table. */
+#include "tools/load/opts.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum type { FLAG, INT, SECONDS, TEXT };
+
+struct row {
+    char letter; /* 0: none */
+    const char *name;
+    enum type type;
+    size_t at;
+    int tools;
+    double min, max;
+    const char *help;
+};
+
+#define AT(field) offsetof(struct load_opts, field)
+
+static const struct row rows[] = {
+    { 'c', "clients", INT, AT(clients), LOAD_ALL, 1, 1e6, "how many (1)" },
+    { 'r', "url", TEXT, AT(url), LOAD_ALL, 0, 0,
+      "scheme://host[:port]/app/stream; {i} is the number of the client" },
+    { 'i', "input", TEXT, AT(input), LOAD_PUBLISH, 0, 0, "FLV file to publish, round and round" },
+    { 0, "stream-count", INT, AT(stream_count), LOAD_ALL, 0, 1e6,
+      "{i} goes from 0 to this less one, and again" },
+    { 't', "repeat", INT, AT(repeat), LOAD_ALL, 0, 1e9, "sessions of a client; 0: for ever (0)" },
+    { 's', "start", SECONDS, AT(start), LOAD_ALL, 0, 1e6, "begin within so many seconds (5)" },
+    { 0, "ramp", SECONDS, AT(ramp), LOAD_ALL, 0, 1e6, "begin this many clients a second instead" },
+    { 'd', "delay", SECONDS, AT(delay), LOAD_ALL, 0, 1e6, "seconds between sessions (1)" },
+    { 'e', "error", SECONDS, AT(error), LOAD_ALL, 0, 1e6, "seconds after a failed one (3)" },
+    { 0, "churn", SECONDS, AT(churn), LOAD_ALL, 0, 1e6,
+      "end sessions at random, after this many seconds on average" },
+    { 0, "duration", SECONDS, AT(duration), LOAD_ALL, 0, 1e9, "seconds of it all; 0: no end (0)" },
+    { 0, "warmup", SECONDS, AT(warmup), LOAD_ALL, 0, 1e6,
+      "measure from so many seconds after the last client began" },
+    { 'm', "summary", SECONDS, AT(summary), LOAD_ALL, 0.1, 1e6, "seconds between reports (30)" },
+    { 0, "timeout", SECONDS, AT(timeout), LOAD_ALL, 0.1, 1e6, "seconds of silence we bear (30)" },
+    { 0, "fast", FLAG, AT(fast), LOAD_HTTP, 0, 0,
+      "look at the first media alone, drop the rest unseen; not over TLS" },
+    { 0, "stall", INT, AT(stall_ms), LOAD_PLAY | LOAD_HTTP, 1, 1e6,
+      "ms without media: a stall (1000)" },
+    { 0, "stall", INT, AT(stall_ms), LOAD_HLS, 1, 1e6,
+      "ms that the picture stands still: a stall (100)" },
+    { 0, "plain", FLAG, AT(plain), LOAD_HLS, 0, 0, "whole segments, whatever the list offers" },
+    { 0, "hold-back", SECONDS, AT(hold_back), LOAD_HLS, 0, 1e6,
+      "play so many seconds behind the edge; 0: as the list says (0)" },
+    { 0, "late", INT, AT(late_ms), LOAD_PLAY | LOAD_HTTP, 1, 1e6,
+      "ms behind its best time that make a frame late (500)" },
+    { 0, "read-kbps", INT, AT(read_kbps), LOAD_PLAY | LOAD_HTTP | LOAD_HLS, 1, 1e9,
+      "read no faster: a slow player" },
+    { 0, "idle", FLAG, AT(idle), LOAD_PLAY | LOAD_HTTP, 0, 0,
+      "connect only: play nothing" },
+    { 0, "chunk-size", INT, AT(chunk_size), LOAD_PUBLISH, 128, 0xffffff, "of a chunk (60000)" },
+    { 0, "no-marker", FLAG, AT(no_marker), LOAD_PUBLISH, 0, 0, "no clock in the video" },
+    { 0, "bind", TEXT, AT(bind), LOAD_ALL, 0, 0,
+      "source address, or a range in turn: 127.0.0.2-127.0.0.9" },
+    { 0, "json", FLAG, AT(json), LOAD_ALL, 0, 0, "the report at the end as one JSON object" },
+    { 'v', "verbose", FLAG, AT(verbose), LOAD_ALL, 0, 0, "say why each session ended" },
+    { 'h', "help", FLAG, AT(help), LOAD_ALL, 0, 0, "this" },
+};
+
+static const struct row *find(enum load_tools tool, const char *arg)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        size_t n = strlen(row->name);
+
+        if (!(row->tools & tool))
+            continue;
+        if (arg[0] == '-' && arg[1] && arg[1] == row->letter)
+            return row;
+        if (strncmp(arg, "--", 2) == 0 && strncmp(arg + 2, row->name, n) == 0 &&
+            (arg[2 + n] == '\0' || arg[2 + n] == '='))
+            return row;
+    }
+    return NULL;
+}
+
+static err_t set(struct load_opts *o, const struct row *row, const char *value)
+{
+    void *at = (char *)o + row->at;
+    char *end = NULL;
+    double v;
+
+    if (row->type == TEXT) {
+        *(const char **)at = value;
+        return NULL;
+    }
+    errno = 0;
+    v = strtod(value, &end);
+    if (end == value || *end || errno || isnan(v))
+        return err_new(ERR_CONF, "--%s: \"%s\" is no number", row->name, value);
+    if (!(v >= row->min && v <= row->max))
+        return err_new(ERR_CONF, "--%s: %s is not in %g..%g", row->name, value, row->min, row->max);
+    if (row->type == INT && v != (double)(int)v)
+        return err_new(ERR_CONF, "--%s: \"%s\" is no whole number", row->name, value);
+    if (row->type == INT)
+        *(int *)at = (int)v;
+    else
+        *(double *)at = v;
+    return NULL;
+}
+
+/* One argument at *i, and its value: "-c5", "-c 5", "--clients=5", "--clients 5". */
+static err_t take(struct load_opts *o, int argc, char **argv, int *i)
+{
+    const char *arg = argv[*i], *value = NULL;
+    const struct row *row = find(o->tool, arg);
+
+    if (!row)
+        return err_new(ERR_CONF, "unknown option %s (see --help)", arg);
+    if (arg[1] == '-' && strchr(arg, '='))
+        value = strchr(arg, '=') + 1;
+    else if (arg[1] != '-' && arg[2])
+        value = arg + 2;
+    if (row->type == FLAG) {
+        if (value)
+            return err_new(ERR_CONF, "--%s takes no value", row->name);
+        *(bool *)(void *)((char *)o + row->at) = true;
+        return NULL;
+    }
+    if (!value && *i + 1 < argc)
+        value = argv[++*i];
+    if (!value)
+        return err_new(ERR_CONF, "--%s needs a value", row->name);
+    return set(o, row, value);
+}
+
+err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char **argv)
+{
+    err_t err = NULL;
+
+    *o = (struct load_opts){
+        .tool = tool, .clients = 1, .start = 5, .delay = 1, .error = 3, .summary = 30,
+        .warmup = -1, .timeout = 30,
+        .stall_ms = tool == LOAD_HLS ? 100 : 1000, .late_ms = 500, .chunk_size = 60000,
+    };
+    for (int i = 1; i < argc && !err; i++)
+        err = take(o, argc, argv, &i);
+    if (err || o->help)
+        return err;
+    if (!o->url)
+        return err_new(ERR_CONF, "which stream? -r rtmp://host/app/stream (see --help)");
+    if (tool == LOAD_PUBLISH && !o->input)
+        return err_new(ERR_CONF, "publish what? -i file.flv (see --help)");
+    return NULL;
+}
+
+void load_opts_help(const struct load_opts *o, const char *program, const char *what)
+{
+    static const char *const values[] = { "", " N", " S", " X" };
+
+    printf("%s - %s\n\nUsage: %s [options] -r URL\n\n", program, what, program);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        char left[32];
+
+        if (!(row->tools & (int)o->tool))
+            continue;
+        snprintf(left, sizeof(left), "--%s%s", row->name, values[row->type]);
+        if (row->letter)
+            printf("  -%c, %-18s %s\n", row->letter, left, row->help);
+        else
+            printf("      %-18s %s\n", left, row->help);
+    }
+}
+
+err_t load_opts_bind(const struct load_opts *o, unsigned index, char *out, size_t size)
+{
+    const char *dash = o->bind ? strchr(o->bind, '-') : NULL;
+    struct in_addr from, to;
+    char first[INET_ADDRSTRLEN];
+    uint32_t a, b;
+
+    if (!dash) {
+        snprintf(out, size, "%s", o->bind ? o->bind : "");
+        return NULL;
+    }
+    snprintf(first, sizeof(first), "%.*s", (int)(dash - o->bind), o->bind);
+    if (inet_pton(AF_INET, first, &from) != 1 || inet_pton(AF_INET, dash + 1, &to) != 1 ||
+        ntohl(from.s_addr) > ntohl(to.s_addr))
+        return err_new(ERR_CONF, "--bind: %s is no range of addresses", o->bind);
+    a = ntohl(from.s_addr);
+    b = ntohl(to.s_addr);
+    from.s_addr = htonl((uint32_t)(a + index % ((uint64_t)b - a + 1)));
+    (void)inet_ntop(AF_INET, &from, out, (socklen_t)size);
+    return NULL;
+}

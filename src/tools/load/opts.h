@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* opts.h - the command line of the load tools, as one table. */
+#ifndef TOOLS_LOAD_OPTS_H
+#define TOOLS_LOAD_OPTS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+enum load_tools {
+    LOAD_PLAY = 1, LOAD_FAST = 2, LOAD_PUBLISH = 4, LOAD_HTTP = 8, LOAD_HLS = 16,
+    LOAD_ALL = 31,
+};
+
+struct load_opts {
+    enum load_tools tool;
+    int clients;
+    const char *url;       /* may have {i} */
+    const char *input;     /* FLV file of publishers */
+    int stream_count;      /* {i} is the client's number modulo this; 0: the number itself */
+    int repeat;            /* sessions of each client; 0: for ever */
+    double start;          /* s, clients begin spread over this time */
+    double delay, error;   /* s before the next session, after a good and after a failed one */
+    double summary;        /* s between report lines */
+    double duration;       /* s of the whole; 0: until all are done or a signal comes */
+    double ramp;           /* clients a second; 0: as `start` says */
+    double churn;          /* s that a session lasts, on average; 0: to its end */
+    double warmup;         /* s after the last client began when measuring begins; < 0: at once */
+    double timeout;        /* s a peer may be silent */
+    int stall_ms, late_ms;
+    int chunk_size;
+    int read_kbps;         /* a player that reads no faster; 0: as fast as it can */
+    const char *bind;      /* "ip" or "ip-ip": source addresses in turn */
+    bool fast;             /* take the bytes and drop them */
+    bool plain;            /* HLS without low latency */
+    double hold_back;      /* s behind the edge to play HLS; 0: as the list says */
+    bool idle;             /* connect, and neither play nor publish */
+    bool no_marker, json, verbose, help;
+};
+
+/* ERR_CONF: text for the user. */
+err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char **argv)
+    __attribute__((warn_unused_result));
+void load_opts_help(const struct load_opts *o, const char *program, const char *what);
+
+/* The source address of a client: the range of `bind` in turn. "" without one. */
+err_t load_opts_bind(const struct load_opts *o, unsigned index, char *out, size_t size)
+    __attribute__((warn_unused_result));
+
+#endif

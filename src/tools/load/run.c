@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - the life of a load tool. */
+#include "tools/load/run.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "co/net/dns.h"
+#include "co/net/io_tcp.h"
+
+enum { SPARE_DESCRIPTORS = 32, TICK_MS = 20, RESOLVE_S = 10 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    interrupted = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction end = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
+
+    (void)sigaction(SIGINT, &end, NULL);
+    (void)sigaction(SIGTERM, &end, NULL);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+}
+
+int64_t load_wall(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+bool load_is_over(const struct load_client *c)
+{
+    return c->until && co_now() >= c->until;
+}
+
+void load_limit_wait(struct load_client *c)
+{
+    co_usec left = c->until - co_now();
+
+    if (c->until)
+        c->talk.io->read_timeout = left > 0 ? left : 0;
+}
+
+err_t load_unless_over(const struct load_client *c, err_t err)
+{
+    if (err_code(err) == ERR_IO_TIMEOUT && load_is_over(c))
+        err_free(&err);
+    return err;
+}
+
+static co_usec seconds(double s)
+{
+    return (co_usec)(s * 1e6);
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage u;
+
+    (void)getrusage(RUSAGE_SELF, &u);
+    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* kB now, not the most there ever was. */
+static long rss_kb(void)
+{
+    long pages = 0, all = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (f) {
+        if (fscanf(f, "%ld %ld", &all, &pages) != 2)
+            pages = 0;
+        (void)fclose(f);
+    }
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* ---- one client */
+
+static void session_init(struct load_client *c)
+{
+    const struct load_opts *o = &c->run->opts;
+    struct load_client fresh = { .run = c->run, .index = c->index };
+
+    *c = fresh;
+    c->began = co_now();
+    if (o->churn > 0) /* half to one and a half of it */
+        c->until = c->began + seconds(o->churn * (0.5 + (double)rand() / RAND_MAX));
+}
+
+/* The address is on the stack only while it is needed: there are many stacks. */
+static __attribute__((noinline)) err_t session_url(struct load_client *c, struct load_url *url)
+{
+    const struct load_opts *o = &c->run->opts;
+    unsigned i = o->stream_count > 0 ? c->index % (unsigned)o->stream_count : c->index;
+    char text[LOAD_URL_SIZE];
+    err_t err = load_url_expand(text, sizeof(text), o->url, i);
+
+    return err ? err : load_url_parse(url, text, c->run->tool->schemes);
+}
+
+static err_t session(struct load_client *c)
+{
+    struct load_run *run = c->run;
+    struct load_url *url = malloc(sizeof(*url));
+    char bind_ip[64];
+    err_t err;
+
+    if (!url)
+        return err_new(ERR_NO_MEMORY, "URL");
+    err = session_url(c, url);
+    if (!err)
+        err = load_opts_bind(&run->opts, c->index, bind_ip, sizeof(bind_ip));
+    if (!err)
+        err = run->tool->open
+                  ? run->tool->open(c, url, bind_ip, seconds(run->opts.timeout))
+                  : load_talk_open(&c->talk, url, run->ip, bind_ip, seconds(run->opts.timeout));
+    if (!err) {
+        run->stat.connected++;
+        load_hist_add(&run->stat.connect, co_clock() - c->began);
+        err = run->tool->session(c, url);
+        load_talk_close(&c->talk);
+    }
+    c->alive = false;
+    free(url);
+    return err;
+}
+
+/* Count how a session ended; true: a good end. */
+static bool session_end(struct load_client *c, err_t err)
+{
+    struct load_stat *s = &c->run->stat;
+    enum err_code code = err_code(err);
+    bool media = c->mark_at != 0;
+    char text[512];
+
+    if (c->run->opts.verbose && code != ERR_STOPPED)
+        fprintf(stderr, "client %u: %s\n", c->index,
+                err ? err_text(err, text, sizeof(text)) : "its time is over");
+    if (code == ERR_STOPPED)
+        return true;
+    if (!err)
+        s->churned++;
+    else if (media && code == ERR_IO_CLOSED)
+        s->ended++;
+    else
+        load_stat_fail(s, err);
+    return !err || (media && code == ERR_IO_CLOSED);
+}
+
+static err_t client_main(void *arg)
+{
+    struct load_client *c = arg;
+    struct load_run *run = c->run;
+    err_t err = NULL;
+
+    for (int i = 0; !err && (run->opts.repeat == 0 || i < run->opts.repeat); i++) {
+        bool good;
+
+        session_init(c);
+        run->stat.sessions++;
+        err = session(c);
+        good = session_end(c, err);
+        err_free(&err);
+        if (i + 1 != run->opts.repeat)
+            err = co_sleep(seconds(good ? run->opts.delay : run->opts.error));
+    }
+    run->done++;
+    return err;
+}
+
+/* ---- all clients */
+
+static err_t start_due(struct load_run *run)
+{
+    const struct load_opts *o = &run->opts;
+    double passed = (double)(co_clock() - run->began) / 1e6;
+    double rate = o->ramp > 0 ? o->ramp : o->start > 0 ? o->clients / o->start : 1e9;
+
+    while (run->started < o->clients && passed * rate >= run->started) {
+        struct load_client *c = &run->clients[run->started];
+        err_t err;
+
+        c->run = run;
+        c->index = (unsigned)run->started;
+        err = co_go(&run->group, "client", client_main, c);
+        if (err)
+            return err;
+        run->started++;
+    }
+    return NULL;
+}
+
+static bool is_fast(const struct load_run *run)
+{
+    return run->tool->kind == LOAD_FAST || run->opts.fast;
+}
+
+/* Bytes of a session, those that wait in the kernel for a reader of large portions included. */
+static uint64_t bytes_now(const struct load_client *c)
+{
+    bool fast = is_fast(c->run) && c->talk.io;
+
+    return c->bytes + (fast ? io_tcp_pending(c->talk.io) : 0);
+}
+
+static void set_mark(struct load_run *run)
+{
+    run->mark = co_clock();
+    run->cpu_at_mark = cpu_seconds();
+    load_stat_mark(&run->stat);
+    for (int i = 0; i < run->started; i++) {
+        struct load_client *c = &run->clients[i];
+
+        c->mark_bytes = bytes_now(c);
+        c->longest_gap = 0;
+        if (c->mark_at)
+            c->mark_at = c->read_at ? c->read_at : run->mark;
+    }
+}
+
+/* kbit/s. Servers send in bursts, so the time ends with the last one, if that was not long ago: one
+ * of HLS is a segment. */
+static int64_t rate_of(const struct load_client *c, co_usec now)
+{
+    co_usec burst = c->run->tool->kind == LOAD_HLS ? CO_SECONDS(15) : CO_SECONDS(1);
+    co_usec end = c->read_at && now - c->read_at < burst ? c->read_at : now;
+
+    if (end <= c->mark_at)
+        return 0;
+    return (int64_t)((double)(bytes_now(c) - c->mark_bytes) * 8000 / (double)(end - c->mark_at));
+}
+
+static void make_report(const struct load_run *run, struct load_report *r)
+{
+    co_usec now = co_clock(), from = run->mark ? run->mark : run->began;
+
+    memset(r, 0, sizeof(*r)); /* large: not by way of another one on the stack */
+    r->tool = run->tool->name;
+    r->url = run->opts.url;
+    r->clients = run->opts.clients;
+    r->seconds = (double)(now - from) / 1e6;
+    r->total_seconds = (double)(now - run->began) / 1e6;
+    r->rss_kb = rss_kb();
+    r->hls = run->tool->kind == LOAD_HLS;
+    r->media_kbps = run->media_kbps;
+    r->gaps = run->tool->kind != LOAD_PUBLISH && !r->hls && !is_fast(run);
+    r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
+    for (int i = 0; i < run->started; i++) {
+        const struct load_client *c = &run->clients[i];
+
+        if (!c->alive)
+            continue;
+        r->alive++;
+        if (c->mark_at && now > c->mark_at)
+            load_hist_add(&r->rate, rate_of(c, now));
+        if (r->gaps)
+            load_hist_add(&r->gap, c->longest_gap);
+    }
+}
+
+static void progress(const struct load_run *run, const struct load_report *r)
+{
+    const struct load_stat *s = &run->stat;
+
+    fprintf(stderr, "\r\033[K%.0f s  alive %d/%d  failed %llu  read %.1f  written %.1f Mbit/s  "
+                    "client p50 %llu kbit/s  latency p50 %.0f p99 %.0f ms",
+            r->total_seconds, r->alive, r->clients, (unsigned long long)s->failed,
+            (double)s->bytes_in * 8e-6 / r->seconds, (double)s->bytes_out * 8e-6 / r->seconds,
+            (unsigned long long)load_hist_at(&r->rate, 0.5),
+            (double)load_hist_at(&s->latency, 0.5) / 1000,
+            (double)load_hist_at(&s->latency, 0.99) / 1000);
+}
+
+static bool all_over(const struct load_run *run)
+{
+    co_usec passed = co_clock() - run->began;
+
+    return interrupted || run->done == run->opts.clients ||
+           (run->opts.duration > 0 && passed >= seconds(run->opts.duration));
+}
+
+/* Until the end: begin clients, mark, report. */
+static err_t supervise(struct load_run *run)
+{
+    const struct load_opts *o = &run->opts;
+    bool terminal = isatty(STDERR_FILENO) && !o->json;
+    co_usec full_at = 0, shown = run->began, told = run->began;
+    err_t err = NULL;
+
+    while (!err && !all_over(run)) {
+        co_usec now = co_clock();
+        struct load_report *r;
+
+        err = start_due(run);
+        if (run->started == o->clients && !full_at)
+            full_at = now;
+        if (o->warmup >= 0 && !run->mark && full_at && now >= full_at + seconds(o->warmup))
+            set_mark(run);
+        if (now - shown >= CO_SECONDS(1) && (r = malloc(sizeof(*r)))) {
+            make_report(run, r);
+            if (terminal)
+                progress(run, r);
+            if (!o->json && now - told >= seconds(o->summary)) {
+                load_report_line(stdout, &run->stat, r);
+                told = now;
+            }
+            shown = now;
+            free(r);
+        }
+        if (!err)
+            err = co_sleep(CO_MS(TICK_MS));
+    }
+    if (terminal)
+        fprintf(stderr, "\r\033[K");
+    return err;
+}
+
+/* Each client is a descriptor: ask for as many as we may have. */
+static err_t raise_limit(int clients)
+{
+    struct rlimit lim;
+
+    (void)getrlimit(RLIMIT_NOFILE, &lim);
+    lim.rlim_cur = lim.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &lim);
+    if (lim.rlim_cur < (rlim_t)clients + SPARE_DESCRIPTORS)
+        return err_new(ERR_TOO_MANY, "%d clients need %d descriptors, %llu are allowed: ulimit -n",
+                       clients, clients + SPARE_DESCRIPTORS, (unsigned long long)lim.rlim_cur);
+    return NULL;
+}
+
+static err_t resolve(struct load_run *run)
+{
+    struct load_client first = { .run = run };
+    struct load_url url;
+    struct co_dns dns;
+    err_t err = session_url(&first, &url);
+
+    if (!err && url.tls && run->opts.fast) {
+        fprintf(stderr, "%s: over TLS all bytes are read: --fast is ignored\n", run->tool->name);
+        run->opts.fast = false;
+    }
+    if (!err)
+        err = co_dns_resolve(url.host, CO_SECONDS(RESOLVE_S), &dns);
+    if (!err)
+        snprintf(run->ip, sizeof(run->ip), "%s", dns.ip[0]);
+    return err;
+}
+
+/* So many players get packets all the time: to be woken for each would be a cost that the server
+ * on the same machine pays. */
+enum { MANY = 50 };
+
+static err_t run_all(struct load_run *run)
+{
+    struct load_report *r;
+    err_t err, end;
+
+    err = raise_limit(run->opts.clients);
+    if (!err)
+        err = co_init();
+    if (!err)
+        err = resolve(run);
+    if (!err && run->tool->prepare)
+        err = run->tool->prepare(run);
+    if (err)
+        return err;
+    if (run->tool->kind != LOAD_PUBLISH && run->opts.clients >= MANY)
+        co_gather_always();
+    run->clients = calloc((size_t)run->opts.clients, sizeof(*run->clients));
+    r = calloc(1, sizeof(*r));
+    if (!run->clients || !r)
+        return err_new(ERR_NO_MEMORY, "%d clients", run->opts.clients);
+    co_group_init(&run->group);
+    run->began = co_clock();
+    err = supervise(run);
+    make_report(run, r);
+    if (run->opts.json)
+        load_report_json(stdout, &run->stat, r);
+    else
+        load_report_text(stdout, &run->stat, r);
+    free(r);
+    end = co_group_stop(&run->group);
+    err_free(&end); /* each client told its own */
+    free(run->clients);
+    return err;
+}
+
+int load_main(const struct load_tool *tool, int argc, char **argv)
+{
+    static struct load_run run; /* too large for a stack */
+    char text[512];
+    err_t err;
+
+    log_init(&(struct log_setup){ .min = LOG_ERROR });
+    run.tool = tool;
+    err = load_opts_parse(&run.opts, tool->kind, argc, argv);
+    if (!err && run.opts.help) {
+        load_opts_help(&run.opts, tool->name, tool->what);
+        return 0;
+    }
+    srand((unsigned)(load_wall() ^ getpid()));
+    catch_signals();
+    if (!err)
+        err = run_all(&run);
+    if (err) {
+        fprintf(stderr, "%s: %s\n", tool->name, err_text(err, text, sizeof(text)));
+        err_free(&err);
+        return 1;
+    }
+    return run.stat.connected > 0 ? 0 : 2;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* sb_rtmp_load.c - many RTMP players that look at all they get. */
+#include "tools/load/watch.h"
+
+static err_t read_media(struct load_client *c)
+{
+    int kbps = c->run->opts.read_kbps;
+    uint64_t before = c->talk.skim.bytes, n;
+    err_t err;
+
+    load_limit_wait(c);
+    err = load_unless_over(c, load_talk_read(&c->talk));
+    n = c->talk.skim.bytes - before;
+    c->bytes += n;
+    c->read_at = co_now();
+    c->run->stat.bytes_in += n;
+    if (!err && kbps > 0)
+        err = co_sleep((co_usec)(n * 8000 / (uint64_t)kbps));
+    return err ? err : co_check();
+}
+
+static err_t play(struct load_client *c, const struct load_url *url)
+{
+    err_t err = NULL;
+
+    c->talk.media = load_watch;
+    c->talk.arg = c;
+    if (c->run->opts.read_kbps > 0)
+        load_watch_slowly(c);
+    if (!c->run->opts.idle)
+        err = load_talk_play(&c->talk, url);
+    if (!err)
+        co_stack_trim();
+    c->alive = !err;
+    while (!err && !load_is_over(c))
+        err = read_media(c);
+    return err;
+}
+
+static const struct load_tool tool = {
+    .name = "sb_rtmp_load",
+    .what = "many RTMP players that look at all they get",
+    .kind = LOAD_PLAY,
+    .schemes = "rtmp",
+    .session = play,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

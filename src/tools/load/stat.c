@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* stat.c - what all clients of a load tool measured, and the report of it. */
+#include "tools/load/stat.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void load_stat_fail(struct load_stat *s, err_t err)
+{
+    s->failed++;
+    for (int i = 0; i < LOAD_REASONS; i++) {
+        struct load_reason *r = &s->reasons[i];
+
+        if (r->count == 0) {
+            r->code = err_code(err);
+            (void)err_text(err, r->text, sizeof(r->text));
+        }
+        if (r->code == err_code(err)) {
+            r->count++;
+            return;
+        }
+    }
+}
+
+static void mark_hls(struct load_hls_stat *h)
+{
+    h->lists = h->segments = h->parts = h->hints = h->skipped = h->jumps = 0;
+    h->fetch = h->edge = h->stall = (struct load_hist){ 0 };
+}
+
+void load_stat_mark(struct load_stat *s)
+{
+    mark_hls(&s->hls);
+    s->bytes_in = s->bytes_out = s->messages = 0;
+    s->stalls = s->late = s->drops = s->backwards = 0;
+    s->latency = (struct load_hist){ 0 };
+    s->lag = (struct load_hist){ 0 };
+}
+
+static double mbps(uint64_t bytes, double seconds)
+{
+    return seconds > 0 ? (double)bytes * 8 / 1e6 / seconds : 0;
+}
+
+void load_report_line(FILE *f, const struct load_stat *s, const struct load_report *r)
+{
+    fprintf(f, "[report] [%d] threads:1 alive:%d duration:%.0f tduration:%.0f nread:%.2f "
+               "nwrite:%.2f tasks:%llu etasks:%llu stasks:0 estasks:0\n",
+            (int)getpid(), r->alive, r->seconds, r->total_seconds, mbps(s->bytes_in, r->seconds),
+            mbps(s->bytes_out, r->seconds), (unsigned long long)s->sessions,
+            (unsigned long long)s->failed);
+    fflush(f);
+}
+
+static void text_hist(FILE *f, const char *name, const struct load_hist *h, double unit,
+                      const char *suffix)
+{
+    if (h->count == 0)
+        return;
+    fprintf(f, "  %-12s p50 %.1f  p99 %.1f  max %.1f %s  (of %llu)\n", name,
+            (double)load_hist_at(h, 0.5) / unit, (double)load_hist_at(h, 0.99) / unit,
+            (double)h->max / unit, suffix, (unsigned long long)h->count);
+}
+
+static void text_counts(FILE *f, const struct load_stat *s, const struct load_report *r)
+{
+    fprintf(f, "  clients      %d, alive %d, connected %llu, failed %llu, ended %llu, "
+               "reconnected %llu\n",
+            r->clients, r->alive, (unsigned long long)s->connected, (unsigned long long)s->failed,
+            (unsigned long long)s->ended, (unsigned long long)s->churned);
+    for (int i = 0; i < LOAD_REASONS && s->reasons[i].count > 0; i++)
+        fprintf(f, "  failed       %llu: %s\n", (unsigned long long)s->reasons[i].count,
+                s->reasons[i].text);
+    fprintf(f, "  traffic      read %.2f Mbit/s, written %.2f Mbit/s, %llu messages in %.1f s\n",
+            mbps(s->bytes_in, r->seconds), mbps(s->bytes_out, r->seconds),
+            (unsigned long long)s->messages, r->seconds);
+}
+
+static void text_hls(FILE *f, const struct load_stat *s)
+{
+    const struct load_hls_stat *h = &s->hls;
+
+    text_hist(f, "first list", &h->first_list, 1000, "ms");
+    text_hist(f, "first media", &h->first_segment, 1000, "ms");
+    fprintf(f, "  fetched      lists %llu, segments %llu, parts %llu (hinted %llu); "
+               "skipped %llu, jumps %llu\n",
+            (unsigned long long)h->lists, (unsigned long long)h->segments,
+            (unsigned long long)h->parts, (unsigned long long)h->hints,
+            (unsigned long long)h->skipped, (unsigned long long)h->jumps);
+    fprintf(f, "  stalls       %llu\n", (unsigned long long)s->stalls);
+    text_hist(f, "stalled", &h->stall, 1000, "ms");
+    text_hist(f, "fetch", &h->fetch, 1000, "ms");
+    text_hist(f, "behind edge", &h->edge, 1000, "ms");
+}
+
+void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r)
+{
+    fprintf(f, "%s %s, %.1f s\n", r->tool, r->url, r->total_seconds);
+    text_counts(f, s, r);
+    if (r->rate.count > 0)
+        fprintf(f, "  rate         min %llu  p50 %llu  max %llu kbit/s a client\n",
+                (unsigned long long)load_hist_at(&r->rate, 0),
+                (unsigned long long)load_hist_at(&r->rate, 0.5), (unsigned long long)r->rate.max);
+    if (r->media_kbps > 0)
+        fprintf(f, "  file         %.0f kbit/s\n", r->media_kbps);
+    text_hist(f, "connect", &s->connect, 1000, "ms");
+    text_hist(f, "first byte", &s->first_byte, 1000, "ms");
+    text_hist(f, "first key", &s->first_key, 1000, "ms");
+    if (r->gaps) {
+        text_hist(f, "longest gap", &r->gap, 1000, "ms");
+        fprintf(f, "  faults       stalls %llu, late frames %llu, dropped %llu, backwards %llu\n",
+                (unsigned long long)s->stalls, (unsigned long long)s->late,
+                (unsigned long long)s->drops, (unsigned long long)s->backwards);
+    }
+    if (r->hls)
+        text_hls(f, s);
+    text_hist(f, "latency", &s->latency, 1000, "ms");
+    text_hist(f, "sent after", &s->lag, 1000, "ms");
+    fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", r->cpu, (double)r->rss_kb / 1024);
+    fflush(f);
+}
+
+static void json_string(FILE *f, const char *s)
+{
+    fputc('"', f);
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            fputc('\\', f);
+        if ((unsigned char)*s < 0x20)
+            fprintf(f, "\\u%04x", (unsigned)*s);
+        else
+            fputc(*s, f);
+    }
+    fputc('"', f);
+}
+
+static void json_hist(FILE *f, const char *name, const struct load_hist *h, double unit)
+{
+    fprintf(f, ",\n  \"%s\": {\"count\": %llu, \"min\": %.3f, \"mean\": %.3f, \"p50\": %.3f, "
+               "\"p90\": %.3f, \"p99\": %.3f, \"max\": %.3f}",
+            name, (unsigned long long)h->count, (double)load_hist_at(h, 0) / unit,
+            load_hist_mean(h) / unit, (double)load_hist_at(h, 0.5) / unit,
+            (double)load_hist_at(h, 0.9) / unit, (double)load_hist_at(h, 0.99) / unit,
+            (double)h->max / unit);
+}
+
+static void json_count(FILE *f, const char *name, uint64_t v)
+{
+    fprintf(f, ",\n  \"%s\": %llu", name, (unsigned long long)v);
+}
+
+static void json_reasons(FILE *f, const struct load_stat *s)
+{
+    fputs(",\n  \"reasons\": [", f);
+    for (int i = 0; i < LOAD_REASONS && s->reasons[i].count > 0; i++) {
+        fprintf(f, "%s{\"code\": %d, \"count\": %llu, \"text\": ", i ? ", " : "",
+                s->reasons[i].code, (unsigned long long)s->reasons[i].count);
+        json_string(f, s->reasons[i].text);
+        fputc('}', f);
+    }
+    fputc(']', f);
+}
+
+static void json_hls(FILE *f, const struct load_hls_stat *h)
+{
+    json_hist(f, "first_list_ms", &h->first_list, 1000);
+    json_hist(f, "first_segment_ms", &h->first_segment, 1000);
+    json_count(f, "lists", h->lists);
+    json_count(f, "segments", h->segments);
+    json_count(f, "parts", h->parts);
+    json_count(f, "hints", h->hints);
+    json_count(f, "skipped", h->skipped);
+    json_count(f, "jumps", h->jumps);
+    json_hist(f, "fetch_ms", &h->fetch, 1000);
+    json_hist(f, "edge_ms", &h->edge, 1000);
+    json_hist(f, "stall_ms", &h->stall, 1000);
+}
+
+void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r)
+{
+    fputs("{\n  \"tool\": ", f);
+    json_string(f, r->tool);
+    fputs(",\n  \"url\": ", f);
+    json_string(f, r->url);
+    fprintf(f, ",\n  \"pid\": %d,\n  \"clients\": %d,\n  \"alive\": %d", (int)getpid(), r->clients,
+            r->alive);
+    fprintf(f, ",\n  \"seconds\": %.3f,\n  \"total_seconds\": %.3f", r->seconds, r->total_seconds);
+    json_count(f, "sessions", s->sessions);
+    json_count(f, "connected", s->connected);
+    json_count(f, "ended", s->ended);
+    json_count(f, "reconnected", s->churned);
+    json_count(f, "failed", s->failed);
+    json_reasons(f, s);
+    json_count(f, "bytes_in", s->bytes_in);
+    json_count(f, "bytes_out", s->bytes_out);
+    json_count(f, "messages", s->messages);
+    fprintf(f, ",\n  \"read_mbps\": %.3f,\n  \"write_mbps\": %.3f", mbps(s->bytes_in, r->seconds),
+            mbps(s->bytes_out, r->seconds));
+    json_hist(f, "rate_kbps", &r->rate, 1);
+    fprintf(f, ",\n  \"media_kbps\": %.3f", r->media_kbps);
+    json_hist(f, "connect_ms", &s->connect, 1000);
+    json_hist(f, "first_byte_ms", &s->first_byte, 1000);
+    json_hist(f, "first_key_ms", &s->first_key, 1000);
+    json_hist(f, "gap_ms", &r->gap, 1000);
+    json_count(f, "stalls", s->stalls);
+    json_count(f, "late", s->late);
+    json_count(f, "drops", s->drops);
+    json_count(f, "backwards", s->backwards);
+    json_hist(f, "latency_ms", &s->latency, 1000);
+    json_hist(f, "lag_ms", &s->lag, 1000);
+    if (r->hls)
+        json_hls(f, &s->hls);
+    fprintf(f, ",\n  \"cpu_percent\": %.2f,\n  \"rss_kb\": %ld\n}\n", r->cpu, r->rss_kb);
+    fflush(f);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* stat.h - what all clients of a load tool measured, and the report of it. */
+#ifndef TOOLS_LOAD_STAT_H
+#define TOOLS_LOAD_STAT_H
+
+#include "base/err.h"
+#include "co/co.h"
+#include "tools/load/hist.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { LOAD_REASONS = 16 };
+
+struct load_reason { /* why sessions failed, by the code of their error */
+    enum err_code code;
+    uint64_t count;
+    char text[160]; /* of the first */
+};
+
+struct load_hls_stat { /* of HLS players */
+    struct load_hist first_list, first_segment; /* µs from the begin of a session */
+    /* from the mark */
+    uint64_t lists, segments, parts, hints; /* fetched; parts that a hint named */
+    uint64_t skipped, jumps; /* units not got; moves back to the edge */
+    struct load_hist fetch; /* µs that a segment took */
+    struct load_hist edge;  /* µs that the picture is behind the end of the list */
+    struct load_hist stall; /* µs that a picture stood still */
+};
+
+struct load_stat {
+    /* from the begin */
+    uint64_t sessions, connected, ended, churned, failed;
+    struct load_reason reasons[LOAD_REASONS];
+    struct load_hist connect, first_byte, first_key; /* µs from the begin of a session */
+    /* from the mark (--warmup), or the begin */
+    uint64_t bytes_in, bytes_out, messages;
+    uint64_t stalls, late, drops, backwards;
+    struct load_hist latency; /* µs from a publisher of ours to here */
+    struct load_hist lag;     /* µs that a publisher sent a message after it was due */
+    struct load_hls_stat hls;
+};
+
+/* Numbers of the moment of the report. */
+struct load_report {
+    const char *tool, *url;
+    int clients, alive;
+    double seconds, total_seconds; /* since the mark; since the begin */
+    double cpu;                    /* of this process, % of a core, since the mark */
+    long rss_kb;
+    struct load_hist rate; /* kbit/s of each client that is alive */
+    struct load_hist gap;  /* µs, the longest of each client */
+    bool gaps;              /* it was measured */
+    bool hls;
+    double media_kbps;      /* of the file that is published; 0: none is */
+};
+
+void load_stat_fail(struct load_stat *s, err_t err); /* err stays the caller's */
+/* Forget what is counted from the mark on. */
+void load_stat_mark(struct load_stat *s);
+
+/* "[report] ..." in the shape that users of such tools know. */
+void load_report_line(FILE *f, const struct load_stat *s, const struct load_report *r);
+void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r);
+void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r);
+
+#endif

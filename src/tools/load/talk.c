@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* talk.c - what a load client says to an RTMP server. */
+#include "tools/load/talk.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "co/net/io_tcp.h"
+#include "proto/rtmp/amf0.h"
+#include "proto/rtmp/chunk_out.h"
+#include "proto/rtmp/handshake.h"
+
+enum {
+    CONNECT_ID = 1, CREATE_ID = 4,
+    STREAM_BEGIN_SIZE = 6, PING_REQUEST = 6, PING_RESPONSE = 7,
+    SEND_MAX = 4096, WINDOW = 2500000, BUFFER = 256 * 1024,
+};
+
+/* One for all clients: what is read is looked at before anything yields. */
+static uint8_t buffer[BUFFER];
+
+static uint32_t be(const uint8_t *p, size_t n)
+{
+    uint32_t v = 0;
+
+    for (size_t i = 0; i < n; i++)
+        v = v << 8 | p[i];
+    return v;
+}
+
+static void on_command(struct load_talk *t, const struct load_skim_msg *msg)
+{
+    struct rd r = rd_init(msg->head, msg->head_size);
+    struct amf_value name = { 0 }, id = { 0 }, object = { 0 }, info = { 0 };
+    struct amf a;
+    err_t err;
+
+    if (msg->type == RTMP_COMMAND_AMF3)
+        (void)rd_u8(&r);
+    amf_init(&a, 0);
+    err = amf0_read(&a, &r, &name);
+    if (!err)
+        err = amf0_read(&a, &r, &id);
+    if (!err)
+        err = amf0_read(&a, &r, &object);
+    if (!err && rd_left(&r) > 0)
+        err = amf0_read(&a, &r, &info);
+    if (err || name.type != AMF_STRING || id.type != AMF_NUMBER) {
+        err_free(&err);
+        amf_free(&a);
+        return;
+    }
+    bool status = strcmp(name.string, "onStatus") == 0;
+    bool error = strcmp(name.string, "_error") == 0;
+    bool result = strcmp(name.string, "_result") == 0;
+
+    if (status ? t->waits_for == 0 : (error || result) && (int)id.number == t->waits_for) {
+        const char *level = amf_get_string(&info, "level", "status");
+
+        snprintf(t->code, sizeof(t->code), "%s", amf_get_string(&info, "code", ""));
+        t->number = info.type == AMF_NUMBER ? info.number : 0;
+        t->refused = error || strcmp(level, "error") == 0;
+        /* some servers say NetStream.Play.Reset first, and data or public notes in between */
+        t->answered = t->refused || !status || strstr(t->code, ".Start");
+    }
+    amf_free(&a);
+}
+
+static void on_other(void *arg, const struct load_skim_msg *msg)
+{
+    struct load_talk *t = arg;
+
+    if (msg->type == RTMP_USER_CONTROL && msg->head_size >= STREAM_BEGIN_SIZE &&
+        be(msg->head, 2) == PING_REQUEST) {
+        t->ping = be(msg->head + 2, 4);
+        t->have_ping = true;
+    } else if ((msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3) && t->skim.whole) {
+        on_command(t, msg);
+    }
+}
+
+static void on_media(void *arg, const struct load_skim_msg *msg)
+{
+    struct load_talk *t = arg;
+
+    if (t->media)
+        t->media(t->arg, msg);
+}
+
+static void put(struct wr *w, uint8_t type, uint32_t stream_id, const struct wr *body)
+{
+    struct rtmp_msg msg = { .type = type, .csid = rtmp_out_csid(type), .stream_id = stream_id,
+                            .size = (uint32_t)body->len, .payload = body->buf };
+
+    rtmp_out_put(w, &msg, RTMP_CHUNK_SIZE);
+}
+
+static void put_number(struct wr *w, uint8_t type, uint64_t value, size_t size)
+{
+    struct wr body;
+
+    wr_init(&body, SEND_MAX);
+    wr_be(&body, value, size);
+    put(w, type, 0, &body);
+    wr_free(&body);
+}
+
+/* A talk that goes to and fro makes the kernel hold back acknowledgements for up to 40 ms, by
+ * chance on some connections and not on others, and a server that waits for them (Nagle) then
+ * sends less often. Players mostly listen: acknowledge what was read. Each send undoes it. */
+static void acknowledge_promptly(const struct load_talk *t)
+{
+    int on = 1;
+
+    (void)setsockopt(io_tcp_fd(t->io), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+}
+
+static err_t send_all(struct load_talk *t, struct wr *w, const char *what)
+{
+    err_t err = wr_err(w, what);
+
+    if (!err)
+        err = io_write(t->io, w->buf, w->len);
+    wr_free(w);
+    acknowledge_promptly(t);
+    return err ? err_wrap(err, "send %s", what) : NULL;
+}
+
+/* What the server asked for while its bytes were looked at. */
+static err_t answer(struct load_talk *t)
+{
+    uint32_t sequence;
+    struct wr w;
+
+    wr_init(&w, SEND_MAX);
+    if (t->have_ping)
+        put_number(&w, RTMP_USER_CONTROL, (uint64_t)PING_RESPONSE << 32 | t->ping, 6);
+    t->have_ping = false;
+    if (load_skim_take_ack(&t->skim, &sequence))
+        put_number(&w, RTMP_ACK, sequence, 4);
+    if (w.len == 0) {
+        wr_free(&w);
+        return NULL;
+    }
+    return send_all(t, &w, "ping or acknowledgement");
+}
+
+err_t load_talk_alive(struct load_talk *t)
+{
+    struct wr w;
+
+    wr_init(&w, SEND_MAX);
+    put_number(&w, RTMP_USER_CONTROL, (uint64_t)PING_RESPONSE << 32, 6);
+    put_number(&w, RTMP_ACK, (uint32_t)t->skim.bytes, 4);
+    return send_all(t, &w, "a sign of life");
+}
+
+err_t load_talk_read(struct load_talk *t)
+{
+    static const struct load_skim_handler handler = { on_media, on_other };
+    size_t n;
+    err_t err;
+
+    err = io_read(t->io, buffer, sizeof(buffer), &n);
+    if (!err)
+        err = load_skim_feed(&t->skim, buffer, n, &handler, t);
+    if (err)
+        return err;
+    return answer(t);
+}
+
+/* Read until the reply to transaction `id` (0: an onStatus) is there. */
+static err_t wait_reply(struct load_talk *t, int id, const char *what)
+{
+    err_t err = NULL;
+
+    t->waits_for = id;
+    t->answered = t->refused = false;
+    while (!err && !t->answered)
+        err = load_talk_read(t);
+    if (err)
+        return err_wrap(err, "waiting for the answer to %s", what);
+    if (t->refused)
+        return err_new(ERR_RTMP_REJECTED, "%s: %s", what, t->code);
+    return NULL;
+}
+
+static void begin_command(struct wr *body, const char *name, int id)
+{
+    wr_init(body, SEND_MAX);
+    amf0_string(body, name);
+    amf0_number(body, id);
+}
+
+static err_t connect_app(struct load_talk *t, const struct load_url *url)
+{
+    struct wr w, body;
+
+    begin_command(&body, "connect", CONNECT_ID);
+    amf0_object_begin(&body);
+    amf0_set_string(&body, "app", url->app);
+    amf0_set_string(&body, "type", "nonprivate");
+    amf0_set_string(&body, "flashVer", "FMLE/3.0 (compatible; load)");
+    amf0_set_string(&body, "tcUrl", url->tc_url);
+    amf0_end(&body);
+    wr_init(&w, SEND_MAX);
+    put_number(&w, RTMP_WINDOW_ACK_SIZE, WINDOW, 4);
+    put(&w, RTMP_COMMAND, 0, &body);
+    wr_free(&body);
+    return send_all(t, &w, "connect");
+}
+
+static err_t create_stream(struct load_talk *t)
+{
+    struct wr w, body;
+
+    begin_command(&body, "createStream", CREATE_ID);
+    amf0_null(&body);
+    wr_init(&w, SEND_MAX);
+    put(&w, RTMP_COMMAND, 0, &body);
+    wr_free(&body);
+    return send_all(t, &w, "createStream");
+}
+
+err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char *ip,
+                      const char *bind_ip, co_usec timeout)
+{
+    err_t err;
+
+    load_skim_init(&t->skim);
+    t->io = NULL;
+    t->have_ping = false;
+    t->number = 0;
+    err = io_tcp_connect(&t->io, ip, url->port, bind_ip, timeout);
+    if (err)
+        return err;
+    t->io->read_timeout = t->io->write_timeout = timeout;
+    io_tcp_nodelay(t->io, true);
+    load_skim_whole(&t->skim, true);
+    err = rtmp_handshake_client(t->io);
+    if (!err)
+        err = connect_app(t, url);
+    if (!err)
+        err = wait_reply(t, CONNECT_ID, "connect");
+    if (!err)
+        err = create_stream(t);
+    if (!err)
+        err = wait_reply(t, CREATE_ID, "createStream");
+    if (err)
+        load_talk_close(t);
+    return err;
+}
+
+void load_talk_close(struct load_talk *t)
+{
+    load_skim_whole(&t->skim, false);
+    io_close(t->io);
+    t->io = NULL;
+}
+
+err_t load_talk_play(struct load_talk *t, const struct load_url *url)
+{
+    struct wr w, body;
+    err_t err;
+
+    begin_command(&body, "play", 0);
+    amf0_null(&body);
+    amf0_string(&body, url->stream);
+    amf0_number(&body, -2000); /* live or recorded [RTMP 7.2.2.1] */
+    wr_init(&w, SEND_MAX);
+    put(&w, RTMP_COMMAND, (uint32_t)t->number, &body);
+    wr_free(&body);
+    err = send_all(t, &w, "play");
+    if (!err)
+        err = wait_reply(t, 0, "play");
+    load_skim_whole(&t->skim, false);
+    return err;
+}
+
+static void put_stream_command(struct wr *w, const char *name, int id, uint32_t stream_id,
+                               const char *stream, const char *more)
+{
+    struct wr body;
+
+    begin_command(&body, name, id);
+    amf0_null(&body);
+    amf0_string(&body, stream);
+    if (more)
+        amf0_string(&body, more);
+    put(w, RTMP_COMMAND, stream_id, &body);
+    wr_free(&body);
+}
+
+err_t load_talk_publish(struct load_talk *t, const struct load_url *url, uint32_t chunk_size)
+{
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, SEND_MAX);
+    put_stream_command(&w, "releaseStream", 2, 0, url->stream, NULL);
+    put_stream_command(&w, "FCPublish", 3, 0, url->stream, NULL);
+    put_stream_command(&w, "publish", 5, (uint32_t)t->number, url->stream, "live");
+    put_number(&w, RTMP_SET_CHUNK_SIZE, chunk_size, 4);
+    err = send_all(t, &w, "publish");
+    if (!err)
+        err = wait_reply(t, 0, "publish");
+    load_skim_whole(&t->skim, false);
+    return err;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c - look at media as they come: gaps, delay, order, what was lost. */
+#include "tools/load/watch.h"
+
+#include <sys/socket.h>
+
+#include "co/net/io_tcp.h"
+#include "format/flv/flv.h"
+
+enum { SLOW_BUFFER = 64 * 1024 };
+
+static void count_frame(struct load_client *c, const struct load_skim_msg *msg, int64_t now)
+{
+    struct load_stat *s = &c->run->stat;
+    int track = msg->type == FLV_VIDEO;
+    int64_t gap = now - c->last_at, late;
+
+    if (c->seen[track] && msg->time < c->last_time[track]) {
+        s->backwards++;
+        c->base = INT64_MAX; /* a new timeline */
+    }
+    c->seen[track] = true;
+    c->last_time[track] = msg->time;
+    late = now / 1000 - (int64_t)msg->time;
+    if (late < c->base)
+        c->base = late;
+    else if (late > c->base + c->run->opts.late_ms)
+        s->late++;
+    if (gap > c->longest_gap)
+        c->longest_gap = gap;
+    if (gap > (int64_t)c->run->opts.stall_ms * 1000)
+        s->stalls++;
+    c->last_at = now;
+}
+
+static void count_marker(struct load_client *c, int64_t now)
+{
+    struct load_stat *s = &c->run->stat;
+
+    load_hist_add(&s->latency, now - c->marker.time);
+    /* a number below the last one is another publisher */
+    if (c->had_marker && c->marker.number > c->number + 1)
+        s->drops += c->marker.number - c->number - 1;
+    c->number = c->marker.number;
+    c->had_marker = true;
+    c->have_marker = false;
+}
+
+static void find_key(struct load_client *c, const struct load_skim_msg *msg)
+{
+    struct flv_body b;
+    err_t err = flv_video_parse(&b, msg->head, msg->head_size);
+
+    if (!err && b.key)
+        c->have_key = true;
+    err_free(&err);
+}
+
+static void begin_message(struct load_client *c, const struct load_skim_msg *msg)
+{
+    if (c->mark_at == 0) {
+        c->mark_at = co_clock();
+        c->last_at = load_wall();
+        c->base = INT64_MAX;
+        load_hist_add(&c->run->stat.first_byte, c->mark_at - c->began);
+    }
+    c->have_marker = msg->type == FLV_VIDEO &&
+                     load_marker_find(&c->marker, msg->head, msg->head_size);
+    if (!c->have_key && msg->type == FLV_VIDEO) {
+        find_key(c, msg);
+        if (c->have_key)
+            load_hist_add(&c->run->stat.first_key, co_clock() - c->began);
+    }
+}
+
+void load_watch(void *arg, const struct load_skim_msg *msg)
+{
+    struct load_client *c = arg;
+    int64_t now;
+
+    if (!msg->end) {
+        begin_message(c, msg);
+        return;
+    }
+    now = load_wall();
+    c->run->stat.messages++;
+    count_frame(c, msg, now);
+    if (msg->type == FLV_VIDEO && c->have_marker)
+        count_marker(c, now);
+}
+
+void load_watch_slowly(struct load_client *c)
+{
+    int size = SLOW_BUFFER;
+
+    (void)setsockopt(io_tcp_fd(c->talk.io), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* audio.h - the sound of a live stream alone: AAC in ADTS, or MP3 frames. */
+#ifndef WIRE_AUDIO_H
+#define WIRE_AUDIO_H
+
+#include "live/wire.h"
+
+enum { AUDIO_WIRE_ID3 = 10 + 10 + 5 };
+
+extern const struct live_format aac_wire;
+extern const struct live_format mp3_wire;
+
+/* What stands before MP3: an ID3 tag that says nothing, as players want one. */
+void audio_wire_id3(uint8_t out[AUDIO_WIRE_ID3]);
+
+#endif

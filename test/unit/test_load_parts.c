@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* test_load_parts.c - the parts of the load tools that need no server. */
+#include "av/nalu.h"
+#include "format/flv/flv.h"
+#include "proto/rtmp/chunk_out.h"
+#include "tools/load/hist.h"
+#include "tools/load/marker.h"
+#include "tools/load/media.h"
+#include "tools/load/opts.h"
+#include "tools/load/skim.h"
+#include "tools/load/url.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void test_hist(void **state)
+{
+    struct load_hist h = { 0 };
+    uint64_t v;
+
+    (void)state;
+    assert_int_equal(load_hist_at(&h, 0.5), 0);
+    for (int i = 1; i <= 1000; i++)
+        load_hist_add(&h, i * 100);
+    assert_int_equal(load_hist_at(&h, 0), 100);
+    for (int p = 1; p <= 100; p++) {
+        v = load_hist_at(&h, p / 100.0);
+        assert_in_range(v, (uint64_t)p * 1000, (uint64_t)p * 1032);
+    }
+    assert_int_equal(load_hist_at(&h, 1), 100000);
+    assert_int_equal(h.max, 100000);
+    assert_true(load_hist_mean(&h) > 50049 && load_hist_mean(&h) < 50051);
+    load_hist_add(&h, -5);
+    load_hist_add(&h, INT64_MAX);
+    assert_int_equal(load_hist_at(&h, 0), 0);
+    assert_int_equal(load_hist_at(&h, 1), INT64_MAX);
+    h = (struct load_hist){ 0 };
+    for (int i = 0; i < 32; i++)
+        load_hist_add(&h, i);
+    for (uint64_t i = 0; i < 32; i++) /* small values are exact */
+        assert_int_equal(load_hist_at(&h, (double)(i + 1) / 32), i);
+}
+
+static void test_urls(void **state)
+{
+    static const struct {
+        const char *text, *host, *tc_url, *app, *stream;
+        int port;
+        enum err_code code;
+    } rows[] = {
+        { "rtmp://h/live/a", "h", "rtmp://h/live", "live", "a", 1935, ERR_OK },
+        { "rtmp://h:19/live/x/a?k=/v", "h", "rtmp://h:19/live/x", "live/x", "a?k=/v", 19, ERR_OK },
+        { "rtmp://[::1]:19/live/a", "::1", "rtmp://[::1]:19/live", "live", "a", 19, ERR_OK },
+        { "rtmp://[::1]/live/a", "::1", "rtmp://[::1]/live", "live", "a", 1935, ERR_OK },
+        { "rtmp://h/live?vhost=v/a", "", "", "", "", 0, ERR_CONF },
+        { "rtmp://h/live", "", "", "", "", 0, ERR_CONF },
+        { "rtmp://h/live/", "", "", "", "", 0, ERR_CONF },
+        { "rtmp://h//a", "", "", "", "", 0, ERR_CONF },
+        { "rtmp://h", "", "", "", "", 0, ERR_CONF },
+        { "rtmp:///live/a", "", "", "", "", 0, ERR_CONF },
+        { "rtmp://h:x/live/a", "", "", "", "", 0, ERR_CONF },
+        { "rtmp://h:99999/live/a", "", "", "", "", 0, ERR_CONF },
+        { "rtmp://[::1/live/a", "", "", "", "", 0, ERR_CONF },
+        { "http://h/live/a", "", "", "", "", 0, ERR_CONF },
+    };
+    struct load_url url;
+    char out[32];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].text);
+        assert_err(load_url_parse(&url, rows[i].text, "rtmp"), rows[i].code);
+        if (rows[i].code != ERR_OK)
+            continue;
+        assert_string_equal(url.host, rows[i].host);
+        assert_string_equal(url.tc_url, rows[i].tc_url);
+        assert_string_equal(url.app, rows[i].app);
+        assert_string_equal(url.stream, rows[i].stream);
+        assert_int_equal(url.port, rows[i].port);
+    }
+    assert_ok(load_url_expand(out, sizeof(out), "rtmp://h/l/{i}-{i}{", 42));
+    assert_string_equal(out, "rtmp://h/l/42-42{");
+    assert_err(load_url_expand(out, 17, "rtmp://h/l/{i}-{i}{", 42), ERR_CONF);
+    assert_ok(load_url_expand(out, 18, "rtmp://h/l/{i}-{i}{", 42));
+}
+
+static void test_options(void **state)
+{
+    char *good[] = { "x", "-c", "5", "-r", "rtmp://h/a/b", "--ramp=100", "--json", "-t3", "--churn",
+                     "2.5", "--bind", "127.0.0.2-127.0.0.4" };
+    static const char *const bad[][3] = {
+        { "-c", "x", "-rU" }, { "-c", "0", "-rU" }, { "-c", "1.5", "-rU" }, { "-c", NULL, NULL },
+        { "-c", "inf", "-rU" }, { "-c", "nan", "-rU" }, { "-c", "1e99", "-rU" }, { "-s", "nan", "-rU" },
+        { "--what", "1", "-rU" }, { "-c", "1", NULL }, { "file", NULL, NULL },
+        { "--json=1", "-rU", NULL }, { "-i", "x.flv", "-rU" }, { "--bind", "-rU", NULL },
+    };
+    struct load_opts o;
+    char ip[16];
+
+    (void)state;
+    assert_ok(load_opts_parse(&o, LOAD_PLAY, COUNT(good), good));
+    assert_int_equal(o.clients, 5);
+    assert_int_equal(o.repeat, 3);
+    assert_string_equal(o.url, "rtmp://h/a/b");
+    assert_true(o.ramp == 100 && o.churn == 2.5 && o.start == 5 && o.json);
+    assert_ok(load_opts_bind(&o, 0, ip, sizeof(ip)));
+    assert_string_equal(ip, "127.0.0.2");
+    assert_ok(load_opts_bind(&o, 5, ip, sizeof(ip)));
+    assert_string_equal(ip, "127.0.0.4");
+    o.bind = "0.0.0.0-255.255.255.255"; /* as many as there are */
+    assert_ok(load_opts_bind(&o, 7, ip, sizeof(ip)));
+    assert_string_equal(ip, "0.0.0.7");
+    o.bind = "127.0.0.4-127.0.0.2";
+    assert_err(load_opts_bind(&o, 0, ip, sizeof(ip)), ERR_CONF);
+    o.bind = NULL;
+    assert_ok(load_opts_bind(&o, 0, ip, sizeof(ip)));
+    assert_string_equal(ip, "");
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char *argv[4] = { "x" };
+        int argc = 1;
+
+        for (size_t k = 0; k < 3 && bad[i][k]; k++)
+            argv[argc++] = (char *)(uintptr_t)bad[i][k];
+        print_message("  %s\n", bad[i][0]);
+        assert_err(load_opts_parse(&o, LOAD_PLAY, argc, argv), ERR_CONF);
+    }
+    assert_err(load_opts_parse(&o, LOAD_PUBLISH, 2, (char *[]){ "x", "-rU" }), ERR_CONF);
+    assert_ok(load_opts_parse(&o, LOAD_PUBLISH, 2, (char *[]){ "x", "--help" }));
+}
+
+/* A marker is found where it was put, says what was put in, and is a whole NAL unit. */
+static void test_marker(void **state)
+{
+    static const struct load_marker marks[] = {
+        { 0, 0 }, { 1, 1 }, { 1700000000123456, 0xffffffff }, { INT64_MAX, 0x80000000 },
+    };
+    static const uint8_t prefix[8] = { 0x91, 'h', 'v', 'c', '1' };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(marks); i++) {
+        enum av_codec codec = i & 1 ? AV_H265 : AV_H264;
+        size_t at = i & 2 ? 8 : 5;
+        uint8_t body[64] = { 0 };
+        struct load_marker got;
+        size_t n;
+
+        memcpy(body, prefix, at);
+        n = load_marker_build(body + at, codec, &marks[i / 2]);
+        assert_true(n <= LOAD_MARKER_SIZE);
+        assert_int_equal(nalu_detect(body + at, n, 4), NALU_LENGTH);
+        for (size_t k = 4; k < n; k++)
+            assert_true(body[at + k] != 0);
+        assert_true(load_marker_find(&got, body, at + n));
+        assert_int_equal(got.time, marks[i / 2].time);
+        assert_int_equal(got.number, marks[i / 2].number);
+        for (size_t k = 0; k < at + n - 1; k++) /* all but the trailing bits are needed */
+            assert_false(load_marker_find(&got, body, k));
+    }
+}
+
+#define TAG(type, size, ms) type "\0\0" size "\0\0" ms "\0\0\0\0"
+static const char flv[] =
+    "FLV\1\5\0\0\0\x09\0\0\0\0"
+    TAG("\x12", "\5", "\0") "\2\0\2ab" "xxxx"
+    TAG("\x09", "\x06", "\0") "\x17\0\0\0\0\1" "xxxx"
+    TAG("\x08", "\4", "\0") "\xaf\0\x12\x10" "xxxx"
+    TAG("\x09", "\x0a", "\x0a") "\x17\1\0\0\0\0\0\0\1\x65" "xxxx"
+    TAG("\x08", "\3", "\x0a") "\xaf\1y" "xxxx"
+    TAG("\x08", "\3", "\x1e") "\xaf\1y" "xxxx"
+    TAG("\x09", "\x0a", "\x32") "\x27\1\0\0\0\0\0\0\1\x41" "xxxx"
+    TAG("\x08", "\3", "\x32") "\xaf\1y" "xxxx"
+    TAG("\x09", "\0", "\x35") "xxxx"
+    TAG("\x09", "\x0a", "\x5a") "\x17\1\0\0\0\0\0\0\1\x65" "xxxx";
+
+static uint8_t *copy(const void *bytes, size_t size)
+{
+    uint8_t *p = malloc(size + 1);
+
+    memcpy(p, bytes, size);
+    return p;
+}
+
+static void test_media(void **state)
+{
+    /* from the first key frame: video at 10, 50, 90 and audio at 10, 30, 50; a turn is 120 ms */
+    static const struct { uint64_t time; uint8_t type; bool key; } want[] = {
+        { 0, 9, true }, { 0, 8, false }, { 20, 8, false }, { 40, 9, false }, { 40, 8, false },
+        { 80, 9, true }, { 120, 9, true }, { 120, 8, false },
+    };
+    struct load_media m;
+    struct load_play p;
+    uint64_t time;
+
+    (void)state;
+    assert_ok(load_media_parse(&m, copy(flv, sizeof(flv) - 1), sizeof(flv) - 1));
+    assert_int_equal(m.head_count, 3);
+    assert_int_equal(m.count, 6);
+    assert_int_equal(m.period, 120);
+    load_play_begin(&p, &m, 0);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        const struct load_message *msg = load_play_next(&p, &m, &time);
+
+        assert_int_equal(time, want[i].time);
+        assert_int_equal(msg->type, want[i].type);
+        assert_int_equal(msg->key, want[i].key);
+        assert_int_equal(msg->marker, msg->type == FLV_VIDEO ? 5 : 0);
+    }
+    load_play_begin(&p, &m, 1); /* at the second key frame, from time 0 */
+    assert_true(load_play_next(&p, &m, &time)->key);
+    assert_int_equal(time, 0);
+    assert_true(load_play_next(&p, &m, &time)->key);
+    assert_int_equal(time, 40);
+    load_media_free(&m);
+}
+
+static void test_media_cut_at_every_byte(void **state)
+{
+    struct load_media m;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof(flv) - 1; n++) {
+        uint8_t *file = copy(flv, n);
+        err_t err = load_media_parse(&m, file, n);
+
+        if (err)
+            free(file);
+        else
+            load_media_free(&m);
+        assert_true(!err || err_code(err) == ERR_TRUNCATED || err_code(err) == ERR_MALFORMED);
+        err_free(&err);
+    }
+}
+
+struct seen {
+    size_t begins, ends, others;
+    uint32_t times[8];
+    size_t sizes[8];
+    char command[300];
+    size_t command_size;
+    uint8_t ping[6];
+};
+
+static void on_media(void *arg, const struct load_skim_msg *msg)
+{
+    struct seen *seen = arg;
+
+    if (!msg->end) {
+        assert_int_equal(msg->head_size,
+                         msg->size < LOAD_MARKER_HEAD ? msg->size : LOAD_MARKER_HEAD);
+        for (size_t i = 0; i < msg->head_size; i++)
+            assert_int_equal(msg->head[i], (uint8_t)(msg->time + i));
+        seen->begins++;
+        return;
+    }
+    assert_in_range(seen->ends, 0, 7);
+    seen->times[seen->ends] = msg->time;
+    seen->sizes[seen->ends++] = msg->size;
+}
+
+static void on_other(void *arg, const struct load_skim_msg *msg)
+{
+    struct seen *seen = arg;
+
+    seen->others++;
+    if (msg->type == RTMP_COMMAND) {
+        memcpy(seen->command, msg->head, msg->head_size);
+        seen->command_size = msg->head_size;
+    } else if (msg->type == RTMP_USER_CONTROL) {
+        memcpy(seen->ping, msg->head, sizeof(seen->ping));
+    }
+}
+
+static size_t message(uint8_t *out, uint8_t type, uint32_t time, uint32_t size, uint32_t chunk)
+{
+    uint8_t payload[1024];
+    struct rtmp_msg msg = { .type = type, .csid = rtmp_out_csid(type), .stream_id = 1,
+                            .time = time, .size = size, .payload = payload };
+
+    for (uint32_t i = 0; i < size; i++)
+        payload[i] = (uint8_t)(time + i);
+    if (type == RTMP_SET_CHUNK_SIZE || type == RTMP_WINDOW_ACK_SIZE)
+        memcpy(payload, "\0\0\1\x2c", 4); /* 300 */
+    return rtmp_out_render(out, &msg, chunk);
+}
+
+static void test_skim(void **state)
+{
+    static const struct load_skim_handler h = { on_media, on_other };
+    uint8_t bytes[4096];
+    size_t size = 0;
+
+    (void)state;
+    size += message(bytes + size, RTMP_WINDOW_ACK_SIZE, 0, 4, 128);
+    size += message(bytes + size, RTMP_COMMAND, 7, 250, 128);
+    size += message(bytes + size, RTMP_VIDEO, 10, 500, 128);
+    size += message(bytes + size, RTMP_SET_CHUNK_SIZE, 0, 4, 128);
+    size += message(bytes + size, RTMP_AUDIO, 20, 3, 300);
+    size += message(bytes + size, RTMP_USER_CONTROL, 5, 6, 300);
+    size += message(bytes + size, RTMP_VIDEO, 0x1000000, 1000, 300); /* an extended timestamp */
+    size += message(bytes + size, RTMP_VIDEO, 30, 300, 300);
+    size += message(bytes + size, RTMP_VIDEO, 40, 48, 300);
+    memcpy(bytes + size, "\xc6", 1); /* the same again: fmt 3 repeats what is the delta, 40 */
+    size++;
+    for (int i = 0; i < 48; i++)
+        bytes[size++] = (uint8_t)(80 + i);
+    for (size_t piece = 1; piece < size + 400; piece += piece < 400 ? 1 : 400) {
+        struct load_skim s;
+        struct seen seen = { 0 };
+        uint32_t ack;
+
+        load_skim_init(&s);
+        load_skim_whole(&s, true);
+        for (size_t at = 0; at < size; at += piece)
+            assert_ok(load_skim_feed(&s, bytes + at, size - at < piece ? size - at : piece, &h,
+                                      &seen));
+        load_skim_whole(&s, false);
+        assert_int_equal(seen.begins, 6);
+        assert_int_equal(seen.ends, 6);
+        assert_int_equal(seen.others, 2);
+        assert_int_equal(seen.times[0], 10);
+        assert_int_equal(seen.times[2], 0x1000000);
+        assert_int_equal(seen.times[5], 80);
+        assert_int_equal(seen.sizes[2], 1000);
+        assert_int_equal(seen.command_size, 250);
+        assert_int_equal((uint8_t)seen.command[249], (uint8_t)(7 + 249));
+        assert_memory_equal(seen.ping, "\5\6\7\x08\x09\x0a", 6);
+        assert_int_equal(s.window, 300);
+        assert_true(load_skim_take_ack(&s, &ack));
+        assert_int_equal(ack, size);
+        assert_false(load_skim_take_ack(&s, &ack));
+    }
+}
+
+static void test_skim_refuses(void **state)
+{
+    static const struct load_skim_handler h = { NULL, NULL };
+    static const struct { const char *bytes; size_t size; } bad[] = {
+        { "\xc3", 1 }, { "\x83\0\0\0", 4 },
+        { "\2\0\0\0\0\0\4\1\0\0\0\0\0\0\0\0", 16 }, { "\2\0\0\0\0\0\2\1\0\0\0\0\1\1", 14 },
+    };
+    struct load_skim s;
+    uint8_t many[9 * 13];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        err_t err;
+
+        load_skim_init(&s);
+        err = load_skim_feed(&s, (const uint8_t *)bad[i].bytes, bad[i].size, &h, NULL);
+        assert_true(err_code(err) == ERR_RTMP_CHUNK || err_code(err) == ERR_RTMP_MSG_SIZE);
+        err_free(&err);
+    }
+    load_skim_init(&s);
+    for (size_t i = 0; i < 9; i++) {
+        memcpy(many + 13 * i, "\0\0\0\0\0\0\1\x09\1\0\0\0x", 13);
+        many[13 * i] = (uint8_t)(i + 3);
+    }
+    assert_ok(load_skim_feed(&s, many, 8 * 13, &h, NULL));
+    assert_err(load_skim_feed(&s, many + 8 * 13, 13, &h, NULL), ERR_RTMP_CHUNK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_hist), TEST(test_urls), TEST(test_options), TEST(test_marker), TEST(test_media),
+        TEST(test_media_cut_at_every_byte), TEST(test_skim), TEST(test_skim_refuses),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* test_session_peers.c - connections by address: how many, how fast, in how much memory. */
+#include "conf/endpoint.h"
+#include "session/peers.h"
+#include "session/refusals.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct peers_limits three = { 3, 0 };
+static const struct peers_limits slow = { 0, 5 };
+
+static const uint8_t *addr(const char *text, uint8_t out[PEERS_ADDR])
+{
+    bool v4;
+
+    assert_true(conf_address_parse(text, strlen(text), out, &v4));
+    return out;
+}
+
+static enum peers_answer enter(struct peers *p, struct peers_place *place, const char *ip,
+                               const struct peers_limits *l, co_usec now)
+{
+    uint8_t a[PEERS_ADDR];
+
+    return peers_enter(p, place, addr(ip, a), l, now);
+}
+
+static void each_address_has_its_own(void **state)
+{
+    struct peers *p = peers_new(10);
+    struct peers_place a[4] = { 0 }, b = { 0 };
+    uint8_t ip[PEERS_ADDR];
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(enter(p, &a[i], "203.0.113.1", &three, 0), PEERS_WELCOME);
+    assert_int_equal(enter(p, &a[3], "203.0.113.1", &three, 0), PEERS_TOO_MANY);
+    assert_null(a[3].peer);
+    assert_int_equal(enter(p, &b, "203.0.113.2", &three, 0), PEERS_WELCOME);
+    assert_int_equal(peers_connections(p, addr("203.0.113.1", ip)), 3);
+    peers_leave(&a[0], 0);
+    peers_leave(&a[0], 0); /* once is enough */
+    assert_int_equal(enter(p, &a[3], "203.0.113.1", &three, 0), PEERS_WELCOME);
+    for (int i = 1; i < 4; i++)
+        peers_leave(&a[i], 0);
+    peers_leave(&b, 0);
+    assert_int_equal(peers_connections(p, addr("203.0.113.1", ip)), 0);
+    peers_free(p);
+}
+
+static const struct {
+    const char *a, *b;
+    bool same;
+} networks[] = {
+    { "2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true },
+    { "2001:db8:1:2::1", "2001:db8:1:3::1", false },
+    { "203.0.113.1", "203.0.113.2", false },
+    { "203.0.113.1", "::ffff:203.0.113.1", true },
+    { "::1", "203.0.113.1", false },
+};
+
+static void an_ipv6_network_is_one(void **state)
+{
+    static const struct peers_limits single = { 1, 0 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(networks); i++) {
+        struct peers *p = peers_new(10);
+        struct peers_place a = { 0 }, b = { 0 };
+
+        assert_int_equal(enter(p, &a, networks[i].a, &single, 0), PEERS_WELCOME);
+        assert_int_equal(enter(p, &b, networks[i].b, &single, 0),
+                         networks[i].same ? PEERS_TOO_MANY : PEERS_WELCOME);
+        peers_leave(&a, 0);
+        peers_leave(&b, 0);
+        peers_free(p);
+    }
+}
+
+/* How many of n connects, made at once, are welcome. */
+static int connects(struct peers *p, const char *ip, int n, co_usec now)
+{
+    int welcome = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct peers_place place = { 0 };
+
+        welcome += enter(p, &place, ip, &slow, now) == PEERS_WELCOME;
+        peers_leave(&place, now);
+    }
+    return welcome;
+}
+
+static void connects_are_paced(void **state)
+{
+    struct peers *p = peers_new(10);
+
+    (void)state;
+    assert_int_equal(connects(p, "203.0.113.1", 1000, 0), 5 * PEERS_BURST);
+    assert_int_equal(connects(p, "203.0.113.1", 1000, 0), 0);
+    assert_int_equal(connects(p, "203.0.113.2", 1, 0), 1);
+    assert_int_equal(connects(p, "203.0.113.1", 1000, CO_SECONDS(1)), 5);
+    assert_int_equal(connects(p, "203.0.113.1", 1000, CO_MS(1200)), 1);
+    assert_int_equal(connects(p, "203.0.113.1", 1000, CO_SECONDS(1000)), 5 * PEERS_BURST);
+    peers_free(p);
+}
+
+/* A place that turns out to be a client's behind a proxy. */
+static void a_place_moves(void **state)
+{
+    struct peers *p = peers_new(10);
+    struct peers_place place = { 0 }, full[3] = { 0 };
+    uint8_t ip[PEERS_ADDR];
+
+    (void)state;
+    assert_int_equal(enter(p, &place, "198.51.100.1", &three, 0), PEERS_WELCOME);
+    assert_int_equal(enter(p, &place, "203.0.113.1", &three, 0), PEERS_WELCOME);
+    assert_int_equal(peers_connections(p, addr("198.51.100.1", ip)), 0);
+    assert_int_equal(peers_connections(p, addr("203.0.113.1", ip)), 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(enter(p, &full[i], "203.0.113.9", &three, 0), PEERS_WELCOME);
+    assert_int_equal(enter(p, &place, "203.0.113.9", &three, 0), PEERS_TOO_MANY);
+    assert_null(place.peer);
+    assert_int_equal(peers_connections(p, addr("203.0.113.1", ip)), 0);
+    for (int i = 0; i < 3; i++)
+        peers_leave(&full[i], 0);
+    peers_free(p);
+}
+
+static uint8_t *numbered(uint8_t out[PEERS_ADDR], uint32_t i)
+{
+    memset(out, 0, PEERS_ADDR);
+    out[0] = 0x20;
+    memcpy(out + 4, &i, sizeof(i));
+    return out;
+}
+
+/* Addresses without end, as somebody with a large IPv6 network has them. */
+static void memory_is_bounded(void **state)
+{
+    struct peers *p = peers_new(100);
+    struct peers_place place = { 0 };
+    uint8_t a[PEERS_ADDR];
+
+    (void)state;
+    for (uint32_t i = 0; i < 200000; i++) {
+        (void)peers_enter(p, &place, numbered(a, i), &slow, 0);
+        peers_leave(&place, 0);
+        assert_true(peers_count(p) <= PEERS_REMEMBERED + 1);
+    }
+    for (uint32_t i = 0; i < PEERS_REMEMBERED; i++) { /* later: two go for each that comes */
+        (void)peers_enter(p, &place, numbered(a, 0), &slow, CO_SECONDS(60));
+        peers_leave(&place, CO_SECONDS(60));
+    }
+    assert_true(peers_count(p) <= 1);
+    peers_free(p);
+}
+
+/* Who is refused all the time is not forgotten because others come, and so gets no new burst. */
+static void the_busy_one_is_remembered(void **state)
+{
+    struct peers *p = peers_new(100);
+    struct peers_place place = { 0 };
+    uint8_t a[PEERS_ADDR];
+
+    (void)state;
+    (void)connects(p, "203.0.113.1", 1000, 0);
+    for (uint32_t i = 0; i < 100000; i++) {
+        (void)peers_enter(p, &place, numbered(a, i), &slow, 0);
+        peers_leave(&place, 0);
+        if (i % 1000 == 0)
+            assert_int_equal(connects(p, "203.0.113.1", 1, 0), 0);
+    }
+    peers_free(p);
+}
+
+/* Those who are connected are all known, however many they are. */
+static void many_are_connected(void **state)
+{
+    enum { N = 50000 };
+    struct peers *p = peers_new(N);
+    struct peers_place *v = calloc(N, sizeof(*v));
+    uint8_t a[PEERS_ADDR];
+
+    (void)state;
+    assert_non_null(v);
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(peers_enter(p, &v[i], numbered(a, i), &three, 0), PEERS_WELCOME);
+    assert_int_equal(peers_count(p), N);
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(peers_connections(p, numbered(a, i)), 1);
+    for (uint32_t i = 0; i < N; i++)
+        peers_leave(&v[i], CO_SECONDS(1));
+    assert_true(peers_count(p) <= PEERS_REMEMBERED + 2);
+    free(v);
+    peers_free(p);
+}
+
+static const struct {
+    const char *ip;
+    bool private;
+} addresses[] = {
+    { "127.0.0.1", true }, { "127.9.9.9", true }, { "::1", true }, { "10.1.2.3", true },
+    { "172.16.0.1", true }, { "172.31.255.255", true }, { "172.32.0.1", false },
+    { "172.15.0.1", false }, { "192.168.1.1", true }, { "192.169.1.1", false },
+    { "169.254.1.1", true }, { "100.64.0.1", true }, { "100.128.0.1", false },
+    { "fd00::1", true }, { "fc00::1", true }, { "fe80::1", true }, { "2001:db8::1", false },
+    { "203.0.113.1", false }, { "11.0.0.1", false }, { "128.0.0.1", false }, { "::", true },
+};
+
+static void private_addresses_are_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(addresses); i++) {
+        uint8_t a[PEERS_ADDR];
+
+        if (peers_is_private(addr(addresses[i].ip, a)) != addresses[i].private)
+            fail_msg("%s", addresses[i].ip);
+    }
+}
+
+static void the_log_is_told_now_and_then(void **state)
+{
+    struct refusals r = { 0 };
+
+    (void)state;
+    assert_int_equal(refusals_add(&r, REFUSAL_PER_ADDRESS, CO_SECONDS(1)), 1);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(refusals_add(&r, REFUSAL_PER_ADDRESS, CO_SECONDS(2)), 0);
+    assert_int_equal(refusals_add(&r, REFUSAL_CONNECT_RATE, CO_SECONDS(2)), 1);
+    assert_int_equal(refusals_add(&r, REFUSAL_PER_ADDRESS, CO_SECONDS(11)), 501);
+    assert_int_equal(r.v[REFUSAL_PER_ADDRESS].total, 502);
+    for (int k = 0; k < REFUSAL_KINDS; k++)
+        assert_non_null(refusal_name(k));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_address_has_its_own), TEST(an_ipv6_network_is_one), TEST(connects_are_paced),
+        TEST(a_place_moves), TEST(memory_is_bounded), TEST(the_busy_one_is_remembered),
+        TEST(many_are_connected), TEST(private_addresses_are_known),
+        TEST(the_log_is_told_now_and_then),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
