@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No call that blocks the thread of the coroutines, and none that overruns a buffer.
+"""No call that blocks the thread of the coroutines, overruns a buffer or ends the process.
 
 ALLOWED says where a call may stand all the same, each with its reason. Comments and strings do
 not count. A name counts only where it is called: `name(`.
@@ -16,6 +16,8 @@ OVERRUNS = """strcpy strcat sprintf vsprintf gets alloca strtok scanf sscanf ato
 mktemp setjmp longjmp signal""".split()
 # They wait until the wall clock says so, which may be set back by a year.
 WALL = """sem_timedwait pthread_timedjoin_np pthread_mutex_timedlock""".split()
+# base/must.h says when the process may end, an assert() that it is our own mistake.
+ENDS = """abort""".split()
 
 # folder or file below src: calls that it may make, and why
 ALLOWED = {
@@ -24,6 +26,7 @@ ALLOWED = {
            "epoll_wait", "nanosleep", "clock_nanosleep", "fsync", "sem_wait"},
     # The thread that writes the log.
     "app/log/tank.c": {"poll", "sem_wait"},
+    "base/must.c": {"abort"},
     # To ignore one that may be on its way when its handler has gone.
     "co/watchdog.c": {"signal"},
     # No coroutines at all, on purpose.
@@ -33,7 +36,7 @@ ALLOWED = {
 }
 
 root = Path(sys.argv[1])
-call = re.compile(r"(?<![\w.>])(" + "|".join(BLOCKS + OVERRUNS + WALL) + r")\s*\(")
+call = re.compile(r"(?<![\w.>])(" + "|".join(BLOCKS + OVERRUNS + WALL + ENDS) + r")\s*\(")
 noise = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
 bad = []
 for f in sorted(root.glob("*/**/*.[ch]")):

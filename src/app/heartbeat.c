@@ -3,6 +3,7 @@
 #include "app/heartbeat.h"
 
 #include "base/log.h"
+#include "base/must.h"
 #include "proto/http/client.h"
 
 #include <stdio.h>
@@ -76,8 +77,7 @@ static void add_token(struct http_call *call, const struct conf_heartbeat_auth *
     *bearer = NULL;
     if (!auth->enabled)
         return;
-    if (asprintf(bearer, "Bearer %s", auth->token) < 0)
-        abort();
+    *bearer = must_print("Bearer %s", auth->token);
     *field = (struct http_field){ "Authorization", *bearer };
     call->fields = field;
     call->n_fields = 1;

@@ -83,11 +83,10 @@ static err_t accept_main(void *arg)
 static err_t open_one(struct listeners *l, const struct conf_endpoint *e, int family,
                       struct listener **out)
 {
-    struct listener *one = calloc(1, sizeof(*one));
+    struct listener *one = must(calloc(1, sizeof(*one)));
     err_t err;
 
-    if (!one || !(one->text = strdup(e->text)))
-        abort();
+    one->text = must_dup(e->text);
     one->all = l;
     one->family = family;
     err = io_listen(&one->sock, e->host, e->port, BACKLOG);

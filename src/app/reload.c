@@ -3,8 +3,8 @@
 #include "app/reload.h"
 
 #include "base/log.h"
+#include "base/must.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,18 +17,15 @@ static const char *verdict(const struct conf_change *c)
 static void on_change(void *arg, const struct conf_change *c)
 {
     struct reload_report *r = arg;
-    char *line = NULL;
-    int n;
+    char *line;
 
     if (c->kind == CONF_CHANGED)
-        n = asprintf(&line, "%s: \"%s\" to \"%s\": %s", c->path, c->old_text, c->new_text,
-                     verdict(c));
+        line = must_print("%s: \"%s\" to \"%s\": %s", c->path, c->old_text, c->new_text,
+                          verdict(c));
     else
-        n = asprintf(&line, "%s: %s: %s", c->path, c->kind == CONF_ADDED ? "added" : "removed",
-                     verdict(c));
-    r->line = realloc(r->line, (r->lines + 1) * sizeof(*r->line));
-    if (n < 0 || !r->line)
-        abort();
+        line = must_print("%s: %s: %s", c->path, c->kind == CONF_ADDED ? "added" : "removed",
+                          verdict(c));
+    r->line = must(realloc(r->line, (r->lines + 1) * sizeof(*r->line)));
     r->line[r->lines++] = line;
     if (c->reload == CONF_NEVER)
         r->later++;

@@ -3,6 +3,7 @@
 #include "app/services.h"
 
 #include "base/log.h"
+#include "base/must.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,15 +90,13 @@ static bool speaks(const struct conf_tls *c, const char *version)
 static err_t load(struct io_tls_server **out, const struct conf_tls *c)
 {
     size_t n = c->certificate.n + 1;
-    struct io_tls_cert *certs = calloc(n, sizeof(*certs));
+    struct io_tls_cert *certs = must(calloc(n, sizeof(*certs)));
     const struct io_tls_rules rules = {
         .v12 = speaks(c, "TLSv1.2"), .v13 = speaks(c, "TLSv1.3"), .ciphers = c->ciphers,
         .tickets = c->session_tickets,
     };
     err_t err;
 
-    if (!certs)
-        abort();
     certs[0] = (struct io_tls_cert){ "", c->cert, c->key };
     for (size_t i = 1; i < n; i++) {
         const struct conf_certificate *one = &c->certificate.v[i - 1];

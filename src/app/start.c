@@ -7,6 +7,7 @@
 #include "app/services.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "base/must.h"
 
 #include <limits.h>
 #include <net/if.h>
@@ -53,15 +54,7 @@ static int count_interfaces(void)
  * by pointing them elsewhere. */
 static char *absolute(const char *folder, const char *path)
 {
-    char *out = NULL;
-
-    if (path[0] == '/')
-        out = strdup(path);
-    else if (asprintf(&out, "%s/%s", folder, path) < 0)
-        out = NULL;
-    if (!out)
-        abort();
-    return out;
+    return path[0] == '/' ? must_dup(path) : must_print("%s/%s", folder, path);
 }
 
 err_t start_begin(struct start *s, const struct options *o)
@@ -109,9 +102,8 @@ static void on_warning(void *arg, const char *text)
 {
     struct start *s = arg;
 
-    s->odd = realloc(s->odd, (s->odd_count + 1) * sizeof(*s->odd));
-    if (!s->odd || !(s->odd[s->odd_count++] = strdup(text)))
-        abort();
+    s->odd = must(realloc(s->odd, (s->odd_count + 1) * sizeof(*s->odd)));
+    s->odd[s->odd_count++] = must_dup(text);
 }
 
 void start_warn(struct start *s, const char *fmt, ...)

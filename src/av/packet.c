@@ -7,9 +7,9 @@
 #include "av/packet.h"
 
 #include "base/mem.h"
+#include "base/must.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,13 +96,7 @@ struct av_packet *av_packet_try(size_t size)
 
 struct av_packet *av_packet_new(size_t size)
 {
-    struct av_packet *pkt = av_packet_try(size);
-
-    if (!pkt) {
-        fprintf(stderr, "out of memory: packet of %zu bytes\n", size);
-        abort();
-    }
-    return pkt;
+    return must(av_packet_try(size));
 }
 
 /* Between sizes of which nothing is kept the C library may move whole pages. */

@@ -2,6 +2,7 @@
 /* blocks.c - bytes that grow to many: a list of blocks, of which none ever moves. */
 #include "base/blocks.h"
 
+#include "base/container_of.h"
 #include "base/mem.h"
 
 #include <assert.h>
@@ -104,7 +105,7 @@ static void append(struct blocks *b, struct block *p)
 /* Blocks grow from little to the usual size. */
 static bool more(struct wr *w, size_t n)
 {
-    struct blocks *b = (struct blocks *)(void *)((char *)w - offsetof(struct blocks, w));
+    struct blocks *b = container_of(w, struct blocks, w);
     struct block *p = new_block(b->shop, n > b->step ? n : b->step);
 
     if (!p)

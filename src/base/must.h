@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* must.h - small allocations that cannot fail: without memory for them the process ends.
  *
- * What a peer has sized is checked against a limit before.
+ * What a peer has sized is checked against a limit before, and comes from mem_try() (mem.h).
+ * Nothing else calls abort(): what is our own mistake is an assert().
  */
 #ifndef BASE_MUST_H
 #define BASE_MUST_H
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Says so on stderr and ends the process. */
+_Noreturn void must_fail(void);
 
 /* What an allocation gave, never NULL: must(calloc(1, sizeof(*x))). */
 static inline void *must(void *p)
 {
     if (!p)
-        abort();
+        must_fail();
     return p;
+}
+
+/* A call of a library that fails only without memory or random numbers: must_be(f() == 1). */
+static inline void must_be(bool done)
+{
+    if (!done)
+        must_fail();
 }
 
 /* Copies for the caller to free(). */
@@ -27,5 +40,9 @@ static inline char *must_ndup(const char *text, size_t size)
 {
     return (char *)must(strndup(text, size));
 }
+
+/* A text as printf() would write it, for the caller to free(). */
+char *must_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *must_vprint(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/wr.h"
 
 #include "base/mem.h"
+#include "base/must.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,8 +102,7 @@ void wr_printf(struct wr *w, const char *fmt, ...)
         n = vasprintf(&text, fmt, ap);
         va_end(ap);
     }
-    if (n < 0)
-        abort();
+    must_be(n >= 0);
     wr_bytes(w, text, (size_t)n);
     if (text != brief)
         free(text);

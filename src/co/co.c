@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "co/holds.h"
 #include "co/ticker.h"
@@ -222,7 +223,7 @@ void co_unpark(struct co *co)
 
 static void on_timer(struct co_timer *t)
 {
-    struct co *co = (struct co *)(void *)((char *)t - offsetof(struct co, timer));
+    struct co *co = container_of(t, struct co, timer);
 
     if (!co->parked || co->deadline == CO_FOREVER)
         return;

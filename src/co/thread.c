@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/must.h"
 #include "co/notify.h"
 
 enum { THREAD_STACK = 256 * 1024 };
@@ -167,13 +168,11 @@ err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
                     void (*drop)(void *arg), co_usec timeout)
 {
     struct pool *p = &pools[pool];
-    struct job *j = calloc(1, sizeof(*j));
+    struct job *j = must(calloc(1, sizeof(*j)));
     enum co_wake wake;
     bool done;
     err_t err;
 
-    if (!j)
-        abort();
     *j = (struct job){ .fn = fn, .drop = drop, .arg = arg };
     err = co_notify_open(&j->notify);
     if (err)

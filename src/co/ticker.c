@@ -7,6 +7,7 @@
  */
 #include "co/ticker.h"
 
+#include "base/container_of.h"
 #include "co/co.h"
 
 #include <st.h>
@@ -127,8 +128,7 @@ void co_post_cancel(struct co_task *t)
 /* Those that were posted before now; what they post is for the next time. */
 static void run_tasks(void)
 {
-    struct co_task *last = tasks ? (struct co_task *)(void *)((char *)tasks_end -
-                                        offsetof(struct co_task, next)) : NULL;
+    struct co_task *last = tasks ? container_of(tasks_end, struct co_task, next) : NULL;
 
     while (tasks) {
         struct co_task *t = tasks;

@@ -2,6 +2,8 @@
 /* arena.c - memory that is given piece by piece and freed at once. */
 #include "conf/arena.h"
 
+#include "base/must.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +20,9 @@ struct conf_arena {
     struct chunk *head; /* the one that is being filled */
 };
 
-static void *sure(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
 struct conf_arena *conf_arena_new(void)
 {
-    return sure(calloc(1, sizeof(struct conf_arena)));
+    return must(calloc(1, sizeof(struct conf_arena)));
 }
 
 void conf_arena_free(struct conf_arena *a)
@@ -50,7 +45,7 @@ void *conf_arena_get(struct conf_arena *a, size_t size)
     if (!c || need > c->size - c->used) {
         size_t room = need > CHUNK_SIZE ? need : CHUNK_SIZE;
 
-        c = sure(calloc(1, sizeof(*c) + room));
+        c = must(calloc(1, sizeof(*c) + room));
         c->size = room;
         c->next = a->head;
         a->head = c;

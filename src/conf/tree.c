@@ -2,6 +2,7 @@
 /* tree.c - configuration files as a tree of directives. */
 #include "conf/tree.h"
 
+#include "base/must.h"
 #include "conf/foreign.h"
 #include "conf/legacy.h"
 #include "conf/lexer.h"
@@ -231,11 +232,9 @@ static err_t parse_text(struct reader *r, struct conf_node *into, const char *na
                         const char *text, size_t size)
 {
     /* not on the stack: files in files, on the small stack of a coroutine */
-    struct file *f = malloc(sizeof(*f));
+    struct file *f = must(malloc(sizeof(*f)));
     err_t err;
 
-    if (!f)
-        abort();
     *f = (struct file){ .name = conf_arena_dup(r->arena, name), .open = { into } };
     conf_lexer_init(&f->lx, text, size);
     err = parse(r, f);

@@ -2,6 +2,7 @@
 /* consumer.c - a player's place in a stream. */
 #include "live/consumer.h"
 
+#include "base/container_of.h"
 #include "live/impl.h"
 
 #include <assert.h>
@@ -114,8 +115,7 @@ void live_consumer_park(struct live_consumer *c, uint64_t packets,
     c->on_packets = on_packets;
     c->wake_seq = c->seq + (packets ? packets : 1);
     if (src->parked) {
-        struct live_consumer *last =
-            (struct live_consumer *)(void *)((char *)at - offsetof(struct live_consumer, next));
+        struct live_consumer *last = container_of(at, struct live_consumer, next);
 
         if (last->wake_seq > c->wake_seq) {
             at = &src->parked;

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* registry.c - all sources of a server by name. */
 #include "base/log.h"
+#include "base/must.h"
 #include "live/impl.h"
 #include "live/reap.h"
 #include "live/source.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BUCKETS_MIN = 64, SQUEEZES = 64, SMALL = 64 * 1024 };
 
 #define TELL_EVERY CO_SECONDS(10)
-
-static void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "out of memory: the registry of streams\n");
-        abort();
-    }
-    return p;
-}
 
 struct live_registry *live_registry_new(void)
 {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/container_of.h"
 #include "co/net/round.h"
 #include "live/impl.h"
 
@@ -252,12 +253,12 @@ static void take_turn(struct live_sender *s)
 
 static void on_due(struct co_timer *t)
 {
-    take_turn((struct live_sender *)(void *)((char *)t - offsetof(struct live_sender, timer)));
+    take_turn(container_of(t, struct live_sender, timer));
 }
 
 static void on_packets(struct live_consumer *c)
 {
-    take_turn((struct live_sender *)(void *)((char *)c - offsetof(struct live_sender, consumer)));
+    take_turn(container_of(c, struct live_sender, consumer));
 }
 
 /* The coroutine's own turn: also to finish one that it was handed in the middle of. */

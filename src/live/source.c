@@ -2,12 +2,13 @@
 /* source.c - a live stream: the log of packets. */
 #include "live/source.h"
 
+#include "base/container_of.h"
 #include "base/mem.h"
+#include "base/must.h"
 #include "live/impl.h"
 #include "live/reap.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +23,6 @@ enum { DROPS = 64, DROP_BYTES = 4 << 20 };
 #define AUDIO_KEY AV_MS(500)
 
 static _Thread_local long live;
-
-static void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "out of memory: a live source\n");
-        abort();
-    }
-    return p;
-}
 
 struct live_source *live_source_new(const char *name, const struct live_settings *set)
 {
@@ -112,7 +104,7 @@ struct dead_log {
 
 static bool free_some(struct live_reap *r)
 {
-    struct dead_log *log = (struct dead_log *)(void *)r;
+    struct dead_log *log = container_of(r, struct dead_log, reap);
 
     do {
         (void)av_packet_unref(log->ring[log->first++ % log->cap]);
@@ -495,8 +487,7 @@ static bool is_due(const struct live_source *src)
  * system call at least, so the time is looked at after each few. */
 static void wake_parked(struct co_task *task)
 {
-    struct live_source *src =
-        (struct live_source *)(void *)((char *)task - offsetof(struct live_source, wake));
+    struct live_source *src = container_of(task, struct live_source, wake);
 
     for (int i = 1; is_due(src) && (i % WAKES || !co_slice_over()); i++) {
         struct live_consumer *c = src->parked;

@@ -2,6 +2,7 @@
 /* wire.c - render a source's log into blocks, once for all who play it in one format. */
 #include "live/wire.h"
 
+#include "base/container_of.h"
 #include "base/mem.h"
 #include "base/must.h"
 #include "live/impl.h"
@@ -102,7 +103,7 @@ struct dead_blocks {
 
 static bool free_some(struct live_reap *r)
 {
-    struct dead_blocks *dead = (struct dead_blocks *)(void *)r;
+    struct dead_blocks *dead = container_of(r, struct dead_blocks, reap);
     bool over = false;
 
     while (dead->first && !over) {

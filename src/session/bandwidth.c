@@ -7,7 +7,6 @@
 #include "co/net/io_tcp.h"
 #include "session/clients.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { BURST = 5 }; /* seconds of its rate that a publisher may be ahead: key frames, a start */
@@ -77,10 +76,8 @@ err_t session_room_in(struct session_env *s, const struct conf_vhost *v)
 static int rate_of(struct session_env *s, const struct session_stream *names)
 {
     struct live_source *src;
-    char *name;
+    char *name = must_print("%s/%s/%s", names->vhost, names->app, names->name);
 
-    if (asprintf(&name, "%s/%s/%s", names->vhost, names->app, names->name) < 0)
-        abort();
     src = live_registry_find(s->streams, name);
     free(name);
     return src ? clients_stream_kbps(clients_stream(s->clients, src)) : 0;

@@ -2,6 +2,7 @@
 /* clients_stream.c - who is on: streams and vhosts, their ids and bit rates. */
 #include "session/clients_impl.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "session/env.h"
 
@@ -67,7 +68,7 @@ static void count(struct clients_stream *s, const struct live_source_stat *stat)
 
 static void stream_free(struct live_user_data *note)
 {
-    struct clients_stream *s = (struct clients_stream *)(void *)note;
+    struct clients_stream *s = container_of(note, struct clients_stream, note);
     struct live_source_stat stat;
 
     live_source_stat(s->src, &stat);

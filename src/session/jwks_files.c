@@ -64,12 +64,10 @@ static void drop(void *arg)
 
 static void parse(struct job *j, int fd)
 {
-    char *text = malloc(JWK_FILE + 1);
+    char *text = must(malloc(JWK_FILE + 1));
     size_t size = 0;
     ssize_t n = 0;
 
-    if (!text)
-        abort();
     do {
         size += n > 0 ? (size_t)n : 0;
         n = read(fd, text + size, JWK_FILE + 1 - size);
@@ -237,12 +235,8 @@ void jwks_files_refresh(struct jwks_files *f)
 /* Where the file will be looked for: the server goes to work_dir first. */
 static char *place_of(const struct conf *conf, const char *path)
 {
-    char *place;
-
-    if (asprintf(&place, "%s%s%s", *path == '/' ? "" : conf->work_dir,
-                 *path == '/' || !*conf->work_dir ? "" : "/", path) < 0)
-        abort();
-    return place;
+    return must_print("%s%s%s", *path == '/' ? "" : conf->work_dir,
+                      *path == '/' || !*conf->work_dir ? "" : "/", path);
 }
 
 err_t jwks_files_test(const struct conf *conf)

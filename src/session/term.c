@@ -2,6 +2,8 @@
 /* term.c - end a client when its token ends. */
 #include "session/term.h"
 
+#include "base/container_of.h"
+
 #define LOOK CO_SECONDS(30) /* the wall clock may have been set meanwhile */
 
 static co_usec left(int64_t ends)
@@ -18,7 +20,7 @@ bool session_term_is_over(int64_t ends)
 
 static void on_look(struct co_timer *timer)
 {
-    struct serve_term *t = (struct serve_term *)(void *)timer;
+    struct serve_term *t = container_of(timer, struct serve_term, timer);
 
     if (!session_term_is_over(t->ends)) {
         co_timer_set(&t->timer, co_now() + left(t->ends), on_look);

@@ -11,7 +11,6 @@
 #include "proto/token/link.h"
 
 #include <openssl/crypto.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -136,8 +135,7 @@ static err_t check(const struct session_env *env, const struct conf_vhost *vhost
     char *stream;
 
     if (ask.publish) {
-        if (asprintf(&stream, "%s/%s", names->app, names->name) < 0)
-            abort();
+        stream = must_print("%s/%s", names->app, names->name);
         key = has_key(s, stream, &shown, &same);
         free(stream);
     }

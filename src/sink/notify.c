@@ -2,6 +2,8 @@
 /* notify.c - tell a backend what became of a stream. */
 #include "sink/notify.h"
 
+#include "base/must.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +51,7 @@ static unsigned clients_of(const struct sink_notifier *t, struct session_env *en
 
     if (!env->clients)
         return 0;
-    if (asprintf(&name, "%s/%s/%s", t->names.vhost, t->names.app, t->names.name) < 0)
-        abort();
+    name = must_print("%s/%s/%s", t->names.vhost, t->names.app, t->names.name);
     src = live_registry_find(env->streams, name);
     if (src)
         n = clients_stream(env->clients, src)->clients;

@@ -3,6 +3,7 @@
 #include "wire/audio.h"
 
 #include "av/aac.h"
+#include "base/must.h"
 #include "format/frame.h"
 
 #include <stdlib.h>
@@ -17,11 +18,9 @@ struct audio_wire_state {
 
 static void *open_state(const uint32_t param[LIVE_PARAMS])
 {
-    struct audio_wire_state *s = calloc(1, sizeof(*s));
+    struct audio_wire_state *s = must(calloc(1, sizeof(*s)));
 
     (void)param;
-    if (!s)
-        abort();
     return s;
 }
 

@@ -2,6 +2,7 @@
 /* ts.c - a live stream as MPEG-TS. */
 #include "wire/ts.h"
 
+#include "base/must.h"
 #include "format/ts/mux.h"
 
 #include <stdlib.h>
@@ -16,11 +17,9 @@ struct ts_wire_state {
 
 static void *open_state(const uint32_t param[LIVE_PARAMS])
 {
-    struct ts_wire_state *s = calloc(1, sizeof(*s));
+    struct ts_wire_state *s = must(calloc(1, sizeof(*s)));
 
     (void)param;
-    if (!s)
-        abort();
     ts_mux_init(&s->mux);
     s->mux.audio_span = AUDIO_SPAN;
     return s;

@@ -2,6 +2,7 @@
 /* console.c - the web pages: /console/, and /, /players/ where there are no files of that name. */
 #include "app/api/console.h"
 
+#include "base/must.h"
 #include "co/os/file.h"
 #include "serve/http/mux.h"
 #include "serve/http/static.h"
@@ -21,7 +22,7 @@
 /* A folder beside the program: ./objs/console, or where it was installed. malloc'ed, or NULL. */
 static char *folder(const char *name)
 {
-    char exe[PATH_MAX], *slash, *path;
+    char exe[PATH_MAX], *slash;
     ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
     exe[n > 0 ? n : 0] = '\0';
@@ -29,9 +30,7 @@ static char *folder(const char *name)
     if (!slash)
         return NULL;
     *slash = '\0';
-    if (asprintf(&path, "%s/%s", exe, name) < 0)
-        abort();
-    return path;
+    return must_print("%s/%s", exe, name);
 }
 
 /* `framed`: pages of others may show it in a frame. */

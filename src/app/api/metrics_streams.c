@@ -62,10 +62,8 @@ static char *labels_of(const struct clients_stream *s)
     prom_label(&w, "vhost", s->vhost->name);
     prom_label(&w, "app", s->app);
     prom_label(&w, "stream", s->name);
-    out = strdup(prom_labels_end(&w));
+    out = must_dup(prom_labels_end(&w));
     wr_free(&w);
-    if (!out)
-        abort();
     return out;
 }
 

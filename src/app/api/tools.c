@@ -4,6 +4,7 @@
 #include "app/api/api.h"
 #include "app/dev/heap.h"
 #include "base/log.h"
+#include "base/must.h"
 #include "config.h"
 
 #include <signal.h>
@@ -17,11 +18,9 @@ enum { TEXT_SIZE = 64 * 1024 };
 
 static err_t answer_text(struct api_call *c)
 {
-    char *text = calloc(1, TEXT_SIZE);
+    char *text = must(calloc(1, TEXT_SIZE));
     err_t err;
 
-    if (!text)
-        abort();
     (void)heap_text(text, TEXT_SIZE);
     http_response_add(c->x->resp, "Content-Type", "text/plain");
     err = http_response_send(c->x->resp, 200, text, strlen(text));

@@ -2,6 +2,7 @@
 /* fault_injection.c - bugs on purpose, for the test of the tools that find them. */
 #include "app/dev/fault_injection.h"
 
+#include "base/must.h"
 #include "config.h"
 
 #if BUILD_GMC || BUILD_GMD || BUILD_VALGRIND || BUILD_SANITIZER
@@ -30,9 +31,7 @@ __attribute__((noinline)) static void inject_overflow(void)
     unsigned char *p;
 
     size = OVERFLOW_SIZE;
-    block = p = malloc(size);
-    if (!p)
-        abort();
+    block = p = must(malloc(size));
     p[size] = 1; /* one behind the end */
     free(block);
 }

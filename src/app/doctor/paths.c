@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,8 +162,8 @@ static char *canonical(const char *path)
     const char *rest = strncmp(path, there, n) == 0 ? path + n : path;
 
     rest += strspn(rest, "/");
-    if (real && asprintf(&out, "%s%s%s", real, *rest ? "/" : "", rest) < 0)
-        abort();
+    if (real)
+        out = must_print("%s%s%s", real, *rest ? "/" : "", rest);
     free(real);
     free(there);
     return out;

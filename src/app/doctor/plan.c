@@ -34,10 +34,8 @@ static bool overlap(const char *a, const char *b)
 
 static void append(char **to, const char *name)
 {
-    char *both;
+    char *both = must_print("%s, %s", *to, name);
 
-    if (asprintf(&both, "%s, %s", *to, name) < 0)
-        abort();
     free(*to);
     *to = both;
 }

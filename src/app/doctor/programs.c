@@ -2,6 +2,7 @@
 /* programs.c - what ingest, transcode and exec run: is it there, and has it the codecs? */
 #include "app/doctor/plan.h"
 
+#include "base/must.h"
 #include "co/os/child.h"
 
 #include <stdlib.h>
@@ -14,10 +15,8 @@ enum { SAID_MAX = 256 * 1024, ASK_SECONDS = 10 };
 
 static char *in_folder(const char *folder, size_t size, const char *name)
 {
-    char *path;
+    char *path = must_print("%.*s/%s", (int)size, folder, name);
 
-    if (asprintf(&path, "%.*s/%s", (int)size, folder, name) < 0)
-        abort();
     if (access(path, X_OK) == 0)
         return path;
     free(path);
@@ -45,15 +44,11 @@ static char *in_path(const char *name)
 static char *find(const struct doctor_program *one)
 {
     const char *slash = strrchr(one->path, '/');
-    char *out;
 
     if (!slash)
         return in_path(one->path);
-    if (access(one->path, X_OK) == 0) {
-        if (!(out = strdup(one->path)))
-            abort();
-        return out;
-    }
+    if (access(one->path, X_OK) == 0)
+        return must_dup(one->path);
     return one->ffmpeg ? in_path(slash + 1) : NULL;
 }
 
@@ -160,12 +155,10 @@ static err_t ask(const struct doctor_plan *p, const struct doctor_program *one, 
 
 static err_t ask_one(struct doctor_plan *p, const struct doctor_program *one)
 {
-    struct said s = { .text = calloc(1, SAID_MAX + 1) };
+    struct said s = { .text = must(calloc(1, SAID_MAX + 1)) };
     bool ended = false;
     err_t err;
 
-    if (!s.text)
-        abort();
     err = ask(p, one, &s, &ended);
     if (err && err_code(err) != ERR_STOPPED)
         err_free(&err);

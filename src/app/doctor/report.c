@@ -24,8 +24,7 @@ void doctor_add(struct doctor_report *r, enum doctor_state state, const char *ch
     *row = (struct doctor_row){ state, check, must_dup(subject), NULL, must_dup("") };
     r->count[state]++;
     va_start(args, text);
-    if (vasprintf(&row->text, text, args) < 0)
-        abort();
+    row->text = must_vprint(text, args);
     va_end(args);
 }
 
@@ -37,8 +36,7 @@ void doctor_advise(struct doctor_report *r, const char *text, ...)
     assert(r->n > 0);
     free(row->advice);
     va_start(args, text);
-    if (vasprintf(&row->advice, text, args) < 0)
-        abort();
+    row->advice = must_vprint(text, args);
     va_end(args);
 }
 

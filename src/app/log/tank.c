@@ -3,6 +3,7 @@
 #include "app/log/tank.h"
 
 #include "app/log/ring.h"
+#include "base/must.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,11 +199,9 @@ static void wake(struct log_tank *t)
 
 struct log_tank *log_tank_open(const char *path, int fd, size_t buffer)
 {
-    struct log_tank *t = calloc(1, sizeof(*t));
-    void *room = malloc(buffer);
+    struct log_tank *t = must(calloc(1, sizeof(*t)));
+    void *room = must(malloc(buffer));
 
-    if (!t || !room)
-        abort();
     log_ring_init(&t->ring, room, buffer);
     t->fd = path ? -1 : fd;
     t->color = !path && isatty(fd);

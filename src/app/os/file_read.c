@@ -2,6 +2,7 @@
 /* file_read.c - read configuration files on a helper thread. */
 #include "app/os/file_read.h"
 
+#include "base/must.h"
 #include "co/co.h"
 #include "co/thread.h"
 
@@ -80,12 +81,10 @@ static void run(void *arg)
 
 err_t file_read(void *folder, const char *path, char **text, size_t *size)
 {
-    struct job *j = calloc(1, sizeof(*j));
+    struct job *j = must(calloc(1, sizeof(*j)));
     err_t err;
     int n;
 
-    if (!j)
-        abort();
     n = path[0] == '/' ? snprintf(j->path, sizeof(j->path), "%s", path)
                        : snprintf(j->path, sizeof(j->path), "%s/%s", (const char *)folder, path);
     if (n < 0 || (size_t)n >= sizeof(j->path)) {

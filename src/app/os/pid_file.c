@@ -2,6 +2,8 @@
 /* pid_file.c - one server per pid file. */
 #include "app/os/pid_file.h"
 
+#include "base/must.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -88,11 +90,8 @@ char *pid_file_beside(const char *path, const char *suffix)
 {
     static const char own[] = ".pid";
     size_t n = strlen(path), skip = sizeof(own) - 1;
-    char *out;
 
     if (n >= skip && strcmp(path + n - skip, own) == 0)
         n -= skip;
-    if (asprintf(&out, "%.*s%s", (int)n, path, suffix) < 0)
-        abort();
-    return out;
+    return must_print("%.*s%s", (int)n, path, suffix);
 }

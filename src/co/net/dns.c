@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/must.h"
 #include "co/sock.h"
 #include "co/thread.h"
 
@@ -209,11 +210,9 @@ static err_t wait_turn(struct question *q, co_usec *timeout)
 
 err_t co_dns_resolve(const char *host, co_usec timeout, struct co_dns *out)
 {
-    struct question *q = calloc(1, sizeof(*q));
+    struct question *q = must(calloc(1, sizeof(*q)));
     err_t err;
 
-    if (!q)
-        abort();
     *out = (struct co_dns){ 0 };
     if (!strip(q->host, host) || !q->host[0]) {
         question_free(q);

@@ -204,8 +204,8 @@ static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count
             size = most - *n;
         *n += size;
         if (size <= SMALL - used && (used > 0 || (size < SMALL / 4 && i + 1 < count))) {
-            if (!small && !(small = malloc(SMALL)))
-                abort();
+            if (!small)
+                small = must(malloc(SMALL));
             if (size)
                 memcpy(small + used, p, size);
             used += size;

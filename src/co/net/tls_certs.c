@@ -123,11 +123,9 @@ static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char t
 static SSL_CTX *load_one(const char *cert, const char *key, const struct io_tls_rules *rules,
                          bool *slow, char text[TLS_TEXT])
 {
-    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    SSL_CTX *ctx = must(SSL_CTX_new(TLS_server_method()));
     char what[100];
 
-    if (!ctx)
-        abort();
     ERR_clear_error();
     if (!set_up_server(ctx, rules, text)) {
         SSL_CTX_free(ctx);
@@ -159,9 +157,7 @@ struct tls_certs *tls_certs_load(const char *const *names, const char *const *ce
         t->v[i].ctx = load_one(certs[i], keys[i], rules, &t->slow, text);
         if (!t->v[i].ctx)
             return tls_certs_unref(t);
-        t->v[i].name = strdup(names[i]);
-        if (!t->v[i].name)
-            abort();
+        t->v[i].name = must_dup(names[i]);
         t->n++;
     }
     /* It lives as long as any connection that has this as its argument: each counts it. */
@@ -172,11 +168,9 @@ struct tls_certs *tls_certs_load(const char *const *names, const char *const *ce
 
 SSL_CTX *tls_client_context(bool any, const char *ca, char text[TLS_TEXT])
 {
-    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    SSL_CTX *ctx = must(SSL_CTX_new(TLS_client_method()));
     int ok = 1;
 
-    if (!ctx)
-        abort();
     ERR_clear_error();
     set_up(ctx);
     if (!any) {

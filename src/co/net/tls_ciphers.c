@@ -6,6 +6,8 @@
  */
 #include "co/net/tls_core.h"
 
+#include "base/must.h"
+
 #include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,12 +54,10 @@ bool tls_ciphers_set(SSL_CTX *ctx, const char *ciphers, char text[TLS_TEXT])
 
 err_t io_tls_check_ciphers(const char *ciphers)
 {
-    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    SSL_CTX *ctx = must(SSL_CTX_new(TLS_server_method()));
     char text[TLS_TEXT];
     bool ok;
 
-    if (!ctx)
-        abort();
     ok = tls_ciphers_set(ctx, ciphers, text);
     SSL_CTX_free(ctx);
     return ok ? NULL : err_new(ERR_TLS, "%s", text);

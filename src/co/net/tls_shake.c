@@ -6,7 +6,6 @@
 #include "base/ref.h"
 #include "co/thread.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -118,11 +117,9 @@ static void files_begin(struct files *f, size_t n, const struct io_tls_rules *ru
 {
     *f = (struct files){ .n = n, .rules = *rules };
     f->rules.ciphers = copy(rules->ciphers);
-    f->names = calloc(n + 1, sizeof(char *));
-    f->certs = calloc(n + 1, sizeof(char *));
-    f->keys = calloc(n + 1, sizeof(char *));
-    if (!f->names || !f->certs || !f->keys)
-        abort();
+    f->names = must(calloc(n + 1, sizeof(char *)));
+    f->certs = must(calloc(n + 1, sizeof(char *)));
+    f->keys = must(calloc(n + 1, sizeof(char *)));
 }
 
 static void files_copy(struct files *to, const struct files *from)
@@ -196,11 +193,9 @@ struct io_tls_server {
 static err_t run_load(const struct files *files, bool if_changed, uint64_t mark,
                       struct load_job **out)
 {
-    struct load_job *j = calloc(1, sizeof(*j));
+    struct load_job *j = must(calloc(1, sizeof(*j)));
     err_t err;
 
-    if (!j)
-        abort();
     files_copy(&j->files, files);
     j->if_changed = if_changed;
     j->mark = mark;
@@ -250,11 +245,9 @@ static err_t load_first(struct io_tls_server *s, const struct io_tls_cert *certs
 err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *certs, size_t n,
                         const struct io_tls_rules *rules)
 {
-    struct io_tls_server *s = calloc(1, sizeof(*s));
+    struct io_tls_server *s = must(calloc(1, sizeof(*s)));
     err_t err;
 
-    if (!s)
-        abort();
     ref_init(&s->ref);
     err = load_first(s, certs, n, rules);
     if (err)
@@ -334,11 +327,9 @@ static void client_free(void *arg)
 
 err_t tls_client_get(SSL_CTX **out, bool any, const char *ca)
 {
-    struct client_job *j = calloc(1, sizeof(*j));
+    struct client_job *j = must(calloc(1, sizeof(*j)));
     err_t err;
 
-    if (!j)
-        abort();
     j->any = any;
     j->ca = copy(ca);
     err = co_thread_run(CO_POOL_TLS, make_client, j, client_free, LOAD_TIME);

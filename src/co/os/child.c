@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/must.h"
 #include "co/os/child_exec.h"
 #include "co/sock.h"
 
@@ -126,11 +127,9 @@ static err_t start(struct co_child *c, const struct co_child_setup *setup)
 
 err_t co_child_start(struct co_child **out, const struct co_child_setup *setup)
 {
-    struct co_child *c = calloc(1, sizeof(*c));
+    struct co_child *c = must(calloc(1, sizeof(*c)));
     err_t err;
 
-    if (!c)
-        abort();
     c->said = setup->said;
     c->arg = setup->arg;
     err = start(c, setup);

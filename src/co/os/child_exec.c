@@ -7,12 +7,13 @@
  */
 #include "co/os/child_exec.h"
 
+#include "base/must.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -40,9 +41,7 @@ err_t child_exec_find(struct child_exec *x)
     if (!name || !*name)
         return err_new(ERR_NO_FILE, "no program is named");
     if (strchr(name, '/')) {
-        x->path = strdup(name);
-        if (!x->path)
-            abort();
+        x->path = must_dup(name);
         if (is_program(name))
             return NULL;
     }
@@ -51,8 +50,7 @@ err_t child_exec_find(struct child_exec *x)
     while (!x->path && *folders) {
         size_t n = strcspn(folders, ":");
 
-        if (asprintf(&x->path, "%.*s/%s", n ? (int)n : 1, n ? folders : ".", name) < 0)
-            abort();
+        x->path = must_print("%.*s/%s", n ? (int)n : 1, n ? folders : ".", name);
         if (is_program(x->path))
             return NULL;
         free(x->path);
@@ -105,12 +103,10 @@ err_t child_exec_start(struct child_exec *x, pid_t *pid)
 {
     struct birth b = { .x = x, .parent = getpid() };
     const struct sigaction usual = { .sa_flags = 0 }; /* SIG_DFL */
-    char *stack = malloc(STACK);
+    char *stack = must(malloc(STACK));
     sigset_t all, old;
     err_t err = NULL;
 
-    if (!stack)
-        abort();
     /* Who ignores it is not told how its children end; it may have come to us that way. */
     (void)sigaction(SIGCHLD, &usual, NULL);
     (void)sigfillset(&all);

@@ -156,11 +156,11 @@ static void opening_free(void *arg)
 
 static err_t wait_open(struct opening *o, const char *folder, const char *path)
 {
-    struct opening *job = calloc(1, sizeof(*job));
+    struct opening *job = must(calloc(1, sizeof(*job)));
     err_t err;
 
-    if (!job || !(job->folder = strdup(folder)) || !(job->path = strdup(path)))
-        abort();
+    job->folder = must_dup(folder);
+    job->path = must_dup(path);
     job->wait = true;
     job->file.fd = -1;
     err = co_thread_run(CO_POOL_FILE, open_it, job, opening_free, DISK_TIME);
@@ -348,11 +348,9 @@ static err_t send_direct(const struct co_file *f, struct io *io, int64_t at, siz
 
 static err_t send_copied(const struct co_file *f, struct io *io, int64_t at, size_t size)
 {
-    uint8_t *buf = malloc(COPY);
+    uint8_t *buf = must(malloc(COPY));
     err_t err = NULL;
 
-    if (!buf)
-        abort();
     while (!err && size > 0) {
         size_t n = size < COPY ? size : COPY;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* file_where.c - where a path leads to, whatever it is spelled like. */
+#include "base/must.h"
 #include "co/os/file.h"
 #include "co/os/file_open.h"
 #include "co/thread.h"
@@ -131,12 +132,12 @@ static void asking_free(void *arg)
 
 err_t co_file_where(const char *folder, const char *path, char *out, size_t size)
 {
-    struct asking *a = calloc(1, sizeof(*a));
+    struct asking *a = must(calloc(1, sizeof(*a)));
     err_t err = NULL;
 
     path += strspn(path, "/");
-    if (!a || !(a->folder = strdup(folder)) || !(a->path = strdup(path)))
-        abort();
+    a->folder = must_dup(folder);
+    a->path = must_dup(path);
     a->cached = RESOLVE_CACHED;
     look(a);
     if (a->error == EAGAIN) {

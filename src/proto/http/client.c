@@ -9,7 +9,6 @@
 
 #include <http_parser.h>
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,14 +26,11 @@ static char *part(const char *url, const struct http_parser_url *u, enum http_pa
 static char *target_of(const char *url, const struct http_parser_url *u)
 {
     bool path = u->field_set & 1u << UF_PATH, query = u->field_set & 1u << UF_QUERY;
-    char *out;
 
-    if (asprintf(&out, "%.*s%s%.*s", path ? u->field_data[UF_PATH].len : 1,
-                 path ? url + u->field_data[UF_PATH].off : "/", query ? "?" : "",
-                 query ? u->field_data[UF_QUERY].len : 0,
-                 query ? url + u->field_data[UF_QUERY].off : "") < 0)
-        abort();
-    return out;
+    return must_print("%.*s%s%.*s", path ? u->field_data[UF_PATH].len : 1,
+                      path ? url + u->field_data[UF_PATH].off : "/", query ? "?" : "",
+                      query ? u->field_data[UF_QUERY].len : 0,
+                      query ? url + u->field_data[UF_QUERY].off : "");
 }
 
 /* What cannot stand in a request line would make two requests of one. */

@@ -2,6 +2,7 @@
 /* conn.c - one RTMP connection over a pipe: reading, and the answers that the protocol wants. */
 #include "proto/rtmp/conn.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "base/rd.h"
 
@@ -18,7 +19,7 @@ static _Thread_local uint8_t *scratch;
 
 static void on_evict(struct rtmp_in *in)
 {
-    struct rtmp_conn *c = (struct rtmp_conn *)(void *)((char *)in - offsetof(struct rtmp_conn, in));
+    struct rtmp_conn *c = container_of(in, struct rtmp_conn, in);
 
     if (c->co)
         co_stop(c->co);
@@ -27,8 +28,8 @@ static void on_evict(struct rtmp_in *in)
 void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)
 {
     *c = (struct rtmp_conn){ .io = io, .co = co_self(), .out_chunk_size = RTMP_CHUNK_SIZE };
-    if (!scratch && !(scratch = malloc(SCRATCH)))
-        abort();
+    if (!scratch)
+        scratch = must(malloc(SCRATCH));
     rtmp_in_init(&c->in, setup);
     c->in.on_evict = on_evict;
     c->in.bytes = io->bytes_in; /* acknowledgements count the handshake too */
@@ -44,8 +45,7 @@ void rtmp_conn_fini(struct rtmp_conn *c)
 
 static void on_message_time(struct co_timer *t)
 {
-    struct rtmp_conn *c =
-        (struct rtmp_conn *)(void *)((char *)t - offsetof(struct rtmp_conn, timer));
+    struct rtmp_conn *c = container_of(t, struct rtmp_conn, timer);
     co_usec oldest = rtmp_in_oldest(&c->in);
 
     if (oldest == 0)

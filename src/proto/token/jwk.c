@@ -54,12 +54,10 @@ static bool may_verify(const json_t *k)
 /* From parameters to a key; NULL: the library does not take them. */
 static EVP_PKEY *make(const char *kind, OSSL_PARAM_BLD *b)
 {
-    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, kind, NULL);
-    OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(b);
+    EVP_PKEY_CTX *ctx = must(EVP_PKEY_CTX_new_from_name(NULL, kind, NULL));
+    OSSL_PARAM *params = must(OSSL_PARAM_BLD_to_param(b));
     EVP_PKEY *key = NULL;
 
-    if (!ctx || !params)
-        abort();
     if (EVP_PKEY_fromdata_init(ctx) != 1 ||
         EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) != 1)
         key = NULL;
@@ -90,12 +88,11 @@ static const char *make_rsa(const json_t *k, EVP_PKEY **out)
 
     if (!bytes_of(k, "n", n, NUMBER, &n_size) || !bytes_of(k, "e", e, NUMBER, &e_size))
         return "n or e is missing, too long or no base64url";
-    bn = BN_bin2bn(n, (int)n_size, NULL);
-    be = BN_bin2bn(e, (int)e_size, NULL);
-    b = OSSL_PARAM_BLD_new();
-    if (!bn || !be || !b || !OSSL_PARAM_BLD_push_BN(b, OSSL_PKEY_PARAM_RSA_N, bn) ||
-        !OSSL_PARAM_BLD_push_BN(b, OSSL_PKEY_PARAM_RSA_E, be))
-        abort();
+    bn = must(BN_bin2bn(n, (int)n_size, NULL));
+    be = must(BN_bin2bn(e, (int)e_size, NULL));
+    b = must(OSSL_PARAM_BLD_new());
+    must_be(OSSL_PARAM_BLD_push_BN(b, OSSL_PKEY_PARAM_RSA_N, bn));
+    must_be(OSSL_PARAM_BLD_push_BN(b, OSSL_PKEY_PARAM_RSA_E, be));
     fault = rsa_fault(bn, be);
     *out = fault ? NULL : make("RSA", b);
     OSSL_PARAM_BLD_free(b);
@@ -118,11 +115,10 @@ static const char *make_ec(const json_t *k, EVP_PKEY **out)
         y != COORDINATE)
         return "x or y is not 32 bytes of base64url";
     memcpy(point + 1, buf, COORDINATE);
-    b = OSSL_PARAM_BLD_new();
-    if (!b || !OSSL_PARAM_BLD_push_utf8_string(b, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) ||
-        !OSSL_PARAM_BLD_push_octet_string(b, OSSL_PKEY_PARAM_PUB_KEY, point,
-                                          1 + 2 * COORDINATE))
-        abort();
+    b = must(OSSL_PARAM_BLD_new());
+    must_be(OSSL_PARAM_BLD_push_utf8_string(b, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0));
+    must_be(OSSL_PARAM_BLD_push_octet_string(b, OSSL_PKEY_PARAM_PUB_KEY, point,
+                                             1 + 2 * COORDINATE));
     *out = make("EC", b);
     OSSL_PARAM_BLD_free(b);
     return *out ? NULL : "no point of P-256";

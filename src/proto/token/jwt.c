@@ -3,6 +3,7 @@
 #include "proto/token/jwt.h"
 
 #include "base/jflat.h"
+#include "base/must.h"
 #include "proto/token/base64url.h"
 
 #include <jansson.h>
@@ -69,9 +70,8 @@ static bool mac_is_right(const struct parts *p, const uint8_t *sign, size_t size
         const char *secret = rules->secrets[i];
         uint8_t mac[MAC];
 
-        if (!HMAC(EVP_sha256(), secret, (int)strlen(secret), (const uint8_t *)p->head, p->size,
-                  mac, NULL))
-            abort();
+        must(HMAC(EVP_sha256(), secret, (int)strlen(secret), (const uint8_t *)p->head, p->size,
+                  mac, NULL));
         found |= size == MAC && CRYPTO_memcmp(mac, sign, MAC) == 0;
     }
     return found;
@@ -80,18 +80,15 @@ static bool mac_is_right(const struct parts *p, const uint8_t *sign, size_t size
 /* RFC 7518 3.4: two numbers side by side. The library wants them in DER. */
 static size_t to_der(const uint8_t *sign, size_t size, uint8_t der[DER])
 {
-    ECDSA_SIG *pair = ECDSA_SIG_new();
+    ECDSA_SIG *pair = must(ECDSA_SIG_new());
     uint8_t *at = der;
     BIGNUM *r, *s;
     int n = -1;
 
-    if (!pair)
-        abort();
     if (size == 2 * HALF) {
-        r = BN_bin2bn(sign, HALF, NULL);
-        s = BN_bin2bn(sign + HALF, HALF, NULL);
-        if (!r || !s || ECDSA_SIG_set0(pair, r, s) != 1)
-            abort();
+        r = must(BN_bin2bn(sign, HALF, NULL));
+        s = must(BN_bin2bn(sign + HALF, HALF, NULL));
+        must_be(ECDSA_SIG_set0(pair, r, s) == 1);
         n = i2d_ECDSA_SIG(pair, NULL) <= DER ? i2d_ECDSA_SIG(pair, &at) : -1;
     }
     ECDSA_SIG_free(pair);
@@ -101,12 +98,10 @@ static size_t to_der(const uint8_t *sign, size_t size, uint8_t der[DER])
 static bool key_says_yes(const struct jwk *k, const struct parts *p, const uint8_t *sign,
                          size_t size)
 {
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    EVP_MD_CTX *ctx = must(EVP_MD_CTX_new());
     uint8_t der[DER];
     bool yes = false;
 
-    if (!ctx)
-        abort();
     if (!k->rsa) {
         size = to_der(sign, size, der);
         sign = der;
@@ -157,12 +152,10 @@ static err_t check_sign(const struct parts *p, const struct head *h,
 static err_t check_claims(const struct parts *p, const struct jwt_rules *rules,
                           const struct token_ask *ask)
 {
-    uint8_t *text = malloc(BASE64URL_ROOM(p->claims_size));
+    uint8_t *text = must(malloc(BASE64URL_ROOM(p->claims_size)));
     size_t size;
     err_t err;
 
-    if (!text)
-        abort();
     if (base64url_decode(p->claims, p->claims_size, text, &size))
         err = jwt_claims_check((const char *)text, size, rules, ask);
     else

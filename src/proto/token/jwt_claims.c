@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* jwt_claims.c - what a JSON Web Token says: when, from whom, for whom, what. */
 #include "base/jflat.h"
+#include "base/must.h"
 #include "base/star.h"
 #include "proto/token/jwt.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,11 +79,9 @@ static err_t check_whom(const json_t *claims, const struct jwt_rules *rules,
 static err_t check_what(const json_t *claims, const struct token_ask *ask)
 {
     const char *claim = ask->publish ? "publish" : "play";
-    char *stream;
+    char *stream = must_print("%s/%s", ask->app, ask->name);
     bool may;
 
-    if (asprintf(&stream, "%s/%s", ask->app, ask->name) < 0)
-        abort();
     may = has(json_object_get(claims, claim), stream, star_is_for);
     free(stream);
     return may ? NULL : err_new(ERR_TOKEN, "the JWT does not let %s it", claim);

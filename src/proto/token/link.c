@@ -3,6 +3,7 @@
 #include "proto/token/link.h"
 
 #include "base/ip.h"
+#include "base/must.h"
 #include "proto/token/base64url.h"
 
 #include <openssl/crypto.h>
@@ -29,13 +30,11 @@ bool token_same_ip(const char *a, const char *b)
 static void make_mac(const struct token_link *link, const struct token_ask *ask, bool publish,
                      const char *secret, uint8_t mac[MAC])
 {
-    char *text;
-    int n = asprintf(&text, "%s\n%s\n%s\n%s\n%s\n%s", publish ? "publish" : "play", ask->vhost,
-                     ask->app, ask->name, link->expires, link->ip ? link->ip : "");
+    char *text = must_print("%s\n%s\n%s\n%s\n%s\n%s", publish ? "publish" : "play", ask->vhost,
+                            ask->app, ask->name, link->expires, link->ip ? link->ip : "");
 
-    if (n < 0 || !HMAC(EVP_sha256(), secret, (int)strlen(secret), (const uint8_t *)text,
-                       (size_t)n, mac, NULL))
-        abort();
+    must(HMAC(EVP_sha256(), secret, (int)strlen(secret), (const uint8_t *)text, strlen(text), mac,
+              NULL));
     free(text);
 }
 

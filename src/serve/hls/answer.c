@@ -3,6 +3,7 @@
 #include "serve/hls/answer.h"
 
 #include "base/log.h"
+#include "base/must.h"
 #include "proto/http/gzip.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
@@ -178,8 +179,7 @@ static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool s
 
     if (err || sessions)
         return err;
-    if (asprintf(&param, "?%s", x->req->query) < 0)
-        abort();
+    param = must_print("?%s", x->req->query);
     names.param = param;
     names.ip = x->ip;
     err = tokens_check(x->env, x->vhost, CONF_PLAY, &names,

@@ -2,6 +2,7 @@
 /* session.c - who plays HLS or DASH: sessions by the id in their urls. */
 #include "serve/hls/session.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/http/url.h"
@@ -70,8 +71,7 @@ bool hls_session_plays(const struct hls_session *s, const struct session_stream 
 static void put(EVP_MD_CTX *c, const char *text)
 {
     text = text ? text : "";
-    if (EVP_DigestUpdate(c, text, strlen(text) + 1) != 1)
-        abort();
+    must_be(EVP_DigestUpdate(c, text, strlen(text) + 1) == 1);
 }
 
 /* A digest of who asks, for which stream and with what words: it is the same player, or one that
@@ -79,15 +79,14 @@ static void put(EVP_MD_CTX *c, const char *text)
 static void make_mark(const struct http_exchange *x, const struct session_stream *names,
                       uint8_t mark[HLS_SESSION_MARK])
 {
-    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    EVP_MD_CTX *c = must(EVP_MD_CTX_new());
     unsigned n = HLS_SESSION_MARK;
     struct wr query;
 
     wr_init(&query, QUERY_MAX);
     hls_session_query(x->req->query, &query);
     wr_u8(&query, 0);
-    if (!c || EVP_DigestInit_ex(c, EVP_sha256(), NULL) != 1)
-        abort();
+    must_be(EVP_DigestInit_ex(c, EVP_sha256(), NULL) == 1);
     put(c, names->vhost);
     put(c, names->app);
     put(c, names->name);
@@ -96,8 +95,7 @@ static void make_mark(const struct http_exchange *x, const struct session_stream
     put(c, http_request_field(x->req, "Referer"));
     put(c, http_request_field(x->req, "User-Agent"));
     put(c, http_request_field(x->req, "Authorization"));
-    if (EVP_DigestFinal_ex(c, mark, &n) != 1)
-        abort();
+    must_be(EVP_DigestFinal_ex(c, mark, &n) == 1);
     EVP_MD_CTX_free(c);
     wr_free(&query);
 }
@@ -280,7 +278,7 @@ void hls_sessions_free(struct hls *h)
 
 static struct hls_session *session_of(struct client *c)
 {
-    return (struct hls_session *)(void *)((char *)c - offsetof(struct hls_session, who));
+    return container_of(c, struct hls_session, who);
 }
 
 static void describe(struct client *c, struct clients_info *out)
@@ -329,8 +327,7 @@ static void make_id(char id[HLS_SESSION_ID + 1])
     static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
     uint8_t random[HLS_SESSION_ID];
 
-    if (RAND_bytes(random, sizeof(random)) != 1)
-        abort();
+    must_be(RAND_bytes(random, sizeof(random)) == 1);
     for (int i = 0; i < HLS_SESSION_ID; i++)
         id[i] = set[random[i] % (sizeof(set) - 1)];
     id[HLS_SESSION_ID] = '\0';
@@ -374,9 +371,7 @@ static void set_names(struct hls_session *s, const struct http_exchange *x,
     if (param.len > 0)
         param.buf[0] = '?';
     wr_u8(&param, 0);
-    if (asprintf(&tc_url, "http%s://%s/%s", x->tls ? "s" : "", host ? host : names.vhost,
-                 names.app) < 0)
-        abort();
+    tc_url = must_print("http%s://%s/%s", x->tls ? "s" : "", host ? host : names.vhost, names.app);
     names.param = param.bad ? "" : (const char *)param.buf;
     names.tc_url = tc_url;
     names.page_url = page ? page : "";
@@ -391,10 +386,8 @@ static struct live_source *source_of(struct hls *h, const struct http_exchange *
 {
     struct live_settings set = session_live_settings(x->conf, x->vhost);
     struct live_source *src;
-    char *name;
+    char *name = must_print("%s/%s/%s", names->vhost, names->app, names->name);
 
-    if (asprintf(&name, "%s/%s/%s", names->vhost, names->app, names->name) < 0)
-        abort();
     src = live_registry_get(h->env->streams, name, &set);
     free(name);
     return src;
@@ -414,10 +407,8 @@ static co_usec patience(const struct conf_vhost *v, bool dash)
 static struct hls_session *add(struct hls *h, const struct http_exchange *x,
                                const struct session_stream *names, bool dash, const char *id)
 {
-    struct hls_session *s = calloc(1, sizeof(*s)), **at;
+    struct hls_session *s = must(calloc(1, sizeof(*s))), **at;
 
-    if (!s)
-        abort();
     s->hls = h;
     if (id)
         memcpy(s->id, id, sizeof(s->id));

@@ -2,6 +2,7 @@
 /* live.c - live streams over HTTP and WebSocket. */
 #include "serve/http/live.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "co/net/io_tcp.h"
 #include "co/net/round.h"
@@ -54,7 +55,7 @@ struct playing {
 
 static void describe(struct client *c, struct clients_info *out)
 {
-    struct playing *p = (struct playing *)(void *)((char *)c - offsetof(struct playing, who));
+    struct playing *p = container_of(c, struct playing, who);
     const struct io *io = p->x->io;
     co_usec now = co_clock();
 
@@ -69,7 +70,7 @@ static void describe(struct client *c, struct clients_info *out)
 
 static void kick(struct client *c)
 {
-    struct playing *p = (struct playing *)(void *)((char *)c - offsetof(struct playing, who));
+    struct playing *p = container_of(c, struct playing, who);
 
     p->kicked = true;
     co_stop(p->co);

@@ -2,7 +2,8 @@
 /* names.c - the names of a stream that an HTTP client asks for. */
 #include "serve/http/names.h"
 
-#include <stdio.h>
+#include "base/must.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +16,11 @@ void http_names_make(struct http_names *n, const struct http_exchange *x,
     const char *host = http_request_field(x->req, "Host");
     const char *at;
 
-    if (asprintf(&n->memory, "%.*s%c%.*s%c%s%s%chttp%s://%s/%.*s%c%s", (int)from->app_size,
-                 from->app, '\0', (int)from->stream_size, from->stream, '\0',
-                 *x->req->query ? "?" : "", x->req->query, '\0', x->tls ? "s" : "",
-                 host ? host : x->vhost->name, (int)from->app_size, from->app, '\0',
-                 page ? page : "") < 0)
-        abort();
+    n->memory = must_print("%.*s%c%.*s%c%s%s%chttp%s://%s/%.*s%c%s", (int)from->app_size, from->app,
+                           '\0', (int)from->stream_size, from->stream, '\0',
+                           *x->req->query ? "?" : "", x->req->query, '\0', x->tls ? "s" : "",
+                           host ? host : x->vhost->name, (int)from->app_size, from->app, '\0',
+                           page ? page : "");
     n->of = (struct session_stream){ .vhost = x->vhost->name, .ip = x->ip };
     at = n->of.app = n->memory;
     at = n->of.name = at + strlen(at) + 1;
@@ -38,10 +38,8 @@ struct live_source *http_names_source(const struct http_names *n, const struct h
 {
     struct live_settings set = session_live_settings(x->conf, x->vhost);
     struct live_source *src;
-    char *name;
+    char *name = must_print("%s/%s/%s", n->of.vhost, n->of.app, n->of.name);
 
-    if (asprintf(&name, "%s/%s/%s", n->of.vhost, n->of.app, n->of.name) < 0)
-        abort();
     src = live_registry_get(x->env->streams, name, &set);
     free(name);
     return src;

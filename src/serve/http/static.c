@@ -2,6 +2,7 @@
 /* static.c - files over HTTP. */
 #include "serve/http/static.h"
 
+#include "base/must.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
 #include "serve/http/flv_seek.h"
@@ -22,11 +23,9 @@ static err_t send_small(struct http_exchange *x, const struct co_file *f, int64_
                         int64_t end)
 {
     size_t size = (size_t)(end - begin);
-    uint8_t *buf = malloc(size + 1);
+    uint8_t *buf = must(malloc(size + 1));
     err_t err;
 
-    if (!buf)
-        abort();
     err = co_file_read(f, begin, buf, size);
     if (!err)
         err = http_response_write(x->resp, buf, size);
@@ -158,8 +157,7 @@ static err_t open_index(struct co_file *f, const char *folder, const char *path)
         char *name;
 
         err_free(&err);
-        if (asprintf(&name, "%s%s", path, names[i]) < 0)
-            abort();
+        name = must_print("%s%s", path, names[i]);
         err = co_file_open(f, folder, name);
         free(name);
         if (!err && !f->is_folder)
@@ -174,11 +172,9 @@ static err_t open_index(struct co_file *f, const char *folder, const char *path)
 
 static err_t to_slash(struct http_exchange *x)
 {
-    char *path;
+    char *path = must_print("%s/", x->req->path);
     err_t err;
 
-    if (asprintf(&path, "%s/", x->req->path) < 0)
-        abort();
     err = http_response_redirect(x->resp, path, x->req->query);
     free(path);
     return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* accept.c - the first words of a client: handshake and connect. */
 #include "base/log.h"
+#include "base/must.h"
 #include "proto/rtmp/handshake.h"
 #include "serve/rtmp/session.h"
 
@@ -11,11 +12,7 @@
 /* Most clients leave most of it empty: that costs nothing. */
 static char *copy(const char *text)
 {
-    char *made = *text ? strdup(text) : NULL;
-
-    if (*text && !made)
-        abort();
-    return made;
+    return *text ? must_dup(text) : NULL;
 }
 
 /* Read on until a command comes; what else comes before it is not for us. */

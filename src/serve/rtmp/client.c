@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* client.c - what the server's lists and a backend know of an RTMP client. */
+#include "base/container_of.h"
 #include "serve/rtmp/session.h"
 #include "session/admit.h"
 #include "session/place.h"
 
 static struct rtmp_session *session_of(struct client *c)
 {
-    return (struct rtmp_session *)(void *)((char *)c - offsetof(struct rtmp_session, who));
+    return container_of(c, struct rtmp_session, who);
 }
 
 static void describe(struct client *c, struct clients_info *out)

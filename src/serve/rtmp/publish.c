@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* publish.c - take in a stream that a client publishes. */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "co/net/round.h"
 #include "serve/rtmp/claim.h"
@@ -54,7 +55,7 @@ static bool nobody_watches(const struct publishing *p, co_usec now)
 
 static void watch(struct co_timer *t)
 {
-    struct publishing *p = (struct publishing *)(void *)t;
+    struct publishing *p = container_of(t, struct publishing, timer);
     co_usec now = co_now(), next = p->message_at + silence_allowed(p);
 
     if (nobody_watches(p, now)) {

@@ -2,6 +2,7 @@
 /* session.c - the life of one RTMP client: its phases, its deadlines, its end. */
 #include "serve/rtmp/session.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/io_tls.h"
@@ -22,11 +23,9 @@ enum { COMMAND_AT_ONCE = 1024, FRAME_AT_ONCE = 64 * 1024 };
 
 static struct rtmp_session *session_new(struct session_env *env, struct io *io)
 {
-    struct rtmp_session *s = calloc(1, sizeof(*s));
+    struct rtmp_session *s = must(calloc(1, sizeof(*s)));
     const struct conf_limits *limits = &env->conf->limits;
 
-    if (!s)
-        abort();
     s->env = env;
     s->io = io;
     s->conf = conf_ref(env->conf);
@@ -100,8 +99,7 @@ void rtmp_session_may_send(struct rtmp_session *s, bool publishes)
 
 static void on_deadline(struct co_timer *t)
 {
-    struct rtmp_session *s =
-        (struct rtmp_session *)(void *)((char *)t - offsetof(struct rtmp_session, timer));
+    struct rtmp_session *s = container_of(t, struct rtmp_session, timer);
 
     co_stop(s->co); /* s->late tells why */
 }

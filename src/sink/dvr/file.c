@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* file.c - the files of recordings, as jobs for helper threads. */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "conf/expand.h"
@@ -87,8 +88,7 @@ static bool open_tmp(struct job *j)
         return true;
     for (int i = 0; i < NAMES; i++) { /* another one may be called the same */
         free(f->tmp);
-        if (asprintf(&f->tmp, i ? "%s.%d.tmp" : "%s.tmp", f->path, i) < 0)
-            abort();
+        f->tmp = must_print(i ? "%s.%d.tmp" : "%s.tmp", f->path, i);
         j->job.error = 0;
         f->fd = disk_open(&j->job, f->tmp, O_RDWR | O_CREAT | O_EXCL);
         if (f->fd >= 0 || j->job.error != EEXIST)
@@ -112,7 +112,7 @@ static bool write_block(struct job *j)
 /* A block goes whole or not at all: a full disk leaves a file that ends where it can. */
 static void run_append(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
     struct dvr_file *f = j->file;
 
     if (j->header.len > 0) {
@@ -158,8 +158,8 @@ static void give_name(struct job *j, const char *from)
         free(name);
         if (i == 0)
             name = must_dup(f->path);
-        else if (asprintf(&name, "%.*s-%d%s", stem, f->path, i, dot) < 0)
-            abort();
+        else
+            name = must_print("%.*s-%d%s", stem, f->path, i, dot);
         made = link(from, name);
         if (made != 0 && errno == EPERM && access(name, F_OK) != 0)
             made = rename(from, name); /* a file system without links */
@@ -180,7 +180,7 @@ static void give_name(struct job *j, const char *from)
 
 static void run_close(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
     struct dvr_file *f = j->file;
 
     j->step = DVR_DONE;
@@ -237,7 +237,7 @@ static void log_failed(struct dvr_stream *s, const struct job *j, const char *wh
 
 static void append_done(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
     struct dvr_stream *s = j->stream;
 
     if (job->error) {
@@ -285,7 +285,7 @@ void dvr_file_append(struct dvr_stream *s)
 
 static void close_done(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
     struct dvr_stream *s = j->stream;
     struct dvr_file *f = j->file;
 

@@ -6,12 +6,12 @@
  * damaged file) it is the recording: players can play it, too.
  */
 #include "base/rd.h"
+#include "base/must.h"
 #include "sink/dvr/stream.h"
 #include "sink/store/disk_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,8 +140,7 @@ static enum dvr_step build(struct dvr_file *f, struct dvr_finish *x, struct disk
         job->what = "the disk has too little free space";
         return DVR_FAILED;
     }
-    if (asprintf(&x->name, "%s.seekable", f->tmp) < 0)
-        abort();
+    x->name = must_print("%s.seekable", f->tmp);
     x->out = disk_open(job, x->name, O_WRONLY | O_CREAT | O_TRUNC);
     if (x->out < 0)
         return DVR_FAILED;
@@ -225,9 +224,7 @@ enum dvr_step dvr_finish_step(struct dvr_file *f, struct disk_job *job)
     enum dvr_step step;
 
     if (!x) {
-        x = f->finish = calloc(1, sizeof(*x));
-        if (!x)
-            abort();
+        x = f->finish = must(calloc(1, sizeof(*x)));
         x->out = -1;
         mp4_final_init(&x->tables);
     }

@@ -2,10 +2,10 @@
 /* stream.c - the life of a stream's recording. */
 #include "sink/dvr/stream.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { BLOCK_LIMIT = 96 << 20, HEADER_LIMIT = 1 << 20 };
 /* What it collects counts with what streams remember. */
 static struct dvr_stream *stream_of(const struct live_keeper *k)
 {
-    return (struct dvr_stream *)((uintptr_t)k - offsetof(struct dvr_stream, keeper));
+    return container_of(k, struct dvr_stream, keeper);
 }
 
 static size_t droppable(const struct live_keeper *k)
@@ -56,8 +56,7 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *n
     disk_lane_init(&s->lane, d->disk);
     disk_room_open(&s->room, d->disk, set->path);
     s->quota = set->quota;
-    if (asprintf(&s->name, "recording of %s/%s", s->app, s->stream) < 0)
-        abort();
+    s->name = must_print("recording of %s/%s", s->app, s->stream);
     live_keeper_open(&s->keeper, d->env->streams, s->name, &keeping);
     return s;
 }

@@ -229,11 +229,9 @@ static err_t ask_main(void *asking)
 
 static void ask(struct forwards *f, struct forwarded *s)
 {
-    struct asking *a = calloc(1, sizeof(*a));
+    struct asking *a = must(calloc(1, sizeof(*a)));
     err_t err;
 
-    if (!a)
-        abort();
     *a = (struct asking){ .all = f, .of = s };
     err = co_go(&f->group, "forward backend", ask_main, a);
     if (err) {

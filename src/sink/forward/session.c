@@ -2,6 +2,7 @@
 /* session.c - one stream to one destination, again and again while the stream is live. */
 #include "sink/forward/session.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/dns.h"
@@ -29,13 +30,10 @@ static char *make_url(const struct conf_endpoint *to, const struct forward_names
 {
     bool v6 = strchr(to->host, ':') != NULL;
     bool named = strcmp(n->vhost, "__defaultVhost__") != 0;
-    char *url;
 
-    if (asprintf(&url, "%s://%s%s%s:%d/%s/%s%s%s%s", to->tls ? "rtmps" : "rtmp", v6 ? "[" : "",
-                 to->host, v6 ? "]" : "", to->port, n->app, n->stream, n->param,
-                 !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "") < 0)
-        abort();
-    return url;
+    return must_print("%s://%s%s%s:%d/%s/%s%s%s%s", to->tls ? "rtmps" : "rtmp", v6 ? "[" : "",
+                      to->host, v6 ? "]" : "", to->port, n->app, n->stream, n->param,
+                      !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "");
 }
 
 static struct forward *new_one(struct session_env *env, const char *host, int port, bool tls,
@@ -160,7 +158,7 @@ static err_t on_turn(void *arg)
 
 static struct forward *forward_of(struct client *c)
 {
-    return (struct forward *)(void *)((char *)c - offsetof(struct forward, who));
+    return container_of(c, struct forward, who);
 }
 
 static void describe(struct client *c, struct clients_info *out)
@@ -247,7 +245,7 @@ static void bound(struct forward *f)
 
 static void on_late(struct co_timer *t)
 {
-    struct forward *f = (struct forward *)(void *)((char *)t - offsetof(struct forward, timer));
+    struct forward *f = container_of(t, struct forward, timer);
 
     f->late = true;
     co_stop(f->co);

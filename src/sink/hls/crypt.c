@@ -5,6 +5,8 @@
  */
 #include "sink/hls/stream.h"
 
+#include "base/must.h"
+
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,7 @@ static struct hls_shared *new_key(struct hls_stream *s, uint64_t seq)
     struct hls_shared *x = hls_shared_new(s, s->set->key_file_path, s->set->key_file, seq, true);
     struct wr w;
 
-    if (RAND_bytes(x->key, sizeof(x->key)) != 1)
-        abort(); /* a system without random numbers has no secrets */
+    must_be(RAND_bytes(x->key, sizeof(x->key)) == 1); /* else there are no secrets */
     wr_init(&w, sizeof(x->key));
     wr_bytes(&w, x->key, sizeof(x->key));
     x->file = hls_file_new(s->hls, &w, "application/octet-stream");
@@ -42,13 +43,10 @@ void hls_key_next(struct hls_stream *s)
     }
     s->key_used++;
     seg->key = hls_shared_ref(s->key);
-    if (RAND_bytes(seg->iv, sizeof(seg->iv)) != 1)
-        abort();
+    must_be(RAND_bytes(seg->iv, sizeof(seg->iv)) == 1);
     if (!s->cipher)
-        s->cipher = EVP_CIPHER_CTX_new();
-    if (!s->cipher ||
-        EVP_EncryptInit_ex(s->cipher, EVP_aes_128_cbc(), NULL, s->key->key, seg->iv) != 1)
-        abort();
+        s->cipher = must(EVP_CIPHER_CTX_new());
+    must_be(EVP_EncryptInit_ex(s->cipher, EVP_aes_128_cbc(), NULL, s->key->key, seg->iv) == 1);
 }
 
 /* How many bytes there are in one piece. */
@@ -79,8 +77,7 @@ static void encrypt(struct hls_stream *s, uint8_t *bytes, size_t n)
 {
     int made = 0;
 
-    if (EVP_EncryptUpdate(s->cipher, bytes, &made, bytes, (int)n) != 1 || made != (int)n)
-        abort();
+    must_be(EVP_EncryptUpdate(s->cipher, bytes, &made, bytes, (int)n) == 1 && made == (int)n);
     s->sealed += n;
 }
 
@@ -119,9 +116,8 @@ void hls_seal_end(struct hls_stream *s)
     left = blocks_len(&s->out) - s->sealed;
     from = s->seal_at;
     copy(s, &from, rest, left, false);
-    if (EVP_EncryptUpdate(s->cipher, last, &made, rest, (int)left) != 1 ||
-        EVP_EncryptFinal_ex(s->cipher, last + made, &more) != 1)
-        abort();
+    must_be(EVP_EncryptUpdate(s->cipher, last, &made, rest, (int)left) == 1);
+    must_be(EVP_EncryptFinal_ex(s->cipher, last + made, &more) == 1);
     copy(s, &s->seal_at, last, left, true);
     wr_bytes(&s->out.w, last + left, (size_t)(made + more) - left);
 }

@@ -64,8 +64,7 @@ static char *name(const struct hls_stream *s, bool video, const char *rest)
 {
     char *folder = dash_folder(s), *made;
 
-    if (asprintf(&made, "%s/%s-%s", folder, video ? "video" : "audio", rest) < 0)
-        abort();
+    made = must_print("%s/%s-%s", folder, video ? "video" : "audio", rest);
     free(folder);
     return made;
 }
@@ -85,11 +84,9 @@ static struct mpd_track about(const struct mp4_track *t, bool video)
 
 static struct hls_shared *new_init(struct hls_stream *s, bool video, struct wr *header)
 {
-    struct hls_shared *x = calloc(1, sizeof(*x));
+    struct hls_shared *x = must(calloc(1, sizeof(*x)));
     char rest[48];
 
-    if (!x)
-        abort();
     ref_init(&x->ref);
     (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)s->period);
     x->path = name(s, video, rest);

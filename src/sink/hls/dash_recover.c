@@ -4,6 +4,7 @@
  * Its periods stay in the MPD as they are, for as long as a player may be in them; then they go,
  * and so do their files.
  */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
@@ -53,11 +54,9 @@ static void drop(void *arg)
 
 void dash_recover_list(struct hls_stream *s)
 {
-    struct reading *r = calloc(1, sizeof(*r));
+    struct reading *r = must(calloc(1, sizeof(*r)));
     err_t err;
 
-    if (!r)
-        abort();
     r->path = must_dup(s->m3u8_path);
     err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
     if (err) {
@@ -135,7 +134,7 @@ static long long period_of(const char *name)
 
 static void clean(struct disk_job *job)
 {
-    struct cleaning *c = (struct cleaning *)(void *)job;
+    struct cleaning *c = container_of(job, struct cleaning, job);
     DIR *d = opendir(c->folder);
     const struct dirent *e;
     char *path;
@@ -155,7 +154,7 @@ static void clean(struct disk_job *job)
 
 static void cleaned(struct disk_job *job)
 {
-    struct cleaning *c = (struct cleaning *)(void *)job;
+    struct cleaning *c = container_of(job, struct cleaning, job);
     struct hls_stream *s = c->stream;
 
     free(c->folder);

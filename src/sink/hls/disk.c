@@ -2,6 +2,7 @@
 /* disk.c - files of HLS and DASH, as jobs for helper threads; what to do when they fail. */
 #include "base/log.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "sink/hls/stream.h"
 
@@ -25,7 +26,7 @@ struct job {
 
 static void run(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
 
     if (j->file && j->file->shop)
         (void)disk_write_blocks_file(job, j->path, j->file->blocks.first, j->file->size);
@@ -53,11 +54,9 @@ static struct job *new_job(struct hls_stream *s, const char *path, struct hls_fi
     struct job *j = must(calloc(1, sizeof(*j)));
 
     j->stream = hls_stream_ref(s);
-    j->path = strdup(path);
-    j->root = strdup(s->set->path);
+    j->path = must_dup(path);
+    j->root = must_dup(s->set->path);
     j->file = file ? hls_file_ref(file) : NULL;
-    if (!j->path || !j->root)
-        abort();
     j->job.run = run;
     j->job.bytes = file ? JOB + (file->shop ? file->blocks.memory : file->size) : 0;
     return j;
@@ -118,7 +117,7 @@ static void outcome(struct hls_stream *s, const struct job *j)
 
 static void shared_done(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
 
     outcome(j->stream, j);
     j->shared->writing = false;
@@ -143,7 +142,7 @@ void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared)
 
 static void removed(struct disk_job *job)
 {
-    free_job((struct job *)(void *)job);
+    free_job(container_of(job, struct job, job));
 }
 
 void hls_disk_remove(struct hls_stream *s, const char *path)
@@ -159,7 +158,7 @@ void hls_disk_remove(struct hls_stream *s, const char *path)
 
 static void list_done(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
     struct hls_stream *s = j->stream;
 
     outcome(s, j);
@@ -230,7 +229,7 @@ static void segment_written(struct hls_stream *s, struct hls_segment *seg)
 
 static void segment_done(struct disk_job *job)
 {
-    struct job *j = (struct job *)(void *)job;
+    struct job *j = container_of(job, struct job, job);
     struct hls_stream *s = j->stream;
     struct hls_segment *seg = j->segment;
 

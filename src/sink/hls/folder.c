@@ -60,9 +60,7 @@ static void add(struct hls_folders *f, const struct conf_vhost *v, const char *p
 
     if (f->n == f->cap) {
         f->cap = f->cap ? f->cap * 2 : 8;
-        f->v = realloc(f->v, f->cap * sizeof(f->v[0]));
-        if (!f->v)
-            abort();
+        f->v = must(realloc(f->v, f->cap * sizeof(f->v[0])));
     }
     if (there)
         f->v[f->n++] = (struct folder){ v, path, file.device, file.inode };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* keep.c - what a stream's HLS or DASH has in memory counts with what streams remember: over
  * `limits { memory }` the largest lose it. */
+#include "base/container_of.h"
 #include "base/must.h"
 #include "sink/hls/stream.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 size_t hls_most(const struct hls_stream *s)
@@ -16,7 +16,7 @@ size_t hls_most(const struct hls_stream *s)
 
 static struct hls_stream *stream_of(const struct live_keeper *k)
 {
-    return (struct hls_stream *)((uintptr_t)k - offsetof(struct hls_stream, keeper));
+    return container_of(k, struct hls_stream, keeper);
 }
 
 static size_t growing(const struct hls_stream *s)
@@ -61,7 +61,6 @@ void hls_keep(struct hls_stream *s)
 {
     static const struct live_keeping how = { droppable, cut };
 
-    if (asprintf(&s->name, "%s of %s/%s", s->what, s->app, s->stream) < 0)
-        abort();
+    s->name = must_print("%s of %s/%s", s->what, s->app, s->stream);
     live_keeper_open(&s->keeper, s->hls->env->streams, s->name, &how);
 }

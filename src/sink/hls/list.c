@@ -2,6 +2,8 @@
 /* list.c - the playlist: which segments it has, and which stay a while after they left it. */
 #include "sink/hls/stream.h"
 
+#include "base/must.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +13,7 @@ void hls_push(struct hls_segments *q, struct hls_segment *seg)
 {
     if (q->n == q->cap) {
         q->cap = q->cap ? q->cap * 2 : 8;
-        q->v = realloc(q->v, q->cap * sizeof(q->v[0]));
-        if (!q->v)
-            abort();
+        q->v = must(realloc(q->v, q->cap * sizeof(q->v[0])));
     }
     q->v[q->n++] = seg;
 }
@@ -147,9 +147,7 @@ static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8
     struct m3u8_part *v = NULL;
 
     if (parts && seg->n_parts > 0) {
-        v = calloc(seg->n_parts, sizeof(*v));
-        if (!v)
-            abort();
+        v = must(calloc(seg->n_parts, sizeof(*v)));
         for (size_t i = 0; i < seg->n_parts; i++)
             v[i] = (struct m3u8_part){ seg->parts[i].duration, seg->parts[i].independent,
                                        seg->parts[i].uri };

@@ -128,9 +128,7 @@ void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct h
     at = place(h, normal);
     if (!*at) {
         size = strlen(normal) + 1;
-        n = calloc(1, sizeof(*n) + size);
-        if (!n)
-            abort();
+        n = must(calloc(1, sizeof(*n) + size));
         memcpy(n->path, normal, size);
         *at = n;
     }

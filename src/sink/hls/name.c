@@ -118,14 +118,11 @@ char *hls_uri(const struct hls_stream *s, const char *path)
 {
     const char *prefix = s->set->entry_prefix;
     size_t root = strlen(s->set->path), n = strlen(prefix);
-    char *uri;
 
     if (!*prefix || strncmp(path, s->set->path, root) != 0)
         return relative(s->m3u8_path, path);
-    if (asprintf(&uri, "%s%s%s", prefix, n && prefix[n - 1] == '/' ? "" : "/",
-                 path + root + strspn(path + root, "/")) < 0)
-        abort();
-    return uri;
+    return must_print("%s%s%s", prefix, n && prefix[n - 1] == '/' ? "" : "/",
+                      path + root + strspn(path + root, "/"));
 }
 
 char *hls_url(const struct hls_stream *s, const char *path)
@@ -146,21 +143,18 @@ static char *key_uri(const struct hls_stream *s, const char *path)
 
     if (!*base || strcmp(base, s->set->path) == 0)
         return relative(s->m3u8_path, path);
-    if (asprintf(&uri, "%.*s%s%s%s", (int)n, base, n && base[n - 1] == '/' ? "" : "/",
-                 path + root + strspn(path + root, "/"), query ? query : "") < 0)
-        abort();
+    uri = must_print("%.*s%s%s%s", (int)n, base, n && base[n - 1] == '/' ? "" : "/",
+                     path + root + strspn(path + root, "/"), query ? query : "");
     return uri;
 }
 
 struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
                                   uint64_t seq, bool key)
 {
-    struct hls_shared *x = calloc(1, sizeof(*x));
+    struct hls_shared *x = must(calloc(1, sizeof(*x)));
     char path[HLS_NAME_MAX];
     err_t err;
 
-    if (!x)
-        abort();
     err = hls_name(s, folder, text, seq, 0, path, sizeof(path));
     err_free(&err); /* the names were fine when the stream began */
     ref_init(&x->ref);
@@ -168,8 +162,7 @@ struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, cons
         const char *dot = strrchr(path, '.');
         int n = dot ? (int)(dot - path) : (int)strlen(path);
 
-        if (asprintf(&x->path, "%.*s-%llu%s", n, path, (unsigned long long)seq, path + n) < 0)
-            abort();
+        x->path = must_print("%.*s-%llu%s", n, path, (unsigned long long)seq, path + n);
     } else {
         x->path = must_dup(path);
     }

@@ -7,6 +7,7 @@
  * (another server may share the folder), and that are just like its own, go with their files.
  */
 #include "base/log.h"
+#include "base/must.h"
 #include "co/thread.h"
 #include "sink/hls/stream.h"
 
@@ -200,12 +201,10 @@ static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost
 static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vhost *v,
                           const struct conf_hls *set, bool dash)
 {
-    struct search *x = calloc(1, sizeof(*x));
+    struct search *x = must(calloc(1, sizeof(*x)));
     unsigned n = 0;
     err_t err;
 
-    if (!x)
-        abort();
     x->silence = (time_t)(silence_of(set) / 1000000);
     if (!pattern_of(v, set, x->pattern, sizeof(x->pattern))) {
         drop(x);

@@ -65,7 +65,6 @@ static char *key_path_of(const struct hls_stream *s, const char *uri)
 {
     const char *base = s->set->key_url, *root = s->set->key_file_path;
     size_t n = strcspn(base, "?"), size = strcspn(uri, "?");
-    char *path;
 
     if (strstr(uri, ".."))
         return NULL;
@@ -74,9 +73,7 @@ static char *key_path_of(const struct hls_stream *s, const char *uri)
     if (strncmp(uri, base, n) != 0 || size < n)
         return NULL;
     n += strspn(uri + n, "/");
-    if (asprintf(&path, "%s/%.*s", root, (int)(size - n), uri + n) < 0)
-        abort();
-    return path;
+    return must_print("%s/%.*s", root, (int)(size - n), uri + n);
 }
 
 /* Segments after one another share their initialization and key. */
@@ -99,11 +96,9 @@ static struct hls_shared *shared(struct hls_stream *s, struct hls_shared *last,
 
 static struct hls_segment *segment(struct hls_stream *s, struct m3u8_reader *r, uint64_t seq)
 {
-    struct hls_segment *seg = calloc(1, sizeof(*seg));
+    struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
     struct hls_segment *last = s->list.n > 0 ? s->list.v[s->list.n - 1] : NULL;
 
-    if (!seg)
-        abort();
     seg->seq = seq;
     seg->duration = r->segment.duration;
     seg->wall = r->segment.wall;
@@ -215,12 +210,10 @@ void hls_remove_leftovers(struct hls_stream *s)
 
 bool hls_recover_list(struct hls_stream *s)
 {
-    struct reading *r = calloc(1, sizeof(*r));
+    struct reading *r = must(calloc(1, sizeof(*r)));
     bool goes_on = false;
     err_t err;
 
-    if (!r)
-        abort();
     r->path = must_dup(s->m3u8_path);
     err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
     if (err) {

@@ -4,7 +4,6 @@
 #include "base/must.h"
 #include "sink/hls/stream.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,14 +89,10 @@ void hls_make_init(struct hls_stream *s)
 static char *part_path(const struct hls_stream *s, uint64_t seq, size_t part)
 {
     size_t n = strlen(s->m3u8_path);
-    char *path;
 
     if (n > 5 && strcmp(s->m3u8_path + n - 5, ".m3u8") == 0)
         n -= 5;
-    if (asprintf(&path, "%.*s-%llu.%zu.m4s", (int)n, s->m3u8_path, (unsigned long long)seq,
-                 part) < 0)
-        abort();
-    return path;
+    return must_print("%.*s-%llu.%zu.m4s", (int)n, s->m3u8_path, (unsigned long long)seq, part);
 }
 
 static void hint_next(struct hls_stream *s, uint64_t seq, size_t part)
@@ -112,11 +107,9 @@ static void hint_next(struct hls_stream *s, uint64_t seq, size_t part)
 static void add_part(struct hls_stream *s, int64_t end)
 {
     struct hls_segment *seg = s->now;
-    struct hls_part *v = realloc(seg->parts, (seg->n_parts + 1) * sizeof(v[0])), *p;
+    struct hls_part *v = must(realloc(seg->parts, (seg->n_parts + 1) * sizeof(v[0]))), *p;
     struct blocks b;
 
-    if (!v)
-        abort();
     seg->parts = v;
     p = &v[seg->n_parts];
     blocks_init(&b, HLS_SEGMENT_MAX * 2, &s->shop->blocks);

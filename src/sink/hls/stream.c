@@ -2,6 +2,7 @@
 /* stream.c - the life of a stream's HLS or DASH: longer than that of its publisher. */
 #include "sink/hls/stream.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 
@@ -66,12 +67,10 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
                                   struct conf *conf, const struct conf_vhost *vhost, bool dash,
                                   uint64_t next_seq)
 {
-    struct hls_stream *s = calloc(1, sizeof(*s));
+    struct hls_stream *s = must(calloc(1, sizeof(*s)));
     char path[HLS_NAME_MAX];
     err_t err;
 
-    if (!s)
-        abort();
     ref_init(&s->ref);
     s->hls = h;
     s->wall_offset = co_wall_ms() - co_clock() / 1000;
@@ -184,8 +183,7 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
 
 static void is_silent(struct co_timer *t)
 {
-    struct hls_stream *s =
-        (struct hls_stream *)(void *)((char *)t - offsetof(struct hls_stream, dispose));
+    struct hls_stream *s = container_of(t, struct hls_stream, dispose);
 
     if (s->set->dispose > 0)
         log_trace("%s of %s/%s: its files are removed, nobody published for %lld s", s->what,

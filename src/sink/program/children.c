@@ -73,10 +73,8 @@ static void end_set(struct set *set)
  * over. */
 static void apply(struct children *c, struct set *set, struct job_wants *wants)
 {
-    struct set next = { calloc(wants->n + 1, sizeof(struct job *)), 0 };
+    struct set next = { must(calloc(wants->n + 1, sizeof(struct job *))), 0 };
 
-    if (!next.v)
-        abort();
     for (size_t i = 0; i < wants->n; i++) {
         struct job *j = take_same(set, wants->v[i]);
 

@@ -2,6 +2,7 @@
 /* exec.c - programs that run while a stream is published. */
 #include "sink/program/exec.h"
 
+#include "base/must.h"
 #include "sink/program/ffmpeg.h"
 #include "sink/program/job_plain.h"
 
@@ -48,8 +49,8 @@ static void redirect(struct job_want *w, int fd, const char *file)
     *to = NULL;
     if (strcmp(file, "&1") == 0)
         file = w->out;
-    if (file && !(*to = strdup(file)))
-        abort();
+    if (file)
+        *to = must_dup(file);
 }
 
 /* ---- one line */

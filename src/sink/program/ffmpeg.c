@@ -2,6 +2,8 @@
 /* ffmpeg.c - the command line of ffmpeg for an engine of the configuration. */
 #include "sink/program/ffmpeg.h"
 
+#include "base/must.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,11 +144,9 @@ char *ffmpeg_url(const struct conf *c, const char *vhost, const char *app, const
                  const char *param)
 {
     bool named = !is(vhost, "__defaultVhost__");
-    char here[300], *url;
+    char here[300];
 
     ffmpeg_here(c, here, sizeof(here));
-    if (asprintf(&url, "rtmp://%s/%s/%s%s%s%s", here, app, stream, param,
-                 !named ? "" : *param ? "&vhost=" : "?vhost=", named ? vhost : "") < 0)
-        abort();
-    return url;
+    return must_print("rtmp://%s/%s/%s%s%s%s", here, app, stream, param,
+                      !named ? "" : *param ? "&vhost=" : "?vhost=", named ? vhost : "");
 }

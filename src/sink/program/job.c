@@ -93,9 +93,7 @@ static char *join(char *const *argv)
 
     for (char *const *a = argv; *a; a++)
         size += strlen(*a) + 1;
-    text = p = malloc(size);
-    if (!text)
-        abort();
+    text = p = must(malloc(size));
     for (char *const *a = argv; *a; a++) {
         size_t n = strlen(*a);
 
@@ -278,11 +276,9 @@ static err_t job_main(void *arg)
 
 struct job *job_start(struct jobs *all, struct job_want *want)
 {
-    struct job *j = calloc(1, sizeof(*j));
+    struct job *j = must(calloc(1, sizeof(*j)));
     err_t err;
 
-    if (!j)
-        abort();
     *j = (struct job){ .all = all, .refs = 2, .want = want, .pause = FIRST_PAUSE };
     j->log = job_log_open(all->disk, want->log);
     be(j, JOB_STARTING);

@@ -4,7 +4,6 @@
 #include "sink/program/job_want.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +17,8 @@ static void pass(struct env *e, const char *name)
 {
     const char *value = getenv(name);
 
-    if (value && asprintf(&e->v[e->n++], "%s=%s", name, value) < 0)
-        abort();
+    if (value)
+        e->v[e->n++] = must_print("%s=%s", name, value);
 }
 
 static void add_var(struct env *e, const struct job_var *v)
@@ -30,18 +29,15 @@ static void add_var(struct env *e, const struct job_var *v)
     for (; v->name[n] && n + 1 < sizeof(name); n++)
         name[n] = (char)toupper((unsigned char)v->name[n]);
     name[n] = '\0';
-    if (asprintf(&e->v[e->n++], "SRS_%s=%s", name, v->value) < 0)
-        abort();
+    e->v[e->n++] = must_print("SRS_%s=%s", name, v->value);
 }
 
 char **job_want_env(const struct job_want *w, const struct conf_list *more)
 {
     static const char *const usual[] = { "PATH", "HOME", "LANG", "TZ" };
     size_t count = sizeof(usual) / sizeof(usual[0]);
-    struct env e = { calloc(count + more->n + JOB_VARS_MAX + 1, sizeof(char *)), 0 };
+    struct env e = { must(calloc(count + more->n + JOB_VARS_MAX + 1, sizeof(char *))), 0 };
 
-    if (!e.v)
-        abort();
     for (size_t i = 0; i < count; i++)
         pass(&e, usual[i]);
     for (size_t i = 0; i < more->n; i++)

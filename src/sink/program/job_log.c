@@ -39,10 +39,10 @@ struct writing {
 
 struct job_log *job_log_open(struct disk *disk, const char *path)
 {
-    struct job_log *l = calloc(1, sizeof(*l));
+    struct job_log *l = must(calloc(1, sizeof(*l)));
 
-    if (!l || (path && !(l->path = strdup(path))))
-        abort();
+    if (path)
+        l->path = must_dup(path);
     disk_lane_init(&l->lane, disk);
     return l;
 }
@@ -97,10 +97,9 @@ static void done(struct disk_job *job)
 
 static void put(struct job_log *l)
 {
-    struct writing *w = calloc(1, sizeof(*w));
+    struct writing *w = must(calloc(1, sizeof(*w)));
 
-    if (!w || !(w->path = strdup(l->path)))
-        abort();
+    w->path = must_dup(l->path);
     w->job = (struct disk_job){ .run = run, .done = done, .bytes = l->wait_size,
                                 .mode = LOG_MODE };
     w->log = l;

@@ -105,14 +105,12 @@ void job_want_log_in(struct job_want *w, const char *folder)
 
     if (!*folder || strcmp(folder, "/dev/null") == 0)
         return;
-    if (asprintf(&name, "%s-%s-%s.log", log_kinds[w->kind], of, w->name) < 0)
-        abort();
+    name = must_print("%s-%s-%s.log", log_kinds[w->kind], of, w->name);
     for (char *p = name; *p; p++) {
         if (*p == '/' || (unsigned char)*p <= ' ')
             *p = *p == '/' ? '-' : '_';
     }
-    if (asprintf(&w->log, "%s/%.200s", folder, name) < 0)
-        abort();
+    w->log = must_print("%s/%.200s", folder, name);
     free(name);
 }
 
@@ -124,11 +122,9 @@ err_t job_want_expand(const struct job_want *w, const char *text, int64_t msec, 
     struct conf_variable vars[JOB_VARS_MAX];
     const struct conf_expand with = { .v = vars, .n = w->n_vars, .msec = msec, .utc = utc,
                                       .file = true };
-    char *buf = malloc(JOB_ARG_MAX);
+    char *buf = must(malloc(JOB_ARG_MAX));
     err_t err;
 
-    if (!buf)
-        abort();
     for (size_t i = 0; i < w->n_vars; i++)
         vars[i] = (struct conf_variable){ w->vars[i].name, w->vars[i].value };
     err = conf_expand(text, &with, buf, JOB_ARG_MAX);
@@ -158,11 +154,9 @@ static err_t one(const struct job_want *w, const struct job_arg *a, int64_t msec
 
 err_t job_want_argv(const struct job_want *w, int64_t msec, bool utc, char ***argv)
 {
-    char **v = calloc(w->n + 1, sizeof(*v));
+    char **v = must(calloc(w->n + 1, sizeof(*v)));
     err_t err = NULL;
 
-    if (!v)
-        abort();
     for (size_t i = 0; !err && i < w->n; i++)
         err = one(w, &w->args[i], msec, utc, &v[i]);
     if (err) {

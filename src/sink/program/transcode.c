@@ -3,11 +3,11 @@
 #include "sink/program/transcode.h"
 
 #include "base/log.h"
+#include "base/must.h"
 #include "proto/rtmp/url.h"
 #include "sink/program/ffmpeg.h"
 #include "sink/program/job_plain.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +30,8 @@ static bool is_rtmp(const struct rtmp_url *u)
 static char *name_of(const struct conf *c, const struct rtmp_url *u)
 {
     const struct conf_vhost *v = conf_vhost_find(c, u->vhost);
-    char *name;
 
-    if (asprintf(&name, "%s/%s/%s", v ? v->name : u->vhost, u->app, u->stream) < 0)
-        abort();
-    return name;
+    return must_print("%s/%s/%s", v ? v->name : u->vhost, u->app, u->stream);
 }
 
 char *transcode_target(const struct conf *c, const char *output)

@@ -133,11 +133,9 @@ static void finish_batch(struct disk *d, struct disk_lane *lane, struct batch *b
 static err_t work(struct disk *d)
 {
     struct disk_lane *lane = d->head;
-    struct batch *b = calloc(1, sizeof(*b));
+    struct batch *b = must(calloc(1, sizeof(*b)));
     err_t err;
 
-    if (!b)
-        abort();
     d->head = lane->next;
     if (!d->head)
         d->tail = &d->head;

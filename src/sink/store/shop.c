@@ -2,6 +2,7 @@
 /* shop.c - blocks of segments and recordings. */
 #include "sink/store/shop.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "live/reap.h"
 
@@ -39,7 +40,7 @@ struct shop *shop_unref(struct shop *s)
 
 static void sweep(struct co_timer *t)
 {
-    struct shop *s = (struct shop *)(void *)((char *)t - offsetof(struct shop, sweep));
+    struct shop *s = container_of(t, struct shop, sweep);
 
     block_shop_sweep(&s->blocks);
     if (s->blocks.n > 0)
@@ -54,7 +55,7 @@ struct dead {
 
 static bool free_some(struct live_reap *r)
 {
-    struct dead *d = (struct dead *)(void *)r;
+    struct dead *d = container_of(r, struct dead, reap);
 
     while (blocks_drop(&d->blocks)) {
         if (co_slice_over())

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/must.h"
 #include "proto/rtmp/msg.h"
 
 enum { EXTENDED = 0xffffff };
@@ -34,9 +35,7 @@ void load_skim_whole(struct load_skim *s, bool on)
 {
     s->whole_of = -1;
     if (on && !s->whole) {
-        s->whole = malloc(LOAD_SKIM_WHOLE);
-        if (!s->whole)
-            abort();
+        s->whole = must(malloc(LOAD_SKIM_WHOLE));
     } else if (!on) {
         free(s->whole);
         s->whole = NULL;
