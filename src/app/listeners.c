@@ -116,7 +116,7 @@ static void close_at(struct listener **at)
     *at = one->next;
     one->closing = true;
     if (one->co)
-        co_stop(one->co);
+        co_stop(one->co, NULL);
 }
 
 /* All endpoints of one service: those that are there are marked, the others are opened. */

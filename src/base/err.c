@@ -94,6 +94,20 @@ err_t err_wrap_at(const char *file, int line, const char *func, err_t err, const
     return err;
 }
 
+err_t err_copy(err_t err)
+{
+    struct err *e;
+
+    if (!err || err->fixed)
+        return err;
+    e = malloc(sizeof(*e));
+    if (!e)
+        return &no_memory;
+    live++;
+    *e = *err;
+    return e;
+}
+
 enum err_code err_code(err_t err)
 {
     return err ? err->code : ERR_OK;

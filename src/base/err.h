@@ -99,6 +99,9 @@ const char *err_text(err_t err, char *buf, size_t size);
 /* Write "func() [file:line][errno=N]" for frame i, 0 being the outermost. NULL: no such frame. */
 const char *err_frame(err_t err, int i, char *buf, size_t size);
 
+/* The same once more, with its trace, for another owner; NULL of NULL. */
+err_t err_copy(err_t err) __attribute__((warn_unused_result));
+
 void err_free(err_t *err);
 long err_live(void); /* errors alive now: tests assert 0 in their teardown */
 

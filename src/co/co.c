@@ -19,28 +19,13 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "co/deadline.h"
 #include "co/holds.h"
+#include "co/inside.h"
 #include "co/ticker.h"
 
-enum { STACK_SIZE = 64 * 1024, CID_SIZE = 8 };
+enum { STACK_SIZE = 64 * 1024 };
 
-struct co {
-    struct co *next, **prev; /* in the group */
-    struct co_group *group;
-    const char *name;
-    co_fn *fn;
-    void *arg;
-    st_thread_t thread;
-    struct co_timer timer; /* may be set longer than the wait lasts, see co_park() */
-    co_usec deadline;      /* of the park, CO_FOREVER without */
-    bool parked, woken, timed_out, stop;
-    unsigned waits;
-    unsigned yielded_at; /* of these, when it let others run last */
-    char cid[CID_SIZE + 1];
-    struct log_budget lines;
-};
-
-/* The coroutine that runs. A global name on purpose: debuggers and the watchdog look at it. */
 struct co *co_current;
 
 static struct co primordial = { .name = "main" };
@@ -108,6 +93,7 @@ static void *run(void *arg)
     co_timer_cancel(&co->timer);
     co_holds_end(); /* while it has its name and may say something */
     log_forget(&co->lines);
+    err_free(&co->why);
     leave(co);
     live--;
     co_current = NULL;
@@ -144,11 +130,10 @@ err_t co_group_wait(struct co_group *g)
     g->waiter = co_current;
     while (g->count > 0) {
         /* Asked to stop or not: members still hold g, so wait on. */
-        bool stop = co_current->stop;
+        bool stop = co_stop_hold();
 
-        co_current->stop = false;
         stop |= co_park(CO_FOREVER) == CO_STOPPED;
-        co_current->stop |= stop;
+        co_stop_resume(stop);
     }
     g->waiter = NULL;
     err = g->first;
@@ -156,11 +141,18 @@ err_t co_group_wait(struct co_group *g)
     return err;
 }
 
-void co_group_interrupt(struct co_group *g)
+/* Stop all, each with a copy of why. */
+static void interrupt(struct co_group *g, err_t why)
 {
     g->stopping = true;
     for (struct co *co = g->head; co; co = co->next)
-        co_stop(co);
+        co_stop(co, err_copy(why));
+    err_free(&why);
+}
+
+void co_group_interrupt(struct co_group *g)
+{
+    interrupt(g, NULL);
 }
 
 err_t co_group_stop(struct co_group *g)
@@ -185,18 +177,37 @@ err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *
         while (g.count == 2 && co_park(CO_FOREVER) != CO_STOPPED)
             continue;
     }
-    return co_group_stop(&g);
+    interrupt(&g, co_check()); /* who stops us stops both */
+    return co_group_wait(&g);
+}
+
+void co_stop(struct co *co, err_t why)
+{
+    if (co->asked)
+        err_free(&why);
+    else
+        co->why = why;
+    co->asked = co->stop = true;
+    co_unpark(co);
+}
+
+err_t co_stop_why(void)
+{
+    const struct co *me = co_current;
+
+    if (me && me->over)
+        return co_deadline_error(me->over);
+    return me && me->why ? err_copy(me->why) : err_new(ERR_STOPPED, "%s", co_name());
+}
+
+bool co_stop_asked(void)
+{
+    return co_current && co_current->stop;
 }
 
 err_t co_check(void)
 {
-    return co_current->stop ? err_new(ERR_STOPPED, "%s", co_current->name) : NULL;
-}
-
-void co_stop(struct co *co)
-{
-    co->stop = true;
-    co_unpark(co);
+    return co_current->stop ? co_stop_why() : NULL;
 }
 
 bool co_stop_hold(void)
@@ -209,7 +220,18 @@ bool co_stop_hold(void)
 
 void co_stop_resume(bool held)
 {
-    co_current->stop |= held;
+    co_current->stop |= held && (co_current->asked || co_current->over);
+}
+
+void co_stop_forget(void)
+{
+    struct co *me = co_current;
+
+    if (!me->asked || (me->group && me->group->stopping))
+        return;
+    err_free(&me->why);
+    me->asked = false;
+    me->stop = me->over != NULL;
 }
 
 void co_unpark(struct co *co)
@@ -313,7 +335,7 @@ void co_new_cid(void)
 
     if (!state)
         state = (uint64_t)co_clock() * 2654435761u ^ (uint64_t)getpid() << 32;
-    for (int i = 0; i < CID_SIZE; i++) { /* a name, not a secret: xorshift64 will do */
+    for (int i = 0; i < CO_CID_SIZE; i++) { /* a name, not a secret: xorshift64 will do */
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -323,7 +345,7 @@ void co_new_cid(void)
 
 void co_set_cid(const char *cid)
 {
-    size_t n = strnlen(cid, CID_SIZE);
+    size_t n = strnlen(cid, CO_CID_SIZE);
 
     memcpy(co_current->cid, cid, n);
     co_current->cid[n] = '\0';

@@ -3,7 +3,8 @@
  *
  * Every coroutine belongs to a group and ends before the group does. A connection that needs a
  * second coroutine makes a group on its own stack. State-threads forgets an interrupt once one
- * call has returned EINTR; co_check() does not, so loops ask it once a turn.
+ * call has returned EINTR; co_check() does not, so loops ask it once a turn. An end has a reason:
+ * who stops a coroutine says why (co_stop), and so does a deadline (co/deadline.h).
  *
  * Anything here that is marked "yields" lets other coroutines run before it returns: pointers
  * into shared tables are stale afterwards.
@@ -43,7 +44,7 @@ void co_group_init(struct co_group *g);
  * co_go fails, arg is still the caller's. `name` must stay valid (a literal). */
 err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
     __attribute__((warn_unused_result));
-/* Ask all members to stop, without waiting. */
+/* Ask all members to stop (ERR_STOPPED), without waiting. */
 void co_group_interrupt(struct co_group *g);
 /* Ask all members to stop, wait until they are gone, hand over the first error. Yields. */
 err_t co_group_stop(struct co_group *g) __attribute__((warn_unused_result));
@@ -55,9 +56,9 @@ err_t co_group_wait(struct co_group *g) __attribute__((warn_unused_result));
 err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *arg)
     __attribute__((warn_unused_result));
 
-/* ERR_STOPPED once the coroutine that calls was asked to stop. Does not yield. */
+/* Why the coroutine that calls was asked to stop, once it was: see co_stop(). Does not yield. */
 err_t co_check(void) __attribute__((warn_unused_result));
-/* Yields. ERR_STOPPED when asked to stop, before or while it sleeps. */
+/* Yields. As co_check() when asked to stop, before or while it sleeps. */
 err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
 /* Let those run who can. Who does so again, and has not waited meanwhile, runs after all others. */
 void  co_yield(void);
@@ -68,14 +69,29 @@ void  co_yield(void);
 void co_yield_if_due(void);
 bool co_slice_over(void); /* is it time to? Does not yield */
 
-/* Ask one coroutine to stop: its waits end and co_check() tells it from now on. */
-void co_stop(struct co *co);
+/* Ask one coroutine to stop, and say why: its waits end, and from now on they and co_check() give a
+ * copy of `why` with its trace, so it needs no flag to tell later what ended it. Takes `why` over;
+ * NULL stands for ERR_STOPPED, "somebody who looks after it wants it to end". The first reason
+ * stays, those of who asks later are freed. A co_race() hands the reason on to both.
+ *
+ *     co_stop(session->co, err_new(ERR_KICKED, "%s", ip));
+ *
+ * So the error of a wait says what it is to say, and nobody may take ERR_STOPPED for the only code
+ * of a stop: who retries after errors asks co_stop_asked(). For "it took too long" see
+ * co/deadline.h. */
+void co_stop(struct co *co, err_t why);
+bool co_stop_asked(void); /* was the coroutine that calls? */
+/* For who got CO_STOPPED: why, never NULL; return err_wrap(co_stop_why(), "in read"). */
+err_t co_stop_why(void) __attribute__((warn_unused_result));
 
 /* For who was asked to stop and has something to end that takes a bounded time: from hold to resume
- * it waits as if nobody had asked. hold tells whether somebody had; more than one may be put
+ * it waits as if nobody had asked. hold says whether somebody had; more than one may be put
  * together (with |) for one resume. Who is asked once more meanwhile has CO_STOPPED again, once. */
 bool co_stop_hold(void);
 void co_stop_resume(bool held);
+/* Whoever asked meant what the coroutine was doing, not the coroutine: it goes on with something
+ * else. A stop of its whole group stays. */
+void co_stop_forget(void);
 
 /* Parking: wait until somebody unparks me. The base of all queues in live/ and above. */
 enum co_wake { CO_WOKEN, CO_TIMEOUT, CO_STOPPED };

@@ -188,7 +188,7 @@ err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
     if (!done)
         err = wake == CO_TIMEOUT ? err_new(ERR_IO_TIMEOUT, "waited %lld ms for a helper thread",
                                            (long long)timeout / 1000)
-                                 : err_new(ERR_STOPPED, "waiting for a helper thread");
+                                 : err_wrap(co_stop_why(), "waiting for a helper thread");
 out:
     if (err && j)
         drop(arg);

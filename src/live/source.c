@@ -309,7 +309,7 @@ static void forget_stream(struct live_source *src)
 static void replace(struct live_publisher *old)
 {
     old->replaced = true;
-    co_stop(old->co);
+    co_stop(old->co, NULL);
 }
 
 err_t live_source_claim(struct live_source *src, struct live_publisher *p,
@@ -583,7 +583,7 @@ void live_source_end(struct live_source *src, struct live_publisher *p)
 void live_source_kick(struct live_source *src)
 {
     if (src->publisher)
-        co_stop(src->publisher->co);
+        co_stop(src->publisher->co, NULL);
 }
 
 long live_source_live(void)

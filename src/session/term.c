@@ -27,7 +27,7 @@ static void on_look(struct co_timer *timer)
         return;
     }
     t->over = true;
-    co_stop(t->co);
+    co_stop(t->co, NULL);
 }
 
 void session_term_begin(struct serve_term *t, int64_t ends)

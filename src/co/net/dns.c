@@ -253,7 +253,7 @@ err_t co_dns_connect(struct io **out, const char *host, int port, const char *bi
         /* leave something for the others: the first may be of a family that goes nowhere */
         err = io_tcp_connect(out, names.ip[i], port, bind_ip,
                              i + 1 < names.count ? left / 2 : left);
-        if (!err || err_code(err) == ERR_STOPPED)
+        if (!err || co_stop_asked())
             break;
     }
     return err;

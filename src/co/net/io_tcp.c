@@ -64,7 +64,7 @@ static err_t wait_for(struct io_tcp *t, int bits, co_usec timeout, const char *c
     case CO_TIMEOUT:
         return err_new(ERR_IO_TIMEOUT, "%s waited %lld ms", call, (long long)timeout / 1000);
     case CO_STOPPED:
-        return err_new(ERR_STOPPED, "in %s", call);
+        return err_wrap(co_stop_why(), "in %s", call);
     case CO_WOKEN:
         break;
     }

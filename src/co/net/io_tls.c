@@ -147,7 +147,7 @@ static err_t wait_input(struct io_tls *t)
         return err_new(ERR_IO_TIMEOUT, "TLS read waited %lld ms",
                        (long long)t->io.read_timeout / 1000);
     case CO_STOPPED:
-        return err_new(ERR_STOPPED, "in TLS read");
+        return err_wrap(co_stop_why(), "in TLS read");
     case CO_WOKEN:
         break;
     }

@@ -109,7 +109,7 @@ err_t io_accept(struct io_listener *l, int *fd, uint8_t peer[IO_ADDR_BYTES])
         if (errno == EAGAIN) {
             st_netfd_unready(l->sock.st, POLLIN);
             if (sock_wait(&l->sock, POLLIN, CO_FOREVER) == CO_STOPPED)
-                return err_new(ERR_STOPPED, "accept");
+                return err_wrap(co_stop_why(), "accept");
             continue;
         }
         if (!is_passing(errno))

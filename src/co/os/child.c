@@ -243,7 +243,7 @@ err_t co_child_wait(struct co_child *c, co_usec timeout, bool *ended)
                 return err;
             co_yield();
         } else if (wait_both(c, c->gone.st ? left : least(left, LOOK)) == CO_STOPPED) {
-            return err_new(ERR_STOPPED, "waiting for process %d", (int)c->pid);
+            return err_wrap(co_stop_why(), "waiting for process %d", (int)c->pid);
         }
     }
 }

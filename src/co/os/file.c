@@ -320,7 +320,7 @@ static err_t wait_window(struct io *io)
         return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms",
                        (long long)io->write_timeout / 1000);
     case CO_STOPPED:
-        return err_new(ERR_STOPPED, "sending a file");
+        return err_wrap(co_stop_why(), "sending a file");
     case CO_WOKEN:
         break;
     }

@@ -22,7 +22,7 @@ static void on_evict(struct rtmp_in *in)
     struct rtmp_conn *c = container_of(in, struct rtmp_conn, in);
 
     if (c->co)
-        co_stop(c->co);
+        co_stop(c->co, NULL);
 }
 
 void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)
@@ -55,7 +55,7 @@ static void on_message_time(struct co_timer *t)
         return;
     }
     c->late = true;
-    co_stop(c->co);
+    co_stop(c->co, NULL);
 }
 
 /* One timer for many messages: it is set by the first that is cut, and then looks which of those

@@ -299,7 +299,7 @@ static void kick(struct client *c)
 
     s->kicked = true;
     if (s->asking)
-        co_stop(s->asking);
+        co_stop(s->asking, NULL);
     else
         stop(s, NULL);
 }

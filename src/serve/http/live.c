@@ -73,7 +73,7 @@ static void kick(struct client *c)
     struct playing *p = container_of(c, struct playing, who);
 
     p->kicked = true;
-    co_stop(p->co);
+    co_stop(p->co, NULL);
 }
 
 static const struct clients_kind listed = { describe, kick };

@@ -30,7 +30,7 @@ static void kick(struct client *c)
     struct rtmp_session *s = session_of(c);
 
     s->kicked = true;
-    co_stop(s->co);
+    co_stop(s->co, NULL);
 }
 
 static const struct clients_kind kind = { describe, kick };

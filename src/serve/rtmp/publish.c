@@ -60,10 +60,10 @@ static void watch(struct co_timer *t)
 
     if (nobody_watches(p, now)) {
         p->idle = true;
-        co_stop(p->s->co);
+        co_stop(p->s->co, NULL);
     } else if (now >= next) {
         p->late = p->messages ? "message" : "first message";
-        co_stop(p->s->co);
+        co_stop(p->s->co, NULL);
     } else {
         if (p->s->vhost->publish.kickoff_for_idle > 0 && next > now + CO_SECONDS(1))
             next = now + CO_SECONDS(1);

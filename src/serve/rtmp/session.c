@@ -101,7 +101,7 @@ static void on_deadline(struct co_timer *t)
 {
     struct rtmp_session *s = container_of(t, struct rtmp_session, timer);
 
-    co_stop(s->co); /* s->late tells why */
+    co_stop(s->co, NULL); /* s->late tells why */
 }
 
 void rtmp_session_deadline(struct rtmp_session *s, co_usec t, const char *late)

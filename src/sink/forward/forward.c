@@ -247,7 +247,7 @@ static void ask_no_more(struct forwarded *s)
     if (s->asking) {
         s->asking->of = NULL;
         if (s->asking->co)
-            co_stop(s->asking->co);
+            co_stop(s->asking->co, NULL);
     }
     s->asking = NULL;
     s->answered = false;

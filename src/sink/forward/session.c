@@ -93,7 +93,7 @@ void forward_end(struct forward *f)
 {
     f->ending = true;
     if (f->co)
-        co_stop(f->co);
+        co_stop(f->co, NULL);
 }
 
 /* Servers say little while they are published to; a refusal ends it. */
@@ -248,7 +248,7 @@ static void on_late(struct co_timer *t)
     struct forward *f = container_of(t, struct forward, timer);
 
     f->late = true;
-    co_stop(f->co);
+    co_stop(f->co, NULL);
 }
 
 /* What stopped the coroutine may have been meant for this one connection: another one follows. */

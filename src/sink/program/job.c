@@ -304,7 +304,7 @@ void job_end(struct job *j)
 {
     j->ending = true;
     if (j->co && j->refs > 1)
-        co_stop(j->co);
+        co_stop(j->co, NULL);
     unref(j);
 }
 
