@@ -76,7 +76,7 @@ static void begin_playing(void)
     wr_free(&w);
     hls_recover(playing);
     assert(playing->list.n == 20);
-    playing->part_target = AV_MS(200);
+    playing->segmenter.part_target = AV_MS(200);
     hls_list_publish(playing);
     assert(hls_list_update(playing));
 }

@@ -28,25 +28,6 @@ void dash_settings(const struct conf_dash *dash, struct conf_hls *out)
     };
 }
 
-void dash_segment_open(struct hls_stream *s)
-{
-    struct hls_segment *seg = s->now;
-
-    if (seg->wall < s->over) { /* what was sent faster than it plays */
-        s->time.wall_base += s->over - seg->wall;
-        seg->wall = s->over;
-    }
-    if (seg->discontinuity || s->base != s->time.wall_base) {
-        s->period = seg->wall;
-        if (s->available == 0 || s->available > s->period)
-            s->available = s->period;
-        s->base = s->time.wall_base;
-        s->mp4.origin = seg->begin;
-        mp4_frag_jump(&s->mp4);
-    }
-    seg->period = s->period;
-}
-
 /* ------------------------------------------------------------ files of a track */
 
 /* "live/s.mpd": "live/s". */
@@ -88,7 +69,7 @@ static struct hls_shared *new_init(struct hls_stream *s, bool video, struct wr *
     char rest[48];
 
     ref_init(&x->ref);
-    (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)s->period);
+    (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)s->now->period);
     x->path = name(s, video, rest);
     x->uri = hls_uri(s, x->path);
     x->track = about(video ? &s->mp4.video.track : &s->mp4.audio.track, video);
@@ -170,10 +151,7 @@ static void add(struct hls_stream *s, struct hls_segment *seg, struct hls_segmen
 {
     s->next_seq++;
     s->now = NULL;
-    s->open = false;
-    s->over = s->base + (seg->begin + seg->duration) / 90;
-    if (seg->duration > s->longest)
-        s->longest = seg->duration;
+    segmenter_close(&s->segmenter, seg->begin + seg->duration);
     hls_shared_unref(s, s->init);
     s->init = hls_shared_ref(seg->init);
     hls_segment_notify(s, seg);

@@ -9,7 +9,7 @@ static int64_t longest(const struct hls_stream *s) /* ms */
 {
     int64_t wanted = s->set->fragment / 1000;
 
-    return s->longest / 90 > wanted ? s->longest / 90 : wanted;
+    return s->segmenter.longest / 90 > wanted ? s->segmenter.longest / 90 : wanted;
 }
 
 /* How far behind a player is: the segment that grows is not there yet, one is on its way to it,
@@ -82,7 +82,7 @@ static bool is_empty(const struct hls_stream *s, size_t i, size_t n, bool disk)
 void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
 {
     struct mpd head = {
-        .published = hls_wall(s), .available = s->available,
+        .published = hls_wall(s), .available = s->segmenter.available,
         .update = s->dash->update_period / 1000, .shift = shift(s),
         .delay = delay(s), .longest = longest(s),
     };
@@ -98,7 +98,7 @@ void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
             ;
         if (is_empty(s, i, n, disk))
             continue;
-        mpd_period(&m, period, period - s->available);
+        mpd_period(&m, period, period - s->segmenter.available);
         put_track(s, &m, i, n, true, disk);
         put_track(s, &m, i, n, false, disk);
         mpd_period_end(&m);

@@ -64,7 +64,7 @@ void dash_recover_list(struct hls_stream *s)
         return;
     }
     if (r->published <= co_wall_ms() + CLOCK_SLACK) {
-        s->available = r->available;
+        s->segmenter.available = r->available;
         s->before = r->periods;
         r->periods = NULL;
     } else {

@@ -21,7 +21,7 @@ static struct hls_stream *stream_of(const struct live_keeper *k)
 
 static size_t growing(const struct hls_stream *s)
 {
-    return s->open ? blocks_len(&s->out) + mp4_frag_bytes(&s->mp4) : 0;
+    return s->now ? blocks_len(&s->out) + mp4_frag_bytes(&s->mp4) : 0;
 }
 
 /* Segments first, then the one that grows. */
@@ -37,14 +37,14 @@ static size_t droppable(const struct live_keeper *k)
 static void lose_growing(struct hls_stream *s)
 {
     if (s->ll) {
-        hls_segment_close(s, hls_time_end(&s->time));
+        hls_segment_close(s, segmenter_end(&s->segmenter));
         return;
     }
     hls_segment_drop(s);
     mp4_frag_drop(&s->mp4);
     mp4_frag_jump(&s->mp4);
     ts_mux_drop(&s->ts);
-    s->discontinuity = true;
+    s->segmenter.discontinuity = true;
 }
 
 static void cut(struct live_keeper *k)
@@ -53,7 +53,7 @@ static void cut(struct live_keeper *k)
 
     if (hls_list_idle(s) > 0)
         hls_list_lose(s);
-    else if (s->open)
+    else if (s->now)
         lose_growing(s);
 }
 

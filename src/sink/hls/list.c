@@ -110,18 +110,7 @@ static void forget_old(struct hls_stream *s)
 
 void hls_list_add(struct hls_stream *s, struct hls_segment *seg)
 {
-    double usec = (double)s->set->fragment * s->set->td_ratio;
-    int64_t lasts = (int64_t)(usec * AV_CLOCK / 1000000);
-    /* one that began just before a key frame's turn lasts until the one behind the next fragment */
-    unsigned wanted = m3u8_seconds(lasts + (s->set->ts_floor ? s->key_interval : 0));
-
     hls_push(&s->list, seg);
-    if (s->target < wanted)
-        s->target = wanted;
-    if (s->target < m3u8_seconds(seg->duration))
-        s->target = m3u8_seconds(seg->duration);
-    if (s->target == 0)
-        s->target = 1;
     trim(s);
     forget_old(s);
     hls_list_publish(s);
@@ -177,15 +166,15 @@ static size_t count_for(const struct hls_stream *s, bool disk)
  * before it begins: hls.js takes it for an error if only the next list says so. */
 static bool breaks(const struct hls_stream *s)
 {
-    if (s->open)
+    if (s->now)
         return s->now->n_parts == 0 && s->now->discontinuity;
-    return s->discontinuity || !s->live;
+    return s->segmenter.discontinuity || !s->live;
 }
 
 /* [HLS] bis 4.4.3.8: at least six target durations. */
 static int64_t skip_until(const struct hls_stream *s)
 {
-    return (int64_t)s->target * AV_CLOCK * 6;
+    return (int64_t)s->segmenter.target * AV_CLOCK * 6;
 }
 
 /* Segments at the begin of the list that end before the skip boundary. */
@@ -194,7 +183,7 @@ static size_t count_skippable(const struct hls_stream *s)
     int64_t behind = 0;
     size_t n = s->list.n;
 
-    for (size_t i = 0; s->open && i < s->now->n_parts; i++)
+    for (size_t i = 0; s->now && i < s->now->n_parts; i++)
         behind += s->now->parts[i].duration;
     while (n > 0 && behind < skip_until(s))
         behind += s->list.v[--n]->duration;
@@ -214,12 +203,12 @@ static struct m3u8_segment after_skipped(const struct hls_segment *last)
 /* Of segments from the skipped ones on. */
 static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipped)
 {
-    bool parts = s->ll && !disk && s->part_target > 0;
+    bool parts = s->ll && !disk && s->segmenter.part_target > 0;
     size_t n = count_for(s, disk);
     struct m3u8 head = {
-        .version = parts ? 9 : s->fmp4 ? 7 : 3, .target = s->target,
+        .version = parts ? 9 : s->fmp4 ? 7 : 3, .target = s->segmenter.target,
         .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
-        .discontinuities = s->discontinuities, .part_target = parts ? s->part_target : 0,
+        .discontinuities = s->discontinuities, .part_target = parts ? s->segmenter.part_target : 0,
         .skip_until = parts ? skip_until(s) : 0, .skipped = skipped,
     };
     struct m3u8_segment m[2];
@@ -228,7 +217,7 @@ static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipp
 
     head.hint = hint;
     head.breaks = parts && breaks(s);
-    s->part_told |= parts;
+    s->segmenter.part_told |= parts;
     m3u8_head(w, &head);
     if (skipped > 0) {
         m[1] = after_skipped(s->list.v[skipped - 1]);
@@ -242,7 +231,7 @@ static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipp
         put_segment(w, s->list.v[i], one, before, parts && i + WITH_PARTS >= n, true);
         before = one;
     }
-    if (parts && s->open && s->now->n_parts > 0) {
+    if (parts && s->now && s->now->n_parts > 0) {
         struct m3u8_segment *one = &m[(n - skipped) & 1];
 
         *one = describe(s->now);
@@ -259,7 +248,7 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
 
 struct hls_file *hls_list_update(struct hls_stream *s)
 {
-    size_t skipped = s->ll && s->playlist && s->part_target > 0 ? count_skippable(s) : 0;
+    size_t skipped = s->ll && s->playlist && s->segmenter.part_target > 0 ? count_skippable(s) : 0;
     struct wr w;
 
     if (s->update || skipped == 0)
@@ -305,6 +294,7 @@ void hls_list_clear(struct hls_stream *s)
         remove_first(s);
     while (s->gone.n > 0)
         bury(s, hls_pop(&s->gone));
+    segmenter_forget(&s->segmenter);
 }
 
 /* ------------------------------------------------------------ when memory is short */

@@ -268,18 +268,18 @@ static bool has_it(const struct hls_stream *s, uint64_t segment, int part)
     }
     if (segment < now)
         return true;
-    return segment == now && part >= 0 && s->open && (size_t)part < s->now->n_parts;
+    return segment == now && part >= 0 && s->now && (size_t)part < s->now->n_parts;
 }
 
 /* [HLS] bis 6.2.5.2: no player has a reason to ask for more than that. */
 static bool is_far(const struct hls_stream *s, uint64_t segment, int part)
 {
-    size_t there = s->open && segment == s->next_seq ? s->now->n_parts : 0;
+    size_t there = s->now && segment == s->next_seq ? s->now->n_parts : 0;
 
     if (segment > s->next_seq + 1)
         return true;
-    return segment >= s->next_seq && s->part_target > 0 && part >= 0 &&
-           (size_t)part + 1 > there + m3u8_advance_parts(s->part_target);
+    return segment >= s->next_seq && s->segmenter.part_target > 0 && part >= 0 &&
+           (size_t)part + 1 > there + m3u8_advance_parts(s->segmenter.part_target);
 }
 
 err_t hls_wait(struct hls *h, const char *path, uint64_t segment, int part, co_usec timeout)

@@ -133,15 +133,15 @@ static bool take_list(struct hls_stream *s, const char *text, size_t size)
     fits &= seq >= s->next_seq; /* else it is older than what we know of */
     s->next_seq = seq > s->next_seq ? seq : s->next_seq;
     s->discontinuities = r.list.discontinuities;
-    s->target = r.list.target;
+    s->segmenter.target = r.list.target;
     if (s->list.n > 0 && s->set->fragment >= 1000) /* hls_ts_floor: its name is taken */
-        s->floor_name = s->list.v[s->list.n - 1]->wall / (s->set->fragment / 1000);
+        s->segmenter.floor_name = s->list.v[s->list.n - 1]->wall / (s->set->fragment / 1000);
     s->other_inits = s->list.n > 0;
     if (fits)
         return !r.over;
     while (s->list.n > 0) /* of another kind, or not ours: only the numbers go on */
         hls_segment_free(s, hls_pop(&s->list));
-    s->target = 0;
+    s->segmenter.target = 0;
     return false;
 }
 
@@ -222,7 +222,8 @@ bool hls_recover_list(struct hls_stream *s)
     }
     if (r->text)
         goes_on = take_list(s, r->text, r->size);
-    s->discontinuity = s->next_seq > 0;
+    s->segmenter.discontinuity = s->next_seq > 0;
+    s->segmenter.promised = s->list.n > 0;
     drop(r);
     return goes_on;
 }

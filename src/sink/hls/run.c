@@ -42,9 +42,9 @@ static void lost(struct hls_stream *s)
     log_warn("%s of %s/%s: %llu packets lost, it goes on at a key frame", s->what, s->app,
              s->stream, (unsigned long long)(s->reader.dropped - s->dropped));
     s->dropped = s->reader.dropped;
-    s->discontinuity = true;
-    if (s->open)
-        hls_segment_close(s, hls_time_end(&s->time));
+    s->segmenter.discontinuity = true;
+    if (s->now)
+        hls_segment_close(s, segmenter_end(&s->segmenter));
     mp4_frag_jump(&s->mp4);
     read_configs(s);
 }

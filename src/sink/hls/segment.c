@@ -7,49 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALL_SLACK = 3000 }; /* ms that the stream's time may drift from the wall clock */
-
-/* The wall clock at that time of the stream. The stream falls behind by drift, and where gaps are
- * left out; one that runs ahead is sent faster than it plays, and its list must not go back. */
-static int64_t wall_at(struct hls_stream *s, int64_t dts)
-{
-    int64_t now = hls_wall(s), wall = s->time.wall_base + dts / 90;
-    int64_t slack = WALL_SLACK + s->set->fragment / 1000;
-    bool late = s->time.wall_base != 0 && now - wall > slack;
-
-    if (!late)
-        s->late_since = 0;
-    else if (s->late_since == 0)
-        s->late_since = co_now();
-    /* With DASH that is another period: not for what comes all at once after a stall. */
-    if (late && s->dash && co_now() - s->late_since < CO_MS(slack))
-        late = false;
-    if (late || s->time.wall_base == 0) {
-        s->time.wall_base += now - wall;
-        wall = now;
-    }
-    return wall;
-}
-
 void hls_segment_open(struct hls_stream *s, const struct frame *f)
 {
     struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
+    const struct segmenter_begin *how = &s->segmenter.now;
 
+    segmenter_open(&s->segmenter, f->dts, hls_wall(s), co_now());
     seg->seq = s->next_seq;
-    seg->begin = f->dts;
-    seg->wall = wall_at(s, f->dts);
-    seg->discontinuity = s->discontinuity;
-    s->discontinuity = false;
-    s->floor = s->set->fragment >= 1000 ? seg->wall / (s->set->fragment / 1000) : 0;
-    s->floor_name = s->floor > s->floor_name ? s->floor : s->floor_name + 1;
+    seg->begin = how->at;
+    seg->wall = how->wall;
+    seg->discontinuity = how->discontinuity;
+    seg->period = how->period;
     s->now = seg;
-    s->open = true;
     shop_free_blocks(s->shop, &s->out);
-    s->part_open = false;
     hls_key_next(s);
     ts_mux_restart(&s->ts);
-    if (s->dash)
-        dash_segment_open(s);
+    if (how->new_period) {
+        s->mp4.origin = how->at;
+        mp4_frag_jump(&s->mp4);
+    }
 }
 
 static struct hls_shared *new_init(struct hls_stream *s, struct wr *header)
@@ -115,13 +91,12 @@ static void add_part(struct hls_stream *s, int64_t end)
     blocks_init(&b, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
     blocks_copy(&b, &s->out, s->part_from);
     *p = (struct hls_part){ .path = part_path(s, seg->seq, seg->n_parts),
-                            .duration = end - s->part_begin, .independent = s->part_independent };
+                            .duration = segmenter_part(&s->segmenter, end),
+                            .independent = s->segmenter.part_independent };
     p->uri = hls_uri(s, p->path);
     p->file = hls_file_of(s->hls, &b, "video/iso.segment");
     seg->n_parts++;
     hls_names_set(s->hls, p->path, p->file, s);
-    if (p->duration + AV_MS(2) > s->part_target && !s->part_told)
-        s->part_target = p->duration + AV_MS(2); /* times are rounded to 1 ms */
 }
 
 void hls_part_cut(struct hls_stream *s, int64_t end)
@@ -133,7 +108,6 @@ void hls_part_cut(struct hls_stream *s, int64_t end)
         s->now->init = hls_shared_ref(s->init);
     s->part_from = blocks_len(&s->out);
     mp4_frag_cut(&s->mp4, end, s->part_from == 0, &s->out);
-    s->part_open = false;
     if (s->ll)
         add_part(s, end);
 }
@@ -205,11 +179,10 @@ void hls_segment_notify(struct hls_stream *s, const struct hls_segment *seg)
 /* What is in it cannot be used, or is nothing: the next one is not its continuation. */
 void hls_segment_drop(struct hls_stream *s)
 {
-    s->discontinuity |= s->now->discontinuity || s->out.w.bad;
+    segmenter_lose(&s->segmenter, s->out.w.bad);
     shop_free_blocks(s->shop, &s->out);
     hls_segment_free(s, s->now);
     s->now = NULL;
-    s->open = false;
 }
 
 void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg)
@@ -240,7 +213,7 @@ void hls_segment_close(struct hls_stream *s, int64_t end)
     }
     s->next_seq++;
     s->now = NULL;
-    s->open = false;
+    segmenter_close(&s->segmenter, end);
     hls_segment_fill(s, seg);
     hls_segment_notify(s, seg);
     if (s->ll)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STEP = 1000 }; /* ms that a clock is set by; less is drift */
+
 #define AUDIO_SPAN AV_MS(100)
 #define FORGET CO_SECONDS(120) /* with hls_dispose 0: from memory, the files stay */
 
@@ -35,6 +37,18 @@ bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set)
            !same(old->key_file_path, set->key_file_path) || !same(old->key_url, set->key_url);
 }
 
+static int64_t ticks(int64_t usec)
+{
+    return usec * 9 / 100;
+}
+
+static enum segmenter_parts parts_of(const struct hls_stream *s)
+{
+    if (s->dash || !is_fmp4(s->set))
+        return SEGMENTER_WHOLE;
+    return s->set->ll ? SEGMENTER_PARTS : SEGMENTER_FRAGMENTS;
+}
+
 void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost)
 {
     struct conf *old = s->conf;
@@ -48,6 +62,28 @@ void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf
         s->set = &vhost->hls;
     }
     (void)conf_unref(old);
+    s->segmenter.rules = (struct segmenter_rules){
+        .fragment = ticks(s->set->fragment), .audio_ratio = s->set->aof_ratio,
+        .target_ratio = s->set->td_ratio, .wait_keyframe = s->set->wait_keyframe,
+        .floor = s->set->ts_floor, .parts = parts_of(s), .part = ticks(s->set->part),
+        .periods = s->dash != NULL,
+    };
+}
+
+/* A clock that is set back would put all segments of before into the future, and players would
+ * wait for them. So the stream keeps the time it had, and DASH tells it its players. Steps forward
+ * are taken over; what drifts is less. */
+int64_t hls_wall(struct hls_stream *s)
+{
+    int64_t wall = co_wall_ms(), offset = wall - co_clock() / 1000;
+    int64_t back = s->wall_offset - offset;
+
+    if (back > STEP)
+        s->ahead += back;
+    else if (back < -STEP)
+        s->ahead = s->ahead > -back ? s->ahead + back : 0;
+    s->wall_offset = offset;
+    return wall + s->ahead;
 }
 
 static void init_muxers(struct hls_stream *s)
@@ -208,15 +244,10 @@ void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
     s->began_at = co_now();
     s->live = true;
     s->ended = s->begun = s->given_up = false;
-    s->has_video = false;
     s->tracks = (struct frame_tracks){ 0 };
-    s->key_interval = 0;
-    s->key_at = s->waiting_at = -1;
     s->dropped = 0;
     s->bad = 0;
-    s->discontinuity = s->next_seq > 0;
-    hls_time_restart(&s->time);
-    s->time.wall_base = 0; /* to be set anew */
+    segmenter_restart(&s->segmenter, s->next_seq > 0);
     live_reader_open(&s->reader, src);
     s->hls->live += !s->dash;
     if (s->running)
@@ -234,8 +265,8 @@ void hls_stream_end(struct hls_stream *s)
 {
     hls_drain(s, true);
     s->live = false;
-    if (s->open)
-        hls_segment_close(s, hls_time_end(&s->time));
+    if (s->now)
+        hls_segment_close(s, segmenter_end(&s->segmenter));
     else if (s->ll)
         hls_list_publish(s);
     if (s->list_swapped)

@@ -10,6 +10,7 @@
 #include "live/keeper.h"
 #include "live/reader.h"
 #include "sink/hls/hls.h"
+#include "sink/hls/segmenter.h"
 #include "sink/notify.h"
 #include "sink/store/disk_room.h"
 
@@ -63,16 +64,6 @@ struct hls_segments { /* a queue */
     size_t n, cap;
 };
 
-/* The stream's own time: what comes in, without its jumps and gaps. */
-struct hls_time {
-    bool started;
-    int64_t offset;          /* to add to what comes in */
-    int64_t last[2];         /* of video and audio, out */
-    int64_t usual[2];        /* how long a frame lasts */
-    bool seen[2];
-    int64_t wall_base;       /* ms since 1970 at time 0 */
-};
-
 struct hls_seal { /* in blocks */
     struct block *block; /* NULL: at their begin */
     size_t at;
@@ -109,36 +100,26 @@ struct hls_stream {
     unsigned bad;            /* frames that were left out */
     bool told_codec[2];
 
-    struct hls_time time;
+    struct segmenter segmenter;
     int64_t wall_offset;     /* ms from the monotonic clock to the wall clock, when last looked */
     int64_t ahead;           /* ms that the wall clock was set back since, which its time is not */
     struct ts_mux ts;
     struct mp4_frag mp4;
     bool fmp4;               /* as it was when the publisher began */
     bool begun;              /* the muxer has its configuration */
-    bool discontinuity;      /* the next segment does not go on from the last */
-    bool has_video;
-    int64_t key_interval, key_at, waiting_at; /* of the stream's time; < 0: none yet */
 
     /* the segment that grows */
-    bool open;
-    struct hls_segment *now; /* with all but its duration */
+    struct hls_segment *now; /* with all but its duration; NULL: there is none */
     struct blocks out;       /* its bytes, encrypted up to `sealed` */
     EVP_CIPHER_CTX *cipher;
     size_t sealed;
     struct hls_seal seal_at; /* where that is */
-    int64_t floor;           /* hls_ts_floor: which one of the wall clock's fragments */
-    int64_t floor_name;      /* the same, but never that of another segment */
 
-    /* fragments, which are parts with low latency */
-    bool ll;
-    int64_t part_begin, part_target;
-    bool part_open, part_independent, part_told; /* part_target is in a playlist */
+    bool ll;                 /* parts are in the playlist */
     size_t part_from;        /* where it begins in `out` */
 
     struct hls_segments list, gone; /* in the playlist; left it, but may still be fetched */
     uint64_t next_seq, discontinuities;
-    unsigned target;
     struct hls_shared *init, *key; /* NULL: to be made */
     struct hls_shared *last_init;
     unsigned key_used;       /* segments */
@@ -158,14 +139,8 @@ struct hls_stream {
 
     /* DASH */
     struct hls_shared *track_init[2];
-    int64_t available;       /* ms since 1970: where the first period began; 0: not yet */
-    int64_t period;          /* ms since 1970: where the period began */
-    int64_t base;            /* ms since 1970 at the stream's time 0, in this period */
-    int64_t over;            /* ms since 1970: nothing may begin before */
-    int64_t longest;         /* 1/90000 s: a segment */
     char *before;            /* periods of an earlier process, as the MPD had them */
     co_usec before_until;    /* they are in it as long as that; 0: they are not */
-    co_usec late_since;      /* it is behind the wall clock; 0: it is not */
 };
 
 struct hls {
@@ -213,11 +188,6 @@ err_t hls_run(void *stream);          /* co_fn; gives its reference back */
 /* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
 void hls_drain(struct hls_stream *s, bool all);
 
-/* hls_time.c */
-void hls_time_restart(struct hls_time *t);
-/* Move the frame to the stream's own time. */
-void hls_time_apply(struct hls_time *t, struct frame *f, int64_t gap_max);
-int64_t hls_time_end(const struct hls_time *t); /* where all that came ends */
 /* The wall clock as its players have it, in ms since 1970: one that never goes back. */
 int64_t hls_wall(struct hls_stream *s);
 
@@ -259,7 +229,6 @@ void hls_list_lose(struct hls_stream *s);
 
 /* dash.c */
 void dash_settings(const struct conf_dash *dash, struct conf_hls *out);
-void dash_segment_open(struct hls_stream *s);
 void dash_segment_close(struct hls_stream *s, int64_t end);
 
 char *dash_folder(const struct hls_stream *s); /* of all but the MPD. malloc'ed */

@@ -5,12 +5,10 @@
  * begins before it ends. Nothing was lost in between, so the stream simply goes on where it was;
  * all tracks move together. The wall clock in the playlist tells the truth.
  */
-#include "sink/hls/stream.h"
+#include "sink/hls/time.h"
 
 #define BACK AV_MS(1000)  /* so far back is a jump, less is disorder */
 #define FRAME AV_MS(40)   /* how long a frame lasts before one is known */
-
-enum { STEP = 1000 }; /* ms that a clock is set by; less is drift */
 
 void hls_time_restart(struct hls_time *t)
 {
@@ -60,20 +58,4 @@ void hls_time_apply(struct hls_time *t, struct frame *f, int64_t gap_max)
     t->seen[k] = true;
     f->dts = at;
     f->pts = at + cts;
-}
-
-/* A clock that is set back would put all segments of before into the future, and players would
- * wait for them. So the stream keeps the time it had, and DASH tells it its players. Steps forward
- * are taken over; what drifts is less. */
-int64_t hls_wall(struct hls_stream *s)
-{
-    int64_t wall = co_wall_ms(), offset = wall - co_clock() / 1000;
-    int64_t back = s->wall_offset - offset;
-
-    if (back > STEP)
-        s->ahead += back;
-    else if (back < -STEP)
-        s->ahead = s->ahead > -back ? s->ahead + back : 0;
-    s->wall_offset = offset;
-    return wall + s->ahead;
 }

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* segmenter.c - where a stream's segments and parts begin and end. */
+#include "sink/hls/segmenter.h"
+
+#include "format/playlist/m3u8.h"
+
+#define SLACK AV_MS(100)     /* a key frame so much before its time is in time */
+#define GAP AV_MS(5000)      /* a pause that may be one frame; the fragment if that is more */
+#define FRAGMENT AV_MS(1000)
+#define YOUNG AV_MS(1000)
+#define VIDEO_STOPPED AV_MS(2000)
+#define ROUNDED AV_MS(2)     /* times of files are rounded to 1 ms */
+
+enum { WALL_SLACK = 3000 };  /* ms that the stream's time may drift from the wall clock */
+
+void segmenter_restart(struct segmenter *g, bool goes_on)
+{
+    hls_time_restart(&g->time);
+    g->wall_base = 0;
+    g->has_video = g->sound_alone = false;
+    g->key_interval = 0;
+    g->key_at = g->waiting_at = -1;
+    g->discontinuity = goes_on;
+}
+
+void segmenter_forget(struct segmenter *g)
+{
+    g->promised = false;
+}
+
+int64_t segmenter_end(const struct segmenter *g)
+{
+    return hls_time_end(&g->time);
+}
+
+bool segmenter_is_young(const struct segmenter *g)
+{
+    return g->open && segmenter_end(g) - g->now.at < YOUNG;
+}
+
+/* ------------------------------------------------------------ frames */
+
+static void learn_key(struct segmenter *g, const struct frame *f)
+{
+    g->has_video = true;
+    g->sound_alone = false;
+    if (!f->key)
+        return;
+    if (g->key_at >= 0)
+        g->key_interval = f->dts - g->key_at;
+    g->key_at = f->dts;
+}
+
+void segmenter_time(struct segmenter *g, struct frame *f)
+{
+    hls_time_apply(&g->time, f, g->rules.fragment > GAP ? g->rules.fragment : GAP);
+    if (f->kind == AV_VIDEO)
+        learn_key(g, f);
+}
+
+/* A camera that was turned off leaves audio alone. */
+bool segmenter_has_video(const struct segmenter *g, int64_t at)
+{
+    int64_t patience = g->rules.fragment > VIDEO_STOPPED ? g->rules.fragment : VIDEO_STOPPED;
+
+    return g->has_video && (!g->time.seen[0] || at - g->time.last[0] <= patience);
+}
+
+/* ------------------------------------------------------------ where a segment ends */
+
+static int64_t fragment_ms(const struct segmenter *g)
+{
+    return g->rules.fragment / 90;
+}
+
+/* Would the next key frame come too late for the target duration that players were told? */
+static bool next_is_late(const struct segmenter *g, int64_t lasts)
+{
+    return g->promised && g->key_interval > 0 && lasts >= g->rules.fragment / 2 &&
+           m3u8_seconds(lasts + g->key_interval) > g->target;
+}
+
+static bool video_ends_it(const struct segmenter *g, const struct frame *f, int64_t lasts)
+{
+    int64_t quarter = g->rules.fragment / 4;
+    int64_t slack = !f->key ? 0 : quarter < SLACK ? quarter : SLACK;
+
+    if (!f->key && g->rules.wait_keyframe)
+        return false;
+    if (g->rules.floor && fragment_ms(g) > 0)
+        return (g->wall_base + f->dts / 90) / fragment_ms(g) > g->floor;
+    return lasts >= g->rules.fragment - slack || (f->key && next_is_late(g, lasts));
+}
+
+static bool ends_it(const struct segmenter *g, const struct frame *f)
+{
+    int64_t lasts = f->dts - g->now.at;
+
+    if (f->kind == AV_VIDEO)
+        return video_ends_it(g, f, lasts);
+    if (segmenter_has_video(g, f->dts))
+        return false;
+    return (double)lasts >= (double)g->rules.fragment * g->rules.audio_ratio;
+}
+
+/* A part of low latency: would another frame make it longer than what players were told? */
+static bool part_ends(const struct segmenter *g, const struct frame *f)
+{
+    int64_t usual = g->time.usual[f->kind == AV_VIDEO ? 0 : 1];
+    int64_t lasts = f->dts - g->part_begin;
+
+    if (!g->part_open || (f->kind == AV_AUDIO && segmenter_has_video(g, f->dts)))
+        return false;
+    if (g->rules.parts == SEGMENTER_FRAGMENTS)
+        return lasts >= FRAGMENT;
+    if (g->part_told)
+        return lasts + usual > g->part_target;
+    return lasts + usual / 2 > g->rules.part;
+}
+
+static bool may_begin(struct segmenter *g, const struct frame *f)
+{
+    if (g->waiting_at < 0)
+        g->waiting_at = f->dts;
+    if (!g->rules.wait_keyframe || !g->has_video)
+        return true;
+    if (f->kind == AV_VIDEO)
+        return f->key;
+    return !segmenter_has_video(g, f->dts) &&
+           (g->sound_alone || f->dts - g->waiting_at > g->rules.fragment + VIDEO_STOPPED);
+}
+
+enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, bool full)
+{
+    if (g->open && f->dts != g->now.at && (full || ends_it(g, f))) {
+        g->sound_alone = f->kind == AV_AUDIO && !segmenter_has_video(g, f->dts);
+        return SEGMENTER_END;
+    }
+    if (!g->open)
+        return may_begin(g, f) ? SEGMENTER_BEGIN : SEGMENTER_SKIP;
+    if (part_ends(g, f)) {
+        g->part_open = false;
+        return SEGMENTER_PART;
+    }
+    if (g->rules.parts != SEGMENTER_WHOLE && !g->part_open) {
+        g->part_open = true;
+        g->part_begin = f->dts;
+        g->part_independent = f->kind == AV_AUDIO || f->key;
+    }
+    return SEGMENTER_ADD;
+}
+
+int64_t segmenter_part(struct segmenter *g, int64_t end)
+{
+    int64_t lasts = end - g->part_begin;
+
+    if (lasts + ROUNDED > g->part_target && !g->part_told)
+        g->part_target = lasts + ROUNDED;
+    return lasts;
+}
+
+/* ------------------------------------------------------------ begin and end */
+
+/* The wall clock at that time of the stream. The stream falls behind by drift, and where gaps are
+ * left out; one that runs ahead is sent faster than it plays, and its list must not go back. */
+static int64_t wall_at(struct segmenter *g, int64_t at, int64_t clock, int64_t now)
+{
+    int64_t wall = g->wall_base + at / 90, slack = WALL_SLACK + fragment_ms(g);
+    bool late = g->wall_base != 0 && clock - wall > slack;
+
+    if (!late)
+        g->late_since = 0;
+    else if (g->late_since == 0)
+        g->late_since = now;
+    /* With periods that begins another one: not for what comes all at once after a stall. */
+    if (late && g->rules.periods && now - g->late_since < slack * 1000)
+        late = false;
+    if (late || g->wall_base == 0) {
+        g->wall_base += clock - wall;
+        wall = clock;
+    }
+    return wall;
+}
+
+/* A period ends where the stream does not go on as it was, or is far from the wall clock. */
+static void open_period(struct segmenter *g)
+{
+    struct segmenter_begin *b = &g->now;
+
+    if (b->wall < g->over) { /* what was sent faster than it plays */
+        g->wall_base += g->over - b->wall;
+        b->wall = g->over;
+    }
+    b->new_period = b->discontinuity || g->base != g->wall_base;
+    if (b->new_period) {
+        g->period = b->wall;
+        if (g->available == 0 || g->available > g->period)
+            g->available = g->period;
+        g->base = g->wall_base;
+    }
+    b->period = g->period;
+}
+
+void segmenter_open(struct segmenter *g, int64_t at, int64_t wall, int64_t now)
+{
+    g->now = (struct segmenter_begin){
+        .at = at, .wall = wall_at(g, at, wall, now), .discontinuity = g->discontinuity,
+    };
+    g->waiting_at = at;
+    g->discontinuity = false;
+    g->floor = fragment_ms(g) > 0 ? g->now.wall / fragment_ms(g) : 0;
+    g->floor_name = g->floor > g->floor_name ? g->floor : g->floor_name + 1;
+    g->open = true;
+    g->part_open = false;
+    if (g->rules.periods)
+        open_period(g);
+}
+
+/* The target duration never falls: players were told. */
+static void raise_target(struct segmenter *g, int64_t lasts)
+{
+    int64_t wanted = (int64_t)((double)g->rules.fragment * g->rules.target_ratio);
+
+    if (g->rules.floor) /* one that began just before a key frame lasts until the one behind */
+        wanted += g->key_interval;
+    if (g->target < m3u8_seconds(wanted))
+        g->target = m3u8_seconds(wanted);
+    if (g->target < m3u8_seconds(lasts))
+        g->target = m3u8_seconds(lasts);
+    if (g->target == 0)
+        g->target = 1;
+}
+
+void segmenter_close(struct segmenter *g, int64_t end)
+{
+    int64_t lasts = end - g->now.at;
+
+    g->open = false;
+    g->promised = true;
+    raise_target(g, lasts);
+    if (lasts > g->longest)
+        g->longest = lasts;
+    g->over = g->base + end / 90;
+}
+
+void segmenter_lose(struct segmenter *g, bool broken)
+{
+    g->discontinuity |= g->now.discontinuity || broken;
+    g->open = false;
+}
