@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packet.c - one coded frame, shared by all who play it.
+/* packet.c - one coded frame, shared by all players of a stream.
  *
  * Packets die in groups (of pictures) and are born one by one at the same pace, and most are larger
  * than what the C library allocates quickly. So some of the memory of dead ones is kept, by size.
@@ -20,6 +20,9 @@ enum {
     CLASSES = FINE_MAX / FINE + COARSE_MAX / COARSE,
     KEPT_LEAST = 1 << 20, KEPT_SHARE = 16, /* bytes, of all classes; and one in so many more */
 };
+
+/* From here on a packet is what it says of itself; before it is how it is kept. */
+#define SAYS offsetof(struct av_packet, kind)
 
 /* A dead packet in the list of its class. */
 struct dead {
@@ -125,6 +128,17 @@ struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size)
     more->size = (uint32_t)size;
     (void)av_packet_unref(pkt);
     return more;
+}
+
+struct av_packet *av_packet_copy(const struct av_packet *pkt)
+{
+    struct av_packet *copy = av_packet_try(pkt->size);
+
+    if (!copy)
+        return NULL;
+    memcpy((char *)copy + SAYS, (const char *)pkt + SAYS,
+           offsetof(struct av_packet, data) - SAYS + pkt->size);
+    return copy;
 }
 
 struct av_packet *av_packet_of(uint8_t *data)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* packet.h - one coded frame, shared by all who play it.
+/* packet.h - one coded frame, shared by all players of a stream.
  *
  * Life: av_packet_new() -> fill fields and data -> push. From then on every holder has
  * `const struct av_packet *`: fields and bytes never change again, only the count does. Nobody
- * takes over another's reference: who keeps a packet takes one, who has one gives it back.
+ * takes over another's reference: whoever keeps a packet takes one of its own and gives it back.
  *
- * `data` is the body of the RTMP message (FLV tag) that the publisher sent, kept byte for byte so
- * that RTMP and FLV players get exactly that. The codec's own payload inside it, which other
- * formats use, begins at `payload`: H.264/H.265 as length-prefixed NAL units, AAC raw frames,
- * decoder configuration (avcC, hvcC, ASC) where `config` is set.
+ * A packet is the codec's payload: H.264 and H.265 as length-prefixed NAL units, AV1 as OBUs, one
+ * raw frame of AAC or packet of Opus; a decoder configuration (avcC, hvcC, av1C, ASC, OpusHead)
+ * where `config` is set. Publishers of every protocol make that.
+ *
+ * What came by RTMP keeps its origin too, so that RTMP and FLV players get it byte for byte, known
+ * codec or not: then `data` is the message (the FLV body) as it came, and the payload is its end.
+ * For a packet without one, format/flv makes what FLV puts in front of the payload.
  */
 #ifndef AV_PACKET_H
 #define AV_PACKET_H
@@ -22,19 +25,23 @@
 #define AV_CLOCK 90000 /* ticks per second of every time in av/, live/ and above */
 #define AV_MS(n) ((int64_t)(n) * (AV_CLOCK / 1000))
 
+/* av_packet.track of an origin that has several tracks, each with a payload of its own: the packet
+ * has none, format/frame takes the origin apart. */
+enum { AV_TRACK_MANY = 0x100 };
+
 struct av_packet {
     struct ref ref;
     uint32_t size;     /* bytes in data; as av_packet_new() set it */
     uint8_t kind;      /* enum av_kind */
     uint8_t codec;     /* enum av_codec */
-    uint8_t tag;       /* RTMP message type id / FLV tag type: 8, 9, 18, 15 */
+    uint8_t origin;    /* data is an FLV body of this tag type (8, 9, 18, 15); 0: only payload */
     bool config : 1;   /* decoder configuration or stream metadata: nothing to show in it */
     bool key : 1;      /* a player can start here */
     bool start : 1;    /* live/ decided so: a key frame, or some sound of a stream without video */
-    bool extra : 1;    /* beside the configuration (such as colour information): who joins gets
-                        * it too, and who makes other formats leaves it out */
-    uint16_t track;    /* 0 unless multitrack; 0x100: several tracks in one message */
-    uint32_t payload;  /* offset of the codec's payload in data; == size when there is none */
+    bool extra : 1;    /* goes with the configuration (such as colour information): a player that
+                        * joins gets it too, other formats than FLV leave it out */
+    uint16_t track;    /* 0 unless multitrack; AV_TRACK_MANY: see there */
+    uint32_t payload;  /* where in data the codec's payload begins; == size: there is none */
     int32_t cts;       /* pts = dts + cts, 1/90000 s */
     int64_t dts;       /* 1/90000 s */
     uint8_t data[];
@@ -49,6 +56,18 @@ struct av_packet *av_packet_try(size_t size);
 /* Make a packet larger that nobody else holds, as realloc() does: what it says stays, and on NULL
  * it is what it was. */
 struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size);
+
+/* The same in a packet of its own, with one reference. NULL: there is no memory. */
+struct av_packet *av_packet_copy(const struct av_packet *pkt);
+
+static inline const uint8_t *av_packet_payload(const struct av_packet *pkt)
+{
+    return pkt->data + pkt->payload;
+}
+static inline size_t av_packet_payload_size(const struct av_packet *pkt)
+{
+    return pkt->size - pkt->payload;
+}
 
 /* The packet whose `data` this is: for readers that fill memory they were given by
  * av_packet_new() and know nothing of packets. */

@@ -6,7 +6,7 @@ void frame_begin(struct frame_reader *r, const struct av_packet *pkt)
 {
     *r = (struct frame_reader){ .pkt = pkt };
     r->done = pkt->kind == AV_DATA || pkt->extra;
-    if (r->done || pkt->track != FLV_TRACK_MANY)
+    if (r->done || pkt->track != AV_TRACK_MANY)
         return;
     err_t err = pkt->kind == AV_VIDEO ? flv_video_parse(&r->body, pkt->data, pkt->size)
                                       : flv_audio_parse(&r->body, pkt->data, pkt->size);
@@ -47,19 +47,19 @@ bool frame_next(struct frame_reader *r, struct frame *f)
 {
     const struct av_packet *pkt = r->pkt;
 
-    if (pkt->track == FLV_TRACK_MANY) {
+    if (pkt->track == AV_TRACK_MANY) {
         while (!r->done) {
             if (next_track(r, f))
                 return true;
         }
         return false;
     }
-    if (r->done || pkt->payload >= pkt->size)
+    if (r->done || av_packet_payload_size(pkt) == 0)
         return false;
     r->done = true;
     *f = head(pkt);
-    f->data = pkt->data + pkt->payload;
-    f->size = pkt->size - pkt->payload;
+    f->data = av_packet_payload(pkt);
+    f->size = av_packet_payload_size(pkt);
     return true;
 }
 

@@ -39,13 +39,6 @@ static struct live_clock_track *track_of(struct live_clock *c, const struct av_p
     return &c->tracks[LIVE_CLOCK_TRACKS - 1]; /* more tracks than that share the last place */
 }
 
-static int64_t unwrap(struct live_clock_track *t, uint32_t ms)
-{
-    t->unwrapped = t->at ? t->unwrapped + (int32_t)(ms - t->raw) : (int64_t)ms;
-    t->raw = ms;
-    return AV_MS(t->unwrapped);
-}
-
 static int64_t elapsed(co_usec from, co_usec to)
 {
     return to > from ? (to - from) * 9 / 100 : 0; /* us to 1/90000 s */
@@ -94,11 +87,10 @@ static int64_t aside(const struct live_clock *c, int64_t time)
     return time < c->last - MAX_BACK || time > c->last + MAX_AHEAD ? c->last : time;
 }
 
-int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, uint32_t ms,
+int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, int64_t raw,
                            co_usec now)
 {
     struct live_clock_track *t = track_of(c, pkt);
-    int64_t raw = unwrap(t, ms);
     int64_t time;
 
     if (c->mode == LIVE_JITTER_OFF) {

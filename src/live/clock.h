@@ -14,11 +14,9 @@
 enum { LIVE_CLOCK_TRACKS = 6 };
 
 struct live_clock_track {
-    uint32_t id;       /* kind and track number, 0: not in use */
-    uint32_t raw;      /* the last 32-bit ms of the publisher */
-    int64_t unwrapped; /* the same, past wraps, in ms */
-    int64_t last;      /* the last corrected time, 1/90000 s */
-    co_usec at;        /* when it came; 0: nothing yet */
+    uint32_t id;  /* kind and track number, 0: not in use */
+    int64_t last; /* the last corrected time, 1/90000 s */
+    co_usec at;   /* when it came; 0: nothing yet */
 };
 
 struct live_clock {
@@ -34,8 +32,9 @@ struct live_clock {
 void live_clock_init(struct live_clock *c, enum live_jitter mode);
 /* A publisher begins: its times have nothing to do with those of the one before. */
 void live_clock_restart(struct live_clock *c);
-/* The corrected time of a packet that the publisher stamped with `ms` and that came at `now`. */
-int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, uint32_t ms,
+/* The corrected time of a packet that the publisher stamped with `raw`, 1/90000 s, and that came at
+ * `now`. */
+int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, int64_t raw,
                            co_usec now);
 
 #endif

@@ -14,7 +14,7 @@ bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool 
     unsigned i = 0;
 
     while (i < c->n && (c->v[i]->kind != pkt->kind || c->v[i]->track != pkt->track ||
-                        c->v[i]->tag != pkt->tag || c->v[i]->extra != pkt->extra))
+                        c->v[i]->origin != pkt->origin || c->v[i]->extra != pkt->extra))
         i++;
     if (i < c->n && keep_same && c->v[i]->size == pkt->size &&
         memcmp(c->v[i]->data, pkt->data, pkt->size) == 0)

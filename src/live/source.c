@@ -555,11 +555,11 @@ static void push_mixed(struct live_source *src, struct av_packet *pkt)
     }
 }
 
-void live_source_push(struct live_source *src, struct av_packet *pkt, uint32_t ms)
+void live_source_push(struct live_source *src, struct av_packet *pkt, int64_t ticks)
 {
     src->in_packets++;
     src->in_bytes += pkt->size;
-    pkt->dts = live_clock_correct(&src->clock, pkt, ms, co_now());
+    pkt->dts = live_clock_correct(&src->clock, pkt, ticks, co_now());
     if (src->mix)
         push_mixed(src, pkt);
     else

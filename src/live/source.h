@@ -131,9 +131,10 @@ err_t live_source_claim(struct live_source *src, struct live_publisher *p,
 co_usec live_source_wait(const struct live_source *src, const struct live_publisher *p,
                          const struct live_takeover *rule);
 void live_source_unclaim(struct live_source *src, struct live_publisher *p);
-/* Append a packet, stamped `ms` by the publisher. Its dts is set here; from now on it is
- * immutable. Takes a reference of its own. */
-void live_source_push(struct live_source *src, struct av_packet *pkt, uint32_t ms);
+/* Append a packet that its publisher stamped with `ticks`: 1/90000 s from wherever its clock began,
+ * without wraps. dts is set here; from now on the packet is immutable. Takes a reference of its
+ * own. */
+void live_source_push(struct live_source *src, struct av_packet *pkt, int64_t ticks);
 void live_source_end(struct live_source *src, struct live_publisher *p);
 /* Ask its publisher to end, if there is one. */
 void live_source_kick(struct live_source *src);

@@ -13,13 +13,13 @@ static bool is_left_out(const uint32_t param[LIVE_PARAMS], const struct av_packe
 
     return (mask & FLV_WIRE_NO_AUDIO && pkt->kind == AV_AUDIO) ||
            (mask & FLV_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO) ||
-           (pkt->tag == FLV_DATA_AMF3 && pkt->size == 0);
+           (pkt->origin == FLV_DATA_AMF3 && pkt->size == 0);
 }
 
 /* A file has no tags of AMF3 data; behind its first byte such a message is an AMF0 one. */
 static uint32_t body_at(const struct av_packet *pkt)
 {
-    return pkt->tag == FLV_DATA_AMF3 ? 1 : 0;
+    return pkt->origin == FLV_DATA_AMF3 ? 1 : 0;
 }
 
 static size_t tag_size(const struct av_packet *pkt)
@@ -38,7 +38,7 @@ static void render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
 {
     uint32_t at = body_at(pkt), body = pkt->size - at, whole = FLV_TAG_HEADER + body;
     const struct flv_tag tag = {
-        .type = pkt->tag == FLV_DATA_AMF3 ? FLV_DATA : pkt->tag,
+        .type = pkt->origin == FLV_DATA_AMF3 ? FLV_DATA : pkt->origin,
         .size = body,
         .time = (uint32_t)(dts / AV_MS(1)),
     };

@@ -21,7 +21,7 @@ static size_t size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
 {
     if (is_left_out(param, pkt))
         return 0;
-    return rtmp_out_size(rtmp_out_csid(pkt->tag), wire_time(dts), pkt->size,
+    return rtmp_out_size(rtmp_out_csid(pkt->origin), wire_time(dts), pkt->size,
                          param[RTMP_WIRE_CHUNK_SIZE]);
 }
 
@@ -29,8 +29,8 @@ static void render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
                    uint8_t *out)
 {
     struct rtmp_msg msg = {
-        .type = pkt->tag,
-        .csid = rtmp_out_csid(pkt->tag),
+        .type = pkt->origin,
+        .csid = rtmp_out_csid(pkt->origin),
         .stream_id = param[RTMP_WIRE_STREAM_ID],
         .time = wire_time(dts),
         .size = pkt->size,

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     pkt = av_packet_new(size - 1);
-    pkt->tag = data[0];
+    pkt->origin = data[0];
     memcpy(pkt->data, data + 1, size - 1);
     err = flv_packet_describe(pkt);
     if (!err) {

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         n = n < rd_left(&r) ? n : rd_left(&r);
         pkt = av_packet_new(n);
         memcpy(pkt->data, rd_take(&r, n), n);
-        pkt->tag = type;
+        pkt->origin = type;
         err = flv_packet_describe(pkt);
         pkt->dts = dts;
         if (!err)

@@ -77,11 +77,11 @@ static void push(void *arg)
     struct av_packet *pkt = av_packet_new(packets[i].body.size);
     err_t err;
 
-    pkt->tag = packets[i].type;
+    pkt->origin = packets[i].type;
     memcpy(pkt->data, packets[i].body.data, pkt->size);
     err = flv_packet_describe(pkt);
     assert(!err);
-    live_source_push(c->src, pkt, c->pushed * 20);
+    live_source_push(c->src, pkt, AV_MS(20) * c->pushed);
     av_packet_unref(pkt);
     c->pushed++;
 }

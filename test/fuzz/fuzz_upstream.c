@@ -36,11 +36,11 @@ static void push(struct conversation *c)
     struct av_packet *pkt = av_packet_new(sizeof(key) - 1);
     err_t err;
 
-    pkt->tag = FLV_VIDEO;
+    pkt->origin = FLV_VIDEO;
     memcpy(pkt->data, key, pkt->size);
     err = flv_packet_describe(pkt);
     assert(!err);
-    live_source_push(c->forward->src, pkt, c->pushed++ * 40);
+    live_source_push(c->forward->src, pkt, AV_MS(40) * c->pushed++);
     av_packet_unref(pkt);
 }
 

@@ -129,7 +129,7 @@ static struct av_packet *packet(uint8_t tag, const char *bytes, size_t size)
     struct av_packet *pkt = av_packet_new(size);
 
     memcpy(pkt->data, bytes, size);
-    pkt->tag = tag;
+    pkt->origin = tag;
     return pkt;
 }
 

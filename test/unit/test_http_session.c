@@ -352,10 +352,10 @@ static void push(struct live_source *src, uint8_t tag, const char *body, size_t 
 {
     struct av_packet *pkt = av_packet_new(size);
 
-    pkt->tag = tag;
+    pkt->origin = tag;
     memcpy(pkt->data, body, size);
     assert_ok(flv_packet_describe(pkt));
-    live_source_push(src, pkt, ms);
+    live_source_push(src, pkt, AV_MS(ms));
     (void)av_packet_unref(pkt);
 }
 

@@ -95,7 +95,7 @@ static struct av_packet *numbered(enum av_kind kind, bool key, bool config, uint
     struct av_packet *pkt = av_packet_new(size);
 
     pkt->kind = (uint8_t)kind;
-    pkt->tag = kind == AV_VIDEO ? 9 : kind == AV_AUDIO ? 8 : 18;
+    pkt->origin = kind == AV_VIDEO ? 9 : kind == AV_AUDIO ? 8 : 18;
     pkt->key = key;
     pkt->config = config;
     for (uint32_t i = 0; i < size; i++)
@@ -110,7 +110,7 @@ static void push(struct live_source *src, enum av_kind kind, bool key, bool conf
 {
     struct av_packet *pkt = numbered(kind, key, config, number, size);
 
-    live_source_push(src, pkt, ms);
+    live_source_push(src, pkt, AV_MS(ms));
     (void)av_packet_unref(pkt);
 }
 
@@ -1339,7 +1339,7 @@ static const struct {
     const char *name;
     enum live_jitter mode;
     size_t n;
-    struct { enum av_kind kind; bool config; uint32_t ms; int at_ms; int64_t want_ms; } v[8];
+    struct { enum av_kind kind; bool config; int64_t ms; int at_ms; int64_t want_ms; } v[8];
 } clock_rows[] = {
     { "starts at 0", LIVE_JITTER_FULL, 3,
       { { AV_VIDEO, false, 5000, 0, 0 }, { AV_AUDIO, false, 5010, 10, 10 },
@@ -1375,8 +1375,13 @@ static const struct {
     { "metadata before a late start", LIVE_JITTER_ZERO, 3,
       { { AV_DATA, true, 0, 0, 0 }, { AV_VIDEO, false, 90000, 40, 0 },
         { AV_VIDEO, false, 90040, 80, 40 } } },
-    { "the 32-bit clock wraps", LIVE_JITTER_FULL, 2,
-      { { AV_VIDEO, false, 0xfffffff0, 0, 0 }, { AV_VIDEO, false, 0x18, 40, 40 } } },
+    { "past 32 bits of milliseconds", LIVE_JITTER_FULL, 2,
+      { { AV_VIDEO, false, 0xfffffff0, 0, 0 }, { AV_VIDEO, false, 0x100000018, 40, 40 } } },
+    { "past 32 bits, as it comes", LIVE_JITTER_OFF, 2,
+      { { AV_VIDEO, false, 0xfffffff0, 0, 0xfffffff0 },
+        { AV_VIDEO, false, 0x100000018, 40, 0x100000018 } } },
+    { "from below 0", LIVE_JITTER_FULL, 2,
+      { { AV_VIDEO, false, -100, 0, 0 }, { AV_VIDEO, false, -60, 40, 40 } } },
 };
 
 static void test_clock(void **state)
@@ -1392,7 +1397,7 @@ static void test_clock(void **state)
                                      .config = clock_rows[i].v[k].config };
             co_usec now = CO_SECONDS(100) + CO_MS(clock_rows[i].v[k].at_ms);
 
-            assert_int_equal(live_clock_correct(&c, &pkt, clock_rows[i].v[k].ms, now),
+            assert_int_equal(live_clock_correct(&c, &pkt, AV_MS(clock_rows[i].v[k].ms), now),
                              AV_MS(clock_rows[i].v[k].want_ms));
         }
     }

@@ -81,7 +81,7 @@ static void test_rows(void **state)
             pkt = src->ring[src->first % src->cap];
             assert_int_equal(pkt->size, rows[i].want_size);
             assert_memory_equal(pkt->data, rows[i].want, rows[i].want_size);
-            assert_int_equal(pkt->tag, rows[i].want_tag);
+            assert_int_equal(pkt->origin, rows[i].want_tag);
             assert_int_equal(pkt->config, rows[i].config);
             assert_int_equal(pkt->key, rows[i].key);
         }
@@ -137,7 +137,7 @@ static void test_wire(void **state)
         uint8_t *out;
         size_t n;
 
-        pkt->tag = 9;
+        pkt->origin = 9;
         pkt->dts = AV_MS(ms[i % COUNT(ms)]);
         memset(pkt->data, (int)i, pkt->size);
         n = rtmp_wire.size(param, pkt, pkt->dts);
@@ -162,14 +162,110 @@ static void test_wire_leaves_out(void **state)
 {
     const uint32_t no_audio[LIVE_PARAMS] = { 128, 1, RTMP_WIRE_NO_AUDIO };
     const uint32_t no_video[LIVE_PARAMS] = { 128, 1, RTMP_WIRE_NO_VIDEO };
-    struct av_packet audio = { .size = 10, .kind = AV_AUDIO, .tag = 8 };
-    struct av_packet video = { .size = 10, .kind = AV_VIDEO, .tag = 9 };
+    struct av_packet audio = { .size = 10, .kind = AV_AUDIO, .origin = 8 };
+    struct av_packet video = { .size = 10, .kind = AV_VIDEO, .origin = 9 };
 
     (void)state;
     assert_int_equal(rtmp_wire.size(no_audio, &audio, 0), 0);
     assert_true(rtmp_wire.size(no_audio, &video, 0) > 0);
     assert_int_equal(rtmp_wire.size(no_video, &video, 0), 0);
     assert_true(rtmp_wire.size(no_video, &audio, 0) > 0);
+}
+
+static const struct {
+    const char *name;
+    size_t n;
+    struct { bool aside; uint32_t ms; int64_t want; } v[6];
+} time_rows[] = {
+    { "as it is", 3, { { 0, 5000, 5000 }, { 0, 5040, 5040 }, { 0, 5020, 5020 } } },
+    { "a wrap", 3, { { 0, 0xfffffff0, 0xfffffff0 }, { 0, 0x18, 0x100000018 },
+                     { 0, 0x40, 0x100000040 } } },
+    { "back over a wrap", 3, { { 0, 0xfffffff0, 0xfffffff0 }, { 0, 8, 0x100000008 },
+                               { 0, 0xfffffff8, 0xfffffff8 } } },
+    { "two wraps", 5, { { 0, 0x80000000, 0x80000000 }, { 0, 0xf0000000, 0xf0000000 },
+                        { 0, 0x50000000, 0x150000000 }, { 0, 0xb0000000, 0x1b0000000 },
+                        { 0, 0x10000000, 0x210000000 } } },
+    { "a header of 0 before", 2, { { 1, 0, 0 }, { 0, 0xe0000000, 0xe0000000 } } },
+    { "a header of 0 in the middle", 3, { { 0, 0x7ffffff8, 0x7ffffff8 }, { 1, 0, 0 },
+                                          { 0, 0x80000008, 0x80000008 } } },
+    { "a header of 0 after a wrap", 3, { { 0, 0xfffffff0, 0xfffffff0 }, { 1, 0, 0x100000000 },
+                                         { 0, 0x10, 0x100000010 } } },
+};
+
+static void test_time(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(time_rows); i++) {
+        struct rtmp_time t = { 0 };
+
+        print_message("  %s\n", time_rows[i].name);
+        for (size_t k = 0; k < time_rows[i].n; k++) {
+            uint32_t ms = time_rows[i].v[k].ms;
+
+            assert_int_equal(time_rows[i].v[k].aside ? rtmp_time_aside(&t, ms)
+                                                     : rtmp_time_next(&t, ms),
+                             time_rows[i].v[k].want);
+        }
+    }
+}
+
+/* One who leaps by weeks with every message does not come to the end of 64 bits. */
+static void test_time_leaps(void **state)
+{
+    struct rtmp_time t = { 0 };
+    int64_t time = 0;
+
+    (void)state;
+    for (uint32_t i = 1; i < 200000; i++) {
+        int64_t before = time;
+
+        time = rtmp_time_next(&t, i * 0x7fffffff);
+        assert_true(time > before || i > 30000);
+        assert_true(time < (int64_t)1 << 47);
+    }
+}
+
+static uint32_t wire_time(const struct av_packet *pkt)
+{
+    const uint32_t param[LIVE_PARAMS] = { [RTMP_WIRE_CHUNK_SIZE] = 128, [RTMP_WIRE_STREAM_ID] = 1 };
+    uint8_t out[64];
+    size_t n = rtmp_wire.size(param, pkt, pkt->dts);
+    struct rtmp_in in;
+    struct rtmp_msg msg;
+
+    assert_true(n <= sizeof(out));
+    rtmp_wire.render(param, pkt, pkt->dts, out);
+    rtmp_in_init(&in, &rtmp_in_heap);
+    assert_ok(rtmp_in_feed(&in, out, n));
+    assert_true(rtmp_in_next(&in, &msg));
+    free(msg.payload);
+    rtmp_in_fini(&in);
+    return msg.time;
+}
+
+/* From 32 bits of a publisher through 64 in the log to 32 bits of a player. */
+static void test_time_wraps_at_both_ends(void **state)
+{
+    static const uint32_t ms[] = { 0xfffffff0, 0x10, 0x20 };
+    struct live_source *src = live_source_new("v/a/s", &settings);
+    struct rtmp_media m = { .src = src, .signature = "us" };
+    int64_t first = 0;
+
+    (void)state;
+    src->have_key = true;
+    for (size_t i = 0; i < COUNT(ms); i++) {
+        struct rtmp_msg msg = { .type = RTMP_VIDEO, .time = ms[i], .size = 6 };
+        const struct av_packet *pkt;
+
+        msg.payload = rtmp_media_alloc(6);
+        memcpy(msg.payload, i ? "\x27\1\0\0\0x" : "\x17\1\0\0\0x", 6);
+        rtmp_media_push(&m, &msg);
+        pkt = src->ring[(src->head - 1) % src->cap];
+        first = i ? first : pkt->dts;
+        assert_int_equal(pkt->dts - first, AV_MS((int64_t)(uint32_t)(ms[i] - ms[0])));
+        assert_int_equal(wire_time(pkt), ms[i]);
+    }
+    (void)live_source_unref(src);
 }
 
 int main(void)
@@ -179,6 +275,9 @@ int main(void)
         TEST(test_atc),
         TEST(test_wire),
         TEST(test_wire_leaves_out),
+        TEST(test_time),
+        TEST(test_time_leaps),
+        TEST(test_time_wraps_at_both_ends),
     };
     const struct log_setup quiet = { .min = LOG_NONE };
     err_t err = co_init();

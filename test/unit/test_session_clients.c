@@ -240,7 +240,7 @@ static void test_vhost_totals(void **state)
     struct av_packet *pkt = av_packet_new(100);
 
     (void)state;
-    pkt->tag = 9;
+    pkt->origin = 9;
     other = live_registry_get(streams, "v.com/live/t", &set);
     (void)clients_stream(clients, src);
     (void)clients_stream(clients, other);

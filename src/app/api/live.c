@@ -114,7 +114,8 @@ static struct av_info info_of(const struct live_source *src, enum av_kind kind)
     err_t err = NULL;
 
     if (pkt)
-        err = av_info_parse(&info, pkt->codec, pkt->data + pkt->payload, pkt->size - pkt->payload);
+        err = av_info_parse(&info, pkt->codec, av_packet_payload(pkt),
+                            av_packet_payload_size(pkt));
     if (err)
         info = (struct av_info){ .width = 0 };
     err_free(&err);

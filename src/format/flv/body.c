@@ -73,7 +73,7 @@ static err_t many_tracks(struct flv_body *b, const uint8_t *data, size_t size)
     size_t at = 0;
     err_t err;
 
-    b->track = FLV_TRACK_MANY;
+    b->track = AV_TRACK_MANY;
     do {
         bool first = at == 0;
 

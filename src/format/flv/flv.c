@@ -89,10 +89,10 @@ err_t flv_packet_describe(struct av_packet *pkt)
     pkt->track = 0;
     pkt->cts = 0;
     pkt->payload = 0;
-    pkt->kind = pkt->tag == FLV_VIDEO ? AV_VIDEO : pkt->tag == FLV_AUDIO ? AV_AUDIO : AV_DATA;
+    pkt->kind = pkt->origin == FLV_VIDEO ? AV_VIDEO : pkt->origin == FLV_AUDIO ? AV_AUDIO : AV_DATA;
     if (pkt->kind == AV_DATA) {
-        pkt->config = flv_data_is_metadata(pkt->tag, pkt->data, pkt->size);
-        pkt->payload = pkt->tag == FLV_DATA_AMF3 && pkt->size > 0 ? 1 : 0;
+        pkt->config = flv_data_is_metadata(pkt->origin, pkt->data, pkt->size);
+        pkt->payload = pkt->origin == FLV_DATA_AMF3 && pkt->size > 0 ? 1 : 0;
         return NULL;
     }
     err = pkt->kind == AV_VIDEO ? flv_video_parse(&b, pkt->data, pkt->size)

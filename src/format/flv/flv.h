@@ -48,8 +48,6 @@ enum flv_packet { /* what the body is; the numbers are those of [ERTMP] */
 
 enum flv_multitrack { FLV_ONE_TRACK, FLV_MANY_TRACKS, FLV_MANY_CODECS, FLV_NO_MULTITRACK = 0xff };
 
-enum { FLV_TRACK_MANY = 0x100 }; /* av_packet.track where one message has several tracks */
-
 /* What the first bytes of an audio or video body say. */
 struct flv_body {
     enum av_kind kind;
@@ -61,7 +59,7 @@ struct flv_body {
     bool config;              /* the payload is a decoder configuration */
     bool key;                 /* a key frame of video, not its configuration */
     bool extra;               /* really FLV_PACKET_META, not something we do not know */
-    uint16_t track;           /* FLV_TRACK_MANY where there are several */
+    uint16_t track;           /* AV_TRACK_MANY where there are several */
     int32_t cts;              /* milliseconds; of the first track */
     uint32_t nano;            /* to add to the presentation time, nanoseconds, < 10^6 */
     size_t payload;           /* offset of the codec's bytes; the size of the body if none */
@@ -95,8 +93,8 @@ err_t flv_track_next(struct flv_track *t, size_t *at, const struct flv_body *b,
 /* Is this data message the stream's metadata (onMetaData, @setDataFrame)? */
 bool flv_data_is_metadata(uint8_t type, const uint8_t *data, size_t size);
 
-/* Fill kind, codec, config, key, cts, track and payload from tag and data; dts is not touched. On
- * an error nothing is known of it but the kind. */
+/* Fill kind, codec, config, key, cts, track and payload from origin and data; dts is not touched.
+ * On an error nothing is known of it but the kind. */
 err_t flv_packet_describe(struct av_packet *pkt) __attribute__((warn_unused_result));
 
 #endif

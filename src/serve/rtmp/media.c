@@ -41,14 +41,14 @@ static size_t begins_with(const struct av_packet *pkt, const char *name)
 }
 
 /* A packet without the first n bytes of this one, which is given back. */
-static struct av_packet *cut_front(struct av_packet *pkt, size_t n, uint8_t tag)
+static struct av_packet *cut_front(struct av_packet *pkt, size_t n, uint8_t origin)
 {
     struct av_packet *rest = av_packet_try(pkt->size - n);
 
     if (!rest) /* left as it is, players will not know it */
         return pkt;
     memcpy(rest->data, pkt->data + n, rest->size);
-    rest->tag = tag;
+    rest->origin = origin;
     (void)av_packet_unref(pkt);
     return rest;
 }
@@ -110,7 +110,7 @@ static struct av_packet *with_our_fields(struct rtmp_media *m, struct av_packet 
         return pkt;
     }
     memcpy(made->data, w.buf, w.len);
-    made->tag = pkt->tag;
+    made->origin = pkt->origin;
     wr_free(&w);
     (void)av_packet_unref(pkt);
     return made;
@@ -121,9 +121,9 @@ static struct av_packet *data_packet(struct rtmp_media *m, struct av_packet *pkt
 {
     size_t frame;
 
-    if (pkt->tag == FLV_DATA_AMF3 && pkt->size > 0 && pkt->data[0] == 0)
+    if (pkt->origin == FLV_DATA_AMF3 && pkt->size > 0 && pkt->data[0] == 0)
         pkt = cut_front(pkt, 1, FLV_DATA);
-    if (pkt->tag != FLV_DATA)
+    if (pkt->origin != FLV_DATA)
         return pkt;
     frame = begins_with(pkt, "@setDataFrame");
     if (frame)
@@ -140,8 +140,8 @@ static bool is_servers_word(const struct av_packet *pkt)
 
 static bool is_media(const struct av_packet *pkt)
 {
-    return pkt->tag == FLV_AUDIO || pkt->tag == FLV_VIDEO || pkt->tag == FLV_DATA_AMF3 ||
-           (pkt->tag == FLV_DATA && !is_servers_word(pkt));
+    return pkt->origin == FLV_AUDIO || pkt->origin == FLV_VIDEO || pkt->origin == FLV_DATA_AMF3 ||
+           (pkt->origin == FLV_DATA && !is_servers_word(pkt));
 }
 
 static void tell_video(const struct av_packet *pkt, const struct av_info *i)
@@ -158,7 +158,7 @@ static void tell_config(struct rtmp_media *m, const struct av_packet *pkt)
 
     if (m->skip_sps || m->told++ >= TOLD_MAX)
         return;
-    err = av_info_parse(&info, pkt->codec, pkt->data + pkt->payload, pkt->size - pkt->payload);
+    err = av_info_parse(&info, pkt->codec, av_packet_payload(pkt), av_packet_payload_size(pkt));
     if (err)
         log_end("decoder configuration that we cannot read, players get it as it is", &err);
     else if (pkt->kind == AV_VIDEO)
@@ -177,13 +177,21 @@ static void count_bad(struct rtmp_media *m, err_t err)
     err_free(&err);
 }
 
+/* Each kind by itself: some senders give them clocks of their own. */
+static int64_t time_of(struct rtmp_media *m, const struct av_packet *pkt, uint32_t ms)
+{
+    struct rtmp_time *t = &m->times[pkt->kind];
+
+    return pkt->config || pkt->extra ? rtmp_time_aside(t, ms) : rtmp_time_next(t, ms);
+}
+
 void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
 {
     struct av_packet *pkt = av_packet_of(msg->payload);
     err_t err;
 
     msg->payload = NULL;
-    pkt->tag = msg->type;
+    pkt->origin = msg->type;
     if (msg->type == RTMP_DATA || msg->type == RTMP_DATA_AMF3)
         pkt = data_packet(m, pkt);
     if (pkt->size == 0 || !is_media(pkt)) {
@@ -198,7 +206,7 @@ void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
     } else {
         if (pkt->config)
             tell_config(m, pkt);
-        live_source_push(m->src, pkt, msg->time);
+        live_source_push(m->src, pkt, AV_MS(time_of(m, pkt, msg->time)));
     }
     (void)av_packet_unref(pkt);
 }

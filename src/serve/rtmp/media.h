@@ -5,6 +5,7 @@
 
 #include "live/source.h"
 #include "proto/rtmp/chunk_in.h"
+#include "proto/rtmp/time.h"
 
 /* Memory of messages that can become packets: for struct rtmp_in_setup. */
 uint8_t *rtmp_media_alloc(size_t size);
@@ -19,6 +20,7 @@ struct rtmp_media {
     uint32_t bad;          /* messages left out, because their bytes were not what they said */
     uint32_t told;         /* configurations that the log was told of */
     bool atc;              /* it said so: leave its times as they are */
+    struct rtmp_time times[AV_KINDS];
 };
 
 /* Push an audio, video or data message; others are left alone. Takes the payload over. Streams

@@ -21,12 +21,12 @@ static void put_tag(struct wr *w, uint8_t type, const uint8_t *data, size_t size
 
 void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t dts)
 {
-    bool amf3 = pkt->tag == FLV_DATA_AMF3; /* behind its first byte it is an AMF0 one */
+    bool amf3 = pkt->origin == FLV_DATA_AMF3; /* behind its first byte it is an AMF0 one */
     int64_t ms = (dts - (s->keep_time ? 0 : s->file->begin)) / AV_MS(1);
 
     if (amf3 && pkt->size == 0)
         return;
-    put_tag(&s->block.w, amf3 ? FLV_DATA : pkt->tag, pkt->data + amf3, pkt->size - amf3,
+    put_tag(&s->block.w, amf3 ? FLV_DATA : pkt->origin, pkt->data + amf3, pkt->size - amf3,
             ms > 0 ? ms : 0);
 }
 
@@ -96,12 +96,12 @@ void dvr_flv_begin(struct dvr_stream *s)
     flv_file_build(head, true, true);
     wr_bytes(&s->header, head, sizeof(head));
     for (size_t i = 0; i < n; i++) {
-        if (v[i]->kind == AV_DATA && v[i]->tag == FLV_DATA)
+        if (v[i]->kind == AV_DATA && v[i]->origin == FLV_DATA)
             meta = v[i];
     }
     put_metadata(s, meta);
     for (size_t i = 0; i < n; i++) {
         if (v[i]->kind != AV_DATA)
-            put_tag(&s->header, v[i]->tag, v[i]->data, v[i]->size, 0);
+            put_tag(&s->header, v[i]->origin, v[i]->data, v[i]->size, 0);
     }
 }

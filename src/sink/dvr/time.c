@@ -3,8 +3,6 @@
  * publisher's times as they are (time_jitter off, atc), and `dvr` may want them corrected. */
 #include "sink/dvr/stream.h"
 
-#include <string.h>
-
 void dvr_time_begin(struct dvr_stream *s)
 {
     const struct conf_vhost *vhost = conf_vhost_find(s->conf, s->vhost);
@@ -22,20 +20,8 @@ const struct av_packet *dvr_time_apply(struct dvr_stream *s, const struct av_pac
 
     if (!s->correct_time)
         return av_packet_ref(pkt);
-    mine = av_packet_try(pkt->size);
-    if (!mine)
-        return NULL;
-    mine->kind = pkt->kind;
-    mine->codec = pkt->codec;
-    mine->tag = pkt->tag;
-    mine->config = pkt->config;
-    mine->key = pkt->key;
-    mine->start = pkt->start;
-    mine->extra = pkt->extra;
-    mine->track = pkt->track;
-    mine->payload = pkt->payload;
-    mine->cts = pkt->cts;
-    mine->dts = live_clock_correct(&s->clock, pkt, (uint32_t)(pkt->dts / AV_MS(1)), co_now());
-    memcpy(mine->data, pkt->data, pkt->size);
+    mine = av_packet_copy(pkt);
+    if (mine)
+        mine->dts = live_clock_correct(&s->clock, pkt, pkt->dts, co_now());
     return mine;
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* time.c - from RTMP's 32 bits of milliseconds to a time that does not wrap. */
+#include "proto/rtmp/time.h"
+
+/* A peer whose every message leaps by weeks would come to the end of 64 bits: before that its time
+ * begins anew. */
+#define LIMIT ((int64_t)1 << 46)
+
+int64_t rtmp_time_aside(const struct rtmp_time *t, uint32_t ms)
+{
+    return t->begun ? t->unwrapped + (int32_t)(ms - t->last) : (int64_t)ms;
+}
+
+int64_t rtmp_time_next(struct rtmp_time *t, uint32_t ms)
+{
+    int64_t time = rtmp_time_aside(t, ms);
+
+    if (time > LIMIT || time < -LIMIT)
+        time = ms;
+    *t = (struct rtmp_time){ .begun = true, .last = ms, .unwrapped = time };
+    return time;
+}
