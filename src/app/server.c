@@ -28,6 +28,8 @@
 #include "session/hooks.h"
 #include "session/place.h"
 #include "session/tokens.h"
+#include "sink/forward/forward.h"
+#include "sink/program/children.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,7 +250,8 @@ static void make_api(struct server *s)
 {
     const struct api_parts parts = {
         .env = &s->env, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
-        .forwards = sinks_forwards(s->sinks), .children = sinks_children(s->sinks),
+        .forwards = sinks_find(s->sinks, &forward_sink),
+        .children = sinks_find(s->sinks, &program_sink),
         .connections = connections, .arg = s,
     };
 
@@ -454,14 +457,11 @@ struct reload_report *server_reload_report(struct server *s)
 
 void server_stat(const struct server *s, struct server_stat *out)
 {
-    struct sinks_stat sinks;
-
-    sinks_stat(s->sinks, &sinks);
     *out = (struct server_stat){
         .connections = (unsigned)s->connections.count,
         .publishers = s->env.publishers,
         .players = s->env.players,
-        .forwards = sinks.forwards,
+        .forwards = sink_count(sinks_find(s->sinks, &forward_sink)),
         .streams = (unsigned)live_registry_count(s->env.streams),
     };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sinks.c - what begins and ends with every published stream. */
+/* sinks.c - the table of what begins and ends with every published stream. */
 #include "app/sinks.h"
 
 #include "base/must.h"
@@ -8,6 +8,7 @@
 #include "sink/dvr/dvr.h"
 #include "sink/forward/forward.h"
 #include "sink/hls/hls.h"
+#include "sink/list.h"
 #include "sink/program/children.h"
 #include "sink/store/disk.h"
 
@@ -26,56 +27,36 @@ static const char *const segment_ends[] = { ".ts", ".m4s", ".m3u8", ".mpd", ".ke
 static const char *const record_ends[] = { ".flv", ".mp4", ".tmp", NULL };
 enum { LANE = 96 << 20, ALL = 1 << 30 };
 
-/* A stream that is published now. */
-struct published {
-    struct published *next;
-    struct session_stream names; /* its strings are ours */
-    struct live_source *src;   /* borrowed: it lives while it is published */
+/* A new sink is a line here. */
+static const struct sink_ops *const rows[] = {
+    &forward_sink,
+    &hls_sink,
+    &dvr_sink,
+    &program_sink,
 };
 
 struct sinks {
-    struct session_env *env;
-    struct published *streams;
-    struct disk *disk, *records;
-    struct forwards *forwards;
+    struct sink_list *list;
+    struct disk *segments, *records;
     struct hls *hls;
-    struct dvrs *dvrs;
-    struct children *children;
 };
 
 struct sinks *sinks_new(struct session_env *env)
 {
     struct sinks *s = must(calloc(1, sizeof(*s)));
+    const struct live_memory *memory = live_registry_memory(env->streams);
 
-    s->env = env;
-    s->disk = disk_new(&(struct disk_limits){
+    s->segments = disk_new(&(struct disk_limits){
         .lane_bytes = LANE, .all_bytes = ALL, .threads = 3, .what = "HLS", .ends = segment_ends,
-        .memory = live_registry_memory(env->streams) });
+        .memory = memory });
     s->records = disk_new(&(struct disk_limits){
         .lane_bytes = LANE, .all_bytes = ALL, .threads = 2, .what = "recordings",
-        .ends = record_ends, .memory = live_registry_memory(env->streams) });
-    s->forwards = forwards_new(env);
-    s->hls = hls_new(env, s->disk);
+        .ends = record_ends, .memory = memory });
+    s->list = sink_list_new(rows, sizeof(rows) / sizeof(rows[0]), &(struct sink_setup){
+        .env = env, .segments = s->segments, .records = s->records });
+    s->hls = hls_of(sink_list_find(s->list, &hls_sink));
     hls_sessions_begin(s->hls);
-    s->dvrs = dvrs_new(env, s->records);
-    s->children = children_new(env, s->disk);
     return s;
-}
-
-void sinks_start(struct sinks *s)
-{
-    hls_start(s->hls);
-    children_start(s->children);
-}
-
-void sinks_stop_ingest(struct sinks *s)
-{
-    children_stop_ingest(s->children);
-}
-
-void sinks_interrupt(struct sinks *s)
-{
-    children_interrupt(s->children);
 }
 
 void sinks_mount(struct sinks *s, struct http_mux *mux)
@@ -83,104 +64,58 @@ void sinks_mount(struct sinks *s, struct http_mux *mux)
     hls_http_mount(s->hls, mux);
 }
 
-static void remember(struct sinks *s, const struct session_stream *names, struct live_source *src)
+void sinks_start(struct sinks *s)
 {
-    struct published *p = must(calloc(1, sizeof(*p)));
-
-    p->names = session_stream_copy(names);
-    p->src = src;
-    p->next = s->streams;
-    s->streams = p;
+    sink_list_start(s->list);
 }
 
-static void forget(struct sinks *s, const struct live_source *src)
+void sinks_stop_ingest(struct sinks *s)
 {
-    struct published **at = &s->streams, *p;
+    sink_list_drain(s->list);
+}
 
-    while (*at && (*at)->src != src)
-        at = &(*at)->next;
-    p = *at;
-    if (!p)
-        return;
-    *at = p->next;
-    session_stream_free(&p->names);
-    free(p);
+void sinks_interrupt(struct sinks *s)
+{
+    sink_list_interrupt(s->list);
 }
 
 void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
                  const struct session_stream *stream, struct live_source *src)
 {
-    remember(s, stream, src);
-    forwards_begin(s->forwards, vhost, stream, src);
-    hls_begin(s->hls, vhost, stream, src);
-    dvrs_begin(s->dvrs, vhost, stream, src);
-    children_begin(s->children, vhost, stream, src);
+    sink_list_begin(s->list, vhost, stream, src);
 }
 
 void sinks_catch_up(struct sinks *s, struct live_source *src)
 {
     co_usec until = co_now() + CATCH_UP;
 
-    while (co_now() < until && (hls_catch_up(s->hls, src) || dvrs_catch_up(s->dvrs, src)))
+    while (co_now() < until && sink_list_catch_up(s->list, src))
         co_yield_if_due();
 }
 
 void sinks_end(struct sinks *s, struct live_source *src)
 {
-    forget(s, src);
-    forwards_end(s->forwards, src);
-    hls_end(s->hls, src);
-    dvrs_end(s->dvrs, src);
-    children_end(s->children, src);
+    sink_list_end(s->list, src);
 }
 
 void sinks_reload(struct sinks *s)
 {
-    forwards_reload(s->forwards);
-    children_reload(s->children);
-    for (struct published *p = s->streams; p; p = p->next) {
-        const struct conf_vhost *v = conf_vhost_find(s->env->conf, p->names.vhost);
-
-        if (v) {
-            hls_begin(s->hls, v, &p->names, p->src);
-            dvrs_begin(s->dvrs, v, &p->names, p->src);
-        } else {
-            hls_end(s->hls, p->src);
-            dvrs_end(s->dvrs, p->src);
-        }
-    }
+    sink_list_reload(s->list);
 }
 
-struct forwards *sinks_forwards(const struct sinks *s)
+const struct sink *sinks_find(const struct sinks *s, const struct sink_ops *row)
 {
-    return s->forwards;
-}
-
-struct children *sinks_children(const struct sinks *s)
-{
-    return s->children;
-}
-
-void sinks_stat(const struct sinks *s, struct sinks_stat *out)
-{
-    *out = (struct sinks_stat){ .forwards = forwards_count(s->forwards),
-                                .hls = hls_count(s->hls) };
+    return sink_list_find(s->list, row);
 }
 
 void sinks_free(struct sinks *s)
 {
     co_usec until = co_clock() + PATIENCE;
 
-    forwards_free(s->forwards);
-    children_free(s->children);
-    hls_stop(s->hls);
-    dvrs_stop(s->dvrs);
-    disk_free(s->disk, until - co_clock());
+    sink_list_stop(s->list);
+    disk_free(s->segments, until - co_clock());
     disk_free(s->records, until - co_clock());
     hls_sessions_free(s->hls);
-    hls_free(s->hls);
-    dvrs_free(s->dvrs);
-    while (s->streams)
-        forget(s, s->streams->src);
+    sink_list_free(s->list);
     free(s);
 }

@@ -7,12 +7,9 @@
 #include "session/env.h"
 
 struct sinks; /* owned by the server */
-struct forwards;
+struct sink;
+struct sink_ops;
 struct http_mux;
-
-struct sinks_stat {
-    unsigned forwards, hls;
-};
 
 struct sinks *sinks_new(struct session_env *env);
 /* Start what runs without a stream: ingests, once there is somebody to publish to. */
@@ -31,10 +28,8 @@ void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
 void sinks_end(struct sinks *s, struct live_source *src);
 /* The configuration changed: begin and end what it says now. Does not yield. */
 void sinks_reload(struct sinks *s);
-/* The forwards, for who tells of them. */
-struct forwards *sinks_forwards(const struct sinks *s);
-struct children *sinks_children(const struct sinks *s);
-void sinks_stat(const struct sinks *s, struct sinks_stat *out);
+/* The one of that row, for those who show it. */
+const struct sink *sinks_find(const struct sinks *s, const struct sink_ops *row);
 /* Ends all of them, writes what waits to be written. Yields. */
 void sinks_free(struct sinks *s);
 

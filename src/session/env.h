@@ -2,7 +2,7 @@
 /* env.h - what every conversation with a peer needs of the server it is part of.
  *
  * The program (app/) owns it and fills it in; conversations borrow it for their life. Sinks that
- * begin and end with a stream hear of it by the functions here, so serve/ need not know them.
+ * begin and end with a stream are called by the functions here, so serve/ need not know them.
  */
 #ifndef SESSION_ENV_H
 #define SESSION_ENV_H

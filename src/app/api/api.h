@@ -16,8 +16,7 @@
 
 struct api; /* owned by the server */
 struct api_guard;
-struct forwards;
-struct children;
+struct sink;
 
 /* What it tells about; borrowed. */
 struct api_parts {
@@ -25,8 +24,8 @@ struct api_parts {
     struct http_mux *mux;
     const struct machine *machine;
     struct reload_report *reload;
-    struct forwards *forwards;
-    struct children *children;
+    const struct sink *forwards;
+    const struct sink *children;
     unsigned (*connections)(void *arg);
     void *arg;
     struct api_guard *guard; /* the API's own */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-static void put_children(struct wr *w, const struct children *all)
+static void put_children(struct wr *w, const struct sink *all)
 {
     unsigned n[JOB_KINDS][JOB_STATES] = { 0 };
     const struct job *job = NULL;
@@ -37,7 +37,7 @@ static void count_forward(void *arg, const struct forward_info *f)
     n[f->publishing]++;
 }
 
-static void put_forwards(struct wr *w, const struct forwards *all)
+static void put_forwards(struct wr *w, const struct sink *all)
 {
     unsigned n[2] = { 0 };
 

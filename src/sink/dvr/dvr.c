@@ -2,21 +2,27 @@
 /* dvr.c - which streams are recorded. */
 #include "sink/dvr/dvr.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "sink/dvr/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct dvrs *dvrs_new(struct session_env *env, struct disk *disk)
+static struct dvrs *dvrs_of(struct sink *sink)
+{
+    return container_of(sink, struct dvrs, sink);
+}
+
+static struct sink *new(const struct sink_setup *setup)
 {
     struct dvrs *d = must(calloc(1, sizeof(*d)));
 
-    d->env = env;
-    d->disk = disk;
-    d->shop = shop_new(env->streams);
+    d->env = setup->env;
+    d->disk = setup->records;
+    d->shop = shop_new(setup->env->streams);
     co_group_init(&d->group);
-    return d;
+    return &d->sink;
 }
 
 /* `dvr_apply`: all, or names like "live/livestream". */
@@ -41,18 +47,9 @@ static bool differs(const struct conf_dvr *a, const struct conf_dvr *b)
            a->wait_keyframe != b->wait_keyframe || a->time_jitter != b->time_jitter;
 }
 
-static struct dvr_stream **find(struct dvrs *d, const struct live_source *src)
+static bool catch_up(struct sink *sink, struct sink_stream *stream)
 {
-    struct dvr_stream **at = &d->streams;
-
-    while (*at && (*at)->src != src)
-        at = &(*at)->next;
-    return at;
-}
-
-bool dvrs_catch_up(struct dvrs *d, const struct live_source *src)
-{
-    struct dvr_stream *s = *find(d, src);
+    struct dvr_stream *s = *sink_of(sink, stream);
     uint64_t at;
 
     if (!s)
@@ -62,55 +59,52 @@ bool dvrs_catch_up(struct dvrs *d, const struct live_source *src)
     return s->reader.seq != at;
 }
 
-void dvrs_end(struct dvrs *d, const struct live_source *src)
+static void end(struct sink *sink, struct sink_stream *stream)
 {
-    struct dvr_stream **at = find(d, src), *s = *at;
+    void **at = sink_of(sink, stream);
+    struct dvr_stream *s = *at;
 
     if (!s)
         return;
-    *at = s->next;
+    *at = NULL;
     dvr_stream_end(s);
     dvr_stream_unref(s);
 }
 
-void dvrs_begin(struct dvrs *d, const struct conf_vhost *vhost, const struct session_stream *stream,
-                struct live_source *src)
+static void begin(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
 {
+    struct dvrs *d = dvrs_of(sink);
+    void **at = sink_of(sink, stream);
+    struct dvr_stream *s = *at;
     const struct conf_dvr *set = &vhost->dvr;
-    bool wanted = vhost->enabled && set->enabled && applies(set, stream);
-    struct dvr_stream *s = *find(d, src);
+    bool wanted = vhost->enabled && set->enabled && applies(set, &stream->names);
 
-    if (s && (!wanted || differs(s->set, set))) {
-        dvrs_end(d, src);
-        s = NULL;
-    }
-    if (s)
+    if (s && (!wanted || differs(s->set, set)))
+        end(sink, stream);
+    else if (s)
         s->quota = set->quota;
-    if (!wanted || s)
+    if (!wanted || *at)
         return;
-    s = dvr_stream_new(d, stream, d->env->conf, set);
-    s->next = d->streams;
-    d->streams = s;
-    dvr_stream_begin(s, stream, src);
+    *at = s = dvr_stream_new(d, &stream->names, d->env->conf, set);
+    dvr_stream_begin(s, &stream->names, stream->src);
 }
 
-unsigned dvrs_count(const struct dvrs *d)
+static void stop(struct sink *sink)
 {
-    return d->live;
-}
+    err_t err = co_group_stop(&dvrs_of(sink)->group);
 
-void dvrs_stop(struct dvrs *d)
-{
-    err_t err;
-
-    while (d->streams)
-        dvrs_end(d, d->streams->src);
-    err = co_group_stop(&d->group);
     err_free(&err);
 }
 
-void dvrs_free(struct dvrs *d)
+static void free_all(struct sink *sink)
 {
+    struct dvrs *d = dvrs_of(sink);
+
     (void)shop_unref(d->shop);
     free(d);
 }
+
+const struct sink_ops dvr_sink = {
+    .name = "dvr", .new = new, .begin = begin, .end = end, .catch_up = catch_up, .stop = stop,
+    .free = free_all,
+};

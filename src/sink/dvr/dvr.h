@@ -9,24 +9,8 @@
 #ifndef SINK_DVR_DVR_H
 #define SINK_DVR_DVR_H
 
-#include "session/env.h"
-#include "sink/store/disk.h"
+#include "sink/sink.h"
 
-struct dvrs; /* all recordings of a server; owned by it */
-
-struct dvrs *dvrs_new(struct session_env *env, struct disk *disk);
-/* A stream begins, or goes on after the configuration changed: record it, if it is to be. The
- * names are copied. Does not yield. */
-void dvrs_begin(struct dvrs *d, const struct conf_vhost *vhost, const struct session_stream *stream,
-                struct live_source *src);
-/* Read some of what is there of it; false: there was nothing. Does not yield. */
-bool dvrs_catch_up(struct dvrs *d, const struct live_source *src);
-/* It ends, and so does its file. Does not yield. */
-void dvrs_end(struct dvrs *d, const struct live_source *src);
-unsigned dvrs_count(const struct dvrs *d); /* streams that are recorded now */
-/* Ends all and waits for their coroutines; then disk_free() closes the files, and dvrs_free()
- * comes last. Yields. */
-void dvrs_stop(struct dvrs *d);
-void dvrs_free(struct dvrs *d);
+extern const struct sink_ops dvr_sink;
 
 #endif

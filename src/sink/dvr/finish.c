@@ -5,8 +5,8 @@
  * The fragmented file stays until the other one is complete; if that cannot be (a full disk, a
  * damaged file) it is the recording: players can play it, too.
  */
-#include "base/rd.h"
 #include "base/must.h"
+#include "base/rd.h"
 #include "sink/dvr/stream.h"
 #include "sink/store/disk_room.h"
 

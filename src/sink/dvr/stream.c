@@ -95,7 +95,6 @@ void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
     sink_notifier_set(&s->teller, s->dvrs->env, names, src);
     s->src = src;
     s->live = true;
-    s->dvrs->live++;
     dvr_time_begin(s);
     live_reader_open(&s->reader, src);
     err = co_go(&s->dvrs->group, "dvr", dvr_run, dvr_stream_ref(s));
@@ -113,5 +112,4 @@ void dvr_stream_end(struct dvr_stream *s)
         log_warn("recording of %s/%s: %u frames were left out", s->app, s->stream, s->bad);
     live_reader_close(&s->reader);
     s->live = false;
-    s->dvrs->live--;
 }

@@ -41,7 +41,6 @@ struct dvr_file {
 
 struct dvr_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
-    struct dvr_stream *next;
     struct dvrs *dvrs;
     struct shop *shop;       /* of its blocks */
     struct live_keeper keeper;
@@ -79,13 +78,13 @@ struct dvr_stream {
     co_usec told_disk_at;
 };
 
+/* All recordings of a server; of each stream that is recorded the sink keeps a dvr_stream. */
 struct dvrs {
+    struct sink sink;
     struct session_env *env;
     struct disk *disk;
     struct shop *shop;
-    struct dvr_stream *streams;
     struct co_group group;
-    unsigned live;
 };
 
 /* dvr_stream.c */

@@ -2,10 +2,12 @@
 /* forward.c - which streams are sent on, and to whom. */
 #include "sink/forward/forward.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "session/hooks.h"
 #include "sink/forward/session.h"
+#include "sink/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +17,9 @@
 #define FIRST_PAUSE CO_SECONDS(1)
 #define LONGEST_PAUSE CO_SECONDS(30)
 
-/* A stream that is published now, and its forwards. */
+/* What the sink keeps of a published stream. */
 struct forwarded {
-    struct forwarded *next;
-    struct live_source *src; /* borrowed: it lives while it is published */
-    struct forward_names names;
+    const struct sink_stream *stream;
     struct forward *list;
     char *backend;           /* who is asked where to; NULL: nobody */
     struct asking *asking;   /* and did not answer yet */
@@ -33,19 +33,25 @@ struct asking {
     struct co *co;
 };
 
+/* All forwards of a server. */
 struct forwards {
+    struct sink sink;
     struct session_env *env;
-    struct forwarded *streams;
     struct co_group group;
 };
 
-struct forwards *forwards_new(struct session_env *env)
+static struct forwards *forwards_of(struct sink *sink)
+{
+    return container_of(sink, struct forwards, sink);
+}
+
+static struct sink *new(const struct sink_setup *setup)
 {
     struct forwards *f = must(calloc(1, sizeof(*f)));
 
-    f->env = env;
+    f->env = setup->env;
     co_group_init(&f->group);
-    return f;
+    return &f->sink;
 }
 
 /* Sent to itself, a stream would come back in a circle: the publisher came by this address. */
@@ -56,7 +62,7 @@ static bool is_circle(const struct forwarded *s, const struct conf_endpoint *e)
     size_t n;
 
     (void)snprintf(here, sizeof(here), "://%s:%d/", e->host, e->port);
-    at = strstr(s->names.tc_url, "://");
+    at = strstr(s->stream->names.tc_url, "://");
     n = strlen(here);
     return at && strncmp(at, here, n) == 0;
 }
@@ -110,11 +116,11 @@ static void begin_all(struct forwards *f, struct forwarded *s, const struct conf
         if (has(s, e))
             continue;
         if (is_circle(s, e)) {
-            log_warn("no forward of %s to %s: it came from there", live_source_name(s->src),
+            log_warn("no forward of %s to %s: it came from there", live_source_name(s->stream->src),
                      e->text);
             continue;
         }
-        begin_one(f, s, forward_new(f->env, e, &s->names, s->src));
+        begin_one(f, s, forward_new(f->env, e, &s->stream->names, s->stream->src));
     }
 }
 
@@ -138,10 +144,10 @@ static void end_unwanted(struct forwarded *s, const struct conf_vhost *v)
 /* The stream under its own name, to where it came from: it would come back in a circle. */
 static bool is_circle_url(const struct forwarded *s, const char *url)
 {
-    size_t n = strlen(s->names.tc_url);
+    size_t n = strlen(s->stream->names.tc_url);
 
-    return strncmp(url, s->names.tc_url, n) == 0 && url[n] == '/' &&
-           strcmp(url + n + 1, s->names.stream) == 0;
+    return strncmp(url, s->stream->names.tc_url, n) == 0 && url[n] == '/' &&
+           strcmp(url + n + 1, s->stream->names.name) == 0;
 }
 
 static void begin_urls(struct forwards *f, struct forwarded *s, char **urls, size_t n)
@@ -151,10 +157,10 @@ static void begin_urls(struct forwards *f, struct forwarded *s, char **urls, siz
         err_t err = NULL;
 
         if (is_circle_url(s, urls[i]))
-            log_warn("no forward of %s to %s: it came from there", live_source_name(s->src),
+            log_warn("no forward of %s to %s: it came from there", live_source_name(s->stream->src),
                      urls[i]);
         else
-            err = forward_new_url(&one, f->env, urls[i], &s->names, s->src);
+            err = forward_new_url(&one, f->env, urls[i], &s->stream->names, s->stream->src);
         if (err)
             log_end("forward.backend", &err);
         else if (one)
@@ -180,15 +186,13 @@ static err_t ask_once(struct asking *a, bool *again)
 {
     struct session_env *env = a->all->env;
     struct conf *conf = conf_ref(env->conf);
-    const struct forward_names *n = &a->of->names;
-    const struct conf_vhost *v = conf_vhost_find(conf, n->vhost);
-    const struct session_stream names = { .vhost = n->vhost, .app = n->app, .name = n->stream,
-                                        .param = n->param, .tc_url = n->tc_url, .page_url = "",
-                                        .ip = n->ip };
+    struct session_stream names = a->of->stream->names;
+    const struct conf_vhost *v = conf_vhost_find(conf, names.vhost);
     char **urls = NULL;
     size_t count = 0;
     err_t err = NULL;
 
+    names.page_url = "";
     *again = false;
     if (v && v->forward.enabled && *v->forward.backend) {
         err = hooks_ask_forward(env, v, &(struct hooks_event){ .names = &names }, &urls, &count);
@@ -271,32 +275,26 @@ static void begin_stream(struct forwards *f, struct forwarded *s, const struct c
     }
 }
 
-void forwards_begin(struct forwards *f, const struct conf_vhost *vhost,
-                    const struct session_stream *stream, struct live_source *src)
+static void begin(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
 {
-    struct forwarded *s = must(calloc(1, sizeof(*s)));
+    void **at = sink_of(sink, stream);
+    struct forwarded *s = *at;
 
-    s->names = (struct forward_names){ must_dup(stream->vhost), must_dup(stream->app),
-                                       must_dup(stream->name), must_dup(stream->param),
-                                       must_dup(stream->tc_url),
-                                       must_dup(stream->ip ? stream->ip : "") };
-    s->src = src;
-    s->next = f->streams;
-    f->streams = s;
-    begin_stream(f, s, vhost);
+    if (!s) {
+        *at = s = must(calloc(1, sizeof(*s)));
+        s->stream = stream;
+    }
+    begin_stream(forwards_of(sink), s, vhost);
 }
 
-void forwards_end(struct forwards *f, const struct live_source *src)
+static void end(struct sink *sink, struct sink_stream *stream)
 {
-    struct forwarded **at = &f->streams;
-    struct forwarded *s;
+    void **at = sink_of(sink, stream);
+    struct forwarded *s = *at;
 
-    while (*at && (*at)->src != src)
-        at = &(*at)->next;
-    s = *at;
     if (!s)
         return;
-    *at = s->next;
+    *at = NULL;
     ask_no_more(s);
     while (s->list) {
         struct forward *one = s->list;
@@ -304,50 +302,52 @@ void forwards_end(struct forwards *f, const struct live_source *src)
         s->list = one->next;
         forward_end(one);
     }
-    free(s->names.vhost);
-    free(s->names.app);
-    free(s->names.stream);
-    free(s->names.param);
-    free(s->names.tc_url);
-    free(s->names.ip);
     free(s);
 }
 
-void forwards_reload(struct forwards *f)
+static void show(const struct live_source *src, const struct forward *one,
+                 void (*each)(void *arg, const struct forward_info *one), void *arg)
 {
-    for (struct forwarded *s = f->streams; s; s = s->next) {
-        begin_stream(f, s, conf_vhost_find(f->env->conf, s->names.vhost));
-    }
+    bool publishing = one->io && one->began_at;
+
+    each(arg, &(struct forward_info){
+        .stream = live_source_name(src), .url = one->url, .publishing = publishing,
+        .began_at = one->began_at, .bytes = publishing ? one->io->bytes_out : 0,
+        .dropped = publishing ? one->sender.consumer.dropped : 0,
+        .failures = one->failures, .error = one->error });
 }
 
-void forwards_each(const struct forwards *f,
+void forwards_each(const struct sink *sink,
                    void (*each)(void *arg, const struct forward_info *one), void *arg)
 {
-    for (const struct forwarded *s = f->streams; s; s = s->next) {
-        for (const struct forward *one = s->list; one; one = one->next) {
-            bool publishing = one->io && one->began_at;
+    struct sink_stream *stream = NULL;
 
-            each(arg, &(struct forward_info){
-                .stream = live_source_name(s->src), .url = one->url, .publishing = publishing,
-                .began_at = one->began_at, .bytes = publishing ? one->io->bytes_out : 0,
-                .dropped = publishing ? one->sender.consumer.dropped : 0,
-                .failures = one->failures, .error = one->error });
-        }
+    while ((stream = sink_list_next(sink->list, stream))) {
+        const struct forwarded *s = *sink_of(sink, stream);
+
+        for (const struct forward *one = s ? s->list : NULL; one; one = one->next)
+            show(stream->src, one, each, arg);
     }
 }
 
-unsigned forwards_count(const struct forwards *f)
+static unsigned count(const struct sink *sink)
 {
-    return (unsigned)f->group.count;
+    return (unsigned)container_of(sink, struct forwards, sink)->group.count;
 }
 
-void forwards_free(struct forwards *f)
+static void stop(struct sink *sink)
 {
-    err_t err;
+    err_t err = co_group_stop(&forwards_of(sink)->group);
 
-    while (f->streams)
-        forwards_end(f, f->streams->src);
-    err = co_group_stop(&f->group);
     err_free(&err); /* each was logged where it ended */
-    free(f);
 }
+
+static void free_all(struct sink *sink)
+{
+    free(forwards_of(sink));
+}
+
+const struct sink_ops forward_sink = {
+    .name = "forward", .new = new, .begin = begin, .end = end, .stop = stop, .free = free_all,
+    .count = count,
+};

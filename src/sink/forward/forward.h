@@ -8,18 +8,9 @@
 #ifndef SINK_FORWARD_FORWARD_H
 #define SINK_FORWARD_FORWARD_H
 
-#include "session/env.h"
+#include "sink/sink.h"
 
-struct forwards; /* all forwards of a server; owned by it */
-
-struct forwards *forwards_new(struct session_env *env);
-/* A stream begins: call its vhost's destinations. The names are copied. Does not yield. */
-void forwards_begin(struct forwards *f, const struct conf_vhost *vhost,
-                    const struct session_stream *stream, struct live_source *src);
-/* A stream ends: its forwards send what is left and end. Does not yield. */
-void forwards_end(struct forwards *f, const struct live_source *src);
-/* The configuration changed: call those that are new, leave those no longer wanted. */
-void forwards_reload(struct forwards *f);
+extern const struct sink_ops forward_sink; /* it counts those connected, or trying to be */
 
 /* One of them, for those who look. Strings are valid during the call. */
 struct forward_info {
@@ -30,9 +21,7 @@ struct forward_info {
     unsigned failures;        /* so far */
     const char *error;        /* of the last one; "" */
 };
-void forwards_each(const struct forwards *f,
+void forwards_each(const struct sink *sink,
                    void (*each)(void *arg, const struct forward_info *one), void *arg);
-unsigned forwards_count(const struct forwards *f); /* connected, or trying to be */
-void forwards_free(struct forwards *f); /* ends all and waits for it. Yields. */
 
 #endif

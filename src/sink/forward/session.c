@@ -26,13 +26,13 @@
 /* Taken at once when a message of a destination begins: all that they have to say is short. */
 enum { AT_ONCE = 1024 };
 
-static char *make_url(const struct conf_endpoint *to, const struct forward_names *n)
+static char *make_url(const struct conf_endpoint *to, const struct session_stream *n)
 {
     bool v6 = strchr(to->host, ':') != NULL;
     bool named = strcmp(n->vhost, "__defaultVhost__") != 0;
 
     return must_print("%s://%s%s%s:%d/%s/%s%s%s%s", to->tls ? "rtmps" : "rtmp", v6 ? "[" : "",
-                      to->host, v6 ? "]" : "", to->port, n->app, n->stream, n->param,
+                      to->host, v6 ? "]" : "", to->port, n->app, n->name, n->param,
                       !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "");
 }
 
@@ -52,7 +52,7 @@ static struct forward *new_one(struct session_env *env, const char *host, int po
 }
 
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
-                            const struct forward_names *names, struct live_source *src)
+                            const struct session_stream *names, struct live_source *src)
 {
     struct forward *f = new_one(env, to->host, to->port, to->tls, names->vhost, src);
 
@@ -61,7 +61,7 @@ struct forward *forward_new(struct session_env *env, const struct conf_endpoint 
 }
 
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
-                      const struct forward_names *names, struct live_source *src)
+                      const struct session_stream *names, struct live_source *src)
 {
     struct rtmp_url u;
     err_t err = rtmp_url_parse(&u, url);

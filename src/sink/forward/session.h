@@ -9,10 +9,6 @@
 #include "session/clients.h"
 #include "session/env.h"
 
-struct forward_names {
-    char *vhost, *app, *stream, *param, *tc_url, *ip;
-};
-
 struct forward {
     struct forward *next; /* of its stream, until it is told to end */
     struct session_env *env;
@@ -43,10 +39,10 @@ struct forward {
 };
 
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
-                            const struct forward_names *names, struct live_source *src);
+                            const struct session_stream *names, struct live_source *src);
 /* To a whole url. ERR_RTMP_CONNECT: it is none. */
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
-                      const struct forward_names *names, struct live_source *src)
+                      const struct session_stream *names, struct live_source *src)
     __attribute__((warn_unused_result));
 err_t forward_main(void *forward); /* co_fn; frees it at its end */
 /* One try over f->io, which stays the caller's. Ends when the stream or the destination does;

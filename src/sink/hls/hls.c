@@ -2,6 +2,7 @@
 /* hls.c - which streams of the server have HLS and DASH. */
 #include "sink/hls/hls.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "sink/hls/folder.h"
@@ -78,19 +79,31 @@ static void begin(struct hls *h, const struct conf_vhost *vhost,
         hls_stream_begin(s, stream, src);
 }
 
-void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct session_stream *stream,
-               struct live_source *src)
+/* ---- as a row of the sinks */
+
+struct hls *hls_of(struct sink *sink)
 {
-    begin(h, vhost, stream, src, false);
-    begin(h, vhost, stream, src, true);
+    return container_of(sink, struct hls, sink);
 }
 
-bool hls_catch_up(struct hls *h, const struct live_source *src)
+static struct sink *sink_new(const struct sink_setup *setup)
 {
-    for (struct hls_stream *s = h->streams; s; s = s->next) {
+    return &hls_new(setup->env, setup->segments)->sink;
+}
+
+static void sink_begin(struct sink *sink, struct sink_stream *stream,
+                       const struct conf_vhost *vhost)
+{
+    begin(hls_of(sink), vhost, &stream->names, stream->src, false);
+    begin(hls_of(sink), vhost, &stream->names, stream->src, true);
+}
+
+static bool sink_catch_up(struct sink *sink, struct sink_stream *stream)
+{
+    for (struct hls_stream *s = hls_of(sink)->streams; s; s = s->next) {
         uint64_t at = s->reader.seq;
 
-        if (!s->live || s->src != src)
+        if (!s->live || s->src != stream->src)
             continue;
         hls_drain(s, false);
         if (s->reader.seq != at)
@@ -99,35 +112,28 @@ bool hls_catch_up(struct hls *h, const struct live_source *src)
     return false;
 }
 
-void hls_end(struct hls *h, const struct live_source *src)
+static void sink_end(struct sink *sink, struct sink_stream *stream)
 {
-    for (struct hls_stream *s = h->streams; s; s = s->next) {
-        if (s->live && s->src == src)
+    for (struct hls_stream *s = hls_of(sink)->streams; s; s = s->next) {
+        if (s->live && s->src == stream->src)
             hls_stream_end(s);
     }
 }
 
-unsigned hls_count(const struct hls *h)
+static void sink_start(struct sink *sink)
 {
-    return h->live;
-}
-
-void hls_start(struct hls *h)
-{
+    struct hls *h = hls_of(sink);
     err_t err = co_go(&h->group, "hls orphans", hls_remove_orphans, h);
 
     if (err)
         log_end("HLS: files of before", &err);
 }
 
-void hls_stop(struct hls *h)
+static void sink_stop(struct sink *sink)
 {
+    struct hls *h = hls_of(sink);
     err_t err;
 
-    for (struct hls_stream *s = h->streams; s; s = s->next) {
-        if (s->live)
-            hls_stream_end(s);
-    }
     h->stopping = true;
     err = co_group_stop(&h->group);
     err_free(&err);
@@ -143,3 +149,13 @@ void hls_free(struct hls *h)
     (void)shop_unref(h->shop);
     free(h);
 }
+
+static void sink_free(struct sink *sink)
+{
+    hls_free(hls_of(sink));
+}
+
+const struct sink_ops hls_sink = {
+    .name = "hls", .new = sink_new, .start = sink_start, .begin = sink_begin, .end = sink_end,
+    .catch_up = sink_catch_up, .stop = sink_stop, .free = sink_free,
+};

@@ -17,6 +17,7 @@
 
 #include "base/ref.h"
 #include "session/env.h"
+#include "sink/sink.h"
 #include "sink/store/disk.h"
 #include "sink/store/shop.h"
 
@@ -37,21 +38,12 @@ struct hls_file {
     size_t packed_size;
 };
 
+/* Its start() removes what an earlier server left on disk, after hls_dispose. */
+extern const struct sink_ops hls_sink;
+struct hls *hls_of(struct sink *sink); /* the sink that this row made */
+
+/* By itself, without a list of published streams: for tests. */
 struct hls *hls_new(struct session_env *env, struct disk *disk);
-/* The server begins: what an earlier one left on disk is removed after hls_dispose, too. */
-void hls_start(struct hls *h);
-/* A stream begins, if its vhost has HLS or DASH; the names are copied. Also for one that goes on
- * after the configuration changed: it begins, ends or obeys as the new one says. Does not yield. */
-void hls_begin(struct hls *h, const struct conf_vhost *vhost, const struct session_stream *stream,
-               struct live_source *src);
-/* Read some of what is there of it; false: there was nothing. Does not yield. */
-bool hls_catch_up(struct hls *h, const struct live_source *src);
-/* It ends: the last segment is closed. Does not yield. */
-void hls_end(struct hls *h, const struct live_source *src);
-unsigned hls_count(const struct hls *h); /* streams with HLS that are live */
-/* Ends all and waits for their coroutines; files stay. Then disk_free() writes what waits, and
- * hls_free() comes last. Yields. */
-void hls_stop(struct hls *h);
 void hls_free(struct hls *h);
 
 /* The file at that path ("./objs/nginx/html/live/s.m3u8"), with a reference for the caller, or

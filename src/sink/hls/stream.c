@@ -249,7 +249,6 @@ void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
     s->bad = 0;
     segmenter_restart(&s->segmenter, s->next_seq > 0);
     live_reader_open(&s->reader, src);
-    s->hls->live += !s->dash;
     if (s->running)
         return;
     s->running = true;
@@ -276,7 +275,6 @@ void hls_stream_end(struct hls_stream *s)
     live_reader_close(&s->reader);
     s->src = NULL;
     s->ended = true;
-    s->hls->live -= !s->dash;
     if (!s->hls->stopping)
         co_timer_set(&s->dispose, co_now() + (s->set->dispose > 0 ? s->set->dispose : FORGET),
                      is_silent);

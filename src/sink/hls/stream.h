@@ -144,11 +144,11 @@ struct hls_stream {
 };
 
 struct hls {
+    struct sink sink;
     struct session_env *env;
     struct disk *disk;
     struct hls_stream *streams;
     struct co_group group;
-    unsigned live;
     struct hls_names *names; /* paths of what is in memory */
     struct shop *shop;       /* of segments */
     uint64_t etags;

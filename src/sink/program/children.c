@@ -2,8 +2,10 @@
 /* children.c - all programs that the configuration wants beside the server. */
 #include "sink/program/children.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "sink/list.h"
 #include "sink/program/exec.h"
 #include "sink/program/ingest.h"
 #include "sink/program/transcode.h"
@@ -17,31 +19,35 @@ struct set {
     size_t n;
 };
 
-/* A stream that is published now. */
+/* What the sink keeps of a published stream. */
 struct stream {
-    struct stream *next;
-    const struct live_source *src; /* only compared */
-    char *name;                    /* "vhost/app/stream" */
-    struct session_stream names;     /* its strings are ours */
-    struct job_wants wants;        /* while all are looked at together */
+    const char *name;                /* "vhost/app/stream" */
+    const struct session_stream *names;
+    struct job_wants wants;          /* while all are looked at together */
+    bool looked_at;                  /* they are there */
     struct set set;
 };
 
 struct children {
+    struct sink sink;
     struct session_env *env;
     struct jobs *jobs;
-    struct stream *streams;
     struct set ingests;
     bool ingesting;
 };
 
-struct children *children_new(struct session_env *env, struct disk *disk)
+static struct children *children_of(struct sink *sink)
+{
+    return container_of(sink, struct children, sink);
+}
+
+static struct sink *new(const struct sink_setup *setup)
 {
     struct children *c = must(calloc(1, sizeof(*c)));
 
-    c->env = env;
-    c->jobs = jobs_new(env, disk);
-    return c;
+    c->env = setup->env;
+    c->jobs = jobs_new(setup->env, setup->segments);
+    return &c->sink;
 }
 
 /* ---- sets */
@@ -106,34 +112,27 @@ static void apply_ingests(struct children *c)
     apply(c, &c->ingests, &wants);
 }
 
-void children_start(struct children *c)
+static void start(struct sink *sink)
 {
-    c->ingesting = true;
-    apply_ingests(c);
+    children_of(sink)->ingesting = true;
+    apply_ingests(children_of(sink));
 }
 
-void children_stop_ingest(struct children *c)
+static void drain(struct sink *sink)
 {
-    c->ingesting = false;
-    end_set(&c->ingests);
+    children_of(sink)->ingesting = false;
+    end_set(&children_of(sink)->ingests);
 }
 
 /* ---- streams */
 
-static void free_stream(struct stream *s)
+static void look_at(struct children *c, struct stream *s, const struct conf_vhost *v)
 {
-    session_stream_free(&s->names);
-    free(s->name);
-    free(s);
-}
-
-static void want(struct children *c, struct stream *s, const struct conf_vhost *v)
-{
-    s->wants = (struct job_wants){ 0 };
+    s->looked_at = true;
     if (!v || !v->enabled)
         return;
-    exec_wants(c->env->conf, v, &s->names, s->name, &s->wants);
-    transcode_wants(c->env->conf, v, &s->names, s->name, &s->wants);
+    exec_wants(c->env->conf, v, s->names, s->name, &s->wants);
+    transcode_wants(c->env->conf, v, s->names, s->name, &s->wants);
 }
 
 static bool leads_to(const struct children *c, const char *output, const char *name)
@@ -181,13 +180,25 @@ static bool makes(const struct children *c, const struct stream *s, const char *
     return wants_make(c, s, name) || jobs_make(c, s, name);
 }
 
+/* The other stream of which a transcode makes this one, or NULL. */
+static const struct stream *maker_of(const struct children *c, const struct stream *s)
+{
+    struct sink_stream *at = NULL;
+
+    while ((at = sink_list_next(c->sink.list, at))) {
+        const struct stream *other = *sink_of(&c->sink, at);
+
+        if (other && other != s && makes(c, other, s->name))
+            return other;
+    }
+    return NULL;
+}
+
 /* A stream that a transcode makes is not transcoded: of each would come another one, for ever. */
 static void break_circle(const struct children *c, struct stream *s)
 {
-    const struct stream *other = c->streams;
+    const struct stream *other = maker_of(c, s);
 
-    while (other && (other == s || !makes(c, other, s->name)))
-        other = other->next;
     if (!other)
         return;
     for (size_t i = 0, n = s->wants.n; i < n; i++) {
@@ -204,65 +215,83 @@ static void break_circle(const struct children *c, struct stream *s)
     }
 }
 
-void children_begin(struct children *c, const struct conf_vhost *vhost,
-                    const struct session_stream *names, struct live_source *src)
+static struct stream *stream_of(struct sink *sink, struct sink_stream *stream)
 {
-    struct stream *s = must(calloc(1, sizeof(*s)));
+    void **at = sink_of(sink, stream);
+    struct stream *s = *at;
 
-    s->src = src;
-    s->name = must_dup(live_source_name(src));
-    s->names = session_stream_copy(names);
-    s->next = c->streams;
-    c->streams = s;
-    want(c, s, vhost);
+    if (!s) {
+        *at = s = must(calloc(1, sizeof(*s)));
+        s->name = live_source_name(stream->src);
+        s->names = &stream->names;
+    }
+    return s;
+}
+
+static void begin(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
+{
+    struct children *c = children_of(sink);
+    struct stream *s = stream_of(sink, stream);
+
+    if (!s->looked_at)
+        look_at(c, s, vhost);
+    s->looked_at = false;
     break_circle(c, s);
     apply(c, &s->set, &s->wants);
 }
 
-void children_end(struct children *c, const struct live_source *src)
+static void end(struct sink *sink, struct sink_stream *stream)
 {
-    struct stream **at = &c->streams, *s;
+    void **at = sink_of(sink, stream);
+    struct stream *s = *at;
 
-    while (*at && (*at)->src != src)
-        at = &(*at)->next;
-    s = *at;
     if (!s)
         return;
-    *at = s->next;
+    *at = NULL;
     end_set(&s->set);
-    free_stream(s);
+    job_wants_free(&s->wants);
+    free(s);
 }
 
-void children_reload(struct children *c)
+/* What all streams want is known before any of it begins: one may make another. */
+static void reload(struct sink *sink)
 {
+    struct children *c = children_of(sink);
+    struct sink_stream *at = NULL;
+
     if (c->ingesting)
         apply_ingests(c);
-    /* All wishes first: who makes whom is not known before. */
-    for (struct stream *s = c->streams; s; s = s->next)
-        want(c, s, conf_vhost_find(c->env->conf, s->names.vhost));
-    for (struct stream *s = c->streams; s; s = s->next) {
-        break_circle(c, s);
-        apply(c, &s->set, &s->wants);
-    }
+    while ((at = sink_list_next(sink->list, at)))
+        look_at(c, stream_of(sink, at), conf_vhost_find(c->env->conf, at->names.vhost));
 }
 
 /* ---- all of them */
 
-void children_interrupt(struct children *c)
+static void interrupt(struct sink *sink)
 {
-    jobs_interrupt(c->jobs);
+    jobs_interrupt(children_of(sink)->jobs);
 }
 
-void children_free(struct children *c)
+static void stop(struct sink *sink)
 {
-    while (c->streams)
-        children_end(c, c->streams->src);
+    struct children *c = children_of(sink);
+
     end_set(&c->ingests);
     jobs_free(c->jobs);
-    free(c);
+    c->jobs = NULL;
 }
 
-const struct job *children_next(const struct children *c, const struct job *j)
+static void free_all(struct sink *sink)
 {
-    return jobs_next(c->jobs, j);
+    free(children_of(sink));
+}
+
+const struct sink_ops program_sink = {
+    .name = "program", .new = new, .start = start, .begin = begin, .end = end, .reload = reload,
+    .drain = drain, .interrupt = interrupt, .stop = stop, .free = free_all,
+};
+
+const struct job *children_next(const struct sink *sink, const struct job *j)
+{
+    return jobs_next(container_of(sink, struct children, sink)->jobs, j);
 }

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* list.c - the published streams of a server, and the sinks that are told of them. */
+#include "sink/list.h"
+
+#include "base/must.h"
+
+#include <stdlib.h>
+
+struct sink_list {
+    struct session_env *env;
+    struct sink_stream *streams;
+    size_t n;
+    struct sink *sinks[];
+};
+
+struct sink_list *sink_list_new(const struct sink_ops *const *rows, size_t n,
+                                const struct sink_setup *setup)
+{
+    struct sink_list *l = must(calloc(1, sizeof(*l) + n * sizeof(l->sinks[0])));
+
+    l->env = setup->env;
+    for (size_t i = 0; i < n; i++) {
+        l->sinks[i] = rows[i]->new(setup);
+        *l->sinks[i] = (struct sink){ .ops = rows[i], .list = l, .place = i };
+    }
+    l->n = n;
+    return l;
+}
+
+struct sink *sink_list_find(const struct sink_list *l, const struct sink_ops *row)
+{
+    size_t i = 0;
+
+    while (i < l->n && l->sinks[i]->ops != row)
+        i++;
+    return i < l->n ? l->sinks[i] : NULL;
+}
+
+struct sink_stream *sink_list_next(const struct sink_list *l, const struct sink_stream *stream)
+{
+    return stream ? stream->next : l->streams;
+}
+
+static struct sink_stream **find(struct sink_list *l, const struct live_source *src)
+{
+    struct sink_stream **at = &l->streams;
+
+    while (*at && (*at)->src != src)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct sink_stream *add(struct sink_list *l, const struct session_stream *names,
+                               struct live_source *src)
+{
+    struct sink_stream *s = must(calloc(1, sizeof(*s) + l->n * sizeof(s->of[0])));
+
+    s->names = session_stream_copy(names);
+    s->src = src;
+    s->next = l->streams;
+    l->streams = s;
+    return s;
+}
+
+void sink_list_begin(struct sink_list *l, const struct conf_vhost *vhost,
+                     const struct session_stream *names, struct live_source *src)
+{
+    struct sink_stream *s;
+
+    sink_list_end(l, src);
+    s = add(l, names, src);
+    for (size_t i = 0; i < l->n; i++)
+        l->sinks[i]->ops->begin(l->sinks[i], s, vhost);
+}
+
+void sink_list_end(struct sink_list *l, const struct live_source *src)
+{
+    struct sink_stream **at = find(l, src), *s = *at;
+
+    if (!s)
+        return;
+    *at = s->next;
+    for (size_t i = 0; i < l->n; i++)
+        l->sinks[i]->ops->end(l->sinks[i], s);
+    session_stream_free(&s->names);
+    free(s);
+}
+
+static void reload_one(struct sink_list *l, struct sink *sink)
+{
+    if (sink->ops->reload)
+        sink->ops->reload(sink);
+    for (struct sink_stream *s = l->streams; s; s = s->next) {
+        const struct conf_vhost *vhost = conf_vhost_find(l->env->conf, s->names.vhost);
+
+        if (vhost)
+            sink->ops->begin(sink, s, vhost);
+        else
+            sink->ops->end(sink, s);
+    }
+}
+
+void sink_list_reload(struct sink_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        reload_one(l, l->sinks[i]);
+}
+
+bool sink_list_catch_up(struct sink_list *l, const struct live_source *src)
+{
+    struct sink_stream *s = *find(l, src);
+
+    for (size_t i = 0; s && i < l->n; i++) {
+        struct sink *sink = l->sinks[i];
+
+        if (sink->ops->catch_up && sink->ops->catch_up(sink, s))
+            return true;
+    }
+    return false;
+}
+
+/* The function of each row that has it. */
+#define CALL_EACH(l, function)                                      \
+    do {                                                            \
+        for (size_t i_ = 0; i_ < (l)->n; i_++) {                    \
+            if ((l)->sinks[i_]->ops->function)                      \
+                (l)->sinks[i_]->ops->function((l)->sinks[i_]);      \
+        }                                                           \
+    } while (0)
+
+void sink_list_start(struct sink_list *l)
+{
+    CALL_EACH(l, start);
+}
+
+void sink_list_drain(struct sink_list *l)
+{
+    CALL_EACH(l, drain);
+}
+
+void sink_list_interrupt(struct sink_list *l)
+{
+    CALL_EACH(l, interrupt);
+}
+
+void sink_list_stop(struct sink_list *l)
+{
+    while (l->streams)
+        sink_list_end(l, l->streams->src);
+    CALL_EACH(l, stop);
+}
+
+void sink_list_free(struct sink_list *l)
+{
+    CALL_EACH(l, free);
+    free(l);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* sink.h - a sink is a row: what it does when a stream is published, and when it is no longer.
+ *
+ * The program has a table of rows (app/sinks.c) and one list of published streams (list.h), which
+ * calls them. Each row has one struct sink in all, made by new(), and a place of its own in each
+ * stream of the list for what it makes of that stream.
+ */
+#ifndef SINK_SINK_H
+#define SINK_SINK_H
+
+#include "session/env.h"
+
+struct disk;
+struct sink;
+struct sink_list;
+
+/* A stream that is published now. */
+struct sink_stream {
+    struct sink_stream *next;
+    struct session_stream names; /* its strings are the list's */
+    struct live_source *src;     /* borrowed: it lives while it is published */
+    void *of[];                  /* what each sink makes of it: sink_of() */
+};
+
+/* What the server gives to all of them; it outlives them. */
+struct sink_setup {
+    struct session_env *env;
+    struct disk *segments, *records; /* helper threads that write files, for two kinds of disks */
+};
+
+/* NULL is nothing to do, but for new(), begin(), end() and free(). What does not say so does not
+ * yield. */
+struct sink_ops {
+    const char *name;
+    struct sink *(*new)(const struct sink_setup *setup);
+    /* The server listens: begin what runs without a stream. */
+    void (*start)(struct sink *s);
+    /* The stream is published, or goes on after the configuration changed: begin, change or end
+     * what its vhost wants now. */
+    void (*begin)(struct sink *s, struct sink_stream *stream, const struct conf_vhost *vhost);
+    /* It is published no longer, or its vhost went. Also for one that this sink made nothing of. */
+    void (*end)(struct sink *s, struct sink_stream *stream);
+    /* The configuration changed; begin() or end() for each stream comes after it. */
+    void (*reload)(struct sink *s);
+    /* The publisher is about to end: read some of what is left. False: there was nothing. */
+    bool (*catch_up)(struct sink *s, struct sink_stream *stream);
+    /* Nobody new is served from now on: end what would never end by itself. */
+    void (*drain)(struct sink *s);
+    /* The program ends: ask all to, wait for nothing. No more is begun. */
+    void (*interrupt)(struct sink *s);
+    /* The same, and wait for them. What waits for a disk is written after it. Yields. */
+    void (*stop)(struct sink *s);
+    void (*free)(struct sink *s);
+    /* How much of it runs now. */
+    unsigned (*count)(const struct sink *s);
+};
+
+/* A part of the sink's own structure (container_of), zeroed by it and filled in by the list. */
+struct sink {
+    const struct sink_ops *ops;
+    struct sink_list *list;
+    size_t place; /* in each stream */
+};
+
+/* What this sink makes of the stream; NULL to begin with. */
+static inline void **sink_of(const struct sink *s, struct sink_stream *stream)
+{
+    return &stream->of[s->place];
+}
+
+static inline unsigned sink_count(const struct sink *s)
+{
+    return s->ops->count ? s->ops->count(s) : 0;
+}
+
+#endif
