@@ -47,7 +47,8 @@ static struct hls_stream *stream(const char *name, bool dash)
 {
     const struct session_stream names = { .vhost = "__defaultVhost__", .app = "live", .name = name };
     const struct conf_vhost *vhost = conf_vhost_find(env.conf, names.vhost);
-    struct hls_stream *s = hls_stream_new(hls, &names, env.conf, vhost, dash, 0);
+    struct hls_stream *s = hls_stream_new(hls, &names, env.conf, vhost,
+                                          &hls_kinds[dash ? HLS_KIND_DASH : HLS_KIND_HLS], 0);
 
     assert(s);
     return s;

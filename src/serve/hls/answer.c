@@ -403,7 +403,7 @@ static void put_location(const struct http_exchange *x, const char *id, struct w
 static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a,
                       const struct hls_file *f, const struct hls_session *session)
 {
-    struct hls_stream *s = hls_stream_find(a->h, &a->names, true);
+    struct hls_stream *s = hls_stream_find(a->h, &a->names, &hls_kinds[HLS_KIND_DASH]);
     struct mpd_personal personal = { .now = s ? hls_wall(s) : co_wall_ms() };
     char query[HLS_SESSION_ID + 16];
     struct wr w, url;

@@ -15,7 +15,7 @@ enum { BLOCK = 16 };
 
 static struct hls_shared *new_key(struct hls_stream *s, uint64_t seq)
 {
-    struct hls_shared *x = hls_shared_new(s, s->set->key_file_path, s->set->key_file, seq, true);
+    struct hls_shared *x = hls_shared_new(s, s->set.key_file_path, s->set.key_file, seq, true);
     struct wr w;
 
     must_be(RAND_bytes(x->key, sizeof(x->key)) == 1); /* else there are no secrets */
@@ -34,9 +34,9 @@ void hls_key_next(struct hls_stream *s)
 
     s->sealed = 0;
     s->seal_at = (struct hls_seal){ 0 };
-    if (!s->set->keys || s->ll)
+    if (!s->set.keys || s->ll)
         return;
-    if (!s->key || s->key_used >= (unsigned)s->set->fragments_per_key) {
+    if (!s->key || s->key_used >= (unsigned)s->set.fragments_per_key) {
         hls_shared_unref(s, s->key);
         s->key = new_key(s, seg->seq);
         s->key_used = 0;

@@ -3,11 +3,6 @@
 #include "base/log.h"
 #include "sink/hls/stream.h"
 
-static bool takes(const struct hls_stream *s, enum av_codec codec)
-{
-    return s->fmp4 ? mp4_track_takes(codec) : ts_mux_takes(codec);
-}
-
 static bool is_full(const struct hls_stream *s)
 {
     return s->out.w.bad || blocks_len(&s->out) + mp4_frag_bytes(&s->mp4) > hls_most(s);
@@ -20,15 +15,12 @@ static void left_out(struct hls_stream *s, err_t err)
     err_free(&err);
 }
 
-/* Another decoder configuration: what was made so far ends here, if there is any. A track that
- * joins at the begin of a segment is just late: tables say it, and no initialization is there. */
+/* Another decoder configuration: what was made so far ends here, if there is any. */
 static void reconfigure(struct hls_stream *s, const struct frame *f)
 {
     const struct mp4_part *mine = f->kind == AV_VIDEO ? &s->mp4.video : &s->mp4.audio;
-    bool young = !mine->track.codec && segmenter_is_young(&s->segmenter);
-    bool started = s->fmp4 ? s->init || mine->n > 0 : !young && (s->now || s->list.n > 0);
 
-    if (!mp4_frag_changes(&s->mp4, f) || !started)
+    if (!mp4_frag_changes(&s->mp4, f) || !s->container->is_begun(s, mine))
         return;
     s->segmenter.discontinuity = true;
     if (s->now)
@@ -48,35 +40,29 @@ static void configure(struct hls_stream *s, const struct frame *f)
     if (f->kind == AV_VIDEO)
         s->segmenter.has_video = true;
     err = mp4_track_set(t, f, &changed);
-    if (!err && !s->fmp4 && f->config)
-        err = ts_mux_frame(&s->ts, f, &s->out.w);
+    if (!err)
+        err = s->container->configure(s, f);
     if (err)
         left_out(s, err);
 }
 
 static void mux(struct hls_stream *s, const struct frame *f)
 {
-    bool changed;
-    err_t err;
+    err_t err = s->container->add(s, f);
 
-    s->ts.clock.loose = !s->set->dts_directly;
-    if (s->fmp4)
-        err = mp4_frag_add(&s->mp4, f, &changed);
-    else
-        err = ts_mux_frame(&s->ts, f, &s->out.w);
     if (err)
         left_out(s, err);
     hls_seal(s);
 }
 
-static void tell_codec(struct hls_stream *s, const struct frame *f)
+static void log_codec(struct hls_stream *s, const struct frame *f)
 {
     bool *told = &s->told_codec[f->kind == AV_VIDEO ? 0 : 1];
 
     if (!*told)
-        log_warn("%s of %s/%s: %s does not go into %s, it is left out%s", s->what, s->app,
-                 s->stream, av_codec_name(f->codec), s->fmp4 ? "MP4" : "MPEG-TS",
-                 !s->fmp4 && mp4_track_takes(f->codec) ? ": set hls_use_fmp4 on" : "");
+        log_warn("%s of %s/%s: %s does not go into %s, it is left out%s", s->kind->name, s->app,
+                 s->stream, av_codec_name(f->codec), s->container->name,
+                 mp4_track_takes(f->codec) ? ": set hls_use_fmp4 on" : "");
     *told = true;
 }
 
@@ -100,8 +86,8 @@ static bool place(struct hls_stream *s, const struct frame *f)
 
 void hls_frame(struct hls_stream *s, struct frame *f)
 {
-    if (!takes(s, f->codec)) {
-        tell_codec(s, f);
+    if (!s->container->takes(f->codec)) {
+        log_codec(s, f);
         return;
     }
     if (f->config) {

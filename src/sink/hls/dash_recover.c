@@ -170,12 +170,12 @@ void dash_forget_before(struct hls_stream *s, int64_t period)
     free(s->before);
     s->before = NULL;
     s->before_until = 0;
-    if (!s->set->cleanup && !s->disposing)
+    if (!s->set.cleanup && !s->disposing)
         return;
     c = must(calloc(1, sizeof(*c)));
     c->stream = hls_stream_ref(s);
     c->folder = dash_folder(s);
-    c->root = must(strdup(s->set->path));
+    c->root = must(strdup(s->set.path));
     c->period = period;
     c->job.run = clean;
     c->job.done = cleaned;

@@ -55,7 +55,7 @@ static struct job *new_job(struct hls_stream *s, const char *path, struct hls_fi
 
     j->stream = hls_stream_ref(s);
     j->path = must_dup(path);
-    j->root = must_dup(s->set->path);
+    j->root = must_dup(s->set.path);
     j->file = file ? hls_file_ref(file) : NULL;
     j->job.run = run;
     j->job.bytes = file ? JOB + (file->shop ? file->blocks.memory : file->size) : 0;
@@ -72,14 +72,14 @@ static void log_failed(struct hls_stream *s, const struct job *j, const char *wh
         return;
     s->told_disk_at = now;
     log_warn("%s of %s/%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory",
-             s->what, s->app, s->stream, j->path, why, j->job.what ? j->job.what : "queue");
+             s->kind->name, s->app, s->stream, j->path, why, j->job.what ? j->job.what : "queue");
 }
 
 static void failed(struct hls_stream *s, const struct job *j, const char *why)
 {
     log_failed(s, j, why);
     s->disk_bad = true;
-    switch (s->set->on_error) {
+    switch (s->set.on_error) {
     case CONF_HLS_DISCONNECT:
         if (!s->live)
             break;
@@ -101,7 +101,7 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
 static void worked(struct hls_stream *s)
 {
     if (s->disk_bad)
-        log_trace("%s of %s/%s: files can be written again", s->what, s->app, s->stream);
+        log_trace("%s of %s/%s: files can be written again", s->kind->name, s->app, s->stream);
     s->disk_bad = false;
 }
 
@@ -189,10 +189,7 @@ void hls_disk_list(struct hls_stream *s)
     if (s->writing_list || !has_written(s))
         return;
     wr_init(&w, LIST_MAX);
-    if (s->dash)
-        dash_list_text(s, &w, true);
-    else
-        hls_list_text(s, &w, true);
+    s->kind->list(s, &w, true);
     if (w.bad) {
         wr_free(&w);
         return;
@@ -206,7 +203,7 @@ void hls_disk_list(struct hls_stream *s)
     (void)disk_put(&s->lane, &j->job, true);
 }
 
-static void tell(struct hls_stream *s, const struct hls_segment *seg)
+static void notify(struct hls_stream *s, const struct hls_segment *seg)
 {
     char *url = hls_url(s, seg->path), *m3u8_url = hls_url(s, s->m3u8_path);
 
@@ -219,8 +216,8 @@ static void tell(struct hls_stream *s, const struct hls_segment *seg)
 
 static void segment_written(struct hls_stream *s, struct hls_segment *seg)
 {
-    if (!s->dash)
-        tell(s, seg);
+    if (s->kind->notifies)
+        notify(s, seg);
     seg->on_disk = true;
     if (!s->ll)
         hls_segment_forget(s, seg);
@@ -247,7 +244,7 @@ static void segment_done(struct disk_job *job)
 static bool has_room(struct hls_stream *s)
 {
     bool was_full = s->room.full;
-    enum disk_lack lack = disk_room_lacks(&s->room, s->set->quota,
+    enum disk_lack lack = disk_room_lacks(&s->room, s->set.quota,
                                           s->hls->env->conf->limits.disk_free);
     unsigned n;
 
@@ -256,7 +253,7 @@ static bool has_room(struct hls_stream *s)
     n = refusals_add(&s->hls->env->refusals, REFUSAL_HLS_DISK, co_now());
     if (n > 0)
         log_warn("segments of %u streams stay in memory, the last one is %s of %s/%s: %s of %s", n,
-                 s->what, s->app, s->stream, lack == DISK_LACKS_QUOTA
+                 s->kind->name, s->app, s->stream, lack == DISK_LACKS_QUOTA
                  ? "the quota is used up" : "less than disk_free (limits) is left on the disk",
                  disk_room_root(&s->room));
     return false;

@@ -23,11 +23,12 @@ struct hls *hls_new(struct session_env *env, struct disk *disk)
     return h;
 }
 
-struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names, bool dash)
+struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
+                                   const struct hls_kind *kind)
 {
     struct hls_stream *s = h->streams;
 
-    while (s && ((s->dash != NULL) != dash ||
+    while (s && (s->kind != kind ||
                  strcmp(s->stream, names->name) != 0 || strcmp(s->app, names->app) != 0 ||
                  strcmp(s->vhost, names->vhost) != 0))
         s = s->next;
@@ -35,9 +36,10 @@ struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *n
 }
 
 static struct hls_stream *add(struct hls *h, const struct session_stream *names,
-                              const struct conf_vhost *vhost, bool dash, uint64_t next_seq)
+                              const struct conf_vhost *vhost, const struct hls_kind *kind,
+                              uint64_t next_seq)
 {
-    struct hls_stream *s = hls_stream_new(h, names, h->env->conf, vhost, dash, next_seq);
+    struct hls_stream *s = hls_stream_new(h, names, h->env->conf, vhost, kind, next_seq);
 
     if (s) {
         s->next = h->streams;
@@ -47,32 +49,29 @@ static struct hls_stream *add(struct hls *h, const struct session_stream *names,
 }
 
 static void begin(struct hls *h, const struct conf_vhost *vhost,
-                  const struct session_stream *stream, struct live_source *src, bool dash)
+                  const struct session_stream *stream, struct live_source *src,
+                  const struct hls_kind *kind)
 {
-    struct hls_stream *s = hls_stream_find(h, stream, dash);
-    const struct conf_hls *set = &vhost->hls;
-    struct conf_hls of_dash;
+    struct hls_stream *s = hls_stream_find(h, stream, kind);
+    struct conf_hls set;
     uint64_t next_seq = 0;
     bool wanted;
 
-    if (dash) {
-        dash_settings(&vhost->dash, &of_dash);
-        set = &of_dash;
-    }
-    wanted = vhost->enabled && set->enabled;
-    if (s && (!wanted || hls_stream_differs(s, set))) {
+    kind->settings(vhost, &set);
+    wanted = vhost->enabled && set.enabled;
+    if (s && (!wanted || hls_stream_differs(s, &set))) {
         if (s->live)
             hls_stream_end(s);
         if (!wanted)
             return;
         next_seq = s->next_seq;
-        hls_stream_dispose(s, !set->recover);
+        hls_stream_dispose(s, !set.recover);
         s = NULL;
     }
     if (!wanted)
         return;
     if (!s)
-        s = add(h, stream, vhost, dash, next_seq);
+        s = add(h, stream, vhost, kind, next_seq);
     else
         hls_stream_apply(s, h->env->conf, vhost);
     if (s && !s->live)
@@ -94,8 +93,8 @@ static struct sink *sink_new(const struct sink_setup *setup)
 static void sink_begin(struct sink *sink, struct sink_stream *stream,
                        const struct conf_vhost *vhost)
 {
-    begin(hls_of(sink), vhost, &stream->names, stream->src, false);
-    begin(hls_of(sink), vhost, &stream->names, stream->src, true);
+    for (int i = 0; i < HLS_KINDS; i++)
+        begin(hls_of(sink), vhost, &stream->names, stream->src, &hls_kinds[i]);
 }
 
 static bool sink_catch_up(struct sink *sink, struct sink_stream *stream)

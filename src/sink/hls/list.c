@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 1 << 20, WITH_PARTS = 3, MOST_MIN = 32 };
+enum { LIST_MAX = 1 << 20, MOST_MIN = 32 };
 
 void hls_push(struct hls_segments *q, struct hls_segment *seg)
 {
@@ -47,7 +47,7 @@ static void remove_first(struct hls_stream *s)
 /* It is gone for good, and so is its file: after the jobs that write it. */
 static void bury(struct hls_stream *s, struct hls_segment *seg)
 {
-    if (s->set->cleanup || s->disposing) {
+    if (s->set.cleanup || s->disposing) {
         hls_disk_remove(s, seg->path);
         if (seg->on_disk)
             disk_room_add(&s->room, -(int64_t)seg->bytes);
@@ -62,7 +62,7 @@ static void bury(struct hls_stream *s, struct hls_segment *seg)
  * with every frame and so a segment of each. */
 static size_t most(const struct hls_stream *s, int64_t window)
 {
-    int64_t fragment = s->set->fragment * 9 / 100; /* us to 1/90000 s */
+    int64_t fragment = s->set.fragment * 9 / 100; /* us to 1/90000 s */
 
     return (size_t)(window / (fragment > 0 ? fragment : AV_MS(1)) * 4) + MOST_MIN;
 }
@@ -83,8 +83,7 @@ static void bury_old(struct hls_stream *s, size_t max)
 static void trim(struct hls_stream *s)
 {
     int64_t lasts = total(&s->list);
-    int64_t window = s->dash ? dash_window(s) : s->set->window * 9 / 100;
-
+    int64_t window = s->kind->window(s);
     size_t max = most(s, window);
 
     while (s->list.n > HLS_LIST_MIN &&
@@ -102,166 +101,23 @@ static void trim(struct hls_stream *s)
 /* Parts are for who plays at the edge; older segments are on disk. */
 static void forget_old(struct hls_stream *s)
 {
-    for (size_t i = 0; s->ll && i + WITH_PARTS < s->list.n; i++) {
+    for (size_t i = 0; s->ll && i + HLS_WITH_PARTS < s->list.n; i++) {
         if (s->list.v[i]->on_disk)
             hls_segment_forget(s, s->list.v[i]);
     }
 }
 
-void hls_list_add(struct hls_stream *s, struct hls_segment *seg)
+void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second)
 {
     hls_push(&s->list, seg);
+    if (second)
+        hls_push(&s->list, second);
     trim(s);
     forget_old(s);
     hls_list_publish(s);
 }
 
-/* ------------------------------------------------------------ its text */
-
-static struct m3u8_segment describe(const struct hls_segment *seg)
-{
-    struct m3u8_segment m = {
-        .duration = seg->duration, .wall = seg->wall, .discontinuity = seg->discontinuity,
-        .uri = seg->uri, .map = seg->init ? seg->init->uri : NULL,
-        .key = seg->key ? seg->key->uri : NULL,
-    };
-
-    memcpy(m.iv, seg->iv, sizeof(m.iv));
-    return m;
-}
-
-static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8_segment *m,
-                        const struct m3u8_segment *before, bool parts, bool whole)
-{
-    struct m3u8_part *v = NULL;
-
-    if (parts && seg->n_parts > 0) {
-        v = must(calloc(seg->n_parts, sizeof(*v)));
-        for (size_t i = 0; i < seg->n_parts; i++)
-            v[i] = (struct m3u8_part){ seg->parts[i].duration, seg->parts[i].independent,
-                                       seg->parts[i].uri };
-        m->parts = v;
-        m->n_parts = seg->n_parts;
-    }
-    if (whole)
-        m3u8_put(w, m, before);
-    else
-        m3u8_put_parts(w, m, before);
-    m->parts = NULL;
-    m->n_parts = 0;
-    free(v);
-}
-
-/* Segments to list on disk: up to the last that is written; what is missing before it is told. */
-static size_t count_for(const struct hls_stream *s, bool disk)
-{
-    size_t n = s->list.n;
-
-    while (disk && n > 0 && !s->list.v[n - 1]->on_disk)
-        n--;
-    return n;
-}
-
-/* The segment to come begins with a discontinuity. With low latency a player has a place for it
- * before it begins: hls.js takes it for an error if only the next list says so. */
-static bool breaks(const struct hls_stream *s)
-{
-    if (s->now)
-        return s->now->n_parts == 0 && s->now->discontinuity;
-    return s->segmenter.discontinuity || !s->live;
-}
-
-/* [HLS] bis 4.4.3.8: at least six target durations. */
-static int64_t skip_until(const struct hls_stream *s)
-{
-    return (int64_t)s->segmenter.target * AV_CLOCK * 6;
-}
-
-/* Segments at the begin of the list that end before the skip boundary. */
-static size_t count_skippable(const struct hls_stream *s)
-{
-    int64_t behind = 0;
-    size_t n = s->list.n;
-
-    for (size_t i = 0; s->now && i < s->now->n_parts; i++)
-        behind += s->now->parts[i].duration;
-    while (n > 0 && behind < skip_until(s))
-        behind += s->list.v[--n]->duration;
-    return n;
-}
-
-/* [HLS] bis 6.2.5.1: what follows skipped segments says its initialization again, and its key if
- * that is another one. */
-static struct m3u8_segment after_skipped(const struct hls_segment *last)
-{
-    struct m3u8_segment m = describe(last);
-
-    m.map = NULL;
-    return m;
-}
-
-/* Of segments from the skipped ones on. */
-static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipped)
-{
-    bool parts = s->ll && !disk && s->segmenter.part_target > 0;
-    size_t n = count_for(s, disk);
-    struct m3u8 head = {
-        .version = parts ? 9 : s->fmp4 ? 7 : 3, .target = s->segmenter.target,
-        .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
-        .discontinuities = s->discontinuities, .part_target = parts ? s->segmenter.part_target : 0,
-        .skip_until = parts ? skip_until(s) : 0, .skipped = skipped,
-    };
-    struct m3u8_segment m[2];
-    const struct m3u8_segment *before = NULL;
-    char *hint = parts && s->hint && s->live ? hls_uri(s, s->hint) : NULL;
-
-    head.hint = hint;
-    head.breaks = parts && breaks(s);
-    s->segmenter.part_told |= parts;
-    m3u8_head(w, &head);
-    if (skipped > 0) {
-        m[1] = after_skipped(s->list.v[skipped - 1]);
-        before = &m[1];
-    }
-    for (size_t i = skipped; i < n; i++) {
-        struct m3u8_segment *one = &m[(i - skipped) & 1];
-
-        *one = describe(s->list.v[i]);
-        one->gap = disk && !s->list.v[i]->on_disk;
-        put_segment(w, s->list.v[i], one, before, parts && i + WITH_PARTS >= n, true);
-        before = one;
-    }
-    if (parts && s->now && s->now->n_parts > 0) {
-        struct m3u8_segment *one = &m[(n - skipped) & 1];
-
-        *one = describe(s->now);
-        put_segment(w, s->now, one, before, true, false);
-    }
-    m3u8_tail(w, &head);
-    free(hint);
-}
-
-void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
-{
-    put_list(s, w, disk, 0);
-}
-
-struct hls_file *hls_list_update(struct hls_stream *s)
-{
-    size_t skipped = s->ll && s->playlist && s->segmenter.part_target > 0 ? count_skippable(s) : 0;
-    struct wr w;
-
-    if (s->update || skipped == 0)
-        return s->update;
-    wr_init(&w, LIST_MAX);
-    put_list(s, &w, false, skipped);
-    if (!w.bad)
-        s->update = hls_file_new(s->hls, &w, s->playlist->type);
-    wr_free(&w);
-    if (s->update)
-        s->update->playlist = true;
-    return s->update;
-}
+/* ------------------------------------------------------------ in memory */
 
 void hls_list_publish(struct hls_stream *s)
 {
@@ -271,16 +127,12 @@ void hls_list_publish(struct hls_stream *s)
     if (s->list.n == 0)
         return;
     wr_init(&w, LIST_MAX);
-    if (s->dash)
-        dash_list_text(s, &w, false);
-    else
-        hls_list_text(s, &w, false);
+    s->kind->list(s, &w, false);
     if (w.bad) { /* a window of days: the disk has it */
         wr_free(&w);
         return;
     }
-    s->playlist = hls_file_new(s->hls, &w, s->dash ? "application/dash+xml"
-                                                   : "application/vnd.apple.mpegurl");
+    s->playlist = hls_file_new(s->hls, &w, s->kind->type);
     s->playlist->playlist = true;
     hls_names_set(s->hls, s->m3u8_path, s->playlist, s);
     (void)hls_file_unref(old);

@@ -198,7 +198,7 @@ bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *o
         .vhost = n->stream->vhost, .app = n->stream->app, .name = n->stream->stream,
         .param = "", .tc_url = "", .page_url = "", .ip = "",
     };
-    *dash = n->stream->dash != NULL;
+    *dash = n->stream->kind->is_dash;
     return true;
 }
 

@@ -25,7 +25,7 @@ err_t hls_name(const struct hls_stream *s, const char *folder, const char *text,
     (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);
     (void)snprintf(duration_text, sizeof(duration_text), "%lld", (long long)duration / 90);
     (void)snprintf(floor_text, sizeof(floor_text), "%lld",
-                   (long long)(s->set->ts_floor ? s->segmenter.floor_name : with.msec));
+                   (long long)(s->set.ts_floor ? s->segmenter.floor_name : with.msec));
     return conf_expand(text, &with, path + n, size - (size_t)n);
 }
 
@@ -116,10 +116,10 @@ static char *relative(const char *from, const char *to)
 /* hls_entry_prefix is the root of the urls, as hls_path is the root of the files. */
 char *hls_uri(const struct hls_stream *s, const char *path)
 {
-    const char *prefix = s->set->entry_prefix;
-    size_t root = strlen(s->set->path), n = strlen(prefix);
+    const char *prefix = s->set.entry_prefix;
+    size_t root = strlen(s->set.path), n = strlen(prefix);
 
-    if (!*prefix || strncmp(path, s->set->path, root) != 0)
+    if (!*prefix || strncmp(path, s->set.path, root) != 0)
         return relative(s->m3u8_path, path);
     return must_print("%s%s%s", prefix, n && prefix[n - 1] == '/' ? "" : "/",
                       path + root + strspn(path + root, "/"));
@@ -127,9 +127,9 @@ char *hls_uri(const struct hls_stream *s, const char *path)
 
 char *hls_url(const struct hls_stream *s, const char *path)
 {
-    size_t root = strlen(s->set->path);
+    size_t root = strlen(s->set.path);
 
-    if (*s->set->entry_prefix || strncmp(path, s->set->path, root) != 0)
+    if (*s->set.entry_prefix || strncmp(path, s->set.path, root) != 0)
         return hls_uri(s, path);
     return must_dup(path + root + strspn(path + root, "/"));
 }
@@ -137,11 +137,11 @@ char *hls_url(const struct hls_stream *s, const char *path)
 /* hls_key_url and then the name of the key; what comes behind a "?" stays behind. */
 static char *key_uri(const struct hls_stream *s, const char *path)
 {
-    const char *base = s->set->key_url, *query = strchr(base, '?');
-    size_t root = strlen(s->set->key_file_path), n = query ? (size_t)(query - base) : strlen(base);
+    const char *base = s->set.key_url, *query = strchr(base, '?');
+    size_t root = strlen(s->set.key_file_path), n = query ? (size_t)(query - base) : strlen(base);
     char *uri;
 
-    if (!*base || strcmp(base, s->set->path) == 0)
+    if (!*base || strcmp(base, s->set.path) == 0)
         return relative(s->m3u8_path, path);
     uri = must_print("%.*s%s%s%s", (int)n, base, n && base[n - 1] == '/' ? "" : "/",
                      path + root + strspn(path + root, "/"), query ? query : "");
@@ -186,7 +186,7 @@ void hls_shared_unref(struct hls_stream *s, struct hls_shared *x)
         hls_names_drop(s->hls, x->path, x->file);
         (void)hls_file_unref(x->file);
     }
-    if (x->path && (s->set->cleanup || s->disposing))
+    if (x->path && (s->set.cleanup || s->disposing))
         hls_disk_remove(s, x->path);
     free(x->path);
     free(x->uri);

@@ -127,14 +127,6 @@ static bool names_of(const struct conf_hls *set, const char *path, struct names 
     return !*text && !*path;
 }
 
-static void settings(const struct conf_vhost *v, bool dash, struct conf_hls *out)
-{
-    if (dash)
-        dash_settings(&v->dash, out);
-    else
-        *out = v->hls;
-}
-
 /* Nobody wrote for so long: hls_dispose, but more than somebody takes who does write. */
 static co_usec silence_of(const struct conf_hls *set)
 {
@@ -145,12 +137,12 @@ static co_usec silence_of(const struct conf_hls *set)
 
 /* Two vhosts may have the same files: whose they are is not to be told. */
 static bool is_alone(const struct conf *c, const struct conf_vhost *v, const struct conf_hls *set,
-                     bool dash)
+                     const struct hls_kind *kind)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
         struct conf_hls other;
 
-        settings(&c->vhost.v[i], dash, &other);
+        kind->settings(&c->vhost.v[i], &other);
         if (&c->vhost.v[i] != v && other.enabled && strcmp(other.path, set->path) == 0 &&
             strcmp(other.m3u8_file, set->m3u8_file) == 0 && !strstr(set->m3u8_file, "[vhost]"))
             return false;
@@ -165,41 +157,36 @@ static bool recovers(struct hls_stream *s, const char *path)
 {
     if (strcmp(s->m3u8_path, path) != 0)
         return false;
-    if (!s->dash)
-        return hls_recover_list(s) && hls_list_is_ours(s);
-    dash_recover_list(s);
-    return dash_list_is_ours(s);
+    return s->kind->take_list(s);
 }
 
 static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost *v,
-                       const struct conf_hls *set, bool dash, const char *path)
+                       const struct conf_hls *set, const struct hls_kind *kind,
+                       const char *path)
 {
     struct names names;
     struct session_stream x = { .vhost = v->name, .app = names.app, .name = names.stream };
     struct hls_stream *s;
     bool go;
 
-    if (!*path || !names_of(set, path, &names) || hls_stream_find(h, &x, dash))
+    if (!*path || !names_of(set, path, &names) || hls_stream_find(h, &x, kind))
         return false;
-    s = hls_stream_new(h, &x, conf, v, dash, 0);
+    s = hls_stream_new(h, &x, conf, v, kind, 0);
     if (!s)
         return false;
-    go = recovers(s, path) && !hls_stream_find(h, &x, dash); /* it is not published by now */
+    go = recovers(s, path) && !hls_stream_find(h, &x, kind); /* it is not published by now */
     if (go) {
         log_trace("%s of %s/%s: its files are removed, nobody published since the server began",
-                  s->what, s->app, s->stream);
+                  s->kind->name, s->app, s->stream);
         s->disposing = s->list_swapped = true;
-        if (dash)
-            dash_forget_before(s, INT64_MAX);
-        else
-            hls_remove_leftovers(s);
+        s->kind->remove_rest(s);
     }
     hls_stream_dispose(s, go);
     return go;
 }
 
 static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vhost *v,
-                          const struct conf_hls *set, bool dash)
+                          const struct conf_hls *set, const struct hls_kind *kind)
 {
     struct search *x = must(calloc(1, sizeof(*x)));
     unsigned n = 0;
@@ -214,11 +201,11 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
     if (err)
         return err;
     for (size_t i = 0; i < x->found.gl_pathc && !err; i++) {
-        n += remove_one(h, conf, v, set, dash, x->found.gl_pathv[i]);
+        n += remove_one(h, conf, v, set, kind, x->found.gl_pathv[i]);
         err = co_check();
     }
     if (n > 0)
-        log_trace("%s: files of %u stream%s of before removed", dash ? "DASH" : "HLS", n,
+        log_trace("%s: files of %u stream%s of before removed", kind->name, n,
                   n > 1 ? "s" : "");
     drop(x);
     return err;
@@ -231,19 +218,20 @@ static err_t search_all(struct hls *h, co_usec done, co_usec when, co_usec *next
     err_t err = NULL;
 
     *next = 0;
-    for (size_t i = 0; i < conf->vhost.n * 2 && !err; i++) {
-        const struct conf_vhost *v = &conf->vhost.v[i / 2];
+    for (size_t i = 0; i < conf->vhost.n * HLS_KINDS && !err; i++) {
+        const struct conf_vhost *v = &conf->vhost.v[i / HLS_KINDS];
+        const struct hls_kind *kind = &hls_kinds[i % HLS_KINDS];
         struct conf_hls set;
         co_usec lasts;
 
-        settings(v, i % 2, &set);
+        kind->settings(v, &set);
         lasts = silence_of(&set);
         if (!v->enabled || !set.enabled || set.dispose == 0 || !set.recover || lasts <= done)
             continue;
         if (lasts > when)
             *next = *next && *next < lasts ? *next : lasts;
-        else if (is_alone(conf, v, &set, i % 2))
-            err = search_vhost(h, conf, v, &set, i % 2);
+        else if (is_alone(conf, v, &set, kind))
+            err = search_vhost(h, conf, v, &set, kind);
     }
     (void)conf_unref(conf);
     return err;

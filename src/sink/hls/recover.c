@@ -37,7 +37,7 @@ static void drop(void *arg)
 /* The path of what the list calls `uri`: the way back from hls_uri(). NULL: it is not ours. */
 static char *path_of(const struct hls_stream *s, const char *uri)
 {
-    const char *prefix = s->set->entry_prefix, *base = s->m3u8_path, *slash;
+    const char *prefix = s->set.entry_prefix, *base = s->m3u8_path, *slash;
     size_t n = strlen(prefix);
     char *path;
     int folder;
@@ -49,7 +49,7 @@ static char *path_of(const struct hls_stream *s, const char *uri)
             return NULL;
         uri += n;
         uri += strspn(uri, "/");
-        base = s->set->path;
+        base = s->set.path;
         folder = (int)strlen(base);
     } else {
         slash = strrchr(base, '/');
@@ -63,12 +63,12 @@ static char *path_of(const struct hls_stream *s, const char *uri)
 /* The way back from the url of a key. NULL: it is not one of ours, and nothing removes it. */
 static char *key_path_of(const struct hls_stream *s, const char *uri)
 {
-    const char *base = s->set->key_url, *root = s->set->key_file_path;
+    const char *base = s->set.key_url, *root = s->set.key_file_path;
     size_t n = strcspn(base, "?"), size = strcspn(uri, "?");
 
     if (strstr(uri, ".."))
         return NULL;
-    if (!*base || strcmp(base, s->set->path) == 0)
+    if (!*base || strcmp(base, s->set.path) == 0)
         return path_of(s, uri);
     if (strncmp(uri, base, n) != 0 || size < n)
         return NULL;
@@ -126,7 +126,7 @@ static bool take_list(struct hls_stream *s, const char *text, size_t size)
             seq = r.list.sequence;
         first = false;
         seg = segment(s, &r, seq++);
-        fits &= seg->path && (seg->init != NULL) == s->fmp4;
+        fits &= seg->path && (seg->init != NULL) == s->container->inits;
         hls_push(&s->list, seg);
     }
     err_free(&err);
@@ -134,8 +134,8 @@ static bool take_list(struct hls_stream *s, const char *text, size_t size)
     s->next_seq = seq > s->next_seq ? seq : s->next_seq;
     s->discontinuities = r.list.discontinuities;
     s->segmenter.target = r.list.target;
-    if (s->list.n > 0 && s->set->fragment >= 1000) /* hls_ts_floor: its name is taken */
-        s->segmenter.floor_name = s->list.v[s->list.n - 1]->wall / (s->set->fragment / 1000);
+    if (s->list.n > 0 && s->set.fragment >= 1000) /* hls_ts_floor: its name is taken */
+        s->segmenter.floor_name = s->list.v[s->list.n - 1]->wall / (s->set.fragment / 1000);
     s->other_inits = s->list.n > 0;
     if (fits)
         return !r.over;
@@ -160,12 +160,12 @@ static bool is_key_of_list(const struct hls_stream *s, const char *path)
 
 bool hls_list_is_ours(const struct hls_stream *s)
 {
-    const char *text = s->fmp4 ? s->set->fmp4_file : s->set->ts_file;
+    const char *text = s->container->file(&s->set);
 
     for (size_t i = 0; i < s->list.n; i++) {
         const struct hls_segment *seg = s->list.v[i];
 
-        if (!hls_name_is(s, s->set->path, text, seg->seq, seg->path))
+        if (!hls_name_is(s, s->set.path, text, seg->seq, seg->path))
             return false;
     }
     return s->list.n > 0;
@@ -190,9 +190,9 @@ static void remove_number(struct hls_stream *s, const char *folder, const char *
 static void remove_numbers(struct hls_stream *s, uint64_t from, uint64_t to, const char *behind)
 {
     for (; from < to; from++) {
-        remove_number(s, s->set->path, s->fmp4 ? s->set->fmp4_file : s->set->ts_file, from, behind);
-        if (s->set->keys)
-            remove_number(s, s->set->key_file_path, s->set->key_file, from, behind);
+        remove_number(s, s->set.path, s->container->file(&s->set), from, behind);
+        if (s->set.keys)
+            remove_number(s, s->set.key_file_path, s->set.key_file, from, behind);
     }
 }
 
@@ -200,7 +200,7 @@ void hls_remove_leftovers(struct hls_stream *s)
 {
     uint64_t first, before = (s->list.n < LEFTOVERS_MAX ? s->list.n : LEFTOVERS_MAX) + LEFTOVERS;
 
-    if ((!s->set->cleanup && !s->disposing) || !hls_list_is_ours(s))
+    if ((!s->set.cleanup && !s->disposing) || !hls_list_is_ours(s))
         return;
     first = s->list.v[0]->seq;
     remove_numbers(s, first > before ? first - before : 0, first, "");

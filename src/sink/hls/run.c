@@ -39,7 +39,7 @@ static void read_configs(struct hls_stream *s)
 /* The stream was faster than we: what comes now is not what follows. */
 static void lost(struct hls_stream *s)
 {
-    log_warn("%s of %s/%s: %llu packets lost, it goes on at a key frame", s->what, s->app,
+    log_warn("%s of %s/%s: %llu packets lost, it goes on at a key frame", s->kind->name, s->app,
              s->stream, (unsigned long long)(s->reader.dropped - s->dropped));
     s->dropped = s->reader.dropped;
     s->segmenter.discontinuity = true;
@@ -72,10 +72,8 @@ err_t hls_run(void *stream)
     struct hls_stream *s = stream;
     err_t err = NULL;
 
-    if (!s->ready && s->dash)
-        dash_recover(s);
-    else if (!s->ready && s->set->recover)
-        hls_recover(s);
+    if (!s->ready && s->set.recover)
+        s->kind->recover(s);
     s->ready = true;
     while (!s->ended && !(err = co_check())) {
         hls_drain(s, false);

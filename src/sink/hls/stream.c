@@ -20,16 +20,12 @@ static bool same(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-static bool is_fmp4(const struct conf_hls *set)
-{
-    return set->use_fmp4 || set->ll;
-}
-
 bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set)
 {
-    const struct conf_hls *old = s->set;
+    const struct conf_hls *old = &s->set;
 
-    return is_fmp4(old) != is_fmp4(set) || old->ll != set->ll || old->part != set->part ||
+    return s->container != s->kind->container(set) || old->ll != set->ll ||
+           old->part != set->part ||
            !same(old->path, set->path) || !same(old->m3u8_file, set->m3u8_file) ||
            !same(old->ts_file, set->ts_file) || !same(old->fmp4_file, set->fmp4_file) ||
            !same(old->init_file, set->init_file) || !same(old->entry_prefix, set->entry_prefix) ||
@@ -42,31 +38,20 @@ static int64_t ticks(int64_t usec)
     return usec * 9 / 100;
 }
 
-static enum segmenter_parts parts_of(const struct hls_stream *s)
-{
-    if (s->dash || !is_fmp4(s->set))
-        return SEGMENTER_WHOLE;
-    return s->set->ll ? SEGMENTER_PARTS : SEGMENTER_FRAGMENTS;
-}
-
 void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost)
 {
     struct conf *old = s->conf;
 
     s->conf = conf_ref(conf);
-    if (s->dash) {
-        s->dash = &vhost->dash;
-        dash_settings(s->dash, &s->own);
-        s->set = &s->own;
-    } else {
-        s->set = &vhost->hls;
-    }
+    s->dash = &vhost->dash;
+    s->kind->settings(vhost, &s->set);
+    s->container = s->kind->container(&s->set);
     (void)conf_unref(old);
     s->segmenter.rules = (struct segmenter_rules){
-        .fragment = ticks(s->set->fragment), .audio_ratio = s->set->aof_ratio,
-        .target_ratio = s->set->td_ratio, .wait_keyframe = s->set->wait_keyframe,
-        .floor = s->set->ts_floor, .parts = parts_of(s), .part = ticks(s->set->part),
-        .periods = s->dash != NULL,
+        .fragment = ticks(s->set.fragment), .audio_ratio = s->set.aof_ratio,
+        .target_ratio = s->set.td_ratio, .wait_keyframe = s->set.wait_keyframe,
+        .floor = s->set.ts_floor, .part = ticks(s->set.part), .periods = s->kind->periods,
+        .parts = s->set.ll ? SEGMENTER_PARTS : s->container->parts,
     };
 }
 
@@ -100,7 +85,8 @@ static void fini_muxers(struct hls_stream *s)
 }
 
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
-                                  struct conf *conf, const struct conf_vhost *vhost, bool dash,
+                                  struct conf *conf, const struct conf_vhost *vhost,
+                                  const struct hls_kind *kind,
                                   uint64_t next_seq)
 {
     struct hls_stream *s = must(calloc(1, sizeof(*s)));
@@ -113,19 +99,17 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     s->vhost = must_dup(names->vhost);
     s->app = must_dup(names->app);
     s->stream = must_dup(names->name);
-    s->dash = dash ? &vhost->dash : NULL;
-    s->what = dash ? "DASH" : "HLS";
+    s->kind = kind;
     hls_stream_apply(s, conf, vhost);
     s->shop = shop_ref(h->shop);
     blocks_init(&s->out, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
     disk_lane_init(&s->lane, h->disk);
-    disk_room_open(&s->room, h->disk, s->set->path);
+    disk_room_open(&s->room, h->disk, s->set.path);
     init_muxers(s);
-    s->fmp4 = is_fmp4(s->set);
-    s->ll = s->set->ll;
-    s->ready = !s->set->recover;
+    s->ll = s->set.ll;
+    s->ready = !s->set.recover;
     s->next_seq = next_seq;
-    err = hls_name(s, s->set->path, s->set->m3u8_file, 0, 0, path, sizeof(path));
+    err = hls_name(s, s->set.path, s->set.m3u8_file, 0, 0, path, sizeof(path));
     if (err) {
         log_end("HLS, DASH: no playlist can have this name", &err);
         hls_stream_unref(s);
@@ -221,10 +205,10 @@ static void is_silent(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
 
-    if (s->set->dispose > 0)
-        log_trace("%s of %s/%s: its files are removed, nobody published for %lld s", s->what,
-                  s->app, s->stream, (long long)s->set->dispose / 1000000);
-    hls_stream_dispose(s, s->set->dispose > 0);
+    if (s->set.dispose > 0)
+        log_trace("%s of %s/%s: its files are removed, nobody published for %lld s", s->kind->name,
+                  s->app, s->stream, (long long)s->set.dispose / 1000000);
+    hls_stream_dispose(s, s->set.dispose > 0);
 }
 
 void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
@@ -238,7 +222,7 @@ void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
     init_muxers(s);
     hls_shared_unref(s, s->init);
     s->init = NULL;
-    if (!s->set->recover)
+    if (!s->set.recover)
         hls_list_clear(s);
     s->src = src;
     s->began_at = co_now();
@@ -271,11 +255,11 @@ void hls_stream_end(struct hls_stream *s)
     if (s->list_swapped)
         hls_disk_list(s);
     if (s->bad > 1)
-        log_warn("%s of %s/%s: %u frames were left out", s->what, s->app, s->stream, s->bad);
+        log_warn("%s of %s/%s: %u frames were left out", s->kind->name, s->app, s->stream, s->bad);
     live_reader_close(&s->reader);
     s->src = NULL;
     s->ended = true;
     if (!s->hls->stopping)
-        co_timer_set(&s->dispose, co_now() + (s->set->dispose > 0 ? s->set->dispose : FORGET),
+        co_timer_set(&s->dispose, co_now() + (s->set.dispose > 0 ? s->set.dispose : FORGET),
                      is_silent);
 }

@@ -10,7 +10,7 @@
 #include "live/keeper.h"
 #include "live/reader.h"
 #include "sink/hls/hls.h"
-#include "sink/hls/segmenter.h"
+#include "sink/hls/kind.h"
 #include "sink/notify.h"
 #include "sink/store/disk_room.h"
 
@@ -19,6 +19,7 @@
 enum {
     HLS_NAME_MAX = 1024,               /* of a path or a url */
     HLS_SEGMENT_MAX = 64 << 20,        /* bytes: hls_most() */
+    HLS_WITH_PARTS = 3,                /* newest segments that are listed with their parts */
     HLS_LIST_MIN = 3,                  /* segments that a list keeps whatever hls_window says */
 };
 
@@ -81,10 +82,10 @@ struct hls_stream {
     char *m3u8_path;             /* on disk */
 
     struct conf *conf;       /* what it obeys, with a reference */
-    const struct conf_hls *set;
-    const struct conf_dash *dash; /* NULL: it is HLS */
-    struct conf_hls own;     /* DASH: `dash` in terms of HLS, which `set` points to */
-    const char *what;        /* "HLS" or "DASH" */
+    const struct hls_kind *kind;
+    const struct hls_container *container;
+    struct conf_hls set;     /* of any kind, in terms of HLS */
+    const struct conf_dash *dash; /* what only an MPD has */
     struct live_source *src; /* while it is published */
     struct live_reader reader;
     bool running;            /* its coroutine is there */
@@ -105,7 +106,6 @@ struct hls_stream {
     int64_t ahead;           /* ms that the wall clock was set back since, which its time is not */
     struct ts_mux ts;
     struct mp4_frag mp4;
-    bool fmp4;               /* as it was when the publisher began */
     bool begun;              /* the muxer has its configuration */
 
     /* the segment that grows */
@@ -116,7 +116,6 @@ struct hls_stream {
     struct hls_seal seal_at; /* where that is */
 
     bool ll;                 /* parts are in the playlist */
-    size_t part_from;        /* where it begins in `out` */
 
     struct hls_segments list, gone; /* in the playlist; left it, but may still be fetched */
     uint64_t next_seq, discontinuities;
@@ -159,12 +158,13 @@ struct hls {
 };
 
 /* hls.c: the registry */
-struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names, bool dash);
+struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
+                                   const struct hls_kind *kind);
 
 /* hls_stream.c */
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
-                                  struct conf *conf, const struct conf_vhost *vhost, bool dash,
-                                  uint64_t next_seq);
+                                  struct conf *conf, const struct conf_vhost *vhost,
+                                  const struct hls_kind *kind, uint64_t next_seq);
 struct hls_stream *hls_stream_ref(struct hls_stream *s);
 void hls_stream_unref(struct hls_stream *s);
 /* Read the settings of this snapshot from now on. */
@@ -201,11 +201,16 @@ void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
 void hls_segment_drop(struct hls_stream *s); /* the one that grows */
 /* Its bytes are whole: take them from s->out. It has a path. */
 void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg);
-void hls_segment_notify(struct hls_stream *s, const struct hls_segment *seg);
-void hls_part_cut(struct hls_stream *s, int64_t end);
-void hls_part_end(struct hls_stream *s, int64_t end);
+/* All that was written to s->out is the segment that is open: name it, and fill it. False: it is
+ * nothing. */
+bool hls_segment_whole(struct hls_stream *s, int64_t end);
 void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg); /* its bytes */
-void hls_make_init(struct hls_stream *s);
+
+/* parts.c */
+void hls_part_end(struct hls_stream *s, int64_t end); /* and it may be in a list */
+void hls_part_add(struct hls_stream *s, int64_t end, size_t from); /* s->out from there on */
+void hls_part_hint(struct hls_stream *s, uint64_t seq, size_t part); /* that comes next */
+void hls_parts_drop(struct hls_stream *s, struct hls_segment *seg);
 
 /* hls_crypt.c */
 void hls_key_next(struct hls_stream *s);   /* a key for the segment that opens, new or not */
@@ -215,8 +220,9 @@ void hls_seal_end(struct hls_stream *s);
 /* hls_list.c */
 void hls_push(struct hls_segments *q, struct hls_segment *seg);
 struct hls_segment *hls_pop(struct hls_segments *q);
-void hls_list_add(struct hls_stream *s, struct hls_segment *seg);
+void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second);
 void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
+/* list_m3u8.c */
 void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
 /* The playlist in memory without what is far from its end, borrowed; NULL: nothing is, or there are
  * no parts. */
@@ -227,10 +233,7 @@ void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
 size_t hls_list_idle(const struct hls_stream *s);
 void hls_list_lose(struct hls_stream *s);
 
-/* dash.c */
-void dash_settings(const struct conf_dash *dash, struct conf_hls *out);
-void dash_segment_close(struct hls_stream *s, int64_t end);
-
+/* container_tracks.c */
 char *dash_folder(const struct hls_stream *s); /* of all but the MPD. malloc'ed */
 /* What the urls of a track's segments begin with. malloc'ed. */
 char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);
@@ -243,7 +246,7 @@ bool dash_list_is_ours(const struct hls_stream *s);
 /* Its periods leave the list; files of what was before `period` (ms since 1970) go. */
 void dash_forget_before(struct hls_stream *s, int64_t period);
 
-/* dash_list.c */
+/* list_mpd.c */
 int64_t dash_window(const struct hls_stream *s); /* 1/90000 s that stay in the list */
 void dash_list_text(struct hls_stream *s, struct wr *w, bool disk);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dash.c - MPEG-DASH: the segments that hls* cuts, with a file for each track.
+/* container_tracks.c - segments of MPEG-DASH: fragmented MP4, a file for each track.
  *
  * A period begins at what the wall clock says, and is called so; segments are called by their
  * period and their time in it, so names are never used again. A period ends where the stream does
@@ -15,18 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void dash_settings(const struct conf_dash *dash, struct conf_hls *out)
-{
-    *out = (struct conf_hls){
-        .enabled = dash->enabled, .fragment = dash->fragment, .td_ratio = 1.0, .aof_ratio = 1.0,
-        .on_error = CONF_HLS_CONTINUE, .path = dash->path, .m3u8_file = dash->mpd_file,
-        .ts_file = "", .fmp4_file = "", .init_file = "", .entry_prefix = "", .key_file = "",
-        .key_file_path = "", .key_url = "", .use_fmp4 = true, .cleanup = dash->cleanup,
-        .dispose = dash->dispose, .wait_keyframe = true, .recover = true,
-        .quota = dash->quota,
-    };
-}
 
 /* ------------------------------------------------------------ files of a track */
 
@@ -136,7 +124,7 @@ static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64
 }
 
 /* The file of the second track; it belongs to what the first one told. */
-static struct hls_segment *beside(const struct hls_segment *first)
+static struct hls_segment *second_of(const struct hls_segment *first)
 {
     struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
 
@@ -147,41 +135,63 @@ static struct hls_segment *beside(const struct hls_segment *first)
     return seg;
 }
 
-static void add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second)
+static bool end(struct hls_stream *s, int64_t at, struct hls_segment **second)
 {
-    s->next_seq++;
-    s->now = NULL;
-    segmenter_close(&s->segmenter, seg->begin + seg->duration);
-    hls_shared_unref(s, s->init);
-    s->init = hls_shared_ref(seg->init);
-    hls_segment_notify(s, seg);
-    if (s->before_until > 0 && co_now() >= s->before_until)
-        dash_forget_before(s, s->list.n > 0 ? s->list.v[0]->period : seg->period);
-    if (second)
-        hls_push(&s->list, seg);
-    hls_list_add(s, second ? second : seg);
-    hls_disk_segment(s, seg);
-    if (second)
-        hls_disk_segment(s, second);
-}
-
-void dash_segment_close(struct hls_stream *s, int64_t end)
-{
-    struct hls_segment *seg = s->now, *second = NULL;
+    struct hls_segment *seg = s->now;
     bool video = s->mp4.video.n > 0, both = video && s->mp4.audio.n > 0;
 
-    seg->duration = end - seg->begin;
-    if (seg->duration <= 0 || !cut(s, seg, video, end)) {
-        hls_segment_drop(s);
-        return;
+    seg->duration = at - seg->begin;
+    if (seg->duration <= 0 || !cut(s, seg, video, at))
+        return false;
+    hls_shared_unref(s, s->init);
+    s->init = hls_shared_ref(seg->init);
+    if (!both)
+        return true;
+    *second = second_of(seg);
+    if (!cut(s, *second, false, at)) {
+        hls_segment_free(s, *second);
+        *second = NULL;
+        s->out.w.bad = ERR_OK;
     }
-    if (both) {
-        second = beside(seg);
-        if (!cut(s, second, false, end)) {
-            hls_segment_free(s, second);
-            second = NULL;
-            s->out.w.bad = ERR_OK;
-        }
-    }
-    add(s, seg, second);
+    return true;
 }
+
+/* ------------------------------------------------------------ the others */
+
+static const char *file(const struct conf_hls *set)
+{
+    return set->fmp4_file;
+}
+
+static bool is_begun(const struct hls_stream *s, const struct mp4_part *track)
+{
+    return s->init || track->n > 0;
+}
+
+static err_t configure(struct hls_stream *s, const struct frame *f)
+{
+    (void)s;
+    (void)f;
+    return NULL; /* the track knows it */
+}
+
+static void begin(struct hls_stream *s)
+{
+    if (!s->segmenter.now.new_period)
+        return;
+    s->mp4.origin = s->now->begin;
+    mp4_frag_jump(&s->mp4);
+}
+
+static err_t add(struct hls_stream *s, const struct frame *f)
+{
+    bool changed;
+
+    return mp4_frag_add(&s->mp4, f, &changed);
+}
+
+const struct hls_container hls_container_tracks = {
+    .name = "MP4", .type = "video/iso.segment", .version = 7, .parts = SEGMENTER_WHOLE,
+    .inits = true, .file = file, .takes = mp4_track_takes, .is_begun = is_begun,
+    .configure = configure, .open = begin, .add = add, .close = end,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dash_list.c - the MPD of a stream: what of it players can have, and when. */
+/* list_mpd.c - the MPD of a stream: what of it players can have, and when. */
 #include "sink/hls/stream.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 static int64_t longest(const struct hls_stream *s) /* ms */
 {
-    int64_t wanted = s->set->fragment / 1000;
+    int64_t wanted = s->set.fragment / 1000;
 
     return s->segmenter.longest / 90 > wanted ? s->segmenter.longest / 90 : wanted;
 }

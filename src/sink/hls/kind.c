@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* kind.c - HLS and DASH, as rows. */
+#include "sink/hls/kind.h"
+
+#include "sink/hls/stream.h"
+
+/* ------------------------------------------------------------ HLS */
+
+static void hls_settings(const struct conf_vhost *v, struct conf_hls *out)
+{
+    *out = v->hls;
+}
+
+static const struct hls_container *hls_container(const struct conf_hls *set)
+{
+    return set->use_fmp4 || set->ll ? &hls_container_mp4 : &hls_container_ts;
+}
+
+static int64_t hls_window(const struct hls_stream *s)
+{
+    return s->set.window * 9 / 100; /* us to 1/90000 s */
+}
+
+static bool hls_take_list(struct hls_stream *s)
+{
+    return hls_recover_list(s) && hls_list_is_ours(s);
+}
+
+/* ------------------------------------------------------------ DASH */
+
+static void dash_settings(const struct conf_vhost *v, struct conf_hls *out)
+{
+    const struct conf_dash *dash = &v->dash;
+
+    *out = (struct conf_hls){
+        .enabled = dash->enabled, .fragment = dash->fragment, .td_ratio = 1.0, .aof_ratio = 1.0,
+        .on_error = CONF_HLS_CONTINUE, .path = dash->path, .m3u8_file = dash->mpd_file,
+        .ts_file = "", .fmp4_file = "", .init_file = "", .entry_prefix = "", .key_file = "",
+        .key_file_path = "", .key_url = "", .use_fmp4 = true, .cleanup = dash->cleanup,
+        .dispose = dash->dispose, .wait_keyframe = true, .recover = true,
+        .quota = dash->quota,
+    };
+}
+
+static const struct hls_container *dash_container(const struct conf_hls *set)
+{
+    (void)set;
+    return &hls_container_tracks;
+}
+
+static bool dash_take_list(struct hls_stream *s)
+{
+    dash_recover_list(s);
+    return dash_list_is_ours(s);
+}
+
+static void dash_remove_rest(struct hls_stream *s)
+{
+    dash_forget_before(s, INT64_MAX);
+}
+
+const struct hls_kind hls_kinds[HLS_KINDS] = {
+    [HLS_KIND_HLS] = {
+        .name = "HLS", .sampled = SAMPLED_HLS, .notifies = true,
+        .settings = hls_settings, .container = hls_container,
+        .type = "application/vnd.apple.mpegurl", .window = hls_window, .list = hls_list_text,
+        .recover = hls_recover, .take_list = hls_take_list, .remove_rest = hls_remove_leftovers,
+    },
+    [HLS_KIND_DASH] = {
+        .name = "DASH", .sampled = SAMPLED_DASH, .is_dash = true, .periods = true,
+        .settings = dash_settings, .container = dash_container,
+        .type = "application/dash+xml", .window = dash_window, .list = dash_list_text,
+        .recover = dash_recover, .take_list = dash_take_list, .remove_rest = dash_remove_rest,
+    },
+};

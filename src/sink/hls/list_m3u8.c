@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* list_m3u8.c - the playlist of HLS: its text, and what of it players have by now. */
+#include "base/must.h"
+#include "sink/hls/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 1 << 20 };
+
+static struct m3u8_segment describe(const struct hls_segment *seg)
+{
+    struct m3u8_segment m = {
+        .duration = seg->duration, .wall = seg->wall, .discontinuity = seg->discontinuity,
+        .uri = seg->uri, .map = seg->init ? seg->init->uri : NULL,
+        .key = seg->key ? seg->key->uri : NULL,
+    };
+
+    memcpy(m.iv, seg->iv, sizeof(m.iv));
+    return m;
+}
+
+static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8_segment *m,
+                        const struct m3u8_segment *before, bool parts, bool whole)
+{
+    struct m3u8_part *v = NULL;
+
+    if (parts && seg->n_parts > 0) {
+        v = must(calloc(seg->n_parts, sizeof(*v)));
+        for (size_t i = 0; i < seg->n_parts; i++)
+            v[i] = (struct m3u8_part){ seg->parts[i].duration, seg->parts[i].independent,
+                                       seg->parts[i].uri };
+        m->parts = v;
+        m->n_parts = seg->n_parts;
+    }
+    if (whole)
+        m3u8_put(w, m, before);
+    else
+        m3u8_put_parts(w, m, before);
+    m->parts = NULL;
+    m->n_parts = 0;
+    free(v);
+}
+
+/* Segments to list on disk: up to the last that is written; what is missing before it is told. */
+static size_t count_for(const struct hls_stream *s, bool disk)
+{
+    size_t n = s->list.n;
+
+    while (disk && n > 0 && !s->list.v[n - 1]->on_disk)
+        n--;
+    return n;
+}
+
+/* The segment to come begins with a discontinuity. With low latency a player has a place for it
+ * before it begins: hls.js takes it for an error if only the next list says so. */
+static bool breaks(const struct hls_stream *s)
+{
+    if (s->now)
+        return s->now->n_parts == 0 && s->now->discontinuity;
+    return s->segmenter.discontinuity || !s->live;
+}
+
+/* [HLS] bis 4.4.3.8: at least six target durations. */
+static int64_t skip_until(const struct hls_stream *s)
+{
+    return (int64_t)s->segmenter.target * AV_CLOCK * 6;
+}
+
+/* Segments at the begin of the list that end before the skip boundary. */
+static size_t count_skippable(const struct hls_stream *s)
+{
+    int64_t behind = 0;
+    size_t n = s->list.n;
+
+    for (size_t i = 0; s->now && i < s->now->n_parts; i++)
+        behind += s->now->parts[i].duration;
+    while (n > 0 && behind < skip_until(s))
+        behind += s->list.v[--n]->duration;
+    return n;
+}
+
+/* [HLS] bis 6.2.5.1: what follows skipped segments says its initialization again, and its key if
+ * that is another one. */
+static struct m3u8_segment after_skipped(const struct hls_segment *last)
+{
+    struct m3u8_segment m = describe(last);
+
+    m.map = NULL;
+    return m;
+}
+
+/* Of segments from the skipped ones on. */
+static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipped)
+{
+    bool parts = s->ll && !disk && s->segmenter.part_target > 0;
+    size_t n = count_for(s, disk);
+    struct m3u8 head = {
+        .version = parts ? 9 : s->container->version, .target = s->segmenter.target,
+        .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
+        .discontinuities = s->discontinuities, .part_target = parts ? s->segmenter.part_target : 0,
+        .skip_until = parts ? skip_until(s) : 0, .skipped = skipped,
+    };
+    struct m3u8_segment m[2];
+    const struct m3u8_segment *before = NULL;
+    char *hint = parts && s->hint && s->live ? hls_uri(s, s->hint) : NULL;
+
+    head.hint = hint;
+    head.breaks = parts && breaks(s);
+    s->segmenter.part_told |= parts;
+    m3u8_head(w, &head);
+    if (skipped > 0) {
+        m[1] = after_skipped(s->list.v[skipped - 1]);
+        before = &m[1];
+    }
+    for (size_t i = skipped; i < n; i++) {
+        struct m3u8_segment *one = &m[(i - skipped) & 1];
+
+        *one = describe(s->list.v[i]);
+        one->gap = disk && !s->list.v[i]->on_disk;
+        put_segment(w, s->list.v[i], one, before, parts && i + HLS_WITH_PARTS >= n, true);
+        before = one;
+    }
+    if (parts && s->now && s->now->n_parts > 0) {
+        struct m3u8_segment *one = &m[(n - skipped) & 1];
+
+        *one = describe(s->now);
+        put_segment(w, s->now, one, before, true, false);
+    }
+    m3u8_tail(w, &head);
+    free(hint);
+}
+
+void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
+{
+    put_list(s, w, disk, 0);
+}
+
+struct hls_file *hls_list_update(struct hls_stream *s)
+{
+    size_t skipped = s->ll && s->playlist && s->segmenter.part_target > 0 ? count_skippable(s) : 0;
+    struct wr w;
+
+    if (s->update || skipped == 0)
+        return s->update;
+    wr_init(&w, LIST_MAX);
+    put_list(s, &w, false, skipped);
+    if (!w.bad)
+        s->update = hls_file_new(s->hls, &w, s->playlist->type);
+    wr_free(&w);
+    if (s->update)
+        s->update->playlist = true;
+    return s->update;
+}
