@@ -19,9 +19,8 @@ struct listener {
     int family;
     unsigned services, found; /* as wanted; and while that changes, what was found so far */
     struct io_listener *sock;
-    struct co *co;            /* that accepts, once it runs */
+    struct co *co;            /* that accepts */
     bool proxied, wants_proxied; /* as it is in force, and as wanted */
-    bool closing;
 };
 
 struct listeners {
@@ -61,20 +60,17 @@ static err_t accept_main(void *arg)
     err_t err;
     int fd;
 
-    one->co = co_self();
-    while (!one->closing) {
+    do {
         err = io_accept(one->sock, &fd, peer);
         if (!err) {
             on_guest(one, fd, peer);
             co_yield_if_due(); /* there may be a storm of them */
-        } else if (err_code(err) == ERR_STOPPED) {
-            err_free(&err);
-        } else {
+        } else if (!co_stop_asked()) {
             log_end(one->text, &err); /* the system's fault: it may pass */
             err = co_sleep(CO_SECONDS(1));
-            err_free(&err);
         }
-    }
+        err_free(&err);
+    } while (!co_stop_asked());
     log_trace("no longer listening on %s", one->text);
     listener_free(one);
     return NULL;
@@ -92,11 +88,13 @@ static err_t open_one(struct listeners *l, const struct conf_endpoint *e, int fa
     err = io_listen(&one->sock, e->host, e->port, BACKLOG);
     if (!err)
         err = co_go(&l->group, "accept", accept_main, one);
-    if (err)
+    if (err) {
         listener_free(one);
-    else
-        *out = one;
-    return err ? err_wrap(err, "listen %s", e->text) : NULL;
+        return err_wrap(err, "listen %s", e->text);
+    }
+    one->co = co_newest(&l->group);
+    *out = one;
+    return NULL;
 }
 
 static struct listener *find(struct listeners *l, int family, const char *text)
@@ -114,9 +112,7 @@ static void close_at(struct listener **at)
     struct listener *one = *at;
 
     *at = one->next;
-    one->closing = true;
-    if (one->co)
-        co_stop(one->co, NULL);
+    co_stop(one->co, NULL);
 }
 
 /* All endpoints of one service: those that are there are marked, the others are opened. */

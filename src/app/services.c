@@ -151,7 +151,7 @@ void services_tls_refresh(struct services_tls *t)
         char text[300];
         err_t err = one ? io_tls_server_refresh(one, &changed) : NULL;
 
-        if (err && err_code(err) != ERR_STOPPED)
+        if (err && !co_stop_asked())
             log_warn("%s: the certificate in use stays: %s", services[i].name,
                      err_text(err, text, sizeof(text)));
         else if (changed)

@@ -44,6 +44,11 @@ void co_group_init(struct co_group *g);
  * co_go fails, arg is still the caller's. `name` must stay valid (a literal). */
 err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
     __attribute__((warn_unused_result));
+/* The member that co_go() made last: who keeps it may stop it even before it runs. */
+static inline struct co *co_newest(const struct co_group *g)
+{
+    return g->head;
+}
 /* Ask all members to stop (ERR_STOPPED), without waiting. */
 void co_group_interrupt(struct co_group *g);
 /* Ask all members to stop, wait until they are gone, hand over the first error. Yields. */

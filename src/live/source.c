@@ -306,10 +306,10 @@ static void forget_stream(struct live_source *src)
     src->gop_frames = 0;
 }
 
-static void replace(struct live_publisher *old)
+static void replace(const struct live_source *src, struct live_publisher *old)
 {
     old->replaced = true;
-    co_stop(old->co, NULL);
+    co_stop(old->co, err_new(ERR_REPLACED, "%s", src->name));
 }
 
 err_t live_source_claim(struct live_source *src, struct live_publisher *p,
@@ -321,7 +321,7 @@ err_t live_source_claim(struct live_source *src, struct live_publisher *p,
     if (other)
         return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, other->ip);
     if (src->claim && src->claim != p)
-        replace(src->claim);
+        replace(src, src->claim);
     src->claim = p;
     return NULL;
 }
@@ -347,7 +347,7 @@ err_t live_source_begin(struct live_source *src, struct live_publisher *p,
     old = src->publisher;
     if (old) {
         live_source_end(src, old);
-        replace(old);
+        replace(src, old);
     }
     src->publisher = p;
     src->idle_since = co_now();
@@ -580,10 +580,12 @@ void live_source_end(struct live_source *src, struct live_publisher *p)
     forget_stream(src);
 }
 
-void live_source_kick(struct live_source *src)
+void live_source_kick(struct live_source *src, err_t why)
 {
     if (src->publisher)
-        co_stop(src->publisher->co, NULL);
+        co_stop(src->publisher->co, why);
+    else
+        err_free(&why);
 }
 
 long live_source_live(void)

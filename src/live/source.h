@@ -118,7 +118,7 @@ void live_source_near(const struct live_source *src, unsigned n);
 co_usec live_source_idle_since(const struct live_source *src);
 
 /* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way; one that does has
- * p->replaced set and its coroutine stopped. Players stay, and time goes on. */
+ * p->replaced set and its coroutine stopped (ERR_REPLACED). Players stay, and time goes on. */
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
                         const struct live_takeover *rule);
 /* One that must ask others first whether it may keeps the place for itself meanwhile: claim, ask,
@@ -136,8 +136,8 @@ void live_source_unclaim(struct live_source *src, struct live_publisher *p);
  * own. */
 void live_source_push(struct live_source *src, struct av_packet *pkt, int64_t ticks);
 void live_source_end(struct live_source *src, struct live_publisher *p);
-/* Ask its publisher to end, if there is one. */
-void live_source_kick(struct live_source *src);
+/* Ask its publisher to end, if there is one; takes the reason over. */
+void live_source_kick(struct live_source *src, err_t why);
 
 long live_source_live(void); /* sources alive now: tests assert 0 */
 

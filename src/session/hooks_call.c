@@ -70,7 +70,7 @@ err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_rep
     err = exchange(h, call, reply);
     took = co_clock() - began;
     if (err) {
-        stat->failed += err_code(err) != ERR_STOPPED;
+        stat->failed += !co_stop_asked();
         return err_wrap(err, "%s to %.60s", hooks_name(call->action), call->url);
     }
     stat->micros += (uint64_t)took;

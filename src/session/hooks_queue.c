@@ -90,7 +90,7 @@ static struct hooks_job *take(struct hooks_backend *b, struct hooks_line **busy)
     return NULL;
 }
 
-/* Try until it is through, or not worth more. ERR_STOPPED ends it at once. */
+/* Try until it is through, or not worth more. A stop ends it at once. */
 static err_t deliver(struct hooks *h, struct hooks_job *job)
 {
     co_usec pause = FIRST_PAUSE;
@@ -98,7 +98,7 @@ static err_t deliver(struct hooks *h, struct hooks_job *job)
     for (;;) {
         err_t err = hooks_call(h, &job->call, NULL);
 
-        if (!err || err_code(err) == ERR_STOPPED ||
+        if (!err || co_stop_asked() ||
             job->call.attempt > (unsigned)job->call.set->retries)
             return err;
         log_warn("%s is sent again in %lld s", hooks_name(job->call.action),
@@ -139,7 +139,7 @@ static err_t worker_main(void *backend)
         co_set_cid(job->cid);
         err = deliver(h, job);
         *busy = NULL;
-        if (err && err_code(err) != ERR_STOPPED)
+        if (err && !co_stop_asked())
             log_end("callback", &err);
         job_free(h, job);
     }

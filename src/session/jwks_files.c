@@ -224,7 +224,7 @@ void jwks_files_refresh(struct jwks_files *f)
         char text[512];
         err_t err = refresh(&f->v[i]);
 
-        if (err && err_code(err) != ERR_STOPPED)
+        if (err && !co_stop_asked())
             log_warn("the keys of before stay: %s", err_text(err, text, sizeof(text)));
         err_free(&err);
     }

@@ -1285,7 +1285,7 @@ static void test_takeover(void **state)
         assert_err(live_source_begin(src, &new, rule), taken ? ERR_OK : ERR_STREAM_BUSY);
         assert_int_equal(old.replaced, taken);
         if (taken)
-            assert_err(co_group_wait(&g), ERR_STOPPED);
+            assert_err(co_group_wait(&g), ERR_REPLACED);
         else
             assert_err(co_group_stop(&g), ERR_STOPPED);
         live_source_end(src, &old); /* too late to matter if it was replaced */
@@ -1329,7 +1329,7 @@ static void test_claim(void **state)
     assert_false(now.replaced);
     assert_ok(live_source_begin(src, &second, &on));
     assert_true(now.replaced);
-    assert_err(co_group_wait(&g), ERR_STOPPED);
+    assert_err(co_group_wait(&g), ERR_REPLACED);
     live_source_end(src, &second);
     (void)live_source_unref(src);
     assert_int_equal(live_source_live(), 0);

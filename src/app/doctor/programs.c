@@ -160,7 +160,7 @@ static err_t ask_one(struct doctor_plan *p, const struct doctor_program *one)
     err_t err;
 
     err = ask(p, one, &s, &ended);
-    if (err && err_code(err) != ERR_STOPPED)
+    if (!co_stop_asked())
         err_free(&err);
     if (!err && (!ended || !strstr(s.text, "Encoders:"))) {
         doctor_add(&p->report, DOCTOR_FAIL, "program", one->directive, "%s does not answer as "

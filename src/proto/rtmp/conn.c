@@ -22,7 +22,7 @@ static void on_evict(struct rtmp_in *in)
     struct rtmp_conn *c = container_of(in, struct rtmp_conn, in);
 
     if (c->co)
-        co_stop(c->co, NULL);
+        co_stop(c->co, rtmp_in_evicted(in));
 }
 
 void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)
@@ -54,8 +54,8 @@ static void on_message_time(struct co_timer *t)
         co_timer_set(t, oldest + c->message_time, on_message_time);
         return;
     }
-    c->late = true;
-    co_stop(c->co, NULL);
+    co_stop(c->co, err_new(ERR_IO_TIMEOUT, "a message did not end in %lld ms",
+                           (long long)c->message_time / 1000));
 }
 
 /* One timer for many messages: it is set by the first that is cut, and then looks which of those
@@ -75,17 +75,6 @@ void rtmp_conn_go_on(struct rtmp_conn *c)
 {
     rtmp_in_excuse(&c->in);
     watch_messages(c);
-}
-
-err_t rtmp_conn_reason(const struct rtmp_conn *c, err_t err)
-{
-    if (err_code(err) != ERR_STOPPED || !(c->in.evicted || c->late))
-        return err;
-    err_free(&err);
-    if (c->in.evicted)
-        return rtmp_in_evicted(&c->in);
-    return err_new(ERR_IO_TIMEOUT, "a message did not end in %lld ms",
-                   (long long)c->message_time / 1000);
 }
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg)

@@ -21,7 +21,6 @@ struct rtmp_conn { /* do not move */
     struct io *io;   /* borrowed */
     bool pong;       /* a ping of `ping` waits for its answer */
     bool held_back;  /* by rtmp_conn_unread() */
-    bool late;       /* a message took longer than message_time */
     uint64_t msgs_in;
     struct rtmp_in in;
     uint32_t out_chunk_size;
@@ -66,10 +65,9 @@ err_t rtmp_conn_fill(struct rtmp_conn *c) __attribute__((warn_unused_result));
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg); /* payload may be NULL */
 
-/* A message that is not complete so long after its first byte, or too much memory for such ones in
- * the setup's pool, stops the coroutine: reason() makes of the error by which it then ended the one
- * that says why. Time that the owner does not read is not the peer's: hold, then go_on. */
-err_t rtmp_conn_reason(const struct rtmp_conn *c, err_t err) __attribute__((warn_unused_result));
+/* A message that is not complete message_time after its first byte, or too much memory for such
+ * ones in the setup's pool, stops the coroutine by the error that says so. Time that the owner does
+ * not read is not the peer's: hold, then go_on. */
 void  rtmp_conn_hold(struct rtmp_conn *c);
 void  rtmp_conn_go_on(struct rtmp_conn *c);
 

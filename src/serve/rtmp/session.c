@@ -186,7 +186,6 @@ static err_t serve_client(struct rtmp_session *s)
  * to stop by anybody else. */
 static err_t reason(struct rtmp_session *s, err_t err)
 {
-    err = rtmp_conn_reason(&s->conn, err);
     if (s->late && !s->timer.prev && err_code(err) == ERR_STOPPED) {
         err_free(&err);
         err = err_new(ERR_IO_TIMEOUT, "no %s in time", s->late);

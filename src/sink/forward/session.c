@@ -254,13 +254,13 @@ static void on_late(struct co_timer *t)
 /* What stopped the coroutine may have been meant for this one connection: another one follows. */
 static err_t reason(struct forward *f, err_t err)
 {
-    bool here = f->late || f->conn.late || f->conn.in.evicted;
+    bool late = f->late && err_code(err) == ERR_STOPPED;
 
-    if (f->ending || !here || err_code(err) != ERR_STOPPED)
+    if (f->ending)
         return err;
-    (void)co_stop_hold();
-    if (!f->late)
-        return rtmp_conn_reason(&f->conn, err);
+    co_stop_forget();
+    if (!late)
+        return err;
     err_free(&err);
     return err_new(ERR_IO_TIMEOUT, "it did not take the stream in %lld s",
                    (long long)READY / 1000000);

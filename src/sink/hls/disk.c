@@ -85,7 +85,7 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
             break;
         log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)", s->app,
                  s->stream);
-        live_source_kick(s->src);
+        live_source_kick(s->src, err_new(ERR_STOPPED, "cannot write %s: %s", j->path, why));
         break;
     case CONF_HLS_IGNORE:
         if (!s->given_up)

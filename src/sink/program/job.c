@@ -26,8 +26,7 @@ struct job {
     int refs;
     struct job_want *want;
     struct job_log *log;
-    struct co *co; /* once it runs */
-    bool ending;
+    struct co *co; /* valid while refs > 1 */
     char **argv;
     char *command;
     enum job_state state;
@@ -237,11 +236,11 @@ static err_t keep_running(struct job *j)
 {
     err_t err = NULL;
 
-    while (!j->ending && !(err = co_check())) {
+    while (!(err = co_check())) {
         co_usec begin = co_clock();
 
         err = run(j);
-        if (err_code(err) == ERR_STOPPED || j->ending)
+        if (co_stop_asked())
             break;
         if (co_clock() - begin >= RAN_WELL || (!err && strcmp(j->how, "status 0") == 0))
             j->pause = FIRST_PAUSE;
@@ -261,7 +260,6 @@ static err_t job_main(void *arg)
     struct job *j = arg;
     err_t err;
 
-    j->co = co_self();
     co_new_cid();
     err = keep_running(j);
     err_free(&err); /* it was stopped */
@@ -292,6 +290,7 @@ struct job *job_start(struct jobs *all, struct job_want *want)
         unref(j);
         return NULL;
     }
+    j->co = co_newest(&all->group);
     j->next = all->list;
     j->prev = &all->list;
     if (j->next)
@@ -302,9 +301,10 @@ struct job *job_start(struct jobs *all, struct job_want *want)
 
 void job_end(struct job *j)
 {
-    j->ending = true;
-    if (j->co && j->refs > 1)
+    if (j->refs > 1) {
+        j->state = JOB_ENDS;
         co_stop(j->co, NULL);
+    }
     unref(j);
 }
 
@@ -324,7 +324,7 @@ void job_look(const struct job *j, struct job_info *out)
 {
     *out = (struct job_info){
         .kind = j->want->kind,
-        .state = j->ending ? JOB_ENDS : j->state,
+        .state = j->state,
         .vhost = j->want->vhost, .stream = j->want->stream, .name = j->want->name,
         .command = j->command ? j->command : "",
         .pid = j->child ? co_child_pid(j->child) : 0,
