@@ -11,12 +11,9 @@
 
 enum { BURST = 5 }; /* seconds of its rate that a publisher may be ahead: key frames, a start */
 
-void session_pace(struct io *io, int *paced, int kbps)
+void session_pace(struct io *io, int kbps)
 {
-    if (*paced == kbps)
-        return;
     io_tcp_pace(io, (uint64_t)kbps * 1000 / 8);
-    *paced = kbps;
 }
 
 /* Kbit/s times microseconds are thousandths of a bit. */

@@ -11,8 +11,8 @@
 #include "co/net/io.h"
 #include "session/env.h"
 
-/* Send no faster than that, 0: as fast as it goes. *paced is what it is now, and begins as 0. */
-void session_pace(struct io *io, int *paced, int kbps);
+/* Send no faster than that, 0: as fast as it goes. */
+void session_pace(struct io *io, int kbps);
 
 /* How far a publisher is ahead of what it may send. Starts as zeros. */
 struct serve_meter {

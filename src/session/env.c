@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* env.c - what conversations share: names of a stream, settings for live/, a line of the log. */
+/* env.c - what conversations share: names of a stream, settings for live/. */
 #include "session/env.h"
 
-#include "base/log.h"
 #include "base/must.h"
 
 #include <stdlib.h>
@@ -52,13 +51,4 @@ struct live_settings session_live_settings(const struct conf *conf, const struct
         .audio_cache = vhost->http_remux.enabled ? vhost->http_remux.fast_cache : 0,
         .max_bytes = (size_t)conf->limits.max_stream_size,
     };
-}
-
-void session_log_dropped(uint64_t dropped, uint64_t *told)
-{
-    if (dropped == *told)
-        return;
-    log_warn("slow player: %llu packets left out, it goes on at a key frame",
-             (unsigned long long)(dropped - *told));
-    *told = dropped;
 }

@@ -56,9 +56,6 @@ struct session_env {
     void (*on_unpublish)(void *arg, struct live_source *src);
 };
 
-/* A player that was too slow lost packets, so many since the start: a line if they became more. */
-void session_log_dropped(uint64_t dropped, uint64_t *told);
-
 /* The live settings that a vhost's configuration asks for. */
 struct live_settings session_live_settings(const struct conf *conf, const struct conf_vhost *vhost);
 

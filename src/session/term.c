@@ -26,8 +26,7 @@ static void on_look(struct co_timer *timer)
         co_timer_set(&t->timer, co_now() + left(t->ends), on_look);
         return;
     }
-    t->over = true;
-    co_stop(t->co, NULL);
+    co_stop(t->co, session_term_error());
 }
 
 void session_term_begin(struct serve_term *t, int64_t ends)
@@ -42,11 +41,7 @@ err_t session_term_error(void)
     return err_new(ERR_EXPIRED, "at_expiry end");
 }
 
-void session_term_end(struct serve_term *t, err_t *why)
+void session_term_end(struct serve_term *t)
 {
     co_timer_cancel(&t->timer);
-    if (!t->over || err_code(*why) != ERR_STOPPED)
-        return;
-    err_free(why);
-    *why = session_term_error();
 }

@@ -13,13 +13,11 @@ struct serve_term { /* zeroed: it ends never */
     struct co_timer timer;
     struct co *co;
     int64_t ends; /* seconds since 1970; 0: never */
-    bool over;
 };
 
-/* From now on the coroutine that calls is asked to stop when its time is over. */
+/* From now on the coroutine that calls is stopped with ERR_EXPIRED when its time is over. */
 void session_term_begin(struct serve_term *t, int64_t ends);
-/* No more. If that is why it stopped, *why becomes ERR_EXPIRED. */
-void session_term_end(struct serve_term *t, err_t *why);
+void session_term_end(struct serve_term *t); /* no more */
 
 /* Is it over at this moment? */
 bool session_term_is_over(int64_t ends);

@@ -28,6 +28,7 @@
 struct io_tcp {
     struct io io;
     struct sock sock;
+    uint32_t pace;       /* bytes per second; 0: as many as there are */
     unsigned quick_acks; /* reads that are still acknowledged at once */
 };
 
@@ -361,12 +362,14 @@ void io_tcp_nodelay(struct io *io, bool on)
 
 void io_tcp_pace(struct io *io, uint64_t bytes_per_second)
 {
-    bool limited = bytes_per_second > 0 && bytes_per_second < UINT32_MAX;
-    uint32_t v = limited ? (uint32_t)bytes_per_second : UINT32_MAX;
+    uint32_t v = bytes_per_second < UINT32_MAX ? (uint32_t)bytes_per_second : 0;
+    uint32_t rate = v ? v : UINT32_MAX;
 
     io = lowest(io);
-    if (io->ops == &tcp_ops)
-        (void)setsockopt(tcp_of(io)->sock.fd, SOL_SOCKET, SO_MAX_PACING_RATE, &v, sizeof(v));
+    if (io->ops != &tcp_ops || tcp_of(io)->pace == v)
+        return;
+    tcp_of(io)->pace = v;
+    (void)setsockopt(tcp_of(io)->sock.fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 
 void io_tcp_quick_acks(struct io *io, unsigned reads)

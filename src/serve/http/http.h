@@ -37,7 +37,6 @@ struct http_exchange {
     struct http_response *resp;
     struct http_reader *reader;     /* for the body of the request */
     struct io *io;
-    int *paced;                     /* of session_pace() */
     struct conf *conf;              /* the snapshot in force when it began, referenced */
     const struct conf_vhost *vhost; /* of the Host, or of `vhost=`; NULL: there is none */
     const char *ip;                 /* of the client, as trusted_proxies say; else of the peer */

@@ -33,7 +33,6 @@ struct http_session {
     struct http_limits limits;
     struct http_reader reader;
     struct peers_place place;
-    int paced;
     char ip[IO_ADDR_SIZE];
     int port;
 };
@@ -182,7 +181,6 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
     char client[IP_TEXT];
     struct http_exchange x = {
         .env = s->service->env, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
-        .paced = &s->paced,
         .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
         .port = s->port, .ports = s->ports, .tls = s->tls != NULL,
         .reserved = s->reserved,
@@ -192,7 +190,7 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
     x.ip = http_request_client(req, s->ip, is_trusted, &conf->trusted_proxies, client);
     log_debug("HTTP %s %.256s", req->method, req->target);
     if (x.vhost && s->ports & HTTP_PORT_SERVER)
-        session_pace(s->io, &s->paced, x.vhost->bandwidth.play_kbps);
+        session_pace(s->io, x.vhost->bandwidth.play_kbps);
     err = dispatch(s, &x);
     if (!err && r->status == 0)
         err = http_response_status(r, 500);

@@ -9,12 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Most clients leave most of it empty: that costs nothing. */
-static char *copy(const char *text)
-{
-    return *text ? must_dup(text) : NULL;
-}
-
 /* Read on until a command comes; what else comes before it is not for us. */
 static err_t read_command(struct rtmp_session *s, struct rtmp_command *out)
 {
@@ -43,8 +37,8 @@ static err_t put_connect_result(struct rtmp_session *s, struct wr *body,
         struct amf_value value;
     } ids[] = {
         { "srs_sig", amf_text("SRS") },
-        { "srs_server", amf_text(s->env->signature) },
-        { "srs_version", amf_text(s->env->version) },
+        { "srs_server", amf_text(s->base.env->signature) },
+        { "srs_version", amf_text(s->base.env->version) },
         { "srs_pid", amf_number(getpid()) },
         { "srs_id", amf_text(co_cid()) },
     };
@@ -65,96 +59,100 @@ static err_t put_connect_result(struct rtmp_session *s, struct wr *body,
 static err_t welcome(struct rtmp_session *s, const struct rtmp_command *c,
                      const struct rtmp_connect *connect)
 {
-    uint32_t window = (uint32_t)s->vhost->out_ack_size;
-    struct wr out, body;
+    const struct conf_vhost *vhost = s->base.vhost;
+    uint32_t window = (uint32_t)vhost->out_ack_size;
+    struct rtmp_batch b;
     err_t err;
 
-    wr_init(&out, RTMP_REPLY_MAX);
-    wr_init(&body, RTMP_REPLY_MAX);
+    rtmp_batch_begin(&b, s);
     if (window > 0)
-        rtmp_conn_put_u32(&s->conn, &out, RTMP_WINDOW_ACK_SIZE, window);
-    rtmp_conn_put_bandwidth(&s->conn, &out, window > 0 ? window : 2500000, RTMP_LIMIT_DYNAMIC);
-    rtmp_conn_put_chunk_size(&s->conn, &out, (uint32_t)s->vhost->chunk_size);
-    err = put_connect_result(s, &body, c, connect);
-    rtmp_conn_put(&s->conn, &out, RTMP_COMMAND, 0, &body);
-    wr_free(&body);
-    rtmp_reply_bw_done(&body);
-    rtmp_conn_put(&s->conn, &out, RTMP_COMMAND, 0, &body);
-    wr_free(&body);
+        rtmp_conn_put_u32(&s->conn, &b.out, RTMP_WINDOW_ACK_SIZE, window);
+    rtmp_conn_put_bandwidth(&s->conn, &b.out, window > 0 ? window : 2500000, RTMP_LIMIT_DYNAMIC);
+    rtmp_conn_put_chunk_size(&s->conn, &b.out, (uint32_t)vhost->chunk_size);
+    err = put_connect_result(s, &b.body, c, connect);
+    rtmp_batch_put(&b, RTMP_COMMAND, 0);
+    rtmp_reply_bw_done(&b.body);
+    rtmp_batch_put(&b, RTMP_COMMAND, 0);
     if (err) {
-        wr_free(&out);
+        wr_free(&b.out);
         return err;
     }
-    return rtmp_conn_send_all(&s->conn, &out);
+    return rtmp_batch_send(&b);
 }
 
 /* The client is told why before it is dropped; that it may not hear it is no matter. */
 static err_t reject(struct rtmp_session *s, const struct rtmp_command *c, err_t why)
 {
-    struct wr out, body;
+    struct rtmp_batch b;
     err_t err;
 
-    wr_init(&out, RTMP_REPLY_MAX);
-    wr_init(&body, RTMP_REPLY_MAX);
-    rtmp_reply_error(&body, c->transaction, RTMP_CONNECT_REJECTED, NULL);
-    rtmp_conn_put(&s->conn, &out, RTMP_COMMAND, 0, &body);
-    wr_free(&body);
-    err = rtmp_conn_send_all(&s->conn, &out);
+    rtmp_batch_begin(&b, s);
+    rtmp_reply_error(&b.body, c->transaction, RTMP_CONNECT_REJECTED, NULL);
+    rtmp_batch_put(&b, RTMP_COMMAND, 0);
+    err = rtmp_batch_send(&b);
     err_free(&err);
     return why;
 }
 
 /* It may take its time: that is not the client's. */
-static err_t ask_backend(struct rtmp_session *s, const struct rtmp_url *url)
+static err_t ask_backend(struct rtmp_session *s)
 {
-    const struct session_stream names = {
-        .vhost = s->vhost->name, .app = url->app, .name = url->stream, .param = url->param,
-        .tc_url = s->tc_url ? s->tc_url : "", .page_url = s->page_url ? s->page_url : "",
-        .ip = s->ip, .swf_url = s->swf_url,
-    };
-    err_t err = rtmp_session_ask(s, HOOKS_CONNECT, &names);
+    err_t err;
 
+    rtmp_session_hold(s);
+    err = session_ask(&s->base, HOOKS_CONNECT);
+    rtmp_session_go_on(s);
     s->connected = !err;
-    rtmp_session_deadline(s, s->conf->limits.handshake_timeout, "handshake and connect");
+    co_deadline_set(&s->deadline, s->base.conf->limits.handshake_timeout, ERR_IO_TIMEOUT,
+                    "no connect");
     return err;
+}
+
+/* Who it says that it is, in one piece of memory, a '\0' behind each. */
+static void remember(struct rtmp_session *s, const struct rtmp_connect *c)
+{
+    struct session_stream *names = &s->base.names;
+
+    s->said = must_print("%s%c%s%c%s", c->tc_url, '\0', c->page_url, '\0', c->swf_url);
+    names->tc_url = s->said;
+    names->page_url = names->tc_url + strlen(names->tc_url) + 1;
+    names->swf_url = names->page_url + strlen(names->page_url) + 1;
 }
 
 static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
 {
+    const struct rtmp_url *url = &s->url;
     struct rtmp_connect connect;
-    struct rtmp_url url;
     err_t err;
 
     if (c->id != RTMP_CMD_CONNECT)
         return err_new(ERR_RTMP_CONNECT, "the first command is %.32s", c->name);
     err = rtmp_connect_parse(&connect, c);
-    if (!err)
-        err = rtmp_url_resolve(&url, connect.tc_url, NULL);
+    if (!err) {
+        remember(s, &connect);
+        err = rtmp_session_resolve(s, NULL);
+    }
     if (err)
         return reject(s, c, err);
-    s->tc_url = copy(connect.tc_url);
-    s->page_url = copy(connect.page_url);
-    s->swf_url = copy(connect.swf_url);
     log_trace("connect app, tcUrl=%.256s, pageUrl=%.256s, swfUrl=%.256s, schema=%s, vhost=%s, "
               "port=%d, app=%s, args=%s", connect.tc_url, connect.page_url, connect.swf_url,
-              url.schema, url.vhost, url.port, url.app, connect.extra ? "(obj)" : "null");
-    err = rtmp_session_find_vhost(s, url.vhost);
+              url->schema, url->vhost, url->port, url->app, connect.extra ? "(obj)" : "null");
+    err = session_find_vhost(&s->base, url->vhost);
     if (!err)
-        err = ask_backend(s, &url);
-    rtmp_url_free(&url);
+        err = ask_backend(s);
     if (err)
         return reject(s, c, err);
-    if (s->vhost->in_ack_size > 0)
-        rtmp_conn_force_window(&s->conn, (uint32_t)s->vhost->in_ack_size);
+    if (s->base.vhost->in_ack_size > 0)
+        rtmp_conn_force_window(&s->conn, (uint32_t)s->base.vhost->in_ack_size);
     return welcome(s, c, &connect);
 }
 
 err_t rtmp_session_accept(struct rtmp_session *s)
 {
     struct rtmp_command c = { 0 };
-    err_t err = rtmp_handshake_server(s->io);
+    err_t err = rtmp_handshake_server(s->base.io);
 
-    rtmp_conn_init(&s->conn, s->io, &s->setup);
+    rtmp_conn_init(&s->conn, s->base.io, &s->setup);
     rtmp_session_may_send(s, false);
     if (err)
         return err;

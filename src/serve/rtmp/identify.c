@@ -4,57 +4,6 @@
 #include "co/net/round.h"
 #include "serve/rtmp/session.h"
 
-/* One connection is one stream here, and all players of a stream can share its bytes only if
- * their messages have the same stream id. So every createStream gets this one. */
-enum { STREAM_ID = 1 };
-
-void rtmp_session_put_status(struct rtmp_session *s, struct wr *out, enum rtmp_status status,
-                             const char *text)
-{
-    struct wr body;
-
-    wr_init(&body, RTMP_REPLY_MAX);
-    rtmp_reply_status(&body, status, text, s->url.stream);
-    rtmp_conn_put(&s->conn, out, RTMP_COMMAND, s->stream_id, &body);
-    wr_free(&body);
-}
-
-err_t rtmp_session_reply(struct rtmp_session *s, enum rtmp_status status, const char *text)
-{
-    struct wr out;
-
-    wr_init(&out, RTMP_REPLY_MAX);
-    rtmp_session_put_status(s, &out, status, text);
-    return rtmp_conn_send_all(&s->conn, &out);
-}
-
-err_t rtmp_session_answer(struct rtmp_session *s, const struct rtmp_command *c)
-{
-    struct wr out, body;
-
-    if (c->transaction <= 0)
-        return NULL; /* no answer is wanted */
-    wr_init(&out, RTMP_REPLY_MAX);
-    wr_init(&body, RTMP_REPLY_MAX);
-    switch (c->id) {
-    case RTMP_CMD_CREATE_STREAM:
-        rtmp_reply_number(&body, c->transaction, STREAM_ID);
-        break;
-    case RTMP_CMD_GET_STREAM_LENGTH:
-        rtmp_reply_number(&body, c->transaction, 0); /* live has none */
-        break;
-    case RTMP_CMD_RESULT:
-    case RTMP_CMD_ERROR:
-    case RTMP_CMD_ON_STATUS:
-        return NULL;
-    default: /* releaseStream, FCPublish, _checkbw, what nobody knows: a client waits for it */
-        rtmp_reply_result(&body, c->transaction);
-    }
-    rtmp_conn_put(&s->conn, &out, RTMP_COMMAND, 0, &body);
-    wr_free(&body);
-    return rtmp_conn_send_all(&s->conn, &out);
-}
-
 enum clients_type rtmp_session_publisher(const struct rtmp_session *s)
 {
     return s->fc_late ? CLIENTS_HAIVISION_PUBLISH
@@ -63,11 +12,9 @@ enum clients_type rtmp_session_publisher(const struct rtmp_session *s)
 
 static err_t on_wanted(struct rtmp_session *s, const char *name, uint32_t stream_id)
 {
-    err_t err;
+    err_t err = rtmp_session_resolve(s, name);
 
-    rtmp_url_free(&s->url);
-    s->stream_id = stream_id ? stream_id : STREAM_ID;
-    err = rtmp_url_resolve(&s->url, s->tc_url ? s->tc_url : "", name);
+    s->stream_id = stream_id ? stream_id : RTMP_STREAM_ID;
     if (!err && !s->url.stream[0])
         err = err_new(ERR_RTMP_CONNECT, "the stream has no name");
     return err;
@@ -137,11 +84,11 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
             err = co_round(&round, s->conn.msgs_in);
     }
     if (!err)
-        err = rtmp_session_find_vhost(s, s->url.vhost); /* of the stream's name, too */
+        err = session_find_vhost(&s->base, s->url.vhost); /* of the stream's name, too */
     if (err)
         return err_wrap(err, "identify");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",
               *want == RTMP_WANT_PLAY ? "Play" : clients_type_name(rtmp_session_publisher(s)),
-              s->vhost->name, s->url.app, s->url.stream, log_param(s->url.param));
+              s->base.names.vhost, s->url.app, s->url.stream, log_param(s->url.param));
     return NULL;
 }

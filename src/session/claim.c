@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim.c - whose place a new publisher may take, and how long it waits for it. */
-#include "serve/rtmp/claim.h"
+#include "session/claim.h"
 
 #include "session/tokens.h"
 
@@ -11,7 +11,7 @@ enum { PATIENCE = 4 }; /* times the silence that is asked for: what is on its wa
 /* Who waits looks so often whether the old one has gone. */
 #define LOOK CO_MS(100)
 
-void rtmp_claim_rule(const struct conf_publish *set, struct live_takeover *out)
+void session_claim_rule(const struct conf_publish *set, struct live_takeover *out)
 {
     static const enum live_takeover_mode modes[] = {
         [CONF_TAKEOVER_OFF] = LIVE_TAKEOVER_OFF,
@@ -47,24 +47,23 @@ static bool has_secret(const char *param)
 
 /* Parameters prove something only where somebody looks at them, before anybody is replaced: we, for
  * a token or a key, or a backend. */
-static bool is_asked(const struct rtmp_session *s)
+static bool is_asked(const struct session *s)
 {
     const struct conf_http_hooks *hooks = &s->vhost->http_hooks;
-    const struct session_stream names = rtmp_session_names(s);
 
     return (hooks->enabled && hooks->on_publish.n > 0) ||
-           tokens_prove(s->env, s->vhost, CONF_PUBLISH, &names);
+           tokens_prove(s->env, s->vhost, CONF_PUBLISH, &s->names);
 }
 
-void rtmp_claim_proof(const struct rtmp_session *s, struct live_publisher *p)
+void session_claim_proof(const struct session *s, struct live_publisher *p)
 {
-    const char *const said[] = { s->tc_url ? s->tc_url : "", s->url.param };
+    const char *const said[] = { s->names.tc_url, s->names.param };
     EVP_MD_CTX *md;
     unsigned size = 0;
     int ok = 1;
 
     p->has_proof = false;
-    if (!has_secret(s->url.param) || !is_asked(s) || !(md = EVP_MD_CTX_new()))
+    if (!has_secret(s->names.param) || !is_asked(s) || !(md = EVP_MD_CTX_new()))
         return;
     ok &= EVP_DigestInit_ex(md, EVP_sha256(), NULL);
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
@@ -74,8 +73,8 @@ void rtmp_claim_proof(const struct rtmp_session *s, struct live_publisher *p)
     EVP_MD_CTX_free(md);
 }
 
-err_t rtmp_claim_wait(const struct live_source *src, const struct live_publisher *p,
-                      const struct live_takeover *rule)
+err_t session_claim_wait(const struct live_source *src, const struct live_publisher *p,
+                         const struct live_takeover *rule)
 {
     co_usec until = co_now() + PATIENCE * rule->silence_near;
     err_t err = NULL;

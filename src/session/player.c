@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* player.c - one that plays. */
+#include "session/player.h"
+
+#include "base/log.h"
+#include "co/net/io_tcp.h"
+#include "session/admit.h"
+#include "session/bandwidth.h"
+
+/* ---- let in, and out */
+
+err_t session_play_begin(struct session *s, enum clients_type type, const char *bearer)
+{
+    struct hooks_event event;
+    err_t err;
+
+    session_source(s);
+    session_wait(s, type);
+    event = session_event(s);
+    event.bearer = bearer;
+    err = session_ask_play(s->env, &s->line, s->vhost, &event, &s->ends);
+    if (err) {
+        session_leave(s, err);
+        return err;
+    }
+    s->env->players++;
+    session_enter(s);
+    return NULL;
+}
+
+void session_play_end(struct session *s, err_t why)
+{
+    s->env->players--;
+    session_notify(s, HOOKS_STOP);
+    session_leave(s, why);
+}
+
+/* ---- sending */
+
+struct live_sender_settings session_sender_settings(const struct conf_vhost *v)
+{
+    return (struct live_sender_settings){
+        .mw_latency = v->play.mw_latency == CONF_AUTO ? LIVE_MW_AUTO : v->play.mw_latency,
+        .mw_msgs = (unsigned)v->play.mw_msgs,
+        .send_interval = v->play.send_min_interval,
+    };
+}
+
+static void apply_settings(struct session_player *p)
+{
+    struct session *s = p->s;
+
+    session_pace(s->io, s->vhost->bandwidth.play_kbps);
+    p->sender.look_every = s->conf->sampled_print / 2;
+    p->sender.set = session_sender_settings(s->vhost);
+}
+
+static void log_dropped(struct session_player *p)
+{
+    uint64_t dropped = p->sender.consumer.dropped;
+
+    if (dropped == p->dropped)
+        return;
+    log_warn("slow player: %llu packets left out, it goes on at a key frame",
+             (unsigned long long)(dropped - p->dropped));
+    p->dropped = dropped;
+}
+
+static err_t on_readable(void *player)
+{
+    struct session_player *p = player;
+
+    return p->kind->on_readable(p);
+}
+
+static err_t on_turn(void *player)
+{
+    struct session_player *p = player;
+    struct session *s = p->s;
+    co_usec now = co_now();
+    bool changed;
+    err_t err = session_apply(s, &changed);
+
+    if (err)
+        return err;
+    if (changed)
+        apply_settings(p);
+    /* The first turn goes out at once behind the answers; from then on it is the vhost's choice. */
+    if (changed || p->sender.turns == 1)
+        io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
+    log_dropped(p);
+    if (session_sample(s, p->kind->sampled, now))
+        p->kind->log_sample(p, now);
+    return NULL;
+}
+
+err_t session_player_begin(struct session_player *p, struct session *s,
+                           const struct session_player_kind *kind, const char *bearer)
+{
+    err_t err = session_play_begin(s, kind->type, bearer);
+
+    *p = (struct session_player){ .s = s, .kind = kind };
+    if (err)
+        return err;
+    session_term_begin(&s->term, s->ends);
+    p->sender = (struct live_sender){ .io = s->io, .arg = p, .on_readable = on_readable,
+                                      .on_turn = on_turn, .epoch = &s->env->generation };
+    return NULL;
+}
+
+void session_player_open(struct session_player *p, const struct live_format *format,
+                         const uint32_t param[LIVE_PARAMS])
+{
+    live_consumer_close(&p->sender.consumer);
+    live_consumer_open(&p->sender.consumer, p->s->src, format, param);
+}
+
+err_t session_player_send(struct session_player *p)
+{
+    apply_settings(p);
+    co_stack_trim();
+    return live_sender_run(&p->sender);
+}
+
+void session_player_end(struct session_player *p, err_t why)
+{
+    live_consumer_close(&p->sender.consumer);
+    session_term_end(&p->s->term);
+    session_play_end(p->s, why);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* player.h - one that plays: is let in, is in the list of clients, is sent the stream, and leaves.
+ *
+ * No protocol here: what is said around the bytes, and what the player says meanwhile, is the
+ * conversation's. One that comes by requests and not over a connection of its own (HLS) needs
+ * session_play_begin() and session_play_end() alone.
+ */
+#ifndef SESSION_PLAYER_H
+#define SESSION_PLAYER_H
+
+#include "live/sender.h"
+#include "session/session.h"
+
+/* May it play its stream? By all that there is to ask; it is in the list of clients meanwhile, and
+ * once it is let in plays until session_play_end(). An error is why not: it is in no list then.
+ * `bearer` is the Authorization of its request, or NULL. Yields. */
+err_t session_play_begin(struct session *s, enum clients_type type, const char *bearer)
+    __attribute__((warn_unused_result));
+void session_play_end(struct session *s, err_t why);
+
+struct session_player;
+
+struct session_player_kind {
+    enum clients_type type;
+    enum sampled_kind sampled; /* of its lines in the log */
+    /* It said something, or left: read it now. It may set sender.done or .paused, or reopen. */
+    err_t (*on_readable)(struct session_player *p);
+    void (*log_sample)(const struct session_player *p, co_usec now);
+};
+
+struct session_player {
+    struct session *s;
+    const struct session_player_kind *kind;
+    struct live_sender sender;
+    uint64_t dropped; /* packets, as the log was told last */
+};
+
+/* session_play_begin() of one with a connection: s->io. It is to stop when its token ends. */
+err_t session_player_begin(struct session_player *p, struct session *s,
+                           const struct session_player_kind *kind, const char *bearer)
+    __attribute__((warn_unused_result));
+/* What it is sent from now on, from the newest key frame on; also while it is sent something else. */
+void session_player_open(struct session_player *p, const struct live_format *format,
+                         const uint32_t param[LIVE_PARAMS]);
+/* Send the stream until sender.done, or the error by which it ends. Yields. */
+err_t session_player_send(struct session_player *p) __attribute__((warn_unused_result));
+/* It plays no more; `why` is borrowed. */
+void session_player_end(struct session_player *p, err_t why);
+
+/* The settings of a sender that the vhost asks for. */
+struct live_sender_settings session_sender_settings(const struct conf_vhost *vhost);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* publisher.c - one that publishes. */
+#include "session/publisher.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "session/claim.h"
+#include "session/tokens.h"
+
+enum { SAMPLE_MESSAGES = 64 };
+
+#define HOLD CO_MS(200)            /* of the time that a publisher is not read */
+#define HELD_AGAIN CO_SECONDS(30)
+
+/* ---- silence */
+
+/* When the next look is due: messages only note their time, and once in a while somebody looks
+ * whether it is long ago. */
+static co_usec silence_allowed(const struct session_publisher *p)
+{
+    const struct conf_publish *set = &p->s->vhost->publish;
+
+    return p->messages ? set->normal_timeout : set->firstpkt_timeout;
+}
+
+static bool nobody_watches(const struct session_publisher *p, co_usec now)
+{
+    co_usec limit = p->s->vhost->publish.kickoff_for_idle;
+    co_usec since = live_source_idle_since(p->s->src);
+
+    return limit > 0 && since > 0 && now - since >= limit;
+}
+
+static void watch(struct co_timer *t)
+{
+    struct session_publisher *p = container_of(t, struct session_publisher, timer);
+    co_usec now = co_now(), next = p->message_at + silence_allowed(p);
+
+    if (nobody_watches(p, now)) {
+        co_stop(p->s->co, err_new(ERR_IDLE, "kickoff_for_idle of %s",
+                                  live_source_name(p->s->src)));
+    } else if (now >= next) {
+        co_stop(p->s->co, err_new(ERR_IO_TIMEOUT, "no %s for %lld ms",
+                                  p->messages ? "message" : "first message",
+                                  (long long)silence_allowed(p) / 1000));
+    } else {
+        if (p->s->vhost->publish.kickoff_for_idle > 0 && next > now + CO_SECONDS(1))
+            next = now + CO_SECONDS(1);
+        co_timer_set(t, next, watch);
+    }
+}
+
+void session_publisher_first(struct session_publisher *p)
+{
+    watch(&p->timer);
+}
+
+/* ---- its turns */
+
+static void sample(struct session_publisher *p)
+{
+    const struct conf_publish *set = &p->s->vhost->publish;
+    struct session *s = p->s;
+    co_usec now = p->message_at;
+
+    if (p->messages - p->sampled_at < SAMPLE_MESSAGES)
+        return;
+    if (p->sampled_at == 0)
+        co_stack_trim(); /* the first messages went deep: log lines, decoder configurations */
+    p->sampled_at = p->messages;
+    if (!session_sample(s, SAMPLED_PUBLISH, now))
+        return;
+    log_always(LOG_TRACE,
+               "%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%d, p1stpt=%d, pnt=%d",
+               sampled_name(SAMPLED_PUBLISH), (long long)(now - s->began_at),
+               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), set->mr,
+               (int)(set->mr_latency / 1000), (int)(set->firstpkt_timeout / 1000),
+               (int)(set->normal_timeout / 1000));
+}
+
+static void warn_held(struct session_publisher *p, co_usec now)
+{
+    if (p->warned_at && now - p->warned_at < HELD_AGAIN)
+        return;
+    p->warned_at = now;
+    log_warn("publisher of %s sends more than publish_kbps %d of bandwidth: it is read no faster, "
+             "its encoder sees a slow network", live_source_name(p->s->src),
+             p->s->vhost->bandwidth.publish_kbps);
+}
+
+/* It sent too much: nothing is read for a while. That is no silence of its own. */
+static err_t hold(struct session_publisher *p)
+{
+    co_usec wait = session_meter_wait(&p->meter, p->bytes, p->s->vhost->bandwidth.publish_kbps,
+                                      co_now());
+    err_t err = NULL;
+
+    if (wait > 0)
+        warn_held(p, co_now());
+    while (!err && wait > 0) {
+        err = co_sleep(wait < HOLD ? wait : HOLD);
+        wait -= HOLD;
+        p->place.active_at = p->message_at = co_now();
+    }
+    return err;
+}
+
+err_t session_publisher_turn(struct session_publisher *p, bool *changed)
+{
+    struct session *s = p->s;
+    err_t err = session_apply(s, changed);
+
+    if (p->bytes != s->io->bytes_in) { /* a big message on a thin line is no silence */
+        p->bytes = s->io->bytes_in;
+        p->place.active_at = co_now();
+    }
+    sample(p);
+    if (!err && s->vhost->bandwidth.publish_kbps > 0)
+        err = hold(p);
+    return err ? err : co_check();
+}
+
+/* ---- let in, and out */
+
+/* What reads the stream may be seconds behind: not all of that at once, where nothing yields. */
+static void catch_up(const struct session *s)
+{
+    if (s->env->on_leaving)
+        s->env->on_leaving(s->env->arg, s->src);
+}
+
+/* It was never let in: nothing is left of it. */
+static err_t turn_away(struct session_publisher *p, err_t why)
+{
+    struct session *s = p->s;
+
+    live_source_unclaim(s->src, &p->place);
+    session_leave(s, why);
+    return why;
+}
+
+/* What is known at once, of one that comes for a stream that nobody publishes too. */
+static err_t ask_here(struct session *s)
+{
+    err_t err = conf_security_check(&s->vhost->security, CONF_PUBLISH, s->names.ip);
+
+    if (!err)
+        err = conf_refer_check(&s->vhost->refer, CONF_PUBLISH, s->names.page_url);
+    if (!err)
+        err = tokens_check(s->env, s->vhost, CONF_PUBLISH, &s->names, NULL, &s->ends);
+    return err;
+}
+
+/* A backend is asked only about who would be let in, and the place is kept meanwhile. */
+static err_t claim(struct session_publisher *p, const struct live_takeover *rule,
+                   enum clients_type type)
+{
+    struct session *s = p->s;
+    err_t err = NULL;
+
+    if (!live_source_publishing(s->src))
+        err = session_room_in(s->env, s->vhost);
+    if (err)
+        return err;
+    session_claim_proof(s, &p->place);
+    err = session_claim_wait(s->src, &p->place, rule);
+    if (err)
+        return err;
+    p->place.active_at = co_now();
+    err = live_source_claim(s->src, &p->place, rule);
+    if (err)
+        return err;
+    session_wait(s, type);
+    return session_ask(s, HOOKS_PUBLISH);
+}
+
+/* It was let in: the place is its own, unless the one that it was to replace came back to life. */
+static err_t take(struct session_publisher *p, const struct live_takeover *rule)
+{
+    struct session *s = p->s;
+    struct session_env *env = s->env;
+    struct live_settings set = session_live_settings(s->conf, s->vhost);
+    bool replaces;
+    err_t err;
+
+    if (live_source_publishing(s->src))
+        catch_up(s);
+    p->place.active_at = p->message_at = co_now();
+    replaces = live_source_publishing(s->src);
+    live_source_settings(s->src, &set);
+    err = live_source_begin(s->src, &p->place, rule);
+    if (err) {
+        session_notify(s, HOOKS_UNPUBLISH);
+        return err;
+    }
+    env->publishers++;
+    session_enter(s);
+    if (replaces) {
+        log_trace("takes over %s", live_source_name(s->src));
+        env->on_unpublish(env->arg, s->src);
+    }
+    env->on_publish(env->arg, s->vhost, &s->names, s->src);
+    return NULL;
+}
+
+err_t session_publisher_begin(struct session_publisher *p, struct session *s,
+                              enum clients_type type)
+{
+    struct live_takeover rule;
+    err_t err = ask_here(s);
+
+    *p = (struct session_publisher){ .s = s, .place = { .co = s->co, .ip = s->names.ip } };
+    if (err)
+        return err;
+    session_claim_rule(&s->vhost->publish, &rule);
+    session_source(s);
+    err = claim(p, &rule, type);
+    if (!err)
+        err = take(p, &rule);
+    if (err)
+        return turn_away(p, err);
+    watch(&p->timer);
+    session_term_begin(&s->term, s->ends);
+    return NULL;
+}
+
+void session_publisher_end(struct session_publisher *p, err_t why)
+{
+    struct session *s = p->s;
+    struct session_env *env = s->env;
+
+    co_timer_cancel(&p->timer);
+    session_term_end(&s->term);
+    if (!p->place.replaced)
+        catch_up(s);
+    env->publishers--;
+    if (!p->place.replaced)
+        env->on_unpublish(env->arg, s->src);
+    live_source_end(s->src, &p->place);
+    session_notify(s, HOOKS_UNPUBLISH);
+    session_leave(s, why);
+}

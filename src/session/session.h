@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* session.h - one conversation: what every client of a stream has, whatever it speaks.
+ *
+ * The configuration that is applied to it, its stream and who it is, its entry in the list of
+ * clients with its bit rates, its callbacks, and why it ends. What publishes adds publisher.h to
+ * it, what plays player.h; a protocol adds its words.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include "base/kbps.h"
+#include "co/net/io.h"
+#include "session/clients.h"
+#include "session/hooks.h"
+#include "session/term.h"
+
+struct session {
+    struct session_stream names; /* its stream, and who it is; the strings are the protocol's */
+    const char *id;              /* in the list of clients; NULL: that of its coroutine */
+    struct client entry;         /* in that list, while it publishes or plays */
+    struct live_source *src;     /* meanwhile, with a reference */
+    struct hooks_line *line;     /* its callbacks, in order */
+    struct serve_term term;
+    int64_t ends;                /* its token, seconds since 1970; 0: never */
+    co_usec began_at;
+    struct kbps in_kbps, out_kbps;
+    uint64_t in, out;            /* bytes, where it has no connection of its own */
+    struct co *co;               /* works for it, and is stopped to kick it; NULL: see on_kick */
+    void (*on_kick)(struct session *s);
+    /* what every turn of a publisher touches, together and last: see session_near() */
+    struct session_env *env;
+    struct io *io;               /* NULL: it comes by requests, each over any connection */
+    struct conf *conf;           /* the snapshot that is applied, with a reference */
+    const struct conf_vhost *vhost; /* in it */
+    unsigned generation;         /* of the snapshot */
+};
+
+/* It is served by the snapshot in force. */
+void session_init(struct session *s, struct session_env *env, struct io *io);
+/* The coroutine that calls works for it from now on; rates and times begin. */
+void session_begin(struct session *s);
+void session_fini(struct session *s);
+
+/* The vhost of that name in the snapshot in force, which is applied from now on. ERR_NO_VHOST,
+ * ERR_VHOST_DISABLED; then it ends by the snapshot that it had. */
+err_t session_find_vhost(struct session *s, const char *name) __attribute__((warn_unused_result));
+/* Once a turn: apply the configuration if it changed. *changed: it did, and the vhost is there. */
+err_t session_apply(struct session *s, bool *changed) __attribute__((warn_unused_result));
+
+/* Its stream, s->src, made if nobody has it; given back by session_leave(). */
+void session_source(struct session *s);
+/* In the list of clients: first it waits to be let in and can be kicked, then it is let in, then it
+ * leaves its stream and the list; `why` is borrowed. Who never waited may leave, too. */
+void session_wait(struct session *s, enum clients_type type);
+void session_enter(struct session *s);
+void session_leave(struct session *s, err_t why);
+/* Take its bit rates, every few seconds. True: the sample line of this kind is its to write. */
+bool session_sample(struct session *s, enum sampled_kind kind, co_usec now);
+
+/* Callbacks about its stream. ask() may yield for long. */
+err_t session_ask(struct session *s, enum hooks_action action) __attribute__((warn_unused_result));
+void session_notify(struct session *s, enum hooks_action action);
+/* What a callback says of it. */
+struct hooks_event session_event(const struct session *s);
+
+/* "vhost/app/stream", malloc'ed. */
+char *session_stream_path(const struct session_stream *names);
+
+#endif
