@@ -39,7 +39,7 @@ struct session_player {
 err_t session_player_begin(struct session_player *p, struct session *s,
                            const struct session_player_kind *kind, const char *bearer)
     __attribute__((warn_unused_result));
-/* What it is sent from now on, from the newest key frame on; also while it is sent something else. */
+/* What it is sent from now on, from the newest key frame on; also instead of something else. */
 void session_player_open(struct session_player *p, const struct live_format *format,
                          const uint32_t param[LIVE_PARAMS]);
 /* Send the stream until sender.done, or the error by which it ends. Yields. */

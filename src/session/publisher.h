@@ -25,8 +25,8 @@ struct session_publisher {
 
 /* May it publish its stream, and is there room? By all that there is to ask, and then the stream is
  * its own: sinks begin, s->src is it. ERR_DENIED, ERR_REFER_DENIED, ERR_TOKEN, ERR_TOO_MANY,
- * ERR_STREAM_BUSY, ERR_REPLACED (by another one, meanwhile), and what asking ends by: then nothing is
- * left of it. Yields. */
+ * ERR_STREAM_BUSY, ERR_REPLACED (by another one, meanwhile), and what asking ends by: then nothing
+ * is left of it. Yields. */
 err_t session_publisher_begin(struct session_publisher *p, struct session *s,
                               enum clients_type type) __attribute__((warn_unused_result));
 

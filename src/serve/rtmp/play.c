@@ -28,7 +28,7 @@ static void open_wire(struct playing *p)
     session_player_open(&p->player, &rtmp_wire, param);
 }
 
-static err_t pause(struct playing *p, bool paused)
+static err_t set_paused(struct playing *p, bool paused)
 {
     struct rtmp_batch b;
 
@@ -60,7 +60,7 @@ static err_t on_command(struct playing *p, const struct rtmp_command *c)
         p->player.sender.done = true;
         return rtmp_session_answer(p->s, c);
     case RTMP_CMD_PAUSE:
-        return pause(p, rtmp_command_boolean(c, 1, true));
+        return set_paused(p, rtmp_command_boolean(c, 1, true));
     case RTMP_CMD_RECEIVE_AUDIO:
         receive(p, RTMP_WIRE_NO_AUDIO, rtmp_command_boolean(c, 1, true));
         return NULL;
