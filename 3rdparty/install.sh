@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh build|test|long|browser|cross|bench|profile... - install the Debian packages of these sets that are missing.
+# install.sh build|test|check|long|browser|cross|bench|profile... - install the Debian packages of these sets that are missing.
 set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
@@ -12,6 +12,7 @@ test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-
     libnginx-mod-rtmp libnginx-mod-stream rtmpdump procps curl openssl"
 browser="chromium npm"
 cross="gcc-aarch64-linux-gnu qemu-user"
+check="clang gcovr"
 long="prometheus debootstrap lintian $cross"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
@@ -25,9 +26,10 @@ for set in "$@"; do
     long) wanted="$wanted $long" ;;
     cross) wanted="$wanted $cross" ;;
     browser) wanted="$wanted $browser" ;;
+    check) wanted="$wanted $check" ;;
     bench) wanted="$wanted $bench" ;;
     profile) wanted="$wanted $profile" ;;
-    *) echo "install.sh: no set $set (build, test, long, browser, cross, bench, profile)" >&2; exit 1 ;;
+    *) echo "install.sh: no set $set (build, test, check, long, browser, cross, bench, profile)" >&2; exit 1 ;;
     esac
 done
 

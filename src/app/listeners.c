@@ -76,8 +76,8 @@ static err_t accept_main(void *arg)
     return NULL;
 }
 
-static err_t open_one(struct listeners *l, const struct conf_endpoint *e, int family,
-                      struct listener **out)
+/* The first of the list from then on. */
+static err_t open_one(struct listeners *l, const struct conf_endpoint *e, int family)
 {
     struct listener *one = must(calloc(1, sizeof(*one)));
     err_t err;
@@ -93,7 +93,9 @@ static err_t open_one(struct listeners *l, const struct conf_endpoint *e, int fa
         return err_wrap(err, "listen %s", e->text);
     }
     one->co = co_newest(&l->group);
-    *out = one;
+    log_trace("listening on %s", one->text);
+    one->next = l->list;
+    l->list = one;
     return NULL;
 }
 
@@ -121,15 +123,13 @@ static err_t open_wanted(struct listeners *l, const struct listeners_want *want)
     for (size_t i = 0; i < want->endpoints->n; i++) {
         const struct conf_endpoint *e = &want->endpoints->v[i];
         struct listener *one = find(l, want->family, e->text);
-        err_t err;
 
         if (!one) {
-            err = open_one(l, e, want->family, &one);
+            err_t err = open_one(l, e, want->family);
+
             if (err)
                 return err;
-            log_trace("listening on %s", one->text);
-            one->next = l->list;
-            l->list = one;
+            one = l->list;
         }
         one->found |= want->services;
         one->wants_proxied = e->proxied;

@@ -107,8 +107,8 @@ long err_live(void); /* errors alive now: tests assert 0 in their teardown */
 
 err_t err_new_at(const char *file, int line, const char *func, enum err_code code,
                  int with_errno, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7), warn_unused_result));
+    __attribute__((format(printf, 6, 7), warn_unused_result, returns_nonnull));
 err_t err_wrap_at(const char *file, int line, const char *func, err_t err, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6), warn_unused_result, nonnull(4)));
+    __attribute__((format(printf, 5, 6), warn_unused_result, nonnull(4), returns_nonnull));
 
 #endif

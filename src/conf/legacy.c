@@ -2,6 +2,7 @@
 /* legacy.c - old spellings, rewritten in the tree before anyone checks it. */
 #include "conf/legacy.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *const aac_words[] = { "transcode", "on", "discard", "off", NULL };
@@ -131,6 +132,7 @@ static void put(const struct conf_legacy *row, struct conf_node *in, struct conf
     const char *name = NULL;
     struct conf_node *to = walk(in, row->to, &name, a, node);
 
+    assert(to); /* what is missing is made */
     if (row->words)
         change_word(node, row->words, a);
     node->name = name;

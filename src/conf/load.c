@@ -47,9 +47,10 @@ static void warn_duplicates(const struct conf *c, struct conf_ctx *ctx)
 {
     ctx->where = ctx->src->path ? ctx->src->path : "environment";
     for (size_t i = 0; i < c->vhost.n; i++) {
-        if (strcmp(conf_vhost_find(c, c->vhost.v[i].name)->name, c->vhost.v[i].name) == 0 &&
-            conf_vhost_find(c, c->vhost.v[i].name) != &c->vhost.v[i])
-            conf_warn(ctx, "a second vhost \"%s\" is ignored", c->vhost.v[i].name);
+        const struct conf_vhost *v = &c->vhost.v[i], *found = conf_vhost_find(c, v->name);
+
+        if (found && found != v && strcmp(found->name, v->name) == 0)
+            conf_warn(ctx, "a second vhost \"%s\" is ignored", v->name);
     }
 }
 

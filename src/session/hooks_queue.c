@@ -124,6 +124,18 @@ static void backend_free(struct hooks_backend *b)
     free(b);
 }
 
+/* It has no worker, and none will come for them. */
+static void drop_jobs(struct hooks *h, struct hooks_backend *b)
+{
+    while (b->jobs) {
+        struct hooks_line *line = NULL;
+        struct hooks_job *job = take(b, &line);
+
+        assert(job); /* no worker is busy with its line */
+        job_free(h, job);
+    }
+}
+
 static err_t worker_main(void *backend)
 {
     struct hooks_backend *b = backend;
@@ -145,11 +157,8 @@ static err_t worker_main(void *backend)
     }
     err_free(&err);
     if (--b->workers == 0) {
-        while (b->jobs && h->group.stopping) { /* nobody will come for them */
-            struct hooks_line *line = NULL;
-
-            job_free(h, take(b, &line));
-        }
+        if (h->group.stopping)
+            drop_jobs(h, b);
         if (!b->jobs)
             backend_free(b);
     }
@@ -247,10 +256,7 @@ void hooks_free(struct hooks *h)
     err = co_group_stop(&h->group);
     err_free(&err);
     while (h->backends) { /* without a worker: none could be started */
-        struct hooks_line *line = NULL;
-
-        while (h->backends->jobs)
-            job_free(h, take(h->backends, &line));
+        drop_jobs(h, h->backends);
         backend_free(h->backends);
     }
     free(h);

@@ -2,6 +2,7 @@
 /* dns.c - names to addresses on a helper thread. */
 #include "co/net/dns.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -102,6 +103,7 @@ static void question_free(void *arg)
 
         (void)pthread_mutex_lock(&asked_lock);
         a = find_asked(q->host);
+        assert(a); /* with a thread that waits it stays */
         a->threads--;
         a->silent = now_here() - q->began_at >= SILENT;
         if (!a->silent)

@@ -325,7 +325,7 @@ err_t io_tcp_connect(struct io **out, const char *ip, int port, const char *bind
 {
     struct sockaddr_storage addr;
     socklen_t size;
-    struct io *io;
+    struct io *io = NULL;
     err_t err = sock_addr(&addr, &size, ip, port);
     int fd;
 
@@ -342,6 +342,7 @@ err_t io_tcp_connect(struct io **out, const char *ip, int port, const char *bind
         (void)close(fd);
         return err;
     }
+    assert(io);
     err = connect_wait(tcp_of(io), &addr, size, timeout);
     if (err) {
         io_close(io);

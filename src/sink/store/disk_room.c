@@ -161,7 +161,7 @@ static err_t watch(void *rooms)
         struct disk_usage *u = next_due(all);
 
         err = u ? look(u) : wait_until_due(all);
-        if (err && !co_stop_asked()) { /* try again; it is not known meanwhile */
+        if (err && u && !co_stop_asked()) { /* try again; it is not known meanwhile */
             u->look_at = u->count_at = co_clock() + LOOK;
             log_end("free space", &err);
         }
