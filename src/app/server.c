@@ -71,13 +71,6 @@ static void on_publish(void *arg, const struct conf_vhost *vhost,
     sinks_begin(s->sinks, vhost, stream, src);
 }
 
-static void on_leaving(void *arg, struct live_source *src)
-{
-    struct server *s = arg;
-
-    sinks_catch_up(s->sinks, src);
-}
-
 static void on_unpublish(void *arg, struct live_source *src)
 {
     struct server *s = arg;
@@ -270,8 +263,7 @@ struct server *server_new(struct conf *conf, const char *id)
                                .streams = live_registry_new(), .arg = s,
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
                                .server_id = s->id, .service_id = s->run,
-                               .on_publish = on_publish, .on_leaving = on_leaving,
-                               .on_unpublish = on_unpublish };
+                               .on_publish = on_publish, .on_unpublish = on_unpublish };
     memory_apply(&s->env);
     s->env.clients = clients_new(s->env.streams, s->id);
     s->env.hooks = hooks_new(&s->env);

@@ -18,9 +18,6 @@
  * less than it takes until an end that takes too long is cut off. */
 #define PATIENCE CO_SECONDS(6)
 
-/* As long as who comes after a publisher waits for it, should the stream go on to grow. */
-#define CATCH_UP CO_SECONDS(2)
-
 /* What waits to be written at most: of one stream, and of all. Recordings are often on a disk of
  * their own, over a network: when it hangs, threads are left for the others, and the reverse. */
 static const char *const segment_ends[] = { ".ts", ".m4s", ".m3u8", ".mpd", ".key", NULL };
@@ -83,14 +80,6 @@ void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
                  const struct session_stream *stream, struct live_source *src)
 {
     sink_list_begin(s->list, vhost, stream, src);
-}
-
-void sinks_catch_up(struct sinks *s, struct live_source *src)
-{
-    co_usec until = co_now() + CATCH_UP;
-
-    while (co_now() < until && sink_list_catch_up(s->list, src))
-        co_yield_if_due();
 }
 
 void sinks_end(struct sinks *s, struct live_source *src)

@@ -20,8 +20,6 @@ void sinks_stop_ingest(struct sinks *s);
 void sinks_interrupt(struct sinks *s);
 /* Mount what they have to show over HTTP. */
 void sinks_mount(struct sinks *s, struct http_mux *mux);
-/* Have what makes files of a stream read all that is there of it, some at a time. Yields. */
-void sinks_catch_up(struct sinks *s, struct live_source *src);
 /* A stream is published, and no longer. The names are copied. Neither yields. */
 void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
                  const struct session_stream *stream, struct live_source *src);

@@ -102,8 +102,8 @@ struct live_source {
     struct live_user_data *note;
 };
 
-/* A wire that lagged needs the log no more. */
-void live_source_rendered(struct live_source *src);
+/* A wire that lagged, or a reader, needs the log no more. */
+void live_source_was_read(struct live_source *src);
 void live_registry_leave(struct live_source *src);
 /* The logs and wires of all sources are larger than they may be. */
 void live_registry_squeeze(struct live_registry *r);
@@ -146,7 +146,7 @@ struct live_block *live_block_unref(struct live_source *src, struct live_block *
 
 /* Readers: the oldest packet that one of them has not read, or src->head. */
 uint64_t live_readers_oldest(const struct live_source *src);
-void live_readers_wake(struct live_source *src);
+void live_readers_end(struct live_source *src);
 
 bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same);
 struct live_configs *live_configs_snapshot(const struct live_configs *from);

@@ -4,45 +4,77 @@
 
 #include "live/impl.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { CACHE_LINE = 64, AHEAD = 4 * CACHE_LINE };
 
+static void link_in(struct live_reader *r)
+{
+    struct live_reader **head = &r->src->readers;
+
+    r->next = *head;
+    r->prev = head;
+    if (*head)
+        (*head)->prev = &r->next;
+    *head = r;
+}
+
+static void link_out(struct live_reader *r)
+{
+    *r->prev = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+}
+
 void live_reader_open(struct live_reader *r, struct live_source *src)
 {
-    *r = (struct live_reader){ .src = live_source_ref(src), .seq = src->head };
+    *r = (struct live_reader){ .src = live_source_ref(src), .seq = src->head, .end = UINT64_MAX };
     if (src->have_key && src->key >= src->first) {
         r->seq = src->key;
         r->started = r->at_key = true;
     }
-    r->next = src->readers;
-    r->prev = &src->readers;
-    if (r->next)
-        r->next->prev = &r->next;
-    src->readers = r;
+    link_in(r);
 }
 
 void live_reader_close(struct live_reader *r)
 {
     if (!r->src)
         return;
-    *r->prev = r->next;
-    if (r->next)
-        r->next->prev = r->prev;
+    link_out(r);
+    r->configs = live_configs_unref(r->configs);
+    live_source_was_read(r->src);
     r->src = live_source_unref(r->src);
 }
 
-/* Stand at a packet to start at. False: there is none yet. */
+void live_reader_move(struct live_reader *to, struct live_reader *from)
+{
+    assert(from->src && !to->src && !from->co);
+    link_out(from);
+    *to = *from;
+    link_in(to);
+    *from = (struct live_reader){ 0 };
+}
+
+/* The packet before which it reads. */
+static uint64_t limit(const struct live_reader *r)
+{
+    return r->end < r->src->head ? r->end : r->src->head;
+}
+
+/* Go to a packet to start at. False: there is none yet. */
 static bool seek(struct live_reader *r)
 {
     const struct live_source *src = r->src;
-    uint64_t to = r->seq > src->first ? r->seq : src->first;
+    uint64_t most = limit(r), to = r->seq > src->first ? r->seq : src->first;
 
     if (r->seq >= src->first && r->at_key)
         return true;
-    while (to < src->head && !src->ring[to % src->cap]->start)
+    while (to < most && !src->ring[to % src->cap]->start)
         to++;
-    r->at_key = to < src->head;
+    if (to > most) /* the log lost all up to its end, and more */
+        to = most;
+    r->at_key = to < most;
     if (r->started)
         r->dropped += to - r->seq;
     r->seq = to;
@@ -59,37 +91,67 @@ static void fetch_ahead(const struct av_packet *pkt)
 const struct av_packet *live_reader_next(struct live_reader *r)
 {
     const struct live_source *src = r->src;
+    const struct av_packet *pkt;
 
-    if (!seek(r) || r->seq >= src->head)
+    if (!seek(r) || r->seq >= limit(r))
         return NULL;
     if (r->seq + 1 < src->head) /* it came a while ago, and has to come from far */
         fetch_ahead(src->ring[(r->seq + 1) % src->cap]);
-    return src->ring[r->seq++ % src->cap];
+    pkt = src->ring[r->seq++ % src->cap];
+    if (r->configs && (pkt->config || pkt->extra))
+        (void)live_configs_set(r->configs, pkt, false);
+    return pkt;
+}
+
+static const struct live_configs *configs_of(const struct live_reader *r)
+{
+    const struct live_source *src = r->src;
+
+    if (r->configs)
+        return r->configs;
+    return src->have_key && r->seq <= src->key + 1 ? src->key_configs : &src->configs;
 }
 
 size_t live_reader_configs(const struct live_reader *r, const struct av_packet **out, size_t max)
 {
-    const struct live_source *src = r->src;
-    const struct live_configs *c = &src->configs;
-    size_t n;
+    const struct live_configs *c = configs_of(r);
+    size_t n = c->n < max ? c->n : max;
 
-    if (src->have_key && r->seq <= src->key + 1)
-        c = src->key_configs;
-    n = c->n < max ? c->n : max;
     memcpy(out, c->v, n * sizeof(out[0]));
     return n;
 }
 
-enum co_wake live_reader_wait(struct live_reader *r, co_usec timeout)
+/* The configurations of the source are the next publisher's soon: it keeps its own. */
+void live_reader_end(struct live_reader *r)
 {
-    enum co_wake wake = CO_WOKEN;
+    if (live_reader_ended(r))
+        return;
+    r->configs = live_configs_snapshot(configs_of(r));
+    r->end = r->src->head;
+    if (r->co)
+        co_unpark(r->co);
+}
 
-    if (r->seq >= r->src->head) {
-        r->co = co_self();
-        wake = co_park(timeout);
-        r->co = NULL;
-    }
-    return wake;
+bool live_reader_ended(const struct live_reader *r)
+{
+    return r->end != UINT64_MAX;
+}
+
+bool live_reader_done(const struct live_reader *r)
+{
+    return r->seq >= r->end;
+}
+
+err_t live_reader_wait(struct live_reader *r, co_usec time)
+{
+    enum co_wake wake;
+
+    if (live_reader_ended(r))
+        return co_check();
+    r->co = co_self();
+    wake = co_park(time);
+    r->co = NULL;
+    return wake == CO_STOPPED ? co_check() : NULL;
 }
 
 uint64_t live_readers_oldest(const struct live_source *src)
@@ -97,16 +159,14 @@ uint64_t live_readers_oldest(const struct live_source *src)
     uint64_t oldest = src->head;
 
     for (const struct live_reader *r = src->readers; r; r = r->next) {
-        if (r->seq < oldest)
+        if (r->seq < oldest && !live_reader_done(r))
             oldest = r->seq;
     }
     return oldest;
 }
 
-void live_readers_wake(struct live_source *src)
+void live_readers_end(struct live_source *src)
 {
-    for (struct live_reader *r = src->readers; r; r = r->next) {
-        if (r->co)
-            co_unpark(r->co);
-    }
+    for (struct live_reader *r = src->readers; r; r = r->next)
+        live_reader_end(r);
 }

@@ -141,12 +141,24 @@ static void forget_log(struct live_source *src)
     } else if (unread >= src->head) {
         bury_log(src);
     } /* else they go through it first, and trim() behind them */
+    charge_log(src);
 }
 
-void live_source_rendered(struct live_source *src)
+static void free_ring(struct live_source *src)
 {
-    if (!src->publisher)
-        forget_log(src);
+    if (src->first != src->head)
+        return;
+    free(src->ring);
+    src->ring = NULL;
+    src->cap = 0;
+}
+
+void live_source_was_read(struct live_source *src)
+{
+    if (src->publisher)
+        return;
+    forget_log(src);
+    free_ring(src);
 }
 
 struct live_source *live_source_unref(struct live_source *src)
@@ -295,11 +307,7 @@ static void forget_stream(struct live_source *src)
     live_configs_clear(&src->configs);
     live_source_charge(src, 0, src->config_bytes);
     src->config_bytes = 0;
-    if (src->first == src->head) { /* it may have been large */
-        free(src->ring);
-        src->ring = NULL;
-        src->cap = 0;
-    }
+    free_ring(src); /* it may have been large */
     src->has_video = src->has_audio = false;
     src->video = src->audio = AV_CODEC_NONE;
     src->key_interval = 0;
@@ -540,7 +548,6 @@ static void push(struct live_source *src, struct av_packet *pkt)
         live_registry_squeeze(src->registry);
     if (is_due(src))
         co_post(&src->wake, wake_parked);
-    live_readers_wake(src);
 }
 
 static void push_mixed(struct live_source *src, struct av_packet *pkt)
@@ -577,6 +584,7 @@ void live_source_end(struct live_source *src, struct live_publisher *p)
         (void)av_packet_unref(next);
     }
     src->publisher = NULL;
+    live_readers_end(src);
     forget_stream(src);
 }
 

@@ -292,7 +292,7 @@ void live_wire_more(struct live_wire *w, co_usec now)
         append(w, pkt, src->have_key && w->head == src->key, now);
     }
     if (!live_wire_lags(w))
-        live_source_rendered(src);
+        live_source_was_read(src);
 }
 
 static bool is_of(const struct live_wire *w, const struct live_format *fmt,
@@ -334,7 +334,7 @@ void live_wire_put(struct live_wire *w)
         at = &(*at)->next;
     *at = w->next;
     lose_all(w);
-    live_source_rendered(w->src);
+    live_source_was_read(w->src);
     if (w->state)
         w->fmt->close(w->state);
     wr_free(&w->made);

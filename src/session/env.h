@@ -50,9 +50,6 @@ struct session_env {
     void *arg;            /* for these: */
     void (*on_publish)(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
                        struct live_source *src);
-    /* The publisher is about to end: who reads the stream goes through what is left of it now, some
-     * at a time. Yields. NULL: nobody does. */
-    void (*on_leaving)(void *arg, struct live_source *src);
     void (*on_unpublish)(void *arg, struct live_source *src);
 };
 

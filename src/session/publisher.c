@@ -122,13 +122,6 @@ err_t session_publisher_turn(struct session_publisher *p, bool *changed)
 
 /* ---- let in, and out */
 
-/* What reads the stream may be seconds behind: not all of that at once, where nothing yields. */
-static void catch_up(const struct session *s)
-{
-    if (s->env->on_leaving)
-        s->env->on_leaving(s->env->arg, s->src);
-}
-
 /* It was never let in: nothing is left of it. */
 static err_t turn_away(struct session_publisher *p, err_t why)
 {
@@ -183,8 +176,6 @@ static err_t take(struct session_publisher *p, const struct live_takeover *rule)
     bool replaces;
     err_t err;
 
-    if (live_source_publishing(s->src))
-        catch_up(s);
     p->place.active_at = p->message_at = co_now();
     replaces = live_source_publishing(s->src);
     live_source_settings(s->src, &set);
@@ -231,12 +222,10 @@ void session_publisher_end(struct session_publisher *p, err_t why)
 
     co_timer_cancel(&p->timer);
     session_term_end(&s->term);
-    if (!p->place.replaced)
-        catch_up(s);
     env->publishers--;
+    live_source_end(s->src, &p->place);
     if (!p->place.replaced)
         env->on_unpublish(env->arg, s->src);
-    live_source_end(s->src, &p->place);
     session_notify(s, HOOKS_UNPUBLISH);
     session_leave(s, why);
 }

@@ -106,19 +106,6 @@ void sink_list_reload(struct sink_list *l)
         reload_one(l, l->sinks[i]);
 }
 
-bool sink_list_catch_up(struct sink_list *l, const struct live_source *src)
-{
-    struct sink_stream *s = *find(l, src);
-
-    for (size_t i = 0; s && i < l->n; i++) {
-        struct sink *sink = l->sinks[i];
-
-        if (sink->ops->catch_up && sink->ops->catch_up(sink, s))
-            return true;
-    }
-    return false;
-}
-
 /* The function of each row that has it. */
 #define CALL_EACH(l, function)                                      \
     do {                                                            \

@@ -16,7 +16,6 @@ void sink_list_begin(struct sink_list *l, const struct conf_vhost *vhost,
 void sink_list_end(struct sink_list *l, const struct live_source *src);
 /* The server has another configuration. Does not yield. */
 void sink_list_reload(struct sink_list *l);
-bool sink_list_catch_up(struct sink_list *l, const struct live_source *src);
 void sink_list_drain(struct sink_list *l);
 void sink_list_interrupt(struct sink_list *l);
 /* Ends all streams and waits for all sinks; they are freed by the other. Yields. */

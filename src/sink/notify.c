@@ -31,6 +31,15 @@ void sink_notifier_set(struct sink_notifier *t, struct session_env *env,
     set_client(t, env, src);
 }
 
+void sink_notifier_take(struct sink_notifier *t, struct sink_notifier *from)
+{
+    session_stream_free(&t->names);
+    t->names = from->names;
+    memcpy(t->client_id, from->client_id, sizeof(t->client_id));
+    from->names = (struct session_stream){ 0 };
+    sink_notifier_fini(from);
+}
+
 void sink_notifier_init(struct sink_notifier *t, const struct session_stream *names, const char *id)
 {
     *t = (struct sink_notifier){ .names = session_stream_copy(names) };

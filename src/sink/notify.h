@@ -21,6 +21,8 @@ struct sink_notifier {
 void sink_notifier_set(struct sink_notifier *t, struct session_env *env,
                        const struct session_stream *names,
                      struct live_source *src);
+/* Whose it is goes over from another one, which is zeroed then; the line stays. */
+void sink_notifier_take(struct sink_notifier *t, struct sink_notifier *from);
 /* The same of a client with an id of its own. */
 void sink_notifier_init(struct sink_notifier *t, const struct session_stream *names,
                         const char *id);

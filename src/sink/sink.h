@@ -38,12 +38,11 @@ struct sink_ops {
     /* The stream is published, or goes on after the configuration changed: begin, change or end
      * what its vhost wants now. */
     void (*begin)(struct sink *s, struct sink_stream *stream, const struct conf_vhost *vhost);
-    /* It is published no longer, or its vhost went. Also for one that this sink made nothing of. */
+    /* It is published no longer, or its vhost went. Also for one that this sink made nothing of.
+     * What came is read to its end, which begin() of the next publisher does not wait for. */
     void (*end)(struct sink *s, struct sink_stream *stream);
     /* The configuration changed; begin() or end() for each stream comes after it. */
     void (*reload)(struct sink *s);
-    /* The publisher is about to end: read some of what is left. False: there was nothing. */
-    bool (*catch_up)(struct sink *s, struct sink_stream *stream);
     /* Nobody new is served from now on: end what would never end by itself. */
     void (*drain)(struct sink *s);
     /* The program ends: ask all to, wait for nothing. No more is begun. */

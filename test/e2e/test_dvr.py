@@ -183,6 +183,34 @@ def test_nothing_is_written_over(srs, folder, source, end):
     assert sorted(os.listdir(folder)) == [f"s-1.{end}", f"s-2.{end}", f"s.{end}"]
 
 
+@pytest.mark.parametrize("end", ["flv", "mp4"])
+def test_publishers_in_turn_are_read_to_their_ends(srs, folder, source, end):
+    """The next one takes over before anybody has read what the one before sent: of each there is
+    every frame in its own file, and in the playlist, one after the other."""
+    s = srs(conf(folder, "[stream]." + end) + " publish { takeover on; } "
+            f"hls {{ enabled on; hls_path {folder}; hls_fragment 2; hls_window 90; }}")
+    parts = [flv.cut(source, 10000), flv.cut(source, 6000), flv.cut(source, 14000)]
+    clients = []
+    for tags in parts:
+        clients.append(s.publisher())
+        for tag in tags:
+            clients[-1].send_tag(tag)
+    want = [hls.frames(tags, VIDEO) for tags in parts]
+    for c in clients[:-1]:
+        assert c.closed()
+    clients[-1].close()
+    files = [f"{folder}/s{n}.{end}" for n in ("", "-1", "-2")]
+    assert wait_for(lambda: all(map(os.path.exists, files)), 8), os.listdir(folder)
+    assert [len(hls.packets(f, "v")) for f in files] == want
+    path = os.path.join(folder, "live", "s.m3u8")
+    assert wait_for(lambda: (p := hls.load(path)) and len(p.segments) >= 15, 5), hls.load(path)
+    runs = []
+    for one, file in zip(hls.load(path).segments, hls.files(path)):
+        runs += [0] if one.discontinuity or not runs else []
+        runs[-1] += len(hls.packets(file, "v"))
+    assert runs == want
+
+
 def test_apply(srs, folder, source):
     s = srs(conf(folder, "[stream].flv", "dvr_apply live/a live/b;"))
     for name in ("a", "c", "b"):

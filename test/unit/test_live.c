@@ -122,6 +122,14 @@ static struct live_source *source(const struct live_settings *set)
     return src;
 }
 
+static struct live_source *registered(struct live_registry *r, const char *name)
+{
+    struct live_source *src = live_registry_get(r, name, &settings);
+
+    assert_ok(live_source_begin(src, &me, &stale));
+    return src;
+}
+
 static void done(struct live_source *src)
 {
     live_source_end(src, &me);
@@ -583,6 +591,7 @@ static void test_reader(void **state)
     struct live_reader r = { 0 }, idle = { 0 };
     struct live_source *src;
     uint32_t last = 0;
+    co_usec waited;
 
     (void)state;
     set.max_bytes = 100000;
@@ -594,12 +603,13 @@ static void test_reader(void **state)
     assert_int_equal(live_reader_configs(&r, configs, LIVE_CONFIGS), 1);
     push(src, AV_VIDEO, false, false, 3, 500, 40);
     assert_int_equal(read_all(&r, &last), 2);
-    assert_int_equal(live_reader_wait(&r, CO_MS(5)), CO_TIMEOUT);
+    waited = co_clock();
+    assert_ok(live_reader_wait(&r, CO_MS(5)));
+    assert_true(co_clock() - waited >= CO_MS(4));
     for (uint32_t i = 4; i < 100; i++) /* new groups: what was not read stays */
         push(src, AV_VIDEO, i % 10 == 0, false, i, 500, i * 40);
     live_source_stat(src, &stat);
     assert_int_equal(stat.log_packets, 98);
-    assert_int_equal(live_reader_wait(&r, 0), CO_WOKEN);
     assert_int_equal(read_all(&r, &last), 96);
     for (uint32_t i = 100; i < 1000; i++) {
         push(src, AV_VIDEO, i % 10 == 0, false, i, 500, i * 40);
@@ -612,9 +622,90 @@ static void test_reader(void **state)
     assert_true(r.dropped > 0 && idle.dropped == 0);
     (void)read_all(&idle, &last);
     assert_true(idle.dropped > 0);
+    assert_true(live_reader_done(&r) && live_reader_done(&idle));
     live_reader_close(&r);
     live_reader_close(&idle);
     done(src);
+}
+
+/* The publisher ends, the next one begins at once, and the reader is slow. */
+static void test_a_reader_reads_to_the_end_of_its_publisher(void **state)
+{
+    const struct av_packet *configs[LIVE_CONFIGS];
+    struct live_source *src = source(&settings);
+    struct live_reader slow = { 0 }, next = { 0 }, moved = { 0 };
+    struct live_source_stat stat;
+    uint32_t last = 0;
+
+    (void)state;
+    push(src, AV_VIDEO, false, true, 1, 50, 0);
+    push(src, AV_VIDEO, true, false, 2, 500, 0);
+    live_reader_open(&slow, src);
+    for (uint32_t i = 3; i < 10; i++)
+        push(src, AV_VIDEO, i == 8, false, i, 500, i * 40);
+    push(src, AV_VIDEO, false, true, 10, 60, 400);
+    push(src, AV_VIDEO, true, false, 11, 500, 400);
+    live_source_end(src, &me);
+    assert_true(live_reader_ended(&slow) && !live_reader_done(&slow));
+    assert_ok(live_reader_wait(&slow, CO_FOREVER)); /* no more gathers */
+
+    assert_ok(live_source_begin(src, &me, &stale));
+    live_reader_open(&next, src);
+    push(src, AV_VIDEO, false, true, 21, 70, 0);
+    for (uint32_t i = 22; i < 30; i++)
+        push(src, AV_VIDEO, i == 22, false, i, 500, i * 40);
+    live_reader_move(&moved, &next);
+    live_reader_close(&next);
+
+    assert_ptr_not_equal(live_reader_next(&slow), NULL);
+    assert_int_equal(live_reader_configs(&slow, configs, LIVE_CONFIGS), 1);
+    assert_int_equal(configs[0]->size, 60); /* as far as that is known, and never the next one's */
+    assert_int_equal(read_all(&slow, &last), 9);
+    assert_int_equal(last, 11);
+    assert_true(live_reader_done(&slow) && slow.dropped == 0);
+    (void)live_reader_configs(&slow, configs, LIVE_CONFIGS);
+    assert_int_equal(configs[0]->size, 60);
+    assert_int_equal(read_all(&moved, &last), 8);
+    assert_int_equal(last, 29);
+    (void)live_reader_configs(&moved, configs, LIVE_CONFIGS);
+    assert_int_equal(configs[0]->size, 70);
+
+    push(src, AV_VIDEO, true, false, 30, 500, 1200); /* one that is done keeps nothing */
+    push(src, AV_VIDEO, true, false, 31, 500, 1240);
+    (void)read_all(&moved, &last);
+    push(src, AV_VIDEO, true, false, 32, 500, 1280);
+    live_source_stat(src, &stat);
+    assert_int_equal(stat.log_packets, 1);
+    live_reader_close(&slow);
+    live_reader_close(&moved);
+    done(src);
+}
+
+/* What a slow reader keeps goes when it has read it, also when nobody publishes any more. */
+static void test_the_log_goes_with_its_last_reader(void **state)
+{
+    struct live_registry *r = live_registry_new();
+    const struct live_memory *memory = live_registry_memory(r);
+    struct live_source *src = registered(r, "a");
+    struct live_reader slow = { 0 };
+    struct live_source_stat stat;
+    uint32_t last = 0;
+
+    (void)state;
+    live_reader_open(&slow, src);
+    for (uint32_t i = 0; i < 40; i++)
+        push(src, AV_VIDEO, i % 10 == 0, false, i, LIVE_REAP_BYTES / 20, i * 40);
+    live_source_end(src, &me);
+    live_source_stat(src, &stat);
+    assert_int_equal(stat.log_packets, 40);
+    assert_int_equal(read_all(&slow, &last), 40);
+    live_reader_close(&slow);
+    live_source_stat(src, &stat);
+    assert_int_equal(stat.log_packets, 0);
+    assert_int_equal(memory->used, 0);
+    (void)live_source_unref(src);
+    live_registry_free(r);
+    assert_int_equal(live_source_live(), 0);
 }
 
 static void test_sound_alone_starts_within_half_a_second(void **state)
@@ -663,14 +754,6 @@ static void test_cache_is_bounded(void **state)
 /* ---- all streams together */
 
 enum { BOUND = 1 << 20 };
-
-static struct live_source *registered(struct live_registry *r, const char *name)
-{
-    struct live_source *src = live_registry_get(r, name, &settings);
-
-    assert_ok(live_source_begin(src, &me, &stale));
-    return src;
-}
 
 static void test_the_largest_loses_its_oldest(void **state)
 {
@@ -1443,6 +1526,8 @@ int main(void)
         TEST(test_sender_that_goes_round),
         TEST(test_format_that_remembers),
         TEST(test_reader),
+        TEST(test_a_reader_reads_to_the_end_of_its_publisher),
+        TEST(test_the_log_goes_with_its_last_reader),
         TEST(test_sound_alone_starts_within_half_a_second),
         TEST(test_cache_is_bounded), TEST(test_the_largest_loses_its_oldest),
         TEST(test_keepers_lose), TEST(test_small_packets_count),

@@ -9,7 +9,6 @@
 struct fake {
     struct sink sink;
     char word;
-    unsigned left; /* to catch up with */
 };
 
 static char said[1024]; /* "+x a": the sink x begins with the stream a */
@@ -81,14 +80,6 @@ static void reload(struct sink *sink)
     say(sink, '!', "");
 }
 
-static bool catch_up(struct sink *sink, struct sink_stream *stream)
-{
-    struct fake *f = fake_of(sink);
-
-    say(sink, '>', stream->names.name);
-    return f->left > 0 && f->left--;
-}
-
 static void start(struct sink *sink)
 {
     say(sink, 's', "");
@@ -113,7 +104,7 @@ static unsigned seven(const struct sink *sink)
 
 static const struct sink_ops full = {
     .name = "x", .new = new_x, .start = start, .begin = begin, .end = end, .reload = reload,
-    .catch_up = catch_up, .drain = start, .interrupt = start, .stop = stop, .free = free_fake,
+    .drain = start, .interrupt = start, .stop = stop, .free = free_fake,
     .count = seven,
 };
 /* No more than it must have. */
@@ -226,26 +217,6 @@ static void a_reload_begins_what_is_wanted_now(void **state)
     close_scene(&x);
 }
 
-static void sinks_read_what_is_left_of_their_stream(void **state)
-{
-    struct scene x;
-    struct fake *f;
-
-    (void)state;
-    open_scene(&x, both);
-    f = fake_of(sink_list_find(x.list, &full));
-    f->left = 2;
-    assert_false(sink_list_catch_up(x.list, x.a)); /* it is not published */
-    publish(&x, "v", "a", x.a);
-    said_is("+xa +ya ");
-    assert_true(sink_list_catch_up(x.list, x.a));
-    assert_true(sink_list_catch_up(x.list, x.a));
-    assert_false(sink_list_catch_up(x.list, x.a));
-    said_is(">xa >xa >xa ");
-    sink_list_stop(x.list);
-    close_scene(&x);
-}
-
 /* A row has what it needs: what it leaves out is not called. */
 static void rows_may_leave_out(void **state)
 {
@@ -270,7 +241,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(streams_come_and_go),
         TEST(a_reload_begins_what_is_wanted_now),
-        TEST(sinks_read_what_is_left_of_their_stream),
         TEST(rows_may_leave_out),
     };
 

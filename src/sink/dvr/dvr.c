@@ -47,18 +47,6 @@ static bool differs(const struct conf_dvr *a, const struct conf_dvr *b)
            a->wait_keyframe != b->wait_keyframe || a->time_jitter != b->time_jitter;
 }
 
-static bool catch_up(struct sink *sink, struct sink_stream *stream)
-{
-    struct dvr_stream *s = *sink_of(sink, stream);
-    uint64_t at;
-
-    if (!s)
-        return false;
-    at = s->reader.seq;
-    dvr_drain(s, false);
-    return s->reader.seq != at;
-}
-
 static void end(struct sink *sink, struct sink_stream *stream)
 {
     void **at = sink_of(sink, stream);
@@ -68,7 +56,6 @@ static void end(struct sink *sink, struct sink_stream *stream)
         return;
     *at = NULL;
     dvr_stream_end(s);
-    dvr_stream_unref(s);
 }
 
 static void begin(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
@@ -86,13 +73,33 @@ static void begin(struct sink *sink, struct sink_stream *stream, const struct co
     if (!wanted || *at)
         return;
     *at = s = dvr_stream_new(d, &stream->names, d->env->conf, set);
+    s->next = d->streams;
+    d->streams = s;
     dvr_stream_begin(s, &stream->names, stream->src);
+}
+
+static struct dvr_stream *oldest(const struct dvrs *d)
+{
+    struct dvr_stream *s = d->streams;
+
+    while (s->next)
+        s = s->next;
+    return s;
 }
 
 static void stop(struct sink *sink)
 {
-    err_t err = co_group_stop(&dvrs_of(sink)->group);
+    struct dvrs *d = dvrs_of(sink);
+    err_t err;
 
+    while (d->streams) { /* all have ended, but what is left to read may be much */
+        struct dvr_stream *s = oldest(d);
+
+        dvr_drain(s, false);
+        (void)dvr_stream_finish(s);
+        co_yield_if_due();
+    }
+    err = co_group_stop(&d->group);
     err_free(&err);
 }
 
@@ -105,6 +112,6 @@ static void free_all(struct sink *sink)
 }
 
 const struct sink_ops dvr_sink = {
-    .name = "dvr", .new = new, .begin = begin, .end = end, .catch_up = catch_up, .stop = stop,
+    .name = "dvr", .new = new, .begin = begin, .end = end, .stop = stop,
     .free = free_all,
 };

@@ -263,14 +263,18 @@ err_t dvr_run(void *stream)
     struct dvr_stream *s = stream;
     err_t err = NULL;
 
-    while (s->live && !(err = co_check())) {
-        dvr_drain(s, false);
-        if (co_slice_over()) {
-            co_yield();
+    while (s->live && !err && !(err = co_check())) {
+        if (dvr_stream_has_to_wait(s)) {
+            err = co_sleep(TURN);
             continue;
         }
-        err = co_sleep(TURN);
-        err_free(&err);
+        dvr_drain(s, false);
+        if (dvr_stream_finish(s))
+            break;
+        if (co_slice_over())
+            co_yield();
+        else
+            err = live_reader_wait(&s->reader, TURN);
     }
     err_free(&err);
     dvr_stream_unref(s);

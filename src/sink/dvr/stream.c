@@ -97,19 +97,52 @@ void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
     s->live = true;
     dvr_time_begin(s);
     live_reader_open(&s->reader, src);
+    s->running = true;
     err = co_go(&s->dvrs->group, "dvr", dvr_run, dvr_stream_ref(s));
     if (!err)
         return;
+    s->running = false;
     dvr_stream_unref(s);
     log_end("the recording does not begin", &err);
 }
 
+bool dvr_stream_has_to_wait(const struct dvr_stream *s)
+{
+    const struct dvr_stream *older = s->next;
+
+    while (older && older->src != s->src)
+        older = older->next;
+    return older;
+}
+
+static void leave(struct dvr_stream *s)
+{
+    struct dvr_stream **at = &s->dvrs->streams;
+
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    dvr_stream_unref(s);
+}
+
 void dvr_stream_end(struct dvr_stream *s)
 {
+    live_reader_end(&s->reader);
+    if (s->running)
+        return;
     dvr_drain(s, true);
+    (void)dvr_stream_finish(s);
+}
+
+bool dvr_stream_finish(struct dvr_stream *s)
+{
+    if (!live_reader_done(&s->reader))
+        return false;
     dvr_close(s);
     if (s->bad > 1)
         log_warn("recording of %s/%s: %u frames were left out", s->app, s->stream, s->bad);
     live_reader_close(&s->reader);
     s->live = false;
+    leave(s);
+    return true;
 }

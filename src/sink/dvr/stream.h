@@ -41,6 +41,7 @@ struct dvr_file {
 
 struct dvr_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
+    struct dvr_stream *next; /* in the registry, until it is read to its end */
     struct dvrs *dvrs;
     struct shop *shop;       /* of its blocks */
     struct live_keeper keeper;
@@ -51,7 +52,8 @@ struct dvr_stream {
     const struct conf_dvr *set;
     struct live_source *src;
     struct live_reader reader;
-    bool live, begun;
+    bool running;            /* its coroutine is there */
+    bool live, begun;        /* not finished; it has seen a packet */
     uint64_t dropped;
     unsigned bad;
     bool has_video;
@@ -84,6 +86,7 @@ struct dvrs {
     struct session_env *env;
     struct disk *disk;
     struct shop *shop;
+    struct dvr_stream *streams; /* the newest first */
     struct co_group group;
 };
 
@@ -94,7 +97,13 @@ struct dvr_stream *dvr_stream_ref(struct dvr_stream *s);
 void dvr_stream_unref(struct dvr_stream *s);
 void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
                       struct live_source *src);
+/* No more comes: what came is read to its end. */
 void dvr_stream_end(struct dvr_stream *s);
+/* If all that is to come was read, its file ends, and it leaves the registry. False: some is left.
+ */
+bool dvr_stream_finish(struct dvr_stream *s);
+/* Another recording of the stream, of an earlier publisher, has its file open still. */
+bool dvr_stream_has_to_wait(const struct dvr_stream *s);
 
 /* dvr_run.c: packets to blocks */
 err_t dvr_run(void *stream); /* co_fn; gives its reference back */

@@ -81,7 +81,7 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
     s->disk_bad = true;
     switch (s->set.on_error) {
     case CONF_HLS_DISCONNECT:
-        if (!s->live)
+        if (!s->src)
             break;
         log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)", s->app,
                  s->stream);

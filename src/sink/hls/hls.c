@@ -60,10 +60,11 @@ static void begin(struct hls *h, const struct conf_vhost *vhost,
     kind->settings(vhost, &set);
     wanted = vhost->enabled && set.enabled;
     if (s && (!wanted || hls_stream_differs(s, &set))) {
-        if (s->live)
+        if (s->src)
             hls_stream_end(s);
         if (!wanted)
             return;
+        hls_stream_finish_all(s);
         next_seq = s->next_seq;
         hls_stream_dispose(s, !set.recover);
         s = NULL;
@@ -74,7 +75,7 @@ static void begin(struct hls *h, const struct conf_vhost *vhost,
         s = add(h, stream, vhost, kind, next_seq);
     else
         hls_stream_apply(s, h->env->conf, vhost);
-    if (s && !s->live)
+    if (s && !s->src)
         hls_stream_begin(s, stream, src);
 }
 
@@ -97,24 +98,10 @@ static void sink_begin(struct sink *sink, struct sink_stream *stream,
         begin(hls_of(sink), vhost, &stream->names, stream->src, &hls_kinds[i]);
 }
 
-static bool sink_catch_up(struct sink *sink, struct sink_stream *stream)
-{
-    for (struct hls_stream *s = hls_of(sink)->streams; s; s = s->next) {
-        uint64_t at = s->reader.seq;
-
-        if (!s->live || s->src != stream->src)
-            continue;
-        hls_drain(s, false);
-        if (s->reader.seq != at)
-            return true;
-    }
-    return false;
-}
-
 static void sink_end(struct sink *sink, struct sink_stream *stream)
 {
     for (struct hls_stream *s = hls_of(sink)->streams; s; s = s->next) {
-        if (s->live && s->src == stream->src)
+        if (s->src == stream->src)
             hls_stream_end(s);
     }
 }
@@ -128,11 +115,27 @@ static void sink_start(struct sink *sink)
         log_end("HLS: files of before", &err);
 }
 
+static struct hls_stream *first_live(const struct hls *h)
+{
+    struct hls_stream *s = h->streams;
+
+    while (s && !s->live)
+        s = s->next;
+    return s;
+}
+
 static void sink_stop(struct sink *sink)
 {
     struct hls *h = hls_of(sink);
+    struct hls_stream *s;
     err_t err;
 
+    while ((s = first_live(h))) { /* all have ended, but what is left to read may be much */
+        hls_drain(s, false);
+        s->given_up |= !s->ready;
+        (void)hls_stream_finish(s);
+        co_yield_if_due();
+    }
     h->stopping = true;
     err = co_group_stop(&h->group);
     err_free(&err);
@@ -156,5 +159,5 @@ static void sink_free(struct sink *sink)
 
 const struct sink_ops hls_sink = {
     .name = "hls", .new = sink_new, .start = sink_start, .begin = sink_begin, .end = sink_end,
-    .catch_up = sink_catch_up, .stop = sink_stop, .free = sink_free,
+    .stop = sink_stop, .free = sink_free,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - read a stream's packets and make HLS or DASH of them, while it is published. */
+/* run.c - read a stream's packets and make HLS or DASH of them, to the end of its publisher. */
 #include "base/log.h"
 #include "sink/hls/stream.h"
 
@@ -75,14 +75,15 @@ err_t hls_run(void *stream)
     if (!s->ready && s->set.recover)
         s->kind->recover(s);
     s->ready = true;
-    while (!s->ended && !(err = co_check())) {
+    while (s->live && !err && !(err = co_check())) {
         hls_drain(s, false);
-        if (co_slice_over()) {
-            co_yield();
+        if (hls_stream_finish(s))
             continue;
-        }
-        err = co_sleep(s->ll ? TURN_LOW_LATENCY : TURN - co_now() % GRID);
-        err_free(&err);
+        if (co_slice_over())
+            co_yield();
+        else
+            err = live_reader_wait(&s->reader,
+                                   s->ll ? TURN_LOW_LATENCY : TURN - co_now() % GRID);
     }
     err_free(&err);
     s->running = false;

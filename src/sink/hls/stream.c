@@ -211,28 +211,10 @@ static void is_silent(struct co_timer *t)
     hls_stream_dispose(s, s->set.dispose > 0);
 }
 
-void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
-                      struct live_source *src)
+static void run(struct hls_stream *s)
 {
     err_t err;
 
-    sink_notifier_set(&s->teller, s->hls->env, names, src);
-    co_timer_cancel(&s->dispose);
-    fini_muxers(s);
-    init_muxers(s);
-    hls_shared_unref(s, s->init);
-    s->init = NULL;
-    if (!s->set.recover)
-        hls_list_clear(s);
-    s->src = src;
-    s->began_at = co_now();
-    s->live = true;
-    s->ended = s->begun = s->given_up = false;
-    s->tracks = (struct frame_tracks){ 0 };
-    s->dropped = 0;
-    s->bad = 0;
-    segmenter_restart(&s->segmenter, s->next_seq > 0);
-    live_reader_open(&s->reader, src);
     if (s->running)
         return;
     s->running = true;
@@ -244,9 +226,61 @@ void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
     log_end("HLS or DASH does not begin", &err);
 }
 
+/* The turn of the publisher that is next. */
+static void start(struct hls_stream *s)
+{
+    struct hls_publication *p = s->next_publication;
+
+    s->next_publication = p->next;
+    sink_notifier_take(&s->teller, &p->notifier);
+    live_reader_move(&s->reader, &p->reader);
+    free(p);
+    co_timer_cancel(&s->dispose);
+    fini_muxers(s);
+    init_muxers(s);
+    hls_shared_unref(s, s->init);
+    s->init = NULL;
+    if (!s->set.recover)
+        hls_list_clear(s);
+    s->began_at = co_now();
+    s->live = true;
+    s->begun = s->given_up = false;
+    s->tracks = (struct frame_tracks){ 0 };
+    s->dropped = 0;
+    s->bad = 0;
+    segmenter_restart(&s->segmenter, s->next_seq > 0);
+    run(s);
+}
+
+void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
+                      struct live_source *src)
+{
+    struct hls_publication **last = &s->next_publication, *p = must(calloc(1, sizeof(*p)));
+
+    while (*last)
+        last = &(*last)->next;
+    *last = p;
+    sink_notifier_set(&p->notifier, s->hls->env, names, src);
+    live_reader_open(&p->reader, src);
+    s->src = src;
+    if (!s->live)
+        start(s);
+}
+
 void hls_stream_end(struct hls_stream *s)
 {
-    hls_drain(s, true);
+    struct hls_publication *p = s->next_publication;
+
+    while (p && p->next)
+        p = p->next;
+    live_reader_end(p ? &p->reader : &s->reader);
+    s->src = NULL;
+    if (!s->running)
+        hls_stream_finish_all(s);
+}
+
+static void last_segment(struct hls_stream *s)
+{
     s->live = false;
     if (s->now)
         hls_segment_close(s, segmenter_end(&s->segmenter));
@@ -257,9 +291,27 @@ void hls_stream_end(struct hls_stream *s)
     if (s->bad > 1)
         log_warn("%s of %s/%s: %u frames were left out", s->kind->name, s->app, s->stream, s->bad);
     live_reader_close(&s->reader);
-    s->src = NULL;
-    s->ended = true;
-    if (!s->hls->stopping)
+}
+
+bool hls_stream_finish(struct hls_stream *s)
+{
+    if (!live_reader_ended(&s->reader) || !(live_reader_done(&s->reader) || s->given_up))
+        return false;
+    last_segment(s);
+    if (s->next_publication)
+        start(s);
+    else if (!s->hls->stopping)
         co_timer_set(&s->dispose, co_now() + (s->set.dispose > 0 ? s->set.dispose : FORGET),
                      is_silent);
+    return true;
+}
+
+/* Those of a stream that reads its list yet, from a disk that may hang, are lost. */
+void hls_stream_finish_all(struct hls_stream *s)
+{
+    while (s->live && live_reader_ended(&s->reader)) {
+        hls_drain(s, true);
+        s->given_up |= !s->ready;
+        (void)hls_stream_finish(s);
+    }
 }

@@ -70,6 +70,13 @@ struct hls_seal { /* in blocks */
     size_t at;
 };
 
+/* A publisher whose packets are to be read, once those of the one before are. */
+struct hls_publication {
+    struct hls_publication *next;
+    struct sink_notifier notifier;
+    struct live_reader reader;
+};
+
 struct hls_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
     struct hls_stream *next; /* in the registry */
@@ -88,8 +95,9 @@ struct hls_stream {
     const struct conf_dash *dash; /* what only an MPD has */
     struct live_source *src; /* while it is published */
     struct live_reader reader;
+    struct hls_publication *next_publication;
     bool running;            /* its coroutine is there */
-    bool live, ready, ended; /* published; the list of before was read; told to end */
+    bool live, ready;        /* the publisher's packets are read; the list of before was */
     struct frame_tracks tracks;
     bool given_up;           /* hls_on_error ignore: nothing more of this publisher */
     bool keep_files;         /* nothing is removed any more */
@@ -171,10 +179,15 @@ void hls_stream_unref(struct hls_stream *s);
 void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost);
 /* Do these settings put the files elsewhere, or make others of them? */
 bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set);
-/* A publisher begins, and ends. */
+/* A publisher begins, and ends: what it sent is read to its end, and then that of the next one. */
 void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
                       struct live_source *src);
 void hls_stream_end(struct hls_stream *s);
+/* If all that the publisher sent is read, its last segment ends, and the next one's turn begins.
+ * False: some is left. */
+bool hls_stream_finish(struct hls_stream *s);
+/* The same of all publishers that ended, at once. */
+void hls_stream_finish_all(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
 
