@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_sys.c - recv(), send() and sendmsg() as bare system calls. */
+/* io_sys.c - recv(), send() and their like as bare system calls. */
 #include "co/net/io_sys.h"
 
 #include <stddef.h>
@@ -23,6 +23,16 @@ ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags)
 ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
     return sendmsg(fd, msg, flags);
+}
+
+int io_sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
+{
+    return recvmmsg(fd, msgs, n, flags, NULL);
+}
+
+int io_sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
+{
+    return sendmmsg(fd, msgs, n, flags);
 }
 
 #else
@@ -53,6 +63,22 @@ ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags)
 
     FRAME;
     return put;
+}
+
+int io_sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
+{
+    long got = syscall(SYS_recvmmsg, fd, msgs, n, flags, NULL);
+
+    FRAME;
+    return (int)got;
+}
+
+int io_sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
+{
+    long put = syscall(SYS_sendmmsg, fd, msgs, n, flags);
+
+    FRAME;
+    return (int)put;
 }
 
 #endif

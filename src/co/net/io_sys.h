@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_sys.h - recv(), send(), sendmsg() as bare system calls: a stack can be walked through them.
+/* io_sys.h - recv(), send() and their like as bare system calls: stacks can be walked through them.
  *
  * The C library's own use the frame pointer's register for something else, so a profiler that
  * follows frame pointers would lose the whole coroutine; and they look for cancellation, which no
@@ -13,5 +13,7 @@
 ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags);
 ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags);
 ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags);
+int io_sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags); /* no timeout */
+int io_sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags);
 
 #endif

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/* udp_sock.c - datagrams over a socket of the kernel: many with one call, cut and merged by it.
+ *
+ * Memory to read into and to gather from is one per thread, of all its sockets: who reads is
+ * through with a batch before another one reads.
+ */
+#include "co/net/udp.h"
+
+#include "base/must.h"
+#include "co/net/io_sys.h"
+#include "co/net/udp_msg.h"
+#include "co/sock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <st.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SLOTS = 64,            /* read by one call, if they are small */
+    MERGED_SLOTS = 16,     /* if each may be many that the kernel merged */
+    MERGED = 64,           /* datagrams in one of these; UDP_GRO_CNT_MAX */
+    BYTES = 1024 * 1024,   /* for all slots */
+    MOST_IN = MERGED_SLOTS * MERGED,
+    MSGS = 64, PIECES = 1024, /* sent by one call */
+    CUT = 64, CUT_BYTES = 65000, /* datagrams in one of these; UDP_MAX_SEGMENTS of older kernels */
+    USUAL = 2048,
+};
+
+_Static_assert((int)UDP_PIECES <= (int)PIECES, "a datagram fits");
+
+/* One to give to the kernel. */
+struct piece {
+    const struct udp_out *v;
+    size_t row, at, size; /* which of v and where in it */
+    size_t segment;       /* 0: one datagram */
+    bool last;            /* of its row */
+};
+
+struct room {
+    struct mmsghdr in_msgs[SLOTS];
+    struct iovec in_iov[SLOTS];
+    struct sockaddr_in6 in_names[SLOTS];
+    _Alignas(struct cmsghdr) uint8_t in_control[SLOTS][UDP_CONTROL];
+    struct udp_in in[MOST_IN];
+    uint8_t *bytes;
+
+    struct mmsghdr out_msgs[MSGS];
+    struct piece out_pieces[MSGS];
+    struct iovec out_iov[PIECES];
+    struct sockaddr_in6 out_names[MSGS];
+    _Alignas(struct cmsghdr) uint8_t out_control[MSGS][UDP_CONTROL];
+};
+
+struct udp_sock {
+    struct udp udp;
+    struct sock sock;
+    size_t most;         /* bytes of a datagram */
+    size_t slot;         /* of what one is read into */
+    unsigned slots;
+    bool v6, cuts, merges;
+    uint32_t overflow;   /* as the kernel told last */
+};
+
+static _Thread_local struct room *room;
+static _Thread_local unsigned users;
+
+static struct udp_sock *sock_of(struct udp *u)
+{
+    return (struct udp_sock *)u;
+}
+
+/* ---- reading */
+
+static void prepare(const struct udp_sock *s)
+{
+    for (unsigned i = 0; i < s->slots; i++) {
+        room->in_iov[i] = (struct iovec){ room->bytes + i * s->slot, s->slot };
+        room->in_msgs[i].msg_hdr = (struct msghdr){
+            .msg_name = &room->in_names[i], .msg_namelen = sizeof(room->in_names[i]),
+            .msg_iov = &room->in_iov[i],    .msg_iovlen = 1,
+            .msg_control = room->in_control[i], .msg_controllen = UDP_CONTROL,
+        };
+    }
+}
+
+/* Time of the wall clock as that of ours; what is not of the last ten seconds is no time. */
+static co_usec came_at(const struct timespec *at, co_usec now, int64_t wall_us)
+{
+    int64_t age = wall_us - ((int64_t)at->tv_sec * 1000000 + at->tv_nsec / 1000);
+
+    return age > 0 && age < CO_SECONDS(10) ? now - age : now;
+}
+
+static int64_t wall_now(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static size_t split(struct udp_sock *s, struct udp_in *v, size_t n, const uint8_t *data,
+                    size_t size, size_t segment)
+{
+    struct udp_in first = v[n];
+    size_t at = 0;
+
+    do {
+        size_t left = size - at, each = segment && left > segment ? segment : left;
+
+        if (each <= s->most && n < MOST_IN) {
+            v[n] = first;
+            v[n].data = data + at;
+            v[n++].size = each;
+        } else {
+            s->udp.stat.truncated++;
+        }
+        at += each;
+    } while (at < size);
+    return n;
+}
+
+static size_t take(struct udp_sock *s, const struct mmsghdr *m, size_t n, co_usec now, int64_t wall)
+{
+    const struct msghdr *h = &m->msg_hdr;
+    struct udp_in *v = &room->in[n];
+    struct udp_told told;
+
+    udp_msg_read(h, &told);
+    if (told.overflow) {
+        s->udp.stat.overflow += told.overflow - s->overflow;
+        s->overflow = told.overflow;
+    }
+    if ((h->msg_flags & MSG_TRUNC) || n == MOST_IN) {
+        s->udp.stat.truncated++;
+        return n;
+    }
+    *v = (struct udp_in){ .at = came_at(&told.at, now, wall), .ecn = told.ecn };
+    udp_addr_from(&v->path.peer, h->msg_name);
+    v->path.local = told.local;
+    v->path.local.port = s->udp.at.port;
+    return split(s, room->in, n, h->msg_iov->iov_base, m->msg_len, told.segment);
+}
+
+/* What others' answers to what we sent leave behind: the next call may give something. */
+static bool is_passing(int e)
+{
+    return e == EINTR || e == ECONNREFUSED || e == EHOSTUNREACH || e == ENETUNREACH ||
+           e == ENETDOWN || e == EHOSTDOWN || e == ENOMEM || e == ENOBUFS || e == EPROTO ||
+           e == EMSGSIZE || e == ENOPROTOOPT || e == EACCES || e == EPERM;
+}
+
+static err_t read_failed(struct udp_sock *s)
+{
+    if (errno == EAGAIN) {
+        st_netfd_unready(s->sock.st, POLLIN);
+        return NULL;
+    }
+    if (!is_passing(errno))
+        return err_sys(ERR_IO_SYSTEM, "read datagrams");
+    s->udp.stat.errors++;
+    st_netfd_unready(s->sock.st, POLLERR);
+    return NULL;
+}
+
+static err_t sock_recv_now(struct udp *u, const struct udp_in **v, size_t *n)
+{
+    struct udp_sock *s = sock_of(u);
+    co_usec now;
+    int64_t wall;
+    int got;
+
+    *n = 0;
+    *v = room->in;
+    if (!sock_ready(&s->sock, POLLIN))
+        return NULL;
+    prepare(s);
+    got = io_sys_recvmmsg(s->sock.fd, room->in_msgs, s->slots, MSG_DONTWAIT);
+    if (got <= 0)
+        return read_failed(s);
+    if ((unsigned)got < s->slots)
+        st_netfd_unready(s->sock.st, POLLIN);
+    now = co_clock();
+    wall = wall_now();
+    for (int i = 0; i < got; i++)
+        *n = take(s, &room->in_msgs[i], *n, now, wall);
+    for (size_t i = 0; i < *n; i++)
+        u->stat.in_bytes += room->in[i].size;
+    u->stat.in += *n;
+    u->stat.in_calls++;
+    return NULL;
+}
+
+/* ---- sending */
+
+static size_t size_of(const struct udp_out *v)
+{
+    size_t size = 0;
+
+    for (int i = 0; i < v->count; i++)
+        size += v->iov[i].iov_len;
+    return size;
+}
+
+/* As many as go at once from here on. */
+static struct piece piece_at(const struct udp_sock *s, const struct udp_out *v, size_t row,
+                             size_t at, size_t total)
+{
+    size_t each = v->segment ? v->segment : total;
+    size_t most = s->cuts && each > 0 ? CUT_BYTES / each : 1;
+    struct piece p = { .v = v, .row = row, .at = at };
+
+    if (most > CUT)
+        most = CUT;
+    if (most < 1)
+        most = 1;
+    p.size = total - at < each * most ? total - at : each * most;
+    if (p.size > each)
+        p.segment = each;
+    p.last = at + p.size >= total;
+    return p;
+}
+
+/* Its bytes as pieces of memory; gives how many, 0: there are more than `most`. */
+static size_t gather(const struct piece *p, struct iovec *iov, size_t most)
+{
+    size_t skip = p->at, left = p->size, n = 0;
+
+    for (int i = 0; i < p->v->count && left > 0; i++) {
+        const struct iovec *from = &p->v->iov[i];
+        size_t off = skip < from->iov_len ? skip : from->iov_len, size = from->iov_len - off;
+
+        skip -= off;
+        if (size == 0)
+            continue;
+        if (n == most)
+            return 0;
+        if (size > left)
+            size = left;
+        iov[n++] = (struct iovec){ (uint8_t *)from->iov_base + off, size };
+        left -= size;
+    }
+    return n;
+}
+
+static void fill(const struct udp_sock *s, unsigned i, const struct piece *p, struct iovec *iov,
+                 size_t pieces)
+{
+    struct msghdr *h = &room->out_msgs[i].msg_hdr;
+
+    *h = (struct msghdr){ .msg_name = &room->out_names[i], .msg_iov = iov, .msg_iovlen = pieces,
+                          .msg_control = room->out_control[i] };
+    h->msg_namelen = udp_addr_to(&p->v->path->peer, s->v6, &room->out_names[i]);
+    udp_msg_write(h, p->v, p->segment);
+    room->out_pieces[i] = *p;
+}
+
+static void count_out(struct udp_sock *s, const struct piece *p)
+{
+    s->udp.stat.out += p->segment ? (p->size + p->segment - 1) / p->segment : 1;
+    s->udp.stat.out_bytes += p->size;
+}
+
+/* A device or a path that does not take rows takes one by one: slow, seldom, once for all if it is
+ * the device. */
+static void send_singly(struct udp_sock *s, unsigned i)
+{
+    struct piece whole = room->out_pieces[i];
+    struct msghdr *h = &room->out_msgs[i].msg_hdr;
+    struct iovec iov[UDP_PIECES];
+
+    h->msg_iov = iov;
+    h->msg_control = room->out_control[i];
+    udp_msg_write(h, whole.v, 0);
+    for (size_t at = 0; at < whole.size; at += whole.segment) {
+        struct piece p = { .v = whole.v, .at = whole.at + at };
+
+        p.size = whole.size - at < whole.segment ? whole.size - at : whole.segment;
+        h->msg_iovlen = gather(&p, iov, UDP_PIECES);
+        if (h->msg_iovlen > 0 && io_sys_sendmsg(s->sock.fd, h, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+            count_out(s, &p);
+        else if (errno == EAGAIN || errno == ENOBUFS)
+            s->udp.stat.drops++;
+        else
+            s->udp.stat.errors++;
+    }
+}
+
+/* The kernel does not take the i-th. False: nor any other now. */
+static bool refused(struct udp_sock *s, unsigned i)
+{
+    if (errno == EAGAIN || errno == ENOBUFS)
+        return false;
+    if (room->out_pieces[i].segment) {
+        s->cuts &= errno != EIO; /* the device has no checksums for it */
+        send_singly(s, i);
+    } else {
+        s->udp.stat.errors++;
+    }
+    return true;
+}
+
+/* Gives how many of the n went. */
+static unsigned send_msgs(struct udp_sock *s, unsigned n)
+{
+    unsigned from = 0;
+
+    while (from < n) {
+        int put = io_sys_sendmmsg(s->sock.fd, room->out_msgs + from, n - from,
+                                  MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        s->udp.stat.out_calls++;
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0 && !refused(s, from))
+            return from;
+        for (int i = 0; i < put; i++)
+            count_out(s, &room->out_pieces[from + (unsigned)i]);
+        from += put < 0 ? 1 : (unsigned)put;
+    }
+    return n;
+}
+
+/* A row of which a part went counts as gone: what did not is dropped. */
+static size_t rows_done(struct udp_sock *s, unsigned n, unsigned went, size_t rows)
+{
+    const struct piece *p = &room->out_pieces[went];
+
+    if (went == n)
+        return rows;
+    if (p->at == 0)
+        return p->row;
+    s->udp.stat.drops += (size_of(p->v) - p->at + p->v->segment - 1) / p->v->segment;
+    return p->row + 1;
+}
+
+struct fill_state {
+    size_t row, at; /* the next to be filled in */
+    unsigned n;
+    size_t iov;
+};
+
+/* Fill in as many as fit. */
+static void fill_all(const struct udp_sock *s, const struct udp_out *v, size_t rows,
+                     struct fill_state *f)
+{
+    f->n = 0;
+    f->iov = 0;
+    while (f->row < rows && f->n < MSGS) {
+        size_t total = size_of(&v[f->row]), pieces;
+        struct piece p = piece_at(s, &v[f->row], f->row, f->at, total);
+        struct iovec *iov = &room->out_iov[f->iov];
+
+        pieces = gather(&p, iov, PIECES - f->iov);
+        if (pieces == 0 && p.size > 0 && f->n > 0)
+            return;
+        if (pieces == 0 && p.segment) { /* of many small ones */
+            p.size = p.segment;
+            p.segment = 0;
+            p.last = f->at + p.size >= total;
+            pieces = gather(&p, iov, PIECES - f->iov);
+        }
+        assert(pieces > 0 || p.size == 0);
+        fill(s, f->n++, &p, iov, pieces);
+        f->iov += pieces;
+        f->at = p.last ? 0 : f->at + p.size;
+        f->row += p.last;
+    }
+}
+
+static size_t sock_send(struct udp *u, const struct udp_out *v, size_t n)
+{
+    struct udp_sock *s = sock_of(u);
+    struct fill_state f = { 0 };
+
+    while (f.row < n) {
+        unsigned went;
+
+        fill_all(s, v, n, &f);
+        went = send_msgs(s, f.n);
+        if (went < f.n)
+            return rows_done(s, f.n, went, n);
+    }
+    return n;
+}
+
+/* ---- life */
+
+static enum co_wake sock_wait_in(struct udp *u, co_usec timeout)
+{
+    return sock_wait(&sock_of(u)->sock, POLLIN, timeout);
+}
+
+static void sock_wake(struct udp *u)
+{
+    struct co *waiter = sock_of(u)->sock.waiter;
+
+    if (waiter) /* who does not wait yet asks for output before it does */
+        co_unpark(waiter);
+}
+
+static co_usec sock_now(const struct udp *u)
+{
+    (void)u;
+    return co_clock();
+}
+
+static void room_begin(void)
+{
+    if (users++ > 0)
+        return;
+    room = must(malloc(sizeof(*room)));
+    room->bytes = must(malloc(BYTES));
+}
+
+static void room_end(void)
+{
+    if (--users > 0)
+        return;
+    free(room->bytes);
+    free(room);
+    room = NULL;
+}
+
+static void sock_end(struct udp *u)
+{
+    sock_close(&sock_of(u)->sock);
+    room_end();
+    free(u);
+}
+
+static const struct udp_ops ops = { "socket",  sock_recv_now, sock_send, sock_wait_in,
+                                    sock_wake, sock_now,      sock_end };
+
+static bool set(int fd, int level, int name, int value)
+{
+    return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
+}
+
+/* What each datagram is told with. Where the kernel does not know one of these it is not told. */
+static void ask_to_tell(int fd, bool v6)
+{
+    (void)set(fd, IPPROTO_IP, IP_RECVTOS, 1);
+    (void)set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+    (void)set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+    if (v6) {
+        (void)set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+        (void)set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+    } else {
+        (void)set(fd, IPPROTO_IP, IP_PKTINFO, 1);
+    }
+}
+
+/* Past the system's limits for who may. */
+static void size_buffers(int fd, const struct udp_opts *opts)
+{
+    if (opts->rcvbuf && !set(fd, SOL_SOCKET, SO_RCVBUFFORCE, opts->rcvbuf))
+        (void)set(fd, SOL_SOCKET, SO_RCVBUF, opts->rcvbuf);
+    if (opts->sndbuf && !set(fd, SOL_SOCKET, SO_SNDBUFFORCE, opts->sndbuf))
+        (void)set(fd, SOL_SOCKET, SO_SNDBUF, opts->sndbuf);
+}
+
+static void set_up(struct udp_sock *s, int fd, const struct udp_opts *opts)
+{
+    s->most = opts->most ? opts->most : USUAL;
+    s->slot = s->most < UDP_MOST ? s->most : UDP_MOST;
+    s->cuts = !opts->plain && set(fd, SOL_UDP, UDP_SEGMENT, 0);
+    s->merges = !opts->plain && set(fd, SOL_UDP, UDP_GRO, 1);
+    if (s->merges)
+        s->slot = BYTES / MERGED_SLOTS;
+    s->slots = s->merges ? MERGED_SLOTS : SLOTS;
+    if (s->slots > BYTES / s->slot)
+        s->slots = (unsigned)(BYTES / s->slot);
+    ask_to_tell(fd, s->v6);
+    size_buffers(fd, opts);
+}
+
+static err_t bind_it(struct udp_sock *s, int fd, const struct udp_addr *at,
+                     const struct udp_opts *opts)
+{
+    struct sockaddr_in6 addr;
+    socklen_t size = udp_addr_to(at, s->v6, &addr);
+    char text[UDP_TEXT];
+
+    if (s->v6)
+        (void)set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (opts->reuseport && !set(fd, SOL_SOCKET, SO_REUSEPORT, 1))
+        return err_sys(ERR_SOCKET_BIND, "SO_REUSEPORT");
+    set_up(s, fd, opts);
+    if (bind(fd, (struct sockaddr *)&addr, size) < 0 ||
+        getsockname(fd, (struct sockaddr *)&addr, &size) < 0)
+        return err_sys(ERR_SOCKET_BIND, "bind UDP %s", udp_addr_text(at, text, sizeof(text)));
+    udp_addr_from(&s->udp.at, &addr);
+    return NULL;
+}
+
+static err_t open_at(struct udp **out, const struct udp_addr *at, bool v6,
+                     const struct udp_opts *opts)
+{
+    struct udp_sock *s = must(calloc(1, sizeof(*s)));
+    int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    err_t err = fd < 0 ? err_sys(ERR_SOCKET_CREATE, "socket for UDP") : NULL;
+
+    s->udp.ops = &ops;
+    s->v6 = v6;
+    if (!err)
+        err = bind_it(s, fd, at, opts);
+    if (!err)
+        err = sock_open(&s->sock, fd);
+    if (err) {
+        if (fd >= 0)
+            (void)close(fd);
+        free(s);
+        return err;
+    }
+    room_begin();
+    *out = &s->udp;
+    return NULL;
+}
+
+err_t udp_open(struct udp **out, const char *ip, int port, const struct udp_opts *opts)
+{
+    bool any = !ip || !*ip;
+    struct udp_addr at;
+    err_t err = udp_addr_parse(&at, ip, port);
+
+    if (!err)
+        err = open_at(out, &at, any || !udp_addr_is_v4(&at), opts);
+    if (any && (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL))) {
+        err_free(&err); /* a machine without IPv6 */
+        err = udp_addr_parse(&at, "0.0.0.0", port);
+        if (!err)
+            err = open_at(out, &at, false, opts);
+    }
+    return err;
+}
+
+static err_t open_both(struct udp *out[2], const char *ip, int port, const struct udp_opts *opts)
+{
+    err_t err = udp_open(&out[0], ip, port, opts);
+
+    if (err)
+        return err;
+    err = udp_open(&out[1], ip, port + 1, opts);
+    if (err)
+        udp_close(out[0]);
+    return err;
+}
+
+err_t udp_open_pair(struct udp *out[2], const char *ip, int low, int high,
+                    const struct udp_opts *opts)
+{
+    int first = low + low % 2, pairs = (high + 1 - first) / 2;
+    int start = pairs > 0 ? (int)(co_clock() % pairs) : 0; /* not that of the last one */
+
+    for (int i = 0; i < pairs; i++) {
+        err_t err = open_both(out, ip, first + 2 * ((start + i) % pairs), opts);
+
+        if (err_code(err) != ERR_SOCKET_BIND)
+            return err;
+        err_free(&err);
+    }
+    return err_new(ERR_SOCKET_BIND, "no two free ports for UDP in %d to %d", low, high);
+}
