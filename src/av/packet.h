@@ -17,6 +17,7 @@
 #define AV_PACKET_H
 
 #include "av/codec.h"
+#include "base/bump.h"
 #include "base/ref.h"
 
 #include <stddef.h>
@@ -53,11 +54,15 @@ struct av_packet *av_packet_new(size_t size);
 
 /* The same for a size that a peer has a say in. NULL: there is no memory. */
 struct av_packet *av_packet_try(size_t size);
+/* The same among the packets of its stream, of which it holds back a block while it lives; for
+ * NULL as above. */
+struct av_packet *av_packet_try_in(struct bump *stream, size_t size);
 /* Make a packet larger that nobody else holds, as realloc() does: what it says stays, and on NULL
  * it is what it was. */
 struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size);
 
-/* The same in a packet of its own, with one reference. NULL: there is no memory. */
+/* The same in a packet of its own, with one reference, apart from its stream: for what is kept for
+ * long. NULL: there is no memory. */
 struct av_packet *av_packet_copy(const struct av_packet *pkt);
 
 static inline const uint8_t *av_packet_payload(const struct av_packet *pkt)
@@ -78,10 +83,6 @@ const struct av_packet *av_packet_ref(const struct av_packet *pkt);
 
 /* Give one reference back: pkt = av_packet_unref(pkt). Always NULL; pkt may be NULL. */
 struct av_packet *av_packet_unref(const struct av_packet *pkt);
-
-/* Give what is kept of dead packets' memory back to the system: after a peak, and before a check
- * for leaks. */
-void av_packet_release_memory(void);
 
 long av_packet_live(void); /* packets alive now: tests assert 0 */
 

@@ -2,6 +2,8 @@
 /* mem.c - memory of a size that a peer has a say in: it may be refused. */
 #include "base/mem.h"
 
+#include "base/region.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -12,19 +14,24 @@ enum { LEFT = 8 << 20, LOOK = 1 << 20 };
 static _Thread_local size_t since;
 static _Thread_local bool scarce;
 
+static bool is_there(size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p != MAP_FAILED)
+        (void)munmap(p, size);
+    return p != MAP_FAILED;
+}
+
 static bool look(size_t size)
 {
-    void *p;
-
+    size += LEFT;
     since = 0;
-    p = mmap(NULL, size + LEFT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    scarce = p == MAP_FAILED;
-    if (!scarce)
-        (void)munmap(p, size + LEFT);
+    scarce = !is_there(size) && !(region_free_idle(size) && is_there(size));
     return !scarce;
 }
 
-static bool is_plenty(size_t size)
+bool mem_may(size_t size)
 {
     since += size;
     return (since < LOOK && !scarce) || look(size);
@@ -37,10 +44,10 @@ bool mem_left(void)
 
 void *mem_try(size_t size)
 {
-    return is_plenty(size) ? malloc(size) : NULL;
+    return mem_may(size) ? malloc(size) : NULL;
 }
 
 void *mem_try_more(void *p, size_t size)
 {
-    return is_plenty(size) ? realloc(p, size) : NULL;
+    return mem_may(size) ? realloc(p, size) : NULL;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 bool  mem_left(void);                     /* is there some to begin anything new with? */
+bool  mem_may(size_t size);               /* is there so much? For who asks the system itself */
 void *mem_try(size_t size);               /* NULL: there is none */
 void *mem_try_more(void *p, size_t size); /* as realloc(): on NULL p is still what it was */
 

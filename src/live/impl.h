@@ -69,6 +69,7 @@ struct live_source {
     size_t bytes, charged;         /* of the packets kept, with what each costs beside its data */
     size_t memory;                 /* that, its configurations, and all blocks of its wires */
     struct live_registry *registry;
+    struct bump *packets;          /* where they are made; NULL before the first publisher */
     uint64_t key;                  /* the newest key frame, if have_key */
     bool have_key, has_video, has_audio;
     uint16_t key_track;

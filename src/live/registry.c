@@ -26,8 +26,11 @@ struct live_registry *live_registry_new(void)
 void live_registry_free(struct live_registry *r)
 {
     for (size_t i = 0; r && i < r->n_buckets; i++) {
-        for (struct live_source *src = r->buckets[i]; src; src = src->next)
+        for (struct live_source *src = r->buckets[i]; src; src = src->next) {
             src->registry = NULL;
+            if (src->packets)
+                bump_uncount(src->packets);
+        }
     }
     if (r)
         free(r->buckets);
@@ -82,6 +85,8 @@ void live_registry_leave(struct live_source *src)
         src->next->prev = src->prev;
     src->registry->count--;
     src->registry->memory.used -= src->memory;
+    if (src->packets)
+        bump_uncount(src->packets);
     src->registry = NULL;
 }
 

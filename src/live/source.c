@@ -174,6 +174,7 @@ struct live_source *live_source_unref(struct live_source *src)
         (void)av_packet_unref(live_mix_pop(src->mix, true));
     forget_log(src);
     live_configs_clear(&src->configs);
+    src->packets = bump_close(src->packets);
     free(src->mix);
     free(src->ring);
     free(src->name);
@@ -232,6 +233,13 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
 void live_source_near(const struct live_source *src, unsigned n)
 {
     co_near(n, src, offsetof(struct live_source, next));
+}
+
+struct bump *live_source_packets(struct live_source *src)
+{
+    if (!src->packets)
+        src->packets = bump_new(src->registry ? &src->registry->memory.used : NULL);
+    return src->packets;
 }
 
 bool live_source_publishing(const struct live_source *src)

@@ -8,8 +8,9 @@
 
 static long payloads; /* alive */
 
-static inline uint8_t *count_alloc(size_t size)
+static inline uint8_t *count_alloc(void *memory, size_t size)
 {
+    (void)memory;
     payloads++;
     return malloc(size);
 }

@@ -400,10 +400,10 @@ static void test_sum_of_unfinished_messages_is_bounded(void **state)
 static long refuse_from = LONG_MAX; /* bytes of one payload */
 static size_t asked_most;
 
-static uint8_t *picky_alloc(size_t size)
+static uint8_t *picky_alloc(void *memory, size_t size)
 {
     asked_most = size > asked_most ? size : asked_most;
-    return (long)size >= refuse_from ? NULL : count_alloc(size);
+    return (long)size >= refuse_from ? NULL : count_alloc(memory, size);
 }
 
 static uint8_t *picky_grow(uint8_t *payload, size_t size)

@@ -72,7 +72,7 @@ static void test_rows(void **state)
 
         print_message("  %s\n", rows[i].name);
         src->have_key = true; /* so that the log keeps what comes */
-        msg.payload = rtmp_media_alloc(rows[i].in_size);
+        msg.payload = rtmp_media_alloc(NULL, rows[i].in_size);
         memcpy(msg.payload, rows[i].in, rows[i].in_size);
         rtmp_media_push(&m, &msg);
         assert_null(msg.payload);
@@ -114,7 +114,7 @@ static void test_atc(void **state)
         struct rtmp_msg msg = { .type = RTMP_DATA, .size = (uint32_t)atc_rows[i].size };
 
         print_message("  %s\n", atc_rows[i].name);
-        msg.payload = rtmp_media_alloc(atc_rows[i].size);
+        msg.payload = rtmp_media_alloc(NULL, atc_rows[i].size);
         memcpy(msg.payload, atc_rows[i].in, atc_rows[i].size);
         rtmp_media_push(&m, &msg);
         assert_int_equal(m.atc, atc_rows[i].want);
@@ -257,7 +257,7 @@ static void test_time_wraps_at_both_ends(void **state)
         struct rtmp_msg msg = { .type = RTMP_VIDEO, .time = ms[i], .size = 6 };
         const struct av_packet *pkt;
 
-        msg.payload = rtmp_media_alloc(6);
+        msg.payload = rtmp_media_alloc(NULL, 6);
         memcpy(msg.payload, i ? "\x27\1\0\0\0x" : "\x17\1\0\0\0x", 6);
         rtmp_media_push(&m, &msg);
         pkt = src->ring[(src->head - 1) % src->cap];

@@ -2,8 +2,9 @@
 /* heap.c - what malloc keeps, and when it gives it back to the system. */
 #include "app/dev/heap.h"
 
-#include "av/packet.h"
 #include "base/log.h"
+#include "base/region.h"
+#include "co/co.h"
 #include "config.h"
 
 enum { WORTH_IT = 8 << 20 }; /* a smaller peak would only come again */
@@ -103,11 +104,13 @@ void heap_tend(void)
 {
     size_t used = heap_used();
 
+    region_sweep();
+    while (region_sweep_step())
+        co_yield_if_due();
     if (used > peak)
         peak = used;
     if (release_rate <= 0 || peak - used < WORTH_IT || peak - used < used / 2)
         return;
-    av_packet_release_memory(); /* one kept packet keeps a page */
     give_back();
     log_debug("malloc: the peak of %zu MB is over, %zu MB are in use", peak >> 20, used >> 20);
     peak = used;

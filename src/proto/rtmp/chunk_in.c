@@ -19,8 +19,9 @@ struct header {
     struct rtmp_in_stream *stream; /* NULL: its first chunk */
 };
 
-static uint8_t *heap_alloc(size_t size)
+static uint8_t *heap_alloc(void *memory, size_t size)
 {
+    (void)memory;
     return mem_try(size);
 }
 
@@ -271,7 +272,7 @@ static err_t end_message(struct rtmp_in *in, const struct rtmp_in_stream *s, uin
 /* It never is incomplete: it takes no room, and nobody watches how old it becomes. */
 static err_t take_whole(struct rtmp_in *in, const struct rtmp_in_stream *s, const uint8_t **p)
 {
-    uint8_t *payload = in->setup->alloc(s->size);
+    uint8_t *payload = in->setup->alloc(in->memory, s->size);
 
     if (!payload)
         return err_new(ERR_NO_MEMORY, "a message of %u bytes", s->size);

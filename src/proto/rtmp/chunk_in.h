@@ -39,7 +39,8 @@ struct rtmp_in_pool { /* zero it, and set the limit */
 /* One for many readers; it must outlive them. A reader may be given another one at any time, such
  * as higher limits once the peer is known. */
 struct rtmp_in_setup {
-    uint8_t *(*alloc)(size_t size); /* memory for a payload; NULL: there is none */
+    /* Memory for a payload, of the reader's `memory`; NULL: there is none. */
+    uint8_t *(*alloc)(void *memory, size_t size);
     uint8_t *(*grow)(uint8_t *payload, size_t size); /* make it larger; on NULL it is what it was */
     void (*release)(uint8_t *payload);
     uint32_t max_message_size; /* of sound, pictures, and aggregates of them */
@@ -73,6 +74,7 @@ enum { RTMP_IN_HEADER = 18, RTMP_IN_LOW = 6 };
 struct rtmp_in { /* do not move: it has pointers into itself */
     /* what every message touches, together */
     const struct rtmp_in_setup *setup;
+    void *memory; /* for setup->alloc(); another one at any time, or NULL */
     uint32_t chunk_size;
     uint32_t window; /* the peer wants an acknowledgement each so many bytes; 0: never */
     uint64_t bytes, acked;

@@ -129,7 +129,7 @@ static bool next_tag(struct rtmp_in *in, struct rtmp_msg *out)
         if (msg.size == 0 || !is_media(msg.type))
             continue;
         msg.time += in->split_shift;
-        msg.payload = in->setup->alloc(msg.size);
+        msg.payload = in->setup->alloc(in->memory, msg.size);
         if (!msg.payload) { /* no memory: the connection ends with the next bytes */
             in->broken = true;
             return false;

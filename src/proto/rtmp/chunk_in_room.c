@@ -122,7 +122,7 @@ err_t rtmp_in_room_take(struct rtmp_in *in, struct rtmp_in_stream *s, uint32_t n
     err = ask_pool(in, others + cap);
     if (err)
         return err;
-    p = s->payload ? set->grow(s->payload, cap) : set->alloc(cap);
+    p = s->payload ? set->grow(s->payload, cap) : set->alloc(in->memory, cap);
     if (!p)
         return err_new(ERR_NO_MEMORY, "%u bytes for a message of %u", cap, s->size);
     s->payload = p;

@@ -11,9 +11,9 @@
 /* A decoder configuration is some hundred bytes; a stream keeps many of them, for who joins. */
 enum { METADATA_MAX = 256 * 1024, CONFIG_MAX = 64 * 1024, TOLD_MAX = 20 };
 
-uint8_t *rtmp_media_alloc(size_t size)
+uint8_t *rtmp_media_alloc(void *stream, size_t size)
 {
-    struct av_packet *pkt = av_packet_try(size);
+    struct av_packet *pkt = av_packet_try_in(stream, size);
 
     return pkt ? pkt->data : NULL;
 }
@@ -185,6 +185,18 @@ static int64_t time_of(struct rtmp_media *m, const struct av_packet *pkt, uint32
     return pkt->config || pkt->extra ? rtmp_time_aside(t, ms) : rtmp_time_next(t, ms);
 }
 
+/* A stream keeps its configuration for as long as it is there: it shall not hold back a block of
+ * its packets. */
+static struct av_packet *apart(struct av_packet *pkt)
+{
+    struct av_packet *copy = av_packet_copy(pkt);
+
+    if (!copy)
+        return pkt;
+    (void)av_packet_unref(pkt);
+    return copy;
+}
+
 void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
 {
     struct av_packet *pkt = av_packet_of(msg->payload);
@@ -206,6 +218,8 @@ void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
     } else {
         if (pkt->config)
             tell_config(m, pkt);
+        if (pkt->config || pkt->extra)
+            pkt = apart(pkt);
         live_source_push(m->src, pkt, AV_MS(time_of(m, pkt, msg->time)));
     }
     (void)av_packet_unref(pkt);

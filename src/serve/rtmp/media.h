@@ -8,7 +8,7 @@
 #include "proto/rtmp/time.h"
 
 /* Memory of messages that can become packets: for struct rtmp_in_setup. */
-uint8_t *rtmp_media_alloc(size_t size);
+uint8_t *rtmp_media_alloc(void *stream, size_t size); /* of live_source_packets(), or NULL */
 uint8_t *rtmp_media_grow(uint8_t *payload, size_t size);
 void     rtmp_media_release(uint8_t *payload);
 

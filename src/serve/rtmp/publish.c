@@ -174,6 +174,7 @@ static void receive(struct publishing *p, bool on)
 
     rtmp_session_may_send(s, on);
     rtmp_in_direct(&s->conn.in, on ? on_media : NULL, on ? p : NULL);
+    s->conn.in.memory = on ? live_source_packets(s->base.src) : NULL;
     if (on) {
         apply_read(p);
         touch(s);
