@@ -187,7 +187,7 @@ static const char *profile_name(const struct aac_config *c)
     return c->object == 23 ? "LD" : c->object == 39 ? "ELD" : c->object == 42 ? "xHE" : NULL;
 }
 
-err_t aac_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct aac_config c;
     const char *name;
@@ -202,6 +202,32 @@ err_t aac_config_parse(struct av_info *info, const uint8_t *config, size_t size)
     else
         snprintf(info->profile, sizeof(info->profile), "%d", c.object);
     info->sample_rate = c.rate;
+    info->coded_rate = c.core_rate;
     info->channels = c.channels;
     return NULL;
 }
+
+static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
+{
+    struct aac_config c;
+    err_t err = aac_asc_parse(&c, config, size);
+
+    (void)snprintf(out, room, "mp4a.40.%d", err ? 2 : c.extension ? c.extension : c.object);
+    err_free(&err);
+}
+
+static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
+{
+    (void)frame;
+    (void)size;
+    (void)rate;
+    return 1024;
+}
+
+const struct av_codec_row aac_codec = {
+    .name = "AAC", .kind = AV_AUDIO,
+    /* [FLV] E.4.2.1: always marked as 44 kHz stereo, the configuration tells */
+    .flv = { .ids = { 10 }, .fourcc = { "mp4a" }, .legacy = true, .packet_type = true,
+             .sound = 0x0f },
+    .parse = parse, .list_name = list_name, .samples = samples,
+};

@@ -38,7 +38,4 @@ err_t aac_adts_parse(struct aac_adts *a, const uint8_t *data, size_t size)
 err_t aac_adts_build(uint8_t out[AAC_ADTS_HEADER], const struct aac_config *c, size_t payload)
     __attribute__((warn_unused_result));
 
-err_t aac_config_parse(struct av_info *info, const uint8_t *config, size_t size)
-    __attribute__((warn_unused_result));
-
 #endif

@@ -109,8 +109,8 @@ static uint64_t leb128(struct rd *r)
     return 0;
 }
 
-/* [AV1-FF] 2.3 */
-err_t av1_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+/* [AV1-FF] 2.3: the record and the first sequence header in its OBUs, if there is one. */
+static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct rd r = rd_init(config, size);
     uint8_t marker = rd_u8(&r), b = rd_u8(&r);
@@ -137,3 +137,19 @@ err_t av1_config_parse(struct av_info *info, const uint8_t *config, size_t size)
     }
     return NULL;
 }
+
+/* [AV1-FF] 5 */
+static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
+{
+    uint8_t a = config[1], b = config[2];
+
+    (void)size;
+    (void)snprintf(out, room, "av01.%d.%02d%c.%02d", a >> 5, a & 0x1f, b & 0x80 ? 'H' : 'M',
+                   b & 0x40 ? b & 0x20 ? 12 : 10 : 8);
+}
+
+const struct av_codec_row av1_codec = {
+    .name = "AV1", .kind = AV_VIDEO,
+    .flv = { .ids = { 13 }, .fourcc = { "av01" }, .packet_type = true },
+    .parse = parse, .list_name = list_name,
+};

@@ -14,8 +14,4 @@ enum av1_obu { AV1_SEQUENCE_HEADER = 1, AV1_TEMPORAL_DELIMITER = 2 };
 err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t size)
     __attribute__((warn_unused_result));
 
-/* An AV1CodecConfigurationRecord and the first sequence header in its OBUs, if there is one. */
-err_t av1_config_parse(struct av_info *info, const uint8_t *config, size_t size)
-    __attribute__((warn_unused_result));
-
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* codec.h - the codec table: every codec has one row, and code asks the row. */
+/* codec.h - the codec table: every codec has one row, in the file of that codec, and code asks the
+ * row. To add a codec: a line in AV_CODEC_LIST, a file with its row, and a row in each container
+ * that takes it (format/mp4/stsd.c, format/ts/codecs.c). */
 #ifndef AV_CODEC_H
 #define AV_CODEC_H
 
@@ -11,10 +13,17 @@
 
 enum av_kind { AV_VIDEO, AV_AUDIO, AV_DATA, AV_KINDS };
 
+/* AV_H264 has the row h264_codec, and so on. */
+#define AV_CODEC_LIST(X)                                                                     \
+    X(H264, h264) X(H265, h265) X(AV1, av1) X(VP9, vp9) X(VP8, vp8)                          \
+    X(AAC, aac) X(MP3, mp3) X(OPUS, opus) X(FLAC, flac) X(AC3, ac3) X(EAC3, eac3)            \
+    X(SPEEX, speex) X(G711A, g711a) X(G711U, g711u)
+
 enum av_codec {
     AV_CODEC_NONE, /* not known: passed through */
-    AV_H264, AV_H265, AV_AV1, AV_VP9, AV_VP8,
-    AV_AAC, AV_MP3, AV_OPUS, AV_FLAC, AV_AC3, AV_EAC3, AV_SPEEX, AV_G711A, AV_G711U,
+#define X(codec, row) AV_##codec,
+    AV_CODEC_LIST(X)
+#undef X
     AV_CODECS
 };
 
@@ -25,18 +34,45 @@ struct av_info {
     uint32_t width, height; /* pixels to show: cropping is taken off */
     double fps;
     uint32_t sample_rate; /* Hz, of what comes out of the decoder */
+    uint32_t coded_rate;  /* Hz, as the coder counts samples: before SBR doubles it */
     uint32_t channels;
     uint32_t nalu_length; /* bytes of the length before each NAL unit: 1, 2 or 4 */
+};
+
+/* How FLV and RTMP carry it. The legacy tag header has a codec id, [FLV] E.4.2.1 and E.4.3.1; the
+ * enhanced one a FourCC, [ERTMP] "Enhanced audio" and "Enhanced video". We read both. */
+struct av_codec_flv {
+    uint8_t ids[2];    /* of the legacy header; 0: has none; the first is what we write */
+    char fourcc[2][5]; /* of the enhanced one; "" where there is none; likewise */
+    bool legacy;       /* we write the legacy header; ids of others are of before [ERTMP] */
+    bool packet_type;  /* its legacy header has one, so a configuration can be sent with it */
+    bool cts;          /* frames may be shown in another order: with a composition time */
+    uint8_t sound;     /* the lower half of the first legacy byte: rate, size and channels */
 };
 
 struct av_codec_row {
     const char *name; /* in the API and the log */
     enum av_kind kind;
-    int8_t flv_id;   /* the codec id of the legacy FLV tag header; -1: has none */
-    char fourcc[2][5]; /* of enhanced RTMP; "" where there is none; the first is what we write */
+    struct av_codec_flv flv;
     /* Parse a decoder configuration; NULL: the codec has none, or we do not read it. */
     err_t (*parse)(struct av_info *info, const uint8_t *config, size_t size);
+    /* What lists call it, RFC 6381: "avc1.64001f". `config` is one that parse() took. NULL: it is
+     * in no list. */
+    void (*list_name)(char *out, size_t room, const uint8_t *config, size_t size);
+    /* How many samples a frame of sound has, 0: not known. Sets *rate, Hz, if the frame tells. */
+    uint32_t (*samples)(const uint8_t *frame, size_t size, uint32_t *rate);
+    /* So many bytes at the begin of each frame are what parse() takes: there is no configuration
+     * beside. 0: there is, or nothing is known. */
+    uint8_t frame_config;
+    /* The size of the picture, which key frames tell and the configuration does not. False: no key
+     * frame, or broken. NULL: the configuration tells it. */
+    bool (*key_size)(const uint8_t *frame, size_t size, uint32_t *width, uint32_t *height);
+    const struct nalu_codec *nalu; /* it is made of NAL units (av/nalu.h), or NULL */
 };
+
+#define X(codec, row) extern const struct av_codec_row row##_codec;
+AV_CODEC_LIST(X)
+#undef X
 
 /* Never NULL: the row of AV_CODEC_NONE is named "unknown" and has no ids. */
 const struct av_codec_row *av_codec_row(enum av_codec codec);
@@ -45,6 +81,14 @@ static inline const char *av_codec_name(enum av_codec codec) { return av_codec_r
 /* AV_CODEC_NONE if no codec of that kind has it. fourcc has 4 bytes. */
 enum av_codec av_codec_of_fourcc(enum av_kind kind, const uint8_t *fourcc);
 enum av_codec av_codec_of_flv(enum av_kind kind, unsigned id);
+
+/* Do frames tell something that others say in their configuration? */
+bool av_codec_frames_tell(enum av_codec codec);
+/* How many samples the coded frame has; 0: not known. *rate stays where the frame tells none. */
+uint32_t av_codec_samples(enum av_codec codec, const uint8_t *frame, size_t size, uint32_t *rate);
+/* What lists call it, "" where they have no name for it; returns out. */
+const char *av_codec_list_name(enum av_codec codec, const uint8_t *config, size_t size, char *out,
+                               size_t room);
 
 /* Parse the configuration of any codec: info is cleared first. Codecs without a parser give no
  * error and tell nothing. An error says that we cannot read it; players still get the bytes. */

@@ -3,6 +3,7 @@
 #include "av/h264.h"
 
 #include "av/bits.h"
+#include "av/nalu.h"
 #include "base/rd.h"
 
 #include <stdio.h>
@@ -225,7 +226,8 @@ err_t h264_record_parse(struct h264_config *c, const uint8_t *config, size_t siz
     return NULL;
 }
 
-err_t h264_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+/* The record and its first SPS that has any bytes. */
+static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct h264_config c;
     struct rd r;
@@ -246,3 +248,49 @@ err_t h264_config_parse(struct av_info *info, const uint8_t *config, size_t size
     }
     return NULL; /* the sets come in the stream */
 }
+
+static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
+{
+    (void)size;
+    (void)snprintf(out, room, "avc1.%02x%02x%02x", config[1], config[2], config[3]);
+}
+
+static uint8_t type(const uint8_t *unit)
+{
+    return unit[0] & 0x1f;
+}
+
+static err_t sets(const uint8_t *config, size_t size, unsigned *nalu_length, nalu_each each,
+                  void *arg)
+{
+    struct h264_config c;
+    err_t err = h264_record_parse(&c, config, size);
+
+    if (err)
+        return err;
+    *nalu_length = c.nalu_length;
+    for (int k = 0; k < 2; k++) {
+        const uint8_t *p = k ? c.pps : c.sps;
+
+        for (int i = k ? c.pps_count : c.sps_count; i > 0; i--) {
+            size_t n = (size_t)p[0] << 8 | p[1];
+
+            if (n > 0)
+                each(arg, p + 2, n);
+            p += 2 + n;
+        }
+    }
+    return NULL;
+}
+
+static const struct nalu_codec units = {
+    .aud = { 9, 0xf0 }, .aud_size = 2, .sei = { 6 }, .sei_size = 1,
+    .type = type, .type_aud = H264_AUD, .type_sps = H264_SPS, .sets = sets,
+};
+
+const struct av_codec_row h264_codec = {
+    .name = "H264", .kind = AV_VIDEO,
+    .flv = { .ids = { 7 }, .fourcc = { "avc1" }, .legacy = true, .packet_type = true,
+             .cts = true },
+    .parse = parse, .list_name = list_name, .nalu = &units,
+};

@@ -34,8 +34,4 @@ void h264_vui_skip_display(struct bits *b);
 /* What follows on timing: *fps is set if it tells one. A picture lasts `ticks` of its units. */
 void h264_vui_rate(struct bits *b, int ticks, double *fps);
 
-/* The whole: the record and its first SPS that has any bytes. */
-err_t h264_config_parse(struct av_info *info, const uint8_t *config, size_t size)
-    __attribute__((warn_unused_result));
-
 #endif

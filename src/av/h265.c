@@ -3,6 +3,7 @@
 #include "av/h265.h"
 
 #include "av/h265_sps.h"
+#include "av/nalu.h"
 #include "base/rd.h"
 
 #include <stdio.h>
@@ -70,7 +71,8 @@ bool h265_sets_next(struct h265_sets *s, const uint8_t **unit, size_t *size)
     return *unit != NULL;
 }
 
-err_t h265_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+/* The record and its first SPS. */
+static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct h265_config c;
     const uint8_t *unit;
@@ -89,3 +91,49 @@ err_t h265_config_parse(struct av_info *info, const uint8_t *config, size_t size
     }
     return NULL; /* the sets come in the stream */
 }
+
+/* [AVC-FF] annex E */
+static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
+{
+    uint32_t flags = 0;
+
+    (void)size;
+    for (int i = 0; i < 32; i++) /* general_profile_compatibility_flags, bits reversed */
+        flags |= (uint32_t)(config[2 + i / 8] >> (7 - i % 8) & 1) << i;
+    (void)snprintf(out, room, "hvc1.%.1s%d.%X.%c%d.%02X", &"\0ABC"[config[1] >> 6],
+                   config[1] & 0x1f, flags, config[1] & 0x20 ? 'H' : 'L', config[12], config[6]);
+}
+
+static uint8_t type(const uint8_t *unit)
+{
+    return (uint8_t)h265_nalu_type(unit[0]);
+}
+
+static err_t sets(const uint8_t *config, size_t size, unsigned *nalu_length, nalu_each each,
+                  void *arg)
+{
+    struct h265_config c;
+    const uint8_t *unit;
+    size_t n;
+    err_t err = h265_record_parse(&c, config, size);
+
+    if (err)
+        return err;
+    *nalu_length = c.nalu_length;
+    while (h265_sets_next(&c.sets, &unit, &n)) {
+        if (n > 0)
+            each(arg, unit, n);
+    }
+    return NULL;
+}
+
+static const struct nalu_codec units = {
+    .aud = { H265_AUD << 1, 1, 0x50 }, .aud_size = 3, .sei = { H265_PREFIX_SEI << 1, 1 },
+    .sei_size = 2, .type = type, .type_aud = H265_AUD, .type_sps = H265_SPS, .sets = sets,
+};
+
+const struct av_codec_row h265_codec = {
+    .name = "HEVC", .kind = AV_VIDEO,
+    .flv = { .ids = { 12 }, .fourcc = { "hvc1", "hev1" }, .packet_type = true, .cts = true },
+    .parse = parse, .list_name = list_name, .nalu = &units,
+};

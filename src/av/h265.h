@@ -38,8 +38,4 @@ bool h265_sets_next(struct h265_sets *s, const uint8_t **unit, size_t *size);
 err_t h265_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
     __attribute__((warn_unused_result));
 
-/* The whole: the record and its first SPS. */
-err_t h265_config_parse(struct av_info *info, const uint8_t *config, size_t size)
-    __attribute__((warn_unused_result));
-
 #endif

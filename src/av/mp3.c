@@ -46,7 +46,8 @@ err_t mp3_frame_parse(struct mp3_frame *f, const uint8_t *data, size_t size)
     return NULL;
 }
 
-err_t mp3_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+/* MP3 has no configuration: the first frame tells. */
+static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct mp3_frame f;
     err_t err;
@@ -59,3 +60,30 @@ err_t mp3_config_parse(struct av_info *info, const uint8_t *config, size_t size)
     info->channels = f.channels;
     return NULL;
 }
+
+static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
+{
+    (void)config;
+    (void)size;
+    (void)snprintf(out, room, "mp4a.40.34");
+}
+
+static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
+{
+    struct mp3_frame f;
+    err_t err = mp3_frame_parse(&f, frame, size);
+
+    if (err) {
+        err_free(&err);
+        return 0;
+    }
+    *rate = f.rate;
+    return f.samples;
+}
+
+const struct av_codec_row mp3_codec = {
+    .name = "MP3", .kind = AV_AUDIO,
+    /* 14: at 8 kHz. Decoders read the rate in the frames, whatever the tag says */
+    .flv = { .ids = { 2, 14 }, .fourcc = { ".mp3" }, .legacy = true, .sound = 0x0f },
+    .parse = parse, .list_name = list_name, .samples = samples, .frame_config = 4,
+};

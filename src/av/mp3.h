@@ -17,8 +17,4 @@ struct mp3_frame {
 err_t mp3_frame_parse(struct mp3_frame *f, const uint8_t *data, size_t size)
     __attribute__((warn_unused_result));
 
-/* MP3 has no configuration: the first frame tells. */
-err_t mp3_config_parse(struct av_info *info, const uint8_t *config, size_t size)
-    __attribute__((warn_unused_result));
-
 #endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* opus.c - what an Opus decoder configuration says. */
-#include "av/opus.h"
+/* opus.c - what an Opus decoder configuration says, an ID header, RFC 7845 section 5.1; and how
+ * long a packet is. */
+#include "av/codec.h"
 
 #include "base/rd.h"
 
+#include <stdio.h>
 #include <string.h>
 
-err_t opus_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+enum { RATE = 48000 }; /* always, whatever went in */
+
+static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct rd r = rd_init(config, size);
     const uint8_t *magic = rd_take(&r, 8);
@@ -22,7 +26,48 @@ err_t opus_config_parse(struct av_info *info, const uint8_t *config, size_t size
         return err_new(ERR_CODEC, "no OpusHead");
     if (channels == 0 || (mapping == 0 && channels > 2))
         return err_new(ERR_CODEC, "OpusHead with %d channels, mapping %d", channels, mapping);
-    info->sample_rate = 48000; /* always, whatever went in */
+    info->sample_rate = RATE;
     info->channels = channels;
     return NULL;
 }
+
+/* RFC 6716 3.1: by the configuration, in samples at 48 kHz; and 3.2: how many frames. */
+static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
+{
+    static const uint16_t silk[] = { 480, 960, 1920, 2880 }, celt[] = { 120, 240, 480, 960 };
+    unsigned config, one, frames;
+
+    *rate = RATE;
+    if (size == 0)
+        return 0;
+    config = frame[0] >> 3;
+    if (config < 12)
+        one = silk[config & 3];
+    else if (config < 16)
+        one = config & 1 ? 960 : 480;
+    else
+        one = celt[config & 3];
+    switch (frame[0] & 3) {
+    case 0:
+        frames = 1;
+        break;
+    case 3:
+        frames = size > 1 ? frame[1] & 0x3f : 0;
+        break;
+    default:
+        frames = 2;
+    }
+    return one * frames <= 5760 ? one * frames : 0; /* at most 120 ms */
+}
+
+static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
+{
+    (void)config;
+    (void)size;
+    (void)snprintf(out, room, "opus");
+}
+
+const struct av_codec_row opus_codec = {
+    .name = "Opus", .kind = AV_AUDIO, .flv = { .ids = { 13 }, .fourcc = { "Opus" } },
+    .parse = parse, .list_name = list_name, .samples = samples,
+};

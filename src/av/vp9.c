@@ -15,7 +15,7 @@ const uint8_t *vp9_record(const uint8_t *config, size_t size)
     return size >= 4 && memcmp(config, "\x01\x00\x00\x00", 4) == 0 ? config + 4 : config;
 }
 
-err_t vp9_config_parse(struct av_info *info, const uint8_t *config, size_t size)
+static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     const uint8_t *record = vp9_record(config, size);
     struct rd r = rd_init(record, size - (size_t)(record - config));
@@ -49,7 +49,7 @@ static bool skip_color(struct bits *b, unsigned profile)
     return profile & 1;
 }
 
-bool vp9_key_size(const uint8_t *frame, size_t size, uint32_t *width, uint32_t *height)
+static bool key_size(const uint8_t *frame, size_t size, uint32_t *width, uint32_t *height)
 {
     struct bits b = bits_init(frame, size);
     uint32_t marker = bits_u(&b, 2);
@@ -67,3 +67,15 @@ bool vp9_key_size(const uint8_t *frame, size_t size, uint32_t *width, uint32_t *
     *height = bits_u(&b, 16) + 1;
     return !b.bad;
 }
+
+static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
+{
+    const uint8_t *v = vp9_record(config, size);
+
+    (void)snprintf(out, room, "vp09.%02d.%02d.%02d", v[0], v[1], v[2] >> 4);
+}
+
+const struct av_codec_row vp9_codec = {
+    .name = "VP9", .kind = AV_VIDEO, .flv = { .fourcc = { "vp09" } },
+    .parse = parse, .list_name = list_name, .key_size = key_size,
+};

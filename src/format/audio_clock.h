@@ -21,9 +21,6 @@ struct audio_clock {
     int64_t stamped, jitter; /* ours: of the newest; how far stamps are from regular, times 16 */
 };
 
-/* How many samples at `rate` the coded frame has; 0: not known. */
-uint32_t audio_samples(enum av_codec codec, const uint8_t *data, size_t size);
-
 /* A frame of `samples`, stamped `dts` (1/90000 s): where it begins, in ticks. The one before it
  * lasts until then. */
 int64_t audio_clock_next(struct audio_clock *c, int64_t dts, uint32_t samples);

@@ -12,43 +12,48 @@ static bool is_left_out(const uint32_t param[LIVE_PARAMS], const struct av_packe
     uint32_t mask = param[FLV_WIRE_LEAVE_OUT];
 
     return (mask & FLV_WIRE_NO_AUDIO && pkt->kind == AV_AUDIO) ||
-           (mask & FLV_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO) ||
-           (pkt->origin == FLV_DATA_AMF3 && pkt->size == 0);
+           (mask & FLV_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO);
 }
 
-/* A file has no tags of AMF3 data; behind its first byte such a message is an AMF0 one. */
-static uint32_t body_at(const struct av_packet *pkt)
+static size_t tag_size(const struct flv_message *m)
 {
-    return pkt->origin == FLV_DATA_AMF3 ? 1 : 0;
-}
-
-static size_t tag_size(const struct av_packet *pkt)
-{
-    return FLV_TAG_HEADER + (pkt->size - body_at(pkt)) + FLV_TAG_TRAILER;
+    return FLV_TAG_HEADER + flv_message_size(m) + FLV_TAG_TRAILER;
 }
 
 static size_t size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts)
 {
+    struct flv_message m;
+
     (void)dts;
-    return is_left_out(param, pkt) ? 0 : tag_size(pkt);
+    if (is_left_out(param, pkt))
+        return 0;
+    flv_message_build_tag(&m, pkt);
+    return m.type ? tag_size(&m) : 0;
+}
+
+static void put_tag(const struct flv_message *m, int64_t dts, uint8_t *out)
+{
+    uint32_t body = flv_message_size(m), whole = FLV_TAG_HEADER + body;
+    const struct flv_tag tag = {
+        .type = m->type, .size = body, .time = (uint32_t)(dts / AV_MS(1)),
+    };
+
+    flv_tag_build(out, &tag);
+    memcpy(out + FLV_TAG_HEADER, m->head, m->head_size);
+    memcpy(out + FLV_TAG_HEADER + m->head_size, m->rest, m->rest_size);
+    out += whole;
+    for (int i = 0; i < FLV_TAG_TRAILER; i++)
+        out[i] = (uint8_t)(whole >> 8 * (3 - i));
 }
 
 static void render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,
                    uint8_t *out)
 {
-    uint32_t at = body_at(pkt), body = pkt->size - at, whole = FLV_TAG_HEADER + body;
-    const struct flv_tag tag = {
-        .type = pkt->origin == FLV_DATA_AMF3 ? FLV_DATA : pkt->origin,
-        .size = body,
-        .time = (uint32_t)(dts / AV_MS(1)),
-    };
+    struct flv_message m;
 
     (void)param;
-    flv_tag_build(out, &tag);
-    memcpy(out + FLV_TAG_HEADER, pkt->data + at, body);
-    out += whole;
-    for (int i = 0; i < FLV_TAG_TRAILER; i++)
-        out[i] = (uint8_t)(whole >> 8 * (3 - i));
+    flv_message_build_tag(&m, pkt);
+    put_tag(&m, dts, out);
 }
 
 static size_t ws_size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts)
@@ -62,10 +67,14 @@ static void ws_render(const uint32_t param[LIVE_PARAMS], const struct av_packet 
                       uint8_t *out)
 {
     uint8_t head[HTTP_WS_HEAD_MAX];
-    size_t n = http_ws_head(head, HTTP_WS_BINARY, tag_size(pkt), NULL);
+    struct flv_message m;
+    size_t n;
 
+    (void)param;
+    flv_message_build_tag(&m, pkt);
+    n = http_ws_head(head, HTTP_WS_BINARY, tag_size(&m), NULL);
     memcpy(out, head, n);
-    render(param, pkt, dts, out + n);
+    put_tag(&m, dts, out + n);
 }
 
 const struct live_format flv_wire = { .name = "flv", .size = size, .render = render };

@@ -2,6 +2,7 @@
 /* rtmp.c - a live stream as RTMP chunks. */
 #include "wire/rtmp.h"
 
+#include "format/flv/flv.h"
 #include "proto/rtmp/chunk_out.h"
 
 static bool is_left_out(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt)
@@ -19,25 +20,29 @@ static uint32_t wire_time(int64_t dts)
 
 static size_t size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts)
 {
+    struct flv_message m;
+
     if (is_left_out(param, pkt))
         return 0;
-    return rtmp_out_size(rtmp_out_csid(pkt->origin), wire_time(dts), pkt->size,
+    flv_message_build(&m, pkt);
+    if (!m.type)
+        return 0;
+    return rtmp_out_size(rtmp_out_csid(m.type), wire_time(dts), flv_message_size(&m),
                          param[RTMP_WIRE_CHUNK_SIZE]);
 }
 
 static void render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,
                    uint8_t *out)
 {
-    struct rtmp_msg msg = {
-        .type = pkt->origin,
-        .csid = rtmp_out_csid(pkt->origin),
-        .stream_id = param[RTMP_WIRE_STREAM_ID],
-        .time = wire_time(dts),
-        .size = pkt->size,
-        .payload = (uint8_t *)(uintptr_t)pkt->data,
-    };
+    struct flv_message m;
+    struct rtmp_msg msg = { .stream_id = param[RTMP_WIRE_STREAM_ID], .time = wire_time(dts) };
 
-    (void)rtmp_out_render(out, &msg, param[RTMP_WIRE_CHUNK_SIZE]);
+    flv_message_build(&m, pkt);
+    msg.type = m.type;
+    msg.csid = rtmp_out_csid(m.type);
+    msg.size = flv_message_size(&m);
+    msg.payload = (uint8_t *)(uintptr_t)m.rest;
+    (void)rtmp_out_render_parts(out, &msg, m.head, m.head_size, param[RTMP_WIRE_CHUNK_SIZE]);
 }
 
 const struct live_format rtmp_wire = { .name = "rtmp", .size = size, .render = render };

@@ -6,6 +6,7 @@
 #include "av/h264.h"
 #include "av/h265.h"
 #include "av/mp3.h"
+#include "av/nalu.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -30,6 +31,8 @@ static size_t hex(uint8_t *out, const char *text)
 #define HEVC_MAIN "0101600000009000000000003cf000fcfdf8f800000f03200001001840010c01ffff01600000" \
                   "030090000003000003003c959809210001002a42010101600000030090000003000003003ca0" \
                   "0a480b9c9596566924caf0168080000003008000000c8422000100074401c172b46240"
+#define FLAC "664c614380000022100010000000000000000ac442f0000000000000000000000000000000000000" \
+             "0000"
 
 static const struct {
     const char *name;
@@ -107,7 +110,11 @@ static const struct {
       { .profile = "" } },
     { "Opus without magic", AV_OPUS, "4f707573486561650102380180bb0000000000", ERR_CODEC,
       { .profile = "" } },
-    { "FLAC is not read", AV_FLAC, "00", ERR_OK, { .profile = "" } },
+    { "FLAC", AV_FLAC, FLAC, ERR_OK, { .sample_rate = 44100, .channels = 2 } },
+    { "FLAC without STREAMINFO", AV_FLAC, "664c614381000022100010000000000000000ac442f000000000"
+                       "000000000000000000000000000000000000", ERR_CODEC, { .profile = "" } },
+    { "FLAC cut", AV_FLAC, "664c6143", ERR_CODEC, { .profile = "" } },
+    { "AC-3 is not read", AV_AC3, "00", ERR_OK, { .profile = "" } },
     { "not known", AV_CODEC_NONE, "", ERR_OK, { .profile = "" } },
 };
 
@@ -162,6 +169,7 @@ static void test_cut_at_every_byte(void **state)
         { AV_AAC, "1190", 2 },
         { AV_MP3, "fffb40c0", 4 },
         { AV_OPUS, "4f707573486561640102380180bb0000000000", 19 },
+        { AV_FLAC, FLAC, 42 },
     };
     uint8_t bytes[256];
 
@@ -306,24 +314,91 @@ static void test_mp3_frames(void **state)
     assert_err(mp3_frame_parse(&f, (const uint8_t *)"\xff\xfb\xf0\x64", 4), ERR_CODEC);
 }
 
+static bool is_text(const char *s)
+{
+    return s && *s && strlen(s) < 8;
+}
+
+static void check_flv(enum av_codec c, const struct av_codec_row *row)
+{
+    const struct av_codec_flv *flv = &row->flv;
+    bool enhanced = flv->fourcc[0][0];
+
+    assert_true(enhanced || flv->ids[0]);
+    assert_true(flv->legacy ? flv->ids[0] > 0 : enhanced); /* what we write */
+    assert_true(flv->ids[0] > 0 || (flv->ids[1] == 0 && !flv->packet_type && !flv->legacy));
+    assert_true(flv->sound <= 0x0f);
+    assert_true(flv->sound == 0 || (row->kind == AV_AUDIO && flv->legacy));
+    assert_true(!flv->cts || row->kind == AV_VIDEO);
+    assert_true(!flv->legacy || row->kind != AV_VIDEO || flv->packet_type);
+    for (int i = 0; i < 2; i++) {
+        if (flv->ids[i]) { /* nobody else has it */
+            assert_true(flv->ids[i] <= 15 && (row->kind == AV_AUDIO || flv->ids[i] <= 13));
+            assert_int_equal(av_codec_of_flv(row->kind, flv->ids[i]), c);
+        }
+        if (flv->fourcc[i][0]) {
+            assert_int_equal(strlen(flv->fourcc[i]), 4);
+            for (int k = AV_VIDEO; k < AV_DATA; k++)
+                assert_int_equal(av_codec_of_fourcc((enum av_kind)k,
+                                                    (const uint8_t *)flv->fourcc[i]),
+                                 k == (int)row->kind ? c : AV_CODEC_NONE);
+        }
+    }
+}
+
+static void check_units(const struct nalu_codec *units)
+{
+    uint8_t aud[3];
+
+    memcpy(aud, units->aud, sizeof(aud));
+    assert_true(units->aud_size > 1 && units->aud_size <= sizeof(units->aud));
+    assert_true(units->sei_size > 0 && units->sei_size <= sizeof(units->sei));
+    assert_int_equal(units->type(aud), units->type_aud);
+    assert_true(units->type_aud != units->type_sps);
+    assert_non_null(units->sets);
+}
+
+/* Every column of every row fits the others. */
 static void test_table(void **state)
 {
     (void)state;
-    for (int c = 0; c < AV_CODECS; c++) {
+    for (int c = AV_CODEC_NONE + 1; c < AV_CODECS; c++) {
         const struct av_codec_row *row = av_codec_row((enum av_codec)c);
+        bool audio = row->kind == AV_AUDIO;
 
-        assert_non_null(row->name);
-        for (int i = 0; i < 2; i++) {
-            if (row->fourcc[i][0])
-                assert_int_equal(av_codec_of_fourcc(row->kind, (const uint8_t *)row->fourcc[i]), c);
-        }
-        if (row->flv_id >= 0)
-            assert_int_equal(av_codec_of_flv(row->kind, (unsigned)row->flv_id), c);
+        print_message("  %s\n", row->name);
+        assert_true(is_text(row->name));
+        assert_true(audio || row->kind == AV_VIDEO);
+        for (int other = AV_CODEC_NONE + 1; other < c; other++)
+            assert_string_not_equal(row->name, av_codec_name((enum av_codec)other));
+        check_flv((enum av_codec)c, row);
+        assert_true(!row->samples || audio);
+        assert_true(!row->key_size || !audio);
+        assert_true(!row->nalu || !audio);
+        assert_true(!row->frame_config || (row->parse && !row->flv.packet_type));
+        assert_true(!row->list_name || row->parse); /* it is given what that took */
+        assert_int_equal(av_codec_frames_tell((enum av_codec)c),
+                         row->frame_config || row->key_size);
+        if (row->nalu)
+            check_units(row->nalu);
     }
+}
+
+static void test_no_such_codec(void **state)
+{
+    char name[8] = "x";
+    uint32_t rate = 7;
+
+    (void)state;
     assert_int_equal(av_codec_of_fourcc(AV_AUDIO, (const uint8_t *)"avc1"), AV_CODEC_NONE);
     assert_int_equal(av_codec_of_fourcc(AV_VIDEO, (const uint8_t *)"\0\0\0\0"), AV_CODEC_NONE);
     assert_int_equal(av_codec_of_flv(AV_AUDIO, 255), AV_CODEC_NONE);
+    for (int kind = 0; kind < AV_KINDS; kind++)
+        assert_int_equal(av_codec_of_flv((enum av_kind)kind, 0), AV_CODEC_NONE);
     assert_string_equal(av_codec_name((enum av_codec)200), "unknown");
+    assert_string_equal(av_codec_list_name(AV_CODEC_NONE, NULL, 0, name, sizeof(name)), "");
+    assert_int_equal(av_codec_samples(AV_H264, NULL, 0, &rate), 0);
+    assert_int_equal(rate, 7);
 }
 
 int main(void)
@@ -332,6 +407,7 @@ int main(void)
         TEST(test_configs), TEST(test_cut_at_every_byte), TEST(test_sps_cut_at_every_byte),
         TEST(test_hevc_sets), TEST(test_bits), TEST(test_emulation_bytes), TEST(test_adts),
         TEST(test_mp3_frames), TEST(test_table),
+        TEST(test_no_such_codec),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -353,26 +353,29 @@ static void test_samples_of_audio(void **state)
         enum av_codec codec;
         const uint8_t *data;
         size_t size;
-        uint32_t samples;
+        uint32_t samples, rate; /* 0: the frame tells none */
     } frames[] = {
-        { "AAC", AV_AAC, B("x"), 1024 },
-        { "MP3", AV_MP3, B(MP3_FRAME), 1152 },
-        { "no MP3", AV_MP3, B("xxxx"), 0 },
-        { "Opus, CELT 20 ms", AV_OPUS, B("\xfc"), 960 },
-        { "Opus, two of 20 ms", AV_OPUS, B("\xfd"), 1920 },
-        { "Opus, three of 20 ms", AV_OPUS, B("\xff\x03"), 2880 },
-        { "Opus, cut short", AV_OPUS, B("\xff"), 0 },
-        { "Opus, over 120 ms", AV_OPUS, B("\xff\x3f"), 0 },
-        { "Opus, SILK 60 ms", AV_OPUS, B("\x18"), 2880 },
-        { "Opus, hybrid 10 ms", AV_OPUS, B("\x60"), 480 },
-        { "FLAC", AV_FLAC, B("x"), 0 },
+        { "AAC", AV_AAC, B("x"), 1024, 0 },
+        { "MP3", AV_MP3, B(MP3_FRAME), 1152, 48000 },
+        { "no MP3", AV_MP3, B("xxxx"), 0, 0 },
+        { "Opus, CELT 20 ms", AV_OPUS, B("\xfc"), 960, 48000 },
+        { "Opus, two of 20 ms", AV_OPUS, B("\xfd"), 1920, 48000 },
+        { "Opus, three of 20 ms", AV_OPUS, B("\xff\x03"), 2880, 48000 },
+        { "Opus, cut short", AV_OPUS, B("\xff"), 0, 48000 },
+        { "Opus, over 120 ms", AV_OPUS, B("\xff\x3f"), 0, 48000 },
+        { "Opus, SILK 60 ms", AV_OPUS, B("\x18"), 2880, 48000 },
+        { "Opus, hybrid 10 ms", AV_OPUS, B("\x60"), 480, 48000 },
+        { "FLAC", AV_FLAC, B("x"), 0, 0 },
     };
+    uint32_t rate;
 
     (void)state;
     for (size_t i = 0; i < COUNT(frames); i++) {
         print_message("  %s\n", frames[i].name);
-        assert_int_equal(audio_samples(frames[i].codec, frames[i].data, frames[i].size),
+        rate = 0;
+        assert_int_equal(av_codec_samples(frames[i].codec, frames[i].data, frames[i].size, &rate),
                          frames[i].samples);
+        assert_int_equal(rate, frames[i].rate);
     }
 }
 

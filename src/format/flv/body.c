@@ -6,7 +6,6 @@
 
 enum {
     SOUND_EX = 9,        /* [ERTMP] SoundFormat.ExHeader */
-    SOUND_MP3_8K = 14,   /* [FLV] E.4.2.1 */
     VIDEO_EX = 0x80,     /* [ERTMP] isExVideoHeader */
     MODEX_NANO = 0,      /* [ERTMP] TimestampOffsetNano */
     MODEX_MAX = 16,      /* in one body; the specification has no limit */
@@ -15,11 +14,6 @@ enum {
 static int32_t signed24(uint32_t v)
 {
     return (int32_t)(v ^ 0x800000) - 0x800000;
-}
-
-static bool has_cts(enum av_codec codec)
-{
-    return codec == AV_H264 || codec == AV_H265;
 }
 
 /* The payload begins where r stands, if this packet type has one. */
@@ -63,7 +57,7 @@ static enum av_codec fourcc(const struct flv_body *b, struct rd *r)
 
 static int32_t coded_cts(enum av_codec codec, enum flv_packet packet, struct rd *r)
 {
-    return packet == FLV_PACKET_CODED && has_cts(codec) ? signed24(rd_u24(r)) : 0;
+    return packet == FLV_PACKET_CODED && av_codec_row(codec)->flv.cts ? signed24(rd_u24(r)) : 0;
 }
 
 /* All tracks, to know that none is longer than the body. The first sets codec and cts. */
@@ -182,8 +176,8 @@ err_t flv_audio_parse(struct flv_body *b, const uint8_t *data, size_t size)
         return rd_err(&r, "audio header");
     if (id == SOUND_EX)
         return enhanced(b, first & 0x0f, &r, data, size);
-    b->codec = av_codec_of_flv(AV_AUDIO, id == SOUND_MP3_8K ? 2 : id);
-    if (b->codec == AV_AAC) { /* [FLV] E.4.2.2 AACPacketType */
+    b->codec = av_codec_of_flv(AV_AUDIO, id);
+    if (av_codec_row(b->codec)->flv.packet_type) { /* [FLV] E.4.2.2 AACPacketType */
         uint8_t type = rd_u8(&r);
 
         b->packet = type <= FLV_PACKET_CODED ? (enum flv_packet)type : FLV_PACKET_META;
@@ -224,7 +218,7 @@ err_t flv_video_parse(struct flv_body *b, const uint8_t *data, size_t size)
         set_payload(b, &r, size);
         return NULL;
     }
-    if (b->codec != AV_CODEC_NONE)
+    if (av_codec_row(b->codec)->flv.packet_type)
         return legacy_packet(b, &r, size);
     set_payload(b, &r, size);
     return NULL;

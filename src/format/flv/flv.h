@@ -97,4 +97,25 @@ bool flv_data_is_metadata(uint8_t type, const uint8_t *data, size_t size);
  * On an error nothing is known of it but the kind. */
 err_t flv_packet_describe(struct av_packet *pkt) __attribute__((warn_unused_result));
 
+/* What FLV and RTMP carry of a packet: `head`, then `rest`, which is the packet's own bytes. With
+ * an origin there is no head, and the rest is the body as it came; for others the head is made. */
+enum { FLV_HEAD_MAX = 10 };
+
+struct flv_message {
+    uint8_t type; /* enum flv_type; 0: FLV has no place for it, leave it out */
+    uint8_t head_size;
+    uint8_t head[FLV_HEAD_MAX];
+    uint32_t rest_size;
+    const uint8_t *rest;
+};
+
+void flv_message_build(struct flv_message *m, const struct av_packet *pkt);
+/* The same for a tag of a file, where there are no data in AMF3: behind its first byte such a
+ * message is one in AMF0. */
+void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt);
+static inline uint32_t flv_message_size(const struct flv_message *m)
+{
+    return m->head_size + m->rest_size;
+}
+
 #endif

@@ -3,7 +3,6 @@
 #include "format/mp4/frag.h"
 
 #include "av/nalu.h"
-#include "av/vp9.h"
 #include "base/mem.h"
 #include "format/mp4/box.h"
 
@@ -17,18 +16,19 @@ enum {
     SAMPLE_BYTES = 16, /* of one in a trun, at most */
 };
 
-static void part_init(struct mp4_part *p, uint32_t id, size_t max_bytes, struct block_shop *shop)
+static void part_init(struct mp4_part *p, uint32_t id, enum av_kind kind, size_t max_bytes,
+                      struct block_shop *shop)
 {
     *p = (struct mp4_part){ 0 };
-    mp4_track_init(&p->track, id);
+    mp4_track_init(&p->track, id, kind);
     blocks_init(&p->data, max_bytes, shop);
 }
 
 void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_shop *shop)
 {
     *f = (struct mp4_frag){ .sequence = 1 };
-    part_init(&f->video, 1, max_bytes, shop);
-    part_init(&f->audio, 2, max_bytes, shop);
+    part_init(&f->video, 1, AV_VIDEO, max_bytes, shop);
+    part_init(&f->audio, 2, AV_AUDIO, max_bytes, shop);
 }
 
 static void part_fini(struct mp4_part *p)
@@ -62,16 +62,17 @@ void mp4_frag_jump(struct mp4_frag *f)
 bool mp4_frag_changes(const struct mp4_frag *f, const struct frame *fr)
 {
     const struct mp4_track *t = fr->kind == AV_VIDEO ? &f->video.track : &f->audio.track;
+    const struct av_codec_row *row = av_codec_row(fr->codec);
     uint32_t width, height;
 
     if (!mp4_track_takes(fr->codec))
         return false;
-    if (!fr->config && fr->codec == AV_VP9)
+    if (!fr->config && row->key_size)
         return fr->key && t->info.width > 0 &&
-               vp9_key_size(fr->data, fr->size, &width, &height) &&
+               row->key_size(fr->data, fr->size, &width, &height) &&
                (width != t->info.width || height != t->info.height);
     if (!fr->config)
-        return fr->codec == AV_MP3 && t->codec != AV_MP3;
+        return row->frame_config > 0 && t->codec != fr->codec;
     return t->codec != fr->codec || t->config.len != fr->size ||
            memcmp(t->config.buf, fr->data, fr->size) != 0;
 }
@@ -130,11 +131,10 @@ static err_t put_units(struct wr *w, const struct frame *f, unsigned length)
 static err_t put_data(struct mp4_part *p, const struct frame *f)
 {
     unsigned length = p->track.info.nalu_length;
-    bool units = f->codec == AV_H264 || f->codec == AV_H265;
     size_t before = blocks_len(&p->data);
     err_t err = NULL;
 
-    if (units && nalu_detect(f->data, f->size, length) == NALU_ANNEXB)
+    if (av_codec_row(f->codec)->nalu && nalu_detect(f->data, f->size, length) == NALU_ANNEXB)
         err = put_units(&p->data.w, f, length);
     else
         wr_bytes(&p->data.w, f->data, f->size);
@@ -169,7 +169,7 @@ err_t mp4_frag_add(struct mp4_frag *f, const struct frame *fr, bool *changed)
 {
     struct mp4_part *p = fr->kind == AV_VIDEO ? &f->video : &f->audio;
     int64_t at = fr->dts - f->origin;
-    uint32_t samples = 0;
+    uint32_t samples = 0, rate; /* the track's was told before */
     err_t err = mp4_track_set(&p->track, fr, changed);
 
     if (err || fr->config)
@@ -178,7 +178,7 @@ err_t mp4_frag_add(struct mp4_frag *f, const struct frame *fr, bool *changed)
         at = 0;
     if (fr->kind == AV_AUDIO) {
         f->clock.rate = p->track.timescale;
-        samples = audio_samples(fr->codec, fr->data, fr->size);
+        samples = av_codec_samples(fr->codec, fr->data, fr->size, &rate);
         at = audio_clock_next(&f->clock, at, samples);
     }
     return add(p, fr, at, samples);

@@ -9,18 +9,18 @@ enum { LANGUAGE_UND = 0x55c4 };
 
 static bool is_video(const struct mp4_track *t)
 {
-    return av_codec_row(t->codec)->kind == AV_VIDEO;
+    return t->kind == AV_VIDEO;
 }
 
-void mp4_ftyp(struct wr *w, bool fragmented, bool has_avc)
+void mp4_ftyp(struct wr *w, bool fragmented, const char *brand)
 {
     size_t box = mp4_box(w, "ftyp");
 
     wr_bytes(w, fragmented ? "iso6" : "isom", 4);
     wr_u32(w, 512);
     wr_bytes(w, fragmented ? "iso6isommp41" : "isomiso6mp41", 12);
-    if (has_avc)
-        wr_bytes(w, "avc1", 4);
+    if (brand)
+        wr_bytes(w, brand, 4);
     mp4_end(w, box);
 }
 
@@ -146,7 +146,7 @@ static void write_moov(const struct mp4_track *const *tracks, size_t n, struct w
 {
     size_t moov, mvex;
 
-    mp4_ftyp(w, true, tracks[0]->codec == AV_H264);
+    mp4_ftyp(w, true, mp4_track_brand(tracks[0]));
     moov = mp4_box(w, "moov");
     mp4_mvhd(w, 0, 3);
     for (size_t i = 0; i < n; i++) {

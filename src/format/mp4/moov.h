@@ -7,7 +7,7 @@
 
 enum { MP4_MOVIE_SCALE = 1000 };
 
-void mp4_ftyp(struct wr *w, bool fragmented, bool has_avc);
+void mp4_ftyp(struct wr *w, bool fragmented, const char *brand); /* one more of a codec, or NULL */
 /* duration: in MP4_MOVIE_SCALE; 0 in a file that is made of fragments. */
 void mp4_mvhd(struct wr *w, uint64_t duration, uint32_t next_track);
 void mp4_tkhd(const struct mp4_track *t, struct wr *w, uint64_t duration);

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stsd.c - sample descriptions, [ISO-FF] 8.5.2 and 12. */
+/* stsd.c - sample descriptions, [ISO-FF] 8.5.2 and 12: a row for each codec that MP4 takes. */
 #include "av/vp9.h"
 #include "format/mp4/box.h"
 #include "format/mp4/track.h"
 
 #include <string.h>
-
-static const struct {
-    enum av_codec codec;
-    const char *entry, *config;
-} types[] = {
-    { AV_H264, "avc1", "avcC" }, { AV_H265, "hvc1", "hvcC" }, { AV_AV1, "av01", "av1C" },
-    { AV_VP9, "vp09", "vpcC" },  { AV_AAC, "mp4a", "esds" },  { AV_MP3, "mp4a", "esds" },
-    { AV_OPUS, "Opus", "dOps" }, { AV_FLAC, "fLaC", "dfLa" },
-};
 
 /* [ISO-FF] 12.1.3 */
 static void video_entry(const struct mp4_track *t, struct wr *w)
@@ -58,32 +49,60 @@ static size_t with_head(size_t size)
     return size + (size > 127 ? 3 : 2);
 }
 
-/* [MP4-FF] 3.1.2 */
-static void esds(const struct mp4_track *t, struct wr *w)
+/* [MP4-FF] 3.1.2. `special`: what is of the decoder alone, of so many bytes, or NULL. */
+static void esds(const struct mp4_track *t, uint8_t object_type, const uint8_t *special,
+                 size_t size, struct wr *w)
 {
-    bool aac = t->codec == AV_AAC;
-    size_t special = aac ? t->config.len : 0;
-    size_t decoder = 13 + (aac ? with_head(special) : 0);
+    size_t decoder = 13 + (special ? with_head(size) : 0);
 
     descriptor(w, 3, 3 + with_head(decoder) + 3);
     wr_u16(w, (uint16_t)t->id);
     wr_u8(w, 0);
     descriptor(w, 4, decoder);
-    wr_u8(w, aac ? 0x40 : t->info.sample_rate < 32000 ? 0x69 : 0x6b);
+    wr_u8(w, object_type);
     wr_u8(w, 0x15); /* audio stream */
     wr_u24(w, 0);
     wr_u32(w, 0);
     wr_u32(w, 0);
-    if (aac) {
-        descriptor(w, 5, special);
-        wr_bytes(w, t->config.buf, special);
+    if (special) {
+        descriptor(w, 5, size);
+        wr_bytes(w, special, size);
     }
     descriptor(w, 6, 1);
     wr_u8(w, 2);
 }
 
+static void put_config(const struct mp4_track *t, struct wr *w)
+{
+    wr_bytes(w, t->config.buf, t->config.len);
+}
+
+static void put_aac(const struct mp4_track *t, struct wr *w)
+{
+    esds(t, 0x40, t->config.buf, t->config.len, w);
+}
+
+/* By the halved sample rates, or not. */
+static void put_mp3(const struct mp4_track *t, struct wr *w)
+{
+    esds(t, t->info.sample_rate < 32000 ? 0x69 : 0x6b, NULL, 0, w);
+}
+
+static void put_vp9(const struct mp4_track *t, struct wr *w)
+{
+    const uint8_t *record = vp9_record(t->config.buf, t->config.len);
+
+    wr_bytes(w, record, t->config.len - (size_t)(record - t->config.buf));
+}
+
+/* The metadata blocks after "fLaC". */
+static void put_flac(const struct mp4_track *t, struct wr *w)
+{
+    wr_bytes(w, t->config.buf + 4, t->config.len - 4);
+}
+
 /* [Opus-FF] 4.3.2: an OpusHead with its numbers turned round. */
-static void dops(const struct mp4_track *t, struct wr *w)
+static void put_opus(const struct mp4_track *t, struct wr *w)
 {
     const uint8_t *c = t->config.buf;
     size_t n = t->config.len;
@@ -97,53 +116,50 @@ static void dops(const struct mp4_track *t, struct wr *w)
     wr_bytes(w, c + 18, c[18] ? n - 18 : 1);
 }
 
-static void config_box(const struct mp4_track *t, const char *type, struct wr *w)
+/* The sample entry, and in it the box with the configuration: -1 where it has no version. */
+static const struct entry {
+    const char *type, *config;
+    int version;
+    void (*put)(const struct mp4_track *t, struct wr *w);
+    const char *brand;
+} entries[AV_CODECS] = {
+    [AV_H264] = { "avc1", "avcC", -1, put_config, .brand = "avc1" },
+    [AV_H265] = { "hvc1", "hvcC", -1, put_config },
+    [AV_AV1] = { "av01", "av1C", -1, put_config },
+    [AV_VP9] = { "vp09", "vpcC", 1, put_vp9 },
+    [AV_AAC] = { "mp4a", "esds", 0, put_aac },
+    [AV_MP3] = { "mp4a", "esds", 0, put_mp3 },
+    [AV_OPUS] = { "Opus", "dOps", -1, put_opus },
+    [AV_FLAC] = { "fLaC", "dfLa", 0, put_flac },
+};
+
+bool mp4_track_takes(enum av_codec codec)
 {
-    size_t n = t->config.len, box;
+    return (unsigned)codec < AV_CODECS && entries[codec].type;
+}
 
-    switch (t->codec) {
-    case AV_VP9: {
-        const uint8_t *v = vp9_record(t->config.buf, n);
-
-        box = mp4_full_box(w, type, 1, 0);
-        wr_bytes(w, v, n - (size_t)(v - t->config.buf));
-        break;
-    }
-    case AV_AAC:
-    case AV_MP3:
-        box = mp4_full_box(w, type, 0, 0);
-        esds(t, w);
-        break;
-    case AV_OPUS:
-        box = mp4_box(w, type);
-        dops(t, w);
-        break;
-    case AV_FLAC: /* the metadata blocks after "fLaC" */
-        box = mp4_full_box(w, type, 0, 0);
-        wr_bytes(w, t->config.buf + 4, n - 4);
-        break;
-    default:
-        box = mp4_box(w, type);
-        wr_bytes(w, t->config.buf, n);
-    }
-    mp4_end(w, box);
+const char *mp4_track_brand(const struct mp4_track *t)
+{
+    return entries[t->codec].brand;
 }
 
 void mp4_track_stsd(const struct mp4_track *t, struct wr *w)
 {
-    size_t stsd = mp4_full_box(w, "stsd", 0, 0), entry, i = 0;
+    const struct entry *e = &entries[t->codec];
+    size_t stsd = mp4_full_box(w, "stsd", 0, 0), entry, config;
 
-    while (types[i].codec != t->codec)
-        i++;
     wr_u32(w, 1);
-    entry = mp4_box(w, types[i].entry);
+    entry = mp4_box(w, e->type);
     mp4_zeros(w, 6);
     wr_u16(w, 1); /* data_reference_index */
-    if (av_codec_row(t->codec)->kind == AV_VIDEO)
+    if (t->kind == AV_VIDEO)
         video_entry(t, w);
     else
         audio_entry(t, w);
-    config_box(t, types[i].config, w);
+    config = e->version < 0 ? mp4_box(w, e->config)
+                            : mp4_full_box(w, e->config, (uint8_t)e->version, 0);
+    e->put(t, w);
+    mp4_end(w, config);
     mp4_end(w, entry);
     mp4_end(w, stsd);
 }

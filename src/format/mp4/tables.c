@@ -142,7 +142,7 @@ static void write_trak(struct wr *w, const struct mp4_final_track *t, int64_t or
                        uint64_t base)
 {
     const struct mp4_track head = {
-        .id = t->id, .codec = t->video ? AV_H264 : AV_AAC, .timescale = t->timescale,
+        .id = t->id, .kind = t->video ? AV_VIDEO : AV_AUDIO, .timescale = t->timescale,
         .info = { .width = t->width, .height = t->height },
     };
     size_t trak = mp4_box(w, "trak"), mdia, minf;
@@ -196,7 +196,7 @@ bool mp4_final_build(const struct mp4_final *f, struct wr *out)
 
     for (int turn = 0; turn < 2; turn++) {
         out->len = begin;
-        mp4_ftyp(out, false, false);
+        mp4_ftyp(out, false, NULL);
         write_moov(out, f, wide, base);
         base = out->len - begin + head;
     }

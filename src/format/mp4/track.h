@@ -14,15 +14,16 @@ enum { MP4_CONFIG_MAX = 64 * 1024, MP4_AUDIO_CONFIG_MAX = 4096 };
 
 struct mp4_track {
     uint32_t id;          /* 1.. */
+    enum av_kind kind;    /* video or audio */
     enum av_codec codec;  /* AV_CODEC_NONE: no such track */
     uint32_t timescale;   /* 90000 for video, the sample rate for audio */
     struct av_info info;
     struct wr config;     /* the codec's own configuration */
 };
 
-void mp4_track_init(struct mp4_track *t, uint32_t id);
+void mp4_track_init(struct mp4_track *t, uint32_t id, enum av_kind kind);
 void mp4_track_fini(struct mp4_track *t);
-bool mp4_track_takes(enum av_codec codec);
+bool mp4_track_takes(enum av_codec codec); /* is there a sample entry for it? */
 
 /* Take a configuration, or the first frame of a codec that has none. *changed says whether a
  * decoder must be told: another codec, or other bytes. ERR_UNSUPPORTED, ERR_CODEC. */
@@ -31,6 +32,9 @@ err_t mp4_track_set(struct mp4_track *t, const struct frame *f, bool *changed)
 
 /* The track's whole sample description, `stsd`. */
 void mp4_track_stsd(const struct mp4_track *t, struct wr *w);
+
+/* The brand that files with such a track have beside their own, or NULL. */
+const char *mp4_track_brand(const struct mp4_track *t);
 
 /* "avc1.64001f", "mp4a.40.2": what lists call the codec, RFC 6381. Returns buf. */
 const char *mp4_track_name(const struct mp4_track *t, char *buf, size_t size);

@@ -39,6 +39,7 @@ struct ts_mux {
     int64_t audio_span;   /* 1/90000 s; 0: one audio frame in each PES packet */
     struct audio_clock clock; /* may be set to be loose */
     /* the rest is ours */
+    uint32_t rate;        /* of the audio coder, Hz */
     uint8_t tables[2 * TS_PACKET]; /* PAT and PMT */
     uint8_t tables_cc, version;
     bool tables_due;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tables.c - what is in the stream: PAT and PMT, [TS] 2.4.4. */
+#include "format/ts/codecs.h"
 #include "format/ts/pes.h"
 
 #include <string.h>
@@ -51,19 +52,13 @@ static void section(uint8_t *packet, uint16_t pid, uint8_t table, uint16_t id, u
 
 static size_t elementary(uint8_t *out, const struct ts_mux *m, const struct ts_track *t)
 {
-    uint8_t info[10] = { 0 };
-    size_t n = 0;
+    const struct ts_codec *c = ts_codec(t->codec);
+    uint8_t info[TS_DESCRIPTORS_MAX];
+    size_t n;
 
-    if (t->codec == AV_CODEC_NONE)
+    if (!c)
         return 0;
-    if (t->codec == AV_OPUS) { /* registration and extension descriptors */
-        memcpy(info, "\x05\x04Opus\x7f\x02\x80", 9);
-        info[9] = m->opus_channels;
-        n = sizeof(info);
-    } else if (t->codec == AV_H265) {
-        memcpy(info, "\x05\x04HEVC", 6);
-        n = 6;
-    }
+    n = c->descriptors ? c->descriptors(m, info) : 0;
     out[0] = t->type;
     (void)put16(out + 1, 0xe000 | t->pid);
     (void)put16(out + 3, (unsigned)(0xf000 | n));

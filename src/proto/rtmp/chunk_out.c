@@ -81,30 +81,55 @@ size_t rtmp_out_next(uint8_t *dst, uint32_t csid, uint32_t time)
     return (size_t)(p - dst);
 }
 
-size_t rtmp_out_render(uint8_t *dst, const struct rtmp_msg *msg, uint32_t chunk_size)
+/* The bytes of a message, in two pieces. */
+struct body {
+    const uint8_t *head, *rest;
+    size_t head_left;
+};
+
+static uint8_t *put_body(uint8_t *p, struct body *b, size_t n)
+{
+    size_t from_head = n < b->head_left ? n : b->head_left;
+
+    if (from_head > 0) {
+        memcpy(p, b->head, from_head);
+        b->head += from_head;
+        b->head_left -= from_head;
+        p += from_head;
+        n -= from_head;
+    }
+    if (n > 0) {
+        memcpy(p, b->rest, n);
+        b->rest += n;
+    }
+    return p + n;
+}
+
+size_t rtmp_out_render_parts(uint8_t *dst, const struct rtmp_msg *msg, const uint8_t *head,
+                             size_t head_size, uint32_t chunk_size)
 {
     uint8_t *p = dst + rtmp_out_first(dst, msg), next[RTMP_OUT_NEXT];
-    const uint8_t *from = msg->payload;
+    struct body body = { .head = head, .rest = msg->payload, .head_left = head_size };
     size_t left = msg->size, next_n;
 
-    if (left <= chunk_size) {
-        if (left)
-            memcpy(p, from, left);
-        return (size_t)(p - dst) + left;
-    }
+    if (left <= chunk_size)
+        return (size_t)(put_body(p, &body, left) - dst);
     next_n = rtmp_out_next(next, msg->csid, msg->time);
     for (;;) {
         size_t n = left < chunk_size ? left : chunk_size;
 
-        memcpy(p, from, n);
-        p += n;
-        from += n;
+        p = put_body(p, &body, n);
         left -= n;
         if (left == 0)
             return (size_t)(p - dst);
         memcpy(p, next, next_n);
         p += next_n;
     }
+}
+
+size_t rtmp_out_render(uint8_t *dst, const struct rtmp_msg *msg, uint32_t chunk_size)
+{
+    return rtmp_out_render_parts(dst, msg, NULL, 0, chunk_size);
 }
 
 void rtmp_out_put(struct wr *w, const struct rtmp_msg *msg, uint32_t chunk_size)

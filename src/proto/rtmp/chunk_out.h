@@ -22,6 +22,10 @@ uint32_t rtmp_out_csid(uint8_t type);
 size_t rtmp_out_size(uint32_t csid, uint32_t time, size_t payload_size, uint32_t chunk_size);
 /* The whole message at dst. chunk_size is 1..RTMP_CHUNK_SIZE_MAX. Returns the bytes written. */
 size_t rtmp_out_render(uint8_t *dst, const struct rtmp_msg *msg, uint32_t chunk_size);
+/* The same where the first head_size of msg->size bytes are those of `head`, and the payload is
+ * what follows them. */
+size_t rtmp_out_render_parts(uint8_t *dst, const struct rtmp_msg *msg, const uint8_t *head,
+                             size_t head_size, uint32_t chunk_size);
 
 /* The same appended to w; for small messages that go out together. */
 void rtmp_out_put(struct wr *w, const struct rtmp_msg *msg, uint32_t chunk_size);

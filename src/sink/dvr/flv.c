@@ -8,26 +8,32 @@
 
 enum { CONFIGS = 24, METADATA_MAX = 256 * 1024 };
 
-static void put_tag(struct wr *w, uint8_t type, const uint8_t *data, size_t size, int64_t ms)
+static void put_tag(struct wr *w, const struct flv_message *m, int64_t ms)
 {
-    struct flv_tag tag = { .type = type, .size = (uint32_t)size, .time = (uint32_t)ms };
+    struct flv_tag tag = { .type = m->type, .size = flv_message_size(m), .time = (uint32_t)ms };
     uint8_t head[FLV_TAG_HEADER];
 
     flv_tag_build(head, &tag);
     wr_bytes(w, head, sizeof(head));
-    wr_bytes(w, data, size);
-    wr_u32(w, (uint32_t)(size + FLV_TAG_HEADER));
+    wr_bytes(w, m->head, m->head_size);
+    wr_bytes(w, m->rest, m->rest_size);
+    wr_u32(w, tag.size + FLV_TAG_HEADER);
+}
+
+static void put_packet(struct wr *w, const struct av_packet *pkt, int64_t ms)
+{
+    struct flv_message m;
+
+    flv_message_build_tag(&m, pkt);
+    if (m.type)
+        put_tag(w, &m, ms);
 }
 
 void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t dts)
 {
-    bool amf3 = pkt->origin == FLV_DATA_AMF3; /* behind its first byte it is an AMF0 one */
     int64_t ms = (dts - (s->keep_time ? 0 : s->file->begin)) / AV_MS(1);
 
-    if (amf3 && pkt->size == 0)
-        return;
-    put_tag(&s->block.w, amf3 ? FLV_DATA : pkt->origin, pkt->data + amf3, pkt->size - amf3,
-            ms > 0 ? ms : 0);
+    put_packet(&s->block.w, pkt, ms > 0 ? ms : 0);
 }
 
 /* The publisher's metadata, into an object of ours. */
@@ -82,7 +88,9 @@ static void put_metadata(struct dvr_stream *s, const struct av_packet *from)
 
         s->file->duration_at = duration ? at + duration : 0;
         s->file->size_at = size ? at + size : 0;
-        put_tag(&s->header, FLV_DATA, w.buf, w.len, 0);
+        put_tag(&s->header,
+                &(struct flv_message){ .type = FLV_DATA, .rest = w.buf,
+                                       .rest_size = (uint32_t)w.len }, 0);
     }
     wr_free(&w);
 }
@@ -102,6 +110,6 @@ void dvr_flv_begin(struct dvr_stream *s)
     put_metadata(s, meta);
     for (size_t i = 0; i < n; i++) {
         if (v[i]->kind != AV_DATA)
-            put_tag(&s->header, v[i]->origin, v[i]->data, v[i]->size, 0);
+            put_packet(&s->header, v[i], 0);
     }
 }

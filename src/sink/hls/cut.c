@@ -95,8 +95,8 @@ void hls_frame(struct hls_stream *s, struct frame *f)
         return;
     }
     segmenter_time(&s->segmenter, f);
-    if (f->codec == AV_MP3 || f->codec == AV_VP9)
-        configure(s, f); /* their frames tell it */
+    if (av_codec_frames_tell(f->codec))
+        configure(s, f);
     if (place(s, f))
         mux(s, f);
 }

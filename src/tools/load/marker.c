@@ -2,6 +2,8 @@
 /* marker.c - the publisher's clock inside the video. */
 #include "tools/load/marker.h"
 
+#include "av/nalu.h"
+
 #include <string.h>
 
 enum { NAME = 16, TIME = 10, NUMBER = 5, DATA = NAME + TIME + NUMBER, USER_DATA = 5 };
@@ -28,14 +30,11 @@ static uint64_t get(const uint8_t *p, size_t n)
 size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
                           const struct load_marker *m)
 {
+    const struct nalu_codec *units = av_codec_row(codec)->nalu;
     uint8_t *p = out + 4;
 
-    if (codec == AV_H265) {
-        *p++ = 39 << 1; /* PREFIX_SEI_NUT */
-        *p++ = 1;
-    } else {
-        *p++ = 6;
-    }
+    memcpy(p, units->sei, units->sei_size);
+    p += units->sei_size;
     *p++ = USER_DATA;
     *p++ = DATA;
     memcpy(p, name, NAME);

@@ -16,7 +16,7 @@ static uint8_t marker_place(const struct flv_body *b, const uint8_t *data, size_
     size_t left = size - b->payload;
     const uint8_t *p = data + b->payload;
 
-    if (b->kind != AV_VIDEO || (b->codec != AV_H264 && b->codec != AV_H265) || left < 5)
+    if (!av_codec_row(b->codec)->nalu || left < 5)
         return 0;
     if (b->packet != FLV_PACKET_CODED && b->packet != FLV_PACKET_CODED_X)
         return 0;

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c - what FLV and RTMP carry of a packet: its origin, or a head before its payload. */
+#include "format/flv/flv.h"
+
+#include "base/wr.h"
+
+#include <string.h>
+
+enum {
+    BODY_MAX = 0xffffff,
+    VIDEO_EX = 0x80, SOUND_EX = 0x90, /* [ERTMP] isExVideoHeader, SoundFormat.ExHeader */
+    CTS_MAX = 0x7fffff,
+};
+
+static uint8_t *put24(uint8_t *p, int32_t v)
+{
+    p[0] = (uint8_t)(v >> 16);
+    p[1] = (uint8_t)(v >> 8);
+    p[2] = (uint8_t)v;
+    return p + 3;
+}
+
+static int64_t floor_ms(int64_t ticks)
+{
+    return ticks / AV_MS(1) - (ticks % AV_MS(1) < 0);
+}
+
+/* In milliseconds, so that with the decoding time in milliseconds it makes the presentation's. */
+static int32_t cts_of(const struct av_packet *pkt)
+{
+    int64_t cts = floor_ms(pkt->dts + pkt->cts) - floor_ms(pkt->dts);
+
+    return (int32_t)(cts > CTS_MAX ? CTS_MAX : cts < -CTS_MAX ? -CTS_MAX : cts);
+}
+
+static uint8_t frame_of(const struct av_packet *pkt)
+{
+    return pkt->config || pkt->key ? FLV_FRAME_KEY : FLV_FRAME_INTER;
+}
+
+/* [FLV] E.4.2 and E.4.3 */
+static size_t legacy_head(uint8_t *out, const struct av_packet *pkt,
+                          const struct av_codec_flv *flv)
+{
+    uint8_t *p = out;
+
+    *p++ = pkt->kind == AV_VIDEO ? (uint8_t)(frame_of(pkt) << 4 | flv->ids[0])
+                                 : (uint8_t)(flv->ids[0] << 4 | flv->sound);
+    if (flv->packet_type)
+        *p++ = pkt->config ? FLV_PACKET_CONFIG : FLV_PACKET_CODED;
+    if (pkt->kind == AV_VIDEO)
+        p = put24(p, pkt->config ? 0 : cts_of(pkt));
+    return (size_t)(p - out);
+}
+
+static enum flv_packet packet_of(const struct av_packet *pkt, const struct av_codec_flv *flv)
+{
+    if (pkt->config)
+        return FLV_PACKET_CONFIG;
+    return flv->cts && cts_of(pkt) == 0 ? FLV_PACKET_CODED_X : FLV_PACKET_CODED;
+}
+
+/* [ERTMP] ExAudioTagHeader, ExVideoTagHeader; a track beside the first in a multitrack body. */
+static size_t enhanced_head(uint8_t *out, const struct av_packet *pkt,
+                            const struct av_codec_flv *flv)
+{
+    bool video = pkt->kind == AV_VIDEO;
+    uint8_t first = video ? (uint8_t)(VIDEO_EX | frame_of(pkt) << 4) : SOUND_EX;
+    enum flv_packet packet = packet_of(pkt, flv);
+    uint8_t *p = out;
+
+    if (pkt->track > 0) {
+        *p++ = first | (video ? FLV_PACKET_MULTITRACK : FLV_PACKET_MULTITRACK_AUDIO);
+        *p++ = (uint8_t)(FLV_ONE_TRACK << 4 | packet);
+    } else {
+        *p++ = (uint8_t)(first | packet);
+    }
+    memcpy(p, flv->fourcc[0], 4);
+    p += 4;
+    if (pkt->track > 0)
+        *p++ = (uint8_t)pkt->track;
+    if (flv->cts && packet == FLV_PACKET_CODED)
+        p = put24(p, cts_of(pkt));
+    return (size_t)(p - out);
+}
+
+/* How many bytes; 0: FLV has no place for the packet. */
+static size_t make_head(uint8_t *out, const struct av_packet *pkt)
+{
+    const struct av_codec_flv *flv = &av_codec_row((enum av_codec)pkt->codec)->flv;
+
+    if (pkt->extra || pkt->track > 0xff || av_packet_payload_size(pkt) == 0)
+        return 0;
+    if (flv->legacy && pkt->track == 0 && (flv->packet_type || !pkt->config))
+        return legacy_head(out, pkt, flv);
+    return flv->fourcc[0][0] ? enhanced_head(out, pkt, flv) : 0;
+}
+
+void flv_message_build(struct flv_message *m, const struct av_packet *pkt)
+{
+    if (pkt->origin) {
+        m->type = pkt->origin;
+        m->head_size = 0;
+        m->rest = pkt->data;
+        m->rest_size = pkt->size;
+        return;
+    }
+    m->head_size = (uint8_t)make_head(m->head, pkt);
+    m->rest = av_packet_payload(pkt);
+    m->rest_size = (uint32_t)av_packet_payload_size(pkt);
+    m->type = pkt->kind == AV_VIDEO ? FLV_VIDEO : FLV_AUDIO;
+    if (m->head_size == 0 || m->rest_size > BODY_MAX - FLV_HEAD_MAX)
+        m->type = 0;
+}
+
+void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt)
+{
+    flv_message_build(m, pkt);
+    if (m->type != FLV_DATA_AMF3)
+        return;
+    m->type = m->rest_size > 0 ? FLV_DATA : 0;
+    m->rest += m->rest_size > 0;
+    m->rest_size -= m->rest_size > 0;
+}
