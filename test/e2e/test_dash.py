@@ -166,7 +166,7 @@ def test_restart_goes_on(srs, html, source, tmp_path):
     s = srs(conf(html, window=1))
     p = s.push(source, speed=3, loop=True)
     path, second = listed(html, 4, periods=2)
-    assert s.wait_log("goes on with the MPD of before", 1)
+    assert s.wait_log(r"DASH of live/s goes on at segment 2, with 4 of before", 1)
     assert second.available == first.available
     assert second.periods[0].tracks["video"].uris == first.last.tracks["video"].uris
     dash.whole(path, second.periods[0], "video", str(tmp_path / "old.mp4"))

@@ -88,14 +88,41 @@ def test_names_of_wall_clock_are_not_used_again(srs, html, source):
     assert all(2 < len(hls.packets(os.path.join(html, "live", x.uri), "v")) for x in got)
 
 
+def test_a_list_without_a_journal(srs, html, source):
+    """Of a version before there were journals: its files stay as they are, and its numbers go on."""
+    s = srs(conf(html))
+    push(s, flv.cut(source, 5000))
+    first = hls.load(listed(html, 3))
+    s.stop()
+    os.remove(os.path.join(html, "live", ".s.m3u8.journal"))
+    s = srs(conf(html, "hls_dispose 2;", fragment=1))
+    push(s, flv.cut(source, 3000))
+    assert s.wait_log("its list has no journal: numbers go on at 3, its files stay")
+    assert wait_for(lambda: hls.load(os.path.join(html, "live", "s.m3u8")).sequence == 3)
+    second = hls.load(listed(html, 2))
+    assert [x.uri for x in second.segments][:2] == ["s-3.ts", "s-4.ts"] and second.segments[0].discontinuity
+    assert wait_for(lambda: names(html, ".ts") == {x.uri for x in first.segments}), names(html, ".ts")
+
+
+def about_to_be_written(html, seq, end):
+    """As if the server had died with two more segments in its hands: their names."""
+    with open(os.path.join(html, "live", ".s.m3u8.journal"), "r+") as f:
+        fields = [x for x in f.read().splitlines() if x.startswith("segment ")][-1].split()
+        for k in range(2):
+            fields[1:4] = [str(int(fields[1]) + 100), f"live/s-{seq + k}.{end}", str(seq + k)]
+            f.write(" ".join(fields) + "\n")
+        f.write("segment 12345678 live/s-")
+    return [f"s-{seq}.{end}", f"s-{seq + 1}.{end}.tmp"]
+
+
 @pytest.mark.parametrize("more", [FMP4, pytest.param(KEYS, marks=pytest.mark.long)], ids=["fmp4", "keys"])
 def test_nobody_publishes_again(srs, html, source, more):
     """hls_dispose counts from the start of the next server; files of others stay, and what another
     server writes."""
     path = os.path.join(html, "live", "s.m3u8")
     n = crash(srs(conf(html, more, window=8)), source, path, at=2).segments[-1].seq + 1
-    half = [f"s-{n}.ts", f"s-{n + 1}.ts.tmp"] if more != FMP4 else [f"s-{n + 1}.m4s"]  # written and not listed
-    for name in half:
+    end = "m4s" if more == FMP4 else "ts"
+    for name in about_to_be_written(html, n, end):
         open(os.path.join(html, "live", name), "w").close()
     others = {"live/vod.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nvod-0.ts\n#EXT-X-ENDLIST\n",
               "live/vod-0.ts": "x", "live/else.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\ns1.ts\n",

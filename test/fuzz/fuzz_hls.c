@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_hls.c - what strangers say to HLS and DASH.
  *
- * The first byte chooses. Even: the rest is the list (2: the MPD) that an earlier process is said
- * to have left on disk. Odd: the rest is all that a client sends to a server of low-latency HLS, in
+ * The first byte chooses. Even: the rest is the journal (2: of DASH) that an earlier process is said
+ * to have left on disk, or if it is none, the list without one. Odd: the rest is all that a client sends to a server of low-latency HLS, in
  * pieces of as many bytes as the first byte says.
  */
 #include "fuzz.h"
+#include "base/must.h"
 #include "serve/hls/http.h"
+#include "serve/hls/session.h"
 #include "serve/http/http.h"
 #include "serve/http/mux.h"
 #include "serve/http/static.h"
@@ -20,6 +22,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { FILES = 8 }; /* of a journal that are there */
 
 static const struct disk_limits limits = { .lane_bytes = 16 << 20, .all_bytes = 16 << 20,
                                            .threads = 1, .what = "HLS" };
@@ -54,29 +58,35 @@ static struct hls_stream *stream(const char *name, bool dash)
     return s;
 }
 
-static void write_list(const struct hls_stream *s, const uint8_t *data, size_t size)
+static void write_file(const char *path, const void *data, size_t size)
 {
     struct disk_job job = { 0 };
 
-    assert(disk_write_file(&job, s->m3u8_path, data, size));
+    (void)disk_write_file(&job, path, data, size);
 }
 
 /* A list long enough that updates of it leave segments out. */
 static void begin_playing(void)
 {
-    struct wr w;
+    struct hls_shared *init;
 
-    wr_init(&w, 1 << 16);
-    wr_text(&w, "#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:5\n#EXT-X-TARGETDURATION:1\n"
-                "#EXT-X-MAP:URI=\"i.mp4\"\n");
-    for (int i = 0; i < 20; i++)
-        wr_printf(&w, "#EXTINF:1,\ns-%d.m4s\n", i);
     playing = stream("s", false);
     hls->streams = playing;
-    write_list(playing, w.buf, w.len);
-    wr_free(&w);
-    hls_recover(playing);
-    assert(playing->list.n == 20);
+    init = hls_shared_at(playing, must_print("%s/live/i.mp4", dir), false);
+    for (uint64_t i = 0; i < 20; i++) {
+        struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
+
+        seg->seq = 5 + i;
+        seg->duration = AV_MS(1000);
+        seg->on_disk = true;
+        seg->path = must_print("%s/live/s-%d.m4s", dir, (int)i);
+        seg->uri = hls_uri(playing, seg->path);
+        seg->init = hls_shared_ref(init);
+        hls_push(&playing->list, seg);
+    }
+    hls_shared_unref(playing, init);
+    playing->next_seq = 25;
+    playing->segmenter.target = 1;
     playing->segmenter.part_target = AV_MS(200);
     hls_list_publish(playing);
     assert(hls_list_update(playing));
@@ -97,6 +107,7 @@ static void begin(void)
     env.clients = clients_new(env.streams, "us");
     disk = disk_new(&limits);
     hls = hls_new(&env, disk);
+    hls_sessions_begin(hls);
     service = (struct http_service){ .env = &env, .mux = http_mux_new() };
     hls_http_mount(hls, service.mux);
     http_static_mount(service.mux);
@@ -111,6 +122,18 @@ static void check_path(const char *path)
     assert(!path || (strncmp(path, dir, strlen(dir)) == 0 && !strstr(path, "..")));
 }
 
+static void check_segments(const struct hls_segments *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        const struct hls_segment *seg = q->v[i];
+
+        assert(seg->path && seg->uri);
+        check_path(seg->path);
+        check_path(seg->init ? seg->init->path : NULL);
+        check_path(seg->key ? seg->key->path : NULL);
+    }
+}
+
 static void check_list(struct hls_stream *s)
 {
     struct m3u8_reader r;
@@ -118,12 +141,6 @@ static void check_list(struct hls_stream *s)
     size_t n = 0;
     err_t err;
 
-    for (size_t i = 0; i < s->list.n; i++) {
-        assert(s->list.v[i]->path && s->list.v[i]->uri);
-        check_path(s->list.v[i]->path);
-        check_path(s->list.v[i]->init ? s->list.v[i]->init->path : NULL);
-        check_path(s->list.v[i]->key ? s->list.v[i]->key->path : NULL);
-    }
     wr_init(&w, 16 << 20);
     hls_list_text(s, &w, true);
     err = m3u8_open(&r, (const char *)w.buf, w.len);
@@ -134,18 +151,37 @@ static void check_list(struct hls_stream *s)
     wr_free(&w);
 }
 
+/* Some of what the journal names is there. */
+static void write_files(const uint8_t *data, size_t size)
+{
+    struct journal j;
+    size_t n = journal_read(&j, (const char *)data, size) ? j.n : 0;
+
+    for (size_t i = 0; i < n && i < FILES; i++) {
+        char *path = must_print("%s/%s", dir, j.v[i].path);
+
+        write_file(path, "", 0);
+        free(path);
+    }
+    journal_free(&j);
+}
+
 static void recover(bool dash, const uint8_t *data, size_t size)
 {
+    static const char word[] = "hls-journal";
     struct hls_stream *s = stream("recovered", dash);
+    bool journal = size >= strlen(word) && memcmp(data, word, strlen(word)) == 0;
 
-    write_list(s, data, size);
-    if (dash)
-        dash_recover(s);
-    else
-        hls_recover(s);
+    write_file(journal ? s->record.path : s->m3u8_path, data, size);
+    if (journal)
+        write_files(data, size);
+    hls_recover(s);
+    check_segments(&s->list);
+    check_segments(&s->gone);
     if (!dash)
         check_list(s);
     hls_list_publish(s);
+    hls_disk_list(s);
     (void)hls_stream_ref(s);
     hls_stream_dispose(s, true);
     while (s->lane.jobs > 0)

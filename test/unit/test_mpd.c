@@ -191,56 +191,10 @@ static void test_personal(void **state)
     }
 }
 
-static void test_read_back(void **state)
-{
-    const char *periods;
-    size_t n = mpd_periods(whole, strlen(whole), &periods);
-
-    (void)state;
-    assert_int_equal(mpd_available(whole, strlen(whole)), 1700000000123);
-    assert_ptr_equal(periods, strstr(whole, "  <Period "));
-    assert_string_equal(periods + n, "</MPD>\n");
-}
-
-static void test_cut_at_every_byte(void **state)
-{
-    (void)state;
-    for (size_t n = 0; n < strlen(whole); n++) {
-        char *part = malloc(n ? n : 1); /* so that reading over its end is seen */
-        const char *periods = NULL;
-        int64_t at;
-        size_t size;
-
-        memcpy(part, whole, n);
-        at = mpd_available(part, n);
-        assert_true(at == 0 || at == 1700000000123);
-        size = mpd_periods(part, n, &periods);
-        assert_true(size == 0 || (periods >= part && periods + size <= part + n));
-        free(part);
-    }
-}
-
-static const char *const no_dates[] = {
-    "", "availabilityStartTime=\"", "availabilityStartTime=\"1970-01-01T00:00:00Z\" and more of it",
-    "availabilityStartTime=\"2026-11-21T07:34:11.2388\"",
-    "availabilityStartTime=\"2026-11-21 07:34:11.238Z\"",
-    "availabilityStartTime=\"xxxxxxxxxxxxxxxxxxxxxxxx\"",
-    "availabilitystarttime=\"2026-11-21T07:34:11.238Z\"",
-};
-
-static void test_no_dates(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(no_dates); i++)
-        assert_int_equal(mpd_available(no_dates[i], strlen(no_dates[i])), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_timelines), TEST(test_text), TEST(test_time), TEST(test_personal),
-        TEST(test_read_back),
-        TEST(test_cut_at_every_byte), TEST(test_no_dates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

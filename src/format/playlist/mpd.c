@@ -165,46 +165,6 @@ void mpd_end(struct mpd_writer *m)
     wr_text(m->w, tail);
 }
 
-static int64_t date_of(const char *mpd, size_t size, const char *key)
-{
-    const char *at = memmem(mpd, size, key, strlen(key)), *end;
-    char date[25]; /* 2026-11-21T07:34:11.238Z */
-    struct tm tm = { 0 };
-    int64_t ms = 0;
-
-    if (!at || (size_t)(mpd + size - at) < strlen(key) + sizeof(date) - 1)
-        return 0;
-    memcpy(date, at + strlen(key), sizeof(date) - 1);
-    date[sizeof(date) - 1] = '\0';
-    end = strptime(date, "%Y-%m-%dT%H:%M:%S", &tm);
-    if (!end || *end++ != '.')
-        return 0;
-    while (*end >= '0' && *end <= '9')
-        ms = ms * 10 + *end++ - '0';
-    return *end == 'Z' && ms < 1000 ? (int64_t)timegm(&tm) * 1000 + ms : 0;
-}
-
-int64_t mpd_available(const char *mpd, size_t size)
-{
-    return date_of(mpd, size, "availabilityStartTime=\"");
-}
-
-int64_t mpd_published(const char *mpd, size_t size)
-{
-    return date_of(mpd, size, "publishTime=\"");
-}
-
-size_t mpd_periods(const char *mpd, size_t size, const char **periods)
-{
-    static const char first[] = "  <Period ", last[] = "</Period>\n";
-    const char *from = memmem(mpd, size, first, strlen(first)), *to = NULL, *p = from;
-
-    while (p && (p = memmem(p, (size_t)(mpd + size - p), last, strlen(last))))
-        to = p += strlen(last);
-    *periods = from;
-    return to ? (size_t)(to - from) : 0;
-}
-
 /* One line; behind its urls goes the query: `initialization="s/init.mp4"`, `media="..."`. */
 static void put_line(struct wr *w, const char *line, size_t n, const char *query)
 {

@@ -55,13 +55,6 @@ void mpd_set_end(struct mpd_writer *m, const struct mpd_track *t);
 void mpd_period_end(struct mpd_writer *m);
 void mpd_end(struct mpd_writer *m);
 
-/* The availabilityStartTime of an MPD of ours; 0: it has none. */
-int64_t mpd_available(const char *text, size_t size);
-int64_t mpd_published(const char *text, size_t size); /* its publishTime */
-
-/* All its periods as they stand there, lines that end: the size of that, 0 for none. */
-size_t mpd_periods(const char *text, size_t size, const char **periods);
-
 /* Copy an MPD for one player. It says what time it is, ms since 1970: [DASH] 5.8.4.11, "direct".
  * With a query ("a=b", nothing in it to be escaped) that goes behind the urls of segments;
  * `location` is where to ask for the next one, [DASH] 5.15, not yet escaped; NULL: where it was. */

@@ -53,13 +53,11 @@ static struct mpd_track about(const struct mp4_track *t, bool video)
 
 static struct hls_shared *new_init(struct hls_stream *s, bool video, struct wr *header)
 {
-    struct hls_shared *x = must(calloc(1, sizeof(*x)));
+    struct hls_shared *x;
     char rest[48];
 
-    ref_init(&x->ref);
     (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)s->now->period);
-    x->path = name(s, video, rest);
-    x->uri = hls_uri(s, x->path);
+    x = hls_shared_at(s, name(s, video, rest), false);
     x->track = about(video ? &s->mp4.video.track : &s->mp4.audio.track, video);
     x->file = hls_file_new(s->hls, header, video ? "video/mp4" : "audio/mp4");
     hls_names_set(s->hls, x->path, x->file, s);
@@ -85,7 +83,7 @@ static struct hls_shared *init_of(struct hls_stream *s, bool video)
 
 /* ------------------------------------------------------------ a segment */
 
-static void measure(struct hls_segment *seg)
+void dash_measure(struct hls_segment *seg)
 {
     struct mpd_track *t = &seg->init->track;
     double seconds = (double)seg->at.duration / t->timescale;
@@ -119,7 +117,7 @@ static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64
     seg->path = name(s, video, rest);
     seg->init = init_of(s, video);
     hls_segment_fill(s, seg);
-    measure(seg);
+    dash_measure(seg);
     return true;
 }
 

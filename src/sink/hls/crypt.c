@@ -23,7 +23,6 @@ static struct hls_shared *new_key(struct hls_stream *s, uint64_t seq)
     wr_bytes(&w, x->key, sizeof(x->key));
     x->file = hls_file_new(s->hls, &w, "application/octet-stream");
     hls_names_set(s->hls, x->path, x->file, s);
-    x->secret = true;
     hls_disk_shared(s, x);
     return x;
 }

@@ -22,12 +22,26 @@ struct job {
     bool swap;                 /* it is written again soon */
     struct hls_segment *segment;
     struct hls_shared *shared; /* with a reference */
+    struct hls_lines lines;    /* of the journal, to be written before it */
 };
+
+static void write_lines(struct hls_lines *lines)
+{
+    struct disk_job job = { 0 };
+
+    if (lines->whole)
+        (void)disk_write_file(&job, lines->path, lines->text, lines->size);
+    else
+        (void)disk_append_file(&job, lines->path, lines->text, lines->size);
+    lines->error = job.error;
+}
 
 static void run(struct disk_job *job)
 {
     struct job *j = container_of(job, struct job, job);
 
+    if (j->lines.text)
+        write_lines(&j->lines);
     if (j->file && j->file->shop)
         (void)disk_write_blocks_file(job, j->path, j->file->blocks.first, j->file->size);
     else if (j->file && j->swap)
@@ -45,6 +59,8 @@ static void free_job(struct job *j)
     (void)hls_file_unref(j->file);
     free(j->path);
     free(j->root);
+    free(j->lines.path);
+    free(j->lines.text);
     free(j);
     hls_stream_unref(s);
 }
@@ -111,6 +127,7 @@ static void outcome(struct hls_stream *s, const struct job *j)
         failed(s, j, strerror(j->job.error));
     else
         worked(s);
+    hls_record_done(s, &j->lines);
 }
 
 /* ------------------------------------------------------------ jobs */
@@ -137,6 +154,8 @@ void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared)
     j->job.mode = shared->secret ? KEY_MODE : 0;
     j->shared = hls_shared_ref(shared);
     shared->writing = true;
+    hls_record_shared(s, shared);
+    j->lines = hls_record_take(s, shared);
     (void)disk_put(&s->lane, &j->job, true);
 }
 
@@ -272,6 +291,8 @@ static void put_segment(struct hls_stream *s, struct hls_segment *seg)
     j->segment = seg;
     seg->writing = true;
     seg->failed = false;
+    hls_record_segment(s, seg);
+    j->lines = hls_record_take(s, NULL);
     if (disk_put(&s->lane, &j->job, false)) {
         disk_room_add(&s->room, (int64_t)seg->bytes);
         return;
@@ -280,6 +301,7 @@ static void put_segment(struct hls_stream *s, struct hls_segment *seg)
     failed(s, j, "the disk is slow");
     seg->writing = false;
     seg->failed = true;
+    s->record.whole = true; /* its lines are lost */
     free_job(j);
 }
 

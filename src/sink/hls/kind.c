@@ -21,11 +21,6 @@ static int64_t hls_window(const struct hls_stream *s)
     return s->set.window * 9 / 100; /* us to 1/90000 s */
 }
 
-static bool hls_take_list(struct hls_stream *s)
-{
-    return hls_recover_list(s) && hls_list_is_ours(s);
-}
-
 /* ------------------------------------------------------------ DASH */
 
 static void dash_settings(const struct conf_vhost *v, struct conf_hls *out)
@@ -48,28 +43,15 @@ static const struct hls_container *dash_container(const struct conf_hls *set)
     return &hls_container_tracks;
 }
 
-static bool dash_take_list(struct hls_stream *s)
-{
-    dash_recover_list(s);
-    return dash_list_is_ours(s);
-}
-
-static void dash_remove_rest(struct hls_stream *s)
-{
-    dash_forget_before(s, INT64_MAX);
-}
-
 const struct hls_kind hls_kinds[HLS_KINDS] = {
     [HLS_KIND_HLS] = {
         .name = "HLS", .sampled = SAMPLED_HLS, .notifies = true,
         .settings = hls_settings, .container = hls_container,
         .type = "application/vnd.apple.mpegurl", .window = hls_window, .list = hls_list_text,
-        .recover = hls_recover, .take_list = hls_take_list, .remove_rest = hls_remove_leftovers,
     },
     [HLS_KIND_DASH] = {
         .name = "DASH", .sampled = SAMPLED_DASH, .is_dash = true, .periods = true,
         .settings = dash_settings, .container = dash_container,
         .type = "application/dash+xml", .window = dash_window, .list = dash_list_text,
-        .recover = dash_recover, .take_list = dash_take_list, .remove_rest = dash_remove_rest,
     },
 };

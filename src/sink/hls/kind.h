@@ -49,11 +49,6 @@ struct hls_kind {
     const char *type;
     int64_t (*window)(const struct hls_stream *s);
     void (*list)(struct hls_stream *s, struct wr *w, bool disk);
-    /* Go on with the list that is on disk; only take it, and is it ours?; remove what is left of
-     * what it does not have. The first two yield. */
-    void (*recover)(struct hls_stream *s);
-    bool (*take_list)(struct hls_stream *s);
-    void (*remove_rest)(struct hls_stream *s);
 };
 enum { HLS_KIND_HLS, HLS_KIND_DASH, HLS_KINDS };
 extern const struct hls_kind hls_kinds[HLS_KINDS];

@@ -45,13 +45,14 @@ static void remove_first(struct hls_stream *s)
 }
 
 /* It is gone for good, and so is its file: after the jobs that write it. */
-static void bury(struct hls_stream *s, struct hls_segment *seg)
+void hls_list_bury(struct hls_stream *s, struct hls_segment *seg)
 {
     if (s->set.cleanup || s->disposing) {
         hls_disk_remove(s, seg->path);
         if (seg->on_disk)
             disk_room_add(&s->room, -(int64_t)seg->bytes);
     }
+    hls_record_forget(s, seg->id);
     seg->removed = true;
     hls_segment_forget(s, seg);
     if (!seg->writing)
@@ -76,7 +77,7 @@ static void bury_old(struct hls_stream *s, size_t max)
         struct hls_segment *seg = hls_pop(&s->gone);
 
         left -= seg->duration;
-        bury(s, seg);
+        hls_list_bury(s, seg);
     }
 }
 
@@ -94,7 +95,7 @@ static void trim(struct hls_stream *s)
     while (s->in_memory > hls_most(s) && s->list.n > 1)
         remove_first(s);
     while (s->in_memory > hls_most(s) && s->gone.n > 0)
-        bury(s, hls_pop(&s->gone));
+        hls_list_bury(s, hls_pop(&s->gone));
     bury_old(s, max);
 }
 
@@ -145,7 +146,7 @@ void hls_list_clear(struct hls_stream *s)
     while (s->list.n > 0)
         remove_first(s);
     while (s->gone.n > 0)
-        bury(s, hls_pop(&s->gone));
+        hls_list_bury(s, hls_pop(&s->gone));
     segmenter_forget(&s->segmenter);
 }
 
@@ -192,7 +193,7 @@ void hls_list_lose(struct hls_stream *s)
             hls_segment_forget(s, seg);
         } else {
             memmove(s->gone.v + i, s->gone.v + i + 1, (--s->gone.n - i) * sizeof(s->gone.v[0]));
-            bury(s, seg);
+            hls_list_bury(s, seg);
         }
     }
     hls_list_publish(s);

@@ -89,8 +89,6 @@ void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
     struct mpd_writer m;
 
     mpd_begin(&m, w, &head);
-    if (s->before)
-        wr_bytes(w, s->before, strlen(s->before));
     for (size_t i = 0, n; i < s->list.n; i = n) {
         int64_t period = s->list.v[i]->period;
 

@@ -29,61 +29,6 @@ err_t hls_name(const struct hls_stream *s, const char *folder, const char *text,
     return conf_expand(text, &with, path + n, size - (size_t)n);
 }
 
-/* ------------------------------------------------------------ back from a name */
-
-static bool begins(const char *text, const char *with, size_t *n)
-{
-    *n = strlen(with);
-    return strncmp(text, with, *n) == 0;
-}
-
-bool hls_name_is_number(const char *text)
-{
-    static const char *const fixed[] = { "[vhost]", "[app]", "[stream]", "[seq]" };
-    bool has = strstr(text, "[seq]") != NULL;
-    size_t n;
-
-    for (; has && (text = strchr(text, '[')); text += n) {
-        size_t i = 0;
-
-        while (i < 4 && !begins(text, fixed[i], &n))
-            i++;
-        has = i < 4;
-    }
-    return has;
-}
-
-bool hls_name_is(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
-                 const char *path)
-{
-    char seq_text[24];
-    const struct {
-        const char *name, *value;
-    } fixed[] = { { "[vhost]", s->vhost }, { "[app]", s->app }, { "[stream]", s->stream },
-                  { "[seq]", seq_text } };
-    size_t n, k = 0, i;
-
-    (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);
-    if (!begins(path, folder, &n) || path[n] != '/')
-        return false;
-    for (path += n + 1; *text; text += n, path += k) {
-        for (i = 0; i < 4 && !begins(text, fixed[i].name, &n); i++)
-            ;
-        if (i < 4) {
-            if (!begins(path, fixed[i].value, &k))
-                return false;
-        } else if (*text == '[' && strchr(text, ']')) { /* a time, or how long it lasts */
-            n = strcspn(text, "]") + 1;
-            k = strspn(path, "0123456789");
-        } else if (*text == *path) {
-            n = k = 1;
-        } else {
-            return false;
-        }
-    }
-    return *path == '\0';
-}
-
 /* ------------------------------------------------------------ urls */
 
 /* How much of two paths is the same folder. */
@@ -148,26 +93,32 @@ static char *key_uri(const struct hls_stream *s, const char *path)
     return uri;
 }
 
+struct hls_shared *hls_shared_at(struct hls_stream *s, char *path, bool key)
+{
+    struct hls_shared *x = must(calloc(1, sizeof(*x)));
+
+    ref_init(&x->ref);
+    x->secret = key;
+    x->path = path;
+    x->uri = key ? key_uri(s, path) : hls_uri(s, path);
+    return x;
+}
+
 struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
                                   uint64_t seq, bool key)
 {
-    struct hls_shared *x = must(calloc(1, sizeof(*x)));
     char path[HLS_NAME_MAX];
-    err_t err;
+    const char *dot;
+    int n;
+    err_t err = hls_name(s, folder, text, seq, 0, path, sizeof(path));
 
-    err = hls_name(s, folder, text, seq, 0, path, sizeof(path));
     err_free(&err); /* the names were fine when the stream began */
-    ref_init(&x->ref);
-    if (!key && s->other_inits) { /* init.mp4 is of others: init-5.mp4 */
-        const char *dot = strrchr(path, '.');
-        int n = dot ? (int)(dot - path) : (int)strlen(path);
-
-        x->path = must_print("%.*s-%llu%s", n, path, (unsigned long long)seq, path + n);
-    } else {
-        x->path = must_dup(path);
-    }
-    x->uri = key ? key_uri(s, x->path) : hls_uri(s, x->path);
-    return x;
+    if (key || !s->other_inits)
+        return hls_shared_at(s, must_dup(path), key);
+    dot = strrchr(path, '.'); /* init.mp4 is of others: init-5.mp4 */
+    n = dot ? (int)(dot - path) : (int)strlen(path);
+    return hls_shared_at(s, must_print("%.*s-%llu%s", n, path, (unsigned long long)seq, path + n),
+                         false);
 }
 
 struct hls_shared *hls_shared_ref(struct hls_shared *x)
@@ -188,6 +139,7 @@ void hls_shared_unref(struct hls_stream *s, struct hls_shared *x)
     }
     if (x->path && (s->set.cleanup || s->disposing))
         hls_disk_remove(s, x->path);
+    hls_record_forget(s, x->id);
     free(x->path);
     free(x->uri);
     free(x);

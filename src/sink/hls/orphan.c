@@ -3,129 +3,120 @@
  *
  * hls_dispose removes what nobody publishes any more. A server that was killed, or that ended while
  * it waited to do so, leaves that to the next one. It waits as long, as if all had ended when it
- * began, and then looks for playlists where its own would be. Those that nobody wrote meanwhile
- * (another server may share the folder), and that are just like its own, go with their files.
+ * began, and then looks for journals. Those that nobody wrote meanwhile (another server may share
+ * the folder) go with the files they name.
  */
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
 #include "sink/hls/stream.h"
 
-#include <glob.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-enum { FRAGMENTS = 3 }; /* in which a list that is alive changes */
+/* FRAGMENTS: in which a list that is alive changes. */
+enum { FRAGMENTS = 3, DEPTH = 8, ENTRIES_MAX = 1 << 20, FOUND_MAX = 1 << 16 };
 
 #define LATER CO_SECONDS(1) /* than the first moment: times of files are whole seconds here */
 
-/* On a thread: which files are there that nobody wrote for a while. */
-struct search {
-    char pattern[HLS_NAME_MAX];
-    time_t silence; /* seconds */
-    glob_t found;
+/* ------------------------------------------------------------ on a thread */
+
+struct found {
+    char *path;
+    struct journal journal; /* whose it is */
 };
+
+/* Which journals are there that nobody wrote for a while. */
+struct search {
+    char *root;
+    time_t silence; /* seconds */
+    unsigned entries;
+    struct found *v;
+    size_t n, cap;
+};
+
+static bool is_journal(const char *name)
+{
+    size_t n = strlen(name), end = strlen(HLS_JOURNAL_END);
+
+    return name[0] == '.' && n > end && strcmp(name + n - end, HLS_JOURNAL_END) == 0;
+}
+
+static bool is_silent(const struct search *x, const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && time(NULL) - st.st_mtime >= x->silence;
+}
+
+/* Takes the path over. */
+static void look(struct search *x, char *path)
+{
+    struct disk_job job = { 0 };
+    struct found one = { .path = path };
+    size_t size;
+    char *text = is_silent(x, path) ? disk_read_file(&job, path, JOURNAL_MAX, &size) : NULL;
+
+    if (text && x->n < FOUND_MAX && journal_read(&one.journal, text, size)) {
+        if (x->n == x->cap) {
+            x->cap = x->cap ? x->cap * 2 : 16;
+            x->v = must(realloc(x->v, x->cap * sizeof(x->v[0])));
+        }
+        x->v[x->n++] = one;
+    } else {
+        journal_free(&one.journal);
+        free(path);
+    }
+    free(text);
+}
+
+/* Links are followed as far as folders are deep. */
+static void walk(struct search *x, const char *folder, unsigned depth)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+
+    while (d && x->entries < ENTRIES_MAX && (e = readdir(d))) {
+        bool deeper = e->d_type == DT_DIR || e->d_type == DT_LNK || e->d_type == DT_UNKNOWN;
+
+        x->entries++;
+        if (is_journal(e->d_name)) {
+            look(x, must_print("%s/%s", folder, e->d_name));
+        } else if (deeper && e->d_name[0] != '.' && depth < DEPTH) {
+            char *path = must_print("%s/%s", folder, e->d_name);
+
+            walk(x, path, depth + 1);
+            free(path);
+        }
+    }
+    if (d)
+        (void)closedir(d);
+}
 
 static void run(void *arg)
 {
     struct search *x = arg;
-    time_t now = time(NULL);
-    struct stat st;
 
-    (void)glob(x->pattern, GLOB_NOSORT, NULL, &x->found);
-    for (size_t i = 0; i < x->found.gl_pathc; i++) {
-        char *path = x->found.gl_pathv[i];
-
-        if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || now - st.st_mtime < x->silence)
-            *path = '\0';
-    }
+    walk(x, x->root, 0);
 }
 
 static void drop(void *arg)
 {
     struct search *x = arg;
 
-    globfree(&x->found);
+    for (size_t i = 0; i < x->n; i++) {
+        journal_free(&x->v[i].journal);
+        free(x->v[i].path);
+    }
+    free(x->v);
+    free(x->root);
     free(x);
 }
 
-/* ------------------------------------------------------------ names */
-
-struct names {
-    char app[HLS_NAME_MAX], stream[HLS_NAME_MAX];
-};
-
-static bool is(const char *text, const char *variable)
-{
-    return strncmp(text, variable, strlen(variable)) == 0;
-}
-
-/* The pattern of all playlists, one variable in each folder's name: else it cannot be told which
- * stream one is of. */
-static bool pattern_of(const struct conf_vhost *v, const struct conf_hls *set, char *out,
-                       size_t size)
-{
-    struct wr w;
-    unsigned apps = 0, streams = 0, here = 0;
-    bool fine = true;
-
-    wr_init(&w, size - 1);
-    for (const char *p = set->path; *p; p++)
-        wr_printf(&w, strchr("*?[\\", *p) ? "\\%c" : "%c", *p);
-    wr_printf(&w, "/");
-    for (const char *p = set->m3u8_file; *p && fine; p++) {
-        bool app = is(p, "[app]"), stream = is(p, "[stream]");
-
-        here = *p == '/' ? 0 : here + (*p == '[');
-        apps += app;
-        streams += stream;
-        if (app || stream)
-            wr_printf(&w, "*");
-        else if (is(p, "[vhost]"))
-            wr_printf(&w, "%s", v->name);
-        else if (*p == '[')
-            fine = false;
-        else
-            wr_printf(&w, strchr("*?\\", *p) ? "\\%c" : "%c", *p);
-        if (*p == '[' && fine)
-            p += strcspn(p, "]");
-        fine &= here <= 1;
-    }
-    fine = fine && !w.bad && apps == 1 && streams == 1;
-    if (fine) {
-        memcpy(out, w.buf, w.len);
-        out[w.len] = '\0';
-    }
-    wr_free(&w);
-    return fine;
-}
-
-/* What the variables stand for in a path that the pattern found. */
-static bool names_of(const struct conf_hls *set, const char *path, struct names *out)
-{
-    const char *text = set->m3u8_file;
-
-    for (path += strlen(set->path) + 1; *text && *path;) {
-        char *into = is(text, "[app]") ? out->app : is(text, "[stream]") ? out->stream : NULL;
-        size_t variable = *text == '[' ? strcspn(text, "]") + 1 : 1;
-        size_t all = strcspn(path, "/"), behind = strcspn(text + variable, "/"), n = 1;
-
-        if (*text == '[') {
-            n = all > behind ? all - behind : 0;
-            if (n == 0 || n >= HLS_NAME_MAX)
-                return false;
-        }
-        if (into) {
-            memcpy(into, path, n);
-            into[n] = '\0';
-        }
-        text += variable;
-        path += n;
-    }
-    return !*text && !*path;
-}
+/* ------------------------------------------------------------ streams */
 
 /* Nobody wrote for so long: hls_dispose, but more than somebody takes who does write. */
 static co_usec silence_of(const struct conf_hls *set)
@@ -135,52 +126,25 @@ static co_usec silence_of(const struct conf_hls *set)
     return set->dispose > alive ? set->dispose : alive;
 }
 
-/* Two vhosts may have the same files: whose they are is not to be told. */
-static bool is_alone(const struct conf *c, const struct conf_vhost *v, const struct conf_hls *set,
-                     const struct hls_kind *kind)
-{
-    for (size_t i = 0; i < c->vhost.n; i++) {
-        struct conf_hls other;
-
-        kind->settings(&c->vhost.v[i], &other);
-        if (&c->vhost.v[i] != v && other.enabled && strcmp(other.path, set->path) == 0 &&
-            strcmp(other.m3u8_file, set->m3u8_file) == 0 && !strstr(set->m3u8_file, "[vhost]"))
-            return false;
-    }
-    return true;
-}
-
-/* ------------------------------------------------------------ streams */
-
-/* It may be that there is a file with this name that has nothing to do with us. */
-static bool recovers(struct hls_stream *s, const char *path)
-{
-    if (strcmp(s->m3u8_path, path) != 0)
-        return false;
-    return s->kind->take_list(s);
-}
-
 static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost *v,
-                       const struct conf_hls *set, const struct hls_kind *kind,
-                       const char *path)
+                       const struct hls_kind *kind, const struct found *f)
 {
-    struct names names;
-    struct session_stream x = { .vhost = v->name, .app = names.app, .name = names.stream };
+    const struct session_stream names = { .vhost = v->name, .app = f->journal.app,
+                                          .name = f->journal.stream };
     struct hls_stream *s;
     bool go;
 
-    if (!*path || !names_of(set, path, &names) || hls_stream_find(h, &x, kind))
+    if (strcmp(f->journal.vhost, v->name) != 0 || strcmp(f->journal.kind, kind->name) != 0 ||
+        hls_stream_find(h, &names, kind))
         return false;
-    s = hls_stream_new(h, &x, conf, v, kind, 0);
+    s = hls_stream_new(h, &names, conf, v, kind, 0);
     if (!s)
         return false;
-    go = recovers(s, path) && !hls_stream_find(h, &x, kind); /* it is not published by now */
-    if (go) {
+    s->disposing = true;
+    go = strcmp(s->record.path, f->path) == 0 && hls_recover_list(s);
+    if (go)
         log_trace("%s of %s/%s: its files are removed, nobody published since the server began",
                   s->kind->name, s->app, s->stream);
-        s->disposing = s->list_swapped = true;
-        s->kind->remove_rest(s);
-    }
     hls_stream_dispose(s, go);
     return go;
 }
@@ -193,20 +157,16 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
     err_t err;
 
     x->silence = (time_t)(silence_of(set) / 1000000);
-    if (!pattern_of(v, set, x->pattern, sizeof(x->pattern))) {
-        drop(x);
-        return NULL;
-    }
+    x->root = must_dup(set->path);
     err = co_thread_run(CO_POOL_FILE, run, x, drop, CO_FOREVER);
     if (err)
         return err;
-    for (size_t i = 0; i < x->found.gl_pathc && !err; i++) {
-        n += remove_one(h, conf, v, set, kind, x->found.gl_pathv[i]);
+    for (size_t i = 0; i < x->n && !err; i++) {
+        n += remove_one(h, conf, v, kind, &x->v[i]);
         err = co_check();
     }
     if (n > 0)
-        log_trace("%s: files of %u stream%s of before removed", kind->name, n,
-                  n > 1 ? "s" : "");
+        log_trace("%s: files of %u stream%s of before removed", kind->name, n, n > 1 ? "s" : "");
     drop(x);
     return err;
 }
@@ -230,7 +190,7 @@ static err_t search_all(struct hls *h, co_usec done, co_usec when, co_usec *next
             continue;
         if (lasts > when)
             *next = *next && *next < lasts ? *next : lasts;
-        else if (is_alone(conf, v, &set, kind))
+        else
             err = search_vhost(h, conf, v, &set, kind);
     }
     (void)conf_unref(conf);

@@ -1,238 +1,389 @@
 /* SPDX-License-Identifier: MIT */
-/* recover.c - go on with the playlist that an earlier process left on disk. */
+/* recover.c - go on with what an earlier process left on disk, as its journal says.
+ *
+ * What is whole at the end of its list is the begin of ours. What was listed besides may still be
+ * fetched for a while; all else goes. A list without a journal is of a version before there were
+ * journals, or of somebody else: its numbers go on, and its files stay.
+ */
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
+#include "sink/hls/match.h"
 #include "sink/hls/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST_MAX = 4 << 20, SEGMENTS_MAX = 100000, LEFTOVERS = 8, LEFTOVERS_MAX = 1000 };
+enum { LIST_MAX = 4 << 20, CLOCK_SLACK = 5000 };
 
-/* Reads the list, and asks which of its files are there. Copies of all it needs. */
+/* On a helper thread. Copies of all it needs. */
 struct reading {
     struct disk_job job; /* for the errors of disk_read_file() */
-    char *path, *text;
-    size_t size;
+    char *path, *list_path, *root, *key_root;
+    char *kind, *vhost, *app, *stream;
+    struct hls_template templates[HLS_TEMPLATES];
+    size_t n_templates;
+    struct journal journal;
+    bool found;
+    char *list; /* if there is no journal */
+    size_t list_size;
 };
+
+static bool is_of(const struct reading *r)
+{
+    const struct journal *j = &r->journal;
+
+    return strcmp(j->kind, r->kind) == 0 && strcmp(j->vhost, r->vhost) == 0 &&
+           strcmp(j->app, r->app) == 0 && strcmp(j->stream, r->stream) == 0;
+}
+
+/* Is it called as a file of this stream is? Whoever can write to the folder could have made the
+ * journal, and what stands there is removed one day. */
+static bool is_ours(const struct reading *r, const struct journal_file *f)
+{
+    const struct session_stream names = { .vhost = r->vhost, .app = r->app, .name = r->stream };
+
+    for (size_t i = 0; i < r->n_templates; i++) {
+        const struct hls_template *t = &r->templates[i];
+
+        if ((f->what == JOURNAL_KEY) == (t->sort == HLS_KEY) && hls_match(t->text, &names, f->path))
+            return true;
+    }
+    return false;
+}
+
+static bool is_there(const struct reading *r, const struct journal_file *f)
+{
+    char *path = must_print("%s/%s", f->what == JOURNAL_KEY ? r->key_root : r->root, f->path);
+    bool there = access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
 
 static void run(void *arg)
 {
     struct reading *r = arg;
+    struct journal *j = &r->journal;
+    size_t size;
+    char *text = disk_read_file(&r->job, r->path, JOURNAL_MAX, &size);
 
-    r->text = disk_read_file(&r->job, r->path, LIST_MAX, &r->size);
+    r->found = text && journal_read(j, text, size) && is_of(r);
+    free(text);
+    for (size_t i = 0; i < j->n && r->found; i++) {
+        j->v[i].forgotten |= !is_ours(r, &j->v[i]);
+        j->v[i].there = !j->v[i].forgotten && is_there(r, &j->v[i]);
+    }
+    if (!r->found)
+        r->list = disk_read_file(&r->job, r->list_path, LIST_MAX, &r->list_size);
 }
 
 static void drop(void *arg)
 {
     struct reading *r = arg;
 
+    journal_free(&r->journal);
     free(r->path);
-    free(r->text);
+    free(r->list_path);
+    free(r->root);
+    free(r->key_root);
+    free(r->kind);
+    free(r->vhost);
+    free(r->app);
+    free(r->stream);
+    free(r->list);
     free(r);
 }
 
-/* The path of what the list calls `uri`: the way back from hls_uri(). NULL: it is not ours. */
-static char *path_of(const struct hls_stream *s, const char *uri)
+/* What its vhost calls files of this kind. */
+static void copy_templates(const struct hls_stream *s, struct reading *r)
 {
-    const char *prefix = s->set.entry_prefix, *base = s->m3u8_path, *slash;
-    size_t n = strlen(prefix);
-    char *path;
-    int folder;
+    const struct conf_vhost *v = conf_vhost_find(s->conf, s->vhost);
 
-    if (strstr(uri, "..") || strchr(uri, '?'))
-        return NULL;
-    if (n > 0) {
-        if (strncmp(uri, prefix, n) != 0)
-            return NULL;
-        uri += n;
-        uri += strspn(uri, "/");
-        base = s->set.path;
-        folder = (int)strlen(base);
-    } else {
-        slash = strrchr(base, '/');
-        folder = slash ? (int)(slash - base) : 0;
+    for (unsigned i = 0; v && i < HLS_TEMPLATES; i++) {
+        struct hls_template *t = &r->templates[r->n_templates];
+        const char *root;
+
+        if (!hls_template(v, i, t) || t->sort == HLS_LIST || t->sort == HLS_MPD)
+            continue;
+        root = t->sort == HLS_KEY ? s->set.key_file_path : s->set.path;
+        if ((t->sort == HLS_DASH_MEDIA) == s->kind->is_dash && *root)
+            r->n_templates++;
     }
-    if (strstr(uri, "://") || uri[0] == '/' || asprintf(&path, "%.*s/%s", folder, base, uri) < 0)
-        return NULL;
-    return path;
 }
 
-/* The way back from the url of a key. NULL: it is not one of ours, and nothing removes it. */
-static char *key_path_of(const struct hls_stream *s, const char *uri)
+static struct reading *new_reading(const struct hls_stream *s)
 {
-    const char *base = s->set.key_url, *root = s->set.key_file_path;
-    size_t n = strcspn(base, "?"), size = strcspn(uri, "?");
+    struct reading *r = must(calloc(1, sizeof(*r)));
 
-    if (strstr(uri, ".."))
-        return NULL;
-    if (!*base || strcmp(base, s->set.path) == 0)
-        return path_of(s, uri);
-    if (strncmp(uri, base, n) != 0 || size < n)
-        return NULL;
-    n += strspn(uri + n, "/");
-    return must_print("%s/%.*s", root, (int)(size - n), uri + n);
+    r->path = must_dup(s->record.path);
+    r->list_path = must_dup(s->m3u8_path);
+    r->root = must_dup(s->set.path);
+    r->key_root = must_dup(s->set.key_file_path);
+    r->kind = must_dup(s->kind->name);
+    r->vhost = must_dup(s->vhost);
+    r->app = must_dup(s->app);
+    r->stream = must_dup(s->stream);
+    copy_templates(s, r);
+    return r;
 }
 
-/* Segments after one another share their initialization and key. */
-static struct hls_shared *shared(struct hls_stream *s, struct hls_shared *last,
-                                 struct m3u8_text uri, bool key)
+/* ------------------------------------------------------------ files */
+
+/* One that stands in the journal, for each id. */
+struct taking {
+    struct journal *j;
+    struct hls_shared **shared;   /* as many as files, NULL for segments */
+    struct hls_segments segments; /* by number */
+};
+
+static struct hls_shared *shared_of(const struct taking *t, uint64_t id)
 {
+    const struct journal_file *f = id ? journal_find(t->j, id) : NULL;
+
+    return f ? hls_shared_ref(t->shared[f - t->j->v]) : NULL;
+}
+
+static struct hls_shared *take_shared(struct hls_stream *s, const struct journal_file *f)
+{
+    bool key = f->what == JOURNAL_KEY;
     struct hls_shared *x;
 
-    if (!uri.p)
-        return NULL;
-    if (last && strlen(last->uri) == uri.n && memcmp(last->uri, uri.p, uri.n) == 0)
-        return hls_shared_ref(last);
-    x = must(calloc(1, sizeof(*x)));
-    ref_init(&x->ref);
-    x->uri = must_ndup(uri.p, uri.n);
-    x->path = key ? key_path_of(s, x->uri) : path_of(s, x->uri);
-    x->on_disk = true;
+    x = hls_shared_at(s, must_print("%s/%s", key ? s->set.key_file_path : s->set.path, f->path),
+                      key);
+    x->id = f->id;
+    x->on_disk = f->there;
+    x->track = f->track;
+    s->other_inits |= !key;
     return x;
 }
 
-static struct hls_segment *segment(struct hls_stream *s, struct m3u8_reader *r, uint64_t seq)
+static struct hls_segment *take_segment(struct hls_stream *s, const struct taking *t,
+                                        const struct journal_file *f)
 {
     struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
-    struct hls_segment *last = s->list.n > 0 ? s->list.v[s->list.n - 1] : NULL;
 
-    seg->seq = seq;
-    seg->duration = r->segment.duration;
-    seg->wall = r->segment.wall;
-    seg->discontinuity = r->segment.discontinuity;
-    seg->on_disk = !r->segment.gap;
-    seg->uri = must_ndup(r->uri.p, r->uri.n);
-    seg->path = path_of(s, seg->uri);
-    memcpy(seg->iv, r->segment.iv, sizeof(seg->iv));
-    seg->init = shared(s, last ? last->init : NULL, r->map, false);
-    seg->key = shared(s, last ? last->key : NULL, r->key, true);
+    seg->id = f->id;
+    seg->seq = f->seq;
+    seg->duration = f->duration;
+    seg->wall = f->wall;
+    seg->discontinuity = f->discontinuity;
+    seg->on_disk = f->there;
+    seg->bytes = f->bytes;
+    seg->period = f->period;
+    seg->at = (struct mp4_extent){ .begin = (int64_t)f->begin, .duration = f->lasts };
+    seg->path = must_print("%s/%s", s->set.path, f->path);
+    seg->uri = hls_uri(s, seg->path);
+    memcpy(seg->iv, f->iv, sizeof(seg->iv));
+    seg->init = shared_of(t, f->init);
+    seg->key = shared_of(t, f->key);
+    if (seg->init)
+        dash_measure(seg);
     return seg;
 }
 
-static bool take_list(struct hls_stream *s, const char *text, size_t size)
+static int by_number(const void *a, const void *b)
 {
-    struct m3u8_reader r;
-    uint64_t seq = 0;
-    bool fits = true, first = true;
-    err_t err = m3u8_open(&r, text, size);
+    const struct hls_segment *x = *(struct hls_segment *const *)a;
+    const struct hls_segment *y = *(struct hls_segment *const *)b;
 
-    while (!err && s->list.n < SEGMENTS_MAX && m3u8_next(&r)) {
-        struct hls_segment *seg;
-
-        if (first)
-            seq = r.list.sequence;
-        first = false;
-        seg = segment(s, &r, seq++);
-        fits &= seg->path && (seg->init != NULL) == s->container->inits;
-        hls_push(&s->list, seg);
-    }
-    err_free(&err);
-    fits &= seq >= s->next_seq; /* else it is older than what we know of */
-    s->next_seq = seq > s->next_seq ? seq : s->next_seq;
-    s->discontinuities = r.list.discontinuities;
-    s->segmenter.target = r.list.target;
-    if (s->list.n > 0 && s->set.fragment >= 1000) /* hls_ts_floor: its name is taken */
-        s->segmenter.floor_name = s->list.v[s->list.n - 1]->wall / (s->set.fragment / 1000);
-    s->other_inits = s->list.n > 0;
-    if (fits)
-        return !r.over;
-    while (s->list.n > 0) /* of another kind, or not ours: only the numbers go on */
-        hls_segment_free(s, hls_pop(&s->list));
-    s->segmenter.target = 0;
-    return false;
+    if (x->seq != y->seq)
+        return x->seq < y->seq ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* ------------------------------------------------------------ what left the list */
-
-static bool is_key_of_list(const struct hls_stream *s, const char *path)
+static struct taking take_files(struct hls_stream *s, struct journal *j)
 {
-    for (size_t i = 0; i < s->list.n; i++) {
-        const struct hls_shared *key = s->list.v[i]->key;
+    struct taking t = { .j = j, .shared = must(calloc(j->n + 1, sizeof(t.shared[0]))) };
 
-        if (key && key->path && strcmp(key->path, path) == 0)
-            return true;
+    for (size_t i = 0; i < j->n; i++) {
+        const struct journal_file *f = &j->v[i];
+
+        s->record.ids = f->id;
+        if (!f->forgotten && f->what == JOURNAL_SEGMENT)
+            hls_push(&t.segments, take_segment(s, &t, f));
+        else if (!f->forgotten)
+            t.shared[i] = take_shared(s, f);
     }
-    return false;
+    if (t.segments.n > 0)
+        qsort(t.segments.v, t.segments.n, sizeof(t.segments.v[0]), by_number);
+    return t;
 }
 
-bool hls_list_is_ours(const struct hls_stream *s)
-{
-    const char *text = s->container->file(&s->set);
+/* ------------------------------------------------------------ the list */
 
+/* Segments from..to are in the list. */
+struct range {
+    size_t from, to;
+};
+
+/* Is it like those that come now, and there with all it needs? */
+static bool is_whole(const struct hls_stream *s, const struct hls_segment *seg,
+                     const struct journal_list *list)
+{
+    if (s->kind->periods && (seg->period < list->available || list->available == 0 ||
+                             !seg->init || seg->init->track.timescale == 0))
+        return false;
+    return seg->on_disk && (seg->init != NULL) == s->container->inits &&
+           (!seg->init || seg->init->on_disk) && (!seg->key || seg->key->on_disk);
+}
+
+/* With a file for each track two of them have the same number. */
+static bool follows(const struct hls_stream *s, const struct hls_segment *a,
+                    const struct hls_segment *b)
+{
+    return b->seq - a->seq == 1 || (b->seq == a->seq && s->kind->periods);
+}
+
+static struct range listed(const struct hls_stream *s, const struct hls_segments *q,
+                           const struct journal_list *list)
+{
+    struct range r = { .to = q->n };
+
+    while (r.to > 0 && !q->v[r.to - 1]->on_disk) /* it was about to be written */
+        r.to--;
+    r.from = r.to;
+    if (r.to > 0 && q->v[r.to - 1]->seq + 1 < s->next_seq)
+        return r; /* older than what we know of */
+    while (r.from > 0 && q->v[r.from - 1]->seq >= list->first &&
+           is_whole(s, q->v[r.from - 1], list) &&
+           (r.from == r.to || follows(s, q->v[r.from - 1], q->v[r.from])))
+        r.from--;
+    return r;
+}
+
+/* With periods the times in files are the wall clock's, and would be in the future. */
+static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
+{
+    int64_t by = list->now - hls_wall(s);
+
+    if (!s->kind->periods || by <= CLOCK_SLACK)
+        return false;
+    log_warn("%s: the list of before is of %lld s from now; the clock was set back, a new one "
+             "begins", s->m3u8_path, (long long)by / 1000);
+    return true;
+}
+
+/* Of what is not in the list: what players may have a list of stays a while. */
+static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
+{
+    if (seg->on_disk && seg->seq >= first) {
+        s->discontinuities += seg->discontinuity;
+        hls_push(&s->gone, seg);
+        return;
+    }
+    if (!seg->on_disk) {
+        char *tmp = must_print("%s.tmp", seg->path);
+
+        hls_disk_remove(s, tmp);
+        free(tmp);
+    }
+    hls_list_bury(s, seg);
+}
+
+static void set_segmenter(struct hls_stream *s, const struct journal_list *list)
+{
+    struct segmenter *g = &s->segmenter;
+
+    g->promised = s->list.n > 0;
+    g->target = s->list.n > 0 ? list->target : 0;
+    g->available = list->available;
     for (size_t i = 0; i < s->list.n; i++) {
         const struct hls_segment *seg = s->list.v[i];
 
-        if (!hls_name_is(s, s->set.path, text, seg->seq, seg->path))
-            return false;
+        if (seg->wall + seg->duration / 90 > g->over)
+            g->over = seg->wall + seg->duration / 90;
+        if (seg->duration > g->longest)
+            g->longest = seg->duration;
     }
-    return s->list.n > 0;
+    if (s->list.n > 0 && s->set.fragment >= 1000) /* hls_ts_floor: its name is taken */
+        g->floor_name = s->list.v[s->list.n - 1]->wall / (s->set.fragment / 1000);
 }
 
-static void remove_number(struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
-                          const char *behind)
+static void take(struct hls_stream *s, struct journal *j)
 {
-    char path[HLS_NAME_MAX];
-    err_t err;
+    struct taking t = take_files(s, j);
+    struct journal_list list = j->list;
+    struct range r = listed(s, &t.segments, &list);
+    uint64_t next = r.to > 0 ? t.segments.v[r.to - 1]->seq + 1 : list.first;
 
-    if (!hls_name_is_number(text))
-        return;
-    err = hls_name(s, folder, text, seq, 0, path, sizeof(path) - strlen(behind));
-    if (!err && !is_key_of_list(s, path)) {
-        memcpy(path + strlen(path), behind, strlen(behind) + 1);
-        hls_disk_remove(s, path);
+    if (is_ahead(s, &list)) {
+        r.from = r.to;
+        list.available = 0;
+    }
+    s->next_seq = next > s->next_seq ? next : s->next_seq;
+    s->discontinuities = list.discontinuities;
+    for (size_t i = 0; i < t.segments.n; i++) {
+        if (i >= r.from && i < r.to)
+            hls_push(&s->list, t.segments.v[i]);
+        else
+            leave(s, t.segments.v[i], list.first);
+    }
+    set_segmenter(s, &list);
+    for (size_t i = 0; i < j->n; i++)
+        hls_shared_unref(s, t.shared[i]);
+    free(t.shared);
+    free(t.segments.v);
+}
+
+/* ------------------------------------------------------------ without a journal */
+
+static void take_numbers(struct hls_stream *s, const struct reading *r)
+{
+    struct m3u8_reader m;
+    uint64_t seq = 0;
+    int64_t wall = 0;
+    err_t err = m3u8_open(&m, r->list, r->list_size);
+
+    for (uint64_t n = 0; !err && n < JOURNAL_FILES_MAX && m3u8_next(&m); n++) {
+        seq = m.list.sequence + n + 1;
+        wall = m.segment.wall;
     }
     err_free(&err);
+    s->next_seq = seq > s->next_seq ? seq : s->next_seq;
+    s->other_inits = seq > 0;
+    if (s->set.fragment >= 1000)
+        s->segmenter.floor_name = wall / (s->set.fragment / 1000);
+    if (seq > 0)
+        log_trace("%s: its list has no journal: numbers go on at %llu, its files stay where they "
+                  "are", s->m3u8_path, (unsigned long long)s->next_seq);
 }
 
-static void remove_numbers(struct hls_stream *s, uint64_t from, uint64_t to, const char *behind)
+/* Somebody may have published it while its journal was read, who goes on with it. */
+static bool is_alone(const struct hls_stream *s)
 {
-    for (; from < to; from++) {
-        remove_number(s, s->set.path, s->container->file(&s->set), from, behind);
-        if (s->set.keys)
-            remove_number(s, s->set.key_file_path, s->set.key_file, from, behind);
-    }
-}
+    const struct session_stream names = { .vhost = s->vhost, .app = s->app, .name = s->stream };
+    const struct hls_stream *other = hls_stream_find(s->hls, &names, s->kind);
 
-void hls_remove_leftovers(struct hls_stream *s)
-{
-    uint64_t first, before = (s->list.n < LEFTOVERS_MAX ? s->list.n : LEFTOVERS_MAX) + LEFTOVERS;
-
-    if ((!s->set.cleanup && !s->disposing) || !hls_list_is_ours(s))
-        return;
-    first = s->list.v[0]->seq;
-    remove_numbers(s, first > before ? first - before : 0, first, "");
-    remove_numbers(s, s->next_seq, s->next_seq + LEFTOVERS, "");
-    remove_numbers(s, s->next_seq, s->next_seq + LEFTOVERS, ".tmp");
+    return !other || other == s;
 }
 
 bool hls_recover_list(struct hls_stream *s)
 {
-    struct reading *r = must(calloc(1, sizeof(*r)));
-    bool goes_on = false;
-    err_t err;
+    struct reading *r = new_reading(s);
+    err_t err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
+    bool found;
 
-    r->path = must_dup(s->m3u8_path);
-    err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
     if (err) {
-        log_end("HLS: the list of before is not read, a new one begins", &err);
+        log_end("HLS, DASH: what was before is not read, a new list begins", &err);
         return false;
     }
-    if (r->text)
-        goes_on = take_list(s, r->text, r->size);
+    found = r->found && is_alone(s);
+    if (found)
+        take(s, &r->journal);
+    else if (r->list && !s->kind->periods)
+        take_numbers(s, r);
     s->segmenter.discontinuity = s->next_seq > 0;
-    s->segmenter.promised = s->list.n > 0;
     drop(r);
-    return goes_on;
+    return found;
 }
 
 void hls_recover(struct hls_stream *s)
 {
-    (void)hls_recover_list(s);
-    if (s->next_seq > 0)
-        log_trace("HLS of %s/%s goes on at segment %llu, with %zu of before", s->app, s->stream,
-                  (unsigned long long)s->next_seq, s->list.n);
-    hls_remove_leftovers(s);
+    bool found = hls_recover_list(s);
+
+    if (found)
+        log_trace("%s of %s/%s goes on at segment %llu, with %zu of before", s->kind->name, s->app,
+                  s->stream, (unsigned long long)s->next_seq, s->list.n);
 }

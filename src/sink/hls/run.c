@@ -73,7 +73,7 @@ err_t hls_run(void *stream)
     err_t err = NULL;
 
     if (!s->ready && s->set.recover)
-        s->kind->recover(s);
+        hls_recover(s);
     s->ready = true;
     while (s->live && !err && !(err = co_check())) {
         hls_drain(s, false);

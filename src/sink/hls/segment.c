@@ -116,8 +116,6 @@ void hls_segment_close(struct hls_stream *s, int64_t end)
     print(s, seg);
     if (s->ll)
         hls_part_hint(s, s->next_seq, 0);
-    if (s->before_until > 0 && co_now() >= s->before_until)
-        dash_forget_before(s, s->list.n > 0 ? s->list.v[0]->period : seg->period);
     hls_list_add(s, seg, second);
     hls_disk_segment(s, seg);
     if (second)

@@ -116,6 +116,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
         return NULL;
     }
     s->m3u8_path = must_dup(path);
+    hls_record_init(s);
     hls_keep(s);
     return s;
 }
@@ -143,7 +144,7 @@ void hls_stream_unref(struct hls_stream *s)
     free(s->m3u8_path);
     free(s->hint);
     sink_notifier_fini(&s->teller);
-    free(s->before);
+    hls_record_fini(s);
     free(s->vhost);
     free(s->app);
     free(s->stream);
@@ -186,8 +187,6 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
     s->disposing = remove;
     s->keep_files = !remove;
     hls_list_clear(s);
-    if (remove && s->before_until > 0)
-        dash_forget_before(s, INT64_MAX);
     hls_disk_remove(s, s->m3u8_path);
     remove_other(s);
     hls_shared_unref(s, s->init);
@@ -198,6 +197,7 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
         hls_shared_unref(s, s->track_init[k]);
         s->track_init[k] = NULL;
     }
+    hls_disk_remove(s, s->record.path);
     hls_stream_unref(s);
 }
 

@@ -10,6 +10,7 @@
 #include "live/keeper.h"
 #include "live/reader.h"
 #include "sink/hls/hls.h"
+#include "sink/hls/journal.h"
 #include "sink/hls/kind.h"
 #include "sink/notify.h"
 #include "sink/store/disk_room.h"
@@ -23,6 +24,8 @@ enum {
     HLS_LIST_MIN = 3,                  /* segments that a list keeps whatever hls_window says */
 };
 
+#define HLS_JOURNAL_END ".journal"  /* hidden beside the list: ".s.m3u8.journal" */
+
 /* A file that segments share: an initialization, or a key. */
 struct hls_shared {
     struct ref ref;
@@ -32,6 +35,7 @@ struct hls_shared {
     bool secret; /* nobody else on this machine may read its file */
     uint8_t key[16];
     struct mpd_track track; /* DASH: whose initialization it is, without urls */
+    uint64_t id;           /* in the journal; 0: it is not there */
 };
 
 struct hls_part {
@@ -42,7 +46,7 @@ struct hls_part {
 };
 
 struct hls_segment {
-    uint64_t seq;
+    uint64_t seq, id;        /* the second one in the journal; 0: it is not there */
     int64_t begin, duration; /* 1/90000 s, of the stream's timeline */
     int64_t wall;            /* ms since 1970 */
     bool discontinuity;
@@ -63,6 +67,23 @@ struct hls_segment {
 struct hls_segments { /* a queue */
     struct hls_segment **v;
     size_t n, cap;
+};
+
+/* What is to be written to the journal, and what is there. */
+struct hls_record {
+    char *path;
+    uint64_t ids;            /* given so far */
+    struct wr waits;         /* lines that go with the next file */
+    size_t lines;            /* with those that are there */
+    bool whole;              /* the next ones replace it */
+    struct journal_list list; /* as it says */
+    co_usec told_at;         /* that it cannot be written */
+};
+struct hls_lines { /* of a job */
+    char *path, *text;       /* malloc'ed; NULL: none */
+    size_t size;
+    bool whole;
+    int error;               /* errno, 0: it went well */
 };
 
 struct hls_seal { /* in blocks */
@@ -137,6 +158,7 @@ struct hls_stream {
 
     struct disk_lane lane;
     struct disk_room room;
+    struct hls_record record;
     bool writing_list, list_dirty;
     bool list_swapped;       /* there is one beside it, for the next time */
     bool disk_bad;           /* the last job failed */
@@ -146,8 +168,6 @@ struct hls_stream {
 
     /* DASH */
     struct hls_shared *track_init[2];
-    char *before;            /* periods of an earlier process, as the MPD had them */
-    co_usec before_until;    /* they are in it as long as that; 0: they are not */
 };
 
 struct hls {
@@ -241,6 +261,8 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
  * no parts. */
 struct hls_file *hls_list_update(struct hls_stream *s);
 void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
+/* It is in no queue any more: its file goes, after the job that writes it. */
+void hls_list_bury(struct hls_stream *s, struct hls_segment *seg);
 /* Bytes in memory that nobody writes, but the newest segment's; and let them go: what the disk does
  * not have leaves the list. */
 size_t hls_list_idle(const struct hls_stream *s);
@@ -250,14 +272,8 @@ void hls_list_lose(struct hls_stream *s);
 char *dash_folder(const struct hls_stream *s); /* of all but the MPD. malloc'ed */
 /* What the urls of a track's segments begin with. malloc'ed. */
 char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);
-
-/* dash_recover.c: go on with the MPD that is on disk. Yields. */
-void dash_recover(struct hls_stream *s);
-/* Only take it (yields). Is it ours, by the names of its segments? */
-void dash_recover_list(struct hls_stream *s);
-bool dash_list_is_ours(const struct hls_stream *s);
-/* Its periods leave the list; files of what was before `period` (ms since 1970) go. */
-void dash_forget_before(struct hls_stream *s, int64_t period);
+/* Its bit rate counts for its track. */
+void dash_measure(struct hls_segment *seg);
 
 /* list_mpd.c */
 int64_t dash_window(const struct hls_stream *s); /* 1/90000 s that stay in the list */
@@ -269,15 +285,21 @@ void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared);
 void hls_disk_list(struct hls_stream *s);
 void hls_disk_remove(struct hls_stream *s, const char *path);
 
-/* hls_recover.c: go on with the list that is on disk. Yields. */
+/* record.c: the journal. What comes and goes; */
+void hls_record_init(struct hls_stream *s);
+void hls_record_fini(struct hls_stream *s);
+void hls_record_segment(struct hls_stream *s, struct hls_segment *seg);
+void hls_record_shared(struct hls_stream *s, struct hls_shared *x);
+void hls_record_forget(struct hls_stream *s, uint64_t id);
+/* lines to be written before the next file, by the job of that (of `new`, if no segment has it
+ * yet); and what became of them. */
+struct hls_lines hls_record_take(struct hls_stream *s, const struct hls_shared *new);
+void hls_record_done(struct hls_stream *s, const struct hls_lines *lines);
+
+/* recover.c: go on with what is on disk. Yields. */
 void hls_recover(struct hls_stream *s);
-/* Only take it. False: there is none that can go on. Yields. */
+/* Only take it. False: there is no journal of this stream. Yields. */
 bool hls_recover_list(struct hls_stream *s);
-/* Have all segments of the list the names that they get from us? */
-bool hls_list_is_ours(const struct hls_stream *s);
-/* What an earlier process could not remove, or not list. Segments stay a while after they left the
- * list; no word of them is left, but they had the numbers before those of the list. */
-void hls_remove_leftovers(struct hls_stream *s);
 
 /* hls_orphan.c: dispose of streams that an earlier process left. co_fn */
 err_t hls_remove_orphans(void *hls);
@@ -301,15 +323,12 @@ void hls_wake(struct hls_stream *s);
 /* hls_name.c: paths and urls */
 struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
                                   uint64_t seq, bool key);
+/* With that path, which it takes over. */
+struct hls_shared *hls_shared_at(struct hls_stream *s, char *path, bool key);
 struct hls_shared *hls_shared_ref(struct hls_shared *x);
 void hls_shared_unref(struct hls_stream *s, struct hls_shared *x);
 err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
                int64_t duration, char *path, size_t size) __attribute__((warn_unused_result));
-/* Is there the number, and nothing that was another one for each segment? */
-bool hls_name_is_number(const char *text);
-/* Could the path be what hls_name() made of it for that number? */
-bool hls_name_is(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
-                 const char *path);
 /* The url that the playlist has for a file, made of its path. malloc'ed. */
 char *hls_uri(const struct hls_stream *s, const char *path);
 /* The same as others know it: with hls_entry_prefix, or "live/s-1.ts" below the root of the web

@@ -69,6 +69,8 @@ bool disk_write_blocks_file(struct disk_job *job, const char *path, const struct
  * written over the next time, until disk_write_file() comes last. To make and remove a file each
  * time is what file systems are slow at. Who opened it has a second at least to read it. */
 bool disk_swap_file(struct disk_job *job, const char *path, const void *data, size_t size);
+/* Append to a file that is there, and is no link. */
+bool disk_append_file(struct disk_job *job, const char *path, const void *data, size_t size);
 /* Open a file for appending or as new (flags as open(2)), with the folders it needs; -1. */
 int  disk_open(struct disk_job *job, const char *path, int flags);
 bool disk_write(struct disk_job *job, int fd, const void *data, size_t size);

@@ -200,6 +200,18 @@ bool disk_swap_file(struct disk_job *job, const char *path, const void *data, si
     return move(job, tmp, path); /* it is the first one, or the file system cannot */
 }
 
+bool disk_append_file(struct disk_job *job, const char *path, const void *data, size_t size)
+{
+    int fd = disk_open(job, path, O_WRONLY | O_APPEND | O_NOFOLLOW);
+
+    if (fd < 0)
+        return false;
+    (void)disk_write(job, fd, data, size);
+    if (close(fd) != 0)
+        (void)failed(job, "close");
+    return !job->error;
+}
+
 void disk_remove(const char *path, const char *root)
 {
     char folder[PATH_MAX];
