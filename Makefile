@@ -258,7 +258,7 @@ compdb: $(OBJS)/config.mk
 	@scripts/compdb.py $(OBJS) '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' $(SRC) > compile_commands.json
 
 symbols: $(LIB)
-	@scripts/check_symbols.py src $(OBJS)
+	@scripts/check_symbols.py src $(OBJS) && scripts/check_unused.py src $(OBJS) test
 
 bench bench-quick:
 	3rdparty/install.sh build bench

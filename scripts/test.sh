@@ -195,7 +195,10 @@ for part; do
     fuzz-seeds) fuzz_seeds ;;
     fuzz) fuzz ;;
     layers | banned) one "$part" scripts/check_$part.py src ;;
-    symbols) one symbols scripts/check_symbols.py src "$objs" ;;
+    symbols)
+        one symbols scripts/check_symbols.py src "$objs"
+        one unused scripts/check_unused.py src "$objs" test
+        ;;
     style) one style scripts/check_size.py src ;;
     e2e) e2e ;;
     profile) profile ;;

@@ -44,7 +44,8 @@ static void put_all_ports(struct jput *j, const struct conf *c)
     put_ports(j, "rtc", c->rtc_server.enabled, &c->rtc_server.listen, "udp://");
 }
 
-void heartbeat_body(struct wr *w, const struct api_parts *of)
+/* What is posted, appended to w. */
+static void heartbeat_body(struct wr *w, const struct api_parts *of)
 {
     const struct conf *c = of->env->conf;
     const char *ip = getenv("SRS_DEVICE_IP");

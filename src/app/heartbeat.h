@@ -7,7 +7,5 @@
 
 /* co_fn over the api_parts: post while the configuration says so, until stopped. */
 err_t heartbeat_run(void *parts);
-/* What is posted, appended to w. */
-void heartbeat_body(struct wr *w, const struct api_parts *of);
 
 #endif

@@ -122,38 +122,6 @@ err_t aac_asc_parse(struct aac_config *c, const uint8_t *asc, size_t size)
     return NULL;
 }
 
-void aac_asc_build(uint8_t out[2], const struct aac_adts *a)
-{
-    out[0] = (uint8_t)(a->object << 3 | a->rate_index >> 1);
-    out[1] = (uint8_t)(a->rate_index << 7 | a->channel_config << 3);
-}
-
-err_t aac_adts_parse(struct aac_adts *a, const uint8_t *data, size_t size)
-{
-    struct bits b = bits_init(data, size);
-    bool no_crc;
-
-    *a = (struct aac_adts){ 0 };
-    if (size < AAC_ADTS_HEADER)
-        return err_new(ERR_CODEC, "an ADTS header of %zu bytes", size);
-    if (bits_u(&b, 12) != 0xfff)
-        return err_new(ERR_CODEC, "no ADTS syncword");
-    bits_skip(&b, 1 + 2); /* ID, layer */
-    no_crc = bits_flag(&b);
-    a->object = (uint8_t)(bits_u(&b, 2) + 1);
-    a->rate_index = (uint8_t)bits_u(&b, 4);
-    bits_skip(&b, 1);
-    a->channel_config = (uint8_t)bits_u(&b, 3);
-    bits_skip(&b, 4);
-    a->frame = (uint16_t)bits_u(&b, 13);
-    a->header = no_crc ? AAC_ADTS_HEADER : AAC_ADTS_HEADER_CRC;
-    if (a->rate_index >= sizeof(rates) / sizeof(rates[0]))
-        return err_new(ERR_CODEC, "ADTS sample rate index %d", a->rate_index);
-    if (a->frame < a->header)
-        return err_new(ERR_CODEC, "an ADTS frame of %d bytes", a->frame);
-    return NULL;
-}
-
 err_t aac_adts_build(uint8_t out[AAC_ADTS_HEADER], const struct aac_config *c, size_t payload)
 {
     size_t frame = payload + AAC_ADTS_HEADER;

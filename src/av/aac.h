@@ -8,7 +8,7 @@
 
 #include "av/codec.h"
 
-enum { AAC_ADTS_HEADER = 7, AAC_ADTS_HEADER_CRC = 9 };
+enum { AAC_ADTS_HEADER = 7 };
 
 struct aac_config { /* an AudioSpecificConfig */
     uint8_t object;      /* audio object type of the core: 2 is LC */
@@ -20,19 +20,7 @@ struct aac_config { /* an AudioSpecificConfig */
     uint32_t channels;
 };
 
-struct aac_adts {
-    uint8_t object, rate_index, channel_config;
-    uint8_t header; /* bytes of header: AAC_ADTS_HEADER, with a CRC two more */
-    uint16_t frame; /* bytes of header and payload */
-};
-
 err_t aac_asc_parse(struct aac_config *c, const uint8_t *asc, size_t size)
-    __attribute__((warn_unused_result));
-/* 2 bytes: an AudioSpecificConfig for what the ADTS header says. */
-void aac_asc_build(uint8_t out[2], const struct aac_adts *a);
-
-/* The bit that tells MPEG-2 from MPEG-4 is not looked at: encoders set either. */
-err_t aac_adts_parse(struct aac_adts *a, const uint8_t *data, size_t size)
     __attribute__((warn_unused_result));
 /* The header for a raw frame. ERR_CODEC: ADTS cannot say this configuration or size. */
 err_t aac_adts_build(uint8_t out[AAC_ADTS_HEADER], const struct aac_config *c, size_t payload)

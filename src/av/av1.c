@@ -65,7 +65,8 @@ static uint8_t operating_points(struct bits *b, bool model, unsigned delay)
 }
 
 /* [AV1] 5.5.1 */
-err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t size)
+/* The payload of one sequence header OBU. */
+static err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t size)
 {
     struct bits b = bits_init(obu, size);
     uint8_t profile = (uint8_t)bits_u(&b, 3), level;

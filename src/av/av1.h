@@ -10,8 +10,4 @@
 
 enum av1_obu { AV1_SEQUENCE_HEADER = 1, AV1_TEMPORAL_DELIMITER = 2 };
 
-/* The payload of one sequence header OBU. */
-err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t size)
-    __attribute__((warn_unused_result));
-
 #endif

@@ -201,7 +201,7 @@ static const uint8_t *skip_sets(struct rd *r, unsigned count)
 }
 
 /* [AVC-FF] 5.3.3.1.2 */
-err_t h264_record_parse(struct h264_config *c, const uint8_t *config, size_t size)
+static err_t h264_record_parse(struct h264_config *c, const uint8_t *config, size_t size)
 {
     struct rd r = rd_init(config, size);
     uint8_t version = rd_u8(&r);

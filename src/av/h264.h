@@ -21,9 +21,6 @@ struct h264_config {
     const uint8_t *sps, *pps; /* the first length; NULL when the count is 0 */
 };
 
-err_t h264_record_parse(struct h264_config *c, const uint8_t *config, size_t size)
-    __attribute__((warn_unused_result));
-
 /* One SPS with its NAL unit header byte. */
 err_t h264_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
     __attribute__((warn_unused_result));

@@ -93,18 +93,3 @@ err_t nalu_next(struct nalu_reader *r, struct nalu *n)
     r->p = rd.p;
     return NULL;
 }
-
-size_t nalu_unescape(uint8_t *out, const uint8_t *data, size_t size)
-{
-    size_t n = 0, zeros = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        if (zeros >= 2 && data[i] == 3 && i + 1 < size && data[i + 1] <= 3) {
-            zeros = 0;
-            continue;
-        }
-        zeros = data[i] ? 0 : zeros + 1;
-        out[n++] = data[i];
-    }
-    return n;
-}

@@ -50,8 +50,4 @@ struct nalu_codec {
                   void *arg);
 };
 
-/* The unit with its emulation prevention bytes left out; `out` has room for `size` bytes.
- * Returns how many were written. */
-size_t nalu_unescape(uint8_t *out, const uint8_t *data, size_t size);
-
 #endif

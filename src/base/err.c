@@ -130,11 +130,6 @@ enum err_class err_class(err_t err)
     return err ? table[find(err->code)].cls : ERR_CLASS_PEER;
 }
 
-const char *err_name(enum err_code code)
-{
-    return code == ERR_OK ? "OK" : table[find(code)].name;
-}
-
 __attribute__((format(printf, 3, 4)))
 static size_t append(char *buf, size_t size, const char *fmt, ...)
 {

@@ -91,7 +91,6 @@ enum err_code {
 
 enum err_code  err_code(err_t err); /* ERR_OK for NULL */
 enum err_class err_class(err_t err);
-const char    *err_name(enum err_code code);
 
 /* Write "code=1011(IO_TIMEOUT)(Socket i/o timeout) : play : writev : waited 5000 ms" to
  * buf: outermost context first, the strerror() of its errno last; returns buf. */

@@ -69,11 +69,6 @@ bool log_enabled(enum log_level level)
     return level >= setup.min;
 }
 
-const char *log_level_name(enum log_level level)
-{
-    return level_names[level];
-}
-
 /* "[2026-01-02 03:04:05.678]" at the start of the line; gives its length. The date changes once
  * a second, so only then is it made again. */
 static size_t stamp(void)
@@ -196,11 +191,6 @@ void log_forget(struct log_budget *b)
 void log_rule(const struct log_rules *r)
 {
     rules = *r;
-}
-
-bool log_secrets(void)
-{
-    return rules.secrets;
 }
 
 const char *log_param(const char *param)

@@ -29,7 +29,6 @@ struct log_setup {
 /* Copied; takes effect with the next line. NULL members keep their defaults. */
 void log_init(const struct log_setup *setup);
 bool log_enabled(enum log_level level);
-const char *log_level_name(enum log_level level);
 
 /* What the configuration says of the lines that peers cause. */
 struct log_rules {
@@ -39,7 +38,6 @@ struct log_rules {
 };
 
 void log_rule(const struct log_rules *rules); /* copied. Until then: secrets, no limits */
-bool log_secrets(void);
 /* What of parameters ("?a=b" or "a=b") may be shown where they are a field of their own. */
 const char *log_param(const char *param);
 /* Their connection is over: what was left out of its lines is counted with those of all. */

@@ -116,22 +116,6 @@ void wr_be(struct wr *w, uint64_t v, size_t n)
         at[--n] = (uint8_t)v;
 }
 
-size_t wr_len32_begin(struct wr *w)
-{
-    wr_u32(w, 0);
-    return w->len;
-}
-
-void wr_len32_end(struct wr *w, size_t mark)
-{
-    uint32_t v = (uint32_t)(w->len - mark);
-
-    if (w->bad)
-        return;
-    for (size_t i = 4; i > 0; v >>= 8)
-        w->buf[mark - 4 + --i] = (uint8_t)v;
-}
-
 err_t wr_err(const struct wr *w, const char *what)
 {
     return w->bad ? err_new(w->bad, "%s at %zu bytes", what, w->len) : NULL;

@@ -36,11 +36,6 @@ static inline void wr_u16(struct wr *w, uint16_t v) { wr_be(w, v, 2); }
 static inline void wr_u24(struct wr *w, uint32_t v) { wr_be(w, v, 3); }
 static inline void wr_u32(struct wr *w, uint32_t v) { wr_be(w, v, 4); }
 
-/* A u32 length whose value is known only after what it counts is written:
- *     size_t box = wr_len32_begin(&w);  ...write...  wr_len32_end(&w, box); */
-size_t wr_len32_begin(struct wr *w);
-void   wr_len32_end(struct wr *w, size_t mark);
-
 err_t wr_err(const struct wr *w, const char *what);
 
 #endif

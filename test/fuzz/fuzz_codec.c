@@ -26,18 +26,13 @@ static void adts(const uint8_t *data, size_t size)
 {
     uint8_t head[AAC_ADTS_HEADER];
     struct aac_config c;
-    struct aac_adts a;
     err_t err;
 
     err = aac_asc_parse(&c, data, size);
     if (!err)
         err = aac_adts_build(head, &c, size);
-    if (!err) {
-        err = aac_adts_parse(&a, head, sizeof(head));
-        assert(!err && a.object == c.object && a.frame == size + AAC_ADTS_HEADER);
-    }
-    err_free(&err);
-    err = aac_adts_parse(&a, data, size);
+    if (!err) /* the size of the frame, 13 bits */
+        assert(((head[3] & 3u) << 11 | head[4] << 3 | head[5] >> 5) == size + AAC_ADTS_HEADER);
     err_free(&err);
 }
 

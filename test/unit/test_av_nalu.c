@@ -90,19 +90,10 @@ static void test_cut_at_every_byte(void **state)
     }
 }
 
-static void test_unescape(void **state)
-{
-    uint8_t out[16];
-
-    (void)state;
-    assert_int_equal(nalu_unescape(out, (const uint8_t *)"\x65\0\0\3\1\0\0\3\xff\0\0\3", 12), 11);
-    assert_memory_equal(out, "\x65\0\0\1\0\0\3\xff\0\0\3", 11);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_formats), TEST(test_refused), TEST(test_cut_at_every_byte), TEST(test_unescape),
+        TEST(test_formats), TEST(test_refused), TEST(test_cut_at_every_byte),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,26 +272,12 @@ static void test_emulation_bytes(void **state)
 static void test_adts(void **state)
 {
     struct aac_config c;
-    struct aac_adts a;
-    uint8_t head[9], asc[2];
+    uint8_t head[7];
 
     (void)state;
     assert_ok(aac_asc_parse(&c, (const uint8_t *)"\x11\x90", 2));
-    assert_ok(aac_adts_build(head, &c, 100));
-    assert_ok(aac_adts_parse(&a, head, 7));
-    assert_int_equal(a.frame, 107);
-    assert_int_equal(a.header, 7);
-    aac_asc_build(asc, &a);
-    assert_memory_equal(asc, "\x11\x90", 2);
-    head[1] |= 8; /* the ID bit: MPEG-2 */
-    assert_ok(aac_adts_parse(&a, head, 7));
-    head[1] &= 0xfe; /* with a CRC */
-    assert_ok(aac_adts_parse(&a, head, 7));
-    assert_int_equal(a.header, 9);
-    for (size_t n = 0; n < 7; n++)
-        assert_err(aac_adts_parse(&a, head, n), ERR_CODEC);
-    head[0] = 0xfe;
-    assert_err(aac_adts_parse(&a, head, 7), ERR_CODEC);
+    assert_ok(aac_adts_build(head, &c, 100)); /* MPEG-4, no CRC, LC, 48 kHz, stereo, 107 bytes */
+    assert_memory_equal(head, "\xff\xf1\x4c\x80\x0d\x7f\xfc", sizeof(head));
     assert_ok(aac_adts_build(head, &c, 8184));
     assert_err(aac_adts_build(head, &c, 8185), ERR_CODEC);
     c = (struct aac_config){ 0 }; /* raw AAC before its configuration cannot become ADTS */

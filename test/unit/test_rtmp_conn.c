@@ -275,38 +275,6 @@ static void test_forced_window(void **state)
     rtmp_conn_fini(&c);
 }
 
-/* What is sent in pieces gathered is what the renderer makes. */
-static void test_send(void **state)
-{
-    static const uint32_t sizes[] = { 0, 1, 128, 129, 5000 }, times[] = { 0, 1u << 24 };
-    uint8_t *out = malloc(16384), *want = malloc(16384);
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(sizes) * COUNT(times); i++) {
-        struct rtmp_msg m = { .type = RTMP_VIDEO, .stream_id = 1, .time = times[i % 2],
-                              .size = sizes[i / 2], .payload = want };
-        struct rtmp_conn c;
-        struct io_mem io;
-        size_t n;
-
-        m.payload = malloc(m.size ? m.size : 1);
-        memset(m.payload, 'x', m.size);
-        io_mem_init(&io, "", 0);
-        io.out = out;
-        io.out_cap = 16384;
-        rtmp_conn_init(&c, &io.io, &setup);
-        assert_ok(rtmp_conn_send(&c, m));
-        m.csid = RTMP_CSID_VIDEO;
-        n = rtmp_out_render(want, &m, 128);
-        assert_int_equal(io.out_size, n);
-        assert_memory_equal(out, want, n);
-        rtmp_conn_fini(&c);
-        free(m.payload);
-    }
-    free(out);
-    free(want);
-}
-
 static void test_send_all_tells_what_went_wrong_before(void **state)
 {
     struct wr out, body;
@@ -338,7 +306,7 @@ int main(void)
         TEST(test_read_answers_by_itself), TEST(test_cut_everywhere),
         TEST(test_a_failing_answer_ends_it), TEST(test_poll_sends_nothing_by_itself),
         TEST(test_poll_reads_no_more_than_is_popped),
-        TEST(test_drain_takes_much_but_not_all), TEST(test_forced_window), TEST(test_send),
+        TEST(test_drain_takes_much_but_not_all), TEST(test_forced_window), 
         TEST(test_send_all_tells_what_went_wrong_before),
     };
 

@@ -29,7 +29,8 @@ size_t heap_property(const char *name)
     return value;
 }
 
-size_t heap_used(void)
+/* What is in use, in bytes, without what malloc keeps. */
+static size_t heap_used(void)
 {
     return heap_property("generic.current_allocated_bytes");
 }
@@ -58,7 +59,7 @@ static void tell_malloc(double rate)
 #else
 #include <malloc.h>
 
-size_t heap_used(void)
+static size_t heap_used(void)
 {
     struct mallinfo2 m = mallinfo2();
 

@@ -15,8 +15,6 @@ void heap_init(double rate);
 /* Every few seconds: look whether a peak is over. Takes some ms after one, else next to nothing. */
 void heap_tend(void);
 
-/* What is in use, in bytes, without what malloc keeps. */
-size_t heap_used(void);
 /* What tcmalloc says of itself, several lines; and one number of what it knows, by its name. False
  * and 0 where malloc is not tcmalloc. */
 bool heap_text(char *text, size_t size);

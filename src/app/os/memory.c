@@ -52,7 +52,9 @@ static int64_t address_space(void)
     return (int64_t)r.rlim_cur > taken ? (int64_t)r.rlim_cur - taken : 1;
 }
 
-int64_t memory_of_process(void)
+/* What this process may use: the least of what the machine, its control groups and its limits
+ * (ulimit -v) have. 0: nobody says. */
+static int64_t memory_of_process(void)
 {
     return less(less(machine(), memory_of_groups("")), address_space());
 }

@@ -5,10 +5,6 @@
 
 #include "session/env.h"
 
-/* What this process may use: the least of what the machine, its control groups and its limits
- * (ulimit -v) have. 0: nobody says. */
-int64_t memory_of_process(void);
-
 /* The least that the control groups of the process allow, of version 1 and 2; 0: no limit. `root`
  * is where /proc and /sys are, "" but in tests. */
 int64_t memory_of_groups(const char *root);

@@ -277,6 +277,18 @@ static void forget(struct co_child *c)
     live--;
 }
 
+/* "runs", "ended", "status 1" or "signal 9"; gives buf. */
+static const char *how_it_is(const struct co_child *c, char *buf, size_t size)
+{
+    bool by_signal = c->code == CLD_KILLED || c->code == CLD_DUMPED;
+
+    if (!c->ended || c->code == 0)
+        (void)snprintf(buf, size, "%s", c->ended ? "ended" : "runs");
+    else
+        (void)snprintf(buf, size, "%s %d", by_signal ? "signal" : "status", c->status);
+    return buf;
+}
+
 void co_child_end(struct co_child *c, co_usec patience, char *how, size_t size)
 {
     bool stop = false;
@@ -292,7 +304,7 @@ void co_child_end(struct co_child *c, co_usec patience, char *how, size_t size)
     (void)kill(-c->pid, SIGKILL); /* it, or what it left */
     (void)wait_held(c, KILL_TIME, &stop);
     if (how)
-        (void)co_child_how(c, how, size);
+        (void)how_it_is(c, how, size);
     (void)waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG);
     co_stop_resume(stop);
     forget(c);
@@ -301,15 +313,4 @@ void co_child_end(struct co_child *c, co_usec patience, char *how, size_t size)
 int co_child_pid(const struct co_child *c)
 {
     return (int)c->pid;
-}
-
-const char *co_child_how(const struct co_child *c, char *buf, size_t size)
-{
-    bool by_signal = c->code == CLD_KILLED || c->code == CLD_DUMPED;
-
-    if (!c->ended || c->code == 0)
-        (void)snprintf(buf, size, "%s", c->ended ? "ended" : "runs");
-    else
-        (void)snprintf(buf, size, "%s %d", by_signal ? "signal" : "status", c->status);
-    return buf;
 }

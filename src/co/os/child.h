@@ -35,13 +35,12 @@ err_t co_child_start(struct co_child **out, const struct co_child_setup *setup)
 err_t co_child_wait(struct co_child *c, co_usec timeout, bool *ended)
     __attribute__((warn_unused_result));
 /* Ask its group to end (SIGTERM), wait for at most `patience`, then kill what is left of the
- * group; free it. How it ended goes to `how` (NULL: nobody asks), as co_child_how(). Also works,
- * and takes its time, in a coroutine that was asked to stop. c may be NULL. Yields. */
+ * group; free it. How it ended goes to `how` (NULL: nobody asks): "runs", "ended", "status 1" or
+ * "signal 9". Also works, and takes its time, in a coroutine that was asked to stop. c may be
+ * NULL. Yields. */
 void co_child_end(struct co_child *c, co_usec patience, char *how, size_t size);
 
 int co_child_pid(const struct co_child *c);
-/* "runs", "ended", "status 1" or "signal 9"; gives buf. */
-const char *co_child_how(const struct co_child *c, char *buf, size_t size);
 
 long co_child_live(void); /* children that were not ended: tests assert 0 */
 

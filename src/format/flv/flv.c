@@ -54,7 +54,8 @@ void flv_file_build(uint8_t out[FLV_FILE_HEADER + FLV_TAG_TRAILER], bool audio, 
     put(out + 9, 0, 4);
 }
 
-bool flv_data_is_metadata(uint8_t type, const uint8_t *data, size_t size)
+/* Is this data message the stream's metadata (onMetaData, @setDataFrame)? */
+static bool flv_data_is_metadata(uint8_t type, const uint8_t *data, size_t size)
 {
     static const char *const names[] = { "onMetaData", "@setDataFrame" };
     struct rd r = rd_init(data, size);

@@ -90,9 +90,6 @@ err_t flv_video_parse(struct flv_body *b, const uint8_t *data, size_t size)
 err_t flv_track_next(struct flv_track *t, size_t *at, const struct flv_body *b,
                      const uint8_t *data, size_t size) __attribute__((warn_unused_result));
 
-/* Is this data message the stream's metadata (onMetaData, @setDataFrame)? */
-bool flv_data_is_metadata(uint8_t type, const uint8_t *data, size_t size);
-
 /* Fill kind, codec, config, key, cts, track and payload from origin and data; dts is not touched.
  * On an error nothing is known of it but the kind. */
 err_t flv_packet_describe(struct av_packet *pkt) __attribute__((warn_unused_result));

@@ -99,7 +99,6 @@ void http_reader_forget(struct http_reader *r);
 const char *http_request_field(const struct http_request *req, const char *name);
 /* Is the word in the comma separated list of that field? */
 bool http_request_has(const struct http_request *req, const char *name, const char *word);
-enum http_verb http_verb_of(const char *method);
 /* Who really asks, when `peer` is connected: as long as the last one told of is `trusted`, the
  * entry of X-Forwarded-For before it, from the end; without that field X-Real-IP. What is not an
  * address alone ends the walk. Gives `out`. */

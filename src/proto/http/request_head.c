@@ -152,7 +152,7 @@ err_t http_head_feed(struct http_reader *r)
 
 /* ---- the request */
 
-enum http_verb http_verb_of(const char *method)
+static enum http_verb verb_of(const char *method)
 {
     static const char *const names[] = { "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH",
                                          "OPTIONS" };
@@ -297,7 +297,7 @@ err_t http_head_finish(struct http_reader *r)
     if (q->has_body && r->cap < r->end + BODY_ROOM)
         err = http_head_room(r, r->end + BODY_ROOM);
     q->method = http_method_str((enum http_method)p->method);
-    q->verb = http_verb_of(q->method);
+    q->verb = verb_of(q->method);
     q->version = p->http_major == 0 ? 9 : p->http_major * 10 + p->http_minor;
     q->keep_alive = http_should_keep_alive(p);
     q->length = sized ? (int64_t)(p->content_length & INT64_MAX) : -1;

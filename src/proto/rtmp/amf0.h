@@ -119,7 +119,6 @@ void amf0_write(struct wr *w, const struct amf_value *v);
 void amf0_number(struct wr *w, double number);
 void amf0_boolean(struct wr *w, bool boolean);
 void amf0_string(struct wr *w, const char *string);
-void amf0_string_n(struct wr *w, const void *bytes, size_t size); /* long ones as long string */
 void amf0_null(struct wr *w);
 void amf0_undefined(struct wr *w);
 void amf0_object_begin(struct wr *w);

@@ -32,7 +32,7 @@ void amf0_boolean(struct wr *w, bool boolean)
     wr_u8(w, boolean);
 }
 
-void amf0_string_n(struct wr *w, const void *bytes, size_t size)
+static void amf0_string_n(struct wr *w, const void *bytes, size_t size)
 {
     bool is_long = size > 0xffff;
 

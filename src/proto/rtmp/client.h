@@ -4,7 +4,7 @@
  *     rtmp_conn_init(&c, io, setup);
  *     err = rtmp_client_connect(&c, &url, NULL);
  *     if (!err) err = rtmp_client_publish(&c, &url, &stream_id);
- *     if (!err) err = rtmp_conn_send(&c, message with that stream_id); ...
+ *     messages with that stream_id ...
  *
  * Everything waits as long as the pipe's timeouts allow, and yields. Answers that are late, missing
  * (to FCPublish) or of no use are passed over. A server that says no is ERR_RTMP_REJECTED with its

@@ -170,39 +170,3 @@ void rtmp_play_parse(struct rtmp_play *out, const struct rtmp_command *c)
         .reset = rtmp_command_boolean(c, 4, rtmp_command_number(c, 4, 1) != 0),
     };
 }
-
-static err_t read_data(struct rtmp_data *d, struct rd *r, const uint8_t *begin)
-{
-    err_t err = read_name(&d->amf, r, &d->name);
-
-    if (!err && strcmp(d->name, "@setDataFrame") == 0) {
-        d->frame = true;
-        d->body = (size_t)(r->p - begin);
-        err = read_name(&d->amf, r, &d->name);
-    }
-    if (!err && rd_left(r) > 0)
-        err = amf0_read(&d->amf, r, &d->value);
-    return err;
-}
-
-err_t rtmp_data_parse(struct rtmp_data *out, const struct rtmp_msg *msg)
-{
-    struct rd r = open_body(msg);
-    err_t err;
-
-    *out = (struct rtmp_data){ .name = "", .value.type = AMF_NULL,
-                               .body = (size_t)(r.p - msg->payload) };
-    amf_init(&out->amf, 0);
-    err = read_data(out, &r, msg->payload);
-    if (!err)
-        return NULL;
-    err = err_wrap(err, "data %.40s", out->name);
-    rtmp_data_free(out);
-    return err;
-}
-
-void rtmp_data_free(struct rtmp_data *d)
-{
-    amf_free(&d->amf);
-    *d = (struct rtmp_data){ .name = "" };
-}

@@ -72,18 +72,4 @@ struct rtmp_play {
 };
 void rtmp_play_parse(struct rtmp_play *out, const struct rtmp_command *c);
 
-/* A data message: a name and a value. "@setDataFrame" before it is taken off. */
-struct rtmp_data {
-    const char *name;       /* "onMetaData" */
-    bool frame;             /* it came by @setDataFrame */
-    struct amf_value value; /* null when there is none */
-    size_t body;            /* where in the payload the name begins: what players shall get */
-    struct amf amf;
-};
-
-/* Types 18 and 15. The same errors as rtmp_command_parse(). */
-err_t rtmp_data_parse(struct rtmp_data *out, const struct rtmp_msg *msg)
-    __attribute__((warn_unused_result));
-void rtmp_data_free(struct rtmp_data *d);
-
 #endif

@@ -75,10 +75,6 @@ void  rtmp_conn_go_on(struct rtmp_conn *c);
  * a window that the peer sets wins. 0: no. */
 void rtmp_conn_force_window(struct rtmp_conn *c, uint32_t window);
 
-/* One message, on the chunk stream of its type if csid is 0. All of it or an error. Yields. The
- * payload is not copied. */
-err_t rtmp_conn_send(struct rtmp_conn *c, struct rtmp_msg msg) __attribute__((warn_unused_result));
-
 /* Several small messages in one write: put them into one buffer, then send that.
  *     wr_init(&out, limit); rtmp_conn_put...; rtmp_conn_put...; err = rtmp_conn_send_all(c, &out)
  * stream_id is 0 for what concerns the connection. */

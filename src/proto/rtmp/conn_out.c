@@ -109,33 +109,3 @@ err_t rtmp_conn_flush(struct rtmp_conn *c)
     }
     return n ? io_write(c->io, out, n) : NULL;
 }
-
-err_t rtmp_conn_send(struct rtmp_conn *c, struct rtmp_msg msg)
-{
-    uint8_t first[RTMP_OUT_FIRST], next[RTMP_OUT_NEXT];
-    uint32_t at = 0;
-    size_t head, next_size;
-    err_t err = NULL;
-
-    if (msg.csid == 0)
-        msg.csid = rtmp_out_csid(msg.type);
-    head = rtmp_out_first(first, &msg);
-    next_size = rtmp_out_next(next, msg.csid, msg.time);
-    do {
-        struct iovec iov[IOVECS];
-        int n = 0;
-
-        while (n + 2 <= IOVECS && (at < msg.size || head)) {
-            uint32_t left = msg.size - at, part = left;
-
-            if (part > c->out_chunk_size)
-                part = c->out_chunk_size;
-            iov[n++] = head ? (struct iovec){ first, head } : (struct iovec){ next, next_size };
-            iov[n++] = (struct iovec){ msg.payload + at, part };
-            head = 0;
-            at += part;
-        }
-        err = io_writev(c->io, iov, n);
-    } while (!err && at < msg.size);
-    return err;
-}

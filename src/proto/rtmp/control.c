@@ -21,17 +21,3 @@ err_t rtmp_event_parse(struct rtmp_event *out, const struct rtmp_msg *msg)
         return NULL;
     return r.bad ? err_new(ERR_RTMP_MSG_SIZE, "event %u of %u bytes", out->id, msg->size) : NULL;
 }
-
-void rtmp_event_build(struct wr *w, const struct rtmp_event *event)
-{
-    wr_u16(w, event->id);
-    wr_u32(w, event->value);
-    if (event->id == RTMP_SET_BUFFER_LENGTH)
-        wr_u32(w, event->more);
-}
-
-void rtmp_bandwidth_build(struct wr *w, uint32_t window, enum rtmp_limit limit)
-{
-    wr_u32(w, window);
-    wr_u8(w, (uint8_t)limit);
-}

@@ -28,9 +28,7 @@ struct rtmp_event {
 /* ERR_RTMP_MSG_SIZE when it is too short for its kind. */
 err_t rtmp_event_parse(struct rtmp_event *out, const struct rtmp_msg *msg)
     __attribute__((warn_unused_result));
-void rtmp_event_build(struct wr *w, const struct rtmp_event *event);
 
 enum rtmp_limit { RTMP_LIMIT_HARD = 0, RTMP_LIMIT_SOFT = 1, RTMP_LIMIT_DYNAMIC = 2 };
-void rtmp_bandwidth_build(struct wr *w, uint32_t window, enum rtmp_limit limit);
 
 #endif

@@ -38,11 +38,6 @@ static const struct {
     [RTMP_SEEK_NOTIFY] = { "status", "NetStream.Seek.Notify", "Seek of a live stream ignored." },
 };
 
-const char *rtmp_status_code(enum rtmp_status status)
-{
-    return rows[status].code;
-}
-
 static void begin(struct wr *w, const char *name, double transaction)
 {
     amf0_string(w, name);
@@ -153,10 +148,4 @@ void rtmp_reply_sample_access(struct wr *w, bool audio, bool video)
     amf0_string(w, "|RtmpSampleAccess");
     amf0_boolean(w, audio);
     amf0_boolean(w, video);
-}
-
-void rtmp_reply_metadata(struct wr *w, const struct amf_value *value)
-{
-    amf0_string(w, "onMetaData");
-    amf0_write(w, value);
 }

@@ -16,8 +16,6 @@ enum rtmp_status {
     RTMP_PAUSE_NOTIFY, RTMP_UNPAUSE_NOTIFY, RTMP_SEEK_NOTIFY,
 };
 
-const char *rtmp_status_code(enum rtmp_status status); /* "NetStream.Play.Start" */
-
 /* The answer to connect. `data` is shown to the client as info.data (the server's signature and
  * ids), may be NULL. `enhanced`: say that we pass on every FourCC, multitrack and ModEx [E-RTMP],
  * for clients that spoke of it. */
@@ -41,6 +39,5 @@ void rtmp_reply_bw_done(struct wr *w);
 /* Data messages: |RtmpSampleAccess, and onMetaData VALUE. Never onStatus NetStream.Data.Start:
  * FFmpeg takes it for media and opens a stream "Data: none" in front of video and audio. */
 void rtmp_reply_sample_access(struct wr *w, bool audio, bool video);
-void rtmp_reply_metadata(struct wr *w, const struct amf_value *value);
 
 #endif

@@ -74,7 +74,8 @@ static struct span cut(struct span *s, const char *any)
     return rest;
 }
 
-int rtmp_url_port(const char *schema)
+/* The usual port of a schema, or 0. */
+static int rtmp_url_port(const char *schema)
 {
     static const struct {
         const char *schema;

@@ -20,7 +20,6 @@ struct http_entry {
     size_t size;
     enum kind kind;
     unsigned id;
-    bool disabled;
 };
 
 struct http_mux {
@@ -72,23 +71,6 @@ struct http_entry *http_mux_add(struct http_mux *mux, const struct http_mount *m
     return e;
 }
 
-void http_mux_remove(struct http_mux *mux, struct http_entry *e)
-{
-    struct http_entry **at = &mux->list;
-
-    if (!e)
-        return;
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
-    entry_free(e);
-}
-
-void http_mux_enable(struct http_entry *e, bool on)
-{
-    e->disabled = !on;
-}
-
 /* ---- finding */
 
 /* Where a mount stands in the order of asking; less is earlier. Made of nothing that goes away, so
@@ -127,7 +109,7 @@ static bool matches(const struct http_entry *e, const struct http_exchange *x, b
     const char *path = x->req->path;
     size_t size;
 
-    if (e->disabled || !(e->mount.ports & x->ports))
+    if (!(e->mount.ports & x->ports))
         return false;
     if (e->host[0] && strcasecmp(e->host, x->req->host) != 0)
         return false;

@@ -9,7 +9,7 @@
  *     "a.b/live/"           any of these (but "*") for one host
  *
  * A whole path comes before an end, an end before what is above; of those the longest, and one of
- * a host before one of all hosts. Who is disabled, or declines, leaves it to the next. HEAD goes to
+ * a host before one of all hosts. Who declines leaves it to the next. HEAD goes to
  * who answers GET. When nobody takes it, the answer is 404, or 405 if only the method was wrong.
  *
  * Mounts may come and go at any time, also while a handler runs.
@@ -38,8 +38,6 @@ void http_mux_free(struct http_mux *mux);
 
 /* The mount is copied. Two of the same pattern may be there: the older one is asked first. */
 struct http_entry *http_mux_add(struct http_mux *mux, const struct http_mount *mount);
-void http_mux_remove(struct http_mux *mux, struct http_entry *e); /* e may be NULL */
-void http_mux_enable(struct http_entry *e, bool on);
 
 /* Have the request answered. Yields. */
 err_t http_mux_serve(struct http_mux *mux, struct http_exchange *x)

@@ -116,7 +116,9 @@ static bool is_flv(const char *path)
     return dot && strcasecmp(dot, ".flv") == 0;
 }
 
-err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)
+/* Answer with a file that is open: conditions, ranges, compression of texts. `path` says its type;
+ * a Content-Type that was added before wins. Yields. */
+static err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)
 {
     const char *type = http_type_of(path);
     char etag[64], start[32];

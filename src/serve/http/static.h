@@ -16,10 +16,6 @@ const char *http_static_place(const struct http_exchange *x, const char **path);
  * is what the server writes and has not finished. */
 bool http_static_is_hidden(const char *path);
 
-/* Answer with a file that is open: conditions, ranges, compression of texts. `path` says its type;
- * a Content-Type that was added before wins. Yields. */
-err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)
-    __attribute__((warn_unused_result));
 /* Answer with the file at `path` below `folder`, or 404. Yields. */
 err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path)
     __attribute__((warn_unused_result));

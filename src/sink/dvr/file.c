@@ -67,7 +67,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
     return f;
 }
 
-void dvr_file_free(struct dvr_file *f)
+static void dvr_file_free(struct dvr_file *f)
 {
     if (f->fd >= 0)
         (void)close(f->fd);

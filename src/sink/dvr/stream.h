@@ -124,7 +124,6 @@ void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t d
 struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts);
 void dvr_file_append(struct dvr_stream *s); /* the block */
 void dvr_file_close(struct dvr_stream *s);  /* takes s->file */
-void dvr_file_free(struct dvr_file *f);
 
 /* dvr_finish.c, on a thread: make an MP4 file of fragments one to seek in, in several steps. */
 enum dvr_step { DVR_MORE, DVR_DONE, DVR_FAILED };

@@ -19,7 +19,8 @@
 /* ------------------------------------------------------------ files of a track */
 
 /* "live/s.mpd": "live/s". */
-char *dash_folder(const struct hls_stream *s)
+/* Of all but the MPD. malloc'ed. */
+static char *folder_of(const struct hls_stream *s)
 {
     size_t n = strlen(s->m3u8_path);
     bool mpd = n > 4 && strcmp(s->m3u8_path + n - 4, ".mpd") == 0;
@@ -31,7 +32,7 @@ char *dash_folder(const struct hls_stream *s)
 /* "live/s/video-" and what follows. */
 static char *name(const struct hls_stream *s, bool video, const char *rest)
 {
-    char *folder = dash_folder(s), *made;
+    char *folder = folder_of(s), *made;
 
     made = must_print("%s/%s-%s", folder, video ? "video" : "audio", rest);
     free(folder);

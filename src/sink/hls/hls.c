@@ -141,8 +141,10 @@ static void sink_stop(struct sink *sink)
     err_free(&err);
 }
 
-void hls_free(struct hls *h)
+static void sink_free(struct sink *sink)
 {
+    struct hls *h = hls_of(sink);
+
     h->stopping = true;
     while (h->streams)
         hls_stream_dispose(h->streams, false);
@@ -150,11 +152,6 @@ void hls_free(struct hls *h)
     hls_names_free(h->names);
     (void)shop_unref(h->shop);
     free(h);
-}
-
-static void sink_free(struct sink *sink)
-{
-    hls_free(hls_of(sink));
 }
 
 const struct sink_ops hls_sink = {

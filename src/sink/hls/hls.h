@@ -44,14 +44,12 @@ struct hls *hls_of(struct sink *sink); /* the sink that this row made */
 
 /* By itself, without a list of published streams: for tests. */
 struct hls *hls_new(struct session_env *env, struct disk *disk);
-void hls_free(struct hls *h);
 
 /* The file at that path ("./objs/nginx/html/live/s.m3u8"), with a reference for the caller, or
  * NULL: not in memory, ask the disk. */
 struct hls_file *hls_find(struct hls *h, const char *path);
 /* The same of a playlist for a player that has it: what is far from the end may be left out. */
 struct hls_file *hls_find_update(struct hls *h, const char *path);
-bool hls_knows(struct hls *h, const char *path); /* it is in memory, or is to be */
 struct hls_file *hls_file_unref(struct hls_file *f); /* always NULL; NULL is fine */
 
 /* Low latency: wait until the playlist at that path has the segment (and the part, if not below

@@ -18,7 +18,7 @@ void hls_push(struct hls_segments *q, struct hls_segment *seg)
     q->v[q->n++] = seg;
 }
 
-struct hls_segment *hls_pop(struct hls_segments *q)
+static struct hls_segment *pop(struct hls_segments *q)
 {
     struct hls_segment *seg = q->v[0];
 
@@ -37,7 +37,7 @@ static int64_t total(const struct hls_segments *q)
 
 static void remove_first(struct hls_stream *s)
 {
-    struct hls_segment *seg = hls_pop(&s->list);
+    struct hls_segment *seg = pop(&s->list);
 
     if (seg->discontinuity)
         s->discontinuities++;
@@ -74,7 +74,7 @@ static void bury_old(struct hls_stream *s, size_t max)
     int64_t left = total(&s->gone), lasts = total(&s->list);
 
     while (s->gone.n > 0 && (s->gone.n > max || left - s->gone.v[0]->duration >= lasts)) {
-        struct hls_segment *seg = hls_pop(&s->gone);
+        struct hls_segment *seg = pop(&s->gone);
 
         left -= seg->duration;
         hls_list_bury(s, seg);
@@ -95,7 +95,7 @@ static void trim(struct hls_stream *s)
     while (s->in_memory > hls_most(s) && s->list.n > 1)
         remove_first(s);
     while (s->in_memory > hls_most(s) && s->gone.n > 0)
-        hls_list_bury(s, hls_pop(&s->gone));
+        hls_list_bury(s, pop(&s->gone));
     bury_old(s, max);
 }
 
@@ -146,7 +146,7 @@ void hls_list_clear(struct hls_stream *s)
     while (s->list.n > 0)
         remove_first(s);
     while (s->gone.n > 0)
-        hls_list_bury(s, hls_pop(&s->gone));
+        hls_list_bury(s, pop(&s->gone));
     segmenter_forget(&s->segmenter);
 }
 

@@ -183,11 +183,6 @@ struct hls_file *hls_find_update(struct hls *h, const char *path)
     return update ? hls_file_ref(update) : hls_find(h, path);
 }
 
-bool hls_knows(struct hls *h, const char *path)
-{
-    return find(h, path) != NULL;
-}
-
 bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *out, bool *dash)
 {
     const struct hls_name *n = find(h, path);

@@ -59,7 +59,7 @@ void segmenter_time(struct segmenter *g, struct frame *f)
 }
 
 /* A camera that was turned off leaves audio alone. */
-bool segmenter_has_video(const struct segmenter *g, int64_t at)
+static bool has_video(const struct segmenter *g, int64_t at)
 {
     int64_t patience = g->rules.fragment > VIDEO_STOPPED ? g->rules.fragment : VIDEO_STOPPED;
 
@@ -98,7 +98,7 @@ static bool ends_it(const struct segmenter *g, const struct frame *f)
 
     if (f->kind == AV_VIDEO)
         return video_ends_it(g, f, lasts);
-    if (segmenter_has_video(g, f->dts))
+    if (has_video(g, f->dts))
         return false;
     return (double)lasts >= (double)g->rules.fragment * g->rules.audio_ratio;
 }
@@ -109,7 +109,7 @@ static bool part_ends(const struct segmenter *g, const struct frame *f)
     int64_t usual = g->time.usual[f->kind == AV_VIDEO ? 0 : 1];
     int64_t lasts = f->dts - g->part_begin;
 
-    if (!g->part_open || (f->kind == AV_AUDIO && segmenter_has_video(g, f->dts)))
+    if (!g->part_open || (f->kind == AV_AUDIO && has_video(g, f->dts)))
         return false;
     if (g->rules.parts == SEGMENTER_FRAGMENTS)
         return lasts >= FRAGMENT;
@@ -126,14 +126,14 @@ static bool may_begin(struct segmenter *g, const struct frame *f)
         return true;
     if (f->kind == AV_VIDEO)
         return f->key;
-    return !segmenter_has_video(g, f->dts) &&
+    return !has_video(g, f->dts) &&
            (g->sound_alone || f->dts - g->waiting_at > g->rules.fragment + VIDEO_STOPPED);
 }
 
 enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, bool full)
 {
     if (g->open && f->dts != g->now.at && (full || ends_it(g, f))) {
-        g->sound_alone = f->kind == AV_AUDIO && !segmenter_has_video(g, f->dts);
+        g->sound_alone = f->kind == AV_AUDIO && !has_video(g, f->dts);
         return SEGMENTER_END;
     }
     if (!g->open)

@@ -95,8 +95,6 @@ int64_t segmenter_part(struct segmenter *g, int64_t end);
 /* Nobody knows what the playlist said. */
 void segmenter_forget(struct segmenter *g);
 
-/* Is it about to become another kind of segment: does video still come? */
-bool segmenter_has_video(const struct segmenter *g, int64_t at);
 /* The same decoder configuration came late, not another one: less than this into a segment. */
 bool segmenter_is_young(const struct segmenter *g);
 

@@ -252,7 +252,6 @@ void hls_seal_end(struct hls_stream *s);
 
 /* hls_list.c */
 void hls_push(struct hls_segments *q, struct hls_segment *seg);
-struct hls_segment *hls_pop(struct hls_segments *q);
 void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second);
 void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
 /* list_m3u8.c */
@@ -269,7 +268,6 @@ size_t hls_list_idle(const struct hls_stream *s);
 void hls_list_lose(struct hls_stream *s);
 
 /* container_tracks.c */
-char *dash_folder(const struct hls_stream *s); /* of all but the MPD. malloc'ed */
 /* What the urls of a track's segments begin with. malloc'ed. */
 char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);
 /* Its bit rate counts for its track. */

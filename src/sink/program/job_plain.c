@@ -167,7 +167,8 @@ static const char *misfit_word(const struct job_want *w, const struct job_var *v
     return fits_file(w, w->err, v) ? NULL : w->err;
 }
 
-bool job_want_fits(const struct job_want *w, struct job_misfit *out)
+/* False: *out says what does not fit, and the program must not be started. */
+static bool job_want_fits(const struct job_want *w, struct job_misfit *out)
 {
     for (size_t i = 0; i < w->n_vars; i++) {
         const struct job_var *v = &w->vars[i];

@@ -18,8 +18,6 @@ struct job_misfit {
     const char *word; /* of the configuration; "" for none: it fits nowhere */
 };
 
-/* False: *out says what does not fit, and the program must not be started. */
-bool job_want_fits(const struct job_want *w, struct job_misfit *out);
 /* Add it if it fits; else say so in the log and free it. Takes it over. */
 void job_wants_add_fitting(struct job_wants *all, struct job_want *w);
 
