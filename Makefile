@@ -243,14 +243,16 @@ check: layers banned style
 	+@$(MAKE) --no-print-directory OBJS=$(OBJS)/analyzer all
 
 # Which lines the unit and end-to-end tests run: at least COVERAGE_MIN of 100, the load tools left out.
-# The report is OBJS/coverage/index.html.
+# The report is OBJS/coverage/report/index.html.
 COVERAGE_MIN = 80
 coverage:
 	3rdparty/install.sh build test check
 	@./configure --objs=$(OBJS)/coverage --gcov=on > /dev/null
 	@find $(OBJS)/coverage -name '*.gcda' -delete
-	+@scripts/test.sh $(OBJS)/coverage build unit e2e || echo 'make coverage: with tests that failed'
-	gcovr -r . -f src/ -e src/tools/ --exclude-unreachable-branches --html-details $(OBJS)/coverage/index.html \
+	+@$(MAKE) --no-print-directory OBJS=$(OBJS)/coverage all units
+	+@scripts/test.sh $(OBJS)/coverage unit e2e || echo 'make coverage: with tests that failed'
+	@mkdir -p $(OBJS)/coverage/report
+	gcovr -r . -f src/ -e src/tools/ --exclude-unreachable-branches --html-details $(OBJS)/coverage/report/index.html \
 	    --print-summary --fail-under-line $(COVERAGE_MIN) $(OBJS)/coverage/o
 
 # For clangd and other programs that read C.

@@ -138,7 +138,7 @@ static void open_scene(struct scene *x, const char *conf)
 
 static void publish(struct scene *x, const char *vhost, const char *name, struct live_source *src)
 {
-    char own[8];
+    char own[8] = "";
     struct session_stream names = names_of(vhost, own);
 
     (void)snprintf(own, sizeof(own), "%s", name);
