@@ -56,29 +56,36 @@ void live_consumer_drop(struct live_consumer *c, uint64_t packets)
     c->src->dropped += packets;
 }
 
-/* Stand at the newest key frame if it is not older than packet `from`. */
-static bool seek_key(struct live_consumer *c, uint64_t from)
+static struct live_span span_of(const struct live_wire *w)
+{
+    return (struct live_span){ .first = w->first ? w->first->seq : w->head, .key = w->key_seq,
+                               .have_key = w->key_block };
+}
+
+static void seek_key(struct live_consumer *c)
 {
     const struct live_wire *w = c->wire;
 
-    if (!w->key_block || w->key_seq < from)
-        return false;
     live_consumer_seek(c, w->key_block, w->key_offset);
     c->seq = w->key_seq;
     live_consumer_start(c, c->src->key_dts);
-    return true;
 }
 
 void live_consumer_open(struct live_consumer *c, struct live_source *src,
                         const struct live_format *fmt, const uint32_t param[LIVE_PARAMS])
 {
+    struct live_span span;
+
     *c = (struct live_consumer){ .src = live_source_ref(src) };
     c->wire = live_wire_get(src, fmt, param, co_now());
     c->seq = c->wire->head;
     c->config_due = true;
     live_consumer_seek(c, NULL, 0);
-    if (src->set.gop_cache)
-        c->started = seek_key(c, 0);
+    span = span_of(c->wire);
+    if (live_policy_join(&span, src->set.gop_cache) == LIVE_AT_KEY) {
+        seek_key(c);
+        c->started = true;
+    }
     src->consumers++;
     src->idle_since = 0;
 }
@@ -208,31 +215,38 @@ static void skip_to_end(struct live_consumer *c)
     c->seq = c->wire->head;
 }
 
-/* The block of a cursor left the wire, or there is none yet. True: the cursor stands somewhere. */
-static bool find_place(struct live_consumer *c)
+/* It is too late for packet `at`, which is the next one. True: the cursor has a place again. */
+static bool skip(struct live_consumer *c, uint64_t at)
 {
-    uint64_t at;
+    struct live_span span = span_of(c->wire);
+    enum live_place place = live_policy_late(&span, at);
 
-    if (!c->block) {
-        skip_to_end(c);
-        return false;
-    }
-    if (!c->block->detached || !at_boundary(c->block, c->offset))
-        return true;
-    at = c->block->seq + packets_before(c->block, c->offset);
-    if (c->wire->first && at == c->wire->first->seq) { /* it had just finished that block */
+    if (place == LIVE_GO_ON && c->wire->first) { /* it had just finished its block */
         live_consumer_seek(c, c->wire->first, 0);
         return true;
     }
     c->config_due |= c->src->configs_seq >= at;
     c->seq = at;
-    if (seek_key(c, at)) {
+    if (place == LIVE_AT_KEY) {
+        seek_key(c);
         live_consumer_drop(c, c->seq - at);
         return true;
     }
     live_consumer_seek(c, NULL, 0);
     skip_to_end(c);
     return false;
+}
+
+/* The block of a cursor left the wire, or there is none yet. True: the cursor has a place. */
+static bool find_place(struct live_consumer *c)
+{
+    if (!c->block) {
+        skip_to_end(c);
+        return false;
+    }
+    if (!c->block->detached || !at_boundary(c->block, c->offset))
+        return true;
+    return skip(c, c->block->seq + packets_before(c->block, c->offset));
 }
 
 static int rendered_ranges(struct live_consumer *c, struct iovec *iov, int max, bool one)

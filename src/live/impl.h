@@ -8,6 +8,7 @@
 #include "live/consumer.h"
 #include "live/keeper.h"
 #include "live/mix.h"
+#include "live/policy.h"
 #include "live/reader.h"
 
 enum { LIVE_CONFIGS = 24 }; /* decoder configurations and metadata of all tracks */
@@ -71,13 +72,14 @@ struct live_source {
     struct live_registry *registry;
     struct bump *packets;          /* where they are made; NULL before the first publisher */
     uint64_t key;                  /* the newest key frame, if have_key */
-    bool have_key, has_video, has_audio;
-    uint16_t key_track;
+    bool have_key;
+    struct live_kinds kinds;
     uint32_t gop_frames;
     struct live_mix *mix; /* while mix_correct is on */
     struct live_wire *wires;
     struct live_reader *readers;
     struct live_consumer *parked, **parked_end; /* by wake_seq */
+    struct live_ages ages;
     uint64_t in_packets, in_bytes;
     uint64_t video_packets, audio_packets;
     enum av_codec video, audio;
@@ -119,6 +121,11 @@ static inline void live_source_charge(struct live_source *src, size_t more, size
     src->memory += more - less;
     if (src->registry)
         src->registry->memory.used += more - less;
+}
+
+static inline struct live_span live_source_span(const struct live_source *src)
+{
+    return (struct live_span){ .first = src->first, .key = src->key, .have_key = src->have_key };
 }
 
 /* Wires, called by the source. */

@@ -29,8 +29,10 @@ static void link_out(struct live_reader *r)
 
 void live_reader_open(struct live_reader *r, struct live_source *src)
 {
+    const struct live_span log = live_source_span(src);
+
     *r = (struct live_reader){ .src = live_source_ref(src), .seq = src->head, .end = UINT64_MAX };
-    if (src->have_key && src->key >= src->first) {
+    if (live_policy_join(&log, true) == LIVE_AT_KEY) {
         r->seq = src->key;
         r->started = r->at_key = true;
     }

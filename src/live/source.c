@@ -18,10 +18,6 @@ enum { RING_MIN = 64, WAKES = 8, AHEAD = 8 };
  * large one at once. The largest packet has 16 MB. */
 enum { DROPS = 64, DROP_BYTES = 4 << 20 };
 
-/* In a stream without video every audio frame could be a start; one in so much is, or in
- * audio_cache if that is more. */
-#define AUDIO_KEY AV_MS(500)
-
 static _Thread_local long live;
 
 struct live_source *live_source_new(const char *name, const struct live_settings *set)
@@ -316,7 +312,7 @@ static void forget_stream(struct live_source *src)
     live_source_charge(src, 0, src->config_bytes);
     src->config_bytes = 0;
     free_ring(src); /* it may have been large */
-    src->has_video = src->has_audio = false;
+    src->kinds = (struct live_kinds){ 0 };
     src->video = src->audio = AV_CODEC_NONE;
     src->key_interval = 0;
     src->gop_frames = 0;
@@ -436,31 +432,6 @@ static void count_configs(struct live_source *src)
     src->config_bytes = bytes;
 }
 
-static int64_t audio_key(const struct live_source *src)
-{
-    int64_t cache = src->set.audio_cache / 1000 * AV_MS(1);
-
-    return cache > AUDIO_KEY ? cache : AUDIO_KEY;
-}
-
-/* Can a player start at this packet? */
-static bool starts_here(struct live_source *src, const struct av_packet *pkt)
-{
-    if (pkt->config || pkt->extra)
-        return false;
-    if (pkt->kind == AV_VIDEO) {
-        if (!src->has_video)
-            src->key_track = pkt->track;
-        src->has_video = true;
-        return pkt->key && pkt->track == src->key_track;
-    }
-    if (pkt->kind == AV_AUDIO)
-        src->has_audio = true;
-    else if (src->has_audio)
-        return false;
-    return !src->has_video && (!src->have_key || pkt->dts - src->key_dts >= audio_key(src));
-}
-
 static void set_key(struct live_source *src, const struct av_packet *pkt)
 {
     if (src->keys > 0 && src->have_key)
@@ -477,20 +448,29 @@ static void set_key(struct live_source *src, const struct av_packet *pkt)
     }
 }
 
-static void trim(struct live_source *src)
+static struct live_kept kept(const struct live_source *src, co_usec now)
 {
-    uint64_t keep = src->have_key && src->set.gop_cache ? src->key : src->head;
-    uint64_t unread = oldest_unseen(src);
-    int64_t oldest = src->clock.last - src->set.queue_length * 9 / 100; /* us to 1/90000 s */
+    struct live_kept log = { .first = src->first, .head = src->head, .key = src->key,
+                             .have_key = src->have_key, .unread = oldest_unseen(src),
+                             .bytes = src->bytes, .gop_frames = src->gop_frames };
+
+    if (log.unread < log.head)
+        log.young = live_ages_young(&src->ages, now, src->set.queue_length);
+    return log;
+}
+
+static void trim(struct live_source *src, co_usec now)
+{
+    struct live_kept log = kept(src, now);
     size_t bytes = src->bytes;
 
-    for (int i = 0; i < DROPS && bytes - src->bytes < DROP_BYTES && src->first < keep &&
-           (src->first < unread || src->bytes > src->set.max_bytes ||
-            (*place(src, src->first))->dts < oldest); i++)
+    for (int i = 0; i < DROPS && bytes - src->bytes < DROP_BYTES &&
+           live_policy_drops(&log, &src->set); i++) {
         drop_first(src);
-    if (src->set.gop_cache && src->have_key &&
-        ((src->set.gop_cache_max_frames && src->gop_frames > src->set.gop_cache_max_frames) ||
-         src->bytes > src->set.max_bytes))
+        log.first = src->first;
+        log.bytes = src->bytes;
+    }
+    if (live_policy_forgets(&log, &src->set))
         forget_log(src);
 }
 
@@ -543,14 +523,16 @@ static void push(struct live_source *src, struct av_packet *pkt)
         src->configs_seq = src->head + 1; /* a snapshot at head is older */
         count_configs(src);
     }
-    key = pkt->start = starts_here(src, pkt);
+    live_ages_mark(&src->ages, src->head, now, src->set.queue_length);
+    key = pkt->start = live_policy_starts(
+        &src->kinds, pkt, src->have_key ? pkt->dts - src->key_dts : INT64_MAX, &src->set);
     if (key)
         set_key(src, pkt);
     for (struct live_wire *w = src->wires; w; w = w->next)
         live_wire_push(w, pkt, key, now);
     append(src, pkt);
     src->gop_frames++;
-    trim(src);
+    trim(src, now);
     charge_log(src);
     if (src->registry && src->registry->memory.used > src->registry->alarm)
         live_registry_squeeze(src->registry);

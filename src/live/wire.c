@@ -144,18 +144,20 @@ static void lose_all(struct live_wire *w)
         live_reap(&dead->reap);
 }
 
-/* Who starts at the key frame needs its block and all after it; who reads an older block keeps
- * it for at most queue_length. */
+static struct live_kept_block kept(const struct live_wire *w, co_usec now)
+{
+    const struct live_block *b = w->first;
+
+    return (struct live_kept_block){ .has_key = b == w->key_block, .in_use = b->ref.n > 1,
+                                     .age = now - b->newest_at, .bytes = w->bytes };
+}
+
 static void trim(struct live_wire *w, co_usec now)
 {
-    const struct live_settings *set = &w->src->set;
-
     for (int i = 0; i < TRIM && w->first != w->last; i++) { /* more than come */
-        const struct live_block *b = w->first;
-        bool old = now - b->newest_at > set->queue_length || w->bytes > set->max_bytes;
-        bool start_here = b == w->key_block && set->gop_cache;
+        struct live_kept_block oldest = kept(w, now);
 
-        if (start_here ? w->bytes <= set->max_bytes : b->ref.n > 1 && !old)
+        if (!live_policy_drops_block(&oldest, &w->src->set))
             break;
         detach_first(w);
     }
@@ -268,7 +270,8 @@ void live_wire_push(struct live_wire *w, const struct av_packet *pkt, bool key, 
 static void begin(struct live_wire *w)
 {
     const struct live_source *src = w->src;
-    bool cached = src->set.gop_cache && src->have_key && src->key >= src->first;
+    const struct live_span log = live_source_span(src);
+    bool cached = live_policy_join(&log, src->set.gop_cache) == LIVE_AT_KEY;
     const struct live_configs *c = cached ? src->key_configs : &src->configs;
 
     w->head = cached ? src->key : src->head;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.c - what a stream keeps, where a player may start, and where one goes on that is late. */
+#include "live/policy.h"
+
+/* In a stream without video every audio frame could be a start; one in so much is, or in
+ * audio_cache if that is more. */
+#define AUDIO_KEY AV_MS(500)
+
+static int64_t audio_key(const struct live_settings *set)
+{
+    int64_t cache = set->audio_cache / 1000 * AV_MS(1);
+
+    return cache > AUDIO_KEY ? cache : AUDIO_KEY;
+}
+
+bool live_policy_starts(struct live_kinds *seen, const struct av_packet *pkt, int64_t since_key,
+                        const struct live_settings *set)
+{
+    if (pkt->config || pkt->extra)
+        return false;
+    if (pkt->kind == AV_VIDEO) {
+        if (!seen->video)
+            seen->key_track = pkt->track;
+        seen->video = true;
+        return pkt->key && pkt->track == seen->key_track;
+    }
+    if (pkt->kind == AV_AUDIO)
+        seen->audio = true;
+    else if (seen->audio)
+        return false;
+    return !seen->video && since_key >= audio_key(set);
+}
+
+/* Four to a queue_length: the oldest of eight is older than that. */
+void live_ages_mark(struct live_ages *a, uint64_t head, co_usec now, co_usec queue_length)
+{
+    if (now - a->marks[a->newest].at < queue_length / 4)
+        return;
+    a->newest = (a->newest + 1) % LIVE_AGES;
+    a->marks[a->newest] = (struct live_age){ .seq = head, .at = now };
+}
+
+uint64_t live_ages_young(const struct live_ages *a, co_usec now, co_usec queue_length)
+{
+    uint64_t young = 0;
+
+    for (unsigned i = 0; i < LIVE_AGES; i++) {
+        const struct live_age *m = &a->marks[i];
+
+        if (m->seq > young && now - m->at > queue_length)
+            young = m->seq;
+    }
+    return young;
+}
+
+bool live_policy_drops(const struct live_kept *log, const struct live_settings *set)
+{
+    uint64_t keep = log->have_key && set->gop_cache ? log->key : log->head;
+
+    return log->first < keep && (log->first < log->unread || log->bytes > set->max_bytes ||
+                                 log->first < log->young);
+}
+
+bool live_policy_forgets(const struct live_kept *log, const struct live_settings *set)
+{
+    if (!set->gop_cache || !log->have_key)
+        return false;
+    return log->bytes > set->max_bytes ||
+           (set->gop_cache_max_frames && log->gop_frames > set->gop_cache_max_frames);
+}
+
+/* Who starts at the key frame needs its block and all after it. */
+bool live_policy_drops_block(const struct live_kept_block *b, const struct live_settings *set)
+{
+    if (b->bytes > set->max_bytes)
+        return true;
+    if (b->has_key && set->gop_cache)
+        return false;
+    return !b->in_use || b->age > set->queue_length;
+}
+
+enum live_place live_policy_join(const struct live_span *span, bool cached)
+{
+    return cached && span->have_key && span->key >= span->first ? LIVE_AT_KEY : LIVE_WAIT;
+}
+
+enum live_place live_policy_late(const struct live_span *span, uint64_t at)
+{
+    if (at == span->first)
+        return LIVE_GO_ON;
+    return span->have_key && span->key >= at ? LIVE_AT_KEY : LIVE_WAIT;
+}

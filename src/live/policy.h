@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.h - what a stream keeps, where a player may start, and where one goes on that is too late.
+ *
+ * All such rules are here, as functions of a few numbers; log (source.c), wires and cursors ask
+ * them. There is one clock for what is old: when it came. So a file that is published at full speed
+ * is kept as long as a camera's picture, as far as max_bytes allows.
+ */
+#ifndef LIVE_POLICY_H
+#define LIVE_POLICY_H
+
+#include "av/packet.h"
+#include "co/co.h"
+#include "live/settings.h"
+
+/* ---- where a player may start */
+
+struct live_kinds { /* what the stream has, as far as it is known */
+    bool video, audio;
+    uint16_t key_track; /* the first one of video: its key frames count */
+};
+
+/* Is the packet a place to start at? `since_key`: how long after the last such one, 1/90000 s;
+ * INT64_MAX: there is none. Sound alone has a place every half a second, or every audio_cache. */
+bool live_policy_starts(struct live_kinds *seen, const struct av_packet *pkt, int64_t since_key,
+                        const struct live_settings *set);
+
+/* ---- when packets came */
+
+enum { LIVE_AGES = 8 };
+
+struct live_ages { /* marks: all packets before `seq` came before `at` */
+    unsigned newest;
+    struct live_age {
+        uint64_t seq;
+        co_usec at;
+    } marks[LIVE_AGES];
+};
+
+/* Packet `head` comes next; call it for each. */
+void live_ages_mark(struct live_ages *a, uint64_t head, co_usec now, co_usec queue_length);
+/* Packets before this one came longer than queue_length ago, by a quarter of it at most. */
+uint64_t live_ages_young(const struct live_ages *a, co_usec now, co_usec queue_length);
+
+/* ---- what is kept */
+
+struct live_kept { /* the log of a stream */
+    uint64_t first, head; /* the oldest packet, and the one to come */
+    uint64_t key;         /* the newest place to start at, if there is one */
+    bool have_key;
+    uint64_t unread;      /* the oldest that somebody has not seen yet, or head */
+    uint64_t young;       /* live_ages_young() */
+    size_t bytes;
+    uint32_t gop_frames;  /* since key */
+};
+
+/* The oldest packet leaves the log: who joins does not need it, and it was seen, or is too old or
+ * too much to wait for those who have not. */
+bool live_policy_drops(const struct live_kept *log, const struct live_settings *set);
+/* The group of pictures is longer than may be cached: nobody can start until the next one. */
+bool live_policy_forgets(const struct live_kept *log, const struct live_settings *set);
+
+struct live_kept_block { /* the oldest one of a wire */
+    bool has_key; /* the newest key frame is in it */
+    bool in_use;  /* a cursor is in it */
+    co_usec age;  /* of its newest packet */
+    size_t bytes; /* of all blocks of the wire */
+};
+
+bool live_policy_drops_block(const struct live_kept_block *b, const struct live_settings *set);
+
+/* ---- where a cursor goes */
+
+enum live_place {
+    LIVE_GO_ON,  /* the oldest packet there is, which follows what it had */
+    LIVE_AT_KEY, /* the newest key frame */
+    LIVE_WAIT,   /* the next key frame to come */
+};
+
+struct live_span { /* of a log or a wire */
+    uint64_t first; /* the oldest packet */
+    uint64_t key;
+    bool have_key;
+};
+
+/* Of one that joins; `cached`: it may begin in the past. */
+enum live_place live_policy_join(const struct live_span *span, bool cached);
+/* Of one whose next packet would be `at`, which may be gone. */
+enum live_place live_policy_late(const struct live_span *span, uint64_t at);
+
+#endif
