@@ -12,6 +12,7 @@ static void wait_for_key(struct live_consumer *c)
 {
     struct live_consumer **head = &c->wire->waiting;
 
+    c->waits_since = co_now();
     c->wait_next = *head;
     c->wait_prev = head;
     if (*head)
@@ -198,6 +199,29 @@ static uint32_t packet_end(const struct live_block *b, uint32_t offset)
     uint32_t k = packets_before(b, offset);
 
     return k < b->n ? b->ends[k] : b->used;
+}
+
+/* When about the packet came that comes next. */
+static co_usec came_at(const struct live_consumer *c)
+{
+    const struct live_block *b = c->block;
+    uint32_t before = packets_before(b, c->offset);
+
+    return b->n ? b->begun_at + (b->newest_at - b->begun_at) * before / b->n : b->begun_at;
+}
+
+co_usec live_consumer_lag(const struct live_consumer *c)
+{
+    const struct live_source *src = c->src;
+    co_usec lag;
+
+    if (!c->block || live_consumer_pending(c) == 0)
+        return 0;
+    if (c->seq >= src->first)
+        lag = (src->clock.last - src->ring[c->seq % src->cap]->dts) * 100 / 9;
+    else
+        lag = src->clock.last_at - came_at(c);
+    return lag > 0 ? lag : 0;
 }
 
 static bool at_boundary(const struct live_block *b, uint32_t offset)

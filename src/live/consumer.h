@@ -31,7 +31,8 @@ struct live_consumer {
     void (*on_packets)(struct live_consumer *c); /* parked in the source's list, for packets */
     uint64_t wake_seq;        /* up to this one */
     struct live_consumer *next, **prev;
-    struct live_consumer *wait_next, **wait_prev; /* who waits for a key frame, in the wire */
+    struct live_consumer *wait_next, **wait_prev; /* those that wait for a key frame, in the wire */
+    co_usec waits_since;      /* the last time that it began to */
 };
 
 /* Join: at the newest key frame, or before the next one. Takes a reference to src. */
@@ -41,6 +42,9 @@ void live_consumer_close(struct live_consumer *c); /* fine if never opened (zero
 
 /* How many packets the log has beyond what was sent. */
 uint64_t live_consumer_pending(const struct live_consumer *c);
+/* How far what comes next is behind the newest packet: by their stamps, or by when they came if it
+ * is in the log no more. 0: it has all, or waits for a key frame. */
+co_usec live_consumer_lag(const struct live_consumer *c);
 /* Call on_packets(c) once when at least `packets` are pending: soon after, when all that comes with
  * them has come too. It must not yield; it may park again. unpark() undoes it. */
 void live_consumer_park(struct live_consumer *c, uint64_t packets,

@@ -19,7 +19,7 @@ enum { RANGES = 16, FIRST_TURNS = 2 };
 /* Timers are no finer than that anyway. */
 #define MIN_GRID CO_MS(4)
 
-static err_t hear(struct live_sender *s)
+static err_t handle_input(struct live_sender *s)
 {
     err_t err = co_check();
 
@@ -78,16 +78,55 @@ static co_usec turn_in(const struct live_sender *s, co_usec now)
     return merge > 0 ? merge : 0;
 }
 
-/* The peer's window is full: wait until it takes more. Not hearing it meanwhile: an answer must
- * not go out in the middle of a message. */
+static co_usec look_every(const struct live_sender *s)
+{
+    return s->look_every ? s->look_every : LOOK;
+}
+
+/* Let the owner see what goes on. */
+static err_t look(struct live_sender *s)
+{
+    s->looked_at = co_now();
+    if (s->epoch)
+        s->epoch_seen = *s->epoch;
+    return s->on_turn(s->arg);
+}
+
+static err_t took_nothing(const struct live_sender *s)
+{
+    return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms, it is %lld ms behind",
+                   (long long)s->io->write_timeout / 1000,
+                   (long long)live_consumer_lag(&s->consumer) / 1000);
+}
+
+/* The peer's window is full: wait until it takes more. What it says meanwhile is not read: an
+ * answer must not go out in the middle of a message. */
 static err_t wait_window(struct live_sender *s)
 {
+    co_usec most = s->io->write_timeout, begin = co_now(), turn = look_every(s);
+    enum co_wake wake = CO_TIMEOUT;
     err_t err = NULL;
 
-    if (io_wait(s->io, true, s->io->write_timeout) == CO_TIMEOUT)
-        err = err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms",
-                      (long long)s->io->write_timeout / 1000);
-    return err ? err : co_check();
+    if (!s->full_at)
+        s->full_at = begin;
+    while (!err && !s->done && wake == CO_TIMEOUT) {
+        co_usec rest = most == CO_FOREVER ? turn : begin + most - co_now();
+
+        wake = io_wait(s->io, true, rest > turn ? turn : rest > 0 ? rest : 0);
+        err = co_check();
+        if (!err && wake == CO_TIMEOUT && most != CO_FOREVER && co_now() - begin >= most)
+            err = took_nothing(s);
+        if (!err && co_now() - s->looked_at >= turn)
+            err = look(s);
+    }
+    return err;
+}
+
+static void window_open(struct live_sender *s)
+{
+    if (s->full_at)
+        s->full_before += co_now() - s->full_at;
+    s->full_at = 0;
 }
 
 /* Metadata opens a stream: players look for it at time 0. Headers belong to the first frame. */
@@ -159,11 +198,13 @@ static err_t send_turn(struct live_sender *s)
             return err;
         live_consumer_advance(&s->consumer, sent);
         co_yield_if_due();
+        if (sent == total)
+            window_open(s);
         if (sent < total)
             err = wait_window(s);
         else if (one)
             err = co_sleep(s->set.send_interval);
-        if (err)
+        if (err || s->done)
             return err;
     }
 }
@@ -178,10 +219,8 @@ static void note_turn(struct live_sender *s)
 
 static bool has_to_look(const struct live_sender *s)
 {
-    co_usec every = s->look_every ? s->look_every : LOOK;
-
     return s->turns < FIRST_TURNS || s->set.send_interval > 0 ||
-           co_now() - s->looked_at >= every || (s->epoch && *s->epoch != s->epoch_seen);
+           co_now() - s->looked_at >= look_every(s) || (s->epoch && *s->epoch != s->epoch_seen);
 }
 
 /* A turn without the coroutine. False: it has to take it, or to finish it. */
@@ -267,14 +306,14 @@ static err_t long_turn(struct live_sender *s)
     err_t err;
 
     s->look = false;
-    s->looked_at = co_now();
-    if (s->epoch)
-        s->epoch_seen = *s->epoch;
-    err = s->on_turn(s->arg);
+    err = look(s);
     if (err || s->done)
         return err;
     note_turn(s);
-    return send_turn(s);
+    s->sending = true;
+    err = send_turn(s);
+    s->sending = false;
+    return err;
 }
 
 static err_t step(struct live_sender *s)
@@ -282,7 +321,7 @@ static err_t step(struct live_sender *s)
     err_t err = s->look ? long_turn(s) : NULL;
 
     if (!err && !s->done)
-        err = hear(s);
+        err = handle_input(s);
     if (err || s->done)
         return err;
     if (turn_in(s, co_now()) == 0)
@@ -305,6 +344,56 @@ err_t live_sender_run(struct live_sender *s)
             err = co_round(&round, s->io->bytes_in + s->io->bytes_out + s->consumer.seq);
     }
     return err;
+}
+
+void live_sender_pause(struct live_sender *s, bool paused)
+{
+    if (paused && !s->paused)
+        s->paused_at = co_now();
+    s->paused = paused;
+}
+
+const char *live_sender_state_name(enum live_sender_state state)
+{
+    static const char *const names[LIVE_SENDER_STATES] = {
+        [LIVE_WAIT_KEY] = "WAIT_KEY", [LIVE_COLLECT] = "COLLECT", [LIVE_SEND] = "SEND",
+        [LIVE_WINDOW_FULL] = "WINDOW_FULL", [LIVE_PAUSED] = "PAUSED",
+    };
+
+    return names[state];
+}
+
+/* *since: when it began. */
+static enum live_sender_state state_of(const struct live_sender *s, co_usec *since)
+{
+    if (s->full_at) {
+        *since = s->full_at;
+        return LIVE_WINDOW_FULL;
+    }
+    if (s->paused) {
+        *since = s->paused_at;
+        return LIVE_PAUSED;
+    }
+    if (!s->consumer.block) {
+        *since = s->consumer.waits_since;
+        return LIVE_WAIT_KEY;
+    }
+    *since = s->sent_at;
+    return s->sending ? LIVE_SEND : LIVE_COLLECT;
+}
+
+void live_sender_stat(const struct live_sender *s, struct live_sender_stat *out)
+{
+    co_usec now = co_now(), since = 0;
+
+    *out = (struct live_sender_stat){ .dropped = s->consumer.dropped,
+                                      .lag = live_consumer_lag(&s->consumer),
+                                      .window_full = s->full_before };
+    out->state = state_of(s, &since);
+    if (since > 0)
+        out->since = now - since;
+    if (s->full_at)
+        out->window_full += now - s->full_at;
 }
 
 void live_sender_flush(struct live_sender *s)

@@ -25,18 +25,39 @@ struct live_sender_settings {
     co_usec send_interval; /* > 0: one packet at a time, so far apart */
 };
 
+/* What a sender does now. */
+enum live_sender_state {
+    LIVE_WAIT_KEY,    /* for a key frame to start at, or to go on at */
+    LIVE_COLLECT,     /* packets, until mw_latency is up, or until one comes */
+    LIVE_SEND,        /* in its own turn, between the packets of it */
+    LIVE_WINDOW_FULL, /* the peer takes less than there is, or nothing */
+    LIVE_PAUSED,
+    LIVE_SENDER_STATES,
+};
+const char *live_sender_state_name(enum live_sender_state state); /* "WAIT_KEY" */
+
+struct live_sender_stat {
+    enum live_sender_state state;
+    co_usec since;       /* how long it has been in it */
+    co_usec lag;         /* from what it sends next to the newest packet of the stream */
+    co_usec window_full; /* all the time that its window was full */
+    uint64_t dropped;    /* packets that it was too slow for */
+};
+
 struct live_sender {
     struct io *io; /* its write_timeout is how long a peer may take nothing */
     struct live_consumer consumer;
     struct live_sender_settings set;
-    bool paused;
+    bool paused;     /* see live_sender_pause() */
     bool done;       /* somebody said that it is over: run() returns NULL */
     unsigned turns;  /* since the start */
     co_usec merge;   /* how long this turn collects */
-    void *arg;       /* for these, which may change `set`, `paused`, `done`, and the consumer: */
-    err_t (*on_readable)(void *arg); /* the peer said something, or left: read it now */
+    void *arg;       /* for these, which may change `set`, `paused`, `done`: */
+    err_t (*on_readable)(void *arg); /* the peer said something, or left: read it now. It may open
+                                      * another consumer. */
     err_t (*on_turn)(void *arg);     /* before a turn of the coroutine: every few seconds at least,
-                                      * and soon after *epoch changed. It must not send. */
+                                      * also while the window is full, and soon after *epoch
+                                      * changed. It must not send. */
     co_usec look_every;              /* what a few seconds are; 0: five */
     const unsigned *epoch;           /* such as the number of the configuration; NULL: none */
 
@@ -47,11 +68,19 @@ struct live_sender {
     co_usec looked_at;
     unsigned epoch_seen;
     bool look; /* the coroutine has to take the next turn, or to finish this one */
+    bool sending;          /* it is in it */
+    co_usec paused_at;
+    co_usec full_at;       /* its window is full since then; 0: it is not */
+    co_usec full_before;   /* for how long it was, before that */
 };
 
 /* Send until it is done, or the peer leaves or somebody stops the coroutine: the error says which.
  * The consumer is open already and stays open. Yields. */
 err_t live_sender_run(struct live_sender *s) __attribute__((warn_unused_result));
+
+void live_sender_pause(struct live_sender *s, bool paused);
+/* All of it is worked out when it is asked for. */
+void live_sender_stat(const struct live_sender *s, struct live_sender_stat *out);
 
 /* Send what is there as far as the peer takes it at once: the last words of a stream that ended,
  * also from a coroutine that was asked to stop. Does not yield. */

@@ -18,6 +18,7 @@
 
 struct clients;
 struct client;
+struct live_sender;
 struct session_stream;
 
 enum { CLIENTS_ID_SIZE = 9, CLIENTS_NAME_ID_SIZE = 12 };
@@ -36,6 +37,7 @@ struct clients_info {
     co_usec began_at;
     uint64_t in, out;       /* bytes of its connection */
     int in_kbps, out_kbps;  /* over the last 30 s */
+    const struct live_sender *sender; /* to a player; NULL: it has none */
 };
 
 struct clients_kind {

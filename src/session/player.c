@@ -7,6 +7,13 @@
 #include "session/admit.h"
 #include "session/bandwidth.h"
 
+#include <stdio.h>
+
+/* A window that is full for longer is worth a line. */
+#define STALLS CO_SECONDS(3)
+
+enum { STATE_SIZE = 128 };
+
 /* ---- let in, and out */
 
 err_t session_play_begin(struct session *s, enum clients_type type, const char *bearer)
@@ -55,15 +62,47 @@ static void apply_settings(struct session_player *p)
     p->sender.set = session_sender_settings(s->vhost);
 }
 
+/* The state of its sender, for the log. */
+static const char *describe(const struct session_player *p, char *text, size_t size)
+{
+    struct live_sender_stat stat;
+
+    live_sender_stat(&p->sender, &stat);
+    (void)snprintf(text, size, "state %s for %lld ms, window full for %lld ms in all, "
+                   "%lld ms behind", live_sender_state_name(stat.state),
+                   (long long)stat.since / 1000, (long long)stat.window_full / 1000,
+                   (long long)stat.lag / 1000);
+    return text;
+}
+
 static void log_dropped(struct session_player *p)
 {
     uint64_t dropped = p->sender.consumer.dropped;
+    char text[STATE_SIZE];
 
     if (dropped == p->dropped)
         return;
-    log_warn("slow player: %llu packets left out, it goes on at a key frame",
-             (unsigned long long)(dropped - p->dropped));
+    log_warn("slow player: %llu packets left out, it goes on at a key frame; %s",
+             (unsigned long long)(dropped - p->dropped), describe(p, text, sizeof(text)));
     p->dropped = dropped;
+}
+
+/* Once, until it has taken all that there was. */
+static void log_stalled(struct session_player *p)
+{
+    struct live_sender_stat stat;
+    char text[STATE_SIZE];
+
+    live_sender_stat(&p->sender, &stat);
+    if (stat.state != LIVE_WINDOW_FULL) {
+        p->stalls = false;
+        return;
+    }
+    if (p->stalls || stat.since < STALLS)
+        return;
+    p->stalls = true;
+    log_warn("player stalls, its network or it takes less than the stream has; %s",
+             describe(p, text, sizeof(text)));
 }
 
 static err_t on_readable(void *player)
@@ -89,6 +128,7 @@ static err_t on_turn(void *player)
     if (changed || p->sender.turns == 1)
         io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
     log_dropped(p);
+    log_stalled(p);
     if (session_sample(s, p->kind->sampled, now))
         p->kind->log_sample(p, now);
     return NULL;
@@ -105,6 +145,7 @@ err_t session_player_begin(struct session_player *p, struct session *s,
     session_term_begin(&s->term, s->ends);
     p->sender = (struct live_sender){ .io = s->io, .arg = p, .on_readable = on_readable,
                                       .on_turn = on_turn, .epoch = &s->env->generation };
+    s->sender = &p->sender;
     return NULL;
 }
 
@@ -112,6 +153,7 @@ void session_player_open(struct session_player *p, const struct live_format *for
                          const uint32_t param[LIVE_PARAMS])
 {
     live_consumer_close(&p->sender.consumer);
+    p->dropped = 0;
     live_consumer_open(&p->sender.consumer, p->s->src, format, param);
 }
 
@@ -124,6 +166,7 @@ err_t session_player_send(struct session_player *p)
 
 void session_player_end(struct session_player *p, err_t why)
 {
+    p->s->sender = NULL;
     live_consumer_close(&p->sender.consumer);
     session_term_end(&p->s->term);
     session_play_end(p->s, why);

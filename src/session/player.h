@@ -32,7 +32,8 @@ struct session_player {
     struct session *s;
     const struct session_player_kind *kind;
     struct live_sender sender;
-    uint64_t dropped; /* packets, as the log was told last */
+    uint64_t dropped; /* packets, as the log has it */
+    bool stalls;      /* likewise */
 };
 
 /* session_play_begin() of one with a connection: s->io. It is to stop when its token ends. */

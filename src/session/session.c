@@ -92,6 +92,7 @@ static void describe(struct client *c, struct clients_info *out)
         .ip = s->names.ip, .tc_url = s->names.tc_url, .page_url = or_empty(s->names.page_url),
         .swf_url = or_empty(s->names.swf_url), .began_at = s->began_at, .in = s->in,
         .out = s->out, .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
+        .sender = s->sender,
     };
 }
 

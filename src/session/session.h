@@ -25,6 +25,7 @@ struct session {
     co_usec began_at;
     struct kbps in_kbps, out_kbps;
     uint64_t in, out;            /* bytes, where it has no connection of its own */
+    const struct live_sender *sender; /* sends to it, while it plays over its connection; or NULL */
     struct co *co;               /* works for it, and is stopped to kick it; NULL: see on_kick */
     void (*on_kick)(struct session *s);
     /* what every turn of a publisher touches, together and last: see session_near() */

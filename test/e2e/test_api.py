@@ -11,6 +11,7 @@ import httpapi
 import procs
 from httpapi import Api
 from procs import free_port, wait_for
+from rtmpclient import Watcher
 
 
 @pytest.fixture
@@ -62,6 +63,36 @@ def test_a_stream_and_its_clients(api, source):
     a.wait_clients(0)
     system = a.get("summaries")["data"]["system"]
     assert system["srs_recv_bytes"] > 50000 and system["srs_send_bytes"] > 50000
+
+
+def test_why_a_player_stalls(api, source):
+    """One that reads nothing for a while, and one that pauses: the API and the log say so."""
+    s, a = api(more="pithy_print_ms 1000;")
+    s.push(source, loop=True, speed=25)  # soon more than sockets hold
+    slow = s.player(client={"rcvbuf": 4096})
+    paused = s.player()
+    paused.call("pause", True, 0.0, sid=paused.sid, csid=8)
+    assert paused.status("NetStream.Pause.Notify")
+
+    def of(state):
+        return next((c for c in a.clients() if c.get("state") == state), None)
+    assert wait_for(lambda: of("WINDOW_FULL") and of("PAUSED"), 8), a.clients()
+    one = f"clients/{of('WINDOW_FULL')['id']}"
+    first = a.get(one)["client"]
+    assert s.wait_log(r"player stalls.* state WINDOW_FULL for 3\d{3} ms, window full for 3\d{3} ms "
+                      r"in all, \d{4,} ms behind", 6)
+    later = a.get(one)["client"]
+    assert later["state"] == "WINDOW_FULL" and later["state_ms"] >= first["state_ms"] + 1000
+    assert later["window_full_ms"] >= first["window_full_ms"] + 1000
+    assert later["lag_ms"] > first["lag_ms"] and "dropped_packets" in later
+    assert of("PAUSED")["state_ms"] > 2000 and of("PAUSED")["window_full_ms"] == 0
+    assert all("state" not in c for c in a.clients() if c["publish"])
+    w = Watcher(slow)
+    w.start()
+    assert wait_for(lambda: a.get(one)["client"]["state"] != "WINDOW_FULL", 8), a.get(one)
+    assert a.get(one)["client"]["window_full_ms"] >= later["window_full_ms"]
+    w.stop()
+    paused.close()
 
 
 def test_flv_player_is_listed_and_kicked(api, source):

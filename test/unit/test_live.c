@@ -516,6 +516,133 @@ static void test_sender_that_goes_round(void **state)
 }
 
 /* A format may leave configuration out: then the player gets the frames alone. */
+/* ---- what a sender does, by name */
+
+/* A peer that takes so many bytes, and then nothing. */
+struct narrow {
+    struct io io;
+    struct live_sender sender;
+    size_t room;
+    unsigned turns;
+};
+
+static err_t narrow_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
+{
+    struct narrow *p = (struct narrow *)(void *)io;
+    size_t total = 0;
+
+    for (int i = 0; i < count; i++)
+        total += iov[i].iov_len;
+    *n = total < p->room ? total : p->room;
+    p->room -= *n;
+    return NULL;
+}
+
+static enum co_wake narrow_wait(struct io *io, bool out, co_usec timeout)
+{
+    (void)io;
+    (void)out;
+    return co_park(timeout);
+}
+
+static const struct io_ops narrow_ops = { .name = "narrow", .readable = silent_readable,
+                                          .wait = narrow_wait, .send_some = narrow_send_some };
+
+static err_t count_narrow(void *arg)
+{
+    struct narrow *p = arg;
+
+    p->turns++;
+    return NULL;
+}
+
+static err_t send_to_narrow(void *arg)
+{
+    struct narrow *p = arg;
+
+    return live_sender_run(&p->sender);
+}
+
+static struct live_sender_stat assert_state(struct narrow *p, enum live_sender_state state)
+{
+    struct live_sender_stat stat;
+
+    assert_ok(co_sleep(CO_MS(20))); /* as many turns as it likes */
+    live_sender_stat(&p->sender, &stat);
+    assert_string_equal(live_sender_state_name(stat.state), live_sender_state_name(state));
+    assert_true(stat.since > 0);
+    return stat;
+}
+
+static void test_states_of_a_sender(void **state)
+{
+    struct narrow p = { .io = { .ops = &narrow_ops, .write_timeout = CO_FOREVER }, .room = 1000 };
+    struct live_source *src = source(&settings);
+    struct live_sender_stat stat;
+    struct co_group g;
+    unsigned turns;
+    err_t err;
+
+    (void)state;
+    p.sender = (struct live_sender){ .io = &p.io, .arg = &p, .on_readable = nothing,
+                                     .on_turn = count_narrow, .look_every = CO_MS(5) };
+    live_sender_stat(&p.sender, &stat); /* before it has a stream */
+    assert_int_equal(stat.state, LIVE_WAIT_KEY);
+    live_consumer_open(&p.sender.consumer, src, &plain, no_param);
+    co_group_init(&g);
+    assert_ok(co_go(&g, "sender", send_to_narrow, &p));
+    (void)assert_state(&p, LIVE_WAIT_KEY);
+    push(src, AV_VIDEO, true, false, 0, 600, 0);
+    stat = assert_state(&p, LIVE_COLLECT);
+    assert_true(stat.lag == 0 && stat.window_full == 0);
+
+    for (uint32_t i = 1; i < 11; i++)
+        push(src, AV_VIDEO, false, false, i, 600, i * 100);
+    stat = assert_state(&p, LIVE_WINDOW_FULL);
+    assert_int_equal(stat.lag, 900 * 1000); /* the first of ten is begun */
+    assert_int_equal(stat.window_full, stat.since);
+    turns = p.turns;
+    assert_true(assert_state(&p, LIVE_WINDOW_FULL).since > stat.since);
+    assert_true(p.turns > turns); /* its owner looks on */
+    p.room = 300;
+    co_unpark(p.sender.co); /* some, but not all: it is full still */
+    stat = assert_state(&p, LIVE_WINDOW_FULL);
+    assert_true(stat.since > CO_MS(50) && stat.lag == 800 * 1000);
+    p.room = SIZE_MAX;
+    co_unpark(p.sender.co);
+    stat = assert_state(&p, LIVE_COLLECT);
+    assert_true(stat.lag == 0 && stat.window_full > CO_MS(50) && stat.dropped == 0);
+
+    live_sender_pause(&p.sender, true);
+    push(src, AV_VIDEO, false, false, 11, 600, 1200);
+    assert_true(assert_state(&p, LIVE_PAUSED).window_full == stat.window_full);
+    assert_true(assert_state(&p, LIVE_PAUSED).since > CO_MS(35));
+    err = co_group_stop(&g);
+    err_free(&err);
+    live_consumer_close(&p.sender.consumer);
+    done(src);
+}
+
+/* What is gone from the log is behind by when it came. */
+static void test_lag(void **state)
+{
+    struct live_source *src = source(&settings);
+    struct live_consumer c = { 0 };
+
+    (void)state;
+    push(src, AV_VIDEO, true, false, 0, 600, 0);
+    live_consumer_open(&c, src, &plain, no_param);
+    assert_int_equal(live_consumer_lag(&c), 0); /* it has not missed anything */
+    push(src, AV_VIDEO, false, false, 1, 600, 40);
+    assert_int_equal(live_consumer_lag(&c), 40 * 1000);
+    assert_ok(co_sleep(CO_MS(30)));
+    push(src, AV_VIDEO, true, false, 2, 600, 4000);
+    push(src, AV_VIDEO, true, false, 3, 600, 8000);
+    assert_true(live_consumer_lag(&c) >= CO_MS(15) && live_consumer_lag(&c) < CO_SECONDS(3));
+    live_consumer_close(&c);
+    done(src);
+}
+
 static void test_sender_leaves_configuration_out(void **state)
 {
     (void)state;
@@ -1524,6 +1651,8 @@ int main(void)
         TEST(test_sender_with_nothing_to_send),
         TEST(test_sender_of_much),
         TEST(test_sender_that_goes_round),
+        TEST(test_states_of_a_sender),
+        TEST(test_lag),
         TEST(test_format_that_remembers),
         TEST(test_reader),
         TEST(test_a_reader_reads_to_the_end_of_its_publisher),

@@ -2,6 +2,7 @@
 /* live.c - what the API tells of vhosts, streams and clients, and how a client is kicked. */
 #include "app/api/api.h"
 #include "base/log.h"
+#include "live/sender.h"
 #include "session/clients.h"
 
 #include <limits.h>
@@ -257,6 +258,19 @@ static err_t streams(struct api_call *c)
 
 /* ---- clients */
 
+/* Why a player stalls, if it does. */
+static void put_sender(struct jput *j, const struct live_sender *sender)
+{
+    struct live_sender_stat stat;
+
+    live_sender_stat(sender, &stat);
+    jput_text(j, "state", live_sender_state_name(stat.state));
+    jput_int(j, "state_ms", stat.since / 1000);
+    jput_int(j, "lag_ms", stat.lag / 1000);
+    jput_uint(j, "dropped_packets", stat.dropped);
+    jput_int(j, "window_full_ms", stat.window_full / 1000);
+}
+
 static void put_client(struct api_call *c, const char *key, struct client *client)
 {
     struct clients *r = c->of->env->clients;
@@ -286,6 +300,8 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     jput_uint(j, "send_bytes", info.out);
     jput_uint(j, "recv_bytes", info.in);
     api_kbps(j, info.in_kbps, info.out_kbps);
+    if (info.sender)
+        put_sender(j, info.sender);
     jput_close(j, '}');
 }
 

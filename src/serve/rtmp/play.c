@@ -36,7 +36,7 @@ static err_t set_paused(struct playing *p, bool paused)
     rtmp_batch_put_status(&b, paused ? RTMP_PAUSE_NOTIFY : RTMP_UNPAUSE_NOTIFY, NULL);
     rtmp_conn_put_event(&p->s->conn, &b.out, paused ? RTMP_STREAM_EOF : RTMP_STREAM_BEGIN,
                         p->s->stream_id, 0);
-    p->player.sender.paused = paused;
+    live_sender_pause(&p->player.sender, paused);
     log_trace("player %s", paused ? "pauses" : "goes on");
     return rtmp_batch_send(&b);
 }
