@@ -62,17 +62,18 @@ def players_row(server, case, players, kbps, cost, got, sent, rss):
 
 
 @undisturbed
-def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_load", where=None):
+def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_load", where=None,
+             ramp=RAMP):
     """One stream, so many players, in steady state."""
     server = make(bench, variant)
     url = server.url("a")
     # it counts from when the players do, so that both see the same frames
-    publisher = bench.publish(url, kbps, 1, "-s", 0, "--warmup", GROUP + players / RAMP + bench.warmup)
+    publisher = bench.publish(url, kbps, 1, "-s", 0, "--warmup", GROUP + players / ramp + bench.warmup)
     time.sleep(GROUP)
     before = server.rss()
-    load = Tool(bench, tool, where(server) if where else url, players, "--ramp", RAMP,
+    load = Tool(bench, tool, where(server) if where else url, players, "--ramp", ramp,
                 "--warmup", bench.warmup)
-    time.sleep(players / RAMP + bench.warmup + 0.5)
+    time.sleep(players / ramp + bench.warmup + 0.5)
     cost = Cost(bench, server, bench.seconds)
     rss = server.rss() - before
     got, sent = load.stop(), publisher.stop()
@@ -112,6 +113,16 @@ def http(bench):
     play_one(bench, Ours, "http", 2000, 900, "rtmp")
     play_one(bench, Ours, "http", 2000, 900, "http-flv", "sb_http_load",
              lambda server: f"http://127.0.0.1:{server.http}/live/a.flv")
+
+
+def tls(bench):
+    """1,000 players of 900 kbit/s over HTTP-FLV, HTTPS-FLV, RTMP and RTMPS, and once more in the other order"""
+    kinds = (("http-flv", "sb_http_load", lambda s: f"http://127.0.0.1:{s.http}/live/a.flv"),
+             ("https-flv", "sb_http_load", lambda s: f"https://127.0.0.1:{s.https}/live/a.flv"),
+             ("rtmp", "sb_rtmp_load", lambda s: s.url("a")),
+             ("rtmps", "sb_rtmp_load", lambda s: f"rtmps://127.0.0.1:{s.rtmps}/live/a"))
+    for case, tool, where in kinds + kinds[::-1]:
+        play_one(bench, Ours, "tls", 1000, 900, case, tool, where, 250)  # hands are shaken on both sides
 
 
 def scale(bench):
@@ -330,7 +341,7 @@ def glass(bench):
         raise RuntimeError(f"nothing was seen: {said[-300:]}")
 
 
-ALL = {"play": play, "floor": floor, "http": http, "hls": hls, "hls-fetch": hls_fetch,
+ALL = {"play": play, "floor": floor, "http": http, "tls": tls, "hls": hls, "hls-fetch": hls_fetch,
        "glass": glass, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
        "big": big, "churn": churn, "scale": scale, "api": api}
 QUICK = ["play", "latency", "publish", "memory"]

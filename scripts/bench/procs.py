@@ -76,6 +76,16 @@ def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
+def key_pair(folder):
+    """A key as clients of today like them (P-256), and its certificate."""
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    if not cert.exists():
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-nodes", "-days", "30", "-subj", "/CN=localhost", "-keyout", key, "-out", cert],
+                       check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return key, cert
+
+
 class Process:
     """A child on one core. What it writes goes to files in the work folder."""
 
@@ -237,6 +247,9 @@ vhost __defaultVhost__ {{{{
         "no gop": {"play": "gop_cache off;"},
         "http": {"top": "http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
                  "vhost": "http_remux {{ enabled on; }}"},
+        "tls": {"top": "rtmps {{ enabled on; listen 127.0.0.1:{{rtmps}}; {{pair}} }} http_server {{ enabled on; "
+                       "listen 127.0.0.1:{{http}}; https {{ enabled on; listen 127.0.0.1:{{https}}; {{pair}} }} }}",
+                "vhost": "http_remux {{ enabled on; }}"},
         "api": {"top": "http_api {{ enabled on; listen 127.0.0.1:{{http}}; }} exporter {{ enabled on; listen "
                        "127.0.0.1:{{exporter}}; }}", "publish": "normal_timeout 60000;"},
         "hooks": {"top": "vhost none {{ }}", "vhost": "http_hooks {{ enabled on; on_publish {{hook}}; }}"},
@@ -248,10 +261,13 @@ vhost __defaultVhost__ {{{{
     def __init__(self, bench, variant="default", hook=""):
         self.variant = variant
         parts = dict.fromkeys(("top", "vhost", "play", "publish"), "") | self.VARIANTS[variant]
-        self.http = free_port()
+        self.http, self.https, self.rtmps = free_port(), free_port(), free_port()
         conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
         conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)
         conf = conf.replace("{{exporter}}", str(free_port()))
+        conf = conf.replace("{{https}}", str(self.https)).replace("{{rtmps}}", str(self.rtmps))
+        if "{{pair}}" in conf:
+            conf = conf.replace("{{pair}}", "key {}; cert {};".format(*key_pair(bench.work)))
         self.html = bench.work / f"{bench.number + 1:03d}-html"
         if "{{html}}" in conf:
             self.html.mkdir()

@@ -92,6 +92,13 @@ def goals(rows):
     if flv and rtmp:
         row = {"x": flv["us"] / rtmp["us"]}
         limit("2,000 HTTP-FLV players against RTMP, 900 kbit/s", row, "x", 1.1, "times")
+    for plain, secure in (("http-flv", "https-flv"), ("rtmp", "rtmps")):
+        a, b = ([r for r in rows if r["case"] == c and r["variant"] == "tls"] for c in (plain, secure))
+        if a and b:
+            row = {k: [sum(r[k] for r in c) / len(c) for c in (a, b)] for k in ("us", "rss_kb")}
+            row = {"x": row["us"][1] / row["us"][0], "more": row["rss_kb"][1] - row["rss_kb"][0]}
+            limit(f"1,000 {secure.upper()} players against {plain.upper()}", row, "x", 1.8, "times")
+            limit("  memory beyond that of a plain one", row, "more", 12, "kB")
     none, hls = find(rows, "hls", "srs"), find(rows, "hls", "srs", "hls")
     if none and hls:
         limit("HLS of 1,000 streams nobody watches, beyond the publish", {"x": hls["us"] - none["us"]},

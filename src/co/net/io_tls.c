@@ -20,10 +20,14 @@ struct io_tls {
     struct io io;
     struct io *below;
     struct tls_core *core;
+    const struct co *deep; /* whose stack the library used since it was trimmed last */
     bool owed; /* a byte that was encrypted with others was not told yet: see send_some */
 };
 
 static const struct io_ops tls_ops;
+
+/* Small pieces become a record here; who fills it does not yield. */
+static _Thread_local uint8_t *small;
 
 static struct io_tls *tls_of(struct io *io)
 {
@@ -38,16 +42,6 @@ static size_t pending(const struct tls_core *c)
     return c->out_end - c->out_at;
 }
 
-static void went(struct tls_core *c, size_t n)
-{
-    c->out_at += n;
-    if (c->out_at < c->out_end)
-        return;
-    free(c->out); /* connections are idle most of the time */
-    c->out = NULL;
-    c->out_at = c->out_end = c->out_cap = 0;
-}
-
 /* As much as goes without waiting. */
 static err_t flush_some(struct io_tls *t)
 {
@@ -59,7 +53,7 @@ static err_t flush_some(struct io_tls *t)
     if (iov.iov_len == 0)
         return NULL;
     err = io_send_some(t->below, &iov, 1, &n);
-    went(c, n);
+    tls_core_sent(c, n);
     return err;
 }
 
@@ -72,7 +66,7 @@ static err_t flush_all(struct io_tls *t)
         return NULL;
     t->below->write_timeout = t->io.write_timeout;
     err = io_write(t->below, c->out + c->out_at, pending(c));
-    went(c, pending(c));
+    tls_core_sent(c, pending(c));
     return err;
 }
 
@@ -104,6 +98,7 @@ static err_t tls_read_now(struct io *io, void *buf, size_t size, size_t *n)
     int rc;
 
     *n = 0;
+    t->deep = co_self();
     ERR_clear_error();
     t->core->below = t->below;
     rc = SSL_read_ex(t->core->ssl, buf, size, n);
@@ -137,6 +132,10 @@ static enum co_wake tls_wait(struct io *io, bool out, co_usec timeout)
 
     if (!out && buffered(t))
         return CO_WOKEN;
+    if (timeout == CO_FOREVER && t->deep == co_self()) {
+        t->deep = NULL;
+        co_stack_trim(); /* its records are made with some KB on the stack */
+    }
     return io_wait(t->below, out, timeout);
 }
 
@@ -188,7 +187,6 @@ static err_t encrypt(struct io_tls *t, const void *data, size_t size)
 static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count, size_t skip,
                             size_t most, size_t *n)
 {
-    uint8_t *small = NULL;
     size_t used = 0;
     err_t err = NULL;
 
@@ -218,7 +216,23 @@ static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count
     }
     if (!err)
         err = encrypt(t, small, used);
-    free(small);
+    return err;
+}
+
+/* Encrypt what comes after `done` bytes and send what goes without waiting; *n as above. What is
+ * left then waits in memory of its own. */
+static err_t send_batch(struct io_tls *t, const struct iovec *iov, int count, size_t done,
+                        size_t *n)
+{
+    err_t err;
+
+    t->deep = co_self(); /* turns of players are mostly the ticker's */
+    tls_core_share_out(t->core);
+    err = encrypt_pieces(t, iov, count, done, BATCH, n);
+    if (!err)
+        err = flush_some(t);
+    if (!tls_core_own_out(t->core) && !err)
+        err = err_new(ERR_NO_MEMORY, "records that wait to be sent");
     return err;
 }
 
@@ -230,7 +244,7 @@ static err_t tls_writev(struct io *io, struct iovec *iov, int count)
 
     t->owed = false;
     do {
-        err = encrypt_pieces(t, iov, count, done, BATCH, &n);
+        err = send_batch(t, iov, count, done, &n);
         done += n;
         if (!err)
             err = flush_all(t);
@@ -255,10 +269,8 @@ static err_t tls_send_some(struct io *io, const struct iovec *iov, int count, si
         done = 1;
     t->owed = false;
     do {
-        err = encrypt_pieces(t, iov, count, done, BATCH, &batch);
+        err = send_batch(t, iov, count, done, &batch);
         done += batch;
-        if (!err)
-            err = flush_some(t);
     } while (!err && batch == BATCH && pending(t->core) == 0 && done < A_CALL);
     if (!err && pending(t->core) > 0 && done > 0) {
         t->owed = true;

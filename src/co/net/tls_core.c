@@ -64,16 +64,66 @@ static int on_read(BIO *bio, char *buf, size_t size, size_t *n)
     return *n > 0;
 }
 
-static bool more_out(struct tls_core *c, size_t need)
+static _Thread_local uint8_t *shared_out;
+
+/* Have `cap` bytes of its own, with what is in it. */
+static bool own_out(struct tls_core *c, size_t cap)
 {
-    size_t cap = need > 2 * c->out_cap ? need : 2 * c->out_cap;
-    uint8_t *out = mem_try_more(c->out, cap);
+    uint8_t *out = c->out_shared ? mem_try(cap) : mem_try_more(c->out, cap);
 
     if (!out)
         return false;
+    if (c->out_shared)
+        memcpy(out, c->out, c->out_end);
     c->out = out;
     c->out_cap = cap;
+    c->out_shared = false;
     return true;
+}
+
+static bool more_out(struct tls_core *c, size_t need)
+{
+    return own_out(c, need > 2 * c->out_cap ? need : 2 * c->out_cap);
+}
+
+void tls_core_share_out(struct tls_core *c)
+{
+    if (c->out)
+        return; /* it has something to send from before */
+    if (!shared_out)
+        shared_out = must(malloc(TLS_OUT));
+    c->out = shared_out;
+    c->out_cap = TLS_OUT;
+    c->out_shared = true;
+}
+
+void tls_core_sent(struct tls_core *c, size_t n)
+{
+    c->out_at += n;
+    if (c->out_at < c->out_end)
+        return;
+    if (!c->out_shared)
+        free(c->out); /* connections are idle most of the time */
+    c->out = NULL;
+    c->out_at = c->out_end = c->out_cap = 0;
+    c->out_shared = false;
+}
+
+bool tls_core_own_out(struct tls_core *c)
+{
+    size_t left = c->out_end - c->out_at;
+
+    if (!c->out_shared)
+        return true;
+    if (left > 0)
+        c->out += c->out_at;
+    c->out_end = left;
+    c->out_at = 0;
+    if (left > 0 && own_out(c, left))
+        return true;
+    c->out_end = 0; /* what cannot be kept is lost, and the connection with it */
+    tls_core_sent(c, 0);
+    return left == 0;
 }
 
 static int on_write(BIO *bio, const char *buf, size_t size, size_t *n)
@@ -161,7 +211,8 @@ void tls_core_free(void *core)
     (void)tls_certs_unref(c->certs);
     err_free(&c->err);
     free(c->in);
-    free(c->out);
+    if (!c->out_shared)
+        free(c->out);
     free(c);
 }
 

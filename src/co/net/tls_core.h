@@ -16,6 +16,7 @@ struct tls_certs; /* contexts by host name; counted over threads */
 
 enum {
     TLS_IN = 16 * 1024 + 512, TLS_TEXT = 160,
+    TLS_OUT = 72 * 1024, /* shared: what is encrypted at once, and room for heads of records */
     TLS_TALK = 32, /* peers ask for new keys once in many gigabytes */
 };
 
@@ -28,6 +29,7 @@ struct tls_core {
     uint8_t *in, *out;       /* NULL between uses */
     size_t in_at, in_end;
     size_t out_at, out_end, out_cap;
+    bool out_shared;         /* out is that of the thread, see tls_core_share_out() */
     err_t err;               /* of `below`, found in the middle of a step */
     unsigned talk;           /* messages of the protocol itself since the last byte of data */
     enum tls_step step;      /* of the handshake, as it ended */
@@ -44,6 +46,14 @@ void tls_core_shake(void *core);
 void tls_core_watch(struct tls_core *c);
 /* What the library says of the last call that failed; "" if it says nothing. */
 void tls_core_why(struct tls_core *c, int rc);
+
+/* What is written from here on goes to memory that all connections of the thread share: it stays in
+ * the caches of the processor. Nobody may yield before tls_core_own_out(). */
+void tls_core_share_out(struct tls_core *c);
+/* What was not sent moves to memory of its own. False: there is none. */
+bool tls_core_own_out(struct tls_core *c);
+/* So many bytes of it were sent. */
+void tls_core_sent(struct tls_core *c, size_t n);
 
 /* Room behind in_end. Without any, *size is 0; NULL: there is no memory. */
 uint8_t *tls_core_room(struct tls_core *c, size_t *size);

@@ -10,7 +10,6 @@
 
 #include "co/net/dns.h"
 #include "co/net/io_tcp.h"
-#include "co/net/io_tls.h"
 #include "proto/http/client.h"
 
 enum { BUFFER = 64 * 1024, HEAD_MAX = 16 * 1024, REDIRECTS = 5, DROP_LEAST = 4096 };
@@ -23,14 +22,6 @@ static co_usec timeout_of(const struct load_client *c)
     return (co_usec)(c->run->opts.timeout * 1e6);
 }
 
-static err_t use_tls(struct load_client *c, const char *host, co_usec timeout)
-{
-    const struct io_tls_trust trust = { .any = true };
-
-    c->talk.io->read_timeout = c->talk.io->write_timeout = timeout;
-    return io_tls_connect(&c->talk.io, host, &trust, timeout);
-}
-
 err_t load_fetch_open(struct load_client *c, const struct load_url *url, const char *bind_ip,
                        co_usec timeout)
 {
@@ -40,7 +31,7 @@ err_t load_fetch_open(struct load_client *c, const struct load_url *url, const c
         return err;
     c->talk.io->read_timeout = c->talk.io->write_timeout = timeout;
     if (url->tls)
-        err = use_tls(c, url->host, timeout);
+        err = load_talk_tls(&c->talk, url->host, timeout);
     if (err)
         load_talk_close(&c->talk);
     return err;
@@ -69,7 +60,7 @@ static err_t connect_to(struct load_fetch *f, const struct http_place *to)
     if (!err) {
         c->talk.io->read_timeout = c->talk.io->write_timeout = timeout_of(c);
         if (to->tls)
-            err = use_tls(c, to->host, timeout_of(c));
+            err = load_talk_tls(&c->talk, to->host, timeout_of(c));
     }
     if (err)
         load_talk_close(&c->talk);

@@ -41,7 +41,7 @@ static const struct load_tool tool = {
     .name = "sb_rtmp_load",
     .what = "many RTMP players that look at all they get",
     .kind = LOAD_PLAY,
-    .schemes = "rtmp",
+    .schemes = "rtmp rtmps",
     .session = play,
 };
 

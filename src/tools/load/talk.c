@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "co/net/io_tcp.h"
+#include "co/net/io_tls.h"
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/chunk_out.h"
 #include "proto/rtmp/handshake.h"
@@ -225,6 +226,14 @@ static err_t create_stream(struct load_talk *t)
     return send_all(t, &w, "createStream");
 }
 
+err_t load_talk_tls(struct load_talk *t, const char *host, co_usec timeout)
+{
+    const struct io_tls_trust trust = { .any = true };
+
+    t->io->read_timeout = t->io->write_timeout = timeout;
+    return io_tls_connect(&t->io, host, &trust, timeout);
+}
+
 err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char *ip,
                       const char *bind_ip, co_usec timeout)
 {
@@ -240,7 +249,10 @@ err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char
     t->io->read_timeout = t->io->write_timeout = timeout;
     io_tcp_nodelay(t->io, true);
     load_skim_whole(&t->skim, true);
-    err = rtmp_handshake_client(t->io);
+    if (url->tls)
+        err = load_talk_tls(t, url->host, timeout);
+    if (!err)
+        err = rtmp_handshake_client(t->io);
     if (!err)
         err = connect_app(t, url);
     if (!err)
