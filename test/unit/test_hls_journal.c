@@ -36,6 +36,7 @@ static const struct {
     { "a large number", "key 99999999999999999999 live/s-1.key .\n", 2 },
     { "an init that is not there", "segment 3 a.ts 7 1 1 1 1 9 0" IV "0 0 0 .\n", 2 },
     { "a key for an init", "segment 3 a.ts 7 1 1 1 1 2 0" IV "0 0 0 .\n", 2 },
+    { "no vector", "segment 3 a.ts 7 1 1 1 1 0 0 - 0 0 0 .\n", 3 },
     { "half a vector", "segment 3 a.ts 7 1 1 1 1 0 0 0001 0 0 0 .\n", 2 },
     { "days in a segment", "segment 3 a.ts 7 99999999999 1 1 1 0 0" IV "0 0 0 .\n", 2 },
     { "above the folder", "key 3 ../s.key .\n", 2 },
@@ -94,7 +95,8 @@ static void test_round_trip(void **state)
                                  .track = { .video = true, .codecs = "avc1.64001f",
                                             .timescale = 90000, .width = 1280, .height = 720,
                                             .fps = 29.97, .rate = 1, .channels = 2 } };
-    struct journal_file seg = { .what = JOURNAL_SEGMENT, .id = 6, .path = ".../x.m4s", .seq = 12,
+    struct journal_file key = { .what = JOURNAL_KEY, .id = 4, .path = "k" };
+    struct journal_file seg = { .what = JOURNAL_SEGMENT, .id = 6, .key = 4, .path = ".../x.m4s", .seq = 12,
                                 .init = 5, .duration = 180000, .wall = 1795341590806,
                                 .period = 1795341590000, .discontinuity = true, .bytes = 4711,
                                 .iv = { 1, 2, 255 }, .begin = 90001, .lasts = 180002 };
@@ -106,6 +108,7 @@ static void test_round_trip(void **state)
     (void)state;
     wr_init(&w, 1 << 16);
     journal_put_names(&w, &names);
+    journal_put_file(&w, &key);
     journal_put_file(&w, &init);
     journal_put_file(&w, &seg);
     journal_put_list(&w, &list);

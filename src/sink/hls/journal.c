@@ -15,9 +15,14 @@ static const char CODECS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
 
 /* ------------------------------------------------------------ to text */
 
-static bool is_plain(char c)
+/* Characters that stand for themselves. */
+static size_t plain(const char *text)
 {
-    return c > ' ' && c < 0x7f && c != '%';
+    size_t n = 0;
+
+    while (text[n] > ' ' && text[n] < 0x7f && text[n] != '%')
+        n++;
+    return n;
 }
 
 static void put_text(struct wr *w, const char *text)
@@ -27,8 +32,14 @@ static void put_text(struct wr *w, const char *text)
         return;
     }
     wr_text(w, " ");
-    for (; *text; text++)
-        wr_printf(w, is_plain(*text) ? "%c" : "%%%02X", (unsigned char)*text);
+    while (*text) {
+        size_t n = plain(text);
+
+        wr_bytes(w, text, n);
+        text += n;
+        if (*text)
+            wr_printf(w, "%%%02X", (unsigned char)*text++);
+    }
 }
 
 static void put_number(struct wr *w, uint64_t n)
@@ -66,19 +77,14 @@ static void put_track(struct wr *w, const struct mpd_track *t)
 
 static void put_segment(struct wr *w, const struct journal_file *f)
 {
-    put_number(w, f->seq);
-    put_number(w, (uint64_t)f->duration);
-    put_number(w, (uint64_t)f->wall);
-    put_number(w, f->discontinuity);
-    put_number(w, f->bytes);
-    put_number(w, f->init);
-    put_number(w, f->key);
-    wr_text(w, " ");
-    for (size_t i = 0; i < sizeof(f->iv); i++)
+    wr_printf(w, " %llu %lld %lld %d %llu %llu %llu ", (unsigned long long)f->seq,
+              (long long)f->duration, (long long)f->wall, f->discontinuity,
+              (unsigned long long)f->bytes, (unsigned long long)f->init,
+              (unsigned long long)f->key);
+    for (size_t i = 0; f->key > 0 && i < sizeof(f->iv); i++)
         wr_printf(w, "%02x", f->iv[i]);
-    put_number(w, (uint64_t)f->period);
-    put_number(w, f->begin);
-    put_number(w, f->lasts);
+    wr_printf(w, "%s %lld %llu %llu", f->key > 0 ? "" : "-", (long long)f->period,
+              (unsigned long long)f->begin, (unsigned long long)f->lasts);
 }
 
 void journal_put_file(struct wr *w, const struct journal_file *f)
@@ -99,11 +105,9 @@ void journal_put_file(struct wr *w, const struct journal_file *f)
 void journal_put_list(struct wr *w, const struct journal_list *list)
 {
     wr_text(w, "list");
-    put_number(w, list->first);
-    put_number(w, list->discontinuities);
-    put_number(w, list->target);
-    put_number(w, (uint64_t)list->available);
-    put_number(w, (uint64_t)list->now);
+    wr_printf(w, " %llu %llu %u %lld %lld", (unsigned long long)list->first,
+              (unsigned long long)list->discontinuities, list->target,
+              (long long)list->available, (long long)list->now);
     put_end(w);
 }
 
@@ -205,12 +209,15 @@ static void text(struct line *l, char *to, size_t size)
     to[n] = '\0';
 }
 
+/* So many bytes; "-" is zeroes. */
 static void bytes(struct line *l, uint8_t *to, size_t size)
 {
     struct field f = next(l);
+    bool none = f.n == 1 && *f.p == '-';
 
-    l->bad |= f.n != size * 2;
-    for (size_t i = 0; i < size && !l->bad; i++) {
+    memset(to, 0, size);
+    l->bad |= !none && f.n != size * 2;
+    for (size_t i = 0; i < size && !none && !l->bad; i++) {
         int c = hex_byte(f.p + i * 2);
 
         l->bad = c < 0;
