@@ -177,14 +177,14 @@ static void recover(bool dash, const uint8_t *data, size_t size)
         write_files(data, size);
     hls_recover(s);
     check_segments(&s->list);
-    check_segments(&s->gone);
+    check_segments(&s->expired);
     if (!dash)
         check_list(s);
     hls_list_publish(s);
     hls_disk_list(s);
     (void)hls_stream_ref(s);
     hls_stream_dispose(s, true);
-    while (s->lane.jobs > 0)
+    while (s->disk.lane.jobs > 0)
         co_yield();
     hls_stream_unref(s);
 }

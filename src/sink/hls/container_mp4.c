@@ -45,7 +45,7 @@ static struct hls_shared *new_init(struct hls_stream *s, struct wr *header)
     return x;
 }
 
-/* A publisher who comes back as before needs no other initialization. */
+/* A publisher that comes back with the same codecs needs no other initialization. */
 static void make_init(struct hls_stream *s)
 {
     struct hls_shared *last = s->last_init;

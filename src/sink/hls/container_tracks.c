@@ -5,7 +5,7 @@
  * period and their time in it, so names are never used again. A period ends where the stream does
  * not go on as it was: another publisher or other codecs, or when it is no longer near the wall
  * clock, by which players find the live edge. Files begin at 0 with each period: not all players
- * obey a presentationTimeOffset. availabilityStartTime is when the first period began, and stays
+ * apply a presentationTimeOffset. availabilityStartTime is when the first period began, and stays
  * over publishers and processes as long as the MPD does.
  */
 #include "sink/hls/stream.h"
@@ -122,7 +122,7 @@ static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64
     return true;
 }
 
-/* The file of the second track; it belongs to what the first one told. */
+/* The file of the second track: of the same segment as the first. */
 static struct hls_segment *second_of(const struct hls_segment *first)
 {
     struct hls_segment *seg = must(calloc(1, sizeof(*seg)));

@@ -26,7 +26,7 @@ static err_t add(struct hls_stream *s, const struct frame *f)
     return ts_mux_frame(&s->ts, f, &s->out.w);
 }
 
-/* Of those that tell it in each frame nothing is to be configured. */
+/* Codecs that say it in each frame have nothing to be configured. */
 static err_t configure(struct hls_stream *s, const struct frame *f)
 {
     return f->config ? ts_mux_frame(&s->ts, f, &s->out.w) : NULL;

@@ -31,21 +31,22 @@ void hls_key_next(struct hls_stream *s)
 {
     struct hls_segment *seg = s->now;
 
-    s->sealed = 0;
-    s->seal_at = (struct hls_seal){ 0 };
+    s->crypt.sealed = 0;
+    s->crypt.at = (struct hls_seal){ 0 };
     if (!s->set.keys || s->ll)
         return;
-    if (!s->key || s->key_used >= (unsigned)s->set.fragments_per_key) {
-        hls_shared_unref(s, s->key);
-        s->key = new_key(s, seg->seq);
-        s->key_used = 0;
+    if (!s->crypt.key || s->crypt.used >= (unsigned)s->set.fragments_per_key) {
+        hls_shared_unref(s, s->crypt.key);
+        s->crypt.key = new_key(s, seg->seq);
+        s->crypt.used = 0;
     }
-    s->key_used++;
-    seg->key = hls_shared_ref(s->key);
+    s->crypt.used++;
+    seg->key = hls_shared_ref(s->crypt.key);
     must_be(RAND_bytes(seg->iv, sizeof(seg->iv)) == 1);
-    if (!s->cipher)
-        s->cipher = must(EVP_CIPHER_CTX_new());
-    must_be(EVP_EncryptInit_ex(s->cipher, EVP_aes_128_cbc(), NULL, s->key->key, seg->iv) == 1);
+    if (!s->crypt.cipher)
+        s->crypt.cipher = must(EVP_CIPHER_CTX_new());
+    must_be(EVP_EncryptInit_ex(s->crypt.cipher, EVP_aes_128_cbc(), NULL,
+                               s->crypt.key->key, seg->iv) == 1);
 }
 
 /* How many bytes there are in one piece. */
@@ -76,8 +77,8 @@ static void encrypt(struct hls_stream *s, uint8_t *bytes, size_t n)
 {
     int made = 0;
 
-    must_be(EVP_EncryptUpdate(s->cipher, bytes, &made, bytes, (int)n) == 1 && made == (int)n);
-    s->sealed += n;
+    must_be(EVP_EncryptUpdate(s->crypt.cipher, bytes, &made, bytes, (int)n) == 1 && made == (int)n);
+    s->crypt.sealed += n;
 }
 
 void hls_seal(struct hls_stream *s)
@@ -87,18 +88,18 @@ void hls_seal(struct hls_stream *s)
     if (!s->now || !s->now->key)
         return;
     (void)blocks_begin(&s->out);
-    while (blocks_len(&s->out) - s->sealed >= BLOCK) {
-        size_t n = piece(s, &s->seal_at) / BLOCK * BLOCK;
-        struct hls_seal from = s->seal_at;
+    while (blocks_len(&s->out) - s->crypt.sealed >= BLOCK) {
+        size_t n = piece(s, &s->crypt.at) / BLOCK * BLOCK;
+        struct hls_seal from = s->crypt.at;
 
         if (n > 0) {
             encrypt(s, from.block->data + from.at, n);
-            s->seal_at.at += n;
+            s->crypt.at.at += n;
             continue;
         }
         copy(s, &from, across, BLOCK, false);
         encrypt(s, across, BLOCK);
-        copy(s, &s->seal_at, across, BLOCK, true);
+        copy(s, &s->crypt.at, across, BLOCK, true);
     }
 }
 
@@ -112,11 +113,11 @@ void hls_seal_end(struct hls_stream *s)
     if (!s->now->key)
         return;
     hls_seal(s);
-    left = blocks_len(&s->out) - s->sealed;
-    from = s->seal_at;
+    left = blocks_len(&s->out) - s->crypt.sealed;
+    from = s->crypt.at;
     copy(s, &from, rest, left, false);
-    must_be(EVP_EncryptUpdate(s->cipher, last, &made, rest, (int)left) == 1);
-    must_be(EVP_EncryptFinal_ex(s->cipher, last + made, &more) == 1);
-    copy(s, &s->seal_at, last, left, true);
+    must_be(EVP_EncryptUpdate(s->crypt.cipher, last, &made, rest, (int)left) == 1);
+    must_be(EVP_EncryptFinal_ex(s->crypt.cipher, last + made, &more) == 1);
+    copy(s, &s->crypt.at, last, left, true);
     wr_bytes(&s->out.w, last + left, (size_t)(made + more) - left);
 }

@@ -57,13 +57,13 @@ static void mux(struct hls_stream *s, const struct frame *f)
 
 static void log_codec(struct hls_stream *s, const struct frame *f)
 {
-    bool *told = &s->told_codec[f->kind == AV_VIDEO ? 0 : 1];
+    bool *logged = &s->logged_codec[f->kind == AV_VIDEO ? 0 : 1];
 
-    if (!*told)
+    if (!*logged)
         log_warn("%s of %s/%s: %s does not go into %s, it is left out%s", s->kind->name, s->app,
                  s->stream, av_codec_name(f->codec), s->container->name,
                  mp4_track_takes(f->codec) ? ": set hls_use_fmp4 on" : "");
-    *told = true;
+    *logged = true;
 }
 
 /* The frame's segment is there and open. False: it is of none. */

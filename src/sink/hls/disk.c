@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JOB: what one takes beside its bytes, with its segment: that of a stream that has another
+/* JOB: what one takes apart from its bytes, with its segment: that of a stream that has another
  * configuration with each frame is mostly this. */
 enum { LIST_MAX = 4 << 20, KEY_MODE = 0600, JOB = 2048 };
 
@@ -84,9 +84,9 @@ static void log_failed(struct hls_stream *s, const struct job *j, const char *wh
 {
     co_usec now = co_now();
 
-    if (s->disk_bad && now - s->told_disk_at < CO_SECONDS(30))
+    if (s->disk.bad && now - s->disk.logged_at < CO_SECONDS(30))
         return;
-    s->told_disk_at = now;
+    s->disk.logged_at = now;
     log_warn("%s of %s/%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory",
              s->kind->name, s->app, s->stream, j->path, why, j->job.what ? j->job.what : "queue");
 }
@@ -94,7 +94,7 @@ static void log_failed(struct hls_stream *s, const struct job *j, const char *wh
 static void failed(struct hls_stream *s, const struct job *j, const char *why)
 {
     log_failed(s, j, why);
-    s->disk_bad = true;
+    s->disk.bad = true;
     switch (s->set.on_error) {
     case CONF_HLS_DISCONNECT:
         if (!s->src)
@@ -116,9 +116,9 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
 
 static void worked(struct hls_stream *s)
 {
-    if (s->disk_bad)
+    if (s->disk.bad)
         log_trace("%s of %s/%s: files can be written again", s->kind->name, s->app, s->stream);
-    s->disk_bad = false;
+    s->disk.bad = false;
 }
 
 static void outcome(struct hls_stream *s, const struct job *j)
@@ -156,7 +156,7 @@ void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared)
     shared->writing = true;
     hls_record_shared(s, shared);
     j->lines = hls_record_take(s, shared);
-    (void)disk_put(&s->lane, &j->job, true);
+    (void)disk_put(&s->disk.lane, &j->job, true);
 }
 
 static void removed(struct disk_job *job)
@@ -172,7 +172,7 @@ void hls_disk_remove(struct hls_stream *s, const char *path)
         return;
     j = new_job(s, path, NULL);
     j->job.done = removed;
-    (void)disk_put(&s->lane, &j->job, true);
+    (void)disk_put(&s->disk.lane, &j->job, true);
 }
 
 static void list_done(struct disk_job *job)
@@ -181,8 +181,8 @@ static void list_done(struct disk_job *job)
     struct hls_stream *s = j->stream;
 
     outcome(s, j);
-    s->writing_list = false;
-    if (s->list_dirty)
+    s->disk.writing_list = false;
+    if (s->disk.list_changed)
         hls_disk_list(s);
     free_job(j);
 }
@@ -204,8 +204,8 @@ void hls_disk_list(struct hls_stream *s)
     struct job *j;
     struct wr w;
 
-    s->list_dirty = s->writing_list;
-    if (s->writing_list || !has_written(s))
+    s->disk.list_changed = s->disk.writing_list;
+    if (s->disk.writing_list || !has_written(s))
         return;
     wr_init(&w, LIST_MAX);
     s->kind->list(s, &w, true);
@@ -217,16 +217,16 @@ void hls_disk_list(struct hls_stream *s)
     j = new_job(s, s->m3u8_path, file);
     (void)hls_file_unref(file);
     j->job.done = list_done;
-    j->swap = s->list_swapped = s->live;
-    s->writing_list = true;
-    (void)disk_put(&s->lane, &j->job, true);
+    j->swap = s->disk.list_swapped = s->live;
+    s->disk.writing_list = true;
+    (void)disk_put(&s->disk.lane, &j->job, true);
 }
 
 static void notify(struct hls_stream *s, const struct hls_segment *seg)
 {
     char *url = hls_url(s, seg->path), *m3u8_url = hls_url(s, s->m3u8_path);
 
-    sink_notify(&s->teller, s->hls->env, s->conf, HOOKS_HLS, (struct hooks_event){
+    sink_notify(&s->notifier, s->hls->env, s->conf, HOOKS_HLS, (struct hooks_event){
         .file = seg->path, .url = url, .m3u8 = s->m3u8_path, .m3u8_url = m3u8_url,
         .duration = (double)seg->duration / AV_CLOCK, .seq_no = (int64_t)seg->seq });
     free(url);
@@ -262,8 +262,8 @@ static void segment_done(struct disk_job *job)
 /* Without room a segment is in memory as long as it is listed, and the stream goes on. */
 static bool has_room(struct hls_stream *s)
 {
-    bool was_full = s->room.full;
-    enum disk_lack lack = disk_room_lacks(&s->room, s->set.quota,
+    bool was_full = s->disk.room.full;
+    enum disk_lack lack = disk_room_lacks(&s->disk.room, s->set.quota,
                                           s->hls->env->conf->limits.disk_free);
     unsigned n;
 
@@ -274,7 +274,7 @@ static bool has_room(struct hls_stream *s)
         log_warn("segments of %u streams stay in memory, the last one is %s of %s/%s: %s of %s", n,
                  s->kind->name, s->app, s->stream, lack == DISK_LACKS_QUOTA
                  ? "the quota is used up" : "less than disk_free (limits) is left on the disk",
-                 disk_room_root(&s->room));
+                 disk_room_root(&s->disk.room));
     return false;
 }
 
@@ -293,8 +293,8 @@ static void put_segment(struct hls_stream *s, struct hls_segment *seg)
     seg->failed = false;
     hls_record_segment(s, seg);
     j->lines = hls_record_take(s, NULL);
-    if (disk_put(&s->lane, &j->job, false)) {
-        disk_room_add(&s->room, (int64_t)seg->bytes);
+    if (disk_put(&s->disk.lane, &j->job, false)) {
+        disk_room_add(&s->disk.room, (int64_t)seg->bytes);
         return;
     }
     j->job.what = "too much waits to be written";

@@ -5,11 +5,11 @@
  * Each published stream of a vhost with `hls` has a coroutine that reads the stream's packets,
  * muxes them and cuts segments; files are written by helper threads (disk.h). What is not on disk
  * yet, all playlists, and with low latency the newest segments and parts, are in memory, found by
- * the path they have or will have on disk: who serves files over HTTP asks here first.
+ * the path they have or will have on disk: an HTTP server of files asks here first.
  *
  * A stream's HLS outlives its publisher: one that comes back goes on with the same playlist.
  *
- * `dash` has the same beside it, with files of fragmented MP4 that hold one track each, as players
+ * `dash` has the same for itself, with files of fragmented MP4 that hold one track each, as players
  * of DASH want them, and an MPD for a playlist.
  */
 #ifndef SINK_HLS_HLS_H

@@ -38,8 +38,8 @@ struct journal_file {
     uint64_t id;
     char *path;
     bool forgotten;
-    bool there;                /* for who looks */
-    struct mpd_track track;    /* of an init, without urls; timescale 0: not told */
+    bool there;                /* for the caller: on disk */
+    struct mpd_track track;    /* of an init, without urls; timescale 0: not known */
     /* of a segment; times in 1/90000 s, clocks in ms since 1970 */
     uint64_t seq, init, key;   /* ids, 0: none */
     int64_t duration, wall, period;

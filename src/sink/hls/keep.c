@@ -33,7 +33,7 @@ static size_t droppable(const struct live_keeper *k)
     return idle > 0 ? idle : growing(s);
 }
 
-/* It goes on with the next key frame. Parts were told already, so with those it ends early. */
+/* It goes on with the next key frame. With parts, which players know already, it ends early. */
 static void lose_growing(struct hls_stream *s)
 {
     if (s->ll) {

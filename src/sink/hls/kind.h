@@ -38,8 +38,8 @@ extern const struct hls_container hls_container_ts, hls_container_mp4, hls_conta
 struct hls_kind {
     const char *name;            /* for the log */
     enum sampled_kind sampled;
-    bool is_dash;                /* for those who answer players */
-    bool notifies;               /* a backend is told of its segments */
+    bool is_dash;                /* for the conversation with players */
+    bool notifies;               /* a backend is notified of its segments */
     bool periods;                /* times in files are those of the wall clock */
     /* What the vhost says of it, in terms of HLS; strings are borrowed. */
     void (*settings)(const struct conf_vhost *v, struct conf_hls *out);

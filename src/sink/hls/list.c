@@ -41,16 +41,15 @@ static void remove_first(struct hls_stream *s)
 
     if (seg->discontinuity)
         s->discontinuities++;
-    hls_push(&s->gone, seg);
+    hls_push(&s->expired, seg);
 }
 
-/* It is gone for good, and so is its file: after the jobs that write it. */
 void hls_list_bury(struct hls_stream *s, struct hls_segment *seg)
 {
     if (s->set.cleanup || s->disposing) {
         hls_disk_remove(s, seg->path);
         if (seg->on_disk)
-            disk_room_add(&s->room, -(int64_t)seg->bytes);
+            disk_room_add(&s->disk.room, -(int64_t)seg->bytes);
     }
     hls_record_forget(s, seg->id);
     seg->removed = true;
@@ -71,10 +70,10 @@ static size_t most(const struct hls_stream *s, int64_t window)
 /* [HLS] 6.2.2: what left the list can be fetched for as long as the list that had it lasts. */
 static void bury_old(struct hls_stream *s, size_t max)
 {
-    int64_t left = total(&s->gone), lasts = total(&s->list);
+    int64_t left = total(&s->expired), lasts = total(&s->list);
 
-    while (s->gone.n > 0 && (s->gone.n > max || left - s->gone.v[0]->duration >= lasts)) {
-        struct hls_segment *seg = pop(&s->gone);
+    while (s->expired.n > 0 && (s->expired.n > max || left - s->expired.v[0]->duration >= lasts)) {
+        struct hls_segment *seg = pop(&s->expired);
 
         left -= seg->duration;
         hls_list_bury(s, seg);
@@ -94,12 +93,12 @@ static void trim(struct hls_stream *s)
     }
     while (s->in_memory > hls_most(s) && s->list.n > 1)
         remove_first(s);
-    while (s->in_memory > hls_most(s) && s->gone.n > 0)
-        hls_list_bury(s, pop(&s->gone));
+    while (s->in_memory > hls_most(s) && s->expired.n > 0)
+        hls_list_bury(s, pop(&s->expired));
     bury_old(s, max);
 }
 
-/* Parts are for who plays at the edge; older segments are on disk. */
+/* Parts are for players at the edge; older segments are on disk. */
 static void forget_old(struct hls_stream *s)
 {
     for (size_t i = 0; s->ll && i + HLS_WITH_PARTS < s->list.n; i++) {
@@ -145,8 +144,8 @@ void hls_list_clear(struct hls_stream *s)
 {
     while (s->list.n > 0)
         remove_first(s);
-    while (s->gone.n > 0)
-        hls_list_bury(s, pop(&s->gone));
+    while (s->expired.n > 0)
+        hls_list_bury(s, pop(&s->expired));
     segmenter_forget(&s->segmenter);
 }
 
@@ -167,8 +166,8 @@ size_t hls_list_idle(const struct hls_stream *s)
 
     for (size_t i = 0; i + 1 < s->list.n; i++)
         bytes += idle_bytes(s->list.v[i]);
-    for (size_t i = 0; i < s->gone.n; i++)
-        bytes += idle_bytes(s->gone.v[i]);
+    for (size_t i = 0; i < s->expired.n; i++)
+        bytes += idle_bytes(s->expired.v[i]);
     return bytes;
 }
 
@@ -184,15 +183,16 @@ void hls_list_lose(struct hls_stream *s)
         if (idle_bytes(s->list.v[k]) > 0)
             hls_segment_forget(s, s->list.v[k]);
     }
-    while (i < s->gone.n) {
-        struct hls_segment *seg = s->gone.v[i];
+    while (i < s->expired.n) {
+        struct hls_segment *seg = s->expired.v[i];
 
         if (idle_bytes(seg) == 0) {
             i++;
         } else if (seg->on_disk) {
             hls_segment_forget(s, seg);
         } else {
-            memmove(s->gone.v + i, s->gone.v + i + 1, (--s->gone.n - i) * sizeof(s->gone.v[0]));
+            memmove(s->expired.v + i, s->expired.v + i + 1,
+                    (--s->expired.n - i) * sizeof(s->expired.v[0]));
             hls_list_bury(s, seg);
         }
     }

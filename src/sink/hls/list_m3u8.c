@@ -42,7 +42,7 @@ static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8
     free(v);
 }
 
-/* Segments to list on disk: up to the last that is written; what is missing before it is told. */
+/* Segments to list on disk: up to the last that is written; what is missing before it is a gap. */
 static size_t count_for(const struct hls_stream *s, bool disk)
 {
     size_t n = s->list.n;
@@ -107,7 +107,7 @@ static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipp
 
     head.hint = hint;
     head.breaks = parts && breaks(s);
-    s->segmenter.part_told |= parts;
+    s->segmenter.part_listed |= parts;
     m3u8_head(w, &head);
     if (skipped > 0) {
         m[1] = after_skipped(s->list.v[skipped - 1]);

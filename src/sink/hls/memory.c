@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - files in memory, found by their path; and who waits for one. */
+/* memory.c - files in memory, found by their path; and the players that wait for one. */
 #include "sink/hls/stream.h"
 
 #include "base/must.h"
@@ -20,7 +20,7 @@ struct hls_names {
     struct hls_name *buckets[BUCKETS];
 };
 
-struct hls_waiter { /* on the stack of who waits */
+struct hls_waiter { /* on the stack of the coroutine that waits */
     struct hls_waiter *next;
     struct co *co;
 };

@@ -128,7 +128,7 @@ struct hls_shared *hls_shared_ref(struct hls_shared *x)
     return x;
 }
 
-/* The last segment that needs it is gone, and so is the file. */
+/* With the last segment that needs it the file goes, too. */
 void hls_shared_unref(struct hls_stream *s, struct hls_shared *x)
 {
     if (!x || !ref_put(&x->ref))

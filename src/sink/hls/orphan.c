@@ -118,7 +118,7 @@ static void drop(void *arg)
 
 /* ------------------------------------------------------------ streams */
 
-/* Nobody wrote for so long: hls_dispose, but more than somebody takes who does write. */
+/* Nobody wrote for so long: hls_dispose, but longer than a server takes that does write. */
 static co_usec silence_of(const struct conf_hls *set)
 {
     co_usec alive = set->fragment * FRAGMENTS;

@@ -59,7 +59,7 @@ void hls_parts_drop(struct hls_stream *s, struct hls_segment *seg)
     seg->n_parts = 0;
 }
 
-/* A part is complete within the segment: who waits for it can have it. */
+/* A part is complete within the segment: players that wait for it can have it. */
 void hls_part_end(struct hls_stream *s, int64_t end)
 {
     s->container->part(s, end);

@@ -86,7 +86,7 @@ static bool is_same(const struct journal_list *a, const struct journal_list *b)
 
 static bool is_full(const struct hls_stream *s)
 {
-    size_t files = s->list.n + s->gone.n;
+    size_t files = s->list.n + s->expired.n;
 
     return s->record.waits.bad || s->record.lines > LINES_MIN + files * LINES_PER_FILE;
 }
@@ -169,14 +169,14 @@ static void put_all(struct hls_stream *s, struct wr *w, const struct hls_shared 
     struct journal_names names = { s->kind->name, s->vhost, s->app, s->stream };
     struct entries e = { 0 };
 
-    add_segments(&e, &s->gone);
+    add_segments(&e, &s->expired);
     add_segments(&e, &s->list);
     if (s->now) /* it may have a key or a first fragment */
         add_segments(&e, &(struct hls_segments){ .v = &s->now, .n = 1 });
     add_shared(&e, new);
     add_shared(&e, s->init);
     add_shared(&e, s->last_init);
-    add_shared(&e, s->key);
+    add_shared(&e, s->crypt.key);
     add_shared(&e, s->track_init[0]);
     add_shared(&e, s->track_init[1]);
     if (e.n > 0)
@@ -228,9 +228,9 @@ void hls_record_done(struct hls_stream *s, const struct hls_lines *lines)
     if (lines->error == 0)
         return;
     s->record.whole = true;
-    if (s->record.told_at && co_now() - s->record.told_at < AGAIN)
+    if (s->record.logged_at && co_now() - s->record.logged_at < AGAIN)
         return;
-    s->record.told_at = co_now();
+    s->record.logged_at = co_now();
     log_warn("%s of %s/%s: cannot write its journal %s: %s; should the server crash, files stay",
              s->kind->name, s->app, s->stream, s->record.path, strerror(lines->error));
 }

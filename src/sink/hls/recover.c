@@ -270,7 +270,7 @@ static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
 {
     if (seg->on_disk && seg->seq >= first) {
         s->discontinuities += seg->discontinuity;
-        hls_push(&s->gone, seg);
+        hls_push(&s->expired, seg);
         return;
     }
     if (!seg->on_disk) {
@@ -350,7 +350,7 @@ static void take_numbers(struct hls_stream *s, const struct reading *r)
                   "are", s->m3u8_path, (unsigned long long)s->next_seq);
 }
 
-/* Somebody may have published it while its journal was read, who goes on with it. */
+/* A publisher may have come while the journal was read: its stream goes on with it. */
 static bool is_alone(const struct hls_stream *s)
 {
     const struct session_stream names = { .vhost = s->vhost, .app = s->app, .name = s->stream };

@@ -73,7 +73,7 @@ static int64_t fragment_ms(const struct segmenter *g)
     return g->rules.fragment / 90;
 }
 
-/* Would the next key frame come too late for the target duration that players were told? */
+/* Would the next key frame come too late for the target duration that players know? */
 static bool next_is_late(const struct segmenter *g, int64_t lasts)
 {
     return g->promised && g->key_interval > 0 && lasts >= g->rules.fragment / 2 &&
@@ -103,7 +103,7 @@ static bool ends_it(const struct segmenter *g, const struct frame *f)
     return (double)lasts >= (double)g->rules.fragment * g->rules.audio_ratio;
 }
 
-/* A part of low latency: would another frame make it longer than what players were told? */
+/* A part of low latency: would another frame make it longer than what players expect? */
 static bool part_ends(const struct segmenter *g, const struct frame *f)
 {
     int64_t usual = g->time.usual[f->kind == AV_VIDEO ? 0 : 1];
@@ -113,7 +113,7 @@ static bool part_ends(const struct segmenter *g, const struct frame *f)
         return false;
     if (g->rules.parts == SEGMENTER_FRAGMENTS)
         return lasts >= FRAGMENT;
-    if (g->part_told)
+    if (g->part_listed)
         return lasts + usual > g->part_target;
     return lasts + usual / 2 > g->rules.part;
 }
@@ -154,7 +154,7 @@ int64_t segmenter_part(struct segmenter *g, int64_t end)
 {
     int64_t lasts = end - g->part_begin;
 
-    if (lasts + ROUNDED > g->part_target && !g->part_told)
+    if (lasts + ROUNDED > g->part_target && !g->part_listed)
         g->part_target = lasts + ROUNDED;
     return lasts;
 }
@@ -216,7 +216,7 @@ void segmenter_open(struct segmenter *g, int64_t at, int64_t wall, int64_t now)
         open_period(g);
 }
 
-/* The target duration never falls: players were told. */
+/* The target duration never falls: players rely on it. */
 static void raise_target(struct segmenter *g, int64_t lasts)
 {
     int64_t wanted = (int64_t)((double)g->rules.fragment * g->rules.target_ratio);

@@ -25,7 +25,7 @@ enum segmenter_parts {
 struct segmenter_rules { /* times in 1/90000 s */
     int64_t fragment;        /* how long a segment is to be */
     double audio_ratio;      /* of that, without video */
-    double target_ratio;     /* of that, what players are told */
+    double target_ratio;     /* of that, the target duration in lists */
     bool wait_keyframe;      /* segments begin with one */
     bool floor;              /* they end where the wall clock's fragments do */
     enum segmenter_parts parts;
@@ -62,7 +62,7 @@ struct segmenter {
     bool part_open, part_independent;
     int64_t part_begin;
     int64_t part_target;     /* the longest, 1/90000 s; 0: there was none */
-    bool part_told;          /* it is in a playlist */
+    bool part_listed;        /* it is in a playlist */
 
     int64_t available;       /* ms since 1970: where the first period began; 0: not yet */
     int64_t period;          /* ms since 1970: where the newest one began */
@@ -92,7 +92,7 @@ void segmenter_close(struct segmenter *g, int64_t end);
 void segmenter_lose(struct segmenter *g, bool broken);
 /* A part ends: how long it is. Then g->part_independent says whether a player can start in it. */
 int64_t segmenter_part(struct segmenter *g, int64_t end);
-/* Nobody knows what the playlist said. */
+/* No player has a playlist any more. */
 void segmenter_forget(struct segmenter *g);
 
 /* The same decoder configuration came late, not another one: less than this into a segment. */

@@ -61,14 +61,14 @@ void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf
 int64_t hls_wall(struct hls_stream *s)
 {
     int64_t wall = co_wall_ms(), offset = wall - co_clock() / 1000;
-    int64_t back = s->wall_offset - offset;
+    int64_t back = s->wall.offset - offset;
 
     if (back > STEP)
-        s->ahead += back;
+        s->wall.ahead += back;
     else if (back < -STEP)
-        s->ahead = s->ahead > -back ? s->ahead + back : 0;
-    s->wall_offset = offset;
-    return wall + s->ahead;
+        s->wall.ahead = s->wall.ahead > -back ? s->wall.ahead + back : 0;
+    s->wall.offset = offset;
+    return wall + s->wall.ahead;
 }
 
 static void init_muxers(struct hls_stream *s)
@@ -95,7 +95,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
 
     ref_init(&s->ref);
     s->hls = h;
-    s->wall_offset = co_wall_ms() - co_clock() / 1000;
+    s->wall.offset = co_wall_ms() - co_clock() / 1000;
     s->vhost = must_dup(names->vhost);
     s->app = must_dup(names->app);
     s->stream = must_dup(names->name);
@@ -103,8 +103,8 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     hls_stream_apply(s, conf, vhost);
     s->shop = shop_ref(h->shop);
     blocks_init(&s->out, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
-    disk_lane_init(&s->lane, h->disk);
-    disk_room_open(&s->room, h->disk, s->set.path);
+    disk_lane_init(&s->disk.lane, h->disk);
+    disk_room_open(&s->disk.room, h->disk, s->set.path);
     init_muxers(s);
     s->ll = s->set.ll;
     s->ready = !s->set.recover;
@@ -134,16 +134,16 @@ void hls_stream_unref(struct hls_stream *s)
     live_reader_close(&s->reader);
     live_keeper_close(&s->keeper);
     fini_muxers(s);
-    disk_room_close(&s->room);
+    disk_room_close(&s->disk.room);
     blocks_free(&s->out);
     (void)shop_unref(s->shop);
-    EVP_CIPHER_CTX_free(s->cipher);
+    EVP_CIPHER_CTX_free(s->crypt.cipher);
     (void)conf_unref(s->conf);
     free(s->list.v);
-    free(s->gone.v);
+    free(s->expired.v);
     free(s->m3u8_path);
     free(s->hint);
-    sink_notifier_fini(&s->teller);
+    sink_notifier_fini(&s->notifier);
     hls_record_fini(s);
     free(s->vhost);
     free(s->app);
@@ -191,8 +191,8 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
     remove_other(s);
     hls_shared_unref(s, s->init);
     hls_shared_unref(s, s->last_init);
-    hls_shared_unref(s, s->key);
-    s->init = s->last_init = s->key = NULL;
+    hls_shared_unref(s, s->crypt.key);
+    s->init = s->last_init = s->crypt.key = NULL;
     for (int k = 0; k < 2; k++) {
         hls_shared_unref(s, s->track_init[k]);
         s->track_init[k] = NULL;
@@ -232,7 +232,7 @@ static void start(struct hls_stream *s)
     struct hls_publication *p = s->next_publication;
 
     s->next_publication = p->next;
-    sink_notifier_take(&s->teller, &p->notifier);
+    sink_notifier_take(&s->notifier, &p->notifier);
     live_reader_move(&s->reader, &p->reader);
     free(p);
     co_timer_cancel(&s->dispose);
@@ -286,7 +286,7 @@ static void last_segment(struct hls_stream *s)
         hls_segment_close(s, segmenter_end(&s->segmenter));
     else if (s->ll)
         hls_list_publish(s);
-    if (s->list_swapped)
+    if (s->disk.list_swapped)
         hls_disk_list(s);
     if (s->bad > 1)
         log_warn("%s of %s/%s: %u frames were left out", s->kind->name, s->app, s->stream, s->bad);

@@ -56,7 +56,7 @@ struct hls_segment {
     struct hls_file *file;   /* while it is in memory */
     size_t bytes;
     bool writing, on_disk, failed; /* a job has it; it was written; it could not be */
-    bool removed;            /* it is gone: free it after its job */
+    bool removed;            /* it is in no queue: free it after its job */
     struct hls_part *parts;
     size_t n_parts;
     /* DASH: a file has one track. That of the second track lasts 0, so that sums are right. */
@@ -77,7 +77,7 @@ struct hls_record {
     size_t lines;            /* with those that are there */
     bool whole;              /* the next ones replace it */
     struct journal_list list; /* as it says */
-    co_usec told_at;         /* that it cannot be written */
+    co_usec logged_at;       /* that it cannot be written */
 };
 struct hls_lines { /* of a job */
     char *path, *text;       /* malloc'ed; NULL: none */
@@ -98,6 +98,32 @@ struct hls_publication {
     struct live_reader reader;
 };
 
+/* AES-128 of the segment that grows: its bytes are encrypted up to `sealed`, which is at `at`. */
+struct hls_crypt {
+    EVP_CIPHER_CTX *cipher;
+    size_t sealed;
+    struct hls_seal at;
+    struct hls_shared *key;  /* NULL: to be made */
+    unsigned used;           /* segments that have the key */
+};
+
+/* Its files, on their way to the disk. */
+struct hls_disk {
+    struct disk_lane lane;
+    struct disk_room room;
+    bool writing_list;
+    bool list_changed;       /* meanwhile: it is written once more */
+    bool list_swapped;       /* the one of before is there as well, to be written over */
+    bool bad;                /* the last job failed */
+    co_usec logged_at;       /* that it did */
+};
+
+/* The wall clock as players have it: one that never goes back. */
+struct hls_wall {
+    int64_t offset;          /* ms from the monotonic clock, when last looked */
+    int64_t ahead;           /* ms that the clock was set back since, which this one was not */
+};
+
 struct hls_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
     struct hls_stream *next; /* in the registry */
@@ -106,10 +132,10 @@ struct hls_stream {
     struct live_keeper keeper;
     char *name;              /* for the log: "HLS of live/x" */
     char *vhost, *app, *stream;
-    struct sink_notifier teller; /* whose segments these are */
+    struct sink_notifier notifier; /* whose segments these are */
     char *m3u8_path;             /* on disk */
 
-    struct conf *conf;       /* what it obeys, with a reference */
+    struct conf *conf;       /* that is applied, with a reference */
     const struct hls_kind *kind;
     const struct hls_container *container;
     struct conf_hls set;     /* of any kind, in terms of HLS */
@@ -124,45 +150,36 @@ struct hls_stream {
     bool keep_files;         /* nothing is removed any more */
     bool disposing;          /* everything is removed */
     bool left;               /* it left the registry: nobody waits for it any more */
-    co_usec idle_since, began_at;
+    co_usec began_at;
     struct co_timer dispose;
     uint64_t dropped;        /* of the reader, that we know of */
     unsigned bad;            /* frames that were left out */
-    bool told_codec[2];
+    bool logged_codec[2];
 
     struct segmenter segmenter;
-    int64_t wall_offset;     /* ms from the monotonic clock to the wall clock, when last looked */
-    int64_t ahead;           /* ms that the wall clock was set back since, which its time is not */
+    struct hls_wall wall;
     struct ts_mux ts;
     struct mp4_frag mp4;
     bool begun;              /* the muxer has its configuration */
 
     /* the segment that grows */
     struct hls_segment *now; /* with all but its duration; NULL: there is none */
-    struct blocks out;       /* its bytes, encrypted up to `sealed` */
-    EVP_CIPHER_CTX *cipher;
-    size_t sealed;
-    struct hls_seal seal_at; /* where that is */
-
+    struct blocks out;       /* its bytes */
+    struct hls_crypt crypt;
     bool ll;                 /* parts are in the playlist */
 
-    struct hls_segments list, gone; /* in the playlist; left it, but may still be fetched */
+    struct hls_segments list; /* in the playlist */
+    struct hls_segments expired; /* left it, but may still be fetched */
     uint64_t next_seq, discontinuities;
-    struct hls_shared *init, *key; /* NULL: to be made */
+    struct hls_shared *init; /* NULL: to be made */
     struct hls_shared *last_init;
-    unsigned key_used;       /* segments */
     bool other_inits;        /* the name of the first one is taken */
     struct hls_file *playlist;
     struct hls_file *update; /* the same without what players have, once one asked; or NULL */
     size_t in_memory;        /* bytes of segments */
 
-    struct disk_lane lane;
-    struct disk_room room;
+    struct hls_disk disk;
     struct hls_record record;
-    bool writing_list, list_dirty;
-    bool list_swapped;       /* there is one beside it, for the next time */
-    bool disk_bad;           /* the last job failed */
-    co_usec told_disk_at;
     struct hls_waiter *parked;
     char *hint;              /* path of the part to come */
 
