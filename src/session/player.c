@@ -6,6 +6,7 @@
 #include "co/net/io_tcp.h"
 #include "session/admit.h"
 #include "session/bandwidth.h"
+#include "session/place.h"
 
 #include <stdio.h>
 
@@ -32,6 +33,7 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
     }
     s->env->players++;
     session_enter(s);
+    session_log_as_client(s->env, s->names.ip);
     return NULL;
 }
 
@@ -53,13 +55,21 @@ struct live_sender_settings session_sender_settings(const struct conf_vhost *v)
     };
 }
 
+static bool is_called(const struct session_player *p)
+{
+    return p->kind->type == CLIENTS_FORWARD;
+}
+
 static void apply_settings(struct session_player *p)
 {
     struct session *s = p->s;
 
-    session_pace(s->io, s->vhost->bandwidth.play_kbps);
     p->sender.look_every = s->conf->sampled_print / 2;
     p->sender.set = session_sender_settings(s->vhost);
+    if (is_called(p))
+        p->sender.set.send_interval = 0;
+    else
+        session_pace(s->io, s->vhost->bandwidth.play_kbps);
 }
 
 /* The state of its sender, for the log. */
@@ -79,10 +89,12 @@ static void log_dropped(struct session_player *p)
 {
     uint64_t dropped = p->sender.consumer.dropped;
     char text[STATE_SIZE];
+    bool named = is_called(p);
 
     if (dropped == p->dropped)
         return;
-    log_warn("slow player: %llu packets left out, it goes on at a key frame; %s",
+    log_warn("slow %s%s%s: %llu packets left out, it goes on at a key frame; %s", p->kind->what,
+             named ? " " : "", named ? p->s->names.tc_url : "",
              (unsigned long long)(dropped - p->dropped), describe(p, text, sizeof(text)));
     p->dropped = dropped;
 }
@@ -101,7 +113,7 @@ static void log_stalled(struct session_player *p)
     if (p->stalls || stat.since < STALLS)
         return;
     p->stalls = true;
-    log_warn("player stalls, its network or it takes less than the stream has; %s",
+    log_warn("%s stalls, its network or it takes less than the stream has; %s", p->kind->what,
              describe(p, text, sizeof(text)));
 }
 
@@ -125,7 +137,7 @@ static err_t on_turn(void *player)
     if (changed)
         apply_settings(p);
     /* The first turn goes out at once behind the answers; from then on it is the vhost's choice. */
-    if (changed || p->sender.turns == 1)
+    if (!is_called(p) && (changed || p->sender.turns == 1))
         io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
     log_dropped(p);
     log_stalled(p);
@@ -134,19 +146,44 @@ static err_t on_turn(void *player)
     return NULL;
 }
 
+static void init(struct session_player *p, struct session *s,
+                 const struct session_player_kind *kind)
+{
+    *p = (struct session_player){
+        .s = s, .kind = kind,
+        .sender = { .io = s->io, .arg = p, .on_readable = on_readable, .on_turn = on_turn,
+                    .epoch = &s->env->generation },
+    };
+}
+
 err_t session_player_begin(struct session_player *p, struct session *s,
                            const struct session_player_kind *kind, const char *bearer)
 {
     err_t err = session_play_begin(s, kind->type, bearer);
 
-    *p = (struct session_player){ .s = s, .kind = kind };
+    init(p, s, kind);
     if (err)
         return err;
     session_term_begin(&s->term, s->ends);
-    p->sender = (struct live_sender){ .io = s->io, .arg = p, .on_readable = on_readable,
-                                      .on_turn = on_turn, .epoch = &s->env->generation };
     s->sender = &p->sender;
     return NULL;
+}
+
+void session_player_join(struct session_player *p, struct session *s,
+                         const struct session_player_kind *kind, struct live_source *src)
+{
+    init(p, s, kind);
+    s->sender = &p->sender;
+    s->src = live_source_ref(src);
+    session_wait(s, kind->type);
+    session_enter(s);
+}
+
+void session_player_part(struct session_player *p, err_t why)
+{
+    p->s->sender = NULL;
+    live_consumer_close(&p->sender.consumer);
+    session_leave(p->s, why);
 }
 
 void session_player_open(struct session_player *p, const struct live_format *format,

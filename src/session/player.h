@@ -22,7 +22,8 @@ struct session_player;
 
 struct session_player_kind {
     enum clients_type type;
-    enum sampled_kind sampled; /* of its lines in the log */
+    const char *what;          /* in the log: "player" */
+    enum sampled_kind sampled; /* of its lines there */
     /* It said something, or left: read it now. It may set sender.done or .paused, or reopen. */
     err_t (*on_readable)(struct session_player *p);
     void (*log_sample)(const struct session_player *p, co_usec now);
@@ -40,6 +41,11 @@ struct session_player {
 err_t session_player_begin(struct session_player *p, struct session *s,
                            const struct session_player_kind *kind, const char *bearer)
     __attribute__((warn_unused_result));
+/* The same of one that nobody asks about, since we called it: a forward. Limits of players are not
+ * for it. */
+void session_player_join(struct session_player *p, struct session *s,
+                         const struct session_player_kind *kind, struct live_source *src);
+void session_player_part(struct session_player *p, err_t why);
 /* What it is sent from now on, from the newest key frame on; also instead of something else. */
 void session_player_open(struct session_player *p, const struct live_format *format,
                          const uint32_t param[LIVE_PARAMS]);

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "session/claim.h"
+#include "session/place.h"
 #include "session/tokens.h"
 
 enum { SAMPLE_MESSAGES = 64 };
@@ -186,6 +187,7 @@ static err_t take(struct session_publisher *p, const struct live_takeover *rule)
     }
     env->publishers++;
     session_enter(s);
+    session_log_as_client(env, s->names.ip);
     if (replaces) {
         log_trace("takes over %s", live_source_name(s->src));
         env->on_unpublish(env->arg, s->src);

@@ -4,7 +4,6 @@
 
 #include "base/container_of.h"
 #include "base/must.h"
-#include "session/place.h"
 
 void session_init(struct session *s, struct session_env *env, struct io *io)
 {
@@ -125,7 +124,6 @@ void session_wait(struct session *s, enum clients_type type)
 void session_enter(struct session *s)
 {
     clients_admit(&s->entry, &s->names);
-    session_log_as_client(s->env, s->names.ip);
 }
 
 void session_leave(struct session *s, err_t why)

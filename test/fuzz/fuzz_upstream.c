@@ -82,7 +82,7 @@ static err_t talk(void *arg)
 
     if (!c->forward)
         return play(c);
-    c->forward->co = co_self();
+    c->forward->session.co = co_self();
     return forward_converse(c->forward);
 }
 
@@ -90,7 +90,7 @@ static struct forward *begin_forward(const char *vhost)
 {
     const struct live_settings set =
         session_live_settings(env.conf, conf_vhost_find(env.conf, vhost));
-    const struct session_stream names = { .vhost = vhost };
+    struct session_stream names = { .vhost = vhost };
     struct live_source *src = live_registry_get(env.streams, "v/live/s", &set);
     struct forward *f = NULL;
     err_t err = forward_new_url(&f, &env, "rtmp://h/live/s?token=x", &names, src);
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     c.peer.ready = FUZZ_HANDSHAKE;
     if (data[0] % 4 > 0) {
         c.forward = begin_forward(data[0] & 2 ? "late" : "__defaultVhost__");
-        c.forward->io = &c.peer.io;
+        c.forward->session.io = &c.peer.io;
         c.peer.meanwhile = meanwhile;
         c.peer.arg = &c;
         c.end_soon = data[0] & 4;

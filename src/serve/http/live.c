@@ -225,7 +225,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
                           const struct http_live_name *name, struct http_live_ws *ws)
 {
     static const struct session_player_kind players = {
-        .type = CLIENTS_FLV_PLAY, .sampled = SAMPLED_HTTP, .on_readable = on_readable,
+        .type = CLIENTS_FLV_PLAY, .what = "player", .sampled = SAMPLED_HTTP, .on_readable = on_readable,
         .log_sample = log_sample,
     };
     const struct conf_http_remux *remux = &x->vhost->http_remux;

@@ -159,8 +159,8 @@ static err_t send_stream(struct playing *p)
 err_t rtmp_session_play(struct rtmp_session *s)
 {
     static const struct session_player_kind kind = {
-        .type = CLIENTS_RTMP_PLAY, .sampled = SAMPLED_PLAY, .on_readable = on_readable,
-        .log_sample = log_sample,
+        .type = CLIENTS_RTMP_PLAY, .what = "player", .sampled = SAMPLED_PLAY,
+        .on_readable = on_readable, .log_sample = log_sample,
     };
     struct playing p = { .s = s };
     err_t err;

@@ -308,12 +308,13 @@ static void end(struct sink *sink, struct sink_stream *stream)
 static void show(const struct live_source *src, const struct forward *one,
                  void (*each)(void *arg, const struct forward_info *one), void *arg)
 {
-    bool publishing = one->io && one->began_at;
+    const struct session *s = &one->session;
+    bool publishing = s->io && s->began_at;
 
     each(arg, &(struct forward_info){
         .stream = live_source_name(src), .url = one->url, .publishing = publishing,
-        .began_at = one->began_at, .bytes = publishing ? one->io->bytes_out : 0,
-        .dropped = publishing ? one->sender.consumer.dropped : 0,
+        .began_at = s->began_at, .bytes = publishing ? s->io->bytes_out : 0,
+        .dropped = publishing ? one->player.sender.consumer.dropped : 0,
         .failures = one->failures, .error = one->error });
 }
 

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "co/deadline.h"
 #include "co/net/dns.h"
 #include "co/net/io_tls.h"
 #include "proto/rtmp/client.h"
@@ -36,28 +37,31 @@ static char *make_url(const struct conf_endpoint *to, const struct session_strea
                       !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "");
 }
 
+/* Takes over `url`. */
 static struct forward *new_one(struct session_env *env, const char *host, int port, bool tls,
-                               const char *vhost, struct live_source *src)
+                               char *url, const char *vhost, struct live_source *src)
 {
     struct forward *f = must(calloc(1, sizeof(*f)));
+    struct session *s = &f->session;
 
-    f->env = env;
     f->host = must_dup(host);
     f->port = port;
     f->tls = tls;
+    f->url = url;
     f->src = live_source_ref(src);
-    f->conf = conf_ref(env->conf);
-    f->vhost = conf_vhost_find(f->conf, vhost);
+    session_init(s, env, NULL);
+    s->vhost = conf_vhost_find(s->conf, vhost);
+    s->names = (struct session_stream){ .vhost = s->vhost->name, .app = "", .name = "",
+                                        .param = "", .tc_url = url, .page_url = "",
+                                        .ip = f->host };
+    s->id = f->id;
     return f;
 }
 
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
                             const struct session_stream *names, struct live_source *src)
 {
-    struct forward *f = new_one(env, to->host, to->port, to->tls, names->vhost, src);
-
-    f->url = make_url(to, names);
-    return f;
+    return new_one(env, to->host, to->port, to->tls, make_url(to, names), names->vhost, src);
 }
 
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
@@ -72,8 +76,7 @@ err_t forward_new_url(struct forward **out, struct session_env *env, const char 
     if ((!tls && strcmp(u.schema, "rtmp") != 0) || !*u.stream) {
         err = err_new(ERR_RTMP_CONNECT, "\"%.80s\" is no rtmp://host/app/stream", url);
     } else {
-        *out = new_one(env, u.host, u.port, tls, names->vhost, src);
-        (*out)->url = must_dup(url);
+        *out = new_one(env, u.host, u.port, tls, must_dup(url), names->vhost, src);
         (*out)->asked = true;
     }
     rtmp_url_free(&u);
@@ -83,7 +86,7 @@ err_t forward_new_url(struct forward **out, struct session_env *env, const char 
 void forward_free(struct forward *f)
 {
     (void)live_source_unref(f->src);
-    (void)conf_unref(f->conf);
+    session_fini(&f->session);
     free(f->host);
     free(f->url);
     free(f);
@@ -92,8 +95,8 @@ void forward_free(struct forward *f)
 void forward_end(struct forward *f)
 {
     f->ending = true;
-    if (f->co)
-        co_stop(f->co, NULL);
+    if (f->session.co)
+        co_stop(f->session.co, NULL);
 }
 
 /* Servers say little while they are published to; a refusal ends it. */
@@ -116,9 +119,9 @@ static err_t on_message(const struct rtmp_msg *msg)
     return err;
 }
 
-static err_t on_readable(void *arg)
+static err_t on_readable(struct session_player *player)
 {
-    struct forward *f = arg;
+    struct forward *f = container_of(player, struct forward, player);
     struct rtmp_msg msg;
     err_t err = rtmp_conn_poll(&f->conn);
 
@@ -132,107 +135,48 @@ static err_t on_readable(void *arg)
     return err;
 }
 
-static err_t on_turn(void *arg)
+static void log_sample(const struct session_player *p, co_usec now)
 {
-    struct forward *f = arg;
-    uint64_t dropped = f->sender.consumer.dropped - f->dropped;
-    co_usec now = co_now();
+    const struct session *s = p->s;
 
-    if (dropped > 0) {
-        log_warn("slow destination %s: %llu packets left out, it goes on at a key frame", f->url,
-                 (unsigned long long)dropped);
-        f->dropped = f->sender.consumer.dropped;
-    }
-    kbps_sample(&f->in_kbps, f->io->bytes_in, now);
-    kbps_sample(&f->out_kbps, f->io->bytes_out, now);
-    clients_count(&f->who, f->io->bytes_in, f->io->bytes_out);
-    if (sampled_due(&f->env->sampled, SAMPLED_FORWARD, now, f->conf->sampled_print))
-        log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", to=%s",
-                  sampled_name(SAMPLED_FORWARD), (long long)(now - f->began_at) / 1000,
-                  (unsigned long long)live_consumer_pending(&f->sender.consumer),
-                  KBPS_ARGS(&f->out_kbps), KBPS_ARGS(&f->in_kbps), f->url);
-    return NULL;
-}
-
-/* ---- what the server's lists know of it */
-
-static struct forward *forward_of(struct client *c)
-{
-    return container_of(c, struct forward, who);
-}
-
-static void describe(struct client *c, struct clients_info *out)
-{
-    struct forward *f = forward_of(c);
-
-    *out = (struct clients_info){
-        .ip = f->host, .tc_url = f->url, .page_url = "", .swf_url = "", .began_at = f->began_at,
-        .in = f->io->bytes_in, .out = f->io->bytes_out, .in_kbps = f->in_kbps.s30_kbps,
-        .out_kbps = f->out_kbps.s30_kbps,
-    };
-}
-
-/* It is called again as after any failure: what is wanted for good is in the configuration. */
-static void kick(struct client *c)
-{
-    struct forward *f = forward_of(c);
-
-    f->kicked = f->sender.done = true;
-    co_unpark(f->co);
-}
-
-static const struct clients_kind listed = { describe, kick };
-
-static err_t send_listed(struct forward *f)
-{
-    err_t err;
-
-    clients_enter(f->env->clients, &f->who, &listed, CLIENTS_FORWARD, f->id, NULL, f->src);
-    err = live_sender_run(&f->sender);
-    if (!err && f->kicked)
-        err = err_new(ERR_KICKED, "%s", f->host);
-    clients_leave(&f->who, f->io->bytes_in, f->io->bytes_out, err);
-    f->kicked = false;
-    return err;
+    log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", to=%s",
+              sampled_name(SAMPLED_FORWARD), (long long)(now - s->began_at) / 1000,
+              (unsigned long long)live_consumer_pending(&p->sender.consumer),
+              KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), s->names.tc_url);
 }
 
 static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t stream_id)
 {
+    static const struct session_player_kind kind = {
+        .type = CLIENTS_FORWARD, .sampled = SAMPLED_FORWARD, .on_readable = on_readable,
+        .log_sample = log_sample, .what = "destination",
+    };
     const uint32_t param[LIVE_PARAMS] = {
         [RTMP_WIRE_CHUNK_SIZE] = f->conn.out_chunk_size,
         [RTMP_WIRE_STREAM_ID] = stream_id,
     };
-    co_usec latency = f->vhost->play.mw_latency;
+    struct session_player *p = &f->player;
     err_t err, bye = NULL;
 
-    if (latency == CONF_AUTO)
-        latency = LIVE_MW_AUTO;
     log_trace("forward to %s: publishing", f->url);
-    f->began_at = co_now();
-    f->dropped = 0;
-    kbps_init(&f->in_kbps, f->io->bytes_in, f->began_at);
-    kbps_init(&f->out_kbps, f->io->bytes_out, f->began_at);
-    f->sender = (struct live_sender){
-        .io = f->io, .arg = f, .on_readable = on_readable, .on_turn = on_turn,
-        .look_every = f->conf->sampled_print / 2,
-        .set = { .mw_latency = latency, .mw_msgs = (unsigned)f->vhost->play.mw_msgs },
-    };
-    live_consumer_open(&f->sender.consumer, f->src, &rtmp_wire, param);
-    err = send_listed(f);
+    session_begin(&f->session);
+    session_player_join(p, &f->session, &kind, f->src);
+    session_player_open(p, &rtmp_wire, param);
+    err = session_player_send(p);
     if (f->ending) {
-        live_sender_flush(&f->sender);
+        live_sender_flush(&p->sender);
         bye = rtmp_client_unpublish(&f->conn, url, stream_id);
         err_free(&bye); /* a destination that does not hear it sees the connection close */
     }
-    live_consumer_close(&f->sender.consumer);
+    session_player_part(p, err);
     return err;
 }
 
 /* Who takes a stream has little to say: it gets the memory and the time of a player. */
 static void bound(struct forward *f)
 {
-    const struct conf_limits *limits = &f->conf->limits;
-    struct session_env *env = f->env;
+    const struct conf_limits *limits = &f->session.conf->limits;
+    struct session_env *env = f->session.env;
     uint32_t command = (uint32_t)limits->max_command_size;
     uint32_t all = (uint32_t)limits->max_partial_others;
 
@@ -241,29 +185,6 @@ static void bound(struct forward *f)
     f->setup.max_inflight = all > command ? all : command; /* one of them must fit */
     f->setup.at_once = AT_ONCE;
     f->setup.pool = env->messages.limit ? &env->messages : NULL;
-}
-
-static void on_late(struct co_timer *t)
-{
-    struct forward *f = container_of(t, struct forward, timer);
-
-    f->late = true;
-    co_stop(f->co, NULL);
-}
-
-/* What stopped the coroutine may have been meant for this one connection: another one follows. */
-static err_t reason(struct forward *f, err_t err)
-{
-    bool late = f->late && err_code(err) == ERR_STOPPED;
-
-    if (f->ending)
-        return err;
-    co_stop_forget();
-    if (!late)
-        return err;
-    err_free(&err);
-    return err_new(ERR_IO_TIMEOUT, "it did not take the stream in %lld s",
-                   (long long)READY / 1000000);
 }
 
 static err_t ask_to_publish(struct forward *f, const struct rtmp_url *url, uint32_t *stream_id)
@@ -275,6 +196,7 @@ static err_t ask_to_publish(struct forward *f, const struct rtmp_url *url, uint3
 
 err_t forward_converse(struct forward *f)
 {
+    struct co_deadline ready = { 0 };
     struct rtmp_url url;
     uint32_t stream_id = 0;
     err_t err = rtmp_url_parse(&url, f->url);
@@ -282,17 +204,14 @@ err_t forward_converse(struct forward *f)
     if (err)
         return err;
     bound(f);
-    rtmp_conn_init(&f->conn, f->io, &f->setup);
-    f->conn.message_time = f->conf->limits.message_timeout;
-    co_timer_set(&f->timer, co_now() + READY, on_late);
+    rtmp_conn_init(&f->conn, f->session.io, &f->setup);
+    f->conn.message_time = f->session.conf->limits.message_timeout;
+    co_deadline_set(&ready, READY, ERR_IO_TIMEOUT, "it did not take the stream");
     err = ask_to_publish(f, &url, &stream_id);
-    co_timer_cancel(&f->timer);
+    co_deadline_cancel(&ready);
     co_stack_trim();
-    if (!err && !f->late)
+    if (!err)
         err = send_stream(f, &url, stream_id);
-    else if (!err)
-        err = co_check(); /* it was late by a hair */
-    err = reason(f, err);
     rtmp_conn_fini(&f->conn);
     rtmp_url_free(&url);
     return err;
@@ -300,23 +219,25 @@ err_t forward_converse(struct forward *f)
 
 static err_t forward_once(struct forward *f)
 {
-    const struct io_tls_trust trust = { .any = !f->vhost->forward.tls_verify,
-                                        .ca = f->vhost->forward.tls_ca };
+    const struct conf_forward *set = &f->session.vhost->forward;
+    const struct io_tls_trust trust = { .any = !set->tls_verify, .ca = set->tls_ca };
+    struct io *io;
     err_t err;
 
-    f->began_at = 0;
-    f->late = false;
-    err = co_dns_connect(&f->io, f->host, f->port, NULL, ANSWER);
+    f->session.began_at = 0;
+    err = co_dns_connect(&io, f->host, f->port, NULL, ANSWER);
     if (err)
         return err;
-    f->io->read_timeout = ANSWER;
-    f->io->write_timeout = ANSWER;
+    io->read_timeout = io->write_timeout = ANSWER;
     if (f->tls)
-        err = io_tls_connect(&f->io, f->host, &trust, ANSWER);
+        err = io_tls_connect(&io, f->host, &trust, ANSWER);
+    f->session.io = io;
     if (!err)
         err = forward_converse(f);
-    io_close(f->io);
-    f->io = NULL;
+    f->session.io = NULL;
+    io_close(io);
+    if (!f->ending)
+        co_stop_forget(); /* who was kicked, or slow, is called again */
     return err;
 }
 
@@ -338,7 +259,7 @@ err_t forward_main(void *forward)
     char cid[9];
     err_t err = NULL;
 
-    f->co = co_self();
+    f->session.co = co_self();
     (void)snprintf(cid, sizeof(cid), "%s", co_cid()); /* its lines are its publisher's story */
     co_new_cid();
     (void)snprintf(f->id, sizeof(f->id), "%s", co_cid());
@@ -348,7 +269,7 @@ err_t forward_main(void *forward)
         err = forward_once(f);
         if (f->ending)
             break;
-        if (f->began_at && co_now() - f->began_at > LONGEST_PAUSE)
+        if (f->session.began_at && co_now() - f->session.began_at > LONGEST_PAUSE)
             pause = FIRST_PAUSE; /* it was well for a while */
         log_failed(f, &err, pause);
         err = co_sleep(pause);
