@@ -72,11 +72,10 @@ err_t session_room_in(struct session_env *s, const struct conf_vhost *v)
 /* What a player of it will take. */
 static int rate_of(struct session_env *s, const struct session_stream *names)
 {
-    struct live_source *src;
-    char *name = must_print("%s/%s/%s", names->vhost, names->app, names->name);
+    struct stream_key *key = session_stream_key(names);
+    struct live_source *src = live_registry_find(s->streams, key->path);
 
-    src = live_registry_find(s->streams, name);
-    free(name);
+    (void)stream_key_unref(key);
     return src ? clients_stream_kbps(clients_stream(s->clients, src)) : 0;
 }
 

@@ -51,7 +51,10 @@ struct clients_stream { /* kept with its source */
     struct clients *all;             /* it is one of */
     struct clients_vhost *vhost;
     struct live_source *src;
-    char *app, *name, *tc_url;       /* as its publisher, else its first player said */
+    struct stream_key *key;          /* as its publisher, else its first player said; NULL: only
+                                      * forwards so far */
+    const char *app, *name;          /* of the key */
+    char *tc_url;                    /* of the same client */
     struct client *publisher; /* or NULL */
     unsigned clients;                /* players and publisher */
     unsigned waiting;                /* to be one of them */

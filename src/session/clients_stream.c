@@ -74,8 +74,7 @@ static void stream_free(struct live_user_data *note)
     live_source_stat(s->src, &stat);
     count(s, &stat);
     s->vhost->streams--;
-    free(s->app);
-    free(s->name);
+    (void)stream_key_unref(s->key);
     free(s->tc_url);
     free(s);
 }
@@ -104,17 +103,14 @@ unsigned clients_listed(const struct clients_stream *s)
     return s->clients + s->waiting;
 }
 
-static void set(char **field, const char *text)
-{
-    free(*field);
-    *field = must(strdup(text));
-}
-
 static void set_names(struct clients_stream *s, const struct session_stream *names)
 {
-    set(&s->app, names->app);
-    set(&s->name, names->name);
-    set(&s->tc_url, names->tc_url);
+    (void)stream_key_unref(s->key);
+    free(s->tc_url);
+    s->key = session_stream_key(names);
+    s->app = s->key->app;
+    s->name = s->key->name;
+    s->tc_url = must_dup(names->tc_url);
 }
 
 int clients_stream_kbps(const struct clients_stream *s)

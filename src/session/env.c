@@ -7,28 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *copy(const char *text)
+struct stream_key *session_stream_key(const struct session_stream *s)
 {
-    char *made = must(strdup(text));
+    return s->key ? stream_key_ref(s->key) : stream_key_new(s->vhost, s->app, s->name);
+}
 
-    return made;
+static const char *behind(const char *text)
+{
+    return text + strlen(text) + 1;
 }
 
 struct session_stream session_stream_copy(const struct session_stream *s)
 {
-    return (struct session_stream){
-        copy(s->vhost), copy(s->app), copy(s->name), copy(s->param), copy(s->tc_url),
-        copy(s->page_url), copy(s->ip), copy(s->swf_url ? s->swf_url : ""),
-    };
+    struct session_stream made = { .key = session_stream_key(s) };
+
+    made.vhost = made.key->vhost;
+    made.app = made.key->app;
+    made.name = made.key->name;
+    made.who = must_print("%s%c%s%c%s%c%s%c%s", s->param, '\0', s->tc_url, '\0', s->page_url, '\0',
+                          s->ip, '\0', s->swf_url ? s->swf_url : "");
+    made.param = made.who;
+    made.tc_url = behind(made.param);
+    made.page_url = behind(made.tc_url);
+    made.ip = behind(made.page_url);
+    made.swf_url = behind(made.ip);
+    return made;
 }
 
 void session_stream_free(struct session_stream *s)
 {
-    const char *const texts[] = { s->vhost, s->app, s->name, s->param, s->tc_url, s->page_url,
-                                  s->ip, s->swf_url };
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        free((void *)(uintptr_t)texts[i]);
+    (void)stream_key_unref(s->key);
+    free(s->who);
     *s = (struct session_stream){ 0 };
 }
 

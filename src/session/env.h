@@ -13,6 +13,7 @@
 #include "live/source.h"
 #include "proto/rtmp/chunk_in.h"
 #include "session/refusals.h"
+#include "session/stream_key.h"
 
 struct peers;
 struct clients;
@@ -20,17 +21,21 @@ struct hooks;
 struct http_packs;
 struct tokens;
 
-/* The names of a stream: what was asked for, resolved. Strings are the session's. */
+/* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
-    const char *vhost, *app, *name;
+    const char *vhost, *app, *name; /* those of the key */
     const char *param;  /* "?token=x" or "" */
     const char *tc_url, *page_url;
-    const char *ip;     /* of the publisher */
+    const char *ip;
     const char *swf_url; /* of its player program; NULL is "" */
+    struct stream_key *key; /* NULL: nobody needs one so far */
+    char *who;           /* of a copy: memory of what says who the client is */
 };
-/* All strings are the copy's own; session_stream_free() frees them. */
+/* The copy has a reference of the key and its own strings; session_stream_free() frees them. */
 struct session_stream session_stream_copy(const struct session_stream *s);
 void session_stream_free(struct session_stream *copy); /* zeroed is fine */
+/* The key of its stream, with a reference for the caller. */
+struct stream_key *session_stream_key(const struct session_stream *s);
 
 struct session_env {
     struct conf *conf;    /* the snapshot in force: take a reference to keep it */

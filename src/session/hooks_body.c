@@ -49,13 +49,15 @@ static void put_identity(struct jput *j, const struct session_env *env,
 {
     const struct session_stream *n = event->names;
     char text[4096], id[CLIENTS_NAME_ID_SIZE];
+    struct stream_key *key;
 
     if (url)
         jput_text(j, "stream_url", clients_url(n->vhost, n->app, n->name, text, sizeof(text)));
     if (env->clients) {
-        (void)snprintf(text, sizeof(text), "%s/%s/%s", n->vhost, n->app, n->name);
-        clients_name_id(env->clients, text, id);
+        key = session_stream_key(n);
+        clients_name_id(env->clients, key->path, id);
         jput_text(j, "stream_id", id);
+        (void)stream_key_unref(key);
     }
     jput_uint(j, "clients", event->clients);
 }

@@ -3,7 +3,6 @@
 #include "session/session.h"
 
 #include "base/container_of.h"
-#include "base/must.h"
 
 void session_init(struct session *s, struct session_env *env, struct io *io)
 {
@@ -22,17 +21,13 @@ void session_begin(struct session *s)
 void session_fini(struct session *s)
 {
     hooks_line_end(&s->line);
+    s->names.key = stream_key_unref(s->names.key);
     s->conf = conf_unref(s->conf);
-}
-
-char *session_stream_path(const struct session_stream *names)
-{
-    return must_print("%s/%s/%s", names->vhost, names->app, names->name);
 }
 
 /* ---- the configuration */
 
-err_t session_find_vhost(struct session *s, const char *name)
+static err_t find_vhost(struct session *s, const char *name)
 {
     struct conf *conf = conf_ref(s->env->conf);
     const struct conf_vhost *vhost = conf_vhost_find(conf, name);
@@ -45,8 +40,22 @@ err_t session_find_vhost(struct session *s, const char *name)
     (void)conf_unref(s->conf);
     s->conf = conf;
     s->vhost = vhost;
-    s->names.vhost = vhost->name;
     return vhost->enabled ? NULL : err_new(ERR_VHOST_DISABLED, "%s", vhost->name);
+}
+
+err_t session_find_stream(struct session *s, const char *vhost, const char *app, const char *name)
+{
+    struct session_stream *n = &s->names;
+    err_t err = find_vhost(s, vhost);
+
+    if (err)
+        return err;
+    (void)stream_key_unref(n->key);
+    n->key = stream_key_new(s->vhost->name, app, name);
+    n->vhost = n->key->vhost;
+    n->app = n->key->app;
+    n->name = n->key->name;
+    return NULL;
 }
 
 err_t session_apply(struct session *s, bool *changed)
@@ -56,13 +65,13 @@ err_t session_apply(struct session *s, bool *changed)
     *changed = s->generation != s->env->generation;
     if (!*changed)
         return NULL;
-    err = session_find_vhost(s, s->names.vhost);
+    err = find_vhost(s, s->names.vhost);
     return err ? err_wrap(err, "the configuration changed") : NULL;
 }
 
 /* ---- among the clients */
 
-static void count(struct session *s, co_usec now)
+static void take_rates(struct session *s, co_usec now)
 {
     if (s->io) {
         s->in = s->io->bytes_in;
@@ -86,7 +95,7 @@ static void describe(struct client *c, struct clients_info *out)
 {
     struct session *s = session_of(c);
 
-    count(s, co_clock());
+    take_rates(s, co_clock());
     *out = (struct clients_info){
         .ip = s->names.ip, .tc_url = s->names.tc_url, .page_url = or_empty(s->names.page_url),
         .swf_url = or_empty(s->names.swf_url), .began_at = s->began_at, .in = s->in,
@@ -108,10 +117,8 @@ static void kick(struct client *c)
 void session_source(struct session *s)
 {
     struct live_settings set = session_live_settings(s->conf, s->vhost);
-    char *path = session_stream_path(&s->names);
 
-    s->src = live_registry_get(s->env->streams, path, &set);
-    free(path);
+    s->src = live_registry_get(s->env->streams, s->names.key->path, &set);
 }
 
 void session_wait(struct session *s, enum clients_type type)
@@ -128,15 +135,20 @@ void session_enter(struct session *s)
 
 void session_leave(struct session *s, err_t why)
 {
-    count(s, co_now());
+    take_rates(s, co_now());
     clients_leave(&s->entry, s->in, s->out, why);
     s->src = live_source_unref(s->src);
 }
 
+void session_count(struct session *s, co_usec now)
+{
+    take_rates(s, now);
+    clients_count(&s->entry, s->in, s->out);
+}
+
 bool session_sample(struct session *s, enum sampled_kind kind, co_usec now)
 {
-    count(s, now);
-    clients_count(&s->entry, s->in, s->out);
+    session_count(s, now);
     return sampled_due(&s->env->sampled, kind, now, s->conf->sampled_print);
 }
 

@@ -15,7 +15,7 @@
 #include "session/term.h"
 
 struct session {
-    struct session_stream names; /* its stream, and who it is; the strings are the protocol's */
+    struct session_stream names; /* its stream, and who it is: those strings are the protocol's */
     const char *id;              /* in the list of clients; NULL: that of its coroutine */
     struct client entry;         /* in that list, while it publishes or plays */
     struct live_source *src;     /* meanwhile, with a reference */
@@ -42,9 +42,10 @@ void session_init(struct session *s, struct session_env *env, struct io *io);
 void session_begin(struct session *s);
 void session_fini(struct session *s);
 
-/* The vhost of that name in the snapshot in force, which is applied from now on. ERR_NO_VHOST,
- * ERR_VHOST_DISABLED; then it ends by the snapshot that it had. */
-err_t session_find_vhost(struct session *s, const char *name) __attribute__((warn_unused_result));
+/* What it asks for: the vhost is that of the snapshot in force, which is applied from now on; the
+ * names have a key. ERR_NO_VHOST, ERR_VHOST_DISABLED: then it ends by what it had. */
+err_t session_find_stream(struct session *s, const char *vhost, const char *app, const char *name)
+    __attribute__((warn_unused_result));
 /* Once a turn: apply the configuration if it changed. *changed: it did, and the vhost is there. */
 err_t session_apply(struct session *s, bool *changed) __attribute__((warn_unused_result));
 
@@ -55,7 +56,9 @@ void session_source(struct session *s);
 void session_wait(struct session *s, enum clients_type type);
 void session_enter(struct session *s);
 void session_leave(struct session *s, err_t why);
-/* Take its bit rates, every few seconds. True: the sample line of this kind is its to write. */
+/* Take its bit rates, every few seconds. */
+void session_count(struct session *s, co_usec now);
+/* The same; true: the sample line of this kind is its to write. */
 bool session_sample(struct session *s, enum sampled_kind kind, co_usec now);
 
 /* Callbacks about its stream. ask() may yield for long. */
@@ -63,8 +66,5 @@ err_t session_ask(struct session *s, enum hooks_action action) __attribute__((wa
 void session_notify(struct session *s, enum hooks_action action);
 /* What a callback says of it. */
 struct hooks_event session_event(const struct session *s);
-
-/* "vhost/app/stream", malloc'ed. */
-char *session_stream_path(const struct session_stream *names);
 
 #endif

@@ -40,12 +40,6 @@ void sink_notifier_take(struct sink_notifier *t, struct sink_notifier *from)
     sink_notifier_fini(from);
 }
 
-void sink_notifier_init(struct sink_notifier *t, const struct session_stream *names, const char *id)
-{
-    *t = (struct sink_notifier){ .names = session_stream_copy(names) };
-    (void)snprintf(t->client_id, sizeof(t->client_id), "%s", id);
-}
-
 void sink_notifier_fini(struct sink_notifier *t)
 {
     session_stream_free(&t->names);
@@ -54,18 +48,10 @@ void sink_notifier_fini(struct sink_notifier *t)
 
 static unsigned clients_of(const struct sink_notifier *t, struct session_env *env)
 {
-    struct live_source *src;
-    unsigned n = 0;
-    char *name;
+    struct live_source *src =
+        env->clients ? live_registry_find(env->streams, t->names.key->path) : NULL;
 
-    if (!env->clients)
-        return 0;
-    name = must_print("%s/%s/%s", t->names.vhost, t->names.app, t->names.name);
-    src = live_registry_find(env->streams, name);
-    if (src)
-        n = clients_stream(env->clients, src)->clients;
-    free(name);
-    return n;
+    return src ? clients_stream(env->clients, src)->clients : 0;
 }
 
 void sink_notify(struct sink_notifier *t, struct session_env *env, struct conf *conf,

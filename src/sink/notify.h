@@ -23,9 +23,6 @@ void sink_notifier_set(struct sink_notifier *t, struct session_env *env,
                      struct live_source *src);
 /* Whose it is goes over from another one, which is zeroed then; the line stays. */
 void sink_notifier_take(struct sink_notifier *t, struct sink_notifier *from);
-/* The same of a client with an id of its own. */
-void sink_notifier_init(struct sink_notifier *t, const struct session_stream *names,
-                        const char *id);
 void sink_notifier_fini(struct sink_notifier *t);
 
 /* The event without its names and its client. What a backend is told is what the vhost says now;

@@ -90,7 +90,7 @@ static struct forward *begin_forward(const char *vhost)
 {
     const struct live_settings set =
         session_live_settings(env.conf, conf_vhost_find(env.conf, vhost));
-    struct session_stream names = { .vhost = vhost };
+    struct session_stream names = { .vhost = vhost, .app = "live", .name = "s" };
     struct live_source *src = live_registry_get(env.streams, "v/live/s", &set);
     struct forward *f = NULL;
     err_t err = forward_new_url(&f, &env, "rtmp://h/live/s?token=x", &names, src);

@@ -92,7 +92,9 @@ static struct api_parts begin(const char *conf, unsigned streams, const char *na
     machine_init(&machine);
     for (unsigned i = 0; i < streams; i++) {
         char text[64], whole[128], id[16];
-        const struct session_stream names = { "v", "live", text, "", "", "", "", NULL };
+        const struct session_stream names = { .vhost = "v", .app = "live", .name = text,
+                                                .param = "", .tc_url = "", .page_url = "",
+                                                .ip = "" };
 
         (void)snprintf(text, sizeof(text), "%s%u", name, i);
         (void)snprintf(whole, sizeof(whole), "v/live/%s", text);

@@ -69,7 +69,10 @@ static void kick(struct client *c)
 }
 
 static const struct clients_kind kind = { describe, kick };
-static const struct session_stream names = { "v", "live", "s", "", "", "", "1.2.3.4", NULL };
+static const struct session_stream names = {
+    .vhost = "v", .app = "live", .name = "s", .param = "", .tc_url = "", .page_url = "",
+    .ip = "1.2.3.4",
+};
 
 struct scene {
     struct session_env env;

@@ -14,7 +14,7 @@ enum { MANY = 1000 };
 static struct live_registry *streams;
 static struct clients *clients;
 static const struct session_stream names = { "v.com", "live", "s", "", "rtmp://h/live", "",
-                                           "1.2.3.4", NULL };
+                                           "1.2.3.4", NULL, NULL, NULL };
 static unsigned kicked;
 
 static void describe(struct client *c, struct clients_info *out)

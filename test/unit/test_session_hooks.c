@@ -120,7 +120,7 @@ static void test_bodies(void **state)
     struct session_env env = { .server_id = "vid-1", .service_id = "run", .streams = streams,
                            .clients = clients_new(streams, "vid-1") };
     const struct session_stream names = { "__defaultVhost__", "live", "s", "?a=b", "rtmp://h/live",
-                                        "http://page", "1.2.3.4", NULL };
+                                        "http://page", "1.2.3.4", NULL, NULL, NULL };
     const struct hooks_event event = { .names = &names, .client_id = "abcdefgh", .in = 1, .out = 2,
                                        .file = "./a.ts", .url = "a.ts", .m3u8 = "./a.m3u8",
                                        .m3u8_url = "a.m3u8", .duration = 9.5, .seq_no = 7 };

@@ -111,11 +111,11 @@ static err_t enter(struct talk *t)
 {
     t->io = quiet();
     session_init(&t->s, &env, &t->io);
-    t->s.names = (struct session_stream){ .vhost = VHOST, .app = "live", .name = "s", .param = "",
-                                          .tc_url = "", .page_url = t->page ? t->page : "",
+    t->s.names = (struct session_stream){ .param = "", .tc_url = "",
+                                          .page_url = t->page ? t->page : "",
                                           .ip = t->ip ? t->ip : "10.0.0.1" };
     session_begin(&t->s);
-    return session_find_vhost(&t->s, VHOST);
+    return session_find_stream(&t->s, VHOST, "live", "s");
 }
 
 static struct av_packet *key_frame(void)

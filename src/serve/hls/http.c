@@ -114,8 +114,8 @@ static struct hls_session *session_by_name(const struct http_exchange *x, struct
     const char *id = hls_session_id(x, text);
     struct hls_session *s = id ? hls_session_find(a->h, id) : NULL;
 
-    a->vhost = s ? conf_vhost_find(x->conf, s->teller.names.vhost) : NULL;
-    return a->vhost && is_of(&s->teller.names, a->vhost, a->path, &a->sort) ? s : NULL;
+    a->vhost = s ? conf_vhost_find(x->conf, s->session.names.vhost) : NULL;
+    return a->vhost && is_of(&s->session.names, a->vhost, a->path, &a->sort) ? s : NULL;
 }
 
 static err_t on_media(struct http_exchange *x, void *arg)
@@ -221,7 +221,7 @@ static struct hls_session *find_session(struct search *s)
     struct hls_place at;
 
     while (session && hls_place_next(&p, &at)) {
-        const struct session_stream *names = &session->teller.names;
+        const struct session_stream *names = &session->session.names;
 
         if (strcmp(names->vhost, at.vhost->name) != 0 ||
             (*at.of.text && !hls_match(at.of.text, names, at.below)))

@@ -6,8 +6,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/http/url.h"
-#include "session/admit.h"
-#include "session/place.h"
+#include "session/player.h"
 #include "session/term.h"
 #include "sink/hls/stream.h"
 
@@ -60,7 +59,7 @@ const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID
 
 bool hls_session_plays(const struct hls_session *s, const struct session_stream *names)
 {
-    const struct session_stream *own = &s->teller.names;
+    const struct session_stream *own = &s->session.names;
 
     return strcmp(own->vhost, names->vhost) == 0 && strcmp(own->app, names->app) == 0 &&
            strcmp(own->name, names->name) == 0;
@@ -114,7 +113,7 @@ static struct hls_session *find_marked(struct hls *h, const struct http_exchange
 
     make_mark(x, names, mark);
     s = *marked(h, mark);
-    while (s && (s->obeys || s->asking || memcmp(s->mark, mark, sizeof(mark)) != 0))
+    while (s && (s->obeys || s->session.co || memcmp(s->mark, mark, sizeof(mark)) != 0))
         s = s->next_marked;
     return s;
 }
@@ -123,7 +122,7 @@ static void mark_it(struct hls_session *s, const struct http_exchange *x)
 {
     struct hls_session **at;
 
-    make_mark(x, &s->teller.names, s->mark);
+    make_mark(x, &s->session.names, s->mark);
     at = marked(s->hls, s->mark);
     s->next_marked = *at;
     *at = s;
@@ -160,23 +159,23 @@ static const char *what(const struct hls_session *s)
     return s->dash ? "DASH" : "HLS";
 }
 
-/* It plays no more: told once, whatever comes later. */
+/* It plays no more: told once, whatever comes later. What a backend is told is by what the vhost
+ * says now; by what it said if it went. */
 static void stop(struct hls_session *s, err_t why)
 {
-    struct session_env *env = s->hls->env;
+    const struct session_stream *names = &s->session.names;
+    bool changed;
+    err_t gone;
 
-    if (!s->src)
+    if (!s->playing)
         return;
-    if (s->playing) {
-        s->playing = false;
-        env->players--;
-        log_trace("%s session %s of %s/%s ends: %llu requests, %llu bytes", what(s), s->id,
-                  s->teller.names.app, s->teller.names.name, (unsigned long long)s->requests,
-                  (unsigned long long)s->bytes);
-        sink_notify(&s->teller, env, env->conf, HOOKS_STOP, (struct hooks_event){ 0 });
-    }
-    clients_leave(&s->who, 0, s->bytes, why);
-    s->src = live_source_unref(s->src);
+    s->playing = false;
+    log_trace("%s session %s of %s/%s ends: %llu requests, %llu bytes", what(s), s->id,
+              names->app, names->name, (unsigned long long)s->requests,
+              (unsigned long long)s->session.out);
+    gone = session_apply(&s->session, &changed);
+    err_free(&gone);
+    session_play_end(&s->session, why);
 }
 
 /* It gets nothing more, whatever it asks for. */
@@ -185,7 +184,7 @@ static void expire(struct hls_session *s)
     err_t err = session_term_error();
     char text[128];
 
-    s->kicked = true;
+    s->refused = true;
     log_warn("%s session %s: %s", what(s), s->id, err_text(err, text, sizeof(text)));
     stop(s, err);
     err_free(&err);
@@ -200,7 +199,8 @@ static void forget(struct hls_session **at)
         unmark(s);
     stop(s, NULL);
     s->hls->sessions->all--;
-    sink_notifier_fini(&s->teller);
+    session_fini(&s->session);
+    session_stream_free(&s->session.names);
     free(s);
 }
 
@@ -215,7 +215,7 @@ static void forget_one(struct hls_session *s)
 
 static void look_at_term(struct hls_session *s)
 {
-    if (s->playing && session_term_is_over(s->ends)) {
+    if (s->playing && session_term_is_over(s->session.ends)) {
         co_set_cid(s->id);
         expire(s);
     }
@@ -228,7 +228,7 @@ static void sweep_bucket(struct hls_session **at, co_usec now)
         struct hls_session *s = *at;
 
         look_at_term(s);
-        if (s->busy || s->asking || now - s->asked_at <= s->patience) {
+        if (s->busy || s->session.co || now - s->asked_at <= s->patience) {
             at = &s->next;
             continue;
         }
@@ -276,35 +276,13 @@ void hls_sessions_free(struct hls *h)
 
 /* ------------------------------------------------------------ among the clients */
 
-static struct hls_session *session_of(struct client *c)
+static void on_kick(struct session *session)
 {
-    return container_of(c, struct hls_session, who);
+    struct hls_session *s = container_of(session, struct hls_session, session);
+
+    s->refused = true;
+    stop(s, NULL);
 }
-
-static void describe(struct client *c, struct clients_info *out)
-{
-    struct hls_session *s = session_of(c);
-
-    kbps_sample(&s->kbps, s->bytes, co_clock());
-    *out = (struct clients_info){
-        .ip = s->teller.names.ip, .tc_url = s->teller.names.tc_url,
-        .page_url = s->teller.names.page_url, .swf_url = "", .began_at = s->began_at,
-        .out = s->bytes, .out_kbps = s->kbps.s30_kbps,
-    };
-}
-
-static void kick(struct client *c)
-{
-    struct hls_session *s = session_of(c);
-
-    s->kicked = true;
-    if (s->asking)
-        co_stop(s->asking, NULL);
-    else
-        stop(s, NULL);
-}
-
-static const struct clients_kind kind = { describe, kick };
 
 /* ------------------------------------------------------------ the begin */
 
@@ -363,7 +341,8 @@ static void set_names(struct hls_session *s, const struct http_exchange *x,
 {
     const char *page = http_request_field(x->req, "Referer");
     const char *host = http_request_field(x->req, "Host");
-    char *tc_url;
+    char *tc_url = must_print("http%s://%s/%s", x->tls ? "s" : "", host ? host : names.vhost,
+                              names.app);
     struct wr param;
 
     wr_init(&param, QUERY_MAX);
@@ -371,26 +350,13 @@ static void set_names(struct hls_session *s, const struct http_exchange *x,
     if (param.len > 0)
         param.buf[0] = '?';
     wr_u8(&param, 0);
-    tc_url = must_print("http%s://%s/%s", x->tls ? "s" : "", host ? host : names.vhost, names.app);
     names.param = param.bad ? "" : (const char *)param.buf;
     names.tc_url = tc_url;
     names.page_url = page ? page : "";
     names.ip = x->ip;
-    sink_notifier_init(&s->teller, &names, s->id);
+    s->session.names = session_stream_copy(&names);
     wr_free(&param);
     free(tc_url);
-}
-
-static struct live_source *source_of(struct hls *h, const struct http_exchange *x,
-                                     const struct session_stream *names)
-{
-    struct live_settings set = session_live_settings(x->conf, x->vhost);
-    struct live_source *src;
-    char *name = must_print("%s/%s/%s", names->vhost, names->app, names->name);
-
-    src = live_registry_get(h->env->streams, name, &set);
-    free(name);
-    return src;
 }
 
 /* Who asks nothing for so long has stopped: longer than a player waits for a segment. */
@@ -416,15 +382,16 @@ static struct hls_session *add(struct hls *h, const struct http_exchange *x,
         do
             make_id(s->id);
         while (!is_free(h, s->id));
+    session_init(&s->session, h->env, NULL);
+    s->session.id = s->id;
+    s->session.on_kick = on_kick;
     set_names(s, x, *names);
-    s->src = source_of(h, x, names);
-    s->asking = co_self();
-    s->began_at = s->asked_at = co_now();
+    session_begin(&s->session);
+    s->asked_at = co_now();
     s->patience = patience(x->vhost, dash);
     s->dash = dash;
     if (dash)
         mark_it(s, x);
-    kbps_init(&s->kbps, 0, co_now());
     at = bucket(h, s->id);
     s->next = *at;
     *at = s;
@@ -435,28 +402,22 @@ static struct hls_session *add(struct hls *h, const struct http_exchange *x,
 /* Its log lines are its own, not those of the connection that it came by. */
 static err_t ask(struct hls_session *s, const struct http_exchange *x)
 {
-    struct hooks_event event = { .names = &s->teller.names, .client_id = s->id,
-                                 .bearer = http_request_field(x->req, "Authorization") };
+    const struct session_stream *names = &s->session.names;
     char cid[CLIENTS_ID_SIZE] = "";
     err_t err;
 
     (void)strncpy(cid, co_cid(), sizeof(cid) - 1);
     co_set_cid(s->id);
-    clients_wait(s->hls->env->clients, &s->who, &kind,
-                s->dash ? CLIENTS_DASH_PLAY : CLIENTS_HLS_PLAY, s->id, event.names, s->src);
-    event.clients = s->who.stream ? s->who.stream->clients + 1 : 0;
-    err = session_ask_play(s->hls->env, &s->teller.line, x->vhost, &event, &s->ends);
-    s->asking = NULL;
-    if (!err) {
-        session_log_as_client(s->hls->env, event.names->ip);
-        log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, event.names->app,
-                  event.names->name, event.names->ip);
-    }
+    err = session_find_stream(&s->session, names->vhost, names->app, names->name);
+    if (!err)
+        err = session_play_begin(&s->session, s->dash ? CLIENTS_DASH_PLAY : CLIENTS_HLS_PLAY,
+                                 http_request_field(x->req, "Authorization"));
+    s->session.co = NULL;
+    s->playing = !err;
+    if (!err)
+        log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, names->app, names->name,
+                  names->ip);
     co_set_cid(cid);
-    if (err && s->kicked && err_code(err) == ERR_STOPPED) {
-        err_free(&err);
-        err = err_new(ERR_KICKED, "%s", s->teller.names.ip);
-    }
     return err;
 }
 
@@ -475,15 +436,11 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
     s = add(h, x, names, dash, id);
     start_sweep(h);
     err = ask(s, x);
-    if (err) {
+    if (err)
         forget_one(s);
-        return err;
-    }
-    s->playing = true;
-    h->env->players++;
-    clients_admit(&s->who, &s->teller.names);
-    *out = s;
-    return NULL;
+    else
+        *out = s;
+    return err;
 }
 
 /* ------------------------------------------------------------ its requests */
@@ -491,7 +448,7 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
 bool hls_session_hold(struct hls_session *s)
 {
     s->asked_at = co_now();
-    if (s->kicked || s->asking || session_term_is_over(s->ends))
+    if (s->refused || s->session.co || session_term_is_over(s->session.ends))
         return false;
     s->busy++;
     return true;
@@ -499,15 +456,14 @@ bool hls_session_hold(struct hls_session *s)
 
 int hls_session_refusal(const struct hls_session *s)
 {
-    return s->asking ? 503 : 403;
+    return s->session.co ? 503 : 403;
 }
 
 void hls_session_release(struct hls_session *s, uint64_t bytes)
 {
     s->busy--;
     s->asked_at = co_now();
-    s->bytes += bytes;
+    s->session.out += bytes;
     s->requests++;
-    kbps_sample(&s->kbps, s->bytes, co_now());
-    clients_count(&s->who, 0, s->bytes);
+    session_count(&s->session, co_now());
 }

@@ -11,10 +11,9 @@
 #ifndef SERVE_HLS_SESSION_H
 #define SERVE_HLS_SESSION_H
 
-#include "base/kbps.h"
 #include "serve/http/http.h"
+#include "session/session.h"
 #include "sink/hls/hls.h"
-#include "sink/notify.h"
 
 enum { HLS_SESSION_ID = 8, HLS_SESSION_MARK = 32 };
 
@@ -23,21 +22,16 @@ struct hls_session {
     struct hls_session *next_marked; /* in one of those by mark */
     struct hls *hls;
     char id[HLS_SESSION_ID + 1];
-    struct sink_notifier teller;
-    struct live_source *src;  /* what it plays, with a reference; NULL once it stopped */
-    struct client who;
-    struct co *asking;        /* the coroutine that asks the backend; NULL: it was let in */
+    struct session session;   /* with a coroutine while it is asked whether it may play */
     bool playing;             /* it was let in, and did not stop */
-    bool kicked;              /* it gets nothing more */
-    int64_t ends;             /* its token, seconds since 1970; 0: never */
+    bool refused;             /* it was kicked, or its token is over: it gets nothing more */
     bool dash;
     bool obeys;               /* DASH: it asks where it was told to, by its id */
     uint8_t mark[HLS_SESSION_MARK]; /* DASH: of all that its requests have in common */
     unsigned busy;            /* requests of it that are being answered */
-    co_usec began_at, asked_at;
+    co_usec asked_at;
     co_usec patience;         /* how long it may ask nothing */
-    uint64_t bytes, requests;
-    struct kbps kbps;
+    uint64_t requests;
 };
 
 void hls_sessions_begin(struct hls *h); /* nobody plays yet */

@@ -225,8 +225,8 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
                           const struct http_live_name *name, struct http_live_ws *ws)
 {
     static const struct session_player_kind players = {
-        .type = CLIENTS_FLV_PLAY, .what = "player", .sampled = SAMPLED_HTTP, .on_readable = on_readable,
-        .log_sample = log_sample,
+        .type = CLIENTS_FLV_PLAY, .what = "player", .sampled = SAMPLED_HTTP,
+        .on_readable = on_readable, .log_sample = log_sample,
     };
     const struct conf_http_remux *remux = &x->vhost->http_remux;
     struct playing p = {
@@ -240,7 +240,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     session_init(s, x->env, x->io);
     memory = http_names_make(&s->names, x, name);
     session_begin(s);
-    err = session_find_vhost(s, x->vhost->name);
+    err = session_find_stream(s, x->vhost->name, s->names.app, s->names.name);
     if (!err)
         err = session_player_begin(&p.player, s, &players,
                                    http_request_field(x->req, "Authorization"));

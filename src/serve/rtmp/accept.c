@@ -137,7 +137,7 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
     log_trace("connect app, tcUrl=%.256s, pageUrl=%.256s, swfUrl=%.256s, schema=%s, vhost=%s, "
               "port=%d, app=%s, args=%s", connect.tc_url, connect.page_url, connect.swf_url,
               url->schema, url->vhost, url->port, url->app, connect.extra ? "(obj)" : "null");
-    err = session_find_vhost(&s->base, url->vhost);
+    err = session_find_stream(&s->base, url->vhost, url->app, url->stream);
     if (!err)
         err = ask_backend(s);
     if (err)

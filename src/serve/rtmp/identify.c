@@ -83,8 +83,8 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
         if (!err)
             err = co_round(&round, s->conn.msgs_in);
     }
-    if (!err)
-        err = session_find_vhost(&s->base, s->url.vhost); /* of the stream's name, too */
+    if (!err) /* its name may have another vhost than connect */
+        err = session_find_stream(&s->base, s->url.vhost, s->url.app, s->url.stream);
     if (err)
         return err_wrap(err, "identify");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",

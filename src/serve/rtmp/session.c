@@ -106,17 +106,14 @@ void rtmp_session_go_on(struct rtmp_session *s)
 
 err_t rtmp_session_resolve(struct rtmp_session *s, const char *stream)
 {
-    struct session_stream *names = &s->base.names;
     struct rtmp_url url;
-    err_t err = rtmp_url_resolve(&url, names->tc_url, stream);
+    err_t err = rtmp_url_resolve(&url, s->base.names.tc_url, stream);
 
     if (err)
         return err;
     rtmp_url_free(&s->url);
     s->url = url;
-    names->app = url.app;
-    names->name = url.stream;
-    names->param = url.param;
+    s->base.names.param = url.param;
     return NULL;
 }
 

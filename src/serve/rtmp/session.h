@@ -56,7 +56,7 @@ err_t rtmp_session_play(struct rtmp_session *s) __attribute__((warn_unused_resul
 /* What it may send before each message ends: a publisher, who was let in, or anybody else. */
 void rtmp_session_may_send(struct rtmp_session *s, bool publishes);
 
-/* The names of the base are those of this stream of its tcUrl; NULL: of its app alone. */
+/* Its url is that of this stream of its tcUrl; NULL: of its app. */
 err_t rtmp_session_resolve(struct rtmp_session *s, const char *stream)
     __attribute__((warn_unused_result));
 

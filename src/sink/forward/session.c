@@ -39,7 +39,8 @@ static char *make_url(const struct conf_endpoint *to, const struct session_strea
 
 /* Takes over `url`. */
 static struct forward *new_one(struct session_env *env, const char *host, int port, bool tls,
-                               char *url, const char *vhost, struct live_source *src)
+                               char *url, const struct session_stream *names,
+                               struct live_source *src)
 {
     struct forward *f = must(calloc(1, sizeof(*f)));
     struct session *s = &f->session;
@@ -50,10 +51,13 @@ static struct forward *new_one(struct session_env *env, const char *host, int po
     f->url = url;
     f->src = live_source_ref(src);
     session_init(s, env, NULL);
-    s->vhost = conf_vhost_find(s->conf, vhost);
-    s->names = (struct session_stream){ .vhost = s->vhost->name, .app = "", .name = "",
-                                        .param = "", .tc_url = url, .page_url = "",
+    s->vhost = conf_vhost_find(s->conf, names->vhost);
+    s->names = (struct session_stream){ .param = "", .tc_url = url, .page_url = "",
                                         .ip = f->host };
+    s->names.key = session_stream_key(names);
+    s->names.vhost = s->names.key->vhost;
+    s->names.app = s->names.key->app;
+    s->names.name = s->names.key->name;
     s->id = f->id;
     return f;
 }
@@ -61,7 +65,7 @@ static struct forward *new_one(struct session_env *env, const char *host, int po
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
                             const struct session_stream *names, struct live_source *src)
 {
-    return new_one(env, to->host, to->port, to->tls, make_url(to, names), names->vhost, src);
+    return new_one(env, to->host, to->port, to->tls, make_url(to, names), names, src);
 }
 
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
@@ -76,7 +80,7 @@ err_t forward_new_url(struct forward **out, struct session_env *env, const char 
     if ((!tls && strcmp(u.schema, "rtmp") != 0) || !*u.stream) {
         err = err_new(ERR_RTMP_CONNECT, "\"%.80s\" is no rtmp://host/app/stream", url);
     } else {
-        *out = new_one(env, u.host, u.port, tls, must_dup(url), names->vhost, src);
+        *out = new_one(env, u.host, u.port, tls, must_dup(url), names, src);
         (*out)->asked = true;
     }
     rtmp_url_free(&u);
