@@ -180,14 +180,6 @@ void clients_admit(struct client *c, const struct session_stream *names)
     clients_stream_enter(c, names);
 }
 
-void clients_enter(struct clients *r, struct client *c, const struct clients_kind *kind,
-                  enum clients_type type, const char *id, const struct session_stream *names,
-                  struct live_source *src)
-{
-    clients_wait(r, c, kind, type, id, names, src);
-    clients_admit(c, names);
-}
-
 void clients_count(struct client *c, uint64_t in, uint64_t out)
 {
     struct clients_total *t;

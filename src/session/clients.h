@@ -98,14 +98,10 @@ struct clients_total {
 struct clients *clients_new(struct live_registry *streams, const char *server_id);
 void clients_free(struct clients *r); /* sources and clients are gone already */
 
-/* A client begins with that stream, of which it has a reference for as long as it is here. `id`
- * is NULL: that of the coroutine that calls. Names are copied as needed. With r NULL (tests)
- * nothing happens, and the same for the functions that follow. */
-void clients_enter(struct clients *r, struct client *c, const struct clients_kind *kind,
-                  enum clients_type type, const char *id, const struct session_stream *names,
-                  struct live_source *src);
-/* The same in two steps, for who waits to be let in: it is listed and can be kicked, and counts for
- * nothing until it is admitted. */
+/* A client waits to be let in to that stream, of which it has a reference for as long as it is
+ * here: it is listed and can be kicked, and counts for nothing until it is admitted. `id` is NULL:
+ * that of the coroutine that calls. Names are copied as needed. With r NULL (tests) nothing
+ * happens, and the same for the functions that follow. */
 void clients_wait(struct clients *r, struct client *c, const struct clients_kind *kind,
                  enum clients_type type, const char *id, const struct session_stream *names,
                  struct live_source *src);

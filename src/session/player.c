@@ -46,7 +46,7 @@ void session_play_end(struct session *s, err_t why)
 
 /* ---- sending */
 
-struct live_sender_settings session_sender_settings(const struct conf_vhost *v)
+static struct live_sender_settings settings_of(const struct conf_vhost *v)
 {
     return (struct live_sender_settings){
         .mw_latency = v->play.mw_latency == CONF_AUTO ? LIVE_MW_AUTO : v->play.mw_latency,
@@ -65,7 +65,7 @@ static void apply_settings(struct session_player *p)
     struct session *s = p->s;
 
     p->sender.look_every = s->conf->sampled_print / 2;
-    p->sender.set = session_sender_settings(s->vhost);
+    p->sender.set = settings_of(s->vhost);
     if (is_called(p))
         p->sender.set.send_interval = 0;
     else

@@ -54,7 +54,4 @@ err_t session_player_send(struct session_player *p) __attribute__((warn_unused_r
 /* It plays no more; `why` is borrowed. */
 void session_player_end(struct session_player *p, err_t why);
 
-/* The settings of a sender that the vhost asks for. */
-struct live_sender_settings session_sender_settings(const struct conf_vhost *vhost);
-
 #endif

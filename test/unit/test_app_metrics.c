@@ -100,7 +100,8 @@ static struct api_parts begin(const char *conf, unsigned streams, const char *na
         (void)snprintf(whole, sizeof(whole), "v/live/%s", text);
         (void)snprintf(id, sizeof(id), "c%07u", i);
         sources[i] = live_registry_get(env.streams, whole, &set);
-        clients_enter(env.clients, &clients[i], &kind, CLIENTS_FMLE_PUBLISH, id, &names, sources[i]);
+        clients_wait(env.clients, &clients[i], &kind, CLIENTS_FMLE_PUBLISH, id, &names, sources[i]);
+        clients_admit(&clients[i], &names);
     }
     return (struct api_parts){ .env = &env, .machine = &machine, .connections = connections };
 }

@@ -111,7 +111,8 @@ static void a_vhost_has_room_for_so_many(void **state)
     begin(&x, "out_kbps 4500;");
     for (int i = 0; i < 4; i++) {
         assert_ok(session_room_out(&x.env, &x.env.conf->vhost.v[0], &names));
-        clients_enter(x.env.clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, x.src);
+        clients_wait(x.env.clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, x.src);
+        clients_admit(&c[i], &names);
     }
     assert_err(session_room_out(&x.env, &x.env.conf->vhost.v[0], &names), ERR_TOO_MANY);
     assert_int_equal(x.env.refusals.v[REFUSAL_VHOST_OUT].total, 1);

@@ -54,7 +54,8 @@ static void enter(struct client *c, unsigned i, enum clients_type type,
     char id[16];
 
     (void)snprintf(id, sizeof(id), "c%07u", i);
-    clients_enter(clients, c, &kind, type, id, &names, src);
+    clients_wait(clients, c, &kind, type, id, &names, src);
+    clients_admit(c, &names);
 }
 
 static void test_in_and_out(void **state)
