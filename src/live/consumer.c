@@ -111,8 +111,8 @@ uint64_t live_consumer_pending(const struct live_consumer *c)
     return c->src->head - c->seq;
 }
 
-/* The list is in order of wake_seq, and who parks later mostly wants a later packet: the walk
- * from the front is over who waits for less, and there a wake is due with the next packets. */
+/* The list is in order of wake_seq, and a player that parks later mostly wants a later packet: the
+ * walk from the front is over those that wait for less, whose wake is due with the next packets. */
 void live_consumer_park(struct live_consumer *c, uint64_t packets,
                         void (*on_packets)(struct live_consumer *c))
 {

@@ -22,7 +22,7 @@ struct live_configs {
 };
 
 struct live_block {
-    struct ref ref;          /* the wire's, and one of each cursor that stands in it */
+    struct ref ref;          /* the wire's, and one of each cursor in it */
     bool detached;           /* too old: no longer part of its wire */
     uint32_t used, cap;      /* bytes in data */
     uint32_t n, ends_cap;    /* packets, and the size of `ends` */
@@ -39,7 +39,7 @@ struct live_wire {
     const struct live_format *fmt;
     uint32_t param[LIVE_PARAMS];
     unsigned consumers;
-    struct live_consumer *waiting; /* those who stand nowhere: the next key frame is theirs */
+    struct live_consumer *waiting; /* those without a place: the next key frame is theirs */
     struct live_block *first, *last;
     uint64_t head; /* the log before this one is rendered; not the source's: it lags */
     size_t bytes;  /* of all blocks in the list, as allocated */
@@ -58,7 +58,7 @@ struct live_registry {
     struct live_memory memory;
     struct live_keeper *keepers;
     size_t alarm;    /* from so much on somebody has to lose */
-    co_usec told_at; /* the log, of it */
+    co_usec logged_at;
 };
 
 struct live_source {
@@ -91,18 +91,18 @@ struct live_source {
     uint32_t hash;
     char *name;
     struct live_publisher *publisher;
-    struct live_publisher *claim; /* who will be the next one, if others let it */
+    struct live_publisher *claim; /* the next one, if it is let in */
     size_t config_bytes;
     int64_t key_dts, key_interval;
     struct live_configs configs;       /* in force at head */
     struct live_configs *key_configs;  /* at key; NULL without one */
     uint64_t configs_seq, key_configs_seq; /* when they were last made */
-    struct co_task wake;                   /* calls those parked who are due */
+    struct co_task wake;                   /* calls those parked that are due */
     unsigned consumers;
     co_usec idle_since;
     uint64_t out_bytes, keys;
     uint64_t dropped; /* by all consumers there ever were */
-    struct live_user_data *note;
+    struct live_user_data *user_data;
 };
 
 /* A wire that lagged, or a reader, needs the log no more. */
@@ -110,7 +110,7 @@ void live_source_was_read(struct live_source *src);
 void live_registry_leave(struct live_source *src);
 /* The logs and wires of all sources are larger than they may be. */
 void live_registry_squeeze(struct live_registry *r);
-/* Drop the older half of log and wires; gives how many bytes. Those that a player stands in stay
+/* Drop the older half of log and wires; gives how many bytes. Blocks that a player is in stay
  * until it moves. */
 size_t live_source_halve(struct live_source *src);
 size_t live_source_droppable(const struct live_source *src);
@@ -138,11 +138,11 @@ static inline bool live_wire_lags(const struct live_wire *w)
 {
     return w->head != w->src->head;
 }
-/* Render some more, for who came to the end of one that lags. */
+/* Render some more, for a player that came to the end of one that lags. */
 void live_wire_more(struct live_wire *w, co_usec now);
 void live_wire_forget_key(struct live_wire *w);
 void live_wire_shrink(struct live_wire *w, size_t bytes);
-/* The consumer stands there from now on; b is NULL: nowhere, it waits. */
+/* The consumer's place from now on; b is NULL: it waits for a key frame. */
 void live_consumer_seek(struct live_consumer *c, struct live_block *b, uint32_t offset);
 /* It starts at the newest key frame: with the configuration in force there. */
 void live_consumer_start(struct live_consumer *c, int64_t dts);

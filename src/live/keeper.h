@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper.h - who keeps bytes of a stream beside its log: segments, recordings.
+/* keeper.h - what keeps bytes of a stream outside of its log: segments, recordings.
  *
- * They count in the registry's memory (live_registry_counter), so who keeps most must be able to
- * lose some of it, as the largest logs do.
+ * They count in the registry's memory (live_registry_counter), so the one that keeps most must be
+ * able to lose some of it, as the largest logs do.
  */
 #ifndef LIVE_KEEPER_H
 #define LIVE_KEEPER_H
 
 #include "live/source.h"
 
-struct live_keeper { /* in the memory of who keeps; fields are live/'s */
+struct live_keeper { /* in the keeper's memory; fields are live/'s */
     const struct live_keeping *how;
     const char *name;   /* for the log, borrowed: "HLS of live/x" */
     struct live_keeper *next, **prev;

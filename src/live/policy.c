@@ -69,7 +69,7 @@ bool live_policy_forgets(const struct live_kept *log, const struct live_settings
            (set->gop_cache_max_frames && log->gop_frames > set->gop_cache_max_frames);
 }
 
-/* Who starts at the key frame needs its block and all after it. */
+/* A player that starts at the key frame needs its block and all after it. */
 bool live_policy_drops_block(const struct live_kept_block *b, const struct live_settings *set)
 {
     if (b->bytes > set->max_bytes)

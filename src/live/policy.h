@@ -53,8 +53,8 @@ struct live_kept { /* the log of a stream */
     uint32_t gop_frames;  /* since key */
 };
 
-/* The oldest packet leaves the log: who joins does not need it, and it was seen, or is too old or
- * too much to wait for those who have not. */
+/* The oldest packet leaves the log: a player that joins does not need it, and it was seen, or is
+ * too old or too much to wait for those that have not. */
 bool live_policy_drops(const struct live_kept *log, const struct live_settings *set);
 /* The group of pictures is longer than may be cached: nobody can start until the next one. */
 bool live_policy_forgets(const struct live_kept *log, const struct live_settings *set);
@@ -84,7 +84,7 @@ struct live_span { /* of a log or a wire */
 
 /* Of one that joins; `cached`: it may begin in the past. */
 enum live_place live_policy_join(const struct live_span *span, bool cached);
-/* Of one whose next packet would be `at`, which may be gone. */
+/* Of one whose next packet would be `at`, which may have left. */
 enum live_place live_policy_late(const struct live_span *span, uint64_t at);
 
 #endif

@@ -8,7 +8,7 @@
  *
  * While a reader is open the log keeps what it has not read, as long and as much as it keeps for
  * anybody: queue_length and max_bytes. A reader that is slower than that loses whole groups of
- * pictures, is told how many packets, and goes on at the oldest key frame there is.
+ * pictures, counts how many packets, and goes on at the oldest key frame there is.
  */
 #ifndef LIVE_READER_H
 #define LIVE_READER_H
@@ -28,7 +28,7 @@ struct live_reader { /* lives in the user's memory; fields are live/'s */
 };
 
 /* Begin at the newest key frame that the log has, or else at the next one. Takes a reference to
- * src. What is unread stays when the publisher ends. A reader is nobody who watches: it does not
+ * src. What is unread stays when the publisher ends. A reader is no player: it does not
  * keep an idle publisher. */
 void live_reader_open(struct live_reader *r, struct live_source *src);
 void live_reader_close(struct live_reader *r); /* fine if never opened (zeroed) */

@@ -7,21 +7,20 @@
 static _Thread_local struct live_reap *first;
 static _Thread_local struct co_task task;
 
-/* False: some is left. */
-static bool free_first(void)
+static void free_one(void)
 {
     struct live_reap *r = first, *next = r->next;
 
-    if (!r->some(r))
-        return false;
-    first = next;
-    return true;
+    if (!r->free_one(r))
+        first = next;
 }
 
+/* One thing in any case, and as many as the slice of time allows. */
 static void turn(struct co_task *t)
 {
-    while (first && free_first()) {
-    }
+    do
+        free_one();
+    while (first && !co_slice_over());
     if (first)
         co_post(t, turn);
 }
@@ -36,6 +35,6 @@ void live_reap(struct live_reap *r)
 void live_reap_now(void)
 {
     while (first)
-        (void)free_first();
+        free_one();
     co_post_cancel(&task);
 }

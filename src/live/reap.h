@@ -10,11 +10,10 @@
 /* Less than that is freed at once. */
 enum { LIVE_REAP_BYTES = 1 << 20 };
 
-struct live_reap { /* the first member of what is to be freed */
+struct live_reap { /* a member of what is to be freed */
     struct live_reap *next;
-    /* Free of it as much as the slice of time allows, and some in any case. True: all of it is, and
-     * *r itself. */
-    bool (*some)(struct live_reap *r);
+    /* Free one thing of it. False: there was none any more, and what *r is a member of is freed. */
+    bool (*free_one)(struct live_reap *r);
 };
 
 /* Takes r over: between the turns of others, a millisecond at a time. Does not yield. */

@@ -11,7 +11,7 @@
 
 enum { BUCKETS_MIN = 64, SQUEEZES = 64, SMALL = 64 * 1024 };
 
-#define TELL_EVERY CO_SECONDS(10)
+#define LOG_EVERY CO_SECONDS(10)
 
 struct live_registry *live_registry_new(void)
 {
@@ -157,7 +157,7 @@ size_t live_keeper_share(const struct live_memory *m)
     return m->limit ? m->limit / 8 : SIZE_MAX;
 }
 
-/* Who has most that can be lost. */
+/* The source or keeper that has most that can be lost. */
 struct loser {
     struct live_source *src;
     struct live_keeper *keeper;
@@ -196,13 +196,13 @@ static size_t lose(struct live_registry *r, const struct loser *l, const char **
     return before > r->memory.used ? before - r->memory.used : 0;
 }
 
-static void tell(struct live_registry *r, const char *name, size_t bytes)
+static void log_squeezed(struct live_registry *r, const char *name, size_t bytes)
 {
     co_usec now = co_now();
 
-    if (r->told_at && now - r->told_at < TELL_EVERY)
+    if (r->logged_at && now - r->logged_at < LOG_EVERY)
         return;
-    r->told_at = now;
+    r->logged_at = now;
     log_always(LOG_WARN,
                "streams remember %zu MB, limits.memory is %zu MB: the largest, such as %s, lost "
                "their oldest %zu KB; %llu times so far", r->memory.used >> 20,
@@ -210,7 +210,7 @@ static void tell(struct live_registry *r, const char *name, size_t bytes)
 }
 
 /* Well below the limit, so that it is not met again with the next packet; and when that cannot be,
- * as players stand in what was dropped, it is looked at again only when there is more. */
+ * as players are in what was dropped, it is looked at again only when there is more. */
 void live_registry_squeeze(struct live_registry *r)
 {
     size_t enough = r->memory.limit - r->memory.limit / 16, freed = 0;
@@ -227,7 +227,7 @@ void live_registry_squeeze(struct live_registry *r)
     }
     r->memory.squeezed_bytes += freed;
     if (freed > 0)
-        tell(r, name, freed);
+        log_squeezed(r, name, freed);
     r->alarm = r->memory.used + r->memory.limit / 32;
     if (r->alarm < r->memory.limit)
         r->alarm = r->memory.limit;

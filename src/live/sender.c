@@ -232,10 +232,13 @@ static bool quick_turn(struct live_sender *s)
     if (has_to_look(s))
         return false;
     note_turn(s);
-    while (live_consumer_pending(&s->consumer) > 0 &&
-           (n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {
+    do { /* something is pending, or the turn would not be due */
         size_t total = 0, sent = 0;
         err_t err;
+
+        n = live_consumer_ranges(&s->consumer, iov, RANGES, false);
+        if (n == 0)
+            return live_consumer_pending(&s->consumer) == 0;
 
         if (s->consumer.config_due)
             return false;
@@ -249,8 +252,8 @@ static bool quick_turn(struct live_sender *s)
         live_consumer_advance(&s->consumer, sent);
         if (sent < total)
             return false;
-    }
-    return live_consumer_pending(&s->consumer) == 0;
+    } while (live_consumer_pending(&s->consumer) > 0);
+    return true;
 }
 
 static void on_due(struct co_timer *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings.h - what a live source is told of its vhost's configuration. */
+/* settings.h - what a live source has of its vhost's configuration. */
 #ifndef LIVE_SETTINGS_H
 #define LIVE_SETTINGS_H
 

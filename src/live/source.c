@@ -46,7 +46,7 @@ static size_t cost(const struct av_packet *pkt)
     return sizeof(*pkt) + sizeof(pkt) + pkt->size;
 }
 
-/* What the log takes now: told once for all that a packet changed in it. */
+/* What the log takes now: counted once for all that a packet changed in it. */
 static void charge_log(struct live_source *src)
 {
     live_source_charge(src, src->bytes, src->charged);
@@ -69,7 +69,7 @@ static void drop_first(struct live_source *src)
     (void)av_packet_unref(pkt);
 }
 
-/* Nobody can start in what is there; who is in the middle of it goes on. */
+/* Nobody can start in what is there; a player in the middle of it goes on. */
 static void forget_key(struct live_source *src)
 {
     src->have_key = false;
@@ -98,18 +98,17 @@ struct dead_log {
     size_t cap;
 };
 
-static bool free_some(struct live_reap *r)
+static bool free_packet(struct live_reap *r)
 {
     struct dead_log *log = container_of(r, struct dead_log, reap);
 
-    do {
+    if (log->first < log->head) {
         (void)av_packet_unref(log->ring[log->first++ % log->cap]);
-    } while (log->first < log->head && !co_slice_over());
-    if (log->first < log->head)
-        return false;
+        return true;
+    }
     free(log->ring);
     free(log);
-    return true;
+    return false;
 }
 
 /* All of it at once would take long: it goes little by little, and the source begins anew. */
@@ -117,7 +116,7 @@ static void bury_log(struct live_source *src)
 {
     struct dead_log *log = must(malloc(sizeof(*log)));
 
-    *log = (struct dead_log){ .reap.some = free_some, .ring = src->ring, .first = src->first,
+    *log = (struct dead_log){ .reap.free_one = free_packet, .ring = src->ring, .first = src->first,
                               .head = src->head, .cap = src->cap };
     src->bytes = 0;
     src->first = src->head;
@@ -163,8 +162,8 @@ struct live_source *live_source_unref(struct live_source *src)
         return NULL;
     assert(!src->publisher && !src->claim && !src->wires && !src->parked && !src->readers);
     co_post_cancel(&src->wake);
-    if (src->note)
-        src->note->free(src->note);
+    if (src->user_data)
+        src->user_data->free(src->user_data);
     live_registry_leave(src);
     while (src->mix && src->mix->count > 0)
         (void)av_packet_unref(live_mix_pop(src->mix, true));
@@ -184,15 +183,15 @@ const char *live_source_name(const struct live_source *src)
     return src->name;
 }
 
-void live_source_set_user_data(struct live_source *src, struct live_user_data *note)
+void live_source_set_user_data(struct live_source *src, struct live_user_data *data)
 {
-    assert(!src->note);
-    src->note = note;
+    assert(!src->user_data);
+    src->user_data = data;
 }
 
 struct live_user_data *live_source_user_data(const struct live_source *src)
 {
-    return src->note;
+    return src->user_data;
 }
 
 size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
@@ -248,7 +247,7 @@ co_usec live_source_idle_since(const struct live_source *src)
     return src->consumers ? 0 : src->idle_since;
 }
 
-/* In a time that tells nothing of where they differ. */
+/* In a time that does not depend on where they differ. */
 static bool same_proof(const struct live_publisher *a, const struct live_publisher *b)
 {
     unsigned differ = 0;
@@ -276,7 +275,7 @@ static co_usec rest_of(const struct live_publisher *old, const struct live_publi
     return near ? rest : CO_FOREVER;
 }
 
-/* Who stands in its way for longest, with how long. */
+/* The publisher or claim that is in its way for longest, with how long. */
 static const struct live_publisher *rival(const struct live_source *src,
                                           const struct live_publisher *p,
                                           const struct live_takeover *rule, co_usec *wait)

@@ -71,12 +71,12 @@ struct live_source_stat {
 struct live_registry *live_registry_new(void);
 void live_registry_free(struct live_registry *r); /* sources may outlive it, unlisted */
 /* The source of that name ("vhost/app/stream"), made if there is none; with a reference for the
- * caller. It is gone when its last reference is. Settings count for a source that is made. */
+ * caller. It is freed with its last reference. Settings count for a source that is made. */
 struct live_source *live_registry_get(struct live_registry *r, const char *name,
                                       const struct live_settings *set);
 struct live_source *live_registry_find(struct live_registry *r, const char *name); /* or NULL */
-/* What the logs and wires of all its sources may take together, in bytes; 0: no limit. Who goes
- * over it makes the largest streams lose their oldest packets. */
+/* What the logs and wires of all its sources may take together, in bytes; 0: no limit. A
+ * packet over it makes the largest streams lose their oldest ones. */
 void live_registry_limit(struct live_registry *r, size_t bytes);
 /* What they take now, as much as that is known: packets, bytes of wires, also those that only slow
  * players still hold. */
@@ -85,8 +85,8 @@ struct live_memory {
     uint64_t squeezed, squeezed_bytes; /* times that a stream lost packets, and how much */
 };
 const struct live_memory *live_registry_memory(const struct live_registry *r);
-/* What others keep of streams counts with it: they add and subtract here. Who could give something
- * back is a keeper (keeper.h). */
+/* What others keep of streams counts with it: they add and subtract here. What could give
+ * something back is a keeper (keeper.h). */
 size_t *live_registry_counter(struct live_registry *r);
 size_t live_registry_count(const struct live_registry *r);
 /* Walk all sources: next(r, NULL) is the first. Not across a yield. */
@@ -98,17 +98,17 @@ struct live_source *live_source_new(const char *name, const struct live_settings
 struct live_source *live_source_ref(struct live_source *src);
 struct live_source *live_source_unref(struct live_source *src); /* always NULL; NULL is fine */
 const char *live_source_name(const struct live_source *src);
-/* What those above keep with a source, one thing, freed with it: free(note) is called while the
+/* What those above keep with a source, one thing, freed with it: free(data) is called while the
  * source is still whole. */
 struct live_user_data {
-    void (*free)(struct live_user_data *note);
+    void (*free)(struct live_user_data *data);
 };
-void live_source_set_user_data(struct live_source *src, struct live_user_data *note);
+void live_source_set_user_data(struct live_source *src, struct live_user_data *data);
 struct live_user_data *live_source_user_data(const struct live_source *src); /* or NULL */
 /* Decoder configuration and metadata in force now, borrowed until the next yield; how many. */
 size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
                            size_t max);
-/* Settings changed by a reload: the next packet obeys. */
+/* Settings changed by a reload: they count from the next packet on. */
 void live_source_settings(struct live_source *src, const struct live_settings *set);
 void live_source_stat(const struct live_source *src, struct live_source_stat *out);
 bool live_source_publishing(const struct live_source *src);
@@ -125,11 +125,11 @@ err_t live_source_begin(struct live_source *src, struct live_publisher *p,
                         const struct live_takeover *rule);
 /* One that must ask others first whether it may keeps the place for itself meanwhile: claim, ask,
  * then begin or unclaim. ERR_STREAM_BUSY as of begin; the stream's publisher goes on. A claim gives
- * way to another by the same rules, but for the address, and is then told as a publisher is. */
+ * way to another by the same rules, but for the address, and is then stopped as a publisher is. */
 err_t live_source_claim(struct live_source *src, struct live_publisher *p,
                         const struct live_takeover *rule) __attribute__((warn_unused_result));
-/* How long until the place is free for this one, if who has it says nothing more: 0 now, CO_FOREVER
- * when it is of another address, or never gives way. */
+/* How long until the place is free for this one, if its publisher sends nothing more: 0 now,
+ * CO_FOREVER when that one is of another address, or never gives way. */
 co_usec live_source_wait(const struct live_source *src, const struct live_publisher *p,
                          const struct live_takeover *rule);
 void live_source_unclaim(struct live_source *src, struct live_publisher *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.c - render a source's log into blocks, once for all who play it in one format. */
+/* wire.c - render a source's log into blocks, once for all that play it in one format. */
 #include "live/wire.h"
 
 #include "base/container_of.h"
@@ -13,7 +13,7 @@
 enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32,
        MADE_MAX = 64 << 20, TRIM = 8 };
 
-/* The first who joins may find a group of pictures of many megabytes. So much of it is rendered at
+/* The first player may find a group of pictures of many megabytes. So much of it is rendered at
  * a time, when the first cursor gets there. */
 enum { PORTION = 256 * 1024 };
 
@@ -28,12 +28,17 @@ static size_t size_of(const struct live_block *b)
     return sizeof(*b) + b->cap + b->ends_cap * sizeof(b->ends[0]);
 }
 
+static void free_block(struct live_block *b)
+{
+    free(b->ends);
+    free(b);
+}
+
 struct live_block *live_block_unref(struct live_source *src, struct live_block *b)
 {
     if (b && ref_put(&b->ref)) {
         live_source_charge(src, 0, size_of(b));
-        free(b->ends);
-        free(b);
+        free_block(b);
     }
     return NULL;
 }
@@ -83,7 +88,7 @@ static struct live_block *take_first(struct live_wire *w)
     return b;
 }
 
-/* A cursor that still stands in it keeps its memory until it has finished its packet. */
+/* A cursor that is in it still keeps its memory until it has finished its packet. */
 static void detach_first(struct live_wire *w)
 {
     (void)live_block_unref(w->src, take_first(w));
@@ -101,33 +106,28 @@ struct dead_blocks {
     struct live_block *first;
 };
 
-static bool free_some(struct live_reap *r)
+static bool free_first(struct live_reap *r)
 {
     struct dead_blocks *dead = container_of(r, struct dead_blocks, reap);
-    bool over = false;
+    struct live_block *b = dead->first;
 
-    while (dead->first && !over) {
-        struct live_block *b = dead->first;
-
-        dead->first = b->next;
-        free(b->ends);
-        free(b);
-        over = co_slice_over();
-    }
-    if (dead->first)
+    if (!b) {
+        free(dead);
         return false;
-    free(dead);
+    }
+    dead->first = b->next;
+    free_block(b);
     return true;
 }
 
-/* Who plays goes on at the next key frame, as one that is slow. */
+/* Players go on at the next key frame, as slow ones do. */
 static void lose_all(struct live_wire *w)
 {
     struct dead_blocks *dead = NULL; /* to be freed some at a time if it is much */
 
     if (w->bytes >= LIVE_REAP_BYTES) {
         dead = must(malloc(sizeof(*dead)));
-        *dead = (struct dead_blocks){ .reap.some = free_some };
+        *dead = (struct dead_blocks){ .reap.free_one = free_first };
     }
     while (w->first) {
         struct live_block *b = take_first(w);
@@ -163,7 +163,7 @@ static void trim(struct live_wire *w, co_usec now)
     }
 }
 
-/* Room to note where one more packet of the block ends. */
+/* Room for where one more packet of the block ends. */
 static bool has_end(struct live_wire *w, struct live_block *b)
 {
     uint32_t cap = b->ends_cap ? b->ends_cap * 2 : ENDS;
@@ -209,7 +209,7 @@ static size_t make(struct live_wire *w, const struct av_packet *pkt)
     return w->made.len;
 }
 
-/* Who waits starts here, not at a later key frame that comes before its turn does. */
+/* Players that wait start here, not at a later key frame that comes before their turn does. */
 static void seat_waiting(struct live_wire *w, struct live_block *b, uint64_t seq, int64_t dts)
 {
     while (w->waiting) {

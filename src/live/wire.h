@@ -17,11 +17,11 @@ enum { LIVE_PARAMS = 3 };
 /* A format either says how many bytes a packet takes and writes them (size, render), or, if what
  * it writes depends on what came before (counters, parameter sets), remembers in a state of its
  * own and appends to a buffer (open, close, make). Those of the second kind put what a decoder
- * needs in front of each key frame, so who joins there gets no configuration beside it. */
+ * needs in front of each key frame, so a player that joins there needs no other. */
 struct live_format {
     const char *name; /* "rtmp", "flv" */
     /* The bytes that render() will write for the packet; 0 leaves it out. `dts` is the packet's,
-     * or the join's for configuration that is sent to a player who joins. */
+     * or the join's for configuration that is sent to a player that joins. */
     size_t (*size)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts);
     /* Write exactly that many bytes. */
     void (*render)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,

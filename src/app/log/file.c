@@ -84,10 +84,8 @@ err_t log_file_start(void)
 
 char *log_file_last(uint64_t after, size_t lines, uint64_t *end)
 {
-    size_t size;
-
     *end = last.end;
-    return log_last_copy(&last, after, lines, &size);
+    return log_last_copy(&last, after, lines);
 }
 
 void log_file_reopen(void)

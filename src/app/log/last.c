@@ -46,9 +46,10 @@ void log_last_put(struct log_last *l, const char *line, size_t size)
     l->end += size;
 }
 
-char *log_last_copy(const struct log_last *l, uint64_t after, size_t lines, size_t *size)
+char *log_last_copy(const struct log_last *l, uint64_t after, size_t lines)
 {
     uint64_t from = l->end, least = after > l->begin && after <= l->end ? after : l->begin;
+    size_t size;
     char *copy;
 
     /* back over whole lines: from is always behind a '\n' */
@@ -58,10 +59,10 @@ char *log_last_copy(const struct log_last *l, uint64_t after, size_t lines, size
         while (p > least && at(l, p - 1) != '\n');
         from = p;
     }
-    *size = (size_t)(l->end - from);
-    copy = must(malloc(*size + 1));
-    for (size_t i = 0; i < *size; i++)
+    size = (size_t)(l->end - from);
+    copy = must(malloc(size + 1));
+    for (size_t i = 0; i < size; i++)
         copy[i] = at(l, from + i);
-    copy[*size] = '\0';
+    copy[size] = '\0';
     return copy;
 }

@@ -20,8 +20,8 @@ void log_last_init(struct log_last *l, size_t size);
 void log_last_fini(struct log_last *l);
 /* A line with its '\n'; the oldest make room. One that is longer than all of it is left out. */
 void log_last_put(struct log_last *l, const char *line, size_t size);
-/* The newest lines, at most so many, of those that begin at `after` or later: malloc'ed, *size
- * bytes, each line with its '\n'. */
-char *log_last_copy(const struct log_last *l, uint64_t after, size_t lines, size_t *size);
+/* The newest lines, at most so many, of those that begin at `after` or later: malloc'ed, each with
+ * its '\n'. */
+char *log_last_copy(const struct log_last *l, uint64_t after, size_t lines);
 
 #endif

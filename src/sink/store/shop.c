@@ -53,23 +53,21 @@ struct dead {
     struct blocks blocks;
 };
 
-static bool free_some(struct live_reap *r)
+static bool free_block(struct live_reap *r)
 {
     struct dead *d = container_of(r, struct dead, reap);
 
-    while (blocks_drop(&d->blocks)) {
-        if (co_slice_over())
-            return false;
-    }
+    if (blocks_drop(&d->blocks))
+        return true;
     free(d);
-    return true;
+    return false;
 }
 
 static void bury(struct blocks *b)
 {
     struct dead *d = must(malloc(sizeof(*d)));
 
-    *d = (struct dead){ .reap.some = free_some, .blocks = blocks_take(b) };
+    *d = (struct dead){ .reap.free_one = free_block, .blocks = blocks_take(b) };
     blocks_uncount(&d->blocks);
     live_reap(&d->reap);
 }
