@@ -21,8 +21,10 @@ Q = $(if $(V),,@echo '  $(1) $@';)
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes \
     -Wformat=2 -Wundef -Wframe-larger-than=8192 -Werror
+# All is linked into programs, so what belongs to a thread is at a fixed distance from one register.
+TLS = -ftls-model=local-exec
 CPPFLAGS_ALL = -D_GNU_SOURCE -Isrc -I$(OBJS) -isystem $(ST) $(CPPFLAGS)
-CFLAGS_ALL = -std=c17 $(OPTIMIZE) -g -fno-omit-frame-pointer $(HARDEN) $(WARN) \
+CFLAGS_ALL = -std=c17 $(OPTIMIZE) $(TLS) -g -fno-omit-frame-pointer $(HARDEN) $(WARN) \
     $(VARIANT_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(HARDEN_LINK) $(VARIANT_LDFLAGS) $(LDFLAGS)
 
@@ -129,7 +131,7 @@ player:
 FO = $(OBJS)/fuzz/o
 FUZZ_ST = $(call st_dir,asan)
 FUZZ_CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(OBJS) -isystem $(FUZZ_ST) $(CPPFLAGS)
-FUZZ_CFLAGS = -std=c17 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+FUZZ_CFLAGS = -std=c17 -O1 $(TLS) -g -fno-omit-frame-pointer -fsanitize=address,undefined \
     -fno-sanitize-recover=undefined $(filter-out -Wframe-larger-than=%,$(WARN))
 
 $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h

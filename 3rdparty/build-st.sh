@@ -9,7 +9,7 @@ set -eu
 
 tarball=$1 out=$2 variant=$3 cc=${4:-cc} ar=${5:-ar}
 here=$(cd "$(dirname "$0")" && pwd)
-flags="-O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -fPIC -D_GNU_SOURCE -DLINUX"
+flags="-O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -fPIC -ftls-model=local-exec -D_GNU_SOURCE -DLINUX"
 case $variant in
 plain) ;;
 asan) flags="$flags -DST_ASAN" ;;

@@ -8,7 +8,8 @@
 
 In one go: gdb -p PID -batch -x scripts/gdb_co.py -ex 'co list' -ex 'co bt all'
 
-All stacks in use are in the list _st_stacks (3rdparty/st/stack.c). A coroutine that does not run
+Each scheduler has an entry in the list co_views (src/co/co.c), which leads to the stacks in use
+(3rdparty/st/stack.c). A coroutine that does not run
 has its registers at the top of its stack, in the order of 3rdparty/st/context.S. They are given to
 gdb by an unwinder that says of the innermost frame: who called you is that coroutine. So no
 register is written, and it works on a core too.
@@ -121,19 +122,17 @@ def select_main():
 
 
 class Coroutine:
-    def __init__(self, thread):
-        """thread: a struct _st_thread"""
+    def __init__(self, thread, main):
+        """thread: a struct _st_thread; main: the struct co of the first of its scheduler"""
         self.thread = thread
         self.address = int(thread.address)
         self.context = int(thread["context"])
         self.state = STATES.get(int(thread["state"]), "?")
-        running = gdb.parse_and_eval("_st_this_thread")
-        self.runs = int(running) == self.address
+        self.runs = self.state == "runs"
         self.cid, self.name, self.record = "", "main", None
-        self.describe()
+        self.describe(main)
 
-    def describe(self):
-        main = gdb.parse_and_eval("'co.c'::primordial")
+    def describe(self, main):
         if int(main["thread"]) == self.address:
             self.take(main)
             return
@@ -171,22 +170,29 @@ def coroutines():
         raise gdb.GdbError("no process and no core")
     select_main()
     try:
-        main = gdb.parse_and_eval("'co.c'::primordial.thread")
-        head = gdb.parse_and_eval("&_st_stacks")
+        view = gdb.parse_and_eval("(struct co_view *)co_views")
     except gdb.error as e:
         raise gdb.GdbError(f"this is not srs with its debugging symbols: {e}")
+    found = []
+    while int(view):
+        found += of_scheduler(view.dereference())
+        view = view["next"]
+    return found
+
+
+def of_scheduler(view):
     thread_type = gdb.lookup_type("struct _st_thread")
     stack_type = gdb.lookup_type("struct _st_stack").pointer()
-    found = []
-    if int(main):
-        found.append(Coroutine(main.cast(thread_type.pointer()).dereference()))
+    main = view["primordial"].dereference()
+    found = [Coroutine(main["thread"].cast(thread_type.pointer()).dereference(), main)]
+    head = view["stacks"].cast(gdb.lookup_type("struct _st_clist").pointer())
     link = head["prev"]  # the oldest first
     while int(link) != int(head):
         stack = link.cast(stack_type)
         at = int(stack["stk_top"]) - KEYS_MAX * 8 - thread_type.sizeof
         thread = gdb.Value(at).cast(thread_type.pointer()).dereference()
         if int(thread["stack"]) == int(stack):
-            found.append(Coroutine(thread))
+            found.append(Coroutine(thread, main))
         link = link["prev"]
     return found
 

@@ -39,15 +39,17 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &
                    EPOLLHUP == POLLHUP && EPOLLRDHUP == POLLRDHUP,
                "events of epoll and poll have the same bits");
 
-volatile int st_in_idle;
-unsigned st_batch_usec;
-void (*st_on_woken)(void);
+_Thread_local volatile int st_in_idle;
+_Thread_local unsigned st_batch_usec;
+_Thread_local void (*st_on_woken)(void);
 
-static int epfd = -1;
-static volatile sig_atomic_t forked;
-static _st_netfd_t **table; /* by osfd; NULL: not open here */
-static int table_size;
-static _st_netfd_t *free_list;
+static _Thread_local int epfd = -1;
+static _Thread_local volatile sig_atomic_t forked;
+static _Thread_local _st_netfd_t **table; /* by osfd; NULL: not open here */
+static _Thread_local int table_size;
+static _Thread_local _st_netfd_t *free_list;
+static _Thread_local struct epoll_event *events; /* EVENTS of them */
+static _Thread_local int told;                   /* how many came at the last look */
 
 /*****************************************
  * The epoll set
@@ -71,7 +73,8 @@ static int open_set(void)
     return epfd < 0 ? -1 : 0;
 }
 
-/* The set is shared with the parent after a fork: a child that goes on makes its own. */
+/* The set is shared with the parent after a fork: a child that goes on makes its own. It has only
+ * the thread that forked. */
 static void after_fork(void)
 {
     forked = 1;
@@ -166,12 +169,12 @@ static int64_t until_due(void)
     return _ST_SLEEPQ->due <= now ? 0 : (int64_t)(_ST_SLEEPQ->due - now);
 }
 
-static int wait_events(struct epoll_event *events, int64_t usec)
+static int wait_events(int64_t usec)
 {
     int64_t msec = usec < 0 ? -1 : (usec + 999) / 1000;
 
 #ifndef ST_VALGRIND /* which does not know the call */
-    static int missing; /* before Linux 5.11 */
+    static _Thread_local int missing; /* before Linux 5.11 */
     struct timespec ts = { .tv_sec = usec / 1000000, .tv_nsec = usec % 1000000 * 1000 };
 
     if (usec > 0 && !missing) {
@@ -190,12 +193,12 @@ static int wait_events(struct epoll_event *events, int64_t usec)
  * event along. A timer is not late for it. Where so many came at the last look they gather by
  * themselves while they are dealt with, and a nap would only put us behind. What is left of the
  * time to wait. */
-static int64_t gather(int64_t usec, int last)
+static int64_t gather(int64_t usec)
 {
     unsigned nap = st_batch_usec;
     struct timespec ts = { .tv_nsec = nap * 1000l };
 
-    if (nap == 0 || last >= PLENTY || (usec >= 0 && usec <= nap))
+    if (nap == 0 || told >= PLENTY || (usec >= 0 && usec <= nap))
         return usec;
     syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ts, NULL);
     return usec < 0 ? usec : usec - nap;
@@ -210,8 +213,7 @@ static _st_netfd_t *told_of(const struct epoll_event *e)
 
 /* The descriptor of an event, and when that is there, who waits for it. Inline, or gcc 12 leaves out
  * the call of what has no effect but this. */
-__attribute__((always_inline)) static inline void fetch_near(const struct epoll_event *events,
-                                                             int at, int n)
+__attribute__((always_inline)) static inline void fetch_near(int at, int n)
 {
     _st_netfd_t *fd;
 
@@ -230,15 +232,14 @@ __attribute__((always_inline)) static inline void fetch_near(const struct epoll_
 
 static void edge_dispatch(void)
 {
-    static struct epoll_event events[EVENTS];
-    static int n; /* how many came at the last look */
     int64_t usec = until_due();
+    int n;
 
     if (forked && rebuild() != 0)
         abort();
     _st_look_for_events();
     st_in_idle = 1;
-    n = wait_events(events, gather(usec, n));
+    n = told = wait_events(gather(usec));
     st_in_idle = 0;
     if (n < 0 && errno != EINTR)
         abort(); /* the set is gone: every wait would last for ever */
@@ -247,30 +248,37 @@ static void edge_dispatch(void)
     for (int i = 0; i < n; i++) {
         _st_netfd_t *fd = told_of(&events[i]);
 
-        fetch_near(events, i, n);
+        fetch_near(i, n);
         if (fd && fd->gen == (uint32_t)(events[i].data.u64 >> 32))
             dispatch_one(fd, (int)events[i].events);
     }
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void hear_of_forks(void)
+{
+    if (pthread_atfork(NULL, NULL, after_fork) != 0)
+        abort();
+}
+
 static int edge_init(void)
 {
-    static int once;
-
-    if (!once && pthread_atfork(NULL, NULL, after_fork) != 0)
+    if (pthread_once(&once, hear_of_forks) != 0)
         return -1;
-    once = 1;
+    if (!events && !(events = calloc(EVENTS, sizeof(*events))))
+        return -1;
     return open_set();
 }
 
-static _st_eventsys_t edge = {
+static const _st_eventsys_t edge = {
     .name = "epoll, edge-triggered",
     .val = ST_EVENTSYS_ALT,
     .init = edge_init,
     .dispatch = edge_dispatch,
 };
 
-_st_eventsys_t *_st_eventsys;
+_Thread_local const _st_eventsys_t *_st_eventsys;
 
 int st_set_eventsys(int eventsys)
 {
@@ -330,7 +338,7 @@ static int set_nonblock(int osfd, int is_socket)
 
 _st_netfd_t *_st_netfd_new(int osfd, int nonblock, int is_socket)
 {
-    static unsigned gen;
+    static _Thread_local unsigned gen;
     _st_netfd_t *fd = free_list;
 
     if (osfd < 0) {

@@ -25,7 +25,7 @@
 
 enum { KEEP = 64, SIZES = 8 };
 
-static struct idle_list {
+static _Thread_local struct idle_list {
     int stk_size; /* 0: this row is free */
     int count;
     _st_clist_t stacks; /* newest first */
@@ -33,9 +33,19 @@ static struct idle_list {
 
 /* Of the threads that live. A stack is known to its thread, which lives on it: only by this list
  * does a leak checker find it, and a debugger all threads. */
-_st_clist_t _st_stacks = { &_st_stacks, &_st_stacks };
+_Thread_local _st_clist_t _st_stacks;
 
-static _st_stack_t *odd; /* given back last of those that no row is left for */
+static _Thread_local _st_stack_t *odd; /* given back last of those that no row is left for */
+
+const void *st_thread_stacks(void)
+{
+    return &_st_stacks;
+}
+
+void _st_stacks_init(void)
+{
+    ST_INIT_CLIST(&_st_stacks);
+}
 
 /* NULL: more than SIZES sizes are in use. Stacks of the sizes that came last are not kept. */
 static struct idle_list *idle_of(int stk_size)

@@ -15,18 +15,18 @@
 /* Bytes of a cache line; of a stack, that are touched around where its thread stopped. */
 enum { LINE = 64, BELOW = 256, ABOVE = 512 };
 
-volatile unsigned long st_switch_count;
-st_utime_t st_switched_at;
-st_utime_t st_held_least;
-void (*st_on_held)(st_utime_t ran);
+_Thread_local volatile unsigned long st_switch_count;
+_Thread_local st_utime_t st_switched_at;
+_Thread_local st_utime_t st_held_least;
+_Thread_local void (*st_on_held)(st_utime_t ran);
 
 void _st_context_switch(void **save, void *to);
 void _st_context_entry(void);
 
 #ifdef ST_ASAN
 
-static const void *first_base; /* the stack that the process began on */
-static size_t first_size;
+static _Thread_local const void *first_base; /* the stack that the thread began on */
+static _Thread_local size_t first_size;
 
 static void before_switch(_st_thread_t *to, void **fake_stack)
 {
@@ -105,8 +105,14 @@ void _st_context_init(_st_thread_t *thread, void *sp)
 /* Those who stepped back run once nobody else can: for BACK_TIME and a quarter of what the others
  * took, then it is looked for events again. */
 enum { BACK_TIME = 2000 };
-static _st_clist_t back = ST_INIT_STATIC_CLIST(&back);
-static st_utime_t back_since; /* 0: not since it was looked for events */
+static _Thread_local _st_clist_t back;
+static _Thread_local st_utime_t back_since; /* 0: not since it was looked for events */
+
+void _st_vp_schedule_init(void)
+{
+    ST_INIT_CLIST(&back);
+    back_since = 0;
+}
 
 int _st_anybody_back(void)
 {

@@ -37,7 +37,7 @@ static const struct {
 #undef XX
 };
 
-static long live;
+static _Thread_local long live;
 static struct err no_memory = { .code = ERR_NO_MEMORY, .fixed = true };
 
 static const char *base_name(const char *path)

@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include "base/log_clean.h"
+#include "base/must.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -37,19 +38,30 @@ static void to_stderr(enum log_level level, const char *line, size_t size)
 static struct log_setup setup = { LOG_TRACE, false, no_cid, to_stderr, NULL };
 static struct log_rules rules = { .secrets = true };
 
-/* The line being made. Here and not on the stack, because coroutine stacks are small and each
- * page that one touches stays. Lines are made by one thread, and making one never yields. */
-static char line[LINE_SIZE], raw[LINE_SIZE];
+/* What a thread that makes lines has for it, from its first one on. Not on the stack, because those
+ * of coroutines are small and each page that one touches stays; making a line never yields. */
+struct maker {
+    char line[LINE_SIZE], raw[LINE_SIZE]; /* being made, and its text */
+    char text[1024], frame[256];          /* of an error */
+    struct log_addresses addresses;       /* of those who are no strangers, by their address */
+};
+static _Thread_local struct maker *maker;
+
+static struct maker *own(void)
+{
+    if (!maker)
+        maker = must(calloc(1, sizeof(*maker)));
+    return maker;
+}
 
 /* Of all strangers together. */
-static struct {
+static _Thread_local struct {
     int64_t full_at, told_at;
     unsigned long left_out;
 } strangers;
 
-/* Of those who are none, by their address. */
-static struct log_addresses addresses;
-static struct {
+/* Of those whose address was over its budget. */
+static _Thread_local struct {
     int64_t told_at;
     unsigned long left_out;
     uint8_t last[IP_SIZE];
@@ -69,13 +81,13 @@ bool log_enabled(enum log_level level)
     return level >= setup.min;
 }
 
-/* "[2026-01-02 03:04:05.678]" at the start of the line; gives its length. The date changes once
- * a second, so only then is it made again. */
-static size_t stamp(void)
+/* "[2026-01-02 03:04:05.678]"; gives its length. The date changes once a second, so only then is it
+ * made again. */
+static size_t stamp(char *to, size_t size)
 {
-    static time_t last = -1;
-    static bool last_utc;
-    static char date[32];
+    static _Thread_local time_t last = -1;
+    static _Thread_local bool last_utc;
+    static _Thread_local char date[32];
     struct timeval now;
     struct tm tm;
 
@@ -89,20 +101,22 @@ static size_t stamp(void)
             (void)localtime_r(&last, &tm);
         (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
     }
-    return (size_t)snprintf(line, sizeof(line), "[%s.%03d]", date, (int)(now.tv_usec / 1000));
+    return (size_t)snprintf(to, size, "[%s.%03d]", date, (int)(now.tv_usec / 1000));
 }
 
-/* The line of the text in `raw`. */
+/* The line of the text in own()->raw. */
 static void put(enum log_level level, const char *cid, int sys)
 {
-    size_t n = stamp();
+    struct maker *m = own();
+    char *line = m->line;
+    size_t n = stamp(line, LINE_SIZE);
 
-    n += (size_t)snprintf(line + n, sizeof(line) - n, "[%s][%d][%s]", level_names[level],
+    n += (size_t)snprintf(line + n, LINE_SIZE - n, "[%s][%d][%s]", level_names[level],
                           (int)getpid(), cid);
     if (level >= LOG_WARN)
-        n += (size_t)snprintf(line + n, sizeof(line) - n, "[%d]", sys);
+        n += (size_t)snprintf(line + n, LINE_SIZE - n, "[%d]", sys);
     line[n++] = ' ';
-    n += log_clean(line + n, sizeof(line) - n - 1, raw, !rules.secrets);
+    n += log_clean(line + n, LINE_SIZE - n - 1, m->raw, !rules.secrets);
     line[n++] = '\n';
     setup.write(level, line, n);
 }
@@ -135,7 +149,7 @@ static bool may_write(struct log_budget *b, int64_t now)
         return false;
     }
     if (b->who == LOG_CLIENT && b->counted &&
-        !log_addresses_take(&addresses, b->from, &rules.address, now)) {
+        !log_addresses_take(&own()->addresses, b->from, &rules.address, now)) {
         crowds.left_out++;
         memcpy(crowds.last, b->from, IP_SIZE);
         return false;
@@ -149,8 +163,8 @@ static void log_crowds(void)
 
     if (crowds.left_out == 0 || !log_enabled(LOG_WARN))
         return;
-    (void)snprintf(raw, sizeof(raw), "%lu lines more of clients were left out, the last one of "
-                   "%s%s: over limits.log_address", crowds.left_out, ip_text(crowds.last, last),
+    (void)snprintf(own()->raw, LINE_SIZE, "%lu lines more of clients were left out, the last one "
+                   "of %s%s: over limits.log_address", crowds.left_out, ip_text(crowds.last, last),
                    ip_is_v4(crowds.last) ? "" : "/64");
     crowds.left_out = 0;
     crowds.told_at = clock_usec();
@@ -161,8 +175,8 @@ static void log_strangers(void)
 {
     if (strangers.left_out == 0 || !log_enabled(LOG_WARN))
         return;
-    (void)snprintf(raw, sizeof(raw), "%lu lines more of clients that neither publish nor play were "
-                   "left out: over limits.log_strangers", strangers.left_out);
+    (void)snprintf(own()->raw, LINE_SIZE, "%lu lines more of clients that neither publish nor "
+                   "play were left out: over limits.log_strangers", strangers.left_out);
     strangers.left_out = 0;
     strangers.told_at = clock_usec();
     put(LOG_WARN, "-", 0);
@@ -176,7 +190,7 @@ void log_report_left_out(void)
 
 static void tell_own(struct log_budget *b)
 {
-    (void)snprintf(raw, sizeof(raw), "%u lines more of this client were left out: over "
+    (void)snprintf(own()->raw, LINE_SIZE, "%u lines more of this client were left out: over "
                    "limits.log_lines", b->left_out);
     b->left_out = 0;
     put(LOG_WARN, setup.cid(), 0);
@@ -221,8 +235,10 @@ static bool take(enum log_level level)
 static void __attribute__((format(printf, 2, 0)))
 make(enum log_level level, const char *fmt, va_list ap, int sys)
 {
+    char *raw = own()->raw;
+
     errno = sys; /* for %m */
-    if (vsnprintf(raw, sizeof(raw), fmt, ap) < 0)
+    if (vsnprintf(raw, LINE_SIZE, fmt, ap) < 0)
         raw[0] = '\0';
     put(level, setup.cid(), sys);
 }
@@ -256,12 +272,12 @@ void log_always(enum log_level level, const char *fmt, ...)
 void log_end(const char *what, err_t *err)
 {
     enum log_level level = class_level[err_class(*err)];
-    static char text[1024], frame[256]; /* see `line` above */
+    struct maker *m = own();
 
     if (!*err)
         return;
-    log_line(level, "%s: %s", what, err_text(*err, text, sizeof(text)));
-    for (int i = 0; level >= LOG_ERROR && err_frame(*err, i, frame, sizeof(frame)); i++)
-        log_line(level, "  thread [%d][%s]: %s", (int)getpid(), setup.cid(), frame);
+    log_line(level, "%s: %s", what, err_text(*err, m->text, sizeof(m->text)));
+    for (int i = 0; level >= LOG_ERROR && err_frame(*err, i, m->frame, sizeof(m->frame)); i++)
+        log_line(level, "  thread [%d][%s]: %s", (int)getpid(), setup.cid(), m->frame);
     err_free(err);
 }

@@ -10,10 +10,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <st.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,16 +24,44 @@
 #include "co/deadline.h"
 #include "co/holds.h"
 #include "co/inside.h"
+#include "co/pulse.h"
 #include "co/ticker.h"
 
 enum { STACK_SIZE = 64 * 1024 };
 
-struct co *co_current;
+_Thread_local struct co *co_current;
 
-static struct co primordial = { .name = "main" };
-static struct co ticker = { .name = "ticker" }; /* runs timers and tasks; never parks */
-static st_cond_t never;
-static long live;
+static _Thread_local struct co primordial = { .name = "main" };
+/* It runs timers and tasks, and never parks. */
+static _Thread_local struct co ticker = { .name = "ticker" };
+static _Thread_local st_cond_t never;
+static _Thread_local long live;
+static _Thread_local uint64_t cids; /* state of the generator of ids */
+
+/* For debuggers, which do not find what is thread-local on every machine. */
+struct co_view {
+    struct co_view *next;
+    const struct co *primordial;
+    const void *stacks; /* _st_clist_t: all stacks in use */
+};
+struct co_view *_Atomic co_views;
+
+static void show(void)
+{
+    static _Thread_local struct co_view own;
+
+    own.primordial = &primordial;
+    own.stacks = st_thread_stacks();
+    own.next = atomic_load(&co_views);
+    while (!atomic_compare_exchange_weak(&co_views, &own.next, &own))
+        continue;
+}
+
+static void seed_cids(void)
+{
+    if (getrandom(&cids, sizeof(cids), GRND_NONBLOCK) != sizeof(cids) || !cids)
+        cids = (uint64_t)co_clock() * 2654435761u ^ (uint64_t)getpid() << 32;
+}
 
 err_t co_init(void)
 {
@@ -43,6 +73,8 @@ err_t co_init(void)
     never = st_cond_new();
     primordial.thread = st_thread_self();
     co_current = &primordial;
+    seed_cids();
+    show();
     return ticker_start();
 }
 
@@ -331,15 +363,12 @@ const char *co_cid(void)
 void co_new_cid(void)
 {
     static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    static uint64_t state;
 
-    if (!state)
-        state = (uint64_t)co_clock() * 2654435761u ^ (uint64_t)getpid() << 32;
     for (int i = 0; i < CO_CID_SIZE; i++) { /* a name, not a secret: xorshift64 will do */
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        co_current->cid[i] = set[(state >> 20) % (sizeof(set) - 1)];
+        cids ^= cids << 13;
+        cids ^= cids >> 7;
+        cids ^= cids << 17;
+        co_current->cid[i] = set[(cids >> 20) % (sizeof(set) - 1)];
     }
 }
 
@@ -436,4 +465,9 @@ bool co_is_idle(void)
 unsigned long co_switches(void)
 {
     return st_switch_count;
+}
+
+void co_pulse(struct co_pulse *out)
+{
+    *out = (struct co_pulse){ &st_switch_count, &st_in_idle, ticker_quiet() };
 }

@@ -36,7 +36,10 @@ struct co_group {
 
 typedef err_t co_fn(void *arg);
 
-err_t co_init(void); /* once per process, before anything else here (after fork) */
+/* Once per thread that runs coroutines, before anything else here, after any fork. Each such thread
+ * has a scheduler of its own: they share nothing that changes, and a coroutine never changes its
+ * thread. All of co/ is for that thread alone, unless it says otherwise. */
+err_t co_init(void);
 
 void co_group_init(struct co_group *g);
 /* Run fn(arg) in a new member of g, on a stack of co_stack_size. It carries the cid of the
@@ -118,7 +121,7 @@ void co_log_as(enum log_who who);
 void co_log_as_client(const char *address);
 struct log_budget *co_log_budget(void); /* NULL outside of any; for struct log_setup */
 
-extern unsigned long long st_switched_at; /* the scheduler's: for co_now() alone */
+extern _Thread_local unsigned long long st_switched_at; /* the scheduler's: for co_now() alone */
 
 co_usec co_clock(void); /* monotonic time */
 /* The same, when the coroutine that calls began to run. It costs nothing; for everything that does
@@ -140,7 +143,7 @@ void co_near(unsigned n, const void *p, size_t size);
 
 unsigned co_waits(void); /* how often the coroutine that calls has waited so far */
 long co_live(void); /* coroutines alive now: tests assert 0 */
-bool co_is_idle(void); /* the scheduler waits in the kernel; any thread may ask */
+bool co_is_idle(void); /* the scheduler waits in the kernel; for other threads: co/pulse.h */
 unsigned long co_switches(void); /* of the thread from one to another, so far */
 
 /* Timers: a hashed wheel of 4 ms ticks, O(1) to set and to cancel, for the many waits that are
@@ -171,7 +174,6 @@ unsigned co_load(void);
  * timers are and who has the thread, does so once a second. A coroutine that begins ends that, and
  * so does who knows that there will be work. */
 void co_rouse(void);
-bool co_is_quiet(void); /* any thread may ask */
 
 /* Let events gather for a millisecond also while the thread has little to do. For load tools: one
  * that is woken for every packet makes the server on the same machine pay for its wakes. */

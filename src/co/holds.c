@@ -18,15 +18,16 @@
 #define SAMPLE_EVERY CO_MS(4) /* the clock of the processor costs a system call */
 #define LINE_EVERY CO_SECONDS(1)
 
-static struct {
+static _Thread_local struct {
     co_usec at, cpu, waited; /* a sample; 0: none yet */
 } sample;
 
-static co_usec waited, woken_at; /* for events, so far; the last time */
-static struct co_holds holds[CO_HOLDS_NAMES] = { { .name = "ticker" } }; /* known to be there */
-static size_t names = 1;
-static unsigned long count;
-static co_usec told_at;
+static _Thread_local co_usec waited, woken_at; /* for events, so far; the last time */
+/* The first is known to be there. */
+static _Thread_local struct co_holds holds[CO_HOLDS_NAMES] = { { .name = "ticker" } };
+static _Thread_local size_t names = 1;
+static _Thread_local unsigned long count;
+static _Thread_local co_usec told_at;
 
 static co_usec cpu_clock(void)
 {

@@ -32,6 +32,6 @@ struct co {
 };
 
 /* The coroutine that runs. A global name on purpose: debuggers and the watchdog look at it. */
-extern struct co *co_current;
+extern _Thread_local struct co *co_current;
 
 #endif

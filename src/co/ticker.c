@@ -13,8 +13,11 @@
 #include <st.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/must.h"
 
 enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
        LOAD_PERIOD = 250000, A_FEW = 4 };
@@ -24,26 +27,27 @@ enum { QUIET_PERIOD = 1000000, QUIET_SWITCHES = 30, QUIET_SECONDS = 2 };
  * slice is shorter while rounds take longer than that. */
 enum { SLICE = 1000, SLICE_MIN = 100, ROUND_MAX = 50000 };
 
-static struct co_timer *slots[SLOTS];
-static uint64_t in_use[WORDS]; /* a bit per slot that has timers */
-static struct co_task *tasks, **tasks_end = &tasks;
-static int64_t turned;       /* the last tick whose slot was looked at */
-static int64_t planned;      /* the tick the ticker sleeps to, INT64_MAX without any */
-static unsigned done;        /* timers and tasks */
-static st_cond_t moved;      /* a timer was set that is due before `planned` */
+/* All of this belongs to the scheduler of the thread. */
+static _Thread_local struct co_timer **slots; /* SLOTS of them */
+static _Thread_local uint64_t in_use[WORDS];  /* a bit per slot that has timers */
+static _Thread_local struct co_task *tasks, **tasks_end; /* NULL before the first */
+static _Thread_local int64_t turned;  /* the last tick whose slot was looked at */
+static _Thread_local int64_t planned; /* the tick the ticker sleeps to, INT64_MAX without any */
+static _Thread_local unsigned done;   /* timers and tasks */
+static _Thread_local st_cond_t moved; /* a timer was set that is due before `planned` */
 
-static struct {
-    unsigned permille;         /* smoothed */
+static _Thread_local struct {
+    unsigned permille;        /* smoothed */
     co_usec sampled_at, used; /* the thread's own time then */
 } load;
 
-static co_usec slice = SLICE; /* how long one may have the thread while others wait */
-static bool gather_always;
-static struct co_clock_stat clock_stat;
-static struct co_lateness lateness;
-static struct co_timer clock_timer;
+static _Thread_local co_usec slice = SLICE; /* how long one may have the thread while others wait */
+static _Thread_local bool gather_always;
+static _Thread_local struct co_clock_stat clock_stat;
+static _Thread_local struct co_lateness lateness;
+static _Thread_local struct co_timer clock_timer;
 
-static struct {
+static _Thread_local struct {
     atomic_bool now;
     unsigned calm, wakes;      /* seconds with next to nothing; wakes of the clock in this one */
     unsigned long switches;    /* when this second began */
@@ -105,6 +109,8 @@ void co_post(struct co_task *t, void (*fn)(struct co_task *t))
     if (t->posted)
         return;
     *t = (struct co_task){ .fn = fn, .posted = true };
+    if (!tasks_end)
+        tasks_end = &tasks;
     *tasks_end = t;
     tasks_end = &t->next;
     if (moved)
@@ -273,10 +279,15 @@ co_usec ticker_slice(void)
 
 static void on_clock(struct co_timer *t);
 
+static bool is_quiet(void)
+{
+    return atomic_load_explicit(&quiet.now, memory_order_relaxed);
+}
+
 /* What wakes a quiet thread does so at whole seconds, together. */
 static void set_clock(co_usec now)
 {
-    co_usec wait = co_is_quiet() ? QUIET_PERIOD - now % QUIET_PERIOD : CLOCK_PERIOD;
+    co_usec wait = is_quiet() ? QUIET_PERIOD - now % QUIET_PERIOD : CLOCK_PERIOD;
 
     co_timer_set(&clock_timer, now + wait, on_clock);
 }
@@ -292,15 +303,15 @@ static void end_quiet(void)
 void co_rouse(void)
 {
     quiet.calm = 0;
-    if (!co_is_quiet())
+    if (!is_quiet())
         return;
     end_quiet();
     set_clock(co_clock());
 }
 
-bool co_is_quiet(void)
+const atomic_bool *ticker_quiet(void)
 {
-    return atomic_load_explicit(&quiet.now, memory_order_relaxed);
+    return &quiet.now;
 }
 
 void ticker_on_rouse(void (*fn)(void))
@@ -320,7 +331,7 @@ static void note_quiet(co_usec now)
     quiet.calm = others < QUIET_SWITCHES ? quiet.calm + 1 : 0;
     if (quiet.calm >= QUIET_SECONDS)
         atomic_store(&quiet.now, true);
-    else if (co_is_quiet())
+    else if (is_quiet())
         end_quiet();
     quiet.since = now;
     quiet.wakes = 0;
@@ -362,6 +373,7 @@ void co_lateness(struct co_lateness *out)
 
 err_t ticker_start(void)
 {
+    slots = must(calloc(SLOTS, sizeof(struct co_timer *)));
     turned = co_clock() / TICK;
     planned = INT64_MAX;
     moved = st_cond_new();

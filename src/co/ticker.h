@@ -6,9 +6,12 @@
 #include "base/err.h"
 #include "co/co.h"
 
+#include <stdatomic.h>
+
 err_t ticker_start(void);
 void  co_ticker_runs(void); /* it is the ticker that runs now: for logs, debuggers, the watchdog */
 void ticker_on_rouse(void (*fn)(void)); /* is told when the thread is quiet no more; NULL: nobody */
+const atomic_bool *ticker_quiet(void); /* for other threads, see co/pulse.h */
 co_usec ticker_slice(void); /* how long one may have the thread now, while others wait */
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "co/notify.h"
+#include "co/pulse.h"
 #include "co/ticker.h"
 #include "co/trace.h"
 
@@ -28,10 +29,11 @@ struct held {
     int depth;
 };
 
-/* One coroutine thread per process has one watchdog, and a signal handler has no argument. */
+/* One scheduler of the process has the watchdog, and a signal handler has no argument. */
 static struct {
     pthread_t watched, looker;
     clockid_t watched_cpu;
+    struct co_pulse pulse; /* of the scheduler of `watched` */
     pthread_mutex_t lock;
     pthread_cond_t wake;  /* by the monotonic clock */
     bool stopping, roused, running;
@@ -39,6 +41,7 @@ static struct {
     _Atomic co_usec since, since_cpu; /* when the hold that is asked about was seen first */
     struct co_notify notify;
     struct held held;
+    char where[CO_TRACE_MAX * 64]; /* for a line of the log: the stacks of coroutines are small */
     unsigned long count;
 } dog;
 
@@ -91,7 +94,7 @@ static bool next_look(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the wall clock may be set back by a year */
     (void)pthread_mutex_lock(&dog.lock);
-    ms = co_is_quiet() && st_in_idle ? QUIET_MS : LOOK_MS;
+    ms = co_pulse_quiet(&dog.pulse) && co_pulse_idle(&dog.pulse) ? QUIET_MS : LOOK_MS;
     until.tv_nsec += ms % 1000 * 1000000L;
     until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -113,16 +116,16 @@ static void rouse(void)
 
 static void *look(void *unused)
 {
-    unsigned long seen = st_switch_count;
+    unsigned long seen = co_pulse_switches(&dog.pulse);
     co_usec since = co_clock(), since_cpu = clock_of(dog.watched_cpu), last = since;
     bool asked = false;
 
     (void)unused;
     while (next_look()) {
         co_usec now = co_clock(), limit = atomic_load(&dog.limit);
-        unsigned long count = st_switch_count;
+        unsigned long count = co_pulse_switches(&dog.pulse);
 
-        if (count != seen || st_in_idle || now - last > CO_MS(LATE_MS)) {
+        if (count != seen || co_pulse_idle(&dog.pulse) || now - last > CO_MS(LATE_MS)) {
             /* it switched; or we were not run ourselves, so nothing can be said */
             seen = count;
             since = now;
@@ -175,6 +178,7 @@ err_t co_watchdog_start(co_usec limit)
 
     co_trace_init();
     dog.watched = pthread_self();
+    co_pulse(&dog.pulse);
     (void)pthread_getcpuclockid(dog.watched, &dog.watched_cpu);
     atomic_store(&dog.limit, limit);
     dog.held.full = false;
@@ -201,15 +205,14 @@ void co_watchdog_set(co_usec limit)
 
 static void tell(void)
 {
-    static char where[CO_TRACE_MAX * 64]; /* the stacks of coroutines are small */
     co_usec ms = (co_clock() - atomic_load(&dog.since)) / 1000;
     co_usec cpu = (clock_of(dog.watched_cpu) - atomic_load(&dog.since_cpu)) / 1000;
     const struct held *h = &dog.held;
 
-    (void)co_trace_text(h->pc, h->depth, where, sizeof(where));
+    (void)co_trace_text(h->pc, h->depth, dog.where, sizeof(dog.where));
     log_warn("watchdog: coroutine %s [%s] held the thread for %lld ms (cpu %lld ms), at %s",
              *h->name ? h->name : "of the scheduler", h->cid, (long long)ms, (long long)cpu,
-             where);
+             dog.where);
     dog.count++;
 }
 

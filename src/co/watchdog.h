@@ -2,7 +2,7 @@
 /* watchdog.h - tells which coroutine kept the thread for too long, and where it was.
  *
  * A thread of its own looks twenty times a second whether the scheduler switched, once a second
- * while it is quiet (co_is_quiet). It costs the coroutines nothing. When one keeps the thread
+ * while it is quiet (co_rouse). It costs the coroutines nothing. When one keeps the thread
  * longer than the limit, the coroutine thread is asked by a signal where it is; the line comes
  * when the coroutine has let go:
  *

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long live; /* snapshots */
+static _Thread_local long live; /* snapshots */
 
 static struct conf *new_conf(void)
 {

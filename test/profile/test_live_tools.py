@@ -126,7 +126,7 @@ def check_coroutines(said, players, publishers):
     # whole stacks: down to the first frame, with lines of the sources
     bt = said.partition("where\n")[2]
     assert bt.count("_st_context_entry () at") >= players + publishers, said
-    assert re.search(r"rtmp_session_play .* at src/serve/\w+\.c:\d+", bt), said
+    assert re.search(r"rtmp_session_play .* at src/serve/rtmp/\w+\.c:\d+", bt), said
 
 
 @pytest.mark.needs("gdb")

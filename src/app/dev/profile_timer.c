@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "co/co.h"
+#include "co/pulse.h"
 
 enum { THREAD_STACK = 256 * 1024 };
 
@@ -17,13 +17,14 @@ enum { THREAD_STACK = 256 * 1024 };
 static atomic_bool stopped;
 static pthread_t profiled;
 static struct timespec period;
+static struct co_pulse pulse;
 
 static void *tick(void *unused)
 {
     (void)unused;
     while (!atomic_load(&stopped)) {
         (void)nanosleep(&period, NULL);
-        if (!co_is_idle())
+        if (!co_pulse_idle(&pulse))
             (void)pthread_kill(profiled, SIGPROF);
     }
     return NULL;
@@ -38,6 +39,7 @@ bool profile_timer_start(int hz)
     int failed;
 
     profiled = pthread_self();
+    co_pulse(&pulse);
     period.tv_nsec = 1000000000 / hz;
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, THREAD_STACK);

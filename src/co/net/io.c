@@ -10,8 +10,8 @@
 static void yield_to_others(void)
 {
     enum { A_FEW = 4 };
-    static co_usec turn; /* when it began: it stands for who has it */
-    static unsigned calls;
+    static _Thread_local co_usec turn; /* when it began: it stands for who has it */
+    static _Thread_local unsigned calls;
 
     if (turn != co_now()) {
         turn = co_now();

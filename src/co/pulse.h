@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* pulse.h - what another thread may see of a scheduler: whether it switches, and whether it waits.
+ *
+ * What belongs to a scheduler is thread-local, so a thread that looks after one (a watchdog, a
+ * profiler) gets these pointers from it.
+ */
+#ifndef CO_PULSE_H
+#define CO_PULSE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct co_pulse { /* copy it; valid while the thread of the scheduler lives */
+    const volatile unsigned long *switches;
+    const volatile int *idle;
+    const atomic_bool *quiet;
+};
+
+/* Of the scheduler of the thread that calls. */
+void co_pulse(struct co_pulse *out);
+
+/* For any thread: as co_switches() and co_is_idle() of that scheduler; is it quiet (co_rouse)? */
+static inline unsigned long co_pulse_switches(const struct co_pulse *p)
+{
+    return *p->switches;
+}
+
+static inline bool co_pulse_idle(const struct co_pulse *p)
+{
+    return *p->idle;
+}
+
+static inline bool co_pulse_quiet(const struct co_pulse *p)
+{
+    return atomic_load_explicit(p->quiet, memory_order_relaxed);
+}
+
+#endif
