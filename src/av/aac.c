@@ -51,7 +51,7 @@ static uint32_t program_channels(struct bits *b)
     return count + n[3];
 }
 
-/* [AAC] 4.4.1; only what stands before a program config element. */
+/* [AAC] 4.4.1; only what comes before a program config element. */
 static uint32_t general_audio(struct bits *b, const struct aac_config *c)
 {
     bits_skip(b, 1); /* frameLengthFlag */
@@ -194,7 +194,7 @@ static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
 
 const struct av_codec_row aac_codec = {
     .name = "AAC", .kind = AV_AUDIO,
-    /* [FLV] E.4.2.1: always marked as 44 kHz stereo, the configuration tells */
+    /* [FLV] E.4.2.1: always marked as 44 kHz stereo: the configuration says what it is */
     .flv = { .ids = { 10 }, .fourcc = { "mp4a" }, .legacy = true, .packet_type = true,
              .sound = 0x0f },
     .parse = parse, .list_name = list_name, .samples = samples,

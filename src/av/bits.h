@@ -6,7 +6,7 @@
  * of its own before it is used.
  *
  * With `nalu` set, emulation prevention bytes are left out while reading ([H.264] 7.4.1.1): the 3
- * of 00 00 03 where one of 00..03 follows. At the end of the data it is kept.
+ * of 00 00 03 where one of 00..03 follows. At the end of the data it stays.
  */
 #ifndef AV_BITS_H
 #define AV_BITS_H

@@ -42,7 +42,7 @@ enum av_codec av_codec_of_flv(enum av_kind kind, unsigned id)
     return AV_CODEC_NONE;
 }
 
-bool av_codec_frames_tell(enum av_codec codec)
+bool av_codec_frames_configure(enum av_codec codec)
 {
     const struct av_codec_row *row = av_codec_row(codec);
 

@@ -27,7 +27,7 @@ enum av_codec {
     AV_CODECS
 };
 
-/* What a decoder configuration tells. 0, 0.0 or "" is what it does not tell. */
+/* What a decoder configuration says. 0, 0.0 or "" is what it does not say. */
 struct av_info {
     char profile[24];     /* as operators read it: "High", "Main 10", "LC" */
     char level[8];        /* "3.1" */
@@ -59,13 +59,13 @@ struct av_codec_row {
     /* What lists call it, RFC 6381: "avc1.64001f". `config` is one that parse() took. NULL: it is
      * in no list. */
     void (*list_name)(char *out, size_t room, const uint8_t *config, size_t size);
-    /* How many samples a frame of sound has, 0: not known. Sets *rate, Hz, if the frame tells. */
+    /* How many samples a frame of sound has, 0: not known. Sets *rate, Hz, if the frame says it. */
     uint32_t (*samples)(const uint8_t *frame, size_t size, uint32_t *rate);
-    /* So many bytes at the begin of each frame are what parse() takes: there is no configuration
-     * beside. 0: there is, or nothing is known. */
+    /* So many bytes at the begin of each frame are what parse() takes, in place of a configuration
+     * of its own. 0: there is one, or nothing is known. */
     uint8_t frame_config;
-    /* The size of the picture, which key frames tell and the configuration does not. False: no key
-     * frame, or broken. NULL: the configuration tells it. */
+    /* The size of the picture, which is in key frames and not in the configuration. False: no key
+     * frame, or broken. NULL: the configuration has it. */
     bool (*key_size)(const uint8_t *frame, size_t size, uint32_t *width, uint32_t *height);
     const struct nalu_codec *nalu; /* it is made of NAL units (av/nalu.h), or NULL */
 };
@@ -82,9 +82,9 @@ static inline const char *av_codec_name(enum av_codec codec) { return av_codec_r
 enum av_codec av_codec_of_fourcc(enum av_kind kind, const uint8_t *fourcc);
 enum av_codec av_codec_of_flv(enum av_kind kind, unsigned id);
 
-/* Do frames tell something that others say in their configuration? */
-bool av_codec_frames_tell(enum av_codec codec);
-/* How many samples the coded frame has; 0: not known. *rate stays where the frame tells none. */
+/* Do its frames say something that is in the configuration of others? */
+bool av_codec_frames_configure(enum av_codec codec);
+/* How many samples the coded frame has; 0: not known. *rate stays where the frame says none. */
 uint32_t av_codec_samples(enum av_codec codec, const uint8_t *frame, size_t size, uint32_t *rate);
 /* What lists call it, "" where they have no name for it; returns out. */
 const char *av_codec_list_name(enum av_codec codec, const uint8_t *config, size_t size, char *out,

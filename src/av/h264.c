@@ -130,7 +130,7 @@ void h264_vui_rate(struct bits *b, int ticks, double *fps)
         *fps = (double)scale / ((double)units * ticks);
 }
 
-/* [H.264] E.1.1, as far as the timing. A broken or cut VUI only means that it tells no rate. */
+/* [H.264] E.1.1, as far as the timing. A broken or cut VUI only means an unknown rate. */
 static void vui(struct av_info *info, struct bits *b)
 {
     h264_vui_skip_display(b);

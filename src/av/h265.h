@@ -24,7 +24,7 @@ struct h265_config {
     uint8_t profile, tier;
     uint8_t level;       /* 30 times the number */
     uint8_t nalu_length; /* 1, 2 or 4 */
-    double fps;          /* avgFrameRate; 0: not told */
+    double fps;          /* avgFrameRate; 0: not known */
     struct h265_sets sets;
 };
 

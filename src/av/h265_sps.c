@@ -174,7 +174,7 @@ static void vui(struct av_info *info, struct bits *b)
     h264_vui_rate(b, 1, &info->fps);
 }
 
-/* [H.265] 7.3.2.2.1. What follows the frame size tells only the rate, so its faults are none. */
+/* [H.265] 7.3.2.2.1. Only the rate comes after the frame size, so faults there are none. */
 err_t h265_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
 {
     struct bits b = bits_init_nalu(sps, size);

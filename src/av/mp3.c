@@ -46,7 +46,7 @@ err_t mp3_frame_parse(struct mp3_frame *f, const uint8_t *data, size_t size)
     return NULL;
 }
 
-/* MP3 has no configuration: the first frame tells. */
+/* MP3 has no configuration: each frame begins with what one would say. */
 static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct mp3_frame f;

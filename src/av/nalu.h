@@ -37,12 +37,12 @@ err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length
 /* The next unit, or n->data NULL at the end. ERR_CODEC when a size is more than is left. */
 err_t nalu_next(struct nalu_reader *r, struct nalu *n) __attribute__((warn_unused_result));
 
-/* What the codecs that are made of NAL units differ in, for code that handles units of any. */
+/* Where codecs that are made of NAL units differ, for code that handles units of any of them. */
 typedef void (*nalu_each)(void *arg, const uint8_t *unit, size_t size);
 
 struct nalu_codec {
     uint8_t aud[3], aud_size; /* an access unit delimiter that allows slices of all types */
-    uint8_t sei[2], sei_size; /* the header of an SEI that stands before the picture */
+    uint8_t sei[2], sei_size; /* the header of an SEI that goes before the picture */
     uint8_t (*type)(const uint8_t *unit); /* of one that is not empty */
     uint8_t type_aud, type_sps;
     /* The parameter sets of a decoder configuration, and the bytes of the length of units. */

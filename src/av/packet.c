@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From here on a packet is what it says of itself; before it is how it is kept. */
+/* A packet's description begins here; what is before it belongs to this allocation. */
 #define SAYS offsetof(struct av_packet, kind)
 
 /* What looks for faults in memory sees each packet as an allocation of its own. */

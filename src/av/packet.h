@@ -61,7 +61,7 @@ struct av_packet *av_packet_try_in(struct bump *stream, size_t size);
  * it is what it was. */
 struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size);
 
-/* The same in a packet of its own, with one reference, apart from its stream: for what is kept for
+/* The same in a packet of its own, with one reference, apart from its stream: for what is held for
  * long. NULL: there is no memory. */
 struct av_packet *av_packet_copy(const struct av_packet *pkt);
 
@@ -74,8 +74,8 @@ static inline size_t av_packet_payload_size(const struct av_packet *pkt)
     return pkt->size - pkt->payload;
 }
 
-/* The packet whose `data` this is: for readers that fill memory they were given by
- * av_packet_new() and know nothing of packets. */
+/* The packet whose `data` this is: for readers that fill memory which
+ * av_packet_new() gave, and know nothing of packets. */
 struct av_packet *av_packet_of(uint8_t *data);
 
 /* Another reference to the same packet; returns it. */

@@ -10,7 +10,7 @@ enum { AUDIO_WIRE_ID3 = 10 + 10 + 5 };
 extern const struct live_format aac_wire;
 extern const struct live_format mp3_wire;
 
-/* What stands before MP3: an ID3 tag that says nothing, as players want one. */
+/* What goes before MP3: an ID3 tag that says nothing, as players want one. */
 void audio_wire_id3(uint8_t out[AUDIO_WIRE_ID3]);
 
 #endif

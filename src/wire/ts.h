@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ts.h - a live stream as MPEG-TS, muxed once for all who play it. */
+/* ts.h - a live stream as MPEG-TS, muxed once for all its players. */
 #ifndef WIRE_TS_H
 #define WIRE_TS_H
 

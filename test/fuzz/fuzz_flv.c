@@ -11,8 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void walk_nalus(const struct av_packet *pkt)
 {
-    const uint8_t *p = pkt->data + pkt->payload;
-    size_t left = pkt->size - pkt->payload, total = 0;
+    const uint8_t *p = av_packet_payload(pkt);
+    size_t left = av_packet_payload_size(pkt), total = 0;
     struct nalu_reader r;
     struct nalu n;
     err_t err;
@@ -48,6 +48,54 @@ static void walk_tracks(const struct av_packet *pkt)
     err_free(&err);
 }
 
+/* The packet without its origin, as another protocol would bring it. */
+static struct av_packet *without_origin(const struct av_packet *pkt)
+{
+    struct av_packet *bare = av_packet_new(av_packet_payload_size(pkt));
+
+    bare->kind = pkt->kind;
+    bare->codec = pkt->codec;
+    bare->config = pkt->config;
+    bare->key = pkt->key;
+    bare->extra = pkt->extra;
+    bare->track = pkt->track;
+    bare->cts = pkt->cts;
+    memcpy(bare->data, av_packet_payload(pkt), bare->size);
+    return bare;
+}
+
+static int32_t floor_ms(int32_t ticks)
+{
+    return ticks / AV_MS(1) - (ticks % AV_MS(1) < 0);
+}
+
+/* What FLV makes of it is read as the same again. */
+static void there_and_back(const struct av_packet *pkt)
+{
+    struct av_packet *bare = without_origin(pkt), *back;
+    struct flv_message m;
+    err_t err;
+
+    flv_message_build(&m, bare);
+    assert(!m.type == (bare->size == 0 || bare->extra || bare->track == AV_TRACK_MANY ||
+                       bare->codec == AV_CODEC_NONE || m.head_size == 0));
+    if (m.type) {
+        back = av_packet_new(flv_message_size(&m));
+        back->origin = m.type;
+        memcpy(back->data, m.head, m.head_size);
+        memcpy(back->data + m.head_size, m.rest, m.rest_size);
+        err = flv_packet_describe(back);
+        assert(!err && back->kind == bare->kind && back->codec == bare->codec);
+        assert(back->config == bare->config && back->key == bare->key);
+        assert(back->track == bare->track && av_packet_payload_size(back) == bare->size);
+        assert(memcmp(av_packet_payload(back), bare->data, bare->size) == 0);
+        if (av_codec_row(bare->codec)->flv.cts && bare->cts > -AV_MS(1 << 23) + AV_MS(1))
+            assert(back->cts == AV_MS(floor_ms(bare->config ? 0 : bare->cts)));
+        av_packet_unref(back);
+    }
+    av_packet_unref(bare);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct av_packet *pkt;
@@ -65,14 +113,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(!(pkt->key && pkt->config) && (!pkt->key || pkt->kind == AV_VIDEO));
         assert(pkt->codec == AV_CODEC_NONE || av_codec_row(pkt->codec)->kind == pkt->kind);
         if (pkt->config) {
-            err = av_info_parse(&info, pkt->codec, pkt->data + pkt->payload,
-                                pkt->size - pkt->payload);
+            err = av_info_parse(&info, pkt->codec, av_packet_payload(pkt),
+                                av_packet_payload_size(pkt));
             err_free(&err);
         } else if (pkt->kind == AV_VIDEO) {
             walk_nalus(pkt);
         }
         if (pkt->kind != AV_DATA)
             walk_tracks(pkt);
+        there_and_back(pkt);
     }
     err_free(&err);
     av_packet_unref(pkt);

@@ -363,7 +363,7 @@ static void test_table(void **state)
         assert_true(!row->nalu || !audio);
         assert_true(!row->frame_config || (row->parse && !row->flv.packet_type));
         assert_true(!row->list_name || row->parse); /* it is given what that took */
-        assert_int_equal(av_codec_frames_tell((enum av_codec)c),
+        assert_int_equal(av_codec_frames_configure((enum av_codec)c),
                          row->frame_config || row->key_size);
         if (row->nalu)
             check_units(row->nalu);

@@ -2,6 +2,7 @@
 /* test_wire.c - what RTMP and FLV players get of packets that came by RTMP, and of those that did
  * not: what one end writes the other reads. */
 #include "format/flv/flv.h"
+#include "format/frame.h"
 #include "proto/http/ws.h"
 #include "proto/rtmp/chunk_in.h"
 #include "unit.h"
@@ -349,6 +350,32 @@ static void test_origin(void **state)
     }
 }
 
+/* HLS, DASH, MPEG-TS and MP4 see no difference between what came by RTMP and what did not. */
+static void test_frames(void **state)
+{
+    struct av_packet *rtmp = origin(0), *other = bare(AV_H264, 3);
+    struct frame_reader a, b;
+    struct frame x, y;
+
+    (void)state;
+    memcpy(other->data, "xyz", 3);
+    other->key = true;
+    other->cts = AV_MS(40);
+    other->dts = rtmp->dts = AV_MS(10);
+    frame_begin(&a, rtmp);
+    frame_begin(&b, other);
+    assert_true(frame_next(&a, &x) && frame_next(&b, &y));
+    assert_int_equal(x.codec, y.codec);
+    assert_int_equal(x.key, y.key);
+    assert_int_equal(x.pts, y.pts);
+    assert_int_equal(x.dts, y.dts);
+    assert_int_equal(x.size, y.size);
+    assert_memory_equal(x.data, y.data, y.size);
+    assert_false(frame_next(&a, &x) || frame_next(&b, &y));
+    (void)av_packet_unref(rtmp);
+    (void)av_packet_unref(other);
+}
+
 /* RTMP says it in AMF3, a file in AMF0. */
 static void test_data_in_amf3(void **state)
 {
@@ -410,6 +437,7 @@ int main(void)
         TEST(test_without_origin), TEST(test_bytes),        TEST(test_rounding),
         TEST(test_left_out),       TEST(test_payload_behind), TEST(test_origin),
         TEST(test_data_in_amf3),   TEST(test_time_wraps),   TEST(test_copy),
+        TEST(test_frames),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static int32_t signed24(uint32_t v)
     return (int32_t)(v ^ 0x800000) - 0x800000;
 }
 
-/* The payload begins where r stands, if this packet type has one. */
+/* The payload begins at the position of r, if this packet type has one. */
 static void set_payload(struct flv_body *b, const struct rd *r, size_t size)
 {
     bool media = b->packet == FLV_PACKET_CONFIG || b->packet == FLV_PACKET_CODED ||

@@ -66,7 +66,7 @@ struct flv_body {
     size_t tracks;            /* offset of the first track of FLV_MANY_TRACKS, FLV_MANY_CODECS */
 };
 
-/* One track of a body, for those who take multitrack bodies apart. */
+/* One track of a multitrack body. */
 struct flv_track {
     enum av_codec codec;
     uint8_t id;

@@ -60,7 +60,7 @@ static enum flv_packet packet_of(const struct av_packet *pkt, const struct av_co
     return flv->cts && cts_of(pkt) == 0 ? FLV_PACKET_CODED_X : FLV_PACKET_CODED;
 }
 
-/* [ERTMP] ExAudioTagHeader, ExVideoTagHeader; a track beside the first in a multitrack body. */
+/* [ERTMP] ExAudioTagHeader, ExVideoTagHeader; a track other than 0 in a multitrack body. */
 static size_t enhanced_head(uint8_t *out, const struct av_packet *pkt,
                             const struct av_codec_flv *flv)
 {

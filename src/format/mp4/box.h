@@ -13,7 +13,7 @@ size_t mp4_box(struct wr *w, const char *type);
 size_t mp4_full_box(struct wr *w, const char *type, uint8_t version, uint32_t flags);
 void   mp4_end(struct wr *w, size_t at);
 void   mp4_zeros(struct wr *w, size_t n);
-/* Write a u32 over what stands at `at`. */
+/* Overwrite the u32 at `at`. */
 void   mp4_patch32(struct wr *w, size_t at, uint32_t v);
 void   mp4_matrix(struct wr *w); /* the unity matrix */
 

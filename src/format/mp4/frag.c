@@ -169,7 +169,7 @@ err_t mp4_frag_add(struct mp4_frag *f, const struct frame *fr, bool *changed)
 {
     struct mp4_part *p = fr->kind == AV_VIDEO ? &f->video : &f->audio;
     int64_t at = fr->dts - f->origin;
-    uint32_t samples = 0, rate; /* the track's was told before */
+    uint32_t samples = 0, rate; /* the track has its rate already */
     err_t err = mp4_track_set(&p->track, fr, changed);
 
     if (err || fr->config)
@@ -195,7 +195,7 @@ static bool same_durations(const struct mp4_part *p)
     return true;
 }
 
-/* [ISO-FF] 8.8.6 to 8.8.8, 8.8.12. Gives where the data offset stands. */
+/* [ISO-FF] 8.8.6 to 8.8.8, 8.8.12. Returns the position of the data offset. */
 static size_t write_traf(const struct mp4_part *p, bool video, struct wr *w)
 {
     bool same = same_durations(p);

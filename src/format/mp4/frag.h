@@ -4,7 +4,7 @@
  * [ISO-FF] ISO/IEC 14496-12 8.8; [CMAF] ISO/IEC 23000-19.
  *
  * The writer collects the samples of one video and one audio track and makes a fragment (moof and
- * mdat) of them whenever it is told to cut. How long a video frame lasts is known when the next
+ * mdat) of them whenever it is asked to cut. How long a video frame lasts is known when the next
  * one comes, so the caller cuts before it adds the frame that begins the next fragment.
  */
 #ifndef FORMAT_MP4_FRAG_H

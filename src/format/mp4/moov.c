@@ -24,7 +24,7 @@ void mp4_ftyp(struct wr *w, bool fragmented, const char *brand)
     mp4_end(w, box);
 }
 
-/* Version 1 where a time needs 64 bits. Creation times are 0: not told. */
+/* Version 1 where a time needs 64 bits. Creation times are 0: unknown. */
 void mp4_mvhd(struct wr *w, uint64_t duration, uint32_t next_track)
 {
     bool wide = duration > UINT32_MAX;

@@ -26,14 +26,14 @@ void mp4_track_fini(struct mp4_track *t);
 bool mp4_track_takes(enum av_codec codec); /* is there a sample entry for it? */
 
 /* Take a configuration, or the first frame of a codec that has none. *changed says whether a
- * decoder must be told: another codec, or other bytes. ERR_UNSUPPORTED, ERR_CODEC. */
+ * decoder must be configured anew: another codec, or other bytes. ERR_UNSUPPORTED, ERR_CODEC. */
 err_t mp4_track_set(struct mp4_track *t, const struct frame *f, bool *changed)
     __attribute__((warn_unused_result));
 
 /* The track's whole sample description, `stsd`. */
 void mp4_track_stsd(const struct mp4_track *t, struct wr *w);
 
-/* The brand that files with such a track have beside their own, or NULL. */
+/* The brand that files with such a track have in addition to the general ones, or NULL. */
 const char *mp4_track_brand(const struct mp4_track *t);
 
 /* "avc1.64001f", "mp4a.40.2": what lists call the codec, RFC 6381. Returns buf. */

@@ -74,7 +74,7 @@ static void put_key(struct wr *w, const struct m3u8_segment *s)
     wr_text(w, "\n");
 }
 
-/* A map stands where no key is in force: what it names is not encrypted, [HLS] 4.3.2.5. */
+/* A map comes where no key is in force: what it names is not encrypted, [HLS] 4.3.2.5. */
 static void put_map_and_key(struct wr *w, const struct m3u8_segment *s,
                             const struct m3u8_segment *before)
 {

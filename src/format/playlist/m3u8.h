@@ -20,7 +20,7 @@ struct m3u8_part {
 
 struct m3u8_segment {
     int64_t duration;     /* 1/90000 s */
-    int64_t wall;         /* when it began, ms since 1970; 0: not told */
+    int64_t wall;         /* when it began, ms since 1970; 0: unknown */
     bool discontinuity;   /* it does not go on from the one before */
     bool gap;             /* it is missing */
     const char *uri;
@@ -73,7 +73,7 @@ struct m3u8_reader {
     struct m3u8 list;      /* the tags of the head, as far as they came */
     bool can_block;        /* EXT-X-SERVER-CONTROL: CAN-BLOCK-RELOAD */
     bool over;             /* EXT-X-ENDLIST came */
-    int64_t hold_back, part_hold_back; /* 1/90000 s; 0: not told */
+    int64_t hold_back, part_hold_back; /* 1/90000 s; 0: unknown */
     /* of the segment that next() gave; texts point into the list, with their sizes */
     struct m3u8_text {
         const char *p;

@@ -88,7 +88,7 @@ void mpd_set(struct mpd_writer *m, const struct mpd_track *t)
     wr_text(w, "\" media=\"");
     put_url(w, t->media);
     wr_text(w, "$Time$.m4s\">\n        <SegmentTimeline>\n");
-    m->open = m->told = false;
+    m->open = m->written = false;
 }
 
 static void put_open(struct mpd_writer *m)
@@ -96,13 +96,13 @@ static void put_open(struct mpd_writer *m)
     if (!m->open)
         return;
     wr_text(m->w, "          <S");
-    if (!m->told || m->end != m->begin)
+    if (!m->written || m->end != m->begin)
         wr_printf(m->w, " t=\"%" PRIu64 "\"", m->begin);
     wr_printf(m->w, " d=\"%" PRIu64 "\"", m->duration);
     if (m->repeat > 0)
         wr_printf(m->w, " r=\"%" PRIu64 "\"", m->repeat);
     wr_text(m->w, "/>\n");
-    m->told = true;
+    m->written = true;
     m->end = m->next;
     m->open = false;
 }
@@ -121,7 +121,7 @@ void mpd_segment(struct mpd_writer *m, uint64_t begin, uint64_t duration)
     m->next = begin + duration;
 }
 
-/* Rates like 30000/1001 are told as they are. */
+/* Rates like 30000/1001 are written as they are. */
 static void put_fps(struct wr *w, double fps)
 {
     unsigned whole = (unsigned)(fps + 0.5), milli = (unsigned)(fps * 1000 + 0.5);

@@ -31,7 +31,7 @@ struct mpd_track {
     char codecs[48];         /* RFC 6381 */
     uint32_t timescale;      /* ticks per second */
     unsigned bandwidth;      /* bit/s */
-    uint32_t width, height;  /* of video; 0: not told */
+    uint32_t width, height;  /* of video; 0: unknown */
     double fps;
     uint32_t rate, channels; /* of audio */
     const char *init;        /* urls, not yet escaped; the second one goes on with the time of */
@@ -42,7 +42,7 @@ struct mpd_writer {
     struct wr *w;
     bool open;               /* an S that may be said again */
     uint64_t begin, duration, next, repeat;
-    bool told;               /* an S was written, which ends at `end` */
+    bool written;            /* an S was written, which ends at `end` */
     uint64_t end;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* codecs.c - the codecs that go into MPEG-TS: what each is called there, and what it needs beside
- * its frames. */
+/* codecs.c - the codecs that go into MPEG-TS: what each is called there, and what it needs in
+ * addition to its frames. */
 #include "format/ts/codecs.h"
 
 #include "av/mp3.h"

@@ -18,7 +18,7 @@ struct ts_codec {
     err_t (*type_of)(const struct frame *f, uint8_t *type);
     /* Take a configuration; NULL: there is nothing to take of it. */
     err_t (*configure)(struct ts_mux *m, const struct frame *f);
-    /* Make what stands in front of an audio frame of at most TS_AUDIO_MAX / 2 bytes. */
+    /* Make what goes in front of an audio frame of at most TS_AUDIO_MAX / 2 bytes. */
     err_t (*head)(struct ts_mux *m, const struct frame *f, uint8_t out[TS_HEAD_MAX], size_t *n);
     /* Descriptors in the PMT; how many bytes. */
     size_t (*descriptors)(const struct ts_mux *m, uint8_t out[TS_DESCRIPTORS_MAX]);

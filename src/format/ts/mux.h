@@ -4,7 +4,7 @@
  * [TS] ISO/IEC 13818-1; [Opus-TS] ETSI TS 102 366 style registration, as "Opus in MPEG-TS" 0.1.
  *
  * One program with at most one video and one audio stream: H.264, H.265, AAC, MP3, Opus. Frames
- * come in order of dts. What a decoder needs to start (tables, parameter sets) stands in front of
+ * come in order of dts. What a decoder needs to start (tables, parameter sets) goes in front of
  * each key frame. Several audio frames share one PES packet, up to audio_span, as long as each
  * begins where the one before it ends: readers count on from the time of the first. So no time of a
  * track falls, whatever is stamped, unless the stream begins a new time; the clock says that.
@@ -63,7 +63,7 @@ err_t ts_mux_frame(struct ts_mux *m, const struct frame *f, struct wr *out)
 /* Append the audio that waits. */
 void ts_mux_flush(struct ts_mux *m, struct wr *out);
 void ts_mux_drop(struct ts_mux *m); /* forget it instead */
-/* A segment begins: the tables stand in front of what comes next. */
+/* A segment begins: the tables go in front of what comes next. */
 void ts_mux_restart(struct ts_mux *m);
 /* Which codecs go into TS? */
 bool ts_mux_takes(enum av_codec codec);

@@ -26,7 +26,7 @@ static size_t put16(uint8_t *p, unsigned v)
     return 2;
 }
 
-/* One section in one packet; `body` is what stands between the section's header and its CRC. */
+/* One section in one packet; `body` is what comes between the section's header and its CRC. */
 static void section(uint8_t *packet, uint16_t pid, uint8_t table, uint16_t id, uint8_t version,
                     const uint8_t *body, size_t n)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A decoder configuration is some hundred bytes; a stream keeps many of them, for who joins. */
-enum { METADATA_MAX = 256 * 1024, CONFIG_MAX = 64 * 1024, TOLD_MAX = 20 };
+enum { METADATA_MAX = 256 * 1024, CONFIG_MAX = 64 * 1024, LOGGED_MAX = 20 };
 
 uint8_t *rtmp_media_alloc(void *stream, size_t size)
 {
@@ -144,25 +144,25 @@ static bool is_media(const struct av_packet *pkt)
            (pkt->origin == FLV_DATA && !is_servers_word(pkt));
 }
 
-static void tell_video(const struct av_packet *pkt, const struct av_info *i)
+static void log_video(const struct av_packet *pkt, const struct av_info *i)
 {
     log_trace("%uB video sh, codec(%s, profile=%s, level=%s, %ux%u, %.1ffps)", pkt->size,
               av_codec_name(pkt->codec), i->profile, i->level, i->width, i->height, i->fps);
 }
 
 /* A publisher that sends its configuration again and again does not fill the log. */
-static void tell_config(struct rtmp_media *m, const struct av_packet *pkt)
+static void log_config(struct rtmp_media *m, const struct av_packet *pkt)
 {
     struct av_info info;
     err_t err;
 
-    if (m->skip_sps || m->told++ >= TOLD_MAX)
+    if (m->skip_sps || m->logged++ >= LOGGED_MAX)
         return;
     err = av_info_parse(&info, pkt->codec, av_packet_payload(pkt), av_packet_payload_size(pkt));
     if (err)
         log_end("decoder configuration that we cannot read, players get it as it is", &err);
     else if (pkt->kind == AV_VIDEO)
-        tell_video(pkt, &info);
+        log_video(pkt, &info);
     else if (pkt->kind == AV_AUDIO)
         log_trace("%uB audio sh, codec(%s, profile=%s, %uchannels, %uHZ)", pkt->size,
                   av_codec_name(pkt->codec), info.profile, info.channels, info.sample_rate);
@@ -217,7 +217,7 @@ void rtmp_media_push(struct rtmp_media *m, struct rtmp_msg *msg)
         count_bad(m, err);
     } else {
         if (pkt->config)
-            tell_config(m, pkt);
+            log_config(m, pkt);
         if (pkt->config || pkt->extra)
             pkt = apart(pkt);
         live_source_push(m->src, pkt, AV_MS(time_of(m, pkt, msg->time)));

@@ -95,7 +95,7 @@ void hls_frame(struct hls_stream *s, struct frame *f)
         return;
     }
     segmenter_time(&s->segmenter, f);
-    if (av_codec_frames_tell(f->codec))
+    if (av_codec_frames_configure(f->codec))
         configure(s, f);
     if (place(s, f))
         mux(s, f);
