@@ -31,7 +31,7 @@ void server_free(struct server *s);
 struct conf *server_conf(struct server *s);
 /* Put the next snapshot in force: certificates are read and listeners that are new are opened
  * first, and if one cannot be, nothing changes and the error tells which. Connections go on and
- * obey from their next turn. Takes a reference of its own. Yields. */
+ * follow it from their next turn. Takes a reference of its own. Yields. */
 err_t server_reload(struct server *s, struct conf *next) __attribute__((warn_unused_result));
 
 /* What became of the last reload: for the one who does them to fill in. */

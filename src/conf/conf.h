@@ -25,7 +25,7 @@ struct conf_source {
     bool allow_full;       /* `is_full on` is no reason to refuse */
 };
 
-/* Who hears of what is odd but no error: one line of text per call. */
+/* Where warnings go: what is odd but no error: one line of text per call. */
 struct conf_report {
     void (*warn)(void *arg, const char *text);
     void *arg;

@@ -64,8 +64,8 @@ static const char *name_of(const char *item)
 
 /* The item of that name that is as many-eth of its name as item i of `in`; NULL: none. Items
  * without a name (stream_caster) are told apart by that, too. */
-static const char *twin(const struct conf_array *in, size_t i, const struct conf_array *other,
-                        size_t size)
+static const char *counterpart(const struct conf_array *in, size_t i,
+                               const struct conf_array *other, size_t size)
 {
     const char *v = in->v, *o = other->v;
     const char *name = name_of(v + i * size);
@@ -105,11 +105,11 @@ static void diff_items(struct differ *d, const struct conf_row *row, const char 
     size_t size = row->block->size, before = d->n;
 
     for (size_t i = 0; i < old.n; i++) {
-        if (!twin(&old, i, &new, size))
+        if (!counterpart(&old, i, &new, size))
             diff_item(d, row, path, (const char *)old.v + i * size, NULL);
     }
     for (size_t i = 0; i < new.n; i++)
-        diff_item(d, row, path, twin(&new, i, &old, size), (char *)new.v + i * size);
+        diff_item(d, row, path, counterpart(&new, i, &old, size), (char *)new.v + i * size);
     if (d->keep && row->reload == CONF_NEVER && d->n > before)
         conf_value_copy(d->keep, row, new_field, old_field);
 }

@@ -8,7 +8,7 @@
 
 #include "session/hooks.h"
 
-/* Does who plays in this vhost need permission? Then nothing of a stream may be had by whoever
+/* Do players of this vhost need permission? Then nothing of a stream may be had by whoever
  * guesses what its files are called. */
 bool session_play_is_asked(const struct conf_vhost *vhost);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_outputs.c - figures of what runs beside the streams, for Prometheus: how many programs
+/* metrics_outputs.c - figures of the outputs of streams, for Prometheus: how many programs
  * and forwards are in which state. Sums alone: who they are, the API tells.
  */
 #include "app/api/metrics_impl.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs.c - what the API tells of what runs beside the streams: forwards, programs; and for
+/* outputs.c - the API of outputs: forwards and programs of streams; and for
  * the console, by what addresses streams are played. */
 #include "app/api/api.h"
 #include "co/co.h"

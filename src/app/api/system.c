@@ -299,7 +299,7 @@ static err_t authors(struct api_call *c)
     return NULL;
 }
 
-/* Does the part exist that would obey this block of a vhost? */
+/* Is there a part that applies this block of a vhost? */
 static bool is_there(const struct conf_block *block, const char *name)
 {
     const struct conf_row *row = conf_table_find(block, name, strlen(name));

@@ -54,7 +54,7 @@ err_t fault_injection_start(struct co_group *g)
 {
     char *what = getenv("PLANT");
 
-    return what && *what ? co_go(g, "plant", run, what) : NULL;
+    return what && *what ? co_go(g, "fault injection", run, what) : NULL;
 }
 
 #else

@@ -36,7 +36,7 @@ enum doctor_path_kind {
 struct doctor_path {
     enum doctor_path_kind kind;
     char *directive, *path;
-    bool guarded; /* recordings of a vhost where who plays is asked */
+    bool guarded; /* recordings of a vhost that asks its players */
 };
 
 struct doctor_program {

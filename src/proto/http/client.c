@@ -209,7 +209,8 @@ static err_t feed(struct reading *r, const char *data, size_t size, const struct
     return bad == HPE_OK ? NULL : err_new(ERR_HTTP, "answer: %s", http_errno_description(bad));
 }
 
-static err_t hear(struct reading *r, struct io *io, const struct http_call *call, co_usec until)
+static err_t read_answer(struct reading *r, struct io *io, const struct http_call *call,
+                         co_usec until)
 {
     char buf[READ_SIZE];
     size_t n;
@@ -250,7 +251,7 @@ err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_
     io->write_timeout = call->timeout;
     err = say(io, to, call);
     if (!err)
-        err = hear(&r, io, call, until);
+        err = read_answer(&r, io, call, until);
     if (!err) {
         out->status = r.parser.status_code;
         out->size = r.body.len;

@@ -131,7 +131,7 @@ static err_t v2_address(const uint8_t *data, size_t size, struct proxy_peer *out
     return NULL;
 }
 
-/* What is told beside the addresses is skipped. */
+/* The fields behind the addresses are skipped. */
 static err_t v2_parse(const uint8_t *data, size_t size, struct proxy_peer *out, size_t *need)
 {
     *need = V2_HEAD;

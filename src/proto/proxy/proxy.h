@@ -9,7 +9,7 @@
 
 enum {
     PROXY_V1_MAX = 107, /* bytes of a line */
-    PROXY_MAX = 2048,   /* of a header of version 2 with all that is told beside the addresses */
+    PROXY_MAX = 2048,   /* of a header of version 2 with all its further fields */
 };
 
 struct proxy_peer {

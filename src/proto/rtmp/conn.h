@@ -44,8 +44,8 @@ void rtmp_conn_fini(struct rtmp_conn *c);
 err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
     __attribute__((warn_unused_result));
 
-/* For who sends all the time and listens beside it. poll: take in what is there, without waiting,
- * unless something waits to be popped: a peer must not pile up what nobody takes.
+/* For a side that sends all the time and reads now and then. poll: take in what is there, without
+ * waiting, unless something waits to be popped: a peer must not pile up what nobody takes.
  * pop: the next message that came so, false when there is none. Neither yields nor sends. flush:
  * send the answers that are owed, when bytes of no other message are half sent. Yields. */
 err_t rtmp_conn_poll(struct rtmp_conn *c) __attribute__((warn_unused_result));

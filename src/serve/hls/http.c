@@ -2,7 +2,7 @@
 /* http.c - requests of HLS and DASH: whose file is it that is asked for?
  *
  * What is in memory is found by its path, as the stream calls it. What is on disk alone, or is
- * spelled otherwise, comes by on_any(), before the static files: where anybody is asked who plays,
+ * spelled otherwise, comes by on_any(), before the static files: where a vhost asks its players,
  * it looks where the path leads to, and which vhosts write there.
  */
 #include "serve/hls/http.h"
@@ -143,7 +143,7 @@ struct search {
     char real[PATH_MAX];
     char path[HLS_NAME_MAX];   /* what a.path is, */
     struct hls_matched names;  /* and a.names of what is on disk */
-    bool list, asked;          /* it is one; it is of a vhost where who plays is asked */
+    bool list, asked;          /* it is one; it is of a vhost that asks its players */
     bool open;                 /* it could be of one where nobody is, too */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - who plays HLS or DASH: sessions by the id in their urls. */
+/* session.c - the players of HLS and DASH: sessions by the id in their urls. */
 #include "serve/hls/session.h"
 
 #include "base/container_of.h"
@@ -113,7 +113,7 @@ static struct hls_session *find_marked(struct hls *h, const struct http_exchange
 
     make_mark(x, names, mark);
     s = *marked(h, mark);
-    while (s && (s->obeys || s->session.co || memcmp(s->mark, mark, sizeof(mark)) != 0))
+    while (s && (s->by_id || s->session.co || memcmp(s->mark, mark, sizeof(mark)) != 0))
         s = s->next_marked;
     return s;
 }
@@ -148,7 +148,7 @@ struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
         return dash ? find_marked(h, x, names) : NULL;
     if (!s || !hls_session_plays(s, names))
         return NULL;
-    s->obeys = true;
+    s->by_id = true;
     return s;
 }
 

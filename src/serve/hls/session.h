@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - who plays HLS or DASH: sessions by the id in their urls.
+/* session.h - the players of HLS and DASH: sessions by the id in their urls.
  *
- * With hls_ctx, who asks for a playlist gets a list of one list, whose url has an id: that is a
- * session. With dash_ctx, where who plays is asked, the urls in an MPD have one, and so has the
- * place where to ask for the next MPD; players that do not obey that are known again by what they
- * say of themselves. It is a client as others are: a backend is asked whether it may play and is
- * told when it stops, it is in the list of clients, and can be kicked. It stops when nothing was
- * asked by its id for twice hls_window, or what DASH has in its list.
+ * With hls_ctx, a player that asks for a playlist gets a list of one list, whose url has an id:
+ * that is a session. With dash_ctx, in a vhost that asks its players, the urls in an MPD have one,
+ * and so has the location of the next MPD; players that ignore it are known again by the headers
+ * of their requests. It is a client as others are: a backend is asked whether it may play and is
+ * notified when it stops, it is in the list of clients, and can be kicked. It stops when nothing
+ * was asked by its id for twice hls_window, or what DASH has in its list.
  */
 #ifndef SERVE_HLS_SESSION_H
 #define SERVE_HLS_SESSION_H
@@ -26,7 +26,7 @@ struct hls_session {
     bool playing;             /* it was let in, and did not stop */
     bool refused;             /* it was kicked, or its token is over: it gets nothing more */
     bool dash;
-    bool obeys;               /* DASH: it asks where it was told to, by its id */
+    bool by_id;               /* DASH: it asks where it was told to, by its id */
     uint8_t mark[HLS_SESSION_MARK]; /* DASH: of all that its requests have in common */
     unsigned busy;            /* requests of it that are being answered */
     co_usec asked_at;

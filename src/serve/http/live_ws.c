@@ -48,13 +48,13 @@ void http_live_ws_fields(const struct http_live_ws *ws, struct http_response *r)
         http_response_add(r, "Sec-WebSocket-Protocol", "%s", ws->protocol);
 }
 
-struct hearing {
+struct ws_input {
     struct http_live_ws *ws;
     struct io *io;
     bool *done;
 };
 
-static err_t reply(struct hearing *h, enum http_ws_op op)
+static err_t reply(struct ws_input *h, enum http_ws_op op)
 {
     uint8_t head[HTTP_WS_HEAD_MAX];
     struct iovec iov[2] = {
@@ -68,7 +68,7 @@ static err_t reply(struct hearing *h, enum http_ws_op op)
 static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *data, size_t size,
                         bool end)
 {
-    struct hearing *h = arg;
+    struct ws_input *h = arg;
     struct http_live_ws *ws = h->ws;
 
     if (in->op != HTTP_WS_PING && in->op != HTTP_WS_CLOSE)
@@ -89,7 +89,7 @@ err_t http_live_ws_input(struct http_live_ws *ws, struct io *io, uint8_t *data, 
                         bool *done)
 {
     static const struct http_ws_handler handler = { on_payload };
-    struct hearing h = { ws, io, done };
+    struct ws_input h = { ws, io, done };
 
     return http_ws_feed(&ws->in, data, size, &handler, &h);
 }

@@ -80,7 +80,7 @@ static err_t welcome(struct rtmp_session *s, const struct rtmp_command *c,
     return rtmp_batch_send(&b);
 }
 
-/* The client is told why before it is dropped; that it may not hear it is no matter. */
+/* The client is told why before it is dropped; it may have left already. */
 static err_t reject(struct rtmp_session *s, const struct rtmp_command *c, err_t why)
 {
     struct rtmp_batch b;

@@ -170,7 +170,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
     if (f->ending) {
         live_sender_flush(&p->sender);
         bye = rtmp_client_unpublish(&f->conn, url, stream_id);
-        err_free(&bye); /* a destination that does not hear it sees the connection close */
+        err_free(&bye); /* a destination that does not read it sees the connection close */
     }
     session_player_part(p, err);
     return err;

@@ -13,7 +13,7 @@
 
 struct hls_folders; /* of one configuration, as they were a moment ago; shared */
 
-/* NULL: in no vhost with HLS or DASH anybody is asked who plays. Yields. */
+/* NULL: no vhost with HLS or DASH asks its players. Yields. */
 struct hls_folders *hls_folders_get(struct hls *h);
 struct hls_folders *hls_folders_unref(struct hls_folders *f); /* always NULL; NULL is fine */
 

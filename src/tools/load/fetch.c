@@ -221,7 +221,7 @@ static err_t feed(struct answer *a, const uint8_t *data, size_t size)
     return NULL;
 }
 
-static err_t hear(struct answer *a)
+static err_t read_answer(struct answer *a)
 {
     struct load_client *c = a->f->c;
     err_t err = NULL;
@@ -264,7 +264,7 @@ static err_t talk(struct answer *a, const struct http_place *to)
         f->c->talk.io->read_timeout = timeout_of(f->c);
         err = ask(f, to);
     }
-    return err ? err : hear(a);
+    return err ? err : read_answer(a);
 }
 
 static bool is_gone(err_t err)
