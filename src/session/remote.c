@@ -6,6 +6,20 @@
 #include "proto/proxy/proxy.h"
 
 #include <stdio.h>
+#include <sys/socket.h>
+
+err_t session_remote_open(struct io **out, int fd)
+{
+    int on = 1;
+    err_t err = io_tcp_open(out, fd);
+
+    if (err)
+        return err;
+    /* A peer whose machine died says nothing: the kernel asks it now and then. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    io_tcp_nodelay(*out, true);
+    return NULL;
+}
 
 static err_t ask_proxy(struct session_env *env, struct io *io, struct peers_place *place,
                        char ip[IO_ADDR_SIZE], int *port)

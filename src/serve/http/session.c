@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
 #define LINGER_TIME CO_SECONDS(2)
@@ -63,13 +62,10 @@ err_t http_session_new(struct http_session **out, struct http_service *service, 
                        enum http_ports ports, bool proxied, struct io_tls_server *tls)
 {
     struct io *io;
-    int on = 1;
-    err_t err = io_tcp_open(&io, fd);
+    err_t err = session_remote_open(&io, fd);
 
     if (err)
         return err;
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    io_tcp_nodelay(io, true); /* an answer's last bytes wait for nobody */
     *out = session_new(service, io);
     (*out)->ports = ports;
     (*out)->proxied = proxied;

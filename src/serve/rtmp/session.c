@@ -9,11 +9,9 @@
 #include "session/place.h"
 #include "session/remote.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 enum { TALK = 24 }; /* reads until media flow, of clients that send each command by itself */
 
@@ -46,15 +44,11 @@ static struct rtmp_session *session_new(struct session_env *env, struct io *io, 
 err_t rtmp_session_new(struct rtmp_session **out, struct session_env *env, int fd, bool proxied,
                        struct io_tls_server *tls)
 {
-    int on = 1;
     struct io *io;
-    err_t err = io_tcp_open(&io, fd);
+    err_t err = session_remote_open(&io, fd);
 
     if (err)
         return err;
-    /* A peer whose machine died says nothing: the kernel asks it now and then. */
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    io_tcp_nodelay(io, true); /* answers go out at once, until media make it the vhost's choice */
     io_tcp_quick_acks(io, TALK);
     *out = session_new(env, io, "");
     (*out)->proxied = proxied;
