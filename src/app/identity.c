@@ -3,6 +3,7 @@
 #include "app/identity.h"
 
 #include "app/os/pid_file.h"
+#include "base/random_id.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 /* One line of what may stand in a url and a log line. */
@@ -41,17 +41,10 @@ static bool read_kept(const char *path, char out[IDENTITY_SIZE])
 
 static void make(char out[IDENTITY_SIZE])
 {
-    static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    unsigned char seed[7];
+    enum { LETTERS = 7 };
 
-    if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
-        for (size_t i = 0; i < sizeof(seed); i++)
-            seed[i] = (unsigned char)((unsigned)getpid() >> i);
-    }
     memcpy(out, "vid-", 4);
-    for (size_t i = 0; i < sizeof(seed); i++)
-        out[4 + i] = set[seed[i] % (sizeof(set) - 1)];
-    out[4 + sizeof(seed)] = '\0';
+    random_id(out + 4, LETTERS);
 }
 
 /* Written beside and renamed, so a crash leaves the old one or the new one. */

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/random_id.h"
 #include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "serve/http/http.h"
@@ -34,7 +35,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -50,7 +50,8 @@ enum { TEXTS_MOST = 16 << 20 }; /* bytes of compressed texts that are kept */
 
 struct server {
     struct session_env env; /* what connections see of us */
-    char id[128], run[9];
+    char id[128];
+    char run[9]; /* tells this run of the server from all others */
     struct machine machine;
     struct reload_report reload;
     struct api *api;
@@ -217,19 +218,6 @@ static unsigned connections(void *arg)
     return (unsigned)s->connections.count;
 }
 
-/* Tells this run of the server from all others. */
-static void make_run(char out[9])
-{
-    static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    unsigned char seed[8];
-
-    if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
-        memcpy(seed, &(co_usec){ co_clock() }, sizeof(seed));
-    for (size_t i = 0; i < sizeof(seed); i++)
-        out[i] = set[seed[i] % 36];
-    out[sizeof(seed)] = '\0';
-}
-
 static long files_allowed(void)
 {
     struct rlimit r;
@@ -257,7 +245,7 @@ struct server *server_new(struct conf *conf, const char *id)
     struct server *s = must(calloc(1, sizeof(*s)));
 
     (void)snprintf(s->id, sizeof(s->id), "%s", id);
-    make_run(s->run);
+    random_id(s->run, sizeof(s->run) - 1);
     s->files = files_allowed();
     s->env = (struct session_env){ .conf = conf_ref(conf), .generation = 1,
                                .streams = live_registry_new(), .arg = s,

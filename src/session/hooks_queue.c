@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hooks_queue.c - callbacks that only inform: a queue for each backend, and who empties it. */
+#include "base/backoff.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "session/hooks_impl.h"
@@ -93,7 +94,7 @@ static struct hooks_job *take(struct hooks_backend *b, struct hooks_line **busy)
 /* Try until it is through, or not worth more. A stop ends it at once. */
 static err_t deliver(struct hooks *h, struct hooks_job *job)
 {
-    co_usec pause = FIRST_PAUSE;
+    struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
 
     for (;;) {
         err_t err = hooks_call(h, &job->call, NULL);
@@ -102,14 +103,14 @@ static err_t deliver(struct hooks *h, struct hooks_job *job)
             job->call.attempt > (unsigned)job->call.set->retries)
             return err;
         log_warn("%s is sent again in %lld s", hooks_name(job->call.action),
-                 (long long)pause / 1000000);
+                 (long long)again.pause / 1000000);
         err_free(&err);
-        err = co_sleep(pause);
+        err = co_sleep(again.pause);
         if (err)
             return err;
         job->call.attempt++;
         h->stat[job->call.action].retried++;
-        pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE;
+        backoff_grow(&again);
     }
 }
 

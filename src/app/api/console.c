@@ -64,16 +64,23 @@ static err_t answer(struct http_exchange *x, void *arg)
     return serve_file(x, path, false);
 }
 
+static bool is_file(const char *dir, const char *path)
+{
+    struct co_file f = { .fd = -1 };
+    err_t err = co_file_open(&f, dir, path);
+    bool is = !err && !f.is_folder;
+
+    err_free(&err);
+    co_file_close(&f);
+    return is;
+}
+
 /* Were the players of the pages installed? */
 static bool has_players(void)
 {
     char *where = folder("player");
-    struct co_file f = { .fd = -1 };
-    err_t err = where ? co_file_open(&f, where, "mpegts.js") : err_new(ERR_NO_FILE, "no folder");
-    bool has = !err;
+    bool has = where && is_file(where, "mpegts.js");
 
-    err_free(&err);
-    co_file_close(&f);
     free(where);
     return has;
 }
@@ -103,17 +110,6 @@ static err_t answer_where(struct http_exchange *x, void *arg)
 }
 
 /* ---- / and /players/: who has files there shows his own */
-
-static bool is_file(const char *dir, const char *path)
-{
-    struct co_file f = { .fd = -1 };
-    err_t err = co_file_open(&f, dir, path);
-    bool is = !err && !f.is_folder;
-
-    err_free(&err);
-    co_file_close(&f);
-    return is;
-}
 
 /* One of ours, unless it is a vhost's folder that is asked or there is a file. */
 static err_t serve_instead(struct http_exchange *x, const char *page, bool framed)

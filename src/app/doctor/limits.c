@@ -68,7 +68,7 @@ static int64_t line_of(const char *text, const char *name)
 /* What the control groups leave us: the least of ours and of those above, -1 without a limit. */
 static void group_leaves(void *least, const char *folder, bool old)
 {
-    int64_t most = cgroup_number(folder, old ? "memory.limit_in_bytes" : "memory.max", NULL);
+    int64_t most = cgroup_memory(folder, old);
     int64_t used = cgroup_number(folder, old ? "memory.usage_in_bytes" : "memory.current", NULL);
     int64_t left = most > used ? most - used : 0, *n = least;
 

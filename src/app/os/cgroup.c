@@ -102,3 +102,8 @@ void cgroup_walk(const char *root, const char *what, cgroup_fn *fn, void *arg)
         of_line(&w, line);
     }
 }
+
+int64_t cgroup_memory(const char *folder, bool old)
+{
+    return cgroup_number(folder, old ? "memory.limit_in_bytes" : "memory.max", NULL);
+}

@@ -20,5 +20,7 @@ void cgroup_walk(const char *root, const char *what, cgroup_fn *fn, void *arg);
 /* The number that a file of a group begins with; *next, where not NULL, is the one behind it.
  * 0: there is none, or it is "max". */
 int64_t cgroup_number(const char *folder, const char *file, int64_t *next);
+/* The bytes that a group may have; 0: no limit. */
+int64_t cgroup_memory(const char *folder, bool old);
 
 #endif

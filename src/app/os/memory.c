@@ -27,7 +27,7 @@ static void look(void *most, const char *folder, bool old)
 {
     int64_t *n = most;
 
-    *n = less(*n, cgroup_number(folder, old ? "memory.limit_in_bytes" : "memory.max", NULL));
+    *n = less(*n, cgroup_memory(folder, old));
 }
 
 int64_t memory_of_groups(const char *root)

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/random_id.h"
 #include "proto/http/url.h"
 #include "session/player.h"
 #include "session/term.h"
@@ -12,7 +13,6 @@
 
 #include <ctype.h>
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,18 +299,6 @@ void hls_session_query(const char *query, struct wr *w)
     }
 }
 
-/* An id is in urls that people pass on: nobody shall guess the next one. */
-static void make_id(char id[HLS_SESSION_ID + 1])
-{
-    static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint8_t random[HLS_SESSION_ID];
-
-    must_be(RAND_bytes(random, sizeof(random)) == 1);
-    for (int i = 0; i < HLS_SESSION_ID; i++)
-        id[i] = set[random[i] % (sizeof(set) - 1)];
-    id[HLS_SESSION_ID] = '\0';
-}
-
 static bool is_id(const char *id)
 {
     size_t n = 0;
@@ -380,7 +368,7 @@ static struct hls_session *add(struct hls *h, const struct http_exchange *x,
         memcpy(s->id, id, sizeof(s->id));
     else
         do
-            make_id(s->id);
+            random_id(s->id, HLS_SESSION_ID); /* it is in urls that people pass on */
         while (!is_free(h, s->id));
     session_init(&s->session, h->env, NULL);
     s->session.id = s->id;

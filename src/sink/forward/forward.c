@@ -2,6 +2,7 @@
 /* forward.c - which streams are sent on, and to whom. */
 #include "sink/forward/forward.h"
 
+#include "base/backoff.h"
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -210,7 +211,7 @@ static err_t ask_once(struct asking *a, bool *again)
 static err_t ask_main(void *asking)
 {
     struct asking *a = asking;
-    co_usec pause = FIRST_PAUSE;
+    struct backoff pauses = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
     bool again = true;
     err_t err = NULL;
 
@@ -220,9 +221,9 @@ static err_t ask_main(void *asking)
         if (!a->of || !err)
             break;
         log_end("forward.backend is asked again", &err);
-        err = co_sleep(pause);
+        err = co_sleep(pauses.pause);
         err_free(&err);
-        pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE;
+        backoff_grow(&pauses);
     }
     err_free(&err);
     if (a->of)

@@ -2,9 +2,11 @@
 /* session.c - one stream to one destination, again and again while the stream is live. */
 #include "sink/forward/session.h"
 
+#include "base/backoff.h"
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/random_id.h"
 #include "co/deadline.h"
 #include "co/net/dns.h"
 #include "co/net/io_tls.h"
@@ -259,26 +261,22 @@ static void log_failed(struct forward *f, err_t *err, co_usec pause)
 err_t forward_main(void *forward)
 {
     struct forward *f = forward;
-    co_usec pause = FIRST_PAUSE;
-    char cid[9];
+    struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
     err_t err = NULL;
 
     f->session.co = co_self();
-    (void)snprintf(cid, sizeof(cid), "%s", co_cid()); /* its lines are its publisher's story */
-    co_new_cid();
-    (void)snprintf(f->id, sizeof(f->id), "%s", co_cid());
-    co_set_cid(cid);
+    random_id(f->id, sizeof(f->id) - 1);
     log_trace("forward %s to %s: connecting", live_source_name(f->src), f->url);
     while (!f->ending && !(err = co_check())) {
         err = forward_once(f);
         if (f->ending)
             break;
         if (f->session.began_at && co_now() - f->session.began_at > LONGEST_PAUSE)
-            pause = FIRST_PAUSE; /* it was well for a while */
-        log_failed(f, &err, pause);
-        err = co_sleep(pause);
+            backoff_reset(&again); /* it was well for a while */
+        log_failed(f, &err, again.pause);
+        err = co_sleep(again.pause);
         err_free(&err);
-        pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE;
+        backoff_grow(&again);
     }
     err_free(&err);
     log_trace("forward %s to %s: ended", live_source_name(f->src), f->url);

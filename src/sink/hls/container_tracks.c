@@ -18,15 +18,13 @@
 
 /* ------------------------------------------------------------ files of a track */
 
-/* "live/s.mpd": "live/s". */
-/* Of all but the MPD. malloc'ed. */
+/* Of all but the MPD: of "live/s.mpd" it is "live/s". malloc'ed. */
 static char *folder_of(const struct hls_stream *s)
 {
     size_t n = strlen(s->m3u8_path);
     bool mpd = n > 4 && strcmp(s->m3u8_path + n - 4, ".mpd") == 0;
-    char *made = must(strndup(s->m3u8_path, mpd ? n - 4 : n));
 
-    return made;
+    return must_ndup(s->m3u8_path, mpd ? n - 4 : n);
 }
 
 /* "live/s/video-" and what follows. */

@@ -2,6 +2,7 @@
 /* job.c - programs of ours that are kept running. */
 #include "sink/program/job.h"
 
+#include "base/backoff.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "co/os/child.h"
@@ -30,7 +31,8 @@ struct job {
     char **argv;
     char *command;
     enum job_state state;
-    co_usec since, until, pause;
+    co_usec since, until;
+    struct backoff again;
     struct co_child *child;
     unsigned starts;
     char how[32];
@@ -226,7 +228,7 @@ static void log_ended(struct job *j, err_t *err)
     log_line(well ? LOG_TRACE : LOG_WARN, "%s %s of %s: %s, again in %lld s. It said: %s",
              job_kind_name(j->want->kind), j->want->name,
              *j->want->stream ? j->want->stream : j->want->vhost, text,
-             (long long)j->pause / 1000000, job_log_line(j->log));
+             (long long)j->again.pause / 1000000, job_log_line(j->log));
     if (*err)
         job_log_note(j->log, text);
     err_free(err);
@@ -243,14 +245,14 @@ static err_t keep_running(struct job *j)
         if (co_stop_asked())
             break;
         if (co_clock() - begin >= RAN_WELL || (!err && strcmp(j->how, "status 0") == 0))
-            j->pause = FIRST_PAUSE;
+            backoff_reset(&j->again);
         log_ended(j, &err);
         be(j, JOB_WAITS);
-        j->until = co_clock() + j->pause;
-        err = co_sleep(j->pause);
+        j->until = co_clock() + j->again.pause;
+        err = co_sleep(j->again.pause);
         if (err)
             break;
-        j->pause = j->pause * 2 < LONGEST_PAUSE ? j->pause * 2 : LONGEST_PAUSE;
+        backoff_grow(&j->again);
     }
     return err;
 }
@@ -277,7 +279,8 @@ struct job *job_start(struct jobs *all, struct job_want *want)
     struct job *j = must(calloc(1, sizeof(*j)));
     err_t err;
 
-    *j = (struct job){ .all = all, .refs = 2, .want = want, .pause = FIRST_PAUSE };
+    *j = (struct job){ .all = all, .refs = 2, .want = want,
+                       .again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE) };
     j->log = job_log_open(all->disk, want->log);
     be(j, JOB_STARTING);
     err = job_want_argv(want, co_wall_ms(), all->env->conf->utc_time, &j->argv);
