@@ -12,21 +12,24 @@
 /* A block is as much as an eighth of all pieces. One whose pieces are mostly gone stays for the
  * last of them: where that is over half of all, and SLACK, blocks are small again. So somebody who
  * leaves one piece in each block holds back no more than that. */
-enum { STEP_MIN = REGION_BLOCK_MIN, STEP_MAX = 256 << 10, SHARE = 8, SLACK = 64 << 10 };
+enum { STEP_MIN = REGION_BLOCK_MIN, STEP_MAX = 256 << 10, SHARE = 8, SLACK = 64 << 10,
+       LINE = 64 };
 
-struct bump {
-    struct part *fill; /* the block that pieces are taken of, or NULL */
+struct bump { /* in one line of the cache: all that a new piece needs of what is there */
+    uint8_t *at, *end; /* what is left of the block that pieces are taken of */
+    struct part *fill; /* that block, or NULL */
+    unsigned taken;    /* pieces of it so far */
+    bool closed;
     size_t blocks;     /* bytes of all blocks */
     size_t pieces;     /* bytes of pieces in them, with their heads */
     size_t *idle;
-    bool closed;
 };
 
 /* At the begin of a block. */
 struct part {
     struct bump *owner;
-    size_t size, used; /* bytes, this head included */
-    unsigned pieces;
+    size_t size; /* bytes, this head included */
+    unsigned pieces; /* that are there; of the one that is filled, less `taken` */
 };
 
 /* In front of each piece. */
@@ -68,32 +71,40 @@ static void count_piece(struct bump *b, size_t more, size_t less)
     count_idle(b, less, more);
 }
 
-static struct part *new_part(struct bump *b, size_t size)
-{
-    struct part *part = region_take(size);
-
-    if (!part)
-        return NULL;
-    *part = (struct part){ .owner = b, .size = size, .used = sizeof(*part) };
-    count_block(b, size, 0);
-    return part;
-}
-
 static void free_part(struct part *part)
 {
     struct bump *b = part->owner;
 
-    if (b->fill == part)
-        b->fill = NULL;
     count_block(b, 0, part->size);
     region_give(part, part->size);
     if (b->closed && b->blocks == 0)
         free(b);
 }
 
+/* The block that was filled is one of many now. */
+static void leave_part(struct bump *b)
+{
+    struct part *part = b->fill;
+
+    b->fill = NULL;
+    b->at = b->end = NULL;
+    if (part && (part->pieces += b->taken) == 0)
+        free_part(part);
+}
+
+static void fill_part(struct bump *b, struct part *part, unsigned taken, size_t used)
+{
+    leave_part(b);
+    b->fill = part;
+    b->taken = taken;
+    b->at = (uint8_t *)part + used;
+    b->end = (uint8_t *)part + part->size;
+    part->pieces -= taken;
+}
+
 struct bump *bump_new(size_t *idle)
 {
-    struct bump *b = must(malloc(sizeof(*b)));
+    struct bump *b = must(aligned_alloc(LINE, LINE));
 
     *b = (struct bump){ .idle = idle };
     return b;
@@ -113,8 +124,8 @@ struct bump *bump_close(struct bump *b)
     b->closed = true;
     if (b->blocks == 0)
         free(b);
-    else if (b->fill && b->fill->pieces == 0)
-        free_part(b->fill);
+    else
+        leave_part(b);
     return NULL;
 }
 
@@ -127,20 +138,29 @@ static size_t step_of(const struct bump *b)
     return step < STEP_MAX ? step : STEP_MAX;
 }
 
-/* A part with room for so many bytes, a new one: it is filled from now on, unless there is more
- * left of the old one. */
-static struct part *part_for(struct bump *b, size_t n)
+static void *put_piece(struct bump *b, struct part *part, size_t back, size_t n)
 {
-    size_t need = region_fit(sizeof(struct part) + n), step = step_of(b);
-    struct part *old = b->fill, *part = new_part(b, need > step ? need : step);
+    struct piece *q = (struct piece *)(void *)((uint8_t *)part + back);
+
+    *q = (struct piece){ .back = (uint32_t)back, .size = (uint32_t)n };
+    count_piece(b, n, 0);
+    return q + 1;
+}
+
+/* A piece in a new block: that is filled from now on, unless there is more left of the old one. */
+static void *in_new_part(struct bump *b, size_t n)
+{
+    size_t used = sizeof(struct part) + n, need = region_fit(used), step = step_of(b);
+    size_t size = need > step ? need : step;
+    struct part *part = region_take(size);
 
     if (!part)
         return NULL;
-    if (!old || part->size - part->used - n > old->size - old->used)
-        b->fill = part;
-    if (old && b->fill != old && old->pieces == 0)
-        free_part(old);
-    return part;
+    *part = (struct part){ .owner = b, .size = size, .pieces = 1 };
+    count_block(b, size, 0);
+    if (size - used > (size_t)(b->end - b->at))
+        fill_part(b, part, 1, used);
+    return put_piece(b, part, sizeof(*part), n);
 }
 
 static void *from_heap(size_t n)
@@ -156,33 +176,27 @@ static void *from_heap(size_t n)
 void *bump_try(struct bump *b, size_t size)
 {
     size_t n = with_head(size);
-    struct part *part;
-    struct piece *q;
+    uint8_t *at;
 
     if (!b)
         return from_heap(n);
-    part = b->fill;
-    if (!part || n > part->size - part->used)
-        part = part_for(b, n);
-    if (!part)
-        return NULL;
-    q = (struct piece *)(void *)((uint8_t *)part + part->used);
-    *q = (struct piece){ .back = (uint32_t)part->used, .size = (uint32_t)n };
-    part->used += n;
-    part->pieces++;
-    count_piece(b, n, 0);
-    return q + 1;
+    if (n > (size_t)(b->end - b->at))
+        return in_new_part(b, n);
+    at = b->at;
+    b->at += n;
+    b->taken++;
+    return put_piece(b, b->fill, (size_t)(at - (uint8_t *)b->fill), n);
 }
 
 /* Is there room behind the piece, where nobody is? */
-static bool stretch(struct part *part, struct piece *q, size_t n)
+static bool stretch(struct bump *b, struct piece *q, size_t n)
 {
-    if (part->pieces == 1)
-        part->used = q->back + q->size;
-    if (q->back + q->size != part->used || n > part->size - q->back)
+    uint8_t *p = (uint8_t *)q;
+
+    if (p + q->size != b->at || n > (size_t)(b->end - p))
         return false;
-    count_piece(part->owner, n, q->size);
-    part->used = q->back + n;
+    count_piece(b, n, q->size);
+    b->at = p + n;
     q->size = (uint32_t)n;
     return true;
 }
@@ -192,17 +206,16 @@ static void *grow_part(struct part *part, size_t n)
 {
     size_t from = part->size, to = region_fit(sizeof(*part) + n);
     struct bump *b = part->owner;
-    struct part *more = region_grow(part, from, to);
+    struct part *more = to > from ? region_grow(part, from, to) : part;
     struct piece *q;
 
     if (!more)
         return NULL;
-    if (b->fill == part)
-        b->fill = more;
-    more->size = to;
-    count_block(b, to, from);
+    more->size = to > from ? to : from;
+    count_block(b, more->size, from);
     q = (struct piece *)(void *)(more + 1);
-    (void)stretch(more, q, n);
+    count_piece(b, n, q->size);
+    q->size = (uint32_t)n;
     return q + 1;
 }
 
@@ -218,9 +231,10 @@ void *bump_grow(void *p, size_t size)
         return q ? q + 1 : NULL;
     }
     part = part_of(q);
-    if (stretch(part, q, n))
+    if (stretch(part->owner, q, n))
         return p;
-    if (part->pieces == 1 && q->back == sizeof(*part) && part->size >= STEP_MAX)
+    if (part != part->owner->fill && part->pieces == 1 && q->back == sizeof(*part) &&
+        part->size >= STEP_MAX)
         return grow_part(part, n);
     more = bump_try(part->owner, size);
     if (!more)
@@ -228,6 +242,17 @@ void *bump_grow(void *p, size_t size)
     memcpy(more, p, q->size - sizeof(*q));
     bump_free(p);
     return more;
+}
+
+/* All of the block that is filled is free: a small one is at hand. */
+static void begin_anew(struct bump *b)
+{
+    if (b->fill->size > STEP_MIN || b->closed) {
+        leave_part(b);
+        return;
+    }
+    b->at = (uint8_t *)(b->fill + 1);
+    b->taken = b->fill->pieces = 0;
 }
 
 void bump_free(void *p)
@@ -243,20 +268,9 @@ void bump_free(void *p)
     part = part_of(q);
     b = part->owner;
     count_piece(b, 0, q->size);
-    if (--part->pieces > 0)
-        return;
-    if (part == b->fill && part->size == STEP_MIN && !b->closed)
-        part->used = sizeof(*part); /* it is at hand */
-    else
+    part->pieces--;
+    if (part == b->fill && part->pieces + b->taken == 0)
+        begin_anew(b);
+    else if (part->pieces == 0 && part != b->fill)
         free_part(part);
-}
-
-const void *bump_next(const struct bump *b)
-{
-    return b->fill ? (const uint8_t *)b->fill + b->fill->used : NULL;
-}
-
-size_t bump_blocks(const struct bump *b)
-{
-    return b->blocks;
 }

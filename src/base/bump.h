@@ -30,8 +30,4 @@ void *bump_try(struct bump *b, size_t size);
 void *bump_grow(void *p, size_t size);
 void  bump_free(void *p);
 
-/* What a processor will touch first of the next piece. */
-const void *bump_next(const struct bump *b);
-size_t bump_blocks(const struct bump *b); /* bytes of its blocks */
-
 #endif

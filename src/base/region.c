@@ -9,6 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* What is not in use is poisoned where the sanitizer looks. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, size) ((void)(p), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(p, size) ((void)(p), (void)(size))
+#endif
+
 enum {
     PAGE = REGION_BLOCK_MIN, PAGES = REGION_SIZE / PAGE, ORDERS = 9,
     WORDS = PAGES / 64,
@@ -220,6 +228,7 @@ static void free_region(struct region *r)
         here.swept = r->all_next;
     here.n--;
     here.n_idle--;
+    ASAN_UNPOISON_MEMORY_REGION(r, REGION_SIZE);
     unmap(r, REGION_SIZE);
 }
 
@@ -252,6 +261,7 @@ void *region_take(size_t size)
     if (r->used == 0 && --here.n_idle < here.least_idle)
         here.least_idle = here.n_idle;
     p = split(r, order_of(size));
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
     enter(r, list_of(r));
     here.used += size;
     return p;
@@ -268,6 +278,7 @@ void region_give(void *p, size_t size)
         return;
     }
     leave(r);
+    ASAN_POISON_MEMORY_REGION(p, size);
     merge(r, order_of(size), (unsigned)(at / size));
     if (r->used == 0)
         here.n_idle++;

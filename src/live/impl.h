@@ -46,7 +46,7 @@ struct live_wire {
     struct live_block *key_block; /* where the newest key frame is; NULL: nowhere to start */
     uint32_t key_offset;
     uint64_t key_seq;
-    uint32_t next_cap; /* size of the next block */
+    uint32_t next_size; /* of the next block, all of it: by region_fit() */
     void *state;       /* of a format that remembers */
     struct wr made;    /* what it makes of a packet, on the way into a block */
 };

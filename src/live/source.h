@@ -112,9 +112,9 @@ size_t live_source_configs(const struct live_source *src, const struct av_packet
 void live_source_settings(struct live_source *src, const struct live_settings *set);
 void live_source_stat(const struct live_source *src, struct live_source_stat *out);
 bool live_source_publishing(const struct live_source *src);
-/* The coroutine that calls pushes packets from now on; see co_near(), of which this is number n. */
 /* Where its packets are to be made: for av_packet_try_in(), while the source is there. */
 struct bump *live_source_packets(struct live_source *src);
+/* The coroutine that calls pushes packets from now on; see co_near(), of which this is number n. */
 void live_source_near(const struct live_source *src, unsigned n);
 /* Since when nobody plays, 0 while somebody does. */
 co_usec live_source_idle_since(const struct live_source *src);

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/region.h"
 #include "live/impl.h"
 #include "live/reap.h"
 
@@ -31,7 +32,7 @@ static size_t size_of(const struct live_block *b)
 static void free_block(struct live_block *b)
 {
     free(b->ends);
-    free(b);
+    region_give(b, sizeof(*b) + b->cap);
 }
 
 struct live_block *live_block_unref(struct live_source *src, struct live_block *b)
@@ -46,12 +47,15 @@ struct live_block *live_block_unref(struct live_source *src, struct live_block *
 /* NULL: there is no memory. */
 static struct live_block *new_block(struct live_wire *w, size_t need, uint64_t seq, co_usec now)
 {
-    size_t cap = need > w->next_cap ? need : w->next_cap;
-    struct live_block *b = mem_try(sizeof(*b) + cap);
+    size_t size = region_fit(sizeof(struct live_block) + need);
+    struct live_block *b;
 
+    size = size > w->next_size ? size : w->next_size;
+    b = region_take(size);
     if (!b)
         return NULL;
-    *b = (struct live_block){ .cap = (uint32_t)cap, .seq = seq, .begun_at = now, .newest_at = now };
+    *b = (struct live_block){ .cap = (uint32_t)(size - sizeof(*b)), .seq = seq, .begun_at = now,
+                              .newest_at = now };
     ref_init(&b->ref);
     if (w->last)
         w->last->next = b;
@@ -66,10 +70,10 @@ static struct live_block *new_block(struct live_wire *w, size_t need, uint64_t s
 
 static void fit_next(struct live_wire *w, const struct live_block *full, co_usec now)
 {
-    if (now - full->begun_at < CO_MS(250) && w->next_cap < BLOCK_MAX)
-        w->next_cap *= 2;
-    else if (now - full->begun_at > CO_MS(1000) && w->next_cap > BLOCK_MIN)
-        w->next_cap /= 2;
+    if (now - full->begun_at < CO_MS(250) && w->next_size < BLOCK_MAX)
+        w->next_size *= 2;
+    else if (now - full->begun_at > CO_MS(1000) && w->next_size > BLOCK_MIN)
+        w->next_size /= 2;
 }
 
 /* The oldest block leaves the wire. */
@@ -314,7 +318,7 @@ struct live_wire *live_wire_get(struct live_source *src, const struct live_forma
     if (!w) {
         w = must(malloc(sizeof(*w)));
         *w = (struct live_wire){ .next = src->wires, .src = src, .fmt = fmt,
-                                 .next_cap = BLOCK_MIN };
+                                 .next_size = BLOCK_MIN };
         memcpy(w->param, param, sizeof(w->param));
         wr_init(&w->made, MADE_MAX);
         if (fmt->open)

@@ -101,13 +101,25 @@ void heap_init(double rate)
     tell_malloc(rate);
 }
 
-void heap_tend(void)
+/* What streams keep: a few regions at a time, others run in between. */
+static void tend_regions(void)
 {
-    size_t used = heap_used();
+    size_t before = region_stat().regions;
 
     region_sweep();
     while (region_sweep_step())
         co_yield_if_due();
+    if (region_stat().regions < before)
+        log_debug("streams keep %zu MB in %zu MB of memory, %zu MB less than before",
+                  region_stat().used >> 20, region_stat().regions * REGION_SIZE >> 20,
+                  (before - region_stat().regions) * REGION_SIZE >> 20);
+}
+
+void heap_tend(void)
+{
+    size_t used = heap_used();
+
+    tend_regions();
     if (used > peak)
         peak = used;
     if (release_rate <= 0 || peak - used < WORTH_IT || peak - used < used / 2)

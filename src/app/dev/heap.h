@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heap.h - what malloc keeps, and when it gives it back to the system.
+/* heap.h - what malloc and the regions of streams keep, and when it goes back to the system.
  *
  * After a peak of streams malloc keeps their memory: the C library gives back only what lies at
  * the end, tcmalloc only while more is being freed. So we ask for it when a peak is over. */
