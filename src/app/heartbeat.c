@@ -14,7 +14,7 @@
 enum { BODY_MAX = 256 * 1024, REPLY_MAX = 64 * 1024 };
 
 /* While it is off, so often it is looked whether it is on. */
-#define LOOK CO_SECONDS(1) /* whether it is to beat, at whole seconds as others look */
+#define LOOK CO_SECONDS(1) /* whether it is to beat */
 #define PATIENCE CO_SECONDS(10)
 
 static void put_ports(struct jput *j, const char *key, bool on, const struct conf_endpoints *e,
@@ -128,7 +128,7 @@ err_t heartbeat_run(void *parts)
 
     for (;;) {
         struct conf *c = conf_ref(of->env->conf); /* a reload may come while the url is called */
-        co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : LOOK - co_now() % LOOK;
+        co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : co_to_second(LOOK, co_now());
         err_t err = NULL;
 
         if (c->heartbeat.enabled) {

@@ -38,8 +38,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* At whole seconds, so that an idle server wakes once for all that is now and then. */
-#define WHOLE CO_SECONDS(1)
 /* How often the files of certificates, and of keys of tokens, are looked at. */
 #define CERTIFICATES CO_SECONDS(2)
 /* How often the figures of the API are taken. */
@@ -284,7 +282,7 @@ static err_t watch_certificates(void *arg)
     struct server *s = arg;
     err_t err = NULL;
 
-    while (!(err = co_sleep(CERTIFICATES - co_now() % WHOLE))) {
+    while (!(err = co_sleep(co_to_second(CERTIFICATES, co_now())))) {
         services_tls_refresh(&s->tls);
         tokens_refresh(s->env.tokens);
     }
@@ -311,12 +309,12 @@ static err_t take_figures(void *arg)
     do {
         if (co_now() >= due) {
             machine_sample(&s->machine, &s->env.conf->stats);
-            due = co_now() - co_now() % WHOLE + FIGURES;
+            due = co_now() + co_to_second(FIGURES, co_now());
             clients_sample(s->env.clients);
         } else if (some_vhost_is_bound(s->env.conf)) {
             clients_sample(s->env.clients);
         }
-    } while (!(err = co_sleep(FIGURES_BOUND - co_now() % WHOLE)));
+    } while (!(err = co_sleep(co_to_second(FIGURES_BOUND, co_now()))));
     return err;
 }
 

@@ -68,6 +68,9 @@ err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *
 err_t co_check(void) __attribute__((warn_unused_result));
 /* Yields. As co_check() when asked to stop, before or while it sleeps. */
 err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
+/* Nearly t (a second or more), so that it ends with a second of the clock: what only looks now and
+ * then looks together, and wakes an idle thread once for all of it. */
+static inline co_usec co_to_second(co_usec t, co_usec now) { return t - now % CO_SECONDS(1); }
 /* Let those run who can. Who does so again, and has not waited meanwhile, runs after all others. */
 void  co_yield(void);
 

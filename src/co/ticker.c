@@ -284,10 +284,9 @@ static bool is_quiet(void)
     return atomic_load_explicit(&quiet.now, memory_order_relaxed);
 }
 
-/* What wakes a quiet thread does so at whole seconds, together. */
 static void set_clock(co_usec now)
 {
-    co_usec wait = is_quiet() ? QUIET_PERIOD - now % QUIET_PERIOD : CLOCK_PERIOD;
+    co_usec wait = is_quiet() ? co_to_second(QUIET_PERIOD, now) : CLOCK_PERIOD;
 
     co_timer_set(&clock_timer, now + wait, on_clock);
 }

@@ -30,7 +30,7 @@
 
 enum { QUIT_SECONDS = 10, HELPERS_MS = 500 };
 
-#define LOOK CO_SECONDS(1) /* at whole seconds: one wake with others that look now and then */
+#define LOOK CO_SECONDS(1)
 
 struct process {
     struct start start;
@@ -233,7 +233,7 @@ static bool handle(struct process *p, unsigned got, bool *grace)
     return false;
 }
 
-static void env(struct process *p)
+static void serve(struct process *p)
 {
     bool grace = false;
     unsigned got = 0;
@@ -242,7 +242,7 @@ static void env(struct process *p)
     while (!handle(p, got, &grace)) {
         bool look = p->watch.fd >= 0 || server_conf(p->server)->asprocess;
 
-        got = signals_wait(look ? LOOK - co_clock() % LOOK : CO_FOREVER);
+        got = signals_wait(look ? co_to_second(LOOK, co_clock()) : CO_FOREVER);
         if (got)
             co_rouse(); /* a reload is work */
     }
@@ -302,7 +302,7 @@ int process_run(const struct options *o)
     err_free(&err);
     daemon_ready(code);
     if (!code)
-        env(&p);
+        serve(&p);
     profile_stop();
     end(&p);
     log_report_left_out();

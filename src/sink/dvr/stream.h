@@ -90,7 +90,7 @@ struct dvrs {
     struct co_group group;
 };
 
-/* dvr_stream.c */
+/* stream.c */
 struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *names,
                                   struct conf *conf, const struct conf_dvr *set);
 struct dvr_stream *dvr_stream_ref(struct dvr_stream *s);
@@ -105,27 +105,27 @@ bool dvr_stream_finish(struct dvr_stream *s);
 /* Another recording of the stream, of an earlier publisher, has its file open still. */
 bool dvr_stream_has_to_wait(const struct dvr_stream *s);
 
-/* dvr_run.c: packets to blocks */
+/* run.c: packets to blocks */
 err_t dvr_run(void *stream); /* co_fn; gives its reference back */
 /* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
 void dvr_drain(struct dvr_stream *s, bool all);
 void dvr_close(struct dvr_stream *s); /* the file that is open, if any */
 
-/* dvr_time.c: `time_jitter` */
+/* time.c: `time_jitter` */
 void dvr_time_begin(struct dvr_stream *s);
 /* The packet as the recording has it, with a reference for the caller. */
 const struct av_packet *dvr_time_apply(struct dvr_stream *s, const struct av_packet *pkt);
 
-/* dvr_flv.c */
+/* flv.c */
 void dvr_flv_begin(struct dvr_stream *s);
 void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t dts);
 
-/* dvr_file.c: jobs */
+/* file.c: jobs */
 struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts);
 void dvr_file_append(struct dvr_stream *s); /* the block */
 void dvr_file_close(struct dvr_stream *s);  /* takes s->file */
 
-/* dvr_finish.c, on a thread: make an MP4 file of fragments one to seek in, in several steps. */
+/* finish.c, on a thread: make an MP4 file of fragments one to seek in, in several steps. */
 enum dvr_step { DVR_MORE, DVR_DONE, DVR_FAILED };
 enum dvr_step dvr_finish_step(struct dvr_file *f, struct disk_job *job);
 void dvr_finish_free(struct dvr_finish *x);

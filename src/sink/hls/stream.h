@@ -206,7 +206,7 @@ struct hls {
 struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
                                    const struct hls_kind *kind);
 
-/* hls_stream.c */
+/* stream.c */
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
                                   const struct hls_kind *kind, uint64_t next_seq);
@@ -228,12 +228,12 @@ void hls_stream_finish_all(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
 
-/* hls_keep.c: what it has in memory counts with what streams remember */
+/* keep.c: what it has in memory counts with what streams remember */
 void hls_keep(struct hls_stream *s);
 /* Bytes of one segment, which is cut wherever it is then; and of all that cannot be written. */
 size_t hls_most(const struct hls_stream *s);
 
-/* hls_run.c: read packets */
+/* run.c: read packets */
 err_t hls_run(void *stream);          /* co_fn; gives its reference back */
 /* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
 void hls_drain(struct hls_stream *s, bool all);
@@ -241,10 +241,10 @@ void hls_drain(struct hls_stream *s, bool all);
 /* The wall clock as its players have it, in ms since 1970: one that never goes back. */
 int64_t hls_wall(struct hls_stream *s);
 
-/* hls_cut.c: frames to segments */
+/* cut.c: frames to segments */
 void hls_frame(struct hls_stream *s, struct frame *f);
 
-/* hls_segment.c */
+/* segment.c */
 void hls_segment_open(struct hls_stream *s, const struct frame *f);
 void hls_segment_close(struct hls_stream *s, int64_t end);
 void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
@@ -262,12 +262,12 @@ void hls_part_add(struct hls_stream *s, int64_t end, size_t from); /* s->out fro
 void hls_part_hint(struct hls_stream *s, uint64_t seq, size_t part); /* that comes next */
 void hls_parts_drop(struct hls_stream *s, struct hls_segment *seg);
 
-/* hls_crypt.c */
+/* crypt.c */
 void hls_key_next(struct hls_stream *s);   /* a key for the segment that opens, new or not */
 void hls_seal(struct hls_stream *s);       /* encrypt what came; whole blocks only */
 void hls_seal_end(struct hls_stream *s);
 
-/* hls_list.c */
+/* list.c */
 void hls_push(struct hls_segments *q, struct hls_segment *seg);
 void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second);
 void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
@@ -294,7 +294,7 @@ void dash_measure(struct hls_segment *seg);
 int64_t dash_window(const struct hls_stream *s); /* 1/90000 s that stay in the list */
 void dash_list_text(struct hls_stream *s, struct wr *w, bool disk);
 
-/* hls_disk.c: its jobs */
+/* disk.c: its jobs */
 void hls_disk_segment(struct hls_stream *s, struct hls_segment *seg);
 void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared);
 void hls_disk_list(struct hls_stream *s);
@@ -316,10 +316,10 @@ void hls_recover(struct hls_stream *s);
 /* Only take it. False: there is no journal of this stream. Yields. */
 bool hls_recover_list(struct hls_stream *s);
 
-/* hls_orphan.c: dispose of streams that an earlier process left. co_fn */
+/* orphan.c: dispose of streams that an earlier process left. co_fn */
 err_t hls_remove_orphans(void *hls);
 
-/* hls_memory.c */
+/* memory.c */
 struct hls_names *hls_names_new(void);
 void hls_names_free(struct hls_names *n);
 struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type);
@@ -335,7 +335,7 @@ bool hls_names_of(struct hls *h, const char *path, struct session_stream *out);
 bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *out, bool *dash);
 void hls_wake(struct hls_stream *s);
 
-/* hls_name.c: paths and urls */
+/* name.c: paths and urls */
 struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
                                   uint64_t seq, bool key);
 /* With that path, which it takes over. */
