@@ -33,6 +33,8 @@ struct conversation {
     unsigned pushed;
 };
 
+static unsigned begun; /* streams that sinks were given and not yet told the end of */
+
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
                        struct live_source *src)
 {
@@ -40,12 +42,15 @@ static void on_publish(void *arg, const struct conf_vhost *vhost, const struct s
     (void)vhost;
     (void)src;
     assert(s->vhost && s->app && s->name && s->param);
+    begun++;
 }
 
 static void on_unpublish(void *arg, struct live_source *src)
 {
     (void)arg;
-    assert(live_source_publishing(src));
+    (void)src;
+    assert(begun > 0);
+    begun--;
 }
 
 /* ---- somebody else's stream */
@@ -145,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     err_free(&err);
     c.src = live_source_unref(c.src);
     assert(err_live() == 0 && av_packet_live() == 0 && live_source_live() == 0);
-    assert(env.publishers == 0 && env.players == 0);
+    assert(env.publishers == 0 && env.players == 0 && begun == 0);
     free(in);
     return 0;
 }
