@@ -2,7 +2,9 @@
 """Strangers that never stop: whatever one connection says, it gets its slice of the thread and no
 more. That nobody held it is checked when the server stops, as in every test; here are those who try."""
 import os
+import select
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -19,6 +21,7 @@ from webclient import Cert, Http, once
 
 SECONDS = 1.2
 ENOUGH = 256 * 1024  # bytes to have said, or nothing was tried
+WAITS = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Flood:
@@ -27,7 +30,8 @@ class Flood:
     def __init__(self, sock, words):
         self.sock, self.said, self.heard = sock, 0, 0
         self.words = words * max(1, 65536 // len(words))
-        self.sock.settimeout(0.2)
+        self.sock.setblocking(False)
+        self.lock = threading.Lock() # a TLS connection is for one thread at a time
         self.end = time.monotonic() + SECONDS
         self.threads = [threading.Thread(target=f, daemon=True) for f in (self._say, self._hear)]
         for t in self.threads:
@@ -38,8 +42,10 @@ class Flood:
         at = 0
         while time.monotonic() < self.end:
             try:
-                n = self.sock.send(view[at:])
-            except TimeoutError:
+                with self.lock:
+                    n = self.sock.send(view[at:])
+            except WAITS:
+                select.select([], [self.sock], [], 0.2)
                 continue
             except OSError:
                 return
@@ -49,8 +55,10 @@ class Flood:
     def _hear(self):
         while time.monotonic() < self.end:
             try:
-                got = self.sock.recv(1 << 20)
-            except TimeoutError:
+                with self.lock:
+                    got = self.sock.recv(1 << 20)
+            except WAITS:
+                select.select([self.sock], [], [], 0.2)
                 continue
             except OSError:
                 return
