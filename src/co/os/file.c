@@ -20,9 +20,10 @@
 #include "co/thread.h"
 
 enum {
-    WINDOW = 256 * 1024, /* so much is looked at, fetched, and sent at a time */
-    STEP = 64 * 1024,    /* one byte in so many is asked for: less than the kernel reads ahead */
-    COPY = 64 * 1024,    /* for pipes that cannot take a file */
+    WINDOW = 256 * 1024,     /* so much is looked at and sent at a time */
+    AHEAD = 2 * 1024 * 1024, /* so much is fetched where a window is not there */
+    STEP = 64 * 1024,        /* one byte in so many of a window is asked for */
+    COPY = 64 * 1024,        /* for pipes that cannot take a file */
 };
 #define DISK_TIME CO_SECONDS(30)
 
@@ -64,6 +65,9 @@ static void look(struct opening *o)
     }
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         o->error = ENOENT;
+    /* The kernel does not read ahead: it would do so inside of our look, in this thread, and by as
+     * much as the device is set to. 8 MB of pages take 30 ms to find, without any wait for a disk. */
+    (void)posix_fadvise(o->file.fd, 0, 0, POSIX_FADV_RANDOM);
     o->file.is_folder = S_ISDIR(st.st_mode);
     o->file.size = st.st_size;
     o->file.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
@@ -252,6 +256,7 @@ static void fetch(void *arg)
     char *buf = malloc(COPY);
     ssize_t n = 1;
 
+    (void)posix_fadvise(j->fd, j->at, AHEAD, POSIX_FADV_WILLNEED);
     for (size_t done = 0; buf && n > 0 && done < j->size; done += (size_t)n)
         n = pread(j->fd, buf, COPY, j->at + (int64_t)done);
     free(buf);
