@@ -31,15 +31,6 @@ bool live_policy_starts(struct live_kinds *seen, const struct av_packet *pkt, in
     return !seen->video && since_key >= audio_key(set);
 }
 
-/* Four to a queue_length: the oldest of eight is older than that. */
-void live_ages_mark(struct live_ages *a, uint64_t head, co_usec now, co_usec queue_length)
-{
-    if (now - a->marks[a->newest].at < queue_length / 4)
-        return;
-    a->newest = (a->newest + 1) % LIVE_AGES;
-    a->marks[a->newest] = (struct live_age){ .seq = head, .at = now };
-}
-
 uint64_t live_ages_young(const struct live_ages *a, co_usec now, co_usec queue_length)
 {
     uint64_t young = 0;
@@ -51,22 +42,6 @@ uint64_t live_ages_young(const struct live_ages *a, co_usec now, co_usec queue_l
             young = m->seq;
     }
     return young;
-}
-
-bool live_policy_drops(const struct live_kept *log, const struct live_settings *set)
-{
-    uint64_t keep = log->have_key && set->gop_cache ? log->key : log->head;
-
-    return log->first < keep && (log->first < log->unread || log->bytes > set->max_bytes ||
-                                 log->first < log->young);
-}
-
-bool live_policy_forgets(const struct live_kept *log, const struct live_settings *set)
-{
-    if (!set->gop_cache || !log->have_key)
-        return false;
-    return log->bytes > set->max_bytes ||
-           (set->gop_cache_max_frames && log->gop_frames > set->gop_cache_max_frames);
 }
 
 /* A player that starts at the key frame needs its block and all after it. */

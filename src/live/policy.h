@@ -2,7 +2,7 @@
 /* policy.h - what a stream keeps, where a player may start, and where one goes on that is too late.
  *
  * All such rules are here, as functions of a few numbers; log (source.c), wires and cursors ask
- * them. There is one clock for what is old: when it came. So a file that is published at full speed
+ * them; those for each packet are inline. There is one clock for what is old: when it came. So a file that is published at full speed
  * is kept as long as a camera's picture, as far as max_bytes allows.
  */
 #ifndef LIVE_POLICY_H
@@ -36,8 +36,16 @@ struct live_ages { /* marks: all packets before `seq` came before `at` */
     } marks[LIVE_AGES];
 };
 
-/* Packet `head` comes next; call it for each. */
-void live_ages_mark(struct live_ages *a, uint64_t head, co_usec now, co_usec queue_length);
+/* Packet `head` comes next; call it for each. Four marks to a queue_length: the oldest of eight is
+ * older than that. */
+static inline void live_ages_mark(struct live_ages *a, uint64_t head, co_usec now,
+                                  co_usec queue_length)
+{
+    if (now - a->marks[a->newest].at < queue_length / 4)
+        return;
+    a->newest = (a->newest + 1) % LIVE_AGES;
+    a->marks[a->newest] = (struct live_age){ .seq = head, .at = now };
+}
 /* Packets before this one came longer than queue_length ago, by a quarter of it at most. */
 uint64_t live_ages_young(const struct live_ages *a, co_usec now, co_usec queue_length);
 
@@ -55,9 +63,22 @@ struct live_kept { /* the log of a stream */
 
 /* The oldest packet leaves the log: a player that joins does not need it, and it was seen, or is
  * too old or too much to wait for those that have not. */
-bool live_policy_drops(const struct live_kept *log, const struct live_settings *set);
+static inline bool live_policy_drops(const struct live_kept *log, const struct live_settings *set)
+{
+    uint64_t keep = log->have_key && set->gop_cache ? log->key : log->head;
+
+    return log->first < keep && (log->first < log->unread || log->bytes > set->max_bytes ||
+                                 log->first < log->young);
+}
+
 /* The group of pictures is longer than may be cached: nobody can start until the next one. */
-bool live_policy_forgets(const struct live_kept *log, const struct live_settings *set);
+static inline bool live_policy_forgets(const struct live_kept *log, const struct live_settings *set)
+{
+    if (!set->gop_cache || !log->have_key)
+        return false;
+    return log->bytes > set->max_bytes ||
+           (set->gop_cache_max_frames && log->gop_frames > set->gop_cache_max_frames);
+}
 
 struct live_kept_block { /* the oldest one of a wire */
     bool has_key; /* the newest key frame is in it */

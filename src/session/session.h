@@ -18,7 +18,6 @@ struct session {
     struct session_stream names; /* its stream, and who it is: those strings are the protocol's */
     const char *id;              /* in the list of clients; NULL: that of its coroutine */
     struct client entry;         /* in that list, while it publishes or plays */
-    struct live_source *src;     /* meanwhile, with a reference */
     struct hooks_line *line;     /* its callbacks, in order */
     struct serve_term term;
     int64_t ends;                /* its token, seconds since 1970; 0: never */
@@ -28,8 +27,9 @@ struct session {
     const struct live_sender *sender; /* sends to it, while it plays over its connection; or NULL */
     struct co *co;               /* works for it, and is stopped to kick it; NULL: see on_kick */
     void (*on_kick)(struct session *s);
-    /* what every turn of a publisher touches, together and last: see session_near() */
+    /* what every turn of a publisher touches, together and last: serve/rtmp/publish.c fetches it */
     struct session_env *env;
+    struct live_source *src;     /* while it publishes or plays, with a reference */
     struct io *io;               /* NULL: it comes by requests, each over any connection */
     struct conf *conf;           /* the snapshot that is applied, with a reference */
     const struct conf_vhost *vhost; /* in it */
