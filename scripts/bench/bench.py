@@ -25,6 +25,9 @@ class Bench:
         self.warmup = 3 if full else 2
         self.rows, self.running, self.number = [], [], 0
         self.began = time.monotonic()
+        self.srs = self.objs / "srs"
+        self.before = os.environ.get("BENCH_BEFORE") and Path(os.environ["BENCH_BEFORE"]).resolve()
+        self.turns = int(os.environ.get("BENCH_TURNS", "1"))
 
     def stream(self, kbps):
         return streams.make(self.out / "streams", kbps)
@@ -67,17 +70,31 @@ def main():
     unknown = [w for w in wanted if w not in cases.ALL]
     if unknown:
         sys.exit(f"no such case: {' '.join(unknown)} (there are: {' '.join(cases.ALL)})")
+    if bench.before and not os.access(bench.before, os.X_OK):
+        sys.exit(f"BENCH_BEFORE: no program {bench.before}")
     failed = 0
-    for name in wanted:
+    for turn in range(bench.turns):
+        for name in wanted:
+            failed |= run(bench, name, turn)
+    report.write(bench)
+    return failed
+
+
+def run(bench, name, turn):
+    """One case, by what was built and by the program to compare it with; who is first takes turns."""
+    programs = [("srs", bench.objs / "srs"), (report.BEFORE, bench.before)]
+    for server, bench.srs in programs[::-1] if turn % 2 else programs:
+        if not bench.srs:
+            continue
+        procs.Ours.name = server
         try:
             cases.ALL[name](bench)
         except Exception as e:  # the other cases took long enough to be told all the same
             print(f"{name}: {e!r}", file=sys.stderr)
-            failed = 1
+            return 1
         finally:
             bench.end_all()
-    report.write(bench)
-    return failed
+    return 0
 
 
 if __name__ == "__main__":

@@ -272,7 +272,7 @@ vhost __defaultVhost__ {{{{
         if "{{html}}" in conf:
             self.html.mkdir()
             conf = conf.replace("{{html}}", str(self.html))
-        super().__init__(bench, [str(bench.objs / "srs"), "-c", "{path}"], conf)
+        super().__init__(bench, [str(bench.srs), "-c", "{path}"], conf)
 
     def logged(self, word):
         """How many lines of the log have it."""

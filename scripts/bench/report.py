@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The results: a line as each row comes, a table, CSV, plots, and the goals."""
-import csv, os, platform, shutil, subprocess, time
+import csv, os, platform, shutil, statistics, subprocess, time
 
 COLUMNS = [  # key, title, format
     ("case", "case", "{}"), ("server", "server", "{}"), ("variant", "sends", "{}"),
     ("streams", "streams", "{}"), ("players", "players", "{}"), ("publishers", "publishers", "{}"),
     ("connects", "connects", "{}"), ("kbps", "kbit/s", "{}"), ("cpu", "CPU %", "{:.1f}"),
-    ("us", "µs each", "{:.1f}"), ("cpu_per_gbit", "%/Gbit/s", "{:.1f}"),
+    ("us", "µs each", "{:.1f}"), ("spread", "from - to", "{}"), ("cpu_per_gbit", "%/Gbit/s", "{:.1f}"),
     ("cpu_beyond", "CPU % beyond", "{:.1f}"), ("rss_kb", "RSS kB each", "{:.1f}"),
     ("rss_total_kb", "RSS kB", "{}"), ("rate", "rate %", "{:.1f}"), ("rate_min", "least %", "{:.1f}"),
     ("first_p50", "first ms", "{:.0f}"), ("first_p99", "p99", "{:.0f}"),
@@ -30,6 +30,9 @@ SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "c
          "held_max", "waiting", "start_p50", "start_p99", "start_max"]
 
 
+BEFORE = "srs before"
+SAME = ("case", "server", "variant", "streams", "players", "publishers", "kbps")  # of what is repeated
+
 MET = {True: "yes", False: "NO", None: ""}  # None: no goal, to compare with
 
 
@@ -43,6 +46,54 @@ def line(row):
     facts = ", ".join(f"{'latency p99' if k == 'latency_p99' else titles[k]} {cell(k, row)}"
                       for k in SHORT if row.get(k) not in (None, 0))
     return f"{row['case']}: {row['server']} ({row['variant']}): {facts}"
+
+
+def grouped(rows):
+    """Lists of rows of the same, measured again and again, in their order."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row.get(k) for k in SAME), []).append(row)
+    return groups
+
+
+def span(values, how):
+    return f"{how} - {how}".format(min(values), max(values)) if len(values) > 1 else ""
+
+
+def median(group):
+    """One row of medians, with the least and the most cost."""
+    row = dict(group[0])
+    for k in row:
+        values = [r[k] for r in group if isinstance(r.get(k), (int, float))]
+        if k not in SAME and len(values) > 1:
+            row[k] = statistics.median(values)
+    row["spread"] = span([r["us"] for r in group if r.get("us")], "{:.1f}") or None
+    return row
+
+
+def merged(rows):
+    return [median(group) for group in grouped(rows).values()]
+
+
+def before_text(rows):
+    """What each row cost by the program to compare with and by this one, and how they compare in each
+    turn: machines change from minute to minute."""
+    lines = []
+    groups = grouped(rows)
+    for key, after in groups.items():
+        before = groups.get((key[0], BEFORE, *key[2:]), [])
+        ratios = [a["us"] / b["us"] for b, a in zip(before, after) if b.get("us") and a.get("us")]
+        if key[1] == "srs" and ratios:
+            lines.append((median(before), median(after), f"{statistics.median(ratios):.3f}",
+                          span(ratios, "{:.3f}")))
+    columns = [(lambda p, k=k: cell(k, p[1]), t) for k, t in (("case", "case"), ("variant", "sends"))]
+    columns += [(lambda p: str(p[1].get("players") or p[1].get("publishers") or p[1].get("connects")), "clients"),
+                (lambda p: cell("kbps", p[1]), "kbit/s")]
+    for k, title in (("us", "µs each"), ("rss_kb", "RSS kB each")):
+        columns += [(lambda p, k=k, i=i: cell(k, p[i]), f"{title} {when}")
+                    for i, when in enumerate(("before", "after"))]
+    columns += [(lambda p: p[2], "after / before"), (lambda p: p[3], "from - to")]
+    return table(columns, lines) + "\n\n" if lines else ""
 
 
 def find(rows, case, server, variant="default", **more):
@@ -223,10 +274,11 @@ def machine():
 def write(bench):
     if not bench.rows:
         return
-    text = (f"{time.strftime('%Y-%m-%d %H:%M')}  {machine()}\n\n{results_text(bench.rows)}\n\n"
-            f"{goals_text(bench.rows)}\n")
+    rows = merged(bench.rows)
+    text = (f"{time.strftime('%Y-%m-%d %H:%M')}  {machine()}\n\n{results_text(rows)}\n\n"
+            f"{before_text(bench.rows)}{goals_text(rows)}\n")
     (bench.out / "table.txt").write_text(text)
-    (bench.out / "table.md").write_text(markdown(bench.rows))
+    (bench.out / "table.md").write_text(markdown(rows))
     with open(bench.out / "table.csv", "w", newline="") as f:
         out = csv.DictWriter(f, [k for k, _, _ in COLUMNS], extrasaction="ignore")
         out.writeheader()

@@ -2,8 +2,9 @@
 /* policy.h - what a stream keeps, where a player may start, and where one goes on that is too late.
  *
  * All such rules are here, as functions of a few numbers; log (source.c), wires and cursors ask
- * them; those for each packet are inline. There is one clock for what is old: when it came. So a file that is published at full speed
- * is kept as long as a camera's picture, as far as max_bytes allows.
+ * them; those for each packet are inline. There is one clock for what is old: when it came. So a
+ * file that is published at full speed is kept as long as a camera's picture, as far as max_bytes
+ * allows.
  */
 #ifndef LIVE_POLICY_H
 #define LIVE_POLICY_H

@@ -66,7 +66,7 @@ static void look(struct opening *o)
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         o->error = ENOENT;
     /* The kernel does not read ahead: it would do so inside of our look, in this thread, and by as
-     * much as the device is set to. 8 MB of pages take 30 ms to find, without any wait for a disk. */
+     * much as the device is set to. 8 MB of pages take 30 ms to find, without any disk. */
     (void)posix_fadvise(o->file.fd, 0, 0, POSIX_FADV_RANDOM);
     o->file.is_folder = S_ISDIR(st.st_mode);
     o->file.size = st.st_size;
