@@ -2,6 +2,7 @@
 /* registry.c - all sources of a server by name. */
 #include "base/log.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "live/impl.h"
 #include "live/reap.h"
 #include "live/source.h"
@@ -36,15 +37,6 @@ void live_registry_free(struct live_registry *r)
         free(r->buckets);
     free(r);
     live_reap_now();
-}
-
-static uint32_t hash_of(const char *name) /* FNV-1a */
-{
-    uint32_t h = 2166136261u;
-
-    for (; *name; name++)
-        h = (h ^ (uint8_t)*name) * 16777619u;
-    return h;
 }
 
 static void link_in(struct live_registry *r, struct live_source *src)
@@ -92,7 +84,7 @@ void live_registry_leave(struct live_source *src)
 
 struct live_source *live_registry_find(struct live_registry *r, const char *name)
 {
-    uint32_t hash = hash_of(name);
+    uint32_t hash = text_hash(name);
     struct live_source *src = r->buckets[hash & (r->n_buckets - 1)];
 
     while (src && (src->hash != hash || strcmp(src->name, name) != 0))
@@ -110,7 +102,7 @@ struct live_source *live_registry_get(struct live_registry *r, const char *name,
     if (r->count >= r->n_buckets)
         grow(r);
     src = live_source_new(name, set);
-    src->hash = hash_of(name);
+    src->hash = text_hash(name);
     src->registry = r;
     link_in(r, src);
     r->count++;

@@ -4,6 +4,7 @@
 
 #include "base/container_of.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "session/env.h"
 
 #include <stdio.h>
@@ -175,13 +176,9 @@ void clients_stream_leave(struct client *c)
 void clients_name_id(const struct clients *r, const char *name, char out[CLIENTS_NAME_ID_SIZE])
 {
     static const char set36[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+    uint64_t h = text_hash_more(TEXT_HASH_BEGIN, r->server_id, strlen(r->server_id) + 1);
 
-    for (const char *p = r->server_id; *p; p++)
-        h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
-    h *= UINT64_C(1099511628211);
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    h = text_hash_more(h, name, strlen(name));
     h ^= h >> 32;
     memcpy(out, "vid-", 4);
     for (int i = 4; i < CLIENTS_NAME_ID_SIZE - 1; i++, h /= 36)
@@ -190,7 +187,7 @@ void clients_name_id(const struct clients *r, const char *name, char out[CLIENTS
 }
 
 const char *clients_url(const char *vhost, const char *app, const char *stream, char *buf,
-                       size_t size)
+                        size_t size)
 {
     bool named = strcmp(vhost, "__defaultVhost__") != 0;
 

@@ -3,6 +3,7 @@
 #include "session/hooks_impl.h"
 
 #include "base/log.h"
+#include "base/text.h"
 
 #include <openssl/hmac.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static err_t exchange(struct hooks *h, const struct hooks_call *c, struct http_r
     (void)snprintf(id, sizeof(id), "%s-%llu", h->env->service_id, (unsigned long long)c->number);
     (void)snprintf(attempt, sizeof(attempt), "%u", c->attempt);
     if (*secret)
-        sign(secret, c->body ? c->body : "", c->size, signature);
+        sign(secret, text_or_empty(c->body), c->size, signature);
     return http_client_call(reply, c->url, &call);
 }
 

@@ -2,6 +2,7 @@
 /* live.c - what the API tells of vhosts, streams and clients, and how a client is kicked. */
 #include "app/api/api.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "live/sender.h"
 #include "session/clients.h"
 
@@ -291,7 +292,7 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     api_put_secret(c, "pageUrl", info.page_url);
     api_put_secret(c, "swfUrl", info.swf_url);
     api_put_secret(c, "tcUrl", info.tc_url);
-    jput_text(j, "url", clients_url(s->vhost->name, s->app ? s->app : "", s->name ? s->name : "",
+    jput_text(j, "url", clients_url(s->vhost->name, text_or_empty(s->app), text_or_empty(s->name),
                                    url, sizeof(url)));
     jput_text(j, "name", s->name);
     jput_text(j, "type", clients_type_name(client->type));

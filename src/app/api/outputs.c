@@ -2,6 +2,7 @@
 /* outputs.c - the API of outputs: forwards and programs of streams; and for
  * the console, by what addresses streams are played. */
 #include "app/api/api.h"
+#include "base/text.h"
 #include "co/co.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
@@ -115,7 +116,7 @@ static void put_files(struct jput *j, const char *key, bool on, const char *path
 
     while (n > 0 && folder[n - 1] == '/')
         n--;
-    (void)snprintf(name, sizeof(name), "%.*s%s%s", (int)n, folder ? folder : "", n > 0 ? "/" : "",
+    (void)snprintf(name, sizeof(name), "%.*s%s%s", (int)n, text_or_empty(folder), n > 0 ? "/" : "",
                    file);
     jput_text(j, key, folder ? name : NULL);
 }

@@ -5,6 +5,7 @@
 #include "app/os/machine.h"
 #include "app/services.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "session/admit.h"
 #include "sink/program/job_want.h"
 
@@ -256,7 +257,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
 {
     struct doctor_plan *p = must(calloc(1, sizeof(*p)));
 
-    (void)snprintf(p->root, sizeof(p->root), "%s", how->root ? how->root : "");
+    (void)snprintf(p->root, sizeof(p->root), "%s", text_or_empty(how->root));
     p->serving = how->serving;
     p->udp = c->rtc_server.enabled || c->srt_server.enabled;
     p->core_dump = c->core_dump;

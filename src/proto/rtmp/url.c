@@ -3,6 +3,7 @@
 #include "proto/rtmp/url.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -322,7 +323,7 @@ static err_t resolve(struct rtmp_url *out, struct span url, struct span name, bo
 
 err_t rtmp_url_resolve(struct rtmp_url *out, const char *tc_url, const char *name)
 {
-    struct span url = trim(tc_url), stream = trim(name ? name : "");
+    struct span url = trim(tc_url), stream = trim(text_or_empty(name));
     struct builder b;
     err_t err;
 

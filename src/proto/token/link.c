@@ -4,6 +4,7 @@
 
 #include "base/ip.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "proto/token/base64url.h"
 
 #include <openssl/crypto.h>
@@ -31,7 +32,7 @@ static void make_mac(const struct token_link *link, const struct token_ask *ask,
                      const char *secret, uint8_t mac[MAC])
 {
     char *text = must_print("%s\n%s\n%s\n%s\n%s\n%s", publish ? "publish" : "play", ask->vhost,
-                            ask->app, ask->name, link->expires, link->ip ? link->ip : "");
+                            ask->app, ask->name, link->expires, text_or_empty(link->ip));
 
     must(HMAC(EVP_sha256(), secret, (int)strlen(secret), (const uint8_t *)text, strlen(text), mac,
               NULL));

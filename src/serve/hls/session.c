@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/random_id.h"
+#include "base/text.h"
 #include "proto/http/url.h"
 #include "session/player.h"
 #include "session/term.h"
@@ -36,11 +37,7 @@ void hls_sessions_begin(struct hls *h)
 
 static struct hls_session **bucket(struct hls *h, const char *id)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-
-    for (; *id; id++)
-        hash = (hash ^ (uint8_t)*id) * 16777619u;
-    return &h->sessions->buckets[hash % BUCKETS];
+    return &h->sessions->buckets[text_hash(id) % BUCKETS];
 }
 
 struct hls_session *hls_session_find(struct hls *h, const char *id)
@@ -69,7 +66,7 @@ bool hls_session_plays(const struct hls_session *s, const struct session_stream 
 
 static void put(EVP_MD_CTX *c, const char *text)
 {
-    text = text ? text : "";
+    text = text_or_empty(text);
     must_be(EVP_DigestUpdate(c, text, strlen(text) + 1) == 1);
 }
 
@@ -327,7 +324,6 @@ static err_t too_many(struct hls_sessions *t)
 static void set_names(struct hls_session *s, const struct http_exchange *x,
                       struct session_stream names)
 {
-    const char *page = http_request_field(x->req, "Referer");
     const char *host = http_request_field(x->req, "Host");
     char *tc_url = must_print("http%s://%s/%s", x->tls ? "s" : "", host ? host : names.vhost,
                               names.app);
@@ -340,7 +336,7 @@ static void set_names(struct hls_session *s, const struct http_exchange *x,
     wr_u8(&param, 0);
     names.param = param.bad ? "" : (const char *)param.buf;
     names.tc_url = tc_url;
-    names.page_url = page ? page : "";
+    names.page_url = text_or_empty(http_request_field(x->req, "Referer"));
     names.ip = x->ip;
     s->session.names = session_stream_copy(&names);
     wr_free(&param);

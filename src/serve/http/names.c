@@ -3,6 +3,7 @@
 #include "serve/http/names.h"
 
 #include "base/must.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ char *http_names_make(struct session_stream *out, const struct http_exchange *x,
                               from->app, '\0', (int)from->stream_size, from->stream, '\0',
                               *x->req->query ? "?" : "", x->req->query, '\0', x->tls ? "s" : "",
                               host ? host : x->vhost->name, (int)from->app_size, from->app, '\0',
-                              page ? page : "");
+                              text_or_empty(page));
 
     *out = (struct session_stream){ .vhost = x->vhost->name, .ip = x->ip, .app = memory };
     out->name = out->app + strlen(out->app) + 1;

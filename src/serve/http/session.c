@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include "base/must.h"
+#include "base/text.h"
 #include "co/net/io_tcp.h"
 #include "co/net/io_tls.h"
 #include "co/net/round.h"
@@ -168,7 +169,7 @@ err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what
     const char *page = http_request_field(x->req, "Referer");
     err_t err = conf_security_check(&x->vhost->security, what, x->ip);
 
-    return err ? err : conf_refer_check(&x->vhost->refer, what, page ? page : "");
+    return err ? err : conf_refer_check(&x->vhost->refer, what, text_or_empty(page));
 }
 
 static err_t answer(struct http_session *s, struct http_request *req, struct http_response *r)

@@ -3,6 +3,7 @@
 #include "sink/hls/stream.h"
 
 #include "base/must.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,12 +108,8 @@ static void normalize(char *to, size_t size, const char *path)
 
 static struct hls_name **place(struct hls *h, const char *path)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    struct hls_name **at;
+    struct hls_name **at = &h->names->buckets[text_hash(path) % BUCKETS];
 
-    for (const char *p = path; *p; p++)
-        hash = (hash ^ (uint8_t)*p) * 16777619u;
-    at = &h->names->buckets[hash % BUCKETS];
     while (*at && strcmp((*at)->path, path) != 0)
         at = &(*at)->next;
     return at;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* name.c - what files of HLS are called, on disk and in playlists. */
 #include "base/must.h"
+#include "base/text.h"
 #include "conf/expand.h"
 #include "sink/hls/stream.h"
 
@@ -89,7 +90,7 @@ static char *key_uri(const struct hls_stream *s, const char *path)
     if (!*base || strcmp(base, s->set.path) == 0)
         return relative(s->m3u8_path, path);
     uri = must_print("%.*s%s%s%s", (int)n, base, n && base[n - 1] == '/' ? "" : "/",
-                     path + root + strspn(path + root, "/"), query ? query : "");
+                     path + root + strspn(path + root, "/"), text_or_empty(query));
     return uri;
 }
 

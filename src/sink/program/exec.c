@@ -3,6 +3,7 @@
 #include "sink/program/exec.h"
 
 #include "base/must.h"
+#include "base/text.h"
 #include "sink/program/ffmpeg.h"
 #include "sink/program/job_plain.h"
 
@@ -69,7 +70,7 @@ static void add_vars(struct job_want *w, const struct conf *c, const struct sess
     job_want_var_from(w, JOB_VAR_URL, "url", url);
     job_want_var_from(w, JOB_VAR_TEXT, "tcUrl", names->tc_url);
     job_want_var_from(w, JOB_VAR_TEXT, "pageUrl", names->page_url);
-    job_want_var_from(w, JOB_VAR_TEXT, "swfUrl", names->swf_url ? names->swf_url : "");
+    job_want_var_from(w, JOB_VAR_TEXT, "swfUrl", text_or_empty(names->swf_url));
     free(url);
 }
 

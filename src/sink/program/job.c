@@ -5,6 +5,7 @@
 #include "base/backoff.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "co/os/child.h"
 #include "sink/program/job_log.h"
 
@@ -329,7 +330,7 @@ void job_look(const struct job *j, struct job_info *out)
         .kind = j->want->kind,
         .state = j->state,
         .vhost = j->want->vhost, .stream = j->want->stream, .name = j->want->name,
-        .command = j->command ? j->command : "",
+        .command = text_or_empty(j->command),
         .pid = j->child ? co_child_pid(j->child) : 0,
         .starts = j->starts, .since = j->since, .next = j->until, .ended = j->how,
         .line = job_log_line(j->log), .counter = job_log_counter(j->log),

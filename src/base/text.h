@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* text.h - strings: one that may be NULL, and a hash of one. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* FNV-1a of 64 bits, of pieces one after another: `hash` begins as TEXT_HASH_BEGIN. The same in
+ * every run and not secret: nothing for a table whose keys a stranger chooses freely. */
+#define TEXT_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+
+static inline uint64_t text_hash_more(uint64_t hash, const char *piece, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)piece[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* For tables: its lower bits depend on all bits of the other. */
+static inline uint32_t text_hash(const char *text)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_BEGIN, text, strlen(text));
+
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+#endif
