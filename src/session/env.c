@@ -3,6 +3,7 @@
 #include "session/env.h"
 
 #include "base/must.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,17 @@ struct stream_key *session_stream_key(const struct session_stream *s)
     return s->key ? stream_key_ref(s->key) : stream_key_new(s->vhost, s->app, s->name);
 }
 
+void session_stream_set_key(struct session_stream *s, struct stream_key *key)
+{
+    struct stream_key *old = s->key;
+
+    s->key = key;
+    s->vhost = key->vhost;
+    s->app = key->app;
+    s->name = key->name;
+    (void)stream_key_unref(old);
+}
+
 static const char *behind(const char *text)
 {
     return text + strlen(text) + 1;
@@ -19,13 +31,11 @@ static const char *behind(const char *text)
 
 struct session_stream session_stream_copy(const struct session_stream *s)
 {
-    struct session_stream made = { .key = session_stream_key(s) };
+    struct session_stream made = { 0 };
 
-    made.vhost = made.key->vhost;
-    made.app = made.key->app;
-    made.name = made.key->name;
+    session_stream_set_key(&made, session_stream_key(s));
     made.who = must_print("%s%c%s%c%s%c%s%c%s", s->param, '\0', s->tc_url, '\0', s->page_url, '\0',
-                          s->ip, '\0', s->swf_url ? s->swf_url : "");
+                          s->ip, '\0', text_or_empty(s->swf_url));
     made.param = made.who;
     made.tc_url = behind(made.param);
     made.page_url = behind(made.tc_url);

@@ -36,6 +36,9 @@ struct session_stream session_stream_copy(const struct session_stream *s);
 void session_stream_free(struct session_stream *copy); /* zeroed is fine */
 /* The key of its stream, with a reference for the caller. */
 struct stream_key *session_stream_key(const struct session_stream *s);
+/* It is about that stream from now on: vhost, app and name are the key's, whose reference it takes
+ * over; that of the key of before is given back. */
+void session_stream_set_key(struct session_stream *s, struct stream_key *key);
 
 struct session_env {
     struct conf *conf;    /* the snapshot in force: take a reference to keep it */

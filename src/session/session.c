@@ -3,6 +3,7 @@
 #include "session/session.h"
 
 #include "base/container_of.h"
+#include "base/text.h"
 
 void session_init(struct session *s, struct session_env *env, struct io *io)
 {
@@ -45,17 +46,11 @@ static err_t find_vhost(struct session *s, const char *name)
 
 err_t session_find_stream(struct session *s, const char *vhost, const char *app, const char *name)
 {
-    struct session_stream *n = &s->names;
     err_t err = find_vhost(s, vhost);
 
-    if (err)
-        return err;
-    (void)stream_key_unref(n->key);
-    n->key = stream_key_new(s->vhost->name, app, name);
-    n->vhost = n->key->vhost;
-    n->app = n->key->app;
-    n->name = n->key->name;
-    return NULL;
+    if (!err)
+        session_stream_set_key(&s->names, stream_key_new(s->vhost->name, app, name));
+    return err;
 }
 
 err_t session_apply(struct session *s, bool *changed)
@@ -86,19 +81,14 @@ static struct session *session_of(struct client *c)
     return container_of(c, struct session, entry);
 }
 
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
 static void describe(struct client *c, struct clients_info *out)
 {
     struct session *s = session_of(c);
 
     take_rates(s, co_clock());
     *out = (struct clients_info){
-        .ip = s->names.ip, .tc_url = s->names.tc_url, .page_url = or_empty(s->names.page_url),
-        .swf_url = or_empty(s->names.swf_url), .began_at = s->began_at, .in = s->in,
+        .ip = s->names.ip, .tc_url = s->names.tc_url, .page_url = text_or_empty(s->names.page_url),
+        .swf_url = text_or_empty(s->names.swf_url), .began_at = s->began_at, .in = s->in,
         .out = s->out, .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
         .sender = s->sender,
     };

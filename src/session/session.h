@@ -43,7 +43,8 @@ void session_begin(struct session *s);
 void session_fini(struct session *s);
 
 /* What it asks for: the vhost is that of the snapshot in force, which is applied from now on; the
- * names have a key. ERR_NO_VHOST, ERR_VHOST_DISABLED: then it ends by what it had. */
+ * names have a key; they may be those that it has. ERR_NO_VHOST, ERR_VHOST_DISABLED: then it ends
+ * by what it had. */
 err_t session_find_stream(struct session *s, const char *vhost, const char *app, const char *name)
     __attribute__((warn_unused_result));
 /* Once a turn: apply the configuration if it changed. *changed: it did, and the vhost is there. */

@@ -353,11 +353,33 @@ static void one_plays_what_another_publishes(void **state)
     end();
 }
 
+/* A conversation may ask for its stream anew by the names that it has itself. */
+static void its_own_names_are_asked_for(void **state)
+{
+    struct session s;
+
+    (void)state;
+    begin(CONF(""));
+    session_init(&s, &env, NULL);
+    assert_ok(session_find_stream(&s, VHOST, "ab", "cdef"));
+    for (int i = 0; i < 2; i++) {
+        bool turned = i % 2 == 0;
+
+        assert_ok(session_find_stream(&s, s.names.vhost, s.names.name, s.names.app));
+        assert_string_equal(s.names.vhost, VHOST);
+        assert_string_equal(s.names.app, turned ? "cdef" : "ab");
+        assert_string_equal(s.names.name, turned ? "ab" : "cdef");
+        assert_string_equal(s.names.key->path, turned ? VHOST "/cdef/ab" : VHOST "/ab/cdef");
+    }
+    session_fini(&s);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(who_publishes), TEST(who_plays), TEST(two_publishers),
-        TEST(one_plays_what_another_publishes),
+        TEST(one_plays_what_another_publishes), TEST(its_own_names_are_asked_for),
     };
     err_t err = co_init();
 

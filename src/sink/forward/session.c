@@ -56,10 +56,7 @@ static struct forward *new_one(struct session_env *env, const char *host, int po
     s->vhost = conf_vhost_find(s->conf, names->vhost);
     s->names = (struct session_stream){ .param = "", .tc_url = url, .page_url = "",
                                         .ip = f->host };
-    s->names.key = session_stream_key(names);
-    s->names.vhost = s->names.key->vhost;
-    s->names.app = s->names.key->app;
-    s->names.name = s->names.key->name;
+    session_stream_set_key(&s->names, session_stream_key(names));
     s->id = f->id;
     return f;
 }
