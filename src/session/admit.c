@@ -14,8 +14,8 @@ bool session_play_is_asked(const struct conf_vhost *vhost)
 }
 
 err_t session_ask_play(struct session_env *env, struct hooks_line **line,
-                     const struct conf_vhost *vhost, const struct hooks_event *event,
-                     int64_t *ends)
+                       const struct conf_vhost *vhost, const struct hooks_event *event,
+                       int64_t *ends)
 {
     const struct session_stream *names = event->names;
     err_t err = conf_security_check(&vhost->security, CONF_PLAY, names->ip);

@@ -17,8 +17,8 @@ bool session_play_is_asked(const struct conf_vhost *vhost);
  * ERR_REFER_DENIED, ERR_TOKEN, ERR_TOO_MANY, and the errors of hooks_ask(), whose `line` it is.
  * Yields. */
 err_t session_ask_play(struct session_env *env, struct hooks_line **line,
-                     const struct conf_vhost *vhost, const struct hooks_event *event,
-                     int64_t *ends)
+                       const struct conf_vhost *vhost, const struct hooks_event *event,
+                       int64_t *ends)
     __attribute__((warn_unused_result));
 
 #endif

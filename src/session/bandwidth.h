@@ -29,6 +29,6 @@ co_usec session_meter_wait(struct serve_meter *m, uint64_t bytes, int kbps, co_u
 err_t session_room_in(struct session_env *env, const struct conf_vhost *vhost)
     __attribute__((warn_unused_result));
 err_t session_room_out(struct session_env *env, const struct conf_vhost *vhost,
-                     const struct session_stream *names) __attribute__((warn_unused_result));
+                       const struct session_stream *names) __attribute__((warn_unused_result));
 
 #endif

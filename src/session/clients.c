@@ -140,7 +140,7 @@ static uint64_t next_place(uint64_t at, uint64_t mask)
 }
 
 bool clients_walk(const struct clients *r, uint64_t *at,
-                 void (*each)(struct client *c, void *arg), void *arg)
+                  void (*each)(struct client *c, void *arg), void *arg)
 {
     uint64_t mask = r->n_buckets - 1;
 
@@ -153,8 +153,8 @@ bool clients_walk(const struct clients *r, uint64_t *at,
 /* ---- in and out */
 
 void clients_wait(struct clients *r, struct client *c, const struct clients_kind *kind,
-                 enum clients_type type, const char *id, const struct session_stream *names,
-                 struct live_source *src)
+                  enum clients_type type, const char *id, const struct session_stream *names,
+                  struct live_source *src)
 {
     if (!r)
         return;

@@ -103,8 +103,8 @@ void clients_free(struct clients *r); /* sources and clients are gone already */
  * that of the coroutine that calls. Names are copied as needed. With r NULL (tests) nothing
  * happens, and the same for the functions that follow. */
 void clients_wait(struct clients *r, struct client *c, const struct clients_kind *kind,
-                 enum clients_type type, const char *id, const struct session_stream *names,
-                 struct live_source *src);
+                  enum clients_type type, const char *id, const struct session_stream *names,
+                  struct live_source *src);
 void clients_admit(struct client *c, const struct session_stream *names);
 /* How much went over its connection so far: now and then, for the totals. */
 void clients_count(struct client *c, uint64_t in, uint64_t out);
@@ -120,7 +120,7 @@ void client_id(const struct client *c, char out[CLIENTS_ID_SIZE]);
  * was the last one. Other coroutines may run between two calls: who is there all the time is shown
  * once. `each` must not yield, and nobody may leave in it. */
 bool clients_walk(const struct clients *r, uint64_t *at,
-                 void (*each)(struct client *c, void *arg), void *arg);
+                  void (*each)(struct client *c, void *arg), void *arg);
 
 /* What is kept of a source; made if there is nothing yet. */
 struct clients_stream *clients_stream(struct clients *r, struct live_source *src);
@@ -137,7 +137,7 @@ void clients_name_id(const struct clients *r, const char *name, char out[CLIENTS
 /* "/app/stream" of the default vhost, else "vhost/app/stream": how others know a stream. Writes
  * to buf; returns it. */
 const char *clients_url(const char *vhost, const char *app, const char *stream, char *buf,
-                       size_t size);
+                        size_t size);
 
 /* Take the bit rates of streams and vhosts; every few seconds, or every second where a vhost is
  * bounded by them. Yields. */

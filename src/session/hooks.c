@@ -103,8 +103,8 @@ static char *copy(const void *p, size_t size)
 }
 
 void hooks_notify(struct session_env *env, struct hooks_line **line, struct conf *conf,
-                const struct conf_vhost *vhost, enum hooks_action action,
-                const struct hooks_event *event)
+                  const struct conf_vhost *vhost, enum hooks_action action,
+                  const struct hooks_event *event)
 {
     const struct conf_list *urls = urls_of(vhost, action);
     struct wr body;

@@ -48,8 +48,8 @@ err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct 
     __attribute__((warn_unused_result));
 /* Tell it, later. All is copied; vhost must be of serve->conf or `conf`. Does not yield. */
 void hooks_notify(struct session_env *env, struct hooks_line **line, struct conf *conf,
-                const struct conf_vhost *vhost, enum hooks_action action,
-                const struct hooks_event *event);
+                  const struct conf_vhost *vhost, enum hooks_action action,
+                  const struct hooks_event *event);
 /* on_hls_notify: GET of one of its urls, with [app], [stream], [param], [ts_url] (the event's url),
  * [server_id] and [service_id] filled in. Does not yield. */
 void hooks_notify_hls(struct session_env *env, struct conf *conf, const struct conf_vhost *vhost,

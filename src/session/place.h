@@ -9,7 +9,7 @@
 /* Take a place in serve->peers for a connection, which gives it back at its end by
  * session_place_leave(). False: it is refused, counted and told to the log; close it. */
 bool session_place_take(struct session_env *env, struct peers_place *place,
-                      const uint8_t addr[PEERS_ADDR]);
+                        const uint8_t addr[PEERS_ADDR]);
 /* The same once more, when the peer turned out to be a proxy and the client's address, a text, is
  * another: the proxy's place is left for one of the client's. ERR_TOO_MANY: it has none now. */
 err_t session_place_take_ip(struct session_env *env, struct peers_place *place, const char *ip)

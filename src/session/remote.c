@@ -43,7 +43,7 @@ static err_t ask_proxy(struct session_env *env, struct io *io, struct peers_plac
 
 err_t session_remote(struct session_env *env, struct io *io, bool proxied,
                      struct peers_place *place,
-                   char ip[IO_ADDR_SIZE], int *port)
+                     char ip[IO_ADDR_SIZE], int *port)
 {
     io_tcp_peer(io, ip, port);
     return proxied && ip[0] ? ask_proxy(env, io, place, ip, port) : NULL;

@@ -16,6 +16,6 @@ err_t session_remote_open(struct io **out, int fd) __attribute__((warn_unused_re
  * ERR_IO_TIMEOUT, and the pipe's; ip and port are set all the same. Yields if proxied. */
 err_t session_remote(struct session_env *env, struct io *io, bool proxied,
                      struct peers_place *place,
-                   char ip[IO_ADDR_SIZE], int *port) __attribute__((warn_unused_result));
+                     char ip[IO_ADDR_SIZE], int *port) __attribute__((warn_unused_result));
 
 #endif

@@ -21,8 +21,7 @@ static void set_client(struct sink_notifier *t, struct session_env *env, struct 
 }
 
 void sink_notifier_set(struct sink_notifier *t, struct session_env *env,
-                       const struct session_stream *names,
-                     struct live_source *src)
+                       const struct session_stream *names, struct live_source *src)
 {
     struct session_stream old = t->names;
 
@@ -55,7 +54,7 @@ static unsigned clients_of(const struct sink_notifier *t, struct session_env *en
 }
 
 void sink_notify(struct sink_notifier *t, struct session_env *env, struct conf *conf,
-               enum hooks_action action, struct hooks_event event)
+                 enum hooks_action action, struct hooks_event event)
 {
     const struct conf_vhost *vhost = conf_vhost_find(env->conf, t->names.vhost);
 

@@ -33,7 +33,7 @@ __attribute__((warn_unused_result)) static inline err_t co_round(struct co_round
 
 /* The same, where to read and to write is all that there is to do. */
 __attribute__((warn_unused_result)) static inline err_t co_round_io(struct co_round *r,
-                                                                   const struct io *io)
+                                                                    const struct io *io)
 {
     return co_round(r, io->bytes_in + io->bytes_out);
 }

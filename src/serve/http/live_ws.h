@@ -23,6 +23,6 @@ void http_live_ws_fields(const struct http_live_ws *ws, struct http_response *r)
 /* What the player said: pings are answered, *done is set when it says that it leaves. The bytes
  * are changed. Yields. */
 err_t http_live_ws_input(struct http_live_ws *ws, struct io *io, uint8_t *data, size_t size,
-                        bool *done) __attribute__((warn_unused_result));
+                         bool *done) __attribute__((warn_unused_result));
 
 #endif

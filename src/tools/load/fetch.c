@@ -23,7 +23,7 @@ static co_usec timeout_of(const struct load_client *c)
 }
 
 err_t load_fetch_open(struct load_client *c, const struct load_url *url, const char *bind_ip,
-                       co_usec timeout)
+                      co_usec timeout)
 {
     err_t err = io_tcp_connect(&c->talk.io, c->run->ip, url->port, bind_ip, timeout);
 

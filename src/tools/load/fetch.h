@@ -24,7 +24,7 @@ struct load_fetch {
 
 /* Connect a client over TCP or TLS: the `open` of a tool. */
 err_t load_fetch_open(struct load_client *c, const struct load_url *url, const char *bind_ip,
-                       co_usec timeout) __attribute__((warn_unused_result));
+                      co_usec timeout) __attribute__((warn_unused_result));
 /* Of a client that load_fetch_open() connected to `url`. */
 void load_fetch_init(struct load_fetch *f, struct load_client *c, const struct load_url *url);
 /* Ask for a file; its body goes to `body`, or nowhere. Any status is an answer. ERR_IO_*, ERR_HTTP,

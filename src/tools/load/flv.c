@@ -55,7 +55,7 @@ static err_t end_part(struct load_flv *f)
 }
 
 err_t load_flv_feed(struct load_flv *f, const uint8_t *p, size_t size,
-                     void (*media)(void *arg, const struct load_skim_msg *msg), void *arg)
+                    void (*media)(void *arg, const struct load_skim_msg *msg), void *arg)
 {
     err_t err = NULL;
 

@@ -20,7 +20,7 @@ struct load_flv {
 void  load_flv_init(struct load_flv *f);
 /* ERR_MALFORMED: this is no FLV. */
 err_t load_flv_feed(struct load_flv *f, const uint8_t *p, size_t size,
-                     void (*media)(void *arg, const struct load_skim_msg *msg), void *arg)
+                    void (*media)(void *arg, const struct load_skim_msg *msg), void *arg)
     __attribute__((warn_unused_result));
 
 #endif

@@ -20,7 +20,7 @@ void load_hls_play_turn(struct load_hls_play *p, struct load_stat *s, co_usec no
 }
 
 void load_hls_play_add(struct load_hls_play *p, struct load_stat *s, co_usec now, co_usec stall,
-                        int64_t duration, int64_t wall)
+                       int64_t duration, int64_t wall)
 {
     load_hls_play_turn(p, s, now, stall);
     if (p->counted && p->stands_since)

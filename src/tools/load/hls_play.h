@@ -18,10 +18,10 @@ struct load_hls_play {
 
 /* The time is `now`. A picture that stands still for `stall` is counted in s. */
 void load_hls_play_turn(struct load_hls_play *p, struct load_stat *s, co_usec now,
-                         co_usec stall);
+                        co_usec stall);
 /* Media of that length came. `wall`: when it was made, µs since 1970; 0: not known. */
 void load_hls_play_add(struct load_hls_play *p, struct load_stat *s, co_usec now, co_usec stall,
-                        int64_t duration, int64_t wall);
+                       int64_t duration, int64_t wall);
 /* Begin, or go on elsewhere, `lead` after the begin of the media that comes next: no stall. */
 void load_hls_play_jump(struct load_hls_play *p, co_usec now, int64_t lead);
 

@@ -28,7 +28,7 @@ static uint64_t get(const uint8_t *p, size_t n)
 }
 
 size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
-                          const struct load_marker *m)
+                         const struct load_marker *m)
 {
     const struct nalu_codec *units = av_codec_row(codec)->nalu;
     uint8_t *p = out + 4;

@@ -28,7 +28,7 @@ struct load_marker {
 
 /* Its bytes for H.264 or H.265 with NAL unit lengths of 4 bytes. Returns their number. */
 size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
-                          const struct load_marker *m);
+                         const struct load_marker *m);
 /* From the first bytes of a video message; false: there is none. */
 bool load_marker_find(struct load_marker *m, const uint8_t *head, size_t size);
 

@@ -202,7 +202,7 @@ void load_play_begin(struct load_play *p, const struct load_media *m, unsigned s
 }
 
 const struct load_message *load_play_next(struct load_play *p, const struct load_media *m,
-                                            uint64_t *time)
+                                          uint64_t *time)
 {
     const struct load_message *msg;
 

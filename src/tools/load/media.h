@@ -46,6 +46,6 @@ void load_media_free(struct load_media *m);
 void load_play_begin(struct load_play *p, const struct load_media *m, unsigned seed);
 /* The next message and its time in ms from the begin; they never end. */
 const struct load_message *load_play_next(struct load_play *p, const struct load_media *m,
-                                            uint64_t *time);
+                                          uint64_t *time);
 
 #endif

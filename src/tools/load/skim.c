@@ -223,7 +223,7 @@ static err_t read_payload(struct load_skim *s, const uint8_t **p, const uint8_t 
 }
 
 err_t load_skim_feed(struct load_skim *s, const uint8_t *p, size_t size,
-                      const struct load_skim_handler *h, void *arg)
+                     const struct load_skim_handler *h, void *arg)
 {
     const uint8_t *end = p + size;
     err_t err = NULL;

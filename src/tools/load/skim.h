@@ -62,7 +62,7 @@ void load_skim_init(struct load_skim *s);
 void load_skim_whole(struct load_skim *s, bool on);
 /* ERR_RTMP_CHUNK: these are no chunks, or more streams than we keep. */
 err_t load_skim_feed(struct load_skim *s, const uint8_t *p, size_t size,
-                      const struct load_skim_handler *h, void *arg)
+                     const struct load_skim_handler *h, void *arg)
     __attribute__((warn_unused_result));
 /* Is it time to acknowledge? Then *sequence is what to send, and it counts as sent. */
 bool load_skim_take_ack(struct load_skim *s, uint32_t *sequence);

@@ -235,7 +235,7 @@ err_t load_talk_tls(struct load_talk *t, const char *host, co_usec timeout)
 }
 
 err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char *ip,
-                      const char *bind_ip, co_usec timeout)
+                     const char *bind_ip, co_usec timeout)
 {
     err_t err;
 

@@ -28,7 +28,7 @@ struct load_talk {
 
 /* Connect to ip, shake hands, send `connect` and `createStream`. On an error the talk is closed. */
 err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char *ip,
-                      const char *bind_ip, co_usec timeout) __attribute__((warn_unused_result));
+                     const char *bind_ip, co_usec timeout) __attribute__((warn_unused_result));
 /* TLS over it from here on, whoever the server says it is. */
 err_t load_talk_tls(struct load_talk *t, const char *host, co_usec timeout)
     __attribute__((warn_unused_result));
