@@ -47,14 +47,13 @@ void quit_gracefully(struct server *s)
     bool hurry;
 
     log_trace("graceful quit: listeners close in %lld ms, %u connections are there",
-              (long long)c->grace_start_wait / 1000, connections(s));
+              us_to_ms(c->grace_start_wait), connections(s));
     hurry = wait_or_hurry(c->grace_start_wait);
     server_close_listeners(s);
     if (!hurry)
         hurry = wait_for_clients(s);
     if (!hurry) {
-        log_trace("graceful quit: the last one left, %lld ms more",
-                  (long long)c->grace_final_wait / 1000);
+        log_trace("graceful quit: the last one left, %lld ms more", us_to_ms(c->grace_final_wait));
         hurry = wait_or_hurry(c->grace_final_wait);
     }
     if (hurry)

@@ -26,6 +26,17 @@
 #define AV_CLOCK 90000 /* ticks per second of every time in av/, live/ and above */
 #define AV_MS(n) ((int64_t)(n) * (AV_CLOCK / 1000))
 
+/* Whole milliseconds, what is over is cut off; as lines of the log print them: %lld. */
+static inline long long av_to_ms(int64_t ticks)
+{
+    return ticks / AV_MS(1);
+}
+
+static inline int64_t av_from_us(int64_t us)
+{
+    return us * (AV_CLOCK / 10000) / 100;
+}
+
 /* av_packet.track of an origin that has several tracks, each with a payload of its own: the packet
  * has none, format/frame takes the origin apart. */
 enum { AV_TRACK_MANY = 0x100 };

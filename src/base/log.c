@@ -4,6 +4,7 @@
 
 #include "base/log_clean.h"
 #include "base/must.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -125,10 +126,7 @@ static void put(enum log_level level, const char *cid, int sys)
 
 static int64_t clock_usec(void)
 {
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return clock_us(CLOCK_MONOTONIC);
 }
 
 static struct log_budget *budget(void)

@@ -398,18 +398,12 @@ struct log_budget *co_log_budget(void)
 
 co_usec co_clock(void)
 {
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return clock_us(CLOCK_MONOTONIC);
 }
 
 int64_t co_wall_ms(void)
 {
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+    return us_to_ms(clock_us(CLOCK_REALTIME));
 }
 
 bool co_slice_over(void)

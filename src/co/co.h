@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/log_budget.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -53,5 +53,5 @@ void co_deadline_cancel(struct co_deadline *d)
 err_t co_deadline_error(const struct co_deadline *d)
 {
     return err_new_at(d->file, d->line, d->func, d->code, 0, "%s in %lld ms", d->text,
-                      (long long)d->after / 1000);
+                      us_to_ms(d->after));
 }

@@ -31,10 +31,7 @@ static _Thread_local co_usec told_at;
 
 static co_usec cpu_clock(void)
 {
-    struct timespec ts = { 0 };
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return clock_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void take_sample(co_usec now, co_usec cpu)
@@ -79,7 +76,7 @@ static void enter(co_usec held, co_usec now)
         return;
     told_at = now;
     log_warn("coroutine %s held the thread for %lld.%lld ms of cpu; %lu holds so far", h->name,
-             (long long)held / 1000, (long long)held % 1000 / 100, count);
+             us_to_ms(held), (long long)held % 1000 / 100, count);
 }
 
 static void on_held(st_utime_t ran)

@@ -187,7 +187,7 @@ err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
         j = NULL; /* the worker's, and arg with it */
     if (!done)
         err = wake == CO_TIMEOUT ? err_new(ERR_IO_TIMEOUT, "waited %lld ms for a helper thread",
-                                           (long long)timeout / 1000)
+                                           us_to_ms(timeout))
                                  : err_wrap(co_stop_why(), "waiting for a helper thread");
 out:
     if (err && j)

@@ -230,10 +230,7 @@ enum { BATCH = 1000, BATCH_ABOVE = 40, BATCH_BELOW = 20 };
 
 static co_usec thread_time(void)
 {
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return clock_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void sample_load(co_usec now)

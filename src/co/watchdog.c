@@ -52,10 +52,7 @@ static int ask_signal(void)
 
 static co_usec clock_of(clockid_t id)
 {
-    struct timespec ts = { 0 };
-
-    (void)clock_gettime(id, &ts);
-    return (co_usec)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return clock_us(id);
 }
 
 static void copy(char *to, const char *from, size_t size)
@@ -205,8 +202,8 @@ void co_watchdog_set(co_usec limit)
 
 static void tell(void)
 {
-    co_usec ms = (co_clock() - atomic_load(&dog.since)) / 1000;
-    co_usec cpu = (clock_of(dog.watched_cpu) - atomic_load(&dog.since_cpu)) / 1000;
+    co_usec ms = us_to_ms(co_clock() - atomic_load(&dog.since));
+    co_usec cpu = us_to_ms(clock_of(dog.watched_cpu) - atomic_load(&dog.since_cpu));
     const struct held *h = &dog.held;
 
     (void)co_trace_text(h->pc, h->depth, dog.where, sizeof(dog.where));

@@ -237,7 +237,7 @@ static check_fn *const checks[] = {
     check_tls, check_proxied, check_network, check_ff_env,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
-                                        conf_check_token };
+                                          conf_check_token };
 
 err_t conf_check(const struct conf *c, const struct conf_source *src)
 {

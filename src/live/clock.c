@@ -41,7 +41,7 @@ static struct live_clock_track *track_of(struct live_clock *c, const struct av_p
 
 static int64_t elapsed(co_usec from, co_usec to)
 {
-    return to > from ? (to - from) * 9 / 100 : 0; /* us to 1/90000 s */
+    return to > from ? av_from_us(to - from) : 0;
 }
 
 /* Where the stream is now: what was last sent, plus the time that passed since. */

@@ -95,8 +95,7 @@ static err_t look(struct live_sender *s)
 static err_t took_nothing(const struct live_sender *s)
 {
     return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms, it is %lld ms behind",
-                   (long long)s->io->write_timeout / 1000,
-                   (long long)live_consumer_lag(&s->consumer) / 1000);
+                   us_to_ms(s->io->write_timeout), us_to_ms(live_consumer_lag(&s->consumer)));
 }
 
 /* The peer's window is full: wait until it takes more. What it says meanwhile is not read: an

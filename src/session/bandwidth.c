@@ -91,7 +91,7 @@ err_t session_room_out(struct session_env *s, const struct conf_vhost *v,
     if (most == 0 || !s->clients || !(known = clients_vhost_find(s->clients, v->name)))
         return NULL;
     now = known->wanted_kbps > known->out_kbps.now_kbps ? known->wanted_kbps
-                                                         : known->out_kbps.now_kbps;
+                                                        : known->out_kbps.now_kbps;
     if (now + rate_of(s, names) <= most)
         return NULL;
     return full(s, REFUSAL_VHOST_OUT, v, now, most);

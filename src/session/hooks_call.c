@@ -83,7 +83,7 @@ err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_rep
         stat->ok++;
     log_trace("http: %s %s, url=%s, status=%d, response=%s, cost=%lldms",
               hooks_name(call->action), err ? "refused" : "ok", call->url, reply->status,
-              shown(reply, text), (long long)took / 1000);
+              shown(reply, text), us_to_ms(took));
     if (err || reply == &own)
         http_reply_free(reply);
     return err ? err_wrap(err, "%s to %.60s", hooks_name(call->action), call->url) : NULL;

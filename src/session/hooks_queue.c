@@ -102,8 +102,7 @@ static err_t deliver(struct hooks *h, struct hooks_job *job)
         if (!err || co_stop_asked() ||
             job->call.attempt > (unsigned)job->call.set->retries)
             return err;
-        log_warn("%s is sent again in %lld s", hooks_name(job->call.action),
-                 (long long)again.pause / 1000000);
+        log_warn("%s is sent again in %lld s", hooks_name(job->call.action), us_to_s(again.pause));
         err_free(&err);
         err = co_sleep(again.pause);
         if (err)

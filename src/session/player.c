@@ -80,8 +80,7 @@ static const char *describe(const struct session_player *p, char *text, size_t s
     live_sender_stat(&p->sender, &stat);
     (void)snprintf(text, size, "state %s for %lld ms, window full for %lld ms in all, "
                    "%lld ms behind", live_sender_state_name(stat.state),
-                   (long long)stat.since / 1000, (long long)stat.window_full / 1000,
-                   (long long)stat.lag / 1000);
+                   us_to_ms(stat.since), us_to_ms(stat.window_full), us_to_ms(stat.lag));
     return text;
 }
 

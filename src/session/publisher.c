@@ -43,7 +43,7 @@ static void watch(struct co_timer *t)
     } else if (now >= next) {
         co_stop(p->s->co, err_new(ERR_IO_TIMEOUT, "no %s for %lld ms",
                                   p->messages ? "message" : "first message",
-                                  (long long)silence_allowed(p) / 1000));
+                                  us_to_ms(silence_allowed(p))));
     } else {
         if (p->s->vhost->publish.kickoff_for_idle > 0 && next > now + CO_SECONDS(1))
             next = now + CO_SECONDS(1);
@@ -72,11 +72,12 @@ static void sample(struct session_publisher *p)
     if (!session_sample(s, SAMPLED_PUBLISH, now))
         return;
     log_always(LOG_TRACE,
-               "%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%d, p1stpt=%d, pnt=%d",
+               "%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%lld, p1stpt=%lld, "
+               "pnt=%lld",
                sampled_name(SAMPLED_PUBLISH), (long long)(now - s->began_at),
                KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), set->mr,
-               (int)(set->mr_latency / 1000), (int)(set->firstpkt_timeout / 1000),
-               (int)(set->normal_timeout / 1000));
+               us_to_ms(set->mr_latency), us_to_ms(set->firstpkt_timeout),
+               us_to_ms(set->normal_timeout));
 }
 
 static void warn_held(struct session_publisher *p, co_usec now)

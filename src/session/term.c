@@ -10,7 +10,7 @@ static co_usec left(int64_t ends)
 {
     int64_t ms = ends * 1000 - co_wall_ms();
 
-    return ms > LOOK / 1000 ? LOOK : CO_MS(ms);
+    return ms > us_to_ms(LOOK) ? LOOK : CO_MS(ms);
 }
 
 bool session_term_is_over(int64_t ends)

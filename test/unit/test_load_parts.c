@@ -313,7 +313,7 @@ static void test_skim(void **state)
         load_skim_whole(&s, true);
         for (size_t at = 0; at < size; at += piece)
             assert_ok(load_skim_feed(&s, bytes + at, size - at < piece ? size - at : piece, &h,
-                                      &seen));
+                                     &seen));
         load_skim_whole(&s, false);
         assert_int_equal(seen.begins, 6);
         assert_int_equal(seen.ends, 6);

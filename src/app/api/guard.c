@@ -128,7 +128,7 @@ void api_guard_deny(struct api_guard *g, enum api_denial why, co_usec now, const
     va_end(ap);
     if (g->unsaid)
         log_always(LOG_WARN, "API: %s; %llu more were refused since the last line", text,
-                 (unsigned long long)g->unsaid);
+                   (unsigned long long)g->unsaid);
     else
         log_always(LOG_WARN, "API: %s", text);
     g->said = now;

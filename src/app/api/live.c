@@ -184,7 +184,7 @@ static void put_stream(struct api_call *c, const char *key, struct live_source *
     api_put_secret(c, "tcUrl", s->tc_url);
     jput_text(j, "url", clients_url(s->vhost->name, s->app, s->name, url, sizeof(url)));
     jput_int(j, "live_ms", co_wall_ms()); /* the time now: so all who read it expect */
-    jput_int(j, "age_ms", (co_clock() - s->began_at) / 1000);
+    jput_int(j, "age_ms", us_to_ms(co_clock() - s->began_at));
     jput_uint(j, "clients", s->clients);
     jput_uint(j, "forwards", s->forwards);
     jput_uint(j, "frames", stat.video_packets);
@@ -266,10 +266,10 @@ static void put_sender(struct jput *j, const struct live_sender *sender)
 
     live_sender_stat(sender, &stat);
     jput_text(j, "state", live_sender_state_name(stat.state));
-    jput_int(j, "state_ms", stat.since / 1000);
-    jput_int(j, "lag_ms", stat.lag / 1000);
+    jput_int(j, "state_ms", us_to_ms(stat.since));
+    jput_int(j, "lag_ms", us_to_ms(stat.lag));
     jput_uint(j, "dropped_packets", stat.dropped);
-    jput_int(j, "window_full_ms", stat.window_full / 1000);
+    jput_int(j, "window_full_ms", us_to_ms(stat.window_full));
 }
 
 static void put_client(struct api_call *c, const char *key, struct client *client)
@@ -293,7 +293,7 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     api_put_secret(c, "swfUrl", info.swf_url);
     api_put_secret(c, "tcUrl", info.tc_url);
     jput_text(j, "url", clients_url(s->vhost->name, text_or_empty(s->app), text_or_empty(s->name),
-                                   url, sizeof(url)));
+                                    url, sizeof(url)));
     jput_text(j, "name", s->name);
     jput_text(j, "type", clients_type_name(client->type));
     jput_bool(j, "publish", clients_type_publishes(client->type));

@@ -12,7 +12,7 @@
 
 static int64_t ms_since(co_usec t)
 {
-    return (co_clock() - t) / 1000;
+    return us_to_ms(co_clock() - t);
 }
 
 /* ---- forwards */

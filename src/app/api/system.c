@@ -82,7 +82,7 @@ static void put_self(struct jput *j, const struct machine *m)
     jput_uint(j, "mem_kbyte", m->rss_kbyte);
     jput_real(j, "mem_percent", part(m->rss_kbyte, m->memory.total), 4);
     jput_real(j, "cpu_percent", m->cpu, 4);
-    jput_int(j, "srs_uptime", (co_clock() - m->began_at) / 1000000);
+    jput_int(j, "srs_uptime", us_to_s(co_clock() - m->began_at));
     put_holds(j);
     jput_close(j, '}');
 }

@@ -277,12 +277,12 @@ void machine_sample(struct machine *m, const struct conf_stats *stats)
 {
     co_usec now = co_clock();
     co_usec span = m->sampled_at ? now - m->sampled_at : 0;
-    struct timespec wall;
+    int64_t wall;
 
     m->on = stats->enabled;
     if (!m->on)
         return;
-    (void)clock_gettime(CLOCK_REALTIME, &wall);
+    wall = co_wall_ms();
     sample_cpu(m, span);
     sample_memory(m);
     sample_load(m);
@@ -290,5 +290,5 @@ void machine_sample(struct machine *m, const struct conf_stats *stats)
     sample_net(m);
     sample_disk(m, &stats->disk, span);
     m->sampled_at = now;
-    m->sampled_wall = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+    m->sampled_wall = wall;
 }

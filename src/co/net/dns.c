@@ -44,10 +44,7 @@ static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
 /* On any thread. */
 static co_usec now_here(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (co_usec)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return clock_us(CLOCK_MONOTONIC);
 }
 
 static struct asked *find_asked(const char *host)

@@ -63,7 +63,7 @@ static err_t wait_for(struct io_tcp *t, int bits, co_usec timeout, const char *c
 {
     switch (sock_wait(&t->sock, bits, timeout)) {
     case CO_TIMEOUT:
-        return err_new(ERR_IO_TIMEOUT, "%s waited %lld ms", call, (long long)timeout / 1000);
+        return err_new(ERR_IO_TIMEOUT, "%s waited %lld ms", call, us_to_ms(timeout));
     case CO_STOPPED:
         return err_wrap(co_stop_why(), "in %s", call);
     case CO_WOKEN:

@@ -91,17 +91,14 @@ static void prepare(const struct udp_sock *s)
 /* Time of the wall clock as that of ours; what is not of the last ten seconds is no time. */
 static co_usec came_at(const struct timespec *at, co_usec now, int64_t wall_us)
 {
-    int64_t age = wall_us - ((int64_t)at->tv_sec * 1000000 + at->tv_nsec / 1000);
+    int64_t age = wall_us - timespec_us(at);
 
     return age > 0 && age < CO_SECONDS(10) ? now - age : now;
 }
 
 static int64_t wall_now(void)
 {
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return clock_us(CLOCK_REALTIME);
 }
 
 static size_t split(struct udp_sock *s, struct udp_in *v, size_t n, const uint8_t *data,

@@ -125,7 +125,7 @@ static void open_new(struct opening *o)
     if (folder < 0)
         return;
     o->file.fd = co_open_at(folder, o->path[0] ? o->path : ".", O_RDONLY | O_NONBLOCK | O_NOCTTY,
-                         RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | cached);
+                            RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | cached);
     if (o->file.fd < 0)
         o->error = errno;
     else
@@ -323,7 +323,7 @@ static err_t wait_window(struct io *io)
     switch (io_wait(io, true, io->write_timeout)) {
     case CO_TIMEOUT:
         return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms",
-                       (long long)io->write_timeout / 1000);
+                       us_to_ms(io->write_timeout));
     case CO_STOPPED:
         return err_wrap(co_stop_why(), "sending a file");
     case CO_WOKEN:

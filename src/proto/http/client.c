@@ -220,8 +220,7 @@ static err_t read_answer(struct reading *r, struct io *io, const struct http_cal
         co_usec left = until - co_clock();
 
         if (left <= 0)
-            return err_new(ERR_IO_TIMEOUT, "no answer in %lld ms",
-                           (long long)call->timeout / 1000);
+            return err_new(ERR_IO_TIMEOUT, "no answer in %lld ms", us_to_ms(call->timeout));
         io->read_timeout = left;
         err = io_read(io, buf, sizeof(buf), &n);
         if (err && err_code(err) == ERR_IO_CLOSED) { /* which may be the end of the body */

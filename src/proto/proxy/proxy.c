@@ -180,7 +180,7 @@ err_t proxy_read(struct io *io, struct proxy_peer *out, co_usec timeout)
             break;
         io->read_timeout = until - co_clock();
         if (io->read_timeout <= 0)
-            err = err_new(ERR_IO_TIMEOUT, "no PROXY header in %lld ms", (long long)timeout / 1000);
+            err = err_new(ERR_IO_TIMEOUT, "no PROXY header in %lld ms", us_to_ms(timeout));
         else
             err = io_read(io, data + have, need - have, &n);
         if (err)

@@ -55,7 +55,7 @@ static void on_message_time(struct co_timer *t)
         return;
     }
     co_stop(c->co, err_new(ERR_IO_TIMEOUT, "a message did not end in %lld ms",
-                           (long long)c->message_time / 1000));
+                           us_to_ms(c->message_time)));
 }
 
 /* One timer for many messages: it is set by the first that is cut, and then looks which of those

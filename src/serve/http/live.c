@@ -69,8 +69,7 @@ static void log_sample(const struct session_player *p, co_usec now)
     log_always(LOG_TRACE,
                "%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", sampled_name(SAMPLED_HTTP),
                (unsigned long long)live_consumer_pending(&p->sender.consumer),
-               (long long)(now - p->s->began_at) / 1000, p->sender.set.mw_msgs,
-               (long long)p->sender.merge / 1000);
+               us_to_ms(now - p->s->began_at), p->sender.set.mw_msgs, us_to_ms(p->sender.merge));
 }
 
 /* ---- what is promised */
@@ -250,7 +249,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
         err = converse(&p);
         session_player_end(&p.player, err);
         log_trace("HTTP client played for %lld ms, %llu bytes",
-                  (long long)(co_now() - s->began_at) / 1000, (unsigned long long)x->io->bytes_out);
+                  us_to_ms(co_now() - s->began_at), (unsigned long long)x->io->bytes_out);
         err = err ? err_wrap(err, "play %s", kind->end) : NULL;
     }
     session_fini(s);

@@ -115,7 +115,7 @@ static void log_sample(const struct session_player *p, co_usec now)
                sampled_name(SAMPLED_PLAY), (long long)(now - s->began_at),
                (unsigned long long)live_consumer_pending(&p->sender.consumer),
                KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
-               (long long)p->sender.merge / 1000, p->sender.set.mw_msgs);
+               us_to_ms(p->sender.merge), p->sender.set.mw_msgs);
 }
 
 static err_t reply_started(struct rtmp_session *s)
@@ -135,7 +135,7 @@ static err_t refuse(struct rtmp_session *s, err_t why)
 {
     bool full = err_code(why) == ERR_TOO_MANY;
     err_t untold = rtmp_session_reply(s, RTMP_PLAY_FAILED,
-                                     full ? "There is no room, try again later." : NULL);
+                                      full ? "There is no room, try again later." : NULL);
 
     err_free(&untold);
     return why;

@@ -298,9 +298,9 @@ static void close_done(struct disk_job *job)
                  strerror(job->error), job->what);
     if (f->closed) {
         log_trace("recorded %s, %lld ms, %llu bytes", f->path,
-                  (long long)(f->newest - f->begin) / 90, (unsigned long long)f->good);
+                  av_to_ms(f->newest - f->begin), (unsigned long long)f->good);
         sink_notify(&s->teller, s->dvrs->env, s->conf, HOOKS_DVR,
-                  (struct hooks_event){ .file = f->path });
+                    (struct hooks_event){ .file = f->path });
     }
     if (j->step == DVR_FAILED && f->closed)
         log_warn("recording %s is not made for seeking: %s", f->path,

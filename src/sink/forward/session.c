@@ -143,7 +143,7 @@ static void log_sample(const struct session_player *p, co_usec now)
     const struct session *s = p->s;
 
     log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", to=%s",
-              sampled_name(SAMPLED_FORWARD), (long long)(now - s->began_at) / 1000,
+              sampled_name(SAMPLED_FORWARD), us_to_ms(now - s->began_at),
               (unsigned long long)live_consumer_pending(&p->sender.consumer),
               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), s->names.tc_url);
 }
@@ -251,7 +251,7 @@ static void log_failed(struct forward *f, err_t *err, co_usec pause)
     f->failures++;
     (void)err_text(*err, f->error, sizeof(f->error));
     (void)snprintf(what, sizeof(what), "forward to %.300s, again in %lld s", f->url,
-                   (long long)pause / 1000000);
+                   us_to_s(pause));
     log_end(what, err);
 }
 

@@ -18,7 +18,7 @@ static const struct hls_container *hls_container(const struct conf_hls *set)
 
 static int64_t hls_window(const struct hls_stream *s)
 {
-    return s->set.window * 9 / 100; /* us to 1/90000 s */
+    return av_from_us(s->set.window);
 }
 
 /* ------------------------------------------------------------ DASH */

@@ -62,7 +62,7 @@ void hls_list_bury(struct hls_stream *s, struct hls_segment *seg)
  * with every frame and so a segment of each. */
 static size_t most(const struct hls_stream *s, int64_t window)
 {
-    int64_t fragment = s->set.fragment * 9 / 100; /* us to 1/90000 s */
+    int64_t fragment = av_from_us(s->set.fragment);
 
     return (size_t)(window / (fragment > 0 ? fragment : AV_MS(1)) * 4) + MOST_MIN;
 }

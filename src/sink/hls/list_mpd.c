@@ -7,16 +7,17 @@
 
 static int64_t longest(const struct hls_stream *s) /* ms */
 {
-    int64_t wanted = s->set.fragment / 1000;
+    int64_t wanted = us_to_ms(s->set.fragment);
+    int64_t was = av_to_ms(s->segmenter.longest);
 
-    return s->segmenter.longest / 90 > wanted ? s->segmenter.longest / 90 : wanted;
+    return was > wanted ? was : wanted;
 }
 
 /* How far behind a player is: the segment that grows is not there yet, one is on its way to it,
  * and what it knows is as old as its last look at the list. */
 static int64_t delay(const struct hls_stream *s) /* ms */
 {
-    return longest(s) * 2 + s->dash->update_period / 1000;
+    return longest(s) * 2 + us_to_ms(s->dash->update_period);
 }
 
 /* In the list is what a player with that delay needs, at least. */
@@ -34,7 +35,7 @@ int64_t dash_window(const struct hls_stream *s)
 
 static int64_t shift(const struct hls_stream *s) /* ms */
 {
-    int64_t wanted = s->dash->timeshift / 1000, all = window(s), least = delay(s);
+    int64_t wanted = us_to_ms(s->dash->timeshift), all = window(s), least = delay(s);
 
     if (wanted > all)
         return all;
@@ -83,7 +84,7 @@ void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
 {
     struct mpd head = {
         .published = hls_wall(s), .available = s->segmenter.available,
-        .update = s->dash->update_period / 1000, .shift = shift(s),
+        .update = us_to_ms(s->dash->update_period), .shift = shift(s),
         .delay = delay(s), .longest = longest(s),
     };
     struct mpd_writer m;

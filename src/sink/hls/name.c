@@ -24,7 +24,7 @@ err_t hls_name(const struct hls_stream *s, const char *folder, const char *text,
     };
 
     (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);
-    (void)snprintf(duration_text, sizeof(duration_text), "%lld", (long long)duration / 90);
+    (void)snprintf(duration_text, sizeof(duration_text), "%lld", av_to_ms(duration));
     (void)snprintf(floor_text, sizeof(floor_text), "%lld",
                    (long long)(s->set.ts_floor ? s->segmenter.floor_name : with.msec));
     return conf_expand(text, &with, path + n, size - (size_t)n);

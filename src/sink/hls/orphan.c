@@ -156,7 +156,7 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
     unsigned n = 0;
     err_t err;
 
-    x->silence = (time_t)(silence_of(set) / 1000000);
+    x->silence = (time_t)us_to_s(silence_of(set));
     x->root = must_dup(set->path);
     err = co_thread_run(CO_POOL_FILE, run, x, drop, CO_FOREVER);
     if (err)

@@ -292,13 +292,13 @@ static void set_segmenter(struct hls_stream *s, const struct journal_list *list)
     for (size_t i = 0; i < s->list.n; i++) {
         const struct hls_segment *seg = s->list.v[i];
 
-        if (seg->wall + seg->duration / 90 > g->over)
-            g->over = seg->wall + seg->duration / 90;
+        if (seg->wall + av_to_ms(seg->duration) > g->over)
+            g->over = seg->wall + av_to_ms(seg->duration);
         if (seg->duration > g->longest)
             g->longest = seg->duration;
     }
-    if (s->list.n > 0 && s->set.fragment >= 1000) /* hls_ts_floor: its name is taken */
-        g->floor_name = s->list.v[s->list.n - 1]->wall / (s->set.fragment / 1000);
+    if (s->list.n > 0 && s->set.fragment >= CO_MS(1)) /* hls_ts_floor: its name is taken */
+        g->floor_name = s->list.v[s->list.n - 1]->wall / us_to_ms(s->set.fragment);
 }
 
 static void take(struct hls_stream *s, struct journal *j)
@@ -343,8 +343,8 @@ static void take_numbers(struct hls_stream *s, const struct reading *r)
     err_free(&err);
     s->next_seq = seq > s->next_seq ? seq : s->next_seq;
     s->other_inits = seq > 0;
-    if (s->set.fragment >= 1000)
-        s->segmenter.floor_name = wall / (s->set.fragment / 1000);
+    if (s->set.fragment >= CO_MS(1))
+        s->segmenter.floor_name = wall / us_to_ms(s->set.fragment);
     if (seq > 0)
         log_trace("%s: its list has no journal: numbers go on at %llu, its files stay where they "
                   "are", s->m3u8_path, (unsigned long long)s->next_seq);

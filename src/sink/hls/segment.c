@@ -68,9 +68,9 @@ static void print(struct hls_stream *s, const struct hls_segment *seg)
     if (!sampled_due(&s->hls->env->sampled, kind, co_now(), s->conf->sampled_print))
         return;
     log_trace("%s time=%lldms, sno=%llu, ts=%s, dur=%lldms, dva=0p", sampled_name(kind),
-              (long long)(co_now() - s->began_at) / 1000, (unsigned long long)seg->seq,
+              us_to_ms(co_now() - s->began_at), (unsigned long long)seg->seq,
               strrchr(seg->path, '/') ? strrchr(seg->path, '/') + 1 : seg->path,
-              (long long)seg->duration / 90);
+              av_to_ms(seg->duration));
 }
 
 /* What is in it cannot be used, or is nothing: the next one is not its continuation. */

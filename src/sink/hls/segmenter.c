@@ -70,7 +70,7 @@ static bool has_video(const struct segmenter *g, int64_t at)
 
 static int64_t fragment_ms(const struct segmenter *g)
 {
-    return g->rules.fragment / 90;
+    return av_to_ms(g->rules.fragment);
 }
 
 /* Would the next key frame come too late for the target duration that players know? */
@@ -88,7 +88,7 @@ static bool video_ends_it(const struct segmenter *g, const struct frame *f, int6
     if (!f->key && g->rules.wait_keyframe)
         return false;
     if (g->rules.floor && fragment_ms(g) > 0)
-        return (g->wall_base + f->dts / 90) / fragment_ms(g) > g->floor;
+        return (g->wall_base + av_to_ms(f->dts)) / fragment_ms(g) > g->floor;
     return lasts >= g->rules.fragment - slack || (f->key && next_is_late(g, lasts));
 }
 
@@ -165,7 +165,7 @@ int64_t segmenter_part(struct segmenter *g, int64_t end)
  * left out; one that runs ahead is sent faster than it plays, and its list must not go back. */
 static int64_t wall_at(struct segmenter *g, int64_t at, int64_t clock, int64_t now)
 {
-    int64_t wall = g->wall_base + at / 90, slack = WALL_SLACK + fragment_ms(g);
+    int64_t wall = g->wall_base + av_to_ms(at), slack = WALL_SLACK + fragment_ms(g);
     bool late = g->wall_base != 0 && clock - wall > slack;
 
     if (!late)
@@ -240,7 +240,7 @@ void segmenter_close(struct segmenter *g, int64_t end)
     raise_target(g, lasts);
     if (lasts > g->longest)
         g->longest = lasts;
-    g->over = g->base + end / 90;
+    g->over = g->base + av_to_ms(end);
 }
 
 void segmenter_lose(struct segmenter *g, bool broken)

@@ -60,7 +60,7 @@ void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf
  * are taken over; what drifts is less. */
 int64_t hls_wall(struct hls_stream *s)
 {
-    int64_t wall = co_wall_ms(), offset = wall - co_clock() / 1000;
+    int64_t wall = co_wall_ms(), offset = wall - us_to_ms(co_clock());
     int64_t back = s->wall.offset - offset;
 
     if (back > STEP)
@@ -95,7 +95,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
 
     ref_init(&s->ref);
     s->hls = h;
-    s->wall.offset = co_wall_ms() - co_clock() / 1000;
+    s->wall.offset = co_wall_ms() - us_to_ms(co_clock());
     s->vhost = must_dup(names->vhost);
     s->app = must_dup(names->app);
     s->stream = must_dup(names->name);
@@ -207,7 +207,7 @@ static void is_silent(struct co_timer *t)
 
     if (s->set.dispose > 0)
         log_trace("%s of %s/%s: its files are removed, nobody published for %lld s", s->kind->name,
-                  s->app, s->stream, (long long)s->set.dispose / 1000000);
+                  s->app, s->stream, us_to_s(s->set.dispose));
     hls_stream_dispose(s, s->set.dispose > 0);
 }
 

@@ -185,7 +185,7 @@ static void tell(const struct job *j)
 
     if (sampled_due(&env->sampled, kind, co_now(), env->conf->sampled_print))
         log_trace("%s time=%lld, pid=%d, starts=%u, %s %s", sampled_name(kind),
-                  (long long)(co_now() - j->since) / 1000, co_child_pid(j->child), j->starts,
+                  us_to_ms(co_now() - j->since), co_child_pid(j->child), j->starts,
                   j->want->name, job_log_counter(j->log));
 }
 
@@ -223,13 +223,13 @@ static void log_ended(struct job *j, err_t *err)
         (void)err_text(*err, text, sizeof(text));
     else
         (void)snprintf(text, sizeof(text), "ended with %s after %lld s", j->how,
-                       (long long)(co_clock() - j->since) / 1000000);
+                       us_to_s(co_clock() - j->since));
     if (*err)
         (void)snprintf(j->how, sizeof(j->how), "did not start");
     log_line(well ? LOG_TRACE : LOG_WARN, "%s %s of %s: %s, again in %lld s. It said: %s",
              job_kind_name(j->want->kind), j->want->name,
              *j->want->stream ? j->want->stream : j->want->vhost, text,
-             (long long)j->again.pause / 1000000, job_log_line(j->log));
+             us_to_s(j->again.pause), job_log_line(j->log));
     if (*err)
         job_log_note(j->log, text);
     err_free(err);

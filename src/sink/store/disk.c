@@ -75,7 +75,7 @@ static void log_slow(struct disk *d, const struct disk_lane *lane)
         return;
     log_warn("files of %s wait for %lld s to be written (%u jobs, %zu kB): the disk is slow, or "
              "hangs; streams go on", d->limits.what ? d->limits.what : "streams",
-             (long long)waits / 1000000, d->jobs, d->bytes / 1024);
+             us_to_s(waits), d->jobs, d->bytes / 1024);
     d->told_at = now;
 }
 

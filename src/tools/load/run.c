@@ -33,10 +33,7 @@ static void catch_signals(void)
 
 int64_t load_wall(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return clock_us(CLOCK_REALTIME);
 }
 
 bool load_is_over(const struct load_client *c)

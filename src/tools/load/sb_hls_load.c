@@ -158,7 +158,7 @@ static err_t parse(struct player *p)
 {
     load_hls_list_free(&p->list);
     return load_hls_list_parse(&p->list, (const char *)p->text.buf, p->text.len,
-                                p->c->run->opts.plain);
+                               p->c->run->opts.plain);
 }
 
 static err_t fetch_list(struct player *p, const char *url)
@@ -186,7 +186,7 @@ static err_t first_list(struct player *p)
         memcpy(p->url, p->fetch.url, sizeof(p->url));
     if (!err && p->list.variant.p) {
         err = load_url_resolve(p->url, sizeof(p->url), p->fetch.url, p->list.variant.p,
-                                p->list.variant.n);
+                               p->list.variant.n);
         if (!err)
             err = fetch_list(p, p->url);
         if (!err)
