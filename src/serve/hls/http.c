@@ -242,10 +242,10 @@ static bool find_stream(struct search *s)
 
     while (hls_place_next(&p, &at)) {
         for (const struct hls_stream *one = s->a.h->streams; one && *at.of.text; one = one->next) {
-            const struct session_stream names = { .vhost = one->vhost, .app = one->app,
-                                                .name = one->stream };
+            const struct session_stream names = { .vhost = one->key->vhost, .app = one->key->app,
+                                                  .name = one->key->name };
 
-            if (strcmp(one->vhost, at.vhost->name) != 0 ||
+            if (strcmp(one->key->vhost, at.vhost->name) != 0 ||
                 !hls_match(at.of.text, &names, at.below))
                 continue;
             s->a.vhost = at.vhost;

@@ -39,7 +39,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
 {
     const char *text = s->set->path;
     const struct conf_variable vars[] = {
-        { "vhost", s->vhost }, { "app", s->app }, { "stream", s->stream },
+        { "vhost", s->key->vhost }, { "app", s->key->app }, { "stream", s->key->name },
     };
     struct conf_expand with = { .v = vars, .n = sizeof(vars) / sizeof(vars[0]), .file = true,
                                 .utc = s->conf->utc_time, .msec = co_wall_ms() };
@@ -63,7 +63,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
     f->begin = f->newest = dts;
     f->fd = -1;
     f->floor = s->dvrs->env->conf->limits.disk_free;
-    log_trace("recording %s/%s to %s", s->app, s->stream, path);
+    log_trace("recording %s/%s to %s", s->key->app, s->key->name, path);
     return f;
 }
 
@@ -230,8 +230,8 @@ static void log_failed(struct dvr_stream *s, const struct job *j, const char *wh
     if (told)
         return;
     s->told_disk_at = now;
-    log_warn("recording of %s/%s: cannot write %s: %s (%s); the stream goes on, the recording "
-             "at the next key frame that can be written", s->app, s->stream, j->file->path, why,
+    log_warn("%s: cannot write %s: %s (%s); the stream goes on, the recording at the next key "
+             "frame that can be written", s->name, j->file->path, why,
              j->job.what ? j->job.what : "queue");
 }
 
@@ -243,7 +243,7 @@ static void append_done(struct disk_job *job)
     if (job->error) {
         log_failed(s, j, strerror(job->error));
     } else if (!j->skipped && s->disk_bad) {
-        log_trace("recording of %s/%s goes on", s->app, s->stream);
+        log_trace("%s goes on", s->name);
         s->disk_bad = false;
     }
     free_job(j);

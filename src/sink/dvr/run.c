@@ -105,12 +105,12 @@ static void log_full(struct dvr_stream *s, enum disk_lack lack)
         return;
     if (lack == DISK_LACKS_QUOTA)
         log_warn("%u recordings stop, the last one of %s/%s: %s has %lld MB of them, dvr_quota is "
-                 "%lld MB; they go on when some are removed", n, s->app, s->stream,
+                 "%lld MB; they go on when some are removed", n, s->key->app, s->key->name,
                  disk_room_root(&s->room), (long long)disk_room_used(&s->room) >> 20,
                  (long long)s->quota >> 20);
     else
         log_warn("%u recordings stop, the last one of %s/%s: the disk of %s has less than disk_free"
-                 " (limits) left", n, s->app, s->stream, disk_room_root(&s->room));
+                 " (limits) left", n, s->key->app, s->key->name, disk_room_root(&s->room));
 }
 
 static bool has_room(struct dvr_stream *s)
@@ -154,8 +154,8 @@ static void left_out(struct dvr_stream *s, const struct frame *f, err_t err)
 
     if (err_code(err) == ERR_UNSUPPORTED) {
         if (!*told)
-            log_warn("recording of %s/%s: %s does not go into MP4, it is left out", s->app,
-                     s->stream, av_codec_name(f->codec));
+            log_warn("%s: %s does not go into MP4, it is left out", s->name,
+                     av_codec_name(f->codec));
         *told = true;
     } else if (s->bad++ == 0) {
         log_end("recording: a frame left out, more are only counted", &err);
@@ -246,7 +246,7 @@ void dvr_drain(struct dvr_stream *s, bool all)
             read_configs(s);
         s->begun = true;
         if (s->reader.dropped != s->dropped) {
-            log_warn("recording of %s/%s: %llu packets lost", s->app, s->stream,
+            log_warn("%s: %llu packets lost", s->name,
                      (unsigned long long)(s->reader.dropped - s->dropped));
             s->dropped = s->reader.dropped;
         }

@@ -44,9 +44,7 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *n
 
     ref_init(&s->ref);
     s->dvrs = d;
-    s->vhost = must_dup(names->vhost);
-    s->app = must_dup(names->app);
-    s->stream = must_dup(names->name);
+    s->key = session_stream_key(names);
     s->conf = conf_ref(conf);
     s->set = set;
     s->shop = shop_ref(d->shop);
@@ -56,7 +54,7 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *n
     disk_lane_init(&s->lane, d->disk);
     disk_room_open(&s->room, d->disk, set->path);
     s->quota = set->quota;
-    s->name = must_print("recording of %s/%s", s->app, s->stream);
+    s->name = must_print("recording of %s/%s", s->key->app, s->key->name);
     live_keeper_open(&s->keeper, d->env->streams, s->name, &keeping);
     return s;
 }
@@ -80,9 +78,7 @@ void dvr_stream_unref(struct dvr_stream *s)
     wr_free(&s->header);
     (void)conf_unref(s->conf);
     sink_notifier_fini(&s->teller);
-    free(s->vhost);
-    free(s->app);
-    free(s->stream);
+    (void)stream_key_unref(s->key);
     free(s->name);
     free(s);
 }
@@ -140,7 +136,7 @@ bool dvr_stream_finish(struct dvr_stream *s)
         return false;
     dvr_close(s);
     if (s->bad > 1)
-        log_warn("recording of %s/%s: %u frames were left out", s->app, s->stream, s->bad);
+        log_warn("%s: %u frames were left out", s->name, s->bad);
     live_reader_close(&s->reader);
     s->live = false;
     leave(s);

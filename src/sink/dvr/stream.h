@@ -46,7 +46,7 @@ struct dvr_stream {
     struct shop *shop;       /* of its blocks */
     struct live_keeper keeper;
     char *name;              /* for the log: "recording of live/x" */
-    char *vhost, *app, *stream;
+    struct stream_key *key;  /* what it is called */
     struct sink_notifier teller; /* whose recording it is */
     struct conf *conf;       /* with a reference */
     const struct conf_dvr *set;

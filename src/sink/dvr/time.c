@@ -5,7 +5,7 @@
 
 void dvr_time_begin(struct dvr_stream *s)
 {
-    const struct conf_vhost *vhost = conf_vhost_find(s->conf, s->vhost);
+    const struct conf_vhost *vhost = conf_vhost_find(s->conf, s->key->vhost);
     bool full = s->set->time_jitter == CONF_JITTER_FULL;
 
     s->keep_time = s->set->time_jitter == CONF_JITTER_OFF;

@@ -60,8 +60,8 @@ static void log_codec(struct hls_stream *s, const struct frame *f)
     bool *logged = &s->logged_codec[f->kind == AV_VIDEO ? 0 : 1];
 
     if (!*logged)
-        log_warn("%s of %s/%s: %s does not go into %s, it is left out%s", s->kind->name, s->app,
-                 s->stream, av_codec_name(f->codec), s->container->name,
+        log_warn("%s: %s does not go into %s, it is left out%s", s->name,
+                 av_codec_name(f->codec), s->container->name,
                  mp4_track_takes(f->codec) ? ": set hls_use_fmp4 on" : "");
     *logged = true;
 }

@@ -87,8 +87,8 @@ static void log_failed(struct hls_stream *s, const struct job *j, const char *wh
     if (s->disk.bad && now - s->disk.logged_at < CO_SECONDS(30))
         return;
     s->disk.logged_at = now;
-    log_warn("%s of %s/%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory",
-             s->kind->name, s->app, s->stream, j->path, why, j->job.what ? j->job.what : "queue");
+    log_warn("%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory", s->name,
+             j->path, why, j->job.what ? j->job.what : "queue");
 }
 
 static void failed(struct hls_stream *s, const struct job *j, const char *why)
@@ -99,14 +99,14 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
     case CONF_HLS_DISCONNECT:
         if (!s->src)
             break;
-        log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)", s->app,
-                 s->stream);
+        log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)",
+                 s->key->app, s->key->name);
         live_source_kick(s->src, err_new(ERR_STOPPED, "cannot write %s: %s", j->path, why));
         break;
     case CONF_HLS_IGNORE:
         if (!s->given_up)
-            log_warn("HLS of %s/%s ends until it is published again (hls_on_error ignore)", s->app,
-                     s->stream);
+            log_warn("HLS of %s/%s ends until it is published again (hls_on_error ignore)",
+                     s->key->app, s->key->name);
         s->given_up = true;
         break;
     case CONF_HLS_CONTINUE:
@@ -117,7 +117,7 @@ static void failed(struct hls_stream *s, const struct job *j, const char *why)
 static void worked(struct hls_stream *s)
 {
     if (s->disk.bad)
-        log_trace("%s of %s/%s: files can be written again", s->kind->name, s->app, s->stream);
+        log_trace("%s: files can be written again", s->name);
     s->disk.bad = false;
 }
 
@@ -271,9 +271,9 @@ static bool has_room(struct hls_stream *s)
         return lack == DISK_LACKS_NOTHING;
     n = refusals_add(&s->hls->env->refusals, REFUSAL_HLS_DISK, co_now());
     if (n > 0)
-        log_warn("segments of %u streams stay in memory, the last one is %s of %s/%s: %s of %s", n,
-                 s->kind->name, s->app, s->stream, lack == DISK_LACKS_QUOTA
-                 ? "the quota is used up" : "less than disk_free (limits) is left on the disk",
+        log_warn("segments of %u streams stay in memory, the last one is %s: %s of %s", n,
+                 s->name, lack == DISK_LACKS_QUOTA ? "the quota is used up"
+                 : "less than disk_free (limits) is left on the disk",
                  disk_room_root(&s->disk.room));
     return false;
 }

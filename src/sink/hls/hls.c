@@ -29,8 +29,8 @@ struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *n
     struct hls_stream *s = h->streams;
 
     while (s && (s->kind != kind ||
-                 strcmp(s->stream, names->name) != 0 || strcmp(s->app, names->app) != 0 ||
-                 strcmp(s->vhost, names->vhost) != 0))
+                 strcmp(s->key->name, names->name) != 0 || strcmp(s->key->app, names->app) != 0 ||
+                 strcmp(s->key->vhost, names->vhost) != 0))
         s = s->next;
     return s;
 }

@@ -61,6 +61,6 @@ void hls_keep(struct hls_stream *s)
 {
     static const struct live_keeping how = { droppable, cut };
 
-    s->name = must_print("%s of %s/%s", s->kind->name, s->app, s->stream);
+    s->name = must_print("%s of %s/%s", s->kind->name, s->key->app, s->key->name);
     live_keeper_open(&s->keeper, s->hls->env->streams, s->name, &how);
 }

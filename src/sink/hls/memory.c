@@ -183,11 +183,13 @@ struct hls_file *hls_find_update(struct hls *h, const char *path)
 bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *out, bool *dash)
 {
     const struct hls_name *n = find(h, path);
+    struct stream_key *key;
 
     if (!n)
         return false;
+    key = n->stream->key;
     *out = (struct session_stream){
-        .vhost = n->stream->vhost, .app = n->stream->app, .name = n->stream->stream,
+        .key = key, .vhost = key->vhost, .app = key->app, .name = key->name,
         .param = "", .tc_url = "", .page_url = "", .ip = "",
     };
     *dash = n->stream->kind->is_dash;

@@ -15,7 +15,7 @@ err_t hls_name(const struct hls_stream *s, const char *folder, const char *text,
     char seq_text[24], duration_text[24], floor_text[24];
     int n = snprintf(path, size, "%s/", folder);
     const struct conf_variable vars[] = {
-        { "vhost", s->vhost }, { "app", s->app }, { "stream", s->stream },
+        { "vhost", s->key->vhost }, { "app", s->key->app }, { "stream", s->key->name },
         { "seq", seq_text }, { "duration", duration_text }, { "timestamp", floor_text },
     };
     struct conf_expand with = {

@@ -143,8 +143,7 @@ static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost
     s->disposing = true;
     go = strcmp(s->record.path, f->path) == 0 && hls_recover_list(s);
     if (go)
-        log_trace("%s of %s/%s: its files are removed, nobody published since the server began",
-                  s->kind->name, s->app, s->stream);
+        log_trace("%s: its files are removed, nobody published since the server began", s->name);
     hls_stream_dispose(s, go);
     return go;
 }

@@ -166,7 +166,7 @@ static int by_id(const void *a, const void *b)
 /* And one that nobody has yet. */
 static void put_all(struct hls_stream *s, struct wr *w, const struct hls_shared *new)
 {
-    struct journal_names names = { s->kind->name, s->vhost, s->app, s->stream };
+    struct journal_names names = { s->kind->name, s->key->vhost, s->key->app, s->key->name };
     struct entries e = { 0 };
 
     add_segments(&e, &s->expired);
@@ -231,6 +231,6 @@ void hls_record_done(struct hls_stream *s, const struct hls_lines *lines)
     if (s->record.logged_at && co_now() - s->record.logged_at < AGAIN)
         return;
     s->record.logged_at = co_now();
-    log_warn("%s of %s/%s: cannot write its journal %s: %s; should the server crash, files stay",
-             s->kind->name, s->app, s->stream, s->record.path, strerror(lines->error));
+    log_warn("%s: cannot write its journal %s: %s; should the server crash, files stay",
+             s->name, s->record.path, strerror(lines->error));
 }

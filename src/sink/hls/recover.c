@@ -99,7 +99,7 @@ static void drop(void *arg)
 /* What its vhost calls files of this kind. */
 static void copy_templates(const struct hls_stream *s, struct reading *r)
 {
-    const struct conf_vhost *v = conf_vhost_find(s->conf, s->vhost);
+    const struct conf_vhost *v = conf_vhost_find(s->conf, s->key->vhost);
 
     for (unsigned i = 0; v && i < HLS_TEMPLATES; i++) {
         struct hls_template *t = &r->templates[r->n_templates];
@@ -122,9 +122,9 @@ static struct reading *new_reading(const struct hls_stream *s)
     r->root = must_dup(s->set.path);
     r->key_root = must_dup(s->set.key_file_path);
     r->kind = must_dup(s->kind->name);
-    r->vhost = must_dup(s->vhost);
-    r->app = must_dup(s->app);
-    r->stream = must_dup(s->stream);
+    r->vhost = must_dup(s->key->vhost);
+    r->app = must_dup(s->key->app);
+    r->stream = must_dup(s->key->name);
     copy_templates(s, r);
     return r;
 }
@@ -353,7 +353,8 @@ static void take_numbers(struct hls_stream *s, const struct reading *r)
 /* A publisher may have come while the journal was read: its stream goes on with it. */
 static bool is_alone(const struct hls_stream *s)
 {
-    const struct session_stream names = { .vhost = s->vhost, .app = s->app, .name = s->stream };
+    const struct session_stream names = { .vhost = s->key->vhost, .app = s->key->app,
+                                          .name = s->key->name };
     const struct hls_stream *other = hls_stream_find(s->hls, &names, s->kind);
 
     return !other || other == s;
@@ -384,6 +385,6 @@ void hls_recover(struct hls_stream *s)
     bool found = hls_recover_list(s);
 
     if (found)
-        log_trace("%s of %s/%s goes on at segment %llu, with %zu of before", s->kind->name, s->app,
-                  s->stream, (unsigned long long)s->next_seq, s->list.n);
+        log_trace("%s goes on at segment %llu, with %zu of before", s->name,
+                  (unsigned long long)s->next_seq, s->list.n);
 }

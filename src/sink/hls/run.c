@@ -39,8 +39,8 @@ static void read_configs(struct hls_stream *s)
 /* The stream was faster than we: what comes now is not what follows. */
 static void lost(struct hls_stream *s)
 {
-    log_warn("%s of %s/%s: %llu packets lost, it goes on at a key frame", s->kind->name, s->app,
-             s->stream, (unsigned long long)(s->reader.dropped - s->dropped));
+    log_warn("%s: %llu packets lost, it goes on at a key frame", s->name,
+             (unsigned long long)(s->reader.dropped - s->dropped));
     s->dropped = s->reader.dropped;
     s->segmenter.discontinuity = true;
     if (s->now)

@@ -96,9 +96,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     ref_init(&s->ref);
     s->hls = h;
     s->wall.offset = co_wall_ms() - us_to_ms(co_clock());
-    s->vhost = must_dup(names->vhost);
-    s->app = must_dup(names->app);
-    s->stream = must_dup(names->name);
+    s->key = session_stream_key(names);
     s->kind = kind;
     hls_stream_apply(s, conf, vhost);
     s->shop = shop_ref(h->shop);
@@ -145,9 +143,7 @@ void hls_stream_unref(struct hls_stream *s)
     free(s->hint);
     sink_notifier_fini(&s->notifier);
     hls_record_fini(s);
-    free(s->vhost);
-    free(s->app);
-    free(s->stream);
+    (void)stream_key_unref(s->key);
     free(s->name);
     free(s);
 }
@@ -206,8 +202,8 @@ static void is_silent(struct co_timer *t)
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
 
     if (s->set.dispose > 0)
-        log_trace("%s of %s/%s: its files are removed, nobody published for %lld s", s->kind->name,
-                  s->app, s->stream, us_to_s(s->set.dispose));
+        log_trace("%s: its files are removed, nobody published for %lld s", s->name,
+                  us_to_s(s->set.dispose));
     hls_stream_dispose(s, s->set.dispose > 0);
 }
 
@@ -289,7 +285,7 @@ static void last_segment(struct hls_stream *s)
     if (s->disk.list_swapped)
         hls_disk_list(s);
     if (s->bad > 1)
-        log_warn("%s of %s/%s: %u frames were left out", s->kind->name, s->app, s->stream, s->bad);
+        log_warn("%s: %u frames were left out", s->name, s->bad);
     live_reader_close(&s->reader);
 }
 

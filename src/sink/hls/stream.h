@@ -131,7 +131,7 @@ struct hls_stream {
     struct shop *shop;       /* of its blocks */
     struct live_keeper keeper;
     char *name;              /* for the log: "HLS of live/x" */
-    char *vhost, *app, *stream;
+    struct stream_key *key;  /* what it is called */
     struct sink_notifier notifier; /* whose segments these are */
     char *m3u8_path;             /* on disk */
 
