@@ -12,8 +12,8 @@ static inline const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-/* FNV-1a of 64 bits, of pieces one after another: `hash` begins as TEXT_HASH_BEGIN. The same in
- * every run and not secret: nothing for a table whose keys a stranger chooses freely. */
+/* FNV-1a of 64 bits, of pieces one after another: `hash` begins as TEXT_HASH_BEGIN. It is the same
+ * in every run, so ids can be made of it; a stranger may find texts that have the same. */
 #define TEXT_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t text_hash_more(uint64_t hash, const char *piece, size_t size)

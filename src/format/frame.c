@@ -37,7 +37,7 @@ static bool next_track(struct frame_reader *r, struct frame *f)
     *f = head(pkt);
     f->codec = t.codec;
     f->track = t.id;
-    f->pts = f->dts + (int64_t)t.cts * (AV_CLOCK / 1000);
+    f->pts = f->dts + AV_MS(t.cts);
     f->data = pkt->data + t.payload;
     f->size = t.size;
     return true;

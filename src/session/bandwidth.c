@@ -3,7 +3,6 @@
 #include "session/bandwidth.h"
 
 #include "base/log.h"
-#include "base/must.h"
 #include "co/net/io_tcp.h"
 #include "session/clients.h"
 

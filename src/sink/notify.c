@@ -2,10 +2,7 @@
 /* notify.c - tell a backend what became of a stream. */
 #include "sink/notify.h"
 
-#include "base/must.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Its publisher, who entered the list before the sinks began. */
