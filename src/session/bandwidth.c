@@ -6,8 +6,6 @@
 #include "co/net/io_tcp.h"
 #include "session/clients.h"
 
-#include <stdlib.h>
-
 enum { BURST = 5 }; /* seconds of its rate that a publisher may be ahead: key frames, a start */
 
 void session_pace(struct io *io, int kbps)

@@ -3,6 +3,7 @@
 #include "co/net/tls_shake.h"
 
 #include "base/must.h"
+#include "base/text.h"
 #include "base/ref.h"
 #include "co/thread.h"
 
@@ -65,7 +66,7 @@ err_t tls_shake(struct io *below, struct tls_core **core, bool slow, co_usec tim
 
         if (left <= 0)
             return err_new(ERR_IO_TIMEOUT, "no TLS handshake in %lld ms",
-                           (long long)timeout / 1000);
+                           us_to_ms(timeout));
         err = step(core, slow, until);
         if (err)
             return err;
@@ -94,9 +95,7 @@ struct files {
 
 static char *copy(const char *text)
 {
-    char *made = must(strdup(text ? text : ""));
-
-    return made;
+    return must_dup(text_or_empty(text));
 }
 
 static void files_free(struct files *f)
