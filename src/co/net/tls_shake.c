@@ -3,8 +3,8 @@
 #include "co/net/tls_shake.h"
 
 #include "base/must.h"
-#include "base/text.h"
 #include "base/ref.h"
+#include "base/text.h"
 #include "co/thread.h"
 
 #include <stdlib.h>
@@ -65,8 +65,7 @@ err_t tls_shake(struct io *below, struct tls_core **core, bool slow, co_usec tim
         co_usec left = until - co_clock();
 
         if (left <= 0)
-            return err_new(ERR_IO_TIMEOUT, "no TLS handshake in %lld ms",
-                           us_to_ms(timeout));
+            return err_new(ERR_IO_TIMEOUT, "no TLS handshake in %lld ms", us_to_ms(timeout));
         err = step(core, slow, until);
         if (err)
             return err;
