@@ -566,7 +566,7 @@ static err_t drive(void *arg)
 
 static void test_driven_over_loopback(void **state)
 {
-    struct echo e = { .n = 0 };
+    static struct echo e;
     struct asker a = { .most = 200 };
     struct driven server = { NULL, &echo, &e }, client = { NULL, &asker, &a };
     struct co_group g;
