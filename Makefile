@@ -3,7 +3,7 @@
 OBJS ?= objs
 
 # These set the machine up, or need nothing built: no settings are read for them.
-PLAIN := run test test-asan test-long test-profile bench bench-quick clean distclean help player \
+PLAIN := run test test-asan test-tsan test-long test-profile bench bench-quick clean distclean help player \
     install-deps layers banned style cross-arm64 test-arm64 check coverage
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include $(OBJS)/config.mk
@@ -75,7 +75,7 @@ $(call st_dir,$(1))/libst.a: $(ST_INPUT) $(ST_TGZ)
 	3rdparty/build-st.sh $(ST_TGZ) $$(@D) $(1) '$$(CC)' '$$(AR)'
 $(call st_dir,$(1))/st.h: $(call st_dir,$(1))/libst.a ;
 endef
-$(foreach v,plain asan valgrind,$(eval $(call ST_RULE,$(v))))
+$(foreach v,plain asan tsan valgrind,$(eval $(call ST_RULE,$(v))))
 
 st: $(ST)/libst.a
 
@@ -214,6 +214,12 @@ test-asan:
 	@./configure --objs=$(OBJS)/asan --sanitizer=on > /dev/null
 	+@scripts/test.sh $(OBJS)/asan build unit e2e
 
+# ThreadSanitizer, likewise.
+test-tsan:
+	3rdparty/install.sh build test
+	@./configure --objs=$(OBJS)/tsan --sanitizer=thread > /dev/null
+	+@scripts/test.sh $(OBJS)/tsan build unit e2e
+
 # With the tests that take long, and some minutes of fuzzing.
 test-long:
 	3rdparty/install.sh build test long browser
@@ -281,7 +287,7 @@ help:
 
 FORCE:
 .PHONY: all players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
-    check coverage compdb cross-arm64 test-arm64 test-asan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
+    check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 
 -include $(shell find $(O) $(FO) -name '*.d' 2> /dev/null)

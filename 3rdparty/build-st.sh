@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # build-st.sh TARBALL OUT VARIANT [CC] [AR] - patch and build state-threads: OUT/libst.a, OUT/st.h.
 #
-# VARIANT is plain, asan (tells AddressSanitizer of every switch) or valgrind (tells valgrind of
-# every stack). The library is the upstream sources with patches/*.patch, in order, and our own
+# VARIANT is plain, asan or tsan (tell that sanitizer of every switch) or valgrind (tells valgrind
+# of every stack). The library is the upstream sources with patches/*.patch, in order, and our own
 # files in st/, which take the place of upstream's event.c, stk.c and md.S.
 set -eu
 
@@ -13,6 +13,7 @@ flags="-O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -fPIC -ftls-mo
 case $variant in
 plain) ;;
 asan) flags="$flags -DST_ASAN" ;;
+tsan) flags="$flags -DST_TSAN" ;;
 valgrind) flags="$flags -DST_VALGRIND" ;;
 *) echo "build-st: no variant $variant" >&2; exit 1 ;;
 esac

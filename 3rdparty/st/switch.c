@@ -11,6 +11,9 @@
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 #endif
+#ifdef ST_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
 
 /* Bytes of a cache line; of a stack, that are touched around where its thread stopped. */
 enum { LINE = 64, BELOW = 256, ABOVE = 512 };
@@ -53,6 +56,33 @@ void _st_context_primordial(void)
     pthread_attr_destroy(&attr);
     first_base = base;
     __lsan_register_root_region(first_base, first_size);
+}
+
+#elif defined(ST_TSAN)
+
+/* ThreadSanitizer takes each of our threads for one of its own (a fiber), with its own call stack in
+ * reports; a switch orders what was before it and what comes after. Nothing of this file is
+ * instrumented: what it enters on one fiber it leaves on another. */
+static _Thread_local void *ended; /* it could not destroy itself while it ran */
+
+static void before_switch(_st_thread_t *to, void **fiber)
+{
+    if (!fiber)
+        ended = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(to->fiber, 0);
+}
+
+static void after_switch(void *fiber)
+{
+    (void)fiber;
+    if (ended)
+        __tsan_destroy_fiber(ended);
+    ended = NULL;
+}
+
+void _st_context_primordial(void)
+{
+    _ST_CURRENT_THREAD()->fiber = __tsan_get_current_fiber();
 }
 
 #else
@@ -100,6 +130,9 @@ void _st_context_init(_st_thread_t *thread, void *sp)
     memset(top, 0, WORDS * sizeof(*top));
     top[PC] = entry;
     thread->context = top;
+#ifdef ST_TSAN
+    thread->fiber = __tsan_create_fiber(0);
+#endif
 }
 
 /* Those who stepped back run once nobody else can: for BACK_TIME and a quarter of what the others
@@ -203,9 +236,9 @@ void _st_vp_schedule(void)
     if (to == me) /* nobody else can run */
         return;
     _ST_SET_CURRENT_THREAD(to);
-    before_switch(to, &me->fake_stack);
+    before_switch(to, &me->fiber);
     _st_context_switch(&me->context, to->context);
-    after_switch(me->fake_stack);
+    after_switch(me->fiber);
 }
 
 /* The calling thread has ended: never to return. */

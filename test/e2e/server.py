@@ -11,7 +11,7 @@ from rtmpclient import Client, Pusher, Watcher
 
 LINE = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\]\[(TRACE|DEBUG|INFO|WARN|ERROR)\]"
                   r"\[(\d+)\]\[([0-9a-zA-Z_-]*)\](?:\[(\d+)\])? (.*)$")
-SANITIZER = re.compile(r"(ERROR: (Address|Leak|Undefined|Memory)Sanitizer|runtime error:"
+SANITIZER = re.compile(r"((ERROR|WARNING): (Address|Leak|Undefined|Memory|Thread)Sanitizer|runtime error:"
                        r"|Sanitizer:DEADLYSIGNAL|Assertion .* failed|stack smashing|core dumped)")
 
 HELD = re.compile(r"coroutine (.+) held the thread for ([\d.]+) ms of cpu; (\d+) holds")

@@ -93,7 +93,7 @@ static void test_a_hold_is_counted_by_name(void **state)
 
 static void test_what_is_no_hold(void **state)
 {
-    unsigned long shorts = 0, blocks = 0;
+    unsigned long shorts = 0, blocks = 0, others = of("main").count;
 
     (void)state;
     for (int i = 0; i < 30; i++) {
@@ -104,7 +104,7 @@ static void test_what_is_no_hold(void **state)
     assert_true(of("blocked").count <= blocks);
     assert_true(shorts + blocks < 30);
     assert_ok(co_sleep(CO_MS(30)));
-    assert_int_equal(of("main").count, 0);
+    assert_int_equal(of("main").count, others);
 }
 
 static err_t spin_and_rest(void *arg)

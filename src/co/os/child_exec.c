@@ -70,7 +70,7 @@ struct birth {
 };
 
 /* In the child, in our memory. Errors of what is not essential are not looked at. */
-__attribute__((no_sanitize("address", "undefined"))) static int be_born(void *arg)
+__attribute__((no_sanitize("address", "thread", "undefined"))) static int be_born(void *arg)
 {
     struct birth *b = arg;
     const struct child_exec *x = b->x;
@@ -98,6 +98,12 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_born(void *ar
     b->error = errno;
     _exit(127);
 }
+
+#if defined(__SANITIZE_THREAD__)
+/* ThreadSanitizer takes clone() for a fork, and what the child forgets then is our memory, too. */
+int __clone(int (*fn)(void *arg), void *stack, int flags, void *arg);
+#define clone __clone
+#endif
 
 err_t child_exec_start(struct child_exec *x, pid_t *pid)
 {
