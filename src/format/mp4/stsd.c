@@ -121,16 +121,16 @@ static const struct entry {
     const char *type, *config;
     int version;
     void (*put)(const struct mp4_track *t, struct wr *w);
-    const char *brand;
+    const char *brand; /* that a player has to know, or NULL */
 } entries[AV_CODECS] = {
-    [AV_H264] = { "avc1", "avcC", -1, put_config, .brand = "avc1" },
-    [AV_H265] = { "hvc1", "hvcC", -1, put_config },
-    [AV_AV1] = { "av01", "av1C", -1, put_config },
-    [AV_VP9] = { "vp09", "vpcC", 1, put_vp9 },
-    [AV_AAC] = { "mp4a", "esds", 0, put_aac },
-    [AV_MP3] = { "mp4a", "esds", 0, put_mp3 },
-    [AV_OPUS] = { "Opus", "dOps", -1, put_opus },
-    [AV_FLAC] = { "fLaC", "dfLa", 0, put_flac },
+    [AV_H264] = { "avc1", "avcC", -1, put_config, "avc1" },
+    [AV_H265] = { "hvc1", "hvcC", -1, put_config, NULL },
+    [AV_AV1] = { "av01", "av1C", -1, put_config, NULL },
+    [AV_VP9] = { "vp09", "vpcC", 1, put_vp9, NULL },
+    [AV_AAC] = { "mp4a", "esds", 0, put_aac, NULL },
+    [AV_MP3] = { "mp4a", "esds", 0, put_mp3, NULL },
+    [AV_OPUS] = { "Opus", "dOps", -1, put_opus, NULL },
+    [AV_FLAC] = { "fLaC", "dfLa", 0, put_flac, NULL },
 };
 
 bool mp4_track_takes(enum av_codec codec)
