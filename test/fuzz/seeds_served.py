@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write the seeds of the targets api, env, flv_seek, output and tls: seeds_served.py test/fuzz/corpus"""
+"""Write the seeds of the targets api, env, flv_seek, output, record and tls: seeds_served.py test/fuzz/corpus"""
 import re
 import struct
 import sys
@@ -95,6 +95,23 @@ seeds = {
         "server_twice": b"\x08\0\2\2\2\2\0\0",
         "server_raw": b"\x09\0\x16\3\3\0\x2c\2\0\0\x28\3\3" + bytes(32) + b"\0\x13\1\0\0\0",
         "server_alert": b"\x09\0\x15\3\3\0\2\2\x28",
+    },
+    "record": {
+        "data": b"\xfc\0\x17\5hello\0\x17\1x",
+        "bytewise": b"\2\0\x17\5hello\0\x17\0\0\x15\2\1\0",
+        "longest": b"\xfd\xe1\x17\1x\xf1\x17\1x\xf1\0\1x",
+        "keys": b"\xfc\0\x16\5\x18\0\0\1\1\0\x17\1x\0\x16\5\x18\0\0\1\0\0\x17\1y",
+        "keys_twice_in_one": b"\xfc\0\x16\x0a\x18\0\0\1\0\x18\0\0\1\0",
+        "old_keys": b"\xfc\4\x16\5\x18\0\0\1\0\0\x17\1y",
+        "flipped": b"\xfe\0\x17\1x\x72\x17\5hello\0\x17\1x",
+        "head": b"\xfc\x02\x17\1x",
+        "length": b"\xfc\x32\x17\1x\x42\x17\1x",
+        "padding": b"\xfc\0\0\6x\x17\0\0\0\0\0\0\4\0\0\0\0",
+        "hello": b"\xfc\0\x16\4\1\0\0\0",
+        "refused": b"\xfc\0\x15\2\2\x28",
+        "canceled": b"\xfd\0\x15\2\1\x5a\0\x15\2\1\0\0\x17\1x",
+        "quiet": b"\xfc" + b"\0\x17\0" * 40,
+        "ends_early": b"\xfc\0\x17\1xy",
     },
 }
 for kind, rows in seeds.items():

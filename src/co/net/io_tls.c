@@ -5,6 +5,7 @@
 #include "base/must.h"
 #include "co/net/tls_core.h"
 #include "co/net/tls_shake.h"
+#include "co/net/tls_take.h"
 
 #include <assert.h>
 #include <openssl/err.h>
@@ -91,24 +92,37 @@ static err_t failed(struct tls_core *c, int rc, const char *what)
 
 /* ---- reading */
 
+static err_t decrypt(struct tls_core *c, void *buf, size_t size, size_t *n)
+{
+    int rc;
+
+    if (c->records)
+        return tls_own_read(c, buf, size, n);
+    ERR_clear_error();
+    rc = SSL_read_ex(c->ssl, buf, size, n);
+    if (*n > 0)
+        c->talk = 0;
+    if (rc != 1 && SSL_get_error(c->ssl, rc) != SSL_ERROR_WANT_READ)
+        return failed(c, rc, "read");
+    return NULL;
+}
+
 static err_t tls_read_now(struct io *io, void *buf, size_t size, size_t *n)
 {
     struct io_tls *t = tls_of(io);
-    err_t err = NULL;
-    int rc;
+    err_t err, unsent = NULL;
 
     *n = 0;
     t->deep = co_self();
-    ERR_clear_error();
     t->core->below = t->below;
-    rc = SSL_read_ex(t->core->ssl, buf, size, n);
-    if (rc != 1 && SSL_get_error(t->core->ssl, rc) != SSL_ERROR_WANT_READ)
-        err = failed(t->core, rc, "read");
+    err = decrypt(t->core, buf, size, n);
     t->core->below = NULL;
-    if (*n > 0)
-        t->core->talk = 0;
-    if (!err && pending(t->core) > 0) /* an answer of the protocol itself */
-        err = flush_some(t);
+    if (pending(t->core) > 0) /* an answer of the protocol itself, or an alert that says why not */
+        unsent = flush_some(t);
+    if (err)
+        err_free(&unsent);
+    else
+        err = unsent;
     if (!err && pending(t->core) > MOST_OWED)
         err = err_new(ERR_TLS, "the peer asks, and does not take the answers");
     return err;
@@ -116,6 +130,8 @@ static err_t tls_read_now(struct io *io, void *buf, size_t size, size_t *n)
 
 static bool buffered(const struct io_tls *t)
 {
+    if (t->core->records)
+        return tls_own_buffered(t->core);
     return SSL_pending(t->core->ssl) > 0 || t->core->in_at < t->core->in_end;
 }
 
@@ -184,8 +200,8 @@ static err_t encrypt(struct io_tls *t, const void *data, size_t size)
 
 /* Encrypt bytes [skip, skip + most) of the pieces; *n says how many there were. Small ones become
  * one record. */
-static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count, size_t skip,
-                            size_t most, size_t *n)
+static err_t encrypt_by_library(struct io_tls *t, const struct iovec *iov, int count, size_t skip,
+                                size_t most, size_t *n)
 {
     size_t used = 0;
     err_t err = NULL;
@@ -217,6 +233,22 @@ static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count
     if (!err)
         err = encrypt(t, small, used);
     return err;
+}
+
+static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count, size_t skip,
+                            size_t most, size_t *n)
+{
+    struct tls_from from = { iov, count, skip };
+    size_t total = 0;
+
+    if (!t->core->records)
+        return encrypt_by_library(t, iov, count, skip, most, n);
+    for (int i = 0; i < count && total < skip + most; i++)
+        total += iov[i].iov_len;
+    *n = total > skip ? total - skip : 0;
+    if (*n > most)
+        *n = most;
+    return tls_own_write(t->core, &from, *n);
 }
 
 /* Encrypt what comes after `done` bytes and send what goes without waiting; *n as above. What is
@@ -282,15 +314,27 @@ static err_t tls_send_some(struct io *io, const struct iovec *iov, int count, si
 
 /* ---- life */
 
+static bool say_goodbye(struct tls_core *c)
+{
+    bool said;
+
+    if (c->records) {
+        tls_own_shutdown(c);
+        return true;
+    }
+    ERR_clear_error();
+    said = SSL_shutdown(c->ssl) >= 0;
+    ERR_clear_error();
+    return said;
+}
+
 static void tls_close(struct io *io)
 {
     struct io_tls *t = tls_of(io);
     err_t err = NULL;
 
-    ERR_clear_error();
-    if (pending(t->core) == 0 && SSL_shutdown(t->core->ssl) >= 0)
+    if (pending(t->core) == 0 && say_goodbye(t->core))
         err = flush_some(t); /* a peer that does not take it sees the close all the same */
-    ERR_clear_error();
     err_free(&err);
     tls_core_free(t->core);
     io_close(t->below);
@@ -361,9 +405,11 @@ const char *io_tls_text(const struct io *io, char *buf, size_t size)
 {
     buf[0] = '\0';
     if (io->ops == &tls_ops) {
-        const SSL *ssl = ((const struct io_tls *)io)->core->ssl;
+        const struct tls_core *c = ((const struct io_tls *)io)->core;
 
-        (void)snprintf(buf, size, "%s %s", SSL_get_version(ssl), SSL_get_cipher_name(ssl));
+        (void)snprintf(buf, size, "%s %s", c->ssl ? SSL_get_version(c->ssl) : "TLSv1.3",
+                       c->ssl ? SSL_get_cipher_name(c->ssl)
+                              : tls_suite_name(c->records->out.suite));
     }
     return buf;
 }

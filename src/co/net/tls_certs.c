@@ -3,6 +3,7 @@
 #include "co/net/tls_core.h"
 
 #include "base/must.h"
+#include "co/net/tls_take.h"
 
 #include <openssl/err.h>
 #include <stdatomic.h>
@@ -116,6 +117,7 @@ static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char t
     if (!rules->tickets)
         (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
     SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+    tls_take_set_up(ctx);
     return tls_ciphers_set(ctx, rules->ciphers, text);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/must.h"
+#include "co/net/tls_take.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -81,9 +82,13 @@ static bool own_out(struct tls_core *c, size_t cap)
     return true;
 }
 
-static bool more_out(struct tls_core *c, size_t need)
+uint8_t *tls_core_out_room(struct tls_core *c, size_t need)
 {
-    return own_out(c, need > 2 * c->out_cap ? need : 2 * c->out_cap);
+    size_t cap = c->out_end + need > 2 * c->out_cap ? c->out_end + need : 2 * c->out_cap;
+
+    if (need > c->out_cap - c->out_end && !own_out(c, cap))
+        return NULL;
+    return c->out + c->out_end;
 }
 
 void tls_core_share_out(struct tls_core *c)
@@ -129,13 +134,14 @@ bool tls_core_own_out(struct tls_core *c)
 static int on_write(BIO *bio, const char *buf, size_t size, size_t *n)
 {
     struct tls_core *c = BIO_get_data(bio);
+    uint8_t *room = tls_core_out_room(c, size);
 
     BIO_clear_retry_flags(bio);
-    if (size > c->out_cap - c->out_end && !more_out(c, c->out_end + size)) {
+    if (!room) {
         *n = 0;
         return 0;
     }
-    memcpy(c->out + c->out_end, buf, size);
+    memcpy(room, buf, size);
     c->out_end += size;
     *n = size;
     return 1;
@@ -175,10 +181,12 @@ struct tls_core *tls_core_new(SSL_CTX *ctx, struct tls_certs *certs, bool server
     bio = must(BIO_new(method));
     BIO_set_data(bio, c);
     SSL_set_bio(c->ssl, bio, bio);
-    if (server)
+    if (server) {
         SSL_set_accept_state(c->ssl);
-    else
+        tls_take_begin(c);
+    } else {
         SSL_set_connect_state(c->ssl);
+    }
     return c;
 }
 
@@ -198,6 +206,8 @@ static void on_message(int out, int version, int type, const void *data, size_t 
 
 void tls_core_watch(struct tls_core *c)
 {
+    if (!c->ssl)
+        return; /* records do so themselves */
     c->talk = 0;
     SSL_set_msg_callback(c->ssl, on_message);
     SSL_set_msg_callback_arg(c->ssl, c);
@@ -208,6 +218,8 @@ void tls_core_free(void *core)
     struct tls_core *c = core;
 
     SSL_free(c->ssl);
+    tls_take_forget(c);
+    tls_records_free(c->records);
     (void)tls_certs_unref(c->certs);
     err_free(&c->err);
     free(c->in);
@@ -242,6 +254,7 @@ void tls_core_why(struct tls_core *c, int rc)
 void tls_core_shake(void *core)
 {
     struct tls_core *c = core;
+    size_t before = c->out_end;
     int rc;
 
     ERR_clear_error();
@@ -249,6 +262,7 @@ void tls_core_shake(void *core)
     c->text[0] = '\0';
     if (rc == 1) {
         c->step = TLS_DONE;
+        tls_take_over(c, before);
     } else if (SSL_get_error(c->ssl, rc) == SSL_ERROR_WANT_READ) {
         c->step = TLS_WANTS_INPUT;
     } else {

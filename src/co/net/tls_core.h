@@ -9,6 +9,7 @@
 #define CO_NET_TLS_CORE_H
 
 #include "co/net/io_tls.h"
+#include "co/net/tls_record.h"
 
 #include <openssl/ssl.h>
 
@@ -17,18 +18,22 @@ struct tls_certs; /* contexts by host name; counted over threads */
 enum {
     TLS_IN = 16 * 1024 + 512, TLS_TEXT = 160,
     TLS_OUT = 72 * 1024, /* shared: what is encrypted at once, and room for heads of records */
-    TLS_TALK = 32, /* peers ask for new keys once in many gigabytes */
+    TLS_TALK = TLS_QUIET,
 };
 
 enum tls_step { TLS_DONE, TLS_WANTS_INPUT, TLS_FAILED };
 
 struct tls_core {
-    SSL *ssl;
+    SSL *ssl;                    /* or, once hands are shaken, */
+    struct tls_records *records; /* in its place: see tls_take.h */
+    struct tls_secrets *secrets; /* until then; NULL: the library keeps this connection */
     struct tls_certs *certs; /* of a server; a reference */
     struct io *below;
     uint8_t *in, *out;       /* NULL between uses */
     size_t in_at, in_end;
     size_t out_at, out_end, out_cap;
+    uint8_t *plain;          /* of records: data in `in` that was not read yet */
+    size_t plain_size;
     bool out_shared;         /* out is that of the thread, see tls_core_share_out() */
     err_t err;               /* of `below`, found in the middle of a step */
     unsigned talk;           /* messages of the protocol itself since the last byte of data */
@@ -52,6 +57,8 @@ void tls_core_why(struct tls_core *c, int rc);
 void tls_core_share_out(struct tls_core *c);
 /* What was not sent moves to memory of its own. False: there is none. */
 bool tls_core_own_out(struct tls_core *c);
+/* Room for `need` bytes behind out_end; NULL: there is no memory. */
+uint8_t *tls_core_out_room(struct tls_core *c, size_t need);
 /* So many bytes of it were sent. */
 void tls_core_sent(struct tls_core *c, size_t n);
 
