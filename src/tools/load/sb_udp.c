@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 {
     struct plan p;
     int pipes[2];
-    pid_t child;
+    pid_t child = -1;
 
     if (argc < 7 || argc > 8 || (argc == 8 && strcmp(argv[7], "plain") != 0)) {
         fprintf(stderr, "Usage: sb_udp PEERS PACKETS SIZE PERIOD_MS SECONDS OTHER_CPU [plain]\n\n"
