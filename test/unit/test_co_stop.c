@@ -344,9 +344,11 @@ static void test_a_deadline_and_a_stop(void **state)
     struct co_group g;
 
     (void)state;
-    for (int first = 0; first < 2; first++) {
+    for (int i = 0; i < 2; i++) {
+        bool first = i;
+
         co_group_init(&g);
-        assert_ok(co_go(&g, "both", stopped_meanwhile, &(bool){ first }));
+        assert_ok(co_go(&g, "both", stopped_meanwhile, &first));
         assert_err(co_group_wait(&g), ERR_KICKED);
     }
 }
