@@ -45,7 +45,8 @@ def test_what_left_the_list_is_removed(srs, html, source, more, end):
     assert len(had) > len(first.segments), "some were to be removed later"
     s = srs(conf(html, more, window=8))
     push(s, flv.cut(source, 3000))
-    assert s.wait_log(rf"goes on at segment \d+, with {len(first.segments)} of before")
+    went_on = s.wait_log(r"goes on at segment \d+, with (\d+) of before")
+    assert int(went_on.group(1)) >= len(first.segments), "the journal may be ahead of the list"
     assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq)
 
     def beside():
