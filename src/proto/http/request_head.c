@@ -167,10 +167,10 @@ static enum http_verb verb_of(const char *method)
 /* A string of the head: what comes behind each is a separator that is not needed any more. */
 static char *string(struct http_reader *r, uint32_t at, uint32_t end)
 {
-    static char empty[] = "";
+    static const char empty[1];
 
     if (end <= at)
-        return empty;
+        return (char *)(uintptr_t)empty;
     while (end > at && (r->buf[end - 1] == ' ' || r->buf[end - 1] == '\t'))
         end--;
     r->buf[end] = '\0';
