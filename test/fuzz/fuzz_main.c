@@ -116,6 +116,14 @@ static void on_hang(int sig)
     _exit(1);
 }
 
+/* An assertion. */
+static void on_abort(int sig)
+{
+    save_current();
+    (void)signal(sig, SIG_DFL);
+    (void)raise(sig);
+}
+
 /* ---- one run */
 
 static int64_t processor_time(void)
@@ -239,6 +247,7 @@ int main(int argc, char **argv)
 
     signal(SIGALRM, on_hang);
     signal(SIGPROF, on_hang);
+    signal(SIGABRT, on_abort);
     __sanitizer_set_death_callback(save_current);
     warm_up();
     if (argc == 4 && (strcmp(how, "-n") == 0 || strcmp(how, "-t") == 0)) {

@@ -213,13 +213,13 @@ static void run(struct hls_stream *s)
 
     if (s->running)
         return;
-    s->running = true;
-    err = co_go(&s->hls->group, "hls", hls_run, hls_stream_ref(s));
-    if (!err)
+    err = co_go(&s->hls->group, "hls", hls_run, s);
+    if (err) {
+        log_end("HLS or DASH does not begin", &err);
         return;
-    s->running = false;
-    hls_stream_unref(s);
-    log_end("HLS or DASH does not begin", &err);
+    }
+    (void)hls_stream_ref(s); /* its coroutine's, which runs once we yield */
+    s->running = true;
 }
 
 /* The turn of the publisher that is next. */
