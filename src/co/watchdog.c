@@ -50,11 +50,6 @@ static int ask_signal(void)
     return SIGRTMIN + 4;
 }
 
-static co_usec clock_of(clockid_t id)
-{
-    return clock_us(id);
-}
-
 static void copy(char *to, const char *from, size_t size)
 {
     size_t n = 0;
@@ -114,7 +109,7 @@ static void rouse(void)
 static void *look(void *unused)
 {
     unsigned long seen = co_pulse_switches(&dog.pulse);
-    co_usec since = co_clock(), since_cpu = clock_of(dog.watched_cpu), last = since;
+    co_usec since = co_clock(), since_cpu = clock_us(dog.watched_cpu), last = since;
     bool asked = false;
 
     (void)unused;
@@ -126,7 +121,7 @@ static void *look(void *unused)
             /* it switched; or we were not run ourselves, so nothing can be said */
             seen = count;
             since = now;
-            since_cpu = clock_of(dog.watched_cpu);
+            since_cpu = clock_us(dog.watched_cpu);
             asked = false;
         } else if (!asked && limit > 0 && now - since >= limit) {
             atomic_store(&dog.since, since);
@@ -203,7 +198,7 @@ void co_watchdog_set(co_usec limit)
 static void tell(void)
 {
     co_usec ms = us_to_ms(co_clock() - atomic_load(&dog.since));
-    co_usec cpu = us_to_ms(clock_of(dog.watched_cpu) - atomic_load(&dog.since_cpu));
+    co_usec cpu = us_to_ms(clock_us(dog.watched_cpu) - atomic_load(&dog.since_cpu));
     const struct held *h = &dog.held;
 
     (void)co_trace_text(h->pc, h->depth, dog.where, sizeof(dog.where));

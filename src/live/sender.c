@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/container_of.h"
+#include "base/iov.h"
 #include "co/net/round.h"
 #include "live/impl.h"
 
@@ -172,7 +173,7 @@ static err_t send_turn(struct live_sender *s)
     for (;;) {
         struct iovec iov[RANGES];
         int n = live_consumer_ranges(&s->consumer, iov, RANGES, one);
-        size_t total = 0, sent;
+        size_t total, sent;
         err_t err;
 
         if (n == 0 && live_consumer_pending(&s->consumer) == 0)
@@ -190,8 +191,7 @@ static err_t send_turn(struct live_sender *s)
                 return err;
             continue; /* it may have waited: the ranges are stale */
         }
-        for (int i = 0; i < n; i++)
-            total += iov[i].iov_len;
+        total = iov_size(iov, n);
         err = io_send_some(s->io, iov, n, &sent);
         if (err)
             return err;
@@ -232,7 +232,7 @@ static bool quick_turn(struct live_sender *s)
         return false;
     note_turn(s);
     do { /* something is pending, or the turn would not be due */
-        size_t total = 0, sent = 0;
+        size_t total, sent = 0;
         err_t err;
 
         n = live_consumer_ranges(&s->consumer, iov, RANGES, false);
@@ -241,8 +241,7 @@ static bool quick_turn(struct live_sender *s)
 
         if (s->consumer.config_due)
             return false;
-        for (int i = 0; i < n; i++)
-            total += iov[i].iov_len;
+        total = iov_size(iov, n);
         err = io_send_some(s->io, iov, n, &sent);
         if (err) {
             err_free(&err); /* the coroutine will see the same and end by it */

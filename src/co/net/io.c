@@ -2,6 +2,8 @@
 /* io.c - a byte pipe: what all transports share, and the one over memory. */
 #include "co/net/io.h"
 
+#include "base/iov.h"
+
 #include <string.h>
 
 /* Calls that have to wait let others run. Those that need not, because a peer is as fast as we
@@ -59,11 +61,9 @@ err_t io_read_full(struct io *io, void *buf, size_t size)
 
 err_t io_writev(struct io *io, struct iovec *iov, int count)
 {
-    size_t total = 0;
+    size_t total = iov_size(iov, count);
     err_t err;
 
-    for (int i = 0; i < count; i++)
-        total += iov[i].iov_len;
     yield_to_others();
     err = io->ops->writev(io, iov, count);
     if (!err)

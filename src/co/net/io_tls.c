@@ -2,6 +2,7 @@
 /* io_tls.c - struct io over TLS. */
 #include "co/net/io_tls.h"
 
+#include "base/iov.h"
 #include "base/must.h"
 #include "co/net/tls_core.h"
 #include "co/net/tls_shake.h"
@@ -239,12 +240,10 @@ static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count
                             size_t most, size_t *n)
 {
     struct tls_from from = { iov, count, skip };
-    size_t total = 0;
+    size_t total = iov_size(iov, count);
 
     if (!t->core->records)
         return encrypt_by_library(t, iov, count, skip, most, n);
-    for (int i = 0; i < count && total < skip + most; i++)
-        total += iov[i].iov_len;
     *n = total > skip ? total - skip : 0;
     if (*n > most)
         *n = most;

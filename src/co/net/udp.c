@@ -2,6 +2,7 @@
 /* udp.c - datagrams: addresses, and the turns of a protocol over them. */
 #include "co/net/udp.h"
 
+#include "base/iov.h"
 #include "co/sock.h"
 
 #include <arpa/inet.h>
@@ -118,10 +119,8 @@ static size_t datagrams(const struct udp_out *v, size_t n)
     size_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t size = 0;
+        size_t size = iov_size(v[i].iov, v[i].count);
 
-        for (int j = 0; j < v[i].count; j++)
-            size += v[i].iov[j].iov_len;
         sum += v[i].segment && size > 0 ? (size + v[i].segment - 1) / v[i].segment : 1;
     }
     return sum;

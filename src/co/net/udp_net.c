@@ -2,6 +2,7 @@
 /* udp_net.c - a network in memory. */
 #include "co/net/udp_net.h"
 
+#include "base/iov.h"
 #include "base/must.h"
 
 #include <assert.h>
@@ -148,10 +149,8 @@ static struct udp_addr leaves_from(const struct mem *m, const struct udp_out *v)
 
 static void send_row(struct mem *m, const struct udp_out *v)
 {
-    size_t total = 0, at = 0, each;
+    size_t total = iov_size(v->iov, v->count), at = 0, each;
 
-    for (int i = 0; i < v->count; i++)
-        total += v->iov[i].iov_len;
     each = v->segment ? v->segment : total;
     do {
         size_t size = total - at < each ? total - at : each;

@@ -6,6 +6,7 @@
  */
 #include "co/net/udp.h"
 
+#include "base/iov.h"
 #include "base/must.h"
 #include "co/net/io_sys.h"
 #include "co/net/udp_msg.h"
@@ -197,11 +198,7 @@ static err_t sock_recv_now(struct udp *u, const struct udp_in **v, size_t *n)
 
 static size_t size_of(const struct udp_out *v)
 {
-    size_t size = 0;
-
-    for (int i = 0; i < v->count; i++)
-        size += v->iov[i].iov_len;
-    return size;
+    return iov_size(v->iov, v->count);
 }
 
 /* As many as go at once from here on. */
