@@ -25,7 +25,7 @@ class Bench:
         self.warmup = 3 if full else 2
         self.rows, self.running, self.number = [], [], 0
         self.began = time.monotonic()
-        self.srs = self.objs / "srs"
+        self.srs = None  # the program that is measured now
         self.before = os.environ.get("BENCH_BEFORE") and Path(os.environ["BENCH_BEFORE"]).resolve()
         self.turns = int(os.environ.get("BENCH_TURNS", "1"))
 

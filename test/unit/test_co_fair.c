@@ -82,12 +82,15 @@ static struct co_holds of(const char *name)
 /* Time that the thread was not run may hide one, never make one. */
 static void test_a_hold_is_counted_by_name(void **state)
 {
+    co_usec most = 0;
+
     (void)state;
-    for (int i = 0; i < 1000 && of("busy").count == 0; i++)
-        (void)run("busy", spinner, CO_MS(9));
-    assert_true(of("busy").count > 0);
-    assert_in_range(of("busy").longest, CO_MS(5), CO_MS(100));
-    assert_non_null(strstr(lines, " held the thread for "));
+    assert_ok(co_sleep(CO_SECONDS(1))); /* of those that came before, one may have had this second's line */
+    for (int i = 0; i < 1000 && of("spinner").count == 0; i++)
+        most = run("spinner", spinner, CO_MS(9));
+    assert_true(of("spinner").count > 0);
+    assert_in_range(of("spinner").longest, CO_MS(5), most + CO_MS(1));
+    assert_non_null(strstr(lines, "coroutine spinner held the thread for "));
     assert_true(co_holds_count() > 0);
 }
 
@@ -230,10 +233,33 @@ static bool all_ran(const bool *ran, size_t n)
     return memchr(ran, false, n) == NULL;
 }
 
+/* True: nobody was held up. */
+static bool let_others_run(struct task *v, bool *ran, int n, bool tasks)
+{
+    co_usec due = co_clock() + CO_MS(8);
+    unsigned long before = of("ticker").count;
+    unsigned turns = 0;
+
+    memset(ran, 0, (size_t)n * sizeof(*ran));
+    for (int i = 0; i < n; i++) {
+        v[i].ran = &ran[i];
+        if (tasks)
+            co_post(&v[i].task, on_task);
+        else
+            co_timer_set(&v[i].timer, due, on_timer);
+    }
+    while (!memchr(ran, true, (size_t)n))
+        co_yield();
+    for (; !all_ran(ran, (size_t)n); turns++)
+        co_yield();
+    assert_true(turns >= 20);
+    return of("ticker").count == before;
+}
+
 /* Thousands of players whose turns are due at once. */
 static void test_timers_let_others_run(void **state)
 {
-    enum { N = 2000 };
+    enum { N = 2000, TRIES = 3 };
     struct task *v = calloc(N, sizeof(*v));
     bool *ran = calloc(N, sizeof(*ran));
 
@@ -241,23 +267,10 @@ static void test_timers_let_others_run(void **state)
     assert_non_null(v);
     assert_non_null(ran);
     for (int tasks = 0; tasks < 2; tasks++) {
-        co_usec due = co_clock() + CO_MS(8);
-        unsigned turns = 0;
+        int tries = 1;
 
-        memset(ran, 0, N * sizeof(*ran));
-        for (int i = 0; i < N; i++) {
-            v[i].ran = &ran[i];
-            if (tasks)
-                co_post(&v[i].task, on_task);
-            else
-                co_timer_set(&v[i].timer, due, on_timer);
-        }
-        while (!memchr(ran, true, N))
-            co_yield();
-        for (; !all_ran(ran, N); turns++)
-            co_yield();
-        assert_true(turns >= 20);
-        assert_true(of("ticker").count <= 1);
+        while (!let_others_run(v, ran, N, tasks))
+            assert_true(++tries <= TRIES); /* a host may have taken the time, but not each time */
     }
     free(v);
     free(ran);
