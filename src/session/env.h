@@ -20,6 +20,7 @@ struct clients;
 struct hooks;
 struct http_packs;
 struct tokens;
+struct workers;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
@@ -53,6 +54,8 @@ struct session_env {
     struct tokens *tokens; /* keys of tokens that are in files; NULL: none */
     const char *signature, *version; /* who we are, for those who ask */
     const char *server_id, *service_id; /* which server, and which run of it */
+    struct workers *workers; /* all of the process; NULL: this is the only one */
+    unsigned worker;         /* which of them this is, from 0 */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* workers.h - the workers of the process: a thread each, with a scheduler, streams and clients of
+ * its own. They share nothing that changes but what is here.
+ *
+ * What one wants of another goes by message: workers_post(), or, for a coroutine that can wait,
+ * workers_call() and workers_each(). With one worker env->workers is NULL, and those call at once.
+ */
+#ifndef SESSION_WORKERS_H
+#define SESSION_WORKERS_H
+
+#include "co/mailbox.h"
+#include "session/env.h"
+
+#include <stdatomic.h>
+
+struct homes;
+
+enum { WORKERS_MAX = 64, WORKERS_LINE = 64 };
+
+/* Written by their worker, read by all: relaxed, and in a cache line of their own. */
+struct worker_gauges {
+    _Alignas(WORKERS_LINE) atomic_uint load; /* thousandths of a core, lately */
+    atomic_uint connections, publishers, players, streams, replicas;
+    atomic_ulong moved_in, moved_out;        /* sessions, so far */
+    atomic_size_t memory;                    /* that its streams remember */
+};
+
+struct worker {
+    struct co_mailbox mail;
+    struct co_group calls;     /* of others: of that thread alone */
+    struct session_env *env;   /* of that thread alone */
+    struct worker_gauges gauges;
+};
+
+struct workers {
+    unsigned n;
+    struct homes *homes;                     /* which stream is at home where */
+    _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process: max_connections counts them */
+    atomic_bool ending;                      /* nobody moves any more */
+    struct worker v[WORKERS_MAX];
+};
+
+/* How many there are: 1 without env->workers. */
+unsigned workers_count(const struct session_env *env);
+
+void workers_post(struct workers *w, unsigned to, struct co_mail *m);
+
+/* What is done for another worker: on its thread, in a coroutine, with its env. It may yield, and
+ * changes nothing of the caller's but *arg, who waits meanwhile. No err_t, packet or source may be
+ * left in *arg: bytes and numbers are. */
+typedef void workers_fn(struct session_env *env, void *arg);
+/* Have fn done by worker `to`, and wait until it is. Yields, also when the caller is asked to stop:
+ * it waits on. */
+void workers_call(struct session_env *env, unsigned to, workers_fn *fn, void *arg);
+/* By each, one after the other, in their order. */
+void workers_each(struct session_env *env, workers_fn *fn, void *arg);
+
+#endif
