@@ -35,7 +35,7 @@ struct worker {
 struct workers {
     unsigned n;
     struct homes *homes;                     /* which stream is at home where */
-    _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process: max_connections counts them */
+    _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process, for max_connections */
     atomic_bool ending;                      /* nobody moves any more */
     struct worker v[WORKERS_MAX];
 };
