@@ -8,6 +8,7 @@
 #include "app/version.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "config.h"
 
 #include <limits.h>
 #include <net/if.h>
@@ -126,6 +127,8 @@ err_t start_load(struct start *s, struct conf **out)
         err = services_tls_check(*out);
     if (err)
         *out = conf_unref(*out);
+    else if (BUILD_GPROF && (*out)->workers != 1)
+        start_warn(s, "workers: one, as gprof samples one thread");
     return err;
 }
 

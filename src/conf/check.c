@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-enum { OTHER_FILES = 128 }; /* descriptors we use beside those of connections */
+enum {
+    OTHER_FILES = 128, /* descriptors we use beside those of connections */
+    CORES_MOST = 1024, /* of a machine, as cpu_set_t has them */
+};
 
 typedef err_t check_fn(const struct conf *c, const struct conf_source *src);
 typedef err_t vhost_fn(const struct conf_vhost *v);
@@ -42,6 +45,30 @@ static err_t check_files(const struct conf *c, const struct conf_source *src)
     err = err_new(ERR_CONF, "run \"ulimit -HSn %ld\" before, or lower it", need + 1);
     return err_wrap(err, "max_connections %d wants more than %ld files, the limit is %ld",
                     c->max_connections, need, src->max_files);
+}
+
+/* "0110": a digit for each core, the lowest is the last. */
+static bool is_mask(const char *word)
+{
+    size_t n = strlen(word);
+
+    return n > 0 && n <= CORES_MOST && strspn(word, "01") == n && strchr(word, '1');
+}
+
+static err_t check_affinity(const struct conf *c, const struct conf_source *src)
+{
+    const struct conf_list *l = &c->worker_cpu_affinity;
+    size_t first = l->n > 0 && strcmp(l->v[0], "auto") == 0;
+
+    (void)src;
+    if (first && l->n > 2)
+        return err_new(ERR_CONF, "worker_cpu_affinity: behind auto there may be one mask");
+    for (size_t i = first; i < l->n; i++) {
+        if (!is_mask(l->v[i]))
+            return err_new(ERR_CONF, "worker_cpu_affinity: \"%.40s\" is neither auto nor a mask of "
+                           "0 and 1 with a core in it", l->v[i]);
+    }
+    return NULL;
 }
 
 static bool same_port(const struct conf_endpoints *a, const struct conf_endpoints *b)
@@ -233,8 +260,8 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 }
 
 static check_fn *const checks[] = {
-    check_full, check_listen, check_daemon, check_files, check_http, check_auth, check_heartbeat,
-    check_tls, check_proxied, check_network, check_ff_env,
+    check_full, check_listen, check_daemon, check_files, check_affinity, check_http, check_auth,
+    check_heartbeat, check_tls, check_proxied, check_network, check_ff_env,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
                                           conf_check_token };

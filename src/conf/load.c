@@ -7,40 +7,47 @@
 #include "conf/legacy.h"
 #include "conf/resolve.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local long live; /* snapshots */
+static atomic_long live; /* snapshots; any worker may be the last who holds one */
 
 static struct conf *new_conf(void)
 {
     struct conf *c = must(calloc(1, sizeof(*c)));
 
-    ref_init(&c->ref);
+    atomic_init(&c->refs, 1);
     c->arena = conf_arena_new();
-    live++;
+    atomic_fetch_add_explicit(&live, 1, memory_order_relaxed);
     return c;
 }
 
 struct conf *conf_ref(struct conf *c)
 {
-    ref_get(&c->ref);
+    unsigned was = atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+
+    assert(was > 0);
+    (void)was;
     return c;
 }
 
 struct conf *conf_unref(struct conf *c)
 {
-    if (c && ref_put(&c->ref)) {
+    unsigned was = c ? atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) : 0;
+
+    assert(!c || was > 0);
+    if (was == 1) { /* whatever the others read of it, they have read */
         conf_arena_free(c->arena);
         free(c);
-        live--;
+        atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
     }
     return NULL;
 }
 
 long conf_live(void)
 {
-    return live;
+    return atomic_load_explicit(&live, memory_order_relaxed);
 }
 
 static void warn_duplicates(const struct conf *c, struct conf_ctx *ctx)
@@ -52,6 +59,20 @@ static void warn_duplicates(const struct conf *c, struct conf_ctx *ctx)
         if (found && found != v && strcmp(found->name, v->name) == 0)
             conf_warn(ctx, "a second vhost \"%s\" is ignored", v->name);
     }
+}
+
+static void warn_affinity(const struct conf *c, struct conf_ctx *ctx)
+{
+    size_t masks = c->worker_cpu_affinity.n;
+
+    ctx->where = ctx->src->path ? ctx->src->path : "environment";
+    if (masks == 0 || strcmp(c->worker_cpu_affinity.v[0], "auto") == 0 || c->workers == CONF_AUTO)
+        return;
+    if (masks < (size_t)c->workers)
+        conf_warn(ctx, "worker_cpu_affinity: the last of %zu masks is for all further of %d "
+                  "workers", masks, c->workers);
+    else if (masks > (size_t)c->workers)
+        conf_warn(ctx, "worker_cpu_affinity has %zu masks, workers is %d", masks, c->workers);
 }
 
 static void warn_https(const struct conf *c, struct conf_ctx *ctx)
@@ -105,6 +126,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     if (err)
         return err;
     warn_duplicates(c, &ctx);
+    warn_affinity(c, &ctx);
     warn_https(c, &ctx);
     warn_tokens(c, &ctx);
     return NULL;

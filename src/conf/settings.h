@@ -11,13 +11,12 @@
 #ifndef CONF_SETTINGS_H
 #define CONF_SETTINGS_H
 
-#include "base/ref.h"
-
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONF_AUTO ((int64_t)-1) /* the word `auto` where a time may stand: mw_latency */
+#define CONF_AUTO ((int64_t)-1) /* the word `auto` where a number may stand: mw_latency, workers */
 
 struct conf_list {
     const char *const *v;
@@ -582,8 +581,10 @@ struct conf_vhosts {
 
 struct conf_arena;
 
+enum { CONF_WORKERS_MAX = 64 };
+
 struct conf {
-    struct ref ref;
+    atomic_uint refs; /* unlike other counts: all workers hold one snapshot */
     struct conf_arena *arena; /* everything below that is a pointer lives here */
 
     const char *server_id; /* "": make one and keep it beside the pid file */
@@ -596,6 +597,9 @@ struct conf {
     const char *srs_log_file;
     enum conf_log_level log_level; /* of srs_log_level_v2 if given, else srs_log_level */
     int max_connections;
+    int workers;           /* CONF_AUTO: as many as there are cores for us; app/os/cores.h knows */
+    int workers_spread;    /* players of a stream from which on they stay where they are */
+    struct conf_list worker_cpu_affinity; /* as nginx has it: checked when loaded */
     bool daemon, utc_time;
     int64_t sampled_print; /* period of the statistics lines */
     const char *work_dir;

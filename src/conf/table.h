@@ -16,6 +16,7 @@ enum conf_kind {
     CONF_KIND_OFF,       /* bool that is false unless the text is `on` */
     CONF_KIND_TRI,       /* enum conf_tri: on, off, or not given */
     CONF_KIND_INT,       /* int */
+    CONF_KIND_INT_AUTO,  /* the same, or the word `auto` */
     CONF_KIND_SIZE,      /* int64_t bytes: 65536, 64k, 16m, 1g */
     CONF_KIND_FLOAT,     /* double */
     CONF_KIND_SECONDS,   /* int64_t microseconds, written in seconds: 10, 0.5 */

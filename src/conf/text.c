@@ -88,8 +88,12 @@ static void tri_text(struct wr *w, const struct conf_row *row, const void *field
 
 static void int_text(struct wr *w, const struct conf_row *row, const void *field)
 {
-    (void)row;
-    conf_text(w, "%d", *(const int *)field);
+    int v = *(const int *)field;
+
+    if (row->kind == CONF_KIND_INT_AUTO && v == CONF_AUTO)
+        conf_text(w, "auto");
+    else
+        conf_text(w, "%d", v);
 }
 
 static void enum_text(struct wr *w, const struct conf_row *row, const void *field)
@@ -207,6 +211,7 @@ static text_fn *const texts_of[CONF_KINDS] = {
     [CONF_KIND_OFF] = bool_text,
     [CONF_KIND_TRI] = tri_text,
     [CONF_KIND_INT] = int_text,
+    [CONF_KIND_INT_AUTO] = int_text,
     [CONF_KIND_SIZE] = size_text,
     [CONF_KIND_FLOAT] = float_text,
     [CONF_KIND_SECONDS] = seconds_text,

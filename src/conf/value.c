@@ -121,6 +121,15 @@ static err_t set_int(const struct conf_ctx *ctx, const struct conf_row *row,
     return err;
 }
 
+static err_t set_int_auto(const struct conf_ctx *ctx, const struct conf_row *row,
+                          const struct conf_list *words, void *field)
+{
+    if (strcmp(words->v[0], "auto") != 0)
+        return set_int(ctx, row, words, field);
+    *(int *)field = (int)CONF_AUTO;
+    return NULL;
+}
+
 static err_t set_size(const struct conf_ctx *ctx, const struct conf_row *row,
                       const struct conf_list *words, void *field)
 {
@@ -345,6 +354,7 @@ static set_fn *const setters[CONF_KINDS] = {
     [CONF_KIND_OFF] = set_bool,
     [CONF_KIND_TRI] = set_tri,
     [CONF_KIND_INT] = set_int,
+    [CONF_KIND_INT_AUTO] = set_int_auto,
     [CONF_KIND_SIZE] = set_size,
     [CONF_KIND_FLOAT] = set_float,
     [CONF_KIND_SECONDS] = set_seconds,

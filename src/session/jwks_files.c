@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/must.h"
+#include "base/ref.h"
 #include "co/co.h"
 #include "co/thread.h"
 

@@ -22,6 +22,9 @@ static void on_change(void *arg, const struct conf_change *change)
 static const struct {
     const char *name, *value, *same;
 } rows[] = {
+    { "SRS_WORKERS", "auto", "workers auto;" },
+    { "SRS_WORKER_CPU_AFFINITY", "01 10", "worker_cpu_affinity 01 10;" },
+    { "SRS_WORKERS_SPREAD", "0", "workers_spread 0;" },
     { "SRS_LISTEN", "1936", "rtmp { listen 1936; }" },
     { "SRS_LISTEN", " 1936   [::1]:1937 ", "rtmp { listen 1936 [::1]:1937; }" },
     { "SRS_RTMP_LISTEN", "1936", "rtmp { listen 1936; }" },

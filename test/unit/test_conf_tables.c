@@ -9,6 +9,7 @@ static const size_t sizes[CONF_KINDS] = {
     [CONF_KIND_OFF] = sizeof(bool),
     [CONF_KIND_TRI] = sizeof(enum conf_tri),
     [CONF_KIND_INT] = sizeof(int),
+    [CONF_KIND_INT_AUTO] = sizeof(int),
     [CONF_KIND_SIZE] = sizeof(int64_t),
     [CONF_KIND_FLOAT] = sizeof(double),
     [CONF_KIND_SECONDS] = sizeof(int64_t),

@@ -2,6 +2,8 @@
 /* test_conf_values.c - what directives say becomes typed values, or an error that helps. */
 #include "conf_mem.h"
 
+#include <pthread.h>
+
 /* ------------------------------------------------------------------ errors and warnings */
 
 #define TEN "1 2 3 4 5 6 7 8 9 10 "
@@ -41,6 +43,14 @@ static const struct {
     { "max_connections x;", ERR_CONF, "main:1 : max_connections : \"x\" is not a number" },
     { "max_connections 0;", ERR_CONF, "0 is not within 1..10000000" },
     { "max_connections inf;", ERR_CONF, "not a number" },
+    { "workers 0;", ERR_CONF, "main:1 : workers : 0 is not within 1..64" },
+    { "workers 65;", ERR_CONF, "65 is not within 1..64" },
+    { "workers automatic;", ERR_CONF, "\"automatic\" is not a number" },
+    { "workers_spread -1;", ERR_CONF, "-1 is not within" },
+    { "listen 1935; worker_cpu_affinity 0102;", ERR_CONF, "\"0102\" is neither auto nor a mask" },
+    { "listen 1935; worker_cpu_affinity 01 00;", ERR_CONF, "\"00\" is neither" },
+    { "listen 1935; worker_cpu_affinity 01 auto;", ERR_CONF, "\"auto\" is neither" },
+    { "listen 1935; worker_cpu_affinity auto 01 10;", ERR_CONF, "there may be one mask" },
     { "chunk_size 127;", ERR_CONF, "127 is not within 128..65536" },
     { "chunk_size 65537;", ERR_CONF, "65537 is not within" },
     { "srs_log_tank disk;", ERR_CONF, "\"disk\" is none of file, console" },
@@ -147,6 +157,11 @@ static const struct {
     { "listen 1935; vhost v {\nmode remote\norigin a:1935; }", "main:2: no ; behind \"mode\"" },
     { "listen 1935; vhost v { cluster { mode remote; origin a:1935; } }",
       "vhost \"v\" does not start: mode remote, an edge, is not there yet" },
+    { "listen 1935; workers 3; worker_cpu_affinity 01 10;",
+      "the last of 2 masks is for all further of 3 workers" },
+    { "listen 1935; worker_cpu_affinity 01 10;", "has 2 masks, workers is 1" },
+    { "listen 1935; workers auto; worker_cpu_affinity 01;", NULL },
+    { "listen 1935; workers 4; worker_cpu_affinity auto 1100;", NULL },
     { "listen 1935; daemon maybe;", "neither on nor off, taken as on" },
     { "listen 1935; utc_time yes;", "neither on nor off, taken as off" },
     { "listen 1935; tcmalloc_release_rate 11;", "11 is not within 0..10, taken as 10" },
@@ -207,7 +222,7 @@ static void globals(void **state)
         "listen 1935 127.0.0.1:1936 [::1]:1937 :1938; max_connections 10; daemon off; utc_time on;"
         "pithy_print_ms 500; watchdog_ms 0; pid /run/x.pid; server_id me; srs_log_tank console;"
         "rtmp { send_timeout 2.5; } limits { max_message_size 64k; max_chunk_streams 10; }"
-        "stats { disk sda sdb; }");
+        "stats { disk sda sdb; } workers auto; workers_spread 0; worker_cpu_affinity auto 0101;");
 
     (void)state;
     assert_int_equal(c->rtmp.listen.n, 4);
@@ -220,6 +235,10 @@ static void globals(void **state)
     assert_string_equal(c->rtmp.listen.v[3].host, "");
     assert_int_equal(c->rtmp.listen.v[3].port, 1938);
     assert_int_equal(c->max_connections, 10);
+    assert_int_equal(c->workers, CONF_AUTO);
+    assert_int_equal(c->workers_spread, 0);
+    assert_int_equal(c->worker_cpu_affinity.n, 2);
+    assert_string_equal(c->worker_cpu_affinity.v[1], "0101");
     assert_false(c->daemon);
     assert_true(c->utc_time);
     assert_int_equal(c->sampled_print, 500 * 1000);
@@ -245,6 +264,9 @@ static void defaults(void **state)
     (void)state;
     assert_true(c->daemon);
     assert_int_equal(c->max_connections, 1000);
+    assert_int_equal(c->workers, 1);
+    assert_int_equal(c->workers_spread, 64);
+    assert_int_equal(c->worker_cpu_affinity.n, 0);
     assert_int_equal(c->log_level, CONF_LOG_USUAL);
     assert_int_equal(c->watchdog, 100 * 1000);
     assert_int_equal(c->rtmp.send_timeout, 30 * 1000000);
@@ -407,13 +429,40 @@ static void references(void **state)
     assert_null(conf_unref(NULL));
 }
 
+enum { HOLDERS = 4, TURNS = 10000 };
+
+static void *hold(void *arg)
+{
+    struct conf *c = arg;
+
+    for (int i = 0; i < TURNS; i++)
+        (void)conf_unref(conf_ref(c));
+    (void)conf_unref(c);
+    return NULL;
+}
+
+/* Workers hold the same one, and any of them may be the last. */
+static void references_of_threads(void **state)
+{
+    struct conf *c = mem_conf("listen 1935;");
+    pthread_t threads[HOLDERS];
+
+    (void)state;
+    for (int i = 0; i < HOLDERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, hold, conf_ref(c)), 0);
+    assert_null(conf_unref(c));
+    for (int i = 0; i < HOLDERS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(conf_live(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(errors),          TEST(warnings),    TEST(one_warning_per_name),
         TEST(globals),         TEST(defaults),    TEST(resolved),
         TEST(log_levels),      TEST(lists_and_blocks), TEST(empty_words),
-        TEST(vhosts_are_found), TEST(references),
+        TEST(vhosts_are_found), TEST(references), TEST(references_of_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,25 +23,10 @@ static void governor(struct doctor_plan *p)
     doctor_advise(&p->report, "cpupower frequency-set -g performance");
 }
 
-/* "QUOTA PERIOD" in microseconds, or "max PERIOD"; of version 1 in two files. The least of all
- * groups, 0 without a limit. */
-static void group_allows(void *least, const char *folder, bool old)
-{
-    int64_t period, quota = cgroup_number(folder, old ? "cpu.cfs_quota_us" : "cpu.max", &period);
-    double *n = least, cores;
-
-    if (old)
-        period = cgroup_number(folder, "cpu.cfs_period_us", NULL);
-    cores = (double)quota / (double)(period > 0 ? period : 100000);
-    if (quota > 0 && (*n <= 0 || cores < *n))
-        *n = cores;
-}
-
 static void allowed(struct doctor_plan *p)
 {
-    double cores = 0;
+    double cores = cgroup_cores(p->root);
 
-    cgroup_walk(p->root, "cpu", group_allows, &cores);
     if (cores <= 0 || cores >= 1.5)
         return;
     doctor_add(&p->report, DOCTOR_WARN, "cpu", "quota", "%.2f of a core: when it is used up, all "

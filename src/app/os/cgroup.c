@@ -107,3 +107,25 @@ int64_t cgroup_memory(const char *folder, bool old)
 {
     return cgroup_number(folder, old ? "memory.limit_in_bytes" : "memory.max", NULL);
 }
+
+/* "QUOTA PERIOD" in microseconds, or "max PERIOD"; of version 1 in two files. The least of all
+ * groups, 0 without a limit. */
+static void group_allows(void *least, const char *folder, bool old)
+{
+    int64_t period, quota = cgroup_number(folder, old ? "cpu.cfs_quota_us" : "cpu.max", &period);
+    double *n = least, cores;
+
+    if (old)
+        period = cgroup_number(folder, "cpu.cfs_period_us", NULL);
+    cores = (double)quota / (double)(period > 0 ? period : 100000);
+    if (quota > 0 && (*n <= 0 || cores < *n))
+        *n = cores;
+}
+
+double cgroup_cores(const char *root)
+{
+    double least = 0;
+
+    cgroup_walk(root, "cpu", group_allows, &least);
+    return least;
+}

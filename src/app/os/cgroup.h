@@ -22,5 +22,7 @@ void cgroup_walk(const char *root, const char *what, cgroup_fn *fn, void *arg);
 int64_t cgroup_number(const char *folder, const char *file, int64_t *next);
 /* The bytes that a group may have; 0: no limit. */
 int64_t cgroup_memory(const char *folder, bool old);
+/* The cores that the groups of the process give it time for, say 1.5; 0: no limit. */
+double cgroup_cores(const char *root);
 
 #endif

@@ -16,6 +16,19 @@ static const struct conf_row rows[] = {
       .min = 1, .max = 10e6,
       .help = "TCP connections at one time; more are closed at once. With 128 more for files and "
               "the like it must fit into the descriptor limit of the process (ulimit -n)." },
+    { "workers", CONF_KIND_INT_AUTO, CONF_AT(conf, workers), "1", CONF_NEVER,
+      .min = 1, .max = CONF_WORKERS_MAX,
+      .help = "Threads that serve, each with connections and streams of its own; auto: one for "
+              "each core that the process may use." },
+    { "worker_cpu_affinity", CONF_KIND_LIST, CONF_AT(conf, worker_cpu_affinity),
+      .reload = CONF_NEVER, .sample = "auto",
+      .help = "The cores that each worker runs on: masks as 0001 0010, the lowest core last and "
+              "the last mask for all further workers; or auto, one core for each, maybe with a "
+              "mask of the cores to take. None: the system chooses." },
+    { "workers_spread", CONF_KIND_INT, CONF_AT(conf, workers_spread), "64", CONF_AT_ONCE,
+      .max = 10e6,
+      .help = "Players of a stream that all go to the worker of its publisher; with more, those "
+              "who come stay with the worker that accepted them. 0: they always do." },
     { "daemon", CONF_KIND_ON, CONF_AT(conf, daemon), "on", CONF_NEVER,
       .help = "Run in the background." },
     { "disable_daemon_for_docker", CONF_KIND_ON, CONF_AT(conf, disable_daemon_for_docker), "on",

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* cores.c - the cores that the process may use, and how workers are put on them. */
+#include "app/os/cores.h"
+
+#include "app/os/cgroup.h"
+#include "config.h"
+#include "session/workers.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert((int)CONF_WORKERS_MAX == (int)WORKERS_MAX, "one for each that may be written");
+
+static cpu_set_t allowed;
+static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
+
+static void look(void)
+{
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+        CPU_ZERO(&allowed); /* more cores than the set has room for */
+}
+
+const cpu_set_t *cores_allowed(void)
+{
+    (void)pthread_once(&allowed_once, look);
+    return &allowed;
+}
+
+int cores_count(const char *root)
+{
+    double most = cgroup_cores(root);
+    long n = CPU_COUNT(cores_allowed());
+
+    if (n == 0)
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (most > 0 && most < (double)n)
+        n = (long)most; /* a worker that has a part of a core stands still when that is used up */
+    return n < 1 ? 1 : (int)n;
+}
+
+int cores_workers(const struct conf *c)
+{
+    int n;
+
+    if (BUILD_GPROF) /* it samples one thread */
+        return 1;
+    n = c->workers == CONF_AUTO ? cores_count("") : c->workers;
+    return n > CONF_WORKERS_MAX ? CONF_WORKERS_MAX : n;
+}
+
+/* A digit for each core, the lowest is the last. */
+static void mask_of(const char *text, cpu_set_t *out)
+{
+    size_t n = strlen(text);
+
+    CPU_ZERO(out);
+    for (size_t i = 0; i < n; i++) {
+        if (text[n - 1 - i] == '1')
+            CPU_SET(i, out);
+    }
+}
+
+/* The i-th of the set, from the front again where there are fewer. */
+static void pick(const cpu_set_t *from, unsigned i, cpu_set_t *out)
+{
+    unsigned nth = i % (unsigned)CPU_COUNT(from);
+
+    CPU_ZERO(out);
+    for (size_t k = 0; k < CPU_SETSIZE; k++) {
+        if (CPU_ISSET(k, from) && nth-- == 0) {
+            CPU_SET(k, out);
+            return;
+        }
+    }
+}
+
+bool cores_of_worker(const struct conf *c, unsigned i, cpu_set_t *out)
+{
+    const struct conf_list *l = &c->worker_cpu_affinity;
+    cpu_set_t from, mask;
+
+    if (l->n == 0)
+        return false;
+    from = *cores_allowed();
+    if (strcmp(l->v[0], "auto") != 0) {
+        mask_of(l->v[i < l->n ? i : l->n - 1], out);
+        return true;
+    }
+    if (l->n > 1) {
+        mask_of(l->v[1], &mask);
+        CPU_AND(&from, &from, &mask);
+    }
+    if (CPU_COUNT(&from) == 0)
+        return false;
+    pick(&from, i, out);
+    return true;
+}
