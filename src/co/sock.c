@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { GONE = POLLHUP | POLLERR | POLLRDHUP | POLLNVAL }; /* what every waiter wants to know */
 
@@ -35,8 +36,20 @@ err_t sock_open(struct sock *s, int fd)
 
 void sock_close(struct sock *s)
 {
+    if (!s->st) {
+        (void)close(s->fd);
+        return;
+    }
     st_netfd_notify(s->st, NULL, NULL);
     (void)st_netfd_close(s->st);
+}
+
+void sock_detach(struct sock *s)
+{
+    assert(!s->waiter);
+    st_netfd_notify(s->st, NULL, NULL);
+    st_netfd_free(s->st);
+    s->st = NULL;
 }
 
 bool sock_ready(const struct sock *s, int bits)

@@ -11,7 +11,7 @@
 
 struct sock {
     int fd;
-    void *st;          /* st_netfd_t */
+    void *st;          /* st_netfd_t; NULL: of no scheduler, see sock_detach() */
     struct co *waiter; /* at most one coroutine waits at a time */
     int wanted;        /* poll bits that it waits for */
 };
@@ -19,6 +19,9 @@ struct sock {
 /* Take over fd, which must be non-blocking or becomes so. On error fd is still the caller's. */
 err_t sock_open(struct sock *s, int fd);
 void  sock_close(struct sock *s);
+/* It leaves the scheduler, open: sock_open() has that of another thread take it over. What comes
+ * meanwhile is told there. It may also be closed, on any thread. */
+void  sock_detach(struct sock *s);
 /* Were any of these poll bits seen since they were last found false? */
 bool  sock_ready(const struct sock *s, int bits);
 /* Park until one of the bits comes. Yields. */

@@ -219,9 +219,16 @@ static void wire_close(struct io *io)
     (void)io;
 }
 
-static const struct io_ops wire_ops = { "wire",         wire_read,     wire_read, wire_writev,
-                                        wire_send_some, wire_readable, wire_wait, wire_close,
-                                        NULL };
+static const struct io_ops wire_ops = {
+    .name = "wire",
+    .read = wire_read,
+    .read_now = wire_read,
+    .writev = wire_writev,
+    .send_some = wire_send_some,
+    .readable = wire_readable,
+    .wait = wire_wait,
+    .close = wire_close,
+};
 
 /* ---- we */
 

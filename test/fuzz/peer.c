@@ -106,9 +106,16 @@ static void peer_close(struct io *io)
     (void)io;
 }
 
-static const struct io_ops peer_ops = { "peer",         peer_read,     peer_read_now, peer_writev,
-                                        peer_send_some, peer_readable, peer_wait,     peer_close,
-                                        NULL };
+static const struct io_ops peer_ops = {
+    .name = "peer",
+    .read = peer_read,
+    .read_now = peer_read_now,
+    .writev = peer_writev,
+    .send_some = peer_send_some,
+    .readable = peer_readable,
+    .wait = peer_wait,
+    .close = peer_close,
+};
 
 void fuzz_peer_init(struct fuzz_peer *p, const void *in, size_t size, size_t piece)
 {

@@ -4,12 +4,11 @@
 #include "co/net/io_tcp.h"
 #include "co/net/io_tls.h"
 #include "conf/table.h"
+#include "tls_cert.h"
 #include "unit.h"
 
 #include <fcntl.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,41 +31,9 @@ static const char *at(const char *name)
     return p;
 }
 
-/* A certificate that signs itself, for this name and 127.0.0.1. */
 static void make_cert(const char *file, const char *name, bool rsa)
 {
-    EVP_PKEY *key = rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
-    X509 *cert = X509_new();
-    X509_NAME *subject = X509_get_subject_name(cert);
-    X509_EXTENSION *ext;
-    char text[128], path[64];
-    FILE *f;
-
-    assert_non_null(key);
-    (void)X509_set_version(cert, 2);
-    (void)ASN1_INTEGER_set(X509_get_serialNumber(cert), rand());
-    (void)X509_gmtime_adj(X509_getm_notBefore(cert), -1000);
-    (void)X509_gmtime_adj(X509_getm_notAfter(cert), 100000);
-    (void)X509_set_pubkey(cert, key);
-    (void)X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1,
-                                     -1, 0);
-    (void)X509_set_issuer_name(cert, subject);
-    (void)snprintf(text, sizeof(text), "DNS:%s,IP:127.0.0.1", name);
-    ext = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, text);
-    assert_non_null(ext);
-    (void)X509_add_ext(cert, ext, -1);
-    X509_EXTENSION_free(ext);
-    assert_true(X509_sign(cert, key, EVP_sha256()) > 0);
-    (void)snprintf(path, sizeof(path), "%s.crt", file);
-    f = fopen(at(path), "wb");
-    assert_int_equal(PEM_write_X509(f, cert), 1);
-    (void)fclose(f);
-    (void)snprintf(path, sizeof(path), "%s.key", file);
-    f = fopen(at(path), "wb");
-    assert_int_equal(PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL), 1);
-    (void)fclose(f);
-    X509_free(cert);
-    EVP_PKEY_free(key);
+    cert_make(at(file), name, rsa);
 }
 
 static struct io_tls_server *server_of(const char *file)

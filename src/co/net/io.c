@@ -117,6 +117,25 @@ void io_close(struct io *io)
         io->ops->close(io);
 }
 
+void io_detach(struct io *io)
+{
+    for (; io; io = io->below) {
+        if (io->ops->detach)
+            io->ops->detach(io);
+    }
+}
+
+err_t io_attach(struct io *io)
+{
+    err_t err = NULL;
+
+    for (; io && !err; io = io->below) {
+        if (io->ops->attach)
+            err = io->ops->attach(io);
+    }
+    return err;
+}
+
 static err_t mem_read(struct io *io, void *buf, size_t size, size_t *n)
 {
     struct io_mem *m = (struct io_mem *)io;
@@ -183,9 +202,16 @@ static void mem_close(struct io *io)
     (void)io;
 }
 
-static const struct io_ops mem_ops = { "memory",      mem_read,     mem_read, mem_writev,
-                                       mem_send_some, mem_readable, mem_wait, mem_close,
-                                       NULL };
+static const struct io_ops mem_ops = {
+    .name = "memory",
+    .read = mem_read,
+    .read_now = mem_read,
+    .writev = mem_writev,
+    .send_some = mem_send_some,
+    .readable = mem_readable,
+    .wait = mem_wait,
+    .close = mem_close,
+};
 
 void io_mem_init(struct io_mem *m, const void *in, size_t in_size)
 {

@@ -35,6 +35,9 @@ struct io_ops {
     /* Send bytes of a file without copying them here, as send_some does: never waits for the
      * peer, but for a disk if they are not in memory. NULL: it cannot be done. */
     err_t (*send_file)(struct io *io, int fd, int64_t at, size_t size, size_t *n);
+    /* This layer's part of io_detach() and io_attach(). NULL: it is the same for all threads. */
+    void (*detach)(struct io *io);
+    err_t (*attach)(struct io *io);
 };
 
 struct io {
@@ -57,6 +60,18 @@ err_t io_send_file(struct io *io, int fd, int64_t at, size_t size, size_t *n);
 bool  io_readable(struct io *io);
 enum co_wake io_wait(struct io *io, bool out, co_usec timeout);
 void  io_close(struct io *io); /* io may be NULL; closes and frees */
+
+/* A connection goes to another thread. io_detach() takes it, with what it runs over, out of the
+ * scheduler of the thread that calls, and leaves it open; io_attach() takes it into that of the
+ * thread that calls then. What the peer sends or does meanwhile is told there as if it came then;
+ * what has come or waits to go out already (of TLS) goes along. Neither yields.
+ *
+ * It is at rest when it is detached: no call of it has not returned, so no coroutine reads, writes
+ * or waits; TLS has shaken hands. Between the two it may be closed, by any thread that has a
+ * scheduler, and nothing else. The threads hand it over by what orders memory (a mailbox). */
+void  io_detach(struct io *io);
+/* On an error (no memory) it is still detached. */
+err_t io_attach(struct io *io) __attribute__((warn_unused_result));
 
 /* A pipe over memory: reads give `in` in pieces of at most `piece` bytes (0: as asked), then
  * ERR_IO_CLOSED; writes go to `out` until `out_cap` is full, then fail with ERR_IO_RESET (with

@@ -188,7 +188,7 @@ static err_t tcp_send_some(struct io *io, const struct iovec *iov, int count, si
     if (put < 0 && errno != EAGAIN)
         return from_errno("write");
     *n = put > 0 ? (size_t)put : 0;
-    if (*n < total)
+    if (*n < total && t->sock.st) /* without, it is closed while it is detached */
         st_netfd_unready(t->sock.st, POLLOUT);
     return NULL;
 }
@@ -257,9 +257,31 @@ static void tcp_close(struct io *io)
     free(t);
 }
 
-static const struct io_ops tcp_ops = { "tcp",         tcp_read,     io_tcp_read_now, tcp_writev,
-                                       tcp_send_some, tcp_readable, tcp_wait,        tcp_close,
-                                       tcp_send_file };
+static void tcp_detach(struct io *io)
+{
+    sock_detach(&tcp_of(io)->sock);
+}
+
+static err_t tcp_attach(struct io *io)
+{
+    struct sock *s = &tcp_of(io)->sock;
+
+    return sock_open(s, s->fd);
+}
+
+static const struct io_ops tcp_ops = {
+    .name = "tcp",
+    .read = tcp_read,
+    .read_now = io_tcp_read_now,
+    .writev = tcp_writev,
+    .send_some = tcp_send_some,
+    .readable = tcp_readable,
+    .wait = tcp_wait,
+    .close = tcp_close,
+    .send_file = tcp_send_file,
+    .detach = tcp_detach,
+    .attach = tcp_attach,
+};
 
 err_t io_tcp_open(struct io **out, int fd)
 {

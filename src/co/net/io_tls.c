@@ -340,9 +340,29 @@ static void tls_close(struct io *io)
     free(t);
 }
 
-static const struct io_ops tls_ops = { "tls",         tls_read,     tls_read_now, tls_writev,
-                                       tls_send_some, tls_readable, tls_wait,     tls_close,
-                                       NULL };
+/* All of it is memory of the connection's own but what is kept by thread: whose stack was used, and
+ * what was computed from the keys. */
+static void tls_detach(struct io *io)
+{
+    struct io_tls *t = tls_of(io);
+
+    assert(!t->core->out_shared && !t->core->below && !t->core->err);
+    t->deep = NULL;
+    if (t->core->records)
+        tls_records_leave(t->core->records);
+}
+
+static const struct io_ops tls_ops = {
+    .name = "tls",
+    .read = tls_read,
+    .read_now = tls_read_now,
+    .writev = tls_writev,
+    .send_some = tls_send_some,
+    .readable = tls_readable,
+    .wait = tls_wait,
+    .close = tls_close,
+    .detach = tls_detach,
+};
 
 /* Take over a core whose handshake is done. */
 static struct io *open_over(struct io *below, struct tls_core *core)

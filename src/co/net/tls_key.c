@@ -84,7 +84,7 @@ static bool expand(const struct tls_key *k, const char *label, uint8_t *out, siz
 }
 
 /* The computed form of the key, if it is there, goes with it. */
-static void forget(const struct tls_key *k)
+void tls_key_leave(const struct tls_key *k)
 {
     for (int i = 0; k->id && i < 2; i++) {
         if (loaded[k->suite][i].id == k->id) {
@@ -97,7 +97,7 @@ static void forget(const struct tls_key *k)
 /* From its secret. */
 static bool make(struct tls_key *k)
 {
-    forget(k);
+    tls_key_leave(k);
     k->seq = 0;
     k->id = atomic_fetch_add(&last_id, 1) + 1;
     return expand(k, "key", k->key, suites[k->suite].key) &&
@@ -119,7 +119,7 @@ bool tls_key_next(struct tls_key *k)
 
 void tls_key_wipe(struct tls_key *k)
 {
-    forget(k);
+    tls_key_leave(k);
     OPENSSL_cleanse(k, sizeof(*k));
 }
 

@@ -44,6 +44,7 @@ size_t tls_suite_secret(enum tls_suite suite); /* how long its secrets are */
 bool tls_key_init(struct tls_key *k, enum tls_suite suite, const uint8_t *secret);
 bool tls_key_next(struct tls_key *k); /* the key after this one */
 void tls_key_wipe(struct tls_key *k);
+void tls_key_leave(const struct tls_key *k); /* what this thread computed of it is wiped */
 
 /* A record of this type with the next `size` bytes, 16,384 at most: size + TLS_MORE bytes, which
  * `out` has room for. False: the library failed. */

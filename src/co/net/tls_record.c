@@ -171,6 +171,12 @@ size_t tls_records_alert(struct tls_records *r, uint8_t alert, uint8_t out[TLS_A
     return n;
 }
 
+void tls_records_leave(const struct tls_records *r)
+{
+    tls_key_leave(&r->in);
+    tls_key_leave(&r->out);
+}
+
 void tls_records_free(struct tls_records *r)
 {
     if (r) {

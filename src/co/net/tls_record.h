@@ -69,6 +69,8 @@ size_t tls_records_update(struct tls_records *r, uint8_t out[TLS_UPDATE]); /* ne
 /* The last thing that is said. */
 size_t tls_records_alert(struct tls_records *r, uint8_t alert, uint8_t out[TLS_ALERT]);
 
+/* Their connection goes to another thread: nothing of its keys is left on this one. */
+void tls_records_leave(const struct tls_records *r);
 void tls_records_free(struct tls_records *r); /* wipes its keys; NULL is fine */
 
 #endif
