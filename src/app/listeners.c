@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* listeners.c - the set of endpoints that a server listens on. */
+/* listeners.c - the set of endpoints that a worker listens on. */
 #include "app/listeners.h"
 
+#include "app/listeners_plan.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "co/co.h"
@@ -10,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACKLOG = 4096 }; /* a join storm waits here; the system's somaxconn may be less */
-
 struct listener {
     struct listener *next;
     struct listeners *all;
     char *text;               /* the endpoint as written */
     int family;
-    unsigned services, found; /* as wanted; and while that changes, what was found so far */
+    unsigned services;
+    unsigned workers;         /* so many listen there, the first ones */
+    bool proxied, wanted;     /* wanted: by the plan that is gone over to */
+    bool told;                /* by the log: the first worker's are */
     struct io_listener *sock;
     struct co *co;            /* that accepts */
-    bool proxied, wants_proxied; /* as it is in force, and as wanted */
 };
 
 struct listeners {
@@ -71,35 +72,13 @@ static err_t accept_main(void *arg)
         }
         err_free(&err);
     } while (!co_stop_asked());
-    log_trace("no longer listening on %s", one->text);
+    if (one->told)
+        log_trace("no longer listening on %s", one->text);
     listener_free(one);
     return NULL;
 }
 
-/* The first of the list from then on. */
-static err_t open_one(struct listeners *l, const struct conf_endpoint *e, int family)
-{
-    struct listener *one = must(calloc(1, sizeof(*one)));
-    err_t err;
-
-    one->text = must_dup(e->text);
-    one->all = l;
-    one->family = family;
-    err = io_listen(&one->sock, e->host, e->port, BACKLOG);
-    if (!err)
-        err = co_go(&l->group, "accept", accept_main, one);
-    if (err) {
-        listener_free(one);
-        return err_wrap(err, "listen %s", e->text);
-    }
-    one->co = co_newest(&l->group);
-    log_trace("listening on %s", one->text);
-    one->next = l->list;
-    l->list = one;
-    return NULL;
-}
-
-static struct listener *find(struct listeners *l, int family, const char *text)
+static struct listener *find(const struct listeners *l, int family, const char *text)
 {
     struct listener *one = l->list;
 
@@ -117,48 +96,91 @@ static void close_at(struct listener **at)
     co_stop(one->co, NULL);
 }
 
-/* All endpoints of one service: those that are there are marked, the others are opened. */
-static err_t open_wanted(struct listeners *l, const struct listeners_want *want)
+/* Serve the new socket, which is the plan's until it is taken over. */
+static err_t start(struct listener *one, int *fd)
 {
-    for (size_t i = 0; i < want->endpoints->n; i++) {
-        const struct conf_endpoint *e = &want->endpoints->v[i];
-        struct listener *one = find(l, want->family, e->text);
+    err_t err = io_listener_adopt(&one->sock, *fd);
 
-        if (!one) {
-            err_t err = open_one(l, e, want->family);
-
-            if (err)
-                return err;
-            one = l->list;
-        }
-        one->found |= want->services;
-        one->wants_proxied = e->proxied;
-    }
+    if (err)
+        return err;
+    *fd = -1;
+    err = co_go(&one->all->group, "accept", accept_main, one);
+    if (err)
+        return err;
+    one->co = co_newest(&one->all->group);
     return NULL;
 }
 
-err_t listeners_open(struct listeners *l, const struct listeners_want *wanted, size_t n)
+/* The first of the list from then on; NULL when that did not go. */
+static struct listener *take(struct listeners *l, struct listeners_planned *p, unsigned worker)
 {
-    struct listener *old = l->list; /* new ones go in front of it */
+    struct listener *one = must(calloc(1, sizeof(*one)));
+    err_t err;
+
+    one->text = must_dup(p->text);
+    one->all = l;
+    one->family = p->family;
+    one->told = worker == 0;
+    err = start(one, &p->fd[worker]);
+    if (err) {
+        log_end(one->text, &err);
+        listener_free(one);
+        return NULL;
+    }
+    if (one->told)
+        log_trace("listening on %s", one->text);
+    one->next = l->list;
+    l->list = one;
+    return one;
+}
+
+err_t listeners_prepare(struct listeners_plan **out, const struct listeners *l,
+                        const struct listeners_want *wanted, size_t n, unsigned workers)
+{
+    struct listeners_plan *plan = listeners_plan_new(wanted, n, workers);
     err_t err = NULL;
 
+    for (size_t i = 0; i < plan->n && !err; i++) {
+        const struct listener *one = find(l, plan->v[i].family, plan->v[i].text);
+
+        err = listeners_plan_open(&plan->v[i], one ? one->workers : 0, workers > 1);
+    }
+    if (err) {
+        listeners_plan_free(plan);
+        plan = NULL;
+    }
+    *out = plan;
+    return err;
+}
+
+static void apply_one(struct listeners *l, struct listeners_planned *p, unsigned worker)
+{
+    struct listener *one = find(l, p->family, p->text);
+
+    if (worker >= p->workers)
+        return;
+    if (!one && p->fd[worker] >= 0)
+        one = take(l, p, worker);
+    if (!one)
+        return;
+    one->services = p->services;
+    one->proxied = p->proxied;
+    one->workers = p->workers;
+    one->wanted = true;
+}
+
+void listeners_apply(struct listeners *l, struct listeners_plan *plan, unsigned worker)
+{
     for (struct listener *one = l->list; one; one = one->next)
-        one->found = 0;
-    for (size_t i = n; i-- > 0 && !err;) /* RTMP last: who finds it open finds all open */
-        err = open_wanted(l, &wanted[i]);
-    while (err && l->list != old)
-        close_at(&l->list);
-    if (err)
-        return err;
+        one->wanted = false;
+    for (size_t i = 0; i < plan->n; i++)
+        apply_one(l, &plan->v[i], worker);
     for (struct listener **at = &l->list; *at;) {
-        (*at)->services = (*at)->found;
-        (*at)->proxied = (*at)->wants_proxied;
-        if ((*at)->services)
+        if ((*at)->wanted)
             at = &(*at)->next;
         else
             close_at(at);
     }
-    return NULL;
 }
 
 void listeners_close(struct listeners *l)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* listeners.h - the set of endpoints that a server listens on; changes as a whole or not at all. */
+/* listeners.h - the set of endpoints that a worker listens on; for all workers it changes as a
+ * whole or not at all. */
 #ifndef APP_LISTENERS_H
 #define APP_LISTENERS_H
 
@@ -9,11 +10,12 @@
 struct listeners;
 
 /* Endpoints of one service. An endpoint that is written for several services of one family is
- * one socket, and who connects there comes with all of their bits. */
+ * one socket for each worker, and who connects there comes with all of their bits. */
 struct listeners_want {
     int family;
     unsigned services; /* bits */
     const struct conf_endpoints *endpoints;
+    bool alone;        /* the first worker serves it: an endpoint of only such has one socket */
 };
 
 /* A connection that came. */
@@ -28,10 +30,21 @@ struct listeners_guest {
 typedef void listeners_accept(void *arg, const struct listeners_guest *guest);
 
 struct listeners *listeners_new(listeners_accept *on_accept, void *arg);
-/* Listen on exactly these endpoints: those that are new are opened first, and if one cannot be,
- * everything stays as it was. Those no longer wanted are closed. Does not yield. */
-err_t listeners_open(struct listeners *l, const struct listeners_want *wanted, size_t n)
+
+/* A change goes in two steps: sockets that are new are opened for all workers first, then each
+ * worker takes its own and goes over, which cannot fail. */
+struct listeners_plan;
+/* What is to be so that exactly these endpoints are listened on. `l` is of the first worker, who
+ * calls it. On error nothing has changed, and *out is NULL. Does not yield. */
+err_t listeners_prepare(struct listeners_plan **out, const struct listeners *l,
+                        const struct listeners_want *wanted, size_t n, unsigned workers)
     __attribute__((warn_unused_result));
+/* Go over, on the thread of that worker; several may at a time. New endpoints are served at once,
+ * those no longer wanted are closed. What the system refuses now is told in the log. Does not
+ * yield. */
+void listeners_apply(struct listeners *l, struct listeners_plan *plan, unsigned worker);
+void listeners_plan_free(struct listeners_plan *plan); /* closes what nobody took; NULL is fine */
+
 void listeners_close(struct listeners *l); /* all of them; does not yield */
 void listeners_free(struct listeners *l);  /* closes and waits until they are. Yields. */
 

@@ -272,8 +272,14 @@ struct server *server_new(struct conf *conf, const char *id)
 static err_t open_listeners(struct server *s, const struct conf *c)
 {
     struct listeners_want wanted[SERVICES];
+    struct listeners_plan *plan;
+    err_t err = listeners_prepare(&plan, s->listeners, wanted, services_wanted(c, wanted), 1);
 
-    return listeners_open(s->listeners, wanted, services_wanted(c, wanted));
+    if (err)
+        return err;
+    listeners_apply(s->listeners, plan, 0);
+    listeners_plan_free(plan);
+    return NULL;
 }
 
 /* Certificates are renewed by others, who do not tell us. */

@@ -20,6 +20,7 @@ static const struct {
     size_t also;     /* bool that must be true, too */
     size_t listen;   /* struct conf_endpoints */
     size_t tls;      /* struct conf_tls; NOWHERE: plain */
+    bool alone;      /* the first worker's */
 } services[SERVICES] = {
     [SERVICE_RTMP] = { "rtmp", FAMILY_RTMP, NOWHERE, NOWHERE, offsetof(struct conf, rtmp.listen),
                        NOWHERE },
@@ -32,13 +33,13 @@ static const struct {
                         offsetof(struct conf, http_server.https.listen),
                         offsetof(struct conf, http_server.https) },
     [SERVICE_API] = { "api", FAMILY_HTTP, offsetof(struct conf, http_api.enabled), NOWHERE,
-                      offsetof(struct conf, http_api.listen), NOWHERE },
+                      offsetof(struct conf, http_api.listen), NOWHERE, true },
     [SERVICE_APIS] = { "https api", FAMILY_HTTPS, offsetof(struct conf, http_api.https.enabled),
                        offsetof(struct conf, http_api.enabled),
                        offsetof(struct conf, http_api.https.listen),
-                       offsetof(struct conf, http_api.https) },
+                       offsetof(struct conf, http_api.https), true },
     [SERVICE_EXPORTER] = { "exporter", FAMILY_HTTP, offsetof(struct conf, exporter.enabled),
-                           NOWHERE, offsetof(struct conf, exporter.listen), NOWHERE },
+                           NOWHERE, offsetof(struct conf, exporter.listen), NOWHERE, true },
 };
 
 static const void *at(const struct conf *c, size_t offset)
@@ -73,7 +74,7 @@ size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES]
     for (int i = 0; i < SERVICES; i++) {
         if (is_wanted(c, i))
             out[n++] = (struct listeners_want){ services[i].family, 1u << i,
-                                                at(c, services[i].listen) };
+                                                at(c, services[i].listen), services[i].alone };
     }
     return n;
 }

@@ -38,6 +38,13 @@ struct io_listener; /* owned by who opened it */
 
 /* Listen on ip ("" or NULL: any, v6 and v4) and port. `backlog` as in listen(2). */
 err_t io_listen(struct io_listener **out, const char *ip, int port, int backlog);
+/* The two halves of it. The descriptor of a socket that listens, for any thread to adopt: the only
+ * one of its address, or the first of several between which the kernel shares out who connects. The
+ * first is refused where anybody listens, one more where somebody listens who is not of ours. */
+enum io_listen_share { IO_LISTEN_ONE, IO_LISTEN_FIRST, IO_LISTEN_MORE };
+err_t io_listen_open(int *fd, const char *ip, int port, int backlog, enum io_listen_share share);
+/* Take the descriptor over, on the thread that is going to accept. On error it is the caller's. */
+err_t io_listener_adopt(struct io_listener **out, int fd);
 /* The next connection as a bare descriptor, non-blocking and close-on-exec, and the address of its
  * peer, IPv4 mapped (zeros: it has none). When the process is out of descriptors it waits and tries
  * again, with one warning a second. Yields. */

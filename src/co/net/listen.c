@@ -17,69 +17,101 @@ struct io_listener {
     co_usec warned; /* when "out of descriptors" was said last */
 };
 
-static err_t bind_and_listen(int fd, const char *ip, int port, int backlog, int *bound)
+static void set_on(int fd, int level, int option, int on)
+{
+    (void)setsockopt(fd, level, option, &on, sizeof(on));
+}
+
+/* The first of several is bound as the only one, which fails where somebody listens, and lets
+ * others of ours in only then. */
+static err_t bind_and_listen(int fd, const char *ip, int port, int backlog,
+                             enum io_listen_share share)
 {
     struct sockaddr_storage addr;
     socklen_t size;
-    char text[IO_ADDR_SIZE];
-    int on = 1, off = 0;
     err_t err = sock_addr(&addr, &size, ip, port);
 
     if (err)
         return err;
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    set_on(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (addr.ss_family == AF_INET6)
-        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+        set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (share == IO_LISTEN_MORE)
+        set_on(fd, SOL_SOCKET, SO_REUSEPORT, 1);
     if (bind(fd, (struct sockaddr *)&addr, size) < 0)
         return err_sys(ERR_SOCKET_BIND, "bind %s port %d", ip, port);
+    if (share == IO_LISTEN_FIRST)
+        set_on(fd, SOL_SOCKET, SO_REUSEPORT, 1);
     if (listen(fd, backlog) < 0)
         return err_sys(ERR_SOCKET_LISTEN, "listen on %s port %d", ip, port);
-    if (getsockname(fd, (struct sockaddr *)&addr, &size) == 0)
-        sock_text(&addr, text, sizeof(text), bound);
     return NULL;
 }
 
-static err_t open_family(struct io_listener *l, const char *ip, int port, int backlog, int family)
+static err_t open_family(int *out, const char *ip, int port, int backlog,
+                         enum io_listen_share share, int family)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     err_t err;
 
     if (fd < 0)
         return err_sys(ERR_SOCKET_CREATE, "socket for %s port %d", ip, port);
-    err = bind_and_listen(fd, ip, port, backlog, &l->port);
-    if (!err)
-        err = sock_open(&l->sock, fd);
+    err = bind_and_listen(fd, ip, port, backlog, share);
     if (err)
         (void)close(fd);
+    else
+        *out = fd;
     return err;
 }
 
-err_t io_listen(struct io_listener **out, const char *ip, int port, int backlog)
+err_t io_listen_open(int *fd, const char *ip, int port, int backlog, enum io_listen_share share)
+{
+    struct sockaddr_storage addr;
+    socklen_t size;
+    err_t err;
+
+    if (!ip || !*ip) {
+        err = open_family(fd, "::", port, backlog, share, AF_INET6);
+        if (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL)) {
+            err_free(&err); /* a machine without IPv6 */
+            err = open_family(fd, "0.0.0.0", port, backlog, share, AF_INET);
+        }
+        return err;
+    }
+    err = sock_addr(&addr, &size, ip, port);
+    return err ? err : open_family(fd, ip, port, backlog, share, addr.ss_family);
+}
+
+err_t io_listener_adopt(struct io_listener **out, int fd)
 {
     struct io_listener *l = calloc(1, sizeof(*l));
-    bool any = !ip || !*ip;
+    struct sockaddr_storage addr = { 0 };
+    socklen_t size = sizeof(addr);
+    char text[IO_ADDR_SIZE];
     err_t err;
 
     if (!l)
         return err_new(ERR_NO_MEMORY, "io_listener");
-    if (any) {
-        err = open_family(l, "::", port, backlog, AF_INET6);
-        if (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL)) {
-            err_free(&err); /* a machine without IPv6 */
-            err = open_family(l, "0.0.0.0", port, backlog, AF_INET);
-        }
-    } else {
-        struct sockaddr_storage addr;
-        socklen_t size;
-
-        err = sock_addr(&addr, &size, ip, port);
-        if (!err)
-            err = open_family(l, ip, port, backlog, addr.ss_family);
-    }
-    if (err)
+    err = sock_open(&l->sock, fd);
+    if (err) {
         free(l);
-    else
-        *out = l;
+        return err;
+    }
+    if (getsockname(fd, (struct sockaddr *)&addr, &size) == 0)
+        sock_text(&addr, text, sizeof(text), &l->port);
+    *out = l;
+    return NULL;
+}
+
+err_t io_listen(struct io_listener **out, const char *ip, int port, int backlog)
+{
+    int fd;
+    err_t err = io_listen_open(&fd, ip, port, backlog, IO_LISTEN_ONE);
+
+    if (err)
+        return err;
+    err = io_listener_adopt(out, fd);
+    if (err)
+        (void)close(fd);
     return err;
 }
 
