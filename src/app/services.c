@@ -144,6 +144,15 @@ void services_tls_free(struct services_tls *t)
         t->v[i] = io_tls_server_unref(t->v[i]);
 }
 
+struct services_tls services_tls_share(const struct services_tls *t)
+{
+    struct services_tls out = { 0 };
+
+    for (int i = 0; i < SERVICES; i++)
+        out.v[i] = t->v[i] ? io_tls_server_ref(t->v[i]) : NULL;
+    return out;
+}
+
 void services_tls_refresh(struct services_tls *t)
 {
     for (int i = 0; i < SERVICES; i++) {

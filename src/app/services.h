@@ -25,8 +25,11 @@ err_t services_tls_load(struct services_tls *out, const struct conf *c)
     __attribute__((warn_unused_result));
 /* What of it can be wrong without a look at its files: before there are coroutines. ERR_TLS. */
 err_t services_tls_check(const struct conf *c) __attribute__((warn_unused_result));
-void services_tls_free(struct services_tls *t);
-/* Look whether a file of them changed, and read it then; each outcome is logged. Yields. */
+void services_tls_free(struct services_tls *t); /* any thread */
+/* The same for one more worker: what is refreshed is so for all who share it. */
+struct services_tls services_tls_share(const struct services_tls *t);
+/* Look whether a file of them changed, and read it then; each outcome is logged. For the first
+ * worker alone. Yields. */
 void services_tls_refresh(struct services_tls *t);
 
 const char *services_name(enum service service);

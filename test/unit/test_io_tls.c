@@ -3,6 +3,7 @@
 #include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "co/net/io_tls.h"
+#include "co/net/tls_shake.h"
 #include "conf/table.h"
 #include "tls_cert.h"
 #include "unit.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +350,101 @@ static void refreshed(void **state)
     assert_null(io_tls_server_unref(s));
 }
 
+/* ---- connections of other threads */
+
+enum { GUESTS = 3, RENEWALS = 30 };
+
+struct guest {
+    pthread_t thread;
+    struct io_tls_server *tls;
+    SSL_CTX *ctx;
+    atomic_bool *enough;
+    unsigned shaken, failed;
+};
+
+static void carry(struct tls_core *from, struct tls_core *to)
+{
+    size_t room, n = from->out_end - from->out_at;
+    uint8_t *at_end = tls_core_room(to, &room);
+
+    if (n == 0)
+        return;
+    memcpy(at_end, from->out + from->out_at, n < room ? n : room);
+    to->in_end += n < room ? n : room;
+    tls_core_sent(from, n);
+}
+
+static bool shake_hands(struct io_tls_server *tls, SSL_CTX *ctx)
+{
+    struct tls_certs *certs = tls_server_certs(tls);
+    struct tls_core *server = tls_core_new(tls_certs_first(certs), certs, true);
+    struct tls_core *client = tls_core_new(ctx, NULL, false);
+    bool done;
+
+    (void)tls_certs_unref(certs);
+    client->step = server->step = TLS_WANTS_INPUT;
+    for (int i = 0; i < 10 && (client->step != TLS_DONE || server->step != TLS_DONE); i++) {
+        if (client->step == TLS_WANTS_INPUT)
+            tls_core_shake(client);
+        carry(client, server);
+        if (server->step == TLS_WANTS_INPUT)
+            tls_core_shake(server);
+        carry(server, client);
+    }
+    done = client->step == TLS_DONE && server->step == TLS_DONE;
+    tls_core_free(client);
+    tls_core_free(server);
+    return done;
+}
+
+static void *visit(void *arg)
+{
+    struct guest *g = arg;
+
+    do {
+        if (shake_hands(g->tls, g->ctx))
+            g->shaken++;
+        else
+            g->failed++;
+    } while (!atomic_load(g->enough));
+    (void)io_tls_server_unref(g->tls);
+    return NULL;
+}
+
+/* Workers share one: their connections come and go while the first reads it again. */
+static void threads_share(void **state)
+{
+    struct guest guests[GUESTS] = { { 0 } };
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    struct io_tls_server *s;
+    atomic_bool enough = false;
+    bool changed;
+
+    (void)state;
+    copy_file("ec.crt", "own.crt");
+    copy_file("ec.key", "own.key");
+    s = server_of("own");
+    for (int i = 0; i < GUESTS; i++) {
+        guests[i] = (struct guest){ .tls = io_tls_server_ref(s), .ctx = ctx, .enough = &enough };
+        assert_int_equal(pthread_create(&guests[i].thread, NULL, visit, &guests[i]), 0);
+    }
+    for (int i = 0; i < RENEWALS; i++) {
+        const struct timespec times[2] = { { .tv_sec = 1000 + i }, { .tv_sec = 1000 + i } };
+
+        assert_int_equal(utimensat(AT_FDCWD, at("own.crt"), times, 0), 0);
+        assert_ok(io_tls_server_refresh(s, &changed));
+        assert_true(changed);
+    }
+    assert_null(io_tls_server_unref(s)); /* the last of them is */
+    atomic_store(&enough, true);
+    for (int i = 0; i < GUESTS; i++) {
+        assert_int_equal(pthread_join(guests[i].thread, NULL), 0);
+        assert_int_equal(guests[i].failed, 0);
+        assert_true(guests[i].shaken > 0);
+    }
+    SSL_CTX_free(ctx);
+}
+
 static void by_name(void **state)
 {
     char ec[2][128], rsa[2][128], star[2][128];
@@ -528,7 +625,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(echoes), TEST(half_full_windows), TEST(who_is_trusted), TEST(bad_peers),
-        TEST(files_are_checked), TEST(refreshed), TEST(by_name), TEST(stopped),
+        TEST(files_are_checked), TEST(refreshed), TEST(threads_share), TEST(by_name), TEST(stopped),
         TEST(new_keys_without_end), TEST(ciphers),
     };
 

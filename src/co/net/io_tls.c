@@ -394,9 +394,11 @@ static err_t shake(struct io **io, struct tls_core *core, bool slow, co_usec tim
 err_t io_tls_accept(struct io **io, struct io_tls_server *s, co_usec timeout)
 {
     struct tls_certs *certs = tls_server_certs(s);
+    struct tls_core *core = tls_core_new(tls_certs_first(certs), certs, true);
+    bool slow = tls_certs_slow(certs);
 
-    return shake(io, tls_core_new(tls_certs_first(certs), certs, true), tls_certs_slow(certs),
-                 timeout);
+    (void)tls_certs_unref(certs);
+    return shake(io, core, slow, timeout);
 }
 
 err_t io_tls_connect(struct io **io, const char *host, const struct io_tls_trust *trust,

@@ -26,7 +26,9 @@ struct io_tls_rules {
                           * it for an error */
 };
 
-struct io_tls_server; /* certificates that may change while connections run; counted */
+/* Certificates that may change while connections run. Connections of all threads may share one, and
+ * so the keys of its tickets; it is counted over threads. */
+struct io_tls_server;
 
 /* Read the certificates, on a helper thread. ERR_TLS: a file cannot be read, key and certificate do
  * not belong together, or a cipher is none; the text says which and why. Yields. */
@@ -35,10 +37,11 @@ err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *ce
 /* Is each of these ciphers one that OpenSSL has? ERR_TLS. Does not yield. */
 err_t io_tls_check_ciphers(const char *ciphers) __attribute__((warn_unused_result));
 /* Read the same files again if one of them changed; *changed tells. On error what was read before
- * stays, and the same files are not tried again until they change. Yields. */
+ * stays, and the same files are not tried again until they change. One coroutine at a time, of one
+ * thread; all get what it read. Yields. */
 err_t io_tls_server_refresh(struct io_tls_server *s, bool *changed)
     __attribute__((warn_unused_result));
-struct io_tls_server *io_tls_server_ref(struct io_tls_server *s);
+struct io_tls_server *io_tls_server_ref(struct io_tls_server *s); /* any thread, as unref */
 struct io_tls_server *io_tls_server_unref(struct io_tls_server *s); /* always NULL; NULL is fine */
 
 /* Whom a client trusts. */

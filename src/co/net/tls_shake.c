@@ -3,10 +3,11 @@
 #include "co/net/tls_shake.h"
 
 #include "base/must.h"
-#include "base/ref.h"
 #include "base/text.h"
 #include "co/thread.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -181,10 +182,11 @@ static void load_free(void *arg)
 /* ---- the server's certificates */
 
 struct io_tls_server {
-    struct ref ref;
+    atomic_uint refs;
     struct files files;
-    uint64_t mark;
-    struct tls_certs *certs;
+    uint64_t mark;           /* of who refreshes */
+    pthread_mutex_t lock;    /* of what follows: connections of all threads come for it */
+    struct tls_certs *certs; /* in force */
 };
 
 /* Read them; *out is the job, to be freed. */
@@ -206,9 +208,14 @@ static err_t run_load(const struct files *files, bool if_changed, uint64_t mark,
 /* What was read is in force from now on. */
 static void take(struct io_tls_server *s, struct load_job *j)
 {
-    (void)tls_certs_unref(s->certs);
+    struct tls_certs *old;
+
+    (void)pthread_mutex_lock(&s->lock);
+    old = s->certs;
     s->certs = j->certs;
+    (void)pthread_mutex_unlock(&s->lock);
     j->certs = NULL;
+    (void)tls_certs_unref(old);
 }
 
 static err_t load_first(struct io_tls_server *s, const struct io_tls_cert *certs, size_t n,
@@ -246,7 +253,8 @@ err_t io_tls_server_new(struct io_tls_server **out, const struct io_tls_cert *ce
     struct io_tls_server *s = must(calloc(1, sizeof(*s)));
     err_t err;
 
-    ref_init(&s->ref);
+    atomic_init(&s->refs, 1);
+    (void)pthread_mutex_init(&s->lock, NULL);
     err = load_first(s, certs, n, rules);
     if (err)
         (void)io_tls_server_unref(s);
@@ -279,23 +287,29 @@ err_t io_tls_server_refresh(struct io_tls_server *s, bool *changed)
 
 struct io_tls_server *io_tls_server_ref(struct io_tls_server *s)
 {
-    ref_get(&s->ref);
+    (void)atomic_fetch_add(&s->refs, 1);
     return s;
 }
 
 struct io_tls_server *io_tls_server_unref(struct io_tls_server *s)
 {
-    if (s && ref_put(&s->ref)) {
+    if (s && atomic_fetch_sub(&s->refs, 1) == 1) {
         files_free(&s->files);
         (void)tls_certs_unref(s->certs);
+        (void)pthread_mutex_destroy(&s->lock);
         free(s);
     }
     return NULL;
 }
 
-struct tls_certs *tls_server_certs(const struct io_tls_server *s)
+struct tls_certs *tls_server_certs(struct io_tls_server *s)
 {
-    return s->certs;
+    struct tls_certs *certs;
+
+    (void)pthread_mutex_lock(&s->lock);
+    certs = tls_certs_ref(s->certs);
+    (void)pthread_mutex_unlock(&s->lock);
+    return certs;
 }
 
 /* ---- a client's context */

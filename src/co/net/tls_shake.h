@@ -11,8 +11,8 @@
 err_t tls_shake(struct io *below, struct tls_core **core, bool slow, co_usec timeout)
     __attribute__((warn_unused_result));
 
-/* The certificates in force; borrowed until the next yield. */
-struct tls_certs *tls_server_certs(const struct io_tls_server *s);
+/* The certificates in force: a reference. Any thread. */
+struct tls_certs *tls_server_certs(struct io_tls_server *s);
 
 /* A client's context, to be freed; made on a helper thread. Yields. */
 err_t tls_client_get(SSL_CTX **out, bool any, const char *ca) __attribute__((warn_unused_result));
