@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -37,13 +39,22 @@ static void to_stderr(enum log_level level, const char *line, size_t size)
 }
 
 static struct log_setup setup = { LOG_TRACE, false, no_cid, to_stderr, NULL };
-static struct log_rules rules = { .secrets = true };
+
+/* Every thread looks at them while one may be changing them: each by itself is whole. */
+static struct {
+    atomic_bool secrets;
+    _Atomic uint64_t one, all, address; /* rates, see pack() */
+} rules = { .secrets = true };
+
+static atomic_uint sharers; /* threads that said that they make lines; 0: there is one */
+static _Atomic int64_t strangers_full_at; /* the budget of all of them */
 
 /* What a thread that makes lines has for it, from its first one on. Not on the stack, because those
  * of coroutines are small and each page that one touches stays; making a line never yields. */
 struct maker {
     char line[LINE_SIZE], raw[LINE_SIZE]; /* being made, and its text */
     char text[1024], frame[256];          /* of an error */
+    int64_t made_at;                      /* the line: microseconds of the wall clock */
     struct log_addresses addresses;       /* of those who are no strangers, by their address */
 };
 static _Thread_local struct maker *maker;
@@ -55,13 +66,13 @@ static struct maker *own(void)
     return maker;
 }
 
-/* Of all strangers together. */
+/* Of strangers of this thread. */
 static _Thread_local struct {
-    int64_t full_at, told_at;
+    int64_t told_at;
     unsigned long left_out;
 } strangers;
 
-/* Of those whose address was over its budget. */
+/* Of its clients whose address was over its budget. */
 static _Thread_local struct {
     int64_t told_at;
     unsigned long left_out;
@@ -93,6 +104,7 @@ static size_t stamp(char *to, size_t size)
     struct tm tm;
 
     (void)gettimeofday(&now, NULL);
+    own()->made_at = (int64_t)now.tv_sec * 1000000 + now.tv_usec;
     if (now.tv_sec != last || last_utc != setup.utc) {
         last = now.tv_sec;
         last_utc = setup.utc;
@@ -103,6 +115,16 @@ static size_t stamp(char *to, size_t size)
         (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
     }
     return (size_t)snprintf(to, size, "[%s.%03d]", date, (int)(now.tv_usec / 1000));
+}
+
+int64_t log_made_at(void)
+{
+    return own()->made_at;
+}
+
+static bool shows_secrets(void)
+{
+    return atomic_load_explicit(&rules.secrets, memory_order_relaxed);
 }
 
 /* The line of the text in own()->raw. */
@@ -117,7 +139,7 @@ static void put(enum log_level level, const char *cid, int sys)
     if (level >= LOG_WARN)
         n += (size_t)snprintf(line + n, LINE_SIZE - n, "[%d]", sys);
     line[n++] = ' ';
-    n += log_clean(line + n, LINE_SIZE - n - 1, m->raw, !rules.secrets);
+    n += log_clean(line + n, LINE_SIZE - n - 1, m->raw, !shows_secrets());
     line[n++] = '\n';
     setup.write(level, line, n);
 }
@@ -136,18 +158,58 @@ static struct log_budget *budget(void)
     return b && b->who != LOG_OURS ? b : NULL;
 }
 
+static uint64_t pack(struct log_rate r)
+{
+    return (uint64_t)(uint32_t)r.a_second << 32 | (uint32_t)r.at_once;
+}
+
+static struct log_rate rate_of(const _Atomic uint64_t *packed)
+{
+    uint64_t v = atomic_load_explicit(packed, memory_order_relaxed);
+
+    return (struct log_rate){ (int)(v >> 32), (int)(v & UINT32_MAX) };
+}
+
+/* One budget for the strangers of all threads. */
+static bool take_of_strangers(int64_t now)
+{
+    const struct log_rate rate = rate_of(&rules.all);
+    int64_t old = atomic_load_explicit(&strangers_full_at, memory_order_relaxed), full_at;
+
+    do {
+        full_at = old;
+        if (!log_budget_take(&full_at, &rate, now))
+            return false;
+    } while (!atomic_compare_exchange_weak(&strangers_full_at, &old, full_at));
+    return true;
+}
+
+/* Clients of one address come to any thread: each has its share of their budget. */
+static bool take_of_address(const uint8_t from[IP_SIZE], int64_t now)
+{
+    struct log_rate rate = rate_of(&rules.address);
+    int n = (int)atomic_load_explicit(&sharers, memory_order_relaxed);
+
+    if (n > 1) {
+        rate.a_second = (rate.a_second + n - 1) / n;
+        rate.at_once = (rate.at_once + n - 1) / n;
+    }
+    return log_addresses_take(&own()->addresses, from, &rate, now);
+}
+
 static bool may_write(struct log_budget *b, int64_t now)
 {
-    if (b->who != LOG_STRANGERS && !log_budget_take(&b->full_at, &rules.one, now)) {
+    const struct log_rate one = rate_of(&rules.one);
+
+    if (b->who != LOG_STRANGERS && !log_budget_take(&b->full_at, &one, now)) {
         b->left_out++;
         return false;
     }
-    if (b->who != LOG_CLIENT && !log_budget_take(&strangers.full_at, &rules.all, now)) {
+    if (b->who != LOG_CLIENT && !take_of_strangers(now)) {
         strangers.left_out++;
         return false;
     }
-    if (b->who == LOG_CLIENT && b->counted &&
-        !log_addresses_take(&own()->addresses, b->from, &rules.address, now)) {
+    if (b->who == LOG_CLIENT && b->counted && !take_of_address(b->from, now)) {
         crowds.left_out++;
         memcpy(crowds.last, b->from, IP_SIZE);
         return false;
@@ -202,12 +264,28 @@ void log_forget(struct log_budget *b)
 
 void log_rule(const struct log_rules *r)
 {
-    rules = *r;
+    atomic_store(&rules.one, pack(r->one));
+    atomic_store(&rules.all, pack(r->all));
+    atomic_store(&rules.address, pack(r->address));
+    atomic_store(&rules.secrets, r->secrets);
+}
+
+void log_thread_begin(void)
+{
+    atomic_fetch_add(&sharers, 1);
+}
+
+void log_thread_end(void)
+{
+    log_report_left_out();
+    free(maker);
+    maker = NULL;
+    atomic_fetch_sub(&sharers, 1);
 }
 
 const char *log_param(const char *param)
 {
-    return !*param || rules.secrets ? param : "?" LOG_HIDDEN;
+    return !*param || shows_secrets() ? param : "?" LOG_HIDDEN;
 }
 
 /* Over its budget? If not, what was over before is told first. */

@@ -26,9 +26,17 @@ struct log_setup {
     struct log_budget *(*budget)(void); /* of who runs now; NULL, or one of NULL: no limit */
 };
 
-/* Copied; takes effect with the next line. NULL members keep their defaults. */
+/* Copied; takes effect with the next line. NULL members keep their defaults. While one thread makes
+ * lines. */
 void log_init(const struct log_setup *setup);
 bool log_enabled(enum log_level level);
+
+/* Where several threads make lines, each says that it does, and that it ends: then what was left
+ * out of its lines is told, and its memory given back. One that is alone need not. */
+void log_thread_begin(void);
+void log_thread_end(void);
+/* For setup.write: when the line was made, as it says, in microseconds of the wall clock. */
+int64_t log_made_at(void);
 
 /* What the configuration says of the lines that peers cause. */
 struct log_rules {
@@ -37,12 +45,13 @@ struct log_rules {
     struct log_rate address;    /* for those of one address that are none */
 };
 
-void log_rule(const struct log_rules *rules); /* copied. Until then: secrets, no limits */
+/* Copied, for all threads, at any time. Until then: secrets, no limits. */
+void log_rule(const struct log_rules *rules);
 /* What of parameters ("?a=b" or "a=b") may be shown where they are a field of their own. */
 const char *log_param(const char *param);
 /* Their connection is over: what was left out of its lines is counted with those of all. */
 void log_forget(struct log_budget *b);
-/* Say now how many lines of strangers and of addresses were left out, if any. */
+/* Say now how many lines of strangers and of addresses were left out, if any, by this thread. */
 void log_report_left_out(void);
 
 /* At most 8 KB a line, longer text is cut. Keeps errno. Control characters of the text become '?',

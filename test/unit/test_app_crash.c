@@ -8,6 +8,7 @@
 #include "temp_dir.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +73,29 @@ static const char *no_env(void *arg, const char *name)
     return NULL;
 }
 
+static void *other(void *unused)
+{
+    (void)unused;
+    log_file_join();
+    for (int i = 0; i < 100; i++)
+        log_trace("other %d", i);
+    log_file_leave();
+    return NULL;
+}
+
+/* A second thread makes lines, too, and ends. */
+static void several(void)
+{
+    pthread_t id;
+
+    log_file_join();
+    log_trace("before others");
+    if (pthread_create(&id, NULL, other, NULL) || pthread_join(id, NULL))
+        _exit(3);
+}
+
 /* The program that dies, in a process of its own. */
-__attribute__((noreturn)) static void child(co_fn *fn)
+__attribute__((noreturn)) static void child(co_fn *fn, bool threads)
 {
     const struct conf_source src = { .path = "x", .read = read_file, .getenv = no_env };
     const struct rlimit no_core = { 0, 0 };
@@ -91,6 +113,8 @@ __attribute__((noreturn)) static void child(co_fn *fn)
     err = log_file_start();
     if (!err)
         err = co_init();
+    if (!err && threads)
+        several();
     for (int i = 0; i < 100; i++)
         log_trace("line %d", i);
     co_group_init(&g);
@@ -101,14 +125,14 @@ __attribute__((noreturn)) static void child(co_fn *fn)
     _exit(2);
 }
 
-static int died_of(co_fn *fn)
+static int died_of(co_fn *fn, bool threads)
 {
     int status = 0;
     pid_t pid = fork();
     FILE *f;
 
     if (pid == 0)
-        child(fn);
+        child(fn, threads);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     f = fopen(path, "r");
     assert_non_null(f);
@@ -123,10 +147,12 @@ static const struct {
     co_fn *fn;
     int sig;
     const char *words, *where;
+    bool threads;
 } rows[] = {
-    { "a bad pointer", bad_pointer, SIGSEGV, "crash: signal 11 at address 0x8", "bad_pointer" },
-    { "abort", bad_state, SIGABRT, "crash: signal 6", "bad_state" },
-    { "a stack that runs over", overflow, SIGSEGV, "crash: signal 11 at address 0x", "too_deep" },
+    { "a bad pointer", bad_pointer, SIGSEGV, "crash: signal 11 at address 0x8", "bad_pointer", false },
+    { "abort", bad_state, SIGABRT, "crash: signal 6", "bad_state", false },
+    { "abort, beside others", bad_state, SIGABRT, "crash: signal 6", "bad_state", true },
+    { "a stack that runs over", overflow, SIGSEGV, "crash: signal 11 at address 0x", "too_deep", false },
 };
 
 static void test_deaths(void **state)
@@ -138,9 +164,13 @@ static void test_deaths(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);
         (void)unlink(path);
-        assert_int_equal(died_of(rows[i].fn), rows[i].sig);
+        assert_int_equal(died_of(rows[i].fn, rows[i].threads), rows[i].sig);
         assert_non_null(strstr(text, "] line 0\n"));
         assert_non_null(strstr(text, "] line 99\n"));
+        if (rows[i].threads) {
+            assert_true(strstr(text, "] before others\n") < strstr(text, "] other 0\n"));
+            assert_true(strstr(text, "] other 99\n") < strstr(text, "] line 0\n"));
+        }
         assert_non_null(strstr(text, rows[i].words));
         assert_non_null(strstr(text, "coroutine dying"));
         assert_non_null(strstr(text, rows[i].where));

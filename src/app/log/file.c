@@ -2,25 +2,30 @@
 /* file.c - the program's one log. */
 #include "app/log/file.h"
 
-#include "app/log/last.h"
 #include "app/log/tank.h"
 #include "base/log.h"
 #include "co/co.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BUFFER = 512 * 1024, LAST = 256 * 1024, STAMP_SIZE = 25 };
+enum { STAMP_WORDS = STAMP_SIZE / 8 + 1, CRASH_WAIT_MS = 2000 };
 
 /* Beyond so many a second: what a connection says when it begins, and a server that starts. */
 enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200, ADDRESS_AT_ONCE = 1000 };
 
-/* log_init() takes functions without an argument: there is one log per process. */
+/* log_init() takes functions without an argument: there is one log per process. Written before
+ * others make lines, and when they have ended. */
 static struct log_tank *tank;
-static struct log_last last;
 static bool console;
-static char stamp[STAMP_SIZE + 1]; /* time of the last line, for the crash line */
+static _Atomic uint64_t stamp[STAMP_WORDS]; /* time of the last line, for the crash line */
+static atomic_bool several; /* threads make lines, each with an inlet: */
+static _Thread_local struct log_inlet *inlet;
+static atomic_bool crashed;
 
 /* Lines below the usual amount are one level here, two in the configuration. */
 static const enum log_level levels[] = {
@@ -35,12 +40,24 @@ static const char *cid(void)
     return *own ? own : "-";
 }
 
+/* Any thread may, and one that dies looks at it: so it is written by words. */
+static void keep_stamp(const char *line)
+{
+    uint64_t words[STAMP_WORDS] = { 0 };
+
+    memcpy(words, line, STAMP_SIZE);
+    for (int i = 0; i < STAMP_WORDS; i++)
+        atomic_store_explicit(&stamp[i], words[i], memory_order_relaxed);
+}
+
 static void to_tank(enum log_level level, const char *line, size_t size)
 {
     if (size > STAMP_SIZE)
-        memcpy(stamp, line, STAMP_SIZE);
-    log_last_put(&last, line, size);
-    log_tank_put(tank, level, line, size);
+        keep_stamp(line);
+    if (atomic_load_explicit(&several, memory_order_relaxed))
+        log_tank_put_from(tank, inlet, log_made_at(), level, line, size);
+    else
+        log_tank_put(tank, level, line, size);
 }
 
 void log_file_open(const struct conf *c)
@@ -49,8 +66,8 @@ void log_file_open(const struct conf *c)
                                      co_log_budget };
 
     console = c->srs_log_tank == CONF_TANK_CONSOLE;
-    log_last_init(&last, LAST);
     tank = log_tank_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
+    log_tank_keep(tank, LAST);
     log_init(&setup);
     log_file_rule(c);
 }
@@ -82,10 +99,26 @@ err_t log_file_start(void)
     return log_tank_start(tank);
 }
 
+void log_file_join(void)
+{
+    log_thread_begin();
+    if (!tank)
+        return;
+    inlet = log_tank_join(tank);
+    atomic_store(&several, true);
+}
+
+void log_file_leave(void)
+{
+    log_thread_end();
+    if (tank)
+        log_tank_leave(tank, inlet);
+    inlet = NULL;
+}
+
 char *log_file_last(uint64_t after, size_t lines, uint64_t *end)
 {
-    *end = last.end;
-    return log_last_copy(&last, after, lines);
+    return log_tank_last(tank, after, lines, end);
 }
 
 void log_file_reopen(void)
@@ -101,8 +134,9 @@ void log_file_close(void)
 
     log_init(&none);
     tank = NULL;
+    inlet = NULL;
+    atomic_store(&several, false);
     log_tank_close(t);
-    log_last_fini(&last);
 }
 
 static size_t add(char *to, size_t n, size_t size, const char *s)
@@ -125,11 +159,32 @@ static size_t add_number(char *to, size_t n, size_t size, unsigned long v)
     return add(to, n, size, p);
 }
 
+static size_t add_stamp(char *to, size_t size)
+{
+    uint64_t text[STAMP_WORDS];
+
+    for (int i = 0; i < STAMP_WORDS; i++)
+        text[i] = atomic_load_explicit(&stamp[i], memory_order_relaxed);
+    return add(to, 0, size, (const char *)text);
+}
+
+/* Another thread has died: it is about to end the process, but not before it has said why. */
+static void let_it_die(void)
+{
+    for (int ms = 0; ms < CRASH_WAIT_MS; ms++)
+        (void)nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+}
+
 void log_file_crash(const char *words)
 {
     static char line[4096]; /* of a stack that may have run over */
-    size_t n = add(line, 0, sizeof(line), stamp);
+    size_t n;
 
+    if (atomic_exchange(&crashed, true)) {
+        let_it_die();
+        return;
+    }
+    n = add_stamp(line, sizeof(line));
     n = add(line, n, sizeof(line), "[ERROR][");
     n = add_number(line, n, sizeof(line), (unsigned long)getpid());
     n = add(line, n, sizeof(line), "][");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* last.h - the last lines of the log in memory, as many as fit.
  *
- * One thread. Positions count the bytes that were ever put, so who has seen the log up to one asks
- * for what came since.
+ * One thread at a time. Positions count the bytes that were ever put, so who has seen the log up to
+ * one asks for what came since.
  */
 #ifndef APP_LOG_LAST_H
 #define APP_LOG_LAST_H

@@ -23,8 +23,14 @@ struct log_ring {
 
 void log_ring_init(struct log_ring *r, void *buf, size_t size);
 bool log_ring_put(struct log_ring *r, const void *line, size_t size);
+/* The same with something before the line, both or none. */
+bool log_ring_put_two(struct log_ring *r, const void *head, size_t head_size, const void *line,
+                      size_t size);
+size_t log_ring_room(const struct log_ring *r); /* bytes; for who puts */
 /* The bytes that wait, in at most two pieces; gives their sum. They stay until taken. */
 size_t log_ring_peek(struct log_ring *r, struct iovec iov[2]);
 void log_ring_take(struct log_ring *r, size_t size);
+/* Copy so many of the bytes that wait, without the first `skip`. False: there are fewer. */
+bool log_ring_copy(const struct log_ring *r, size_t skip, void *to, size_t size);
 
 #endif

@@ -2,9 +2,11 @@
 /* tank.c - where log lines end up. */
 #include "app/log/tank.h"
 
-#include "app/log/ring.h"
+#include "app/log/gather.h"
+#include "app/log/last.h"
 #include "base/must.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,11 +23,14 @@
 #include <unistd.h>
 
 enum {
-    LINE_MAX_SIZE = 8192,
+    INLET = 128 * 1024,       /* bytes: till the writer is awake; for disks the ring waits */
+    MORE = 256,               /* what a line may need beside its bytes: colour, a note before it */
     STAMP_SIZE = 25,          /* "[2026-01-02 03:04:05.678]" */
     RETRY_SECONDS = 10,       /* between attempts to open a file that did not open */
     CLOSE_SECONDS = 2,
-    CRASH_WAIT_MS = 500,      /* for a writer that is in the middle of a write */
+    CRASH_WAIT_MS = 500,      /* for a writer that is in the middle of something */
+    CRASH_ROUNDS = 32,        /* of emptying what others still fill */
+    HOLD_TURNS = 10000,       /* of waiting for who puts lines in order */
     WRITER_STACK = 256 * 1024, /* thread-local data of others is in it, too */
 };
 
@@ -44,7 +49,12 @@ struct log_tank {
     bool cut;            /* the last write ended inside a line; writer's own */
     time_t opened;       /* when opening was tried last, seconds of the monotonic clock */
     struct log_ring ring;
-    char tinted[LINE_MAX_SIZE + 16];
+    struct log_last last; /* as the ring: of who puts lines in it */
+    /* Where several threads make lines, they go into inlets, and who has `gathering` moves them to
+     * the ring. Until then the one thread that there is puts them there itself. */
+    atomic_bool shared, gathering;
+    struct log_gather inlets;
+    char line[LOG_LINE_MAX], tinted[LOG_LINE_MAX + 16];
 };
 
 static time_t seconds(void)
@@ -160,77 +170,10 @@ static void open_if_asked(struct log_tank *t)
     atomic_store(&t->reopened, asked);
 }
 
-static void *writer(void *arg)
-{
-    struct log_tank *t = arg;
-    struct iovec iov[2];
-    size_t n;
-
-    for (;;) {
-        bool stop = atomic_load(&t->stop);
-
-        open_if_asked(t);
-        n = log_ring_peek(&t->ring, iov);
-        if (n > 0) {
-            while (atomic_exchange(&t->busy, true))
-                (void)sched_yield(); /* a crash takes over; we will not come back from here */
-            n = log_ring_peek(&t->ring, iov);
-            write_or_count(t, iov);
-            log_ring_take(&t->ring, n);
-            atomic_store(&t->busy, false);
-        } else if (stop) {
-            return NULL;
-        } else {
-            /* Say that we sleep, then look once more: so no wake is missed. */
-            atomic_store(&t->asleep, true);
-            if (log_ring_peek(&t->ring, iov) == 0 && !atomic_load(&t->stop) &&
-                !is_reopen_due(t))
-                (void)sem_wait(&t->wake);
-            atomic_store(&t->asleep, false);
-        }
-    }
-}
-
 static void wake(struct log_tank *t)
 {
     if (atomic_exchange(&t->asleep, false))
         (void)sem_post(&t->wake);
-}
-
-struct log_tank *log_tank_open(const char *path, int fd, size_t buffer)
-{
-    struct log_tank *t = must(calloc(1, sizeof(*t)));
-    void *room = must(malloc(buffer));
-
-    log_ring_init(&t->ring, room, buffer);
-    t->fd = path ? -1 : fd;
-    t->color = !path && isatty(fd);
-    (void)sem_init(&t->wake, 0, 0);
-    if (path) {
-        t->path = strdup(path);
-        open_file(t);
-    }
-    return t;
-}
-
-err_t log_tank_start(struct log_tank *t)
-{
-    pthread_attr_t attr;
-    sigset_t all, old;
-    int failed;
-
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, WRITER_STACK);
-    (void)sigfillset(&all); /* signals are for the main thread */
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    failed = pthread_create(&t->writer, &attr, writer, t);
-    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    (void)pthread_attr_destroy(&attr);
-    errno = failed;
-    if (failed)
-        return err_sys(ERR_SYSTEM, "start the log writer");
-    t->started = true;
-    return NULL;
 }
 
 /* One line in one piece to where lines go. False: no room. */
@@ -273,19 +216,205 @@ static size_t tint(struct log_tank *t, enum log_level level, const char *line, s
                             level == LOG_WARN ? 33 : 31, (int)(size - nl), line, nl ? "\n" : "");
 }
 
-void log_tank_put(struct log_tank *t, enum log_level level, const char *line, size_t size)
+/* One line more, the next one there is. */
+static void deliver(struct log_tank *t, enum log_level level, const char *line, size_t size)
 {
-    int sys = errno;
-
+    if (t->last.buf)
+        log_last_put(&t->last, line, size);
     if (atomic_load(&t->lost) && !atomic_load(&t->failing))
         log_lost(t, line, size);
-    if (t->color && level >= LOG_WARN && size > 0 && size <= LINE_MAX_SIZE) {
+    if (t->color && level >= LOG_WARN && size > 0 && size <= LOG_LINE_MAX) {
         size = tint(t, level, line, size);
         line = t->tinted;
     }
     if (!put(t, line, size))
         atomic_fetch_add(&t->lost, 1);
+}
+
+/* The same in a signal handler. */
+static void deliver_in_crash(struct log_tank *t, enum log_level level, const char *line,
+                             size_t size)
+{
+    (void)level;
+    (void)log_ring_put(&t->ring, line, size);
+}
+
+typedef void deliver_fn(struct log_tank *t, enum log_level level, const char *line, size_t size);
+
+/* What waits in the inlets goes into the ring, in order, as far as there is room for it. */
+static void fill(struct log_tank *t, deliver_fn *fn)
+{
+    size_t most = t->ring.size; /* or who fills never ends: others go on */
+    struct log_inlet *from;
+    struct log_head h;
+
+    while (most > 0 && (from = log_gather_next(&t->inlets, &h))) {
+        bool ever = h.size + MORE <= t->ring.size;
+
+        if (ever && h.size + MORE > log_ring_room(&t->ring))
+            return;
+        log_inlet_take(from, &h, t->line);
+        if (ever)
+            fn(t, (enum log_level)h.level, t->line, h.size);
+        else
+            atomic_fetch_add(&t->lost, 1);
+        most -= h.size < most ? h.size : most;
+    }
+}
+
+static bool waits(struct log_tank *t)
+{
+    struct iovec iov[2];
+
+    return log_ring_peek(&t->ring, iov) > 0 ||
+           (atomic_load(&t->shared) && log_gather_waits(&t->inlets));
+}
+
+static bool hold_gathering(struct log_tank *t)
+{
+    int turns = 0;
+
+    while (atomic_exchange(&t->gathering, true)) {
+        if (++turns > HOLD_TURNS)
+            return false;
+        (void)sched_yield();
+    }
+    return true;
+}
+
+static void gather(struct log_tank *t)
+{
+    if (!atomic_load(&t->shared) || !hold_gathering(t))
+        return;
+    fill(t, deliver);
+    atomic_store(&t->gathering, false);
+}
+
+static void *writer(void *arg)
+{
+    struct log_tank *t = arg;
+    struct iovec iov[2];
+    size_t n;
+
+    for (;;) {
+        bool stop = atomic_load(&t->stop);
+
+        open_if_asked(t);
+        gather(t);
+        n = log_ring_peek(&t->ring, iov);
+        if (n > 0) {
+            while (atomic_exchange(&t->busy, true))
+                (void)sched_yield(); /* a crash takes over; we will not come back from here */
+            n = log_ring_peek(&t->ring, iov);
+            write_or_count(t, iov);
+            log_ring_take(&t->ring, n);
+            atomic_store(&t->busy, false);
+        } else if (stop) {
+            return NULL;
+        } else {
+            /* Say that we sleep, then look once more: so no wake is missed. */
+            atomic_store(&t->asleep, true);
+            if (!waits(t) && !atomic_load(&t->stop) && !is_reopen_due(t))
+                (void)sem_wait(&t->wake);
+            atomic_store(&t->asleep, false);
+        }
+    }
+}
+
+struct log_tank *log_tank_open(const char *path, int fd, size_t buffer)
+{
+    struct log_tank *t = must(calloc(1, sizeof(*t)));
+    void *room = must(malloc(buffer));
+
+    log_ring_init(&t->ring, room, buffer);
+    t->fd = path ? -1 : fd;
+    t->color = !path && isatty(fd);
+    (void)sem_init(&t->wake, 0, 0);
+    if (path) {
+        t->path = strdup(path);
+        open_file(t);
+    }
+    return t;
+}
+
+err_t log_tank_start(struct log_tank *t)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    int failed;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, WRITER_STACK);
+    (void)sigfillset(&all); /* signals are for the main thread */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    failed = pthread_create(&t->writer, &attr, writer, t);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    (void)pthread_attr_destroy(&attr);
+    errno = failed;
+    if (failed)
+        return err_sys(ERR_SYSTEM, "start the log writer");
+    t->started = true;
+    return NULL;
+}
+
+void log_tank_put(struct log_tank *t, enum log_level level, const char *line, size_t size)
+{
+    int sys = errno;
+
+    deliver(t, level, line, size);
     errno = sys;
+}
+
+struct log_inlet *log_tank_join(struct log_tank *t)
+{
+    struct log_inlet *i;
+
+    assert(t->started);
+    i = log_gather_join(&t->inlets, INLET);
+    atomic_store(&t->shared, true);
+    return i;
+}
+
+void log_tank_leave(struct log_tank *t, struct log_inlet *i)
+{
+    log_inlet_leave(i);
+    wake(t);
+}
+
+void log_tank_put_from(struct log_tank *t, struct log_inlet *i, int64_t made,
+                       enum log_level level, const char *line, size_t size)
+{
+    int sys = errno;
+
+    if (!i || !log_inlet_put(i, made, level, line, size))
+        atomic_fetch_add(&t->lost, 1);
+    wake(t);
+    errno = sys;
+}
+
+void log_tank_keep(struct log_tank *t, size_t size)
+{
+    log_last_init(&t->last, size);
+}
+
+char *log_tank_last(struct log_tank *t, uint64_t after, size_t lines, uint64_t *end)
+{
+    bool shared = atomic_load(&t->shared);
+    char *copy;
+
+    if (shared && !hold_gathering(t)) {
+        *end = after;
+        return must(strdup(""));
+    }
+    if (shared)
+        fill(t, deliver);
+    *end = t->last.end;
+    copy = log_last_copy(&t->last, after, lines);
+    if (shared) {
+        atomic_store(&t->gathering, false);
+        wake(t);
+    }
+    return copy;
 }
 
 void log_tank_reopen(struct log_tank *t)
@@ -306,7 +435,9 @@ bool log_tank_flush(struct log_tank *t, int ms)
 {
     struct iovec iov[2];
 
-    while (t->started && (log_ring_peek(&t->ring, iov) > 0 || atomic_load(&t->busy) ||
+    /* as they go: from inlets to the ring, from there to the file */
+    while (t->started && (log_gather_waits(&t->inlets) || atomic_load(&t->gathering) ||
+                          log_ring_peek(&t->ring, iov) > 0 || atomic_load(&t->busy) ||
                           is_reopen_due(t))) {
         if (ms-- <= 0)
             return false;
@@ -339,26 +470,54 @@ void log_tank_close(struct log_tank *t)
     if (t->path && t->fd >= 0)
         (void)close(t->fd);
     (void)sem_destroy(&t->wake);
+    log_gather_fini(&t->inlets);
+    log_last_fini(&t->last);
     free(t->ring.buf);
     free(t->path);
     free(t);
 }
 
-void log_tank_crash(struct log_tank *t, const char *last_words, size_t size)
+/* What waits in the ring; it stays there if it is not ours to take. False: it cannot be written. */
+static bool write_in_crash(struct log_tank *t, bool take)
 {
     struct iovec iov[2];
+    size_t n = log_ring_peek(&t->ring, iov);
 
-    for (int ms = 0; atomic_exchange(&t->busy, true) && ms < CRASH_WAIT_MS; ms++)
-        sleep_1ms();
-    if (t->fd < 0)
-        return;
-    (void)log_ring_peek(&t->ring, iov);
     for (int i = 0; i < 2; i++) {
         if (iov[i].iov_len > 0 && write(t->fd, iov[i].iov_base, iov[i].iov_len) < 0)
-            return;
+            return false;
     }
-    (void)!write(t->fd, last_words, size);
-    /* busy stays set: nobody else writes these lines again */
+    if (take)
+        log_ring_take(&t->ring, n);
+    return true;
+}
+
+static bool take_over(atomic_bool *flag)
+{
+    int ms = 0;
+
+    while (atomic_exchange(flag, true)) {
+        if (ms++ == CRASH_WAIT_MS)
+            return false;
+        sleep_1ms();
+    }
+    return true;
+}
+
+void log_tank_crash(struct log_tank *t, const char *last_words, size_t size)
+{
+    bool all = take_over(&t->busy) && atomic_load(&t->shared) && take_over(&t->gathering), ok;
+
+    if (t->fd < 0)
+        return;
+    ok = write_in_crash(t, all);
+    for (int i = 0; all && ok && i < CRASH_ROUNDS && log_gather_waits(&t->inlets); i++) {
+        fill(t, deliver_in_crash);
+        ok = write_in_crash(t, all);
+    }
+    if (ok)
+        (void)!write(t->fd, last_words, size);
+    /* both flags stay set: nobody else writes these lines again */
 }
 
 unsigned long log_tank_lost(const struct log_tank *t)

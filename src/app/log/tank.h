@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 struct log_tank; /* one owner */
+struct log_inlet;
 
 /* A tank over a file (append; made if it is not there), or with path NULL over the descriptor
  * `fd`, which stays the caller's. `buffer` is in bytes, a power of two. A file that cannot be
@@ -28,6 +29,24 @@ void  log_tank_close(struct log_tank *t);
 
 /* A line with its '\n'. One thread only. Never waits once the tank is started. */
 void log_tank_put(struct log_tank *t, enum log_level level, const char *line, size_t size);
+
+/* Several threads: each joins when it begins, and leaves when it has put its last line. The first
+ * to join is the one that has put lines until now, before the others run. From then on lines are
+ * put from inlets alone, and come out in the order in which they were made (gather.h). The tank is
+ * started. */
+struct log_inlet *log_tank_join(struct log_tank *t);
+void log_tank_leave(struct log_tank *t, struct log_inlet *i);
+/* The same as log_tank_put(), of a line made at that time (microseconds of the wall clock). NULL,
+ * for a thread that did not join: the line is lost, and counted. Waits for nobody. */
+void log_tank_put_from(struct log_tank *t, struct log_inlet *i, int64_t made,
+                       enum log_level level, const char *line, size_t size);
+
+/* From now on keep the newest lines in memory, so many bytes, a power of two (last.h). */
+void  log_tank_keep(struct log_tank *t, size_t size);
+/* Those of them that log_last_copy() gives: malloc'ed. *end is where to go on. For the first thread
+ * that joined, or the only one. */
+char *log_tank_last(struct log_tank *t, uint64_t after, size_t lines, uint64_t *end);
+
 /* Open the file anew (it was renamed), soon, by the writer. */
 void log_tank_reopen(struct log_tank *t);
 /* Wait until all lines put so far are written, at most so long. False: they are not. */
