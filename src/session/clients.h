@@ -20,6 +20,8 @@ struct clients;
 struct client;
 struct live_sender;
 struct session_stream;
+struct home;
+struct workers;
 
 enum { CLIENTS_ID_SIZE = 9, CLIENTS_NAME_ID_SIZE = 12 };
 
@@ -51,6 +53,8 @@ struct clients_stream { /* kept with its source */
     struct clients *all;             /* it is one of */
     struct clients_vhost *vhost;
     struct live_source *src;
+    struct home *home;               /* of the stream, which it is in; NULL: one worker */
+    struct workers *workers;         /* of that home */
     struct stream_key *key;          /* as its publisher, else its first player said; NULL: only
                                       * forwards so far */
     const char *app, *name;          /* of the key */

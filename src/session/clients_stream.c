@@ -6,6 +6,7 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "session/env.h"
+#include "session/homes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,8 @@ static void stream_free(struct live_user_data *note)
     live_source_stat(s->src, &stat);
     count(s, &stat);
     s->vhost->streams--;
+    if (s->home)
+        homes_release(s->workers, s->home);
     (void)stream_key_unref(s->key);
     free(s->tc_url);
     free(s);

@@ -21,6 +21,7 @@ struct hooks;
 struct http_packs;
 struct tokens;
 struct workers;
+struct http_service;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
@@ -56,6 +57,8 @@ struct session_env {
     const char *server_id, *service_id; /* which server, and which run of it */
     struct workers *workers; /* all of the process; NULL: this is the only one */
     unsigned worker;         /* which of them this is, from 0 */
+    struct co_group *connections; /* all of this worker: those that come from others join it */
+    struct http_service *http;    /* of this worker, for the same */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

@@ -60,6 +60,10 @@ err_t hooks_ask_forward(struct session_env *env, const struct conf_vhost *vhost,
                         const struct hooks_event *event, char ***urls, size_t *n)
     __attribute__((warn_unused_result));
 void hooks_line_end(struct hooks_line **line); /* NULL is fine */
+/* Wait until all that the client's backends are to be told so far has been, as long as it would
+ * wait to ask, and end the line: for who goes to another worker. The error of a stop. Yields. */
+err_t hooks_line_rest(struct hooks_line **line, const struct conf_vhost *vhost)
+    __attribute__((warn_unused_result));
 
 /* ---- for statistics */
 

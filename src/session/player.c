@@ -7,6 +7,7 @@
 #include "session/admit.h"
 #include "session/bandwidth.h"
 #include "session/place.h"
+#include "session/workers.h"
 
 #include <stdio.h>
 
@@ -32,6 +33,7 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
         return err;
     }
     s->env->players++;
+    workers_note(s->env);
     session_enter(s);
     session_log_as_client(s->env, s->names.ip);
     return NULL;
@@ -40,6 +42,7 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
 void session_play_end(struct session *s, err_t why)
 {
     s->env->players--;
+    workers_note(s->env);
     session_notify(s, HOOKS_STOP);
     session_leave(s, why);
 }

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "session/claim.h"
+#include "session/move.h"
 #include "session/place.h"
 #include "session/tokens.h"
 
@@ -187,6 +188,7 @@ static err_t take(struct session_publisher *p, const struct live_takeover *rule)
         return err;
     }
     env->publishers++;
+    session_publishes(s, true);
     session_enter(s);
     session_log_as_client(env, s->names.ip);
     if (replaces) {
@@ -204,6 +206,8 @@ err_t session_publisher_begin(struct session_publisher *p, struct session *s,
     err_t err = ask_here(s);
 
     *p = (struct session_publisher){ .s = s, .place = { .co = s->co, .ip = s->names.ip } };
+    if (!err)
+        err = session_at_home(s);
     if (err)
         return err;
     session_claim_rule(&s->vhost->publish, &rule);
@@ -226,6 +230,7 @@ void session_publisher_end(struct session_publisher *p, err_t why)
     co_timer_cancel(&p->timer);
     session_term_end(&s->term);
     env->publishers--;
+    session_publishes(s, false);
     live_source_end(s->src, &p->place);
     if (!p->place.replaced)
         env->on_unpublish(env->arg, s->src);

@@ -4,6 +4,8 @@
 
 #include "base/container_of.h"
 #include "base/text.h"
+#include "session/house.h"
+#include "session/move.h"
 
 void session_init(struct session *s, struct session_env *env, struct io *io)
 {
@@ -21,6 +23,7 @@ void session_begin(struct session *s)
 
 void session_fini(struct session *s)
 {
+    session_leave_home(s);
     hooks_line_end(&s->line);
     s->names.key = stream_key_unref(s->names.key);
     s->conf = conf_unref(s->conf);
@@ -109,6 +112,8 @@ void session_source(struct session *s)
     struct live_settings set = session_live_settings(s->conf, s->vhost);
 
     s->src = live_registry_get(s->env->streams, s->names.key->path, &set);
+    if (s->env->workers)
+        session_house(s->env, s->src);
 }
 
 void session_wait(struct session *s, enum clients_type type)
@@ -128,6 +133,7 @@ void session_leave(struct session *s, err_t why)
     take_rates(s, co_now());
     clients_leave(&s->entry, s->in, s->out, why);
     s->src = live_source_unref(s->src);
+    session_leave_home(s);
 }
 
 void session_count(struct session *s, co_usec now)

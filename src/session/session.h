@@ -14,6 +14,8 @@
 #include "session/hooks.h"
 #include "session/term.h"
 
+struct home;
+
 struct session {
     struct session_stream names; /* its stream, and who it is: those strings are the protocol's */
     const char *id;              /* in the list of clients; NULL: that of its coroutine */
@@ -27,6 +29,8 @@ struct session {
     const struct live_sender *sender; /* sends to it, while it plays over its connection; or NULL */
     struct co *co;               /* works for it, and is stopped to kick it; NULL: see on_kick */
     void (*on_kick)(struct session *s);
+    struct home *home;           /* of its stream, while it is in it: session/move.h */
+    bool plays;                  /* there */
     /* what every turn of a publisher touches, together and last: serve/rtmp/publish.c fetches it */
     struct session_env *env;
     struct live_source *src;     /* while it publishes or plays, with a reference */

@@ -4,12 +4,36 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/must.h"
 
 #include <stdlib.h>
 
 unsigned workers_count(const struct session_env *env)
 {
     return env->workers ? env->workers->n : 1;
+}
+
+void workers_note(const struct session_env *env)
+{
+    struct worker_gauges *g;
+
+    if (!env->workers)
+        return;
+    g = &env->workers->v[env->worker].gauges;
+    atomic_store_explicit(&g->publishers, env->publishers, memory_order_relaxed);
+    atomic_store_explicit(&g->players, env->players, memory_order_relaxed);
+}
+
+void workers_connected(const struct session_env *env)
+{
+    if (env->workers)
+        atomic_fetch_add_explicit(&env->workers->connections, 1, memory_order_relaxed);
+}
+
+void workers_disconnected(const struct session_env *env)
+{
+    if (env->workers)
+        atomic_fetch_sub_explicit(&env->workers->connections, 1, memory_order_relaxed);
 }
 
 void workers_post(struct workers *w, unsigned to, struct co_mail *m)
@@ -57,22 +81,51 @@ static void on_call(struct co_mail *m)
     workers_post(c->workers, c->from, m);
 }
 
+static void begin(struct call *c, struct session_env *env, unsigned to, workers_fn *fn, void *arg)
+{
+    *c = (struct call){ .mail.fn = on_call, .workers = env->workers, .from = env->worker,
+                        .to = to, .fn = fn, .arg = arg, .caller = co_self() };
+    workers_post(env->workers, to, &c->mail);
+}
+
+/* Asked to stop or not: others write to it. */
+static void wait_for(const struct call *c)
+{
+    bool held = false;
+
+    while (!c->done) {
+        held |= co_stop_hold();
+        held |= co_park(CO_FOREVER) == CO_STOPPED;
+    }
+    co_stop_resume(held);
+}
+
 void workers_call(struct session_env *env, unsigned to, workers_fn *fn, void *arg)
 {
-    struct call c = { .mail.fn = on_call, .workers = env->workers, .from = env->worker, .to = to,
-                      .fn = fn, .arg = arg, .caller = co_self() };
-    bool held = false;
+    struct call c;
 
     if (to == env->worker) {
         fn(env, arg);
         return;
     }
-    workers_post(env->workers, to, &c.mail);
-    while (!c.done) { /* it is on our stack: asked to stop or not */
-        held |= co_stop_hold();
-        held |= co_park(CO_FOREVER) == CO_STOPPED;
+    begin(&c, env, to, fn, arg);
+    wait_for(&c);
+}
+
+void workers_all(struct session_env *env, workers_fn *fn, void *arg)
+{
+    struct call *calls = must(calloc(workers_count(env), sizeof(*calls)));
+
+    for (unsigned i = 0; i < workers_count(env); i++) {
+        if (i != env->worker)
+            begin(&calls[i], env, i, fn, arg);
     }
-    co_stop_resume(held);
+    fn(env, arg);
+    for (unsigned i = 0; i < workers_count(env); i++) {
+        if (i != env->worker)
+            wait_for(&calls[i]);
+    }
+    free(calls);
 }
 
 void workers_each(struct session_env *env, workers_fn *fn, void *arg)

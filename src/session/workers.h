@@ -37,7 +37,6 @@ struct workers {
     struct homes *homes;                     /* which stream is at home where */
     _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process, for max_connections */
     atomic_bool ending;                      /* nobody moves any more */
-    atomic_ullong hooks;                     /* the number of the last callback */
     struct worker v[WORKERS_MAX];
 };
 
@@ -46,6 +45,12 @@ unsigned workers_count(const struct session_env *env);
 
 void workers_post(struct workers *w, unsigned to, struct co_mail *m);
 
+/* Others see how many publish and play here: after each change. */
+void workers_note(const struct session_env *env);
+/* A connection came to this process, or went from it. */
+void workers_connected(const struct session_env *env);
+void workers_disconnected(const struct session_env *env);
+
 /* What is done for another worker: on its thread, in a coroutine, with its env. It may yield, and
  * changes nothing of the caller's but *arg, who waits meanwhile. No err_t, packet or source may be
  * left in *arg: bytes and numbers are. */
@@ -53,6 +58,8 @@ typedef void workers_fn(struct session_env *env, void *arg);
 /* Have fn done by worker `to`, and wait until it is. Yields, also when the caller is asked to stop:
  * it waits on. */
 void workers_call(struct session_env *env, unsigned to, workers_fn *fn, void *arg);
+/* By all, side by side: fn runs on all threads at a time, with the same arg. */
+void workers_all(struct session_env *env, workers_fn *fn, void *arg);
 /* By each, one after the other, in their order. */
 void workers_each(struct session_env *env, workers_fn *fn, void *arg);
 

@@ -3,6 +3,7 @@
 
 SRS_BINARY  the server to test (objs/srs)
 E2E_SLOW    all time limits times this
+E2E_WORKERS so many workers for servers whose test does not say
 E2E_KEEP    a folder that logs of failed tests are copied to (objs/e2e)
 """
 import os

@@ -13,6 +13,7 @@ import time
 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 SLOW = float(os.environ.get("E2E_SLOW", "1"))  # all time limits times this (sanitizer builds)
+WORKERS = os.environ.get("E2E_WORKERS")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCE = os.path.join(ROOT, "doc", "source.flv")
 BINARY = os.path.abspath(os.environ.get("SRS_BINARY", os.path.join(ROOT, "objs", "srs")))

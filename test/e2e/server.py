@@ -72,6 +72,8 @@ pid {self.pid_path};
         env = {k: v for k, v in os.environ.items() if not k.startswith("SRS_")}
         # memory that was freed comes back at once, or the tests of memory measure the sanitizer
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=4"
+        if procs.WORKERS:
+            env["SRS_WORKERS"] = procs.WORKERS
         env.update(self.env or {})
         argv = self.wrap + [procs.BINARY] + (self.args if self.args is not None else ["-c", self.conf_path])
         self.proc = procs.Proc(argv, self.out_path, env=env, cwd=self.tmp, preexec=self.preexec)

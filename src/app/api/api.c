@@ -237,7 +237,8 @@ static void mount_one(struct api *a, const struct api_row *row, const char *pref
     a->rows[a->n] = (struct mounted){ a, row };
     n = (size_t)snprintf(pattern, sizeof(pattern), "%s/api/v1/%s", prefix, row->path);
     struct http_mount mount = { .pattern = pattern, .methods = HTTP_METHODS_ANY, .ports = ports,
-                                .handler = answer, .arg = &a->rows[a->n++] };
+                                .first_worker = true, .handler = answer,
+                                .arg = &a->rows[a->n++] };
 
     (void)http_mux_add(a->parts.mux, &mount);
     if (pattern[n - 1] == '/') { /* without the slash too: no way round by a redirect */
@@ -343,7 +344,7 @@ struct api *api_new(const struct api_parts *parts)
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
         (void)http_mux_add(parts->mux, &(struct http_mount){
             .pattern = roots[i], .methods = API_READ, .ports = HTTP_PORT_API,
-            .handler = answer_list, .arg = a });
+            .first_worker = true, .handler = answer_list, .arg = a });
     api_mount(a, api_rows_system, api_rows_system_n);
     api_mount(a, api_rows_live, api_rows_live_n);
     api_mount(a, api_rows_outputs, api_rows_outputs_n);

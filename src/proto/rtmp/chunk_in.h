@@ -128,6 +128,11 @@ void rtmp_in_excuse(struct rtmp_in *in);
 /* The error of a reader that lost in its pool. */
 err_t rtmp_in_evicted(const struct rtmp_in *in) __attribute__((warn_unused_result));
 
+/* Its connection goes to another thread: whatever it holds is memory of no stream then, and counts
+ * in no pool. Between the two the setup may get the pool of the other thread. */
+void rtmp_in_leave(struct rtmp_in *in);
+void rtmp_in_arrive(struct rtmp_in *in);
+
 /* Is it time to acknowledge? At half the window, for a peer that waits at its end. take: then
  * *sequence is what to send, and it counts as sent. */
 bool rtmp_in_ack_due(const struct rtmp_in *in);

@@ -3,6 +3,8 @@
  * limits of the connection and of all of them. */
 #include "proto/rtmp/chunk_in_room.h"
 
+#include <string.h>
+
 /* ---- the pool */
 
 static void enter(struct rtmp_in *in)
@@ -45,6 +47,46 @@ static void account(struct rtmp_in *in, size_t inflight)
     else if (over == 0)
         leave(in);
     in->pooled = over;
+}
+
+/* What was begun for a stream is in that stream's memory. False: there is none for a copy. */
+static bool move_out(const struct rtmp_in *in, uint8_t **payload, size_t cap, size_t used)
+{
+    uint8_t *copy = *payload ? in->setup->alloc(NULL, cap) : NULL;
+
+    if (*payload && !copy)
+        return false;
+    if (copy)
+        memcpy(copy, *payload, used);
+    if (*payload)
+        in->setup->release(*payload);
+    *payload = copy;
+    return true;
+}
+
+static void move_stream(struct rtmp_in *in, struct rtmp_in_stream *s)
+{
+    in->broken |= !move_out(in, &s->payload, s->cap, s->got);
+}
+
+void rtmp_in_leave(struct rtmp_in *in)
+{
+    size_t inflight = in->inflight;
+
+    in->memory = NULL;
+    account(in, 0);
+    in->inflight = inflight;
+    for (int i = 0; i < RTMP_IN_LOW; i++)
+        move_stream(in, &in->low[i]);
+    for (uint32_t i = 0; i < in->high_count; i++)
+        move_stream(in, &in->high[i]);
+    for (uint32_t i = in->ready_at; i < in->ready_end; i++)
+        in->broken |= !move_out(in, &in->ready[i].payload, in->ready[i].size, in->ready[i].size);
+}
+
+void rtmp_in_arrive(struct rtmp_in *in)
+{
+    account(in, in->inflight);
 }
 
 /* Bytes times microseconds: who sends one large message holds a lot for a moment, who wants to

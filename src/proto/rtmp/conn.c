@@ -25,11 +25,16 @@ static void on_evict(struct rtmp_in *in)
         co_stop(c->co, rtmp_in_evicted(in));
 }
 
+static void have_scratch(void)
+{
+    if (!scratch)
+        scratch = must(malloc(SCRATCH));
+}
+
 void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)
 {
     *c = (struct rtmp_conn){ .io = io, .co = co_self(), .out_chunk_size = RTMP_CHUNK_SIZE };
-    if (!scratch)
-        scratch = must(malloc(SCRATCH));
+    have_scratch();
     rtmp_in_init(&c->in, setup);
     c->in.on_evict = on_evict;
     c->in.bytes = io->bytes_in; /* acknowledgements count the handshake too */
@@ -75,6 +80,21 @@ void rtmp_conn_go_on(struct rtmp_conn *c)
 {
     rtmp_in_excuse(&c->in);
     watch_messages(c);
+}
+
+void rtmp_conn_leave(struct rtmp_conn *c)
+{
+    rtmp_conn_hold(c);
+    rtmp_in_leave(&c->in);
+    c->co = NULL;
+}
+
+void rtmp_conn_arrive(struct rtmp_conn *c)
+{
+    have_scratch();
+    c->co = co_self();
+    rtmp_in_arrive(&c->in);
+    rtmp_conn_go_on(c);
 }
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg)

@@ -71,6 +71,11 @@ void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg); /* payload ma
 void  rtmp_conn_hold(struct rtmp_conn *c);
 void  rtmp_conn_go_on(struct rtmp_conn *c);
 
+/* To another thread: leave() on this one, between messages and with nothing owed, then arrive() on
+ * the other, by the coroutine that works for it there. */
+void  rtmp_conn_leave(struct rtmp_conn *c);
+void  rtmp_conn_arrive(struct rtmp_conn *c);
+
 /* Acknowledge each so many bytes to a peer that did not ask for it, for those that stall without;
  * a window that the peer sets wins. 0: no. */
 void rtmp_conn_force_window(struct rtmp_conn *c, uint32_t window);

@@ -46,6 +46,8 @@ struct http_exchange {
     bool tls;
     bool reserved;                  /* see http_session_reserve(): `ports` are those it may use */
     bool declined;                  /* set by a handler that does not want it after all */
+    bool moved;                     /* it came from another worker: here it stays */
+    int move_to;                    /* by http_exchange_move(); -1: nowhere */
 };
 
 /* Answers the request, or sets x->declined before anything was sent. An error ends the
@@ -56,6 +58,11 @@ typedef err_t http_handler(struct http_exchange *x, void *arg);
  * ERR_REFER_DENIED. */
 err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what)
     __attribute__((warn_unused_result));
+
+/* Have the request answered by another worker, which gets the connection with it: nothing was sent
+ * yet, and the handler returns NULL right behind. False: it is this one, or the request came from
+ * another one already: it is to be answered here. */
+bool http_exchange_move(struct http_exchange *x, unsigned to);
 
 /* Take over an accepted descriptor; on error it is still the caller's. `proxied`: a header
  * of the PROXY protocol comes first. With `tls` a handshake is next (a reference is taken). */

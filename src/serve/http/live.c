@@ -4,11 +4,14 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/must.h"
 #include "co/net/round.h"
 #include "proto/http/ws.h"
 #include "serve/http/live_ws.h"
 #include "serve/http/mux.h"
 #include "serve/http/names.h"
+#include "session/homes.h"
+#include "session/move.h"
 #include "session/player.h"
 
 #include <stdio.h>
@@ -23,6 +26,7 @@
 
 enum {
     READ_SIZE = 2048,
+    PATH_SIZE = 1024, /* of a stream: vhost, app and name */
     LONG_ENOUGH = 16, /* packets of one kind without any of the other: there is none */
 };
 
@@ -240,6 +244,11 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     memory = http_names_make(&s->names, x, name);
     session_begin(s);
     err = session_find_stream(s, x->vhost->name, s->names.app, s->names.name);
+    if (!err && http_exchange_move(x, session_goes_to(s, false))) {
+        session_fini(s);
+        free(memory);
+        return NULL;
+    }
     if (!err)
         err = session_player_begin(&p.player, s, &players,
                                    http_request_field(x->req, "Authorization"));
@@ -257,13 +266,15 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     return err;
 }
 
-/* A mount without [app] is for whoever publishes a stream of that name now: the app is that
- * one's, borrowed until the next yield. */
-static bool find_app(const struct http_exchange *x, struct http_live_name *name)
+/* "vhost/app/stream" of a stream of that name that somebody publishes, at whatever worker. */
+static bool find_path(const struct http_exchange *x, const struct http_live_name *name, char *path)
 {
     const char *vhost = x->vhost->name;
     size_t n = strlen(vhost);
 
+    if (x->env->workers)
+        return homes_find_published(x->env->workers, vhost, name->stream, name->stream_size, path,
+                                    PATH_SIZE);
     for (struct live_source *src = live_registry_next(x->env->streams, NULL); src;
          src = live_registry_next(x->env->streams, src)) {
         const char *whole = live_source_name(src), *stream = strrchr(whole, '/');
@@ -272,26 +283,31 @@ static bool find_app(const struct http_exchange *x, struct http_live_name *name)
             stream <= whole + n || strlen(stream + 1) != name->stream_size ||
             memcmp(stream + 1, name->stream, name->stream_size) != 0)
             continue;
-        name->app = whole + n + 1;
-        name->app_size = (size_t)(stream - name->app);
-        return true;
+        return snprintf(path, PATH_SIZE, "%s", whole) < PATH_SIZE;
     }
     return false;
 }
 
-static err_t answer(struct http_exchange *x, void *arg)
+/* A mount without [app] is for whoever publishes a stream of that name now: the app is that
+ * one's, in memory to give to free(). */
+static SHORT_LIVED char *find_app(const struct http_exchange *x, struct http_live_name *name)
 {
-    const struct http_live_kind *kind = arg;
-    struct http_live_name name;
+    char path[PATH_SIZE], *kept;
+
+    if (!find_path(x, name, path))
+        return NULL;
+    kept = must_dup(path);
+    name->app = kept + strlen(x->vhost->name) + 1;
+    name->app_size = (size_t)(strrchr(kept, '/') - name->app);
+    return kept;
+}
+
+static err_t answer_named(struct http_exchange *x, const struct http_live_kind *kind,
+                          const struct http_live_name *name)
+{
     struct http_live_ws *ws = NULL;
     err_t err;
 
-    if (!x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
-        !http_live_match(x->vhost->http_remux.mount, x->req->host, x->req->path, &name) ||
-        (!name.app && !find_app(x, &name))) {
-        x->declined = true;
-        return NULL;
-    }
     if (x->req->verb == HTTP_VERB_HEAD) {
         err = http_exchange_allowed(x, CONF_PLAY);
         return err ? refuse(x, err) : begin(x, kind, NULL);
@@ -301,8 +317,24 @@ static err_t answer(struct http_exchange *x, void *arg)
         if (!ws)
             return http_live_ws_refuse(x->resp);
     }
-    err = serve_player(x, kind, &name, ws);
+    err = serve_player(x, kind, name, ws);
     free(ws);
+    return err;
+}
+
+static err_t answer(struct http_exchange *x, void *arg)
+{
+    struct http_live_name name;
+    char *app = NULL;
+    err_t err = NULL;
+
+    x->declined = !x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
+                  !http_live_match(x->vhost->http_remux.mount, x->req->host, x->req->path, &name);
+    if (!x->declined && !name.app)
+        x->declined = !(app = find_app(x, &name));
+    if (!x->declined)
+        err = answer_named(x, arg, &name);
+    free(app);
     return err;
 }
 

@@ -206,6 +206,8 @@ err_t http_mux_serve(struct http_mux *mux, struct http_exchange *x)
         }
         if (f.slash)
             return to_slash(x);
+        if (f.mount.first_worker && http_exchange_move(x, 0))
+            return NULL;
         x->declined = false;
         err_t err = f.mount.handler(x, f.mount.arg);
 

@@ -29,6 +29,7 @@ struct http_mount {
     const char *pattern;
     unsigned methods;      /* 1u << enum http_verb ...; HTTP_METHODS_ANY */
     enum http_ports ports; /* where it is to be found */
+    bool first_worker;     /* answered by worker 0 alone, which has what it tells of */
     http_handler *handler;
     void *arg;
 };

@@ -11,6 +11,7 @@
 #include "serve/http/http.h"
 #include "serve/http/mux.h"
 #include "session/bandwidth.h"
+#include "session/move.h"
 #include "session/place.h"
 #include "session/remote.h"
 
@@ -25,8 +26,11 @@ enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
 
 struct http_session {
     struct http_service *service;
+    struct http_request *brought; /* from another worker: the next one to answer */
+    int move_to;                  /* the worker that it goes to; -1: it stays */
     struct io *io;
     struct io_tls_server *tls; /* a handshake comes first */
+    bool secure;               /* it was made */
     bool proxied;              /* a header of the PROXY protocol before that */
     enum http_ports ports;
     bool reserved;
@@ -52,7 +56,9 @@ static struct http_session *session_new(struct http_service *service, struct io 
     struct http_session *s = must(calloc(1, sizeof(*s)));
 
     s->service = service;
+    s->move_to = -1;
     s->io = io;
+    workers_connected(service->env);
     s->ports = HTTP_PORT_ALL;
     s->limits = limits_of(&service->env->conf->limits);
     s->io->write_timeout = service->env->conf->rtmp.send_timeout;
@@ -90,6 +96,7 @@ void http_session_reserve(struct http_session *s)
 void http_session_free(struct http_session *s)
 {
     session_place_leave(&s->place);
+    workers_disconnected(s->service->env);
     http_reader_fini(&s->reader);
     (void)io_tls_server_unref(s->tls);
     io_close(s->io);
@@ -172,15 +179,25 @@ err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what
     return err ? err : conf_refer_check(&x->vhost->refer, what, text_or_empty(page));
 }
 
-static err_t answer(struct http_session *s, struct http_request *req, struct http_response *r)
+bool http_exchange_move(struct http_exchange *x, unsigned to)
+{
+    if (!x->env->workers || to == x->env->worker || x->moved ||
+        atomic_load(&x->env->workers->ending))
+        return false;
+    x->move_to = (int)to;
+    return true;
+}
+
+static err_t answer(struct http_session *s, struct http_request *req, bool moved,
+                    struct http_response *r)
 {
     struct conf *conf = conf_ref(s->service->env->conf);
     char client[IP_TEXT];
     struct http_exchange x = {
         .env = s->service->env, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
         .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
-        .port = s->port, .ports = s->ports, .tls = s->tls != NULL,
-        .reserved = s->reserved,
+        .port = s->port, .ports = s->ports, .tls = s->secure, .reserved = s->reserved,
+        .moved = moved, .move_to = -1,
     };
     err_t err;
 
@@ -189,6 +206,11 @@ static err_t answer(struct http_session *s, struct http_request *req, struct htt
     if (x.vhost && s->ports & HTTP_PORT_SERVER)
         session_pace(s->io, x.vhost->bandwidth.play_kbps);
     err = dispatch(s, &x);
+    s->move_to = err ? -1 : x.move_to;
+    if (s->move_to >= 0) {
+        (void)conf_unref(conf);
+        return NULL;
+    }
     if (!err && r->status == 0)
         err = http_response_status(r, 500);
     if (!err)
@@ -235,17 +257,23 @@ static err_t refuse(struct http_session *s, err_t why)
 
 static err_t serve_one(struct http_session *s, bool *again)
 {
-    struct http_request *req;
+    struct http_request *req = s->brought;
     struct http_response r;
-    bool done = false;
-    err_t err = http_reader_next(&s->reader, &req);
+    bool done = false, moved = req;
+    err_t err = moved ? NULL : http_reader_next(&s->reader, &req);
 
     if (err)
         return refuse(s, err);
+    s->brought = NULL;
     http_response_init(&r, s->io, req, s->service->env->signature,
                        http_clock_text(&s->service->clock));
     r.close = r.close || s->reserved;
-    err = answer(s, req, &r);
+    err = answer(s, req, moved, &r);
+    if (s->move_to >= 0) { /* with this request, which it brings along */
+        http_response_fini(&r);
+        s->brought = req;
+        return NULL;
+    }
     if (err && s->reader.status && r.status == 0)
         err = refuse(s, err);
     if (!err)
@@ -273,9 +301,10 @@ static err_t serve_all(struct http_session *s)
     bool again = true;
     err_t err = NULL;
 
-    http_reader_init(&s->reader, s->io, &s->limits);
     while (!err && again) {
         err = serve_one(s, &again);
+        if (s->move_to >= 0)
+            break;
         if (!err && again)
             rest(s);
         if (!err)
@@ -292,9 +321,12 @@ static err_t run(struct http_session *s)
 
     if (s->tls) {
         err = io_tls_accept(&s->io, s->tls, s->limits.head_time);
+        s->secure = true;
+        s->tls = io_tls_server_unref(s->tls); /* it belongs to this thread, the session may go */
         if (err)
             return err_wrap(err, "TLS");
     }
+    http_reader_init(&s->reader, s->io, &s->limits);
     return serve_all(s);
 }
 
@@ -316,6 +348,49 @@ static void tell_end(err_t *err)
     }
 }
 
+/* ---- to another worker */
+
+static err_t arrive(void *session, struct session_env *env)
+{
+    struct http_session *s = session;
+
+    s->service = env->http;
+    s->move_to = -1;
+    return io_attach(s->io);
+}
+
+static void drop(void *session)
+{
+    http_session_free(session);
+}
+
+static err_t go_on_main(void *session);
+
+static void end(struct http_session *s, err_t err)
+{
+    static const struct session_mover how = {
+        .name = "http", .arrive = arrive, .main = go_on_main, .drop = drop,
+    };
+
+    if (!err && s->move_to >= 0) {
+        io_detach(s->io);
+        session_move(s->service->env, (unsigned)s->move_to, &how, s);
+        return;
+    }
+    if (err)
+        tell_end(&err);
+    http_session_free(s);
+}
+
+static err_t go_on_main(void *session)
+{
+    struct http_session *s = session;
+
+    co_log_as(LOG_STRANGER);
+    end(s, serve_all(s));
+    return NULL;
+}
+
 err_t http_session_main(void *session)
 {
     struct http_session *s = session;
@@ -331,9 +406,7 @@ err_t http_session_main(void *session)
     log_debug("HTTP client ip=%s:%d", s->ip, s->port);
     if (!err)
         err = run(s);
-    if (err)
-        tell_end(&err);
-    http_session_free(s);
+    end(s, err);
     return NULL;
 }
 
@@ -343,6 +416,7 @@ err_t http_session_run(struct http_service *service, struct io *io, const char *
     err_t err;
 
     (void)snprintf(s->ip, sizeof(s->ip), "%s", ip);
+    http_reader_init(&s->reader, s->io, &s->limits);
     err = serve_all(s);
     http_session_free(s);
     return err;

@@ -8,6 +8,7 @@
 #include "serve/rtmp/media.h"
 #include "session/place.h"
 #include "session/remote.h"
+#include "session/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@ static struct rtmp_session *session_new(struct session_env *env, struct io *io, 
     const struct conf_limits *limits = &env->conf->limits;
 
     session_init(&s->base, env, io);
+    s->move_to = -1;
+    workers_connected(env);
     (void)snprintf(s->ip, sizeof(s->ip), "%s", ip);
     s->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
                                              .tc_url = "", .page_url = "", .ip = s->ip };
@@ -64,6 +67,7 @@ struct peers_place *rtmp_session_place(struct rtmp_session *s)
 void rtmp_session_free(struct rtmp_session *s)
 {
     session_place_leave(&s->place);
+    workers_disconnected(s->base.env);
     co_deadline_cancel(&s->deadline);
     rtmp_conn_fini(&s->conn);
     rtmp_url_free(&s->url);
@@ -111,6 +115,31 @@ err_t rtmp_session_resolve(struct rtmp_session *s, const char *stream)
     return NULL;
 }
 
+static err_t serve(struct rtmp_session *s, enum rtmp_want want)
+{
+    return want == RTMP_WANT_PUBLISH ? rtmp_session_publish(s) : rtmp_session_play(s);
+}
+
+/* What it wants, and that, again and again, as long as this worker is the one for it. */
+static err_t converse(struct rtmp_session *s)
+{
+    err_t err = NULL;
+
+    while (!err && s->move_to < 0) {
+        enum rtmp_want want;
+
+        co_log_as(LOG_STRANGER);
+        co_deadline_set(&s->deadline, s->base.conf->limits.idle_timeout, ERR_IO_TIMEOUT,
+                        "no publish or play");
+        err = rtmp_session_identify(s, &want);
+        if (!err)
+            err = rtmp_session_settle(s, want);
+        if (!err && s->move_to < 0)
+            err = serve(s, want);
+    }
+    return err;
+}
+
 static err_t serve_client(struct rtmp_session *s)
 {
     err_t err = NULL;
@@ -119,20 +148,17 @@ static err_t serve_client(struct rtmp_session *s)
                     "no handshake and connect");
     if (s->tls)
         err = io_tls_accept(&s->base.io, s->tls, s->base.conf->limits.handshake_timeout);
+    s->tls = io_tls_server_unref(s->tls); /* it belongs to this thread, the session may go */
     s->base.io->write_timeout = s->base.conf->rtmp.send_timeout;
     if (!err)
         err = rtmp_session_accept(s);
-    while (!err) {
-        enum rtmp_want want;
+    return err ? err : converse(s);
+}
 
-        co_log_as(LOG_STRANGER);
-        co_deadline_set(&s->deadline, s->base.conf->limits.idle_timeout, ERR_IO_TIMEOUT,
-                        "no publish or play");
-        err = rtmp_session_identify(s, &want);
-        if (!err)
-            err = want == RTMP_WANT_PUBLISH ? rtmp_session_publish(s) : rtmp_session_play(s);
-    }
-    return err;
+static void tell_closed(struct rtmp_session *s)
+{
+    if (s->connected)
+        session_notify(&s->base, HOOKS_CLOSE);
 }
 
 static err_t run(struct rtmp_session *s)
@@ -141,9 +167,19 @@ static err_t run(struct rtmp_session *s)
 
     session_begin(&s->base);
     err = serve_client(s);
-    if (s->connected)
-        session_notify(&s->base, HOOKS_CLOSE);
+    if (err || s->move_to < 0)
+        tell_closed(s);
     return err;
+}
+
+static void end(struct rtmp_session *s, err_t err)
+{
+    if (!err && s->move_to >= 0) {
+        rtmp_session_send_away(s);
+        return;
+    }
+    log_end("client finished", &err);
+    rtmp_session_free(s);
 }
 
 err_t rtmp_session_main(void *session)
@@ -163,8 +199,22 @@ err_t rtmp_session_main(void *session)
                   io_tcp_fd(s->base.io));
         err = run(s);
     }
-    log_end("client finished", &err);
-    rtmp_session_free(s);
+    end(s, err);
+    return NULL;
+}
+
+err_t rtmp_session_go_on_main(void *session)
+{
+    struct rtmp_session *s = session;
+    err_t err = rtmp_session_arrived(s);
+
+    if (!err)
+        err = serve(s, s->wanted);
+    if (!err)
+        err = converse(s);
+    if (err || s->move_to < 0)
+        tell_closed(s);
+    end(s, err);
     return NULL;
 }
 

@@ -35,6 +35,8 @@ struct rtmp_session {
     struct peers_place place;
     char ip[IO_ADDR_SIZE];
     int port;
+    int move_to;             /* the worker that it goes to next; -1: none */
+    enum rtmp_want wanted;   /* what it said before that */
     char *said;              /* by connect: tcUrl, pageUrl and swfUrl of the names */
     bool connected;          /* a backend was told that it is here */
     bool has_stream;         /* createStream came, in this phase */
@@ -46,6 +48,17 @@ struct rtmp_session {
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
 err_t rtmp_session_accept(struct rtmp_session *s) __attribute__((warn_unused_result));
+/* Its stream is to be served by another worker: it goes there, s->move_to, with what it wants. NULL
+ * and no such worker: it stays. Yields. */
+err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_want want)
+    __attribute__((warn_unused_result));
+/* It is at rest, and is given to that worker. */
+void rtmp_session_send_away(struct rtmp_session *s);
+/* For the coroutine that works for it there, first of all: it is that one's. */
+err_t rtmp_session_arrived(struct rtmp_session *s) __attribute__((warn_unused_result));
+/* co_fn: it came from another worker, and goes on with what it wants. */
+err_t rtmp_session_go_on_main(void *session);
+
 /* By what it said so far, the kind of publisher that it is. */
 enum clients_type rtmp_session_publisher(const struct rtmp_session *s);
 err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* server_one.c - what a server has at one worker: made, run, given another snapshot, ended. */
+#include "app/server_parts.h"
+
+#include "app/api/console.h"
+#include "app/heartbeat.h"
+#include "app/os/memory.h"
+#include "app/sinks.h"
+#include "app/version.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "serve/http/live.h"
+#include "serve/http/mux.h"
+#include "serve/http/packed.h"
+#include "serve/http/static.h"
+#include "session/clients.h"
+#include "session/hooks.h"
+#include "session/jwks_files.h"
+#include "session/peers.h"
+#include "session/tokens.h"
+#include "sink/forward/forward.h"
+#include "sink/program/children.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* How often the files of certificates, and of keys of tokens, are looked at. */
+#define CERTIFICATES CO_SECONDS(2)
+/* How often the figures of the API are taken. */
+#define FIGURES CO_SECONDS(3)
+#define FIGURES_BOUND CO_SECONDS(1) /* where a vhost is bounded by them */
+
+enum { TEXTS_MOST = 16 << 20 }; /* bytes of compressed texts that are kept */
+
+/* ---- made */
+
+static void on_publish(void *arg, const struct conf_vhost *vhost,
+                       const struct session_stream *stream, struct live_source *src)
+{
+    struct server *s = arg;
+
+    sinks_begin(s->sinks, vhost, stream, src);
+}
+
+static void on_unpublish(void *arg, struct live_source *src)
+{
+    struct server *s = arg;
+
+    sinks_end(s->sinks, src);
+}
+
+static unsigned connections(void *arg)
+{
+    return server_connections(arg);
+}
+
+static long files_allowed(void)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur > 1L << 30)
+        return 0;
+    return (long)r.rlim_cur;
+}
+
+static void make_api(struct server *s)
+{
+    const struct api_parts parts = {
+        .env = &s->env, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
+        .forwards = sinks_find(s->sinks, &forward_sink),
+        .children = sinks_find(s->sinks, &program_sink),
+        .connections = connections, .arg = s,
+    };
+
+    machine_init(&s->machine);
+    s->api = api_new(&parts);
+}
+
+static void mount(struct server *s)
+{
+    sinks_mount(s->sinks, s->http.mux);
+    http_live_mount(s->http.mux);
+    console_mount(s->http.mux);
+    http_static_mount(s->http.mux);
+}
+
+static void make_env(struct server *s, const struct server_self *self)
+{
+    s->env = (struct session_env){ .conf = conf_ref(self->conf), .generation = 1,
+                               .streams = live_registry_new(), .arg = s,
+                               .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
+                               .server_id = s->id, .service_id = s->run, .peers = self->peers,
+                               .workers = self->workers, .worker = self->worker,
+                               .connections = &s->connections, .http = &s->http,
+                               .on_publish = on_publish, .on_unpublish = on_unpublish };
+    memory_apply(&s->env);
+    s->env.clients = clients_new(s->env.streams, s->id);
+    s->env.hooks = hooks_new(&s->env);
+    s->env.packs = http_packs_new(TEXTS_MOST);
+    s->env.tokens = tokens_new();
+}
+
+struct server *server_make(const struct server_self *self)
+{
+    struct server *s = must(calloc(1, sizeof(*s)));
+
+    (void)snprintf(s->id, sizeof(s->id), "%s", self->id);
+    (void)snprintf(s->run, sizeof(s->run), "%s", self->run);
+    s->files = files_allowed();
+    make_env(s, self);
+    co_group_init(&s->connections);
+    co_group_init(&s->helpers);
+    s->http = (struct http_service){ .env = &s->env, .mux = http_mux_new() };
+    s->sinks = sinks_new(&s->env);
+    mount(s);
+    s->listeners = listeners_new(server_accept, s);
+    make_api(s);
+    return s;
+}
+
+/* ---- run */
+
+/* Certificates are renewed by others, who do not tell us. */
+static err_t watch_certificates(void *arg)
+{
+    struct server *s = arg;
+    err_t err = NULL;
+
+    while (!(err = co_sleep(co_to_second(CERTIFICATES, co_now())))) {
+        if (s->env.worker == 0) /* they are shared */
+            services_tls_refresh(&s->tls);
+        tokens_refresh(s->env.tokens);
+    }
+    return err;
+}
+
+static bool some_vhost_is_bound(const struct conf *c)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_bandwidth *b = &c->vhost.v[i].bandwidth;
+
+        if (b->in_kbps > 0 || b->out_kbps > 0)
+            return true;
+    }
+    return false;
+}
+
+static err_t take_figures(void *arg)
+{
+    struct server *s = arg;
+    co_usec due = 0;
+    err_t err = NULL;
+
+    do {
+        if (co_now() >= due) {
+            if (s->env.worker == 0)
+                machine_sample(&s->machine, &s->env.conf->stats);
+            due = co_now() + co_to_second(FIGURES, co_now());
+            clients_sample(s->env.clients);
+        } else if (some_vhost_is_bound(s->env.conf)) {
+            clients_sample(s->env.clients);
+        }
+    } while (!(err = co_sleep(co_to_second(FIGURES_BOUND, co_now()))));
+    return err;
+}
+
+/* What there is one of in the process. */
+static err_t run_first(struct server *s)
+{
+    err_t err = co_go(&s->helpers, "heartbeat", heartbeat_run,
+                      (void *)(uintptr_t)api_parts_of(s->api));
+
+    if (!err)
+        sinks_start(s->sinks);
+    return err;
+}
+
+err_t server_run(struct server *s)
+{
+    err_t err = co_go(&s->helpers, "figures", take_figures, s);
+
+    if (!err)
+        err = co_go(&s->helpers, "certificates", watch_certificates, s);
+    return err || s->env.worker > 0 ? err : run_first(s);
+}
+
+/* ---- another snapshot */
+
+static void reload_streams(struct server *s)
+{
+    for (struct live_source *src = live_registry_next(s->env.streams, NULL); src;
+         src = live_registry_next(s->env.streams, src)) {
+        const char *name = live_source_name(src);
+        char vhost[256];
+        const struct conf_vhost *v;
+        size_t n = strcspn(name, "/");
+
+        if (n >= sizeof(vhost))
+            continue;
+        memcpy(vhost, name, n);
+        vhost[n] = '\0';
+        v = conf_vhost_find(s->env.conf, vhost);
+        if (v) {
+            struct live_settings set = session_live_settings(s->env.conf, v);
+
+            live_source_settings(src, &set);
+        }
+    }
+}
+
+static void take_conf(struct server *s, struct conf *next)
+{
+    struct conf *old = s->env.conf;
+
+    if (next == old)
+        return;
+    s->env.conf = conf_ref(next);
+    s->env.generation++;
+    (void)conf_unref(old);
+    memory_apply(&s->env);
+    reload_streams(s);
+    sinks_reload(s->sinks);
+}
+
+void server_apply(struct session_env *env, void *next)
+{
+    struct server *s = env->arg;
+    struct server_next *n = next;
+    struct server_next_part *own = &n->part[env->worker];
+
+    tokens_take(env->tokens, own->jwks);
+    own->jwks = NULL;
+    services_tls_free(&s->tls);
+    s->tls = own->tls;
+    own->tls = (struct services_tls){ 0 };
+    take_conf(s, n->conf);
+    listeners_apply(s->listeners, n->plan, env->worker);
+}
+
+/* ---- ended */
+
+void server_stop(struct server *s)
+{
+    err_t err;
+
+    listeners_free(s->listeners);
+    sinks_interrupt(s->sinks); /* those of streams are connected to us: they go first */
+    err = co_group_stop(&s->connections);
+    err_free(&err); /* each was logged where it ended */
+    err = co_group_stop(&s->helpers);
+    err_free(&err);
+}
+
+void server_unmake(struct server *s)
+{
+    services_tls_free(&s->tls);
+    sinks_free(s->sinks);
+    http_mux_free(s->http.mux);
+    api_free(s->api);
+    hooks_free(s->env.hooks);
+    tokens_free(s->env.tokens);
+    live_registry_free(s->env.streams);
+    http_packs_free(s->env.packs);
+    clients_free(s->env.clients);
+    reload_report_free(&s->reload);
+    (void)conf_unref(s->env.conf);
+    free(s);
+}

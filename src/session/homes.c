@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* homes.c - at which worker each stream is at home. */
+#include "session/homes.h"
+
+#include "base/must.h"
+#include "base/text.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { BUCKETS_MIN = 64 };
+
+/* What players and publishers use at least, microseconds a second: it is known at once, so a storm
+ * of them does not outrun what is measured. */
+enum { PLAYER_COST = 30, PUBLISHER_COST = 300 };
+
+/* A home with less to do takes all players of its streams, thousandths of a core; and another
+ * worker takes a new stream if it has so much less to do. */
+enum { IDLE_BELOW = 250, CLEARLY = 100 };
+
+struct home {
+    struct home *next; /* in a bucket */
+    uint32_t hash;
+    unsigned worker;
+    unsigned guests;   /* clients, sources */
+    unsigned players;
+    unsigned published;
+    char path[];
+};
+
+struct homes {
+    pthread_mutex_t lock;
+    struct home **buckets;
+    size_t n_buckets; /* a power of two */
+    size_t count;
+    unsigned turn;    /* who is looked at next */
+};
+
+struct homes *homes_new(void)
+{
+    struct homes *h = must(calloc(1, sizeof(*h)));
+
+    (void)pthread_mutex_init(&h->lock, NULL);
+    h->n_buckets = BUCKETS_MIN;
+    h->buckets = must(calloc(h->n_buckets, sizeof(h->buckets[0])));
+    return h;
+}
+
+void homes_free(struct homes *h)
+{
+    assert(h->count == 0);
+    (void)pthread_mutex_destroy(&h->lock);
+    free(h->buckets);
+    free(h);
+}
+
+/* ---- the table, with the lock held */
+
+static struct home **bucket_of(const struct homes *h, uint32_t hash)
+{
+    return &h->buckets[hash & (h->n_buckets - 1)];
+}
+
+static void grow(struct homes *h)
+{
+    struct home **old = h->buckets;
+    size_t n = h->n_buckets;
+
+    h->n_buckets *= 2;
+    h->buckets = must(calloc(h->n_buckets, sizeof(h->buckets[0])));
+    for (size_t i = 0; i < n; i++) {
+        while (old[i]) {
+            struct home *one = old[i], **to = bucket_of(h, one->hash);
+
+            old[i] = one->next;
+            one->next = *to;
+            *to = one;
+        }
+    }
+    free(old);
+}
+
+static struct home *find(const struct homes *h, const char *path, uint32_t hash)
+{
+    struct home *one = *bucket_of(h, hash);
+
+    while (one && (one->hash != hash || strcmp(one->path, path) != 0))
+        one = one->next;
+    return one;
+}
+
+static struct home *make(struct homes *h, const char *path, uint32_t hash, unsigned worker)
+{
+    size_t size = strlen(path) + 1;
+    struct home *one = must(malloc(sizeof(*one) + size)), **at;
+
+    if (h->count >= h->n_buckets)
+        grow(h);
+    at = bucket_of(h, hash);
+    *one = (struct home){ .next = *at, .hash = hash, .worker = worker };
+    memcpy(one->path, path, size);
+    *at = one;
+    h->count++;
+    return one;
+}
+
+static void put(struct homes *h, struct home *one)
+{
+    struct home **at = bucket_of(h, one->hash);
+
+    if (--one->guests > 0)
+        return;
+    while (*at != one)
+        at = &(*at)->next;
+    *at = one->next;
+    h->count--;
+    free(one);
+}
+
+/* ---- where to */
+
+/* How busy a worker is, thousandths of a core: what it used lately, or what those who are there
+ * will use, if that is more. */
+static unsigned load_of(const struct worker *w)
+{
+    const struct worker_gauges *g = &w->gauges;
+    unsigned players = atomic_load_explicit(&g->players, memory_order_relaxed);
+    unsigned publishers = atomic_load_explicit(&g->publishers, memory_order_relaxed);
+    unsigned used = atomic_load_explicit(&g->load, memory_order_relaxed);
+    unsigned known = (players * PLAYER_COST + publishers * PUBLISHER_COST) / 1000;
+
+    return used > known ? used : known;
+}
+
+/* One other is looked at, each in its turn, and not all: who has least to do would else get all
+ * that come until that shows. */
+static unsigned place_home(const struct workers *w, unsigned here)
+{
+    unsigned other = (here + 1 + w->homes->turn++ % (w->n - 1)) % w->n;
+
+    return load_of(&w->v[other]) + CLEARLY < load_of(&w->v[here]) ? other : here;
+}
+
+static bool goes_home(const struct workers *w, const struct home *one,
+                      const struct homes_guest *guest)
+{
+    return guest->publishes || one->worker == guest->here || one->players < guest->spread ||
+           (guest->spread > 0 && load_of(&w->v[one->worker]) < IDLE_BELOW);
+}
+
+/* ---- in and out */
+
+struct home *homes_enter(struct workers *w, const struct homes_guest *guest, unsigned *to)
+{
+    struct homes *h = w->homes;
+    uint32_t hash = text_hash(guest->path);
+    struct home *one;
+
+    (void)pthread_mutex_lock(&h->lock);
+    one = find(h, guest->path, hash);
+    if (!one)
+        one = make(h, guest->path, hash, place_home(w, guest->here));
+    *to = goes_home(w, one, guest) ? one->worker : guest->here;
+    one->guests++;
+    one->players += !guest->publishes;
+    (void)pthread_mutex_unlock(&h->lock);
+    return one;
+}
+
+struct home *homes_hold(struct workers *w, const char *path, unsigned here)
+{
+    struct homes *h = w->homes;
+    uint32_t hash = text_hash(path);
+    struct home *one;
+
+    (void)pthread_mutex_lock(&h->lock);
+    one = find(h, path, hash);
+    if (!one)
+        one = make(h, path, hash, here);
+    one->guests++;
+    (void)pthread_mutex_unlock(&h->lock);
+    return one;
+}
+
+void homes_leave(struct workers *w, struct home *home, bool plays)
+{
+    (void)pthread_mutex_lock(&w->homes->lock);
+    home->players -= plays;
+    put(w->homes, home);
+    (void)pthread_mutex_unlock(&w->homes->lock);
+}
+
+void homes_release(struct workers *w, struct home *home)
+{
+    homes_leave(w, home, false);
+}
+
+unsigned home_worker(const struct home *home)
+{
+    return home->worker;
+}
+
+unsigned home_players(struct workers *w, const struct home *home)
+{
+    unsigned n;
+
+    (void)pthread_mutex_lock(&w->homes->lock);
+    n = home->players;
+    (void)pthread_mutex_unlock(&w->homes->lock);
+    return n;
+}
+
+void home_published(struct workers *w, struct home *home, bool published)
+{
+    (void)pthread_mutex_lock(&w->homes->lock);
+    if (published)
+        home->published++;
+    else
+        home->published--;
+    (void)pthread_mutex_unlock(&w->homes->lock);
+}
+
+static bool is_called(const struct home *one, const char *vhost, const char *name, size_t name_size)
+{
+    const char *last = strrchr(one->path, '/');
+    size_t n = strlen(vhost);
+
+    return one->published && strncmp(one->path, vhost, n) == 0 && one->path[n] == '/' &&
+           last > one->path + n && strlen(last + 1) == name_size &&
+           memcmp(last + 1, name, name_size) == 0;
+}
+
+bool homes_find_published(struct workers *w, const char *vhost, const char *name, size_t name_size,
+                          char *path, size_t size)
+{
+    struct homes *h = w->homes;
+    bool found = false;
+
+    (void)pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < h->n_buckets && !found; i++) {
+        for (const struct home *one = h->buckets[i]; one && !found; one = one->next) {
+            size_t n = strlen(one->path) + 1;
+
+            if (n > size || !is_called(one, vhost, name, name_size))
+                continue;
+            memcpy(path, one->path, n);
+            found = true;
+        }
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    return found;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* homes.h - at which worker each stream is at home, and where a client of it goes.
+ *
+ * A stream has one home: the worker where its publisher lives, and all that begins and ends with
+ * it. Who says publish or play enters the stream's home, which is made if there is none, and stays
+ * in it until it leaves: a home is where it is for as long as somebody is in it, so two who come to
+ * two workers at the same time meet at one. Sources are in it, too, wherever they are.
+ *
+ * One mutex, taken when a client says publish or play, when it leaves, and when a source comes or
+ * goes; never for a packet. Nothing here yields. Any thread.
+ */
+#ifndef SESSION_HOMES_H
+#define SESSION_HOMES_H
+
+#include "session/workers.h"
+
+struct homes; /* of the process; owned by struct workers */
+struct home;  /* of one stream */
+
+struct homes *homes_new(void);
+void homes_free(struct homes *h); /* nobody is in any */
+
+struct homes_guest {
+    const char *path;  /* of the stream: "vhost/app/name" */
+    unsigned here;     /* the worker that it came to */
+    unsigned spread;   /* workers_spread: so many players go home, whoever is busy */
+    bool publishes;    /* else it plays */
+};
+
+/* A client comes: *to is the worker where it is to be served. A publisher goes home. A player goes
+ * home while the stream has few, or home has little to do; else it stays, and its worker has a
+ * replica of the stream. A home is made here, or where there is clearly less to do. */
+struct home *homes_enter(struct workers *w, const struct homes_guest *guest, unsigned *to);
+/* Something that is no client: a source. Its home is made here if there is none. */
+struct home *homes_hold(struct workers *w, const char *path, unsigned here);
+void homes_leave(struct workers *w, struct home *home, bool plays);
+void homes_release(struct workers *w, struct home *home); /* of homes_hold() */
+
+unsigned home_worker(const struct home *home);
+/* How many play it, at all workers. */
+unsigned home_players(struct workers *w, const struct home *home);
+/* The home of a stream that somebody publishes now, of that vhost and name, whatever its app: its
+ * path is written to `path`. False: there is none. */
+bool homes_find_published(struct workers *w, const char *vhost, const char *name, size_t name_size,
+                          char *path, size_t size);
+/* Somebody publishes it now, or no longer. */
+void home_published(struct workers *w, struct home *home, bool published);
+
+#endif

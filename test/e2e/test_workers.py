@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Several workers: whichever one a client comes to, it gets what it would get of one."""
+import threading
+
+import pytest
+
+import flv
+import httpapi
+from flv import DATA, VIDEO
+from procs import free_port, wait_for
+from rtmpclient import Closed, Rejected
+from webclient import FlvWatcher
+
+FOUR = {"SRS_WORKERS": "4"}
+STAY = "workers_spread 0;"   # players stay where they come: all workers have the stream
+HOME = "workers_spread 1000000;"
+
+
+def media(tags):
+    return [t for t in tags if t.type != DATA]
+
+
+def starts_whole(watcher, want, least=60):
+    """From its first key frame on it has every frame, byte for byte, in order."""
+    hashes = flv.hashes(want)
+    got = [h for h in flv.hashes(watcher.tags)]
+    assert len(got) >= least, f"{len(got)} frames"
+    assert flv.find_run(got, hashes) >= 0, "frames are lost, changed or out of order"
+
+
+def enough(n):
+    return lambda tags: len(flv.frames(tags)) >= n
+
+
+@pytest.mark.parametrize("spread", [HOME, STAY], ids=["home", "spread"])
+def test_players_of_one_stream(srs, source, spread):
+    """24 connections land anywhere: each gets every byte from a key frame on."""
+    s = srs(glob=spread, env=FOUR)
+    tags = flv.cut(source, 8000)
+    pub = s.push(tags, speed=2)
+    wait_for(lambda: len(pub.pushed) > 30, 5)
+    watchers = [s.watch() for _ in range(24)]
+    for w in watchers:
+        assert w.wait(enough(60), 8), f"{len(flv.frames(w.tags))} frames, {w.ended}"
+    pub.stop()
+    for w in watchers:
+        starts_whole(w, tags)
+        assert flv.frames(w.stop(), VIDEO)[0].key, "it begins with a key frame"
+
+
+@pytest.mark.parametrize("spread", [HOME, STAY], ids=["home", "spread"])
+def test_players_who_come_first_and_a_publisher_who_comes_back(srs, source, spread):
+    s = srs(glob=spread, env=FOUR)
+    watchers = [s.watch() for _ in range(12)]
+    tags = flv.cut(source, 4000)
+    for turn in (1, 2, 3):
+        pub = s.push(tags, speed=4)
+        pub.join(10)
+        assert pub.error is None
+        for w in watchers:
+            assert w.wait(enough(turn * len(flv.frames(tags))), 5), \
+                f"turn {turn}: {len(flv.frames(w.tags))} frames of {len(flv.frames(tags))} each"
+        pub.client.close()
+    for w in watchers:
+        assert flv.hashes(w.stop()) == 3 * flv.hashes(tags)
+
+
+def test_many_streams(srs, source):
+    """12 streams, 3 players each, publishers and players anywhere."""
+    s = srs(env=FOUR)
+    tags = flv.cut(source, 6000)
+    watchers, pubs = [], []
+    for i in range(12):
+        watchers.append(s.watch(f"s{i}"))
+        pubs.append(s.push(tags, f"s{i}", speed=3))
+        watchers += [s.watch(f"s{i}"), s.watch(f"s{i}")]
+    for w in watchers:
+        assert w.wait(enough(60), 8)
+        starts_whole(w, tags)
+        w.stop()
+    for p in pubs:
+        p.stop()
+
+
+def test_http_flv(srs, source):
+    port = free_port()
+    s = srs("http_remux { enabled on; }", glob=f"http_server {{ enabled on; listen 127.0.0.1:{port}; }} {STAY}",
+            env=FOUR)
+    tags = flv.cut(source, 6000)
+    pub = s.push(tags, loop=True, speed=2)
+    watchers = [FlvWatcher(port, ws=bool(i % 2)) for i in range(12)]
+    for w in watchers:
+        w.start()
+    for w in watchers:
+        assert wait_for(lambda: len(flv.frames(w.tags)) >= 60, 8), len(w.tags)
+        got = flv.hashes(w.tags)[:60]
+        assert flv.find_run(got, 3 * flv.hashes(tags)) >= 0
+    pub.stop()
+
+
+@pytest.mark.parametrize("round", range(3))
+def test_one_of_two_who_come_at_once_publishes(srs, source, round):
+    """Two publishers of one name at the same time, wherever they land: exactly one is let in."""
+    s = srs("publish { takeover off; }", env=FOUR)
+    for i in range(12):
+        gate, won = threading.Barrier(2), []
+
+        def one():
+            c = s.client()
+            c.handshake()
+            gate.wait()
+            try:
+                c.publish(f"x{i}")
+                won.append(c)
+            except (Rejected, Closed, TimeoutError):
+                c.close()
+        both = [threading.Thread(target=one) for _ in range(2)]
+        for t in both:
+            t.start()
+        for t in both:
+            t.join(10)
+        assert len(won) == 1, f"{len(won)} publish x{i}"
+        won[0].close()
+
+
+def test_kick_and_lists(srs, source):
+    port = free_port()
+    s = srs(glob=httpapi.conf(port) + STAY, env=FOUR)
+    api = httpapi.Api(port)
+    pub = s.push(flv.cut(source, 4000), loop=True)
+    watchers = [s.watch() for _ in range(16)]
+    clients = api.wait_clients(17)
+    assert len({c["id"] for c in clients}) == 17, "everybody once"
+    assert [(x["name"], x["clients"]) for x in api.streams()] == [("s", 17)]
+    pages = [api.get(f"clients/?start={i}&count=5")["clients"] for i in range(0, 20, 5)]
+    assert sorted(c["id"] for p in pages for c in p) == sorted(c["id"] for c in clients)
+    for c in clients:
+        if not c["publish"]:
+            assert api.kick(c["id"])["code"] == 0
+    for w in watchers:
+        assert wait_for(lambda: w.ended, 5)
+    api.wait_clients(1)
+    pub.stop()
+
+
+def test_reload_over_all(srs, source):
+    """What a reload changes is in force wherever a client comes; a bad one changes nothing."""
+    a, b = free_port(), free_port()
+    s = srs(glob=STAY, env=FOUR)
+    s.reload(glob=f"listen 127.0.0.1:{s.port} 127.0.0.1:{a}; {STAY}")
+    pub = s.push(flv.cut(source, 4000), loop=True)
+    for port in [s.port] * 8 + [a] * 8:
+        c = s.client().__class__(port)
+        c.play("s")
+        c.close()
+    s.reload(glob=f"listen 127.0.0.1:{s.port} 127.0.0.1:{b} 192.0.2.1:19; {STAY}", ok=False)
+    s.client().__class__(a).close()
+    s.reload("security { enabled on; deny play all; }", glob=STAY)
+    for _ in range(12):
+        with pytest.raises((Rejected, Closed, TimeoutError)):
+            s.player()
+    pub.stop()
+
+
+def test_limits_count_the_process(srs):
+    s = srs(glob="max_connections 10;", env=FOUR)
+    kept = [s.client() for _ in range(10)]
+    for c in kept:
+        c.handshake()
+    for _ in range(6):
+        with pytest.raises((Closed, OSError, TimeoutError)):
+            s.client(timeout=2).handshake()
+    kept.pop().close()
+
+    def comes_in():
+        try:
+            c = s.client(timeout=2)
+            c.handshake()
+            kept.append(c)
+            return True
+        except (Closed, OSError, TimeoutError):
+            return False
+    assert wait_for(comes_in, 5)
+    for c in kept:
+        c.close()
+
+
+def test_it_ends_with_everybody_on(srs, source):
+    s = srs(glob=STAY, env=FOUR)
+    pub = s.push(flv.cut(source, 4000), loop=True)
+    watchers = [s.watch() for _ in range(12)]
+    for w in watchers:
+        assert w.wait(enough(5), 5)
+    assert s.stop() == 0
+    for w in watchers:
+        assert wait_for(lambda: w.ended, 3)
+    pub.stop()
