@@ -63,6 +63,7 @@ enum err_class {
     XX(RTMP_REJECTED,     2009,   DENIED, "RTMP peer said no")               \
     XX(NO_VHOST,          2018,   DENIED, "No such vhost")                   \
     XX(VHOST_DISABLED,    2019,   DENIED, "Vhost is disabled")               \
+    XX(RTSP,              2039,   PROTO,  "RTSP message is wrong")           \
     XX(DENIED,            2048,   DENIED, "Denied by security rules")        \
     XX(REFER_DENIED,      2049,   DENIED, "Denied by refer rules")           \
     XX(STREAM_END,        2050,   PEER,   "Stream ended")                    \

@@ -2,47 +2,24 @@
 /* auth.c - who may use the API: RFC 7617, RFC 6750. */
 #include "app/api/auth.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
+#include "proto/http/basic.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 enum { TOKEN_MAX = 1024 };
 
-/* The time it takes tells nothing of the secret, nor of its size. */
-static bool is_same(const void *a, size_t an, const void *b, size_t bn)
-{
-    unsigned char x[SHA256_DIGEST_LENGTH], y[SHA256_DIGEST_LENGTH];
-
-    (void)SHA256(a, an, x);
-    (void)SHA256(b, bn, y);
-    return CRYPTO_memcmp(x, y, sizeof(x)) == 0;
-}
-
 bool api_auth_is(const char *value, const char *username, const char *password)
 {
-    unsigned char plain[TOKEN_MAX + 4];
-    char wanted[TOKEN_MAX];
-    size_t n;
-    int got, want;
+    char given[HTTP_BASIC_MAX], wanted[HTTP_BASIC_MAX];
+    size_t size;
+    int want;
 
-    if (!value || strncasecmp(value, "Basic ", 6) != 0)
-        return false;
-    value += 6 + strspn(value + 6, " ");
-    n = strlen(value);
-    if (n == 0 || n > TOKEN_MAX || n % 4 != 0)
-        return false;
-    got = EVP_DecodeBlock(plain, (const unsigned char *)value, (int)n);
-    if (got < 0)
-        return false;
-    for (size_t i = n; i > 0 && value[i - 1] == '='; i--)
-        got--;
-    if (got < 0 || memchr(plain, '\0', (size_t)got))
+    if (!http_basic_get(value, given, &size))
         return false;
     want = snprintf(wanted, sizeof(wanted), "%s:%s", username, password);
-    return want < (int)sizeof(wanted) && is_same(plain, (size_t)got, wanted, (size_t)want);
+    return want < (int)sizeof(wanted) && http_basic_same(given, size, wanted, (size_t)want);
 }
 
 bool api_auth_is_token(const char *value, const char *token)
@@ -53,7 +30,7 @@ bool api_auth_is_token(const char *value, const char *token)
         return false;
     value += 7 + strspn(value + 7, " ");
     n = strlen(value);
-    return n <= TOKEN_MAX && is_same(value, n, token, strlen(token));
+    return n <= TOKEN_MAX && http_basic_same(value, n, token, strlen(token));
 }
 
 static bool proves(const struct conf_auth *auth, const char *given)

@@ -5,10 +5,10 @@
 #include "base/must.h"
 #include "base/wr.h"
 #include "co/net/dns.h"
+#include "proto/http/basic.h"
 #include "proto/http/url.h"
 
 #include <http_parser.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,12 +103,11 @@ static void put_host(struct wr *w, const struct http_place *to)
 /* RFC 7617 */
 static void put_userinfo(struct wr *w, const char *userinfo)
 {
-    unsigned char token[USERINFO_MAX * 2];
-
     if (!*userinfo)
         return;
-    (void)EVP_EncodeBlock(token, (const unsigned char *)userinfo, (int)strlen(userinfo));
-    wr_printf(w, "Authorization: Basic %s\r\n", (const char *)token);
+    wr_text(w, "Authorization: ");
+    http_basic_put(w, userinfo);
+    wr_text(w, "\r\n");
 }
 
 static void put_head(struct wr *w, const struct http_place *to, const struct http_call *call)

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.c - messages and frames from a pipe. */
+#include "proto/rtsp/reader.h"
+
+#include "base/mem.h"
+#include "proto/rtsp/head.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_CAP = 1024,
+    BIG_READ = 64 * 1024, /* of one that sends much */
+    BLANK_MOST = 1024,    /* bytes of empty lines on end */
+    LOST_MOST = 1 << 20,  /* bytes of no items on end */
+    SANE_FRAME = 4,       /* RTCP has so many bytes at least: what is found in garbage is longer */
+};
+
+void rtsp_reader_init(struct rtsp_reader *r, struct io *io, const struct rtsp_limits *limits)
+{
+    *r = (struct rtsp_reader){ .io = io, .limits = limits, .cseq = -1 };
+}
+
+static void forget_message(struct rtsp_reader *r)
+{
+    free(r->msg.fields);
+    r->msg = (struct rtsp_message){ .cseq = -1 };
+    r->in_body = r->given = false;
+}
+
+void rtsp_reader_fini(struct rtsp_reader *r)
+{
+    forget_message(r);
+    free(r->buf);
+    *r = (struct rtsp_reader){ .cseq = -1 };
+}
+
+void rtsp_reader_know(struct rtsp_reader *r, uint8_t channel)
+{
+    r->channels[channel / 8] |= (uint8_t)(1u << channel % 8);
+}
+
+static err_t refuse(struct rtsp_reader *r, int status, err_t err)
+{
+    r->status = status;
+    return err;
+}
+
+/* ---- what begins at r->begin */
+
+enum begins { BEGINS_NOTHING, BEGINS_ITEM, BEGINS_MAYBE };
+
+/* RFC 2326 section 4.1: who reads should be tolerant of empty lines. Up to a number: who says
+ * nothing else is idle. */
+static err_t skip_blank(struct rtsp_reader *r)
+{
+    while (r->begin < r->end && (r->buf[r->begin] == '\r' || r->buf[r->begin] == '\n')) {
+        r->begin++;
+        r->blank++;
+    }
+    if (r->blank > BLANK_MOST)
+        return refuse(r, 400, err_new(ERR_RTSP, "over %d bytes of empty lines", BLANK_MOST));
+    return NULL;
+}
+
+static enum begins same_begin(const uint8_t *p, size_t size, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (memcmp(p, text, size < n ? size : n) != 0)
+        return BEGINS_NOTHING;
+    return size < n ? BEGINS_MAYBE : BEGINS_ITEM;
+}
+
+/* May a message begin so? Of those that a server sends: answers, and requests of its own. */
+static enum begins message_begins(const uint8_t *p, size_t size)
+{
+    enum begins best = same_begin(p, size, "RTSP/");
+
+    for (int m = 0; m < RTSP_OTHER && best != BEGINS_ITEM; m++) {
+        const char *name = rtsp_method_name((enum rtsp_method)m);
+        enum begins b = same_begin(p, size, name);
+
+        if (b == BEGINS_ITEM && size > strlen(name) && p[strlen(name)] != ' ')
+            b = BEGINS_NOTHING;
+        if (b != BEGINS_NOTHING)
+            best = b;
+    }
+    return best;
+}
+
+/* Once something was no item, a '$' alone is no sign of one. */
+static enum begins frame_begins(const struct rtsp_reader *r, const uint8_t *p, size_t size)
+{
+    if (r->lost == 0)
+        return BEGINS_ITEM;
+    if (size >= 2 && !(r->channels[p[1] / 8] & 1u << p[1] % 8))
+        return BEGINS_NOTHING;
+    if (size < RTSP_FRAME_HEAD)
+        return BEGINS_MAYBE;
+    return (p[2] << 8 | p[3]) >= SANE_FRAME ? BEGINS_ITEM : BEGINS_NOTHING;
+}
+
+/* Go to where an item begins, if one does: *begins tells. */
+static err_t find_item(struct rtsp_reader *r, enum begins *begins)
+{
+    *begins = BEGINS_NOTHING;
+    while (r->begin < r->end) {
+        const uint8_t *p = r->buf + r->begin;
+        size_t size = r->end - r->begin;
+
+        *begins = *p == '$' ? frame_begins(r, p, size) : message_begins(p, size);
+        if (*begins != BEGINS_NOTHING)
+            return NULL;
+        r->begin++;
+        r->lost++;
+        r->skipped++;
+    }
+    if (r->lost > LOST_MOST)
+        return err_new(ERR_RTSP, "over %d bytes that are neither messages nor frames", LOST_MOST);
+    return NULL;
+}
+
+static err_t look_first(struct rtsp_reader *r, enum begins *begins)
+{
+    err_t err = r->lost > 0 ? NULL : skip_blank(r);
+    uint8_t c;
+
+    *begins = BEGINS_NOTHING;
+    if (err || r->begin == r->end)
+        return err;
+    if (r->forgiving)
+        return find_item(r, begins);
+    c = r->buf[r->begin];
+    *begins = BEGINS_ITEM;
+    if (c == '$' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
+        return NULL;
+    return refuse(r, 400, err_new(ERR_RTSP, "byte 0x%02x begins neither a message nor a frame", c));
+}
+
+/* ---- items */
+
+static err_t look_frame(struct rtsp_reader *r)
+{
+    const uint8_t *p = r->buf + r->begin;
+
+    if (!r->frames)
+        return refuse(r, 400, err_new(ERR_RTSP, "a frame, and none was agreed on"));
+    if (r->end - r->begin >= RTSP_FRAME_HEAD)
+        r->need = RTSP_FRAME_HEAD + (size_t)(p[2] << 8 | p[3]);
+    return NULL;
+}
+
+/* The end of what is too long already is not waited for. */
+static err_t check_size(struct rtsp_reader *r, const uint8_t *p, size_t size)
+{
+    size_t line = r->limits->max_line + 2; /* with its end */
+
+    if (size >= line && !memchr(p, '\n', line))
+        return refuse(r, 414, err_new(ERR_TOO_LARGE, "a first line of over %zu bytes", line - 2));
+    if (size > r->limits->max_head)
+        return refuse(r, 400, err_new(ERR_TOO_LARGE, "a head of over %zu bytes",
+                                      r->limits->max_head));
+    return NULL;
+}
+
+static err_t look_message(struct rtsp_reader *r)
+{
+    uint8_t *p = r->buf + r->begin;
+    size_t size = r->end - r->begin, head = rtsp_head_end(p, size, &r->scanned);
+    err_t err = check_size(r, p, head > 0 ? head : size);
+
+    if (err || head == 0)
+        return err;
+    err = rtsp_head_split(r, (char *)p, head, &r->need);
+    if (err)
+        return err;
+    r->in_body = true;
+    r->msg.size = r->need - head;
+    return NULL;
+}
+
+/* What begins at r->begin: how long is it? */
+static err_t look(struct rtsp_reader *r)
+{
+    enum begins begins = BEGINS_ITEM;
+    err_t err = NULL;
+
+    if (r->need == 0)
+        err = look_first(r, &begins);
+    if (err || begins != BEGINS_ITEM || r->need > 0)
+        return err;
+    return r->buf[r->begin] == '$' ? look_frame(r) : look_message(r);
+}
+
+/* The item of r->need bytes is whole. */
+static void give(struct rtsp_reader *r, struct rtsp_item *out)
+{
+    uint8_t *p = r->buf + r->begin;
+
+    if (r->in_body) {
+        r->msg.body = p + r->need - r->msg.size;
+        rtsp_head_finish(&r->msg, (char *)p);
+        *out = (struct rtsp_item){ .kind = RTSP_ITEM_MESSAGE, .message = &r->msg };
+        r->given = true;
+    } else {
+        *out = (struct rtsp_item){ .kind = RTSP_ITEM_FRAME, .channel = p[1],
+                                   .data = p + RTSP_FRAME_HEAD,
+                                   .size = r->need - RTSP_FRAME_HEAD };
+    }
+    r->begin += r->need;
+    r->need = r->scanned = r->lost = r->blank = 0;
+    r->until = 0;
+}
+
+/* What has begun must end in time, however slowly it comes. */
+static err_t check_time(struct rtsp_reader *r, struct rtsp_item *out)
+{
+    if (r->begin == r->end) {
+        r->until = 0;
+        return NULL;
+    }
+    if (r->limits->message_time == CO_FOREVER)
+        return NULL;
+    if (r->until == 0) {
+        r->until = co_clock() + r->limits->message_time;
+        return NULL;
+    }
+    if (co_clock() < r->until)
+        return NULL;
+    if (r->forgiving && r->in_body) { /* a camera that counts wrong */
+        size_t more = r->need - (r->end - r->begin);
+
+        r->need -= more;
+        r->msg.size -= more;
+        give(r, out);
+        return NULL;
+    }
+    return refuse(r, r->begin < r->end && r->buf[r->begin] == '$' ? 0 : 408,
+                  err_new(ERR_IO_TIMEOUT, "an item takes too long"));
+}
+
+err_t rtsp_reader_take(struct rtsp_reader *r, struct rtsp_item *out)
+{
+    err_t err;
+
+    *out = (struct rtsp_item){ .kind = RTSP_ITEM_NONE };
+    if (r->given)
+        forget_message(r);
+    if (r->need == 0)
+        r->cseq = -1;
+    err = look(r);
+    if (err)
+        return err;
+    if (r->need > 0 && r->end - r->begin >= r->need) {
+        give(r, out);
+        return NULL;
+    }
+    return check_time(r, out);
+}
+
+/* ---- bytes */
+
+/* Room behind r->end, for all of the item if it is known how long that is. */
+static err_t make_room(struct rtsp_reader *r)
+{
+    size_t have = r->end - r->begin, want = r->need > have ? r->need : have + 1, cap = r->cap;
+    uint8_t *buf;
+
+    if (r->begin > 0 && (r->cap - r->end < r->cap / 2 || r->begin + want > r->cap || have == 0)) {
+        memmove(r->buf, r->buf + r->begin, have);
+        r->begin = 0;
+        r->end = have;
+    }
+    if (r->full && cap < BIG_READ)
+        cap *= 2;
+    if (cap < FIRST_CAP)
+        cap = FIRST_CAP;
+    while (cap < r->begin + want)
+        cap *= 2;
+    r->full = false;
+    if (cap == r->cap)
+        return NULL;
+    buf = mem_try_more(r->buf, cap);
+    if (!buf)
+        return refuse(r, 503, err_new(ERR_NO_MEMORY, "%zu bytes for an item", cap));
+    r->buf = buf;
+    r->cap = cap;
+    return NULL;
+}
+
+err_t rtsp_reader_fill(struct rtsp_reader *r, bool wait, size_t *n)
+{
+    err_t err = make_room(r);
+    size_t room = r->cap - r->end;
+
+    *n = 0;
+    if (err)
+        return err;
+    if (r->given)
+        forget_message(r);
+    err = wait ? io_read(r->io, r->buf + r->end, room, n)
+               : io_read_now(r->io, r->buf + r->end, room, n);
+    if (err)
+        return err;
+    r->end += *n;
+    r->full = *n == room;
+    return NULL;
+}
+
+static err_t fill_in_time(struct rtsp_reader *r)
+{
+    bool begun = r->until > 0;
+    co_usec left = begun ? r->until - co_clock() : r->limits->idle_time;
+    size_t n;
+    err_t err;
+
+    r->io->read_timeout = begun && left < 1 ? 1 : left;
+    err = rtsp_reader_fill(r, true, &n);
+    if (err && begun && err_code(err) == ERR_IO_TIMEOUT)
+        err_free(&err); /* what that means is said by who looks at the item */
+    if (err && r->begin < r->end)
+        return err_wrap(err, "in the middle of a message or frame");
+    return err;
+}
+
+err_t rtsp_reader_next(struct rtsp_reader *r, struct rtsp_item *out)
+{
+    for (;;) {
+        err_t err = rtsp_reader_take(r, out);
+
+        if (err || out->kind != RTSP_ITEM_NONE)
+            return err;
+        err = fill_in_time(r);
+        if (err)
+            return err;
+    }
+}
+
+void rtsp_reader_leave(struct rtsp_reader *r, const uint8_t **rest, size_t *size)
+{
+    *rest = r->buf + r->begin;
+    *size = r->end - r->begin;
+}
+
+void rtsp_reader_rest(struct rtsp_reader *r)
+{
+    if (r->given)
+        forget_message(r);
+    if (r->begin < r->end)
+        return;
+    free(r->buf);
+    r->buf = NULL;
+    r->begin = r->end = r->cap = 0;
+    r->full = false;
+}
