@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* base64.h - RFC 4648 section 4. */
+#ifndef BASE_BASE64_H
+#define BASE_BASE64_H
+
+#include "base/wr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that so many characters become at most. */
+#define BASE64_ROOM(n) ((n) / 4 * 3 + 3)
+
+/* Decode into out, which has BASE64_ROOM(n). The padding may be missing, as many write it. False: a
+ * character that is none, or one that is alone. */
+bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size);
+
+void base64_put(struct wr *w, const void *data, size_t size);
+
+#endif

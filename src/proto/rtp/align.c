@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* align.c - times of the tracks of one sender on one clock. */
+#include "proto/rtp/align.h"
+
+#include "proto/rtp/header.h"
+#include "proto/rtp/sender.h"
+
+enum { SLOW = 200 }; /* a part in so many: 5 ms in a second */
+
+#define TICKS(us) ((us) * 9 / 100)
+#define NONSENSE TICKS(CO_SECONDS(10)) /* clocks that are so far apart say nothing */
+
+/* By what the reports say: how much is the track's offset wrong? False: they say nothing. */
+static bool offset_due(const struct rtp_align *a, const struct rtp_align_track *t, int64_t *due)
+{
+    const struct rtp_align_track *lead = &a->track[a->leader];
+    int64_t is, be;
+
+    if (t == lead || !t->started || !t->has_sr || !lead->has_sr)
+        return false;
+    is = rtp_ticks_back(t->sr_time, t->clock) + t->offset;
+    be = rtp_ticks_back(lead->sr_time, lead->clock) + lead->offset +
+         TICKS(t->sr_at - lead->sr_at);
+    *due = be - is;
+    return *due < NONSENSE && *due > -NONSENSE;
+}
+
+static void set_due(struct rtp_align *a, struct rtp_align_track *t, bool at_once)
+{
+    int64_t due;
+
+    if (!offset_due(a, t, &due))
+        return;
+    t->due = at_once ? 0 : due;
+    t->offset += at_once ? due : 0;
+}
+
+static void start(struct rtp_align *a, struct rtp_align_track *t, int64_t ticks, co_usec now)
+{
+    if (!a->started) {
+        a->started = true;
+        a->begun = now;
+        a->leader = (unsigned)(t - a->track);
+    }
+    t->started = true;
+    t->offset = TICKS(now - a->begun) - rtp_ticks_back(ticks, t->clock);
+    t->due = 0;
+    t->sr_time = rtp_unwrap32(ticks, (uint32_t)(uint64_t)t->sr_time);
+    t->moved = TICKS(now - a->begun);
+    set_due(a, t, true);
+}
+
+/* Some of what is due, by how far the track has come. */
+static void move(struct rtp_align_track *t, int64_t time)
+{
+    int64_t most = (time - t->moved) / SLOW, step = t->due;
+
+    if (most <= 0)
+        return;
+    if (step > most)
+        step = most;
+    if (step < -most)
+        step = -most;
+    t->moved = time;
+    t->offset += step;
+    t->due -= step;
+}
+
+int64_t rtp_align_time(struct rtp_align *a, unsigned track, int64_t ticks, bool restart,
+                       co_usec now)
+{
+    struct rtp_align_track *t = &a->track[track % RTP_ALIGN_TRACKS];
+
+    if (restart)
+        t->has_sr = false;
+    if (!t->started || restart)
+        start(a, t, ticks, now);
+    if (t->due != 0)
+        move(t, rtp_ticks_back(ticks, t->clock) + t->offset);
+    return rtp_ticks_back(ticks, t->clock) + t->offset;
+}
+
+void rtp_align_sr(struct rtp_align *a, unsigned track, const struct rtcp_sr *sr, int64_t ticks,
+                  co_usec now)
+{
+    struct rtp_align_track *t = &a->track[track % RTP_ALIGN_TRACKS];
+    bool at_once = a->started && now - a->begun <= RTP_ALIGN_AT_ONCE;
+
+    if (sr->ntp == 0) /* it has no clock, 6.4.1 */
+        return;
+    t->has_sr = true;
+    t->sr_time = t->started ? rtp_unwrap32(ticks, sr->time) : sr->time;
+    t->sr_at = rtcp_unix_us(sr->ntp);
+    for (unsigned i = 0; i < RTP_ALIGN_TRACKS; i++)
+        set_due(a, &a->track[i], at_once);
+}

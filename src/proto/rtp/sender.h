@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* sender.h - one track that goes out: numbers, times and counts of its packets.
+ *
+ * What it says depends on nobody who hears it, so many may share what it wrote.
+ */
+#ifndef RTP_SENDER_H
+#define RTP_SENDER_H
+
+#include "proto/rtp/header.h"
+#include "proto/rtp/rtcp.h"
+
+struct rtp_sender {
+    uint8_t type;      /* payload type */
+    uint32_t clock;    /* ticks per second */
+    uint32_t ssrc;
+    uint16_t seq;      /* of the next packet */
+    uint32_t base;     /* the timestamp of tick 0 */
+    uint32_t packets, bytes; /* sent, bytes of payload: as a sender report has them */
+};
+
+/* Numbers that nobody can guess: 12 bytes at random. */
+enum { RTP_SENDER_RANDOM = 12 };
+void rtp_sender_init(struct rtp_sender *s, uint8_t type, uint32_t clock,
+                     const uint8_t random[RTP_SENDER_RANDOM]);
+
+static inline uint32_t rtp_sender_time(const struct rtp_sender *s, int64_t ticks)
+{
+    return s->base + (uint32_t)(uint64_t)ticks;
+}
+
+/* The header of the next packet, which is counted. */
+void rtp_sender_head(struct rtp_sender *s, uint8_t out[RTP_HEADER], bool marker, int64_t ticks,
+                     size_t payload);
+
+/* Its report: tick `ticks` is at `unix_us`, microseconds since 1970. */
+struct rtcp_sr rtp_sender_report(const struct rtp_sender *s, int64_t ticks, int64_t unix_us);
+
+/* A time in 1/90000 s as ticks of a clock, rounded; and back. */
+int64_t rtp_ticks(int64_t time, uint32_t clock);
+int64_t rtp_ticks_back(int64_t ticks, uint32_t clock);
+
+#endif
