@@ -32,6 +32,9 @@ static const struct sink_ops *const rows[] = {
     &program_sink,
 };
 
+/* Bytes of all workers. */
+static atomic_size_t segments_wait, records_wait;
+
 struct sinks {
     struct sink_list *list;
     struct disk *segments, *records;
@@ -44,11 +47,11 @@ struct sinks *sinks_new(struct session_env *env)
     const struct live_memory *memory = live_registry_memory(env->streams);
 
     s->segments = disk_new(&(struct disk_limits){
-        .lane_bytes = LANE, .all_bytes = ALL, .threads = 3, .what = "HLS", .ends = segment_ends,
-        .memory = memory });
+        .lane_bytes = LANE, .all_bytes = ALL, .all = &segments_wait, .threads = 3, .what = "HLS",
+        .ends = segment_ends, .memory = memory });
     s->records = disk_new(&(struct disk_limits){
-        .lane_bytes = LANE, .all_bytes = ALL, .threads = 2, .what = "recordings",
-        .ends = record_ends, .memory = memory });
+        .lane_bytes = LANE, .all_bytes = ALL, .all = &records_wait, .threads = 2, .apart = true,
+        .what = "recordings", .ends = record_ends, .memory = memory });
     s->list = sink_list_new(rows, sizeof(rows) / sizeof(rows[0]), &(struct sink_setup){
         .env = env, .segments = s->segments, .records = s->records });
     s->hls = hls_of(sink_list_find(s->list, &hls_sink));

@@ -40,6 +40,7 @@ static struct pool {
     [CO_POOL_DNS] = POOL,
     [CO_POOL_FILE] = POOL,
     [CO_POOL_DISK] = POOL,
+    [CO_POOL_STORE] = POOL,
     [CO_POOL_TLS] = POOL,
 };
 

@@ -14,9 +14,10 @@
 #include <stddef.h>
 
 /* Each purpose has its own threads, so a name server that hangs holds up no file, and a disk that
- * takes no more writes (DISK) holds up nobody who reads (FILE). The threads are made when they are
- * first needed. */
-enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_TLS, CO_POOLS };
+ * takes no more writes (DISK; STORE: what is kept is often on one of its own) holds up nobody who
+ * reads (FILE), or writes to the other. The threads are made when they are first needed; those of
+ * the process are the same for all of its schedulers. */
+enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_STORE, CO_POOL_TLS, CO_POOLS };
 
 /* Names wait for others' servers, not for a processor: they have more threads. */
 enum { CO_POOL_THREADS = 4, CO_POOL_DNS_THREADS = 32, CO_POOL_QUEUE = 256 };

@@ -5,6 +5,7 @@
 #include "base/must.h"
 #include "conf/expand.h"
 #include "session/hooks_impl.h"
+#include "session/workers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,14 @@ struct hooks *hooks_new(struct session_env *env)
 const struct hooks_stat *hooks_stat(const struct hooks *h, enum hooks_action action)
 {
     return &h->stat[action];
+}
+
+/* Of the next callback of the process, whichever of its workers makes it. */
+static uint64_t next_number(struct hooks *h)
+{
+    struct workers *w = h->env->workers;
+
+    return w ? atomic_fetch_add_explicit(&w->hooks, 1, memory_order_relaxed) + 1 : ++h->number;
 }
 
 static const struct conf_list *urls_of(const struct conf_vhost *vhost, enum hooks_action action)
@@ -91,7 +100,7 @@ err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct 
     for (size_t i = 0; !err && i < urls->n; i++) {
         const struct hooks_call call = {
             .action = action, .url = urls->v[i], .body = body.buf, .size = body.len,
-            .number = ++env->hooks->number, .attempt = 1, .set = set, .timeout = set->timeout,
+            .number = next_number(env->hooks), .attempt = 1, .set = set, .timeout = set->timeout,
             .max_reply = HOOKS_REPLY_MAX,
         };
 
@@ -123,7 +132,7 @@ void hooks_notify(struct session_env *env, struct hooks_line **line, struct conf
     err = body_of(&body, env, action, event);
     for (size_t i = 0; !err && i < urls->n; i++) {
         const struct hooks_call call = {
-            .action = action, .size = body.len, .number = ++env->hooks->number,
+            .action = action, .size = body.len, .number = next_number(env->hooks),
             .client_id = event->client_id, .set = &vhost->http_hooks,
             .timeout = vhost->http_hooks.timeout, .max_reply = HOOKS_REPLY_MAX,
         };
@@ -156,7 +165,7 @@ void hooks_notify_hls(struct session_env *env, struct conf *conf, const struct c
 
     if (!env->hooks || urls->n == 0)
         return;
-    call.number = ++env->hooks->number;
+    call.number = next_number(env->hooks);
     err = conf_expand(urls->v[call.number % urls->n], &with, url, sizeof(url));
     if (!err)
         hooks_queue(env->hooks, hooks_line_of(&line), conf, &call, copy(url, strlen(url)), NULL);
@@ -179,7 +188,7 @@ err_t hooks_ask_forward(struct session_env *env, const struct conf_vhost *vhost,
     if (!err) {
         call = (struct hooks_call){
             .action = HOOKS_FORWARD, .url = vhost->forward.backend, .body = body.buf,
-            .size = body.len, .number = ++env->hooks->number, .attempt = 1, .set = set,
+            .size = body.len, .number = next_number(env->hooks), .attempt = 1, .set = set,
             .timeout = set->timeout, .max_reply = HOOKS_REPLY_MAX,
         };
         err = hooks_call(env->hooks, &call, &reply);

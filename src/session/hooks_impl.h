@@ -32,7 +32,7 @@ struct hooks {
     struct hooks_backend *backends;
     struct co_group group;
     unsigned waiting;
-    uint64_t number;     /* of the last callback */
+    uint64_t number;     /* of the last callback, with one worker */
     co_usec dropped_at;  /* when the log was told last */
     unsigned dropped;    /* and how many since */
     struct hooks_stat stat[HOOKS_KINDS];

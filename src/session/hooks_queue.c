@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "session/hooks_impl.h"
+#include "session/workers.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -213,13 +214,21 @@ static void start_worker(struct hooks *h, struct hooks_backend *b)
     log_end("callback", &err); /* the next one starts it */
 }
 
+/* A share of what the process may keep. */
+static unsigned most(const struct hooks *h)
+{
+    unsigned n = workers_count(h->env);
+
+    return ((unsigned)h->env->conf->limits.hooks_queue + n - 1) / n;
+}
+
 void hooks_queue(struct hooks *h, struct hooks_line *line, struct conf *conf,
                  const struct hooks_call *call, char *url, char *body)
 {
     struct hooks_backend *b;
     struct hooks_job *job;
 
-    if (h->waiting >= (unsigned)h->env->conf->limits.hooks_queue || h->group.stopping) {
+    if (h->waiting >= most(h) || h->group.stopping) {
         drop(h, call);
         free(url);
         free(body);

@@ -37,6 +37,7 @@ struct workers {
     struct homes *homes;                     /* which stream is at home where */
     _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process, for max_connections */
     atomic_bool ending;                      /* nobody moves any more */
+    atomic_ullong hooks;                     /* the number of the last callback */
     struct worker v[WORKERS_MAX];
 };
 

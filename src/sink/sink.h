@@ -33,7 +33,8 @@ struct sink_setup {
 struct sink_ops {
     const char *name;
     struct sink *(*new)(const struct sink_setup *setup);
-    /* The server listens: begin what runs without a stream. */
+    /* The server listens: begin what runs without a stream. With several workers each has sinks of
+     * its own; what is to be done once is done by the first one, env->worker 0. */
     void (*start)(struct sink *s);
     /* The stream is published, or goes on after the configuration changed: begin, change or end
      * what its vhost wants now. */

@@ -165,6 +165,31 @@ static void a_quota_ends_and_comes_back(void **state)
     disk_room_close(&b); /* later than the disk */
 }
 
+/* What one worker writes the other counts, though each has a disk of its own; they look in turns. */
+static void workers_share_a_folder(void **state)
+{
+    struct disk *here = new_disk(), *there = new_disk();
+    struct disk_room a = { 0 }, b = { 0 };
+
+    (void)state;
+    put("old.flv", 90000);
+    disk_room_open(&a, here, dir);
+    disk_room_open(&b, there, dir);
+    assert_true(comes(&a, DISK_LACKS_QUOTA, 80000, 0));
+    assert_int_equal(disk_room_lacks(&b, 80000, 0), DISK_LACKS_QUOTA);
+    disk_room_add(&a, 20000);
+    assert_int_equal(disk_room_lacks(&b, 100000, 0), DISK_LACKS_QUOTA);
+    assert_int_equal(disk_room_used(&b), disk_room_used(&a));
+    disk_room_close(&a);
+    disk_free(here, 0); /* the other one goes on, also to look */
+    disk_room_add(&b, -60000);
+    assert_int_equal(disk_room_lacks(&b, 100000, 0), DISK_LACKS_NOTHING);
+    put("new.flv", 50000);
+    assert_true(comes(&b, DISK_LACKS_QUOTA, 120000, 0));
+    disk_room_close(&b);
+    disk_free(there, 0);
+}
+
 /* Once somebody has looked at the disk, as much is written as it had. */
 static bool spent_all(struct disk_room *r, int64_t free, int64_t floor)
 {
@@ -212,7 +237,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIR(files_are_counted), IN_DIR(it_is_done_in_steps), TEST(folders_are_found),
-        IN_DIR(a_quota_ends_and_comes_back), IN_DIR(the_last_bytes_of_a_disk_stay),
+        IN_DIR(a_quota_ends_and_comes_back), IN_DIR(workers_share_a_folder),
+        IN_DIR(the_last_bytes_of_a_disk_stay),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

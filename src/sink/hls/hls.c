@@ -109,8 +109,10 @@ static void sink_end(struct sink *sink, struct sink_stream *stream)
 static void sink_start(struct sink *sink)
 {
     struct hls *h = hls_of(sink);
-    err_t err = co_go(&h->group, "hls orphans", hls_remove_orphans, h);
+    err_t err = NULL;
 
+    if (h->env->worker == 0)
+        err = co_go(&h->group, "hls orphans", hls_remove_orphans, h);
     if (err)
         log_end("HLS: files of before", &err);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096 };
+enum { BUCKETS = 4096, WORKER = 56 /* bits of an entity tag that others do not reach */ };
 
 struct hls_name {
     struct hls_name *next;
@@ -45,7 +45,7 @@ static struct hls_file *new_file(struct hls *h, const char *type)
     ref_init(&f->ref);
     f->type = type;
     f->modified = co_wall_ms();
-    f->etag = ++h->etags + (uint64_t)f->modified * 1000;
+    f->etag = ++h->etags + (uint64_t)f->modified * 1000 + ((uint64_t)h->env->worker << WORKER);
     return f;
 }
 

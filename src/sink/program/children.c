@@ -114,8 +114,12 @@ static void apply_ingests(struct children *c)
 
 static void start(struct sink *sink)
 {
-    children_of(sink)->ingesting = true;
-    apply_ingests(children_of(sink));
+    struct children *c = children_of(sink);
+
+    if (c->env->worker > 0)
+        return; /* once for the process */
+    c->ingesting = true;
+    apply_ingests(c);
 }
 
 static void drain(struct sink *sink)

@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "co/thread.h"
 #include "sink/store/disk_room.h"
 
 #include <assert.h>
@@ -33,6 +32,11 @@ struct batch {
     unsigned n;
 };
 
+static enum co_pool pool_of(const struct disk *d)
+{
+    return d->limits.apart ? CO_POOL_STORE : CO_POOL_DISK;
+}
+
 struct disk *disk_new(const struct disk_limits *limits)
 {
     struct disk *d = must(calloc(1, sizeof(*d)));
@@ -43,7 +47,7 @@ struct disk *disk_new(const struct disk_limits *limits)
     d->tail = &d->head;
     co_group_init(&d->group);
     if (d->limits.ends)
-        d->rooms = disk_rooms_new(d->limits.ends, &d->group);
+        d->rooms = disk_rooms_new(d->limits.ends, &d->group, pool_of(d));
     return d;
 }
 
@@ -64,6 +68,18 @@ static void list_lane(struct disk *d, struct disk_lane *lane)
     *d->tail = lane;
     d->tail = &lane->next;
     lane->listed = true;
+}
+
+/* It waits, or does no longer. */
+static void count(struct disk *d, struct disk_lane *lane, const struct disk_job *job, bool waits)
+{
+    lane->jobs += waits ? 1u : -1u;
+    d->jobs += waits ? 1u : -1u;
+    lane->bytes += waits ? job->bytes : -job->bytes;
+    d->bytes += waits ? job->bytes : -job->bytes;
+    if (d->limits.all)
+        (void)atomic_fetch_add_explicit(d->limits.all, waits ? job->bytes : -job->bytes,
+                                        memory_order_relaxed);
 }
 
 /* Called with each new job: a disk that hangs says nothing by itself. */
@@ -121,10 +137,7 @@ static void finish_batch(struct disk *d, struct disk_lane *lane, struct batch *b
     for (unsigned i = 0; i < b->n; i++) {
         struct disk_job *job = b->v[i];
 
-        lane->jobs--;
-        lane->bytes -= job->bytes;
-        d->jobs--;
-        d->bytes -= job->bytes;
+        count(d, lane, job, false);
         job->done(job);
     }
     tell_done(d);
@@ -140,7 +153,7 @@ static err_t work(struct disk *d)
     if (!d->head)
         d->tail = &d->head;
     take_batch(lane, b);
-    err = co_thread_run(CO_POOL_DISK, run_batch, b, free, CO_FOREVER);
+    err = co_thread_run(pool_of(d), run_batch, b, free, CO_FOREVER);
     if (err)
         return err; /* asked to stop: the program ends, and what hangs is left */
     finish_batch(d, lane, b);
@@ -192,14 +205,15 @@ static void wake_worker(struct disk *d)
 static bool is_full(const struct disk *d, const struct disk_lane *lane, size_t bytes)
 {
     const struct live_memory *m = d->limits.memory;
-    size_t all = d->limits.all_bytes;
+    size_t all = d->limits.all_bytes, waits = d->bytes;
 
     if (m && m->limit > 0 && m->limit / 4 < all)
         all = m->limit / 4;
     if (d->bytes == 0 || (lane->jobs == 0 && bytes <= all / SMALL))
         return false;
-    return (lane->jobs > 0 && lane->bytes + bytes > d->limits.lane_bytes) ||
-           d->bytes + bytes > all;
+    if (d->limits.all)
+        waits = atomic_load_explicit(d->limits.all, memory_order_relaxed);
+    return (lane->jobs > 0 && lane->bytes + bytes > d->limits.lane_bytes) || waits + bytes > all;
 }
 
 bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
@@ -212,10 +226,7 @@ bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
     job->next = NULL;
     *lane->tail = job;
     lane->tail = &job->next;
-    lane->jobs++;
-    lane->bytes += job->bytes;
-    d->jobs++;
-    d->bytes += job->bytes;
+    count(d, lane, job, true);
     if (!lane->busy_since)
         lane->busy_since = co_now();
     if (!lane->listed) {
@@ -238,6 +249,8 @@ void disk_free(struct disk *d, co_usec patience)
                  d->limits.what ? d->limits.what : "streams");
     err = co_group_stop(&d->group);
     err_free(&err);
+    if (d->limits.all)
+        (void)atomic_fetch_sub_explicit(d->limits.all, d->bytes, memory_order_relaxed);
     disk_rooms_free(d->rooms);
     free(d);
 }

@@ -2,18 +2,20 @@
 /* disk.h - file work in order, on helper threads, with bounds.
  *
  * A lane is what must stay in order: all files of one stream. Its jobs run one after the other on
- * the threads of CO_POOL_DISK, while those of other lanes run beside them; the coroutine that puts
- * a job never waits. What waits to be written is bounded in bytes, per lane and in all: over that
- * a job is refused, and who made it does without. So a slow disk costs files, not streams; the log
- * says so while it is slow.
+ * helper threads, while those of other lanes run beside them; the coroutine that puts a job never
+ * waits. What waits to be written is bounded in bytes, per lane and in all: over that a job is
+ * refused, and who made it does without. So a slow disk costs files, not streams; the log says so
+ * while it is slow.
  */
 #ifndef SINK_STORE_DISK_H
 #define SINK_STORE_DISK_H
 
 #include "base/blocks.h"
 #include "co/co.h"
+#include "co/thread.h"
 #include "live/source.h"
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 struct disk; /* owned by the server */
@@ -42,7 +44,9 @@ struct disk_lane { /* in the memory of its owner, who outlives its jobs: each ho
 
 struct disk_limits {
     size_t lane_bytes, all_bytes;
+    atomic_size_t *all; /* what waits in all, of several that share that bound; NULL: of this one */
     unsigned threads; /* at once, at most CO_POOL_THREADS; 0: that many */
+    bool apart;       /* by the threads of CO_POOL_STORE, not CO_POOL_DISK */
     const char *what; /* for the log: "recordings" */
     const struct live_memory *memory; /* all are at most a quarter of that limit; NULL: of none */
     const char *const *ends; /* of the names that a quota counts, NULL at the end; NULL: none has */

@@ -4,9 +4,9 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "co/thread.h"
 #include "sink/store/disk_count.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -16,37 +16,88 @@ enum { MARGIN = 20, SMALL = 20, SELDOM = 50 };
 #define LOOK CO_SECONDS(3)
 #define PATIENCE CO_SECONDS(3600) /* a thread that hangs on a disk for longer is given up */
 
-struct disk_usage {
-    struct disk_usage *next;
-    struct disk_rooms *all;  /* NULL: its disk is closed */
+/* One folder. Those of all workers write to it, and one of them counts: all of it is under the
+ * lock, but what never changes. */
+struct total {
+    struct total *next;
     char *root;
+    const char *const *ends; /* of the names that count */
     unsigned refs;
     bool counts, counted;    /* somebody has a quota; it was counted */
-    bool looked;
+    bool looked, looking;    /* one does, now */
     int64_t found, written;  /* bytes by the last count, and since then */
     int64_t free, size, spent; /* of the disk at the last look, and spent since then */
     co_usec look_at, count_at;
 };
 
+static struct total *totals;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct disk_usage {
+    struct disk_usage *next;
+    struct disk_rooms *all;  /* NULL: its disk is closed */
+    struct total *total;
+    unsigned refs;
+};
+
 struct disk_rooms {
     const char *const *ends;
     struct co_group *group;
+    enum co_pool pool;
     struct disk_usage *list;
     struct co *waiter; /* until something is due */
     bool running;
 };
 
-struct disk_rooms *disk_rooms_new(const char *const *ends, struct co_group *group)
+struct disk_rooms *disk_rooms_new(const char *const *ends, struct co_group *group,
+                                  enum co_pool pool)
 {
     struct disk_rooms *all = must(calloc(1, sizeof(*all)));
 
-    *all = (struct disk_rooms){ .ends = ends, .group = group };
+    *all = (struct disk_rooms){ .ends = ends, .group = group, .pool = pool };
     return all;
+}
+
+/* Takes the root over. */
+static struct total *total_of(char *root, const char *const *ends)
+{
+    struct total *t;
+
+    (void)pthread_mutex_lock(&lock);
+    for (t = totals; t && (t->ends != ends || strcmp(t->root, root) != 0); t = t->next)
+        continue;
+    if (t) {
+        free(root);
+    } else {
+        t = must(calloc(1, sizeof(*t)));
+        *t = (struct total){ .next = totals, .root = root, .ends = ends };
+        totals = t;
+    }
+    t->refs++;
+    (void)pthread_mutex_unlock(&lock);
+    return t;
+}
+
+static void total_leave(struct total *t)
+{
+    struct total **at = &totals;
+
+    (void)pthread_mutex_lock(&lock);
+    if (--t->refs > 0)
+        t = NULL;
+    while (t && *at != t)
+        at = &(*at)->next;
+    if (t)
+        *at = t->next;
+    (void)pthread_mutex_unlock(&lock);
+    if (t)
+        free(t->root);
+    free(t);
 }
 
 static void usage_free(struct disk_usage *u)
 {
-    free(u->root);
+    total_leave(u->total);
     free(u);
 }
 
@@ -67,45 +118,94 @@ void disk_rooms_free(struct disk_rooms *all)
 
 /* ---- look at the disk */
 
-static void take(struct disk_usage *u, const struct disk_count *c, int64_t written, int64_t spent,
-                 co_usec began)
+/* What was added before one looked. */
+struct before {
+    int64_t written, spent;
+    co_usec began;
+};
+
+/* NULL: somebody else looks now. */
+static struct disk_count *begin(struct total *t, struct before *before)
 {
-    u->looked = true;
-    u->free = c->free;
-    u->size = c->size;
-    u->spent -= spent;
-    u->look_at = co_clock() + LOOK;
-    if (!c->count)
-        return;
-    u->counted = true;
-    u->found = c->bytes;
-    u->written -= written;
-    u->count_at = co_clock() + LOOK + (co_clock() - began) * SELDOM;
+    struct disk_count *c = NULL;
+
+    (void)pthread_mutex_lock(&lock);
+    *before = (struct before){ t->written, t->spent, co_clock() };
+    if (!t->looking)
+        c = disk_count_new(t->root, t->ends, t->counts && before->began >= t->count_at);
+    t->looking = true;
+    (void)pthread_mutex_unlock(&lock);
+    return c;
+}
+
+static void take(struct total *t, const struct disk_count *c, const struct before *before)
+{
+    (void)pthread_mutex_lock(&lock);
+    t->looking = false;
+    t->looked = true;
+    t->free = c->free;
+    t->size = c->size;
+    t->spent -= before->spent;
+    t->look_at = co_clock() + LOOK;
+    if (c->count) {
+        t->counted = true;
+        t->found = c->bytes;
+        t->written -= before->written;
+        t->count_at = co_clock() + LOOK + (co_clock() - before->began) * SELDOM;
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* It is not known meanwhile. */
+static void again_later(struct total *t)
+{
+    (void)pthread_mutex_lock(&lock);
+    t->looking = false;
+    t->look_at = t->count_at = co_clock() + LOOK;
+    (void)pthread_mutex_unlock(&lock);
 }
 
 /* Yields: with its thread, which lets others have theirs in between. */
 static err_t look(struct disk_usage *u)
 {
-    bool count = u->counts && co_clock() >= u->count_at;
-    struct disk_count *c = disk_count_new(u->root, u->all->ends, count);
-    int64_t written = u->written, spent = u->spent;
-    co_usec began = co_clock();
+    struct before before;
+    struct disk_count *c = begin(u->total, &before);
     err_t err = NULL;
 
+    if (!c)
+        return NULL;
     u->refs++;
     while (!err && !c->done)
-        err = co_thread_run(CO_POOL_DISK, disk_count_step, c, disk_count_free, PATIENCE);
+        err = co_thread_run(u->all->pool, disk_count_step, c, disk_count_free, PATIENCE);
     u->refs--;
-    if (err)
+    if (err) {
+        again_later(u->total);
         return err;
-    take(u, c, written, spent, began);
+    }
+    take(u->total, c, &before);
     disk_count_free(c);
     return NULL;
 }
 
+/* CO_FOREVER: another one looks, and sets when it is due again. */
+static co_usec due_at(const struct disk_usage *u)
+{
+    const struct total *t = u->total;
+    co_usec at;
+
+    (void)pthread_mutex_lock(&lock);
+    at = t->counts && t->count_at < t->look_at ? t->count_at : t->look_at;
+    if (t->looking)
+        at = CO_FOREVER;
+    (void)pthread_mutex_unlock(&lock);
+    return at;
+}
+
 static bool is_due(const struct disk_usage *u)
 {
-    return co_clock() >= u->look_at || (u->counts && co_clock() >= u->count_at);
+    co_usec at = due_at(u);
+
+    return at != CO_FOREVER && co_clock() >= at;
 }
 
 /* Those that nobody has any more go. The list may change while one is looked at. */
@@ -126,11 +226,6 @@ static struct disk_usage *next_due(struct disk_rooms *all)
     return NULL;
 }
 
-static co_usec due_at(const struct disk_usage *u)
-{
-    return u->counts && u->count_at < u->look_at ? u->count_at : u->look_at;
-}
-
 static void wake(struct disk_rooms *all)
 {
     if (all && all->waiter)
@@ -143,8 +238,10 @@ static err_t wait_until_due(struct disk_rooms *all)
     enum co_wake woken;
 
     for (const struct disk_usage *u = all->list; u; u = u->next) {
-        if (due_at(u) < until)
-            until = due_at(u);
+        co_usec at = due_at(u);
+
+        if (at != CO_FOREVER && at < until)
+            until = at;
     }
     all->waiter = co_self();
     woken = co_park(until - co_clock());
@@ -161,10 +258,8 @@ static err_t watch(void *rooms)
         struct disk_usage *u = next_due(all);
 
         err = u ? look(u) : wait_until_due(all);
-        if (err && u && !co_stop_asked()) { /* try again; it is not known meanwhile */
-            u->look_at = u->count_at = co_clock() + LOOK;
-            log_end("free space", &err);
-        }
+        if (err && u && !co_stop_asked())
+            log_end("free space", &err); /* tried again */
     }
     all->running = false;
     return err;
@@ -209,13 +304,14 @@ void disk_room_open(struct disk_room *r, struct disk *d, const char *path)
     if (!all)
         return;
     root = root_of(path);
-    for (u = all->list; u && strcmp(u->root, root) != 0; u = u->next)
+    for (u = all->list; u && strcmp(u->total->root, root) != 0; u = u->next)
         continue;
     if (u) {
         free(root);
     } else {
         u = must(calloc(1, sizeof(*u)));
-        *u = (struct disk_usage){ .next = all->list, .all = all, .root = root };
+        *u = (struct disk_usage){ .next = all->list, .all = all,
+                                  .total = total_of(root, all->ends) };
         all->list = u;
     }
     u->refs++;
@@ -236,33 +332,39 @@ void disk_room_close(struct disk_room *r)
         usage_free(u);
 }
 
-static bool lacks_quota(struct disk_usage *u, int64_t quota, bool was_full)
+static bool lacks_quota(struct total *t, int64_t quota, bool was_full)
 {
     if (quota <= 0)
         return false;
-    if (!u->counts)
-        wake(u->all);
-    u->counts = true;
-    return u->counted && u->found + u->written > quota - (was_full ? quota / MARGIN : 0);
+    t->counts = true;
+    return t->counted && t->found + t->written > quota - (was_full ? quota / MARGIN : 0);
 }
 
-static bool lacks_free(const struct disk_usage *u, int64_t floor, bool was_full)
+static bool lacks_free(const struct total *t, int64_t floor, bool was_full)
 {
-    return floor > 0 && u->looked && u->size >= floor * SMALL &&
-           u->free - u->spent < floor + (was_full ? floor / MARGIN : 0);
+    return floor > 0 && t->looked && t->size >= floor * SMALL &&
+           t->free - t->spent < floor + (was_full ? floor / MARGIN : 0);
 }
 
 enum disk_lack disk_room_lacks(struct disk_room *r, int64_t quota, int64_t floor)
 {
-    struct disk_usage *u = r->usage;
     enum disk_lack lack = DISK_LACKS_NOTHING;
+    struct total *t;
+    bool counted;
 
-    if (!u)
+    if (!r->usage)
         return lack;
-    if (lacks_quota(u, quota, r->full))
+    t = r->usage->total;
+    (void)pthread_mutex_lock(&lock);
+    counted = t->counts;
+    if (lacks_quota(t, quota, r->full))
         lack = DISK_LACKS_QUOTA;
-    else if (lacks_free(u, floor, r->full))
+    else if (lacks_free(t, floor, r->full))
         lack = DISK_LACKS_FREE;
+    counted = counted || !t->counts;
+    (void)pthread_mutex_unlock(&lock);
+    if (!counted)
+        wake(r->usage->all);
     r->full = lack != DISK_LACKS_NOTHING;
     return lack;
 }
@@ -271,18 +373,27 @@ void disk_room_add(struct disk_room *r, int64_t bytes)
 {
     if (!r->usage)
         return;
-    r->usage->written += bytes;
-    r->usage->spent += bytes;
+    (void)pthread_mutex_lock(&lock);
+    r->usage->total->written += bytes;
+    r->usage->total->spent += bytes;
+    (void)pthread_mutex_unlock(&lock);
 }
 
 const char *disk_room_root(const struct disk_room *r)
 {
-    return r->usage ? r->usage->root : "";
+    return r->usage ? r->usage->total->root : "";
 }
 
 int64_t disk_room_used(const struct disk_room *r)
 {
-    return r->usage ? r->usage->found + r->usage->written : 0;
+    int64_t used = 0;
+
+    if (!r->usage)
+        return used;
+    (void)pthread_mutex_lock(&lock);
+    used = r->usage->total->found + r->usage->total->written;
+    (void)pthread_mutex_unlock(&lock);
+    return used;
 }
 
 bool disk_has_free(int fd, uint64_t bytes, int64_t floor)

@@ -3,7 +3,7 @@
  *
  * What lies below a folder is counted now and then by a helper thread, as others remove files, too;
  * in between what is written is added. A quota bounds that sum. Apart from it the last bytes of a
- * disk are left for others.
+ * disk are left for others. The sums are those of the process, whichever of its workers write.
  */
 #ifndef SINK_STORE_DISK_ROOM_H
 #define SINK_STORE_DISK_ROOM_H
@@ -38,7 +38,8 @@ int64_t disk_room_used(const struct disk_room *r);
 bool disk_has_free(int fd, uint64_t bytes, int64_t floor);
 
 /* For disk.c: `ends` are those of the names that count, NULL at the end. */
-struct disk_rooms *disk_rooms_new(const char *const *ends, struct co_group *group);
+struct disk_rooms *disk_rooms_new(const char *const *ends, struct co_group *group,
+                                  enum co_pool pool);
 void disk_rooms_free(struct disk_rooms *all); /* rooms may be closed later; may be NULL */
 
 #endif
