@@ -128,6 +128,8 @@ bool clients_walk(const struct clients *r, uint64_t *at,
 
 /* What is kept of a source; made if there is nothing yet. */
 struct clients_stream *clients_stream(struct clients *r, struct live_source *src);
+/* Players and publisher, as backends are told. */
+unsigned clients_stream_total(const struct clients_stream *s);
 unsigned clients_listed(const struct clients_stream *s); /* clients, and those that wait */
 /* What one player of it takes, as far as that is known. */
 int clients_stream_kbps(const struct clients_stream *s);

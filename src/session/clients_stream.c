@@ -102,6 +102,11 @@ struct clients_stream *clients_stream(struct clients *r, struct live_source *src
     return s;
 }
 
+unsigned clients_stream_total(const struct clients_stream *s)
+{
+    return s->clients;
+}
+
 unsigned clients_listed(const struct clients_stream *s)
 {
     return s->clients + s->waiting;

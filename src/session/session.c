@@ -157,7 +157,8 @@ struct hooks_event session_event(const struct session *s)
     return (struct hooks_event){
         .names = &s->names, .client_id = s->id,
         .in = s->io ? s->io->bytes_in : s->in, .out = s->io ? s->io->bytes_out : s->out,
-        .clients = c->stream ? c->stream->clients + !c->admitted : 0, /* itself, if it is let in */
+        /* with itself, if it is let in */
+        .clients = c->stream ? clients_stream_total(c->stream) + !c->admitted : 0,
     };
 }
 

@@ -47,7 +47,7 @@ static unsigned clients_of(const struct sink_notifier *t, struct session_env *en
     struct live_source *src =
         env->clients ? live_registry_find(env->streams, t->names.key->path) : NULL;
 
-    return src ? clients_stream(env->clients, src)->clients : 0;
+    return src ? clients_stream_total(clients_stream(env->clients, src)) : 0;
 }
 
 void sink_notify(struct sink_notifier *t, struct session_env *env, struct conf *conf,

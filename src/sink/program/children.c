@@ -8,6 +8,7 @@
 #include "sink/list.h"
 #include "sink/program/exec.h"
 #include "sink/program/ingest.h"
+#include "sink/program/made.h"
 #include "sink/program/transcode.h"
 
 #include <stdlib.h>
@@ -184,8 +185,8 @@ static bool makes(const struct children *c, const struct stream *s, const char *
     return wants_make(c, s, name) || jobs_make(c, s, name);
 }
 
-/* The other stream of which a transcode makes this one, or NULL. */
-static const struct stream *maker_of(const struct children *c, const struct stream *s)
+/* The other stream of which a transcode makes this one, malloc'ed, or NULL. */
+static char *maker_of(const struct children *c, const struct stream *s)
 {
     struct sink_stream *at = NULL;
 
@@ -193,15 +194,15 @@ static const struct stream *maker_of(const struct children *c, const struct stre
         const struct stream *other = *sink_of(&c->sink, at);
 
         if (other && other != s && makes(c, other, s->name))
-            return other;
+            return must_dup(other->name);
     }
-    return NULL;
+    return made_of(c->env, s->name);
 }
 
 /* A stream that a transcode makes is not transcoded: of each would come another one, for ever. */
 static void break_circle(const struct children *c, struct stream *s)
 {
-    const struct stream *other = maker_of(c, s);
+    char *other = maker_of(c, s);
 
     if (!other)
         return;
@@ -211,12 +212,13 @@ static void break_circle(const struct children *c, struct stream *s)
         if (w->kind != JOB_TRANSCODE)
             continue;
         log_trace("no transcode %s of %s: it is made by the one of %s", w->name, s->name,
-                  other->name);
+                  other);
         job_want_free(w);
         memmove(&s->wants.v[i], &s->wants.v[i + 1], (n - i - 1) * sizeof(struct job_want *));
         s->wants.n = --n;
         i--;
     }
+    free(other);
 }
 
 static struct stream *stream_of(struct sink *sink, struct sink_stream *stream)

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "co/os/child.h"
 #include "sink/program/job_log.h"
+#include "sink/program/made.h"
+#include "sink/program/transcode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +37,7 @@ struct job {
     co_usec since, until;
     struct backoff again;
     struct co_child *child;
+    struct made *made; /* a stream of ours, by a transcode */
     unsigned starts;
     char how[32];
 };
@@ -73,6 +76,7 @@ static void unref(struct job *j)
 {
     if (--j->refs > 0)
         return;
+    made_leave(j->made);
     job_log_close(j->log);
     job_want_free(j->want);
     job_want_argv_free(j->argv);
@@ -123,6 +127,21 @@ static void find_ffmpeg(const struct job *j)
     j->argv[0] = plain;
 }
 
+/* Its output is known: which stream of ours it makes. */
+static void make(struct job *j)
+{
+    const struct session_env *env = j->all->env;
+    struct made *old = j->made;
+    char *target;
+
+    if (!env->workers || j->want->kind != JOB_TRANSCODE)
+        return;
+    target = transcode_target(env->conf, job_output(j));
+    j->made = made_enter(env, target, j->want->stream);
+    made_leave(old);
+    free(target);
+}
+
 static err_t make_command(struct job *j, char **out, char **err_file)
 {
     bool utc = j->all->env->conf->utc_time;
@@ -138,6 +157,7 @@ static err_t make_command(struct job *j, char **out, char **err_file)
     if (err)
         return err;
     find_ffmpeg(j);
+    make(j);
     free(j->command);
     j->command = join(j->argv);
     return NULL;
@@ -294,6 +314,7 @@ struct job *job_start(struct jobs *all, struct job_want *want)
         unref(j);
         return NULL;
     }
+    make(j);
     j->co = co_newest(&all->group);
     j->next = all->list;
     j->prev = &all->list;
