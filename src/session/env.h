@@ -17,6 +17,7 @@
 
 struct peers;
 struct clients;
+struct hls;
 struct hooks;
 struct http_packs;
 struct tokens;
@@ -52,6 +53,7 @@ struct session_env {
     struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */
     struct peers *peers;   /* connections by address; NULL: nobody counts them */
     struct refusals refusals;
+    struct hls *hls;       /* HLS and DASH of its streams, and who plays them; NULL: none */
     struct tokens *tokens; /* keys of tokens that are in files; NULL: none */
     const char *signature, *version; /* who we are, for those who ask */
     const char *server_id, *service_id; /* which server, and which run of it */

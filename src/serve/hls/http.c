@@ -4,16 +4,23 @@
  * What is in memory is found by its path, as the stream calls it. What is on disk alone, or is
  * spelled otherwise, comes by on_any(), before the static files: where a vhost asks its players,
  * it looks where the path leads to, and which vhosts write there.
+ *
+ * With several workers a file is in the memory of one, and sessions are where their stream is at
+ * home. A request for either that comes to another worker moves there, by its path first, then by
+ * its session; so it stays where it is once it is at the right one.
  */
 #include "serve/hls/http.h"
 
 #include "base/must.h"
+#include "base/text.h"
 #include "co/os/file.h"
 #include "serve/hls/answer.h"
 #include "serve/http/static.h"
 #include "session/admit.h"
+#include "session/homes.h"
 #include "sink/hls/folder.h"
 #include "sink/hls/stream.h"
+#include "sink/hls/where.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -64,12 +71,39 @@ static bool in_memory(const struct http_exchange *x, struct hls_answer *a)
     return true;
 }
 
+/* To the worker that has it, if that is another one. */
+static bool goes_to(struct http_exchange *x, int worker)
+{
+    return worker != HLS_NOWHERE && (unsigned)worker != x->env->worker &&
+           http_exchange_move(x, (unsigned)worker);
+}
+
+static bool goes_by_path(struct http_exchange *x, const struct hls_answer *a)
+{
+    return goes_to(x, hls_names_where(a->h, a->path));
+}
+
+static bool goes_by_session(struct http_exchange *x)
+{
+    char text[HLS_SESSION_ID + 2];
+    const char *id = hls_session_id(x, text);
+
+    return id && goes_to(x, hls_session_where(x->env, id));
+}
+
 static err_t on_list(struct http_exchange *x, void *arg)
 {
     struct hls_answer a = { .h = arg };
     char path[HLS_NAME_MAX];
 
-    x->declined = !full_path(x, &a, path, sizeof(path)) || !in_memory(x, &a) || !is_list(a.sort);
+    x->declined = !full_path(x, &a, path, sizeof(path));
+    if (x->declined)
+        return NULL;
+    if (!in_memory(x, &a)) {
+        x->declined = !goes_by_path(x, &a);
+        return NULL;
+    }
+    x->declined = !is_list(a.sort);
     if (x->declined)
         return NULL;
     return a.sort == HLS_MPD ? hls_answer_mpd(x, &a) : hls_answer_list(x, &a);
@@ -125,11 +159,15 @@ static err_t on_media(struct http_exchange *x, void *arg)
     struct hls_session *session = NULL;
 
     x->declined = !full_path(x, &a, path, sizeof(path));
-    if (!x->declined && in_memory(x, &a))
+    if (x->declined)
+        return NULL;
+    if (in_memory(x, &a)) {
         session = session_in_memory(x, &a);
-    else if (!x->declined)
-        x->declined = !(session = session_by_name(x, &a));
-    return x->declined ? NULL : hls_answer_media(x, &a, session);
+    } else if (!(session = session_by_name(x, &a))) {
+        x->declined = !goes_by_path(x, &a) && !goes_by_session(x);
+        return NULL;
+    }
+    return hls_answer_media(x, &a, session);
 }
 
 /* ------------------------------------------------------------ wherever it is */
@@ -145,6 +183,7 @@ struct search {
     struct hls_matched names;  /* and a.names of what is on disk */
     bool list, asked;          /* it is one; it is of a vhost that asks its players */
     bool open;                 /* it could be of one where nobody is, too */
+    bool moved;                /* another worker answers */
 };
 
 /* A file of a stream that is in memory, called as the stream calls it. */
@@ -158,8 +197,12 @@ static bool find_in_memory(struct search *s)
         s->asked |= session_play_is_asked(at.vhost);
         s->open |= !session_play_is_asked(at.vhost);
         if (snprintf(s->path, sizeof(s->path), "%s/%s", at.folder, at.below) >=
-                (int)sizeof(s->path) ||
-            !in_memory(s->x, &s->a))
+            (int)sizeof(s->path))
+            continue;
+        s->moved = goes_by_path(s->x, &s->a);
+        if (s->moved)
+            return true;
+        if (!in_memory(s->x, &s->a))
             continue;
         s->list = is_list(s->a.sort);
         s->asked |= session_play_is_asked(s->a.vhost);
@@ -195,6 +238,25 @@ static bool find_old_list(struct search *s)
     return found;
 }
 
+/* So that each player of it has one session, one worker answers: where the stream is at home; of
+ * those that have no home, each has a worker by its name. */
+static bool old_list_goes(struct search *s)
+{
+    struct workers *w = s->x->env->workers;
+    struct stream_key *key;
+    struct home *home;
+    unsigned to;
+
+    if (!w)
+        return false;
+    key = session_stream_key(&s->a.names);
+    home = homes_hold(w, key->path, text_hash(key->path) % w->n);
+    to = home_worker(home);
+    homes_release(w, home);
+    (void)stream_key_unref(key);
+    return goes_to(s->x, (int)to);
+}
+
 static err_t answer_list(struct search *s)
 {
     bool old = !s->a.vhost;
@@ -202,6 +264,8 @@ static err_t answer_list(struct search *s)
 
     if (old && !find_old_list(s))
         return http_response_status(s->x->resp, 404); /* whose it is cannot be told */
+    if (old && old_list_goes(s))
+        return NULL;
     if (old)
         err = hls_answer_read(&s->a); /* nobody is asked about what is not there */
     if (err)
@@ -234,14 +298,17 @@ static struct hls_session *find_session(struct search *s)
     return NULL;
 }
 
-/* The stream that is there now and could have it: of vhosts that share a folder. */
-static bool find_stream(struct search *s)
+/* A worker has such a stream. Who asks waits, so what is his may be read. */
+static void find_stream_of(struct session_env *env, void *search)
 {
+    struct search *s = search;
     struct hls_places p = s->places;
     struct hls_place at;
 
-    while (hls_place_next(&p, &at)) {
-        for (const struct hls_stream *one = s->a.h->streams; one && *at.of.text; one = one->next) {
+    while (env->hls && !s->a.vhost && hls_place_next(&p, &at)) {
+        const struct hls_stream *one = env->hls->streams;
+
+        for (; one && *at.of.text && !s->a.vhost; one = one->next) {
             const struct session_stream names = { .vhost = one->key->vhost, .app = one->key->app,
                                                   .name = one->key->name };
 
@@ -250,10 +317,15 @@ static bool find_stream(struct search *s)
                 continue;
             s->a.vhost = at.vhost;
             s->a.sort = at.of.sort;
-            return true;
         }
     }
-    return false;
+}
+
+/* The stream that is there now and could have it: of vhosts that share a folder. Yields. */
+static bool find_stream(struct search *s)
+{
+    workers_each(s->x->env, find_stream_of, s);
+    return s->a.vhost;
 }
 
 /* Of a stream that is over: what any vhost forbids that could have written it is forbidden. */
@@ -280,7 +352,9 @@ static err_t answer_media(struct search *s)
 
     if (s->a.vhost)
         session = session_in_memory(s->x, &s->a);
-    else if (!(session = find_session(s)) && !(s->open && find_stream(s)))
+    else if (!(session = find_session(s)) && goes_by_session(s->x))
+        return NULL;
+    else if (!session && !(s->open && find_stream(s)))
         return answer_old_media(s);
     return hls_answer_media(s->x, &s->a, session);
 }
@@ -289,6 +363,8 @@ static err_t search(struct search *s)
 {
     if (!find_in_memory(s))
         s->a.vhost = NULL;
+    if (s->moved)
+        return NULL;
     if (!s->asked) {
         s->x->declined = true;
         return NULL;

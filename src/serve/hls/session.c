@@ -10,10 +10,14 @@
 #include "proto/http/url.h"
 #include "session/player.h"
 #include "session/term.h"
+#include "session/workers.h"
 #include "sink/hls/stream.h"
+#include "sink/hls/where.h"
 
 #include <ctype.h>
 #include <openssl/evp.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +25,8 @@ enum { BUCKETS = 1024, QUERY_MAX = 64 * 1024 };
 
 #define SWEEP CO_SECONDS(1)
 #define TOLD CO_SECONDS(10)
+
+static atomic_uint all_workers; /* sessions of the process */
 
 struct hls_sessions {
     struct hls_session *buckets[BUCKETS];
@@ -47,6 +53,24 @@ struct hls_session *hls_session_find(struct hls *h, const char *id)
     while (s && strcmp(s->id, id) != 0)
         s = s->next;
     return s;
+}
+
+/* What it is called there. */
+struct place {
+    char name[HLS_SESSION_ID + 2];
+};
+
+static struct place place_of(const char *id)
+{
+    struct place p;
+
+    (void)snprintf(p.name, sizeof(p.name), "?%.*s", HLS_SESSION_ID, id);
+    return p;
+}
+
+int hls_session_where(const struct session_env *env, const char *id)
+{
+    return strlen(id) == HLS_SESSION_ID ? hls_where(env, place_of(id).name) : HLS_NOWHERE;
 }
 
 const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID + 2])
@@ -196,6 +220,8 @@ static void forget(struct hls_session **at)
         unmark(s);
     stop(s, NULL);
     s->hls->sessions->all--;
+    atomic_fetch_sub_explicit(&all_workers, 1, memory_order_relaxed);
+    hls_where_leave(s->hls->env, place_of(s->id).name);
     session_fini(&s->session);
     session_stream_free(&s->session.names);
     free(s);
@@ -312,10 +338,32 @@ static bool is_free(struct hls *h, const char *id)
     return !hls_session_find(h, id) && !(r && clients_find(r, id));
 }
 
-static err_t too_many(struct hls_sessions *t)
+/* ... and of no client of another worker. */
+struct question {
+    const char *id;
+    bool taken;
+};
+
+static void ask_taken(struct session_env *env, void *question)
+{
+    struct question *q = question;
+
+    q->taken |= env->clients && clients_find(env->clients, q->id);
+}
+
+/* The id was given by the url. Yields. */
+static bool is_free_everywhere(struct hls *h, const char *id)
+{
+    struct question q = { .id = id };
+
+    workers_each(h->env, ask_taken, &q);
+    return !q.taken && is_free(h, id);
+}
+
+static err_t too_many(struct hls_sessions *t, unsigned n)
 {
     if (!t->told_at || co_now() - t->told_at > TOLD)
-        log_warn("%u HLS sessions: over limits.hls_sessions, more players are refused", t->all);
+        log_warn("%u HLS sessions: over limits.hls_sessions, more players are refused", n);
     t->told_at = co_now();
     return err_new(ERR_TOO_MANY, "HLS sessions");
 }
@@ -380,6 +428,8 @@ static struct hls_session *add(struct hls *h, const struct http_exchange *x,
     s->next = *at;
     *at = s;
     h->sessions->all++;
+    atomic_fetch_add_explicit(&all_workers, 1, memory_order_relaxed);
+    hls_where_enter(h->env, place_of(s->id).name);
     return s;
 }
 
@@ -405,18 +455,33 @@ static err_t ask(struct hls_session *s, const struct http_exchange *x)
     return err;
 }
 
+/* Another request of it may have come while others were asked. */
+static struct hls_session *same(struct hls *h, const struct session_stream *names, bool dash,
+                                const char *id)
+{
+    struct hls_session *s = hls_session_find(h, id);
+
+    return s && s->dash == dash && hls_session_plays(s, names) ? s : NULL;
+}
+
 err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
                         const struct session_stream *names, bool dash, const char *id,
                         struct hls_session **out)
 {
     struct hls_session *s;
+    unsigned n;
     err_t err;
 
     *out = NULL;
-    if (id && (!is_id(id) || !is_free(h, id)))
-        return err_new(ERR_MALFORMED, "an id of another client");
-    if (h->sessions->all >= (unsigned)x->conf->limits.hls_sessions)
-        return too_many(h->sessions);
+    if (id && !is_id(id))
+        return err_new(ERR_MALFORMED, "no id of ours");
+    if (id && !is_free_everywhere(h, id)) {
+        *out = same(h, names, dash, id);
+        return *out ? NULL : err_new(ERR_MALFORMED, "an id of another client");
+    }
+    n = atomic_load_explicit(&all_workers, memory_order_relaxed);
+    if (n >= (unsigned)x->conf->limits.hls_sessions)
+        return too_many(h->sessions, n);
     s = add(h, x, names, dash, id);
     start_sweep(h);
     err = ask(s, x);

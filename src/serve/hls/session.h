@@ -38,6 +38,8 @@ void hls_sessions_begin(struct hls *h); /* nobody plays yet */
 void hls_sessions_free(struct hls *h); /* those that play stop, and a backend is told */
 
 struct hls_session *hls_session_find(struct hls *h, const char *id); /* or NULL */
+/* The worker that has the session, or HLS_NOWHERE: sink/hls/where.h. */
+int hls_session_where(const struct session_env *env, const char *id);
 /* The session of a request for the playlist or the MPD of a stream: the one by the id of its url if
  * that is of this stream, else of DASH one that such requests were of before. NULL: it has none. */
 struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,

@@ -16,6 +16,7 @@ struct hls *hls_new(struct session_env *env, struct disk *disk)
     struct hls *h = must(calloc(1, sizeof(*h)));
 
     h->env = env;
+    env->hls = h;
     h->disk = disk;
     h->names = hls_names_new();
     h->shop = shop_new(env->streams);
@@ -153,6 +154,7 @@ static void sink_free(struct sink *sink)
     (void)hls_folders_unref(h->folders);
     hls_names_free(h->names);
     (void)shop_unref(h->shop);
+    h->env->hls = NULL;
     free(h);
 }
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
+#include "session/homes.h"
 #include "sink/hls/stream.h"
 
 #include <dirent.h>
@@ -126,6 +127,13 @@ static co_usec silence_of(const struct conf_hls *set)
     return set->dispose > alive ? set->dispose : alive;
 }
 
+/* Another worker has the stream, and goes on with what is there. One that is published now comes
+ * here: its home is held. */
+static bool is_here(const struct hls_stream *s)
+{
+    return !s->home || home_worker(s->home) == s->hls->env->worker;
+}
+
 static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost *v,
                        const struct hls_kind *kind, const struct found *f)
 {
@@ -141,7 +149,7 @@ static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost
     if (!s)
         return false;
     s->disposing = true;
-    go = strcmp(s->record.path, f->path) == 0 && hls_recover_list(s);
+    go = is_here(s) && strcmp(s->record.path, f->path) == 0 && hls_recover_list(s);
     if (go)
         log_trace("%s: its files are removed, nobody published since the server began", s->name);
     hls_stream_dispose(s, go);

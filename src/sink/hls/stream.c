@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "session/homes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,13 @@ static void fini_muxers(struct hls_stream *s)
     mp4_frag_fini(&s->mp4);
 }
 
+static void leave_home(struct hls_stream *s)
+{
+    if (s->home)
+        homes_release(s->hls->env->workers, s->home);
+    s->home = NULL;
+}
+
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
                                   const struct hls_kind *kind,
@@ -97,6 +105,8 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     s->hls = h;
     s->wall.offset = co_wall_ms() - us_to_ms(co_clock());
     s->key = session_stream_key(names);
+    if (h->env->workers)
+        s->home = homes_hold(h->env->workers, s->key->path, h->env->worker);
     s->kind = kind;
     hls_stream_apply(s, conf, vhost);
     s->shop = shop_ref(h->shop);
@@ -110,6 +120,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     err = hls_name(s, s->set.path, s->set.m3u8_file, 0, 0, path, sizeof(path));
     if (err) {
         log_end("HLS, DASH: no playlist can have this name", &err);
+        leave_home(s);
         hls_stream_unref(s);
         return NULL;
     }
@@ -159,6 +170,7 @@ static void leave(struct hls_stream *s)
         *at = s->next;
     co_timer_cancel(&s->dispose);
     s->left = true;
+    leave_home(s);
     hls_wake(s);
     if (s->hint)
         hls_names_drop(s->hls, s->hint, NULL);

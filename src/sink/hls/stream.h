@@ -132,6 +132,7 @@ struct hls_stream {
     struct live_keeper keeper;
     char *name;              /* for the log: "HLS of live/x" */
     struct stream_key *key;  /* what it is called */
+    struct home *home;       /* of the stream: here, while its list may go on; NULL: one worker */
     struct sink_notifier notifier; /* whose segments these are */
     char *m3u8_path;             /* on disk */
 
@@ -207,6 +208,7 @@ struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *n
                                    const struct hls_kind *kind);
 
 /* stream.c */
+/* With several workers it holds the stream's home: a publisher that comes back comes here. */
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
                                   const struct hls_kind *kind, uint64_t next_seq);
@@ -333,6 +335,8 @@ void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f);
 bool hls_names_of(struct hls *h, const char *path, struct session_stream *out);
 /* The same of any file that is in memory, or is to be; *dash tells which kind. */
 bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *out, bool *dash);
+/* The worker where a file at this path is in memory, or is to be: where.h. */
+int hls_names_where(const struct hls *h, const char *path);
 void hls_wake(struct hls_stream *s);
 
 /* name.c: paths and urls */
