@@ -26,8 +26,10 @@ struct server *server_new(struct conf *conf, const char *id)
     self.workers = n > 1 ? crew_workers_new(n) : NULL;
     self.peers = peers_new((size_t)conf->max_connections);
     s = server_make(&self);
-    if (n > 1)
+    if (n > 1) {
+        peers_share(self.peers);
         s->crew = crew_new(s);
+    }
     return s;
 }
 

@@ -162,6 +162,7 @@ static err_t take_figures(void *arg)
         } else if (some_vhost_is_bound(s->env.conf)) {
             clients_sample(s->env.clients);
         }
+        memory_share(&s->env);
     } while (!(err = co_sleep(co_to_second(FIGURES_BOUND, co_now()))));
     return err;
 }

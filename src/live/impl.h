@@ -58,6 +58,7 @@ struct live_registry {
     struct live_memory memory;
     struct live_keeper *keepers;
     size_t alarm;    /* from so much on somebody has to lose */
+    bool part;       /* of a limit that several registries have */
     co_usec logged_at;
 };
 

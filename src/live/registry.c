@@ -115,6 +115,15 @@ void live_registry_limit(struct live_registry *r, size_t bytes)
     r->alarm = bytes ? bytes : SIZE_MAX;
 }
 
+void live_registry_part(struct live_registry *r, size_t bytes)
+{
+    size_t before = r->memory.limit, differs = bytes > before ? bytes - before : before - bytes;
+
+    r->part = true;
+    if (bytes == 0 || before == 0 || differs > before / 64) /* an alarm that was put off stays so */
+        live_registry_limit(r, bytes);
+}
+
 const struct live_memory *live_registry_memory(const struct live_registry *r)
 {
     return &r->memory;
@@ -196,9 +205,10 @@ static void log_squeezed(struct live_registry *r, const char *name, size_t bytes
         return;
     r->logged_at = now;
     log_always(LOG_WARN,
-               "streams remember %zu MB, limits.memory is %zu MB: the largest, such as %s, lost "
-               "their oldest %zu KB; %llu times so far", r->memory.used >> 20,
-               r->memory.limit >> 20, name, bytes >> 10, (unsigned long long)r->memory.squeezed);
+               "streams%s remember %zu MB, %slimits.memory is %zu MB: the largest, such as %s, "
+               "lost their oldest %zu KB; %llu times so far", r->part ? " of one worker" : "",
+               r->memory.used >> 20, r->part ? "its part of " : "", r->memory.limit >> 20, name,
+               bytes >> 10, (unsigned long long)r->memory.squeezed);
 }
 
 /* Well below the limit, so that it is not met again with the next packet; and when that cannot be,

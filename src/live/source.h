@@ -78,6 +78,8 @@ struct live_source *live_registry_find(struct live_registry *r, const char *name
 /* What the logs and wires of all its sources may take together, in bytes; 0: no limit. A
  * packet over it makes the largest streams lose their oldest ones. */
 void live_registry_limit(struct live_registry *r, size_t bytes);
+/* The same for its part of a limit that several have; set anew now and then. */
+void live_registry_part(struct live_registry *r, size_t bytes);
 /* What they take now, as much as that is known: packets, bytes of wires, also those that only slow
  * players still hold. */
 struct live_memory {

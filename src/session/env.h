@@ -48,6 +48,7 @@ struct session_env {
     unsigned generation;  /* changes with each new snapshot */
     struct live_registry *streams;
     struct rtmp_in_pool messages; /* those that RTMP peers have begun; limit 0: as many as may be */
+    size_t whole_memory, whole_messages; /* of the process: both of these have a part of it */
     struct clients *clients; /* who is on; NULL: nobody asks */
     struct hooks *hooks;   /* callbacks; NULL: none are made */
     struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */

@@ -5,6 +5,7 @@
 
 #include "base/must.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -21,6 +22,8 @@ struct peer {
 };
 
 struct peers {
+    bool shared;           /* then all that follows is under the lock */
+    pthread_mutex_t lock;
     uint64_t secret[2];
     struct peer **buckets;
     size_t mask, count, idle;
@@ -45,7 +48,25 @@ struct peers *peers_new(size_t expected)
     p->mask = n - 1;
     p->buckets = must(calloc(n, sizeof(p->buckets[0])));
     make_secret(p->secret);
+    (void)pthread_mutex_init(&p->lock, NULL);
     return p;
+}
+
+void peers_share(struct peers *p)
+{
+    p->shared = true;
+}
+
+static void lock(struct peers *p)
+{
+    if (p->shared)
+        (void)pthread_mutex_lock(&p->lock);
+}
+
+static void unlock(struct peers *p)
+{
+    if (p->shared)
+        (void)pthread_mutex_unlock(&p->lock);
 }
 
 static bool is_v4(const uint8_t a[PEERS_ADDR])
@@ -156,8 +177,10 @@ static bool take_token(struct peer *e, const struct peers_limits *l, co_usec now
 {
     if (l->connects_per_second == 0)
         return true;
-    e->tokens += (double)(now - e->filled_at) / 1e6 * l->connects_per_second;
-    e->filled_at = now;
+    if (now > e->filled_at) { /* the clocks of two threads are not quite the same */
+        e->tokens += (double)(now - e->filled_at) / 1e6 * l->connects_per_second;
+        e->filled_at = now;
+    }
     if (e->tokens > burst(l))
         e->tokens = burst(l);
     if (e->tokens < 1)
@@ -166,16 +189,12 @@ static bool take_token(struct peer *e, const struct peers_limits *l, co_usec now
     return true;
 }
 
-enum peers_answer peers_enter(struct peers *p, struct peers_place *place,
-                              const uint8_t addr[PEERS_ADDR], const struct peers_limits *limits,
-                              co_usec now)
+static enum peers_answer enter(struct peers *p, struct peer **out, const uint64_t key[2],
+                               const struct peers_limits *limits, co_usec now)
 {
-    uint64_t key[2];
     struct peer *e;
 
-    peers_leave(place, now);
     forget_some(p, now);
-    make_key(key, addr);
     e = find(p, key);
     if (!e)
         e = add(p, key, limits, now);
@@ -187,8 +206,25 @@ enum peers_answer peers_enter(struct peers *p, struct peers_place *place,
         return PEERS_TOO_MANY;
     if (e->connections++ == 0)
         leave_line(p, e);
-    *place = (struct peers_place){ .peers = p, .peer = e };
+    *out = e;
     return PEERS_WELCOME;
+}
+
+enum peers_answer peers_enter(struct peers *p, struct peers_place *place,
+                              const uint8_t addr[PEERS_ADDR], const struct peers_limits *limits,
+                              co_usec now)
+{
+    enum peers_answer answer;
+    uint64_t key[2];
+
+    peers_leave(place, now);
+    make_key(key, addr);
+    lock(p);
+    answer = enter(p, &place->peer, key, limits, now);
+    unlock(p);
+    if (place->peer)
+        place->peers = p;
+    return answer;
 }
 
 void peers_leave(struct peers_place *place, co_usec now)
@@ -199,10 +235,12 @@ void peers_leave(struct peers_place *place, co_usec now)
     if (!e)
         return;
     *place = (struct peers_place){ 0 };
-    if (--e->connections > 0)
-        return;
-    line_up(p, e);
-    forget_some(p, now);
+    lock(p);
+    if (--e->connections == 0) {
+        line_up(p, e);
+        forget_some(p, now);
+    }
+    unlock(p);
 }
 
 void peers_free(struct peers *p)
@@ -211,6 +249,7 @@ void peers_free(struct peers *p)
         return;
     while (p->oldest)
         forget(p, p->oldest);
+    (void)pthread_mutex_destroy(&p->lock);
     free(p->buckets);
     free(p);
 }

@@ -23,6 +23,7 @@ struct worker_gauges {
     atomic_uint connections, publishers, players, streams, replicas;
     atomic_ulong moved_in, moved_out;        /* sessions, so far */
     atomic_size_t memory;                    /* that its streams remember */
+    atomic_size_t messages;                  /* bytes that RTMP peers have begun */
 };
 
 struct worker {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_memory.c - how much memory control groups leave the process. */
 #include "app/os/memory.h"
+#include "conf_mem.h"
+#include "session/workers.h"
 #include "temp_dir.h"
 #include "unit.h"
 
@@ -76,9 +78,76 @@ static void test_groups(void **state)
     }
 }
 
+/* ---- workers */
+
+enum { MB = 1 << 20, MOST = 4 };
+
+static const struct {
+    unsigned n;
+    size_t whole, taken[MOST], parts[MOST]; /* megabytes */
+} shares[] = {
+    { 2, 800, { 0, 0 }, { 400, 400 } },
+    { 4, 800, { 0, 0, 0, 0 }, { 200, 200, 200, 200 } },
+    { 2, 800, { 600, 0 }, { 700, 200 } }, /* half an equal part, though others have the rest */
+    { 2, 800, { 600, 100 }, { 650, 200 } },
+    { 2, 800, { 800, 0 }, { 800, 200 } },
+    { 2, 800, { 800, 200 }, { 640, 200 } },
+    { 4, 800, { 800, 400, 400, 0 }, { 400, 200, 200, 100 } },
+    { 2, 0, { 600, 100 }, { 0, 0 } }, /* no limit */
+    { 2, 0, { 0, 0 }, { 0, 0 } },
+};
+
+/* One registry has what all of its test's workers have: its counter is set for each. */
+static void test_workers_share(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+        struct workers *w = calloc(1, sizeof(*w));
+        struct session_env env = { .workers = w, .whole_memory = shares[i].whole * MB,
+                                   .whole_messages = shares[i].whole * MB,
+                                   .streams = live_registry_new() };
+
+        assert_non_null(w);
+        w->n = shares[i].n;
+        for (unsigned turn = 0; turn < 2 * w->n; turn++) {
+            env.worker = turn % w->n;
+            *live_registry_counter(env.streams) = shares[i].taken[env.worker] * MB;
+            env.messages.used = shares[i].taken[env.worker] * MB;
+            memory_share(&env);
+            if (turn < w->n) /* not all have told yet */
+                continue;
+            if (live_registry_memory(env.streams)->limit != shares[i].parts[env.worker] * MB)
+                fail_msg("row %zu: worker %u may take %zu MB, want %zu", i, env.worker,
+                         live_registry_memory(env.streams)->limit / MB,
+                         shares[i].parts[env.worker]);
+            assert_int_equal(env.messages.limit, live_registry_memory(env.streams)->limit);
+        }
+        *live_registry_counter(env.streams) = 0;
+        live_registry_free(env.streams);
+        free(w);
+    }
+}
+
+static void test_one_worker_has_all(void **state)
+{
+    struct conf *c = mem_conf("listen 1935; limits { memory 64m; max_partial_total 8m; }");
+    struct session_env env = { .conf = c, .streams = live_registry_new() };
+
+    (void)state;
+    memory_apply(&env);
+    memory_share(&env);
+    assert_int_equal(live_registry_memory(env.streams)->limit, 64 * MB);
+    assert_int_equal(env.messages.limit, 8 * MB);
+    live_registry_free(env.streams);
+    conf_unref(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(test_groups, dir_make, dir_remove) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_groups, dir_make, dir_remove),
+        TEST(test_workers_share), TEST(test_one_worker_has_all),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 #include "session/refusals.h"
 #include "unit.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,13 +238,87 @@ static void the_log_is_told_now_and_then(void **state)
         assert_non_null(refusal_name(k));
 }
 
+/* ---- workers */
+
+enum { WORKERS = 4, COMINGS = 20000, AT_ONCE = 8 };
+
+struct worker {
+    pthread_t thread;
+    struct peers *peers;
+    struct peers_place last; /* that the first thread leaves */
+    unsigned welcome, refused;
+};
+
+static void *come_and_go(void *arg)
+{
+    struct worker *w = arg;
+    struct peers_place places[AT_ONCE] = { 0 };
+    const struct peers_limits limits = { WORKERS * AT_ONCE / 2, 0 };
+
+    for (unsigned i = 0; i < COMINGS; i++) {
+        uint8_t a[PEERS_ADDR] = { [10] = 0xff, [11] = 0xff, [12] = 8, [15] = (uint8_t)(i % 3) };
+        enum peers_answer answer = peers_enter(w->peers, &places[i % AT_ONCE], a, &limits, i);
+
+        w->welcome += answer == PEERS_WELCOME;
+        w->refused += answer == PEERS_TOO_MANY;
+    }
+    w->last = places[0];
+    for (int i = 1; i < AT_ONCE; i++)
+        peers_leave(&places[i], COMINGS);
+    return NULL;
+}
+
+/* One table for all: nobody is lost, and what one took another can leave. */
+static void threads_share(void **state)
+{
+    struct worker workers[WORKERS] = { { 0 } };
+    struct peers *p = peers_new(10);
+    uint8_t ip[PEERS_ADDR];
+
+    (void)state;
+    peers_share(p);
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i].peers = p;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, come_and_go, &workers[i]), 0);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        assert_int_equal(workers[i].welcome + workers[i].refused, COMINGS);
+        assert_true(workers[i].welcome > 0);
+        peers_leave(&workers[i].last, COMINGS);
+    }
+    for (int i = 0; i < 3; i++) {
+        char text[16];
+
+        (void)snprintf(text, sizeof(text), "8.0.0.%d", i);
+        assert_int_equal(peers_connections(p, addr(text, ip)), 0);
+    }
+    assert_int_equal(peers_count(p), 3);
+    peers_free(p);
+}
+
+/* One whose clock is a little behind takes nothing from an address. */
+static void clocks_differ(void **state)
+{
+    struct peers *p = peers_new(10);
+    struct peers_place a = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 5 * PEERS_BURST; i++)
+        assert_int_equal(enter(p, &a, "203.0.113.1", &slow, CO_SECONDS(9) - i), PEERS_WELCOME);
+    assert_int_equal(enter(p, &a, "203.0.113.1", &slow, CO_SECONDS(8)), PEERS_TOO_FAST);
+    assert_int_equal(enter(p, &a, "203.0.113.1", &slow, CO_SECONDS(10)), PEERS_WELCOME);
+    peers_leave(&a, 0);
+    peers_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_address_has_its_own), TEST(an_ipv6_network_is_one), TEST(connects_are_paced),
         TEST(a_place_moves), TEST(memory_is_bounded), TEST(the_busy_one_is_remembered),
         TEST(many_are_connected), TEST(private_addresses_are_known),
-        TEST(the_log_is_told_now_and_then),
+        TEST(the_log_is_told_now_and_then), TEST(threads_share), TEST(clocks_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "app/os/cgroup.h"
 #include "app/os/machine.h"
+#include "session/workers.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -59,6 +60,52 @@ static int64_t memory_of_process(void)
     return less(less(machine(), memory_of_groups("")), address_space());
 }
 
+/* Of what all may take, 0 for no limit: what this one takes, and an equal part of what is left.
+ * When there is nothing left, each as much less as all are over. Never less than half of what an
+ * equal part would be: others give way within a second. */
+static size_t part(size_t whole, size_t own, size_t all, unsigned n)
+{
+    size_t least = whole / n / 2, mine;
+
+    if (whole == 0)
+        return 0;
+    if (all < whole)
+        mine = own + (whole - all) / n;
+    else
+        mine = (size_t)((double)whole * (double)own / (double)all);
+    return mine > least ? mine : least;
+}
+
+static size_t sum(const struct workers *w, size_t offset)
+{
+    size_t all = 0;
+
+    for (unsigned i = 0; i < w->n; i++) {
+        const char *gauges = (const char *)&w->v[i].gauges;
+
+        all += atomic_load_explicit((const atomic_size_t *)(const void *)(gauges + offset),
+                                    memory_order_relaxed);
+    }
+    return all;
+}
+
+void memory_share(struct session_env *env)
+{
+    struct workers *w = env->workers;
+    struct worker_gauges *mine = w ? &w->v[env->worker].gauges : NULL;
+    size_t memory = live_registry_memory(env->streams)->used, messages = env->messages.used;
+
+    if (!w)
+        return;
+    atomic_store_explicit(&mine->memory, memory, memory_order_relaxed);
+    atomic_store_explicit(&mine->messages, messages, memory_order_relaxed);
+    live_registry_part(env->streams,
+                       part(env->whole_memory, memory,
+                            sum(w, offsetof(struct worker_gauges, memory)), w->n));
+    env->messages.limit = part(env->whole_messages, messages,
+                               sum(w, offsetof(struct worker_gauges, messages)), w->n);
+}
+
 void memory_apply(struct session_env *env)
 {
     const struct conf_limits *limits = &env->conf->limits;
@@ -70,6 +117,12 @@ void memory_apply(struct session_env *env)
         streams = LEAST;
     if (messages == 0)
         messages = streams > 0 && streams / 4 < MESSAGES_MAX ? streams / 4 : MESSAGES_MAX;
+    env->whole_memory = (size_t)streams;
+    env->whole_messages = (size_t)messages;
+    if (env->workers) {
+        memory_share(env);
+        return;
+    }
     env->messages.limit = (size_t)messages;
     live_registry_limit(env->streams, (size_t)streams);
 }
