@@ -18,8 +18,6 @@
 #include "session/jwks_files.h"
 #include "session/peers.h"
 #include "session/tokens.h"
-#include "sink/forward/forward.h"
-#include "sink/program/children.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +51,9 @@ static void on_unpublish(void *arg, struct live_source *src)
 
 static unsigned connections(void *arg)
 {
-    return server_connections(arg);
+    const struct server *s = arg;
+
+    return (unsigned)s->connections.count;
 }
 
 static long files_allowed(void)
@@ -65,13 +65,18 @@ static long files_allowed(void)
     return (long)r.rlim_cur;
 }
 
+static const struct sink *find_sink(const struct session_env *env, const struct sink_ops *row)
+{
+    const struct server *s = env->arg;
+
+    return sinks_find(s->sinks, row);
+}
+
 static void make_api(struct server *s)
 {
     const struct api_parts parts = {
         .env = &s->env, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
-        .forwards = sinks_find(s->sinks, &forward_sink),
-        .children = sinks_find(s->sinks, &program_sink),
-        .connections = connections, .arg = s,
+        .sink = find_sink, .connections = connections, .arg = s,
     };
 
     machine_init(&s->machine);
@@ -154,6 +159,9 @@ static err_t take_figures(void *arg)
     err_t err = NULL;
 
     do {
+        struct figures_of figures = api_figures_of(api_parts_of(s->api));
+
+        figures_sample(&figures);
         if (co_now() >= due) {
             if (s->env.worker == 0)
                 machine_sample(&s->machine, &s->env.conf->stats);

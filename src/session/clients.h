@@ -133,7 +133,6 @@ unsigned clients_stream_total(const struct clients_stream *s);
 unsigned clients_listed(const struct clients_stream *s); /* clients, and those that wait */
 /* What one player of it takes, as far as that is known. */
 int clients_stream_kbps(const struct clients_stream *s);
-const struct clients_vhost *clients_vhosts(const struct clients *r);
 /* NULL: nobody was there yet. */
 const struct clients_vhost *clients_vhost_find(const struct clients *r, const char *name);
 /* A publisher is let into it. */

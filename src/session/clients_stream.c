@@ -43,11 +43,6 @@ void clients_free_vhosts(struct clients *r)
     }
 }
 
-const struct clients_vhost *clients_vhosts(const struct clients *r)
-{
-    return r->vhosts;
-}
-
 const struct clients_vhost *clients_vhost_find(const struct clients *r, const char *name)
 {
     const struct clients_vhost *v = r->vhosts;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/must.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 unsigned workers_count(const struct session_env *env)
@@ -48,7 +49,9 @@ struct call {
     workers_fn *fn;
     void *arg;
     struct co *caller;
+    char cid[9];               /* of the caller: what is logged for it is its */
     bool done;
+    void (*drop)(void *arg);   /* the caller waits no more, and the call frees itself */
 };
 
 static void on_done(struct co_mail *m)
@@ -56,13 +59,19 @@ static void on_done(struct co_mail *m)
     struct call *c = container_of(m, struct call, mail);
 
     c->done = true;
-    co_unpark(c->caller);
+    if (!c->drop) {
+        co_unpark(c->caller);
+        return;
+    }
+    c->drop(c->arg);
+    free(c);
 }
 
 static err_t call_main(void *call)
 {
     struct call *c = call;
 
+    co_set_cid(c->cid);
     c->fn(c->workers->v[c->to].env, c->arg);
     c->mail.fn = on_done;
     workers_post(c->workers, c->from, &c->mail);
@@ -85,6 +94,7 @@ static void begin(struct call *c, struct session_env *env, unsigned to, workers_
 {
     *c = (struct call){ .mail.fn = on_call, .workers = env->workers, .from = env->worker,
                         .to = to, .fn = fn, .arg = arg, .caller = co_self() };
+    (void)snprintf(c->cid, sizeof(c->cid), "%s", co_cid());
     workers_post(env->workers, to, &c->mail);
 }
 
@@ -126,6 +136,29 @@ void workers_all(struct session_env *env, workers_fn *fn, void *arg)
             wait_for(&calls[i]);
     }
     free(calls);
+}
+
+bool workers_ask(struct session_env *env, unsigned to, workers_fn *fn, void *arg,
+                 void (*drop)(void *arg), co_usec patience)
+{
+    co_usec until = co_clock() + patience, left = patience;
+    bool forever = patience == CO_FOREVER;
+    struct call *c;
+
+    if (to == env->worker) {
+        fn(env, arg);
+        return true;
+    }
+    c = must(malloc(sizeof(*c)));
+    begin(c, env, to, fn, arg);
+    while (!c->done && (forever || left > 0) && co_park(left) != CO_STOPPED)
+        left = forever ? CO_FOREVER : until - co_clock();
+    if (!c->done) {
+        c->drop = drop;
+        return false;
+    }
+    free(c);
+    return true;
 }
 
 void workers_each(struct session_env *env, workers_fn *fn, void *arg)

@@ -15,7 +15,7 @@
 
 struct homes;
 
-enum { WORKERS_MAX = 64, WORKERS_LINE = 64 };
+enum { WORKERS_MAX = 64, WORKERS_LINE = 64, WORKERS_FIGURES = 320 };
 
 /* Written by their worker, read by all: relaxed, and in a cache line of their own. */
 struct worker_gauges {
@@ -31,6 +31,8 @@ struct worker {
     struct co_group calls;     /* of others: of that thread alone */
     struct session_env *env;   /* of that thread alone */
     struct worker_gauges gauges;
+    /* What else is summed up over all, as of its last sample: of app/figures.c alone. */
+    atomic_ullong figures[WORKERS_FIGURES];
 };
 
 struct workers {
@@ -62,6 +64,10 @@ typedef void workers_fn(struct session_env *env, void *arg);
 void workers_call(struct session_env *env, unsigned to, workers_fn *fn, void *arg);
 /* By all, side by side: fn runs on all threads at a time, with the same arg. */
 void workers_all(struct session_env *env, workers_fn *fn, void *arg);
+/* The same, and wait for no longer than that. False: it is not done yet, or the caller was asked to
+ * stop; what it leaves in *arg, which must not be on the stack, is given to `drop` once it is. */
+bool workers_ask(struct session_env *env, unsigned to, workers_fn *fn, void *arg,
+                 void (*drop)(void *arg), co_usec patience) __attribute__((warn_unused_result));
 /* By each, one after the other, in their order. */
 void workers_each(struct session_env *env, workers_fn *fn, void *arg);
 

@@ -245,14 +245,14 @@ static void test_vhost_totals(void **state)
     other = live_registry_get(streams, "v.com/live/t", &set);
     (void)clients_stream(clients, src);
     (void)clients_stream(clients, other);
-    assert_int_equal(clients_vhosts(clients)->streams, 2);
+    assert_int_equal(clients_vhost_find(clients, "v.com")->streams, 2);
     live_source_push(other, pkt, 0);
     (void)av_packet_unref(pkt);
     (void)live_source_unref(other);
-    assert_int_equal(clients_vhosts(clients)->streams, 1);
-    assert_int_equal(clients_vhosts(clients)->in, 100);
+    assert_int_equal(clients_vhost_find(clients, "v.com")->streams, 1);
+    assert_int_equal(clients_vhost_find(clients, "v.com")->in, 100);
     clients_sample(clients);
-    assert_int_equal(clients_vhosts(clients)->in, 100);
+    assert_int_equal(clients_vhost_find(clients, "v.com")->in, 100);
     end(src);
 }
 

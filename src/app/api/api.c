@@ -9,15 +9,18 @@
 #include "base/must.h"
 #include "proto/http/url.h"
 #include "serve/http/mux.h"
+#include "sink/forward/forward.h"
+#include "sink/program/children.h"
 
 #include <assert.h>
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ROWS_MAX = 64, ANSWER_MAX = 64 << 20, PIECE = 32 * 1024 };
+enum { ROWS_MAX = 64, COUNT_DEFAULT = 10, ANSWER_MAX = 64 << 20, PIECE = 32 * 1024 };
 
 /* So long the thread is kept at most; the goal for all that lists is 5 ms. */
 
@@ -44,6 +47,26 @@ long api_number(const struct api_call *c, const char *key, long otherwise)
     long v = given ? strtol(given, &end, 10) : otherwise;
 
     return given && (end == given || *end) ? otherwise : v;
+}
+
+struct api_page api_page_of(const struct api_call *c)
+{
+    long start = api_number(c, "start", 0), count = api_number(c, "count", COUNT_DEFAULT);
+
+    start = start < 0 ? 0 : start;
+    count = count < 1 ? 1 : count > INT_MAX ? INT_MAX : count;
+    return (struct api_page){ .start = (size_t)start, .end = (size_t)start + (size_t)count };
+}
+
+struct figures_of api_figures_of(const struct api_parts *of)
+{
+    struct figures_of out = { .env = of->env, .connections = of->connections(of->arg) };
+
+    if (of->sink) {
+        out.forwards = of->sink(of->env, &forward_sink);
+        out.children = of->sink(of->env, &program_sink);
+    }
+    return out;
 }
 
 bool api_is_trusted(const struct api_call *c)
@@ -117,11 +140,16 @@ static err_t send_piece(struct api_call *c)
     return err;
 }
 
+bool api_is_full(const struct api_call *c)
+{
+    return c->out.len >= PIECE;
+}
+
 err_t api_yield_if_due(struct api_call *c)
 {
     err_t err = NULL;
 
-    if (c->out.len >= PIECE)
+    if (api_is_full(c))
         err = send_piece(c);
     else
         co_yield_if_due();
@@ -347,10 +375,12 @@ struct api *api_new(const struct api_parts *parts)
             .first_worker = true, .handler = answer_list, .arg = a });
     api_mount(a, api_rows_system, api_rows_system_n);
     api_mount(a, api_rows_live, api_rows_live_n);
+    api_mount(a, api_rows_clients, api_rows_clients_n);
     api_mount(a, api_rows_outputs, api_rows_outputs_n);
     api_mount(a, api_rows_clusters, api_rows_clusters_n);
     api_mount(a, api_rows_doctor, api_rows_doctor_n);
     api_mount(a, api_rows_log, api_rows_log_n);
+    api_mount(a, api_rows_workers, api_rows_workers_n);
     api_mount(a, api_rows_raw, api_rows_raw_n);
     api_mount(a, api_rows_tests, api_rows_tests_n);
     metrics_mount(&a->parts);

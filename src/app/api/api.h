@@ -9,6 +9,7 @@
 #ifndef APP_API_API_H
 #define APP_API_API_H
 
+#include "app/figures.h"
 #include "app/os/machine.h"
 #include "app/reload.h"
 #include "base/jput.h"
@@ -17,6 +18,7 @@
 struct api; /* owned by the server */
 struct api_guard;
 struct sink;
+struct sink_ops;
 
 /* What it tells about; borrowed. */
 struct api_parts {
@@ -24,9 +26,9 @@ struct api_parts {
     struct http_mux *mux;
     const struct machine *machine;
     struct reload_report *reload;
-    const struct sink *forwards;
-    const struct sink *children;
-    unsigned (*connections)(void *arg);
+    /* The one of that row at the worker of that env, on its thread; NULL: there are none. */
+    const struct sink *(*sink)(const struct session_env *env, const struct sink_ops *row);
+    unsigned (*connections)(void *arg); /* of this worker */
     void *arg;
     struct api_guard *guard; /* the API's own */
 };
@@ -79,6 +81,9 @@ void api_mount_tools(struct api *a);
 /* In a loop over what may be many: sends what has gathered, lets others run. Pointers into shared
  * tables are stale behind it. */
 err_t api_yield_if_due(struct api_call *c) __attribute__((warn_unused_result));
+/* Has so much gathered that a part should be sent? What another worker writes for us ends then, for
+ * it is ours to send. */
+bool api_is_full(const struct api_call *c);
 /* The answer is this number and nothing else. Nothing may have been sent. */
 err_t api_error(struct api_call *c, int code) __attribute__((warn_unused_result));
 /* A parameter of the query as a number, or `otherwise`. */
@@ -94,11 +99,21 @@ void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */
 extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], api_rows_tests[];
-extern const struct api_row api_rows_outputs[], api_rows_doctor[];
+extern const struct api_row api_rows_outputs[], api_rows_doctor[], api_rows_clients[];
+extern const struct api_row api_rows_workers[];
 extern const struct api_row api_rows_clusters[], api_rows_log[];
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
-extern const size_t api_rows_outputs_n, api_rows_doctor_n, api_rows_clusters_n, api_rows_log_n;
+extern const size_t api_rows_outputs_n, api_rows_doctor_n, api_rows_clients_n, api_rows_workers_n;
+extern const size_t api_rows_clusters_n, api_rows_log_n;
 
+/* ?start=N&count=M of a list. */
+struct api_page {
+    size_t start, end, at;
+};
+struct api_page api_page_of(const struct api_call *c);
+
+/* Whose figures the API shows. */
+struct figures_of api_figures_of(const struct api_parts *of);
 /* What summaries show, as the member "data"; also for the heartbeat. */
 void api_put_summaries(struct jput *j, const struct api_parts *of);
 

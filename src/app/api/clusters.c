@@ -22,18 +22,31 @@ static void get(const struct api_call *c, const char *key, char *buf, size_t siz
         buf[0] = '\0';
 }
 
+struct sought {
+    char *name;
+    bool published;
+};
+
+static void look(struct session_env *env, void *arg)
+{
+    struct sought *s = arg;
+    const struct live_source *src = live_registry_find(env->streams, s->name);
+
+    s->published = src && live_source_publishing(src);
+}
+
 /* One that is published: a stream that is only waited for is not here. */
 static const struct conf_vhost *find(const struct api_call *c, const struct asked *q)
 {
     const struct conf_vhost *vhost = conf_vhost_find(c->x->conf, q->vhost);
-    struct live_source *src;
-    char *name;
+    struct sought s = { .published = false };
 
-    if (!vhost || asprintf(&name, "%s/%s/%s", vhost->name, q->app, q->stream) < 0)
+    if (!vhost || asprintf(&s.name, "%s/%s/%s", vhost->name, q->app, q->stream) < 0)
         return NULL;
-    src = live_registry_find(c->of->env->streams, name);
-    free(name);
-    return src && live_source_publishing(src) ? vhost : NULL;
+    for (unsigned w = 0; w < workers_count(c->of->env) && !s.published; w++)
+        workers_call(c->of->env, w, look, &s);
+    free(s.name);
+    return s.published ? vhost : NULL;
 }
 
 static bool is_own(const char *host)

@@ -3,12 +3,7 @@
 #include "app/api/auth.h"
 #include "app/api/metrics_impl.h"
 #include "app/version.h"
-#include "co/holds.h"
-#include "co/watchdog.h"
 #include "serve/http/mux.h"
-#include "session/clients.h"
-#include "session/hooks.h"
-#include "session/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +65,22 @@ static void put_build(struct wr *w, const struct api_parts *of)
 
 /* ---- the process */
 
-static void put_process(struct wr *w, const struct api_parts *of)
+/* Of the thread that is most so: it is the first that has no more to give. */
+static unsigned busiest(const struct session_env *env)
+{
+    unsigned most = co_load();
+
+    for (unsigned i = 0; i < workers_count(env); i++) {
+        unsigned load = 0;
+
+        if (i != env->worker)
+            load = atomic_load_explicit(&env->workers->v[i].gauges.load, memory_order_relaxed);
+        most = load > most ? load : most;
+    }
+    return most;
+}
+
+static void put_process(struct wr *w, const struct api_parts *of, const struct figures *f)
 {
     const struct machine *m = of->machine;
 
@@ -84,79 +94,74 @@ static void put_process(struct wr *w, const struct api_parts *of)
     one(w, "srs_uptime_seconds", "gauge", "Since the server began.",
         (double)(co_clock() - m->began_at) / 1e6);
     one(w, "srs_connections", "gauge", "Connections that are open, of any kind.",
-        of->connections(of->arg));
-    one(w, "srs_coroutines", "gauge", "Coroutines that live.", (double)co_live());
-    one(w, "srs_switches_total", "counter", "Switches between coroutines.", (double)co_switches());
+        (double)f->connections);
+    one(w, "srs_coroutines", "gauge", "Coroutines that live.", (double)f->coroutines);
+    one(w, "srs_switches_total", "counter", "Switches between coroutines.", (double)f->switches);
     one(w, "srs_thread_busy_ratio", "gauge", "How busy the coroutine thread is, 0 to 1.",
-        co_load() / 1000.0);
+        busiest(of->env) / 1000.0);
     one(w, "srs_held_total", "counter", "Times that a coroutine kept the thread for too long.",
-        (double)co_watchdog_count());
+        (double)f->held);
 }
 
 /* ---- memory that others have a say in */
 
-static void put_memory(struct wr *w, const struct api_parts *of)
+static void put_memory(struct wr *w, const struct api_parts *of, const struct figures *f)
 {
-    const struct live_memory *m = live_registry_memory(of->env->streams);
-    const struct rtmp_in_pool *p = &of->env->messages;
-
-    one(w, "srs_streams_memory_bytes", "gauge", "What all streams remember.", (double)m->used);
+    one(w, "srs_streams_memory_bytes", "gauge", "What all streams remember.", (double)f->memory);
     one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
-        (double)m->limit);
+        (double)live_registry_memory(of->env->streams)->limit);
     one(w, "srs_streams_squeezed_total", "counter",
         "Times that a stream lost its oldest packets, as all were over the limit.",
-        (double)m->squeezed);
+        (double)f->squeezed);
     one(w, "srs_streams_squeezed_bytes_total", "counter", "Bytes that they lost so.",
-        (double)m->squeezed_bytes);
+        (double)f->squeezed_bytes);
     one(w, "srs_messages_memory_bytes", "gauge",
         "RTMP messages that are not complete, beyond what each connection has for itself.",
-        (double)p->used);
+        (double)f->messages);
     one(w, "srs_messages_evicted_total", "counter",
-        "Connections that were dropped for too much of it.", (double)p->evicted);
+        "Connections that were dropped for too much of it.", (double)f->evicted);
 }
 
 /* Who keeps the others waiting: each is a fault of ours or a stranger's success. */
-static void put_holds(struct wr *w)
+static void put_holds(struct wr *w, const struct figures *f)
 {
-    const struct co_holds *h;
-    size_t n = co_holds_list(&h);
+    const char *name;
 
     one(w, "srs_holds_total", "counter",
         "Times that a coroutine kept the thread for over 5 ms of processor time.",
-        (double)co_holds_count());
+        (double)f->holds);
     prom_family(w, "srs_coroutine_holds_total", "counter", "The same, by what the coroutine is.");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; (name = figures_held_by(f, i)); i++) {
         struct wr labels;
 
         wr_init(&labels, LABELS_MAX);
-        prom_label(&labels, "coroutine", h[i].name);
-        prom_value(w, "srs_coroutine_holds_total", prom_labels_end(&labels), (double)h[i].count);
+        prom_label(&labels, "coroutine", name);
+        prom_value(w, "srs_coroutine_holds_total", prom_labels_end(&labels),
+                   (double)f->held_by[i].count);
         wr_free(&labels);
     }
 }
 
 /* Ticks that should be 20 ms apart tell how late wakes are: the bounds are those of the log's
  * clock=, less the 20. */
-static void put_lateness(struct wr *w)
+static void put_lateness(struct wr *w, const struct figures *f)
 {
     static const char *const bounds[] = { NULL, "0", "0.005", "0.01", "0.015", "0.02", "0.06",
                                           "0.14", "+Inf" };
-    struct co_lateness l;
     uint64_t sum = 0;
 
-    co_lateness(&l);
     prom_family(w, "srs_wake_lateness_seconds", "histogram",
                 "How late coroutines wake when their time has come.");
     for (int i = 0; i < 9; i++) {
         char labels[32];
 
-        sum += l.counts[i];
+        sum += f->late[i];
         if (!bounds[i])
             continue;
         (void)snprintf(labels, sizeof(labels), "le=\"%s\"", bounds[i]);
         prom_value(w, "srs_wake_lateness_seconds_bucket", labels, (double)sum);
     }
-    prom_value(w, "srs_wake_lateness_seconds_sum", "", (double)l.sum / 1e6);
+    prom_value(w, "srs_wake_lateness_seconds_sum", "", (double)f->late_us / 1e6);
     prom_value(w, "srs_wake_lateness_seconds_count", "", (double)sum);
 }
 
@@ -164,14 +169,14 @@ static void put_lateness(struct wr *w)
 
 struct by_type {
     const char *name, *type, *help;
-    double (*value)(const struct clients_total *t);
+    double (*value)(const struct figures_type *t);
 };
 
-static double now_of(const struct clients_total *t)     { return t->now; }
-static double clients_of(const struct clients_total *t) { return (double)t->clients; }
-static double errors_of(const struct clients_total *t)  { return (double)t->errors; }
-static double in_of(const struct clients_total *t)      { return (double)t->in; }
-static double out_of(const struct clients_total *t)     { return (double)t->out; }
+static double now_of(const struct figures_type *t)     { return (double)t->now; }
+static double clients_of(const struct figures_type *t) { return (double)t->clients; }
+static double errors_of(const struct figures_type *t)  { return (double)t->errors; }
+static double in_of(const struct figures_type *t)      { return (double)t->in; }
+static double out_of(const struct figures_type *t)     { return (double)t->out; }
 
 static const struct by_type by_type[] = {
     { "srs_protocol_clients", "gauge", "Clients that are on, by what they are.", now_of },
@@ -182,47 +187,46 @@ static const struct by_type by_type[] = {
     { "srs_protocol_send_bytes_total", "counter", "Bytes to them.", out_of },
 };
 
-static double sum_of(const struct api_parts *of, double (*value)(const struct clients_total *t))
+static double sum_of(const struct figures *f, double (*value)(const struct figures_type *t))
 {
     double sum = 0;
 
     for (int i = 0; i < CLIENTS_TYPES; i++)
-        sum += i == CLIENTS_FORWARD ? 0 : value(clients_total(of->env->clients, i));
+        sum += i == CLIENTS_FORWARD ? 0 : value(&f->types[i]);
     return sum;
 }
 
-static void put_clients(struct wr *w, const struct api_parts *of)
+static void put_clients(struct wr *w, const struct figures *f)
 {
-    one(w, "srs_send_bytes_total", "counter", "Bytes sent to clients.", sum_of(of, out_of));
-    one(w, "srs_receive_bytes_total", "counter", "Bytes received from clients.", sum_of(of, in_of));
-    one(w, "srs_clients", "gauge", "Clients that are on.", sum_of(of, now_of));
-    one(w, "srs_clients_total", "counter", "Clients that came.", sum_of(of, clients_of));
+    one(w, "srs_send_bytes_total", "counter", "Bytes sent to clients.", sum_of(f, out_of));
+    one(w, "srs_receive_bytes_total", "counter", "Bytes received from clients.", sum_of(f, in_of));
+    one(w, "srs_clients", "gauge", "Clients that are on.", sum_of(f, now_of));
+    one(w, "srs_clients_total", "counter", "Clients that came.", sum_of(f, clients_of));
     one(w, "srs_clients_errs_total", "counter", "Clients that ended by a fault.",
-        sum_of(of, errors_of));
+        sum_of(f, errors_of));
     for (size_t k = 0; k < sizeof(by_type) / sizeof(by_type[0]); k++) {
         prom_family(w, by_type[k].name, by_type[k].type, by_type[k].help);
         for (int i = 0; i < CLIENTS_TYPES; i++) {
             char labels[64];
 
             (void)snprintf(labels, sizeof(labels), "protocol=\"%s\"", clients_type_name(i));
-            prom_value(w, by_type[k].name, labels,
-                       by_type[k].value(clients_total(of->env->clients, i)));
+            prom_value(w, by_type[k].name, labels, by_type[k].value(&f->types[i]));
         }
     }
 }
 
 /* ---- callbacks */
 
-static double ok_of(const struct hooks_stat *s)      { return (double)s->ok; }
-static double denied_of(const struct hooks_stat *s)  { return (double)s->denied; }
-static double failed_of(const struct hooks_stat *s)  { return (double)s->failed; }
-static double dropped_of(const struct hooks_stat *s) { return (double)s->dropped; }
+static double ok_of(const struct figures_hooks *s)      { return (double)s->ok; }
+static double denied_of(const struct figures_hooks *s)  { return (double)s->denied; }
+static double failed_of(const struct figures_hooks *s)  { return (double)s->failed; }
+static double dropped_of(const struct figures_hooks *s) { return (double)s->dropped; }
 
-static void put_hooks(struct wr *w, const struct hooks *h)
+static void put_hooks(struct wr *w, const struct figures *f)
 {
     static const struct {
         const char *result;
-        double (*value)(const struct hooks_stat *s);
+        double (*value)(const struct figures_hooks *s);
     } results[] = {
         { "ok", ok_of }, { "denied", denied_of }, { "failed", failed_of },
         { "dropped", dropped_of },
@@ -230,19 +234,19 @@ static void put_hooks(struct wr *w, const struct hooks *h)
     char labels[64];
 
     one(w, "srs_hooks_waiting", "gauge", "Callbacks that wait for their backend.",
-        hooks_waiting(h));
+        (double)f->hooks_waiting);
     prom_family(w, "srs_hooks_total", "counter", "Callbacks, by what became of them.");
     for (int a = 0; a < HOOKS_KINDS; a++) {
         for (size_t k = 0; k < sizeof(results) / sizeof(results[0]); k++) {
             (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"%s\"", hooks_name(a),
                            results[k].result);
-            prom_value(w, "srs_hooks_total", labels, results[k].value(hooks_stat(h, a)));
+            prom_value(w, "srs_hooks_total", labels, results[k].value(&f->hooks[a]));
         }
     }
     prom_family(w, "srs_hooks_seconds_total", "counter", "Time that backends took to answer.");
     for (int a = 0; a < HOOKS_KINDS; a++) {
         (void)snprintf(labels, sizeof(labels), "action=\"%s\"", hooks_name(a));
-        prom_value(w, "srs_hooks_seconds_total", labels, (double)hooks_stat(h, a)->micros / 1e6);
+        prom_value(w, "srs_hooks_seconds_total", labels, (double)f->hooks[a].micros / 1e6);
     }
 }
 
@@ -259,33 +263,32 @@ static void put_denied(struct wr *w, const struct api_guard *g)
     }
 }
 
-static void put_refusals(struct wr *w, const struct refusals *r)
+static void put_refusals(struct wr *w, const struct figures *f)
 {
     char labels[64];
 
     prom_family(w, "srs_refused_total", "counter", "What was refused for a limit, by which one.");
     for (int k = 0; k < REFUSAL_KINDS; k++) {
         (void)snprintf(labels, sizeof(labels), "limit=\"%s\"", refusal_name(k));
-        prom_value(w, "srs_refused_total", labels, (double)r->v[k].total);
+        prom_value(w, "srs_refused_total", labels, (double)f->refused[k]);
     }
 }
 
 /* ---- tokens */
 
-static void put_tokens(struct wr *w, const struct tokens *t)
+static void put_tokens(struct wr *w, const struct figures *f)
 {
     static const char *const actions[] = { [CONF_PUBLISH] = "publish", [CONF_PLAY] = "play" };
 
     prom_family(w, "srs_tokens_total", "counter",
                 "Clients that had to show a token or a key, by what became of them.");
     for (int a = CONF_PUBLISH; a <= CONF_PLAY; a++) {
-        const struct tokens_stat *stat = tokens_stat(t, (enum conf_action)a);
         char labels[64];
 
         (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"ok\"", actions[a]);
-        prom_value(w, "srs_tokens_total", labels, (double)stat->ok);
+        prom_value(w, "srs_tokens_total", labels, (double)f->tokens[a].ok);
         (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"denied\"", actions[a]);
-        prom_value(w, "srs_tokens_total", labels, (double)stat->denied);
+        prom_value(w, "srs_tokens_total", labels, (double)f->tokens[a].denied);
     }
 }
 
@@ -293,21 +296,26 @@ static void put_tokens(struct wr *w, const struct tokens *t)
 
 static void put_server(struct wr *w, const struct api_parts *of)
 {
+    struct figures_of whose = api_figures_of(of);
+    struct figures f;
+
+    figures_sum(&whose, &f);
     put_uname(w);
     put_build(w, of);
-    put_process(w, of);
-    put_holds(w);
-    put_lateness(w);
-    put_memory(w, of);
-    put_clients(w, of);
-    put_refusals(w, &of->env->refusals);
+    put_process(w, of, &f);
+    put_holds(w, &f);
+    put_lateness(w, &f);
+    put_memory(w, of, &f);
+    put_clients(w, &f);
+    put_refusals(w, &f);
     if (of->env->hooks)
-        put_hooks(w, of->env->hooks);
+        put_hooks(w, &f);
     if (of->guard)
         put_denied(w, of->guard);
     if (of->env->tokens)
-        put_tokens(w, of->env->tokens);
-    metrics_put_outputs(w, of);
+        put_tokens(w, &f);
+    metrics_put_outputs(w, &whose, &f);
+    metrics_put_workers(w, of);
 }
 
 void metrics_put(struct wr *w, const struct api_parts *of)

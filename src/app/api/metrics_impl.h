@@ -9,6 +9,8 @@
 /* Figures of each stream, of so many as the configuration says at most. Yields. */
 void metrics_put_streams(struct wr *w, const struct api_parts *of);
 /* Figures of programs and forwards; none where there are none of the kind. */
-void metrics_put_outputs(struct wr *w, const struct api_parts *of);
+void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct figures *f);
+/* Figures of each worker, where there is more than one. */
+void metrics_put_workers(struct wr *w, const struct api_parts *of);
 
 #endif

@@ -2,19 +2,20 @@
 /* metrics_streams.c - figures of each stream for Prometheus.
  *
  * A family's lines stand together, so what all streams have to say is taken first, then written
- * family by family; others run in between.
+ * family by family; others run in between. A worker that is held up is not waited for: its streams
+ * are left out this time.
  */
 #include "app/api/metrics_impl.h"
 
+#include "app/api/gather.h"
 #include "base/must.h"
-#include "session/clients.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LABELS_MAX = 16 * 1024 };
 
-/* So long the thread is kept at most; the goal is 5 ms. */
+#define PATIENCE CO_MS(500) /* with each worker */
 
 enum value {
     PUBLISHING, CLIENTS, FORWARDS, RECEIVED, SENT, RECEIVE_RATE, SEND_RATE, VIDEO, AUDIO, DROPPED,
@@ -49,63 +50,61 @@ struct stream {
 
 struct streams {
     struct stream *v;
-    size_t n, cap;
+    size_t n;
     size_t all;    /* with those over the limit */
 };
 
-static char *labels_of(const struct clients_stream *s)
+/* The parts of a name are between slashes, and may have some themselves. */
+static char *labels_of(const struct gather_row *row)
 {
+    const char *app = row->name + row->vhost_n + 1, *name = app + row->app_n + 1;
+    char *vhost = must(strndup(row->name, row->vhost_n)), *folder = must(strndup(app, row->app_n));
     struct wr w;
     char *out;
 
     wr_init(&w, LABELS_MAX);
-    prom_label(&w, "vhost", s->vhost->name);
-    prom_label(&w, "app", s->app);
-    prom_label(&w, "stream", s->name);
+    prom_label(&w, "vhost", vhost);
+    prom_label(&w, "app", folder);
+    prom_label(&w, "stream", name);
     out = must_dup(prom_labels_end(&w));
     wr_free(&w);
+    free(vhost);
+    free(folder);
     return out;
 }
 
-static void take(struct streams *all, const struct clients_stream *s)
+static struct stream stream_of(const struct gather_row *row)
 {
-    struct stream *one = &all->v[all->n++];
-    struct live_source_stat stat;
+    const struct live_source_stat *stat = &row->stat;
+    const struct gather_more *more = &row->more;
 
-    live_source_stat(s->src, &stat);
-    *one = (struct stream){ .labels = labels_of(s), .v = {
-        [PUBLISHING] = stat.publishing, [CLIENTS] = s->clients, [FORWARDS] = s->forwards,
-        [RECEIVED] = (double)stat.in_bytes, [SENT] = (double)stat.out_bytes,
-        [RECEIVE_RATE] = s->in_kbps.s30_kbps * 125.0, [SEND_RATE] = s->out_kbps.s30_kbps * 125.0,
-        [VIDEO] = (double)stat.video_packets, [AUDIO] = (double)stat.audio_packets,
-        [DROPPED] = (double)stat.dropped, [QUEUE_PACKETS] = (double)stat.log_packets,
-        [QUEUE_BYTES] = (double)stat.log_bytes, [WIRE_BYTES] = (double)stat.wire_bytes,
-        [KEY_INTERVAL] = (double)stat.key_interval / AV_CLOCK,
+    return (struct stream){ .labels = labels_of(row), .v = {
+        [PUBLISHING] = stat->publishing, [CLIENTS] = row->clients + more->clients,
+        [FORWARDS] = row->forwards + more->forwards, [RECEIVED] = (double)stat->in_bytes,
+        [SENT] = (double)(stat->out_bytes + more->out_bytes),
+        [RECEIVE_RATE] = row->in_kbps * 125.0,
+        [SEND_RATE] = (row->out_kbps + more->out_kbps) * 125.0,
+        [VIDEO] = (double)stat->video_packets, [AUDIO] = (double)stat->audio_packets,
+        [DROPPED] = (double)(stat->dropped + more->dropped),
+        [QUEUE_PACKETS] = (double)stat->log_packets, [QUEUE_BYTES] = (double)stat->log_bytes,
+        [WIRE_BYTES] = (double)stat->wire_bytes,
+        [KEY_INTERVAL] = (double)stat->key_interval / AV_CLOCK,
     } };
 }
 
-/* Sources are held by a reference, so others may come and go meanwhile. */
 static void take_all(struct streams *all, const struct api_parts *of)
 {
-    size_t n;
-    struct live_source **src = live_registry_all(of->env->streams, &n);
+    size_t most = (size_t)of->env->conf->exporter.streams;
+    struct gather g;
 
-    all->cap = (size_t)of->env->conf->exporter.streams;
-    if (n < all->cap)
-        all->cap = n;
-    all->v = must(calloc(all->cap + 1, sizeof(all->v[0])));
-    for (size_t i = 0; i < n; i++) {
-        const struct clients_stream *s = clients_stream(of->env->clients, src[i]);
-
-        if (s->clients > 0) {
-            all->all++;
-            if (all->n < all->cap)
-                take(all, s);
-        }
-        (void)live_source_unref(src[i]);
+    gather_streams(&g, of->env, PATIENCE);
+    all->all = g.n;
+    all->v = must(calloc((g.n < most ? g.n : most) + 1, sizeof(all->v[0])));
+    for (; all->n < g.n && all->n < most; all->n++) {
+        all->v[all->n] = stream_of(g.shown[all->n]);
         co_yield_if_due();
     }
-    free(src);
+    gather_free(&g);
 }
 
 void metrics_put_streams(struct wr *w, const struct api_parts *of)

@@ -36,12 +36,31 @@ static void put_forward(void *arg, const struct forward_info *f)
     jput_close(j, '}');
 }
 
+static void put_forwards(struct session_env *env, void *arg)
+{
+    struct api_call *c = arg;
+
+    forwards_each(c->of->sink(env, &forward_sink), put_forward, c);
+}
+
+/* All that each worker has. */
+static err_t list(struct api_call *c, const char *key, workers_fn *put)
+{
+    err_t err = NULL;
+
+    jput_open(&c->j, key, '[');
+    for (unsigned w = 0; c->of->sink && w < workers_count(c->of->env) && !err; w++) {
+        workers_call(c->of->env, w, put, c);
+        if (workers_count(c->of->env) > 1)
+            err = api_yield_if_due(c);
+    }
+    jput_close(&c->j, ']');
+    return err;
+}
+
 static err_t forwards(struct api_call *c)
 {
-    jput_open(&c->j, "forwards", '[');
-    forwards_each(c->of->forwards, put_forward, c);
-    jput_close(&c->j, ']');
-    return NULL;
+    return list(c, "forwards", put_forwards);
 }
 
 /* ---- programs */
@@ -68,18 +87,22 @@ static void put_child(struct api_call *c, const struct job_info *i)
     jput_close(j, '}');
 }
 
-static err_t children(struct api_call *c)
+static void put_children(struct session_env *env, void *arg)
 {
+    struct api_call *c = arg;
+    const struct sink *all = c->of->sink(env, &program_sink);
     const struct job *job = NULL;
     struct job_info info;
 
-    jput_open(&c->j, "children", '[');
-    while ((job = children_next(c->of->children, job))) {
+    while ((job = children_next(all, job))) {
         job_look(job, &info);
         put_child(c, &info);
     }
-    jput_close(&c->j, ']');
-    return NULL;
+}
+
+static err_t children(struct api_call *c)
+{
+    return list(c, "children", put_children);
 }
 
 /* ---- for the console */

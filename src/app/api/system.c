@@ -2,9 +2,7 @@
 /* system.c - what the API tells of the process and the machine. */
 #include "app/api/api.h"
 #include "app/version.h"
-#include "co/holds.h"
 #include "conf/table.h"
-#include "session/clients.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,25 +49,24 @@ static void put_argv(struct jput *j)
     jput_text(j, "argv", text);
 }
 
-/* Who kept the thread for over 5 ms of processor time. */
-static void put_holds(struct jput *j)
+/* Who kept a thread for over 5 ms of processor time. */
+static void put_holds(struct jput *j, const struct figures *f)
 {
-    const struct co_holds *h;
-    size_t n = co_holds_list(&h);
+    const char *name;
 
-    jput_uint(j, "holds", co_holds_count());
+    jput_uint(j, "holds", f->holds);
     jput_open(j, "held_by", '[');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; (name = figures_held_by(f, i)); i++) {
         jput_open(j, NULL, '{');
-        jput_text(j, "coroutine", h[i].name);
-        jput_uint(j, "holds", h[i].count);
-        jput_real(j, "longest_ms", (double)h[i].longest / 1000, 1);
+        jput_text(j, "coroutine", name);
+        jput_uint(j, "holds", f->held_by[i].count);
+        jput_real(j, "longest_ms", (double)f->held_by[i].longest / 1000, 1);
         jput_close(j, '}');
     }
     jput_close(j, ']');
 }
 
-static void put_self(struct jput *j, const struct machine *m)
+static void put_self(struct jput *j, const struct machine *m, const struct figures *f)
 {
     char cwd[1024];
 
@@ -83,7 +80,7 @@ static void put_self(struct jput *j, const struct machine *m)
     jput_real(j, "mem_percent", part(m->rss_kbyte, m->memory.total), 4);
     jput_real(j, "cpu_percent", m->cpu, 4);
     jput_int(j, "srs_uptime", us_to_s(co_clock() - m->began_at));
-    put_holds(j);
+    put_holds(j, f);
     jput_close(j, '}');
 }
 
@@ -114,16 +111,13 @@ static void put_load(struct jput *j, const struct machine *m)
     jput_real(j, "load_15m", m->load[2], 2);
 }
 
-static void put_traffic(struct jput *j, const struct api_parts *of)
+static void put_traffic(struct jput *j, const struct machine *m, const struct figures *f)
 {
-    const struct machine *m = of->machine;
     uint64_t in = 0, out = 0;
 
     for (int i = 0; i < CLIENTS_TYPES; i++) {
-        const struct clients_total *t = clients_total(of->env->clients, i);
-
-        in += t->in;
-        out += t->out;
+        in += f->types[i].in;
+        out += f->types[i].out;
     }
     jput_int(j, "net_sample_time", m->sampled_wall);
     jput_uint(j, "net_recv_bytes", m->net.recv);
@@ -137,29 +131,33 @@ static void put_traffic(struct jput *j, const struct api_parts *of)
     jput_uint(j, "conn_sys_et", m->tcp_established);
     jput_uint(j, "conn_sys_tw", m->tcp_waiting);
     jput_uint(j, "conn_sys_udp", m->udp);
-    jput_uint(j, "conn_srs", of->connections(of->arg));
+    jput_uint(j, "conn_srs", f->connections);
 }
 
 /* What limits refused since the start. */
-static void put_refused(struct jput *j, const struct refusals *r)
+static void put_refused(struct jput *j, const struct figures *f)
 {
     jput_open(j, "refused", '{');
     for (int k = 0; k < REFUSAL_KINDS; k++)
-        jput_uint(j, refusal_name(k), r->v[k].total);
+        jput_uint(j, refusal_name(k), f->refused[k]);
     jput_close(j, '}');
 }
 
 void api_put_summaries(struct jput *j, const struct api_parts *of)
 {
+    struct figures_of whose = api_figures_of(of);
+    struct figures f;
+
+    figures_sum(&whose, &f);
     jput_open(j, "data", '{');
     jput_bool(j, "ok", of->machine->sampled_at != 0);
     jput_int(j, "now_ms", co_wall_ms());
-    put_self(j, of->machine);
+    put_self(j, of->machine, &f);
     jput_open(j, "system", '{');
     put_load(j, of->machine);
-    put_traffic(j, of);
+    put_traffic(j, of->machine, &f);
     jput_close(j, '}');
-    put_refused(j, &of->env->refusals);
+    put_refused(j, &f);
     jput_close(j, '}');
 }
 

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* clients.c - what the API tells of clients, and how one is kicked. */
+#include "app/api/api.h"
+#include "app/api/gather.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "live/sender.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_SIZE = 4096 };
+
+/* Why a player stalls, if it does. */
+static void put_sender(struct jput *j, const struct live_sender *sender)
+{
+    struct live_sender_stat stat;
+
+    live_sender_stat(sender, &stat);
+    jput_text(j, "state", live_sender_state_name(stat.state));
+    jput_int(j, "state_ms", us_to_ms(stat.since));
+    jput_int(j, "lag_ms", us_to_ms(stat.lag));
+    jput_uint(j, "dropped_packets", stat.dropped);
+    jput_int(j, "window_full_ms", us_to_ms(stat.window_full));
+}
+
+/* On the thread of its worker. */
+static void put_client(struct api_call *c, const char *key, struct client *client)
+{
+    const struct clients_stream *s = client->stream;
+    char id[CLIENTS_NAME_ID_SIZE], url[NAME_MAX_SIZE];
+    struct clients_info info;
+    struct jput *j = &c->j;
+
+    client->kind->describe(client, &info);
+    jput_open(j, key, '{');
+    client_id(client, id);
+    jput_text(j, "id", id);
+    clients_name_id(s->all, s->vhost->name, id);
+    jput_text(j, "vhost", id);
+    clients_name_id(s->all, live_source_name(s->src), id);
+    jput_text(j, "stream", id);
+    jput_text(j, "ip", info.ip);
+    api_put_secret(c, "pageUrl", info.page_url);
+    api_put_secret(c, "swfUrl", info.swf_url);
+    api_put_secret(c, "tcUrl", info.tc_url);
+    jput_text(j, "url", clients_url(s->vhost->name, text_or_empty(s->app), text_or_empty(s->name),
+                                    url, sizeof(url)));
+    jput_text(j, "name", s->name);
+    jput_text(j, "type", clients_type_name(client->type));
+    jput_bool(j, "publish", clients_type_publishes(client->type));
+    jput_real(j, "alive", (double)(co_clock() - info.began_at) / 1e6, 3);
+    jput_uint(j, "send_bytes", info.out);
+    jput_uint(j, "recv_bytes", info.in);
+    api_kbps(j, info.in_kbps, info.out_kbps);
+    if (info.sender)
+        put_sender(j, info.sender);
+    jput_close(j, '}');
+}
+
+/* ---- the list: worker by worker */
+
+struct listing {
+    struct api_call *c;
+    struct api_page page;
+    const char *only;               /* clients of the stream of this name; NULL: all */
+    size_t total, here[WORKERS_MAX]; /* how many there are, and at each worker */
+    const struct live_source *src;  /* of that name; of the worker that walks */
+    uint64_t at;                    /* how far its walk is */
+    bool more;
+};
+
+static void list_client(struct client *client, void *arg)
+{
+    struct listing *l = arg;
+
+    if (client->type == CLIENTS_FORWARD) /* nobody who came to us: see /forwards */
+        return;
+    if (l->only && client->stream->src != l->src)
+        return;
+    if (l->page.at >= l->page.start && l->page.at < l->page.end)
+        put_client(l->c, NULL, client);
+    l->page.at++;
+}
+
+static void count(struct session_env *env, void *arg)
+{
+    struct listing *l = arg;
+    struct live_source *src = l->only ? live_registry_find(env->streams, l->only) : NULL;
+    size_t n = 0;
+
+    if (src)
+        n = clients_listed(clients_stream(env->clients, src));
+    else if (!l->only)
+        n = clients_count_all(env->clients);
+    l->here[env->worker] = n;
+    l->total += n;
+}
+
+/* Until a piece is full. */
+static void walk(struct session_env *env, void *arg)
+{
+    struct listing *l = arg;
+    struct live_source *src = l->only ? live_registry_find(env->streams, l->only) : NULL;
+
+    l->src = src;
+    if (l->only && !src) {
+        l->more = false;
+        return;
+    }
+    if (src)
+        (void)live_source_ref(src);
+    do {
+        l->more = clients_walk(env->clients, &l->at, list_client, l);
+        co_yield_if_due();
+    } while (l->more && l->page.at < l->page.end && !api_is_full(l->c));
+    (void)live_source_unref(src);
+}
+
+static err_t put_clients(struct listing *l)
+{
+    struct session_env *env = l->c->of->env;
+    err_t err = NULL;
+
+    for (unsigned w = 0; w < workers_count(env) && l->page.at < l->page.end && !err; w++) {
+        if (l->page.at + l->here[w] <= l->page.start) {
+            l->page.at += l->here[w]; /* all of them are before the page */
+            continue;
+        }
+        l->at = 0;
+        do {
+            workers_call(env, w, walk, l);
+            err = api_yield_if_due(l->c);
+        } while (l->more && l->page.at < l->page.end && !err);
+    }
+    return err;
+}
+
+/* The name of the stream of that id, malloc'ed; NULL: there is none. */
+static err_t find_stream(struct api_call *c, const char *id, char **name)
+{
+    const struct gather_row *row = NULL;
+    char one[CLIENTS_NAME_ID_SIZE];
+    struct gather g;
+    err_t err = NULL;
+
+    gather_streams(&g, c->of->env, CO_FOREVER);
+    while (!*name && !err && (row = gather_next(&g, row))) {
+        clients_name_id(c->of->env->clients, row->name, one);
+        if (strcmp(one, id) == 0)
+            *name = must_dup(row->name);
+        err = api_yield_if_due(c);
+    }
+    gather_free(&g);
+    return err;
+}
+
+static err_t list_clients(struct api_call *c)
+{
+    struct listing l = { .c = c, .page = api_page_of(c) };
+    char id[CLIENTS_NAME_ID_SIZE], *name = NULL;
+    bool of_one = api_param(c, "stream", id, sizeof(id));
+    err_t err = of_one ? find_stream(c, id, &name) : NULL;
+
+    l.only = name;
+    if (!err && (!of_one || name))
+        workers_each(c->of->env, count, &l);
+    jput_open(&c->j, "clients", '[');
+    if (!err && l.total > 0)
+        err = put_clients(&l);
+    jput_close(&c->j, ']');
+    jput_uint(&c->j, "total", l.total);
+    free(name);
+    return err;
+}
+
+/* ---- one of them: who has it answers */
+
+struct asked {
+    struct api_call *c;
+    bool found;
+};
+
+static void show(struct session_env *env, void *arg)
+{
+    struct asked *a = arg;
+    struct client *client = clients_find(env->clients, a->c->rest);
+
+    if (client)
+        put_client(a->c, "client", client);
+    a->found = client;
+}
+
+static void kick(struct session_env *env, void *arg)
+{
+    struct asked *a = arg;
+    struct client *client = clients_find(env->clients, a->c->rest);
+
+    a->found = client;
+    if (!client)
+        return;
+    log_always(LOG_TRACE, "API: kick client %s, %s", a->c->rest, clients_type_name(client->type));
+    client->kind->kick(client);
+}
+
+static err_t clients(struct api_call *c)
+{
+    struct asked a = { .c = c };
+
+    if (!*c->rest && c->verb != HTTP_VERB_DELETE)
+        return list_clients(c);
+    for (unsigned w = 0; w < workers_count(c->of->env) && !a.found; w++)
+        workers_call(c->of->env, w, c->verb == HTTP_VERB_DELETE ? kick : show, &a);
+    return a.found ? NULL : api_error(c, API_NO_CLIENT);
+}
+
+const struct api_row api_rows_clients[] = {
+    { "clients/", "manage all clients or specified client, default query top 10 clients",
+      API_READ | 1u << HTTP_VERB_DELETE, clients, NULL },
+};
+const size_t api_rows_clients_n = sizeof(api_rows_clients) / sizeof(api_rows_clients[0]);

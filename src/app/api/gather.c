@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* gather.c - the streams of all workers, each of them once. */
+#include "app/api/gather.h"
+
+#include "base/must.h"
+#include "base/text.h"
+#include "base/wr.h"
+#include "session/homes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MAX = 1 << 30 };
+
+/* ---- on each worker */
+
+static struct gather_row row_of(const struct clients_stream *s, unsigned worker)
+{
+    const char *name = live_source_name(s->src);
+    struct gather_row row = {
+        .hash = text_hash(name), .worker = worker, .named = s->key != NULL,
+        .at_home = !s->home || home_worker(s->home) == worker,
+        .publishes = s->publisher != NULL, .clients = s->clients, .forwards = s->forwards,
+        .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
+        .vhost_n = strlen(s->vhost->name), .app_n = strlen(text_or_empty(s->app)),
+    };
+
+    live_source_stat(s->src, &row.stat);
+    return row;
+}
+
+/* Sources are held by a reference, so others may come and go meanwhile. */
+static void look(struct session_env *env, void *arg)
+{
+    struct gather_part *part = arg;
+    struct wr names;
+    size_t n;
+    struct live_source **src = live_registry_all(env->streams, &n);
+    const char *name;
+
+    wr_init(&names, NAMES_MAX);
+    part->v = must(calloc(n + 1, sizeof(part->v[0])));
+    for (size_t i = 0; i < n; i++) {
+        name = live_source_name(src[i]);
+        part->v[part->n++] = row_of(clients_stream(env->clients, src[i]), env->worker);
+        wr_bytes(&names, name, strlen(name) + 1);
+        (void)live_source_unref(src[i]);
+        co_yield_if_due();
+    }
+    free(src);
+    if (names.bad)
+        part->n = 0;
+    name = part->names = (char *)names.buf;
+    for (size_t i = 0; i < part->n; i++) {
+        part->v[i].name = name;
+        name += strlen(name) + 1;
+    }
+}
+
+static void drop(void *arg)
+{
+    struct gather_part *part = arg;
+
+    if (part) {
+        free(part->v);
+        free(part->names);
+    }
+    free(part);
+}
+
+/* ---- what is the same stream becomes one row */
+
+static bool is_better(const struct gather_row *a, const struct gather_row *b)
+{
+    if (a->publishes != b->publishes)
+        return a->publishes;
+    if (a->named != b->named)
+        return a->named;
+    return a->at_home && !b->at_home;
+}
+
+static void absorb(struct gather_row *home, struct gather_row *other)
+{
+    struct gather_more *m = &home->more;
+
+    m->clients += other->clients + other->more.clients;
+    m->forwards += other->forwards + other->more.forwards;
+    m->out_bytes += other->stat.out_bytes + other->more.out_bytes;
+    m->dropped += other->stat.dropped + other->more.dropped;
+    m->out_kbps += other->out_kbps + other->more.out_kbps;
+    m->replicas += 1 + other->more.replicas;
+    other->merged = true;
+}
+
+/* Its place among those that came before, by name: that of the same stream, or an empty one. */
+static struct gather_row **place_of(struct gather_row **table, size_t size,
+                                    const struct gather_row *row)
+{
+    size_t at = row->hash & (size - 1);
+
+    while (table[at] && (table[at]->hash != row->hash || strcmp(table[at]->name, row->name) != 0))
+        at = (at + 1) & (size - 1);
+    return &table[at];
+}
+
+static void merge(struct gather *g, size_t all)
+{
+    size_t size = 64;
+    struct gather_row **table;
+
+    while (size < 2 * all)
+        size *= 2;
+    table = must(calloc(size, sizeof(table[0])));
+    for (unsigned w = 0; w < g->n_parts; w++) {
+        for (size_t i = 0; g->parts[w] && i < g->parts[w]->n; i++) {
+            struct gather_row *row = &g->parts[w]->v[i], **at = place_of(table, size, row);
+
+            if (!*at) {
+                *at = row;
+            } else if (is_better(row, *at)) {
+                absorb(row, *at);
+                *at = row;
+            } else {
+                absorb(*at, row);
+            }
+            co_yield_if_due();
+        }
+    }
+    free(table);
+}
+
+/* One that nobody entered yet, or whose last forward goes, is none to show. */
+static void show(struct gather *g, size_t all)
+{
+    g->shown = must(calloc(all + 1, sizeof(struct gather_row *)));
+    for (unsigned w = 0; w < g->n_parts; w++) {
+        for (size_t i = 0; g->parts[w] && i < g->parts[w]->n; i++) {
+            struct gather_row *row = &g->parts[w]->v[i];
+
+            if (!row->merged && row->named && row->clients + row->more.clients > 0)
+                g->shown[g->n++] = row;
+        }
+        co_yield_if_due();
+    }
+}
+
+void gather_streams(struct gather *g, struct session_env *env, co_usec patience)
+{
+    size_t all = 0;
+
+    *g = (struct gather){ .n_parts = workers_count(env) };
+    for (unsigned w = 0; w < g->n_parts; w++) {
+        struct gather_part *part = must(calloc(1, sizeof(*part)));
+
+        if (workers_ask(env, w, look, part, drop, patience)) {
+            g->parts[w] = part;
+            all += part->n;
+        }
+    }
+    if (g->n_parts > 1)
+        merge(g, all);
+    show(g, all);
+}
+
+void gather_free(struct gather *g)
+{
+    for (unsigned w = 0; w < g->n_parts; w++)
+        drop(g->parts[w]);
+    free(g->shown);
+}
+
+const struct gather_row *gather_next(const struct gather *g, const struct gather_row *row)
+{
+    unsigned w = row ? row->worker : 0;
+    size_t i = row ? (size_t)(row - g->parts[w]->v) + 1 : 0;
+
+    for (; w < g->n_parts; w++, i = 0) {
+        for (; g->parts[w] && i < g->parts[w]->n; i++) {
+            if (!g->parts[w]->v[i].merged)
+                return &g->parts[w]->v[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* gather.h - the streams of all workers, each of them once.
+ *
+ * A stream with many players is at more than one worker: at its home, and as replicas. Each worker
+ * says what it has, as copies; what is the same stream becomes one row, its home's, with what the
+ * others add to it. The rest is asked of the home by the row's name.
+ */
+#ifndef APP_API_GATHER_H
+#define APP_API_GATHER_H
+
+#include "session/clients.h"
+#include "session/workers.h"
+
+struct gather_row {
+    const char *name;     /* "vhost/app/stream" */
+    size_t vhost_n, app_n;
+    uint32_t hash;
+    unsigned worker;
+    bool named;           /* somebody said what it is called */
+    bool at_home;         /* as its directory says */
+    bool publishes;       /* its publisher is a client of that worker */
+    bool merged;          /* into that of another worker */
+    unsigned clients, forwards;
+    int in_kbps, out_kbps;
+    struct live_source_stat stat;
+    struct gather_more {  /* of the same stream at others */
+        unsigned clients, forwards, replicas;
+        uint64_t out_bytes, dropped;
+        int out_kbps;
+    } more;
+};
+
+/* Those of a worker, as it has them. */
+struct gather_part {
+    struct gather_row *v;
+    size_t n;
+    char *names;
+};
+
+struct gather {
+    struct gather_part *parts[WORKERS_MAX]; /* NULL: that worker did not answer in time */
+    unsigned n_parts;
+    struct gather_row **shown; /* those with clients; worker by worker */
+    size_t n;
+};
+
+/* Ask all workers and wait for each so long at most. Yields. */
+void gather_streams(struct gather *g, struct session_env *env, co_usec patience);
+void gather_free(struct gather *g);
+/* All rows but the merged ones, shown or not; NULL is before the first. */
+const struct gather_row *gather_next(const struct gather *g, const struct gather_row *row);
+
+#endif

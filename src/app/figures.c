@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* figures.c - what the process counts, summed up over its workers. */
+#include "app/figures.h"
+
+#include "co/watchdog.h"
+#include "session/tokens.h"
+#include "sink/forward/forward.h"
+#include "sink/program/children.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    WORDS = sizeof(struct figures) / sizeof(uint64_t),
+    SUMS = offsetof(struct figures, held_by) / sizeof(uint64_t),
+};
+_Static_assert(sizeof(struct figures) <= WORKERS_FIGURES * sizeof(uint64_t), "there is room");
+
+/* How late this thread's timers were in the last second. */
+static _Thread_local struct {
+    uint64_t ticks, late_us, mean;
+} lately;
+
+/* ---- ours */
+
+static void take_clients(struct figures *f, const struct clients *r)
+{
+    for (int i = 0; i < CLIENTS_TYPES; i++) {
+        const struct clients_total *t = clients_total(r, (enum clients_type)i);
+
+        f->types[i].now = t->now;
+        f->types[i].clients = t->clients;
+        f->types[i].errors = t->errors;
+        f->types[i].in = t->in;
+        f->types[i].out = t->out;
+    }
+}
+
+static void take_hooks(struct figures *f, const struct hooks *h)
+{
+    f->hooks_waiting = hooks_waiting(h);
+    for (int i = 0; i < HOOKS_KINDS; i++) {
+        const struct hooks_stat *s = hooks_stat(h, (enum hooks_action)i);
+
+        f->hooks[i].ok = s->ok;
+        f->hooks[i].denied = s->denied;
+        f->hooks[i].failed = s->failed;
+        f->hooks[i].dropped = s->dropped;
+        f->hooks[i].micros = s->micros;
+    }
+}
+
+static void take_tokens(struct figures *f, const struct tokens *t)
+{
+    for (int i = CONF_PUBLISH; i <= CONF_PLAY; i++) {
+        const struct tokens_stat *s = tokens_stat(t, (enum conf_action)i);
+
+        f->tokens[i].ok = s->ok;
+        f->tokens[i].denied = s->denied;
+    }
+}
+
+static void take_memory(struct figures *f, const struct session_env *env)
+{
+    const struct live_memory *m = live_registry_memory(env->streams);
+
+    f->memory = m->used;
+    f->squeezed = m->squeezed;
+    f->squeezed_bytes = m->squeezed_bytes;
+    f->messages = env->messages.used;
+    f->evicted = env->messages.evicted;
+}
+
+static void count_forward(void *arg, const struct forward_info *one)
+{
+    struct figures *f = arg;
+
+    f->forwards[one->publishing]++;
+}
+
+static void take_outputs(struct figures *f, const struct figures_of *of)
+{
+    const struct job *job = NULL;
+    struct job_info info;
+
+    while (of->children && (job = children_next(of->children, job))) {
+        job_look(job, &info);
+        f->children[info.kind][info.state]++;
+    }
+    if (of->forwards)
+        forwards_each(of->forwards, count_forward, f);
+}
+
+static void take_thread(struct figures *f)
+{
+    const struct co_holds *h;
+    size_t n = co_holds_list(&h);
+    struct co_lateness l;
+
+    f->coroutines = (uint64_t)co_live();
+    f->switches = co_switches();
+    f->held = co_watchdog_count();
+    f->holds = co_holds_count();
+    for (size_t i = 0; i < n; i++) {
+        f->held_by[i].name = (uintptr_t)h[i].name; /* a literal: it is there for all */
+        f->held_by[i].count = h[i].count;
+        f->held_by[i].longest = (uint64_t)h[i].longest;
+    }
+    co_lateness(&l);
+    memcpy(f->late, l.counts, sizeof(f->late));
+    f->late_us = (uint64_t)l.sum;
+    f->thread = (uint64_t)gettid();
+    f->late_now = lately.mean;
+    f->taken_at = (uint64_t)co_clock();
+}
+
+static void take(const struct figures_of *of, struct figures *f)
+{
+    struct session_env *env = of->env;
+
+    *f = (struct figures){
+        .connections = of->connections, .publishers = env->publishers, .players = env->players,
+        .streams = live_registry_count(env->streams),
+    };
+    take_clients(f, env->clients);
+    for (int k = 0; k < REFUSAL_KINDS; k++)
+        f->refused[k] = env->refusals.v[k].total;
+    if (env->hooks)
+        take_hooks(f, env->hooks);
+    if (env->tokens)
+        take_tokens(f, env->tokens);
+    take_memory(f, env);
+    take_outputs(f, of);
+    take_thread(f);
+}
+
+/* ---- for the others */
+
+static void look_how_late(void)
+{
+    struct co_lateness l;
+    uint64_t ticks = 0, late;
+
+    co_lateness(&l);
+    for (size_t i = 0; i < sizeof(l.counts) / sizeof(l.counts[0]); i++)
+        ticks += l.counts[i];
+    late = (uint64_t)l.sum - lately.late_us;
+    lately.mean = ticks > lately.ticks ? late / (ticks - lately.ticks) : 0;
+    lately.ticks = ticks;
+    lately.late_us = (uint64_t)l.sum;
+}
+
+static void set(atomic_uint *gauge, uint64_t v)
+{
+    atomic_store_explicit(gauge, (unsigned)v, memory_order_relaxed);
+}
+
+static void publish(struct worker *w, const struct figures *f)
+{
+    uint64_t words[WORDS];
+
+    memcpy(words, f, sizeof(words));
+    for (size_t i = 0; i < WORDS; i++)
+        atomic_store_explicit(&w->figures[i], words[i], memory_order_relaxed);
+    set(&w->gauges.load, co_load());
+    set(&w->gauges.connections, f->connections);
+    set(&w->gauges.publishers, f->publishers);
+    set(&w->gauges.players, f->players);
+    set(&w->gauges.streams, f->streams);
+    atomic_store_explicit(&w->gauges.memory, (size_t)f->memory, memory_order_relaxed);
+}
+
+void figures_sample(const struct figures_of *of)
+{
+    struct figures f;
+
+    look_how_late();
+    if (!of->env->workers)
+        return;
+    take(of, &f);
+    publish(&of->env->workers->v[of->env->worker], &f);
+}
+
+void figures_one(const struct figures_of *of, unsigned worker, struct figures *out)
+{
+    uint64_t words[WORDS];
+
+    if (worker == of->env->worker) {
+        take(of, out);
+        return;
+    }
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = atomic_load_explicit(&of->env->workers->v[worker].figures[i],
+                                        memory_order_relaxed);
+    memcpy(out, words, sizeof(words));
+}
+
+/* ---- sums */
+
+const char *figures_held_by(const struct figures *f, size_t i)
+{
+    return i < CO_HOLDS_NAMES ? (const char *)(uintptr_t)f->held_by[i].name : NULL;
+}
+
+/* Where that name is, or has room, or all those that have none. */
+static size_t place_of(const struct figures *f, const char *name)
+{
+    size_t i = 0;
+
+    while (i < CO_HOLDS_NAMES - 1 && figures_held_by(f, i) &&
+           strcmp(figures_held_by(f, i), name) != 0)
+        i++;
+    return i;
+}
+
+static void add_holds(struct figures *sum, const struct figures *one)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = figures_held_by(one, i)); i++) {
+        size_t at = place_of(sum, name);
+
+        if (!sum->held_by[at].name)
+            sum->held_by[at].name = (uintptr_t)(at < CO_HOLDS_NAMES - 1 ? name : "others");
+        sum->held_by[at].count += one->held_by[i].count;
+        if (sum->held_by[at].longest < one->held_by[i].longest)
+            sum->held_by[at].longest = one->held_by[i].longest;
+    }
+}
+
+static void add(struct figures *sum, const struct figures *one)
+{
+    uint64_t a[WORDS], b[WORDS];
+
+    memcpy(a, sum, sizeof(a));
+    memcpy(b, one, sizeof(b));
+    for (size_t i = 0; i < SUMS; i++)
+        a[i] += b[i];
+    memcpy(sum, a, sizeof(a));
+    add_holds(sum, one);
+}
+
+void figures_sum(const struct figures_of *of, struct figures *out)
+{
+    struct figures one;
+
+    take(of, out);
+    for (unsigned i = 0; i < workers_count(of->env); i++) {
+        if (i == of->env->worker)
+            continue;
+        figures_one(of, i, &one);
+        add(out, &one);
+    }
+    if (of->env->workers) /* it is counted by the process, for its limit */
+        out->connections = atomic_load_explicit(&of->env->workers->connections,
+                                                memory_order_relaxed);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* figures.h - what the process counts, summed up over its workers.
+ *
+ * Each worker publishes its own counts once a second, so who sums them up waits for nobody: also
+ * while one is held up. With one worker they are those of this moment.
+ */
+#ifndef APP_FIGURES_H
+#define APP_FIGURES_H
+
+#include "co/holds.h"
+#include "session/clients.h"
+#include "session/hooks.h"
+#include "session/workers.h"
+#include "sink/program/job.h"
+
+struct sink;
+
+struct figures_type { /* as struct clients_total */
+    uint64_t now, clients, errors, in, out;
+};
+
+struct figures_hooks { /* as struct hooks_stat */
+    uint64_t ok, denied, failed, dropped, micros;
+};
+
+/* Words alone, and all but the last four are sums. */
+struct figures {
+    uint64_t connections, publishers, players, streams;
+    struct figures_type types[CLIENTS_TYPES];
+    uint64_t refused[REFUSAL_KINDS];
+    struct figures_hooks hooks[HOOKS_KINDS];
+    uint64_t hooks_waiting;
+    struct {
+        uint64_t ok, denied;
+    } tokens[CONF_PLAY + 1];
+    uint64_t memory, squeezed, squeezed_bytes; /* of streams */
+    uint64_t messages, evicted;                /* RTMP messages that are not complete */
+    uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
+    uint64_t coroutines, switches, held, holds;
+    uint64_t late[9], late_us;                 /* as struct co_lateness */
+    struct {
+        uint64_t name, count, longest;         /* as struct co_holds */
+    } held_by[CO_HOLDS_NAMES];
+    uint64_t thread;                           /* its id */
+    uint64_t late_now;                         /* mean of the last second, microseconds */
+    uint64_t taken_at;                         /* co_clock() */
+};
+
+/* Whose they are: of the worker that calls. */
+struct figures_of {
+    struct session_env *env;
+    const struct sink *forwards, *children; /* NULL: there are none */
+    unsigned connections;
+};
+
+/* Look, and with more than one worker let the others know: once a second, by each. */
+void figures_sample(const struct figures_of *of);
+/* All of them together. held_by is merged by name; thread, late_now and taken_at are ours. */
+void figures_sum(const struct figures_of *of, struct figures *out);
+/* Those of one worker; zeros before its first sample. */
+void figures_one(const struct figures_of *of, unsigned worker, struct figures *out);
+/* The name of a hold, or NULL. */
+const char *figures_held_by(const struct figures *f, size_t i);
+
+#endif
