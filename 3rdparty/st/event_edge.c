@@ -39,6 +39,7 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &
                    EPOLLHUP == POLLHUP && EPOLLRDHUP == POLLRDHUP,
                "events of epoll and poll have the same bits");
 
+_Thread_local const _st_eventsys_t *_st_eventsys;
 _Thread_local volatile int st_in_idle;
 _Thread_local unsigned st_batch_usec;
 _Thread_local void (*st_on_woken)(void);
@@ -271,14 +272,46 @@ static int edge_init(void)
     return open_set();
 }
 
+static int is_any_open(void)
+{
+    for (int i = 0; i < table_size; i++) {
+        if (table[i])
+            return 1;
+    }
+    return 0;
+}
+
+/* -1: a descriptor is open here. */
+int _st_events_end(void)
+{
+    if (is_any_open())
+        return -1;
+    while (free_list) {
+        _st_netfd_t *next = free_list->next;
+
+        free(free_list);
+        free_list = next;
+    }
+    free(table);
+    free(events);
+    table = NULL;
+    events = NULL;
+    table_size = told = 0;
+    close(epfd);
+    epfd = -1;
+    forked = 0;
+    st_batch_usec = 0;
+    st_on_woken = NULL;
+    _st_eventsys = NULL;
+    return 0;
+}
+
 static const _st_eventsys_t edge = {
     .name = "epoll, edge-triggered",
     .val = ST_EVENTSYS_ALT,
     .init = edge_init,
     .dispatch = edge_dispatch,
 };
-
-_Thread_local const _st_eventsys_t *_st_eventsys;
 
 int st_set_eventsys(int eventsys)
 {

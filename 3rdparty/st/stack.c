@@ -169,6 +169,24 @@ void _st_stack_free(_st_stack_t *ts)
     }
 }
 
+/* All that lie idle; the caller runs on none of ours. */
+void _st_stacks_end(void)
+{
+    for (int i = 0; i < SIZES && idle[i].stk_size; i++) {
+        while (idle[i].count > 0) {
+            _st_stack_t *ts = _ST_THREAD_STACK_PTR(idle[i].stacks.next);
+
+            ST_REMOVE_LINK(&ts->links);
+            idle[i].count--;
+            unmap(ts);
+        }
+        idle[i].stk_size = 0;
+    }
+    if (odd)
+        unmap(odd);
+    odd = NULL;
+}
+
 int st_randomize_stacks(int on)
 {
     (void)on; /* kept for the interface: the kernel places the mappings */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* switch.c - choose the next thread and go there, telling the tools that follow stacks. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ _Thread_local volatile unsigned long st_switch_count;
 _Thread_local st_utime_t st_switched_at;
 _Thread_local st_utime_t st_held_least;
 _Thread_local void (*st_on_held)(st_utime_t ran);
+
+_Thread_local int _st_ending;
 
 void _st_context_switch(void **save, void *to);
 void _st_context_entry(void);
@@ -58,6 +61,11 @@ void _st_context_primordial(void)
     __lsan_register_root_region(first_base, first_size);
 }
 
+static void forget_primordial(void)
+{
+    __lsan_unregister_root_region(first_base, first_size);
+}
+
 #elif defined(ST_TSAN)
 
 /* ThreadSanitizer takes each of our threads for one of its own (a fiber), with its own call stack in
@@ -85,6 +93,10 @@ void _st_context_primordial(void)
     _ST_CURRENT_THREAD()->fiber = __tsan_get_current_fiber();
 }
 
+static void forget_primordial(void)
+{
+}
+
 #else
 
 static void before_switch(_st_thread_t *to, void **fake_stack)
@@ -99,6 +111,10 @@ static void after_switch(void *fake_stack)
 }
 
 void _st_context_primordial(void)
+{
+}
+
+static void forget_primordial(void)
 {
 }
 
@@ -226,6 +242,14 @@ static void end_turn(_st_thread_t *me)
     st_switch_count++;
 }
 
+__attribute__((always_inline)) static inline void go_to(_st_thread_t *me, _st_thread_t *to)
+{
+    _ST_SET_CURRENT_THREAD(to);
+    before_switch(to, &me->fiber);
+    _st_context_switch(&me->context, to->context);
+    after_switch(me->fiber);
+}
+
 void _st_vp_schedule(void)
 {
     _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
@@ -233,12 +257,8 @@ void _st_vp_schedule(void)
     if (to == me && me == _st_this_vp.idle_thread)
         return;
     end_turn(me);
-    if (to == me) /* nobody else can run */
-        return;
-    _ST_SET_CURRENT_THREAD(to);
-    before_switch(to, &me->fiber);
-    _st_context_switch(&me->context, to->context);
-    after_switch(me->fiber);
+    if (to != me) /* else nobody else can run */
+        go_to(me, to);
 }
 
 /* The calling thread has ended: never to return. */
@@ -251,6 +271,41 @@ void _st_vp_schedule_last(void)
     before_switch(to, NULL);
     _st_context_switch(&me->context, to->context);
     abort();
+}
+
+extern _Thread_local int _st_active_count;
+
+/* The idle thread ends by itself: it finds that nobody is left, and the next one to run is who
+ * calls. So whoever follows stacks sees each of them end. */
+static void end_idle(_st_thread_t *me)
+{
+    _st_thread_t *idle = _st_this_vp.idle_thread;
+
+    _st_active_count = 0;
+    _st_ending = 1;
+    me->state = _ST_ST_RUNNABLE;
+    _ST_ADD_RUNQ(me);
+    idle->state = _ST_ST_RUNNING;
+    go_to(me, idle);
+    _st_ending = 0;
+    _st_active_count = 0; /* it never counted, but has left */
+}
+
+int st_end(void)
+{
+    _st_thread_t *me = _ST_CURRENT_THREAD();
+
+    if (_st_active_count != 1 || !(me->flags & _ST_FL_PRIMORDIAL) || _st_events_end() != 0) {
+        errno = EBUSY;
+        return -1;
+    }
+    st_on_held = NULL;
+    end_idle(me);
+    _st_stacks_end();
+    forget_primordial();
+    _ST_SET_CURRENT_THREAD(NULL);
+    free(me);
+    return 0;
 }
 
 int st_thread_stack(_st_thread_t *thread, void **base, size_t *size)

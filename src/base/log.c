@@ -3,14 +3,13 @@
 #include "base/log.h"
 
 #include "base/log_clean.h"
-#include "base/must.h"
+#include "base/thread_own.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -62,7 +61,7 @@ static _Thread_local struct maker *maker;
 static struct maker *own(void)
 {
     if (!maker)
-        maker = must(calloc(1, sizeof(*maker)));
+        maker = thread_own(sizeof(*maker), NULL);
     return maker;
 }
 
@@ -278,8 +277,6 @@ void log_thread_begin(void)
 void log_thread_end(void)
 {
     log_report_left_out();
-    free(maker);
-    maker = NULL;
     atomic_fetch_sub(&sharers, 1);
 }
 

@@ -32,7 +32,7 @@ void log_init(const struct log_setup *setup);
 bool log_enabled(enum log_level level);
 
 /* Where several threads make lines, each says that it does, and that it ends: then what was left
- * out of its lines is told, and its memory given back. One that is alone need not. */
+ * out of its lines is told. One that is alone need not. */
 void log_thread_begin(void);
 void log_thread_end(void);
 /* For setup.write: when the line was made, as it says, in microseconds of the wall clock. */

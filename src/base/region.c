@@ -3,6 +3,7 @@
 #include "base/region.h"
 
 #include "base/mem.h"
+#include "base/thread_own.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ struct regions {
     struct region *all, *swept;  /* swept: the next one that this sweep looks at */
     size_t n, n_idle, used;
     size_t least_idle, to_free;  /* least: since the last sweep */
+    bool begun;
 };
 
 static _Thread_local struct regions here;
@@ -162,6 +164,15 @@ static void *map(size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
+static void free_region(struct region *r);
+
+static void at_thread_end(void *unused)
+{
+    (void)unused;
+    while (here.idle)
+        free_region(here.idle);
+}
+
 /* Where the next mapping would be is often aligned, below the one before. */
 static void *map_aligned(void)
 {
@@ -184,6 +195,9 @@ static struct region *begin(void *memory)
 {
     struct region *r = memory;
 
+    if (!here.begun)
+        (void)thread_own(0, at_thread_end);
+    here.begun = true;
     *r = (struct region){ .dirty = true };
     for (unsigned k = 0; k < ORDERS; k++)
         set_free(r, k, 1); /* all but the first page */

@@ -9,8 +9,8 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <pthread.h>
 #include <st.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,17 +44,28 @@ struct co_view {
     const struct co *primordial;
     const void *stacks; /* _st_clist_t: all stacks in use */
 };
-struct co_view *_Atomic co_views;
+struct co_view *co_views;
+static pthread_mutex_t views_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local struct co_view view;
 
 static void show(void)
 {
-    static _Thread_local struct co_view own;
+    view = (struct co_view){ .primordial = &primordial, .stacks = st_thread_stacks() };
+    (void)pthread_mutex_lock(&views_lock);
+    view.next = co_views;
+    co_views = &view;
+    (void)pthread_mutex_unlock(&views_lock);
+}
 
-    own.primordial = &primordial;
-    own.stacks = st_thread_stacks();
-    own.next = atomic_load(&co_views);
-    while (!atomic_compare_exchange_weak(&co_views, &own.next, &own))
-        continue;
+static void hide(void)
+{
+    struct co_view **at = &co_views;
+
+    (void)pthread_mutex_lock(&views_lock);
+    while (*at != &view)
+        at = &(*at)->next;
+    *at = view.next;
+    (void)pthread_mutex_unlock(&views_lock);
 }
 
 static void seed_cids(void)
@@ -76,6 +87,25 @@ err_t co_init(void)
     seed_cids();
     show();
     return ticker_start();
+}
+
+void co_fini(void)
+{
+    int rc;
+
+    assert(co_current == &primordial && live == 0);
+    co_timer_cancel(&primordial.timer);
+    co_holds_stop();
+    ticker_end();
+    hide();
+    (void)st_cond_destroy(never);
+    rc = st_end();
+    assert(rc == 0); /* else a descriptor is open */
+    st_switched_at = 0;
+    log_forget(&primordial.lines);
+    err_free(&primordial.why);
+    primordial = (struct co){ .name = "main" };
+    co_current = NULL;
 }
 
 void co_ticker_runs(void)

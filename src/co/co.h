@@ -41,6 +41,10 @@ typedef err_t co_fn(void *arg);
  * has a scheduler of its own: they share nothing that changes, and a coroutine never changes its
  * thread. All of co/ is for that thread alone, unless it says otherwise. */
 err_t co_init(void);
+/* End the scheduler of the thread that calls, outside of any group: the thread may end then, or
+ * begin another one. No coroutine is left of it and no descriptor is open there; timers and tasks
+ * are cancelled. */
+void co_fini(void);
 
 void co_group_init(struct co_group *g);
 /* Run fn(arg) in a new member of g, on a stack of co_stack_size. It carries the cid of the

@@ -35,6 +35,7 @@ static _Thread_local int64_t turned;  /* the last tick whose slot was looked at 
 static _Thread_local int64_t planned; /* the tick the ticker sleeps to, INT64_MAX without any */
 static _Thread_local unsigned done;   /* timers and tasks */
 static _Thread_local st_cond_t moved; /* a timer was set that is due before `planned` */
+static _Thread_local bool ending;     /* until the ticker has seen it */
 
 static _Thread_local struct {
     unsigned permille;        /* smoothed */
@@ -200,7 +201,7 @@ static void turn_to(int64_t tick, co_usec now)
 static void *ticker(void *arg)
 {
     (void)arg;
-    for (;;) {
+    while (!ending) {
         co_usec now = co_clock();
         int64_t tick = now / TICK;
 
@@ -221,6 +222,7 @@ static void *ticker(void *arg)
                 (void)st_usleep(0); /* behind: let the woken run before the next slot */
         }
     }
+    ending = false;
     return NULL;
 }
 
@@ -379,4 +381,30 @@ err_t ticker_start(void)
     load.used = thread_time();
     set_clock(co_clock());
     return NULL;
+}
+
+/* Nobody is told any more. */
+static void cancel_all(void)
+{
+    for (size_t i = 0; i < SLOTS; i++) {
+        while (slots[i])
+            co_timer_cancel(slots[i]);
+    }
+    while (tasks)
+        co_post_cancel(tasks);
+    memset(in_use, 0, sizeof(in_use));
+}
+
+void ticker_end(void)
+{
+    ending = true;
+    (void)st_cond_signal(moved);
+    while (ending)
+        (void)st_usleep(0);
+    cancel_all();
+    (void)st_cond_destroy(moved);
+    moved = NULL;
+    free(slots);
+    slots = NULL;
+    atomic_store(&quiet.now, false);
 }

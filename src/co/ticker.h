@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 err_t ticker_start(void);
+void ticker_end(void); /* with all timers and tasks */
 void  co_ticker_runs(void); /* it is the ticker that runs now: for logs, debuggers, the watchdog */
 void ticker_on_rouse(void (*fn)(void)); /* is told when the thread is quiet no more; NULL: nobody */
 const atomic_bool *ticker_quiet(void); /* for other threads, see co/pulse.h */

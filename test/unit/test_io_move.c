@@ -34,6 +34,7 @@ static const struct {
 
 /* ---- the far thread */
 
+static pthread_t far_id;
 static struct co_mailbox far_box;
 static struct co_notify came, back; /* it has begun; what was asked of it is done */
 static struct co_group far_group;
@@ -50,6 +51,10 @@ static void *far_main(void *unused)
     co_notify_raise(&came);
     err = co_mailbox_run(&far_box);
     err_free(&err);
+    err = co_group_wait(&far_group);
+    assert(!err);
+    co_mailbox_close(&far_box);
+    co_fini();
     return NULL;
 }
 
@@ -322,7 +327,6 @@ static int descriptors(void)
 
 static int set_up(void **state)
 {
-    pthread_t id;
     char path[64];
     err_t err = co_init();
 
@@ -334,16 +338,27 @@ static int set_up(void **state)
         return 1;
     (void)snprintf(path, sizeof(path), "%s/ec", dir);
     cert_make(path, "ec.test", false);
-    if (pthread_create(&id, NULL, far_main, NULL) != 0 ||
+    if (pthread_create(&far_id, NULL, far_main, NULL) != 0 ||
         co_notify_wait(&came, CO_SECONDS(20)) != CO_WOKEN)
         return 1;
     return 0;
 }
 
+static void on_end(struct co_mail *m)
+{
+    (void)m;
+    co_stop(co_self(), NULL); /* who reads the mailbox */
+}
+
 static int tear_down(void **state)
 {
+    static struct co_mail end_it = { .fn = on_end };
+
+    co_mailbox_post(&far_box, &end_it);
+    (void)pthread_join(far_id, NULL);
     co_notify_close(&came);
     co_notify_close(&back);
+    co_fini();
     return dir_remove(state);
 }
 

@@ -569,6 +569,31 @@ static void counters_move(void **state)
     assert_int_equal(st_in_idle, 0);
 }
 
+static void *sleep_a_bit(void *unused)
+{
+    (void)st_usleep(MS);
+    return unused;
+}
+
+/* The last test: the scheduler ends when nothing of it is left, and another one begins. */
+static void ends_when_nothing_is_left(void **state)
+{
+    st_thread_t t = start(sleep_a_bit, NULL);
+    struct pair p = pair_open();
+
+    (void)state;
+    assert_int_equal(st_end(), -1);
+    assert_int_equal(errno, EBUSY);
+    assert_int_equal(st_thread_join(t, NULL), 0);
+    turn();
+    assert_int_equal(st_end(), -1);
+    assert_int_equal(errno, EBUSY);
+    pair_close(p);
+    assert_int_equal(st_end(), 0);
+    assert_int_equal(st_init(), 0);
+    assert_int_equal(st_thread_join(start(sleep_a_bit, NULL), NULL), 0);
+}
+
 static int init(void **state)
 {
     (void)state;
@@ -596,6 +621,7 @@ int main(void)
         TEST(overflow_hits_the_guard_page),
         TEST(frame_pointers_end_with_the_stack),
         TEST(counters_move),
+        TEST(ends_when_nothing_is_left),
     };
 
     return cmocka_run_group_tests(tests, init, NULL);

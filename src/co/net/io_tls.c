@@ -4,6 +4,7 @@
 
 #include "base/iov.h"
 #include "base/must.h"
+#include "base/thread_own.h"
 #include "co/net/tls_core.h"
 #include "co/net/tls_shake.h"
 #include "co/net/tls_take.h"
@@ -220,7 +221,7 @@ static err_t encrypt_by_library(struct io_tls *t, const struct iovec *iov, int c
         *n += size;
         if (size <= SMALL - used && (used > 0 || (size < SMALL / 4 && i + 1 < count))) {
             if (!small)
-                small = must(malloc(SMALL));
+                small = thread_own(SMALL, NULL);
             if (size)
                 memcpy(small + used, p, size);
             used += size;

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/thread_own.h"
 #include "co/net/tls_take.h"
 
 #include <openssl/bio.h>
@@ -96,7 +97,7 @@ void tls_core_share_out(struct tls_core *c)
     if (c->out)
         return; /* it has something to send from before */
     if (!shared_out)
-        shared_out = must(malloc(TLS_OUT));
+        shared_out = thread_own(TLS_OUT, NULL);
     c->out = shared_out;
     c->out_cap = TLS_OUT;
     c->out_shared = true;

@@ -4,6 +4,7 @@
 #include "co/net/tls_key.h"
 
 #include "base/must.h"
+#include "base/thread_own.h"
 
 #include <assert.h>
 #include <openssl/evp.h>
@@ -29,10 +30,11 @@ static pthread_once_t ciphers_once = PTHREAD_ONCE_INIT;
 static atomic_uint_fast64_t last_id;
 
 /* What the ciphers made of the keys that were used last, to read ([0]) and to write. */
-static _Thread_local struct {
+struct loaded {
     EVP_CIPHER_CTX *ctx;
     uint64_t id; /* of the key; 0: none */
-} loaded[TLS_SUITES][2];
+};
+static _Thread_local struct loaded (*loaded)[2]; /* TLS_SUITES of these; NULL: no key yet */
 
 static void find_ciphers(void)
 {
@@ -86,7 +88,7 @@ static bool expand(const struct tls_key *k, const char *label, uint8_t *out, siz
 /* The computed form of the key, if it is there, goes with it. */
 void tls_key_leave(const struct tls_key *k)
 {
-    for (int i = 0; k->id && i < 2; i++) {
+    for (int i = 0; loaded && k->id && i < 2; i++) {
         if (loaded[k->suite][i].id == k->id) {
             (void)EVP_CIPHER_CTX_reset(loaded[k->suite][i].ctx);
             loaded[k->suite][i].id = 0;
@@ -125,27 +127,38 @@ void tls_key_wipe(struct tls_key *k)
 
 /* ---- records */
 
+static void at_thread_end(void *p)
+{
+    struct loaded *all = p;
+
+    for (size_t i = 0; i < (size_t)TLS_SUITES * 2; i++)
+        EVP_CIPHER_CTX_free(all[i].ctx);
+}
+
 /* Ready for the next record of this key; NULL: the library failed. */
 static EVP_CIPHER_CTX *load(const struct tls_key *k, bool out)
 {
-    EVP_CIPHER_CTX **ctx = &loaded[k->suite][out].ctx;
-    uint64_t *id = &loaded[k->suite][out].id;
-    bool same = *id == k->id;
     uint8_t nonce[sizeof(k->iv)];
+    struct loaded *l;
+    bool same;
 
-    if (!*ctx)
-        *ctx = must(EVP_CIPHER_CTX_new());
+    if (!loaded)
+        loaded = thread_own(TLS_SUITES * sizeof(*loaded), at_thread_end);
+    l = &loaded[k->suite][out];
+    same = l->id == k->id;
+    if (!l->ctx)
+        l->ctx = must(EVP_CIPHER_CTX_new());
     memcpy(nonce, k->iv, sizeof(nonce));
     for (size_t i = 0; i < sizeof(k->seq); i++)
         nonce[sizeof(nonce) - 1 - i] ^= (uint8_t)(k->seq >> 8 * i);
-    if (EVP_CipherInit_ex(*ctx, *id ? NULL : ciphers[k->suite], NULL, same ? NULL : k->key, nonce,
-                          out) != 1) {
-        (void)EVP_CIPHER_CTX_reset(*ctx);
-        *id = 0;
+    if (EVP_CipherInit_ex(l->ctx, l->id ? NULL : ciphers[k->suite], NULL, same ? NULL : k->key,
+                          nonce, out) != 1) {
+        (void)EVP_CIPHER_CTX_reset(l->ctx);
+        l->id = 0;
         return NULL;
     }
-    *id = k->id;
-    return *ctx;
+    l->id = k->id;
+    return l->ctx;
 }
 
 static void from_skip(struct tls_from *from, size_t n)

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/must.h"
 #include "base/rd.h"
+#include "base/thread_own.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static void on_evict(struct rtmp_in *in)
 static void have_scratch(void)
 {
     if (!scratch)
-        scratch = must(malloc(SCRATCH));
+        scratch = thread_own(SCRATCH, NULL);
 }
 
 void rtmp_conn_init(struct rtmp_conn *c, struct io *io, const struct rtmp_in_setup *setup)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* thread_own.c - memory that a thread has to itself as long as it lives. */
+#include "base/thread_own.h"
+
+#include "base/must.h"
+
+#include <pthread.h>
+
+struct own {
+    struct own *next; /* the one made before */
+    void (*end)(void *p);
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+static pthread_key_t key; /* of the list of a thread: here a library tells of its end */
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+static void on_end(void *list)
+{
+    struct own *next;
+
+    for (struct own *o = list; o; o = next) {
+        next = o->next;
+        if (o->end)
+            o->end(o->bytes);
+        free(o);
+    }
+}
+
+static void make_key(void)
+{
+    must_be(pthread_key_create(&key, on_end) == 0);
+}
+
+void *thread_own(size_t size, void (*end)(void *p))
+{
+    struct own *o = must(calloc(1, sizeof(*o) + size));
+
+    (void)pthread_once(&key_once, make_key);
+    o->end = end;
+    o->next = pthread_getspecific(key);
+    must_be(pthread_setspecific(key, o) == 0);
+    return o->bytes;
+}
