@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "session/homes.h"
+#include "session/vhost_loads.h"
 
 
 #include <pthread.h>
@@ -39,13 +40,14 @@ struct workers *crew_workers_new(unsigned n)
 {
     struct workers *w = must(aligned_alloc(WORKERS_LINE, sizeof(*w)));
 
-    *w = (struct workers){ .n = n, .homes = homes_new() };
+    *w = (struct workers){ .n = n, .homes = homes_new(), .loads = vhost_loads_new() };
     return w;
 }
 
 void crew_workers_free(struct workers *w)
 {
     homes_free(w->homes);
+    vhost_loads_free(w->loads);
     free(w);
 }
 

@@ -13,6 +13,7 @@
 #include "serve/http/mux.h"
 #include "serve/http/packed.h"
 #include "serve/http/static.h"
+#include "session/bandwidth.h"
 #include "session/clients.h"
 #include "session/hooks.h"
 #include "session/jwks_files.h"
@@ -141,17 +142,6 @@ static err_t watch_certificates(void *arg)
     return err;
 }
 
-static bool some_vhost_is_bound(const struct conf *c)
-{
-    for (size_t i = 0; i < c->vhost.n; i++) {
-        const struct conf_bandwidth *b = &c->vhost.v[i].bandwidth;
-
-        if (b->in_kbps > 0 || b->out_kbps > 0)
-            return true;
-    }
-    return false;
-}
-
 static err_t take_figures(void *arg)
 {
     struct server *s = arg;
@@ -160,16 +150,16 @@ static err_t take_figures(void *arg)
 
     do {
         struct figures_of figures = api_figures_of(api_parts_of(s->api));
+        bool now = co_now() >= due;
 
         figures_sample(&figures);
-        if (co_now() >= due) {
-            if (s->env.worker == 0)
-                machine_sample(&s->machine, &s->env.conf->stats);
+        if (now && s->env.worker == 0)
+            machine_sample(&s->machine, &s->env.conf->stats);
+        if (now)
             due = co_now() + co_to_second(FIGURES, co_now());
+        if (now || session_room_is_bound(s->env.conf))
             clients_sample(s->env.clients);
-        } else if (some_vhost_is_bound(s->env.conf)) {
-            clients_sample(s->env.clients);
-        }
+        session_room_tell(&s->env);
         memory_share(&s->env);
     } while (!(err = co_sleep(co_to_second(FIGURES_BOUND, co_now()))));
     return err;

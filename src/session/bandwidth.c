@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "co/net/io_tcp.h"
 #include "session/clients.h"
+#include "session/vhost_loads.h"
+#include "session/workers.h"
 
 enum { BURST = 5 }; /* seconds of its rate that a publisher may be ahead: key frames, a start */
 
@@ -43,37 +45,85 @@ static err_t full(struct session_env *s, enum refusal kind, const struct conf_vh
                    (long long)now, most);
 }
 
-/* What comes in is known a second late. Who came meanwhile will send what the others do. */
-static int64_t taken_in(const struct clients_vhost *v)
+static struct vhost_load own_load(const struct session_env *s, const char *vhost)
 {
-    int64_t now = v->in_kbps.now_kbps;
+    const struct clients_vhost *v = clients_vhost_find(s->clients, vhost);
 
-    return v->publishing > 0 ? now + now / v->publishing * v->fresh : now;
+    if (!v)
+        return (struct vhost_load){ 0 }; /* nobody was here yet */
+    return (struct vhost_load){ v->in_kbps.now_kbps, v->out_kbps.now_kbps, v->wanted_kbps,
+                                v->publishing, v->fresh };
+}
+
+/* What the process has, as far as the others told; this worker's is told with it. */
+static struct vhost_load load_of(const struct session_env *s, const char *vhost)
+{
+    struct vhost_load own = own_load(s, vhost);
+
+    return s->workers ? vhost_loads_tell(s->workers->loads, vhost, s->worker, &own) : own;
+}
+
+static bool is_bound(const struct conf_vhost *v)
+{
+    return v->bandwidth.in_kbps > 0 || v->bandwidth.out_kbps > 0;
+}
+
+bool session_room_is_bound(const struct conf *c)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        if (is_bound(&c->vhost.v[i]))
+            return true;
+    }
+    return false;
+}
+
+void session_room_tell(const struct session_env *s)
+{
+    for (size_t i = 0; s->workers && i < s->conf->vhost.n; i++) {
+        if (is_bound(&s->conf->vhost.v[i]))
+            (void)load_of(s, s->conf->vhost.v[i].name);
+    }
+}
+
+/* What comes in is known a second late. Who came meanwhile will send what the others do. */
+static int64_t taken_in(const struct vhost_load *l)
+{
+    int64_t now = l->in_kbps;
+
+    return l->publishing > 0 ? now + now / l->publishing * l->fresh : now;
 }
 
 err_t session_room_in(struct session_env *s, const struct conf_vhost *v)
 {
-    const struct clients_vhost *known;
     int most = v->bandwidth.in_kbps;
+    struct vhost_load known;
     int64_t now;
 
-    if (most == 0 || !s->clients || !(known = clients_vhost_find(s->clients, v->name)))
+    if (most == 0 || !s->clients)
         return NULL;
-    now = taken_in(known);
+    known = load_of(s, v->name);
+    now = taken_in(&known);
     if (now >= most)
         return full(s, REFUSAL_VHOST_IN, v, now, most);
     clients_vhost_expect(s->clients, v->name);
+    if (s->workers)
+        (void)load_of(s, v->name);
     return NULL;
 }
 
-/* What a player of it will take. */
-static int rate_of(struct session_env *s, const struct session_stream *names)
+/* What a player of it will take. With several workers the stream may be elsewhere, or be here for
+ * too short a time: then it is taken for one like the others. */
+static int64_t rate_of(struct session_env *s, const struct session_stream *names,
+                       const struct vhost_load *known)
 {
     struct stream_key *key = session_stream_key(names);
     struct live_source *src = live_registry_find(s->streams, key->path);
+    int64_t kbps = src ? clients_stream_kbps(clients_stream(s->clients, src)) : 0;
 
     (void)stream_key_unref(key);
-    return src ? clients_stream_kbps(clients_stream(s->clients, src)) : 0;
+    if (kbps == 0 && s->workers && known->publishing > 0)
+        kbps = known->in_kbps / known->publishing;
+    return kbps;
 }
 
 /* What is sent is known some seconds late. So many may join meanwhile that what those who are here
@@ -81,15 +131,15 @@ static int rate_of(struct session_env *s, const struct session_stream *names)
 err_t session_room_out(struct session_env *s, const struct conf_vhost *v,
                        const struct session_stream *names)
 {
-    const struct clients_vhost *known;
     int most = v->bandwidth.out_kbps;
+    struct vhost_load known;
     int64_t now;
 
-    if (most == 0 || !s->clients || !(known = clients_vhost_find(s->clients, v->name)))
+    if (most == 0 || !s->clients)
         return NULL;
-    now = known->wanted_kbps > known->out_kbps.now_kbps ? known->wanted_kbps
-                                                        : known->out_kbps.now_kbps;
-    if (now + rate_of(s, names) <= most)
+    known = load_of(s, v->name);
+    now = known.wanted_kbps > known.out_kbps ? known.wanted_kbps : known.out_kbps;
+    if (now + rate_of(s, names, &known) <= most)
         return NULL;
     return full(s, REFUSAL_VHOST_OUT, v, now, most);
 }

@@ -24,11 +24,16 @@ struct serve_meter {
  * at once. `bytes` is the total so far. */
 co_usec session_meter_wait(struct serve_meter *m, uint64_t bytes, int kbps, co_usec now);
 
-/* Is there room in the vhost for one more publisher, or for a player of that stream? ERR_TOO_MANY;
- * it was counted and told to the log. */
+/* Is there room in the vhost for one more publisher, or for a player of that stream? What all
+ * workers send and take in counts. ERR_TOO_MANY; it was counted and told to the log. */
 err_t session_room_in(struct session_env *env, const struct conf_vhost *vhost)
     __attribute__((warn_unused_result));
 err_t session_room_out(struct session_env *env, const struct conf_vhost *vhost,
                        const struct session_stream *names) __attribute__((warn_unused_result));
+
+/* Has some vhost such a bound? Then its figures are taken once a second, and told to the others. */
+bool session_room_is_bound(const struct conf *c);
+/* What this worker sends and takes in, to the others. */
+void session_room_tell(const struct session_env *env);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 struct homes;
+struct vhost_loads;
 
 enum { WORKERS_MAX = 64, WORKERS_LINE = 64, WORKERS_FIGURES = 320 };
 
@@ -38,6 +39,7 @@ struct worker {
 struct workers {
     unsigned n;
     struct homes *homes;                     /* which stream is at home where */
+    struct vhost_loads *loads;               /* for the bounds of vhosts */
     _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process, for max_connections */
     atomic_bool ending;                      /* nobody moves any more */
     atomic_ullong hooks;                     /* the number of the last callback */

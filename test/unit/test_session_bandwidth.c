@@ -3,8 +3,11 @@
 #include "conf_mem.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
+#include "session/vhost_loads.h"
+#include "session/workers.h"
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { KBPS = 1000, KB_SECOND = 125 * 1000 };
@@ -162,11 +165,105 @@ static void a_vhost_takes_in_so_much(void **state)
     end(&x);
 }
 
+/* ---- workers */
+
+enum { WORKERS = 2 };
+
+/* The same vhost at each of two workers. */
+static struct workers *begin_workers(struct scene x[WORKERS], const char *bandwidth)
+{
+    struct workers *w = calloc(1, sizeof(*w));
+
+    assert_non_null(w);
+    *w = (struct workers){ .n = WORKERS, .loads = vhost_loads_new() };
+    for (unsigned i = 0; i < WORKERS; i++) {
+        begin(&x[i], bandwidth);
+        x[i].env.workers = w;
+        x[i].env.worker = i;
+    }
+    return w;
+}
+
+static void end_workers(struct scene x[WORKERS], struct workers *w)
+{
+    for (unsigned i = 0; i < WORKERS; i++)
+        end(&x[i]);
+    vhost_loads_free(w->loads);
+    free(w);
+}
+
+static void publishers_of_all_workers_count(void **state)
+{
+    struct scene x[WORKERS];
+    struct workers *w = begin_workers(x, "in_kbps 5000;");
+
+    (void)state;
+    for (int i = 0; i < WORKERS; i++) {
+        x[i].vhost->in_kbps.now_kbps = 1500;
+        x[i].vhost->publishing = 1;
+        session_room_tell(&x[i].env);
+    }
+    assert_ok(session_room_in(&x[0].env, &x[0].env.conf->vhost.v[0]));
+    assert_ok(session_room_in(&x[1].env, &x[1].env.conf->vhost.v[0])); /* knows of that one */
+    assert_err(session_room_in(&x[1].env, &x[1].env.conf->vhost.v[0]), ERR_TOO_MANY);
+    assert_err(session_room_in(&x[0].env, &x[0].env.conf->vhost.v[0]), ERR_TOO_MANY);
+    clients_sample(x[0].env.clients);
+    clients_sample(x[1].env.clients);
+    session_room_tell(&x[0].env);
+    session_room_tell(&x[1].env);
+    assert_ok(session_room_in(&x[0].env, &x[0].env.conf->vhost.v[0]));
+    end_workers(x, w);
+}
+
+static void players_of_all_workers_count(void **state)
+{
+    struct scene x[WORKERS];
+    struct workers *w = begin_workers(x, "out_kbps 4500;");
+    struct client c[4] = { { 0 } };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct scene *s = &x[i % 2];
+
+        assert_ok(session_room_out(&s->env, &s->env.conf->vhost.v[0], &names));
+        clients_wait(s->env.clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, s->src);
+        clients_admit(&c[i], &names);
+    }
+    session_room_tell(&x[1].env);
+    for (int i = 0; i < WORKERS; i++)
+        assert_err(session_room_out(&x[i].env, &x[i].env.conf->vhost.v[0], &names), ERR_TOO_MANY);
+    for (int i = 0; i < 4; i++)
+        clients_leave(&c[i], 0, 0, NULL);
+    end_workers(x, w);
+}
+
+/* Of a stream that is not here yet a player takes what those of others do. */
+static void a_stream_from_elsewhere(void **state)
+{
+    struct scene x[WORKERS];
+    struct workers *w = begin_workers(x, "out_kbps 4500;");
+    struct session_stream other = names;
+
+    (void)state;
+    other.name = "elsewhere";
+    x[0].vhost->in_kbps.now_kbps = 2000;
+    x[0].vhost->publishing = 2;
+    x[0].vhost->out_kbps.now_kbps = 3500;
+    session_room_tell(&x[0].env);
+    assert_ok(session_room_out(&x[1].env, &x[1].env.conf->vhost.v[0], &other));
+    x[0].vhost->out_kbps.now_kbps = 3501;
+    session_room_tell(&x[0].env);
+    assert_err(session_room_out(&x[1].env, &x[1].env.conf->vhost.v[0], &other), ERR_TOO_MANY);
+    end_workers(x, w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_fast_publisher_is_held), TEST(others_are_not), TEST(it_begins_when_it_is_turned_on),
         TEST(a_vhost_has_room_for_so_many), TEST(a_storm_of_publishers), TEST(a_vhost_takes_in_so_much),
+        TEST(publishers_of_all_workers_count), TEST(players_of_all_workers_count),
+        TEST(a_stream_from_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
