@@ -11,6 +11,7 @@ import { children, forwards } from "./beside.js";
 import { Streams } from "./streams.js";
 import { Totals } from "./totals.js";
 import { vhosts as showVhosts } from "./vhosts.js";
+import { workers } from "./workers.js";
 
 const PERIOD = 2000, PATIENCE = 10000; // milliseconds: between questions; when there is no answer
 const STREAMS = 200;                   // shown at most
@@ -20,6 +21,8 @@ const streams = new Streams(api, player, () => tick()), totals = new Totals(), l
 let timer = null, asking = false;
 
 async function show() {
+    const crew = await api.maybe("workers"); // answers also while the lists wait for one of them
+    workers(crew?.workers ?? []);
     const [summary, vhosts, listed, ways, jobs, sent] = await Promise.all([
         api.get("summaries"), api.get("vhosts/"), api.get(`streams/?count=${STREAMS}`),
         api.maybe("console"), api.maybe("children"), api.maybe("forwards"),

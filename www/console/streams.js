@@ -80,6 +80,8 @@ export class Streams {
         const chips = codecs(s);
         if (!s.publish.active)
             chips.unshift("no publisher");
+        if (s.replicas > 0)
+            chips.push(`at ${s.replicas + 1} workers`);
         sync(v.chips, chips, x => x, x => el("span", { class: "chip" }), text);
         text(v.inText, rate(inRate ?? s.kbps.recv_30s));
         text(v.outText, rate(outRate ?? s.kbps.send_30s));

@@ -230,6 +230,8 @@ static void put_stream(struct api_call *c, const char *key, const struct clients
     api_kbps(j, s->in_kbps.s30_kbps, s->out_kbps.s30_kbps + more->out_kbps);
     put_publish(j, s);
     put_codecs(j, s->src, &stat);
+    if (workers_count(c->of->env) > 1)
+        jput_uint(j, "replicas", more->replicas);
     jput_int(j, "key_interval_ms", stat.key_interval / AV_MS(1));
     jput_uint(j, "dropped_packets", stat.dropped + more->dropped);
     jput_uint(j, "queue_packets", stat.log_packets);

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""What the API and the metrics tell of several workers: as of one, everybody once."""
+import pytest
+
+import httpapi
+from httpapi import Api
+from procs import free_port, wait_for
+from test_metrics import scrape, values
+
+FOUR = {"SRS_WORKERS": "4"}
+STREAMS, PLAYERS = 6, 4
+
+
+@pytest.fixture
+def four(srs):
+    def start(spread=64, **how):
+        port = free_port()
+        exporter = f"exporter {{ enabled on; listen 127.0.0.1:{free_port()}; }}\n"
+        s = srs(glob=f"workers_spread {spread};\n" + exporter + httpapi.conf(port), **how)
+        return s, Api(port)
+    return start
+
+
+def people(s, source):
+    """Publishers of some streams, and players of each; all of them play."""
+    for i in range(STREAMS):
+        s.push(source, f"cam{i}", loop=True)
+    views = [s.watch(f"cam{i % STREAMS}") for i in range(STREAMS * PLAYERS)]
+    for v in views:
+        assert v.wait(lambda got: len(got) > 5, 10), v.ended
+    return views
+
+
+@pytest.mark.parametrize("env", [FOUR, {"SRS_WORKERS": "1"}], ids=["four", "one"])
+def test_everybody_once(four, source, env):
+    s, a = four(env=env)
+    people(s, source)
+    everybody = a.wait_clients(STREAMS * (PLAYERS + 1))
+    ids = {c["id"] for c in everybody}
+    assert len(ids) == len(everybody)
+    assert [c["id"] for start in range(0, len(ids), 7)
+            for c in a.get(f"clients/?start={start}&count=7")["clients"]] == [c["id"] for c in everybody]
+    streams = a.streams()
+    assert sorted(x["name"] for x in streams) == [f"cam{i}" for i in range(STREAMS)]
+    for x in streams:
+        assert x["clients"] == PLAYERS + 1 and x["publish"]["active"] and x["publish"]["cid"] in ids
+        assert a.get(f"streams/{x['id']}")["stream"]["name"] == x["name"]
+        assert a.get(f"clients/?stream={x['id']}&count=50")["total"] == PLAYERS + 1
+    vhost = a.get("vhosts/")["vhosts"][0]
+    assert (vhost["clients"], vhost["streams"]) == (len(ids), STREAMS)
+    assert {a.get(f"clients/{cid}")["client"]["id"] for cid in ids} == ids
+
+
+def test_a_kick_finds_everybody(four, source):
+    s, a = four(env=FOUR)
+    views = people(s, source)
+    for c in a.wait_clients(STREAMS * (PLAYERS + 1)):
+        if not c["publish"]:
+            assert a.kick(c["id"])["code"] == 0
+    assert wait_for(lambda: all(v.ended is not None for v in views), 5), [v.ended for v in views]
+    publishers = a.wait_clients(STREAMS)
+    for c in publishers:
+        assert a.kick(c["id"])["code"] == 0
+    assert a.wait_clients(0) == []
+    assert a.get("clients/" + publishers[0]["id"])["code"] == 2049
+    assert s.log().count("API: kick client") == STREAMS * (PLAYERS + 1)
+
+
+def test_workers_and_sums(four, source):
+    s, a = four(env=FOUR)
+    people(s, source)
+    n = STREAMS * (PLAYERS + 1)
+
+    def summed(key):
+        return sum(w[key] for w in a.get("workers")["workers"])
+
+    assert wait_for(lambda: (summed("publishers"), summed("players")) == (STREAMS, n - STREAMS), 5), a.get("workers")
+    rows = a.get("workers")["workers"]
+    assert [w["worker"] for w in rows] == [0, 1, 2, 3] and len({w["thread"] for w in rows}) == 4
+    assert sum(w["streams"] - w["replicas"] for w in rows) == STREAMS
+    assert summed("moved_in") == summed("moved_out") and all(w["silent_ms"] < 2500 for w in rows), rows
+    got = values(scrape(a.port))
+    assert got["srs_clients"][""] == n and got["srs_streams"][""] == STREAMS
+    assert sum(got["srs_stream_clients"].values()) == n
+    assert sum(got["srs_worker_players"].values()) == n - STREAMS
+    assert set(got["srs_worker_busy_ratio"]) == {f'worker="{i}"' for i in range(4)}
+    assert got["srs_connections"][""] >= n
+    assert a.get("summaries")["data"]["system"]["conn_srs"] >= n
+    received = a.get("summaries")["data"]["system"]["srs_recv_bytes"]
+    assert wait_for(lambda: a.get("summaries")["data"]["system"]["srs_recv_bytes"] > received, 5)
+
+
+def test_one_worker_has_a_row(four, source):
+    s, a = four(env={"SRS_WORKERS": "1"})
+    s.push(source, "cam", loop=True)
+    assert wait_for(lambda: a.stream("cam"), 5)
+    (row,) = a.get("workers")["workers"]
+    assert row["publishers"] == 1 and row["streams"] == 1 and row["replicas"] == 0
+    assert "replicas" not in a.stream("cam") and "srs_worker_" not in scrape(a.port)
