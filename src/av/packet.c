@@ -55,7 +55,12 @@ struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size)
 
 struct av_packet *av_packet_copy(const struct av_packet *pkt)
 {
-    struct av_packet *copy = av_packet_try(pkt->size);
+    return av_packet_copy_in(NULL, pkt);
+}
+
+struct av_packet *av_packet_copy_in(struct bump *stream, const struct av_packet *pkt)
+{
+    struct av_packet *copy = av_packet_try_in(stream, pkt->size);
 
     if (!copy)
         return NULL;

@@ -75,6 +75,9 @@ struct av_packet *av_packet_grow(struct av_packet *pkt, size_t size);
 /* The same in a packet of its own, with one reference, apart from its stream: for what is held for
  * long. NULL: there is no memory. */
 struct av_packet *av_packet_copy(const struct av_packet *pkt);
+/* The same among the packets of a stream, or for NULL as above. The packet may be another thread's,
+ * which holds it meanwhile: what it says is read, not how many hold it. */
+struct av_packet *av_packet_copy_in(struct bump *stream, const struct av_packet *pkt);
 
 static inline const uint8_t *av_packet_payload(const struct av_packet *pkt)
 {

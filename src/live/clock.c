@@ -87,6 +87,20 @@ static int64_t aside(const struct live_clock *c, int64_t time)
     return time < c->last - MAX_BACK || time > c->last + MAX_AHEAD ? c->last : time;
 }
 
+static void note(struct live_clock *c, int64_t time, co_usec now)
+{
+    if (time < c->last && c->mode != LIVE_JITTER_ZERO)
+        return;
+    c->last = time;
+    c->last_at = now;
+}
+
+void live_clock_follow(struct live_clock *c, const struct av_packet *pkt, co_usec now)
+{
+    if (c->mode != LIVE_JITTER_OFF && !is_aside(pkt))
+        note(c, pkt->dts, now);
+}
+
 int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, int64_t raw,
                            co_usec now)
 {
@@ -117,9 +131,6 @@ int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, in
         time = 0;
     t->last = time;
     t->at = now;
-    if (time >= c->last || c->mode == LIVE_JITTER_ZERO) {
-        c->last = time;
-        c->last_at = now;
-    }
+    note(c, time, now);
     return time;
 }

@@ -36,5 +36,7 @@ void live_clock_restart(struct live_clock *c);
  * `now`. */
 int64_t live_clock_correct(struct live_clock *c, const struct av_packet *pkt, int64_t raw,
                            co_usec now);
+/* A packet whose time was corrected elsewhere came at `now`. */
+void live_clock_follow(struct live_clock *c, const struct av_packet *pkt, co_usec now);
 
 #endif

@@ -77,6 +77,7 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
 {
     struct live_span span;
 
+    live_source_look(src);
     *c = (struct live_consumer){ .src = live_source_ref(src) };
     c->wire = live_wire_get(src, fmt, param, co_now());
     c->seq = c->wire->head;
@@ -138,6 +139,8 @@ void live_consumer_park(struct live_consumer *c, uint64_t packets,
         c->next->prev = &c->next;
     else
         src->parked_end = &c->next;
+    if (src->tap && src->parked == c)
+        live_tap_want(src);
 }
 
 static void wake_co(struct live_consumer *c)
@@ -153,14 +156,20 @@ void live_consumer_park_me(struct live_consumer *c, uint64_t packets)
 
 void live_consumer_unpark(struct live_consumer *c)
 {
+    struct live_source *src = c->src;
+    bool first;
+
     if (!c->prev)
         return;
+    first = c->prev == &src->parked;
     *c->prev = c->next;
     if (c->next)
         c->next->prev = c->prev;
     else
-        c->src->parked_end = c->prev;
+        src->parked_end = c->prev;
     c->prev = NULL;
+    if (src->tap && first)
+        live_tap_unwant(src);
 }
 
 size_t live_consumer_config(struct live_consumer *c, const struct av_packet **out, size_t max,

@@ -10,6 +10,7 @@
 #include "live/mix.h"
 #include "live/policy.h"
 #include "live/reader.h"
+#include "live/tap.h"
 
 enum { LIVE_CONFIGS = 24 }; /* decoder configurations and metadata of all tracks */
 
@@ -79,6 +80,9 @@ struct live_source {
     struct live_mix *mix; /* while mix_correct is on */
     struct live_wire *wires;
     struct live_reader *readers;
+    struct live_tap *taps; /* to its replicas */
+    struct live_tap *tap;  /* it is a replica: what comes, comes by this one */
+    bool followed;         /* and there is a publisher, at home */
     struct live_consumer *parked, **parked_end; /* by wake_seq */
     struct live_ages ages;
     uint64_t in_packets, in_bytes;
@@ -106,6 +110,20 @@ struct live_source {
     struct live_user_data *user_data;
 };
 
+/* What a packet of the log takes: small ones are mostly this. */
+static inline size_t live_packet_cost(const struct av_packet *pkt)
+{
+    return sizeof(*pkt) + sizeof(pkt) + pkt->size;
+}
+
+/* Call those parked that are due, and raise those taps that are: soon after. */
+void live_source_wake_soon(struct live_source *src);
+static inline bool live_source_is_due(const struct live_source *src)
+{
+    return src->parked && src->parked->wake_seq <= src->head;
+}
+/* What the log takes counts anew: all that a packet changed in it, at once. */
+void live_source_charge_log(struct live_source *src);
 /* A wire that lagged, or a reader, needs the log no more. */
 void live_source_was_read(struct live_source *src);
 void live_registry_leave(struct live_source *src);
@@ -127,6 +145,33 @@ static inline void live_source_charge(struct live_source *src, size_t more, size
 static inline struct live_span live_source_span(const struct live_source *src)
 {
     return (struct live_span){ .first = src->first, .key = src->key, .have_key = src->have_key };
+}
+
+/* Of a replica: what the tap brings. Time and order were corrected at home, where it was said
+ * whether a player may start at it, too. `again`: configuration that was sent before, perhaps.
+ * Takes a reference of its own. */
+void live_source_follow(struct live_source *src, const struct av_packet *pkt, bool again);
+void live_source_follow_begin(struct live_source *src); /* the home has a publisher */
+void live_source_follow_end(struct live_source *src);   /* it has none any more */
+
+/* Taps, called by their home ... */
+void live_taps_put(struct live_source *src, const struct av_packet *pkt, co_usec now);
+void live_taps_begin(struct live_source *src);
+void live_taps_end(struct live_source *src);
+void live_taps_raise(struct live_source *src);
+/* What log and taps keep together, which is mostly the same packets. */
+size_t live_taps_kept(const struct live_source *src);
+/* ... and by a replica. False: there is more, it goes on by itself. */
+bool live_tap_pull(struct live_source *src);
+void live_tap_want(struct live_source *src);   /* somebody is parked now, first of all */
+void live_tap_unwant(struct live_source *src); /* that one is not parked any more */
+
+/* What waits in the tap of a replica, into its log: once, before somebody looks at the log. Nobody
+ * may hold a packet or a range of it without a reference. */
+static inline void live_source_look(struct live_source *src)
+{
+    if (src->tap)
+        (void)live_tap_pull(src);
 }
 
 /* Wires, called by the source. */

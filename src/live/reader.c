@@ -29,8 +29,10 @@ static void link_out(struct live_reader *r)
 
 void live_reader_open(struct live_reader *r, struct live_source *src)
 {
-    const struct live_span log = live_source_span(src);
+    struct live_span log;
 
+    live_source_look(src);
+    log = live_source_span(src);
     *r = (struct live_reader){ .src = live_source_ref(src), .seq = src->head, .end = UINT64_MAX };
     if (live_policy_join(&log, true) == LIVE_AT_KEY) {
         r->seq = src->key;
@@ -153,6 +155,7 @@ err_t live_reader_wait(struct live_reader *r, co_usec time)
     r->co = co_self();
     wake = co_park(time);
     r->co = NULL;
+    live_source_look(r->src);
     return wake == CO_STOPPED ? co_check() : NULL;
 }
 

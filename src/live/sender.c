@@ -283,6 +283,7 @@ static void arm(struct live_sender *s)
 static void take_turn(struct live_sender *s)
 {
     disarm(s);
+    live_source_look(s->consumer.src);
     if (turn_in(s, co_now()) == 0 && !quick_turn(s)) {
         s->look = true;
         co_unpark(s->co);
@@ -325,6 +326,7 @@ static err_t step(struct live_sender *s)
         err = handle_input(s);
     if (err || s->done)
         return err;
+    live_source_look(s->consumer.src);
     if (turn_in(s, co_now()) == 0)
         return long_turn(s);
     arm(s);
@@ -402,6 +404,7 @@ void live_sender_flush(struct live_sender *s)
     struct iovec iov[RANGES];
     int n;
 
+    live_source_look(s->consumer.src);
     while (!s->consumer.config_due &&
            (n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {
         size_t sent = 0;

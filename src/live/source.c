@@ -40,17 +40,12 @@ struct live_source *live_source_ref(struct live_source *src)
     return src;
 }
 
-/* What a packet of the log takes: small ones are mostly this. */
-static size_t cost(const struct av_packet *pkt)
+void live_source_charge_log(struct live_source *src)
 {
-    return sizeof(*pkt) + sizeof(pkt) + pkt->size;
-}
+    size_t bytes = src->taps ? live_taps_kept(src) : src->bytes;
 
-/* What the log takes now: counted once for all that a packet changed in it. */
-static void charge_log(struct live_source *src)
-{
-    live_source_charge(src, src->bytes, src->charged);
-    src->charged = src->bytes;
+    live_source_charge(src, bytes, src->charged);
+    src->charged = bytes;
 }
 
 static const struct av_packet **place(const struct live_source *src, uint64_t seq)
@@ -65,7 +60,7 @@ static void drop_first(struct live_source *src)
     /* They go by the group, and nobody has looked at them for seconds. */
     if (src->first + AHEAD < src->head)
         __builtin_prefetch(*place(src, src->first + AHEAD), 1);
-    src->bytes -= cost(pkt);
+    src->bytes -= live_packet_cost(pkt);
     (void)av_packet_unref(pkt);
 }
 
@@ -136,7 +131,7 @@ static void forget_log(struct live_source *src)
     } else if (unread >= src->head) {
         bury_log(src);
     } /* else they go through it first, and trim() behind them */
-    charge_log(src);
+    live_source_charge_log(src);
 }
 
 static void free_ring(struct live_source *src)
@@ -150,7 +145,7 @@ static void free_ring(struct live_source *src)
 
 void live_source_was_read(struct live_source *src)
 {
-    if (src->publisher)
+    if (live_source_publishing(src))
         return;
     forget_log(src);
     free_ring(src);
@@ -161,6 +156,7 @@ struct live_source *live_source_unref(struct live_source *src)
     if (!src || !ref_put(&src->ref))
         return NULL;
     assert(!src->publisher && !src->claim && !src->wires && !src->parked && !src->readers);
+    assert(!src->taps && !src->tap && !src->followed);
     co_post_cancel(&src->wake);
     if (src->user_data)
         src->user_data->free(src->user_data);
@@ -219,7 +215,7 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
         .keys = src->keys, .dropped = src->dropped, .consumers = src->consumers,
         .log_packets = (size_t)(src->head - src->first), .log_bytes = src->bytes,
         .video = src->video, .audio = src->audio, .key_interval = src->key_interval,
-        .publishing = src->publisher != NULL, .work = src->work,
+        .publishing = live_source_publishing(src), .replica = src->tap != NULL, .work = src->work,
     };
     for (const struct live_wire *w = src->wires; w; w = w->next)
         out->wire_bytes += w->bytes;
@@ -239,12 +235,12 @@ struct bump *live_source_packets(struct live_source *src)
 
 bool live_source_publishing(const struct live_source *src)
 {
-    return src->publisher != NULL;
+    return src->publisher || src->followed;
 }
 
 co_usec live_source_idle_since(const struct live_source *src)
 {
-    return src->consumers ? 0 : src->idle_since;
+    return src->consumers || src->taps ? 0 : src->idle_since;
 }
 
 /* In a time that does not depend on where they differ. */
@@ -329,6 +325,8 @@ err_t live_source_claim(struct live_source *src, struct live_publisher *p,
     co_usec wait;
     const struct live_publisher *other = rival(src, p, rule, &wait);
 
+    if (src->tap)
+        return err_new(ERR_STREAM_BUSY, "%s is published at its home", src->name);
     if (other)
         return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, other->ip);
     if (src->claim && src->claim != p)
@@ -341,6 +339,22 @@ void live_source_unclaim(struct live_source *src, struct live_publisher *p)
 {
     if (src->claim == p)
         src->claim = NULL;
+}
+
+static void begun(struct live_source *src)
+{
+    src->idle_since = co_now();
+    live_clock_restart(&src->clock);
+    if (src->taps)
+        live_taps_begin(src);
+}
+
+static void ended(struct live_source *src)
+{
+    if (src->taps)
+        live_taps_end(src);
+    live_readers_end(src);
+    forget_stream(src);
 }
 
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
@@ -361,8 +375,7 @@ err_t live_source_begin(struct live_source *src, struct live_publisher *p,
         replace(src, old);
     }
     src->publisher = p;
-    src->idle_since = co_now();
-    live_clock_restart(&src->clock);
+    begun(src);
     return NULL;
 }
 
@@ -373,7 +386,7 @@ static void shrink_log(struct live_source *src, size_t bytes)
         drop_first(src);
     if (src->have_key && src->key < src->first)
         forget_key(src);
-    charge_log(src);
+    live_source_charge_log(src);
 }
 
 /* Without memory for a larger ring the old one has to do. */
@@ -399,7 +412,7 @@ static void append(struct live_source *src, const struct av_packet *pkt)
     if (src->head - src->first == src->cap)
         grow_ring(src);
     *place(src, src->head++) = av_packet_ref(pkt);
-    src->bytes += cost(pkt);
+    src->bytes += live_packet_cost(pkt);
 }
 
 size_t live_source_droppable(const struct live_source *src)
@@ -426,7 +439,7 @@ static void count_configs(struct live_source *src)
     size_t bytes = 0;
 
     for (unsigned i = 0; i < src->configs.n; i++)
-        bytes += cost(src->configs.v[i]);
+        bytes += live_packet_cost(src->configs.v[i]);
     live_source_charge(src, bytes, src->config_bytes);
     src->config_bytes = bytes;
 }
@@ -473,18 +486,16 @@ static void trim(struct live_source *src, co_usec now)
         forget_log(src);
 }
 
-static bool is_due(const struct live_source *src)
-{
-    return src->parked && src->parked->wake_seq <= src->head;
-}
-
 /* Not while the publisher's packets still come, and not all of many at once: a turn of each is a
  * system call at least, so the time is looked at after each few. */
 static void wake_parked(struct co_task *task)
 {
     struct live_source *src = container_of(task, struct live_source, wake);
 
-    for (int i = 1; is_due(src) && (i % WAKES || !co_slice_over()); i++) {
+    live_source_look(src);
+    if (src->taps)
+        live_taps_raise(src);
+    for (int i = 1; live_source_is_due(src) && (i % WAKES || !co_slice_over()); i++) {
         struct live_consumer *c = src->parked;
 
         __builtin_prefetch(c->next); /* thousands of them are in no cache */
@@ -492,8 +503,15 @@ static void wake_parked(struct co_task *task)
         src->work.wakes++;
         c->on_packets(c);
     }
-    if (is_due(src))
+    if (live_source_is_due(src))
         co_post(task, wake_parked);
+    else if (src->tap && src->parked)
+        live_tap_want(src);
+}
+
+void live_source_wake_soon(struct live_source *src)
+{
+    co_post(&src->wake, wake_parked);
 }
 
 static void count(struct live_source *src, const struct av_packet *pkt)
@@ -510,21 +528,22 @@ static void count(struct live_source *src, const struct av_packet *pkt)
     }
 }
 
-static void push(struct live_source *src, struct av_packet *pkt)
+/* False: it says what is in force, and is left out. */
+static bool configure(struct live_source *src, const struct av_packet *pkt, bool keep_same)
 {
-    co_usec now = co_now();
-    bool key;
+    if (!live_configs_set(&src->configs, pkt, keep_same))
+        return false;
+    src->configs_seq = src->head + 1; /* a snapshot at head is older */
+    count_configs(src);
+    return true;
+}
 
-    count(src, pkt);
-    if (pkt->config || pkt->extra) {
-        if (!live_configs_set(&src->configs, pkt, src->set.reduce_sequence_header))
-            return;
-        src->configs_seq = src->head + 1; /* a snapshot at head is older */
-        count_configs(src);
-    }
+/* All that becomes of a packet, when it is known whether a player may start at it. */
+static void take_in(struct live_source *src, const struct av_packet *pkt, co_usec now)
+{
+    bool key = pkt->start;
+
     live_ages_mark(&src->ages, src->head, now, src->set.queue_length);
-    key = pkt->start = live_policy_starts(
-        &src->kinds, pkt, src->have_key ? pkt->dts - src->key_dts : INT64_MAX, &src->set);
     if (key)
         set_key(src, pkt);
     for (struct live_wire *w = src->wires; w; w = w->next)
@@ -532,11 +551,36 @@ static void push(struct live_source *src, struct av_packet *pkt)
     append(src, pkt);
     src->gop_frames++;
     trim(src, now);
-    charge_log(src);
+    live_source_charge_log(src);
     if (src->registry && src->registry->memory.used > src->registry->alarm)
         live_registry_squeeze(src->registry);
-    if (is_due(src))
-        co_post(&src->wake, wake_parked);
+    if (live_source_is_due(src))
+        live_source_wake_soon(src);
+}
+
+static void push(struct live_source *src, struct av_packet *pkt)
+{
+    co_usec now = co_now();
+
+    count(src, pkt);
+    if ((pkt->config || pkt->extra) && !configure(src, pkt, src->set.reduce_sequence_header))
+        return;
+    pkt->start = live_policy_starts(
+        &src->kinds, pkt, src->have_key ? pkt->dts - src->key_dts : INT64_MAX, &src->set);
+    take_in(src, pkt, now);
+    if (src->taps)
+        live_taps_put(src, pkt, now);
+}
+
+void live_source_follow(struct live_source *src, const struct av_packet *pkt, bool again)
+{
+    co_usec now = co_now();
+
+    count(src, pkt);
+    if ((pkt->config || pkt->extra) && !configure(src, pkt, again))
+        return;
+    live_clock_follow(&src->clock, pkt, now);
+    take_in(src, pkt, now);
 }
 
 static void push_mixed(struct live_source *src, struct av_packet *pkt)
@@ -573,8 +617,19 @@ void live_source_end(struct live_source *src, struct live_publisher *p)
         (void)av_packet_unref(next);
     }
     src->publisher = NULL;
-    live_readers_end(src);
-    forget_stream(src);
+    ended(src);
+}
+
+void live_source_follow_begin(struct live_source *src)
+{
+    src->followed = true;
+    begun(src);
+}
+
+void live_source_follow_end(struct live_source *src)
+{
+    src->followed = false;
+    ended(src);
 }
 
 void live_source_kick(struct live_source *src, err_t why)

@@ -65,6 +65,7 @@ struct live_source_stat {
     enum av_codec video, audio; /* AV_CODEC_NONE before the first packet */
     int64_t key_interval;       /* between the last two key frames, 1/90000 s; 0: not known */
     bool publishing;
+    bool replica; /* its publisher, and what came in, is its home's (tap.h) */
     struct live_work work;
 };
 
@@ -118,7 +119,7 @@ bool live_source_publishing(const struct live_source *src);
 struct bump *live_source_packets(struct live_source *src);
 /* The coroutine that calls pushes packets from now on; see co_near(), of which this is number n. */
 void live_source_near(const struct live_source *src, unsigned n);
-/* Since when nobody plays, 0 while somebody does. */
+/* Since when nobody plays, here or at a replica; 0 while somebody does. */
 co_usec live_source_idle_since(const struct live_source *src);
 
 /* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way; one that does has

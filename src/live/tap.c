@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* tap.c - the packets of a source on their way to its replica in another thread.
+ *
+ * No wake is lost: the reader stores `wake_at` and then loads `head`, the home stores `head` and
+ * then loads `wake_at`, all sequentially consistent, so one of them sees the other. A `wake_at`
+ * that is too early costs a wake in vain; one that the home clears belongs to a wake that is under
+ * way, after which the reader sets it again.
+ */
+#include "live/tap.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "live/impl.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* A few slots stay free for what must not be lost: that the publisher came or went. */
+enum { SLOTS_MIN = 4096, SLOTS_MAX = 65536, SPARE = 8, LINE = 64 };
+/* So much is copied at a time, before others have their turn. */
+enum { PULL_BYTES = 4 << 20 };
+/* Somebody looks into a tap twice a second at least: what waits for less long is not late. */
+#define PATIENCE CO_SECONDS(2)
+
+/* What is in a slot: a pointer or a number, and in its lowest bits what that is. */
+enum what {
+    PACKET,
+    CONFIG, /* in force, perhaps known: the packet that set it did not come by the tap */
+    BEGIN,
+    END,
+    LOST,   /* so many packets are missing here */
+    WHATS = 8,
+};
+
+struct live_tap {
+    /* the home's */
+    struct live_source *home;
+    struct live_tap *next; /* of the home */
+    void (*raise)(void *arg);
+    void *arg;
+    uint64_t put, given; /* slots filled so far, and those before which all is given back */
+    size_t bytes;        /* of the packets between the two */
+    struct live_ages ages;
+    uint64_t lost;
+    bool told;  /* that there is a publisher */
+    bool skips; /* it was full: until it is empty, and a key frame comes */
+    bool due;
+
+    /* the reader's */
+    _Alignas(LINE) uint64_t taken;
+    uint64_t looked_at, tidied_at;
+    uint64_t left_out; /* packets for which there was no memory */
+
+    /* both write or read these, each in a line of its own */
+    _Alignas(LINE) _Atomic uint64_t head; /* by the home: slots filled so far */
+    _Alignas(LINE) _Atomic uint64_t tail; /* by the reader: of those, taken */
+    _Alignas(LINE) _Atomic uint64_t wake_at; /* raise the reader when head is there */
+    atomic_bool raised;                      /* it was, and has not looked yet */
+
+    _Alignas(LINE) uint32_t cap; /* a power of two */
+    uintptr_t slots[];
+};
+
+static size_t size_of(uint32_t cap)
+{
+    size_t size = sizeof(struct live_tap) + cap * sizeof(uintptr_t);
+
+    return (size + LINE - 1) / LINE * LINE;
+}
+
+static uintptr_t *slot(struct live_tap *tap, uint64_t at)
+{
+    return &tap->slots[at & (tap->cap - 1)];
+}
+
+static enum what what_of(uintptr_t slot)
+{
+    return (enum what)(slot % WHATS);
+}
+
+static const struct av_packet *packet_of(uintptr_t slot)
+{
+    return what_of(slot) <= CONFIG ? (const struct av_packet *)(slot - slot % WHATS) : NULL;
+}
+
+/* ---- the home */
+
+static co_usec patience(const struct live_tap *tap)
+{
+    co_usec most = tap->home->set.queue_length;
+
+    return most > PATIENCE ? most : PATIENCE;
+}
+
+/* Once it is told that there is more, the reader is raised if it wants to be. */
+static void put(struct live_tap *tap, uintptr_t value, enum what what)
+{
+    *slot(tap, tap->put) = value | what;
+    atomic_store(&tap->head, ++tap->put);
+}
+
+static void put_packet(struct live_tap *tap, const struct av_packet *pkt, enum what what,
+                       co_usec now)
+{
+    live_ages_mark(&tap->ages, tap->put, now, patience(tap));
+    tap->bytes += live_packet_cost(pkt);
+    put(tap, (uintptr_t)av_packet_ref(pkt), what);
+}
+
+static void give_back(struct live_tap *tap, uint64_t to)
+{
+    for (; tap->given != to; tap->given++) {
+        const struct av_packet *pkt = packet_of(*slot(tap, tap->given));
+
+        if (pkt)
+            tap->bytes -= live_packet_cost(pkt);
+        (void)av_packet_unref(pkt);
+    }
+}
+
+static void give_back_taken(struct live_tap *tap)
+{
+    give_back(tap, atomic_load_explicit(&tap->tail, memory_order_acquire));
+}
+
+static bool is_full(const struct live_tap *tap, size_t more, co_usec now)
+{
+    if (tap->given == tap->put)
+        return false;
+    return tap->put - tap->given >= tap->cap - SPARE ||
+           tap->bytes + more > tap->home->set.max_bytes ||
+           tap->given < live_ages_young(&tap->ages, now, patience(tap));
+}
+
+/* So much that the reader should look, whoever waits there. */
+static bool is_half_full(const struct live_tap *tap)
+{
+    return tap->put - tap->given > tap->cap / 2 || tap->bytes > tap->home->set.max_bytes / 2;
+}
+
+static void raise_soon(struct live_tap *tap)
+{
+    tap->due = true;
+    live_source_wake_soon(tap->home);
+}
+
+static void look_who_waits(struct live_tap *tap)
+{
+    if (tap->put < atomic_load(&tap->wake_at) && !is_half_full(tap))
+        return;
+    if (!atomic_load_explicit(&tap->raised, memory_order_relaxed))
+        raise_soon(tap);
+}
+
+void live_taps_raise(struct live_source *src)
+{
+    for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
+        if (!tap->due)
+            continue;
+        tap->due = false;
+        atomic_store(&tap->wake_at, UINT64_MAX);
+        if (!atomic_exchange(&tap->raised, true))
+            tap->raise(tap->arg);
+    }
+}
+
+static void tell_begin(struct live_tap *tap)
+{
+    if (!tap->told)
+        put(tap, 0, BEGIN);
+    tap->told = true;
+}
+
+static void put_configs(struct live_tap *tap, const struct live_configs *c, co_usec now)
+{
+    for (unsigned i = 0; i < c->n; i++)
+        put_packet(tap, c->v[i], CONFIG, now);
+}
+
+/* True: the reader has taken all that it was not too slow for, and may start at this packet. */
+static bool goes_on(struct live_tap *tap, const struct av_packet *pkt, co_usec now)
+{
+    if (tap->given != tap->put || !pkt->start)
+        return false;
+    tap->skips = false;
+    tell_begin(tap);
+    if (tap->lost > 0)
+        put(tap, tap->lost * WHATS, LOST);
+    tap->lost = 0;
+    put_configs(tap, &tap->home->configs, now);
+    return true;
+}
+
+void live_taps_put(struct live_source *src, const struct av_packet *pkt, co_usec now)
+{
+    for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
+        give_back_taken(tap);
+        if (!tap->skips)
+            tap->skips = is_full(tap, live_packet_cost(pkt), now);
+        if (!tap->skips || goes_on(tap, pkt, now))
+            put_packet(tap, pkt, PACKET, now);
+        else
+            tap->lost++;
+        look_who_waits(tap);
+    }
+}
+
+void live_taps_begin(struct live_source *src)
+{
+    for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
+        give_back_taken(tap);
+        tap->skips |= is_full(tap, 0, co_now());
+        if (!tap->skips)
+            tell_begin(tap);
+        raise_soon(tap);
+    }
+}
+
+/* One that is full has room for it: the next begin waits until it goes on. */
+void live_taps_end(struct live_source *src)
+{
+    for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
+        if (tap->told)
+            put(tap, 0, END);
+        tap->told = false;
+        raise_soon(tap);
+    }
+}
+
+/* The log has the newest packets, and so has each tap, but one that skips. */
+size_t live_taps_kept(const struct live_source *src)
+{
+    size_t most = src->bytes, beside = 0;
+
+    for (const struct live_tap *tap = src->taps; tap; tap = tap->next) {
+        if (tap->skips)
+            beside += tap->bytes;
+        else if (tap->bytes > most)
+            most = tap->bytes;
+    }
+    return most + beside;
+}
+
+/* What a player that joins here would get. */
+static void fill(struct live_tap *tap, bool cached, co_usec now)
+{
+    const struct live_source *home = tap->home;
+
+    tell_begin(tap);
+    put_configs(tap, cached ? home->key_configs : &home->configs, now);
+    for (uint64_t at = home->key; cached && at < home->head; at++)
+        put_packet(tap, home->ring[at & (home->cap - 1)], PACKET, now);
+}
+
+static uint32_t cap_for(uint64_t packets)
+{
+    uint32_t cap = SLOTS_MIN;
+
+    while (cap < SLOTS_MAX && cap / 2 < packets)
+        cap *= 2;
+    return cap;
+}
+
+struct live_tap *live_tap_open(struct live_source *home, void (*raise)(void *arg), void *arg)
+{
+    const struct live_span log = live_source_span(home);
+    bool cached = live_policy_join(&log, home->set.gop_cache) == LIVE_AT_KEY;
+    uint64_t group = cached ? home->head - home->key : 0;
+    uint32_t cap;
+    struct live_tap *tap;
+
+    if (group > SLOTS_MAX / 2) { /* it waits for the next key frame */
+        cached = false;
+        group = 0;
+    }
+    cap = cap_for(group);
+    tap = must(aligned_alloc(LINE, size_of(cap)));
+    *tap = (struct live_tap){ .home = live_source_ref(home), .next = home->taps, .raise = raise,
+                              .arg = arg, .cap = cap, .wake_at = UINT64_MAX };
+    home->taps = tap;
+    live_source_charge(home, size_of(cap), 0);
+    if (live_source_publishing(home))
+        fill(tap, cached, co_now());
+    return tap;
+}
+
+void live_tap_tidy(struct live_tap *tap)
+{
+    give_back_taken(tap);
+    live_source_charge_log(tap->home);
+}
+
+struct live_tap *live_tap_close(struct live_tap *tap)
+{
+    struct live_source *home = tap->home;
+    struct live_tap **at = &home->taps;
+
+    while (*at != tap)
+        at = &(*at)->next;
+    *at = tap->next;
+    give_back(tap, tap->put);
+    live_source_charge(home, 0, size_of(tap->cap));
+    live_source_charge_log(home);
+    free(tap);
+    if (!home->taps && !home->consumers)
+        home->idle_since = co_now();
+    (void)live_source_unref(home);
+    return NULL;
+}
+
+/* ---- the reader */
+
+static void note_lost(struct live_source *src, uint64_t packets)
+{
+    src->dropped += packets * src->consumers;
+    log_warn("slow worker: %llu packets of %s left out, it goes on at a key frame",
+             (unsigned long long)packets, src->name);
+}
+
+/* NULL: there is no memory. */
+static struct av_packet *copy_of(struct live_source *src, const struct av_packet *pkt)
+{
+    /* A stream keeps its configuration for as long as it is there: it shall not hold back a block
+     * of its packets. */
+    bool apart = pkt->config || pkt->extra;
+
+    return av_packet_copy_in(apart ? NULL : live_source_packets(src), pkt);
+}
+
+static void take_packet(struct live_source *src, const struct av_packet *pkt, enum what what)
+{
+    struct live_tap *tap = src->tap;
+    bool wanted = tap->left_out == 0 || pkt->start || pkt->config || pkt->extra;
+    struct av_packet *copy = wanted ? copy_of(src, pkt) : NULL;
+
+    if (!copy) {
+        tap->left_out++;
+        return;
+    }
+    if (tap->left_out > 0 && pkt->start) {
+        note_lost(src, tap->left_out);
+        tap->left_out = 0;
+    }
+    if (what == CONFIG) /* set long ago perhaps, and new to those who play here */
+        copy->dts = src->clock.last;
+    live_source_follow(src, copy, what == CONFIG);
+    (void)av_packet_unref(copy);
+}
+
+static void take(struct live_source *src, uintptr_t slot)
+{
+    switch (what_of(slot)) {
+    case BEGIN:
+        live_source_follow_begin(src);
+        break;
+    case END:
+        live_source_follow_end(src);
+        break;
+    case LOST:
+        note_lost(src, slot / WHATS);
+        break;
+    default:
+        take_packet(src, packet_of(slot), what_of(slot));
+    }
+}
+
+static size_t bytes_of(uintptr_t slot)
+{
+    const struct av_packet *pkt = packet_of(slot);
+
+    return pkt ? live_packet_cost(pkt) : 0;
+}
+
+bool live_tap_pull(struct live_source *src)
+{
+    struct live_tap *tap = src->tap;
+    uint64_t head = atomic_load(&tap->head);
+    size_t bytes = 0;
+
+    while (tap->taken != head && bytes < PULL_BYTES) {
+        uintptr_t next = *slot(tap, tap->taken);
+
+        bytes += bytes_of(next);
+        take(src, next);
+        tap->taken++;
+        atomic_store_explicit(&tap->tail, tap->taken, memory_order_release);
+    }
+    if (tap->taken == head)
+        return true;
+    live_source_wake_soon(src);
+    return false;
+}
+
+/* The head of the tap when the first of those parked is due; events make it a bit early. */
+static uint64_t wake_at(const struct live_source *src)
+{
+    uint64_t due = src->parked ? src->parked->wake_seq : UINT64_MAX;
+
+    if (!src->parked)
+        return UINT64_MAX;
+    return src->tap->taken + (due > src->head ? due - src->head : 1);
+}
+
+void live_tap_want(struct live_source *src)
+{
+    struct live_tap *tap = src->tap;
+
+    do {
+        uint64_t at = wake_at(src);
+
+        atomic_store(&tap->wake_at, at);
+        if (atomic_load(&tap->head) < at)
+            return;
+    } while (live_tap_pull(src) && !live_source_is_due(src));
+}
+
+/* A later wake needs no look at head: the home may see the earlier one still, and raises us. */
+void live_tap_unwant(struct live_source *src)
+{
+    atomic_store_explicit(&src->tap->wake_at, wake_at(src), memory_order_relaxed);
+}
+
+void live_tap_follow(struct live_tap *tap, struct live_source *src)
+{
+    assert(!src->tap && !src->publisher && !src->claim);
+    src->tap = tap;
+    live_source_wake_soon(src); /* which looks into it, and whether somebody waits */
+    (void)live_tap_pull(src);
+}
+
+void live_tap_raised(struct live_source *src)
+{
+    struct live_tap *tap = src->tap;
+
+    if (!tap) /* it was left meanwhile */
+        return;
+    atomic_store(&tap->raised, false);
+    if (live_tap_pull(src) && src->parked && !live_source_is_due(src))
+        live_tap_want(src);
+}
+
+bool live_tap_rests(struct live_source *src)
+{
+    struct live_tap *tap = src->tap;
+    bool rests = tap->taken == tap->looked_at && tap->taken != tap->tidied_at;
+
+    tap->looked_at = tap->taken;
+    if (rests)
+        tap->tidied_at = tap->taken;
+    return rests;
+}
+
+void live_tap_leave(struct live_source *src)
+{
+    src->tap = NULL;
+    if (src->followed)
+        live_source_follow_end(src);
+}
