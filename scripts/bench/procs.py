@@ -258,9 +258,10 @@ vhost __defaultVhost__ {{{{
         "hls_ll": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; hls_use_fmp4 on; hls_ll on; }}"},
     }
 
-    def __init__(self, bench, variant="default", hook=""):
+    def __init__(self, bench, variant="default", hook="", top=""):
         self.variant = variant
         parts = dict.fromkeys(("top", "vhost", "play", "publish"), "") | self.VARIANTS[variant]
+        parts["top"] += top
         self.http, self.https, self.rtmps = free_port(), free_port(), free_port()
         conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
         conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)

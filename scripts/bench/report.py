@@ -6,7 +6,8 @@ COLUMNS = [  # key, title, format
     ("case", "case", "{}"), ("server", "server", "{}"), ("variant", "sends", "{}"),
     ("streams", "streams", "{}"), ("players", "players", "{}"), ("publishers", "publishers", "{}"),
     ("connects", "connects", "{}"), ("kbps", "kbit/s", "{}"), ("cpu", "CPU %", "{:.1f}"),
-    ("us", "µs each", "{:.1f}"), ("spread", "from - to", "{}"), ("cpu_per_gbit", "%/Gbit/s", "{:.1f}"),
+    ("us", "µs each", "{:.1f}"), ("us_one", "µs each, one", "{:.1f}"), ("ratio", "ratio", "{:.3f}"),
+    ("busiest", "busiest thread %", "{:.1f}"), ("spread", "from - to", "{}"), ("cpu_per_gbit", "%/Gbit/s", "{:.1f}"),
     ("cpu_beyond", "CPU % beyond", "{:.1f}"), ("rss_kb", "RSS kB each", "{:.1f}"),
     ("rss_total_kb", "RSS kB", "{}"), ("rate", "rate %", "{:.1f}"), ("rate_min", "least %", "{:.1f}"),
     ("first_p50", "first ms", "{:.0f}"), ("first_p99", "p99", "{:.0f}"),
@@ -23,7 +24,7 @@ COLUMNS = [  # key, title, format
     ("start_p99", "start p99", "{:.1f}"), ("start_max", "start max", "{:.1f}"),
     ("tool_cpu", "tool CPU %", "{:.1f}"), ("waited", "waited %", "{:.0f}"),
 ]
-SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "cpu_beyond", "rss_kb",
+SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "us_one", "ratio", "busiest", "cpu_beyond", "rss_kb",
          "rss_total_kb", "cpu_per_gbit", "mbps", "stalls", "edge_p99", "old", "held", "rate", "rate_min",
          "first_p99", "gap_max", "latency_p50", "latency_p99",
          "drops", "failed", "files", "page_kb", "page_p50", "page_p99", "page_max", "cpu_ms_each", "held_p99",
@@ -195,6 +196,9 @@ def goals(rows):
     limit("a scrape of 1,000 streams: CPU", row, "cpu_ms_each", 30, "ms")
     limit("  others wait at most", row, "held_max", 5, "ms")
     limit("a publisher while a backend hangs: start p99", find(rows, "hooks", "srs", "backend hangs"), "start_p99", 50, "ms")
+    for row in rows:
+        if row["case"] == "workers":
+            limit(row["variant"], row, "ratio", abs(row["goal"]), row.get("unit", "times"), row["goal"] < 0)
     return out
 
 
