@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Several workers: whichever one a client comes to, it gets what it would get of one."""
+import ctypes
+import os
 import threading
+import time
 
 import pytest
 
@@ -89,8 +92,6 @@ def test_http_flv(srs, source):
     tags = flv.cut(source, 6000)
     pub = s.push(tags, loop=True, speed=2)
     watchers = [FlvWatcher(port, ws=bool(i % 2)) for i in range(12)]
-    for w in watchers:
-        w.start()
     for w in watchers:
         assert wait_for(lambda: len(flv.frames(w.tags)) >= 60, 8), len(w.tags)
         got = flv.hashes(w.tags)[:60]
@@ -195,3 +196,119 @@ def test_it_ends_with_everybody_on(srs, source):
     for w in watchers:
         assert wait_for(lambda: w.ended, 3)
     pub.stop()
+
+
+# -- on the way to another worker
+
+
+def eager(client, stream, tags):
+    """Says all that it has to say and sends media at once, without a look at any answer."""
+    client.connect()
+    client.create_stream()
+    client.call("publish", stream, "live", sid=client.sid, csid=8)
+    client.set_chunk_size(4096)
+    for tag in tags:
+        client.send_tag(tag)
+
+
+def test_media_behind_publish_go_along(srs, source):
+    """What came with `publish` in one packet, whole and in pieces, is there at the other worker."""
+    s = srs(glob=HOME, env=FOUR)
+    tags = [t for t in flv.cut(source, 1000)]
+    for i in range(16):
+        w = s.watch(f"s{i}")  # who waits makes the home, often elsewhere
+        c = s.client()
+        eager(c, f"s{i}", tags)
+        assert w.wait(enough(len(flv.frames(tags))), 5), f"{len(flv.frames(w.tags))} frames"
+        assert flv.hashes(w.stop()) == flv.hashes(tags)
+        c.close()
+
+
+def test_one_connection_publishes_one_stream_after_the_other(srs, source):
+    """Each is at home where its player waits: the connection goes there, again and again."""
+    s = srs(glob=HOME, env=FOUR)
+    tags = flv.cut(source, 1000)
+    watchers = [s.watch(f"s{i}") for i in range(8)]
+    c = s.client()
+    for i, w in enumerate(watchers):
+        c.publish(f"s{i}")
+        for tag in tags:
+            c.send_tag(tag)
+        assert w.wait(enough(len(flv.frames(tags))), 5), f"s{i}: {len(flv.frames(w.tags))} frames"
+        assert flv.hashes(w.stop()) == flv.hashes(tags)
+        c.unpublish()
+    c.close()
+
+
+def test_peers_that_leave_on_the_way(srs, source):
+    """They close as soon as they have asked: nothing of them stays."""
+    api = free_port()
+    s = srs(glob=httpapi.conf(api) + HOME, env=FOUR)
+    pub = s.push(flv.cut(source, 2000), "s", loop=True)
+    for i in range(60):
+        c = s.client()
+        c.connect()
+        c.create_stream()
+        c.call("play" if i % 2 else "publish", f"s{i % 7}", sid=c.sid, csid=8)
+        (c.abort if i % 3 else c.close)()
+    httpapi.Api(api).wait_clients(1)
+    pub.stop()
+
+
+# -- a worker that is held up
+
+
+def threads(pid):
+    return sorted(int(t) for t in os.listdir(f"/proc/{pid}/task"))
+
+
+class Held:
+    """Stops one thread of a process, as a debugger does."""
+
+    def __init__(self, tid):
+        self.libc, self.tid = ctypes.CDLL(None, use_errno=True), tid
+        self._call(0x4206, 0)  # PTRACE_SEIZE
+        self._call(0x4207, 0)  # PTRACE_INTERRUPT
+        os.waitpid(tid, 0x40000000)  # __WALL
+
+    def _call(self, request, data):
+        if self.libc.ptrace(request, self.tid, None, ctypes.c_void_p(data)) < 0:
+            raise OSError(ctypes.get_errno(), "ptrace")
+
+    def go_on(self):
+        self._call(17, 0)  # PTRACE_DETACH
+
+
+def gaps(watcher):
+    at = [t for t, _ in watcher.arrivals]
+    return max((b - a for a, b in zip(at, at[1:])), default=0)
+
+
+@pytest.mark.long
+@pytest.mark.alone
+def test_a_worker_that_is_held_up_delays_its_own_clients_alone(srs, source):
+    s = srs("play { mw_latency 100; }", glob=STAY, env=FOUR)
+    pub = s.push(flv.cut(source, 8000), loop=True)
+    watchers = [s.watch() for _ in range(24)]
+    for w in watchers:
+        assert w.wait(enough(10), 5)
+    home = None
+    workers = [t for t in threads(s.pid) if open(f"/proc/{s.pid}/task/{t}/comm").read().startswith("srs-w")]
+    assert len(workers) == 3
+    for tid in workers:
+        before = {w: len(w.arrivals) for w in watchers}
+        held = Held(tid)
+        time.sleep(3)
+        quiet = [w for w in watchers if len(w.arrivals) == before[w]]
+        held.go_on()
+        if len(quiet) == len(watchers):
+            home = tid  # of the stream: all wait for that one
+        else:
+            assert quiet, "nobody was at that worker"
+    for w in watchers:
+        n = len(flv.frames(w.tags))
+        assert w.wait(enough(n + 50), 5), "it plays on"
+    assert s.wait_log(r"mailbox|worker \d", 5)
+    assert home is None or len(workers) > 1
+    pub.stop()
+    s.holds_allowed = (1000, 10000)
