@@ -14,6 +14,7 @@
 #include "base/kbps.h"
 #include "live/source.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct clients;
@@ -55,6 +56,7 @@ struct clients_stream { /* kept with its source */
     struct live_source *src;
     struct home *home;               /* of the stream, which it is in; NULL: one worker */
     struct workers *workers;         /* of that home */
+    atomic_uint *replicas;           /* where it counts as a replica; NULL: it is at home */
     struct stream_key *key;          /* as its publisher, else its first player said; NULL: only
                                       * forwards so far */
     const char *app, *name;          /* of the key */
@@ -72,7 +74,8 @@ struct clients_vhost { /* once known, it stays */
     struct clients_vhost *next;
     char *name;
     unsigned clients, streams;
-    uint64_t in, out; /* bytes of media */
+    unsigned replicas; /* those of the streams that are at home at another worker */
+    uint64_t in, out; /* bytes of media; what replicas take in was counted at home */
     struct kbps in_kbps, out_kbps;
     int64_t wanted_kbps, wanted_sum; /* what its players take together; and while it is summed up */
     unsigned publishing, publishing_sum; /* streams that somebody publishes, likewise */
@@ -130,6 +133,8 @@ bool clients_walk(const struct clients *r, uint64_t *at,
 struct clients_stream *clients_stream(struct clients *r, struct live_source *src);
 /* Players and publisher, as backends are told. */
 unsigned clients_stream_total(const struct clients_stream *s);
+/* Its home is at another worker. It counts as a replica while it is there, and in *count, too. */
+void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count);
 unsigned clients_listed(const struct clients_stream *s); /* clients, and those that wait */
 /* What one player of it takes, as far as that is known. */
 int clients_stream_kbps(const struct clients_stream *s);

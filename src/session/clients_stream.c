@@ -57,7 +57,7 @@ const struct clients_vhost *clients_vhost_find(const struct clients *r, const ch
 /* What went through the source since the last time is the vhost's, too. */
 static void count(struct clients_stream *s, const struct live_source_stat *stat)
 {
-    s->vhost->in += stat->in_bytes - s->in;
+    s->vhost->in += s->replicas ? 0 : stat->in_bytes - s->in;
     s->vhost->out += stat->out_bytes - s->out;
     s->in = stat->in_bytes;
     s->out = stat->out_bytes;
@@ -71,6 +71,10 @@ static void stream_free(struct live_user_data *note)
     live_source_stat(s->src, &stat);
     count(s, &stat);
     s->vhost->streams--;
+    if (s->replicas) {
+        s->vhost->replicas--;
+        atomic_fetch_sub_explicit(s->replicas, 1, memory_order_relaxed);
+    }
     if (s->home)
         homes_release(s->workers, s->home);
     (void)stream_key_unref(s->key);
@@ -100,6 +104,13 @@ struct clients_stream *clients_stream(struct clients *r, struct live_source *src
 unsigned clients_stream_total(const struct clients_stream *s)
 {
     return s->clients;
+}
+
+void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count)
+{
+    s->replicas = count;
+    s->vhost->replicas++;
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
 unsigned clients_listed(const struct clients_stream *s)

@@ -13,4 +13,6 @@ void session_house(struct session_env *env, struct live_source *src)
         return;
     s->workers = env->workers;
     s->home = homes_hold(env->workers, live_source_name(src), env->worker);
+    if (home_worker(s->home) != env->worker)
+        clients_stream_is_replica(s, &env->workers->v[env->worker].gauges.replicas);
 }

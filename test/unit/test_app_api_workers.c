@@ -76,18 +76,21 @@ static const char *text(json_t *v, const char *key)
     return json_string_value(json_object_get(v, key));
 }
 
-/* ---- who is on: streams a and c at both workers, b and d at one */
+/* ---- who is on: streams a, c and e at both workers, b and d at one; who comes first makes the home
+ */
 
 static struct two_guest guests[] = {
     { .id = "pub0000a", .stream = "a", .type = CLIENTS_FMLE_PUBLISH },
     { .id = "ply0000a", .stream = "a", .type = CLIENTS_RTMP_PLAY },
     { .id = "ply0001a", .stream = "a", .type = CLIENTS_FLV_PLAY },
-    { .id = "ply0000c", .stream = "c", .type = CLIENTS_RTMP_PLAY },
     { .id = "ply0000d", .stream = "d", .type = CLIENTS_RTMP_PLAY },
     { .id = "pub1000b", .stream = "b", .type = CLIENTS_FMLE_PUBLISH },
     { .id = "ply1000a", .stream = "a", .type = CLIENTS_RTMP_PLAY },
     { .id = "pub1000c", .stream = "c", .type = CLIENTS_FLASH_PUBLISH },
     { .id = "ply1000c", .stream = "c", .type = CLIENTS_RTMP_PLAY },
+    { .id = "ply1000e", .stream = "e", .type = CLIENTS_RTMP_PLAY },
+    { .id = "ply0000c", .stream = "c", .type = CLIENTS_RTMP_PLAY },
+    { .id = "ply0000e", .stream = "e", .type = CLIENTS_RTMP_PLAY },
 };
 
 /* The first digit of an id is the worker. */
@@ -139,6 +142,7 @@ static const struct {
     const char *publisher; /* "": nobody */
 } streams[] = {
     { "a", 4, "pub0000a" }, { "b", 1, "pub1000b" }, { "c", 3, "pub1000c" }, { "d", 1, "" },
+    { "e", 2, "" },
 };
 
 static void check_stream(json_t *v, size_t i)
@@ -272,7 +276,7 @@ static void test_one_client(void **state)
         { "DELETE /api/v1/clients/ply2000a", 2049, COUNT(guests) },
         { "DELETE /api/v1/clients/", 2049, COUNT(guests) },
         { "DELETE /api/v1/clients/ply0001a", 0, 2 },
-        { "DELETE /api/v1/clients/pub1000c", 0, 7 },
+        { "DELETE /api/v1/clients/pub1000c", 0, 6 },
     };
 
     (void)state;
@@ -309,11 +313,12 @@ static void check_metrics(const char *const *wanted, size_t n)
 static void test_sums(void **state)
 {
     static const char *const wanted[] = {
-        "\nsrs_streams 4\n", "\nsrs_clients 9\n", "\nsrs_connections 12\n",
+        "\nsrs_streams 5\n", "\nsrs_clients 11\n", "\nsrs_connections 12\n",
         "srs_protocol_clients{protocol=\"fmle-publish\"} 2\n",
         "srs_stream_clients{vhost=\"__defaultVhost__\",app=\"live\",stream=\"a\"} 4\n",
         "srs_stream_clients{vhost=\"__defaultVhost__\",app=\"live\",stream=\"c\"} 3\n",
-        "srs_worker_streams{worker=\"0\"} 3\nsrs_worker_streams{worker=\"1\"} 3\n",
+        "srs_worker_streams{worker=\"0\"} 4\nsrs_worker_streams{worker=\"1\"} 4\n",
+        "srs_worker_replicas{worker=\"0\"} 2\nsrs_worker_replicas{worker=\"1\"} 1\n",
     };
     json_t *v;
 
@@ -328,7 +333,7 @@ static void test_sums(void **state)
     assert_int_equal(number(v, "workers.0.worker"), 0);
     assert_int_equal(number(v, "workers.1.worker"), 1);
     assert_int_equal(number(v, "workers.1.connections"), 5);
-    assert_int_equal(number(v, "workers.1.streams"), 3);
+    assert_int_equal(number(v, "workers.1.streams"), 4);
     assert_true(number(v, "workers.0.thread") > 0);
     assert_true(number(v, "workers.1.thread") > 0);
     assert_int_not_equal(number(v, "workers.0.thread"), number(v, "workers.1.thread"));
@@ -353,7 +358,7 @@ static void hold_up(struct session_env *env, void *arg)
 
 static void test_held_up(void **state)
 {
-    static const char *const wanted[] = { "\nsrs_clients 9\n", "\nsrs_connections 12\n" };
+    static const char *const wanted[] = { "\nsrs_clients 11\n", "\nsrs_connections 12\n" };
     sem_t held, go;
     struct hold *h = malloc(sizeof(*h));
     co_usec began;

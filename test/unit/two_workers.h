@@ -7,6 +7,8 @@
 
 #include "conf_mem.h"
 #include "session/clients.h"
+#include "session/homes.h"
+#include "session/house.h"
 #include "session/workers.h"
 
 #include <pthread.h>
@@ -76,6 +78,7 @@ static inline void two_begin(const char *conf)
     pthread_t id;
 
     two.n = 2;
+    two.homes = homes_new();
     two_env[0].conf = mem_conf(conf);
     two_env[1].conf = mem_conf(conf);
     assert_ok(co_notify_open(&two_ready));
@@ -94,6 +97,7 @@ static inline void two_end(void)
     two_close(0);
     co_notify_close(&two_ready);
     co_notify_close(&two_ended);
+    homes_free(two.homes);
     two_env[0].conf = conf_unref(two_env[0].conf);
     two_env[1].conf = conf_unref(two_env[1].conf);
 }
@@ -132,6 +136,7 @@ static inline void two_enter(struct session_env *env, void *guest)
 
     (void)snprintf(path, sizeof(path), "__defaultVhost__/live/%s", g->stream);
     g->src = live_registry_get(env->streams, path, &set);
+    session_house(env, g->src);
     clients_wait(env->clients, &g->client, &kind, g->type, g->id, &names, g->src);
     clients_admit(&g->client, &names);
 }

@@ -5,7 +5,6 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "base/wr.h"
-#include "session/homes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static struct gather_row row_of(const struct clients_stream *s, unsigned worker)
     const char *name = live_source_name(s->src);
     struct gather_row row = {
         .hash = text_hash(name), .worker = worker, .named = s->key != NULL,
-        .at_home = !s->home || home_worker(s->home) == worker,
+        .at_home = !s->replicas,
         .publishes = s->publisher != NULL, .clients = s->clients, .forwards = s->forwards,
         .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
         .vhost_n = strlen(s->vhost->name), .app_n = strlen(text_or_empty(s->app)),

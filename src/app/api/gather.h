@@ -17,7 +17,7 @@ struct gather_row {
     uint32_t hash;
     unsigned worker;
     bool named;           /* somebody said what it is called */
-    bool at_home;         /* as its directory says */
+    bool at_home;         /* else it is a replica */
     bool publishes;       /* its publisher is a client of that worker */
     bool merged;          /* into that of another worker */
     unsigned clients, forwards;

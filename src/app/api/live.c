@@ -41,25 +41,11 @@ static void add_vhosts(struct session_env *env, void *arg)
         if (!v)
             continue;
         sum->clients += v->clients;
-        sum->streams += v->streams;
+        sum->streams += v->streams - v->replicas; /* a stream at several workers is one */
         sum->in += v->in;
         sum->out += v->out;
         sum->in_kbps += v->in_kbps.s30_kbps;
         sum->out_kbps += v->out_kbps.s30_kbps;
-    }
-}
-
-/* A stream at several workers is one. */
-static void take_off_replicas(struct vhosts_asked *asked, const struct gather *g)
-{
-    const struct gather_row *row = NULL;
-
-    while ((row = gather_next(g, row))) {
-        for (size_t i = 0; row->more.replicas > 0 && i < asked->n; i++) {
-            if (strlen(asked->v[i].name) == row->vhost_n &&
-                memcmp(asked->v[i].name, row->name, row->vhost_n) == 0)
-                asked->sums[i].streams -= row->more.replicas;
-        }
     }
 }
 
@@ -89,23 +75,17 @@ static void put_vhost(struct api_call *c, const char *key, const struct conf_vho
 /* From one of the configuration's to another one. */
 static err_t put_vhosts(struct api_call *c, const char *key, const struct conf_vhost *v, size_t n)
 {
-    struct session_env *env = c->of->env;
-    struct gather g = { 0 };
     err_t err = NULL;
 
-    if (workers_count(env) > 1)
-        gather_streams(&g, env, CO_FOREVER);
     for (size_t at = 0; at < n && !err; at += VHOSTS) {
         struct vhosts_asked asked = { .v = v + at, .n = n - at < VHOSTS ? n - at : VHOSTS };
 
-        workers_each(env, add_vhosts, &asked);
-        take_off_replicas(&asked, &g);
+        workers_each(c->of->env, add_vhosts, &asked);
         for (size_t i = 0; i < asked.n && !err; i++) {
             put_vhost(c, key, &asked.v[i], &asked.sums[i]);
             err = api_yield_if_due(c);
         }
     }
-    gather_free(&g);
     return err;
 }
 

@@ -109,7 +109,7 @@ static void put_memory(struct wr *w, const struct api_parts *of, const struct fi
 {
     one(w, "srs_streams_memory_bytes", "gauge", "What all streams remember.", (double)f->memory);
     one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
-        (double)live_registry_memory(of->env->streams)->limit);
+        (double)of->env->whole_memory);
     one(w, "srs_streams_squeezed_total", "counter",
         "Times that a stream lost its oldest packets, as all were over the limit.",
         (double)f->squeezed);
@@ -352,6 +352,6 @@ void metrics_mount(const struct api_parts *of)
 {
     (void)http_mux_add(of->mux, &(struct http_mount){
         .pattern = "/metrics", .methods = 1u << HTTP_VERB_GET,
-        .ports = (enum http_ports)(HTTP_PORT_API | HTTP_PORT_EXPORTER), .handler = answer,
-        .arg = (void *)(uintptr_t)of });
+        .ports = (enum http_ports)(HTTP_PORT_API | HTTP_PORT_EXPORTER), .first_worker = true,
+        .handler = answer, .arg = (void *)(uintptr_t)of });
 }
