@@ -345,7 +345,7 @@ static void cameras(void **state)
           "WWW-Authenticate: Digest realm=\"IP Camera(1)\", nonce=\"abc\", stale=\"FALSE\"\r\n",
           "Authorization: Digest username=\"u\", realm=\"IP Camera(1)\", nonce=\"abc\", "
           "uri=\"rtsp://h/a\", response=\"", true },
-        { "qop", "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", opaque=\"o\"\r\n",
+        { "qop", "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n",
           "Authorization: Digest username=\"u\", realm=\"r\", nonce=\"n\", uri=\"rtsp://h/a\", "
           "response=\"", true },
         { "the best of all", "WWW-Authenticate: Digest realm=\"r\", nonce=\"5\"\r\n"

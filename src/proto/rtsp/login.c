@@ -28,7 +28,7 @@ void rtsp_login_fini(struct rtsp_login *l)
 
 void rtsp_login_begin(struct rtsp_login *l)
 {
-    l->tried = l->stale = false;
+    l->again = 0;
 }
 
 /* Is the word in the list of qop? */
@@ -44,12 +44,12 @@ static bool has_auth(const char *qop)
 }
 
 /* What hides the password better is more; 0: nothing that we can do. */
-static int worth(const struct rtsp_digest *d)
+static int worth(const struct rtsp_login *l, const struct rtsp_digest *d)
 {
     enum rtsp_hash hash;
 
     if (strcasecmp(d->scheme, "Basic") == 0)
-        return 1;
+        return l->hidden ? 0 : 1;
     if (strcasecmp(d->scheme, "Digest") != 0 || !rtsp_digest_hash(d, &hash) ||
         (*d->qop && !has_auth(d->qop)) || !*d->nonce)
         return 0;
@@ -69,9 +69,9 @@ static int choose(struct rtsp_login *l, const struct rtsp_message *answer)
         bool better = false;
 
         while (copy && rtsp_digest_next(&rest, &d)) {
-            if (worth(&d) <= best)
+            if (worth(l, &d) <= best)
                 continue;
-            best = worth(&d);
+            best = worth(l, &d);
             l->asked = d;
             better = true;
         }
@@ -88,11 +88,11 @@ static int choose(struct rtsp_login *l, const struct rtsp_message *answer)
 bool rtsp_login_challenged(struct rtsp_login *l, const struct rtsp_message *answer)
 {
     int best = *l->user || *l->password ? choose(l, answer) : 0;
-    bool stale = best > 1 && strcasecmp(l->asked.stale, "true") == 0;
+    unsigned stale = best > 1 && strcasecmp(l->asked.stale, "true") == 0;
 
-    if (best == 0 || (l->tried && (!stale || l->stale)))
+    if (best == 0 || l->again > stale)
         return false;
-    l->stale = l->tried;
+    l->again++;
     l->way = best == 1 ? RTSP_LOGIN_BASIC : RTSP_LOGIN_DIGEST;
     l->qop = best > 1 && *l->asked.qop;
     l->count = 0;
@@ -154,7 +154,6 @@ static void put_digest(struct rtsp_login *l, struct wr *w, const char *method, c
 
 void rtsp_login_put(struct rtsp_login *l, struct wr *w, const char *method, const char *url)
 {
-    l->tried = l->way != RTSP_LOGIN_NONE;
     if (l->way == RTSP_LOGIN_BASIC)
         put_basic(l, w);
     else if (l->way == RTSP_LOGIN_DIGEST)

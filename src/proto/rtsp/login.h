@@ -13,9 +13,9 @@ struct rtsp_login {
     char *user, *password;    /* "": there is none */
     enum rtsp_login_way way;
     enum rtsp_hash hash;
+    bool hidden;              /* only in ways that hide the password: never Basic */
     bool qop;
-    bool tried;               /* the request under way had credentials */
-    bool stale;               /* and was told so once */
+    unsigned again;           /* how often the request under way was challenged */
     uint32_t count;           /* requests with this nonce */
     char *challenge;          /* the text that `asked` is in */
     struct rtsp_digest asked;
@@ -26,8 +26,9 @@ void rtsp_login_fini(struct rtsp_login *l); /* all zero is fine */
 
 /* A new request begins, which is not the one before said again. */
 void rtsp_login_begin(struct rtsp_login *l);
-/* The answer was 401: is the request to be said again? False: the password is wrong (or there is
- * none), or nothing is asked for that we know. Realm and nonce may be others each time. */
+/* The answer was 401: is the request to be said again? Once, since some servers have another realm
+ * and nonce for each request, and once more if they say that the nonce is stale. False: the
+ * password is wrong (or there is none), or nothing is asked for that we know. */
 bool rtsp_login_challenged(struct rtsp_login *l, const struct rtsp_message *answer);
 /* The field Authorization of a request, if one was asked for. */
 void rtsp_login_put(struct rtsp_login *l, struct wr *w, const char *method, const char *url);

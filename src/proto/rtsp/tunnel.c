@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* tunnel.c - RTSP inside of HTTP: by two requests, or a WebSocket. */
+#include "proto/rtsp/tunnel.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { IDLE_MOST = 4096 };
+
+const char rtsp_tunnel_answer[] = "HTTP/1.0 200 OK\r\n"
+                                  "Connection: close\r\n"
+                                  "Cache-Control: no-store\r\n"
+                                  "Pragma: no-cache\r\n"
+                                  "Content-Type: application/x-rtsp-tunnelled\r\n\r\n";
+
+/* Is the word in this list? No list has all words. */
+static bool has(const char *list, const char *word)
+{
+    size_t want = strlen(word);
+
+    for (size_t n; list && *list; list += n) {
+        list += strspn(list, ", \t");
+        n = strcspn(list, ", \t;");
+        if (n == want && strncasecmp(list, word, n) == 0)
+            return true;
+        list += n;
+        n = strcspn(list, ",");
+    }
+    return !list;
+}
+
+static bool is_cookie(const char *cookie)
+{
+    size_t n = cookie ? strlen(cookie) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)cookie[i] <= ' ' || (unsigned char)cookie[i] >= 0x7f)
+            return false;
+    }
+    return n > 0 && n <= RTSP_COOKIE_MAX;
+}
+
+enum rtsp_tunnel rtsp_tunnel_of(const struct rtsp_tunnel_head *h)
+{
+    static const char type[] = "application/x-rtsp-tunnelled";
+    bool get = strcmp(h->method, "GET") == 0;
+
+    if (get && h->upgrade && has(h->upgrade, "websocket") && h->protocol &&
+        has(h->protocol, RTSP_TUNNEL_PROTOCOL))
+        return RTSP_TUNNEL_WS;
+    if (!is_cookie(h->cookie))
+        return RTSP_TUNNEL_NONE;
+    if (get)
+        return has(h->accept, type) || has(h->accept, "*/*") ? RTSP_TUNNEL_DOWN : RTSP_TUNNEL_NONE;
+    return strcmp(h->method, "POST") == 0 && has(h->type, type) ? RTSP_TUNNEL_UP
+                                                                 : RTSP_TUNNEL_NONE;
+}
+
+/* ---- base64 */
+
+static int value_of(uint8_t c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* A pad, or space: the group before a pad is over, whatever comes behind it begins a new one. */
+static err_t skip(struct rtsp_base64 *b, uint8_t c)
+{
+    if (c == '=') {
+        if (b->have == 6)
+            return err_new(ERR_RTSP, "one character of base64 alone");
+        b->have = 0;
+    } else if (c != '\r' && c != '\n' && c != ' ' && c != '\t') {
+        return err_new(ERR_RTSP, "byte 0x%02x is not of base64", c);
+    }
+    if (++b->idle > IDLE_MOST)
+        return err_new(ERR_RTSP, "over %d characters of base64 that say nothing", IDLE_MOST);
+    return NULL;
+}
+
+err_t rtsp_base64_feed(struct rtsp_base64 *b, uint8_t *data, size_t size, size_t *n)
+{
+    *n = 0;
+    for (size_t i = 0; i < size; i++) {
+        int v = value_of(data[i]);
+
+        if (v < 0) {
+            err_t err = skip(b, data[i]);
+
+            if (err)
+                return err;
+            continue;
+        }
+        b->idle = 0;
+        b->bits = (b->bits << 6 | (uint32_t)v) & 0xffff;
+        b->have += 6;
+        if (b->have >= 8) {
+            b->have -= 8;
+            data[(*n)++] = (uint8_t)(b->bits >> b->have); /* never ahead of what is read */
+        }
+    }
+    return NULL;
+}
+
+/* ---- WebSocket */
+
+struct unwrap {
+    struct rtsp_ws *ws;
+    uint8_t *out;
+    size_t n;
+    struct wr *reply;
+};
+
+void rtsp_ws_init(struct rtsp_ws *ws, bool from_client, uint64_t max_frame)
+{
+    ws->closed = false;
+    ws->control_size = 0;
+    http_ws_in_init(&ws->in, from_client, max_frame);
+}
+
+/* RFC 6455 5.5: a ping is answered by a pong of the same bytes, a close by a close. */
+static void answer(struct unwrap *u, enum http_ws_op op)
+{
+    uint8_t head[HTTP_WS_HEAD_MAX];
+
+    wr_bytes(u->reply, head, http_ws_head(head, op, u->ws->control_size, NULL));
+    wr_bytes(u->reply, u->ws->control, u->ws->control_size);
+}
+
+static err_t on_control(struct unwrap *u, uint8_t op, const uint8_t *data, size_t size, bool end)
+{
+    struct rtsp_ws *ws = u->ws;
+
+    if (size > 0)
+        memcpy(ws->control + ws->control_size, data, size);
+    ws->control_size += size;
+    if (!end)
+        return NULL;
+    if (op == HTTP_WS_PING)
+        answer(u, HTTP_WS_PONG);
+    ws->closed = op == HTTP_WS_CLOSE;
+    if (ws->closed)
+        answer(u, HTTP_WS_CLOSE);
+    ws->control_size = 0;
+    return NULL;
+}
+
+static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *data, size_t size,
+                        bool end)
+{
+    struct unwrap *u = arg;
+
+    if (u->ws->closed)
+        return NULL;
+    if (in->op >= HTTP_WS_CLOSE)
+        return on_control(u, in->op, data, size, end);
+    if (in->op == HTTP_WS_TEXT)
+        return err_new(ERR_RTSP, "a text where bytes are expected");
+    memmove(u->out + u->n, data, size);
+    u->n += size;
+    return NULL;
+}
+
+err_t rtsp_ws_feed(struct rtsp_ws *ws, uint8_t *data, size_t size, size_t *n, struct wr *reply)
+{
+    static const struct http_ws_handler handler = { on_payload };
+    struct unwrap u = { .ws = ws, .out = data, .reply = reply };
+    err_t err = http_ws_feed(&ws->in, data, size, &handler, &u);
+
+    *n = u.n;
+    return err;
+}
