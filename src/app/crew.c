@@ -141,6 +141,7 @@ static void *member_main(void *member)
     struct member *m = member;
 
     log_file_join();
+    cores_pin(m->crew->first->env.conf, m->worker);
     m->err = co_init();
     if (m->err) {
         m->ready.fn = on_ready;
@@ -157,19 +158,13 @@ static void *member_main(void *member)
 /* Signals are for the first worker. */
 static err_t start_one(struct crew *c, struct member *m)
 {
-    cpu_set_t cores;
-    pthread_attr_t attr;
     sigset_t all, old;
     int rc;
 
-    (void)pthread_attr_init(&attr);
-    if (cores_of_worker(c->first->env.conf, m->worker, &cores))
-        (void)pthread_attr_setaffinity_np(&attr, sizeof(cores), &cores);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&m->thread, &attr, member_main, m);
+    rc = pthread_create(&m->thread, NULL, member_main, m);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    (void)pthread_attr_destroy(&attr);
     m->started = rc == 0;
     return rc ? err_new(ERR_SYSTEM, "no thread for worker %u of %u", m->worker,
                         c->first->env.workers->n)

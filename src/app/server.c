@@ -97,6 +97,7 @@ err_t server_listen(struct server *s)
         err = prepare(s, s->env.conf, &next);
     if (err)
         return err;
+    cores_pin(s->env.conf, 0); /* not before the others: what a thread starts is pinned with it */
     workers_each(&s->env, server_apply, next);
     next_free(next);
     return run_all(s);

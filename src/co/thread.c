@@ -10,6 +10,7 @@
 
 #include "base/must.h"
 #include "co/notify.h"
+#include "co/pin.h"
 
 enum { THREAD_STACK = 256 * 1024 };
 
@@ -62,6 +63,7 @@ static void *worker(void *arg)
     struct job *j;
     bool abandoned;
 
+    co_unpin(); /* the worker that needed it first may be */
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
         while (!p->head && !p->ending) {

@@ -2,9 +2,13 @@
 /* test_app_cores.c - how many cores there are for us, and where workers run. */
 #include "app/os/cgroup.h"
 #include "app/os/cores.h"
+#include "co/co.h"
+#include "co/pin.h"
+#include "co/thread.h"
 #include "conf_mem.h"
 #include "temp_dir.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 
 static void put(const char *root, const char *below, const char *text)
@@ -39,7 +43,7 @@ static const struct {
 
 static void quota(void **state)
 {
-    int all = CPU_COUNT(cores_allowed());
+    int all = CPU_COUNT(co_pin_allowed());
 
     (void)state;
     assert_true(all > 0);
@@ -108,7 +112,7 @@ static void written_masks(void **state)
 static void automatic(void **state)
 {
     struct conf *c = mem_conf("listen 1935; workers auto; worker_cpu_affinity auto;");
-    unsigned n = (unsigned)CPU_COUNT(cores_allowed());
+    unsigned n = (unsigned)CPU_COUNT(co_pin_allowed());
     cpu_set_t seen, set, first;
 
     (void)state;
@@ -119,7 +123,7 @@ static void automatic(void **state)
         assert_int_equal(CPU_COUNT(&set), 1);
         CPU_OR(&seen, &seen, &set);
     }
-    assert_true(CPU_EQUAL(&seen, cores_allowed()));
+    assert_true(CPU_EQUAL(&seen, co_pin_allowed()));
     assert_true(cores_of_worker(c, n, &set));
     assert_true(CPU_EQUAL(&set, &first));
     conf_unref(c);
@@ -134,7 +138,7 @@ static void automatic_with_mask(void **state)
     cpu_set_t set;
 
     (void)state;
-    while (!CPU_ISSET(lowest, cores_allowed()))
+    while (!CPU_ISSET(lowest, co_pin_allowed()))
         lowest++;
     memset(mask, '0', sizeof(mask));
     mask[0] = '1';
@@ -152,7 +156,59 @@ static void automatic_with_mask(void **state)
     mask[CPU_SETSIZE] = '\0';
     (void)snprintf(text, sizeof(text), "listen 1935; worker_cpu_affinity auto %s;", mask);
     c = mem_conf(text);
-    assert_int_equal(cores_of_worker(c, 0, &set), CPU_ISSET(CPU_SETSIZE - 1, cores_allowed()));
+    assert_int_equal(cores_of_worker(c, 0, &set), CPU_ISSET(CPU_SETSIZE - 1, co_pin_allowed()));
+    conf_unref(c);
+}
+
+/* ---- pinned */
+
+static void look(void *arg)
+{
+    cpu_set_t *set = arg;
+
+    if (sched_getaffinity(0, sizeof(*set), set) < 0)
+        CPU_ZERO(set);
+}
+
+static void *pinned_main(void *arg)
+{
+    const struct conf *c = arg;
+    static const char *failed;
+    cpu_set_t set, wanted, helper;
+    err_t err = co_init();
+
+    failed = NULL;
+    cores_pin(c, 0);
+    if (!cores_of_worker(c, 0, &wanted) || sched_getaffinity(0, sizeof(set), &set) < 0 ||
+        !CPU_EQUAL(&set, &wanted))
+        failed = "the thread is not pinned";
+    if (!err)
+        err = co_thread_run(CO_POOL_FILE, look, &helper, look, CO_SECONDS(5));
+    if (err || !CPU_EQUAL(&helper, co_pin_allowed()))
+        failed = "what it starts is pinned, too";
+    err_free(&err);
+    co_threads_end(CO_SECONDS(1));
+    co_fini();
+    return (void *)(uintptr_t)failed;
+}
+
+/* A worker stays where it is put; threads that it starts do not, and the process as a whole is
+ * known to have all its cores still. */
+static void pinned(void **state)
+{
+    struct conf *c = mem_conf("listen 1935; workers 1; worker_cpu_affinity auto;");
+    cpu_set_t before = *co_pin_allowed(), now;
+    void *failed = NULL;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, pinned_main, c), 0);
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    if (failed)
+        fail_msg("%s", (const char *)failed);
+    look(&now);
+    assert_true(CPU_EQUAL(&now, &before));
+    assert_true(CPU_EQUAL(co_pin_allowed(), &before));
     conf_unref(c);
 }
 
@@ -161,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(quota, dir_make, dir_remove), TEST(number_of_workers),
         TEST(written_masks), TEST(automatic), TEST(automatic_with_mask),
+        TEST(pinned),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

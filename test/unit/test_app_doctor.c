@@ -3,6 +3,7 @@
 #include "app/doctor/doctor.h"
 #include "app/doctor/plan.h"
 #include "co/co.h"
+#include "co/pin.h"
 #include "co/thread.h"
 #include "conf_mem.h"
 #include "temp_dir.h"
@@ -290,6 +291,141 @@ static void test_descriptors(void **state)
         doctor_look_limits(p);
         assert_row(&p->report, "descriptors", "", want[i].state, want[i].words);
         doctor_plan_free(p);
+    }
+}
+
+/* ---- workers */
+
+static void test_descriptors_of_workers(void **state)
+{
+    struct doctor_plan *p = make_plan();
+
+    (void)state;
+    p->workers = 4;
+    p->reserve = 16;
+    p->port_n = 0;
+    p->files = (struct rlimit){ 1168, 1168 };
+    doctor_look_limits(p);
+    assert_row(&p->report, "descriptors", "", DOCTOR_FAIL, "wants 1168, the limit is 1168");
+    doctor_plan_free(p);
+}
+
+static const struct {
+    unsigned workers;
+    const char *quota; /* cpu.max */
+    int state;
+    const char *words;
+} quotas[] = {
+    { 1, "150000 100000\n", NONE, "" },
+    { 2, "150000 100000\n", DOCTOR_WARN, "1.50 cores for 2 workers" },
+    { 2, "200000 100000\n", NONE, "" },
+    { 4, "300000 100000\n", DOCTOR_WARN, "3.00 cores for 4 workers" },
+    { 4, "max 100000\n", NONE, "" },
+};
+
+static void test_cores_of_workers(void **state)
+{
+    unsigned mine = (unsigned)CPU_COUNT(co_pin_allowed());
+    struct doctor_plan *p;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(quotas); i++) {
+        p = make_plan();
+        put("/sys/fs/cgroup/cpu.max", quotas[i].quota);
+        p->workers = quotas[i].workers;
+        doctor_look_cpu(p);
+        if (quotas[i].state == NONE)
+            assert_null(find(&p->report, "cpu", "quota"));
+        else
+            assert_row(&p->report, "cpu", "quota", quotas[i].state, quotas[i].words);
+        doctor_plan_free(p);
+    }
+    for (unsigned n = mine > 1 ? mine : 2; n < mine + 3; n++) {
+        p = make_plan();
+        p->workers = n;
+        doctor_look_cpu(p);
+        assert_row(&p->report, "cpu", "cores", n > mine ? DOCTOR_WARN : DOCTOR_OK, "workers");
+        assert_null(find(&p->report, "cpu", "affinity"));
+        doctor_plan_free(p);
+    }
+}
+
+/* Masks of cores that the machine does not have; the last one is for all that follow. */
+static void test_strays(void **state)
+{
+    static const struct doctor_how how = { .root = "/none" };
+    char mask[CPU_SETSIZE + 1], text[2 * CPU_SETSIZE];
+    struct doctor_plan *p;
+    struct conf *c;
+
+    (void)state;
+    if (CPU_ISSET(CPU_SETSIZE - 1, co_pin_allowed()))
+        skip();
+    memset(mask, '0', sizeof(mask));
+    mask[0] = '1';
+    mask[CPU_SETSIZE] = '\0';
+    (void)snprintf(text, sizeof(text), "listen 1935; workers 3; worker_cpu_affinity %s;", mask);
+    c = mem_conf(text);
+    p = doctor_plan_new(c, &how);
+    assert_int_equal(p->workers, 3);
+    assert_int_equal(p->strays, 3);
+    doctor_look_cpu(p);
+    assert_row(&p->report, "cpu", "affinity", DOCTOR_WARN, "3 of 3 workers");
+    doctor_plan_free(p);
+    conf_unref(c);
+    c = mem_conf("listen 1935; workers 3; worker_cpu_affinity auto;");
+    p = doctor_plan_new(c, &how);
+    assert_int_equal(p->strays, 0);
+    doctor_plan_free(p);
+    conf_unref(c);
+}
+
+static const struct {
+    const char *name;
+    unsigned workers;
+    int queues;
+    bool device;     /* it is a card */
+    const char *rps; /* of its first queue */
+    int state;
+    const char *words;
+} cards[] = {
+    { "one worker", 1, 1, true, "0", NONE, "" },
+    { "one queue for two", 2, 1, true, "0", DOCTOR_OK, "1 queue for 2 workers" },
+    { "one queue for four", 4, 1, true, "00000000,00000000", DOCTOR_WARN,
+      "1 queue for 4 workers: so few cores" },
+    { "spread", 4, 1, true, "00000000,0000000c", DOCTOR_OK, "RPS" },
+    { "queues for all", 4, 4, true, "0", DOCTOR_OK, "4 queues for 4 workers" },
+    { "half of them", 4, 2, true, NULL, DOCTOR_OK, "2 queues for 4 workers" },
+    { "too few", 8, 3, true, "0", DOCTOR_WARN, "3 queues for 8 workers" },
+    { "a bridge", 8, 1, false, "0", NONE, "" },
+    { "without queues", 8, 0, true, NULL, NONE, "" },
+};
+
+static void test_cards(void **state)
+{
+    char path[128];
+
+    for (size_t i = 0; i < COUNT(cards); i++) {
+        struct doctor_plan *p = make_plan();
+
+        print_message("  %s\n", cards[i].name);
+        put("/sys/class/net/lo/queues/rx-0/rps_cpus", "0\n");
+        if (cards[i].device)
+            put("/sys/class/net/eth0/device/vendor", "0x8086\n");
+        put("/sys/class/net/eth0/queues/tx-0/xps_cpus", "f\n");
+        for (int q = 0; q < cards[i].queues; q++) {
+            (void)snprintf(path, sizeof(path), "/sys/class/net/eth0/queues/rx-%d/rps_cpus", q);
+            put(path, q == 0 && cards[i].rps ? cards[i].rps : "0\n");
+        }
+        p->workers = cards[i].workers;
+        doctor_look_cards(p);
+        if (cards[i].state == NONE)
+            assert_int_equal(p->report.n, 0);
+        else
+            assert_row(&p->report, "network card", "eth0", cards[i].state, cards[i].words);
+        assert_true(p->report.n <= 1);
+        doctor_plan_free(p);
+        assert_int_equal(dir_remove(state) || dir_make(state), 0);
     }
 }
 
@@ -687,7 +823,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DOCTOR_TEST(test_kernel),  DOCTOR_TEST(test_memory_of_a_group),
-        DOCTOR_TEST(test_groups_above),
+        DOCTOR_TEST(test_groups_above), DOCTOR_TEST(test_descriptors_of_workers),
+        DOCTOR_TEST(test_cores_of_workers), DOCTOR_TEST(test_strays), DOCTOR_TEST(test_cards),
         DOCTOR_TEST(test_descriptors), DOCTOR_TEST(test_paths), DOCTOR_TEST(test_plan),
         DOCTOR_TEST(test_ports), DOCTOR_TEST(test_two_of_one_port),
         DOCTOR_TEST(test_certificates), DOCTOR_TEST(test_encoders), DOCTOR_TEST(test_programs),

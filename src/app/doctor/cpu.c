@@ -2,6 +2,7 @@
 /* cpu.c - does a processor run as fast as it can, and are we let? */
 #include "app/doctor/plan.h"
 #include "app/os/cgroup.h"
+#include "co/pin.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -23,32 +24,52 @@ static void governor(struct doctor_plan *p)
     doctor_advise(&p->report, "cpupower frequency-set -g performance");
 }
 
-static void allowed(struct doctor_plan *p)
+/* A group's quota counts the time of all threads. */
+static void quota(struct doctor_plan *p)
 {
-    double cores = cgroup_cores(p->root);
+    double most = cgroup_cores(p->root);
+    bool one = p->workers <= 1;
 
-    if (cores <= 0 || cores >= 1.5)
+    if (most <= 0 || (one ? most >= 1.5 : most >= p->workers))
         return;
-    doctor_add(&p->report, DOCTOR_WARN, "cpu", "quota", "%.2f of a core: when it is used up, all "
-               "players stand still for up to 100 ms", cores);
-    doctor_advise(&p->report, "a limit of 2 cores or more, or none: docker run --cpus=2, CPUQuota= "
-                  "of the unit");
+    if (one)
+        doctor_add(&p->report, DOCTOR_WARN, "cpu", "quota", "%.2f of a core: when it is used up, "
+                   "all players stand still for up to 100 ms", most);
+    else
+        doctor_add(&p->report, DOCTOR_WARN, "cpu", "quota", "%.2f cores for %u workers: when they "
+                   "are used up, all players stand still for up to 100 ms", most, p->workers);
+    doctor_advise(&p->report, "a limit of %u cores or more, or none: docker run --cpus=%u, "
+                  "CPUQuota= of the unit", one ? 2 : p->workers, one ? 2 : p->workers);
 }
 
-static void pinned(struct doctor_plan *p)
+static void cores(struct doctor_plan *p)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    cpu_set_t set;
-    int mine;
+    int mine = CPU_COUNT(co_pin_allowed());
+    bool one = p->workers <= 1, enough = one || p->workers <= (unsigned)mine;
 
-    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+    if (mine == 0)
         return;
-    mine = CPU_COUNT(&set);
-    doctor_add(&p->report, DOCTOR_OK, "cpu", "cores", "%d of %ld may be used, one is needed", mine,
-               online);
-    if (online > 2 && mine == online)
+    if (one)
+        doctor_add(&p->report, DOCTOR_OK, "cpu", "cores", "%d of %ld may be used, one is needed",
+                   mine, online);
+    else
+        doctor_add(&p->report, enough ? DOCTOR_OK : DOCTOR_WARN, "cpu", "cores",
+                   "%d of %ld may be used, for %u workers", mine, online, p->workers);
+    if (!enough)
+        doctor_advise(&p->report, "workers auto; or workers %d;", mine);
+    else if (one && online > 2 && mine == online)
         doctor_advise(&p->report, "for the least latency keep one for the server: "
                       "scripts/perf-pin.sh, and scripts/perf-set-irq-affinity.sh");
+}
+
+static void affinity(struct doctor_plan *p)
+{
+    if (p->strays == 0)
+        return;
+    doctor_add(&p->report, DOCTOR_WARN, "cpu", "affinity", "%u of %u workers have masks without "
+               "a core that we may use: those run on any", p->strays, p->workers);
+    doctor_advise(&p->report, "worker_cpu_affinity auto;");
 }
 
 /* Jiffies of "cpu  user nice system idle iowait irq softirq steal": what the host took. */
@@ -74,7 +95,8 @@ static void stolen(struct doctor_plan *p)
 void doctor_look_cpu(struct doctor_plan *p)
 {
     governor(p);
-    allowed(p);
-    pinned(p);
+    quota(p);
+    cores(p);
+    affinity(p);
     stolen(p);
 }

@@ -9,6 +9,7 @@
 
 enum {
     OTHER_FILES = 128,        /* descriptors beside those of connections */
+    WORKER_FILES = 8,         /* of each further worker, beside those it listens on */
     OTHER_MAPS = 2000,        /* mappings beside those of stacks, each of which is two */
     CLIENT_BYTES = 32 * 1024, /* of a player: ours, and what its network has not taken yet */
 };
@@ -20,7 +21,9 @@ static long limit_of(const struct rlimit *r)
 
 static void descriptors(struct doctor_plan *p)
 {
-    long other = OTHER_FILES + p->reserve, need = p->connections + other;
+    long further = p->workers > 1 ? (long)p->workers - 1 : 0;
+    long other = OTHER_FILES + p->reserve + further * (WORKER_FILES + (long)p->port_n);
+    long need = p->connections + other;
     long most = limit_of(&p->files);
     int64_t machine = doctor_number(p, "/proc/sys/fs/file-max", INT64_MAX);
     bool enough = need < most;

@@ -2,10 +2,12 @@
 /* plan.c - what of a configuration depends on the machine. */
 #include "app/doctor/plan.h"
 
+#include "app/os/cores.h"
 #include "app/os/machine.h"
 #include "app/services.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "co/pin.h"
 #include "session/admit.h"
 #include "sink/program/job_want.h"
 
@@ -251,6 +253,21 @@ static void add_programs(struct doctor_plan *p, const struct conf_vhost *v)
     }
 }
 
+/* ---- workers */
+
+static void add_workers(struct doctor_plan *p, const struct conf *c)
+{
+    cpu_set_t set;
+
+    p->workers = (unsigned)cores_workers(c);
+    for (unsigned i = 0; i < p->workers; i++) {
+        if (!cores_of_worker(c, i, &set))
+            continue;
+        CPU_AND(&set, &set, co_pin_allowed());
+        p->strays += CPU_COUNT(&set) == 0;
+    }
+}
+
 /* ---- the whole */
 
 struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_how *how)
@@ -269,6 +286,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
         p->files = (struct rlimit){ 0, 0 };
     if (getrlimit(RLIMIT_CORE, &p->core) < 0)
         p->core = (struct rlimit){ 0, 0 };
+    add_workers(p, c);
     add_services(p, c);
     for (size_t i = 0; i < c->vhost.n; i++) {
         if (c->vhost.v[i].enabled)

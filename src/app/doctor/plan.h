@@ -53,6 +53,7 @@ struct doctor_plan {
     char root[256];
     bool serving, udp, core_dump;
     long connections, reserve; /* max_connections, limits.api_reserve */
+    unsigned workers, strays;  /* so many of them have masks without a core of ours */
     char *pid_file;
     char **env; /* of programs */
     struct rlimit files, core;
@@ -81,6 +82,7 @@ void doctor_look_certs(struct doctor_plan *p);
 void doctor_look_paths(struct doctor_plan *p);
 void doctor_look_clock(struct doctor_plan *p);
 void doctor_look_network(struct doctor_plan *p);  /* the kernel's buffers and queues */
+void doctor_look_cards(struct doctor_plan *p);    /* of the network, and their queues */
 void doctor_look_cpu(struct doctor_plan *p);
 void doctor_look_programs(struct doctor_plan *p); /* are they there? */
 

@@ -3,34 +3,21 @@
 #include "app/os/cores.h"
 
 #include "app/os/cgroup.h"
+#include "base/log.h"
+#include "co/pin.h"
 #include "config.h"
 #include "session/workers.h"
 
-#include <pthread.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 _Static_assert((int)CONF_WORKERS_MAX == (int)WORKERS_MAX, "one for each that may be written");
 
-static cpu_set_t allowed;
-static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
-
-static void look(void)
-{
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
-        CPU_ZERO(&allowed); /* more cores than the set has room for */
-}
-
-const cpu_set_t *cores_allowed(void)
-{
-    (void)pthread_once(&allowed_once, look);
-    return &allowed;
-}
-
 int cores_count(const char *root)
 {
     double most = cgroup_cores(root);
-    long n = CPU_COUNT(cores_allowed());
+    long n = CPU_COUNT(co_pin_allowed());
 
     if (n == 0)
         n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -82,7 +69,7 @@ bool cores_of_worker(const struct conf *c, unsigned i, cpu_set_t *out)
 
     if (l->n == 0)
         return false;
-    from = *cores_allowed();
+    from = *co_pin_allowed();
     if (strcmp(l->v[0], "auto") != 0) {
         mask_of(l->v[i < l->n ? i : l->n - 1], out);
         return true;
@@ -95,4 +82,12 @@ bool cores_of_worker(const struct conf *c, unsigned i, cpu_set_t *out)
         return false;
     pick(&from, i, out);
     return true;
+}
+
+void cores_pin(const struct conf *c, unsigned worker)
+{
+    cpu_set_t set;
+
+    if (cores_of_worker(c, worker, &set) && !co_pin(&set))
+        log_warn("worker_cpu_affinity: worker %u runs on any core: %s", worker, strerror(errno));
 }

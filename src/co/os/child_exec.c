@@ -8,6 +8,7 @@
 #include "co/os/child_exec.h"
 
 #include "base/must.h"
+#include "co/pin.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -91,6 +92,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int be_bor
         _exit(127);
     }
     (void)syscall(SYS_close_range, 3u, ~0u, 0u); /* ours close by themselves, a library's may not */
+    co_unpin();
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)execve(x->path, (char *const *)(uintptr_t)x->argv,
