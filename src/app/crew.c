@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct member {
@@ -136,10 +137,20 @@ static void run(struct member *m)
         close_mail(&mail, own);
 }
 
+/* For top, perf and debuggers. */
+static void name_thread(unsigned worker)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "srs-w%u", worker);
+    (void)pthread_setname_np(pthread_self(), name);
+}
+
 static void *member_main(void *member)
 {
     struct member *m = member;
 
+    name_thread(m->worker);
     log_file_join();
     cores_pin(m->crew->first->env.conf, m->worker);
     m->err = co_init();

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -98,6 +99,7 @@ static void take_thread(struct figures *f)
     size_t n = co_holds_list(&h);
     struct co_lateness l;
 
+    f->cpu = (uint64_t)clock_us(CLOCK_THREAD_CPUTIME_ID);
     f->coroutines = (uint64_t)co_live();
     f->switches = co_switches();
     f->held = co_watchdog_count();

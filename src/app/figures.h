@@ -36,6 +36,7 @@ struct figures {
     uint64_t memory, squeezed, squeezed_bytes; /* of streams */
     uint64_t messages, evicted;                /* RTMP messages that are not complete */
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
+    uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
     uint64_t late[9], late_us;                 /* as struct co_lateness */
     struct {

@@ -198,3 +198,13 @@ void server_stat(const struct server *s, struct server_stat *out)
     out->streams = sum(w, offsetof(struct worker_gauges, streams)) -
                    sum(w, offsetof(struct worker_gauges, replicas));
 }
+
+struct workers *server_workers(const struct server *s)
+{
+    return s->env.workers;
+}
+
+struct figures_of server_figures(const struct server *s)
+{
+    return api_figures_of(api_parts_of(s->api));
+}

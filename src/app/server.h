@@ -5,11 +5,13 @@
 #ifndef APP_SERVER_H
 #define APP_SERVER_H
 
+#include "app/figures.h"
 #include "base/err.h"
 #include "conf/conf.h"
 
 struct server; /* owned by main */
 struct reload_report;
+struct workers;
 
 struct server_stat {
     unsigned connections; /* all accepted and still open */
@@ -38,5 +40,8 @@ err_t server_reload(struct server *s, struct conf *next) __attribute__((warn_unu
 struct reload_report *server_reload_report(struct server *s);
 
 void server_stat(const struct server *s, struct server_stat *out);
+/* All workers of the process; NULL: there is one. */
+struct workers *server_workers(const struct server *s);
+struct figures_of server_figures(const struct server *s);
 
 #endif

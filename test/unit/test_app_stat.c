@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_stat.c - the line about the process. */
-#include "app/os/stat_line.h"
+/* test_app_stat.c - the lines about the process and its workers. */
+#include "app/os/stat_held.h"
+#include "app/os/stat_worker.h"
+#include "base/log.h"
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -45,11 +48,152 @@ static void test_it_is_cut_where_there_is_no_room(void **state)
     }
 }
 
+/* ---- workers */
+
+static const struct {
+    const char *want;
+    struct stat_worker line;
+} worker_rows[] = {
+    { "Worker 0 cpu=0.00%", { .cpu = 0 } },
+    { "Worker 63 cpu=99.99%, conns=103,1,101,2, streams=3,1, moved=2,5, sched=2840/s, co=110, "
+      "holds=7, late=0.12ms,4, silent=3.2s",
+      { .worker = 63, .cpu = 99.987, .server = { 103, 1, 101, 2, 3 }, .replicas = 1, .moved_in = 2,
+        .moved_out = 5, .switches = 2840, .coroutines = 110, .holds = 7, .late = 0.123,
+        .very_late = 4, .silent = CO_MS(3210) } },
+    { "Worker 1 cpu=0.00%, moved=0,1", { .worker = 1, .moved_out = 1 } },
+};
+
+static void test_worker_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(worker_rows); i++) {
+        const char *want = worker_rows[i].want;
+        char buf[256];
+
+        assert_int_equal(stat_worker_text(&worker_rows[i].line, buf, sizeof(buf)), strlen(want));
+        assert_string_equal(buf, want);
+    }
+}
+
+/* What a worker says is what it did since the line before, as of its last sample. */
+static void test_what_a_worker_did(void **state)
+{
+    const struct stat_counts last = { .at = CO_SECONDS(100), .cpu = 5000000, .switches = 100,
+                                      .moved_in = 3, .late = { 0, 0, 100 }, .late_sum = 1000 };
+    const struct stat_counts now = { .at = CO_SECONDS(104), .cpu = 6000000, .switches = 4100,
+                                     .coroutines = 9, .moved_in = 5, .moved_out = 1, .holds = 1,
+                                     .late = { 0, 0, 295, 0, 0, 0, 3, 1, 1 }, .late_sum = 201000 };
+    struct stat_line sum = { .switches = 10, .clock = { .counts = { 1 } } };
+    struct stat_worker s;
+
+    (void)state;
+    stat_worker_between(&last, &now, CO_SECONDS(105), &s);
+    assert_true(s.cpu > 24.99 && s.cpu < 25.01);
+    assert_int_equal(s.switches, 1000);
+    assert_int_equal(s.moved_in, 2);
+    assert_int_equal(s.moved_out, 1);
+    assert_int_equal(s.very_late, 5);
+    assert_true(s.late > 0.999 && s.late < 1.001);
+    assert_int_equal(s.silent, 0);
+    stat_worker_between(&now, &now, CO_SECONDS(107), &s); /* it is held up */
+    assert_true(s.cpu == 0 && s.late == 0);
+    assert_int_equal(s.silent, CO_SECONDS(3));
+    stat_worker_add(&sum, &last, &now);
+    assert_int_equal(sum.switches, 1010);
+    assert_int_equal(sum.coroutines, 9);
+    assert_int_equal(sum.holds, 1);
+    assert_int_equal(sum.clock.counts[0], 1);
+    assert_int_equal(sum.clock.counts[2], 195);
+    assert_int_equal(sum.clock.later, 1);
+}
+
+/* They are taken from what it lets the others know. */
+static void test_a_worker_counts(void **state)
+{
+    struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
+    struct session_env env = { .streams = live_registry_new(), .worker = 1, .publishers = 2,
+                               .players = 3, .workers = w };
+    struct figures_of of = { .env = &env, .connections = 7 };
+    struct stat_counts c;
+
+    (void)state;
+    assert_non_null(w);
+    memset(w, 0, sizeof(*w));
+    w->n = 2;
+    env.clients = clients_new(env.streams, "vid-x");
+    figures_sample(&of);
+    atomic_store(&w->v[1].gauges.moved_in, 5);
+    env.worker = 0; /* who looks */
+    stat_counts_take(&of, 1, &c);
+    assert_in_range(c.at, 1, co_clock());
+    assert_true(c.cpu > 0);
+    assert_int_equal(c.server.connections, 7);
+    assert_int_equal(c.server.publishers, 2);
+    assert_int_equal(c.server.players, 3);
+    assert_int_equal(c.server.forwards, 0);
+    assert_int_equal(c.moved_in, 5);
+    clients_free(env.clients);
+    live_registry_free(env.streams);
+    free(w);
+}
+
+/* ---- who is held up */
+
+static char said[2000];
+
+static void keep(enum log_level level, const char *line, size_t size)
+{
+    assert_int_equal(level, LOG_WARN);
+    strncat(said, line, size);
+}
+
+static const struct {
+    int at, late; /* milliseconds */
+    const char *want; /* what is said, NULL: nothing */
+} looks[] = {
+    { 1000, 0, NULL },
+    { 2000, 1000, NULL },
+    { 2100, 1100, "worker 2 is held up for 1100 ms" },
+    { 2200, 1200, NULL }, /* once */
+    { 4000, 3000, NULL },
+    { 4100, 50, "worker 2 goes on, after 3100 ms" },
+    { 4200, 0, NULL },
+    { 9000, 2000, "worker 2 is held up for 2000 ms" },
+    { 9100, 0, "worker 2 goes on, after 2100 ms" },
+    { 12000, 1500, "worker 2 is held up for 1500 ms" },
+    { 14000, 1800, "worker 2 goes on, after 3500 ms" }, /* and held once more */
+    { 15000, 2800, NULL },
+    { 15100, 0, "worker 2 goes on, after 2900 ms" },
+};
+
+static void test_who_is_held_up(void **state)
+{
+    const struct log_setup kept = { .min = LOG_TRACE, .write = keep };
+    struct stat_held h = { 0 };
+
+    (void)state;
+    log_init(&kept);
+    for (size_t i = 0; i < COUNT(looks); i++) {
+        said[0] = '\0';
+        stat_held_look(&h, 2, CO_MS(looks[i].late), CO_MS(looks[i].at));
+        print_message("  %d: %s", looks[i].at, *said ? said : "\n");
+        if (looks[i].want)
+            assert_non_null(strstr(said, looks[i].want));
+        else
+            assert_string_equal(said, "");
+    }
+    log_init(&(struct log_setup){ .min = LOG_TRACE });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_lines),
         TEST(test_it_is_cut_where_there_is_no_room),
+        TEST(test_worker_lines),
+        TEST(test_what_a_worker_did),
+        TEST(test_a_worker_counts),
+        TEST(test_who_is_held_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "app/os/docker.h"
 #include "app/os/pid_file.h"
 #include "app/os/signals.h"
+#include "app/os/stat_held.h"
 #include "app/os/stat_proc.h"
 #include "app/quit.h"
 #include "app/reload.h"
@@ -142,6 +143,8 @@ static err_t start_server(struct process *p, struct conf *c)
     err = server_listen(p->server);
     if (!err)
         err = co_go(&p->group, "stat", stat_proc_run, p->server);
+    if (!err && server_workers(p->server))
+        err = co_go(&p->group, "held", stat_held_run, p->server);
     return err;
 }
 

@@ -3,8 +3,9 @@
 #include "app/os/stat_proc.h"
 
 #include "app/dev/heap.h"
-#include "app/os/stat_line.h"
+#include "app/os/stat_worker.h"
 #include "base/log.h"
+#include "base/must.h"
 #include "co/co.h"
 #include "co/holds.h"
 #include "co/watchdog.h"
@@ -48,6 +49,13 @@ struct last {
     unsigned long switches, held, holds;
 };
 
+/* With more than one worker. */
+struct crowd {
+    struct figures_of of;
+    unsigned n;
+    struct stat_counts last[WORKERS_MAX], now[WORKERS_MAX];
+};
+
 static void measure(const struct server *server, struct last *last, struct stat_line *s)
 {
     struct last now = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
@@ -65,8 +73,47 @@ static void measure(const struct server *server, struct last *last, struct stat_
     *last = now;
 }
 
+static struct crowd *crowd_new(const struct server *server)
+{
+    struct crowd *c = must(calloc(1, sizeof(*c)));
+
+    c->of = server_figures(server);
+    c->n = server_workers(server)->n;
+    for (unsigned i = 0; i < c->n; i++)
+        stat_counts_take(&c->of, i, &c->last[i]);
+    return c;
+}
+
+/* What the process line says of threads is of all of theirs. */
+static void sum_up(struct crowd *c, const struct server *server, struct stat_line *s)
+{
+    c->of = server_figures(server); /* what it knows of itself, now */
+    s->server.forwards = 0;
+    s->switches = s->holds = 0;
+    s->coroutines = 0;
+    s->clock = (struct co_clock_stat){ 0 };
+    for (unsigned i = 0; i < c->n; i++) {
+        stat_counts_take(&c->of, i, &c->now[i]);
+        stat_worker_add(s, &c->last[i], &c->now[i]);
+    }
+}
+
+static void log_workers(struct crowd *c, char *line, size_t size)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        struct stat_worker s;
+
+        stat_worker_between(&c->last[i], &c->now[i], co_clock(), &s);
+        s.worker = i;
+        (void)stat_worker_text(&s, line, size);
+        log_trace("%s", line);
+        c->last[i] = c->now[i];
+    }
+}
+
 err_t stat_proc_run(void *arg)
 {
+    struct crowd *c = server_workers(arg) ? crowd_new(arg) : NULL;
     struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
                          co_holds_count() };
     struct stat_line s;
@@ -76,10 +123,16 @@ err_t stat_proc_run(void *arg)
     for (;;) {
         err = co_sleep(CO_SECONDS(PERIOD_SECONDS));
         if (err)
-            return err;
+            break;
         measure(arg, &last, &s);
+        if (c)
+            sum_up(c, arg, &s);
         (void)stat_line_text(&s, line, sizeof(line));
         log_trace("%s", line);
+        if (c)
+            log_workers(c, line, sizeof(line));
         heap_tend();
     }
+    free(c);
+    return err;
 }

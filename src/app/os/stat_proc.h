@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-/* A coroutine that logs a line of stat_line.h every five seconds. arg is the struct server. */
+/* A coroutine that logs the lines of stat_line.h every five seconds. arg is the struct server. */
 err_t stat_proc_run(void *arg);
 
 #endif

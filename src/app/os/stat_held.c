@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* stat_held.c - which worker is held up. */
+#include "app/os/stat_held.h"
+
+#include "app/figures.h"
+#include "app/server.h"
+#include "base/log.h"
+#include "base/must.h"
+
+#include <stdlib.h>
+
+#define TOO_LATE CO_SECONDS(1)
+#define LOOK CO_SECONDS(1)
+#define LOOK_AGAIN CO_MS(100) /* when one is late, to tell how long it was */
+#define SAMPLES CO_SECONDS(1) /* between those of figures_sample(), at most */
+#define SAME CO_MS(5)         /* clocks are read at nearly the same time */
+
+void stat_held_look(struct stat_held *h, unsigned worker, co_usec late, co_usec now)
+{
+    co_usec since = now - late;
+
+    if (h->since && (late == 0 || since > h->since + SAME)) {
+        log_warn("worker %u goes on, after %lld ms", worker, us_to_ms(now - h->since));
+        h->since = 0;
+    }
+    if (!h->since && late > TOO_LATE) {
+        log_warn("worker %u is held up for %lld ms: it reads no messages, its clients wait. A line "
+                 "of the watchdog says what holds it; without one it gets no processor", worker,
+                 us_to_ms(late));
+        h->since = since;
+    }
+}
+
+/* Not every worker has mail at all times, but each counts. */
+static co_usec lateness(const struct figures_of *of, unsigned worker, co_usec now)
+{
+    co_usec mail = co_mailbox_late(&of->env->workers->v[worker].mail), sample;
+    struct figures f;
+
+    figures_one(of, worker, &f);
+    sample = f.taken_at ? now - (co_usec)f.taken_at - SAMPLES : 0;
+    return mail > sample ? mail : sample > 0 ? sample : 0;
+}
+
+static bool look_at_all(const struct server *server, struct stat_held *v)
+{
+    struct figures_of of = server_figures(server);
+    bool some = false;
+
+    for (unsigned i = 0; i < of.env->workers->n; i++) {
+        co_usec now = co_clock();
+
+        stat_held_look(&v[i], i, lateness(&of, i, now), now);
+        some |= v[i].since != 0;
+    }
+    return some;
+}
+
+err_t stat_held_run(void *server)
+{
+    struct stat_held *v = must(calloc(WORKERS_MAX, sizeof(*v)));
+    err_t err = NULL;
+
+    while (!err) {
+        bool some = look_at_all(server, v);
+
+        err = co_sleep(some ? LOOK_AGAIN : co_to_second(LOOK, co_now()));
+    }
+    free(v);
+    return err;
+}
