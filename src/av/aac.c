@@ -197,5 +197,6 @@ const struct av_codec_row aac_codec = {
     /* [FLV] E.4.2.1: always marked as 44 kHz stereo: the configuration says what it is */
     .flv = { .ids = { 10 }, .fourcc = { "mp4a" }, .legacy = true, .packet_type = true,
              .sound = 0x0f },
+    .rtp = { .names = { "MPEG4-GENERIC" } },
     .parse = parse, .list_name = list_name, .samples = samples,
 };

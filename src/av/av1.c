@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+enum { TIER = 0x20 };
+
 static void name_profile(struct av_info *info, uint8_t profile, uint8_t level)
 {
     static const char *const names[] = { "Main", "High", "Professional" };
@@ -40,7 +42,7 @@ static bool timing(struct av_info *info, struct bits *b, unsigned *delay)
     return true;
 }
 
-/* The operating points; gives the level of the first. */
+/* The operating points; gives the level of the first, and its tier above. */
 static uint8_t operating_points(struct bits *b, bool model, unsigned delay)
 {
     bool display_delay = bits_flag(b);
@@ -52,8 +54,8 @@ static uint8_t operating_points(struct bits *b, bool model, unsigned delay)
 
         bits_skip(b, 12); /* operating_point_idc */
         level = (uint8_t)bits_u(b, 5);
-        if (level > 7)
-            bits_skip(b, 1); /* seq_tier */
+        if (level > 7 && bits_flag(b)) /* seq_tier */
+            level |= TIER;
         if (model && bits_flag(b))
             bits_skip(b, (uint64_t)delay * 2 + 1);
         if (display_delay && bits_flag(b))
@@ -64,34 +66,93 @@ static uint8_t operating_points(struct bits *b, bool model, unsigned delay)
     return first;
 }
 
+/* Of a sequence header, as far as the size of the picture. */
+struct sequence {
+    uint8_t profile, level; /* with the tier */
+    bool reduced;
+    uint32_t width, height;
+};
+
 /* [AV1] 5.5.1 */
+static void sequence_begin(struct sequence *s, struct av_info *info, struct bits *b)
+{
+    unsigned delay = 0, width_bits, height_bits;
+    bool model = false;
+
+    *s = (struct sequence){ .profile = (uint8_t)bits_u(b, 3) };
+    bits_skip(b, 1);     /* still_picture */
+    s->reduced = bits_flag(b);
+    if (s->reduced) {
+        s->level = (uint8_t)bits_u(b, 5);
+    } else {
+        if (bits_flag(b)) /* timing_info_present_flag */
+            model = timing(info, b, &delay);
+        s->level = operating_points(b, model, delay);
+    }
+    width_bits = bits_u(b, 4) + 1;
+    height_bits = bits_u(b, 4) + 1;
+    s->width = bits_u(b, width_bits) + 1;
+    s->height = bits_u(b, height_bits) + 1;
+}
+
 /* The payload of one sequence header OBU. */
 static err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t size)
 {
     struct bits b = bits_init(obu, size);
-    uint8_t profile = (uint8_t)bits_u(&b, 3), level;
-    unsigned delay = 0, width_bits, height_bits;
-    uint32_t width, height;
-    bool model = false;
+    struct sequence s;
 
-    bits_skip(&b, 1);     /* still_picture */
-    if (bits_flag(&b)) {  /* reduced_still_picture_header */
-        level = (uint8_t)bits_u(&b, 5);
-    } else {
-        if (bits_flag(&b)) /* timing_info_present_flag */
-            model = timing(info, &b, &delay);
-        level = operating_points(&b, model, delay);
-    }
-    width_bits = bits_u(&b, 4) + 1;
-    height_bits = bits_u(&b, 4) + 1;
-    width = bits_u(&b, width_bits) + 1;
-    height = bits_u(&b, height_bits) + 1;
+    sequence_begin(&s, info, &b);
     if (b.bad)
         return bits_err(&b, "AV1 sequence header");
-    info->width = width;
-    info->height = height;
-    name_profile(info, profile, level);
+    info->width = s.width;
+    info->height = s.height;
+    name_profile(info, s.profile, s.level & (TIER - 1));
     return NULL;
+}
+
+/* [AV1] 5.5.1, from the size of the picture to the colours. */
+static void skip_tools(struct bits *b, bool reduced)
+{
+    bool order;
+
+    if (!reduced && bits_flag(b)) /* frame_id_numbers_present_flag */
+        bits_skip(b, 4 + 3);
+    bits_skip(b, 3);
+    if (!reduced) {
+        bits_skip(b, 4);
+        order = bits_flag(b); /* enable_order_hint */
+        bits_skip(b, order ? 2 : 0);
+        if ((bits_flag(b) || bits_flag(b)) && !bits_flag(b)) /* screen content, integer vectors */
+            bits_skip(b, 1);
+        bits_skip(b, order ? 3 : 0);
+    }
+    bits_skip(b, 3);
+}
+
+/* [AV1] 5.5.2, as [AV1-FF] 2.3.3 has it: depth, monochrome, subsampling, position. */
+static uint8_t color(struct bits *b, uint8_t profile)
+{
+    bool high = bits_flag(b), twelve = profile == 2 && high && bits_flag(b);
+    bool mono = profile != 1 && bits_flag(b), x = profile != 1, y = profile == 0;
+    uint32_t what = 0, position = 0;
+
+    if (bits_flag(b)) /* color_description_present_flag */
+        what = bits_u(b, 24);
+    if (mono) {
+        bits_skip(b, 1);
+        x = y = true;
+    } else if (what == (1 << 16 | 13 << 8)) { /* sRGB */
+        x = y = false;
+    } else {
+        bits_skip(b, 1); /* color_range */
+        if (twelve) {
+            x = bits_flag(b);
+            y = x && bits_flag(b);
+        }
+        position = x && y ? bits_u(b, 2) : 0;
+    }
+    return (uint8_t)((high ? 0x40 : 0) | (twelve ? 0x20 : 0) | (mono ? 0x10 : 0) | (x ? 8 : 0) |
+                     (y ? 4 : 0) | position);
 }
 
 /* [AV1] 4.10.5: at most 8 bytes, and the value fits 32 bits. */
@@ -139,6 +200,34 @@ static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
     return NULL;
 }
 
+bool av1_record_build(struct wr *w, const uint8_t *obu, size_t size)
+{
+    struct rd r = rd_init(obu, size);
+    uint8_t head = rd_u8(&r), look;
+    struct av_info info = { 0 };
+    struct sequence s;
+    struct bits b;
+    uint64_t n;
+
+    if (head & 4) /* obu_extension_flag */
+        (void)rd_u8(&r);
+    n = head & 2 ? leb128(&r) : rd_left(&r);
+    if (r.bad || n > rd_left(&r) || (head >> 3 & 0x0f) != AV1_SEQUENCE_HEADER)
+        return false;
+    b = bits_init(r.p, (size_t)n);
+    sequence_begin(&s, &info, &b);
+    skip_tools(&b, s.reduced);
+    look = color(&b, s.profile);
+    if (b.bad)
+        return false;
+    wr_u8(w, 0x81);
+    wr_u8(w, (uint8_t)(s.profile << 5 | (s.level & (TIER - 1))));
+    wr_u8(w, (uint8_t)((s.level & TIER ? 0x80 : 0) | look));
+    wr_u8(w, 0); /* initial_presentation_delay: not known */
+    wr_bytes(w, obu, size);
+    return true;
+}
+
 /* [AV1-FF] 5 */
 static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
 {
@@ -152,5 +241,6 @@ static void list_name(char *out, size_t room, const uint8_t *config, size_t size
 const struct av_codec_row av1_codec = {
     .name = "AV1", .kind = AV_VIDEO,
     .flv = { .ids = { 13 }, .fourcc = { "av01" }, .packet_type = true },
+    .rtp = { .names = { "AV1", "AV1X" }, .clock = 90000 },
     .parse = parse, .list_name = list_name,
 };

@@ -7,7 +7,13 @@
 #define AV_AV1_H
 
 #include "av/codec.h"
+#include "base/wr.h"
 
-enum av1_obu { AV1_SEQUENCE_HEADER = 1, AV1_TEMPORAL_DELIMITER = 2 };
+enum av1_obu { AV1_SEQUENCE_HEADER = 1, AV1_TEMPORAL_DELIMITER = 2, AV1_FRAME_HEADER = 3,
+               AV1_FRAME = 6, AV1_TILE_LIST = 8, AV1_PADDING = 15 };
+
+/* The configuration that a sequence header OBU, with its header and its size, says. False: it is
+ * broken. */
+bool av1_record_build(struct wr *w, const uint8_t *obu, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* codec.h - the codec table: every codec has one row, in the file of that codec, and code asks the
  * row. To add a codec: a line in AV_CODEC_LIST, a file with its row, and a row in each container
- * that takes it (format/mp4/stsd.c, format/ts/codecs.c). */
+ * that takes it (format/mp4/stsd.c, format/ts/codecs.c, format/rtp/formats.c). */
 #ifndef AV_CODEC_H
 #define AV_CODEC_H
 
@@ -50,10 +50,21 @@ struct av_codec_flv {
     uint8_t sound;     /* the lower half of the first legacy byte: rate, size and channels */
 };
 
+/* How RTP names it, RFC 3551 section 6 and the media types of RFC 4855; what payloads are made of
+ * is in format/rtp. */
+struct av_codec_rtp {
+    const char *names[2]; /* of its encoding, in any case; the first is what we write; NULL: none */
+    uint32_t clock;       /* ticks per second; 0: the rate of its coder */
+    uint8_t channels;     /* that are always said; 0: as many as there are */
+    bool fixed;           /* it has a payload type of its own, at that clock and one channel */
+    uint8_t type;         /* that one */
+};
+
 struct av_codec_row {
     const char *name; /* in the API and the log */
     enum av_kind kind;
     struct av_codec_flv flv;
+    struct av_codec_rtp rtp;
     /* Parse a decoder configuration; NULL: the codec has none, or we do not read it. */
     err_t (*parse)(struct av_info *info, const uint8_t *config, size_t size);
     /* What lists call it, RFC 6381: "avc1.64001f". `config` is one that parse() took. NULL: it is

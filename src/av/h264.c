@@ -283,14 +283,77 @@ static err_t sets(const uint8_t *config, size_t size, unsigned *nalu_length, nal
     return NULL;
 }
 
+static unsigned count(const struct nalu *sets, unsigned n, uint8_t of)
+{
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        found += sets[i].size > 0 && type(sets[i].data) == of;
+    return found;
+}
+
+static void put_sets(struct wr *w, const struct nalu *sets, unsigned n, uint8_t of)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (sets[i].size == 0 || sets[i].size > UINT16_MAX || type(sets[i].data) != of)
+            continue;
+        wr_u16(w, (uint16_t)sets[i].size);
+        wr_bytes(w, sets[i].data, sets[i].size);
+    }
+}
+
+/* What [AVC-FF] 5.3.3.1.2 has of the high profiles at the end. */
+static void put_high(struct wr *w, const struct nalu *sps)
+{
+    struct bits b = bits_init_nalu(sps->data, sps->size);
+    uint32_t chroma, luma_depth, chroma_depth;
+
+    bits_skip(&b, 32);
+    (void)bits_ue(&b); /* seq_parameter_set_id */
+    chroma = bits_ue(&b);
+    if (chroma == 3)
+        bits_skip(&b, 1);
+    luma_depth = bits_ue(&b);
+    chroma_depth = bits_ue(&b);
+    if (b.bad || chroma > 3 || luma_depth > 7 || chroma_depth > 7)
+        return;
+    wr_u8(w, (uint8_t)(0xfc | chroma));
+    wr_u8(w, (uint8_t)(0xf8 | luma_depth));
+    wr_u8(w, (uint8_t)(0xf8 | chroma_depth));
+    wr_u8(w, 0); /* extensions of an SPS */
+}
+
+static bool record(struct wr *w, const struct nalu *sets, unsigned n)
+{
+    unsigned sps = count(sets, n, H264_SPS), pps = count(sets, n, H264_PPS), first = 0;
+
+    if (sps == 0 || sps > 31 || pps == 0 || pps > 255)
+        return false;
+    while (sets[first].size == 0 || type(sets[first].data) != H264_SPS)
+        first++;
+    if (sets[first].size < 4)
+        return false;
+    wr_u8(w, 1);
+    wr_bytes(w, sets[first].data + 1, 3); /* profile, compatibility, level */
+    wr_u8(w, 0xff);
+    wr_u8(w, (uint8_t)(0xe0 | sps));
+    put_sets(w, sets, n, H264_SPS);
+    wr_u8(w, (uint8_t)pps);
+    put_sets(w, sets, n, H264_PPS);
+    if (has_chroma_format(sets[first].data[1]))
+        put_high(w, &sets[first]);
+    return true;
+}
+
 static const struct nalu_codec units = {
     .aud = { 9, 0xf0 }, .aud_size = 2, .sei = { 6 }, .sei_size = 1,
-    .type = type, .type_aud = H264_AUD, .type_sps = H264_SPS, .sets = sets,
+    .type = type, .type_aud = H264_AUD, .type_sps = H264_SPS, .sets = sets, .record = record,
 };
 
 const struct av_codec_row h264_codec = {
     .name = "H264", .kind = AV_VIDEO,
     .flv = { .ids = { 7 }, .fourcc = { "avc1" }, .legacy = true, .packet_type = true,
              .cts = true },
+    .rtp = { .names = { "H264" }, .clock = 90000 },
     .parse = parse, .list_name = list_name, .nalu = &units,
 };

@@ -127,13 +127,58 @@ static err_t sets(const uint8_t *config, size_t size, unsigned *nalu_length, nal
     return NULL;
 }
 
+static bool put_array(struct wr *w, const struct nalu *sets, unsigned n, uint8_t of)
+{
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        found += sets[i].size > 0 && sets[i].size <= UINT16_MAX && type(sets[i].data) == of;
+    wr_u8(w, (uint8_t)(0x80 | of)); /* all of them are here */
+    wr_u16(w, (uint16_t)found);
+    for (unsigned i = 0; i < n; i++) {
+        if (sets[i].size == 0 || sets[i].size > UINT16_MAX || type(sets[i].data) != of)
+            continue;
+        wr_u16(w, (uint16_t)sets[i].size);
+        wr_bytes(w, sets[i].data, sets[i].size);
+    }
+    return found > 0;
+}
+
+/* [AVC-FF] 8.3.3.1.2 */
+static bool record(struct wr *w, const struct nalu *sets, unsigned n)
+{
+    struct h265_sps_head h;
+    unsigned i = 0;
+    bool all = true;
+
+    while (i < n && (sets[i].size == 0 || type(sets[i].data) != H265_SPS))
+        i++;
+    if (i == n || !h265_sps_head(&h, sets[i].data, sets[i].size))
+        return false;
+    wr_u8(w, 1);
+    wr_bytes(w, h.profile, sizeof(h.profile));
+    wr_u16(w, 0xf000); /* min_spatial_segmentation_idc: not known */
+    wr_u8(w, 0xfc);    /* parallelismType: not known */
+    wr_u8(w, 0xfc | h.chroma);
+    wr_u8(w, 0xf8 | h.luma_depth);
+    wr_u8(w, 0xf8 | h.chroma_depth);
+    wr_u16(w, 0); /* avgFrameRate: not known */
+    wr_u8(w, (uint8_t)((h.sub_layers + 1) << 3 | (h.nested ? 4 : 0) | 3));
+    wr_u8(w, 3);
+    for (uint8_t of = H265_VPS; of <= H265_PPS; of++)
+        all &= put_array(w, sets, n, of);
+    return all;
+}
+
 static const struct nalu_codec units = {
     .aud = { H265_AUD << 1, 1, 0x50 }, .aud_size = 3, .sei = { H265_PREFIX_SEI << 1, 1 },
     .sei_size = 2, .type = type, .type_aud = H265_AUD, .type_sps = H265_SPS, .sets = sets,
+    .record = record,
 };
 
 const struct av_codec_row h265_codec = {
     .name = "HEVC", .kind = AV_VIDEO,
     .flv = { .ids = { 12 }, .fourcc = { "hvc1", "hev1" }, .packet_type = true, .cts = true },
+    .rtp = { .names = { "H265", "HEVC" }, .clock = 90000 },
     .parse = parse, .list_name = list_name, .nalu = &units,
 };

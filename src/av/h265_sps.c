@@ -28,16 +28,10 @@ void h265_name_profile(struct av_info *info, uint8_t profile, uint8_t level)
         snprintf(info->level, sizeof(info->level), "%u.%u", level / 30, level % 30 / 3);
 }
 
-/* [H.265] 7.3.3 */
-static void profile_tier_level(struct av_info *info, struct bits *b, unsigned sub_layers)
+static void skip_sub_layers(struct bits *b, unsigned sub_layers)
 {
     bool profile_there[SUB_LAYERS_MAX], level_there[SUB_LAYERS_MAX];
-    uint8_t profile;
 
-    bits_skip(b, 3); /* profile space, tier */
-    profile = (uint8_t)bits_u(b, 5);
-    bits_skip(b, 32 + 48);
-    h265_name_profile(info, profile, (uint8_t)bits_u(b, 8));
     for (unsigned i = 0; i < sub_layers; i++) {
         profile_there[i] = bits_flag(b);
         level_there[i] = bits_flag(b);
@@ -46,6 +40,48 @@ static void profile_tier_level(struct av_info *info, struct bits *b, unsigned su
         bits_skip(b, 2 * (8 - sub_layers));
     for (unsigned i = 0; i < sub_layers; i++)
         bits_skip(b, (profile_there[i] ? 88 : 0) + (level_there[i] ? 8 : 0));
+}
+
+/* [H.265] 7.3.3 */
+static void profile_tier_level(struct av_info *info, struct bits *b, unsigned sub_layers)
+{
+    uint8_t profile;
+
+    bits_skip(b, 3); /* profile space, tier */
+    profile = (uint8_t)bits_u(b, 5);
+    bits_skip(b, 32 + 48);
+    h265_name_profile(info, profile, (uint8_t)bits_u(b, 8));
+    skip_sub_layers(b, sub_layers);
+}
+
+bool h265_sps_head(struct h265_sps_head *h, const uint8_t *sps, size_t size)
+{
+    struct bits b = bits_init_nalu(sps, size);
+    uint32_t chroma, luma_depth, chroma_depth;
+
+    *h = (struct h265_sps_head){ 0 };
+    bits_skip(&b, 16 + 4); /* NAL unit header, sps_video_parameter_set_id */
+    h->sub_layers = (uint8_t)bits_u(&b, 3);
+    h->nested = bits_flag(&b);
+    if (b.bad || h->sub_layers >= SUB_LAYERS_MAX || h265_nalu_type(sps[0]) != H265_SPS)
+        return false;
+    for (size_t i = 0; i < sizeof(h->profile); i++)
+        h->profile[i] = (uint8_t)bits_u(&b, 8);
+    skip_sub_layers(&b, h->sub_layers);
+    (void)bits_ue(&b); /* sps_seq_parameter_set_id */
+    chroma = bits_ue(&b);
+    if (chroma == 3)
+        bits_skip(&b, 1); /* separate_colour_plane_flag */
+    (void)bits_ue(&b);    /* width, height */
+    (void)bits_ue(&b);
+    for (int i = bits_flag(&b) ? 4 : 0; i > 0; i--)
+        (void)bits_ue(&b); /* conformance window */
+    luma_depth = bits_ue(&b);
+    chroma_depth = bits_ue(&b);
+    h->chroma = (uint8_t)(chroma & 3);
+    h->luma_depth = (uint8_t)(luma_depth & 7);
+    h->chroma_depth = (uint8_t)(chroma_depth & 7);
+    return !b.bad && chroma < 4 && luma_depth < 8 && chroma_depth < 8;
 }
 
 static void frame_size(struct av_info *info, struct bits *b)

@@ -85,5 +85,6 @@ const struct av_codec_row mp3_codec = {
     .name = "MP3", .kind = AV_AUDIO,
     /* 14: at 8 kHz. Decoders read the rate in the frames, whatever the tag says */
     .flv = { .ids = { 2, 14 }, .fourcc = { ".mp3" }, .legacy = true, .sound = 0x0f },
+    .rtp = { .names = { "MPA" }, .clock = 90000, .fixed = true, .type = 14 },
     .parse = parse, .list_name = list_name, .samples = samples, .frame_config = 4,
 };

@@ -8,6 +8,7 @@
 #define AV_NALU_H
 
 #include "base/err.h"
+#include "base/wr.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +49,9 @@ struct nalu_codec {
     /* The parameter sets of a decoder configuration, and the bytes of the length of units. */
     err_t (*sets)(const uint8_t *config, size_t size, unsigned *nalu_length, nalu_each each,
                   void *arg);
+    /* The other way: a configuration of these, lengths of 4 bytes. False: one is missing, or says
+     * nothing that can be read. */
+    bool (*record)(struct wr *w, const struct nalu *sets, unsigned n);
 };
 
 #endif

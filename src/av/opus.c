@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* opus.c - what an Opus decoder configuration says, an ID header, RFC 7845 section 5.1; and how
  * long a packet is. */
-#include "av/codec.h"
+#include "av/opus.h"
 
 #include "base/rd.h"
 
@@ -60,6 +60,13 @@ static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
     return one * frames <= 5760 ? one * frames : 0; /* at most 120 ms */
 }
 
+/* 312 samples of pre-skip, as encoders of 20 ms have it. */
+void opus_head_build(uint8_t out[OPUS_HEAD], unsigned channels)
+{
+    memcpy(out, "OpusHead\1\2\x38\1\x80\xbb\0\0\0\0\0", OPUS_HEAD);
+    out[9] = (uint8_t)channels;
+}
+
 static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
 {
     (void)config;
@@ -69,5 +76,6 @@ static void list_name(char *out, size_t room, const uint8_t *config, size_t size
 
 const struct av_codec_row opus_codec = {
     .name = "Opus", .kind = AV_AUDIO, .flv = { .ids = { 13 }, .fourcc = { "Opus" } },
+    .rtp = { .names = { "opus" }, .clock = RATE, .channels = 2 },
     .parse = parse, .list_name = list_name, .samples = samples,
 };

@@ -68,6 +68,50 @@ static bool key_size(const uint8_t *frame, size_t size, uint32_t *width, uint32_
     return !b.bad;
 }
 
+/* [VP9] annex A: pictures of so many pixels. */
+static uint8_t level_of(uint32_t width, uint32_t height)
+{
+    static const struct {
+        uint32_t pixels;
+        uint8_t level;
+    } levels[] = { { 36864, 10 }, { 73728, 11 }, { 122880, 20 }, { 245760, 21 }, { 552960, 30 },
+                   { 983040, 31 }, { 2228224, 40 }, { 8912896, 50 } };
+
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if ((uint64_t)width * height <= levels[i].pixels)
+            return levels[i].level;
+    }
+    return 60;
+}
+
+bool vp9_record_build(struct wr *w, const uint8_t *frame, size_t size)
+{
+    struct bits b = bits_init(frame, size);
+    uint32_t width, height, space;
+    unsigned profile, depth = 8, sampling = 1; /* 4:2:0, in line with the luma */
+
+    if (!key_size(frame, size, &width, &height))
+        return false;
+    bits_skip(&b, 2);
+    profile = bits_u(&b, 1);
+    profile |= bits_u(&b, 1) << 1;
+    bits_skip(&b, (profile == 3) + 4 + 24); /* to the colours */
+    if (profile >= 2)
+        depth = bits_flag(&b) ? 12 : 10;
+    space = bits_u(&b, 3);
+    if (space == 7)
+        sampling = 3;
+    else if (bits_skip(&b, 1), profile & 1)
+        sampling = bits_u(&b, 2) == 0 ? 3 : 2;
+    wr_u32(w, 0x01000000);
+    wr_u8(w, (uint8_t)profile);
+    wr_u8(w, level_of(width, height));
+    wr_u8(w, (uint8_t)(depth << 4 | sampling << 1));
+    wr_u24(w, 0x020202); /* colours: not said */
+    wr_u16(w, 0);
+    return !b.bad;
+}
+
 static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
 {
     const uint8_t *v = vp9_record(config, size);
@@ -77,5 +121,6 @@ static void list_name(char *out, size_t room, const uint8_t *config, size_t size
 
 const struct av_codec_row vp9_codec = {
     .name = "VP9", .kind = AV_VIDEO, .flv = { .fourcc = { "vp09" } },
+    .rtp = { .names = { "VP9" }, .clock = 90000 },
     .parse = parse, .list_name = list_name, .key_size = key_size,
 };

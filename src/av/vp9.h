@@ -6,8 +6,13 @@
 #define AV_VP9_H
 
 #include "av/codec.h"
+#include "base/wr.h"
 
 /* Where the record begins: senders put it with or without the version and flags of its box. */
 const uint8_t *vp9_record(const uint8_t *config, size_t size);
+
+/* A record, with version and flags, of what a key frame says. False: it is none. The level is the
+ * least for that size. */
+bool vp9_record_build(struct wr *w, const uint8_t *frame, size_t size);
 
 #endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* opus.h - what an Opus decoder configuration says, an ID header, RFC 7845 section 5.1. */
+#ifndef AV_OPUS_H
+#define AV_OPUS_H
+
+#include "av/codec.h"
+
+enum { OPUS_HEAD = 19 };
+
+/* One for 1 or 2 channels. */
+void opus_head_build(uint8_t out[OPUS_HEAD], unsigned channels);
+
+#endif

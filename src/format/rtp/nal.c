@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* nal.c - types of NAL units and of packets of them. */
+#include "format/rtp/nal.h"
+
+#define SLICE RTP_NAL_SLICE
+#define KEY (RTP_NAL_SLICE | RTP_NAL_KEY)
+#define SET (RTP_NAL_SET | RTP_NAL_BEGINS)
+#define FIRST_SET (RTP_NAL_SET | RTP_NAL_BEGINS | RTP_NAL_FIRST)
+#define BEGINS RTP_NAL_BEGINS
+#define DELIMITER (RTP_NAL_LEFT_OUT | RTP_NAL_BEGINS | RTP_NAL_FIRST)
+#define FILLER RTP_NAL_LEFT_OUT
+#define REFUSED RTP_NAL_REFUSED
+#define NONE RTP_NAL_NONE
+
+/* [H.264] table 7-1 and 7.4.1.2.3; [H264] 5.2 for the types of packets. */
+const struct rtp_nal rtp_nal_h264 = {
+    .head = 1, .aggregate = 24, .fragment = 28, .type_mask = 0x1f,
+    .flags = {
+        [0] = NONE, [1] = SLICE, [2] = SLICE, [3] = SLICE, [4] = SLICE, [5] = KEY, [6] = BEGINS,
+        [7] = FIRST_SET, [8] = SET, [9] = DELIMITER, [12] = FILLER, [14] = BEGINS, [15] = BEGINS,
+        [16] = BEGINS, [17] = BEGINS, [18] = BEGINS, [20] = 0, [22] = NONE, [23] = NONE,
+        [25] = REFUSED, [26] = REFUSED, [27] = REFUSED, [29] = REFUSED, [30] = NONE, [31] = NONE,
+    },
+};
+
+/* [H.265] table 7-1 and 7.4.2.4.4; [HEVC] 4.4. */
+const struct rtp_nal rtp_nal_h265 = {
+    .head = 2, .aggregate = 48, .fragment = 49, .type_mask = 0x3f, .type_shift = 1,
+    .flags = {
+        [0] = SLICE, [1] = SLICE, [2] = SLICE, [3] = SLICE, [4] = SLICE, [5] = SLICE, [6] = SLICE,
+        [7] = SLICE, [8] = SLICE, [9] = SLICE, [16] = KEY, [17] = KEY, [18] = KEY, [19] = KEY,
+        [20] = KEY, [21] = KEY, [32] = FIRST_SET, [33] = SET, [34] = SET, [35] = DELIMITER,
+        [38] = FILLER, [39] = BEGINS, [41] = BEGINS, [42] = BEGINS, [43] = BEGINS, [44] = BEGINS,
+        [50] = REFUSED, [51] = NONE, [52] = NONE, [53] = NONE, [54] = NONE, [55] = NONE,
+        [56] = NONE, [57] = NONE, [58] = NONE, [59] = NONE, [60] = NONE, [61] = NONE, [62] = NONE,
+        [63] = NONE,
+    },
+};

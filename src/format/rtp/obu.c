@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* obu.c - OBUs of AV1. */
+#include "format/rtp/obu.h"
+
+enum { EXTENSION = 4, HAS_SIZE = 2 };
+
+uint64_t rtp_leb128_parse(struct rd *r)
+{
+    uint64_t v = 0;
+
+    for (unsigned i = 0; i < RTP_LEB128_MAX; i++) {
+        uint8_t byte = rd_u8(r);
+
+        v |= (uint64_t)(byte & 0x7f) << (7 * i);
+        if (!(byte & 0x80))
+            return v;
+    }
+    r->bad = true;
+    return 0;
+}
+
+size_t rtp_leb128_size(size_t v)
+{
+    size_t n = 1;
+
+    for (; v > 0x7f; v >>= 7)
+        n++;
+    return n;
+}
+
+size_t rtp_leb128_build(uint8_t *out, size_t v)
+{
+    size_t n = 0;
+
+    for (; v > 0x7f; v >>= 7)
+        out[n++] = (uint8_t)(v | 0x80);
+    out[n++] = (uint8_t)v;
+    return n;
+}
+
+bool rtp_obu_next(struct rd *r, struct rtp_obu *obu)
+{
+    uint64_t size;
+
+    if (r->bad || rd_left(r) == 0)
+        return false;
+    *obu = (struct rtp_obu){ .head = { rd_u8(r) }, .head_size = 1 };
+    if (obu->head[0] & EXTENSION) {
+        obu->head[1] = rd_u8(r);
+        obu->head_size = 2;
+    }
+    size = obu->head[0] & HAS_SIZE ? rtp_leb128_parse(r) : rd_left(r);
+    obu->head[0] &= (uint8_t)~HAS_SIZE;
+    obu->type = obu->head[0] >> 3 & 0x0f;
+    if (size > rd_left(r))
+        r->bad = true;
+    else
+        obu->size = (size_t)size;
+    obu->data = rd_take(r, obu->size);
+    return !r->bad;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* unpack_nal.c - packets of H.264 and HEVC to units behind their lengths. */
+#include "av/bits.h"
+#include "av/nalu.h"
+#include "base/rd.h"
+#include "format/rtp/unpack_impl.h"
+
+#include <string.h>
+
+enum { LENGTH = 4, LOOKS = 16, START = 0x80, END = 0x40 };
+
+/* ---- units */
+
+/* [H.264] 7.3.3: is it of a picture that needs no other? */
+static bool is_intra(const uint8_t *unit, size_t size)
+{
+    struct bits b = bits_init_nalu(unit + 1, size - 1);
+    uint32_t type;
+
+    (void)bits_ue(&b); /* first_mb_in_slice */
+    type = bits_ue(&b);
+    return !b.bad && (type % 5 == 2 || type % 5 == 4);
+}
+
+static void note(struct rtp_unpacker *u, uint8_t flags, const uint8_t *unit, size_t size)
+{
+    if (flags & RTP_NAL_KEY)
+        u->key = true;
+    if (flags & RTP_NAL_SLICE && u->has_sps && u->fmt->nal == &rtp_nal_h264)
+        u->intra &= is_intra(unit, size);
+    u->picture |= (flags & RTP_NAL_SLICE) != 0;
+}
+
+/* The unit that begins at `at` behind room for its length, at the end of the frame, is whole. */
+static void end_unit(struct rtp_unpacker *u, size_t at)
+{
+    const struct rtp_nal *nal = u->fmt->nal;
+    uint8_t *p = u->frame.buf + at, *unit = p + LENGTH, flags;
+    size_t size = u->frame.len - at - LENGTH;
+
+    flags = size > nal->head ? nal->flags[rtp_nal_type(nal, unit)] : RTP_NAL_LEFT_OUT;
+    if (flags & RTP_NAL_SET) {
+        u->has_sps |= (flags & RTP_NAL_FIRST) != 0;
+        rtp_nal_keep_set(u, unit, size);
+    }
+    if (flags & (RTP_NAL_SET | RTP_NAL_LEFT_OUT)) {
+        u->frame.len = at;
+        return;
+    }
+    u->broken |= ++u->units > RTP_UNITS_MAX;
+    p[0] = (uint8_t)(size >> 24);
+    p[1] = (uint8_t)(size >> 16);
+    p[2] = (uint8_t)(size >> 8);
+    p[3] = (uint8_t)size;
+    note(u, flags, unit, size);
+}
+
+static void add_plain(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
+{
+    size_t at = u->frame.len;
+
+    wr_u32(&u->frame, 0);
+    wr_bytes(&u->frame, unit, size);
+    if (!u->frame.bad)
+        end_unit(u, at);
+}
+
+/* Units behind start codes, which cameras have put where one unit should be. */
+static void add_annexb(struct rtp_unpacker *u, const uint8_t *data, size_t size)
+{
+    struct nalu_reader r;
+    struct nalu unit;
+    err_t err;
+
+    err = nalu_begin(&r, NALU_ANNEXB, 0, data, size);
+    while (!err) {
+        err = nalu_next(&r, &unit);
+        if (err || !unit.data)
+            break;
+        add_plain(u, unit.data, unit.size);
+    }
+    u->broken |= err != NULL;
+    err_free(&err);
+}
+
+static const uint8_t *start_code(const uint8_t *data, size_t size)
+{
+    return memmem(data, size, "\0\0\1", 3);
+}
+
+/* Only who was seen to put start codes into units is looked at for good; or what is no slice. */
+static bool may_have_codes(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
+{
+    const struct rtp_nal *nal = u->fmt->nal;
+
+    if (u->start_codes || u->looked < LOOKS)
+        return true;
+    return size > 0 && !(nal->flags[rtp_nal_type(nal, unit)] & RTP_NAL_SLICE);
+}
+
+static void add_unit(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
+{
+    const uint8_t *code = may_have_codes(u, unit, size) ? start_code(unit, size) : NULL;
+    size_t before;
+
+    u->looked++;
+    if (!code) {
+        add_plain(u, unit, size);
+        return;
+    }
+    u->start_codes = true;
+    before = (size_t)(code - unit);
+    while (before > 0 && unit[before - 1] == 0)
+        before--;
+    if (before > 0)
+        add_plain(u, unit, before);
+    add_annexb(u, unit + before, size - before);
+}
+
+/* ---- packets */
+
+/* [H264] 5.7.1, [HEVC] 4.4.2. Of a last length that is too large, what is whole before it stays. */
+static void take_group(struct rtp_unpacker *u, struct rd r)
+{
+    (void)rd_take(&r, u->fmt->nal->head);
+    while (rd_left(&r) > 2) {
+        size_t n = rd_u16(&r);
+        const uint8_t *unit = rd_take(&r, n);
+
+        if (!unit)
+            break;
+        add_unit(u, unit, n);
+    }
+}
+
+/* The pieces are one unit now. What has start codes inside is taken apart. */
+static void end_pieces(struct rtp_unpacker *u)
+{
+    const uint8_t *unit = u->frame.buf + u->piece_at + LENGTH;
+    size_t size = u->frame.len - u->piece_at - LENGTH;
+    struct wr copy;
+
+    u->piece = false;
+    if (u->frame.bad)
+        return;
+    if (!may_have_codes(u, unit, size) || !start_code(unit, size)) {
+        u->looked++;
+        end_unit(u, u->piece_at);
+        return;
+    }
+    wr_init(&copy, RTP_FRAME_MAX);
+    wr_bytes(&copy, unit, size);
+    u->frame.len = u->piece_at;
+    if (!copy.bad)
+        add_unit(u, copy.buf, size);
+    u->broken |= copy.bad != ERR_OK;
+    wr_free(&copy);
+}
+
+/* [H264] 5.8, [HEVC] 4.4.3. Begin and end in one packet are wrong, but plain. */
+static void take_fragment(struct rtp_unpacker *u, struct rd r)
+{
+    const struct rtp_nal *nal = u->fmt->nal;
+    const uint8_t *head = rd_take(&r, nal->head);
+    uint8_t flags = rd_u8(&r), mask = (uint8_t)(nal->type_mask << nal->type_shift);
+
+    if (r.bad || (!(flags & START) && !u->piece) || (flags & START && u->piece)) {
+        u->broken = true;
+        return;
+    }
+    if (flags & START) {
+        u->piece = true;
+        u->piece_at = u->frame.len;
+        wr_u32(&u->frame, 0);
+        wr_u8(&u->frame, (uint8_t)((head[0] & ~mask) | ((flags & nal->type_mask & 0x3f)
+                                                        << nal->type_shift)));
+        wr_bytes(&u->frame, head + 1, nal->head - (size_t)1);
+    }
+    wr_bytes(&u->frame, r.p, rd_left(&r));
+    if (flags & END)
+        end_pieces(u);
+}
+
+static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
+{
+    const struct rtp_nal *nal = u->fmt->nal;
+    uint8_t type = rtp_nal_type(nal, p->data);
+
+    if (u->broken)
+        return;
+    if (p->size > 3 && p->data[0] == 0 && start_code(p->data, 4)) {
+        u->broken |= u->piece;
+        add_annexb(u, p->data, p->size);
+    } else if (p->data[0] & 0x80) { /* forbidden_zero_bit: somebody saw an error in it */
+        u->broken = true;
+    } else if (type == nal->fragment) {
+        take_fragment(u, rd_init(p->data, p->size));
+    } else if (u->piece) { /* of which the end is missing */
+        u->broken = true;
+    } else if (type == nal->aggregate) {
+        take_group(u, rd_init(p->data, p->size));
+    } else if (nal->flags[type] & (RTP_NAL_REFUSED | RTP_NAL_NONE)) {
+        u->stats.odd++;
+        u->broken |= (nal->flags[type] & RTP_NAL_REFUSED) != 0;
+    } else {
+        add_unit(u, p->data, p->size);
+    }
+}
+
+/* ---- frames */
+
+/* The first unit of a packet, as far as its first byte behind the header; false: there is none. */
+static bool peek(const struct rtp_unpacker *u, const struct rtp_payload *p, uint8_t *flags,
+                 bool *first_slice)
+{
+    const struct rtp_nal *nal = u->fmt->nal;
+    struct rd r = rd_init(p->data, p->size);
+    const uint8_t *head = rd_take(&r, nal->head);
+    uint8_t type = head ? rtp_nal_type(nal, head) : 0;
+
+    if (type == nal->aggregate) {
+        (void)rd_u16(&r);
+        head = rd_take(&r, nal->head);
+        type = head ? rtp_nal_type(nal, head) : 0;
+    } else if (type == nal->fragment) {
+        uint8_t b = rd_u8(&r);
+
+        type = b & nal->type_mask & 0x3f;
+        if (!(b & START))
+            return false;
+    }
+    *first_slice = rd_u8(&r) & 0x80; /* first_mb_in_slice 0; first_slice_segment_in_pic_flag */
+    *flags = nal->flags[type];
+    return !r.bad;
+}
+
+static bool first(const struct rtp_unpacker *u, const struct rtp_payload *p)
+{
+    bool slice;
+    uint8_t flags;
+
+    return peek(u, p, &flags, &slice) && flags & RTP_NAL_FIRST;
+}
+
+static bool new_picture(const struct rtp_unpacker *u, const struct rtp_payload *p)
+{
+    bool slice;
+    uint8_t flags;
+
+    if (!peek(u, p, &flags, &slice))
+        return false;
+    return flags & RTP_NAL_BEGINS || (flags & RTP_NAL_SLICE && slice);
+}
+
+/* Not by a first slice: the two fields of a picture have one time. */
+static bool splits(const struct rtp_unpacker *u, const struct rtp_payload *p)
+{
+    bool slice;
+    uint8_t flags;
+
+    return !u->piece && peek(u, p, &flags, &slice) && flags & RTP_NAL_BEGINS;
+}
+
+/* Encoders that have no IDR pictures put parameters in front of those that one can start at. */
+static bool finish(struct rtp_unpacker *u)
+{
+    if (u->has_sps && u->intra && u->fmt->nal == &rtp_nal_h264)
+        u->key = true;
+    rtp_nal_configuration(u);
+    return true;
+}
+
+const struct rtp_video rtp_nal_video = {
+    .first = first, .new_picture = new_picture, .splits = splits, .take = take, .close = finish,
+};

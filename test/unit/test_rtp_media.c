@@ -1,0 +1,756 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtp_media.c - frames to payloads of RTP and back. */
+#include "rtp_media.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FRAMES = 43 };
+
+static const struct {
+    enum av_codec codec;
+    size_t size;      /* of a frame, about */
+    const char *fmtp; /* what SDP would say */
+} rows[] = {
+    { AV_H264, 6000, "packetization-mode=1" },
+    { AV_H265, 6000, "" },
+    { AV_AV1, 6000, "" },
+    { AV_VP9, 6000, "" },
+    { AV_AAC, 300, "config=1190" },
+    { AV_AAC, 4000, "mode=AAC-hbr; config=1190; sizelength=13; indexlength=3; indexdeltalength=3" },
+    { AV_MP3, 0, "" },
+    { AV_OPUS, 200, "sprop-stereo=1" },
+    { AV_G711A, 160, "" },
+    { AV_G711U, 160, "" },
+};
+
+static const size_t mtus[] = { 64, 65, 100, 576, 1200, 1400, 1460, 9000, 60000 };
+
+static uint8_t frame_buf[MEDIA_FRAME_MAX];
+
+static size_t size_of(size_t row, unsigned i)
+{
+    if (rows[row].size == 160)
+        return 160; /* each byte lasts */
+    return i == 7 ? rows[row].size + 1 : 1 + (rows[row].size * (i * 37 % 100 + 5)) / 100;
+}
+
+static void pack_all(size_t row, size_t mtu, int64_t span, struct media_packets *k)
+{
+    const struct rtp_packer_opts opts = { .codec = rows[row].codec, .mtu = mtu, .sets = true,
+                                          .span = span };
+    struct frame config = media_config_of(rows[row].codec);
+    struct rtp_packer p;
+
+    media_packets_init(k, 16);
+    assert_true(rtp_packer_init(&p, &opts));
+    if (config.config)
+        assert_ok(rtp_pack(&p, &config, &k->sink));
+    assert_int_equal(k->n, 0);
+    for (k->frame = 0; k->frame < FRAMES; k->frame++) {
+        struct frame f = media_make(rows[row].codec, k->frame, size_of(row, k->frame), frame_buf);
+
+        assert_ok(rtp_pack(&p, &f, &k->sink));
+    }
+    k->frame--;
+    rtp_pack_flush(&p, &k->sink);
+    assert_false(k->bytes.bad);
+    rtp_packer_fini(&p);
+}
+
+static void open_unpacker(size_t row, struct rtp_unpacker *u)
+{
+    struct rtp_unpacker_opts opts = { .fmt = rtp_format_of(rows[row].codec), .channels = 1,
+                                      .fmtp = { rows[row].fmtp, strlen(rows[row].fmtp) } };
+
+    if (rows[row].codec == AV_AAC)
+        opts.clock = 48000;
+    assert_ok(rtp_unpacker_init(u, &opts));
+}
+
+/* No packet is over the limit; all of a piece of a frame have one size but the last. */
+static void check_packets(const struct media_packets *k, size_t mtu, bool video)
+{
+    for (unsigned i = 0; i < k->n; i++) {
+        bool last = i + 1 == k->n || k->v[i + 1].frame != k->v[i].frame;
+
+        assert_in_range(k->v[i].size, 1, mtu < RTP_MTU_MIN ? RTP_MTU_MIN : mtu);
+        if (video)
+            assert_int_equal(k->v[i].marker, last);
+    }
+}
+
+/* It is what the packer was given, or says the same. */
+static void check_config(enum av_codec codec, const struct rtp_frame *f)
+{
+    struct frame given = media_config_of(codec);
+    struct av_info a, b;
+
+    assert_ok(av_info_parse(&a, codec, given.data, given.size));
+    assert_ok(av_info_parse(&b, codec, f->data, f->size));
+    assert_memory_equal(&a.width, &b.width, sizeof(a) - offsetof(struct av_info, width));
+    assert_string_equal(a.profile, b.profile);
+    if (codec == AV_H264 || codec == AV_VP9) /* of High some fields more; a level by the size */
+        return;
+    assert_int_equal(f->size, given.size);
+    assert_memory_equal(f->data, given.data, given.size);
+}
+
+static void test_both_ways(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        bool video = av_codec_row(rows[row].codec)->kind == AV_VIDEO;
+        bool cut_up = rows[row].codec == AV_G711A || rows[row].codec == AV_G711U;
+
+        for (size_t m = 0; m < COUNT(mtus); m++) {
+            struct media_packets k;
+            struct rtp_unpacker u;
+            struct rtp_frame f;
+            unsigned got = 0, configs = 0;
+            size_t at = 0;
+
+            if (rows[row].codec == AV_OPUS && mtus[m] < 1200)
+                continue; /* has no pieces */
+            pack_all(row, mtus[m], 0, &k);
+            check_packets(&k, mtus[m], video);
+            open_unpacker(row, &u);
+            for (unsigned i = 0; i < k.n; i++) {
+                struct rtp_payload p = media_payload(&k, i);
+
+                rtp_unpack_put(&u, &p);
+                while (rtp_unpack_next(&u, &f)) {
+                    struct frame want = media_make(rows[row].codec, got, size_of(row, got),
+                                                   frame_buf);
+
+                    if (f.config) {
+                        check_config(rows[row].codec, &f);
+                        configs++;
+                        continue;
+                    }
+                    assert_in_range(f.size, 1, want.size - at);
+                    assert_memory_equal(f.data, want.data + at, f.size);
+                    assert_int_equal(f.key, want.key);
+                    assert_int_equal(f.ticks, (video ? want.pts : want.pts * u.clock / 90000) +
+                                              (int64_t)at);
+                    at = f.size + at < want.size && cut_up ? at + f.size : 0;
+                    assert_true(at > 0 || cut_up || f.size == want.size);
+                    got += at == 0;
+                }
+            }
+            assert_int_equal(configs, rows[row].codec == AV_MP3 || cut_up ? 0 : 1);
+            assert_int_equal(got, FRAMES);
+            assert_true(u.stats.broken == 0 && u.stats.waiting == 0 && u.stats.odd == 0);
+            rtp_unpacker_fini(&u);
+            media_packets_free(&k);
+        }
+    }
+}
+
+/* The sound of several frames in one packet. */
+static void test_shared_packets(void **state)
+{
+    struct media_packets alone, shared;
+    struct rtp_unpacker u;
+    struct rtp_frame f;
+    unsigned got = 0;
+
+    (void)state;
+    pack_all(4, 1400, 0, &alone);
+    pack_all(4, 1400, AV_MS(200), &shared);
+    assert_int_equal(alone.n, FRAMES);
+    assert_in_range(shared.n, 4, FRAMES / 3);
+    open_unpacker(4, &u);
+    for (unsigned i = 0; i < shared.n; i++) {
+        struct rtp_payload p = media_payload(&shared, i);
+
+        assert_true(p.marker);
+        rtp_unpack_put(&u, &p);
+        while (rtp_unpack_next(&u, &f)) {
+            struct frame want = media_make(AV_AAC, got, size_of(4, got), frame_buf);
+
+            if (f.config)
+                continue;
+            assert_int_equal(f.size, want.size);
+            assert_memory_equal(f.data, want.data, f.size);
+            assert_int_equal(f.ticks, got * 1024);
+            got++;
+        }
+    }
+    assert_int_equal(got, FRAMES);
+    rtp_unpacker_fini(&u);
+    media_packets_free(&alone);
+    media_packets_free(&shared);
+}
+
+/* ---- a network that loses */
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+/* Which frames came whole? Then which may go on: of video, not before the next key frame. */
+static void expect(size_t row, const struct media_packets *k, const bool *lost, bool *want)
+{
+    bool video = av_codec_row(rows[row].codec)->kind == AV_VIDEO, wait = video;
+
+    for (unsigned i = 0; i < FRAMES; i++)
+        want[i] = true;
+    for (unsigned i = 0; i < k->n; i++)
+        want[k->v[i].frame] &= !lost[i];
+    for (unsigned i = 0; video && i < FRAMES; i++) {
+        if (!want[i])
+            wait = true;
+        else if (i % 10 == 0)
+            wait = false;
+        want[i] &= !wait;
+    }
+}
+
+/* No frame that comes out is another than one that went in; and of those that could come out only
+ * the first behind a hole may be missing, where nothing says that it began behind it. */
+static void lose_by_seed(size_t row, uint32_t seed)
+{
+    struct media_packets k;
+    struct rtp_unpacker u;
+    struct rtp_frame f;
+    static bool lost[MEDIA_PACKETS_MAX];
+    bool want[FRAMES];
+    unsigned wanted = 0, got = 0, at = 0;
+    uint64_t hole = 0;
+
+    pack_all(row, 576, 0, &k);
+    for (unsigned i = 1; i < k.n; i++)
+        lost[i] = next_random(&seed) % 40 == 0;
+    expect(row, &k, lost, want);
+    open_unpacker(row, &u);
+    for (unsigned i = 0; i < k.n; i++) {
+        struct rtp_payload p = media_payload(&k, i);
+
+        if (lost[i]) {
+            hole++;
+            continue;
+        }
+        p.lost = hole;
+        hole = 0;
+        rtp_unpack_put(&u, &p);
+        while (rtp_unpack_next(&u, &f)) {
+            struct frame is;
+
+            if (f.config)
+                continue;
+            for (;; at++) { /* which one is it? */
+                assert_true(at < FRAMES);
+                is = media_make(rows[row].codec, at, size_of(row, at), frame_buf);
+                if (is.size == f.size && memcmp(is.data, f.data, f.size) == 0)
+                    break;
+            }
+            assert_true(want[at]);
+            at++;
+            got++;
+        }
+    }
+    for (unsigned i = 0; i < FRAMES; i++)
+        wanted += want[i];
+    assert_true(got <= wanted && got + 12 >= wanted);
+    rtp_unpacker_fini(&u);
+    media_packets_free(&k);
+}
+
+static void test_losses(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        for (uint32_t seed = 1; seed <= 40 && rows[row].size != 160; seed++)
+            lose_by_seed(row, seed);
+    }
+}
+
+/* Every payload cut at every byte: nothing is read past its end, whatever comes out. */
+static void test_cut_at_every_byte(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct media_packets k;
+        struct rtp_unpacker u;
+        struct rtp_frame f;
+
+        pack_all(row, 1200, AV_MS(200), &k);
+        for (unsigned i = 0; i < 12 && i < k.n; i++) {
+            for (size_t cut = 0; cut <= k.v[i].size; cut += 1 + cut / 40) {
+                open_unpacker(row, &u);
+                for (unsigned j = 0; j < 12 && j < k.n; j++) {
+                    struct rtp_payload p = media_payload(&k, j);
+                    uint8_t *copy = malloc(p.size);
+
+                    assert_non_null(copy);
+                    memcpy(copy, p.data, p.size);
+                    p.data = copy;
+                    if (j == i)
+                        p.size = cut;
+                    copy = realloc(copy, p.size ? p.size : 1); /* so that ASan sees its end */
+                    p.data = copy;
+                    rtp_unpack_put(&u, &p);
+                    while (rtp_unpack_next(&u, &f))
+                        assert_true(f.size > 0);
+                    free(copy);
+                }
+                rtp_unpacker_fini(&u);
+            }
+        }
+        media_packets_free(&k);
+    }
+}
+
+/* ---- packets as they stand in the specifications, and as cameras send them */
+
+struct step {
+    const char *bytes; /* in hex; NULL: no more */
+    int64_t ticks;
+    bool marker;
+    unsigned lost;
+};
+
+struct scene {
+    const char *name;
+    const char *format; /* as in a=rtpmap */
+    enum av_kind kind;
+    const char *fmtp;
+    const char *want; /* frames in hex: "K" key, "-" other, "C" a configuration */
+    unsigned broken, odd;
+    struct step steps[8];
+};
+
+#define SPS264 "6764000cacd941419f9f016c800000030080000019078a14cb"
+#define PPS264 "68ebe3cb22c0"
+#define SPROP264 "sprop-parameter-sets=Z2QADKzZQUGfnwFsgAAAAwCAAAAZB4oUyw==,aOvjyyLA"
+
+static const struct scene scenes[] = {
+    { "units alone, sets of SDP", "H264", AV_VIDEO, SPROP264, "C K0000000365880b -00000003419a0c",
+      0, 0, { { "65880b", 0, true, 0 }, { "419a0c", 9, true, 0 }, { "419a0d", 18, false, 0 } } },
+    { "sets of SDP with start codes, a comma too much", "H264", AV_VIDEO,
+      "sprop-parameter-sets=AAAAAWdkAAys2UFBn58BbIAAAAMAgAAAGQeKFMs=,AAABaOvjyyLA,;x", "C K0000000365880b",
+      0, 0, { { "65880b", 0, true, 0 }, { "419a0c", 9, false, 0 } } },
+    { "sets in the stream, each with a marker", "H264", AV_VIDEO, "sprop-parameter-sets=Z2QA",
+      "C K0000000365880b -00000003419a0c", 0, 0,
+      { { SPS264, 0, true, 0 }, { PPS264, 0, true, 0 }, { "65880b", 0, true, 0 },
+        { "419a0c", 9, true, 0 }, { "419a0d", 18, false, 0 } } },
+    { "no sets at all", "H264", AV_VIDEO, "", "", 0, 0,
+      { { "65880b", 0, true, 0 }, { "419a0c", 9, true, 0 }, { "65880d", 18, true, 0 } } },
+    { "STAP-A", "H264", AV_VIDEO, "", "C K0000000365880b", 0, 0,
+      { { "780019" SPS264 "0006" PPS264 "000365880b", 0, true, 0 }, { "419a0c", 9, false, 0 } } },
+    { "STAP-A with a last length that is wrong", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 0, 0,
+      { { "78000365880b0009419a", 0, true, 0 }, { "419a0c", 9, false, 0 } } },
+    { "FU-A", "H264", AV_VIDEO, SPROP264, "C K0000000765880102030405", 0, 0,
+      { { "7c85880102", 0, false, 0 }, { "7c0503", 0, false, 0 }, { "7c450405", 0, true, 0 },
+        { "419a0c", 9, false, 0 } } },
+    { "FU-A that begins and ends at once", "H264", AV_VIDEO, SPROP264, "C K00000004658801ff", 0, 0,
+      { { "7cc58801ff", 0, true, 0 }, { "419a0c", 9, false, 0 } } },
+    { "FU-A without a begin", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 1, 0,
+      { { "7c0503", 0, false, 0 }, { "7c450405", 0, true, 0 }, { "65880b", 9, true, 0 },
+        { "419a0c", 18, false, 0 } } },
+    { "FU-A without an end", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 1, 0,
+      { { "7c85880102", 0, false, 0 }, { "7c0503", 0, true, 0 }, { "65880b", 9, true, 0 },
+        { "419a0c", 18, false, 0 } } },
+    { "FU-A that begins twice", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 1, 0,
+      { { "7c85880102", 0, false, 0 }, { "7c85880102", 0, true, 0 }, { "65880b", 9, true, 0 },
+        { "419a0c", 18, false, 0 } } },
+    { "FU-A of several units with start codes", "H264", AV_VIDEO, "", "C K0000000365880b", 0, 0,
+      { { "7c87" "64000cacd941419f9f016c800000030080000019078a14cb00000001" PPS264, 0, false, 0 },
+        { "7c4700000165880b", 0, true, 0 }, { "419a0c", 9, false, 0 } } },
+    { "Annex B in a packet", "H264", AV_VIDEO, "", "C K0000000365880b", 0, 0,
+      { { "00000001" SPS264 "000001" PPS264 "00000165880b", 0, true, 0 },
+        { "419a0c", 9, false, 0 } } },
+    { "no markers", "H264", AV_VIDEO, SPROP264, "C K0000000365880b00000003654402 -00000003419a0c", 0, 0,
+      { { "65880b", 0, false, 0 }, { "654402", 0, false, 0 }, { "419a0c", 9, false, 0 },
+        { "419a0d", 18, false, 0 } } },
+    { "a marker on each unit", "H264", AV_VIDEO, SPROP264,
+      "C K0000000365880b00000003654402 -00000003419a0c00000003414a0d", 0, 0,
+      { { "65880b", 0, true, 0 }, { "654402", 0, true, 0 }, { "419a0c", 9, true, 0 },
+        { "414a0d", 9, true, 0 }, { "419a0e", 18, false, 0 } } },
+    { "no marker, no other time, but a delimiter", "H264", AV_VIDEO, SPROP264,
+      "C K0000000365880b -00000003419a0c", 0, 0,
+      { { "65880b", 0, false, 0 }, { "09f0", 0, false, 0 }, { "419a0c", 0, false, 0 },
+        { "09f0", 0, false, 0 } } },
+    { "delimiter and filler are left out", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 0, 0,
+      { { "09f0", 0, false, 0 }, { "65880b", 0, false, 0 }, { "0cffff", 0, true, 0 },
+        { "419a0c", 9, false, 0 } } },
+    { "STAP-B, MTAP16, MTAP24, FU-B are refused", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 4, 4,
+      { { "79000100036588", 0, true, 0 }, { "7a0001", 9, true, 0 }, { "7b0001", 18, true, 0 },
+        { "7d85000188", 27, true, 0 }, { "65880b", 36, true, 0 }, { "419a0c", 45, false, 0 } } },
+    { "types that mean nothing", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 0, 2,
+      { { "1eff", 0, false, 0 }, { "65880b", 0, false, 0 }, { "1fff", 0, true, 0 },
+        { "419a0c", 9, false, 0 } } },
+    { "forbidden_zero_bit", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 1, 0,
+      { { "e5880b", 0, true, 0 }, { "65880b", 9, true, 0 }, { "419a0c", 18, false, 0 } } },
+    { "sets that change", "H264", AV_VIDEO, SPROP264, "C K0000000365880b C K0000000365880d", 0, 0,
+      { { "65880b", 0, true, 0 }, { "6742c01e95a014016c80", 9, false, 0 }, { "65880d", 9, true, 0 },
+        { "419a0c", 18, false, 0 } } },
+    { "a hole ends at a key frame", "H264", AV_VIDEO, SPROP264,
+      "C K0000000365880b -00000003419a0c K0000000365880f", 0, 0,
+      { { "65880b", 0, true, 0 }, { "419a0c", 9, true, 0 }, { "419a0d", 27, true, 1 },
+        { "419a0e", 36, true, 0 }, { "65880f", 45, true, 0 }, { "419a0c", 54, false, 0 } } },
+    { "a hole before the parameters of a frame", "H264", AV_VIDEO, SPROP264,
+      "C K0000000365880b K0000000365880f", 0, 0,
+      { { "65880b", 0, true, 0 }, { SPS264, 9, false, 3 }, { "65880f", 9, true, 0 },
+        { "419a0c", 18, false, 0 } } },
+    { "pictures to start at that are no IDR", "H264", AV_VIDEO, "", "C K0000000341880b", 0, 0,
+      { { SPS264, 0, false, 0 }, { PPS264, 0, false, 0 }, { "41880b", 0, true, 0 },
+        { "419a0c", 9, false, 0 } } },
+    { "AP and FU", "H265", AV_VIDEO,
+      "sprop-vps=QAEMAf//AWAAAAMAkAAAAwAAAwA8lZgJ; sprop-sps=QgEBAWAAAAMAkAAAAwAAAwA8oApIC5yVllZpJMrw"
+      "FoCAAAADAIAAAAyE;sprop-pps=RAHBcrRiQA==", "C K000000042601af0b -000000060201d0010203", 0, 0,
+      { { "60010004" "2601af0b", 0, true, 0 }, { "620181d001", 9, false, 0 },
+        { "6201410203", 9, true, 0 }, { "0201d00e", 18, false, 0 } } },
+    { "PACI is refused", "H265", AV_VIDEO, "", "", 1, 1,
+      { { "640104000000", 0, true, 0 }, { "0201d00e", 9, false, 0 } } },
+    { "two units of AAC", "mpeg4-generic", AV_AUDIO, "config=1190;sizelength=13;indexlength=3;indexdeltalength=3",
+      "C -0102 -030405", 0, 0, { { "0020" "0010" "0018" "0102030405", 0, true, 0 } } },
+    { "AAC in pieces", "MPEG4-GENERIC", AV_AUDIO, "config=1190", "C -0102030405", 0, 0,
+      { { "0010" "0028" "0102", 0, false, 0 }, { "0010" "0028" "030405", 0, true, 0 } } },
+    { "AAC of which a piece is lost", "MPEG4-GENERIC", AV_AUDIO, "config=1190", "C -0a", 1, 0,
+      { { "0010" "0028" "0102", 0, false, 0 }, { "0010" "0028" "05", 0, true, 1 },
+        { "0010" "0008" "0a", 1024, true, 0 } } },
+    { "AAC with headers past the end", "MPEG4-GENERIC", AV_AUDIO, "config=1190", "", 1, 0,
+      { { "0020" "0010", 0, true, 0 } } },
+    { "AAC with data past the end", "MPEG4-GENERIC", AV_AUDIO, "config=1190", "C -01", 1, 0,
+      { { "0020" "0008" "0010" "0102", 0, true, 0 } } },
+    { "LATM, two frames in an element", "MP4A-LATM", AV_AUDIO, "cpresent=0;config=410023203FC0",
+      "C -0102 -030405", 0, 0, { { "0201020303" "0405", 0, true, 0 } } },
+    { "LATM in two packets", "MP4A-LATM", AV_AUDIO, "cpresent=0; config=400023203fc0", "C -010203", 0, 0,
+      { { "0301", 0, false, 0 }, { "0203", 0, true, 0 } } },
+    { "LATM that is cut", "MP4A-LATM", AV_AUDIO, "cpresent=0;config=400023203FC0", "C -01", 1, 0,
+      { { "0301", 0, true, 0 }, { "0101", 1024, true, 0 } } },
+    { "MP3 that is none", "MPA", AV_AUDIO, "", "", 0, 1, { { "000000000102030405", 0, true, 0 } } },
+    { "VP9 of two layers: the lower", "VP9", AV_VIDEO, "", "C K82498342200013f00b3001", 0, 1,
+      { { "ac800100" "00" "82498342200013f00b3001", 0, false, 0 },
+        { "ac800102" "00" "8649", 0, true, 0 }, { "8c8002", 9, false, 0 } } },
+    { "AV1, each with a length", "AV1", AV_VIDEO, "", "C K0a0b000000043d06d402f8004032021001", 0, 0,
+      { { "08" "0c08000000043d06d402f80040" "03301001", 0, true, 0 }, { "00020c00", 9, false, 0 } } },
+};
+
+static size_t unhex(const char *text, uint8_t *out)
+{
+    size_t n = 0;
+
+    for (; text[0] && text[1]; text += 2) {
+        char two[3] = { text[0], text[1], 0 };
+
+        out[n++] = (uint8_t)strtoul(two, NULL, 16);
+    }
+    return n;
+}
+
+static void note(char *out, size_t room, const struct rtp_frame *f)
+{
+    size_t n = strlen(out);
+
+    n += (size_t)snprintf(out + n, room - n, "%s%s", n ? " " : "",
+                          f->config ? "C" : f->key ? "K" : "-");
+    for (size_t i = 0; !f->config && i < f->size; i++)
+        n += (size_t)snprintf(out + n, room - n, "%02x", f->data[i]);
+}
+
+static void test_scenes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(scenes); i++) {
+        const struct scene *s = &scenes[i];
+        struct rtp_unpacker_opts opts = { .fmtp = { s->fmtp, strlen(s->fmtp) }, .clock = 90000 };
+        struct rtp_unpacker u;
+        struct rtp_frame f;
+        char out[1024] = "";
+
+        print_message("  %s\n", s->name);
+        opts.fmt = rtp_format_named(s->kind, s->format, strlen(s->format));
+        assert_non_null(opts.fmt);
+        assert_ok(rtp_unpacker_init(&u, &opts));
+        for (size_t k = 0; k < COUNT(s->steps) && s->steps[k].bytes; k++) {
+            uint8_t bytes[256];
+            struct rtp_payload p = { .data = bytes, .ticks = s->steps[k].ticks,
+                                     .marker = s->steps[k].marker, .lost = s->steps[k].lost };
+
+            p.size = unhex(s->steps[k].bytes, bytes);
+            rtp_unpack_put(&u, &p);
+            while (rtp_unpack_next(&u, &f))
+                note(out, sizeof(out), &f);
+        }
+        assert_string_equal(out, s->want);
+        assert_int_equal(u.stats.broken, s->broken);
+        assert_int_equal(u.stats.odd, s->odd);
+        rtp_unpacker_fini(&u);
+    }
+}
+
+/* ---- what SDP says */
+
+static const struct {
+    const char *format;
+    enum av_kind kind;
+    const char *fmtp;
+    enum err_code code;
+} tracks[] = {
+    { "h264", AV_VIDEO, "", ERR_OK },
+    { "H264", AV_VIDEO, "packetization-mode=2", ERR_UNSUPPORTED },
+    { "H265", AV_VIDEO, "sprop-max-don-diff=3", ERR_UNSUPPORTED },
+    { "HEVC", AV_VIDEO, " ", ERR_OK },
+    { "MPEG4-GENERIC", AV_AUDIO, "", ERR_CODEC },
+    { "MPEG4-GENERIC", AV_AUDIO, "config=1", ERR_CODEC },
+    { "MPEG4-GENERIC", AV_AUDIO, "config=119g", ERR_CODEC },
+    { "MPEG4-GENERIC", AV_AUDIO, "CONFIG = 1190 ;MODE=aac-LBR", ERR_OK },
+    { "MPEG4-GENERIC", AV_AUDIO, "config=1190;sizelength=0", ERR_UNSUPPORTED },
+    { "MPEG4-GENERIC", AV_AUDIO, "config=1190;sizelength=999999999", ERR_UNSUPPORTED },
+    { "MPEG4-GENERIC", AV_AUDIO, "config=1190;ctsdeltalength=4", ERR_UNSUPPORTED },
+    { "MP4A-LATM", AV_AUDIO, "config=400023203FC0", ERR_UNSUPPORTED },
+    { "MP4A-LATM", AV_AUDIO, "cpresent=0", ERR_CODEC },
+    { "MP4A-LATM", AV_AUDIO, "cpresent=0;config=", ERR_UNSUPPORTED },
+    { "MP4A-LATM", AV_AUDIO, "cpresent=0;config=c00023203FC0", ERR_UNSUPPORTED },
+    { "opus", AV_AUDIO, "sprop-stereo=0", ERR_OK },
+    { "PCMU", AV_AUDIO, "", ERR_OK },
+};
+
+static void test_tracks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(tracks); i++) {
+        struct rtp_unpacker_opts opts = { .fmtp = { tracks[i].fmtp, strlen(tracks[i].fmtp) } };
+        struct rtp_unpacker u;
+
+        print_message("  %s %s\n", tracks[i].format, tracks[i].fmtp);
+        opts.fmt = rtp_format_named(tracks[i].kind, tracks[i].format, strlen(tracks[i].format));
+        assert_non_null(opts.fmt);
+        assert_err(rtp_unpacker_init(&u, &opts), tracks[i].code);
+        if (tracks[i].code == ERR_OK)
+            rtp_unpacker_fini(&u);
+    }
+    assert_null(rtp_format_named(AV_AUDIO, "H264", 4));
+    assert_null(rtp_format_named(AV_VIDEO, "JPEG", 4));
+    assert_int_equal(rtp_format_fixed(0)->codec, AV_G711U);
+    assert_int_equal(rtp_format_fixed(8)->codec, AV_G711A);
+    assert_int_equal(rtp_format_fixed(14)->codec, AV_MP3);
+    assert_null(rtp_format_fixed(26));
+    assert_null(rtp_format_of(AV_FLAC));
+}
+
+static const struct {
+    enum av_codec codec;
+    const char *map; /* name/clock/channels, "=" of a type of its own */
+    const char *fmtp;
+} said[] = {
+    { AV_H264, "H264/90000/0", "packetization-mode=1;profile-level-id=64000C;" SPROP264 },
+    { AV_H265, "H265/90000/0",
+      "sprop-vps=QAEMAf//AWAAAAMAkAAAAwAAAwA8lZgJ;sprop-sps=QgEBAWAAAAMAkAAAAwAAAwA8oApIC5yVllZpJMrw"
+      "FoCAAAADAIAAAAyE;sprop-pps=RAHBcrRiQA==" },
+    { AV_AV1, "AV1/90000/0", "profile=0;level-idx=0;tier=0" },
+    { AV_VP9, "VP9/90000/0", "profile-id=0" },
+    { AV_AAC, "MPEG4-GENERIC/48000/2", "streamtype=5;profile-level-id=1;mode=AAC-hbr;config=1190;"
+      "sizelength=13;indexlength=3;indexdeltalength=3" },
+    { AV_OPUS, "opus/48000/2", "sprop-stereo=1" },
+    { AV_MP3, "MPA/90000/0=14", "" },
+    { AV_G711A, "PCMA/8000/0=8", "" },
+    { AV_G711U, "PCMU/8000/0=0", "" },
+};
+
+/* What we say of a track is what we understand of one. */
+static void test_said(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(said); i++) {
+        struct frame c = media_config_of(said[i].codec);
+        struct rtp_unpacker_opts opts = { .fmt = rtp_format_of(said[i].codec) };
+        struct rtp_unpacker u;
+        struct rtp_map m;
+        char text[64], fixed[8] = "";
+        struct wr w;
+
+        print_message("  %s\n", said[i].map);
+        assert_true(rtp_map_of(&m, said[i].codec, c.data, c.size));
+        if (m.fixed)
+            (void)snprintf(fixed, sizeof(fixed), "=%d", m.type);
+        (void)snprintf(text, sizeof(text), "%s/%u/%u%s", m.name, m.clock, m.channels, fixed);
+        assert_string_equal(text, said[i].map);
+        wr_init(&w, 4096);
+        rtp_fmtp_write(&w, said[i].codec, c.data, c.size);
+        wr_u8(&w, 0);
+        assert_string_equal((const char *)w.buf, said[i].fmtp);
+        opts.fmtp = (struct rtp_text){ (const char *)w.buf, w.len - 1 };
+        opts.clock = m.clock;
+        assert_ok(rtp_unpacker_init(&u, &opts));
+        if (u.has_config && said[i].codec != AV_H264)
+            assert_true(u.config.len == c.size && memcmp(u.config.buf, c.data, c.size) == 0);
+        rtp_unpacker_fini(&u);
+        wr_free(&w);
+    }
+}
+
+/* ---- what frames become */
+
+static void pack_one(struct rtp_packer *p, struct media_packets *k, const char *hex, bool key)
+{
+    uint8_t bytes[512];
+    size_t n = unhex(hex, bytes);
+    struct frame f = media_frame(p->opts.codec, key, 0, bytes, n);
+
+    k->n = 0;
+    k->bytes.len = 0;
+    assert_ok(rtp_pack(p, &f, &k->sink));
+}
+
+static void assert_packet(const struct media_packets *k, unsigned i, const char *hex, bool marker)
+{
+    uint8_t bytes[512];
+    size_t n = unhex(hex, bytes);
+
+    assert_true(i < k->n);
+    assert_int_equal(k->v[i].size, n);
+    assert_memory_equal(k->bytes.buf + k->v[i].at, bytes, n);
+    assert_int_equal(k->v[i].marker, marker);
+}
+
+static void test_h264_packets(void **state)
+{
+    struct rtp_packer_opts opts = { .codec = AV_H264, .mtu = 64, .sets = true };
+    struct frame config = media_config_of(AV_H264);
+    struct media_packets k;
+    struct rtp_packer p;
+
+    (void)state;
+    media_packets_init(&k, 4);
+    assert_true(rtp_packer_init(&p, &opts));
+    assert_ok(rtp_pack(&p, &config, &k.sink));
+    pack_one(&p, &k, "00000002" "09f0" "00000003" "0605aa" "00000003" "65880b", true);
+    assert_int_equal(k.n, 2); /* sets and SEI together, without the delimiter */
+    assert_packet(&k, 0, "780019" SPS264 "0006" PPS264 "0003" "0605aa", false);
+    assert_packet(&k, 1, "65880b", true);
+    assert_memory_equal(k.bytes.buf, "$$$$", 4);
+    pack_one(&p, &k, "00000006" PPS264 "00000003" "65880b", true); /* has some of its own */
+    assert_int_equal(k.n, 2);
+    assert_packet(&k, 0, PPS264, false);
+    pack_one(&p, &k, "0000000165880b0000000141880c", false); /* Annex B */
+    assert_int_equal(k.n, 2);
+    assert_packet(&k, 0, "65880b", false);
+    assert_packet(&k, 1, "41880c", true);
+    pack_one(&p, &k, "0000000209f0", false);
+    assert_int_equal(k.n, 0);
+    for (int i = 0; i < 2; i++) { /* a frame that is broken at its end: nothing is written */
+        struct frame f = media_frame(AV_H264, i == 0, 0, MEDIA_BYTES("\0\0\0\3\x65\x88\1\0\0\0\4\x65"));
+
+        assert_err(rtp_pack(&p, &f, &k.sink), ERR_CODEC);
+        assert_int_equal(k.n, 0);
+    }
+    rtp_packer_fini(&p);
+    media_packets_free(&k);
+}
+
+/* Where the writer is full the rest is missing, and nothing is written past it. */
+static void test_full_writer(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct rtp_packer_opts opts = { .codec = rows[row].codec, .mtu = 200, .sets = true };
+        struct frame config = media_config_of(rows[row].codec), f;
+        struct media_packets k;
+        struct rtp_packer p;
+
+        media_packets_init(&k, 16);
+        k.bytes.limit = 300;
+        assert_true(rtp_packer_init(&p, &opts));
+        if (config.config)
+            assert_ok(rtp_pack(&p, &config, &k.sink));
+        f = media_make(rows[row].codec, 0, 3000, frame_buf);
+        assert_ok(rtp_pack(&p, &f, &k.sink));
+        assert_true(k.bytes.len <= 300);
+        assert_true(k.bytes.bad || rows[row].codec == AV_MP3);
+        rtp_packer_fini(&p);
+        media_packets_free(&k);
+    }
+}
+
+static void test_no_config(void **state)
+{
+    struct rtp_packer_opts opts = { .codec = AV_AAC, .mtu = 1400 };
+    struct frame f = media_make(AV_AAC, 0, 100, frame_buf);
+    struct media_packets k;
+    struct rtp_packer p;
+
+    (void)state;
+    media_packets_init(&k, 0);
+    assert_true(rtp_packer_init(&p, &opts));
+    assert_err(rtp_pack(&p, &f, &k.sink), ERR_CODEC);
+    f.codec = AV_OPUS;
+    assert_err(rtp_pack(&p, &f, &k.sink), ERR_UNSUPPORTED);
+    rtp_packer_fini(&p);
+    opts.codec = AV_FLAC;
+    assert_false(rtp_packer_init(&p, &opts));
+    rtp_packer_fini(&p);
+    media_packets_free(&k);
+}
+
+/* A frame that never ends stops at the limit. */
+static void test_frame_limit(void **state)
+{
+    static uint8_t bytes[60000];
+    struct rtp_unpacker_opts opts = { .fmt = rtp_format_of(AV_H264),
+                                      .fmtp = { SPROP264, sizeof(SPROP264) - 1 } };
+    struct rtp_payload p = { .data = bytes, .size = sizeof(bytes) };
+    struct rtp_unpacker u;
+    struct rtp_frame f;
+
+    (void)state;
+    assert_ok(rtp_unpacker_init(&u, &opts));
+    for (int i = 0; i < 200; i++) {
+        memcpy(bytes, i ? "\x7c\x05" : "\x7c\x85", 2);
+        memset(bytes + 2, 0x88, sizeof(bytes) - 2);
+        rtp_unpack_put(&u, &p);
+        assert_false(rtp_unpack_next(&u, &f));
+    }
+    assert_true(u.frame.cap <= 2 * RTP_FRAME_MAX);
+    p = (struct rtp_payload){ .data = (const uint8_t *)"\x65\x88\x0b", .size = 3, .ticks = 9,
+                              .marker = true };
+    rtp_unpack_put(&u, &p);
+    assert_false(rtp_unpack_next(&u, &f));
+    assert_int_equal(u.stats.broken, 1);
+    p.ticks = 18;
+    rtp_unpack_put(&u, &p);
+    assert_true(rtp_unpack_next(&u, &f) && f.config);
+    assert_true(rtp_unpack_next(&u, &f) && f.key);
+    rtp_unpacker_fini(&u);
+}
+
+/* 513 units are too many for a frame. */
+static void test_units_limit(void **state)
+{
+    struct rtp_unpacker_opts opts = { .fmt = rtp_format_of(AV_H264),
+                                      .fmtp = { SPROP264, sizeof(SPROP264) - 1 } };
+
+    (void)state;
+    for (int units = RTP_UNITS_MAX; units <= RTP_UNITS_MAX + 1; units++) {
+        struct rtp_payload p = { .data = (const uint8_t *)"\x65\x88\x0b", .size = 3 };
+        struct rtp_unpacker u;
+        struct rtp_frame f;
+
+        assert_ok(rtp_unpacker_init(&u, &opts));
+        for (int i = 0; i < units; i++) {
+            rtp_unpack_put(&u, &p);
+            assert_false(rtp_unpack_next(&u, &f));
+        }
+        p.ticks = 9;
+        rtp_unpack_put(&u, &p);
+        assert_int_equal(rtp_unpack_next(&u, &f), units == RTP_UNITS_MAX);
+        rtp_unpacker_fini(&u);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_both_ways), TEST(test_shared_packets), TEST(test_losses),
+        TEST(test_cut_at_every_byte), TEST(test_scenes), TEST(test_tracks), TEST(test_said),
+        TEST(test_h264_packets), TEST(test_full_writer), TEST(test_no_config),
+        TEST(test_frame_limit), TEST(test_units_limit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
