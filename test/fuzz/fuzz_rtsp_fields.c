@@ -18,6 +18,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { FIELD_MAX = 16 * 1024 }; /* as heads are limited to */
+
 static char *text_of(struct wr *w)
 {
     wr_u8(w, 0);
@@ -151,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                     target, place, session, digest };
     char *text;
 
-    if (size < 1)
+    if (size < 1 || size > FIELD_MAX)
         return 0;
     text = malloc(size);
     assert(text);

@@ -200,6 +200,7 @@ static const struct {
     { "a line that is no field", IN("RTSP/1.0 200 OK\r\nfoo\r\nCSeq: 7\r\n\r\n"), "=200 OK #7|",
       FORGIVING },
     { "another version", IN("RTSP/1.1 200 OK\r\nCSeq: 7\r\n\r\n"), "=200 OK #7|", FORGIVING },
+    { "a word that begins as a method", IN("PLAYS x\r\n$" "\0\0\4abcd"), "$0:abcd|", FORGIVING },
     { "a server that asks", IN(Q("OPTIONS", "*", "5") "\r\n"), "OPTIONS * #5|", FORGIVING },
 };
 

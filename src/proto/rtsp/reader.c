@@ -80,9 +80,10 @@ static enum begins message_begins(const uint8_t *p, size_t size)
     for (int m = 0; m < RTSP_OTHER && best != BEGINS_ITEM; m++) {
         const char *name = rtsp_method_name((enum rtsp_method)m);
         enum begins b = same_begin(p, size, name);
+        size_t n = strlen(name);
 
-        if (b == BEGINS_ITEM && size > strlen(name) && p[strlen(name)] != ' ')
-            b = BEGINS_NOTHING;
+        if (b == BEGINS_ITEM && (size == n || p[n] != ' '))
+            b = size == n ? BEGINS_MAYBE : BEGINS_NOTHING;
         if (b != BEGINS_NOTHING)
             best = b;
     }
