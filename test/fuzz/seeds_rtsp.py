@@ -73,6 +73,7 @@ TUNNELS = {
 SEEDS = {
     "rtsp": {"play": b"\x20" + PLAY, "publish": b"\x02" + PUBLISH, "udp": b"\x06" + UDP,
              "bad": b"\x08" + BAD, "camera": b"\x09" + CAMERA, "http": b"\0" + HTTP,
+             "longer": b"\x07PLAYS x\r\n" + frame(0, RTP),
              "length": b"\x04" + q("ANNOUNCE", "/a", 1, "Content-Length: -1")},
     "rtsp_fields": {f"{n:02}": bytes([kind]) + text.encode() for n, (kind, text) in enumerate(FIELDS)},
     "rtsp_tunnel": TUNNELS,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtsp_reader.c - messages and frames read from memory, whole and cut at every byte. */
 #include "base/wr.h"
+#include "proto/rtp/header.h"
 #include "proto/rtsp/reader.h"
 #include "unit.h"
 
@@ -378,7 +379,7 @@ static void large_frames(void **state)
         for (int i = 0; i < 20; i++) {
             uint8_t head[RTSP_FRAME_HEAD];
 
-            rtsp_frame_head(head, 1, RTSP_FRAME_MAX);
+            rtp_interleaved_build(head, 1, RTSP_FRAME_MAX);
             wr_bytes(&w, head, sizeof(head));
             for (int k = 0; k < RTSP_FRAME_MAX; k++)
                 wr_u8(&w, (uint8_t)(i + k));

@@ -65,14 +65,7 @@ void rtsp_put_body(struct wr *w, const void *body, size_t size);
 
 /* ---- frames between messages: section 10.12 */
 
+/* What is in front of the bytes, and how many those may be. */
 enum { RTSP_FRAME_HEAD = 4, RTSP_FRAME_MAX = 65535 };
-
-static inline void rtsp_frame_head(uint8_t out[RTSP_FRAME_HEAD], uint8_t channel, uint16_t size)
-{
-    out[0] = '$';
-    out[1] = channel;
-    out[2] = (uint8_t)(size >> 8);
-    out[3] = (uint8_t)size;
-}
 
 #endif
