@@ -159,6 +159,7 @@ static void *member_main(void *member)
         workers_post(m->crew->first->env.workers, 0, &m->ready);
     } else {
         run(m);
+        co_fini();
     }
     log_file_leave();
     return NULL;
