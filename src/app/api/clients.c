@@ -145,7 +145,7 @@ static err_t find_stream(struct api_call *c, const char *id, char **name)
     struct gather g;
     err_t err = NULL;
 
-    gather_streams(&g, c->of->env, CO_FOREVER);
+    gather_streams(&g, c->of->env, false, CO_FOREVER);
     while (!*name && !err && (row = gather_next(&g, row))) {
         clients_name_id(c->of->env->clients, row->name, one);
         if (strcmp(one, id) == 0)

@@ -13,19 +13,37 @@ enum { NAMES_MAX = 1 << 30 };
 
 /* ---- on each worker */
 
-static struct gather_row row_of(const struct clients_stream *s, unsigned worker)
+static void put_stat(struct gather_part *part, struct gather_row *row,
+                     const struct clients_stream *s)
 {
-    const char *name = live_source_name(s->src);
-    struct gather_row row = {
-        .hash = text_hash(name), .worker = worker, .named = s->key != NULL,
+    struct live_source_stat stat;
+
+    live_source_stat(s->src, &stat);
+    if (part->stats) {
+        part->stats[part->n] = stat;
+        row->stat = &part->stats[part->n];
+    }
+    if (s->replicas) {
+        row->out_bytes = stat.out_bytes;
+        row->dropped = stat.dropped;
+    }
+}
+
+static void put_row(struct gather_part *part, const struct clients_stream *s, unsigned worker)
+{
+    struct gather_row *row = &part->v[part->n];
+
+    *row = (struct gather_row){
+        .worker = (uint8_t)worker, .named = s->key != NULL,
         .at_home = !s->replicas,
         .publishes = s->publisher != NULL, .clients = s->clients, .forwards = s->forwards,
         .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
-        .vhost_n = strlen(s->vhost->name), .app_n = strlen(text_or_empty(s->app)),
+        .vhost_n = (unsigned)strlen(s->vhost->name),
+        .app_n = (unsigned)strlen(text_or_empty(s->app)),
     };
-
-    live_source_stat(s->src, &row.stat);
-    return row;
+    if (part->stats || s->replicas)
+        put_stat(part, row, s);
+    part->n++;
 }
 
 /* Sources are held by a reference, so others may come and go meanwhile. */
@@ -38,10 +56,12 @@ static void look(struct session_env *env, void *arg)
     const char *name;
 
     wr_init(&names, NAMES_MAX);
-    part->v = must(calloc(n + 1, sizeof(part->v[0])));
+    part->v = must(malloc((n + 1) * sizeof(part->v[0])));
+    if (part->want_stats)
+        part->stats = must(malloc((n + 1) * sizeof(part->stats[0])));
     for (size_t i = 0; i < n; i++) {
         name = live_source_name(src[i]);
-        part->v[part->n++] = row_of(clients_stream(env->clients, src[i]), env->worker);
+        put_row(part, clients_stream(env->clients, src[i]), env->worker);
         wr_bytes(&names, name, strlen(name) + 1);
         (void)live_source_unref(src[i]);
         co_yield_if_due();
@@ -62,6 +82,7 @@ static void drop(void *arg)
 
     if (part) {
         free(part->v);
+        free(part->stats);
         free(part->names);
     }
     free(part);
@@ -84,8 +105,8 @@ static void absorb(struct gather_row *home, struct gather_row *other)
 
     m->clients += other->clients + other->more.clients;
     m->forwards += other->forwards + other->more.forwards;
-    m->out_bytes += other->stat.out_bytes + other->more.out_bytes;
-    m->dropped += other->stat.dropped + other->more.dropped;
+    m->out_bytes += other->out_bytes + other->more.out_bytes;
+    m->dropped += other->dropped + other->more.dropped;
     m->out_kbps += other->out_kbps + other->more.out_kbps;
     m->replicas += 1 + other->more.replicas;
     other->merged = true;
@@ -112,8 +133,10 @@ static void merge(struct gather *g, size_t all)
     table = must(calloc(size, sizeof(table[0])));
     for (unsigned w = 0; w < g->n_parts; w++) {
         for (size_t i = 0; g->parts[w] && i < g->parts[w]->n; i++) {
-            struct gather_row *row = &g->parts[w]->v[i], **at = place_of(table, size, row);
+            struct gather_row *row = &g->parts[w]->v[i], **at;
 
+            row->hash = text_hash(row->name);
+            at = place_of(table, size, row);
             if (!*at) {
                 *at = row;
             } else if (is_better(row, *at)) {
@@ -143,7 +166,7 @@ static void show(struct gather *g, size_t all)
     }
 }
 
-void gather_streams(struct gather *g, struct session_env *env, co_usec patience)
+void gather_streams(struct gather *g, struct session_env *env, bool stats, co_usec patience)
 {
     size_t all = 0;
 
@@ -151,6 +174,7 @@ void gather_streams(struct gather *g, struct session_env *env, co_usec patience)
     for (unsigned w = 0; w < g->n_parts; w++) {
         struct gather_part *part = must(calloc(1, sizeof(*part)));
 
+        part->want_stats = stats;
         if (workers_ask(env, w, look, part, drop, patience)) {
             g->parts[w] = part;
             all += part->n;

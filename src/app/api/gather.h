@@ -13,16 +13,17 @@
 
 struct gather_row {
     const char *name;     /* "vhost/app/stream" */
-    size_t vhost_n, app_n;
+    unsigned vhost_n, app_n;
     uint32_t hash;
-    unsigned worker;
+    uint8_t worker;
     bool named;           /* somebody said what it is called */
     bool at_home;         /* else it is a replica */
     bool publishes;       /* its publisher is a client of that worker */
     bool merged;          /* into that of another worker */
     unsigned clients, forwards;
     int in_kbps, out_kbps;
-    struct live_source_stat stat;
+    const struct live_source_stat *stat; /* NULL: it was not asked for */
+    uint64_t out_bytes, dropped;         /* of replicas alone */
     struct gather_more {  /* of the same stream at others */
         unsigned clients, forwards, replicas;
         uint64_t out_bytes, dropped;
@@ -32,6 +33,8 @@ struct gather_row {
 
 /* Those of a worker, as it has them. */
 struct gather_part {
+    bool want_stats;
+    struct live_source_stat *stats;
     struct gather_row *v;
     size_t n;
     char *names;
@@ -45,7 +48,7 @@ struct gather {
 };
 
 /* Ask all workers and wait for each so long at most. Yields. */
-void gather_streams(struct gather *g, struct session_env *env, co_usec patience);
+void gather_streams(struct gather *g, struct session_env *env, bool stats, co_usec patience);
 void gather_free(struct gather *g);
 /* All rows but the merged ones, shown or not; NULL is before the first. */
 const struct gather_row *gather_next(const struct gather *g, const struct gather_row *row);

@@ -296,7 +296,7 @@ static err_t streams(struct api_call *c)
     struct gather g;
     err_t err;
 
-    gather_streams(&g, c->of->env, CO_FOREVER);
+    gather_streams(&g, c->of->env, false, CO_FOREVER);
     err = *c->rest ? show_stream(c, &g) : list_streams(c, &g);
     gather_free(&g);
     return err;

@@ -75,7 +75,7 @@ static char *labels_of(const struct gather_row *row)
 
 static struct stream stream_of(const struct gather_row *row)
 {
-    const struct live_source_stat *stat = &row->stat;
+    const struct live_source_stat *stat = row->stat;
     const struct gather_more *more = &row->more;
 
     return (struct stream){ .labels = labels_of(row), .v = {
@@ -97,7 +97,7 @@ static void take_all(struct streams *all, const struct api_parts *of)
     size_t most = (size_t)of->env->conf->exporter.streams;
     struct gather g;
 
-    gather_streams(&g, of->env, PATIENCE);
+    gather_streams(&g, of->env, true, PATIENCE);
     all->all = g.n;
     all->v = must(calloc((g.n < most ? g.n : most) + 1, sizeof(all->v[0])));
     for (; all->n < g.n && all->n < most; all->n++) {
