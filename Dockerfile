@@ -6,6 +6,7 @@
 #
 # Another configuration: ... srs ./objs/srs -c conf/realtime.conf; or -v $PWD/my.conf:/usr/local/srs/conf/docker.conf
 # One directive:         docker run --env SRS_MAX_CONNECTIONS=5000 ...
+# All cores:             docker run --env SRS_WORKERS=auto ... (no more than --cpus allows)
 # What is on:            http://localhost:1985/console/
 # For ingest, transcode: docker build --build-arg EXTRA=ffmpeg -t srs .
 

@@ -497,7 +497,7 @@ static int set_up(void **state)
 
 static int clean_up(void **state)
 {
-    static const char *const names[] = { "ec", "rsa", "star", "now" };
+    static const char *const names[] = { "ec", "rsa", "star", "now", "own" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {

@@ -288,7 +288,7 @@ static void threads_share(void **state)
         peers_leave(&workers[i].last, COMINGS);
     }
     for (int i = 0; i < 3; i++) {
-        char text[16];
+        char text[24];
 
         (void)snprintf(text, sizeof(text), "8.0.0.%d", i);
         assert_int_equal(peers_connections(p, addr(text, ip)), 0);
