@@ -7,6 +7,7 @@
 #include "app/server_parts.h"
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/must.h"
 #include "session/homes.h"
 #include "session/vhost_loads.h"
@@ -210,6 +211,7 @@ err_t crew_start(struct crew *c)
     w->v[0].env = &c->first->env;
     c->waiter = co_self();
     log_file_join();
+    mem_threads(w->n);
     for (unsigned i = 1; i < w->n && !err; i++) {
         err = start_one(c, &c->member[i]);
         c->waits += !err;

@@ -2,6 +2,8 @@
 /* figures.c - what the process counts, summed up over its workers. */
 #include "app/figures.h"
 
+#include "av/packet.h"
+#include "co/os/child.h"
 #include "co/watchdog.h"
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
@@ -93,6 +95,14 @@ static void take_outputs(struct figures *f, const struct figures_of *of)
         forwards_each(of->forwards, count_forward, f);
 }
 
+static void take_objects(struct figures *f)
+{
+    f->errors = (uint64_t)err_live();
+    f->packets = (uint64_t)av_packet_live();
+    f->sources = (uint64_t)live_source_live();
+    f->processes = (uint64_t)co_child_live();
+}
+
 static void take_thread(struct figures *f)
 {
     const struct co_holds *h;
@@ -134,6 +144,7 @@ static void take(const struct figures_of *of, struct figures *f)
         take_tokens(f, env->tokens);
     take_memory(f, env);
     take_outputs(f, of);
+    take_objects(f);
     take_thread(f);
 }
 

@@ -98,6 +98,6 @@ const struct av_packet *av_packet_ref(const struct av_packet *pkt);
 /* Give one reference back: pkt = av_packet_unref(pkt). Always NULL; pkt may be NULL. */
 struct av_packet *av_packet_unref(const struct av_packet *pkt);
 
-long av_packet_live(void); /* packets alive now: tests assert 0 */
+long av_packet_live(void); /* packets alive now: tests assert 0; of this thread */
 
 #endif

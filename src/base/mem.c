@@ -4,15 +4,17 @@
 
 #include "base/region.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What must be left for the small ones, and after how many bytes we look again. To look costs two
- * system calls; what is not touched costs no memory. */
+/* What must be left for the small ones, and after how many bytes a thread looks again. To look
+ * costs two system calls; what is not touched costs no memory. */
 enum { LEFT = 8 << 20, LOOK = 1 << 20 };
 
 static _Thread_local size_t since;
-static _Thread_local bool scarce;
+static atomic_bool scarce;    /* for all: who finds that makes each of them look */
+static atomic_size_t unseen;  /* what other threads may have taken since one looked */
 
 static bool is_there(size_t size)
 {
@@ -25,16 +27,25 @@ static bool is_there(size_t size)
 
 static bool look(size_t size)
 {
-    size += LEFT;
+    bool none;
+
+    size += LEFT + atomic_load_explicit(&unseen, memory_order_relaxed);
     since = 0;
-    scarce = !is_there(size) && !(region_free_idle(size) && is_there(size));
-    return !scarce;
+    none = !is_there(size) && !(region_free_idle(size) && is_there(size));
+    if (none != atomic_load_explicit(&scarce, memory_order_relaxed))
+        atomic_store_explicit(&scarce, none, memory_order_relaxed);
+    return !none;
+}
+
+void mem_threads(unsigned n)
+{
+    atomic_store(&unseen, (size_t)(n - 1) * LOOK);
 }
 
 bool mem_may(size_t size)
 {
     since += size;
-    return (since < LOOK && !scarce) || look(size);
+    return (since < LOOK && !atomic_load_explicit(&scarce, memory_order_relaxed)) || look(size);
 }
 
 bool mem_left(void)

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* So many threads take what peers have a say in, each without asking the others: what one finds
+ * left has to do for all. 1 without. */
+void  mem_threads(unsigned n);
 bool  mem_left(void);                     /* is there some to begin anything new with? */
 bool  mem_may(size_t size);               /* is there so much? For who asks the system itself */
 void *mem_try(size_t size);               /* NULL: there is none */

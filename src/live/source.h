@@ -144,6 +144,6 @@ void live_source_end(struct live_source *src, struct live_publisher *p);
 /* Ask its publisher to end, if there is one; takes the reason over. */
 void live_source_kick(struct live_source *src, err_t why);
 
-long live_source_live(void); /* sources alive now: tests assert 0 */
+long live_source_live(void); /* sources alive now: tests assert 0; of this thread */
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "unit.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,49 @@ static void test_a_worker_counts(void **state)
     free(w);
 }
 
+static struct figures_of other;
+static err_t made;
+
+static void *make_error(void *unused)
+{
+    (void)unused;
+    made = err_new(ERR_STOPPED, "made by one worker");
+    figures_sample(&other);
+    return NULL;
+}
+
+/* What one made another frees: the sum is right all the same. */
+static void test_objects_that_cross(void **state)
+{
+    struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
+    struct session_env first = { .streams = live_registry_new(), .workers = w }, second;
+    struct figures_of of = { .env = &first };
+    struct figures sum;
+    pthread_t id;
+
+    (void)state;
+    assert_non_null(w);
+    memset(w, 0, sizeof(*w));
+    w->n = 2;
+    first.clients = clients_new(first.streams, "vid-x");
+    second = first;
+    second.worker = 1;
+    other.env = &second;
+    assert_int_equal(pthread_create(&id, NULL, make_error, NULL), 0);
+    assert_int_equal(pthread_join(id, NULL), 0);
+    figures_sum(&of, &sum);
+    assert_int_equal(sum.errors, 1);
+    err_free(&made);
+    figures_sum(&of, &sum);
+    assert_int_equal(err_live(), -1);
+    assert_int_equal(sum.errors, 0);
+    clients_free(first.clients);
+    live_registry_free(first.streams);
+    free(w);
+    made = err_new(ERR_STOPPED, "so that nothing is left here"); /* the count is of this thread */
+    free(made);
+}
+
 /* ---- who is held up */
 
 static char said[2000];
@@ -193,6 +237,7 @@ int main(void)
         TEST(test_worker_lines),
         TEST(test_what_a_worker_did),
         TEST(test_a_worker_counts),
+        TEST(test_objects_that_cross),
         TEST(test_who_is_held_up),
     };
 

@@ -122,6 +122,29 @@ static void put_memory(struct wr *w, const struct api_parts *of, const struct fi
         "Connections that were dropped for too much of it.", (double)f->evicted);
 }
 
+/* What grows while nobody comes is lost. */
+static void put_objects(struct wr *w, const struct figures *f)
+{
+    const struct {
+        const char *kind;
+        int64_t n;
+    } rows[] = {
+        { "error", (int64_t)f->errors }, { "packet", (int64_t)f->packets },
+        { "process", (int64_t)f->processes }, { "snapshot", conf_live() },
+        { "source", (int64_t)f->sources },
+    };
+
+    prom_family(w, "srs_objects", "gauge", "Objects that live, by what they are.");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct wr labels;
+
+        wr_init(&labels, LABELS_MAX);
+        prom_label(&labels, "kind", rows[i].kind);
+        prom_value(w, "srs_objects", prom_labels_end(&labels), (double)rows[i].n);
+        wr_free(&labels);
+    }
+}
+
 /* Who keeps the others waiting: each is a fault of ours or a stranger's success. */
 static void put_holds(struct wr *w, const struct figures *f)
 {
@@ -306,6 +329,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_holds(w, &f);
     put_lateness(w, &f);
     put_memory(w, of, &f);
+    put_objects(w, &f);
     put_clients(w, &f);
     put_refusals(w, &f);
     if (of->env->hooks)

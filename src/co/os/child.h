@@ -42,6 +42,6 @@ void co_child_end(struct co_child *c, co_usec patience, char *how, size_t size);
 
 int co_child_pid(const struct co_child *c);
 
-long co_child_live(void); /* children that were not ended: tests assert 0 */
+long co_child_live(void); /* children that were not ended: tests assert 0; of this thread */
 
 #endif
