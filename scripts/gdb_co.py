@@ -2,7 +2,8 @@
 """Coroutines in gdb, of a live process or of a core.
 
     gdb -p $(pidof srs) -x scripts/gdb_co.py      or      gdb objs/srs core -x scripts/gdb_co.py
-    (gdb) co list            each coroutine: number, name, id of its log lines, state, where it is
+    (gdb) co list            each coroutine: number, worker if there are several, name, id of its
+                             log lines, state, where it is
     (gdb) co bt 3            the stack of number 3; "co bt k3x9q2aa": of that id; "co bt all"
     (gdb) co count           how many of each name, in each place
 
@@ -21,7 +22,7 @@ X86 = ("r15", "r14", "r13", "r12", "rbx", "rbp")  # then the return address
 ARM = tuple(f"x{n}" for n in range(19, 31)) + tuple(f"d{n}" for n in range(8, 16))
 KEYS_MAX = 16  # of state-threads: so many pointers lie between a thread and the top of its stack
 STATES = {0: "runs", 1: "ready", 2: "io", 3: "lock", 4: "waits", 5: "sleeps", 6: "ended", 7: "stopped"}
-HIDDEN = {"_st_vp_schedule", "st_cond_timedwait", "st_cond_wait", "st_usleep", "st_step_back",
+HIDDEN = {"_st_vp_schedule", "go_to", "st_cond_timedwait", "st_cond_wait", "st_usleep", "st_step_back",
           "_st_idle_thread_start", "_st_thread_main", "_st_context_entry", "_st_context_switch",
           "run", "co_park", "co_sleep", "sock_wait"}
 
@@ -73,7 +74,7 @@ class At:
         self.co = co
 
     def __enter__(self):
-        select_main()
+        select_thread(self.co.tid)
         gdb.invalidate_cached_frames()
         if not self.co.runs:
             newest = gdb.newest_frame()
@@ -112,19 +113,21 @@ class At:
         return "\n".join(out)
 
 
-def select_main():
-    """The thread that runs the coroutines is the first of the process."""
+def select_thread(tid):
+    """That of a scheduler; without one, the first of the process."""
     inferior = gdb.selected_inferior()
     for t in inferior.threads():
-        if t.ptid[1] == inferior.pid or t.num == 1:
+        if t.ptid[1] == (tid or inferior.pid):
             t.switch()
             return
+    inferior.threads()[-1].switch()
 
 
 class Coroutine:
-    def __init__(self, thread, main):
+    def __init__(self, thread, main, view):
         """thread: a struct _st_thread; main: the struct co of the first of its scheduler"""
         self.thread = thread
+        self.worker, self.tid = int(view["number"]), int(view["tid"])
         self.address = int(thread.address)
         self.context = int(thread["context"])
         self.state = STATES.get(int(thread["state"]), "?")
@@ -168,23 +171,24 @@ class Coroutine:
 def coroutines():
     if gdb.selected_inferior().pid == 0:
         raise gdb.GdbError("no process and no core")
-    select_main()
+    select_thread(None)
     try:
         view = gdb.parse_and_eval("(struct co_view *)co_views")
     except gdb.error as e:
         raise gdb.GdbError(f"this is not srs with its debugging symbols: {e}")
-    found = []
+    views = []
     while int(view):
-        found += of_scheduler(view.dereference())
+        views.append(view.dereference())
         view = view["next"]
-    return found
+    views.sort(key=lambda v: int(v["number"]))
+    return [co for v in views for co in of_scheduler(v)]
 
 
 def of_scheduler(view):
     thread_type = gdb.lookup_type("struct _st_thread")
     stack_type = gdb.lookup_type("struct _st_stack").pointer()
     main = view["primordial"].dereference()
-    found = [Coroutine(main["thread"].cast(thread_type.pointer()).dereference(), main)]
+    found = [Coroutine(main["thread"].cast(thread_type.pointer()).dereference(), main, view)]
     head = view["stacks"].cast(gdb.lookup_type("struct _st_clist").pointer())
     link = head["prev"]  # the oldest first
     while int(link) != int(head):
@@ -192,7 +196,7 @@ def of_scheduler(view):
         at = int(stack["stk_top"]) - KEYS_MAX * 8 - thread_type.sizeof
         thread = gdb.Value(at).cast(thread_type.pointer()).dereference()
         if int(thread["stack"]) == int(stack):
-            found.append(Coroutine(thread, main))
+            found.append(Coroutine(thread, main, view))
         link = link["prev"]
     return found
 
@@ -204,17 +208,26 @@ class Co(gdb.Command):
         super().__init__("co", gdb.COMMAND_STACK, prefix=True)
 
 
+def worker_column(found):
+    """Gives what to print for one, "" where all are of one worker; for the head with None."""
+    if len({co.worker for co in found}) < 2:
+        return lambda co: ""
+    return lambda co: f"{'w' if co is None else co.worker:>2} "
+
+
 class CoList(gdb.Command):
-    """co list: number, name, id, state, bytes of stack in use, where it is (innermost first)."""
+    """co list: number, worker if there are several, name, id, state, bytes of stack in use, where it is (innermost first)."""
 
     def __init__(self):
         super().__init__("co list", gdb.COMMAND_STACK)
 
     def invoke(self, arg, from_tty):
-        print(f"{'no':>4} {'name':<12} {'id':<8} {'state':<7} {'stack':>6} where")
-        for n, co in enumerate(coroutines()):
+        found = coroutines()
+        worker = worker_column(found)
+        print(f"{'no':>4} {worker(None)}{'name':<12} {'id':<8} {'state':<7} {'stack':>6} where")
+        for n, co in enumerate(found):
             state = "runs" if co.runs else co.state
-            print(f"{n:>4} {co.name:<12} {co.cid:<8} {state:<7} {co.used():>6} {co.where()}")
+            print(f"{n:>4} {worker(co)}{co.name:<12} {co.cid:<8} {state:<7} {co.used():>6} {co.where()}")
 
 
 class CoCount(gdb.Command):
@@ -243,10 +256,12 @@ class CoBt(gdb.Command):
         if not want:
             raise gdb.GdbError("co bt NUMBER | ID | all")
         hit = False
-        for n, co in enumerate(coroutines()):
+        found = coroutines()
+        worker = worker_column(found)
+        for n, co in enumerate(found):
             if want in ("all", str(n)) or (co.cid and want == co.cid):
                 hit = True
-                print(f"{n} {co.name} {co.cid}")
+                print(f"{n} {worker(co)}{co.name} {co.cid}")
                 with At(co) as at:
                     print(at.text())
         if not hit:

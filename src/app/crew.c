@@ -2,6 +2,7 @@
 /* crew.c - the threads of all workers but the first. */
 #include "app/crew.h"
 
+#include "app/dev/thread.h"
 #include "app/log/file.h"
 #include "app/os/cores.h"
 #include "app/server_parts.h"
@@ -15,7 +16,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct member {
@@ -138,20 +138,11 @@ static void run(struct member *m)
         close_mail(&mail, own);
 }
 
-/* For top, perf and debuggers. */
-static void name_thread(unsigned worker)
-{
-    char name[16];
-
-    (void)snprintf(name, sizeof(name), "srs-w%u", worker);
-    (void)pthread_setname_np(pthread_self(), name);
-}
-
 static void *member_main(void *member)
 {
     struct member *m = member;
+    struct co_group tools;
 
-    name_thread(m->worker);
     log_file_join();
     cores_pin(m->crew->first->env.conf, m->worker);
     m->err = co_init();
@@ -159,7 +150,9 @@ static void *member_main(void *member)
         m->ready.fn = on_ready;
         workers_post(m->crew->first->env.workers, 0, &m->ready);
     } else {
+        thread_begin(&tools, m->worker);
         run(m);
+        thread_end(&tools);
         co_fini();
     }
     log_file_leave();

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <st.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,19 +42,24 @@ static _Thread_local uint64_t cids; /* state of the generator of ids */
 /* For debuggers, which do not find what is thread-local on every machine. */
 struct co_view {
     struct co_view *next;
+    unsigned number; /* see co_set_number() */
+    int tid;         /* as the system numbers the thread */
     const struct co *primordial;
     const void *stacks; /* _st_clist_t: all stacks in use */
 };
 struct co_view *co_views;
 static pthread_mutex_t views_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint views; /* so many */
 static _Thread_local struct co_view view;
 
 static void show(void)
 {
-    view = (struct co_view){ .primordial = &primordial, .stacks = st_thread_stacks() };
+    view = (struct co_view){ .primordial = &primordial, .stacks = st_thread_stacks(),
+                             .tid = gettid() };
     (void)pthread_mutex_lock(&views_lock);
     view.next = co_views;
     co_views = &view;
+    atomic_fetch_add(&views, 1);
     (void)pthread_mutex_unlock(&views_lock);
 }
 
@@ -65,6 +71,7 @@ static void hide(void)
     while (*at != &view)
         at = &(*at)->next;
     *at = view.next;
+    atomic_fetch_sub(&views, 1);
     (void)pthread_mutex_unlock(&views_lock);
 }
 
@@ -111,6 +118,21 @@ void co_fini(void)
 void co_ticker_runs(void)
 {
     co_current = &ticker;
+}
+
+void co_set_number(unsigned n)
+{
+    view.number = n;
+}
+
+int co_number(void)
+{
+    return primordial.thread ? (int)view.number : -1;
+}
+
+unsigned co_schedulers(void)
+{
+    return atomic_load(&views);
 }
 
 void co_group_init(struct co_group *g)

@@ -45,6 +45,12 @@ err_t co_init(void);
  * begin another one. No coroutine is left of it and no descriptor is open there; timers and tasks
  * are cancelled. */
 void co_fini(void);
+/* Which of the schedulers of the process it is, for what tells of several: 0 until it is set. */
+void co_set_number(unsigned n);
+/* Any thread, any signal handler: that of the thread that calls, -1 if it has none; and how many
+ * there are now. */
+int      co_number(void);
+unsigned co_schedulers(void);
 
 void co_group_init(struct co_group *g);
 /* Run fn(arg) in a new member of g, on a stack of co_stack_size. It carries the cid of the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.c - a thread that looks whether the coroutine thread still switches. */
+/* watchdog.c - a thread that looks whether those that run coroutines still switch. */
 #include "co/watchdog.h"
 
 #include <errno.h>
@@ -8,10 +8,12 @@
 #include <st.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
+#include "base/must.h"
 #include "co/notify.h"
 #include "co/pulse.h"
 #include "co/ticker.h"
@@ -20,7 +22,7 @@
 enum { LOOK_MS = 50, QUIET_MS = 1000, LATE_MS = 500 };
 enum { NAME_SIZE = 32, CID_SIZE = 16, THREAD_STACK = 256 * 1024 };
 
-/* Who had it, filled by the signal handler on the coroutine thread when `asked`, read by the
+/* Who had it, filled by the signal handler on the thread of the scheduler when `asked`, read by the
  * coroutine that logs: both on one thread. */
 struct held {
     bool full;
@@ -29,21 +31,35 @@ struct held {
     int depth;
 };
 
-/* One scheduler of the process has the watchdog, and a signal handler has no argument. */
-static struct {
-    pthread_t watched, looker;
-    clockid_t watched_cpu;
-    struct co_pulse pulse; /* of the scheduler of `watched` */
-    pthread_mutex_t lock;
-    pthread_cond_t wake;  /* by the monotonic clock */
-    bool stopping, roused, running;
-    _Atomic co_usec limit;
+/* A scheduler that is looked at. */
+struct watched {
+    struct watched *next; /* under the lock, as what the looker notes of it: */
+    pthread_t thread;
+    clockid_t cpu;
+    struct co_pulse pulse;
+    unsigned long seen; /* switches */
+    co_usec began, began_cpu;
+    bool asked;
     _Atomic co_usec since, since_cpu; /* when the hold that is asked about was seen first */
+    /* of its own thread */
     struct co_notify notify;
     struct held held;
     char where[CO_TRACE_MAX * 64]; /* for a line of the log: the stacks of coroutines are small */
-    unsigned long count;
-} dog;
+};
+
+/* That of the thread, for its signal handler, which has no argument. */
+static _Thread_local struct watched *_Atomic own;
+static _Thread_local unsigned long count;
+
+/* One thread looks at all schedulers of the process. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_t looker;
+    pthread_cond_t wake; /* by the monotonic clock; there while it is running */
+    bool stopping, roused, running;
+    struct watched *first;
+    _Atomic co_usec limit;
+} dog = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int ask_signal(void)
 {
@@ -63,75 +79,94 @@ static void copy(char *to, const char *from, size_t size)
 
 static void on_ask(int sig, siginfo_t *info, void *ucontext)
 {
-    struct held *h = &dog.held;
+    struct watched *w = atomic_load(&own);
 
     (void)sig;
     (void)info;
-    if (h->full || st_in_idle)
+    if (!w || w->held.full || st_in_idle)
         return;
-    copy(h->name, co_name(), sizeof(h->name));
-    copy(h->cid, co_cid(), sizeof(h->cid));
-    h->depth = co_trace_from(ucontext, h->pc, CO_TRACE_MAX);
-    h->full = true;
-    co_notify_raise(&dog.notify);
+    copy(w->held.name, co_name(), sizeof(w->held.name));
+    copy(w->held.cid, co_cid(), sizeof(w->held.cid));
+    w->held.depth = co_trace_from(ucontext, w->held.pc, CO_TRACE_MAX);
+    w->held.full = true;
+    co_notify_raise(&w->notify);
+}
+
+/* ---- the thread that looks; what begins with "its" is called with the lock held */
+
+static bool its_all_quiet(void)
+{
+    for (const struct watched *w = dog.first; w; w = w->next) {
+        if (!co_pulse_quiet(&w->pulse) || !co_pulse_idle(&w->pulse))
+            return false;
+    }
+    return true;
 }
 
 /* Wait until the next look; it is far while nobody is served, until somebody comes. False: stop
  * looking. */
-static bool next_look(void)
+static bool its_next_look(void)
 {
     struct timespec until;
-    int rc = 0, ms;
-    bool look;
+    int rc = 0, ms = its_all_quiet() ? QUIET_MS : LOOK_MS;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the wall clock may be set back by a year */
-    (void)pthread_mutex_lock(&dog.lock);
-    ms = co_pulse_quiet(&dog.pulse) && co_pulse_idle(&dog.pulse) ? QUIET_MS : LOOK_MS;
     until.tv_nsec += ms % 1000 * 1000000L;
     until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     dog.roused = false;
     while (!dog.stopping && !(dog.roused && ms == QUIET_MS) && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&dog.wake, &dog.lock, &until);
-    look = !dog.stopping;
+    return !dog.stopping;
+}
+
+static void its_begin(struct watched *w, co_usec now)
+{
+    w->seen = co_pulse_switches(&w->pulse);
+    w->began = now;
+    w->began_cpu = clock_us(w->cpu);
+    w->asked = false;
+}
+
+static void its_look_at(struct watched *w, co_usec now, bool late)
+{
+    co_usec limit = atomic_load(&dog.limit);
+
+    if (co_pulse_switches(&w->pulse) != w->seen || co_pulse_idle(&w->pulse) || late) {
+        /* it switched; or we were not run ourselves, so nothing can be said */
+        its_begin(w, now);
+    } else if (!w->asked && limit > 0 && now - w->began >= limit) {
+        atomic_store(&w->since, w->began);
+        atomic_store(&w->since_cpu, w->began_cpu);
+        (void)pthread_kill(w->thread, ask_signal());
+        w->asked = true;
+    }
+}
+
+static void *look(void *unused)
+{
+    co_usec last = co_clock();
+
+    (void)unused;
+    (void)pthread_mutex_lock(&dog.lock);
+    while (its_next_look()) {
+        co_usec now = co_clock();
+
+        for (struct watched *w = dog.first; w; w = w->next)
+            its_look_at(w, now, now - last > CO_MS(LATE_MS));
+        last = now;
+    }
     (void)pthread_mutex_unlock(&dog.lock);
-    return look;
+    return NULL;
 }
 
 static void rouse(void)
 {
     (void)pthread_mutex_lock(&dog.lock);
     dog.roused = true;
-    (void)pthread_cond_signal(&dog.wake);
+    if (dog.running)
+        (void)pthread_cond_signal(&dog.wake);
     (void)pthread_mutex_unlock(&dog.lock);
-}
-
-static void *look(void *unused)
-{
-    unsigned long seen = co_pulse_switches(&dog.pulse);
-    co_usec since = co_clock(), since_cpu = clock_us(dog.watched_cpu), last = since;
-    bool asked = false;
-
-    (void)unused;
-    while (next_look()) {
-        co_usec now = co_clock(), limit = atomic_load(&dog.limit);
-        unsigned long count = co_pulse_switches(&dog.pulse);
-
-        if (count != seen || co_pulse_idle(&dog.pulse) || now - last > CO_MS(LATE_MS)) {
-            /* it switched; or we were not run ourselves, so nothing can be said */
-            seen = count;
-            since = now;
-            since_cpu = clock_us(dog.watched_cpu);
-            asked = false;
-        } else if (!asked && limit > 0 && now - since >= limit) {
-            atomic_store(&dog.since, since);
-            atomic_store(&dog.since_cpu, since_cpu);
-            (void)pthread_kill(dog.watched, ask_signal());
-            asked = true;
-        }
-        last = now;
-    }
-    return NULL;
 }
 
 static err_t start_thread(void)
@@ -159,8 +194,6 @@ static void init_wake(void)
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&dog.wake, &attr);
     (void)pthread_condattr_destroy(&attr);
-    (void)pthread_mutex_init(&dog.lock, NULL);
-    dog.stopping = false;
 }
 
 err_t co_watchdog_start(co_usec limit)
@@ -169,24 +202,21 @@ err_t co_watchdog_start(co_usec limit)
     err_t err;
 
     co_trace_init();
-    dog.watched = pthread_self();
-    co_pulse(&dog.pulse);
-    (void)pthread_getcpuclockid(dog.watched, &dog.watched_cpu);
     atomic_store(&dog.limit, limit);
-    dog.held.full = false;
-    err = co_notify_open(&dog.notify);
-    if (err)
-        return err;
     act.sa_sigaction = on_ask;
     (void)sigemptyset(&act.sa_mask);
     (void)sigaction(ask_signal(), &act, NULL);
+    err = co_watchdog_join();
+    if (err)
+        return err;
     init_wake();
+    (void)pthread_mutex_lock(&dog.lock);
+    dog.stopping = false;
     err = start_thread();
     dog.running = !err;
+    (void)pthread_mutex_unlock(&dog.lock);
     if (err)
-        co_notify_close(&dog.notify);
-    else
-        ticker_on_rouse(rouse);
+        co_watchdog_leave();
     return err;
 }
 
@@ -195,52 +225,104 @@ void co_watchdog_set(co_usec limit)
     atomic_store(&dog.limit, limit);
 }
 
-static void tell(void)
-{
-    co_usec ms = us_to_ms(co_clock() - atomic_load(&dog.since));
-    co_usec cpu = us_to_ms(clock_us(dog.watched_cpu) - atomic_load(&dog.since_cpu));
-    const struct held *h = &dog.held;
+/* ---- a thread that is looked at */
 
-    (void)co_trace_text(h->pc, h->depth, dog.where, sizeof(dog.where));
-    log_warn("watchdog: coroutine %s [%s] held the thread for %lld ms (cpu %lld ms), at %s",
+err_t co_watchdog_join(void)
+{
+    struct watched *w = must(calloc(1, sizeof(*w)));
+    err_t err = co_notify_open(&w->notify);
+    sigset_t ask;
+
+    if (err) {
+        free(w);
+        return err;
+    }
+    w->thread = pthread_self();
+    (void)pthread_getcpuclockid(w->thread, &w->cpu);
+    co_pulse(&w->pulse);
+    its_begin(w, co_clock());
+    atomic_store(&own, w);
+    (void)sigemptyset(&ask);
+    (void)sigaddset(&ask, ask_signal());
+    (void)pthread_sigmask(SIG_UNBLOCK, &ask, NULL);
+    ticker_on_rouse(rouse);
+    (void)pthread_mutex_lock(&dog.lock);
+    w->next = dog.first;
+    dog.first = w;
+    (void)pthread_mutex_unlock(&dog.lock);
+    return NULL;
+}
+
+void co_watchdog_leave(void)
+{
+    struct watched *w = atomic_load(&own), **at = &dog.first;
+
+    if (!w)
+        return;
+    ticker_on_rouse(NULL);
+    (void)pthread_mutex_lock(&dog.lock);
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    (void)pthread_mutex_unlock(&dog.lock);
+    atomic_store(&own, NULL); /* a signal may be on its way */
+    co_notify_close(&w->notify);
+    free(w);
+}
+
+static void tell(struct watched *w)
+{
+    co_usec ms = us_to_ms(co_clock() - atomic_load(&w->since));
+    co_usec cpu = us_to_ms(clock_us(w->cpu) - atomic_load(&w->since_cpu));
+    const struct held *h = &w->held;
+    char who[24] = "";
+
+    if (co_schedulers() > 1)
+        (void)snprintf(who, sizeof(who), "worker %d: ", co_number());
+    (void)co_trace_text(h->pc, h->depth, w->where, sizeof(w->where));
+    log_warn("watchdog: %scoroutine %s [%s] held the thread for %lld ms (cpu %lld ms), at %s", who,
              *h->name ? h->name : "of the scheduler", h->cid, (long long)ms, (long long)cpu,
-             dog.where);
-    dog.count++;
+             w->where);
+    count++;
 }
 
 err_t co_watchdog_run(void *unused)
 {
+    struct watched *w = atomic_load(&own);
+
     (void)unused;
     for (;;) {
         err_t err = co_check();
 
         if (err)
             return err;
-        if (co_notify_wait(&dog.notify, CO_FOREVER) == CO_WOKEN && dog.held.full) {
-            tell();
-            dog.held.full = false;
+        if (co_notify_wait(&w->notify, CO_FOREVER) == CO_WOKEN && w->held.full) {
+            tell(w);
+            w->held.full = false;
         }
     }
 }
 
 void co_watchdog_stop(void)
 {
-    if (!dog.running)
-        return;
-    dog.running = false;
-    ticker_on_rouse(NULL);
+    bool running;
+
     (void)pthread_mutex_lock(&dog.lock);
+    running = dog.running;
+    dog.running = false;
     dog.stopping = true;
-    (void)pthread_cond_signal(&dog.wake);
+    if (running)
+        (void)pthread_cond_signal(&dog.wake);
     (void)pthread_mutex_unlock(&dog.lock);
-    (void)pthread_join(dog.looker, NULL);
-    (void)signal(ask_signal(), SIG_IGN); /* one may be on its way */
-    (void)pthread_cond_destroy(&dog.wake);
-    (void)pthread_mutex_destroy(&dog.lock);
-    co_notify_close(&dog.notify);
+    if (running) {
+        (void)pthread_join(dog.looker, NULL);
+        (void)signal(ask_signal(), SIG_IGN); /* one may be on its way */
+        (void)pthread_cond_destroy(&dog.wake);
+    }
+    co_watchdog_leave();
 }
 
 unsigned long co_watchdog_count(void)
 {
-    return dog.count;
+    return count;
 }

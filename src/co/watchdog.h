@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.h - tells which coroutine kept the thread for too long, and where it was.
+/* watchdog.h - tells which coroutine kept its thread for too long, and where it was.
  *
- * A thread of its own looks twenty times a second whether the scheduler switched, once a second
- * while it is quiet (co_rouse). It costs the coroutines nothing. When one keeps the thread
- * longer than the limit, the coroutine thread is asked by a signal where it is; the line comes
+ * A thread of its own looks twenty times a second whether the schedulers switched, once a second
+ * while all are quiet (co_rouse). It costs the coroutines nothing. When one keeps its thread
+ * longer than the limit, that thread is asked by a signal where it is; the line comes
  * when the coroutine has let go:
  *
  *   watchdog: coroutine play [k3x9q2aa] held the thread for 153 ms (cpu 151 ms), at f+0x2 < g+0x9
+ *
+ * and where the process has several schedulers, "watchdog: worker 2: coroutine ...", by number.
  *
  * cpu tells a busy loop (near the whole time) from a call that blocked or a machine that had no
  * time for us (near nothing). The time said is never more than it was, and at most 50 ms less.
@@ -17,15 +19,21 @@
 #include "base/err.h"
 #include "co/co.h"
 
-/* Start looking at the calling thread, the one that runs the coroutines. */
+/* Start to look, at the scheduler of the calling thread and at all that join. */
 err_t co_watchdog_start(co_usec limit) __attribute__((warn_unused_result));
-/* Another limit from now on; 0: do not look. */
+/* Another limit from now on, for all; 0: do not look. Any thread. */
 void  co_watchdog_set(co_usec limit);
-/* Writes the lines; a coroutine (co_fn) to start beside the others after co_watchdog_start(). */
-err_t co_watchdog_run(void *unused);
-/* End the thread. After co_watchdog_run() has ended. Nothing happens if it was not started. */
+/* End the looking, and leave. Nothing happens if it was not started. Others may leave later. */
 void  co_watchdog_stop(void);
-/* Lines so far, for the statistics. */
+
+/* Have the scheduler of one more thread looked at, once looking has started; no more. */
+err_t co_watchdog_join(void) __attribute__((warn_unused_result));
+void  co_watchdog_leave(void);
+
+/* Writes the lines; a coroutine (co_fn) on each of those threads, from when it was started or
+ * joined to before it leaves. */
+err_t co_watchdog_run(void *unused);
+/* Lines so far, of the thread that calls, for the statistics. */
 unsigned long co_watchdog_count(void);
 
 #endif

@@ -94,13 +94,54 @@ static void several(void)
         _exit(3);
 }
 
+static err_t die(co_fn *fn)
+{
+    struct co_group g;
+    err_t err;
+
+    co_group_init(&g);
+    err = co_go(&g, "dying", fn, NULL);
+    return err ? err : co_group_wait(&g);
+}
+
+struct worker {
+    co_fn *fn;
+};
+
+static void *worker(void *w)
+{
+    err_t err = co_init();
+
+    crash_thread_init();
+    co_set_number(3);
+    log_file_join();
+    if (!err)
+        err = die(((struct worker *)w)->fn);
+    _exit(4);
+}
+
+/* It is a thread beside the first that dies, with all signals blocked when it began. */
+static void die_on_another(co_fn *fn)
+{
+    struct worker w = { fn };
+    sigset_t all;
+    pthread_t id;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
+    if (pthread_create(&id, NULL, worker, &w))
+        _exit(5);
+    (void)pthread_join(id, NULL);
+}
+
+enum who { ALONE, BESIDE, WORKER };
+
 /* The program that dies, in a process of its own. */
-__attribute__((noreturn)) static void child(co_fn *fn, bool threads)
+__attribute__((noreturn)) static void child(co_fn *fn, enum who who)
 {
     const struct conf_source src = { .path = "x", .read = read_file, .getenv = no_env };
     const struct rlimit no_core = { 0, 0 };
     struct conf *c = NULL;
-    struct co_group g;
     err_t err;
 
     (void)setrlimit(RLIMIT_CORE, &no_core);
@@ -113,26 +154,25 @@ __attribute__((noreturn)) static void child(co_fn *fn, bool threads)
     err = log_file_start();
     if (!err)
         err = co_init();
-    if (!err && threads)
+    if (!err && who == BESIDE)
         several();
     for (int i = 0; i < 100; i++)
         log_trace("line %d", i);
-    co_group_init(&g);
-    if (!err)
-        err = co_go(&g, "dying", fn, NULL);
-    if (!err)
-        err = co_group_wait(&g);
+    if (!err && who == WORKER)
+        die_on_another(fn);
+    else if (!err)
+        err = die(fn);
     _exit(2);
 }
 
-static int died_of(co_fn *fn, bool threads)
+static int died_of(co_fn *fn, enum who who)
 {
     int status = 0;
     pid_t pid = fork();
     FILE *f;
 
     if (pid == 0)
-        child(fn, threads);
+        child(fn, who);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     f = fopen(path, "r");
     assert_non_null(f);
@@ -146,13 +186,20 @@ static const struct {
     const char *name;
     co_fn *fn;
     int sig;
-    const char *words, *where;
-    bool threads;
+    const char *words, *who_text, *where;
+    enum who who;
 } rows[] = {
-    { "a bad pointer", bad_pointer, SIGSEGV, "crash: signal 11 at address 0x8", "bad_pointer", false },
-    { "abort", bad_state, SIGABRT, "crash: signal 6", "bad_state", false },
-    { "abort, beside others", bad_state, SIGABRT, "crash: signal 6", "bad_state", true },
-    { "a stack that runs over", overflow, SIGSEGV, "crash: signal 11 at address 0x", "too_deep", false },
+    { "a bad pointer", bad_pointer, SIGSEGV, "crash: signal 11 at address 0x8",
+      "0x8, coroutine dying", "bad_pointer", ALONE },
+    { "abort", bad_state, SIGABRT, "crash: signal 6", "6, coroutine dying", "bad_state", ALONE },
+    { "abort, beside others", bad_state, SIGABRT, "crash: signal 6", "6, coroutine dying",
+      "bad_state", BESIDE },
+    { "a stack that runs over", overflow, SIGSEGV, "crash: signal 11 at address 0x",
+      ", coroutine dying", "too_deep", ALONE },
+    { "abort, of a worker", bad_state, SIGABRT, "crash: signal 6", ", worker 3, coroutine dying",
+      "bad_state", WORKER },
+    { "a stack of a worker runs over", overflow, SIGSEGV, "crash: signal 11 at address 0x",
+      ", worker 3, coroutine dying", "too_deep", WORKER },
 };
 
 static void test_deaths(void **state)
@@ -164,15 +211,15 @@ static void test_deaths(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);
         (void)unlink(path);
-        assert_int_equal(died_of(rows[i].fn, rows[i].threads), rows[i].sig);
+        assert_int_equal(died_of(rows[i].fn, rows[i].who), rows[i].sig);
         assert_non_null(strstr(text, "] line 0\n"));
         assert_non_null(strstr(text, "] line 99\n"));
-        if (rows[i].threads) {
+        if (rows[i].who == BESIDE) {
             assert_true(strstr(text, "] before others\n") < strstr(text, "] other 0\n"));
             assert_true(strstr(text, "] other 99\n") < strstr(text, "] line 0\n"));
         }
         assert_non_null(strstr(text, rows[i].words));
-        assert_non_null(strstr(text, "coroutine dying"));
+        assert_non_null(strstr(text, rows[i].who_text));
         assert_non_null(strstr(text, rows[i].where));
         assert_non_null(strstr(strstr(text, "line 99"), "[ERROR]["));
     }

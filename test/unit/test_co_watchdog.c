@@ -2,10 +2,14 @@
 /* test_co_watchdog.c - who held the thread, and where. */
 #include "base/log.h"
 #include "co/co.h"
+#include "co/notify.h"
 #include "co/trace.h"
 #include "co/watchdog.h"
 #include "unit.h"
 
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +163,67 @@ static void test_short_turns_and_idleness_are_no_hold(void **state)
         assert_true(number_after("(cpu ") < 50);
 }
 
+static err_t hold_and_tell(void)
+{
+    struct co_group g, dog;
+    co_usec t = CO_MS(400);
+    err_t err, stopped;
+
+    co_group_init(&g);
+    co_group_init(&dog);
+    err = co_watchdog_join();
+    if (err)
+        return err;
+    err = co_go(&dog, "watchdog", co_watchdog_run, NULL);
+    if (!err)
+        err = co_go(&g, "far", busy, &t);
+    if (!err)
+        err = co_group_wait(&g);
+    if (!err)
+        err = co_sleep(CO_MS(120));
+    stopped = co_group_stop(&dog);
+    err_free(&stopped);
+    co_watchdog_leave();
+    return err;
+}
+
+static void *second(void *done)
+{
+    sigset_t all;
+    err_t err;
+
+    (void)sigfillset(&all); /* as a worker begins */
+    (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
+    err = co_init();
+    assert(!err);
+    co_set_number(7);
+    err = hold_and_tell();
+    assert(!err);
+    co_fini();
+    co_notify_raise(done);
+    return NULL;
+}
+
+/* Meanwhile the first one switches all the time: it is the other one's hold. */
+static void test_another_scheduler_is_named_by_its_number(void **state)
+{
+    struct co_notify done;
+    pthread_t id;
+
+    (void)state;
+    assert_ok(co_notify_open(&done));
+    assert_int_equal(pthread_create(&id, NULL, second, &done), 0);
+    while (co_notify_wait(&done, CO_MS(1)) != CO_WOKEN)
+        continue;
+    co_notify_close(&done);
+    assert_int_equal(pthread_join(id, NULL), 0);
+    print_message("%s", lines);
+    assert_non_null(strstr(lines, "watchdog: worker 7: coroutine far ["));
+    assert_non_null(strstr(lines, "spin_in_a_static_function+0x"));
+    assert_int_equal(co_number(), 0);
+    assert_int_equal(co_schedulers(), 1);
+}
+
 static void test_off(void **state)
 {
     (void)state;
@@ -198,6 +263,7 @@ int main(void)
         DOG_TEST(test_a_blocked_one_used_no_cpu),
         DOG_TEST(test_each_hold_is_told),
         DOG_TEST(test_short_turns_and_idleness_are_no_hold),
+        DOG_TEST(test_another_scheduler_is_named_by_its_number),
         DOG_TEST(test_off),
         DOG_TEST(test_names_of_places),
     };

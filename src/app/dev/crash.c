@@ -3,13 +3,17 @@
 #include "app/dev/crash.h"
 
 #include "app/log/file.h"
+#include "base/thread_own.h"
 #include "co/co.h"
 #include "co/trace.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STACK_SIZE = 64 * 1024 };
@@ -28,6 +32,7 @@ enum { ENABLED = 1 };
 
 static char stack[STACK_SIZE] __attribute__((aligned(16)));
 static char words[3072];
+static atomic_int dying; /* the thread that does */
 
 static size_t add(size_t n, const char *s)
 {
@@ -49,24 +54,59 @@ static size_t add_number(size_t n, uintptr_t v, unsigned base)
     return add(n, p);
 }
 
+static size_t add_place(size_t n)
+{
+    if (co_number() >= 0 && co_schedulers() > 1) {
+        n = add(n, ", worker ");
+        n = add_number(n, (uintptr_t)co_number(), 10);
+    }
+    n = add(n, ", coroutine ");
+    return add(n, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
+}
+
+static void as_it_was(int sig)
+{
+    struct sigaction act = { .sa_handler = SIG_DFL };
+
+    (void)sigemptyset(&act.sa_mask);
+    (void)sigaction(sig, &act, NULL);
+}
+
+/* One thread has the last words. Another one that dies meanwhile waits for the end. */
+static bool am_first(int sig)
+{
+    int me = gettid(), first = 0;
+
+    if (atomic_compare_exchange_strong(&dying, &first, me))
+        return true;
+    if (first == me)
+        as_it_was(sig); /* in the middle of them */
+    while (first != me)
+        (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+    return false;
+}
+
 static void on_signal(int sig, siginfo_t *info, void *ucontext)
 {
     uintptr_t pc[CO_TRACE_MAX];
-    int depth = co_trace_from(ucontext, pc, CO_TRACE_MAX);
-    size_t n = add(0, "crash: signal ");
+    int depth;
+    size_t n;
 
+    if (!am_first(sig))
+        return;
+    depth = co_trace_from(ucontext, pc, CO_TRACE_MAX);
+    n = add(0, "crash: signal ");
     n = add_number(n, (uintptr_t)sig, 10);
     if (sig != SIGABRT) {
         n = add(n, " at address 0x");
         n = add_number(n, (uintptr_t)info->si_addr, 16);
     }
-    n = add(n, ", coroutine ");
-    n = add(n, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
+    n = add_place(n);
     n = add(n, ", at ");
     (void)co_trace_text(pc, depth, words + n, sizeof(words) - n);
     log_file_crash(words);
-    /* The default action is back (SA_RESETHAND): a fault happens again when we return, and a
-     * signal that somebody sent is sent again. */
+    /* A fault happens again when we return, and a signal that somebody sent is sent again. */
+    as_it_was(sig);
     if (info->si_code <= 0)
         (void)raise(sig);
 }
@@ -86,19 +126,48 @@ static void limit_cores(bool wanted)
     (void)setrlimit(RLIMIT_CORE, &r);
 }
 
+static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
+
+static void use_stack(void *memory)
+{
+    const stack_t alt = { .ss_sp = memory, .ss_size = STACK_SIZE };
+
+    (void)sigaltstack(&alt, NULL);
+}
+
 void crash_init(bool core_dump)
 {
-    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-    const stack_t alt = { .ss_sp = stack, .ss_size = sizeof(stack) };
-    struct sigaction act = { .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
+    struct sigaction act = { .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
     limit_cores(core_dump);
     co_trace_init();
     if (!ENABLED)
         return;
-    (void)sigaltstack(&alt, NULL);
+    use_stack(stack);
     act.sa_sigaction = on_signal;
     (void)sigemptyset(&act.sa_mask);
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+    for (size_t i = 0; i < SIGNALS; i++)
         (void)sigaction(signals[i], &act, NULL);
+}
+
+static void at_thread_end(void *unused)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+
+    (void)unused;
+    (void)sigaltstack(&none, NULL);
+}
+
+void crash_thread_init(void)
+{
+    sigset_t set;
+
+    if (!ENABLED)
+        return;
+    use_stack(thread_own(STACK_SIZE, at_thread_end));
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaddset(&set, signals[i]);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }

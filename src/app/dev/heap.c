@@ -102,7 +102,7 @@ void heap_init(double rate)
 }
 
 /* What streams keep: a few regions at a time, others run in between. */
-static void tend_regions(void)
+void heap_tend_regions(void)
 {
     size_t before = region_stat().regions;
 
@@ -119,7 +119,7 @@ void heap_tend(void)
 {
     size_t used = heap_used();
 
-    tend_regions();
+    heap_tend_regions();
     if (used > peak)
         peak = used;
     if (release_rate <= 0 || peak - used < WORTH_IT || peak - used < used / 2)

@@ -14,6 +14,8 @@
 void heap_init(double rate);
 /* Every few seconds: look whether a peak is over. Takes some ms after one, else next to nothing. */
 void heap_tend(void);
+/* What of that belongs to the thread that calls, for those that do not call heap_tend(). Yields. */
+void heap_tend_regions(void);
 
 /* What tcmalloc says of itself, several lines; and one number of what it knows, by its name. False
  * and 0 where malloc is not tcmalloc. */

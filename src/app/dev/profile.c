@@ -84,6 +84,16 @@ static void heap_stop(void)
 }
 #endif
 
+void profile_thread_begin(void)
+{
+    profile_timer_join();
+}
+
+void profile_thread_end(void)
+{
+    profile_timer_leave();
+}
+
 void profile_start(void)
 {
     gprof_start();

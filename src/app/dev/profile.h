@@ -9,5 +9,8 @@ void profile_start(void);
 /* Write the reports of gperftools, before the clients are sent away: a heap profile shows what
  * they hold. gprof and the heap checker write theirs when main() returns. */
 void profile_stop(void);
+/* One more thread that runs coroutines; after co_init(), before co_fini(). */
+void profile_thread_begin(void);
+void profile_thread_end(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_timer.c - interrupt the coroutine thread by SIGPROF, for the CPU profilers. */
+/* profile_timer.c - interrupt the threads that run coroutines by SIGPROF, for CPU profilers. */
 #include "app/dev/profile_timer.h"
 
 #include <pthread.h>
@@ -14,38 +14,78 @@
 enum { THREAD_STACK = 256 * 1024 };
 
 /* A process is profiled as a whole: there is one of these. */
-static atomic_bool stopped;
-static pthread_t profiled;
+static atomic_bool stopped = true;
 static struct timespec period;
-static struct co_pulse pulse;
+
+struct profiled {
+    struct profiled *next;
+    pthread_t thread;
+    struct co_pulse pulse;
+};
+static struct profiled *all;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local struct profiled own;
 
 static void *tick(void *unused)
 {
     (void)unused;
     while (!atomic_load(&stopped)) {
         (void)nanosleep(&period, NULL);
-        if (!co_pulse_idle(&pulse))
-            (void)pthread_kill(profiled, SIGPROF);
+        (void)pthread_mutex_lock(&all_lock);
+        for (const struct profiled *p = all; p; p = p->next) {
+            if (!co_pulse_idle(&p->pulse))
+                (void)pthread_kill(p->thread, SIGPROF);
+        }
+        (void)pthread_mutex_unlock(&all_lock);
     }
     return NULL;
+}
+
+void profile_timer_join(void)
+{
+    sigset_t set;
+
+    if (atomic_load(&stopped))
+        return;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGPROF);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    own.thread = pthread_self();
+    co_pulse(&own.pulse);
+    (void)pthread_mutex_lock(&all_lock);
+    own.next = all;
+    all = &own;
+    (void)pthread_mutex_unlock(&all_lock);
+}
+
+void profile_timer_leave(void)
+{
+    (void)pthread_mutex_lock(&all_lock);
+    for (struct profiled **at = &all; *at; at = &(*at)->next) {
+        if (*at == &own) {
+            *at = own.next;
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&all_lock);
 }
 
 bool profile_timer_start(int hz)
 {
     const struct itimerval none = { 0 };
     pthread_attr_t attr;
-    sigset_t all, old;
+    sigset_t blocked, old;
     pthread_t id;
     int failed;
 
-    profiled = pthread_self();
-    co_pulse(&pulse);
+    atomic_store(&stopped, false);
+    profile_timer_join();
     period.tv_nsec = 1000000000 / hz;
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, THREAD_STACK);
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    (void)sigfillset(&blocked);
+    (void)pthread_sigmask(SIG_SETMASK, &blocked, &old);
     failed = pthread_create(&id, &attr, tick, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     (void)pthread_attr_destroy(&attr);
