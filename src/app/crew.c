@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "session/homes.h"
+#include "session/replicas.h"
 #include "session/vhost_loads.h"
 
 
@@ -227,7 +228,7 @@ static void stop_one(struct session_env *env, void *unused)
 static void end_replicas(struct session_env *env, void *unused)
 {
     (void)unused;
-    (void)env;
+    replicas_close_all(env);
 }
 
 void crew_stop(struct crew *c)

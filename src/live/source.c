@@ -174,6 +174,11 @@ struct live_source *live_source_unref(struct live_source *src)
     return NULL;
 }
 
+bool live_source_alone(const struct live_source *src)
+{
+    return src->ref.n == 1;
+}
+
 const char *live_source_name(const struct live_source *src)
 {
     return src->name;
@@ -205,6 +210,11 @@ void live_source_settings(struct live_source *src, const struct live_settings *s
     src->clock.mode = set->jitter;
     if (set->mix_correct && !src->mix)
         src->mix = must(calloc(1, sizeof(*src->mix)));
+}
+
+struct live_settings live_source_set(const struct live_source *src)
+{
+    return src->set;
 }
 
 void live_source_stat(const struct live_source *src, struct live_source_stat *out)

@@ -100,6 +100,8 @@ struct live_source **live_registry_all(struct live_registry *r, size_t *n);
 struct live_source *live_source_new(const char *name, const struct live_settings *set);
 struct live_source *live_source_ref(struct live_source *src);
 struct live_source *live_source_unref(struct live_source *src); /* always NULL; NULL is fine */
+/* The caller's reference is the only one. */
+bool live_source_alone(const struct live_source *src);
 const char *live_source_name(const struct live_source *src);
 /* What those above keep with a source, one thing, freed with it: free(data) is called while the
  * source is still whole. */
@@ -113,6 +115,7 @@ size_t live_source_configs(const struct live_source *src, const struct av_packet
                            size_t max);
 /* Settings changed by a reload: they count from the next packet on. */
 void live_source_settings(struct live_source *src, const struct live_settings *set);
+struct live_settings live_source_set(const struct live_source *src); /* those that count now */
 void live_source_stat(const struct live_source *src, struct live_source_stat *out);
 bool live_source_publishing(const struct live_source *src);
 /* Where its packets are to be made: for av_packet_try_in(), while the source is there. */

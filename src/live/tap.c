@@ -440,11 +440,13 @@ void live_tap_raised(struct live_source *src)
         live_tap_want(src);
 }
 
-bool live_tap_rests(struct live_source *src)
+bool live_tap_look(struct live_source *src)
 {
     struct live_tap *tap = src->tap;
-    bool rests = tap->taken == tap->looked_at && tap->taken != tap->tidied_at;
+    bool rests;
 
+    (void)live_tap_pull(src);
+    rests = tap->taken == tap->looked_at && tap->taken != tap->tidied_at;
     tap->looked_at = tap->taken;
     if (rests)
         tap->tidied_at = tap->taken;

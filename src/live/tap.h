@@ -36,9 +36,9 @@ struct live_tap *live_tap_close(struct live_tap *tap);
 void live_tap_follow(struct live_tap *tap, struct live_source *src);
 /* What raise() was for. */
 void live_tap_raised(struct live_source *src);
-/* Nothing is new since the last time that this was asked, and something since the last time that it
- * was true: the home may tidy up. */
-bool live_tap_rests(struct live_source *src);
+/* Look into it, twice a second, whoever takes turns there. True: nothing came since the last time,
+ * and the home has something to tidy up; once. */
+bool live_tap_look(struct live_source *src);
 /* src is no replica any more, and nobody publishes there; the tap may be closed. */
 void live_tap_leave(struct live_source *src);
 

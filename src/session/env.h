@@ -21,6 +21,7 @@ struct hls;
 struct hooks;
 struct http_packs;
 struct tokens;
+struct replicas;
 struct workers;
 struct http_service;
 
@@ -60,6 +61,7 @@ struct session_env {
     const char *server_id, *service_id; /* which server, and which run of it */
     struct workers *workers; /* all of the process; NULL: this is the only one */
     unsigned worker;         /* which of them this is, from 0 */
+    struct replicas *replicas; /* of streams that are at home at others; NULL: there are none */
     struct co_group *connections; /* all of this worker: those that come from others join it */
     struct http_service *http;    /* of this worker, for the same */
     struct sampled sampled;              /* sample lines of the log */

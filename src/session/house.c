@@ -4,6 +4,7 @@
 
 #include "session/clients.h"
 #include "session/homes.h"
+#include "session/replicas.h"
 
 void session_house(struct session_env *env, struct live_source *src)
 {
@@ -13,6 +14,8 @@ void session_house(struct session_env *env, struct live_source *src)
         return;
     s->workers = env->workers;
     s->home = homes_hold(env->workers, live_source_name(src), env->worker);
-    if (home_worker(s->home) != env->worker)
-        clients_stream_is_replica(s, &env->workers->v[env->worker].gauges.replicas);
+    if (home_worker(s->home) == env->worker)
+        return;
+    clients_stream_is_replica(s, &env->workers->v[env->worker].gauges.replicas);
+    replicas_open(env, src, home_worker(s->home));
 }

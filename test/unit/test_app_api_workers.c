@@ -392,6 +392,7 @@ static int begin(void **state)
 {
     (void)state;
     two_begin(CONF);
+    atomic_store(&two.ending, true); /* sources are there with clients alone: none is followed */
     atomic_store(&two.connections, 12);
     machine_init(&machine);
     return 0;

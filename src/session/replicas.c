@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* replicas.c - streams that are at home at another worker and have players here, too. */
+#include "session/replicas.h"
+
+#include "base/container_of.h"
+#include "base/must.h"
+#include "live/tap.h"
+#include "session/house.h"
+#include "session/workers.h"
+
+#include <stdlib.h>
+
+#define KEEP CO_SECONDS(5)
+/* So often it is looked into a tap, and whether it is time to close it. */
+#define LOOK CO_MS(500)
+
+struct replica {
+    /* What both threads read, and neither changes. */
+    struct workers *workers;
+    unsigned here, home; /* workers */
+
+    /* This worker's, but while the request is on its way: then src, set and tap are the home's. */
+    struct replica *next, **prev;
+    struct session_env *env;
+    struct live_source *src; /* the home reads its name */
+    struct live_settings set;
+    struct live_tap *tap;    /* NULL: there is none (yet) */
+    struct co_timer timer;
+    co_usec alone_since;     /* 0: somebody else has the source */
+    bool asks;               /* the request is on its way, or its answer */
+    struct co_mail request;  /* to the home, and the same one back */
+
+    struct co_mail wake;     /* from the home: somebody here is due */
+};
+
+static void ask(struct replica *r, void (*fn)(struct co_mail *m))
+{
+    r->asks = true;
+    r->request.fn = fn;
+    workers_post(r->workers, r->home, &r->request);
+}
+
+static void answer(struct replica *r, void (*fn)(struct co_mail *m))
+{
+    r->request.fn = fn;
+    workers_post(r->workers, r->here, &r->request);
+}
+
+/* ---- begin and end of one */
+
+static struct replica *add(struct session_env *env, struct live_source *src, unsigned home)
+{
+    struct replica *r = must(calloc(1, sizeof(*r))), **head;
+
+    if (!env->replicas) {
+        env->replicas = must(calloc(1, sizeof(*env->replicas)));
+        env->replicas->keep = KEEP;
+        env->replicas->look = LOOK;
+    }
+    head = &env->replicas->first;
+    *r = (struct replica){ .workers = env->workers, .here = env->worker, .home = home,
+                           .next = *head, .prev = head, .env = env,
+                           .src = live_source_ref(src) };
+    if (*head)
+        (*head)->prev = &r->next;
+    *head = r;
+    env->replicas->n++;
+    return r;
+}
+
+static void drop(struct replica *r)
+{
+    struct replicas *all = r->env->replicas;
+
+    *r->prev = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+    all->n--;
+    (void)live_source_unref(r->src);
+    free(r);
+    if (all->n == 0 && all->waiter)
+        co_unpark(all->waiter);
+}
+
+/* ---- on the home's thread */
+
+static void on_wake(struct co_mail *m);
+static void on_opened(struct co_mail *m);
+static void on_tidied(struct co_mail *m);
+static void on_closed(struct co_mail *m);
+
+/* It is not under way already: the reader said that it has come. */
+static void raise_reader(void *replica)
+{
+    struct replica *r = replica;
+
+    r->wake.fn = on_wake;
+    workers_post(r->workers, r->here, &r->wake);
+}
+
+static void on_open(struct co_mail *m)
+{
+    struct replica *r = container_of(m, struct replica, request);
+    struct session_env *env = r->workers->v[r->home].env;
+    struct live_source *src = live_registry_get(env->streams, live_source_name(r->src), &r->set);
+
+    session_house(env, src);
+    r->tap = live_tap_open(src, raise_reader, r);
+    (void)live_source_unref(src);
+    answer(r, on_opened);
+}
+
+static void on_tidy(struct co_mail *m)
+{
+    struct replica *r = container_of(m, struct replica, request);
+
+    live_tap_tidy(r->tap);
+    answer(r, on_tidied);
+}
+
+static void on_close(struct co_mail *m)
+{
+    struct replica *r = container_of(m, struct replica, request);
+
+    r->tap = live_tap_close(r->tap);
+    answer(r, on_closed);
+}
+
+/* ---- on this thread */
+
+static void look(struct co_timer *t);
+
+static void open_tap(struct replica *r)
+{
+    r->alone_since = 0;
+    r->set = live_source_set(r->src);
+    ask(r, on_open);
+}
+
+static void close_tap(struct replica *r)
+{
+    co_timer_cancel(&r->timer);
+    live_tap_leave(r->src);
+    ask(r, on_close);
+}
+
+static void on_wake(struct co_mail *m)
+{
+    live_tap_raised(container_of(m, struct replica, wake)->src);
+}
+
+static void on_opened(struct co_mail *m)
+{
+    struct replica *r = container_of(m, struct replica, request);
+
+    r->asks = false;
+    live_tap_follow(r->tap, r->src);
+    if (r->env->replicas->closing)
+        close_tap(r);
+    else
+        co_timer_set(&r->timer, co_now() + r->env->replicas->look, look);
+}
+
+static void on_tidied(struct co_mail *m)
+{
+    struct replica *r = container_of(m, struct replica, request);
+
+    r->asks = false;
+    if (r->env->replicas->closing)
+        close_tap(r);
+}
+
+static void on_closed(struct co_mail *m)
+{
+    struct replica *r = container_of(m, struct replica, request);
+
+    r->asks = false;
+    if (r->env->replicas->closing || live_source_alone(r->src))
+        drop(r);
+    else
+        open_tap(r); /* somebody came meanwhile */
+}
+
+/* Nobody else has had the source for so long. */
+static bool is_over(struct replica *r, co_usec now)
+{
+    if (!live_source_alone(r->src))
+        r->alone_since = 0;
+    else if (!r->alone_since)
+        r->alone_since = now;
+    return r->alone_since && now - r->alone_since >= r->env->replicas->keep;
+}
+
+static void look(struct co_timer *t)
+{
+    struct replica *r = container_of(t, struct replica, timer);
+    bool rests = live_tap_look(r->src), over = is_over(r, co_now());
+
+    co_timer_set(t, co_now() + r->env->replicas->look, look);
+    if (r->asks)
+        return;
+    if (over)
+        close_tap(r);
+    else if (rests)
+        ask(r, on_tidy);
+}
+
+void replicas_open(struct session_env *env, struct live_source *src, unsigned home)
+{
+    if (!atomic_load(&env->workers->ending))
+        open_tap(add(env, src, home));
+}
+
+void replicas_close_all(struct session_env *env)
+{
+    struct replicas *all = env->replicas;
+    bool held = false;
+
+    if (!all)
+        return;
+    all->closing = true;
+    all->waiter = co_self();
+    for (struct replica *r = all->first; r; r = r->next) {
+        if (!r->asks)
+            close_tap(r);
+    }
+    while (all->n > 0) { /* the homes write to them: asked to stop or not */
+        held |= co_stop_hold();
+        held |= co_park(CO_FOREVER) == CO_STOPPED;
+    }
+    co_stop_resume(held);
+    env->replicas = NULL;
+    free(all);
+}
