@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+enum { H264_REORDER_MAX = 16 }; /* MaxDpbFrames, A.3.1 */
+
 /* [H.264] annex A.2; the constraint flags that make a profile of its own are in `flags`. */
 static const struct {
     uint8_t idc, flags;
@@ -118,23 +120,58 @@ void h264_vui_skip_display(struct bits *b)
     }
 }
 
-void h264_vui_rate(struct bits *b, int ticks, double *fps)
+bool h264_vui_rate(struct bits *b, int ticks, double *fps)
 {
     uint32_t units, scale;
 
     if (!bits_flag(b))
-        return;
+        return false;
     units = bits_u(b, 32);
     scale = bits_u(b, 32);
     if (!b->bad && units > 0)
         *fps = (double)scale / ((double)units * ticks);
+    return true;
 }
 
-/* [H.264] E.1.1, as far as the timing. A broken or cut VUI only means an unknown rate. */
+/* [H.264] E.1.2 */
+static void skip_hrd(struct bits *b)
+{
+    uint32_t n = bits_ue(b);
+
+    b->bad |= n > 31;
+    bits_skip(b, 8);
+    for (uint32_t i = 0; i <= n && !b->bad; i++) {
+        (void)bits_ue(b);
+        (void)bits_ue(b);
+        bits_skip(b, 1);
+    }
+    bits_skip(b, 20);
+}
+
+/* [H.264] E.1.1. A broken or cut VUI only means that what it says is not known. */
 static void vui(struct av_info *info, struct bits *b)
 {
+    bool nal, vcl;
+    uint32_t reorder;
+
     h264_vui_skip_display(b);
-    h264_vui_rate(b, 2, &info->fps); /* a tick is a field */
+    if (h264_vui_rate(b, 2, &info->fps)) /* a tick is a field */
+        bits_skip(b, 1); /* fixed_frame_rate_flag */
+    nal = bits_flag(b);
+    if (nal)
+        skip_hrd(b);
+    vcl = bits_flag(b);
+    if (vcl)
+        skip_hrd(b);
+    bits_skip(b, nal || vcl ? 2 : 1); /* low_delay_hrd_flag, pic_struct_present_flag */
+    if (!bits_flag(b)) /* bitstream_restriction_flag */
+        return;
+    bits_skip(b, 1);
+    for (int i = 0; i < 4; i++)
+        (void)bits_ue(b);
+    reorder = bits_ue(b); /* max_num_reorder_frames */
+    if (!b->bad && reorder <= H264_REORDER_MAX)
+        info->reorder = reorder;
 }
 
 /* Size in pixels: [H.264] 7.4.2.1.1, cropping by table 6-1. */

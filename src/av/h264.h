@@ -28,7 +28,8 @@ err_t h264_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
 /* The begin of a VUI, which H.264 and H.265 have in common: how to show a picture, [H.264] E.1.1
  * and [H.265] E.2.1 as far as chroma_sample_loc_type. Skipped; faults are in b->bad. */
 void h264_vui_skip_display(struct bits *b);
-/* What follows on timing: *fps is set if it has a rate. A picture lasts `ticks` of its units. */
-void h264_vui_rate(struct bits *b, int ticks, double *fps);
+/* What follows on timing: *fps is set if it has a rate. A picture lasts `ticks` of its units.
+ * False: there is nothing on it. */
+bool h264_vui_rate(struct bits *b, int ticks, double *fps);
 
 #endif

@@ -168,9 +168,9 @@ static void skip_ref_pics(struct bits *b, unsigned poc_bits)
 }
 
 /* From the bit depths to the VUI; true: there is one. */
-static bool skip_to_vui(struct bits *b, unsigned sub_layers)
+static bool skip_to_vui(struct av_info *info, struct bits *b, unsigned sub_layers)
 {
-    uint32_t poc_bits;
+    uint32_t poc_bits, reorder = 0;
     bool all;
 
     (void)bits_ue(b); /* bit_depth_luma_minus8 */
@@ -179,9 +179,12 @@ static bool skip_to_vui(struct bits *b, unsigned sub_layers)
     b->bad |= poc_bits > 16;
     all = bits_flag(b); /* sps_sub_layer_ordering_info_present_flag */
     for (unsigned i = all ? 0 : sub_layers; i <= sub_layers; i++) {
-        for (int k = 0; k < 3; k++)
-            (void)bits_ue(b);
+        (void)bits_ue(b);
+        reorder = bits_ue(b); /* sps_max_num_reorder_pics */
+        (void)bits_ue(b);
     }
+    if (!b->bad && reorder <= PICTURES_MAX)
+        info->reorder = reorder;
     for (int k = 0; k < 6; k++) /* block sizes and transform depths */
         (void)bits_ue(b);
     if (bits_flag(b) && bits_flag(b)) /* scaling_list_enabled, sps_scaling_list_data_present */
@@ -207,10 +210,10 @@ static void vui(struct av_info *info, struct bits *b)
         for (int k = 0; k < 4; k++)
             (void)bits_ue(b);
     }
-    h264_vui_rate(b, 1, &info->fps);
+    (void)h264_vui_rate(b, 1, &info->fps);
 }
 
-/* [H.265] 7.3.2.2.1. Only the rate comes after the frame size, so faults there are none. */
+/* [H.265] 7.3.2.2.1. What comes after the frame size need not be known: faults there are none. */
 err_t h265_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
 {
     struct bits b = bits_init_nalu(sps, size);
@@ -230,7 +233,7 @@ err_t h265_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
     err = bits_err(&b, "H.265 SPS");
     if (err)
         return err;
-    if (skip_to_vui(&b, sub_layers))
+    if (skip_to_vui(info, &b, sub_layers))
         vui(info, &b);
     return NULL;
 }

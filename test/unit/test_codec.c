@@ -43,20 +43,20 @@ static const struct {
 } rows[] = {
     { "H.264 high, cropped, 25 fps", AV_H264, AVC_HIGH, ERR_OK,
       { .profile = "High", .level = "1.3", .width = 322, .height = 182, .fps = 25,
-        .nalu_length = 4 } },
+        .nalu_length = 4, .reorder = 2 } },
     { "H.264 interlaced", AV_H264, AVC_INTERLACED, ERR_OK,
       { .profile = "Main", .level = "2.1", .width = 320, .height = 180, .fps = 30,
-        .nalu_length = 4 } },
+        .nalu_length = 4, .reorder = 2 } },
     { "H.264 empty SPS", AV_H264, "0142c01effe1000000", ERR_OK,
       { .profile = "Constrained Baseline", .level = "3", .nalu_length = 4 } },
     { "H.264 empty SPS, then one", AV_H264,
       "0164000dffe20000001a6764000dacd941519e226c0440000003004000000c83c50a658000", ERR_OK,
       { .profile = "High", .level = "1.3", .width = 322, .height = 182, .fps = 25,
-        .nalu_length = 4 } },
+        .nalu_length = 4, .reorder = 2 } },
     { "H.264 several PPS, one empty", AV_H264,
       "0164000dffe1001a6764000dacd941519e226c0440000003004000000c83c50a658002000000026800", ERR_OK,
       { .profile = "High", .level = "1.3", .width = 322, .height = 182, .fps = 25,
-        .nalu_length = 4 } },
+        .nalu_length = 4, .reorder = 2 } },
     { "H.264 2-byte lengths", AV_H264, "0142c01efde1000000", ERR_OK,
       { .profile = "Constrained Baseline", .level = "3", .nalu_length = 2 } },
     { "H.264 level 1b", AV_H264, "0142100bffe1000000", ERR_OK,
@@ -67,7 +67,7 @@ static const struct {
     { "H.264 a PPS for an SPS", AV_H264, "0142c01effe10001680000", ERR_CODEC, { .profile = "" } },
     { "H.265 main", AV_H265, HEVC_MAIN, ERR_OK,
       { .profile = "Main", .level = "2", .width = 322, .height = 182, .fps = 25,
-        .nalu_length = 4 } },
+        .nalu_length = 4, .reorder = 2 } },
     { "H.265 no sets", AV_H265, "0102600000009000000000003cf000fcfdf8f800000f00", ERR_OK,
       { .profile = "Main 10", .level = "2", .nalu_length = 4 } },
     { "H.265 fps in the record", AV_H265, "0101600000009000000000005df000fcfdf8f81e000f00", ERR_OK,
@@ -139,7 +139,57 @@ static void test_configs(void **state)
         assert_int_equal(got.sample_rate, rows[i].want.sample_rate);
         assert_int_equal(got.channels, rows[i].want.channels);
         assert_int_equal(got.nalu_length, rows[i].want.nalu_length);
+        assert_int_equal(got.reorder, rows[i].want.reorder);
     }
+}
+
+struct sets {
+    struct nalu v[8];
+    unsigned n;
+};
+
+static void add_set(void *arg, const uint8_t *unit, size_t size)
+{
+    struct sets *s = arg;
+
+    assert_true(s->n < COUNT(s->v));
+    s->v[s->n++] = (struct nalu){ unit, size };
+}
+
+/* A configuration made of the parameter sets of another says the same. */
+static void test_records(void **state)
+{
+    unsigned made = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct nalu_codec *codec = av_codec_row(rows[i].codec)->nalu;
+        uint8_t bytes[256];
+        size_t size = hex(bytes, rows[i].config);
+        struct sets sets = { .n = 0 };
+        struct av_info got;
+        unsigned length;
+        struct wr w;
+
+        if (!codec || rows[i].code != ERR_OK || rows[i].want.width == 0)
+            continue;
+        assert_ok(codec->sets(bytes, size, &length, add_set, &sets));
+        wr_init(&w, 4096);
+        if (codec->record(&w, sets.v, sets.n)) {
+            made++;
+            assert_ok(av_info_parse(&got, rows[i].codec, w.buf, w.len));
+            assert_string_equal(got.profile, rows[i].want.profile);
+            assert_int_equal(got.width, rows[i].want.width);
+            assert_int_equal(got.nalu_length, 4);
+            if (strcmp(rows[i].config, AVC_HIGH) == 0 || strcmp(rows[i].config, HEVC_MAIN) == 0)
+                assert_int_equal(w.len, size);
+        }
+        w.len = 0;
+        assert_false(codec->record(&w, sets.v, 0));
+        assert_false(codec->record(&w, sets.v, 1)); /* without the others */
+        wr_free(&w);
+    }
+    assert_true(made >= 3);
 }
 
 /* A buffer of the exact size each time, so that a sanitizer sees a read past the end. */
@@ -390,7 +440,8 @@ static void test_no_such_codec(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_configs), TEST(test_cut_at_every_byte), TEST(test_sps_cut_at_every_byte),
+        TEST(test_configs), TEST(test_records), TEST(test_cut_at_every_byte),
+        TEST(test_sps_cut_at_every_byte),
         TEST(test_hevc_sets), TEST(test_bits), TEST(test_emulation_bytes), TEST(test_adts),
         TEST(test_mp3_frames), TEST(test_table),
         TEST(test_no_such_codec),
