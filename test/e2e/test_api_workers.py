@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the API and the metrics tell of several workers: as of one, everybody once."""
+import ctypes
+import os
+import threading
+import time
+
 import pytest
 
 import httpapi
 from httpapi import Api
-from procs import free_port, wait_for
+from procs import SLOW, free_port, wait_for
 from test_metrics import scrape, values
 
 FOUR = {"SRS_WORKERS": "4"}
@@ -88,6 +93,63 @@ def test_workers_and_sums(four, source):
     assert a.get("summaries")["data"]["system"]["conn_srs"] >= n
     received = a.get("summaries")["data"]["system"]["srs_recv_bytes"]
     assert wait_for(lambda: a.get("summaries")["data"]["system"]["srs_recv_bytes"] > received, 5)
+
+
+class Held:
+    """A thread of the server is stopped, as by a debugger; the others run on."""
+    SEIZE, INTERRUPT, DETACH, ANY_THREAD = 0x4206, 0x4207, 17, 0x40000000
+
+    def __init__(self, thread):
+        self.thread, self.free, self.held, self.error = thread, threading.Event(), threading.Event(), 0
+        self.tracer = threading.Thread(target=self.run, daemon=True)  # who stops a thread lets it go
+
+    def run(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+        if any(libc.ptrace(what, self.thread, None, None) < 0 for what in (self.SEIZE, self.INTERRUPT)):
+            self.error = ctypes.get_errno()
+            self.held.set()
+            return
+        os.waitpid(self.thread, self.ANY_THREAD)
+        self.held.set()
+        self.free.wait(60)
+        libc.ptrace(self.DETACH, self.thread, None, None)
+
+    def __enter__(self):
+        self.tracer.start()
+        self.held.wait(10)
+        if self.error:
+            pytest.skip(f"threads cannot be stopped here: {os.strerror(self.error)}")
+        return self
+
+    def __exit__(self, *_):
+        self.free.set()
+        self.tracer.join(10)
+
+
+def test_one_that_is_held_up(four, source):
+    """What is polled goes on, lists wait, and all is well when the worker goes on."""
+    s, a = four(env=FOUR)
+    s.allow_errors = True
+    people(s, source)
+    n, listed = STREAMS * (PLAYERS + 1), []
+    assert wait_for(lambda: values(scrape(a.port))["srs_clients"][""] == n, 5), "counted once a second"
+    with Held(a.get("workers")["workers"][2]["thread"]):
+        waits = threading.Thread(target=lambda: listed.append(a.clients()), daemon=True)
+        waits.start()
+        until = time.monotonic() + 4
+        while time.monotonic() < until:
+            began = time.monotonic()
+            rows = a.get("workers")["workers"]
+            a.get("summaries")
+            assert values(scrape(a.port))["srs_clients"][""] == n
+            assert time.monotonic() - began < 3 * SLOW
+            time.sleep(0.2)
+        assert rows[2]["silent_ms"] > 2500 and max(w["silent_ms"] for w in rows if w["worker"] != 2) < 2500, rows
+        assert not listed
+    waits.join(10)
+    assert listed and wait_for(lambda: a.get("workers")["workers"][2]["silent_ms"] < 2500, 5)
+    assert wait_for(lambda: len(a.streams()) == STREAMS, 5)
 
 
 def test_one_worker_has_a_row(four, source):

@@ -13,12 +13,12 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <unistd.h>
 
 static struct workers two;
 static struct session_env two_env[2];
 static struct co_group two_mail[2];
 static struct co_notify two_ready, two_ended;
+static pthread_t two_thread;
 
 static inline void two_open(unsigned i)
 {
@@ -52,7 +52,6 @@ static inline void two_close(unsigned i)
     live_registry_free(two_env[i].streams);
 }
 
-/* It stays, as what its scheduler has is found by who looks for leaks. */
 static inline void *two_second(void *unused)
 {
     (void)unused;
@@ -60,9 +59,8 @@ static inline void *two_second(void *unused)
     two_open(1);
     co_notify_raise(&two_ready);
     two_close(1);
+    co_fini();
     co_notify_raise(&two_ended);
-    for (;;)
-        (void)pause();
     return NULL;
 }
 
@@ -75,15 +73,13 @@ static inline void two_stop(struct session_env *env, void *unused)
 /* After co_init(). */
 static inline void two_begin(const char *conf)
 {
-    pthread_t id;
-
     two.n = 2;
     two.homes = homes_new();
     two_env[0].conf = mem_conf(conf);
     two_env[1].conf = mem_conf(conf);
     assert_ok(co_notify_open(&two_ready));
     assert_ok(co_notify_open(&two_ended));
-    assert_int_equal(pthread_create(&id, NULL, two_second, NULL), 0);
+    assert_int_equal(pthread_create(&two_thread, NULL, two_second, NULL), 0);
     assert_int_equal(co_notify_wait(&two_ready, CO_SECONDS(20)), CO_WOKEN);
     two_open(0);
 }
@@ -93,6 +89,7 @@ static inline void two_end(void)
 {
     workers_call(&two_env[0], 1, two_stop, NULL);
     assert_int_equal(co_notify_wait(&two_ended, CO_SECONDS(20)), CO_WOKEN);
+    assert_int_equal(pthread_join(two_thread, NULL), 0);
     co_group_interrupt(&two_mail[0]);
     two_close(0);
     co_notify_close(&two_ready);
