@@ -32,7 +32,8 @@ void co_mailbox_post(struct co_mailbox *b, struct co_mail *m)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
-/* All that there is; from now on the next one wakes again. */
+/* All that there is. If it is nothing the next one wakes again: till then the reader comes back by
+ * itself. */
 static struct co_mail *take(struct co_mailbox *b)
 {
     struct co_mail *all;
@@ -41,7 +42,7 @@ static struct co_mail *take(struct co_mailbox *b)
     all = b->first;
     b->first = NULL;
     b->end = &b->first;
-    b->raised = false;
+    b->raised = all != NULL;
     b->since = 0;
     (void)pthread_mutex_unlock(&b->lock);
     return all;

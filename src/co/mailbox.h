@@ -2,7 +2,8 @@
 /* mailbox.h - messages from other threads to one that runs coroutines.
  *
  * Many write, one reads. A message is a member of what it is about: nothing is allocated or copied,
- * and to post one costs a mutex, and a system call only if the reader may sleep.
+ * and to post one costs a mutex, and a system call only if the reader may sleep. What one thread
+ * posts is read in that order.
  */
 #ifndef CO_MAILBOX_H
 #define CO_MAILBOX_H
@@ -22,7 +23,7 @@ struct co_mail {
 struct co_mailbox { /* fields are of mailbox.c */
     pthread_mutex_t lock;
     struct co_mail *first, **end;
-    bool raised;             /* a wake is under way: no second one is needed */
+    bool raised;             /* the reader is awake, or will be: no other wake is needed */
     co_usec since;           /* when the oldest unread message was posted; 0: there is none */
     struct co_notify notify;
 };
