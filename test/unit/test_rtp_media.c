@@ -383,6 +383,9 @@ static const struct scene scenes[] = {
     { "types that mean nothing", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 0, 2,
       { { "1eff", 0, false, 0 }, { "65880b", 0, false, 0 }, { "1fff", 0, true, 0 },
         { "419a0c", 9, false, 0 } } },
+    { "packets inside of a packet", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 0, 2,
+      { { "78" "00057800026588" "00047c858801" "000365880b", 0, true, 0 },
+        { "419a0c", 9, false, 0 } } },
     { "forbidden_zero_bit", "H264", AV_VIDEO, SPROP264, "C K0000000365880b", 1, 0,
       { { "e5880b", 0, true, 0 }, { "65880b", 9, true, 0 }, { "419a0c", 18, false, 0 } } },
     { "sets that change", "H264", AV_VIDEO, SPROP264, "C K0000000365880b C K0000000365880d", 0, 0,
@@ -644,6 +647,36 @@ static void test_h264_packets(void **state)
     media_packets_free(&k);
 }
 
+/* [AV1-RTP] 4.4: N is on the first packet of a key frame, Z and Y where an OBU goes on. */
+static void test_av1_packets(void **state)
+{
+    struct rtp_packer_opts opts = { .codec = AV_AV1, .mtu = 64, .sets = true };
+    struct frame config = media_config_of(AV_AV1);
+    struct media_packets k;
+    struct rtp_packer p;
+    uint8_t bytes[256] = { 0x32, 0x96, 1, 0x10 };
+    struct frame f = media_frame(AV_AV1, true, 0, bytes, 153);
+
+    (void)state;
+    media_packets_init(&k, 0);
+    assert_true(rtp_packer_init(&p, &opts));
+    assert_ok(rtp_pack(&p, &f, &k.sink)); /* before its configuration: without a header */
+    assert_int_equal(k.n, 3);
+    assert_int_equal(k.bytes.buf[k.v[0].at], 0x58); /* Y, one element, N */
+    assert_int_equal(k.bytes.buf[k.v[1].at], 0xd0); /* Z, Y, one element */
+    assert_int_equal(k.bytes.buf[k.v[2].at], 0x90); /* Z, one element */
+    assert_true(k.v[0].size == 52 && k.v[1].size == 52 && k.v[2].size == 50);
+    assert_ok(rtp_pack(&p, &config, &k.sink));
+    pack_one(&p, &k, "1200" "32021001" "2a0201020a0b000000043d06d402f80040", true);
+    assert_packet(&k, 0, "38" "03301001" "03280102" "08000000043d06d402f80040", true);
+    pack_one(&p, &k, "32021001", true);
+    assert_packet(&k, 0, "28" "0c08000000043d06d402f80040" "301001", true);
+    pack_one(&p, &k, "36080230017a01ff", false); /* with an extension; padding is left out */
+    assert_packet(&k, 0, "10" "34083001", true);
+    rtp_packer_fini(&p);
+    media_packets_free(&k);
+}
+
 /* Where the writer is full the rest is missing, and nothing is written past it. */
 static void test_full_writer(void **state)
 {
@@ -748,7 +781,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_both_ways), TEST(test_shared_packets), TEST(test_losses),
         TEST(test_cut_at_every_byte), TEST(test_scenes), TEST(test_tracks), TEST(test_said),
-        TEST(test_h264_packets), TEST(test_full_writer), TEST(test_no_config),
+        TEST(test_h264_packets), TEST(test_av1_packets), TEST(test_full_writer), TEST(test_no_config),
         TEST(test_frame_limit), TEST(test_units_limit),
     };
 

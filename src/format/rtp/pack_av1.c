@@ -86,7 +86,7 @@ static void send(struct rtp_packer *p, struct packet *k, const struct rtp_obu *o
                          .data = obu->data, .size = obu->size };
     size_t each = bytes_of(&e), left = each;
 
-    if (each > room(p, k))
+    if (k->n > 0 && each > room(p, k))
         flush(p, k, false, false);
     each = rtp_pack_even(left, p->opts.mtu - 1);
     for (;;) {

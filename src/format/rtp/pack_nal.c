@@ -146,8 +146,9 @@ static void send(struct rtp_packer *p, struct group *g, const struct nalu *unit,
 
 static bool is_sent(const struct rtp_nal *nal, const struct nalu *unit)
 {
-    return unit->size > nal->head &&
-           !(nal->flags[rtp_nal_type(nal, unit->data)] & RTP_NAL_LEFT_OUT);
+    const uint8_t not = RTP_NAL_LEFT_OUT | RTP_NAL_REFUSED | RTP_NAL_NONE;
+
+    return unit->size > nal->head && !(nal->flags[rtp_nal_type(nal, unit->data)] & not);
 }
 
 /* How many units are sent, and are parameter sets among them? The whole frame is looked at before

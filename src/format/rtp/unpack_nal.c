@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { LENGTH = 4, LOOKS = 16, START = 0x80, END = 0x40 };
+enum { LENGTH = 4, LOOKS = 16, START = 0x80, END = 0x40,
+       NO_UNIT = RTP_NAL_REFUSED | RTP_NAL_NONE };
 
 /* ---- units */
 
@@ -43,7 +44,8 @@ static void end_unit(struct rtp_unpacker *u, size_t at)
         u->has_sps |= (flags & RTP_NAL_FIRST) != 0;
         rtp_nal_keep_set(u, unit, size);
     }
-    if (flags & (RTP_NAL_SET | RTP_NAL_LEFT_OUT)) {
+    u->stats.odd += (flags & NO_UNIT) != 0;
+    if (flags & (RTP_NAL_SET | RTP_NAL_LEFT_OUT | NO_UNIT)) {
         u->frame.len = at;
         return;
     }
@@ -199,7 +201,7 @@ static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
         u->broken = true;
     } else if (type == nal->aggregate) {
         take_group(u, rd_init(p->data, p->size));
-    } else if (nal->flags[type] & (RTP_NAL_REFUSED | RTP_NAL_NONE)) {
+    } else if (nal->flags[type] & NO_UNIT) {
         u->stats.odd++;
         u->broken |= (nal->flags[type] & RTP_NAL_REFUSED) != 0;
     } else {
