@@ -131,7 +131,7 @@ bool clients_walk(const struct clients *r, uint64_t *at,
 
 /* What is kept of a source; made if there is nothing yet. */
 struct clients_stream *clients_stream(struct clients *r, struct live_source *src);
-/* Players and publisher, as backends are told. */
+/* Players and publisher, at all workers: as backends are told. */
 unsigned clients_stream_total(const struct clients_stream *s);
 /* Its home is at another worker. It counts as a replica while it is there, and in *count, too. */
 void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count);

@@ -103,7 +103,7 @@ struct clients_stream *clients_stream(struct clients *r, struct live_source *src
 
 unsigned clients_stream_total(const struct clients_stream *s)
 {
-    return s->clients;
+    return s->home ? home_clients(s->home) : s->clients;
 }
 
 void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count)
@@ -138,6 +138,14 @@ static int64_t players(const struct clients_stream *s)
     return (int64_t)s->clients - (s->publisher != NULL);
 }
 
+static void count_client(struct clients_stream *s, int by)
+{
+    s->clients += (unsigned)by;
+    s->vhost->clients += (unsigned)by;
+    if (s->home)
+        home_count(s->home, by);
+}
+
 void clients_stream_wait(struct client *c, const struct session_stream *names)
 {
     c->stream->waiting++;
@@ -155,8 +163,7 @@ void clients_stream_enter(struct client *c, const struct session_stream *names)
         s->forwards++;
         return;
     }
-    s->clients++;
-    s->vhost->clients++;
+    count_client(s, 1);
     if (publishes) {
         set_names(s, names);
         s->publisher = c;
@@ -177,8 +184,7 @@ void clients_stream_leave(struct client *c)
         s->forwards--;
         return;
     }
-    s->clients--;
-    s->vhost->clients--;
+    count_client(s, -1);
     if (s->publisher == c)
         s->publisher = NULL;
     else if (!clients_type_publishes(c->type))

@@ -26,6 +26,7 @@ struct home {
     unsigned guests;   /* clients, sources */
     unsigned players;
     unsigned published;
+    atomic_uint clients; /* not under the lock */
     char path[];
 };
 
@@ -209,6 +210,16 @@ unsigned home_players(struct workers *w, const struct home *home)
     n = home->players;
     (void)pthread_mutex_unlock(&w->homes->lock);
     return n;
+}
+
+void home_count(struct home *home, int by)
+{
+    (void)atomic_fetch_add_explicit(&home->clients, (unsigned)by, memory_order_relaxed);
+}
+
+unsigned home_clients(const struct home *home)
+{
+    return atomic_load_explicit(&home->clients, memory_order_relaxed);
 }
 
 void home_published(struct workers *w, struct home *home, bool published)

@@ -39,6 +39,9 @@ void homes_release(struct workers *w, struct home *home); /* of homes_hold() */
 unsigned home_worker(const struct home *home);
 /* How many play it, at all workers. */
 unsigned home_players(struct workers *w, const struct home *home);
+/* Clients of it that were let in, at all workers: one more or less. */
+void home_count(struct home *home, int by);
+unsigned home_clients(const struct home *home);
 /* The home of a stream that somebody publishes now, of that vhost and name, whatever its app: its
  * path is written to `path`. False: there is none. */
 bool homes_find_published(struct workers *w, const char *vhost, const char *name, size_t name_size,
