@@ -101,6 +101,7 @@ static void make_env(struct server *s, const struct server_self *self)
                                .workers = self->workers, .worker = self->worker,
                                .connections = &s->connections, .http = &s->http,
                                .on_publish = on_publish, .on_unpublish = on_unpublish };
+    s->env.refusals.all = self->workers ? &self->workers->refused : NULL;
     memory_apply(&s->env);
     s->env.clients = clients_new(s->env.streams, s->id);
     s->env.hooks = hooks_new(&s->env);

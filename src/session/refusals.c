@@ -18,12 +18,14 @@ const char *refusal_name(enum refusal kind)
 
 unsigned refusals_add(struct refusals *r, enum refusal kind, co_usec now)
 {
-    unsigned n = ++r->v[kind].untold;
+    struct refusals_told *told = r->all ? r->all : &r->own;
+    long long last = atomic_load_explicit(&told->v[kind].at, memory_order_relaxed);
 
     r->v[kind].total++;
-    if (r->v[kind].told_at && now - r->v[kind].told_at < TELL_EVERY)
+    atomic_fetch_add_explicit(&told->v[kind].untold, 1, memory_order_relaxed);
+    if (last && now - last < TELL_EVERY)
         return 0;
-    r->v[kind].told_at = now;
-    r->v[kind].untold = 0;
-    return n;
+    if (!atomic_compare_exchange_strong(&told->v[kind].at, &last, now))
+        return 0; /* another worker tells it */
+    return atomic_exchange_explicit(&told->v[kind].untold, 0, memory_order_relaxed);
 }

@@ -7,6 +7,8 @@
 
 #include "co/co.h"
 
+#include <stdatomic.h>
+
 enum refusal {
     REFUSAL_CONNECTIONS,  /* max_connections */
     REFUSAL_PER_ADDRESS,
@@ -19,19 +21,26 @@ enum refusal {
     REFUSAL_KINDS,
 };
 
+/* What the log was told. Starts as zeros; any thread. */
+struct refusals_told {
+    struct {
+        atomic_uint untold;
+        atomic_llong at; /* co_usec; 0: never */
+    } v[REFUSAL_KINDS];
+};
+
 /* Starts as zeros; the server's. */
 struct refusals {
     struct {
         uint64_t total;
-        unsigned untold;
-        co_usec told_at; /* 0: never */
     } v[REFUSAL_KINDS];
+    struct refusals_told own, *all; /* all workers', in place of its own; NULL: it is alone */
 };
 
 const char *refusal_name(enum refusal kind); /* "per_address" */
 
-/* Count one. How many there were since the log was told last, this one included, if it is to be
- * told now; else 0. */
+/* Count one. How many there were since the log was told last, at all workers and this one included,
+ * if it is to be told now; else 0. */
 unsigned refusals_add(struct refusals *r, enum refusal kind, co_usec now);
 
 #endif

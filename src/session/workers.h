@@ -43,6 +43,7 @@ struct workers {
     _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process, for max_connections */
     atomic_bool ending;                      /* nobody moves any more */
     atomic_ullong hooks;                     /* the number of the last callback */
+    struct refusals_told refused;            /* to the log */
     struct worker v[WORKERS_MAX];
 };
 

@@ -128,6 +128,29 @@ static void test_workers_share(void **state)
     }
 }
 
+/* A large picture finds room at each, though others have taken all. */
+static void test_messages_have_some(void **state)
+{
+    static const struct {
+        size_t whole, others, part;
+    } want[] = { { 16, 0, 8 }, { 16, 16, 8 }, { 4, 0, 4 }, { 80, 0, 20 }, { 80, 80, 10 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        struct workers *w = calloc(1, sizeof(*w));
+        struct session_env env = { .workers = w, .whole_messages = want[i].whole * MB,
+                                   .streams = live_registry_new() };
+
+        assert_non_null(w);
+        w->n = 4;
+        w->v[1].gauges.messages = want[i].others * MB;
+        memory_share(&env);
+        assert_int_equal(env.messages.limit, want[i].part * MB);
+        live_registry_free(env.streams);
+        free(w);
+    }
+}
+
 static void test_one_worker_has_all(void **state)
 {
     struct conf *c = mem_conf("listen 1935; limits { memory 64m; max_partial_total 8m; }");
@@ -146,7 +169,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_groups, dir_make, dir_remove),
-        TEST(test_workers_share), TEST(test_one_worker_has_all),
+        TEST(test_workers_share), TEST(test_messages_have_some),
+        TEST(test_one_worker_has_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

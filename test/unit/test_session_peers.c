@@ -240,6 +240,22 @@ static void the_log_is_told_now_and_then(void **state)
 
 /* ---- workers */
 
+/* The log is told for all of them by one. */
+static void workers_tell_together(void **state)
+{
+    struct refusals_told all = { 0 };
+    struct refusals r[2] = { { .all = &all }, { .all = &all } };
+
+    (void)state;
+    assert_int_equal(refusals_add(&r[0], REFUSAL_PER_ADDRESS, CO_SECONDS(1)), 1);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(refusals_add(&r[i % 2], REFUSAL_PER_ADDRESS, CO_SECONDS(2)), 0);
+    assert_int_equal(refusals_add(&r[1], REFUSAL_CONNECT_RATE, CO_SECONDS(2)), 1);
+    assert_int_equal(refusals_add(&r[1], REFUSAL_PER_ADDRESS, CO_SECONDS(11)), 501);
+    assert_int_equal(r[0].v[REFUSAL_PER_ADDRESS].total, 251);
+    assert_int_equal(r[1].v[REFUSAL_PER_ADDRESS].total, 251);
+}
+
 enum { WORKERS = 4, COMINGS = 20000, AT_ONCE = 8 };
 
 struct worker {
@@ -318,7 +334,8 @@ int main(void)
         TEST(each_address_has_its_own), TEST(an_ipv6_network_is_one), TEST(connects_are_paced),
         TEST(a_place_moves), TEST(memory_is_bounded), TEST(the_busy_one_is_remembered),
         TEST(many_are_connected), TEST(private_addresses_are_known),
-        TEST(the_log_is_told_now_and_then), TEST(threads_share), TEST(clocks_differ),
+        TEST(the_log_is_told_now_and_then), TEST(workers_tell_together),
+        TEST(threads_share), TEST(clocks_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

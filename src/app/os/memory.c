@@ -10,7 +10,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LEAST = 16 << 20, MESSAGES_MAX = 512 << 20 };
+enum {
+    LEAST = 16 << 20,
+    MESSAGES_MAX = 512 << 20,
+    MESSAGES_LEAST = 8 << 20, /* of one worker: some large pictures, or the only one would lose */
+};
 
 static int64_t less(int64_t a, int64_t b)
 {
@@ -62,13 +66,17 @@ static int64_t memory_of_process(void)
 
 /* Of what all may take, 0 for no limit: what this one takes, and an equal part of what is left.
  * When there is nothing left, each as much less as all are over. Never less than half of what an
- * equal part would be: others give way within a second. */
-static size_t part(size_t whole, size_t own, size_t all, unsigned n)
+ * equal part would be, and than `least`: others give way within a second. */
+static size_t part(size_t whole, size_t own, size_t all, unsigned n, size_t least)
 {
-    size_t least = whole / n / 2, mine;
+    size_t mine;
 
     if (whole == 0)
         return 0;
+    if (least < whole / n / 2)
+        least = whole / n / 2;
+    if (least > whole)
+        least = whole;
     if (all < whole)
         mine = own + (whole - all) / n;
     else
@@ -101,9 +109,10 @@ void memory_share(struct session_env *env)
     atomic_store_explicit(&mine->messages, messages, memory_order_relaxed);
     live_registry_part(env->streams,
                        part(env->whole_memory, memory,
-                            sum(w, offsetof(struct worker_gauges, memory)), w->n));
+                            sum(w, offsetof(struct worker_gauges, memory)), w->n, 0));
     env->messages.limit = part(env->whole_messages, messages,
-                               sum(w, offsetof(struct worker_gauges, messages)), w->n);
+                               sum(w, offsetof(struct worker_gauges, messages)), w->n,
+                               MESSAGES_LEAST);
 }
 
 void memory_apply(struct session_env *env)
