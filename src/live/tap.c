@@ -342,8 +342,6 @@ static void take_packet(struct live_source *src, const struct av_packet *pkt, en
         note_lost(src, tap->left_out);
         tap->left_out = 0;
     }
-    if (what == CONFIG) /* set long ago perhaps, and new to those who play here */
-        copy->dts = src->clock.last;
     live_source_follow(src, copy, what == CONFIG);
     (void)av_packet_unref(copy);
 }

@@ -557,6 +557,7 @@ static void check_gap(const struct live_source *src, uint64_t *missing)
     for (uint64_t at = src->first + 1; at < src->head; at++) {
         const struct av_packet *pkt = src->ring[at % src->cap];
 
+        assert_true(pkt->dts >= src->ring[(at - 1) % src->cap]->dts);
         if (pkt->data[0] != (uint8_t)(before + 1)) {
             assert_false(gap);
             gap = true;
