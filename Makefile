@@ -208,17 +208,21 @@ test-fuzz-seeds: fuzzers
 test-e2e: all
 	@scripts/test.sh $(OBJS) e2e
 
+# All of them with four workers.
+test-workers: all
+	@E2E_WORKERS=4 scripts/test.sh $(OBJS) e2e
+
 # AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer, in objects of its own.
 test-asan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/asan --sanitizer=on > /dev/null
 	+@scripts/test.sh $(OBJS)/asan build unit e2e
 
-# ThreadSanitizer, likewise.
+# ThreadSanitizer, likewise, with four workers.
 test-tsan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/tsan --sanitizer=thread > /dev/null
-	+@scripts/test.sh $(OBJS)/tsan build unit e2e
+	+@E2E_WORKERS=4 scripts/test.sh $(OBJS)/tsan build unit e2e
 
 # With the tests that take long, and some minutes of fuzzing.
 test-long:
@@ -287,7 +291,7 @@ help:
 
 FORCE:
 .PHONY: all players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
-    check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
+    check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-workers test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 
 -include $(shell find $(O) $(FO) -name '*.d' 2> /dev/null)

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 if [ $# = 0 ]; then
     3rdparty/install.sh build test || exit 1
-    set -- "${OBJS:-objs}" build unit fuzz-seeds layers symbols banned style e2e
+    set -- "${OBJS:-objs}" build unit fuzz-seeds layers symbols banned style e2e e2e-workers
 fi
 objs=$1
 shift
@@ -163,6 +163,16 @@ e2e() {
     fi
 }
 
+# The same with so many workers, of what each kind of client does; E2E_WORKERS=4 with e2e runs all.
+e2e_workers() {
+    set --
+    for name in publish_play takeover http_flv hooks reload; do
+        set -- "$@" "test/e2e/test_$name.py"
+    done
+    # shellcheck disable=SC2086
+    E2E_WORKERS=4 run_pytest end-to-end-workers --quick $side_by_side "$@"
+}
+
 # Each profiler and checker, as a variant of its own below $objs, and what looks at a live server.
 profile() {
     # shellcheck disable=SC2086
@@ -201,6 +211,7 @@ for part; do
         ;;
     style) one style scripts/check_size.py src ;;
     e2e) e2e ;;
+    e2e-workers) e2e_workers ;;
     profile) profile ;;
     *) echo "test.sh: no part $part" >&2; exit 1 ;;
     esac
