@@ -4,12 +4,15 @@
 
 #include "av/packet.h"
 #include "co/os/child.h"
+#include "base/container_of.h"
+#include "base/must.h"
 #include "co/watchdog.h"
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +21,13 @@ enum {
     WORDS = sizeof(struct figures) / sizeof(uint64_t),
     SUMS = offsetof(struct figures, held_by) / sizeof(uint64_t),
 };
+
+/* How long the others have to publish, how often it is looked whether they did; and who has not read
+ * its mail for so long is not asked. */
+#define ASK_TIME CO_MS(50)
+#define ASK_LOOK CO_MS(1)
+#define HELD_UP CO_MS(100)
+
 _Static_assert(sizeof(struct figures) <= WORKERS_FIGURES * sizeof(uint64_t), "there is room");
 
 /* How late this thread's timers were in the last second. */
@@ -186,9 +196,14 @@ static void publish(struct worker *w, const struct figures *f)
 
 void figures_sample(const struct figures_of *of)
 {
+    look_how_late();
+    figures_publish(of);
+}
+
+void figures_publish(const struct figures_of *of)
+{
     struct figures f;
 
-    look_how_late();
     if (!of->env->workers)
         return;
     take(of, &f);
@@ -207,6 +222,62 @@ void figures_one(const struct figures_of *of, unsigned worker, struct figures *o
         words[i] = atomic_load_explicit(&of->env->workers->v[worker].figures[i],
                                         memory_order_relaxed);
     memcpy(out, words, sizeof(words));
+}
+
+/* ---- of the others, now */
+
+/* Who is asked gives it back, whenever it comes to that; who asks does not wait for long. */
+struct asking {
+    atomic_uint refs, left; /* how many have it, and have not published yet */
+    struct asked {
+        struct co_mail mail;
+        struct asking *all;
+        struct session_env *env;
+    } of[WORKERS_MAX];
+};
+
+static void asking_unref(struct asking *a)
+{
+    if (atomic_fetch_sub(&a->refs, 1) == 1)
+        free(a);
+}
+
+static void on_ask(struct co_mail *mail)
+{
+    struct asked *one = container_of(mail, struct asked, mail);
+
+    one->env->workers->sample(one->env);
+    atomic_fetch_sub(&one->all->left, 1);
+    asking_unref(one->all);
+}
+
+static void ask(struct asking *a, struct workers *w, unsigned i)
+{
+    a->of[i] = (struct asked){ .mail.fn = on_ask, .all = a, .env = w->v[i].env };
+    atomic_fetch_add(&a->refs, 1);
+    atomic_fetch_add(&a->left, 1);
+    workers_post(w, i, &a->of[i].mail);
+}
+
+void figures_refresh(const struct figures_of *of)
+{
+    struct workers *w = of->env->workers;
+    struct asking *a;
+    co_usec until = co_clock() + ASK_TIME;
+    err_t err = NULL;
+
+    if (!w)
+        return;
+    a = must(calloc(1, sizeof(*a)));
+    atomic_init(&a->refs, 1);
+    for (unsigned i = 0; i < w->n; i++) {
+        if (i != of->env->worker && co_mailbox_late(&w->v[i].mail) < HELD_UP)
+            ask(a, w, i);
+    }
+    while (!err && atomic_load(&a->left) > 0 && co_clock() < until)
+        err = co_sleep(ASK_LOOK);
+    err_free(&err);
+    asking_unref(a);
 }
 
 /* ---- sums */

@@ -57,8 +57,13 @@ struct figures_of {
     unsigned connections;
 };
 
-/* Look, and with more than one worker let the others know: once a second, by each. */
+/* Look, and with more than one worker let the others know: once a second, by each. The other one
+ * does so in between. */
 void figures_sample(const struct figures_of *of);
+void figures_publish(const struct figures_of *of);
+/* The same of the others, now: those that are not held up have done so behind it. Yields, for some
+ * milliseconds. */
+void figures_refresh(const struct figures_of *of);
 /* All of them together. held_by is merged by name; thread, late_now and taken_at are ours. */
 void figures_sum(const struct figures_of *of, struct figures *out);
 /* Those of one worker; zeros before its first sample. */

@@ -143,6 +143,14 @@ static err_t watch_certificates(void *arg)
     return err;
 }
 
+void server_sample(struct session_env *env)
+{
+    struct server *s = env->arg;
+    struct figures_of figures = api_figures_of(api_parts_of(s->api));
+
+    figures_publish(&figures);
+}
+
 static err_t take_figures(void *arg)
 {
     struct server *s = arg;

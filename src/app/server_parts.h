@@ -41,6 +41,8 @@ struct server_self {
 struct server *server_make(const struct server_self *self);
 /* What runs beside the connections, once it listens. */
 err_t server_run(struct server *s) __attribute__((warn_unused_result));
+/* Publish what this worker counts. */
+void server_sample(struct session_env *env);
 /* First all connections of all workers end, then the rest of each. Both yield. */
 void server_stop(struct server *s);
 void server_unmake(struct server *s);

@@ -322,6 +322,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     struct figures_of whose = api_figures_of(of);
     struct figures f;
 
+    figures_refresh(&whose);
     figures_sum(&whose, &f);
     put_uname(w);
     put_build(w, of);

@@ -148,6 +148,7 @@ void api_put_summaries(struct jput *j, const struct api_parts *of)
     struct figures_of whose = api_figures_of(of);
     struct figures f;
 
+    figures_refresh(&whose);
     figures_sum(&whose, &f);
     jput_open(j, "data", '{');
     jput_bool(j, "ok", of->machine->sampled_at != 0);
