@@ -266,7 +266,7 @@ void figures_refresh(const struct figures_of *of)
     co_usec until = co_clock() + ASK_TIME;
     err_t err = NULL;
 
-    if (!w)
+    if (!w || !w->sample)
         return;
     a = must(calloc(1, sizeof(*a)));
     atomic_init(&a->refs, 1);

@@ -42,7 +42,7 @@ struct workers {
     struct vhost_loads *loads;               /* for the bounds of vhosts */
     _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process, for max_connections */
     atomic_bool ending;                      /* nobody moves any more */
-    void (*sample)(struct session_env *env); /* on its thread: publish its figures now */
+    void (*sample)(struct session_env *env); /* on its thread: publish its figures now; or NULL */
     atomic_ullong hooks;                     /* the number of the last callback */
     struct refusals_told refused;            /* to the log */
     struct worker v[WORKERS_MAX];
