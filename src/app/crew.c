@@ -43,7 +43,8 @@ struct workers *crew_workers_new(unsigned n)
 {
     struct workers *w = must(aligned_alloc(WORKERS_LINE, sizeof(*w)));
 
-    *w = (struct workers){ .n = n, .homes = homes_new(), .sample = server_sample, .loads = vhost_loads_new() };
+    *w = (struct workers){ .n = n, .homes = homes_new(), .loads = vhost_loads_new(),
+                           .sample = server_sample };
     return w;
 }
 

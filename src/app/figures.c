@@ -22,8 +22,8 @@ enum {
     SUMS = offsetof(struct figures, held_by) / sizeof(uint64_t),
 };
 
-/* How long the others have to publish, how often it is looked whether they did; and who has not read
- * its mail for so long is not asked. */
+/* How long the others have to publish, how often it is looked whether they did; and who has not
+ * read its mail for so long is not asked. */
 #define ASK_TIME CO_MS(50)
 #define ASK_LOOK CO_MS(1)
 #define HELD_UP CO_MS(100)
