@@ -212,6 +212,31 @@ def churn(bench):
         files=files)
 
 
+def moves(bench):
+    """Sessions that come and go: about half of those of 2 workers go to the other one, where the stream is."""
+    def side(workers):
+        s = Side(bench, workers, top="workers_spread 1000000;")
+        s.publish("a", 200)
+        time.sleep(GROUP)
+        s.tool("sb_rtmp_load", "a", 200, "-s", 0, "-d", 0, "-e", 0, "--churn", 0.2)
+        return s
+    many, one = in_turn(bench, lambda: side(2), lambda: side(1))
+    measure(bench, (many, one), bench.warmup)
+    each = [1e4 * s.cpu / (s.reports[1]["connected"] / (bench.seconds + bench.warmup)) for s in (many, one)]
+    row(bench, "µs of a move, of both sides: a session on 2 less one on 1, half of them moved", many, one, 0, 0, 15,
+        ratio=2 * (each[0] - each[1]), unit="µs", connects=many.reports[1]["connected"])
+
+
+def growing(bench):
+    """CPU of each of 2 workers against the number of players of one stream, and of one worker alone: a plot."""
+    for players in (250, 500, 1000, 2000, 4000, 6000):
+        many, one = in_turn(bench, lambda: players_of(bench, 2, players, top=""),
+                            lambda: players_of(bench, 1, players, top=""))
+        measure(bench, (many, one), players / RAMP + bench.warmup + 0.5)
+        bench.row(case="growing", server="srs", variant="2 and 1", players=players, cpu=many.cpu,
+                  busiest=many.busiest, cpu_other=many.cpu - many.busiest, cpu_one=one.cpu)
+
+
 def workers(bench):
     """2 workers beside 1, both at once: one stream of many, many of few, publishers, latency, churn"""
     if bench.before:
@@ -226,7 +251,9 @@ def workers(bench):
     publish(bench)
     late(bench, "default", "350 ms")
     late(bench, "at once", "at once")
+    moves(bench)
     idle(bench)
     if bench.full:
         crowd(bench)
+        growing(bench)
     churn(bench)
