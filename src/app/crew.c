@@ -14,7 +14,6 @@
 #include "session/replicas.h"
 #include "session/vhost_loads.h"
 
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
