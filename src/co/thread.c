@@ -35,7 +35,7 @@ static struct pool {
     struct job *head, **tail;
     int queued, idle, threads;
     bool ending;
-    pthread_t ended[CO_POOL_DNS_THREADS]; /* to be joined */
+    pthread_t ended[CO_POOL_DNS_THREADS]; /* to be joined; no pool has more */
     int ended_count;
 } pools[CO_POOLS] = {
     [CO_POOL_DNS] = POOL,
@@ -94,6 +94,22 @@ static void *worker(void *arg)
     return NULL;
 }
 
+static int most_threads(const struct pool *p)
+{
+    int each = (int)co_schedulers();
+
+    if (p == &pools[CO_POOL_DNS] || each > CO_POOL_DNS_THREADS)
+        return CO_POOL_DNS_THREADS;
+    return each > CO_POOL_THREADS ? each : CO_POOL_THREADS;
+}
+
+static int most_queued(void)
+{
+    int n = (int)co_schedulers();
+
+    return CO_POOL_QUEUE * (n > 1 ? n : 1);
+}
+
 /* One more thread, if none is free and there may be more. With the lock held. */
 static void grow(struct pool *p)
 {
@@ -101,8 +117,7 @@ static void grow(struct pool *p)
     sigset_t all, old;
     pthread_t id;
 
-    if (p->idle >= p->queued ||
-        p->threads >= (p == &pools[CO_POOL_DNS] ? CO_POOL_DNS_THREADS : CO_POOL_THREADS))
+    if (p->idle >= p->queued || p->threads >= most_threads(p))
         return;
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, THREAD_STACK);
@@ -133,7 +148,7 @@ static err_t enqueue(struct pool *p, struct job *j)
     (void)pthread_mutex_lock(&p->lock);
     if (!p->tail)
         p->tail = &p->head;
-    if (p->queued >= CO_POOL_QUEUE) {
+    if (p->queued >= most_queued()) {
         err = err_new(ERR_TOO_MANY, "%d calls wait for a helper thread", p->queued);
     } else {
         *p->tail = j;

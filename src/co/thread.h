@@ -19,7 +19,9 @@
  * the process are the same for all of its schedulers. */
 enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_STORE, CO_POOL_TLS, CO_POOLS };
 
-/* Names wait for others' servers, not for a processor: they have more threads. */
+/* Names wait for others' servers, not for a processor: they have more threads. The schedulers of
+ * the process share the threads and the queue; where there are several, the threads of other pools
+ * are at least as many, and so many times as much may wait. */
 enum { CO_POOL_THREADS = 4, CO_POOL_DNS_THREADS = 32, CO_POOL_QUEUE = 256 };
 
 /* Run fn(arg) on a thread of the pool, wait until it has returned. Yields.

@@ -7,11 +7,14 @@
 #include "base/log.h"
 #include "co/co.h"
 #include "co/deadline.h"
+#include "co/net/dns.h"
 #include "co/net/io_tcp.h"
 #include "co/notify.h"
+#include "co/os/child.h"
+#include "co/os/file.h"
 #include "co/pulse.h"
 #include "co/thread.h"
-#include "unit.h"
+#include "temp_dir.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +23,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SLEEPERS = 200, PAIRS = 20, MESSAGES = 200, ROUNDS = 20, CIDS = 500, CID = 8 };
+enum { SLEEPERS = 200, PAIRS = 20, MESSAGES = 200, ROUNDS = 20, CIDS = 500, CID = 8,
+       CHILDREN = 5 };
 
 #define CHECK(what) do {                                     \
         if (!(what))                                         \
@@ -216,6 +220,82 @@ static err_t timers(void *arg)
     return NULL;
 }
 
+static err_t names(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct co_dns found;
+        err_t err = co_dns_resolve("localhost", CO_SECONDS(20), &found);
+
+        if (err)
+            return err;
+        CHECK(found.count > 0);
+    }
+    return NULL;
+}
+
+static err_t files(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct co_file f;
+        char head[4];
+        err_t err = co_file_open(&f, dir, "a");
+
+        if (err)
+            return err;
+        err = co_file_read(&f, 0, head, sizeof(head));
+        co_file_close(&f);
+        if (err)
+            return err;
+        CHECK(memcmp(head, "file", 4) == 0);
+    }
+    return NULL;
+}
+
+struct heard {
+    char text[16];
+    size_t size;
+};
+
+static void on_said(void *arg, const char *text, size_t size)
+{
+    struct heard *h = arg;
+
+    if (size < sizeof(h->text) - h->size) {
+        memcpy(h->text + h->size, text, size);
+        h->size += size;
+    }
+}
+
+/* Each side hears its own children, and takes their ends from nobody. */
+static err_t children(void *arg)
+{
+    const char word[] = { 'i', 's', ' ', tag, '\0' };
+
+    (void)arg;
+    for (int i = 0; i < CHILDREN; i++) {
+        const char *const argv[] = { "/bin/sh", "-c", "echo \"$0\"; exit 3", word, NULL };
+        struct heard heard = { .size = 0 };
+        const struct co_child_setup setup = { .argv = argv, .said = on_said, .arg = &heard };
+        struct co_child *c;
+        char how[32];
+        bool ended;
+        err_t err = co_child_start(&c, &setup);
+
+        if (err)
+            return err;
+        err = co_child_wait(c, CO_SECONDS(20), &ended);
+        co_child_end(c, CO_MS(100), how, sizeof(how));
+        if (err)
+            return err;
+        CHECK(ended && strcmp(how, "status 3") == 0);
+        CHECK(heard.size == 5 && memcmp(heard.text, word, 4) == 0);
+    }
+    CHECK(co_child_live() == 0);
+    return NULL;
+}
+
 static err_t all(struct co_group *g)
 {
     err_t err = NULL;
@@ -228,6 +308,12 @@ static err_t all(struct co_group *g)
         err = co_go(g, "stops", stops, NULL);
     if (!err)
         err = co_go(g, "helpers", helpers, NULL);
+    if (!err)
+        err = co_go(g, "names", names, NULL);
+    if (!err)
+        err = co_go(g, "files", files, NULL);
+    if (!err)
+        err = co_go(g, "children", children, NULL);
     return err ? err : co_go(g, "timers", timers, NULL);
 }
 
@@ -329,10 +415,24 @@ static void test_two_schedulers(void **state)
     assert_int_equal(pthread_join(id, NULL), 0);
 }
 
+static int make_file(void **state)
+{
+    char path[64];
+    FILE *f;
+    int bad = dir_make(state);
+
+    (void)snprintf(path, sizeof(path), "%s/a", dir);
+    f = bad ? NULL : fopen(path, "w");
+    if (!f)
+        return 1;
+    (void)fputs("file", f);
+    return fclose(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_two_schedulers),
+        cmocka_unit_test_setup_teardown(test_two_schedulers, make_file, dir_remove),
     };
     err_t err = co_init();
     int failed;

@@ -35,7 +35,7 @@ struct co_child {
     int code, status; /* si_code and si_status of its end */
 };
 
-static _Thread_local long live; /* of the one coroutine thread */
+static _Thread_local long live; /* of this thread */
 
 long co_child_live(void)
 {

@@ -2,9 +2,10 @@
 /* child.h - child processes for coroutines.
  *
  * A child leads a process group of its own, so it and whatever it starts end together; the kernel
- * kills it when we die without a word. It begins with no descriptor of ours but its three, no
- * signal ignored or blocked, and nothing to read. Its end is seen through a descriptor, so no
- * SIGCHLD can get lost and nobody else's children are touched.
+ * kills it when we die without a word, or when the thread that started it does: all of a child is
+ * for that thread, which ends its children before itself. It begins with no descriptor of ours but
+ * its three, no signal ignored or blocked, and nothing to read. Its end is seen through a
+ * descriptor, so no SIGCHLD can get lost and nobody else's children are touched.
  *
  * To start one stops the thread until the program is loaded: about a millisecond, however much
  * memory we have.
