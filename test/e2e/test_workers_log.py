@@ -65,7 +65,7 @@ def test_the_last_lines_of_all(srs):
     assert wait_for(lambda: len(re.findall(r"client identified", s.log())) >= 20, 5)
     time.sleep(0.3)
     got = api.get("log?lines=1000")["data"]["lines"]
-    assert s.log().startswith("\n".join(got) + "\n")
+    assert wait_for(lambda: s.log().startswith("\n".join(got) + "\n"), 3), "the file comes a little later"
     assert len([x for x in got if "client identified" in x]) == 20
 
 
@@ -115,6 +115,7 @@ def workers_of(pid):
 def test_who_is_held_up_is_told(srs):
     s = srs(env=FOUR)
     s.holds_allowed = (1000, 10000)
+    assert s.wait_log(r"changes of .* are reloaded", 5), "all have begun"
     tids = workers_of(s.pid)
     assert len(tids) == 3
     try:

@@ -57,9 +57,9 @@ static const struct {
 } worker_rows[] = {
     { "Worker 0 cpu=0.00%", { .cpu = 0 } },
     { "Worker 63 cpu=99.99%, conns=103,1,101,2, streams=3,1, moved=2,5, sched=2840/s, co=110, "
-      "holds=7, late=0.12ms,4, silent=3.2s",
+      "held=1, holds=7, late=0.12ms,4, silent=3.2s",
       { .worker = 63, .cpu = 99.987, .server = { 103, 1, 101, 2, 3 }, .replicas = 1, .moved_in = 2,
-        .moved_out = 5, .switches = 2840, .coroutines = 110, .holds = 7, .late = 0.123,
+        .moved_out = 5, .switches = 2840, .coroutines = 110, .held = 1, .holds = 7, .late = 0.123,
         .very_late = 4, .silent = CO_MS(3210) } },
     { "Worker 1 cpu=0.00%, moved=0,1", { .worker = 1, .moved_out = 1 } },
 };
@@ -84,6 +84,7 @@ static void test_what_a_worker_did(void **state)
     const struct stat_counts now = { .at = CO_SECONDS(104), .cpu = 6000000, .switches = 4100,
                                      .coroutines = 9, .moved_in = 5, .moved_out = 1, .holds = 1,
                                      .late = { 0, 0, 295, 0, 0, 0, 3, 1, 1 }, .late_sum = 201000 };
+    const struct stat_counts none = { 0 };
     struct stat_line sum = { .switches = 10, .clock = { .counts = { 1 } } };
     struct stat_worker s;
 
@@ -98,6 +99,8 @@ static void test_what_a_worker_did(void **state)
     assert_int_equal(s.silent, 0);
     stat_worker_between(&now, &now, CO_SECONDS(107), &s); /* it is held up */
     assert_true(s.cpu == 0 && s.late == 0);
+    assert_int_equal(s.silent, CO_SECONDS(3));
+    stat_worker_between(&last, &none, CO_SECONDS(103), &s); /* since before its first sample */
     assert_int_equal(s.silent, CO_SECONDS(3));
     stat_worker_add(&sum, &last, &now);
     assert_int_equal(sum.switches, 1010);

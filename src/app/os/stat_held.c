@@ -32,17 +32,17 @@ void stat_held_look(struct stat_held *h, unsigned worker, co_usec late, co_usec 
 }
 
 /* Not every worker has mail at all times, but each counts. */
-static co_usec lateness(const struct figures_of *of, unsigned worker, co_usec now)
+static co_usec lateness(const struct figures_of *of, unsigned worker, co_usec began, co_usec now)
 {
     co_usec mail = co_mailbox_late(&of->env->workers->v[worker].mail), sample;
     struct figures f;
 
     figures_one(of, worker, &f);
-    sample = f.taken_at ? now - (co_usec)f.taken_at - SAMPLES : 0;
+    sample = now - SAMPLES - ((co_usec)f.taken_at > began ? (co_usec)f.taken_at : began);
     return mail > sample ? mail : sample > 0 ? sample : 0;
 }
 
-static bool look_at_all(const struct server *server, struct stat_held *v)
+static bool look_at_all(const struct server *server, co_usec began, struct stat_held *v)
 {
     struct figures_of of = server_figures(server);
     bool some = false;
@@ -50,7 +50,7 @@ static bool look_at_all(const struct server *server, struct stat_held *v)
     for (unsigned i = 0; i < of.env->workers->n; i++) {
         co_usec now = co_clock();
 
-        stat_held_look(&v[i], i, lateness(&of, i, now), now);
+        stat_held_look(&v[i], i, lateness(&of, i, began, now), now);
         some |= v[i].since != 0;
     }
     return some;
@@ -59,10 +59,11 @@ static bool look_at_all(const struct server *server, struct stat_held *v)
 err_t stat_held_run(void *server)
 {
     struct stat_held *v = must(calloc(WORKERS_MAX, sizeof(*v)));
+    co_usec began = co_clock();
     err_t err = NULL;
 
     while (!err) {
-        bool some = look_at_all(server, v);
+        bool some = look_at_all(server, began, v);
 
         err = co_sleep(some ? LOOK_AGAIN : co_to_second(LOOK, co_now()));
     }

@@ -51,6 +51,16 @@ static size_t add_scheduler(char *buf, size_t size, size_t n, unsigned long swit
     return n;
 }
 
+static size_t add_holds(char *buf, size_t size, size_t n, unsigned long held,
+                        unsigned long holds)
+{
+    if (held)
+        n = add(buf, size, n, ", held=%lu", held);
+    if (holds)
+        n = add(buf, size, n, ", holds=%lu", holds);
+    return n;
+}
+
 size_t stat_worker_text(const struct stat_worker *s, char *buf, size_t size)
 {
     size_t n = add(buf, size, 0, "Worker %u cpu=%.2f%%", s->worker, s->cpu);
@@ -61,8 +71,7 @@ size_t stat_worker_text(const struct stat_worker *s, char *buf, size_t size)
     if (s->moved_in || s->moved_out)
         n = add(buf, size, n, ", moved=%lu,%lu", s->moved_in, s->moved_out);
     n = add_scheduler(buf, size, n, s->switches, s->coroutines);
-    if (s->holds)
-        n = add(buf, size, n, ", holds=%lu", s->holds);
+    n = add_holds(buf, size, n, s->held, s->holds);
     if (s->late > 0)
         n = add(buf, size, n, ", late=%.2fms,%lu", s->late, s->very_late);
     if (s->silent)
@@ -79,9 +88,6 @@ size_t stat_line_text(const struct stat_line *s, char *buf, size_t size)
     if (v->streams)
         n = add(buf, size, n, ", streams=%u", v->streams);
     n = add_scheduler(buf, size, n, s->switches, s->coroutines);
-    if (s->held)
-        n = add(buf, size, n, ", held=%lu", s->held);
-    if (s->holds)
-        n = add(buf, size, n, ", holds=%lu", s->holds);
+    n = add_holds(buf, size, n, s->held, s->holds);
     return add_clock(buf, size, n, &s->clock);
 }

@@ -46,7 +46,7 @@ struct stat_worker {
     unsigned long moved_in, moved_out;
     unsigned long switches;
     long coroutines;
-    unsigned long holds;
+    unsigned long held, holds;
     double late;            /* milliseconds */
     unsigned long very_late;
     co_usec silent;         /* 0: it has counted lately */

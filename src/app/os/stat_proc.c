@@ -79,8 +79,11 @@ static struct crowd *crowd_new(const struct server *server)
 
     c->of = server_figures(server);
     c->n = server_workers(server)->n;
-    for (unsigned i = 0; i < c->n; i++)
+    for (unsigned i = 0; i < c->n; i++) {
         stat_counts_take(&c->of, i, &c->last[i]);
+        if (!c->last[i].at)
+            c->last[i].at = co_clock();
+    }
     return c;
 }
 
@@ -89,7 +92,7 @@ static void sum_up(struct crowd *c, const struct server *server, struct stat_lin
 {
     c->of = server_figures(server); /* what it knows of itself, now */
     s->server.forwards = 0;
-    s->switches = s->holds = 0;
+    s->switches = s->held = s->holds = 0;
     s->coroutines = 0;
     s->clock = (struct co_clock_stat){ 0 };
     for (unsigned i = 0; i < c->n; i++) {
@@ -107,7 +110,8 @@ static void log_workers(struct crowd *c, char *line, size_t size)
         s.worker = i;
         (void)stat_worker_text(&s, line, size);
         log_trace("%s", line);
-        c->last[i] = c->now[i];
+        if (c->now[i].at)
+            c->last[i] = c->now[i];
     }
 }
 

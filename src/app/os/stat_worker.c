@@ -27,7 +27,8 @@ void stat_counts_take(const struct figures_of *of, unsigned worker, struct stat_
                     .forwards = (unsigned)(f.forwards[0] + f.forwards[1]) },
         .replicas = atomic_load_explicit(&g->replicas, memory_order_relaxed),
         .coroutines = (unsigned)f.coroutines, .cpu = f.cpu, .switches = f.switches,
-        .holds = f.holds, .moved_in = get(&g->moved_in), .moved_out = get(&g->moved_out),
+        .held = f.held, .holds = f.holds,
+        .moved_in = get(&g->moved_in), .moved_out = get(&g->moved_out),
         .late_sum = f.late_us,
     };
     memcpy(out->late, f.late, sizeof(out->late));
@@ -64,15 +65,19 @@ static void find_lateness(const struct stat_counts *last, const struct stat_coun
 void stat_worker_between(const struct stat_counts *last, const struct stat_counts *now, co_usec at,
                          struct stat_worker *out)
 {
+    co_usec seen = now->at > last->at ? now->at : last->at;
+
     *out = (struct stat_worker){
         .server = now->server, .replicas = now->replicas,
         .moved_in = (unsigned long)(now->moved_in - last->moved_in),
         .moved_out = (unsigned long)(now->moved_out - last->moved_out),
-        .coroutines = now->coroutines, .holds = (unsigned long)(now->holds - last->holds),
+        .coroutines = now->coroutines, .held = (unsigned long)(now->held - last->held),
+        .holds = (unsigned long)(now->holds - last->holds),
         .switches = a_second(last, now),
         .cpu = 100.0 * (double)(now->cpu - last->cpu) / (double)span(last, now),
-        .silent = now->at && at - now->at > SILENT ? at - now->at : 0,
     };
+    if (at - seen > SILENT)
+        out->silent = at - seen;
     find_lateness(last, now, out);
 }
 
@@ -82,6 +87,7 @@ void stat_worker_add(struct stat_line *to, const struct stat_counts *last,
     to->switches += a_second(last, now);
     to->coroutines += now->coroutines;
     to->server.forwards += now->server.forwards;
+    to->held += (unsigned long)(now->held - last->held);
     to->holds += (unsigned long)(now->holds - last->holds);
     for (int i = 0; i < BUCKETS - 1; i++)
         to->clock.counts[i] += (unsigned)(now->late[i] - last->late[i]);

@@ -8,10 +8,10 @@
 
 /* What a worker has counted so far, as of its last sample. */
 struct stat_counts {
-    co_usec at; /* of the sample; 0: none yet */
+    co_usec at; /* of the sample; 0: none yet. For `last`: not before we began to look */
     struct server_stat server;
     unsigned replicas, coroutines;
-    uint64_t cpu, switches, holds, moved_in, moved_out, late[9], late_sum;
+    uint64_t cpu, switches, held, holds, moved_in, moved_out, late[9], late_sum;
 };
 
 void stat_counts_take(const struct figures_of *of, unsigned worker, struct stat_counts *out);
