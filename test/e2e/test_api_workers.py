@@ -36,9 +36,10 @@ def people(s, source):
     return views
 
 
-@pytest.mark.parametrize("env", [FOUR, {"SRS_WORKERS": "1"}], ids=["four", "one"])
-def test_everybody_once(four, source, env):
-    s, a = four(env=env)
+@pytest.mark.parametrize("workers,spread", [(4, 64), (4, 0), (1, 64)], ids=["four", "replicas", "one"])
+def test_everybody_once(four, source, workers, spread):
+    """Also where the players of a stream are at all workers."""
+    s, a = four(spread, env={"SRS_WORKERS": str(workers)})
     people(s, source)
     everybody = a.wait_clients(STREAMS * (PLAYERS + 1))
     ids = {c["id"] for c in everybody}
@@ -56,8 +57,9 @@ def test_everybody_once(four, source, env):
     assert {a.get(f"clients/{cid}")["client"]["id"] for cid in ids} == ids
 
 
-def test_a_kick_finds_everybody(four, source):
-    s, a = four(env=FOUR)
+@pytest.mark.parametrize("spread", [64, 0], ids=["home", "replicas"])
+def test_a_kick_finds_everybody(four, source, spread):
+    s, a = four(spread, env=FOUR)
     views = people(s, source)
     for c in a.wait_clients(STREAMS * (PLAYERS + 1)):
         if not c["publish"]:
@@ -71,8 +73,9 @@ def test_a_kick_finds_everybody(four, source):
     assert s.log().count("API: kick client") == STREAMS * (PLAYERS + 1)
 
 
-def test_workers_and_sums(four, source):
-    s, a = four(env=FOUR)
+@pytest.mark.parametrize("spread", [64, 0], ids=["home", "replicas"])
+def test_workers_and_sums(four, source, spread):
+    s, a = four(spread, env=FOUR)
     people(s, source)
     n = STREAMS * (PLAYERS + 1)
 
@@ -83,6 +86,8 @@ def test_workers_and_sums(four, source):
     rows = a.get("workers")["workers"]
     assert [w["worker"] for w in rows] == [0, 1, 2, 3] and len({w["thread"] for w in rows}) == 4
     assert sum(w["streams"] - w["replicas"] for w in rows) == STREAMS
+    assert summed("replicas") == sum(x["replicas"] for x in a.streams())
+    assert (summed("replicas") > 0) == (spread == 0), rows
     assert summed("moved_in") == summed("moved_out") and all(w["silent_ms"] < 2500 for w in rows), rows
     got = values(scrape(a.port))
     assert got["srs_clients"][""] == n and got["srs_streams"][""] == STREAMS
@@ -91,6 +96,8 @@ def test_workers_and_sums(four, source):
     assert set(got["srs_worker_busy_ratio"]) == {f'worker="{i}"' for i in range(4)}
     assert got["srs_connections"][""] >= n
     assert a.get("summaries")["data"]["system"]["conn_srs"] >= n
+    vhost = wait_for(lambda: (lambda v: v if v["recv_bytes"] > 0 else None)(a.get("vhosts/")["vhosts"][0]), 6)
+    assert vhost["recv_bytes"] <= sum(x["recv_bytes"] for x in a.streams()), "what replicas take in comes from home"
     received = a.get("summaries")["data"]["system"]["srs_recv_bytes"]
     assert wait_for(lambda: a.get("summaries")["data"]["system"]["srs_recv_bytes"] > received, 5)
 

@@ -9,6 +9,7 @@
 #include "session/clients.h"
 #include "session/homes.h"
 #include "session/house.h"
+#include "session/replicas.h"
 #include "session/workers.h"
 
 #include <pthread.h>
@@ -70,6 +71,12 @@ static inline void two_stop(struct session_env *env, void *unused)
     co_group_interrupt(&two_mail[env->worker]);
 }
 
+static inline void two_close_replicas(struct session_env *env, void *unused)
+{
+    (void)unused;
+    replicas_close_all(env);
+}
+
 /* After co_init(). */
 static inline void two_begin(const char *conf)
 {
@@ -87,6 +94,7 @@ static inline void two_begin(const char *conf)
 /* Nobody is left in them. */
 static inline void two_end(void)
 {
+    workers_all(&two_env[0], two_close_replicas, NULL);
     workers_call(&two_env[0], 1, two_stop, NULL);
     assert_int_equal(co_notify_wait(&two_ended, CO_SECONDS(20)), CO_WOKEN);
     assert_int_equal(pthread_join(two_thread, NULL), 0);
