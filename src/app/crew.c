@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "co/holds.h"
 #include "session/homes.h"
 #include "session/replicas.h"
 #include "session/vhost_loads.h"
@@ -219,9 +220,11 @@ err_t crew_start(struct crew *c)
     return err;
 }
 
+/* Nobody waits for what takes long now. */
 static void stop_one(struct session_env *env, void *unused)
 {
     (void)unused;
+    co_holds_stop();
     server_stop(env->arg);
 }
 
