@@ -347,5 +347,5 @@ def glass(bench):
 ALL = {"play": play, "floor": floor, "http": http, "tls": tls, "hls": hls, "hls-fetch": hls_fetch,
        "glass": glass, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
        "big": big, "churn": churn, "scale": scale, "api": api,
-       "workers": workers.workers}
+       "workers": workers.workers, "growing": workers.growing}
 QUICK = ["play", "latency", "publish", "memory"]

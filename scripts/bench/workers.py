@@ -228,13 +228,12 @@ def moves(bench):
 
 
 def growing(bench):
-    """CPU of each of 2 workers against the number of players of one stream, and of one worker alone: a plot."""
-    for players in (250, 500, 1000, 2000, 4000, 6000):
-        many, one = in_turn(bench, lambda: players_of(bench, 2, players, top=""),
-                            lambda: players_of(bench, 1, players, top=""))
-        measure(bench, (many, one), players / RAMP + bench.warmup + 0.5)
-        bench.row(case="growing", server="srs", variant="2 and 1", players=players, cpu=many.cpu,
-                  busiest=many.busiest, cpu_other=many.cpu - many.busiest, cpu_one=one.cpu)
+    """CPU of each of 2 workers against the number of players of one stream of 500 kbit/s: a plot"""
+    for players in (2000, 4000, 6000, 8000, 11000, 14000):
+        side = players_of(bench, 2, players, 500, top="")
+        measure(bench, (side,), players / RAMP + bench.warmup + 0.5)
+        bench.row(case="growing", server="srs", variant="2", players=players, cpu=side.cpu, busiest=side.busiest,
+                  cpu_other=side.cpu - side.busiest, alive=side.reports[1]["alive"])
 
 
 def workers(bench):
@@ -255,5 +254,4 @@ def workers(bench):
     idle(bench)
     if bench.full:
         crowd(bench)
-        growing(bench)
     churn(bench)
