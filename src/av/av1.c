@@ -155,8 +155,7 @@ static uint8_t color(struct bits *b, uint8_t profile)
                      (y ? 4 : 0) | position);
 }
 
-/* [AV1] 4.10.5: at most 8 bytes, and the value fits 32 bits. */
-static uint64_t leb128(struct rd *r)
+uint64_t av1_leb128(struct rd *r)
 {
     uint64_t v = 0;
 
@@ -190,7 +189,7 @@ static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 
         if (head & 4) /* obu_extension_flag */
             (void)rd_u8(&r);
-        n = head & 2 ? leb128(&r) : rd_left(&r);
+        n = head & 2 ? av1_leb128(&r) : rd_left(&r);
         obu = rd_take(&r, (size_t)n);
         if (!obu)
             return err_new(ERR_CODEC, "av1C: an OBU ends too early");
@@ -211,7 +210,7 @@ bool av1_record_build(struct wr *w, const uint8_t *obu, size_t size)
 
     if (head & 4) /* obu_extension_flag */
         (void)rd_u8(&r);
-    n = head & 2 ? leb128(&r) : rd_left(&r);
+    n = head & 2 ? av1_leb128(&r) : rd_left(&r);
     if (r.bad || n > rd_left(&r) || (head >> 3 & 0x0f) != AV1_SEQUENCE_HEADER)
         return false;
     b = bits_init(r.p, (size_t)n);

@@ -7,10 +7,14 @@
 #define AV_AV1_H
 
 #include "av/codec.h"
+#include "base/rd.h"
 #include "base/wr.h"
 
 enum av1_obu { AV1_SEQUENCE_HEADER = 1, AV1_TEMPORAL_DELIMITER = 2, AV1_FRAME_HEADER = 3,
                AV1_FRAME = 6, AV1_TILE_LIST = 8, AV1_PADDING = 15 };
+
+/* [AV1] 4.10.5: at most 8 bytes, and the value fits 32 bits. r->bad: it is longer. */
+uint64_t av1_leb128(struct rd *r);
 
 /* The configuration that a sequence header OBU, with its header and its size, says. False: it is
  * broken. */

@@ -4,7 +4,7 @@
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static int value_of(char c)
+int base64_digit(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
@@ -24,7 +24,7 @@ bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size)
     for (int i = 0; i < 2 && n > 0 && text[n - 1] == '='; i++)
         n--;
     for (size_t i = 0; i < n; i++) {
-        int v = value_of(text[i]);
+        int v = base64_digit(text[i]);
 
         if (v < 0)
             return false;

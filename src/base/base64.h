@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a character stands for, 0 to 63; -1: it is none. */
+int base64_digit(char c);
+
 /* Bytes that so many characters become at most. */
 #define BASE64_ROOM(n) ((n) / 4 * 3 + 3)
 

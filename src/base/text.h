@@ -3,13 +3,34 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 static inline const char *text_or_empty(const char *text)
 {
     return text ? text : "";
+}
+
+/* Is the word in this list, of words with commas between them and what may stand behind a ';'? Case
+ * does not count. NULL is an empty list. */
+static inline bool text_list_has(const char *list, const char *word)
+{
+    size_t want = strlen(word);
+
+    while (list && *list) {
+        size_t n;
+
+        list += strspn(list, " \t,");
+        n = strcspn(list, " \t,;");
+        if (n == want && strncasecmp(list, word, n) == 0)
+            return true;
+        list += n;
+        list += strcspn(list, ",");
+    }
+    return false;
 }
 
 /* FNV-1a of 64 bits, of pieces one after another: `hash` begins as TEXT_HASH_BEGIN. It is the same

@@ -2,22 +2,9 @@
 /* obu.c - OBUs of AV1. */
 #include "format/rtp/obu.h"
 
+#include "av/av1.h"
+
 enum { EXTENSION = 4, HAS_SIZE = 2 };
-
-uint64_t rtp_leb128_parse(struct rd *r)
-{
-    uint64_t v = 0;
-
-    for (unsigned i = 0; i < RTP_LEB128_MAX; i++) {
-        uint8_t byte = rd_u8(r);
-
-        v |= (uint64_t)(byte & 0x7f) << (7 * i);
-        if (!(byte & 0x80))
-            return v;
-    }
-    r->bad = true;
-    return 0;
-}
 
 size_t rtp_leb128_size(size_t v)
 {
@@ -49,7 +36,7 @@ bool rtp_obu_next(struct rd *r, struct rtp_obu *obu)
         obu->head[1] = rd_u8(r);
         obu->head_size = 2;
     }
-    size = obu->head[0] & HAS_SIZE ? rtp_leb128_parse(r) : rd_left(r);
+    size = obu->head[0] & HAS_SIZE ? av1_leb128(r) : rd_left(r);
     obu->head[0] &= (uint8_t)~HAS_SIZE;
     obu->type = obu->head[0] >> 3 & 0x0f;
     if (size > rd_left(r))

@@ -19,7 +19,6 @@ struct rtp_obu {
 bool rtp_obu_next(struct rd *r, struct rtp_obu *obu);
 
 /* r->bad: it is none. */
-uint64_t rtp_leb128_parse(struct rd *r);
 size_t rtp_leb128_size(size_t v);
 size_t rtp_leb128_build(uint8_t *out, size_t v); /* gives rtp_leb128_size(v) */
 

@@ -88,7 +88,7 @@ static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
 
     for (unsigned i = 0; rd_left(&r) > 0 && !u->broken; i++) {
         bool last = count > 0 && i + 1 == count;
-        uint64_t size = last ? rd_left(&r) : rtp_leb128_parse(&r);
+        uint64_t size = last ? rd_left(&r) : av1_leb128(&r);
         const uint8_t *data = size <= rd_left(&r) ? rd_take(&r, (size_t)size) : NULL;
 
         if (!data || (count > 0 && i >= count)) {

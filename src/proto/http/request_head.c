@@ -3,6 +3,7 @@
 #include "proto/http/request_head.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "proto/http/url.h"
 
 #include <http_parser.h>
@@ -337,20 +338,7 @@ const char *http_request_field(const struct http_request *req, const char *name)
 
 bool http_request_has(const struct http_request *req, const char *name, const char *word)
 {
-    const char *p = http_request_field(req, name);
-    size_t want = strlen(word);
-
-    while (p && *p) {
-        size_t n;
-
-        p += strspn(p, " \t,");
-        n = strcspn(p, " \t,;");
-        if (n == want && strncasecmp(p, word, n) == 0)
-            return true;
-        p += n;
-        p += strcspn(p, ",");
-    }
-    return false;
+    return text_list_has(http_request_field(req, name), word);
 }
 
 enum { MOST_PROXIES = 32 };

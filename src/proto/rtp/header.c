@@ -6,8 +6,7 @@
 
 enum { VERSION = 2, PADDING = 0x20, EXTENSION = 0x10, CSRCS = 0x0f, MARKER = 0x80 };
 
-/* The last byte counts the padding, itself too. False: it is more than there is. */
-static bool cut_padding(struct rd *r)
+bool rtp_cut_padding(struct rd *r)
 {
     size_t padding = rd_left(r) > 0 ? r->end[-1] : 0;
 
@@ -36,7 +35,7 @@ bool rtp_parse(struct rtp_packet *p, const uint8_t *data, size_t size)
     }
     if (r.bad || first >> 6 != VERSION || rtp_is_rtcp(data, size))
         return false;
-    if (first & PADDING && !cut_padding(&r))
+    if (first & PADDING && !rtp_cut_padding(&r))
         return false;
     p->payload = r.p;
     p->payload_size = rd_left(&r);

@@ -7,6 +7,8 @@
 #ifndef RTP_HEADER_H
 #define RTP_HEADER_H
 
+#include "base/rd.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +75,9 @@ static inline bool rtp_interleaved_parse(const uint8_t in[RTP_INTERLEAVED], uint
     *size = (uint16_t)(in[2] << 8 | in[3]);
     return in[0] == '$';
 }
+
+/* The last byte counts the padding, itself too: what is left is without it. False: it is more than
+ * there is. */
+bool rtp_cut_padding(struct rd *r);
 
 #endif

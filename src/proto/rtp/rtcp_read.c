@@ -2,6 +2,8 @@
 /* rtcp_read.c - RTCP that came, [RFC 3550] 6.4 to 6.7 and A.2. */
 #include "proto/rtp/rtcp.h"
 
+#include "proto/rtp/header.h"
+
 enum { VERSION = 2, PADDING = 0x20, BLOCK = 24, CNAME = 1 };
 
 void rtcp_begin(struct rtcp_reader *r, const uint8_t *data, size_t size)
@@ -15,17 +17,6 @@ static void read_sr(struct rtcp_sr *sr, struct rd *r)
     sr->time = rd_u32(r);
     sr->packets = rd_u32(r);
     sr->bytes = rd_u32(r);
-}
-
-/* Padding may be behind the last one only, but who pads another does no harm. */
-static bool cut_padding(struct rd *r)
-{
-    size_t padding = rd_left(r) > 0 ? r->end[-1] : 0;
-
-    if (padding == 0 || padding > rd_left(r))
-        return false;
-    r->end -= padding;
-    return true;
 }
 
 /* What is in front of the rest of it. False: that does not fit. */
@@ -52,7 +43,7 @@ bool rtcp_next(struct rtcp_reader *r, struct rtcp_packet *p)
     first = rd_u8(&r->r);
     *p = (struct rtcp_packet){ .type = rd_u8(&r->r), .count = first & 0x1f };
     p->rest = rd_sub(&r->r, rd_u16(&r->r) * (size_t)4);
-    if (r->r.bad || first >> 6 != VERSION || (first & PADDING && !cut_padding(&p->rest)) ||
+    if (r->r.bad || first >> 6 != VERSION || (first & PADDING && !rtp_cut_padding(&p->rest)) ||
         !read_head(p)) {
         r->r.bad = true;
         return false;

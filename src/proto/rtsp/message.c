@@ -3,6 +3,7 @@
 #include "proto/rtsp/message.h"
 
 #include "base/must.h"
+#include "base/text.h"
 
 #include <string.h>
 #include <strings.h>
@@ -25,30 +26,13 @@ const char *rtsp_message_field(const struct rtsp_message *m, const char *name)
     return rtsp_message_next(m, name, &from);
 }
 
-static bool list_has(const char *p, const char *word)
-{
-    size_t want = strlen(word);
-
-    while (*p) {
-        size_t n;
-
-        p += strspn(p, " \t,");
-        n = strcspn(p, " \t,;");
-        if (n == want && strncasecmp(p, word, n) == 0)
-            return true;
-        p += n;
-        p += strcspn(p, ",");
-    }
-    return false;
-}
-
 bool rtsp_message_has(const struct rtsp_message *m, const char *name, const char *word)
 {
     unsigned from = 0;
     const char *list;
 
     while ((list = rtsp_message_next(m, name, &from))) {
-        if (list_has(list, word))
+        if (text_list_has(list, word))
             return true;
     }
     return false;

@@ -2,6 +2,9 @@
 /* tunnel.c - RTSP inside of HTTP: by two requests, or a WebSocket. */
 #include "proto/rtsp/tunnel.h"
 
+#include "base/base64.h"
+#include "base/text.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -16,17 +19,7 @@ const char rtsp_tunnel_answer[] = "HTTP/1.0 200 OK\r\n"
 /* Is the word in this list? No list has all words. */
 static bool has(const char *list, const char *word)
 {
-    size_t want = strlen(word);
-
-    for (size_t n; list && *list; list += n) {
-        list += strspn(list, ", \t");
-        n = strcspn(list, ", \t;");
-        if (n == want && strncasecmp(list, word, n) == 0)
-            return true;
-        list += n;
-        n = strcspn(list, ",");
-    }
-    return !list;
+    return !list || text_list_has(list, word);
 }
 
 static bool is_cookie(const char *cookie)
@@ -58,17 +51,6 @@ enum rtsp_tunnel rtsp_tunnel_of(const struct rtsp_tunnel_head *h)
 
 /* ---- base64 */
 
-static int value_of(uint8_t c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 /* A pad, or space: the group before a pad is over, whatever comes behind it begins a new one. */
 static err_t skip(struct rtsp_base64 *b, uint8_t c)
 {
@@ -88,7 +70,7 @@ err_t rtsp_base64_feed(struct rtsp_base64 *b, uint8_t *data, size_t size, size_t
 {
     *n = 0;
     for (size_t i = 0; i < size; i++) {
-        int v = value_of(data[i]);
+        int v = base64_digit((char)data[i]);
 
         if (v < 0) {
             err_t err = skip(b, data[i]);

@@ -2,15 +2,12 @@
 /* base64url.c - RFC 4648 section 5 without padding. */
 #include "proto/token/base64url.h"
 
+#include "base/base64.h"
+
+/* Two are others here. */
 static int value_of(char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '-' ? 62 : c == '_' ? 63 : -1;
+    return c == '-' ? 62 : c == '_' ? 63 : c == '+' || c == '/' ? -1 : base64_digit(c);
 }
 
 bool base64url_decode(const char *text, size_t n, uint8_t *out, size_t *size)
