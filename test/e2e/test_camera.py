@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""The camera that tests have is one that ffmpeg plays: else what it finds out about us means nothing."""
+import pytest
+
+import tools
+from camera import Camera, Quirks
+from camera_rtp import tracks_of
+
+ROWS = {
+    "usual": {},
+    "login": {"user": "u", "password": "p"},
+    "basic": {"user": "u", "password": "p", "auth": "basic"},
+    "no marker": {"marker": "none"},
+    "sets in the stream": {"sprop": False, "sets_in_stream": True},
+}
+
+
+@pytest.mark.needs("ffmpeg")
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+@pytest.mark.parametrize("row", ROWS)
+def test_ffmpeg_plays_it(source, row, transport):
+    cam = Camera(tracks_of(source), Quirks(**ROWS[row], speed=4))
+    got = tools.run(["ffmpeg", "-v", "error", "-rtsp_transport", transport, "-i", cam.url(), "-t", "2", "-c", "copy",
+                     "-f", "framemd5", "-"]).stdout.decode()
+    cam.close()
+    want = {x[4] for x in tools.source_frames()}
+    sound = [x for x in got.splitlines() if x.startswith("1,")]
+    assert len(sound) > 50 and {x.split(",")[5].strip() for x in sound} <= want
+    assert len([x for x in got.splitlines() if x.startswith("0,")]) >= 30
