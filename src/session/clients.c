@@ -20,6 +20,8 @@ static const struct {
     [CLIENTS_FLASH_PUBLISH] = { "flash-publish", true },
     [CLIENTS_FMLE_PUBLISH] = { "fmle-publish", true },
     [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", true },
+    [CLIENTS_RTSP_PLAY] = { "rtsp-play", false },
+    [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", true },
     [CLIENTS_FORWARD] = { "forward", false },
 };
 

@@ -29,7 +29,8 @@ enum { CLIENTS_ID_SIZE = 9, CLIENTS_NAME_ID_SIZE = 12 };
 /* What a client is; the names are those that users of such servers know. */
 enum clients_type {
     CLIENTS_RTMP_PLAY, CLIENTS_FLV_PLAY, CLIENTS_HLS_PLAY, CLIENTS_DASH_PLAY, CLIENTS_FLASH_PUBLISH,
-    CLIENTS_FMLE_PUBLISH, CLIENTS_HAIVISION_PUBLISH, CLIENTS_FORWARD, CLIENTS_TYPES,
+    CLIENTS_FMLE_PUBLISH, CLIENTS_HAIVISION_PUBLISH, CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH,
+    CLIENTS_FORWARD, CLIENTS_TYPES,
 };
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
 bool clients_type_publishes(enum clients_type type);

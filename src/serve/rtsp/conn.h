@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.h - the state of one RTSP client, for the files of serve/rtsp alone.
+ *
+ * One coroutine: it talks (conn.c), reading requests and waiting, until one says that media flow;
+ * then it sends (play.c) or receives (publish.c), and looks at requests between its turns; then it
+ * talks again. All requests go to rtsp_conn_request().
+ *
+ * A connection is about one stream at a time, and stays at the worker where that is served. It goes
+ * there with the request that names the stream, which is answered there.
+ */
+#ifndef SERVE_RTSP_CONN_H
+#define SERVE_RTSP_CONN_H
+
+#include "co/deadline.h"
+#include "co/net/io_tcp.h"
+#include "proto/rtsp/auth.h"
+#include "proto/rtsp/reader.h"
+#include "proto/rtsp/server.h"
+#include "proto/rtsp/url.h"
+#include "serve/rtsp/rtsp.h"
+#include "session/peers.h"
+#include "session/player.h"
+
+/* What it is to its stream, by DESCRIBE, SETUP or ANNOUNCE. */
+enum rtsp_role { RTSP_NOBODY, RTSP_PLAYER, RTSP_PUBLISHER };
+
+struct rtsp_conn {
+    struct session base;
+    struct session_player player; /* of a RTSP_PLAYER */
+    struct rtsp_reader reader;
+    struct rtsp_server server;
+    struct rtsp_server_rules rules;
+    struct rtsp_auth auth;
+    bool logged_in;            /* to `path` */
+    enum rtsp_role role;
+    struct rtsp_session *flowing; /* the one whose media flow, or paused; NULL: none do */
+    char *names;               /* memory of base.names */
+    char *path;                /* of its stream, as requests have it; NULL: none is named yet */
+    bool opened;               /* the player has a wire */
+    bool begin;                /* media flow from now on: the answer is sent, they are next */
+
+    struct io_tls_server *tls; /* a TLS handshake comes before RTSP; NULL: none */
+    bool proxied;              /* a header of the PROXY protocol comes first of all */
+    bool settled;              /* it came from another worker to be served here */
+    int move_to;               /* the worker that it goes to next; -1: none */
+    struct co_deadline deadline; /* of what it should have said by now */
+    struct peers_place place;
+    char ip[IO_ADDR_SIZE];
+    int port;
+};
+
+/* One request on its way to its answer. */
+struct rtsp_asked {
+    struct rtsp_conn *c;
+    const struct rtsp_message *req;
+    struct rtsp_session *session; /* NULL: none (yet) */
+    struct rtsp_target target;
+    struct wr *w;              /* the answer, as far as it is written */
+};
+
+/* Read requests and answer them until media are to flow, or it goes to another worker. Yields. */
+err_t rtsp_conn_talk(struct rtsp_conn *c) __attribute__((warn_unused_result));
+/* Answer one request. With c->move_to set it was not answered: it goes along. Yields. */
+err_t rtsp_conn_request(struct rtsp_conn *c, const struct rtsp_message *req)
+    __attribute__((warn_unused_result));
+
+/* It has so long, from now on, to set up a track; cancelled by the first one. */
+void rtsp_conn_expect_setup(struct rtsp_conn *c);
+
+/* Answers: a head to which fields may be added, or all of one without fields and body. */
+void rtsp_asked_put(struct rtsp_asked *a, int status);
+void rtsp_asked_done(struct rtsp_asked *a, int status);
+
+/* ---- stream.c: which stream, and may it? */
+
+/* Its stream is the target's, and it is this to it: 0; or the status to answer, or -1: nothing is
+ * answered here, it goes to another worker (c->move_to). A stream that it had before and that is
+ * not this one is left. Yields. */
+err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
+    __attribute__((warn_unused_result));
+/* It has to do with no stream any more; `why` is borrowed. Yields. */
+void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
+
+/* ---- play.c */
+
+err_t rtsp_play_begin(struct rtsp_conn *c) __attribute__((warn_unused_result)); /* let in */
+void rtsp_play(struct rtsp_asked *a);      /* PLAY was asked for and may be: answers */
+void rtsp_play_pause(struct rtsp_conn *c);
+/* Send media until TEARDOWN, or the end. Yields. */
+err_t rtsp_play_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
+
+/* ---- describe.c */
+
+/* The description of its stream; false: there are no tracks yet. */
+bool rtsp_conn_describe(const struct rtsp_conn *c, struct wr *sdp);
+/* Bits of the tracks that the stream has, of RTP_WIRE_VIDEO and RTP_WIRE_AUDIO. */
+unsigned rtsp_conn_tracks(const struct rtsp_conn *c);
+
+/* ---- move.c */
+
+/* Its stream is to be served by another worker: it goes there, c->move_to, with its request. NULL
+ * and no such worker: it stays. Yields. */
+err_t rtsp_conn_settle(struct rtsp_conn *c, bool publishes) __attribute__((warn_unused_result));
+/* It is at rest, and is given to that worker. */
+void rtsp_conn_send_away(struct rtsp_conn *c);
+/* conn.c; co_fn: it came from another worker, and goes on with its request. */
+err_t rtsp_conn_go_on_main(void *conn);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* play.c - send a live stream to a player, and hear what it says meanwhile. */
+#include "base/container_of.h"
+#include "base/iov.h"
+#include "base/log.h"
+#include "proto/rtp/header.h"
+#include "proto/rtsp/range.h"
+#include "proto/rtsp/rtp_info.h"
+#include "serve/rtsp/conn.h"
+#include "wire/rtp.h"
+
+#include <string.h>
+
+enum { MTU = 1400, RANGES = 16, TRACKS = 2 };
+
+static struct rtsp_conn *conn_of(const struct session_player *player)
+{
+    return container_of(player, struct rtsp_conn, player);
+}
+
+/* ---- what it says while it is sent something: requests, and reports of what it receives */
+
+static err_t on_readable(struct session_player *player)
+{
+    struct rtsp_conn *c = conn_of(player);
+    struct rtsp_item item = { .kind = RTSP_ITEM_NONE };
+    size_t n;
+    err_t err = rtsp_reader_fill(&c->reader, false, &n);
+
+    do {
+        if (!err)
+            err = rtsp_reader_take(&c->reader, &item);
+        if (!err && item.kind == RTSP_ITEM_MESSAGE && item.message->is_request)
+            err = rtsp_conn_request(c, item.message);
+        co_yield_if_due();
+    } while (!err && item.kind != RTSP_ITEM_NONE && !player->sender.done);
+    rtsp_reader_rest(&c->reader);
+    return err;
+}
+
+static void log_sample(const struct session_player *p, co_usec now)
+{
+    const struct session *s = p->s;
+
+    log_always(LOG_TRACE,
+               "%s rtsp time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
+               sampled_name(SAMPLED_PLAY), us_to_ms(now - s->began_at),
+               (unsigned long long)live_consumer_pending(&p->sender.consumer),
+               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
+               us_to_ms(p->sender.merge), p->sender.set.mw_msgs);
+}
+
+err_t rtsp_play_begin(struct rtsp_conn *c)
+{
+    static const struct session_player_kind kind = {
+        .type = CLIENTS_RTSP_PLAY, .what = "player", .sampled = SAMPLED_PLAY,
+        .on_readable = on_readable, .log_sample = log_sample,
+    };
+
+    return session_player_begin(&c->player, &c->base, &kind, NULL);
+}
+
+/* ---- PLAY */
+
+/* Numbers of the wire go on over a pause: it must not go with its last player meanwhile. */
+static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
+{
+    uint32_t param[LIVE_PARAMS] = { [RTP_WIRE_MTU] = MTU };
+    struct live_consumer keep = { 0 };
+
+    for (unsigned i = 0; i < session->n_tracks; i++)
+        param[RTP_WIRE_TRACKS] |= 1u << session->order[i];
+    if (c->opened)
+        live_consumer_open(&keep, c->base.src, &rtp_wire, param);
+    session_player_open(&c->player, &rtp_wire, param);
+    live_consumer_close(&keep);
+    c->opened = true;
+}
+
+/* The first packet of each channel among the bytes that come next: they say where it begins. */
+static void look_ahead(struct rtsp_conn *c, struct rtsp_rtp_info info[TRACKS])
+{
+    struct iovec iov[RANGES];
+    int n = live_consumer_ranges(&c->player.sender.consumer, iov, RANGES, false);
+
+    for (int i = 0; i < n; i++) {
+        const uint8_t *p = iov[i].iov_base, *end = p + iov[i].iov_len;
+        struct rtp_packet rtp;
+        uint16_t size;
+        uint8_t channel;
+
+        while (end - p > RTP_INTERLEAVED && rtp_interleaved_parse(p, &channel, &size) &&
+               end - p >= RTP_INTERLEAVED + size) {
+            struct rtsp_rtp_info *e = &info[channel / 2 % TRACKS];
+
+            p += RTP_INTERLEAVED;
+            if (channel % 2 == 0 && !e->has_seq && rtp_parse(&rtp, p, size)) {
+                e->has_seq = e->has_time = true;
+                e->seq = rtp.seq;
+                e->time = rtp.time;
+            }
+            p += size;
+        }
+    }
+}
+
+static void put_rtp_info(struct rtsp_asked *a)
+{
+    struct rtsp_rtp_info info[TRACKS] = { { .url = NULL } }, out[TRACKS];
+    size_t n = 0;
+
+    look_ahead(a->c, info);
+    for (unsigned i = 0; i < a->session->n_tracks; i++) {
+        unsigned track = a->session->order[i];
+
+        if (track >= TRACKS || !info[track].has_seq)
+            continue;
+        out[n] = info[track];
+        out[n].url = a->session->tracks[track].url;
+        out[n].url_size = strlen(out[n].url);
+        n++;
+    }
+    if (n == 0)
+        return;
+    rtsp_put_name(a->w, "RTP-Info");
+    rtsp_rtp_info_put(a->w, out, n);
+    rtsp_put_line_end(a->w);
+}
+
+/* What is being played already goes on; the answer comes before the first media. */
+void rtsp_play(struct rtsp_asked *a)
+{
+    struct rtsp_conn *c = a->c;
+    bool begins = a->session->state == RTSP_READY;
+
+    if (begins)
+        open_wire(c, a->session);
+    rtsp_session_did(a->session, RTSP_PLAY);
+    rtsp_asked_put(a, 200);
+    rtsp_put_field(a->w, "Range", "npt=0.000-");
+    if (begins)
+        put_rtp_info(a);
+    rtsp_put_body(a->w, NULL, 0);
+    live_sender_pause(&c->player.sender, false);
+    c->flowing = a->session;
+    c->begin = true;
+}
+
+void rtsp_play_pause(struct rtsp_conn *c)
+{
+    if (c->opened)
+        live_sender_pause(&c->player.sender, true);
+}
+
+err_t rtsp_play_send(struct rtsp_conn *c)
+{
+    err_t err = session_player_send(&c->player);
+
+    c->begin = c->player.sender.done = false;
+    if (!err) /* TEARDOWN: the connection may go on with another stream */
+        rtsp_conn_leave(c, NULL);
+    return err;
+}

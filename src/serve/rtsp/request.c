@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* request.c - what a client asks, answered. */
+#include "base/log.h"
+#include "serve/rtsp/conn.h"
+#include "wire/rtp.h"
+
+#include <string.h>
+
+enum { ANSWER_MAX = 128 * 1024 };
+#define DESCRIBE_WAIT CO_SECONDS(5)
+#define DESCRIBE_LOOK CO_MS(20)
+
+void rtsp_asked_put(struct rtsp_asked *a, int status)
+{
+    rtsp_server_put(&a->c->server, a->w, status, a->req, a->session);
+}
+
+void rtsp_asked_done(struct rtsp_asked *a, int status)
+{
+    rtsp_asked_put(a, status);
+    rtsp_put_body(a->w, NULL, 0);
+}
+
+/* ---- each method; what none of them answers is answered by *status */
+
+/* Until both tracks are known, or it looks as if there were one alone. */
+static err_t wait_for_tracks(struct rtsp_conn *c)
+{
+    co_usec until = co_clock() + DESCRIBE_WAIT;
+    err_t err = NULL;
+
+    while (!err && rtsp_conn_tracks(c) != (RTP_WIRE_VIDEO | RTP_WIRE_AUDIO) &&
+           co_clock() < until) {
+        struct live_source_stat stat;
+
+        live_source_stat(c->base.src, &stat);
+        if (stat.log_packets >= 16 && rtsp_conn_tracks(c))
+            break;
+        err = co_sleep(DESCRIBE_LOOK); /* to be a park on the source */
+    }
+    return err;
+}
+
+static void put_description(struct rtsp_asked *a)
+{
+    struct wr sdp;
+
+    wr_init(&sdp, ANSWER_MAX);
+    if (!rtsp_conn_describe(a->c, &sdp)) {
+        rtsp_asked_done(a, 404);
+    } else {
+        rtsp_asked_put(a, 200);
+        rtsp_put_format(a->w, "Content-Base", "%.*s/", (int)strcspn(a->req->url, "?"),
+                        a->req->url);
+        rtsp_put_field(a->w, "Content-Type", "application/sdp");
+        rtsp_put_body(a->w, sdp.buf, sdp.len);
+    }
+    wr_free(&sdp);
+}
+
+static err_t on_describe(struct rtsp_asked *a, int *status)
+{
+    err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
+
+    if (err || *status)
+        return err;
+    err = wait_for_tracks(a->c);
+    if (!err)
+        put_description(a);
+    return err;
+}
+
+static err_t on_setup(struct rtsp_asked *a, int *status)
+{
+    struct rtsp_conn *c = a->c;
+    unsigned track = a->target.track < 0 ? 0 : (unsigned)a->target.track;
+    struct rtsp_transport t;
+    err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
+
+    if (err || *status)
+        return err;
+    if (!(rtsp_conn_tracks(c) & 1u << track)) {
+        *status = 404;
+        return NULL;
+    }
+    *status = rtsp_server_setup(&c->server, a->req, track, co_now(), &a->session, &t);
+    if (*status)
+        return NULL;
+    co_deadline_cancel(&c->deadline);
+    c->reader.frames = true;
+    rtsp_asked_put(a, 200);
+    rtsp_put_name(a->w, "Transport");
+    rtsp_transport_put(a->w, &t);
+    rtsp_put_line_end(a->w);
+    rtsp_put_body(a->w, NULL, 0);
+    return NULL;
+}
+
+static void on_teardown(struct rtsp_asked *a)
+{
+    struct rtsp_conn *c = a->c;
+    bool flowing = a->session && a->session == c->flowing;
+
+    if (!rtsp_server_teardown(&c->server, a->session, a->target.track))
+        return;
+    if (flowing) {
+        c->player.sender.done = true;
+        c->flowing = NULL;
+    }
+    a->session = NULL;
+}
+
+static err_t obey(struct rtsp_asked *a, int *status)
+{
+    switch (a->req->method) {
+    case RTSP_DESCRIBE:
+        return on_describe(a, status);
+    case RTSP_SETUP:
+        return on_setup(a, status);
+    case RTSP_PLAY:
+        rtsp_play(a);
+        return NULL;
+    case RTSP_PAUSE:
+        rtsp_session_did(a->session, RTSP_PAUSE);
+        rtsp_play_pause(a->c);
+        break;
+    case RTSP_TEARDOWN:
+        on_teardown(a);
+        break;
+    case RTSP_GET_PARAMETER:
+    case RTSP_SET_PARAMETER:
+        if (a->req->size > 0) /* of all that they could name we have nothing */
+            *status = 451;
+        break;
+    default:
+        break;
+    }
+    if (*status == 0)
+        *status = 200;
+    return NULL;
+}
+
+static err_t answer(struct rtsp_asked *a)
+{
+    int status = rtsp_server_check(&a->c->server, a->req, co_now(), &a->session);
+    err_t err = status ? NULL : rtsp_target_parse(&a->target, a->req->url);
+
+    if (err) {
+        status = 400;
+        err_free(&err);
+    }
+    if (!status)
+        err = obey(a, &status);
+    if (!err && status > 0 && a->w->len == 0)
+        rtsp_asked_done(a, status);
+    return err;
+}
+
+err_t rtsp_conn_request(struct rtsp_conn *c, const struct rtsp_message *req)
+{
+    struct rtsp_asked a = { .c = c, .req = req };
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, ANSWER_MAX);
+    a.w = &w;
+    err = answer(&a);
+    if (!err)
+        err = wr_err(&w, "an answer");
+    if (!err && w.len > 0)
+        err = io_write(c->base.io, w.buf, w.len);
+    rtsp_target_free(&a.target);
+    wr_free(&w);
+    return err;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - which stream a connection is about, and whether it may. */
+#include "base/log.h"
+#include "base/must.h"
+#include "serve/rtsp/conn.h"
+#include "session/move.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "/app/stream", of which the app may have several levels; one level is a stream of "live". */
+static void set_names(struct rtsp_conn *c, const struct rtsp_target *t)
+{
+    struct session_stream *names = &c->base.names;
+    const char *slash = strrchr(t->path, '/'), *app = "live";
+    int n = 4;
+
+    if (slash > t->path) {
+        app = t->path + 1;
+        n = (int)(slash - app);
+    }
+    free(c->names);
+    c->names = must_print("%.*s%c%s%c%s%s%crtsp://%s/%.*s", n, app, '\0', slash + 1, '\0',
+                          *t->query ? "?" : "", t->query, '\0', t->host, n, app);
+    names->app = c->names;
+    names->name = names->app + strlen(names->app) + 1;
+    names->param = names->name + strlen(names->name) + 1;
+    names->tc_url = names->param + strlen(names->param) + 1;
+    free(c->path);
+    c->path = must_dup(t->path);
+}
+
+/* Its stream has a name from now on, and a vhost that has RTSP. */
+static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t)
+{
+    err_t err;
+
+    if (!*t->path)
+        return err_new(ERR_DENIED, "the url names no stream");
+    rtsp_conn_leave(c, NULL);
+    set_names(c, t);
+    c->logged_in = false;
+    err = session_find_stream(&c->base, t->host, c->base.names.app, c->base.names.name);
+    if (err) {
+        free(c->path);
+        c->path = NULL;
+    }
+    return err;
+}
+
+/* The stream that it has, or had before it came here: then it is named already. */
+static bool is_named(const struct rtsp_conn *c, const struct rtsp_target *t)
+{
+    return c->path && strcmp(c->path, t->path) == 0;
+}
+
+static err_t let_in(struct rtsp_conn *c, enum rtsp_role role)
+{
+    err_t err;
+
+    co_deadline_cancel(&c->deadline); /* others are asked: that is not the client's time */
+    err = rtsp_play_begin(c);
+    if (err)
+        return err;
+    c->role = role;
+    rtsp_conn_expect_setup(c);
+    log_trace("RTSP client identified, type=%s, ip=%s:%d, stream=%s", "play", c->ip, c->port,
+              live_source_name(c->base.src));
+    return NULL;
+}
+
+/* It is refused, and may try another stream. */
+static int status_of(err_t *err)
+{
+    static const struct {
+        enum err_code code;
+        int status;
+    } rows[] = {
+        { ERR_NO_VHOST, 404 }, { ERR_VHOST_DISABLED, 404 }, { ERR_TOO_MANY, 453 },
+        { ERR_STREAM_BUSY, 406 },
+    };
+    int status = err_class(*err) == ERR_CLASS_DENIED ? 403 : 503;
+    char text[300];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (err_code(*err) == rows[i].code)
+            status = rows[i].status;
+    }
+    log_warn("RTSP client is refused with %d: %s", status, err_text(*err, text, sizeof(text)));
+    err_free(err);
+    return status;
+}
+
+err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
+{
+    struct rtsp_conn *c = a->c;
+    err_t err = NULL, stop;
+
+    *status = 0;
+    if (c->role == role && is_named(c, &a->target))
+        return NULL;
+    if (c->flowing) {
+        *status = 455;
+        return NULL;
+    }
+    if (!is_named(c, &a->target))
+        err = name_stream(c, &a->target);
+    if (!err)
+        err = rtsp_conn_settle(c, role == RTSP_PUBLISHER);
+    if (!err && c->move_to >= 0) {
+        *status = -1;
+        return NULL;
+    }
+    if (!err)
+        err = let_in(c, role);
+    if (!err)
+        return NULL;
+    stop = co_check();
+    if (stop) { /* that is why */
+        err_free(&stop);
+        return err;
+    }
+    *status = status_of(&err);
+    return NULL;
+}
+
+void rtsp_conn_leave(struct rtsp_conn *c, err_t why)
+{
+    if (c->role == RTSP_PLAYER)
+        session_player_end(&c->player, why);
+    c->role = RTSP_NOBODY;
+    c->opened = c->begin = false;
+    c->flowing = NULL;
+    free(c->path);
+    c->path = NULL;
+}
