@@ -168,6 +168,8 @@ static err_t check_tls(const struct conf *c, const struct conf_source *src)
 
     (void)src;
     if (!err)
+        err = check_certificates(&c->rtsp_server.https, "rtsp_server.https");
+    if (!err)
         err = check_certificates(&c->http_server.https, "http_server.https");
     return err ? err : check_certificates(&c->http_api.https, "http_api.https");
 }
@@ -191,6 +193,7 @@ static err_t check_proxied(const struct conf *c, const struct conf_source *src)
     const struct conf_endpoints *const all[] = {
         &c->rtmp.listen, &c->rtmps.listen, &c->http_server.listen, &c->http_server.https.listen,
         &c->http_api.listen, &c->http_api.https.listen, &c->exporter.listen,
+        &c->rtsp_server.listen, &c->rtsp_server.https.listen,
     };
     err_t err = NULL;
 
@@ -261,10 +264,10 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 
 static check_fn *const checks[] = {
     check_full, check_listen, check_daemon, check_files, check_affinity, check_http, check_auth,
-    check_heartbeat, check_tls, check_proxied, check_network, check_ff_env,
+    check_heartbeat, check_tls, check_proxied, check_network, check_ff_env, conf_check_rtsp_server,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
-                                          conf_check_token };
+                                          conf_check_token, conf_check_rtsp };
 
 err_t conf_check(const struct conf *c, const struct conf_source *src)
 {

@@ -129,6 +129,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     warn_affinity(c, &ctx);
     warn_https(c, &ctx);
     warn_tokens(c, &ctx);
+    conf_warn_rtsp(c, &ctx);
     return NULL;
 }
 

@@ -4,6 +4,25 @@
 
 #include "conf/arena.h"
 
+#include <string.h>
+
+static bool has_word(const struct conf_list *words, const char *word)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        if (strcmp(words->v[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void resolve_vhost_rtsp(const struct conf_play *play, struct conf_vhost_rtsp *r)
+{
+    r->mw_latency = r->mw_latency_set != CONF_OUTER ? r->mw_latency_set : play->mw_latency;
+    r->auth.basic = has_word(&r->auth.methods, "basic");
+    r->auth.md5 = has_word(&r->auth.methods, "digest-md5");
+    r->auth.sha256 = has_word(&r->auth.methods, "digest-sha256");
+}
+
 static void resolve_vhost(const struct conf *c, struct conf_vhost *v)
 {
     if (v->chunk_size == CONF_UNSET)
@@ -19,6 +38,7 @@ static void resolve_vhost(const struct conf *c, struct conf_vhost *v)
         v->hls.key_file_path = v->hls.path;
     if (!*v->hls.key_url)
         v->hls.key_url = v->hls.path;
+    resolve_vhost_rtsp(&v->play, &v->rtsp);
 }
 
 static bool same_listen(const struct conf_endpoints *a, const struct conf_endpoints *b)
@@ -50,6 +70,8 @@ void conf_resolve(struct conf *c)
                                                              : c->srs_log_level);
     if (c->srt_server.latency)
         c->srt_server.recvlatency = c->srt_server.peerlatency = c->srt_server.latency;
+    c->rtsp_server.tcp = has_word(&c->rtsp_server.transports, "tcp");
+    c->rtsp_server.udp = has_word(&c->rtsp_server.transports, "udp");
     resolve_https(c, c->arena);
     for (size_t i = 0; i < c->vhost.n; i++)
         resolve_vhost(c, (struct conf_vhost *)&c->vhost.v[i]);

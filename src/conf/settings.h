@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define CONF_AUTO ((int64_t)-1) /* the word `auto` where a number may stand: mw_latency, workers */
+#define CONF_OUTER ((int64_t)-2) /* not given, where `auto` may stand */
 
 struct conf_list {
     const char *const *v;
@@ -106,7 +107,7 @@ struct conf_certificates {
     size_t n;
 };
 
-/* What TLS listens on and with: of rtmps and of https. */
+/* What TLS listens on and with: of rtmps, of https and of rtsps. */
 struct conf_tls {
     bool enabled;
     struct conf_endpoints listen;
@@ -259,9 +260,35 @@ struct conf_rtc_server {
     struct conf_black_hole black_hole;
 };
 
+/* Whose channels tracks over TCP have. */
+enum conf_rtsp_channels {
+    CONF_RTSP_CHANNELS_SERVER, /* always the same ones: all players share their bytes */
+    CONF_RTSP_CHANNELS_CLIENT, /* those that the client asks for */
+};
+
+struct conf_rtsp_multicast {
+    bool enabled;
+    struct conf_networks range; /* one network of IPv4 groups: checked when loaded */
+    int port;                   /* of RTP, even; RTCP has the next */
+    int ttl;
+};
+
 struct conf_rtsp_server {
     bool enabled;
     struct conf_endpoints listen;
+    bool tcp, udp;   /* of transports: what SETUP accepts */
+    int udp_port;    /* of RTP, even; RTCP has the next */
+    bool udp_gso;
+    int mtu;         /* bytes of a payload at most */
+    enum conf_rtsp_channels channels;
+    int64_t session_timeout; /* of one that plays over UDP; as told to clients */
+    int64_t publish_timeout; /* of a publisher that says nothing */
+    int64_t send_timeout;    /* a peer that takes no byte for so long is dropped */
+    int64_t describe_wait;   /* for a stream that is not there; 0: none */
+    bool tunnel;
+    struct conf_tls https; /* RTSP over TLS */
+    struct conf_rtsp_multicast multicast;
+    struct conf_list transports; /* as written */
 };
 
 struct conf_sip {
@@ -535,8 +562,38 @@ struct conf_rtc {
     int mw_msgs;
 };
 
+struct conf_rtsp_auth {
+    bool enabled;
+    const char *realm;          /* without quotes and backslashes */
+    bool basic, md5, sha256;    /* of methods */
+    struct conf_commands user;  /* each a name and a password: checked when loaded */
+    struct conf_list methods;   /* as written */
+};
+
+/* A stream that is pulled from elsewhere. */
+struct conf_rtsp_pull {
+    const char *name; /* "": the blocks need none */
+    bool enabled;
+    const char *stream, *url;
+    struct conf_list transport; /* "tcp", "udp": tried in this order */
+    bool on_demand;             /* only while somebody plays it */
+    int64_t linger;             /* on_demand: after the last player */
+    int64_t timeout;            /* without a packet: begin anew */
+};
+
+struct conf_rtsp_pulls {
+    const struct conf_rtsp_pull *v;
+    size_t n;
+};
+
 struct conf_vhost_rtsp {
     bool enabled, rtmp_to_rtsp;
+    int64_t mw_latency; /* as that of play */
+    int64_t jitter;     /* for how long packets over UDP wait for those before them */
+    bool keep_broken;   /* frames that lack a packet are kept */
+    struct conf_rtsp_auth auth;
+    struct conf_rtsp_pulls pull;
+    int64_t mw_latency_set; /* as written; readers want mw_latency */
 };
 
 enum conf_tri { CONF_UNSET = -1, CONF_OFF, CONF_ON };

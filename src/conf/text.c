@@ -131,7 +131,7 @@ static void msec_text(struct wr *w, const struct conf_row *row, const void *fiel
 
     if (row->kind == CONF_KIND_MSEC_AUTO && v == CONF_AUTO)
         conf_text(w, "auto");
-    else
+    else if (row->kind != CONF_KIND_MSEC_AUTO || v != CONF_OUTER)
         number(w, (double)v / 1e3);
 }
 

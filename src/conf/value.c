@@ -380,6 +380,8 @@ static void set_empty(const struct conf_row *row, void *field)
         *(enum conf_tri *)field = CONF_UNSET;
     else if (row->kind == CONF_KIND_INT)
         *(int *)field = CONF_UNSET;
+    else if (row->kind == CONF_KIND_MSEC_AUTO)
+        *(int64_t *)field = CONF_OUTER;
 }
 
 err_t conf_value_default(const struct conf_ctx *ctx, const struct conf_row *row, void *field)

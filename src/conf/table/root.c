@@ -119,7 +119,7 @@ static const struct conf_row rows[] = {
       .block = &conf_table_rtc_server },
     { "srt_server", CONF_KIND_BLOCK, CONF_AT(conf, srt_server), .flags = CONF_LATER,
       .block = &conf_table_srt_server },
-    { "rtsp_server", CONF_KIND_BLOCK, CONF_AT(conf, rtsp_server), .flags = CONF_LATER,
+    { "rtsp_server", CONF_KIND_BLOCK, CONF_AT(conf, rtsp_server),
       .block = &conf_table_rtsp_server },
     { "stream_caster", CONF_KIND_BLOCKS, CONF_AT(conf, stream_caster), NULL, CONF_NEVER,
       CONF_LATER | CONF_NO_ENV, .block = &conf_table_stream_caster },

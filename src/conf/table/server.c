@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - directives of the HTTP, SRT, WebRTC and RTSP servers and of stream_caster. */
+/* server.c - directives of the HTTP, SRT and WebRTC servers and of stream_caster. */
 #include "conf/table.h"
 
 #define YEARS 1e9
@@ -205,13 +205,6 @@ static const struct conf_row rtc_server[] = {
     { "queue_length", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Of older servers." },
 };
 
-static const struct conf_row rtsp_server[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_server, enabled), "off", CONF_NEVER,
-      .help = "Serve RTSP." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtsp_server, listen), "554", CONF_NEVER,
-      .sample = "8554", .help = "Its endpoints." },
-};
-
 static const struct conf_row sip[] = {
     { "enabled", CONF_KIND_ON, CONF_AT(conf_sip, enabled), "on", CONF_NEVER,
       .help = "Be a SIP server for the devices." },
@@ -263,7 +256,5 @@ const struct conf_block conf_table_srt_server =
     CONF_BLOCK_OF(conf_srt_server, srt_server, "SRT.");
 const struct conf_block conf_table_rtc_server =
     CONF_BLOCK_OF(conf_rtc_server, rtc_server, "WebRTC.");
-const struct conf_block conf_table_rtsp_server =
-    CONF_BLOCK_OF(conf_rtsp_server, rtsp_server, "RTSP, to play over TCP.");
 const struct conf_block conf_table_stream_caster =
     CONF_BLOCK_OF(conf_stream_caster, stream_caster, "Streams that come by other protocols.");

@@ -179,13 +179,6 @@ static const struct conf_row vhost_srt[] = {
       .help = "Streams that come by SRT are there for RTMP, too." },
 };
 
-static const struct conf_row vhost_rtsp[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_vhost_rtsp, enabled), "off", CONF_NEVER,
-      .help = "RTSP for this vhost." },
-    { "rtmp_to_rtsp", CONF_KIND_ON, CONF_AT(conf_vhost_rtsp, rtmp_to_rtsp), "on", CONF_NEVER,
-      .help = "Streams that come by RTMP are there for RTSP, too." },
-};
-
 static const struct conf_row bandwidth[] = {
     { "publish_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, publish_kbps), "0", CONF_HANDLER,
       .max = 1e8, .sample = "20000",
@@ -255,8 +248,7 @@ static const struct conf_row vhost[] = {
       .block = &conf_table_vhost_srt },
     { "rtc", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtc), .flags = CONF_LATER,
       .block = &conf_table_rtc },
-    { "rtsp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtsp), .flags = CONF_LATER,
-      .block = &conf_table_vhost_rtsp },
+    { "rtsp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtsp), .block = &conf_table_vhost_rtsp },
 };
 
 const struct conf_block conf_table_vhost = CONF_BLOCK_OF(conf_vhost, vhost,
@@ -278,5 +270,3 @@ const struct conf_block conf_table_token = CONF_BLOCK_OF(conf_security_token, to
 const struct conf_block conf_table_bandwidth = CONF_BLOCK_OF(conf_bandwidth, bandwidth,
     "How fast it may be sent and received.");
 const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vhost_srt, "SRT.");
-const struct conf_block conf_table_vhost_rtsp =
-    CONF_BLOCK_OF(conf_vhost_rtsp, vhost_rtsp, "RTSP.");

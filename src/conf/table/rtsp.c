@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* rtsp.c - directives of RTSP: of its server, and in a vhost. */
+#include "conf/table.h"
+
+#define YEARS 1e9
+
+/* In the order of enum conf_rtsp_channels. */
+static const char *const channel_words[] = { "server", "client", NULL };
+
+static const struct conf_row https[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_HANDLER,
+      .help = "Serve RTSP over TLS (rtsps://), too." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), "322", CONF_HANDLER, CONF_PROXY,
+      .sample = "8322", .help = "Its endpoints." },
+    { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER,
+      .help = "PEM file of the private key." },
+    { "cert", CONF_KIND_STRING, CONF_AT(conf_tls, cert), "./conf/server.crt", CONF_HANDLER,
+      .help = "PEM file of the certificate. A file that changes is read again by itself." },
+    { "ssl_protocols", CONF_KIND_LIST, CONF_AT(conf_tls, protocols), CONF_TLS_PROTOCOLS,
+      CONF_HANDLER, .help = "Versions of TLS: TLSv1.2 and TLSv1.3, there are no others." },
+    { "ssl_ciphers", CONF_KIND_STRING, CONF_AT(conf_tls, ciphers), CONF_TLS_CIPHERS,
+      CONF_HANDLER, .help = "Ciphers of TLS 1.2, as OpenSSL and nginx write them; the first that "
+      "the client has is taken. Those of TLS 1.3 are all good, AES-128-GCM is the first." },
+    { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV |
+      CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate },
+};
+static const struct conf_block https_block = CONF_BLOCK_OF(conf_tls, https, "RTSP over TLS.");
+
+static const struct conf_row multicast[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_multicast, enabled), "off", CONF_NEVER,
+      .help = "Accept players that ask for multicast: each stream is sent once, to a group." },
+    { "range", CONF_KIND_NETWORKS, CONF_AT(conf_rtsp_multicast, range), "239.0.0.0/8", CONF_NEVER,
+      .help = "The groups to take, a network of IPv4." },
+    { "port", CONF_KIND_INT, CONF_AT(conf_rtsp_multicast, port), "8570", CONF_NEVER, .min = 2,
+      .max = 65534, .help = "Where to: even, for RTP; RTCP goes to the next." },
+    { "ttl", CONF_KIND_INT, CONF_AT(conf_rtsp_multicast, ttl), "16", CONF_NEVER, .min = 1,
+      .max = 255, .help = "Routers that it may pass, and one more." },
+};
+static const struct conf_block multicast_block =
+    CONF_BLOCK_OF(conf_rtsp_multicast, multicast, "One sender for all players of a stream.");
+
+static const struct conf_row server[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_server, enabled), "off", CONF_HANDLER,
+      .help = "Serve RTSP, in each vhost whose rtsp is on." },
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtsp_server, listen), "554", CONF_HANDLER,
+      CONF_PROXY, .sample = "8554",
+      .help = "Its endpoints, of TCP. Ports below 1024 want root or CAP_NET_BIND_SERVICE." },
+    { "transports", CONF_KIND_LIST, CONF_AT(conf_rtsp_server, transports), "tcp udp",
+      CONF_AT_ONCE,
+      .help = "How media may go: tcp, udp; a client that asks for another one is told to try the "
+              "next that it has." },
+    { "udp_port", CONF_KIND_INT, CONF_AT(conf_rtsp_server, udp_port), "8560", CONF_NEVER,
+      .min = 2, .max = 65534,
+      .help = "The port of UDP for all sessions: even, for RTP; RTCP has the next." },
+    { "udp_gso", CONF_KIND_ON, CONF_AT(conf_rtsp_server, udp_gso), "on", CONF_AT_ONCE,
+      .help = "Let the kernel cut what goes over UDP into datagrams, where it can; off to "
+              "compare." },
+    { "session_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, session_timeout), "60",
+      CONF_AT_ONCE, .min = 10, .max = 86400,
+      .help = "Seconds without a sign of life, and 15 more, that end one that plays over UDP. It "
+              "is told to clients, who then say something in time." },
+    { "publish_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, publish_timeout), "15",
+      CONF_AT_ONCE, .min = 1, .max = YEARS,
+      .help = "Seconds without a packet or a request that end a publisher." },
+    { "send_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, send_timeout), "30",
+      CONF_AT_ONCE, .min = 0.1, .max = YEARS,
+      .help = "A peer that takes not one byte for so many seconds is dropped." },
+    { "describe_wait", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, describe_wait), "5",
+      CONF_AT_ONCE, .max = 300,
+      .help = "Seconds that a player waits for a stream that is not there, before it is told so; "
+              "0: at once." },
+    { "mtu", CONF_KIND_INT, CONF_AT(conf_rtsp_server, mtu), "1400", CONF_AT_ONCE, .min = 200,
+      .max = 9000, .help = "Bytes of a payload of RTP at most, with TCP as well." },
+    { "channels", CONF_KIND_ENUM, CONF_AT(conf_rtsp_server, channels), "server", CONF_AT_ONCE,
+      .words = channel_words,
+      .help = "Over TCP: server, the channels of a track are always the same ones and all players "
+              "share their bytes; client, each has those that it asks for, for more work." },
+    { "tunnel", CONF_KIND_ON, CONF_AT(conf_rtsp_server, tunnel), "on", CONF_AT_ONCE,
+      .help = "Take RTSP inside of HTTP and of WebSocket, here and at http_server." },
+    { "https", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, https), .block = &https_block },
+    { "multicast", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, multicast),
+      .block = &multicast_block },
+};
+
+static const struct conf_row auth[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_auth, enabled), "off", CONF_AT_ONCE,
+      .help = "Ask who plays or publishes for a name and a password." },
+    { "realm", CONF_KIND_STRING, CONF_AT(conf_rtsp_auth, realm), "SRS", CONF_AT_ONCE,
+      .help = "What players show when they ask their user." },
+    { "methods", CONF_KIND_LIST, CONF_AT(conf_rtsp_auth, methods), "digest-md5 basic",
+      CONF_AT_ONCE,
+      .help = "How: digest-md5, digest-sha256, basic. FFmpeg cannot log in where digest-sha256 is "
+              "offered; basic shows the password to who reads along." },
+    { "user", CONF_KIND_COMMANDS, CONF_AT(conf_rtsp_auth, user), NULL, CONF_AT_ONCE,
+      CONF_SECRET | CONF_NO_ENV, .sample = "viewer change-me",
+      .help = "A name and its password. Repeatable." },
+};
+static const struct conf_block auth_block = CONF_BLOCK_OF(conf_rtsp_auth, auth,
+    "Names and passwords, as players and cameras know them: rtsp://NAME:PASSWORD@HOST/APP/STREAM.");
+
+static const struct conf_row pull[] = {
+    { "enabled", CONF_KIND_ON, CONF_AT(conf_rtsp_pull, enabled), "on", CONF_HANDLER,
+      .help = "Pull it." },
+    { "stream", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, stream), NULL, CONF_HANDLER,
+      .sample = "live/camera",
+      .help = "What it is here: app/stream; one word is of the app live." },
+    { "url", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, url), NULL, CONF_HANDLER, CONF_SECRET,
+      .sample = "rtsp://admin:change-me@192.168.1.64:554/stream1",
+      .help = "Where it comes from, with the name and the password to log in by." },
+    { "transport", CONF_KIND_LIST, CONF_AT(conf_rtsp_pull, transport), "tcp udp", CONF_HANDLER,
+      .help = "How media is to come: tcp, udp; the first that the other side has." },
+    { "on_demand", CONF_KIND_OFF, CONF_AT(conf_rtsp_pull, on_demand), "off", CONF_HANDLER,
+      .help = "Pull it only while somebody plays it." },
+    { "linger", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_pull, linger), "10", CONF_HANDLER,
+      .max = YEARS, .help = "Seconds that it then goes on after the last player." },
+    { "timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_pull, timeout), "10", CONF_HANDLER,
+      .min = 1, .max = YEARS,
+      .help = "Seconds without a packet after which it begins anew." },
+};
+static const struct conf_block pull_block = CONF_BLOCK_OF(conf_rtsp_pull, pull,
+    "A stream that is fetched by RTSP, of a camera or another server.");
+
+static const struct conf_row vhost_rtsp[] = {
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_vhost_rtsp, enabled), "off", CONF_AT_ONCE,
+      .help = "RTSP for this vhost." },
+    { "rtmp_to_rtsp", CONF_KIND_ON, CONF_AT(conf_vhost_rtsp, rtmp_to_rtsp), "on", CONF_AT_ONCE,
+      .help = "Streams that come by other protocols, as RTMP, are there for RTSP, too." },
+    { "mw_latency", CONF_KIND_MSEC_AUTO, CONF_AT(conf_vhost_rtsp, mw_latency_set), NULL,
+      CONF_HANDLER, .max = 60000, .sample = "350", .def_note = "that of play",
+      .help = "Milliseconds of media that are sent at once to players of RTSP; auto follows the "
+              "load." },
+    { "jitter", CONF_KIND_MSEC, CONF_AT(conf_vhost_rtsp, jitter), "200", CONF_AT_ONCE,
+      .max = 10000,
+      .help = "Milliseconds that packets of a publisher or a pull over UDP wait for those that "
+              "were sent before them." },
+    { "keep_broken", CONF_KIND_OFF, CONF_AT(conf_vhost_rtsp, keep_broken), "off", CONF_AT_ONCE,
+      .help = "Keep frames that lack a packet, and those that build on them; off: the picture "
+              "stands until the next key frame." },
+    { "auth", CONF_KIND_BLOCK, CONF_AT(conf_vhost_rtsp, auth), .block = &auth_block },
+    { "pull", CONF_KIND_BLOCKS, CONF_AT(conf_vhost_rtsp, pull), NULL, CONF_HANDLER, CONF_NO_ENV,
+      .block = &pull_block },
+};
+
+const struct conf_block conf_table_rtsp_server = CONF_BLOCK_OF(conf_rtsp_server, server,
+    "RTSP: to play and to publish, over TCP, UDP, TLS and HTTP.");
+const struct conf_block conf_table_vhost_rtsp =
+    CONF_BLOCK_OF(conf_vhost_rtsp, vhost_rtsp, "RTSP.");
