@@ -64,6 +64,8 @@ enum err_class {
     XX(NO_VHOST,          2018,   DENIED, "No such vhost")                   \
     XX(VHOST_DISABLED,    2019,   DENIED, "Vhost is disabled")               \
     XX(RTSP,              2039,   PROTO,  "RTSP message is wrong")           \
+    XX(RTSP_REFUSED,      2040,   DENIED, "RTSP peer said no")               \
+    XX(RTSP_LOGIN,        2041,   DENIED, "RTSP peer wants another password") \
     XX(DENIED,            2048,   DENIED, "Denied by security rules")        \
     XX(REFER_DENIED,      2049,   DENIED, "Denied by refer rules")           \
     XX(STREAM_END,        2050,   PEER,   "Stream ended")                    \
