@@ -49,10 +49,13 @@ void session_play_end(struct session *s, err_t why)
 
 /* ---- sending */
 
-static struct live_sender_settings settings_of(const struct conf_vhost *v)
+static struct live_sender_settings settings_of(const struct session_player *p)
 {
+    const struct conf_vhost *v = p->s->vhost;
+    int64_t merge = p->kind->type == CLIENTS_RTSP_PLAY ? v->rtsp.mw_latency : v->play.mw_latency;
+
     return (struct live_sender_settings){
-        .mw_latency = v->play.mw_latency == CONF_AUTO ? LIVE_MW_AUTO : v->play.mw_latency,
+        .mw_latency = merge == CONF_AUTO ? LIVE_MW_AUTO : merge,
         .mw_msgs = (unsigned)v->play.mw_msgs,
         .send_interval = v->play.send_min_interval,
     };
@@ -68,7 +71,7 @@ static void apply_settings(struct session_player *p)
     struct session *s = p->s;
 
     p->sender.look_every = s->conf->sampled_print / 2;
-    p->sender.set = settings_of(s->vhost);
+    p->sender.set = settings_of(p);
     if (is_called(p))
         p->sender.set.send_interval = 0;
     else

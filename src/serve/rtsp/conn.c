@@ -15,7 +15,7 @@
                  RTSP_BIT(RTSP_PLAY) | RTSP_BIT(RTSP_PAUSE) | RTSP_BIT(RTSP_GET_PARAMETER) | \
                  RTSP_BIT(RTSP_SET_PARAMETER) | RTSP_BIT(RTSP_TEARDOWN))
 
-enum { TIMEOUT = 60, LAST_WORDS_MAX = 1024 };
+enum { LAST_WORDS_MAX = 1024 };
 
 #define FIRST_SETUP CO_SECONDS(10)
 
@@ -26,6 +26,7 @@ static const struct rtsp_limits limits = {
 
 static struct rtsp_conn *conn_new(struct session_env *env, struct io *io, const char *ip)
 {
+    const struct conf_rtsp_server *conf = &env->conf->rtsp_server;
     struct rtsp_conn *c = must(calloc(1, sizeof(*c)));
 
     session_init(&c->base, env, io);
@@ -35,8 +36,9 @@ static struct rtsp_conn *conn_new(struct session_env *env, struct io *io, const 
     c->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
                                              .tc_url = "", .page_url = "", .ip = c->ip };
     c->rules = (struct rtsp_server_rules){
-        .methods = PLAYERS, .transports = { .tcp = true }, .own_channels = true,
-        .timeout = TIMEOUT, .name = env->signature,
+        .methods = PLAYERS, .transports = { .tcp = conf->tcp },
+        .own_channels = conf->channels == CONF_RTSP_CHANNELS_SERVER,
+        .timeout = (int)(conf->session_timeout / CO_SECONDS(1)), .name = env->signature,
     };
     c->server.rules = &c->rules;
     return c;
@@ -137,7 +139,7 @@ static err_t greet(struct rtsp_conn *c)
         err = io_tls_accept(&c->base.io, c->tls, c->base.conf->limits.handshake_timeout);
     c->tls = io_tls_server_unref(c->tls); /* it belongs to this thread, the connection may go */
     rtsp_reader_init(&c->reader, c->base.io, &limits);
-    c->base.io->write_timeout = CO_SECONDS(30);
+    c->base.io->write_timeout = c->base.conf->rtsp_server.send_timeout;
     rtsp_conn_expect_setup(c);
     return err;
 }

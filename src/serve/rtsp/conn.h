@@ -78,6 +78,9 @@ void rtsp_asked_done(struct rtsp_asked *a, int status);
  * not this one is left. Yields. */
 err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
     __attribute__((warn_unused_result));
+/* login.c: who it is, where the vhost of its stream wants to know. *status becomes 401: that is
+ * answered. ERR_DENIED: it guessed too often. Yields. */
+err_t rtsp_conn_login(struct rtsp_asked *a, int *status) __attribute__((warn_unused_result));
 /* It has to do with no stream any more; `why` is borrowed. Yields. */
 void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MTU = 1400, RANGES = 16, TRACKS = 2 };
+enum { RANGES = 16, TRACKS = 2 };
 
 static struct rtsp_conn *conn_of(const struct session_player *player)
 {
@@ -65,7 +65,9 @@ err_t rtsp_play_begin(struct rtsp_conn *c)
 /* Numbers of the wire go on over a pause: it must not go with its last player meanwhile. */
 static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
 {
-    uint32_t param[LIVE_PARAMS] = { [RTP_WIRE_MTU] = MTU };
+    uint32_t param[LIVE_PARAMS] = {
+        [RTP_WIRE_MTU] = (uint32_t)c->base.conf->rtsp_server.mtu,
+    };
     struct live_consumer keep = { 0 };
 
     for (unsigned i = 0; i < session->n_tracks; i++)

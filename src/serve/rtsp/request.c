@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum { ANSWER_MAX = 128 * 1024 };
-#define DESCRIBE_WAIT CO_SECONDS(5)
 #define DESCRIBE_LOOK CO_MS(20)
 
 void rtsp_asked_put(struct rtsp_asked *a, int status)
@@ -26,7 +25,7 @@ void rtsp_asked_done(struct rtsp_asked *a, int status)
 /* Until both tracks are known, or it looks as if there were one alone. */
 static err_t wait_for_tracks(struct rtsp_conn *c)
 {
-    co_usec until = co_clock() + DESCRIBE_WAIT;
+    co_usec until = co_clock() + c->base.conf->rtsp_server.describe_wait;
     err_t err = NULL;
 
     while (!err && rtsp_conn_tracks(c) != (RTP_WIRE_VIDEO | RTP_WIRE_AUDIO) &&

@@ -42,6 +42,8 @@ static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t)
     set_names(c, t);
     c->logged_in = false;
     err = session_find_stream(&c->base, t->host, c->base.names.app, c->base.names.name);
+    if (!err && !c->base.vhost->rtsp.enabled)
+        err = err_new(ERR_VHOST_DISABLED, "%s has no RTSP", c->base.vhost->name);
     if (err) {
         free(c->path);
         c->path = NULL;
@@ -106,6 +108,10 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
     }
     if (!is_named(c, &a->target))
         err = name_stream(c, &a->target);
+    if (!err)
+        err = rtsp_conn_login(a, status);
+    if (!err && *status)
+        return NULL;
     if (!err)
         err = rtsp_conn_settle(c, role == RTSP_PUBLISHER);
     if (!err && c->move_to >= 0) {

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtsp_conn.c - whole conversations with the server over memory, cut at every byte. */
+#include "base/log.h"
+#include "co/net/io.h"
+#include "conf_mem.h"
+#include "rtp_media.h"
+#include "serve/rtsp/rtsp.h"
+#include "session/env.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#define CONF "listen 1935; vhost __defaultVhost__ { rtsp { enabled on; } }"
+#define URL "rtsp://h/live/s"
+
+static struct session_env env;
+static struct live_source *src;
+static struct live_publisher me;
+
+/* ---- a stream of H.264 and AAC */
+
+static void push(const struct frame *f)
+{
+    struct av_packet *pkt = av_packet_new(f->size);
+
+    memcpy(pkt->data, f->data, f->size);
+    pkt->kind = (uint8_t)f->kind;
+    pkt->codec = (uint8_t)f->codec;
+    pkt->config = f->config;
+    pkt->key = f->key;
+    live_source_push(src, pkt, f->dts);
+    (void)av_packet_unref(pkt);
+}
+
+static void push_all(void)
+{
+    static uint8_t buf[MEDIA_FRAME_MAX];
+
+    for (unsigned i = 0; i < 20; i++) {
+        struct frame f = media_make(AV_H264, i, 3000, buf);
+
+        push(&f);
+        f = media_make(AV_AAC, i, 200, buf);
+        push(&f);
+    }
+}
+
+static void begin(const char *conf)
+{
+    static const struct live_settings set = { .queue_length = 1000000, .max_bytes = 1 << 20,
+                                              .gop_cache = true };
+    struct frame config;
+
+    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1" };
+    env.conf = mem_conf(conf);
+    env.streams = live_registry_new();
+    src = live_registry_get(env.streams, "__defaultVhost__/live/s", &set);
+    me = (struct live_publisher){ .ip = "192.0.2.1" };
+    assert_ok(live_source_begin(src, &me, &(struct live_takeover){ LIVE_TAKEOVER_OFF, 0, 0 }));
+    config = media_config_of(AV_H264);
+    push(&config);
+    config = media_config_of(AV_AAC);
+    push(&config);
+    push_all();
+}
+
+static void end(void)
+{
+    live_source_end(src, &me);
+    src = live_source_unref(src);
+    live_registry_free(env.streams);
+    env.conf = conf_unref(env.conf);
+    assert_int_equal(live_source_live(), 0);
+    assert_int_equal(conf_live(), 0);
+}
+
+/* ---- what a client says and hears */
+
+struct heard {
+    char *text;
+    size_t size;
+};
+
+static struct heard talk(const char *said, size_t size, size_t piece)
+{
+    struct heard h;
+    struct io_mem m;
+    err_t err;
+
+    io_mem_init(&m, said, size);
+    m.piece = piece;
+    m.out_cap = 1 << 20;
+    m.out = calloc(1, m.out_cap + 1);
+    assert_non_null(m.out);
+    err = rtsp_conn_run(&env, &m.io, "127.0.0.1");
+    assert_non_null(err);
+    err_free(&err);
+    h.text = (char *)m.out;
+    h.size = m.out_size;
+    return h;
+}
+
+static struct heard say(const char *said)
+{
+    return talk(said, strlen(said), 0);
+}
+
+#define SETUP_VIDEO "SETUP " URL "/trackID=0 RTSP/1.0\r\nCSeq: 3\r\n" \
+                    "Transport: RTP/AVP/TCP;unicast;interleaved=4-5\r\n\r\n"
+
+/* The session's id in what was heard; 16 characters. */
+static void session_id(const struct heard *h, char id[17])
+{
+    const char *at = strstr(h->text, "Session: ");
+
+    assert_non_null(at);
+    memcpy(id, at + 9, 16);
+    id[16] = '\0';
+}
+
+/* ---- tests */
+
+static void test_answers(void **state)
+{
+    static const struct {
+        const char *said, *heard[4];
+    } rows[] = {
+        { "OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n",
+          { "RTSP/1.0 200 OK\r\n", "CSeq: 1\r\n", "Public: OPTIONS, DESCRIBE", "TEARDOWN" } },
+        { "OPTIONS * RTSP/1.0\r\n\r\n", { "RTSP/1.0 400" } },
+        { "DESCRIBE " URL " RTSP/1.0\nCSeq:2\n\n",
+          { "200 OK", "Content-Base: " URL "/\r\n", "m=video 0 RTP/AVP 96\r\n",
+            "a=control:trackID=1\r\n" } },
+        { "DESCRIBE " URL "?token=1 RTSP/1.0\r\ncseq: 2\r\n\r\n",
+          { "Content-Base: " URL "/\r\n", "profile-level-id=64000C", "m=audio 0 RTP/AVP 97" } },
+        { "DESCRIBE rtsp://h/ RTSP/1.0\r\nCSeq: 2\r\n\r\n", { "RTSP/1.0 403" } },
+        { "DESCRIBE " URL " RTSP/2.0\r\nCSeq: 2\r\n\r\n", { "RTSP/1.0 505" } },
+        { "WHAT " URL " RTSP/1.0\r\nCSeq: 2\r\n\r\n", { "RTSP/1.0 501", "Public: " } },
+        { "PLAY " URL " RTSP/1.0\r\nCSeq: 2\r\n\r\n", { "RTSP/1.0 454" } },
+        { "GET_PARAMETER " URL " RTSP/1.0\r\nCSeq: 2\r\n\r\n", { "RTSP/1.0 200" } },
+        { "GET_PARAMETER " URL " RTSP/1.0\r\nCSeq: 2\r\nContent-Length: 6\r\n\r\nvolume",
+          { "RTSP/1.0 451" } },
+        { SETUP_VIDEO, { "200 OK", "Session: ", ";timeout=60", "interleaved=0-1" } },
+        { "SETUP " URL "/trackID=2 RTSP/1.0\r\nCSeq: 3\r\nTransport: RTP/AVP/TCP\r\n\r\n",
+          { "RTSP/1.0 404" } },
+        { "SETUP " URL "/trackID=0 RTSP/1.0\r\nCSeq: 3\r\nTransport: RAW/RAW/UDP\r\n\r\n",
+          { "RTSP/1.0 461" } },
+        { "$\x01\x00\x04 12341234", { "" } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct heard h;
+
+        begin(CONF);
+        h = say(rows[i].said);
+        for (size_t k = 0; k < COUNT(rows[i].heard) && rows[i].heard[k]; k++) {
+            if (!strstr(h.text, rows[i].heard[k]))
+                fail_msg("%s\nwants %s, got\n%s", rows[i].said, rows[i].heard[k], h.text);
+        }
+        free(h.text);
+        end();
+    }
+}
+
+/* A client may leave after any byte, and its bytes come in any pieces. */
+static void test_cut_at_every_byte(void **state)
+{
+    static const char said[] = "OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n"
+                               "DESCRIBE " URL " RTSP/1.0\r\nCSeq: 2\r\n\r\n" SETUP_VIDEO
+                               "TEARDOWN " URL " RTSP/1.0\r\nCSeq: 4\r\n\r\n";
+
+    (void)state;
+    begin(CONF);
+    for (size_t size = 0; size < sizeof(said); size++) {
+        struct heard h = talk(said, size, 0);
+
+        free(h.text);
+        h = talk(said, size, 1 + size % 3);
+        free(h.text);
+    }
+    end();
+}
+
+/* Two connections cannot share a session: it belongs to the one that made it. */
+static void test_foreign_session(void **state)
+{
+    char id[17], said[300];
+    struct heard h;
+
+    (void)state;
+    begin(CONF);
+    h = say(SETUP_VIDEO);
+    session_id(&h, id);
+    free(h.text);
+    (void)snprintf(said, sizeof(said), "PLAY " URL " RTSP/1.0\r\nCSeq: 4\r\nSession: %s\r\n\r\n",
+                   id);
+    h = say(said);
+    assert_non_null(strstr(h.text, "RTSP/1.0 454"));
+    free(h.text);
+    end();
+}
+
+/* The password of "u" is "p". */
+static void test_login(void **state)
+{
+    static const struct {
+        const char *login, *heard[3];
+    } rows[] = {
+        { "", { "RTSP/1.0 401", "WWW-Authenticate: Digest realm=\"cams\", nonce=\"",
+                "WWW-Authenticate: Basic realm=\"cams\"\r\n" } },
+        { "Authorization: Basic dTpw\r\n", { "RTSP/1.0 200", "m=video" } },
+        { "Authorization: Bearer x\r\n", { "RTSP/1.0 401" } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char said[300];
+        struct heard h;
+
+        begin("listen 1935; vhost __defaultVhost__ { rtsp { enabled on; auth { enabled on; "
+              "realm cams; user u p; } } }");
+        (void)snprintf(said, sizeof(said), "DESCRIBE " URL " RTSP/1.0\r\nCSeq: 1\r\n%s\r\n",
+                       rows[i].login);
+        h = say(said);
+        for (size_t k = 0; k < COUNT(rows[i].heard) && rows[i].heard[k]; k++) {
+            if (!strstr(h.text, rows[i].heard[k]))
+                fail_msg("%s\nwants %s, got\n%s", said, rows[i].heard[k], h.text);
+        }
+        free(h.text);
+        end();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_answers), TEST(test_cut_at_every_byte), TEST(test_foreign_session),
+        TEST(test_login),
+    };
+    const struct log_setup quiet = { .min = LOG_NONE };
+    err_t err = co_init();
+
+    assert(!err);
+    log_init(&quiet);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
