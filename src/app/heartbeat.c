@@ -40,6 +40,9 @@ static void put_all_ports(struct jput *j, const struct conf *c)
     put_ports(j, "https", c->http_server.enabled && c->http_server.https.enabled,
               &c->http_server.https.listen, "");
     put_ports(j, "api", c->http_api.enabled, &c->http_api.listen, "");
+    put_ports(j, "rtsp", c->rtsp_server.enabled, &c->rtsp_server.listen, "");
+    put_ports(j, "rtsps", c->rtsp_server.enabled && c->rtsp_server.https.enabled,
+              &c->rtsp_server.https.listen, "");
     put_ports(j, "srt", c->srt_server.enabled, &c->srt_server.listen, "udp://");
     put_ports(j, "rtc", c->rtc_server.enabled, &c->rtc_server.listen, "udp://");
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "serve/rtmp/rtmp.h"
+#include "serve/rtsp/rtsp.h"
 #include "session/place.h"
 
 #include <unistd.h>
@@ -38,6 +39,24 @@ static err_t start_rtmp(struct server *s, const struct listeners_guest *guest,
     err = co_go(&s->connections, tls ? "rtmps" : "rtmp", rtmp_session_main, session);
     if (err)
         rtmp_session_free(session);
+    return err;
+}
+
+static err_t start_rtsp(struct server *s, const struct listeners_guest *guest,
+                        struct io_tls_server *tls, struct peers_place *place)
+{
+    struct rtsp_conn *conn;
+    err_t err = rtsp_conn_new(&conn, &s->env, guest->fd, guest->proxied, tls);
+
+    if (err) {
+        (void)close(guest->fd);
+        return err;
+    }
+    *rtsp_conn_place(conn) = *place;
+    *place = (struct peers_place){ 0 };
+    err = co_go(&s->connections, tls ? "rtsps" : "rtsp", rtsp_conn_main, conn);
+    if (err)
+        rtsp_conn_free(conn);
     return err;
 }
 
@@ -134,6 +153,10 @@ void server_accept(void *server, const struct listeners_guest *guest)
         err = start_rtmp(s, guest, NULL, &place);
     else if (guest->services & 1u << SERVICE_RTMPS)
         err = start_rtmp(s, guest, s->tls.v[SERVICE_RTMPS], &place);
+    else if (guest->services & 1u << SERVICE_RTSP)
+        err = start_rtsp(s, guest, NULL, &place);
+    else if (guest->services & 1u << SERVICE_RTSPS)
+        err = start_rtsp(s, guest, s->tls.v[SERVICE_RTSPS], &place);
     else
         err = start_http(s, guest, http_tls(s, guest->services), &place,
                          room == SERVER_ROOM_RESERVED);

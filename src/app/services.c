@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAMILY_RTMP, FAMILY_RTMPS, FAMILY_HTTP, FAMILY_HTTPS };
+enum { FAMILY_RTMP, FAMILY_RTMPS, FAMILY_HTTP, FAMILY_HTTPS, FAMILY_RTSP, FAMILY_RTSPS };
 
 /* Where in a struct conf: NOWHERE is not there. */
 #define NOWHERE SIZE_MAX
@@ -40,6 +40,12 @@ static const struct {
                        offsetof(struct conf, http_api.https), true },
     [SERVICE_EXPORTER] = { "exporter", FAMILY_HTTP, offsetof(struct conf, exporter.enabled),
                            NOWHERE, offsetof(struct conf, exporter.listen), NOWHERE, true },
+    [SERVICE_RTSP] = { "rtsp", FAMILY_RTSP, offsetof(struct conf, rtsp_server.enabled), NOWHERE,
+                       offsetof(struct conf, rtsp_server.listen), NOWHERE },
+    [SERVICE_RTSPS] = { "rtsps", FAMILY_RTSPS, offsetof(struct conf, rtsp_server.https.enabled),
+                        offsetof(struct conf, rtsp_server.enabled),
+                        offsetof(struct conf, rtsp_server.https.listen),
+                        offsetof(struct conf, rtsp_server.https) },
 };
 
 static const void *at(const struct conf *c, size_t offset)

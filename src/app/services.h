@@ -9,7 +9,7 @@
 
 enum service {
     SERVICE_RTMP, SERVICE_RTMPS, SERVICE_HTTP, SERVICE_HTTPS, SERVICE_API, SERVICE_APIS,
-    SERVICE_EXPORTER, SERVICES,
+    SERVICE_EXPORTER, SERVICE_RTSP, SERVICE_RTSPS, SERVICES,
 };
 
 /* The certificates of those that speak TLS; all NULL to begin with. */

@@ -22,6 +22,15 @@ static void set_on(int fd, int level, int option, int on)
     (void)setsockopt(fd, level, option, &on, sizeof(on));
 }
 
+static err_t bind_err(const char *ip, int port)
+{
+    bool low = errno == EACCES && port < IPPORT_RESERVED;
+    err_t err = err_sys(ERR_SOCKET_BIND, "bind %s port %d", ip, port);
+
+    return low ? err_wrap(err, "ports below %d want root or CAP_NET_BIND_SERVICE", IPPORT_RESERVED)
+               : err;
+}
+
 /* The first of several is bound as the only one, which fails where somebody listens, and lets
  * others of ours in only then. */
 static err_t bind_and_listen(int fd, const char *ip, int port, int backlog,
@@ -39,7 +48,7 @@ static err_t bind_and_listen(int fd, const char *ip, int port, int backlog,
     if (share == IO_LISTEN_MORE)
         set_on(fd, SOL_SOCKET, SO_REUSEPORT, 1);
     if (bind(fd, (struct sockaddr *)&addr, size) < 0)
-        return err_sys(ERR_SOCKET_BIND, "bind %s port %d", ip, port);
+        return bind_err(ip, port);
     if (share == IO_LISTEN_FIRST)
         set_on(fd, SOL_SOCKET, SO_REUSEPORT, 1);
     if (listen(fd, backlog) < 0)

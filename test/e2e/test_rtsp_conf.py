@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""RTSP: what the configuration says of it, where it listens and for whom, what a reload changes, what the API tells."""
+import contextlib
+import ctypes
+import os
+import socket
+import struct
+
+import pytest
+
+import procs
+from httpapi import Api, Backend
+from procs import free_port, wait_for
+from test_proxies import BAD, GOOD, refused, v1, v2
+from webclient import Cert
+
+RTSP = "rtsp { enabled on; }"
+UNPRIVILEGED = "/proc/sys/net/ipv4/ip_unprivileged_port_start"
+TCP = "Transport: RTP/AVP/TCP;unicast;interleaved=0-1"
+
+
+class Rtsp:
+    """One connection: a request at a time, and its answer; frames in between are counted."""
+
+    def __init__(self, port, tls=None, host="127.0.0.1", header=b"", bind=None):
+        self.sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self.sock.settimeout(procs.patience(10))
+        if bind:
+            self.sock.bind((bind, 0))
+        self.sock.connect((host, port))
+        self.sock.sendall(header)
+        if tls:
+            self.sock = tls.wrap_socket(self.sock, server_hostname="localhost")
+        self.port, self.host, self.buf, self.cseq, self.frames = port, host, b"", 0, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.sock.close()
+
+    def url(self, stream="s", track=None, param=""):
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"rtsp://{host}:{self.port}/live/{stream}{param}" + ("" if track is None else f"/trackID={track}")
+
+    def more(self):
+        got = self.sock.recv(65536)
+        if not got:
+            raise EOFError("the server closed")
+        self.buf += got
+
+    def need(self, n):
+        while len(self.buf) < n:
+            self.more()
+
+    def frame(self):
+        self.need(4)
+        n = 4 + struct.unpack(">H", self.buf[2:4])[0]
+        self.need(n)
+        self.buf, self.frames = self.buf[n:], self.frames + 1
+
+    def ask(self, method, url=None, *fields):
+        """The status, the fields in lower case, the body."""
+        self.cseq += 1
+        lines = [f"{method} {url or self.url()} RTSP/1.0", f"CSeq: {self.cseq}", *fields]
+        self.sock.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        self.need(1)
+        while self.buf[:1] == b"$":
+            self.frame()
+            self.need(1)
+        while b"\r\n\r\n" not in self.buf:
+            self.more()
+        head, self.buf = self.buf.split(b"\r\n\r\n", 1)
+        first, *rest = head.decode().split("\r\n")
+        got = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in rest)}
+        size = int(got.get("content-length", 0))
+        self.need(size)
+        body, self.buf = self.buf[:size], self.buf[size:]
+        assert got["cseq"] == str(self.cseq)
+        return int(first.split()[1]), got, body
+
+    def play(self, stream="s", param=""):
+        """Both tracks over TCP, until the first frame has come."""
+        status, _, body = self.ask("DESCRIBE", self.url(stream, param=param), "Accept: application/sdp")
+        assert status == 200, status
+        session = ()
+        for track in range(body.count(b"m=")):
+            status, got, _ = self.ask("SETUP", self.url(stream, track), TCP, *session)
+            assert status == 200, status
+            session = ("Session: " + got["session"].split(";")[0],)
+        status, _, _ = self.ask("PLAY", self.url(stream, param=param), *session)
+        assert status == 200, status
+        self.frame()
+        return self
+
+
+@pytest.fixture
+def site(srs, tmp_path):
+    """A server with RTSP at `plain` and `tls`, at `proxied` and `tls_proxied` behind a proxy, and with its API."""
+    def start(vhost=RTSP, glob="", more="", **how):
+        cert = Cert(tmp_path)
+        p = {k: free_port() for k in ("plain", "tls", "proxied", "tls_proxied", "api")}
+        at = {k: f"127.0.0.1:{v}" for k, v in p.items()}
+        s = srs(vhost, f"""rtsp_server {{ enabled on; transports tcp; listen {at["plain"]} {at["proxied"]} proxy_protocol;
+https {{ enabled on; listen {at["tls"]} {at["tls_proxied"]} proxy_protocol; key {cert.key}; cert {cert.cert}; }}
+{more} }}
+http_api {{ enabled on; listen {at["api"]}; }}
+{glob}""", **how)
+        s.p, s.trust, s.api = p, cert.trust(), Api(p["api"])
+        return s
+    return start
+
+
+def rewrite(s, *changes):
+    text = open(s.conf_path).read()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    with open(s.conf_path, "w") as f:
+        f.write(text)
+
+
+def test_plays_at_each_endpoint(site, source):
+    s = site()
+    s.push(source, loop=True)
+    for port, tls, header in (("plain", None, b""), ("tls", s.trust, b""), ("proxied", None, v1(GOOD)),
+                              ("tls_proxied", s.trust, v2(GOOD))):
+        with Rtsp(s.p[port], tls, header=header) as c:
+            status, got, _ = c.ask("OPTIONS")
+            assert status == 200 and "DESCRIBE" in got["public"]
+            c.play()
+            row = next(x for x in s.api.clients() if x["type"] == "rtsp-play")
+            assert row["ip"] == (GOOD if header else "127.0.0.1") and row["publish"] is False
+            assert row["name"] == "s" and row["url"] == "/live/s" and row["tcUrl"].startswith("rtsp://127.0.0.1")
+        s.api.wait_clients(1)
+    assert s.wait_log(rf"RTSP client ip={GOOD}:57005, ", 3) and s.wait_log(rf"RTSPS client ip={GOOD}:57005, ", 3)
+
+
+def test_of_six(srs, source):
+    port, six = free_port(), free_port()
+    s = srs(RTSP, f"rtsp_server {{ enabled on; transports tcp; listen {port} [::1]:{six}; }}")
+    s.push(source, loop=True)
+    for host, at in (("127.0.0.1", port), ("::1", port), ("::1", six)):
+        with Rtsp(at, host=host) as c:
+            c.play()
+
+
+def test_rules_see_who_is_behind(site, source):
+    s = site(f"{RTSP} security {{ enabled on; allow publish all; allow play all; deny play {BAD}; }}", "trusted_proxies 127.0.0.1;")
+    s.push(source, loop=True)
+    for port, tls in (("proxied", None), ("tls_proxied", s.trust)):
+        for ip, want in ((GOOD, 200), (BAD, 403)):
+            with Rtsp(s.p[port], tls, header=v1(ip)) as c:
+                assert c.ask("DESCRIBE")[0] == want
+    options = b"OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n"
+    for port, data in (("proxied", options), ("tls_proxied", v1("localhost")), ("tls", options)):
+        assert refused(s.p[port], data), port
+    assert refused(s.p["proxied"], v1(GOOD) + options, bind="127.0.0.2"), "no proxy of ours"
+
+
+def test_reload(site, source):
+    """RTSP is turned off and on, and its endpoints change, with players that stay."""
+    s = site()
+    s.push(source, loop=True)
+    old, new = s.p["plain"], free_port()
+    with Rtsp(old) as stays:
+        stays.play()
+        rewrite(s, (f"listen 127.0.0.1:{old} ", f"listen 127.0.0.1:{new} "))
+        s.reload()
+        assert wait_for(lambda: socket.socket().connect_ex(("127.0.0.1", old)) != 0, 5)
+        with Rtsp(new) as c:
+            c.play()
+        rewrite(s, ("rtsp_server { enabled on;", "rtsp_server { enabled off;"))
+        s.reload()
+        for port in (new, s.p["tls"], s.p["proxied"]):
+            assert wait_for(lambda p=port: socket.socket().connect_ex(("127.0.0.1", p)) != 0, 5), port
+        frames = stays.frames
+        while stays.frames < frames + 20:
+            stays.frame()
+        rewrite(s, ("rtsp_server { enabled off;", "rtsp_server { enabled on;"))
+        s.reload()
+        with Rtsp(s.p["tls"], s.trust) as c:
+            c.play()
+
+
+def test_a_reload_that_cannot_be(site, source):
+    """A port that somebody has, a certificate that is not there: all stays as it was."""
+    s = site()
+    s.push(source, loop=True)
+    text = open(s.conf_path).read()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        for old, new in ((f"listen 127.0.0.1:{s.p['plain']} ", f"listen 127.0.0.1:{taken.getsockname()[1]} "),
+                         ("key ", "key /nowhere"), ("transports tcp", "transports udb"),
+                         ("enabled on; transports", "udp_port 8561; enabled on; transports")):
+            with open(s.conf_path, "w") as f:
+                f.write(text.replace(old, new, 1))
+            s.reload(ok=False)
+            for port, tls in (("plain", None), ("tls", s.trust)):
+                with Rtsp(s.p[port], tls) as c:
+                    c.play()
+    s.allow_errors = True
+
+
+def test_vhosts_that_have_it_not(site, source):
+    s = site("vhost __defaultVhost__ { rtsp { enabled on; } } vhost other { } vhost off { rtsp { enabled off; } }")
+    s.push(source, loop=True)
+    for vhost, want in (("", 200), ("?vhost=other", 404), ("?vhost=off", 404), ("?vhost=unknown", 200)):
+        with Rtsp(s.p["plain"]) as c:
+            assert c.ask("DESCRIBE", c.url(param=vhost))[0] == want, vhost
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_four_workers(site, source, tls):
+    """Who comes to any of them plays; with TLS as well as without, connections go to the stream's worker."""
+    s = site(glob="workers 4;")
+    s.push(source, loop=True)
+    all_of_them = [Rtsp(s.p["tls" if tls else "plain"], s.trust if tls else None) for _ in range(12)]
+    for c in all_of_them:
+        c.play()
+    rows = s.api.wait_clients(13)
+    assert sum(r["type"] == "rtsp-play" for r in rows) == 12
+    for c in all_of_them:
+        before = c.frames
+        while c.frames < before + 20:
+            c.frame()
+        c.sock.close()
+    s.api.wait_clients(1)
+
+
+def test_kicked(site, source):
+    s = site()
+    s.push(source, loop=True)
+    with Rtsp(s.p["plain"]) as c:
+        c.play()
+        row = next(x for x in s.api.clients() if x["type"] == "rtsp-play")
+        assert s.api.kick(row["id"])["code"] == 0
+        with pytest.raises((EOFError, ConnectionError)):
+            while True:
+                c.frame()
+    s.api.wait_clients(1)
+
+
+def test_features_and_heartbeat(site):
+    with contextlib.closing(Backend()) as b:
+        s = site(glob=f"heartbeat {{ enabled on; interval 1; ports on; url {b.url('/beat')}; }}")
+        assert s.api.get("features")["data"]["features"]["rtsp"] is True
+        assert wait_for(lambda: b.events, 5)
+        told = b.events[-1]
+        assert f"127.0.0.1:{s.p['plain']}" in str(told["rtsp"]) and f"127.0.0.1:{s.p['tls']}" in str(told["rtsps"])
+
+
+def give_up_low_ports():
+    assert ctypes.CDLL(None, use_errno=True).prctl(24, 10, 0, 0, 0) == 0  # PR_CAPBSET_DROP, CAP_NET_BIND_SERVICE
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or int(open(UNPRIVILEGED).read()) <= 554, reason="nothing to give up here")
+def test_one_without_the_right_to_low_ports(srs):
+    """The line that says why it does not start says what is needed."""
+    s = srs(RTSP, "rtsp_server { enabled on; }", begin=False, preexec=give_up_low_ports)
+    s.start(wait=False)
+    assert s.wait_log(r"listen 554 : ports below 1024 want root or CAP_NET_BIND_SERVICE : bind", 5), s.text()
+    assert s.proc.wait(5) not in (0, None)
+    s.proc = None
