@@ -2,12 +2,15 @@
 /* stream.c - which stream a connection is about, and whether it may. */
 #include "base/log.h"
 #include "base/must.h"
+#include "proto/http/url.h"
 #include "serve/rtsp/conn.h"
 #include "session/move.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { VHOST_MAX = 256 };
 
 /* "/app/stream", of which the app may have several levels; one level is a stream of "live". */
 static void set_names(struct rtsp_conn *c, const struct rtsp_target *t)
@@ -34,14 +37,19 @@ static void set_names(struct rtsp_conn *c, const struct rtsp_target *t)
 /* Its stream has a name from now on, and a vhost that has RTSP. */
 static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t)
 {
+    char buf[VHOST_MAX];
+    const char *vhost = http_url_param(t->query, "vhost", buf, sizeof(buf));
     err_t err;
 
+    if (!vhost)
+        vhost = http_url_param(t->query, "domain", buf, sizeof(buf));
     if (!*t->path)
         return err_new(ERR_DENIED, "the url names no stream");
     rtsp_conn_leave(c, NULL);
     set_names(c, t);
     c->logged_in = false;
-    err = session_find_stream(&c->base, t->host, c->base.names.app, c->base.names.name);
+    err = session_find_stream(&c->base, vhost && *vhost ? vhost : t->host, c->base.names.app,
+                              c->base.names.name);
     if (!err && !c->base.vhost->rtsp.enabled)
         err = err_new(ERR_VHOST_DISABLED, "%s has no RTSP", c->base.vhost->name);
     if (err) {
