@@ -13,6 +13,7 @@
 #include "serve/http/mux.h"
 #include "serve/http/packed.h"
 #include "serve/http/static.h"
+#include "serve/rtsp/tunnel.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
 #include "session/hooks.h"
@@ -119,7 +120,8 @@ struct server *server_make(const struct server_self *self)
     make_env(s, self);
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
-    s->http = (struct http_service){ .env = &s->env, .mux = http_mux_new() };
+    s->http = (struct http_service){ .env = &s->env, .mux = http_mux_new(),
+                                     .first = rtsp_tunnel_http };
     s->sinks = sinks_new(&s->env);
     mount(s);
     s->listeners = listeners_new(server_accept, s);

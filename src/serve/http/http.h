@@ -22,11 +22,18 @@ enum http_ports {
     HTTP_PORT_SERVER = 1, HTTP_PORT_API = 2, HTTP_PORT_ALL = 3, HTTP_PORT_EXPORTER = 4,
 };
 
+struct http_exchange;
+
+/* Answers the request, or sets x->declined before anything was sent. An error ends the
+ * connection; what the client did wrong is an answer (http_response_status) and no error. */
+typedef err_t http_handler(struct http_exchange *x, void *arg);
+
 /* Shared by all HTTP connections; owned by the program. */
 struct http_service {
     struct session_env *env;
     struct http_mux *mux;
     struct http_clock clock;
+    http_handler *first;    /* asked before the mux; NULL: nobody is */
     unsigned long requests; /* so far */
 };
 
@@ -48,11 +55,9 @@ struct http_exchange {
     bool declined;                  /* set by a handler that does not want it after all */
     bool moved;                     /* it came from another worker: here it stays */
     int move_to;                    /* by http_exchange_move(); -1: nowhere */
+    struct peers_place *place;      /* of the connection among those of its address */
+    bool taken;                     /* by http_exchange_take() */
 };
-
-/* Answers the request, or sets x->declined before anything was sent. An error ends the
- * connection; what the client did wrong is an answer (http_response_status) and no error. */
-typedef err_t http_handler(struct http_exchange *x, void *arg);
 
 /* May the client do that to a live stream of x->vhost? Security and refer rules: ERR_DENIED,
  * ERR_REFER_DENIED. */
@@ -63,6 +68,11 @@ err_t http_exchange_allowed(const struct http_exchange *x, enum conf_action what
  * yet, and the handler returns NULL right behind. False: it is this one, or the request came from
  * another one already: it is to be answered here. */
 bool http_exchange_move(struct http_exchange *x, unsigned to);
+
+/* The connection is no longer HTTP's: x->io is the handler's from now on, with its place among the
+ * connections. The handler answers by itself, if at all, and returns; what it needs of the request,
+ * and what came behind that, it copies. */
+void http_exchange_take(struct http_exchange *x, struct peers_place *place);
 
 /* Take over an accepted descriptor; on error it is still the caller's. `proxied`: a header
  * of the PROXY protocol comes first. With `tls` a handshake is next (a reference is taken). */

@@ -168,6 +168,13 @@ static err_t dispatch(struct http_session *s, struct http_exchange *x)
         http_response_add_lines(x->resp, cors_lines);
     if (x->req->verb == HTTP_VERB_OPTIONS)
         return preflight(x, cors);
+    if (s->service->first) {
+        err_t err = s->service->first(x, NULL);
+
+        if (err || !x->declined)
+            return err;
+        x->declined = false;
+    }
     return http_mux_serve(s->service->mux, x);
 }
 
@@ -188,6 +195,13 @@ bool http_exchange_move(struct http_exchange *x, unsigned to)
     return true;
 }
 
+void http_exchange_take(struct http_exchange *x, struct peers_place *place)
+{
+    x->taken = true;
+    *place = *x->place;
+    *x->place = (struct peers_place){ 0 };
+}
+
 static err_t answer(struct http_session *s, struct http_request *req, bool moved,
                     struct http_response *r)
 {
@@ -197,7 +211,7 @@ static err_t answer(struct http_session *s, struct http_request *req, bool moved
         .env = s->service->env, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
         .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
         .port = s->port, .ports = s->ports, .tls = s->secure, .reserved = s->reserved,
-        .moved = moved, .move_to = -1,
+        .moved = moved, .move_to = -1, .place = &s->place,
     };
     err_t err;
 
@@ -207,9 +221,11 @@ static err_t answer(struct http_session *s, struct http_request *req, bool moved
         session_pace(s->io, x.vhost->bandwidth.play_kbps);
     err = dispatch(s, &x);
     s->move_to = err ? -1 : x.move_to;
-    if (s->move_to >= 0) {
+    if (x.taken)
+        s->io = NULL;
+    if (s->move_to >= 0 || x.taken) {
         (void)conf_unref(conf);
-        return NULL;
+        return err;
     }
     if (!err && r->status == 0)
         err = http_response_status(r, 500);
@@ -274,6 +290,11 @@ static err_t serve_one(struct http_session *s, bool *again)
         s->brought = req;
         return NULL;
     }
+    if (!s->io) {
+        *again = false;
+        http_response_fini(&r);
+        return err;
+    }
     if (err && s->reader.status && r.status == 0)
         err = refuse(s, err);
     if (!err)
@@ -303,7 +324,7 @@ static err_t serve_all(struct http_session *s)
 
     while (!err && again) {
         err = serve_one(s, &again);
-        if (s->move_to >= 0)
+        if (s->move_to >= 0 || !s->io)
             break;
         if (!err && again)
             rest(s);

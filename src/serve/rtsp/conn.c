@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/io_tls.h"
+#include "serve/rtsp/tunnel_post.h"
 #include "session/remote.h"
 #include "session/workers.h"
 
@@ -98,11 +99,15 @@ err_t rtsp_conn_talk(struct rtsp_conn *c)
 {
     err_t err = NULL;
 
-    while (!err && !c->begin && c->move_to < 0) {
+    while (!err && !c->begin && c->move_to < 0 && !c->post) {
         struct rtsp_item item;
 
         err = rtsp_reader_next(&c->reader, &item);
-        if (!err && item.kind == RTSP_ITEM_MESSAGE && item.message->is_request)
+        if (err || item.kind != RTSP_ITEM_MESSAGE || !item.message->is_request)
+            continue;
+        if (item.message->version == RTSP_V_HTTP)
+            err = rtsp_conn_tunnel(c, item.message);
+        else
             err = rtsp_conn_request(c, item.message);
     }
     return err;
@@ -114,7 +119,7 @@ static err_t converse(struct rtsp_conn *c)
 {
     err_t err = NULL;
 
-    while (!err && c->move_to < 0) {
+    while (!err && c->move_to < 0 && !c->post) {
         err = rtsp_conn_talk(c);
         if (!err && c->begin)
             err = rtsp_play_send(c);
@@ -153,8 +158,32 @@ static err_t run(struct rtsp_conn *c)
     return err ? err : converse(c);
 }
 
+void rtsp_conn_tunnelled(struct rtsp_conn *c)
+{
+    c->tunnelled = true;
+    c->rules.transports.udp = c->rules.transports.multicast = false; /* who is behind it? */
+    rtsp_reader_fini(&c->reader);
+    rtsp_reader_init(&c->reader, c->base.io, &limits);
+}
+
+/* It was the begin of a POST, which has the connection now. */
+static struct rtsp_post *become_post(struct rtsp_conn *c)
+{
+    struct rtsp_post *p = c->post;
+
+    *rtsp_post_place(p) = c->place;
+    c->place = (struct peers_place){ 0 };
+    rtsp_conn_free(c);
+    return p;
+}
+
 static void end(struct rtsp_conn *c, err_t err)
 {
+    if (c->post) {
+        err_free(&err);
+        (void)rtsp_post_main(become_post(c));
+        return;
+    }
     if (!err && c->move_to >= 0) {
         rtsp_conn_send_away(c);
         return;
@@ -203,11 +232,33 @@ err_t rtsp_conn_go_on_main(void *conn)
     return NULL;
 }
 
+struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const char *ip, int port)
+{
+    struct rtsp_conn *c = conn_new(env, io, ip);
+
+    c->port = port;
+    return c;
+}
+
+err_t rtsp_conn_over_main(void *conn)
+{
+    struct rtsp_conn *c = conn;
+
+    co_log_as(LOG_STRANGER);
+    log_trace("RTSP client ip=%s:%d over HTTP, fd=%d", c->ip, c->port, io_tcp_fd(c->base.io));
+    rtsp_conn_tunnelled(c);
+    end(c, run(c));
+    return NULL;
+}
+
 err_t rtsp_conn_run(struct session_env *env, struct io *io, const char *ip)
 {
     struct rtsp_conn *c = conn_new(env, io, ip);
     err_t err = run(c);
 
-    rtsp_conn_free(c);
+    if (c->post)
+        rtsp_post_free(become_post(c));
+    else
+        rtsp_conn_free(c);
     return err;
 }

@@ -38,6 +38,8 @@ struct rtsp_conn {
     char *path;                /* of its stream, as requests have it; NULL: none is named yet */
     bool opened;               /* the player has a wire */
     bool begin;                /* media flow from now on: the answer is sent, they are next */
+    bool tunnelled;            /* base.io is a tunnel */
+    struct rtsp_post *post;    /* it is no conversation at all: the way up of a tunnel */
 
     struct io_tls_server *tls; /* a TLS handshake comes before RTSP; NULL: none */
     bool proxied;              /* a header of the PROXY protocol comes first of all */
@@ -98,6 +100,17 @@ err_t rtsp_play_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
 bool rtsp_conn_describe(const struct rtsp_conn *c, struct wr *sdp);
 /* Bits of the tracks that the stream has, of RTP_WIRE_VIDEO and RTP_WIRE_AUDIO. */
 unsigned rtsp_conn_tracks(const struct rtsp_conn *c);
+
+/* ---- tunnels */
+
+/* tunnel.c: a request of HTTP came, of a tunnel or not. Yields. */
+err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
+    __attribute__((warn_unused_result));
+/* conn.c: base.io is a tunnel from now on, where nothing was read yet. */
+void rtsp_conn_tunnelled(struct rtsp_conn *c);
+/* conn.c: over a pipe that is a tunnel, taken over; and its co_fn. */
+struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const char *ip, int port);
+err_t rtsp_conn_over_main(void *conn);
 
 /* ---- move.c */
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* tunnel_post.c - the connection of a POST: the way up of a tunnel. */
+#include "serve/rtsp/tunnel_post.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "proto/rtsp/tunnel.h"
+#include "serve/rtsp/tunnel_io.h"
+#include "session/move.h"
+#include "session/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 2048 };
+#define LOOK CO_MS(50) /* for a GET that is late, or a tunnel on its way */
+
+struct rtsp_post {
+    struct session_env *env;
+    struct io *io;
+    struct peers_place place;
+    struct rtsp_way_up up;
+    struct rtsp_base64 base64;
+    uint8_t *rest;     /* came behind the head */
+    size_t at, end;    /* what is left of it */
+    co_usec until;     /* it must be in the tunnel, or again */
+    bool joined;       /* it was in it */
+    int move_to;       /* the worker that it goes to next; -1: none */
+    char cookie[RTSP_COOKIE_MAX + 1];
+};
+
+struct rtsp_post *rtsp_post_new(struct session_env *env, struct io *io, const char *cookie,
+                                const void *rest, size_t size)
+{
+    struct rtsp_post *p = must(calloc(1, sizeof(*p)));
+
+    p->env = env;
+    p->io = io;
+    p->move_to = -1;
+    p->until = co_clock() + RTSP_TUNNEL_TIME;
+    (void)snprintf(p->cookie, sizeof(p->cookie), "%s", cookie);
+    if (size > 0) {
+        p->rest = must(malloc(size));
+        memcpy(p->rest, rest, size);
+        p->end = size;
+    }
+    workers_connected(env);
+    return p;
+}
+
+struct peers_place *rtsp_post_place(struct rtsp_post *p)
+{
+    return &p->place;
+}
+
+void rtsp_post_free(struct rtsp_post *p)
+{
+    rtsp_way_up_leave(&p->up, false);
+    session_place_leave(&p->place);
+    workers_disconnected(p->env);
+    io_close(p->io);
+    free(p->rest);
+    free(p);
+}
+
+/* ---- the tunnel */
+
+/* Go where it is. NULL, and neither in it nor to another worker: look again. */
+static err_t look(struct rtsp_post *p)
+{
+    int where = rtsp_tunnel_where(p->cookie);
+
+    if (p->up.replaced)
+        return err_new(ERR_IO_CLOSED, "another POST of the tunnel came");
+    if (where == RTSP_TUNNEL_NOWHERE && p->joined)
+        return err_new(ERR_IO_CLOSED, "the tunnel ended");
+    if (where == (int)p->env->worker) {
+        rtsp_way_up_join(&p->up, p->cookie);
+        p->joined = true;
+        return NULL;
+    }
+    if (where >= 0 && !atomic_load(&p->env->workers->ending)) {
+        p->move_to = where;
+        return NULL;
+    }
+    if (co_clock() >= p->until)
+        return err_new(ERR_RTSP, "the POST of a tunnel, and no GET for %lld ms",
+                       us_to_ms(RTSP_TUNNEL_TIME));
+    return co_sleep(LOOK);
+}
+
+/* ---- bytes */
+
+static err_t read_some(struct rtsp_post *p, uint8_t *buf, size_t size, size_t *n)
+{
+    *n = p->end - p->at;
+    if (*n == 0)
+        return io_read_now(p->io, buf, size, n);
+    if (*n > size)
+        *n = size;
+    memcpy(buf, p->rest + p->at, *n);
+    p->at += *n;
+    return NULL;
+}
+
+/* Until there is room, something came, or it is out of the tunnel. */
+static err_t wait_for(struct rtsp_post *p, size_t room)
+{
+    enum co_wake wake = room == 0 ? co_park(CO_FOREVER) : io_wait(p->io, false, CO_FOREVER);
+
+    return wake == CO_STOPPED ? co_stop_why() : NULL;
+}
+
+static err_t feed(struct rtsp_post *p)
+{
+    size_t room = rtsp_way_up_room(&p->up), n = 0;
+    uint8_t buf[PIECE];
+    err_t err;
+
+    p->until = co_clock() + RTSP_TUNNEL_TIME;
+    if (room == 0 || (p->at == p->end && !io_readable(p->io)))
+        return wait_for(p, room);
+    err = read_some(p, buf, room < PIECE ? room : PIECE, &n);
+    if (err)
+        return err;
+    err = rtsp_base64_feed(&p->base64, buf, n, &n);
+    rtsp_way_up_put(&p->up, buf, n);
+    if (err)
+        rtsp_way_up_leave(&p->up, true);
+    co_yield_if_due();
+    return err ? err : co_check();
+}
+
+static err_t run(struct rtsp_post *p)
+{
+    err_t err = NULL;
+
+    while (!err && p->move_to < 0)
+        err = p->up.tunnel ? feed(p) : look(p);
+    return err;
+}
+
+/* ---- life */
+
+static err_t arrive(void *post, struct session_env *env)
+{
+    struct rtsp_post *p = post;
+
+    p->env = env;
+    p->move_to = -1;
+    return io_attach(p->io);
+}
+
+static void drop(void *post)
+{
+    rtsp_post_free(post);
+}
+
+err_t rtsp_post_main(void *post)
+{
+    static const struct session_mover how = {
+        .name = "rtsp-post", .arrive = arrive, .main = rtsp_post_main, .drop = drop,
+    };
+    struct rtsp_post *p = post;
+    err_t err;
+
+    co_log_as(LOG_STRANGER);
+    err = run(p);
+    if (!err) {
+        io_detach(p->io);
+        session_move(p->env, (unsigned)p->move_to, &how, p);
+        return NULL;
+    }
+    log_end("the POST of a tunnel finished", &err);
+    rtsp_post_free(p);
+    return NULL;
+}
