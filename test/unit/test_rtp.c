@@ -597,7 +597,8 @@ static void test_align_by_arrival(void **state)
     assert_int_equal(rtp_align_time(&a, 1, 777, false, CO_MS(140)), 3600);
     assert_int_equal(rtp_align_time(&a, 1, 777 + 8000, false, CO_MS(5000)), 93600);
     assert_int_equal(rtp_align_time(&a, 0, 5090000, false, CO_MS(9000)), 90000);
-    assert_int_equal(rtp_align_time(&a, 0, 42, true, CO_MS(10100)), 900000);
+    /* begins again: where the others are, 5.1 s after the newest of them */
+    assert_int_equal(rtp_align_time(&a, 0, 42, true, CO_MS(10100)), 93600 + 459000);
 }
 
 static void test_align_by_reports(void **state)

@@ -35,19 +35,38 @@ static void set_due(struct rtp_align *a, struct rtp_align_track *t, bool at_once
     t->offset += at_once ? due : 0;
 }
 
+/* Where a track begins: by when it came. One that begins again goes on where the others are, who
+ * need not be as fast as the clock on the wall: a file is sent as fast as it can be. */
+static int64_t here(const struct rtp_align *a, const struct rtp_align_track *t, co_usec now)
+{
+    return t->started ? a->newest + TICKS(now - a->newest_at) : TICKS(now - a->begun);
+}
+
 static void start(struct rtp_align *a, struct rtp_align_track *t, int64_t ticks, co_usec now)
 {
+    int64_t time;
+
     if (!a->started) {
         a->started = true;
         a->begun = now;
         a->leader = (unsigned)(t - a->track);
     }
+    time = here(a, t, now);
     t->started = true;
-    t->offset = TICKS(now - a->begun) - rtp_ticks_back(ticks, t->clock);
+    t->offset = time - rtp_ticks_back(ticks, t->clock);
     t->due = 0;
     t->sr_time = rtp_unwrap32(ticks, (uint32_t)(uint64_t)t->sr_time);
-    t->moved = TICKS(now - a->begun);
+    t->moved = time;
     set_due(a, t, true);
+}
+
+static int64_t note(struct rtp_align *a, int64_t time, co_usec now)
+{
+    if (time > a->newest || a->newest_at == 0) {
+        a->newest = time;
+        a->newest_at = now;
+    }
+    return time;
 }
 
 /* Some of what is due, by how far the track has come. */
@@ -77,7 +96,7 @@ int64_t rtp_align_time(struct rtp_align *a, unsigned track, int64_t ticks, bool 
         start(a, t, ticks, now);
     if (t->due != 0)
         move(t, rtp_ticks_back(ticks, t->clock) + t->offset);
-    return rtp_ticks_back(ticks, t->clock) + t->offset;
+    return note(a, rtp_ticks_back(ticks, t->clock) + t->offset, now);
 }
 
 void rtp_align_sr(struct rtp_align *a, unsigned track, const struct rtcp_sr *sr, int64_t ticks,

@@ -33,6 +33,8 @@ struct rtp_align {
     bool started;
     co_usec begun;    /* when the first payload came */
     unsigned leader;  /* its track, which the others go by */
+    int64_t newest;   /* the largest time so far, and when its payload came */
+    co_usec newest_at;
 };
 
 /* The time, 1/90000 s, of a payload of that track that is stamped `ticks`, without wrap, and came
