@@ -581,6 +581,101 @@ static void test_ports(void **state)
     look_port("127.0.0.1", port, true, DOCTOR_FAIL, "not listening");
 }
 
+/* ---- datagrams, for real */
+
+static int bind_somewhere(int *port)
+{
+    struct sockaddr_in a = { .sin_family = AF_INET };
+    socklen_t size = sizeof(a);
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, size), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+    *port = ntohs(a.sin_port);
+    return fd;
+}
+
+/* Nobody has those beside it. */
+static int bind_in_free_space(int *port)
+{
+    for (;;) {
+        int fd = bind_somewhere(port), busy = 0;
+
+        for (int i = -4; i <= 4; i++)
+            busy += i != 0 && doctor_try_port("", *port + i, SOCK_DGRAM) != 0;
+        if (!busy)
+            return fd;
+        (void)close(fd);
+    }
+}
+
+static void look_datagrams(int port, unsigned workers, const char *subject, int want,
+                           const char *words)
+{
+    struct doctor_plan *p = make_plan();
+
+    p->root[0] = '\0';
+    p->udp = true;
+    p->udp_port = port;
+    p->workers = workers;
+    doctor_look_datagrams(p);
+    assert_row(&p->report, "port", subject, want, words);
+    assert_non_null(find(&p->report, "kernel", "UDP GSO"));
+    doctor_plan_free(p);
+}
+
+static void test_datagrams(void **state)
+{
+    struct doctor_plan *p = make_plan();
+    char subject[64], mine[64];
+    int port, fd = bind_in_free_space(&port);
+
+    (void)state;
+    doctor_look_datagrams(p); /* nobody wants them */
+    assert_int_equal(p->report.n, 0);
+    doctor_plan_free(p);
+    (void)snprintf(subject, sizeof(subject), "%d/udp", port);
+    (void)snprintf(mine, sizeof(mine), "has it, pid %d", (int)getpid());
+    look_datagrams(port, 1, subject, DOCTOR_FAIL, mine);
+    look_datagrams(port - 1, 1, subject, DOCTOR_FAIL, mine);
+    look_datagrams(port - 4, 3, subject, DOCTOR_FAIL, mine);
+    (void)close(fd);
+    (void)snprintf(subject, sizeof(subject), "%d-%d/udp", port, port + 1);
+    look_datagrams(port, 1, subject, DOCTOR_OK, "free");
+    look_datagrams(65534, 2, "65536/udp", DOCTOR_FAIL, "Invalid");
+}
+
+/* What RTSP needs is looked at when it is served by UDP. */
+static void test_plan_of_datagrams(void **state)
+{
+    static const struct {
+        const char *text;
+        int port;
+    } texts[] = {
+        { "", 0 },
+        { "rtsp_server { enabled on; }", 8560 },
+        { "rtsp_server { enabled on; udp_port 9000; }", 9000 },
+        { "rtsp_server { enabled on; transports tcp; }", 0 },
+        { "rtsp_server { enabled off; }", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        char whole[200];
+        struct conf *c;
+        struct doctor_plan *p;
+
+        (void)snprintf(whole, sizeof(whole), "listen 1935; vhost v { } %s", texts[i].text);
+        c = mem_conf(whole);
+        p = doctor_plan_new(c, &(struct doctor_how){ .serving = false });
+        assert_int_equal(p->udp_port, texts[i].port);
+        assert_int_equal(p->udp, texts[i].port > 0);
+        doctor_plan_free(p);
+        conf_unref(c);
+    }
+}
+
 static void test_two_of_one_port(void **state)
 {
     struct doctor_port one = { (char *)"", 1935, (char *)"rtmp, http", 0, true };
@@ -827,6 +922,7 @@ int main(void)
         DOCTOR_TEST(test_cores_of_workers), DOCTOR_TEST(test_strays), DOCTOR_TEST(test_cards),
         DOCTOR_TEST(test_descriptors), DOCTOR_TEST(test_paths), DOCTOR_TEST(test_plan),
         DOCTOR_TEST(test_ports), DOCTOR_TEST(test_two_of_one_port),
+        DOCTOR_TEST(test_datagrams), DOCTOR_TEST(test_plan_of_datagrams),
         DOCTOR_TEST(test_certificates), DOCTOR_TEST(test_encoders), DOCTOR_TEST(test_programs),
         DOCTOR_TEST(test_recordings), DOCTOR_TEST(test_shown),
     };

@@ -36,7 +36,7 @@ static void queues(struct doctor_plan *p)
             continue; /* a container does not show all of them */
         doctor_add(&p->report, enough ? DOCTOR_OK : DOCTOR_WARN, "kernel", l->name, "%lld%s%s",
                    (long long)v, v < l->least ? ": " : "",
-                   v >= l->least ? "" : enough ? "fine for TCP, little for WebRTC or SRT"
+                   v >= l->least ? "" : enough ? "fine for TCP, little for datagrams"
                                                : l->why);
         if (v < l->least)
             doctor_advise(&p->report, "sysctl -w %s=%lld%s", l->name, (long long)l->advised,

@@ -268,6 +268,16 @@ static void add_workers(struct doctor_plan *p, const struct conf *c)
     }
 }
 
+/* ---- datagrams */
+
+static void add_udp(struct doctor_plan *p, const struct conf *c)
+{
+    bool rtsp = c->rtsp_server.enabled && c->rtsp_server.udp;
+
+    p->udp = rtsp || c->rtc_server.enabled || c->srt_server.enabled;
+    p->udp_port = rtsp ? c->rtsp_server.udp_port : 0;
+}
+
 /* ---- the whole */
 
 struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_how *how)
@@ -276,7 +286,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
 
     (void)snprintf(p->root, sizeof(p->root), "%s", text_or_empty(how->root));
     p->serving = how->serving;
-    p->udp = c->rtc_server.enabled || c->srt_server.enabled;
+    add_udp(p, c);
     p->core_dump = c->core_dump;
     p->connections = c->max_connections;
     p->reserve = c->limits.api_reserve;

@@ -52,6 +52,7 @@ struct doctor_plan {
     struct doctor_report report; /* the rows so far */
     char root[256];
     bool serving, udp, core_dump;
+    int udp_port; /* each worker has two of them from here on; 0: none */
     long connections, reserve; /* max_connections, limits.api_reserve */
     unsigned workers, strays;  /* so many of them have masks without a core of ours */
     char *pid_file;
@@ -82,13 +83,21 @@ void doctor_look_certs(struct doctor_plan *p);
 void doctor_look_paths(struct doctor_plan *p);
 void doctor_look_clock(struct doctor_plan *p);
 void doctor_look_network(struct doctor_plan *p);  /* the kernel's buffers and queues */
+void doctor_look_datagrams(struct doctor_plan *p); /* ports of UDP, and whether rows are cut */
 void doctor_look_cards(struct doctor_plan *p);    /* of the network, and their queues */
 void doctor_look_cpu(struct doctor_plan *p);
 void doctor_look_programs(struct doctor_plan *p); /* are they there? */
 
-/* Who listens on this port, by the kernel's tables: its pid, 0 when nobody does, -1 when it cannot
- * be told. */
-int doctor_port_owner(struct doctor_plan *p, int port);
+/* Who has this port, by the kernel's tables: its pid, 0 when nobody does, -1 when it cannot be
+ * told. Of TCP who listens there. */
+int doctor_port_owner(struct doctor_plan *p, int port, bool udp);
+/* 0: it can be bound; else errno. `type` is SOCK_STREAM or SOCK_DGRAM; host "" is any address. */
+int doctor_try_port(const char *host, int port, int type);
+
+/* The name of a program, as the kernel has it, in buf. */
+const char *doctor_program_name(struct doctor_plan *p, int pid, char *buf, size_t size);
+/* The server that runs by this configuration already, or 0. */
+int doctor_running(const struct doctor_plan *p);
 
 /* Ask each ffmpeg for its encoders. On a coroutine; yields. */
 err_t doctor_ask_ffmpeg(struct doctor_plan *p) __attribute__((warn_unused_result));

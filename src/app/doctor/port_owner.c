@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* port_owner.c - who listens on a port, by /proc/net/tcp and the descriptors of processes. */
+/* port_owner.c - who has a port, by /proc/net/tcp and udp and the descriptors of processes. */
 #include "app/doctor/plan.h"
 
 #include <ctype.h>
@@ -10,6 +10,16 @@
 #include <unistd.h>
 
 enum { SOCKETS_MAX = 8, TCP_LISTENS = 0x0a };
+
+/* Of one family of addresses; `first`: those that listen come first, however many connections
+ * there are. */
+static const struct {
+    const char *path;
+    bool udp, first;
+} tables[] = {
+    { "/proc/net/tcp", false, true }, { "/proc/net/tcp6", false, true },
+    { "/proc/net/udp", true, false }, { "/proc/net/udp6", true, false },
+};
 
 struct sockets {
     unsigned long inode[SOCKETS_MAX];
@@ -38,8 +48,8 @@ static bool line_of(char *line, int *port, unsigned *state, unsigned long *inode
     return true;
 }
 
-/* Those that listen come first, however many connections there are. */
-static void find_sockets(struct doctor_plan *p, const char *table, int port, struct sockets *out)
+static void find_sockets(struct doctor_plan *p, const char *table, bool first, int port,
+                         struct sockets *out)
 {
     char path[300], line[512];
     unsigned state;
@@ -54,7 +64,7 @@ static void find_sockets(struct doctor_plan *p, const char *table, int port, str
     while (out->n < SOCKETS_MAX && fgets(line, sizeof(line), f)) {
         if (!line_of(line, &its, &state, &inode))
             continue; /* the head */
-        if (state != TCP_LISTENS)
+        if (first && state != TCP_LISTENS)
             break;
         if (its == port)
             out->inode[out->n++] = inode;
@@ -97,7 +107,7 @@ static bool has_one(const struct doctor_plan *p, const char *pid, const struct s
     return found;
 }
 
-int doctor_port_owner(struct doctor_plan *p, int port)
+int doctor_port_owner(struct doctor_plan *p, int port, bool udp)
 {
     struct sockets s = { .n = 0 };
     char path[300];
@@ -105,8 +115,10 @@ int doctor_port_owner(struct doctor_plan *p, int port)
     int owner = -1;
     DIR *d;
 
-    find_sockets(p, "/proc/net/tcp", port, &s);
-    find_sockets(p, "/proc/net/tcp6", port, &s);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        if (tables[i].udp == udp)
+            find_sockets(p, tables[i].path, tables[i].first, port, &s);
+    }
     if (!s.n)
         return 0;
     if (has_one(p, "self", &s))

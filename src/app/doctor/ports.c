@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* 0, or errno. */
-static int try_bind(int family, const char *host, int port)
+static int try_bind(int family, int type, const char *host, int port)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
@@ -23,32 +23,32 @@ static int try_bind(int family, const char *host, int port)
     if (*host && inet_pton(family, host, family == AF_INET ? (void *)&v4.sin_addr
                                                            : (void *)&v6.sin6_addr) != 1)
         return EINVAL;
-    fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    fd = socket(family, type | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return errno;
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (type == SOCK_STREAM) /* of datagrams it would let two in */
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    if (bind(fd, addr, size) < 0 || listen(fd, 1) < 0)
+    if (bind(fd, addr, size) < 0 || (type == SOCK_STREAM && listen(fd, 1) < 0))
         failed = errno;
     (void)close(fd);
     return failed;
 }
 
-static int try_port(const struct doctor_port *port)
+int doctor_try_port(const char *host, int port, int type)
 {
     int failed;
 
-    if (*port->host)
-        return try_bind(strchr(port->host, ':') ? AF_INET6 : AF_INET, port->host, port->port);
-    failed = try_bind(AF_INET6, "", port->port);
+    if (*host)
+        return try_bind(strchr(host, ':') ? AF_INET6 : AF_INET, type, host, port);
+    failed = try_bind(AF_INET6, type, "", port);
     if (failed == EAFNOSUPPORT || failed == EADDRNOTAVAIL) /* a machine without IPv6 */
-        failed = try_bind(AF_INET, "", port->port);
+        failed = try_bind(AF_INET, type, "", port);
     return failed;
 }
 
-/* The name of a program, as the kernel has it. */
-static const char *name_of(struct doctor_plan *p, int pid, char *buf, size_t size)
+const char *doctor_program_name(struct doctor_plan *p, int pid, char *buf, size_t size)
 {
     char path[64];
 
@@ -60,8 +60,7 @@ static const char *name_of(struct doctor_plan *p, int pid, char *buf, size_t siz
     return buf;
 }
 
-/* The server that runs by this configuration already, or 0. */
-static int running(const struct doctor_plan *p)
+int doctor_running(const struct doctor_plan *p)
 {
     char text[16] = "";
     FILE *f = fopen(p->pid_file, "re");
@@ -75,17 +74,18 @@ static int running(const struct doctor_plan *p)
 
 static void taken(struct doctor_plan *p, const struct doctor_port *port, const char *subject)
 {
-    int owner = doctor_port_owner(p, port->port);
+    int owner = doctor_port_owner(p, port->port, false);
     char name[40];
 
-    if (owner > 0 && owner == running(p)) {
+    if (owner > 0 && owner == doctor_running(p)) {
         doctor_add(&p->report, DOCTOR_OK, "port", subject, "%s: the server that runs listens, "
                    "pid %d", port->names, owner);
         return;
     }
     if (owner > 0)
         doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: %s has it, pid %d", port->names,
-                   name_of(p, owner, name, sizeof(name)), owner);
+                   doctor_program_name(p, owner, name,
+                                                               sizeof(name)), owner);
     else
         doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: another process has it",
                    port->names);
@@ -122,7 +122,7 @@ static void look(struct doctor_plan *p, const struct doctor_port *port)
         return;
     }
     if (p->serving) {
-        bool ours = doctor_port_owner(p, port->port) == getpid();
+        bool ours = doctor_port_owner(p, port->port, false) == getpid();
 
         doctor_add(&p->report, ours ? DOCTOR_OK : DOCTOR_FAIL, "port", subject, "%s: %s",
                    port->names, ours ? "listening" : "not listening");
@@ -130,7 +130,7 @@ static void look(struct doctor_plan *p, const struct doctor_port *port)
             doctor_advise(&p->report, "the log tells why; then reload");
         return;
     }
-    failed = try_port(port);
+    failed = doctor_try_port(port->host, port->port, SOCK_STREAM);
     if (!failed)
         doctor_add(&p->report, DOCTOR_OK, "port", subject, "%s: free", port->names);
     else if (failed == EADDRINUSE)

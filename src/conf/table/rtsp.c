@@ -51,7 +51,8 @@ static const struct conf_row server[] = {
               "next that it has." },
     { "udp_port", CONF_KIND_INT, CONF_AT(conf_rtsp_server, udp_port), "8560", CONF_NEVER,
       .min = 2, .max = 65534,
-      .help = "The port of UDP for all sessions: even, for RTP; RTCP has the next." },
+      .help = "The port of UDP for all sessions: even, for RTP; RTCP has the next. Of several "
+              "workers each has two of its own, from there on." },
     { "udp_gso", CONF_KIND_ON, CONF_AT(conf_rtsp_server, udp_gso), "on", CONF_AT_ONCE,
       .help = "Let the kernel cut what goes over UDP into datagrams, where it can; off to "
               "compare." },
