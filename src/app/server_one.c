@@ -51,6 +51,13 @@ static void on_unpublish(void *arg, struct live_source *src)
     sinks_end(s->sinks, src);
 }
 
+static void on_wanted(void *arg, const struct session_stream *stream)
+{
+    struct server *s = arg;
+
+    sinks_wanted(s->sinks, stream);
+}
+
 static unsigned connections(void *arg)
 {
     const struct server *s = arg;
@@ -101,7 +108,8 @@ static void make_env(struct server *s, const struct server_self *self)
                                .server_id = s->id, .service_id = s->run, .peers = self->peers,
                                .workers = self->workers, .worker = self->worker,
                                .connections = &s->connections, .http = &s->http,
-                               .on_publish = on_publish, .on_unpublish = on_unpublish };
+                               .on_publish = on_publish, .on_unpublish = on_unpublish,
+                               .on_wanted = on_wanted };
     s->env.refusals.all = self->workers ? &self->workers->refused : NULL;
     memory_apply(&s->env);
     s->env.clients = clients_new(s->env.streams, s->id);

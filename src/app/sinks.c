@@ -5,6 +5,7 @@
 #include "base/must.h"
 #include "serve/hls/http.h"
 #include "serve/hls/session.h"
+#include "serve/rtsp/pulls.h"
 #include "sink/dvr/dvr.h"
 #include "sink/forward/forward.h"
 #include "sink/hls/hls.h"
@@ -30,6 +31,7 @@ static const struct sink_ops *const rows[] = {
     &hls_sink,
     &dvr_sink,
     &program_sink,
+    &rtsp_pulls_sink,
 };
 
 /* Bytes of all workers. */
@@ -88,6 +90,11 @@ void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
 void sinks_end(struct sinks *s, struct live_source *src)
 {
     sink_list_end(s->list, src);
+}
+
+void sinks_wanted(struct sinks *s, const struct session_stream *stream)
+{
+    rtsp_pulls_wanted(sink_list_find(s->list, &rtsp_pulls_sink), stream);
 }
 
 void sinks_reload(struct sinks *s)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sinks.h - what begins and ends with every published stream: forwards, HLS, recordings, programs.
+/* sinks.h - what begins and ends with every published stream: forwards, HLS, recordings, programs;
+ * and what publishes by itself: ingests, pulls.
  */
 #ifndef APP_SINKS_H
 #define APP_SINKS_H
@@ -24,6 +25,8 @@ void sinks_mount(struct sinks *s, struct http_mux *mux);
 void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
                  const struct session_stream *stream, struct live_source *src);
 void sinks_end(struct sinks *s, struct live_source *src);
+/* Somebody is there to play a stream that nobody publishes: pull it, if that is configured. */
+void sinks_wanted(struct sinks *s, const struct session_stream *stream);
 /* The configuration changed: begin and end what it says now. Does not yield. */
 void sinks_reload(struct sinks *s);
 /* The one of that row, for those who show it. */

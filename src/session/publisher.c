@@ -54,7 +54,8 @@ static void watch(struct co_timer *t)
 
 void session_publisher_first(struct session_publisher *p)
 {
-    watch(&p->timer);
+    if (!p->called)
+        watch(&p->timer);
 }
 
 /* ---- its turns */
@@ -183,10 +184,8 @@ static err_t take(struct session_publisher *p, const struct live_takeover *rule)
     replaces = live_source_publishing(s->src);
     live_source_settings(s->src, &set);
     err = live_source_begin(s->src, &p->place, rule);
-    if (err) {
-        session_notify(s, HOOKS_UNPUBLISH);
+    if (err)
         return err;
-    }
     env->publishers++;
     session_publishes(s, true);
     session_enter(s);
@@ -213,12 +212,35 @@ err_t session_publisher_begin(struct session_publisher *p, struct session *s,
     session_claim_rule(&s->vhost->publish, &rule);
     session_source(s);
     err = claim(p, &rule, type);
-    if (!err)
+    if (!err) {
         err = take(p, &rule);
+        if (err)
+            session_notify(s, HOOKS_UNPUBLISH);
+    }
     if (err)
         return turn_away(p, err);
     watch(&p->timer);
     session_term_begin(&s->term, s->ends);
+    return NULL;
+}
+
+err_t session_publisher_join(struct session_publisher *p, struct session *s,
+                             enum clients_type type)
+{
+    struct live_takeover rule;
+    err_t err = session_at_home(s);
+
+    *p = (struct session_publisher){ .s = s, .place = { .co = s->co, .ip = s->names.ip },
+                                     .called = true };
+    if (err)
+        return err;
+    session_claim_rule(&s->vhost->publish, &rule);
+    session_source(s);
+    session_wait(s, type);
+    err = take(p, &rule);
+    if (err)
+        return turn_away(p, err);
+    session_notify(s, HOOKS_PUBLISH);
     return NULL;
 }
 

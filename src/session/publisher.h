@@ -21,6 +21,7 @@ struct session_publisher {
     uint64_t sampled_at;    /* messages at the last sample */
     struct serve_meter meter; /* for publish_kbps */
     co_usec warned_at;      /* that it sends more */
+    bool called;            /* we called it: its silence is for who did */
 };
 
 /* May it publish its stream, and is there room? By all that there is to ask, and then the stream is
@@ -29,6 +30,11 @@ struct session_publisher {
  * is left of it. Yields. */
 err_t session_publisher_begin(struct session_publisher *p, struct session *s,
                               enum clients_type type) __attribute__((warn_unused_result));
+
+/* The same of one that nobody asks about, since we called it for the configuration says so: a pull.
+ * Backends are told. Who called it watches its silence. ERR_STREAM_BUSY. Yields. */
+err_t session_publisher_join(struct session_publisher *p, struct session *s,
+                             enum clients_type type) __attribute__((warn_unused_result));
 
 void session_publisher_first(struct session_publisher *p);
 /* A message of it is complete. One of media, or data: from now on the shorter silence counts. */

@@ -16,6 +16,7 @@ import struct
 import threading
 import time
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 from camera_rtp import Media
 from procs import free_port
@@ -309,7 +310,7 @@ class Conn:
             self.q.not_found -= 1
             return self.answer(404, fields)
         body = self.cam.sdp(url).encode()
-        base = {"right": url + "/", "bare": url, "host": "rtsp://10.9.8.7:99/cam/main/"}
+        base = {"right": url + "/", "bare": url, "host": f"rtsp://10.9.8.7:99{self.cam.path}/"}
         more = ["Content-Type: application/sdp"]
         if self.q.content_base != "none":
             more.append("Content-Base: " + base[self.q.content_base])
@@ -395,7 +396,8 @@ class Camera:
         threading.Thread(target=self.accept, daemon=True).start()
 
     def url(self, login=True):
-        user = f"{self.quirks.user}:{self.quirks.password}@" if login and self.quirks.user else ""
+        user = ":".join(quote(x, safe="") for x in (self.quirks.user, self.quirks.password)) + "@"
+        user = user if login and self.quirks.user else ""
         return f"rtsp://{user}127.0.0.1:{self.port}{self.path}"
 
     def methods(self):

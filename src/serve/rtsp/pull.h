@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* pull.h - one stream that is pulled; for the files serve/rtsp/pull*.c alone.
+ *
+ * Its coroutine calls the server again and again, with pauses between that grow, until the
+ * configuration wants it no more, or nobody does who plays. Each try begins with what the
+ * configuration says then.
+ */
+#ifndef SERVE_RTSP_PULL_H
+#define SERVE_RTSP_PULL_H
+
+#include "proto/rtsp/call.h"
+#include "proto/sdp/sdp.h"
+#include "serve/rtsp/pull_want.h"
+#include "serve/rtsp/receive.h"
+#include "session/publisher.h"
+
+/* How media of the description come: channels of the connection; -1: it was not set up. */
+struct rtsp_pull_media {
+    int rtp, rtcp;
+};
+
+struct rtsp_pull {
+    struct rtsp_pull *next;
+    struct session session;    /* publishes while media come */
+    struct session_publisher publisher;
+    struct rtsp_pull_want want;
+    char *shown;               /* its url, without user and password */
+    char *host;
+    struct home *home;         /* held until its end; NULL: one worker */
+    bool (*may)(const struct rtsp_pull *p); /* go on at all? */
+    void (*gone)(struct rtsp_pull *p, void *arg); /* it ends */
+    void *arg;                 /* of these */
+
+    struct rtsp_call call;
+    struct rtsp_call_setup setup;
+    struct rtsp_receive *rx;
+    char *base;                /* what controls are relative to */
+    char *all;                 /* url of all media together */
+    struct rtsp_pull_media media[SDP_MEDIA_MAX];
+    bool publishing;
+    co_usec packet_at;         /* when one of media came; 0: none did yet */
+    co_usec packets_since;     /* the first of them */
+    co_usec alive_at, look_at; /* when it is to say something, and to look around, next */
+    co_usec alone_since;       /* nobody plays it; 0: somebody does */
+    bool over;                 /* for want of players */
+    char id[9];                /* by which lists know it */
+};
+
+/* Takes over the reference of the home, which may be NULL. */
+struct rtsp_pull *rtsp_pull_new(struct session_env *env, const struct session_stream *names,
+                                struct home *home);
+void rtsp_pull_free(struct rtsp_pull *p); /* for one that was never started */
+err_t rtsp_pull_main(void *pull); /* co_fn; frees it at its end */
+
+/* Does anybody want it: who plays it, or lately did, or the configuration all the time? */
+bool rtsp_pull_has_players(struct rtsp_pull *p);
+
+/* pull_talk.c: one call, from its first word to its last. ERR_RTSP_LOGIN; NULL: p->over. Yields. */
+err_t rtsp_pull_talk(struct rtsp_pull *p) __attribute__((warn_unused_result));
+
+#endif

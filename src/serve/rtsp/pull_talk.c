@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* pull_talk.c - one call of a server that has a stream for us. */
+#include "base/log.h"
+#include "base/must.h"
+#include "co/net/round.h"
+#include "proto/rtp/header.h"
+#include "serve/rtsp/pull.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK CO_SECONDS(1)           /* at who plays, and whether packets come */
+#define LAST_WORDS CO_MS(500)
+
+/* ---- what it has */
+
+static err_t ask_what_it_can(struct rtsp_pull *p)
+{
+    err_t err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+
+    if (err_code(err) == ERR_RTSP_REFUSED)
+        err_free(&err); /* cameras that do not know OPTIONS know the rest */
+    return err;
+}
+
+static err_t ask_what_it_has(struct rtsp_pull *p)
+{
+    static const struct rtsp_more accept[] = { { "Accept", "application/sdp" } };
+    const struct rtsp_ask ask = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
+    const struct conf_vhost *v = p->session.vhost;
+    const struct rtsp_receive_opts opts = {
+        .track = -1, .keep_broken = v->rtsp.keep_broken, .jitter = v->rtsp.jitter,
+        .signature = p->session.env->signature };
+    const struct rtsp_message *answer;
+    err_t err = rtsp_call_ask(&p->call, &ask, &answer);
+
+    if (err)
+        return err;
+    err = rtsp_receive_new(&p->rx, (const char *)answer->body, answer->size, &opts);
+    if (err)
+        return err_wrap(err, "the description of %s", p->shown);
+    p->base = rtsp_client_base(&p->call.client, answer);
+    p->all = rtsp_url_join(p->base, rtsp_receive_session_control(p->rx));
+    return NULL;
+}
+
+/* ---- how its media come */
+
+static err_t take_answer(struct rtsp_pull *p, unsigned n, const struct rtsp_message *answer)
+{
+    struct rtsp_transport said[RTSP_OFFERS_MAX];
+    const char *text = rtsp_message_field(answer, "Transport");
+    struct rtsp_pull_media *m = &p->media[n];
+    size_t count = 0;
+
+    *m = (struct rtsp_pull_media){ (int)n * 2, (int)n * 2 + 1 };
+    rtsp_transport_parse(text ? text : "", said, &count);
+    if (count > 0 && said[0].lower != RTSP_TCP)
+        return err_new(ERR_RTSP, "SETUP: \"%.80s\" is not what it was asked for", text);
+    if (count > 0 && said[0].channels.rtp >= 0) { /* the answer decides */
+        m->rtp = said[0].channels.rtp;
+        m->rtcp = said[0].channels.rtcp >= 0 ? said[0].channels.rtcp : m->rtp + 1;
+    }
+    rtsp_reader_know(&p->call.reader, (uint8_t)m->rtp);
+    rtsp_reader_know(&p->call.reader, (uint8_t)m->rtcp);
+    rtsp_receive_set_up(p->rx, n, true);
+    return NULL;
+}
+
+static err_t set_up_one(struct rtsp_pull *p, unsigned n)
+{
+    char transport[64];
+    const struct rtsp_more more[] = { { "Transport", transport } };
+    char *url = rtsp_url_join(p->base, rtsp_receive_control(p->rx, n));
+    const struct rtsp_ask ask = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
+    const struct rtsp_message *answer;
+    err_t err;
+
+    (void)snprintf(transport, sizeof(transport), "RTP/AVP/TCP;unicast;interleaved=%u-%u", n * 2,
+                   n * 2 + 1);
+    p->call.reader.frames = true;
+    err = rtsp_call_ask(&p->call, &ask, &answer);
+    if (!err)
+        err = take_answer(p, n, answer);
+    free(url);
+    return err;
+}
+
+/* One that cannot be had is left out, as long as another one can. */
+static err_t set_up_all(struct rtsp_pull *p)
+{
+    err_t err = NULL, first = NULL;
+
+    for (unsigned n = 0; n < rtsp_receive_count(p->rx) && !err; n++) {
+        p->media[n] = (struct rtsp_pull_media){ -1, -1 };
+        if (!rtsp_receive_takes(p->rx, n))
+            continue;
+        err = set_up_one(p, n);
+        if (err_code(err) != ERR_RTSP_REFUSED)
+            continue;
+        if (first)
+            err_free(&err);
+        else
+            first = err;
+        err = NULL;
+    }
+    if (!err && rtsp_receive_ready(p->rx) == 0 && first)
+        return first;
+    if (first && !err)
+        log_end("a track is left out", &first);
+    err_free(&first);
+    return err;
+}
+
+/* ---- media */
+
+static void on_frame(void *pull, uint8_t channel, const uint8_t *data, size_t size)
+{
+    struct rtsp_pull *p = pull;
+    unsigned n = 0, count = rtsp_receive_count(p->rx);
+
+    while (n < count && p->media[n].rtp != channel && p->media[n].rtcp != channel)
+        n++;
+    if (n == count || !p->publishing)
+        return;
+    if (!rtsp_receive_put(p->rx, n, channel == p->media[n].rtcp, data, size, co_now()))
+        return;
+    p->packet_at = co_now();
+    if (p->packets_since == 0) {
+        p->packets_since = p->packet_at;
+        log_trace("pull %s from %s: media come", p->session.names.key->path, p->shown);
+    }
+    session_publisher_media(&p->publisher);
+}
+
+static err_t send_reports(struct rtsp_pull *p)
+{
+    uint8_t frame[RTP_INTERLEAVED + RTSP_RECEIVE_REPORT];
+    unsigned n;
+    size_t size;
+    err_t err = NULL;
+
+    rtsp_receive_tick(p->rx, co_now());
+    while (!err && rtsp_receive_report(p->rx, co_now(), &n, frame + RTP_INTERLEAVED, &size)) {
+        rtp_interleaved_build(frame, (uint8_t)p->media[n].rtcp, (uint16_t)size);
+        err = io_write(p->call.io, frame, RTP_INTERLEAVED + size);
+    }
+    return err;
+}
+
+/* What is to be done now and then. */
+static err_t look(struct rtsp_pull *p)
+{
+    co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->session.began_at;
+    err_t err = NULL;
+
+    p->look_at = now + LOOK;
+    p->over = !rtsp_pull_has_players(p);
+    if (p->over)
+        return NULL;
+    if (now - since >= p->want.timeout)
+        return err_new(ERR_IO_TIMEOUT, "no packet for %lld ms", us_to_ms(now - since));
+    if (rtsp_receive_over(p->rx))
+        return err_new(ERR_STREAM_END, "it said BYE");
+    if (now >= p->alive_at) {
+        p->alive_at = now + CO_SECONDS(rtsp_client_alive_every(&p->call.client));
+        err = rtsp_call_alive(&p->call, p->all);
+    }
+    return err;
+}
+
+/* All that has come and is whole. */
+static err_t take_items(struct rtsp_pull *p)
+{
+    struct rtsp_item item;
+    err_t err;
+
+    do {
+        err = rtsp_reader_take(&p->call.reader, &item);
+        if (!err && item.kind == RTSP_ITEM_FRAME)
+            on_frame(p, item.channel, item.data, item.size);
+        else if (!err && item.kind == RTSP_ITEM_MESSAGE)
+            err = rtsp_call_heard(&p->call, item.message);
+        co_yield_if_due();
+    } while (!err && item.kind != RTSP_ITEM_NONE);
+    return err;
+}
+
+static err_t wait_for_more(struct rtsp_pull *p)
+{
+    co_usec due = rtsp_receive_due(p->rx), now = co_now();
+    size_t n;
+
+    if (due == CO_FOREVER || due > p->look_at)
+        due = p->look_at;
+    if (io_wait(p->call.io, false, due > now ? due - now : 1) == CO_STOPPED)
+        return co_stop_why();
+    return rtsp_reader_fill(&p->call.reader, false, &n);
+}
+
+static err_t turn(struct rtsp_pull *p)
+{
+    bool changed;
+    err_t err = take_items(p);
+
+    if (!err && co_now() >= rtsp_receive_due(p->rx))
+        err = send_reports(p);
+    if (!err && co_now() >= p->look_at)
+        err = look(p);
+    if (!err && !p->over)
+        err = session_publisher_turn(&p->publisher, &changed);
+    if (!err && !p->over)
+        err = wait_for_more(p);
+    return err;
+}
+
+static err_t play(struct rtsp_pull *p)
+{
+    static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
+    const struct rtsp_ask ask = { .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1 };
+    struct co_round round = { 0 };
+    err_t err = rtsp_call_ask(&p->call, &ask, NULL);
+
+    p->look_at = co_now() + LOOK;
+    p->alive_at = co_now() + CO_SECONDS(rtsp_client_alive_every(&p->call.client));
+    co_stack_trim();
+    while (!err && !p->over) {
+        err = turn(p);
+        if (!err)
+            err = co_round_io(&round, p->call.io);
+    }
+    return err;
+}
+
+/* The stream is its own from here to the end: what comes before the answer to PLAY counts. */
+static err_t publish(struct rtsp_pull *p)
+{
+    struct session *s = &p->session;
+    err_t err;
+
+    s->io = p->call.io;
+    session_begin(s);
+    err = session_publisher_join(&p->publisher, s, CLIENTS_RTSP_PUBLISH);
+    if (err)
+        return err;
+    p->publishing = true;
+    p->packets_since = 0;
+    rtsp_receive_begin(p->rx, s->src, false, co_now());
+    err = play(p);
+    p->publishing = false;
+    session_publisher_end(&p->publisher, err);
+    return err;
+}
+
+/* A server that is told keeps no session for us until it times out. */
+static void say_goodbye(struct rtsp_pull *p)
+{
+    const struct rtsp_ask ask = { .method = RTSP_TEARDOWN, .url = p->all };
+    bool held;
+    err_t err;
+
+    if (!*p->call.client.session)
+        return;
+    held = co_stop_hold();
+    p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
+    err = rtsp_call_ask(&p->call, &ask, NULL);
+    err_free(&err);
+    co_stop_resume(held);
+}
+
+static void log_end_of(struct rtsp_pull *p)
+{
+    struct rtsp_receive_stat stat;
+
+    rtsp_receive_stat(p->rx, &stat);
+    if (p->packets_since == 0)
+        return;
+    log_trace("pull %s from %s: packets=%llu, lost=%llu, dropped=%llu, frames=%llu, broken=%llu, "
+              "skipped=%llu", p->session.names.key->path, p->shown,
+              (unsigned long long)stat.packets, (unsigned long long)stat.lost,
+              (unsigned long long)stat.dropped, (unsigned long long)stat.frames,
+              (unsigned long long)stat.broken, (unsigned long long)p->call.reader.skipped);
+}
+
+err_t rtsp_pull_talk(struct rtsp_pull *p)
+{
+    err_t err;
+
+    p->call.on_frame = on_frame;
+    p->call.arg = p;
+    p->packets_since = 0;
+    err = ask_what_it_can(p);
+    if (!err)
+        err = ask_what_it_has(p);
+    if (!err)
+        err = set_up_all(p);
+    if (!err)
+        err = publish(p);
+    if (p->rx && p->call.io)
+        log_end_of(p);
+    if (p->call.io && (!err || err_class(err) != ERR_CLASS_PEER))
+        say_goodbye(p);
+    rtsp_receive_free(p->rx);
+    p->rx = NULL;
+    free(p->base);
+    free(p->all);
+    p->base = p->all = NULL;
+    return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* pull_want.h - which streams the configuration pulls, and from where. Pure.
+ *
+ * A stream is one of its own ("live/camera", "camera"), or many by a template with [param]:
+ * whatever a player asked for stands in its place in the url. Players choose that, so it is of
+ * letters, digits, and "-_." between them.
+ */
+#ifndef SERVE_RTSP_PULL_WANT_H
+#define SERVE_RTSP_PULL_WANT_H
+
+#include "conf/conf.h"
+
+enum { RTSP_PULL_WAYS = 2, RTSP_PULL_PARAM = 128 };
+
+enum rtsp_pull_way { RTSP_PULL_TCP, RTSP_PULL_UDP };
+
+/* What is to be done for one stream; its strings are its own. */
+struct rtsp_pull_want {
+    char *url; /* with user and password */
+    enum rtsp_pull_way way[RTSP_PULL_WAYS]; /* in the order in which to try them */
+    unsigned ways;
+    bool on_demand;
+    int64_t linger, timeout;
+};
+
+/* False: that stream is not pulled, and there is nothing to free. */
+bool rtsp_pull_wanted(struct rtsp_pull_want *out, const struct conf_vhost *v, const char *app,
+                      const char *name);
+void rtsp_pull_want_free(struct rtsp_pull_want *w);
+bool rtsp_pull_want_same(const struct rtsp_pull_want *a, const struct rtsp_pull_want *b);
+
+/* Is this one pulled all the time, and which stream is it? *app_size bytes of *app. */
+bool rtsp_pull_is_steady(const struct conf_rtsp_pull *p, const char **app, size_t *app_size,
+                         const char **name);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* pulls.c - all streams that a worker pulls. */
+#include "serve/rtsp/pulls.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "serve/rtsp/pull.h"
+#include "session/homes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rtsp_pulls {
+    struct sink sink;
+    struct session_env *env;
+    struct co_group group;
+    struct rtsp_pull *list;
+    bool started; /* there is somebody to pull for */
+    bool ending;
+};
+
+static struct rtsp_pulls *pulls_of(struct sink *sink)
+{
+    return container_of(sink, struct rtsp_pulls, sink);
+}
+
+static struct sink *new(const struct sink_setup *setup)
+{
+    struct rtsp_pulls *all = must(calloc(1, sizeof(*all)));
+
+    all->env = setup->env;
+    co_group_init(&all->group);
+    return &all->sink;
+}
+
+/* ---- one that begins and ends */
+
+static bool may(const struct rtsp_pull *p)
+{
+    return !((const struct rtsp_pulls *)p->arg)->ending;
+}
+
+static void gone(struct rtsp_pull *p, void *arg)
+{
+    struct rtsp_pulls *all = arg;
+    struct rtsp_pull **at = &all->list;
+
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+}
+
+static bool is_there(const struct rtsp_pulls *all, const char *path)
+{
+    const struct rtsp_pull *p = all->list;
+
+    while (p && strcmp(p->session.names.key->path, path) != 0)
+        p = p->next;
+    return p != NULL;
+}
+
+/* Takes over the reference of the home. */
+static void start_here(struct rtsp_pulls *all, const struct session_stream *names,
+                       struct home *home)
+{
+    struct rtsp_pull *p = rtsp_pull_new(all->env, names, home);
+    err_t err;
+
+    if (all->ending || is_there(all, p->session.names.key->path)) {
+        rtsp_pull_free(p);
+        return;
+    }
+    p->may = may;
+    p->gone = gone;
+    p->arg = all;
+    err = co_go(&all->group, "pull", rtsp_pull_main, p);
+    if (err) {
+        rtsp_pull_free(p);
+        log_end("pull", &err);
+        return;
+    }
+    p->session.co = co_newest(&all->group);
+    p->next = all->list;
+    all->list = p;
+}
+
+/* ---- at the stream's home */
+
+struct errand {
+    struct co_mail mail;
+    struct session_env *to;
+    struct session_stream names; /* a copy */
+    struct home *home;           /* so that it stays where it is */
+};
+
+static void on_arrival(struct co_mail *mail)
+{
+    struct errand *e = container_of(mail, struct errand, mail);
+
+    e->to->on_wanted(e->to->arg, &e->names);
+    homes_release(e->to->workers, e->home);
+    session_stream_free(&e->names);
+    free(e);
+}
+
+static void send_there(struct rtsp_pulls *all, const struct session_stream *names,
+                       struct home *home)
+{
+    struct workers *w = all->env->workers;
+    struct errand *e;
+
+    if (atomic_load(&w->ending)) {
+        homes_release(w, home);
+        return;
+    }
+    e = must(calloc(1, sizeof(*e)));
+    *e = (struct errand){ .mail.fn = on_arrival, .to = w->v[home_worker(home)].env,
+                          .names = session_stream_copy(names), .home = home };
+    workers_post(w, home_worker(home), &e->mail);
+}
+
+/* Where its stream is at home; one without a home gets one at worker `likely`. */
+static void start(struct rtsp_pulls *all, const struct session_stream *names, unsigned likely)
+{
+    struct workers *w = all->env->workers;
+    struct stream_key *key;
+    struct home *home;
+
+    if (!w) {
+        start_here(all, names, NULL);
+        return;
+    }
+    key = session_stream_key(names);
+    home = homes_hold(w, key->path, likely);
+    (void)stream_key_unref(key);
+    if (home_worker(home) == all->env->worker)
+        start_here(all, names, home);
+    else
+        send_there(all, names, home);
+}
+
+/* At its home: a replica may not know yet. */
+static bool is_published(const struct rtsp_pulls *all, const struct session_stream *names)
+{
+    struct live_source *src = live_registry_find(all->env->streams, names->key->path);
+
+    return src && live_source_publishing(src);
+}
+
+void rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
+{
+    struct rtsp_pulls *all = pulls_of(sink);
+    const struct conf_vhost *v = conf_vhost_find(all->env->conf, names->vhost);
+    struct rtsp_pull_want want;
+
+    if (all->ending || !rtsp_pull_wanted(&want, v, names->app, names->name))
+        return;
+    rtsp_pull_want_free(&want);
+    if (!is_published(all, names))
+        start(all, names, all->env->worker);
+}
+
+/* ---- those of all the time: worker 0 sees that they begin, and spreads them */
+
+static void start_steady(struct rtsp_pulls *all, const struct conf_vhost *v,
+                         const struct conf_rtsp_pull *one)
+{
+    const char *app, *name;
+    size_t app_size;
+    struct session_stream names = { .vhost = v->name, .param = "", .tc_url = "", .page_url = "",
+                                    .ip = "" };
+    struct stream_key *key;
+    char *copy;
+
+    if (!rtsp_pull_is_steady(one, &app, &app_size, &name))
+        return;
+    copy = must_ndup(app, app_size);
+    key = stream_key_new(v->name, copy, name);
+    session_stream_set_key(&names, key);
+    free(copy);
+    start(all, &names, text_hash(key->path) % workers_count(all->env));
+    (void)stream_key_unref(key);
+}
+
+static void start_all(struct rtsp_pulls *all)
+{
+    struct conf *conf = conf_ref(all->env->conf);
+
+    for (size_t i = 0; i < conf->vhost.n; i++) {
+        const struct conf_vhost *v = &conf->vhost.v[i];
+
+        for (size_t j = 0; v->enabled && v->rtsp.enabled && j < v->rtsp.pull.n; j++)
+            start_steady(all, v, &v->rtsp.pull.v[j]);
+    }
+    (void)conf_unref(conf);
+}
+
+static void begin_all(struct sink *sink)
+{
+    struct rtsp_pulls *all = pulls_of(sink);
+
+    if (all->env->worker > 0)
+        return; /* once for the process */
+    all->started = true;
+    start_all(all);
+}
+
+static bool is_same(const struct rtsp_pulls *all, const struct rtsp_pull *p)
+{
+    const struct session_stream *n = &p->session.names;
+    struct rtsp_pull_want want;
+    bool same = rtsp_pull_wanted(&want, conf_vhost_find(all->env->conf, n->vhost), n->app, n->name);
+
+    if (!same)
+        return false;
+    same = p->want.url && rtsp_pull_want_same(&want, &p->want);
+    rtsp_pull_want_free(&want);
+    return same;
+}
+
+/* Those that are to do something else begin anew, or end. */
+static void reload(struct sink *sink)
+{
+    struct rtsp_pulls *all = pulls_of(sink);
+
+    for (struct rtsp_pull *p = all->list; p; p = p->next) {
+        if (!is_same(all, p))
+            co_stop(p->session.co, NULL);
+    }
+    if (all->started && !all->ending)
+        start_all(all);
+}
+
+/* ---- streams of others */
+
+static void on_stream(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
+{
+    (void)sink;
+    (void)stream;
+    (void)vhost;
+}
+
+static void on_stream_end(struct sink *sink, struct sink_stream *stream)
+{
+    (void)sink;
+    (void)stream;
+}
+
+/* ---- the end */
+
+static void interrupt(struct sink *sink)
+{
+    struct rtsp_pulls *all = pulls_of(sink);
+
+    all->ending = true;
+    co_group_interrupt(&all->group);
+}
+
+static void stop(struct sink *sink)
+{
+    struct rtsp_pulls *all = pulls_of(sink);
+    err_t err;
+
+    all->ending = true;
+    err = co_group_stop(&all->group);
+    err_free(&err); /* each was logged where it ended */
+}
+
+static void free_all(struct sink *sink)
+{
+    free(pulls_of(sink));
+}
+
+static unsigned count(const struct sink *sink)
+{
+    return (unsigned)container_of(sink, struct rtsp_pulls, sink)->group.count;
+}
+
+const struct sink_ops rtsp_pulls_sink = {
+    .name = "pull", .new = new, .start = begin_all, .begin = on_stream, .end = on_stream_end,
+    .reload = reload, .drain = interrupt, .interrupt = interrupt, .stop = stop, .free = free_all,
+    .count = count,
+};

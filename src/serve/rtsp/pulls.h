@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* pulls.h - streams that we fetch from other RTSP servers: `rtsp { pull }` of a vhost.
+ *
+ * Each worker has the pulls of the streams that are at home there. What is pulled all the time is
+ * begun when the server starts, and by a reload; what is pulled on demand, when somebody comes to
+ * play it. A pull stays in its stream's home for as long as it is there, so no second one begins
+ * elsewhere. It publishes as any other publisher does, but nobody is asked whether it may: the
+ * configuration says so.
+ */
+#ifndef SERVE_RTSP_PULLS_H
+#define SERVE_RTSP_PULLS_H
+
+#include "sink/sink.h"
+
+extern const struct sink_ops rtsp_pulls_sink; /* it counts those that are there */
+
+/* Somebody came for a stream that nobody publishes: that of `names`. Does not yield. */
+void rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names);
+
+#endif

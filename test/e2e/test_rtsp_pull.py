@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""Streams that are pulled from cameras, with what cameras do wrong; and from our own server."""
+import re
+import time
+
+import pytest
+
+import flv
+import tools
+from camera import Camera, Quirks
+from camera_rtp import tracks_of
+from flv import AUDIO, VIDEO
+from httpapi import Api, Backend, conf
+from procs import free_port, never, wait_for
+
+
+def pull(cam, stream="live/s", more=""):
+    url = cam if isinstance(cam, str) else cam.url()
+    return f"rtsp {{ enabled on; pull {{ stream {stream}; url {url}; {more} }} }}\n"
+
+
+@pytest.fixture
+def camera(source):
+    """camera(quirk=value...) is one that plays doc/source.flv again and again."""
+    made = []
+
+    def start(tracks=None, port=None, **quirks):
+        made.append(Camera(tracks or tracks_of(source), Quirks(**quirks), port=port))
+        return made[-1]
+    yield start
+    for c in made:
+        c.close()
+
+
+def bodies(tags, kind):
+    """Frames without what is in front of them, without parameter sets and delimiters."""
+    out = []
+    for t in flv.frames(tags, kind):
+        if kind == AUDIO:
+            out.append(t.data[2:])
+            continue
+        nals, at, data = [], 5, t.data
+        while at + 4 <= len(data):
+            size = int.from_bytes(data[at:at + 4], "big")
+            if data[at + 4] & 31 not in (6, 7, 8, 9):
+                nals.append(data[at + 4:at + 4 + size])
+            at += 4 + size
+        out.append(b"|".join(nals))
+    return out
+
+
+def check(source, got, least=20):
+    """What came is what the camera has, without a hole: the camera begins again at its end."""
+    for kind in (VIDEO, AUDIO):
+        mine, want = bodies(got, kind), bodies(source, kind)
+        assert len(mine) >= least, f"{len(mine)} of kind {kind}"
+        assert flv.find_run(mine[:least], want * 2) >= 0, f"kind {kind} has a hole or changes"
+    flv.check_monotonic(got)
+
+
+def plays(s, source, least=20, stream="s"):
+    w = s.watch(stream)
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= least and len(flv.frames(got, AUDIO)) >= least, 20), \
+        f"{len(w.tags)} tags:\n" + s.log()[-3000:]
+    got = w.stop()
+    w.client.close()
+    check(source, got, least)
+    return got
+
+
+ROWS = {
+    "usual": {},
+    "no marker": {"marker": "none"},
+    "marker on each unit": {"marker": "each"},
+    "no sets in its description": {"sprop": False, "sets_in_stream": True},
+    "a comma behind the sets": {"sprop_end": ","},
+    "one fragment with both bits": {"fragment_all": True},
+    "no reports": {"reports": False},
+    "absolute controls": {"control": "absolute"},
+    "controls of another host": {"control": "host"},
+    "slashes in controls": {"control": "slash", "content_base": "bare"},
+    "no Content-Base": {"content_base": "none"},
+    "Content-Base of another host": {"content_base": "host"},
+    "metadata": {"metadata": True},
+    "a body longer than it is": {"length_more": 20},
+    "basic": {"user": "admin", "password": "p@s/s", "auth": "basic"},
+    "basic and digest": {"user": "admin", "password": "secret1", "auth": "both"},
+    "digest": {"user": "admin", "password": "secret1"},
+    "stale after each request": {"user": "admin", "password": "secret1", "stale_every": 1},
+    "stale and does not say so": {"user": "admin", "password": "secret1", "stale_every": 1, "stale_said": False},
+    "another realm each time": {"user": "admin", "password": "secret1", "fresh_realm": True, "stale_every": 1},
+    "its own channels": {"channels": 10},
+    "garbage": {"garbage": 7},
+    "answers that nobody asked for": {"unasked": 5},
+    "session without a timeout": {"timeout": ""},
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_cameras(srs, source, camera, row):
+    cam = camera(**ROWS[row])
+    s = srs(pull(cam))
+    plays(s, source)
+    assert "SETUP" in cam.methods()
+    assert "secret1" not in s.log()
+    assert cam.connections == 1, s.log()[-2000:]
+
+
+def test_stops_and_says_so(srs, source, camera):
+    """A server that ends tells the camera, which may let nobody else in before."""
+    cam = camera()
+    s = srs(pull(cam))
+    plays(s, source)
+    assert wait_for(lambda: cam.reports, 10)
+    s.stop()
+    assert cam.methods()[-1] == "TEARDOWN"
+
+
+def test_moved(srs, source, camera):
+    there = camera()
+    cam = camera(moved=[there.url()])
+    s = srs(pull(cam))
+    plays(s, source)
+    assert there.connections == 1 and "PLAY" in there.methods() and "SETUP" not in cam.methods()
+
+
+@pytest.mark.parametrize("how", [200, 400, 501, 0])
+def test_signs_of_life(srs, source, camera, how):
+    """Whatever a camera says to GET_PARAMETER, it hears of us before its session ends."""
+    cam = camera(get_parameter=how, timeout=";timeout=4", life=3.5)
+    s = srs(pull(cam))
+    plays(s, source)
+    time.sleep(7)
+    assert cam.connections == 1, s.log()[-2000:]
+    said = cam.methods()[cam.methods().index("PLAY") + 1:]
+    assert len(said) >= 2
+    assert set(said) <= {"GET_PARAMETER", "OPTIONS"}
+    if how in (400, 501):
+        assert said.count("GET_PARAMETER") == 1, "it is not asked again what it does not know"
+
+
+@pytest.mark.parametrize("quirks", [{"die_after": 400}, {"silent_after": 400}, {"not_found": 1}])
+def test_comes_back(srs, source, camera, quirks):
+    cam = camera(**quirks)
+    s = srs(pull(cam, more="timeout 2;"))
+    w = s.watch()
+    if "not_found" not in quirks:
+        assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 10)
+    assert wait_for(lambda: cam.connections >= 2, 10), s.log()[-2000:]
+    before = len(flv.frames(w.tags, VIDEO))
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= before + 20, 10)
+    flv.check_monotonic(w.stop())
+
+
+@pytest.mark.parametrize("quirks", [{"restart_after": 300}, {"jump_after": 300}, {"jump_after": 300, "jump": -900000}])
+def test_other_numbers(srs, source, camera, quirks):
+    """Numbers that begin anew, a clock that jumps: players notice neither."""
+    cam = camera(**quirks)
+    s = srs(pull(cam))
+    w = s.watch()
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 120, 20), s.log()[-2000:]
+    got = w.stop()
+    assert cam.connections == 1
+    assert flv.check_monotonic(got) <= 1500
+
+
+def test_pauses_grow(srs, camera):
+    port = free_port()
+    s = srs(pull(f"rtsp://127.0.0.1:{port}/cam/main?channel=1"))
+    assert s.wait_log("again in", 10, count=3)
+    pauses = [int(x) for x in re.findall(r"again in (\d+) ms", s.log())][:3]
+    assert 700 <= pauses[0] <= 1300 and pauses[0] * 1.2 < pauses[1] and pauses[1] * 1.2 < pauses[2], pauses
+    camera(port=port)
+    w = s.watch()
+    assert w.wait(lambda got: flv.frames(got, VIDEO), 20)
+    w.stop()
+
+
+def test_wrong_password(srs, camera):
+    """Cameras lock accounts after a few tries: one, then a minute of rest; and nobody reads it in the log."""
+    cam = camera(user="admin", password="secret1")
+    s = srs(pull(cam.url().replace("secret1", "secret2")))
+    assert s.wait_log(r"again in 6\d\d\d\d ms", 10)
+    assert cam.refused <= 2
+    assert "secret" not in s.log()
+    assert never(lambda: cam.connections > 1, 3)
+
+
+def test_on_demand(srs, source, camera):
+    cam = camera()
+    s = srs(pull(cam, more="on_demand on; linger 1;"))
+    assert never(lambda: cam.connections, 1)
+    plays(s, source)
+    assert wait_for(lambda: cam.playing() == 0, 10), "it ends when nobody plays"
+    assert cam.methods()[-1] == "TEARDOWN"
+    n = cam.connections
+    plays(s, source)
+    assert cam.connections == n + 1
+
+
+def test_template(srs, source, camera):
+    cam = camera()
+    url = f"rtsp://127.0.0.1:{cam.port}/cam/[param]?channel=1"
+    s = srs(pull(url, stream="cams/cam-[param]", more="on_demand on; linger 1;"))
+    w = s.watch("cam-main", app="cams")
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 10), s.log()[-2000:]
+    assert cam.requests[0][1].endswith("/cam/main?channel=1")
+    v = s.watch("cam-..%2f..", app="cams")
+    x = s.watch("cam-a@b", app="cams")
+    assert never(lambda: cam.connections > 1, 1)
+    for one in (w, v, x):
+        one.stop()
+
+
+def test_reload(srs, source, camera):
+    a, b = camera(), camera()
+    s = srs()
+    s.reload(pull(a))
+    plays(s, source)
+    s.reload(pull(b))
+    assert wait_for(lambda: a.playing() == 0 and b.playing() == 1, 10), s.log()[-2000:]
+    plays(s, source)
+    s.reload("")
+    assert wait_for(lambda: b.playing() == 0, 10)
+    assert a.methods()[-1] == b.methods()[-1] == "TEARDOWN"
+
+
+def test_somebody_publishes_it(srs, source, camera):
+    """Who is there first keeps the stream; the pull waits for it."""
+    cam = camera()
+    s = srs(pull(cam) + "publish { takeover off; }", begin=False)
+    s.write(pull(cam, more="enabled off;") + "publish { takeover off; }")
+    s.start()
+    p = s.push(source, loop=True)
+    assert s.watch().wait(lambda got: got, 10)
+    s.reload(pull(cam) + "publish { takeover off; }")
+    assert s.wait_log("already published", 10)
+    assert p.error is None
+    p.stop()
+    p.client.close()
+    assert wait_for(lambda: cam.playing() == 1, 10)
+
+
+def test_hooks_and_api(srs, source, camera):
+    """Backends are told of it, not asked, and lists show it without its password."""
+    cam = camera(user="admin", password="secret1")
+    backend = Backend(lambda e: 1)
+    port = free_port()
+    s = srs(pull(cam) + f"""http_hooks {{ enabled on; on_publish {backend.url("/p")}; on_unpublish {backend.url("/u")}; }}
+security {{ enabled on; deny publish all; allow play all; }}""", conf(port))
+    plays(s, source)
+    assert backend.wait("on_publish")
+    mine = [c for c in Api(port).clients() if c["publish"]]
+    assert len(mine) == 1 and mine[0]["type"] == "rtsp-publish"
+    assert "secret1" not in str(mine) and "cam/main" in str(mine)
+    assert Api(port).kick(mine[0]["id"])["code"] == 0
+    assert backend.wait("on_unpublish")
+    assert wait_for(lambda: cam.connections == 2 and cam.playing() == 1, 10), "it is called again"
