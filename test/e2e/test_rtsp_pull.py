@@ -256,3 +256,30 @@ security {{ enabled on; deny publish all; allow play all; }}""", conf(port))
     assert Api(port).kick(mine[0]["id"])["code"] == 0
     assert backend.wait("on_unpublish")
     assert wait_for(lambda: cam.connections == 2 and cam.playing() == 1, 10), "it is called again"
+
+
+def rtsp(port):
+    return f"rtsp_server {{ enabled on; listen 127.0.0.1:{port}; }}"
+
+
+@pytest.mark.needs("ffmpeg", "ffprobe")
+def test_of_our_own(srs, source, tmp_path):
+    """One server pulls from another: what ffmpeg plays there is what was published here."""
+    a, b = free_port(), free_port()
+    first = srs("rtsp { enabled on; }", rtsp(a))
+    p = first.push(source, loop=True)
+    second = srs(pull(f"rtsp://127.0.0.1:{a}/live/s"), rtsp(b))
+    plays(second, source)
+    url, out = f"rtsp://127.0.0.1:{b}/live/s", tmp_path / "frames"
+    kinds = {x["codec_type"]: x for x in tools.ffprobe(url, "-show_streams")["streams"]}
+    assert kinds["video"]["width"] == 640 and kinds["audio"]["sample_rate"] == "44100"
+    player = tools.ffmpeg_frames(url, tmp_path / "ffmpeg.log", out, seconds=3, options=("-rtsp_transport", "tcp"))
+    player.wait(30)
+    assert p.error is None
+    p.stop()
+    want = tools.run(["ffmpeg", "-v", "error", "-i", tools.SOURCE, "-c", "copy", "-f", "framemd5", "-"]).stdout.decode()
+    want = [x.split(",")[5].strip() for x in want.splitlines() if x.startswith("1,")]
+    got = [x[4] for x in tools.frame_list(out, "audio")]
+    assert len(got) > 80 and flv.find_run(got[:80], want * 2) >= 0
+    assert len(tools.frame_list(out, "video")) > 50
+    assert second.wait_log("media come", 1)

@@ -17,7 +17,6 @@ struct rtsp_pulls {
     struct session_env *env;
     struct co_group group;
     struct rtsp_pull *list;
-    bool started; /* there is somebody to pull for */
     bool ending;
 };
 
@@ -121,9 +120,15 @@ static void send_there(struct rtsp_pulls *all, const struct session_stream *name
     workers_post(w, home_worker(home), &e->mail);
 }
 
-/* Where its stream is at home; one without a home gets one at worker `likely`. */
-static void start(struct rtsp_pulls *all, const struct session_stream *names, unsigned likely)
+/* Who is to see to it that a stream is pulled where it is at home. */
+enum sees { ANYBODY_SEES, HOME_SEES };
+
+/* Where its stream is at home; one without a home gets one at worker `likely`. With HOME_SEES it
+ * is asked for at all workers: at home it begins, and `likely` tells those that did not know. */
+static void start(struct rtsp_pulls *all, const struct session_stream *names, unsigned likely,
+                  enum sees sees)
 {
+    unsigned here = all->env->worker;
     struct workers *w = all->env->workers;
     struct stream_key *key;
     struct home *home;
@@ -135,10 +140,12 @@ static void start(struct rtsp_pulls *all, const struct session_stream *names, un
     key = session_stream_key(names);
     home = homes_hold(w, key->path, likely);
     (void)stream_key_unref(key);
-    if (home_worker(home) == all->env->worker)
+    if (home_worker(home) == here)
         start_here(all, names, home);
-    else
+    else if (sees == ANYBODY_SEES || likely == here)
         send_there(all, names, home);
+    else
+        homes_release(w, home);
 }
 
 /* At its home: a replica may not know yet. */
@@ -157,15 +164,15 @@ void rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
 
     if (all->ending || !rtsp_pull_wanted(&want, v, names->app, names->name))
         return;
+    if (!want.on_demand || !is_published(all, names))
+        start(all, names, all->env->worker, ANYBODY_SEES);
     rtsp_pull_want_free(&want);
-    if (!is_published(all, names))
-        start(all, names, all->env->worker);
 }
 
-/* ---- those of all the time: worker 0 sees that they begin, and spreads them */
+/* ---- those of all the time: when the server starts, worker 0 spreads them */
 
 static void start_steady(struct rtsp_pulls *all, const struct conf_vhost *v,
-                         const struct conf_rtsp_pull *one)
+                         const struct conf_rtsp_pull *one, enum sees sees)
 {
     const char *app, *name;
     size_t app_size;
@@ -180,11 +187,11 @@ static void start_steady(struct rtsp_pulls *all, const struct conf_vhost *v,
     key = stream_key_new(v->name, copy, name);
     session_stream_set_key(&names, key);
     free(copy);
-    start(all, &names, text_hash(key->path) % workers_count(all->env));
+    start(all, &names, text_hash(key->path) % workers_count(all->env), sees);
     (void)stream_key_unref(key);
 }
 
-static void start_all(struct rtsp_pulls *all)
+static void start_all(struct rtsp_pulls *all, enum sees sees)
 {
     struct conf *conf = conf_ref(all->env->conf);
 
@@ -192,7 +199,7 @@ static void start_all(struct rtsp_pulls *all)
         const struct conf_vhost *v = &conf->vhost.v[i];
 
         for (size_t j = 0; v->enabled && v->rtsp.enabled && j < v->rtsp.pull.n; j++)
-            start_steady(all, v, &v->rtsp.pull.v[j]);
+            start_steady(all, v, &v->rtsp.pull.v[j], sees);
     }
     (void)conf_unref(conf);
 }
@@ -201,10 +208,8 @@ static void begin_all(struct sink *sink)
 {
     struct rtsp_pulls *all = pulls_of(sink);
 
-    if (all->env->worker > 0)
-        return; /* once for the process */
-    all->started = true;
-    start_all(all);
+    if (all->env->worker == 0) /* once for the process */
+        start_all(all, ANYBODY_SEES);
 }
 
 static bool is_same(const struct rtsp_pulls *all, const struct rtsp_pull *p)
@@ -229,8 +234,8 @@ static void reload(struct sink *sink)
         if (!is_same(all, p))
             co_stop(p->session.co, NULL);
     }
-    if (all->started && !all->ending)
-        start_all(all);
+    if (!all->ending)
+        start_all(all, HOME_SEES); /* the others may not have this configuration yet */
 }
 
 /* ---- streams of others */
