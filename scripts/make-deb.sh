@@ -26,7 +26,7 @@ mkdir -p "$root/DEBIAN" "$root/usr/lib/srs" "$root/usr/bin" "$root/lib/systemd/s
 install -m 755 "$objs/srs" "$root/usr/lib/srs/srs"
 strip --strip-debug "$root/usr/lib/srs/srs"
 ln -s ../lib/srs/srs "$root/usr/bin/srs"
-tools="sb_rtmp_load sb_rtmp_load_fast sb_http_load sb_hls_load sb_rtmp_publish"
+tools="sb_rtmp_load sb_rtmp_load_fast sb_http_load sb_hls_load sb_rtsp_load sb_rtmp_publish sb_rtsp_publish"
 for tool in $tools; do
     install -m 755 "$objs/$tool" "$root/usr/bin/"
     strip "$root/usr/bin/$tool"

@@ -27,8 +27,7 @@ struct live_format {
     void (*render)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,
                    uint8_t *out);
 
-    /* The source outlives the state. */
-    void *(*open)(const uint32_t param[LIVE_PARAMS], const struct live_source *src);
+    void *(*open)(const uint32_t param[LIVE_PARAMS]);
     void (*close)(void *state);
     /* Appends the packet's bytes, none to leave it out. Configuration comes here too. */
     void (*make)(void *state, const struct av_packet *pkt, struct wr *out);

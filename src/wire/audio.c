@@ -16,12 +16,11 @@ struct audio_wire_state {
     uint16_t track; /* the first that is seen */
 };
 
-static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
+static void *open_state(const uint32_t param[LIVE_PARAMS])
 {
     struct audio_wire_state *s = must(calloc(1, sizeof(*s)));
 
     (void)param;
-    (void)src;
     return s;
 }
 

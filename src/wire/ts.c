@@ -15,12 +15,11 @@ struct ts_wire_state {
     uint16_t track[2]; /* of video and audio: the first that is seen */
 };
 
-static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
+static void *open_state(const uint32_t param[LIVE_PARAMS])
 {
     struct ts_wire_state *s = must(calloc(1, sizeof(*s)));
 
     (void)param;
-    (void)src;
     ts_mux_init(&s->mux);
     s->mux.audio_span = AUDIO_SPAN;
     return s;

@@ -65,10 +65,9 @@ struct memory { /* configuration in force, of both kinds */
     uint8_t config[AV_KINDS];
 };
 
-static void *memory_open(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
+static void *memory_open(const uint32_t param[LIVE_PARAMS])
 {
     (void)param;
-    (void)src;
     return calloc(1, sizeof(struct memory));
 }
 

@@ -63,14 +63,19 @@ static void test_urls(void **state)
         { "rtmp://h:99999/live/a", "", "", "", "", 0, ERR_CONF },
         { "rtmp://[::1/live/a", "", "", "", "", 0, ERR_CONF },
         { "http://h/live/a", "", "", "", "", 0, ERR_CONF },
+        { "rtsp://u:p%40@h/live/a?k=v", "h", "rtsp://u:p%40@h/live/a?k=v", "", "", 554, ERR_OK },
+        { "rtsp://[::1]:85/cam", "::1", "rtsp://[::1]:85/cam", "", "", 85, ERR_OK },
+        { "rtsps://h", "h", "rtsps://h", "", "", 322, ERR_OK },
+        { "rtsp://:554/a", "", "", "", "", 0, ERR_RTSP },
     };
-    struct load_url url;
     char out[32];
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
+        struct load_url url = { .port = 0 };
+
         print_message("  %s\n", rows[i].text);
-        assert_err(load_url_parse(&url, rows[i].text, "rtmp"), rows[i].code);
+        assert_err(load_url_parse(&url, rows[i].text, "rtmp rtsp rtsps"), rows[i].code);
         if (rows[i].code != ERR_OK)
             continue;
         assert_string_equal(url.host, rows[i].host);
@@ -127,6 +132,12 @@ static void test_options(void **state)
     }
     assert_err(load_opts_parse(&o, LOAD_PUBLISH, 2, (char *[]){ "x", "-rU" }), ERR_CONF);
     assert_ok(load_opts_parse(&o, LOAD_PUBLISH, 2, (char *[]){ "x", "--help" }));
+    assert_ok(load_opts_parse(&o, LOAD_RTSP, 8, (char *[]){ "x", "-rU", "--udp", "--npt", "5-9",
+                                                            "--scale=-2", "-t3", "--keep" }));
+    assert_true(o.udp && o.scale == -2 && o.repeat == 0 && o.delay < 1 && o.error < 1);
+    assert_string_equal(o.npt, "5-9");
+    assert_err(load_opts_parse(&o, LOAD_PLAY, 3, (char *[]){ "x", "-rU", "--udp" }), ERR_CONF);
+    assert_err(load_opts_parse(&o, LOAD_RTSP_PUBLISH, 2, (char *[]){ "x", "-rU" }), ERR_CONF);
 }
 
 /* A marker is found where it was put, says what was put in, and is a whole NAL unit. */

@@ -47,17 +47,28 @@ size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
     return (size_t)(p - out);
 }
 
+static bool read_at(struct load_marker *m, const uint8_t *p)
+{
+    m->time = (int64_t)get(p + NAME, TIME);
+    m->number = (uint32_t)get(p + NAME + TIME, NUMBER);
+    return true;
+}
+
 bool load_marker_find(struct load_marker *m, const uint8_t *head, size_t size)
 {
     size_t end = size < LOAD_MARKER_HEAD ? size : LOAD_MARKER_HEAD;
 
     /* after 5 bytes of FLV header (8 in enhanced coded frames) come length, type, size, name */
     for (size_t at = 5 + 7; at + DATA <= end; at++) {
-        if (head[at] == name[0] && memcmp(head + at, name, NAME) == 0) {
-            m->time = (int64_t)get(head + at + NAME, TIME);
-            m->number = (uint32_t)get(head + at + NAME + TIME, NUMBER);
-            return true;
-        }
+        if (head[at] == name[0] && memcmp(head + at, name, NAME) == 0)
+            return read_at(m, head + at);
     }
     return false;
+}
+
+bool load_marker_find_in(struct load_marker *m, const uint8_t *payload, size_t size)
+{
+    const uint8_t *p = memmem(payload, size, name, NAME);
+
+    return p && (size_t)(p - payload) + DATA <= size && read_at(m, p);
 }

@@ -31,5 +31,7 @@ size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
                          const struct load_marker *m);
 /* From the first bytes of a video message; false: there is none. */
 bool load_marker_find(struct load_marker *m, const uint8_t *head, size_t size);
+/* Anywhere in the first `size` bytes of a payload of RTP, behind parameter sets too. */
+bool load_marker_find_in(struct load_marker *m, const uint8_t *payload, size_t size);
 
 #endif

@@ -12,6 +12,8 @@
 
 enum type { FLAG, INT, SECONDS, TEXT };
 
+#define KEEP_S 0.1 /* before who fell off begins again */
+
 struct row {
     char letter; /* 0: none */
     const char *name;
@@ -28,7 +30,8 @@ static const struct row rows[] = {
     { 'c', "clients", INT, AT(clients), LOAD_ALL, 1, 1e6, "how many (1)" },
     { 'r', "url", TEXT, AT(url), LOAD_ALL, 0, 0,
       "scheme://host[:port]/app/stream; {i} is the number of the client" },
-    { 'i', "input", TEXT, AT(input), LOAD_PUBLISH, 0, 0, "FLV file to publish, round and round" },
+    { 'i', "input", TEXT, AT(input), LOAD_PUBLISHERS, 0, 0,
+      "FLV file to publish, round and round" },
     { 0, "stream-count", INT, AT(stream_count), LOAD_ALL, 0, 1e6,
       "{i} goes from 0 to this less one, and again" },
     { 't', "repeat", INT, AT(repeat), LOAD_ALL, 0, 1e9, "sessions of a client; 0: for ever (0)" },
@@ -45,21 +48,29 @@ static const struct row rows[] = {
     { 0, "timeout", SECONDS, AT(timeout), LOAD_ALL, 0.1, 1e6, "seconds of silence we bear (30)" },
     { 0, "fast", FLAG, AT(fast), LOAD_HTTP, 0, 0,
       "look at the first media alone, drop the rest unseen; not over TLS" },
-    { 0, "stall", INT, AT(stall_ms), LOAD_PLAY | LOAD_HTTP, 1, 1e6,
+    { 0, "stall", INT, AT(stall_ms), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP, 1, 1e6,
       "ms without media: a stall (1000)" },
     { 0, "stall", INT, AT(stall_ms), LOAD_HLS, 1, 1e6,
       "ms that the picture stands still: a stall (100)" },
     { 0, "plain", FLAG, AT(plain), LOAD_HLS, 0, 0, "whole segments, whatever the list offers" },
     { 0, "hold-back", SECONDS, AT(hold_back), LOAD_HLS, 0, 1e6,
       "play so many seconds behind the edge; 0: as the list says (0)" },
-    { 0, "late", INT, AT(late_ms), LOAD_PLAY | LOAD_HTTP, 1, 1e6,
+    { 0, "late", INT, AT(late_ms), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP, 1, 1e6,
       "ms behind its best time that make a frame late (500)" },
-    { 0, "read-kbps", INT, AT(read_kbps), LOAD_PLAY | LOAD_HTTP | LOAD_HLS, 1, 1e9,
-      "read no faster: a slow player" },
-    { 0, "idle", FLAG, AT(idle), LOAD_PLAY | LOAD_HTTP, 0, 0,
+    { 0, "read-kbps", INT, AT(read_kbps),
+      LOAD_PLAY | LOAD_HTTP | LOAD_HLS | LOAD_RTSP, 1, 1e9, "read no faster: a slow player" },
+    { 0, "idle", FLAG, AT(idle), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP, 0, 0,
       "connect only: play nothing" },
+    { 0, "udp", FLAG, AT(udp), LOAD_RTSP_BOTH, 0, 0,
+      "media in datagrams, not over the connection" },
+    { 0, "npt", TEXT, AT(npt), LOAD_RTSP, 0, 0,
+      "seconds to play from, or from-to, or now: the Range of PLAY" },
+    { 0, "scale", SECONDS, AT(scale), LOAD_RTSP, -1000, 1000, "how fast: the Scale of PLAY" },
+    { 0, "mtu", INT, AT(mtu), LOAD_RTSP_PUBLISH, 64, 65000, "bytes in a packet (1400)" },
+    { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH, 0, 0,
+      "who falls off begins again at once, for ever" },
     { 0, "chunk-size", INT, AT(chunk_size), LOAD_PUBLISH, 128, 0xffffff, "of a chunk (60000)" },
-    { 0, "no-marker", FLAG, AT(no_marker), LOAD_PUBLISH, 0, 0, "no clock in the video" },
+    { 0, "no-marker", FLAG, AT(no_marker), LOAD_PUBLISHERS, 0, 0, "no clock in the video" },
     { 0, "bind", TEXT, AT(bind), LOAD_ALL, 0, 0,
       "source address, or a range in turn: 127.0.0.2-127.0.0.9" },
     { 0, "json", FLAG, AT(json), LOAD_ALL, 0, 0, "the report at the end as one JSON object" },
@@ -142,14 +153,21 @@ err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char 
         .tool = tool, .clients = 1, .start = 5, .delay = 1, .error = 3, .summary = 30,
         .warmup = -1, .timeout = 30,
         .stall_ms = tool == LOAD_HLS ? 100 : 1000, .late_ms = 500, .chunk_size = 60000,
+        .mtu = 1400,
     };
     for (int i = 1; i < argc && !err; i++)
         err = take(o, argc, argv, &i);
     if (err || o->help)
         return err;
     if (!o->url)
-        return err_new(ERR_CONF, "which stream? -r rtmp://host/app/stream (see --help)");
-    if (tool == LOAD_PUBLISH && !o->input)
+        return err_new(ERR_CONF, "which stream? -r %s://host/app/stream (see --help)",
+                       tool & LOAD_RTSP_BOTH ? "rtsp" : "rtmp");
+    if (o->keep) {
+        o->repeat = 0;
+        o->delay = o->delay < KEEP_S ? o->delay : KEEP_S;
+        o->error = o->error < KEEP_S ? o->error : KEEP_S;
+    }
+    if ((tool & LOAD_PUBLISHERS) && !o->input)
         return err_new(ERR_CONF, "publish what? -i file.flv (see --help)");
     return NULL;
 }

@@ -9,7 +9,9 @@
 
 enum load_tools {
     LOAD_PLAY = 1, LOAD_FAST = 2, LOAD_PUBLISH = 4, LOAD_HTTP = 8, LOAD_HLS = 16,
-    LOAD_ALL = 31,
+    LOAD_RTSP = 32, LOAD_RTSP_PUBLISH = 64,
+    LOAD_ALL = 127, LOAD_PUBLISHERS = LOAD_PUBLISH | LOAD_RTSP_PUBLISH,
+    LOAD_RTSP_BOTH = LOAD_RTSP | LOAD_RTSP_PUBLISH,
 };
 
 struct load_opts {
@@ -35,6 +37,11 @@ struct load_opts {
     bool plain;            /* HLS without low latency */
     double hold_back;      /* s behind the edge to play HLS; 0: as the list says */
     bool idle;             /* connect, and neither play nor publish */
+    bool udp;              /* RTP in datagrams, not between the messages */
+    const char *npt;       /* where to begin, as Range has it; NULL: not said */
+    double scale;          /* how fast; 0: not said */
+    int mtu;               /* bytes of a payload of RTP at most */
+    bool keep;             /* who falls off begins again at once, for ever */
     bool no_marker, json, verbose, help;
 };
 

@@ -252,8 +252,10 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->total_seconds = (double)(now - run->began) / 1e6;
     r->rss_kb = rss_kb();
     r->hls = run->tool->kind == LOAD_HLS;
+    r->rtsp_in = run->tool->kind == LOAD_RTSP;
+    r->rtsp_out = run->tool->kind == LOAD_RTSP_PUBLISH;
     r->media_kbps = run->media_kbps;
-    r->gaps = run->tool->kind != LOAD_PUBLISH && !r->hls && !is_fast(run);
+    r->gaps = !(run->tool->kind & LOAD_PUBLISHERS) && !r->hls && !is_fast(run);
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct load_client *c = &run->clients[i];
@@ -375,7 +377,7 @@ static err_t run_all(struct load_run *run)
         err = run->tool->prepare(run);
     if (err)
         return err;
-    if (run->tool->kind != LOAD_PUBLISH && run->opts.clients >= MANY)
+    if (!(run->tool->kind & LOAD_PUBLISHERS) && run->opts.clients >= MANY)
         co_gather_always();
     run->clients = calloc((size_t)run->opts.clients, sizeof(*run->clients));
     r = calloc(1, sizeof(*r));

@@ -36,6 +36,7 @@ struct load_client {
     bool seen[2], have_key, have_marker, had_marker;
     struct load_marker marker; /* of the message that is being read */
     uint32_t number;            /* of the last whole one */
+    void *mine;                 /* what the tool keeps of this session; its own */
 };
 
 struct load_tool {

@@ -28,9 +28,32 @@ static void mark_hls(struct load_hls_stat *h)
     h->fetch = h->edge = h->stall = (struct load_hist){ 0 };
 }
 
+void load_stat_refused(struct load_stat *s, int status)
+{
+    for (int i = 0; i < LOAD_REFUSALS; i++) {
+        struct load_refused *r = &s->rtp.refused[i];
+
+        if (r->count == 0)
+            r->status = status;
+        if (r->status == status) {
+            r->count++;
+            return;
+        }
+    }
+}
+
+static void mark_rtp(struct load_rtp_stat *r)
+{
+    struct load_rtp_stat fresh = { .packets = 0 };
+
+    memcpy(fresh.refused, r->refused, sizeof(fresh.refused));
+    *r = fresh;
+}
+
 void load_stat_mark(struct load_stat *s)
 {
     mark_hls(&s->hls);
+    mark_rtp(&s->rtp);
     s->bytes_in = s->bytes_out = s->messages = 0;
     s->stalls = s->late = s->drops = s->backwards = 0;
     s->latency = (struct load_hist){ 0 };
@@ -93,6 +116,26 @@ static void text_hls(FILE *f, const struct load_stat *s)
     text_hist(f, "behind edge", &h->edge, 1000, "ms");
 }
 
+static void text_rtsp(FILE *f, const struct load_rtp_stat *r, bool in)
+{
+    for (int i = 0; i < LOAD_REFUSALS && r->refused[i].count > 0; i++)
+        fprintf(f, "  refused      %llu with %d\n", (unsigned long long)r->refused[i].count,
+                r->refused[i].status);
+    if (!in) {
+        fprintf(f, "  packets      %llu\n", (unsigned long long)r->packets);
+        return;
+    }
+    fprintf(f, "  packets      %llu, lost %llu, reordered %llu, restarts %llu, odd %llu, "
+               "overflow %llu; sender reports %llu\n",
+            (unsigned long long)r->packets, (unsigned long long)r->lost,
+            (unsigned long long)r->reordered, (unsigned long long)r->restarts,
+            (unsigned long long)r->odd, (unsigned long long)r->overflow,
+            (unsigned long long)r->reports);
+    fprintf(f, "  RTP faults   marker %llu, time %llu, RTP-Info %llu\n",
+            (unsigned long long)r->marker_faults, (unsigned long long)r->time_faults,
+            (unsigned long long)r->info_faults);
+}
+
 void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
     fprintf(f, "%s %s, %.1f s\n", r->tool, r->url, r->total_seconds);
@@ -114,6 +157,8 @@ void load_report_text(FILE *f, const struct load_stat *s, const struct load_repo
     }
     if (r->hls)
         text_hls(f, s);
+    if (r->rtsp_in || r->rtsp_out)
+        text_rtsp(f, &s->rtp, r->rtsp_in);
     text_hist(f, "latency", &s->latency, 1000, "ms");
     text_hist(f, "sent after", &s->lag, 1000, "ms");
     fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", r->cpu, (double)r->rss_kb / 1024);
@@ -176,6 +221,25 @@ static void json_hls(FILE *f, const struct load_hls_stat *h)
     json_hist(f, "stall_ms", &h->stall, 1000);
 }
 
+static void json_rtsp(FILE *f, const struct load_rtp_stat *r)
+{
+    fputs(",\n  \"refused\": {", f);
+    for (int i = 0; i < LOAD_REFUSALS && r->refused[i].count > 0; i++)
+        fprintf(f, "%s\"%d\": %llu", i ? ", " : "", r->refused[i].status,
+                (unsigned long long)r->refused[i].count);
+    fputc('}', f);
+    json_count(f, "packets", r->packets);
+    json_count(f, "sender_reports", r->reports);
+    json_count(f, "lost", r->lost);
+    json_count(f, "reordered", r->reordered);
+    json_count(f, "restarts", r->restarts);
+    json_count(f, "marker_faults", r->marker_faults);
+    json_count(f, "time_faults", r->time_faults);
+    json_count(f, "info_faults", r->info_faults);
+    json_count(f, "odd", r->odd);
+    json_count(f, "overflow", r->overflow);
+}
+
 void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
     fputs("{\n  \"tool\": ", f);
@@ -210,6 +274,8 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
     json_hist(f, "lag_ms", &s->lag, 1000);
     if (r->hls)
         json_hls(f, &s->hls);
+    if (r->rtsp_in || r->rtsp_out)
+        json_rtsp(f, &s->rtp);
     fprintf(f, ",\n  \"cpu_percent\": %.2f,\n  \"rss_kb\": %ld\n}\n", r->cpu, r->rss_kb);
     fflush(f);
 }

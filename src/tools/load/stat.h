@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { LOAD_REASONS = 16 };
+enum { LOAD_REASONS = 16, LOAD_REFUSALS = 16 };
 
 struct load_reason { /* why sessions failed, by the code of their error */
     enum err_code code;
@@ -29,6 +29,23 @@ struct load_hls_stat { /* of HLS players */
     struct load_hist stall; /* µs that a picture stood still */
 };
 
+struct load_refused { /* by the status of the answer */
+    int status;
+    uint64_t count;
+};
+
+struct load_rtp_stat { /* of RTSP, from the mark but for `refused` */
+    struct load_refused refused[LOAD_REFUSALS]; /* status 0: there are no more */
+    uint64_t packets, reports; /* of RTP; sender reports */
+    uint64_t lost, reordered;  /* numbers that did not come; packets that came late */
+    uint64_t restarts;         /* another numbering, or another sender */
+    uint64_t marker_faults;    /* no marker at the end of a frame, or one before it */
+    uint64_t time_faults;      /* timestamps that fell, or ran ahead of the clock */
+    uint64_t info_faults;      /* tracks that did not begin at the number in RTP-Info */
+    uint64_t odd;              /* what came and is no packet of a track */
+    uint64_t overflow;         /* datagrams that this tool was too slow for */
+};
+
 struct load_stat {
     /* from the begin */
     uint64_t sessions, connected, ended, churned, failed;
@@ -40,6 +57,7 @@ struct load_stat {
     struct load_hist latency; /* µs from a publisher of ours to here */
     struct load_hist lag;     /* µs that a publisher sent a message after it was due */
     struct load_hls_stat hls;
+    struct load_rtp_stat rtp;
 };
 
 /* Numbers of the moment of the report. */
@@ -52,11 +70,13 @@ struct load_report {
     struct load_hist rate; /* kbit/s of each client that is alive */
     struct load_hist gap;  /* µs, the longest of each client */
     bool gaps;              /* it was measured */
-    bool hls;
+    bool hls, rtsp_in, rtsp_out;
     double media_kbps;      /* of the file that is published; 0: none is */
 };
 
 void load_stat_fail(struct load_stat *s, err_t err); /* err stays the caller's */
+/* A request was answered by that status. */
+void load_stat_refused(struct load_stat *s, int status);
 /* Forget what is counted from the mark on. */
 void load_stat_mark(struct load_stat *s);
 

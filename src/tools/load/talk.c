@@ -112,7 +112,7 @@ static void put_number(struct wr *w, uint8_t type, uint64_t value, size_t size)
 /* A talk that goes to and fro makes the kernel hold back acknowledgements for up to 40 ms, by
  * chance on some connections and not on others, and a server that waits for them (Nagle) then
  * sends less often. Players mostly listen: acknowledge what was read. Each send undoes it. */
-static void acknowledge_promptly(const struct load_talk *t)
+void load_talk_acknowledge(const struct load_talk *t)
 {
     int on = 1;
 
@@ -126,7 +126,7 @@ static err_t send_all(struct load_talk *t, struct wr *w, const char *what)
     if (!err)
         err = io_write(t->io, w->buf, w->len);
     wr_free(w);
-    acknowledge_promptly(t);
+    load_talk_acknowledge(t);
     return err ? err_wrap(err, "send %s", what) : NULL;
 }
 

@@ -32,6 +32,8 @@ err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char
 /* TLS over it from here on, whoever the server says it is. */
 err_t load_talk_tls(struct load_talk *t, const char *host, co_usec timeout)
     __attribute__((warn_unused_result));
+/* Acknowledge what comes at once, as one does who mostly listens, until something is sent. */
+void load_talk_acknowledge(const struct load_talk *t);
 void load_talk_close(struct load_talk *t); /* one that is closed is fine */
 
 /* ERR_RTMP_REJECTED with the server's code when it says no. */

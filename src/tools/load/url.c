@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/rtsp/url.h"
+
 err_t load_url_expand(char *out, size_t size, const char *pattern, unsigned index)
 {
     size_t n = 0;
@@ -80,6 +82,21 @@ static bool is_one_of(const char *word, size_t size, const char *words)
     return false;
 }
 
+/* A camera's may have any path, or none. */
+static err_t parse_rtsp(struct load_url *url, const char *text)
+{
+    struct rtsp_place place;
+    err_t err = rtsp_place_parse(&place, text);
+
+    if (err)
+        return err_wrap(err, "the URL");
+    url->port = place.port;
+    url->tls = place.tls;
+    err = take(url->host, sizeof(url->host), place.host, place.host + strlen(place.host), "host");
+    rtsp_place_free(&place);
+    return err ? err : take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
+}
+
 err_t load_url_parse(struct load_url *url, const char *text, const char *schemes)
 {
     size_t scheme = strcspn(text, ":");
@@ -88,6 +105,8 @@ err_t load_url_parse(struct load_url *url, const char *text, const char *schemes
 
     if (strncmp(text + scheme, "://", 3) != 0 || !is_one_of(text, scheme, schemes))
         return err_new(ERR_CONF, "%s: this tool takes addresses of %s", text, schemes);
+    if (strncmp(text, "rtsp", 4) == 0)
+        return parse_rtsp(url, text);
     url->tls = scheme == 5;
     url->port = strncmp(text, "rtmp:", 5) == 0 ? 1935 : url->tls ? 443 : 80;
     path = strchr(host, '/');

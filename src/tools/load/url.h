@@ -13,16 +13,16 @@ struct load_url {
     char host[128];
     int port;
     bool tls;
-    char tc_url[LOAD_URL_SIZE]; /* "rtmp://host:port/app" */
+    char tc_url[LOAD_URL_SIZE]; /* "rtmp://host:port/app"; of RTSP all of it, as it was given */
     char app[256];
-    char stream[256]; /* with its parameters */
+    char stream[256]; /* with its parameters; of RTSP neither is set */
 };
 
 /* Put `index` for each {i}. ERR_CONF: the result is longer than `size`. */
 err_t load_url_expand(char *out, size_t size, const char *pattern, unsigned index)
     __attribute__((warn_unused_result));
 /* The stream is what comes after the last '/' of the path; "?..." belongs to it. `schemes` are
- * those that will do, with spaces between: rtmp, http, https. */
+ * those that will do, with spaces between: rtmp, http, https, rtsp. */
 err_t load_url_parse(struct load_url *url, const char *text, const char *schemes)
     __attribute__((warn_unused_result));
 

@@ -9,11 +9,23 @@
 
 enum { SLOW_BUFFER = 64 * 1024 };
 
+void load_watch_came(struct load_client *c, int64_t now)
+{
+    int64_t gap = now - c->last_at;
+
+    if (gap > c->longest_gap)
+        c->longest_gap = gap;
+    if (gap > (int64_t)c->run->opts.stall_ms * 1000)
+        c->run->stat.stalls++;
+    c->last_at = now;
+    c->run->stat.messages++;
+}
+
 static void count_frame(struct load_client *c, const struct load_skim_msg *msg, int64_t now)
 {
     struct load_stat *s = &c->run->stat;
     int track = msg->type == FLV_VIDEO;
-    int64_t gap = now - c->last_at, late;
+    int64_t late;
 
     if (c->seen[track] && msg->time < c->last_time[track]) {
         s->backwards++;
@@ -26,14 +38,10 @@ static void count_frame(struct load_client *c, const struct load_skim_msg *msg, 
         c->base = late;
     else if (late > c->base + c->run->opts.late_ms)
         s->late++;
-    if (gap > c->longest_gap)
-        c->longest_gap = gap;
-    if (gap > (int64_t)c->run->opts.stall_ms * 1000)
-        s->stalls++;
-    c->last_at = now;
+    load_watch_came(c, now);
 }
 
-static void count_marker(struct load_client *c, int64_t now)
+void load_watch_marker(struct load_client *c, int64_t now)
 {
     struct load_stat *s = &c->run->stat;
 
@@ -52,25 +60,35 @@ static void find_key(struct load_client *c, const struct load_skim_msg *msg)
     err_t err = flv_video_parse(&b, msg->head, msg->head_size);
 
     if (!err && b.key)
-        c->have_key = true;
+        load_watch_key(c);
     err_free(&err);
+}
+
+void load_watch_first(struct load_client *c)
+{
+    if (c->mark_at)
+        return;
+    c->mark_at = co_clock();
+    c->last_at = load_wall();
+    c->base = INT64_MAX;
+    load_hist_add(&c->run->stat.first_byte, c->mark_at - c->began);
+}
+
+void load_watch_key(struct load_client *c)
+{
+    if (c->have_key)
+        return;
+    c->have_key = true;
+    load_hist_add(&c->run->stat.first_key, co_clock() - c->began);
 }
 
 static void begin_message(struct load_client *c, const struct load_skim_msg *msg)
 {
-    if (c->mark_at == 0) {
-        c->mark_at = co_clock();
-        c->last_at = load_wall();
-        c->base = INT64_MAX;
-        load_hist_add(&c->run->stat.first_byte, c->mark_at - c->began);
-    }
+    load_watch_first(c);
     c->have_marker = msg->type == FLV_VIDEO &&
                      load_marker_find(&c->marker, msg->head, msg->head_size);
-    if (!c->have_key && msg->type == FLV_VIDEO) {
+    if (!c->have_key && msg->type == FLV_VIDEO)
         find_key(c, msg);
-        if (c->have_key)
-            load_hist_add(&c->run->stat.first_key, co_clock() - c->began);
-    }
 }
 
 void load_watch(void *arg, const struct load_skim_msg *msg)
@@ -83,10 +101,9 @@ void load_watch(void *arg, const struct load_skim_msg *msg)
         return;
     }
     now = load_wall();
-    c->run->stat.messages++;
     count_frame(c, msg, now);
     if (msg->type == FLV_VIDEO && c->have_marker)
-        count_marker(c, now);
+        load_watch_marker(c, now);
 }
 
 void load_watch_slowly(struct load_client *c)

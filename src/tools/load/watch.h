@@ -7,6 +7,12 @@
 
 /* A message of audio or video, its first bytes or its end; arg is the struct load_client. */
 void load_watch(void *arg, const struct load_skim_msg *msg);
+/* The same in parts, for media that come otherwise: the first of a session; the first key frame; a
+ * frame that is whole, `now` in µs of the wall clock; the one with c->marker in it. */
+void load_watch_first(struct load_client *c);
+void load_watch_key(struct load_client *c);
+void load_watch_came(struct load_client *c, int64_t now);
+void load_watch_marker(struct load_client *c, int64_t now);
 /* A small window, so that what is not read soon stands at the server. */
 void load_watch_slowly(struct load_client *c);
 

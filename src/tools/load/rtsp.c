@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* rtsp.c - what a load client says to an RTSP server. */
+#include "tools/load/rtsp.h"
+
+#include <stdlib.h>
+
+#include "co/net/io_tcp.h"
+
+enum { OFFER_MAX = 4096 };
+
+static const struct rtsp_limits limits = {
+    .max_line = 4096, .max_head = 16 * 1024, .max_fields = 64, .max_body = 64 * 1024,
+    .idle_time = CO_FOREVER, .message_time = CO_FOREVER, /* each answer has a time of its own */
+};
+
+err_t load_rtsp_open(struct load_client *c, const struct load_url *url, const char *bind_ip,
+                     co_usec timeout)
+{
+    struct load_talk *t = &c->talk;
+    err_t err;
+
+    t->io = NULL;
+    err = io_tcp_connect(&t->io, c->run->ip, url->port, bind_ip, timeout);
+    if (err)
+        return err;
+    t->io->read_timeout = t->io->write_timeout = timeout;
+    io_tcp_nodelay(t->io, true);
+    if (url->tls)
+        err = load_talk_tls(t, url->host, timeout);
+    if (err)
+        load_talk_close(t);
+    return err;
+}
+
+err_t load_rtsp_init(struct load_rtsp *t, struct load_client *c, const struct load_url *url)
+{
+    co_usec timeout = (co_usec)(c->run->opts.timeout * 1e6);
+    err_t err;
+
+    *t = (struct load_rtsp){ .c = c };
+    t->setup = (struct rtsp_call_setup){ .agent = c->run->tool->name, .trust = { .any = true },
+                                         .connect = timeout, .answer = timeout };
+    err = rtsp_call_init(&t->call, url->tc_url, &t->setup);
+    if (err)
+        return err;
+    t->call.io = c->talk.io;
+    rtsp_reader_init(&t->call.reader, c->talk.io, &limits);
+    t->call.reader.frames = t->call.reader.forgiving = true;
+    return NULL;
+}
+
+void load_rtsp_fini(struct load_rtsp *t)
+{
+    free(t->base);
+    rtsp_call_fini(&t->call);
+    t->c->talk.io = NULL;
+}
+
+/* ------------------------------------------------------------ requests */
+
+err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
+                    const struct rtsp_message **answer)
+{
+    err_t err = rtsp_call_ask(&t->call, ask, answer);
+    enum err_code code = err_code(err);
+
+    t->c->talk.io = t->call.io; /* of another server, if it was sent there */
+    if (code == ERR_RTSP_REFUSED || code == ERR_RTSP_LOGIN)
+        load_stat_refused(&t->c->run->stat, t->call.client.status);
+    return err;
+}
+
+/* The answer decides; of one without the field, what was offered. */
+static err_t agreed(const struct rtsp_message *answer, const struct rtsp_transport *offer,
+                    struct rtsp_transport *got)
+{
+    const char *text = rtsp_message_field(answer, "Transport");
+    struct rtsp_transport out[RTSP_OFFERS_MAX];
+    size_t n = 0;
+
+    *got = *offer;
+    if (!text)
+        return NULL;
+    rtsp_transport_parse(text, out, &n);
+    if (n == 0 || out[0].lower != offer->lower)
+        return err_new(ERR_RTSP, "SETUP: another transport was answered: %.100s", text);
+    *got = out[0];
+    return NULL;
+}
+
+err_t load_rtsp_setup(struct load_rtsp *t, const char *control, const struct rtsp_transport *offer,
+                      struct rtsp_transport *got)
+{
+    char *url = rtsp_url_join(t->base ? t->base : t->call.client.place.url, control);
+    struct rtsp_more more = { "Transport", NULL };
+    const struct rtsp_ask ask = { .method = RTSP_SETUP, .url = url, .more = &more, .n = 1 };
+    const struct rtsp_message *answer;
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, OFFER_MAX);
+    rtsp_transport_put(&w, offer);
+    wr_u8(&w, 0);
+    err = wr_err(&w, "an offer");
+    more.value = (const char *)w.buf;
+    if (!err)
+        err = load_rtsp_ask(t, &ask, &answer);
+    if (!err)
+        err = agreed(answer, offer, got);
+    wr_free(&w);
+    free(url);
+    return err;
+}
+
+static void plan_alive(struct load_rtsp *t)
+{
+    t->alive_due = co_now() + CO_SECONDS(rtsp_client_alive_every(&t->call.client));
+}
+
+void load_rtsp_leave(struct load_rtsp *t, const uint8_t **rest, size_t *size)
+{
+    rtsp_reader_leave(&t->call.reader, rest, size);
+    t->c->talk.io->read_timeout = t->setup.answer;
+    plan_alive(t);
+}
+
+/* ------------------------------------------------------------ while media flow */
+
+err_t load_rtsp_alive(struct load_rtsp *t)
+{
+    if (t->alive_due == 0 || co_now() < t->alive_due)
+        return NULL;
+    plan_alive(t);
+    return rtsp_call_alive(&t->call, t->base);
+}
+
+void load_rtsp_teardown(struct load_rtsp *t)
+{
+    const struct rtsp_ask ask = { .method = RTSP_TEARDOWN, .url = t->base };
+    err_t err = rtsp_call_say(&t->call, &ask);
+
+    err_free(&err);
+}

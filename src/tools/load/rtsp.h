@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* rtsp.h - what a load client says to an RTSP server: a request and its answer, with login and
+ * redirects. */
+#ifndef TOOLS_LOAD_RTSP_H
+#define TOOLS_LOAD_RTSP_H
+
+#include "proto/rtsp/call.h"
+#include "tools/load/run.h"
+
+struct load_rtsp {
+    struct load_client *c;     /* its talk.io is the connection */
+    struct rtsp_call_setup setup;
+    struct rtsp_call call;
+    char *base;                /* what tracks are relative to; NULL: not known */
+    co_usec alive_due;         /* when a sign of life is due; 0: it is not known */
+};
+
+/* The `open` of a tool: connect, with TLS if the url says so. */
+err_t load_rtsp_open(struct load_client *c, const struct load_url *url, const char *bind_ip,
+                     co_usec timeout) __attribute__((warn_unused_result));
+/* Of a client that is connected; load_rtsp_fini() hangs up. On an error nothing is to end. */
+err_t load_rtsp_init(struct load_rtsp *t, struct load_client *c, const struct load_url *url)
+    __attribute__((warn_unused_result));
+void  load_rtsp_fini(struct load_rtsp *t);
+
+/* As rtsp_call_ask(); what is refused is counted. */
+err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
+                    const struct rtsp_message **answer) __attribute__((warn_unused_result));
+/* Set one track up. *got is what the server answered. */
+err_t load_rtsp_setup(struct load_rtsp *t, const char *control, const struct rtsp_transport *offer,
+                      struct rtsp_transport *got) __attribute__((warn_unused_result));
+/* No more answers are waited for: what came behind the last one. */
+void  load_rtsp_leave(struct load_rtsp *t, const uint8_t **rest, size_t *size);
+
+/* A sign of life, if it is time for one. */
+err_t load_rtsp_alive(struct load_rtsp *t) __attribute__((warn_unused_result));
+/* The session is over; nobody waits for the answer. */
+void  load_rtsp_teardown(struct load_rtsp *t);
+
+#endif

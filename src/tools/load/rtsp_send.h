@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* rtsp_send.h - the frames of a file as RTP of one publisher. */
+#ifndef TOOLS_LOAD_RTSP_SEND_H
+#define TOOLS_LOAD_RTSP_SEND_H
+
+#include "co/net/udp.h"
+#include "format/rtp/pack.h"
+#include "proto/rtp/sender.h"
+#include "proto/rtsp/transport.h"
+#include "tools/load/rtsp_source.h"
+#include "tools/load/run.h"
+
+/* One publisher's track. */
+struct load_sender_track {
+    struct rtp_sink sink;       /* first: it is found by that */
+    struct rtp_packer packer;
+    struct rtp_sender numbers;
+    bool open;
+    uint8_t channel;
+    struct udp *pair[2];        /* media, reports; NULL: over the connection */
+    struct udp_addr to[2];
+};
+
+struct load_sender {
+    struct load_client *c;
+    const struct load_source *source;
+    struct load_sender_track tracks[LOAD_SOURCE_TRACKS];
+    co_usec report_due;
+};
+
+err_t load_sender_init(struct load_sender *s, struct load_client *c,
+                       const struct load_source *source) __attribute__((warn_unused_result));
+void  load_sender_fini(struct load_sender *s); /* all zero is fine */
+/* What SETUP offers for a track, and what was answered. */
+err_t load_sender_offer(struct load_sender *s, unsigned track, struct rtsp_transport *offer)
+    __attribute__((warn_unused_result));
+err_t load_sender_begin(struct load_sender *s, unsigned track, const struct rtsp_transport *got)
+    __attribute__((warn_unused_result));
+/* Send a message of the file `time` ms after the begin, and reports when they are due. Yields. */
+err_t load_sender_send(struct load_sender *s, const struct load_message *msg, uint64_t time)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* sb_rtsp_publish.c - many RTSP publishers of one FLV file, over the connection or datagrams.
+ *
+ * The file is in memory once. Each frame is sent by itself when its time has come, as an encoder
+ * does; its packets are made for each sending, since each has its own numbers. */
+#include "tools/load/rtp.h"
+#include "tools/load/rtsp.h"
+#include "tools/load/rtsp_send.h"
+
+#include <stdlib.h>
+
+#include "co/net/io_tcp.h"
+#include "proto/sdp/sdp.h"
+
+enum { CATCH_UP = 16, SDP_MAX = 16 * 1024, INCOMING = 4096 };
+
+static struct load_source source; /* parsed once, of all publishers */
+
+struct publisher {
+    struct load_rtsp talk;
+    struct load_rtp heard;   /* what the server says meanwhile */
+    struct load_sender sender;
+};
+
+/* ------------------------------------------------------------ until it may send */
+
+static err_t announce(struct publisher *p)
+{
+    static const struct rtsp_more type = { "Content-Type", "application/sdp" };
+    struct wr sdp;
+    err_t err;
+
+    wr_init(&sdp, SDP_MAX);
+    load_source_describe(&source, &sdp);
+    err = wr_err(&sdp, "a description");
+    if (!err)
+        err = load_rtsp_ask(&p->talk, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    if (!err)
+        err = load_rtsp_ask(&p->talk, &(struct rtsp_ask){ .method = RTSP_ANNOUNCE, .more = &type,
+                                                          .n = 1, .body = sdp.buf,
+                                                          .size = sdp.len }, NULL);
+    wr_free(&sdp);
+    return err;
+}
+
+static err_t set_up(struct publisher *p, unsigned i)
+{
+    struct rtsp_transport offer = rtsp_transport_none, got;
+    char control[] = "trackID=0";
+    err_t err;
+
+    offer.record = true;
+    control[sizeof(control) - 2] = (char)('0' + i);
+    err = load_sender_offer(&p->sender, i, &offer);
+    if (!err)
+        err = load_rtsp_setup(&p->talk, control, &offer, &got);
+    if (!err)
+        err = load_sender_begin(&p->sender, i, &got);
+    if (err)
+        return err;
+    p->heard.tracks[i].channel = p->sender.tracks[i].channel;
+    p->heard.n = i + 1;
+    return NULL;
+}
+
+static err_t begin(struct publisher *p)
+{
+    static const struct rtsp_more range = { "Range", "npt=0.000-" };
+    const struct rtsp_ask record = { .method = RTSP_RECORD, .more = &range, .n = 1 };
+    const uint8_t *rest;
+    size_t size;
+    err_t err = announce(p);
+
+    for (unsigned i = 0; !err && i < source.n; i++)
+        err = set_up(p, i);
+    if (!err)
+        err = load_rtsp_ask(&p->talk, &record, NULL);
+    if (err)
+        return err;
+    load_rtsp_leave(&p->talk, &rest, &size);
+    err = load_rtp_feed(&p->heard, rest, size);
+    rtsp_reader_fini(&p->talk.call.reader);
+    return err;
+}
+
+/* ------------------------------------------------------------ media */
+
+static err_t hear(struct publisher *p)
+{
+    uint8_t bytes[INCOMING];
+    size_t n = 0;
+    err_t err = io_read(p->heard.c->talk.io, bytes, sizeof(bytes), &n);
+
+    return err ? err : load_rtp_feed(&p->heard, bytes, n);
+}
+
+/* Wait until `due`, and hear what the server says meanwhile. */
+static err_t wait_due(struct publisher *p, co_usec due, unsigned sent)
+{
+    struct io *io = p->heard.c->talk.io;
+    co_usec now = co_clock();
+
+    if (now >= due && sent % CATCH_UP == 0)
+        co_yield();
+    do {
+        err_t err = io_readable(io) ? hear(p) : NULL;
+
+        if (err)
+            return err;
+        if (now < due && io_wait(io, false, due - now) == CO_STOPPED)
+            return err_new(ERR_STOPPED, "publisher");
+        now = co_clock();
+    } while (now < due);
+    return co_check();
+}
+
+static err_t send_all(struct publisher *p)
+{
+    struct load_client *c = p->heard.c;
+    co_usec from = co_clock();
+    struct load_play play;
+    err_t err = NULL;
+
+    c->alive = true;
+    c->mark_at = from;
+    load_hist_add(&c->run->stat.first_byte, from - c->began); /* the first that we may send */
+    co_stack_trim();
+    load_play_begin(&play, &source.media, (unsigned)rand());
+    for (unsigned i = 0; !err && !load_is_over(c); i++) {
+        uint64_t time;
+        const struct load_message *msg = load_play_next(&play, &source.media, &time);
+        co_usec due = from + CO_MS(time);
+
+        err = wait_due(p, due, i);
+        if (err)
+            break;
+        load_hist_add(&c->run->stat.lag, co_clock() - due);
+        err = load_sender_send(&p->sender, msg, time);
+        if (!err)
+            err = load_rtsp_alive(&p->talk);
+    }
+    if (!err)
+        load_rtsp_teardown(&p->talk);
+    return err;
+}
+
+static err_t publish(struct load_client *c, const struct load_url *url)
+{
+    struct publisher *p = calloc(1, sizeof(*p));
+    err_t err;
+
+    if (!p)
+        return err_new(ERR_NO_MEMORY, "a publisher");
+    p->heard.c = c;
+    err = load_rtsp_init(&p->talk, c, url);
+    if (!err) {
+        err = load_sender_init(&p->sender, c, &source);
+        if (!err)
+            err = begin(p);
+        if (!err)
+            err = send_all(p);
+        load_sender_fini(&p->sender);
+        load_rtsp_fini(&p->talk);
+    }
+    free(p);
+    return err;
+}
+
+static err_t prepare(struct load_run *run)
+{
+    err_t err = load_source_load(&source, run->opts.input);
+
+    if (!err)
+        run->media_kbps = (double)source.media.bytes * 8 / source.media.period;
+    return err;
+}
+
+static const struct load_tool tool = {
+    .name = "sb_rtsp_publish",
+    .what = "many RTSP publishers of one FLV file",
+    .kind = LOAD_RTSP_PUBLISH,
+    .schemes = "rtsp rtsps",
+    .open = load_rtsp_open,
+    .prepare = prepare,
+    .session = publish,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}
