@@ -8,6 +8,7 @@
 #include "live/consumer.h"
 #include "live/keeper.h"
 #include "live/mix.h"
+#include "live/news.h"
 #include "live/policy.h"
 #include "live/reader.h"
 #include "live/tap.h"
@@ -88,6 +89,9 @@ struct live_source {
     uint64_t in_packets, in_bytes;
     uint64_t video_packets, audio_packets;
     enum av_codec video, audio;
+    co_usec shown_at;  /* when the publisher's first key frame came; 0: not yet */
+    int64_t shown_dts; /* of that one */
+    struct live_news *news; /* those who wait for some (news.h) */
     struct live_settings set;
     struct live_work work;
     struct live_clock clock;
@@ -172,6 +176,13 @@ static inline void live_source_look(struct live_source *src)
 {
     if (src->tap)
         (void)live_tap_pull(src);
+}
+
+void live_news_wake(struct live_source *src);
+static inline void live_news_tell(struct live_source *src)
+{
+    if (src->news)
+        live_news_wake(src);
 }
 
 /* Wires, called by the source. */

@@ -217,6 +217,16 @@ struct live_settings live_source_set(const struct live_source *src)
     return src->set;
 }
 
+static co_usec shown_for(const struct live_source *src)
+{
+    co_usec here = co_now() - src->shown_at, there;
+
+    if (!src->shown_at)
+        return -1;
+    there = (src->clock.last - src->shown_dts) * 100 / 9;
+    return here > there ? here : there;
+}
+
 void live_source_stat(const struct live_source *src, struct live_source_stat *out)
 {
     *out = (struct live_source_stat){
@@ -224,7 +234,8 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
         .video_packets = src->video_packets, .audio_packets = src->audio_packets,
         .keys = src->keys, .dropped = src->dropped, .consumers = src->consumers,
         .log_packets = (size_t)(src->head - src->first), .log_bytes = src->bytes,
-        .video = src->video, .audio = src->audio, .key_interval = src->key_interval,
+        .video = src->video, .audio = src->audio, .shown_for = shown_for(src),
+        .key_interval = src->key_interval,
         .publishing = live_source_publishing(src), .replica = src->tap != NULL, .work = src->work,
     };
     for (const struct live_wire *w = src->wires; w; w = w->next)
@@ -246,6 +257,13 @@ struct bump *live_source_packets(struct live_source *src)
 bool live_source_publishing(const struct live_source *src)
 {
     return src->publisher || src->followed;
+}
+
+co_usec live_source_came(const struct live_source *src, int64_t dts)
+{
+    const struct live_clock *c = &src->clock;
+
+    return c->last_at ? c->last_at - (c->last - dts) * 100 / 9 : co_now();
 }
 
 co_usec live_source_idle_since(const struct live_source *src)
@@ -319,6 +337,7 @@ static void forget_stream(struct live_source *src)
     free_ring(src); /* it may have been large */
     src->kinds = (struct live_kinds){ 0 };
     src->video = src->audio = AV_CODEC_NONE;
+    src->shown_at = 0;
     src->key_interval = 0;
     src->gop_frames = 0;
 }
@@ -357,6 +376,7 @@ static void begun(struct live_source *src)
     live_clock_restart(&src->clock);
     if (src->taps)
         live_taps_begin(src);
+    live_news_tell(src);
 }
 
 static void ended(struct live_source *src)
@@ -456,6 +476,11 @@ static void count_configs(struct live_source *src)
 
 static void set_key(struct live_source *src, const struct av_packet *pkt)
 {
+    if (!src->shown_at) {
+        src->shown_at = co_now();
+        src->shown_dts = pkt->dts;
+        live_news_tell(src);
+    }
     if (src->keys > 0 && src->have_key)
         src->key_interval = pkt->dts - src->key_dts;
     src->key = src->head;
@@ -524,17 +549,24 @@ void live_source_wake_soon(struct live_source *src)
     co_post(&src->wake, wake_parked);
 }
 
+/* The codec of a kind was not known, or was another one. */
+static void show(struct live_source *src, enum av_codec *codec, uint8_t now)
+{
+    *codec = now;
+    live_news_tell(src);
+}
+
 static void count(struct live_source *src, const struct av_packet *pkt)
 {
     src->work.packets++;
     if (pkt->kind == AV_VIDEO) {
         src->video_packets++;
-        if (pkt->codec)
-            src->video = pkt->codec;
+        if (pkt->codec && pkt->codec != src->video)
+            show(src, &src->video, pkt->codec);
     } else if (pkt->kind == AV_AUDIO) {
         src->audio_packets++;
-        if (pkt->codec)
-            src->audio = pkt->codec;
+        if (pkt->codec && pkt->codec != src->audio)
+            show(src, &src->audio, pkt->codec);
     }
 }
 
@@ -545,6 +577,7 @@ static bool configure(struct live_source *src, const struct av_packet *pkt, bool
         return false;
     src->configs_seq = src->head + 1; /* a snapshot at head is older */
     count_configs(src);
+    live_news_tell(src);
     return true;
 }
 

@@ -63,6 +63,8 @@ struct live_source_stat {
     unsigned consumers;
     size_t log_packets, log_bytes, wire_bytes;
     enum av_codec video, audio; /* AV_CODEC_NONE before the first packet */
+    co_usec shown_for; /* how long the publisher has shown what it has, by its time or ours, from
+                        * its first key frame on; -1: none came yet */
     int64_t key_interval;       /* between the last two key frames, 1/90000 s; 0: not known */
     bool publishing;
     bool replica; /* its publisher, and what came in, is its home's (tap.h) */
@@ -118,6 +120,8 @@ void live_source_settings(struct live_source *src, const struct live_settings *s
 struct live_settings live_source_set(const struct live_source *src); /* those that count now */
 void live_source_stat(const struct live_source *src, struct live_source_stat *out);
 bool live_source_publishing(const struct live_source *src);
+/* When about a packet of that stamp came, or will: the newest one and the distance to it. */
+co_usec live_source_came(const struct live_source *src, int64_t dts);
 /* Where its packets are to be made: for av_packet_try_in(), while the source is there. */
 struct bump *live_source_packets(struct live_source *src);
 /* The coroutine that calls pushes packets from now on; see co_near(), of which this is number n. */

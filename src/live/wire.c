@@ -322,7 +322,7 @@ struct live_wire *live_wire_get(struct live_source *src, const struct live_forma
         memcpy(w->param, param, sizeof(w->param));
         wr_init(&w->made, MADE_MAX);
         if (fmt->open)
-            w->state = fmt->open(param);
+            w->state = fmt->open(param, src);
         src->wires = w;
         begin(w);
         live_wire_more(w, now);

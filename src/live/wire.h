@@ -27,7 +27,8 @@ struct live_format {
     void (*render)(const uint32_t param[LIVE_PARAMS], const struct av_packet *pkt, int64_t dts,
                    uint8_t *out);
 
-    void *(*open)(const uint32_t param[LIVE_PARAMS]);
+    /* The source outlives the state. */
+    void *(*open)(const uint32_t param[LIVE_PARAMS], const struct live_source *src);
     void (*close)(void *state);
     /* Appends the packet's bytes, none to leave it out. Configuration comes here too. */
     void (*make)(void *state, const struct av_packet *pkt, struct wr *out);

@@ -16,11 +16,12 @@ struct audio_wire_state {
     uint16_t track; /* the first that is seen */
 };
 
-static void *open_state(const uint32_t param[LIVE_PARAMS])
+static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
 {
     struct audio_wire_state *s = must(calloc(1, sizeof(*s)));
 
     (void)param;
+    (void)src;
     return s;
 }
 

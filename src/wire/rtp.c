@@ -4,79 +4,156 @@
 
 #include "base/must.h"
 #include "base/random_id.h"
-#include "format/rtp/pack.h"
-#include "proto/rtp/sender.h"
+#include "format/frame.h"
+#include "wire/rtp_impl.h"
 
 #include <stdlib.h>
 
-struct track {
-    struct rtp_sink sink;
-    struct rtp_packer packer;
-    struct rtp_sender sender;
-    enum av_codec codec;
-    uint8_t channel, type;
-    bool open, known;         /* it has a packer; and its clock is known */
-};
+/* [RFC 3550] 6.2: so often at least. */
+#define REPORT_EVERY AV_MS(5000)
+/* A track of which nothing came for so long is another publisher's. */
+#define GONE AV_MS(1000)
 
-struct rtp_wire_state {
-    struct frame_tracks chosen;
-    struct track tracks[2];
-    uint32_t which, mtu;
-};
+enum { DYNAMIC = 96 };
+
+uint8_t rtp_wire_type(enum av_codec codec)
+{
+    static const uint8_t types[AV_CODECS] = {
+        [AV_H264] = DYNAMIC, [AV_AAC] = DYNAMIC + 1, [AV_H265] = DYNAMIC + 2,
+        [AV_AV1] = DYNAMIC + 3, [AV_VP9] = DYNAMIC + 4, [AV_OPUS] = DYNAMIC + 5,
+    };
+    const struct av_codec_rtp *rtp = &av_codec_row(codec)->rtp;
+
+    return rtp->fixed ? rtp->type : types[codec];
+}
+
+/* ---- open and close */
 
 static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool marker,
                       int64_t ticks)
 {
-    struct track *t = (struct track *)sink;
+    struct rtp_wire_sender *t = (struct rtp_wire_sender *)sink;
 
     rtp_interleaved_build(head, t->channel, (uint16_t)(size + RTP_HEADER));
     rtp_sender_head(&t->sender, head + RTP_INTERLEAVED, marker, ticks, size);
 }
 
-static void *open_state(const uint32_t param[LIVE_PARAMS])
+static void init_track(struct rtp_wire_sender *t, uint32_t seed, unsigned track)
+{
+    char random[5];
+
+    random_id(random, sizeof(random) - 1);
+    t->channel = (uint8_t)(track * 2);
+    t->sink = (struct rtp_sink){ .head = RTP_INTERLEAVED + RTP_HEADER, .packet = on_packet };
+    t->sender.ssrc = rtp_wire_ssrc(seed, track);
+    t->sender.base = rtp_wire_base(seed, track);
+    /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
+    for (unsigned i = 0; random[i]; i++)
+        t->sender.seq = (uint16_t)((t->sender.seq * 36u + (uint8_t)random[i]) & 0x7fff);
+}
+
+static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
 {
     struct rtp_wire_state *s = must(calloc(1, sizeof(*s)));
 
-    s->which = param[RTP_WIRE_TRACKS];
+    s->src = src;
     s->mtu = param[RTP_WIRE_MTU];
-    for (unsigned i = 0; i < 2; i++) {
-        struct track *t = &s->tracks[i];
-        char random[RTP_SENDER_RANDOM + 1];
-
-        random_id(random, RTP_SENDER_RANDOM);
-        t->channel = (uint8_t)(i * 2);
-        t->type = i == 0 ? RTP_WIRE_TYPE_VIDEO : RTP_WIRE_TYPE_AUDIO;
-        rtp_sender_init(&t->sender, t->type, AV_CLOCK, (const uint8_t *)random);
-        t->sink = (struct rtp_sink){ .head = RTP_INTERLEAVED + RTP_HEADER, .packet = on_packet };
+    rtp_wire_cname(param[RTP_WIRE_SEED], s->cname);
+    for (unsigned i = 0; i < RTP_WIRE_N; i++) {
+        s->tracks[i].wanted = param[RTP_WIRE_TRACKS] >> i & 1;
+        init_track(&s->tracks[i], param[RTP_WIRE_SEED], i);
     }
     return s;
+}
+
+static void close_track(struct rtp_wire_sender *t)
+{
+    if (t->open)
+        rtp_packer_fini(&t->packer);
+    t->open = false;
 }
 
 static void close_state(void *state)
 {
     struct rtp_wire_state *s = state;
 
-    for (unsigned i = 0; i < 2; i++) {
-        if (s->tracks[i].open)
-            rtp_packer_fini(&s->tracks[i].packer);
-    }
+    for (unsigned i = 0; i < RTP_WIRE_N; i++)
+        close_track(&s->tracks[i]);
     free(s);
 }
 
-/* Its packer, of the codec that it has now. */
-static bool open_track(struct rtp_wire_state *s, struct track *t, const struct frame *f)
+/* ---- tracks */
+
+bool rtp_wire_open_track(struct rtp_wire_state *s, struct rtp_wire_sender *t, enum av_codec codec)
 {
-    const struct rtp_packer_opts opts = { .codec = f->codec, .mtu = s->mtu, .sets = true };
+    const struct rtp_packer_opts opts = { .codec = codec, .mtu = s->mtu, .sets = true };
     struct rtp_map map;
 
-    if (t->open && t->codec != f->codec)
-        rtp_packer_fini(&t->packer);
-    if (!t->open || t->codec != f->codec)
-        t->open = rtp_packer_init(&t->packer, &opts);
-    t->codec = f->codec;
-    if (t->open && rtp_map_of(&map, f->codec, f->data, f->size) && map.fixed)
-        t->sender.type = map.type;
+    if (t->codec == codec)
+        return t->open;
+    close_track(t);
+    t->codec = codec;
+    t->told = false;
+    t->sender.type = rtp_wire_type(codec);
+    t->open = rtp_packer_init(&t->packer, &opts);
+    if (rtp_map_of(&map, codec, NULL, 0)) /* before its first frame has told it */
+        t->packer.clock = map.clock;
+    t->sender.clock = t->packer.clock;
     return t->open;
+}
+
+/* Whose frame it is; NULL: nobody's here. */
+static struct rtp_wire_sender *track_of(struct rtp_wire_state *s, const struct frame *f)
+{
+    struct rtp_wire_sender *t = &s->tracks[f->kind == AV_VIDEO ? 0 : 1];
+
+    if (!t->wanted)
+        return NULL;
+    if (f->track != t->id || !t->chosen) {
+        if (t->chosen && !(f->config && f->dts - t->seen > GONE))
+            return NULL;
+        if (!rtp_format_of(f->codec))
+            return NULL;
+        t->chosen = true;
+        t->id = f->track;
+    }
+    t->seen = f->dts;
+    return rtp_wire_open_track(s, t, f->codec) ? t : NULL;
+}
+
+/* Its clock may be another one from here on. */
+static void follow_clock(struct rtp_wire_sender *t)
+{
+    if (t->sender.clock == t->packer.clock)
+        return;
+    t->sender.clock = t->packer.clock;
+    t->told = false;
+}
+
+/* ---- make */
+
+static void put_frame(struct rtp_wire_state *s, struct rtp_wire_sender *t, const struct frame *f,
+                      struct wr *out)
+{
+    err_t err;
+
+    if (!f->config && !t->told && t->sender.clock > 0)
+        rtp_wire_report(s, f->dts, out);
+    t->sink.out = out;
+    err = rtp_pack(&t->packer, f, &t->sink);
+    if (err) {
+        s->broken++;
+        err_free(&err);
+    }
+    follow_clock(t);
+}
+
+static bool report_is_due(const struct rtp_wire_state *s, const struct av_packet *pkt)
+{
+    if (pkt->start)
+        return true;
+    return s->reported && !pkt->config && pkt->kind != AV_DATA &&
+           (pkt->dts - s->reported_at >= REPORT_EVERY || pkt->dts < s->reported_at - REPORT_EVERY);
 }
 
 static void make(void *state, const struct av_packet *pkt, struct wr *out)
@@ -85,19 +162,14 @@ static void make(void *state, const struct av_packet *pkt, struct wr *out)
     struct frame_reader r;
     struct frame f;
 
-    frame_choose(&s->chosen, pkt);
+    if (report_is_due(s, pkt))
+        rtp_wire_report(s, pkt->dts, out);
     frame_begin(&r, pkt);
     while (frame_next(&r, &f)) {
-        unsigned i = f.kind == AV_VIDEO ? 0 : 1;
-        struct track *t = &s->tracks[i];
-        err_t err;
+        struct rtp_wire_sender *t = track_of(s, &f);
 
-        if (!frame_is_of(&s->chosen, &f) || !(s->which & 1u << i) || !open_track(s, t, &f))
-            continue;
-        t->sink.out = out;
-        err = rtp_pack(&t->packer, &f, &t->sink);
-        err_free(&err); /* a broken frame is left out */
-        t->sender.clock = t->packer.clock;
+        if (t)
+            put_frame(s, t, &f, out);
     }
 }
 

@@ -15,11 +15,12 @@ struct ts_wire_state {
     uint16_t track[2]; /* of video and audio: the first that is seen */
 };
 
-static void *open_state(const uint32_t param[LIVE_PARAMS])
+static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
 {
     struct ts_wire_state *s = must(calloc(1, sizeof(*s)));
 
     (void)param;
+    (void)src;
     ts_mux_init(&s->mux);
     s->mux.audio_span = AUDIO_SPAN;
     return s;

@@ -49,9 +49,10 @@ struct counting {
     uint8_t made, config_size;
 };
 
-static void *counting_open(const uint32_t param[LIVE_PARAMS])
+static void *counting_open(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
 {
     (void)param;
+    (void)src;
     return calloc(1, sizeof(struct counting));
 }
 

@@ -65,9 +65,10 @@ struct memory { /* configuration in force, of both kinds */
     uint8_t config[AV_KINDS];
 };
 
-static void *memory_open(const uint32_t param[LIVE_PARAMS])
+static void *memory_open(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
 {
     (void)param;
+    (void)src;
     return calloc(1, sizeof(struct memory));
 }
 

@@ -94,13 +94,6 @@ void rtsp_play_pause(struct rtsp_conn *c);
 /* Send media until TEARDOWN, or the end. Yields. */
 err_t rtsp_play_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
 
-/* ---- describe.c */
-
-/* The description of its stream; false: there are no tracks yet. */
-bool rtsp_conn_describe(const struct rtsp_conn *c, struct wr *sdp);
-/* Bits of the tracks that the stream has, of RTP_WIRE_VIDEO and RTP_WIRE_AUDIO. */
-unsigned rtsp_conn_tracks(const struct rtsp_conn *c);
-
 /* ---- tunnels */
 
 /* tunnel.c: a request of HTTP came, of a tunnel or not. Yields. */

@@ -1,71 +1,99 @@
 /* SPDX-License-Identifier: MIT */
 /* describe.c - a live stream as a session description. */
-#include "format/frame.h"
+#include "serve/rtsp/describe.h"
+
 #include "format/rtp/formats.h"
-#include "proto/sdp/sdp.h"
-#include "serve/rtsp/conn.h"
+#include "live/news.h"
 #include "wire/rtp.h"
 
 #include <stdio.h>
 
-enum { CONFIGS = 8 };
+enum { FMTP_MAX = 16 * 1024 };
 
-/* The configuration of that kind which is in force; false: none, or none that RTP carries. */
-static bool config_of(const struct rtsp_conn *c, enum av_kind kind, struct frame *out)
+/* One track alone: so long from its first key frame on the other one may come. */
+#define OTHER_COMES CO_SECONDS(1)
+
+unsigned rtsp_describe_tracks(const struct live_source *src)
 {
-    const struct av_packet *pkts[CONFIGS];
-    size_t n = live_source_configs(c->base.src, pkts, CONFIGS);
+    struct rtp_wire_track t[RTP_WIRE_N];
 
-    for (size_t i = 0; i < n; i++) {
-        struct frame_reader r;
-
-        frame_begin(&r, pkts[i]);
-        while (frame_next(&r, out)) {
-            if (out->kind == kind && out->config && rtp_format_of(out->codec))
-                return true;
-        }
-    }
-    return false;
+    rtp_wire_tracks(src, t);
+    return (t[0].codec ? RTP_WIRE_VIDEO : 0u) | (t[1].codec ? RTP_WIRE_AUDIO : 0u);
 }
 
-/* Codecs without a configuration (MP3, G.711) need a frame of theirs: not here yet. */
-static void put_track(struct wr *w, const struct frame *f, unsigned track)
+/* Nothing of that kind comes by RTP: it is of a codec that has no format. */
+static bool is_other(enum av_codec codec)
+{
+    return codec && !rtp_format_of(codec);
+}
+
+enum rtsp_described rtsp_describe_state(const struct live_source *src, co_usec *rest)
+{
+    unsigned tracks = rtsp_describe_tracks(src), others;
+    struct live_source_stat stat;
+
+    live_source_stat(src, &stat);
+    *rest = CO_FOREVER;
+    if (!stat.publishing)
+        return RTSP_DESCRIBE_WAIT;
+    others = (is_other(stat.video) ? RTP_WIRE_VIDEO : 0u) |
+             (is_other(stat.audio) ? RTP_WIRE_AUDIO : 0u);
+    if ((tracks | others) != (RTP_WIRE_VIDEO | RTP_WIRE_AUDIO)) {
+        if (stat.shown_for < 0)
+            return RTSP_DESCRIBE_WAIT;
+        *rest = OTHER_COMES - stat.shown_for;
+        if (*rest > 0)
+            return RTSP_DESCRIBE_WAIT;
+    }
+    *rest = 0;
+    return tracks ? RTSP_DESCRIBE_DONE : RTSP_DESCRIBE_NONE;
+}
+
+err_t rtsp_describe_wait(struct live_source *src, co_usec most, enum rtsp_described *out)
+{
+    co_usec until = co_now() + most, rest;
+    err_t err = NULL;
+
+    live_news_look(src);
+    for (;;) {
+        co_usec left = until - co_now();
+
+        *out = rtsp_describe_state(src, &rest);
+        if (err || *out != RTSP_DESCRIBE_WAIT || left <= 0)
+            break;
+        err = live_news_wait(src, rest != CO_FOREVER && rest < left ? rest : left);
+    }
+    if (*out == RTSP_DESCRIBE_WAIT && rtsp_describe_tracks(src))
+        *out = RTSP_DESCRIBE_DONE;
+    return err;
+}
+
+static void put_track(struct wr *sdp, const struct rtp_wire_track *t, unsigned track)
 {
     struct rtp_map map;
     char control[32];
     struct wr fmtp;
 
-    if (!rtp_map_of(&map, f->codec, f->data, f->size))
+    if (!t->codec || !rtp_map_of(&map, t->codec, t->config, t->size))
         return;
     (void)snprintf(control, sizeof(control), "trackID=%u", track);
-    wr_init(&fmtp, 16384);
-    rtp_fmtp_write(&fmtp, f->codec, f->data, f->size);
-    sdp_put_media(w, &(struct sdp_media_out){
-        .kind = f->kind == AV_VIDEO ? SDP_VIDEO : SDP_AUDIO,
-        .type = map.fixed ? map.type : track ? RTP_WIRE_TYPE_AUDIO : RTP_WIRE_TYPE_VIDEO,
+    wr_init(&fmtp, FMTP_MAX);
+    rtp_fmtp_write(&fmtp, t->codec, t->config, t->size);
+    sdp_put_media(sdp, &(struct sdp_media_out){
+        .kind = track == 0 ? SDP_VIDEO : SDP_AUDIO, .type = rtp_wire_type(t->codec),
         .name = map.fixed ? NULL : map.name, .clock = map.clock, .channels = map.channels,
-        .fmtp = (const char *)fmtp.buf, .fmtp_size = fmtp.len, .control = control });
+        .fmtp = (const char *)fmtp.buf, .fmtp_size = fmtp.bad ? 0 : fmtp.len,
+        .control = control });
     wr_free(&fmtp);
 }
 
-unsigned rtsp_conn_tracks(const struct rtsp_conn *c)
+void rtsp_describe_put(const struct live_source *src, const struct sdp_session_out *session,
+                       struct wr *sdp)
 {
-    struct frame f;
+    struct rtp_wire_track tracks[RTP_WIRE_N];
 
-    return (config_of(c, AV_VIDEO, &f) ? RTP_WIRE_VIDEO : 0u) |
-           (config_of(c, AV_AUDIO, &f) ? RTP_WIRE_AUDIO : 0u);
-}
-
-bool rtsp_conn_describe(const struct rtsp_conn *c, struct wr *sdp)
-{
-    struct frame f;
-
-    sdp_put_session(sdp, &(struct sdp_session_out){
-        .id = (uint64_t)c->base.began_at, .version = 1, .name = c->base.names.name,
-        .duration = -1 });
-    if (config_of(c, AV_VIDEO, &f))
-        put_track(sdp, &f, 0);
-    if (config_of(c, AV_AUDIO, &f))
-        put_track(sdp, &f, 1);
-    return rtsp_conn_tracks(c) != 0;
+    rtp_wire_tracks(src, tracks);
+    sdp_put_session(sdp, session);
+    for (unsigned i = 0; i < RTP_WIRE_N; i++)
+        put_track(sdp, &tracks[i], i);
 }

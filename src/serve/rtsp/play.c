@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* play.c - send a live stream to a player, and hear what it says meanwhile. */
 #include "base/container_of.h"
-#include "base/iov.h"
 #include "base/log.h"
-#include "proto/rtp/header.h"
 #include "proto/rtsp/range.h"
 #include "proto/rtsp/rtp_info.h"
 #include "serve/rtsp/conn.h"
 #include "wire/rtp.h"
 
 #include <string.h>
-
-enum { RANGES = 16, TRACKS = 2 };
 
 static struct rtsp_conn *conn_of(const struct session_player *player)
 {
@@ -67,6 +63,7 @@ static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
 {
     uint32_t param[LIVE_PARAMS] = {
         [RTP_WIRE_MTU] = (uint32_t)c->base.conf->rtsp_server.mtu,
+        [RTP_WIRE_SEED] = rtp_wire_seed(live_source_name(c->base.src)),
     };
     struct live_consumer keep = { 0 };
 
@@ -79,48 +76,22 @@ static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
     c->opened = true;
 }
 
-/* The first packet of each channel among the bytes that come next: they say where it begins. */
-static void look_ahead(struct rtsp_conn *c, struct rtsp_rtp_info info[TRACKS])
-{
-    struct iovec iov[RANGES];
-    int n = live_consumer_ranges(&c->player.sender.consumer, iov, RANGES, false);
-
-    for (int i = 0; i < n; i++) {
-        const uint8_t *p = iov[i].iov_base, *end = p + iov[i].iov_len;
-        struct rtp_packet rtp;
-        uint16_t size;
-        uint8_t channel;
-
-        while (end - p > RTP_INTERLEAVED && rtp_interleaved_parse(p, &channel, &size) &&
-               end - p >= RTP_INTERLEAVED + size) {
-            struct rtsp_rtp_info *e = &info[channel / 2 % TRACKS];
-
-            p += RTP_INTERLEAVED;
-            if (channel % 2 == 0 && !e->has_seq && rtp_parse(&rtp, p, size)) {
-                e->has_seq = e->has_time = true;
-                e->seq = rtp.seq;
-                e->time = rtp.time;
-            }
-            p += size;
-        }
-    }
-}
-
 static void put_rtp_info(struct rtsp_asked *a)
 {
-    struct rtsp_rtp_info info[TRACKS] = { { .url = NULL } }, out[TRACKS];
+    struct rtp_wire_start start[RTP_WIRE_N];
+    struct rtsp_rtp_info out[RTP_WIRE_N];
     size_t n = 0;
 
-    look_ahead(a->c, info);
+    rtp_wire_start(&a->c->player.sender.consumer, start);
     for (unsigned i = 0; i < a->session->n_tracks; i++) {
         unsigned track = a->session->order[i];
+        const char *url = a->session->tracks[track].url;
 
-        if (track >= TRACKS || !info[track].has_seq)
+        if (track >= RTP_WIRE_N || !start[track].has_time)
             continue;
-        out[n] = info[track];
-        out[n].url = a->session->tracks[track].url;
-        out[n].url_size = strlen(out[n].url);
-        n++;
+        out[n++] = (struct rtsp_rtp_info){
+            .url = url, .url_size = strlen(url), .has_seq = start[track].has_seq,
+            .has_time = true, .seq = start[track].seq, .time = start[track].time };
     }
     if (n == 0)
         return;

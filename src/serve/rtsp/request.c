@@ -2,12 +2,11 @@
 /* request.c - what a client asks, answered. */
 #include "base/log.h"
 #include "serve/rtsp/conn.h"
-#include "wire/rtp.h"
+#include "serve/rtsp/describe.h"
 
 #include <string.h>
 
 enum { ANSWER_MAX = 128 * 1024 };
-#define DESCRIBE_LOOK CO_MS(20)
 
 void rtsp_asked_put(struct rtsp_asked *a, int status)
 {
@@ -22,51 +21,36 @@ void rtsp_asked_done(struct rtsp_asked *a, int status)
 
 /* ---- each method; what none of them answers is answered by *status */
 
-/* Until both tracks are known, or it looks as if there were one alone. */
-static err_t wait_for_tracks(struct rtsp_conn *c)
-{
-    co_usec until = co_clock() + c->base.conf->rtsp_server.describe_wait;
-    err_t err = NULL;
-
-    while (!err && rtsp_conn_tracks(c) != (RTP_WIRE_VIDEO | RTP_WIRE_AUDIO) &&
-           co_clock() < until) {
-        struct live_source_stat stat;
-
-        live_source_stat(c->base.src, &stat);
-        if (stat.log_packets >= 16 && rtsp_conn_tracks(c))
-            break;
-        err = co_sleep(DESCRIBE_LOOK); /* to be a park on the source */
-    }
-    return err;
-}
-
 static void put_description(struct rtsp_asked *a)
 {
+    const struct session *s = &a->c->base;
     struct wr sdp;
 
     wr_init(&sdp, ANSWER_MAX);
-    if (!rtsp_conn_describe(a->c, &sdp)) {
-        rtsp_asked_done(a, 404);
-    } else {
-        rtsp_asked_put(a, 200);
-        rtsp_put_format(a->w, "Content-Base", "%.*s/", (int)strcspn(a->req->url, "?"),
-                        a->req->url);
-        rtsp_put_field(a->w, "Content-Type", "application/sdp");
-        rtsp_put_body(a->w, sdp.buf, sdp.len);
-    }
+    rtsp_describe_put(s->src, &(struct sdp_session_out){
+        .id = (uint64_t)s->began_at, .version = 1, .name = s->names.name, .duration = -1 }, &sdp);
+    rtsp_asked_put(a, 200);
+    rtsp_put_format(a->w, "Content-Base", "%.*s/", (int)strcspn(a->req->url, "?"), a->req->url);
+    rtsp_put_field(a->w, "Content-Type", "application/sdp");
+    rtsp_put_body(a->w, sdp.buf, sdp.len);
     wr_free(&sdp);
 }
 
 static err_t on_describe(struct rtsp_asked *a, int *status)
 {
+    enum rtsp_described found;
     err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
 
     if (err || *status)
         return err;
-    err = wait_for_tracks(a->c);
-    if (!err)
+    err = rtsp_describe_wait(a->c->base.src, a->c->base.conf->rtsp_server.describe_wait, &found);
+    if (err)
+        return err;
+    if (found == RTSP_DESCRIBE_DONE)
         put_description(a);
-    return err;
+    else
+        *status = found == RTSP_DESCRIBE_NONE ? 415 : 404;
+    return NULL;
 }
 
 static err_t on_setup(struct rtsp_asked *a, int *status)
@@ -78,7 +62,7 @@ static err_t on_setup(struct rtsp_asked *a, int *status)
 
     if (err || *status)
         return err;
-    if (!(rtsp_conn_tracks(c) & 1u << track)) {
+    if (!(rtsp_describe_tracks(c->base.src) & 1u << track)) {
         *status = 404;
         return NULL;
     }

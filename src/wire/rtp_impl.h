@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* rtp_impl.h - the insides of a wire of RTP, shared by its files alone. */
+#ifndef WIRE_RTP_IMPL_H
+#define WIRE_RTP_IMPL_H
+
+#include "format/rtp/pack.h"
+#include "proto/rtp/sender.h"
+#include "wire/rtp.h"
+
+/* The wall clock of a stream's times. It is taken once and goes on with the stream, so players see
+ * no jitter in it; it follows where the two drift apart, and never goes back. */
+struct rtp_wire_wall {
+    bool known;
+    int64_t zero;  /* of the stream's time 0, microseconds since 1970 */
+    int64_t moment; /* the last one asked for, microseconds of the stream */
+    int64_t behind; /* it is behind by far since that moment; -1: it is not */
+};
+
+/* When was that moment, 1/90000 s of the stream, that came at `came`, microseconds since 1970? */
+int64_t rtp_wire_wall_at(struct rtp_wire_wall *w, int64_t moment, int64_t came);
+
+struct rtp_wire_sender { /* a track */
+    struct rtp_sink sink;
+    struct rtp_packer packer;
+    struct rtp_sender sender;
+    enum av_codec codec;
+    uint8_t channel;
+    bool wanted;       /* by the players of this wire */
+    bool chosen, open; /* it has a track of the stream; and a packer for its codec */
+    bool told;         /* a report has its clock */
+    uint16_t id;       /* the track of the stream */
+    int64_t seen;      /* when a frame of it came last */
+};
+
+struct rtp_wire_state {
+    struct rtp_wire_sender tracks[RTP_WIRE_N];
+    const struct live_source *src;
+    uint32_t mtu;
+    char cname[RTP_WIRE_CNAME];
+    struct rtp_wire_wall wall;
+    bool reported;
+    int64_t reported_at;  /* the stream's time */
+    uint64_t broken, broken_told; /* frames that were left out */
+};
+
+/* The packer of that codec, if it has another one or none. False: RTP does not carry it. */
+bool rtp_wire_open_track(struct rtp_wire_state *s, struct rtp_wire_sender *t, enum av_codec codec);
+/* Reports of all tracks, of the moment `dts`. */
+void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, struct wr *out);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* rtp_report.c - sender reports in a wire of RTP, [RFC 3550] 6.4.1. */
+#include "base/log.h"
+#include "wire/rtp_impl.h"
+
+/* Nearer than that the two clocks are the same: packets come earlier and later by as much. */
+#define NEAR INT64_C(100000)
+/* So far, for so long: the stream stood still, or the wall clock was put forward. */
+#define FAR INT64_C(1000000)
+#define FAR_TIME INT64_C(10000000)
+
+enum { SLEW = 1000 }; /* one part of so many */
+
+int64_t rtp_wire_wall_at(struct rtp_wire_wall *w, int64_t moment, int64_t came)
+{
+    int64_t now = moment * 100 / 9, zero = came - now, most = (now - w->moment) / SLEW, off;
+
+    if (!w->known)
+        *w = (struct rtp_wire_wall){ .known = true, .zero = zero, .moment = now, .behind = -1 };
+    if (now <= w->moment) /* of times in the log the newest counts */
+        return w->zero + w->moment;
+    off = zero - w->zero;
+    if (off < FAR)
+        w->behind = -1;
+    else if (w->behind < 0)
+        w->behind = now;
+    if (w->behind >= 0 && now - w->behind >= FAR_TIME)
+        w->zero = zero;
+    else if (off > NEAR)
+        w->zero += off < most ? off : most;
+    else if (off < -NEAR)
+        w->zero -= -off < most ? -off : most;
+    w->moment = now;
+    return w->zero + now;
+}
+
+/* Sound without configuration is known by what came to the source, before a frame of it is here. */
+static void open_early(struct rtp_wire_state *s, unsigned track)
+{
+    struct rtp_wire_sender *t = &s->tracks[track];
+    struct live_source_stat stat;
+    struct rtp_map map;
+    enum av_codec codec;
+
+    if (t->open)
+        return;
+    live_source_stat(s->src, &stat);
+    codec = track == 0 ? stat.video : stat.audio;
+    if (rtp_map_of(&map, codec, NULL, 0))
+        (void)rtp_wire_open_track(s, t, codec);
+}
+
+static void put(const struct rtp_wire_state *s, const struct rtp_wire_sender *t, int64_t moment,
+                int64_t unix_us, struct wr *out)
+{
+    int64_t ticks = rtp_ticks(moment, t->sender.clock);
+    struct rtcp_sr sr = rtp_sender_report(&t->sender, ticks, unix_us);
+    size_t at = out->len;
+
+    if (!wr_reserve(out, RTP_INTERLEAVED))
+        return;
+    out->len += RTP_INTERLEAVED;
+    rtcp_put_sr(out, t->sender.ssrc, &sr);
+    rtcp_put_cname(out, t->sender.ssrc, s->cname);
+    if (!out->bad)
+        rtp_interleaved_build(out->buf + at, (uint8_t)(t->channel + 1),
+                              (uint16_t)(out->len - at - RTP_INTERLEAVED));
+}
+
+static void tell_broken(struct rtp_wire_state *s)
+{
+    if (s->broken == s->broken_told)
+        return;
+    log_warn("%s: %llu broken frames are left out of RTP", live_source_name(s->src),
+             (unsigned long long)(s->broken - s->broken_told));
+    s->broken_told = s->broken;
+}
+
+void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, struct wr *out)
+{
+    int64_t late = co_now() - live_source_came(s->src, dts);
+    int64_t unix_us = rtp_wire_wall_at(&s->wall, dts, co_wall_ms() * 1000 - late);
+
+    for (unsigned i = 0; i < RTP_WIRE_N; i++) {
+        struct rtp_wire_sender *t = &s->tracks[i];
+
+        if (!t->wanted)
+            continue;
+        open_early(s, i);
+        if (!t->open || t->sender.clock == 0)
+            continue;
+        put(s, t, dts, unix_us, out);
+        t->told = true;
+    }
+    s->reported = true;
+    s->reported_at = dts;
+    tell_broken(s);
+}
