@@ -38,12 +38,14 @@ static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool ma
     rtp_sender_head(&t->sender, head + RTP_INTERLEAVED, marker, ticks, size);
 }
 
-static void init_track(struct rtp_wire_sender *t, uint32_t seed, unsigned track)
+static void init_track(struct rtp_wire_sender *t, const uint32_t param[LIVE_PARAMS],
+                       unsigned track)
 {
+    uint32_t seed = param[RTP_WIRE_SEED];
     char random[5];
 
     random_id(random, sizeof(random) - 1);
-    t->channel = (uint8_t)(track * 2);
+    t->channel = rtp_wire_channel(param[RTP_WIRE_TRACKS], track);
     t->sink = (struct rtp_sink){ .head = RTP_INTERLEAVED + RTP_HEADER, .packet = on_packet };
     t->sender.ssrc = rtp_wire_ssrc(seed, track);
     t->sender.base = rtp_wire_base(seed, track);
@@ -61,7 +63,7 @@ static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_sou
     rtp_wire_cname(param[RTP_WIRE_SEED], s->cname);
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
         s->tracks[i].wanted = param[RTP_WIRE_TRACKS] >> i & 1;
-        init_track(&s->tracks[i], param[RTP_WIRE_SEED], i);
+        init_track(&s->tracks[i], param, i);
     }
     return s;
 }

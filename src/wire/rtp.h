@@ -3,11 +3,11 @@
  *
  *     $ ch len | RTP header | payload | $ ch len | ...
  *
- * Track 0 is video on channels 0 and 1, track 1 sound on 2 and 3, whatever a player asked for: of
- * several of a kind the first that RTP carries. Frames are whole and follow each other in the order
- * of the log. In front of each packet that a player may start at, and every few seconds, there are
- * sender reports of all tracks, all of one moment, each with its CNAME: so who joins has sound and
- * picture together from the first one on.
+ * Track 0 is video on channels 0 and 1, track 1 sound on 2 and 3, whatever a player asked for,
+ * unless rtp_wire_on_channel() says otherwise: of several of a kind the first that RTP carries.
+ * Frames are whole and follow each other in the order of the log. In front of each packet that a
+ * player may start at, and every few seconds, there are sender reports of all tracks, all of one
+ * moment, each with its CNAME: so who joins has sound and picture together from the first one on.
  *
  * SSRC, CNAME and timestamps are the stream's, whoever plays which of its tracks: they follow from
  * its seed and the source's clock, and go on over publishers. Sequence numbers are the wire's.
@@ -24,6 +24,18 @@
 enum { RTP_WIRE_TRACKS, RTP_WIRE_MTU, RTP_WIRE_SEED };
 enum { RTP_WIRE_VIDEO = 1, RTP_WIRE_AUDIO = 2 };
 enum { RTP_WIRE_N = 2, RTP_WIRE_CNAME = 9 };
+
+/* What is added to RTP_WIRE_TRACKS so that a track goes on another channel than the usual one (its
+ * reports on the next): players with channels of their own do not share their bytes with the
+ * others. */
+static inline uint32_t rtp_wire_on_channel(unsigned track, int channel)
+{
+    return ((uint32_t)channel ^ track * 2) << (8 + 8 * track);
+}
+static inline uint8_t rtp_wire_channel(uint32_t tracks, unsigned track)
+{
+    return (uint8_t)((tracks >> (8 + 8 * track)) ^ track * 2);
+}
 
 extern const struct live_format rtp_wire;
 
@@ -47,12 +59,14 @@ void rtp_wire_tracks(const struct live_source *src, struct rtp_wire_track out[RT
 
 /* Where the media of a player begin, of each track: what RTP-Info says. `time` is of one moment for
  * all tracks; `seq` is of the first packet, if that is there already. Nothing where there is no key
- * frame yet. Does not yield; may move a cursor that is too old. */
+ * frame yet. `tracks` is the wire's RTP_WIRE_TRACKS. Does not yield; may move a cursor that is too
+ * old. */
 struct rtp_wire_start {
     bool has_seq, has_time;
     uint16_t seq;
     uint32_t time;
 };
-void rtp_wire_start(struct live_consumer *c, struct rtp_wire_start out[RTP_WIRE_N]);
+void rtp_wire_start(struct live_consumer *c, uint32_t tracks,
+                    struct rtp_wire_start out[RTP_WIRE_N]);
 
 #endif

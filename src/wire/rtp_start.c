@@ -56,6 +56,7 @@ void rtp_wire_tracks(const struct live_source *src, struct rtp_wire_track out[RT
 /* A look at bytes of the wire, as far as both tracks need it. */
 struct look {
     struct rtp_wire_start *out;
+    uint32_t tracks;  /* the wire's */
     unsigned packets; /* that were looked at */
     bool media;       /* some of them */
 };
@@ -88,6 +89,18 @@ static void look_at_media(struct look *l, struct rtp_wire_start *e, const uint8_
     e->seq = p.seq;
 }
 
+static void look_at_packet(struct look *l, uint8_t channel, const uint8_t *data, size_t size)
+{
+    for (unsigned i = 0; i < RTP_WIRE_N; i++) {
+        uint8_t own = rtp_wire_channel(l->tracks, i);
+
+        if (l->tracks >> i & 1 && channel == own)
+            look_at_media(l, &l->out[i], data, size);
+        else if (l->tracks >> i & 1 && channel == own + 1)
+            look_at_report(l, &l->out[i], data, size);
+    }
+}
+
 /* Goes on? */
 static bool needs_more(const struct look *l)
 {
@@ -109,18 +122,16 @@ static void look_at(struct look *l, const uint8_t *p, size_t size)
         if (!rtp_interleaved_parse(p, &channel, &n) || end - p < RTP_INTERLEAVED + n)
             return;
         p += RTP_INTERLEAVED;
-        if (channel / 2 < RTP_WIRE_N && channel % 2)
-            look_at_report(l, &l->out[channel / 2], p, n);
-        else if (channel / 2 < RTP_WIRE_N)
-            look_at_media(l, &l->out[channel / 2], p, n);
+        look_at_packet(l, channel, p, n);
         p += n;
         l->packets++;
     }
 }
 
-void rtp_wire_start(struct live_consumer *c, struct rtp_wire_start out[RTP_WIRE_N])
+void rtp_wire_start(struct live_consumer *c, uint32_t tracks,
+                    struct rtp_wire_start out[RTP_WIRE_N])
 {
-    struct look l = { .out = out };
+    struct look l = { .out = out, .tracks = tracks };
     struct iovec iov[RANGES];
     int n = live_consumer_ranges(c, iov, RANGES, false);
 

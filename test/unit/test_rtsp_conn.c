@@ -201,6 +201,35 @@ static void test_foreign_session(void **state)
     end();
 }
 
+/* Those who insist on channels of their own get them, reports on the next one. */
+static void test_channels_of_the_client(void **state)
+{
+    static const struct {
+        const char *offer, *agreed;
+    } rows[] = {
+        { "interleaved=4-5", "interleaved=4-5" },
+        { "interleaved=7-9", "interleaved=7-8" },
+        { "interleaved=254-255", "interleaved=254-255" },
+        { "interleaved=255-256", "RTSP/1.0 461" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char said[300];
+        struct heard h;
+
+        begin("listen 1935; rtsp_server { channels client; } "
+              "vhost __defaultVhost__ { rtsp { enabled on; } }");
+        (void)snprintf(said, sizeof(said), "SETUP " URL "/trackID=0 RTSP/1.0\r\nCSeq: 3\r\n"
+                       "Transport: RTP/AVP/TCP;unicast;%s\r\n\r\n", rows[i].offer);
+        h = say(said);
+        if (!strstr(h.text, rows[i].agreed))
+            fail_msg("%s: wants %s, got\n%s", rows[i].offer, rows[i].agreed, h.text);
+        free(h.text);
+        end();
+    }
+}
+
 /* The password of "u" is "p". */
 static void test_login(void **state)
 {
@@ -236,7 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_answers), TEST(test_cut_at_every_byte), TEST(test_foreign_session),
-        TEST(test_login),
+        TEST(test_login), TEST(test_channels_of_the_client),
     };
     const struct log_setup quiet = { .min = LOG_NONE };
     err_t err = co_init();

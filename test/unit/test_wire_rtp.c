@@ -417,7 +417,7 @@ static void test_unwanted_tracks(void **state)
         push_configs(src);
         push_av(src, 0, 60, 25);
         listen_to(&e, src, 1u << only, 1400);
-        rtp_wire_start(&e.c, start);
+        rtp_wire_start(&e.c, 3, start);
         hear(&e);
         check_all(&e);
         assert_true(e.v[0].report && e.v[0].track == only);
@@ -641,13 +641,13 @@ static void test_start(void **state)
     (void)state;
     push_configs(src);
     listen_to(&e, src, BOTH, 1400);
-    rtp_wire_start(&e.c, start);
+    rtp_wire_start(&e.c, 3, start);
     assert_false(start[0].has_time || start[0].has_seq || start[1].has_time || start[1].has_seq);
     push_at(src, AV_H264, true, AV_MS(400)); /* the sound of the same moment comes later */
-    rtp_wire_start(&e.c, start);
+    rtp_wire_start(&e.c, 3, start);
     assert_true(start[0].has_time && start[0].has_seq && start[1].has_time && !start[1].has_seq);
     push_at(src, AV_AAC, false, AV_MS(410));
-    rtp_wire_start(&e.c, start);
+    rtp_wire_start(&e.c, 3, start);
     hear(&e);
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
         assert_true(start[i].has_time && start[i].has_seq);
@@ -655,7 +655,7 @@ static void test_start(void **state)
         assert_int_equal(start[i].time, rtp_wire_base(SEED, i)); /* the stream's time 0 */
     }
     assert_int_equal(nth_packet(&e, 1, 0)->rtp.time - start[1].time, 480);
-    rtp_wire_start(&e.c, start); /* it has all that there is */
+    rtp_wire_start(&e.c, 3, start); /* it has all that there is */
     assert_false(start[0].has_time || start[1].has_time);
     leave(&e);
     end(src);
@@ -680,7 +680,7 @@ static void test_start_of_fixed_types(void **state)
         push_at(src, sounds[i].codec, false, AV_MS(10));
         push_at(src, AV_H264, true, AV_MS(2000));
         listen_to(&e, src, BOTH, 1400);
-        rtp_wire_start(&e.c, start);
+        rtp_wire_start(&e.c, 3, start);
         assert_true(start[0].has_seq && start[1].has_time && !start[1].has_seq);
         assert_int_equal(start[1].time,
                          rtp_wire_base(SEED, 1) + (uint32_t)(sounds[i].clock * 2));

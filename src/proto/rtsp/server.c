@@ -139,8 +139,10 @@ static bool choose_channels(const struct rtsp_server *s, const struct rtsp_sessi
         *p = own;
         return true;
     }
+    if (p->rtp >= 0 && !s->announced) /* of what we send, the reports are on the next one */
+        p->rtcp = p->rtp + 1;
     if (p->rtp >= 0)
-        return p->rtp != p->rtcp && !in_use(session, track, *p);
+        return p->rtp != p->rtcp && p->rtcp <= 255 && !in_use(session, track, *p);
     *p = own;
     for (int c = 0; in_use(session, track, *p) && c < 256; c += 2)
         *p = (struct rtsp_pair){ c, c + 1 };

@@ -17,7 +17,8 @@ struct rtsp_server_rules {
     unsigned methods;        /* those that it has: RTSP_BIT() */
     struct rtsp_transport_rules transports;
     bool own_channels;       /* players get channels 2n and 2n + 1 for track n, whatever they ask,
-                              * so that all of them are sent the same bytes */
+                              * so that all of them are sent the same bytes; else the one that they
+                              * ask for, and the next one */
     int timeout;             /* seconds, as told to clients */
     const char *name;        /* Server:, or NULL */
 };

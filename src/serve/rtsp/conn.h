@@ -91,6 +91,7 @@ void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
 err_t rtsp_play_begin(struct rtsp_conn *c) __attribute__((warn_unused_result)); /* let in */
 void rtsp_play(struct rtsp_asked *a);      /* PLAY was asked for and may be: answers */
 void rtsp_play_pause(struct rtsp_conn *c);
+void rtsp_play_less(struct rtsp_conn *c);  /* a track is no longer set up */
 /* Send media until TEARDOWN, or the end. Yields. */
 err_t rtsp_play_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
 

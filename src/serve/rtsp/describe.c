@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { FMTP_MAX = 16 * 1024 };
+enum { FMTP_MAX = 16 * 1024, CONFIGS = 24 };
 
 /* One track alone: so long from its first key frame on the other one may come. */
 #define OTHER_COMES CO_SECONDS(1)
@@ -19,6 +19,18 @@ unsigned rtsp_describe_tracks(const struct live_source *src)
 
     rtp_wire_tracks(src, t);
     return (t[0].codec ? RTP_WIRE_VIDEO : 0u) | (t[1].codec ? RTP_WIRE_AUDIO : 0u);
+}
+
+bool rtsp_describe_is_rtmp(const struct live_source *src)
+{
+    const struct av_packet *pkts[CONFIGS];
+    size_t n = live_source_configs(src, pkts, CONFIGS);
+
+    for (size_t i = 0; i < n; i++) {
+        if (pkts[i]->kind != AV_DATA && pkts[i]->origin)
+            return true;
+    }
+    return false;
 }
 
 /* Nothing of that kind comes by RTP: it is of a codec that has no format. */

@@ -14,6 +14,8 @@ enum rtsp_described {
 
 /* Bits of the tracks that are known, of RTP_WIRE_VIDEO and RTP_WIRE_AUDIO. */
 unsigned rtsp_describe_tracks(const struct live_source *src);
+/* It came by RTMP: its configurations are messages of that. */
+bool rtsp_describe_is_rtmp(const struct live_source *src);
 /* What is known now. *rest: so long at most until it is not WAIT any more, if nothing else comes;
  * CO_FOREVER: until something does. */
 enum rtsp_described rtsp_describe_state(const struct live_source *src, co_usec *rest);

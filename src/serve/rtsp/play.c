@@ -58,17 +58,31 @@ err_t rtsp_play_begin(struct rtsp_conn *c)
 
 /* ---- PLAY */
 
+/* The tracks that are set up, and their channels where they have some. */
+static uint32_t tracks_of(const struct rtsp_session *session)
+{
+    uint32_t tracks = 0;
+
+    for (unsigned i = 0; i < session->n_tracks; i++) {
+        unsigned track = session->order[i];
+
+        tracks |= 1u << track;
+        if (session->lower == RTSP_TCP)
+            tracks |= rtp_wire_on_channel(track, session->tracks[track].pair.rtp);
+    }
+    return tracks;
+}
+
 /* Numbers of the wire go on over a pause: it must not go with its last player meanwhile. */
 static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
 {
     uint32_t param[LIVE_PARAMS] = {
         [RTP_WIRE_MTU] = (uint32_t)c->base.conf->rtsp_server.mtu,
         [RTP_WIRE_SEED] = rtp_wire_seed(live_source_name(c->base.src)),
+        [RTP_WIRE_TRACKS] = tracks_of(session),
     };
     struct live_consumer keep = { 0 };
 
-    for (unsigned i = 0; i < session->n_tracks; i++)
-        param[RTP_WIRE_TRACKS] |= 1u << session->order[i];
     if (c->opened)
         live_consumer_open(&keep, c->base.src, &rtp_wire, param);
     session_player_open(&c->player, &rtp_wire, param);
@@ -82,7 +96,7 @@ static void put_rtp_info(struct rtsp_asked *a)
     struct rtsp_rtp_info out[RTP_WIRE_N];
     size_t n = 0;
 
-    rtp_wire_start(&a->c->player.sender.consumer, start);
+    rtp_wire_start(&a->c->player.sender.consumer, tracks_of(a->session), start);
     for (unsigned i = 0; i < a->session->n_tracks; i++) {
         unsigned track = a->session->order[i];
         const char *url = a->session->tracks[track].url;
@@ -117,6 +131,12 @@ void rtsp_play(struct rtsp_asked *a)
     live_sender_pause(&c->player.sender, false);
     c->flowing = a->session;
     c->begin = true;
+}
+
+void rtsp_play_less(struct rtsp_conn *c)
+{
+    if (c->opened)
+        open_wire(c, c->flowing);
 }
 
 void rtsp_play_pause(struct rtsp_conn *c)

@@ -36,21 +36,29 @@ static void put_description(struct rtsp_asked *a)
     wr_free(&sdp);
 }
 
-static err_t on_describe(struct rtsp_asked *a, int *status)
+/* A publisher may come later than its players. */
+static err_t wait_for_tracks(struct rtsp_conn *c, int *status)
 {
     enum rtsp_described found;
+    err_t err = rtsp_describe_wait(c->base.src, c->base.conf->rtsp_server.describe_wait, &found);
+
+    if (found != RTSP_DESCRIBE_DONE)
+        *status = found == RTSP_DESCRIBE_NONE ? 415 : 404;
+    else if (!c->base.vhost->rtsp.rtmp_to_rtsp && rtsp_describe_is_rtmp(c->base.src))
+        *status = 404;
+    return err;
+}
+
+static err_t on_describe(struct rtsp_asked *a, int *status)
+{
     err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
 
     if (err || *status)
         return err;
-    err = rtsp_describe_wait(a->c->base.src, a->c->base.conf->rtsp_server.describe_wait, &found);
-    if (err)
-        return err;
-    if (found == RTSP_DESCRIBE_DONE)
+    err = wait_for_tracks(a->c, status);
+    if (!err && *status == 0)
         put_description(a);
-    else
-        *status = found == RTSP_DESCRIBE_NONE ? 415 : 404;
-    return NULL;
+    return err;
 }
 
 static err_t on_setup(struct rtsp_asked *a, int *status)
@@ -60,12 +68,12 @@ static err_t on_setup(struct rtsp_asked *a, int *status)
     struct rtsp_transport t;
     err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
 
+    if (!err && !*status) /* it may come without a DESCRIBE */
+        err = wait_for_tracks(c, status);
+    if (!err && !*status && !(rtsp_describe_tracks(c->base.src) & 1u << track))
+        *status = 404;
     if (err || *status)
         return err;
-    if (!(rtsp_describe_tracks(c->base.src) & 1u << track)) {
-        *status = 404;
-        return NULL;
-    }
     *status = rtsp_server_setup(&c->server, a->req, track, co_now(), &a->session, &t);
     if (*status)
         return NULL;
@@ -84,8 +92,11 @@ static void on_teardown(struct rtsp_asked *a)
     struct rtsp_conn *c = a->c;
     bool flowing = a->session && a->session == c->flowing;
 
-    if (!rtsp_server_teardown(&c->server, a->session, a->target.track))
+    if (!rtsp_server_teardown(&c->server, a->session, a->target.track)) {
+        if (flowing)
+            rtsp_play_less(c);
         return;
+    }
     if (flowing) {
         c->player.sender.done = true;
         c->flowing = NULL;
@@ -101,7 +112,10 @@ static err_t obey(struct rtsp_asked *a, int *status)
     case RTSP_SETUP:
         return on_setup(a, status);
     case RTSP_PLAY:
-        rtsp_play(a);
+        if (a->c->flowing && a->c->flowing != a->session)
+            *status = 455; /* one at a time */
+        else
+            rtsp_play(a);
         return NULL;
     case RTSP_PAUSE:
         rtsp_session_did(a->session, RTSP_PAUSE);
