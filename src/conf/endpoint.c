@@ -77,6 +77,26 @@ err_t conf_endpoint_listen(struct conf_arena *a, const char *text, struct conf_e
     return err ? err : parse_port(port, &out->port);
 }
 
+/* "rtsp://[user:password@]host[:port][/path]" */
+static err_t rtsp_host(struct conf_arena *a, const char *text, struct conf_endpoint *out)
+{
+    const char *begin = strchr(text, '/') + 2, *end = begin + strcspn(begin, "/?"), *port, *host;
+    err_t err;
+
+    out->rtsp = out->text;
+    out->tls = strncmp(text, "rtsps", 5) == 0;
+    out->port = out->tls ? 322 : 554;
+    for (const char *p = begin; p < end; p++) {
+        if (*p == '@')
+            begin = p + 1;
+    }
+    host = conf_arena_str(a, begin, (size_t)(end - begin));
+    err = split(a, host, &out->host, &port);
+    if (!err && !*out->host)
+        err = err_new(ERR_CONF, "an address of rtsp:// has no host");
+    return err || !*port ? err : parse_port(port, &out->port);
+}
+
 err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_port,
                          struct conf_endpoint *out)
 {
@@ -84,6 +104,8 @@ err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_por
     err_t err;
 
     *out = (struct conf_endpoint){ .text = conf_arena_dup(a, text), .port = default_port };
+    if (strncmp(text, "rtsp://", 7) == 0 || strncmp(text, "rtsps://", 8) == 0)
+        return rtsp_host(a, text, out);
     out->tls = strncmp(text, "rtmps://", 8) == 0;
     if (out->tls)
         out->port = 443;

@@ -29,7 +29,8 @@ struct conf_endpoint {
     const char *text; /* as written */
     const char *host; /* without brackets; "" is any address */
     int port;
-    bool tls;         /* a destination written as rtmps:// */
+    bool tls;         /* a destination written as rtmps:// or rtsps:// */
+    const char *rtsp; /* a destination written as rtsp:// or rtsps://, whole; NULL: it is of RTMP */
     bool proxied;     /* a listen with proxy_protocol behind it */
 };
 
@@ -362,7 +363,8 @@ struct conf_cluster {
 
 struct conf_forward {
     bool enabled;
-    struct conf_endpoints destination; /* port 1935, with rtmps:// 443, when none is written */
+    /* Port 1935, with rtmps:// 443, rtsp:// 554, rtsps:// 322 when none is written. */
+    struct conf_endpoints destination;
     const char *backend;
     bool tls_verify;    /* the destination of rtmps:// must prove who it is */
     const char *tls_ca; /* PEM file of whom to trust; "": whom the system trusts */

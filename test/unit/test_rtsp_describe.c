@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtsp_describe.c - live streams as session descriptions, and when they are complete. */
-#include "serve/rtsp/describe.h"
+#include "wire/rtsp_describe.h"
 
 #include "av/packet.h"
 #include "live/reap.h"

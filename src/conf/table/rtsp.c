@@ -104,7 +104,9 @@ static const struct conf_row pull[] = {
       .help = "Pull it." },
     { "stream", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, stream), NULL, CONF_HANDLER,
       .sample = "live/camera",
-      .help = "What it is here: app/stream; one word is of the app live." },
+      .help = "What it is here: app/stream; one word is of the app live. With [param] in it, as in "
+              "cams/[param], it is many, each pulled while somebody plays it: what a player names "
+              "there, of letters, digits, and -_. between them, stands for [param] in the url." },
     { "url", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, url), NULL, CONF_HANDLER, CONF_SECRET,
       .sample = "rtsp://admin:change-me@192.168.1.64:554/stream1",
       .help = "Where it comes from, with the name and the password to log in by." },
@@ -119,7 +121,9 @@ static const struct conf_row pull[] = {
       .help = "Seconds without a packet after which it begins anew." },
 };
 static const struct conf_block pull_block = CONF_BLOCK_OF(conf_rtsp_pull, pull,
-    "A stream that is fetched by RTSP, of a camera or another server.");
+    "A stream that is fetched by RTSP, of a camera or another server. Nobody is asked whether it "
+    "may be published (security, refer, tokens, on_publish), backends are told by on_publish and "
+    "on_unpublish.");
 
 static const struct conf_row vhost_rtsp[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_vhost_rtsp, enabled), "off", CONF_AT_ONCE,

@@ -2,7 +2,7 @@
 /* request.c - what a client asks, answered. */
 #include "base/log.h"
 #include "serve/rtsp/conn.h"
-#include "serve/rtsp/describe.h"
+#include "wire/rtsp_describe.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "session/hooks.h"
 #include "sink/forward/session.h"
 #include "sink/list.h"
@@ -70,7 +71,8 @@ static bool is_circle(const struct forwarded *s, const struct conf_endpoint *e)
 
 static bool is_to(const struct forward *one, const struct conf_endpoint *e)
 {
-    return strcmp(one->host, e->host) == 0 && one->port == e->port && one->tls == e->tls;
+    return strcmp(one->host, e->host) == 0 && one->port == e->port && one->tls == e->tls &&
+           strcmp(text_or_empty(one->of), text_or_empty(e->rtsp)) == 0;
 }
 
 static bool has(const struct forwarded *s, const struct conf_endpoint *e)
@@ -117,8 +119,8 @@ static void begin_all(struct forwards *f, struct forwarded *s, const struct conf
         if (has(s, e))
             continue;
         if (is_circle(s, e)) {
-            log_warn("no forward of %s to %s: it came from there", live_source_name(s->stream->src),
-                     e->text);
+            log_warn("no forward of %s to %s:%d: it came from there",
+                     live_source_name(s->stream->src), e->host, e->port);
             continue;
         }
         begin_one(f, s, forward_new(f->env, e, &s->stream->names, s->stream->src));

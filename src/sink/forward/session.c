@@ -5,6 +5,7 @@
 #include "base/backoff.h"
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/log_clean.h"
 #include "base/must.h"
 #include "base/random_id.h"
 #include "co/deadline.h"
@@ -12,6 +13,7 @@
 #include "co/net/io_tls.h"
 #include "proto/rtmp/client.h"
 #include "proto/rtmp/command.h"
+#include "proto/rtsp/url.h"
 #include "wire/rtmp.h"
 
 #include <stdio.h>
@@ -61,21 +63,54 @@ static struct forward *new_one(struct session_env *env, const char *host, int po
     return f;
 }
 
+/* By RTSP; takes over `url`. */
+static struct forward *new_rtsp(struct session_env *env, const struct conf_endpoint *to,
+                                char *url, const struct session_stream *names,
+                                struct live_source *src)
+{
+    struct forward *f = new_one(env, to->host, to->port, to->tls, log_hide(url), names, src);
+
+    f->rtsp = url;
+    f->of = must_dup(to->rtsp);
+    return f;
+}
+
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
                             const struct session_stream *names, struct live_source *src)
 {
+    if (to->rtsp)
+        return new_rtsp(env, to, forward_rtsp_url(to->rtsp, names), names, src);
     return new_one(env, to->host, to->port, to->tls, make_url(to, names), names, src);
+}
+
+static err_t new_rtsp_url(struct forward **out, struct session_env *env, const char *url,
+                          const struct session_stream *names, struct live_source *src)
+{
+    struct rtsp_place p;
+    err_t err = rtsp_place_parse(&p, url);
+
+    if (err)
+        return err;
+    *out = new_rtsp(env, &(struct conf_endpoint){ .host = p.host, .port = p.port, .tls = p.tls,
+                                                  .rtsp = url }, must_dup(url), names, src);
+    (*out)->asked = true;
+    rtsp_place_free(&p);
+    return NULL;
 }
 
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
                       const struct session_stream *names, struct live_source *src)
 {
     struct rtmp_url u;
-    err_t err = rtmp_url_parse(&u, url);
-    bool tls = !err && strcmp(u.schema, "rtmps") == 0;
+    bool tls;
+    err_t err;
 
+    if (strncmp(url, "rtsp", 4) == 0)
+        return new_rtsp_url(out, env, url, names, src);
+    err = rtmp_url_parse(&u, url);
     if (err)
         return err;
+    tls = strcmp(u.schema, "rtmps") == 0;
     if ((!tls && strcmp(u.schema, "rtmp") != 0) || !*u.stream) {
         err = err_new(ERR_RTMP_CONNECT, "\"%.80s\" is no rtmp://host/app/stream", url);
     } else {
@@ -92,6 +127,8 @@ void forward_free(struct forward *f)
     session_fini(&f->session);
     free(f->host);
     free(f->url);
+    free(f->rtsp);
+    free(f->of);
     free(f);
 }
 
@@ -138,7 +175,7 @@ static err_t on_readable(struct session_player *player)
     return err;
 }
 
-static void log_sample(const struct session_player *p, co_usec now)
+void forward_log_sample(const struct session_player *p, co_usec now)
 {
     const struct session *s = p->s;
 
@@ -152,7 +189,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
 {
     static const struct session_player_kind kind = {
         .type = CLIENTS_FORWARD, .sampled = SAMPLED_FORWARD, .on_readable = on_readable,
-        .log_sample = log_sample, .what = "destination",
+        .log_sample = forward_log_sample, .what = "destination",
     };
     const uint32_t param[LIVE_PARAMS] = {
         [RTMP_WIRE_CHUNK_SIZE] = f->conn.out_chunk_size,
@@ -220,14 +257,13 @@ err_t forward_converse(struct forward *f)
     return err;
 }
 
-static err_t forward_once(struct forward *f)
+static err_t by_rtmp(struct forward *f)
 {
     const struct conf_forward *set = &f->session.vhost->forward;
     const struct io_tls_trust trust = { .any = !set->tls_verify, .ca = set->tls_ca };
     struct io *io;
     err_t err;
 
-    f->session.began_at = 0;
     err = co_dns_connect(&io, f->host, f->port, NULL, ANSWER);
     if (err)
         return err;
@@ -239,6 +275,15 @@ static err_t forward_once(struct forward *f)
         err = forward_converse(f);
     f->session.io = NULL;
     io_close(io);
+    return err;
+}
+
+static err_t forward_once(struct forward *f)
+{
+    err_t err;
+
+    f->session.began_at = 0;
+    err = f->rtsp ? forward_by_rtsp(f) : by_rtmp(f);
     if (!f->ending)
         co_stop_forget(); /* who was kicked, or slow, is called again */
     return err;

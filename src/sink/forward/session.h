@@ -13,12 +13,15 @@ struct forward {
     char *host;
     int port;
     bool tls;
-    char *url;               /* whole, as a client writes it */
+    char *url;               /* whole, as a client writes it; shown, so without a password */
+    char *rtsp;              /* the same with it; NULL: it is of RTMP */
+    char *of;                /* what the configuration has for that; NULL: likewise */
     bool asked;              /* a backend said so */
     struct live_source *src; /* with a reference */
     bool ending;             /* the stream ended, or the destination is no longer wanted */
     struct rtmp_in_setup setup; /* what the destination may send */
     struct rtmp_conn conn;
+    struct pushing *pushing; /* of rtsp.c, while that is what it does */
     unsigned failures;
     char error[200];  /* of the last one */
     char id[9];       /* by which lists know it */
@@ -34,6 +37,11 @@ err_t forward_main(void *forward); /* co_fn; frees it at its end */
 /* One try over session.io, which stays the caller's. Ends when the stream or the destination does;
  * yields. */
 err_t forward_converse(struct forward *f) __attribute__((warn_unused_result));
+void forward_log_sample(const struct session_player *p, co_usec now);
+/* rtsp.c: one try by RTSP, over a connection of its own. Yields. */
+err_t forward_by_rtsp(struct forward *f) __attribute__((warn_unused_result));
+/* The url for this stream, made of one with [vhost], [app] and [stream]. malloc'ed. */
+char *forward_rtsp_url(const char *of, const struct session_stream *names);
 void forward_end(struct forward *f);
 void forward_free(struct forward *f); /* for one that was never started */
 

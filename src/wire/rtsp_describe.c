@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* describe.c - a live stream as a session description. */
-#include "serve/rtsp/describe.h"
+/* rtsp_describe.c - a live stream as a session description. */
+#include "wire/rtsp_describe.h"
 
 #include "format/rtp/formats.h"
 #include "live/news.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* describe.h - a live stream as a session description: what DESCRIBE answers. */
-#ifndef SERVE_RTSP_DESCRIBE_H
-#define SERVE_RTSP_DESCRIBE_H
+/* rtsp_describe.h - a live stream as a session description: what DESCRIBE answers. */
+#ifndef WIRE_RTSP_DESCRIBE_H
+#define WIRE_RTSP_DESCRIBE_H
 
 #include "live/source.h"
 #include "proto/sdp/sdp.h"

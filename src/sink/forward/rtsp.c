@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* rtsp.c - one stream to one destination by RTSP: ANNOUNCE, SETUP, RECORD, and then the bytes that
+ * players of RTSP share. RFC 2326 sections 10.3 and 10.11. */
+#include "sink/forward/session.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "proto/rtsp/call.h"
+#include "wire/rtp.h"
+#include "wire/rtsp_describe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a destination may take to connect, and to answer; how long the tracks of a stream that
+ * has just begun are waited for; how long a destination that we leave may take to say goodbye. */
+#define ANSWER CO_SECONDS(5)
+#define TRACKS CO_SECONDS(5)
+#define LAST_WORDS CO_MS(500)
+
+enum { SDP_MAX = 64 * 1024 };
+
+/* One try. */
+struct pushing {
+    struct forward *f;
+    struct rtsp_call call;
+    struct rtsp_call_setup setup;
+    unsigned tracks; /* bits of those that are sent */
+};
+
+/* ---- its url */
+
+/* A name goes into the path of the url: whatever would end it is escaped. */
+static void put_name(struct wr *w, const char *name)
+{
+    for (; *name; name++) {
+        unsigned char c = (unsigned char)*name;
+
+        if (strchr("-._~/", c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+            (c >= 'A' && c <= 'Z'))
+            wr_u8(w, c);
+        else
+            wr_printf(w, "%%%02X", c);
+    }
+}
+
+static const char *put_variable(struct wr *w, const char *at, const struct session_stream *names)
+{
+    const struct {
+        const char *name, *value;
+    } rows[] = {
+        { "[vhost]", names->vhost }, { "[app]", names->app }, { "[stream]", names->name },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t n = strlen(rows[i].name);
+
+        if (strncmp(at, rows[i].name, n) != 0)
+            continue;
+        put_name(w, rows[i].value);
+        return at + n;
+    }
+    wr_u8(w, (uint8_t)*at);
+    return at + 1;
+}
+
+char *forward_rtsp_url(const char *of, const struct session_stream *names)
+{
+    const char *at = strchr(strstr(of, "://") + 3, '/');
+    const char *path = at && at[1] ? at : "/[app]/[stream]";
+    size_t front = at ? (size_t)(at - of) : strlen(of);
+    struct wr w;
+    char *url;
+
+    wr_init(&w, SDP_MAX);
+    wr_bytes(&w, of, front);
+    while (*path)
+        path = put_variable(&w, path, names);
+    url = must_ndup((const char *)w.buf, w.len);
+    wr_free(&w);
+    return url;
+}
+
+/* ---- asked whether it takes the stream */
+
+static err_t announce(struct pushing *p)
+{
+    static const struct rtsp_more type[] = { { "Content-Type", "application/sdp" } };
+    const struct session *s = &p->f->session;
+    const struct sdp_session_out what = {
+        .id = (uint64_t)co_wall_ms(), .version = 1, .name = s->names.name, .duration = -1 };
+    struct wr sdp;
+    err_t err;
+
+    wr_init(&sdp, SDP_MAX);
+    rtsp_describe_put(p->f->src, &what, &sdp);
+    p->tracks = rtsp_describe_tracks(p->f->src);
+    err = wr_err(&sdp, "a description");
+    if (!err)
+        err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_ANNOUNCE, .more = type,
+            .n = 1, .body = sdp.buf, .size = sdp.len }, NULL);
+    wr_free(&sdp);
+    return err;
+}
+
+/* All who get the stream share its bytes, so its channels are as they are. */
+static err_t check_channels(const struct rtsp_message *answer, int channel)
+{
+    const char *text = rtsp_message_field(answer, "Transport");
+    struct rtsp_transport said[RTSP_OFFERS_MAX];
+    size_t n = 0;
+
+    rtsp_transport_parse(text ? text : "", said, &n);
+    if (n > 0 && (said[0].lower != RTSP_TCP ||
+                  (said[0].channels.rtp >= 0 && said[0].channels.rtp != channel)))
+        return err_new(ERR_RTSP, "SETUP: \"%.80s\" is not what it was offered", text);
+    return NULL;
+}
+
+static err_t set_up(struct pushing *p, unsigned track)
+{
+    char transport[80], control[16];
+    const struct rtsp_more more[] = { { "Transport", transport } };
+    const struct rtsp_message *answer;
+    char *url;
+    err_t err;
+
+    (void)snprintf(transport, sizeof(transport),
+                   "RTP/AVP/TCP;unicast;interleaved=%u-%u;mode=record", track * 2, track * 2 + 1);
+    (void)snprintf(control, sizeof(control), "trackID=%u", track);
+    url = rtsp_url_join(p->call.client.place.url, control);
+    p->call.reader.frames = true;
+    rtsp_reader_know(&p->call.reader, (uint8_t)(track * 2 + 1));
+    err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_SETUP, .url = url,
+                                                      .more = more, .n = 1 }, &answer);
+    if (!err)
+        err = check_channels(answer, (int)track * 2);
+    free(url);
+    return err;
+}
+
+static err_t ask_to_record(struct pushing *p)
+{
+    static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
+    err_t err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+
+    if (err_code(err) == ERR_RTSP_REFUSED)
+        err_free(&err);
+    if (!err)
+        err = announce(p);
+    for (unsigned i = 0; i < RTP_WIRE_N && !err; i++) {
+        if (p->tracks & 1u << i)
+            err = set_up(p, i);
+    }
+    if (!err)
+        err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_RECORD,
+            .url = p->call.client.place.url, .more = range, .n = 1 }, NULL);
+    return err;
+}
+
+/* ---- sent */
+
+/* It says how it receives, and now and then asks whether we are there. */
+static err_t on_readable(struct session_player *player)
+{
+    struct forward *f = container_of(player, struct forward, player);
+    struct pushing *p = f->pushing;
+    struct rtsp_item item = { .kind = RTSP_ITEM_NONE };
+    size_t n;
+    err_t err = rtsp_reader_fill(&p->call.reader, false, &n);
+
+    do {
+        if (!err)
+            err = rtsp_reader_take(&p->call.reader, &item);
+        if (!err && item.kind == RTSP_ITEM_MESSAGE)
+            err = rtsp_call_heard(&p->call, item.message);
+        co_yield_if_due();
+    } while (!err && item.kind != RTSP_ITEM_NONE);
+    rtsp_reader_rest(&p->call.reader);
+    return err;
+}
+
+static void say_goodbye(struct pushing *p)
+{
+    bool held = co_stop_hold();
+    err_t err;
+
+    p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
+    err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_TEARDOWN,
+        .url = p->call.client.place.url }, NULL);
+    err_free(&err); /* one that does not read it sees the connection close */
+    co_stop_resume(held);
+}
+
+static err_t send_stream(struct pushing *p)
+{
+    static const struct session_player_kind kind = {
+        .type = CLIENTS_FORWARD, .sampled = SAMPLED_FORWARD, .on_readable = on_readable,
+        .log_sample = forward_log_sample, .what = "destination",
+    };
+    struct forward *f = p->f;
+    const uint32_t param[LIVE_PARAMS] = {
+        [RTP_WIRE_TRACKS] = p->tracks,
+        [RTP_WIRE_MTU] = (uint32_t)f->session.conf->rtsp_server.mtu,
+        [RTP_WIRE_SEED] = rtp_wire_seed(live_source_name(f->src)),
+    };
+    err_t err;
+
+    log_trace("forward to %s: publishing", f->url);
+    session_begin(&f->session);
+    session_player_join(&f->player, &f->session, &kind, f->src);
+    session_player_open(&f->player, &rtp_wire, param);
+    err = session_player_send(&f->player);
+    if (f->ending) {
+        live_sender_flush(&f->player.sender);
+        say_goodbye(p);
+    }
+    session_player_part(&f->player, err);
+    return err;
+}
+
+static err_t converse(struct pushing *p)
+{
+    enum rtsp_described found;
+    err_t err = rtsp_describe_wait(p->f->src, TRACKS, &found);
+
+    if (!err && rtsp_describe_tracks(p->f->src) == 0)
+        err = err_new(ERR_UNSUPPORTED, "%s has no track that RTP carries",
+                      live_source_name(p->f->src));
+    if (!err)
+        err = ask_to_record(p);
+    co_stack_trim();
+    if (err)
+        return err;
+    p->f->session.io = p->call.io;
+    err = send_stream(p);
+    p->f->session.io = NULL;
+    return err;
+}
+
+err_t forward_by_rtsp(struct forward *f)
+{
+    const struct conf_forward *set = &f->session.vhost->forward;
+    struct pushing p = {
+        .f = f,
+        .setup = { .agent = f->session.env->signature, .connect = ANSWER, .answer = ANSWER,
+                   .trust = { .any = !set->tls_verify, .ca = set->tls_ca } },
+    };
+    err_t err = rtsp_call_init(&p.call, f->rtsp, &p.setup);
+
+    if (err)
+        return err;
+    f->pushing = &p;
+    err = converse(&p);
+    f->pushing = NULL;
+    rtsp_call_fini(&p.call);
+    return err;
+}
