@@ -47,6 +47,11 @@ static void take_clients(struct figures *f, const struct clients *r)
         f->types[i].errors = t->errors;
         f->types[i].in = t->in;
         f->types[i].out = t->out;
+        for (int k = 0; k < CLIENTS_WAYS; k++)
+            f->types[i].ways[k] = t->ways[k];
+        f->types[i].lost = t->lost;
+        f->types[i].jitter = t->jitter;
+        f->types[i].jitters = t->jitters;
     }
 }
 

@@ -17,6 +17,7 @@ struct sink;
 
 struct figures_type { /* as struct clients_total */
     uint64_t now, clients, errors, in, out;
+    uint64_t ways[CLIENTS_WAYS], lost, jitter, jitters;
 };
 
 struct figures_hooks { /* as struct hooks_stat */

@@ -35,6 +35,16 @@ bool clients_type_publishes(enum clients_type type)
     return types[type].publishes;
 }
 
+const char *clients_way_name(enum clients_way way)
+{
+    static const char *const names[CLIENTS_WAYS] = {
+        [CLIENTS_WAY_NONE] = "", [CLIENTS_WAY_TCP] = "tcp", [CLIENTS_WAY_UDP] = "udp",
+        [CLIENTS_WAY_MULTICAST] = "multicast", [CLIENTS_WAY_TUNNEL] = "tunnel",
+    };
+
+    return names[way];
+}
+
 struct clients *clients_new(struct live_registry *streams, const char *server_id)
 {
     struct clients *r = must(calloc(1, sizeof(*r)));
@@ -195,6 +205,28 @@ void clients_count(struct client *c, uint64_t in, uint64_t out)
     c->out = out;
 }
 
+/* What a player reports as lost may become less, when packets come late: it was lost once. */
+void clients_rtp(struct client *c, const struct clients_rtp *rtp)
+{
+    uint32_t jitter = rtp->jitter < 0 ? 0 : rtp->jitter > UINT32_MAX ? UINT32_MAX
+                                                                     : (uint32_t)rtp->jitter;
+    struct clients_total *t;
+
+    if (!c->stream || !c->admitted)
+        return;
+    t = &c->stream->all->totals[c->type];
+    if (c->way)
+        t->ways[c->way]--;
+    if (rtp->way)
+        t->ways[rtp->way]++;
+    t->lost += rtp->lost > c->lost ? rtp->lost - c->lost : 0;
+    t->jitter += (uint64_t)jitter - c->jitter;
+    t->jitters += (uint64_t)(jitter > 0) - (c->jitter > 0);
+    c->way = (uint8_t)rtp->way;
+    c->lost = rtp->lost;
+    c->jitter = jitter;
+}
+
 static bool is_fault(err_t why)
 {
     return why && err_class(why) != ERR_CLASS_PEER && err_class(why) != ERR_CLASS_STOP;
@@ -207,6 +239,7 @@ void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why)
     if (!c->stream)
         return;
     clients_count(c, in, out);
+    clients_rtp(c, &(struct clients_rtp){ .way = CLIENTS_WAY_NONE });
     r = c->stream->all;
     unlink_from(r, c);
     r->count--;

@@ -35,6 +35,21 @@ enum clients_type {
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
 bool clients_type_publishes(enum clients_type type);
 
+/* How the media of a conversation over RTP go; of others there is no telling. */
+enum clients_way {
+    CLIENTS_WAY_NONE, CLIENTS_WAY_TCP, CLIENTS_WAY_UDP, CLIENTS_WAY_MULTICAST, CLIENTS_WAY_TUNNEL,
+    CLIENTS_WAYS,
+};
+const char *clients_way_name(enum clients_way way); /* "tcp"; "" of none */
+
+/* What a conversation over RTP knows of the way of its media: of a publisher by what came here, of
+ * a player by its reports. */
+struct clients_rtp {
+    enum clients_way way;
+    uint32_t lost;    /* packets, since its media began */
+    co_usec jitter;   /* RFC 3550 6.4.1 */
+};
+
 /* What a list shows. Strings are the session's, valid until the next yield; none is NULL. */
 struct clients_info {
     const char *ip, *tc_url, *page_url, *swf_url;
@@ -91,7 +106,9 @@ struct client {
     struct clients_stream *stream;
     uint64_t in, out;           /* bytes counted so far */
     uint8_t type;               /* enum clients_type */
+    uint8_t way;                /* enum clients_way */
     bool admitted;              /* else it waits */
+    uint32_t lost, jitter;      /* as in struct clients_rtp, in microseconds */
 };
 
 /* Counts of one type since the start. */
@@ -99,6 +116,9 @@ struct clients_total {
     unsigned now;
     uint64_t clients, errors; /* that came, and that ended by a fault */
     uint64_t in, out;         /* bytes */
+    unsigned ways[CLIENTS_WAYS]; /* those of RTP that are on, by how their media go */
+    uint64_t lost;            /* packets of theirs */
+    uint64_t jitter, jitters; /* microseconds of those that are on, together; and of how many */
 };
 
 /* `server_id` makes the ids of streams and vhosts: the same names have the same ids in every run
@@ -116,6 +136,9 @@ void clients_wait(struct clients *r, struct client *c, const struct clients_kind
 void clients_admit(struct client *c, const struct session_stream *names);
 /* How much went over its connection so far: now and then, for the totals. */
 void clients_count(struct client *c, uint64_t in, uint64_t out);
+/* The same of what it knows by RTP: when its media begin, and with each report. Only those that are
+ * admitted. */
+void clients_rtp(struct client *c, const struct clients_rtp *rtp);
 /* It ends; `why` is borrowed. Fine if it never entered (zeroed). */
 void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why);
 

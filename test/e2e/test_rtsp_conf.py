@@ -98,6 +98,7 @@ class Rtsp:
 def site(srs, tmp_path):
     """A server with RTSP at `plain` and `tls`, at `proxied` and `tls_proxied` behind a proxy, and with its API."""
     def start(vhost=RTSP, glob="", more="", **how):
+        glob += " exporter { enabled on; listen 127.0.0.1:%d; }" % free_port()
         cert = Cert(tmp_path)
         p = {k: free_port() for k in ("plain", "tls", "proxied", "tls_proxied", "api")}
         at = {k: f"127.0.0.1:{v}" for k, v in p.items()}
@@ -132,7 +133,8 @@ def test_plays_at_each_endpoint(site, source):
             row = next(x for x in s.api.clients() if x["type"] == "rtsp-play")
             assert row["ip"] == (GOOD if header else "127.0.0.1") and row["publish"] is False
             assert row["name"] == "s" and row["url"] == "/live/s" and row["tcUrl"].startswith("rtsp://127.0.0.1")
-        s.api.wait_clients(1)
+            assert row["transport"] == "tcp" and row["lost_packets"] == 0 and row["jitter_ms"] == 0
+    s.api.wait_clients(1)
     assert s.wait_log(rf"RTSP client ip={GOOD}:57005, ", 3) and s.wait_log(rf"RTSPS client ip={GOOD}:57005, ", 3)
 
 
@@ -240,6 +242,23 @@ def test_kicked(site, source):
             while True:
                 c.frame()
     s.api.wait_clients(1)
+
+
+def test_metrics_and_ways(site, source):
+    s = site()
+    s.push(source, loop=True)
+    sessions = 'srs_rtsp_sessions{protocol="rtsp-play",transport="tcp"}'
+
+    def value(name):
+        got = [line.split()[-1] for line in s.api.raw("/metrics")[2].decode().splitlines() if line.startswith(name + " ")]
+        return float(got[0]) if got else None
+    with Rtsp(s.p["plain"]) as c:
+        c.play()
+        assert value(sessions) == 1 and value('srs_protocol_clients{protocol="rtsp-play"}') == 1
+        assert value('srs_rtsp_lost_packets_total{protocol="rtsp-play"}') == 0
+    assert wait_for(lambda: value(sessions) == 0, 5)
+    ways = s.api.get("console")["data"]
+    assert ways["rtsp"] == s.p["plain"] and ways["vhosts"][0]["rtsp"] is True
 
 
 def test_features_and_heartbeat(site):

@@ -139,6 +139,62 @@ static void test_waiting(void **state)
     end(src);
 }
 
+/* ---- of RTP */
+
+static void tell(struct client *c, enum clients_way way, uint32_t lost, co_usec jitter)
+{
+    clients_rtp(c, &(struct clients_rtp){ way, lost, jitter });
+}
+
+static void test_rtp(void **state)
+{
+    const struct clients_total *t;
+    struct live_source *src = begin();
+    struct client one, two, waits;
+
+    (void)state;
+    enter(&one, 1, CLIENTS_RTSP_PLAY, src);
+    enter(&two, 2, CLIENTS_RTSP_PLAY, src);
+    clients_wait(clients, &waits, &kind, CLIENTS_RTSP_PLAY, "c0000003", &names, src);
+    t = clients_total(clients, CLIENTS_RTSP_PLAY);
+    tell(&waits, CLIENTS_WAY_UDP, 3, 1);
+    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 0);
+    assert_int_equal(t->lost, 0);
+    tell(&one, CLIENTS_WAY_UDP, 0, 0);
+    tell(&two, CLIENTS_WAY_TCP, 0, 0);
+    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 1);
+    assert_int_equal(t->ways[CLIENTS_WAY_TCP], 1);
+    assert_int_equal(t->jitters, 0);
+    tell(&one, CLIENTS_WAY_UDP, 10, 3000);
+    tell(&two, CLIENTS_WAY_UDP, 5, 1000);
+    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 2);
+    assert_int_equal(t->ways[CLIENTS_WAY_TCP], 0);
+    assert_int_equal(t->lost, 15);
+    assert_int_equal(t->jitter, 4000);
+    assert_int_equal(t->jitters, 2);
+    tell(&one, CLIENTS_WAY_UDP, 8, 1000); /* some came late */
+    assert_int_equal(t->lost, 15);
+    assert_int_equal(one.lost, 8);
+    assert_int_equal(t->jitter, 2000);
+    tell(&one, CLIENTS_WAY_UDP, 0, -1);
+    assert_int_equal(t->jitters, 1);
+    tell(&one, CLIENTS_WAY_UDP, 0, INT64_MAX);
+    assert_true(t->jitter == (uint64_t)UINT32_MAX + 1000);
+    clients_leave(&one, 0, 0, NULL);
+    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 1);
+    assert_int_equal(t->jitter, 1000);
+    clients_leave(&two, 0, 0, NULL);
+    clients_leave(&waits, 0, 0, NULL);
+    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 0);
+    assert_int_equal(t->lost, 15); /* of all that came */
+    assert_int_equal(t->jitter, 0);
+    assert_int_equal(t->jitters, 0);
+    tell(&one, CLIENTS_WAY_UDP, 1, 1); /* it is gone */
+    assert_int_equal(t->lost, 15);
+    assert_true(sizeof(one) <= 64);
+    end(src);
+}
+
 /* ---- walks */
 
 static unsigned seen[2 * MANY];
@@ -259,7 +315,8 @@ static void test_vhost_totals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_in_and_out), TEST(test_waiting), TEST(test_walk_while_it_grows), TEST(test_walk_of_nobody),
+        TEST(test_in_and_out), TEST(test_waiting), TEST(test_rtp),
+        TEST(test_walk_while_it_grows), TEST(test_walk_of_nobody),
         TEST(test_ids), TEST(test_urls), TEST(test_vhost_totals),
     };
 

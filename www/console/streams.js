@@ -5,7 +5,7 @@ import { $, el, sync, text } from "./dom.js";
 import { copyButton } from "./copy.js";
 import { bytes, many, rate, time } from "./format.js";
 import { Rate, Spark } from "./spark.js";
-import { DEFAULT, playable, rtmp } from "./ways.js";
+import { DEFAULT, playable, rtmp, rtsp } from "./ways.js";
 
 const CLIENTS = 100; // shown of one stream at most
 const CHANNELS = { 1: "mono", 2: "stereo", 6: "5.1", 8: "7.1" };
@@ -126,7 +126,8 @@ export class Streams {
         sync(v.facts, facts, f => f[0], f => el("div", {}, el("dt", {}, f[0]), el("dd")),
             (e, f) => text(e.lastChild, f[1]));
         const query = s.vhostName && s.vhostName !== DEFAULT ? `?vhost=${s.vhostName}` : "";
-        const urls = [`${rtmp(this.ways?.rtmp, s.app)}/${s.name}${query}`, ...this.playable(s).map(w => w[2])];
+        const urls = [`${rtmp(this.ways?.rtmp, s.app)}/${s.name}${query}`, rtsp(this.ways, s.vhostName, s),
+            ...this.playable(s).map(w => w[2])].filter(Boolean);
         sync(v.urls, urls, u => u, u => el("dd", {}, el("span", {}, u), copyButton(() => u)), () => {});
     }
 
@@ -168,8 +169,10 @@ export class Streams {
 
     about(row, c) {
         const [, kind, connected, flow] = row.children;
-        text(kind, c.type);
+        text(kind, c.transport ? `${c.type}, ${c.transport}` : c.type);
         text(connected, `for ${time(c.alive)}`);
-        text(flow, rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s));
+        const lost = c.lost_packets ? `, ${many(c.lost_packets, "packet")} lost` : "";
+        const jitter = c.jitter_ms >= 1 ? `, jitter ${Math.round(c.jitter_ms)} ms` : "";
+        text(flow, rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter);
     }
 }

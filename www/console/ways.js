@@ -36,4 +36,12 @@ export function rtmp(port, app) {
     return `rtmp://${location.hostname}${port && port !== 1935 ? `:${port}` : ""}/${app}`;
 }
 
+// "rtsp://server/app/stream", or null where there is none.
+export function rtsp(ways, vhost, s) {
+    if (!ways?.rtsp || !ways.vhosts.find(w => w.name === vhost)?.rtsp)
+        return null;
+    const query = vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
+    return `rtsp://${location.hostname}${ways.rtsp !== 554 ? `:${ways.rtsp}` : ""}/${escape(s.app)}/${escape(s.name)}${query}`;
+}
+
 export const ffmpeg = (server, key) => `ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv ${server}/${key}`;

@@ -25,6 +25,14 @@ static void put_sender(struct jput *j, const struct live_sender *sender)
     jput_int(j, "window_full_ms", us_to_ms(stat.window_full));
 }
 
+/* How its packets come over, of RTSP. */
+static void put_rtp(struct jput *j, const struct client *client)
+{
+    jput_text(j, "transport", clients_way_name(client->way));
+    jput_uint(j, "lost_packets", client->lost);
+    jput_real(j, "jitter_ms", client->jitter / 1e3, 3);
+}
+
 /* On the thread of its worker. */
 static void put_client(struct api_call *c, const char *key, struct client *client)
 {
@@ -54,6 +62,8 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     jput_uint(j, "send_bytes", info.out);
     jput_uint(j, "recv_bytes", info.in);
     api_kbps(j, info.in_kbps, info.out_kbps);
+    if (client->way)
+        put_rtp(j, client);
     if (info.sender)
         put_sender(j, info.sender);
     jput_close(j, '}');

@@ -238,6 +238,42 @@ static void put_clients(struct wr *w, const struct figures *f)
     }
 }
 
+/* ---- those of RTP */
+
+static double mean_jitter(const struct figures_type *t)
+{
+    return t->jitters > 0 ? (double)t->jitter / (double)t->jitters / 1e6 : 0;
+}
+
+static void put_rtsp(struct wr *w, const struct figures *f)
+{
+    static const enum clients_type types[] = { CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH };
+    enum { N = sizeof(types) / sizeof(types[0]) };
+    char labels[N][48];
+
+    for (int i = 0; i < N; i++)
+        (void)snprintf(labels[i], sizeof(labels[i]), "protocol=\"%s\"",
+                       clients_type_name(types[i]));
+    prom_family(w, "srs_rtsp_sessions", "gauge", "Clients of RTSP, by how their media go.");
+    for (int i = 0; i < N; i++) {
+        for (int k = CLIENTS_WAY_NONE + 1; k < CLIENTS_WAYS; k++) {
+            char both[128];
+
+            (void)snprintf(both, sizeof(both), "%s,transport=\"%s\"", labels[i],
+                           clients_way_name(k));
+            prom_value(w, "srs_rtsp_sessions", both, (double)f->types[types[i]].ways[k]);
+        }
+    }
+    prom_family(w, "srs_rtsp_lost_packets_total", "counter",
+                "Packets that did not come: from publishers, and by what players report.");
+    for (int i = 0; i < N; i++)
+        prom_value(w, "srs_rtsp_lost_packets_total", labels[i], (double)f->types[types[i]].lost);
+    prom_family(w, "srs_rtsp_jitter_seconds", "gauge",
+                "How unevenly packets come, the mean of those that have it.");
+    for (int i = 0; i < N; i++)
+        prom_value(w, "srs_rtsp_jitter_seconds", labels[i], mean_jitter(&f->types[types[i]]));
+}
+
 /* ---- callbacks */
 
 static double ok_of(const struct figures_hooks *s)      { return (double)s->ok; }
@@ -332,6 +368,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_memory(w, of, &f);
     put_objects(w, &f);
     put_clients(w, &f);
+    put_rtsp(w, &f);
     put_refusals(w, &f);
     if (of->env->hooks)
         put_hooks(w, &f);

@@ -86,6 +86,12 @@ err_t rtsp_conn_login(struct rtsp_asked *a, int *status) __attribute__((warn_unu
 /* It has to do with no stream any more; `why` is borrowed. Yields. */
 void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
 
+/* ---- tell.c */
+
+/* What the list of clients shows of the session that flows: when it begins, and with each report.
+ * Packets since then, of all tracks; of jitter the largest. */
+void rtsp_conn_tell(struct rtsp_conn *c, uint64_t lost, co_usec jitter);
+
 /* ---- play.c */
 
 err_t rtsp_play_begin(struct rtsp_conn *c) __attribute__((warn_unused_result)); /* let in */

@@ -131,6 +131,8 @@ void rtsp_play(struct rtsp_asked *a)
     live_sender_pause(&c->player.sender, false);
     c->flowing = a->session;
     c->begin = true;
+    if (begins)
+        rtsp_conn_tell(c, 0, 0);
 }
 
 void rtsp_play_less(struct rtsp_conn *c)
