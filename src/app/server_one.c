@@ -107,7 +107,8 @@ static void make_env(struct server *s, const struct server_self *self)
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
                                .server_id = s->id, .service_id = s->run, .peers = self->peers,
                                .workers = self->workers, .worker = self->worker,
-                               .connections = &s->connections, .http = &s->http,
+                               .connections = &s->connections, .helpers = &s->helpers,
+                               .http = &s->http,
                                .on_publish = on_publish, .on_unpublish = on_unpublish,
                                .on_wanted = on_wanted };
     s->env.refusals.all = self->workers ? &self->workers->refused : NULL;

@@ -73,7 +73,7 @@ static co_usec turn_in(const struct live_sender *s, co_usec now)
         return merge;
     if (pending == 0)
         return CO_FOREVER;
-    if (s->set.mw_latency == LIVE_MW_AUTO || pending >= s->set.mw_msgs)
+    if (s->set.mw_latency == LIVE_MW_AUTO || pending >= s->set.mw_msgs || s->io->again)
         return 0;
     merge = s->sent_at + longest_wait(&s->set) - now;
     return merge > 0 ? merge : 0;
@@ -248,6 +248,10 @@ static bool quick_turn(struct live_sender *s)
             return false;
         }
         live_consumer_advance(&s->consumer, sent);
+        if (sent < total && s->io->again) {
+            s->due = s->io->again; /* it goes on then: nobody waits for a window */
+            return true;
+        }
         if (sent < total)
             return false;
     } while (live_consumer_pending(&s->consumer) > 0);

@@ -24,6 +24,7 @@ struct tokens;
 struct replicas;
 struct workers;
 struct http_service;
+struct rtsp_udp;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
@@ -63,7 +64,10 @@ struct session_env {
     unsigned worker;         /* which of them this is, from 0 */
     struct replicas *replicas; /* of streams that are at home at others; NULL: there are none */
     struct co_group *connections; /* all of this worker: those that come from others join it */
+    struct co_group *helpers;     /* what serves no one connection; ends after those;
+                                   * NULL: there is none */
     struct http_service *http;    /* of this worker, for the same */
+    struct rtsp_udp *rtsp_udp;    /* ports of this worker for media of RTSP; NULL: none yet */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

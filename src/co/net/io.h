@@ -46,6 +46,7 @@ struct io {
     co_usec read_timeout, write_timeout; /* how long one call may wait; CO_FOREVER for ever */
     uint64_t bytes_in, bytes_out;
     bool more; /* what is written now is followed by more at once: both may go in one packet */
+    co_usec again; /* send_some() came short by a pace of its own: when it goes on; 0: it did not */
 };
 
 /* Those that may wait (read, write) let others run before it as co_yield_if_due() does. */

@@ -434,3 +434,15 @@ void io_tcp_peer(const struct io *io, char ip[IO_ADDR_SIZE], int *port)
     if (io->ops == &tcp_ops && getpeername(io_tcp_fd(io), (struct sockaddr *)&addr, &size) == 0)
         sock_text(&addr, ip, IO_ADDR_SIZE, port);
 }
+
+void io_tcp_local(const struct io *io, char ip[IO_ADDR_SIZE], int *port)
+{
+    struct sockaddr_storage addr = { 0 };
+    socklen_t size = sizeof(addr);
+    int fd = io_tcp_fd(io);
+
+    ip[0] = '\0';
+    *port = 0;
+    if (fd >= 0 && getsockname(fd, (struct sockaddr *)&addr, &size) == 0)
+        sock_text(&addr, ip, IO_ADDR_SIZE, port);
+}

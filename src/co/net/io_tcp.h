@@ -33,6 +33,8 @@ size_t io_tcp_pending(const struct io *io); /* bytes that came and were not read
 int  io_tcp_fd(const struct io *io); /* of the socket below; -1: there is none */
 /* The peer's address ("127.0.0.1", "::1") and port. */
 void io_tcp_peer(const struct io *io, char ip[IO_ADDR_SIZE], int *port);
+/* And ours, as the peer sees it, of the socket below; "": there is none. */
+void io_tcp_local(const struct io *io, char ip[IO_ADDR_SIZE], int *port);
 
 struct io_listener; /* owned by who opened it */
 

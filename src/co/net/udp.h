@@ -78,7 +78,8 @@ struct udp_ops {
     /* How many of them went, from the first: fewer than n when the send buffer is full. What
      * cannot go at all counts as gone, in stat.errors. Never yields. */
     size_t (*send)(struct udp *u, const struct udp_out *v, size_t n);
-    /* Wait for datagrams, udp_wake(), the timeout or a stop. Yields. */
+    /* Wait for datagrams, room to send in one that is full, udp_wake(), the timeout or a stop.
+     * Yields. */
     enum co_wake (*wait)(struct udp *u, co_usec timeout);
     void (*wake)(struct udp *u);
     co_usec (*now)(const struct udp *u);
@@ -88,6 +89,7 @@ struct udp_ops {
 struct udp {
     const struct udp_ops *ops;
     struct udp_addr at; /* where it is bound */
+    bool full; /* a send was cut short, and no udp_wait() has seen room since */
     struct udp_stat stat;
 };
 

@@ -285,11 +285,22 @@ static void send_singly(struct udp_sock *s, unsigned i)
     }
 }
 
+/* Who waits for datagrams is told when there is room again, too. */
+static void becomes_full(struct udp_sock *s)
+{
+    s->udp.full = true;
+    st_netfd_unready(s->sock.st, POLLOUT);
+    if (s->sock.waiter)
+        s->sock.wanted |= POLLOUT;
+}
+
 /* The kernel does not take the i-th. False: nor any other now. */
 static bool refused(struct udp_sock *s, unsigned i)
 {
-    if (errno == EAGAIN || errno == ENOBUFS)
+    if (errno == EAGAIN || errno == ENOBUFS) {
+        becomes_full(s);
         return false;
+    }
     if (room->out_pieces[i].segment) {
         s->cuts &= errno != EIO; /* the device has no checksums for it */
         send_singly(s, i);
@@ -387,7 +398,11 @@ static size_t sock_send(struct udp *u, const struct udp_out *v, size_t n)
 
 static enum co_wake sock_wait_in(struct udp *u, co_usec timeout)
 {
-    return sock_wait(&sock_of(u)->sock, POLLIN, timeout);
+    struct sock *s = &sock_of(u)->sock;
+    enum co_wake wake = sock_wait(s, u->full ? POLLIN | POLLOUT : POLLIN, timeout);
+
+    u->full &= !sock_ready(s, POLLOUT);
+    return wake;
 }
 
 static void sock_wake(struct udp *u)

@@ -18,6 +18,7 @@
 #include "proto/rtsp/server.h"
 #include "proto/rtsp/url.h"
 #include "serve/rtsp/rtsp.h"
+#include "serve/rtsp/udp.h"
 #include "session/peers.h"
 #include "session/player.h"
 
@@ -36,6 +37,8 @@ struct rtsp_conn {
     struct rtsp_session *flowing; /* the one whose media flow, or paused; NULL: none do */
     char *names;               /* memory of base.names */
     char *path;                /* of its stream, as requests have it; NULL: none is named yet */
+    struct rtsp_udp_peer *udp; /* media of that session as datagrams; NULL: of none */
+    struct rtsp_session *udp_session;
     bool opened;               /* the player has a wire */
     bool begin;                /* media flow from now on: the answer is sent, they are next */
     bool tunnelled;            /* base.io is a tunnel */
@@ -100,6 +103,21 @@ void rtsp_play_pause(struct rtsp_conn *c);
 void rtsp_play_less(struct rtsp_conn *c);  /* a track is no longer set up */
 /* Send media until TEARDOWN, or the end. Yields. */
 err_t rtsp_play_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
+
+/* ---- udp_conn.c: media of a session as datagrams */
+
+/* May a SETUP agree on it? Not over TLS or a tunnel, whose client wants nothing beside it. */
+bool rtsp_conn_udp_may(const struct rtsp_conn *c);
+/* The track of this request was set up so: adds what is to be answered. 461: it cannot be, and is
+ * not set up any more. */
+int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t);
+/* The session plays from now on: what its sender writes to. */
+struct io *rtsp_conn_udp_play(struct rtsp_conn *c, struct rtsp_session *session);
+/* Its connection has ended. True: it plays on without. */
+bool rtsp_conn_udp_alone(struct rtsp_conn *c, err_t why);
+/* The session, or a track of it (else -1), is no more. */
+void rtsp_conn_udp_teardown(struct rtsp_conn *c, const struct rtsp_session *session, int track);
+void rtsp_conn_udp_end(struct rtsp_conn *c);
 
 /* ---- tunnels */
 

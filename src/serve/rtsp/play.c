@@ -31,6 +31,8 @@ static err_t on_readable(struct session_player *player)
         co_yield_if_due();
     } while (!err && item.kind != RTSP_ITEM_NONE && !player->sender.done);
     rtsp_reader_rest(&c->reader);
+    if (err && rtsp_conn_udp_alone(c, err))
+        err_free(&err);
     return err;
 }
 
@@ -129,6 +131,7 @@ void rtsp_play(struct rtsp_asked *a)
         put_rtp_info(a);
     rtsp_put_body(a->w, NULL, 0);
     live_sender_pause(&c->player.sender, false);
+    c->player.sender.io = rtsp_conn_udp_play(c, a->session);
     c->flowing = a->session;
     c->begin = true;
     if (begins)

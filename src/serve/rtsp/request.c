@@ -74,7 +74,10 @@ static err_t on_setup(struct rtsp_asked *a, int *status)
         *status = 404;
     if (err || *status)
         return err;
+    c->rules.transports.udp = rtsp_conn_udp_may(c);
     *status = rtsp_server_setup(&c->server, a->req, track, co_now(), &a->session, &t);
+    if (*status == 0 && t.lower == RTSP_UDP)
+        *status = rtsp_conn_udp_setup(a, &t);
     if (*status)
         return NULL;
     co_deadline_cancel(&c->deadline);
@@ -92,6 +95,7 @@ static void on_teardown(struct rtsp_asked *a)
     struct rtsp_conn *c = a->c;
     bool flowing = a->session && a->session == c->flowing;
 
+    rtsp_conn_udp_teardown(c, a->session, a->target.track);
     if (!rtsp_server_teardown(&c->server, a->session, a->target.track)) {
         if (flowing)
             rtsp_play_less(c);

@@ -143,6 +143,7 @@ void rtsp_conn_leave(struct rtsp_conn *c, err_t why)
 {
     if (c->role == RTSP_PLAYER)
         session_player_end(&c->player, why);
+    rtsp_conn_udp_end(c);
     c->role = RTSP_NOBODY;
     c->opened = c->begin = false;
     c->flowing = NULL;

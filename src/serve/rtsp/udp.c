@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* udp.c - pairs of ports: opened, read, closed. */
+#include "serve/rtsp/udp.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "proto/rtp/header.h"
+#include "serve/rtsp/udp_impl.h"
+
+#include <stdlib.h>
+
+enum {
+    BUFFER = 8 << 20, /* of the kernel, for all sessions */
+    PRIVATE_BUFFER = 2 << 20,
+    PRIVATE_LOW = 20000, PRIVATE_HIGH = 32767, /* below what systems give to who asks for any */
+};
+
+/* ---- what comes */
+
+/* Media arrive where they should: no port is looked for any more. */
+static void found_all(struct rtsp_udp_peer *p)
+{
+    for (struct rtsp_udp_track *t = p->tracks; t; t = t->next) {
+        rtsp_udp_table_known(&t->ports[RTSP_UDP_RTP]);
+        rtsp_udp_table_known(&t->ports[RTSP_UDP_RTCP]);
+    }
+}
+
+/* What a player says of what it gets. */
+static void take_reports(struct rtsp_udp_track *t, const uint8_t *data, size_t size, co_usec now)
+{
+    struct rtcp_reader r;
+    struct rtcp_packet p;
+    struct rtcp_block b;
+
+    rtcp_begin(&r, data, size);
+    while (rtcp_next(&r, &p)) {
+        if ((p.type != RTCP_RR && p.type != RTCP_SR) || !rtcp_next_block(&p, &b))
+            continue;
+        t->report = (struct rtsp_udp_report){ .any = true, .block = b, .at = now };
+        found_all(t->peer);
+    }
+}
+
+static struct rtsp_udp_port *port_of(struct rtsp_udp_side *s, const struct udp_addr *from)
+{
+    struct rtsp_udp_port *p = rtsp_udp_table_find(&s->table, from);
+
+    if (p) {
+        rtsp_udp_table_known(p);
+        return p;
+    }
+    p = rtsp_udp_table_move(&s->table, from);
+    s->udp->stat.moved += p != NULL;
+    return p;
+}
+
+static struct rtsp_udp_track *track_of(struct rtsp_udp_port *p, bool rtcp)
+{
+    return container_of(p, struct rtsp_udp_track, ports[rtcp ? RTSP_UDP_RTCP : RTSP_UDP_RTP]);
+}
+
+static void dispatch(struct rtsp_udp_side *s, const struct udp_in *in)
+{
+    bool rtcp = s == &s->udp->side[RTSP_UDP_RTCP];
+    struct rtsp_udp_port *port = port_of(s, &in->path.peer);
+    struct rtsp_udp_track *t;
+
+    if (!port) {
+        s->udp->stat.unknown++;
+        return;
+    }
+    if (in->size < RTP_HEADER - 4 || in->data[0] >> 6 != 2) {
+        s->udp->stat.holes++;
+        return;
+    }
+    t = track_of(port, rtcp);
+    if (t->peer->heard && (t->peer->input || rtp_is_rtcp(in->data, in->size)))
+        *t->peer->heard = in->at;
+    if (t->peer->input)
+        t->peer->input(t->peer->arg, t->number, rtcp, in->data, in->size, in->at);
+    else if (rtcp)
+        take_reports(t, in->data, in->size, in->at);
+}
+
+static void unref(struct rtsp_udp *u)
+{
+    if (--u->users > 0)
+        return;
+    for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
+        udp_close(u->side[i].socket);
+        rtsp_udp_table_fini(&u->side[i].table);
+    }
+    if (u->env->rtsp_udp == u)
+        u->env->rtsp_udp = NULL;
+    free(u);
+}
+
+static err_t read_some(struct rtsp_udp_side *s)
+{
+    const struct udp_in *v = NULL;
+    size_t n = 0;
+    err_t err = udp_recv_now(s->socket, &v, &n);
+
+    for (size_t i = 0; !err && i < n; i++)
+        dispatch(s, &v[i]);
+    if (!err && n == 0)
+        (void)udp_wait(s->socket, CO_FOREVER); /* why it ended is asked below */
+    if (s->waiters && !s->socket->full)
+        rtsp_udp_room(s);
+    co_yield_if_due();
+    return err ? err : co_check();
+}
+
+static err_t read_main(void *side)
+{
+    struct rtsp_udp_side *s = side;
+    err_t err = NULL;
+
+    while (!err)
+        err = read_some(s);
+    if (err_class(err) == ERR_CLASS_STOP)
+        err_free(&err);
+    else
+        log_end("no more datagrams of RTSP", &err);
+    s->reader = NULL;
+    s->udp->closing = true;
+    unref(s->udp);
+    return NULL;
+}
+
+/* ---- opened and closed */
+
+static const char *const reader_names[] = { "rtp", "rtcp" };
+
+static err_t start(struct rtsp_udp *u)
+{
+    err_t err = NULL;
+
+    for (unsigned i = 0; !err && i < RTSP_UDP_SIDES; i++) {
+        struct rtsp_udp_side *s = &u->side[i];
+
+        err = co_go(u->env->helpers, reader_names[i], read_main, s);
+        if (!err) {
+            s->reader = co_newest(u->env->helpers);
+            u->users++;
+        }
+    }
+    return err;
+}
+
+static err_t open_sockets(struct rtsp_udp *u, struct udp *sockets[2])
+{
+    const struct udp_opts opts = { .rcvbuf = BUFFER, .sndbuf = BUFFER, .plain = u->plain };
+    const struct udp_opts own = { .rcvbuf = PRIVATE_BUFFER, .sndbuf = PRIVATE_BUFFER };
+
+    if (u->port < 0)
+        return udp_open_pair(sockets, "", PRIVATE_LOW, PRIVATE_HIGH, &own);
+    return udp_open_pair(sockets, "", u->port, u->port + 1, &opts);
+}
+
+static err_t udp_new(struct rtsp_udp **out, struct session_env *env, int port, bool plain)
+{
+    struct udp *sockets[RTSP_UDP_SIDES];
+    struct rtsp_udp *u;
+    err_t err;
+
+    if (!env->helpers)
+        return err_new(ERR_SOCKET_BIND, "nobody would read them");
+    u = must(calloc(1, sizeof(*u)));
+    *u = (struct rtsp_udp){ .env = env, .port = port, .plain = plain, .users = 1 };
+    err = open_sockets(u, sockets);
+    if (err) {
+        free(u);
+        return err;
+    }
+    for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
+        u->side[i].udp = u;
+        u->side[i].socket = sockets[i];
+        rtsp_udp_table_init(&u->side[i].table);
+    }
+    err = start(u);
+    if (err)
+        rtsp_udp_close(u);
+    else
+        *out = u;
+    unref(u);
+    return err;
+}
+
+static void stop_readers(struct rtsp_udp *u)
+{
+    for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
+        if (u->side[i].reader)
+            co_stop(u->side[i].reader, NULL);
+    }
+}
+
+void rtsp_udp_close(struct rtsp_udp *u)
+{
+    if (!u)
+        return;
+    u->closing = true;
+    if (u->env->rtsp_udp == u)
+        u->env->rtsp_udp = NULL;
+    if (u->peers == 0)
+        stop_readers(u);
+}
+
+err_t rtsp_udp_of(struct rtsp_udp **out, struct session_env *env)
+{
+    const struct conf_rtsp_server *conf = &env->conf->rtsp_server;
+    int port = conf->udp_port + 2 * (int)env->worker;
+    struct rtsp_udp *u = env->rtsp_udp;
+    err_t err;
+
+    if (u && (u->port != port || u->plain == conf->udp_gso || u->closing)) {
+        rtsp_udp_close(u); /* it goes with who has it */
+        u = NULL;
+    }
+    if (!u) {
+        err = udp_new(&u, env, port, !conf->udp_gso);
+        if (err)
+            return err_wrap(err, "ports of RTSP");
+        env->rtsp_udp = u;
+        log_trace("RTSP over UDP has ports %d-%d", port, port + 1);
+    }
+    *out = u;
+    return NULL;
+}
+
+err_t rtsp_udp_private(struct rtsp_udp **out, struct session_env *env)
+{
+    return udp_new(out, env, -1, false);
+}
+
+struct rtsp_pair rtsp_udp_ports(const struct rtsp_udp *u)
+{
+    return (struct rtsp_pair){ u->side[RTSP_UDP_RTP].socket->at.port,
+                               u->side[RTSP_UDP_RTCP].socket->at.port };
+}
+
+void rtsp_udp_stat(const struct rtsp_udp *u, struct rtsp_udp_stat *out)
+{
+    *out = u->stat;
+    for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
+        out->ports += u->side[i].table.count;
+        out->side[i] = u->side[i].socket->stat;
+    }
+}
+
+/* ---- peers, as the pair sees them */
+
+void rtsp_udp_join(struct rtsp_udp *u)
+{
+    u->peers++;
+    u->users++;
+}
+
+void rtsp_udp_part(struct rtsp_udp *u)
+{
+    u->peers--;
+    if (u->peers == 0 && u->closing)
+        stop_readers(u);
+    unref(u);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* udp_io.c - the wire's bytes to a peer as datagrams: what a player's sender writes to.
+ *
+ * Each packet goes without the four bytes in front to the port of its track; packets in a row of
+ * one track and size are given to the kernel at once. All else that a sender asks of its pipe is
+ * asked of the connection.
+ *
+ * A receiver has a buffer of a few hundred packets, and so have the routers on the way: what a
+ * connection's window would hold back (a group of pictures at the join, what was merged, a large
+ * key frame) goes out at a pace here. It begins with a rate that any network for video has, and
+ * doubles while that is not enough.
+ */
+#include "base/container_of.h"
+#include "base/iov.h"
+#include "serve/rtsp/udp_impl.h"
+
+enum {
+    BURST = 64 * 1024,         /* at once */
+    PORTION = 24 * 1024,       /* less is not worth a turn */
+    FIRST_RATE = 5000000,      /* bytes per second */
+    LAST_RATE = 1 << 30,
+};
+
+#define TOO_SLOW CO_MS(500)    /* the rate, if it is all used for so long */
+#define ROOM_WAIT CO_MS(20)    /* the kernel tells of room, but not of all kinds of it */
+
+static struct rtsp_udp_pipe *pipe_of(struct io *io)
+{
+    return container_of(io, struct rtsp_udp_pipe, io);
+}
+
+static struct rtsp_udp_peer *peer_of(struct rtsp_udp_pipe *pipe)
+{
+    return container_of(pipe, struct rtsp_udp_peer, pipe);
+}
+
+/* ---- the pace */
+
+static void gain_tokens(struct rtsp_udp_pipe *p, co_usec now)
+{
+    size_t gain;
+
+    if (now - p->at >= CO_SECONDS(1)) /* no product overflows, and it is more than it holds */
+        gain = BURST;
+    else
+        gain = (size_t)(now - p->at) * p->rate / CO_SECONDS(1);
+    p->at = now;
+    p->tokens = gain < BURST - p->tokens ? p->tokens + gain : BURST;
+}
+
+/* It came short: when to go on. */
+static co_usec go_on_at(struct rtsp_udp_pipe *p, co_usec now)
+{
+    if (!p->short_since)
+        p->short_since = now;
+    if (now - p->short_since >= TOO_SLOW && p->rate < LAST_RATE) {
+        p->rate *= 2;
+        p->short_since = now;
+    }
+    return now + (co_usec)(PORTION * CO_SECONDS(1) / (co_usec)p->rate) + 1;
+}
+
+/* ---- sending */
+
+/* As rows for the socket; those of tracks that it does not have go nowhere. */
+static size_t address(const struct rtsp_udp_peer *p, const struct rtsp_runs *r,
+                      struct udp_out *out, size_t ends[RTSP_RUNS])
+{
+    size_t n = 0;
+
+    for (int i = 0; i < r->n; i++) {
+        const struct rtsp_run *run = &r->v[i];
+        const struct rtsp_udp_track *t = rtsp_udp_track(p, run->channel / 2);
+
+        if (!t || run->size == 0)
+            continue;
+        out[n] = (struct udp_out){ .iov = r->iov + run->first, .count = run->count,
+                                   .segment = run->segment,
+                                   .path = &t->ports[run->channel & 1].path };
+        ends[n++] = run->end;
+    }
+    return n;
+}
+
+/* One call of the kernel, from byte *at of the ranges on. False: the socket is full. */
+static bool send_runs(struct rtsp_udp_peer *p, size_t *at)
+{
+    struct rtsp_udp *u = p->udp;
+    struct rtsp_runs *r = &u->runs;
+    size_t ends[RTSP_RUNS], n = address(p, r, u->out, ends), put = 0;
+
+    if (n > 0)
+        put = udp_send(u->side[r->v[0].channel & 1].socket, u->out, n);
+    if (put < n) {
+        *at = put > 0 ? ends[put - 1] : *at;
+        return false;
+    }
+    *at = r->end;
+    return true;
+}
+
+static err_t udp_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
+{
+    struct rtsp_udp_pipe *pipe = pipe_of(io);
+    struct rtsp_udp_peer *p = peer_of(pipe);
+    size_t total = iov_size(iov, count), at = 0;
+    co_usec now = co_clock();
+    bool room = true;
+    err_t err = NULL;
+
+    gain_tokens(pipe, now);
+    while (!err && room && at < total && pipe->tokens > 0) {
+        struct rtsp_runs *r = &p->udp->runs;
+
+        err = rtsp_runs_cut(r, iov, count, at, pipe->tokens);
+        room = err || send_runs(p, &at);
+        pipe->tokens -= r->size < pipe->tokens ? r->size : pipe->tokens;
+    }
+    io->again = 0;
+    if (!err && room && at < total)
+        io->again = go_on_at(pipe, now);
+    else
+        pipe->short_since = 0;
+    pipe->control->bytes_out += at; /* the session's figures are those of its connection */
+    *n = at;
+    return err;
+}
+
+static enum co_wake udp_io_wait(struct io *io, bool out, co_usec timeout);
+
+static err_t udp_writev(struct io *io, struct iovec *iov, int count)
+{
+    size_t total = iov_size(iov, count), at = 0, n;
+    err_t err = NULL;
+
+    while (!err && at < total) {
+        struct iovec *first = iov;
+        size_t skip = at;
+
+        while (skip >= first->iov_len)
+            skip -= first++->iov_len;
+        first->iov_base = (char *)first->iov_base + skip;
+        first->iov_len -= skip;
+        total -= at;
+        count -= (int)(first - iov);
+        iov = first;
+        err = udp_send_some(io, iov, count, &n);
+        at = n;
+        if (!err && at < total)
+            (void)udp_io_wait(io, true, ROOM_WAIT);
+        if (!err)
+            err = co_check();
+    }
+    return err;
+}
+
+/* ---- waiting */
+
+void rtsp_udp_room(struct rtsp_udp_side *side)
+{
+    while (side->waiters) {
+        struct rtsp_udp_waiter *w = side->waiters;
+
+        side->waiters = w->next;
+        if (w->next)
+            w->next->prev = &side->waiters;
+        w->prev = NULL;
+        co_unpark(w->co);
+    }
+}
+
+static enum co_wake wait_room(struct rtsp_udp_pipe *pipe, co_usec timeout)
+{
+    struct rtsp_udp_side *side = &peer_of(pipe)->udp->side[RTSP_UDP_RTP];
+    struct rtsp_udp_waiter *w = &pipe->waiter;
+    enum co_wake wake;
+
+    *w = (struct rtsp_udp_waiter){ .next = side->waiters, .prev = &side->waiters, .co = co_self() };
+    if (w->next)
+        w->next->prev = &w->next;
+    side->waiters = w;
+    wake = co_park(timeout);
+    if (w->prev) {
+        *w->prev = w->next;
+        if (w->next)
+            w->next->prev = w->prev;
+        w->prev = NULL;
+    }
+    return wake;
+}
+
+/* Never for long: then its sender tries again. */
+static enum co_wake wait_out(struct rtsp_udp_pipe *pipe, co_usec timeout)
+{
+    co_usec most = pipe->io.again ? pipe->io.again - co_clock() : ROOM_WAIT;
+    bool cut = timeout != CO_FOREVER && timeout < most;
+    enum co_wake wake = CO_WOKEN;
+
+    if (most > 0)
+        wake = pipe->io.again ? co_park(cut ? timeout : most)
+                              : wait_room(pipe, cut ? timeout : most);
+    return wake == CO_TIMEOUT && !cut ? CO_WOKEN : wake;
+}
+
+static enum co_wake udp_io_wait(struct io *io, bool out, co_usec timeout)
+{
+    struct rtsp_udp_pipe *pipe = pipe_of(io);
+
+    if (out)
+        return wait_out(pipe, timeout);
+    return pipe->alone ? co_park(timeout) : io_wait(pipe->control, false, timeout);
+}
+
+/* ---- the connection's */
+
+static err_t udp_read(struct io *io, void *buf, size_t size, size_t *n)
+{
+    return io_read(pipe_of(io)->control, buf, size, n);
+}
+
+static err_t udp_read_now(struct io *io, void *buf, size_t size, size_t *n)
+{
+    return io_read_now(pipe_of(io)->control, buf, size, n);
+}
+
+static bool udp_readable(struct io *io)
+{
+    return !pipe_of(io)->alone && io_readable(pipe_of(io)->control);
+}
+
+static void udp_io_close(struct io *io)
+{
+    (void)io; /* it goes with its peer */
+}
+
+static const struct io_ops udp_io_ops = {
+    .name = "udp",
+    .read = udp_read,
+    .read_now = udp_read_now,
+    .writev = udp_writev,
+    .send_some = udp_send_some,
+    .readable = udp_readable,
+    .wait = udp_io_wait,
+    .close = udp_io_close,
+};
+
+void rtsp_udp_pipe_init(struct rtsp_udp_pipe *pipe)
+{
+    *pipe = (struct rtsp_udp_pipe){ .io = { .ops = &udp_io_ops }, .rate = FIRST_RATE,
+                                    .tokens = BURST, .at = co_clock() };
+}
+
+struct io *rtsp_udp_io(struct rtsp_udp_peer *p, struct io *control)
+{
+    p->pipe.control = control;
+    p->pipe.io.read_timeout = control->read_timeout;
+    p->pipe.io.write_timeout = control->write_timeout;
+    return &p->pipe.io;
+}
+
+void rtsp_udp_alone(struct rtsp_udp_peer *p)
+{
+    p->pipe.alone = true;
+}

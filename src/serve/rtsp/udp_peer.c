@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* udp_peer.c - one session's side of a pair of ports: its tracks, its signs of life. */
+#include "base/container_of.h"
+#include "base/must.h"
+#include "serve/rtsp/udp_impl.h"
+
+#include <stdlib.h>
+
+err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const char *ip,
+                        const char *local, rtsp_udp_input *input, void *arg)
+{
+    struct udp_path path = { 0 };
+    struct rtsp_udp_peer *p;
+    err_t err = udp_addr_parse(&path.peer, ip, 0);
+
+    if (!err && *local)
+        err = udp_addr_parse(&path.local, local, 0);
+    if (!err && (udp_addr_is_any(&path.peer) || u->closing))
+        err = err_new(ERR_DENIED, "no datagrams to \"%s\"", ip);
+    if (err)
+        return err;
+    p = must(calloc(1, sizeof(*p)));
+    *p = (struct rtsp_udp_peer){ .udp = u, .path = path, .input = input, .arg = arg };
+    rtsp_udp_pipe_init(&p->pipe);
+    rtsp_udp_join(u);
+    *out = p;
+    return NULL;
+}
+
+static void track_free(struct rtsp_udp_track *t)
+{
+    for (unsigned i = 0; i < RTSP_UDP_SIDES; i++)
+        rtsp_udp_table_remove(&t->peer->udp->side[i].table, &t->ports[i]);
+    free(t);
+}
+
+void rtsp_udp_peer_free(struct rtsp_udp_peer *p)
+{
+    if (!p)
+        return;
+    co_timer_cancel(&p->timer);
+    while (p->tracks) {
+        struct rtsp_udp_track *t = p->tracks;
+
+        p->tracks = t->next;
+        track_free(t);
+    }
+    rtsp_udp_part(p->udp);
+    free(p);
+}
+
+struct rtsp_udp_track *rtsp_udp_track(const struct rtsp_udp_peer *p, unsigned number)
+{
+    struct rtsp_udp_track *t = p->tracks;
+
+    while (t && t->number != number)
+        t = t->next;
+    return t;
+}
+
+void rtsp_udp_remove(struct rtsp_udp_peer *p, unsigned track)
+{
+    struct rtsp_udp_track **at = &p->tracks, *t;
+
+    while (*at && (*at)->number != track)
+        at = &(*at)->next;
+    t = *at;
+    if (!t)
+        return;
+    *at = t->next;
+    track_free(t);
+}
+
+static bool enlist(struct rtsp_udp_track *t)
+{
+    struct rtsp_udp_side *side = t->peer->udp->side;
+
+    if (!rtsp_udp_table_add(&side[RTSP_UDP_RTP].table, &t->ports[RTSP_UDP_RTP]))
+        return false;
+    if (rtsp_udp_table_add(&side[RTSP_UDP_RTCP].table, &t->ports[RTSP_UDP_RTCP]))
+        return true;
+    rtsp_udp_table_remove(&side[RTSP_UDP_RTP].table, &t->ports[RTSP_UDP_RTP]);
+    return false;
+}
+
+err_t rtsp_udp_add(struct rtsp_udp_peer *p, unsigned track, struct rtsp_pair ports)
+{
+    const int numbers[RTSP_UDP_SIDES] = { ports.rtp, ports.rtcp };
+    struct rtsp_udp_track *t = must(calloc(1, sizeof(*t)));
+
+    rtsp_udp_remove(p, track);
+    *t = (struct rtsp_udp_track){ .peer = p, .number = track };
+    for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
+        t->ports[i] = (struct rtsp_udp_port){ .path = p->path, .waits = true };
+        t->ports[i].path.peer.port = (uint16_t)numbers[i];
+    }
+    if (!enlist(t)) {
+        free(t);
+        return err_new(ERR_TOO_MANY, "port %d or %d is another session's", ports.rtp, ports.rtcp);
+    }
+    t->next = p->tracks;
+    p->tracks = t;
+    return NULL;
+}
+
+struct rtsp_pair rtsp_udp_peer_ports(const struct rtsp_udp_peer *p)
+{
+    return rtsp_udp_ports(p->udp);
+}
+
+void rtsp_udp_send(struct rtsp_udp_peer *p, unsigned track, bool rtcp, const void *data,
+                   size_t size)
+{
+    struct rtsp_udp_track *t = rtsp_udp_track(p, track);
+    unsigned side = rtcp ? RTSP_UDP_RTCP : RTSP_UDP_RTP;
+    struct iovec iov = { (void *)(uintptr_t)data, size };
+
+    if (t)
+        (void)udp_send(p->udp->side[side].socket,
+                       &(struct udp_out){ &iov, 1, 0, &t->ports[side].path, UDP_NOT_ECT }, 1);
+}
+
+const struct rtsp_udp_report *rtsp_udp_report(const struct rtsp_udp_peer *p, unsigned track)
+{
+    const struct rtsp_udp_track *t = rtsp_udp_track(p, track);
+
+    return t && t->report.any ? &t->report : NULL;
+}
+
+/* ---- signs of life */
+
+static void on_due(struct co_timer *timer)
+{
+    struct rtsp_udp_peer *p = container_of(timer, struct rtsp_udp_peer, timer);
+    co_usec due = *p->heard + p->patience;
+
+    if (due > co_now())
+        co_timer_set(timer, due, on_due);
+    else
+        co_stop(p->co, err_new(ERR_IO_TIMEOUT, "no sign of life for %lld ms",
+                               us_to_ms(p->patience)));
+}
+
+void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec patience)
+{
+    p->heard = heard;
+    p->patience = patience;
+    p->co = co_self();
+    co_timer_set(&p->timer, *heard + patience, on_due);
+}
+
+void rtsp_udp_unwatch(struct rtsp_udp_peer *p)
+{
+    co_timer_cancel(&p->timer);
+    p->heard = NULL;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* udp_table.c - which address is whose. */
+#include "serve/rtsp/udp_table.h"
+
+#include "base/must.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { FIRST_SIZE = 64 };
+
+static void *make_buckets(size_t n)
+{
+    return must(calloc(n, sizeof(struct rtsp_udp_port *)));
+}
+
+void rtsp_udp_table_init(struct rtsp_udp_table *t)
+{
+    *t = (struct rtsp_udp_table){ .mask = FIRST_SIZE - 1 };
+    t->by_port = make_buckets(FIRST_SIZE);
+    t->by_ip = make_buckets(FIRST_SIZE);
+    if (getrandom(t->secret, sizeof(t->secret), GRND_NONBLOCK) != sizeof(t->secret))
+        t->secret[0] = (uint64_t)co_clock();
+}
+
+void rtsp_udp_table_fini(struct rtsp_udp_table *t)
+{
+    assert(t->count == 0);
+    free(t->by_port);
+    free(t->by_ip);
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * 0x9e3779b97f4a7c15;
+    return a ^ a >> 29;
+}
+
+static size_t hash(const struct rtsp_udp_table *t, const struct udp_addr *a, uint16_t port)
+{
+    uint64_t half[2], h;
+
+    memcpy(half, a->ip, sizeof(half));
+    h = mix(t->secret[0], half[0]);
+    h = mix(h, half[1] ^ t->secret[1]);
+    h = mix(h, port);
+    return (size_t)(h >> 7) & t->mask;
+}
+
+static bool same_ip(const struct udp_addr *a, const struct udp_addr *b)
+{
+    return memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+}
+
+/* ---- those who wait */
+
+static void wait_at(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+{
+    struct rtsp_udp_port **head = &t->by_ip[hash(t, &p->path.peer, 0)];
+
+    p->wait_next = *head;
+    p->wait_prev = head;
+    if (*head)
+        (*head)->wait_prev = &p->wait_next;
+    *head = p;
+}
+
+static void wait_no_more(struct rtsp_udp_port *p)
+{
+    if (!p->wait_prev)
+        return;
+    *p->wait_prev = p->wait_next;
+    if (p->wait_next)
+        p->wait_next->wait_prev = p->wait_prev;
+    p->wait_prev = NULL;
+}
+
+/* ---- all */
+
+static void link_port(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+{
+    struct rtsp_udp_port **head = &t->by_port[hash(t, &p->path.peer, p->path.peer.port)];
+
+    p->next = *head;
+    *head = p;
+}
+
+static void unlink_port(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+{
+    struct rtsp_udp_port **at = &t->by_port[hash(t, &p->path.peer, p->path.peer.port)];
+
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+}
+
+static void grow(struct rtsp_udp_table *t)
+{
+    struct rtsp_udp_port **old = t->by_port;
+    size_t n = t->mask + 1;
+
+    free(t->by_ip);
+    t->mask = n * 2 - 1;
+    t->by_port = make_buckets(n * 2);
+    t->by_ip = make_buckets(n * 2);
+    for (size_t i = 0; i < n; i++) {
+        for (struct rtsp_udp_port *p = old[i], *next; p; p = next) {
+            next = p->next;
+            link_port(t, p);
+            if (p->wait_prev)
+                wait_at(t, p);
+        }
+    }
+    free(old);
+}
+
+struct rtsp_udp_port *rtsp_udp_table_find(const struct rtsp_udp_table *t,
+                                          const struct udp_addr *from)
+{
+    struct rtsp_udp_port *p = t->by_port[hash(t, from, from->port)];
+
+    while (p && !udp_addr_same(&p->path.peer, from))
+        p = p->next;
+    return p;
+}
+
+bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+{
+    if (rtsp_udp_table_find(t, &p->path.peer))
+        return false;
+    if (t->count > t->mask)
+        grow(t);
+    t->count++;
+    link_port(t, p);
+    p->wait_prev = NULL;
+    if (p->waits)
+        wait_at(t, p);
+    return true;
+}
+
+void rtsp_udp_table_remove(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+{
+    unlink_port(t, p);
+    wait_no_more(p);
+    t->count--;
+}
+
+void rtsp_udp_table_known(struct rtsp_udp_port *p)
+{
+    p->waits = false;
+    wait_no_more(p);
+}
+
+struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct udp_addr *from)
+{
+    struct rtsp_udp_port *only = NULL;
+
+    for (struct rtsp_udp_port *p = t->by_ip[hash(t, from, 0)]; p; p = p->wait_next) {
+        if (!same_ip(&p->path.peer, from))
+            continue;
+        if (only)
+            return NULL;
+        only = p;
+    }
+    if (!only)
+        return NULL;
+    unlink_port(t, only);
+    only->path.peer.port = from->port;
+    link_port(t, only);
+    rtsp_udp_table_known(only);
+    return only;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* udp_table.h - which address is whose, of the datagrams that come to one port of ours.
+ *
+ * As many as sessions have; those who are in none are found in no longer time for it: the table
+ * has a secret, so nobody can choose addresses that collide.
+ */
+#ifndef SERVE_RTSP_UDP_TABLE_H
+#define SERVE_RTSP_UDP_TABLE_H
+
+#include "co/net/udp.h"
+
+struct rtsp_udp_port { /* a member of who has it */
+    struct udp_path path; /* set before it is added */
+    bool waits;           /* nothing came from there yet: what comes may come from another port,
+                           * since a router gave it another */
+    /* the table's own */
+    struct rtsp_udp_port *next, *wait_next, **wait_prev;
+};
+
+struct rtsp_udp_table {
+    struct rtsp_udp_port **by_port, **by_ip; /* all; those who wait */
+    size_t mask, count;
+    uint64_t secret[2];
+};
+
+void rtsp_udp_table_init(struct rtsp_udp_table *t);
+void rtsp_udp_table_fini(struct rtsp_udp_table *t); /* it is empty */
+/* False: another one has that address. */
+bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+    __attribute__((warn_unused_result));
+void rtsp_udp_table_remove(struct rtsp_udp_table *t, struct rtsp_udp_port *p);
+struct rtsp_udp_port *rtsp_udp_table_find(const struct rtsp_udp_table *t,
+                                          const struct udp_addr *from);
+/* It is known where that one is. */
+void rtsp_udp_table_known(struct rtsp_udp_port *p);
+/* Nobody has that address: the one who waits at its ip, if there is exactly one, has it from now
+ * on, and waits no more. NULL: it is nobody's. */
+struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct udp_addr *from);
+
+#endif
