@@ -107,6 +107,11 @@ void live_consumer_close(struct live_consumer *c)
     c->wire = NULL;
 }
 
+bool live_consumer_is_ahead(const struct live_consumer *c, const struct live_consumer *other)
+{
+    return c->wire == other->wire && c->block && other->block && c->seq > other->seq;
+}
+
 uint64_t live_consumer_pending(const struct live_consumer *c)
 {
     return c->src->head - c->seq;

@@ -40,6 +40,9 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
                         const struct live_format *fmt, const uint32_t param[LIVE_PARAMS]);
 void live_consumer_close(struct live_consumer *c); /* fine if never opened (zeroed) */
 
+/* Was it sent packets of the same wire that the other one is still to be sent? */
+bool live_consumer_is_ahead(const struct live_consumer *c, const struct live_consumer *other);
+
 /* How many packets the log has beyond what was sent. */
 uint64_t live_consumer_pending(const struct live_consumer *c);
 /* How far what comes next is behind the newest packet: by their stamps, or by when they came if it

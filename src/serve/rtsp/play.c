@@ -16,23 +16,32 @@ static struct rtsp_conn *conn_of(const struct session_player *player)
 
 /* ---- what it says while it is sent something: requests, and reports of what it receives */
 
-static err_t on_readable(struct session_player *player)
+/* Requests that are here already. */
+static err_t hear(struct rtsp_conn *c)
 {
-    struct rtsp_conn *c = conn_of(player);
     struct rtsp_item item = { .kind = RTSP_ITEM_NONE };
-    size_t n;
-    err_t err = rtsp_reader_fill(&c->reader, false, &n);
+    err_t err;
 
     do {
-        if (!err)
-            err = rtsp_reader_take(&c->reader, &item);
+        err = rtsp_reader_take(&c->reader, &item);
         if (!err && item.kind == RTSP_ITEM_MESSAGE && item.message->is_request)
             err = rtsp_conn_request(c, item.message);
         co_yield_if_due();
-    } while (!err && item.kind != RTSP_ITEM_NONE && !player->sender.done);
+    } while (!err && item.kind != RTSP_ITEM_NONE && !c->player.sender.done);
     rtsp_reader_rest(&c->reader);
     if (err && rtsp_conn_udp_alone(c, err))
         err_free(&err);
+    return err;
+}
+
+static err_t on_readable(struct session_player *player)
+{
+    struct rtsp_conn *c = conn_of(player);
+    size_t n;
+    err_t err = rtsp_reader_fill(&c->reader, false, &n);
+
+    if (!err)
+        err = hear(c);
     return err;
 }
 
@@ -75,7 +84,8 @@ static uint32_t tracks_of(const struct rtsp_session *session)
     return tracks;
 }
 
-/* Numbers of the wire go on over a pause: it must not go with its last player meanwhile. */
+/* Numbers of the wire go on over a pause: it must not go with its last player meanwhile. After one
+ * that was short it goes on where it was: what was sent already would be taken for repeated. */
 static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
 {
     uint32_t param[LIVE_PARAMS] = {
@@ -87,7 +97,8 @@ static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
 
     if (c->opened)
         live_consumer_open(&keep, c->base.src, &rtp_wire, param);
-    session_player_open(&c->player, &rtp_wire, param);
+    if (!c->opened || !live_consumer_is_ahead(&c->player.sender.consumer, &keep))
+        session_player_open(&c->player, &rtp_wire, param);
     live_consumer_close(&keep);
     c->opened = true;
 }
@@ -152,8 +163,10 @@ void rtsp_play_pause(struct rtsp_conn *c)
 
 err_t rtsp_play_send(struct rtsp_conn *c)
 {
-    err_t err = session_player_send(&c->player);
+    err_t err = hear(c); /* what came in one piece with PLAY */
 
+    if (!err && !c->player.sender.done)
+        err = session_player_send(&c->player);
     c->begin = c->player.sender.done = false;
     if (!err) /* TEARDOWN: the connection may go on with another stream */
         rtsp_conn_leave(c, NULL);

@@ -49,10 +49,23 @@ static err_t wait_for_tracks(struct rtsp_conn *c, int *status)
     return err;
 }
 
+/* Whatever it says of versions and of how much it likes each. */
+static bool takes_sdp(const struct rtsp_message *req)
+{
+    const char *accept = rtsp_message_field(req, "Accept");
+
+    return !accept || !*accept || strcasestr(accept, "application/sdp") || strchr(accept, '*');
+}
+
 static err_t on_describe(struct rtsp_asked *a, int *status)
 {
-    err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
+    err_t err;
 
+    if (!takes_sdp(a->req)) {
+        *status = 406;
+        return NULL;
+    }
+    err = rtsp_conn_enter(a, RTSP_PLAYER, status);
     if (err || *status)
         return err;
     err = wait_for_tracks(a->c, status);

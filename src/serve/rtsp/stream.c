@@ -59,10 +59,13 @@ static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t)
     return err;
 }
 
-/* The stream that it has, or had before it came here: then it is named already. */
+/* The stream that it has, or had before it came here: then it is named already. Once a stream is
+ * described, a track of it may have any path: who takes RFC 3986 by its word asks for
+ * /live/trackID=0 of /live/s?k=v. */
 static bool is_named(const struct rtsp_conn *c, const struct rtsp_target *t)
 {
-    return c->path && strcmp(c->path, t->path) == 0;
+    return c->path && (strcmp(c->path, t->path) == 0 ||
+                       (c->role != RTSP_NOBODY && t->track >= 0));
 }
 
 static err_t let_in(struct rtsp_conn *c, enum rtsp_role role)

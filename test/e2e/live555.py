@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""live555's library, the one that VLC plays RTSP with, and a player made of it (live555_play.cpp).
+
+Debian has it no more; a package of Python brings its sources, of one version with its checksum.
+`need()` skips a test, saying what is missing.
+"""
+import glob
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import procs
+import tools
+from procs import Proc
+
+VERSION, CHECKSUM = "1.0.5", "564f65501ea5e823e5c53b1847ce3f41bd7b71ee2e9f3ba154a7e955817dfb48"
+HERE = os.path.dirname(os.path.abspath(__file__))
+CACHE = os.path.join(procs.ROOT, "objs", "live555-" + VERSION)
+PARTS = ("UsageEnvironment", "BasicUsageEnvironment", "groupsock", "liveMedia")
+FLAGS = ["-O1", "-w", "-DSOCKLEN_T=socklen_t", "-DNO_OPENSSL=1", *(f"-I{p}/include" for p in PARTS), "-IliveMedia"]
+
+
+def need():
+    """The player's path."""
+    player = shutil.which("live555_play") or os.path.join(CACHE, "live555_play")
+    if os.path.exists(player):
+        return player
+    if not procs.have("pip3", "g++"):
+        pytest.skip("no pip3 and g++ to make live555 with")
+    os.makedirs(os.path.dirname(CACHE), exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(CACHE)) as tmp:
+        compile_in(sources(tmp))
+        os.makedirs(CACHE, exist_ok=True)
+        os.replace(os.path.join(tmp, f"liblivemedia-{VERSION}", "live555_play"), player)
+    return player
+
+
+def sources(tmp):
+    try:
+        r = subprocess.run(["pip3", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", tmp,
+                            f"liblivemedia=={VERSION}"], capture_output=True, timeout=90)
+    except subprocess.TimeoutExpired:
+        pytest.skip("pip does not get liblivemedia: no network?")
+    path = os.path.join(tmp, f"liblivemedia-{VERSION}.tar.gz")
+    if r.returncode or not os.path.exists(path):
+        pytest.skip("pip does not get liblivemedia: " + r.stderr.decode()[-200:])
+    with open(path, "rb") as f:
+        got = hashlib.sha256(f.read()).hexdigest()
+    assert got == CHECKSUM, f"liblivemedia {VERSION} is not what it was: {got}"
+    with tarfile.open(path) as tar:
+        tar.extractall(tmp, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    return path[:-len(".tar.gz")]
+
+
+def compile_in(folder):
+    files = [f for p in PARTS for end in ("cpp", "c") for f in glob.glob(f"{p}/*.{end}", root_dir=folder)]
+
+    def one(f):
+        cc = ["gcc"] if f.endswith(".c") else ["g++", "-std=c++20"]
+        tools.run([*cc, *FLAGS, "-c", f, "-o", os.path.basename(f) + ".o"], 300, cwd=folder)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(one, files))
+    tools.run(["g++", "-std=c++20", *FLAGS, "-o", "live555_play", os.path.join(HERE, "live555_play.cpp"),
+               *(os.path.basename(f) + ".o" for f in files)], 300, cwd=folder)
+
+
+class Player:
+    """It plays; lines() is what it printed: a list of words each."""
+
+    def __init__(self, url, how, seconds, out, log, user="", password="", pause=None):
+        argv = [need(), url, how, seconds, user, password, *(pause or ())]
+        self.out = str(out)
+        self.proc = Proc(argv, log, stdout=open(self.out, "wb"))
+
+    def lines(self):
+        with open(self.out) as f:
+            return [line.split() for line in f.read().splitlines()]
+
+    def wait(self, timeout=20):
+        return self.proc.wait(timeout)
+
+    def frames(self, kind):
+        """[(seconds, synchronized by a sender report, bytes, hash)]"""
+        return [(int(x[1]) / 1e6, x[2] == "1", int(x[3]), x[4]) for x in self.lines() if x[0] == kind]
+
+    def status(self, what):
+        """Of each answer to that method."""
+        return [int(x[1]) for x in self.lines() if x[0] == what]

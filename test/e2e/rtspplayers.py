@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Real RTSP clients that play into a file, and what was played beside what was published."""
+import hashlib
+import os
+
+import flvgen
+import procs
+import tools
+from procs import Proc
+
+TRANSPORTS = ("tcp", "udp", "http")
+# What GStreamer makes of each codec on its way into Matroska.
+GST_VIDEO = {"h264": "rtph264depay ! h264parse", "hevc": "rtph265depay ! h265parse", "vp9": "rtpvp9depay ! vp9parse"}
+GST_AUDIO = {"aac": "rtpmp4gdepay ! aacparse", "opus": "rtpopusdepay", "mp3": "rtpmpadepay ! mpegaudioparse",
+             "pcma": "rtppcmadepay ! audio/x-alaw,rate=8000,channels=1",
+             "pcmu": "rtppcmudepay ! audio/x-mulaw,rate=8000,channels=1"}
+# A line for each picture, decoded, and for each frame of sound, as it is.
+MD5 = {"video": ["-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5"],
+       "audio": ["-map", "0:a:0", "-c", "copy", "-f", "framemd5"]}
+# To be skipped at both ends of what was played: an open group of pictures, frames in disorder.
+EDGE = 5
+
+
+def ffmpeg(url, transport, out, log, seconds=2.0, options=(), video=True, audio=True):
+    """ffmpeg that ends by itself; out.video is of decoded pictures, out.audio of the sound as it came."""
+    argv = ["ffmpeg", "-hide_banner", "-loglevel", "verbose", "-nostdin", "-y", "-rtsp_transport", transport,
+            *options, "-i", url]
+    for kind, wanted in (("video", video), ("audio", audio)):
+        argv += ["-t", seconds, *MD5[kind], f"{out}.{kind}"] if wanted else []
+    return Proc(argv, log)
+
+
+def gst(url, transport, out, log, video, audio, options="buffer-mode=none"):
+    """GStreamer that plays until it is ended; without its own guess at times, which a burst at the start misleads."""
+    pipe = f"rtspsrc location={url} protocols={transport} name=s {options} matroskamux name=m streamable=true ! " \
+           f"filesink location={out} buffer-mode=2"
+    for kind, codec, table in (("video", video, GST_VIDEO), ("audio", audio, GST_AUDIO)):
+        if codec:
+            pipe += f" s. ! application/x-rtp,media={kind} ! {table[codec]} ! queue ! m."
+    return Proc(["gst-launch-1.0", "-e", *pipe.split()], log)
+
+
+def size(path):
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+class Track:
+    """Frames of one track: times in seconds, hashes of the decoded pictures or of the coded sound."""
+
+    def __init__(self, frames, data=b""):
+        self.times = [t for t, _ in frames]
+        self.hashes = [h for _, h in frames]
+
+    def __len__(self):
+        return len(self.times)
+
+    def at(self, played, edge=0):
+        """Where in this one, which is repeated, the other one begins: (its own time, the other's) of
+        one frame; AssertionError unless all of its frames are here, in order and without a hole."""
+        got = played.hashes[edge:len(played) - edge]
+        assert len(got) >= 10, f"only {len(played)} frames"
+        whole = self.hashes * 3
+        for i in range(len(self)):
+            if whole[i] == got[0] and whole[i:i + len(got)] == got:
+                return self.times[i], played.times[edge]
+        strange = [i for i, h in enumerate(got) if h not in set(self.hashes)]
+        raise AssertionError(f"frames are wrong or missing: {len(strange)} of {len(got)} were never published, "
+                             f"the first ones {strange[:8]}")
+
+
+def read(path, kind):
+    """The track of a file, or what is written of it already."""
+    if os.path.exists(f"{path}.{kind}"):
+        with open(f"{path}.{kind}") as f:
+            return parse(f.read())
+    return parse(tools.run(["ffmpeg", "-v", "error", "-nostdin", "-copyts", "-i", path, *MD5[kind], "-"]).stdout.decode())
+
+
+def parse(text):
+    base, frames = 1.0, []
+    for line in text.splitlines():
+        if line.startswith("#tb"):
+            a, b = line.split(":")[1].strip().split("/")
+            base = int(a) / int(b)
+        elif line[:1] not in ("#", ""):
+            word = [x.strip() for x in line.split(",")]
+            frames.append((int(word[2]) * base, word[5]))
+    return Track(frames)
+
+
+def same(published, played, apart=0.040):
+    """All of what was played was published, in order; and sound and picture are as far from each other
+    as they were, to `apart` seconds. published: {kind: path, or path and how much later than there it
+    was published}. Gives {kind: Track}."""
+    off, tracks, length = [], {}, 0
+    for kind, path in published.items():
+        path, later = path if isinstance(path, tuple) else (path, 0)
+        source, got = read(path, kind), read(played, kind)
+        try:
+            own, other = source.at(got, EDGE)
+        except AssertionError as e:
+            raise AssertionError(f"{os.path.basename(str(played))}, {kind}: {e}") from None
+        off.append(other - own - later)
+        length = max(length, max(source.times) - min(source.times) + 0.04)
+        tracks[kind] = got
+    if len(off) == 2:
+        d = (off[0] - off[1]) % length
+        d = min(d, length - d)
+        assert d <= apart, f"{os.path.basename(str(played))}: sound and picture are {d * 1000:.0f} ms apart"
+    return tracks
+
+
+def nal_hashes(track):
+    """Of a flvgen.Track."""
+    out = []
+    for _, _, _, data in track.frames:
+        at = 0
+        while at + 4 <= len(data):
+            n = int.from_bytes(data[at:at + 4], "big")
+            out.append(hashlib.md5(data[at + 4:at + 4 + n]).hexdigest())
+            at += 4 + n
+    return out
+
+
+def file_of(media, codec):
+    """Where flvgen.Media keeps it, and what it adds to all times of it: the first dts becomes 0."""
+    media.track(codec)
+    path = os.path.join(media.folder, f"{codec}-{media.seconds}.mp4")
+    packets = tools.ffprobe(path, "-show_packets", "-select_streams", "0", "-read_intervals", "%+#2")["packets"]
+    return path, -float(packets[0]["dts_time"])
