@@ -9,6 +9,7 @@
 #
 # SECONDS is how long the load lasts (20). LOAD is one of
 #   play      one publisher, PLAYERS players (500)
+#   rtsp      the same, whose players come by RTSP; RTSP_OPTIONS="--udp" for datagrams
 #   publish   PUBLISHERS publishers (200), no players
 #   both      both of them (the default)
 #   churn     both, whose sessions end at random after 2 s and begin again
@@ -36,8 +37,9 @@ esac
 case $seconds in
 '' | *[!0-9]* | 0*) usage ;;
 esac
-churn=
+churn= player=sb_rtmp_load options=
 case $load in
+rtsp) players=${PLAYERS:-500} publishers=1 player=sb_rtsp_load options=${RTSP_OPTIONS:-} ;;
 play) players=${PLAYERS:-500} publishers=1 ;;
 publish) players=0 publishers=${PUBLISHERS:-200} ;;
 both) players=${PLAYERS:-500} publishers=${PUBLISHERS:-200} ;;
@@ -66,7 +68,7 @@ say "building $built $switches"
     # shellcheck disable=SC2086
     ./configure --objs="$built" $switches && nice make OBJS="$built" "$built/srs" &&
         { [ -f "$objs/config.mk" ] || ./configure --objs="$objs"; } &&
-        nice make OBJS="$objs" "$objs/sb_rtmp_publish" "$objs/sb_rtmp_load"
+        nice make OBJS="$objs" "$objs/sb_rtmp_publish" "$objs/$player"
 } > "$out/build.log" 2>&1 || {
     tail -n 20 "$out/build.log" >&2
     exit 1
@@ -82,13 +84,23 @@ pprof=$root/$built/pprof
 
 # ---- run: in the folder of the report, where the profilers write
 
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+port=$(free_port) rtsp= rtsp_host= watch=
+if [ "$load" = rtsp ]; then
+    watch=rtsp://127.0.0.1:$(free_port)
+    rtsp="rtsp_server { enabled on; listen ${watch#rtsp://}; udp_port $(($(free_port) / 2 * 2)); }"
+    rtsp_host="rtsp { enabled on; }"
+fi
 cd "$out"
 cat > srs.conf << END
 listen 127.0.0.1:$port;
 max_connections $((players + publishers * 2 + 100));
 daemon off; srs_log_tank console; pid srs.pid;
+$rtsp
 vhost __defaultVhost__ {
+    $rtsp_host
     ${VHOST:-}
 }
 END
@@ -120,6 +132,7 @@ done
 unset HEAPCHECK
 
 url=rtmp://127.0.0.1:$port/live/s
+watch=${watch:-rtmp://127.0.0.1:$port}/live/s
 last=$seconds
 [ "$kind" != heap ] || last=$((seconds + 2)) # they are to be there when the server ends
 say "$publishers publishers, $players players, $seconds s"
@@ -131,7 +144,8 @@ pids="$pids $!"
 sleep 2
 if [ "$players" -gt 0 ]; then
     # shellcheck disable=SC2086
-    "$tools/sb_rtmp_load" -r "${url}0" -c "$players" -s 1 $churn --duration "$last" > play.txt 2>&1 &
+    "$tools/$player" -r "${watch}0" -c "$players" -s 1 $churn $options --duration "$last" \
+        > play.txt 2>&1 &
     loads="$loads $!"
     pids="$pids $!"
 fi

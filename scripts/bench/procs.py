@@ -236,6 +236,8 @@ vhost __defaultVhost__ {{{{
     publish {{{{ {publish} }}}}
 }}}}
 """
+    RTSP = "rtsp_server {{ enabled on; listen 127.0.0.1:{{rtsp}}; udp_port {{udp}}; "
+    RTSP_HOST = "rtsp {{ enabled on; }} "
     HTTP_FILES = "http_server {{ enabled on; listen 127.0.0.1:{{http}}; dir {{html}}; }}"
     HLS = "hls {{ enabled on; hls_path {{html}}; hls_fragment 2; hls_window 6; "
     VARIANTS = {
@@ -253,6 +255,10 @@ vhost __defaultVhost__ {{{{
         "api": {"top": "http_api {{ enabled on; listen 127.0.0.1:{{http}}; }} exporter {{ enabled on; listen "
                        "127.0.0.1:{{exporter}}; }}", "publish": "normal_timeout 60000;"},
         "hooks": {"top": "vhost none {{ }}", "vhost": "http_hooks {{ enabled on; on_publish {{hook}}; }}"},
+        "rtsp": {"top": RTSP + "}}", "vhost": RTSP_HOST},
+        "rtsp at once": {"top": RTSP + "}}", "vhost": RTSP_HOST + "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
+        "rtsp auto": {"top": RTSP + "}}", "vhost": RTSP_HOST + "tcp_nodelay on;", "play": "mw_latency auto;"},
+        "rtsp no gso": {"top": RTSP + "udp_gso off; }}", "vhost": RTSP_HOST},
         "hls": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; }}"},
         "hls_ctx": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx on; }}"},
         "hls_ll": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; hls_use_fmp4 on; hls_ll on; }}"},
@@ -262,10 +268,11 @@ vhost __defaultVhost__ {{{{
         self.variant = variant
         parts = dict.fromkeys(("top", "vhost", "play", "publish"), "") | self.VARIANTS[variant]
         parts["top"] += top
-        self.http, self.https, self.rtmps = free_port(), free_port(), free_port()
+        self.http, self.https, self.rtmps, self.rtsp = free_port(), free_port(), free_port(), free_port()
         conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
         conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)
-        conf = conf.replace("{{exporter}}", str(free_port()))
+        conf = conf.replace("{{exporter}}", str(free_port())).replace("{{rtsp}}", str(self.rtsp))
+        conf = conf.replace("{{udp}}", str(free_port() & ~1))
         conf = conf.replace("{{https}}", str(self.https)).replace("{{rtmps}}", str(self.rtmps))
         if "{{pair}}" in conf:
             conf = conf.replace("{{pair}}", "key {}; cert {};".format(*key_pair(bench.work)))
@@ -274,6 +281,10 @@ vhost __defaultVhost__ {{{{
             self.html.mkdir()
             conf = conf.replace("{{html}}", str(self.html))
         super().__init__(bench, [str(bench.srs), "-c", "{path}"], conf)
+
+    def where(self, program, stream):
+        """The url of a stream as that load tool wants it."""
+        return f"rtsp://127.0.0.1:{self.rtsp}/live/{stream}" if "rtsp" in program else self.url(stream)
 
     def logged(self, word):
         """How many lines of the log have it."""

@@ -16,6 +16,7 @@ COLUMNS = [  # key, title, format
     ("latency_p50", "latency p50", "{:.1f}"), ("latency_p99", "p99", "{:.1f}"),
     ("latency_max", "max", "{:.1f}"), ("mbps", "Mbit/s", "{:.0f}"), ("stalls", "stalls", "{}"),
     ("edge_p50", "edge p50", "{:.0f}"), ("edge_p99", "p99", "{:.0f}"), ("old", "old ms", "{:.0f}"),
+    ("lost", "lost", "{}"), ("wrong", "wrong", "{}"), ("overflow", "overflow", "{}"),
     ("held", "held", "{}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
     ("alive", "alive", "{}"), ("failed", "failed", "{}"), ("files", "files", "{}"),
     ("requests", "requests", "{}"), ("page_kb", "page kB", "{:.0f}"), ("page_p50", "page ms", "{:.1f}"),
@@ -26,7 +27,7 @@ COLUMNS = [  # key, title, format
     ("tool_cpu", "tool CPU %", "{:.1f}"), ("waited", "waited %", "{:.0f}"),
 ]
 SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "us_one", "ratio", "busiest", "cpu_beyond", "rss_kb",
-         "rss_total_kb", "cpu_per_gbit", "mbps", "stalls", "edge_p99", "old", "held", "rate", "rate_min",
+         "rss_total_kb", "cpu_per_gbit", "mbps", "stalls", "edge_p99", "old", "lost", "wrong", "overflow", "held", "rate", "rate_min",
          "first_p99", "gap_max", "latency_p50", "latency_p99",
          "drops", "failed", "files", "page_kb", "page_p50", "page_p99", "page_max", "cpu_ms_each", "held_p99",
          "held_max", "waiting", "start_p50", "start_p99", "start_max"]
@@ -198,7 +199,7 @@ def goals(rows):
     limit("  others wait at most", row, "held_max", 5, "ms")
     limit("a publisher while a backend hangs: start p99", find(rows, "hooks", "srs", "backend hangs"), "start_p99", 50, "ms")
     for row in rows:
-        if row["case"] == "workers":
+        if row.get("goal") is not None:
             limit(row["variant"], row, "ratio", abs(row["goal"]), row.get("unit", "times"), row["goal"] < 0)
     return out
 

@@ -24,31 +24,31 @@ def threads(pid):
 
 
 class Side:
-    """A server with so many workers, and what loads it."""
+    """A server with so many workers, and what loads it; `apart`: each on a core of its own."""
 
-    def __init__(self, bench, workers, variant="default", top="", program=None):
+    def __init__(self, bench, workers, variant="default", top="", program=None, apart=False):
         self.bench, self.workers = bench, workers
         both = ",".join(map(str, cores()))
-        mine, bench.server_core = bench.server_core, both
-        loads, bench.load_core = bench.load_core, both
+        mine, bench.server_core = bench.server_core, cores()[0] if apart else both
+        loads, bench.load_core = bench.load_core, cores()[1] if apart else both
         built, bench.srs = bench.srs, program or bench.srs
         try:
             self.server = Ours(bench, variant, top=top + (f"\nworkers {workers};" if workers else ""))
         finally:
             bench.server_core, bench.load_core, bench.srs = mine, loads, built
-        self.core, self.tools = both, []
+        self.core, self.tools = cores()[1] if apart else both, []
         self.base = self.server.rss()
 
     def tool(self, program, stream, clients, *args):
         self.bench.load_core = self.core
-        self.tools.append(Tool(self.bench, program, self.server.url(stream), clients, *args))
+        self.tools.append(Tool(self.bench, program, self.server.where(program, stream), clients, *args))
         return self.tools[-1]
 
-    def publish(self, stream, kbps, clients=1, *args):
-        return self.tool("sb_rtmp_publish", stream, clients, "-i", self.bench.stream(kbps), "-s", 0, *args)
+    def publish(self, stream, kbps, clients=1, *args, program="sb_rtmp_publish"):
+        return self.tool(program, stream, clients, "-i", self.bench.stream(kbps), "-s", 0, *args)
 
-    def play(self, stream, players, *args):
-        return self.tool("sb_rtmp_load", stream, players, "--ramp", RAMP, "--warmup", self.bench.warmup, *args)
+    def play(self, stream, players, *args, program="sb_rtmp_load"):
+        return self.tool(program, stream, players, "--ramp", RAMP, "--warmup", self.bench.warmup, *args)
 
     def begin(self):
         self.at, self.spent = time.monotonic(), threads(self.server.pid)
