@@ -21,6 +21,7 @@
 #include "serve/rtsp/udp.h"
 #include "session/peers.h"
 #include "session/player.h"
+#include "wire/rtp.h"
 
 /* What it is to its stream, by DESCRIBE, SETUP or ANNOUNCE. */
 enum rtsp_role { RTSP_NOBODY, RTSP_PLAYER, RTSP_PUBLISHER };
@@ -39,6 +40,10 @@ struct rtsp_conn {
     char *path;                /* of its stream, as requests have it; NULL: none is named yet */
     struct rtsp_udp_peer *udp; /* media of that session as datagrams; NULL: of none */
     struct rtsp_session *udp_session;
+    struct rtsp_heard {        /* of the player, by its last report of each track */
+        uint32_t lost;         /* packets */
+        uint32_t jitter;       /* microseconds */
+    } heard[RTP_WIRE_N];
     bool opened;               /* the player has a wire */
     bool begin;                /* media flow from now on: the answer is sent, they are next */
     bool tunnelled;            /* base.io is a tunnel */
@@ -94,6 +99,8 @@ void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
 /* What the list of clients shows of the session that flows: when it begins, and with each report.
  * Packets since then, of all tracks; of jitter the largest. */
 void rtsp_conn_tell(struct rtsp_conn *c, uint64_t lost, co_usec jitter);
+/* RTCP of a player came, about that track. Does not yield. */
+void rtsp_conn_heard(struct rtsp_conn *c, unsigned track, const uint8_t *data, size_t size);
 
 /* ---- play.c */
 

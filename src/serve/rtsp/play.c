@@ -16,6 +16,16 @@ static struct rtsp_conn *conn_of(const struct session_player *player)
 
 /* ---- what it says while it is sent something: requests, and reports of what it receives */
 
+static void on_frame(struct rtsp_conn *c, const struct rtsp_item *item)
+{
+    for (unsigned i = 0; c->flowing && i < c->flowing->n_tracks; i++) {
+        unsigned track = c->flowing->order[i];
+
+        if (c->flowing->lower == RTSP_TCP && c->flowing->tracks[track].pair.rtcp == item->channel)
+            rtsp_conn_heard(c, track, item->data, item->size);
+    }
+}
+
 /* Requests that are here already. */
 static err_t hear(struct rtsp_conn *c)
 {
@@ -26,6 +36,8 @@ static err_t hear(struct rtsp_conn *c)
         err = rtsp_reader_take(&c->reader, &item);
         if (!err && item.kind == RTSP_ITEM_MESSAGE && item.message->is_request)
             err = rtsp_conn_request(c, item.message);
+        else if (!err && item.kind == RTSP_ITEM_FRAME)
+            on_frame(c, &item);
         co_yield_if_due();
     } while (!err && item.kind != RTSP_ITEM_NONE && !c->player.sender.done);
     rtsp_reader_rest(&c->reader);
@@ -146,7 +158,7 @@ void rtsp_play(struct rtsp_asked *a)
     c->flowing = a->session;
     c->begin = true;
     if (begins)
-        rtsp_conn_tell(c, 0, 0);
+        rtsp_conn_tell(c, c->heard[0].lost + c->heard[1].lost, 0);
 }
 
 void rtsp_play_less(struct rtsp_conn *c)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tell.c - what the list of clients shows of a session: how its media go, and what is lost. */
+#include "format/rtp/formats.h"
 #include "serve/rtsp/conn.h"
+#include "wire/rtp.h"
 
 static enum clients_way way_of(const struct rtsp_conn *c)
 {
@@ -21,4 +23,46 @@ void rtsp_conn_tell(struct rtsp_conn *c, uint64_t lost, co_usec jitter)
     clients_rtp(&c->base.entry, &(struct clients_rtp){
         .way = way_of(c), .lost = lost < UINT32_MAX ? (uint32_t)lost : UINT32_MAX,
         .jitter = jitter });
+}
+
+/* ---- what a player says of what it gets */
+
+/* The clock of a track, ticks per second; 0: the stream has none just now. */
+static uint32_t clock_of(const struct rtsp_conn *c, unsigned track)
+{
+    struct rtp_wire_track tracks[RTP_WIRE_N];
+    struct rtp_map map;
+
+    rtp_wire_tracks(c->base.src, tracks);
+    return rtp_map_of(&map, tracks[track].codec, tracks[track].config, tracks[track].size)
+               ? map.clock : 0;
+}
+
+static void take_block(struct rtsp_conn *c, unsigned track, const struct rtcp_block *b)
+{
+    uint32_t clock = clock_of(c, track), lost = 0, jitter = 0;
+
+    if (b->ssrc != rtp_wire_ssrc(rtp_wire_seed(live_source_name(c->base.src)), track) || !clock)
+        return;
+    c->heard[track].lost = b->lost > 0 ? (uint32_t)b->lost : 0;
+    c->heard[track].jitter = (uint32_t)((uint64_t)b->jitter * CO_SECONDS(1) / clock);
+    for (unsigned i = 0; i < RTP_WIRE_N; i++) {
+        lost += c->heard[i].lost;
+        if (c->heard[i].jitter > jitter)
+            jitter = c->heard[i].jitter;
+    }
+    rtsp_conn_tell(c, lost, jitter);
+}
+
+void rtsp_conn_heard(struct rtsp_conn *c, unsigned track, const uint8_t *data, size_t size)
+{
+    struct rtcp_reader r;
+    struct rtcp_packet p;
+    struct rtcp_block b;
+
+    rtcp_begin(&r, data, size);
+    while (c->flowing && track < RTP_WIRE_N && rtcp_next(&r, &p)) {
+        while ((p.type == RTCP_RR || p.type == RTCP_SR) && rtcp_next_block(&p, &b))
+            take_block(c, track, &b);
+    }
 }

@@ -41,6 +41,8 @@ static void take_reports(struct rtsp_udp_track *t, const uint8_t *data, size_t s
         t->report = (struct rtsp_udp_report){ .any = true, .block = b, .at = now };
         found_all(t->peer);
     }
+    if (t->peer->report)
+        t->peer->report(t->peer->arg, t->number, data, size);
 }
 
 static struct rtsp_udp_port *port_of(struct rtsp_udp_side *s, const struct udp_addr *from)

@@ -58,6 +58,9 @@ err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const ch
                         const char *local, rtsp_udp_input *input, void *arg)
     __attribute__((warn_unused_result));
 void rtsp_udp_peer_free(struct rtsp_udp_peer *p); /* NULL is fine */
+/* A player's reports, RTCP as it came, are told; must not yield. */
+typedef void rtsp_udp_heard(void *arg, unsigned track, const uint8_t *data, size_t size);
+void rtsp_udp_on_report(struct rtsp_udp_peer *p, rtsp_udp_heard *report, void *arg);
 /* A track, or another place for one that it has. ERR_TOO_MANY: a port is another peer's. */
 err_t rtsp_udp_add(struct rtsp_udp_peer *p, unsigned track, struct rtsp_pair ports)
     __attribute__((warn_unused_result));

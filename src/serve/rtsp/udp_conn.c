@@ -11,6 +11,11 @@ bool rtsp_conn_udp_may(const struct rtsp_conn *c)
     return c->base.conf->rtsp_server.udp && !c->base.io->below;
 }
 
+static void on_report(void *conn, unsigned track, const uint8_t *data, size_t size)
+{
+    rtsp_conn_heard(conn, track, data, size);
+}
+
 static err_t peer_new(struct rtsp_conn *c)
 {
     char local[IO_ADDR_SIZE];
@@ -21,6 +26,8 @@ static err_t peer_new(struct rtsp_conn *c)
     io_tcp_local(c->base.io, local, &port);
     if (!err)
         err = rtsp_udp_peer_new(&c->udp, udp, c->ip, local, NULL, NULL);
+    if (!err)
+        rtsp_udp_on_report(c->udp, on_report, c);
     return err;
 }
 

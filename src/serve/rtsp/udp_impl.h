@@ -39,6 +39,7 @@ struct rtsp_udp_peer {
     struct udp_path path; /* without ports */
     struct rtsp_udp_track *tracks;
     rtsp_udp_input *input;
+    rtsp_udp_heard *report;
     void *arg;
     struct rtsp_udp_pipe pipe;
     struct co *co;        /* stopped when there are no signs of life */

@@ -27,6 +27,12 @@ err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const ch
     return NULL;
 }
 
+void rtsp_udp_on_report(struct rtsp_udp_peer *p, rtsp_udp_heard *report, void *arg)
+{
+    p->report = report;
+    p->arg = arg;
+}
+
 static void track_free(struct rtsp_udp_track *t)
 {
     for (unsigned i = 0; i < RTSP_UDP_SIDES; i++)
