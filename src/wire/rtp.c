@@ -93,6 +93,7 @@ bool rtp_wire_open_track(struct rtp_wire_state *s, struct rtp_wire_sender *t, en
 
     if (t->codec == codec)
         return t->open;
+    s->parted |= t->open && t->sender.packets > 0;
     close_track(t);
     t->codec = codec;
     t->told = false;
@@ -123,7 +124,21 @@ static struct rtp_wire_sender *track_of(struct rtp_wire_state *s, const struct f
     return rtp_wire_open_track(s, t, f->codec) ? t : NULL;
 }
 
-/* Its clock may be another one from here on. */
+/* What players decode with, and have from their description, may be another one from here on. */
+static void follow_config(struct rtp_wire_state *s, struct rtp_wire_sender *t,
+                          const struct frame *f)
+{
+    uint64_t config = f->size << 56;
+
+    if (!f->config || f->codec != AV_AAC)
+        return;
+    for (size_t i = 0; i < f->size && i < 7; i++)
+        config |= (uint64_t)f->data[i] << 8 * i;
+    s->parted |= config != t->config && t->sender.packets > 0;
+    t->config = config;
+}
+
+/* So may its clock. */
 static void follow_clock(struct rtp_wire_sender *t)
 {
     if (t->sender.clock == t->packer.clock)
@@ -139,6 +154,10 @@ static void put_frame(struct rtp_wire_state *s, struct rtp_wire_sender *t, const
 {
     err_t err;
 
+    follow_config(s, t, f);
+    if (s->parted)
+        rtp_wire_bye(s, out);
+    s->parted = false;
     if (!f->config && !t->told && t->sender.clock > 0)
         rtp_wire_report(s, f->dts, out);
     t->sink.out = out;

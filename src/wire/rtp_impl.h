@@ -30,6 +30,7 @@ struct rtp_wire_sender { /* a track */
     bool told;         /* a report has its clock */
     uint16_t id;       /* the track of the stream */
     int64_t seen;      /* when a frame of it came last */
+    uint64_t config;   /* of AAC, which is in the description alone: size and first bytes */
 };
 
 struct rtp_wire_state {
@@ -38,6 +39,7 @@ struct rtp_wire_state {
     uint32_t mtu;
     char cname[RTP_WIRE_CNAME];
     struct rtp_wire_wall wall;
+    bool parted;       /* what players were told of a track holds no more */
     bool reported;
     int64_t reported_at;  /* the stream's time */
     uint64_t broken, broken_told; /* frames that were left out */
@@ -47,5 +49,7 @@ struct rtp_wire_state {
 bool rtp_wire_open_track(struct rtp_wire_state *s, struct rtp_wire_sender *t, enum av_codec codec);
 /* Reports of all tracks, of the moment `dts`. */
 void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, struct wr *out);
+/* The same, that they all end: who knows them by an older description asks for another one. */
+void rtp_wire_bye(const struct rtp_wire_state *s, struct wr *out);
 
 #endif

@@ -70,7 +70,7 @@ static void push_at(struct live_source *src, enum av_codec codec, bool key, int6
 
 struct item {
     unsigned track;
-    bool report;
+    bool report, bye; /* and that one says that the track ends */
     struct rtp_packet rtp;
     struct rtcp_sr sr; /* of a report */
     uint32_t ssrc;
@@ -104,7 +104,8 @@ static void read_report(struct item *it, const uint8_t *data, size_t size)
 
     rtcp_begin(&r, data, size);
     assert_true(rtcp_next(&r, &p));
-    assert_int_equal(p.type, RTCP_SR);
+    assert_true(p.type == RTCP_SR || p.type == RTCP_RR);
+    it->bye = p.type == RTCP_RR;
     it->sr = p.sr;
     it->ssrc = p.ssrc;
     assert_true(rtcp_next(&r, &p));
@@ -112,6 +113,10 @@ static void read_report(struct item *it, const uint8_t *data, size_t size)
     assert_int_equal(p.ssrc, it->ssrc);
     it->cname = rtcp_cname(&p, &it->cname_size);
     assert_non_null(it->cname);
+    if (it->bye) {
+        assert_true(rtcp_next(&r, &p));
+        assert_true(p.type == RTCP_BYE && p.ssrc == it->ssrc);
+    }
     assert_false(rtcp_next(&r, &p));
 }
 
@@ -183,7 +188,16 @@ static unsigned reports_of(const struct ear *e, unsigned track)
     unsigned n = 0;
 
     for (unsigned i = 0; i < e->n; i++)
-        n += e->v[i].track == track && e->v[i].report;
+        n += e->v[i].track == track && e->v[i].report && !e->v[i].bye;
+    return n;
+}
+
+static unsigned byes_of(const struct ear *e)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < e->n; i++)
+        n += e->v[i].bye;
     return n;
 }
 
@@ -202,6 +216,8 @@ static void check_all(const struct ear *e)
 
         if (it->report) {
             assert_int_equal(it->ssrc, rtp_wire_ssrc(SEED, t));
+            if (it->bye)
+                continue;
             assert_true(it->sr.ntp >= ntp);
             assert_int_equal(it->sr.packets, packets[t]);
             assert_int_equal(it->sr.bytes, bytes[t]);
@@ -452,6 +468,7 @@ static void test_late_sound(void **state)
     push_at(src, AV_AAC, false, AV_MS(2020));
     hear(&e);
     assert_int_equal(reports_of(&e, 1), 2);
+    assert_int_equal(byes_of(&e), 2); /* it is not what they were told */
     assert_int_equal(nth_packet(&e, 1, 1)->rtp.time,
                      rtp_wire_base(SEED, 1) + (uint32_t)(AV_MS(2020) * 441 / 900));
     check_all(&e);
@@ -514,35 +531,43 @@ static void test_publisher_comes_back(void **state)
     push_av(src, 0, 30, 25);
     hear(&e);
     check_all(&e);
+    assert_int_equal(byes_of(&e), 0);
     assert_in_range(nth_packet(&e, 0, before)->rtp.time - last, 1, AV_MS(1000));
     live_source_end(src, &other);
     leave(&e);
     end(src);
 }
 
-/* Who plays on takes no frame of the other codec for one of its own. */
+/* Who plays on takes no frame of the other codec for one of its own, and is told that all tracks
+ * end. */
 static void test_another_codec(void **state)
 {
     struct live_source *src = begin();
     unsigned before, after;
-    struct ear e;
+    struct ear e, late;
 
     (void)state;
-    push_config(src, AV_H264);
+    push_configs(src);
     listen_to(&e, src, BOTH, 1400);
-    push_at(src, AV_H264, true, 0);
+    push_av(src, 0, 5, 25);
     hear(&e);
     before = packets_of(&e, 0);
     live_source_end(src, &me);
     assert_ok(live_source_begin(src, &me, &rule));
     push_config(src, AV_H265);
+    push_config(src, AV_AAC);
     push_at(src, AV_H265, true, AV_MS(40));
+    listen_to(&late, src, BOTH, 1400);
     hear(&e);
+    hear(&late);
     check_all(&e);
+    assert_int_equal(byes_of(&e), 2);
+    assert_int_equal(byes_of(&late), 0);
     after = packets_of(&e, 0);
     assert_true(after > before);
     for (unsigned i = 0; i < after; i++)
         assert_int_equal(nth_packet(&e, 0, i)->rtp.type, i < before ? 96 : 98);
+    leave(&late);
     leave(&e);
     end(src);
 }
