@@ -2,7 +2,9 @@
 /* pack.c - frames to payloads of RTP. */
 #include "format/rtp/pack_impl.h"
 
-enum { CONFIG_MAX = 64 * 1024, WAITING_MAX = 64 * 1024, G711_RATE = 8000 };
+/* Parameter sets have some hundred bytes; larger ones are in descriptions alone. In front of each
+ * key frame of a few bytes they would be most of a stream. */
+enum { SETS_MAX = 4096, WAITING_MAX = 64 * 1024, G711_RATE = 8000 };
 
 bool rtp_packer_init(struct rtp_packer *p, const struct rtp_packer_opts *opts)
 {
@@ -12,7 +14,7 @@ bool rtp_packer_init(struct rtp_packer *p, const struct rtp_packer_opts *opts)
         p->opts.mtu = RTP_MTU_MIN;
     if (p->opts.mtu > RTP_MTU_MAX)
         p->opts.mtu = RTP_MTU_MAX;
-    wr_init(&p->before_key, CONFIG_MAX);
+    wr_init(&p->before_key, SETS_MAX);
     wr_init(&p->waiting, WAITING_MAX);
     return p->fmt != NULL;
 }
@@ -67,6 +69,22 @@ static err_t find_ticks(struct rtp_packer *p, const struct frame *f)
     return NULL;
 }
 
+static err_t configure(struct rtp_packer *p, const struct frame *f)
+{
+    err_t err;
+
+    if (p->fmt->flush)
+        p->fmt->flush(p);
+    if (!p->fmt->configure)
+        return NULL;
+    wr_free(&p->before_key);
+    wr_init(&p->before_key, SETS_MAX);
+    err = p->fmt->configure(p, f);
+    if (p->before_key.bad)
+        p->before_key.len = 0;
+    return err;
+}
+
 err_t rtp_pack(struct rtp_packer *p, const struct frame *f, struct rtp_sink *sink)
 {
     err_t err;
@@ -75,11 +93,8 @@ err_t rtp_pack(struct rtp_packer *p, const struct frame *f, struct rtp_sink *sin
         return err_new(ERR_UNSUPPORTED, "%s in a track of %s", av_codec_name(f->codec),
                        av_codec_name(p->opts.codec));
     p->sink = sink;
-    if (f->config) {
-        if (p->fmt->flush)
-            p->fmt->flush(p);
-        return p->fmt->configure ? p->fmt->configure(p, f) : NULL;
-    }
+    if (f->config)
+        return configure(p, f);
     err = find_ticks(p, f);
     return err ? err : p->fmt->pack(p, f);
 }

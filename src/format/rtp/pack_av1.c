@@ -28,7 +28,6 @@ struct packet {
 /* What is in av1C is in front of each key frame: the sequence header. */
 err_t rtp_av1_configure(struct rtp_packer *p, const struct frame *f)
 {
-    p->before_key.len = 0;
     if (f->size > AV1C)
         wr_bytes(&p->before_key, f->data + AV1C, f->size - AV1C);
     return NULL;

@@ -26,7 +26,6 @@ static void put_set(void *sets, const uint8_t *unit, size_t size)
 
 err_t rtp_nal_configure(struct rtp_packer *p, const struct frame *f)
 {
-    p->before_key.len = 0;
     return av_codec_row(f->codec)->nalu->sets(f->data, f->size, &p->nalu_length, put_set,
                                               &p->before_key);
 }
