@@ -119,12 +119,12 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
     }
     if (!is_named(c, &a->target))
         err = name_stream(c, &a->target);
-    if (!err)
+    if (!err) {
         err = rtsp_conn_login(a, status);
-    if (!err && *status)
-        return NULL;
-    if (!err)
+        if (err || *status)
+            return err;
         err = rtsp_conn_settle(c, role == RTSP_PUBLISHER);
+    }
     if (!err && c->move_to >= 0) {
         *status = -1;
         return NULL;
