@@ -1,0 +1,530 @@
+# SPDX-License-Identifier: MIT
+"""Hostile RTSP peers, each beside a player that must notice nothing: an answer or a close on that connection, few
+lines in the log, and the memory comes back."""
+import base64
+import os
+import re
+import socket
+import threading
+import time
+
+import pytest
+
+from flvgen import synthetic
+from procs import SLOW, free_port, patience, wait_for
+from rtspclient import Closed, RtspClient
+from rtsptunnel import Tunnel, WebSocket, get, post
+
+LEAST = 3 * SLOW  # seconds that a test of several hundred connections on a busy machine may take off a player
+
+
+class Bystander(threading.Thread):
+    """A player over TCP, for which no packet is missing and none is late."""
+
+    def __init__(self, s):
+        super().__init__(daemon=True)
+        self.s, self.n, self.gap, self.wrong, self.halt = s, 0, 0.0, None, False
+        self.p = s.push(synthetic(2), "bystander", loop=True, ahead=0.5)
+        self.c = RtspClient(s.rtsp, timeout=30)
+        self.c.play(s.url_of("bystander"))
+        self.start()
+        assert wait_for(lambda: self.n > 20, 5)
+
+    def run(self):
+        last, at = {}, time.monotonic()
+        try:
+            while not self.halt:
+                channel, data = self.c.frame()
+                now = time.monotonic()
+                self.gap, at = max(self.gap, now - at), now
+                if channel & 1 == 0:
+                    seq = int.from_bytes(data[2:4], "big")
+                    if channel in last and seq != (last[channel] + 1) & 0xffff:
+                        raise AssertionError(f"from packet {last[channel]} to {seq}")
+                    last[channel] = seq
+                self.n += 1
+        except BaseException as e:
+            self.wrong = e
+
+    def goes_on(self):
+        n = self.n
+        assert wait_for(lambda: self.n > n + 3 or self.wrong, 10), "the player beside it gets nothing"
+        assert not self.wrong, f"the player beside it: {self.wrong!r}"
+
+    def check(self):
+        self.goes_on()
+        self.halt = True
+        self.join(5)
+        self.p.stop()
+        assert self.p.error is None
+        assert self.gap < LEAST, f"the player beside it waited {self.gap:.1f} s"
+
+
+@pytest.fixture
+def scene(srs):
+    """scene(...): a server with a bystander; s.twice(f) runs f two times, and the second left nothing behind."""
+    begun = []
+
+    def start(vhost="", server="", glob="limits { handshake_timeout 2; }"):
+        rtsp, http = free_port(), free_port()
+        s = srs(vhost or "rtsp { enabled on; }",
+                f"""max_connections 3000; rtsp_server {{ enabled on; listen 127.0.0.1:{rtsp}; describe_wait 0.2;
+udp_port {free_port() & ~1}; {server} }} http_server {{ enabled on; listen 127.0.0.1:{http}; }} {glob}""")
+        s.rtsp, s.http = rtsp, http
+        s.url_of = lambda stream: f"rtsp://127.0.0.1:{rtsp}/live/{stream}"
+        s.by = Bystander(s)
+        begun.append(s)
+
+        def twice(f, slack_kb=4096, settle=0.3):
+            f()
+            time.sleep(settle)
+            first = s.rss()
+            f()
+            assert wait_for(lambda: s.rss() - first < slack_kb * SLOW, 8, 0.2), f"{first} kB became {s.rss()} kB"
+            s.by.goes_on()
+        s.twice = twice
+        return s
+    yield start
+    for s in begun:
+        s.by.check()
+
+
+# ---- words
+
+U = "rtsp://127.0.0.1/live/bystander"
+LAST = b"OPTIONS * RTSP/1.0\r\nCSeq: 999\r\n\r\n"
+
+
+def req(method, *fields, url=U, cseq=1, body=b""):
+    lines = [f"{method} {url} RTSP/1.0", *([f"CSeq: {cseq}"] if cseq is not None else []), *fields]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body
+
+
+def setup(transport, track=0):
+    return req("SETUP", f"Transport: {transport}", url=f"{U}/trackID={track}")
+
+
+TCP = "RTP/AVP/TCP;unicast;interleaved=0-1"
+
+# name: what is said, the statuses of the answers to it, whether the connection goes on behind them
+WORDS = {
+    "a line of 5 KB": (req("OPTIONS", url="rtsp://h/" + "a" * 5000), [414], False),
+    "a line without end": (b"O" * 20000, [414], False),
+    "a field of 20 KB": (req("OPTIONS", "X: " + "y" * 20000), [400], False),
+    "65 fields": (req("OPTIONS", *["X: y"] * 65), [400], False),
+    "fields without end": (b"OPTIONS * RTSP/1.0\r\n" + b"A: b\r\n" * 5000, [400], False),
+    "a body of 70 KB": (req("ANNOUNCE", "Content-Length: 70000", body=b"v" * 70000), [413], False),
+    "a body of 1 GB": (req("ANNOUNCE", "Content-Length: 1000000000"), [413], False),
+    "a body of more than there are numbers": (req("ANNOUNCE", "Content-Length: " + "9" * 40), [400], False),
+    "a body of -1": (req("ANNOUNCE", "Content-Length: -1"), [400], False),
+    "a body of x": (req("ANNOUNCE", "Content-Length: 0x10"), [400], False),
+    "two lengths": (req("OPTIONS", "Content-Length: 0", "Content-Length: 4", body=b"abcd"), [400], False),
+    "the same length twice": (req("OPTIONS", "Content-Length: 0", "Content-Length: 0"), [200], True),
+    "no CSeq": (req("OPTIONS", cseq=None), [400], True),
+    "a CSeq of 40 digits": (req("OPTIONS", cseq="9" * 40), [400], True),
+    "a CSeq of -1": (req("OPTIONS", cseq="-1"), [400], True),
+    "a CSeq of x": (req("OPTIONS", cseq="x"), [400], True),
+    "RTSP/2.0": (b"OPTIONS * RTSP/2.0\r\nCSeq: 1\r\n\r\n", [505], True),
+    "another method": (req("DROP"), [501], True),
+    "a method without end": (b"a" * 5000 + b" * RTSP/1.0\r\n\r\n", [414], False),
+    "Require": (req("OPTIONS", "Require: " + "x," * 500), [551], True),
+    "a NUL in the line": (b"OPTIONS *\0 RTSP/1.0\r\nCSeq: 1\r\n\r\n", None, None),
+    "a NUL in a field": (req("OPTIONS", "X: a\0b"), None, None),
+    "a line that is no field": (req("OPTIONS", "hello"), None, None),
+    "a url of %": (req("DESCRIBE", url="rtsp://h/live/%zz%00%2e%2e/x"), None, None),
+    "a url of ..": (req("DESCRIBE", url="rtsp://h/../../../etc/passwd"), None, None),
+    "a url that is none": (req("DESCRIBE", url="http//:::"), None, None),
+    "no url": (b"DESCRIBE  RTSP/1.0\r\nCSeq: 1\r\n\r\n", None, None),
+    "no stream": (req("DESCRIBE", url="rtsp://h"), [403], True),
+    "a stream with a name of 4 KB": (req("DESCRIBE", url="rtsp://h/live/" + "s" * 3900), None, None),
+    "no Transport": (req("SETUP", url=U + "/trackID=0"), [400], True),
+    "Transport of nothing": (setup(""), [461], True),
+    "Transport of 1000 offers": (setup(",".join(["RTP/AVP;multicast"] * 500)), [461], True),
+    "channels 255-256": (setup("RTP/AVP/TCP;unicast;interleaved=255-256"), None, True),
+    "channels of -1": (setup("RTP/AVP/TCP;unicast;interleaved=-1--2"), None, True),
+    "ports below 1024": (setup("RTP/AVP;unicast;client_port=22-23"), [461], True),
+    "ports of 0": (setup("RTP/AVP;unicast;client_port=0-1"), [461], True),
+    "ports of 65535-65536": (setup("RTP/AVP;unicast;client_port=65535-65536"), [461], True),
+    "track 4294967296": (setup(TCP, 4294967296), [404], True),
+    "track 16": (setup(TCP, 16), [404], True),
+    "five sessions": (setup(TCP) * 5, [200, 200, 200, 200, 453], True),
+    "PLAY of nothing": (req("PLAY"), [454], True),
+    "RECORD of nothing": (req("RECORD"), None, True),
+    "a session id of 10 KB": (req("PLAY", "Session: " + "x" * 10000), [454], True),
+    "a frame before SETUP": (b"$\0\0\4abcd", [400], False),
+    "no letter": (b"\x80\x60\0\1\0\0\0\0", [400], False),
+    "zeros": (bytes(6000), [400], False),
+    "random": (b"\xf3" + os.urandom(6000), [400], False),
+    "TLS": (bytes.fromhex("16030100f8010000f40303") + os.urandom(500), [400], False),
+    "empty lines": (b"\r\n" * 5000, [400], False),
+    "answers": (b"RTSP/1.0 200 OK\r\nCSeq: 1\r\n\r\n" * 500, [], True),
+    "HTTP": (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", [404], False),
+    "1000 requests at once": (req("OPTIONS") * 1000, [200] * 1000, True),
+}
+
+
+def statuses(data):
+    return [int(x) for x in re.findall(rb"(?:RTSP|HTTP)/1\.\d (\d{3}) ", data)]
+
+
+def talk(s, said):
+    """What is heard until the server closes, or the answer to LAST: (statuses, did it go on)."""
+    sock = socket.create_connection(("127.0.0.1", s.rtsp), timeout=patience(10))
+    heard = b""
+    try:
+        sock.sendall(said + LAST)
+    except OSError:
+        pass
+    try:
+        while b"CSeq: 999\r\n" not in heard:
+            got = sock.recv(65536)
+            if not got:
+                return statuses(heard), False
+            heard += got
+    except ConnectionError:
+        return statuses(heard), False
+    finally:
+        sock.close()
+    return statuses(heard)[:-1], True
+
+
+def test_words(scene):
+    """All rows beside one player; each twice, and what the first left is what the second leaves."""
+    s = scene()
+    bad = []
+
+    def go():
+        for name, (said, want, on) in WORDS.items():
+            at = s.mark()
+            got, went_on = talk(s, said)
+            if (want is not None and got != want) or (on is not None and went_on != on):
+                bad.append(f"{name}: {got[:10]}, {'goes on' if went_on else 'closed'}")
+            lines = [x for x in s.log()[at:].splitlines() if "[WARN]" in x or "[ERROR]" in x]
+            if len(lines) > 3:
+                bad.append(f"{name}: {len(lines)} lines in the log")
+            s.by.goes_on()
+    s.twice(go)
+    assert not bad, "\n".join(bad)
+
+
+def test_cut_anywhere(scene):
+    """A player's words, ended after each byte of them, and changed at random."""
+    import random
+    s = scene()
+    rnd = random.Random(7)
+    said = req("OPTIONS") + req("DESCRIBE", "Accept: application/sdp") + setup(TCP) + setup(TCP, 1) + req("PLAY") + LAST
+
+    def go():
+        for n in range(0, len(said), 3):
+            with socket.create_connection(("127.0.0.1", s.rtsp)) as sock:
+                sock.sendall(said[:n])
+        for _ in range(150):
+            broken = bytearray(said)
+            for _ in range(rnd.randrange(1, 4)):
+                broken[rnd.randrange(len(broken))] = rnd.randrange(256)
+            with socket.create_connection(("127.0.0.1", s.rtsp)) as sock:
+                sock.sendall(bytes(broken))
+    s.twice(go)
+
+
+RANGES = ["nan", "npt=nan-", "npt=-inf", "npt=1e400-", "npt=-", "npt=--1", "npt=-5-", "npt=5-1", "npt=" + "9" * 400 + "-",
+          "npt=99:99:99:99-", "npt=0x10-", "clock=19960213T143205Z-", "smpte=10:07:00-", "bytes=0-1", "", "=", "npt",
+          "npt=now-now", "npt=0-;time=" + "1" * 300]
+SCALES = ["nan", "-inf", "inf", "1e400", "-1e-400", "0", "-1", "1e6", "0x1", "", "9" * 500]
+
+
+def test_range_and_scale(scene):
+    """Numbers that are none: an answer each, of which no player gets a wrong picture of the stream."""
+    s = scene()
+
+    def go():
+        c = RtspClient(s.rtsp)
+        c.play(s.url_of("bystander"))
+        for field, values in (("Range", RANGES), ("Scale", SCALES), ("Speed", SCALES)):
+            for v in values:
+                a = c.request("PLAY", s.url_of("bystander"), {field: v})
+                assert a.status in (200, 400, 457), (field, v, a)
+                assert not re.search("nan|inf", " ".join(f"{k} {x}" for k, x in a.pairs if k in ("range", "scale"))), a
+        c.frame()
+        c.close()
+    s.twice(go)
+
+
+# ---- players
+
+def test_frames_to_a_player(scene):
+    """What it sends is not for us: frames on any channel, reports that are none, more in one than a frame may have."""
+    s = scene()
+
+    def go():
+        c = RtspClient(s.rtsp)
+        c.play(s.url_of("bystander"))
+        for n in (0, 1, 3, 4, 7, 8, 11, 12, 27, 28, 100, 65535):
+            for channel in (0, 1, 3, 255):
+                c.send(b"$" + bytes([channel]) + n.to_bytes(2, "big") + os.urandom(n))
+                c.send(b"$" + bytes([channel]) + n.to_bytes(2, "big") + (b"\x81\xc9\xff\xff" + bytes(n))[:n])
+        assert c.request("GET_PARAMETER", s.url_of("bystander")).status == 200
+        c.frame()
+        c.send(b"$\0\xff\xff" + bytes(100))  # and the rest never comes
+        c.close()
+    s.twice(go)
+
+
+def test_play_and_pause_10000_times(scene):
+    s = scene()
+
+    def go():
+        c = RtspClient(s.rtsp, timeout=30)
+        c.play(s.url_of("bystander"))
+        words = b"".join(req(m, f"Session: {c.session}", url=s.url_of("bystander")) for m in ("PAUSE", "PLAY"))
+        sender = threading.Thread(target=c.send, args=(words * 10000,), daemon=True)
+        sender.start()
+        for _ in range(20000):
+            assert c.answer().status == 200
+            c.kept.clear()
+        c.close()
+    s.twice(go)
+
+
+def test_requests_whose_answers_are_not_read(scene):
+    """What it asks waits where it is: in its own socket."""
+    s = scene(server="send_timeout 2;")
+    word = req("OPTIONS") * 1000
+
+    def go():
+        for stream in (None, "bystander"):
+            sock = socket.socket()
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.settimeout(patience(10))
+            sock.connect(("127.0.0.1", s.rtsp))
+            if stream:
+                c = RtspClient.__new__(RtspClient)
+                c.sock, c.buf, c.cseq, c.session, c.kept = sock, b"", 0, None, []
+                c.play(s.url_of(stream))
+            began = time.monotonic()
+            with pytest.raises(OSError):
+                while True:
+                    sock.sendall(word)
+                    assert time.monotonic() - began < patience(20), "it takes all"
+            sock.close()
+    s.twice(go, slack_kb=6144)
+
+
+def test_players_that_never_read(scene):
+    s = scene(server="send_timeout 2;")
+    fast = s.push(synthetic(2), "fast", loop=True, speed=6)
+
+    def go():
+        socks = []
+        for _ in range(30):
+            sock = socket.socket()
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.settimeout(patience(10))
+            sock.connect(("127.0.0.1", s.rtsp))
+            url = s.url_of("fast")
+            c = RtspClient.__new__(RtspClient)
+            c.sock, c.buf, c.cseq, c.session, c.kept = sock, b"", 0, None, []
+            c.play(url)
+            socks.append(sock)
+        at = s.mark()
+        assert s.wait_log("peer took nothing for", 20, at, count=1)
+        for sock in socks:
+            sock.close()
+    s.twice(go, slack_kb=8192)
+    fast.stop()
+
+
+def test_the_session_of_another(scene):
+    s = scene()
+    mine, other = RtspClient(s.rtsp), RtspClient(s.rtsp)
+    mine.play(s.url_of("bystander"))
+    for method in ("PLAY", "PAUSE", "TEARDOWN"):
+        assert other.request(method, s.url_of("bystander"), {"Session": mine.session}).status == 454
+    a = other.request("SETUP", s.url_of("bystander") + "/trackID=0", {"Session": mine.session, "Transport": TCP})
+    assert a.status == 454
+    mine.frame()
+    assert mine.request("PAUSE", s.url_of("bystander")).status == 200
+    mine.close()
+    other.close()
+
+
+def test_10000_streams_that_are_not_there(scene):
+    """Each is waited for, on 500 connections; with as many that leave while they wait."""
+    s = scene()
+
+    def go():
+        socks = []
+        for i in range(500):
+            sock = socket.create_connection(("127.0.0.1", s.rtsp), timeout=patience(30))
+            sock.sendall(b"".join(req("DESCRIBE", url=s.url_of(f"no-{i}-{k}"), cseq=k) for k in range(20)))
+            socks.append(sock)
+        for i, sock in enumerate(socks):
+            if i % 2:
+                sock.close()
+                continue
+            heard = b""
+            while heard.count(b" 404 ") < 20:
+                got = sock.recv(65536)
+                assert got, statuses(heard)
+                heard += got
+            sock.close()
+    s.twice(go, slack_kb=8192)
+
+
+GUESSES = ["Basic", "Basic " + "A" * 10000, "Basic !!!!", "Basic dTpw", "Digest " + 'a="' * 3000, "Bearer x",
+           "Digest username=" + "\\" * 5000, "Digest nonce=,,,,=,=", "Digest " + "a=b," * 3000, "Digest", "", "x" * 9999]
+
+
+def test_guesses(scene):
+    """Credentials that are none or wrong: 401 each, until five of those that could have been right end it."""
+    s = scene("vhost __defaultVhost__ { rtsp { enabled on; } } "
+              "vhost guess { rtsp { enabled on; auth { enabled on; user u secret; } } }", glob="")
+    url = s.url_of("s?vhost=guess")
+    clients = [RtspClient(s.rtsp) for _ in GUESSES]
+    for c, auth in zip(clients, GUESSES):
+        c.send(c.words("DESCRIBE", url, {"Authorization": auth}))
+    for c, auth in zip(clients, GUESSES):
+        assert c.answer().status == 401, auth
+        c.close()
+    c = RtspClient(s.rtsp)
+    began = time.monotonic()
+    with pytest.raises((Closed, OSError)):
+        for _ in range(6):
+            c.request("DESCRIBE", url, {"Authorization": "Basic dTpw"})
+    assert 3 < time.monotonic() - began < 10 * SLOW
+    c.close()
+
+
+@pytest.mark.long
+def test_who_says_nothing(scene):
+    """Ten seconds to the first SETUP, whatever else it says or begins to say."""
+    s = scene()
+    began = time.monotonic()
+    socks = [socket.create_connection(("127.0.0.1", s.rtsp), timeout=patience(20)) for _ in range(60)]
+    for i, sock in enumerate(socks):
+        sock.sendall((b"", b"O", req("OPTIONS"), req("ANNOUNCE", "Content-Length: 100"))[i % 4])
+    while time.monotonic() - began < 9:
+        for i, sock in enumerate(socks):
+            if i % 4 == 2:
+                sock.sendall(req("OPTIONS"))
+            elif i % 4 == 3:
+                sock.sendall(b"v")
+        time.sleep(1)
+    for sock in socks:
+        try:
+            while sock.recv(65536):
+                pass
+        except ConnectionError:
+            pass
+    assert 9 < time.monotonic() - began < 13 * SLOW
+
+
+# ---- tunnels
+
+UP = {
+    "zeros": base64.b64encode(bytes(3000)) * 1000,
+    "spaces": b" \r\n" * 1000000,
+    "pads": b"=" * 3000000,
+    "no base64": b"\0\1\2\3" * 1000,
+    "one character": b"A=" * 1000,
+    "a line without end": base64.b64encode(b"OPTIONS rtsp://h/" + b"a" * 300000),
+    "a body that is too large": base64.b64encode(req("ANNOUNCE", "Content-Length: 99999999", body=bytes(300000))),
+    "empty lines": base64.b64encode(b"\r\n" * 300000),
+    "a tunnel in it": base64.b64encode(b"GET / HTTP/1.0\r\nx-sessioncookie: in\r\n\r\n" * 1000),
+}
+
+
+def ended(sock, timeout=10.0):
+    sock.settimeout(patience(timeout))
+    try:
+        while sock.recv(65536):
+            pass
+        return True
+    except socket.timeout:
+        return False
+    except OSError:
+        return True
+
+
+def send_all(sock, data):
+    try:
+        sock.settimeout(patience(20))
+        sock.sendall(data)
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize("where", ["rtsp", "http"])
+def test_what_comes_up_a_tunnel(scene, where):
+    s = scene()
+    port = getattr(s, where)
+
+    def go():
+        for name, data in UP.items():
+            down, _ = get(port, "cookie")
+            up = post(port, "cookie")
+            sender = threading.Thread(target=send_all, args=(up, data))
+            sender.start()
+            assert ended(down), name
+            assert ended(up), name
+            sender.join()
+            down.close()
+            up.close()
+            s.by.goes_on()
+    s.twice(go)
+
+
+def test_cookies(scene):
+    """Of all kinds, used twice, taken over; 200 halves of tunnels at a time."""
+    s = scene()
+
+    def go():
+        for cookie in ("", " ", "a b", "x" * 65, "x" * 5000, "\x7f", "ä"):
+            sock = socket.create_connection(("127.0.0.1", s.rtsp), timeout=patience(5))
+            sock.sendall(f"GET / HTTP/1.0\r\nx-sessioncookie: {cookie}\r\n\r\n".encode("latin-1"))
+            heard = sock.recv(100)
+            assert statuses(heard) in ([404], [400]), (cookie, heard)
+            sock.close()
+        victim = Tunnel(s.rtsp, cookie="same")
+        victim.play(s.url_of("bystander"))
+        for _ in range(20):
+            sock, (answer, _) = get(s.rtsp, "same")
+            assert " 409 " in answer
+            sock.close()
+        victim.frame()
+        ups = [post(s.rtsp, "same", behind=b"T1BU") for _ in range(20)]  # somebody who knows it
+        ups[0].settimeout(patience(5))
+        assert ups[0].recv(1) == b""
+        victim.frame()
+        halves = [get(s.http, f"half-{i}")[0] for i in range(100)] + [post(s.rtsp, f"other-{i}") for i in range(100)]
+        for sock in ups + halves:
+            sock.close()
+        victim.close()
+    s.twice(go)
+
+
+def test_websockets(scene):
+    s = scene()
+
+    def go():
+        for name, said in (("text", lambda c: c.say(1, b"OPTIONS")), ("no mask", lambda c: c.below.sendall(b"\x82\x01a")),
+                           ("reserved bits", lambda c: c.below.sendall(b"\xf2\x81\0\0\0\0a")),
+                           ("2^63 bytes", lambda c: c.below.sendall(b"\x82\xff" + b"\xff" * 8 + bytes(4))),
+                           ("garbage", lambda c: c.sendall(b"\x80" * 100)),
+                           ("a ping of 126", lambda c: c.say(9, bytes(126))),
+                           ("pings that nobody reads", lambda c: [c.say(9, bytes(125)) for _ in range(30000)])):
+            c = WebSocket(s.rtsp)
+            try:
+                said(c)
+            except OSError:
+                pass
+            if name == "pings that nobody reads":
+                c.below.shutdown(socket.SHUT_WR)
+            assert ended(c.below), name
+            c.close()
+        for data in (b"", b"\x82", b"\x82\xfe\xff", b"\x02\x81\0\0\0\0a"):  # and no more
+            c = WebSocket(s.rtsp)
+            c.below.sendall(data)
+            c.close()
+    s.twice(go)
+
