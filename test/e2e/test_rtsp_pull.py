@@ -11,7 +11,7 @@ from camera import Camera, Quirks
 from camera_rtp import tracks_of
 from flv import AUDIO, VIDEO
 from httpapi import Api, Backend, conf
-from procs import free_port, never, wait_for
+from procs import free_port, never, patience, wait_for
 
 
 def pull(cam, stream="live/s", more=""):
@@ -104,6 +104,36 @@ def test_cameras(srs, source, camera, row):
     assert "SETUP" in cam.methods()
     assert "secret1" not in s.log()
     assert cam.connections == 1, s.log()[-2000:]
+
+
+@pytest.mark.parametrize("row", ["usual", "no marker", "login"])
+def test_udp(srs, source, camera, row):
+    cam = camera(**{"usual": {}, "no marker": {"marker": "none"},
+                    "login": {"user": "admin", "password": "secret1", "stale_every": 1}}[row])
+    s = srs(pull(cam, more="transport udp;"))
+    plays(s, source)
+    assert s.wait_log("media come by udp", 1)
+    assert any("client_port" in r[2].get("transport", "") for r in cam.requests)
+    assert wait_for(lambda: [r for r in cam.reports if len(r) > 8 and r[1] == 201], 10), "it reports what it receives"
+
+
+@pytest.mark.parametrize("how,limit", [("refuses", 2), ("silent", 6)])
+def test_udp_then_tcp(srs, source, camera, how, limit):
+    """A camera without UDP says so; one whose datagrams are lost on the way cannot."""
+    cam = camera(udp=how)
+    s = srs(pull(cam, more="transport udp tcp;"))
+    began = time.monotonic()
+    plays(s, source)
+    assert s.wait_log("media come by tcp", 1)
+    assert time.monotonic() - began < patience(limit)
+    assert cam.connections == (1 if how == "refuses" else 2)
+
+
+def test_tcp_then_udp(srs, source, camera):
+    cam = camera(tcp=False)
+    s = srs(pull(cam))
+    plays(s, source)
+    assert s.wait_log("media come by udp", 1) and cam.connections == 1
 
 
 def test_stops_and_says_so(srs, source, camera):

@@ -100,6 +100,10 @@ static bool take_want(struct rtsp_pull *p)
     free(p->host);
     p->shown = log_hide(place.url); /* some have a password among their parameters */
     p->host = must_dup(place.host);
+    if (place.tls) { /* datagrams would go in the open */
+        p->want.way[0] = RTSP_PULL_TCP;
+        p->want.ways = 1;
+    }
     rtsp_place_free(&place);
     n->tc_url = p->shown;
     n->ip = p->host;
@@ -117,6 +121,9 @@ static err_t call(struct rtsp_pull *p)
         .connect = timeout < CONNECT ? timeout : CONNECT,
         .answer = timeout < ANSWER ? timeout : ANSWER };
     p->packet_at = 0;
+    p->other_way = false;
+    if (p->way >= p->want.ways)
+        p->way = 0;
     err = rtsp_call_init(&p->call, p->want.url, &p->setup);
     if (err)
         return err;
@@ -202,10 +209,18 @@ err_t rtsp_pull_main(void *pull)
         err = call(p);
         if (p->over || err_code(err) == ERR_STOPPED) {
             p->over = false;
+            p->way = 0;
             err_free(&err);
             continue;
         }
         co_stop_forget();
+        if (p->other_way && p->way + 1 < p->want.ways) {
+            log_end("pull by udp, tcp is next", &err);
+            p->way++;
+            continue;
+        }
+        if (p->packet_at == 0)
+            p->way = 0; /* all of them were in vain */
         pause = pause_after(err, &again, p);
         log_failed(p, &err, pause);
         err = wait_for(p, pause);

@@ -12,11 +12,15 @@
 #include "proto/sdp/sdp.h"
 #include "serve/rtsp/pull_want.h"
 #include "serve/rtsp/receive.h"
+#include "serve/rtsp/udp.h"
 #include "session/publisher.h"
 
-/* How media of the description come: channels of the connection; -1: it was not set up. */
+/* How media of the description come: by channels of the connection, else -1; or by a pair of ports,
+ * else NULL. */
 struct rtsp_pull_media {
     int rtp, rtcp;
+    struct rtsp_udp *pair;
+    struct rtsp_udp_peer *peer;
 };
 
 struct rtsp_pull {
@@ -37,7 +41,10 @@ struct rtsp_pull {
     char *base;                /* what controls are relative to */
     char *all;                 /* url of all media together */
     struct rtsp_pull_media media[SDP_MEDIA_MAX];
+    unsigned way;              /* of want.way, that is tried now */
+    bool other_way;            /* it was in vain: the next one is tried at once */
     bool publishing;
+    co_usec waits_until;       /* if nothing comes meanwhile */
     co_usec packet_at;         /* when one of media came; 0: none did yet */
     co_usec packets_since;     /* the first of them */
     co_usec alive_at, look_at; /* when it is to say something, and to look around, next */
@@ -57,5 +64,15 @@ bool rtsp_pull_has_players(struct rtsp_pull *p);
 
 /* pull_talk.c: one call, from its first word to its last. ERR_RTSP_LOGIN; NULL: p->over. Yields. */
 err_t rtsp_pull_talk(struct rtsp_pull *p) __attribute__((warn_unused_result));
+/* A packet came. */
+void rtsp_pull_packet(struct rtsp_pull *p, unsigned media, bool rtcp, const uint8_t *data,
+                      size_t size);
+
+/* pull_udp.c: what to offer for a medium, and what the answer says of it. */
+err_t rtsp_pull_udp_offer(struct rtsp_pull *p, unsigned media, char *transport, size_t size)
+    __attribute__((warn_unused_result));
+err_t rtsp_pull_udp_take(struct rtsp_pull *p, unsigned media, const struct rtsp_transport *said)
+    __attribute__((warn_unused_result));
+void rtsp_pull_udp_close(struct rtsp_pull *p);
 
 #endif

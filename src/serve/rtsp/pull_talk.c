@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* pull_talk.c - one call of a server that has a stream for us. */
+#include "serve/rtsp/pull.h"
+
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/round.h"
 #include "proto/rtp/header.h"
-#include "serve/rtsp/pull.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LOOK CO_SECONDS(1)           /* at who plays, and whether packets come */
+#define UDP_FIRST CO_SECONDS(3)      /* so long for the first datagram, if there is another way */
 #define LAST_WORDS CO_MS(500)
 
 /* ---- what it has */
@@ -47,44 +49,78 @@ static err_t ask_what_it_has(struct rtsp_pull *p)
 
 /* ---- how its media come */
 
-static err_t take_answer(struct rtsp_pull *p, unsigned n, const struct rtsp_message *answer)
+static bool by_udp(const struct rtsp_pull *p)
 {
-    struct rtsp_transport said[RTSP_OFFERS_MAX];
-    const char *text = rtsp_message_field(answer, "Transport");
-    struct rtsp_pull_media *m = &p->media[n];
-    size_t count = 0;
+    return p->want.way[p->way] == RTSP_PULL_UDP;
+}
 
-    *m = (struct rtsp_pull_media){ (int)n * 2, (int)n * 2 + 1 };
-    rtsp_transport_parse(text ? text : "", said, &count);
-    if (count > 0 && said[0].lower != RTSP_TCP)
-        return err_new(ERR_RTSP, "SETUP: \"%.80s\" is not what it was asked for", text);
-    if (count > 0 && said[0].channels.rtp >= 0) { /* the answer decides */
-        m->rtp = said[0].channels.rtp;
-        m->rtcp = said[0].channels.rtcp >= 0 ? said[0].channels.rtcp : m->rtp + 1;
-    }
+/* The answer decides on the channels. */
+static err_t take_channels(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *said)
+{
+    struct rtsp_pull_media *m = &p->media[n];
+
+    if (said && said->lower != RTSP_TCP)
+        return err_new(ERR_RTSP, "SETUP: the answer is for something else");
+    m->rtp = said && said->channels.rtp >= 0 ? said->channels.rtp : (int)n * 2;
+    m->rtcp = said && said->channels.rtcp >= 0 ? said->channels.rtcp : m->rtp + 1;
     rtsp_reader_know(&p->call.reader, (uint8_t)m->rtp);
     rtsp_reader_know(&p->call.reader, (uint8_t)m->rtcp);
+    return NULL;
+}
+
+static err_t take_answer(struct rtsp_pull *p, unsigned n, const struct rtsp_message *answer)
+{
+    struct rtsp_transport said[RTSP_OFFERS_MAX] = { rtsp_transport_none };
+    const char *text = rtsp_message_field(answer, "Transport");
+    size_t count = 0;
+    err_t err;
+
+    rtsp_transport_parse(text ? text : "", said, &count);
+    err = by_udp(p) ? rtsp_pull_udp_take(p, n, said)
+                    : take_channels(p, n, count > 0 ? said : NULL);
+    if (err)
+        return err;
     rtsp_receive_set_up(p->rx, n, true);
+    return NULL;
+}
+
+static err_t offer(struct rtsp_pull *p, unsigned n, char *transport, size_t size)
+{
+    p->media[n] = (struct rtsp_pull_media){ .rtp = -1, .rtcp = -1 };
+    if (by_udp(p))
+        return rtsp_pull_udp_offer(p, n, transport, size);
+    (void)snprintf(transport, size, "RTP/AVP/TCP;unicast;interleaved=%u-%u", n * 2, n * 2 + 1);
+    p->call.reader.frames = true;
     return NULL;
 }
 
 static err_t set_up_one(struct rtsp_pull *p, unsigned n)
 {
-    char transport[64];
+    char transport[80];
     const struct rtsp_more more[] = { { "Transport", transport } };
     char *url = rtsp_url_join(p->base, rtsp_receive_control(p->rx, n));
     const struct rtsp_ask ask = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
     const struct rtsp_message *answer;
-    err_t err;
+    err_t err = offer(p, n, transport, sizeof(transport));
 
-    (void)snprintf(transport, sizeof(transport), "RTP/AVP/TCP;unicast;interleaved=%u-%u", n * 2,
-                   n * 2 + 1);
-    p->call.reader.frames = true;
-    err = rtsp_call_ask(&p->call, &ask, &answer);
+    if (!err)
+        err = rtsp_call_ask(&p->call, &ask, &answer);
     if (!err)
         err = take_answer(p, n, answer);
     free(url);
     return err;
+}
+
+/* It has media in another way only: that one is tried, in the same session or lack of one. */
+static bool try_other_way(struct rtsp_pull *p, err_t *err)
+{
+    if (err_code(*err) != ERR_RTSP_REFUSED || p->call.client.status != 461 ||
+        rtsp_receive_ready(p->rx) > 0 || p->way + 1 >= p->want.ways)
+        return false;
+    rtsp_pull_udp_close(p);
+    p->way++;
+    err_free(err);
+    return true;
 }
 
 /* One that cannot be had is left out, as long as another one can. */
@@ -93,10 +129,12 @@ static err_t set_up_all(struct rtsp_pull *p)
     err_t err = NULL, first = NULL;
 
     for (unsigned n = 0; n < rtsp_receive_count(p->rx) && !err; n++) {
-        p->media[n] = (struct rtsp_pull_media){ -1, -1 };
+        p->media[n] = (struct rtsp_pull_media){ .rtp = -1, .rtcp = -1 };
         if (!rtsp_receive_takes(p->rx, n))
             continue;
         err = set_up_one(p, n);
+        if (try_other_way(p, &err))
+            err = set_up_one(p, n);
         if (err_code(err) != ERR_RTSP_REFUSED)
             continue;
         if (first)
@@ -115,6 +153,19 @@ static err_t set_up_all(struct rtsp_pull *p)
 
 /* ---- media */
 
+void rtsp_pull_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_t *data, size_t size)
+{
+    if (!p->publishing || !rtsp_receive_put(p->rx, n, rtcp, data, size, co_now()))
+        return;
+    p->packet_at = co_now();
+    if (p->packets_since == 0) {
+        p->packets_since = p->packet_at;
+        log_trace("pull %s from %s: media come by %s", p->session.names.key->path, p->shown,
+                  by_udp(p) ? "udp" : "tcp");
+    }
+    session_publisher_media(&p->publisher);
+}
+
 static void on_frame(void *pull, uint8_t channel, const uint8_t *data, size_t size)
 {
     struct rtsp_pull *p = pull;
@@ -122,16 +173,8 @@ static void on_frame(void *pull, uint8_t channel, const uint8_t *data, size_t si
 
     while (n < count && p->media[n].rtp != channel && p->media[n].rtcp != channel)
         n++;
-    if (n == count || !p->publishing)
-        return;
-    if (!rtsp_receive_put(p->rx, n, channel == p->media[n].rtcp, data, size, co_now()))
-        return;
-    p->packet_at = co_now();
-    if (p->packets_since == 0) {
-        p->packets_since = p->packet_at;
-        log_trace("pull %s from %s: media come", p->session.names.key->path, p->shown);
-    }
-    session_publisher_media(&p->publisher);
+    if (n < count)
+        rtsp_pull_packet(p, n, channel == p->media[n].rtcp, data, size);
 }
 
 static err_t send_reports(struct rtsp_pull *p)
@@ -143,6 +186,10 @@ static err_t send_reports(struct rtsp_pull *p)
 
     rtsp_receive_tick(p->rx, co_now());
     while (!err && rtsp_receive_report(p->rx, co_now(), &n, frame + RTP_INTERLEAVED, &size)) {
+        if (by_udp(p)) {
+            rtsp_udp_send(p->media[n].peer, n, true, frame + RTP_INTERLEAVED, size);
+            continue;
+        }
         rtp_interleaved_build(frame, (uint8_t)p->media[n].rtcp, (uint16_t)size);
         err = io_write(p->call.io, frame, RTP_INTERLEAVED + size);
     }
@@ -153,13 +200,16 @@ static err_t send_reports(struct rtsp_pull *p)
 static err_t look(struct rtsp_pull *p)
 {
     co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->session.began_at;
+    bool in_vain = by_udp(p) && !p->packet_at && p->want.ways > 1; /* something is in its way */
+    co_usec patience = in_vain && p->want.timeout > UDP_FIRST ? UDP_FIRST : p->want.timeout;
     err_t err = NULL;
 
     p->look_at = now + LOOK;
     p->over = !rtsp_pull_has_players(p);
     if (p->over)
         return NULL;
-    if (now - since >= p->want.timeout)
+    p->other_way = in_vain && now - since >= patience;
+    if (now - since >= patience)
         return err_new(ERR_IO_TIMEOUT, "no packet for %lld ms", us_to_ms(now - since));
     if (rtsp_receive_over(p->rx))
         return err_new(ERR_STREAM_END, "it said BYE");
@@ -194,6 +244,7 @@ static err_t wait_for_more(struct rtsp_pull *p)
 
     if (due == CO_FOREVER || due > p->look_at)
         due = p->look_at;
+    p->waits_until = due;
     if (io_wait(p->call.io, false, due > now ? due - now : 1) == CO_STOPPED)
         return co_stop_why();
     return rtsp_reader_fill(&p->call.reader, false, &n);
@@ -246,7 +297,7 @@ static err_t publish(struct rtsp_pull *p)
         return err;
     p->publishing = true;
     p->packets_since = 0;
-    rtsp_receive_begin(p->rx, s->src, false, co_now());
+    rtsp_receive_begin(p->rx, s->src, by_udp(p), co_now());
     err = play(p);
     p->publishing = false;
     session_publisher_end(&p->publisher, err);
@@ -301,6 +352,7 @@ err_t rtsp_pull_talk(struct rtsp_pull *p)
         log_end_of(p);
     if (p->call.io && (!err || err_class(err) != ERR_CLASS_PEER))
         say_goodbye(p);
+    rtsp_pull_udp_close(p);
     rtsp_receive_free(p->rx);
     p->rx = NULL;
     free(p->base);
