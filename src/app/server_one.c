@@ -51,11 +51,11 @@ static void on_unpublish(void *arg, struct live_source *src)
     sinks_end(s->sinks, src);
 }
 
-static void on_wanted(void *arg, const struct session_stream *stream)
+static bool on_wanted(void *arg, const struct session_stream *stream)
 {
     struct server *s = arg;
 
-    sinks_wanted(s->sinks, stream);
+    return sinks_wanted(s->sinks, stream);
 }
 
 static unsigned connections(void *arg)

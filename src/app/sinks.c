@@ -92,9 +92,9 @@ void sinks_end(struct sinks *s, struct live_source *src)
     sink_list_end(s->list, src);
 }
 
-void sinks_wanted(struct sinks *s, const struct session_stream *stream)
+bool sinks_wanted(struct sinks *s, const struct session_stream *stream)
 {
-    rtsp_pulls_wanted(sink_list_find(s->list, &rtsp_pulls_sink), stream);
+    return rtsp_pulls_wanted(sink_list_find(s->list, &rtsp_pulls_sink), stream);
 }
 
 void sinks_reload(struct sinks *s)

@@ -25,8 +25,9 @@ void sinks_mount(struct sinks *s, struct http_mux *mux);
 void sinks_begin(struct sinks *s, const struct conf_vhost *vhost,
                  const struct session_stream *stream, struct live_source *src);
 void sinks_end(struct sinks *s, struct live_source *src);
-/* Somebody is there to play a stream that nobody publishes: pull it, if that is configured. */
-void sinks_wanted(struct sinks *s, const struct session_stream *stream);
+/* Somebody is there to play a stream that nobody publishes: pull it, if that is configured. True:
+ * it is. */
+bool sinks_wanted(struct sinks *s, const struct session_stream *stream);
 /* The configuration changed: begin and end what it says now. Does not yield. */
 void sinks_reload(struct sinks *s);
 /* The one of that row, for those who show it. */

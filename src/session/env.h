@@ -74,8 +74,9 @@ struct session_env {
     void (*on_publish)(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
                        struct live_source *src);
     void (*on_unpublish)(void *arg, struct live_source *src);
-    /* Somebody is there to play that stream, and nobody publishes it. NULL: no matter. */
-    void (*on_wanted)(void *arg, const struct session_stream *s);
+    /* Somebody is there to play that stream, and nobody publishes it. True: it is fetched. NULL: no
+     * matter. */
+    bool (*on_wanted)(void *arg, const struct session_stream *s);
 };
 
 /* The live settings that a vhost's configuration asks for. */

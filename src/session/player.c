@@ -37,7 +37,7 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
     session_enter(s);
     session_log_as_client(s->env, s->names.ip);
     if (s->env->on_wanted && !live_source_publishing(s->src))
-        s->env->on_wanted(s->env->arg, &s->names);
+        (void)s->env->on_wanted(s->env->arg, &s->names);
     return NULL;
 }
 

@@ -228,6 +228,25 @@ def test_on_demand(srs, source, camera):
     assert cam.connections == n + 1
 
 
+@pytest.mark.parametrize("how", ["rtsp", "flv", "hls"])
+def test_on_demand_by_all(srs, source, camera, tmp_path, how):
+    """Whatever a player speaks, the stream comes for it, and goes after it."""
+    cam, http, port = camera(), free_port(), free_port()
+    s = srs(pull(cam, more="on_demand on; linger 2;") + f"""
+http_remux {{ enabled on; mount [vhost]/[app]/[stream].flv; }}
+hls {{ enabled on; hls_fragment 1; hls_path {tmp_path}; }}""",
+            f"http_server {{ enabled on; listen 127.0.0.1:{http}; dir {tmp_path}; }}\n" + rtsp(port))
+    url = {"rtsp": f"rtsp://127.0.0.1:{port}/live/s", "flv": f"http://127.0.0.1:{http}/live/s.flv",
+           "hls": f"http://127.0.0.1:{http}/live/s.m3u8"}[how]
+    assert never(lambda: cam.connections, 0.5)
+    options = ["-rtsp_transport", "tcp"] if how == "rtsp" else []
+    r = tools.run(["ffmpeg", "-v", "error", *options, "-i", url, "-t", "2", "-c", "copy", "-f", "framemd5", "-"])
+    assert r.stdout.count(b"\n") > 50, s.log()[-2000:]
+    if how == "hls":  # a player of HLS is one for as long as its list is
+        return
+    assert wait_for(lambda: cam.playing() == 0, 10) and cam.methods()[-1] == "TEARDOWN"
+
+
 def test_template(srs, source, camera):
     cam = camera()
     url = f"rtsp://127.0.0.1:{cam.port}/cam/[param]?channel=1"

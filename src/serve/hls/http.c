@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "co/os/file.h"
 #include "serve/hls/answer.h"
+#include "serve/hls/wanted.h"
 #include "serve/http/static.h"
 #include "session/admit.h"
 #include "session/homes.h"
@@ -91,16 +92,31 @@ static bool goes_by_session(struct http_exchange *x)
     return id && goes_to(x, hls_session_where(x->env, id));
 }
 
+/* It is in the memory of this worker, maybe soon: what is pulled for who asks is waited for. Yields
+ * then. */
+static bool comes(struct http_exchange *x, struct hls_answer *a, bool *goes)
+{
+    bool here = in_memory(x, a);
+
+    *goes = !here && goes_by_path(x, a);
+    if (here || *goes || !hls_wanted(x, a))
+        return here;
+    here = in_memory(x, a);
+    *goes = !here && goes_by_path(x, a);
+    return here;
+}
+
 static err_t on_list(struct http_exchange *x, void *arg)
 {
     struct hls_answer a = { .h = arg };
     char path[HLS_NAME_MAX];
+    bool goes;
 
     x->declined = !full_path(x, &a, path, sizeof(path));
     if (x->declined)
         return NULL;
-    if (!in_memory(x, &a)) {
-        x->declined = !goes_by_path(x, &a);
+    if (!comes(x, &a, &goes)) {
+        x->declined = !goes;
         return NULL;
     }
     x->declined = !is_list(a.sort);

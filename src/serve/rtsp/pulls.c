@@ -51,13 +51,13 @@ static void gone(struct rtsp_pull *p, void *arg)
     *at = p->next;
 }
 
-static bool is_there(const struct rtsp_pulls *all, const char *path)
+static struct rtsp_pull *find(const struct rtsp_pulls *all, const char *path)
 {
-    const struct rtsp_pull *p = all->list;
+    struct rtsp_pull *p = all->list;
 
     while (p && strcmp(p->session.names.key->path, path) != 0)
         p = p->next;
-    return p != NULL;
+    return p;
 }
 
 /* Takes over the reference of the home. */
@@ -67,7 +67,7 @@ static void start_here(struct rtsp_pulls *all, const struct session_stream *name
     struct rtsp_pull *p = rtsp_pull_new(all->env, names, home);
     err_t err;
 
-    if (all->ending || is_there(all, p->session.names.key->path)) {
+    if (all->ending || find(all, p->session.names.key->path)) {
         rtsp_pull_free(p);
         return;
     }
@@ -98,7 +98,7 @@ static void on_arrival(struct co_mail *mail)
 {
     struct errand *e = container_of(mail, struct errand, mail);
 
-    e->to->on_wanted(e->to->arg, &e->names);
+    (void)e->to->on_wanted(e->to->arg, &e->names);
     homes_release(e->to->workers, e->home);
     session_stream_free(&e->names);
     free(e);
@@ -156,17 +156,21 @@ static bool is_published(const struct rtsp_pulls *all, const struct session_stre
     return src && live_source_publishing(src);
 }
 
-void rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
+bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
 {
     struct rtsp_pulls *all = pulls_of(sink);
     const struct conf_vhost *v = conf_vhost_find(all->env->conf, names->vhost);
+    struct rtsp_pull *p = find(all, names->key->path);
     struct rtsp_pull_want want;
 
-    if (all->ending || !rtsp_pull_wanted(&want, v, names->app, names->name))
-        return;
+    if (p)
+        p->alone_since = 0; /* who waits for its list is no player yet */
+    if (all->ending || p || !rtsp_pull_wanted(&want, v, names->app, names->name))
+        return p && !all->ending;
     if (!want.on_demand || !is_published(all, names))
         start(all, names, all->env->worker, ANYBODY_SEES);
     rtsp_pull_want_free(&want);
+    return true;
 }
 
 /* ---- those of all the time: when the server starts, worker 0 spreads them */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* wanted.c - lists of streams that begin because somebody asks. */
+#include "serve/hls/wanted.h"
+
+#include "sink/hls/match.h"
+#include "sink/hls/stream.h"
+#include "sink/hls/where.h"
+
+#include <string.h>
+
+/* A list comes with its first segment, and players do not wait for ever. */
+#define MOST CO_SECONDS(20)
+#define LOOK CO_MS(100)
+#define AGAIN CO_SECONDS(1) /* who waits is no player yet: it says again that it is there */
+
+/* Which stream of that vhost would have a list there? */
+static bool find_names(const struct conf_vhost *v, const char *path, struct hls_matched *out)
+{
+    struct hls_template t;
+
+    for (unsigned i = 0; i < HLS_TEMPLATES; i++) {
+        size_t n;
+
+        if (!hls_template(v, i, &t) || (t.sort != HLS_LIST && t.sort != HLS_MPD))
+            continue;
+        n = strlen(t.folder);
+        if (strncmp(path, t.folder, n) == 0 && path[n] == '/' &&
+            hls_match_names(t.text, v->name, path + n + 1, out))
+            return true;
+    }
+    return false;
+}
+
+static bool is_there(const struct hls_answer *a)
+{
+    struct session_stream names;
+    bool dash;
+
+    return hls_names_of_file(a->h, a->path, &names, &dash) ||
+           hls_names_where(a->h, a->path) != HLS_NOWHERE;
+}
+
+static bool say(struct session_env *env, const struct session_stream *names)
+{
+    return env->on_wanted && env->on_wanted(env->arg, names);
+}
+
+bool hls_wanted(const struct http_exchange *x, const struct hls_answer *a)
+{
+    struct session_stream names = { .param = "", .tc_url = "", .page_url = "", .ip = x->ip };
+    co_usec until = co_clock() + MOST, said = co_clock();
+    struct hls_matched found;
+    bool there = false;
+    err_t err = NULL;
+
+    if (!x->vhost || x->vhost->rtsp.pull.n == 0 || !find_names(x->vhost, a->path, &found))
+        return false;
+    err = conf_security_check(&x->vhost->security, CONF_PLAY, x->ip);
+    if (err) {
+        err_free(&err);
+        return false;
+    }
+    session_stream_set_key(&names, stream_key_new(x->vhost->name, found.app, found.name));
+    if (say(x->env, &names)) {
+        while (!err && !(there = is_there(a)) && co_clock() < until) {
+            err = co_sleep(LOOK);
+            if (co_clock() - said < AGAIN)
+                continue;
+            said = co_clock();
+            (void)say(x->env, &names);
+        }
+    }
+    err_free(&err); /* the next wait of the request says so */
+    (void)stream_key_unref(names.key);
+    return there;
+}
