@@ -28,6 +28,17 @@ static void tell(struct differ *d, const struct conf_row *row, enum conf_change_
         d->to->change(d->to->arg, &change);
 }
 
+/* "rtsp://name:password@host": of a camera, of another server. */
+static bool has_login(const char *text)
+{
+    while ((text = strstr(text, "://"))) {
+        text += strlen("://");
+        if (text[strcspn(text, "/ @")] == '@')
+            return true;
+    }
+    return false;
+}
+
 static void diff_leaf(struct differ *d, const struct conf_row *row, const char *path,
                       const void *old, void *new)
 {
@@ -41,7 +52,7 @@ static void diff_leaf(struct differ *d, const struct conf_row *row, const char *
     old_text = conf_text_end(&a);
     new_text = conf_text_end(&b);
     if (strcmp(old_text, new_text) != 0) {
-        bool secret = row->flags & CONF_SECRET;
+        bool secret = row->flags & CONF_SECRET || has_login(old_text) || has_login(new_text);
 
         tell(d, row, CONF_CHANGED, path, secret ? "***" : old_text, secret ? "***" : new_text);
         if (d->keep && row->reload == CONF_NEVER)

@@ -581,6 +581,8 @@ struct conf_rtsp_pull {
     bool on_demand;             /* only while somebody plays it */
     int64_t linger;             /* on_demand: after the last player */
     int64_t timeout;            /* without a packet: begin anew */
+    bool tls_verify;            /* of rtsps://: it must prove who it is */
+    const char *tls_ca;         /* PEM file of whom to trust then; "": whom the system trusts */
 };
 
 struct conf_rtsp_pulls {

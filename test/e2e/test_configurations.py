@@ -9,10 +9,13 @@ import ssl
 import pytest
 
 import flv
+from camera import Camera, Quirks
+from camera_rtp import tracks_of
 from flv import AUDIO, VIDEO
 from httpapi import Api
 from procs import ROOT, free_port, wait_for
 from rtmpclient import Closed, Rejected
+from test_rtsp_conf import Rtsp
 from webclient import Cert, FlvWatcher, Http, once
 
 HTML = "objs/nginx/html"
@@ -153,6 +156,37 @@ def test_rtmp_over_tls(begin, name, tmp_path):
     with tls.wrap_socket(socket.create_connection(("127.0.0.1", s.ports[1443]), 5), server_hostname="localhost") as c:
         c.sendall(b"\x03" + bytes(1536))
         assert c.recv(1) == b"\x03", "the handshake of RTMP"
+
+
+def test_rtsp(begin, source):
+    """What comes by RTMP plays by RTSP, as the first lines say."""
+    s = begin("rtsp")
+    s.push(source, loop=True)
+    with Rtsp(s.ports[8554]) as c:
+        c.play()
+    w = FlvWatcher(s.ports[8080])
+    assert w.wait(lambda got: flv.frames(got, VIDEO), 5)
+    w.stop()
+
+
+def test_rtsp_pull(begin, source):
+    """A camera that is always pulled, and one while somebody plays it: by all protocols that are told."""
+    cameras = [Camera(tracks_of(source), Quirks()) for _ in range(2)]
+    try:
+        s = begin("rtsp.pull", {"rtsp://admin:change-me@192.168.1.64:554/stream1": cameras[0].url(),
+                                "rtsp://192.168.1.65:554/stream1": cameras[1].url()})
+        a = Api(s.ports[1985])
+        assert wait_for(lambda: a.stream("camera") and a.stream("camera")["publish"]["active"], 10)
+        assert not cameras[1].requests
+        with Rtsp(s.ports[8554]) as c:
+            c.play("camera")
+            w = FlvWatcher(s.ports[8080], "/live/door.flv")
+            assert w.wait(lambda got: flv.frames(got, VIDEO) and flv.frames(got, AUDIO), 10)
+            w.stop()
+        s.player("camera").close()
+    finally:
+        for c in cameras:
+            c.close()
 
 
 def test_log_in_a_file(begin):

@@ -107,7 +107,7 @@ https {{ enabled on; listen {at["tls"]} {at["tls_proxied"]} proxy_protocol; key 
 {more} }}
 http_api {{ enabled on; listen {at["api"]}; }}
 {glob}""", **how)
-        s.p, s.trust, s.api = p, cert.trust(), Api(p["api"])
+        s.p, s.trust, s.trust_file, s.api = p, cert.trust(), cert.cert, Api(p["api"])
         return s
     return start
 
@@ -242,6 +242,24 @@ def test_kicked(site, source):
             while True:
                 c.frame()
     s.api.wait_clients(1)
+
+
+@pytest.mark.parametrize("words,plays", [("", True), ("tls_verify on; tls_ca {ca};", True), ("tls_verify on;", False)],
+                         ids=["anybody", "whom it knows", "whom the system knows"])
+def test_pull_of_whom_it_trusts(site, srs, source, words, plays):
+    """Cameras sign their certificates themselves: they are taken unless that is asked for."""
+    s = site()
+    s.push(source, loop=True)
+    words = words.format(ca=s.trust_file)
+    url = f"rtsps://localhost:{s.p['tls']}/live/s"
+    port = free_port()
+    to = srs(f"rtsp {{ enabled on; pull {{ stream live/far; url {url}; {words} }} }}",
+             f"http_api {{ enabled on; listen 127.0.0.1:{port}; }}", name="to")
+    if plays:
+        assert wait_for(lambda: (Api(port).stream("far") or {}).get("publish", {}).get("active"), 10)
+    else:
+        assert to.wait_log(r"pull.*\(TLS\).*certificate", 10), to.log()
+        assert not any(c["type"] == "rtsp-play" for c in s.api.clients())
 
 
 def test_metrics_and_ways(site, source):

@@ -73,6 +73,7 @@ static void values(void **state)
     assert_true(r->pull.v[0].enabled && r->pull.v[0].on_demand);
     assert_string_equal(r->pull.v[0].transport.v[0], "udp");
     assert_int_equal(r->pull.v[0].linger, 10 * 1000000);
+    assert_false(r->pull.v[0].tls_verify);
     assert_string_equal(r->pull.v[1].name, "door");
     assert_string_equal(r->pull.v[1].transport.v[0], "tcp");
     conf_unref(c);
@@ -218,6 +219,12 @@ static const struct {
       "vhost[v].rtsp.auth.user:once ***>***\n" },
     { IN_RTSP("pull { " CAMERA " }"), IN_RTSP("pull { stream live/c; url rtsp://u:p@h/c; }"),
       "vhost[v].rtsp.pull[].url:handler ***>***\n" },
+    { "listen 1935; daemon off; vhost v { forward { destination rtsp://u:a@h/live/s; } }",
+      "listen 1935; daemon off; vhost v { forward { destination h rtsp://u:b@h/live/s; } }",
+      "vhost[v].forward.destination:handler ***>***\n" },
+    { "listen 1935; daemon off; vhost v { forward { destination rtsp://h/live/s@t; } }",
+      "listen 1935; daemon off; vhost v { forward { destination rtsp://h/live/s; } }",
+      "vhost[v].forward.destination:handler rtsp://h/live/s@t>rtsp://h/live/s\n" },
 };
 
 static void a_reload(void **state)

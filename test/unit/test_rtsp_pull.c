@@ -91,6 +91,38 @@ static void test_ways(void **state)
     assert_false(rtsp_pull_wanted(&w, NULL, "live", "camera"));
 }
 
+/* What it trusts is a part of what is wanted: a change begins anew. */
+static void test_trust(void **state)
+{
+    static const struct {
+        bool verify;
+        const char *ca, *want;
+    } trusts[] = { { false, "", NULL }, { true, "", "" }, { true, "/ca", "/ca" } };
+    struct conf_rtsp_pull one = { .name = "", .enabled = true, .stream = "live/s",
+                                  .url = "rtsps://h/1", .transport = { NULL, 0 } };
+    struct conf_vhost v = { .name = "v", .enabled = true };
+    struct rtsp_pull_want w[COUNT(trusts)];
+
+    (void)state;
+    v.rtsp.enabled = true;
+    v.rtsp.pull = (struct conf_rtsp_pulls){ &one, 1 };
+    for (size_t i = 0; i < COUNT(trusts); i++) {
+        one.tls_verify = trusts[i].verify;
+        one.tls_ca = trusts[i].ca;
+        assert_true(rtsp_pull_wanted(&w[i], &v, "live", "s"));
+        if (trusts[i].want)
+            assert_string_equal(w[i].ca, trusts[i].want);
+        else
+            assert_null(w[i].ca);
+    }
+    for (size_t i = 0; i < COUNT(trusts); i++) {
+        for (size_t k = 0; k < COUNT(trusts); k++)
+            assert_int_equal(rtsp_pull_want_same(&w[i], &w[k]), i == k);
+    }
+    for (size_t i = 0; i < COUNT(trusts); i++)
+        rtsp_pull_want_free(&w[i]);
+}
+
 static void test_steady(void **state)
 {
     const char *app, *name;
@@ -109,7 +141,7 @@ static void test_steady(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(test_which), TEST(test_ways), TEST(test_steady) };
+    const struct CMUnitTest tests[] = { TEST(test_which), TEST(test_ways), TEST(test_trust), TEST(test_steady) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

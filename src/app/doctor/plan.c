@@ -166,6 +166,12 @@ static void add_vhost_paths(struct doctor_plan *p, const struct conf_vhost *v)
         add_path(p, DOCTOR_READ, "http_hooks.tls_ca", v->http_hooks.tls_ca);
     if (v->forward.enabled && v->forward.tls_verify && *v->forward.tls_ca)
         add_path(p, DOCTOR_READ, "forward.tls_ca", v->forward.tls_ca);
+    for (size_t i = 0; v->rtsp.enabled && i < v->rtsp.pull.n; i++) {
+        const struct conf_rtsp_pull *pull = &v->rtsp.pull.v[i];
+
+        if (pull->enabled && pull->tls_verify && *pull->tls_ca)
+            add_path(p, DOCTOR_READ, "rtsp.pull.tls_ca", pull->tls_ca);
+    }
 }
 
 static void add_paths(struct doctor_plan *p, const struct conf *c)

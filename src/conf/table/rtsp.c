@@ -119,6 +119,11 @@ static const struct conf_row pull[] = {
     { "timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_pull, timeout), "10", CONF_HANDLER,
       .min = 1, .max = YEARS,
       .help = "Seconds without a packet after which it begins anew." },
+    { "tls_verify", CONF_KIND_OFF, CONF_AT(conf_rtsp_pull, tls_verify), "off", CONF_HANDLER,
+      .help = "A url of rtsps:// must prove that it is that host, before it gets the password." },
+    { "tls_ca", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, tls_ca), NULL, CONF_HANDLER,
+      .sample = "./conf/ca.crt",
+      .help = "PEM file of the authorities to trust then; else those of the system." },
 };
 static const struct conf_block pull_block = CONF_BLOCK_OF(conf_rtsp_pull, pull,
     "A stream that is fetched by RTSP, of a camera or another server. Nobody is asked whether it "

@@ -117,7 +117,7 @@ static err_t call(struct rtsp_pull *p)
     err_t err;
 
     p->setup = (struct rtsp_call_setup){
-        .agent = s->env->signature, .trust = { .any = true },
+        .agent = s->env->signature, .trust = { .any = !p->want.ca, .ca = p->want.ca },
         .connect = timeout < CONNECT ? timeout : CONNECT,
         .answer = timeout < ANSWER ? timeout : ANSWER };
     p->packet_at = 0;

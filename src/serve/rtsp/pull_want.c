@@ -121,7 +121,8 @@ bool rtsp_pull_wanted(struct rtsp_pull_want *out, const struct conf_vhost *v, co
     if (found) {
         *out = (struct rtsp_pull_want){
             .url = fill_in(found->url, param, size), .on_demand = found->on_demand || size > 0,
-            .linger = found->linger, .timeout = found->timeout };
+            .linger = found->linger, .timeout = found->timeout,
+            .ca = found->tls_verify ? must_dup(found->tls_ca) : NULL };
         take_ways(out, &found->transport);
     }
     free(path);
@@ -131,13 +132,20 @@ bool rtsp_pull_wanted(struct rtsp_pull_want *out, const struct conf_vhost *v, co
 void rtsp_pull_want_free(struct rtsp_pull_want *w)
 {
     free(w->url);
+    free(w->ca);
     *w = (struct rtsp_pull_want){ .ways = 0 };
+}
+
+static bool same_trust(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 bool rtsp_pull_want_same(const struct rtsp_pull_want *a, const struct rtsp_pull_want *b)
 {
     return strcmp(a->url, b->url) == 0 && a->ways == b->ways && a->way[0] == b->way[0] &&
-           a->on_demand == b->on_demand && a->linger == b->linger && a->timeout == b->timeout;
+           a->on_demand == b->on_demand && a->linger == b->linger && a->timeout == b->timeout &&
+           same_trust(a->ca, b->ca);
 }
 
 bool rtsp_pull_is_steady(const struct conf_rtsp_pull *p, const char **app, size_t *app_size,

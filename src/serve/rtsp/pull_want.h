@@ -21,6 +21,7 @@ struct rtsp_pull_want {
     unsigned ways;
     bool on_demand;
     int64_t linger, timeout;
+    char *ca; /* PEM file of whom to trust, "": whom the system trusts; NULL: anybody */
 };
 
 /* False: that stream is not pulled, and there is nothing to free. */
