@@ -268,6 +268,7 @@ void server_stop(struct server *s)
     sinks_interrupt(s->sinks); /* those of streams are connected to us: they go first */
     err = co_group_stop(&s->connections);
     err_free(&err); /* each was logged where it ended */
+    sinks_end_publishers(s->sinks);
     err = co_group_stop(&s->helpers);
     err_free(&err);
 }

@@ -92,6 +92,11 @@ void sinks_end(struct sinks *s, struct live_source *src)
     sink_list_end(s->list, src);
 }
 
+void sinks_end_publishers(struct sinks *s)
+{
+    rtsp_pulls_end(sink_list_find(s->list, &rtsp_pulls_sink));
+}
+
 bool sinks_wanted(struct sinks *s, const struct session_stream *stream)
 {
     return rtsp_pulls_wanted(sink_list_find(s->list, &rtsp_pulls_sink), stream);

@@ -19,6 +19,8 @@ void sinks_start(struct sinks *s);
  * connections they have with us. */
 void sinks_stop_ingest(struct sinks *s);
 void sinks_interrupt(struct sinks *s);
+/* Those that publish without a connection to us publish no more. Yields. */
+void sinks_end_publishers(struct sinks *s);
 /* Mount what they have to show over HTTP. */
 void sinks_mount(struct sinks *s, struct http_mux *mux);
 /* A stream is published, and no longer. The names are copied. Neither yields. */

@@ -12,6 +12,7 @@ from camera_rtp import tracks_of
 from flv import AUDIO, VIDEO
 from httpapi import Api, Backend, conf
 from procs import free_port, never, patience, wait_for
+from webclient import Cert
 
 
 def pull(cam, stream="live/s", more=""):
@@ -332,3 +333,27 @@ def test_of_our_own(srs, source, tmp_path):
     assert len(got) > 80 and flv.find_run(got[:80], want * 2) >= 0
     assert len(tools.frame_list(out, "video")) > 50
     assert second.wait_log("media come", 1)
+
+
+def test_over_tls(srs, source, tmp_path):
+    """rtsps, with a certificate that nobody signed, as cameras have it; and datagrams are not even asked for."""
+    plain, secure, b = free_port(), free_port(), free_port()
+    cert = Cert(tmp_path, "camera")
+    first = srs("rtsp { enabled on; }",
+                f"rtsp_server {{ enabled on; listen 127.0.0.1:{plain}; https {{ {cert.conf(secure)} }} }}")
+    p = first.push(source, loop=True)
+    second = srs(pull(f"rtsps://127.0.0.1:{secure}/live/s", more="transport udp tcp;"))
+    plays(second, source)
+    assert second.wait_log("media come by tcp", 1)
+    p.stop()
+
+
+def test_many(srs, source, camera):
+    """A hundred cameras that are all pulled at once; all end when the server does."""
+    cam = camera(speed=0.5)
+    vhost = "".join(f"pull {{ stream live/s{i}; url {cam.url()}; }}\n" for i in range(100))
+    s = srs(f"rtsp {{ enabled on; {vhost} }}")
+    assert wait_for(lambda: cam.playing() == 100, 20)
+    plays(s, source, stream="s57")
+    s.stop()
+    assert cam.methods().count("TEARDOWN") == 100

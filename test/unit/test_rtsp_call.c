@@ -22,6 +22,10 @@ struct server {
 #define OK "RTSP/1.0 200 OK\r\nCSeq: @\r\n\r\n"
 #define OK_BODY(n) "RTSP/1.0 200 OK\r\nCSeq: @\r\nContent-Length: " n "\r\n\r\n"
 #define LOGIN "RTSP/1.0 401 x\r\nCSeq: @\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"1\"\r\n\r\n"
+#define OTHER "RTSP/1.0 401 x\r\nCSeq: @\r\nWWW-Authenticate: Digest realm=\"s\", nonce=\"2\"\r\n\r\n"
+#define STALE "RTSP/1.0 401 x\r\nCSeq: @\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"3\", " \
+    "stale=\"TRUE\"\r\n\r\n"
+#define BASIC "RTSP/1.0 401 x\r\nCSeq: @\r\nWWW-Authenticate: Basic realm=\"r\"\r\n\r\n"
 #define FRAME "$\001\000\020" "0123456789abcdef"
 
 static const struct {
@@ -40,6 +44,13 @@ static const struct {
       ERR_OK, 200, 0, NULL },
     { "it asks, too", "", { OK, "OPTIONS * RTSP/1.0\r\nCSeq: 7\r\n\r\n" OK }, ERR_OK, 200, 0, NULL },
     { "login", "u:p@", { OK, LOGIN, OK }, ERR_OK, 200, 0, "OPTIONS/a DESCRIBE/a DESCRIBE/a " },
+    { "login by basic", "u:p@", { OK, BASIC, OK }, ERR_OK, 200, 0, NULL },
+    { "a nonce for each request", "u:p@", { LOGIN, OK, STALE, OK }, ERR_OK, 200, 0,
+      "OPTIONS/a OPTIONS/a DESCRIBE/a DESCRIBE/a " },
+    { "another realm for each request", "u:p@", { LOGIN, OK, OTHER, OK }, ERR_OK, 200, 0,
+      "OPTIONS/a OPTIONS/a DESCRIBE/a DESCRIBE/a " },
+    { "a body that is longer than it says", "", { OK, OK_BODY("2") "v=garbage" }, ERR_OK, 200, 0,
+      NULL },
     { "wrong password", "u:p@", { OK, LOGIN, LOGIN, LOGIN, LOGIN }, ERR_RTSP_LOGIN, 401, 0, NULL },
     { "no password", "", { OK, LOGIN }, ERR_RTSP_LOGIN, 401, 0, NULL },
     { "moved", "", { OK, "RTSP/1.0 302 x\r\nCSeq: @\r\nLocation: rtsp://127.0.0.1:#/b\r\n\r\n^",

@@ -108,15 +108,17 @@ static void send_there(struct rtsp_pulls *all, const struct session_stream *name
                        struct home *home)
 {
     struct workers *w = all->env->workers;
+    struct session_stream plain = *names;
     struct errand *e;
 
+    plain.key = NULL; /* the copy gets one of its own: this one is of this thread */
     if (atomic_load(&w->ending)) {
         homes_release(w, home);
         return;
     }
     e = must(calloc(1, sizeof(*e)));
     *e = (struct errand){ .mail.fn = on_arrival, .to = w->v[home_worker(home)].env,
-                          .names = session_stream_copy(names), .home = home };
+                          .names = session_stream_copy(&plain), .home = home };
     workers_post(w, home_worker(home), &e->mail);
 }
 
@@ -267,7 +269,7 @@ static void interrupt(struct sink *sink)
     co_group_interrupt(&all->group);
 }
 
-static void stop(struct sink *sink)
+void rtsp_pulls_end(struct sink *sink)
 {
     struct rtsp_pulls *all = pulls_of(sink);
     err_t err;
@@ -289,6 +291,6 @@ static unsigned count(const struct sink *sink)
 
 const struct sink_ops rtsp_pulls_sink = {
     .name = "pull", .new = new, .start = begin_all, .begin = on_stream, .end = on_stream_end,
-    .reload = reload, .drain = interrupt, .interrupt = interrupt, .stop = stop, .free = free_all,
-    .count = count,
+    .reload = reload, .drain = interrupt, .interrupt = interrupt, .stop = rtsp_pulls_end,
+    .free = free_all, .count = count,
 };

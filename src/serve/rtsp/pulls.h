@@ -17,5 +17,7 @@ extern const struct sink_ops rtsp_pulls_sink; /* it counts those that are there 
 /* Somebody came for a stream that nobody publishes, or still waits for it: that of `names`, which
  * have a key. True: it is pulled. Does not yield. */
 bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names);
+/* End all of them, and wait until they publish no more. Yields. */
+void rtsp_pulls_end(struct sink *sink);
 
 #endif
