@@ -79,8 +79,8 @@ class Player:
         self.proc = Proc(argv, log, stdout=open(self.out, "wb"))
 
     def lines(self):
-        with open(self.out) as f:
-            return [line.split() for line in f.read().splitlines()]
+        with open(self.out) as f: # the last line may be there in part
+            return [line.split() for line in f.read().split("\n")[:-1] if line]
 
     def wait(self, timeout=20):
         return self.proc.wait(timeout)

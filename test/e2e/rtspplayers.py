@@ -6,7 +6,7 @@ import os
 import flvgen
 import procs
 import tools
-from procs import Proc
+from procs import Proc, wait_for
 
 TRANSPORTS = ("tcp", "udp", "http")
 # What GStreamer makes of each codec on its way into Matroska.
@@ -30,14 +30,42 @@ def ffmpeg(url, transport, out, log, seconds=2.0, options=(), video=True, audio=
     return Proc(argv, log)
 
 
-def gst(url, transport, out, log, video, audio, options="buffer-mode=none"):
+class Gst:
     """GStreamer that plays until it is ended; without its own guess at times, which a burst at the start misleads."""
-    pipe = f"rtspsrc location={url} protocols={transport} name=s {options} matroskamux name=m streamable=true ! " \
-           f"filesink location={out} buffer-mode=2"
-    for kind, codec, table in (("video", video, GST_VIDEO), ("audio", audio, GST_AUDIO)):
-        if codec:
-            pipe += f" s. ! application/x-rtp,media={kind} ! {table[codec]} ! queue ! m."
-    return Proc(["gst-launch-1.0", "-e", *pipe.split()], log)
+
+    def __init__(self, url, transport, out, log, video, audio, options="buffer-mode=none"):
+        if transport == "http":
+            url, transport = url.replace("rtsp:", "rtsph:"), "http+tcp"
+        pipe = f"rtspsrc location={url} protocols={transport} name=s {options} matroskamux name=m streamable=true ! " \
+               f"filesink location={out} buffer-mode=2"
+        for kind, codec, table in (("video", video, GST_VIDEO), ("audio", audio, GST_AUDIO)):
+            if codec:
+                pipe += f" s. ! application/x-rtp,media={kind} ! {table[codec]} ! queue ! m."
+        self.argv, self.log = ["gst-launch-1.0", "-e", *pipe.split()], str(log)
+        self.proc = Proc(self.argv, self.log)
+
+    def text(self):
+        return self.proc.text()
+
+    def running(self):
+        return self.proc.running()
+
+    def end(self):
+        return self.proc.end()
+
+    def wait_for(self, enough, timeout=10):
+        """Until enough() is true, or False. gst-launch links pads by threads that disturb each other at times: again."""
+        tries = 3
+
+        def look():
+            nonlocal tries
+            if tries > 1 and "Delayed linking failed" in self.text():
+                tries -= 1
+                self.end()
+                os.truncate(self.log, 0)
+                self.proc = Proc(self.argv, self.log)
+            return enough()
+        return wait_for(look, timeout, 0.2)
 
 
 def size(path):

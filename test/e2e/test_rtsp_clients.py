@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Other people's RTSP players: ffmpeg and GStreamer over each transport, each codec, and all that they do."""
-import json
 import os
 
 import pytest
@@ -10,20 +9,22 @@ import flvgen
 import procs
 import rtspplayers as players
 import tools
-from procs import wait_for
 from rtspclient import rtsp_server
 
 pytestmark = pytest.mark.needs("ffmpeg", "ffprobe")
 
-# What is published, and who plays it besides ffmpeg.
+# What is published, and over what it is played.
 ROWS = {
-    "b-frames-aac": ("source", "source", ("gst",)),
-    "hevc-opus": ("hevc", "opus", ("gst",)),
-    "h264-mp3": ("h264", "mp3", ("gst",)),
-    "h264-pcma": ("h264", "pcma", ("gst",)),
-    "vp9-aac": ("vp9", "aac", ("gst",)),
-    "hevc": ("hevc", None, ("gst",)),
-    "pcmu": (None, "pcmu", ("gst",)),
+    "b-frames-aac-tcp": ("source", "source", ("tcp",)),
+    "b-frames-aac-udp": ("source", "source", ("udp",)),
+    "b-frames-aac-http": ("source", "source", ("http",)),
+    "hevc-opus": ("hevc", "opus", ("tcp",)),
+    "hevc-opus-udp": ("hevc", "opus", ("udp",)),
+    "h264-mp3": ("h264", "mp3", ("tcp", "udp")),
+    "h264-pcma": ("h264", "pcma", ("tcp", "udp")),
+    "vp9-aac": ("vp9", "aac", ("tcp", "udp")),
+    "hevc": ("hevc", None, ("tcp",)),
+    "pcmu": (None, "pcmu", ("tcp", "udp")),
 }
 G711 = {"pcma": "pcm_alaw", "pcmu": "pcm_mulaw"}
 
@@ -53,25 +54,23 @@ def material(media, source, video, audio):
     return [t for t in tags if not t.frame] + sorted((t for t in tags if t.frame), key=lambda t: t.ts), files
 
 
-def play_all(s, tmp_path, files, codecs, clients, transports, seconds=1.6):
-    """All clients at once; {name: what each wrote}."""
+def play_all(s, tmp_path, files, codecs, transports, seconds=1.6):
+    """Both clients over each transport at once; what each wrote is called as it."""
     started = {}
     for how in transports:
         started[f"ffmpeg-{how}"] = players.ffmpeg(
             s.rtsp_url(), how, tmp_path / f"ffmpeg-{how}", tmp_path / f"ffmpeg-{how}.log", seconds,
             video="video" in files, audio="audio" in files)
-        if "gst" in clients:
-            started[f"gst-{how}"] = players.gst(
-                s.rtsp_url(), how, tmp_path / f"gst-{how}", tmp_path / f"gst-{how}.log", *codecs)
+        started[f"gst-{how}"] = players.Gst(
+            s.rtsp_url(), how, tmp_path / f"gst-{how}", tmp_path / f"gst-{how}.log", *codecs)
     for name, p in started.items():
         if name.startswith("ffmpeg"):
             assert p.wait(15) == 0, f"{name}:\n{p.text()[-3000:]}"
-    for name, p in started.items():
-        if name.startswith("gst"):
-            enough = wait_for(lambda n=name: played_enough(tmp_path / n, files), 10, 0.2)
+        else:
+            enough = p.wait_for(lambda n=name: played_enough(tmp_path / n, files))
             assert enough, f"{name}:\n{p.text()[-3000:]}"
             p.end()
-    return started
+    return list(started)
 
 
 def played_enough(path, files, frames=30):
@@ -87,12 +86,23 @@ def played_enough(path, files, frames=30):
 @pytest.mark.parametrize("row", ROWS)
 def test_plays(srs, media, source, tmp_path, row):
     """Each client over each transport has both tracks, right, and together."""
-    video, audio, clients = ROWS[row]
+    video, audio, transports = ROWS[row]
     tags, files = material(media, source, video, audio)
     s = rtsp_server(srs)
     s.push(tags, loop=True, ahead=1)
     codecs = ("h264", "aac") if video == "source" else (video, audio)
-    for name in play_all(s, tmp_path, files, codecs, clients, ("tcp",)):
+    for name in play_all(s, tmp_path, files, codecs, transports):
         tracks = players.same(files, tmp_path / name)
         for kind, t in tracks.items():
-            assert max(b - a for a, b in zip(sorted(t.times), sorted(t.times)[1:])) < 0.2, f"{name}: a hole in {kind}"
+            times = sorted(t.times)
+            assert max(b - a for a, b in zip(times, times[1:])) < 0.2, f"{name}: a hole in {kind}"
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_both_tracks_start_together(srs, media, transport):
+    s = rtsp_server(srs)
+    s.push(media.tags("h264", "aac", style="legacy"), loop=True, ahead=1)
+    info = tools.ffprobe(s.rtsp_url(), "-rtsp_transport", transport, "-show_streams")
+    start = {x["codec_name"]: float(x["start_time"]) for x in info["streams"]}
+    assert set(start) == {"h264", "aac"}
+    assert abs(start["h264"] - start["aac"]) <= 0.040, start

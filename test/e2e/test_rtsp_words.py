@@ -6,8 +6,6 @@ import pytest
 
 import procs
 import rtspplayers as players
-import tools
-from procs import ROOT, free_port, never, wait_for
 from rtspclient import Closed, basic, challenge, digest, read_rtp, rtp_info, rtsp_server
 
 LOGIN = "auth { enabled on; user anna secret; user bob 'b b'; }"
@@ -313,11 +311,11 @@ def test_login_of_clients(srs, source, tmp_path, methods):
     bad = players.ffmpeg(s.rtsp_url(user="anna:wrong"), "tcp", tmp_path / "bad", tmp_path / "bad.log", 1)
     g = None
     if procs.have("gst-launch-1.0"):
-        g = players.gst(url, "tcp", tmp_path / "g", tmp_path / "g.log", "h264", "aac")
+        g = players.Gst(url, "tcp", tmp_path / "g", tmp_path / "g.log", "h264", "aac")
     assert f.wait(15) == 0, f.text()[-2000:]
     players.same({"video": procs.SOURCE, "audio": procs.SOURCE}, tmp_path / "f")
     if g:
-        assert wait_for(lambda: players.size(tmp_path / "g") > 30000, 10), g.text()[-2000:]
+        assert g.wait_for(lambda: players.size(tmp_path / "g") > 30000), g.text()[-2000:]
         g.end()
     assert bad.wait(15) != 0 and "401" in bad.text()
     text = s.log()
@@ -361,8 +359,8 @@ def test_clients_fall_back_to_tcp(srs, source, tmp_path):
     f = players.ffmpeg(s.rtsp_url(), "udp+tcp", tmp_path / "f", tmp_path / "f.log", 1)
     g = None
     if procs.have("gst-launch-1.0"):
-        g = players.gst(s.rtsp_url(), "udp+tcp", tmp_path / "g", tmp_path / "g.log", "h264", "aac")
+        g = players.Gst(s.rtsp_url(), "udp+tcp", tmp_path / "g", tmp_path / "g.log", "h264", "aac")
     assert f.wait(15) == 0, f.text()[-2000:]
     players.same({"video": procs.SOURCE, "audio": procs.SOURCE}, tmp_path / "f")
     if g:
-        assert wait_for(lambda: players.size(tmp_path / "g") > 30000, 10), g.text()[-2000:]
+        assert g.wait_for(lambda: players.size(tmp_path / "g") > 30000), g.text()[-2000:]
