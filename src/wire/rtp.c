@@ -159,7 +159,7 @@ static void put_frame(struct rtp_wire_state *s, struct rtp_wire_sender *t, const
         rtp_wire_bye(s, out);
     s->parted = false;
     if (!f->config && !t->told && t->sender.clock > 0)
-        rtp_wire_report(s, f->dts, out);
+        rtp_wire_report(s, f->dts, f->pts, out);
     t->sink.out = out;
     err = rtp_pack(&t->packer, f, &t->sink);
     if (err) {
@@ -184,7 +184,7 @@ static void make(void *state, const struct av_packet *pkt, struct wr *out)
     struct frame f;
 
     if (report_is_due(s, pkt))
-        rtp_wire_report(s, pkt->dts, out);
+        rtp_wire_report(s, pkt->dts, pkt->dts + pkt->cts, out);
     frame_begin(&r, pkt);
     while (frame_next(&r, &f)) {
         struct rtp_wire_sender *t = track_of(s, &f);

@@ -47,8 +47,9 @@ struct rtp_wire_state {
 
 /* The packer of that codec, if it has another one or none. False: RTP does not carry it. */
 bool rtp_wire_open_track(struct rtp_wire_state *s, struct rtp_wire_sender *t, enum av_codec codec);
-/* Reports of all tracks, of the moment `dts`. */
-void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, struct wr *out);
+/* Reports of all tracks in front of a frame, of the moment when that is shown: GStreamer has no use
+ * for a first report of a time before its first packet's. */
+void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, int64_t pts, struct wr *out);
 /* The same, that they all end: who knows them by an older description asks for another one. */
 void rtp_wire_bye(const struct rtp_wire_state *s, struct wr *out);
 

@@ -104,10 +104,11 @@ static void tell_broken(struct rtp_wire_state *s)
     s->broken_told = s->broken;
 }
 
-void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, struct wr *out)
+void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, int64_t pts, struct wr *out)
 {
-    int64_t late = co_now() - live_source_came(s->src, dts);
-    int64_t unix_us = rtp_wire_wall_at(&s->wall, dts, co_wall_ms() * 1000 - late);
+    int64_t late = co_now() - live_source_came(s->src, dts), moment = pts > dts ? pts : dts;
+    int64_t unix_us = rtp_wire_wall_at(&s->wall, dts, co_wall_ms() * 1000 - late) +
+                      (moment - dts) * 100 / 9;
 
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
         struct rtp_wire_sender *t = &s->tracks[i];
@@ -117,7 +118,7 @@ void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, struct wr *out)
         open_early(s, i);
         if (!t->open || t->sender.clock == 0)
             continue;
-        put(s, t, dts, unix_us, out);
+        put(s, t, moment, unix_us, out);
         t->told = true;
     }
     s->reported = true;
