@@ -41,8 +41,6 @@ static err_t hear(struct rtsp_conn *c)
         co_yield_if_due();
     } while (!err && item.kind != RTSP_ITEM_NONE && !c->player.sender.done);
     rtsp_reader_rest(&c->reader);
-    if (err && rtsp_conn_udp_alone(c, err))
-        err_free(&err);
     return err;
 }
 
@@ -54,6 +52,8 @@ static err_t on_readable(struct session_player *player)
 
     if (!err)
         err = hear(c);
+    if (err && rtsp_conn_udp_alone(c, err))
+        err_free(&err);
     return err;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tell.c - what the list of clients shows of a session: how its media go, and what is lost. */
 #include "format/rtp/formats.h"
+#include "proto/rtp/rtcp.h"
 #include "serve/rtsp/conn.h"
 #include "wire/rtp.h"
 

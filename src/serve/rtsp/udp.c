@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/rtp/header.h"
+#include "proto/rtp/rtcp.h"
 #include "serve/rtsp/udp_impl.h"
 
 #include <stdlib.h>
@@ -27,22 +28,12 @@ static void found_all(struct rtsp_udp_peer *p)
     }
 }
 
-/* What a player says of what it gets. */
-static void take_reports(struct rtsp_udp_track *t, const uint8_t *data, size_t size, co_usec now)
+/* Does it say what came of something? */
+static bool is_report(const uint8_t *data)
 {
-    struct rtcp_reader r;
-    struct rtcp_packet p;
-    struct rtcp_block b;
+    enum { COUNT = 0x1f };
 
-    rtcp_begin(&r, data, size);
-    while (rtcp_next(&r, &p)) {
-        if ((p.type != RTCP_RR && p.type != RTCP_SR) || !rtcp_next_block(&p, &b))
-            continue;
-        t->report = (struct rtsp_udp_report){ .any = true, .block = b, .at = now };
-        found_all(t->peer);
-    }
-    if (t->peer->report)
-        t->peer->report(t->peer->arg, t->number, data, size);
+    return (data[1] == RTCP_RR || data[1] == RTCP_SR) && (data[0] & COUNT) > 0;
 }
 
 static struct rtsp_udp_port *port_of(struct rtsp_udp_side *s, const struct udp_addr *from)
@@ -78,12 +69,14 @@ static void dispatch(struct rtsp_udp_side *s, const struct udp_in *in)
         return;
     }
     t = track_of(port, rtcp);
-    if (t->peer->heard && (t->peer->input || rtp_is_rtcp(in->data, in->size)))
-        *t->peer->heard = in->at;
-    if (t->peer->input)
-        t->peer->input(t->peer->arg, t->number, rtcp, in->data, in->size, in->at);
-    else if (rtcp)
-        take_reports(t, in->data, in->size, in->at);
+    if (rtp_is_rtcp(in->data, in->size)) {
+        t->peer->reported |= rtcp;
+        if (t->peer->heard)
+            *t->peer->heard = in->at;
+        if (is_report(in->data))
+            found_all(t->peer);
+    }
+    t->peer->input(t->peer->arg, t->number, rtcp, in->data, in->size, in->at);
 }
 
 static void unref(struct rtsp_udp *u)

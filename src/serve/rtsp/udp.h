@@ -17,7 +17,6 @@
 
 #include "co/net/io.h"
 #include "co/net/udp.h"
-#include "proto/rtp/rtcp.h"
 #include "proto/rtsp/transport.h"
 #include "session/env.h"
 
@@ -52,15 +51,11 @@ void rtsp_udp_stat(const struct rtsp_udp *u, struct rtsp_udp_stat *out);
 typedef void rtsp_udp_input(void *arg, unsigned track, bool rtcp, const uint8_t *data, size_t size,
                             co_usec now);
 
-/* Whom it sends to: a numeric ip. `local`: which address of ours he speaks to, "": any. With
- * input NULL what comes is a player's: reports, of which rtsp_udp_report() tells. */
+/* Whom it sends to: a numeric ip. `local`: which address of ours he speaks to, "": any. */
 err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const char *ip,
                         const char *local, rtsp_udp_input *input, void *arg)
     __attribute__((warn_unused_result));
 void rtsp_udp_peer_free(struct rtsp_udp_peer *p); /* NULL is fine */
-/* A player's reports, RTCP as it came, are told; must not yield. */
-typedef void rtsp_udp_heard(void *arg, unsigned track, const uint8_t *data, size_t size);
-void rtsp_udp_on_report(struct rtsp_udp_peer *p, rtsp_udp_heard *report, void *arg);
 /* A track, or another place for one that it has. ERR_TOO_MANY: a port is another peer's. */
 err_t rtsp_udp_add(struct rtsp_udp_peer *p, unsigned track, struct rtsp_pair ports)
     __attribute__((warn_unused_result));
@@ -75,19 +70,12 @@ void rtsp_udp_send(struct rtsp_udp_peer *p, unsigned track, bool rtcp, const voi
 void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec patience);
 void rtsp_udp_unwatch(struct rtsp_udp_peer *p);
 
-/* What a player said last of a track. */
-struct rtsp_udp_report {
-    bool any;
-    struct rtcp_block block;
-    co_usec at;
-};
-const struct rtsp_udp_report *rtsp_udp_report(const struct rtsp_udp_peer *p, unsigned track);
-
 /* What a sender of the wire writes to: the ranges it gets are interleaved packets, of which each
  * goes as a datagram to its track; a write ends behind a packet. All else is that of the
  * connection, `control`. It is the peer's and goes with it. */
 struct io *rtsp_udp_io(struct rtsp_udp_peer *p, struct io *control);
-/* The client has closed its connection: it is not read from any more. */
-void rtsp_udp_alone(struct rtsp_udp_peer *p);
+/* The client has closed its connection: from now on its reports alone are signs of life, and it has
+ * less patience. False: it has never sent any, so it is gone. */
+bool rtsp_udp_alone(struct rtsp_udp_peer *p) __attribute__((warn_unused_result));
 
 #endif

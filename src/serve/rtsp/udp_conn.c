@@ -11,9 +11,12 @@ bool rtsp_conn_udp_may(const struct rtsp_conn *c)
     return c->base.conf->rtsp_server.udp && !c->base.io->below;
 }
 
-static void on_report(void *conn, unsigned track, const uint8_t *data, size_t size)
+static void on_datagram(void *conn, unsigned track, bool rtcp, const uint8_t *data, size_t size,
+                        co_usec now)
 {
-    rtsp_conn_heard(conn, track, data, size);
+    (void)now;
+    if (rtcp)
+        rtsp_conn_heard(conn, track, data, size);
 }
 
 static err_t peer_new(struct rtsp_conn *c)
@@ -25,9 +28,7 @@ static err_t peer_new(struct rtsp_conn *c)
 
     io_tcp_local(c->base.io, local, &port);
     if (!err)
-        err = rtsp_udp_peer_new(&c->udp, udp, c->ip, local, NULL, NULL);
-    if (!err)
-        rtsp_udp_on_report(c->udp, on_report, c);
+        err = rtsp_udp_peer_new(&c->udp, udp, c->ip, local, on_datagram, c);
     return err;
 }
 
@@ -80,9 +81,13 @@ int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t)
     unsigned track = track_of(a);
     err_t err = add_track(a->c, a->session, track, t);
 
+    char text[300];
+
     if (!err)
         return 0;
-    log_end("RTSP client gets no datagrams, it may try another transport", &err);
+    log_warn("RTSP client gets no datagrams, it may try another transport: %s",
+             err_text(err, text, sizeof(text)));
+    err_free(&err);
     undo(a, track);
     return 461;
 }
@@ -100,8 +105,9 @@ bool rtsp_conn_udp_alone(struct rtsp_conn *c, err_t why)
 {
     if (!c->udp || !c->flowing || c->udp_session != c->flowing || err_code(why) != ERR_IO_CLOSED)
         return false;
-    log_trace("RTSP client has closed its connection, media go on");
-    rtsp_udp_alone(c->udp);
+    if (!rtsp_udp_alone(c->udp))
+        return false;
+    log_trace("RTSP client has closed its connection, media go on while it sends reports");
     return true;
 }
 

@@ -14,7 +14,6 @@ struct rtsp_udp_track {
     struct rtsp_udp_peer *peer;
     unsigned number;
     struct rtsp_udp_port ports[RTSP_UDP_SIDES];
-    struct rtsp_udp_report report;
 };
 
 /* Who waits until a socket has room. */
@@ -39,12 +38,12 @@ struct rtsp_udp_peer {
     struct udp_path path; /* without ports */
     struct rtsp_udp_track *tracks;
     rtsp_udp_input *input;
-    rtsp_udp_heard *report;
     void *arg;
     struct rtsp_udp_pipe pipe;
     struct co *co;        /* stopped when there are no signs of life */
     struct co_timer timer;
     co_usec *heard, patience;
+    bool reported;        /* it has sent RTCP */
 };
 
 struct rtsp_udp_side {

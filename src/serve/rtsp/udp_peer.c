@@ -27,12 +27,6 @@ err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const ch
     return NULL;
 }
 
-void rtsp_udp_on_report(struct rtsp_udp_peer *p, rtsp_udp_heard *report, void *arg)
-{
-    p->report = report;
-    p->arg = arg;
-}
-
 static void track_free(struct rtsp_udp_track *t)
 {
     for (unsigned i = 0; i < RTSP_UDP_SIDES; i++)
@@ -124,13 +118,6 @@ void rtsp_udp_send(struct rtsp_udp_peer *p, unsigned track, bool rtcp, const voi
     if (t)
         (void)udp_send(p->udp->side[side].socket,
                        &(struct udp_out){ &iov, 1, 0, &t->ports[side].path, UDP_NOT_ECT }, 1);
-}
-
-const struct rtsp_udp_report *rtsp_udp_report(const struct rtsp_udp_peer *p, unsigned track)
-{
-    const struct rtsp_udp_track *t = rtsp_udp_track(p, track);
-
-    return t && t->report.any ? &t->report : NULL;
 }
 
 /* ---- signs of life */
