@@ -2,19 +2,25 @@
 """Hostile RTSP peers, each beside a player that must notice nothing: an answer or a close on that connection, few
 lines in the log, and the memory comes back."""
 import base64
+import json
 import os
+import random
 import re
 import socket
+import sys
 import threading
 import time
 
 import pytest
 
+import hostile_rtsp
+import procs
 from flvgen import synthetic
 from procs import SLOW, free_port, patience, wait_for
 from rtspclient import Closed, RtspClient
 from rtsptunnel import Tunnel, WebSocket, get, post
 
+rnd = random.Random(7)
 LEAST = 3 * SLOW  # seconds that a test of several hundred connections on a busy machine may take off a player
 
 
@@ -209,9 +215,7 @@ def test_words(scene):
 
 def test_cut_anywhere(scene):
     """A player's words, ended after each byte of them, and changed at random."""
-    import random
     s = scene()
-    rnd = random.Random(7)
     said = req("OPTIONS") + req("DESCRIBE", "Accept: application/sdp") + setup(TCP) + setup(TCP, 1) + req("PLAY") + LAST
 
     def go():
@@ -419,6 +423,74 @@ def test_who_says_nothing(scene):
     assert 9 < time.monotonic() - began < 13 * SLOW
 
 
+# ---- datagrams
+
+def udp(ip="127.0.0.1"):
+    """A pair of sockets with an even port and the next."""
+    while True:
+        a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+        try:
+            a.bind((ip, 0))
+            port = a.getsockname()[1]
+            if port % 2 == 0:
+                b.bind((ip, port + 1))
+                for x in (a, b):
+                    x.settimeout(patience(5))
+                return a, b, port
+        except OSError:
+            pass
+        a.close()
+        b.close()
+
+
+def quiet(sock, seconds=1.0):
+    sock.settimeout(seconds)
+    try:
+        return sock.recv(65536)
+    except socket.timeout:
+        return None
+
+
+def test_datagrams_go_to_who_asked(scene):
+    """Never to a destination that is said, nor to another address that speaks up; ports of the system: none."""
+    s = scene()
+    mine, reports, port = udp()
+    theirs, theirs2, _ = udp("127.0.0.2")
+    other = theirs.getsockname()[1]
+    c = RtspClient(s.rtsp)
+    url = s.url_of("bystander")
+    assert c.request("DESCRIBE", url).status == 200
+    for bad in ("22-23", "0-1", "1022-1023", "65535-65536", "-2--1", "70000-70001"):
+        assert c.setup(url, 0, transport=f"RTP/AVP;unicast;client_port={bad}").status == 461, bad
+    a = c.setup(url, 0, transport=f"RTP/AVP;unicast;destination=127.0.0.2;client_port={port}-{port + 1}")
+    assert a.status == 200, a
+    at = int(re.search(r"server_port=(\d+)", a["transport"])[1])
+    assert c.request("PLAY", url).status == 200
+    assert mine.recv(65536)
+    for _ in range(50):  # somebody else wants it, by what opens holes and by reports
+        theirs.sendto(b"\xfe\xed\xfa\xce", ("127.0.0.1", at))
+        theirs.sendto(b"\x81\xc9\0\x07" + os.urandom(28), ("127.0.0.1", at))
+        theirs2.sendto(b"\x81\xc9\0\x07" + os.urandom(28), ("127.0.0.1", at + 1))
+        theirs2.sendto(os.urandom(rnd.randrange(1400)), ("127.0.0.1", at + 1))
+    assert mine.recv(65536)
+    assert quiet(theirs) is None and quiet(theirs2, 0.1) is None, f"media at 127.0.0.2:{other}"
+    reports.sendto(b"\x81\xc9\0\xff", ("127.0.0.1", at + 1))
+    reports.sendto(b"", ("127.0.0.1", at + 1))
+    assert mine.recv(65536)
+    # the session of another address
+    d = RtspClient.__new__(RtspClient)
+    d.sock = socket.create_connection(("127.0.0.1", s.rtsp), timeout=patience(5), source_address=("127.0.0.2", 0))
+    d.buf, d.cseq, d.session, d.kept = b"", 0, None, []
+    for method in ("PLAY", "PAUSE", "TEARDOWN"):
+        assert d.request(method, url, {"Session": c.session}).status == 454, method
+    d.close()
+    assert mine.recv(65536)
+    assert c.request("TEARDOWN", url).status == 200
+    for x in (mine, reports, theirs, theirs2):
+        x.close()
+    c.close()
+
+
 # ---- tunnels
 
 UP = {
@@ -528,3 +600,74 @@ def test_websockets(scene):
             c.close()
     s.twice(go)
 
+
+
+# ---- crowds
+
+OBJS = os.path.dirname(procs.BINARY)
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hostile_rtsp.py")
+GROUPS = 5
+
+
+class Site:
+    """A server with an innocent stream, as an operator of low latency has it."""
+
+    def __init__(self, srs, tmp_path, memory=64):
+        self.tmp, self.http, self.rtsp = tmp_path, free_port(), free_port()
+        self.s = srs(glob=f"""max_connections 3000; limits {{ memory {memory}m; }}
+            rtsp_server {{ enabled on; listen 127.0.0.1:{self.rtsp}; udp_port {free_port() & ~1}; describe_wait 1; }}
+            http_server {{ enabled on; listen 127.0.0.1:{self.http}; }}""",
+                     vhost="""rtsp { enabled on; mw_latency 0; } tcp_nodelay on; min_latency on;
+            play { queue_length 10; } publish { mr off; }""")
+        self.s.allow_errors = True
+        self.s.holds_allowed = (1000, 50)
+        self.tool("sb_rtmp_publish", "-c", "1", "-i", procs.SOURCE, "-r", self.s.url("innocent"))
+        assert self.s.wait_log("publish|CPB", 10)
+
+    def tool(self, name, *args):
+        return procs.Proc([os.path.join(OBJS, name), *args], self.tmp / f"{name}.{random.random()}")
+
+    def crowd(self, kind, count, seconds):
+        return procs.Proc(["nice", "-n", "5", sys.executable, PROGRAM, "--rtsp", str(self.rtsp), "--http", str(self.http),
+                           "--kind", kind, "--count", str(count), "--seconds", str(seconds)],
+                          self.tmp / f"crowd.{random.random()}")
+
+    def beside(self, seconds, kind, count=1, players=1, meanwhile=lambda: None):
+        """What the innocent players tell, when the others were there."""
+        player = self.tool("sb_rtsp_load", "-c", str(players), "-s", "0.5", "--warmup", "0.5", "--json", "--duration",
+                           str(seconds + 2), "-r", f"rtsp://127.0.0.1:{self.rtsp}/live/innocent")
+        assert self.s.wait_log("type=play", 5)
+        crowd = self.crowd(kind, count, seconds) if kind else None
+        assert wait_for(lambda: meanwhile() or not player.running(), seconds + 30, 0.2), "the player hangs"
+        if crowd:
+            crowd.wait(30)
+            assert '"connects"' in crowd.text(), crowd.text()[-2000:]
+        report = json.loads(player.text())
+        assert report["failed"] == 0 and report["alive"] == players, player.text()
+        assert not report["lost"], player.text()
+        return report["gap_ms"]["max"]
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_a_second_of_each(srs, tmp_path, group):
+    """Side by side with other tests, so the limit is what a person would see; one at a time it is less."""
+    kinds = list(hostile_rtsp.BY_NAME)[group::GROUPS]
+    site = Site(srs, tmp_path)
+    gap = site.beside(1.2 * len(kinds), ";".join(kinds))
+    assert gap <= 1000 * SLOW, f"the player waited {gap:.0f} ms beside one of: {kinds}"
+
+
+@pytest.mark.alone
+@pytest.mark.long
+def test_all_at_once(srs, tmp_path):
+    """500 players beside 300 hostile peers of all kinds: nobody waits a second, and memory comes back."""
+    site = Site(srs, tmp_path, 8)
+    site.s.holds_allowed = (10000, 250)
+    site.beside(3, "mixed", 40, players=500)  # what is made once is there
+    before = site.s.rss()
+    seen = []
+    gap = site.beside(60, "mixed", 300, players=500, meanwhile=lambda: seen.append(site.s.rss()))
+    wait_for(lambda: site.s.rss() - before <= 8192 * SLOW, 30, 0.5)
+    figures = f"gap {gap:.0f} ms, {before} kB became {max(seen)} kB, then {site.s.rss()} kB"
+    print(figures)
+    assert gap <= 1000 * SLOW and site.s.rss() - before <= 8192 * SLOW, figures
