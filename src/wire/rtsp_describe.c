@@ -80,7 +80,8 @@ err_t rtsp_describe_wait(struct live_source *src, co_usec most, enum rtsp_descri
     return err;
 }
 
-static void put_track(struct wr *sdp, const struct rtp_wire_track *t, unsigned track)
+static void put_track(struct wr *sdp, const struct rtp_wire_track *t, unsigned track,
+                      unsigned kbits)
 {
     struct rtp_map map;
     char control[32];
@@ -95,7 +96,7 @@ static void put_track(struct wr *sdp, const struct rtp_wire_track *t, unsigned t
         .kind = track == 0 ? SDP_VIDEO : SDP_AUDIO, .type = rtp_wire_type(t->codec),
         .name = map.fixed ? NULL : map.name, .clock = map.clock, .channels = map.channels,
         .fmtp = (const char *)fmtp.buf, .fmtp_size = fmtp.bad ? 0 : fmtp.len,
-        .control = control });
+        .control = control, .kbits = kbits });
     wr_free(&fmtp);
 }
 
@@ -103,9 +104,11 @@ void rtsp_describe_put(const struct live_source *src, const struct sdp_session_o
                        struct wr *sdp)
 {
     struct rtp_wire_track tracks[RTP_WIRE_N];
+    unsigned kbits[RTP_WIRE_N];
 
     rtp_wire_tracks(src, tracks);
+    rtsp_describe_rates(src, kbits);
     sdp_put_session(sdp, session);
     for (unsigned i = 0; i < RTP_WIRE_N; i++)
-        put_track(sdp, &tracks[i], i);
+        put_track(sdp, &tracks[i], i, kbits[i]);
 }

@@ -23,6 +23,8 @@ enum rtsp_described rtsp_describe_state(const struct live_source *src, co_usec *
  * reference to src. */
 err_t rtsp_describe_wait(struct live_source *src, co_usec most, enum rtsp_described *out)
     __attribute__((warn_unused_result));
+/* What its metadata say of the bit rates of picture and sound, kbit/s; 0: nothing. */
+void rtsp_describe_rates(const struct live_source *src, unsigned kbits[2]);
 /* Append the description: of the session, and the tracks that are known, video first. */
 void rtsp_describe_put(const struct live_source *src, const struct sdp_session_out *session,
                        struct wr *sdp);

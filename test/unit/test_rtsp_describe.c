@@ -161,6 +161,59 @@ static void test_sound_changes(void **state)
     end(src);
 }
 
+static void push_metadata(struct live_source *src, const uint8_t *data, size_t size)
+{
+    struct av_packet *pkt = av_packet_new(size);
+
+    pkt->kind = AV_DATA;
+    pkt->config = true;
+    memcpy(pkt->data, data, size);
+    live_source_push(src, pkt, 0);
+    (void)av_packet_unref(pkt);
+}
+
+#define NAMED "\x02\x00\x0aonMetaData"
+#define VIDEO_RATE "\x00\x0dvideodatarate\x00"
+#define SOUND_RATE "\x00\x0d" "audiodatarate\x00"
+#define END "\x00\x00\x09"
+
+/* Rates are of metadata, in any of their shapes; what is none of a rate says nothing. */
+static void test_rates(void **state)
+{
+    static const struct {
+        const char *data;
+        size_t size;
+        unsigned video, sound;
+    } rows[] = {
+#define ROW(text, video, sound) { text, sizeof(text) - 1, video, sound }
+        ROW(NAMED "\x03" VIDEO_RATE "\x40\x9f\x40\0\0\0\0\0" SOUND_RATE
+            "\x40\x60\0\0\0\0\0\0" END, 2000, 128),
+        ROW("\x02\x00\x0d@setDataFrame" NAMED "\x08\0\0\0\1" VIDEO_RATE
+            "\x40\x9f\x40\0\0\0\0\0" END, 2000, 0),
+        ROW(NAMED "\x03" VIDEO_RATE "\x40\x9f", 0, 0),
+        ROW(NAMED "\x03" VIDEO_RATE "\x7f\xf8\0\0\0\0\0\0" SOUND_RATE
+            "\xc0\x60\0\0\0\0\0\0" END, 0, 0), /* not a number, less than nothing */
+        ROW(NAMED "\x03" VIDEO_RATE "\x7f\xe0\0\0\0\0\0\0" END, 0, 0),
+        ROW(NAMED "\x05", 0, 0),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct live_source *src = begin();
+        unsigned kbits[2];
+
+        push_metadata(src, (const uint8_t *)rows[i].data, rows[i].size);
+        rtsp_describe_rates(src, kbits);
+        assert_int_equal(kbits[0], rows[i].video);
+        assert_int_equal(kbits[1], rows[i].sound);
+        if (i == 0) {
+            push_frame(src, AV_G711A, 0);
+            check(src, HEAD "m=audio 0 RTP/AVP 8\r\nb=AS:128\r\na=control:trackID=1\r\n");
+        }
+        end(src);
+    }
+}
+
 /* ---- is it complete? */
 
 static void test_state(void **state)
@@ -280,7 +333,7 @@ static void test_wait_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_video_and_sound), TEST(test_codecs), TEST(test_sound_changes),
+        TEST(test_video_and_sound), TEST(test_codecs), TEST(test_sound_changes), TEST(test_rates),
         TEST(test_state), TEST(test_state_of_others), TEST(test_wait), TEST(test_wait_ends),
     };
     err_t err = co_init();
