@@ -22,6 +22,8 @@ static co_usec silence_allowed(const struct session_publisher *p)
 {
     const struct conf_publish *set = &p->s->vhost->publish;
 
+    if (p->silence > 0)
+        return p->silence;
     return p->messages ? set->normal_timeout : set->firstpkt_timeout;
 }
 
@@ -56,6 +58,12 @@ void session_publisher_first(struct session_publisher *p)
 {
     if (!p->called)
         watch(&p->timer);
+}
+
+void session_publisher_silence(struct session_publisher *p, co_usec allowed)
+{
+    p->silence = allowed;
+    watch(&p->timer);
 }
 
 /* ---- its turns */

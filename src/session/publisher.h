@@ -22,6 +22,7 @@ struct session_publisher {
     struct serve_meter meter; /* for publish_kbps */
     co_usec warned_at;      /* that it sends more */
     bool called;            /* we called it: its silence is for who did */
+    co_usec silence;        /* that is allowed; 0: what the vhost says of publishers */
 };
 
 /* May it publish its stream, and is there room? By all that there is to ask, and then the stream is
@@ -36,6 +37,8 @@ err_t session_publisher_begin(struct session_publisher *p, struct session *s,
 err_t session_publisher_join(struct session_publisher *p, struct session *s,
                              enum clients_type type) __attribute__((warn_unused_result));
 
+/* It may be silent for so long, whatever the vhost says. */
+void session_publisher_silence(struct session_publisher *p, co_usec allowed);
 void session_publisher_first(struct session_publisher *p);
 /* A message of it is complete. One of media, or data: from now on the shorter silence counts. */
 static inline void session_publisher_spoke(struct session_publisher *p)

@@ -14,7 +14,7 @@ static const struct rtsp_limits limits = {
 };
 
 /* How a row is read. */
-enum { PLAIN = 0, FRAMES = 1, FORGIVING = 2 };
+enum { PLAIN = 0, FRAMES = 1, FORGIVING = 2, SHARED = 4 };
 
 static void describe_message(struct wr *w, const struct rtsp_message *m)
 {
@@ -90,7 +90,13 @@ static err_t read_waiting(const void *bytes, size_t size, size_t piece, unsigned
     return err;
 }
 
-/* As a player's coroutine does. */
+static void on_frame(void *arg, uint8_t channel, const uint8_t *data, size_t size)
+{
+    describe(arg, &(struct rtsp_item){ .kind = RTSP_ITEM_FRAME, .channel = channel, .data = data,
+                                       .size = size });
+}
+
+/* As a player's coroutine does, or a publisher's. */
 static err_t read_now(const void *bytes, size_t size, size_t piece, unsigned how, struct run *run)
 {
     struct rtsp_reader r;
@@ -99,12 +105,15 @@ static err_t read_now(const void *bytes, size_t size, size_t piece, unsigned how
     err_t err;
     size_t n;
 
-    wr_init(&run->text, 1 << 20);
+    wr_init(&run->text, 16 << 20);
     io_mem_init(&m, bytes, size);
     m.piece = piece;
     set_up(&r, &m.io, how);
     do {
-        err = rtsp_reader_fill(&r, false, &n);
+        if (how & SHARED)
+            err = rtsp_reader_frames(&r, false, on_frame, &run->text, &n);
+        else
+            err = rtsp_reader_fill(&r, false, &n);
         do {
             if (!err)
                 err = rtsp_reader_take(&r, &item);
@@ -212,19 +221,60 @@ static void whole_and_in_pieces(void **state)
         size_t size = good[i].size;
 
         for (size_t piece = 0; piece < 9; piece++) {
-            struct run a, b;
+            struct run a, b, c;
 
             assert_err(read_waiting(good[i].in, size, piece, good[i].how, &a), ERR_IO_CLOSED);
             assert_err(read_now(good[i].in, size, piece, good[i].how, &b), ERR_IO_CLOSED);
+            assert_err(read_now(good[i].in, size, piece, good[i].how | SHARED, &c), ERR_IO_CLOSED);
             if (strcmp((char *)a.text.buf, good[i].out) != 0)
                 print_error("%s, in pieces of %zu\n", good[i].name, piece);
             assert_string_equal((char *)a.text.buf, good[i].out);
             assert_string_equal((char *)b.text.buf, good[i].out);
+            assert_string_equal((char *)c.text.buf, good[i].out);
             assert_int_equal(a.status, 0);
             wr_free(&a.text);
             wr_free(&b.text);
+            wr_free(&c.text);
         }
     }
+}
+
+/* Frames of all sizes, and now and then a message or an empty line, in pieces of all sizes. */
+static void many_frames(void **state)
+{
+    static const size_t pieces[] = { 0, 1400, 16384, 4097, 701 };
+    uint32_t dice = 7;
+    struct wr in;
+
+    (void)state;
+    wr_init(&in, 8 << 20);
+    for (unsigned i = 0; i < 600; i++) {
+        uint8_t *p, head[RTP_INTERLEAVED];
+        size_t size;
+
+        dice = dice * 1664525 + 1013904223;
+        size = dice >> (i % 8 == 3 ? 16 : 21);
+        rtp_interleaved_build(head, (uint8_t)(i % 4), (uint16_t)size);
+        wr_bytes(&in, head, sizeof(head));
+        p = wr_reserve(&in, size);
+        assert_non_null(p);
+        memset(p, 'a' + (int)(i % 26), size);
+        in.len += size;
+        if (i % 50 == 3)
+            wr_text(&in, "OPTIONS * RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 3\r\n\r\n$$$\r\n");
+    }
+    for (size_t i = 0; i < COUNT(pieces); i++) {
+        struct run a, b;
+
+        assert_err(read_now(in.buf, in.len, pieces[i], FRAMES, &a), ERR_IO_CLOSED);
+        assert_err(read_now(in.buf, in.len, pieces[i], FRAMES | SHARED, &b), ERR_IO_CLOSED);
+        assert_true(a.text.len > in.len - in.len / 8);
+        assert_int_equal(a.text.len, b.text.len);
+        assert_memory_equal(a.text.buf, b.text.buf, a.text.len);
+        wr_free(&a.text);
+        wr_free(&b.text);
+    }
+    wr_free(&in);
 }
 
 /* The peer goes away after any byte: what was whole is there, and nothing that was not said. */
@@ -544,7 +594,7 @@ static void methods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(whole_and_in_pieces), TEST(cut_short), TEST(ends), TEST(limits_hold),
+        TEST(whole_and_in_pieces), TEST(many_frames), TEST(cut_short), TEST(ends), TEST(limits_hold),
         TEST(nothing_for_ever), TEST(large_frames), TEST(takes_too_long), TEST(leaves),
         TEST(fields_and_lists), TEST(writes), TEST(methods),
     };

@@ -3,6 +3,7 @@
 #include "proto/rtsp/reader.h"
 
 #include "base/mem.h"
+#include "base/thread_own.h"
 #include "proto/rtsp/head.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum {
     BIG_READ = 64 * 1024, /* of one that sends much */
     BLANK_MOST = 1024,    /* bytes of empty lines on end */
     LOST_MOST = 1 << 20,  /* bytes of no items on end */
+    LEFT_MOST = 4096,     /* of a frame that is copied, to read on where all others are read */
     SANE_FRAME = 4,       /* RTCP has so many bytes at least: what is found in garbage is longer */
 };
 
@@ -307,6 +309,86 @@ err_t rtsp_reader_fill(struct rtsp_reader *r, bool wait, size_t *n)
     r->end += *n;
     r->full = *n == room;
     return NULL;
+}
+
+/* ---- frames of one that sends many */
+
+/* Where they are read. A pipe fills it after its last wait, and all that is in it is taken before
+ * anything else runs. What was left of the read before is put in front, unless it is much. */
+static _Thread_local uint8_t *shared;
+
+/* The begin of a message is read on where it is. */
+static bool may_share(const struct rtsp_reader *r)
+{
+    size_t have = r->end - r->begin;
+
+    return r->frames && r->lost == 0 && !r->in_body && have <= LEFT_MOST &&
+           (have == 0 || r->buf[r->begin] == '$');
+}
+
+/* Those that are whole. How many bytes they have. */
+static size_t hand_on(const uint8_t *p, size_t size, rtsp_frame_fn *frame, void *arg)
+{
+    size_t at = 0;
+
+    while (size - at >= RTSP_FRAME_HEAD && p[at] == '$') {
+        size_t n = (size_t)(p[at + 2] << 8 | p[at + 3]);
+
+        if (size - at - RTSP_FRAME_HEAD < n)
+            break;
+        frame(arg, p[at + 1], p + at + RTSP_FRAME_HEAD, n);
+        at += RTSP_FRAME_HEAD + n;
+    }
+    return at;
+}
+
+/* What is left is all that the reader has. */
+static err_t keep(struct rtsp_reader *r, const uint8_t *p, size_t size)
+{
+    if (size > r->cap || (size == 0 && r->cap > LEFT_MOST)) {
+        free(r->buf);
+        r->cap = 0;
+        r->buf = size > 0 ? mem_try(size) : NULL;
+        if (size > 0 && !r->buf)
+            return refuse(r, 503, err_new(ERR_NO_MEMORY, "%zu bytes for an item", size));
+        r->cap = size;
+    }
+    if (size > 0)
+        memcpy(r->buf, p, size);
+    r->begin = 0;
+    r->end = size;
+    return NULL;
+}
+
+err_t rtsp_reader_frames(struct rtsp_reader *r, bool wait, rtsp_frame_fn *frame, void *arg,
+                         size_t *n)
+{
+    size_t have = r->end - r->begin, done;
+    uint8_t *p;
+    err_t err;
+
+    if (r->given)
+        forget_message(r);
+    if (!may_share(r))
+        return rtsp_reader_fill(r, wait, n);
+    if (!shared)
+        shared = thread_own(LEFT_MOST + RTSP_READ_MOST, NULL);
+    p = shared + LEFT_MOST;
+    *n = 0;
+    err = wait ? io_read(r->io, p, RTSP_READ_MOST, n) : io_read_now(r->io, p, RTSP_READ_MOST, n);
+    if (err || *n == 0)
+        return err;
+    p -= have;
+    if (have > 0)
+        memcpy(p, r->buf + r->begin, have);
+    done = hand_on(p, have + *n, frame, arg);
+    if (done > 0) { /* what is there has begun now */
+        r->need = r->scanned = 0;
+        r->until = 0;
+        r->blank = 0;
+    }
+    r->full = false;
+    return keep(r, p + done, have + *n - done);
 }
 
 static err_t fill_in_time(struct rtsp_reader *r)

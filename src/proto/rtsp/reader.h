@@ -78,6 +78,15 @@ err_t rtsp_reader_fill(struct rtsp_reader *r, bool wait, size_t *n)
 err_t rtsp_reader_next(struct rtsp_reader *r, struct rtsp_item *out)
     __attribute__((warn_unused_result));
 
+/* For who receives media. As fill(), but frames that are whole are handed on at once, from memory
+ * that all readers of the thread share: nothing is copied, and who has sent whole frames has no
+ * buffer. What is no frame, or not whole, is for take(), and what is behind it. `frame` must not
+ * yield. */
+typedef void rtsp_frame_fn(void *arg, uint8_t channel, const uint8_t *data, size_t size);
+enum { RTSP_READ_MOST = 64 * 1024 }; /* bytes: when so many came there may be more */
+err_t rtsp_reader_frames(struct rtsp_reader *r, bool wait, rtsp_frame_fn *frame, void *arg,
+                         size_t *n) __attribute__((warn_unused_result));
+
 /* A channel that frames are known to come on. */
 void rtsp_reader_know(struct rtsp_reader *r, uint8_t channel);
 /* The connection is no longer one of messages (a tunnel): what came behind the last one. */

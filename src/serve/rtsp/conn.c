@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/io_tls.h"
+#include "serve/rtsp/publish.h"
 #include "serve/rtsp/tunnel_post.h"
 #include "session/remote.h"
 #include "session/workers.h"
@@ -12,9 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PLAYERS (RTSP_BIT(RTSP_OPTIONS) | RTSP_BIT(RTSP_DESCRIBE) | RTSP_BIT(RTSP_SETUP) | \
+#define METHODS (RTSP_BIT(RTSP_OPTIONS) | RTSP_BIT(RTSP_DESCRIBE) | RTSP_BIT(RTSP_SETUP) | \
                  RTSP_BIT(RTSP_PLAY) | RTSP_BIT(RTSP_PAUSE) | RTSP_BIT(RTSP_GET_PARAMETER) | \
-                 RTSP_BIT(RTSP_SET_PARAMETER) | RTSP_BIT(RTSP_TEARDOWN))
+                 RTSP_BIT(RTSP_SET_PARAMETER) | RTSP_BIT(RTSP_TEARDOWN) | \
+                 RTSP_BIT(RTSP_ANNOUNCE) | RTSP_BIT(RTSP_RECORD))
 
 enum { LAST_WORDS_MAX = 1024 };
 
@@ -37,7 +39,7 @@ static struct rtsp_conn *conn_new(struct session_env *env, struct io *io, const 
     c->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
                                              .tc_url = "", .page_url = "", .ip = c->ip };
     c->rules = (struct rtsp_server_rules){
-        .methods = PLAYERS, .transports = { .tcp = conf->tcp },
+        .methods = METHODS, .transports = { .tcp = conf->tcp },
         .own_channels = conf->channels == CONF_RTSP_CHANNELS_SERVER,
         .timeout = (int)(conf->session_timeout / CO_SECONDS(1)), .name = env->signature,
     };
@@ -122,7 +124,7 @@ static err_t converse(struct rtsp_conn *c)
     while (!err && c->move_to < 0 && !c->post) {
         err = rtsp_conn_talk(c);
         if (!err && c->begin)
-            err = rtsp_play_send(c);
+            err = c->publish ? rtsp_publish_receive(c) : rtsp_play_send(c);
     }
     if (err)
         last_words(c);

@@ -29,6 +29,7 @@ enum rtsp_role { RTSP_NOBODY, RTSP_PLAYER, RTSP_PUBLISHER };
 struct rtsp_conn {
     struct session base;
     struct session_player player; /* of a RTSP_PLAYER */
+    struct rtsp_publish *publish; /* of a RTSP_PUBLISHER; or NULL */
     struct rtsp_reader reader;
     struct rtsp_server server;
     struct rtsp_server_rules rules;

@@ -2,6 +2,7 @@
 /* request.c - what a client asks, answered. */
 #include "base/log.h"
 #include "serve/rtsp/conn.h"
+#include "serve/rtsp/publish.h"
 #include "wire/rtsp_describe.h"
 
 #include <string.h>
@@ -74,25 +75,36 @@ static err_t on_describe(struct rtsp_asked *a, int *status)
     return err;
 }
 
-static err_t on_setup(struct rtsp_asked *a, int *status)
+static err_t set_up_player(struct rtsp_asked *a, struct rtsp_transport *t, int *status)
 {
     struct rtsp_conn *c = a->c;
     unsigned track = a->target.track < 0 ? 0 : (unsigned)a->target.track;
-    struct rtsp_transport t;
     err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
 
     if (!err && !*status) /* it may come without a DESCRIBE */
         err = wait_for_tracks(c, status);
     if (!err && !*status && !(rtsp_describe_tracks(c->base.src) & 1u << track))
         *status = 404;
+    if (!err && !*status)
+        *status = rtsp_server_setup(&c->server, a->req, track, co_now(), &a->session, t);
+    return err;
+}
+
+static err_t on_setup(struct rtsp_asked *a, int *status)
+{
+    struct rtsp_conn *c = a->c;
+    struct rtsp_transport t;
+    err_t err = NULL;
+
+    c->rules.transports.udp = rtsp_conn_udp_may(c);
+    if (c->publish)
+        *status = rtsp_publish_setup(a, &t);
+    else
+        err = set_up_player(a, &t, status);
+    if (!err && *status == 0 && t.lower == RTSP_UDP)
+        *status = rtsp_conn_udp_setup(a, &t);
     if (err || *status)
         return err;
-    c->rules.transports.udp = rtsp_conn_udp_may(c);
-    *status = rtsp_server_setup(&c->server, a->req, track, co_now(), &a->session, &t);
-    if (*status == 0 && t.lower == RTSP_UDP)
-        *status = rtsp_conn_udp_setup(a, &t);
-    if (*status)
-        return NULL;
     co_deadline_cancel(&c->deadline);
     c->reader.frames = true;
     rtsp_asked_put(a, 200);
@@ -103,6 +115,17 @@ static err_t on_setup(struct rtsp_asked *a, int *status)
     return NULL;
 }
 
+static err_t on_announce(struct rtsp_asked *a, int *status)
+{
+    err_t err = rtsp_conn_enter(a, RTSP_PUBLISHER, status);
+
+    if (err || *status)
+        return err;
+    rtsp_server_announced(&a->c->server);
+    *status = 200;
+    return NULL;
+}
+
 static void on_teardown(struct rtsp_asked *a)
 {
     struct rtsp_conn *c = a->c;
@@ -110,13 +133,15 @@ static void on_teardown(struct rtsp_asked *a)
 
     rtsp_conn_udp_teardown(c, a->session, a->target.track);
     if (!rtsp_server_teardown(&c->server, a->session, a->target.track)) {
-        if (flowing)
+        if (flowing && !c->publish)
             rtsp_play_less(c);
         return;
     }
     if (flowing) {
         c->player.sender.done = true;
         c->flowing = NULL;
+    } else if (c->publish) { /* it never began */
+        rtsp_conn_leave(c, NULL);
     }
     a->session = NULL;
 }
@@ -137,6 +162,11 @@ static err_t obey(struct rtsp_asked *a, int *status)
     case RTSP_PAUSE:
         rtsp_session_did(a->session, RTSP_PAUSE);
         rtsp_play_pause(a->c);
+        break;
+    case RTSP_ANNOUNCE:
+        return on_announce(a, status);
+    case RTSP_RECORD:
+        *status = rtsp_publish_record(a);
         break;
     case RTSP_TEARDOWN:
         on_teardown(a);

@@ -3,20 +3,30 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/http/url.h"
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/publish.h"
 #include "session/move.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { VHOST_MAX = 256 };
 
+/* Old pushers add it to what they announce. */
+static size_t without_sdp(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 4 && strcasecmp(name + n - 4, ".sdp") == 0 ? n - 4 : n;
+}
+
 /* "/app/stream", of which the app may have several levels; one level is a stream of "live". */
-static void set_names(struct rtsp_conn *c, const struct rtsp_target *t)
+static void set_names(struct rtsp_conn *c, const struct rtsp_target *t, enum rtsp_role role)
 {
     struct session_stream *names = &c->base.names;
-    const char *slash = strrchr(t->path, '/'), *app = "live";
+    const char *slash = strrchr(t->path, '/'), *app = "live", *name = slash + 1;
+    size_t name_size = role == RTSP_PUBLISHER ? without_sdp(name) : strlen(name);
     int n = 4;
 
     if (slash > t->path) {
@@ -24,8 +34,8 @@ static void set_names(struct rtsp_conn *c, const struct rtsp_target *t)
         n = (int)(slash - app);
     }
     free(c->names);
-    c->names = must_print("%.*s%c%s%c%s%s%crtsp://%s/%.*s", n, app, '\0', slash + 1, '\0',
-                          *t->query ? "?" : "", t->query, '\0', t->host, n, app);
+    c->names = must_print("%.*s%c%.*s%c%s%s%crtsp://%s/%.*s", n, app, '\0', (int)name_size, name,
+                          '\0', *t->query ? "?" : "", t->query, '\0', t->host, n, app);
     names->app = c->names;
     names->name = names->app + strlen(names->app) + 1;
     names->param = names->name + strlen(names->name) + 1;
@@ -35,7 +45,7 @@ static void set_names(struct rtsp_conn *c, const struct rtsp_target *t)
 }
 
 /* Its stream has a name from now on, and a vhost that has RTSP. */
-static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t)
+static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t, enum rtsp_role role)
 {
     char buf[VHOST_MAX];
     const char *vhost = http_url_param(t->query, "vhost", buf, sizeof(buf));
@@ -46,7 +56,7 @@ static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t)
     if (!*t->path)
         return err_new(ERR_DENIED, "the url names no stream");
     rtsp_conn_leave(c, NULL);
-    set_names(c, t);
+    set_names(c, t, role);
     c->logged_in = false;
     err = session_find_stream(&c->base, vhost && *vhost ? vhost : t->host, c->base.names.app,
                               c->base.names.name);
@@ -68,17 +78,19 @@ static bool is_named(const struct rtsp_conn *c, const struct rtsp_target *t)
                        (c->role != RTSP_NOBODY && t->track >= 0));
 }
 
-static err_t let_in(struct rtsp_conn *c, enum rtsp_role role)
+static err_t let_in(struct rtsp_asked *a, enum rtsp_role role)
 {
+    struct rtsp_conn *c = a->c;
     err_t err;
 
     co_deadline_cancel(&c->deadline); /* others are asked: that is not the client's time */
-    err = rtsp_play_begin(c);
+    err = role == RTSP_PUBLISHER ? rtsp_publish_begin(a) : rtsp_play_begin(c);
     if (err)
         return err;
     c->role = role;
     rtsp_conn_expect_setup(c);
-    log_trace("RTSP client identified, type=%s, ip=%s:%d, stream=%s", "play", c->ip, c->port,
+    log_trace("RTSP client identified, type=%s, ip=%s:%d, stream=%s",
+              role == RTSP_PUBLISHER ? "publish" : "play", c->ip, c->port,
               live_source_name(c->base.src));
     return NULL;
 }
@@ -91,7 +103,8 @@ static int status_of(err_t *err)
         int status;
     } rows[] = {
         { ERR_NO_VHOST, 404 }, { ERR_VHOST_DISABLED, 404 }, { ERR_TOO_MANY, 453 },
-        { ERR_STREAM_BUSY, 406 },
+        { ERR_STREAM_BUSY, 406 }, { ERR_REPLACED, 406 }, { ERR_UNSUPPORTED, 415 },
+        { ERR_MALFORMED, 400 }, { ERR_TOO_LARGE, 413 },
     };
     int status = err_class(*err) == ERR_CLASS_DENIED ? 403 : 503;
     char text[300];
@@ -117,8 +130,8 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
         *status = 455;
         return NULL;
     }
-    if (!is_named(c, &a->target))
-        err = name_stream(c, &a->target);
+    if (!is_named(c, &a->target) || c->role != RTSP_NOBODY) /* to this one it is something else */
+        err = name_stream(c, &a->target, role);
     if (!err) {
         err = rtsp_conn_login(a, status);
         if (err || *status)
@@ -130,7 +143,7 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
         return NULL;
     }
     if (!err)
-        err = let_in(c, role);
+        err = let_in(a, role);
     if (!err)
         return NULL;
     stop = co_check();
@@ -146,6 +159,8 @@ void rtsp_conn_leave(struct rtsp_conn *c, err_t why)
 {
     if (c->role == RTSP_PLAYER)
         session_player_end(&c->player, why);
+    else if (c->role == RTSP_PUBLISHER)
+        rtsp_publish_end(c, why);
     rtsp_conn_udp_end(c);
     c->role = RTSP_NOBODY;
     c->opened = c->begin = false;

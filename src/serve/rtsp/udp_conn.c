@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* udp_conn.c - a client that wants its media as datagrams: asked for, played, over. */
 #include "base/log.h"
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/publish.h"
 #include "wire/rtp.h"
 
 #include <string.h>
@@ -28,7 +28,8 @@ static err_t peer_new(struct rtsp_conn *c)
 
     io_tcp_local(c->base.io, local, &port);
     if (!err)
-        err = rtsp_udp_peer_new(&c->udp, udp, c->ip, local, on_datagram, c);
+        err = rtsp_udp_peer_new(&c->udp, udp, c->ip, local,
+                                c->publish ? rtsp_publish_datagram : on_datagram, c);
     return err;
 }
 
