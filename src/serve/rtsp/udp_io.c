@@ -65,7 +65,7 @@ static co_usec go_on_at(struct rtsp_udp_pipe *p, co_usec now)
 
 /* As rows for the socket; those of tracks that it does not have go nowhere. */
 static size_t address(const struct rtsp_udp_peer *p, const struct rtsp_runs *r,
-                      struct udp_out *out, size_t ends[RTSP_RUNS])
+                      struct udp_out *out, size_t begins[RTSP_RUNS])
 {
     size_t n = 0;
 
@@ -78,22 +78,23 @@ static size_t address(const struct rtsp_udp_peer *p, const struct rtsp_runs *r,
         out[n] = (struct udp_out){ .iov = r->iov + run->first, .count = run->count,
                                    .segment = run->segment,
                                    .path = &t->ports[run->channel & 1].path };
-        ends[n++] = run->end;
+        begins[n++] = run->begin;
     }
     return n;
 }
 
-/* One call of the kernel, from byte *at of the ranges on. False: the socket is full. */
+/* All that was cut, from byte *at of the ranges on. False: the socket is full; the first that has
+ * not gone is the first the next time, so what has gone behind it comes twice. */
 static bool send_runs(struct rtsp_udp_peer *p, size_t *at)
 {
     struct rtsp_udp *u = p->udp;
     struct rtsp_runs *r = &u->runs;
-    size_t ends[RTSP_RUNS], n = address(p, r, u->out, ends), put = 0;
+    size_t begins[RTSP_RUNS], n = address(p, r, u->out, begins), put = 0;
 
     if (n > 0)
         put = udp_send(u->side[r->v[0].channel & 1].socket, u->out, n);
     if (put < n) {
-        *at = put > 0 ? ends[put - 1] : *at;
+        *at = begins[put];
         return false;
     }
     *at = r->end;

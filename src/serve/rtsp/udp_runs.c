@@ -4,6 +4,8 @@
 
 #include "proto/rtp/header.h"
 
+#include <string.h>
+
 /* Where it is in the ranges. */
 struct walk {
     const struct iovec *iov;
@@ -45,56 +47,67 @@ static void pass(struct walk *w, size_t size)
     }
 }
 
-/* It goes on in that run; else it begins one of its own. */
-static bool fits(const struct rtsp_runs *r, const struct rtsp_run *run, uint8_t channel,
-                 size_t size)
+static bool goes_on(const struct rtsp_run *run, size_t size)
 {
-    return run->channel == channel && size <= run->segment &&
-           r->iov[run->first + run->count - 1].iov_len == run->segment &&
-           run->count < RTSP_RUN_SEGMENTS && run->size + size <= RTSP_RUN_BYTES;
+    return size <= run->segment && run->last == run->segment && run->count < RTSP_RUN_SEGMENTS &&
+           run->size + size <= RTSP_RUN_BYTES;
 }
 
-/* The run that the packet belongs to; NULL: it waits for the next call. */
-static struct rtsp_run *run_for(struct rtsp_runs *r, uint8_t channel, size_t size, size_t most)
+static void add(struct rtsp_runs *r, uint8_t channel, const struct iovec *packet)
 {
-    struct rtsp_run *last = r->n > 0 ? &r->v[r->n - 1] : NULL;
+    int16_t i = r->open[channel];
 
-    if (r->pieces == RTSP_RUN_PIECES)
-        return NULL;
-    if (last && fits(r, last, channel, size))
-        return last;
-    if (r->n == RTSP_RUNS || r->size >= most || (last && (last->channel ^ channel) & 1))
-        return NULL;
-    r->v[r->n] = (struct rtsp_run){ .channel = channel, .segment = (uint16_t)size,
-                                    .first = r->pieces };
-    return &r->v[r->n++];
+    if (i < 0 || !goes_on(&r->v[i], packet->iov_len)) {
+        i = r->open[channel] = (int16_t)r->n++;
+        r->v[i] = (struct rtsp_run){ .channel = channel, .segment = (uint16_t)packet->iov_len,
+                                     .begin = r->end };
+    }
+    r->v[i].count++;
+    r->v[i].last = (uint16_t)packet->iov_len;
+    r->v[i].size += packet->iov_len;
+    r->run_of[r->packets] = i;
+    r->seen[r->packets++] = *packet;
+    r->size += packet->iov_len;
+    r->end += RTP_INTERLEAVED + packet->iov_len;
+}
+
+/* The packets of each run one after the other. */
+static void gather(struct rtsp_runs *r)
+{
+    int first = 0;
+
+    for (int i = 0; i < r->n; i++) {
+        r->v[i].first = first;
+        first += r->v[i].count;
+        r->v[i].count = 0;
+    }
+    for (int i = 0; i < r->packets; i++) {
+        struct rtsp_run *run = &r->v[r->run_of[i]];
+
+        r->iov[run->first + run->count++] = r->seen[i];
+    }
 }
 
 err_t rtsp_runs_cut(struct rtsp_runs *r, const struct iovec *iov, int n, size_t at, size_t most)
 {
     struct walk w = { .iov = iov, .left = n };
 
-    r->n = r->pieces = 0;
+    r->n = r->packets = 0;
     r->size = 0;
     r->end = at;
+    memset(r->open, -1, sizeof(r->open));
     skip(&w, at);
-    for (pass(&w, 0); w.left > 0;) {
+    for (pass(&w, 0); w.left > 0 && r->packets < RTSP_RUNS && r->size < most;) {
         struct iovec packet;
-        struct rtsp_run *run;
         uint8_t channel;
 
         if (!look(&w, &channel, &packet))
             return err_new(ERR_MALFORMED, "no packet at byte %zu of the wire", r->end);
-        run = run_for(r, channel, packet.iov_len, most);
-        if (!run)
-            return NULL;
-        r->iov[r->pieces++] = packet;
-        run->count++;
-        run->size += packet.iov_len;
-        r->size += packet.iov_len;
-        r->end += RTP_INTERLEAVED + packet.iov_len;
-        run->end = r->end;
+        if (r->n > 0 && (r->v[0].channel ^ channel) & 1)
+            break;
+        add(r, channel, &packet);
         pass(&w, RTP_INTERLEAVED + packet.iov_len);
     }
+    gather(r);
     return NULL;
 }
