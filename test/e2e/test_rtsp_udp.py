@@ -246,7 +246,7 @@ def test_transports_and_ports_in_use(site, srs):
     a.close()
     taken = []
     try:
-        s = site(glob="workers 1;")
+        s = site(env={"SRS_WORKERS": "1"})
         taken.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         taken[0].bind(("127.0.0.1", s.p["udp"] + 1))
         a = Player(s)
@@ -323,8 +323,8 @@ def test_gstreamer(site, tmp_path):
 def over_lossy_wire(tmp_path, srs, source_path, seconds, workers):
     """ffmpeg plays on the other side of it; what came, by media."""
     with lossy.wire(tmp_path) as (here, there):
-        s = srs(RTSP, f"""rtsp_server {{ enabled on; listen {lossy.A}:8554; udp_port 8560; }} workers {workers};""",
-                begin=False)
+        s = srs(RTSP, f"""rtsp_server {{ enabled on; listen {lossy.A}:8554; udp_port 8560; }}""",
+                begin=False, env={"SRS_WORKERS": str(workers)})
         s.wrap = here
         s.start(wait=False)
         assert s.wait_log(rf"listening on {lossy.A}:8554", 10)
