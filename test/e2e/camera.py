@@ -54,6 +54,8 @@ class Quirks:
     # -- transport
     tcp: bool = True
     udp: str = "sends"            # "refuses" (461), "silent": nothing comes
+    lose: int = 0                 # each so many-th datagram
+    swap: int = 0                 # each so many-th datagram comes after the next one
     channels: int = 0             # the first one that it answers, whatever it was asked
     # -- its stream
     garbage: int = 0              # after so many packets, bytes that are nothing
@@ -77,7 +79,8 @@ class Session:
         self.base = [random.getrandbits(32) for _ in cam.media]
         self.ssrc = [random.getrandbits(32) for _ in cam.media]
         self.counts = [[0, 0] for _ in cam.media]
-        self.sent = 0
+        self.sent = self.datagrams = 0
+        self.held = []        # datagrams that come later
         self.plan = None
         self.began = self.reported = 0.0
 
@@ -159,7 +162,19 @@ class Session:
         if to[0] == "tcp":
             conn.write(self.frame(i, data, rtcp))
         elif self.q.udp == "sends":
-            to[2 + rtcp].sendto(data, (to[1][0], to[1][1] + rtcp))
+            self.datagram(to[2 + rtcp], data, (to[1][0], to[1][1] + rtcp))
+
+    def datagram(self, sock, data, to):
+        self.datagrams += 1
+        if self.q.lose and self.datagrams % self.q.lose == 0:
+            return
+        if self.q.swap and self.datagrams % self.q.swap == 0:
+            self.held.append((sock, data, to))
+            return
+        sock.sendto(data, to)
+        for s, d, t in self.held:
+            s.sendto(d, t)
+        self.held.clear()
 
 
 class Conn:

@@ -118,6 +118,32 @@ def test_udp(srs, source, camera, row):
     assert wait_for(lambda: [r for r in cam.reports if len(r) > 8 and r[1] == 201], 10), "it reports what it receives"
 
 
+def test_udp_swapped(srs, source, camera):
+    """Datagrams that change places: nothing is missing."""
+    cam = camera(swap=5)
+    plays(srs(pull(cam, more="transport udp;")), source)
+
+
+def test_udp_lost(srs, source, camera):
+    """Datagrams that are lost: what is shown is whole, from one key frame to the next hole."""
+    cam = camera(lose=50)
+    s = srs(pull(cam, more="transport udp;"))
+    w = s.watch()
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 60, 20), s.log()[-2000:]
+    got = w.stop()
+    w.client.close()
+    for kind in (VIDEO, AUDIO):
+        want = set(bodies(source, kind))
+        assert all(b in want for b in bodies(got, kind))
+    flv.check_monotonic(got)
+    order, hole = bodies(source, VIDEO), False
+    shown = [(f.key, order.index(b)) for f, b in zip(flv.frames(got, VIDEO), bodies(got, VIDEO))]
+    for (_, before), (key, now) in zip(shown, shown[1:]):
+        hole |= now not in (before + 1, 0)
+        assert key or now == before + 1, "after a hole it goes on at a key frame"
+    assert hole
+
+
 @pytest.mark.parametrize("how,limit", [("refuses", 2), ("silent", 6)])
 def test_udp_then_tcp(srs, source, camera, how, limit):
     """A camera without UDP says so; one whose datagrams are lost on the way cannot."""
@@ -168,6 +194,15 @@ def test_signs_of_life(srs, source, camera, how):
     assert set(said) <= {"GET_PARAMETER", "OPTIONS"}
     if how in (400, 501):
         assert said.count("GET_PARAMETER") == 1, "it is not asked again what it does not know"
+
+
+def test_impatient(srs, source, camera):
+    """A camera that stops when it hears nothing for some seconds, and does not say so, is spoken to sooner."""
+    cam = camera(life=2.5, timeout="")
+    s = srs(pull(cam))
+    assert wait_for(lambda: cam.connections == 2 and cam.playing(), 10), s.log()[-2000:]
+    assert never(lambda: cam.connections > 2, 6)
+    plays(s, source)
 
 
 @pytest.mark.parametrize("quirks", [{"die_after": 400}, {"silent_after": 400}, {"not_found": 1}])

@@ -48,6 +48,8 @@ struct rtsp_pull {
     co_usec packet_at;         /* when one of media came; 0: none did yet */
     co_usec packets_since;     /* the first of them */
     co_usec alive_at, look_at; /* when it is to say something, and to look around, next */
+    co_usec alive_most;        /* it wants to hear us so often, though it does not say so; 0: no */
+    unsigned alives;           /* how often it did */
     co_usec alone_since;       /* nobody plays it; 0: somebody does */
     bool over;                 /* for want of players */
     char id[9];                /* by which lists know it */

@@ -13,6 +13,7 @@
 
 #define LOOK CO_SECONDS(1)           /* at who plays, and whether packets come */
 #define UDP_FIRST CO_SECONDS(3)      /* so long for the first datagram, if there is another way */
+#define ALIVE_LEAST CO_SECONDS(1)
 #define LAST_WORDS CO_MS(500)
 
 /* ---- what it has */
@@ -196,13 +197,42 @@ static err_t send_reports(struct rtsp_pull *p)
     return err;
 }
 
+/* ---- signs of life */
+
+static co_usec next_alive(const struct rtsp_pull *p)
+{
+    co_usec every = CO_SECONDS(rtsp_client_alive_every(&p->call.client));
+
+    return co_now() + (p->alive_most && p->alive_most < every ? p->alive_most : every);
+}
+
+static err_t say_alive(struct rtsp_pull *p)
+{
+    p->alive_at = next_alive(p);
+    p->alives++;
+    return rtsp_call_alive(&p->call, p->all);
+}
+
+/* Some stop after seconds in which they hear nothing, whatever they say of their timeout: one that
+ * did before our first word is told sooner the next time. */
+static void learn_patience(struct rtsp_pull *p, err_t why)
+{
+    co_usec lived = p->packet_at - p->session.began_at;
+
+    if (p->alives > 0 || p->packets_since == 0 || !why ||
+        (err_class(why) != ERR_CLASS_PEER && err_class(why) != ERR_CLASS_TIME))
+        return;
+    p->alive_most = lived / 2 > ALIVE_LEAST ? lived / 2 : ALIVE_LEAST;
+}
+
+/* ---- the loop */
+
 /* What is to be done now and then. */
 static err_t look(struct rtsp_pull *p)
 {
     co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->session.began_at;
     bool in_vain = by_udp(p) && !p->packet_at && p->want.ways > 1; /* something is in its way */
     co_usec patience = in_vain && p->want.timeout > UDP_FIRST ? UDP_FIRST : p->want.timeout;
-    err_t err = NULL;
 
     p->look_at = now + LOOK;
     p->over = !rtsp_pull_has_players(p);
@@ -213,11 +243,7 @@ static err_t look(struct rtsp_pull *p)
         return err_new(ERR_IO_TIMEOUT, "no packet for %lld ms", us_to_ms(now - since));
     if (rtsp_receive_over(p->rx))
         return err_new(ERR_STREAM_END, "it said BYE");
-    if (now >= p->alive_at) {
-        p->alive_at = now + CO_SECONDS(rtsp_client_alive_every(&p->call.client));
-        err = rtsp_call_alive(&p->call, p->all);
-    }
-    return err;
+    return now >= p->alive_at ? say_alive(p) : NULL;
 }
 
 /* All that has come and is whole. */
@@ -274,7 +300,8 @@ static err_t play(struct rtsp_pull *p)
     err_t err = rtsp_call_ask(&p->call, &ask, NULL);
 
     p->look_at = co_now() + LOOK;
-    p->alive_at = co_now() + CO_SECONDS(rtsp_client_alive_every(&p->call.client));
+    p->alive_at = next_alive(p);
+    p->alives = 0;
     co_stack_trim();
     while (!err && !p->over) {
         err = turn(p);
@@ -300,6 +327,7 @@ static err_t publish(struct rtsp_pull *p)
     rtsp_receive_begin(p->rx, s->src, by_udp(p), co_now());
     err = play(p);
     p->publishing = false;
+    learn_patience(p, err);
     session_publisher_end(&p->publisher, err);
     return err;
 }
