@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Streams that are pulled from cameras, with what cameras do wrong; and from our own server."""
+import os
 import re
+import sys
 import time
 
 import pytest
@@ -11,7 +13,7 @@ from camera import Camera, Quirks
 from camera_rtp import tracks_of
 from flv import AUDIO, VIDEO
 from httpapi import Api, Backend, conf
-from procs import free_port, never, patience, wait_for
+from procs import Proc, free_port, never, patience, wait_for, wait_port
 from webclient import Cert
 
 
@@ -392,3 +394,27 @@ def test_many(srs, source, camera):
     plays(s, source, stream="s57")
     s.stop()
     assert cam.methods().count("TEARDOWN") == 100
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_of_gstreamer(srs, source, tmp_path, transport):
+    """The RTSP server of GStreamer, which many cameras are made with."""
+    gi = pytest.importorskip("gi")
+    try:
+        gi.require_version("GstRtspServer", "1.0")
+    except ValueError:
+        pytest.skip("not installed: gir1.2-gst-rtsp-server-1.0")
+    port = free_port()
+    there = Proc([sys.executable, os.path.join(os.path.dirname(__file__), "gst_rtsp_server.py"), port, tools.SOURCE],
+                 tmp_path / "gst.log")
+    assert wait_port(port, proc=there), there.text()
+    s = srs(pull(f"rtsp://127.0.0.1:{port}/s", more=f"transport {transport};"))
+    w = s.watch()
+    assert w.wait(lambda got: min(len(flv.frames(got, k)) for k in (VIDEO, AUDIO)) >= 60, 20), \
+        s.log()[-2000:] + there.text()
+    got = w.stop()
+    assert s.wait_log(f"media come by {transport}", 1)
+    want = bodies(source, AUDIO)
+    assert flv.find_run(bodies(got, AUDIO)[:50], want) >= 0
+    assert len(set(bodies(got, VIDEO)) & set(bodies(source, VIDEO))) > 50
+    flv.check_monotonic(got)
