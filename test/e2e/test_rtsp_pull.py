@@ -307,6 +307,8 @@ def test_reload(srs, source, camera):
     s.reload(pull(b))
     assert wait_for(lambda: a.playing() == 0 and b.playing() == 1, 10), s.log()[-2000:]
     plays(s, source)
+    s.reload(pull(b) + "play { queue_length 9; }")
+    assert never(lambda: b.connections > 1 or b.playing() == 0, 1), "nothing has changed for it"
     s.reload("")
     assert wait_for(lambda: b.playing() == 0, 10)
     assert a.methods()[-1] == b.methods()[-1] == "TEARDOWN"
@@ -382,6 +384,9 @@ def test_over_tls(srs, source, tmp_path):
     second = srs(pull(f"rtsps://127.0.0.1:{secure}/live/s", more="transport udp tcp;"))
     plays(second, source)
     assert second.wait_log("media come by tcp", 1)
+    second.reload(pull(f"rtsps://127.0.0.1:{secure}/live/s", more="transport udp tcp;") + "play { queue_length 9; }")
+    plays(second, source)
+    assert second.log().count("connecting") == 1, "nothing has changed for it"
     p.stop()
 
 

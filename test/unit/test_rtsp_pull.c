@@ -16,6 +16,8 @@ static const struct conf_rtsp_pull pulls[] = {
     { .enabled = false, .stream = "live/off", .url = "rtsp://h/3" },
     { .enabled = true, .stream = "t/x-[param]-y", .url = "rtsp://[param].lan/[param]" },
     { .enabled = true, .stream = "deep/[param]/z", .url = "rtsp://h/[param]" },
+    { .enabled = true, .stream = "a/safe", .url = "rtsps://h/4", .transport = { both, 2 },
+      .on_demand = true },
 };
 
 static const struct {
@@ -81,6 +83,10 @@ static void test_ways(void **state)
     assert_int_equal(other.way[0], RTSP_PULL_TCP);
     assert_true(rtsp_pull_want_same(&w, &w));
     assert_false(rtsp_pull_want_same(&w, &other));
+    rtsp_pull_want_free(&other);
+    assert_true(rtsp_pull_wanted(&other, &v, "a", "safe")); /* nothing of it in the open */
+    assert_int_equal(other.ways, 1);
+    assert_int_equal(other.way[0], RTSP_PULL_TCP);
     rtsp_pull_want_free(&w);
     rtsp_pull_want_free(&other);
     v.rtsp.enabled = false;

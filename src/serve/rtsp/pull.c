@@ -100,10 +100,6 @@ static bool take_want(struct rtsp_pull *p)
     free(p->host);
     p->shown = log_hide(place.url); /* some have a password among their parameters */
     p->host = must_dup(place.host);
-    if (place.tls) { /* datagrams would go in the open */
-        p->want.way[0] = RTSP_PULL_TCP;
-        p->want.ways = 1;
-    }
     rtsp_place_free(&place);
     n->tc_url = p->shown;
     n->ip = p->host;

@@ -62,11 +62,16 @@ static char *fill_in(const char *url, const char *param, size_t size)
     return next;
 }
 
+/* Of a url of rtsps:// nothing is sent in the open: no datagrams. */
 static void take_ways(struct rtsp_pull_want *out, const struct conf_list *said)
 {
+    bool tls = strncmp(out->url, "rtsps:", 6) == 0;
+
     for (size_t i = 0; i < said->n && out->ways < RTSP_PULL_WAYS; i++) {
         enum rtsp_pull_way way = strcmp(said->v[i], "udp") == 0 ? RTSP_PULL_UDP : RTSP_PULL_TCP;
 
+        if (tls && way == RTSP_PULL_UDP)
+            continue;
         if (out->ways == 0 || out->way[0] != way)
             out->way[out->ways++] = way;
     }
