@@ -106,7 +106,8 @@ void rtsp_conn_heard(struct rtsp_conn *c, unsigned track, const uint8_t *data, s
 /* ---- play.c */
 
 err_t rtsp_play_begin(struct rtsp_conn *c) __attribute__((warn_unused_result)); /* let in */
-void rtsp_play(struct rtsp_asked *a);      /* PLAY was asked for and may be: answers */
+/* PLAY was asked for and may be: answers. Yields while there is no key frame yet. */
+err_t rtsp_play(struct rtsp_asked *a) __attribute__((warn_unused_result));
 void rtsp_play_pause(struct rtsp_conn *c);
 void rtsp_play_less(struct rtsp_conn *c);  /* a track is no longer set up */
 /* Send media until TEARDOWN, or the end. Yields. */

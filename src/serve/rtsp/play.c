@@ -2,12 +2,15 @@
 /* play.c - send a live stream to a player, and hear what it says meanwhile. */
 #include "base/container_of.h"
 #include "base/log.h"
+#include "live/news.h"
 #include "proto/rtsp/range.h"
 #include "proto/rtsp/rtp_info.h"
 #include "serve/rtsp/conn.h"
 #include "wire/rtp.h"
 
 #include <string.h>
+
+#define START_WAIT CO_SECONDS(2)
 
 static struct rtsp_conn *conn_of(const struct session_player *player)
 {
@@ -115,6 +118,33 @@ static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
     c->opened = true;
 }
 
+static bool waits_for_key(const struct rtsp_conn *c)
+{
+    struct live_sender_stat stat;
+
+    live_sender_stat(&c->player.sender, &stat);
+    return stat.state == LIVE_WAIT_KEY;
+}
+
+/* A player that came before its publisher, or where no group of pictures is kept: it is told where
+ * its media begin if that is to be known soon. Without, sound and picture are apart at first. */
+static err_t wait_for_key(struct rtsp_conn *c)
+{
+    struct live_consumer *at = &c->player.sender.consumer;
+    co_usec until = co_now() + START_WAIT;
+    err_t err = NULL;
+
+    live_news_look(c->base.src);
+    while (!err && waits_for_key(c) && co_now() < until) {
+        live_consumer_park_me(at, live_consumer_pending(at) + 1);
+        if (co_park(until - co_now()) == CO_STOPPED)
+            err = co_stop_why();
+        live_consumer_unpark(at);
+        live_news_look(c->base.src);
+    }
+    return err;
+}
+
 static void put_rtp_info(struct rtsp_asked *a)
 {
     struct rtp_wire_start start[RTP_WIRE_N];
@@ -140,25 +170,31 @@ static void put_rtp_info(struct rtsp_asked *a)
 }
 
 /* What is being played already goes on; the answer comes before the first media. */
-void rtsp_play(struct rtsp_asked *a)
+err_t rtsp_play(struct rtsp_asked *a)
 {
     struct rtsp_conn *c = a->c;
     bool begins = a->session->state == RTSP_READY;
+    err_t err = NULL;
 
-    if (begins)
+    live_sender_pause(&c->player.sender, false);
+    if (begins) {
         open_wire(c, a->session);
+        err = wait_for_key(c);
+    }
+    if (err)
+        return err;
     rtsp_session_did(a->session, RTSP_PLAY);
     rtsp_asked_put(a, 200);
     rtsp_put_field(a->w, "Range", "npt=0.000-");
     if (begins)
         put_rtp_info(a);
     rtsp_put_body(a->w, NULL, 0);
-    live_sender_pause(&c->player.sender, false);
     c->player.sender.io = rtsp_conn_udp_play(c, a->session);
     c->flowing = a->session;
     c->begin = true;
     if (begins)
         rtsp_conn_tell(c, c->heard[0].lost + c->heard[1].lost, 0);
+    return NULL;
 }
 
 void rtsp_play_less(struct rtsp_conn *c)

@@ -154,10 +154,9 @@ static err_t obey(struct rtsp_asked *a, int *status)
     case RTSP_SETUP:
         return on_setup(a, status);
     case RTSP_PLAY:
-        if (a->c->flowing && a->c->flowing != a->session)
-            *status = 455; /* one at a time */
-        else
-            rtsp_play(a);
+        if (!a->c->flowing || a->c->flowing == a->session)
+            return rtsp_play(a);
+        *status = 455; /* one at a time */
         return NULL;
     case RTSP_PAUSE:
         rtsp_session_did(a->session, RTSP_PAUSE);
