@@ -648,6 +648,14 @@ static err_t watched_main(void *arg)
     return co_sleep(CO_SECONDS(5));
 }
 
+static err_t watched_long(void *arg)
+{
+    struct watched *w = arg;
+
+    rtsp_udp_watch(w->p, &w->heard, CO_SECONDS(100));
+    return co_sleep(CO_SECONDS(5));
+}
+
 static void test_silence_ends(void **state)
 {
     struct watched w = { .heard = co_clock() };
@@ -670,13 +678,52 @@ static void test_silence_ends(void **state)
     env_end();
 }
 
+/* A client whose connection ended comes back and asks for the ports that it had. */
+static void test_comes_back(void **state)
+{
+    struct rtsp_udp_peer *again;
+    struct watched w = { .heard = co_clock() };
+    struct co_group g;
+    struct client c;
+    struct rtsp_pair ports;
+    struct rtsp_udp *u;
+
+    (void)state;
+    env_begin(true);
+    assert_ok(rtsp_udp_of(&u, &env));
+    w.p = peer_of(u, on_input, &nobodys);
+    again = peer_of(u, on_input, &nobodys);
+    ports = client_open(&c, "127.0.0.1");
+    assert_ok(rtsp_udp_add(w.p, 0, ports));
+    (void)rtsp_udp_io(w.p, &c.control.io);
+    co_group_init(&g);
+    assert_ok(co_go(&g, "watched", watched_long, &w));
+    assert_ok(co_sleep(CO_MS(1)));
+    assert_false(rtsp_udp_alone(w.p)); /* it has never sent a report */
+    client_say(&c, 1, rtsp_udp_ports(u).rtcp, (const uint8_t[8]){ 0x80, RTCP_RR, 0, 1 }, 8);
+    readers_get(u, 1);
+    assert_err(rtsp_udp_add(again, 0, ports), ERR_TOO_MANY);
+    assert_true(rtsp_udp_alone(w.p));
+    assert_ok(rtsp_udp_add(again, 0, ports));
+    assert_err(co_group_wait(&g), ERR_REPLACED);
+    wire_begin();
+    wire_put(0, 100);
+    send_wire(rtsp_udp_io(w.p, &c.control.io)); /* to nobody any more */
+    assert_true(client_hears_nothing(&c, 0));
+    rtsp_udp_unwatch(w.p);
+    rtsp_udp_peer_free(w.p);
+    rtsp_udp_peer_free(again);
+    client_close(&c);
+    env_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_runs_at_every_cut), TEST(test_runs_are_long), TEST(test_runs_have_limits),
         TEST(test_table), TEST(test_plays), TEST(test_writes_whole), TEST(test_input),
         TEST(test_port_moves_once), TEST(test_reports_say_it_arrives), TEST(test_ports_are_one_sessions),
-        TEST(test_silence_ends),
+        TEST(test_silence_ends), TEST(test_comes_back),
     };
     const struct log_setup quiet = { .min = LOG_NONE };
     err_t err = co_init();

@@ -49,11 +49,6 @@ static struct rtsp_udp_port *port_of(struct rtsp_udp_side *s, const struct udp_a
     return p;
 }
 
-static struct rtsp_udp_track *track_of(struct rtsp_udp_port *p, bool rtcp)
-{
-    return container_of(p, struct rtsp_udp_track, ports[rtcp ? RTSP_UDP_RTCP : RTSP_UDP_RTP]);
-}
-
 static void dispatch(struct rtsp_udp_side *s, const struct udp_in *in)
 {
     bool rtcp = s == &s->udp->side[RTSP_UDP_RTCP];
@@ -68,7 +63,7 @@ static void dispatch(struct rtsp_udp_side *s, const struct udp_in *in)
         s->udp->stat.holes++;
         return;
     }
-    t = track_of(port, rtcp);
+    t = rtsp_udp_track_of(port, rtcp ? RTSP_UDP_RTCP : RTSP_UDP_RTP);
     if (rtp_is_rtcp(in->data, in->size)) {
         t->peer->reported |= rtcp;
         if (t->peer->heard)

@@ -68,6 +68,7 @@ struct rtsp_udp {
 };
 
 struct rtsp_udp_track *rtsp_udp_track(const struct rtsp_udp_peer *p, unsigned number);
+struct rtsp_udp_track *rtsp_udp_track_of(struct rtsp_udp_port *port, unsigned side);
 void rtsp_udp_pipe_init(struct rtsp_udp_pipe *pipe);
 /* A peer more, a peer less. */
 void rtsp_udp_join(struct rtsp_udp *u);

@@ -22,7 +22,6 @@ enum {
 };
 
 #define TOO_SLOW CO_MS(500)    /* the rate, if it is all used for so long */
-#define REPORTS_WAIT CO_SECONDS(30) /* they come every 5 s, [RFC 3550] 6.2 */
 #define ROOM_WAIT CO_MS(20)    /* the kernel tells of room, but not of all kinds of it */
 
 static struct rtsp_udp_pipe *pipe_of(struct io *io)
@@ -258,14 +257,4 @@ struct io *rtsp_udp_io(struct rtsp_udp_peer *p, struct io *control)
     p->pipe.io.read_timeout = control->read_timeout;
     p->pipe.io.write_timeout = control->write_timeout;
     return &p->pipe.io;
-}
-
-bool rtsp_udp_alone(struct rtsp_udp_peer *p)
-{
-    if (!p->reported)
-        return false;
-    p->pipe.alone = true;
-    if (p->heard)
-        rtsp_udp_watch(p, p->heard, p->patience < REPORTS_WAIT ? p->patience : REPORTS_WAIT);
-    return true;
 }

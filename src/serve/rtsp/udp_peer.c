@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define REPORTS_WAIT CO_SECONDS(30) /* they come every 5 s, [RFC 3550] 6.2 */
+
 err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const char *ip,
                         const char *local, rtsp_udp_input *input, void *arg)
 {
@@ -58,6 +60,11 @@ struct rtsp_udp_track *rtsp_udp_track(const struct rtsp_udp_peer *p, unsigned nu
     return t;
 }
 
+struct rtsp_udp_track *rtsp_udp_track_of(struct rtsp_udp_port *port, unsigned side)
+{
+    return container_of(port - side, struct rtsp_udp_track, ports[0]);
+}
+
 void rtsp_udp_remove(struct rtsp_udp_peer *p, unsigned track)
 {
     struct rtsp_udp_track **at = &p->tracks, *t;
@@ -69,6 +76,23 @@ void rtsp_udp_remove(struct rtsp_udp_peer *p, unsigned track)
         return;
     *at = t->next;
     track_free(t);
+}
+
+/* One that has lost its connection gives way to who has one: mostly it is the same client, which
+ * came back. */
+static void take_over(struct rtsp_udp_track *t)
+{
+    for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
+        struct rtsp_udp_port *p = rtsp_udp_table_find(&t->peer->udp->side[i].table,
+                                                      &t->ports[i].path.peer);
+        struct rtsp_udp_track *old = p ? rtsp_udp_track_of(p, i) : NULL;
+
+        if (!old || !old->peer->pipe.alone)
+            continue;
+        if (old->peer->heard)
+            co_stop(old->peer->co, err_new(ERR_REPLACED, "its ports are asked for again"));
+        rtsp_udp_remove(old->peer, old->number);
+    }
 }
 
 static bool enlist(struct rtsp_udp_track *t)
@@ -94,6 +118,7 @@ err_t rtsp_udp_add(struct rtsp_udp_peer *p, unsigned track, struct rtsp_pair por
         t->ports[i] = (struct rtsp_udp_port){ .path = p->path, .waits = true };
         t->ports[i].path.peer.port = (uint16_t)numbers[i];
     }
+    take_over(t);
     if (!enlist(t)) {
         free(t);
         return err_new(ERR_TOO_MANY, "port %d or %d is another session's", ports.rtp, ports.rtcp);
@@ -146,4 +171,16 @@ void rtsp_udp_unwatch(struct rtsp_udp_peer *p)
 {
     co_timer_cancel(&p->timer);
     p->heard = NULL;
+}
+
+bool rtsp_udp_alone(struct rtsp_udp_peer *p)
+{
+    if (!p->reported)
+        return false;
+    p->pipe.alone = true;
+    if (p->heard && p->patience > REPORTS_WAIT) {
+        p->patience = REPORTS_WAIT;
+        co_timer_set(&p->timer, *p->heard + p->patience, on_due);
+    }
+    return true;
 }
