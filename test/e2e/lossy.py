@@ -33,7 +33,8 @@ def there():
 
 @contextlib.contextmanager
 def wire(tmp, loss=0.02, held=0.02, hold=0.03):
-    """Gives the commands that run a program on each side. Shares of datagrams are lost, and come `hold` seconds late."""
+    """Gives the commands that run a program on each side. Shares of datagrams are lost, and come `hold` seconds
+    late."""
     names = [f"e2e{os.getpid()}{s}" for s in "ab"]
     try:
         for name, own, other in ((names[0], A, B), (names[1], B, A)):

@@ -307,14 +307,45 @@ def test_ffmpeg_gets_every_frame(site, tmp_path):
 def test_gstreamer(site, tmp_path):
     s = site()
     video, audio = tmp_path / "video.h264", tmp_path / "audio.aac"
-    p = tools.gst(f"rtspsrc location={rtsp_url(s)} protocols=udp name=s ! rtph264depay ! h264parse ! video/x-h264,stream-format=byte-stream ! "
-                  f"filesink location={video} buffer-mode=unbuffered s. ! rtpmp4gdepay ! aacparse ! audio/mpeg,stream-format=adts ! "
-                  f"filesink location={audio} buffer-mode=unbuffered", tmp_path / "gst.out")
+    sink = "filesink buffer-mode=unbuffered location"
+    p = tools.gst(f"rtspsrc location={rtsp_url(s)} protocols=udp name=s ! rtph264depay ! h264parse ! "
+                  f"video/x-h264,stream-format=byte-stream ! {sink}={video} "
+                  f"s. ! rtpmp4gdepay ! aacparse ! audio/mpeg,stream-format=adts ! {sink}={audio}",
+                  tmp_path / "gst.out")
     assert wait_for(lambda: all(f.exists() and f.stat().st_size > 30000 for f in (video, audio)), 20), p.text()
     row = next(x for x in s.api.clients() if x["type"] == "rtsp-play")
     assert row["transport"] == "udp"
     p.end()
     assert tools.decode(video).count("error") <= 2
+
+
+@pytest.mark.needs("ffmpeg")
+def test_ffmpeg_publishes(site, tmp_path):
+    """What it sends as datagrams is the stream; what others send to the same port is none of it."""
+    s = site(push=False)
+    p = Proc(["ffmpeg", "-nostdin", "-loglevel", "warning", "-re", "-stream_loop", "-1", "-i", procs.SOURCE,
+              "-c", "copy", "-rtsp_transport", "udp", "-f", "rtsp", rtsp_url(s)], tmp_path / "publish.out")
+    assert wait_for(lambda: any(x.get("transport") == "udp" for x in s.api.clients()), 10), p.text()
+    port = int(s.wait_log(r"RTSP over UDP has ports (\d+)-", 5).group(1))
+    strangers = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+    strangers[0].bind(("127.0.0.3", 0))
+    strangers[1].bind(("127.0.0.1", 0))
+    play = tools.ffmpeg_frames(s.url(), tmp_path / "play.out", tmp_path / "frames", seconds=4)
+    for i in range(200):
+        for x in strangers:
+            x.sendto(struct.pack(">BBHII", 0x80, 96, i, i, i) + bytes(100), ("127.0.0.1", port))
+        time.sleep(0.005)
+    play.wait(30)
+    want = [x[4] for x in tools.source_frames() if x[0] == "audio"] * 3
+    sound = [x[4] for x in tools.frame_list(tmp_path / "frames", "audio")]
+    assert len(sound) > 80 and any(want[i:i + 60] == sound[:60] for i in range(len(want) - 60))
+    assert len(tools.frame_list(tmp_path / "frames", "video")) > 50
+    row = next(x for x in s.api.clients() if x["publish"])
+    assert row["type"] == "rtsp-publish" and row["lost_packets"] == 0
+    p.end()
+    for x in strangers:
+        x.close()
+    s.api.wait_clients(0)
 
 
 # ---- a network that loses
@@ -361,6 +392,34 @@ def test_over_a_network_that_loses(srs, tmp_path, workers):
         pytest.skip("network namespaces need root")
     got, said = over_lossy_wire(tmp_path, srs, procs.SOURCE, 8, workers)
     check_lossy(got, said, 8)
+
+
+@pytest.mark.needs("ffmpeg", "ip")
+def test_publish_over_a_network_that_loses(srs, tmp_path):
+    """Sound comes whole but for what was lost; a picture with a hole is left out, and what refers to it."""
+    if not lossy.there():
+        pytest.skip("network namespaces need root")
+    with lossy.wire(tmp_path, loss=0.01) as (here, there):
+        s = srs(RTSP, f"rtsp_server {{ enabled on; listen {lossy.A}:8554; udp_port 8560; }}", begin=False)
+        s.wrap = here
+        s.start(wait=False)
+        assert s.wait_log(rf"listening on {lossy.A}:8554", 10)
+        push = Proc([*there, "ffmpeg", "-nostdin", "-loglevel", "error", "-re", "-stream_loop", "-1", "-i",
+                     procs.SOURCE, "-c", "copy", "-rtsp_transport", "udp", "-f", "rtsp",
+                     f"rtsp://{lossy.A}:8554/live/s"], tmp_path / "push.out")
+        assert s.wait_log("client identified, type=publish", 10), push.text()
+        out = tmp_path / "frames"
+        play = Proc([*here, "ffmpeg", "-nostdin", "-loglevel", "info", "-y", "-i", s.url(), "-t", "8", "-c", "copy",
+                     "-f", "framemd5", out], tmp_path / "play.out")
+        play.wait(40)
+        push.end()
+        assert s.wait_log(r"RTSP publisher of .* lost=[1-9]\d*, reordered=[1-9]", 10), s.log()[-2000:]
+        s.stop()
+        s.proc = None
+    want = {x[4] for x in tools.source_frames() if x[0] == "audio"}
+    sound = [x[4] for x in tools.frame_list(out, "audio")]
+    assert len(sound) > 200 and all(x in want for x in sound)
+    assert len(tools.frame_list(out, "video")) > 20
 
 
 @pytest.mark.long

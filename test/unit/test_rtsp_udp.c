@@ -237,6 +237,12 @@ static void test_table(void **state)
     assert_ptr_equal(rtsp_udp_table_find(&t, &a), &v[1]);
     a.port = 1999;
     assert_null(rtsp_udp_table_move(&t, &a)); /* it has moved once */
+    assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].said.at), &v[1]); /* it may be there after all */
+    rtsp_udp_table_back(&t, &v[1]);
+    assert_int_equal(v[1].path.peer.port, 2001);
+    assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].path.peer), &v[1]);
+    a.port = 2000;
+    assert_null(rtsp_udp_table_find(&t, &a));
     for (int i = 0; i < N; i++)
         rtsp_udp_table_remove(&t, &v[i]);
     assert_int_equal(t.count, 0);
@@ -555,6 +561,13 @@ static void test_port_moves_once(void **state)
     client_hears(&real, 0, 0);
     client_hears(&said, 1, 1); /* RTCP: nothing came from elsewhere */
     assert_true(client_hears_nothing(&said, 0));
+    client_say(&said, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole)); /* it is there after all */
+    readers_get(u, 4);
+    wire_begin();
+    wire_put(0, 600);
+    send_wire(io);
+    client_hears(&said, 0, 0);
+    assert_true(client_hears_nothing(&real, 0));
     assert_true(client_hears_nothing(&third, 0));
     assert_true(client_hears_nothing(&far, 0));
     client_close(&said);

@@ -42,6 +42,8 @@ static struct rtsp_udp_port *port_of(struct rtsp_udp_side *s, const struct udp_a
 
     if (p) {
         rtsp_udp_table_known(p);
+        if (from->port == p->said.at.port)
+            rtsp_udp_table_back(&s->table, p);
         return p;
     }
     p = rtsp_udp_table_move(&s->table, from);

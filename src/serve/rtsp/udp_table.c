@@ -13,7 +13,7 @@ enum { FIRST_SIZE = 64 };
 
 static void *make_buckets(size_t n)
 {
-    return must(calloc(n, sizeof(struct rtsp_udp_port *)));
+    return must(calloc(n, sizeof(void *)));
 }
 
 void rtsp_udp_table_init(struct rtsp_udp_table *t)
@@ -79,26 +79,26 @@ static void wait_no_more(struct rtsp_udp_port *p)
 
 /* ---- all */
 
-static void link_port(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+static void link_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
 {
-    struct rtsp_udp_port **head = &t->by_port[hash(t, &p->path.peer, p->path.peer.port)];
+    struct rtsp_udp_key **head = &t->by_port[hash(t, &k->at, k->at.port)];
 
-    p->next = *head;
-    *head = p;
+    k->next = *head;
+    *head = k;
 }
 
-static void unlink_port(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+static void unlink_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
 {
-    struct rtsp_udp_port **at = &t->by_port[hash(t, &p->path.peer, p->path.peer.port)];
+    struct rtsp_udp_key **at = &t->by_port[hash(t, &k->at, k->at.port)];
 
-    while (*at != p)
+    while (*at != k)
         at = &(*at)->next;
-    *at = p->next;
+    *at = k->next;
 }
 
 static void grow(struct rtsp_udp_table *t)
 {
-    struct rtsp_udp_port **old = t->by_port;
+    struct rtsp_udp_key **old = t->by_port;
     size_t n = t->mask + 1;
 
     free(t->by_ip);
@@ -106,11 +106,11 @@ static void grow(struct rtsp_udp_table *t)
     t->by_port = make_buckets(n * 2);
     t->by_ip = make_buckets(n * 2);
     for (size_t i = 0; i < n; i++) {
-        for (struct rtsp_udp_port *p = old[i], *next; p; p = next) {
-            next = p->next;
-            link_port(t, p);
-            if (p->wait_prev)
-                wait_at(t, p);
+        for (struct rtsp_udp_key *k = old[i], *next; k; k = next) {
+            next = k->next;
+            link_key(t, k);
+            if (k == &k->port->said && k->port->wait_prev)
+                wait_at(t, k->port);
         }
     }
     free(old);
@@ -119,11 +119,11 @@ static void grow(struct rtsp_udp_table *t)
 struct rtsp_udp_port *rtsp_udp_table_find(const struct rtsp_udp_table *t,
                                           const struct udp_addr *from)
 {
-    struct rtsp_udp_port *p = t->by_port[hash(t, from, from->port)];
+    const struct rtsp_udp_key *k = t->by_port[hash(t, from, from->port)];
 
-    while (p && !udp_addr_same(&p->path.peer, from))
-        p = p->next;
-    return p;
+    while (k && !udp_addr_same(&k->at, from))
+        k = k->next;
+    return k ? k->port : NULL;
 }
 
 bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
@@ -133,8 +133,10 @@ bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
     if (t->count > t->mask)
         grow(t);
     t->count++;
-    link_port(t, p);
+    p->said = (struct rtsp_udp_key){ .at = p->path.peer, .port = p };
+    p->other.port = NULL;
     p->wait_prev = NULL;
+    link_key(t, &p->said);
     if (p->waits)
         wait_at(t, p);
     return true;
@@ -142,7 +144,9 @@ bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 
 void rtsp_udp_table_remove(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
-    unlink_port(t, p);
+    unlink_key(t, &p->said);
+    if (p->other.port)
+        unlink_key(t, &p->other);
     wait_no_more(p);
     t->count--;
 }
@@ -166,9 +170,18 @@ struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct
     }
     if (!only)
         return NULL;
-    unlink_port(t, only);
     only->path.peer.port = from->port;
-    link_port(t, only);
+    only->other = (struct rtsp_udp_key){ .at = only->path.peer, .port = only };
+    link_key(t, &only->other);
     rtsp_udp_table_known(only);
     return only;
+}
+
+void rtsp_udp_table_back(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+{
+    if (!p->other.port)
+        return;
+    unlink_key(t, &p->other);
+    p->other.port = NULL;
+    p->path.peer.port = p->said.at.port;
 }

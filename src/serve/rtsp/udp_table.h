@@ -9,16 +9,25 @@
 
 #include "co/net/udp.h"
 
+struct rtsp_udp_key { /* the table's own */
+    struct rtsp_udp_key *next;
+    struct udp_addr at;
+    struct rtsp_udp_port *port;
+};
+
 struct rtsp_udp_port { /* a member of who has it */
     struct udp_path path; /* set before it is added */
     bool waits;           /* nothing came from there yet: what comes may come from another port,
                            * since a router gave it another */
     /* the table's own */
-    struct rtsp_udp_port *next, *wait_next, **wait_prev;
+    struct rtsp_udp_key said, other; /* where it said that it is; where it was seen then, or
+                                      * other.port NULL */
+    struct rtsp_udp_port *wait_next, **wait_prev;
 };
 
 struct rtsp_udp_table {
-    struct rtsp_udp_port **by_port, **by_ip; /* all; those who wait */
+    struct rtsp_udp_key **by_port;
+    struct rtsp_udp_port **by_ip; /* those who wait */
     size_t mask, count;
     uint64_t secret[2];
 };
@@ -29,6 +38,7 @@ void rtsp_udp_table_fini(struct rtsp_udp_table *t); /* it is empty */
 bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
     __attribute__((warn_unused_result));
 void rtsp_udp_table_remove(struct rtsp_udp_table *t, struct rtsp_udp_port *p);
+/* Whose address that is; NULL: nobody's. */
 struct rtsp_udp_port *rtsp_udp_table_find(const struct rtsp_udp_table *t,
                                           const struct udp_addr *from);
 /* It is known where that one is. */
@@ -36,5 +46,7 @@ void rtsp_udp_table_known(struct rtsp_udp_port *p);
 /* Nobody has that address: the one who waits at its ip, if there is exactly one, has it from now
  * on, and waits no more. NULL: it is nobody's. */
 struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct udp_addr *from);
+/* Something came from where it had said that it is: that counts more than where it was seen. */
+void rtsp_udp_table_back(struct rtsp_udp_table *t, struct rtsp_udp_port *p);
 
 #endif
