@@ -29,7 +29,8 @@ def row(bench, what, side, clients, goal, ratio, us_one=None, **more):
 def players_of(bench, program, players, kbps, variant, *args, apart=False):
     """A stream that is on the air, and those who watch it."""
     side = Side(bench, 0, variant, apart=apart)
-    side.publish("a", kbps)
+    # the clock in each picture is a small packet of its own, which no encoder sends
+    side.publish("a", kbps, 1, *(["--no-marker"] if "--udp" in args else []))
     time.sleep(GROUP)
     side.base = side.server.rss()
     side.play("a", players, *args, program=program)
