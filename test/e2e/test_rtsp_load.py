@@ -114,3 +114,24 @@ def test_churn_and_slow_players(server):
 def test_not_there(server):
     code, got = play(server.rtsp("nobody"), seconds=2)
     assert got["alive"] == 0 and got["refused"] == {"404": 3} and got["failed"] == 3, got
+
+
+@pytest.mark.parametrize("transport", [(), ("--udp",)], ids=["tcp", "udp"])
+def test_publishers(server, transport):
+    """What they send is there for players of RTSP and RTMP, with its clock."""
+    s = server
+    p = procs.Proc([tool("sb_rtsp_publish"), "-c", 5, "-i", SOURCE, "-r", s.rtsp("s{i}"), "-s", 0.1, "--duration", 9,
+                    "--json", *transport], os.path.join(s.tmp, "pub.json"))
+    assert s.wait_log("publish", 5, count=5)
+    rtmp = procs.Proc([tool("sb_rtmp_load"), "-c", 5, "-r", s.url("s{i}"), "-s", 0.1, "--duration", 4, "--json"],
+                      os.path.join(s.tmp, "rtmp.json"))
+    code, got = play(s.rtsp("s{i}"), *transport, clients=5, seconds=4)
+    assert rtmp.wait(10) == 0
+    other = last_object(rtmp.text())
+    assert code == 0 and got["alive"] == 5 and not faults(got), got
+    assert got["drops"] == 0 and got["stalls"] == 0 and got["latency_ms"]["count"] > 5 * 50
+    assert other["alive"] == 5 and other["drops"] == 0 and other["latency_ms"]["count"] > 5 * 50
+    assert p.wait(15) == 0
+    sent = last_object(p.text())
+    assert sent["alive"] == 5 and sent["failed"] == 0 and sent["packets"] > 5 * 300, sent
+    assert sent["lag_ms"]["p50"] < 50 * procs.SLOW
