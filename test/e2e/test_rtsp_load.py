@@ -80,13 +80,14 @@ def rtmp_publisher(s, stream="s", seconds=20):
     return p
 
 
-def test_ours_beside_rtmp(server):
+@pytest.mark.parametrize("way", [(), ("--udp",), ("--tunnel",)], ids=["tcp", "udp", "tunnel"])
+def test_ours_beside_rtmp(server, way):
     """The same frames as by RTMP, as old, and no packet is wrong."""
     s = server
     p = rtmp_publisher(s)
     rtmp = procs.Proc([tool("sb_rtmp_load"), "-c", 10, "-r", s.url(), "-s", 0.1, "--duration", 4, "--json"],
                       os.path.join(s.tmp, "rtmp.json"))
-    code, got = play(s.rtsp(), clients=10, seconds=4)
+    code, got = play(s.rtsp(), *way, clients=10, seconds=4)
     assert rtmp.wait(10) == 0
     other = last_object(rtmp.text())
     assert code == 0 and got["alive"] == 10 and not faults(got), got

@@ -63,6 +63,7 @@ static const struct row rows[] = {
       "connect only: play nothing" },
     { 0, "udp", FLAG, AT(udp), LOAD_RTSP_BOTH, 0, 0,
       "media in datagrams, not over the connection" },
+    { 0, "tunnel", FLAG, AT(tunnel), LOAD_RTSP, 0, 0, "inside of HTTP: a GET and a POST each" },
     { 0, "npt", TEXT, AT(npt), LOAD_RTSP, 0, 0,
       "seconds to play from, or from-to, or now: the Range of PLAY" },
     { 0, "scale", SECONDS, AT(scale), LOAD_RTSP, -1000, 1000, "how fast: the Scale of PLAY" },

@@ -38,6 +38,7 @@ struct load_opts {
     double hold_back;      /* s behind the edge to play HLS; 0: as the list says */
     bool idle;             /* connect, and neither play nor publish */
     bool udp;              /* RTP in datagrams, not between the messages */
+    bool tunnel;           /* RTSP inside of HTTP */
     const char *npt;       /* where to begin, as Range has it; NULL: not said */
     double scale;          /* how fast; 0: not said */
     int mtu;               /* bytes of a payload of RTP at most */

@@ -327,17 +327,19 @@ static err_t supervise(struct load_run *run)
     return err;
 }
 
-/* Each client is a descriptor: ask for as many as we may have. */
-static err_t raise_limit(int clients)
+/* Each client is a descriptor, and one for each way up, or for the pairs of two tracks: ask for as
+ * many as we may have. */
+static err_t raise_limit(const struct load_opts *o)
 {
+    int each = o->udp ? 5 : o->tunnel ? 2 : 1, want = o->clients * each + SPARE_DESCRIPTORS;
     struct rlimit lim;
 
     (void)getrlimit(RLIMIT_NOFILE, &lim);
     lim.rlim_cur = lim.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &lim);
-    if (lim.rlim_cur < (rlim_t)clients + SPARE_DESCRIPTORS)
+    if (lim.rlim_cur < (rlim_t)want)
         return err_new(ERR_TOO_MANY, "%d clients need %d descriptors, %llu are allowed: ulimit -n",
-                       clients, clients + SPARE_DESCRIPTORS, (unsigned long long)lim.rlim_cur);
+                       o->clients, want, (unsigned long long)lim.rlim_cur);
     return NULL;
 }
 
@@ -368,7 +370,7 @@ static err_t run_all(struct load_run *run)
     struct load_report *r;
     err_t err, end;
 
-    err = raise_limit(run->opts.clients);
+    err = raise_limit(&run->opts);
     if (!err)
         err = co_init();
     if (!err)
