@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """RTSP: what the configuration says of it, where it listens and for whom, what a reload changes, what the API tells."""
+import base64
 import contextlib
 import ctypes
 import os
 import socket
 import struct
+import threading
+import time
 
 import pytest
 
@@ -300,3 +303,144 @@ def test_one_without_the_right_to_low_ports(srs):
     assert s.wait_log(r"listen 554 : ports below 1024 want root or CAP_NET_BIND_SERVICE : bind", 5), s.text()
     assert s.proc.wait(5) not in (0, None)
     s.proc = None
+
+
+# -- what each directive does
+
+UDP = "Transport: RTP/AVP;unicast;client_port=40000-40001"
+
+
+def free_pair():
+    """An even port of UDP that is free, as the next one is."""
+    while True:
+        port = free_port() & ~1
+        with contextlib.suppress(OSError), contextlib.ExitStack() as all_of_them:
+            for p in (port, port + 1):
+                all_of_them.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind(("127.0.0.1", p))
+            return port
+
+
+@pytest.fixture
+def at(srs, source):
+    """at("words of rtsp_server", "words of vhost.rtsp") gives the port; a stream is on."""
+    def start(server="", vhost=""):
+        port = free_port()
+        s = srs(f"rtsp {{ enabled on; {vhost} }}",
+                f"rtsp_server {{ enabled on; listen 127.0.0.1:{port}; udp_port {free_pair()}; {server} }}")
+        s.push(source, loop=True)
+        return port
+    return start
+
+
+def set_up(port, transport):
+    with Rtsp(port) as c:
+        assert c.ask("DESCRIBE")[0] == 200
+        status, fields, _ = c.ask("SETUP", c.url(track=0), transport)
+        return status, fields
+
+
+@pytest.mark.parametrize("words,transport,want", [
+    ("transports tcp udp;", TCP, 200), ("transports tcp udp;", UDP, 200), ("transports tcp;", UDP, 461),
+    ("transports tcp;", TCP, 200), ("transports udp;", TCP, 461), ("transports udp;", UDP, 200),
+])
+def test_transports(at, words, transport, want):
+    assert set_up(at(words), transport)[0] == want
+
+
+@pytest.mark.parametrize("words,said", [("", "interleaved=0-1"), ("channels client;", "interleaved=4-5")])
+def test_channels(at, words, said):
+    status, fields = set_up(at(words), TCP.replace("0-1", "4-5"))
+    assert status == 200 and said in fields["transport"]
+
+
+def test_session_timeout(at):
+    assert set_up(at("session_timeout 33;"), TCP)[1]["session"].endswith(";timeout=33")
+
+
+@pytest.mark.parametrize("words,most", [("", 1400), ("mtu 300;", 300)])
+def test_mtu(at, words, most):
+    with Rtsp(at(words)) as c:
+        c.play()
+        sizes = []
+        for _ in range(60):
+            c.need(4)
+            sizes.append(struct.unpack(">H", c.buf[2:4])[0])
+            c.frame()
+        assert most * 0.8 <= max(sizes) - 12 <= most, "packets of a frame are of one size"
+
+
+def test_describe_wait(at, source):
+    begun = time.monotonic()
+    with Rtsp(at("describe_wait 0;")) as c:
+        assert c.ask("DESCRIBE", c.url("nothing"))[0] == 404
+    assert time.monotonic() - begun < 5 * procs.SLOW
+    with Rtsp(at("describe_wait 0.5;")) as c:
+        assert c.ask("DESCRIBE", c.url("nothing"))[0] == 404
+        assert c.ask("DESCRIBE")[0] == 200, "it goes on"
+
+
+def test_a_player_that_is_early(srs, source):
+    port = free_port()
+    s = srs(RTSP, f"rtsp_server {{ enabled on; transports tcp; listen 127.0.0.1:{port}; describe_wait 60; }}")
+    timer = threading.Timer(0.5, lambda: s.push(source, loop=True))
+    timer.start()
+    with Rtsp(port) as c:
+        c.play()
+    timer.join()
+
+
+def test_what_came_by_rtmp(at):
+    with Rtsp(at("describe_wait 0.2;", "rtmp_to_rtsp off;")) as c:
+        assert c.ask("DESCRIBE")[0] == 404
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_tunnel(at, on):
+    port = at("" if on else "tunnel off;")
+    with socket.create_connection(("127.0.0.1", port), procs.patience(5)) as c:
+        c.sendall(b"GET /live/s HTTP/1.0\r\nx-sessioncookie: abc123\r\nAccept: application/x-rtsp-tunnelled\r\n\r\n")
+        got = c.recv(100)
+        assert got.startswith(b"HTTP/1.0 200") if on else not got.startswith((b"HTTP/1.0 200", b"HTTP/1.1 200"))
+
+
+def test_login(at):
+    port = at("", "auth { enabled on; realm here; methods basic digest-md5; user viewer 'p w'; user other x; }")
+    right = base64.b64encode(b"viewer:p w").decode()
+    with Rtsp(port) as c:
+        status, fields, _ = c.ask("DESCRIBE")
+        assert status == 401 and 'realm="here"' in fields["www-authenticate"]
+        assert c.ask("DESCRIBE", None, "Authorization: Basic " + base64.b64encode(b"viewer:x").decode())[0] == 401
+        assert c.ask("DESCRIBE", None, "Authorization: Basic " + right)[0] == 200
+
+
+def test_no_datagrams_beside_tls(site, source):
+    s = site()
+    s.push(source, loop=True)
+    rewrite(s, ("transports tcp;", f"transports tcp udp; udp_port {free_pair()};"))
+    s.reload()
+    with Rtsp(s.p["tls"], s.trust) as c:
+        assert c.ask("DESCRIBE")[0] == 200
+        assert c.ask("SETUP", c.url(track=0), UDP)[0] == 461
+        assert c.ask("SETUP", c.url(track=0), TCP)[0] == 200
+
+
+def test_a_reload_of_a_vhost(site, source):
+    """Who comes later finds what it says then: no RTSP, another password."""
+    s = site()
+    s.push(source, loop=True)
+    with Rtsp(s.p["plain"]) as c:
+        c.play()
+    rewrite(s, (RTSP, "rtsp { enabled on; auth { enabled on; methods basic; user a b; } }"))
+    s.reload()
+    with Rtsp(s.p["plain"]) as c:
+        assert c.ask("DESCRIBE")[0] == 401
+        assert c.ask("DESCRIBE", None, "Authorization: Basic " + base64.b64encode(b"a:b").decode())[0] == 200
+    rewrite(s, ("user a b", "user a c"))
+    said = s.reload()
+    assert "***" in said and "a c" not in said
+    with Rtsp(s.p["plain"]) as c:
+        assert c.ask("DESCRIBE", None, "Authorization: Basic " + base64.b64encode(b"a:b").decode())[0] == 401
+    rewrite(s, ("rtsp { enabled on; auth", "rtsp { enabled off; auth"))
+    s.reload()
+    with Rtsp(s.p["plain"]) as c:
+        assert c.ask("DESCRIBE", None, "Authorization: Basic " + base64.b64encode(b"a:c").decode())[0] == 404
