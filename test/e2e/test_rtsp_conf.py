@@ -260,6 +260,7 @@ def test_pull_of_whom_it_trusts(site, srs, source, words, plays):
              f"http_api {{ enabled on; listen 127.0.0.1:{port}; }}", name="to")
     if plays:
         assert wait_for(lambda: (Api(port).stream("far") or {}).get("publish", {}).get("active"), 10)
+        assert wait_for(lambda: [c for c in Api(port).clients() if c.get("transport") == "tcp" and c["publish"]], 10)
     else:
         assert to.wait_log(r"pull.*\(TLS\).*certificate", 10), to.log()
         assert not any(c["type"] == "rtsp-play" for c in s.api.clients())

@@ -227,6 +227,18 @@ static void learn_patience(struct rtsp_pull *p, err_t why)
 
 /* ---- the loop */
 
+/* What the list of clients shows of its media. */
+static void tell(const struct rtsp_pull *p, struct client *entry)
+{
+    struct rtsp_receive_stat stat;
+
+    rtsp_receive_stat(p->rx, &stat);
+    clients_rtp(entry, &(struct clients_rtp){
+        .way = by_udp(p) ? CLIENTS_WAY_UDP : CLIENTS_WAY_TCP,
+        .lost = stat.lost < UINT32_MAX ? (uint32_t)stat.lost : UINT32_MAX,
+        .jitter = (co_usec)(stat.jitter * CO_SECONDS(1)) });
+}
+
 /* What is to be done now and then. */
 static err_t look(struct rtsp_pull *p)
 {
@@ -235,6 +247,7 @@ static err_t look(struct rtsp_pull *p)
     co_usec patience = in_vain && p->want.timeout > UDP_FIRST ? UDP_FIRST : p->want.timeout;
 
     p->look_at = now + LOOK;
+    tell(p, &p->session.entry);
     p->over = !rtsp_pull_has_players(p);
     if (p->over)
         return NULL;
