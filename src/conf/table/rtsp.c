@@ -79,7 +79,7 @@ static const struct conf_row server[] = {
     { "tunnel", CONF_KIND_ON, CONF_AT(conf_rtsp_server, tunnel), "on", CONF_AT_ONCE,
       .help = "Take RTSP inside of HTTP and of WebSocket, here and at http_server." },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, https), .block = &https_block },
-    { "multicast", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, multicast),
+    { "multicast", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, multicast), .flags = CONF_LATER,
       .block = &multicast_block },
 };
 
