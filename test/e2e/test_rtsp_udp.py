@@ -346,6 +346,8 @@ def test_ffmpeg_publishes(site, tmp_path):
     for x in strangers:
         x.close()
     s.api.wait_clients(0)
+    rests = s.wait_log(r"RTSP over UDP rests, .* got (\d+), 0 lost for want of room, (\d+) of strangers", 5)
+    assert int(rests.group(1)) > 300 and int(rests.group(2)) > 300
 
 
 # ---- a network that loses

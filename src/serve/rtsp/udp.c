@@ -250,9 +250,26 @@ void rtsp_udp_join(struct rtsp_udp *u)
     u->users++;
 }
 
+/* Where something went wrong on the way is seen here: a full buffer, a router, a stranger. */
+static void log_stat(const struct rtsp_udp *u)
+{
+    struct rtsp_udp_stat s;
+    const struct udp_stat *rtp = &s.side[RTSP_UDP_RTP];
+
+    rtsp_udp_stat(u, &s);
+    log_trace("RTSP over UDP rests, ports %d-%d; sent %llu packets by %llu calls, %llu refused; "
+              "got %llu, %llu lost for want of room, %llu of strangers, %llu ports moved",
+              rtsp_udp_ports(u).rtp, rtsp_udp_ports(u).rtcp, (unsigned long long)rtp->out,
+              (unsigned long long)rtp->out_calls, (unsigned long long)(rtp->errors + rtp->drops),
+              (unsigned long long)rtp->in, (unsigned long long)rtp->overflow,
+              (unsigned long long)s.unknown, (unsigned long long)s.moved);
+}
+
 void rtsp_udp_part(struct rtsp_udp *u)
 {
     u->peers--;
+    if (u->peers == 0 && u->port >= 0)
+        log_stat(u);
     if (u->peers == 0 && u->closing)
         stop_readers(u);
     unref(u);
