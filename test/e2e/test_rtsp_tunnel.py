@@ -75,6 +75,7 @@ def test_plays(site, source, kind, port):
     assert c.request("PLAY", s.rtsp_url).status == 200
     frames(c, 100)
     assert c.request("TEARDOWN", s.rtsp_url).status == 200
+    c.kept.clear()
     c.session = None
     c.play(s.rtsp_url)
     frames(c, 20)
