@@ -423,6 +423,104 @@ def test_who_says_nothing(scene):
     assert 9 < time.monotonic() - began < 13 * SLOW
 
 
+# ---- publishers
+
+A, B = "a=control:trackID=0\r\n", "m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n"
+# name: a description, the statuses that are fine for ANNOUNCE; whatever it is, no track that was not understood is there
+DESCRIPTIONS = {
+    "empty": ("", {400, 415}),
+    "no tracks": ("v=0\r\n", {400, 415}),
+    "not an SDP": ("<html>", {400, 415}),
+    "zeros": ("\0" * 1000, {400, 415}),
+    "10,000 tracks": ("v=0\r\n" + "m=a 0 R 0\n" * 6300, {400, 413, 415, 453}),
+    "a track 2000 times": ("v=0\r\n" + B * 1200, {200, 400, 413, 415, 453}),
+    "ports that are none": ("v=0\r\n" + B.replace(" 0 ", " -1 ") + A, {200, 400, 415}),
+    "ports of 99999999999": ("v=0\r\n" + B.replace(" 0 ", " 99999999999 ") + A, {200, 400, 415}),
+    "a type of 300": ("v=0\r\nm=video 0 RTP/AVP 300\r\na=rtpmap:300 H264/90000\r\n", {400, 415}),
+    "a clock of 0": ("v=0\r\n" + B.replace("90000", "0"), {200, 400, 415}),
+    "a clock of 2^40": ("v=0\r\nm=audio 0 RTP/AVP 97\r\na=rtpmap:97 MPEG4-GENERIC/1099511627776/2\r\n", {200, 400, 415}),
+    "60 KB of parameter sets": ("v=0\r\n" + B + "a=fmtp:96 sprop-parameter-sets=" + "Z2QA" * 15000 + "\r\n", {200, 400, 415}),
+    "parameter sets that are no base64": ("v=0\r\n" + B + "a=fmtp:96 sprop-parameter-sets=!!!,???,,,;;;=;\r\n", {200, 400, 415}),
+    "lines of 60 KB": ("v=0\r\n" + "s=" + "x" * 60000 + "\r\n" + B, {200, 400, 415}),
+    "no line ends": ("v=0 m=video 0 RTP/AVP 96 " * 2000, {400, 415}),
+    "control urls": ("v=0\r\n" + B + "a=control:" + "../" * 10000 + "\r\n", {200, 400, 415}),
+    "MJPEG": ("v=0\r\nm=video 0 RTP/AVP 26\r\n", {415}),
+}
+
+
+def test_descriptions(scene):
+    s = scene()
+    bad = []
+
+    def go():
+        for name, (sdp, want) in DESCRIPTIONS.items():
+            c = RtspClient(s.rtsp)
+            a = c.request("ANNOUNCE", s.url_of("sdp"), {"Content-Type": "application/sdp"}, sdp)
+            if a.status not in want:
+                bad.append(f"{name}: {a}")
+            c.close()
+        c = RtspClient(s.rtsp)
+        c.send(c.words("ANNOUNCE", s.url_of("sdp"), {"Content-Type": "application/sdp", "Content-Length": "60000"}, b"v=0"))
+        c.close()
+    s.twice(go)
+    assert not bad, "\n".join(bad)
+
+
+def record(s, stream, extra=""):
+    c = RtspClient(s.rtsp)
+    url = s.url_of(stream)
+    assert c.request("ANNOUNCE", url, {"Content-Type": "application/sdp"}, hostile_rtsp.SDP).status == 200
+    for track in (0, 1):
+        a = c.setup(url, track, transport=f"RTP/AVP/TCP;unicast;mode=record;interleaved={2 * track}-{2 * track + 1}{extra}")
+        assert a.status == 200, a
+    assert c.request("RECORD", url).status == 200
+    return c
+
+
+def test_media_that_are_none(scene):
+    """What hostile publishers send, a second of each: it is counted or ends that one; some lines in the log."""
+    s = scene()
+    kinds = [k for k in hostile_rtsp.KINDS if k.opening is hostile_rtsp.publishing]
+
+    def go():
+        for n, k in enumerate(kinds):
+            c = record(s, f"bad{n}")
+            at, began = s.mark(), time.monotonic()
+            try:
+                while time.monotonic() - began < 0.7:
+                    c.send(k.flood)
+            except OSError:
+                pass
+            c.close()
+            lines = [x for x in s.log()[at:].splitlines() if "[WARN]" in x or "[ERROR]" in x]
+            assert len(lines) <= 20, f"{k.name}: {len(lines)} lines, such as\n" + "\n".join(lines[:5])
+            s.by.goes_on()
+    s.twice(go, slack_kb=16384, settle=1)
+
+
+@pytest.mark.long
+def test_a_gigabyte_of_media(scene):
+    """Frames that begin and do not end, frames of 4 MB, as fast as they go: memory stays."""
+    s = scene(glob="limits { memory 64m; }")
+    before = s.rss()
+    most = 0
+    for i, piece in enumerate((hostile_rtsp.BY_NAME["a frame without end"].flood, hostile_rtsp.BY_NAME["large frames"].flood)):
+        c = record(s, f"much{i}")
+        sent, end = 0, time.monotonic() + 30
+        try:
+            while sent < 1 << 30 and time.monotonic() < end:
+                c.send(piece)
+                sent += len(piece)
+                if sent % (64 << 20) < len(piece):
+                    most = max(most, s.rss())
+        except OSError:
+            pass
+        c.close()
+        s.by.goes_on()
+    assert most - before < 120000 * SLOW, f"{before} kB became {most} kB"
+    assert wait_for(lambda: s.rss() - before < 16384 * SLOW, 15, 0.2), f"{before} kB became {s.rss()} kB"
+
+
 # ---- datagrams
 
 def udp(ip="127.0.0.1"):
@@ -488,6 +586,42 @@ def test_datagrams_go_to_who_asked(scene):
     assert c.request("TEARDOWN", url).status == 200
     for x in (mine, reports, theirs, theirs2):
         x.close()
+    c.close()
+
+
+def test_datagrams_of_others(scene):
+    """A publisher's are those from its address: what others send is dropped, and is no stream."""
+    s = scene()
+    mine, reports, port = udp()
+    theirs, theirs2, _ = udp("127.0.0.2")
+    c = RtspClient(s.rtsp)
+    url = s.url_of("udp")
+    assert c.request("ANNOUNCE", url, {"Content-Type": "application/sdp"}, hostile_rtsp.SDP).status == 200
+    a = c.setup(url, 0, transport=f"RTP/AVP;unicast;mode=record;client_port={port}-{port + 1}")
+    assert a.status == 200, a
+    at = int(re.search(r"server_port=(\d+)", a["transport"])[1])
+    assert c.request("RECORD", url).status == 200
+    player = RtspClient(s.rtsp)
+
+    def send(sock, n, marker=b"\x88"):
+        for i in range(n):
+            sock.sendto(hostile_rtsp.rtp(i, b"\x65" + marker * 20, i * 3000, True)[4:], ("127.0.0.1", at))
+            time.sleep(0.01)
+    send(mine, 5, b"\x11")
+    player.play(url, tracks=(0,))
+    for _ in range(5):
+        send(theirs, 20, b"\x22")
+        for _ in range(20):
+            theirs.sendto(os.urandom(rnd.randrange(1, 1400)), ("127.0.0.1", at))
+            theirs2.sendto(b"\x80\xc8\0\x06" + os.urandom(24), ("127.0.0.1", at + 1))
+        send(mine, 3, b"\x11")
+    send(mine, 300, b"\x11")
+    for _ in range(20):
+        channel, data = player.frame()
+        assert channel or b"\x22" * 20 not in data, "media of another address"
+    for x in (mine, reports, theirs, theirs2):
+        x.close()
+    player.close()
     c.close()
 
 

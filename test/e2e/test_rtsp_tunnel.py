@@ -6,8 +6,9 @@ import time
 
 import pytest
 
+import hostile_rtsp
 from httpapi import Api
-from procs import Proc, free_port, patience
+from procs import Proc, free_port, patience, wait_for
 from rtspclient import Closed
 from rtsptunnel import TYPE, Tunnel, WebSocket, connect, get, head, post
 from webclient import Cert, once
@@ -212,6 +213,37 @@ def test_a_player_that_stops_reading_for_a_while(site, source, kind):
             assert channel in (0, 1, 2, 3) and data[0] == 0x80 and len(data) <= 1500
     c.close()
     alone(s)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_publishes(site, kind, workers):
+    """Media come up a tunnel, too; with several workers it goes to the stream's home with them."""
+    s = site(f"workers {workers};")
+    for n in range(4):
+        url = s.rtsp_url + str(n)
+        player = connect(s.p["rtsp"])  # it is there first, so the stream may be at home elsewhere
+        player.sendall(f"DESCRIBE {url} RTSP/1.0\r\nCSeq: 1\r\n\r\n".encode())
+        c = s.open(kind, ("rtsp", "http", "rtsps", "https")[n])
+        a = c.request("ANNOUNCE", url, {"Content-Type": "application/sdp"}, hostile_rtsp.SDP)
+        assert a.status == 200, a
+        for track in (0, 1):
+            assert c.setup(url, track, transport="RTP/AVP/TCP;unicast;mode=record;"
+                           f"interleaved={2 * track}-{2 * track + 1}").status == 200
+        assert c.request("RECORD", url).status == 200
+        for i in range(100):
+            c.send(hostile_rtsp.rtp(i, b"\x65\x88" + bytes(3000), i * 3600, True))
+        watch = s.watch(f"s{n}")
+        for i in range(100, 200):
+            c.send(hostile_rtsp.rtp(i, b"\x65\x88" + bytes(3000), i * 3600, True))
+        assert watch.wait(lambda got: len(got) > 20, 5)
+        row = next(x for x in s.api.clients() if x["type"] == "rtsp-publish")
+        assert row["recv_bytes"] > 100000
+        watch.stop()
+        assert b" 200 OK" in player.recv(4096)
+        player.close()
+        c.close()
+    assert wait_for(lambda: not any(x["type"].startswith("rtsp") for x in s.api.clients()), 5)
 
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
