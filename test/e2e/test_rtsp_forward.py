@@ -151,3 +151,29 @@ def test_dead_and_back(srs, source):
     p.stop()
     own.stop()
     back.close()
+
+
+@pytest.mark.parametrize("takeover", ["off", "on"])
+def test_to_our_own(srs, source, takeover):
+    """From one server of ours to another, where somebody publishes the stream until he goes or gives way."""
+    port = free_port()
+    there = srs(f"rtsp {{ enabled on; }} publish {{ takeover {takeover}; }}", f"rtsp_server {{ enabled on; listen 127.0.0.1:{port}; }}")
+    before = there.push(flv.cut(source, 3000), loop=True)
+    seen = there.watch()
+    assert seen.wait(lambda got: flv.frames(got, flv.VIDEO), 10)
+    here = srs(forward(port))
+    p = here.push(source, loop=True)
+    if takeover == "off":
+        assert here.wait_log("ANNOUNCE: 406", 10)
+        assert before.error is None
+        before.stop()
+        before.client.close()
+    assert here.wait_log(r"forward to rtsp://127.0.0.1:\d+/live/s: publishing", 20)
+    n = len(seen.tags)
+    assert seen.wait(lambda got: len(flv.frames(got[n:], flv.VIDEO)) >= 50, 20), there.log()[-2000:]
+    got = seen.stop()
+    flv.check_monotonic(got)
+    want = [t.data[2:] for t in flv.frames(source, flv.AUDIO)]
+    sound = [t.data[2:] for t in flv.frames(got, flv.AUDIO)][-40:]
+    assert flv.find_run(sound, want * 2) >= 0
+    p.stop()
