@@ -80,7 +80,7 @@ def rtmp_publisher(s, stream="s", seconds=20):
     return p
 
 
-@pytest.mark.parametrize("way", [(), ("--udp",), ("--tunnel",)], ids=["tcp", "udp", "tunnel"])
+@pytest.mark.parametrize("way", [(), ("--udp",), pytest.param(("--tunnel",), marks=pytest.mark.long)], ids=["tcp", "udp", "tunnel"])
 def test_ours_beside_rtmp(server, way):
     """The same frames as by RTMP, as old, and no packet is wrong."""
     s = server
@@ -99,6 +99,7 @@ def test_ours_beside_rtmp(server, way):
     p.end()
 
 
+@pytest.mark.long
 def test_churn_and_slow_players(server):
     """Sessions that come and go, and those that read slowly, leave nothing behind."""
     s = server
@@ -117,7 +118,7 @@ def test_not_there(server):
     assert got["alive"] == 0 and got["refused"] == {"404": 3} and got["failed"] == 3, got
 
 
-@pytest.mark.parametrize("transport", [(), ("--udp",)], ids=["tcp", "udp"])
+@pytest.mark.parametrize("transport", [(), pytest.param(("--udp",), marks=pytest.mark.long)], ids=["tcp", "udp"])
 def test_publishers(server, transport):
     """What they send is there for players of RTSP and RTMP, with its clock."""
     s = server

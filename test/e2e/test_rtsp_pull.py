@@ -16,6 +16,8 @@ from httpapi import Api, Backend, conf
 from procs import Proc, free_port, never, patience, wait_for, wait_port
 from webclient import Cert
 
+LONG = pytest.mark.long
+
 
 def pull(cam, stream="live/s", more=""):
     url = cam if isinstance(cam, str) else cam.url()
@@ -99,17 +101,22 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_cameras(srs, source, camera, row):
-    cam = camera(**ROWS[row])
-    s = srs(pull(cam))
-    plays(s, source)
-    assert "SETUP" in cam.methods()
+def test_cameras(srs, source, camera):
+    """All of them at once, each with its own fault."""
+    cams = {row: camera(**quirks) for row, quirks in ROWS.items()}
+    pulls = [f"pull {{ stream live/c{n}; url {cam.url()}; }}" for n, cam in enumerate(cams.values())]
+    s = srs("rtsp { enabled on; " + "\n".join(pulls) + " }")
+    for n, (row, cam) in enumerate(cams.items()):
+        try:
+            plays(s, source, stream=f"c{n}")
+        except AssertionError as e:
+            raise AssertionError(f"{row}: {e}") from e
+        assert "SETUP" in cam.methods(), row
+        assert cam.connections == 1, f"{row}:\n{s.log()[-2000:]}"
     assert "secret1" not in s.log()
-    assert cam.connections == 1, s.log()[-2000:]
 
 
-@pytest.mark.parametrize("row", ["usual", "no marker", "login"])
+@pytest.mark.parametrize("row", ["usual", pytest.param("no marker", marks=LONG), pytest.param("login", marks=LONG)])
 def test_udp(srs, source, camera, row):
     cam = camera(**{"usual": {}, "no marker": {"marker": "none"},
                     "login": {"user": "admin", "password": "secret1", "stale_every": 1}}[row])
@@ -120,6 +127,7 @@ def test_udp(srs, source, camera, row):
     assert wait_for(lambda: [r for r in cam.reports if len(r) > 8 and r[1] == 201], 10), "it reports what it receives"
 
 
+@pytest.mark.long
 def test_udp_swapped(srs, source, camera):
     """Datagrams that change places: nothing is missing."""
     cam = camera(swap=5)
@@ -146,7 +154,7 @@ def test_udp_lost(srs, source, camera):
     assert hole
 
 
-@pytest.mark.parametrize("how,limit", [("refuses", 2), ("silent", 6)])
+@pytest.mark.parametrize("how,limit", [("refuses", 2), pytest.param("silent", 6, marks=LONG)])
 def test_udp_then_tcp(srs, source, camera, how, limit):
     """A camera without UDP says so; one whose datagrams are lost on the way cannot."""
     cam = camera(udp=how)
@@ -183,6 +191,7 @@ def test_moved(srs, source, camera):
     assert there.connections == 1 and "PLAY" in there.methods() and "SETUP" not in cam.methods()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [200, 400, 501, 0])
 def test_signs_of_life(srs, source, camera, how):
     """Whatever a camera says to GET_PARAMETER, it hears of us before its session ends."""
@@ -198,6 +207,7 @@ def test_signs_of_life(srs, source, camera, how):
         assert said.count("GET_PARAMETER") == 1, "it is not asked again what it does not know"
 
 
+@pytest.mark.long
 def test_impatient(srs, source, camera):
     """A camera that stops when it hears nothing for some seconds, and does not say so, is spoken to sooner."""
     cam = camera(life=2.5, timeout="")
@@ -207,7 +217,7 @@ def test_impatient(srs, source, camera):
     plays(s, source)
 
 
-@pytest.mark.parametrize("quirks", [{"die_after": 400}, {"silent_after": 400}, {"not_found": 1}])
+@pytest.mark.parametrize("quirks", [{"die_after": 400}, pytest.param({"silent_after": 400}, marks=LONG), {"not_found": 1}])
 def test_comes_back(srs, source, camera, quirks):
     cam = camera(**quirks)
     s = srs(pull(cam, more="timeout 2;"))
@@ -220,7 +230,7 @@ def test_comes_back(srs, source, camera, quirks):
     flv.check_monotonic(w.stop())
 
 
-@pytest.mark.parametrize("quirks", [{"restart_after": 300}, {"jump_after": 300}, {"jump_after": 300, "jump": -900000}])
+@pytest.mark.parametrize("quirks", [{"restart_after": 300}, pytest.param({"jump_after": 300}, marks=LONG), pytest.param({"jump_after": 300, "jump": -900000}, marks=LONG)])
 def test_other_numbers(srs, source, camera, quirks):
     """Numbers that begin anew, a clock that jumps: players notice neither."""
     cam = camera(**quirks)
@@ -232,6 +242,7 @@ def test_other_numbers(srs, source, camera, quirks):
     assert flv.check_monotonic(got) <= 1500
 
 
+@pytest.mark.long
 def test_pauses_grow(srs, camera):
     port = free_port()
     s = srs(pull(f"rtsp://127.0.0.1:{port}/cam/main?channel=1"))
@@ -266,7 +277,7 @@ def test_on_demand(srs, source, camera):
     assert cam.connections == n + 1
 
 
-@pytest.mark.parametrize("how", ["rtsp", "flv", "hls"])
+@pytest.mark.parametrize("how", ["rtsp", *(pytest.param(x, marks=LONG) for x in ("flv", "hls"))])
 def test_on_demand_by_all(srs, source, camera, tmp_path, how):
     """Whatever a player speaks, the stream comes for it, and goes after it."""
     cam, http, port = camera(), free_port(), free_port()

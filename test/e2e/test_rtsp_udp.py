@@ -388,7 +388,7 @@ def check_lossy(got, said, seconds):
 
 
 @pytest.mark.needs("ffmpeg", "ip")
-@pytest.mark.parametrize("workers", (1, 4))
+@pytest.mark.parametrize("workers", (pytest.param(1, marks=pytest.mark.long), 4))
 def test_over_a_network_that_loses(srs, tmp_path, workers):
     if not lossy.there():
         pytest.skip("network namespaces need root")
@@ -397,6 +397,7 @@ def test_over_a_network_that_loses(srs, tmp_path, workers):
 
 
 @pytest.mark.needs("ffmpeg", "ip")
+@pytest.mark.long
 def test_publish_over_a_network_that_loses(srs, tmp_path):
     """Sound comes whole but for what was lost; a picture with a hole is left out, and what refers to it."""
     if not lossy.there():

@@ -348,27 +348,6 @@ static void order_of_tracks(void **state)
     rtsp_server_fini(&s);
 }
 
-static void signs_of_life(void **state)
-{
-    static const struct rtsp_session_times times = { CO_SECONDS(10), CO_SECONDS(60) };
-    static const struct {
-        struct rtsp_session s;
-        co_usec due;
-    } rows[] = {
-        { { .heard = 5, .state = RTSP_READY, .lower = RTSP_TCP }, CO_SECONDS(10) + 5 },
-        { { .heard = 5, .state = RTSP_PLAYING, .lower = RTSP_TCP, .begun = true }, CO_FOREVER },
-        { { .heard = 5, .state = RTSP_READY, .lower = RTSP_TCP, .begun = true }, CO_FOREVER },
-        { { .heard = 5, .state = RTSP_PLAYING, .lower = RTSP_UDP, .begun = true },
-          CO_SECONDS(75) + 5 },
-        { { .heard = 5, .state = RTSP_RECORDING, .lower = RTSP_UDP, .begun = true, .record = true },
-          CO_FOREVER },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(rtsp_session_due(&rows[i].s, &times), rows[i].due);
-}
-
 static void session_field(void **state)
 {
     static const struct {
@@ -401,7 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(conversations), TEST(states), TEST(play_and_pause_for_ever), TEST(order_of_tracks),
-        TEST(signs_of_life), TEST(session_field),
+        TEST(session_field),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

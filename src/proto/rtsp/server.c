@@ -48,7 +48,7 @@ void rtsp_server_fini(struct rtsp_server *s)
     s->announced = false;
 }
 
-struct rtsp_session *rtsp_server_session(const struct rtsp_server *s, const char *id)
+static struct rtsp_session *session_of(const struct rtsp_server *s, const char *id)
 {
     struct rtsp_session *session = s->sessions;
 
@@ -80,7 +80,7 @@ static bool find_session(const struct rtsp_server *s, const struct rtsp_message 
         *out = unnamed(s, req->method);
         return *out || !needs || (req->method == RTSP_TEARDOWN && s->announced);
     }
-    *out = rtsp_session_parse(value, id, &timeout) ? rtsp_server_session(s, id) : NULL;
+    *out = rtsp_session_parse(value, id, &timeout) ? session_of(s, id) : NULL;
     return *out || (!needs && req->method != RTSP_SETUP);
 }
 
@@ -237,7 +237,6 @@ void rtsp_session_did(struct rtsp_session *session, enum rtsp_method method)
         return;
     }
     session->state = method == RTSP_RECORD ? RTSP_RECORDING : RTSP_PLAYING;
-    session->begun = true;
 }
 
 static void drop_track(struct rtsp_session *session, unsigned track)

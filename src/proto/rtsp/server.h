@@ -49,8 +49,6 @@ void rtsp_session_did(struct rtsp_session *session, enum rtsp_method method);
 /* TEARDOWN of a track (-1: of all), of a session that may be NULL. True: the session has ended and
  * is no more. */
 bool rtsp_server_teardown(struct rtsp_server *s, struct rtsp_session *session, int track);
-/* The session of that id, or NULL. */
-struct rtsp_session *rtsp_server_session(const struct rtsp_server *s, const char *id);
 
 /* The begin of an answer: status, CSeq, Server, Session, and what some statuses have to tell: which
  * methods there are, which are allowed now, what is not supported. */

@@ -5,15 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-co_usec rtsp_session_due(const struct rtsp_session *s, const struct rtsp_session_times *times)
-{
-    if (!s->begun)
-        return s->heard + times->ready;
-    if (s->lower == RTSP_TCP || s->record) /* a publisher's silence is watched by who takes it in */
-        return CO_FOREVER;
-    return s->heard + times->timeout + RTSP_SESSION_GRACE;
-}
-
 static int seconds(const char *p)
 {
     enum { DAY = 24 * 3600 };

@@ -22,7 +22,6 @@ struct rtsp_session { /* owned by its connection (server.h) */
     char id[RTSP_SESSION_ID + 1]; /* letters and digits: a dash confuses some */
     enum rtsp_state state;
     bool record;             /* its client publishes */
-    bool begun;              /* it played or recorded once */
     enum rtsp_lower lower;   /* of all its tracks */
     co_usec heard;           /* when it last gave a sign of life */
     struct rtsp_track tracks[RTSP_TRACKS_MAX];
@@ -30,16 +29,10 @@ struct rtsp_session { /* owned by its connection (server.h) */
     unsigned n_tracks;       /* that are */
 };
 
-/* How long a session may say nothing. */
-struct rtsp_session_times {
-    co_usec ready;   /* before it first plays */
-    co_usec timeout; /* over datagrams from then on, as told to clients */
-};
-#define RTSP_SESSION_GRACE CO_SECONDS(15) /* and some more, since clients are late */
-
-/* When it ends unless it is heard of; CO_FOREVER: it lives as long as its connection. Over a
- * connection a player need not speak at all: some do so once in 70 seconds, or never. */
-co_usec rtsp_session_due(const struct rtsp_session *s, const struct rtsp_session_times *times);
+/* Over datagrams it ends when it gave no sign of life for the time that clients are told and some
+ * more, since they are late. Over a connection a player need not speak at all: some do so once in
+ * 70 seconds, or never. */
+#define RTSP_SESSION_GRACE CO_SECONDS(15)
 
 /* "12345678;timeout=60" of an answer: the id, and the time in seconds or 0. False: it has no id, or
  * one of over RTSP_SESSION_ID_MAX bytes. */

@@ -97,7 +97,8 @@ static void last_words(struct rtsp_conn *c)
     wr_free(&w);
 }
 
-err_t rtsp_conn_talk(struct rtsp_conn *c)
+/* Read requests and answer them until media are to flow, or it goes to another worker. */
+static err_t talk(struct rtsp_conn *c)
 {
     err_t err = NULL;
 
@@ -122,7 +123,7 @@ static err_t converse(struct rtsp_conn *c)
     err_t err = NULL;
 
     while (!err && c->move_to < 0 && !c->post) {
-        err = rtsp_conn_talk(c);
+        err = talk(c);
         if (!err && c->begin)
             err = c->publish ? rtsp_publish_receive(c) : rtsp_play_send(c);
     }

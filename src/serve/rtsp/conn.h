@@ -69,8 +69,6 @@ struct rtsp_asked {
     struct wr *w;              /* the answer, as far as it is written */
 };
 
-/* Read requests and answer them until media are to flow, or it goes to another worker. Yields. */
-err_t rtsp_conn_talk(struct rtsp_conn *c) __attribute__((warn_unused_result));
 /* Answer one request. With c->move_to set it was not answered: it goes along. Yields. */
 err_t rtsp_conn_request(struct rtsp_conn *c, const struct rtsp_message *req)
     __attribute__((warn_unused_result));
@@ -78,9 +76,8 @@ err_t rtsp_conn_request(struct rtsp_conn *c, const struct rtsp_message *req)
 /* It has so long, from now on, to set up a track; cancelled by the first one. */
 void rtsp_conn_expect_setup(struct rtsp_conn *c);
 
-/* Answers: a head to which fields may be added, or all of one without fields and body. */
+/* The head of an answer, to which fields may be added. */
 void rtsp_asked_put(struct rtsp_asked *a, int status);
-void rtsp_asked_done(struct rtsp_asked *a, int status);
 
 /* ---- stream.c: which stream, and may it? */
 

@@ -14,7 +14,7 @@ void rtsp_asked_put(struct rtsp_asked *a, int status)
     rtsp_server_put(&a->c->server, a->w, status, a->req, a->session);
 }
 
-void rtsp_asked_done(struct rtsp_asked *a, int status)
+static void answer_whole(struct rtsp_asked *a, int status)
 {
     rtsp_asked_put(a, status);
     rtsp_put_body(a->w, NULL, 0);
@@ -195,7 +195,7 @@ static err_t answer(struct rtsp_asked *a)
     if (!status)
         err = obey(a, &status);
     if (!err && status > 0 && a->w->len == 0)
-        rtsp_asked_done(a, status);
+        answer_whole(a, status);
     return err;
 }
 
