@@ -146,6 +146,14 @@ static void on_teardown(struct rtsp_asked *a)
     a->session = NULL;
 }
 
+/* One at a time; and none whose stream it has left meanwhile. */
+static bool may_play(const struct rtsp_asked *a)
+{
+    const struct rtsp_conn *c = a->c;
+
+    return (!c->flowing || c->flowing == a->session) && c->role == RTSP_PLAYER;
+}
+
 static err_t obey(struct rtsp_asked *a, int *status)
 {
     switch (a->req->method) {
@@ -154,9 +162,9 @@ static err_t obey(struct rtsp_asked *a, int *status)
     case RTSP_SETUP:
         return on_setup(a, status);
     case RTSP_PLAY:
-        if (!a->c->flowing || a->c->flowing == a->session)
+        if (may_play(a))
             return rtsp_play(a);
-        *status = 455; /* one at a time */
+        *status = 455;
         return NULL;
     case RTSP_PAUSE:
         rtsp_session_did(a->session, RTSP_PAUSE);
