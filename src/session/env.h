@@ -24,6 +24,7 @@ struct tokens;
 struct replicas;
 struct workers;
 struct http_service;
+struct rtsp_multicast;
 struct rtsp_udp;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
@@ -68,6 +69,7 @@ struct session_env {
                                    * NULL: there is none */
     struct http_service *http;    /* of this worker, for the same */
     struct rtsp_udp *rtsp_udp;    /* ports of this worker for media of RTSP; NULL: none yet */
+    struct rtsp_multicast *rtsp_multicast; /* its streams that are sent to groups; NULL: none */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

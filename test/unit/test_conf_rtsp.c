@@ -134,7 +134,6 @@ static const struct {
 } warned[] = {
     { SERVER("enabled on; listen 8554;") "vhost v { rtsp { enabled on; } }", NULL },
     { SERVER("enabled on;"), "rtsp_server is on, and rtsp in no vhost" },
-    { SERVER("multicast { enabled on; }"), "\"multicast\" is accepted, but has no effect yet" },
     { SERVER("https { enabled on; }"), "rtsp_server.https is on and has no effect" },
     { IN_RTSP("enabled on;"), "vhost v: rtsp is on and has no effect: rtsp_server is off" },
     { IN_RTSP("enabled on; pull { " CAMERA " }"), NULL },

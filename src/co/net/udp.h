@@ -166,6 +166,7 @@ struct udp_opts {
     int rcvbuf, sndbuf; /* bytes; the system may give less; 0: as it has them */
     bool reuseport;     /* several sockets have the same address, each a part of the peers */
     bool plain;         /* as where the kernel can neither segment nor merge */
+    int multicast_ttl;  /* of what goes to groups of IPv4, which this machine hears, too; 0: 1 */
 };
 
 /* Bound to ip ("" or NULL: any, IPv6 and IPv4) and port (0: any that is free). */

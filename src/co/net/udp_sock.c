@@ -485,6 +485,10 @@ static void set_up(struct udp_sock *s, int fd, const struct udp_opts *opts)
     s->slots = s->merges ? MERGED_SLOTS : SLOTS;
     if (s->slots > BYTES / s->slot)
         s->slots = (unsigned)(BYTES / s->slot);
+    if (opts->multicast_ttl) {
+        (void)set(fd, IPPROTO_IP, IP_MULTICAST_TTL, opts->multicast_ttl);
+        (void)set(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 1);
+    }
     ask_to_tell(fd, s->v6);
     size_buffers(fd, opts);
 }

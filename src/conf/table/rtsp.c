@@ -32,7 +32,8 @@ static const struct conf_row multicast[] = {
     { "range", CONF_KIND_NETWORKS, CONF_AT(conf_rtsp_multicast, range), "239.0.0.0/8", CONF_NEVER,
       .help = "The groups to take, a network of IPv4." },
     { "port", CONF_KIND_INT, CONF_AT(conf_rtsp_multicast, port), "8570", CONF_NEVER, .min = 2,
-      .max = 65534, .help = "Where to: even, for RTP; RTCP goes to the next." },
+      .max = 65532,
+      .help = "Where to: even, for RTP of video; RTCP goes to the next, sound to the two above." },
     { "ttl", CONF_KIND_INT, CONF_AT(conf_rtsp_multicast, ttl), "16", CONF_NEVER, .min = 1,
       .max = 255, .help = "Routers that it may pass, and one more." },
 };
@@ -79,7 +80,7 @@ static const struct conf_row server[] = {
     { "tunnel", CONF_KIND_ON, CONF_AT(conf_rtsp_server, tunnel), "on", CONF_AT_ONCE,
       .help = "Take RTSP inside of HTTP and of WebSocket, here and at http_server." },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, https), .block = &https_block },
-    { "multicast", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, multicast), .flags = CONF_LATER,
+    { "multicast", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, multicast),
       .block = &multicast_block },
 };
 

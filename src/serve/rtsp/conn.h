@@ -17,6 +17,7 @@
 #include "proto/rtsp/reader.h"
 #include "proto/rtsp/server.h"
 #include "proto/rtsp/url.h"
+#include "serve/rtsp/multicast.h"
 #include "serve/rtsp/rtsp.h"
 #include "serve/rtsp/udp.h"
 #include "session/peers.h"
@@ -41,6 +42,8 @@ struct rtsp_conn {
     char *path;                /* of its stream, as requests have it; NULL: none is named yet */
     struct rtsp_udp_peer *udp; /* media of that session as datagrams; NULL: of none */
     struct rtsp_session *udp_session;
+    struct rtsp_multicast *multicast; /* of its stream, if it asked for it; or NULL */
+    bool multicast_plays;
     struct rtsp_heard {        /* of the player, by its last report of each track */
         uint32_t lost;         /* packets */
         uint32_t jitter;       /* microseconds */
@@ -112,8 +115,9 @@ err_t rtsp_play_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
 
 /* ---- udp_conn.c: media of a session as datagrams */
 
-/* May a SETUP agree on it? Not over TLS or a tunnel, whose client wants nothing beside it. */
-bool rtsp_conn_udp_may(const struct rtsp_conn *c);
+/* Which of these may a SETUP agree on? None over TLS or a tunnel, whose client wants nothing beside
+ * it. */
+void rtsp_conn_udp_may(const struct rtsp_conn *c, struct rtsp_transport_rules *rules);
 /* The track of this request was set up so: adds what is to be answered. 461: it cannot be, and is
  * not set up any more. */
 int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t);
@@ -124,6 +128,13 @@ bool rtsp_conn_udp_alone(struct rtsp_conn *c, err_t why);
 /* The session, or a track of it (else -1), is no more. */
 void rtsp_conn_udp_teardown(struct rtsp_conn *c, const struct rtsp_session *session, int track);
 void rtsp_conn_udp_end(struct rtsp_conn *c);
+/* It plays by multicast, as rtsp_multicast_play(); that has no effect on one that does. */
+err_t rtsp_conn_multicast_play(struct rtsp_conn *c, struct rtp_wire_start start[RTP_WIRE_N])
+    __attribute__((warn_unused_result));
+void rtsp_conn_multicast_pause(struct rtsp_conn *c);
+void rtsp_conn_multicast_end(struct rtsp_conn *c); /* it has no group any more */
+/* Hear it until TEARDOWN, or the end: its media are sent by another. Yields. */
+err_t rtsp_conn_multicast_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
 
 /* ---- tunnels */
 

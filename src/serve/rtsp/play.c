@@ -145,13 +145,11 @@ static err_t wait_for_key(struct rtsp_conn *c)
     return err;
 }
 
-static void put_rtp_info(struct rtsp_asked *a)
+static void put_rtp_info(struct rtsp_asked *a, const struct rtp_wire_start start[RTP_WIRE_N])
 {
-    struct rtp_wire_start start[RTP_WIRE_N];
     struct rtsp_rtp_info out[RTP_WIRE_N];
     size_t n = 0;
 
-    rtp_wire_start(&a->c->player.sender.consumer, tracks_of(a->session), start);
     for (unsigned i = 0; i < a->session->n_tracks; i++) {
         unsigned track = a->session->order[i];
         const char *url = a->session->tracks[track].url;
@@ -169,25 +167,38 @@ static void put_rtp_info(struct rtsp_asked *a)
     rtsp_put_line_end(a->w);
 }
 
+/* Where it begins. */
+static err_t begin(struct rtsp_asked *a, struct rtp_wire_start start[RTP_WIRE_N])
+{
+    err_t err;
+
+    open_wire(a->c, a->session);
+    err = wait_for_key(a->c);
+    if (!err)
+        rtp_wire_start(&a->c->player.sender.consumer, tracks_of(a->session), start);
+    return err;
+}
+
 /* What is being played already goes on; the answer comes before the first media. */
 err_t rtsp_play(struct rtsp_asked *a)
 {
     struct rtsp_conn *c = a->c;
     bool begins = a->session->state == RTSP_READY;
+    struct rtp_wire_start start[RTP_WIRE_N];
     err_t err = NULL;
 
     live_sender_pause(&c->player.sender, false);
-    if (begins) {
-        open_wire(c, a->session);
-        err = wait_for_key(c);
-    }
+    if (a->session->lower == RTSP_MULTICAST)
+        err = rtsp_conn_multicast_play(c, start);
+    else if (begins)
+        err = begin(a, start);
     if (err)
         return err;
     rtsp_session_did(a->session, RTSP_PLAY);
     rtsp_asked_put(a, 200);
     rtsp_put_field(a->w, "Range", "npt=0.000-");
     if (begins)
-        put_rtp_info(a);
+        put_rtp_info(a, start);
     rtsp_put_body(a->w, NULL, 0);
     c->player.sender.io = rtsp_conn_udp_play(c, a->session);
     c->flowing = a->session;
@@ -205,8 +216,9 @@ void rtsp_play_less(struct rtsp_conn *c)
 
 void rtsp_play_pause(struct rtsp_conn *c)
 {
-    if (c->opened)
+    if (c->opened || c->multicast)
         live_sender_pause(&c->player.sender, true);
+    rtsp_conn_multicast_pause(c);
 }
 
 err_t rtsp_play_send(struct rtsp_conn *c)
@@ -214,7 +226,8 @@ err_t rtsp_play_send(struct rtsp_conn *c)
     err_t err = hear(c); /* what came in one piece with PLAY */
 
     if (!err && !c->player.sender.done)
-        err = session_player_send(&c->player);
+        err = c->flowing->lower == RTSP_MULTICAST ? rtsp_conn_multicast_send(c)
+                                                  : session_player_send(&c->player);
     c->begin = c->player.sender.done = false;
     if (!err) /* TEARDOWN: the connection may go on with another stream */
         rtsp_conn_leave(c, NULL);

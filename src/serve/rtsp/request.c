@@ -96,12 +96,12 @@ static err_t on_setup(struct rtsp_asked *a, int *status)
     struct rtsp_transport t;
     err_t err = NULL;
 
-    c->rules.transports.udp = rtsp_conn_udp_may(c);
+    rtsp_conn_udp_may(c, &c->rules.transports);
     if (c->publish)
         *status = rtsp_publish_setup(a, &t);
     else
         err = set_up_player(a, &t, status);
-    if (!err && *status == 0 && t.lower == RTSP_UDP)
+    if (!err && *status == 0 && t.lower != RTSP_TCP)
         *status = rtsp_conn_udp_setup(a, &t);
     if (err || *status)
         return err;
@@ -151,7 +151,8 @@ static bool may_play(const struct rtsp_asked *a)
 {
     const struct rtsp_conn *c = a->c;
 
-    return (!c->flowing || c->flowing == a->session) && c->role == RTSP_PLAYER;
+    return (!c->flowing || c->flowing == a->session) && c->role == RTSP_PLAYER &&
+           (c->multicast || a->session->lower != RTSP_MULTICAST);
 }
 
 static err_t obey(struct rtsp_asked *a, int *status)

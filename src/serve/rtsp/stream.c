@@ -157,6 +157,7 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
 
 void rtsp_conn_leave(struct rtsp_conn *c, err_t why)
 {
+    rtsp_conn_multicast_end(c);
     if (c->role == RTSP_PLAYER)
         session_player_end(&c->player, why);
     else if (c->role == RTSP_PUBLISHER)

@@ -144,7 +144,8 @@ static err_t start(struct rtsp_udp *u)
 
 static err_t open_sockets(struct rtsp_udp *u, struct udp *sockets[2])
 {
-    const struct udp_opts opts = { .rcvbuf = BUFFER, .sndbuf = BUFFER, .plain = u->plain };
+    const struct udp_opts opts = { .rcvbuf = BUFFER, .sndbuf = BUFFER, .plain = u->plain,
+        .multicast_ttl = u->env->conf->rtsp_server.multicast.ttl };
     const struct udp_opts own = { .rcvbuf = PRIVATE_BUFFER, .sndbuf = PRIVATE_BUFFER };
 
     if (u->port < 0)

@@ -72,7 +72,7 @@ void rtsp_udp_unwatch(struct rtsp_udp_peer *p);
 
 /* What a sender of the wire writes to: the ranges it gets are interleaved packets, of which each
  * goes as a datagram to its track; a write ends behind a packet. All else is that of the
- * connection, `control`. It is the peer's and goes with it. */
+ * connection, `control`; NULL: there is none. It is the peer's and goes with it. */
 struct io *rtsp_udp_io(struct rtsp_udp_peer *p, struct io *control);
 /* The client has closed its connection: from now on its reports alone are signs of life, and it has
  * less patience. False: it has never sent any, so it is gone. */

@@ -6,9 +6,14 @@
 
 #include <string.h>
 
-bool rtsp_conn_udp_may(const struct rtsp_conn *c)
+#define LOOK CO_SECONDS(5)
+
+void rtsp_conn_udp_may(const struct rtsp_conn *c, struct rtsp_transport_rules *rules)
 {
-    return c->base.conf->rtsp_server.udp && !c->base.io->below;
+    bool alone = !c->base.io->below;
+
+    rules->udp = alone && c->base.conf->rtsp_server.udp;
+    rules->multicast = alone && c->base.conf->rtsp_server.multicast.enabled;
 }
 
 static void on_datagram(void *conn, unsigned track, bool rtcp, const uint8_t *data, size_t size,
@@ -53,6 +58,20 @@ static err_t add_track(struct rtsp_conn *c, struct rtsp_session *session, unsign
     return NULL;
 }
 
+static err_t join(struct rtsp_conn *c, unsigned track, struct rtsp_transport *t)
+{
+    char local[IO_ADDR_SIZE];
+    int port;
+    err_t err = NULL;
+
+    io_tcp_local(c->base.io, local, &port);
+    if (!c->multicast)
+        err = rtsp_multicast_join(&c->multicast, &c->base, local);
+    if (!err)
+        rtsp_multicast_put(c->multicast, track, t);
+    return err;
+}
+
 /* As if it had not been asked for: the client may ask for another transport next. */
 static void undo(struct rtsp_asked *a, unsigned track)
 {
@@ -80,8 +99,8 @@ static unsigned track_of(const struct rtsp_asked *a)
 int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t)
 {
     unsigned track = track_of(a);
-    err_t err = add_track(a->c, a->session, track, t);
-
+    err_t err = t->lower == RTSP_MULTICAST ? join(a->c, track, t)
+                                           : add_track(a->c, a->session, track, t);
     char text[300];
 
     if (!err)
@@ -102,6 +121,74 @@ struct io *rtsp_conn_udp_play(struct rtsp_conn *c, struct rtsp_session *session)
     return rtsp_udp_io(c->udp, c->base.io);
 }
 
+/* ---- multicast */
+
+err_t rtsp_conn_multicast_play(struct rtsp_conn *c, struct rtp_wire_start start[RTP_WIRE_N])
+{
+    err_t err;
+
+    memset(start, 0, RTP_WIRE_N * sizeof(*start));
+    if (c->multicast_plays)
+        return NULL;
+    err = rtsp_multicast_play(c->multicast, start);
+    if (err)
+        return err;
+    c->multicast_plays = true;
+    c->base.sender = rtsp_multicast_sender(c->multicast);
+    return NULL;
+}
+
+void rtsp_conn_multicast_pause(struct rtsp_conn *c)
+{
+    if (!c->multicast_plays)
+        return;
+    rtsp_multicast_pause(c->multicast);
+    c->multicast_plays = false;
+    c->base.sender = &c->player.sender;
+}
+
+void rtsp_conn_multicast_end(struct rtsp_conn *c)
+{
+    rtsp_conn_multicast_pause(c);
+    rtsp_multicast_leave(c->multicast);
+    c->multicast = NULL;
+}
+
+/* What it says until then; and whether it is time to end. */
+static err_t multicast_turn(struct rtsp_conn *c)
+{
+    co_usec patience = c->base.conf->rtsp_server.session_timeout + RTSP_SESSION_GRACE;
+    co_usec left = c->flowing->heard + patience - co_now();
+    bool changed;
+    err_t err;
+
+    if (left <= 0)
+        return err_new(ERR_IO_TIMEOUT, "no sign of life for %lld ms", us_to_ms(patience));
+    if (!io_readable(c->base.io))
+        (void)io_wait(c->base.io, false, left < LOOK ? left : LOOK);
+    err = co_check();
+    if (!err)
+        err = session_apply(&c->base, &changed);
+    if (!err && rtsp_multicast_failed(c->multicast))
+        err = err_new(ERR_IO_CLOSED, "its multicast has failed");
+    if (!err && io_readable(c->base.io))
+        err = c->player.kind->on_readable(&c->player);
+    return err;
+}
+
+err_t rtsp_conn_multicast_send(struct rtsp_conn *c)
+{
+    err_t err = NULL;
+
+    while (!err && !c->player.sender.done) {
+        session_count(&c->base, co_now());
+        err = multicast_turn(c);
+    }
+    return err;
+}
+
+/* ---- over */
+
 bool rtsp_conn_udp_alone(struct rtsp_conn *c, err_t why)
 {
     if (!c->udp || !c->flowing || c->udp_session != c->flowing || err_code(why) != ERR_IO_CLOSED)
@@ -112,8 +199,22 @@ bool rtsp_conn_udp_alone(struct rtsp_conn *c, err_t why)
     return true;
 }
 
+/* Does a session want the group still, once that one is gone? */
+static bool is_wanted(const struct rtsp_conn *c, const struct rtsp_session *gone)
+{
+    const struct rtsp_session *s = c->server.sessions;
+
+    while (s && (s == gone || s->lower != RTSP_MULTICAST))
+        s = s->next;
+    return s;
+}
+
 void rtsp_conn_udp_teardown(struct rtsp_conn *c, const struct rtsp_session *session, int track)
 {
+    bool all = track < 0 || (session && session->n_tracks <= 1);
+
+    if (all && session != c->flowing && !is_wanted(c, session))
+        rtsp_conn_multicast_end(c);
     if (!c->udp || c->udp_session != session)
         return;
     if (track >= 0 && session->n_tracks > 1)

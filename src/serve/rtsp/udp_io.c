@@ -122,7 +122,8 @@ static err_t udp_send_some(struct io *io, const struct iovec *iov, int count, si
         io->again = go_on_at(pipe, now);
     else
         pipe->short_since = 0;
-    pipe->control->bytes_out += at; /* the session's figures are those of its connection */
+    /* the session's figures are those of its connection */
+    (pipe->control ? pipe->control : io)->bytes_out += at;
     *n = at;
     return err;
 }
@@ -254,7 +255,8 @@ void rtsp_udp_pipe_init(struct rtsp_udp_pipe *pipe)
 struct io *rtsp_udp_io(struct rtsp_udp_peer *p, struct io *control)
 {
     p->pipe.control = control;
-    p->pipe.io.read_timeout = control->read_timeout;
-    p->pipe.io.write_timeout = control->write_timeout;
+    p->pipe.alone |= !control;
+    p->pipe.io.read_timeout = control ? control->read_timeout : CO_FOREVER;
+    p->pipe.io.write_timeout = control ? control->write_timeout : CO_FOREVER;
     return &p->pipe.io;
 }
