@@ -103,6 +103,22 @@ static bool begins_anew(struct receive_track *t, int64_t ticks, co_usec now)
     return anew;
 }
 
+static void note_packet(struct receive_track *t, int64_t ticks, co_usec now)
+{
+    if (t->newest.at && t->newest.ticks == ticks)
+        return;
+    t->before = t->newest;
+    t->newest = (struct receive_came){ ticks, now };
+}
+
+/* When a frame came: where markers are not sure yet, only the next one shows that it is whole. */
+static co_usec came(const struct receive_track *t, int64_t ticks, co_usec now)
+{
+    const struct receive_came *c = t->newest.ticks == ticks ? &t->newest : &t->before;
+
+    return c->at && c->ticks == ticks ? c->at : now;
+}
+
 /* Decoding times are found on the track's own clock: what is set right between tracks does not
  * look like pictures in another order then. */
 static int64_t decoded_at(struct receive_track *t, int64_t shown, int64_t own, bool anew)
@@ -172,7 +188,8 @@ static void push_frame(struct rtsp_receive *r, struct receive_track *t, const st
 {
     unsigned number = (unsigned)(t - r->tracks);
     bool anew = begins_anew(t, f->ticks, now);
-    int64_t shown = rtp_align_time(&r->align, number, f->ticks, anew, now);
+    int64_t shown = rtp_align_time(&r->align, number, f->ticks, anew,
+                                   came(t, f->ticks, now));
     int64_t decoded = decoded_at(t, shown, rtp_ticks_back(f->ticks, t->unpack.clock), anew);
     struct av_packet *pkt;
 
@@ -197,6 +214,7 @@ void rtsp_receive_frames(struct rtsp_receive *r, struct receive_track *t, co_use
         struct rtp_payload p = { .data = got.payload, .size = got.size, .ticks = got.time,
                                  .marker = got.marker, .restart = got.restart, .lost = got.lost };
 
+        note_packet(t, got.time, now);
         if (got.restart) {
             t->restart = true;
             t->restart_ticks = got.time;

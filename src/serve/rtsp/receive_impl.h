@@ -13,6 +13,11 @@
 
 enum { RECEIVE_TRACKS = 2, RECEIVE_CNAME = 16 };
 
+struct receive_came {
+    int64_t ticks;
+    co_usec at; /* when the first packet of that time came; 0: none did */
+};
+
 struct receive_track { /* a medium that is taken */
     unsigned media;
     enum av_kind kind;
@@ -36,6 +41,7 @@ struct receive_track { /* a medium that is taken */
     int64_t ticks;          /* its time, and when it came */
     co_usec at;
     int64_t pushed;         /* 1/90000 s, when the last one is decoded */
+    struct receive_came newest, before; /* of the last two times of packets */
 };
 
 struct receive_media {
