@@ -13,7 +13,8 @@ test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-
 browser="chromium npm"
 cross="gcc-aarch64-linux-gnu qemu-user"
 check="clang gcovr"
-long="prometheus debootstrap lintian g++ python3-pip python3-gi gir1.2-gst-rtsp-server-1.0 $cross"
+long="prometheus debootstrap lintian g++ golang-go python3-pip python3-gi gir1.2-gst-rtsp-server-1.0
+    $cross"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
     valgrind gdb linux-perf strace ltrace graphviz"
@@ -38,6 +39,7 @@ there() {
     case $1 in
     nginx-light) [ -x /usr/sbin/nginx ] && return 0 ;;
     npm | chromium) command -v "$1" > /dev/null 2>&1 && return 0 ;;
+    golang-go) command -v go > /dev/null 2>&1 && return 0 ;;
     gcc) command -v "${CC:-gcc}" > /dev/null 2>&1 && return 0 ;;
     esac
     dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed

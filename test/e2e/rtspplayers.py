@@ -6,6 +6,7 @@ import os
 import flvgen
 import procs
 import tools
+from camera_rtp import tracks_of, units
 from procs import Proc, wait_for
 
 TRANSPORTS = ("tcp", "udp", "http")
@@ -156,3 +157,33 @@ def file_of(media, codec):
     path = os.path.join(media.folder, f"{codec}-{media.seconds}.mp4")
     packets = tools.ffprobe(path, "-show_packets", "-select_streams", "0", "-read_intervals", "%+#2")["packets"]
     return path, -float(packets[0]["dts_time"])
+
+
+def units_of(source):
+    """{kind: {hash: its time in seconds}} of NAL units and of frames of sound."""
+    video, audio = tracks_of(source)
+    out = {"video": {}, "audio": {}}
+    for dts, cts, _, data in video.frames:
+        for n in units(data):
+            out["video"][hashlib.md5(n).hexdigest()] = (dts + cts) / 1000
+    for dts, _, _, data in audio.frames:
+        out["audio"][hashlib.md5(data).hexdigest()] = dts / 1000
+    return out
+
+
+def same_units(p, source, length=30.08):
+    """All that came was published, and sound and picture are as far from each other as they were.
+
+    p.frames(kind): [(seconds, synchronized by a sender report, bytes, hash)]"""
+    want = units_of(source)
+    off = {}
+    for kind in ("video", "audio"):
+        frames = p.frames(kind)
+        known = [(at, want[kind][h]) for at, synced, size, h in frames if synced and h in want[kind]]
+        assert len(known) >= 20, f"{kind}: {len(known)} known of {len(frames)}"
+        strange = [size for _, _, size, h in frames if h not in want[kind] and size > 60]
+        assert len(strange) <= len(frames) // 20 + 1, f"{kind}: {len(strange)} of {len(frames)} were never published"
+        off[kind] = {round((at - own) % length, 2) for at, own in known}
+        assert max(off[kind]) - min(off[kind]) < 0.05, f"{kind}: its times move, {sorted(off[kind])}"
+    d = abs(max(off["video"]) - max(off["audio"]))
+    assert min(d, length - d) <= 0.040, f"sound and picture are {d * 1000:.0f} ms apart"
