@@ -9,12 +9,14 @@ import gortsp
 import procs
 import rtspplayers as players
 from camera_rtp import tracks_of
-from procs import Proc, wait_for
+from procs import Proc, free_port, wait_for
 from rtspclient import rtsp_server
+from webclient import Cert
 
 pytestmark = [pytest.mark.long, pytest.mark.needs("ffmpeg")]
 
 BEGINS = "RTSP client identified, type=publish"
+NAMES = {"hevc": "H265", "av1": "AV1", "vp9": "VP9", "opus": "Opus", "mp3": "MPEG-1/2 Audio", "aac": "MPEG-4 Audio"}
 SOURCE = {"video": procs.SOURCE, "audio": procs.SOURCE}
 # It says only after ten seconds how sound and picture belong together; until then it is a guess.
 REPORTED = 14000  # ms
@@ -70,6 +72,35 @@ def test_falls_back_to_tcp(srs, source, tmp_path):
     p = play(s.rtsp_url(), "auto", tmp_path)
     check(p, source)
     assert "TCP" in p.got["switched"]
+
+
+@pytest.mark.parametrize("how", ["tcp", "udp"])
+@pytest.mark.parametrize("video,audio", [("hevc", "opus"), ("av1", "mp3"), ("vp9", "aac")])
+def test_codecs(srs, media, tmp_path, video, audio, how):
+    """It understands the description of each, and depacketizes it without an error."""
+    s = rtsp_server(srs)
+    s.push(media.tags(video, audio, style="v1"), loop=True, ahead=1)
+    p = play(s.rtsp_url(), how, tmp_path, 2)
+    assert p.wait() == 0, p.text()
+    assert not p.got["errors"]
+    for kind, codec in (("video", video), ("audio", audio)):
+        t = p.of(kind)
+        assert t["codec"] == NAMES[codec] and t["lost"] == 0 and len(t["frames"]) > 20, (codec, t["codec"])
+    if video == "hevc":
+        sent = set(players.nal_hashes(media.track(video)))
+        assert sum(h in sent for *_, h in p.frames("video")) > 20
+
+
+def test_tls(srs, source, tmp_path):
+    """It publishes and plays by rtsps."""
+    cert, port = Cert(tmp_path), free_port()
+    s = rtsp_server(srs, server=f"https {{ {cert.conf(port)} }}")
+    url = f"rtsps://127.0.0.1:{port}/live/s"
+    p = published(url, "tcp", source, tmp_path)
+    assert s.wait_log(BEGINS, 10), p.text()
+    check_rtmp(s, tmp_path)
+    x = play(url, "tcp", tmp_path, 1)
+    assert x.wait() == 0 and x.of("video")["lost"] == 0 and x.of("video")["packets"] > 20, x.text()
 
 
 @pytest.mark.parametrize("how", ["tcp", "udp"])

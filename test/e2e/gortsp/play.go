@@ -15,8 +15,12 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/bluenviron/gortsplib/v4/pkg/description"
 	"github.com/bluenviron/gortsplib/v4/pkg/format"
+	"github.com/bluenviron/gortsplib/v4/pkg/format/rtpav1"
 	"github.com/bluenviron/gortsplib/v4/pkg/format/rtph264"
+	"github.com/bluenviron/gortsplib/v4/pkg/format/rtph265"
+	"github.com/bluenviron/gortsplib/v4/pkg/format/rtpmpeg1audio"
 	"github.com/bluenviron/gortsplib/v4/pkg/format/rtpmpeg4audio"
+	"github.com/bluenviron/gortsplib/v4/pkg/format/rtpvp9"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 )
@@ -64,7 +68,7 @@ func play(address, how, seconds string) {
 	must(err)
 	p := &player{began: time.Now(), first: make(chan struct{})}
 	p.Tracks, p.Errors, p.Transport = map[string]*track{}, []string{}, how
-	p.c = &gortsplib.Client{Transport: transport(how),
+	p.c = &gortsplib.Client{Transport: transport(how), TLSConfig: anybody,
 		OnTransportSwitch: func(err error) { p.note(func() { p.Switched = err.Error() }) },
 		OnPacketLost:      func(error) {}, // counted by itself
 		OnDecodeError:     func(err error) { p.note(func() { p.Errors = append(p.Errors, err.Error()) }) }}
@@ -114,18 +118,9 @@ func (p *player) wait(d time.Duration) {
 func (p *player) listen(m *description.Media) {
 	t := &track{media: m, forma: m.Formats[0], Frames: []frame{}}
 	t.Codec, t.Clock = t.forma.Codec(), t.forma.ClockRate()
-	switch f := t.forma.(type) {
-	case *format.H264:
-		d, err := f.CreateDecoder()
-		must(err)
-		t.depacket = d.Decode
-	case *format.MPEG4Audio:
-		d, err := f.CreateDecoder()
-		must(err)
-		t.depacket = d.Decode
-	default:
-		must(fmt.Errorf("a track of %s", t.Codec))
-	}
+	var err error
+	t.depacket, err = depacketizer(t.forma)
+	must(err)
 	p.Tracks[string(m.Type)] = t
 	p.c.OnPacketRTCP(m, func(pkt rtcp.Packet) {
 		if sr, is := pkt.(*rtcp.SenderReport); is {
@@ -135,13 +130,63 @@ func (p *player) listen(m *description.Media) {
 	p.c.OnPacketRTP(m, t.forma, func(pkt *rtp.Packet) { p.note(func() { p.packet(t, pkt) }) })
 }
 
+// single and several make one kind of function of both that the library has.
+func single[D interface {
+	Decode(*rtp.Packet) ([]byte, error)
+}](d D, err error) (func(*rtp.Packet) ([][]byte, error), error) {
+	return func(pkt *rtp.Packet) ([][]byte, error) {
+		one, err := d.Decode(pkt)
+		return [][]byte{one}, err
+	}, err
+}
+
+func several[D interface {
+	Decode(*rtp.Packet) ([][]byte, error)
+}](d D, err error) (func(*rtp.Packet) ([][]byte, error), error) {
+	return d.Decode, err
+}
+
+func depacketizer(f format.Format) (func(*rtp.Packet) ([][]byte, error), error) {
+	switch f := f.(type) {
+	case *format.H264:
+		return several(f.CreateDecoder())
+	case *format.H265:
+		return several(f.CreateDecoder())
+	case *format.AV1:
+		return several(f.CreateDecoder())
+	case *format.VP9:
+		return single(f.CreateDecoder())
+	case *format.MPEG4Audio:
+		return several(f.CreateDecoder())
+	case *format.MPEG1Audio:
+		return several(f.CreateDecoder())
+	case *format.Opus:
+		return single(f.CreateDecoder())
+	case *format.G711:
+		return single(f.CreateDecoder())
+	}
+	return nil, fmt.Errorf("a track of %s", f.Codec())
+}
+
+// Each depacketizer has an error of its own for it.
+func isIncomplete(err error) bool {
+	for _, e := range []error{rtph264.ErrMorePacketsNeeded, rtph265.ErrMorePacketsNeeded,
+		rtpav1.ErrMorePacketsNeeded, rtpvp9.ErrMorePacketsNeeded,
+		rtpmpeg4audio.ErrMorePacketsNeeded, rtpmpeg1audio.ErrMorePacketsNeeded} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *player) packet(t *track, pkt *rtp.Packet) {
 	if t.FirstMs == 0 {
 		t.FirstMs = time.Since(p.began).Milliseconds() + 1
 	}
 	p.once.Do(func() { close(p.first) })
 	units, err := t.depacket(pkt)
-	if errors.Is(err, rtph264.ErrMorePacketsNeeded) || errors.Is(err, rtpmpeg4audio.ErrMorePacketsNeeded) {
+	if isIncomplete(err) {
 		return
 	}
 	if err != nil {

@@ -43,7 +43,7 @@ func publish(address, how, path string) {
 	var f file
 	must(json.Unmarshal(text, &f))
 	outputs := f.outputs()
-	c := &gortsplib.Client{Transport: transport(how)}
+	c := &gortsplib.Client{Transport: transport(how), TLSConfig: anybody}
 	must(c.StartRecording(address, &description.Session{
 		Medias: []*description.Media{outputs[0].media, outputs[1].media}}))
 	go func() { must(c.Wait()) }()
