@@ -108,6 +108,20 @@ extern const struct conf_block conf_table_vhost_srt, conf_table_rtc, conf_table_
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:" \
     "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
 #define CONF_TLS_PROTOCOLS "TLSv1.2 TLSv1.3"
+/* Rows of each block of struct conf_tls: its files, and what is spoken. */
+#define CONF_TLS_ROWS \
+    { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER, \
+      .help = "PEM file of the private key." }, \
+    { "cert", CONF_KIND_STRING, CONF_AT(conf_tls, cert), "./conf/server.crt", CONF_HANDLER, \
+      .help = "PEM file of the certificate. A file that changes is read again by itself." }, \
+    { "ssl_protocols", CONF_KIND_LIST, CONF_AT(conf_tls, protocols), CONF_TLS_PROTOCOLS, \
+      CONF_HANDLER, .help = "Versions of TLS: TLSv1.2 and TLSv1.3, there are no others." }, \
+    { "ssl_ciphers", CONF_KIND_STRING, CONF_AT(conf_tls, ciphers), CONF_TLS_CIPHERS, \
+      CONF_HANDLER, .help = "Ciphers of TLS 1.2, as OpenSSL and nginx write them; the first that " \
+      "the client has is taken. Those of TLS 1.3 are all good, AES-128-GCM is the first." }
+#define CONF_TLS_CERTIFICATES \
+    { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV | \
+      CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate }
 
 /* Words that several tables share. */
 extern const char *const conf_words_jitter[];

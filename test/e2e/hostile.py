@@ -263,21 +263,22 @@ class Crowd:
         return {"connects": self.connects, "refused": self.refused, "sent": self.sent}
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--rtmp", type=int, default=1935)
-    p.add_argument("--http", type=int, default=8080)
-    p.add_argument("--kind", default="mixed", help="mixed, or some of these, one after the other: " + "; ".join(BY_NAME))
+def run(doc, ports, kinds, crowd):
+    """A program that is such a crowd; ports: what it is given by name, and the usual number."""
+    by_name = {k.name: k for k in kinds}
+    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, usual in ports.items():
+        p.add_argument(f"--{name}", type=int, default=usual)
+    p.add_argument("--kind", default="mixed", help="mixed, or some of these, one after the other: " + "; ".join(by_name))
     p.add_argument("--count", type=int, default=1)
     p.add_argument("--seconds", type=float, default=10)
     a = p.parse_args()
-    kinds = KINDS if a.kind == "mixed" else [BY_NAME[k] for k in a.kind.split(";")]
-    crowds = [kinds] if a.kind == "mixed" else [[k] for k in kinds]
-    for crowd in crowds:
-        done = asyncio.run(Crowd(vars(a), crowd, a.count, a.seconds / len(crowds)).run())
-        assert done["connects"] > 0, crowd
+    groups = [list(kinds)] if a.kind == "mixed" else [[by_name[k]] for k in a.kind.split(";")]
+    for group in groups:
+        done = asyncio.run(crowd(vars(a), group, a.count, a.seconds / len(groups)).run())
+        assert done["connects"] > 0, group
     print(json.dumps(done))
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, {"rtmp": 1935, "http": 8080}, KINDS, Crowd)

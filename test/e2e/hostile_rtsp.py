@@ -5,10 +5,8 @@ As a program it is a crowd of them, each renewed when the server ends it:
 
     python3 test/e2e/hostile_rtsp.py --rtsp 8554 --http 8080 --kind mixed --count 100 --seconds 60
 """
-import argparse
 import asyncio
 import base64
-import json
 import os
 import random
 import re
@@ -18,7 +16,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from hostile import BLOCK, Crowd, Kind, names, times  # noqa: E402
+from hostile import BLOCK, Crowd, Kind, names, run, times  # noqa: E402
 
 rng = random.Random(11)
 HOST = "rtsp://127.0.0.1/live/"
@@ -218,21 +216,5 @@ class RtspCrowd(Crowd):
         self.opened = {k: v for k, v in self.opened.items() if k.fileno() >= 0}
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--rtsp", type=int, default=8554)
-    p.add_argument("--http", type=int, default=8080)
-    p.add_argument("--kind", default="mixed", help="mixed, or some of these, one after the other: " + "; ".join(BY_NAME))
-    p.add_argument("--count", type=int, default=1)
-    p.add_argument("--seconds", type=float, default=10)
-    a = p.parse_args()
-    kinds = KINDS if a.kind == "mixed" else [BY_NAME[k] for k in a.kind.split(";")]
-    crowds = [kinds] if a.kind == "mixed" else [[k] for k in kinds]
-    for crowd in crowds:
-        done = asyncio.run(RtspCrowd(vars(a), crowd, a.count, a.seconds / len(crowds)).run())
-        assert done["connects"] > 0, crowd
-    print(json.dumps(done))
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, {"rtsp": 8554, "http": 8080}, KINDS, RtspCrowd)

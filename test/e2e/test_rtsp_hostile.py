@@ -19,6 +19,7 @@ from flvgen import synthetic
 from procs import SLOW, free_port, patience, wait_for
 from rtspclient import Closed, RtspClient
 from rtsptunnel import Tunnel, WebSocket, get, post
+from test_bad_input import ended
 
 rnd = random.Random(7)
 LEAST = 3 * SLOW  # seconds that a test of several hundred connections on a busy machine may take off a player
@@ -641,18 +642,6 @@ UP = {
     "empty lines": base64.b64encode(b"\r\n" * 300000),
     "a tunnel in it": base64.b64encode(b"GET / HTTP/1.0\r\nx-sessioncookie: in\r\n\r\n" * 1000),
 }
-
-
-def ended(sock, timeout=10.0):
-    sock.settimeout(patience(timeout))
-    try:
-        while sock.recv(65536):
-            pass
-        return True
-    except socket.timeout:
-        return False
-    except OSError:
-        return True
 
 
 def send_all(sock, data):

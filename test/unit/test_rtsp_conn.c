@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "co/net/io.h"
 #include "conf_mem.h"
+#include "live_media.h"
 #include "rtp_media.h"
 #include "serve/rtsp/rtsp.h"
 #include "session/env.h"
@@ -15,22 +16,8 @@
 
 static struct session_env env;
 static struct live_source *src;
-static struct live_publisher me;
 
 /* ---- a stream of H.264 and AAC */
-
-static void push(const struct frame *f)
-{
-    struct av_packet *pkt = av_packet_new(f->size);
-
-    memcpy(pkt->data, f->data, f->size);
-    pkt->kind = (uint8_t)f->kind;
-    pkt->codec = (uint8_t)f->codec;
-    pkt->config = f->config;
-    pkt->key = f->key;
-    live_source_push(src, pkt, f->dts);
-    (void)av_packet_unref(pkt);
-}
 
 static void push_all(void)
 {
@@ -39,9 +26,9 @@ static void push_all(void)
     for (unsigned i = 0; i < 20; i++) {
         struct frame f = media_make(AV_H264, i, 3000, buf);
 
-        push(&f);
+        push(src, &f);
         f = media_make(AV_AAC, i, 200, buf);
-        push(&f);
+        push(src, &f);
     }
 }
 
@@ -56,11 +43,11 @@ static void begin(const char *conf)
     env.streams = live_registry_new();
     src = live_registry_get(env.streams, "__defaultVhost__/live/s", &set);
     me = (struct live_publisher){ .ip = "192.0.2.1" };
-    assert_ok(live_source_begin(src, &me, &(struct live_takeover){ LIVE_TAKEOVER_OFF, 0, 0 }));
+    assert_ok(live_source_begin(src, &me, &rule));
     config = media_config_of(AV_H264);
-    push(&config);
+    push(src, &config);
     config = media_config_of(AV_AAC);
-    push(&config);
+    push(src, &config);
     push_all();
 }
 

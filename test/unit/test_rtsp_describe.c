@@ -3,7 +3,7 @@
 #include "wire/rtsp_describe.h"
 
 #include "av/packet.h"
-#include "live/reap.h"
+#include "live_media.h"
 #include "media_configs.h"
 #include "unit.h"
 #include "wire/rtp.h"
@@ -16,38 +16,12 @@ static const struct live_settings settings = {
     .gop_cache = true, .jitter = LIVE_JITTER_FULL, .gop_cache_max_frames = 100000,
     .queue_length = CO_SECONDS(30), .max_bytes = 64 << 20,
 };
-static const struct live_takeover rule = { LIVE_TAKEOVER_ON, 0, 0 };
-static struct live_publisher me = { .ip = "127.0.0.1" };
 static const struct sdp_session_out session = { .id = 1, .version = 1, .name = "s",
                                                 .duration = -1 };
 
 static struct live_source *begin(void)
 {
-    struct live_source *src = live_source_new("v/a/s", &settings);
-
-    assert_ok(live_source_begin(src, &me, &rule));
-    return src;
-}
-
-static void end(struct live_source *src)
-{
-    live_source_end(src, &me);
-    (void)live_source_unref(src);
-    live_reap_now();
-    assert_int_equal(live_source_live(), 0);
-}
-
-static void push(struct live_source *src, const struct frame *f)
-{
-    struct av_packet *pkt = av_packet_new(f->size);
-
-    pkt->kind = (uint8_t)f->kind;
-    pkt->codec = (uint8_t)f->codec;
-    pkt->config = f->config;
-    pkt->key = f->key;
-    memcpy(pkt->data, f->data, f->size);
-    live_source_push(src, pkt, f->dts);
-    (void)av_packet_unref(pkt);
+    return live_begin(&settings);
 }
 
 static void push_frame(struct live_source *src, enum av_codec codec, int64_t ms)
@@ -98,7 +72,7 @@ static void test_video_and_sound(void **state)
     assert_int_equal(rtsp_describe_tracks(src), RTP_WIRE_VIDEO | RTP_WIRE_AUDIO);
     live_source_end(src, &me);
     check(src, HEAD);
-    end(src);
+    live_end(src);
 }
 
 static void test_codecs(void **state)
@@ -144,7 +118,7 @@ static void test_codecs(void **state)
         push_frame(src, rows[i].codec, 0);
         (void)snprintf(want, sizeof(want), HEAD "%s", rows[i].want);
         check(src, want);
-        end(src);
+        live_end(src);
     }
 }
 
@@ -158,7 +132,7 @@ static void test_sound_changes(void **state)
     push_frame(src, AV_AAC, 0);
     push_frame(src, AV_G711A, 20);
     check(src, HEAD "m=audio 0 RTP/AVP 8\r\na=control:trackID=1\r\n");
-    end(src);
+    live_end(src);
 }
 
 static void push_metadata(struct live_source *src, const uint8_t *data, size_t size)
@@ -210,7 +184,7 @@ static void test_rates(void **state)
             push_frame(src, AV_G711A, 0);
             check(src, HEAD "m=audio 0 RTP/AVP 8\r\nb=AS:128\r\na=control:trackID=1\r\n");
         }
-        end(src);
+        live_end(src);
     }
 }
 
@@ -236,7 +210,7 @@ static void test_state(void **state)
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_WAIT);
     push_frame(src, AV_H264, 1000);
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_DONE);
-    end(src);
+    live_end(src);
 }
 
 static void test_state_of_others(void **state)
@@ -249,13 +223,13 @@ static void test_state_of_others(void **state)
     push_frame(src, AV_SPEEX, 0); /* it has sound, of which nothing comes */
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_DONE);
     assert_int_equal(rtsp_describe_tracks(src), RTP_WIRE_VIDEO);
-    end(src);
+    live_end(src);
     src = begin();
     push_frame(src, AV_SPEEX, 0);
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_WAIT);
     push_frame(src, AV_SPEEX, 1000);
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_NONE);
-    end(src);
+    live_end(src);
 }
 
 /* ---- waiting */
@@ -301,7 +275,7 @@ static void test_wait(void **state)
     assert_ok(co_group_wait(&g));
     for (unsigned i = 1; i < WAITERS; i++)
         assert_int_equal(waiters[i].found, RTSP_DESCRIBE_DONE);
-    end(src);
+    live_end(src);
 }
 
 /* One track: it ends when the other one has not come for so long, and when somebody stops it. */
@@ -327,7 +301,7 @@ static void test_wait_ends(void **state)
     assert_in_range(late.took, CO_MS(45), CO_MS(700));
     assert_int_equal(w.found, RTSP_DESCRIBE_DONE);
     assert_in_range(w.took, CO_MS(700), CO_SECONDS(10));
-    end(src);
+    live_end(src);
 }
 
 int main(void)

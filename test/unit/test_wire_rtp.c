@@ -2,7 +2,7 @@
 /* test_wire_rtp.c - what players get of a live stream as interleaved RTP, and are told before. */
 #include "wire/rtp.h"
 
-#include "live/reap.h"
+#include "live_media.h"
 #include "proto/rtp/rtcp.h"
 #include "rtp_media.h"
 #include "wire/rtp_impl.h"
@@ -15,39 +15,11 @@ static const struct live_settings settings = {
     .gop_cache = true, .jitter = LIVE_JITTER_FULL, .gop_cache_max_frames = 100000,
     .queue_length = CO_SECONDS(30), .max_bytes = 64 << 20,
 };
-static const struct live_takeover rule = { LIVE_TAKEOVER_ON, 0, 0 };
-static struct live_publisher me = { .ip = "127.0.0.1" };
 static uint8_t frame_buf[MEDIA_FRAME_MAX];
 
 static struct live_source *begin(void)
 {
-    struct live_source *src = live_source_new("v/a/s", &settings);
-
-    assert_ok(live_source_begin(src, &me, &rule));
-    return src;
-}
-
-static void end(struct live_source *src)
-{
-    live_source_end(src, &me);
-    (void)live_source_unref(src);
-    live_reap_now();
-    assert_int_equal(live_source_live(), 0);
-}
-
-static void push(struct live_source *src, const struct frame *f)
-{
-    struct av_packet *pkt = av_packet_new(f->size);
-
-    pkt->kind = (uint8_t)f->kind;
-    pkt->codec = (uint8_t)f->codec;
-    pkt->track = f->track;
-    pkt->config = f->config;
-    pkt->key = f->key;
-    pkt->cts = (int32_t)(f->pts - f->dts);
-    memcpy(pkt->data, f->data, f->size);
-    live_source_push(src, pkt, f->dts);
-    (void)av_packet_unref(pkt);
+    return live_begin(&settings);
 }
 
 static void push_config(struct live_source *src, enum av_codec codec)
@@ -340,7 +312,7 @@ static void test_codecs(void **state)
         check_sizes(&e, mtu, rows[r].codec == AV_VP9);
         unpack_all(r, &e);
         leave(&e);
-        end(src);
+        live_end(src);
     }
 }
 
@@ -394,7 +366,7 @@ static void test_reports(void **state)
     assert_int_equal(pairs, 4);
     assert_int_equal(reports_of(&e, 0) + reports_of(&e, 1), 8);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* So often, where no key frame comes. */
@@ -418,7 +390,7 @@ static void test_reports_go_on(void **state)
         last = e.v[i].sr.time;
     }
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* Of a wire without picture, who joins does so at a picture all the same. */
@@ -442,7 +414,7 @@ static void test_unwanted_tracks(void **state)
         assert_true(start[only].has_time && start[only].has_seq && !start[1 - only].has_time);
         assert_int_equal(start[only].seq, nth_packet(&e, only, 0)->rtp.seq);
         leave(&e);
-        end(src);
+        live_end(src);
     }
 }
 
@@ -473,7 +445,7 @@ static void test_late_sound(void **state)
                      rtp_wire_base(SEED, 1) + (uint32_t)(AV_MS(2020) * 441 / 900));
     check_all(&e);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* Pictures shown in another order than they are decoded in. */
@@ -505,7 +477,7 @@ static void test_reordered_pictures(void **state)
         } while (!it->rtp.marker);
     }
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* ---- publishers come and go */
@@ -535,7 +507,7 @@ static void test_publisher_comes_back(void **state)
     assert_in_range(nth_packet(&e, 0, before)->rtp.time - last, 1, AV_MS(1000));
     live_source_end(src, &other);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* Who plays on takes no frame of the other codec for one of its own, and is told that all tracks
@@ -569,7 +541,7 @@ static void test_another_codec(void **state)
         assert_int_equal(nth_packet(&e, 0, i)->rtp.type, i < before ? 96 : 98);
     leave(&late);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* The sets of a new configuration go in front of the next key frame. */
@@ -595,7 +567,7 @@ static void test_another_configuration(void **state)
     assert_true(sets->rtp.payload_size > 5);
     assert_memory_equal(sets->rtp.payload + 1, "\x00\x04\x67\x42\xc0\x1e", 6);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* ---- what cannot go out */
@@ -627,7 +599,7 @@ static void test_broken_frames(void **state)
     assert_true(packets_of(&e, 0) > before);
     assert_int_equal(packets_of(&e, 1), 1);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* Frames before their configuration, codecs that RTP does not carry, tracks beside the first. */
@@ -652,7 +624,7 @@ static void test_others(void **state)
     hear(&e);
     assert_int_equal(packets_of(&e, 1), 1);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* ---- what PLAY answers */
@@ -683,7 +655,7 @@ static void test_start(void **state)
     rtp_wire_start(&e.c, 3, start); /* it has all that there is */
     assert_false(start[0].has_time || start[1].has_time);
     leave(&e);
-    end(src);
+    live_end(src);
 }
 
 /* Sound without a configuration is told of before a packet of it is there. */
@@ -714,7 +686,7 @@ static void test_start_of_fixed_types(void **state)
         check_all(&e);
         assert_int_equal(nth_packet(&e, 1, 0)->rtp.time - start[1].time, sounds[i].clock / 100);
         leave(&e);
-        end(src);
+        live_end(src);
     }
 }
 

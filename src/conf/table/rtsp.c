@@ -12,17 +12,8 @@ static const struct conf_row https[] = {
       .help = "Serve RTSP over TLS (rtsps://), too." },
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), "322", CONF_HANDLER, CONF_PROXY,
       .sample = "8322", .help = "Its endpoints." },
-    { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER,
-      .help = "PEM file of the private key." },
-    { "cert", CONF_KIND_STRING, CONF_AT(conf_tls, cert), "./conf/server.crt", CONF_HANDLER,
-      .help = "PEM file of the certificate. A file that changes is read again by itself." },
-    { "ssl_protocols", CONF_KIND_LIST, CONF_AT(conf_tls, protocols), CONF_TLS_PROTOCOLS,
-      CONF_HANDLER, .help = "Versions of TLS: TLSv1.2 and TLSv1.3, there are no others." },
-    { "ssl_ciphers", CONF_KIND_STRING, CONF_AT(conf_tls, ciphers), CONF_TLS_CIPHERS,
-      CONF_HANDLER, .help = "Ciphers of TLS 1.2, as OpenSSL and nginx write them; the first that "
-      "the client has is taken. Those of TLS 1.3 are all good, AES-128-GCM is the first." },
-    { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV |
-      CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate },
+    CONF_TLS_ROWS,
+    CONF_TLS_CERTIFICATES,
 };
 static const struct conf_block https_block = CONF_BLOCK_OF(conf_tls, https, "RTSP over TLS.");
 

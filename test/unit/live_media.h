@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* live_media.h - a live source that frames are published to: for tests. */
+#ifndef LIVE_MEDIA_H
+#define LIVE_MEDIA_H
+
+#include "format/frame.h"
+#include "live/reap.h"
+#include "live/source.h"
+#include "unit.h"
+
+#include <string.h>
+
+static const struct live_takeover rule = { LIVE_TAKEOVER_ON, 0, 0 };
+static struct live_publisher me = { .ip = "127.0.0.1" };
+
+/* One of its own, which is published. */
+static inline struct live_source *live_begin(const struct live_settings *set)
+{
+    struct live_source *src = live_source_new("v/a/s", set);
+
+    assert_ok(live_source_begin(src, &me, &rule));
+    return src;
+}
+
+static inline void live_end(struct live_source *src)
+{
+    live_source_end(src, &me);
+    (void)live_source_unref(src);
+    live_reap_now();
+    assert_int_equal(live_source_live(), 0);
+}
+
+static inline void push(struct live_source *src, const struct frame *f)
+{
+    struct av_packet *pkt = av_packet_new(f->size);
+
+    pkt->kind = (uint8_t)f->kind;
+    pkt->codec = (uint8_t)f->codec;
+    pkt->track = f->track;
+    pkt->config = f->config;
+    pkt->key = f->key;
+    pkt->cts = (int32_t)(f->pts - f->dts);
+    memcpy(pkt->data, f->data, f->size);
+    live_source_push(src, pkt, f->dts);
+    (void)av_packet_unref(pkt);
+}
+
+#endif
