@@ -73,7 +73,7 @@ def test_package_brings_what_people_read(deb, tmp_path):
     out("dpkg-deb", "-x", deb, str(tmp_path))
     page = lambda name: gzip.open(tmp_path / "usr/share/man" / f"man{name[-1]}" / (name + ".gz"), "rt").read()
     tools = [t.name for t in sorted((tmp_path / "usr/bin").iterdir())]
-    assert len(tools) == 6 and "srs" in tools
+    assert len(tools) == 8 and "srs" in tools
     for tool in tools:
         text = page(tool + (".8" if tool == "srs" else ".1")).replace("\\-", "-")
         told = out(str(tmp_path / "usr/lib/srs/srs" if tool == "srs" else tmp_path / "usr/bin" / tool), "-h")

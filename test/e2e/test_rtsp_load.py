@@ -32,6 +32,7 @@ def faults(got):
     return {k: got[k] for k in CLEAN if got[k]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", [(), ("--udp",)], ids=["tcp", "udp"])
 @pytest.mark.parametrize("row", FAULTS)
 def test_camera(source, row, transport):
@@ -80,7 +81,7 @@ def rtmp_publisher(s, stream="s", seconds=20):
     return p
 
 
-@pytest.mark.parametrize("way", [(), ("--udp",), pytest.param(("--tunnel",), marks=pytest.mark.long)], ids=["tcp", "udp", "tunnel"])
+@pytest.mark.parametrize("way", [(), *(pytest.param((x,), marks=pytest.mark.long) for x in ("--udp", "--tunnel"))], ids=["tcp", "udp", "tunnel"])
 def test_ours_beside_rtmp(server, way):
     """The same frames as by RTMP, as old, and no packet is wrong."""
     s = server

@@ -232,7 +232,7 @@ def test_ends_without_signs_of_life(net, site):  # noqa: F811
 
 
 @pytest.mark.needs("ffmpeg")
-@pytest.mark.parametrize("workers", (1, 4))
+@pytest.mark.parametrize("workers", (pytest.param(1, marks=pytest.mark.long), 4))
 def test_ffmpeg_twice_sent_once(net, site, tmp_path, workers):  # noqa: F811
     s = site(ON, env={"SRS_WORKERS": str(workers)})
     guide = Player(s)  # tells which group it is
@@ -259,6 +259,7 @@ def test_ffmpeg_twice_sent_once(net, site, tmp_path, workers):  # noqa: F811
         assert all(b == a + 1 & 0xFFFF for a, b in zip(seqs, seqs[1:]))
 
 
+@pytest.mark.long
 @pytest.mark.needs("gst-launch-1.0")
 def test_gstreamer(net, site, tmp_path):  # noqa: F811
     s = site(ON)

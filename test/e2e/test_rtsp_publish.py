@@ -53,7 +53,7 @@ def announced(s, stream="s", sdp=SDP):
     return c, c.request("ANNOUNCE", s.rtsp_url(stream), {"Content-Type": "application/sdp"}, body=sdp.encode())
 
 
-@pytest.mark.parametrize("transport", ["tcp", "udp"])
+@pytest.mark.parametrize("transport", ["tcp", pytest.param("udp", marks=pytest.mark.long)])
 def test_all_players_see_it(srs, tmp_path, transport):
     http, html = free_port(), str(tmp_path / "html")
     os.makedirs(html)

@@ -134,6 +134,7 @@ def test_udp_swapped(srs, source, camera):
     plays(srs(pull(cam, more="transport udp;")), source)
 
 
+@pytest.mark.long
 def test_udp_lost(srs, source, camera):
     """Datagrams that are lost: what is shown is whole, from one key frame to the next hole."""
     cam = camera(lose=50)
@@ -173,6 +174,7 @@ def test_tcp_then_udp(srs, source, camera):
     assert s.wait_log("media come by udp", 1) and cam.connections == 1
 
 
+@pytest.mark.long
 def test_stops_and_says_so(srs, source, camera):
     """A server that ends tells the camera, which may let nobody else in before."""
     cam = camera()
@@ -217,7 +219,7 @@ def test_impatient(srs, source, camera):
     plays(s, source)
 
 
-@pytest.mark.parametrize("quirks", [{"die_after": 400}, pytest.param({"silent_after": 400}, marks=LONG), {"not_found": 1}])
+@pytest.mark.parametrize("quirks", [{"not_found": 1}, *(pytest.param(q, marks=LONG) for q in ({"die_after": 400}, {"silent_after": 400}))])
 def test_comes_back(srs, source, camera, quirks):
     cam = camera(**quirks)
     s = srs(pull(cam, more="timeout 2;"))
@@ -230,7 +232,8 @@ def test_comes_back(srs, source, camera, quirks):
     flv.check_monotonic(w.stop())
 
 
-@pytest.mark.parametrize("quirks", [{"restart_after": 300}, pytest.param({"jump_after": 300}, marks=LONG), pytest.param({"jump_after": 300, "jump": -900000}, marks=LONG)])
+@pytest.mark.long
+@pytest.mark.parametrize("quirks", [{"restart_after": 300}, {"jump_after": 300}, {"jump_after": 300, "jump": -900000}])
 def test_other_numbers(srs, source, camera, quirks):
     """Numbers that begin anew, a clock that jumps: players notice neither."""
     cam = camera(**quirks)
@@ -277,7 +280,8 @@ def test_on_demand(srs, source, camera):
     assert cam.connections == n + 1
 
 
-@pytest.mark.parametrize("how", ["rtsp", *(pytest.param(x, marks=LONG) for x in ("flv", "hls"))])
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["rtsp", "flv", "hls"])
 def test_on_demand_by_all(srs, source, camera, tmp_path, how):
     """Whatever a player speaks, the stream comes for it, and goes after it."""
     cam, http, port = camera(), free_port(), free_port()
@@ -412,7 +416,7 @@ def test_many(srs, source, camera):
     assert cam.methods().count("TEARDOWN") == 100
 
 
-@pytest.mark.parametrize("transport", ["tcp", "udp"])
+@pytest.mark.parametrize("transport", ["udp", pytest.param("tcp", marks=LONG)])
 def test_of_gstreamer(srs, source, tmp_path, transport):
     """The RTSP server of GStreamer, which many cameras are made with."""
     gi = pytest.importorskip("gi")

@@ -72,6 +72,7 @@ def test_one_track_alone(site, source, only):
         assert time.monotonic() - began < patience(most)
 
 
+@pytest.mark.long
 def test_its_publisher_comes_back(site, source):
     """The same sources, numbers that go on one by one, times that go forward; from a file that begins anew."""
     p = site.push(source)

@@ -100,6 +100,7 @@ def test_a_flash_and_its_beep(site, flashes, tmp_path):
     assert max(abs(x) for x in got) <= 0.040 and len(got) >= 4
 
 
+@pytest.mark.long
 @pytest.mark.needs("gst-launch-1.0")
 def test_a_flash_and_its_beep_in_gstreamer(site, flashes, tmp_path):
     push(site, flv.read(flashes), enough=150)

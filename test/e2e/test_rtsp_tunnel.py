@@ -56,7 +56,7 @@ def alone(s, n=1):
     s.api.wait_clients(n)
 
 
-@pytest.mark.parametrize("port", PORTS)
+@pytest.mark.parametrize("port", ["rtsp", *(pytest.param(x, marks=pytest.mark.long) for x in PORTS[1:])])
 @pytest.mark.parametrize("kind", KINDS)
 def test_plays(site, source, kind, port):
     s = site()
@@ -198,6 +198,7 @@ def test_messages_of_a_websocket(site, source):
     alone(s)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_player_that_stops_reading_for_a_while(site, source, kind):
     """Its window is full for seconds: what it gets then is whole packets, in order."""
@@ -215,7 +216,7 @@ def test_a_player_that_stops_reading_for_a_while(site, source, kind):
     alone(s)
 
 
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 4])
 @pytest.mark.parametrize("kind", KINDS)
 def test_publishes(site, kind, workers):
     """Media come up a tunnel, too; with several workers it goes to the stream's home with them."""
@@ -270,7 +271,7 @@ def test_four_workers(site, source, tls):
 # ---- real clients
 
 @pytest.mark.needs("ffmpeg", "ffprobe")
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 4])
 def test_ffmpeg(site, source, tmp_path, workers):
     s = site(f"workers {workers};")
     s.push(source, loop=True)

@@ -303,6 +303,7 @@ def test_ffmpeg_gets_every_frame(site, tmp_path):
     assert "RTP: missed" not in p.text() and "max delay reached" not in p.text()
 
 
+@pytest.mark.long
 @pytest.mark.needs("gst-launch-1.0")
 def test_gstreamer(site, tmp_path):
     s = site()
