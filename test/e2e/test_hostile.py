@@ -70,7 +70,7 @@ def scene(srs, tmp_path):
 GROUPS = 4
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@pytest.mark.parametrize("group", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, GROUPS))])
 def test_a_second_of_each(scene, group):
     """Here tests run side by side, so the limit is what a person would see; alone and long it is 100 ms."""
     kinds = list(hostile.BY_NAME)[group::GROUPS]

@@ -36,6 +36,7 @@ def sanitized():
         return "BUILD_SANITIZER 1" in f.read()
 
 
+@pytest.mark.long
 def test_install(tmp_path):
     objs = os.path.relpath(OBJS, ROOT)
     env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"}

@@ -100,6 +100,7 @@ class Server:
         self.sock.close()
 
 
+@pytest.mark.long
 def test_busy_then_taken(srs, source):
     """406 is said as long as somebody else publishes there: it is asked again."""
     there = Server([("ANNOUNCE", 406, ""), ("ANNOUNCE", 406, "")])
@@ -153,7 +154,7 @@ def test_dead_and_back(srs, source):
     back.close()
 
 
-@pytest.mark.parametrize("takeover", ["off", "on"])
+@pytest.mark.parametrize("takeover", [pytest.param("off", marks=pytest.mark.long), "on"])
 def test_to_our_own(srs, source, takeover):
     """From one server of ours to another, where somebody publishes the stream until he goes or gives way."""
     port = free_port()

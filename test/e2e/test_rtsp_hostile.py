@@ -383,6 +383,7 @@ GUESSES = ["Basic", "Basic " + "A" * 10000, "Basic !!!!", "Basic dTpw", "Digest 
            "Digest username=" + "\\" * 5000, "Digest nonce=,,,,=,=", "Digest " + "a=b," * 3000, "Digest", "", "x" * 9999]
 
 
+@pytest.mark.long
 def test_guesses(scene):
     """Credentials that are none or wrong: 401 each, until five of those that could have been right end it."""
     s = scene("vhost __defaultVhost__ { rtsp { enabled on; } } "

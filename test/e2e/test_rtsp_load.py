@@ -119,7 +119,8 @@ def test_not_there(server):
     assert got["alive"] == 0 and got["refused"] == {"404": 3} and got["failed"] == 3, got
 
 
-@pytest.mark.parametrize("transport", [(), pytest.param(("--udp",), marks=pytest.mark.long)], ids=["tcp", "udp"])
+@pytest.mark.long
+@pytest.mark.parametrize("transport", [(), ("--udp",)], ids=["tcp", "udp"])
 def test_publishers(server, transport):
     """What they send is there for players of RTSP and RTMP, with its clock."""
     s = server

@@ -232,7 +232,8 @@ def test_ends_without_signs_of_life(net, site):  # noqa: F811
 
 
 @pytest.mark.needs("ffmpeg")
-@pytest.mark.parametrize("workers", (pytest.param(1, marks=pytest.mark.long), 4))
+@pytest.mark.long
+@pytest.mark.parametrize("workers", (1, 4))
 def test_ffmpeg_twice_sent_once(net, site, tmp_path, workers):  # noqa: F811
     s = site(ON, env={"SRS_WORKERS": str(workers)})
     guide = Player(s)  # tells which group it is

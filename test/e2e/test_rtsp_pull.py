@@ -219,7 +219,8 @@ def test_impatient(srs, source, camera):
     plays(s, source)
 
 
-@pytest.mark.parametrize("quirks", [{"not_found": 1}, *(pytest.param(q, marks=LONG) for q in ({"die_after": 400}, {"silent_after": 400}))])
+@pytest.mark.long
+@pytest.mark.parametrize("quirks", [{"not_found": 1}, {"die_after": 400}, {"silent_after": 400}])
 def test_comes_back(srs, source, camera, quirks):
     cam = camera(**quirks)
     s = srs(pull(cam, more="timeout 2;"))
@@ -314,6 +315,7 @@ def test_template(srs, source, camera):
         one.stop()
 
 
+@pytest.mark.long
 def test_reload(srs, source, camera):
     a, b = camera(), camera()
     s = srs()
@@ -345,6 +347,7 @@ def test_somebody_publishes_it(srs, source, camera):
     assert wait_for(lambda: cam.playing() == 1, 10)
 
 
+@pytest.mark.long
 def test_hooks_and_api(srs, source, camera):
     """Backends are told of it, not asked, and lists show it without its password."""
     cam = camera(user="admin", password="secret1")

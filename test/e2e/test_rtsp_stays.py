@@ -103,6 +103,7 @@ def test_its_publisher_comes_back(site, source):
         assert again.error is None and set(last) == {0, 2}
 
 
+@pytest.mark.long
 def test_it_comes_back_with_another_codec(site, source, media, tmp_path):
     """Who plays on would wait for nothing: it is told that the tracks end, and can ask for what there is now."""
     first = site.push(source, loop=True)

@@ -271,7 +271,8 @@ def test_four_workers(site, source, tls):
 # ---- real clients
 
 @pytest.mark.needs("ffmpeg", "ffprobe")
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 4])
+@pytest.mark.long
+@pytest.mark.parametrize("workers", [1, 4])
 def test_ffmpeg(site, source, tmp_path, workers):
     s = site(f"workers {workers};")
     s.push(source, loop=True)

@@ -389,7 +389,8 @@ def check_lossy(got, said, seconds):
 
 
 @pytest.mark.needs("ffmpeg", "ip")
-@pytest.mark.parametrize("workers", (pytest.param(1, marks=pytest.mark.long), 4))
+@pytest.mark.long
+@pytest.mark.parametrize("workers", (1, 4))
 def test_over_a_network_that_loses(srs, tmp_path, workers):
     if not lossy.there():
         pytest.skip("network namespaces need root")
