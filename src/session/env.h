@@ -26,6 +26,7 @@ struct workers;
 struct http_service;
 struct rtsp_multicast;
 struct rtsp_udp;
+struct vod;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
@@ -70,6 +71,7 @@ struct session_env {
     struct http_service *http;    /* of this worker, for the same */
     struct rtsp_udp *rtsp_udp;    /* ports of this worker for media of RTSP; NULL: none yet */
     struct rtsp_multicast *rtsp_multicast; /* its streams that are sent to groups; NULL: none */
+    struct vod *vod;              /* files on demand of this worker; NULL: none */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

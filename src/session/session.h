@@ -31,6 +31,7 @@ struct session {
     void (*on_kick)(struct session *s);
     struct home *home;           /* of its stream, while it is in it: session/move.h */
     bool plays;                  /* there */
+    bool on_demand;              /* it plays a file: of its stream there is the name alone */
     /* what every turn of a publisher touches, together and last: serve/rtmp/publish.c fetches it */
     struct session_env *env;
     struct live_source *src;     /* while it publishes or plays, with a reference */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* feed.h - one who plays a file: its place, its clock, and what is to be sent next.
+ *
+ * It sends what its clock wants: a second ahead at the start, then in real time (or as fast as
+ * `scale` says), never faster than the peer takes it. Who is late catches up; who is late by more
+ * than VOD_LATE_MAX goes on from there.
+ */
+#ifndef SINK_VOD_FEED_H
+#define SINK_VOD_FEED_H
+
+#include "live/feed.h"
+#include "sink/vod/vod.h"
+
+#define VOD_AHEAD CO_SECONDS(1)
+#define VOD_LATE_MAX CO_SECONDS(10)
+
+enum { VOD_SCALE_1 = 1000 }; /* thousandths */
+
+struct vod_feed { /* in the player's own memory */
+    struct live_feed feed;  /* what its sender is given */
+    /* the rest is the feed's own: ask by the functions below */
+    struct vod_file *file;
+    struct vod_wire_use use;
+    struct vod_wait wait;
+    struct vod_at at;            /* of the part that comes next, or is being sent */
+    uint32_t offset;             /* in it */
+    const struct vod_part *part; /* held between ranges() and advance() alone */
+    struct vod_numbers numbers;  /* of the wire, at `at`: what its parts should begin with */
+    struct wr head;              /* private bytes that go first: headers; at the end: BYE */
+    size_t head_sent;
+    int64_t clock_dts;           /* at clock_at the clock was there; 1/90000 s of the file */
+    co_usec clock_at, paused_at;
+    int64_t stop;                /* presentation time where it ends, or INT64_MAX */
+    int64_t sent_dts;            /* of the newest frame that was sent */
+    int64_t shift;               /* 1/90000 s that the timestamps of its player are later than the
+                                  * wire's */
+    int scale;                   /* thousandths */
+    bool loop, ended, failed, waits, patched;
+};
+
+struct vod_feed_setup {
+    struct vod_wire_use use;
+    bool loop;
+};
+
+/* Takes a reference to the file. It stands at the begin and does not run yet. */
+void vod_feed_open(struct vod_feed *f, struct vod_file *file, const struct vod_feed_setup *setup);
+void vod_feed_close(struct vod_feed *f); /* fine if never opened (zeroed) */
+
+/* Play from the last key frame at or before `from` (1/90000 s of the presentation, 0 is its begin)
+ * to `to` (INT64_MAX: the end), from now on. What was not sent is forgotten, but for the rest of a
+ * packet that the peer has a piece of. Gives where it begins, presentation time of that frame. Its
+ * sender need not be stopped. Does not yield. */
+int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale);
+/* Where it is: presentation time of what its clock shows about now, without what is sent ahead. */
+int64_t vod_feed_position(const struct vod_feed *f);
+/* Bytes that go out before the next part, once (copied): heads of files, configuration. */
+void vod_feed_put_head(struct vod_feed *f, const uint8_t *data, size_t size);
+/* It cannot go on: the file is broken or gone. */
+bool vod_feed_failed(const struct vod_feed *f);
+bool vod_feed_ended(const struct vod_feed *f);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.h - the packets of a file, one after the other, for a coroutine that may wait for a disk:
+ * what an ingest publishes. */
+#ifndef SINK_VOD_READER_H
+#define SINK_VOD_READER_H
+
+#include "av/packet.h"
+#include "sink/vod/vod.h"
+
+struct vod_reader; /* one coroutine's */
+
+/* From the begin of the file, which it takes a reference to. */
+struct vod_reader *vod_reader_new(struct vod_file *file);
+void vod_reader_free(struct vod_reader *r); /* NULL is fine */
+/* The next packet, configurations first, with a reference for the caller; *pkt is NULL at the end.
+ * dts is the file's. Yields. */
+err_t vod_reader_next(struct vod_reader *r, const struct av_packet **pkt)
+    __attribute__((warn_unused_result));
+
+#endif
