@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sender.c - send a live stream to one peer. */
+/* sender.c - send a live stream, or a feed, to one peer. */
 #include "live/sender.h"
 
 #include <stddef.h>
@@ -56,6 +56,45 @@ static co_usec due_time(co_usec now, co_usec merge)
     return grid < MIN_GRID ? due : due - due % grid;
 }
 
+/* ---- what it sends: a live stream, or a feed */
+
+static void look_for_packets(const struct live_sender *s)
+{
+    if (!s->feed)
+        live_source_look(s->consumer.src);
+}
+
+static co_usec lag_of(const struct live_sender *s)
+{
+    return s->feed ? s->feed->kind->lag(s->feed) : live_consumer_lag(&s->consumer);
+}
+
+static int ranges_of(struct live_sender *s, struct iovec *iov, bool one)
+{
+    return s->feed ? s->feed->kind->ranges(s->feed, iov, RANGES)
+                   : live_consumer_ranges(&s->consumer, iov, RANGES, one);
+}
+
+static void advance(struct live_sender *s, size_t sent)
+{
+    if (s->feed)
+        s->feed->kind->advance(s->feed, sent);
+    else
+        live_consumer_advance(&s->consumer, sent);
+}
+
+/* A turn that found no ranges is over. A stream has more to give if something is pending all the
+ * same; a feed has given all that its clock wants. */
+static bool turn_is_over(const struct live_sender *s)
+{
+    return s->feed || live_consumer_pending(&s->consumer) == 0;
+}
+
+static bool has_ended(const struct live_sender *s)
+{
+    return s->feed && s->feed->kind->ended(s->feed);
+}
+
 static co_usec longest_wait(const struct live_sender_settings *set)
 {
     return set->mw_latency > MSGS_WAIT ? set->mw_latency : MSGS_WAIT;
@@ -64,13 +103,16 @@ static co_usec longest_wait(const struct live_sender_settings *set)
 /* How long the turn is off: 0 is now, CO_FOREVER until packets come. */
 static co_usec turn_in(const struct live_sender *s, co_usec now)
 {
-    uint64_t pending = live_consumer_pending(&s->consumer);
     co_usec merge = s->due - now;
+    uint64_t pending;
 
     if (s->paused)
         return CO_FOREVER;
     if (merge > 0)
         return merge;
+    if (s->feed)
+        return s->feed->kind->ready(s->feed) ? 0 : CO_FOREVER;
+    pending = live_consumer_pending(&s->consumer);
     if (pending == 0)
         return CO_FOREVER;
     if (s->set.mw_latency == LIVE_MW_AUTO || pending >= s->set.mw_msgs || s->io->again)
@@ -96,7 +138,7 @@ static err_t look(struct live_sender *s)
 static err_t took_nothing(const struct live_sender *s)
 {
     return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms, it is %lld ms behind",
-                   us_to_ms(s->io->write_timeout), us_to_ms(live_consumer_lag(&s->consumer)));
+                   us_to_ms(s->io->write_timeout), us_to_ms(lag_of(s)));
 }
 
 /* The peer's window is full: wait until it takes more. What it says meanwhile is not read: an
@@ -172,11 +214,11 @@ static err_t send_turn(struct live_sender *s)
 
     for (;;) {
         struct iovec iov[RANGES];
-        int n = live_consumer_ranges(&s->consumer, iov, RANGES, one);
+        int n = ranges_of(s, iov, one);
         size_t total, sent;
         err_t err;
 
-        if (n == 0 && live_consumer_pending(&s->consumer) == 0)
+        if (n == 0 && turn_is_over(s))
             return NULL;
         if (n == 0) {
             co_yield_if_due();
@@ -195,7 +237,7 @@ static err_t send_turn(struct live_sender *s)
         err = io_send_some(s->io, iov, n, &sent);
         if (err)
             return err;
-        live_consumer_advance(&s->consumer, sent);
+        advance(s, sent);
         co_yield_if_due();
         if (sent == total)
             window_open(s);
@@ -235,9 +277,9 @@ static bool quick_turn(struct live_sender *s)
         size_t total, sent = 0;
         err_t err;
 
-        n = live_consumer_ranges(&s->consumer, iov, RANGES, false);
+        n = ranges_of(s, iov, false);
         if (n == 0)
-            return live_consumer_pending(&s->consumer) == 0;
+            return turn_is_over(s) && !has_ended(s);
 
         if (s->consumer.config_due)
             return false;
@@ -247,30 +289,34 @@ static bool quick_turn(struct live_sender *s)
             err_free(&err); /* the coroutine will see the same and end by it */
             return false;
         }
-        live_consumer_advance(&s->consumer, sent);
+        advance(s, sent);
         if (sent < total && s->io->again) {
             s->due = s->io->again; /* it goes on then: nobody waits for a window */
             return true;
         }
         if (sent < total)
             return false;
-    } while (live_consumer_pending(&s->consumer) > 0);
-    return true;
+    } while (s->feed ? !co_slice_over() : live_consumer_pending(&s->consumer) > 0);
+    return !s->feed; /* one that has much to catch up with goes on beside others */
 }
 
 static void on_due(struct co_timer *t);
 static void on_packets(struct live_consumer *c);
+static void on_more(struct live_feed *f, void *sender);
 
 static void disarm(struct live_sender *s)
 {
     co_timer_cancel(&s->timer);
-    live_consumer_unpark(&s->consumer);
+    if (s->feed)
+        s->feed->on_more = NULL;
+    else
+        live_consumer_unpark(&s->consumer);
 }
 
 /* Have the next turn taken when it is due. */
 static void arm(struct live_sender *s)
 {
-    uint64_t pending = live_consumer_pending(&s->consumer);
+    uint64_t pending;
 
     if (s->paused)
         return;
@@ -278,6 +324,12 @@ static void arm(struct live_sender *s)
         co_timer_set(&s->timer, s->due, on_due);
         return;
     }
+    if (s->feed) {
+        s->feed->arg = s;
+        s->feed->on_more = on_more;
+        return;
+    }
+    pending = live_consumer_pending(&s->consumer);
     /* After a silence the first packet wakes it, and goes out at once. */
     live_consumer_park(&s->consumer, pending ? s->set.mw_msgs : 1, on_packets);
     if (pending)
@@ -287,7 +339,7 @@ static void arm(struct live_sender *s)
 static void take_turn(struct live_sender *s)
 {
     disarm(s);
-    live_source_look(s->consumer.src);
+    look_for_packets(s);
     if (turn_in(s, co_now()) == 0 && !quick_turn(s)) {
         s->look = true;
         co_unpark(s->co);
@@ -306,6 +358,12 @@ static void on_packets(struct live_consumer *c)
     take_turn(container_of(c, struct live_sender, consumer));
 }
 
+static void on_more(struct live_feed *f, void *sender)
+{
+    (void)f;
+    take_turn(sender);
+}
+
 /* The coroutine's own turn: also to finish one that it was handed in the middle of. */
 static err_t long_turn(struct live_sender *s)
 {
@@ -319,6 +377,7 @@ static err_t long_turn(struct live_sender *s)
     s->sending = true;
     err = send_turn(s);
     s->sending = false;
+    s->done |= has_ended(s);
     return err;
 }
 
@@ -330,7 +389,7 @@ static err_t step(struct live_sender *s)
         err = handle_input(s);
     if (err || s->done)
         return err;
-    live_source_look(s->consumer.src);
+    look_for_packets(s);
     if (turn_in(s, co_now()) == 0)
         return long_turn(s);
     arm(s);
@@ -357,6 +416,8 @@ void live_sender_pause(struct live_sender *s, bool paused)
 {
     if (paused && !s->paused)
         s->paused_at = co_now();
+    if (s->feed && paused != s->paused)
+        s->feed->kind->paused(s->feed, paused);
     s->paused = paused;
 }
 
@@ -381,7 +442,7 @@ static enum live_sender_state state_of(const struct live_sender *s, co_usec *sin
         *since = s->paused_at;
         return LIVE_PAUSED;
     }
-    if (!s->consumer.block) {
+    if (!s->feed && !s->consumer.block) {
         *since = s->consumer.waits_since;
         return LIVE_WAIT_KEY;
     }
@@ -394,7 +455,7 @@ void live_sender_stat(const struct live_sender *s, struct live_sender_stat *out)
     co_usec now = co_now(), since = 0;
 
     *out = (struct live_sender_stat){ .dropped = s->consumer.dropped,
-                                      .lag = live_consumer_lag(&s->consumer),
+                                      .lag = lag_of(s),
                                       .window_full = s->full_before };
     out->state = state_of(s, &since);
     if (since > 0)
@@ -403,11 +464,18 @@ void live_sender_stat(const struct live_sender *s, struct live_sender_stat *out)
         out->window_full += now - s->full_at;
 }
 
+uint64_t live_sender_pending(const struct live_sender *s)
+{
+    return s->feed ? s->feed->kind->pending(s->feed) : live_consumer_pending(&s->consumer);
+}
+
 void live_sender_flush(struct live_sender *s)
 {
     struct iovec iov[RANGES];
     int n;
 
+    if (s->feed)
+        return;
     live_source_look(s->consumer.src);
     while (!s->consumer.config_due &&
            (n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sender.h - send a live stream to one peer: the loop of every player and every forward.
+/* sender.h - send a live stream to one peer: the loop of every player and every forward. One that
+ * plays a file is sent a feed (feed.h) by the same loop.
  *
  * Merged write: wait until mw_latency is up, then send all that came meanwhile with one writev.
  * The timer is the player's own, so a packet wakes nobody; only a player that has nothing to send
@@ -15,6 +16,7 @@
 
 #include "co/net/io.h"
 #include "live/consumer.h"
+#include "live/feed.h"
 
 #define LIVE_MW_AUTO ((co_usec)-1)
 
@@ -47,6 +49,8 @@ struct live_sender_stat {
 struct live_sender {
     struct io *io; /* its write_timeout is how long a peer may take nothing */
     struct live_consumer consumer;
+    struct live_feed *feed;      /* what it sends instead of that; NULL: nothing else. It is done
+                                  * when the feed has ended. */
     struct live_sender_settings set;
     bool paused;     /* see live_sender_pause() */
     bool done;       /* somebody said that it is over: run() returns NULL */
@@ -81,6 +85,9 @@ err_t live_sender_run(struct live_sender *s) __attribute__((warn_unused_result))
 void live_sender_pause(struct live_sender *s, bool paused);
 /* All of it is worked out when it is asked for. */
 void live_sender_stat(const struct live_sender *s, struct live_sender_stat *out);
+
+/* Packets, or frames, that are due and not sent yet. */
+uint64_t live_sender_pending(const struct live_sender *s);
 
 /* Send what is there as far as the peer takes it at once: the last words of a stream that ended,
  * also from a coroutine that was asked to stop. Does not yield. */

@@ -14,6 +14,9 @@
 /* A window that is full for longer is worth a line. */
 #define STALLS CO_SECONDS(3)
 
+/* A file is sent a second ahead: to merge costs no delay. */
+#define FILE_TURNS CO_MS(350)
+
 enum { STATE_SIZE = 128 };
 
 /* ---- let in, and out */
@@ -36,7 +39,7 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
     workers_note(s->env);
     session_enter(s);
     session_log_as_client(s->env, s->names.ip);
-    if (s->env->on_wanted && !live_source_publishing(s->src))
+    if (s->env->on_wanted && !s->on_demand && !live_source_publishing(s->src))
         (void)s->env->on_wanted(s->env->arg, &s->names);
     return NULL;
 }
@@ -56,6 +59,8 @@ static struct live_sender_settings settings_of(const struct session_player *p)
     const struct conf_vhost *v = p->s->vhost;
     int64_t merge = p->kind->type == CLIENTS_RTSP_PLAY ? v->rtsp.mw_latency : v->play.mw_latency;
 
+    if (p->sender.feed)
+        return (struct live_sender_settings){ .mw_latency = FILE_TURNS };
     return (struct live_sender_settings){
         .mw_latency = merge == CONF_AUTO ? LIVE_MW_AUTO : merge,
         .mw_msgs = (unsigned)v->play.mw_msgs,
@@ -197,8 +202,15 @@ void session_player_open(struct session_player *p, const struct live_format *for
                          const uint32_t param[LIVE_PARAMS])
 {
     live_consumer_close(&p->sender.consumer);
+    p->sender.feed = NULL;
     p->dropped = 0;
     live_consumer_open(&p->sender.consumer, p->s->src, format, param);
+}
+
+void session_player_open_feed(struct session_player *p, struct live_feed *feed)
+{
+    live_consumer_close(&p->sender.consumer);
+    p->sender.feed = feed;
 }
 
 err_t session_player_send(struct session_player *p)

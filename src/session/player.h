@@ -49,6 +49,8 @@ void session_player_part(struct session_player *p, err_t why);
 /* What it is sent from now on, from the newest key frame on; also instead of something else. */
 void session_player_open(struct session_player *p, const struct live_format *format,
                          const uint32_t param[LIVE_PARAMS]);
+/* The same of a feed, which is the caller's: a file. Its turns are merged by what suits files. */
+void session_player_open_feed(struct session_player *p, struct live_feed *feed);
 /* Send the stream until sender.done, or the error by which it ends. Yields. */
 err_t session_player_send(struct session_player *p) __attribute__((warn_unused_result));
 /* It plays no more; `why` is borrowed. */

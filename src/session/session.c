@@ -112,7 +112,7 @@ void session_source(struct session *s)
     struct live_settings set = session_live_settings(s->conf, s->vhost);
 
     s->src = live_registry_get(s->env->streams, s->names.key->path, &set);
-    if (s->env->workers)
+    if (s->env->workers && !s->on_demand)
         session_house(s->env, s->src);
 }
 

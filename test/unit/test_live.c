@@ -6,6 +6,7 @@
 #include "live/reap.h"
 #include "live/sender.h"
 #include "live/source.h"
+#include "silent_io.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -356,31 +357,6 @@ static err_t nothing(void *arg)
 }
 
 /* ---- a player to whom nothing is left to send */
-
-/* A peer that takes all and says nothing: a wait for it lasts. */
-static bool silent_readable(struct io *io)
-{
-    (void)io;
-    return false;
-}
-
-static enum co_wake silent_wait(struct io *io, bool out, co_usec timeout)
-{
-    (void)io;
-    return out ? CO_WOKEN : co_park(timeout);
-}
-
-static err_t silent_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
-{
-    (void)io;
-    *n = 0;
-    for (int i = 0; i < count; i++)
-        *n += iov[i].iov_len;
-    return NULL;
-}
-
-static const struct io_ops silent_ops = { .name = "silent", .readable = silent_readable,
-                                          .wait = silent_wait, .send_some = silent_send_some };
 
 enum { PUSHED = 10, TURNS_MAX = 4 * PUSHED };
 

@@ -8,6 +8,7 @@
 #include "live/reader.h"
 #include "live/sender.h"
 #include "live/tap.h"
+#include "silent_io.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -443,29 +444,6 @@ static void test_raised_when_somebody_is_due(void **state)
     leave(b);
     done(&p);
 }
-
-/* A peer that takes all and says nothing. */
-static bool silent_readable(struct io *io)
-{
-    (void)io;
-    return false;
-}
-
-static enum co_wake silent_wait(struct io *io, bool out, co_usec timeout)
-{
-    (void)io;
-    return out ? CO_WOKEN : co_park(timeout);
-}
-
-static err_t silent_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
-{
-    (void)io;
-    *n = iov_size(iov, count);
-    return NULL;
-}
-
-static const struct io_ops silent_ops = { .name = "silent", .readable = silent_readable,
-                                          .wait = silent_wait, .send_some = silent_send_some };
 
 static err_t nothing(void *arg)
 {

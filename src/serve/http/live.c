@@ -72,7 +72,7 @@ static void log_sample(const struct session_player *p, co_usec now)
 {
     log_always(LOG_TRACE,
                "%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", sampled_name(SAMPLED_HTTP),
-               (unsigned long long)live_consumer_pending(&p->sender.consumer),
+               (unsigned long long)live_sender_pending(&p->sender),
                us_to_ms(now - p->s->began_at), p->sender.set.mw_msgs, us_to_ms(p->sender.merge));
 }
 

@@ -67,7 +67,7 @@ static void log_sample(const struct session_player *p, co_usec now)
     log_always(LOG_TRACE,
                "%s rtsp time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
                sampled_name(SAMPLED_PLAY), us_to_ms(now - s->began_at),
-               (unsigned long long)live_consumer_pending(&p->sender.consumer),
+               (unsigned long long)live_sender_pending(&p->sender),
                KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
                us_to_ms(p->sender.merge), p->sender.set.mw_msgs);
 }

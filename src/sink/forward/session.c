@@ -181,7 +181,7 @@ void forward_log_sample(const struct session_player *p, co_usec now)
 
     log_trace("%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", to=%s",
               sampled_name(SAMPLED_FORWARD), us_to_ms(now - s->began_at),
-              (unsigned long long)live_consumer_pending(&p->sender.consumer),
+              (unsigned long long)live_sender_pending(&p->sender),
               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), s->names.tc_url);
 }
 
