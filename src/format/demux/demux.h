@@ -95,7 +95,7 @@ enum { DEMUX_GROUP_MAX = 2048, DEMUX_SAMPLE_MAX = 16 * 1024 * 1024 };
 struct demux_group {
     demux_place place, next; /* this one, and the one behind it */
     bool last;               /* there is none behind it */
-    bool starts;             /* one may begin here; else it goes on with a group that was too long */
+    bool starts;             /* one may begin here; else it goes on with one that was too long */
     unsigned n;
     struct demux_sample v[];
 };

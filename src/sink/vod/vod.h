@@ -69,7 +69,8 @@ struct vod_part { /* immutable, shared */
 
 /* One that plays, as the store sees it: in its own memory, starts as zeros but for on_part. */
 struct vod_wait {
-    void (*on_part)(struct vod_wait *w); /* what it waits for is there, or cannot be; does not yield */
+    /* What it waits for is there, or cannot be. Does not yield. */
+    void (*on_part)(struct vod_wait *w);
     struct vod_wait *next, **prev;       /* the store's own */
     void *load;
 };
