@@ -267,7 +267,7 @@ static check_fn *const checks[] = {
     check_heartbeat, check_tls, check_proxied, check_network, check_ff_env, conf_check_rtsp_server,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
-                                          conf_check_token, conf_check_rtsp };
+                                          conf_check_token, conf_check_rtsp, conf_check_vod };
 
 err_t conf_check(const struct conf *c, const struct conf_source *src)
 {

@@ -600,6 +600,18 @@ struct conf_vhost_rtsp {
     int64_t mw_latency_set; /* as written; readers want mw_latency */
 };
 
+/* Files on demand. `cache`, `index_max` and `readers` are of the process: the largest of all vhosts
+ * that have it on counts. */
+struct conf_vod {
+    bool enabled;
+    const char *app;   /* one level, of plain letters: checked when loaded */
+    const char *dir;
+    bool loop;
+    int64_t cache;     /* bytes of what was read and rendered */
+    int64_t index_max; /* bytes of the indexes of files that are open */
+    int readers;       /* helper threads */
+};
+
 enum conf_tri { CONF_UNSET = -1, CONF_OFF, CONF_ON };
 
 struct conf_vhost {
@@ -630,6 +642,7 @@ struct conf_vhost {
     struct conf_vhost_srt srt;
     struct conf_rtc rtc;
     struct conf_vhost_rtsp rtsp;
+    struct conf_vod vod;
     enum conf_tri min_latency_set; /* as written; readers want min_latency */
 };
 

@@ -102,6 +102,7 @@ extern const struct conf_block conf_table_http_hooks, conf_table_exec;
 extern const struct conf_block conf_table_hls, conf_table_dash, conf_table_hds, conf_table_dvr;
 extern const struct conf_block conf_table_ingest, conf_table_transcode;
 extern const struct conf_block conf_table_vhost_srt, conf_table_rtc, conf_table_vhost_rtsp;
+extern const struct conf_block conf_table_vod;
 
 /* Forward secrecy and authenticated encryption; what costs least comes first and wins. */
 #define CONF_TLS_CIPHERS \

@@ -22,6 +22,9 @@ static const struct {
     [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", true },
     [CLIENTS_RTSP_PLAY] = { "rtsp-play", false },
     [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", true },
+    [CLIENTS_RTSP_VOD] = { "rtsp-vod", false },
+    [CLIENTS_RTMP_VOD] = { "rtmp-vod", false },
+    [CLIENTS_FLV_VOD] = { "flv-vod", false },
     [CLIENTS_FORWARD] = { "forward", false },
 };
 

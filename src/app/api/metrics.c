@@ -247,9 +247,10 @@ static double mean_jitter(const struct figures_type *t)
 
 static void put_rtsp(struct wr *w, const struct figures *f)
 {
-    static const enum clients_type types[] = { CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH };
+    static const enum clients_type types[] = { CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH,
+                                               CLIENTS_RTSP_VOD };
     enum { N = sizeof(types) / sizeof(types[0]) };
-    char labels[N][48];
+    char labels[N][32];
 
     for (int i = 0; i < N; i++)
         (void)snprintf(labels[i], sizeof(labels[i]), "protocol=\"%s\"",

@@ -308,7 +308,8 @@ static bool is_there(const struct conf_block *block, const char *name)
 
 static err_t features(struct api_call *c)
 {
-    static const char *const of_vhost[] = { "hls", "hds", "dvr", "transcode", "ingest", "rtsp" };
+    static const char *const of_vhost[] = { "hls", "hds", "dvr", "transcode", "ingest", "rtsp",
+                                          "vod" };
     static const char *const always[] = { "ssl", "callback", "api", "httpd", "stat",
                                           "complex_send", "tcp_nodelay", "so_sendbuf", "mr" };
 

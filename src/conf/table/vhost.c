@@ -250,6 +250,7 @@ static const struct conf_row vhost[] = {
     { "rtc", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtc), .flags = CONF_LATER,
       .block = &conf_table_rtc },
     { "rtsp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtsp), .block = &conf_table_vhost_rtsp },
+    { "vod", CONF_KIND_BLOCK, CONF_AT(conf_vhost, vod), .block = &conf_table_vod },
 };
 
 const struct conf_block conf_table_vhost = CONF_BLOCK_OF(conf_vhost, vhost,
