@@ -136,6 +136,14 @@ static void test_options(void **state)
                                                             "--scale=-2", "-t3", "--keep" }));
     assert_true(o.udp && o.scale == -2 && o.repeat == 0 && o.delay < 1 && o.error < 1);
     assert_string_equal(o.npt, "5-9");
+    assert_true(o.spread == 0 && o.anywhere == 0);
+    assert_ok(load_opts_parse(&o, LOAD_PLAY, 5, (char *[]){ "x", "-rU", "--start=12.5", "-s1",
+                                                            "--spread=20" }));
+    assert_true(o.start == 1 && o.from == 12.5 && o.spread == 20 && load_opts_place(&o) == 12.5);
+    assert_ok(load_opts_parse(&o, LOAD_PLAY, 4, (char *[]){ "x", "-rU", "--anywhere", "100" }));
+    assert_true(o.from < 0 && load_opts_place(&o) >= 0 && load_opts_place(&o) <= 100);
+    assert_ok(load_opts_parse(&o, LOAD_HTTP, 3, (char *[]){ "x", "-rU", "--start=7" }));
+    assert_true(o.start == 7 && o.from < 0 && load_opts_place(&o) < 0);
     assert_err(load_opts_parse(&o, LOAD_PLAY, 3, (char *[]){ "x", "-rU", "--udp" }), ERR_CONF);
     assert_err(load_opts_parse(&o, LOAD_RTSP_PUBLISH, 2, (char *[]){ "x", "-rU" }), ERR_CONF);
 }

@@ -35,8 +35,11 @@ static const struct row rows[] = {
     { 0, "stream-count", INT, AT(stream_count), LOAD_ALL, 0, 1e6,
       "{i} goes from 0 to this less one, and again" },
     { 't', "repeat", INT, AT(repeat), LOAD_ALL, 0, 1e9, "sessions of a client; 0: for ever (0)" },
-    { 's', "start", SECONDS, AT(start), LOAD_ALL, 0, 1e6, "begin within so many seconds (5)" },
+    { 's', "start", SECONDS, AT(start), LOAD_ALL & ~LOAD_PLAY, 0, 1e6,
+      "begin within so many seconds (5)" },
+    { 's', "within", SECONDS, AT(start), LOAD_PLAY, 0, 1e6, "begin within so many seconds (5)" },
     { 0, "ramp", SECONDS, AT(ramp), LOAD_ALL, 0, 1e6, "begin this many clients a second instead" },
+    { 0, "spread", SECONDS, AT(spread), LOAD_ALL, 0, 1e6, "begin one after so many ms instead" },
     { 'd', "delay", SECONDS, AT(delay), LOAD_ALL, 0, 1e6, "seconds between sessions (1)" },
     { 'e', "error", SECONDS, AT(error), LOAD_ALL, 0, 1e6, "seconds after a failed one (3)" },
     { 0, "churn", SECONDS, AT(churn), LOAD_ALL, 0, 1e6,
@@ -67,6 +70,9 @@ static const struct row rows[] = {
     { 0, "npt", TEXT, AT(npt), LOAD_RTSP, 0, 0,
       "seconds to play from, or from-to, or now: the Range of PLAY" },
     { 0, "scale", SECONDS, AT(scale), LOAD_RTSP, -1000, 1000, "how fast: the Scale of PLAY" },
+    { 0, "start", SECONDS, AT(from), LOAD_PLAY, 0, 1e6, "seconds to play a recording from" },
+    { 0, "anywhere", SECONDS, AT(anywhere), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP, 0, 1e6,
+      "play a recording from a random place in its first seconds" },
     { 0, "mtu", INT, AT(mtu), LOAD_RTSP_PUBLISH, 64, 65000, "bytes in a packet (1400)" },
     { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH, 0, 0,
       "who falls off begins again at once, for ever" },
@@ -152,7 +158,7 @@ err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char 
 
     *o = (struct load_opts){
         .tool = tool, .clients = 1, .start = 5, .delay = 1, .error = 3, .summary = 30,
-        .warmup = -1, .timeout = 30,
+        .warmup = -1, .from = -1, .timeout = 30,
         .stall_ms = tool == LOAD_HLS ? 100 : 1000, .late_ms = 500, .chunk_size = 60000,
         .mtu = 1400,
     };
@@ -212,4 +218,9 @@ err_t load_opts_bind(const struct load_opts *o, unsigned index, char *out, size_
     from.s_addr = htonl((uint32_t)(a + index % ((uint64_t)b - a + 1)));
     (void)inet_ntop(AF_INET, &from, out, (socklen_t)size);
     return NULL;
+}
+
+double load_opts_place(const struct load_opts *o)
+{
+    return o->anywhere > 0 ? o->anywhere * ((double)rand() / RAND_MAX) : o->from;
 }

@@ -22,6 +22,7 @@ struct load_opts {
     int stream_count;      /* {i} is the client's number modulo this; 0: the number itself */
     int repeat;            /* sessions of each client; 0: for ever */
     double start;          /* s, clients begin spread over this time */
+    double spread;         /* ms from one client's begin to the next one's; 0: as `start` says */
     double delay, error;   /* s before the next session, after a good and after a failed one */
     double summary;        /* s between report lines */
     double duration;       /* s of the whole; 0: until all are done or a signal comes */
@@ -41,6 +42,8 @@ struct load_opts {
     bool tunnel;           /* RTSP inside of HTTP */
     const char *npt;       /* where to begin, as Range has it; NULL: not said */
     double scale;          /* how fast; 0: not said */
+    double from;           /* s of a recording, where play begins; < 0: not said */
+    double anywhere;       /* each begins at random within these s of it; 0: no */
     int mtu;               /* bytes of a payload of RTP at most */
     bool keep;             /* who falls off begins again at once, for ever */
     bool no_marker, json, verbose, help;
@@ -54,5 +57,9 @@ void load_opts_help(const struct load_opts *o, const char *program, const char *
 /* The source address of a client: the range of `bind` in turn. "" without one. */
 err_t load_opts_bind(const struct load_opts *o, unsigned index, char *out, size_t size)
     __attribute__((warn_unused_result));
+
+/* Where in a recording a session is to begin, s; < 0: it was not said. At random, another one each
+ * time, if that was asked for. */
+double load_opts_place(const struct load_opts *o);
 
 #endif

@@ -184,7 +184,10 @@ static err_t start_due(struct load_run *run)
 {
     const struct load_opts *o = &run->opts;
     double passed = (double)(co_clock() - run->began) / 1e6;
-    double rate = o->ramp > 0 ? o->ramp : o->start > 0 ? o->clients / o->start : 1e9;
+    double rate = o->spread > 0 ? 1000 / o->spread
+                  : o->ramp > 0 ? o->ramp
+                  : o->start > 0 ? o->clients / o->start
+                                 : 1e9;
 
     while (run->started < o->clients && passed * rate >= run->started) {
         struct load_client *c = &run->clients[run->started];

@@ -23,6 +23,7 @@ struct load_client {
     struct load_talk talk;
     struct load_flv flv;   /* of an HTTP player */
     co_usec began;          /* this session */
+    co_usec asked;          /* when it asked for media; 0: not yet */
     co_usec until;          /* when churn ends it; 0: never */
     /* media of this session; the tool counts */
     uint64_t bytes;

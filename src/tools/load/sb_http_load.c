@@ -15,11 +15,16 @@ static uint8_t buffer[BUFFER];
 
 static err_t ask(struct load_client *c, const struct load_url *url)
 {
-    char text[LOAD_URL_SIZE * 2];
-    int n = snprintf(text, sizeof(text),
-                     "GET /%s/%s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: sb_http_load\r\n\r\n",
-                     url->app, url->stream, url->host, url->port);
+    char text[LOAD_URL_SIZE * 2], place[32] = "";
+    int n;
 
+    if (c->run->opts.anywhere > 0)
+        snprintf(place, sizeof(place), "%cstart=%.3f", strchr(url->stream, '?') ? '&' : '?',
+                 load_opts_place(&c->run->opts));
+    n = snprintf(text, sizeof(text),
+                 "GET /%s/%s%s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: sb_http_load\r\n\r\n",
+                 url->app, url->stream, place, url->host, url->port);
+    c->asked = co_clock();
     return io_write(c->talk.io, text, (size_t)n);
 }
 

@@ -16,6 +16,8 @@ static err_t read_media(struct load_client *c)
     c->run->stat.bytes_in += n;
     if (!err && kbps > 0)
         err = co_sleep((co_usec)(n * 8000 / (uint64_t)kbps));
+    if (!err && c->talk.over)
+        err = err_new(ERR_IO_CLOSED, "the recording is at its end");
     return err ? err : co_check();
 }
 
@@ -27,6 +29,8 @@ static err_t play(struct load_client *c, const struct load_url *url)
     c->talk.arg = c;
     if (c->run->opts.read_kbps > 0)
         load_watch_slowly(c);
+    c->talk.from = load_opts_place(&c->run->opts);
+    c->asked = co_clock();
     if (!c->run->opts.idle)
         err = load_talk_play(&c->talk, url);
     if (!err)

@@ -126,7 +126,10 @@ static void range_of(const struct load_opts *o, char *out, size_t size)
 {
     const char *npt = o->npt ? o->npt : "0.000";
 
-    snprintf(out, size, "npt=%s%s", npt, strchr(npt, '-') ? "" : "-");
+    if (o->anywhere > 0)
+        snprintf(out, size, "npt=%.3f-", load_opts_place(o));
+    else
+        snprintf(out, size, "npt=%s%s", npt, strchr(npt, '-') ? "" : "-");
 }
 
 static err_t start(struct player *p)
@@ -145,6 +148,7 @@ static err_t start(struct player *p)
     snprintf(scale, sizeof(scale), "%.3f", o->scale);
     more[0].value = range;
     more[1].value = scale;
+    p->rtp.c->asked = co_clock();
     err = load_rtsp_ask(&p->talk, &ask, &answer);
     if (err)
         return err;

@@ -148,6 +148,7 @@ void load_report_text(FILE *f, const struct load_stat *s, const struct load_repo
         fprintf(f, "  file         %.0f kbit/s\n", r->media_kbps);
     text_hist(f, "connect", &s->connect, 1000, "ms");
     text_hist(f, "first byte", &s->first_byte, 1000, "ms");
+    text_hist(f, "first packet", &s->first_packet, 1000, "ms");
     text_hist(f, "first key", &s->first_key, 1000, "ms");
     if (r->gaps) {
         text_hist(f, "longest gap", &r->gap, 1000, "ms");
@@ -264,6 +265,7 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
     fprintf(f, ",\n  \"media_kbps\": %.3f", r->media_kbps);
     json_hist(f, "connect_ms", &s->connect, 1000);
     json_hist(f, "first_byte_ms", &s->first_byte, 1000);
+    json_hist(f, "first_packet_ms", &s->first_packet, 1000);
     json_hist(f, "first_key_ms", &s->first_key, 1000);
     json_hist(f, "gap_ms", &r->gap, 1000);
     json_count(f, "stalls", s->stalls);

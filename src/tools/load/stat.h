@@ -51,6 +51,7 @@ struct load_stat {
     uint64_t sessions, connected, ended, churned, failed;
     struct load_reason reasons[LOAD_REASONS];
     struct load_hist connect, first_byte, first_key; /* µs from the begin of a session */
+    struct load_hist first_packet; /* µs from the request for media to the first of it */
     /* from the mark (--warmup), or the begin */
     uint64_t bytes_in, bytes_out, messages;
     uint64_t stalls, late, drops, backwards;

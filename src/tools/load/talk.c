@@ -12,11 +12,12 @@
 #include "co/net/io_tls.h"
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/chunk_out.h"
+#include "proto/rtmp/control.h"
 #include "proto/rtmp/handshake.h"
 
 enum {
     CONNECT_ID = 1, CREATE_ID = 4,
-    STREAM_BEGIN_SIZE = 6, PING_REQUEST = 6, PING_RESPONSE = 7,
+    EVENT_SIZE = 6, EVENT_NONE = 0xffff,
     SEND_MAX = 4096, WINDOW = 2500000, BUFFER = 256 * 1024,
 };
 
@@ -74,10 +75,15 @@ static void on_other(void *arg, const struct load_skim_msg *msg)
 {
     struct load_talk *t = arg;
 
-    if (msg->type == RTMP_USER_CONTROL && msg->head_size >= STREAM_BEGIN_SIZE &&
-        be(msg->head, 2) == PING_REQUEST) {
+    uint32_t event = EVENT_NONE;
+
+    if (msg->type == RTMP_USER_CONTROL && msg->head_size >= EVENT_SIZE)
+        event = be(msg->head, 2);
+    if (event == RTMP_PING_REQUEST) {
         t->ping = be(msg->head + 2, 4);
         t->have_ping = true;
+    } else if (event == RTMP_STREAM_EOF) {
+        t->over = true;
     } else if ((msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3) && t->skim.whole) {
         on_command(t, msg);
     }
@@ -138,7 +144,7 @@ static err_t answer(struct load_talk *t)
 
     wr_init(&w, SEND_MAX);
     if (t->have_ping)
-        put_number(&w, RTMP_USER_CONTROL, (uint64_t)PING_RESPONSE << 32 | t->ping, 6);
+        put_number(&w, RTMP_USER_CONTROL, (uint64_t)RTMP_PING_RESPONSE << 32 | t->ping, 6);
     t->have_ping = false;
     if (load_skim_take_ack(&t->skim, &sequence))
         put_number(&w, RTMP_ACK, sequence, 4);
@@ -154,7 +160,7 @@ err_t load_talk_alive(struct load_talk *t)
     struct wr w;
 
     wr_init(&w, SEND_MAX);
-    put_number(&w, RTMP_USER_CONTROL, (uint64_t)PING_RESPONSE << 32, 6);
+    put_number(&w, RTMP_USER_CONTROL, (uint64_t)RTMP_PING_RESPONSE << 32, 6);
     put_number(&w, RTMP_ACK, (uint32_t)t->skim.bytes, 4);
     return send_all(t, &w, "a sign of life");
 }
@@ -241,7 +247,8 @@ err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char
 
     load_skim_init(&t->skim);
     t->io = NULL;
-    t->have_ping = false;
+    t->have_ping = t->over = false;
+    t->from = -1;
     t->number = 0;
     err = io_tcp_connect(&t->io, ip, url->port, bind_ip, timeout);
     if (err)
@@ -281,7 +288,8 @@ err_t load_talk_play(struct load_talk *t, const struct load_url *url)
     begin_command(&body, "play", 0);
     amf0_null(&body);
     amf0_string(&body, url->stream);
-    amf0_number(&body, -2000); /* live or recorded [RTMP 7.2.2.1] */
+    /* [RTMP 7.2.2.1] live or recorded; of a recording ms, as players say it */
+    amf0_number(&body, t->from < 0 ? -2000 : t->from * 1000);
     wr_init(&w, SEND_MAX);
     put(&w, RTMP_COMMAND, (uint32_t)t->number, &body);
     wr_free(&body);

@@ -21,6 +21,8 @@ struct load_talk {
     bool have_ping;
     bool answered; /* the reply that is waited for is there */
     bool refused;
+    bool over;        /* the server said that what is played is at its end */
+    double from;      /* s, where play begins; < 0: not said */
     double number;    /* of the reply: a stream id */
     char code[64];    /* of the last onStatus or _error */
     int waits_for;    /* transaction id, 0: an onStatus */

@@ -72,6 +72,8 @@ void load_watch_first(struct load_client *c)
     c->last_at = load_wall();
     c->base = INT64_MAX;
     load_hist_add(&c->run->stat.first_byte, c->mark_at - c->began);
+    if (c->asked)
+        load_hist_add(&c->run->stat.first_packet, c->mark_at - c->asked);
 }
 
 void load_watch_key(struct load_client *c)
