@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import flv        # noqa: E402
 import flvgen     # noqa: E402
+import numbered   # noqa: E402
 import procs      # noqa: E402
 import tools      # noqa: E402
 from server import Server  # noqa: E402
@@ -109,3 +110,9 @@ def source():
 def media():
     """flvgen.Media: HEVC, AV1, VP9, Opus, MP3 made once by ffmpeg and kept below objs/."""
     return flvgen.Media(os.path.join(procs.ROOT, "objs", "e2e-media"))
+
+
+@pytest.fixture(scope="session")
+def numbered_files():
+    """numbered_files("bframes.mp4") is the path of a file whose pictures tell their number (numbered.KINDS)."""
+    return numbered.path
