@@ -78,6 +78,9 @@ typedef uint64_t demux_place;
  * later) where one may begin: a key frame; of sound alone about every second. The first one for
  * what is before all. Does not read the file. */
 demux_place demux_seek(const struct demux_index *index, int64_t time);
+/* When the first frame of a place where one may begin is decoded; *pts: when it is shown. Does not
+ * read the file. */
+int64_t demux_place_time(const struct demux_index *index, demux_place place, int64_t *pts);
 
 struct demux_sample {
     int64_t at;      /* in the file: of the codec's payload, or for FLV of the tag's body */

@@ -40,6 +40,7 @@ struct vod_file *vod_file_ref(struct vod_file *f);
 struct vod_file *vod_file_unref(struct vod_file *f); /* always NULL; NULL is fine */
 const struct demux_info *vod_file_info(const struct vod_file *f);
 const struct demux_index *vod_file_index(const struct vod_file *f);
+int64_t vod_file_opened(const struct vod_file *f); /* wall clock, microseconds since 1970 */
 const char *vod_file_name(const struct vod_file *f); /* its path below dir, for the log */
 
 /* ---- parts: what a wire makes of some samples of a group */
@@ -62,6 +63,7 @@ struct vod_part { /* immutable, shared */
     uint32_t n;             /* frames (with what stands in front of them) */
     const struct vod_mark {
         int64_t dts;        /* never falls */
+        int32_t cts;
         uint32_t end;       /* where in data it ends */
     } *marks;
     struct vod_numbers begin, end; /* as the wire counted them before and behind it */

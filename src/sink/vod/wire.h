@@ -14,6 +14,7 @@
 
 /* What counts on from part to part: of RTP. All 0 for what counts nothing. */
 struct vod_numbers {
+    int64_t reported;             /* when there were sender reports last, 1/90000 s of the file */
     struct {
         uint16_t seq;             /* of the next packet */
         uint32_t packets, bytes;  /* so far, as a sender report has them */
@@ -32,6 +33,8 @@ struct vod_wire_use {
     uint32_t round;               /* of a loop, from 0: times are later by so many durations, for
                                    * wires whose bytes have them */
     uint32_t param[LIVE_PARAMS];  /* the wire's own */
+    int64_t wall;                 /* the wall clock that belongs to the file's time 0, microseconds
+                                   * since 1970: when it was opened */
 };
 
 struct vod_wire {
