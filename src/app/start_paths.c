@@ -11,17 +11,17 @@
 #include <unistd.h>
 
 /* As it will be found once we are in work_dir. */
-static bool is_there(const struct start *s, const struct conf *c, const char *path)
+static bool may(const struct start *s, const struct conf *c, const char *path, int mode)
 {
     char whole[PATH_MAX];
     const char *work = *c->work_dir ? c->work_dir : ".";
     int n;
 
     if (path[0] == '/')
-        return access(path, F_OK) == 0;
+        return access(path, mode) == 0;
     n = work[0] == '/' ? snprintf(whole, sizeof(whole), "%s/%s", work, path)
                        : snprintf(whole, sizeof(whole), "%s/%s/%s", s->folder, work, path);
-    return n >= (int)sizeof(whole) || access(whole, F_OK) == 0;
+    return n >= (int)sizeof(whole) || access(whole, mode) == 0;
 }
 
 static void want(struct start *s, const struct conf *c, const char *path, const char *fmt, ...)
@@ -31,7 +31,7 @@ static void want(struct start *s, const struct conf *c, const char *path, const 
     char what[200];
     va_list ap;
 
-    if (!*path || is_there(s, c, path))
+    if (!*path || may(s, c, path, F_OK))
         return;
     va_start(ap, fmt);
     (void)vsnprintf(what, sizeof(what), fmt, ap);
@@ -89,8 +89,17 @@ static void look_output(struct start *s, const struct conf *c, const struct conf
     want(s, c, folder, "output of %s", what);
 }
 
+static void look_files(struct start *s, const struct conf *c, const struct conf_vhost *v)
+{
+    want(s, c, v->vod.dir, "dir of vod of vhost %.60s", v->name);
+    if (may(s, c, v->vod.dir, F_OK) && !may(s, c, v->vod.dir, R_OK | X_OK))
+        start_warn(s, "dir of vod of vhost %.60s: %s cannot be read", v->name, v->vod.dir);
+}
+
 static void look_vhost(struct start *s, const struct conf *c, const struct conf_vhost *v)
 {
+    if (v->vod.enabled)
+        look_files(s, c, v);
     if (v->http_static.enabled)
         want(s, c, v->http_static.dir, "dir of http_static of vhost %.60s", v->name);
     for (size_t i = 0; i < v->transcode.n; i++) {

@@ -9,11 +9,27 @@
 #ifndef LIVE_FEED_H
 #define LIVE_FEED_H
 
+#include "av/codec.h"
 #include "co/co.h"
 
 #include <sys/uio.h>
 
 struct live_feed;
+
+enum { LIVE_FEED_VIDEO, LIVE_FEED_AUDIO, LIVE_FEED_TRACKS };
+
+/* What one plays, and where it is: for lists. Pointers are valid until the next yield. */
+struct live_feed_info {
+    const char *name;            /* of the file */
+    co_usec position, duration;
+    int scale;                   /* how fast it plays, thousandths */
+    unsigned kbps;               /* of the file, about */
+    struct live_feed_track {
+        enum av_codec codec;     /* AV_CODEC_NONE: there is none */
+        const uint8_t *config;
+        size_t config_size;
+    } tracks[LIVE_FEED_TRACKS];
+};
 
 /* Nothing here yields: turns are taken from timers. */
 struct live_feed_kind {
@@ -30,6 +46,8 @@ struct live_feed_kind {
     /* How many frames of what its clock wants are not sent yet, about. */
     uint64_t (*pending)(const struct live_feed *f);
     void (*paused)(struct live_feed *f, bool paused); /* its clock stands still meanwhile */
+    /* False: there is nothing to tell now. NULL: never. */
+    bool (*describe)(const struct live_feed *f, struct live_feed_info *out);
 };
 
 struct live_feed {

@@ -464,6 +464,11 @@ void live_sender_stat(const struct live_sender *s, struct live_sender_stat *out)
         out->window_full += now - s->full_at;
 }
 
+bool live_sender_feed_info(const struct live_sender *s, struct live_feed_info *out)
+{
+    return s->feed && s->feed->kind->describe && s->feed->kind->describe(s->feed, out);
+}
+
 uint64_t live_sender_pending(const struct live_sender *s)
 {
     return s->feed ? s->feed->kind->pending(s->feed) : live_consumer_pending(&s->consumer);

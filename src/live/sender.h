@@ -86,6 +86,9 @@ void live_sender_pause(struct live_sender *s, bool paused);
 /* All of it is worked out when it is asked for. */
 void live_sender_stat(const struct live_sender *s, struct live_sender_stat *out);
 
+/* Of one that sends a feed. False: it sends none, or that has nothing to tell. */
+bool live_sender_feed_info(const struct live_sender *s, struct live_feed_info *out);
+
 /* Packets, or frames, that are due and not sent yet. */
 uint64_t live_sender_pending(const struct live_sender *s);
 

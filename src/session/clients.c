@@ -11,21 +11,21 @@ enum { BUCKETS_MIN = 64 };
 
 static const struct {
     const char *name;
-    bool publishes;
+    bool publishes, file;
 } types[CLIENTS_TYPES] = {
-    [CLIENTS_RTMP_PLAY] = { "rtmp-play", false },
-    [CLIENTS_FLV_PLAY] = { "flv-play", false },
-    [CLIENTS_HLS_PLAY] = { "hls-play", false },
-    [CLIENTS_DASH_PLAY] = { "dash-play", false },
-    [CLIENTS_FLASH_PUBLISH] = { "flash-publish", true },
-    [CLIENTS_FMLE_PUBLISH] = { "fmle-publish", true },
-    [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", true },
-    [CLIENTS_RTSP_PLAY] = { "rtsp-play", false },
-    [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", true },
-    [CLIENTS_RTSP_VOD] = { "rtsp-vod", false },
-    [CLIENTS_RTMP_VOD] = { "rtmp-vod", false },
-    [CLIENTS_FLV_VOD] = { "flv-vod", false },
-    [CLIENTS_FORWARD] = { "forward", false },
+    [CLIENTS_RTMP_PLAY] = { "rtmp-play", false, false },
+    [CLIENTS_FLV_PLAY] = { "flv-play", false, false },
+    [CLIENTS_HLS_PLAY] = { "hls-play", false, false },
+    [CLIENTS_DASH_PLAY] = { "dash-play", false, false },
+    [CLIENTS_FLASH_PUBLISH] = { "flash-publish", true, false },
+    [CLIENTS_FMLE_PUBLISH] = { "fmle-publish", true, false },
+    [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", true, false },
+    [CLIENTS_RTSP_PLAY] = { "rtsp-play", false, false },
+    [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", true, false },
+    [CLIENTS_RTSP_VOD] = { "rtsp-vod", false, true },
+    [CLIENTS_RTMP_VOD] = { "rtmp-vod", false, true },
+    [CLIENTS_FLV_VOD] = { "flv-vod", false, true },
+    [CLIENTS_FORWARD] = { "forward", false, false },
 };
 
 const char *clients_type_name(enum clients_type type)
@@ -36,6 +36,11 @@ const char *clients_type_name(enum clients_type type)
 bool clients_type_publishes(enum clients_type type)
 {
     return types[type].publishes;
+}
+
+bool clients_type_is_file(enum clients_type type)
+{
+    return types[type].file;
 }
 
 const char *clients_way_name(enum clients_way way)
@@ -204,6 +209,8 @@ void clients_count(struct client *c, uint64_t in, uint64_t out)
     t = &c->stream->all->totals[c->type];
     t->in += in - c->in;
     t->out += out - c->out;
+    if (types[c->type].file)
+        clients_stream_sent(c, out - c->out);
     c->in = in;
     c->out = out;
 }

@@ -19,6 +19,7 @@
 
 struct clients;
 struct client;
+struct live_feed_info;
 struct live_sender;
 struct session_stream;
 struct home;
@@ -35,6 +36,7 @@ enum clients_type {
 };
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
 bool clients_type_publishes(enum clients_type type);
+bool clients_type_is_file(enum clients_type type); /* it plays one, not a live stream */
 
 /* How the media of a conversation over RTP go; of others there is no telling. */
 enum clients_way {
@@ -85,12 +87,16 @@ struct clients_stream { /* kept with its source */
     co_usec began_at;
     uint64_t in, out;                /* counted for the vhost so far */
     struct kbps in_kbps, out_kbps;
+    bool file;                       /* it is the name of a file, which players play; then: */
+    struct client *knows;            /* one of them, who knows what is in it; or NULL, for now */
+    uint64_t file_out;               /* bytes to them */
+    int file_kbps;
 };
 
 struct clients_vhost { /* once known, it stays */
     struct clients_vhost *next;
     char *name;
-    unsigned clients, streams;
+    unsigned clients, streams; /* live ones */
     unsigned replicas; /* those of the streams that are at home at another worker */
     uint64_t in, out; /* bytes of media; what replicas take in was counted at home */
     struct kbps in_kbps, out_kbps;
@@ -161,6 +167,10 @@ unsigned clients_stream_total(const struct clients_stream *s);
 /* Its home is at another worker. It counts as a replica while it is there, and in *count, too. */
 void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count);
 unsigned clients_listed(const struct clients_stream *s); /* clients, and those that wait */
+/* What is in the file of that name. False: it is none, or nobody knows at the moment. */
+bool clients_stream_file(const struct clients_stream *s, struct live_feed_info *out);
+/* Bytes to players, those of a file as well. */
+uint64_t clients_stream_out(const struct clients_stream *s, const struct live_source_stat *stat);
 /* What one player of it takes, as far as that is known. */
 int clients_stream_kbps(const struct clients_stream *s);
 /* NULL: nobody was there yet. */

@@ -20,5 +20,7 @@ void clients_free_vhosts(struct clients *r);
 void clients_stream_wait(struct client *c, const struct session_stream *names);
 void clients_stream_enter(struct client *c, const struct session_stream *names);
 void clients_stream_leave(struct client *c);
+/* So many bytes of a file went to it. */
+void clients_stream_sent(struct client *c, uint64_t bytes);
 
 #endif

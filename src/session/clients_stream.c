@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "live/sender.h"
 #include "session/env.h"
 #include "session/homes.h"
 
@@ -58,9 +59,9 @@ const struct clients_vhost *clients_vhost_find(const struct clients *r, const ch
 static void count(struct clients_stream *s, const struct live_source_stat *stat)
 {
     s->vhost->in += s->replicas ? 0 : stat->in_bytes - s->in;
-    s->vhost->out += stat->out_bytes - s->out;
+    s->vhost->out += clients_stream_out(s, stat) - s->out;
     s->in = stat->in_bytes;
-    s->out = stat->out_bytes;
+    s->out = clients_stream_out(s, stat);
 }
 
 static void stream_free(struct live_user_data *note)
@@ -70,7 +71,7 @@ static void stream_free(struct live_user_data *note)
 
     live_source_stat(s->src, &stat);
     count(s, &stat);
-    s->vhost->streams--;
+    s->vhost->streams -= !s->file;
     if (s->replicas) {
         s->vhost->replicas--;
         atomic_fetch_sub_explicit(s->replicas, 1, memory_order_relaxed);
@@ -128,8 +129,41 @@ static void set_names(struct clients_stream *s, const struct session_stream *nam
     s->tc_url = must_dup(names->tc_url);
 }
 
+/* ---- of files */
+
+uint64_t clients_stream_out(const struct clients_stream *s, const struct live_source_stat *stat)
+{
+    return stat->out_bytes + s->file_out;
+}
+
+void clients_stream_sent(struct client *c, uint64_t bytes)
+{
+    c->stream->file_out += bytes;
+    if (!c->stream->knows)
+        c->stream->knows = c;
+}
+
+bool clients_stream_file(const struct clients_stream *s, struct live_feed_info *out)
+{
+    struct clients_info info;
+
+    if (!s->knows)
+        return false;
+    s->knows->kind->describe(s->knows, &info);
+    return info.sender && live_sender_feed_info(info.sender, out);
+}
+
+/* From now on it is no live stream that has no publisher. */
+static void is_file(struct clients_stream *s)
+{
+    s->vhost->streams -= !s->file;
+    s->file = true;
+}
+
 int clients_stream_kbps(const struct clients_stream *s)
 {
+    if (s->file)
+        return s->file_kbps;
     return s->in_kbps.s30_kbps > 0 ? s->in_kbps.s30_kbps : 0;
 }
 
@@ -149,6 +183,8 @@ static void count_client(struct clients_stream *s, int by)
 void clients_stream_wait(struct client *c, const struct session_stream *names)
 {
     c->stream->waiting++;
+    if (clients_type_is_file(c->type))
+        is_file(c->stream);
     if (!c->stream->tc_url && c->type != CLIENTS_FORWARD)
         set_names(c->stream, names);
 }
@@ -164,6 +200,8 @@ void clients_stream_enter(struct client *c, const struct session_stream *names)
         return;
     }
     count_client(s, 1);
+    if (s->file && !publishes && !s->knows)
+        s->knows = c;
     if (publishes) {
         set_names(s, names);
         s->publisher = c;
@@ -185,6 +223,8 @@ void clients_stream_leave(struct client *c)
         return;
     }
     count_client(s, -1);
+    if (s->knows == c)
+        s->knows = NULL;
     if (s->publisher == c)
         s->publisher = NULL;
     else if (!clients_type_publishes(c->type))
@@ -220,9 +260,12 @@ const char *clients_url(const char *vhost, const char *app, const char *stream, 
 static void sample_stream(struct clients_stream *s)
 {
     struct live_source_stat stat;
+    struct live_feed_info file;
 
     live_source_stat(s->src, &stat);
     count(s, &stat);
+    if (clients_stream_file(s, &file))
+        s->file_kbps = (int)file.kbps;
     kbps_sample(&s->in_kbps, s->in, co_now());
     kbps_sample(&s->out_kbps, s->out, co_now());
     s->vhost->wanted_sum += players(s) * clients_stream_kbps(s);

@@ -107,12 +107,16 @@ def test_t_warns_of_what_is_not_there(tmp_path):
                 engine b { enabled on; vcodec copy; acodec copy; output rtmp://127.0.0.1/x/[stream]; }
                 engine c { enabled on; vcodec copy; acodec copy; output ./here/[stream].flv; } }
         }
-        vhost made { hls { enabled on; hls_path ./made; } }""")
+        vhost made { hls { enabled on; hls_path ./made; } }
+        vhost files { vod { enabled on; dir ./films; } }
+        vhost seen { vod { enabled on; dir ./here; } }
+        vhost off { vod { dir ./nowhere; } }""")
     code, text = run("-t", "-c", str(conf), cwd=tmp_path)
     assert code == 0, text
     got = sorted(line.split("warning: ")[1] for line in text.splitlines() if "not there" in line)
     assert got == ["cert of https: ./no.crt is not there", "dir of http_server: ./gone is not there",
-                   "key of https: ./no.key is not there", "output of transcode: ./pictures/ is not there"], text
+                   "dir of vod of vhost files: ./films is not there", "key of https: ./no.key is not there",
+                   "output of transcode: ./pictures/ is not there"], text
     assert "http_api.https is on and has no effect" in text
 
 

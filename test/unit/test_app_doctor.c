@@ -487,6 +487,7 @@ static const char planned[] =
     "  transcode { enabled on; ffmpeg ./ff; engine e { enabled on; vcodec libx264; acodec copy;\n"
     "    output rtmp://127.0.0.1/live/e; } }\n"
     "  exec { enabled on; publish /bin/echo [stream]; }\n"
+    "  vod { enabled on; dir ./films; }\n"
     "}\n"
     "vhost off { enabled off; dvr { enabled on; dvr_path ./never; } }\n";
 
@@ -520,6 +521,7 @@ static void test_plan(void **state)
     assert_true(has_path(p, DOCTOR_FOLDER, "./rec"));
     assert_true(has_path(p, DOCTOR_READ, "./www"));
     assert_true(has_path(p, DOCTOR_READ, "in.flv"));
+    assert_true(has_path(p, DOCTOR_READ, "./films"));
     assert_false(has_path(p, DOCTOR_FOLDER, "./never"));
     assert_int_equal(p->program_n, 2);
     assert_string_equal(p->program[0].path, "./ff");
@@ -831,20 +833,26 @@ static void test_programs(void **state)
     co_threads_end(CO_SECONDS(2));
 }
 
-/* Recordings where everybody gets files, though not everybody may play the stream. */
+/* Recordings, and files to be played, where everybody gets files, though not everybody may play. */
 static void test_recordings(void **state)
 {
     static const struct {
         const char *vhost, *path;
-        bool warned;
+        bool warned, files;
     } want[] = {
-        { "security { enabled on; token { play on; secret x; } }", "html/rec/[app]/[stream].flv", true },
-        { "security { enabled on; allow play 10.0.0.0/8; }", "html", true },
-        { "http_hooks { enabled on; on_play http://127.0.0.1:1/; }", "link/[stream].mp4", true },
-        { "http_hooks { enabled on; on_publish http://127.0.0.1:1/; }", "html", false },
-        { "security { enabled off; token { play on; secret x; } }", "html", false },
-        { "security { enabled on; token { play on; secret x; } }", "html2/[stream].flv", false },
-        { "security { enabled on; token { play on; secret x; } }", "rec", false },
+        { "security { enabled on; token { play on; secret x; } }", "html/rec/[app]/[stream].flv", true, false },
+        { "security { enabled on; allow play 10.0.0.0/8; }", "html", true, false },
+        { "http_hooks { enabled on; on_play http://127.0.0.1:1/; }", "link/[stream].mp4", true, false },
+        { "http_hooks { enabled on; on_publish http://127.0.0.1:1/; }", "html", false, false },
+        { "security { enabled off; token { play on; secret x; } }", "html", false, false },
+        { "security { enabled on; token { play on; secret x; } }", "html2/[stream].flv", false, false },
+        { "security { enabled on; token { play on; secret x; } }", "rec", false, false },
+        { "security { enabled on; token { play on; secret x; } }", "html/vod", true, true },
+        { "rtsp { enabled on; auth { enabled on; user a b; } }", "html", true, true },
+        { "security { enabled on; token { play on; secret x; } }", "vod", false, true },
+        { "", "html/vod", false, true },
+        { "security { enabled on; token { play on; secret x; } } vod { enabled on; dir films; }",
+          "films/[stream].flv", false, false },
     };
     char text[600], path[128];
 
@@ -860,11 +868,11 @@ static void test_recordings(void **state)
 
         (void)snprintf(text, sizeof(text), "listen 127.0.0.1:1; pid %s/srs.pid; srs_log_tank console; "
                        "http_server { enabled on; listen 127.0.0.1:2; dir %s/html; } vhost a { %s "
-                       "dvr { enabled on; dvr_path %s/%s; } }", dir, dir, want[i].vhost, dir,
-                       want[i].path);
+                       "%s %s/%s; } }", dir, dir, want[i].vhost, want[i].files ?
+                       "vod { enabled on; dir" : "dvr { enabled on; dvr_path", dir, want[i].path);
         c = mem_conf(text);
         assert_ok(doctor_run(&r, c, &(struct doctor_how){ .serving = true }));
-        row = find(&r, "path", "recordings");
+        row = find(&r, "path", want[i].files ? "files" : "recordings");
         if (!row == want[i].warned)
             fail_msg("row %zu: %s", i, row ? row->text : "no warning");
         doctor_report_free(&r);

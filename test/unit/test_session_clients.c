@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_session_clients.c - who is on: entering, leaving, walks while others come and go, ids. */
 #include "co/co.h"
+#include "live/sender.h"
 #include "session/clients.h"
 #include "session/env.h"
 #include "unit.h"
@@ -195,6 +196,79 @@ static void test_rtp(void **state)
     end(src);
 }
 
+/* ---- of files */
+
+static bool playing = true;
+
+static bool describe_feed(const struct live_feed *f, struct live_feed_info *out)
+{
+    (void)f;
+    *out = (struct live_feed_info){ .name = "a.mp4", .duration = CO_SECONDS(60), .kbps = 800 };
+    return playing;
+}
+
+static const struct live_feed_kind feed_kind = { .describe = describe_feed };
+static struct live_feed feed = { .kind = &feed_kind };
+static const struct live_sender sender = { .feed = &feed };
+
+static void describe_file(struct client *c, struct clients_info *out)
+{
+    describe(c, out);
+    out->sender = &sender;
+}
+
+static void enter_file(struct client *c, const char *id, enum clients_type type,
+                       struct live_source *src)
+{
+    static const struct clients_kind of_file = { describe_file, kick };
+
+    clients_wait(clients, c, &of_file, type, id, &names, src);
+    clients_admit(c, &names);
+}
+
+/* A name that is played from a file is no live stream, has what its players are sent, and is known
+ * as long as any of them is on. */
+static void test_files(void **state)
+{
+    struct live_source *src = begin();
+    const struct clients_stream *s = clients_stream(clients, src);
+    struct live_source_stat stat;
+    struct live_feed_info info;
+    struct client one, two;
+
+    (void)state;
+    assert_int_equal(s->vhost->streams, 1);
+    assert_false(clients_stream_file(s, &info));
+    enter_file(&one, "c0000001", CLIENTS_RTSP_VOD, src);
+    enter_file(&two, "c0000002", CLIENTS_FLV_VOD, src);
+    assert_true(s->file);
+    assert_int_equal(s->vhost->streams, 0);
+    assert_int_equal(s->vhost->clients, 2);
+    assert_true(clients_stream_file(s, &info));
+    assert_string_equal(info.name, "a.mp4");
+    playing = false;
+    assert_false(clients_stream_file(s, &info));
+    playing = true;
+    clients_count(&one, 10, 1000);
+    clients_count(&two, 10, 500);
+    clients_sample(clients);
+    live_source_stat(src, &stat);
+    assert_int_equal(clients_stream_out(s, &stat), 1500);
+    assert_int_equal(s->vhost->out, 1500);
+    assert_int_equal(clients_stream_kbps(s), 800);
+    assert_int_equal(s->vhost->wanted_kbps, 1600);
+    clients_leave(&one, 10, 1100, NULL);
+    assert_false(clients_stream_file(s, &info)); /* until the next one says how much it got */
+    clients_count(&two, 10, 600);
+    assert_true(clients_stream_file(s, &info));
+    clients_leave(&two, 10, 600, NULL);
+    assert_false(clients_stream_file(s, &info));
+    live_source_stat(src, &stat);
+    assert_int_equal(clients_stream_out(s, &stat), 1700);
+    assert_int_equal(clients_total(clients, CLIENTS_RTSP_VOD)->out, 1100);
+    end(src);
+}
+
 /* ---- walks */
 
 static unsigned seen[2 * MANY];
@@ -316,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_in_and_out), TEST(test_waiting), TEST(test_rtp),
+        TEST(test_files),
         TEST(test_walk_while_it_grows), TEST(test_walk_of_nobody),
         TEST(test_ids), TEST(test_urls), TEST(test_vhost_totals),
     };

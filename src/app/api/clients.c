@@ -33,6 +33,21 @@ static void put_rtp(struct jput *j, const struct client *client)
     jput_real(j, "jitter_ms", client->jitter / 1e3, 3);
 }
 
+/* Where it is in the file that it plays. */
+static void put_file(struct jput *j, const struct live_sender *sender)
+{
+    struct live_feed_info info;
+
+    if (!live_sender_feed_info(sender, &info))
+        return;
+    jput_open(j, "vod", '{');
+    jput_text(j, "file", info.name);
+    jput_real(j, "position", (double)info.position / 1e6, 3);
+    jput_real(j, "duration", (double)info.duration / 1e6, 3);
+    jput_real(j, "scale", info.scale / 1e3, 3);
+    jput_close(j, '}');
+}
+
 /* On the thread of its worker. */
 static void put_client(struct api_call *c, const char *key, struct client *client)
 {
@@ -64,8 +79,10 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     api_kbps(j, info.in_kbps, info.out_kbps);
     if (client->way)
         put_rtp(j, client);
-    if (info.sender)
+    if (info.sender) {
         put_sender(j, info.sender);
+        put_file(j, info.sender);
+    }
     jput_close(j, '}');
 }
 

@@ -23,8 +23,8 @@ static void put_stat(struct gather_part *part, struct gather_row *row,
         part->stats[part->n] = stat;
         row->stat = &part->stats[part->n];
     }
-    if (s->replicas) {
-        row->out_bytes = stat.out_bytes;
+    if (s->replicas || s->file) {
+        row->out_bytes = clients_stream_out(s, &stat);
         row->dropped = stat.dropped;
     }
 }
@@ -35,13 +35,13 @@ static void put_row(struct gather_part *part, const struct clients_stream *s, un
 
     *row = (struct gather_row){
         .worker = (uint8_t)worker, .named = s->key != NULL,
-        .at_home = !s->replicas,
+        .at_home = !s->replicas, .file = s->file,
         .publishes = s->publisher != NULL, .clients = s->clients, .forwards = s->forwards,
         .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
         .vhost_n = (unsigned)strlen(s->vhost->name),
         .app_n = (unsigned)strlen(text_or_empty(s->app)),
     };
-    if (part->stats || s->replicas)
+    if (part->stats || s->replicas || s->file)
         put_stat(part, row, s);
     part->n++;
 }
@@ -108,7 +108,7 @@ static void absorb(struct gather_row *home, struct gather_row *other)
     m->out_bytes += other->out_bytes + other->more.out_bytes;
     m->dropped += other->dropped + other->more.dropped;
     m->out_kbps += other->out_kbps + other->more.out_kbps;
-    m->replicas += 1 + other->more.replicas;
+    m->replicas += !other->file + other->more.replicas;
     other->merged = true;
 }
 
@@ -152,14 +152,14 @@ static void merge(struct gather *g, size_t all)
 }
 
 /* One that nobody entered yet, or whose last forward goes, is none to show. */
-static void show(struct gather *g, size_t all)
+static void show(struct gather *g, bool files)
 {
-    g->shown = must(calloc(all + 1, sizeof(struct gather_row *)));
     for (unsigned w = 0; w < g->n_parts; w++) {
         for (size_t i = 0; g->parts[w] && i < g->parts[w]->n; i++) {
             struct gather_row *row = &g->parts[w]->v[i];
 
-            if (!row->merged && row->named && row->clients + row->more.clients > 0)
+            if (row->file == files && !row->merged && row->named &&
+                row->clients + row->more.clients > 0)
                 g->shown[g->n++] = row;
         }
         co_yield_if_due();
@@ -182,7 +182,10 @@ void gather_streams(struct gather *g, struct session_env *env, bool stats, co_us
     }
     if (g->n_parts > 1)
         merge(g, all);
-    show(g, all);
+    g->shown = must(calloc(all + 1, sizeof(struct gather_row *)));
+    show(g, false);
+    g->live = g->n;
+    show(g, true);
 }
 
 void gather_free(struct gather *g)

@@ -19,11 +19,12 @@ struct gather_row {
     bool named;           /* somebody said what it is called */
     bool at_home;         /* else it is a replica */
     bool publishes;       /* its publisher is a client of that worker */
+    bool file;            /* the name of one; of each worker that has players of it */
     bool merged;          /* into that of another worker */
     unsigned clients, forwards;
     int in_kbps, out_kbps;
     const struct live_source_stat *stat; /* NULL: it was not asked for */
-    uint64_t out_bytes, dropped;         /* of replicas alone */
+    uint64_t out_bytes, dropped;         /* of replicas and files alone */
     struct gather_more {  /* of the same stream at others */
         unsigned clients, forwards, replicas;
         uint64_t out_bytes, dropped;
@@ -43,8 +44,8 @@ struct gather_part {
 struct gather {
     struct gather_part *parts[WORKERS_MAX]; /* NULL: that worker did not answer in time */
     unsigned n_parts;
-    struct gather_row **shown; /* those with clients; worker by worker */
-    size_t n;
+    struct gather_row **shown; /* those with clients; worker by worker, files last */
+    size_t n, live;            /* of them; and without files */
 };
 
 /* Ask all workers and wait for each so long at most. Yields. */

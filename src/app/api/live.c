@@ -3,6 +3,7 @@
 #include "app/api/api.h"
 #include "app/api/gather.h"
 #include "base/text.h"
+#include "live/feed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,19 +125,54 @@ static const struct av_packet *config_of(const struct live_source *src, enum av_
 }
 
 /* What the configuration tells; nothing that cannot be read. */
-static struct av_info info_of(const struct live_source *src, enum av_kind kind)
+static struct av_info parsed(enum av_codec codec, const uint8_t *config, size_t size)
 {
-    const struct av_packet *pkt = config_of(src, kind);
     struct av_info info = { .width = 0 };
     err_t err = NULL;
 
-    if (pkt)
-        err = av_info_parse(&info, pkt->codec, av_packet_payload(pkt),
-                            av_packet_payload_size(pkt));
+    if (size > 0)
+        err = av_info_parse(&info, codec, config, size);
     if (err)
         info = (struct av_info){ .width = 0 };
     err_free(&err);
     return info;
+}
+
+static struct av_info info_of(const struct live_source *src, enum av_kind kind)
+{
+    const struct av_packet *pkt = config_of(src, kind);
+
+    return pkt ? parsed(pkt->codec, av_packet_payload(pkt), av_packet_payload_size(pkt))
+               : (struct av_info){ .width = 0 };
+}
+
+static void put_video(struct jput *j, enum av_codec codec, const struct av_info *info)
+{
+    if (codec == AV_CODEC_NONE) {
+        jput_null(j, "video");
+        return;
+    }
+    jput_open(j, "video", '{');
+    jput_text(j, "codec", av_codec_name(codec));
+    jput_text(j, "profile", info->profile);
+    jput_text(j, "level", info->level);
+    jput_uint(j, "width", info->width);
+    jput_uint(j, "height", info->height);
+    jput_close(j, '}');
+}
+
+static void put_audio(struct jput *j, enum av_codec codec, const struct av_info *info)
+{
+    if (codec == AV_CODEC_NONE) {
+        jput_null(j, "audio");
+        return;
+    }
+    jput_open(j, "audio", '{');
+    jput_text(j, "codec", av_codec_name(codec));
+    jput_uint(j, "sample_rate", info->sample_rate);
+    jput_uint(j, "channel", info->channels);
+    jput_text(j, "profile", info->profile);
+    jput_close(j, '}');
 }
 
 static void put_codecs(struct jput *j, const struct live_source *src,
@@ -144,27 +180,30 @@ static void put_codecs(struct jput *j, const struct live_source *src,
 {
     struct av_info video = info_of(src, AV_VIDEO), audio = info_of(src, AV_AUDIO);
 
-    if (stat->video == AV_CODEC_NONE) {
-        jput_null(j, "video");
-    } else {
-        jput_open(j, "video", '{');
-        jput_text(j, "codec", av_codec_name(stat->video));
-        jput_text(j, "profile", video.profile);
-        jput_text(j, "level", video.level);
-        jput_uint(j, "width", video.width);
-        jput_uint(j, "height", video.height);
-        jput_close(j, '}');
+    put_video(j, stat->video, &video);
+    put_audio(j, stat->audio, &audio);
+}
+
+/* The same of a file, and what else there is to know of one. */
+static void put_file(struct jput *j, const struct clients_stream *s)
+{
+    struct live_feed_info info;
+    struct av_info of[LIVE_FEED_TRACKS];
+
+    if (!clients_stream_file(s, &info)) /* the one who knew has just left */
+        info = (struct live_feed_info){ .name = s->name };
+    for (int i = 0; i < LIVE_FEED_TRACKS; i++) {
+        const struct live_feed_track *t = &info.tracks[i];
+
+        of[i] = parsed(t->codec, t->config, t->config_size);
     }
-    if (stat->audio == AV_CODEC_NONE) {
-        jput_null(j, "audio");
-    } else {
-        jput_open(j, "audio", '{');
-        jput_text(j, "codec", av_codec_name(stat->audio));
-        jput_uint(j, "sample_rate", audio.sample_rate);
-        jput_uint(j, "channel", audio.channels);
-        jput_text(j, "profile", audio.profile);
-        jput_close(j, '}');
-    }
+    put_video(j, info.tracks[LIVE_FEED_VIDEO].codec, &of[LIVE_FEED_VIDEO]);
+    put_audio(j, info.tracks[LIVE_FEED_AUDIO].codec, &of[LIVE_FEED_AUDIO]);
+    jput_open(j, "vod", '{');
+    jput_text(j, "file", info.name);
+    jput_real(j, "duration", (double)info.duration / 1e6, 3);
+    jput_uint(j, "kbps", info.kbps);
+    jput_close(j, '}');
 }
 
 static void put_publish(struct jput *j, const struct clients_stream *s)
@@ -205,11 +244,14 @@ static void put_stream(struct api_call *c, const char *key, const struct clients
     jput_uint(j, "frames", stat.video_packets);
     jput_uint(j, "audio_frames", stat.audio_packets);
     jput_uint(j, "video_frames", stat.video_packets);
-    jput_uint(j, "send_bytes", stat.out_bytes + more->out_bytes);
+    jput_uint(j, "send_bytes", clients_stream_out(s, &stat) + more->out_bytes);
     jput_uint(j, "recv_bytes", stat.in_bytes);
     api_kbps(j, s->in_kbps.s30_kbps, s->out_kbps.s30_kbps + more->out_kbps);
     put_publish(j, s);
-    put_codecs(j, s->src, &stat);
+    if (s->file)
+        put_file(j, s);
+    else
+        put_codecs(j, s->src, &stat);
     if (workers_count(c->of->env) > 1)
         jput_uint(j, "replicas", more->replicas);
     jput_int(j, "key_interval_ms", stat.key_interval / AV_MS(1));

@@ -98,9 +98,9 @@ static void take_all(struct streams *all, const struct api_parts *of)
     struct gather g;
 
     gather_streams(&g, of->env, true, PATIENCE);
-    all->all = g.n;
-    all->v = must(calloc((g.n < most ? g.n : most) + 1, sizeof(all->v[0])));
-    for (; all->n < g.n && all->n < most; all->n++) {
+    all->all = g.live;
+    all->v = must(calloc((g.live < most ? g.live : most) + 1, sizeof(all->v[0])));
+    for (; all->n < g.live && all->n < most; all->n++) {
         all->v[all->n] = stream_of(g.shown[all->n]);
         co_yield_if_due();
     }
@@ -112,7 +112,7 @@ void metrics_put_streams(struct wr *w, const struct api_parts *of)
     struct streams all = { 0 };
 
     take_all(&all, of);
-    prom_family(w, "srs_streams", "gauge", "Streams with a publisher or players.");
+    prom_family(w, "srs_streams", "gauge", "Live streams with a publisher or players.");
     prom_value(w, "srs_streams", "", (double)all.all);
     prom_family(w, "srs_streams_left_out", "gauge",
                 "Streams without figures of their own: over exporter.streams.");

@@ -152,7 +152,7 @@ static void reads(struct doctor_plan *p, const struct doctor_path *one)
                                                                 : "put it there: %s", one->path);
 }
 
-/* ---- recordings that everybody gets */
+/* ---- what everybody gets */
 
 /* As realpath(), of what need not be there. malloc'ed, NULL: it cannot be told. */
 static char *canonical(const char *path)
@@ -182,16 +182,19 @@ static bool is_below(const char *path, const char *folder)
 
 static void open_to_all(struct doctor_plan *p, const struct doctor_path *one)
 {
+    bool files = one->kind == DOCTOR_READ;
+
     for (size_t i = 0; i < p->path_n; i++) {
         const struct doctor_path *dir = &p->path[i];
 
-        if (dir->kind != DOCTOR_READ || !strstr(dir->directive, ".dir") ||
+        if (dir->kind != DOCTOR_READ || strncmp(dir->directive, "http_s", 6) != 0 ||
             !is_below(one->path, dir->path))
             continue;
-        doctor_add(&p->report, DOCTOR_WARN, "path", "recordings", "%s is below %s: everybody gets "
-                   "recordings of streams that not everybody may play", one->path, dir->directive);
-        doctor_advise(&p->report, "dvr_path outside of %s, and a web server that asks for a "
-                      "password", dir->path);
+        doctor_add(&p->report, DOCTOR_WARN, "path", files ? "files" : "recordings",
+                   "%s is below %s: everybody gets %s that not everybody may play", one->path,
+                   dir->directive, files ? "files" : "recordings of streams");
+        doctor_advise(&p->report, "%s outside of %s%s", files ? "dir of vod" : "dvr_path",
+                      dir->path, files ? "" : ", and a web server that asks for a password");
         return;
     }
 }

@@ -148,7 +148,7 @@ static bool ends(const char *text, const char *with)
     return n >= m && strcmp(text + n - m, with) == 0;
 }
 
-static void add_vhost_paths(struct doctor_plan *p, const struct conf_vhost *v)
+static void add_written(struct doctor_plan *p, const struct conf_vhost *v)
 {
     bool file = ends(v->dvr.path, ".flv") || ends(v->dvr.path, ".mp4");
 
@@ -160,6 +160,13 @@ static void add_vhost_paths(struct doctor_plan *p, const struct conf_vhost *v)
         add_template(p, "dash_path", v->dash.path, false);
     if (v->dvr.enabled)
         add_template(p, "dvr_path", v->dvr.path, file)->guarded |= session_play_is_asked(v);
+}
+
+static void add_read(struct doctor_plan *p, const struct conf_vhost *v)
+{
+    if (v->vod.enabled)
+        add_path(p, DOCTOR_READ, "vod.dir", v->vod.dir)->guarded |=
+            session_play_is_asked(v) || v->rtsp.auth.enabled;
     if (v->http_static.enabled)
         add_path(p, DOCTOR_READ, "http_static.dir", v->http_static.dir);
     if (v->http_hooks.enabled && v->http_hooks.tls_verify && *v->http_hooks.tls_ca)
@@ -182,8 +189,10 @@ static void add_paths(struct doctor_plan *p, const struct conf *c)
     if (c->http_server.enabled)
         add_path(p, DOCTOR_READ, "http_server.dir", c->http_server.dir);
     for (size_t i = 0; i < c->vhost.n; i++) {
-        if (c->vhost.v[i].enabled)
-            add_vhost_paths(p, &c->vhost.v[i]);
+        if (!c->vhost.v[i].enabled)
+            continue;
+        add_written(p, &c->vhost.v[i]);
+        add_read(p, &c->vhost.v[i]);
     }
     if (p->program_n && *c->ff_log_dir && strcmp(c->ff_log_dir, "/dev/null") != 0)
         add_path(p, DOCTOR_FOLDER, "ff_log_dir", c->ff_log_dir);

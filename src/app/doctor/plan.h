@@ -36,7 +36,7 @@ enum doctor_path_kind {
 struct doctor_path {
     enum doctor_path_kind kind;
     char *directive, *path;
-    bool guarded; /* recordings of a vhost that asks its players */
+    bool guarded; /* recordings or files of a vhost that asks its players */
 };
 
 struct doctor_program {
