@@ -107,9 +107,20 @@ void live_consumer_close(struct live_consumer *c)
     c->wire = NULL;
 }
 
-bool live_consumer_is_ahead(const struct live_consumer *c, const struct live_consumer *other)
+bool live_consumer_reopen(struct live_consumer *c, struct live_source *src,
+                          const struct live_format *fmt, const uint32_t param[LIVE_PARAMS])
 {
-    return c->wire == other->wire && c->block && other->block && c->seq > other->seq;
+    struct live_consumer at = { 0 };
+    bool stays;
+
+    live_consumer_open(&at, src, fmt, param);
+    stays = c->src && c->wire == at.wire && c->block && at.block && c->seq > at.seq;
+    if (!stays) {
+        live_consumer_close(c);
+        live_consumer_open(c, src, fmt, param);
+    }
+    live_consumer_close(&at);
+    return stays;
 }
 
 uint64_t live_consumer_pending(const struct live_consumer *c)

@@ -40,8 +40,10 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
                         const struct live_format *fmt, const uint32_t param[LIVE_PARAMS]);
 void live_consumer_close(struct live_consumer *c); /* fine if never opened (zeroed) */
 
-/* Was it sent packets of the same wire that the other one is still to be sent? */
-bool live_consumer_is_ahead(const struct live_consumer *c, const struct live_consumer *other);
+/* The same of one that may be open already. It stays where it is if it was sent packets of that
+ * wire that it would be sent again: true. Numbers of the wire go on even if it is the only one. */
+bool live_consumer_reopen(struct live_consumer *c, struct live_source *src,
+                          const struct live_format *fmt, const uint32_t param[LIVE_PARAMS]);
 
 /* How many packets the log has beyond what was sent. */
 uint64_t live_consumer_pending(const struct live_consumer *c);

@@ -54,15 +54,21 @@ void session_play_end(struct session *s, err_t why)
 
 /* ---- sending */
 
+co_usec session_player_merge(const struct conf_vhost *vhost, bool rtsp)
+{
+    int64_t merge = rtsp ? vhost->rtsp.mw_latency : vhost->play.mw_latency;
+
+    return merge == CONF_AUTO ? LIVE_MW_AUTO : merge;
+}
+
 static struct live_sender_settings settings_of(const struct session_player *p)
 {
     const struct conf_vhost *v = p->s->vhost;
-    int64_t merge = p->kind->type == CLIENTS_RTSP_PLAY ? v->rtsp.mw_latency : v->play.mw_latency;
 
     if (p->sender.feed)
         return (struct live_sender_settings){ .mw_latency = FILE_TURNS };
     return (struct live_sender_settings){
-        .mw_latency = merge == CONF_AUTO ? LIVE_MW_AUTO : merge,
+        .mw_latency = session_player_merge(v, p->kind->type == CLIENTS_RTSP_PLAY),
         .mw_msgs = (unsigned)v->play.mw_msgs,
         .send_interval = v->play.send_min_interval,
     };
@@ -211,6 +217,13 @@ void session_player_open_feed(struct session_player *p, struct live_feed *feed)
 {
     live_consumer_close(&p->sender.consumer);
     p->sender.feed = feed;
+}
+
+void session_player_reopen(struct session_player *p, const struct live_format *format,
+                           const uint32_t param[LIVE_PARAMS])
+{
+    if (!live_consumer_reopen(&p->sender.consumer, p->s->src, format, param))
+        p->dropped = 0;
 }
 
 err_t session_player_send(struct session_player *p)

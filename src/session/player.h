@@ -49,6 +49,12 @@ void session_player_part(struct session_player *p, err_t why);
 /* What it is sent from now on, from the newest key frame on; also instead of something else. */
 void session_player_open(struct session_player *p, const struct live_format *format,
                          const uint32_t param[LIVE_PARAMS]);
+/* The same, but it goes on where it is if that is further: live_consumer_reopen(). */
+void session_player_reopen(struct session_player *p, const struct live_format *format,
+                           const uint32_t param[LIVE_PARAMS]);
+/* How long players of that vhost collect what they are sent: live_sender_settings.mw_latency. Those
+ * of RTSP have their own. */
+co_usec session_player_merge(const struct conf_vhost *vhost, bool rtsp);
 /* The same of a feed, which is the caller's: a file. Its turns are merged by what suits files. */
 void session_player_open_feed(struct session_player *p, struct live_feed *feed);
 /* Send the stream until sender.done, or the error by which it ends. Yields. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_describe.c - a live stream as a session description. */
+/* rtsp_describe.c - a stream as a session description. */
 #include "wire/rtsp_describe.h"
 
 #include "format/rtp/formats.h"
 #include "live/news.h"
-#include "wire/rtp.h"
 
 #include <stdio.h>
 
@@ -100,15 +99,22 @@ static void put_track(struct wr *sdp, const struct rtp_wire_track *t, unsigned t
     wr_free(&fmtp);
 }
 
-void rtsp_describe_put(const struct live_source *src, const struct sdp_session_out *session,
-                       struct wr *sdp)
+void rtsp_describe_put(const struct sdp_session_out *session,
+                       const struct rtp_wire_track tracks[RTP_WIRE_N],
+                       const unsigned kbits[RTP_WIRE_N], struct wr *sdp)
+{
+    sdp_put_session(sdp, session);
+    for (unsigned i = 0; i < RTP_WIRE_N; i++)
+        put_track(sdp, &tracks[i], i, kbits[i]);
+}
+
+void rtsp_describe_live(const struct live_source *src, const struct sdp_session_out *session,
+                        struct wr *sdp)
 {
     struct rtp_wire_track tracks[RTP_WIRE_N];
     unsigned kbits[RTP_WIRE_N];
 
     rtp_wire_tracks(src, tracks);
     rtsp_describe_rates(src, kbits);
-    sdp_put_session(sdp, session);
-    for (unsigned i = 0; i < RTP_WIRE_N; i++)
-        put_track(sdp, &tracks[i], i, kbits[i]);
+    rtsp_describe_put(session, tracks, kbits, sdp);
 }

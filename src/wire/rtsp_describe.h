@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_describe.h - a live stream as a session description: what DESCRIBE answers. */
+/* rtsp_describe.h - a stream as a session description: what DESCRIBE answers. */
 #ifndef WIRE_RTSP_DESCRIBE_H
 #define WIRE_RTSP_DESCRIBE_H
 
 #include "live/source.h"
 #include "proto/sdp/sdp.h"
+#include "wire/rtp.h"
 
 enum rtsp_described {
     RTSP_DESCRIBE_WAIT, /* nobody publishes, or it is not known yet what there is */
@@ -25,8 +26,13 @@ err_t rtsp_describe_wait(struct live_source *src, co_usec most, enum rtsp_descri
     __attribute__((warn_unused_result));
 /* What its metadata say of the bit rates of picture and sound, kbit/s; 0: nothing. */
 void rtsp_describe_rates(const struct live_source *src, unsigned kbits[2]);
-/* Append the description: of the session, and the tracks that are known, video first. */
-void rtsp_describe_put(const struct live_source *src, const struct sdp_session_out *session,
-                       struct wr *sdp);
+/* Append the description: of the session, and of those tracks that RTP carries, video first. Of a
+ * rate that is 0 nothing is said. */
+void rtsp_describe_put(const struct sdp_session_out *session,
+                       const struct rtp_wire_track tracks[RTP_WIRE_N],
+                       const unsigned kbits[RTP_WIRE_N], struct wr *sdp);
+/* The same of a live stream, with the tracks that are known. */
+void rtsp_describe_live(const struct live_source *src, const struct sdp_session_out *session,
+                        struct wr *sdp);
 
 #endif

@@ -52,7 +52,7 @@ static void check(const struct live_source *src, const char *want)
     struct wr sdp;
 
     wr_init(&sdp, 65536);
-    rtsp_describe_put(src, &session, &sdp);
+    rtsp_describe_live(src, &session, &sdp);
     wr_u8(&sdp, 0);
     assert_ok(wr_err(&sdp, "a description"));
     assert_string_equal((const char *)sdp.buf, want);

@@ -164,7 +164,6 @@ static err_t run(struct rtsp_conn *c)
 void rtsp_conn_tunnelled(struct rtsp_conn *c)
 {
     c->tunnelled = true;
-    c->rules.transports.udp = c->rules.transports.multicast = false; /* who is behind it? */
     rtsp_reader_fini(&c->reader);
     rtsp_reader_init(&c->reader, c->base.io, &limits);
 }
@@ -249,7 +248,7 @@ err_t rtsp_conn_over_main(void *conn)
 
     co_log_as(LOG_STRANGER);
     log_trace("RTSP client ip=%s:%d over HTTP, fd=%d", c->ip, c->port, io_tcp_fd(c->base.io));
-    rtsp_conn_tunnelled(c);
+    c->tunnelled = true;
     end(c, run(c));
     return NULL;
 }

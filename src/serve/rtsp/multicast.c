@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "live/sender.h"
 #include "serve/rtsp/udp.h"
+#include "session/player.h"
 #include "session/workers.h"
 
 #include <stdio.h>
@@ -85,14 +85,7 @@ static bool find_group(const struct session_env *env, const char *stream, struct
 /* Numbers of the wire go on over a pause, see play.c. */
 static void open_wire(struct rtsp_multicast *m)
 {
-    struct live_consumer at = { 0 };
-
-    live_consumer_open(&at, m->src, &rtp_wire, m->param);
-    if (!m->sender.consumer.src || !live_consumer_is_ahead(&m->sender.consumer, &at)) {
-        live_consumer_close(&m->sender.consumer);
-        live_consumer_open(&m->sender.consumer, m->src, &rtp_wire, m->param);
-    }
-    live_consumer_close(&at);
+    (void)live_consumer_reopen(&m->sender.consumer, m->src, &rtp_wire, m->param);
     m->opened = true;
 }
 
@@ -209,12 +202,10 @@ static err_t open_peer(struct rtsp_multicast *m, struct session_env *env, const 
 
 static void set_sender(struct rtsp_multicast *m, const struct session *s)
 {
-    int64_t merge = s->vhost->rtsp.mw_latency;
-
     m->sender = (struct live_sender){
         .io = rtsp_udp_io(m->peer, NULL), .arg = m, .on_readable = on_nothing,
         .on_turn = on_nothing,
-        .set = { .mw_latency = merge == CONF_AUTO ? LIVE_MW_AUTO : merge,
+        .set = { .mw_latency = session_player_merge(s->vhost, true),
                  .mw_msgs = (unsigned)s->vhost->play.mw_msgs },
     };
     m->param[RTP_WIRE_MTU] = (uint32_t)s->conf->rtsp_server.mtu;

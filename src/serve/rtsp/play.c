@@ -108,13 +108,8 @@ static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
         [RTP_WIRE_SEED] = rtp_wire_seed(live_source_name(c->base.src)),
         [RTP_WIRE_TRACKS] = tracks_of(session),
     };
-    struct live_consumer keep = { 0 };
 
-    if (c->opened)
-        live_consumer_open(&keep, c->base.src, &rtp_wire, param);
-    if (!c->opened || !live_consumer_is_ahead(&c->player.sender.consumer, &keep))
-        session_player_open(&c->player, &rtp_wire, param);
-    live_consumer_close(&keep);
+    session_player_reopen(&c->player, &rtp_wire, param);
     c->opened = true;
 }
 

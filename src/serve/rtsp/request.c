@@ -28,7 +28,7 @@ static void put_description(struct rtsp_asked *a)
     struct wr sdp;
 
     wr_init(&sdp, ANSWER_MAX);
-    rtsp_describe_put(s->src, &(struct sdp_session_out){
+    rtsp_describe_live(s->src, &(struct sdp_session_out){
         .id = (uint64_t)s->began_at, .version = 1, .name = s->names.name, .duration = -1 }, &sdp);
     rtsp_asked_put(a, 200);
     rtsp_put_format(a->w, "Content-Base", "%.*s/", (int)strcspn(a->req->url, "?"), a->req->url);
@@ -169,7 +169,8 @@ static err_t obey(struct rtsp_asked *a, int *status)
         return NULL;
     case RTSP_PAUSE:
         rtsp_session_did(a->session, RTSP_PAUSE);
-        rtsp_play_pause(a->c);
+        if (a->session == a->c->flowing)
+            rtsp_play_pause(a->c);
         break;
     case RTSP_ANNOUNCE:
         return on_announce(a, status);

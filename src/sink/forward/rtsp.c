@@ -95,7 +95,7 @@ static err_t announce(struct pushing *p)
     err_t err;
 
     wr_init(&sdp, SDP_MAX);
-    rtsp_describe_put(p->f->src, &what, &sdp);
+    rtsp_describe_live(p->f->src, &what, &sdp);
     p->tracks = rtsp_describe_tracks(p->f->src);
     err = wr_err(&sdp, "a description");
     if (!err)
