@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static const struct demux_format *const formats[] = { &demux_mp4 };
+static const struct demux_format *const formats[] = { &demux_flv, &demux_mp4 };
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]), LIST_FIRST = 64 };
 
@@ -52,6 +52,11 @@ const struct demux_info *demux_info(const struct demux_index *index)
 demux_place demux_seek(const struct demux_index *index, int64_t time)
 {
     return index->format->seek(index, time);
+}
+
+int64_t demux_place_time(const struct demux_index *index, demux_place place, int64_t *pts)
+{
+    return index->format->place_time(index, place, pts);
 }
 
 enum demux_status demux_group(struct demux_group **out, const struct demux_index *index,

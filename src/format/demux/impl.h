@@ -13,6 +13,7 @@ struct demux_format {
                               const struct demux_limits *limits, const char **why);
     void (*close)(struct demux_index *index); /* never NULL */
     demux_place (*seek)(const struct demux_index *index, int64_t time);
+    int64_t (*place_time)(const struct demux_index *index, demux_place place, int64_t *pts);
     enum demux_status (*group)(struct demux_group **out, const struct demux_index *index,
                                const struct demux_input *in, demux_place place, const char **why);
     bool (*packet)(const struct demux_index *index, const struct demux_sample *s,

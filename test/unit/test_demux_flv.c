@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: MIT */
+/* test_demux_flv.c - FLV files, read from any place. */
+#include "demux_file.h"
+
+#include "base/wr.h"
+#include "format/flv/flv.h"
+#include "media_configs.h"
+
+enum { LIMIT = 1 << 22 };
+
+/* ---- making files */
+
+static void begin(struct wr *w)
+{
+    uint8_t head[FLV_FILE_HEADER + FLV_TAG_TRAILER];
+
+    wr_init(w, LIMIT);
+    flv_file_build(head, true, true);
+    wr_bytes(w, head, sizeof(head));
+}
+
+static void tag(struct wr *w, uint8_t type, uint32_t time, const void *body, size_t size)
+{
+    const struct flv_tag t = { .type = type, .size = (uint32_t)size, .time = time };
+    uint8_t head[FLV_TAG_HEADER];
+
+    flv_tag_build(head, &t);
+    wr_bytes(w, head, sizeof(head));
+    wr_bytes(w, body, size);
+    wr_u32(w, (uint32_t)size + FLV_TAG_HEADER);
+}
+
+#define TAG(w, type, time, text) tag(w, type, time, text, sizeof(text) - 1)
+
+#define VIDEO_CONFIG "\x17\x00\x00\x00\x00" CONFIG_H264
+#define AUDIO_CONFIG "\xaf\x00" CONFIG_AAC
+
+static void key(struct wr *w, uint32_t time, int cts)
+{
+    uint8_t body[] = { 0x17, 1, 0, 0, (uint8_t)cts, 0, 0, 0, 1, 0x65 };
+
+    tag(w, FLV_VIDEO, time, body, sizeof(body));
+}
+
+static void inter(struct wr *w, uint32_t time, size_t size)
+{
+    uint8_t body[4096] = { 0x27, 1, 0, 0, 0, 0, 0, 0, 1, 0x41 };
+
+    tag(w, FLV_VIDEO, time, body, size);
+}
+
+static void sound(struct wr *w, uint32_t time)
+{
+    TAG(w, FLV_AUDIO, time, "\xaf\x01\xde\xad");
+}
+
+static void configs(struct wr *w)
+{
+    TAG(w, FLV_VIDEO, 0, VIDEO_CONFIG);
+    TAG(w, FLV_AUDIO, 0, AUDIO_CONFIG);
+}
+
+/* Groups of pictures of a second, with a frame and a sound every 100 ms; notes where key frames
+ * are. */
+static void film(struct wr *w, unsigned seconds, size_t size, double *at)
+{
+    for (unsigned s = 0; s < seconds; s++) {
+        at[s] = (double)w->len;
+        for (unsigned i = 0; i < 10; i++) {
+            uint32_t time = s * 1000 + i * 100;
+
+            if (i == 0)
+                key(w, time, 40);
+            else
+                inter(w, time, size);
+            sound(w, time + 50);
+        }
+    }
+}
+
+static void number(struct wr *w, double d)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &d, sizeof(bits));
+    wr_u8(w, 0);
+    wr_u32(w, (uint32_t)(bits >> 32));
+    wr_u32(w, (uint32_t)bits);
+}
+
+static void name(struct wr *w, const char *text)
+{
+    wr_u16(w, (uint16_t)strlen(text));
+    wr_bytes(w, text, strlen(text));
+}
+
+static void array(struct wr *w, const char *text, const double *v, unsigned n, double scale,
+                  double more)
+{
+    name(w, text);
+    wr_u8(w, 10);
+    wr_u32(w, n);
+    for (unsigned i = 0; i < n; i++)
+        number(w, (v ? v[i] : i) * scale + more);
+}
+
+/* As ffmpeg writes it, in front of tags that it moves by its own size. */
+static void metadata(struct wr *out, const double *at, unsigned n, double moved)
+{
+    struct wr w;
+    size_t size = 0;
+
+    for (unsigned pass = 0; pass < 2; pass++) {
+        wr_init(&w, LIMIT);
+        wr_u8(&w, 2);
+        name(&w, "onMetaData");
+        wr_u8(&w, 8);
+        wr_u32(&w, 3);
+        name(&w, "duration");
+        number(&w, n);
+        name(&w, "audiocodecid");
+        number(&w, 10);
+        name(&w, "keyframes");
+        wr_u8(&w, 3);
+        array(&w, "filepositions", at, n, 1, (double)size + FLV_TAG_HEADER + 4 + moved);
+        array(&w, "times", NULL, n, 1, 0);
+        wr_bytes(&w, "\0\0\x09\0\0\x09", 6);
+        size = w.len;
+        if (pass == 1)
+            tag(out, FLV_DATA, 0, w.buf, w.len);
+        wr_free(&w);
+    }
+}
+
+/* `moved` for wrong positions. */
+static void film_with_metadata(struct wr *w, unsigned seconds, size_t size, double moved)
+{
+    double at[600];
+    struct wr plain;
+
+    assert_true(seconds <= COUNT(at));
+    begin(&plain);
+    configs(&plain);
+    film(&plain, seconds, size, at);
+    begin(w);
+    metadata(w, at, seconds, moved);
+    wr_bytes(w, plain.buf + 13, plain.len - 13);
+    wr_free(&plain);
+}
+
+/* ---- what is in a file */
+
+static void a_film(void **state)
+{
+    double at[10];
+    struct demux_index *x;
+    const struct demux_info *info;
+    struct walk_all all;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    begin(&w);
+    configs(&w);
+    film(&w, 10, 20, at);
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    info = demux_info(x);
+    assert_string_equal(info->format, "flv");
+    assert_int_equal(info->tracks[DEMUX_VIDEO].codec, AV_H264);
+    assert_int_equal(info->tracks[DEMUX_AUDIO].codec, AV_AAC);
+    assert_int_equal(info->tracks[DEMUX_AUDIO].config_size, 2);
+    assert_memory_equal(info->tracks[DEMUX_AUDIO].config, CONFIG_AAC, 2);
+    assert_memory_equal(info->tracks[DEMUX_VIDEO].config, CONFIG_H264, sizeof(CONFIG_H264) - 1);
+    assert_int_equal(info->zero, AV_MS(40));
+    assert_int_equal(info->duration, AV_MS(10010));
+    walk_all(&all, x, &f);
+    assert_int_equal(all.ended, DEMUX_OK);
+    assert_int_equal(all.groups, 10);
+    assert_int_equal(all.of[DEMUX_VIDEO], 100);
+    assert_int_equal(all.of[DEMUX_AUDIO], 100);
+    assert_int_equal(all.configs, 0);
+    assert_true(all.v[0].key && all.v[0].origin == FLV_VIDEO);
+    assert_int_equal(all.last[DEMUX_AUDIO], AV_MS(9950));
+    demux_close(x);
+    wr_free(&w);
+}
+
+static void a_body_is_a_packet(void **state)
+{
+    double at[2];
+    struct demux_index *x;
+    struct demux_group *g = NULL;
+    struct file f;
+    struct wr w;
+    const char *why;
+
+    (void)state;
+    begin(&w);
+    configs(&w);
+    film(&w, 2, 20, at);
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, AV_MS(1500)), &why), DEMUX_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct demux_sample *s = &g->v[i];
+        struct av_packet *pkt = av_packet_new(s->size);
+
+        memcpy(pkt->data, w.buf + s->at, s->size);
+        assert_true(demux_packet(x, s, pkt));
+        assert_int_equal(pkt->origin, i == 0 ? FLV_VIDEO : FLV_AUDIO);
+        assert_int_equal(pkt->codec, i == 0 ? AV_H264 : AV_AAC);
+        assert_int_equal(pkt->key, i == 0);
+        assert_int_equal(pkt->cts, i == 0 ? AV_MS(40) : 0);
+        assert_int_equal(pkt->dts, i == 0 ? AV_MS(1000) : AV_MS(1050));
+        assert_int_equal(pkt->payload, i == 0 ? 5 : 2);
+        av_packet_unref(pkt);
+    }
+    free(g);
+    demux_close(x);
+    wr_free(&w);
+}
+
+static void places(void **state)
+{
+    static const struct { int ms; int group; } rows[] = {
+        { -5, 0 }, { 0, 0 }, { 1039, 0 }, { 1040, 1 }, { 1041, 1 }, { 5500, 5 }, { 1 << 30, 9 },
+    };
+    struct wr w;
+
+    (void)state;
+    for (unsigned with = 0; with < 2; with++) {
+        struct demux_index *x;
+        struct file f;
+        double at[10];
+
+        if (with) {
+            film_with_metadata(&w, 10, 20, 0);
+        } else {
+            begin(&w);
+            configs(&w);
+            film(&w, 10, 20, at);
+        }
+        file_init(&f, w.buf, w.len);
+        x = file_open(&f);
+        for (unsigned i = 0; i < COUNT(rows); i++) {
+            demux_place place = demux_seek(x, AV_MS(rows[i].ms));
+            struct demux_group *g = NULL;
+            const char *why;
+            int64_t pts;
+
+            assert_int_equal(demux_place_time(x, place, &pts), AV_MS(1000 * rows[i].group));
+            assert_int_equal(pts, AV_MS(1000 * rows[i].group + 40));
+            assert_int_equal(demux_group(&g, x, &f.in, place, &why), DEMUX_OK);
+            assert_true(g->starts && g->v[0].key);
+            assert_int_equal(g->v[0].dts, AV_MS(1000 * rows[i].group));
+            assert_int_equal(g->last, rows[i].group == 9);
+            free(g);
+        }
+        demux_close(x);
+        wr_free(&w);
+    }
+}
+
+/* ---- the metadata */
+
+/* What is said of the samples is the same, but few of the bytes are looked at. */
+static void keyframes_save_reading(void **state)
+{
+    struct demux_index *x;
+    struct walk_all all;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    film_with_metadata(&w, 600, 400, 0);
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    assert_true(f.bytes < w.len / 20);
+    assert_true(f.reads < 100);
+    assert_int_equal(demux_info(x)->duration, AV_MS(600010));
+    walk_all(&all, x, &f);
+    assert_int_equal(all.ended, DEMUX_OK);
+    assert_int_equal(all.groups, 600);
+    assert_int_equal(all.of[DEMUX_AUDIO], 6000);
+    assert_int_equal(all.last[DEMUX_VIDEO], AV_MS(599900));
+    assert_int_equal(all.last[DEMUX_AUDIO], AV_MS(599950));
+    demux_close(x);
+    wr_free(&w);
+}
+
+static void wrong_keyframes_are_not_taken(void **state)
+{
+    static const double moved[] = { 1, -20, 1e6, -1e6, 5e18, -1e300 };
+    struct walk_all all;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    for (unsigned i = 0; i < COUNT(moved); i++) {
+        struct demux_index *x;
+
+        film_with_metadata(&w, 20, 40, moved[i]);
+        file_init(&f, w.buf, w.len);
+        x = file_open(&f);
+        walk_all(&all, x, &f);
+        assert_int_equal(all.ended, DEMUX_OK);
+        assert_int_equal(all.samples, 400);
+        assert_int_equal(all.last[DEMUX_AUDIO], AV_MS(19950));
+        demux_close(x);
+        wr_free(&w);
+    }
+}
+
+/* A recording that goes on behind what its metadata know, as of one that was joined to another. */
+static void more_than_the_metadata_know(void **state)
+{
+    struct demux_index *x;
+    struct walk_all all;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    film_with_metadata(&w, 20, 40, 0);
+    for (unsigned i = 0; i < 20; i++) {
+        key(&w, 20000 + i * 500, 40);
+        sound(&w, 20050 + i * 500);
+    }
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    walk_all(&all, x, &f);
+    assert_int_equal(all.groups, 30);
+    assert_int_equal(all.samples, 440);
+    assert_int_equal(all.last[DEMUX_AUDIO], AV_MS(29550));
+    demux_close(x);
+    wr_free(&w);
+}
+
+/* ---- times */
+
+static const struct {
+    const char *name;
+    unsigned n;
+    struct { char track; uint32_t raw; int32_t ms; } v[8];
+} times[] = {
+    { "as they are", 4, { { 'v', 0, 0 }, { 'a', 0, 0 }, { 'v', 40, 40 }, { 'a', 23, 23 } } },
+    { "from wherever", 3, { { 'v', 5000000, 0 }, { 'a', 5000010, 10 }, { 'v', 5000040, 40 } } },
+    { "of more than 24 bits", 3, { { 'v', 0xfffff0, 0 }, { 'a', 0x1000010, 32 },
+                                   { 'v', 0x1000020, 48 } } },
+    { "over 32 bits", 3, { { 'v', 0xfffffff0, 0 }, { 'a', 0x10, 32 }, { 'v', 0x20, 48 } } },
+    { "a little back", 4, { { 'v', 0, 0 }, { 'v', 80, 80 }, { 'v', 40, 80 }, { 'v', 120, 120 } } },
+    { "begins anew", 6, { { 'v', 9000, 0 }, { 'a', 9010, 10 }, { 'v', 0, 30 }, { 'a', 10, 40 },
+                          { 'v', 40, 70 }, { 'a', 33, 63 } } },
+    { "sound jumps first", 5, { { 'v', 9000, 0 }, { 'a', 9010, 10 }, { 'a', 0, 30 }, { 'v', 20, 50 },
+                                { 'a', 40, 70 } } },
+    { "hours ahead", 4, { { 'v', 0, 0 }, { 'a', 0, 0 }, { 'v', 7200000, 20 },
+                          { 'a', 7200010, 30 } } },
+    { "a gap", 3, { { 'v', 0, 0 }, { 'v', 9999, 9999 }, { 'v', 10040, 10040 } } },
+    { "one wild tag", 5, { { 'v', 0, 0 }, { 'a', 0, 0 }, { 'v', 90000000, 20 }, { 'v', 80, 80 },
+                           { 'a', 90, 90 } } },
+    { "each its own clock", 5, { { 'v', 0, 0 }, { 'a', 500000, 20 }, { 'v', 40, 40 },
+                                 { 'a', 500023, 43 }, { 'v', 80, 80 } } },
+};
+
+static void times_never_fall(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COUNT(times); i++) {
+        unsigned at[DEMUX_TRACKS] = { 0 };
+        struct demux_index *x;
+        struct walk_all all;
+        struct file f;
+        struct wr w;
+
+        begin(&w);
+        configs(&w);
+        for (unsigned k = 0; k < times[i].n; k++) {
+            if (times[i].v[k].track == 'v')
+                key(&w, times[i].v[k].raw, 0);
+            else
+                sound(&w, times[i].v[k].raw);
+        }
+        file_init(&f, w.buf, w.len);
+        x = file_open(&f);
+        walk_all(&all, x, &f);
+        assert_int_equal(all.samples, times[i].n);
+        for (unsigned k = 0; k < times[i].n; k++) {
+            unsigned t = times[i].v[k].track == 'v' ? DEMUX_VIDEO : DEMUX_AUDIO;
+
+            while (all.v[at[t]].track != t)
+                at[t]++;
+            if (all.v[at[t]++].dts != AV_MS(times[i].v[k].ms))
+                fail_msg("%s: number %u is at %lld ms", times[i].name, k,
+                         av_to_ms(all.v[at[t] - 1].dts));
+        }
+        demux_close(x);
+        wr_free(&w);
+    }
+}
+
+/* Sound that is late in the file, and sound that is wild, in a file whose metadata say nothing of
+ * it: what a group begins with is never before what the last one ended with. */
+static void sound_of_known_groups(void **state)
+{
+    double at[30];
+    struct demux_index *x;
+    struct walk_all all;
+    struct file f;
+    struct wr w, plain;
+
+    (void)state;
+    begin(&plain);
+    configs(&plain);
+    for (unsigned s = 0; s < 30; s++) {
+        at[s] = (double)plain.len;
+        key(&plain, s * 1000, 40);
+        if (s > 0)
+            sound(&plain, s * 1000 - 40);
+        sound(&plain, s % 7 == 6 ? s * 1000 + 5000 : s * 1000 + 10);
+        sound(&plain, s * 1000 + 900);
+    }
+    begin(&w);
+    metadata(&w, at, 30, 0);
+    wr_bytes(&w, plain.buf + 13, plain.len - 13);
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    walk_all(&all, x, &f);
+    assert_int_equal(all.groups, 30);
+    assert_int_equal(all.last[DEMUX_AUDIO], AV_MS(29900));
+    demux_close(x);
+    wr_free(&plain);
+    wr_free(&w);
+}
+
+/* ---- other contents */
+
+static void sound_alone(void **state)
+{
+    struct demux_index *x;
+    struct walk_all all;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    begin(&w);
+    for (unsigned i = 0; i < 100; i++)
+        TAG(&w, FLV_AUDIO, i * 100, "\x2f" MP3_FRAME);
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    assert_int_equal(demux_info(x)->tracks[DEMUX_VIDEO].codec, AV_CODEC_NONE);
+    assert_int_equal(demux_info(x)->tracks[DEMUX_AUDIO].codec, AV_MP3);
+    assert_int_equal(demux_info(x)->duration, AV_MS(10000));
+    assert_int_equal(demux_info(x)->zero, 0);
+    walk_all(&all, x, &f);
+    assert_int_equal(all.groups, 10);
+    assert_int_equal(all.samples, 100);
+    demux_close(x);
+    wr_free(&w);
+}
+
+static const struct {
+    const char *config, *frame;
+    size_t config_size, frame_size;
+    uint8_t type;
+    enum av_codec codec;
+    unsigned payload; /* of the configuration */
+} codecs[] = {
+#define ROW(type, codec, config, frame) \
+    { config, frame, sizeof(config) - 1, sizeof(frame) - 1, type, codec, sizeof(config) - 1 }
+    ROW(FLV_VIDEO, AV_H265, "\x90hvc1" CONFIG_H265, "\x91hvc1\0\0\0\0\0\0\x01\x26"),
+    ROW(FLV_VIDEO, AV_H265, "\x1c\0\0\0\0" CONFIG_H265, "\x1c\x01\0\0\0\0\0\0\x01\x26"),
+    ROW(FLV_VIDEO, AV_AV1, "\x90" "av01" CONFIG_AV1, "\x91" "av01\x12\0"),
+    ROW(FLV_VIDEO, AV_VP9, "\x90vp09" CONFIG_VP9, "\x91vp09" VP9_KEY),
+    ROW(FLV_AUDIO, AV_OPUS, "\x90Opus" CONFIG_OPUS, "\x91Opus\xfc"),
+    ROW(FLV_AUDIO, AV_AAC, "\x90mp4a" CONFIG_AAC, "\x91mp4a\x21"),
+    ROW(FLV_AUDIO, AV_FLAC, "\x90" "fLaC" CONFIG_FLAC, "\x91" "fLaC\xff\xf8"),
+#undef ROW
+};
+
+static void codecs_of_enhanced_files(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COUNT(codecs); i++) {
+        unsigned t = codecs[i].type == FLV_VIDEO ? DEMUX_VIDEO : DEMUX_AUDIO;
+        const struct demux_track *track;
+        struct demux_index *x;
+        struct walk_all all;
+        struct file f;
+        struct wr w;
+
+        begin(&w);
+        TAG(&w, FLV_DATA, 0, "\x02\0\x0aonMetaData\x05");
+        tag(&w, codecs[i].type, 0, codecs[i].config, codecs[i].config_size);
+        TAG(&w, FLV_DATA_AMF3, 0, "\0\x02\0\x04text\x05");
+        for (unsigned k = 0; k < 5; k++)
+            tag(&w, codecs[i].type, k * 40, codecs[i].frame, codecs[i].frame_size);
+        file_init(&f, w.buf, w.len);
+        x = file_open(&f);
+        track = &demux_info(x)->tracks[t];
+        assert_int_equal(track->codec, codecs[i].codec);
+        assert_memory_equal(track->config,
+                            codecs[i].config + codecs[i].config_size - track->config_size,
+                            track->config_size);
+        walk_all(&all, x, &f);
+        assert_int_equal(all.samples, 5);
+        demux_close(x);
+        wr_free(&w);
+    }
+}
+
+/* Who begins behind it needs it as well; what is the same again is no other one. */
+static void configurations_amid_a_file(void **state)
+{
+    struct demux_index *x;
+    struct demux_group *g = NULL;
+    struct file f;
+    struct wr w;
+    const char *why;
+
+    (void)state;
+    begin(&w);
+    configs(&w);
+    for (unsigned i = 0; i < 6; i++) {
+        if (i == 2)
+            TAG(&w, FLV_AUDIO, i * 1000, AUDIO_CONFIG);
+        if (i == 3)
+            TAG(&w, FLV_AUDIO, i * 1000, "\xaf\x00\x12\x10");
+        key(&w, i * 1000, 0);
+        sound(&w, i * 1000);
+    }
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    for (unsigned i = 0; i < 6; i++) {
+        unsigned said = 0;
+
+        assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, AV_MS(i * 1000)), &why), DEMUX_OK);
+        for (unsigned k = 0; k < g->n; k++)
+            said += g->v[k].config && memcmp(w.buf + g->v[k].at, "\xaf\x00\x12\x10", 4) == 0;
+        assert_int_equal(said, i == 2 ? 1 : i > 2); /* it stands before the key frame */
+        assert_int_equal(g->n, 2 + said + (i == 1));
+        free(g);
+    }
+    demux_close(x);
+    wr_free(&w);
+}
+
+static void a_long_group_has_parts(void **state)
+{
+    struct demux_index *x;
+    struct walk_all all;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    begin(&w);
+    configs(&w);
+    key(&w, 0, 0);
+    for (unsigned i = 1; i < 10000; i++)
+        inter(&w, i, 20);
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    walk_all(&all, x, &f);
+    assert_int_equal(all.samples, 10000);
+    assert_true(all.groups >= 5);
+    assert_int_equal(demux_seek(x, AV_MS(9999)), demux_seek(x, 0));
+    demux_close(x);
+    wr_free(&w);
+}
+
+/* ---- damage */
+
+static enum demux_status try(struct file *f, size_t index_max, unsigned *samples)
+{
+    const struct demux_limits limits = { .index_max = index_max };
+    struct demux_index *x = NULL;
+    const char *why = NULL;
+    enum demux_status st = demux_open(&x, &f->in, &limits, &why);
+    struct walk_all all = { .samples = 0 };
+
+    assert_true((st == DEMUX_OK) == (x != NULL));
+    if (x) {
+        walk_all(&all, x, f);
+        st = all.ended;
+    } else {
+        assert_non_null(why);
+    }
+    *samples = all.samples;
+    demux_close(x);
+    return st;
+}
+
+static void cut_everywhere(void **state)
+{
+    double at[3];
+    unsigned n, before = 0;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    begin(&w);
+    configs(&w);
+    film(&w, 3, 20, at);
+    for (size_t size = 0; size <= w.len; size++) {
+        uint8_t *copy = malloc(size ? size : 1); /* to see what is read behind its end */
+        enum demux_status st;
+
+        memcpy(copy, w.buf, size);
+        file_init(&f, copy, size);
+        st = try(&f, 1 << 20, &n);
+        assert_true(n >= before && n <= before + 1);
+        assert_int_equal(st, size < 13 ? DEMUX_BROKEN : n ? DEMUX_OK : DEMUX_UNSUPPORTED);
+        before = n;
+        free(copy);
+    }
+    assert_int_equal(before, 60);
+    wr_free(&w);
+}
+
+/* The file was cut after it was opened. */
+static void becomes_shorter(void **state)
+{
+    struct demux_index *x;
+    struct walk_all all;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    film_with_metadata(&w, 20, 40, 0);
+    file_init(&f, w.buf, w.len);
+    x = file_open(&f);
+    for (; f.in.size > 0; f.in.size -= 7 < f.in.size ? 7 : f.in.size)
+        walk_all(&all, x, &f);
+    assert_int_equal(all.ended, DEMUX_BROKEN);
+    demux_close(x);
+    wr_free(&w);
+}
+
+static void junk_at_the_end(void **state)
+{
+    static const char *const junk[] = { "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "\x09\xff\xff\xff____________",
+                                        "garbage garbage.", "\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\x0b!" };
+    double at[2];
+    unsigned n;
+
+    (void)state;
+    for (unsigned i = 0; i < COUNT(junk); i++) {
+        struct file f;
+        struct wr w;
+
+        begin(&w);
+        configs(&w);
+        film(&w, 2, 20, at);
+        wr_bytes(&w, junk[i], 16);
+        file_init(&f, w.buf, w.len);
+        assert_int_equal(try(&f, 1 << 20, &n), DEMUX_OK);
+        assert_int_equal(n, 40);
+        wr_free(&w);
+    }
+}
+
+static void wrong_sizes_of_previous_tags(void **state)
+{
+    unsigned n;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    film_with_metadata(&w, 20, 40, 0);
+    for (size_t i = 13, k = 0; i + 15 <= w.len; k++) {
+        size_t size = (size_t)w.buf[i + 1] << 16 | (size_t)w.buf[i + 2] << 8 | w.buf[i + 3];
+
+        memset(w.buf + i + 11 + size, (int)k, 4);
+        i += 15 + size;
+    }
+    file_init(&f, w.buf, w.len);
+    assert_int_equal(try(&f, 1 << 20, &n), DEMUX_OK);
+    assert_int_equal(n, 400);
+    wr_free(&w);
+}
+
+static void reading_fails_anywhere(void **state)
+{
+    static const struct { int fail; enum demux_status st; } rows[] = {
+        { -1, DEMUX_AGAIN }, { -2, DEMUX_IO }, { 0, DEMUX_BROKEN },
+    };
+    struct wr w;
+
+    (void)state;
+    film_with_metadata(&w, 20, 40, 0);
+    for (unsigned i = 0; i < COUNT(rows); i++) {
+        unsigned n, k = 0;
+        struct file f;
+
+        do {
+            enum demux_status st;
+
+            file_init(&f, w.buf, w.len);
+            f.fail_at = ++k;
+            f.fail = rows[i].fail;
+            st = try(&f, 1 << 20, &n);
+            assert_int_equal(st, f.reads < k ? DEMUX_OK : rows[i].st);
+        } while (f.reads >= k);
+        assert_true(k > 20);
+    }
+    wr_free(&w);
+}
+
+static void what_is_no_film(void **state)
+{
+    unsigned n;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    begin(&w);
+    TAG(&w, FLV_VIDEO, 0, "\x12screen..");
+    file_init(&f, w.buf, w.len);
+    assert_int_equal(try(&f, 1 << 20, &n), DEMUX_UNSUPPORTED);
+    wr_free(&w);
+    begin(&w);
+    configs(&w);
+    file_init(&f, w.buf, w.len);
+    assert_int_equal(try(&f, 1 << 20, &n), DEMUX_UNSUPPORTED);
+    wr_free(&w);
+    file_init(&f, (const uint8_t *)"FLV\x01\x05\xff\xff\xff\xff\0\0\0\0", 13);
+    assert_int_equal(try(&f, 1 << 20, &n), DEMUX_BROKEN);
+}
+
+static void an_index_has_a_limit(void **state)
+{
+    double at[600];
+    unsigned n;
+    struct file f;
+    struct wr w;
+
+    (void)state;
+    begin(&w);
+    configs(&w);
+    film(&w, 600, 20, at);
+    file_init(&f, w.buf, w.len);
+    assert_int_equal(try(&f, 8192, &n), DEMUX_TOO_LARGE);
+    assert_int_equal(try(&f, 100000, &n), DEMUX_OK);
+    wr_free(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_film), TEST(a_body_is_a_packet), TEST(places), TEST(keyframes_save_reading),
+        TEST(wrong_keyframes_are_not_taken), TEST(more_than_the_metadata_know),
+        TEST(times_never_fall), TEST(sound_of_known_groups), TEST(sound_alone),
+        TEST(codecs_of_enhanced_files), TEST(configurations_amid_a_file),
+        TEST(a_long_group_has_parts), TEST(cut_everywhere), TEST(becomes_shorter),
+        TEST(junk_at_the_end), TEST(wrong_sizes_of_previous_tags), TEST(reading_fails_anywhere),
+        TEST(what_is_no_film), TEST(an_index_has_a_limit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
