@@ -217,6 +217,7 @@ void session_player_open_feed(struct session_player *p, struct live_feed *feed)
 {
     live_consumer_close(&p->sender.consumer);
     p->sender.feed = feed;
+    p->sender.due = 0; /* after a seek nobody waits for the turn that was to come */
 }
 
 void session_player_reopen(struct session_player *p, const struct live_format *format,

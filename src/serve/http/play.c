@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* play.c - players over HTTP and WebSocket, whatever they play. */
+#include "serve/http/play.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "serve/http/names.h"
+
+#include <stdlib.h>
+
+enum { READ_SIZE = 2048 };
+
+err_t http_play_init(struct http_play *p, const struct http_live_name *name)
+{
+    struct session *s = &p->session;
+
+    session_init(s, p->x->env, p->x->io);
+    p->memory = http_names_make(&s->names, p->x, name);
+    session_begin(s);
+    return session_find_stream(s, p->x->vhost->name, s->names.app, s->names.name);
+}
+
+void http_play_fini(struct http_play *p)
+{
+    session_fini(&p->session);
+    free(p->memory);
+}
+
+err_t http_play_let_in(struct http_play *p, const struct session_player_kind *kind)
+{
+    return session_player_begin(&p->player, &p->session, kind,
+                                http_request_field(p->x->req, "Authorization"));
+}
+
+err_t http_play_head(struct http_exchange *x, const char *type, const struct http_live_ws *ws)
+{
+    err_t err;
+
+    if (ws) {
+        http_live_ws_fields(ws, x->resp);
+        err = http_response_begin(x->resp, 101, HTTP_TO_CLOSE);
+    } else {
+        http_response_add(x->resp, "Content-Type", "%s", type);
+        http_response_add(x->resp, "Cache-Control", "no-cache");
+        err = http_response_begin(x->resp, 200, HTTP_TO_CLOSE);
+    }
+    x->resp->close = true;
+    return err ? err : http_response_flush(x->resp);
+}
+
+err_t http_play_welcome(struct http_play *p)
+{
+    struct http_exchange *x = p->x;
+    uint8_t *rest;
+    size_t left;
+    err_t err;
+
+    log_trace("HTTP client identified, type=%s%s, ip=%s:%d, stream=%s, param=%s",
+              p->ws ? "ws" : "http", p->end, x->ip, x->port, live_source_name(p->session.src),
+              log_param(x->req->query));
+    err = http_play_head(x, p->type, p->ws);
+    http_reader_leave(x->reader, &rest, &left);
+    if (!err && p->ws)
+        err = http_live_ws_input(p->ws, x->io, rest, left, &p->player.sender.done);
+    http_reader_forget(x->reader); /* a player keeps no more than it needs */
+    return err;
+}
+
+err_t http_play_write(struct http_play *p, const void *data, size_t size)
+{
+    uint8_t frame[HTTP_WS_HEAD_MAX];
+    struct iovec iov[2] = { { frame, 0 }, { (void *)(uintptr_t)data, size } };
+
+    if (p->ws)
+        iov[0].iov_len = http_ws_head(frame, HTTP_WS_BINARY, size, NULL);
+    return io_writev(p->x->io, iov, 2);
+}
+
+err_t http_play_leave(struct http_play *p, err_t err)
+{
+    session_player_end(&p->player, err);
+    log_trace("HTTP client played for %lld ms, %llu bytes",
+              us_to_ms(co_now() - p->session.began_at), (unsigned long long)p->x->io->bytes_out);
+    return err ? err_wrap(err, "play %s", p->end) : NULL;
+}
+
+err_t http_play_readable(struct session_player *player)
+{
+    struct http_play *p = container_of(player, struct http_play, player);
+    uint8_t buf[READ_SIZE];
+    size_t n = 0;
+    err_t err = io_read_now(p->x->io, buf, sizeof(buf), &n);
+
+    if (!err && p->ws && n > 0)
+        err = http_live_ws_input(p->ws, p->x->io, buf, n, &p->player.sender.done);
+    return err;
+}
+
+void http_play_log_sample(const struct session_player *p, co_usec now)
+{
+    log_always(LOG_TRACE,
+               "%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", sampled_name(SAMPLED_HTTP),
+               (unsigned long long)live_sender_pending(&p->sender),
+               us_to_ms(now - p->s->began_at), p->sender.set.mw_msgs, us_to_ms(p->sender.merge));
+}
+
+HTTP_PLAY_SHORT_LIVED err_t http_play_refuse(struct http_exchange *x, int status, err_t why)
+{
+    char text[300];
+
+    log_warn("HTTP player is refused: %s", err_text(why, text, sizeof(text)));
+    err_free(&why);
+    return http_response_status(x->resp, status);
+}
+
+err_t http_play_not_let_in(struct http_exchange *x, err_t why)
+{
+    int status = err_class(why) == ERR_CLASS_DENIED ? 403 : 503; /* 503: nobody could be asked */
+
+    return http_play_refuse(x, status, why);
+}
+
+bool http_play_upgrade(const struct http_exchange *x, bool possible, struct http_live_ws **ws)
+{
+    *ws = NULL;
+    if (!http_request_has(x->req, "Upgrade", "websocket"))
+        return true;
+    if (possible)
+        *ws = http_live_ws_open(x->req);
+    return *ws;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* play_words.c - what players say and are told, whatever they play. */
+#include "base/log.h"
+#include "serve/rtmp/play.h"
+
+err_t rtmp_play_message(struct session_player *p, struct rtmp_session *s, struct rtmp_msg *msg,
+                        rtmp_play_command *on_command)
+{
+    struct rtmp_command c = { 0 };
+    err_t err = NULL;
+
+    if (msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3) {
+        err = rtmp_command_parse(&c, msg);
+        if (!err)
+            err = on_command(p, &c, msg);
+        rtmp_command_free(&c);
+    }
+    rtmp_conn_release(&s->conn, msg);
+    return err;
+}
+
+err_t rtmp_play_listen(struct session_player *p, struct rtmp_session *s,
+                       rtmp_play_command *on_command)
+{
+    struct rtmp_conn *conn = &s->conn;
+    struct rtmp_msg msg;
+    err_t err = rtmp_conn_poll(conn);
+
+    while (!err && !p->sender.done && rtmp_conn_pop(conn, &msg)) {
+        err = rtmp_play_message(p, s, &msg, on_command);
+        co_yield_if_due();
+    }
+    if (!err && rtmp_conn_owes(conn))
+        err = rtmp_conn_flush(conn);
+    return err;
+}
+
+err_t rtmp_play_started(struct rtmp_session *s, bool recorded)
+{
+    struct rtmp_batch b;
+
+    rtmp_batch_begin(&b, s);
+    if (recorded)
+        rtmp_conn_put_event(&s->conn, &b.out, RTMP_STREAM_IS_RECORDED, s->stream_id, 0);
+    rtmp_conn_put_event(&s->conn, &b.out, RTMP_STREAM_BEGIN, s->stream_id, 0);
+    rtmp_batch_put_status(&b, RTMP_PLAY_RESET, NULL);
+    rtmp_batch_put_status(&b, RTMP_PLAY_START, NULL);
+    rtmp_reply_sample_access(&b.body, true, true);
+    rtmp_batch_put(&b, RTMP_DATA, s->stream_id);
+    return rtmp_batch_send(&b);
+}
+
+err_t rtmp_play_pause(struct session_player *p, struct rtmp_session *s, bool paused)
+{
+    struct rtmp_batch b;
+
+    rtmp_batch_begin(&b, s);
+    rtmp_batch_put_status(&b, paused ? RTMP_PAUSE_NOTIFY : RTMP_UNPAUSE_NOTIFY, NULL);
+    rtmp_conn_put_event(&s->conn, &b.out, paused ? RTMP_STREAM_EOF : RTMP_STREAM_BEGIN,
+                        s->stream_id, 0);
+    live_sender_pause(&p->sender, paused);
+    log_trace("player %s", paused ? "pauses" : "goes on");
+    return rtmp_batch_send(&b);
+}
+
+err_t rtmp_play_refuse(struct rtmp_session *s, enum rtmp_status status, const char *text, err_t why)
+{
+    err_t untold = rtmp_session_reply(s, status, text);
+
+    err_free(&untold);
+    return why;
+}
+
+err_t rtmp_play_not_let_in(struct rtmp_session *s, err_t why)
+{
+    bool full = err_code(why) == ERR_TOO_MANY;
+
+    return rtmp_play_refuse(s, RTMP_PLAY_FAILED,
+                            full ? "There is no room, try again later." : NULL, why);
+}
+
+void rtmp_play_log_sample(const struct session_player *p, co_usec now)
+{
+    const struct session *s = p->s;
+
+    log_always(LOG_TRACE,
+               "%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
+               sampled_name(SAMPLED_PLAY), (long long)(now - s->began_at),
+               (unsigned long long)live_sender_pending(&p->sender),
+               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
+               us_to_ms(p->sender.merge), p->sender.set.mw_msgs);
+}
