@@ -259,6 +259,8 @@ vhost __defaultVhost__ {{{{
         "rtsp at once": {"top": RTSP + "}}", "vhost": RTSP_HOST + "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
         "rtsp auto": {"top": RTSP + "}}", "vhost": RTSP_HOST + "tcp_nodelay on;", "play": "mw_latency auto;"},
         "rtsp no gso": {"top": RTSP + "udp_gso off; }}", "vhost": RTSP_HOST},
+        "vod": {"top": RTSP + "}} http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
+                "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; }} http_remux {{ enabled on; }}"},
         "hls": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; }}"},
         "hls_ctx": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx on; }}"},
         "hls_ll": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; hls_use_fmp4 on; hls_ll on; }}"},
@@ -271,6 +273,7 @@ vhost __defaultVhost__ {{{{
         self.http, self.https, self.rtmps, self.rtsp = free_port(), free_port(), free_port(), free_port()
         conf = self.CONF.format(**parts).replace("{{limit}}", str(FILES - 1000))
         conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)
+        conf = conf.replace("{{vod}}", str(bench.out / "vod"))
         conf = conf.replace("{{exporter}}", str(free_port())).replace("{{rtsp}}", str(self.rtsp))
         conf = conf.replace("{{udp}}", str(free_port() & ~1))
         conf = conf.replace("{{https}}", str(self.https)).replace("{{rtmps}}", str(self.rtmps))
@@ -283,8 +286,13 @@ vhost __defaultVhost__ {{{{
         super().__init__(bench, [str(bench.srs), "-c", "{path}"], conf)
 
     def where(self, program, stream):
-        """The url of a stream as that load tool wants it."""
-        return f"rtsp://127.0.0.1:{self.rtsp}/live/{stream}" if "rtsp" in program else self.url(stream)
+        """The url of a stream as that load tool wants it; (app, stream) where it is not of "live"."""
+        app, name = stream if isinstance(stream, tuple) else ("live", stream)
+        if "rtsp" in program:
+            return f"rtsp://127.0.0.1:{self.rtsp}/{app}/{name}"
+        if "http" in program:
+            return f"http://127.0.0.1:{self.http}/{app}/{name}"
+        return f"rtmp://127.0.0.1:{self.port}/{app}/{name}"
 
     def logged(self, word):
         """How many lines of the log have it."""

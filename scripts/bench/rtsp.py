@@ -16,10 +16,10 @@ def us(side, clients):
     return 1e4 * side.cpu / clients
 
 
-def row(bench, what, side, clients, goal, ratio, us_one=None, **more):
+def row(bench, what, side, clients, goal, ratio, us_one=None, case="rtsp", **more):
     """One row: what a client costs, and how that compares with `goal`."""
     got = next((r for r in side.reports if "lost" in r), side.reports[-1])
-    bench.row(case="rtsp", server="srs", variant=what, us=us(side, clients), us_one=us_one, ratio=ratio, goal=goal,
+    bench.row(case=case, server="srs", variant=what, us=us(side, clients), us_one=us_one, ratio=ratio, goal=goal,
               cpu=side.cpu, alive=got["alive"], lost=got.get("lost"), overflow=got.get("overflow"),
               wrong=sum(got.get(k, 0) for k in WRONG), gap_max=got["gap_ms"]["max"], drops=got["drops"],
               latency_p50=got["latency_ms"]["p50"], latency_p99=got["latency_ms"]["p99"],

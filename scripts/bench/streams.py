@@ -4,7 +4,7 @@ frame every 2 s, and AAC of 43 frames a second."""
 import subprocess
 
 SECONDS = 20
-SIZES = {200: "320x180", 500: "480x270", 900: "640x360", 8000: "1280x720"}
+SIZES = {200: "320x180", 500: "480x270", 900: "640x360", 2000: "960x540", 8000: "1280x720"}
 AUDIO_KBPS = 64
 
 

@@ -85,8 +85,11 @@ def compile_in(folder):
 class Player:
     """It plays; lines() is what it printed: a list of words each."""
 
-    def __init__(self, url, how, seconds, out, log, user="", password="", pause=None):
-        argv = [need(), url, how, seconds, user, password, *(pause or ())]
+    def __init__(self, url, how, seconds, out, log, user="", password="", pause=None, places=()):
+        """pause: (after, for); places: (start, end, scale) of each PLAY, see live555_play.cpp."""
+        after = pause or (1, 0)
+        argv = [need(), url, how, seconds, user, password, *(after if pause or places else ()),
+                *("/".join(map(str, p)) for p in places)]
         self.out = str(out)
         self.proc = Proc(argv, log, stdout=open(self.out, "wb"))
 
@@ -100,6 +103,16 @@ class Player:
     def frames(self, kind):
         """[(seconds, synchronized by a sender report, bytes, hash)]"""
         return [(int(x[1]) / 1e6, x[2] == "1", int(x[3]), x[4]) for x in self.lines() if x[0] == kind]
+
+    def places(self, kind):
+        """[[(place in what is played, hash)]] of frames, a list for each PLAY."""
+        out = []
+        for x in self.lines():
+            if x[0] == "play":
+                out.append([])
+            elif x[0] == kind:
+                out[-1].append((float(x[5]), x[4]))
+        return out
 
     def status(self, what):
         """Of each answer to that method."""

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // live555_play.cpp - plays an RTSP url with live555's library, the one that VLC plays with, and
 // prints a line for each frame: track, microseconds of its presentation, whether a sender report
-// has told the wall clock yet, bytes, MD5.
+// has told the wall clock yet, bytes, MD5, and its place in what is played (seconds).
 //
-// live555_play URL tcp|udp|http SECONDS [USER PASSWORD [PAUSE_AFTER PAUSE_FOR]]
+// live555_play URL tcp|udp|http SECONDS [USER PASSWORD [PAUSE_AFTER PAUSE_FOR [PLACE...]]]
+//
+// A PLACE is START[/END[/SCALE]], as PLAY has it: the first at once; each other one instead of a pause, or PAUSE_FOR after
+// one if there is one (PAUSE_FOR > 0), all PAUSE_AFTER apart.
 #include "BasicUsageEnvironment.hh"
 #include "liveMedia.hh"
 #include "ourMD5.hh"
@@ -21,6 +24,11 @@ static Authenticator *login;
 static std::vector<MediaSubsession *> waiting; // for SETUP
 static bool over_tcp;
 static double seconds, pause_after, pause_for;
+
+struct Place {
+    double start = 0.0, end = -1.0, scale = 1.0;
+};
+static std::vector<Place> places; // to be played yet
 
 static void finish(const char *why, int status)
 {
@@ -50,10 +58,10 @@ private:
         char digest[33];
 
         our_MD5Data(buffer.data(), size, digest);
-        printf("%s %lld %d %u %s%s\n", sub.mediumName(),
+        printf("%s %lld %d %u %s %.3f%s\n", sub.mediumName(),
                static_cast<long long>(at.tv_sec) * 1000000 + at.tv_usec,
                sub.rtpSource() && sub.rtpSource()->hasBeenSynchronizedUsingRTCP(), size, digest,
-               cut ? " cut" : "");
+               sub.getNormalPlayTime(at), cut ? " cut" : "");
         continuePlaying();
     }
     Boolean continuePlaying() override
@@ -83,14 +91,25 @@ static void stop(void *)
     client->sendTeardownCommand(*session, on_teardown, login);
 }
 
+static void plan_next();
+
 static void on_play_again(RTSPClient *, int status, char *text)
 {
     answered("play", status, text);
+    plan_next();
 }
 
 static void play_again(void *)
 {
-    client->sendPlayCommand(*session, on_play_again, -1.0, -1.0, 1.0f, login);
+    Place p;
+
+    p.start = -1.0;
+    if (!places.empty()) {
+        p = places.front();
+        places.erase(places.begin());
+        printf("place %.3f\n", p.start);
+    }
+    client->sendPlayCommand(*session, on_play_again, p.start, p.end, static_cast<float>(p.scale), login);
 }
 
 static void on_pause(RTSPClient *, int status, char *text)
@@ -105,16 +124,38 @@ static void pause(void *)
     client->sendPauseCommand(*session, on_pause, login);
 }
 
+static void plan_next()
+{
+    static bool paused;
+
+    if (places.empty() && (paused || pause_for <= 0))
+        return;
+    paused = true;
+    TaskFunc *next = play_again;
+    if (pause_for > 0)
+        next = pause;
+    env->taskScheduler().scheduleDelayedTask(static_cast<int64_t>(pause_after * 1e6), next, nullptr);
+}
+
 static void on_play(RTSPClient *, int status, char *text)
 {
     answered("play", status, text);
     env->taskScheduler().scheduleDelayedTask(static_cast<int64_t>(seconds * 1e6), stop, nullptr);
-    if (pause_for > 0)
-        env->taskScheduler().scheduleDelayedTask(static_cast<int64_t>(pause_after * 1e6), pause,
-                                                 nullptr);
+    plan_next();
 }
 
 static void setup_next();
+
+static void play_first()
+{
+    Place p;
+
+    if (!places.empty()) {
+        p = places.front();
+        places.erase(places.begin());
+    }
+    client->sendPlayCommand(*session, on_play, p.start, p.end, static_cast<float>(p.scale), login);
+}
 
 static void on_setup(RTSPClient *, int status, char *text)
 {
@@ -132,7 +173,7 @@ static void on_setup(RTSPClient *, int status, char *text)
 static void setup_next()
 {
     if (waiting.empty())
-        client->sendPlayCommand(*session, on_play, 0.0, -1.0, 1.0f, login);
+        play_first();
     else
         client->sendSetupCommand(*waiting.front(), on_setup, False, over_tcp, False, login);
 }
@@ -169,6 +210,12 @@ int main(int argc, char **argv)
     login = argc > 5 && *argv[4] ? new Authenticator(argv[4], argv[5]) : nullptr;
     pause_after = argc > 7 ? atof(argv[6]) : 0;
     pause_for = argc > 7 ? atof(argv[7]) : 0;
+    for (int i = 8; i < argc; i++) {
+        Place p;
+
+        sscanf(argv[i], "%lf/%lf/%lf", &p.start, &p.end, &p.scale);
+        places.push_back(p);
+    }
     env = BasicUsageEnvironment::createNew(*BasicTaskScheduler::createNew());
 
     portNumBits port = 0;
