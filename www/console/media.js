@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // media.js - a stream in a <video>: FLV and MPEG-TS over HTTP by mpegts.js, HLS by hls.js or the browser
-// itself, DASH by dash.js, files by the browser.
+// itself, DASH by dash.js, files by the browser; and files that the server plays, which can be asked for from any place.
 //
 // The libraries are fetched when they are first needed; a server may be without them.
 
 const LIBRARIES = { mpegts: "mpegts.js", Hls: "hls.js", dashjs: "dash.js" };
 const HLS = "application/vnd.apple.mpegurl";
-const AGAIN = 2000; // milliseconds
+const AGAIN = 2000, PAUSE = 10000; // milliseconds
 
 export class NoLibrary extends Error {}
 
@@ -26,20 +26,26 @@ function load(name) {
 
 export class Media {
     constructor(video, fail) {
-        Object.assign(this, { video, fail, end: null, turn: 0 });
+        Object.assign(this, { video, fail, end: null, turn: 0, at: 0, duration: 0, pausedAt: 0 });
+        video.addEventListener("pause", () => { this.pausedAt = performance.now(); });
+        video.addEventListener("play", () => this.goOn());
     }
 
     // What can be played so, and how people call it.
     static get kinds() {
-        return { flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file" };
+        return { flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file", vod: "a file by HTTP-FLV" };
     }
 
     missing(kind) {
+        if (kind === "vod")
+            return "the server has no such file, or does not play files: see vod in the configuration";
         return `the server does not have it by ${Media.kinds[kind]}: nobody publishes it yet, or that is off in the configuration`;
     }
 
     stop() {
         this.turn++; // a library that still loads comes too late
+        this.duration = 0;
+        this.url = null;
         this.end?.();
         this.end = null;
         this.video.removeAttribute("src");
@@ -88,16 +94,16 @@ export class Media {
         };
     }
 
-    async flv(url, type = "flv") {
-        const mpegts = await load("mpegts");
+    async flv(url, kind = "flv") {
+        const mpegts = await load("mpegts"), file = kind === "vod";
         if (!mpegts.isSupported())
             throw new Error("this browser cannot play FLV (it has no media source extensions): try HLS");
         return () => {
-            const p = mpegts.createPlayer({ type, isLive: true, url },
-                { enableStashBuffer: false, liveBufferLatencyChasing: true, autoCleanupSourceBuffer: true });
-            p.on(mpegts.Events.ERROR, (kind, detail, info) => this.fail(info?.code === 404 ? this.missing(type === "flv" ? "flv" : "ts") :
-                `${detail}: ${info?.msg ?? ""}`));
-            p.on(mpegts.Events.LOADING_COMPLETE, () => this.fail("the stream has ended"));
+            const p = mpegts.createPlayer({ type: kind === "ts" ? "mpegts" : "flv", isLive: true, url },
+                { enableStashBuffer: false, liveBufferLatencyChasing: !file, autoCleanupSourceBuffer: true });
+            p.on(mpegts.Events.ERROR, (_, detail, info) => this.fail(info?.code === 404 ? this.missing(kind) : `${detail}: ${info?.msg ?? ""}`));
+            p.on(mpegts.Events.LOADING_COMPLETE, () => file || this.fail("the stream has ended"));
+            p.on(mpegts.Events.METADATA_ARRIVED, about => { this.duration = file && about?.duration || 0; });
             p.attachMediaElement(this.video);
             p.load();
             return () => p.destroy();
@@ -105,7 +111,34 @@ export class Media {
     }
 
     ts(url) {
-        return this.flv(url, "mpegts");
+        return this.flv(url, "ts");
+    }
+
+    // A file, from the key frame before `start`, which is 0 to the element.
+    vod(url) {
+        this.url = url;
+        this.at = Number(new URL(url, location.href).searchParams.get("start")) || 0;
+        return this.flv(url, "vod");
+    }
+
+    // Seconds of the file.
+    get position() {
+        return this.at + this.video.currentTime;
+    }
+
+    async seek(seconds) {
+        const url = new URL(this.url, location.href), { duration } = this;
+        url.searchParams.set("start", Math.max(0, seconds).toFixed(1));
+        const playing = this.play("vod", url.href);
+        this.duration = duration; // until it is told again
+        await playing.catch(e => this.fail(e.message));
+    }
+
+    // What came while it stood still is thrown away rather than kept.
+    goOn() {
+        if (this.url && this.pausedAt && this.video.currentTime > 0 && performance.now() - this.pausedAt > PAUSE)
+            void this.seek(this.position);
+        this.pausedAt = 0;
     }
 
     async hls(url) {

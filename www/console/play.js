@@ -5,6 +5,7 @@ import { $, text } from "./dom.js";
 import { Media } from "./media.js";
 import { publish } from "./publish.js";
 import { ofAddress, ofQuery } from "./query.js";
+import { Seek } from "./seek.js";
 
 const params = new URLSearchParams(location.search), page = location.pathname.split("/").pop();
 const PLAYS = "It plays here by HTTP-FLV, HLS or DASH instead.", PUBLISH = "Publish with OBS or ffmpeg:";
@@ -23,6 +24,7 @@ const NOTES = {
 
 const video = $("video");
 const media = new Media(video, failed);
+new Seek(media);
 let left = []; // ways that were not tried yet
 
 function state(what, bad = false) {

@@ -3,11 +3,13 @@
 
 import { $, text } from "./dom.js";
 import { Media } from "./media.js";
+import { Seek } from "./seek.js";
 
 export class Player {
     constructor() {
         this.video = $("video");
         this.media = new Media(this.video, why => this.fail(why));
+        this.seek = new Seek(this.media);
         $("close").addEventListener("click", () => this.close());
         for (const event of ["playing", "resize", "timeupdate"])
             this.video.addEventListener(event, () => this.tell());

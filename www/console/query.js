@@ -12,7 +12,10 @@ const PLAIN = /^(http|ws)s?$/;
 // A path without an ending that we know: any of them, in the order of their latency.
 const ENDINGS = [["flv", "flv"], ["hls", "m3u8"], ["dash", "mpd"]];
 
-const kindOf = path => KINDS[/\.(\w+)$/.exec(path)?.[1].toLowerCase()];
+// As the server knows files that it plays.
+const FILE = /\.(mp4|m4v|mov|fmp4|flv)\.flv$/i;
+
+const kindOf = path => FILE.test(path) ? "vod" : KINDS[/\.(\w+)$/.exec(path)?.[1].toLowerCase()];
 
 // The address of the server, as a URL without a path. What no browser plays is looked for where this
 // page comes from: the same server's HTTP.

@@ -3,7 +3,7 @@
 
 import { $, el, sync, text } from "./dom.js";
 import { copyButton } from "./copy.js";
-import { bytes, many, rate, time } from "./format.js";
+import { bytes, clock, many, rate, time } from "./format.js";
 import { Rate, Spark } from "./spark.js";
 import { DEFAULT, playable, rtmp, rtsp } from "./ways.js";
 
@@ -34,7 +34,7 @@ export class Streams {
     async show(listed, vhosts, ways, now) {
         const names = new Map(vhosts.map(v => [v.id, v.name]));
         const list = listed.streams.map(s => ({ ...s, vhostName: names.get(s.vhost) ?? "" }));
-        list.sort((a, b) => b.clients - a.clients || a.url.localeCompare(b.url));
+        list.sort((a, b) => !!a.vod - !!b.vod || b.clients - a.clients || a.url.localeCompare(b.url));
         this.ways = ways;
         const total = listed.total ?? list.length;
         text($("stream-count"), total > list.length ? `${list.length} of ${total}` : String(total));
@@ -78,7 +78,9 @@ export class Streams {
         card.dataset.name = name;
         text(v.title, name);
         const chips = codecs(s);
-        if (!s.publish.active)
+        if (s.vod)
+            chips.unshift(s.vod.duration ? `file of ${clock(s.vod.duration)}` : "file");
+        else if (!s.publish.active)
             chips.unshift("no publisher");
         if (s.replicas > 0)
             chips.push(`at ${s.replicas + 1} workers`);
@@ -100,7 +102,7 @@ export class Streams {
     }
 
     buttons(v, s) {
-        const ways = s.publish.active ? this.playable(s) : [];
+        const ways = s.publish.active || s.vod ? this.playable(s) : [];
         sync(v.act, ways, ([kind]) => kind, ([kind, label]) => el("button", {
             class: "go", title: `Play it here, by ${label}`,
             onclick: e => {
@@ -118,10 +120,8 @@ export class Streams {
         const facts = [
             ["Video", s.video ? [s.video.codec, s.video.profile, s.video.level && `level ${s.video.level}`].filter(Boolean).join(" ") : "none"],
             ["Audio", s.audio ? [s.audio.codec, s.audio.profile].filter(Boolean).join(" ") : "none"],
-            ["Key frames", s.key_interval_ms ? `every ${(s.key_interval_ms / 1000).toFixed(1)} s` : "–"],
-            ["Received", bytes(s.recv_bytes)], ["Sent", bytes(s.send_bytes)],
-            ["In memory", s.queue_bytes === undefined ? "–" : bytes(s.queue_bytes)],
-            ["Dropped", s.dropped_packets === undefined ? "–" : many(s.dropped_packets, "packet")],
+            ...s.vod ? [["Length", clock(s.vod.duration)], ["Rate", rate(s.vod.kbps)], ["Sent", bytes(s.send_bytes)]] :
+                this.live(s),
         ];
         sync(v.facts, facts, f => f[0], f => el("div", {}, el("dt", {}, f[0]), el("dd")),
             (e, f) => text(e.lastChild, f[1]));
@@ -129,6 +129,15 @@ export class Streams {
         const urls = [`${rtmp(this.ways?.rtmp, s.app)}/${s.name}${query}`, rtsp(this.ways, s.vhostName, s),
             ...this.playable(s).map(w => w[2])].filter(Boolean);
         sync(v.urls, urls, u => u, u => el("dd", {}, el("span", {}, u), copyButton(() => u)), () => {});
+    }
+
+    live(s) {
+        return [
+            ["Key frames", s.key_interval_ms ? `every ${(s.key_interval_ms / 1000).toFixed(1)} s` : "–"],
+            ["Received", bytes(s.recv_bytes)], ["Sent", bytes(s.send_bytes)],
+            ["In memory", s.queue_bytes === undefined ? "–" : bytes(s.queue_bytes)],
+            ["Dropped", s.dropped_packets === undefined ? "–" : many(s.dropped_packets, "packet")],
+        ];
     }
 
     async people(v) {
@@ -173,6 +182,8 @@ export class Streams {
         text(connected, `for ${time(c.alive)}`);
         const lost = c.lost_packets ? `, ${many(c.lost_packets, "packet")} lost` : "";
         const jitter = c.jitter_ms >= 1 ? `, jitter ${Math.round(c.jitter_ms)} ms` : "";
-        text(flow, rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter);
+        const speed = c.vod?.scale > 0 && c.vod.scale !== 1 ? ` ×${c.vod.scale}` : "";
+        const place = c.vod ? `${c.state === "PAUSED" ? "paused " : ""}at ${clock(c.vod.position)}${speed}, ` : "";
+        text(flow, place + rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter);
     }
 }

@@ -22,6 +22,8 @@ export function playable(ways, vhost, s) {
     const port = location.protocol === "https:" ? ways?.https : ways?.http;
     const file = mount => address("[vhost]/" + mount.replace(/^\//, ""), port, way.name, s);
     const all = [];
+    if (s.vod)
+        return way && port && way.flv ? [["vod", "FLV", address(way.flv, port, way.name, s)]] : [];
     if (way && port && way.flv)
         all.push(["flv", "FLV", address(way.flv, port, way.name, s)]);
     if (way && port && way.hls)
