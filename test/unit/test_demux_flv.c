@@ -463,10 +463,9 @@ static const struct {
     size_t config_size, frame_size;
     uint8_t type;
     enum av_codec codec;
-    unsigned payload; /* of the configuration */
 } codecs[] = {
 #define ROW(type, codec, config, frame) \
-    { config, frame, sizeof(config) - 1, sizeof(frame) - 1, type, codec, sizeof(config) - 1 }
+    { config, frame, sizeof(config) - 1, sizeof(frame) - 1, type, codec }
     ROW(FLV_VIDEO, AV_H265, "\x90hvc1" CONFIG_H265, "\x91hvc1\0\0\0\0\0\0\x01\x26"),
     ROW(FLV_VIDEO, AV_H265, "\x1c\0\0\0\0" CONFIG_H265, "\x1c\x01\0\0\0\0\0\0\x01\x26"),
     ROW(FLV_VIDEO, AV_AV1, "\x90" "av01" CONFIG_AV1, "\x91" "av01\x12\0"),
@@ -501,6 +500,9 @@ static void codecs_of_enhanced_files(void **state)
         assert_memory_equal(track->config,
                             codecs[i].config + codecs[i].config_size - track->config_size,
                             track->config_size);
+        assert_int_equal(track->config_head + track->config_size, codecs[i].config_size);
+        assert_memory_equal(track->config - track->config_head, codecs[i].config,
+                            codecs[i].config_size);
         walk_all(&all, x, &f);
         assert_int_equal(all.samples, 5);
         demux_close(x);

@@ -44,6 +44,8 @@ struct demux_track {
     enum av_codec codec;   /* AV_CODEC_NONE: there is none */
     const uint8_t *config; /* of the codec, as av/packet.h has it; the index's */
     size_t config_size;
+    uint8_t config_head;   /* > 0: so many bytes in front of config are the begin of the body of an
+                            * FLV tag, of which config is the rest */
     int64_t duration;      /* 1/90000 s */
 };
 

@@ -82,6 +82,12 @@ static int64_t bounded(const struct walk *w, unsigned track, int32_t time)
     return AV_MS(time < w->most[track] ? time : w->most[track]);
 }
 
+/* Of what is not shown: a track that begins later begins no earlier than the other one is. */
+static int64_t time_aside(const struct walk *w, unsigned track)
+{
+    return bounded(w, track, w->time.v[w->time.v[track].known ? track : 1 - track].last);
+}
+
 /* ---- samples */
 
 static enum demux_status add(struct walk *w, const struct demux_sample *s)
@@ -115,7 +121,7 @@ static enum demux_status add_config(struct walk *w, unsigned track)
     s.at = config->at;
     s.size = config->size;
     s.origin = track == DEMUX_VIDEO ? FLV_VIDEO : FLV_AUDIO;
-    s.dts = bounded(w, track, w->time.v[track].last);
+    s.dts = time_aside(w, track);
     return demux_list_add(&w->list, &s) ? DEMUX_OK : DEMUX_NO_MEMORY;
 }
 
@@ -131,7 +137,7 @@ static enum demux_status take(struct walk *w, const struct flv_seen *seen)
     if (!seen->media || seen->body == w->x->config_at[t])
         return DEMUX_OK;
     if (aside)
-        s.dts = bounded(w, t, w->time.v[w->time.v[t].known ? t : 1 - t].last);
+        s.dts = time_aside(w, t);
     else
         s.dts = bounded(w, t, demux_flv_time(&w->time, t, seen->tag.time));
     return add(w, &s);

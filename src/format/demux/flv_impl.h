@@ -102,8 +102,8 @@ struct flv_index {
     struct flv_config *configs; /* in the order of the file; not the first of a track */
     size_t n_configs, room_configs;
     int64_t begin, end;              /* of the tags */
-    uint8_t *config[DEMUX_TRACKS];   /* the first one */
-    int64_t config_at[DEMUX_TRACKS]; /* its tag's body */
+    uint8_t *config[DEMUX_TRACKS];   /* the first one: a tag's body */
+    int64_t config_at[DEMUX_TRACKS]; /* where that is */
 };
 
 /* ---- flv_scan.c: making it */

@@ -94,8 +94,9 @@ static enum demux_status change(struct flv_scan *s, const struct flv_seen *seen,
     if (first) {
         x->config[t] = data;
         x->config_at[t] = seen->body;
-        track->config = data;
-        track->config_size = size;
+        track->config = data + seen->says.payload;
+        track->config_size = size - seen->says.payload;
+        track->config_head = (uint8_t)seen->says.payload;
         x->base.info.memory += size;
     }
     s->now[t] = data;
@@ -106,16 +107,17 @@ static enum demux_status change(struct flv_scan *s, const struct flv_seen *seen,
 static enum demux_status take_config(struct flv_scan *s, const struct flv_seen *seen)
 {
     unsigned t = seen->track;
-    size_t size = seen->tag.size - seen->says.payload;
+    size_t size = seen->tag.size;
     enum demux_status st;
     uint8_t *data;
 
-    if (seen->says.track != 0 || size == 0 || size > CONFIG_MAX)
+    if (seen->says.track != 0 || size > CONFIG_MAX || size <= seen->says.payload ||
+        seen->says.payload > UINT8_MAX)
         return DEMUX_OK;
     data = mem_try(size);
     if (!data)
         return DEMUX_NO_MEMORY;
-    st = demux_read(s->tags.in, seen->body + (int64_t)seen->says.payload, data, size);
+    st = demux_read(s->tags.in, seen->body, data, size);
     if (st == DEMUX_OK &&
         (!s->now[t] || s->now_size[t] != size || memcmp(s->now[t], data, size) != 0))
         return change(s, seen, data, size);
