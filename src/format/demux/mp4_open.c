@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_open.c - MP4 files, [ISO-FF] ISO/IEC 14496-12. */
+/* mp4_open.c - MP4 files: find what describes them, and what of it is played. */
 #include "av/packet.h"
-#include "format/demux/impl.h"
+#include "base/mem.h"
+#include "format/demux/mp4.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { BOXES_MAX = 4096 }; /* before the moov */
 
 /* The first box of a file is one of these. */
 static bool is_mp4(const uint8_t *begin, size_t size)
@@ -18,38 +22,226 @@ static bool is_mp4(const uint8_t *begin, size_t size)
     return false;
 }
 
+static void close_mp4(struct demux_index *index)
+{
+    struct mp4_index *x = (struct mp4_index *)index;
+
+    for (int i = 0; i < DEMUX_TRACKS; i++)
+        mp4_moov_drop(&x->tracks[i]);
+    free(x->frags.v);
+    free(x->tables);
+    free(x);
+}
+
+/* ------------------------------------------------------------ the moov */
+
+static enum demux_status find_moov(struct mp4_window *w, struct mp4_top *b, const char **why)
+{
+    enum demux_status st;
+
+    b->at = 0;
+    b->size = 0;
+    for (int i = 0; i < BOXES_MAX; i++) {
+        st = mp4_window_box(w, b->at + b->size, b);
+        *why = "there is no moov in it";
+        if (st != DEMUX_OK)
+            return st == DEMUX_END ? DEMUX_BROKEN : st;
+        *why = "its moov is not whole";
+        if (b->type == MP4_TYPE('m', 'o', 'o', 'v'))
+            return b->cut ? DEMUX_BROKEN : DEMUX_OK;
+    }
+    return DEMUX_BROKEN;
+}
+
+static enum demux_status read_moov(struct mp4_index *x, struct mp4_window *w,
+                                   const struct mp4_top *b, size_t most, const char **why)
+{
+    size_t size = (size_t)b->size - b->head;
+    enum demux_status st;
+
+    *why = "its index is too large";
+    if (size > most)
+        return DEMUX_TOO_LARGE;
+    *why = "there is no memory";
+    x->tables = mem_try(size > 0 ? size : 1);
+    x->tables_size = size;
+    if (!x->tables)
+        return DEMUX_NO_MEMORY;
+    *why = "it cannot be read";
+    st = demux_read(w->in, b->at + b->head, x->tables, size);
+    return st == DEMUX_OK ? mp4_moov_read(x, w->in->size, why) : st;
+}
+
+/* ------------------------------------------------------------ what the index says */
+
+static void note_tables(struct mp4_index *x)
+{
+    for (int i = 0; i < DEMUX_TRACKS; i++) {
+        const struct mp4_table *t = &x->tracks[i].table;
+
+        if (t->n == 0)
+            continue;
+        x->seen[i] = true;
+        x->begins[i] = mp4_table_at(t, t->first).dts;
+        x->ends[i] = t->end;
+    }
+}
+
+/* Without samples it is no track. */
+static void drop_empty(struct mp4_index *x)
+{
+    for (int i = 0; i < DEMUX_TRACKS; i++) {
+        if (!x->tracks[i].codec.codec || x->seen[i])
+            continue;
+        mp4_moov_drop(&x->tracks[i]);
+        x->head.info.left_out++;
+    }
+    x->main = x->seen[DEMUX_VIDEO] ? DEMUX_VIDEO : DEMUX_AUDIO;
+}
+
+/* Nothing is decoded before 0; a recording that began amid something begins there. */
+static void find_zero(struct mp4_index *x)
+{
+    struct demux_info *info = &x->head.info;
+    int64_t begin = INT64_MAX;
+
+    for (int i = 0; i < DEMUX_TRACKS; i++) {
+        int64_t at = x->seen[i] ? mp4_moov_dts(&x->tracks[i], x->begins[i]) : INT64_MAX;
+
+        if (at < begin)
+            begin = at;
+    }
+    if (begin < 0 || (x->frags.n > 0 && x->tracks[x->main].table.n == 0))
+        x->shift = -begin;
+    info->zero = x->shift > 0 ? x->shift : 0;
+}
+
+static void describe(struct mp4_index *x)
+{
+    struct demux_info *info = &x->head.info;
+
+    info->format = "mp4";
+    for (int i = 0; i < DEMUX_TRACKS; i++) {
+        const struct mp4_trak *t = &x->tracks[i];
+        int64_t end;
+
+        if (!x->seen[i])
+            continue;
+        end = mp4_moov_time(t, x->ends[i]) + x->shift - info->zero;
+        info->tracks[i] = (struct demux_track){
+            .codec = t->codec.codec, .config = t->codec.config, .config_size = t->codec.size,
+            .duration = mp4_moov_time(t, x->ends[i]) - mp4_moov_time(t, x->begins[i]),
+        };
+        if (end > info->duration)
+            info->duration = end;
+        info->memory += t->codec.size + t->table.n_marks * sizeof(t->table.marks[0]);
+    }
+    info->memory += sizeof(*x) + x->tables_size + x->frags.cap * sizeof(x->frags.v[0]);
+    if (info->duration > 0)
+        info->kbps = (unsigned)((double)x->file_size * 8 / 1000 /
+                                ((double)info->duration / AV_CLOCK));
+}
+
+/* Once more by the sound, where there is a track of video without pictures. */
+static enum demux_status scan(struct mp4_index *x, struct mp4_window *w, int64_t from,
+                              size_t memory, const char **why)
+{
+    enum demux_status st = mp4_scan(x, w, from, memory, why);
+
+    if (st != DEMUX_OK || x->seen[x->main] || !x->seen[DEMUX_AUDIO])
+        return st;
+    drop_empty(x);
+    x->frags.n = 0;
+    x->seen[DEMUX_AUDIO] = false;
+    note_tables(x);
+    return mp4_scan(x, w, from, memory, why);
+}
+
+static enum demux_status fill(struct mp4_index *x, struct mp4_window *w,
+                              const struct demux_limits *limits, const char **why)
+{
+    struct mp4_top moov;
+    enum demux_status st = find_moov(w, &moov, why);
+
+    if (st == DEMUX_OK)
+        st = read_moov(x, w, &moov, limits->index_max, why);
+    if (st != DEMUX_OK)
+        return st;
+    mp4_moov_shrink(x);
+    note_tables(x);
+    if (x->fragmented || !x->seen[x->main])
+        st = scan(x, w, moov.at + moov.size, limits->index_max - x->tables_size, why);
+    if (st != DEMUX_OK)
+        return st;
+    drop_empty(x);
+    *why = "nothing that can be played is in it";
+    if (!x->seen[x->main])
+        return DEMUX_BROKEN;
+    find_zero(x);
+    describe(x);
+    *why = "its index is too large";
+    return x->head.info.memory > limits->index_max ? DEMUX_TOO_LARGE : DEMUX_OK;
+}
+
 static enum demux_status open_mp4(struct demux_index **out, const struct demux_input *in,
                                   const struct demux_limits *limits, const char **why)
 {
-    (void)in;
-    (void)limits;
+    struct mp4_index *x = mem_try(sizeof(*x));
+    struct mp4_window w;
+    enum demux_status st;
+
     *out = NULL;
-    *why = "MP4 is not read yet";
-    return DEMUX_UNSUPPORTED;
+    *why = "there is no memory";
+    if (!x)
+        return DEMUX_NO_MEMORY;
+    *x = (struct mp4_index){ .head = { .format = &demux_mp4 }, .file_size = in->size };
+    if (!mp4_window_init(&w, in)) {
+        free(x);
+        return DEMUX_NO_MEMORY;
+    }
+    st = fill(x, &w, limits, why);
+    mp4_window_fini(&w);
+    if (st == DEMUX_OK)
+        *out = &x->head;
+    else
+        close_mp4(&x->head);
+    return st;
 }
 
-static void close_mp4(struct demux_index *index)
+/* ------------------------------------------------------------ places */
+
+static bool has_tables(const struct mp4_index *x)
 {
-    (void)index;
+    return x->tracks[DEMUX_VIDEO].table.n > 0 || x->tracks[DEMUX_AUDIO].table.n > 0;
 }
 
+/* Fragments come behind what the tables have. */
 static demux_place seek_mp4(const struct demux_index *index, int64_t time)
 {
-    (void)index;
-    (void)time;
-    return 0;
+    const struct mp4_index *x = (const struct mp4_index *)index;
+    const struct mp4_trak *t = &x->tracks[x->main];
+
+    if (x->frags.n > 0 &&
+        (!has_tables(x) || mp4_moov_dts(t, x->frags.v[0].dts) + x->shift <= time))
+        return mp4_fragments_seek(x, time);
+    return mp4_progressive_seek(x, time);
 }
 
 static enum demux_status group_mp4(struct demux_group **out, const struct demux_index *index,
                                    const struct demux_input *in, demux_place place,
                                    const char **why)
 {
-    (void)out;
-    (void)index;
-    (void)in;
-    (void)place;
-    (void)why;
-    return DEMUX_END;
+    const struct mp4_index *x = (const struct mp4_index *)index;
+    enum demux_status st;
+
+    if (place & MP4_PLACE_FRAG)
+        return mp4_fragments_group(out, x, in, place, why);
+    st = mp4_progressive_group(out, x, place, why);
+    if (st == DEMUX_OK && (*out)->last && x->frags.n > 0) {
+        (*out)->last = false;
+        (*out)->next = MP4_PLACE_FRAG;
+    }
+    return st;
 }
 
 static bool packet_mp4(const struct demux_index *index, const struct demux_sample *s,

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* mp4_scan.c - all fragments of a file, looked at one after the other: where groups begin.
+ *
+ * Of each fragment its moof is read, and nothing is kept of it but where there are key frames. So
+ * what is kept grows with key frames and not with fragments. */
+#include "base/mem.h"
+#include "format/demux/mp4.h"
+
+#include <stdlib.h>
+
+enum {
+    OTHERS_MAX = 1 << 16,         /* boxes that are no part of a fragment */
+    SAMPLES_MAX = 1 << 26,        /* of a file */
+    GOES_ON = DEMUX_GROUP_MAX / 2, /* samples of a group, before another one takes it on */
+    VIDEO_GAP = 4,                /* key frames of the same quarter of a second share a group */
+};
+
+struct scan {
+    struct mp4_index *x;
+    struct mp4_moof m;
+    size_t memory;
+    int64_t samples;  /* that are left to take */
+    uint32_t since;   /* samples in the newest entry */
+    bool key;         /* there was one */
+    int64_t newest;   /* dts of the newest entry where one may begin */
+    enum demux_status st;
+    const char *why;
+};
+
+static bool append(struct mp4_frags *f, const struct mp4_entry *e)
+{
+    if (f->n == f->cap) {
+        uint32_t cap = f->cap ? f->cap * 2 : 64;
+        struct mp4_entry *v = mem_try_more(f->v, cap * sizeof(v[0]));
+
+        if (!v)
+            return false;
+        f->v = v;
+        f->cap = cap;
+    }
+    f->v[f->n++] = *e;
+    return true;
+}
+
+static void add(struct scan *s, const struct mp4_entry *e)
+{
+    if ((s->x->frags.n + 1) * sizeof(*e) > s->memory) {
+        s->st = DEMUX_TOO_LARGE;
+        s->why = "its index is too large";
+    } else if (!append(&s->x->frags, e)) {
+        s->st = DEMUX_NO_MEMORY;
+        s->why = "there is no memory";
+    }
+    s->since = 0;
+}
+
+/* An entry of this moof, at a sample of the main track; NULL: at its begin. */
+static void enter(struct scan *s, const struct mp4_entry *moof, const struct mp4_moof_sample *m,
+                  bool starts)
+{
+    struct mp4_frags *f = &s->x->frags;
+    struct mp4_entry e = *moof;
+
+    e.starts = starts;
+    if (m) {
+        e.number = m->number;
+        e.dts = m->dts;
+        e.late = m->offset > 0 ? m->offset : 0;
+    }
+    if (f->n > 0 && f->v[f->n - 1].at == e.at && f->v[f->n - 1].number == e.number)
+        f->v[f->n - 1] = e; /* it was entered before it was known what it begins with */
+    else
+        add(s, &e);
+}
+
+static void look_at_main(struct scan *s, const struct mp4_entry *moof,
+                         const struct mp4_moof_sample *m)
+{
+    const struct mp4_trak *t = &s->x->tracks[s->x->main];
+    int64_t gap = t->video ? t->scale / VIDEO_GAP : t->scale;
+
+    if (m->key && !s->key) { /* all before it is in the first group */
+        s->x->frags.v[0].dts = m->dts;
+        s->x->frags.v[0].late = m->offset > 0 ? m->offset : 0;
+        s->newest = m->dts;
+        s->key = true;
+    } else if (m->key && m->dts - s->newest >= gap) {
+        s->newest = m->dts;
+        enter(s, moof, m, true);
+    } else if (s->since >= GOES_ON) {
+        enter(s, moof, m, false);
+    }
+}
+
+static void note(struct scan *s, const struct mp4_moof_sample *m)
+{
+    struct mp4_index *x = s->x;
+
+    if (!x->seen[m->track]) {
+        x->seen[m->track] = true;
+        x->begins[m->track] = m->dts;
+    }
+    x->ends[m->track] = m->dts + m->duration;
+    mp4_moov_early(&x->tracks[m->track], m->offset);
+}
+
+static void look(struct scan *s, int64_t at, struct rd body)
+{
+    struct mp4_entry moof = { .at = at };
+    struct mp4_moof_sample m;
+
+    for (int i = 0; i < DEMUX_TRACKS; i++) {
+        moof.last[i] = s->m.last[i];
+        moof.lasts[i] = s->m.lasts[i];
+    }
+    mp4_moof_begin(&s->m, s->x, body, at, s->x->file_size);
+    for (bool first = true; s->st == DEMUX_OK && mp4_moof_next(&s->m, &m); first = false) {
+        if (first && (s->x->frags.n == 0 || s->since >= GOES_ON))
+            enter(s, &moof, NULL, s->x->frags.n == 0);
+        if (s->st == DEMUX_OK && m.track == s->x->main)
+            look_at_main(s, &moof, &m);
+        note(s, &m);
+        s->since++;
+        if (--s->samples < 0) {
+            s->st = DEMUX_TOO_LARGE;
+            s->why = "it has too many samples";
+        }
+    }
+}
+
+/* A fragment that is not whole is the end: what is behind it is not there yet, or broken. */
+static enum demux_status one(struct scan *s, struct mp4_window *w, struct mp4_top *b,
+                             unsigned *others)
+{
+    enum demux_status st = mp4_window_box(w, b->at, b);
+    const uint8_t *p;
+
+    if (st != DEMUX_OK)
+        return st == DEMUX_BROKEN ? DEMUX_END : st;
+    if (b->type != MP4_TYPE('m', 'o', 'o', 'f')) {
+        *others += b->type != MP4_TYPE('m', 'd', 'a', 't');
+        return *others > OTHERS_MAX ? DEMUX_END : DEMUX_OK;
+    }
+    if (b->cut || b->size > MP4_MOOF_MAX)
+        return DEMUX_END;
+    p = mp4_window_get(w, b->at, (size_t)b->size, &st);
+    if (!p)
+        return st;
+    look(s, b->at, rd_init(p + b->head, (size_t)b->size - b->head));
+    return s->st;
+}
+
+enum demux_status mp4_scan(struct mp4_index *x, struct mp4_window *w, int64_t from,
+                           size_t memory, const char **why)
+{
+    struct scan s = { .x = x, .memory = memory, .st = DEMUX_OK, .why = "it cannot be read" };
+    struct mp4_top b = { .at = from };
+    enum demux_status st = DEMUX_OK;
+    unsigned others = 0;
+
+    s.samples = x->file_size < SAMPLES_MAX ? x->file_size : SAMPLES_MAX;
+    for (int i = 0; i < DEMUX_TRACKS; i++)
+        s.m.last[i] = x->seen[i] ? x->ends[i] : 0; /* of what the tables have */
+    while (st == DEMUX_OK) {
+        st = one(&s, w, &b, &others);
+        if (st == DEMUX_OK)
+            b.at += b.size;
+    }
+    x->frags.end = b.at;
+    x->frags.keyless = !s.key;
+    *why = s.why;
+    return st == DEMUX_END ? DEMUX_OK : st;
+}
