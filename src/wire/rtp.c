@@ -29,26 +29,13 @@ uint8_t rtp_wire_type(enum av_codec codec)
 
 /* ---- open and close */
 
-static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool marker,
-                      int64_t ticks)
-{
-    struct rtp_wire_sender *t = (struct rtp_wire_sender *)sink;
-
-    rtp_interleaved_build(head, t->channel, (uint16_t)(size + RTP_HEADER));
-    rtp_sender_head(&t->sender, head + RTP_INTERLEAVED, marker, ticks, size);
-}
-
 static void init_track(struct rtp_wire_sender *t, const uint32_t param[LIVE_PARAMS],
                        unsigned track)
 {
-    uint32_t seed = param[RTP_WIRE_SEED];
     char random[5];
 
     random_id(random, sizeof(random) - 1);
-    t->channel = rtp_wire_channel(param[RTP_WIRE_TRACKS], track);
-    t->sink = (struct rtp_sink){ .head = RTP_INTERLEAVED + RTP_HEADER, .packet = on_packet };
-    t->sender.ssrc = rtp_wire_ssrc(seed, track);
-    t->sender.base = rtp_wire_base(seed, track);
+    rtp_wire_sender_init(t, param, track);
     /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
     for (unsigned i = 0; random[i]; i++)
         t->sender.seq = (uint16_t)((t->sender.seq * 36u + (uint8_t)random[i]) & 0x7fff);
@@ -61,18 +48,9 @@ static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_sou
     s->src = src;
     s->mtu = param[RTP_WIRE_MTU];
     rtp_wire_cname(param[RTP_WIRE_SEED], s->cname);
-    for (unsigned i = 0; i < RTP_WIRE_N; i++) {
-        s->tracks[i].wanted = param[RTP_WIRE_TRACKS] >> i & 1;
+    for (unsigned i = 0; i < RTP_WIRE_N; i++)
         init_track(&s->tracks[i], param, i);
-    }
     return s;
-}
-
-static void close_track(struct rtp_wire_sender *t)
-{
-    if (t->open)
-        rtp_packer_fini(&t->packer);
-    t->open = false;
 }
 
 static void close_state(void *state)
@@ -80,7 +58,7 @@ static void close_state(void *state)
     struct rtp_wire_state *s = state;
 
     for (unsigned i = 0; i < RTP_WIRE_N; i++)
-        close_track(&s->tracks[i]);
+        rtp_wire_sender_close(&s->tracks[i]);
     free(s);
 }
 
@@ -88,21 +66,10 @@ static void close_state(void *state)
 
 bool rtp_wire_open_track(struct rtp_wire_state *s, struct rtp_wire_sender *t, enum av_codec codec)
 {
-    const struct rtp_packer_opts opts = { .codec = codec, .mtu = s->mtu, .sets = true };
-    struct rtp_map map;
-
     if (t->codec == codec)
         return t->open;
     s->parted |= t->open && t->sender.packets > 0;
-    close_track(t);
-    t->codec = codec;
-    t->told = false;
-    t->sender.type = rtp_wire_type(codec);
-    t->open = rtp_packer_init(&t->packer, &opts);
-    if (rtp_map_of(&map, codec, NULL, 0)) /* before its first frame has told it */
-        t->packer.clock = map.clock;
-    t->sender.clock = t->packer.clock;
-    return t->open;
+    return rtp_wire_sender_open(t, codec, s->mtu);
 }
 
 /* Whose frame it is; NULL: nobody's here. */
@@ -160,8 +127,7 @@ static void put_frame(struct rtp_wire_state *s, struct rtp_wire_sender *t, const
     s->parted = false;
     if (!f->config && !t->told && t->sender.clock > 0)
         rtp_wire_report(s, f->dts, f->pts, out);
-    t->sink.out = out;
-    err = rtp_pack(&t->packer, f, &t->sink);
+    err = rtp_wire_sender_pack(t, f, out);
     if (err) {
         s->broken++;
         err_free(&err);

@@ -3,9 +3,7 @@
 #ifndef WIRE_RTP_IMPL_H
 #define WIRE_RTP_IMPL_H
 
-#include "format/rtp/pack.h"
-#include "proto/rtp/sender.h"
-#include "wire/rtp.h"
+#include "wire/rtp_sender.h"
 
 /* The wall clock of a stream's times. It is taken once and goes on with the stream, so players see
  * no jitter in it; it follows where the two drift apart, and never goes back. */
@@ -18,20 +16,6 @@ struct rtp_wire_wall {
 
 /* When was that moment, 1/90000 s of the stream, that came at `came`, microseconds since 1970? */
 int64_t rtp_wire_wall_at(struct rtp_wire_wall *w, int64_t moment, int64_t came);
-
-struct rtp_wire_sender { /* a track */
-    struct rtp_sink sink;
-    struct rtp_packer packer;
-    struct rtp_sender sender;
-    enum av_codec codec;
-    uint8_t channel;
-    bool wanted;       /* by the players of this wire */
-    bool chosen, open; /* it has a track of the stream; and a packer for its codec */
-    bool told;         /* a report has its clock */
-    uint16_t id;       /* the track of the stream */
-    int64_t seen;      /* when a frame of it came last */
-    uint64_t config;   /* of AAC, which is in the description alone: size and first bytes */
-};
 
 struct rtp_wire_state {
     struct rtp_wire_sender tracks[RTP_WIRE_N];

@@ -50,48 +50,13 @@ static void open_early(struct rtp_wire_state *s, unsigned track)
         (void)rtp_wire_open_track(s, t, codec);
 }
 
-/* The head of a compound that is written behind it; then all of it is there. */
-static size_t begin(struct wr *out)
-{
-    size_t at = out->len;
-
-    wr_be(out, 0, RTP_INTERLEAVED);
-    return at;
-}
-
-static void end(struct wr *out, size_t at, const struct rtp_wire_sender *t)
-{
-    if (!out->bad)
-        rtp_interleaved_build(out->buf + at, (uint8_t)(t->channel + 1),
-                              (uint16_t)(out->len - at - RTP_INTERLEAVED));
-}
-
-static void put(const struct rtp_wire_state *s, const struct rtp_wire_sender *t, int64_t moment,
-                int64_t unix_us, struct wr *out)
-{
-    int64_t ticks = rtp_ticks(moment, t->sender.clock);
-    struct rtcp_sr sr = rtp_sender_report(&t->sender, ticks, unix_us);
-    size_t at = begin(out);
-
-    rtcp_put_sr(out, t->sender.ssrc, &sr);
-    rtcp_put_cname(out, t->sender.ssrc, s->cname);
-    end(out, at, t);
-}
-
-/* [RFC 3550] 6.1: a report first, though it is empty. */
 void rtp_wire_bye(const struct rtp_wire_state *s, struct wr *out)
 {
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
         const struct rtp_wire_sender *t = &s->tracks[i];
-        size_t at;
 
-        if (!t->wanted || t->sender.packets == 0)
-            continue;
-        at = begin(out);
-        rtcp_put_rr(out, t->sender.ssrc, NULL, 0);
-        rtcp_put_cname(out, t->sender.ssrc, s->cname);
-        rtcp_put_bye(out, t->sender.ssrc);
-        end(out, at, t);
+        if (t->wanted && t->sender.packets > 0)
+            rtp_wire_sender_bye(t, s->cname, out);
     }
 }
 
@@ -118,7 +83,7 @@ void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, int64_t pts, struct 
         open_early(s, i);
         if (!t->open || t->sender.clock == 0)
             continue;
-        put(s, t, moment, unix_us, out);
+        rtp_wire_sender_report(t, s->cname, moment, unix_us, out);
         t->told = true;
     }
     s->reported = true;

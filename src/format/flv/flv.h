@@ -94,6 +94,9 @@ err_t flv_track_next(struct flv_track *t, size_t *at, const struct flv_body *b,
  * On an error nothing is known of it but the kind. */
 err_t flv_packet_describe(struct av_packet *pkt) __attribute__((warn_unused_result));
 
+/* What metadata call a codec: the id of its legacy header, or its FourCC as a number. */
+double flv_codec_number(enum av_codec codec);
+
 /* What FLV and RTMP carry of a packet: `head`, then `rest`, which is the packet's own bytes. With
  * an origin there is no head, and the rest is the body as it came; for others the head is made. */
 enum { FLV_HEAD_MAX = 10 };

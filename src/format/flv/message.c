@@ -12,6 +12,16 @@ enum {
     CTS_MAX = 0x7fffff,
 };
 
+double flv_codec_number(enum av_codec codec)
+{
+    const struct av_codec_flv *flv = &av_codec_row(codec)->flv;
+    const uint8_t *c = (const uint8_t *)flv->fourcc[0];
+
+    if (flv->legacy)
+        return flv->ids[0];
+    return (double)((uint32_t)c[0] << 24 | (uint32_t)c[1] << 16 | (uint32_t)c[2] << 8 | c[3]);
+}
+
 static uint8_t *put24(uint8_t *p, int32_t v)
 {
     p[0] = (uint8_t)(v >> 16);

@@ -9,17 +9,6 @@
 
 enum { METADATA_MAX = 4096, SAMPLE_BITS = 16 };
 
-/* The id of its legacy header, or its FourCC as a number. */
-static double codec_number(enum av_codec codec)
-{
-    const struct av_codec_flv *flv = &av_codec_row(codec)->flv;
-    const uint8_t *c = (const uint8_t *)flv->fourcc[0];
-
-    if (flv->legacy)
-        return flv->ids[0];
-    return (double)((uint32_t)c[0] << 24 | (uint32_t)c[1] << 16 | (uint32_t)c[2] << 8 | c[3]);
-}
-
 static void put_video(struct wr *w, const struct receive_track *t)
 {
     if (t->info.width > 0) {
@@ -28,7 +17,7 @@ static void put_video(struct wr *w, const struct receive_track *t)
     }
     if (t->info.fps > 0)
         amf0_set_number(w, "framerate", t->info.fps);
-    amf0_set_number(w, "videocodecid", codec_number(t->codec));
+    amf0_set_number(w, "videocodecid", flv_codec_number(t->codec));
 }
 
 static void put_audio(struct wr *w, const struct receive_track *t)
@@ -45,7 +34,7 @@ static void put_audio(struct wr *w, const struct receive_track *t)
     amf0_set_boolean(w, "stereo", channels > 1);
     if (channels > 0)
         amf0_set_number(w, "audiochannels", channels);
-    amf0_set_number(w, "audiocodecid", codec_number(t->codec));
+    amf0_set_number(w, "audiocodecid", flv_codec_number(t->codec));
 }
 
 struct av_packet *rtsp_receive_metadata(const struct rtsp_receive *r)

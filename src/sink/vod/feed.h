@@ -23,19 +23,28 @@ struct vod_feed { /* in the player's own memory */
     struct vod_wire_use use;
     struct vod_wait wait;
     struct vod_at at;            /* of the part that comes next, or is being sent */
-    uint32_t offset;             /* in it */
-    const struct vod_part *part; /* held between ranges() and advance() alone */
-    struct vod_numbers numbers;  /* of the wire, at `at`: what its parts should begin with */
-    struct wr head;              /* private bytes that go first: headers; at the end: BYE */
-    size_t head_sent;
+    uint32_t offset;             /* in it, between two packets */
+    struct vod_numbers numbers;  /* of its player, where that part begins: what it should have */
+    struct vod_numbers now;      /* the same at the offset */
+    const struct vod_part *cut;  /* the peer has a piece of a large packet of it: the rest, */
+    uint32_t cut_at, cut_end;    /* which is this, goes first */
+    struct wr head;              /* then private bytes: the rest of a small packet, heads; at the */
+    size_t head_sent, head_kept; /* end: BYE. A new place does not take away what is kept. */
     int64_t clock_dts;           /* at clock_at the clock was there; 1/90000 s of the file */
     co_usec clock_at, paused_at;
     int64_t stop;                /* presentation time where it ends, or INT64_MAX */
-    int64_t sent_dts;            /* of the newest frame that was sent */
-    int64_t shift;               /* 1/90000 s that the timestamps of its player are later than the
-                                  * wire's */
+    int64_t next_dts;            /* of the frame that comes next, about */
+    int64_t sent_pts;            /* the latest that was sent since play; INT64_MIN: none */
+    int64_t begin_pts, begin_dts; /* of the frame that it played from */
+    int64_t shift;               /* of its timestamps: file time / scale + shift, 1/90000 s */
+    int64_t resume;              /* where they go on at least, after what was sent */
+    uint32_t spacing;            /* between frames, about; 1/90000 s */
+    uint32_t clocks[DEMUX_TRACKS]; /* of RTP: ticks per second */
+    uint32_t tracks;             /* that it asked for meanwhile; UINT32_MAX: it did not */
     int scale;                   /* thousandths */
-    bool loop, ended, failed, waits, patched;
+    bool loop, playing, ended, failed, waits;
+    bool counts, fresh, resumed; /* it is RTP; without numbers yet; was played before */
+    bool late;
 };
 
 struct vod_feed_setup {
@@ -46,6 +55,10 @@ struct vod_feed_setup {
 /* Takes a reference to the file. It stands at the begin and does not run yet. */
 void vod_feed_open(struct vod_feed *f, struct vod_file *file, const struct vod_feed_setup *setup);
 void vod_feed_close(struct vod_feed *f); /* fine if never opened (zeroed) */
+
+/* It is played so from the next vod_feed_play() on, and stands still until then; the numbers of
+ * tracks that stay go on. */
+void vod_feed_use(struct vod_feed *f, const struct vod_wire_use *use);
 
 /* Play from the last key frame at or before `from` (1/90000 s of the presentation, 0 is its begin)
  * to `to` (INT64_MAX: the end), from now on. What was not sent is forgotten, but for the rest of a

@@ -16,8 +16,9 @@ extern const struct vod_wire vod_wire_flv, vod_wire_flv_ws, vod_wire_rtmp, vod_w
 void vod_head_put(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,
                   struct wr *out);
 
-/* What RTP-Info says of a feed that vod_feed_play() has just placed. */
-void vod_rtp_start(const struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N]);
+/* What RTP-Info says of a feed: the numbers of the packets that come next, and the time of
+ * vod_feed_position(). */
+void vod_rtp_start(struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N]);
 /* The tracks of a file as they are described: pointers are the file's. */
 void vod_rtp_tracks(const struct vod_file *f, struct rtp_wire_track out[RTP_WIRE_N]);
 
