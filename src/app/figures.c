@@ -10,6 +10,7 @@
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
+#include "sink/vod/vod.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -110,6 +111,19 @@ static void take_outputs(struct figures *f, const struct figures_of *of)
         forwards_each(of->forwards, count_forward, f);
 }
 
+static void take_vod(struct figures_vod *f, const struct vod *v)
+{
+    struct vod_stat s;
+
+    vod_stat(v, &s);
+    *f = (struct figures_vod){
+        .files = s.files, .index_bytes = s.index_bytes, .index_limit = s.index_limit,
+        .cache_bytes = s.cache_bytes, .cache_limit = s.cache_limit, .made = s.parts_made,
+        .shared = s.parts_shared, .read_bytes = s.read_bytes, .waited = s.waited,
+        .failed = s.failed,
+    };
+}
+
 static void take_objects(struct figures *f)
 {
     f->errors = (uint64_t)err_live();
@@ -159,6 +173,8 @@ static void take(const struct figures_of *of, struct figures *f)
         take_tokens(f, env->tokens);
     take_memory(f, env);
     take_outputs(f, of);
+    if (env->vod)
+        take_vod(&f->vod, env->vod);
     take_objects(f);
     take_thread(f);
 }

@@ -24,6 +24,11 @@ struct figures_hooks { /* as struct hooks_stat */
     uint64_t ok, denied, failed, dropped, micros;
 };
 
+struct figures_vod { /* as struct vod_stat */
+    uint64_t files, index_bytes, index_limit, cache_bytes, cache_limit;
+    uint64_t made, shared, read_bytes, waited, failed;
+};
+
 /* Words alone, and all but the last four are sums. */
 struct figures {
     uint64_t connections, publishers, players, streams;
@@ -37,6 +42,7 @@ struct figures {
     uint64_t memory, squeezed, squeezed_bytes; /* of streams */
     uint64_t messages, evicted;                /* RTMP messages that are not complete */
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
+    struct figures_vod vod;                    /* files on demand */
     uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
     /* Objects that live. What one worker made another may free: of one alone it may be below 0, and

@@ -20,6 +20,7 @@
 #include "session/jwks_files.h"
 #include "session/peers.h"
 #include "session/tokens.h"
+#include "sink/vod/vod.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static void make_env(struct server *s, const struct server_self *self)
     s->env.hooks = hooks_new(&s->env);
     s->env.packs = http_packs_new(TEXTS_MOST);
     s->env.tokens = tokens_new();
+    s->env.vod = vod_new(&s->env);
 }
 
 struct server *server_make(const struct server_self *self)
@@ -240,6 +242,7 @@ static void take_conf(struct server *s, struct conf *next)
     (void)conf_unref(old);
     memory_apply(&s->env);
     reload_streams(s);
+    vod_reload(s->env.vod);
     sinks_reload(s->sinks);
 }
 
@@ -277,6 +280,7 @@ void server_unmake(struct server *s)
 {
     services_tls_free(&s->tls);
     sinks_free(s->sinks);
+    vod_free(s->env.vod);
     http_mux_free(s->http.mux);
     api_free(s->api);
     hooks_free(s->env.hooks);

@@ -21,6 +21,7 @@ struct job {
     void (*fn)(void *arg);
     void (*drop)(void *arg);
     void *arg;
+    uint64_t lane;
     enum state state;        /* under the pool's lock */
     struct co_notify notify; /* the waiter's; raised under the lock and not after ABANDONED */
 };
@@ -34,7 +35,9 @@ static struct pool {
     pthread_cond_t more;
     struct job *head, **tail;
     int queued, idle, threads;
+    int most; /* threads; 0: as many as suit */
     bool ending;
+    uint64_t lanes[CO_POOL_DNS_THREADS]; /* of the jobs that run in one */
     pthread_t ended[CO_POOL_DNS_THREADS]; /* to be joined; no pool has more */
     int ended_count;
 } pools[CO_POOLS] = {
@@ -43,16 +46,65 @@ static struct pool {
     [CO_POOL_DISK] = POOL,
     [CO_POOL_STORE] = POOL,
     [CO_POOL_TLS] = POOL,
+    [CO_POOL_VOD] = POOL,
 };
 
+/* ---- which job is next. All with the lock held */
+
+static int most_threads(const struct pool *p)
+{
+    int each = (int)co_schedulers();
+
+    if (p->most > 0)
+        return p->most;
+    if (p == &pools[CO_POOL_DNS] || each > CO_POOL_DNS_THREADS)
+        return CO_POOL_DNS_THREADS;
+    return each > CO_POOL_THREADS ? each : CO_POOL_THREADS;
+}
+
+static bool lane_is_free(const struct pool *p, uint64_t lane)
+{
+    int most = most_threads(p) / 2, n = 0;
+
+    for (int i = 0; lane && i < CO_POOL_DNS_THREADS; i++)
+        n += p->lanes[i] == lane;
+    return n == 0 || n < most;
+}
+
+static void change_lane(struct pool *p, uint64_t from, uint64_t to)
+{
+    int i = 0;
+
+    while (i < CO_POOL_DNS_THREADS - 1 && p->lanes[i] != from)
+        i++;
+    p->lanes[i] = to;
+}
+
+static void unlink_job(struct pool *p, struct job *j)
+{
+    struct job **at = &p->head;
+
+    while (*at != j)
+        at = &(*at)->next;
+    *at = j->next;
+    if (!j->next)
+        p->tail = at;
+    p->queued--;
+}
+
+/* NULL: there is none, or those that wait are in lanes that are full: who leaves one of these looks
+ * here again. */
 static struct job *take(struct pool *p)
 {
     struct job *j = p->head;
 
-    p->head = j->next;
-    if (!p->head)
-        p->tail = &p->head;
-    p->queued--;
+    while (j && !lane_is_free(p, j->lane))
+        j = j->next;
+    if (!j)
+        return NULL;
+    unlink_job(p, j);
+    if (j->lane)
+        change_lane(p, 0, j->lane);
     j->state = RUNNING;
     return j;
 }
@@ -66,17 +118,18 @@ static void *worker(void *arg)
     co_unpin(); /* the worker that needed it first may be */
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (!p->head && !p->ending) {
+        while (!(j = take(p)) && !p->ending) {
             p->idle++;
             (void)pthread_cond_wait(&p->more, &p->lock);
             p->idle--;
         }
-        if (!p->head)
+        if (!j)
             break;
-        j = take(p);
         (void)pthread_mutex_unlock(&p->lock);
         j->fn(j->arg);
         (void)pthread_mutex_lock(&p->lock);
+        if (j->lane)
+            change_lane(p, j->lane, 0);
         abandoned = j->state == ABANDONED;
         if (!abandoned) {
             j->state = DONE;
@@ -92,15 +145,6 @@ static void *worker(void *arg)
     p->ended[p->ended_count++] = pthread_self();
     (void)pthread_mutex_unlock(&p->lock);
     return NULL;
-}
-
-static int most_threads(const struct pool *p)
-{
-    int each = (int)co_schedulers();
-
-    if (p == &pools[CO_POOL_DNS] || each > CO_POOL_DNS_THREADS)
-        return CO_POOL_DNS_THREADS;
-    return each > CO_POOL_THREADS ? each : CO_POOL_THREADS;
 }
 
 static int most_queued(void)
@@ -127,18 +171,6 @@ static void grow(struct pool *p)
         p->threads++;
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     (void)pthread_attr_destroy(&attr);
-}
-
-static void unlink_job(struct pool *p, struct job *j)
-{
-    struct job **at = &p->head;
-
-    while (*at != j)
-        at = &(*at)->next;
-    *at = j->next;
-    if (!j->next)
-        p->tail = at;
-    p->queued--;
 }
 
 static err_t enqueue(struct pool *p, struct job *j)
@@ -185,13 +217,19 @@ static bool give_up(struct pool *p, struct job *j, bool *done)
 err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
                     void (*drop)(void *arg), co_usec timeout)
 {
+    return co_thread_run_lane(pool, 0, fn, arg, drop, timeout);
+}
+
+err_t co_thread_run_lane(enum co_pool pool, uint64_t lane, void (*fn)(void *arg), void *arg,
+                         void (*drop)(void *arg), co_usec timeout)
+{
     struct pool *p = &pools[pool];
     struct job *j = must(calloc(1, sizeof(*j)));
     enum co_wake wake;
     bool done;
     err_t err;
 
-    *j = (struct job){ .fn = fn, .drop = drop, .arg = arg };
+    *j = (struct job){ .fn = fn, .drop = drop, .arg = arg, .lane = lane };
     err = co_notify_open(&j->notify);
     if (err)
         goto out;
@@ -212,6 +250,16 @@ out:
         drop(arg);
     free(j);
     return err;
+}
+
+void co_threads_limit(enum co_pool pool, int n)
+{
+    struct pool *p = &pools[pool];
+
+    (void)pthread_mutex_lock(&p->lock);
+    p->most = n < CO_POOL_DNS_THREADS ? n : CO_POOL_DNS_THREADS;
+    (void)pthread_cond_broadcast(&p->more); /* lanes may be wider */
+    (void)pthread_mutex_unlock(&p->lock);
 }
 
 /* With the lock held. Looking now and then is as good as to be told at the end of a program, and

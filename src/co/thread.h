@@ -12,12 +12,15 @@
 #include "co/co.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Each purpose has its own threads, so a name server that hangs holds up no file, and a disk that
  * takes no more writes (DISK; STORE: what is kept is often on one of its own) holds up nobody who
- * reads (FILE), or writes to the other. The threads are made when they are first needed; those of
- * the process are the same for all of its schedulers. */
-enum co_pool { CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_STORE, CO_POOL_TLS, CO_POOLS };
+ * reads (FILE; VOD: what plays), or writes to the other. The threads are made when they are first
+ * needed; those of the process are the same for all of its schedulers. */
+enum co_pool {
+    CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_STORE, CO_POOL_TLS, CO_POOL_VOD, CO_POOLS,
+};
 
 /* Names wait for others' servers, not for a processor: they have more threads. The schedulers of
  * the process share the threads and the queue; where there are several, the threads of other pools
@@ -31,6 +34,16 @@ enum { CO_POOL_THREADS = 4, CO_POOL_DNS_THREADS = 32, CO_POOL_QUEUE = 256 };
 err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
                     void (*drop)(void *arg), co_usec timeout)
     __attribute__((warn_unused_result));
+
+/* The same in a lane, such as all that reads from one disk: no lane has more than half of the
+ * pool's threads at a time, so one where nothing goes on does not hold up the others. 0: none. */
+err_t co_thread_run_lane(enum co_pool pool, uint64_t lane, void (*fn)(void *arg), void *arg,
+                         void (*drop)(void *arg), co_usec timeout)
+    __attribute__((warn_unused_result));
+
+/* How many threads the pool may have, at most CO_POOL_DNS_THREADS; those that are there stay. Any
+ * thread. */
+void co_threads_limit(enum co_pool pool, int n);
 
 /* End all threads, when no coroutine runs any more: blocks until they have ended, or until the
  * timeout with those that are in the middle of something, which end with the process. */

@@ -20,7 +20,9 @@ struct vod;
 struct vod_file; /* counted; of one worker */
 
 struct vod *vod_new(struct session_env *env);
-void vod_free(struct vod *vod); /* when nobody plays any more */
+void vod_free(struct vod *vod); /* when nobody plays any more. Yields */
+/* The configuration changed: bounds and threads are what it says now. */
+void vod_reload(struct vod *vod);
 
 enum { VOD_PATH_MAX = 1024 };
 
@@ -74,7 +76,9 @@ struct vod_wait {
     /* What it waits for is there, or cannot be. Does not yield. */
     void (*on_part)(struct vod_wait *w);
     struct vod_wait *next, **prev;       /* the store's own */
-    void *load;
+    struct vod_load *load;
+    co_usec since;
+    bool told;                           /* the log has a line that it waited long */
 };
 
 enum vod_got { VOD_READY, VOD_WAIT, VOD_FAILED };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* store.h - the insides of the store of files on demand; for the files that make it up alone.
+ *
+ * All of it belongs to the worker's thread, but for what helper threads read of a file: its
+ * descriptor, its index and its groups. These are counted by themselves, so a thread that a disk
+ * holds up keeps them, and nothing else.
+ */
+#ifndef SINK_VOD_STORE_H
+#define SINK_VOD_STORE_H
+
+#include "live/keeper.h"
+#include "sink/vod/pack.h"
+#include "sink/vod/vod.h"
+
+#include <stdatomic.h>
+
+/* How long a disk may take, and from when on a line tells of it. */
+#define VOD_DISK_TIME CO_SECONDS(30)
+#define VOD_SLOW CO_SECONDS(1)
+
+/* ---- what helper threads share with us */
+
+struct vod_disk {
+    atomic_uint refs;
+    int fd;
+};
+struct vod_index {
+    atomic_uint refs;
+    struct demux_index *demux;
+};
+struct vod_group {
+    atomic_uint refs;
+    struct demux_group *g;
+};
+
+struct vod_disk *vod_disk_ref(struct vod_disk *d);
+void vod_disk_unref(struct vod_disk *d); /* NULL is fine, here and below */
+struct vod_index *vod_index_ref(struct vod_index *i);
+void vod_index_unref(struct vod_index *i);
+struct vod_group *vod_group_new(struct demux_group *g);
+struct vod_group *vod_group_ref(struct vod_group *g);
+void vod_group_unref(struct vod_group *g);
+
+/* ---- work for helper threads: queue.c */
+
+enum { VOD_LOADERS = 16, VOD_AHEAD_MOST = 64 };
+
+/* What waits for a coroutine that sees to it. Of one device at most half of them do. */
+struct vod_task {
+    struct vod_task *next;
+    uint64_t device;
+    bool ahead;  /* it can wait, or be left out */
+    co_usec due; /* then it has failed */
+    /* In such a coroutine: does it and frees it. */
+    void (*go)(struct vod_task *t);
+};
+
+struct vod_queue {
+    struct co_group loaders;
+    struct vod_task *first, **end, *ahead, **ahead_end;
+    unsigned n_ahead, running;
+    struct {
+        uint64_t device;
+        unsigned n;
+    } busy[VOD_LOADERS]; /* of devices, how many loaders */
+    struct co_timer again;
+    bool closing;
+};
+
+void vod_queue_open(struct vod_queue *q);
+void vod_queue_close(struct vod_queue *q); /* what waits is done as if its time were over. Yields */
+void vod_queue_put(struct vod_queue *q, struct vod_task *t);
+/* It waits no more, and is the caller's again. */
+void vod_queue_take(struct vod_queue *q, struct vod_task *t);
+/* fn(arg) by a helper thread, in the lane of the task's device, while its time is not over. */
+err_t vod_task_run(const struct vod_task *t, void (*fn)(void *arg), void *arg,
+                   void (*drop)(void *arg)) __attribute__((warn_unused_result));
+
+/* ---- files: file.c */
+
+enum vod_state { VOD_OPENING, VOD_OPEN, VOD_BAD };
+
+struct vod_file {
+    struct vod *vod;
+    struct vod_file *next, **prev;         /* in its bucket */
+    struct vod_file *older, *newer;        /* of those that nobody uses */
+    unsigned refs;
+    uint64_t device, inode;
+    int64_t size, mtime_ns;
+    char *name;
+    int64_t opened;                        /* as vod_file_opened() has it */
+    enum vod_state state;
+    enum vod_way way;
+    struct vod_disk *disk;                 /* NULL while nobody uses it */
+    struct vod_index *index;               /* NULL until it is open */
+    enum demux_status status;              /* why it is bad, */
+    const char *why;                       /* in words; a literal */
+    struct vod_opener *openers;            /* who waits for it */
+    struct vod_cached *cached;             /* what the cache has of it */
+    struct vod_load *loads;                /* under way */
+    struct vod_ahead *ahead;
+    co_usec told_at;                       /* in the log, of reads that failed */
+};
+
+enum { VOD_BUCKETS = 1024 };
+
+struct vod_files {
+    struct vod_file *buckets[VOD_BUCKETS];
+    struct vod_file *oldest, *newest;      /* that nobody uses */
+    unsigned n, in_use;
+    size_t bytes, idle, limit;             /* idle: of those that nobody uses */
+};
+
+/* Free indexes that nobody uses, the oldest first, down to the limit. */
+void vod_files_trim(struct vod *v);
+void vod_files_free(struct vod *v);
+
+/* ---- what is kept of files: parts.c */
+
+struct vod_cached { /* a part; without a wire a group */
+    struct vod_cached *next, **prev;            /* in its bucket; NULL: it is not listed */
+    struct vod_cached *file_next, **file_prev;  /* of its file */
+    struct vod_cached *older, *newer;           /* of those that nobody uses */
+    struct vod_file *file;
+    struct vod_wire_use use;
+    struct vod_at at;
+    unsigned refs;
+    size_t bytes;
+    struct vod_group *group;
+    struct vod_part part;
+    int64_t ends[DEMUX_TRACKS];                 /* in the file, of its samples; 0: it has none */
+    co_usec looked_at;                          /* whether what comes next is in memory */
+    struct vod_mark marks[];
+};
+
+struct vod_cache {
+    struct vod_cached **buckets;
+    size_t n_buckets, n;
+    struct vod_cached *oldest, *newest;         /* that nobody uses */
+    size_t bytes, idle, limit;
+};
+
+void vod_cache_open(struct vod_cache *c);
+void vod_cache_close(struct vod_cache *c); /* empty */
+/* Forget what nobody uses, the oldest first, until no more than that is left of all. */
+void vod_cache_trim(struct vod *v, size_t limit);
+void vod_cache_forget(struct vod *v, struct vod_file *f); /* all of a file */
+/* With a reference for the caller, or NULL. */
+struct vod_cached *vod_cache_find(struct vod *v, struct vod_file *f,
+                                  const struct vod_wire_use *use, const struct vod_at *at);
+/* Takes over a new one, which has one reference. What is there of that name goes. */
+void vod_cache_put(struct vod *v, struct vod_cached *one);
+struct vod_cached *vod_cached_ref(struct vod_cached *one);
+void vod_cached_unref(struct vod_cached *one);
+/* The samples of a group, with a reference for the caller; or NULL. */
+struct vod_group *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place);
+void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_group *g);
+bool vod_use_same(const struct vod_wire_use *a, const struct vod_wire_use *b);
+
+/* ---- parts: make.c */
+
+/* Render what was read, and keep it; with a reference for the caller. NULL: no memory. */
+struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
+                            const struct vod_at *at, const struct vod_numbers *from,
+                            const struct demux_group *g, const struct vod_cut *cut,
+                            const struct vod_pack *pack);
+
+/* ---- all of it */
+
+struct vod {
+    struct session_env *env;
+    size_t *memory;             /* that streams take: what is here counts with it */
+    struct live_keeper keeper;
+    struct vod_files files;
+    struct vod_cache cache;
+    struct vod_queue queue;
+    struct vod_pack scratch;    /* for what is read at once */
+    struct vod_stat stat;       /* what it counts */
+};
+
+#endif
