@@ -90,6 +90,61 @@ static void test_runs_on_another_thread_and_gives_back(void **state)
     assert_int_equal(atomic_load(&dropped), 0);
 }
 
+/* ---- lanes */
+
+static struct lane_work {
+    struct work *w;
+    uint64_t lane;
+    enum err_code code;
+    bool done;
+} lane_works[12];
+
+static err_t run_in_lane(void *arg)
+{
+    struct lane_work *l = arg;
+    err_t err = co_thread_run_lane(CO_POOL_VOD, l->lane, do_work, l->w, drop, CO_SECONDS(20));
+
+    l->code = err_code(err);
+    l->done = true;
+    err_free(&err);
+    return NULL;
+}
+
+/* A disk that does not answer has half of the threads; others go on beside it. */
+static void test_a_lane_has_half_of_the_threads(void **state)
+{
+    static const int most[] = { 0, 1, 2, 3, 6 }, taken[] = { 2, 1, 1, 1, 3 };
+    struct co_group g;
+
+    (void)state;
+    for (size_t m = 0; m < COUNT(most); m++) {
+        atomic_store(&started, 0);
+        atomic_store(&gate, false);
+        co_threads_limit(CO_POOL_VOD, most[m]);
+        co_group_init(&g);
+        for (size_t i = 0; i < COUNT(lane_works); i++) {
+            bool hangs = i < COUNT(lane_works) - 2 || most[m] == 1;
+
+            lane_works[i] = (struct lane_work){ .w = new_work(hangs ? UNTIL_OPEN : 0),
+                                                .lane = hangs ? 7 : 8 + i };
+            assert_ok(co_go(&g, "lane", run_in_lane, &lane_works[i]));
+        }
+        wait_for_started(most[m] == 1 ? 1 : taken[m] + 2);
+        for (int i = 0; i < 1000 && most[m] != 1 && !lane_works[COUNT(lane_works) - 1].done; i++)
+            assert_ok(co_sleep(CO_MS(1)));
+        assert_ok(co_sleep(CO_MS(5)));
+        assert_int_equal(atomic_load(&started), most[m] == 1 ? 1 : taken[m] + 2);
+        atomic_store(&gate, true);
+        assert_ok(co_group_wait(&g));
+        for (size_t i = 0; i < COUNT(lane_works); i++) {
+            assert_int_equal(lane_works[i].code, ERR_OK);
+            free(lane_works[i].w);
+        }
+        co_threads_end(CO_SECONDS(5));
+    }
+    co_threads_limit(CO_POOL_VOD, 0);
+}
+
 static int turns;
 static bool counting;
 
@@ -338,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CO_TEST(test_runs_on_another_thread_and_gives_back),
         CO_TEST(test_others_run_meanwhile),
+        CO_TEST(test_a_lane_has_half_of_the_threads),
         CO_TEST(test_a_wait_that_is_given_up_drops_when_the_call_is_over),
         CO_TEST(test_a_stop_ends_the_wait),
         CO_TEST(test_more_than_the_threads_wait_their_turn_and_more_than_the_queue_are_refused),

@@ -386,7 +386,7 @@ static void what_opens(void **state)
         { "nix.mp4", ERR_NO_FILE },  { "d.mp4", ERR_NO_FILE },    { "pipe.mp4", ERR_NO_FILE },
         { "zero.mp4", ERR_NO_FILE }, { "out.mp4", ERR_NO_FILE },  { "up/passwd", ERR_NO_FILE },
         { "bad.mp4", ERR_UNSUPPORTED }, { "empty.mp4", ERR_UNSUPPORTED },
-        { "huge.mp4", ERR_TOO_MANY },
+        { "huge.mp4", ERR_TOO_MANY },   { "grows.mp4", ERR_OK },
     };
     struct vod_file *f;
     struct vod_stat s;
@@ -395,6 +395,7 @@ static void what_opens(void **state)
     (void)begin();
     put("a.mp4", "FAKE", small);
     put("bad.mp4", "BAD ", small);
+    put("grows.mp4.tmp", "FAKE", small);
     put("huge.mp4", "HUGE", small);
     assert_int_equal(mkdir(at("d"), 0755), 0);
     assert_int_equal(mkdir(at("d.mp4"), 0755), 0);
@@ -411,7 +412,7 @@ static void what_opens(void **state)
         assert_int_equal(f != NULL, rows[i].code == ERR_OK);
         f = vod_file_unref(f);
     }
-    assert_int_equal(atomic_load(&opened), 5); /* link.mp4 was open already */
+    assert_int_equal(atomic_load(&opened), 6); /* link.mp4 was open already */
     vod_stat(env.vod, &s);
     assert_int_equal(s.files, 0);
     assert_int_equal(s.failed, 3);
@@ -738,7 +739,7 @@ static void who_waits_without_a_cache(void **state)
 
     (void)state;
     (void)begin();
-    vhost.vod.cache = 0;
+    vhost.vod.cache = 1;
     vod_reload(env.vod);
     put("a.mp4", "FAKE", small);
     f = open_file("a.mp4");

@@ -421,17 +421,38 @@ static struct vod_file *share(struct vod_file *f, struct co_file *found)
     return vod_file_ref(f);
 }
 
+static err_t find_file(struct co_file *found, const char *dir, const char *path)
+{
+    err_t err = co_file_open(found, dir, path);
+
+    if (!err && found->is_folder) {
+        co_file_close(found);
+        err = err_new(ERR_NO_FILE, "%s is a folder", path);
+    }
+    return err;
+}
+
+/* A recording has another name while it is written: sink/dvr/file.c. */
+static err_t find_growing(struct co_file *found, const char *dir, const char *path)
+{
+    char *tmp = must_print("%s.tmp", path);
+    err_t err = find_file(found, dir, tmp);
+
+    free(tmp);
+    return err;
+}
+
 err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vhost *vhost,
                     const char *path)
 {
     struct co_file found = { .fd = -1 };
     struct vod_file *f;
-    err_t err = co_file_open(&found, vhost->vod.dir, path);
+    err_t err = find_file(&found, vhost->vod.dir, path), growing;
 
     *out = NULL;
-    if (!err && found.is_folder) {
-        co_file_close(&found);
-        err = err_new(ERR_NO_FILE, "%s is a folder", path);
+    if (err_code(err) == ERR_NO_FILE) {
+        growing = find_growing(&found, vhost->vod.dir, path);
+        err_free(growing ? &growing : &err);
     }
     if (err)
         return err;

@@ -40,6 +40,9 @@ struct vod *vod_new(struct session_env *env)
     return v;
 }
 
+/* Where no vhost has any: for files that are ingested. */
+enum { CACHE = 64 << 20, INDEX = 64 << 20 };
+
 /* Each worker has its part of what a vhost says; of several the one that has most counts. */
 void vod_reload(struct vod *v)
 {
@@ -57,8 +60,8 @@ void vod_reload(struct vod *v)
         index = one->vod.index_max > index ? one->vod.index_max : index;
         readers = one->vod.readers > readers ? one->vod.readers : readers;
     }
-    v->cache.limit = (size_t)cache / workers;
-    v->files.limit = (size_t)index / workers;
+    v->cache.limit = (size_t)(cache ? cache : CACHE) / workers;
+    v->files.limit = (size_t)(index ? index : INDEX) / workers;
     if (readers > 0)
         co_threads_limit(CO_POOL_VOD, readers);
     vod_cache_trim(v, v->cache.limit);
