@@ -230,7 +230,9 @@ struct mp4_index {
 demux_place mp4_progressive_seek(const struct mp4_index *x, int64_t time);
 enum demux_status mp4_progressive_group(struct demux_group **out, const struct mp4_index *x,
                                         demux_place place, const char **why);
+int64_t mp4_progressive_time(const struct mp4_index *x, demux_place place, int64_t *pts);
 demux_place mp4_fragments_seek(const struct mp4_index *x, int64_t time);
+int64_t mp4_fragments_time(const struct mp4_index *x, demux_place place, int64_t *pts);
 enum demux_status mp4_fragments_group(struct demux_group **out, const struct mp4_index *x,
                                       const struct demux_input *in, demux_place place,
                                       const char **why);

@@ -50,6 +50,17 @@ demux_place mp4_fragments_seek(const struct mp4_index *x, int64_t time)
     return MP4_PLACE_FRAG | (demux_place)(low > 0 ? low - 1 : 0) << 32;
 }
 
+int64_t mp4_fragments_time(const struct mp4_index *x, demux_place place, int64_t *pts)
+{
+    const struct mp4_trak *t = &x->tracks[x->main];
+    uint32_t entry = (uint32_t)(place >> 32) & INT32_MAX;
+    const struct mp4_entry *e = &x->frags.v[entry < x->frags.n ? entry : x->frags.n - 1];
+    int64_t dts = time_of(x, e);
+
+    *pts = dts + (t->video ? mp4_moov_cts(t, e->dts, e->late) : 0);
+    return dts;
+}
+
 /* ------------------------------------------------------------ the samples between two entries */
 
 static bool push(struct side *s, const struct demux_sample *sample)

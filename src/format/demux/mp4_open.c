@@ -227,6 +227,14 @@ static demux_place seek_mp4(const struct demux_index *index, int64_t time)
     return mp4_progressive_seek(x, time);
 }
 
+static int64_t place_time_mp4(const struct demux_index *index, demux_place place, int64_t *pts)
+{
+    const struct mp4_index *x = (const struct mp4_index *)index;
+
+    return place & MP4_PLACE_FRAG ? mp4_fragments_time(x, place, pts)
+                                  : mp4_progressive_time(x, place, pts);
+}
+
 static enum demux_status group_mp4(struct demux_group **out, const struct demux_index *index,
                                    const struct demux_input *in, demux_place place,
                                    const char **why)
@@ -263,5 +271,5 @@ static bool packet_mp4(const struct demux_index *index, const struct demux_sampl
 
 const struct demux_format demux_mp4 = {
     .is = is_mp4, .open = open_mp4, .close = close_mp4, .seek = seek_mp4, .group = group_mp4,
-    .packet = packet_mp4,
+    .place_time = place_time_mp4, .packet = packet_mp4,
 };

@@ -117,6 +117,27 @@ demux_place mp4_progressive_seek(const struct mp4_index *x, int64_t time)
     return join(begin_of(x, n));
 }
 
+int64_t mp4_progressive_time(const struct mp4_index *x, demux_place place, int64_t *pts)
+{
+    struct edge e = { (uint32_t)(place >> 32), (uint32_t)place };
+    int track = e.video < table(x, DEMUX_VIDEO)->n ? DEMUX_VIDEO : DEMUX_AUDIO;
+    const struct mp4_table *t = table(x, track);
+    uint32_t n = track == DEMUX_VIDEO ? e.video : e.audio;
+    struct mp4_cursor c;
+    int64_t dts;
+
+    if (n >= t->n) {
+        *pts = x->head.info.zero + x->head.info.duration;
+        return *pts;
+    }
+    c = mp4_table_at(t, n);
+    dts = dts_of(x, track, c.dts);
+    *pts = dts;
+    if (track == DEMUX_VIDEO)
+        *pts += mp4_moov_cts(&x->tracks[track], c.dts, mp4_table_offset(t, &c));
+    return dts;
+}
+
 /* ------------------------------------------------------------ a group */
 
 struct side { /* of the merge */
