@@ -902,6 +902,24 @@ static void puts_heads(void **state)
     fake_end();
 }
 
+/* Configurations of an FLV file go out as they came. */
+static void puts_heads_as_they_came(void **state)
+{
+    static const uint8_t body[] = "\x17\0\0\0\0" CONFIG_H264;
+    struct vod_wire_use use = use_of(&vod_wire_rtmp);
+    struct wr w;
+
+    (void)state;
+    fake_begin();
+    fake.info.tracks[0].config = body + 5;
+    fake.info.tracks[0].config_head = 5;
+    wr_init(&w, 1 << 16);
+    vod_head_put(&fake, &use, 0, &w);
+    assert_non_null(memmem(w.buf, w.len, body, sizeof(body) - 1));
+    wr_free(&w);
+    fake_end();
+}
+
 static void is_small(void **state)
 {
     (void)state;
@@ -918,7 +936,7 @@ int main(void)
         TEST(changes_how_it_is_used),
         TEST(says_where_it_goes_on), TEST(plays_faster_and_slower), TEST(has_key_frames_alone_when_fast),
         TEST(stops_where_it_was_told), TEST(loops), TEST(waits_for_a_disk),
-        TEST(fails_where_the_file_does), TEST(changes_its_tracks), TEST(puts_heads),
+        TEST(fails_where_the_file_does), TEST(changes_its_tracks), TEST(puts_heads), TEST(puts_heads_as_they_came),
         TEST(is_small),
     };
 

@@ -34,6 +34,26 @@ static void put(const struct vod_wire_use *use, const struct av_packet *pkt, int
     out->len += size;
 }
 
+/* Of an FLV file as it came, with what is in front of it: frames have heads of the same kind. */
+static struct av_packet *config_packet(const struct demux_track *t)
+{
+    enum av_kind kind = av_codec_row(t->codec)->kind;
+    struct av_packet *pkt = av_packet_new(t->config_head + t->config_size);
+    err_t err;
+
+    memcpy(pkt->data, t->config - t->config_head, t->config_head + t->config_size);
+    if (t->config_head > 0) {
+        pkt->origin = kind == AV_VIDEO ? FLV_VIDEO : FLV_AUDIO;
+        err = flv_packet_describe(pkt);
+        err_free(&err); /* the file was opened with it */
+        return pkt;
+    }
+    pkt->kind = (uint8_t)kind;
+    pkt->codec = (uint8_t)t->codec;
+    pkt->config = true;
+    return pkt;
+}
+
 static void put_config(const struct demux_track *t, const struct vod_wire_use *use, int64_t dts,
                        struct wr *out)
 {
@@ -41,12 +61,8 @@ static void put_config(const struct demux_track *t, const struct vod_wire_use *u
 
     if (t->codec == AV_CODEC_NONE || t->config_size == 0)
         return;
-    pkt = av_packet_new(t->config_size);
-    pkt->kind = (uint8_t)av_codec_row(t->codec)->kind;
-    pkt->codec = (uint8_t)t->codec;
-    pkt->config = true;
+    pkt = config_packet(t);
     pkt->dts = dts;
-    memcpy(pkt->data, t->config, t->config_size);
     put(use, pkt, dts, out);
     av_packet_unref(pkt);
 }
