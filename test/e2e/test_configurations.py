@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import shutil
 import socket
 import ssl
 
@@ -165,6 +166,24 @@ def test_rtsp(begin, source):
     with Rtsp(s.ports[8554]) as c:
         c.play()
     w = FlvWatcher(s.ports[8080])
+    assert w.wait(lambda got: flv.frames(got, VIDEO), 5)
+    w.stop()
+
+
+def test_vod(begin, tmp_path):
+    """A file put into the folder plays by the three protocols that the first lines name."""
+    s = begin("vod")
+    (tmp_path / HTML / "vod").mkdir()
+    shutil.copy(os.path.join(ROOT, "doc/source.flv"), tmp_path / HTML / "vod/a.flv")
+    with Rtsp(s.ports[8554]) as c:
+        status, _, body = c.ask("DESCRIBE", f"rtsp://127.0.0.1:{c.port}/vod/a.flv", "Accept: application/sdp")
+        assert status == 200 and b"a=range:npt=0-" in body
+    for path, first in (("/vod/a.flv.flv", 0), ("/vod/a.flv.flv?start=5", 3000)):
+        w = FlvWatcher(s.ports[8080], path)
+        assert w.wait(lambda got: flv.frames(got, VIDEO) and flv.frames(got, AUDIO), 5)
+        assert first <= flv.frames(w.tags, VIDEO)[0].ts <= first + 2000
+        w.stop()
+    w = s.watch("a.flv", app="vod")
     assert w.wait(lambda got: flv.frames(got, VIDEO), 5)
     w.stop()
 
