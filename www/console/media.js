@@ -28,6 +28,7 @@ export class Media {
     constructor(video, fail) {
         Object.assign(this, { video, fail, end: null, turn: 0, at: 0, duration: 0, pausedAt: 0 });
         video.addEventListener("pause", () => { this.pausedAt = performance.now(); });
+        video.addEventListener("ended", () => { this.over = true; });
         video.addEventListener("play", () => this.goOn());
     }
 
@@ -45,6 +46,7 @@ export class Media {
     stop() {
         this.turn++; // a library that still loads comes too late
         this.duration = 0;
+        this.over = false;
         this.url = null;
         this.end?.();
         this.end = null;
@@ -134,9 +136,11 @@ export class Media {
         await playing.catch(e => this.fail(e.message));
     }
 
-    // What came while it stood still is thrown away rather than kept.
+    // What came while it stood still is thrown away rather than kept; behind the end comes the begin.
     goOn() {
-        if (this.url && this.pausedAt && this.video.currentTime > 0 && performance.now() - this.pausedAt > PAUSE)
+        if (this.url && this.over)
+            void this.seek(0);
+        else if (this.url && this.pausedAt && this.video.currentTime > 0 && performance.now() - this.pausedAt > PAUSE)
             void this.seek(this.position);
         this.pausedAt = 0;
     }

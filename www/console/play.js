@@ -62,6 +62,7 @@ function tell() {
 for (const event of ["playing", "resize", "timeupdate"])
     video.addEventListener(event, tell);
 video.addEventListener("playing", () => { left = []; state("playing"); });
+video.addEventListener("ended", () => $("state").className !== "bad" && state("the end"));
 video.addEventListener("waiting", () => $("state").className !== "bad" && state("waiting for the stream …"));
 
 $("what").addEventListener("submit", e => {
