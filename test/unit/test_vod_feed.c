@@ -920,6 +920,35 @@ static void puts_heads_as_they_came(void **state)
     fake_end();
 }
 
+/* What lists show of it. */
+static void is_shown(void **state)
+{
+    struct someone p;
+    struct live_feed_info info;
+    const struct live_feed_kind *kind;
+
+    (void)state;
+    fake_begin();
+    open_as(&p, &vod_wire_flv);
+    kind = p.f.feed.kind;
+    assert_true(kind->describe(&p.f.feed, &info));
+    assert_int_equal(info.position, 0);
+    (void)vod_feed_play(&p.f, AV_MS(4000), INT64_MAX, 2 * VOD_SCALE_1);
+    assert_true(kind->describe(&p.f.feed, &info));
+    assert_string_equal(info.name, "made up");
+    assert_int_equal(info.position, vod_feed_position(&p.f) * 100 / 9);
+    assert_in_range(info.position, CO_SECONDS(3), CO_SECONDS(4));
+    assert_int_equal(info.duration, CO_SECONDS(10));
+    assert_int_equal(info.scale, 2000);
+    assert_int_equal(info.tracks[LIVE_FEED_VIDEO].codec, AV_H264);
+    assert_int_equal(info.tracks[LIVE_FEED_AUDIO].codec, AV_AAC);
+    assert_true(info.tracks[LIVE_FEED_VIDEO].config_size > 0);
+    leave(&p);
+    p.f.feed.kind = kind;
+    assert_false(kind->describe(&p.f.feed, &info)); /* it has none any more */
+    fake_end();
+}
+
 static void is_small(void **state)
 {
     (void)state;
@@ -937,7 +966,7 @@ int main(void)
         TEST(says_where_it_goes_on), TEST(plays_faster_and_slower), TEST(has_key_frames_alone_when_fast),
         TEST(stops_where_it_was_told), TEST(loops), TEST(waits_for_a_disk),
         TEST(fails_where_the_file_does), TEST(changes_its_tracks), TEST(puts_heads), TEST(puts_heads_as_they_came),
-        TEST(is_small),
+        TEST(is_shown), TEST(is_small),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

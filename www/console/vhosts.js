@@ -15,7 +15,8 @@ export function vhosts(list, ways) {
     sync($("vhosts"), list, v => v.id, row, (e, v) => {
         const [what, streams, clients, inward, outward] = e.children;
         const way = ways?.vhosts.find(w => w.name === v.name) ?? {};
-        const chips = [...v.enabled ? [] : ["off"], "RTMP", ...["flv", "hls", "dash"].filter(k => way[k]).map(k => k.toUpperCase())];
+        const chips = [...v.enabled ? [] : ["off"], "RTMP", ...["flv", "hls", "dash"].filter(k => way[k]).map(k => k.toUpperCase()),
+            ...way.rtsp && ways.rtsp ? ["RTSP"] : [], ...way.vod ? ["files"] : []];
         text(what.firstChild, v.name);
         sync(what.lastChild, v.enabled ? chips : ["off"], c => c, () => el("span", { class: "chip" }), text);
         text(streams, many(v.streams, "stream"));

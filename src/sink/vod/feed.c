@@ -114,6 +114,7 @@ static void pause_clock(struct live_feed *feed, bool paused)
 static const struct live_feed_kind kind = {
     .ready = ready, .ranges = vod_feed_ranges, .advance = vod_feed_advance, .ended = has_ended,
     .lag = lag, .pending = pending, .paused = pause_clock,
+    .describe = vod_feed_describe,
 };
 
 static void on_part(struct vod_wait *w)
