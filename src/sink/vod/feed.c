@@ -169,6 +169,60 @@ void vod_feed_close(struct vod_feed *f)
     memset(f, 0, sizeof(*f));
 }
 
+/* ---- tracks that come and go: the format leaves them out, parts stay divided as they are */
+
+static uint32_t out_of(uint32_t tracks)
+{
+    return (tracks & VOD_TRACKS_VIDEO ? 0 : FLV_WIRE_NO_VIDEO) |
+           (tracks & VOD_TRACKS_AUDIO ? 0 : FLV_WIRE_NO_AUDIO);
+}
+
+static uint32_t in_of(uint32_t left_out)
+{
+    return (left_out & FLV_WIRE_NO_VIDEO ? 0 : VOD_TRACKS_VIDEO) |
+           (left_out & FLV_WIRE_NO_AUDIO ? 0 : VOD_TRACKS_AUDIO);
+}
+static_assert((int)FLV_WIRE_NO_VIDEO == RTMP_WIRE_NO_VIDEO, "a bit of both");
+static_assert((int)FLV_WIRE_NO_AUDIO == RTMP_WIRE_NO_AUDIO, "a bit of both");
+
+static uint32_t *left_out(struct vod_feed *f)
+{
+    return &f->use.param[f->use.wire == &vod_wire_rtmp ? RTMP_WIRE_LEAVE_OUT : FLV_WIRE_LEAVE_OUT];
+}
+
+/* All at once: what it gets at a new place has its head from whoever placed it. */
+static void take_tracks(struct vod_feed *f)
+{
+    if (f->tracks != UINT32_MAX)
+        *left_out(f) = out_of(f->tracks & f->use.tracks);
+    f->tracks = UINT32_MAX;
+}
+
+void vod_feed_change_tracks(struct vod_feed *f)
+{
+    uint32_t *out = left_out(f), has = in_of(*out), more;
+    struct vod_wire_use use;
+
+    if (f->tracks == UINT32_MAX || f->offset > 0)
+        return;
+    more = f->tracks & f->use.tracks & ~has;
+    if (f->at.part > 0)
+        more &= ~(uint32_t)VOD_TRACKS_VIDEO;
+    has = (has & f->tracks) | more;
+    *out = out_of(has);
+    if (has == (f->tracks & f->use.tracks))
+        f->tracks = UINT32_MAX;
+    use = f->use;
+    use.tracks = more;
+    vod_head_configs(f->file, &use, f->next_dts, &f->head);
+}
+
+void vod_feed_tracks(struct vod_feed *f, uint32_t tracks)
+{
+    if (!f->counts)
+        f->tracks = tracks;
+}
+
 /* ---- play */
 
 static bool has_video(const struct vod_feed *f)
@@ -218,6 +272,7 @@ int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale)
     int64_t zero = vod_file_info(f->file)->zero;
 
     leave(f);
+    take_tracks(f);
     f->scale = scale > 0 ? scale : VOD_SCALE_1;
     f->use.keys_only = f->scale > KEYS_ABOVE && has_video(f);
     f->use.round = 0;
@@ -265,47 +320,6 @@ bool vod_feed_failed(const struct vod_feed *f)
 bool vod_feed_ended(const struct vod_feed *f)
 {
     return f->ended;
-}
-
-/* ---- tracks that come and go: the format leaves them out, parts stay divided as they are */
-
-static uint32_t out_of(uint32_t tracks)
-{
-    return (tracks & VOD_TRACKS_VIDEO ? 0 : FLV_WIRE_NO_VIDEO) |
-           (tracks & VOD_TRACKS_AUDIO ? 0 : FLV_WIRE_NO_AUDIO);
-}
-
-static uint32_t in_of(uint32_t left_out)
-{
-    return (left_out & FLV_WIRE_NO_VIDEO ? 0 : VOD_TRACKS_VIDEO) |
-           (left_out & FLV_WIRE_NO_AUDIO ? 0 : VOD_TRACKS_AUDIO);
-}
-static_assert((int)FLV_WIRE_NO_VIDEO == RTMP_WIRE_NO_VIDEO, "a bit of both");
-static_assert((int)FLV_WIRE_NO_AUDIO == RTMP_WIRE_NO_AUDIO, "a bit of both");
-
-void vod_feed_change_tracks(struct vod_feed *f)
-{
-    int param = f->use.wire == &vod_wire_rtmp ? RTMP_WIRE_LEAVE_OUT : FLV_WIRE_LEAVE_OUT;
-    uint32_t has = in_of(f->use.param[param]), more;
-    struct vod_wire_use use;
-
-    if (f->tracks == UINT32_MAX || f->offset > 0 || f->counts)
-        return;
-    more = f->tracks & f->use.tracks & ~has;
-    if (f->at.part > 0)
-        more &= ~(uint32_t)VOD_TRACKS_VIDEO;
-    has = (has & f->tracks) | more;
-    f->use.param[param] = out_of(has);
-    if (has == (f->tracks & f->use.tracks))
-        f->tracks = UINT32_MAX;
-    use = f->use;
-    use.tracks = more;
-    vod_head_configs(f->file, &use, f->next_dts, &f->head);
-}
-
-void vod_feed_tracks(struct vod_feed *f, uint32_t tracks)
-{
-    f->tracks = tracks;
 }
 
 /* ---- from part to part */

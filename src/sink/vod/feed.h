@@ -66,8 +66,8 @@ void vod_feed_use(struct vod_feed *f, const struct vod_wire_use *use);
  * sender need not be stopped. Does not yield. */
 int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale);
 /* It gets these tracks (VOD_TRACKS_*) from now on, at its place: less with the next part, more
- * pictures from where the next group begins, with their configuration in front. Of FLV and RTMP
- * alone. */
+ * pictures from where the next group begins, with their configuration in front; or all of it with
+ * vod_feed_play(), where heads are the caller's. Of FLV and RTMP alone. */
 void vod_feed_tracks(struct vod_feed *f, uint32_t tracks);
 /* Where it is: presentation time of what its clock shows about now, without what is sent ahead. */
 int64_t vod_feed_position(const struct vod_feed *f);
