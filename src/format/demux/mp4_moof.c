@@ -33,6 +33,14 @@ static const struct mp4_trak *track(const struct mp4_moof *m)
     return &m->x->tracks[m->track];
 }
 
+/* Times beyond that are errors. */
+static int64_t most(const struct mp4_moof *m)
+{
+    uint32_t scale = track(m)->scale;
+
+    return scale < TICKS_MAX / SECONDS_MAX ? SECONDS_MAX * scale : TICKS_MAX;
+}
+
 static bool find_track(struct mp4_moof *m, uint32_t id)
 {
     for (uint8_t i = 0; i < DEMUX_TRACKS; i++) {
@@ -80,8 +88,7 @@ static bool read_tfdt(struct mp4_moof *m, struct rd r)
     if (r.bad)
         return true;
     time = rd_u32(&r) >> 24 == 1 ? rd_u64(&r) : rd_u32(&r);
-    if (r.bad || time > (uint64_t)TICKS_MAX ||
-        time / track(m)->scale > (uint64_t)SECONDS_MAX)
+    if (r.bad || time > (uint64_t)most(m))
         return false;
     m->time[m->track] = (int64_t)time;
     return true;
@@ -175,7 +182,7 @@ static void count(struct mp4_moof *m, struct mp4_moof_sample *s)
     s->dts = m->time[i] > m->last[i] ? m->time[i] : m->last[i];
     m->last[i] = s->dts;
     m->lasts[i] = s->duration;
-    if (m->time[i] < TICKS_MAX)
+    if (m->time[i] + s->duration <= most(m))
         m->time[i] += s->duration;
 }
 

@@ -15,8 +15,8 @@ enum {
     PER_SECOND_MAX = DEMUX_GROUP_MAX / 2,
 };
 
-#define TICKS_MAX (INT64_C(1) << 60)
-#define TIME_MAX (INT64_C(1) << 47) /* 1/90000 s; as long as samples of tables can last */
+#define SECONDS_MAX (INT64_C(1) << 30) /* as long as samples of tables can last */
+#define TIME_MAX (SECONDS_MAX * AV_CLOCK)
 
 /* ------------------------------------------------------------ times */
 
@@ -93,7 +93,7 @@ static void read_edits(struct mp4_trak *t, struct rd r, uint32_t movie_scale)
         int64_t from = wide ? (int64_t)rd_u64(&r) : (int32_t)rd_u32(&r);
 
         (void)rd_u32(&r);
-        if (lasts / movie_scale > TIME_MAX / AV_CLOCK || from > TICKS_MAX)
+        if (lasts / movie_scale > SECONDS_MAX || from / t->scale > SECONDS_MAX)
             return;
         if (from == -1 && !media)
             t->wait += convert((int64_t)lasts, movie_scale, AV_CLOCK);

@@ -9,6 +9,8 @@
 
 enum { BOXES_MAX = 4096 }; /* before the moov */
 
+#define TIME_MAX (INT64_C(1) << 52) /* 1/90000 s */
+
 /* The first box of a file is one of these. */
 static bool is_mp4(const uint8_t *begin, size_t size)
 {
@@ -221,6 +223,8 @@ static demux_place seek_mp4(const struct demux_index *index, int64_t time)
     const struct mp4_index *x = (const struct mp4_index *)index;
     const struct mp4_trak *t = &x->tracks[x->main];
 
+    if (time > TIME_MAX || time < 0)
+        time = time < 0 ? 0 : TIME_MAX;
     if (x->frags.n > 0 &&
         (!has_tables(x) || mp4_moov_dts(t, x->frags.v[0].dts) + x->shift <= time))
         return mp4_fragments_seek(x, time);

@@ -58,9 +58,20 @@ static uint32_t audio_at(const struct mp4_index *x, uint32_t video)
 
 /* ------------------------------------------------------------ where groups begin and end */
 
+/* A second of sound behind the last picture is part of the last group. */
+static bool is_short(const struct mp4_index *x, uint32_t tail)
+{
+    return table(x, DEMUX_AUDIO)->n - tail <= x->tracks[DEMUX_AUDIO].per_second;
+}
+
 static struct edge begin_of(const struct mp4_index *x, uint32_t video)
 {
-    return (struct edge){ video, audio_at(x, video) };
+    const struct mp4_table *t = table(x, DEMUX_VIDEO);
+    struct edge e = { video, audio_at(x, video) };
+
+    if (t->n > 0 && video >= t->n && is_short(x, e.audio))
+        e.audio = table(x, DEMUX_AUDIO)->n;
+    return e;
 }
 
 /* Where there are no pictures: so many samples of sound each. */
@@ -83,6 +94,10 @@ static struct edge end_of(const struct mp4_index *x, struct edge e, bool *starts
     const struct mp4_table *t = table(x, DEMUX_VIDEO);
     uint32_t at = audio_at(x, e.video);
 
+    if (e.video >= t->n && t->n > 0 && is_short(x, at)) { /* it was too long */
+        *starts = false;
+        return begin_of(x, e.video);
+    }
     if (e.video >= t->n) {
         *starts = e.audio >= at && (e.audio - at) % x->tracks[DEMUX_AUDIO].per_second == 0;
         return end_of_sound(x, e, at);

@@ -1,0 +1,1076 @@
+/* SPDX-License-Identifier: MIT */
+/* test_demux_mp4.c - MP4 files, read from any place: those that we write, and made ones. */
+#include "demux_file.h"
+
+#include "base/must.h"
+#include "format/mp4/box.h"
+#include "format/mp4/final.h"
+#include "format/mp4/frag.h"
+#include "media_configs.h"
+
+#include <stdio.h>
+
+enum { LIMIT = 1 << 22, FRAGMENTS = 5, FRAMES = 4, HALF = 45000 };
+
+/* ------------------------------------------------------------ files of our recorder */
+
+static void cut(struct mp4_frag *m, int64_t dts, struct wr *out)
+{
+    struct blocks b;
+
+    blocks_init(&b, LIMIT, NULL);
+    mp4_frag_cut(m, dts, false, &b);
+    for (const struct block *p = blocks_begin(&b); p; p = p->next)
+        wr_bytes(out, p->data, p->len);
+    blocks_free(&b);
+}
+
+/* H.264 with reordered pictures and AAC that begins 100 ms later. */
+static void record(struct wr *out)
+{
+    struct mp4_frag m;
+    bool changed;
+
+    mp4_frag_init(&m, LIMIT, NULL);
+    wr_init(out, LIMIT);
+    for (int i = 0; i < FRAGMENTS * FRAMES; i++) {
+        uint8_t unit[] = { 0, 0, 0, 3, 0x65, (uint8_t)i, 7 };
+        uint8_t sound[] = { 0xaa, (uint8_t)i };
+        struct frame v = media_frame(AV_H264, i % FRAMES == 0, i * HALF, unit, sizeof(unit));
+        struct frame a = media_frame(AV_AAC, false, i * HALF + 9000, sound, sizeof(sound));
+        struct frame config[] = { media_config(AV_H264, MEDIA_BYTES(CONFIG_H264)),
+                                  media_config(AV_AAC, MEDIA_BYTES(CONFIG_AAC)) };
+
+        v.pts += i % 2 ? 2 * HALF : HALF;
+        if (i == 0) {
+            assert_ok(mp4_frag_add(&m, &config[0], &changed));
+            assert_ok(mp4_frag_add(&m, &config[1], &changed));
+            mp4_frag_header(&m, out);
+        } else if (i % FRAMES == 0) {
+            cut(&m, v.dts, out);
+        }
+        assert_ok(mp4_frag_add(&m, &v, &changed));
+        assert_ok(mp4_frag_add(&m, &a, &changed));
+    }
+    cut(&m, FRAGMENTS * FRAMES * HALF, out);
+    mp4_frag_fini(&m);
+}
+
+/* The same with tables in front of its media. */
+static void finish(const struct wr *file, struct wr *out)
+{
+    struct mp4_final f;
+    struct rd r = rd_init(file->buf, file->len);
+
+    mp4_final_init(&f);
+    wr_init(out, LIMIT);
+    while (rd_left(&r) > 0) {
+        const uint8_t *box = r.p;
+        uint32_t size = rd_u32(&r);
+        const uint8_t *type = rd_take(&r, 4);
+        size_t at = (size_t)(rd_take(&r, size - 8) - file->buf);
+
+        if (memcmp(type, "moov", 4) == 0)
+            assert_true(mp4_final_head(&f, box + 8, size - 8));
+        if (memcmp(type, "moof", 4) == 0) {
+            uint32_t mdat = rd_u32(&r);
+
+            at = (size_t)(r.p + 4 - file->buf);
+            assert_true(mp4_final_fragment(&f, box, size, at, mdat - 8));
+            (void)rd_take(&r, mdat - 4);
+        }
+    }
+    assert_true(mp4_final_build(&f, out));
+    for (size_t i = 0; i < f.n_spans; i++)
+        wr_bytes(out, file->buf + f.spans[i].from, f.spans[i].size);
+    mp4_final_fini(&f);
+}
+
+/* What was recorded is what is read, however it is stored. */
+static void expect_recorded(const uint8_t *data, size_t size)
+{
+    struct demux_index *x;
+    const struct demux_info *info;
+    struct walk_all w;
+    struct file f;
+    unsigned seen[DEMUX_TRACKS] = { 0 };
+
+    file_init(&f, data, size);
+    x = file_open(&f);
+    info = demux_info(x);
+    assert_string_equal(info->format, "mp4");
+    assert_int_equal(info->tracks[DEMUX_VIDEO].codec, AV_H264);
+    assert_int_equal(info->tracks[DEMUX_AUDIO].codec, AV_AAC);
+    assert_int_equal(info->tracks[DEMUX_AUDIO].config_size, 2);
+    assert_memory_equal(info->tracks[DEMUX_AUDIO].config, CONFIG_AAC, 2);
+    assert_memory_equal(info->tracks[DEMUX_VIDEO].config, CONFIG_H264, sizeof(CONFIG_H264) - 1);
+    walk_all(&w, x, &f);
+    assert_int_equal(w.ended, DEMUX_OK);
+    assert_int_equal(w.samples, 2 * FRAGMENTS * FRAMES);
+    for (unsigned i = 0; i < w.samples; i++) {
+        const struct demux_sample *s = &w.v[i];
+        unsigned n = seen[s->track]++;
+
+        if (s->track == DEMUX_VIDEO) {
+            assert_int_equal(data[s->at + 5], n);
+            assert_int_equal(s->dts - w.v[0].dts, (int64_t)n * HALF);
+            assert_int_equal(s->cts, n % 2 ? 2 * HALF : HALF);
+            assert_int_equal(s->key, n % FRAMES == 0);
+        } else {
+            assert_int_equal(data[s->at + 1], n);
+            assert_int_equal(s->dts - w.v[0].dts, (int64_t)n * HALF + 9000);
+        }
+    }
+    demux_close(x);
+}
+
+static void test_recordings_are_read(void **state)
+{
+    struct wr file, whole;
+
+    (void)state;
+    record(&file);
+    expect_recorded(file.buf, file.len);
+    finish(&file, &whole);
+    expect_recorded(whole.buf, whole.len);
+    wr_free(&file);
+    wr_free(&whole);
+}
+
+/* Every key frame is found by its time, and a moment before it the one before. */
+static void test_places_are_found_by_time(void **state)
+{
+    struct wr file[2];
+
+    (void)state;
+    record(&file[0]);
+    finish(&file[0], &file[1]);
+    for (int i = 0; i < 2; i++) {
+        struct file f;
+        struct demux_index *x;
+
+        file_init(&f, file[i].buf, file[i].len);
+        x = file_open(&f);
+        f.reads = 0;
+        for (int n = 1; n < FRAGMENTS; n++) {
+            int64_t shown = (n * FRAMES + 1) * HALF; /* the first one is decoded at 0 */
+            demux_place at = demux_seek(x, shown);
+            struct demux_group *g;
+            const char *why;
+
+            assert_true(demux_seek(x, shown - 1) < at);
+            assert_true(demux_seek(x, shown + FRAMES * HALF - 1) == at);
+            assert_int_equal(f.reads, 0);
+            assert_int_equal(demux_group(&g, x, &f.in, at, &why), DEMUX_OK);
+            assert_true(g->starts && g->v[0].key && g->v[0].track == DEMUX_VIDEO);
+            assert_int_equal(g->v[0].dts + g->v[0].cts, shown);
+            assert_int_equal(g->last, n == FRAGMENTS - 1);
+            f.reads = 0;
+            free(g);
+        }
+        demux_close(x);
+        wr_free(&file[i]);
+    }
+}
+
+/* ------------------------------------------------------------ cut and changed */
+
+/* All that may be asked of any file: nothing is outside of it, and it ends. */
+static unsigned play_any(const uint8_t *data, size_t size)
+{
+    const struct demux_limits limits = { .index_max = 1 << 20 };
+    struct demux_index *x;
+    const char *why = NULL;
+    struct walk_all w = { 0 };
+    struct file f;
+
+    file_init(&f, data, size);
+    if (demux_open(&x, &f.in, &limits, &why) != DEMUX_OK) {
+        assert_null(x);
+        assert_true(why && *why);
+        return 0;
+    }
+    walk_all(&w, x, &f);
+    for (int64_t t = -1; t < 30 * 90000; t += 2 * 90000 + 17)
+        assert_true(demux_seek(x, t) >= demux_seek(x, t - 1000));
+    demux_close(x);
+    return w.samples;
+}
+
+static uint8_t *exact(const uint8_t *data, size_t size)
+{
+    uint8_t *p = must(malloc(size ? size : 1));
+
+    memcpy(p, data, size);
+    return p;
+}
+
+/* A recording that is written or was cut plays to its present end. */
+static void test_files_are_cut_anywhere(void **state)
+{
+    struct wr file[2];
+
+    (void)state;
+    record(&file[0]);
+    finish(&file[0], &file[1]);
+    for (int i = 0; i < 2; i++) {
+        unsigned most = 0;
+
+        for (size_t n = 0; n <= file[i].len; n++) {
+            uint8_t *p = exact(file[i].buf, n);
+            unsigned samples = play_any(p, n);
+
+            assert_true(samples >= most);
+            most = samples;
+            free(p);
+        }
+        assert_int_equal(most, 2 * FRAGMENTS * FRAMES);
+        wr_free(&file[i]);
+    }
+}
+
+static void test_bytes_are_others(void **state)
+{
+    static const uint8_t others[] = { 0, 1, 0x7f, 0x80, 0xff };
+    struct wr file[2];
+
+    (void)state;
+    record(&file[0]);
+    finish(&file[0], &file[1]);
+    for (int i = 0; i < 2; i++) {
+        for (size_t n = 0; n < file[i].len; n++) {
+            uint8_t old = file[i].buf[n];
+
+            for (size_t k = 0; k < COUNT(others); k++) {
+                file[i].buf[n] = others[k];
+                (void)play_any(file[i].buf, file[i].len);
+            }
+            file[i].buf[n] = old;
+        }
+        wr_free(&file[i]);
+    }
+}
+
+/* A read that cannot be done now, or fails, is told; later it is as ever. */
+static void test_reads_fail(void **state)
+{
+    const struct demux_limits limits = { .index_max = 1 << 20 };
+    struct demux_index *x;
+    struct wr file;
+    struct file f;
+    const char *why;
+
+    (void)state;
+    record(&file);
+    for (int fail = -2; fail < 0; fail++) {
+        enum demux_status st = DEMUX_OK, expected = fail == -1 ? DEMUX_AGAIN : DEMUX_IO;
+        struct demux_group *g;
+        unsigned n;
+
+        file_init(&f, file.buf, file.len);
+        f.fail = fail;
+        for (n = 1; n < 100; n++) {
+            f.reads = 0;
+            f.fail_at = n;
+            st = demux_open(&x, &f.in, &limits, &why);
+            if (st == DEMUX_OK)
+                break;
+            assert_int_equal(st, expected);
+        }
+        assert_true(n > 1);
+        assert_int_equal(st, DEMUX_OK);
+        f.reads = 0;
+        f.fail_at = 1;
+        assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, 0), &why), expected);
+        assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, 0), &why), DEMUX_OK);
+        free(g);
+        demux_close(x);
+    }
+    wr_free(&file);
+}
+
+static void test_index_is_bounded(void **state)
+{
+    struct wr file[2];
+
+    (void)state;
+    record(&file[0]);
+    finish(&file[0], &file[1]);
+    for (int i = 0; i < 2; i++) {
+        enum demux_status st = DEMUX_TOO_LARGE;
+        struct demux_index *x;
+        struct file f;
+        const char *why;
+        size_t most;
+
+        file_init(&f, file[i].buf, file[i].len);
+        for (most = 0; st != DEMUX_OK && most < 1 << 16; most += 16) {
+            const struct demux_limits limits = { .index_max = most };
+
+            st = demux_open(&x, &f.in, &limits, &why);
+            assert_true(st == DEMUX_OK || st == DEMUX_TOO_LARGE);
+        }
+        assert_int_equal(st, DEMUX_OK);
+        assert_true(demux_info(x)->memory <= most);
+        demux_close(x);
+        wr_free(&file[i]);
+    }
+}
+
+static void test_packets_are_made(void **state)
+{
+    struct av_packet *pkt = av_packet_new(10);
+    struct demux_index *x;
+    struct demux_sample s = { .size = 7, .key = true, .dts = 5, .cts = 3 };
+    struct wr file;
+    struct file f;
+
+    (void)state;
+    record(&file);
+    file_init(&f, file.buf, file.len);
+    x = file_open(&f);
+    assert_true(demux_packet(x, &s, pkt));
+    assert_true(pkt->kind == AV_VIDEO && pkt->codec == AV_H264 && pkt->key && !pkt->config);
+    assert_true(pkt->payload == 3 && pkt->dts == 5 && pkt->cts == 3 && pkt->origin == 0);
+    s.track = DEMUX_AUDIO;
+    assert_true(demux_packet(x, &s, pkt));
+    assert_true(pkt->kind == AV_AUDIO && pkt->codec == AV_AAC && !pkt->key);
+    s.size = 11;
+    assert_false(demux_packet(x, &s, pkt));
+    demux_close(x);
+    wr_free(&file);
+    (void)av_packet_unref(pkt);
+}
+
+/* ------------------------------------------------------------ made files */
+
+struct run {
+    uint32_t n, value;
+};
+
+/* A track of a file: samples of `size` bytes in chunks of `chunk`, one media after the other. */
+struct made {
+    const char *entry, *box;     /* of stsd */
+    const char *config;
+    size_t config_size, before;  /* bytes of the entry */
+    bool audio, co64, no_media;
+    int size_bits;               /* of stz2; 0: stsz; 1: stsz that says them once */
+    uint32_t scale, n, size, chunk, rows; /* rows: that tables claim; 0: as many as there are */
+    struct run times[4], offsets[4];
+    uint32_t keys[4];            /* up to a 0 */
+    bool has_keys;
+    int64_t edits[3][2];         /* lasts, from; up to a 0, 0 */
+    uint32_t other_entry;        /* the second half of chunks is described by this one */
+};
+
+static size_t begin_table(struct wr *w, const char *type, const struct made *m, uint32_t n)
+{
+    size_t at = mp4_full_box(w, type, 0, 0);
+
+    wr_u32(w, m->rows ? m->rows : n);
+    return at;
+}
+
+static void put_runs(struct wr *w, const char *type, const struct made *m, const struct run *v)
+{
+    uint32_t n = 0;
+    size_t at;
+
+    while (n < 4 && v[n].n)
+        n++;
+    at = begin_table(w, type, m, n);
+    for (uint32_t i = 0; i < n; i++) {
+        wr_u32(w, v[i].n);
+        wr_u32(w, v[i].value);
+    }
+    mp4_end(w, at);
+}
+
+static void put_sizes(struct wr *w, const struct made *m)
+{
+    size_t at = mp4_full_box(w, m->size_bits > 1 ? "stz2" : "stsz", 0, 0);
+
+    wr_u32(w, (uint32_t)(m->size_bits == 1 ? (int)m->size : m->size_bits));
+    wr_u32(w, m->rows ? m->rows : m->n);
+    for (uint32_t i = 0; m->size_bits != 1 && i < m->n; i++) {
+        if (m->size_bits == 4 && i % 2 == 0)
+            wr_u8(w, (uint8_t)(m->size << 4 | m->size));
+        else if (m->size_bits != 4)
+            wr_be(w, m->size, m->size_bits ? (size_t)m->size_bits / 8 : 4);
+    }
+    mp4_end(w, at);
+}
+
+static void put_chunks(struct wr *w, const struct made *m, uint64_t media)
+{
+    uint32_t n = (m->n + m->chunk - 1) / m->chunk;
+    size_t at = begin_table(w, "stsc", m, m->other_entry ? 2 : 1);
+
+    wr_u32(w, 1);
+    wr_u32(w, m->chunk);
+    wr_u32(w, 1);
+    if (m->other_entry) {
+        wr_u32(w, n / 2 + 1);
+        wr_u32(w, m->chunk);
+        wr_u32(w, m->other_entry);
+    }
+    mp4_end(w, at);
+    at = begin_table(w, m->co64 ? "co64" : "stco", m, n);
+    for (uint32_t i = 0; i < n; i++)
+        wr_be(w, media + (uint64_t)i * m->chunk * m->size, m->co64 ? 8 : 4);
+    mp4_end(w, at);
+}
+
+static void put_stsd(struct wr *w, const struct made *m)
+{
+    size_t stsd = mp4_full_box(w, "stsd", 0, 0), entry, config;
+
+    wr_u32(w, m->other_entry ? 2 : 1);
+    entry = mp4_box(w, m->entry);
+    mp4_zeros(w, m->before);
+    config = mp4_box(w, m->box);
+    wr_bytes(w, m->config, m->config_size);
+    mp4_end(w, config);
+    mp4_end(w, entry);
+    mp4_end(w, stsd);
+}
+
+static void put_edits(struct wr *w, const struct made *m)
+{
+    size_t edts, elst;
+    uint32_t n = 0;
+
+    while (n < 3 && m->edits[n][0])
+        n++;
+    if (n == 0)
+        return;
+    edts = mp4_box(w, "edts");
+    elst = mp4_full_box(w, "elst", 1, 0);
+    wr_u32(w, n);
+    for (uint32_t i = 0; i < n; i++) {
+        wr_be(w, (uint64_t)m->edits[i][0], 8);
+        wr_be(w, (uint64_t)m->edits[i][1], 8);
+        wr_u32(w, 0x10000);
+    }
+    mp4_end(w, elst);
+    mp4_end(w, edts);
+}
+
+static void put_trak(struct wr *w, const struct made *m, uint32_t id, uint64_t media)
+{
+    size_t trak = mp4_box(w, "trak"), at = mp4_full_box(w, "tkhd", 0, 1), mdia, minf, stbl;
+
+    mp4_zeros(w, 8);
+    wr_u32(w, id);
+    mp4_zeros(w, 68);
+    mp4_end(w, at);
+    put_edits(w, m);
+    mdia = mp4_box(w, "mdia");
+    at = mp4_full_box(w, "mdhd", 0, 0);
+    mp4_zeros(w, 8);
+    wr_u32(w, m->scale);
+    mp4_zeros(w, 8);
+    mp4_end(w, at);
+    at = mp4_full_box(w, "hdlr", 0, 0);
+    wr_u32(w, 0);
+    wr_bytes(w, m->audio ? "soun" : "vide", 4);
+    mp4_zeros(w, 13);
+    mp4_end(w, at);
+    minf = mp4_box(w, "minf");
+    stbl = mp4_box(w, "stbl");
+    put_stsd(w, m);
+    put_runs(w, "stts", m, m->times);
+    if (m->offsets[0].n)
+        put_runs(w, "ctts", m, m->offsets);
+    if (m->has_keys) {
+        uint32_t n = 0;
+
+        while (n < 4 && m->keys[n])
+            n++;
+        at = begin_table(w, "stss", m, n);
+        for (uint32_t i = 0; i < n; i++)
+            wr_u32(w, m->keys[i]);
+        mp4_end(w, at);
+    }
+    put_sizes(w, m);
+    put_chunks(w, m, media);
+    mp4_end(w, stbl);
+    mp4_end(w, minf);
+    mp4_end(w, mdia);
+    mp4_end(w, trak);
+}
+
+/* ftyp, mdat, moov. */
+static void make(struct wr *w, const struct made *tracks, unsigned n)
+{
+    uint64_t media[4];
+    size_t moov, at;
+
+    wr_init(w, LIMIT);
+    wr_bytes(w, "\0\0\0\x10" "ftypisom\0\0\0\0", 16);
+    at = mp4_box(w, "mdat");
+    for (unsigned i = 0; i < n; i++) {
+        media[i] = w->len;
+        mp4_zeros(w, tracks[i].no_media ? 0 : (size_t)tracks[i].n * tracks[i].size);
+    }
+    mp4_end(w, at);
+    moov = mp4_box(w, "moov");
+    at = mp4_full_box(w, "mvhd", 0, 0);
+    mp4_zeros(w, 8);
+    wr_u32(w, 1000);
+    mp4_zeros(w, 84);
+    mp4_end(w, at);
+    for (unsigned i = 0; i < n; i++)
+        put_trak(w, &tracks[i], i + 1, media[i]);
+    mp4_end(w, moov);
+    assert_false(w->bad);
+}
+
+#define ESDS(object, special)                                                    \
+    "\0\0\0\0\x03\x80\x80\x80\x1a\0\1\0\x04\x80\x80\x80\x12" object              \
+    "\x15\0\0\0\0\0\0\0\0\0\0\0" special
+#define VIDEO .entry = "avc1", .box = "avcC", .config = CONFIG_H264,             \
+    .config_size = sizeof(CONFIG_H264) - 1, .before = 78
+#define AUDIO .entry = "mp4a", .box = "esds", .config = ESDS("\x40", "\x05\2\x11\x90"), \
+    .config_size = sizeof(ESDS("\x40", "\x05\2\x11\x90")) - 1, .before = 28, .audio = true
+
+static void expect_open(struct wr *w, struct file *f, struct demux_index **x)
+{
+    file_init(f, w->buf, w->len);
+    *x = file_open(f);
+}
+
+static void test_sizes_and_offsets_are_stored_in_many_ways(void **state)
+{
+    static const int bits[] = { 0, 1, 4, 8, 16 };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(bits); i++) {
+        struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2, .has_keys = true,
+                          .times = { { 3, 1 }, { 0 } }, .keys = { 1, 5 } };
+        struct demux_index *x;
+        struct walk_all w;
+        struct wr file;
+        struct file f;
+
+        m.times[1] = (struct run){ 6, 2 };
+        m.size_bits = bits[i / 2];
+        m.co64 = i % 2;
+        make(&file, &m, 1);
+        expect_open(&file, &f, &x);
+        walk_all(&w, x, &f);
+        assert_int_equal(w.samples, 9);
+        assert_int_equal(w.groups, 2);
+        for (unsigned n = 0; n < 9; n++) {
+            assert_int_equal(w.v[n].at, 24 + n * 7);
+            assert_int_equal(w.v[n].size, 7);
+            assert_int_equal(w.v[n].key, n == 0 || n == 4);
+            assert_int_equal(w.v[n].dts, 3600 * (n < 3 ? n : 3 + (n - 3) * 2));
+        }
+        assert_int_equal(demux_info(x)->duration, 15 * 3600);
+        demux_close(x);
+        wr_free(&file);
+    }
+}
+
+/* Nothing is presented before it is decoded, and nothing is decoded before 0. */
+static void test_times_of_edits_and_offsets(void **state)
+{
+    static const struct {
+        const char *name;
+        struct run offsets[4];
+        int64_t edits[3][2];
+        int64_t zero, dts, pts; /* of the first picture, from zero on */
+    } rows[] = {
+        { "none", { { 0 } }, { { 0 } }, 0, 0, 0 },
+        { "reordered", { { 9, 2 } }, { { 0 } }, 0, 0, 7200 },
+        { "and made good", { { 9, 2 } }, { { 9000, 2 } }, 7200, -7200, 0 },
+        { "below 0", { { 1, 0 }, { 8, (uint32_t)-1 } }, { { 0 } }, 3600, -3600, 0 },
+        { "an empty edit", { { 0 } }, { { 500, -1 }, { 9000, 0 } }, 0, HALF, HALF },
+        { "both", { { 9, 2 } }, { { 500, -1 }, { 9000, 2 } }, 0, HALF - 7200, HALF },
+        { "from beyond the end", { { 0 } }, { { 9000, 99 } }, 0, 0, 0 },
+        { "of nothing", { { 0 } }, { { 0 } }, 0, 0, 0 },
+        { "far below 0", { { 9, 0x80000000 } }, { { 0 } }, 0, 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2, .has_keys = true,
+                          .times = { { 9, 1 } }, .keys = { 1, 5 } };
+        struct demux_index *x;
+        struct walk_all w;
+        struct wr file;
+        struct file f;
+        int64_t zero;
+
+        memcpy(m.offsets, rows[i].offsets, sizeof(m.offsets));
+        memcpy(m.edits, rows[i].edits, sizeof(m.edits));
+        make(&file, &m, 1);
+        expect_open(&file, &f, &x);
+        walk_all(&w, x, &f);
+        zero = demux_info(x)->zero;
+        assert_int_equal(w.samples, 9);
+        assert_int_equal(zero, rows[i].zero);
+        assert_int_equal(w.v[0].dts - zero, rows[i].dts);
+        assert_int_equal(w.v[0].dts + w.v[0].cts - zero, rows[i].pts);
+        demux_close(x);
+        wr_free(&file);
+    }
+}
+
+/* What is cut off at the begin and the end: from the key frame on that is needed. */
+static void test_edits_cut(void **state)
+{
+    struct made m = { VIDEO, .scale = 25, .n = 100, .size = 7, .chunk = 4, .has_keys = true,
+                      .times = { { 100, 1 } }, .keys = { 1, 26, 51, 76 },
+                      .edits = { { 1000, 60 } } };
+    struct demux_index *x;
+    struct walk_all w;
+    struct wr file;
+    struct file f;
+
+    (void)state;
+    make(&file, &m, 1);
+    expect_open(&file, &f, &x);
+    walk_all(&w, x, &f);
+    assert_int_equal(w.v[0].at, 24 + 50 * 7);
+    assert_true(w.v[0].key);
+    assert_int_equal(demux_info(x)->zero, 10 * 3600);
+    assert_int_equal(w.samples, 36); /* 50 to 85 */
+    demux_close(x);
+    wr_free(&file);
+}
+
+static void test_keys(void **state)
+{
+    static const struct {
+        const char *name;
+        bool has_keys;
+        uint32_t keys[4];
+        unsigned groups, first;
+    } rows[] = {
+        { "all are", false, { 0 }, 9, 0 },
+        { "one", true, { 1 }, 1, 0 },
+        { "none is said", true, { 0 }, 1, 0 },
+        { "not the first", true, { 3, 7 }, 2, 2 },
+        { "they do not grow", true, { 1, 5, 4, 8 }, 2, 0 },
+        { "beyond the end", true, { 1, 200 }, 1, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2,
+                          .times = { { 9, 1 } }, .has_keys = rows[i].has_keys };
+        struct demux_index *x;
+        struct walk_all w;
+        struct wr file;
+        struct file f;
+
+        memcpy(m.keys, rows[i].keys, sizeof(m.keys));
+        make(&file, &m, 1);
+        expect_open(&file, &f, &x);
+        walk_all(&w, x, &f);
+        assert_int_equal(w.groups, rows[i].groups);
+        assert_int_equal(w.v[0].at, 24 + rows[i].first * 7);
+        assert_true(w.v[0].key);
+        demux_close(x);
+        wr_free(&file);
+    }
+}
+
+/* One may begin about every second in sound alone, and where there are no pictures any more. */
+static void test_sound_alone(void **state)
+{
+    struct made m[] = { { AUDIO, .scale = 1000, .n = 1000, .size = 3, .chunk = 10,
+                          .times = { { 1000, 20 } } },
+                        { VIDEO, .scale = 25, .n = 25, .size = 7, .chunk = 5, .has_keys = true,
+                          .times = { { 25, 1 } }, .keys = { 1 } } };
+
+    (void)state;
+    for (unsigned n = 1; n <= 2; n++) {
+        struct demux_index *x;
+        struct demux_group *g;
+        struct walk_all w;
+        struct wr file;
+        struct file f;
+        const char *why;
+
+        make(&file, m, n);
+        expect_open(&file, &f, &x);
+        walk_all(&w, x, &f);
+        assert_int_equal(w.of[DEMUX_AUDIO], 1000);
+        assert_int_equal(w.of[DEMUX_VIDEO], n == 2 ? 25 : 0);
+        assert_int_equal(w.groups, 20);
+        assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, 5 * 90000 + 99), &why), DEMUX_OK);
+        assert_true(g->starts);
+        assert_int_equal(g->v[0].dts, 5 * 90000);
+        assert_int_equal(g->n, 50);
+        free(g);
+        demux_close(x);
+        wr_free(&file);
+    }
+}
+
+/* A group that is too long goes on, and one does not begin in it. */
+static void test_long_groups_are_divided(void **state)
+{
+    struct made m[] = { { VIDEO, .scale = 25, .n = 10000, .size = 1, .chunk = 7, .size_bits = 1,
+                          .has_keys = true, .times = { { 10000, 1 } }, .keys = { 1 } },
+                        { AUDIO, .scale = 1000, .n = 20000, .size = 1, .chunk = 10,
+                          .times = { { 20000, 20 } }, .size_bits = 1 } };
+    struct demux_index *x;
+    struct demux_group *g;
+    struct walk_all w;
+    struct wr file;
+    struct file f;
+    demux_place at;
+    const char *why;
+    bool last = false;
+
+    (void)state;
+    make(&file, m, 2);
+    expect_open(&file, &f, &x);
+    walk_all(&w, x, &f);
+    assert_int_equal(w.samples, 30000);
+    assert_true(w.groups >= 30000 / DEMUX_GROUP_MAX && w.groups < 20);
+    at = demux_seek(x, 300 * 90000);
+    assert_true(at == demux_seek(x, 0));
+    for (bool first = true; !last; first = false) {
+        assert_int_equal(demux_group(&g, x, &f.in, at, &why), DEMUX_OK);
+        assert_int_equal(g->starts, first);
+        at = g->next;
+        last = g->last;
+        free(g);
+    }
+    assert_int_equal(demux_group(&g, x, &f.in, at, &why), DEMUX_END);
+    assert_int_equal(demux_group(&g, x, &f.in, UINT64_MAX, &why), DEMUX_END);
+    demux_close(x);
+    wr_free(&file);
+}
+
+static void test_other_descriptions_are_left_out(void **state)
+{
+    struct made m = { VIDEO, .scale = 25, .n = 8, .size = 7, .chunk = 2, .times = { { 8, 1 } },
+                      .other_entry = 2 };
+    struct demux_index *x;
+    struct walk_all w;
+    struct wr file;
+    struct file f;
+
+    (void)state;
+    make(&file, &m, 1);
+    expect_open(&file, &f, &x);
+    walk_all(&w, x, &f);
+    assert_int_equal(w.samples, 4);
+    demux_close(x);
+    wr_free(&file);
+}
+
+/* ------------------------------------------------------------ descriptions */
+
+#define OPUS_BOX "\0\x02\x01\x38\0\0\xbb\x80\0\0\0"
+#define WAVE(esds) "\0\0\0\x0c" "frmamp4a" "\0\0\0\x2a" "esds" esds
+
+static void test_codecs(void **state)
+{
+#define TEXT(s) (s), sizeof(s) - 1
+    static const struct {
+        const char *entry, *box, *config;
+        size_t config_size, before;
+        enum av_codec codec; /* NONE: it cannot be played */
+        const char *out;
+        size_t out_size;
+    } rows[] = {
+        { "avc1", "avcC", TEXT(CONFIG_H264), 78, AV_H264, TEXT(CONFIG_H264) },
+        { "avc3", "avcC", TEXT(CONFIG_H264), 78, AV_H264, TEXT(CONFIG_H264) },
+        { "avc3", "avcC", TEXT("\1\x64\0\x0c\xff\xe0\0"), 78, AV_CODEC_NONE, TEXT("") },
+        { "avc1", "avcC", TEXT("\1\x64\0"), 78, AV_CODEC_NONE, TEXT("") },
+        { "avc1", "free", TEXT(CONFIG_H264), 78, AV_CODEC_NONE, TEXT("") },
+        { "hvc1", "hvcC", TEXT(CONFIG_H265), 78, AV_H265, TEXT(CONFIG_H265) },
+        { "hev1", "hvcC", TEXT(CONFIG_H265), 78, AV_H265, TEXT(CONFIG_H265) },
+        { "av01", "av1C", TEXT(CONFIG_AV1), 78, AV_AV1, TEXT(CONFIG_AV1) },
+        { "vp09", "vpcC", TEXT(CONFIG_VP9), 78, AV_VP9, TEXT(CONFIG_VP9) },
+        { "mp4v", "esds", TEXT(ESDS("\x20", "\5\2\0\0")), 78, AV_CODEC_NONE, TEXT("") },
+        { "mp4a", "esds", TEXT(ESDS("\x40", "\x05\2\x11\x90")), 28, AV_AAC, TEXT(CONFIG_AAC) },
+        { "mp4a", "esds", TEXT(ESDS("\x67", "\x05\x80\2\x11\x90")), 28, AV_AAC, TEXT(CONFIG_AAC) },
+        { "mp4a", "esds", TEXT("\0\0\0\0\3\x16\0\1\0\4\x12\x40\x15\0\0\0\0\0\0\0\0\0\0\0\5\2\x11"
+                               "\x90"), 28, AV_AAC, TEXT(CONFIG_AAC) },
+        { "mp4a", "esds", TEXT(ESDS("\x40", "\x05\1\x11")), 28, AV_CODEC_NONE, TEXT("") },
+        { "mp4a", "esds", TEXT(ESDS("\x6b", "")), 28, AV_MP3, TEXT("") },
+        { "mp4a", "esds", TEXT(ESDS("\xa5", "")), 28, AV_CODEC_NONE, TEXT("") },
+        { "mp4a", "wave", TEXT(WAVE(ESDS("\x40", "\x05\2\x11\x90"))), 28, AV_AAC,
+          TEXT(CONFIG_AAC) },
+        { "Opus", "dOps", TEXT(OPUS_BOX), 28, AV_OPUS, TEXT(CONFIG_OPUS) },
+        { "Opus", "dOps", TEXT("\0\0\0\0\0\0\0\0\0\0\0"), 28, AV_CODEC_NONE, TEXT("") },
+        /* what is before its blocks is version and flags, whatever they say */
+        { "fLaC", "dfLa", TEXT(CONFIG_FLAC), 28, AV_FLAC, TEXT(CONFIG_FLAC) },
+        { "fLaC", "dfLa", TEXT("\0\0\0\0\x80\0\0\x22"), 28, AV_CODEC_NONE, TEXT("") },
+        { ".mp3", "free", TEXT(""), 28, AV_MP3, TEXT("") },
+        { "sowt", "free", TEXT(""), 28, AV_CODEC_NONE, TEXT("") },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made m = { .entry = rows[i].entry, .box = rows[i].box, .config = rows[i].config,
+                          .config_size = rows[i].config_size, .before = rows[i].before,
+                          .audio = rows[i].before == 28, .scale = 1000, .n = 2, .size = 7,
+                          .chunk = 1, .times = { { 2, 20 } } };
+        const struct demux_limits limits = { .index_max = 1 << 20 };
+        int track = m.audio ? DEMUX_AUDIO : DEMUX_VIDEO;
+        struct demux_index *x;
+        struct wr file;
+        struct file f;
+        const char *why;
+        enum demux_status st;
+
+        make(&file, &m, 1);
+        file_init(&f, file.buf, file.len);
+        st = demux_open(&x, &f.in, &limits, &why);
+        assert_int_equal(st, rows[i].codec ? DEMUX_OK : DEMUX_UNSUPPORTED);
+        if (st == DEMUX_OK) {
+            const struct demux_track *t = &demux_info(x)->tracks[track];
+
+            assert_int_equal(t->codec, rows[i].codec);
+            assert_int_equal(t->config_size, rows[i].out_size);
+            if (rows[i].out_size)
+                assert_memory_equal(t->config, rows[i].out, rows[i].out_size);
+        }
+        demux_close(x);
+        wr_free(&file);
+    }
+}
+
+/* Of each kind the first that can be played; the others are counted. */
+static void test_tracks_are_chosen(void **state)
+{
+    struct made m[] = {
+        { .entry = "mp4v", .box = "esds", .config = "", .before = 78, .scale = 25, .n = 2,
+          .size = 7, .chunk = 1, .times = { { 2, 1 } } },
+        { VIDEO, .scale = 25, .n = 2, .size = 5, .chunk = 1, .times = { { 2, 1 } } },
+        { AUDIO, .scale = 0, .n = 2, .size = 3, .chunk = 1, .times = { { 2, 1 } } },
+        { AUDIO, .scale = 50, .n = 2, .size = 2, .chunk = 1, .times = { { 2, 1 } } },
+    };
+    struct demux_index *x;
+    struct walk_all w;
+    struct wr file;
+    struct file f;
+
+    (void)state;
+    make(&file, m, 4);
+    expect_open(&file, &f, &x);
+    walk_all(&w, x, &f);
+    assert_int_equal(demux_info(x)->left_out, 2);
+    assert_true(w.of[DEMUX_VIDEO] == 2 && w.of[DEMUX_AUDIO] == 2);
+    assert_true(w.v[0].size == 5 && w.v[1].size == 2);
+    demux_close(x);
+    wr_free(&file);
+}
+
+/* ------------------------------------------------------------ hostile ones */
+
+static void test_tables_claim_more_than_there_is(void **state)
+{
+    struct made rows[] = {
+        { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2, .times = { { UINT32_MAX, 1 } },
+          .rows = UINT32_MAX, .has_keys = true, .keys = { 1 }, .offsets = { { UINT32_MAX, 5 } } },
+        { VIDEO, .scale = 25, .n = 9, .size = 1, .size_bits = 1, .chunk = UINT32_MAX,
+          .times = { { UINT32_MAX, UINT32_MAX } }, .rows = UINT32_MAX },
+        { VIDEO, .scale = 1, .n = 9, .size = 7, .chunk = 2, .times = { { 9, INT32_MAX } } },
+        { VIDEO, .scale = UINT32_MAX, .n = 9, .size = 7, .chunk = 2, .times = { { 9, 1 } } },
+        { VIDEO, .scale = 25, .n = 9, .size = 0, .chunk = 2, .times = { { 9, 1 } } },
+        { VIDEO, .scale = 25, .n = 9, .size = 1u << 30, .chunk = 2, .times = { { 9, 1 } },
+          .no_media = true },
+        { VIDEO, .scale = 25, .n = 0, .size = 7, .chunk = 2, .times = { { 9, 1 } } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct wr file;
+
+        make(&file, &rows[i], 1);
+        (void)play_any(file.buf, file.len);
+        wr_free(&file);
+    }
+}
+
+static void test_boxes_in_boxes(void **state)
+{
+    static const char *const types[] = { "moov", "trak", "mdia", "minf", "stbl", "moof", "traf" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(types); i++) {
+        struct wr w;
+        size_t at[40];
+
+        wr_init(&w, LIMIT);
+        for (size_t k = 0; k < COUNT(at); k++)
+            at[k] = mp4_box(&w, k == 0 ? "moov" : types[i]);
+        for (size_t k = 0; k < COUNT(at); k++)
+            mp4_end(&w, at[k]);
+        assert_int_equal(play_any(w.buf, w.len), 0);
+        wr_free(&w);
+    }
+}
+
+static void test_what_is_no_mp4(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        enum demux_status st;
+    } rows[] = {
+        { TEXT(""), DEMUX_BROKEN },
+        { TEXT("\0\0\0\x08" "mdat"), DEMUX_BROKEN },
+        { TEXT("\0\0\0\0" "mdat and so on"), DEMUX_BROKEN },
+        { TEXT("\0\0\0\1" "mdat\xff\xff\xff\xff\xff\xff\xff\xff"), DEMUX_BROKEN },
+        { TEXT("\0\0\0\1" "mdat\0\0\0\0\0\0\0\1"), DEMUX_BROKEN },
+        { TEXT("\0\0\0\x07" "moov"), DEMUX_BROKEN },
+        { TEXT("\0\0\0\x08" "moov"), DEMUX_UNSUPPORTED },
+        { TEXT("\0\0\0\x09" "moov"), DEMUX_BROKEN },
+        { TEXT("GIF89a and no film"), DEMUX_BROKEN },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct demux_limits limits = { .index_max = 1 << 20 };
+        struct demux_index *x;
+        struct file f;
+        const char *why;
+
+        file_init(&f, (const uint8_t *)rows[i].bytes, rows[i].size);
+        assert_int_equal(demux_open(&x, &f.in, &limits, &why), rows[i].st);
+        assert_null(x);
+    }
+}
+
+/* ------------------------------------------------------------ what another program finds */
+
+enum { DATA_MAX = 32 * 1024 };
+
+static size_t load(const char *name, const char *end, uint8_t *buf)
+{
+    char path[96];
+    FILE *f;
+    size_t n;
+
+    (void)snprintf(path, sizeof(path), "test/data/mp4-ffmpeg-5.1-%s%s", name, end);
+    f = fopen(path, "rb");
+    if (!f)
+        fail_msg("no %s", path);
+    n = fread(buf, 1, DATA_MAX, f);
+    (void)fclose(f);
+    assert_true(n < DATA_MAX);
+    return n;
+}
+
+static bool is_near(int64_t a, int64_t b)
+{
+    return a - b <= 1 && b - a <= 1;
+}
+
+/* One line of the list is this sample. Times are rounded in other ways. */
+static bool is_sample(const char *line, const struct demux_sample *s, int64_t zero)
+{
+    long long at, dts, pts;
+    unsigned size, key;
+    char track;
+
+    assert_int_equal(sscanf(line, "%c %lld %u %lld %lld %u", &track, &at, &size, &dts, &pts, &key),
+                     6);
+    if (track != (s->track == DEMUX_VIDEO ? 'v' : 'a') || at != s->at)
+        return false;
+    if (size != s->size || !is_near(s->dts - zero, dts) || !is_near(s->dts + s->cts - zero, pts))
+        fail_msg("%s: size %u dts %lld cts %d", line, s->size, (long long)(s->dts - zero), s->cts);
+    assert_int_equal(key, s->track == DEMUX_VIDEO && s->key);
+    return true;
+}
+
+static unsigned compare(const struct demux_group *g, int64_t zero, char *list)
+{
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < g->n; i++) {
+        for (char *line = list; line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            if (*line && is_sample(line, &g->v[i], zero)) {
+                found++;
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+static void test_files_of_another_program(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned begins;
+    } rows[] = {
+        { "end.mp4", 3 }, { "front.mp4", 3 }, { "negative.mp4", 3 }, { "quicktime.mov", 3 },
+        { "hevc-opus.mp4", 3 }, { "vp9-mp3.mp4", 3 }, { "sound.m4a", 3 }, { "fragments.mp4", 3 },
+        { "fragments-edits.mp4", 3 }, { "fragments-behind.mp4", 3 },
+        { "fragments-frames.mp4", 3 }, { "fragments-apart.mp4", 3 }, { "fragments-sidx.mp4", 3 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static uint8_t data[DATA_MAX], list[DATA_MAX];
+        size_t size = load(rows[i].name, "", data);
+        unsigned found = 0, samples = 0, begins = 0, lines = 0;
+        struct demux_index *x;
+        struct file f;
+        const char *why;
+        demux_place at;
+
+        list[load(rows[i].name, ".txt", list)] = '\0';
+        for (const uint8_t *p = list; *p; p++)
+            lines += *p == '\n';
+        file_init(&f, data, size);
+        x = file_open(&f);
+        at = demux_seek(x, 0);
+        for (bool last = false; !last;) {
+            struct demux_group *g;
+
+            assert_int_equal(demux_group(&g, x, &f.in, at, &why), DEMUX_OK);
+            found += compare(g, demux_info(x)->zero, (char *)list);
+            samples += g->n;
+            begins += g->starts;
+            last = g->last;
+            at = g->next;
+            free(g);
+        }
+        if (found != samples || samples != lines || begins != rows[i].begins)
+            fail_msg("%s: %u of %u found, %u begins", rows[i].name, found, samples, begins);
+        assert_true(demux_info(x)->duration >= 297 * 900 && demux_info(x)->duration < 325 * 900);
+        demux_close(x);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_recordings_are_read),
+        TEST(test_places_are_found_by_time),
+        TEST(test_files_are_cut_anywhere),
+        TEST(test_bytes_are_others),
+        TEST(test_reads_fail),
+        TEST(test_index_is_bounded),
+        TEST(test_packets_are_made),
+        TEST(test_sizes_and_offsets_are_stored_in_many_ways),
+        TEST(test_times_of_edits_and_offsets),
+        TEST(test_edits_cut),
+        TEST(test_keys),
+        TEST(test_sound_alone),
+        TEST(test_long_groups_are_divided),
+        TEST(test_other_descriptions_are_left_out),
+        TEST(test_codecs),
+        TEST(test_tracks_are_chosen),
+        TEST(test_tables_claim_more_than_there_is),
+        TEST(test_boxes_in_boxes),
+        TEST(test_what_is_no_mp4),
+        TEST(test_files_of_another_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
