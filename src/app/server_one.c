@@ -13,6 +13,7 @@
 #include "serve/http/mux.h"
 #include "serve/http/packed.h"
 #include "serve/http/static.h"
+#include "serve/http/vod.h"
 #include "serve/rtsp/tunnel.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
@@ -96,6 +97,7 @@ static void make_api(struct server *s)
 static void mount(struct server *s)
 {
     sinks_mount(s->sinks, s->http.mux);
+    http_vod_mount(s->http.mux);
     http_live_mount(s->http.mux);
     console_mount(s->http.mux);
     http_static_mount(s->http.mux);

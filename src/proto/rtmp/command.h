@@ -64,10 +64,12 @@ enum rtmp_caps { /* [E-RTMP v2], capsEx */
 err_t rtmp_connect_parse(struct rtmp_connect *out, const struct rtmp_command *c)
     __attribute__((warn_unused_result));
 
-/* What play says [RTMP 7.2.2.1]. */
+/* What play says [RTMP 7.2.2.1]. The text speaks of seconds, but Flash, FFmpeg and librtmp send
+ * milliseconds, also of the values below 0: -2000 for -2. */
 struct rtmp_play {
     const char *name;
-    double start, duration; /* seconds; -2: live or recorded, -1: live; -1: all of it */
+    double start;    /* < 0: live or recorded (-2), live (-1), as there is one */
+    double duration; /* < 0: all of it; 0: one frame */
     bool reset;
 };
 void rtmp_play_parse(struct rtmp_play *out, const struct rtmp_command *c);

@@ -36,6 +36,7 @@ static const struct {
     [RTMP_PAUSE_NOTIFY] = { "status", "NetStream.Pause.Notify", "Paused stream." },
     [RTMP_UNPAUSE_NOTIFY] = { "status", "NetStream.Unpause.Notify", "Unpaused stream." },
     [RTMP_SEEK_NOTIFY] = { "status", "NetStream.Seek.Notify", "Seek of a live stream ignored." },
+    [RTMP_SEEK_FAILED] = { "error", "NetStream.Seek.Failed", "No such time." },
 };
 
 static void begin(struct wr *w, const char *name, double transaction)
@@ -141,6 +142,17 @@ void rtmp_reply_bw_done(struct wr *w)
 {
     begin(w, "onBWDone", 0);
     amf0_null(w);
+}
+
+void rtmp_reply_complete(struct wr *w, double seconds, double bytes)
+{
+    amf0_string(w, "onPlayStatus");
+    amf0_object_begin(w);
+    amf0_set_string(w, "level", "status");
+    amf0_set_string(w, "code", "NetStream.Play.Complete");
+    amf0_set_number(w, "duration", seconds);
+    amf0_set_number(w, "bytes", bytes);
+    amf0_end(w);
 }
 
 void rtmp_reply_sample_access(struct wr *w, bool audio, bool video)

@@ -14,6 +14,7 @@ enum rtmp_status {
     RTMP_PLAY_RESET, RTMP_PLAY_START, RTMP_PLAY_STOP, RTMP_PLAY_NOT_FOUND, RTMP_PLAY_FAILED,
     RTMP_PLAY_PUBLISH_NOTIFY, RTMP_PLAY_UNPUBLISH_NOTIFY,
     RTMP_PAUSE_NOTIFY, RTMP_UNPAUSE_NOTIFY, RTMP_SEEK_NOTIFY,
+    RTMP_SEEK_FAILED,
 };
 
 /* The answer to connect. `data` is shown to the client as info.data (the server's signature and
@@ -35,6 +36,9 @@ void rtmp_reply_status(struct wr *w, enum rtmp_status status, const char *descri
 /* onFCPublish and onFCUnpublish, which FMLE waits for. */
 void rtmp_reply_fc(struct wr *w, enum rtmp_status status);
 void rtmp_reply_bw_done(struct wr *w);
+
+/* A data message: onPlayStatus NetStream.Play.Complete, all of a file was sent. */
+void rtmp_reply_complete(struct wr *w, double seconds, double bytes);
 
 /* Data messages: |RtmpSampleAccess, and onMetaData VALUE. Never onStatus NetStream.Data.Start:
  * FFmpeg takes it for media and opens a stream "Data: none" in front of video and audio. */

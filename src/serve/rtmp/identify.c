@@ -12,7 +12,7 @@ enum clients_type rtmp_session_publisher(const struct rtmp_session *s)
 
 static err_t on_wanted(struct rtmp_session *s, const char *name, uint32_t stream_id)
 {
-    err_t err = rtmp_session_resolve(s, name);
+    err_t err = rtmp_file_resolve(s, name);
 
     s->stream_id = stream_id ? stream_id : RTMP_STREAM_ID;
     if (!err && !s->url.stream[0])
@@ -36,10 +36,14 @@ static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, ui
         *wanted = true;
         *want = RTMP_WANT_PLAY;
         rtmp_play_parse(&play, c);
+        s->start = play.start;
+        s->duration = play.duration;
         return on_wanted(s, play.name, stream_id);
     case RTMP_CMD_CREATE_STREAM:
         s->has_stream = true;
         return rtmp_session_answer(s, c);
+    case RTMP_CMD_GET_STREAM_LENGTH:
+        return rtmp_file_length(s, c);
     case RTMP_CMD_FC_PUBLISH:
         s->fc_publish = true;
         s->fc_late = s->has_stream;
@@ -85,10 +89,13 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     }
     if (!err) /* its name may have another vhost than connect */
         err = session_find_stream(&s->base, s->url.vhost, s->url.app, s->url.stream);
+    if (!err)
+        err = rtmp_file_find(s, *want);
     if (err)
         return err_wrap(err, "identify");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",
               *want == RTMP_WANT_PLAY ? "Play" : clients_type_name(rtmp_session_publisher(s)),
-              s->base.names.vhost, s->url.app, s->url.stream, log_param(s->url.param));
+              s->base.names.vhost, s->base.names.app, s->base.names.name,
+              log_param(s->url.param));
     return NULL;
 }

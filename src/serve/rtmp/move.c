@@ -17,9 +17,13 @@ static err_t rest(struct rtmp_session *s)
 
 err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_want want)
 {
-    unsigned to = session_goes_to(&s->base, want == RTMP_WANT_PUBLISH);
+    unsigned to;
     err_t err;
 
+    if (s->base.on_demand) /* each worker has the files */
+        return NULL;
+    rtmp_file_forget(s);
+    to = session_goes_to(&s->base, want == RTMP_WANT_PUBLISH);
     if (to == s->base.env->worker)
         return NULL;
     err = rest(s);

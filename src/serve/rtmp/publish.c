@@ -209,12 +209,12 @@ static err_t publish(struct publishing *p)
 }
 
 /* The client is told why not; `why` is what ends the session. */
-static err_t refuse(struct rtmp_session *s, err_t why)
+static err_t refuse(struct rtmp_session *s, const char *text, err_t why)
 {
     enum err_code code = err_code(why);
-    bool taken = code == ERR_STREAM_BUSY || code == ERR_REPLACED;
+    bool taken = code == ERR_STREAM_BUSY || code == ERR_REPLACED || s->base.on_demand;
     err_t untold = rtmp_session_reply(s, taken ? RTMP_PUBLISH_BAD_NAME : RTMP_PUBLISH_DENIED,
-                                      NULL);
+                                      text);
 
     err_free(&untold);
     return why;
@@ -225,11 +225,15 @@ err_t rtmp_session_publish(struct rtmp_session *s)
     struct publishing p = { .s = s };
     err_t err;
 
+    if (s->base.on_demand)
+        return refuse(s, "The name is one of a file on demand.",
+                      err_new(ERR_DENIED, "%s/%s is the name of a file on demand", s->url.app,
+                              s->url.stream));
     rtmp_session_hold(s); /* from here on the silence of the publisher is watched */
     err = session_publisher_begin(&p.publisher, &s->base, rtmp_session_publisher(s));
     rtmp_session_go_on(s);
     if (err) {
-        err = refuse(s, err);
+        err = refuse(s, NULL, err);
     } else {
         err = publish(&p);
         session_publisher_end(&p.publisher, err);

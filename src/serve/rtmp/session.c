@@ -70,6 +70,7 @@ void rtmp_session_free(struct rtmp_session *s)
     workers_disconnected(s->base.env);
     co_deadline_cancel(&s->deadline);
     rtmp_conn_fini(&s->conn);
+    rtmp_file_forget(s);
     rtmp_url_free(&s->url);
     io_close(s->base.io);
     (void)io_tls_server_unref(s->tls);
@@ -117,7 +118,9 @@ err_t rtmp_session_resolve(struct rtmp_session *s, const char *stream)
 
 static err_t serve(struct rtmp_session *s, enum rtmp_want want)
 {
-    return want == RTMP_WANT_PUBLISH ? rtmp_session_publish(s) : rtmp_session_play(s);
+    if (want == RTMP_WANT_PUBLISH)
+        return rtmp_session_publish(s);
+    return s->base.on_demand ? rtmp_session_play_file(s) : rtmp_session_play(s);
 }
 
 /* What it wants, and that, again and again, as long as this worker is the one for it. */

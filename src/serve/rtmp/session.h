@@ -44,6 +44,9 @@ struct rtmp_session {
     bool fc_late;            /* after createStream: so do encoders of Haivision */
     struct rtmp_url url;     /* of its app; of the stream, once one is asked for */
     uint32_t stream_id;      /* of the message that asked */
+    struct vod_file *file;   /* the last one that it asked about, with a reference, or NULL: it
+                              * asks how long a file is before it plays it */
+    double start, duration;  /* as `play` said them */
 };
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
@@ -65,6 +68,7 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     __attribute__((warn_unused_result));
 err_t rtmp_session_publish(struct rtmp_session *s) __attribute__((warn_unused_result));
 err_t rtmp_session_play(struct rtmp_session *s) __attribute__((warn_unused_result));
+err_t rtmp_session_play_file(struct rtmp_session *s) __attribute__((warn_unused_result));
 
 /* What it may send before each message ends: a publisher, who was let in, or anybody else. */
 void rtmp_session_may_send(struct rtmp_session *s, bool publishes);
@@ -72,6 +76,22 @@ void rtmp_session_may_send(struct rtmp_session *s, bool publishes);
 /* Its url is that of this stream of its tcUrl; NULL: of its app. */
 err_t rtmp_session_resolve(struct rtmp_session *s, const char *stream)
     __attribute__((warn_unused_result));
+
+/* ---- files on demand (file.c) */
+
+/* rtmp_session_resolve() of a name that may be a file's: "mp4:dir/a" is dir/a.mp4. */
+err_t rtmp_file_resolve(struct rtmp_session *s, const char *name)
+    __attribute__((warn_unused_result));
+/* Is its stream a file? Then it is known by the file's name, and plays it on demand: s->base. A
+ * name without an ending is an FLV file's, if that is there. Yields. */
+err_t rtmp_file_find(struct rtmp_session *s, enum rtmp_want want)
+    __attribute__((warn_unused_result));
+/* Its stream, which is a file: s->file. The errors of vod_file_open(). Yields. */
+err_t rtmp_file_open(struct rtmp_session *s) __attribute__((warn_unused_result));
+/* Answer getStreamLength. Yields. */
+err_t rtmp_file_length(struct rtmp_session *s, const struct rtmp_command *c)
+    __attribute__((warn_unused_result));
+void rtmp_file_forget(struct rtmp_session *s);
 
 /* Messages that are sent together: write a body, put it, again, send. */
 struct rtmp_batch {

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* vod.c - files on demand over HTTP and WebSocket. */
+#include "serve/http/vod.h"
+
+#include "base/must.h"
+#include "format/flv/flv.h"
+#include "proto/http/url.h"
+#include "serve/http/mux.h"
+#include "serve/http/play.h"
+#include "serve/http/static.h"
+#include "session/admit.h"
+#include "sink/vod/wires.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define END ".flv"
+#define TYPE "video/x-flv"
+#define ROUNDED AV_CLOCK
+
+enum { HEAD_MAX = 256 * 1024, TIME_TEXT = 12 };
+
+/* What was asked for. */
+struct wish {
+    struct http_live_name name;
+    char path[VOD_PATH_MAX]; /* below vod.dir */
+    int64_t from, to;        /* 1/90000 s */
+    struct http_live_ws *ws;
+};
+
+struct playing {
+    struct http_play play;
+    struct vod_file *file;
+    struct vod_feed feed;
+    struct vod_wire_use use;
+};
+
+/* ---- what is asked for */
+
+/* "/vod/dir/a.mp4.flv" is a.mp4 of the app vod/dir. */
+static bool find_name(const struct http_exchange *x, struct wish *w)
+{
+    const char *path = x->req->path, *slash = strrchr(path, '/');
+    size_t size = strlen(path), end = strlen(END);
+    char *app, *name;
+    bool found;
+
+    if (!slash || slash <= path + 1 || size < end || strcmp(path + size - end, END) != 0)
+        return false;
+    w->name = (struct http_live_name){
+        .app = path + 1, .app_size = (size_t)(slash - path) - 1,
+        .stream = slash + 1, .stream_size = size - (size_t)(slash + 1 - path) - end,
+    };
+    app = must_ndup(w->name.app, w->name.app_size);
+    name = must_ndup(w->name.stream, w->name.stream_size);
+    found = vod_is_file(x->vhost, app, name, w->path);
+    free(app);
+    free(name);
+    return found;
+}
+
+/* Seconds, as "12" or "12.5". False: that is no time. */
+static bool get_time(const char *query, const char *key, int64_t *out)
+{
+    char text[TIME_TEXT];
+    size_t n;
+
+    if (!http_url_param(query, key, text, sizeof(text)))
+        return true;
+    n = strspn(text, "0123456789");
+    if (n > 0 && text[n] == '.')
+        n += 1 + strspn(text + n + 1, "0123456789");
+    if (n == 0 || text[n])
+        return false;
+    *out = (int64_t)(strtod(text, NULL) * AV_CLOCK);
+    return true;
+}
+
+/* ---- one player */
+
+/* The file's header, metadata and decoder configuration. */
+static err_t send_head(struct playing *p, int64_t time)
+{
+    const struct demux_track *t = vod_file_info(p->file)->tracks;
+    uint8_t file[FLV_FILE_HEADER + FLV_TAG_TRAILER];
+    struct wr head;
+    err_t err;
+
+    flv_file_build(file, t[DEMUX_AUDIO].codec, t[DEMUX_VIDEO].codec);
+    err = http_play_write(&p->play, file, sizeof(file));
+    wr_init(&head, HEAD_MAX);
+    vod_head_put(p->file, &p->use, time, &head);
+    if (!err)
+        err = wr_err(&head, "the head of a file");
+    if (!err && head.len > 0)
+        err = io_write(p->play.x->io, head.buf, head.len);
+    wr_free(&head);
+    return err;
+}
+
+static err_t play(struct playing *p, const struct wish *w)
+{
+    const struct conf_vod *vod = &p->play.x->vhost->vod;
+    struct session_player *player = &p->play.player;
+    err_t err = http_play_welcome(&p->play);
+
+    p->use = (struct vod_wire_use){
+        .wire = p->play.ws ? &vod_wire_flv_ws : &vod_wire_flv,
+        .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
+    };
+    vod_feed_open(&p->feed, p->file, &(struct vod_feed_setup){
+        .use = p->use, .loop = vod->loop && w->to == INT64_MAX });
+    session_player_open_feed(player, &p->feed.feed);
+    if (!err && !player->sender.done)
+        err = send_head(p, vod_feed_play(&p->feed, w->from, w->to, VOD_SCALE_1));
+    if (!err && !player->sender.done)
+        err = session_player_send(player);
+    if (!err && vod_feed_failed(&p->feed))
+        err = err_new(ERR_STREAM_END, "%s cannot be read on", vod_file_name(p->file));
+    return err;
+}
+
+static int status_of(err_t why)
+{
+    switch (err_code(why)) {
+    case ERR_NO_FILE:
+        return 404;
+    case ERR_UNSUPPORTED:
+        return 415;
+    case ERR_TOO_MANY:
+    case ERR_IO_TIMEOUT:
+        return 503;
+    default:
+        return 500;
+    }
+}
+
+/* There is no such file; but what was asked for may be one as it is. */
+static err_t serve_as_it_is(struct http_exchange *x, const struct wish *w, err_t why)
+{
+    const char *path, *folder = http_static_place(x, &path);
+
+    if (w->ws)
+        return http_play_refuse(x, 404, why);
+    err_free(&why);
+    return http_static_serve(x, folder, path);
+}
+
+static err_t refuse(struct http_exchange *x, const struct wish *w, err_t why)
+{
+    if (err_class(why) == ERR_CLASS_STOP)
+        return why;
+    if (err_code(why) == ERR_NO_FILE)
+        return serve_as_it_is(x, w, why);
+    return http_play_refuse(x, status_of(why), why);
+}
+
+/* Is there something to play between those times? Whoever rounds up where the file ends gets what
+ * is last in it. */
+static bool has_place(const struct vod_file *file, const struct wish *w)
+{
+    return w->from < w->to && w->from <= vod_file_info(file)->duration + ROUNDED;
+}
+
+static err_t serve_let_in(struct playing *p, const struct wish *w)
+{
+    struct http_exchange *x = p->play.x;
+    err_t err = vod_file_open(&p->file, x->env->vod, x->vhost, w->path);
+
+    if (err) {
+        session_player_end(&p->play.player, err);
+        return refuse(x, w, err);
+    }
+    if (!has_place(p->file, w)) {
+        session_player_end(&p->play.player, NULL);
+        err = http_response_status(x->resp, 416);
+    } else {
+        err = play(p, w);
+        err = http_play_leave(&p->play, err);
+        vod_feed_close(&p->feed);
+    }
+    p->file = vod_file_unref(p->file);
+    return err;
+}
+
+static err_t serve_player(struct http_exchange *x, const struct wish *w)
+{
+    static const struct session_player_kind players = {
+        .type = CLIENTS_FLV_VOD, .what = "player", .sampled = SAMPLED_HTTP,
+        .on_readable = http_play_readable, .log_sample = http_play_log_sample,
+    };
+    struct playing p = { .play = { .x = x, .end = END, .type = TYPE, .ws = w->ws } };
+    err_t err = http_play_init(&p.play, &w->name);
+
+    p.play.session.on_demand = true;
+    if (!err)
+        err = http_play_let_in(&p.play, &players);
+    if (!err)
+        err = serve_let_in(&p, w);
+    else if (err_class(err) != ERR_CLASS_STOP)
+        err = http_play_not_let_in(x, err);
+    http_play_fini(&p.play);
+    return err;
+}
+
+/* Is it there, and can it be played? Where players need permission, that is not told. */
+static err_t answer_head(struct http_exchange *x, const struct wish *w)
+{
+    struct vod_file *file = NULL;
+    err_t err = http_exchange_allowed(x, CONF_PLAY);
+    bool found;
+
+    if (err)
+        return http_play_not_let_in(x, err);
+    if (session_play_is_asked(x->vhost))
+        return http_play_head(x, TYPE, NULL);
+    err = vod_file_open(&file, x->env->vod, x->vhost, w->path);
+    if (err)
+        return refuse(x, w, err);
+    found = has_place(file, w);
+    (void)vod_file_unref(file);
+    return found ? http_play_head(x, TYPE, NULL) : http_response_status(x->resp, 416);
+}
+
+static err_t answer_named(struct http_exchange *x, struct wish *w)
+{
+    err_t err;
+
+    w->to = INT64_MAX;
+    if (!get_time(x->req->query, "start", &w->from) || !get_time(x->req->query, "end", &w->to))
+        return http_response_status(x->resp, 400);
+    if (x->req->verb == HTTP_VERB_HEAD)
+        return answer_head(x, w);
+    if (!http_play_upgrade(x, true, &w->ws))
+        return http_live_ws_refuse(x->resp);
+    err = serve_player(x, w);
+    free(w->ws);
+    return err;
+}
+
+static err_t answer(struct http_exchange *x, void *arg)
+{
+    struct wish *w;
+    err_t err = NULL;
+
+    (void)arg;
+    x->declined = !x->vhost || !x->vhost->enabled || !x->vhost->vod.enabled || !x->env->vod;
+    if (x->declined)
+        return NULL;
+    w = must(calloc(1, sizeof(*w)));
+    x->declined = !find_name(x, w);
+    if (!x->declined)
+        err = answer_named(x, w);
+    free(w);
+    return err;
+}
+
+void http_vod_mount(struct http_mux *mux)
+{
+    (void)http_mux_add(mux, &(struct http_mount){ .pattern = "*" END,
+                                                  .methods = 1u << HTTP_VERB_GET,
+                                                  .ports = HTTP_PORT_SERVER, .handler = answer });
+}

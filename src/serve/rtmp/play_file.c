@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* play_file.c - send a file to a player, from whatever place it wants.
+ *
+ * At the end it is told so, and may go back, play something else or leave.
+ */
+#include "base/container_of.h"
+#include "base/log.h"
+#include "serve/rtmp/play.h"
+#include "sink/vod/wires.h"
+#include "wire/rtmp.h"
+
+#include <stdio.h>
+
+enum { HEAD_MAX = 256 * 1024 };
+
+/* Some thousand years: what a peer says is a number of ticks then. */
+#define MOST_MS 1e14
+
+struct playing {
+    struct session_player player;
+    struct rtmp_session *s;
+    struct vod_feed feed;
+    struct vod_wire_use use;
+    int64_t to;     /* it plays to there; INT64_MAX: the end */
+    uint64_t began; /* bytes that its connection had sent before */
+    bool past;      /* it was placed behind the end: there is nothing to send */
+    bool again;     /* it was placed again */
+    bool over;      /* it wants something else */
+};
+
+static struct playing *playing_of(struct session_player *player)
+{
+    return container_of(player, struct playing, player);
+}
+
+/* ---- its place */
+
+/* A time from a peer; no number, and what is before the begin, is the begin. */
+static int64_t ticks(double ms)
+{
+    if (!(ms > 0))
+        return 0;
+    return AV_MS(ms < MOST_MS ? (int64_t)ms : (int64_t)MOST_MS);
+}
+
+/* What comes before the media at a new place: metadata and decoder configuration. */
+static void put_head(struct playing *p, int64_t time)
+{
+    struct wr head;
+
+    wr_init(&head, HEAD_MAX);
+    vod_head_put(p->s->file, &p->use, time, &head);
+    if (!head.bad)
+        vod_feed_put_head(&p->feed, head.buf, head.len);
+    wr_free(&head);
+}
+
+/* It goes on there. A pause stays one. */
+static void place(struct playing *p, int64_t from)
+{
+    int64_t end = vod_file_info(p->s->file)->duration;
+    bool paused = p->player.sender.paused;
+
+    if (end > p->to)
+        end = p->to;
+    p->again = true;
+    p->past = from > 0 && from >= end;
+    p->player.sender.done |= p->past;
+    if (p->past)
+        return;
+    live_sender_pause(&p->player.sender, false);
+    put_head(p, vod_feed_play(&p->feed, from, p->to, VOD_SCALE_1));
+    session_player_open_feed(&p->player, &p->feed.feed);
+    live_sender_pause(&p->player.sender, paused);
+}
+
+/* A place behind the end is the end: FFmpeg and librtmp drop all that comes until the seek is done,
+ * so one that failed would have them wait for ever. */
+static err_t seek(struct playing *p, double ms)
+{
+    struct rtmp_batch b;
+    char text[64];
+
+    if (ms != ms)
+        return rtmp_session_reply(p->s, RTMP_SEEK_FAILED, NULL);
+    (void)snprintf(text, sizeof(text), "Seeking %lld.", av_to_ms(ticks(ms)));
+    rtmp_batch_begin(&b, p->s);
+    rtmp_conn_put_event(&p->s->conn, &b.out, RTMP_STREAM_BEGIN, p->s->stream_id, 0);
+    rtmp_batch_put_status(&b, RTMP_SEEK_NOTIFY, text);
+    place(p, ticks(ms));
+    return rtmp_batch_send(&b);
+}
+
+static void receive(struct playing *p, uint32_t track, bool on)
+{
+    uint32_t tracks = on ? p->use.tracks | track : p->use.tracks & ~track;
+
+    if (tracks == p->use.tracks)
+        return;
+    p->use.tracks = tracks;
+    vod_feed_tracks(&p->feed, tracks);
+}
+
+/* ---- what it says */
+
+static err_t answer_length(struct playing *p, const struct rtmp_command *c)
+{
+    struct rtmp_batch b;
+
+    rtmp_batch_begin(&b, p->s);
+    rtmp_reply_number(&b.body, c->transaction,
+                      (double)vod_file_info(p->s->file)->duration / AV_CLOCK);
+    rtmp_batch_put(&b, RTMP_COMMAND, 0);
+    return rtmp_batch_send(&b);
+}
+
+static void leave(struct playing *p)
+{
+    p->over = p->player.sender.done = true;
+}
+
+static err_t on_command(struct session_player *player, const struct rtmp_command *c,
+                        struct rtmp_msg *msg)
+{
+    struct playing *p = playing_of(player);
+
+    switch (c->id) {
+    case RTMP_CMD_CLOSE_STREAM:
+    case RTMP_CMD_DELETE_STREAM:
+        leave(p);
+        return rtmp_session_answer(p->s, c);
+    case RTMP_CMD_PLAY: /* what this one was about is over: it is read again then */
+        leave(p);
+        rtmp_conn_unread(&p->s->conn, msg);
+        msg->payload = NULL;
+        return NULL;
+    case RTMP_CMD_PAUSE: /* the place stays; the milliseconds that it says are of what it got */
+        return rtmp_play_pause(player, p->s, rtmp_command_boolean(c, 1, true));
+    case RTMP_CMD_RECEIVE_AUDIO:
+        receive(p, VOD_TRACKS_AUDIO, rtmp_command_boolean(c, 1, true));
+        return NULL;
+    case RTMP_CMD_RECEIVE_VIDEO:
+        receive(p, VOD_TRACKS_VIDEO, rtmp_command_boolean(c, 1, true));
+        return NULL;
+    case RTMP_CMD_SEEK:
+        return seek(p, rtmp_command_number(c, 1, 0));
+    case RTMP_CMD_GET_STREAM_LENGTH:
+        return answer_length(p, c);
+    default:
+        return rtmp_session_answer(p->s, c);
+    }
+}
+
+static err_t on_readable(struct session_player *player)
+{
+    return rtmp_play_listen(player, playing_of(player)->s, on_command);
+}
+
+/* ---- its end */
+
+static err_t tell_end(struct playing *p)
+{
+    struct rtmp_session *s = p->s;
+    struct rtmp_batch b;
+
+    if (!p->past && vod_feed_failed(&p->feed))
+        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "The file is broken, or gone.",
+                                err_new(ERR_STREAM_END, "%s cannot be read on",
+                                        vod_file_name(s->file)));
+    rtmp_batch_begin(&b, s);
+    rtmp_reply_complete(&b.body, (double)vod_file_info(s->file)->duration / AV_CLOCK,
+                        (double)(s->base.io->bytes_out - p->began));
+    rtmp_batch_put(&b, RTMP_DATA, s->stream_id);
+    rtmp_conn_put_event(&s->conn, &b.out, RTMP_STREAM_EOF, s->stream_id, 0);
+    rtmp_batch_put_status(&b, RTMP_PLAY_STOP, NULL);
+    return rtmp_batch_send(&b);
+}
+
+/* All is sent: until it goes back, or wants something else. */
+static err_t wait_word(struct playing *p)
+{
+    struct rtmp_session *s = p->s;
+    err_t err = NULL;
+
+    co_deadline_set(&s->deadline, s->base.conf->limits.idle_timeout, ERR_IO_TIMEOUT,
+                    "nothing played after the end of a file");
+    p->again = false;
+    while (!err && !p->over && !p->again) {
+        struct rtmp_msg msg;
+
+        err = rtmp_conn_read(&s->conn, &msg);
+        if (!err)
+            err = rtmp_play_message(&p->player, s, &msg, on_command);
+    }
+    co_deadline_cancel(&s->deadline);
+    return err;
+}
+
+static err_t send_file(struct playing *p)
+{
+    err_t err = rtmp_play_started(p->s, true);
+
+    while (!err && !p->over) {
+        p->player.sender.done = p->past;
+        err = on_readable(&p->player); /* what came already is no longer in the socket */
+        if (!err && !p->player.sender.done)
+            err = session_player_send(&p->player);
+        io_tcp_nodelay(p->s->base.io, true);
+        if (!err && !p->over)
+            err = tell_end(p);
+        if (!err && !p->over)
+            err = wait_word(p);
+    }
+    return err;
+}
+
+/* ---- one player */
+
+static void begin(struct playing *p)
+{
+    struct rtmp_session *s = p->s;
+    int64_t from = ticks(s->start);
+
+    p->use = (struct vod_wire_use){
+        .wire = &vod_wire_rtmp, .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
+        .param = { [RTMP_WIRE_CHUNK_SIZE] = s->conn.out_chunk_size,
+                   [RTMP_WIRE_STREAM_ID] = s->stream_id },
+    };
+    p->began = s->base.io->bytes_out;
+    p->to = INT64_MAX;
+    if (s->duration >= 0)
+        p->to = from + ticks(s->duration) + (s->duration == 0);
+    vod_feed_open(&p->feed, s->file, &(struct vod_feed_setup){
+        .use = p->use, .loop = s->base.vhost->vod.loop && p->to == INT64_MAX });
+    place(p, from);
+}
+
+static err_t refuse_file(struct rtmp_session *s, err_t why)
+{
+    switch (err_code(why)) {
+    case ERR_NO_FILE:
+        return rtmp_play_refuse(s, RTMP_PLAY_NOT_FOUND, "No such file.", why);
+    case ERR_TOO_MANY:
+        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "There is no room, try again later.", why);
+    case ERR_IO_TIMEOUT:
+        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "The disk does not answer.", why);
+    case ERR_UNSUPPORTED:
+        return rtmp_play_refuse(s, RTMP_PLAY_FAILED,
+                                "The file is broken, or has nothing that can be played.", why);
+    default:
+        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "The file cannot be read.", why);
+    }
+}
+
+static err_t play(struct playing *p)
+{
+    err_t err;
+
+    rtmp_session_hold(p->s);
+    err = rtmp_file_open(p->s);
+    rtmp_session_go_on(p->s);
+    if (err)
+        return refuse_file(p->s, err);
+    begin(p);
+    return send_file(p);
+}
+
+err_t rtmp_session_play_file(struct rtmp_session *s)
+{
+    static const struct session_player_kind kind = {
+        .type = CLIENTS_RTMP_VOD, .what = "player", .sampled = SAMPLED_PLAY,
+        .on_readable = on_readable, .log_sample = rtmp_play_log_sample,
+    };
+    struct playing p = { .s = s };
+    err_t err;
+
+    rtmp_session_hold(s);
+    err = session_player_begin(&p.player, &s->base, &kind, NULL);
+    rtmp_session_go_on(s);
+    if (err) {
+        err = rtmp_play_not_let_in(s, err);
+    } else {
+        err = play(&p);
+        session_player_end(&p.player, err);
+        vod_feed_close(&p.feed);
+    }
+    rtmp_file_forget(s);
+    return err ? err_wrap(err, "play %s/%s", s->base.names.app, s->base.names.name) : NULL;
+}

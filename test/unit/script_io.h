@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* script_io.h - a pipe to a peer that says one thing after the other, each when it has been told
+ * something: for tests of whole conversations that take their time. */
+#ifndef SCRIPT_IO_H
+#define SCRIPT_IO_H
+
+#include "base/container_of.h"
+#include "base/iov.h"
+#include "base/wr.h"
+#include "co/net/io.h"
+#include "unit.h"
+
+#include <string.h>
+
+enum { SCRIPT_LINES = 24 };
+
+struct script_line {
+    const char *after; /* what it is told first, behind what the line before it waited for; "": it
+                        * does not wait */
+    void (*then)(void); /* is done before it says anything; NULL: nothing is */
+    struct wr say;      /* nothing: it leaves */
+};
+
+struct script_io {
+    struct io io;
+    struct script_line lines[SCRIPT_LINES];
+    unsigned n, at;
+    bool heard;     /* what lines[at] waits for was said */
+    size_t said;    /* bytes of lines[at].say */
+    size_t piece;   /* it says so many at a time; 0: all */
+    struct wr out;  /* what it was told */
+    size_t seen;    /* of it, by lines before this one */
+    struct co *waits;
+};
+
+static inline struct script_io *script_of(struct io *io)
+{
+    return container_of(io, struct script_io, io);
+}
+
+static inline bool script_speaks(struct script_io *s)
+{
+    const struct script_line *l;
+    const uint8_t *found;
+
+    if (s->at == s->n)
+        return true; /* it left */
+    l = &s->lines[s->at];
+    if (!s->heard) {
+        found = memmem(s->out.buf + s->seen, s->out.len - s->seen, l->after, strlen(l->after));
+        if (!found && *l->after)
+            return false;
+        if (*l->after)
+            s->seen = (size_t)(found - s->out.buf) + strlen(l->after);
+        s->heard = true;
+        if (l->then)
+            l->then();
+    }
+    return true;
+}
+
+static inline err_t script_read_now(struct io *io, void *buf, size_t size, size_t *n)
+{
+    struct script_io *s = script_of(io);
+    struct script_line *l = &s->lines[s->at];
+
+    *n = 0;
+    if (!script_speaks(s))
+        return NULL;
+    if (s->at == s->n || l->say.len == 0) {
+        s->at = s->n;
+        return err_new(ERR_IO_CLOSED, "end of the script");
+    }
+    *n = l->say.len - s->said;
+    if (*n > size)
+        *n = size;
+    if (s->piece && *n > s->piece)
+        *n = s->piece;
+    memcpy(buf, l->say.buf + s->said, *n);
+    s->said += *n;
+    if (s->said == l->say.len) {
+        s->at++;
+        s->said = 0;
+        s->heard = false;
+    }
+    return NULL;
+}
+
+static inline bool script_readable(struct io *io)
+{
+    return script_speaks(script_of(io));
+}
+
+static inline enum co_wake script_wait(struct io *io, bool out, co_usec timeout)
+{
+    struct script_io *s = script_of(io);
+    enum co_wake wake;
+
+    if (out || script_speaks(s))
+        return CO_WOKEN;
+    s->waits = co_self();
+    wake = co_park(timeout);
+    s->waits = NULL;
+    return wake;
+}
+
+static inline err_t script_read(struct io *io, void *buf, size_t size, size_t *n)
+{
+    err_t err = NULL;
+
+    *n = 0;
+    while (!err && *n == 0) {
+        err = script_read_now(io, buf, size, n);
+        if (!err && *n == 0)
+            (void)script_wait(io, false, CO_SECONDS(10));
+        if (!err)
+            err = co_check();
+    }
+    return err;
+}
+
+static inline err_t script_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
+{
+    struct script_io *s = script_of(io);
+
+    for (int i = 0; i < count; i++)
+        wr_bytes(&s->out, iov[i].iov_base, iov[i].iov_len);
+    assert_false(s->out.bad);
+    *n = iov_size(iov, count);
+    if (s->waits && script_speaks(s))
+        co_unpark(s->waits);
+    return NULL;
+}
+
+static inline err_t script_writev(struct io *io, struct iovec *iov, int count)
+{
+    size_t n;
+
+    return script_send_some(io, iov, count, &n);
+}
+
+static inline void script_close(struct io *io)
+{
+    (void)io;
+}
+
+static const struct io_ops script_ops = {
+    .name = "script", .read = script_read, .read_now = script_read_now, .writev = script_writev,
+    .send_some = script_send_some, .readable = script_readable, .wait = script_wait,
+    .close = script_close,
+};
+
+static inline void script_init(struct script_io *s)
+{
+    *s = (struct script_io){ .io = { .ops = &script_ops, .read_timeout = CO_SECONDS(10),
+                                     .write_timeout = CO_SECONDS(10) } };
+    wr_init(&s->out, 1 << 22);
+}
+
+/* The next thing that it says, to be written; none: it leaves then. */
+static inline struct wr *script_say(struct script_io *s, const char *after)
+{
+    struct script_line *l = &s->lines[s->n++];
+
+    assert_true(s->n <= SCRIPT_LINES);
+    l->after = after;
+    wr_init(&l->say, 1 << 20);
+    return &l->say;
+}
+
+/* It waits for the other side to end. */
+static inline void script_stay(struct script_io *s)
+{
+    (void)script_say(s, "a text that nobody says");
+}
+
+static inline void script_fini(struct script_io *s)
+{
+    for (unsigned i = 0; i < s->n; i++)
+        wr_free(&s->lines[i].say);
+    wr_free(&s->out);
+}
+
+#endif

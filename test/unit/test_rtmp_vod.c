@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtmp_vod.c - whole conversations about files on demand: places, seeks, pauses, ends. */
+#include "base/log.h"
+#include "conf_mem.h"
+#include "co/thread.h"
+#include "flv_film.h"
+#include "live/impl.h"
+#include "proto/rtmp/chunk_in.h"
+#include "proto/rtmp/command.h"
+#include "rtmp_client_bytes.h"
+#include "script_io.h"
+#include "serve/rtmp/rtmp.h"
+#include "sink/vod/vod.h"
+#include "temp_dir.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+static struct session_env env;
+static struct script_io peer;
+
+static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
+                       struct live_source *src)
+{
+    (void)arg;
+    (void)vhost;
+    (void)s;
+    (void)src;
+}
+
+static void on_unpublish(void *arg, struct live_source *src)
+{
+    (void)arg;
+    (void)src;
+}
+
+static void begin(const char *more)
+{
+    char text[512];
+
+    (void)snprintf(text, sizeof(text), "listen 1935; vhost __defaultVhost__ { chunk_size 60000; "
+                   "vod { enabled on; dir %s; } %s }", dir, more);
+    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
+                                .on_publish = on_publish, .on_unpublish = on_unpublish };
+    env.conf = mem_conf(text);
+    env.streams = live_registry_new();
+    env.vod = vod_new(&env);
+    script_init(&peer);
+}
+
+static void end(void)
+{
+    struct vod_stat stat;
+
+    script_fini(&peer);
+    vod_stat(env.vod, &stat);
+    for (int i = 0; i < 1000 && stat.files > 0; i++) { /* what nobody waits for any more */
+        assert_ok(co_sleep(CO_MS(1)));
+        vod_stat(env.vod, &stat);
+    }
+    assert_int_equal(stat.files, 0);
+    vod_free(env.vod);
+    live_registry_free(env.streams);
+    env.conf = conf_unref(env.conf);
+    assert_int_equal(live_source_live(), 0);
+    assert_int_equal(conf_live(), 0);
+}
+
+static int setup(void **state)
+{
+    err_t err = co_init();
+
+    return err ? 1 : dir_make(state);
+}
+
+static int teardown(void **state)
+{
+    co_threads_end(CO_SECONDS(5));
+    co_fini();
+    return dir_remove(state);
+}
+
+#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+/* ---- what the client says */
+
+/* name, transaction 0, null, numbers */
+static void call(struct wr *out, const char *name, int n, const double *v)
+{
+    struct wr body;
+
+    wr_init(&body, 4096);
+    amf0_string(&body, name);
+    amf0_number(&body, 0);
+    amf0_null(&body);
+    for (int i = 0; i < n; i++)
+        amf0_number(&body, v[i]);
+    client_command(out, 1, &body);
+}
+
+static void play(struct wr *out, const char *file, int n, const double *v)
+{
+    struct wr body;
+
+    wr_init(&body, 4096);
+    amf0_string(&body, "play");
+    amf0_number(&body, 0);
+    amf0_null(&body);
+    amf0_string(&body, file);
+    for (int i = 0; i < n; i++)
+        amf0_number(&body, v[i]);
+    client_command(out, 1, &body);
+}
+
+static void say_boolean(struct wr *out, const char *name, bool value)
+{
+    struct wr body;
+
+    wr_init(&body, 4096);
+    amf0_string(&body, name);
+    amf0_number(&body, 0);
+    amf0_null(&body);
+    amf0_boolean(&body, value);
+    amf0_number(&body, 12345);
+    client_command(out, 1, &body);
+}
+
+static struct wr *hello(const char *tc_url)
+{
+    struct wr *out = script_say(&peer, "");
+
+    client_handshake(out);
+    client_connect(out, tc_url);
+    client_call(out, 0, "createStream", 2, NULL);
+    return out;
+}
+
+static err_t talk(void)
+{
+    return rtmp_session_run(&env, &peer.io, "127.0.0.1");
+}
+
+/* ---- what it is told, as a text */
+
+static void tell_media(char *text, size_t size, const struct rtmp_msg *m)
+{
+    bool config = m->payload[1] == 0;
+    char kind = m->type == RTMP_VIDEO ? 'V' : 'A';
+
+    (void)snprintf(text, size, "%c%u%s ", kind, m->time,
+                   config ? "c" : m->type == RTMP_VIDEO && m->payload[0] >> 4 == 1 ? "k" : "");
+}
+
+static void tell_command(char *text, size_t size, const struct rtmp_msg *m)
+{
+    struct rtmp_command c;
+    const char *code;
+
+    assert_ok(rtmp_command_parse(&c, m));
+    code = c.count > 1 ? amf_get_string(&c.args[1], "code", "") : "";
+    if (strncmp(code, "NetStream.", 10) == 0)
+        (void)snprintf(text, size, "%s ", code + 10);
+    else if (c.id == RTMP_CMD_RESULT && c.transaction == 9)
+        (void)snprintf(text, size, "=%g ", rtmp_command_number(&c, 1, -1));
+    rtmp_command_free(&c);
+}
+
+static void tell_data(char *text, size_t size, const struct rtmp_msg *m)
+{
+    struct rd r = rd_init(m->payload, m->size);
+    struct amf_value name, info = amf_object();
+    struct amf amf;
+
+    amf_init(&amf, 0);
+    assert_ok(amf0_read(&amf, &r, &name));
+    assert_ok(amf0_read(&amf, &r, &info));
+    if (strcmp(name.string, "onMetaData") == 0)
+        (void)snprintf(text, size, "meta=%g ", amf_get_number(&info, "duration", -1));
+    else if (strcmp(name.string, "onPlayStatus") == 0)
+        (void)snprintf(text, size, "%s=%g ", amf_get_string(&info, "code", "") + 10,
+                       amf_get_number(&info, "duration", -1));
+    amf_free(&amf);
+}
+
+static const char *told(void)
+{
+    static char text[16384];
+    struct rtmp_in in;
+    struct rtmp_msg m;
+    size_t skip = HANDSHAKE_SIZE;
+
+    text[0] = '\0';
+    if (peer.out.len < skip)
+        return text;
+    rtmp_in_init(&in, &rtmp_in_heap);
+    assert_ok(rtmp_in_feed(&in, peer.out.buf + skip, peer.out.len - skip));
+    while (rtmp_in_next(&in, &m)) {
+        size_t n = strlen(text), size = sizeof(text) - n;
+
+        if (m.type == RTMP_VIDEO || m.type == RTMP_AUDIO)
+            tell_media(text + n, size, &m);
+        else if (m.type == RTMP_COMMAND)
+            tell_command(text + n, size, &m);
+        else if (m.type == RTMP_DATA)
+            tell_data(text + n, size, &m);
+        else if (m.type == RTMP_USER_CONTROL)
+            (void)snprintf(text + n, size, "event%u ", m.payload[1]);
+        rtmp_in_heap.release(m.payload);
+    }
+    rtmp_in_fini(&in);
+    return text;
+}
+
+#define BEGIN "event4 event0 Play.Reset Play.Start "
+#define FIRST_HALF "V0k A50 V100 A150 V200 A250 V300 A350 V400 A450 "
+#define FILM "meta=1.05 V0c A0c " FIRST_HALF "V500 A550 V600 A650 V700 A750 V800 A850 V900 A950 "
+#define END "event1 Play.Stop "
+
+/* ---- conversations */
+
+/* A second of a film is sent at once; then its end is told, and the client may leave. */
+static void from_begin_to_end(void **state)
+{
+    static const char *const names[][2] = {
+        { "rtmp://h/vod", "a.flv" }, { "rtmp://h/vod", "flv:a" }, { "rtmp://h/vod", "a" },
+        { "rtmp://h/vod", "flv:a.flv" }, { "rtmp://h/vod/b", "a.flv" },
+        { "rtmp://h/vod", "b/a?x=y" }, { "rtmp://h/vod", "flv:b/a?x=y" },
+        { "rtmp://h/vod/b", "FLV:c/a" }, { "rtmp://h/vod/b/c/a.flv", "" },
+    };
+
+    (void)state;
+    film_write(dir, "a.flv", 10, 0);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char at[64];
+
+        (void)snprintf(at, sizeof(at), "%s/b/c", dir);
+        if (i == 0) {
+            at[strlen(dir) + 2] = '\0';
+            assert_int_equal(mkdir(at, 0755), 0);
+            film_write(at, "a.flv", 10, 0);
+            at[strlen(dir) + 2] = '/';
+            assert_int_equal(mkdir(at, 0755), 0);
+            film_write(at, "a.flv", 10, 0);
+        }
+        begin("");
+        play(hello(names[i][0]), names[i][1], 0, NULL);
+        script_say(&peer, "NetStream.Play.Stop");
+        peer.piece = i;
+        assert_err(talk(), ERR_IO_CLOSED);
+        assert_string_equal(told(), BEGIN FILM "Play.Complete=1.05 " END);
+        end();
+    }
+}
+
+/* It may leave after any byte of what it says. */
+static void cut_at_every_byte(void **state)
+{
+    struct wr all;
+
+    (void)state;
+    film_write(dir, "a.flv", 10, 0);
+    begin("");
+    wr_init(&all, 1 << 20);
+    play(hello("rtmp://h/vod"), "a.flv", 0, NULL);
+    wr_bytes(&all, peer.lines[0].say.buf, peer.lines[0].say.len);
+    call(&all, "seek", 1, (double[]){ 500 });
+    say_boolean(&all, "pause", true);
+    say_boolean(&all, "receiveAudio", false);
+    say_boolean(&all, "pause", false);
+    play(&all, "a", 2, (double[]){ 100, 100 });
+    for (size_t size = HANDSHAKE_SIZE; size <= all.len; size++) {
+        script_fini(&peer);
+        script_init(&peer);
+        wr_bytes(script_say(&peer, ""), all.buf, size);
+        assert_err(talk(), ERR_IO_CLOSED);
+    }
+    wr_free(&all);
+    end();
+}
+
+static void what_cannot_be_played(void **state)
+{
+    static const struct {
+        const char *name, *told;
+        enum err_code code;
+    } rows[] = {
+        { "none.flv", "Play.StreamNotFound ", ERR_NO_FILE },
+        { "flv:none", "Play.StreamNotFound ", ERR_NO_FILE },
+        { "mp4:a", "Play.StreamNotFound ", ERR_NO_FILE },
+        { "folder.flv", "Play.StreamNotFound ", ERR_NO_FILE },
+        { "text.flv", "Play.Failed ", ERR_UNSUPPORTED },
+        { "text", "Play.Failed ", ERR_UNSUPPORTED },
+    };
+    char text[128];
+    FILE *f;
+
+    (void)state;
+    (void)snprintf(text, sizeof(text), "%s/folder.flv", dir);
+    assert_int_equal(mkdir(text, 0755), 0);
+    (void)snprintf(text, sizeof(text), "%s/text.flv", dir);
+    f = fopen(text, "w");
+    assert_non_null(f);
+    assert_true(fputs("It is no film.", f) > 0);
+    assert_int_equal(fclose(f), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        begin("");
+        play(hello("rtmp://h/vod"), rows[i].name, 0, NULL);
+        assert_err(talk(), rows[i].code);
+        assert_string_equal(told(), rows[i].told);
+        end();
+    }
+    begin("security { enabled on; deny play all; }");
+    play(hello("rtmp://h/vod"), "none.flv", 0, NULL);
+    assert_err(talk(), ERR_DENIED);
+    assert_string_equal(told(), "Play.Failed ");
+    end();
+}
+
+static void nobody_publishes_a_file(void **state)
+{
+    (void)state;
+    begin("");
+    client_call(hello("rtmp://h/vod"), 1, "publish", 5, "mp4:new");
+    assert_err(talk(), ERR_DENIED);
+    assert_string_equal(told(), "Publish.BadName ");
+    end();
+    begin("");
+    client_call(hello("rtmp://h/vod"), 1, "publish", 5, "new"); /* a live stream of that app */
+    script_say(&peer, "NetStream.Publish.Start");
+    assert_err(talk(), ERR_IO_CLOSED);
+    end();
+}
+
+/* Milliseconds, whatever the text of the specification says. */
+static void from_a_place_for_a_while(void **state)
+{
+    static const struct {
+        double v[2];
+        int n;
+        const char *told;
+    } rows[] = {
+        { { -2000 }, 1, "meta=3.05 V0c A0c V0k A50 " },
+        { { -1 }, 1, "meta=3.05 V0c A0c V0k A50 " },
+        { { NAN, NAN }, 2, "meta=3.05 V0c A0c V0k A50 " },
+        { { 2000 }, 1, "meta=3.05 V2000c A2000c V2000k A2050 " },
+        { { 2700 }, 1, "meta=3.05 V2000c A2000c V2000k A2050 " },
+        { { 2000, 200 }, 2, "meta=3.05 V2000c A2000c V2000k A2050 V2100 A2150 Play.Complete" },
+        { { 1000, 0 }, 2, "meta=3.05 V1000c A1000c V1000k Play.Complete" },
+        { { 3050 }, 1, "Play.Complete=3.05 " END },
+        { { 1e300 }, 1, "Play.Complete=3.05 " END },
+        { { INFINITY, INFINITY }, 2, "Play.Complete=3.05 " END },
+    };
+
+    (void)state;
+    film_write(dir, "a.flv", 30, 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *at;
+
+        begin("");
+        play(hello("rtmp://h/vod"), "a.flv", rows[i].n, rows[i].v);
+        script_say(&peer, strstr(rows[i].told, "Complete") ? "Play.Stop" : "\xaf\x01\xde\xad");
+        assert_err(talk(), ERR_IO_CLOSED);
+        at = strstr(told(), BEGIN);
+        assert_non_null(at);
+        at += strlen(BEGIN);
+        if (strncmp(at, rows[i].told, strlen(rows[i].told)) != 0)
+            print_message("%zu: %s\n", i, at);
+        assert_memory_equal(at, rows[i].told, strlen(rows[i].told));
+        end();
+    }
+}
+
+/* Forth, back, behind the end, and back from there; then something else. */
+static void it_seeks(void **state)
+{
+    static const char *const wanted[] = {
+        BEGIN "meta=10.05 V0c A0c V0k ", "event0 Seek.Notify meta=10.05 V9000c A9000c V9000k ",
+        "V9900 ", "Play.Complete=10.05 " END, "event0 Seek.Notify Play.Complete=10.05 " END,
+        "event0 Seek.Notify meta=10.05 V3000c A3000c V3000k ",
+        "event0 Seek.Notify meta=10.05 V0c A0c V0k ", "Seek.Failed ",
+        BEGIN "meta=1.05 V0c A0c V0k ", "Play.Complete=1.05 " END,
+    };
+    const char *at;
+
+    (void)state;
+    film_write(dir, "long.flv", 100, 0);
+    film_write(dir, "short.flv", 10, 0);
+    begin("");
+    play(hello("rtmp://h/vod"), "long", 0, NULL);
+    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 9400 });
+    call(script_say(&peer, "NetStream.Play.Stop"), "seek", 1, (double[]){ 20000 });
+    call(script_say(&peer, "NetStream.Play.Stop"), "seek", 1, (double[]){ 3999 });
+    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ -5 });
+    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ NAN });
+    play(script_say(&peer, "NetStream.Seek.Failed"), "short", 0, NULL);
+    script_say(&peer, "NetStream.Play.Stop");
+    assert_err(talk(), ERR_IO_CLOSED);
+    at = told();
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        const char *found = strstr(at, wanted[i]);
+
+        if (!found)
+            fail_msg("no %s in %s", wanted[i], at);
+        at = found + strlen(wanted[i]);
+    }
+    end();
+}
+
+/* What is sent behind "Pause.Notify" comes behind "Unpause.Notify", and is what was next. */
+static void it_pauses(void **state)
+{
+    const char *text, *at;
+    unsigned last = 0;
+
+    (void)state;
+    film_write(dir, "a.flv", 40, 0);
+    begin("");
+    play(hello("rtmp://h/vod"), "a", 0, NULL);
+    say_boolean(script_say(&peer, "\xaf\x01\xde\xad"), "pause", true);
+    say_boolean(script_say(&peer, "NetStream.Pause.Notify"), "pause", false);
+    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 3000 });
+    script_say(&peer, "NetStream.Play.Stop");
+    assert_err(talk(), ERR_IO_CLOSED);
+    text = told();
+    at = strstr(text, "Pause.Notify event1 Unpause.Notify event0 ");
+    assert_non_null(at);
+    for (const char *v = strstr(text, " V"); v && v < at; v = strstr(v + 1, " V"))
+        last = (unsigned)atoi(v + 2);
+    at = strstr(at, " V");
+    assert_non_null(at);
+    assert_int_equal(atoi(at + 2), last + 100);
+    end();
+}
+
+/* Where nobody has to ask, a client may know before it plays. */
+static void how_long_it_is(void **state)
+{
+    static const struct {
+        const char *conf, *name, *told;
+    } rows[] = {
+        { "", "a", "=3.05 " }, { "", "flv:a", "=3.05 " }, { "", "b", "=0 " }, { "", "", "=0 " },
+        { "security { enabled on; allow play all; }", "a", "=0 " },
+    };
+
+    (void)state;
+    film_write(dir, "a.flv", 30, 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct wr *out;
+
+        begin(rows[i].conf);
+        out = hello("rtmp://h/vod");
+        client_call(out, 0, "getStreamLength", 9, rows[i].name);
+        play(out, "a", 0, NULL);
+        client_call(script_say(&peer, "\xaf\x01\xde\xad"), 0, "getStreamLength", 9, "a");
+        script_say(&peer, "_result");
+        assert_err(talk(), ERR_IO_CLOSED);
+        if (strncmp(told(), rows[i].told, strlen(rows[i].told)) != 0)
+            print_message("%zu: %s\n", i, told());
+        assert_memory_equal(told(), rows[i].told, strlen(rows[i].told));
+        assert_non_null(strstr(told() + 1, "=3.05 "));
+        end();
+    }
+}
+
+static void make_shorter(void)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/a.flv", dir);
+    assert_int_equal(truncate(path, 1000), 0);
+}
+
+static void it_becomes_shorter(void **state)
+{
+    (void)state;
+    film_write(dir, "a.flv", 60, 0);
+    begin("");
+    play(hello("rtmp://h/vod"), "a", 0, NULL);
+    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 5000 });
+    peer.lines[1].then = make_shorter;
+    script_say(&peer, "Play.Failed");
+    assert_err(talk(), ERR_STREAM_END);
+    assert_non_null(strstr(told(), "Seek.Notify "));
+    assert_non_null(strstr(told(), " Play.Failed "));
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_DIR(from_begin_to_end),
+        IN_DIR(cut_at_every_byte),
+        IN_DIR(what_cannot_be_played),
+        IN_DIR(nobody_publishes_a_file),
+        IN_DIR(from_a_place_for_a_while),
+        IN_DIR(it_seeks),
+        IN_DIR(it_pauses),
+        IN_DIR(how_long_it_is),
+        IN_DIR(it_becomes_shorter),
+    };
+    const struct log_setup quiet = { .min = LOG_NONE };
+
+    log_init(&quiet);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
