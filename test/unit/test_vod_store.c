@@ -641,6 +641,12 @@ static void what_parts_are(void **state)
         assert_int_equal(s.cache_bytes, 0);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         atomic_store(&cold, false);
+        f->way = VOD_IS_ELSEWHERE; /* and over a network, say */
+        vod_cache_forget(env.vod, f);
+        assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
+        f->way = VOD_IS_MEMORY;
+        vod_cache_forget(env.vod, f);
+        assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         (void)vod_file_unref(f);
     }
     end();
@@ -817,6 +823,109 @@ static void who_waits_in_vain(void **state)
     end();
 }
 
+/* A disk that does not answer: in the end those who wait are told so, and nothing of what a thread
+ * still holds is freed. */
+static void who_waits_too_long(void **state)
+{
+    struct player p = new_player(), q = new_player();
+    const struct vod_part *part;
+    struct vod_at first = { 0 }, second = { .place = 1 };
+    struct vod_file *f;
+    struct vod_stat s;
+
+    (void)state;
+    (void)begin();
+    put("a.mp4", "FAKE", small);
+    f = open_file("a.mp4");
+    atomic_store(&cold, true);
+    atomic_store(&gate, true);
+    assert_int_equal(vod_part_get(f, &both, &first, &none, &p.wait, &part), VOD_WAIT);
+    ((struct vod_task *)(void *)f->loads)->due = co_now() + CO_MS(30);
+    p.wait.since -= CO_SECONDS(3);
+    wait_for(&at_gate, 1);
+    wait_called(&p, 1);
+    assert_true(p.wait.told);
+    assert_int_equal(vod_part_get(f, &both, &first, &none, &p.wait, &part), VOD_FAILED);
+    assert_int_equal(vod_part_get(f, &both, &second, &none, &q.wait, &part), VOD_WAIT);
+    ((struct vod_task *)(void *)f->loads)->due = co_now() - 1; /* nobody had time for it */
+    wait_called(&q, 1);
+    assert_int_equal(vod_part_get(f, &both, &second, &none, &q.wait, &part), VOD_FAILED);
+    vod_stat(env.vod, &s);
+    assert_int_equal(s.failed, 2);
+    (void)vod_file_unref(f);
+    end();
+    atomic_store(&gate, false);
+}
+
+/* ---- who waits for whom */
+
+struct hanging {
+    struct vod_task task; /* first */
+    bool hangs, done;
+};
+
+static void hang(void *arg)
+{
+    if (*(bool *)arg)
+        pass_gate();
+}
+
+static void go_hanging(struct vod_task *t)
+{
+    struct hanging *h = (struct hanging *)t;
+    bool *hangs = must(malloc(sizeof(*hangs)));
+    err_t err;
+
+    *hangs = h->hangs;
+    err = vod_task_run(t, hang, hangs, free);
+    if (!err)
+        free(hangs);
+    err_free(&err);
+    h->done = true;
+}
+
+static struct hanging new_task(uint64_t device, bool hangs)
+{
+    return (struct hanging){ .hangs = hangs, .task = {
+        .device = device, .due = co_now() + CO_SECONDS(20), .go = go_hanging } };
+}
+
+/* However many wait for a dead disk, who reads from another goes on. */
+static void who_waits_for_whom(void **state)
+{
+    static struct hanging dead[100], fine[100];
+
+    (void)state;
+    (void)begin();
+    atomic_store(&gate, true);
+    for (size_t i = 0; i < COUNT(dead); i++) {
+        dead[i] = new_task(1, true);
+        vod_queue_put(&env.vod->queue, &dead[i].task);
+    }
+    wait_for(&at_gate, 2);
+    for (size_t i = 0; i < COUNT(fine); i++) {
+        fine[i] = new_task(2 + i % 3, false);
+        fine[i].task.ahead = i % 4 == 0;
+        vod_queue_put(&env.vod->queue, &fine[i].task);
+    }
+    for (size_t i = 0; i < COUNT(fine); i++) {
+        for (int k = 0; k < 5000 && !fine[i].done; k++)
+            assert_ok(co_sleep(CO_MS(1)));
+        assert_true(fine[i].done);
+    }
+    assert_int_equal(atomic_load(&at_gate), 2);
+    for (size_t i = 0; i < COUNT(dead); i++)
+        assert_false(dead[i].done);
+    vod_queue_take(&env.vod->queue, &dead[99].task); /* it was the last of them */
+    vod_queue_take(&env.vod->queue, &dead[50].task);
+    atomic_store(&gate, false);
+    for (int k = 0; k < 5000 && !dead[98].done; k++)
+        assert_ok(co_sleep(CO_MS(1)));
+    for (size_t i = 0; i < COUNT(dead); i++)
+        assert_int_equal(dead[i].done, i != 99 && i != 50);
+    end();
+}
+
 /* The server ends while a disk does not answer. */
 static void what_ends_meanwhile(void **state)
 {
@@ -910,6 +1019,8 @@ int main(void)
         IN_DIR(who_waits_without_a_cache),
         IN_DIR(who_seeks_meanwhile),
         IN_DIR(who_waits_in_vain),
+        IN_DIR(who_waits_too_long),
+        IN_DIR(who_waits_for_whom),
         IN_DIR(what_ends_meanwhile),
         IN_DIR(how_much_is_kept),
     };
