@@ -17,8 +17,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "co/thread.h"
-
 enum {
     WINDOW = 256 * 1024,     /* so much is looked at and sent at a time */
     AHEAD = 2 * 1024 * 1024, /* so much is fetched where a window is not there */
@@ -158,7 +156,8 @@ static void opening_free(void *arg)
     free(o);
 }
 
-static err_t wait_open(struct opening *o, const char *folder, const char *path)
+static err_t wait_open(struct opening *o, const char *folder, const char *path,
+                       enum co_pool pool, uint64_t lane)
 {
     struct opening *job = must(calloc(1, sizeof(*job)));
     err_t err;
@@ -167,7 +166,7 @@ static err_t wait_open(struct opening *o, const char *folder, const char *path)
     job->path = must_dup(path);
     job->wait = true;
     job->file.fd = -1;
-    err = co_thread_run(CO_POOL_FILE, open_it, job, opening_free, DISK_TIME);
+    err = co_thread_run_lane(pool, lane, open_it, job, opening_free, DISK_TIME);
     if (err)
         return err;
     o->error = job->error;
@@ -179,6 +178,12 @@ static err_t wait_open(struct opening *o, const char *folder, const char *path)
 
 err_t co_file_open(struct co_file *f, const char *folder, const char *path)
 {
+    return co_file_open_lane(f, folder, path, CO_POOL_FILE, 0);
+}
+
+err_t co_file_open_lane(struct co_file *f, const char *folder, const char *path,
+                        enum co_pool pool, uint64_t lane)
+{
     struct opening o = { .folder = (char *)(uintptr_t)folder, .path = (char *)(uintptr_t)path };
 
     while (*path == '/')
@@ -186,7 +191,7 @@ err_t co_file_open(struct co_file *f, const char *folder, const char *path)
     o.path = (char *)(uintptr_t)path;
     open_it(&o);
     if (o.error == EAGAIN) {
-        err_t err = wait_open(&o, folder, path);
+        err_t err = wait_open(&o, folder, path, pool, lane);
 
         if (err)
             return err_wrap(err, "open %.200s", path);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "co/net/io.h"
+#include "co/thread.h"
 
 struct co_file {
     int fd;
@@ -23,6 +24,9 @@ struct co_file {
  * neither file nor folder; ERR_SYSTEM. Yields. */
 err_t co_file_open(struct co_file *f, const char *folder, const char *path)
     __attribute__((warn_unused_result));
+/* The same, where a thread of that pool and lane waits for the disk. */
+err_t co_file_open_lane(struct co_file *f, const char *folder, const char *path,
+                        enum co_pool pool, uint64_t lane) __attribute__((warn_unused_result));
 void co_file_close(struct co_file *f);
 
 /* Where `path` below `folder` leads to: a path from the root, without links. What is there need not

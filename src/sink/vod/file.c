@@ -3,6 +3,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "co/os/file.h"
 #include "sink/vod/store.h"
 
@@ -421,9 +422,30 @@ static struct vod_file *share(struct vod_file *f, struct co_file *found)
     return vod_file_ref(f);
 }
 
+/* Which device a folder was on: who opens below one that does not answer any more is to be in the
+ * lane of those who read there. */
+enum { FOLDERS = 16 };
+static _Thread_local struct {
+    uint32_t hash;
+    uint64_t device;
+} folders[FOLDERS];
+
+static err_t open_below_folder(struct co_file *found, const char *dir, const char *path)
+{
+    uint32_t hash = text_hash(dir), i = hash % FOLDERS;
+    uint64_t device = folders[i].hash == hash ? folders[i].device : hash;
+    err_t err = co_file_open_lane(found, dir, path, CO_POOL_VOD, vod_lane(device));
+
+    if (!err) {
+        folders[i].hash = hash;
+        folders[i].device = found->device;
+    }
+    return err;
+}
+
 static err_t find_file(struct co_file *found, const char *dir, const char *path)
 {
-    err_t err = co_file_open(found, dir, path);
+    err_t err = open_below_folder(found, dir, path);
 
     if (!err && found->is_folder) {
         co_file_close(found);

@@ -72,6 +72,11 @@ void vod_queue_close(struct vod_queue *q); /* what waits is done as if its time 
 void vod_queue_put(struct vod_queue *q, struct vod_task *t);
 /* It waits no more, and is the caller's again. */
 void vod_queue_take(struct vod_queue *q, struct vod_task *t);
+/* Of a device, for co/thread.h. */
+static inline uint64_t vod_lane(uint64_t device)
+{
+    return device + 1;
+}
 /* fn(arg) by a helper thread, in the lane of the task's device, while its time is not over. */
 err_t vod_task_run(const struct vod_task *t, void (*fn)(void *arg), void *arg,
                    void (*drop)(void *arg)) __attribute__((warn_unused_result));
