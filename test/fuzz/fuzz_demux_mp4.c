@@ -64,7 +64,6 @@ static void jump(const struct demux_index *x, const struct file *f)
 static void play(const struct demux_index *x, const struct file *f)
 {
     const struct demux_info *info = demux_info(x);
-    int64_t last[DEMUX_TRACKS] = { 0 };
     demux_place at = demux_seek(x, INT64_MIN);
     struct demux_group *g;
     const char *why;
@@ -72,6 +71,7 @@ static void play(const struct demux_index *x, const struct file *f)
     assert(info->zero >= 0 && info->duration >= 0);
     for (int64_t left = STEPS; left > 0 && demux_group(&g, x, &f->in, at, &why) == DEMUX_OK;) {
         bool over = g->last;
+        int64_t last[DEMUX_TRACKS] = { 0 }; /* lists of fragments lie about what is between them */
 
         assert(g->place == at && g->next > at && g->n <= DEMUX_GROUP_MAX);
         for (unsigned i = 0; i < g->n; i++) {

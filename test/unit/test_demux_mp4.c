@@ -1047,6 +1047,80 @@ static void test_files_of_another_program(void **state)
     }
 }
 
+/* All places of a file, whether it lists them or each fragment has to be looked at. */
+static void expect_same_places(const struct demux_index *a, const struct demux_index *b)
+{
+    assert_int_equal(demux_info(a)->zero, demux_info(b)->zero);
+    assert_int_equal(demux_info(a)->duration, demux_info(b)->duration);
+    for (int64_t t = 0; t < 4 * 90000; t += 900)
+        assert_true(demux_seek(a, t) == demux_seek(b, t));
+}
+
+static void test_lists_of_fragments(void **state)
+{
+    static const struct {
+        const char *name, *list;
+    } rows[] = {
+        { "fragments.mp4", "mfra" }, { "fragments-edits.mp4", "mfra" },
+        { "fragments-apart.mp4", "mfra" }, { "fragments-sidx.mp4", "sidx" },
+        { "fragments-frames.mp4", "mfra" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static uint8_t data[DATA_MAX], other[DATA_MAX];
+        size_t size = load(rows[i].name, "", data);
+        struct demux_index *x, *y;
+        struct file f;
+        unsigned found = 0;
+
+        memcpy(other, data, size);
+        for (size_t at = 0; at + 4 <= size; at++) {
+            if (memcmp(other + at, rows[i].list, 4) == 0 || memcmp(other + at, "mfro", 4) == 0) {
+                memcpy(other + at, "free", 4);
+                found++;
+            }
+        }
+        assert_true(found > 0);
+        file_init(&f, data, size);
+        x = file_open(&f);
+        file_init(&f, other, size);
+        y = file_open(&f);
+        expect_same_places(x, y);
+        demux_close(x);
+        demux_close(y);
+    }
+}
+
+/* A list that lies is not believed: every byte of it is another. */
+static void test_lists_are_wrong(void **state)
+{
+    static const char *const names[] = { "fragments.mp4", "fragments-sidx.mp4" };
+    static uint8_t data[DATA_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        size_t size = load(names[i], "", data), from = 0, to = size;
+        struct demux_index *x, *y;
+        struct file f;
+
+        file_init(&f, data, size);
+        x = file_open(&f);
+        while (memcmp(data + from, i ? "sidx" : "mfra", 4) != 0)
+            from++;
+        if (i)
+            to = from + 0x34;
+        for (size_t at = from; at < to; at++) {
+            data[at] ^= 0x15;
+            y = file_open(&f);
+            expect_same_places(x, y);
+            demux_close(y);
+            data[at] ^= 0x15;
+        }
+        demux_close(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1070,6 +1144,8 @@ int main(void)
         TEST(test_boxes_in_boxes),
         TEST(test_what_is_no_mp4),
         TEST(test_files_of_another_program),
+        TEST(test_lists_of_fragments),
+        TEST(test_lists_are_wrong),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,8 @@ struct demux_sample {
     uint8_t origin;  /* it is the body of an FLV tag of this type (8, 9); 0: only payload */
     bool key;
     bool config;     /* a decoder configuration amid the file */
-    int64_t dts;     /* 1/90000 s, >= 0; never falls within a track */
+    int64_t dts;     /* 1/90000 s, >= 0; never falls within a track, but where the file's own
+                      * list of its fragments lies from one group to the next */
     int32_t cts;     /* of what has no origin: pts = dts + cts */
 };
 

@@ -150,7 +150,7 @@ int32_t mp4_moov_cts(const struct mp4_trak *t, int64_t ticks, int32_t offset);
 /* An offset below 0 was seen. */
 void mp4_moov_early(struct mp4_trak *t, int32_t offset);
 
-/* ---- fragments (mp4_moof.c, mp4_scan.c) */
+/* ---- fragments (mp4_moof.c, mp4_scan.c, mp4_known.c) */
 
 struct mp4_entry { /* where a group begins */
     int64_t at;            /* of the moof */
@@ -205,6 +205,15 @@ bool mp4_moof_next(struct mp4_moof *m, struct mp4_moof_sample *s);
 /* Find the fragments behind the moov, for so many bytes of entries. */
 enum demux_status mp4_scan(struct mp4_index *x, struct mp4_window *w, int64_t from,
                            size_t memory, const char **why);
+
+/* Append an entry; false: there is no memory. */
+bool mp4_scan_add(struct mp4_frags *f, const struct mp4_entry *e);
+/* When tracks begin and end, of this sample too. */
+void mp4_scan_note(struct mp4_index *x, const struct mp4_moof_sample *m);
+
+/* The same without a look at each, where the file has a list of them that can be believed
+ * (mp4_known.c). */
+bool mp4_known(struct mp4_index *x, struct mp4_window *w, int64_t from, size_t memory);
 
 /* ---- the whole (mp4_open.c) */
 

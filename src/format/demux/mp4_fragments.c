@@ -177,6 +177,14 @@ static bool merge(const struct gather *g, struct demux_list *list, unsigned skip
     return true;
 }
 
+/* Of what a list says, not all was looked at. */
+static bool begins(const struct gather *g)
+{
+    const struct side *s = &g->sides[g->x->main];
+
+    return s->n == 0 || s->v[0].key;
+}
+
 static struct demux_group *make(const struct gather *g, demux_place place)
 {
     uint32_t entry = (uint32_t)(place >> 32) & INT32_MAX, skip = (uint32_t)place;
@@ -188,7 +196,7 @@ static struct demux_group *make(const struct gather *g, demux_place place)
     demux_list_drop(&list);
     if (!group)
         return NULL;
-    group->starts = skip == 0 && g->from->starts;
+    group->starts = skip == 0 && g->from->starts && begins(g);
     if (skip + group->n < g->sides[0].n + g->sides[1].n) {
         group->next = place + group->n;
         return group;

@@ -118,6 +118,17 @@ static void find_zero(struct mp4_index *x)
     info->zero = x->shift > 0 ? x->shift : 0;
 }
 
+/* It does not grow any more. */
+static void trim(struct mp4_frags *f)
+{
+    struct mp4_entry *v = f->n > 0 ? realloc(f->v, f->n * sizeof(v[0])) : NULL;
+
+    if (!v)
+        return;
+    f->v = v;
+    f->cap = f->n;
+}
+
 static void describe(struct mp4_index *x)
 {
     struct demux_info *info = &x->head.info;
@@ -144,12 +155,20 @@ static void describe(struct mp4_index *x)
                                 ((double)info->duration / AV_CLOCK));
 }
 
+static bool has_tables(const struct mp4_index *x)
+{
+    return x->tracks[DEMUX_VIDEO].table.n > 0 || x->tracks[DEMUX_AUDIO].table.n > 0;
+}
+
 /* Once more by the sound, where there is a track of video without pictures. */
 static enum demux_status scan(struct mp4_index *x, struct mp4_window *w, int64_t from,
                               size_t memory, const char **why)
 {
-    enum demux_status st = mp4_scan(x, w, from, memory, why);
+    enum demux_status st;
 
+    if (!has_tables(x) && mp4_known(x, w, from, memory))
+        return DEMUX_OK;
+    st = mp4_scan(x, w, from, memory, why);
     if (st != DEMUX_OK || x->seen[x->main] || !x->seen[DEMUX_AUDIO])
         return st;
     drop_empty(x);
@@ -180,6 +199,7 @@ static enum demux_status fill(struct mp4_index *x, struct mp4_window *w,
     if (!x->seen[x->main])
         return DEMUX_BROKEN;
     find_zero(x);
+    trim(&x->frags);
     describe(x);
     *why = "its index is too large";
     return x->head.info.memory > limits->index_max ? DEMUX_TOO_LARGE : DEMUX_OK;
@@ -211,11 +231,6 @@ static enum demux_status open_mp4(struct demux_index **out, const struct demux_i
 }
 
 /* ------------------------------------------------------------ places */
-
-static bool has_tables(const struct mp4_index *x)
-{
-    return x->tracks[DEMUX_VIDEO].table.n > 0 || x->tracks[DEMUX_AUDIO].table.n > 0;
-}
 
 /* Fragments come behind what the tables have. */
 static demux_place seek_mp4(const struct demux_index *index, int64_t time)

@@ -119,9 +119,10 @@ demux_place mp4_progressive_seek(const struct mp4_index *x, int64_t time)
     if (b->n == 0 || time >= video_end(x)) {
         tail = audio_at(x, b->n);
         audio = audio_from(x, time + 1);
-        audio = audio > tail ? audio - 1 - tail : 0;
-        if (b->n == 0 || audio > step) /* there is much sound behind the last picture */
+        if (b->n == 0 || (audio > tail && !is_short(x, tail))) {
+            audio = audio > tail ? audio - 1 - tail : 0;
             return join((struct edge){ b->n, tail + audio - audio % step });
+        }
     }
     n = mp4_table_find(b, mp4_moov_ticks(t, time - x->shift + 1));
     n = mp4_table_key(b, n > b->first ? n - 1 : b->first);

@@ -27,7 +27,7 @@ struct scan {
     const char *why;
 };
 
-static bool append(struct mp4_frags *f, const struct mp4_entry *e)
+bool mp4_scan_add(struct mp4_frags *f, const struct mp4_entry *e)
 {
     if (f->n == f->cap) {
         uint32_t cap = f->cap ? f->cap * 2 : 64;
@@ -47,7 +47,7 @@ static void add(struct scan *s, const struct mp4_entry *e)
     if ((s->x->frags.n + 1) * sizeof(*e) > s->memory) {
         s->st = DEMUX_TOO_LARGE;
         s->why = "its index is too large";
-    } else if (!append(&s->x->frags, e)) {
+    } else if (!mp4_scan_add(&s->x->frags, e)) {
         s->st = DEMUX_NO_MEMORY;
         s->why = "there is no memory";
     }
@@ -92,10 +92,8 @@ static void look_at_main(struct scan *s, const struct mp4_entry *moof,
     }
 }
 
-static void note(struct scan *s, const struct mp4_moof_sample *m)
+void mp4_scan_note(struct mp4_index *x, const struct mp4_moof_sample *m)
 {
-    struct mp4_index *x = s->x;
-
     if (!x->seen[m->track]) {
         x->seen[m->track] = true;
         x->begins[m->track] = m->dts;
@@ -119,7 +117,7 @@ static void look(struct scan *s, int64_t at, struct rd body)
             enter(s, &moof, NULL, s->x->frags.n == 0);
         if (s->st == DEMUX_OK && m.track == s->x->main)
             look_at_main(s, &moof, &m);
-        note(s, &m);
+        mp4_scan_note(s->x, &m);
         s->since++;
         if (--s->samples < 0) {
             s->st = DEMUX_TOO_LARGE;
