@@ -90,6 +90,14 @@ static bool turn_is_over(const struct live_sender *s)
     return s->feed || live_consumer_pending(&s->consumer) == 0;
 }
 
+/* One that waits for a disk goes on as soon as that is done: nothing was sent that the next turn
+ * could be merged with. */
+static void note_nothing(struct live_sender *s)
+{
+    if (s->feed && !s->feed->kind->ready(s->feed))
+        s->due = s->sent_at;
+}
+
 static bool has_ended(const struct live_sender *s)
 {
     return s->feed && s->feed->kind->ended(s->feed);
@@ -218,6 +226,8 @@ static err_t send_turn(struct live_sender *s)
         size_t total, sent;
         err_t err;
 
+        if (n == 0)
+            note_nothing(s);
         if (n == 0 && turn_is_over(s))
             return NULL;
         if (n == 0) {
@@ -278,9 +288,10 @@ static bool quick_turn(struct live_sender *s)
         err_t err;
 
         n = ranges_of(s, iov, false);
-        if (n == 0)
+        if (n == 0) {
+            note_nothing(s);
             return turn_is_over(s) && !has_ended(s);
-
+        }
         if (s->consumer.config_due)
             return false;
         total = iov_size(iov, n);

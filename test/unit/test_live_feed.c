@@ -170,6 +170,25 @@ static void test_waits_for_more(void **state)
     assert_null(k.feed.on_more);
 }
 
+/* What it waited for goes out at once, not when the next turn would be. */
+static void test_goes_on_at_once(void **state)
+{
+    struct co_group g;
+    struct fake k;
+
+    (void)state;
+    open_fake(&k, 1, CO_SECONDS(100));
+    k.wait_at = TURN;
+    go(&g, &k);
+    for (int i = 0; i < 2000 && !k.feed.on_more; i++)
+        assert_ok(co_sleep(CO_MS(1)));
+    assert_non_null(k.feed.on_more);
+    k.waits = false;
+    k.feed.on_more(&k.feed, k.feed.arg);
+    wait_until_left(&k, 0);
+    assert_ok(co_group_wait(&g));
+}
+
 /* Its clock stands still with the sender; asked for twice is once. */
 static void test_pauses(void **state)
 {
@@ -195,7 +214,8 @@ static void test_pauses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_sends_until_it_ends), TEST(test_waits_for_more), TEST(test_pauses),
+        TEST(test_sends_until_it_ends), TEST(test_waits_for_more), TEST(test_goes_on_at_once),
+        TEST(test_pauses),
     };
     err_t err = co_init();
 

@@ -725,23 +725,23 @@ static void stops_where_it_was_told(void **state)
         play_out(&p);
         assert_true(vod_feed_ended(&p.f) && !vod_feed_failed(&p.f));
         read_items(&items, &p.got);
-        assert_int_equal(items.byes, 0);
+        assert_int_equal(items.byes, 2);
         for (unsigned i = 0; i < items.n; i++) {
             const struct item *it = &items.v[i];
 
             if (it->track == 0 && !it->report && it->rtp.marker &&
                 file_ticks(it) < AV_MS(to) + FAKE_ZERO)
                 pictures++;
-            if (it->track == 1 && !it->report)
+            if (it->track == 1 && !it->report && !it->bye)
                 assert_true(file_ticks(it) < (AV_MS(to) + FAKE_ZERO) / 15 * 8);
         }
         assert_int_equal(pictures, (to - 1000) / 40); /* no picture is missing */
-        /* and it goes on from anywhere */
+        /* and it goes on from anywhere, until it says so again */
         vod_feed_play(&p.f, AV_MS(8000), INT64_MAX, VOD_SCALE_1);
         assert_false(vod_feed_ended(&p.f));
         play_out(&p);
         read_items(&items, &p.got);
-        assert_int_equal(items.byes, 2);
+        assert_int_equal(items.byes, 4);
         leave(&p);
         fake_end();
     }
@@ -840,6 +840,27 @@ static void fails_where_the_file_does(void **state)
     vod_feed_play(&p.f, AV_MS(7000), INT64_MAX, VOD_SCALE_1);
     play_out(&p);
     assert_false(vod_feed_failed(&p.f));
+    leave(&p);
+    fake_end();
+}
+
+/* A player of RTP is told so. */
+static void says_bye_when_it_fails(void **state)
+{
+    struct someone p;
+
+    (void)state;
+    fake_begin();
+    open_as(&p, &vod_wire_rtp);
+    vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+    turn(&p);
+    fake.fails = true;
+    pass(CO_SECONDS(3));
+    turn(&p);
+    turn(&p);
+    assert_true(vod_feed_failed(&p.f) && p.f.feed.kind->ended(&p.f.feed));
+    read_items(&items, &p.got);
+    assert_int_equal(items.byes, 2);
     leave(&p);
     fake_end();
 }
@@ -975,8 +996,8 @@ int main(void)
         TEST(changes_how_it_is_used),
         TEST(says_where_it_goes_on), TEST(plays_faster_and_slower), TEST(has_key_frames_alone_when_fast),
         TEST(stops_where_it_was_told), TEST(loops), TEST(waits_for_a_disk),
-        TEST(fails_where_the_file_does), TEST(changes_its_tracks), TEST(puts_heads), TEST(puts_heads_as_they_came),
-        TEST(is_shown), TEST(is_small),
+        TEST(fails_where_the_file_does), TEST(says_bye_when_it_fails), TEST(changes_its_tracks),
+        TEST(puts_heads), TEST(puts_heads_as_they_came), TEST(is_shown), TEST(is_small),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,8 @@
  * talks again. All requests go to rtsp_conn_request().
  *
  * A connection is about one stream at a time, and stays at the worker where that is served. It goes
- * there with the request that names the stream, which is answered there.
+ * there with the request that names the stream, which is answered there. A file (file.h) is served
+ * by any worker.
  */
 #ifndef SERVE_RTSP_CONN_H
 #define SERVE_RTSP_CONN_H
@@ -42,6 +43,7 @@ struct rtsp_conn {
     char *path;                /* of its stream, as requests have it; NULL: none is named yet */
     struct rtsp_udp_peer *udp; /* media of that session as datagrams; NULL: of none */
     struct rtsp_session *udp_session;
+    struct rtsp_file *file;    /* that it plays; NULL: its stream is live */
     struct rtsp_multicast *multicast; /* of its stream, if it asked for it; or NULL */
     bool multicast_plays;
     struct rtsp_heard {        /* of the player, by its last report of each track */
@@ -97,6 +99,8 @@ void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
 
 /* ---- tell.c */
 
+/* The tracks of its stream, or of its file; borrowed until the next yield. */
+void rtsp_conn_tracks(const struct rtsp_conn *c, struct rtp_wire_track out[RTP_WIRE_N]);
 /* What the list of clients shows of the session that flows: when it begins, and with each report.
  * Packets since then, of all tracks; of jitter the largest. */
 void rtsp_conn_tell(struct rtsp_conn *c, uint64_t lost, co_usec jitter);
@@ -105,9 +109,16 @@ void rtsp_conn_heard(struct rtsp_conn *c, unsigned track, const uint8_t *data, s
 
 /* ---- play.c */
 
-err_t rtsp_play_begin(struct rtsp_conn *c) __attribute__((warn_unused_result)); /* let in */
+/* It is let in, to its stream or, by base.on_demand, to a file. */
+err_t rtsp_play_begin(struct rtsp_conn *c) __attribute__((warn_unused_result));
 /* PLAY was asked for and may be: answers. Yields while there is no key frame yet. */
 err_t rtsp_play(struct rtsp_asked *a) __attribute__((warn_unused_result));
+/* The tracks that are set up, and their channels where they have some. */
+uint32_t rtsp_play_tracks(const struct rtsp_session *session);
+/* RTP-Info, of the session's tracks. */
+void rtsp_play_put_info(struct rtsp_asked *a, const struct rtp_wire_start start[RTP_WIRE_N]);
+/* It was answered: media flow from now on. */
+void rtsp_play_flows(struct rtsp_asked *a);
 void rtsp_play_pause(struct rtsp_conn *c);
 void rtsp_play_less(struct rtsp_conn *c);  /* a track is no longer set up */
 /* Send media until TEARDOWN, or the end. Yields. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* play.c - send a live stream to a player, and hear what it says meanwhile. */
+/* play.c - send a live stream, or a file, to a player, and hear what it says meanwhile. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "live/news.h"
 #include "proto/rtsp/range.h"
 #include "proto/rtsp/rtp_info.h"
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/file.h"
 #include "wire/rtp.h"
 
 #include <string.h>
@@ -74,18 +74,19 @@ static void log_sample(const struct session_player *p, co_usec now)
 
 err_t rtsp_play_begin(struct rtsp_conn *c)
 {
-    static const struct session_player_kind kind = {
-        .type = CLIENTS_RTSP_PLAY, .what = "player", .sampled = SAMPLED_PLAY,
-        .on_readable = on_readable, .log_sample = log_sample,
+    static const struct session_player_kind kinds[] = {
+        { .type = CLIENTS_RTSP_PLAY, .what = "player", .sampled = SAMPLED_PLAY,
+          .on_readable = on_readable, .log_sample = log_sample },
+        { .type = CLIENTS_RTSP_VOD, .what = "player of a file", .sampled = SAMPLED_PLAY,
+          .on_readable = on_readable, .log_sample = rtsp_file_log_sample },
     };
 
-    return session_player_begin(&c->player, &c->base, &kind, NULL);
+    return session_player_begin(&c->player, &c->base, &kinds[c->base.on_demand], NULL);
 }
 
 /* ---- PLAY */
 
-/* The tracks that are set up, and their channels where they have some. */
-static uint32_t tracks_of(const struct rtsp_session *session)
+uint32_t rtsp_play_tracks(const struct rtsp_session *session)
 {
     uint32_t tracks = 0;
 
@@ -106,7 +107,7 @@ static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
     uint32_t param[LIVE_PARAMS] = {
         [RTP_WIRE_MTU] = (uint32_t)c->base.conf->rtsp_server.mtu,
         [RTP_WIRE_SEED] = rtp_wire_seed(live_source_name(c->base.src)),
-        [RTP_WIRE_TRACKS] = tracks_of(session),
+        [RTP_WIRE_TRACKS] = rtsp_play_tracks(session),
     };
 
     session_player_reopen(&c->player, &rtp_wire, param);
@@ -140,7 +141,7 @@ static err_t wait_for_key(struct rtsp_conn *c)
     return err;
 }
 
-static void put_rtp_info(struct rtsp_asked *a, const struct rtp_wire_start start[RTP_WIRE_N])
+void rtsp_play_put_info(struct rtsp_asked *a, const struct rtp_wire_start start[RTP_WIRE_N])
 {
     struct rtsp_rtp_info out[RTP_WIRE_N];
     size_t n = 0;
@@ -170,8 +171,20 @@ static err_t begin(struct rtsp_asked *a, struct rtp_wire_start start[RTP_WIRE_N]
     open_wire(a->c, a->session);
     err = wait_for_key(a->c);
     if (!err)
-        rtp_wire_start(&a->c->player.sender.consumer, tracks_of(a->session), start);
+        rtp_wire_start(&a->c->player.sender.consumer, rtsp_play_tracks(a->session), start);
     return err;
+}
+
+void rtsp_play_flows(struct rtsp_asked *a)
+{
+    struct rtsp_conn *c = a->c;
+    bool first = c->flowing != a->session;
+
+    c->player.sender.io = rtsp_conn_udp_play(c, a->session);
+    c->flowing = a->session;
+    c->begin = true;
+    if (first)
+        rtsp_conn_tell(c, c->heard[0].lost + c->heard[1].lost, 0);
 }
 
 /* What is being played already goes on; the answer comes before the first media. */
@@ -193,24 +206,24 @@ err_t rtsp_play(struct rtsp_asked *a)
     rtsp_asked_put(a, 200);
     rtsp_put_field(a->w, "Range", "npt=0.000-");
     if (begins)
-        put_rtp_info(a, start);
+        rtsp_play_put_info(a, start);
     rtsp_put_body(a->w, NULL, 0);
-    c->player.sender.io = rtsp_conn_udp_play(c, a->session);
-    c->flowing = a->session;
-    c->begin = true;
-    if (begins)
-        rtsp_conn_tell(c, c->heard[0].lost + c->heard[1].lost, 0);
+    rtsp_play_flows(a);
     return NULL;
 }
 
 void rtsp_play_less(struct rtsp_conn *c)
 {
-    if (c->opened)
+    if (c->opened && c->file)
+        rtsp_file_less(c);
+    else if (c->opened)
         open_wire(c, c->flowing);
 }
 
 void rtsp_play_pause(struct rtsp_conn *c)
 {
+    if (c->file && c->opened && !c->player.sender.paused)
+        rtsp_file_pause(c);
     if (c->opened || c->multicast)
         live_sender_pause(&c->player.sender, true);
     rtsp_conn_multicast_pause(c);
@@ -220,9 +233,12 @@ err_t rtsp_play_send(struct rtsp_conn *c)
 {
     err_t err = hear(c); /* what came in one piece with PLAY */
 
-    if (!err && !c->player.sender.done)
+    while (!err && !c->player.sender.done) {
         err = c->flowing->lower == RTSP_MULTICAST ? rtsp_conn_multicast_send(c)
                                                   : session_player_send(&c->player);
+        if (!err && c->file && c->flowing)
+            rtsp_file_ended(c);
+    }
     c->begin = c->player.sender.done = false;
     if (!err) /* TEARDOWN: the connection may go on with another stream */
         rtsp_conn_leave(c, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* request.c - what a client asks, answered. */
 #include "base/log.h"
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/file.h"
 #include "serve/rtsp/publish.h"
 #include "wire/rtsp_describe.h"
 
@@ -28,8 +28,12 @@ static void put_description(struct rtsp_asked *a)
     struct wr sdp;
 
     wr_init(&sdp, ANSWER_MAX);
-    rtsp_describe_live(s->src, &(struct sdp_session_out){
-        .id = (uint64_t)s->began_at, .version = 1, .name = s->names.name, .duration = -1 }, &sdp);
+    if (a->c->file)
+        rtsp_file_describe(a->c, &sdp);
+    else
+        rtsp_describe_live(s->src, &(struct sdp_session_out){
+            .id = (uint64_t)s->began_at, .version = 1, .name = s->names.name, .duration = -1 },
+            &sdp);
     rtsp_asked_put(a, 200);
     rtsp_put_format(a->w, "Content-Base", "%.*s/", (int)strcspn(a->req->url, "?"), a->req->url);
     rtsp_put_field(a->w, "Content-Type", "application/sdp");
@@ -41,7 +45,11 @@ static void put_description(struct rtsp_asked *a)
 static err_t wait_for_tracks(struct rtsp_conn *c, int *status)
 {
     enum rtsp_described found;
-    err_t err = rtsp_describe_wait(c->base.src, c->base.conf->rtsp_server.describe_wait, &found);
+    err_t err;
+
+    if (c->file)
+        return NULL;
+    err = rtsp_describe_wait(c->base.src, c->base.conf->rtsp_server.describe_wait, &found);
 
     if (found != RTSP_DESCRIBE_DONE)
         *status = found == RTSP_DESCRIBE_NONE ? 415 : 404;
@@ -75,16 +83,31 @@ static err_t on_describe(struct rtsp_asked *a, int *status)
     return err;
 }
 
+/* The track that is asked for; the stream's own url is that of a single one. False: it is not
+ * there. */
+static bool find_track(const struct rtsp_asked *a, unsigned *track)
+{
+    struct rtp_wire_track t[RTP_WIRE_N];
+
+    rtsp_conn_tracks(a->c, t);
+    if (a->target.track >= 0)
+        *track = (unsigned)a->target.track;
+    else
+        *track = t[0].codec ? 0 : 1;
+    return *track < RTP_WIRE_N && t[*track].codec;
+}
+
 static err_t set_up_player(struct rtsp_asked *a, struct rtsp_transport *t, int *status)
 {
     struct rtsp_conn *c = a->c;
-    unsigned track = a->target.track < 0 ? 0 : (unsigned)a->target.track;
+    unsigned track;
     err_t err = rtsp_conn_enter(a, RTSP_PLAYER, status);
 
     if (!err && !*status) /* it may come without a DESCRIBE */
         err = wait_for_tracks(c, status);
-    if (!err && !*status && !(rtsp_describe_tracks(c->base.src) & 1u << track))
+    if (!err && !*status && !find_track(a, &track))
         *status = 404;
+    c->rules.transports.multicast &= !c->file; /* each player is at its own place */
     if (!err && !*status)
         *status = rtsp_server_setup(&c->server, a->req, track, co_now(), &a->session, t);
     return err;
@@ -164,7 +187,7 @@ static err_t obey(struct rtsp_asked *a, int *status)
         return on_setup(a, status);
     case RTSP_PLAY:
         if (may_play(a))
-            return rtsp_play(a);
+            return a->c->file ? rtsp_file_play(a, status) : rtsp_play(a);
         *status = 455;
         return NULL;
     case RTSP_PAUSE:
@@ -182,7 +205,9 @@ static err_t obey(struct rtsp_asked *a, int *status)
         break;
     case RTSP_GET_PARAMETER:
     case RTSP_SET_PARAMETER:
-        if (a->req->size > 0) /* of all that they could name we have nothing */
+        if (a->req->size > 0 && a->c->file && a->req->method == RTSP_GET_PARAMETER)
+            rtsp_file_parameters(a, status);
+        else if (a->req->size > 0) /* of all that they could name we have nothing */
             *status = 451;
         break;
     default:

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/http/url.h"
+#include "serve/rtsp/file.h"
 #include "serve/rtsp/publish.h"
 #include "session/move.h"
 
@@ -78,31 +79,36 @@ static bool is_named(const struct rtsp_conn *c, const struct rtsp_target *t)
                        (c->role != RTSP_NOBODY && t->track >= 0));
 }
 
-static err_t let_in(struct rtsp_asked *a, enum rtsp_role role)
+/* `file`: the one that it plays, or NULL. */
+static err_t let_in(struct rtsp_asked *a, enum rtsp_role role, const char *file)
 {
     struct rtsp_conn *c = a->c;
     err_t err;
 
     co_deadline_cancel(&c->deadline); /* others are asked: that is not the client's time */
-    err = role == RTSP_PUBLISHER ? rtsp_publish_begin(a) : rtsp_play_begin(c);
+    if (role == RTSP_PUBLISHER)
+        err = rtsp_publish_begin(a);
+    else
+        err = file ? rtsp_file_begin(c, file) : rtsp_play_begin(c);
     if (err)
         return err;
     c->role = role;
     rtsp_conn_expect_setup(c);
     log_trace("RTSP client identified, type=%s, ip=%s:%d, stream=%s",
-              role == RTSP_PUBLISHER ? "publish" : "play", c->ip, c->port,
+              role == RTSP_PUBLISHER ? "publish" : file ? "vod" : "play", c->ip, c->port,
               live_source_name(c->base.src));
     return NULL;
 }
 
-/* It is refused, and may try another stream. */
-static int status_of(err_t *err)
+/* It is refused, and may try another stream. What there are too many of, once it is let in, are
+ * files that are open. */
+static int status_of(err_t *err, bool in)
 {
     static const struct {
         enum err_code code;
         int status;
     } rows[] = {
-        { ERR_NO_VHOST, 404 }, { ERR_VHOST_DISABLED, 404 }, { ERR_TOO_MANY, 453 },
+        { ERR_NO_VHOST, 404 }, { ERR_VHOST_DISABLED, 404 }, { ERR_NO_FILE, 404 },
         { ERR_STREAM_BUSY, 406 }, { ERR_REPLACED, 406 }, { ERR_UNSUPPORTED, 415 },
         { ERR_MALFORMED, 400 }, { ERR_TOO_LARGE, 413 },
     };
@@ -113,15 +119,42 @@ static int status_of(err_t *err)
         if (err_code(*err) == rows[i].code)
             status = rows[i].status;
     }
+    if (err_code(*err) == ERR_TOO_MANY && !in)
+        status = 453;
     log_warn("RTSP client is refused with %d: %s", status, err_text(*err, text, sizeof(text)));
     err_free(err);
     return status;
+}
+
+/* It may be told who it is, goes where its stream is, and is let in. */
+static err_t admit(struct rtsp_asked *a, enum rtsp_role role, int *status)
+{
+    struct rtsp_conn *c = a->c;
+    char path[VOD_PATH_MAX];
+    bool file;
+    err_t err = rtsp_conn_login(a, status);
+
+    if (err || *status)
+        return err;
+    file = role == RTSP_PLAYER && rtsp_file_is(c, path);
+    if (file) /* it stays, even if it came for a stream of that name */
+        c->settled = false;
+    else
+        err = rtsp_conn_settle(c, role == RTSP_PUBLISHER);
+    if (err)
+        return err;
+    if (c->move_to >= 0) {
+        *status = -1;
+        return NULL;
+    }
+    return let_in(a, role, file ? path : NULL);
 }
 
 err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
 {
     struct rtsp_conn *c = a->c;
     err_t err = NULL, stop;
+    bool in;
 
     *status = 0;
     if (c->role == role && is_named(c, &a->target))
@@ -132,18 +165,8 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
     }
     if (!is_named(c, &a->target) || c->role != RTSP_NOBODY) /* to this one it is something else */
         err = name_stream(c, &a->target, role);
-    if (!err) {
-        err = rtsp_conn_login(a, status);
-        if (err || *status)
-            return err;
-        err = rtsp_conn_settle(c, role == RTSP_PUBLISHER);
-    }
-    if (!err && c->move_to >= 0) {
-        *status = -1;
-        return NULL;
-    }
     if (!err)
-        err = let_in(a, role);
+        err = admit(a, role, status);
     if (!err)
         return NULL;
     stop = co_check();
@@ -151,7 +174,10 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
         err_free(&stop);
         return err;
     }
-    *status = status_of(&err);
+    in = c->role != RTSP_NOBODY;
+    if (in)
+        rtsp_conn_leave(c, err);
+    *status = status_of(&err, in);
     return NULL;
 }
 
@@ -162,6 +188,7 @@ void rtsp_conn_leave(struct rtsp_conn *c, err_t why)
         session_player_end(&c->player, why);
     else if (c->role == RTSP_PUBLISHER)
         rtsp_publish_end(c, why);
+    rtsp_file_end(c);
     rtsp_conn_udp_end(c);
     c->role = RTSP_NOBODY;
     c->opened = c->begin = false;

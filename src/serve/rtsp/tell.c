@@ -2,8 +2,7 @@
 /* tell.c - what the list of clients shows of a session: how its media go, and what is lost. */
 #include "format/rtp/formats.h"
 #include "proto/rtp/rtcp.h"
-#include "serve/rtsp/conn.h"
-#include "wire/rtp.h"
+#include "serve/rtsp/file.h"
 
 static enum clients_way way_of(const struct rtsp_conn *c)
 {
@@ -26,6 +25,14 @@ void rtsp_conn_tell(struct rtsp_conn *c, uint64_t lost, co_usec jitter)
         .jitter = jitter });
 }
 
+void rtsp_conn_tracks(const struct rtsp_conn *c, struct rtp_wire_track out[RTP_WIRE_N])
+{
+    if (c->file)
+        rtsp_file_tracks(c->file, out);
+    else
+        rtp_wire_tracks(c->base.src, out);
+}
+
 /* ---- what a player says of what it gets */
 
 /* The clock of a track, ticks per second; 0: the stream has none just now. */
@@ -34,7 +41,7 @@ static uint32_t clock_of(const struct rtsp_conn *c, unsigned track)
     struct rtp_wire_track tracks[RTP_WIRE_N];
     struct rtp_map map;
 
-    rtp_wire_tracks(c->base.src, tracks);
+    rtsp_conn_tracks(c, tracks);
     return rtp_map_of(&map, tracks[track].codec, tracks[track].config, tracks[track].size)
                ? map.clock : 0;
 }

@@ -80,7 +80,7 @@ static bool has_ended(const struct live_feed *feed)
 {
     const struct vod_feed *f = of_const(feed);
 
-    return f->failed || (f->ended && !f->cut && f->head.len == 0);
+    return f->head.bad != ERR_OK || ((f->failed || f->ended) && !f->cut && f->head.len == 0);
 }
 
 static co_usec lag(const struct live_feed *feed)
@@ -342,9 +342,23 @@ void vod_numbers_pass(struct vod_numbers *n, const struct vod_part *part)
     }
 }
 
+static void say_bye(struct vod_feed *f)
+{
+    if (f->counts)
+        vod_rtp_bye(f, &f->head);
+}
+
 void vod_feed_stop(struct vod_feed *f)
 {
     f->ended = true;
+    say_bye(f);
+}
+
+void vod_feed_fail(struct vod_feed *f)
+{
+    if (!f->failed)
+        say_bye(f);
+    f->failed = true;
 }
 
 /* From its begin, which is as if it came behind its end. RTP's parts are those of the first round,
@@ -379,8 +393,6 @@ void vod_feed_pass(struct vod_feed *f, const struct vod_part *part)
     } else if (f->loop) {
         go_round(f);
     } else {
-        f->ended = true;
-        if (f->counts)
-            vod_rtp_bye(f, &f->head);
+        vod_feed_stop(f);
     }
 }

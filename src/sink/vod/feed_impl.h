@@ -16,8 +16,9 @@ void vod_feed_catch_up(struct vod_feed *f);
 void vod_feed_adopt(struct vod_feed *f, const struct vod_part *part);
 /* All of the part is sent: to the next one, to the begin, or to the end. */
 void vod_feed_pass(struct vod_feed *f, const struct vod_part *part);
-/* The same where it was told to stop. */
+/* The same where it was told to stop; and where nothing comes any more. Of RTP with a BYE. */
 void vod_feed_stop(struct vod_feed *f);
+void vod_feed_fail(struct vod_feed *f);
 /* Bytes into `head` that a new place does not take away. */
 void vod_feed_keep(struct vod_feed *f, const uint8_t *data, size_t size);
 /* Between two parts: give it the tracks that it asked for, what is new with its configuration. */

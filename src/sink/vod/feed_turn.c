@@ -190,8 +190,8 @@ static const struct vod_part *get_part(struct vod_feed *f, struct cursor *c)
 
     if (got == VOD_WAIT)
         f->waits = true;
-    else if (got == VOD_FAILED)
-        f->failed |= turn->n == 0; /* what comes before it is still sent */
+    else if (got == VOD_FAILED && turn->n == 0) /* what comes before it is still sent */
+        vod_feed_fail(f);
     if (got != VOD_READY)
         return NULL;
     if (f->fresh) {

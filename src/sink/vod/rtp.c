@@ -87,7 +87,8 @@ static void settle(struct vod_feed *f)
         return;
     got = vod_part_get(f->file, &f->use, &f->at, &f->numbers, &f->wait, &part);
     f->waits = got == VOD_WAIT;
-    f->failed |= got == VOD_FAILED;
+    if (got == VOD_FAILED)
+        vod_feed_fail(f);
     if (got == VOD_READY) {
         vod_feed_adopt(f, part);
         vod_part_put(f->file, part);
