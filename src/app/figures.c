@@ -10,6 +10,7 @@
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
+#include "sink/program/ingest_files.h"
 #include "sink/vod/vod.h"
 
 #include <stddef.h>
@@ -100,11 +101,16 @@ static void count_forward(void *arg, const struct forward_info *one)
 
 static void take_outputs(struct figures *f, const struct figures_of *of)
 {
+    const struct ingest_run *file = NULL;
     const struct job *job = NULL;
     struct job_info info;
 
     while (of->children && (job = children_next(of->children, job))) {
         job_look(job, &info);
+        f->children[info.kind][info.state]++;
+    }
+    while (of->files && (file = ingest_files_next(of->files, file))) {
+        ingest_files_look(file, &info);
         f->children[info.kind][info.state]++;
     }
     if (of->forwards)

@@ -60,7 +60,7 @@ struct figures {
 /* Whose they are: of the worker that calls. */
 struct figures_of {
     struct session_env *env;
-    const struct sink *forwards, *children; /* NULL: there are none */
+    const struct sink *forwards, *children, *files; /* NULL: there are none */
     unsigned connections;
 };
 

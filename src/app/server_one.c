@@ -189,24 +189,18 @@ static err_t take_figures(void *arg)
     return err;
 }
 
-/* What there is one of in the process. */
-static err_t run_first(struct server *s)
-{
-    err_t err = co_go(&s->helpers, "heartbeat", heartbeat_run,
-                      (void *)(uintptr_t)api_parts_of(s->api));
-
-    if (!err)
-        sinks_start(s->sinks);
-    return err;
-}
-
 err_t server_run(struct server *s)
 {
     err_t err = co_go(&s->helpers, "figures", take_figures, s);
 
     if (!err)
         err = co_go(&s->helpers, "certificates", watch_certificates, s);
-    return err || s->env.worker > 0 ? err : run_first(s);
+    if (!err && s->env.worker == 0) /* there is one in the process */
+        err = co_go(&s->helpers, "heartbeat", heartbeat_run,
+                    (void *)(uintptr_t)api_parts_of(s->api));
+    if (!err)
+        sinks_start(s->sinks);
+    return err;
 }
 
 /* ---- another snapshot */

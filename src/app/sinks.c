@@ -11,6 +11,7 @@
 #include "sink/hls/hls.h"
 #include "sink/list.h"
 #include "sink/program/children.h"
+#include "sink/program/ingest_files.h"
 #include "sink/store/disk.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static const struct sink_ops *const rows[] = {
     &dvr_sink,
     &program_sink,
     &rtsp_pulls_sink,
+    &ingest_files_sink,
 };
 
 /* Bytes of all workers. */
@@ -95,6 +97,7 @@ void sinks_end(struct sinks *s, struct live_source *src)
 void sinks_end_publishers(struct sinks *s)
 {
     rtsp_pulls_end(sink_list_find(s->list, &rtsp_pulls_sink));
+    ingest_files_end(sink_list_find(s->list, &ingest_files_sink));
 }
 
 bool sinks_wanted(struct sinks *s, const struct session_stream *stream)

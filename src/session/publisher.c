@@ -121,9 +121,10 @@ err_t session_publisher_turn(struct session_publisher *p, bool *changed)
 {
     struct session *s = p->s;
     err_t err = session_apply(s, changed);
+    uint64_t in = s->io ? s->io->bytes_in : s->in;
 
-    if (p->bytes != s->io->bytes_in) { /* a big message on a thin line is no silence */
-        p->bytes = s->io->bytes_in;
+    if (p->bytes != in) { /* a big message on a thin line is no silence */
+        p->bytes = in;
         p->place.active_at = co_now();
     }
     sample(p);

@@ -18,7 +18,7 @@ ffmpeg = pytest.mark.needs("ffmpeg")
 
 def ingest(name="i", url=procs.SOURCE, out="in", kind="file", more="", engine=""):
     return f"""ingest {name} {{ enabled on; input {{ type {kind}; url {url}; }} {more}
-        engine {{ enabled off; perfile {{ stream_loop -1; }} {engine}
+        engine {{ enabled on; perfile {{ stream_loop -1; }} vcodec copy; acodec copy; {engine}
                   output rtmp://127.0.0.1:[port]/live/{out}; }} }}"""
 
 

@@ -290,8 +290,8 @@ def test_transcodes(srs, source):
 def test_exec_and_ingest(srs, source):
     """A program for each stream, at its home; an ingest once for all workers."""
     s = srs("""exec { enabled on; publish /bin/sh -c "echo begun [stream]; exec sleep 100"; }
-               ingest i { enabled on; input { type file; url %s; } engine { enabled off;
-               perfile { stream_loop -1; } output rtmp://127.0.0.1:[port]/live/in; } }"""
+               ingest i { enabled on; input { type file; url %s; } engine { enabled on;
+               perfile { stream_loop -1; } vcodec copy; acodec copy; output rtmp://127.0.0.1:[port]/live/in; } }"""
             % procs.SOURCE,
             "ff_log_dir ./fflog;", env=FOUR)
     pushers = [s.push(source, f"s{i}", loop=True) for i in range(4)]

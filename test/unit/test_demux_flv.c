@@ -2,9 +2,7 @@
 /* test_demux_flv.c - FLV files, read from any place. */
 #include "demux_file.h"
 
-#include "base/wr.h"
-#include "format/flv/flv.h"
-#include "media_configs.h"
+#include "flv_file.h"
 
 enum { LIMIT = 1 << 22 };
 
@@ -12,52 +10,7 @@ enum { LIMIT = 1 << 22 };
 
 static void begin(struct wr *w)
 {
-    uint8_t head[FLV_FILE_HEADER + FLV_TAG_TRAILER];
-
-    wr_init(w, LIMIT);
-    flv_file_build(head, true, true);
-    wr_bytes(w, head, sizeof(head));
-}
-
-static void tag(struct wr *w, uint8_t type, uint32_t time, const void *body, size_t size)
-{
-    const struct flv_tag t = { .type = type, .size = (uint32_t)size, .time = time };
-    uint8_t head[FLV_TAG_HEADER];
-
-    flv_tag_build(head, &t);
-    wr_bytes(w, head, sizeof(head));
-    wr_bytes(w, body, size);
-    wr_u32(w, (uint32_t)size + FLV_TAG_HEADER);
-}
-
-#define TAG(w, type, time, text) tag(w, type, time, text, sizeof(text) - 1)
-
-#define VIDEO_CONFIG "\x17\x00\x00\x00\x00" CONFIG_H264
-#define AUDIO_CONFIG "\xaf\x00" CONFIG_AAC
-
-static void key(struct wr *w, uint32_t time, int cts)
-{
-    uint8_t body[] = { 0x17, 1, 0, 0, (uint8_t)cts, 0, 0, 0, 1, 0x65 };
-
-    tag(w, FLV_VIDEO, time, body, sizeof(body));
-}
-
-static void inter(struct wr *w, uint32_t time, size_t size)
-{
-    uint8_t body[4096] = { 0x27, 1, 0, 0, 0, 0, 0, 0, 1, 0x41 };
-
-    tag(w, FLV_VIDEO, time, body, size);
-}
-
-static void sound(struct wr *w, uint32_t time)
-{
-    TAG(w, FLV_AUDIO, time, "\xaf\x01\xde\xad");
-}
-
-static void configs(struct wr *w)
-{
-    TAG(w, FLV_VIDEO, 0, VIDEO_CONFIG);
-    TAG(w, FLV_AUDIO, 0, AUDIO_CONFIG);
+    flv_begin(w, LIMIT);
 }
 
 /* Groups of pictures of a second, with a frame and a sound every 100 ms; notes where key frames
@@ -70,10 +23,10 @@ static void film(struct wr *w, unsigned seconds, size_t size, double *at)
             uint32_t time = s * 1000 + i * 100;
 
             if (i == 0)
-                key(w, time, 40);
+                flv_key(w, time, 40);
             else
-                inter(w, time, size);
-            sound(w, time + 50);
+                flv_inter(w, time, size);
+            flv_sound(w, time + 50);
         }
     }
 }
@@ -127,7 +80,7 @@ static void metadata(struct wr *out, const double *at, unsigned n, double moved)
         wr_bytes(&w, "\0\0\x09\0\0\x09", 6);
         size = w.len;
         if (pass == 1)
-            tag(out, FLV_DATA, 0, w.buf, w.len);
+            flv_tag(out, FLV_DATA, 0, w.buf, w.len);
         wr_free(&w);
     }
 }
@@ -140,7 +93,7 @@ static void film_with_metadata(struct wr *w, unsigned seconds, size_t size, doub
 
     assert_true(seconds <= COUNT(at));
     begin(&plain);
-    configs(&plain);
+    flv_configs(&plain);
     film(&plain, seconds, size, at);
     begin(w);
     metadata(w, at, seconds, moved);
@@ -161,7 +114,7 @@ static void a_film(void **state)
 
     (void)state;
     begin(&w);
-    configs(&w);
+    flv_configs(&w);
     film(&w, 10, 20, at);
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
@@ -197,7 +150,7 @@ static void a_body_is_a_packet(void **state)
 
     (void)state;
     begin(&w);
-    configs(&w);
+    flv_configs(&w);
     film(&w, 2, 20, at);
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
@@ -238,7 +191,7 @@ static void places(void **state)
             film_with_metadata(&w, 10, 20, 0);
         } else {
             begin(&w);
-            configs(&w);
+            flv_configs(&w);
             film(&w, 10, 20, at);
         }
         file_init(&f, w.buf, w.len);
@@ -323,8 +276,8 @@ static void more_than_the_metadata_know(void **state)
     (void)state;
     film_with_metadata(&w, 20, 40, 0);
     for (unsigned i = 0; i < 20; i++) {
-        key(&w, 20000 + i * 500, 40);
-        sound(&w, 20050 + i * 500);
+        flv_key(&w, 20000 + i * 500, 40);
+        flv_sound(&w, 20050 + i * 500);
     }
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
@@ -373,12 +326,12 @@ static void times_never_fall(void **state)
         struct wr w;
 
         begin(&w);
-        configs(&w);
+        flv_configs(&w);
         for (unsigned k = 0; k < times[i].n; k++) {
             if (times[i].v[k].track == 'v')
-                key(&w, times[i].v[k].raw, 0);
+                flv_key(&w, times[i].v[k].raw, 0);
             else
-                sound(&w, times[i].v[k].raw);
+                flv_sound(&w, times[i].v[k].raw);
         }
         file_init(&f, w.buf, w.len);
         x = file_open(&f);
@@ -410,14 +363,14 @@ static void sound_of_known_groups(void **state)
 
     (void)state;
     begin(&plain);
-    configs(&plain);
+    flv_configs(&plain);
     for (unsigned s = 0; s < 30; s++) {
         at[s] = (double)plain.len;
-        key(&plain, s * 1000, 40);
+        flv_key(&plain, s * 1000, 40);
         if (s > 0)
-            sound(&plain, s * 1000 - 40);
-        sound(&plain, s % 7 == 6 ? s * 1000 + 5000 : s * 1000 + 10);
-        sound(&plain, s * 1000 + 900);
+            flv_sound(&plain, s * 1000 - 40);
+        flv_sound(&plain, s % 7 == 6 ? s * 1000 + 5000 : s * 1000 + 10);
+        flv_sound(&plain, s * 1000 + 900);
     }
     begin(&w);
     metadata(&w, at, 30, 0);
@@ -444,7 +397,7 @@ static void sound_alone(void **state)
     (void)state;
     begin(&w);
     for (unsigned i = 0; i < 100; i++)
-        TAG(&w, FLV_AUDIO, i * 100, "\x2f" MP3_FRAME);
+        FLV_TAG(&w, FLV_AUDIO, i * 100, "\x2f" MP3_FRAME);
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
     assert_int_equal(demux_info(x)->tracks[DEMUX_VIDEO].codec, AV_CODEC_NONE);
@@ -488,11 +441,11 @@ static void codecs_of_enhanced_files(void **state)
         struct wr w;
 
         begin(&w);
-        TAG(&w, FLV_DATA, 0, "\x02\0\x0aonMetaData\x05");
-        tag(&w, codecs[i].type, 0, codecs[i].config, codecs[i].config_size);
-        TAG(&w, FLV_DATA_AMF3, 0, "\0\x02\0\x04text\x05");
+        FLV_TAG(&w, FLV_DATA, 0, "\x02\0\x0aonMetaData\x05");
+        flv_tag(&w, codecs[i].type, 0, codecs[i].config, codecs[i].config_size);
+        FLV_TAG(&w, FLV_DATA_AMF3, 0, "\0\x02\0\x04text\x05");
         for (unsigned k = 0; k < 5; k++)
-            tag(&w, codecs[i].type, k * 40, codecs[i].frame, codecs[i].frame_size);
+            flv_tag(&w, codecs[i].type, k * 40, codecs[i].frame, codecs[i].frame_size);
         file_init(&f, w.buf, w.len);
         x = file_open(&f);
         track = &demux_info(x)->tracks[t];
@@ -521,14 +474,14 @@ static void configurations_amid_a_file(void **state)
 
     (void)state;
     begin(&w);
-    configs(&w);
+    flv_configs(&w);
     for (unsigned i = 0; i < 6; i++) {
         if (i == 2)
-            TAG(&w, FLV_AUDIO, i * 1000, AUDIO_CONFIG);
+            FLV_TAG(&w, FLV_AUDIO, i * 1000, FLV_AUDIO_CONFIG);
         if (i == 3)
-            TAG(&w, FLV_AUDIO, i * 1000, "\xaf\x00\x12\x10");
-        key(&w, i * 1000, 0);
-        sound(&w, i * 1000);
+            FLV_TAG(&w, FLV_AUDIO, i * 1000, "\xaf\x00\x12\x10");
+        flv_key(&w, i * 1000, 0);
+        flv_sound(&w, i * 1000);
     }
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
@@ -555,10 +508,10 @@ static void a_long_group_has_parts(void **state)
 
     (void)state;
     begin(&w);
-    configs(&w);
-    key(&w, 0, 0);
+    flv_configs(&w);
+    flv_key(&w, 0, 0);
     for (unsigned i = 1; i < 10000; i++)
-        inter(&w, i, 20);
+        flv_inter(&w, i, 20);
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
     walk_all(&all, x, &f);
@@ -600,7 +553,7 @@ static void cut_everywhere(void **state)
 
     (void)state;
     begin(&w);
-    configs(&w);
+    flv_configs(&w);
     film(&w, 3, 20, at);
     for (size_t size = 0; size <= w.len; size++) {
         uint8_t *copy = malloc(size ? size : 1); /* to see what is read behind its end */
@@ -650,7 +603,7 @@ static void junk_at_the_end(void **state)
         struct wr w;
 
         begin(&w);
-        configs(&w);
+        flv_configs(&w);
         film(&w, 2, 20, at);
         wr_bytes(&w, junk[i], 16);
         file_init(&f, w.buf, w.len);
@@ -715,12 +668,12 @@ static void what_is_no_film(void **state)
 
     (void)state;
     begin(&w);
-    TAG(&w, FLV_VIDEO, 0, "\x12screen..");
+    FLV_TAG(&w, FLV_VIDEO, 0, "\x12screen..");
     file_init(&f, w.buf, w.len);
     assert_int_equal(try(&f, 1 << 20, &n), DEMUX_UNSUPPORTED);
     wr_free(&w);
     begin(&w);
-    configs(&w);
+    flv_configs(&w);
     file_init(&f, w.buf, w.len);
     assert_int_equal(try(&f, 1 << 20, &n), DEMUX_UNSUPPORTED);
     wr_free(&w);
@@ -737,7 +690,7 @@ static void an_index_has_a_limit(void **state)
 
     (void)state;
     begin(&w);
-    configs(&w);
+    flv_configs(&w);
     film(&w, 600, 20, at);
     file_init(&f, w.buf, w.len);
     assert_int_equal(try(&f, 8192, &n), DEMUX_TOO_LARGE);

@@ -4,6 +4,7 @@
 #include "sink/program/exec.h"
 #include "sink/program/ffmpeg.h"
 #include "sink/program/ingest.h"
+#include "sink/program/ingest_file.h"
 #include "sink/program/transcode.h"
 
 #define NO_TIME ((int64_t)-1)
@@ -39,9 +40,9 @@ static const struct {
     const char *name, *block, *line; /* line NULL: nothing runs */
 } ingests[] = {
     { "a file, copied",
-      "ingest i { enabled on; input { type file; url ./doc/source.flv; } ffmpeg /usr/bin/ffmpeg;"
+      "ingest i { enabled on; input { type file; url ./doc/source.avi; } ffmpeg /usr/bin/ffmpeg;"
       " engine { enabled off; output rtmp://127.0.0.1:[port]/live?vhost=[vhost]/s; } }",
-      "/usr/bin/ffmpeg -loglevel info -re -i ./doc/source.flv -vcodec copy -acodec copy -f flv -y "
+      "/usr/bin/ffmpeg -loglevel info -re -i ./doc/source.avi -vcodec copy -acodec copy -f flv -y "
       "rtmp://127.0.0.1:1936/live?vhost=__defaultVhost__/s" },
     { "off", "ingest i { enabled off; input { url x; } engine { output rtmp://h/a/s; } }", NULL },
     { "no input", "ingest i { enabled on; engine { output rtmp://h/a/s; } }", NULL },
@@ -84,6 +85,60 @@ static void ingest_lines(void **state)
         if (all.n)
             assert_string_equal(line_of(all.v[0], NO_TIME), ingests[i].line);
         job_wants_free(&all);
+        conf_unref(c);
+    }
+}
+
+/* What stands in place of %s is the file, the options, the output. */
+static const struct {
+    const char *name, *input, *engine, *output, *to; /* to NULL: ffmpeg does it */
+} files[] = {
+    { "a file of FLV", "url a.flv;", "", "rtmp://127.0.0.1:[port]/live/s",
+      "__defaultVhost__/live/s" },
+    { "of MP4, to a vhost", "url /b/a.MP4;", "", "rtmp://localhost:1936/live?vhost=[vhost]/s",
+      "__defaultVhost__/live/s" },
+    { "again and again, as fast as it plays", "url a.mov;", "perfile { re; stream_loop -1; }",
+      "rtmp://[::1]:1936/live/s?token=x", "__defaultVhost__/live/s" },
+    { "to another vhost", "url a.flv;", "", "rtmp://127.0.0.1:1936/live/s?vhost=b.c", "b.c/live/s" },
+    { "other options", "url a.flv;", "perfile { ss 5; }", "rtmp://127.0.0.1:1936/live/s", NULL },
+    { "another port", "url a.flv;", "", "rtmp://127.0.0.1:1935/live/s", NULL },
+    { "another server", "url a.flv;", "", "rtmp://a.b:1936/live/s", NULL },
+    { "another protocol", "url a.flv;", "", "srt://127.0.0.1:1936/live/s", NULL },
+    { "encoders", "url a.flv;", "enabled on;", "rtmp://127.0.0.1:1936/live/s", NULL },
+    { "a stream", "type stream; url a.flv;", "", "rtmp://127.0.0.1:1936/live/s", NULL },
+    { "over the network", "url http://a/a.flv;", "", "rtmp://127.0.0.1:1936/live/s", NULL },
+    { "another kind of file", "url a.mkv;", "", "rtmp://127.0.0.1:1936/live/s", NULL },
+    { "one name alone", "url a.flv;", "", "rtmp://127.0.0.1:1936/s",
+      "__defaultVhost__/__defaultApp__/s" },
+    { "a name with the time", "url a.flv;", "", "rtmp://127.0.0.1:1936/live/s-[2006]", NULL },
+};
+
+static void ingest_of_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct job_wants all = { 0 };
+        struct ingest_file file;
+        const struct conf_vhost *v;
+        struct conf *c;
+        char text[1024];
+        bool ours;
+
+        (void)snprintf(text, sizeof(text),
+                       "listen 1936; vhost __defaultVhost__ { ingest i { enabled on; input { %s }"
+                       " engine { %s output %s; } } } vhost b.c { }",
+                       files[i].input, files[i].engine, files[i].output);
+        c = load(text);
+        v = conf_vhost_find(c, "__defaultVhost__");
+        ours = ingest_file_of(&file, c, v, &v->ingest.v[0], 0);
+        if (ours != (files[i].to != NULL))
+            fail_msg("%s: %s", files[i].name, ours ? file.to->path : "ffmpeg");
+        if (ours)
+            assert_string_equal(file.to->path, files[i].to);
+        ingest_wants(c, &all);
+        assert_int_equal(all.n, !ours);
+        job_wants_free(&all);
+        ingest_file_free(&file);
         conf_unref(c);
     }
 }
@@ -436,7 +491,7 @@ static void what_is_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ingest_lines),
+        TEST(ingest_lines), TEST(ingest_of_files),
         TEST(ingest_of_vhosts_and_engines),
         TEST(transcode_lines),
         TEST(transcode_targets),

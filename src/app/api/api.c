@@ -11,6 +11,7 @@
 #include "serve/http/mux.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
+#include "sink/program/ingest_files.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -65,6 +66,7 @@ struct figures_of api_figures_of(const struct api_parts *of)
     if (of->sink) {
         out.forwards = of->sink(of->env, &forward_sink);
         out.children = of->sink(of->env, &program_sink);
+        out.files = of->sink(of->env, &ingest_files_sink);
     }
     return out;
 }

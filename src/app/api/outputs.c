@@ -6,6 +6,7 @@
 #include "co/co.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
+#include "sink/program/ingest_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,11 +92,17 @@ static void put_children(struct session_env *env, void *arg)
 {
     struct api_call *c = arg;
     const struct sink *all = c->of->sink(env, &program_sink);
+    const struct sink *files = c->of->sink(env, &ingest_files_sink);
+    const struct ingest_run *file = NULL;
     const struct job *job = NULL;
     struct job_info info;
 
     while ((job = children_next(all, job))) {
         job_look(job, &info);
+        put_child(c, &info);
+    }
+    while ((file = ingest_files_next(files, file))) {
+        ingest_files_look(file, &info);
         put_child(c, &info);
     }
 }
@@ -179,7 +186,8 @@ static err_t console(struct api_call *c)
 
 const struct api_row api_rows_outputs[] = {
     { "forwards", "what is sent on to other servers", API_READ, forwards, NULL },
-    { "children", "programs of ingest, transcode and exec", API_READ, children, NULL },
+    { "children", "programs of ingest, transcode and exec; files that are ingested", API_READ,
+      children, NULL },
     { "console", "by what addresses streams are played, for the console", API_READ, console, NULL },
 };
 const size_t api_rows_outputs_n = sizeof(api_rows_outputs) / sizeof(api_rows_outputs[0]);

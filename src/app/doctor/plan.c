@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "co/pin.h"
 #include "session/admit.h"
+#include "sink/program/ingest_file.h"
 #include "sink/program/job_want.h"
 
 #include <stdio.h>
@@ -245,7 +246,21 @@ static const char *ffmpeg_of(const char *path)
     return *path ? path : "ffmpeg";
 }
 
-static void add_programs(struct doctor_plan *p, const struct conf_vhost *v)
+static bool needs_ffmpeg(const struct conf *c, const struct conf_vhost *v,
+                         const struct conf_ingest *in)
+{
+    bool needs = false;
+
+    for (size_t i = 0; i < in->engine.n; i++) {
+        struct ingest_file file;
+
+        needs |= !ingest_file_of(&file, c, v, in, i);
+        ingest_file_free(&file);
+    }
+    return needs;
+}
+
+static void add_programs(struct doctor_plan *p, const struct conf *c, const struct conf_vhost *v)
 {
     for (size_t i = 0; i < v->transcode.n; i++) {
         const struct conf_transcode *t = &v->transcode.v[i];
@@ -258,7 +273,8 @@ static void add_programs(struct doctor_plan *p, const struct conf_vhost *v)
 
         if (!in->enabled)
             continue;
-        add_engines(add_program(p, "ingest", ffmpeg_of(in->ffmpeg), true), &in->engine);
+        if (needs_ffmpeg(c, v, in))
+            add_engines(add_program(p, "ingest", ffmpeg_of(in->ffmpeg), true), &in->engine);
         if (in->input.type == CONF_INGEST_FILE && *in->input.url && !strstr(in->input.url, "://"))
             add_path(p, DOCTOR_READ, "ingest input", in->input.url);
     }
@@ -315,7 +331,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     add_services(p, c);
     for (size_t i = 0; i < c->vhost.n; i++) {
         if (c->vhost.v[i].enabled)
-            add_programs(p, &c->vhost.v[i]);
+            add_programs(p, c, &c->vhost.v[i]);
     }
     add_paths(p, c);
     return p;

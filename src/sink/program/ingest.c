@@ -4,9 +4,33 @@
 
 #include "base/log.h"
 #include "sink/program/ffmpeg.h"
+#include "sink/program/ingest_file.h"
 
 #include <stdio.h>
 #include <string.h>
+
+void ingest_name(const struct conf_ingest *in, size_t engine, char *name, size_t size)
+{
+    const struct conf_engine *e = &in->engine.v[engine];
+
+    if (in->engine.n == 1)
+        (void)snprintf(name, size, "%s", in->name);
+    else if (*e->name)
+        (void)snprintf(name, size, "%s-%s", in->name, e->name);
+    else
+        (void)snprintf(name, size, "%s-%zu", in->name, engine + 1);
+}
+
+void ingest_vars(struct job_want *w, const struct conf *c, const struct conf_vhost *v,
+                 const struct conf_engine *e)
+{
+    char here[300];
+
+    ffmpeg_here(c, here, sizeof(here));
+    job_want_var(w, "vhost", v->name);
+    job_want_var(w, "port", strrchr(here, ':') + 1);
+    job_want_var(w, "engine", e->name);
+}
 
 static struct job_want *make(const struct conf *c, const struct conf_vhost *v,
                              const struct conf_ingest *in, size_t index)
@@ -18,20 +42,12 @@ static struct job_want *make(const struct conf *c, const struct conf_vhost *v,
         .copy = !e->enabled || !*e->vcodec || !*e->acodec,
     };
     struct job_want *w;
-    char name[300], here[300];
+    char name[INGEST_NAME_MAX];
 
-    ffmpeg_here(c, here, sizeof(here));
-    if (in->engine.n == 1)
-        (void)snprintf(name, sizeof(name), "%s", in->name);
-    else if (*e->name)
-        (void)snprintf(name, sizeof(name), "%s-%s", in->name, e->name);
-    else
-        (void)snprintf(name, sizeof(name), "%s-%zu", in->name, index + 1);
+    ingest_name(in, index, name, sizeof(name));
     w = job_want_new(JOB_INGEST, v->name, "", name);
     ffmpeg_line(w, &job);
-    job_want_var(w, "vhost", v->name);
-    job_want_var(w, "port", strrchr(here, ':') + 1);
-    job_want_var(w, "engine", e->name);
+    ingest_vars(w, c, v, e);
     job_want_log_in(w, c->ff_log_dir);
     return w;
 }
@@ -45,7 +61,11 @@ static void add(const struct conf *c, const struct conf_vhost *v, const struct c
         return;
     }
     for (size_t i = 0; i < in->engine.n; i++) {
-        if (*in->engine.v[i].output)
+        struct ingest_file file;
+
+        if (ingest_file_of(&file, c, v, in, i))
+            ingest_file_free(&file); /* ingest_files.c does it */
+        else if (*in->engine.v[i].output)
             job_wants_add(out, make(c, v, in, i));
         else
             log_warn("ingest %s of %s does nothing: its engine has no output", in->name, v->name);

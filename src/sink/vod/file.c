@@ -464,16 +464,16 @@ static err_t find_growing(struct co_file *found, const char *dir, const char *pa
     return err;
 }
 
-err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vhost *vhost,
-                    const char *path)
+static err_t open_below(struct vod_file **out, struct vod *vod, const char *folder,
+                        const char *path)
 {
     struct co_file found = { .fd = -1 };
     struct vod_file *f;
-    err_t err = find_file(&found, vhost->vod.dir, path), growing;
+    err_t err = find_file(&found, folder, path), growing;
 
     *out = NULL;
     if (err_code(err) == ERR_NO_FILE) {
-        growing = find_growing(&found, vhost->vod.dir, path);
+        growing = find_growing(&found, folder, path);
         err_free(growing ? &growing : &err);
     }
     if (err)
@@ -492,6 +492,22 @@ err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vh
     if (err)
         f = vod_file_unref(f);
     *out = f;
+    return err;
+}
+
+err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vhost *vhost,
+                    const char *path)
+{
+    return open_below(out, vod, vhost->vod.dir, path);
+}
+
+err_t vod_file_open_path(struct vod_file **out, struct vod *vod, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = !slash ? must_dup(".") : must_ndup(path, (size_t)(slash - path) + 1);
+    err_t err = open_below(out, vod, folder, slash ? slash + 1 : path);
+
+    free(folder);
     return err;
 }
 

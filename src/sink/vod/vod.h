@@ -38,6 +38,10 @@ bool vod_is_file(const struct conf_vhost *vhost, const char *app, const char *na
  * broken; ERR_TOO_MANY: index_max; ERR_IO_TIMEOUT: the disk; ERR_SYSTEM. Yields. */
 err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vhost *vhost,
                     const char *path) __attribute__((warn_unused_result));
+/* The same of a file that the configuration names: from where the server was started, or from the
+ * root. A link must not lead out of its folder. */
+err_t vod_file_open_path(struct vod_file **out, struct vod *vod, const char *path)
+    __attribute__((warn_unused_result));
 struct vod_file *vod_file_ref(struct vod_file *f);
 struct vod_file *vod_file_unref(struct vod_file *f); /* always NULL; NULL is fine */
 const struct demux_info *vod_file_info(const struct vod_file *f);
