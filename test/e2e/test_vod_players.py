@@ -103,7 +103,7 @@ def test_what_is_not_there(films):
 
 @pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", [k for k in numbered.KINDS if k != "sound.mp4"])
+@pytest.mark.parametrize("kind", [k for k in numbered.KINDS if k not in ("sound.mp4", "hevc.mp4")])
 def test_every_kind_of_file(films, numbered_files, kind, way):
     numbered_files(kind)
     for at in PLACES:
@@ -111,6 +111,24 @@ def test_every_kind_of_file(films, numbered_files, kind, way):
         first = numbered.key_before(at)
         assert got and abs(got[0][1] - first) <= 2, (at, got[:3])  # leading pictures of open groups
         numbered.check(got[2:])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ws", [False, True], ids=["http", "ws"])
+def test_what_ffmpeg_may_not_know(films, numbered_files, ws):
+    """HEVC is enhanced FLV; a file of sound alone begins about where it was asked to."""
+    for kind, track in (("hevc.mp4", flv.VIDEO), ("sound.mp4", flv.AUDIO)):
+        numbered_files(kind)
+        w = FlvWatcher(films.port, path=f"/vod/{kind}.flv?start=21", ws=ws)
+        assert w.wait(lambda tags: len(flv.frames(tags, track)) > 10)
+        w.stop()
+        first = flv.frames(w.tags, track)[0]
+        if track == flv.VIDEO:
+            assert first.enhanced and first.key and is_at(first, 20000)
+            assert any(t.config and t.enhanced and b"hvc1" in t.data[:5] for t in w.tags)
+            assert w.flags == 5
+        else:
+            assert 19900 <= first.ts <= 21000 and w.flags == 4
 
 
 @pytest.mark.long

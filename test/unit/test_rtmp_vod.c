@@ -432,6 +432,24 @@ static void it_pauses(void **state)
     end();
 }
 
+static void it_wants_no_sound(void **state)
+{
+    const char *at;
+
+    (void)state;
+    film_write(dir, "a.flv", 30, 0);
+    begin("");
+    play(hello("rtmp://h/vod"), "a", 1, (double[]){ 1000 });
+    say_boolean(script_say(&peer, "\xaf\x01\xde\xad"), "receiveAudio", false);
+    call(script_say(&peer, ""), "seek", 1, (double[]){ 2000 });
+    script_say(&peer, "NetStream.Play.Stop");
+    assert_err(talk(), ERR_IO_CLOSED);
+    at = strstr(told(), "Seek.Notify ");
+    assert_non_null(at);
+    assert_non_null(strstr(at, "V2000k V2100 V2200 "));
+    end();
+}
+
 /* Where nobody has to ask, a client may know before it plays. */
 static void how_long_it_is(void **state)
 {
@@ -495,6 +513,7 @@ int main(void)
         IN_DIR(from_a_place_for_a_while),
         IN_DIR(it_seeks),
         IN_DIR(it_pauses),
+        IN_DIR(it_wants_no_sound),
         IN_DIR(how_long_it_is),
         IN_DIR(it_becomes_shorter),
     };
