@@ -209,6 +209,11 @@ int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale)
     return begin;
 }
 
+void vod_feed_speed(struct vod_feed *f, int speed)
+{
+    f->speed = speed;
+}
+
 int64_t vod_feed_position(const struct vod_feed *f)
 {
     return f->clock_dts;
@@ -533,7 +538,8 @@ static void test_how_fast(void **state)
         { "Scale: 100", { "Scale: 4.000\r\n" }, 4000, "a.mp4" },
         { "Scale: 100", { "Scale: 2.000\r\n" }, 2000, "sound.mp4" },
         { "Scale: -2", { "Scale: 1.000\r\n" }, 1000, "a.mp4" },
-        { "Speed: 1.5", { "Speed: 1.000\r\n", "!Scale" }, 1000, "a.mp4" },
+        { "Speed: 1.5", { "Speed: 1.500\r\n", "!Scale" }, 1000, "a.mp4" },
+        { "Scale: 2\r\nSpeed: 9", { "Speed: 4.000\r\n", "Scale: 2.000\r\n" }, 2000, "a.mp4" },
         { "Scale: nan", { "RTSP/1.0 400" }, 0, "a.mp4" },
         { "Scale: 1e400", { "RTSP/1.0 400" }, 0, "a.mp4" },
         { "Scale: -inf", { "RTSP/1.0 400" }, 0, "a.mp4" },

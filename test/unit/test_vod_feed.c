@@ -645,6 +645,36 @@ static void says_where_it_goes_on(void **state)
     fake_end();
 }
 
+/* All of it comes sooner, with the times that it has. */
+static void is_delivered_faster(void **state)
+{
+    struct someone a, b;
+
+    (void)state;
+    fake_begin();
+    open_as(&a, &vod_wire_rtp);
+    vod_feed_play(&a.f, 0, INT64_MAX, VOD_SCALE_1);
+    play_out(&a);
+    open_as(&b, &vod_wire_rtp);
+    vod_feed_speed(&b.f, 3000);
+    vod_feed_play(&b.f, 0, INT64_MAX, VOD_SCALE_1);
+    turn(&b);
+    pass(CO_SECONDS(1));
+    assert_in_range(vod_feed_position(&b.f), AV_MS(3000) - 90, AV_MS(3000) + 90);
+    vod_feed_speed(&b.f, VOD_SCALE_1);
+    pass(CO_SECONDS(1));
+    turn(&b);
+    assert_in_range(vod_feed_position(&b.f), AV_MS(4000) - 90, AV_MS(4000) + 90);
+    read_items(&items, &a.got);
+    read_items(&others, &b.got);
+    assert_same_payloads(&items, 0, &others, 0);
+    for (unsigned i = 0; i < others.n; i++)
+        assert_int_equal(file_ticks(&items.v[i]), file_ticks(&others.v[i]));
+    leave(&a);
+    leave(&b);
+    fake_end();
+}
+
 static void plays_faster_and_slower(void **state)
 {
     static const int scales[] = { 500, 1500, 2000 };
@@ -994,7 +1024,8 @@ int main(void)
         TEST(seeks_at_every_byte), TEST(shares_until_it_seeks),
         TEST(own_numbers_go_on_wherever_it_was_cut), TEST(numbers_go_on_over_seeks_anywhere),
         TEST(changes_how_it_is_used),
-        TEST(says_where_it_goes_on), TEST(plays_faster_and_slower), TEST(has_key_frames_alone_when_fast),
+        TEST(says_where_it_goes_on), TEST(plays_faster_and_slower), TEST(is_delivered_faster),
+        TEST(has_key_frames_alone_when_fast),
         TEST(stops_where_it_was_told), TEST(loops), TEST(waits_for_a_disk),
         TEST(fails_where_the_file_does), TEST(says_bye_when_it_fails), TEST(changes_its_tracks),
         TEST(puts_heads), TEST(puts_heads_as_they_came), TEST(is_shown), TEST(is_small),

@@ -13,7 +13,7 @@ enum { SCALE_LEAST = 500, SCALE_MOST = 4000, SCALE_SOUND = 2000, ONE = VOD_SCALE
 struct wish {
     bool moves;       /* to `from`; else it goes on where it is */
     int64_t from, to; /* 1/90000 s; INT64_MAX: the end of the file */
-    int scale;        /* that it gets, thousandths */
+    int scale, speed; /* that it gets, thousandths */
     bool scaled, sped; /* it names Scale, Speed */
 };
 
@@ -84,26 +84,32 @@ static int read_range(const struct rtsp_file *f, const char *text, struct wish *
     return r.begin <= rtsp_file_us(all) ? 0 : 457;
 }
 
+/* Without the field it is 1. False: it is no number. */
+static bool read_rate(const char *text, int most, int *out)
+{
+    int v;
+
+    *out = ONE;
+    if (!text)
+        return true;
+    if (!rtsp_rate_parse(text, &v))
+        return false;
+    if (v >= 0)
+        *out = v < SCALE_LEAST ? SCALE_LEAST : v > most ? most : v;
+    return true;
+}
+
 /* RFC 2326 12.34, 12.35. Backwards is not there. Without sound and pictures apart there is nothing
  * to leave out, so sound alone is never sent faster than all of it may be. */
 static int read_rates(const struct rtsp_asked *a, struct wish *w)
 {
     const char *scale = rtsp_message_field(a->req, "Scale");
     const char *speed = rtsp_message_field(a->req, "Speed");
-    int most = a->session->tracks[DEMUX_VIDEO].url ? SCALE_MOST : SCALE_SOUND, v;
+    int most = a->session->tracks[DEMUX_VIDEO].url ? SCALE_MOST : SCALE_SOUND;
 
     w->scaled = scale;
     w->sped = speed;
-    w->scale = ONE;
-    if (speed && !rtsp_rate_parse(speed, &v))
-        return 400;
-    if (!scale)
-        return 0;
-    if (!rtsp_rate_parse(scale, &v))
-        return 400;
-    if (v >= 0)
-        w->scale = v < SCALE_LEAST ? SCALE_LEAST : v > most ? most : v;
-    return 0;
+    return read_rate(scale, most, &w->scale) && read_rate(speed, SCALE_MOST, &w->speed) ? 0 : 400;
 }
 
 static int understand(const struct rtsp_asked *a, struct wish *w)
@@ -191,7 +197,6 @@ static void put_rate(struct wr *w, const char *name, int rate)
     rtsp_put_line_end(w);
 }
 
-/* Speed is how fast it is delivered: that is by the clock of those who watch it, and no faster. */
 static void put_answer(struct rtsp_asked *a, const struct wish *w, int64_t begin, bool starts)
 {
     struct rtsp_file *f = a->c->file;
@@ -206,7 +211,7 @@ static void put_answer(struct rtsp_asked *a, const struct wish *w, int64_t begin
     if (w->scaled || f->scale != ONE)
         put_rate(a->w, "Scale", f->scale);
     if (w->sped)
-        put_rate(a->w, "Speed", ONE);
+        put_rate(a->w, "Speed", w->speed);
     if (starts) {
         vod_rtp_start(&f->feed, start);
         rtsp_play_put_info(a, start);
@@ -229,6 +234,7 @@ err_t rtsp_file_play(struct rtsp_asked *a, int *status)
         w.from = rtsp_file_position(c->file);
     }
     live_sender_pause(&c->player.sender, false);
+    vod_feed_speed(&c->file->feed, w.speed);
     begin = w.moves ? place(c, &w) : rtsp_file_position(c->file);
     log_play(c->file, &w, begin);
     rtsp_session_did(a->session, RTSP_PLAY);

@@ -136,7 +136,9 @@ static err_t admit(struct rtsp_asked *a, enum rtsp_role role, int *status)
 
     if (err || *status)
         return err;
-    file = role == RTSP_PLAYER && rtsp_file_is(c, path);
+    file = rtsp_file_is(c, path);
+    if (file && role == RTSP_PUBLISHER)
+        return err_new(ERR_DENIED, "\"%s\" is the name of a file", path);
     if (file) /* it stays, even if it came for a stream of that name */
         c->settled = false;
     else

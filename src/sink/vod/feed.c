@@ -21,6 +21,8 @@ enum {
 #define GAP AV_MS(100)
 /* A file that is shorter does not loop: nothing would be heard or seen of it. */
 #define LOOP_MIN AV_MS(200)
+/* What is sent ahead where it goes on after a pause: a turn of its sender. */
+#define AHEAD_AGAIN CO_MS(350)
 /* So far may places be, so that no sum of times is too large. */
 #define TIME_MAX (INT64_MAX / 4)
 
@@ -28,19 +30,31 @@ enum {
 
 static int64_t ticks_of(const struct vod_feed *f, co_usec us)
 {
-    return av_from_us(us) * f->scale / VOD_SCALE_1;
+    return av_from_us(us) * f->scale / VOD_SCALE_1 * f->speed / VOD_SCALE_1;
+}
+
+static co_usec time_now(const struct vod_feed *f)
+{
+    return f->paused_at ? f->paused_at : co_now();
 }
 
 static int64_t clock_now(const struct vod_feed *f)
 {
-    co_usec now = f->paused_at ? f->paused_at : co_now();
+    return f->clock_dts + ticks_of(f, time_now(f) - f->clock_at);
+}
 
-    return f->clock_dts + ticks_of(f, now - f->clock_at);
+/* A player that goes on after a pause has what was sent ahead. Some take what comes next for what
+ * is to be shown next: it comes about when it is, and then sooner and sooner. */
+static co_usec ahead(const struct vod_feed *f)
+{
+    co_usec v = AHEAD_AGAIN + (time_now(f) - f->went_on_at) / 10;
+
+    return f->went_on_at && v < VOD_AHEAD ? v : VOD_AHEAD;
 }
 
 int64_t vod_feed_wants(const struct vod_feed *f)
 {
-    return clock_now(f) + ticks_of(f, VOD_AHEAD);
+    return clock_now(f) + ticks_of(f, ahead(f));
 }
 
 void vod_feed_catch_up(struct vod_feed *f)
@@ -109,6 +123,7 @@ static void pause_clock(struct live_feed *feed, bool paused)
         return;
     f->clock_at += co_now() - f->paused_at;
     f->paused_at = 0;
+    f->went_on_at = f->counts ? co_now() : 0;
 }
 
 static const struct live_feed_kind kind = {
@@ -149,7 +164,7 @@ void vod_feed_open(struct vod_feed *f, struct vod_file *file, const struct vod_f
     f->counts = f->fresh = setup->use.wire == &vod_wire_rtp;
     take_use(f, &setup->use);
     f->wait.on_part = on_part;
-    f->scale = VOD_SCALE_1;
+    f->scale = f->speed = VOD_SCALE_1;
     f->stop = INT64_MAX;
     f->sent_pts = INT64_MIN;
     f->loop = setup->loop && vod_file_info(file)->duration >= LOOP_MIN;
@@ -263,6 +278,7 @@ static void place(struct vod_feed *f, int64_t time)
     f->next_dts = f->clock_dts = f->begin_dts;
     f->sent_pts = INT64_MIN;
     f->clock_at = co_now();
+    f->went_on_at = 0;
     if (f->paused_at)
         f->paused_at = f->clock_at;
 }
@@ -285,6 +301,14 @@ int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale)
         vod_rtp_numbers(f, &f->numbers);
     f->now = f->numbers;
     return f->begin_pts - zero;
+}
+
+void vod_feed_speed(struct vod_feed *f, int speed)
+{
+    if (f->playing)
+        f->clock_dts = clock_now(f);
+    f->clock_at = f->paused_at ? f->paused_at : co_now();
+    f->speed = speed;
 }
 
 int64_t vod_feed_position(const struct vod_feed *f)

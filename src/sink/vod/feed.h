@@ -32,6 +32,7 @@ struct vod_feed { /* in the player's own memory */
     size_t head_sent, head_kept; /* end: BYE. A new place does not take away what is kept. */
     int64_t clock_dts;           /* at clock_at the clock was there; 1/90000 s of the file */
     co_usec clock_at, paused_at;
+    co_usec went_on_at;          /* after a pause; 0: it did not */
     int64_t stop;                /* presentation time where it ends, or INT64_MAX */
     int64_t next_dts;            /* of the frame that comes next, about */
     int64_t sent_pts;            /* the latest that was sent since play; INT64_MIN: none */
@@ -41,7 +42,7 @@ struct vod_feed { /* in the player's own memory */
     uint32_t spacing;            /* between frames, about; 1/90000 s */
     uint32_t clocks[DEMUX_TRACKS]; /* of RTP: ticks per second */
     uint32_t tracks;             /* that it asked for meanwhile; UINT32_MAX: it did not */
-    int scale;                   /* thousandths */
+    int scale, speed;            /* thousandths */
     bool loop, playing, ended, failed, waits;
     bool counts, fresh, resumed; /* it is RTP; without numbers yet; was played before */
     bool late;
@@ -65,6 +66,9 @@ void vod_feed_use(struct vod_feed *f, const struct vod_wire_use *use);
  * packet that the peer has a piece of. Gives where it begins, presentation time of that frame. Its
  * sender need not be stopped. Does not yield. */
 int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale);
+/* How fast it is delivered from now on, beside what it shows in that time: thousandths, at first
+ * VOD_SCALE_1. Of a player that has another clock than we. */
+void vod_feed_speed(struct vod_feed *f, int speed);
 /* It gets these tracks (VOD_TRACKS_*) from now on, at its place: less with the next part, more
  * pictures from where the next group begins, with their configuration in front; or all of it with
  * vod_feed_play(), where heads are the caller's. Of FLV and RTMP alone. */
