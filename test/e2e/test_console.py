@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -384,3 +385,35 @@ def test_a_server_that_goes_and_comes(ports, source, tmp_path):
         assert b.wait("document.body.innerText.includes('live/cam')", 8)
         assert b.run("document.querySelector('main').className") == ""
         assert flv.frames(w.pushed, VIDEO)
+
+
+@chromium
+@pytest.mark.long
+@pytest.mark.skipif(not os.path.exists(PLAYER), reason="without players: make player")
+def test_a_file_in_the_pages(ports, tmp_path):
+    """Who plays a file and where he is; played in the console, sought in by the page of the player, to its end and anew."""
+    os.makedirs(tmp_path / "films")
+    shutil.copy(os.path.join(procs.ROOT, "doc/source.flv"), tmp_path / "films/a.flv")
+    s, api, web = ports(f"vod {{ enabled on; dir {tmp_path}/films; }}")
+    s.watch("a.flv", app="vod")
+    place = "Number(document.querySelector('.seek input').value)"
+    seek = "(e => { e.value = %d; e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')) })(document.querySelector('.seek input'))"
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.body.innerText.includes('file of 0:30')", 8), b.text()
+        assert "no publisher" not in b.text() and "H264 640×360" in b.text()
+        b.run("document.querySelector('.stream').open = true")
+        assert b.wait("/rtmp-vod[^]*at 0:0\\d, /.test(document.querySelector('.stream').innerText)", 8), b.text()
+        b.click(".stream .act button")
+        assert b.wait("document.querySelector('video').currentTime > 0.5", 10), b.text()
+        assert b.wait("document.querySelector('.seek').innerText.includes('/ 0:30')"), b.text()
+
+        b.open(f"http://127.0.0.1:{web}/players/srs_player.html?app=vod&stream=a.flv.flv&autostart=true&start=10")
+        assert b.wait("document.querySelector('video').currentTime > 0.5", 10), b.text()
+        assert 10 < b.run(place) < 13
+        b.run(seek % 26)
+        assert b.wait(f"document.querySelector('video').currentTime > 0.5 && {place} > 26", 10), b.text()
+        assert b.wait("document.querySelector('#state').innerText === 'the end'", 10), b.text()
+        b.run("void document.querySelector('video').play().catch(() => {})")
+        assert b.wait(f"document.querySelector('video').currentTime > 0.3 && {place} < 3", 10), b.text()
+        assert not b.errors, b.errors
