@@ -112,3 +112,28 @@ def test_a_reload_turns_it_on(films):
     assert status() == 404
     with pytest.raises(Rejected):
         s.player("dir/a.flv", app="films")
+
+
+@pytest.mark.parametrize("end", ["mp4", "flv"])
+def test_recordings_are_files(films, source, tmp_path, end):
+    """A recording plays under its name while it is written, and when it is complete, from where it lies."""
+    s = films(vhost=f"dvr {{ enabled on; dvr_path {tmp_path}/films/[stream].{end}; }}")
+    p = s.push(source, "cam", speed=20)
+    path = tmp_path / f"films/cam.{end}"
+
+    def seconds():
+        """What the file has by its description, or 0."""
+        with Films(s.p["rtsp"]) as c:
+            status, _, body = c.ask("DESCRIBE", c.url(f"cam.{end}"), "Accept: application/sdp")
+        return float(body.split(b"a=range:npt=0-")[1].split()[0]) if status == 200 else 0
+    assert wait_for(lambda: seconds() > 2, 5)
+    assert not path.exists(), "it still has another name"
+    p.stop()
+    p.client.close()
+    assert wait_for(path.exists, 5)
+    all_of_it = seconds()
+    assert all_of_it > 5
+    w = FlvWatcher(s.p["http"], f"/films/cam.{end}.flv?start={all_of_it - 3}")
+    assert w.wait(lambda got: flv.frames(got, VIDEO) and flv.frames(got, AUDIO), 5)
+    assert all_of_it - 6 < flv.frames(w.tags, VIDEO)[0].ts / 1000 < all_of_it - 2
+    w.stop()

@@ -130,7 +130,7 @@ export class Media {
 
     async seek(seconds) {
         const url = new URL(this.url, location.href), { duration } = this;
-        url.searchParams.set("start", Math.max(0, seconds).toFixed(1));
+        url.searchParams.set("start", Math.max(0, Math.min(seconds, duration - 0.5)).toFixed(1));
         const playing = this.play("vod", url.href);
         this.duration = duration; // until it is told again
         await playing.catch(e => this.fail(e.message));
