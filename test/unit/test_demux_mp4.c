@@ -361,6 +361,7 @@ struct made {
     bool has_keys;
     int64_t edits[3][2];         /* lasts, from; up to a 0, 0 */
     uint32_t other_entry;        /* the second half of chunks is described by this one */
+    uint64_t hole;               /* bytes that are not there, in front of the media */
 };
 
 static size_t begin_table(struct wr *w, const char *type, const struct made *m, uint32_t n)
@@ -510,7 +511,7 @@ static void make(struct wr *w, const struct made *tracks, unsigned n)
     wr_bytes(w, "\0\0\0\x10" "ftypisom\0\0\0\0", 16);
     at = mp4_box(w, "mdat");
     for (unsigned i = 0; i < n; i++) {
-        media[i] = w->len;
+        media[i] = w->len + tracks[i].hole;
         mp4_zeros(w, tracks[i].no_media ? 0 : (size_t)tracks[i].n * tracks[i].size);
     }
     mp4_end(w, at);
@@ -747,6 +748,58 @@ static void test_long_groups_are_divided(void **state)
     demux_close(x);
     wr_free(&file);
 }
+
+/* ------------------------------------------------------------ of more than 4 GB */
+
+#define HOLE (UINT64_C(5) << 30)
+
+struct holed {
+    struct demux_input in;
+    const struct wr *w;
+};
+
+/* ftyp, a box of zeros that is larger than 32 bits can say, and all the rest. */
+static ssize_t holed_read(const struct demux_input *in, int64_t at, void *buf, size_t size)
+{
+    static const uint8_t box[16] = { 0, 0, 0, 1, 'f', 'r', 'e', 'e', 0, 0, 0, 1, 0x40 };
+    const struct holed *h = container_of((struct demux_input *)(uintptr_t)in, struct holed, in);
+    size_t n;
+
+    for (n = 0; n < size && at < in->size; n++, at++) {
+        uint64_t i = (uint64_t)at;
+        uint8_t byte = i < 16 ? h->w->buf[i] : i < 32 ? box[i - 16] : 0;
+
+        ((uint8_t *)buf)[n] = i < 16 + HOLE ? byte : h->w->buf[i - HOLE];
+    }
+    return (ssize_t)n;
+}
+
+static void test_large_files(void **state)
+{
+    struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2, .co64 = true,
+                      .times = { { 9, 1 } }, .hole = HOLE };
+    const struct demux_limits limits = { .index_max = 1 << 20 };
+    struct demux_index *x;
+    struct demux_group *g;
+    struct wr file;
+    struct holed h = { .in = { .read = holed_read }, .w = &file };
+    const char *why;
+
+    (void)state;
+    make(&file, &m, 1);
+    h.in.size = (int64_t)(file.len + HOLE);
+    assert_int_equal(demux_open(&x, &h.in, &limits, &why), DEMUX_OK);
+    assert_int_equal(demux_group(&g, x, &h.in, demux_seek(x, INT64_MAX), &why), DEMUX_OK);
+    assert_true(g->last && g->n == 1);
+    assert_true(g->v[0].at == (int64_t)HOLE + 24 + 8 * 7);
+    free(g);
+    demux_close(x);
+    h.in.size -= 1; /* its moov is cut */
+    assert_int_equal(demux_open(&x, &h.in, &limits, &why), DEMUX_BROKEN);
+    wr_free(&file);
+}
+
+/* ------------------------------------------------------------ several descriptions */
 
 static void test_other_descriptions_are_left_out(void **state)
 {
@@ -1001,6 +1054,18 @@ static unsigned compare(const struct demux_group *g, int64_t zero, char *list)
     return found;
 }
 
+/* What the index says of a place is what is there. */
+static void expect_place_time(const struct demux_index *x, const struct demux_group *g)
+{
+    int64_t pts, dts = demux_place_time(x, g->place, &pts);
+    unsigned i = 0;
+
+    while (demux_info(x)->tracks[DEMUX_VIDEO].codec && g->v[i].track != DEMUX_VIDEO)
+        assert_true(++i < g->n);
+    assert_true(dts == g->v[i].dts && pts == dts + g->v[i].cts);
+    assert_true(demux_seek(x, pts) == g->place);
+}
+
 static void test_files_of_another_program(void **state)
 {
     static const struct {
@@ -1033,6 +1098,8 @@ static void test_files_of_another_program(void **state)
             struct demux_group *g;
 
             assert_int_equal(demux_group(&g, x, &f.in, at, &why), DEMUX_OK);
+            if (g->starts)
+                expect_place_time(x, g);
             found += compare(g, demux_info(x)->zero, (char *)list);
             samples += g->n;
             begins += g->starts;
@@ -1137,6 +1204,7 @@ int main(void)
         TEST(test_keys),
         TEST(test_sound_alone),
         TEST(test_long_groups_are_divided),
+        TEST(test_large_files),
         TEST(test_other_descriptions_are_left_out),
         TEST(test_codecs),
         TEST(test_tracks_are_chosen),

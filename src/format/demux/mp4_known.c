@@ -158,12 +158,14 @@ static bool find_first(struct known *k, int64_t from)
 static bool check_first(struct known *k, const struct mp4_entry *e,
                         const struct mp4_moof_sample *s)
 {
-    if (!s->key || (k->shifted && s->dts - e->dts != k->shift))
+    int64_t shift = s->dts - e->dts;
+    int32_t late = s->offset > 0 ? s->offset : 0;
+
+    if (!s->key || (k->shifted && (shift != k->shift || late != k->late)))
         return false;
     k->shifted = true;
-    k->shift = s->dts - e->dts;
-    if (s->offset > k->late)
-        k->late = s->offset;
+    k->shift = shift;
+    k->late = late;
     return true;
 }
 
