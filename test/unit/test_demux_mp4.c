@@ -946,6 +946,28 @@ static void test_tables_claim_more_than_there_is(void **state)
     }
 }
 
+/* A row of no samples is as if it were not there. */
+static void test_rows_without_samples(void **state)
+{
+    struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 9,
+                      .times = { { 4, 1 }, { 1, 9 }, { 4, 1 } } };
+    struct wr file;
+    uint8_t *p, *row;
+
+    (void)state;
+    make(&file, &m, 1);
+    p = file.buf;
+    while (memcmp(p, "stts", 4) != 0)
+        p++;
+    row = p + 12 + 8; /* the second of three */
+    memset(row, 0, 8);
+    assert_int_equal(play_any(file.buf, file.len), 8); /* of a sample less */
+    memset(p + 12, 0, 8);
+    memset(row + 8, 0, 8);
+    assert_int_equal(play_any(file.buf, file.len), 0);
+    wr_free(&file);
+}
+
 static void test_boxes_in_boxes(void **state)
 {
     static const char *const types[] = { "moov", "trak", "mdia", "minf", "stbl", "moof", "traf" };
@@ -1209,6 +1231,7 @@ int main(void)
         TEST(test_codecs),
         TEST(test_tracks_are_chosen),
         TEST(test_tables_claim_more_than_there_is),
+        TEST(test_rows_without_samples),
         TEST(test_boxes_in_boxes),
         TEST(test_what_is_no_mp4),
         TEST(test_files_of_another_program),

@@ -169,7 +169,7 @@ struct mp4_frags {
     bool keyless;          /* no sample says that it is a key */
 };
 
-enum { MP4_MOOF_MAX = 16 * 1024 * 1024, MP4_MOOF_SAMPLES = 1 << 19 };
+enum { MP4_MOOF_MAX = 8 * 1024 * 1024, MP4_MOOF_SAMPLES = 1 << 19 };
 
 struct mp4_moof_sample {
     int64_t at;

@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-enum { SAMPLES_MAX = 1 << 25, SECONDS_MAX = 1 << 30, MARKS_FIRST = 64 };
+enum {
+    SAMPLES_MAX = 1 << 25, SECONDS_MAX = 1 << 30, MARKS_FIRST = 64,
+    EMPTY_MAX = 1024, /* rows and chunks without a sample, one after the other: then it is over */
+};
 
 static uint32_t cell(const struct mp4_rows *r, unsigned width, uint32_t row, unsigned column)
 {
@@ -105,10 +108,11 @@ static uint64_t chunk_at(const struct mp4_table *t, uint32_t chunk)
 /* Stand at the begin of c->chunk, or of the next one that has samples. */
 static bool enter_chunk(const struct mp4_table *t, struct mp4_cursor *c)
 {
-    for (; c->chunk < t->chunks.n; c->chunk++) {
-        while (c->chunk_row + 1 < t->runs.n &&
-               cell(&t->runs, 12, c->chunk_row + 1, 0) <= c->chunk + 1)
-            c->chunk_row++;
+    for (int left = EMPTY_MAX; c->chunk < t->chunks.n && left > 0; c->chunk++, left--) {
+        for (; c->chunk_row + 1 < t->runs.n && left > 0; c->chunk_row++, left--) {
+            if (cell(&t->runs, 12, c->chunk_row + 1, 0) > c->chunk + 1)
+                break;
+        }
         if (c->chunk_row >= t->runs.n)
             return false;
         c->chunk_left = cell(&t->runs, 12, c->chunk_row, 1);
@@ -123,8 +127,8 @@ static bool enter_chunk(const struct mp4_table *t, struct mp4_cursor *c)
 /* Leave rows that are over. */
 static bool enter_row(const struct mp4_rows *rows, uint32_t *row, uint32_t *left)
 {
-    while (*left == 0) {
-        if (++*row >= rows->n)
+    for (int empty = 0; *left == 0; empty++) {
+        if (++*row >= rows->n || empty == EMPTY_MAX)
             return false;
         *left = cell(rows, 8, *row, 0);
     }
@@ -133,8 +137,8 @@ static bool enter_row(const struct mp4_rows *rows, uint32_t *row, uint32_t *left
 
 static void enter_offsets(const struct mp4_table *t, struct mp4_cursor *c)
 {
-    if (c->offset_row < t->offsets.n)
-        (void)enter_row(&t->offsets, &c->offset_row, &c->offset_left);
+    if (c->offset_row < t->offsets.n && !enter_row(&t->offsets, &c->offset_row, &c->offset_left))
+        c->offset_row = t->offsets.n;
 }
 
 static bool begin(const struct mp4_table *t, struct mp4_cursor *c)
