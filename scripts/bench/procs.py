@@ -261,6 +261,7 @@ vhost __defaultVhost__ {{{{
         "rtsp no gso": {"top": RTSP + "udp_gso off; }}", "vhost": RTSP_HOST},
         "vod": {"top": RTSP + "}} http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
                 "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; }} http_remux {{ enabled on; }}"},
+        "vod 4m": {"top": RTSP + "}}", "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; cache 4m; }}"},
         "hls": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; }}"},
         "hls_ctx": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx on; }}"},
         "hls_ll": {"top": HTTP_FILES, "vhost": HLS + "hls_ctx off; hls_use_fmp4 on; hls_ll on; }}"},

@@ -43,6 +43,7 @@ class Play:
         if source.find_property("protocols") and source.find_property("do-rtsp-keep-alive"):
             source.set_property("protocols", TCP)
             source.set_property("latency", 100)
+            source.set_property("buffer-mode", 0)  # none: a burst misleads its guess at times
 
     def state(self, state):
         self.bin.set_state(state)
@@ -86,7 +87,8 @@ class Play:
             self.bin.get_bus().timed_pop_filtered(STEP_NS, Gst.MessageType.ERROR)
 
     def seek(self, to, rate=1.0):
-        flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT
+        """At another speed it asks the server for that (Scale); else it would ask for the same sooner (Speed)."""
+        flags = Gst.SeekFlags.FLUSH | (Gst.SeekFlags.SKIP if rate != 1.0 else Gst.SeekFlags.KEY_UNIT)
         if not self.bin.seek(rate, Gst.Format.TIME, flags, Gst.SeekType.SET, int(to * Gst.SECOND), Gst.SeekType.NONE, 0):
             raise Ended("error it cannot seek")
 

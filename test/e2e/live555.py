@@ -110,7 +110,7 @@ class Player:
         for x in self.lines():
             if x[0] == "play":
                 out.append([])
-            elif x[0] == kind:
+            elif x[0] == kind and out:  # datagrams may be faster than the answer
                 out[-1].append((float(x[5]), x[4]))
         return out
 
