@@ -10,7 +10,7 @@
 #include "wire/flv.h"
 #include "wire/rtmp.h"
 
-enum { SEED = 0x5a17c0de, ITEMS_MAX = 20000, BOTH = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO };
+enum { SEED = 0x5a17c0de, ITEMS_MAX = 60000, BOTH = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO };
 
 /* ---- somebody who plays, and takes so much at a time */
 
@@ -866,6 +866,12 @@ static void fails_where_the_file_does(void **state)
     turn(&p);
     assert_true(vod_feed_failed(&p.f) && p.f.feed.kind->ended(&p.f.feed));
     read_tags(&p.got); /* whole */
+    /* with something in front of what is not there */
+    vod_feed_play(&p.f, AV_MS(9000), INT64_MAX, VOD_SCALE_1);
+    vod_feed_put_head(&p.f, p.got.buf, tags.at[0] + tags.sizes[0] + FLV_TAG_TRAILER);
+    turn(&p);
+    assert_true(p.f.feed.kind->ended(&p.f.feed));
+    read_tags(&p.got);
     fake.fails = false;
     vod_feed_play(&p.f, AV_MS(7000), INT64_MAX, VOD_SCALE_1);
     play_out(&p);
@@ -893,6 +899,28 @@ static void says_bye_when_it_fails(void **state)
     assert_int_equal(items.byes, 2);
     leave(&p);
     fake_end();
+}
+
+/* The rest of a packet, and then a BYE. */
+static void fails_within_a_packet(void **state)
+{
+    (void)state;
+    for (size_t at = 1; at < 3000; at += 3) {
+        struct someone p;
+
+        fake_begin();
+        open_as(&p, &vod_wire_rtp);
+        vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+        assert_int_equal(take(&p, at), at);
+        fake_evict();
+        fake.fails = true;
+        turn(&p);
+        assert_true(p.f.feed.kind->ended(&p.f.feed));
+        read_items(&items, &p.got);
+        assert_int_equal(items.byes, 2);
+        leave(&p);
+        fake_end();
+    }
 }
 
 static void changes_its_tracks(void **state)
@@ -1010,6 +1038,55 @@ static void is_shown(void **state)
     fake_end();
 }
 
+/* All that may happen to one who plays, in any order: what it gets is whole all the same. */
+static void does_anything(void **state)
+{
+    static const int scales[] = { 1000, 1000, 1000, 500, 2000, 4000 };
+
+    (void)state;
+    for (unsigned w = 0; w < 2; w++) {
+        struct vod_wire_use use = use_of(w ? &vod_wire_rtp : &vod_wire_flv);
+        struct someone p;
+        unsigned seed = 7;
+
+        fake_begin();
+        open_use(&p, &use, true);
+        for (unsigned i = 0; i < 4000 && p.got.len < 40000000; i++) {
+            unsigned dice = (seed = seed * 1103515245 + 12345) >> 8, n = dice >> 5 & 0xffff;
+
+            switch (dice % 32) {
+            case 0: vod_feed_play(&p.f, AV_MS(n % 11000), INT64_MAX, w ? scales[n % 6] : 1000); break;
+            case 1: vod_feed_play(&p.f, AV_MS(n % 10000), AV_MS(n % 13000), 1000); break;
+            case 2: p.f.feed.kind->paused(&p.f.feed, n % 2); break;
+            case 3: vod_feed_tracks(&p.f, n % 4); break;
+            case 4: fake_evict(); break;
+            case 5: fake.waits = fake.n == 0 || n % 2; break;
+            case 6: fake_arrives(); break;
+            case 7: fake.fails = n % 8 == 0; break;
+            case 8: pass(CO_MS(n % 12000)); break;
+            case 9: assert_true(vod_feed_position(&p.f) <= fake.info.duration); break;
+            case 10: turn(&p); break;
+            default: pass(CO_MS(n % 100)); (void)take(&p, n % 3 ? n : n % 300); break;
+            }
+            assert_int_equal(fake.held, p.f.cut ? 1 : 0);
+        }
+        fake.fails = fake.waits = false;
+        vod_feed_play(&p.f, 0, AV_MS(500), VOD_SCALE_1);
+        p.f.feed.kind->paused(&p.f.feed, false);
+        fake_arrives();
+        play_out(&p);
+        if (w) {
+            read_items(&items, &p.got);
+            assert_times(&items, 6 * FAKE_FRAME);
+        } else {
+            read_tags(&p.got);
+            assert_true(tags.n > 2000);
+        }
+        leave(&p);
+        fake_end();
+    }
+}
+
 static void is_small(void **state)
 {
     (void)state;
@@ -1028,7 +1105,8 @@ int main(void)
         TEST(has_key_frames_alone_when_fast),
         TEST(stops_where_it_was_told), TEST(loops), TEST(waits_for_a_disk),
         TEST(fails_where_the_file_does), TEST(says_bye_when_it_fails), TEST(changes_its_tracks),
-        TEST(puts_heads), TEST(puts_heads_as_they_came), TEST(is_shown), TEST(is_small),
+        TEST(puts_heads), TEST(puts_heads_as_they_came), TEST(is_shown),
+        TEST(does_anything), TEST(fails_within_a_packet), TEST(is_small),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

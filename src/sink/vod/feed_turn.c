@@ -414,6 +414,8 @@ int vod_feed_ranges(struct live_feed *feed, struct iovec *iov, int max)
         n = put_first(f, iov);
         if (goes_on(f))
             n += collect(f, iov + n, max - n);
+        if (turn->n == 0)
+            n = put_first(f, iov); /* more of it, where it failed */
         if (n > 0 || turn->n == 0)
             break;
         advance_pieces(f, 0); /* there is nothing in them */
