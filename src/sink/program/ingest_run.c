@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_PAUSE CO_SECONDS(3)
 #define LONGEST_PAUSE CO_SECONDS(30)
@@ -21,7 +22,7 @@
 #define SOON CO_MS(4)
 #define LATE CO_SECONDS(5)
 
-enum { LEAST = AV_MS(100) }; /* that a round takes */
+enum { LEAST = AV_MS(100), /* that a round takes */ CONFIGS = 24 };
 
 static void be(struct ingest_run *r, enum job_state state)
 {
@@ -79,13 +80,27 @@ static err_t wait_for(struct ingest_run *r, int64_t dts)
     return err;
 }
 
+/* What each round begins with is said once. */
+static bool is_known(const struct ingest_run *r, const struct av_packet *pkt)
+{
+    const struct av_packet *in_force[CONFIGS];
+    size_t n = live_source_configs(r->session.src, in_force, CONFIGS);
+    bool known = false;
+
+    for (size_t i = 0; !known && i < n; i++)
+        known = in_force[i]->kind == pkt->kind && in_force[i]->codec == pkt->codec &&
+                in_force[i]->size == pkt->size &&
+                memcmp(in_force[i]->data, pkt->data, pkt->size) == 0;
+    return known;
+}
+
 static err_t push(struct ingest_run *r, struct av_packet *pkt)
 {
     int64_t dts = r->shift + pkt->dts;
     bool changed;
     err_t err = wait_for(r, dts);
 
-    if (err)
+    if (err || (pkt->config && is_known(r, pkt)))
         return err;
     if (dts > r->end)
         r->end = dts;

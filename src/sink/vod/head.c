@@ -119,7 +119,6 @@ static void put_members(const struct demux_info *info, uint32_t tracks, struct w
 {
     bool video = false;
 
-    amf0_set_number(w, "duration", (double)info->duration / AV_CLOCK);
     for (unsigned i = 0; i < DEMUX_TRACKS; i++) {
         const struct demux_track *t = &info->tracks[i];
 
@@ -132,16 +131,17 @@ static void put_members(const struct demux_info *info, uint32_t tracks, struct w
         amf0_set_number(w, video ? "videodatarate" : "audiodatarate", info->kbps);
 }
 
-static void put_metadata(const struct demux_info *info, const struct vod_wire_use *use,
-                         struct wr *out)
+struct av_packet *vod_head_metadata(const struct demux_info *info, uint32_t tracks, bool live)
 {
-    struct av_packet *pkt;
+    struct av_packet *pkt = NULL;
     struct wr w;
 
     wr_init(&w, METADATA_MAX);
     amf0_string(&w, "onMetaData");
     amf0_ecma_begin(&w, 0); /* how many is a hint that nobody takes */
-    put_members(info, use->tracks, &w);
+    if (!live)
+        amf0_set_number(&w, "duration", (double)info->duration / AV_CLOCK);
+    put_members(info, tracks, &w);
     amf0_end(&w);
     if (!w.bad) {
         pkt = av_packet_new(w.len);
@@ -149,10 +149,19 @@ static void put_metadata(const struct demux_info *info, const struct vod_wire_us
         pkt->origin = FLV_DATA;
         pkt->config = true;
         memcpy(pkt->data, w.buf, w.len);
-        put(use, pkt, 0, out); /* players look for it at time 0 */
-        av_packet_unref(pkt);
     }
     wr_free(&w);
+    return pkt;
+}
+
+static void put_metadata(const struct demux_info *info, const struct vod_wire_use *use,
+                         struct wr *out)
+{
+    struct av_packet *pkt = vod_head_metadata(info, use->tracks, false);
+
+    if (pkt)
+        put(use, pkt, 0, out); /* players look for it at time 0 */
+    av_packet_unref(pkt);
 }
 
 void vod_head_put(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,

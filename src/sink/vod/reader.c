@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "sink/vod/store.h"
+#include "sink/vod/wires.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ struct piece {
 
 struct vod_reader {
     struct vod_file *file;
-    unsigned configured;    /* so many tracks have their configuration */
+    bool begun;             /* the metadata are told, */
+    unsigned configured;    /* and the configuration of so many tracks */
     struct piece *now;      /* NULL: none yet */
     unsigned next;          /* of its samples */
     size_t at;              /* in its data */
@@ -211,6 +213,12 @@ static err_t config_packet(const struct vod_reader *r, unsigned track, struct av
     return NULL;
 }
 
+static struct av_packet *metadata_packet(struct vod_reader *r)
+{
+    r->begun = true;
+    return vod_head_metadata(vod_file_info(r->file), VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO, true);
+}
+
 static err_t sample_packet(struct vod_reader *r, struct av_packet **out)
 {
     const struct piece *p = r->now;
@@ -236,7 +244,9 @@ err_t vod_reader_next(struct vod_reader *r, struct av_packet **pkt)
 
     *pkt = NULL;
     while (!err && !*pkt && more) {
-        if (r->configured < DEMUX_TRACKS)
+        if (!r->begun)
+            *pkt = metadata_packet(r);
+        else if (r->configured < DEMUX_TRACKS)
             err = config_packet(r, r->configured++, pkt);
         else if (r->now && r->next < r->now->end)
             err = sample_packet(r, pkt);

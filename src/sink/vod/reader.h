@@ -12,9 +12,9 @@ struct vod_reader; /* one coroutine's */
 /* From the begin of the file, which it takes a reference to. */
 struct vod_reader *vod_reader_new(struct vod_file *file);
 void vod_reader_free(struct vod_reader *r); /* NULL is fine */
-/* The next packet, configurations first, new and with one reference, the caller's; *pkt is NULL at
- * the end. dts is the file's. ERR_UNSUPPORTED: the file is damaged there, or was cut;
- * ERR_IO_TIMEOUT, ERR_SYSTEM: the disk; ERR_NO_MEMORY. Yields. */
+/* The next packet, metadata and configurations first, new and with one reference, the caller's;
+ * *pkt is NULL at the end. dts is the file's. ERR_UNSUPPORTED: the file is damaged there, or was
+ * cut; ERR_IO_TIMEOUT, ERR_SYSTEM: the disk; ERR_NO_MEMORY. Yields. */
 err_t vod_reader_next(struct vod_reader *r, struct av_packet **pkt)
     __attribute__((warn_unused_result));
 

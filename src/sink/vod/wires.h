@@ -16,6 +16,10 @@ extern const struct vod_wire vod_wire_flv, vod_wire_flv_ws, vod_wire_rtmp, vod_w
 void vod_head_put(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,
                   struct wr *out);
 
+/* What onMetaData says of these tracks, new and with one reference; of a file that is a `live`
+ * stream it has no end. NULL: nothing. */
+struct av_packet *vod_head_metadata(const struct demux_info *info, uint32_t tracks, bool live);
+
 /* What RTP-Info says of a feed: the numbers of the packets that come next, and the time of
  * vod_feed_position(). */
 void vod_rtp_start(struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N]);
