@@ -37,6 +37,7 @@ struct mp4_window {
     uint8_t *buf;
     int64_t at;        /* of buf */
     size_t have, cap;
+    size_t usual;      /* bytes to read where nothing is known */
 };
 
 struct mp4_top {

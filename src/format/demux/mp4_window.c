@@ -6,11 +6,12 @@
 
 #include <stdlib.h>
 
-enum { WINDOW = 64 * 1024, GLANCE = 4096, NEAR = 16 * 1024 };
+enum { WINDOW = 64 * 1024, GLANCE = 4096, LEAST = 512, HEAD = 16, NEAR = 16 * 1024 };
 
 bool mp4_window_init(struct mp4_window *w, const struct demux_input *in)
 {
-    *w = (struct mp4_window){ .in = in, .buf = mem_try(WINDOW), .cap = WINDOW };
+    *w = (struct mp4_window){ .in = in, .buf = mem_try(WINDOW), .cap = WINDOW,
+                              .usual = GLANCE };
     return w->buf != NULL;
 }
 
@@ -19,11 +20,12 @@ void mp4_window_fini(struct mp4_window *w)
     free(w->buf);
 }
 
-/* As much as a look at the next boxes takes; where they are near to each other, many at once. */
+/* As much as a look at the next box takes, if it is as large as the one before; where they are near
+ * to each other, many at once. */
 static size_t how_much(const struct mp4_window *w, int64_t at, size_t size)
 {
     bool near = w->have > 0 && at >= w->at && at - w->at < (int64_t)w->have + NEAR;
-    size_t n = near ? WINDOW : GLANCE;
+    size_t n = near || w->usual > WINDOW ? WINDOW : w->usual < LEAST ? LEAST : w->usual;
 
     if (n < size)
         n = size;
@@ -38,6 +40,8 @@ const uint8_t *mp4_window_get(struct mp4_window *w, int64_t at, size_t size,
     *st = DEMUX_BROKEN;
     if (at < 0 || at > w->in->size || (int64_t)size > w->in->size - at)
         return NULL;
+    if (size > HEAD)
+        w->usual = size + size / 4;
     if (w->have > 0 && at >= w->at && at + (int64_t)size <= w->at + (int64_t)w->have)
         return w->buf + (at - w->at);
     if (size > w->cap) {
