@@ -65,6 +65,20 @@ static void leave(struct someone *p)
     wr_free(&p->got);
 }
 
+/* The file is there anew, and played from that place; and the end of it. */
+static void begin_play(struct someone *p, const struct vod_wire *wire, int64_t from)
+{
+    fake_begin();
+    open_as(p, wire);
+    vod_feed_play(&p->f, from, INT64_MAX, VOD_SCALE_1);
+}
+
+static void finish(struct someone *p)
+{
+    leave(p);
+    fake_end();
+}
+
 /* One call: at most so many bytes are taken. */
 static size_t take(struct someone *p, size_t most)
 {
@@ -185,8 +199,7 @@ static void paces_by_the_clock(void **state)
         assert_in_range(vod_feed_position(&p.f), (i + 1) * AV_MS(350) - 1,
                         (i + 1) * AV_MS(350) + 1);
     }
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 static void stands_still_while_paused(void **state)
@@ -195,9 +208,7 @@ static void stands_still_while_paused(void **state)
     unsigned n;
 
     (void)state;
-    fake_begin();
-    open_as(&p, &vod_wire_flv);
-    vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&p, &vod_wire_flv, 0);
     turn(&p);
     pass(CO_MS(500));
     p.f.feed.kind->paused(&p.f.feed, true);
@@ -218,8 +229,7 @@ static void stands_still_while_paused(void **state)
     read_tags(&p.got);
     assert_int_equal(tags.times[n], 5000);
     assert_int_equal(tags.n - n, samples_until(AV_MS(5000), AV_MS(6000)));
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 static void catches_up_unless_too_late(void **state)
@@ -227,9 +237,7 @@ static void catches_up_unless_too_late(void **state)
     struct someone p;
 
     (void)state;
-    fake_begin();
-    open_as(&p, &vod_wire_flv);
-    vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&p, &vod_wire_flv, 0);
     turn(&p);
     pass(CO_SECONDS(4));
     assert_in_range(p.f.feed.kind->lag(&p.f.feed), CO_MS(3900), CO_MS(4100));
@@ -241,8 +249,7 @@ static void catches_up_unless_too_late(void **state)
     read_tags(&p.got);
     assert_in_range(tags.last, 5900, 6100);
     assert_false(p.f.feed.kind->ended(&p.f.feed));
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 /* Take all that is due in pieces of that size; small ones in the begin, where packets of all kinds
@@ -274,9 +281,7 @@ static void goes_on_wherever_it_was_cut(void **state)
     for (unsigned w = 0; w < COUNT(wires); w++) {
         struct someone whole;
 
-        fake_begin();
-        open_as(&whole, wires[w]);
-        vod_feed_play(&whole.f, 0, INT64_MAX, VOD_SCALE_1);
+        begin_play(&whole, wires[w], 0);
         turn(&whole);
         for (unsigned i = 0; i < COUNT(sizes); i++) {
             struct someone p;
@@ -287,8 +292,7 @@ static void goes_on_wherever_it_was_cut(void **state)
             assert_same(&p, &whole);
             leave(&p);
         }
-        leave(&whole);
-        fake_end();
+        finish(&whole);
     }
 }
 
@@ -301,9 +305,7 @@ static void seeks_at_every_byte(void **state)
     for (size_t at = 1; at < 90000; at += at < 300 ? 1 : 997) {
         struct someone p;
 
-        fake_begin();
-        open_as(&p, &vod_wire_flv);
-        vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+        begin_play(&p, &vod_wire_flv, 0);
         assert_int_equal(take(&p, at), at);
         vod_feed_play(&p.f, AV_MS(3000), INT64_MAX, VOD_SCALE_1);
         vod_feed_put_head(&p.f, head, sizeof(head)); /* is forgotten */
@@ -321,8 +323,7 @@ static void seeks_at_every_byte(void **state)
             assert_true(heads || i < tags.n - 1);
         }
         assert_int_equal(tags.last, 8000);
-        leave(&p);
-        fake_end();
+        finish(&p);
     }
 }
 
@@ -482,9 +483,7 @@ static void shares_until_it_seeks(void **state)
     unsigned made, at;
 
     (void)state;
-    fake_begin();
-    open_as(&a, &vod_wire_rtp);
-    vod_feed_play(&a.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&a, &vod_wire_rtp, 0);
     vod_rtp_start(&a.f, start);
     play_out(&a);
     read_items(&items, &a.got);
@@ -523,8 +522,7 @@ static void shares_until_it_seeks(void **state)
         break;
     }
     leave(&a);
-    leave(&b);
-    fake_end();
+    finish(&b);
 }
 
 /* The same player with a seek, its bytes taken whole or in pieces. */
@@ -534,9 +532,7 @@ static void own_numbers_go_on_wherever_it_was_cut(void **state)
     struct someone whole, p;
 
     (void)state;
-    fake_begin();
-    open_as(&whole, &vod_wire_rtp);
-    vod_feed_play(&whole.f, AV_MS(2000), INT64_MAX, VOD_SCALE_1);
+    begin_play(&whole, &vod_wire_rtp, AV_MS(2000));
     turn(&whole);
     vod_feed_play(&whole.f, AV_MS(5000), INT64_MAX, VOD_SCALE_1);
     turn(&whole);
@@ -551,8 +547,7 @@ static void own_numbers_go_on_wherever_it_was_cut(void **state)
         assert_same(&p, &whole);
         leave(&p);
     }
-    leave(&whole);
-    fake_end();
+    finish(&whole);
 }
 
 static void numbers_go_on_over_seeks_anywhere(void **state)
@@ -577,8 +572,7 @@ static void numbers_go_on_over_seeks_anywhere(void **state)
     assert_true(items.n > 1000);
     assert_reports(&items);
     assert_times(&items, 6 * FAKE_FRAME); /* at half the speed they are twice as far apart */
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 static void changes_how_it_is_used(void **state)
@@ -588,9 +582,7 @@ static void changes_how_it_is_used(void **state)
     struct someone p;
 
     (void)state;
-    fake_begin();
-    open_as(&p, &vod_wire_rtp);
-    vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&p, &vod_wire_rtp, 0);
     turn(&p);
     use.tracks = use.param[RTP_WIRE_TRACKS] = VOD_TRACKS_AUDIO;
     vod_feed_use(&p.f, &use);
@@ -607,8 +599,7 @@ static void changes_how_it_is_used(void **state)
     assert_true(others.v[items.n].report && others.n > items.n + 40);
     assert_int_equal(others.v[items.n + 1].rtp.seq, start[1].seq);
     assert_times(&others, 2 * FAKE_FRAME);
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 /* What RTP-Info says of one that goes on after a pause. */
@@ -619,9 +610,7 @@ static void says_where_it_goes_on(void **state)
     unsigned n;
 
     (void)state;
-    fake_begin();
-    open_as(&p, &vod_wire_rtp);
-    vod_feed_play(&p.f, AV_MS(3500), INT64_MAX, VOD_SCALE_1);
+    begin_play(&p, &vod_wire_rtp, AV_MS(3500));
     play_for(&p, CO_MS(1050));
     p.f.feed.kind->paused(&p.f.feed, true);
     pass(CO_SECONDS(5));
@@ -641,8 +630,7 @@ static void says_where_it_goes_on(void **state)
             assert_int_equal(it->rtp.seq, start[it->track].seq);
         seen |= it->report ? 0 : 1u << it->track;
     }
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 /* All of it comes sooner, with the times that it has. */
@@ -651,9 +639,7 @@ static void is_delivered_faster(void **state)
     struct someone a, b;
 
     (void)state;
-    fake_begin();
-    open_as(&a, &vod_wire_rtp);
-    vod_feed_play(&a.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&a, &vod_wire_rtp, 0);
     play_out(&a);
     open_as(&b, &vod_wire_rtp);
     vod_feed_speed(&b.f, 3000);
@@ -671,8 +657,7 @@ static void is_delivered_faster(void **state)
     for (unsigned i = 0; i < others.n; i++)
         assert_int_equal(file_ticks(&items.v[i]), file_ticks(&others.v[i]));
     leave(&a);
-    leave(&b);
-    fake_end();
+    finish(&b);
 }
 
 static void plays_faster_and_slower(void **state)
@@ -683,9 +668,7 @@ static void plays_faster_and_slower(void **state)
     for (unsigned s = 0; s < COUNT(scales); s++) {
         struct someone a, b;
 
-        fake_begin();
-        open_as(&a, &vod_wire_rtp);
-        vod_feed_play(&a.f, 0, INT64_MAX, VOD_SCALE_1);
+        begin_play(&a, &vod_wire_rtp, 0);
         play_out(&a);
         open_as(&b, &vod_wire_rtp);
         vod_feed_play(&b.f, 0, INT64_MAX, scales[s]);
@@ -704,8 +687,7 @@ static void plays_faster_and_slower(void **state)
                 assert_int_equal(own, file * 1000 / scales[s]);
         }
         leave(&a);
-        leave(&b);
-        fake_end();
+        finish(&b);
     }
 }
 
@@ -726,8 +708,7 @@ static void has_key_frames_alone_when_fast(void **state)
     }
     assert_int_equal(pictures, 9); /* 4 s ahead, and those of a second */
     assert_reports(&items);
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 static int64_t shown_last(void)
@@ -772,8 +753,7 @@ static void stops_where_it_was_told(void **state)
         play_out(&p);
         read_items(&items, &p.got);
         assert_int_equal(items.byes, 4);
-        leave(&p);
-        fake_end();
+        finish(&p);
     }
 }
 
@@ -805,8 +785,7 @@ static void loops(void **state)
         assert_true(tags.times[i] >= tags.times[i - 1] && tags.times[i] < tags.times[i - 1] + 41);
     assert_in_range(shown_last(), 22500, 22700);
     leave(&p);
-    leave(&q);
-    fake_end();
+    finish(&q);
 }
 
 static void waits_for_a_disk(void **state)
@@ -848,8 +827,7 @@ static void waits_for_a_disk(void **state)
     pass(CO_SECONDS(2));
     turn(&p);
     assert_non_null(fake.wait);
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 static void fails_where_the_file_does(void **state)
@@ -857,9 +835,7 @@ static void fails_where_the_file_does(void **state)
     struct someone p;
 
     (void)state;
-    fake_begin();
-    open_as(&p, &vod_wire_flv);
-    vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&p, &vod_wire_flv, 0);
     turn(&p);
     fake.fails = true;
     pass(CO_SECONDS(3));
@@ -876,8 +852,7 @@ static void fails_where_the_file_does(void **state)
     vod_feed_play(&p.f, AV_MS(7000), INT64_MAX, VOD_SCALE_1);
     play_out(&p);
     assert_false(vod_feed_failed(&p.f));
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 /* A player of RTP is told so. */
@@ -886,9 +861,7 @@ static void says_bye_when_it_fails(void **state)
     struct someone p;
 
     (void)state;
-    fake_begin();
-    open_as(&p, &vod_wire_rtp);
-    vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&p, &vod_wire_rtp, 0);
     turn(&p);
     fake.fails = true;
     pass(CO_SECONDS(3));
@@ -897,8 +870,7 @@ static void says_bye_when_it_fails(void **state)
     assert_true(vod_feed_failed(&p.f) && p.f.feed.kind->ended(&p.f.feed));
     read_items(&items, &p.got);
     assert_int_equal(items.byes, 2);
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 /* The rest of a packet, and then a BYE. */
@@ -908,9 +880,7 @@ static void fails_within_a_packet(void **state)
     for (size_t at = 1; at < 3000; at += 3) {
         struct someone p;
 
-        fake_begin();
-        open_as(&p, &vod_wire_rtp);
-        vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+        begin_play(&p, &vod_wire_rtp, 0);
         assert_int_equal(take(&p, at), at);
         fake_evict();
         fake.fails = true;
@@ -918,8 +888,7 @@ static void fails_within_a_packet(void **state)
         assert_true(p.f.feed.kind->ended(&p.f.feed));
         read_items(&items, &p.got);
         assert_int_equal(items.byes, 2);
-        leave(&p);
-        fake_end();
+        finish(&p);
     }
 }
 
@@ -929,9 +898,7 @@ static void changes_its_tracks(void **state)
     unsigned n, pictures = 0, configs = 0;
 
     (void)state;
-    fake_begin();
-    open_as(&p, &vod_wire_flv);
-    vod_feed_play(&p.f, 0, INT64_MAX, VOD_SCALE_1);
+    begin_play(&p, &vod_wire_flv, 0);
     turn(&p);
     vod_feed_tracks(&p.f, VOD_TRACKS_AUDIO);
     play_for(&p, CO_SECONDS(3));
@@ -963,8 +930,7 @@ static void changes_its_tracks(void **state)
     assert_true(tags.n > n + 40);
     for (unsigned i = n + 1; i < tags.n; i++)
         assert_int_equal(tags.types[i], FLV_AUDIO);
-    leave(&p);
-    fake_end();
+    finish(&p);
 }
 
 static void puts_heads(void **state)
@@ -1082,8 +1048,7 @@ static void does_anything(void **state)
             read_tags(&p.got);
             assert_true(tags.n > 2000);
         }
-        leave(&p);
-        fake_end();
+        finish(&p);
     }
 }
 

@@ -62,15 +62,15 @@ static void begin_turn(const struct vod_feed *f)
 
 /* ---- how much of a part is due */
 
-/* How many of its frames end at or before that place. */
-static unsigned marks_until(const struct vod_part *part, uint32_t end)
+/* How many of its frames end at or before that place, and come by then? */
+static unsigned count_marks(const struct vod_part *part, uint32_t end, int64_t dts)
 {
     unsigned low = 0, high = part->n;
 
     while (low < high) {
         unsigned mid = (low + high) / 2;
 
-        if (part->marks[mid].end <= end)
+        if (part->marks[mid].end <= end && part->marks[mid].dts <= dts)
             low = mid + 1;
         else
             high = mid;
@@ -78,21 +78,16 @@ static unsigned marks_until(const struct vod_part *part, uint32_t end)
     return low;
 }
 
+static unsigned marks_until(const struct vod_part *part, uint32_t end)
+{
+    return count_marks(part, end, INT64_MAX);
+}
+
 static unsigned marks_wanted(const struct vod_part *part, int64_t wants)
 {
-    unsigned low = 0, high = part->n;
+    bool all = part->n > 0 && part->marks[part->n - 1].dts <= wants;
 
-    if (high > 0 && part->marks[high - 1].dts <= wants)
-        return high;
-    while (low < high) {
-        unsigned mid = (low + high) / 2;
-
-        if (part->marks[mid].dts <= wants)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return all ? part->n : count_marks(part, UINT32_MAX, wants);
 }
 
 static int64_t shown(const struct vod_mark *m)
