@@ -2,6 +2,7 @@
 /* vod.c - files on demand over HTTP and WebSocket. */
 #include "serve/http/vod.h"
 
+#include "base/log.h"
 #include "base/must.h"
 #include "format/flv/flv.h"
 #include "proto/http/url.h"
@@ -102,6 +103,7 @@ static err_t play(struct playing *p, const struct wish *w)
 {
     const struct conf_vod *vod = &p->play.x->vhost->vod;
     struct session_player *player = &p->play.player;
+    int64_t begins;
     err_t err = http_play_welcome(&p->play);
 
     p->use = (struct vod_wire_use){
@@ -111,8 +113,11 @@ static err_t play(struct playing *p, const struct wish *w)
     vod_feed_open(&p->feed, p->file, &(struct vod_feed_setup){
         .use = p->use, .loop = vod->loop && w->to == INT64_MAX });
     session_player_open_feed(player, &p->feed.feed);
+    begins = vod_feed_play(&p->feed, w->from, w->to, VOD_SCALE_1);
+    log_trace("HTTP client plays %s from %lld ms, asked for %lld ms", vod_file_name(p->file),
+              av_to_ms(begins), av_to_ms(w->from));
     if (!err && !player->sender.done)
-        err = send_head(p, vod_feed_play(&p->feed, w->from, w->to, VOD_SCALE_1));
+        err = send_head(p, begins);
     if (!err && !player->sender.done)
         err = session_player_send(player);
     if (!err && vod_feed_failed(&p->feed))

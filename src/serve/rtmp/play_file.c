@@ -13,6 +13,9 @@
 
 enum { HEAD_MAX = 256 * 1024 };
 
+/* Of one that seeks all the time the log has a line so often. */
+#define TELL_EVERY CO_SECONDS(1)
+
 /* Some thousand years: what a peer says is a number of ticks then. */
 #define MOST_MS 1e14
 
@@ -26,6 +29,8 @@ struct playing {
     bool past;      /* it was placed behind the end: there is nothing to send */
     bool again;     /* it was placed again */
     bool over;      /* it wants something else */
+    co_usec told_at; /* the last line of the log about its place */
+    unsigned untold; /* places since then */
 };
 
 static struct playing *playing_of(struct session_player *player)
@@ -55,11 +60,27 @@ static void put_head(struct playing *p, int64_t time)
     wr_free(&head);
 }
 
+static bool may_tell(struct playing *p)
+{
+    co_usec now = co_now();
+
+    if (p->told_at && now - p->told_at < TELL_EVERY) {
+        p->untold++;
+        return false;
+    }
+    if (p->untold)
+        log_trace("player sought or came to the end %u times more", p->untold);
+    p->told_at = now;
+    p->untold = 0;
+    return true;
+}
+
 /* It goes on there. A pause stays one. */
 static void place(struct playing *p, int64_t from)
 {
     int64_t end = vod_file_info(p->s->file)->duration;
     bool paused = p->player.sender.paused;
+    int64_t begins;
 
     if (end > p->to)
         end = p->to;
@@ -69,9 +90,13 @@ static void place(struct playing *p, int64_t from)
     if (p->past)
         return;
     live_sender_pause(&p->player.sender, false);
-    put_head(p, vod_feed_play(&p->feed, from, p->to, VOD_SCALE_1));
+    begins = vod_feed_play(&p->feed, from, p->to, VOD_SCALE_1);
+    put_head(p, begins);
     session_player_open_feed(&p->player, &p->feed.feed);
     live_sender_pause(&p->player.sender, paused);
+    if (may_tell(p))
+        log_trace("player plays %s from %lld ms, asked for %lld ms", vod_file_name(p->s->file),
+                  av_to_ms(begins), av_to_ms(from));
 }
 
 /* A place behind the end is the end: FFmpeg and librtmp drop all that comes until the seek is done,
@@ -167,6 +192,8 @@ static err_t tell_end(struct playing *p)
         return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "The file is broken, or gone.",
                                 err_new(ERR_STREAM_END, "%s cannot be read on",
                                         vod_file_name(s->file)));
+    if (may_tell(p))
+        log_trace("player has all of %s", vod_file_name(s->file));
     rtmp_batch_begin(&b, s);
     rtmp_reply_complete(&b.body, (double)vod_file_info(s->file)->duration / AV_CLOCK,
                         (double)(s->base.io->bytes_out - p->began));
