@@ -1,64 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_demux_flv.c - any bytes as an FLV file that somebody plays from anywhere. */
-#include "av/packet.h"
-#include "format/demux/demux.h"
-#include "fuzz.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct file {
-    struct demux_input in; /* first */
-    const uint8_t *data;
-};
-
-static ssize_t read_file(const struct demux_input *in, int64_t at, void *buf, size_t size)
-{
-    const struct file *f = (const struct file *)in;
-    size_t left = at < in->size ? (size_t)(in->size - at) : 0;
-
-    assert(at >= 0);
-    if (size > left)
-        size = left;
-    memcpy(buf, f->data + at, size);
-    return (ssize_t)size;
-}
-
-static void make_packet(const struct demux_index *x, const struct file *f,
-                        const struct demux_sample *s)
-{
-    struct av_packet *pkt = av_packet_new(s->size);
-
-    memcpy(pkt->data, f->data + s->at, s->size);
-    if (demux_packet(x, s, pkt))
-        assert(pkt->payload <= pkt->size && pkt->dts == s->dts);
-    (void)av_packet_unref(pkt);
-}
+#include "demux_fuzz.h"
 
 static void play(const struct demux_index *x, const struct file *f)
 {
-    const struct demux_info *info = demux_info(x);
     int64_t last[DEMUX_TRACKS] = { 0 };
     demux_place at = demux_seek(x, INT64_MIN);
     struct demux_group *g;
     const char *why;
 
-    assert(info->zero >= 0 && info->duration >= 0);
     while (demux_group(&g, x, &f->in, at, &why) == DEMUX_OK) {
         bool over = g->last;
 
-        assert(g->place == at && g->next > at && g->n <= DEMUX_GROUP_MAX);
-        for (unsigned i = 0; i < g->n; i++) {
-            const struct demux_sample *s = &g->v[i];
-
-            assert(s->size > 0 && s->at >= 0 && s->at + (int64_t)s->size <= f->in.size);
-            assert(s->dts >= last[s->track] && (i == 0 || s->dts >= g->v[i - 1].dts));
-            last[s->track] = s->dts;
-            make_packet(x, f, s);
-        }
-        if (g->starts && g->n > 0)
-            assert(demux_seek(x, INT64_MAX) >= at);
+        assert(g->place == at);
+        check_group(x, f, g, last);
         at = g->next;
         free(g);
         if (over)
@@ -68,14 +23,6 @@ static void play(const struct demux_index *x, const struct file *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct demux_limits limits = { .index_max = 1 << 20 };
-    const struct file f = { { (int64_t)size, read_file }, data };
-    struct demux_index *x;
-    const char *why;
-
-    if (demux_open(&x, &f.in, &limits, &why) == DEMUX_OK) {
-        play(x, &f);
-        demux_close(x);
-    }
+    play_file(data, size, play);
     return 0;
 }

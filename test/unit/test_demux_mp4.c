@@ -7,23 +7,13 @@
 #include "format/mp4/final.h"
 #include "format/mp4/frag.h"
 #include "media_configs.h"
+#include "mp4_cut.h"
 
 #include <stdio.h>
 
 enum { LIMIT = 1 << 22, FRAGMENTS = 5, FRAMES = 4, HALF = 45000 };
 
 /* ------------------------------------------------------------ files of our recorder */
-
-static void cut(struct mp4_frag *m, int64_t dts, struct wr *out)
-{
-    struct blocks b;
-
-    blocks_init(&b, LIMIT, NULL);
-    mp4_frag_cut(m, dts, false, &b);
-    for (const struct block *p = blocks_begin(&b); p; p = p->next)
-        wr_bytes(out, p->data, p->len);
-    blocks_free(&b);
-}
 
 /* H.264 with reordered pictures and AAC that begins 100 ms later. */
 static void record(struct wr *out)

@@ -4,6 +4,7 @@
 #include "format/mp4/final.h"
 #include "format/mp4/frag.h"
 #include "media_configs.h"
+#include "mp4_cut.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -14,17 +15,6 @@ enum { LIMIT = 1 << 22, FRAGMENTS = 5, FRAMES = 4 };
 static uint32_t u32(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static void cut(struct mp4_frag *m, int64_t dts, struct wr *out)
-{
-    struct blocks b;
-
-    blocks_init(&b, LIMIT, NULL);
-    mp4_frag_cut(m, dts, false, &b);
-    for (const struct block *p = blocks_begin(&b); p; p = p->next)
-        wr_bytes(out, p->data, p->len);
-    blocks_free(&b);
 }
 
 /* A whole fragmented file: H.264 with reordered pictures and AAC that begins 100 ms later. */
