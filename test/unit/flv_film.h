@@ -39,8 +39,9 @@ static inline void film_begin(struct wr *w)
 /* The frame at a time; `size` of its tag's body. */
 static inline void film_frame(struct wr *w, uint32_t time, size_t size)
 {
-    uint8_t body[4096] = { 0x27, 1, 0, 0, 0, 0, 0, 0, 1, 0x41 };
+    uint8_t body[256] = { 0x27, 1, 0, 0, 0, 0, 0, 0, 1, 0x41 };
 
+    assert_true(size <= sizeof(body));
     if (time % 1000 == 0) {
         body[0] = 0x17;
         body[9] = 0x65;
