@@ -47,7 +47,8 @@ static inline bool script_speaks(struct script_io *s)
         return true; /* it left */
     l = &s->lines[s->at];
     if (!s->heard) {
-        found = memmem(s->out.buf + s->seen, s->out.len - s->seen, l->after, strlen(l->after));
+        found = s->out.len == 0 ? NULL : memmem(s->out.buf + s->seen, s->out.len - s->seen,
+                                                l->after, strlen(l->after));
         if (!found && *l->after)
             return false;
         if (*l->after)
