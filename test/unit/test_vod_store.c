@@ -840,7 +840,7 @@ static void who_waits_too_long(void **state)
     atomic_store(&cold, true);
     atomic_store(&gate, true);
     assert_int_equal(vod_part_get(f, &both, &first, &none, &p.wait, &part), VOD_WAIT);
-    ((struct vod_task *)(void *)f->loads)->due = co_now() + CO_MS(30);
+    ((struct vod_task *)(void *)f->loads)->due = co_now() + CO_MS(500);
     p.wait.since -= CO_SECONDS(3);
     wait_for(&at_gate, 1);
     wait_called(&p, 1);
