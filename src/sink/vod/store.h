@@ -43,7 +43,7 @@ void vod_group_unref(struct vod_group *g);
 
 /* ---- work for helper threads: queue.c */
 
-enum { VOD_LOADERS = 16, VOD_AHEAD_MOST = 64 };
+enum { VOD_LOADERS = 32, VOD_AHEAD_MOST = 64 };
 
 /* What waits for a coroutine that sees to it. Of one device at most half of them do. */
 struct vod_task {
