@@ -62,6 +62,18 @@ static struct sink_stream *add(struct sink_list *l, const struct session_stream 
     return s;
 }
 
+static void begin_one(struct sink *sink, struct sink_stream *s, const struct conf_vhost *vhost)
+{
+    if (sink->ops->begin)
+        sink->ops->begin(sink, s, vhost);
+}
+
+static void end_one(struct sink *sink, struct sink_stream *s)
+{
+    if (sink->ops->end)
+        sink->ops->end(sink, s);
+}
+
 void sink_list_begin(struct sink_list *l, const struct conf_vhost *vhost,
                      const struct session_stream *names, struct live_source *src)
 {
@@ -70,7 +82,7 @@ void sink_list_begin(struct sink_list *l, const struct conf_vhost *vhost,
     sink_list_end(l, src);
     s = add(l, names, src);
     for (size_t i = 0; i < l->n; i++)
-        l->sinks[i]->ops->begin(l->sinks[i], s, vhost);
+        begin_one(l->sinks[i], s, vhost);
 }
 
 void sink_list_end(struct sink_list *l, const struct live_source *src)
@@ -81,7 +93,7 @@ void sink_list_end(struct sink_list *l, const struct live_source *src)
         return;
     *at = s->next;
     for (size_t i = 0; i < l->n; i++)
-        l->sinks[i]->ops->end(l->sinks[i], s);
+        end_one(l->sinks[i], s);
     session_stream_free(&s->names);
     free(s);
 }
@@ -94,9 +106,9 @@ static void reload_one(struct sink_list *l, struct sink *sink)
         const struct conf_vhost *vhost = conf_vhost_find(l->env->conf, s->names.vhost);
 
         if (vhost)
-            sink->ops->begin(sink, s, vhost);
+            begin_one(sink, s, vhost);
         else
-            sink->ops->end(sink, s);
+            end_one(sink, s);
     }
 }
 

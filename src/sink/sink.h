@@ -28,7 +28,7 @@ struct sink_setup {
     struct disk *segments, *records; /* helper threads that write files, for two kinds of disks */
 };
 
-/* NULL is nothing to do, but for new(), begin(), end() and free(). What does not say so does not
+/* NULL is nothing to do, but for new() and free(). What does not say so does not
  * yield. */
 struct sink_ops {
     const char *name;

@@ -244,21 +244,6 @@ static void reload(struct sink *sink)
         start_all(all, HOME_SEES); /* the others may not have this configuration yet */
 }
 
-/* ---- streams of others */
-
-static void on_stream(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
-{
-    (void)sink;
-    (void)stream;
-    (void)vhost;
-}
-
-static void on_stream_end(struct sink *sink, struct sink_stream *stream)
-{
-    (void)sink;
-    (void)stream;
-}
-
 /* ---- the end */
 
 static void interrupt(struct sink *sink)
@@ -290,7 +275,7 @@ static unsigned count(const struct sink *sink)
 }
 
 const struct sink_ops rtsp_pulls_sink = {
-    .name = "pull", .new = new, .start = begin_all, .begin = on_stream, .end = on_stream_end,
+    .name = "pull", .new = new, .start = begin_all,
     .reload = reload, .drain = interrupt, .interrupt = interrupt, .stop = rtsp_pulls_end,
     .free = free_all, .count = count,
 };

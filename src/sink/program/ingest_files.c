@@ -188,19 +188,6 @@ static void reload(struct sink *sink)
     look(all);
 }
 
-static void on_stream(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
-{
-    (void)sink;
-    (void)stream;
-    (void)vhost;
-}
-
-static void on_stream_end(struct sink *sink, struct sink_stream *stream)
-{
-    (void)sink;
-    (void)stream;
-}
-
 static void interrupt(struct sink *sink)
 {
     struct ingest_files *all = files_of(sink);
@@ -231,7 +218,7 @@ static unsigned count(const struct sink *sink)
 }
 
 const struct sink_ops ingest_files_sink = {
-    .name = "ingest", .new = new, .start = begin_all, .begin = on_stream, .end = on_stream_end,
+    .name = "ingest", .new = new, .start = begin_all,
     .reload = reload, .drain = interrupt, .interrupt = interrupt, .stop = ingest_files_end,
     .free = free_all, .count = count,
 };
