@@ -77,7 +77,10 @@ enum err_class {
     XX(EXPIRED,           2056,   DENIED, "The token expired")               \
     XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
     XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")           \
-    XX(TLS,               4041,   PROTO,  "TLS failed")
+    XX(TLS,               4041,   PROTO,  "TLS failed")                      \
+    XX(SRT,               6001,   PROTO,  "SRT packet is wrong")             \
+    XX(SRT_TIMEOUT,       6002,   TIME,   "SRT peer is silent")              \
+    XX(SRT_CONNECT,       6006,   DENIED, "SRT connection refused")
 
 enum err_code {
     ERR_OK = 0,

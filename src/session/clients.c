@@ -22,6 +22,8 @@ static const struct {
     [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", true, false },
     [CLIENTS_RTSP_PLAY] = { "rtsp-play", false, false },
     [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", true, false },
+    [CLIENTS_SRT_PLAY] = { "srt-play", false, false },
+    [CLIENTS_SRT_PUBLISH] = { "srt-publish", true, false },
     [CLIENTS_RTSP_VOD] = { "rtsp-vod", false, true },
     [CLIENTS_RTMP_VOD] = { "rtmp-vod", false, true },
     [CLIENTS_FLV_VOD] = { "flv-vod", false, true },

@@ -32,7 +32,7 @@ enum clients_type {
     CLIENTS_RTMP_PLAY, CLIENTS_FLV_PLAY, CLIENTS_HLS_PLAY, CLIENTS_DASH_PLAY, CLIENTS_FLASH_PUBLISH,
     CLIENTS_FMLE_PUBLISH, CLIENTS_HAIVISION_PUBLISH, CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH,
     CLIENTS_RTSP_VOD, CLIENTS_RTMP_VOD, CLIENTS_FLV_VOD, /* of files: each at its own place */
-    CLIENTS_FORWARD, CLIENTS_TYPES,
+    CLIENTS_SRT_PLAY, CLIENTS_SRT_PUBLISH, CLIENTS_FORWARD, CLIENTS_TYPES,
 };
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
 bool clients_type_publishes(enum clients_type type);

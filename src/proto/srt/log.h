@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* log.h - packets to send, cut once for all who are sent them, with the time they became due.
+ *
+ * Numbers count from 0 and never wrap; a player's sequence, message number and timestamp are sums of
+ * a number of the log and constants of its own, so repeats come from here for all. Payloads lie in
+ * blocks, which are immutable behind what was appended.
+ */
+#ifndef PROTO_SRT_LOG_H
+#define PROTO_SRT_LOG_H
+
+#include "co/co.h"
+#include "proto/srt/packet.h"
+
+struct srt_log_entry {
+    const uint8_t *data;
+    uint16_t size;     /* 1..SRT_PAYLOAD_MAX */
+    bool key;          /* a player may start here */
+    co_usec due;
+};
+
+struct srt_log {
+    uint64_t first, head;  /* the oldest kept, the next to come */
+    uint64_t key;          /* the newest one to start at */
+    bool has_key;
+    size_t bytes;          /* that it takes, of memory */
+    /* log.c's own */
+    struct srt_log_slot *slots;
+    size_t cap;
+    struct srt_log_block *oldest, *newest;
+};
+
+void srt_log_init(struct srt_log *l);
+void srt_log_fini(struct srt_log *l);
+/* Append a packet of these pieces. False: there is no memory, it is left out. */
+bool srt_log_put(struct srt_log *l, const uint8_t *data, size_t size, bool key, co_usec due);
+/* NULL: it is not there any more, or not yet. */
+bool srt_log_get(const struct srt_log *l, uint64_t number, struct srt_log_entry *out);
+/* Forget what became due before `before`, but not `from` and what follows it; and whatever is above
+ * max_bytes. */
+void srt_log_trim(struct srt_log *l, co_usec before, uint64_t from, size_t max_bytes);
+
+#endif

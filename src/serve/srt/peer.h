@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.h - one SRT client of this worker, for the files of serve/srt alone.
+ *
+ * Its life: a conclusion with a valid cookie makes it (greet.c) with a coroutine, in which it is let
+ * in: stream id, vhost, home (it may go to another worker, from which it is answered), key, hooks.
+ * Then the answer is sent, and it publishes (publish.c; the coroutine stays, for what watches and
+ * stops publishers) or plays (play.c; the coroutine ends). Or it is refused, and is gone.
+ */
+#ifndef SERVE_SRT_PEER_H
+#define SERVE_SRT_PEER_H
+
+#include "proto/srt/conn.h"
+#include "proto/srt/streamid.h"
+#include "serve/srt/srt.h"
+#include "session/player.h"
+#include "session/publisher.h"
+
+struct srt_endpoint;  /* a socket and its reader */
+struct srt_stream;    /* of a source: its packets and who plays them (stream.h) */
+struct srt_publish;   /* what publishers have more (publish.c) */
+
+enum srt_state { SRT_GREETED, SRT_PUBLISHES, SRT_PLAYS, SRT_LEAVES };
+
+struct srt_peer {
+    struct session base;
+    struct srt_conn conn;
+    struct srt_service *service;
+    struct srt_endpoint *endpoint;
+    struct udp_path path;
+    enum srt_state state;
+    uint32_t id;                 /* of the connection, ours */
+    struct srt_peer *next_at;    /* others of that address and caller's id, in the table of greet.c */
+    struct co_timer timer;       /* of conn's deadline */
+    struct srt_streamid *asked;  /* until it is let in */
+    uint8_t *answer;             /* to its conclusion, for its repeats; for some seconds */
+    size_t answer_size;
+    struct srt_publish *publish; /* of a publisher; or NULL */
+    struct srt_stream *stream;   /* of a player */
+    struct srt_peer *next, **prev; /* players of that stream */
+    char ip[UDP_TEXT];
+    err_t why;                   /* it leaves: by this */
+};
+
+/* ---- endpoint.c */
+/* Send to it, or lose it where the socket is full. */
+void srt_peer_send(struct srt_peer *p, const void *data, size_t size);
+void srt_peer_burst(struct srt_peer *p, const struct srt_burst *b);
+/* Control packets that its connection has to send, then its timer anew. After each input. */
+void srt_peer_flush(struct srt_peer *p, co_usec now);
+/* It ends soon, by that error, which is taken over: what began it is undone, the peer is told. */
+void srt_peer_leave(struct srt_peer *p, err_t why);
+
+/* ---- publish.c: in the peer's coroutine; both yield */
+err_t srt_publish_admit(struct srt_peer *p) __attribute__((warn_unused_result)); /* before the answer */
+err_t srt_publish_run(struct srt_peer *p) __attribute__((warn_unused_result));   /* until its end */
+/* A packet came, the connection has seen it; or its timer is up. Do not yield. */
+void srt_publish_turn(struct srt_peer *p, co_usec now);
+
+/* ---- play.c */
+err_t srt_play_admit(struct srt_peer *p) __attribute__((warn_unused_result)); /* before the answer; yields */
+/* The answer is made: its connection begins, and it is a player of its stream. Does not yield. */
+err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)
+    __attribute__((warn_unused_result));
+void srt_play_turn(struct srt_peer *p, co_usec now); /* as above */
+void srt_play_end(struct srt_peer *p, err_t why);    /* `why` is borrowed. May yield. */
+
+#endif
