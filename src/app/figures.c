@@ -354,15 +354,16 @@ static void add(struct figures *sum, const struct figures *one)
 
 void figures_sum(const struct figures_of *of, struct figures *out)
 {
-    struct figures one;
+    struct figures *one = must(malloc(sizeof(*one)));
 
     take(of, out);
     for (unsigned i = 0; i < workers_count(of->env); i++) {
         if (i == of->env->worker)
             continue;
-        figures_one(of, i, &one);
-        add(out, &one);
+        figures_one(of, i, one);
+        add(out, one);
     }
+    free(one);
     if (of->env->workers) /* it is counted by the process, for its limit */
         out->connections = atomic_load_explicit(&of->env->workers->connections,
                                                 memory_order_relaxed);

@@ -5,8 +5,8 @@
  * what is left of a packet goes out when the turn is over, not when it is full. While an SRT
  * publisher is the source and `relay` is on, its packets as they came are what is sent.
  *
- * One for each source and worker; whoever has it calls srt_wire_take() when a turn of its players is
- * due. Nothing here yields.
+ * One for each source and worker; whoever has it calls srt_wire_take() when a turn of its players
+ * is due. Nothing here yields.
  */
 #ifndef WIRE_SRT_H
 #define WIRE_SRT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.h - a connection after its handshake, one that sends or one that receives: what comes goes to
- * the right part, keepalives, idle peers, new keys, the end. No I/O, nothing yields.
+/* conn.h - a connection after its handshake, one that sends or one that receives: what comes goes
+ * to the right part, keepalives, idle peers, new keys, the end. No I/O, nothing yields.
  *
  * The listener of the server, its callers and the load tool all use it.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* crypt.h - keys and encryption of payloads: "Key Material", "Encryption", RFC 3394, RFC 8018.
  *
- * A key of keys is made of the passphrase by 2048 rounds, 0.6 to 1.2 ms: on a helper thread. So what
- * does that touches nothing but its arguments; it may run on any thread.
+ * A key of keys is made of the passphrase by 2048 rounds, 0.6 to 1.2 ms: on a helper thread. So
+ * what does that touches nothing but its arguments; it may run on any thread.
  */
 #ifndef PROTO_SRT_CRYPT_H
 #define PROTO_SRT_CRYPT_H
@@ -30,14 +30,14 @@ size_t srt_km_write(const struct srt_km *km, uint8_t out[SRT_KM_MAX]);
 struct srt_secret {
     uint8_t which, key_size;
     uint8_t salt[SRT_SALT];
-    uint8_t kek[SRT_KEY_MAX];  /* the key of keys of that salt: new keys need no new rounds */
+    uint8_t kek[SRT_KEY_MAX];  /* the key of keys: new keys of that salt need no rounds */
     uint8_t key[2][SRT_KEY_MAX]; /* even, odd */
 };
 /* Any thread; slow. False: the passphrase is another one. */
 bool srt_km_unwrap(struct srt_secret *out, const struct srt_km *km, const char *passphrase);
 /* The same with the key of keys of `known`, if the salt is the same: fast. */
 bool srt_km_unwrap_known(struct srt_secret *inout, const struct srt_km *km);
-/* A new secret, as callers make it: an even key; and the message that tells it. Any thread; slow. */
+/* A new secret, as callers make it: an even key. Any thread; slow. */
 bool srt_secret_new(struct srt_secret *out, unsigned key_size, const char *passphrase);
 bool srt_secret_wrap(const struct srt_secret *s, struct srt_km *out); /* fast */
 /* Another key of that kind (SRT_EVEN or SRT_ODD), at random. */

@@ -78,8 +78,8 @@ struct srt_handshake {
 /* What is wrong with it, or SRT_WELCOME. `p` is a control packet of SRT_HANDSHAKE. */
 enum srt_refusal srt_handshake_read(struct srt_handshake *h, const struct srt_packet *p);
 /* Header and body; bytes written. `time` is of the sender's clock. */
-size_t srt_handshake_write(const struct srt_handshake *h, uint32_t time, uint32_t to, bool is_answer,
-                           uint8_t out[SRT_HANDSHAKE_MAX]);
+size_t srt_handshake_write(const struct srt_handshake *h, uint32_t time, uint32_t to,
+                           bool is_answer, uint8_t out[SRT_HANDSHAKE_MAX]);
 
 /* ---- listener */
 

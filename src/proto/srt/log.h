@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* log.h - packets to send, cut once for all who are sent them, with the time they became due.
  *
- * Numbers count from 0 and never wrap; a player's sequence, message number and timestamp are sums of
- * a number of the log and constants of its own, so repeats come from here for all. Payloads lie in
- * blocks, which are immutable behind what was appended.
+ * Numbers count from 0 and never wrap; a player's sequence, message number and timestamp are sums
+ * of a number of the log and constants of its own, so repeats come from here for all. Payloads
+ * lie in blocks, which are immutable behind what was appended.
  */
 #ifndef PROTO_SRT_LOG_H
 #define PROTO_SRT_LOG_H

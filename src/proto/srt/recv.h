@@ -2,7 +2,8 @@
 /* recv.h - one who sends to us: packets in order, at their time; what is missing is asked for.
  *
  * "Acknowledgement and Lost Packet Handling", "Timestamp-Based Packet Delivery", "Too-Late Packet
- * Drop". No I/O, nothing yields. Memory: what arrived and is not delivered, at most `window` packets.
+ * Drop". No I/O, nothing yields. Memory: what arrived and is not delivered, `window` packets at
+ * most.
  */
 #ifndef PROTO_SRT_RECV_H
 #define PROTO_SRT_RECV_H

@@ -5,7 +5,7 @@
  *     while (srt_sender_output(&s, &burst, now)) send it in one call
  *     srt_sender_ack(), _nak(), as they come
  *
- * Nothing of a payload is copied, but where it is encrypted, into the burst. No I/O, nothing yields.
+ * Nothing of a payload is copied, but where it is encrypted, into the burst. No I/O, never yields.
  */
 #ifndef PROTO_SRT_SEND_H
 #define PROTO_SRT_SEND_H
@@ -17,8 +17,8 @@
 
 enum { SRT_BURST = 44, SRT_REPEATS = 32 };
 
-/* What goes out by one call: packets of one size each, the last one may be shorter. One for all of a
- * thread: it is valid until the next output. */
+/* What goes out by one call: packets of one size each, the last one may be shorter. One for all of
+ * a thread: it is valid until the next output. */
 struct srt_burst {
     unsigned packets;
     int pieces;               /* of iov: a header and a payload for each packet */

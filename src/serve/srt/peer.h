@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* peer.h - one SRT client of this worker, for the files of serve/srt alone.
  *
- * Its life: a conclusion with a valid cookie makes it (greet.c) with a coroutine, in which it is let
- * in: stream id, vhost, home (it may go to another worker, from which it is answered), key, hooks.
+ * Its life: a conclusion with a valid cookie makes it (greet.c) with a coroutine, in which it is
+ * let in: stream id, vhost, home (it may go to another worker, which answers then), key, hooks.
  * Then the answer is sent, and it publishes (publish.c; the coroutine stays, for what watches and
  * stops publishers) or plays (play.c; the coroutine ends). Or it is refused, and is gone.
  */
@@ -29,7 +29,7 @@ struct srt_peer {
     struct udp_path path;
     enum srt_state state;
     uint32_t id;                 /* of the connection, ours */
-    struct srt_peer *next_at;    /* others of that address and caller's id, in the table of greet.c */
+    struct srt_peer *next_at;    /* in the table of addresses and callers' ids of greet.c */
     struct co_timer timer;       /* of conn's deadline */
     struct srt_streamid *asked;  /* until it is let in */
     uint8_t *answer;             /* to its conclusion, for its repeats; for some seconds */
@@ -51,13 +51,16 @@ void srt_peer_flush(struct srt_peer *p, co_usec now);
 void srt_peer_leave(struct srt_peer *p, err_t why);
 
 /* ---- publish.c: in the peer's coroutine; both yield */
-err_t srt_publish_admit(struct srt_peer *p) __attribute__((warn_unused_result)); /* before the answer */
-err_t srt_publish_run(struct srt_peer *p) __attribute__((warn_unused_result));   /* until its end */
+err_t srt_publish_admit(struct srt_peer *p)  /* before the answer */
+    __attribute__((warn_unused_result));
+err_t srt_publish_run(struct srt_peer *p)    /* until its end */
+    __attribute__((warn_unused_result));
 /* A packet came, the connection has seen it; or its timer is up. Do not yield. */
 void srt_publish_turn(struct srt_peer *p, co_usec now);
 
 /* ---- play.c */
-err_t srt_play_admit(struct srt_peer *p) __attribute__((warn_unused_result)); /* before the answer; yields */
+err_t srt_play_admit(struct srt_peer *p)     /* before the answer; yields */
+    __attribute__((warn_unused_result));
 /* The answer is made: its connection begins, and it is a player of its stream. Does not yield. */
 err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)
     __attribute__((warn_unused_result));

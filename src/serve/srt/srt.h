@@ -40,8 +40,9 @@ void srt_service_reload(struct srt_service *s); /* env->conf is another one */
 enum { SRT_REFUSED_KINDS = 32 };
 struct srt_service_stat {
     unsigned connections, publishers, players, waiting; /* waiting: to be let in */
-    uint64_t handshakes, dropped;    /* conclusions that were looked at; over the rate of an address */
-    uint64_t inductions, bad_cookies, strangers; /* strangers: of no connection, or not its address */
+    uint64_t handshakes, dropped;    /* conclusions; those over the rate of an address */
+    uint64_t inductions, bad_cookies;
+    uint64_t strangers;              /* packets of no connection, or not from its address */
     uint64_t key_jobs, key_refused;
     struct {
         uint32_t code;

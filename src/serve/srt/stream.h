@@ -2,7 +2,7 @@
 /* stream.h - the SRT players of a source on this worker, and the packets that they are sent.
  *
  * One walk serves them all when `merge` is up: what came meanwhile is cut into packets once, then
- * each is sent what is new to it by one call, in slices that let others run. A player costs a cursor
+ * One walk serves them all when `merge` is up: what came meanwhile is cut into packets once, then
  * and headers of 16 bytes.
  */
 #ifndef SERVE_SRT_STREAM_H
