@@ -63,13 +63,31 @@ static void resolve_https(struct conf *c, struct conf_arena *arena)
     api->listen = (struct conf_endpoints){ .v = own, .n = 1 };
 }
 
+/* `latency` stands for both; what is written for one of them wins over it. */
+static int64_t srt_latency(int64_t own, int64_t both, int64_t usual)
+{
+    return own >= 0 ? own : both >= 0 ? both : usual;
+}
+
+static void resolve_srt(struct conf_srt_server *s)
+{
+    enum { USUAL_MS = 120, MSS = 1500, HEADERS = 44, TS_PACKET = 188 };
+    int most;
+
+    s->recvlatency = srt_latency(s->recvlatency_set, s->latency_set, USUAL_MS * 1000);
+    s->peerlatency = srt_latency(s->peerlatency_set, s->latency_set, 0);
+    s->mss = s->mss < MSS ? s->mss : MSS;
+    most = s->mss - HEADERS;
+    s->payloadsize = s->payloadsize < most ? s->payloadsize : most;
+    s->payloadsize -= s->payloadsize % TS_PACKET;
+}
+
 void conf_resolve(struct conf *c)
 {
     /* the new scale counts from 1, 0 being "not given" */
     c->log_level = (enum conf_log_level)(c->srs_log_level_v2 ? c->srs_log_level_v2 - 1
                                                              : c->srs_log_level);
-    if (c->srt_server.latency)
-        c->srt_server.recvlatency = c->srt_server.peerlatency = c->srt_server.latency;
+    resolve_srt(&c->srt_server);
     c->rtsp_server.tcp = has_word(&c->rtsp_server.transports, "tcp");
     c->rtsp_server.udp = has_word(&c->rtsp_server.transports, "udp");
     resolve_https(c, c->arena);

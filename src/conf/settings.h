@@ -218,19 +218,26 @@ struct conf_http_server {
     struct conf_tls https;
 };
 
+/* In the order of the words of default_mode. */
+enum conf_srt_mode { CONF_SRT_REQUEST, CONF_SRT_PUBLISH };
+
 struct conf_srt_server {
     bool enabled;
     struct conf_endpoints listen;
-    int64_t maxbw;
-    int mss;
+    int64_t maxbw;               /* bytes a second; -1: no limit of ours; 0: by what comes in */
+    int mss, payloadsize;        /* as they count: at most 1500; n * 188 and at most mss - 44 */
     int64_t connect_timeout, peer_idle_timeout;
-    int64_t latency, recvlatency, peerlatency; /* `latency` is already in the other two */
+    int64_t recvlatency, peerlatency; /* as they count; below as written */
+    int64_t latency_set, recvlatency_set, peerlatency_set;
     bool tsbpdmode, tlpktdrop;
-    int sendbuf, recvbuf, payloadsize;
-    const char *passphrase;
+    int sendbuf, recvbuf;
+    const char *passphrase;      /* NULL: none */
     int pbkeylen;
-    const char *default_app, *default_streamid, *default_mode;
-    bool sei_filter;
+    const char *default_app, *default_streamid;
+    enum conf_srt_mode default_mode;
+    bool sei_filter, relay, gso;
+    int64_t merge;
+    int max_connections, max_ip, handshakes; /* 0 of the last two: no limit */
 };
 
 struct conf_rtc_tcp {
@@ -545,6 +552,8 @@ struct conf_ingests {
 
 struct conf_vhost_srt {
     bool enabled, srt_to_rtmp;
+    const char *passphrase;      /* NULL: that of the server */
+    int pbkeylen;
 };
 
 struct conf_rtc {

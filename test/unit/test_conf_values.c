@@ -75,6 +75,9 @@ static const struct {
     { "listen proxy_protocol;", ERR_CONF, "behind the endpoint" },
     { "listen 1935 proxy_protocol proxy_protocol;", ERR_CONF, "behind the endpoint" },
     { "listen 1935; srt_server { listen 10080 proxy_protocol; }", ERR_CONF, "no proxy_protocol for" },
+    { "listen 1935; srt_server { passphrase short; }", ERR_CONF, "10 to 79 letters, not 5" },
+    { "listen 1935; srt_server { pbkeylen 17; }", ERR_CONF, "0, 16, 24 or 32" },
+    { "listen 1935; vhost a { srt { passphrase short; } }", ERR_CONF, "10 to 79 letters, not 5" },
     { "trusted_proxies localhost;", ERR_CONF, "main:1 : trusted_proxies : \"localhost\" is neither" },
     { "trusted_proxies 10.0.0.0/33;", ERR_CONF, "prefix length" },
     { "trusted_proxies 10.0.0.1:80;", ERR_CONF, "neither all, an address" },
@@ -296,6 +299,37 @@ static void defaults(void **state)
     conf_unref(c);
 }
 
+/* `latency` is both, what is said of one wins, 0 is a word too; packets are whole ones of TS. */
+static void srt_resolved(void **state)
+{
+    static const struct {
+        const char *text;
+        int recv_ms, peer_ms, payload;
+    } rows[] = {
+        { "", 120, 0, 1316 },
+        { "latency 200;", 200, 200, 1316 },
+        { "latency 200; recvlatency 300;", 300, 200, 1316 },
+        { "latency 200; peerlatency 0;", 200, 0, 1316 },
+        { "recvlatency 0; peerlatency 0;", 0, 0, 1316 },
+        { "payloadsize 1456;", 120, 0, 1316 },
+        { "payloadsize 400; mss 9000;", 120, 0, 376 },
+        { "mss 1000;", 120, 0, 940 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[200];
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 1935; srt_server { %s }", rows[i].text);
+        c = mem_conf(text);
+        assert_int_equal(c->srt_server.recvlatency, rows[i].recv_ms * 1000);
+        assert_int_equal(c->srt_server.peerlatency, rows[i].peer_ms * 1000);
+        assert_int_equal(c->srt_server.payloadsize, rows[i].payload);
+        conf_unref(c);
+    }
+}
+
 /* What follows from other values. */
 static void resolved(void **state)
 {
@@ -464,6 +498,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(errors),          TEST(warnings),    TEST(one_warning_per_name),
         TEST(globals),         TEST(defaults),    TEST(resolved),
+        TEST(srt_resolved),
         TEST(log_levels),      TEST(lists_and_blocks), TEST(empty_words),
         TEST(vhosts_are_found), TEST(references), TEST(references_of_threads),
     };

@@ -117,7 +117,7 @@ static const struct conf_row rows[] = {
       .block = &conf_table_http_server },
     { "rtc_server", CONF_KIND_BLOCK, CONF_AT(conf, rtc_server), .flags = CONF_LATER,
       .block = &conf_table_rtc_server },
-    { "srt_server", CONF_KIND_BLOCK, CONF_AT(conf, srt_server), .flags = CONF_LATER,
+    { "srt_server", CONF_KIND_BLOCK, CONF_AT(conf, srt_server),
       .block = &conf_table_srt_server },
     { "rtsp_server", CONF_KIND_BLOCK, CONF_AT(conf, rtsp_server),
       .block = &conf_table_rtsp_server },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - directives of the HTTP, SRT and WebRTC servers and of stream_caster. */
+/* server.c - directives of the HTTP and WebRTC servers and of stream_caster. */
 #include "conf/table.h"
 
 #define YEARS 1e9
@@ -93,52 +93,6 @@ static const struct conf_row http_server[] = {
     { "private_network", CONF_KIND_OFF, CONF_AT(conf_http_server, private_network), "off",
       CONF_AT_ONCE, .help = "Let pages of the internet play from it in a private network." },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_server, https), .block = &server_https_block },
-};
-
-static const struct conf_row srt_server[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_srt_server, enabled), "off", CONF_NEVER,
-      .help = "Serve SRT." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_srt_server, listen), "10080", CONF_NEVER,
-      .help = "Its UDP endpoints." },
-    { "maxbw", CONF_KIND_SIZE, CONF_AT(conf_srt_server, maxbw), "-1", CONF_NEVER,
-      .help = "Bytes a second at most; -1 is no limit, 0 by the measured input." },
-    { "mss", CONF_KIND_INT, CONF_AT(conf_srt_server, mss), "1500", CONF_NEVER, .min = 76,
-      .max = 65536, .help = "Bytes of a packet, IP header included." },
-    { "connect_timeout", CONF_KIND_MSEC, CONF_AT(conf_srt_server, connect_timeout), "3000",
-      CONF_NEVER, .max = YEARS, .help = "Milliseconds for a handshake." },
-    { "peer_idle_timeout", CONF_KIND_MSEC, CONF_AT(conf_srt_server, peer_idle_timeout), "10000",
-      CONF_NEVER, .max = YEARS, .help = "Milliseconds of silence that end a connection." },
-    { "latency", CONF_KIND_MSEC, CONF_AT(conf_srt_server, latency), NULL, CONF_NEVER,
-      .max = YEARS, .sample = "120", .def_note = "none: the next two count",
-      .help = "Milliseconds for both of the following." },
-    { "recvlatency", CONF_KIND_MSEC, CONF_AT(conf_srt_server, recvlatency), "120", CONF_NEVER,
-      .max = YEARS, .help = "Milliseconds that received packets wait for lost ones." },
-    { "peerlatency", CONF_KIND_MSEC, CONF_AT(conf_srt_server, peerlatency), "0", CONF_NEVER,
-      .max = YEARS, .help = "Milliseconds that we ask the receiving peer to wait." },
-    { "tsbpdmode", CONF_KIND_ON, CONF_AT(conf_srt_server, tsbpdmode), "on", CONF_NEVER,
-      .help = "Deliver packets at the pace of their timestamps." },
-    { "tlpktdrop", CONF_KIND_ON, CONF_AT(conf_srt_server, tlpktdrop), "on", CONF_NEVER,
-      .help = "Give up packets that are too late." },
-    { "sendbuf", CONF_KIND_INT, CONF_AT(conf_srt_server, sendbuf), "12058624", CONF_NEVER,
-      .max = 2e9, .help = "Bytes of the send buffer." },
-    { "recvbuf", CONF_KIND_INT, CONF_AT(conf_srt_server, recvbuf), "12058624", CONF_NEVER,
-      .max = 2e9, .help = "Bytes of the receive buffer." },
-    { "payloadsize", CONF_KIND_INT, CONF_AT(conf_srt_server, payloadsize), "1316", CONF_NEVER,
-      .max = 1456, .help = "Bytes of media in a packet." },
-    { "passphrase", CONF_KIND_STRING, CONF_AT(conf_srt_server, passphrase), NULL, CONF_NEVER,
-      .sample = "xxxxxxxxxxxx", .help = "10 to 79 letters turn encryption on." },
-    { "pbkeylen", CONF_KIND_INT, CONF_AT(conf_srt_server, pbkeylen), "0", CONF_NEVER, .max = 32,
-      .help = "Bytes of the AES key: 0, 16, 24 or 32." },
-    { "default_app", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_app), "live", CONF_NEVER,
-      .help = "The app of stream ids that name none." },
-    { "default_streamid", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_streamid),
-      "#!::r=live/livestream,m=request", CONF_NEVER,
-      .help = "The stream id of a caller that sends none." },
-    { "default_mode", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_mode), "request",
-      CONF_NEVER, .help = "request or publish, for the short form of stream ids." },
-    { "sei_filter", CONF_KIND_ON, CONF_AT(conf_srt_server, sei_filter), "on", CONF_NEVER,
-      .help = "Leave out the SEI of video that comes by SRT." },
-    { "mix_correct", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
 };
 
 static const struct conf_row rtc_tcp[] = {
@@ -243,8 +197,6 @@ const struct conf_block conf_table_http_api =
     CONF_BLOCK_OF(conf_http_api, http_api, "The HTTP API.");
 const struct conf_block conf_table_http_server =
     CONF_BLOCK_OF(conf_http_server, http_server, "Files and streams over HTTP.");
-const struct conf_block conf_table_srt_server =
-    CONF_BLOCK_OF(conf_srt_server, srt_server, "SRT.");
 const struct conf_block conf_table_rtc_server =
     CONF_BLOCK_OF(conf_rtc_server, rtc_server, "WebRTC.");
 const struct conf_block conf_table_stream_caster =

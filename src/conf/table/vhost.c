@@ -172,14 +172,6 @@ static const struct conf_row security[] = {
       .sample = "publish 192.0.2.0/24", .help = "The same; tried before allow. Repeatable." },
 };
 
-static const struct conf_row vhost_srt[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_vhost_srt, enabled), "off", CONF_NEVER,
-      .help = "SRT for this vhost." },
-    { "srt_to_rtmp", CONF_KIND_OFF, CONF_AT(conf_vhost_srt, srt_to_rtmp), "on", CONF_NEVER,
-      .env = "SRS_VHOST_SRT_SRT_TO_RTMP SRS_VHOST_SRT_TO_RTMP",
-      .help = "Streams that come by SRT are there for RTMP, too." },
-};
-
 static const struct conf_row bandwidth[] = {
     { "publish_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, publish_kbps), "0", CONF_HANDLER,
       .max = 1e8, .sample = "20000",
@@ -245,8 +237,7 @@ static const struct conf_row vhost[] = {
       CONF_NO_ENV, .sample = "livestream", .block = &conf_table_ingest },
     { "transcode", CONF_KIND_BLOCKS, CONF_AT(conf_vhost, transcode), NULL, CONF_HANDLER,
       CONF_NO_ENV, .sample = "live/livestream", .block = &conf_table_transcode },
-    { "srt", CONF_KIND_BLOCK, CONF_AT(conf_vhost, srt), .flags = CONF_LATER,
-      .block = &conf_table_vhost_srt },
+    { "srt", CONF_KIND_BLOCK, CONF_AT(conf_vhost, srt), .block = &conf_table_vhost_srt },
     { "rtc", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtc), .flags = CONF_LATER,
       .block = &conf_table_rtc },
     { "rtsp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtsp), .block = &conf_table_vhost_rtsp },
@@ -271,4 +262,3 @@ const struct conf_block conf_table_token = CONF_BLOCK_OF(conf_security_token, to
     "Publishing and playing by signed links and JWT, without a backend.");
 const struct conf_block conf_table_bandwidth = CONF_BLOCK_OF(conf_bandwidth, bandwidth,
     "How fast it may be sent and received.");
-const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vhost_srt, "SRT.");
