@@ -71,13 +71,29 @@ def test_flv_is_what_was_published(srs, folder, source):
     for kind in (VIDEO, AUDIO):
         assert flv.hashes(got, kind) == flv.hashes(source, kind)
         assert [t.ts for t in flv.frames(got, kind)] == [t.ts for t in flv.frames(source, kind)]
-    meta = amf.decode(next(t for t in got if t.type == DATA).data)[1]
+    values = amf.decode(next(t for t in got if t.type == DATA).data)
+    meta = values[1]
+    assert set(values[2:]) <= {None, 0.0}, "only room is behind it"
     assert abs(meta["duration"] - 30.0) < 0.1
     assert meta["filesize"] == os.path.getsize(file)
     assert meta["width"] == 640
     assert s.wait_log(r"recorded .*\.flv", 1)
     assert abs(float(tools.ffprobe(file, "-show_format")["format"]["duration"]) - 30) < 0.2
     assert tools.decode(file) == ""
+    check_keyframes(file, meta)
+
+
+def check_keyframes(file, meta):
+    """All are listed where they are, ffmpeg believes it, and seeks by it."""
+    data, keys = open(file, "rb").read(), [t for t in flv.read(file) if t.key and t.data[1] == 1]
+    assert [int(x * 1000) for x in meta["keyframes"]["times"]] == [t.ts for t in keys]
+    for at, tag in zip(meta["keyframes"]["filepositions"], keys):
+        assert data[int(at):int(at) + 11 + len(tag.data)] == flv.tag_bytes(tag)[:-4]
+    for how in ([], ["-read_intervals", "17.3%+#1"]):
+        r = tools.run(["ffprobe", "-v", "warning", "-show_packets", "-select_streams", "v", *how, file])
+        assert not r.stderr, r.stderr
+    first = re.search(rb"dts_time=(\S+)", r.stdout)
+    assert float(first[1]) == max(t.ts for t in keys if t.ts <= 17300) / 1000
 
 
 def check_mp4(file, video, audio, codecs):

@@ -22,6 +22,8 @@ struct job {
     struct wr header;
     struct blocks data;
     bool key;                  /* a player can start at its begin */
+    bool has_key;              /* there is a key frame in it: */
+    struct flv_key key_frame;
     bool skipped;              /* it was left out: what is before it is missing */
     enum dvr_step step;
 };
@@ -73,6 +75,7 @@ static void dvr_file_free(struct dvr_file *f)
         (void)close(f->fd);
     dvr_finish_free(f->finish);
     wr_free(&f->header);
+    flv_key_list_free(&f->keys);
     free(f->path);
     free(f->tmp);
     free(f);
@@ -97,15 +100,36 @@ static bool open_tmp(struct job *j)
     return f->fd >= 0;
 }
 
+/* What is skipped takes no room on most disks, and is zeros on all. */
+static bool write_header(struct job *j)
+{
+    struct dvr_file *f = j->file;
+    size_t before = f->gap > 0 ? f->gap_at : f->header.len;
+
+    if (!disk_write(&j->job, f->fd, f->header.buf, before))
+        return false;
+    if (f->gap > 0 && lseek(f->fd, (off_t)f->gap, SEEK_CUR) < 0) {
+        j->job.error = errno;
+        j->job.what = "seek";
+        return false;
+    }
+    return disk_write(&j->job, f->fd, f->header.buf + before, f->header.len - before);
+}
+
 static bool write_block(struct job *j)
 {
     struct dvr_file *f = j->file;
-    size_t header = f->good == 0 ? f->header.len : 0;
+    bool first = f->good == 0 && f->header.len > 0;
 
-    if (!open_tmp(j) || (header && !disk_write(&j->job, f->fd, f->header.buf, header)) ||
+    if (!open_tmp(j) || (first && !write_header(j)) ||
         !disk_write_blocks(&j->job, f->fd, j->data.first))
         return false;
-    f->good += header + blocks_len(&j->data);
+    if (first)
+        f->good += f->header.len + f->gap;
+    j->key_frame.at += f->good;
+    if (j->has_key)
+        flv_key_list_add(&f->keys, &j->key_frame);
+    f->good += blocks_len(&j->data);
     return true;
 }
 
@@ -132,18 +156,6 @@ static void run_append(struct disk_job *job)
         return;
     if (ftruncate(f->fd, (off_t)f->good) != 0 || lseek(f->fd, (off_t)f->good, SEEK_SET) < 0)
         job->what = "truncate";
-}
-
-static void patch_number(struct dvr_file *f, uint64_t at, double v)
-{
-    uint64_t bits;
-    uint8_t bytes[8];
-
-    memcpy(&bits, &v, sizeof(bits));
-    for (int i = 7; i >= 0; i--, bits >>= 8)
-        bytes[i] = (uint8_t)bits;
-    if (at > 0 && at + 8 <= f->good)
-        (void)!pwrite(f->fd, bytes, sizeof(bytes), (off_t)at);
 }
 
 /* The name that it was to have, or one like it: nothing is written over. */
@@ -191,8 +203,7 @@ static void run_close(struct disk_job *job)
         if (j->step == DVR_MORE)
             return;
     } else {
-        patch_number(f, f->duration_at, (double)(f->newest - f->begin) / AV_CLOCK);
-        patch_number(f, f->size_at, (double)f->good);
+        dvr_flv_finish(f);
     }
     (void)close(f->fd);
     f->fd = -1;
@@ -278,6 +289,8 @@ void dvr_file_append(struct dvr_stream *s)
     j->data = blocks_take(&s->block);
     j->header = s->header;
     j->key = s->block_key;
+    j->has_key = s->has_key;
+    j->key_frame = s->key_frame;
     wr_init(&s->header, s->header.limit);
     if (!disk_put(&s->lane, &j->job, false))
         refused(s, j);

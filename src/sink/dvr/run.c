@@ -31,6 +31,7 @@ static void flush(struct dvr_stream *s, int64_t dts, bool next_is_key)
     }
     if (blocks_len(&s->block) > 0)
         dvr_file_append(s);
+    s->has_key = false;
     s->block_key = next_is_key;
     s->block_begin = dts;
 }

@@ -4,6 +4,7 @@
 #define SINK_DVR_STREAM_H
 
 #include "base/ref.h"
+#include "format/flv/key_list.h"
 #include "format/mp4/final.h"
 #include "format/mp4/frag.h"
 #include "live/clock.h"
@@ -29,9 +30,12 @@ struct dvr_file {
     int64_t newest;          /* dts of what came last */
     int64_t floor;           /* bytes that the disk keeps */
     uint64_t duration_at, size_at; /* of an FLV file: numbers to set when it closes; 0: none */
+    uint64_t keys_at;        /* and where the list of its key frames goes then; 0: nowhere */
+    size_t gap_at, gap;      /* in the header, bytes of zeros that are not in its buffer */
     /* ---- */
     char *tmp;
     struct wr header;        /* what the file begins with */
+    struct flv_key_list keys; /* of what is in the file */
     int fd;
     uint64_t good;           /* bytes that are whole */
     bool lost;               /* something is missing: go on where a player can */
@@ -66,6 +70,8 @@ struct dvr_stream {
     struct wr header;        /* what the file begins with, until its first block goes */
     bool file_lost;          /* a block could not be given to the disk */
     bool block_key;          /* a player can start at the begin of the block */
+    bool has_key;            /* FLV: the first key frame of the block, from its begin */
+    struct flv_key key_frame;
     int64_t block_begin;     /* dts */
     bool has_header;         /* of the file */
     int64_t last_video;      /* dts */
@@ -119,6 +125,8 @@ const struct av_packet *dvr_time_apply(struct dvr_stream *s, const struct av_pac
 /* flv.c */
 void dvr_flv_begin(struct dvr_stream *s);
 void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t dts);
+/* On a thread, with all of the file there: what its metadata did not know so far. */
+void dvr_flv_finish(struct dvr_file *f);
 
 /* file.c: jobs */
 struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts);
