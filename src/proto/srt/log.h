@@ -3,7 +3,7 @@
  *
  * Numbers count from 0 and never wrap; a player's sequence, message number and timestamp are sums
  * of a number of the log and constants of its own, so repeats come from here for all. Payloads
- * lie in blocks, which are immutable behind what was appended.
+ * lie in blocks, which are immutable behind what was appended. All is of one thread.
  */
 #ifndef PROTO_SRT_LOG_H
 #define PROTO_SRT_LOG_H
@@ -18,25 +18,45 @@ struct srt_log_entry {
     co_usec due;
 };
 
+/* log.c's own */
+struct srt_log_slot {
+    uint8_t *data;
+    co_usec due;
+    uint16_t size;
+    bool key;
+};
+
 struct srt_log {
     uint64_t first, head;  /* the oldest kept, the next to come */
     uint64_t key;          /* the newest one to start at */
     bool has_key;
     size_t bytes;          /* that it takes, of memory */
     /* log.c's own */
-    struct srt_log_slot *slots;
+    struct srt_log_slot *slots; /* a ring: number % cap, a power of two */
     size_t cap;
-    struct srt_log_block *oldest, *newest;
+    struct bump *pieces;
+    size_t used, idle;     /* of those: bytes of payloads, and what nothing is in */
 };
 
 void srt_log_init(struct srt_log *l);
 void srt_log_fini(struct srt_log *l);
-/* Append a packet of these pieces. False: there is no memory, it is left out. */
+/* Append a packet. False: there is no memory, or its size is none of 1..SRT_PAYLOAD_MAX; it is left
+ * out. */
 bool srt_log_put(struct srt_log *l, const uint8_t *data, size_t size, bool key, co_usec due);
-/* NULL: it is not there any more, or not yet. */
-bool srt_log_get(const struct srt_log *l, uint64_t number, struct srt_log_entry *out);
 /* Forget what became due before `before`, but not `from` and what follows it; and whatever is above
- * max_bytes. */
+ * max_bytes. What is sent from it must be with the system by then. */
 void srt_log_trim(struct srt_log *l, co_usec before, uint64_t from, size_t max_bytes);
+
+/* False: it is not there any more, or not yet. */
+static inline bool srt_log_get(const struct srt_log *l, uint64_t number, struct srt_log_entry *out)
+{
+    const struct srt_log_slot *slot;
+
+    if (number < l->first || number >= l->head)
+        return false;
+    slot = &l->slots[number & (l->cap - 1)];
+    *out = (struct srt_log_entry){ slot->data, slot->size, slot->key, slot->due };
+    return true;
+}
 
 #endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - packets in a ring, their payloads one behind the other in blocks (base/bump.h). */
+#include "proto/srt/log.h"
+
+#include "base/bump.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAP_MIN = 64 };
+
+static void count(struct srt_log *l)
+{
+    l->bytes = l->used + l->idle + l->cap * sizeof(*l->slots);
+}
+
+void srt_log_init(struct srt_log *l)
+{
+    memset(l, 0, sizeof(*l));
+}
+
+static void drop_first(struct srt_log *l)
+{
+    struct srt_log_slot *slot = &l->slots[l->first & (l->cap - 1)];
+
+    l->used -= slot->size;
+    bump_free(slot->data);
+    l->first++;
+    l->has_key = l->has_key && l->key >= l->first;
+}
+
+void srt_log_fini(struct srt_log *l)
+{
+    while (l->first < l->head)
+        drop_first(l);
+    l->pieces = bump_close(l->pieces);
+    free(l->slots);
+    l->slots = NULL;
+    l->cap = 0;
+    count(l);
+}
+
+/* Room in the ring for one more. A number keeps its place modulo the size, so that all move. */
+static bool has_room(struct srt_log *l)
+{
+    size_t cap = l->cap ? 2 * l->cap : CAP_MIN;
+    struct srt_log_slot *slots;
+    uint64_t n;
+
+    if (l->head - l->first < l->cap)
+        return true;
+    slots = (struct srt_log_slot *)mem_try(cap * sizeof(*slots));
+    if (!slots)
+        return false;
+    for (n = l->first; n < l->head; n++)
+        slots[n & (cap - 1)] = l->slots[n & (l->cap - 1)];
+    free(l->slots);
+    l->slots = slots;
+    l->cap = cap;
+    return true;
+}
+
+bool srt_log_put(struct srt_log *l, const uint8_t *data, size_t size, bool key, co_usec due)
+{
+    uint8_t *copy;
+
+    if (size < 1 || size > SRT_PAYLOAD_MAX || !has_room(l))
+        return false;
+    if (!l->pieces)
+        l->pieces = bump_new(&l->idle);
+    copy = (uint8_t *)bump_try(l->pieces, size);
+    if (!copy)
+        return false;
+    memcpy(copy, data, size);
+    l->slots[l->head & (l->cap - 1)] = (struct srt_log_slot){ copy, due, (uint16_t)size, key };
+    l->used += size;
+    if (key) {
+        l->key = l->head;
+        l->has_key = true;
+    }
+    l->head++;
+    count(l);
+    return true;
+}
+
+void srt_log_trim(struct srt_log *l, co_usec before, uint64_t from, size_t max_bytes)
+{
+    while (l->first < l->head && l->first < from
+           && l->slots[l->first & (l->cap - 1)].due < before)
+        drop_first(l);
+    while (l->first < l->head && l->used > max_bytes)
+        drop_first(l);
+    count(l);
+}
