@@ -70,7 +70,8 @@ struct srt_nak_reader {
     const uint8_t *at, *end;
 };
 void srt_nak_begin(struct srt_nak_reader *r, const uint8_t *body, size_t size);
-bool srt_nak_next(struct srt_nak_reader *r, struct srt_range *out); /* false: no more, or wrong */
+/* False: no more, or it is wrong there: then `at` is not at the end. */
+bool srt_nak_next(struct srt_nak_reader *r, struct srt_range *out);
 /* Append a range: bytes written, 4 or 8; 0: no room. */
 size_t srt_nak_put(const struct srt_range *r, uint8_t *out, size_t room);
 
