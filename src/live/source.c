@@ -271,6 +271,18 @@ co_usec live_source_idle_since(const struct live_source *src)
     return src->consumers || src->taps ? 0 : src->idle_since;
 }
 
+void live_source_players(struct live_source *src, int more)
+{
+    src->consumers += (unsigned)more;
+    src->idle_since = src->consumers ? 0 : co_now();
+}
+
+void live_source_sent(struct live_source *src, uint64_t bytes, uint64_t dropped)
+{
+    src->out_bytes += bytes;
+    src->dropped += dropped;
+}
+
 /* In a time that does not depend on where they differ. */
 static bool same_proof(const struct live_publisher *a, const struct live_publisher *b)
 {

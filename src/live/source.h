@@ -126,6 +126,11 @@ co_usec live_source_came(const struct live_source *src, int64_t dts);
 struct bump *live_source_packets(struct live_source *src);
 /* The coroutine that calls pushes packets from now on; see co_near(), of which this is number n. */
 void live_source_near(const struct live_source *src, unsigned n);
+/* So many players came (or went, if it is negative) who are sent something of their own making, by
+ * readers: they count as consumers do. */
+void live_source_players(struct live_source *src, int more);
+/* And were sent so many bytes, and so many packets less than they should. */
+void live_source_sent(struct live_source *src, uint64_t bytes, uint64_t dropped);
 /* Since when nobody plays, here or at a replica; 0 while somebody does. */
 co_usec live_source_idle_since(const struct live_source *src);
 

@@ -125,6 +125,36 @@ static void bytes_are_bounded_whatever_is_wanted(void **state)
     srt_log_fini(&l);
 }
 
+/* What goes in front of where players begin: what says the same is the same, the last few stay. */
+static void leads_are_kept_for_a_while(void **state)
+{
+    struct srt_log l;
+    struct srt_log_entry e = { 0 };
+
+    (void)state;
+    srt_log_init(&l);
+    assert_false(srt_log_lead_get(&l, 0, &e) || srt_log_lead_get(&l, 1, &e));
+    for (int i = 1; i <= 9; i++) {
+        memset(bytes, i, sizeof(bytes));
+        assert_true(srt_log_lead(&l, bytes, 188));
+        assert_int_equal(l.lead, i);
+        assert_true(srt_log_lead(&l, bytes, 188));
+        assert_int_equal(l.lead, i);
+    }
+    for (int i = 1; i <= 10; i++) {
+        assert_int_equal(srt_log_lead_get(&l, (uint64_t)i, &e), i > 5 && i < 10);
+        if (i > 5 && i < 10)
+            assert_true(e.size == 188 && e.data[187] == i);
+    }
+    assert_true(srt_log_lead(&l, NULL, 0));
+    assert_int_equal(l.lead, 0);
+    assert_true(srt_log_lead_get(&l, 9, &e));
+    assert_true(srt_log_lead(&l, bytes, 188));
+    assert_int_equal(l.lead, 9);
+    assert_false(srt_log_lead(&l, bytes, SRT_PAYLOAD_MAX + 1));
+    srt_log_fini(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +163,7 @@ int main(void)
         TEST(what_is_kept_stays_what_it_was),
         TEST(what_players_may_start_at_is_kept),
         TEST(bytes_are_bounded_whatever_is_wanted),
+        TEST(leads_are_kept_for_a_while),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,8 @@
 
 void ts_mux_init(struct ts_mux *m)
 {
-    *m = (struct ts_mux){ .video.pid = TS_PID_VIDEO, .audio.pid = TS_PID_AUDIO, .video_at = -1 };
+    *m = (struct ts_mux){ .video.pid = TS_PID_VIDEO, .audio.pid = TS_PID_AUDIO, .video_at = -1,
+                          .tables_period = TABLES_PERIOD, .pcr_period = PCR_PERIOD };
     wr_init(&m->pending, TS_AUDIO_MAX);
 }
 
@@ -32,6 +33,17 @@ void ts_mux_drop(struct ts_mux *m)
 
 void ts_mux_restart(struct ts_mux *m)
 {
+    m->tables_due = true;
+}
+
+void ts_mux_renew(struct ts_mux *m, bool jumps)
+{
+    ts_mux_drop(m);
+    m->video.codec = m->audio.codec = AV_CODEC_NONE;
+    m->sets.len = 0;
+    m->has_aac = false;
+    m->clock = (struct audio_clock){ .loose = m->clock.loose };
+    m->clock_due |= jumps;
     m->tables_due = true;
 }
 
@@ -70,7 +82,8 @@ static err_t use_codec(struct ts_mux *m, struct ts_track *t, const struct frame 
 
 static void put_tables(struct ts_mux *m, int64_t dts, struct wr *out)
 {
-    if (!m->tables_due && dts >= m->tables_at && dts - m->tables_at < TABLES_PERIOD)
+    if (!m->tables_due && m->tables_at - dts < CLOCK_SLACK &&
+        dts - m->tables_at < m->tables_period)
         return;
     m->tables[3] = m->tables[TS_PACKET + 3] = (uint8_t)(0x10 | m->tables_cc);
     m->tables_cc = (m->tables_cc + 1) & 0x0f;
@@ -82,7 +95,8 @@ static void put_tables(struct ts_mux *m, int64_t dts, struct wr *out)
 /* [TS] 2.4.3.5: a clock that goes back is another one. */
 static void note_clock(struct ts_mux *m, struct ts_track *t, int64_t at)
 {
-    t->new_clock = m->pcr_at - at > CLOCK_SLACK;
+    t->new_clock = m->clock_due || m->pcr_at - at > CLOCK_SLACK;
+    m->clock_due = false;
     m->pcr_at = at;
 }
 
@@ -99,7 +113,7 @@ void ts_mux_flush(struct ts_mux *m, struct wr *out)
     put_tables(m, at, out);
     if (clock) {
         note_clock(m, &m->audio, at);
-    } else if (at - m->pcr_at >= PCR_PERIOD || m->pcr_at - at > CLOCK_SLACK) {
+    } else if (at - m->pcr_at >= m->pcr_period || m->pcr_at - at > CLOCK_SLACK) {
         note_clock(m, &m->video, at);
         ts_pcr_packet(&m->video, at, out);
     }

@@ -37,12 +37,13 @@ struct ts_track {
 struct ts_mux {
     struct ts_track video, audio;
     int64_t audio_span;   /* 1/90000 s; 0: one audio frame in each PES packet */
+    int64_t tables_period, pcr_period; /* 1/90000 s; as ts_mux_init() sets them they suit files */
     struct audio_clock clock; /* may be set to be loose */
     /* the rest is ours */
     uint32_t rate;        /* of the audio coder, Hz */
     uint8_t tables[2 * TS_PACKET]; /* PAT and PMT */
     uint8_t tables_cc, version;
-    bool tables_due;
+    bool tables_due, clock_due;
     int64_t tables_at, pcr_at, video_at;
     unsigned nalu_length;
     struct wr sets;       /* parameter sets, with start codes */
@@ -65,6 +66,9 @@ void ts_mux_flush(struct ts_mux *m, struct wr *out);
 void ts_mux_drop(struct ts_mux *m); /* forget it instead */
 /* A segment begins: the tables go in front of what comes next. */
 void ts_mux_restart(struct ts_mux *m);
+/* Another publisher: what it has is not known yet. `jumps`: what was in the stream until now had
+ * another clock than ours; [TS] 2.4.3.5, discontinuity. */
+void ts_mux_renew(struct ts_mux *m, bool jumps);
 /* Which codecs go into TS? */
 bool ts_mux_takes(enum av_codec codec);
 

@@ -34,6 +34,8 @@ void srt_log_fini(struct srt_log *l)
 {
     while (l->first < l->head)
         drop_first(l);
+    for (unsigned i = 0; i < SRT_LOG_LEADS; i++)
+        free(l->leads[i].data);
     l->pieces = bump_close(l->pieces);
     free(l->slots);
     l->slots = NULL;
@@ -92,4 +94,41 @@ void srt_log_trim(struct srt_log *l, co_usec before, uint64_t from, size_t max_b
     while (l->first < l->head && l->used > max_bytes)
         drop_first(l);
     count(l);
+}
+
+static struct srt_log_slot *lead_of(struct srt_log *l, uint64_t lead)
+{
+    return &l->leads[lead % SRT_LOG_LEADS];
+}
+
+bool srt_log_lead(struct srt_log *l, const uint8_t *data, size_t size)
+{
+    struct srt_log_slot *slot = lead_of(l, l->n_leads);
+    uint8_t *copy;
+
+    if (size > SRT_PAYLOAD_MAX)
+        return false;
+    l->lead = size > 0 ? l->n_leads : 0;
+    if (size == 0 || (slot->size == size && memcmp(slot->data, data, size) == 0))
+        return true;
+    l->lead = 0;
+    copy = (uint8_t *)mem_try(size);
+    if (!copy)
+        return false;
+    memcpy(copy, data, size);
+    l->lead = ++l->n_leads;
+    slot = lead_of(l, l->lead);
+    free(slot->data);
+    *slot = (struct srt_log_slot){ .data = copy, .size = (uint16_t)size };
+    return true;
+}
+
+bool srt_log_lead_get(const struct srt_log *l, uint64_t lead, struct srt_log_entry *out)
+{
+    const struct srt_log_slot *slot = &l->leads[lead % SRT_LOG_LEADS];
+
+    if (lead == 0 || lead > l->n_leads || l->n_leads - lead >= SRT_LOG_LEADS)
+        return false;
+    *out = (struct srt_log_entry){ .data = slot->data, .size = slot->size };
+    return true;
 }

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* srt.c - frames of a live stream as packets of SRT. */
+#include "wire/srt_impl.h"
+
+#include "base/must.h"
+#include "live/news.h"
+
+#include <stdlib.h>
+
+#define KEEP CO_SECONDS(1)       /* at least */
+#define TABLES_PERIOD AV_MS(100)
+#define PCR_PERIOD AV_MS(40)
+#define AUDIO_STARTS AV_MS(500)  /* places to start at, where there is no picture */
+
+enum {
+    OUT_MAX = 64 << 20,  /* a frame of 16 MB, and what TS adds */
+    OUT_KEPT = 64 << 10, /* memory that stays for the next turn */
+    TURN = 1 << 20,      /* bytes that a turn makes, about: half a millisecond */
+    CONFIGS = 24,
+};
+
+/* ---- packets */
+
+void srt_wire_trim(struct srt_wire *w, co_usec now)
+{
+    struct srt_log *l = &w->log;
+    bool cached = l->has_key && live_source_set(w->src).gop_cache;
+
+    if (!w->wanted && !w->relays)
+        srt_log_trim(l, INT64_MAX, l->head, 0);
+    else
+        srt_log_trim(l, now - w->keep, cached ? l->key : l->head, w->set.max_bytes);
+    if (l->has_key && l->key < l->first)
+        l->has_key = false;
+}
+
+void srt_wire_put(struct srt_wire *w, const uint8_t *data, size_t size, bool key, co_usec due)
+{
+    w->due = due > w->due ? due : w->due;
+    (void)srt_log_put(&w->log, data, size, key, w->due); /* without memory there is a hole */
+}
+
+void srt_wire_begin(struct srt_wire *w)
+{
+    w->log.has_key = false;
+    w->begin = w->log.head;
+}
+
+/* Whole packets of what was made; with `rest` also the last one, that is shorter. */
+static void cut(struct srt_wire *w, bool rest)
+{
+    while (w->cut < w->out.len) {
+        size_t left = w->out.len - w->cut, size = left < w->set.payload ? left : w->set.payload;
+
+        if (size < w->set.payload && !rest)
+            return;
+        srt_wire_put(w, w->out.buf + w->cut, size, w->key, w->cut < w->newest ? w->out_due
+                                                                              : w->newest_due);
+        w->key = false;
+        w->cut += size;
+    }
+    w->out.len = w->cut = w->newest = 0;
+}
+
+/* ---- frames */
+
+static void make(struct srt_wire *w, const struct av_packet *pkt)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_choose(&w->tracks, pkt);
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        err_t err;
+
+        if (!frame_is_of(&w->tracks, &f) || !ts_mux_takes(f.codec))
+            continue;
+        err = ts_mux_frame(&w->mux, &f, &w->out);
+        err_free(&err); /* a broken frame is left out */
+    }
+}
+
+/* Where the picture is of a codec that TS has no place for, sound is all that players get. */
+static bool starts(const struct srt_wire *w, const struct av_packet *pkt)
+{
+    if (pkt->start || pkt->kind != AV_AUDIO || w->mux.video.codec != AV_CODEC_NONE)
+        return pkt->start;
+    return !pkt->config && (!w->has_key_dts || pkt->dts - w->key_dts >= AUDIO_STARTS);
+}
+
+/* Packets are due when their first frame came, so merging does not disturb the pace of players. */
+static co_usec due_of(const struct srt_wire *w, const struct av_packet *pkt, co_usec now)
+{
+    co_usec came = live_source_came(w->src, pkt->dts);
+
+    return came < now ? came : now;
+}
+
+static void add(struct srt_wire *w, const struct av_packet *pkt, co_usec now)
+{
+    bool start = starts(w, pkt);
+
+    if (start) { /* it has a packet of its own to begin in, with tables in front */
+        cut(w, true);
+        ts_mux_restart(&w->mux);
+    }
+    if (w->cut >= w->newest)
+        w->out_due = w->newest_due;
+    w->newest = w->out.len;
+    w->newest_due = due_of(w, pkt, now);
+    make(w, pkt);
+    if (start && w->out.len > w->newest) {
+        w->key = w->has_key_dts = true;
+        w->key_dts = pkt->dts;
+    }
+    cut(w, false);
+}
+
+/* ---- the reader: one for each publisher */
+
+static void configure(struct srt_wire *w)
+{
+    const struct av_packet *v[CONFIGS];
+    size_t n = live_reader_configs(&w->reader, v, CONFIGS);
+
+    w->dropped = w->reader.dropped;
+    for (size_t i = 0; i < n; i++)
+        make(w, v[i]);
+}
+
+static void open_reader(struct srt_wire *w)
+{
+    live_reader_open(&w->reader, w->src);
+    ts_mux_renew(&w->mux, w->jumps);
+    w->tracks = (struct frame_tracks){ 0 };
+    w->has_key_dts = w->jumps = w->key = false;
+    w->dropped = UINT64_MAX; /* its configurations are to be looked at */
+    srt_wire_begin(w);
+}
+
+static void close_reader(struct srt_wire *w)
+{
+    live_reader_close(&w->reader);
+    w->reader = (struct live_reader){ 0 };
+}
+
+/* The next one's; NULL: there is none now. */
+static const struct av_packet *next(struct srt_wire *w)
+{
+    const struct av_packet *pkt;
+
+    if (live_reader_done(&w->reader)) {
+        close_reader(w);
+        open_reader(w);
+    }
+    pkt = live_reader_next(&w->reader);
+    if (pkt && w->reader.dropped != w->dropped)
+        configure(w);
+    return pkt;
+}
+
+static void tidy(struct srt_wire *w)
+{
+    if (w->out.cap > OUT_KEPT || w->out.bad) {
+        wr_free(&w->out);
+        wr_init(&w->out, OUT_MAX);
+    }
+}
+
+void srt_wire_take(struct srt_wire *w, co_usec now)
+{
+    uint64_t from = w->log.head;
+    const struct av_packet *pkt;
+
+    live_news_look(w->src);
+    if (w->wanted && !w->relays) {
+        while ((w->log.head - from) * w->set.payload < TURN && (pkt = next(w)))
+            add(w, pkt, now);
+        cut(w, true);
+        tidy(w);
+        w->due = now > w->due ? now : w->due;
+    }
+    srt_wire_trim(w, now);
+}
+
+/* ---- life */
+
+struct srt_wire *srt_wire_new(struct live_source *src, const struct srt_wire_opts *opts)
+{
+    struct srt_wire *w = must(calloc(1, sizeof(*w)));
+
+    *w = (struct srt_wire){ .src = live_source_ref(src), .set = *opts, .keep = KEEP };
+    srt_log_init(&w->log);
+    ts_mux_init(&w->mux);
+    w->mux.tables_period = TABLES_PERIOD;
+    w->mux.pcr_period = PCR_PERIOD;
+    wr_init(&w->out, OUT_MAX);
+    return w;
+}
+
+void srt_wire_free(struct srt_wire *w)
+{
+    if (!w)
+        return;
+    live_reader_close(&w->reader);
+    ts_mux_fini(&w->mux);
+    wr_free(&w->out);
+    srt_log_fini(&w->log);
+    w->src = live_source_unref(w->src);
+    free(w);
+}
+
+struct srt_log *srt_wire_log(struct srt_wire *w)
+{
+    return &w->log;
+}
+
+static void read_or_not(struct srt_wire *w)
+{
+    bool reads = w->wanted && !w->relays;
+
+    if (reads && !w->reader.src)
+        open_reader(w);
+    else if (!reads && w->reader.src)
+        close_reader(w);
+}
+
+void srt_wire_wanted(struct srt_wire *w, bool wanted)
+{
+    w->wanted = wanted;
+    if (!wanted) {
+        w->keep = KEEP;
+        srt_wire_trim(w, w->due);
+    }
+    read_or_not(w);
+}
+
+void srt_wire_keep(struct srt_wire *w, co_usec time)
+{
+    w->keep = time > w->keep ? time : w->keep;
+}
+
+void srt_wire_relay_begin(struct srt_wire *w)
+{
+    w->relays = true;
+    read_or_not(w);
+    srt_wire_begin(w);
+    w->told = (struct srt_wire_told){ .on = w->wanted };
+}
+
+void srt_wire_relay_end(struct srt_wire *w)
+{
+    w->relays = false;
+    w->jumps = true;
+    srt_log_lead(&w->log, NULL, 0);
+    srt_wire_begin(w);
+    read_or_not(w);
+    srt_wire_trim(w, w->due);
+}

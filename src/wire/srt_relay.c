@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* srt_relay.c - what an SRT publisher sends, as it came, for SRT players. */
+#include "wire/srt_impl.h"
+
+#include <string.h>
+
+enum { SYNC = 0x47, HAS_FIELD = 0x20, JUMPS = 0x80, HAS_CLOCK = 0x10 };
+
+#define TELL CO_SECONDS(1) /* a clock comes every 100 ms */
+
+/* [TS] 2.4.3.5: the first packet of a PID that can say so, and the first one with a clock. */
+static void tell(struct srt_wire_told *t, uint8_t *p)
+{
+    uint16_t pid = (uint16_t)((p[1] & 0x1f) << 8 | p[2]);
+    bool clock = p[5] & HAS_CLOCK;
+    unsigned i = 0;
+
+    while (i < t->n && t->v[i].pid != pid)
+        i++;
+    if (i == SRT_WIRE_PIDS || (i < t->n && (!clock || t->v[i].clock)))
+        return;
+    if (i == t->n)
+        t->v[t->n++].pid = pid;
+    t->v[i].clock = clock;
+    p[5] |= JUMPS;
+}
+
+static void tell_all(struct srt_wire_told *t, uint8_t *data, size_t size)
+{
+    for (size_t at = 0; at + TS_PACKET <= size; at += TS_PACKET) {
+        uint8_t *p = data + at;
+
+        if (p[0] != SYNC)
+            return; /* it begins in the middle of one: then nobody is told */
+        if ((p[3] & HAS_FIELD) && p[4] > 0)
+            tell(t, p);
+    }
+}
+
+void srt_wire_relay_put(struct srt_wire *w, const uint8_t *data, size_t size, co_usec now)
+{
+    uint8_t copy[SRT_PAYLOAD_MAX];
+
+    if (!w->relays || size == 0 || size > sizeof(copy))
+        return;
+    if (w->told.on) {
+        memcpy(copy, data, size);
+        tell_all(&w->told, copy, size);
+        data = copy;
+        w->told.until = w->told.until ? w->told.until : now + TELL;
+        w->told.on = now < w->told.until;
+    }
+    srt_wire_put(w, data, size, false, now);
+    if (!w->wanted)
+        srt_wire_trim(w, now);
+}
+
+void srt_wire_relay_key(struct srt_wire *w, unsigned back, const uint8_t *tables, size_t size)
+{
+    struct srt_log *l = &w->log;
+    uint64_t from = w->begin > l->first ? w->begin : l->first;
+
+    if (!w->relays || l->head - from <= back)
+        return;
+    l->key = l->head - 1 - back;
+    l->has_key = true;
+    srt_log_lead(l, tables, size);
+}
