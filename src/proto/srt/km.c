@@ -21,7 +21,7 @@ static size_t wrapped_size(const struct srt_km *km)
 /* What is in front of salt and keys, but for what it says of itself. */
 static bool read_head(struct srt_km *km, struct rd *r)
 {
-    uint8_t head = rd_u8(r), salt;
+    uint8_t head = rd_u8(r), salt, words;
     uint16_t signature = rd_u16(r), cipher, transport;
     uint32_t id;
 
@@ -31,9 +31,11 @@ static bool read_head(struct srt_km *km, struct rd *r)
     transport = rd_u16(r);   /* encapsulation, reserved */
     (void)rd_u16(r);
     salt = rd_u8(r);
-    km->key_size = (uint8_t)(rd_u8(r) * 4);
+    words = rd_u8(r);
+    km->key_size = (uint8_t)(words * 4);
     return head == HEAD && signature == SIGNATURE && id == 0 && cipher == AES_CTR << 8 &&
-           transport >> 8 == SRT_TS && salt == SRT_SALT / 4;
+           transport >> 8 == SRT_TS && salt == SRT_SALT / 4 &&
+           (words == 4 || words == 6 || words == 8);
 }
 
 bool srt_km_read(struct srt_km *km, const uint8_t *data, size_t size)
@@ -42,8 +44,7 @@ bool srt_km_read(struct srt_km *km, const uint8_t *data, size_t size)
     const uint8_t *salt, *keys;
 
     *km = (struct srt_km){ 0 };
-    if (!read_head(km, &r) || km->which < SRT_EVEN || km->which > (SRT_EVEN | SRT_ODD) ||
-        (km->key_size != 16 && km->key_size != 24 && km->key_size != 32))
+    if (!read_head(km, &r) || km->which < SRT_EVEN || km->which > (SRT_EVEN | SRT_ODD))
         return false;
     km->wrapped_size = wrapped_size(km);
     salt = rd_take(&r, SRT_SALT);
