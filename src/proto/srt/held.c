@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* held.c - packets that came and are not delivered. */
+#include "proto/srt/held.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { CHUNK = 64 };
+
+/* 64 numbers. */
+struct srt_held_chunk {
+    uint64_t have, gone;
+    struct srt_held_packet **slots; /* NULL until one of them comes */
+};
+
+bool srt_held_init(struct srt_held *h, unsigned window)
+{
+    size_t n = 1;
+
+    while (n * CHUNK < (size_t)window + CHUNK)
+        n *= 2;
+    *h = (struct srt_held){ .next = SRT_HELD_FIRST, .front = SRT_HELD_FIRST,
+                            .head = SRT_HELD_FIRST, .window = window, .mask = n - 1 };
+    h->chunks = mem_may(n * sizeof(h->chunks[0])) ? calloc(n, sizeof(h->chunks[0])) : NULL;
+    return h->chunks != NULL;
+}
+
+static void free_chunk(struct srt_held_chunk *c)
+{
+    for (unsigned i = 0; c->slots && i < CHUNK; i++)
+        if (c->have >> i & 1)
+            free(c->slots[i]);
+    free(c->slots);
+}
+
+void srt_held_fini(struct srt_held *h)
+{
+    for (size_t i = 0; h->chunks && i <= h->mask; i++)
+        free_chunk(&h->chunks[i]);
+    free(h->chunks);
+    h->chunks = NULL;
+}
+
+/* ---- bits */
+
+static struct srt_held_chunk *chunk_of(const struct srt_held *h, uint64_t n)
+{
+    return &h->chunks[(n / CHUNK) & h->mask];
+}
+
+static uint64_t bit_of(uint64_t n)
+{
+    return UINT64_C(1) << (n % CHUNK);
+}
+
+/* Of the chunk of n: the bits of [n, to). */
+static uint64_t bits_of(uint64_t n, uint64_t to)
+{
+    uint64_t from = ~UINT64_C(0) << (n % CHUNK), end = n - n % CHUNK + CHUNK;
+
+    return to >= end ? from : from & (bit_of(to) - 1);
+}
+
+/* The first of [n, to) whose bit says so; `to`: none. */
+enum kind { HERE, SETTLED, MISSING };
+static uint64_t find(const struct srt_held *h, enum kind kind, uint64_t n, uint64_t to)
+{
+    while (n < to) {
+        const struct srt_held_chunk *c = chunk_of(h, n);
+        uint64_t bits = kind == HERE ? c->have : c->have | c->gone;
+
+        bits = (kind == MISSING ? ~bits : bits) & bits_of(n, to);
+        if (bits)
+            return n - n % CHUNK + (unsigned)__builtin_ctzll(bits);
+        n += CHUNK - n % CHUNK;
+    }
+    return to;
+}
+
+static void move_front(struct srt_held *h)
+{
+    if (h->front < h->next)
+        h->front = h->next;
+    h->front = find(h, MISSING, h->front, h->head);
+}
+
+/* ---- what comes */
+
+void srt_held_reach(struct srt_held *h, uint64_t to)
+{
+    assert(to <= h->next + h->window);
+    if (to <= h->head)
+        return;
+    for (uint64_t c = (h->head - 1) / CHUNK + 1; c <= (to - 1) / CHUNK; c++)
+        chunk_of(h, c * CHUNK)->gone = 0; /* of numbers long ago */
+    h->head = to;
+}
+
+bool srt_held_has(const struct srt_held *h, uint64_t n)
+{
+    return chunk_of(h, n)->have & bit_of(n);
+}
+
+bool srt_held_is_gone(const struct srt_held *h, uint64_t n)
+{
+    bool known = n / CHUNK + h->mask >= (h->head - 1) / CHUNK;
+
+    return known && (chunk_of(h, n)->gone & bit_of(n));
+}
+
+bool srt_held_put(struct srt_held *h, uint64_t n, struct srt_held_packet *p)
+{
+    struct srt_held_chunk *c = chunk_of(h, n);
+
+    if (!c->slots)
+        c->slots = mem_try(CHUNK * sizeof(c->slots[0]));
+    if (!c->slots)
+        return false;
+    c->slots[n % CHUNK] = p;
+    c->have |= bit_of(n);
+    h->held++;
+    if (n == h->front)
+        move_front(h);
+    return true;
+}
+
+unsigned srt_held_give_up(struct srt_held *h, uint64_t from, uint64_t to)
+{
+    unsigned count = 0;
+
+    for (uint64_t n = from; n < to; n += CHUNK - n % CHUNK) {
+        struct srt_held_chunk *c = chunk_of(h, n);
+        uint64_t bits = bits_of(n, to) & ~(c->have | c->gone);
+
+        c->gone |= bits;
+        count += (unsigned)__builtin_popcountll(bits);
+    }
+    h->gone += count;
+    move_front(h);
+    return count;
+}
+
+/* ---- what goes */
+
+const struct srt_held_packet *srt_held_first(const struct srt_held *h, uint64_t *n)
+{
+    *n = h->held ? find(h, HERE, h->next, h->head) : h->head;
+    return *n < h->head ? chunk_of(h, *n)->slots[*n % CHUNK] : NULL;
+}
+
+const struct srt_held_packet *srt_held_last(const struct srt_held *h)
+{
+    uint64_t n = h->head;
+
+    if (!h->held)
+        return NULL;
+    for (;;) {
+        const struct srt_held_chunk *c = chunk_of(h, n - 1);
+
+        if (c->have & bits_of(n - 1 - (n - 1) % CHUNK, n))
+            return c->slots[CHUNK - 1 - (unsigned)__builtin_clzll(c->have)];
+        n -= (n - 1) % CHUNK + 1;
+    }
+}
+
+static void leave(struct srt_held *h, uint64_t chunk)
+{
+    struct srt_held_chunk *c = &h->chunks[chunk & h->mask];
+
+    free(c->slots);
+    c->slots = NULL;
+}
+
+static void go_on(struct srt_held *h, uint64_t to)
+{
+    for (uint64_t c = h->next / CHUNK; c < to / CHUNK; c++)
+        leave(h, c);
+    h->next = to;
+    if (h->front < to)
+        move_front(h);
+}
+
+void srt_held_pass(struct srt_held *h, uint64_t to)
+{
+    h->gone -= (unsigned)(to - h->next);
+    go_on(h, to);
+}
+
+struct srt_held_packet *srt_held_take(struct srt_held *h)
+{
+    struct srt_held_chunk *c = chunk_of(h, h->next);
+    struct srt_held_packet *p = c->slots[h->next % CHUNK];
+
+    c->have &= ~bit_of(h->next);
+    h->held--;
+    go_on(h, h->next + 1);
+    return p;
+}
+
+bool srt_held_missing(const struct srt_held *h, uint64_t from, uint64_t to, uint64_t *first,
+                      uint64_t *end)
+{
+    *first = find(h, MISSING, from, to);
+    *end = find(h, SETTLED, *first, to);
+    return *first < to;
+}
