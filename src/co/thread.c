@@ -47,6 +47,7 @@ static struct pool {
     [CO_POOL_STORE] = POOL,
     [CO_POOL_TLS] = POOL,
     [CO_POOL_VOD] = POOL,
+    [CO_POOL_KEY] = POOL,
 };
 
 /* ---- which job is next. All with the lock held */

@@ -172,6 +172,21 @@ struct udp_opts {
 /* Bound to ip ("" or NULL: any, IPv6 and IPv4) and port (0: any that is free). */
 err_t udp_open(struct udp **out, const char *ip, int port, const struct udp_opts *opts)
     __attribute__((warn_unused_result));
+/* The same in two steps: a socket may be bound by one thread, and read by another. `shares`: others
+ * of ours may have the address, too. */
+err_t udp_bind(int *fd, const char *ip, int port, bool shares) __attribute__((warn_unused_result));
+/* Takes fd over; on an error it stays the caller's. */
+err_t udp_adopt(struct udp **out, int fd, const struct udp_opts *opts)
+    __attribute__((warn_unused_result));
+
+struct sock_fprog;
+/* So many sockets of one address, bound as the only ones there; of each datagram the program says
+ * which of them gets it, by its bytes (classic BPF: it gives the number, from 0). NULL, or where
+ * the system does not take it: the kernel chooses by the addresses. *chosen: the program counts.
+ * Does not yield. */
+err_t udp_bind_group(int *fds, unsigned n, const char *ip, int port,
+                     const struct sock_fprog *choice, bool *chosen)
+    __attribute__((warn_unused_result));
 /* Two with an even port and the next one, out of low..high: RTP and RTCP (RFC 3550, section 11).
  * ERR_SOCKET_BIND: there are none left. */
 err_t udp_open_pair(struct udp *out[2], const char *ip, int low, int high,

@@ -493,41 +493,69 @@ static void set_up(struct udp_sock *s, int fd, const struct udp_opts *opts)
     size_buffers(fd, opts);
 }
 
-static err_t bind_it(struct udp_sock *s, int fd, const struct udp_addr *at,
-                     const struct udp_opts *opts)
+static err_t bind_it(int fd, const struct udp_addr *at, bool v6, bool shares)
 {
     struct sockaddr_in6 addr;
-    socklen_t size = udp_addr_to(at, s->v6, &addr);
+    socklen_t size = udp_addr_to(at, v6, &addr);
     char text[UDP_TEXT];
 
-    if (s->v6)
+    if (v6)
         (void)set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-    if (opts->reuseport && !set(fd, SOL_SOCKET, SO_REUSEPORT, 1))
+    if (shares && !set(fd, SOL_SOCKET, SO_REUSEPORT, 1))
         return err_sys(ERR_SOCKET_BIND, "SO_REUSEPORT");
-    set_up(s, fd, opts);
-    if (bind(fd, (struct sockaddr *)&addr, size) < 0 ||
-        getsockname(fd, (struct sockaddr *)&addr, &size) < 0)
+    if (bind(fd, (struct sockaddr *)&addr, size) < 0)
         return err_sys(ERR_SOCKET_BIND, "bind UDP %s", udp_addr_text(at, text, sizeof(text)));
-    udp_addr_from(&s->udp.at, &addr);
     return NULL;
 }
 
-static err_t open_at(struct udp **out, const struct udp_addr *at, bool v6,
-                     const struct udp_opts *opts)
+static err_t bind_at(int *fd, const struct udp_addr *at, bool v6, bool shares)
+{
+    int one = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    err_t err;
+
+    if (one < 0)
+        return err_sys(ERR_SOCKET_CREATE, "socket for UDP");
+    err = bind_it(one, at, v6, shares);
+    if (err)
+        (void)close(one);
+    else
+        *fd = one;
+    return err;
+}
+
+err_t udp_bind(int *fd, const char *ip, int port, bool shares)
+{
+    bool any = !ip || !*ip;
+    struct udp_addr at;
+    err_t err = udp_addr_parse(&at, ip, port);
+
+    if (!err)
+        err = bind_at(fd, &at, any || !udp_addr_is_v4(&at), shares);
+    if (any && (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL))) {
+        err_free(&err); /* a machine without IPv6 */
+        err = udp_addr_parse(&at, "0.0.0.0", port);
+        if (!err)
+            err = bind_at(fd, &at, false, shares);
+    }
+    return err;
+}
+
+err_t udp_adopt(struct udp **out, int fd, const struct udp_opts *opts)
 {
     struct udp_sock *s = must(calloc(1, sizeof(*s)));
-    int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    err_t err = fd < 0 ? err_sys(ERR_SOCKET_CREATE, "socket for UDP") : NULL;
+    struct sockaddr_in6 addr;
+    socklen_t size = sizeof(addr);
+    err_t err = getsockname(fd, (struct sockaddr *)&addr, &size) < 0
+                    ? err_sys(ERR_SOCKET_BIND, "where a socket is bound") : NULL;
 
     s->udp.ops = &ops;
-    s->v6 = v6;
-    if (!err)
-        err = bind_it(s, fd, at, opts);
-    if (!err)
+    if (!err) {
+        udp_addr_from(&s->udp.at, &addr);
+        s->v6 = addr.sin6_family == AF_INET6;
+        set_up(s, fd, opts);
         err = sock_open(&s->sock, fd);
+    }
     if (err) {
-        if (fd >= 0)
-            (void)close(fd);
         free(s);
         return err;
     }
@@ -538,18 +566,14 @@ static err_t open_at(struct udp **out, const struct udp_addr *at, bool v6,
 
 err_t udp_open(struct udp **out, const char *ip, int port, const struct udp_opts *opts)
 {
-    bool any = !ip || !*ip;
-    struct udp_addr at;
-    err_t err = udp_addr_parse(&at, ip, port);
+    int fd;
+    err_t err = udp_bind(&fd, ip, port, opts->reuseport);
 
-    if (!err)
-        err = open_at(out, &at, any || !udp_addr_is_v4(&at), opts);
-    if (any && (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL))) {
-        err_free(&err); /* a machine without IPv6 */
-        err = udp_addr_parse(&at, "0.0.0.0", port);
-        if (!err)
-            err = open_at(out, &at, false, opts);
-    }
+    if (err)
+        return err;
+    err = udp_adopt(out, fd, opts);
+    if (err)
+        (void)close(fd);
     return err;
 }
 

@@ -10,34 +10,53 @@
 #define SERVE_SRT_PEER_H
 
 #include "proto/srt/conn.h"
-#include "proto/srt/streamid.h"
 #include "serve/srt/srt.h"
+#include "session/peers.h"
 #include "session/player.h"
 #include "session/publisher.h"
 
+struct srt_shared;    /* what all workers have in common */
 struct srt_endpoint;  /* a socket and its reader */
 struct srt_stream;    /* of a source: its packets and who plays them (stream.h) */
 struct srt_publish;   /* what publishers have more (publish.c) */
+struct srt_greeting;  /* what it said, until it is let in (greet.h) */
 
 enum srt_state { SRT_GREETED, SRT_PUBLISHES, SRT_PLAYS, SRT_LEAVES };
+enum { SRT_CID = 9 };
+
+/* In the table of who called: its address and the id that it gave itself. */
+struct srt_caller {
+    struct srt_caller *next;
+    struct udp_addr from;
+    uint32_t id, first_seq;
+};
 
 struct srt_peer {
     struct session base;
     struct srt_conn conn;
     struct srt_service *service;
+    struct srt_shared *shared;   /* with a reference: it may be on its way between workers */
     struct srt_endpoint *endpoint;
     struct udp_path path;
     enum srt_state state;
+    bool touched;                /* a packet of it came in this batch */
+    bool connected;              /* on_connect let it in: on_close is to be told */
+    bool admitted;               /* by srt_publish_admit() or srt_play_admit() */
     uint32_t id;                 /* of the connection, ours */
-    struct srt_peer *next_at;    /* in the table of addresses and callers' ids of greet.c */
+    struct srt_caller caller;
     struct co_timer timer;       /* of conn's deadline */
-    struct srt_streamid *asked;  /* until it is let in */
-    uint8_t *answer;             /* to its conclusion, for its repeats; for some seconds */
+    co_usec zero;                /* of our clock, for it */
+    struct srt_greeting *greeting; /* until it is let in */
+    uint8_t *answer;             /* to its conclusion, for its repeats, until it speaks; or NULL */
     size_t answer_size;
     struct srt_publish *publish; /* of a publisher; or NULL */
-    struct srt_stream *stream;   /* of a player */
+    struct srt_stream *stream;   /* of a player, and of a publisher that relays; or NULL */
     struct srt_peer *next, **prev; /* players of that stream */
-    char ip[UDP_TEXT];
+    struct srt_peer *next_touched, *next_leaving;
+    struct peers_place place;
+    char *names;                 /* memory of base.names */
+    char cid[SRT_CID];           /* of its log lines; base.id is it */
+    char ip[UDP_TEXT];           /* without the port */
     err_t why;                   /* it leaves: by this */
 };
 
@@ -47,7 +66,10 @@ void srt_peer_send(struct srt_peer *p, const void *data, size_t size);
 void srt_peer_burst(struct srt_peer *p, const struct srt_burst *b);
 /* Control packets that its connection has to send, then its timer anew. After each input. */
 void srt_peer_flush(struct srt_peer *p, co_usec now);
-/* It ends soon, by that error, which is taken over: what began it is undone, the peer is told. */
+
+/* ---- leave.c */
+/* It ends soon, by that error, which is taken over: what began it is undone, the peer is told. Does
+ * not yield. */
 void srt_peer_leave(struct srt_peer *p, err_t why);
 
 /* ---- publish.c: in the peer's coroutine; both yield */
@@ -55,13 +77,16 @@ err_t srt_publish_admit(struct srt_peer *p)  /* before the answer */
     __attribute__((warn_unused_result));
 err_t srt_publish_run(struct srt_peer *p)    /* until its end */
     __attribute__((warn_unused_result));
+void srt_publish_end(struct srt_peer *p, err_t why); /* of one that was admitted; `why` is
+                                                      * borrowed */
 /* A packet came, the connection has seen it; or its timer is up. Do not yield. */
 void srt_publish_turn(struct srt_peer *p, co_usec now);
 
 /* ---- play.c */
 err_t srt_play_admit(struct srt_peer *p)     /* before the answer; yields */
     __attribute__((warn_unused_result));
-/* The answer is made: its connection begins, and it is a player of its stream. Does not yield. */
+/* Its connection begins, and it is a player of its stream; then the answer is sent. Of an error it
+ * is not, and srt_play_end() follows. Does not yield. */
 err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)
     __attribute__((warn_unused_result));
 void srt_play_turn(struct srt_peer *p, co_usec now); /* as above */

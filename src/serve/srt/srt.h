@@ -19,10 +19,12 @@ struct udp;
 
 /* The sockets of all workers for the endpoints of a configuration: opened by the first worker, in
  * their order, before the others run; -1 where there are none. */
+struct srt_shared; /* what the services of all workers have in common */
 struct srt_sockets {
     size_t n;       /* endpoints */
     unsigned workers;
     int *fds;       /* [endpoint * workers + worker] */
+    struct srt_shared *shared;
 };
 err_t srt_sockets_open(struct srt_sockets **out, const struct conf *conf, unsigned workers)
     __attribute__((warn_unused_result));

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* admit.c - the coroutine of one that calls: may it, what is it to be, and its answer. All of that
+ * comes before the answer, while the caller repeats its request, so who is refused learns why. */
+#include "base/log.h"
+#include "base/must.h"
+#include "serve/srt/greet.h"
+#include "session/move.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Callers give up after 3 s. */
+#define ALL_TOLD CO_MS(2500)
+
+enum { WINDOW_MAX = 8192, HEADERS = 28 };
+
+/* ---- why not */
+
+static uint32_t code_of(const struct srt_peer *p, err_t err)
+{
+    static const struct {
+        enum err_code code;
+        enum srt_refusal refusal;
+    } rows[] = {
+        { ERR_STREAM_BUSY, SRT_REFUSED_CONFLICT }, { ERR_REPLACED, SRT_REFUSED_CONFLICT },
+        { ERR_NO_FILE, SRT_REFUSED_NOT_FOUND },    { ERR_TOO_MANY, SRT_REFUSED_OVERLOAD },
+        { ERR_NO_MEMORY, SRT_REFUSED_RESOURCES },  { ERR_STOPPED, SRT_REFUSED_CLOSING },
+    };
+
+    if (p->greeting->refusal)
+        return p->greeting->refusal;
+    if (err_code(err) == ERR_HOOK_DENIED && p->greeting->asked.user[0])
+        return SRT_REFUSED_NO_AUTH;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (err_code(err) == rows[i].code)
+            return rows[i].refusal;
+    }
+    if (err_class(err) == ERR_CLASS_DENIED)
+        return SRT_REFUSED_FORBIDDEN;
+    return err_class(err) == ERR_CLASS_TIME ? SRT_REFUSED_TIMEOUT : SRT_REFUSED_SERVER;
+}
+
+static void refuse(struct srt_peer *p, err_t err)
+{
+    uint32_t code = code_of(p, err);
+    char text[300];
+
+    co_deadline_cancel(&p->greeting->deadline);
+    log_warn("SRT client %s is refused with %u: %s", p->ip, (unsigned)code,
+             err_text(err, text, sizeof(text)));
+    srt_refuse(p->endpoint, &p->path, &p->greeting->said, code);
+    if (p->connected)
+        session_notify(&p->base, HOOKS_CLOSE);
+    err_free(&err);
+    srt_peer_free(p);
+}
+
+/* ---- may it */
+
+static bool asks_backends(const struct conf_vhost *vhost)
+{
+    const struct conf_http_hooks *h = &vhost->http_hooks;
+
+    return h->enabled && (h->on_connect.n > 0 || h->on_publish.n > 0 || h->on_play.n > 0);
+}
+
+static err_t call_on_connect(struct srt_peer *p)
+{
+    err_t err = p->connected ? NULL : session_ask(&p->base, HOOKS_CONNECT);
+
+    p->connected |= !err;
+    return err;
+}
+
+static err_t ask(struct srt_peer *p)
+{
+    err_t err = call_on_connect(p);
+
+    if (!err)
+        err = p->greeting->asked.publish ? srt_publish_admit(p) : srt_play_admit(p);
+    p->admitted = !err;
+    return err;
+}
+
+/* Not more of one address at a time than backends can bear. */
+static err_t ask_in_turn(struct srt_peer *p)
+{
+    struct srt_service *s = p->service;
+    unsigned place = srt_callers_place(&s->callers, &p->path.peer, SRT_GATE_PLACES);
+    err_t err;
+
+    if (!asks_backends(p->base.vhost))
+        return ask(p);
+    err = srt_gate_enter(&s->gate, place);
+    if (err)
+        return err;
+    err = ask(p);
+    srt_gate_leave(&s->gate, place);
+    return err;
+}
+
+static void set_deadline(struct srt_peer *p)
+{
+    co_usec most = p->base.env->conf->srt_server.connect_timeout * 5 / 6;
+    co_usec left = p->greeting->at + (most < ALL_TOLD ? most : ALL_TOLD) - co_clock();
+
+    co_deadline_set(&p->greeting->deadline, left > 0 ? left : 1, ERR_SRT_TIMEOUT,
+                    "to let it in takes too long");
+}
+
+/* With greeting->move_to set it goes there first. */
+static err_t let_in(struct srt_peer *p)
+{
+    err_t err = NULL;
+
+    set_deadline(p);
+    if (!p->greeting->settled)
+        err = srt_wish(p);
+    if (!err)
+        err = srt_settle(p);
+    if (err || p->greeting->move_to >= 0)
+        return err;
+    err = srt_key_take(p);
+    if (!err)
+        err = ask_in_turn(p);
+    co_deadline_cancel(&p->greeting->deadline);
+    return err;
+}
+
+/* ---- its answer */
+
+static struct srt_terms terms_of(const struct conf_srt_server *conf)
+{
+    unsigned window = (unsigned)conf->recvbuf / ((unsigned)conf->mss - HEADERS);
+
+    return (struct srt_terms){
+        .mss = (unsigned)conf->mss, .window = window < WINDOW_MAX ? window : WINDOW_MAX,
+        .recv_latency = conf->recvlatency, .peer_latency = conf->peerlatency,
+    };
+}
+
+static void send_answer(struct srt_peer *p, const struct srt_agreed *agreed)
+{
+    const struct srt_handshake *h = &p->greeting->said;
+    uint8_t out[SRT_HANDSHAKE_MAX];
+
+    p->answer_size = srt_answer_conclusion(h, agreed, h->has_km ? h->km : NULL, h->km_size,
+                                           (uint32_t)(co_clock() - p->zero), out);
+    p->answer = must(malloc(p->answer_size));
+    memcpy(p->answer, out, p->answer_size);
+    srt_peer_send(p, p->answer, p->answer_size);
+}
+
+static void tell(const struct srt_peer *p, const struct srt_agreed *a, unsigned key_size)
+{
+    log_trace("SRT %s of %s, version %u.%u.%u, latency %lld ms as receiver, %lld ms as sender, %s",
+              p->greeting->asked.publish ? "publisher" : "player", live_source_name(p->base.src),
+              a->peer_version >> 16, a->peer_version >> 8 & 255, a->peer_version & 255,
+              us_to_ms(p->greeting->asked.publish ? a->recv_latency : a->send_latency),
+              us_to_ms(p->greeting->asked.publish ? a->send_latency : a->recv_latency),
+              key_size == 0 ? "in the clear" : key_size == 16 ? "AES-128"
+                                             : key_size == 24 ? "AES-192" : "AES-256");
+}
+
+static err_t begin(struct srt_peer *p, const struct srt_conn_opts *opts)
+{
+    if (!p->greeting->asked.publish)
+        return srt_play_begin(p, opts);
+    if (!srt_conn_receive_begin(&p->conn, opts))
+        return err_new(ERR_NO_MEMORY, "a connection of SRT");
+    return NULL;
+}
+
+static err_t welcome(struct srt_peer *p)
+{
+    const struct conf_srt_server *conf = &p->base.conf->srt_server;
+    const struct srt_terms terms = terms_of(conf);
+    struct srt_greeting *g = p->greeting;
+    struct srt_conn_opts opts = {
+        .now = co_clock(), .peer_zero = g->at - g->time, .zero = g->at,
+        .idle_timeout = conf->peer_idle_timeout, .secret = g->secret,
+        .tsbpd = conf->tsbpdmode, .drop_late = conf->tlpktdrop,
+    };
+    unsigned key_size = g->secret ? g->secret->key_size : 0;
+    err_t err;
+
+    srt_agree(&opts.agreed, &g->said, &terms, p->id);
+    g->secret = NULL; /* it is the connection's from now on */
+    p->zero = g->at;
+    tell(p, &opts.agreed, key_size);
+    err = begin(p, &opts);
+    if (err)
+        return err;
+    send_answer(p, &opts.agreed);
+    return NULL;
+}
+
+/* ---- its life */
+
+static err_t publish(struct srt_peer *p)
+{
+    err_t err;
+
+    p->state = SRT_PUBLISHES;
+    srt_peer_flush(p, co_clock());
+    err = srt_publish_run(p);
+    p->state = SRT_LEAVES;
+    co_timer_cancel(&p->timer);
+    srt_publish_end(p, err);
+    srt_peer_gone(p, err);
+    return NULL;
+}
+
+/* It needs no coroutine from here on. */
+static err_t play(struct srt_peer *p)
+{
+    err_t why = co_check();
+
+    p->base.co = NULL;
+    p->state = SRT_PLAYS;
+    if (why)
+        srt_peer_leave(p, why);
+    else
+        srt_peer_flush(p, co_clock());
+    return NULL;
+}
+
+static void undo(struct srt_peer *p, err_t why)
+{
+    if (p->publish)
+        srt_publish_end(p, why);
+    else if (p->admitted)
+        srt_play_end(p, why);
+    refuse(p, why);
+}
+
+static err_t live(struct srt_peer *p)
+{
+    err_t err = p->why; /* somebody wanted it to end before it began */
+    bool publishes;
+
+    p->why = NULL;
+    if (!err)
+        err = let_in(p);
+
+    if (!err && p->greeting->move_to >= 0) {
+        srt_send_away(p);
+        return NULL;
+    }
+    publishes = p->greeting->asked.publish;
+    if (!err)
+        err = welcome(p);
+    if (err) {
+        undo(p, err);
+        return NULL;
+    }
+    srt_peer_let_in(p);
+    return publishes ? publish(p) : play(p);
+}
+
+err_t srt_admit_main(void *peer)
+{
+    struct srt_peer *p = peer;
+
+    co_new_cid();
+    (void)snprintf(p->cid, sizeof(p->cid), "%s", co_cid());
+    co_log_as(LOG_STRANGER);
+    session_begin(&p->base);
+    log_trace("SRT client ip=%s:%u, fd=%u", p->ip, p->path.peer.port, (unsigned)p->id);
+    return live(p);
+}
+
+err_t srt_admit_go_on_main(void *peer)
+{
+    struct srt_peer *p = peer;
+    bool changed;
+    err_t err;
+
+    co_log_as(LOG_STRANGER);
+    p->base.co = co_self();
+    err = session_apply(&p->base, &changed);
+    if (!err)
+        return live(p);
+    refuse(p, err);
+    return NULL;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* endpoint.c - a socket of a worker: its reader gives packets to their connections, and what they
+ * have to say goes out together. */
+#include "base/container_of.h"
+#include "base/log.h"
+#include "serve/srt/choice.h"
+#include "serve/srt/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Timers of many connections are due together. */
+#define GRID CO_MS(10)
+
+enum { BUFFER = 8 << 20 }; /* of the kernel, for all connections */
+
+/* ---- out */
+
+static void flush(struct srt_endpoint *e)
+{
+    struct srt_out *o = &e->out;
+    struct udp_out v[SRT_OUT];
+    unsigned n = o->n;
+    size_t put;
+
+    for (unsigned i = 0; i < n; i++)
+        v[i] = (struct udp_out){ &o->iov[i], 1, 0, &o->paths[i], UDP_NOT_ECT };
+    put = udp_send(e->socket, v, n);
+    e->socket->stat.drops += n - put;
+    o->n = 0;
+    o->used = 0;
+}
+
+static void on_flush(struct co_task *t)
+{
+    struct srt_endpoint *e = container_of(t, struct srt_endpoint, flush);
+
+    if (e->out.n > 0)
+        flush(e);
+}
+
+void srt_endpoint_send(struct srt_endpoint *e, const struct udp_path *path, const void *data,
+                       size_t size)
+{
+    struct srt_out *o = &e->out;
+
+    if (o->n == SRT_OUT || o->used + size > SRT_OUT_BYTES)
+        flush(e);
+    if (o->n == 0)
+        co_post(&e->flush, on_flush);
+    memcpy(o->bytes + o->used, data, size);
+    o->iov[o->n] = (struct iovec){ o->bytes + o->used, size };
+    o->paths[o->n++] = *path;
+    o->used += size;
+}
+
+void srt_peer_send(struct srt_peer *p, const void *data, size_t size)
+{
+    p->base.out += size;
+    srt_endpoint_send(p->endpoint, &p->path, data, size);
+}
+
+void srt_peer_burst(struct srt_peer *p, const struct srt_burst *b)
+{
+    const struct udp_out out = { b->iov, b->pieces, b->segment, &p->path, UDP_NOT_ECT };
+    struct udp *u = p->endpoint->socket;
+
+    p->base.out += b->bytes;
+    if (udp_send(u, &out, 1) == 0)
+        u->stat.drops += b->packets;
+}
+
+/* ---- one connection */
+
+static err_t end_of(const struct srt_peer *p)
+{
+    switch (p->conn.end) {
+    case SRT_ENDED_SHUTDOWN:
+        return err_new(ERR_IO_CLOSED, "%s said shutdown", p->ip);
+    case SRT_ENDED_IDLE:
+        return err_new(ERR_SRT_TIMEOUT, "nothing came of %s for peer_idle_timeout", p->ip);
+    case SRT_ENDED_STUCK:
+        return err_new(ERR_SRT, "a gap was not filled before recvbuf was, and tlpktdrop is off");
+    default:
+        return err_new(ERR_SRT, "%s spoke of packets that cannot be", p->ip);
+    }
+}
+
+static void turn(struct srt_peer *p, co_usec now)
+{
+    if (p->state == SRT_PUBLISHES)
+        srt_publish_turn(p, now);
+    else if (p->state == SRT_PLAYS)
+        srt_play_turn(p, now);
+    if (p->state == SRT_PUBLISHES || p->state == SRT_PLAYS)
+        srt_peer_flush(p, now);
+}
+
+static void on_timer(struct co_timer *t)
+{
+    turn(container_of(t, struct srt_peer, timer), co_now());
+}
+
+static void set_timer(struct srt_peer *p, co_usec now)
+{
+    co_usec due = srt_conn_deadline(&p->conn);
+
+    if (due == CO_FOREVER) {
+        co_timer_cancel(&p->timer);
+        return;
+    }
+    if (due < now)
+        due = now;
+    due = (due + GRID - 1) / GRID * GRID;
+    if (!p->timer.prev || p->timer.due != due)
+        co_timer_set(&p->timer, due, on_timer);
+}
+
+void srt_peer_flush(struct srt_peer *p, co_usec now)
+{
+    uint8_t data[SRT_PACKET_MAX];
+    size_t size;
+
+    while ((size = srt_conn_control(&p->conn, data, now)) > 0)
+        srt_peer_send(p, data, size);
+    if (p->state == SRT_LEAVES)
+        return;
+    if (p->conn.end != SRT_OPEN)
+        srt_peer_leave(p, end_of(p));
+    else
+        set_timer(p, now);
+}
+
+/* ---- in */
+
+static void touch(struct srt_endpoint *e, struct srt_peer *p)
+{
+    if (p->touched)
+        return;
+    p->touched = true;
+    p->next_touched = e->touched;
+    e->touched = p;
+}
+
+/* It has heard that it is let in: its conclusion does not come again. */
+static void forget_answer(struct srt_peer *p)
+{
+    free(p->answer);
+    p->answer = NULL;
+}
+
+static void on_packet(struct srt_endpoint *e, struct srt_peer *p, const struct udp_in *in,
+                      const struct srt_packet *packet)
+{
+    if (p->endpoint != e || !udp_addr_same(&p->path.peer, &in->path.peer)) {
+        e->service->stat.strangers++;
+        return;
+    }
+    if (p->state != SRT_PUBLISHES && p->state != SRT_PLAYS)
+        return; /* before it is let in, or behind its end */
+    p->base.in += in->size;
+    if (p->answer)
+        forget_answer(p);
+    srt_conn_input(&p->conn, packet, in->at);
+    touch(e, p);
+}
+
+void srt_endpoint_input(struct srt_endpoint *e, const struct udp_in *in)
+{
+    struct srt_service *s = e->service;
+    struct srt_packet packet;
+    struct srt_peer *p;
+    unsigned worker;
+
+    if (!srt_packet_read(&packet, in->data, in->size)) {
+        s->stat.strangers++;
+        return;
+    }
+    if (packet.to == 0) {
+        srt_greet(e, in, &packet);
+        return;
+    }
+    worker = srt_choice_of(packet.to, s->slots.workers);
+    if (worker != s->slots.worker) {
+        srt_pass(e, worker, in);
+        return;
+    }
+    p = srt_slots_find(&s->slots, packet.to);
+    if (p)
+        on_packet(e, p, in, &packet);
+    else
+        s->stat.strangers++;
+}
+
+void srt_endpoint_end_batch(struct srt_endpoint *e)
+{
+    co_usec now = co_clock();
+
+    while (e->touched) {
+        struct srt_peer *p = e->touched;
+
+        e->touched = p->next_touched;
+        p->touched = false;
+        turn(p, now);
+    }
+    if (e->out.n > 0)
+        flush(e);
+}
+
+static err_t read_some(struct srt_endpoint *e)
+{
+    const struct udp_in *v = NULL;
+    size_t n = 0;
+    err_t err = udp_recv_now(e->socket, &v, &n);
+
+    for (size_t i = 0; !err && i < n; i++)
+        srt_endpoint_input(e, &v[i]);
+    if (!err && n > 0)
+        srt_endpoint_end_batch(e);
+    if (!err && n == 0)
+        (void)udp_wait(e->socket, CO_FOREVER); /* why it ended is asked below */
+    co_yield_if_due();
+    return err ? err : co_check();
+}
+
+err_t srt_endpoint_main(void *endpoint)
+{
+    struct srt_endpoint *e = endpoint;
+    err_t err = NULL;
+
+    co_log_as(LOG_STRANGERS);
+    while (!err)
+        err = read_some(e);
+    if (err_class(err) == ERR_CLASS_STOP)
+        err_free(&err);
+    else
+        log_end("no more datagrams of SRT", &err);
+    return NULL;
+}
+
+err_t srt_endpoint_open(struct srt_endpoint *e, int fd)
+{
+    const struct conf_srt_server *conf = &e->service->env->conf->srt_server;
+    const struct udp_opts opts = { .rcvbuf = BUFFER, .sndbuf = BUFFER, .plain = !conf->gso };
+
+    return udp_adopt(&e->socket, fd, &opts);
+}
+
+void srt_endpoint_close(struct srt_endpoint *e)
+{
+    if (e->out.n > 0)
+        flush(e);
+    co_post_cancel(&e->flush);
+    udp_close(e->socket);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* greet.c - handshakes that come: a cookie, limits, repeats, and a coroutine for who passes.
+ *
+ * Nothing is kept of an induction. Of a conclusion nothing is looked at before its cookie is: then
+ * it comes from where it says.
+ */
+#include "serve/srt/greet.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { HEADER_TIME = 8, RENDEZVOUS = 0 };
+
+static int64_t minute_of(co_usec now)
+{
+    return now / CO_SECONDS(60);
+}
+
+static unsigned key_length(const struct conf_srt_server *conf)
+{
+    return conf->passphrase ? (unsigned)conf->pbkeylen : 0;
+}
+
+static void answer_induction(struct srt_endpoint *e, const struct udp_in *in,
+                             const struct srt_packet *p)
+{
+    struct srt_service *s = e->service;
+    uint8_t out[SRT_HANDSHAKE_MAX];
+    size_t size = srt_answer_induction(p, s->shared->cookie_key, &in->path.peer,
+                                       minute_of(in->at), key_length(&s->env->conf->srt_server),
+                                       (uint32_t)in->at, out);
+
+    s->stat.inductions++;
+    if (size > 0)
+        srt_endpoint_send(e, &in->path, out, size);
+}
+
+/* ---- refusals */
+
+static void count_refusal(struct srt_service_stat *stat, uint32_t code)
+{
+    for (unsigned i = 0; i < SRT_REFUSED_KINDS; i++) {
+        if (stat->refused[i].code != code && stat->refused[i].code != 0)
+            continue;
+        stat->refused[i].code = code;
+        stat->refused[i].n++;
+        return;
+    }
+}
+
+static void send_refusal(struct srt_endpoint *e, const struct udp_path *path,
+                         const struct srt_handshake *h, uint32_t code)
+{
+    uint8_t out[SRT_HANDSHAKE_MAX];
+    size_t size = srt_answer_refusal(h, (enum srt_refusal)code, (uint32_t)co_now(), out);
+
+    count_refusal(&e->service->stat, code);
+    if (size > 0)
+        srt_endpoint_send(e, path, out, size);
+}
+
+void srt_refuse(struct srt_endpoint *e, const struct udp_path *path,
+                const struct srt_handshake *h, uint32_t code)
+{
+    send_refusal(e, path, h, code);
+    srt_callers_refuse(&e->service->callers, &path->peer, h, code, co_now());
+}
+
+/* Refused by what it said, or by a limit. */
+static void refuse_at_once(struct srt_endpoint *e, const struct udp_in *in,
+                           const struct srt_handshake *h, enum srt_refusal code)
+{
+    char text[UDP_TEXT];
+
+    log_warn("SRT client %s is refused with %u: %s",
+             udp_addr_text(&in->path.peer, text, sizeof(text)), (unsigned)code,
+             srt_refusal_text(code));
+    srt_refuse(e, &in->path, h, code);
+}
+
+/* ---- one that is known */
+
+/* Its conclusion came again: so does the answer, as of now. */
+static void answer_again(struct srt_peer *p, co_usec now)
+{
+    uint32_t time = (uint32_t)(now - p->zero);
+
+    if (!p->answer)
+        return;
+    for (int i = 0; i < 4; i++)
+        p->answer[HEADER_TIME + i] = (uint8_t)(time >> (24 - 8 * i));
+    srt_peer_send(p, p->answer, p->answer_size);
+}
+
+static struct srt_peer *peer_of(struct srt_caller *c)
+{
+    return container_of(c, struct srt_peer, caller);
+}
+
+/* True: it was somebody's that is here, or elsewhere. */
+static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
+                      const struct srt_handshake *h)
+{
+    struct srt_service *s = e->service;
+    struct srt_caller *c = srt_callers_find(&s->callers, &in->path.peer, h->id);
+    unsigned worker;
+
+    if (c && c->first_seq == h->first_seq) {
+        answer_again(peer_of(c), co_clock());
+        return true;
+    }
+    if (c) { /* the same socket calls anew */
+        srt_callers_remove(&s->callers, c);
+        srt_peer_leave(peer_of(c), err_new(ERR_IO_CLOSED, "it connects anew"));
+        return false;
+    }
+    if (!srt_callers_away(&s->callers, &in->path.peer, h, in->at, &worker))
+        return false;
+    srt_pass(e, worker, in);
+    return true;
+}
+
+/* ---- one that is new */
+
+static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
+                           struct peers_place *place, enum srt_refusal *why)
+{
+    const struct conf_srt_server *conf = &s->env->conf->srt_server;
+    const struct peers_limits limits = { (unsigned)conf->max_ip, (unsigned)conf->handshakes };
+    enum peers_answer answer = peers_enter(s->shared->peers, place, in->path.peer.ip, &limits,
+                                           in->at);
+
+    if (answer == PEERS_TOO_MANY)
+        *why = SRT_REFUSED_OVERLOAD;
+    if (answer == PEERS_TOO_FAST)
+        s->stat.dropped++;
+    return answer != PEERS_TOO_FAST;
+}
+
+static enum srt_refusal room(const struct srt_service *s)
+{
+    unsigned most = (unsigned)s->env->conf->srt_server.max_connections;
+
+    if (s->refuses)
+        return SRT_REFUSED_CLOSING;
+    if (atomic_load(&s->shared->connections) >= most)
+        return SRT_REFUSED_BACKLOG;
+    return mem_left() ? SRT_WELCOME : SRT_REFUSED_RESOURCES;
+}
+
+static void begin(struct srt_endpoint *e, const struct udp_in *in, const struct srt_packet *packet,
+                  const struct srt_handshake *h, struct peers_place *place)
+{
+    struct srt_service *s = e->service;
+    struct srt_peer *p = srt_peer_new(e, in, h);
+    err_t err;
+
+    p->place = *place;
+    *place = (struct peers_place){ 0 };
+    p->greeting->time = packet->time;
+    err = srt_peer_enter(p, s) ? co_go(s->env->connections, "srt", srt_admit_main, p)
+                               : err_new(ERR_TOO_MANY, "ids of SRT");
+    if (!err)
+        return;
+    log_end("accept", &err);
+    send_refusal(e, &in->path, h, SRT_REFUSED_RESOURCES);
+    srt_peer_free(p);
+}
+
+static void conclude(struct srt_endpoint *e, const struct udp_in *in,
+                     const struct srt_packet *packet, const struct srt_handshake *h,
+                     enum srt_refusal why)
+{
+    struct srt_service *s = e->service;
+    struct peers_place place = { 0 };
+    uint32_t before;
+
+    if (is_repeat(e, in, h))
+        return;
+    before = srt_callers_refused(&s->callers, &in->path.peer, h, in->at);
+    if (before) {
+        send_refusal(e, &in->path, h, before);
+        return;
+    }
+    if (!is_slow_enough(s, in, &place, &why))
+        return;
+    if (!why)
+        why = room(s);
+    if (why)
+        refuse_at_once(e, in, h, why);
+    else
+        begin(e, in, packet, h, &place);
+    peers_leave(&place, in->at);
+}
+
+/* Both sides call in it, with cookies of their own: as much goes back as came. */
+static void refuse_rendezvous(struct srt_endpoint *e, const struct udp_in *in,
+                              const struct srt_handshake *h)
+{
+    char text[UDP_TEXT];
+
+    log_warn("SRT client %s wants rendezvous: it is to connect as a caller",
+             udp_addr_text(&in->path.peer, text, sizeof(text)));
+    send_refusal(e, &in->path, h, SRT_REFUSED_MALFORMED);
+}
+
+void srt_greet(struct srt_endpoint *e, const struct udp_in *in, const struct srt_packet *p)
+{
+    struct srt_service *s = e->service;
+    struct srt_handshake h;
+    enum srt_refusal why;
+
+    if (!p->control || p->type != SRT_HANDSHAKE || p->size < SRT_HANDSHAKE_BODY) {
+        s->stat.strangers++;
+        return;
+    }
+    why = srt_handshake_read(&h, p);
+    if (h.kind == SRT_INDUCTION) {
+        answer_induction(e, in, p);
+        return;
+    }
+    if (h.kind == RENDEZVOUS) {
+        refuse_rendezvous(e, in, &h);
+        return;
+    }
+    if (h.kind != SRT_CONCLUSION) {
+        s->stat.strangers++;
+        return;
+    }
+    s->stat.handshakes++;
+    if (srt_cookie_is_valid(s->shared->cookie_key, &in->path.peer, minute_of(in->at), h.cookie))
+        conclude(e, in, p, &h, why);
+    else
+        s->stat.bad_cookies++;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* key.c - the key of a caller's payloads: "Key Material". What is slow of it runs on a helper. */
+#include "base/must.h"
+#include "co/thread.h"
+#include "serve/srt/greet.h"
+
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct job {
+    struct srt_shared *shared;
+    struct srt_km km;
+    char passphrase[SRT_PASSPHRASE_MAX + 1];
+    struct srt_secret secret;
+    bool ok;
+};
+
+/* Of whichever thread. */
+static void job_end(void *arg)
+{
+    struct job *j = arg;
+
+    atomic_fetch_sub(&j->shared->key_jobs, 1);
+    srt_shared_unref(j->shared);
+    OPENSSL_cleanse(j, sizeof(*j));
+    free(j);
+}
+
+static void unwrap(void *arg)
+{
+    struct job *j = arg;
+
+    j->ok = srt_km_unwrap(&j->secret, &j->km, j->passphrase);
+}
+
+static const char *passphrase_of(const struct session *s)
+{
+    return s->vhost->srt.passphrase ? s->vhost->srt.passphrase : s->conf->srt_server.passphrase;
+}
+
+static err_t run(struct srt_peer *p, struct job *j)
+{
+    struct srt_service *s = p->service;
+    err_t err;
+
+    s->stat.key_jobs++;
+    err = co_thread_run(CO_POOL_KEY, unwrap, j, job_end, p->base.conf->srt_server.connect_timeout);
+    if (err)
+        return err;
+    if (j->ok) {
+        p->greeting->secret = must(malloc(sizeof(j->secret)));
+        *p->greeting->secret = j->secret;
+    } else {
+        err = srt_refusal(p, SRT_REFUSED_PASSPHRASE, "its passphrase is another one");
+    }
+    job_end(j);
+    return err;
+}
+
+static err_t begin(struct srt_peer *p, const struct srt_km *km, const char *passphrase)
+{
+    struct srt_service *s = p->service;
+    struct job *j;
+
+    if (atomic_fetch_add(&s->shared->key_jobs, 1) >= SRT_KEY_JOBS) {
+        atomic_fetch_sub(&s->shared->key_jobs, 1);
+        s->stat.key_refused++;
+        return srt_refusal(p, SRT_REFUSED_RESOURCES, "%d keys are being worked on already",
+                           SRT_KEY_JOBS);
+    }
+    atomic_fetch_add(&s->shared->refs, 1);
+    j = must(calloc(1, sizeof(*j)));
+    j->shared = s->shared;
+    j->km = *km;
+    (void)snprintf(j->passphrase, sizeof(j->passphrase), "%s", passphrase);
+    return run(p, j);
+}
+
+err_t srt_key_take(struct srt_peer *p)
+{
+    enum { WORD = 8 }; /* bytes of a key for each of the encryption field */
+    const struct srt_handshake *h = &p->greeting->said;
+    const char *passphrase = passphrase_of(&p->base);
+    struct srt_km km;
+
+    if (!h->has_km && !passphrase)
+        return NULL;
+    if (!h->has_km)
+        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has no passphrase; here one is wanted");
+    if (!passphrase)
+        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has a passphrase; here there is none");
+    if (!srt_km_read(&km, h->km, h->km_size) || km.key_size != h->encryption * WORD)
+        return srt_refusal(p, SRT_REFUSED_MALFORMED, "its key message is malformed");
+    return begin(p, &km, passphrase);
+}

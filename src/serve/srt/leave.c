@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* leave.c - the end of a client: of a publisher in its own coroutine, of players in one for all. */
+#include "base/log.h"
+#include "serve/srt/impl.h"
+#include "session/place.h"
+
+#include <stdio.h>
+
+void srt_peer_leave(struct srt_peer *p, err_t why)
+{
+    struct srt_service *s = p->service;
+
+    if (p->state == SRT_LEAVES) {
+        err_free(&why);
+        return;
+    }
+    if (p->base.co) {
+        co_stop(p->base.co, why);
+        return;
+    }
+    if (p->state == SRT_GREETED) { /* its coroutine is about to begin */
+        err_free(&p->why);
+        p->why = why;
+        return;
+    }
+    p->state = SRT_LEAVES;
+    p->why = why;
+    co_timer_cancel(&p->timer);
+    p->next_leaving = NULL;
+    *s->leaving_end = p;
+    s->leaving_end = &p->next_leaving;
+    co_unpark(s->ender);
+}
+
+/* Its peer is told, three times: nobody repeats it. */
+static void say_shutdown(struct srt_peer *p)
+{
+    srt_conn_close(&p->conn);
+    srt_peer_flush(p, co_clock());
+}
+
+void srt_peer_gone(struct srt_peer *p, err_t why)
+{
+    if (p->connected)
+        session_notify(&p->base, HOOKS_CLOSE);
+    if (p->conn.receiver || p->conn.sends) {
+        say_shutdown(p);
+        srt_peer_sum(p, &p->service->stat);
+        srt_conn_fini(&p->conn);
+    }
+    log_end("client finished", &why);
+    srt_peer_free(p);
+}
+
+static void see_out(struct srt_peer *p)
+{
+    err_t why = p->why;
+
+    p->why = NULL;
+    co_set_cid(p->cid);
+    session_log_as_client(p->base.env, p->ip);
+    srt_play_end(p, why);
+    srt_peer_gone(p, why);
+}
+
+err_t srt_leave_main(void *service)
+{
+    struct srt_service *s = service;
+    err_t err = NULL;
+
+    while (!err) {
+        struct srt_peer *p = s->leaving;
+
+        if (p) {
+            s->leaving = p->next_leaving;
+            if (!s->leaving)
+                s->leaving_end = &s->leaving;
+            see_out(p);
+            co_yield_if_due();
+            continue;
+        }
+        (void)!co_park(CO_FOREVER);
+        err = co_check();
+    }
+    err_free(&err);
+    return NULL;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* move.c - a caller is answered by another worker, where its stream is to be served. */
+#include "session/move.h"
+
+#include "serve/srt/greet.h"
+
+err_t srt_settle(struct srt_peer *p)
+{
+    struct srt_greeting *g = p->greeting;
+    unsigned to;
+    err_t err;
+
+    if (g->settled) /* it came for that */
+        return NULL;
+    to = session_goes_to(&p->base, g->asked.publish);
+    if (to == p->base.env->worker)
+        return NULL;
+    co_deadline_cancel(&g->deadline);
+    err = hooks_line_rest(&p->base.line, p->base.vhost);
+    if (!err)
+        err = co_check();
+    if (!err)
+        g->move_to = (int)to;
+    return err;
+}
+
+/* What came of it meanwhile, by way of its first worker, comes again. */
+static err_t arrive(void *peer, struct session_env *env)
+{
+    struct srt_peer *p = peer;
+    struct srt_service *s = env->srt;
+
+    p->base.env = env;
+    p->base.co = NULL;
+    p->endpoint = NULL;
+    p->base.generation = env->generation - 1; /* it is served by this env's snapshot next */
+    p->greeting->move_to = -1;
+    p->greeting->settled = true;
+    if (!s || p->greeting->endpoint >= s->n_endpoints)
+        return err_new(ERR_STOPPED, "there is no SRT any more");
+    p->endpoint = &s->endpoints[p->greeting->endpoint];
+    return srt_peer_enter(p, s) ? NULL : err_new(ERR_TOO_MANY, "ids of SRT");
+}
+
+static void drop(void *peer)
+{
+    struct srt_peer *p = peer;
+
+    if (p->endpoint)
+        srt_refuse(p->endpoint, &p->path, &p->greeting->said, SRT_REFUSED_RESOURCES);
+    srt_peer_free(p);
+}
+
+void srt_send_away(struct srt_peer *p)
+{
+    static const struct session_mover how = {
+        .name = "srt", .arrive = arrive, .main = srt_admit_go_on_main, .drop = drop,
+    };
+    struct srt_service *s = p->service;
+    unsigned to = (unsigned)p->greeting->move_to;
+
+    srt_peer_part(p);
+    srt_callers_went(&s->callers, &p->caller, to, co_now());
+    session_move(p->base.env, to, &how, p);
+}
