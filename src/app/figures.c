@@ -126,7 +126,7 @@ static void take_vod(struct figures_vod *f, const struct vod *v)
         .files = s.files, .index_bytes = s.index_bytes, .index_limit = s.index_limit,
         .cache_bytes = s.cache_bytes, .cache_limit = s.cache_limit, .made = s.parts_made,
         .shared = s.parts_shared, .read_bytes = s.read_bytes, .waited = s.waited,
-        .failed = s.failed,
+        .failed = s.failed, .refused = s.refused,
     };
 }
 

@@ -26,7 +26,7 @@ struct figures_hooks { /* as struct hooks_stat */
 
 struct figures_vod { /* as struct vod_stat */
     uint64_t files, index_bytes, index_limit, cache_bytes, cache_limit;
-    uint64_t made, shared, read_bytes, waited, failed;
+    uint64_t made, shared, read_bytes, waited, failed, refused;
 };
 
 /* Words alone, and all but the last four are sums. */

@@ -40,7 +40,8 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
     s->env->players++;
     workers_note(s->env);
     session_enter(s);
-    session_log_as_client(s->env, s->names.ip);
+    if (!s->on_demand) /* anybody may ask for files that are not there */
+        session_log_as_client(s->env, s->names.ip);
     if (s->env->on_wanted && !s->on_demand && !live_source_publishing(s->src))
         (void)s->env->on_wanted(s->env->arg, &s->names);
     return NULL;
@@ -237,6 +238,7 @@ void session_player_open(struct session_player *p, const struct live_format *for
 void session_player_open_feed(struct session_player *p, struct live_feed *feed)
 {
     live_consumer_close(&p->sender.consumer);
+    session_log_as_client(p->s->env, p->s->names.ip);
     p->sender.feed = feed;
     p->sender.due = 0; /* after a seek nobody waits for the turn that was to come */
 }

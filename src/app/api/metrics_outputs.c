@@ -46,6 +46,7 @@ static void put_vod(struct wr *w, const struct figures_vod *v)
         { "srs_vod_waits_total", "counter", "Times that a player waited for a disk.", v->waited },
         { "srs_vod_failures_total", "counter", "Files that could not be opened, parts not read.",
           v->failed },
+        { "srs_vod_refused_total", "counter", "Players that got no file.", v->refused },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -104,20 +104,14 @@ void http_play_log_sample(const struct session_player *p, co_usec now)
                us_to_ms(now - p->s->began_at), p->sender.set.mw_msgs, us_to_ms(p->sender.merge));
 }
 
-HTTP_PLAY_SHORT_LIVED err_t http_play_refuse(struct http_exchange *x, int status, err_t why)
+HTTP_PLAY_SHORT_LIVED err_t http_play_not_let_in(struct http_exchange *x, err_t why)
 {
+    int status = err_class(why) == ERR_CLASS_DENIED ? 403 : 503; /* 503: nobody could be asked */
     char text[300];
 
     log_warn("HTTP player is refused: %s", err_text(why, text, sizeof(text)));
     err_free(&why);
     return http_response_status(x->resp, status);
-}
-
-err_t http_play_not_let_in(struct http_exchange *x, err_t why)
-{
-    int status = err_class(why) == ERR_CLASS_DENIED ? 403 : 503; /* 503: nobody could be asked */
-
-    return http_play_refuse(x, status, why);
 }
 
 bool http_play_upgrade(const struct http_exchange *x, bool possible, struct http_live_ws **ws)

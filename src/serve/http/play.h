@@ -48,10 +48,7 @@ void http_play_log_sample(const struct session_player *player, co_usec now);
 /* The head of the answer. Without a WebSocket `ws` is NULL. */
 err_t http_play_head(struct http_exchange *x, const char *type, const struct http_live_ws *ws)
     __attribute__((warn_unused_result));
-/* It is told why it does not play, and so is the log; takes `why`. */
-err_t http_play_refuse(struct http_exchange *x, int status, err_t why)
-    __attribute__((warn_unused_result));
-/* One that was not let in. */
+/* One that was not let in is told so, and the log why; takes `why`. */
 err_t http_play_not_let_in(struct http_exchange *x, err_t why) __attribute__((warn_unused_result));
 /* Does it want a WebSocket? *ws is to be freed then, else it is NULL. False: it cannot have one, as
  * it asks or at all. */

@@ -141,23 +141,26 @@ static int status_of(err_t why)
 }
 
 /* There is no such file; but what was asked for may be one as it is. */
-static err_t serve_as_it_is(struct http_exchange *x, const struct wish *w, err_t why)
+static err_t serve_as_it_is(struct http_exchange *x, err_t why)
 {
     const char *path, *folder = http_static_place(x, &path);
 
-    if (w->ws)
-        return http_play_refuse(x, 404, why);
     err_free(&why);
     return http_static_serve(x, folder, path);
 }
 
 static err_t refuse(struct http_exchange *x, const struct wish *w, err_t why)
 {
+    int status;
+
     if (err_class(why) == ERR_CLASS_STOP)
         return why;
-    if (err_code(why) == ERR_NO_FILE)
-        return serve_as_it_is(x, w, why);
-    return http_play_refuse(x, status_of(why), why);
+    if (err_code(why) == ERR_NO_FILE && !w->ws)
+        return serve_as_it_is(x, why);
+    vod_refused(x->env->vod, w->ws ? "WebSocket" : "HTTP", x->ip, why);
+    status = status_of(why);
+    err_free(&why);
+    return http_response_status(x->resp, status);
 }
 
 /* Is there something to play between those times? Whoever rounds up where the file ends gets what

@@ -264,6 +264,8 @@ static void begin(struct playing *p)
 
 static err_t refuse_file(struct rtmp_session *s, err_t why)
 {
+    if (err_class(why) != ERR_CLASS_STOP)
+        vod_refused(s->base.env->vod, "RTMP", s->base.names.ip, why);
     switch (err_code(why)) {
     case ERR_NO_FILE:
         return rtmp_play_refuse(s, RTMP_PLAY_NOT_FOUND, "No such file.", why);

@@ -102,7 +102,7 @@ static err_t let_in(struct rtsp_asked *a, enum rtsp_role role, const char *file)
 
 /* It is refused, and may try another stream. What there are too many of, once it is let in, are
  * files that are open. */
-static int status_of(err_t *err, bool in)
+static int status_of(err_t err, bool in)
 {
     static const struct {
         enum err_code code;
@@ -112,18 +112,25 @@ static int status_of(err_t *err, bool in)
         { ERR_STREAM_BUSY, 406 }, { ERR_REPLACED, 406 }, { ERR_UNSUPPORTED, 415 },
         { ERR_MALFORMED, 400 }, { ERR_TOO_LARGE, 413 },
     };
-    int status = err_class(*err) == ERR_CLASS_DENIED ? 403 : 503;
-    char text[300];
+    int status = err_class(err) == ERR_CLASS_DENIED ? 403 : 503;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (err_code(*err) == rows[i].code)
+        if (err_code(err) == rows[i].code)
             status = rows[i].status;
     }
-    if (err_code(*err) == ERR_TOO_MANY && !in)
+    if (err_code(err) == ERR_TOO_MANY && !in)
         status = 453;
-    log_warn("RTSP client is refused with %d: %s", status, err_text(*err, text, sizeof(text)));
-    err_free(err);
     return status;
+}
+
+static void tell_refused(const struct rtsp_conn *c, int status, err_t why)
+{
+    char text[300];
+
+    if (c->file)
+        vod_refused(c->base.env->vod, "RTSP", c->ip, why);
+    else
+        log_warn("RTSP client is refused with %d: %s", status, err_text(why, text, sizeof(text)));
 }
 
 /* It may be told who it is, goes where its stream is, and is let in. */
@@ -177,9 +184,11 @@ err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
         return err;
     }
     in = c->role != RTSP_NOBODY;
+    *status = status_of(err, in);
+    tell_refused(c, *status, err);
     if (in)
         rtsp_conn_leave(c, err);
-    *status = status_of(&err, in);
+    err_free(&err);
     return NULL;
 }
 

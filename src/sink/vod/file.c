@@ -305,8 +305,6 @@ static void is_bad(struct vod_file *f, enum demux_status status, const char *why
     f->why = why ? why : "";
     unlist(f);
     f->vod->stat.failed++;
-    log_warn("vod: %s cannot be played: %s%s", f->name,
-             status == DEMUX_TOO_LARGE ? "its index is over index_max, " : "", f->why);
 }
 
 /* It fits, if need be by those that nobody uses. */
@@ -402,7 +400,7 @@ static err_t error_of(const struct vod_file *f)
     case DEMUX_AGAIN:
         return err_new(ERR_IO_TIMEOUT, "%s: %s", f->name, f->why);
     case DEMUX_TOO_LARGE:
-        return err_new(ERR_TOO_MANY, "%s: the index is over index_max", f->name);
+        return err_new(ERR_TOO_MANY, "%s: its index is over index_max, %s", f->name, f->why);
     case DEMUX_NO_MEMORY:
         return err_new(ERR_NO_MEMORY, "%s", f->name);
     case DEMUX_IO:

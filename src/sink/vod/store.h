@@ -170,6 +170,19 @@ struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
                             const struct demux_group *g, const struct vod_cut *cut,
                             const struct vod_pack *pack);
 
+/* ---- who is refused: refused.c */
+
+enum { VOD_REFUSED_TEXT = 300, VOD_REFUSED_KINDS = 16 };
+
+struct vod_refused {
+    uint32_t kinds[VOD_REFUSED_KINDS]; /* that were told, by what was said of them */
+    unsigned n, untold;
+    char last[VOD_REFUSED_TEXT + 100];
+    struct co_timer timer;      /* set: not long ago there was one */
+};
+
+void vod_refused_end(struct vod_refused *r); /* tells of the rest */
+
 /* ---- all of it */
 
 struct vod {
@@ -180,6 +193,7 @@ struct vod {
     struct vod_cache cache;
     struct vod_queue queue;
     struct vod_pack scratch;    /* for what is read at once */
+    struct vod_refused refused;
     struct vod_stat stat;       /* what it counts */
 };
 

@@ -71,6 +71,7 @@ void vod_reload(struct vod *v)
 void vod_free(struct vod *v)
 {
     vod_queue_close(&v->queue);
+    vod_refused_end(&v->refused);
     live_keeper_close(&v->keeper);
     vod_files_free(v);
     vod_cache_close(&v->cache);

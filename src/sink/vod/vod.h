@@ -42,6 +42,9 @@ err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vh
  * root. A link must not lead out of its folder. */
 err_t vod_file_open_path(struct vod_file **out, struct vod *vod, const char *path)
     __attribute__((warn_unused_result));
+/* A player gets an answer that says no, for what vod_file_open() said or for what is in the file:
+ * counted, and told to the log now or with others. `how` it came: "HTTP". */
+void vod_refused(struct vod *vod, const char *how, const char *ip, err_t why);
 struct vod_file *vod_file_ref(struct vod_file *f);
 struct vod_file *vod_file_unref(struct vod_file *f); /* always NULL; NULL is fine */
 const struct demux_info *vod_file_info(const struct vod_file *f);
@@ -106,6 +109,7 @@ struct vod_stat {
     uint64_t parts_made, parts_shared; /* made anew; found */
     uint64_t read_bytes;     /* of files, into memory of ours */
     uint64_t waited, failed; /* times that somebody waited for a disk; loads that failed */
+    uint64_t refused;        /* players */
 };
 void vod_stat(const struct vod *vod, struct vod_stat *out);
 
