@@ -307,15 +307,16 @@ void co_stop_resume(bool held)
     co_current->stop |= held && (co_current->asked || co_current->over);
 }
 
-void co_stop_forget(void)
+bool co_stop_forget(void)
 {
     struct co *me = co_current;
 
-    if (!me->asked || (me->group && me->group->stopping))
-        return;
-    err_free(&me->why);
-    me->asked = false;
-    me->stop = me->over != NULL;
+    if (me->asked && !(me->group && me->group->stopping)) {
+        err_free(&me->why);
+        me->asked = false;
+        me->stop = me->over != NULL;
+    }
+    return !me->stop;
 }
 
 void co_unpark(struct co *co)

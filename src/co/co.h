@@ -112,8 +112,8 @@ err_t co_stop_why(void) __attribute__((warn_unused_result));
 bool co_stop_hold(void);
 void co_stop_resume(bool held);
 /* Whoever asked meant what the coroutine was doing, not the coroutine: it goes on with something
- * else. A stop of its whole group stays. */
-void co_stop_forget(void);
+ * else. False: it does not, a stop of its whole group stays, and what its deadline says. */
+bool co_stop_forget(void);
 
 /* Parking: wait until somebody unparks me. The base of all queues in live/ and above. */
 enum co_wake { CO_WOKEN, CO_TIMEOUT, CO_STOPPED };

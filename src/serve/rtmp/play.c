@@ -69,8 +69,10 @@ static err_t on_readable(struct session_player *player)
     return rtmp_play_listen(player, playing_of(player)->s, on_command);
 }
 
-static err_t send_stream(struct playing *p)
+/* It may wait for its publisher as long as it likes. */
+static err_t send_stream(struct session_player *player)
 {
+    struct playing *p = playing_of(player);
     err_t err = rtmp_play_started(p->s, false);
 
     if (err)
@@ -83,7 +85,6 @@ static err_t send_stream(struct playing *p)
     return err;
 }
 
-/* A player may wait for its publisher as long as it likes. */
 err_t rtmp_session_play(struct rtmp_session *s)
 {
     static const struct session_player_kind kind = {
@@ -91,16 +92,6 @@ err_t rtmp_session_play(struct rtmp_session *s)
         .on_readable = on_readable, .log_sample = rtmp_play_log_sample,
     };
     struct playing p = { .s = s };
-    err_t err;
 
-    rtmp_session_hold(s);
-    err = session_player_begin(&p.player, &s->base, &kind, NULL);
-    rtmp_session_go_on(s);
-    if (err) {
-        err = rtmp_play_not_let_in(s, err);
-    } else {
-        err = send_stream(&p);
-        session_player_end(&p.player, err);
-    }
-    return err ? err_wrap(err, "play %s/%s", s->url.app, s->url.stream) : NULL;
+    return rtmp_play_run(&p.player, s, &kind, send_stream);
 }

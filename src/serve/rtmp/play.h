@@ -16,6 +16,10 @@ err_t rtmp_play_listen(struct session_player *p, struct rtmp_session *s,
 err_t rtmp_play_message(struct session_player *p, struct rtmp_session *s, struct rtmp_msg *msg,
                         rtmp_play_command *on_command) __attribute__((warn_unused_result));
 
+/* Let in, it plays by `play` to its end: of a live stream or of a file. */
+err_t rtmp_play_run(struct session_player *p, struct rtmp_session *s,
+                    const struct session_player_kind *kind, err_t (*play)(struct session_player *))
+    __attribute__((warn_unused_result));
 /* It plays: what it is told before its media. */
 err_t rtmp_play_started(struct rtmp_session *s, bool recorded) __attribute__((warn_unused_result));
 err_t rtmp_play_pause(struct session_player *p, struct rtmp_session *s, bool paused)
@@ -23,8 +27,6 @@ err_t rtmp_play_pause(struct session_player *p, struct rtmp_session *s, bool pau
 /* It is told that it cannot play; gives `why`. */
 err_t rtmp_play_refuse(struct rtmp_session *s, enum rtmp_status status, const char *text, err_t why)
     __attribute__((warn_unused_result));
-/* One that was not let in. */
-err_t rtmp_play_not_let_in(struct rtmp_session *s, err_t why) __attribute__((warn_unused_result));
 void rtmp_play_log_sample(const struct session_player *p, co_usec now);
 
 #endif

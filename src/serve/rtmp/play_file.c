@@ -281,8 +281,9 @@ static err_t refuse_file(struct rtmp_session *s, err_t why)
     }
 }
 
-static err_t play(struct playing *p)
+static err_t play(struct session_player *player)
 {
+    struct playing *p = playing_of(player);
     err_t err;
 
     rtmp_session_hold(p->s);
@@ -303,16 +304,8 @@ err_t rtmp_session_play_file(struct rtmp_session *s)
     struct playing p = { .s = s };
     err_t err;
 
-    rtmp_session_hold(s);
-    err = session_player_begin(&p.player, &s->base, &kind, NULL);
-    rtmp_session_go_on(s);
-    if (err) {
-        err = rtmp_play_not_let_in(s, err);
-    } else {
-        err = play(&p);
-        session_player_end(&p.player, err);
-        vod_feed_close(&p.feed);
-    }
+    err = rtmp_play_run(&p.player, s, &kind, play);
+    vod_feed_close(&p.feed);
     rtmp_file_forget(s);
-    return err ? err_wrap(err, "play %s/%s", s->base.names.app, s->base.names.name) : NULL;
+    return err;
 }

@@ -71,12 +71,29 @@ err_t rtmp_play_refuse(struct rtmp_session *s, enum rtmp_status status, const ch
     return why;
 }
 
-err_t rtmp_play_not_let_in(struct rtmp_session *s, err_t why)
+static err_t not_let_in(struct rtmp_session *s, err_t why)
 {
     bool full = err_code(why) == ERR_TOO_MANY;
 
     return rtmp_play_refuse(s, RTMP_PLAY_FAILED,
                             full ? "There is no room, try again later." : NULL, why);
+}
+
+err_t rtmp_play_run(struct session_player *p, struct rtmp_session *s,
+                    const struct session_player_kind *kind, err_t (*play)(struct session_player *))
+{
+    err_t err;
+
+    rtmp_session_hold(s);
+    err = session_player_begin(p, &s->base, kind, NULL);
+    rtmp_session_go_on(s);
+    if (err) {
+        err = not_let_in(s, err);
+    } else {
+        err = play(p);
+        session_player_end(p, err);
+    }
+    return err ? err_wrap(err, "play %s/%s", s->base.names.app, s->base.names.name) : NULL;
 }
 
 void rtmp_play_log_sample(const struct session_player *p, co_usec now)

@@ -175,18 +175,10 @@ static err_t wait_for(struct rtsp_pull *p, co_usec pause)
     return err;
 }
 
-/* Somebody stopped it: kicked it, or changed what it is to do. Then it goes on, if it may. */
+/* Who stopped it kicked it, or changed what it is to do. */
 static bool goes_on(struct rtsp_pull *p)
 {
-    err_t err;
-
-    co_stop_forget();
-    err = co_check();
-    if (err) {
-        err_free(&err);
-        return false;
-    }
-    return p->may(p) && take_want(p) && rtsp_pull_has_players(p);
+    return co_stop_forget() && p->may(p) && take_want(p) && rtsp_pull_has_players(p);
 }
 
 err_t rtsp_pull_main(void *pull)
@@ -209,7 +201,7 @@ err_t rtsp_pull_main(void *pull)
             err_free(&err);
             continue;
         }
-        co_stop_forget();
+        (void)co_stop_forget();
         if (p->other_way && p->way + 1 < p->want.ways) {
             log_end("pull by udp, tcp is next", &err);
             p->way++;

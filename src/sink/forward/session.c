@@ -285,7 +285,7 @@ static err_t forward_once(struct forward *f)
     f->session.began_at = 0;
     err = f->rtsp ? forward_by_rtsp(f) : by_rtmp(f);
     if (!f->ending)
-        co_stop_forget(); /* who was kicked, or slow, is called again */
+        (void)co_stop_forget(); /* who was kicked, or slow, is called again */
     return err;
 }
 

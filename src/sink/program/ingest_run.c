@@ -206,20 +206,6 @@ static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
     log_end(what, err);
 }
 
-/* Somebody stopped it: kicked it, or the configuration changed. Then it goes on, if it may. */
-static bool goes_on(struct ingest_run *r)
-{
-    err_t err;
-
-    co_stop_forget();
-    err = co_check();
-    if (err) {
-        err_free(&err);
-        return false;
-    }
-    return r->wanted(r);
-}
-
 err_t ingest_run_main(void *run)
 {
     struct ingest_run *r = run;
@@ -228,7 +214,7 @@ err_t ingest_run_main(void *run)
     r->session.co = co_self();
     co_new_cid();
     random_id(r->id, sizeof(r->id) - 1);
-    while (goes_on(r)) {
+    while (co_stop_forget() && r->wanted(r)) { /* it may have been kicked, or changed */
         co_usec began = co_clock();
         err_t err = publish(r);
 
@@ -236,7 +222,7 @@ err_t ingest_run_main(void *run)
             err_free(&err);
             break;
         }
-        co_stop_forget();
+        (void)co_stop_forget();
         if (co_clock() - began >= RAN_WELL)
             backoff_reset(&again);
         log_failed(r, &err, again.pause);
