@@ -24,6 +24,7 @@ struct live_feed_info {
     co_usec position, duration;
     int scale;                   /* how fast it plays, thousandths */
     unsigned kbps;               /* of the file, about */
+    co_usec turn;                /* about how long to merge is best */
     struct live_feed_track {
         enum av_codec codec;     /* AV_CODEC_NONE: there is none */
         const uint8_t *config;

@@ -17,7 +17,6 @@
 /* A file is sent a second ahead: to merge costs no delay, and not to merge gains none. */
 #define FILE_TURNS CO_MS(350)
 #define FILE_TURNS_LEAST CO_MS(100)
-#define FILE_TURN_BITS (96 * 1024 * 8)
 
 enum { STATE_SIZE = 128 };
 
@@ -69,8 +68,8 @@ static co_usec within(co_usec least, co_usec t, co_usec most)
     return t < least ? least : t < most ? t : most;
 }
 
-/* As long as live streams merge, or until about so much is due: players of large files are sent
- * less at a time, and those of small ones are not woken for little. */
+/* As long as live streams merge, or as the file likes it: players of large files are sent less at a
+ * time, and those of small ones are not woken for little. */
 static co_usec file_turns(const struct session_player *p)
 {
     co_usec merge = session_player_merge(p->s->vhost, p->kind->type == CLIENTS_RTSP_VOD);
@@ -78,9 +77,9 @@ static co_usec file_turns(const struct session_player *p)
     struct live_feed_info info;
 
     merge = merge == LIVE_MW_AUTO ? FILE_TURNS : within(FILE_TURNS_LEAST, merge, FILE_TURNS);
-    if (!feed->kind->describe || !feed->kind->describe(feed, &info) || info.kbps == 0)
+    if (!feed->kind->describe || !feed->kind->describe(feed, &info) || info.turn == 0)
         return merge;
-    return within(FILE_TURNS_LEAST, FILE_TURN_BITS / info.kbps * CO_MS(1), merge);
+    return within(FILE_TURNS_LEAST, info.turn, merge);
 }
 
 static struct live_sender_settings settings_of(const struct session_player *p)

@@ -32,10 +32,11 @@ struct fake_part {
     struct wr bytes;
     int refs;
     bool gone; /* of the cache */
+    bool done; /* somebody comes for it no more */
 };
 
 struct vod_file {
-    int refs;
+    int refs, players;
     struct demux_info info;
     struct fake_part *parts[FAKE_PARTS];
     unsigned n;
@@ -108,6 +109,7 @@ static inline void fake_fill(struct fake_part *p, const struct vod_numbers *from
     unsigned n = fake_group(p->at.place, v), at = 0;
     size_t bytes = 0;
     uint32_t part = 0;
+    int64_t end = 0;
     void *state = p->use.wire->open(&p->use, &fake.info, p->at.part == 0, from);
 
     wr_init(&p->bytes, 8 << 20);
@@ -126,10 +128,14 @@ static inline void fake_fill(struct fake_part *p, const struct vod_numbers *from
                 (struct vod_mark){ pkt->dts, pkt->cts, (uint32_t)p->bytes.len };
             av_packet_unref(pkt);
         }
+        end = bytes == 0 ? v[at].dts + av_from_us(VOD_TURN_MOST) : end;
         bytes += v[at].size;
-        part += bytes >= VOD_PART;
-        bytes = bytes >= VOD_PART ? 0 : bytes;
+        if (bytes >= VOD_PART || (at + 1 < n && v[at + 1].dts >= end)) {
+            part++;
+            bytes = 0;
+        }
     }
+    p->part.next_dts = at < n ? v[at].dts : (int64_t)(p->at.place + 1) * FAKE_SECOND;
     p->use.wire->close(state, &p->part.end);
     p->part.last = part <= p->at.part && p->at.place == FAKE_GROUPS - 1;
     p->part.next = part > p->at.part ? (struct vod_at){ p->at.place, p->at.part + 1 }
@@ -176,6 +182,7 @@ static inline void fake_end(void)
 {
     assert_int_equal(fake.held, 0);
     assert_int_equal(fake.refs, 0);
+    assert_int_equal(fake.players, 0);
     assert_null(fake.wait);
     fake_evict();
     st_switched_at = 0;
@@ -229,11 +236,12 @@ enum vod_got vod_part_get(struct vod_file *f, const struct vod_wire_use *use,
     return VOD_READY;
 }
 
-void vod_part_put(struct vod_file *f, const struct vod_part *part)
+void vod_part_put(struct vod_file *f, const struct vod_part *part, bool done)
 {
     struct fake_part *p = container_of(part, struct fake_part, part);
 
     assert_true(p->refs > 0);
+    p->done |= done;
     f->held--;
     if (--p->refs == 0 && p->gone) {
         wr_free(&p->bytes);
@@ -245,6 +253,22 @@ void vod_wait_end(struct vod_wait *w)
 {
     if (fake.wait == w)
         fake.wait = NULL;
+}
+
+void vod_file_begin_play(struct vod_file *f)
+{
+    f->players++;
+}
+
+void vod_file_end_play(struct vod_file *f)
+{
+    f->players--;
+}
+
+co_usec vod_turn(unsigned kbps)
+{
+    assert_int_equal(kbps, 1500);
+    return VOD_TURN_MOST;
 }
 
 struct vod_file *vod_file_ref(struct vod_file *f)

@@ -75,9 +75,8 @@ bool demux_packet(const struct demux_index *index, const struct demux_sample *s,
 
 /* ------------------------------------------------------------ a group that is filled */
 
-static bool make_room(struct demux_list *l)
+static bool make_room(struct demux_list *l, unsigned cap)
 {
-    unsigned cap = l->group ? l->cap * 2 : LIST_FIRST;
     struct demux_group *g = realloc(l->group, sizeof(*g) + cap * sizeof(g->v[0]));
 
     if (!g)
@@ -89,11 +88,17 @@ static bool make_room(struct demux_list *l)
     return true;
 }
 
+bool demux_list_expect(struct demux_list *l, unsigned n)
+{
+    return l->group || make_room(l, n < DEMUX_GROUP_MAX ? n : DEMUX_GROUP_MAX);
+}
+
 bool demux_list_add(struct demux_list *l, const struct demux_sample *s)
 {
     if (l->group && l->group->n == DEMUX_GROUP_MAX)
         return false;
-    if ((!l->group || l->group->n == l->cap) && !make_room(l))
+    if ((!l->group || l->group->n == l->cap) &&
+        !make_room(l, l->group && l->cap > 0 ? l->cap * 2 : LIST_FIRST))
         return false;
     l->group->v[l->group->n++] = *s;
     return true;
@@ -103,7 +108,7 @@ struct demux_group *demux_list_take(struct demux_list *l, demux_place place)
 {
     struct demux_group *g;
 
-    if (!l->group && !make_room(l))
+    if (!l->group && !make_room(l, 0))
         return NULL;
     g = l->group;
     l->group = NULL;

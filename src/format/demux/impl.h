@@ -39,6 +39,8 @@ struct demux_list {
     unsigned cap;
 };
 
+/* Room for so many at once, where that is known; more may come. False: there is no memory. */
+bool demux_list_expect(struct demux_list *l, unsigned n);
 /* Append one; false: there is no memory, or DEMUX_GROUP_MAX are there. */
 bool demux_list_add(struct demux_list *l, const struct demux_sample *s);
 /* The group, also an empty one, with `place` set, for the caller to fill the rest; NULL: there is

@@ -98,7 +98,7 @@ struct mp4_table {
     uint32_t n_marks;
 };
 
-enum { MP4_MARK = 256 };
+enum { MP4_MARK = 64 }; /* a byte of memory for each sample, or less */
 
 struct mp4_trak;
 

@@ -219,6 +219,14 @@ static bool merge(const struct mp4_index *x, struct demux_list *l, struct side s
     return true;
 }
 
+/* At most, so that no sum of two is too large. */
+static unsigned how_many(uint32_t from, uint32_t to)
+{
+    uint32_t n = to > from ? to - from : 0;
+
+    return n < DEMUX_GROUP_MAX ? n : DEMUX_GROUP_MAX;
+}
+
 enum demux_status mp4_progressive_group(struct demux_group **out, const struct mp4_index *x,
                                         demux_place place, const char **why)
 {
@@ -235,7 +243,8 @@ enum demux_status mp4_progressive_group(struct demux_group **out, const struct m
     s[DEMUX_VIDEO] = begin_side(x, DEMUX_VIDEO, e.video, end.video);
     s[DEMUX_AUDIO] = begin_side(x, DEMUX_AUDIO, e.audio, end.audio);
     *why = "there is no memory";
-    if (merge(x, &list, s))
+    if (demux_list_expect(&list, how_many(e.video, end.video) + how_many(e.audio, end.audio)) &&
+        merge(x, &list, s))
         *out = demux_list_take(&list, place);
     demux_list_drop(&list);
     if (!*out)

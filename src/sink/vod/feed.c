@@ -52,6 +52,11 @@ static co_usec ahead(const struct vod_feed *f)
     return f->went_on_at && v < VOD_AHEAD ? v : VOD_AHEAD;
 }
 
+bool vod_feed_is_ahead(const struct vod_feed *f)
+{
+    return ahead(f) == VOD_AHEAD;
+}
+
 int64_t vod_feed_wants(const struct vod_feed *f)
 {
     return clock_now(f) + ticks_of(f, ahead(f));
@@ -161,6 +166,7 @@ void vod_feed_open(struct vod_feed *f, struct vod_file *file, const struct vod_f
     memset(f, 0, sizeof(*f));
     f->feed.kind = &kind;
     f->file = vod_file_ref(file);
+    vod_file_begin_play(file);
     f->counts = f->fresh = setup->use.wire == &vod_wire_rtp;
     take_use(f, &setup->use);
     f->wait.on_part = on_part;
@@ -178,8 +184,9 @@ void vod_feed_close(struct vod_feed *f)
     vod_feed_turn_end(f);
     vod_wait_end(&f->wait);
     if (f->cut)
-        vod_part_put(f->file, f->cut);
+        vod_part_put(f->file, f->cut, true);
     wr_free(&f->head);
+    vod_file_end_play(f->file);
     f->file = vod_file_unref(f->file);
     memset(f, 0, sizeof(*f));
 }
@@ -409,9 +416,9 @@ void vod_feed_pass(struct vod_feed *f, const struct vod_part *part)
     vod_numbers_pass(&f->numbers, part);
     f->now = f->numbers;
     f->offset = 0;
-    f->next_dts = n > 0 ? part->marks[n - 1].dts : part->dts;
+    f->next_dts = part->next_dts;
     if (n > 1)
-        f->spacing = (uint32_t)((f->next_dts - part->marks[0].dts) / (n - 1));
+        f->spacing = (uint32_t)((part->marks[n - 1].dts - part->marks[0].dts) / (n - 1));
     if (!part->last) {
         f->at = part->next;
     } else if (f->loop) {

@@ -2,8 +2,8 @@
 /* feed.h - one who plays a file: its place, its clock, and what is to be sent next.
  *
  * It sends what its clock wants: a second ahead at the start, then in real time (or as fast as
- * `scale` says), never faster than the peer takes it. Who is late catches up; who is late by more
- * than VOD_LATE_MAX goes on from there.
+ * `scale` says), never faster than the peer takes it; a part that has begun is sent to its end.
+ * Who is late catches up; who is late by more than VOD_LATE_MAX goes on from there.
  */
 #ifndef SINK_VOD_FEED_H
 #define SINK_VOD_FEED_H

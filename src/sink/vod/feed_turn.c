@@ -20,6 +20,7 @@ enum {
 struct piece {
     const struct vod_part *part; /* with a reference, */
     bool given;                  /* which went elsewhere */
+    bool done;                   /* all of it was sent */
     bool stops;                  /* where it ends all is sent that was asked for */
     uint32_t from, end;          /* of the part */
     const uint8_t *data;         /* what is sent */
@@ -39,7 +40,7 @@ static void end_turn(void)
 {
     for (unsigned i = 0; i < turn->n; i++) {
         if (!turn->v[i].given)
-            vod_part_put(turn->owner->file, turn->v[i].part);
+            vod_part_put(turn->owner->file, turn->v[i].part, turn->v[i].done);
     }
     turn->n = 0;
     turn->used = 0;
@@ -111,6 +112,15 @@ static bool stops_in(const struct vod_feed *f, const struct vod_part *part, unsi
     return part->marks[part->n - 1].dts >= f->stop || (part->last && n < part->n);
 }
 
+/* A part that has begun to be due is sent as a whole, if its rest comes soon: so nothing of it must
+ * be kept until then. Not soon after a pause, see feed.c. */
+static bool ends_soon(const struct vod_feed *f, const struct vod_part *part, int64_t wants)
+{
+    int64_t soon = av_from_us(VOD_TURN_MOST) * f->scale / VOD_SCALE_1;
+
+    return vod_feed_is_ahead(f) && part->marks[part->n - 1].dts <= wants + soon;
+}
+
 /* Where what is due ends; -1: nothing of it is due at all. */
 static int64_t due_end(const struct vod_feed *f, const struct vod_part *part, int64_t wants,
                        bool *stops)
@@ -120,12 +130,14 @@ static int64_t due_end(const struct vod_feed *f, const struct vod_part *part, in
     *stops = false;
     if (part->n == 0 && part->dts > wants)
         return -1;
-    if (stops_in(f, part, &most) && most <= n) {
-        n = most;
-        *stops = true;
-    } else if (n == part->n) {
+    if (stops_in(f, part, &most)) {
+        *stops = most <= n;
+        n = most <= n ? most : n;
+    } else if (n > 0 && n < part->n && ends_soon(f, part, wants)) {
         return (int64_t)part->size;
     }
+    if (n == part->n && !*stops)
+        return (int64_t)part->size;
     if (n == 0)
         return *stops ? 0 : -1;
     return part->marks[n - 1].end;
@@ -172,7 +184,7 @@ static bool find_piece(const struct vod_feed *f, const struct cursor *c, int64_t
     if (end < c->offset || (end == c->offset && !whole && !p->stops))
         return false;
     p->part = part;
-    p->given = false;
+    p->given = p->done = false;
     p->from = c->offset;
     p->end = (uint32_t)end;
     return find_bytes(f, c, p);
@@ -205,11 +217,12 @@ static bool take_piece(struct vod_feed *f, struct cursor *c, int64_t wants)
     if (!part)
         return false;
     if (!find_piece(f, c, wants, part, p)) {
-        vod_part_put(f->file, part);
+        vod_part_put(f->file, part, false);
         return false;
     }
     turn->n++;
-    if (p->end < part->size || p->stops || part->last || f->tracks != UINT32_MAX)
+    if (p->end < part->size || p->stops || part->last || f->tracks != UINT32_MAX ||
+        part->next_dts > wants)
         return false;
     c->at = part->next;
     c->offset = 0;
@@ -222,7 +235,7 @@ static int collect(struct vod_feed *f, struct iovec *iov, int max)
     struct cursor c = { .at = f->at, .offset = f->offset, .numbers = f->numbers };
     int64_t wants = vod_feed_wants(f);
     size_t bytes = 0;
-    bool more = f->next_dts <= wants;
+    bool more = f->offset > 0 || f->next_dts <= wants;
     int n = 0;
 
     while (more && n < max && turn->n < PARTS && bytes < BYTES) {
@@ -257,7 +270,7 @@ static void note_sent(struct vod_feed *f, const struct piece *p, uint32_t upto)
 }
 
 /* The piece is sent up to there, between two packets. */
-static void pass_piece(struct vod_feed *f, const struct piece *p, uint32_t upto)
+static void pass_piece(struct vod_feed *f, struct piece *p, uint32_t upto)
 {
     const struct vod_part *part = p->part;
     unsigned i;
@@ -265,6 +278,7 @@ static void pass_piece(struct vod_feed *f, const struct piece *p, uint32_t upto)
     if (upto > p->from)
         note_sent(f, p, upto);
     if (is_whole(p, upto)) {
+        p->done = true;
         vod_feed_pass(f, part);
         return;
     }
@@ -354,7 +368,7 @@ static void advance_cut(struct vod_feed *f, size_t *sent)
     f->cut_at += (uint32_t)n;
     if (f->cut_at < f->cut_end)
         return;
-    vod_part_put(f->file, f->cut);
+    vod_part_put(f->file, f->cut, true);
     f->cut = NULL;
 }
 

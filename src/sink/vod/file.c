@@ -215,6 +215,16 @@ struct vod_file *vod_file_ref(struct vod_file *f)
     return f;
 }
 
+void vod_file_begin_play(struct vod_file *f)
+{
+    f->players++;
+}
+
+void vod_file_end_play(struct vod_file *f)
+{
+    f->players--;
+}
+
 struct vod_file *vod_file_unref(struct vod_file *f)
 {
     if (!f || --f->refs > 0)

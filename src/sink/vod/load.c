@@ -149,7 +149,7 @@ static struct load_job *new_job(const struct vod_load *l)
     *j = (struct load_job){
         .disk = vod_disk_ref(f->disk), .index = vod_index_ref(f->index), .size = f->size,
         .group = vod_cache_group(f->vod, f, l->at.place), .way = f->way, .at = l->at,
-        .want = vod_want_of(&l->use), .kbps = vod_file_info(f)->kbps,
+        .want = vod_want_of(&l->use, vod_file_info(f)), .kbps = vod_file_info(f)->kbps,
     };
     return j;
 }
@@ -400,22 +400,17 @@ static bool is_there(const struct vod_file *f, int64_t at)
     return preadv2(f->disk->fd, &iov, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
-static void look(struct vod_file *f, int64_t at)
+static void read_on(struct vod_file *f, int64_t at, int64_t n)
 {
-    int64_t n = (int64_t)second(vod_file_info(f)->kbps);
     struct vod_ahead *a = f->ahead;
 
-    if (at >= f->size)
-        return;
-    if (is_there(f, at) && is_there(f, at + n < f->size ? at + n : f->size - 1))
-        return;
     while (a && (at < a->at || at >= a->at + a->size))
         a = a->next;
     if (a || f->vod->queue.n_ahead >= VOD_AHEAD_MOST)
         return;
     a = must(calloc(1, sizeof(*a)));
     *a = (struct vod_ahead){ .next = f->ahead, .prev = &f->ahead, .file = vod_file_ref(f),
-                             .at = at, .size = 2 * n };
+                             .at = at, .size = n };
     a->task = (struct vod_task){ .device = f->device, .ahead = true, .go = go_ahead,
                                  .due = co_now() + VOD_DISK_TIME };
     if (a->next)
@@ -424,8 +419,22 @@ static void look(struct vod_file *f, int64_t at)
     vod_queue_put(&f->vod->queue, &a->task);
 }
 
+/* What comes in the next second is to be there, and is looked at again when half of it is over. */
+static void look(struct vod_file *f, int64_t at, int64_t *there)
+{
+    int64_t n = (int64_t)second(vod_file_info(f)->kbps), to = at;
+
+    if (at >= f->size || (*there - at >= n / 2 && *there - at <= 2 * n))
+        return;
+    for (int i = 0; i <= 2 && to < f->size && is_there(f, to); i++)
+        to += n;
+    *there = to >= f->size ? INT64_MAX / 2 : to > at ? to - n : at;
+    if (to - at <= n && to < f->size)
+        read_on(f, at, 2 * n);
+}
+
 /* Behind what each track has in it; they are near to each other as a rule. */
-static void look_ahead(struct vod_file *f, struct vod_cached *one)
+static void look_ahead(struct vod_file *f, struct vod_cached *one, struct vod_wait *w)
 {
     int64_t video = one->ends[DEMUX_VIDEO], audio = one->ends[DEMUX_AUDIO];
     int64_t apart = video > audio ? video - audio : audio - video;
@@ -435,13 +444,13 @@ static void look_ahead(struct vod_file *f, struct vod_cached *one)
         return;
     one->looked_at = now;
     if (video && audio && apart < AHEAD_LEAST) {
-        look(f, video > audio ? video : audio);
+        look(f, video > audio ? video : audio, &w->there[DEMUX_VIDEO]);
         return;
     }
     if (video)
-        look(f, video);
+        look(f, video, &w->there[DEMUX_VIDEO]);
     if (audio)
-        look(f, audio);
+        look(f, audio, &w->there[DEMUX_AUDIO]);
 }
 
 /* ---- at once */
@@ -472,6 +481,7 @@ static enum demux_status make_now(struct vod_file *f, const struct vod_wire_use 
     struct vod *v = f->vod;
     struct vod_group *g = NULL;
     struct vod_input in;
+    const struct vod_want want = vod_want_of(use, vod_file_info(f));
     struct vod_cut cut;
     enum demux_status status;
 
@@ -481,9 +491,9 @@ static enum demux_status make_now(struct vod_file *f, const struct vod_wire_use 
     status = group_now(f, at->place, &in, &g, why);
     if (status != DEMUX_OK)
         return status;
-    cut = vod_cut_find(g->g, vod_want_of(use), at->part);
+    cut = vod_cut_find(g->g, want, at->part);
     status = cut.bytes > ONCE ? DEMUX_AGAIN
-                              : vod_pack_read(&v->scratch, g->g, &cut, vod_want_of(use), &in);
+                              : vod_pack_read(&v->scratch, g->g, &cut, want, &in);
     if (status == DEMUX_OK) {
         *out = vod_make(f, use, at, from, g->g, &cut, &v->scratch);
         status = *out ? DEMUX_OK : DEMUX_NO_MEMORY;
@@ -543,7 +553,7 @@ enum vod_got vod_part_get(struct vod_file *f, const struct vod_wire_use *use,
     }
     if (got != VOD_READY)
         return got;
-    look_ahead(f, part);
+    look_ahead(f, part, w);
     *out = &part->part;
     return VOD_READY;
 }

@@ -15,6 +15,9 @@
  * that is given back. */
 enum { RUN = 64, GAP = 4096, KEPT = 512 * 1024 };
 
+/* So many samples tell how far those of a track are apart. */
+enum { NEAR = 16 };
+
 /* ---- what a demuxer reads */
 
 static ssize_t read_waiting(const struct vod_input *v, int64_t at, uint8_t *buf, size_t size)
@@ -78,19 +81,53 @@ static bool is_wanted(const struct demux_sample *s, struct vod_want want)
     return (want.tracks & (1u << s->track)) && is_counted(s, want);
 }
 
+co_usec vod_turn(unsigned kbps)
+{
+    co_usec t = VOD_PART * INT64_C(8000) / (kbps ? kbps : 1);
+
+    return t < VOD_TURN_LEAST ? VOD_TURN_LEAST : t < VOD_TURN_MOST ? t : VOD_TURN_MOST;
+}
+
+int64_t vod_group_end(const struct demux_group *g)
+{
+    int64_t end = g->v[g->n - 1].dts;
+    const struct demux_sample *later[DEMUX_TRACKS] = { NULL };
+    bool seen[DEMUX_TRACKS] = { false };
+
+    for (unsigned i = g->n; i-- > 0 && g->n - i < NEAR;) {
+        const struct demux_sample *s = &g->v[i], *next = later[s->track];
+
+        if (next && !seen[s->track]) {
+            seen[s->track] = true;
+            end = 2 * next->dts - s->dts > end ? 2 * next->dts - s->dts : end;
+        }
+        later[s->track] = s;
+    }
+    return end;
+}
+
+/* When is what comes behind that sample? */
+static int64_t after(const struct demux_group *g, unsigned i)
+{
+    return i + 1 < g->n ? g->v[i + 1].dts : vod_group_end(g);
+}
+
 /* Add samples from cut->begin on until there are enough of them. */
 static void fill(struct vod_cut *cut, const struct demux_group *g, struct vod_want want)
 {
     size_t all = 0;
     unsigned i = cut->begin;
+    int64_t end = INT64_MAX;
 
     for (; i < g->n; i++) {
         const struct demux_sample *s = &g->v[i];
 
         if (!is_counted(s, want))
             continue;
-        if (all > 0 && all + s->size > VOD_PART)
+        if (all > 0 && (all + s->size > VOD_PART || after(g, i) > end))
             break;
+        if (all == 0)
+            end = s->dts + want.lasts;
         all += s->size;
         cut->n += is_wanted(s, want);
         cut->bytes += is_wanted(s, want) ? s->size : 0;

@@ -30,13 +30,19 @@ struct vod_cut {
 struct vod_want {
     uint32_t tracks;
     bool keys_only;
+    int64_t lasts; /* 1/90000 s: a part at most, as a rule */
 };
-static inline struct vod_want vod_want_of(const struct vod_wire_use *use)
+static inline struct vod_want vod_want_of(const struct vod_wire_use *use,
+                                          const struct demux_info *info)
 {
-    return (struct vod_want){ use->tracks, use->keys_only };
+    return (struct vod_want){ use->tracks, use->keys_only, av_from_us(vod_turn(info->kbps)) };
 }
 /* Where it is cut does not depend on the tracks. A part that is not there is empty and last. */
 struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_want want, uint32_t part);
+
+/* About when what comes behind the last sample of a group is: as much later than the last ones of
+ * its track as these are apart. It has samples. */
+int64_t vod_group_end(const struct demux_group *g);
 
 /* Samples in memory, each as the end of a packet, in their order. Zeroed is empty. */
 struct vod_pack {

@@ -117,8 +117,7 @@ static void free_one(struct vod *v, struct vod_cached *one)
     v->cache.bytes -= one->bytes;
     *v->memory -= one->bytes;
     vod_group_unref(one->group);
-    free((void *)(uintptr_t)one->part.data);
-    free(one);
+    vod_made_free(one);
 }
 
 /* It is found no more; it goes with its last user. */
@@ -173,11 +172,6 @@ void vod_cached_unref(struct vod_cached *one)
     vod_cache_trim(v, v->cache.limit);
 }
 
-void vod_part_put(struct vod_file *f, const struct vod_part *part)
-{
-    (void)f;
-    vod_cached_unref(container_of(part, struct vod_cached, part));
-}
 
 struct vod_cached *vod_cache_find(struct vod *v, struct vod_file *f,
                                   const struct vod_wire_use *use, const struct vod_at *at)
@@ -187,7 +181,13 @@ struct vod_cached *vod_cache_find(struct vod *v, struct vod_file *f,
     return one ? vod_cached_ref(one) : NULL;
 }
 
-void vod_cache_put(struct vod *v, struct vod_cached *one)
+static void count(struct vod *v, const struct vod_cached *one)
+{
+    v->cache.bytes += one->bytes;
+    *v->memory += one->bytes;
+}
+
+static void list(struct vod *v, struct vod_cached *one)
 {
     struct vod_file *f = one->file;
     struct vod_cached *old = find(&v->cache, f, &one->use, &one->at);
@@ -203,9 +203,33 @@ void vod_cache_put(struct vod *v, struct vod_cached *one)
         f->cached->file_prev = &one->file_next;
     f->cached = one;
     v->cache.n++;
-    v->cache.bytes += one->bytes;
-    *v->memory += one->bytes;
+}
+
+void vod_cache_put(struct vod *v, struct vod_cached *one, bool kept)
+{
+    if (kept)
+        list(v, one);
+    count(v, one);
     vod_cache_trim(v, v->cache.limit);
+}
+
+/* It was not to be kept, but is wanted again. */
+static struct vod_cached *keep(struct vod *v, struct vod_cached *one)
+{
+    v->cache.bytes -= one->bytes;
+    *v->memory -= one->bytes;
+    one = vod_made_fit(one);
+    vod_cache_put(v, one, true);
+    return one;
+}
+
+void vod_part_put(struct vod_file *f, const struct vod_part *part, bool done)
+{
+    struct vod_cached *one = container_of(part, struct vod_cached, part);
+
+    if (!done && !one->prev && one->refs == 1)
+        one = keep(f->vod, one);
+    vod_cached_unref(one);
 }
 
 /* ---- groups */
@@ -231,6 +255,6 @@ void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_group *g)
     one->group = vod_group_ref(g);
     one->refs = 1;
     one->bytes = sizeof(*one) + sizeof(*g->g) + g->g->n * sizeof(g->g->v[0]);
-    vod_cache_put(v, one);
+    vod_cache_put(v, one, true);
     vod_cached_unref(one);
 }

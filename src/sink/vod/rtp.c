@@ -91,7 +91,7 @@ static void settle(struct vod_feed *f)
         vod_feed_fail(f);
     if (got == VOD_READY) {
         vod_feed_adopt(f, part);
-        vod_part_put(f->file, part);
+        vod_part_put(f->file, part, false);
     }
     f->fresh = false;
 }

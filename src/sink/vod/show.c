@@ -22,6 +22,7 @@ bool vod_feed_describe(const struct live_feed *feed, struct live_feed_info *out)
     *out = (struct live_feed_info){
         .name = vod_file_name(f->file), .position = in_us(vod_feed_position(f)),
         .duration = in_us(info->duration), .scale = f->scale, .kbps = info->kbps,
+        .turn = vod_turn(info->kbps),
     };
     for (int i = 0; i < LIVE_FEED_TRACKS; i++) {
         const struct demux_track *t = &info->tracks[tracks[i]];

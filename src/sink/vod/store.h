@@ -89,7 +89,7 @@ struct vod_file {
     struct vod *vod;
     struct vod_file *next, **prev;         /* in its bucket */
     struct vod_file *older, *newer;        /* of those that nobody uses */
-    unsigned refs;
+    unsigned refs, players;
     uint64_t device, inode;
     int64_t size, mtime_ns;
     char *name;
@@ -131,11 +131,13 @@ struct vod_cached { /* a part; without a wire a group */
     struct vod_at at;
     unsigned refs;
     size_t bytes;
+    size_t block;                               /* it and its bytes are a block of a region; or 0 */
+    uint8_t *own;                               /* its bytes, where they are apart from it */
     struct vod_group *group;
     struct vod_part part;
     int64_t ends[DEMUX_TRACKS];                 /* in the file, of its samples; 0: it has none */
     co_usec looked_at;                          /* whether what comes next is in memory */
-    struct vod_mark marks[];
+    struct vod_mark marks[];                    /* then, as a rule, its bytes */
 };
 
 struct vod_cache {
@@ -153,8 +155,9 @@ void vod_cache_forget(struct vod *v, struct vod_file *f); /* all of a file */
 /* With a reference for the caller, or NULL. */
 struct vod_cached *vod_cache_find(struct vod *v, struct vod_file *f,
                                   const struct vod_wire_use *use, const struct vod_at *at);
-/* Takes over a new one, which has one reference. What is there of that name goes. */
-void vod_cache_put(struct vod *v, struct vod_cached *one);
+/* Takes over a new one, which has one reference. What is there of that name goes. What is not
+ * `kept` goes with its last user, unless that comes back for it. */
+void vod_cache_put(struct vod *v, struct vod_cached *one, bool kept);
 struct vod_cached *vod_cached_ref(struct vod_cached *one);
 void vod_cached_unref(struct vod_cached *one);
 /* The samples of a group, with a reference for the caller; or NULL. */
@@ -165,6 +168,9 @@ bool vod_use_same(const struct vod_wire_use *a, const struct vod_wire_use *b);
 /* ---- parts: make.c */
 
 /* Render what was read, and keep it; with a reference for the caller. NULL: no memory. */
+void vod_made_free(struct vod_cached *one); /* its memory */
+/* The same in memory of its size, in place of one that nobody else has. */
+struct vod_cached *vod_made_fit(struct vod_cached *one);
 struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
                             const struct vod_at *at, const struct vod_numbers *from,
                             const struct demux_group *g, const struct vod_cut *cut,

@@ -54,9 +54,15 @@ const char *vod_file_name(const struct vod_file *f); /* its path below dir, for 
 
 /* ---- parts: what a wire makes of some samples of a group */
 
-/* Which part. Samples of a group are divided in their order, wherever VOD_PART bytes are reached;
- * so it is the same for all who come to it. */
-enum { VOD_PART = 64 * 1024 };
+/* Which part. Samples of a group are divided in their order, wherever VOD_PART bytes are reached,
+ * or as much time as there is between two turns of a player; so it is the same for all who come to
+ * it, and in a turn whole parts are sent as a rule. */
+enum { VOD_PART = 96 * 1024 };
+#define VOD_TURN_LEAST CO_MS(100)
+#define VOD_TURN_MOST CO_MS(350)
+/* About as long as VOD_PART bytes of such a file take, within these. */
+co_usec vod_turn(unsigned kbps);
+
 struct vod_at {
     demux_place place;
     uint32_t part; /* of the group, from 0 */
@@ -67,6 +73,7 @@ struct vod_part { /* immutable, shared */
     bool last;              /* nothing does */
     bool starts;            /* it is the begin of a group where one may begin */
     int64_t dts;            /* of its first frame; of an empty one: where it would be */
+    int64_t next_dts;       /* of what comes behind it; at the end of a group about that */
     size_t size;            /* bytes */
     const uint8_t *data;
     uint32_t n;             /* frames (with what stands in front of them) */
@@ -86,9 +93,14 @@ struct vod_wait {
     struct vod_load *load;
     co_usec since;
     bool told;                           /* the log has a line that it waited long */
+    int64_t there[DEMUX_TRACKS];         /* up to where the file is in memory, as it was seen */
 };
 
 enum vod_got { VOD_READY, VOD_WAIT, VOD_FAILED };
+
+/* Whoever plays a file says so, and when it does no more: what one plays alone is not kept. */
+void vod_file_begin_play(struct vod_file *f);
+void vod_file_end_play(struct vod_file *f);
 
 /* The part, made now if its bytes are in the kernel's memory. VOD_READY: *out has a reference, to
  * give back by vod_part_put(). VOD_WAIT: a helper thread reads; on_part() is called once, unless
@@ -99,7 +111,8 @@ enum vod_got { VOD_READY, VOD_WAIT, VOD_FAILED };
 enum vod_got vod_part_get(struct vod_file *f, const struct vod_wire_use *use,
                           const struct vod_at *at, const struct vod_numbers *from,
                           struct vod_wait *w, const struct vod_part **out);
-void vod_part_put(struct vod_file *f, const struct vod_part *part);
+/* done: whoever gives it back has sent it, and does not come for it again. */
+void vod_part_put(struct vod_file *f, const struct vod_part *part, bool done);
 void vod_wait_end(struct vod_wait *w); /* fine if it does not wait */
 
 /* For the metrics. */

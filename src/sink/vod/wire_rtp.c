@@ -19,7 +19,7 @@
 
 struct rtp_part {
     struct rtp_wire_sender tracks[RTP_WIRE_N];
-    char cname[RTP_WIRE_CNAME];
+    uint32_t seed;
     int64_t wall, reported;
     bool due;        /* reports, in front of the first frame */
     bool begun;
@@ -62,7 +62,7 @@ static void *open_part(const struct vod_wire_use *use, const struct demux_info *
     s->wall = use->wall;
     s->reported = from->reported;
     s->due = starts;
-    rtp_wire_cname(use->param[RTP_WIRE_SEED], s->cname);
+    s->seed = use->param[RTP_WIRE_SEED];
     for (unsigned i = 0; i < RTP_WIRE_N; i++)
         open_track(s, i, use, info, from);
     return s;
@@ -89,10 +89,12 @@ static void close_part(void *state, struct vod_numbers *to)
 static void report(struct rtp_part *s, const struct av_packet *pkt, struct wr *out)
 {
     int64_t moment = pkt->cts > 0 ? pkt->dts + pkt->cts : pkt->dts;
+    char cname[RTP_WIRE_CNAME];
 
+    rtp_wire_cname(s->seed, cname);
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
         if (s->tracks[i].open && s->tracks[i].sender.clock > 0)
-            rtp_wire_sender_report(&s->tracks[i], s->cname, moment,
+            rtp_wire_sender_report(&s->tracks[i], cname, moment,
                                    s->wall + moment * 100 / 9, out);
     }
     s->reported = pkt->dts;
