@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* send.c - what goes out: what was asked for again, then what is new; nothing to who is silent.
+ *
+ * draft-sharabayko-srt, "Acknowledgement and Lost Packet Handling". A packet is looked up in the
+ * log each time that it is sent. What comes from the peer is in send_heard.c.
+ */
+#include "proto/srt/send_impl.h"
+
+#include <string.h>
+
+#define BACKLOG  CO_MS(100) /* what is due for so long is sent in a row: at its own pace */
+#define PACE_MAX CO_MS(10)  /* ... a burst in that time at least */
+#define PROBE    CO_MS(100)
+
+enum { WINDOW_MIN = 16, WINDOW_MAX = 16384, MESSAGES = (1 << 26) - 1, TOKENS = 64 << 10 };
+
+void srt_sender_init(struct srt_sender *s, const struct srt_sender_opts *opts)
+{
+    unsigned i;
+
+    memset(s, 0, sizeof(*s));
+    s->set = *opts;
+    s->set.window = opts->window < WINDOW_MIN   ? WINDOW_MIN
+                    : opts->window > WINDOW_MAX ? WINDOW_MAX
+                                                : opts->window;
+    s->room = s->set.window;
+    if (opts->cipher)
+        s->key = srt_cipher_has(opts->cipher, SRT_EVEN) ? SRT_EVEN : SRT_ODD;
+    s->rtt = CO_MS(100);
+    s->variance = CO_MS(50);
+    s->fresh_at = s->tokens_at = opts->zero;
+    s->tokens = INT64_MAX / 2; /* a full bucket */
+    s->again_at = CO_FOREVER;
+    for (i = 0; i < SRT_RECENT; i++)
+        s->recent[i].packet = (uint16_t)(i + 1); /* never one of that place */
+    srt_sender_relog(s, opts->log, opts->from, opts->lead);
+}
+
+/* Packets that were sent cannot be looked up any more: who misses one is told so. */
+void srt_sender_relog(struct srt_sender *s, const struct srt_log *log, uint64_t from, bool lead)
+{
+    s->set.log = log;
+    s->lead = lead ? log->lead : 0;
+    s->lead_at = s->high;
+    s->base = from - s->high - (s->lead ? 1 : 0);
+    s->next = s->floor = s->high;
+    s->n_repeats = 0;
+    s->skip_due = false;
+    s->again_at = 0;
+}
+
+/* A packet of ours as it is in the log. Tables become due with what they stand in front of. */
+bool srt_sender_find(struct srt_sender *s, uint64_t packet, struct srt_log_entry *e)
+{
+    struct srt_log_entry first;
+
+    if (!s->lead || packet != s->lead_at)
+        return srt_log_get(s->set.log, packet + s->base, e);
+    if (packet >= s->high) {
+        if (!srt_log_get(s->set.log, packet + 1 + s->base, &first))
+            return false;
+        s->lead_due = first.due;
+    }
+    if (!srt_log_lead_get(s->set.log, s->lead, e))
+        return false;
+    e->due = s->lead_due;
+    return true;
+}
+
+/* ---- bursts */
+
+static void begin(struct srt_burst *b)
+{
+    b->packets = 0;
+    b->pieces = 0;
+    b->segment = b->bytes = 0;
+}
+
+/* The kernel cuts them apart: all are of one size, but the last may be shorter. */
+static bool fits(struct srt_burst *b, size_t size)
+{
+    if (b->packets == 0) {
+        b->segment = SRT_HEADER + size;
+        return true;
+    }
+    return b->packets < SRT_BURST && SRT_HEADER + size <= b->segment
+           && b->bytes == b->packets * b->segment;
+}
+
+static void piece(struct srt_burst *b, const void *data, size_t size)
+{
+    b->iov[b->pieces++] = (struct iovec){ (void *)(uintptr_t)data, size };
+    b->bytes += size;
+}
+
+static void put(struct srt_sender *s, struct srt_burst *b, uint64_t packet,
+                const struct srt_log_entry *e, bool repeated)
+{
+    unsigned i = b->packets++;
+    const uint8_t *data = e->data;
+    co_usec time = e->due - s->set.zero;
+    struct srt_packet p = {
+        .time = time > 0 ? (uint32_t)time : 0, /* of before is none: it would be ahead for hours */
+        .to = s->set.peer_id,
+        .seq = srt_seq_add(s->set.first_seq, (int64_t)packet),
+        .message = 1 + (uint32_t)(packet % MESSAGES),
+        .place = 3,
+        .repeated = repeated,
+        .key = (uint8_t)s->key,
+    };
+
+    srt_packet_write(&p, b->headers[i]);
+    piece(b, b->headers[i], SRT_HEADER);
+    if (s->set.cipher) {
+        srt_cipher_run(s->set.cipher, s->key, p.seq, data, b->scratch[i], e->size);
+        data = b->scratch[i];
+    }
+    piece(b, data, e->size);
+}
+
+/* ---- what is missing over there */
+
+static bool put_drop(struct srt_sender *s, struct srt_burst *b, co_usec now)
+{
+    struct srt_range r = { srt_seq_add(s->set.first_seq, (int64_t)s->drop),
+                           srt_seq_add(s->set.first_seq, (int64_t)s->drop_end - 1) };
+    struct srt_packet p = {
+        .control = true,
+        .type = SRT_DROP,
+        .time = (uint32_t)(now - s->set.zero),
+        .to = s->set.peer_id,
+    };
+
+    s->drop = s->drop_end = 0;
+    srt_packet_write(&p, b->headers[0]);
+    piece(b, b->headers[0], SRT_HEADER);
+    piece(b, b->scratch[0], srt_drop_write(&r, b->scratch[0]));
+    b->packets = 1;
+    b->segment = b->bytes;
+    return true;
+}
+
+/* False: it does not fit any more. */
+static bool put_repeat(struct srt_sender *s, struct srt_burst *b, uint64_t packet)
+{
+    struct srt_log_entry e;
+
+    if (packet < s->floor || !srt_sender_find(s, packet, &e)) {
+        srt_sender_give_up(s, packet, packet + 1);
+        return true;
+    }
+    if (!fits(b, e.size))
+        return false;
+    put(s, b, packet, &e, true);
+    s->stat.repeated++;
+    return true;
+}
+
+static void put_repeats(struct srt_sender *s, struct srt_burst *b)
+{
+    struct srt_repeat *r = s->repeats;
+    unsigned done = 0;
+
+    while (done < s->n_repeats) {
+        uint64_t packet = s->acked + (uint16_t)(r[done].first - (uint16_t)s->acked);
+
+        while (r[done].count && put_repeat(s, b, packet)) {
+            packet++;
+            r[done].first++;
+            r[done].count--;
+        }
+        if (r[done].count)
+            break;
+        done++;
+    }
+    s->n_repeats -= done;
+    if (done)
+        memmove(r, r + done, s->n_repeats * sizeof(*r));
+}
+
+/* ---- what is new */
+
+/* On to the newest key frame, if it is ahead of `number`; or to the next one that comes. What was
+ * sent keeps its sequences, what follows has those behind. */
+static bool skip(struct srt_sender *s, uint64_t number, co_usec now)
+{
+    const struct srt_log *log = s->set.log;
+
+    s->skip_due = !log->has_key || log->key < number || log->key < log->first;
+    if (s->skip_due)
+        return false;
+    if (s->high) {
+        s->stat.skips++;
+        s->stat.dropped += log->key - number;
+    }
+    srt_sender_relog(s, log, log->key, true);
+    s->fresh_at = now;
+    return true;
+}
+
+/* It acknowledged nothing for long, and is there again. What it has not is what it missed, up to
+ * the newest key frame; if there is none since, it gets all of it. */
+void srt_sender_return(struct srt_sender *s, co_usec now)
+{
+    const struct srt_log *log = s->set.log;
+    uint64_t from = srt_sender_unacked(s);
+
+    s->stalled = false;
+    s->progress_at = s->fresh_at = now;
+    s->n_repeats = 0;
+    s->again_at = 0;
+    if (log->has_key && log->key > from + s->base) {
+        s->told = s->high; /* the skip counts them */
+        srt_sender_give_up(s, from, s->high);
+        (void)skip(s, from + s->base, now);
+    } else if (from + s->base >= log->first) {
+        s->next = from;
+    } else {
+        s->skip_due = true;
+    }
+}
+
+/* Time that a burst takes at twice the pace of the log; 0: nobody can say. */
+static co_usec burst_time(const struct srt_log *log)
+{
+    struct srt_log_entry a, b;
+    uint64_t n = log->head - log->first;
+
+    if (n < 2 || !srt_log_get(log, log->first, &a) || !srt_log_get(log, log->head - 1, &b))
+        return 0;
+    return (b.due - a.due) * (SRT_BURST / 2) / (co_usec)(n - 1);
+}
+
+static co_usec pace(const struct srt_log *log)
+{
+    co_usec t = burst_time(log);
+
+    return t > 0 && t < PACE_MAX ? t : PACE_MAX;
+}
+
+/* It is behind: a join at the GOP cache, or its network is slow. A row of bursts would overrun the
+ * receiver's socket; and with a newer key frame there is no need to send all. */
+static bool may_catch_up(struct srt_sender *s, co_usec due, co_usec now)
+{
+    const struct srt_log *log = s->set.log;
+    uint64_t number = srt_sender_number(s);
+
+    if (due < now - srt_sender_patience(s) && log->has_key && log->key > number)
+        return skip(s, number, now);
+    if (s->paced_at > now) {
+        s->again_at = s->paced_at;
+        return false;
+    }
+    if (s->paced_at < now - PACE_MAX)
+        s->paced_at = now - PACE_MAX;
+    s->paced_at += pace(log);
+    s->fresh_at = now;
+    return true;
+}
+
+static bool may_go_on(struct srt_sender *s, co_usec now)
+{
+    struct srt_log_entry e;
+    uint64_t number = srt_sender_number(s);
+
+    if ((s->skip_due || number < s->set.log->first) && !skip(s, number, now))
+        return false;
+    if (!srt_sender_find(s, s->next, &e))
+        return false;
+    return e.due >= now - BACKLOG || may_catch_up(s, e.due, now);
+}
+
+static void put_new(struct srt_sender *s, struct srt_burst *b, co_usec now)
+{
+    uint64_t limit = s->acked + (s->room > WINDOW_MIN ? s->room : WINDOW_MIN);
+    struct srt_log_entry e;
+
+    if (limit > srt_sender_unacked(s) + s->set.window)
+        limit = srt_sender_unacked(s) + s->set.window;
+    if (s->next >= limit || !may_go_on(s, now))
+        return;
+    if (s->next == srt_sender_unacked(s))
+        s->progress_at = now;
+    for (; s->next < limit && srt_sender_find(s, s->next, &e) && fits(b, e.size); s->next++) {
+        put(s, b, s->next, &e, s->next < s->high);
+        if (s->next < s->high)
+            s->stat.repeated++;
+        else
+            s->stat.sent++;
+    }
+    if (s->next > s->high)
+        s->high = s->next;
+}
+
+/* ---- */
+
+/* Bytes a second, repeats included. */
+static int64_t most_rate(const struct srt_sender *s)
+{
+    uint64_t rate = s->set.maxbw;
+    co_usec t;
+
+    if (rate == 0 && (t = burst_time(s->set.log)) > 0)
+        rate = (uint64_t)SRT_PACKET_MAX * SRT_BURST / 2 * 1250000 / (uint64_t)t;
+    return rate < 1 || rate > 1000000000 ? 1000000000 : (int64_t)rate;
+}
+
+/* A bucket of 20 ms. */
+static bool has_tokens(struct srt_sender *s, co_usec now)
+{
+    int64_t rate = most_rate(s), most = rate / 50 > TOKENS ? rate / 50 : TOKENS;
+    co_usec passed = now - s->tokens_at;
+
+    passed = passed < 0 ? 0 : passed > CO_SECONDS(1) ? CO_SECONDS(1) : passed;
+    s->tokens += passed * rate / 1000000;
+    if (s->tokens > most)
+        s->tokens = most;
+    s->tokens_at = now;
+    if (s->tokens > 0)
+        return true;
+    s->again_at = now + CO_MS(5);
+    return false;
+}
+
+/* Nothing was acknowledged for long: one packet now and then, until it is there again. */
+static bool is_silent(struct srt_sender *s, struct srt_burst *b, co_usec now)
+{
+    if (!s->stalled) {
+        if (s->next == srt_sender_unacked(s) || now - s->progress_at <= srt_sender_patience(s))
+            return false;
+        s->stalled = true;
+        s->n_repeats = 0;
+        s->probe_at = now;
+    }
+    if (now >= s->probe_at) {
+        s->probe_at = now + (s->rtt > PROBE ? s->rtt : PROBE);
+        (void)put_repeat(s, b, srt_sender_unacked(s));
+    }
+    s->again_at = s->probe_at;
+    return true;
+}
+
+bool srt_sender_output(struct srt_sender *s, struct srt_burst *out, co_usec now)
+{
+    begin(out);
+    s->again_at = CO_FOREVER;
+    if (s->drop_end)
+        (void)put_drop(s, out, now);
+    else if (has_tokens(s, now) && !is_silent(s, out, now)) {
+        put_repeats(s, out);
+        if (s->n_repeats == 0)
+            put_new(s, out, now);
+    }
+    if (out->packets == 0 && s->drop_end)
+        (void)put_drop(s, out, now);
+    s->stat.in_flight = (unsigned)(s->next - srt_sender_unacked(s));
+    if (out->packets == 0)
+        return false;
+    s->again_at = 0;
+    s->tokens -= (int64_t)out->bytes;
+    s->stat.bytes += out->bytes;
+    return true;
+}
