@@ -79,8 +79,12 @@ static void sample(struct session_publisher *p)
     if (p->sampled_at == 0)
         co_stack_trim(); /* the first messages went deep: log lines, decoder configurations */
     p->sampled_at = p->messages;
-    if (!session_sample(s, SAMPLED_PUBLISH, now))
+    if (!session_sample(s, p->log_sample ? p->sampled : SAMPLED_PUBLISH, now))
         return;
+    if (p->log_sample) {
+        p->log_sample(p, now);
+        return;
+    }
     log_always(LOG_TRACE,
                "%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mr=%d/%lld, p1stpt=%lld, "
                "pnt=%lld",

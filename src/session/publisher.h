@@ -23,6 +23,9 @@ struct session_publisher {
     co_usec warned_at;      /* that it sends more */
     bool called;            /* we called it: its silence is for who did */
     co_usec silence;        /* that is allowed; 0: what the vhost says of publishers */
+    /* Its sample lines are of that kind; NULL: SAMPLED_PUBLISH, which needs no one else. */
+    void (*log_sample)(struct session_publisher *p, co_usec now);
+    enum sampled_kind sampled;
 };
 
 /* May it publish its stream, and is there room? By all that there is to ask, and then the stream is

@@ -33,6 +33,14 @@ struct srt_out {
     uint8_t bytes[SRT_OUT_BYTES];
 };
 
+/* Streams that somebody plays: stream.c. Begins zeroed. */
+struct srt_streams {
+    struct srt_stream *v[64];
+    unsigned n;
+    bool looks;
+    struct srt_burst *burst;
+};
+
 struct srt_endpoint {
     struct srt_service *service;
     struct udp *socket;
@@ -52,6 +60,7 @@ struct srt_service {
     struct srt_slots slots;
     struct srt_callers callers;
     struct srt_gate gate;
+    struct srt_streams streams;
     struct co_group group;     /* readers, and who sees players out */
     struct co *ender;          /* of group: leave.c */
     struct srt_peer *leaving, **leaving_end;

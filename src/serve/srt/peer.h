@@ -31,6 +31,14 @@ struct srt_caller {
     uint32_t id, first_seq;
 };
 
+/* What a player has more: play.c. */
+struct srt_play {
+    co_usec every;      /* how long packets wait to go out together */
+    uint32_t turn;      /* the last one it was served in */
+    uint32_t skips;     /* as the log was told */
+    uint64_t counted, dropped; /* of what it was sent, as the source was told */
+};
+
 struct srt_peer {
     struct session base;
     struct srt_conn conn;
@@ -50,6 +58,7 @@ struct srt_peer {
     uint8_t *answer;             /* to its conclusion, for its repeats, until it speaks; or NULL */
     size_t answer_size;
     struct srt_publish *publish; /* of a publisher; or NULL */
+    struct srt_play play;        /* of a player */
     struct srt_stream *stream;   /* of a player, and of a publisher that relays; or NULL */
     struct srt_peer *next, **prev; /* players of that stream */
     struct srt_peer *next_touched, *next_leaving;
@@ -79,6 +88,7 @@ err_t srt_publish_run(struct srt_peer *p)    /* until its end */
     __attribute__((warn_unused_result));
 void srt_publish_end(struct srt_peer *p, err_t why); /* of one that was admitted; `why` is
                                                       * borrowed */
+bool srt_publish_relays(const struct srt_peer *p);
 /* A packet came, the connection has seen it; or its timer is up. Do not yield. */
 void srt_publish_turn(struct srt_peer *p, co_usec now);
 

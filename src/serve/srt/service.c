@@ -68,7 +68,8 @@ err_t srt_service_new(struct srt_service **out, struct session_env *env,
 
 void srt_service_refuse(struct srt_service *s)
 {
-    s->refuses = true;
+    if (s)
+        s->refuses = true;
 }
 
 static void end_peers(struct srt_service *s)

@@ -33,11 +33,11 @@ void srt_sockets_close(struct srt_sockets *s); /* those that nobody took; NULL i
 /* Take this worker's sockets and read. env->srt is it. */
 err_t srt_service_new(struct srt_service **out, struct session_env *env, struct srt_sockets *s)
     __attribute__((warn_unused_result));
-/* Callers are refused from now on (SRT_REFUSED_CLOSING); who is connected stays. */
+/* Callers are refused from now on (SRT_REFUSED_CLOSING); who is connected stays. NULL is fine. */
 void srt_service_refuse(struct srt_service *s);
 /* All connections are told to end; waits until they have. Yields. NULL is fine. */
 void srt_service_free(struct srt_service *s);
-void srt_service_reload(struct srt_service *s); /* env->conf is another one */
+void srt_service_reload(struct srt_service *s); /* env->conf is another one; NULL is fine */
 
 enum { SRT_REFUSED_KINDS = 32 };
 struct srt_service_stat {
