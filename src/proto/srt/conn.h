@@ -25,6 +25,7 @@ struct srt_conn {
     co_usec zero;             /* of our clock on the wire */
     co_usec heard_at, sent_at, idle_timeout;
     bool sends;               /* else it receives */
+    bool drop_late;
     struct srt_sender sender;
     struct srt_receiver *receiver;
     struct srt_cipher *cipher;
@@ -43,6 +44,9 @@ struct srt_conn_opts {
     /* of one that sends: */
     const struct srt_log *log;
     uint64_t from, maxbw;
+    bool lead;                /* the log's tables of now go in front of `from` */
+    /* New keys after so many packets, announced so long before; 0: 2^24, 4,000. */
+    uint64_t renew_after, renew_before;
 };
 
 /* False: there is no memory. */
@@ -55,16 +59,14 @@ void srt_conn_input(struct srt_conn *c, const struct srt_packet *p, co_usec now)
 /* Control packets that are to be sent now, one at a time; 0: none. Shutdown is said three times. */
 size_t srt_conn_control(struct srt_conn *c, uint8_t out[SRT_PACKET_MAX], co_usec now);
 /* Data: of one that sends. */
-static inline bool srt_conn_burst(struct srt_conn *c, struct srt_burst *out, co_usec now)
-{
-    return srt_sender_output(&c->sender, out, now);
-}
+bool srt_conn_burst(struct srt_conn *c, struct srt_burst *out, co_usec now);
 /* Data that is due: of one that receives. */
 static inline bool srt_conn_next(struct srt_conn *c, struct srt_message *m, co_usec now)
 {
     return srt_receiver_next(c->receiver, m, now);
 }
 co_usec srt_conn_deadline(const struct srt_conn *c); /* of all of the above */
-void srt_conn_close(struct srt_conn *c);             /* shutdown from our side */
+/* Shutdown from our side, by the next three of srt_conn_control(); whatever comes is dropped. */
+void srt_conn_close(struct srt_conn *c);
 
 #endif
