@@ -112,14 +112,57 @@ err_t aac_asc_parse(struct aac_config *c, const uint8_t *asc, size_t size)
         return NULL;
     if (c->channel_config == 0) {
         c->channels = general_audio(&b, c);
+        c->bits = bits_read(&b, asc);
         return bits_err(&b, "AAC program config element");
     }
     (void)general_audio(&b, c); /* some encoders end it here: then nothing is extended */
+    c->bits = bits_read(&b, asc);
     if (c->extension == 0)
         sync_extension(c, &b);
     if (c->extension == PS && c->channels == 1)
         c->channels = 2;
     return NULL;
+}
+
+size_t aac_asc_build(uint8_t out[AAC_ASC_MAX], const struct aac_config *c)
+{
+    uint64_t v = 0;
+    unsigned bits = 0;
+    bool explicit_rate = c->rate_index == EXPLICIT_RATE;
+
+#define PUT(value, n) (v = v << (n) | (value), bits += (n))
+    PUT((uint64_t)c->object, 5);
+    PUT((uint64_t)c->rate_index, 4);
+    if (explicit_rate)
+        PUT((uint64_t)c->core_rate, 24);
+    PUT((uint64_t)c->channel_config, 4);
+    PUT(0u, 3); /* frames of 1024, no core coder, no extension */
+#undef PUT
+    v <<= (8 - bits % 8) % 8;
+    bits = (bits + 7) / 8;
+    for (unsigned i = 0; i < bits; i++)
+        out[i] = (uint8_t)(v >> 8 * (bits - 1 - i));
+    return bits;
+}
+
+bool aac_adts_parse(struct aac_adts *h, const uint8_t data[AAC_ADTS_HEADER])
+{
+    struct aac_config *c = &h->config;
+
+    *h = (struct aac_adts){ 0 };
+    if (data[0] != 0xff || (data[1] & 0xf6) != 0xf0) /* the layer is 0 */
+        return false;
+    c->object = (uint8_t)(1 + (data[2] >> 6));
+    c->rate_index = data[2] >> 2 & 0x0f;
+    c->channel_config = (uint8_t)((data[2] & 1) << 2 | data[3] >> 6);
+    if (c->rate_index >= sizeof(rates) / sizeof(rates[0]))
+        return false;
+    c->rate = c->core_rate = rates[c->rate_index];
+    c->channels = channels[c->channel_config];
+    h->head = data[1] & 1 ? AAC_ADTS_HEADER : AAC_ADTS_HEADER + 2;
+    h->size = (data[3] & 3u) << 11 | (unsigned)data[4] << 3 | data[5] >> 5;
+    h->blocks = (uint8_t)(1 + (data[6] & 3));
+    return h->size >= h->head;
 }
 
 err_t aac_adts_build(uint8_t out[AAC_ADTS_HEADER], const struct aac_config *c, size_t payload)

@@ -73,6 +73,11 @@ int32_t bits_se(struct bits *b)
     return k & 1 ? (int32_t)(k / 2 + 1) : -(int32_t)(k / 2);
 }
 
+size_t bits_read(const struct bits *b, const void *data)
+{
+    return 8 * (size_t)(b->p - (const uint8_t *)data) - b->have;
+}
+
 err_t bits_err(const struct bits *b, const char *what)
 {
     return b->bad ? err_new(ERR_CODEC, "%s: ends too early, or a code is too long", what) : NULL;

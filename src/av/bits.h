@@ -35,6 +35,9 @@ void     bits_skip(struct bits *b, uint64_t n);
 uint32_t bits_ue(struct bits *b); /* ue(v), [H.264] 9.1: at most 2^32 - 2 */
 int32_t  bits_se(struct bits *b); /* se(v), [H.264] 9.1.1 */
 
+/* How many bits were read of `data`, what it was made with, not as a NAL unit. */
+size_t bits_read(const struct bits *b, const void *data);
+
 err_t bits_err(const struct bits *b, const char *what) __attribute__((warn_unused_result));
 
 #endif

@@ -38,6 +38,7 @@ struct av_info {
     uint32_t channels;
     uint32_t nalu_length; /* bytes of the length before each NAL unit: 1, 2 or 4 */
     uint32_t reorder;     /* pictures that a decoder holds back, to show them in their order */
+    bool interlaced;      /* pictures may be fields */
 };
 
 /* How FLV and RTMP carry it. The legacy tag header has a codec id, [FLV] E.4.2.1 and E.4.3.1; the

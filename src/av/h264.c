@@ -197,6 +197,7 @@ static void frame_size(struct av_info *info, struct bits *b, uint32_t chroma)
         return;
     info->width = (uint32_t)(width - crop_x);
     info->height = (uint32_t)(height - crop_y);
+    info->interlaced = !frames_only;
 }
 
 err_t h264_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)

@@ -3,7 +3,7 @@
 #include "av/nalu.h"
 #include "av/vp9.h"
 #include "base/base64.h"
-#include "format/rtp/nal.h"
+#include "format/nal.h"
 #include "format/rtp/read.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 /* The sets of one type, in base64. */
 struct list {
     struct wr *w;
-    const struct rtp_nal *nal;
+    const struct nal_kind *nal;
     int type;         /* -1: of any */
     const char *name; /* NULL: it is written */
 };
@@ -20,7 +20,7 @@ static void put_set(void *arg, const uint8_t *unit, size_t size)
 {
     struct list *l = arg;
 
-    if (l->type >= 0 && rtp_nal_type(l->nal, unit) != l->type)
+    if (l->type >= 0 && nal_type(l->nal, unit) != l->type)
         return;
     wr_text(l->w, l->name ? l->name : ",");
     l->name = NULL;
@@ -43,7 +43,7 @@ void rtp_h264_write(struct wr *w, enum av_codec codec, const uint8_t *config, si
     if (size < 4)
         return;
     wr_printf(w, ";profile-level-id=%02X%02X%02X", config[1], config[2], config[3]);
-    put_sets((struct list){ w, &rtp_nal_h264, -1, ";sprop-parameter-sets=" }, codec, config, size);
+    put_sets((struct list){ w, &nal_h264, -1, ";sprop-parameter-sets=" }, codec, config, size);
 }
 
 /* [HEVC] 7.1 */
@@ -51,10 +51,10 @@ void rtp_h265_write(struct wr *w, enum av_codec codec, const uint8_t *config, si
 {
     size_t before = w->len;
 
-    put_sets((struct list){ w, &rtp_nal_h265, 32, "sprop-vps=" }, codec, config, size);
-    put_sets((struct list){ w, &rtp_nal_h265, 33, w->len > before ? ";sprop-sps=" : "sprop-sps=" },
+    put_sets((struct list){ w, &nal_h265, 32, "sprop-vps=" }, codec, config, size);
+    put_sets((struct list){ w, &nal_h265, 33, w->len > before ? ";sprop-sps=" : "sprop-sps=" },
              codec, config, size);
-    put_sets((struct list){ w, &rtp_nal_h265, 34, w->len > before ? ";sprop-pps=" : "sprop-pps=" },
+    put_sets((struct list){ w, &nal_h265, 34, w->len > before ? ";sprop-pps=" : "sprop-pps=" },
              codec, config, size);
 }
 

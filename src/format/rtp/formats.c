@@ -12,10 +12,10 @@
 enum { G711_RATE = 8000 };
 
 static const struct rtp_format rows[] = {
-    { .codec = AV_H264, .nal = &rtp_nal_h264, .video = &rtp_nal_video,
+    { .codec = AV_H264, .nal = &nal_h264, .video = &rtp_nal_video,
       .configure = rtp_nal_configure, .pack = rtp_nal_pack, .unpack = rtp_video_unpack,
       .read = rtp_h264_read, .write = rtp_h264_write },
-    { .codec = AV_H265, .nal = &rtp_nal_h265, .video = &rtp_nal_video,
+    { .codec = AV_H265, .nal = &nal_h265, .video = &rtp_nal_video,
       .configure = rtp_nal_configure, .pack = rtp_nal_pack, .unpack = rtp_video_unpack,
       .read = rtp_h265_read, .write = rtp_h265_write },
     { .codec = AV_AV1, .video = &rtp_av1_video, .configure = rtp_av1_configure,

@@ -16,12 +16,12 @@ struct rtp_packer;
 struct rtp_unpacker;
 struct rtp_text;
 struct rtp_video;
-struct rtp_nal;
+struct nal_kind;
 
 struct rtp_format {
     enum av_codec codec;
     const char *alias; /* what this encoding is called, if that is not the codec's own name */
-    const struct rtp_nal *nal;     /* it is made of NAL units */
+    const struct nal_kind *nal;     /* it is made of NAL units */
     const struct rtp_video *video; /* packets of a frame have its time, and its last one a marker */
     /* NULL: it is read only. */
     err_t (*configure)(struct rtp_packer *p, const struct frame *f); /* or NULL */

@@ -2,7 +2,7 @@
 /* pack_av1.c - AV1: OBUs without their sizes, up to three pieces of them in a packet. */
 #include "av/av1.h"
 #include "base/rd.h"
-#include "format/rtp/obu.h"
+#include "format/obu.h"
 #include "format/rtp/pack_impl.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static void flush(struct rtp_packer *p, struct packet *k, bool goes_on, bool mar
         const struct element *e = &k->e[i];
 
         if (i + 1 < k->n)
-            at += rtp_leb128_build(at, bytes_of(e));
+            at += obu_leb128_build(at, bytes_of(e));
         memcpy(at, e->head, e->head_size);
         memcpy(at + e->head_size, e->data, e->size);
         at += bytes_of(e);
@@ -66,20 +66,20 @@ static size_t room(const struct rtp_packer *p, const struct packet *k)
     if (k->n == ELEMENTS_MAX)
         return 0;
     if (k->n > 0)
-        used += rtp_leb128_size(bytes_of(&k->e[k->n - 1]));
+        used += obu_leb128_size(bytes_of(&k->e[k->n - 1]));
     return used < p->opts.mtu ? p->opts.mtu - used : 0;
 }
 
 static void add(struct packet *k, const struct element *e)
 {
     if (k->n > 0)
-        k->size += rtp_leb128_size(bytes_of(&k->e[k->n - 1]));
+        k->size += obu_leb128_size(bytes_of(&k->e[k->n - 1]));
     k->e[k->n++] = *e;
     k->size += bytes_of(e);
 }
 
 /* One that fits nowhere begins a packet of its own, so that its pieces are of one size. */
-static void send(struct rtp_packer *p, struct packet *k, const struct rtp_obu *obu, bool last)
+static void send(struct rtp_packer *p, struct packet *k, const struct obu *obu, bool last)
 {
     struct element e = { .head = { obu->head[0], obu->head[1] }, .head_size = obu->head_size,
                          .data = obu->data, .size = obu->size };
@@ -104,7 +104,7 @@ static void send(struct rtp_packer *p, struct packet *k, const struct rtp_obu *o
         flush(p, k, false, true);
 }
 
-static bool is_sent(const struct rtp_obu *obu)
+static bool is_sent(const struct obu *obu)
 {
     return obu->type != AV1_TEMPORAL_DELIMITER && obu->type != AV1_TILE_LIST &&
            obu->type != AV1_PADDING;
@@ -112,12 +112,12 @@ static bool is_sent(const struct rtp_obu *obu)
 
 static err_t look(struct rd r, unsigned *n, bool *header)
 {
-    struct rtp_obu obu;
+    struct obu obu;
 
     *n = 0;
     *header = false;
     while (rd_left(&r) > 0) {
-        if (!rtp_obu_next(&r, &obu))
+        if (!obu_next(&r, &obu))
             return err_new(ERR_CODEC, "an OBU ends too early");
         *n += is_sent(&obu);
         *header |= obu.type == AV1_SEQUENCE_HEADER;
@@ -130,7 +130,7 @@ err_t rtp_av1_pack(struct rtp_packer *p, const struct frame *f)
     struct rd r = rd_init(f->data, f->size);
     struct rd before = rd_init(p->before_key.buf, p->before_key.len);
     struct packet k = { .size = 1, .begins = f->key };
-    struct rtp_obu obu;
+    struct obu obu;
     unsigned n;
     bool header;
     err_t err;
@@ -138,9 +138,9 @@ err_t rtp_av1_pack(struct rtp_packer *p, const struct frame *f)
     err = look(r, &n, &header);
     if (err || n == 0)
         return err;
-    while (f->key && p->opts.sets && !header && rtp_obu_next(&before, &obu))
+    while (f->key && p->opts.sets && !header && obu_next(&before, &obu))
         send(p, &k, &obu, false);
-    while (rtp_obu_next(&r, &obu)) {
+    while (obu_next(&r, &obu)) {
         if (is_sent(&obu))
             send(p, &k, &obu, --n == 0);
     }

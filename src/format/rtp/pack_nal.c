@@ -2,7 +2,7 @@
 /* pack_nal.c - H.264 and HEVC: units alone, small ones together, large ones in fragments. */
 #include "av/nalu.h"
 #include "base/rd.h"
-#include "format/rtp/nal.h"
+#include "format/nal.h"
 #include "format/rtp/pack_impl.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static void stap_head(uint8_t *at, const struct group *g)
         first |= b & 0x80;
         nri = (b & 0x60) > nri ? b & 0x60 : nri;
     }
-    at[0] = first | nri | rtp_nal_h264.aggregate;
+    at[0] = first | nri | nal_h264.aggregate;
 }
 
 /* [HEVC] 4.4.2: the lowest layer and the lowest temporal id. */
@@ -66,20 +66,20 @@ static void ap_head(uint8_t *at, const struct group *g)
         layer = l < layer ? l : layer;
         id = (b[1] & 7u) < id ? b[1] & 7u : id;
     }
-    at[0] = (uint8_t)(first | rtp_nal_h265.aggregate << 1 | layer >> 5);
+    at[0] = (uint8_t)(first | nal_h265.aggregate << 1 | layer >> 5);
     at[1] = (uint8_t)(layer << 3 | id);
 }
 
 static void flush_group(struct rtp_packer *p, struct group *g, bool marker)
 {
-    const struct rtp_nal *nal = p->fmt->nal;
+    const struct nal_kind *nal = p->fmt->nal;
     uint8_t *at;
 
     if (g->n == 1)
         put_single(p, &g->unit[0], marker);
     at = g->n > 1 ? rtp_pack_packet(p, g->size, marker) : NULL;
     if (at) {
-        if (nal == &rtp_nal_h264)
+        if (nal == &nal_h264)
             stap_head(at, g);
         else
             ap_head(at, g);
@@ -100,11 +100,11 @@ static void flush_group(struct rtp_packer *p, struct group *g, bool marker)
 /* [H264] 5.8, [HEVC] 4.4.3. */
 static void put_fragments(struct rtp_packer *p, const struct nalu *unit, bool marker)
 {
-    const struct rtp_nal *nal = p->fmt->nal;
+    const struct nal_kind *nal = p->fmt->nal;
     const uint8_t *from = unit->data + nal->head;
     size_t left = unit->size - nal->head, head = nal->head + (size_t)1;
     size_t each = rtp_pack_even(left, p->opts.mtu - head);
-    uint8_t type = rtp_nal_type(nal, unit->data), flags = 0x80;
+    uint8_t type = nal_type(nal, unit->data), flags = 0x80;
 
     while (left > 0) {
         size_t n = left < each ? left : each;
@@ -125,9 +125,9 @@ static void put_fragments(struct rtp_packer *p, const struct nalu *unit, bool ma
 
 static void send(struct rtp_packer *p, struct group *g, const struct nalu *unit, bool last)
 {
-    const struct rtp_nal *nal = p->fmt->nal;
-    uint8_t flags = nal->flags[rtp_nal_type(nal, unit->data)];
-    bool alone = flags & RTP_NAL_SLICE || nal->head + 2 + unit->size > p->opts.mtu;
+    const struct nal_kind *nal = p->fmt->nal;
+    uint8_t flags = nal->flags[nal_type(nal, unit->data)];
+    bool alone = flags & NAL_SLICE || nal->head + 2 + unit->size > p->opts.mtu;
 
     if (alone || g->n == GROUP_MAX || g->size + 2 + unit->size > p->opts.mtu)
         flush_group(p, g, false);
@@ -143,16 +143,16 @@ static void send(struct rtp_packer *p, struct group *g, const struct nalu *unit,
     }
 }
 
-static bool is_sent(const struct rtp_nal *nal, const struct nalu *unit)
+static bool is_sent(const struct nal_kind *nal, const struct nalu *unit)
 {
-    const uint8_t not = RTP_NAL_LEFT_OUT | RTP_NAL_REFUSED | RTP_NAL_NONE;
+    const uint8_t not = NAL_LEFT_OUT | NAL_REFUSED | NAL_NONE;
 
-    return unit->size > nal->head && !(nal->flags[rtp_nal_type(nal, unit->data)] & not);
+    return unit->size > nal->head && !(nal->flags[nal_type(nal, unit->data)] & not);
 }
 
 /* How many units are sent, and are parameter sets among them? The whole frame is looked at before
  * anything of it is written. */
-static err_t look(const struct rtp_nal *nal, struct nalu_reader r, unsigned *n, bool *sets)
+static err_t look(const struct nal_kind *nal, struct nalu_reader r, unsigned *n, bool *sets)
 {
     struct nalu unit;
     err_t err;
@@ -166,7 +166,7 @@ static err_t look(const struct rtp_nal *nal, struct nalu_reader r, unsigned *n, 
         if (!is_sent(nal, &unit))
             continue;
         (*n)++;
-        *sets |= (nal->flags[rtp_nal_type(nal, unit.data)] & RTP_NAL_SET) != 0;
+        *sets |= (nal->flags[nal_type(nal, unit.data)] & NAL_SET) != 0;
     }
 }
 

@@ -15,14 +15,14 @@ enum { ASC_MAX = 64 };
  * behind a comma at the end, comes in the stream. */
 static void read_sets(struct rtp_unpacker *u, const struct rtp_text *fmtp, const char *key)
 {
-    uint8_t set[BASE64_ROOM(RTP_SET_SIZE)];
+    uint8_t set[BASE64_ROOM(NAL_SET_SIZE)];
     struct rtp_text list, item;
     size_t n;
 
     if (!rtp_text_value(fmtp, key, &list))
         return;
     while (rtp_text_item(&list, &item)) {
-        if (item.n > 0 && item.n <= RTP_SET_SIZE && base64_decode(item.p, item.n, set, &n))
+        if (item.n > 0 && item.n <= NAL_SET_SIZE && base64_decode(item.p, item.n, set, &n))
             rtp_nal_keep_set(u, set, n);
     }
 }

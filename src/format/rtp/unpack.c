@@ -2,7 +2,6 @@
 /* unpack.c - payloads of RTP to frames. */
 #include "format/rtp/unpack_impl.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 err_t rtp_unpacker_init(struct rtp_unpacker *u, const struct rtp_unpacker_opts *opts)
@@ -26,8 +25,7 @@ err_t rtp_unpacker_init(struct rtp_unpacker *u, const struct rtp_unpacker_opts *
 
 void rtp_unpacker_fini(struct rtp_unpacker *u)
 {
-    for (unsigned i = 0; i < RTP_SETS_MAX; i++)
-        free(u->sets[i].data);
+    nal_sets_fini(&u->sets);
     wr_free(&u->frame);
     wr_free(&u->config);
 }

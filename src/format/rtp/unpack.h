@@ -13,11 +13,11 @@
 #define FORMAT_RTP_UNPACK_H
 
 #include "base/wr.h"
+#include "format/nal_sets.h"
 #include "format/rtp/formats.h"
 #include "format/rtp/text.h"
 
-enum { RTP_FRAME_MAX = 4 << 20, RTP_UNITS_MAX = 512, RTP_SETS_MAX = 16, RTP_SET_SIZE = 4096,
-       RTP_CONFIG_MAX = 64 * 1024 };
+enum { RTP_FRAME_MAX = 4 << 20, RTP_UNITS_MAX = 512, RTP_CONFIG_MAX = NAL_CONFIG_MAX };
 
 /* A payload as it came; borrowed until rtp_unpack_next() has said no. */
 struct rtp_payload {
@@ -52,13 +52,6 @@ struct rtp_unpacker_opts {
     bool keep_broken;  /* what follows a loss is taken before the next key frame, too */
 };
 
-struct rtp_set { /* of parameters */
-    uint8_t type;
-    uint32_t id;
-    size_t size;
-    uint8_t *data; /* NULL: none */
-};
-
 /* When does a frame end: are markers to be trusted? */
 enum rtp_marks { RTP_MARKS_UNKNOWN, RTP_MARKS_TRUE, RTP_MARKS_FALSE };
 
@@ -83,8 +76,8 @@ struct rtp_unpacker {
     bool piece;             /* the last unit has not ended yet */
     size_t piece_at;        /* where it begins */
     /* NAL units */
-    struct rtp_set sets[RTP_SETS_MAX];
-    bool sets_changed, has_sps, intra, start_codes;
+    struct nal_sets sets;
+    bool has_sps, intra, start_codes;
     unsigned looked;
     /* VP9 */
     bool ended;

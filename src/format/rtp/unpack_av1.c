@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* unpack_av1.c - packets of AV1 to OBUs with their sizes, [AV1-RTP] 4. */
 #include "av/av1.h"
-#include "format/rtp/obu.h"
+#include "format/obu.h"
 #include "format/rtp/unpack_impl.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static void read_sequence(struct rtp_unpacker *u, const uint8_t *obu, size_t siz
 }
 
 /* [AV1] 5.9.2: show_existing_frame, frame_type. A still picture's header has neither. */
-static void note(struct rtp_unpacker *u, const struct rtp_obu *obu)
+static void note(struct rtp_unpacker *u, const struct obu *obu)
 {
     if (obu->type != AV1_FRAME_HEADER && obu->type != AV1_FRAME)
         return;
@@ -31,13 +31,13 @@ static void note(struct rtp_unpacker *u, const struct rtp_obu *obu)
 /* The OBU that ends the frame is whole: it gets its size. */
 static void end_obu(struct rtp_unpacker *u)
 {
-    uint8_t size[RTP_LEB128_MAX], *at = u->frame.buf + u->piece_at;
+    uint8_t size[OBU_LEB128_MAX], *at = u->frame.buf + u->piece_at;
     struct rd r = rd_init(at, u->frame.len - u->piece_at);
-    struct rtp_obu obu;
+    struct obu obu;
     size_t n, head, from;
 
     u->piece = false;
-    if (u->frame.bad || !rtp_obu_next(&r, &obu)) {
+    if (u->frame.bad || !obu_next(&r, &obu)) {
         u->broken = true;
         return;
     }
@@ -50,7 +50,7 @@ static void end_obu(struct rtp_unpacker *u)
     note(u, &obu);
     head = obu.head_size;
     from = (size_t)(obu.data - at);
-    n = rtp_leb128_build(size, obu.size);
+    n = obu_leb128_build(size, obu.size);
     if (!wr_reserve(&u->frame, n)) {
         u->broken = true;
         return;

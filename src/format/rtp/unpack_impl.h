@@ -3,7 +3,7 @@
 #ifndef FORMAT_RTP_UNPACK_IMPL_H
 #define FORMAT_RTP_UNPACK_IMPL_H
 
-#include "format/rtp/nal.h"
+#include "format/nal.h"
 #include "format/rtp/unpack.h"
 
 /* How a format of video is put together. `p` is the payload. */

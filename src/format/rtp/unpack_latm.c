@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unpack_latm.c - AAC in LATM, [LATM] RFC 6416 section 6, its configuration in SDP (cpresent 0). */
-#include "av/aac.h"
-#include "av/bits.h"
+#include "format/latm.h"
 #include "format/rtp/read.h"
 #include "format/rtp/unpack_impl.h"
 
@@ -69,57 +68,24 @@ void rtp_latm_unpack(struct rtp_unpacker *u)
     u->has_in = u->headers_at < u->headers;
 }
 
-/* An AudioSpecificConfig of what the parser read: the one that is in there begins anywhere in a
- * byte. */
-static size_t build_asc(uint8_t out[8], const struct aac_config *c)
-{
-    uint64_t v = 0;
-    unsigned bits = 0;
-    bool explicit_rate = c->rate_index == 15;
-
-#define PUT(value, n) (v = v << (n) | (value), bits += (n))
-    PUT((uint64_t)c->object, 5);
-    PUT((uint64_t)c->rate_index, 4);
-    if (explicit_rate)
-        PUT((uint64_t)c->core_rate, 24);
-    PUT((uint64_t)c->channel_config, 4);
-    PUT(0u, 3); /* frames of 1024, no core coder, no extension */
-#undef PUT
-    v <<= (8 - bits % 8) % 8;
-    bits = (bits + 7) / 8;
-    for (unsigned i = 0; i < bits; i++)
-        out[i] = (uint8_t)(v >> 8 * (bits - 1 - i));
-    return bits;
-}
-
 /* [AAC] 1.7.3.1, StreamMuxConfig: one program of one layer. */
 err_t rtp_latm_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
 {
-    uint8_t config[CONFIG] = { 0 }, asc[CONFIG] = { 0 };
+    uint8_t config[CONFIG] = { 0 };
+    struct latm_config c;
     struct rtp_text text;
-    struct aac_config c;
     struct bits b;
-    size_t size;
     err_t err;
 
     if (rtp_text_number(fmtp, "cpresent", 1) != 0)
         return err_new(ERR_UNSUPPORTED, "LATM with its configuration in the stream");
     if (!rtp_text_value(fmtp, "config", &text))
         return err_new(ERR_CODEC, "LATM without a configuration");
-    size = rtp_text_hex(&text, config, sizeof(config));
-    b = bits_init(config, size);
-    if (bits_flag(&b) || !bits_flag(&b))
-        return err_new(ERR_UNSUPPORTED, "LATM of version 1, or of several times");
-    u->subframes = bits_u(&b, 6) + 1;
-    if (bits_u(&b, 4) != 0 || bits_u(&b, 3) != 0 || b.bad)
-        return err_new(ERR_UNSUPPORTED, "LATM of several programs or layers");
-    for (size_t i = 0; i + 2 < size; i++)
-        asc[i] = (uint8_t)bits_u(&b, 8);
-    err = aac_asc_parse(&c, asc, size - 2);
+    b = bits_init(config, rtp_text_hex(&text, config, sizeof(config)));
+    err = latm_config_read(&c, &b, false);
     if (err)
-        return err_wrap(err, "StreamMuxConfig");
-    if (c.channel_config == 0 || c.object > 30)
-        return err_new(ERR_UNSUPPORTED, "LATM with channels of its own");
-    rtp_unpack_configure(u, asc, build_asc(asc, &c));
+        return err;
+    u->subframes = c.frames;
+    rtp_unpack_configure(u, c.asc, c.asc_size);
     return NULL;
 }

@@ -8,7 +8,39 @@
 #include <string.h>
 
 enum { LENGTH = 4, LOOKS = 16, START = 0x80, END = 0x40,
-       NO_UNIT = RTP_NAL_REFUSED | RTP_NAL_NONE };
+       NO_UNIT = NAL_REFUSED | NAL_NONE };
+
+/* ---- parameter sets */
+
+void rtp_nal_keep_set(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
+{
+    struct nalu_reader r;
+    struct nalu n;
+    err_t err;
+
+    if (nalu_detect(unit, size, 0) != NALU_ANNEXB) {
+        nal_sets_keep(&u->sets, u->fmt->nal, unit, size);
+        return;
+    }
+    err = nalu_begin(&r, NALU_ANNEXB, 0, unit, size);
+    while (!err) {
+        err = nalu_next(&r, &n);
+        if (err || !n.data)
+            break;
+        nal_sets_keep(&u->sets, u->fmt->nal, n.data, n.size);
+    }
+    err_free(&err);
+}
+
+void rtp_nal_configuration(struct rtp_unpacker *u)
+{
+    struct wr w;
+
+    wr_init(&w, RTP_CONFIG_MAX);
+    if (nal_sets_record(&u->sets, u->fmt->codec, &w))
+        rtp_unpack_configure(u, w.buf, w.len);
+    wr_free(&w);
+}
 
 /* ---- units */
 
@@ -25,27 +57,27 @@ static bool is_intra(const uint8_t *unit, size_t size)
 
 static void note(struct rtp_unpacker *u, uint8_t flags, const uint8_t *unit, size_t size)
 {
-    if (flags & RTP_NAL_KEY)
+    if (flags & NAL_KEY)
         u->key = true;
-    if (flags & RTP_NAL_SLICE && u->has_sps && u->fmt->nal == &rtp_nal_h264)
+    if (flags & NAL_SLICE && u->has_sps && u->fmt->nal == &nal_h264)
         u->intra &= is_intra(unit, size);
-    u->picture |= (flags & RTP_NAL_SLICE) != 0;
+    u->picture |= (flags & NAL_SLICE) != 0;
 }
 
 /* The unit that begins at `at` behind room for its length, at the end of the frame, is whole. */
 static void end_unit(struct rtp_unpacker *u, size_t at)
 {
-    const struct rtp_nal *nal = u->fmt->nal;
+    const struct nal_kind *nal = u->fmt->nal;
     uint8_t *p = u->frame.buf + at, *unit = p + LENGTH, flags;
     size_t size = u->frame.len - at - LENGTH;
 
-    flags = size > nal->head ? nal->flags[rtp_nal_type(nal, unit)] : RTP_NAL_LEFT_OUT;
-    if (flags & RTP_NAL_SET) {
-        u->has_sps |= (flags & RTP_NAL_FIRST) != 0;
+    flags = size > nal->head ? nal->flags[nal_type(nal, unit)] : NAL_LEFT_OUT;
+    if (flags & NAL_SET) {
+        u->has_sps |= (flags & NAL_FIRST) != 0;
         rtp_nal_keep_set(u, unit, size);
     }
     u->stats.odd += (flags & NO_UNIT) != 0;
-    if (flags & (RTP_NAL_SET | RTP_NAL_LEFT_OUT | NO_UNIT)) {
+    if (flags & (NAL_SET | NAL_LEFT_OUT | NO_UNIT)) {
         u->frame.len = at;
         return;
     }
@@ -93,11 +125,11 @@ static const uint8_t *start_code(const uint8_t *data, size_t size)
 /* Only who was seen to put start codes into units is looked at for good; or what is no slice. */
 static bool may_have_codes(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
 {
-    const struct rtp_nal *nal = u->fmt->nal;
+    const struct nal_kind *nal = u->fmt->nal;
 
     if (u->start_codes || u->looked < LOOKS)
         return true;
-    return size > 0 && !(nal->flags[rtp_nal_type(nal, unit)] & RTP_NAL_SLICE);
+    return size > 0 && !(nal->flags[nal_type(nal, unit)] & NAL_SLICE);
 }
 
 static void add_unit(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
@@ -162,7 +194,7 @@ static void end_pieces(struct rtp_unpacker *u)
 /* [H264] 5.8, [HEVC] 4.4.3. Begin and end in one packet are wrong, but plain. */
 static void take_fragment(struct rtp_unpacker *u, struct rd r)
 {
-    const struct rtp_nal *nal = u->fmt->nal;
+    const struct nal_kind *nal = u->fmt->nal;
     const uint8_t *head = rd_take(&r, nal->head);
     uint8_t flags = rd_u8(&r), mask = (uint8_t)(nal->type_mask << nal->type_shift);
 
@@ -185,8 +217,8 @@ static void take_fragment(struct rtp_unpacker *u, struct rd r)
 
 static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
 {
-    const struct rtp_nal *nal = u->fmt->nal;
-    uint8_t type = rtp_nal_type(nal, p->data);
+    const struct nal_kind *nal = u->fmt->nal;
+    uint8_t type = nal_type(nal, p->data);
 
     if (u->broken)
         return;
@@ -203,7 +235,7 @@ static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
         take_group(u, rd_init(p->data, p->size));
     } else if (nal->flags[type] & NO_UNIT) {
         u->stats.odd++;
-        u->broken |= (nal->flags[type] & RTP_NAL_REFUSED) != 0;
+        u->broken |= (nal->flags[type] & NAL_REFUSED) != 0;
     } else {
         add_unit(u, p->data, p->size);
     }
@@ -215,15 +247,15 @@ static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
 static bool peek(const struct rtp_unpacker *u, const struct rtp_payload *p, uint8_t *flags,
                  bool *first_slice)
 {
-    const struct rtp_nal *nal = u->fmt->nal;
+    const struct nal_kind *nal = u->fmt->nal;
     struct rd r = rd_init(p->data, p->size);
     const uint8_t *head = rd_take(&r, nal->head);
-    uint8_t type = head ? rtp_nal_type(nal, head) : 0;
+    uint8_t type = head ? nal_type(nal, head) : 0;
 
     if (type == nal->aggregate) {
         (void)rd_u16(&r);
         head = rd_take(&r, nal->head);
-        type = head ? rtp_nal_type(nal, head) : 0;
+        type = head ? nal_type(nal, head) : 0;
     } else if (type == nal->fragment) {
         uint8_t b = rd_u8(&r);
 
@@ -241,7 +273,7 @@ static bool first(const struct rtp_unpacker *u, const struct rtp_payload *p)
     bool slice;
     uint8_t flags;
 
-    return peek(u, p, &flags, &slice) && flags & RTP_NAL_FIRST;
+    return peek(u, p, &flags, &slice) && flags & NAL_FIRST;
 }
 
 static bool new_picture(const struct rtp_unpacker *u, const struct rtp_payload *p)
@@ -251,7 +283,7 @@ static bool new_picture(const struct rtp_unpacker *u, const struct rtp_payload *
 
     if (!peek(u, p, &flags, &slice))
         return false;
-    return flags & RTP_NAL_BEGINS || (flags & RTP_NAL_SLICE && slice);
+    return flags & NAL_BEGINS || (flags & NAL_SLICE && slice);
 }
 
 /* Not by a first slice: the two fields of a picture have one time. */
@@ -260,13 +292,13 @@ static bool splits(const struct rtp_unpacker *u, const struct rtp_payload *p)
     bool slice;
     uint8_t flags;
 
-    return !u->piece && peek(u, p, &flags, &slice) && flags & RTP_NAL_BEGINS;
+    return !u->piece && peek(u, p, &flags, &slice) && flags & NAL_BEGINS;
 }
 
 /* Encoders that have no IDR pictures put parameters in front of those that one can start at. */
 static bool finish(struct rtp_unpacker *u)
 {
-    if (u->has_sps && u->intra && u->fmt->nal == &rtp_nal_h264)
+    if (u->has_sps && u->intra && u->fmt->nal == &nal_h264)
         u->key = true;
     rtp_nal_configuration(u);
     return true;

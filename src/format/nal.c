@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* nal.c - types of NAL units and of packets of them. */
-#include "format/rtp/nal.h"
+#include "format/nal.h"
 
-#define SLICE RTP_NAL_SLICE
-#define KEY (RTP_NAL_SLICE | RTP_NAL_KEY)
-#define SET (RTP_NAL_SET | RTP_NAL_BEGINS)
-#define FIRST_SET (RTP_NAL_SET | RTP_NAL_BEGINS | RTP_NAL_FIRST)
-#define BEGINS RTP_NAL_BEGINS
-#define DELIMITER (RTP_NAL_LEFT_OUT | RTP_NAL_BEGINS | RTP_NAL_FIRST)
-#define FILLER RTP_NAL_LEFT_OUT
-#define REFUSED RTP_NAL_REFUSED
-#define NONE RTP_NAL_NONE
+#define SLICE NAL_SLICE
+#define KEY (NAL_SLICE | NAL_KEY)
+#define SET (NAL_SET | NAL_BEGINS)
+#define FIRST_SET (NAL_SET | NAL_BEGINS | NAL_FIRST)
+#define BEGINS NAL_BEGINS
+#define DELIMITER (NAL_LEFT_OUT | NAL_BEGINS | NAL_FIRST)
+#define FILLER NAL_LEFT_OUT
+#define REFUSED NAL_REFUSED
+#define NONE NAL_NONE
 
 /* [H.264] table 7-1 and 7.4.1.2.3; [H264] 5.2 for the types of packets. */
-const struct rtp_nal rtp_nal_h264 = {
+const struct nal_kind nal_h264 = {
     .head = 1, .aggregate = 24, .fragment = 28, .type_mask = 0x1f,
     .flags = {
         [0] = NONE, [1] = SLICE, [2] = SLICE, [3] = SLICE, [4] = SLICE, [5] = KEY, [6] = BEGINS,
@@ -25,7 +25,7 @@ const struct rtp_nal rtp_nal_h264 = {
 };
 
 /* [H.265] table 7-1 and 7.4.2.4.4; [HEVC] 4.4. */
-const struct rtp_nal rtp_nal_h265 = {
+const struct nal_kind nal_h265 = {
     .head = 2, .aggregate = 48, .fragment = 49, .type_mask = 0x3f, .type_shift = 1,
     .flags = {
         [0] = SLICE, [1] = SLICE, [2] = SLICE, [3] = SLICE, [4] = SLICE, [5] = SLICE, [6] = SLICE,

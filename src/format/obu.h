@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* obu.h - OBUs of AV1, [AV1] 5.3, and numbers as they have them, 4.10.5. */
-#ifndef FORMAT_RTP_OBU_H
-#define FORMAT_RTP_OBU_H
+#ifndef FORMAT_OBU_H
+#define FORMAT_OBU_H
 
 #include "base/rd.h"
 
-enum { RTP_LEB128_MAX = 8 };
+enum { OBU_LEB128_MAX = 8 };
 
-struct rtp_obu {
+struct obu {
     uint8_t type;      /* enum av1_obu */
     uint8_t head[2];   /* its header, as if it had no size */
     size_t head_size;  /* 1 or 2 */
@@ -16,10 +16,10 @@ struct rtp_obu {
 };
 
 /* The next of them, each with its size or the last one without. False: no more, or r->bad. */
-bool rtp_obu_next(struct rd *r, struct rtp_obu *obu);
+bool obu_next(struct rd *r, struct obu *obu);
 
 /* r->bad: it is none. */
-size_t rtp_leb128_size(size_t v);
-size_t rtp_leb128_build(uint8_t *out, size_t v); /* gives rtp_leb128_size(v) */
+size_t obu_leb128_size(size_t v);
+size_t obu_leb128_build(uint8_t *out, size_t v); /* gives obu_leb128_size(v) */
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* obu.c - OBUs of AV1. */
-#include "format/rtp/obu.h"
+#include "format/obu.h"
 
 #include "av/av1.h"
 
 enum { EXTENSION = 4, HAS_SIZE = 2 };
 
-size_t rtp_leb128_size(size_t v)
+size_t obu_leb128_size(size_t v)
 {
     size_t n = 1;
 
@@ -15,7 +15,7 @@ size_t rtp_leb128_size(size_t v)
     return n;
 }
 
-size_t rtp_leb128_build(uint8_t *out, size_t v)
+size_t obu_leb128_build(uint8_t *out, size_t v)
 {
     size_t n = 0;
 
@@ -25,13 +25,13 @@ size_t rtp_leb128_build(uint8_t *out, size_t v)
     return n;
 }
 
-bool rtp_obu_next(struct rd *r, struct rtp_obu *obu)
+bool obu_next(struct rd *r, struct obu *obu)
 {
     uint64_t size;
 
     if (r->bad || rd_left(r) == 0)
         return false;
-    *obu = (struct rtp_obu){ .head = { rd_u8(r) }, .head_size = 1 };
+    *obu = (struct obu){ .head = { rd_u8(r) }, .head_size = 1 };
     if (obu->head[0] & EXTENSION) {
         obu->head[1] = rd_u8(r);
         obu->head_size = 2;

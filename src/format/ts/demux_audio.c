@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* demux_audio.c - payloads of PES packets to frames of sound, which may begin in one and end in
+ * another. The first that begins in a packet has its time, the others follow. */
+#include "av/packet.h"
+#include "format/ts/demux_impl.h"
+
+#include <string.h>
+
+void ts_audio_compact(struct ts_es *es)
+{
+    if (es->pos == 0)
+        return;
+    es->buf.len -= es->pos;
+    memmove(es->buf.buf, es->buf.buf + es->pos, es->buf.len);
+    es->pos = 0;
+}
+
+/* Also for a frame that we cannot read: it lasts, too. Its rate may not be known yet. */
+static void take_time(struct ts_es *es, const struct ts_sound *s)
+{
+    if (es->pos >= es->from)
+        es->at = es->pes_at;
+    if (es->has_time && es->pos >= es->from) {
+        es->has_time = false;
+        es->base = es->pes_pts;
+        es->samples = 0;
+    } else if (s->rate != es->rate && s->rate > 0 && es->rate > 0) {
+        es->base += (int64_t)(es->samples * AV_CLOCK / es->rate);
+        es->samples = 0;
+    }
+    if (s->rate > 0)
+        es->rate = s->rate;
+    if (es->rate > 0)
+        es->dts = es->pts = es->base + (int64_t)(es->samples * AV_CLOCK / es->rate);
+    es->samples += s->samples;
+}
+
+static void take(struct ts_es *es, const struct ts_sound *s)
+{
+    take_time(es, s);
+    if (s->config_size > 0)
+        ts_es_configure(es, s->config, s->config_size);
+    es->demux->pieces[0] = (struct ts_piece){ .data = s->data, .size = (uint32_t)s->size };
+    (void)ts_es_out(es, false, 1);
+}
+
+/* A header may be seen where there is none: the next one proves it, or the end of the packet.
+ * *more: that has not come yet. */
+static bool is_sure(const struct ts_es *es, const struct ts_sound *s, bool *more)
+{
+    const struct ts_audio *a = es->reader->audio;
+    size_t next = es->pos + s->total, left = es->buf.len - next;
+
+    *more = false;
+    if (es->synced || !a->is_header)
+        return true;
+    if (left == 0)
+        return !es->torn;
+    *more = left < a->header && !es->last;
+    return left < a->header ? !es->torn : a->is_header(es->buf.buf + next);
+}
+
+static enum ts_found find(struct ts_es *es, struct ts_sound *s)
+{
+    const struct ts_audio *a = es->reader->audio;
+    const uint8_t *p = es->buf.buf + es->pos;
+    size_t left = es->buf.len - es->pos;
+    enum ts_found found;
+    bool more;
+
+    *s = (struct ts_sound){ 0 };
+    if (left < a->header)
+        return TS_MORE;
+    if (a->is_header && !a->is_header(p))
+        return TS_NONE;
+    found = a->find(es, p, left, s);
+    if (found == TS_FOUND && !is_sure(es, s, &more))
+        return TS_NONE;
+    return found == TS_FOUND && !es->synced && more ? TS_MORE : found;
+}
+
+/* What is left is the begin of a frame, whose rest comes with the next packet; or never. */
+static void end_buffer(struct ts_es *es)
+{
+    bool aligned = es->reader->audio->aligned;
+
+    if (es->last || aligned) {
+        es->demux->stat.broken += es->pos < es->buf.len;
+        es->pos = es->buf.len;
+    }
+    if (es->last)
+        es->synced = false;
+    es->busy = es->last = es->torn = false;
+}
+
+/* No frame is here. */
+static void skip(struct ts_es *es, size_t n)
+{
+    es->demux->stat.broken += es->synced || n > 1;
+    es->synced = n > 1;
+    es->pos += n;
+}
+
+void ts_audio_step(struct ts_es *es)
+{
+    while (es->pos < es->buf.len && !es->ready) {
+        struct ts_sound s;
+
+        switch (find(es, &s)) {
+        case TS_FOUND:
+            es->synced = true;
+            take(es, &s);
+            es->pos += s.total;
+            break;
+        case TS_SKIP:
+            take_time(es, &s);
+            skip(es, s.total);
+            break;
+        case TS_NONE:
+            skip(es, 1);
+            break;
+        case TS_MORE:
+            end_buffer(es);
+            return;
+        }
+    }
+    if (!es->ready || es->pos == es->buf.len)
+        end_buffer(es);
+}

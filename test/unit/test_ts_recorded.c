@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ts_recorded.c - what real multiplexers made, read as ffprobe does; test/data/README.md.
+ * However it is cut, the frames are the same; where packets are missing there are fewer, and those
+ * are whole. */
+#include "base/text.h"
+#include "base/wr.h"
+#include "format/ts/demux.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FILE_MAX = 256 * 1024, FRAMES = 256, NAME = 256, PACKET = 188 };
+
+struct seen {
+    int64_t dts, pts;
+    bool key;
+    size_t size;
+    uint64_t hash;
+};
+
+struct list {
+    unsigned n[2]; /* video, audio */
+    struct seen frames[2][FRAMES];
+    unsigned configs[2];
+    uint64_t last_at[2];
+};
+
+static uint8_t file[FILE_MAX];
+static size_t file_size;
+static struct list told, got, whole;
+
+static void load(const char *name)
+{
+    char path[NAME + 32], kind;
+    struct seen s;
+    FILE *f;
+    int key;
+
+    (void)snprintf(path, sizeof(path), "test/data/%s", name);
+    f = fopen(path, "rb");
+    assert_non_null(f);
+    file_size = fread(file, 1, sizeof(file), f);
+    (void)fclose(f);
+    (void)snprintf(path, sizeof(path), "test/data/%s.txt", name);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    told = (struct list){ 0 };
+    while (fscanf(f, " %c %ld %ld %d %zu %lx", &kind, &s.dts, &s.pts, &key, &s.size, &s.hash) == 6) {
+        struct seen *out = told.frames[kind == 'a'];
+
+        s.key = key;
+        assert_true(told.n[kind == 'a'] < FRAMES);
+        out[told.n[kind == 'a']++] = s;
+    }
+    (void)fclose(f);
+}
+
+/* ---- frames */
+
+static void take(struct ts_demux *d)
+{
+    struct ts_frame f;
+    uint8_t *copy;
+
+    while (ts_demux_next(d, &f)) {
+        bool audio = f.kind == AV_AUDIO;
+        struct seen *s = &got.frames[audio][got.n[audio]];
+
+        copy = malloc(f.size);
+        ts_frame_copy(&f, copy);
+        assert_true(f.at % PACKET == 0 || got.n[audio] == 0 || f.at >= got.last_at[audio]);
+        got.last_at[audio] = f.at;
+        if (f.config) {
+            got.configs[audio]++;
+        } else {
+            assert_true(got.n[audio] < FRAMES);
+            *s = (struct seen){ f.dts, f.pts, f.key, f.size,
+                                text_hash_more(TEXT_HASH_BEGIN, (char *)copy, f.size) };
+            got.n[audio]++;
+        }
+        free(copy);
+    }
+}
+
+static struct ts_demux *begin(void)
+{
+    got = (struct list){ 0 };
+    return ts_demux_new(&(struct ts_demux_opts){ 0 });
+}
+
+static void put(struct ts_demux *d, const uint8_t *data, size_t size)
+{
+    ts_demux_put(d, data, size);
+    take(d);
+}
+
+static struct ts_demux_stat end(struct ts_demux *d)
+{
+    struct ts_demux_stat s;
+
+    ts_demux_flush(d);
+    take(d);
+    ts_demux_stat(d, &s);
+    ts_demux_free(d);
+    return s;
+}
+
+/* ---- what they must be */
+
+/* ffprobe begins again before the wrap; times that follow others of one packet may be one off. */
+static bool is_same_time(int64_t a, int64_t b)
+{
+    int64_t off = (a - b) & (((int64_t)1 << 33) - 1);
+
+    return off <= 1 || off == ((int64_t)1 << 33) - 1;
+}
+
+static bool is_same(const struct seen *a, const struct seen *b)
+{
+    return is_same_time(a->dts, b->dts) && is_same_time(a->pts, b->pts) && a->key == b->key &&
+           a->size == b->size && a->hash == b->hash;
+}
+
+static void expect_all(const struct list *want)
+{
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(got.n[k], want->n[k]);
+        for (unsigned i = 0; i < want->n[k]; i++) {
+            const struct seen *a = &got.frames[k][i], *b = &want->frames[k][i];
+
+            if (!is_same(a, b))
+                print_error("%c %u: %ld %ld %d %zu, not %ld %ld %d %zu\n", k ? 'a' : 'v', i,
+                            a->dts, a->pts, a->key, a->size, b->dts, b->pts, b->key, b->size);
+            assert_true(is_same(a, b));
+        }
+    }
+}
+
+/* Those that are there are among them, in their order. How many are missing. */
+static unsigned expect_some(const struct list *want)
+{
+    unsigned missing = 0;
+
+    for (int k = 0; k < 2; k++) {
+        unsigned at = 0;
+
+        for (unsigned i = 0; i < got.n[k]; i++, at++) {
+            while (at < want->n[k] && !is_same(&got.frames[k][i], &want->frames[k][at]))
+                at++;
+            if (at == want->n[k])
+                print_error("%c %u of %ld, %zu bytes\n", k ? 'a' : 'v', i, got.frames[k][i].dts,
+                            got.frames[k][i].size);
+            assert_true(at < want->n[k]);
+        }
+        missing += want->n[k] - got.n[k];
+    }
+    return missing;
+}
+
+/* ---- ways to cut it */
+
+static void expect_whole(void)
+{
+    struct ts_demux *d = begin();
+    struct ts_demux_stat s;
+
+    put(d, file, file_size);
+    s = end(d);
+    expect_all(&told);
+    assert_int_equal(s.packets, file_size / PACKET);
+    assert_true(s.broken == 0 && s.waiting == 0 && s.jumps == 0 && s.skipped == 0 && s.holes == 0);
+    assert_int_equal(s.frames, got.n[0] + got.n[1]);
+    for (int k = 0; k < 2; k++) {
+        int64_t last = INT64_MIN;
+
+        for (unsigned i = 0; i < got.n[k]; i++) {
+            assert_true(got.frames[k][i].dts > last);
+            last = got.frames[k][i].dts;
+        }
+    }
+    whole = got;
+}
+
+static void expect_in_messages_of(size_t n)
+{
+    struct ts_demux *d = begin();
+
+    for (size_t at = 0; at < file_size; at += n) {
+        uint8_t *copy = malloc(n); /* so that reading over its end is seen */
+        size_t size = n < file_size - at ? n : file_size - at;
+
+        memcpy(copy, file + at, size);
+        put(d, copy, size);
+        memset(copy, 0x47, n);
+        free(copy);
+    }
+    (void)end(d);
+    expect_all(&whole);
+}
+
+static void expect_cut_at(size_t at)
+{
+    struct ts_demux *d = begin();
+
+    put(d, file, at);
+    put(d, file + at, file_size - at);
+    (void)end(d);
+    expect_all(&whole);
+}
+
+/* So many packets are missing; it is told, or not. */
+static unsigned lose(size_t at, size_t n, bool tell)
+{
+    struct ts_demux *d = begin();
+
+    put(d, file, at * PACKET);
+    if (tell)
+        ts_demux_hole(d);
+    take(d);
+    if ((at + n) * PACKET < file_size)
+        put(d, file + (at + n) * PACKET, file_size - (at + n) * PACKET);
+    (void)end(d);
+    return expect_some(&whole);
+}
+
+static void expect_holes(void)
+{
+    size_t packets = file_size / PACKET;
+
+    for (size_t at = 0; at < packets; at++) {
+        unsigned told_of = lose(at, 1, true), not = lose(at, 1, false);
+
+        if (at > packets / 2 && at < packets - 8) /* no more than one PES packet had */
+            assert_true(told_of <= 10 && not <= 10);
+        (void)lose(at, 7, true);
+        (void)lose(at, 16, true);
+        (void)lose(at, 5, false);
+    }
+}
+
+/* Bytes that are no TS, in front and between. */
+static void expect_noise(size_t at)
+{
+    static const uint8_t noise[500] = { 0x47, 1, 2, 0x47, [187] = 0x47, [200] = 0x47, [388] = 0x47 };
+    struct ts_demux *d = begin();
+    struct ts_demux_stat s;
+
+    put(d, noise, sizeof(noise));
+    put(d, file, at * PACKET);
+    put(d, noise, sizeof(noise));
+    put(d, file + at * PACKET, file_size - at * PACKET);
+    s = end(d);
+    assert_in_range(s.skipped, 2 * sizeof(noise) - 2 * PACKET, 2 * sizeof(noise) + 2 * PACKET);
+    (void)expect_some(&whole);
+}
+
+/* Each packet twice, as [TS] 2.4.3.3 allows. */
+static void expect_repeats(void)
+{
+    struct ts_demux *d = begin();
+    struct ts_demux_stat s;
+
+    for (size_t at = 0; at < file_size; at += PACKET) {
+        put(d, file + at, PACKET);
+        put(d, file + at, PACKET);
+    }
+    s = end(d);
+    assert_true(s.repeated > 0 && s.broken == 0);
+    expect_all(&whole);
+}
+
+static void read_one(const char *name)
+{
+    size_t packets;
+
+    print_message("  %s\n", name);
+    load(name);
+    packets = file_size / PACKET;
+    expect_whole();
+    for (size_t n = 1; n <= 3 * PACKET; n++)
+        expect_in_messages_of(n);
+    expect_in_messages_of(1316);
+    expect_in_messages_of(1456);
+    for (size_t at = 0; at < packets; at++)
+        expect_cut_at(at * PACKET + at % PACKET);
+    expect_holes();
+    for (size_t at = 0; at < packets; at += 7)
+        expect_noise(at);
+    expect_repeats();
+}
+
+static int is_ts(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+
+    return strncmp(e->d_name, "ts-", 3) == 0 && strcmp(e->d_name + n - 3, ".ts") == 0;
+}
+
+static void test_recorded(void **state)
+{
+    struct dirent **names;
+    int n = scandir("test/data", &names, is_ts, alphasort);
+
+    (void)state;
+    assert_true(n > 5);
+    for (int i = 0; i < n; i++) {
+        read_one(names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { TEST(test_recorded) };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
