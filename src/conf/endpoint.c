@@ -97,6 +97,19 @@ static err_t rtsp_host(struct conf_arena *a, const char *text, struct conf_endpo
     return err || !*port ? err : parse_port(port, &out->port);
 }
 
+/* "srt://host:port[?streamid=...&...]" */
+static err_t srt_host(struct conf_arena *a, const char *text, struct conf_endpoint *out)
+{
+    const char *begin = strchr(text, '/') + 2, *port;
+    const char *host = conf_arena_str(a, begin, strcspn(begin, "/?"));
+    err_t err = split(a, host, &out->host, &port);
+
+    out->srt = out->text;
+    if (!err && (!*out->host || !*port))
+        err = err_new(ERR_CONF, "\"%.40s\" is not srt://host:port", text);
+    return err ? err : parse_port(port, &out->port);
+}
+
 err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_port,
                          struct conf_endpoint *out)
 {
@@ -106,6 +119,8 @@ err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_por
     *out = (struct conf_endpoint){ .text = conf_arena_dup(a, text), .port = default_port };
     if (strncmp(text, "rtsp://", 7) == 0 || strncmp(text, "rtsps://", 8) == 0)
         return rtsp_host(a, text, out);
+    if (strncmp(text, "srt://", 6) == 0)
+        return srt_host(a, text, out);
     out->tls = strncmp(text, "rtmps://", 8) == 0;
     if (out->tls)
         out->port = 443;

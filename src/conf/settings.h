@@ -30,7 +30,8 @@ struct conf_endpoint {
     const char *host; /* without brackets; "" is any address */
     int port;
     bool tls;         /* a destination written as rtmps:// or rtsps:// */
-    const char *rtsp; /* a destination written as rtsp:// or rtsps://, whole; NULL: it is of RTMP */
+    const char *rtsp; /* a destination written as rtsp:// or rtsps://, whole; or NULL */
+    const char *srt;  /* the same of srt://; both NULL: it is of RTMP */
     bool proxied;     /* a listen with proxy_protocol behind it */
 };
 

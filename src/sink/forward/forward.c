@@ -72,7 +72,7 @@ static bool is_circle(const struct forwarded *s, const struct conf_endpoint *e)
 static bool is_to(const struct forward *one, const struct conf_endpoint *e)
 {
     return strcmp(one->host, e->host) == 0 && one->port == e->port && one->tls == e->tls &&
-           strcmp(text_or_empty(one->of), text_or_empty(e->rtsp)) == 0;
+           strcmp(text_or_empty(one->of), text_or_empty(e->rtsp ? e->rtsp : e->srt)) == 0;
 }
 
 static bool has(const struct forwarded *s, const struct conf_endpoint *e)
@@ -312,12 +312,12 @@ static void show(const struct live_source *src, const struct forward *one,
                  void (*each)(void *arg, const struct forward_info *one), void *arg)
 {
     const struct session *s = &one->session;
-    bool publishing = s->io && s->began_at;
+    bool publishing = (s->io || one->publishing) && s->began_at;
 
     each(arg, &(struct forward_info){
         .stream = live_source_name(src), .url = one->url, .publishing = publishing,
-        .began_at = s->began_at, .bytes = publishing ? s->io->bytes_out : 0,
-        .dropped = publishing ? one->player.sender.consumer.dropped : 0,
+        .began_at = s->began_at, .bytes = !publishing ? 0 : s->io ? s->io->bytes_out : s->out,
+        .dropped = s->io && publishing ? one->player.sender.consumer.dropped : one->dropped,
         .failures = one->failures, .error = one->error });
 }
 

@@ -30,59 +30,6 @@ struct pushing {
     unsigned tracks; /* bits of those that are sent */
 };
 
-/* ---- its url */
-
-/* A name goes into the path of the url: whatever would end it is escaped. */
-static void put_name(struct wr *w, const char *name)
-{
-    for (; *name; name++) {
-        unsigned char c = (unsigned char)*name;
-
-        if (strchr("-._~/", c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-            (c >= 'A' && c <= 'Z'))
-            wr_u8(w, c);
-        else
-            wr_printf(w, "%%%02X", c);
-    }
-}
-
-static const char *put_variable(struct wr *w, const char *at, const struct session_stream *names)
-{
-    const struct {
-        const char *name, *value;
-    } rows[] = {
-        { "[vhost]", names->vhost }, { "[app]", names->app }, { "[stream]", names->name },
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        size_t n = strlen(rows[i].name);
-
-        if (strncmp(at, rows[i].name, n) != 0)
-            continue;
-        put_name(w, rows[i].value);
-        return at + n;
-    }
-    wr_u8(w, (uint8_t)*at);
-    return at + 1;
-}
-
-char *forward_rtsp_url(const char *of, const struct session_stream *names)
-{
-    const char *at = strchr(strstr(of, "://") + 3, '/');
-    const char *path = at && at[1] ? at : "/[app]/[stream]";
-    size_t front = at ? (size_t)(at - of) : strlen(of);
-    struct wr w;
-    char *url;
-
-    wr_init(&w, SDP_MAX);
-    wr_bytes(&w, of, front);
-    while (*path)
-        path = put_variable(&w, path, names);
-    url = must_ndup((const char *)w.buf, w.len);
-    wr_free(&w);
-    return url;
-}
-
 /* ---- asked whether it takes the stream */
 
 static err_t announce(struct pushing *p)

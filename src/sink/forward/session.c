@@ -14,6 +14,7 @@
 #include "proto/rtmp/client.h"
 #include "proto/rtmp/command.h"
 #include "proto/rtsp/url.h"
+#include "proto/srt/call.h"
 #include "wire/rtmp.h"
 
 #include <stdio.h>
@@ -75,9 +76,23 @@ static struct forward *new_rtsp(struct session_env *env, const struct conf_endpo
     return f;
 }
 
+/* By SRT; takes over `url`. */
+static struct forward *new_srt(struct session_env *env, const struct conf_endpoint *to,
+                               char *url, const struct session_stream *names,
+                               struct live_source *src)
+{
+    struct forward *f = new_one(env, to->host, to->port, false, log_hide(url), names, src);
+
+    f->srt = url;
+    f->of = must_dup(to->srt);
+    return f;
+}
+
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
                             const struct session_stream *names, struct live_source *src)
 {
+    if (to->srt)
+        return new_srt(env, to, forward_srt_url(to->srt, names), names, src);
     if (to->rtsp)
         return new_rtsp(env, to, forward_rtsp_url(to->rtsp, names), names, src);
     return new_one(env, to->host, to->port, to->tls, make_url(to, names), names, src);
@@ -98,6 +113,19 @@ static err_t new_rtsp_url(struct forward **out, struct session_env *env, const c
     return NULL;
 }
 
+static err_t new_srt_url(struct forward **out, struct session_env *env, const char *url,
+                         const struct session_stream *names, struct live_source *src)
+{
+    struct srt_url u;
+
+    if (!srt_url_parse(&u, url))
+        return err_new(ERR_SRT_CONNECT, "it is no srt://host:port");
+    *out = new_srt(env, &(struct conf_endpoint){ .host = u.host, .port = u.port, .srt = url },
+                   must_dup(url), names, src);
+    (*out)->asked = true;
+    return NULL;
+}
+
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
                       const struct session_stream *names, struct live_source *src)
 {
@@ -107,6 +135,8 @@ err_t forward_new_url(struct forward **out, struct session_env *env, const char 
 
     if (strncmp(url, "rtsp", 4) == 0)
         return new_rtsp_url(out, env, url, names, src);
+    if (strncmp(url, "srt:", 4) == 0)
+        return new_srt_url(out, env, url, names, src);
     err = rtmp_url_parse(&u, url);
     if (err)
         return err;
@@ -128,6 +158,7 @@ void forward_free(struct forward *f)
     free(f->host);
     free(f->url);
     free(f->rtsp);
+    free(f->srt);
     free(f->of);
     free(f);
 }
@@ -283,7 +314,7 @@ static err_t forward_once(struct forward *f)
     err_t err;
 
     f->session.began_at = 0;
-    err = f->rtsp ? forward_by_rtsp(f) : by_rtmp(f);
+    err = f->rtsp ? forward_by_rtsp(f) : f->srt ? forward_by_srt(f) : by_rtmp(f);
     if (!f->ending)
         (void)co_stop_forget(); /* who was kicked, or slow, is called again */
     return err;

@@ -14,7 +14,7 @@ struct forward {
     int port;
     bool tls;
     char *url;               /* whole, as a client writes it; shown, so without a password */
-    char *rtsp;              /* the same with it; NULL: it is of RTMP */
+    char *rtsp, *srt;        /* the same with it; both NULL: it is of RTMP */
     char *of;                /* what the configuration has for that; NULL: likewise */
     bool asked;              /* a backend said so */
     struct live_source *src; /* with a reference */
@@ -22,6 +22,8 @@ struct forward {
     struct rtmp_in_setup setup; /* what the destination may send */
     struct rtmp_conn conn;
     struct pushing *pushing; /* of rtsp.c, while that is what it does */
+    bool publishing;         /* by SRT: it has no connection that counts */
+    uint64_t dropped;        /* packets, of the same */
     unsigned failures;
     char error[200];  /* of the last one */
     char id[9];       /* by which lists know it */
@@ -40,8 +42,11 @@ err_t forward_converse(struct forward *f) __attribute__((warn_unused_result));
 void forward_log_sample(const struct session_player *p, co_usec now);
 /* rtsp.c: one try by RTSP, over a connection of its own. Yields. */
 err_t forward_by_rtsp(struct forward *f) __attribute__((warn_unused_result));
-/* The url for this stream, made of one with [vhost], [app] and [stream]. malloc'ed. */
+/* srt.c: the same by SRT, over a socket of its own. */
+err_t forward_by_srt(struct forward *f) __attribute__((warn_unused_result));
+/* url.c: the url for this stream, made of one with [vhost], [app] and [stream]. malloc'ed. */
 char *forward_rtsp_url(const char *of, const struct session_stream *names);
+char *forward_srt_url(const char *of, const struct session_stream *names);
 void forward_end(struct forward *f);
 void forward_free(struct forward *f); /* for one that was never started */
 

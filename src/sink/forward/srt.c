@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* srt.c - one stream to one listener of SRT, as MPEG-TS by our muxer.
+ *
+ * What it sends has a log of its own: a forward is one player, whose coroutine takes what came each
+ * turn and sends it.
+ */
+#include "sink/forward/session.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "session/srt_caller.h"
+#include "wire/srt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK CO_SECONDS(1)
+#define KEEP CO_SECONDS(1) /* for repeats, at least */
+
+/* One try. */
+struct going {
+    struct forward *f;
+    struct srt_caller caller;
+    struct srt_wire *wire;
+    struct srt_burst burst;
+    co_usec merge, look_at;
+};
+
+static err_t begin(struct going *g)
+{
+    const struct conf_srt_server *set = &g->f->session.conf->srt_server;
+    const struct srt_wire_opts opts = {
+        .payload = (unsigned)set->payloadsize < g->caller.agreed.payload / 188 * 188
+                       ? (unsigned)set->payloadsize : g->caller.agreed.payload / 188 * 188,
+        .max_bytes = (size_t)set->sendbuf,
+    };
+    co_usec latency = g->caller.agreed.send_latency, keep = latency + latency / 4;
+    struct srt_log *log;
+    bool cached;
+    err_t err;
+
+    g->merge = set->merge < latency / 5 ? set->merge : latency / 5;
+    g->wire = srt_wire_new(g->f->src, &opts);
+    srt_wire_keep(g->wire, keep > KEEP ? keep : KEEP);
+    srt_wire_wanted(g->wire, true);
+    srt_wire_take(g->wire, co_now());
+    log = srt_wire_log(g->wire);
+    cached = log->has_key && live_source_set(g->f->src).gop_cache;
+    err = srt_caller_send(&g->caller, log, cached ? log->key : log->head, cached);
+    if (!err)
+        g->caller.conn.sender.skip_due = !cached; /* from the next key frame on */
+    return err;
+}
+
+/* Rates, and its line in the log now and then. */
+static void look(struct going *g, co_usec now)
+{
+    const struct srt_sender_stat *stat = &g->caller.conn.sender.stat;
+    struct session *s = &g->f->session;
+
+    g->look_at = co_to_second(LOOK, now) + now;
+    g->f->dropped = stat->dropped;
+    if (session_sample(s, SAMPLED_FORWARD, now))
+        log_trace("%s time=%lld, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", pktSent=%llu, "
+                  "pktSndLoss=%llu, pktRetrans=%llu, pktSndDrop=%llu, to=%s",
+                  sampled_name(SAMPLED_FORWARD), us_to_ms(now - s->began_at),
+                  KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), (unsigned long long)stat->sent,
+                  (unsigned long long)stat->lost, (unsigned long long)stat->repeated,
+                  (unsigned long long)stat->dropped, s->names.tc_url);
+}
+
+static err_t send_all(struct going *g)
+{
+    struct session *s = &g->f->session;
+    co_usec turn = co_now();
+    err_t err = NULL;
+
+    while (!err) {
+        co_usec now = co_now();
+
+        if (now >= turn) {
+            srt_wire_take(g->wire, now);
+            turn = now + g->merge;
+        }
+        s->out += srt_caller_burst(&g->caller, &g->burst);
+        if (now >= g->look_at)
+            look(g, now);
+        err = srt_caller_turn(&g->caller, turn);
+    }
+    return err;
+}
+
+static err_t converse(struct going *g)
+{
+    struct forward *f = g->f;
+    struct session *s = &f->session;
+    err_t err = srt_caller_call(&g->caller, f->srt, s->conf);
+
+    if (!err)
+        err = begin(g);
+    co_stack_trim();
+    if (err)
+        return err;
+    log_trace("forward to %s: publishing, latency %lld ms%s", f->url,
+              us_to_ms(g->caller.agreed.send_latency),
+              g->caller.conn.secret ? ", encrypted" : "");
+    s->in = s->out = 0;
+    s->src = live_source_ref(f->src);
+    session_begin(s);
+    session_wait(s, CLIENTS_FORWARD);
+    session_enter(s);
+    f->publishing = true;
+    err = send_all(g);
+    f->publishing = false;
+    session_leave(s, err);
+    return err;
+}
+
+err_t forward_by_srt(struct forward *f)
+{
+    struct going *g = (struct going *)must(calloc(1, sizeof(*g)));
+    err_t err;
+
+    g->f = f;
+    f->dropped = 0;
+    err = converse(g);
+    srt_caller_close(&g->caller);
+    srt_wire_free(g->wire);
+    free(g);
+    return err;
+}
