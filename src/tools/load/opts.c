@@ -32,6 +32,8 @@ static const struct row rows[] = {
       "scheme://host[:port]/app/stream; {i} is the number of the client" },
     { 'i', "input", TEXT, AT(input), LOAD_PUBLISHERS, 0, 0,
       "FLV file to publish, round and round" },
+    { 'i', "input", TEXT, AT(input), LOAD_SRT, 0, 0,
+      "FLV or TS file to publish, round and round; without one they play" },
     { 0, "stream-count", INT, AT(stream_count), LOAD_ALL, 0, 1e6,
       "{i} goes from 0 to this less one, and again" },
     { 't', "repeat", INT, AT(repeat), LOAD_ALL, 0, 1e9, "sessions of a client; 0: for ever (0)" },
@@ -51,7 +53,7 @@ static const struct row rows[] = {
     { 0, "timeout", SECONDS, AT(timeout), LOAD_ALL, 0.1, 1e6, "seconds of silence we bear (30)" },
     { 0, "fast", FLAG, AT(fast), LOAD_HTTP, 0, 0,
       "look at the first media alone, drop the rest unseen; not over TLS" },
-    { 0, "stall", INT, AT(stall_ms), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP, 1, 1e6,
+    { 0, "stall", INT, AT(stall_ms), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP | LOAD_SRT, 1, 1e6,
       "ms without media: a stall (1000)" },
     { 0, "stall", INT, AT(stall_ms), LOAD_HLS, 1, 1e6,
       "ms that the picture stands still: a stall (100)" },
@@ -74,10 +76,24 @@ static const struct row rows[] = {
     { 0, "anywhere", SECONDS, AT(anywhere), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP, 0, 1e6,
       "play a recording from a random place in its first seconds" },
     { 0, "mtu", INT, AT(mtu), LOAD_RTSP_PUBLISH, 64, 65000, "bytes in a packet (1400)" },
-    { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH, 0, 0,
+    { 0, "latency", INT, AT(latency_ms), LOAD_SRT, 0, 65535,
+      "ms, where the URL has none (120)" },
+    { 0, "passphrase", TEXT, AT(passphrase), LOAD_SRT, 0, 0, "of 10 to 79 characters" },
+    { 0, "pbkeylen", INT, AT(pbkeylen), LOAD_SRT, 16, 32, "bytes of a key: 16, 24, 32 (16)" },
+    { 0, "payload", INT, AT(payload), LOAD_SRT, 188, 1456, "bytes of TS in a packet (1316)" },
+    { 0, "loss", SECONDS, AT(loss), LOAD_SRT, 0, 100, "% of datagrams that are lost, each way" },
+    { 0, "loss-run", INT, AT(loss_run), LOAD_SRT, 1, 1000, "so many of them in a row (1)" },
+    { 0, "twice", SECONDS, AT(twice), LOAD_SRT, 0, 100, "% that come twice" },
+    { 0, "reorder", SECONDS, AT(reorder), LOAD_SRT, 0, 100, "% that are late by up to 15 ms" },
+    { 0, "one-way", SECONDS, AT(one_way), LOAD_SRT, 0, 10000, "ms that each takes longer" },
+    { 0, "cut", SECONDS, AT(cut), LOAD_SRT, 0, 1e6, "seconds that all are lost, once" },
+    { 0, "cut-at", SECONDS, AT(cut_at), LOAD_SRT, 0, 1e6, "seconds until then (10)" },
+    { 0, "seed", INT, AT(seed), LOAD_SRT, 0, 1e9, "of what is lost (1)" },
+    { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH | LOAD_SRT, 0, 0,
       "who falls off begins again at once, for ever" },
     { 0, "chunk-size", INT, AT(chunk_size), LOAD_PUBLISH, 128, 0xffffff, "of a chunk (60000)" },
-    { 0, "no-marker", FLAG, AT(no_marker), LOAD_PUBLISHERS, 0, 0, "no clock in the video" },
+    { 0, "no-marker", FLAG, AT(no_marker), LOAD_PUBLISHERS | LOAD_SRT, 0, 0,
+      "no clock in the video" },
     { 0, "bind", TEXT, AT(bind), LOAD_ALL, 0, 0,
       "source address, or a range in turn: 127.0.0.2-127.0.0.9" },
     { 0, "json", FLAG, AT(json), LOAD_ALL, 0, 0, "the report at the end as one JSON object" },
@@ -160,15 +176,18 @@ err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char 
         .tool = tool, .clients = 1, .start = 5, .delay = 1, .error = 3, .summary = 30,
         .warmup = -1, .from = -1, .timeout = 30,
         .stall_ms = tool == LOAD_HLS ? 100 : 1000, .late_ms = 500, .chunk_size = 60000,
-        .mtu = 1400,
+        .mtu = 1400, .latency_ms = 120, .payload = 1316, .loss_run = 1, .cut_at = 10,
+        .seed = 1,
     };
     for (int i = 1; i < argc && !err; i++)
         err = take(o, argc, argv, &i);
     if (err || o->help)
         return err;
     if (!o->url)
-        return err_new(ERR_CONF, "which stream? -r %s://host/app/stream (see --help)",
-                       tool & LOAD_RTSP_BOTH ? "rtsp" : "rtmp");
+        return err_new(ERR_CONF, "which stream? -r %s (see --help)",
+                       tool == LOAD_SRT ? "srt://host:port?streamid=#!::r=app/stream"
+                       : tool & LOAD_RTSP_BOTH ? "rtsp://host/app/stream"
+                                               : "rtmp://host/app/stream");
     if (o->keep) {
         o->repeat = 0;
         o->delay = o->delay < KEEP_S ? o->delay : KEEP_S;

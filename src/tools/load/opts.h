@@ -9,8 +9,8 @@
 
 enum load_tools {
     LOAD_PLAY = 1, LOAD_FAST = 2, LOAD_PUBLISH = 4, LOAD_HTTP = 8, LOAD_HLS = 16,
-    LOAD_RTSP = 32, LOAD_RTSP_PUBLISH = 64,
-    LOAD_ALL = 127, LOAD_PUBLISHERS = LOAD_PUBLISH | LOAD_RTSP_PUBLISH,
+    LOAD_RTSP = 32, LOAD_RTSP_PUBLISH = 64, LOAD_SRT = 128,
+    LOAD_ALL = 255, LOAD_PUBLISHERS = LOAD_PUBLISH | LOAD_RTSP_PUBLISH,
     LOAD_RTSP_BOTH = LOAD_RTSP | LOAD_RTSP_PUBLISH,
 };
 
@@ -18,7 +18,7 @@ struct load_opts {
     enum load_tools tool;
     int clients;
     const char *url;       /* may have {i} */
-    const char *input;     /* FLV file of publishers */
+    const char *input;     /* FLV file of publishers; of SRT also TS */
     int stream_count;      /* {i} is the client's number modulo this; 0: the number itself */
     int repeat;            /* sessions of each client; 0: for ever */
     double start;          /* s, clients begin spread over this time */
@@ -45,6 +45,16 @@ struct load_opts {
     double from;           /* s of a recording, where play begins; < 0: not said */
     double anywhere;       /* each begins at random within these s of it; 0: no */
     int mtu;               /* bytes of a payload of RTP at most */
+    int latency_ms;        /* of SRT, both ways, where the URL does not say it */
+    const char *passphrase;
+    int pbkeylen;          /* bytes; 0: as the URL says, or 16 */
+    int payload;           /* bytes of TS in a packet of SRT */
+    /* a bad network, both ways */
+    double loss, twice, reorder; /* % */
+    int loss_run;          /* so many are lost in a row */
+    double one_way;        /* ms */
+    double cut, cut_at;    /* s that all are lost, and after so many */
+    int seed;
     bool keep;             /* who falls off begins again at once, for ever */
     bool no_marker, json, verbose, help;
 };

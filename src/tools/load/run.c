@@ -243,6 +243,11 @@ static int64_t rate_of(const struct load_client *c, co_usec now)
     return (int64_t)((double)(bytes_now(c) - c->mark_bytes) * 8000 / (double)(end - c->mark_at));
 }
 
+static bool is_publisher(const struct load_run *run)
+{
+    return run->tool->kind & LOAD_PUBLISHERS || run->opts.input;
+}
+
 static void make_report(const struct load_run *run, struct load_report *r)
 {
     co_usec now = co_clock(), from = run->mark ? run->mark : run->began;
@@ -258,7 +263,8 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->rtsp_in = run->tool->kind == LOAD_RTSP;
     r->rtsp_out = run->tool->kind == LOAD_RTSP_PUBLISH;
     r->media_kbps = run->media_kbps;
-    r->gaps = !(run->tool->kind & LOAD_PUBLISHERS) && !r->hls && !is_fast(run);
+    r->srt = run->tool->kind == LOAD_SRT;
+    r->gaps = !is_publisher(run) && !r->hls && !is_fast(run);
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct load_client *c = &run->clients[i];
@@ -382,7 +388,7 @@ static err_t run_all(struct load_run *run)
         err = run->tool->prepare(run);
     if (err)
         return err;
-    if (!(run->tool->kind & LOAD_PUBLISHERS) && run->opts.clients >= MANY)
+    if (!is_publisher(run) && run->opts.clients >= MANY)
         co_gather_always();
     run->clients = calloc((size_t)run->opts.clients, sizeof(*run->clients));
     r = calloc(1, sizeof(*r));

@@ -50,10 +50,18 @@ static void mark_rtp(struct load_rtp_stat *r)
     *r = fresh;
 }
 
+static void mark_srt(struct load_srt_stat *s)
+{
+    s->packets = s->lost = s->repeated = s->too_late = s->belated = s->doubled = 0;
+    s->undecrypted = s->skips = s->holes = s->ts_faults = 0;
+    memset(&s->rtt, 0, sizeof(s->rtt));
+}
+
 void load_stat_mark(struct load_stat *s)
 {
     mark_hls(&s->hls);
     mark_rtp(&s->rtp);
+    mark_srt(&s->srt);
     s->bytes_in = s->bytes_out = s->messages = 0;
     s->stalls = s->late = s->drops = s->backwards = 0;
     s->latency = (struct load_hist){ 0 };
@@ -116,11 +124,16 @@ static void text_hls(FILE *f, const struct load_stat *s)
     text_hist(f, "behind edge", &h->edge, 1000, "ms");
 }
 
-static void text_rtsp(FILE *f, const struct load_rtp_stat *r, bool in)
+static void text_refused(FILE *f, const struct load_rtp_stat *r)
 {
     for (int i = 0; i < LOAD_REFUSALS && r->refused[i].count > 0; i++)
         fprintf(f, "  refused      %llu with %d\n", (unsigned long long)r->refused[i].count,
                 r->refused[i].status);
+}
+
+static void text_rtsp(FILE *f, const struct load_rtp_stat *r, bool in)
+{
+    text_refused(f, r);
     if (!in) {
         fprintf(f, "  packets      %llu\n", (unsigned long long)r->packets);
         return;
@@ -134,6 +147,22 @@ static void text_rtsp(FILE *f, const struct load_rtp_stat *r, bool in)
     fprintf(f, "  RTP faults   marker %llu, time %llu, RTP-Info %llu\n",
             (unsigned long long)r->marker_faults, (unsigned long long)r->time_faults,
             (unsigned long long)r->info_faults);
+}
+
+static void text_srt(FILE *f, const struct load_srt_stat *s)
+{
+    fprintf(f, "  packets      %llu, lost %llu, repeated %llu, too late %llu, belated %llu, "
+               "doubled %llu\n",
+            (unsigned long long)s->packets, (unsigned long long)s->lost,
+            (unsigned long long)s->repeated, (unsigned long long)s->too_late,
+            (unsigned long long)s->belated, (unsigned long long)s->doubled);
+    fprintf(f, "  faults       not decrypted %llu, holes %llu, TS %llu, skips %llu, "
+               "overflow %llu\n",
+            (unsigned long long)s->undecrypted, (unsigned long long)s->holes,
+            (unsigned long long)s->ts_faults, (unsigned long long)s->skips,
+            (unsigned long long)s->overflow);
+    text_hist(f, "round trip", &s->rtt, 1000, "ms");
+    text_hist(f, "agreed", &s->latency, 1000, "ms");
 }
 
 void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r)
@@ -160,6 +189,10 @@ void load_report_text(FILE *f, const struct load_stat *s, const struct load_repo
         text_hls(f, s);
     if (r->rtsp_in || r->rtsp_out)
         text_rtsp(f, &s->rtp, r->rtsp_in);
+    if (r->srt) {
+        text_refused(f, &s->rtp);
+        text_srt(f, &s->srt);
+    }
     text_hist(f, "latency", &s->latency, 1000, "ms");
     text_hist(f, "sent after", &s->lag, 1000, "ms");
     fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", r->cpu, (double)r->rss_kb / 1024);
@@ -222,13 +255,18 @@ static void json_hls(FILE *f, const struct load_hls_stat *h)
     json_hist(f, "stall_ms", &h->stall, 1000);
 }
 
-static void json_rtsp(FILE *f, const struct load_rtp_stat *r)
+static void json_refused(FILE *f, const struct load_rtp_stat *r)
 {
     fputs(",\n  \"refused\": {", f);
     for (int i = 0; i < LOAD_REFUSALS && r->refused[i].count > 0; i++)
         fprintf(f, "%s\"%d\": %llu", i ? ", " : "", r->refused[i].status,
                 (unsigned long long)r->refused[i].count);
     fputc('}', f);
+}
+
+static void json_rtsp(FILE *f, const struct load_rtp_stat *r)
+{
+    json_refused(f, r);
     json_count(f, "packets", r->packets);
     json_count(f, "sender_reports", r->reports);
     json_count(f, "lost", r->lost);
@@ -239,6 +277,23 @@ static void json_rtsp(FILE *f, const struct load_rtp_stat *r)
     json_count(f, "info_faults", r->info_faults);
     json_count(f, "odd", r->odd);
     json_count(f, "overflow", r->overflow);
+}
+
+static void json_srt(FILE *f, const struct load_srt_stat *s)
+{
+    json_count(f, "packets", s->packets);
+    json_count(f, "lost", s->lost);
+    json_count(f, "repeated", s->repeated);
+    json_count(f, "too_late", s->too_late);
+    json_count(f, "belated", s->belated);
+    json_count(f, "doubled", s->doubled);
+    json_count(f, "undecrypted", s->undecrypted);
+    json_count(f, "holes", s->holes);
+    json_count(f, "ts_faults", s->ts_faults);
+    json_count(f, "skips", s->skips);
+    json_count(f, "overflow", s->overflow);
+    json_hist(f, "rtt_ms", &s->rtt, 1000);
+    json_hist(f, "agreed_ms", &s->latency, 1000);
 }
 
 void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r)
@@ -278,6 +333,10 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
         json_hls(f, &s->hls);
     if (r->rtsp_in || r->rtsp_out)
         json_rtsp(f, &s->rtp);
+    if (r->srt) {
+        json_refused(f, &s->rtp);
+        json_srt(f, &s->srt);
+    }
     fprintf(f, ",\n  \"cpu_percent\": %.2f,\n  \"rss_kb\": %ld\n}\n", r->cpu, r->rss_kb);
     fflush(f);
 }

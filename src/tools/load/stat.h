@@ -46,6 +46,19 @@ struct load_rtp_stat { /* of RTSP, from the mark but for `refused` */
     uint64_t overflow;         /* datagrams that this tool was too slow for */
 };
 
+struct load_srt_stat { /* of SRT, from the mark */
+    uint64_t packets;      /* of data, sent first or received */
+    uint64_t lost;         /* that a gap or a list of the receiver told of */
+    uint64_t repeated;     /* that came, or went, again because of that */
+    uint64_t too_late;     /* that were given up */
+    uint64_t belated, doubled, undecrypted;
+    uint64_t skips;        /* of senders: to a key frame, as nothing was acknowledged */
+    uint64_t holes;        /* messages behind packets that were given up */
+    uint64_t ts_faults;    /* packets of TS that are missing though nothing is, or are none */
+    uint64_t overflow;     /* datagrams that this tool was too slow for */
+    struct load_hist rtt, latency; /* µs; that was agreed on, of each session */
+};
+
 struct load_stat {
     /* from the begin */
     uint64_t sessions, connected, ended, churned, failed;
@@ -59,6 +72,7 @@ struct load_stat {
     struct load_hist lag;     /* µs that a publisher sent a message after it was due */
     struct load_hls_stat hls;
     struct load_rtp_stat rtp;
+    struct load_srt_stat srt;
 };
 
 /* Numbers of the moment of the report. */
@@ -71,7 +85,7 @@ struct load_report {
     struct load_hist rate; /* kbit/s of each client that is alive */
     struct load_hist gap;  /* µs, the longest of each client */
     bool gaps;              /* it was measured */
-    bool hls, rtsp_in, rtsp_out;
+    bool hls, rtsp_in, rtsp_out, srt;
     double media_kbps;      /* of the file that is published; 0: none is */
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "proto/rtsp/url.h"
+#include "proto/srt/call.h"
 
 err_t load_url_expand(char *out, size_t size, const char *pattern, unsigned index)
 {
@@ -97,6 +98,19 @@ static err_t parse_rtsp(struct load_url *url, const char *text)
     return err ? err : take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
 }
 
+/* Its stream id is for who calls. */
+static err_t parse_srt(struct load_url *url, const char *text)
+{
+    struct srt_url place;
+    err_t err;
+
+    if (!srt_url_parse(&place, text))
+        return err_new(ERR_CONF, "%s: no address of SRT (srt://host:port?streamid=...)", text);
+    url->port = place.port;
+    err = take(url->host, sizeof(url->host), place.host, place.host + strlen(place.host), "host");
+    return err ? err : take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
+}
+
 err_t load_url_parse(struct load_url *url, const char *text, const char *schemes)
 {
     size_t scheme = strcspn(text, ":");
@@ -107,6 +121,8 @@ err_t load_url_parse(struct load_url *url, const char *text, const char *schemes
         return err_new(ERR_CONF, "%s: this tool takes addresses of %s", text, schemes);
     if (strncmp(text, "rtsp", 4) == 0)
         return parse_rtsp(url, text);
+    if (strncmp(text, "srt:", 4) == 0)
+        return parse_srt(url, text);
     url->tls = scheme == 5;
     url->port = strncmp(text, "rtmp:", 5) == 0 ? 1935 : url->tls ? 443 : 80;
     path = strchr(host, '/');
