@@ -100,4 +100,94 @@ static inline void assert_err_says(err_t err, enum err_code code, const char *wo
     err_free(&err);
 }
 
+/* A text that is refused, and what is said of it. */
+struct mem_bad {
+    const char *text, *says;
+};
+
+static inline void mem_assert_bad(const struct mem_bad *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct mem m = { .main = rows[i].text };
+        struct conf *c = NULL;
+
+        assert_err_says(mem_load(&c, &m), ERR_CONF, rows[i].says);
+        assert_null(c);
+    }
+    assert_int_equal(conf_live(), 0);
+}
+
+/* A text that is right, and what is warned of; NULL: nothing. */
+struct mem_warned {
+    const char *text, *warning;
+};
+
+static inline void mem_assert_warned(const struct mem_warned *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct mem m = { .main = rows[i].text };
+        struct conf *c = NULL;
+
+        assert_ok(mem_load(&c, &m));
+        if (rows[i].warning ? !strstr(m.warnings, rows[i].warning) : m.n_warnings > 0)
+            fail_msg("%s: wanted \"%s\", got: %s", rows[i].text,
+                     rows[i].warning ? rows[i].warning : "", m.warnings);
+        conf_unref(c);
+    }
+}
+
+/* A variable, and the file that means the same, which gets a vhost v if it says of none. */
+struct mem_variable {
+    const char *name, *value, *same;
+};
+
+static inline void mem_assert_environment(const struct mem_variable *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct mem_pair env[] = { { rows[i].name, rows[i].value }, { NULL, NULL } };
+        struct mem m = { .main = "listen 1935; daemon off; vhost v { }", .env = env };
+        struct conf *c = NULL, *same;
+        char text[512];
+
+        (void)snprintf(text, sizeof(text), "%s%s", rows[i].same,
+                       strstr(rows[i].same, "vhost") ? "" : "vhost v { }");
+        same = mem_conf(text);
+        assert_ok(mem_load(&c, &m));
+        if (conf_diff(c, same, NULL) != 0)
+            fail_msg("%s is not as: %s", rows[i].name, text);
+        conf_unref(c);
+        conf_unref(same);
+    }
+}
+
+/* What a reload says of its changes: "path:when old>new" in lines. */
+struct mem_reload {
+    const char *old, *new, *told;
+};
+
+static inline void mem_collect_change(void *arg, const struct conf_change *change)
+{
+    static const char *const classes[] = { "never", "once", "handler" };
+    char *buf = arg;
+    size_t used = strlen(buf);
+
+    (void)snprintf(buf + used, 1024 - used, "%s:%s %s>%s\n", change->path,
+                   classes[change->reload], change->old_text, change->new_text);
+}
+
+static inline void mem_assert_reloads(const struct mem_reload *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct conf *old = mem_conf(rows[i].old), *new = mem_conf(rows[i].new);
+        char told[1024] = "";
+        const struct conf_changes to = { .change = mem_collect_change, .arg = told };
+
+        (void)conf_diff(old, new, &to);
+        assert_string_equal(told, rows[i].told);
+        conf_unref(old);
+        conf_unref(new);
+    }
+    assert_int_equal(conf_live(), 0);
+}
+
 #endif

@@ -79,9 +79,7 @@ static void values(void **state)
     conf_unref(c);
 }
 
-static const struct {
-    const char *text, *says;
-} bad[] = {
+static const struct mem_bad bad[] = {
     { SERVER("udp_port 8561;"), "rtsp_server : udp_port 8561 is odd" },
     { SERVER("udp_port 65535;"), "65535 is not within 2..65534" },
     { SERVER("transports tcp sctp;"), "transports: \"sctp\" is not known: tcp, udp" },
@@ -119,19 +117,10 @@ static const struct {
 static void errors(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        struct mem m = { .main = bad[i].text };
-        struct conf *c = NULL;
-
-        assert_err_says(mem_load(&c, &m), ERR_CONF, bad[i].says);
-        assert_null(c);
-    }
-    assert_int_equal(conf_live(), 0);
+    mem_assert_bad(bad, COUNT(bad));
 }
 
-static const struct {
-    const char *text, *warning; /* NULL: none */
-} warned[] = {
+static const struct mem_warned warned[] = {
     { SERVER("enabled on; listen 8554;") "vhost v { rtsp { enabled on; } }", NULL },
     { SERVER("enabled on;"), "rtsp_server is on, and rtsp in no vhost" },
     { SERVER("https { enabled on; }"), "rtsp_server.https is on and has no effect" },
@@ -144,22 +133,10 @@ static const struct {
 static void warnings(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(warned); i++) {
-        struct mem m = { .main = warned[i].text };
-        struct conf *c = NULL;
-
-        assert_ok(mem_load(&c, &m));
-        if (warned[i].warning ? !strstr(m.warnings, warned[i].warning) : m.n_warnings > 0)
-            fail_msg("%s: wanted \"%s\", got: %s", warned[i].text,
-                     warned[i].warning ? warned[i].warning : "", m.warnings);
-        conf_unref(c);
-    }
+    mem_assert_warned(warned, COUNT(warned));
 }
 
-/* A variable, and the file that means the same. */
-static const struct {
-    const char *name, *value, *same;
-} env_rows[] = {
+static const struct mem_variable env_rows[] = {
     { "SRS_RTSP_SERVER_ENABLED", "on", SERVER("enabled on;") },
     { "SRS_RTSP_SERVER_LISTEN", "8554 8555", SERVER("listen 8554 8555;") },
     { "SRS_RTSP_SERVER_TRANSPORTS", "tcp", SERVER("transports tcp;") },
@@ -179,36 +156,10 @@ static const struct {
 static void environment(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(env_rows); i++) {
-        const struct mem_pair env[] = { { env_rows[i].name, env_rows[i].value }, { NULL, NULL } };
-        struct mem m = { .main = "listen 1935; daemon off; vhost v { }", .env = env };
-        struct conf *c = NULL, *same;
-        char text[512];
-
-        (void)snprintf(text, sizeof(text), "%s%s", env_rows[i].same,
-                       strstr(env_rows[i].same, "vhost") ? "" : "vhost v { }");
-        same = mem_conf(text);
-        assert_ok(mem_load(&c, &m));
-        if (conf_diff(c, same, NULL) != 0)
-            fail_msg("%s is not as: %s", env_rows[i].name, text);
-        conf_unref(c);
-        conf_unref(same);
-    }
+    mem_assert_environment(env_rows, COUNT(env_rows));
 }
 
-static void collect(void *arg, const struct conf_change *change)
-{
-    static const char *const classes[] = { "never", "once", "handler" };
-    char *buf = arg;
-    size_t used = strlen(buf);
-
-    (void)snprintf(buf + used, 1024 - used, "%s:%s %s>%s\n", change->path,
-                   classes[change->reload], change->old_text, change->new_text);
-}
-
-static const struct {
-    const char *old, *new, *told;
-} changes[] = {
+static const struct mem_reload changes[] = {
     { SERVER("listen 8554;"), SERVER("enabled on; listen 8555;"),
       "rtsp_server.enabled:handler off>on\nrtsp_server.listen:handler 8554>8555\n" },
     { SERVER(""), SERVER("udp_port 9000;"), "rtsp_server.udp_port:never 8560>9000\n" },
@@ -230,16 +181,7 @@ static const struct {
 static void a_reload(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(changes); i++) {
-        struct conf *old = mem_conf(changes[i].old), *new = mem_conf(changes[i].new);
-        char told[1024] = "";
-        const struct conf_changes to = { .change = collect, .arg = told };
-
-        (void)conf_diff(old, new, &to);
-        assert_string_equal(told, changes[i].told);
-        conf_unref(old);
-        conf_unref(new);
-    }
+    mem_assert_reloads(changes, COUNT(changes));
 }
 
 /* What is not written follows play's also when that changes alone. */

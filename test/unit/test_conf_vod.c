@@ -36,9 +36,7 @@ static void values(void **state)
     conf_unref(c);
 }
 
-static const struct {
-    const char *text, *says;
-} bad[] = {
+static const struct mem_bad bad[] = {
     { IN_VOD("enabled on; app a/b;"), "vhost v : vod : app a/b: it is one level" },
     { IN_VOD("enabled on; app /;"), "it is one level" },
     { IN_VOD("enabled on; app ..;"), "app ..: no url has such a name" },
@@ -55,40 +53,27 @@ static const struct {
 static void errors(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        struct mem m = { .main = bad[i].text };
-        struct conf *c = NULL;
-
-        assert_err_says(mem_load(&c, &m), ERR_CONF, bad[i].says);
-        assert_null(c);
-    }
-    assert_int_equal(conf_live(), 0);
+    mem_assert_bad(bad, COUNT(bad));
 }
 
 /* What is off may say what it likes; names that others write are fine; one folder may be of
  * recordings and of files. */
-static const char *const good[] = {
-    IN_VOD("app a/b;"), IN_VOD("enabled on; app ''; dir '';"), IN_VOD("enabled on; app 'vod.2-a_b~';"), IN_VOD("enabled on; app ...;"),
-    "listen 1935; daemon off; vhost v { vod { enabled on; dir ./objs/nginx/html/live; }"
-    "dvr { enabled on; dvr_path ./objs/nginx/html/live/[stream].[timestamp].mp4; } }",
+static const struct mem_warned good[] = {
+    { IN_VOD("app a/b;"), NULL },
+    { IN_VOD("enabled on; app ''; dir '';"), NULL },
+    { IN_VOD("enabled on; app 'vod.2-a_b~';"), NULL },
+    { IN_VOD("enabled on; app ...;"), NULL },
+    { "listen 1935; daemon off; vhost v { vod { enabled on; dir ./objs/nginx/html/live; }"
+      "dvr { enabled on; dvr_path ./objs/nginx/html/live/[stream].[timestamp].mp4; } }", NULL },
 };
 
 static void fine(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(good); i++) {
-        struct mem m = { .main = good[i] };
-        struct conf *c = NULL;
-
-        assert_ok(mem_load(&c, &m));
-        assert_int_equal(m.n_warnings, 0);
-        conf_unref(c);
-    }
+    mem_assert_warned(good, COUNT(good));
 }
 
-static const struct {
-    const char *name, *value, *same;
-} env_rows[] = {
+static const struct mem_variable env_rows[] = {
     { "SRS_VHOST_VOD_ENABLED", "on", IN_VOD("enabled on;") },
     { "SRS_VHOST_VOD_APP", "a", IN_VOD("app a;") },
     { "SRS_VHOST_VOD_DIR", "/b", IN_VOD("dir /b;") },
@@ -101,46 +86,21 @@ static const struct {
 static void environment(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(env_rows); i++) {
-        const struct mem_pair env[] = { { env_rows[i].name, env_rows[i].value }, { NULL, NULL } };
-        struct mem m = { .main = "listen 1935; daemon off; vhost v { }", .env = env };
-        struct conf *c = NULL, *same = mem_conf(env_rows[i].same);
-
-        assert_ok(mem_load(&c, &m));
-        if (conf_diff(c, same, NULL) != 0)
-            fail_msg("%s is not as: %s", env_rows[i].name, env_rows[i].same);
-        conf_unref(c);
-        conf_unref(same);
-    }
+    mem_assert_environment(env_rows, COUNT(env_rows));
 }
 
-static void collect(void *arg, const struct conf_change *change)
-{
-    char *buf = arg;
-    size_t used = strlen(buf);
-
-    assert_int_equal(change->reload, CONF_AT_ONCE);
-    (void)snprintf(buf + used, 1024 - used, "%s %s>%s\n", change->path, change->old_text,
-                   change->new_text);
-}
+static const struct mem_reload changes[] = {
+    { IN_VOD(""), IN_VOD("enabled on; app a; dir d; loop on; cache 2m; index_max 3m; readers 1;"),
+      "vhost[v].vod.enabled:once off>on\nvhost[v].vod.app:once vod>a\n"
+      "vhost[v].vod.dir:once ./objs/nginx/html/vod>d\nvhost[v].vod.loop:once off>on\n"
+      "vhost[v].vod.cache:once 64m>2m\nvhost[v].vod.index_max:once 64m>3m\n"
+      "vhost[v].vod.readers:once 4>1\n" },
+};
 
 static void a_reload(void **state)
 {
-    struct conf *old = mem_conf(IN_VOD(""));
-    struct conf *new = mem_conf(IN_VOD("enabled on; app a; dir d; loop on; cache 2m; index_max 3m;"
-                                       "readers 1;"));
-    char told[1024] = "";
-    const struct conf_changes to = { .change = collect, .arg = told };
-
     (void)state;
-    (void)conf_diff(old, new, &to);
-    assert_string_equal(told, "vhost[v].vod.enabled off>on\nvhost[v].vod.app vod>a\n"
-                        "vhost[v].vod.dir ./objs/nginx/html/vod>d\nvhost[v].vod.loop off>on\n"
-                        "vhost[v].vod.cache 64m>2m\nvhost[v].vod.index_max 64m>3m\n"
-                        "vhost[v].vod.readers 4>1\n");
-    conf_unref(old);
-    conf_unref(new);
-    assert_int_equal(conf_live(), 0);
+    mem_assert_reloads(changes, COUNT(changes));
 }
 
 int main(void)

@@ -31,6 +31,13 @@ static void film(struct wr *w, unsigned seconds, size_t size, double *at)
     }
 }
 
+static void film_file(struct wr *w, unsigned seconds, size_t size, double *at)
+{
+    begin(w);
+    flv_configs(w);
+    film(w, seconds, size, at);
+}
+
 static void number(struct wr *w, double d)
 {
     uint64_t bits;
@@ -92,9 +99,7 @@ static void film_with_metadata(struct wr *w, unsigned seconds, size_t size, doub
     struct wr plain;
 
     assert_true(seconds <= COUNT(at));
-    begin(&plain);
-    flv_configs(&plain);
-    film(&plain, seconds, size, at);
+    film_file(&plain, seconds, size, at);
     begin(w);
     metadata(w, at, seconds, moved);
     wr_bytes(w, plain.buf + 13, plain.len - 13);
@@ -113,9 +118,7 @@ static void a_film(void **state)
     struct wr w;
 
     (void)state;
-    begin(&w);
-    flv_configs(&w);
-    film(&w, 10, 20, at);
+    film_file(&w, 10, 20, at);
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
     info = demux_info(x);
@@ -149,9 +152,7 @@ static void a_body_is_a_packet(void **state)
     const char *why;
 
     (void)state;
-    begin(&w);
-    flv_configs(&w);
-    film(&w, 2, 20, at);
+    film_file(&w, 2, 20, at);
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
     assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, AV_MS(1500)), &why), DEMUX_OK);
@@ -190,9 +191,7 @@ static void places(void **state)
         if (with) {
             film_with_metadata(&w, 10, 20, 0);
         } else {
-            begin(&w);
-            flv_configs(&w);
-            film(&w, 10, 20, at);
+            film_file(&w, 10, 20, at);
         }
         file_init(&f, w.buf, w.len);
         x = file_open(&f);
@@ -552,9 +551,7 @@ static void cut_everywhere(void **state)
     struct wr w;
 
     (void)state;
-    begin(&w);
-    flv_configs(&w);
-    film(&w, 3, 20, at);
+    film_file(&w, 3, 20, at);
     for (size_t size = 0; size <= w.len; size++) {
         uint8_t *copy = malloc(size ? size : 1); /* to see what is read behind its end */
         enum demux_status st;
@@ -602,9 +599,7 @@ static void junk_at_the_end(void **state)
         struct file f;
         struct wr w;
 
-        begin(&w);
-        flv_configs(&w);
-        film(&w, 2, 20, at);
+        film_file(&w, 2, 20, at);
         wr_bytes(&w, junk[i], 16);
         file_init(&f, w.buf, w.len);
         assert_int_equal(try(&f, 1 << 20, &n), DEMUX_OK);
@@ -689,9 +684,7 @@ static void an_index_has_a_limit(void **state)
     struct wr w;
 
     (void)state;
-    begin(&w);
-    flv_configs(&w);
-    film(&w, 600, 20, at);
+    film_file(&w, 600, 20, at);
     file_init(&f, w.buf, w.len);
     assert_int_equal(try(&f, 8192, &n), DEMUX_TOO_LARGE);
     assert_int_equal(try(&f, 100000, &n), DEMUX_OK);

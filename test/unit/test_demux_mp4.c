@@ -525,10 +525,26 @@ static void make(struct wr *w, const struct made *tracks, unsigned n)
 #define AUDIO .entry = "mp4a", .box = "esds", .config = ESDS("\x40", "\x05\2\x11\x90"), \
     .config_size = sizeof(ESDS("\x40", "\x05\2\x11\x90")) - 1, .before = 28, .audio = true
 
-static void expect_open(struct wr *w, struct file *f, struct demux_index **x)
+/* A film that was made, opened and walked through. */
+struct walked {
+    struct wr file;
+    struct file f;
+    struct demux_index *x;
+    struct walk_all all;
+};
+
+static void walk_made(struct walked *w, const struct made *tracks, unsigned n)
 {
-    file_init(f, w->buf, w->len);
-    *x = file_open(f);
+    make(&w->file, tracks, n);
+    file_init(&w->f, w->file.buf, w->file.len);
+    w->x = file_open(&w->f);
+    walk_all(&w->all, w->x, &w->f);
+}
+
+static void walked_end(struct walked *w)
+{
+    demux_close(w->x);
+    wr_free(&w->file);
 }
 
 static void test_sizes_and_offsets_are_stored_in_many_ways(void **state)
@@ -539,28 +555,22 @@ static void test_sizes_and_offsets_are_stored_in_many_ways(void **state)
     for (size_t i = 0; i < 2 * COUNT(bits); i++) {
         struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2, .has_keys = true,
                           .times = { { 3, 1 }, { 0 } }, .keys = { 1, 5 } };
-        struct demux_index *x;
-        struct walk_all w;
-        struct wr file;
-        struct file f;
+        struct walked w;
 
         m.times[1] = (struct run){ 6, 2 };
         m.size_bits = bits[i / 2];
         m.co64 = i % 2;
-        make(&file, &m, 1);
-        expect_open(&file, &f, &x);
-        walk_all(&w, x, &f);
-        assert_int_equal(w.samples, 9);
-        assert_int_equal(w.groups, 2);
+        walk_made(&w, &m, 1);
+        assert_int_equal(w.all.samples, 9);
+        assert_int_equal(w.all.groups, 2);
         for (unsigned n = 0; n < 9; n++) {
-            assert_int_equal(w.v[n].at, 24 + n * 7);
-            assert_int_equal(w.v[n].size, 7);
-            assert_int_equal(w.v[n].key, n == 0 || n == 4);
-            assert_int_equal(w.v[n].dts, 3600 * (n < 3 ? n : 3 + (n - 3) * 2));
+            assert_int_equal(w.all.v[n].at, 24 + n * 7);
+            assert_int_equal(w.all.v[n].size, 7);
+            assert_int_equal(w.all.v[n].key, n == 0 || n == 4);
+            assert_int_equal(w.all.v[n].dts, 3600 * (n < 3 ? n : 3 + (n - 3) * 2));
         }
-        assert_int_equal(demux_info(x)->duration, 15 * 3600);
-        demux_close(x);
-        wr_free(&file);
+        assert_int_equal(demux_info(w.x)->duration, 15 * 3600);
+        walked_end(&w);
     }
 }
 
@@ -588,24 +598,18 @@ static void test_times_of_edits_and_offsets(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2, .has_keys = true,
                           .times = { { 9, 1 } }, .keys = { 1, 5 } };
-        struct demux_index *x;
-        struct walk_all w;
-        struct wr file;
-        struct file f;
+        struct walked w;
         int64_t zero;
 
         memcpy(m.offsets, rows[i].offsets, sizeof(m.offsets));
         memcpy(m.edits, rows[i].edits, sizeof(m.edits));
-        make(&file, &m, 1);
-        expect_open(&file, &f, &x);
-        walk_all(&w, x, &f);
-        zero = demux_info(x)->zero;
-        assert_int_equal(w.samples, 9);
+        walk_made(&w, &m, 1);
+        zero = demux_info(w.x)->zero;
+        assert_int_equal(w.all.samples, 9);
         assert_int_equal(zero, rows[i].zero);
-        assert_int_equal(w.v[0].dts - zero, rows[i].dts);
-        assert_int_equal(w.v[0].dts + w.v[0].cts - zero, rows[i].pts);
-        demux_close(x);
-        wr_free(&file);
+        assert_int_equal(w.all.v[0].dts - zero, rows[i].dts);
+        assert_int_equal(w.all.v[0].dts + w.all.v[0].cts - zero, rows[i].pts);
+        walked_end(&w);
     }
 }
 
@@ -615,21 +619,15 @@ static void test_edits_cut(void **state)
     struct made m = { VIDEO, .scale = 25, .n = 100, .size = 7, .chunk = 4, .has_keys = true,
                       .times = { { 100, 1 } }, .keys = { 1, 26, 51, 76 },
                       .edits = { { 1000, 60 } } };
-    struct demux_index *x;
-    struct walk_all w;
-    struct wr file;
-    struct file f;
+    struct walked w;
 
     (void)state;
-    make(&file, &m, 1);
-    expect_open(&file, &f, &x);
-    walk_all(&w, x, &f);
-    assert_int_equal(w.v[0].at, 24 + 50 * 7);
-    assert_true(w.v[0].key);
-    assert_int_equal(demux_info(x)->zero, 10 * 3600);
-    assert_int_equal(w.samples, 36); /* 50 to 85 */
-    demux_close(x);
-    wr_free(&file);
+    walk_made(&w, &m, 1);
+    assert_int_equal(w.all.v[0].at, 24 + 50 * 7);
+    assert_true(w.all.v[0].key);
+    assert_int_equal(demux_info(w.x)->zero, 10 * 3600);
+    assert_int_equal(w.all.samples, 36); /* 50 to 85 */
+    walked_end(&w);
 }
 
 static void test_keys(void **state)
@@ -652,20 +650,14 @@ static void test_keys(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 2,
                           .times = { { 9, 1 } }, .has_keys = rows[i].has_keys };
-        struct demux_index *x;
-        struct walk_all w;
-        struct wr file;
-        struct file f;
+        struct walked w;
 
         memcpy(m.keys, rows[i].keys, sizeof(m.keys));
-        make(&file, &m, 1);
-        expect_open(&file, &f, &x);
-        walk_all(&w, x, &f);
-        assert_int_equal(w.groups, rows[i].groups);
-        assert_int_equal(w.v[0].at, 24 + rows[i].first * 7);
-        assert_true(w.v[0].key);
-        demux_close(x);
-        wr_free(&file);
+        walk_made(&w, &m, 1);
+        assert_int_equal(w.all.groups, rows[i].groups);
+        assert_int_equal(w.all.v[0].at, 24 + rows[i].first * 7);
+        assert_true(w.all.v[0].key);
+        walked_end(&w);
     }
 }
 
@@ -679,26 +671,21 @@ static void test_sound_alone(void **state)
 
     (void)state;
     for (unsigned n = 1; n <= 2; n++) {
-        struct demux_index *x;
         struct demux_group *g;
-        struct walk_all w;
-        struct wr file;
-        struct file f;
+        struct walked w;
         const char *why;
 
-        make(&file, m, n);
-        expect_open(&file, &f, &x);
-        walk_all(&w, x, &f);
-        assert_int_equal(w.of[DEMUX_AUDIO], 1000);
-        assert_int_equal(w.of[DEMUX_VIDEO], n == 2 ? 25 : 0);
-        assert_int_equal(w.groups, 20);
-        assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, 5 * 90000 + 99), &why), DEMUX_OK);
+        walk_made(&w, m, n);
+        assert_int_equal(w.all.of[DEMUX_AUDIO], 1000);
+        assert_int_equal(w.all.of[DEMUX_VIDEO], n == 2 ? 25 : 0);
+        assert_int_equal(w.all.groups, 20);
+        assert_int_equal(demux_group(&g, w.x, &w.f.in, demux_seek(w.x, 5 * 90000 + 99), &why),
+                         DEMUX_OK);
         assert_true(g->starts);
         assert_int_equal(g->v[0].dts, 5 * 90000);
         assert_int_equal(g->n, 50);
         free(g);
-        demux_close(x);
-        wr_free(&file);
+        walked_end(&w);
     }
 }
 
@@ -709,34 +696,28 @@ static void test_long_groups_are_divided(void **state)
                           .has_keys = true, .times = { { 10000, 1 } }, .keys = { 1 } },
                         { AUDIO, .scale = 1000, .n = 20000, .size = 1, .chunk = 10,
                           .times = { { 20000, 20 } }, .size_bits = 1 } };
-    struct demux_index *x;
     struct demux_group *g;
-    struct walk_all w;
-    struct wr file;
-    struct file f;
+    struct walked w;
     demux_place at;
     const char *why;
     bool last = false;
 
     (void)state;
-    make(&file, m, 2);
-    expect_open(&file, &f, &x);
-    walk_all(&w, x, &f);
-    assert_int_equal(w.samples, 30000);
-    assert_true(w.groups >= 30000 / DEMUX_GROUP_MAX && w.groups < 20);
-    at = demux_seek(x, 300 * 90000);
-    assert_true(at == demux_seek(x, 0));
+    walk_made(&w, m, 2);
+    assert_int_equal(w.all.samples, 30000);
+    assert_true(w.all.groups >= 30000 / DEMUX_GROUP_MAX && w.all.groups < 20);
+    at = demux_seek(w.x, 300 * 90000);
+    assert_true(at == demux_seek(w.x, 0));
     for (bool first = true; !last; first = false) {
-        assert_int_equal(demux_group(&g, x, &f.in, at, &why), DEMUX_OK);
+        assert_int_equal(demux_group(&g, w.x, &w.f.in, at, &why), DEMUX_OK);
         assert_int_equal(g->starts, first);
         at = g->next;
         last = g->last;
         free(g);
     }
-    assert_int_equal(demux_group(&g, x, &f.in, at, &why), DEMUX_END);
-    assert_int_equal(demux_group(&g, x, &f.in, UINT64_MAX, &why), DEMUX_END);
-    demux_close(x);
-    wr_free(&file);
+    assert_int_equal(demux_group(&g, w.x, &w.f.in, at, &why), DEMUX_END);
+    assert_int_equal(demux_group(&g, w.x, &w.f.in, UINT64_MAX, &why), DEMUX_END);
+    walked_end(&w);
 }
 
 /* ------------------------------------------------------------ of more than 4 GB */
@@ -795,18 +776,12 @@ static void test_other_descriptions_are_left_out(void **state)
 {
     struct made m = { VIDEO, .scale = 25, .n = 8, .size = 7, .chunk = 2, .times = { { 8, 1 } },
                       .other_entry = 2 };
-    struct demux_index *x;
-    struct walk_all w;
-    struct wr file;
-    struct file f;
+    struct walked w;
 
     (void)state;
-    make(&file, &m, 1);
-    expect_open(&file, &f, &x);
-    walk_all(&w, x, &f);
-    assert_int_equal(w.samples, 4);
-    demux_close(x);
-    wr_free(&file);
+    walk_made(&w, &m, 1);
+    assert_int_equal(w.all.samples, 4);
+    walked_end(&w);
 }
 
 /* ------------------------------------------------------------ descriptions */
@@ -893,20 +868,14 @@ static void test_tracks_are_chosen(void **state)
         { AUDIO, .scale = 0, .n = 2, .size = 3, .chunk = 1, .times = { { 2, 1 } } },
         { AUDIO, .scale = 50, .n = 2, .size = 2, .chunk = 1, .times = { { 2, 1 } } },
     };
-    struct demux_index *x;
-    struct walk_all w;
-    struct wr file;
-    struct file f;
+    struct walked w;
 
     (void)state;
-    make(&file, m, 4);
-    expect_open(&file, &f, &x);
-    walk_all(&w, x, &f);
-    assert_int_equal(demux_info(x)->left_out, 2);
-    assert_true(w.of[DEMUX_VIDEO] == 2 && w.of[DEMUX_AUDIO] == 2);
-    assert_true(w.v[0].size == 5 && w.v[1].size == 2);
-    demux_close(x);
-    wr_free(&file);
+    walk_made(&w, m, 4);
+    assert_int_equal(demux_info(w.x)->left_out, 2);
+    assert_true(w.all.of[DEMUX_VIDEO] == 2 && w.all.of[DEMUX_AUDIO] == 2);
+    assert_true(w.all.v[0].size == 5 && w.all.v[1].size == 2);
+    walked_end(&w);
 }
 
 /* ------------------------------------------------------------ hostile ones */

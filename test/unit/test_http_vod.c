@@ -2,7 +2,6 @@
 /* test_http_vod.c - files on demand over HTTP and WebSocket: whole conversations. */
 #include "base/log.h"
 #include "conf_mem.h"
-#include "co/thread.h"
 #include "flv_film.h"
 #include "live/impl.h"
 #include "proto/http/ws.h"
@@ -13,8 +12,7 @@
 #include "serve/http/packed.h"
 #include "serve/http/static.h"
 #include "serve/http/vod.h"
-#include "sink/vod/vod.h"
-#include "temp_dir.h"
+#include "vod_idle.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -44,18 +42,10 @@ static void begin(const char *more)
 
 static void end(void)
 {
-    struct vod_stat stat;
-
     script_fini(&peer);
     http_mux_free(service.mux);
     http_packs_free(env.packs);
-    vod_stat(env.vod, &stat);
-    for (int i = 0; i < 1000 && stat.files > 0; i++) { /* what nobody waits for any more */
-        assert_ok(co_sleep(CO_MS(1)));
-        vod_stat(env.vod, &stat);
-    }
-    assert_int_equal(stat.files, 0);
-    vod_free(env.vod);
+    vod_end_idle(env.vod);
     live_registry_free(env.streams);
     env.conf = conf_unref(env.conf);
     assert_int_equal(live_source_live(), 0);
@@ -66,22 +56,13 @@ static char films[64];
 
 static int setup(void **state)
 {
-    err_t err = co_init();
-
-    if (err || dir_make(state) != 0)
+    if (vod_setup(state) != 0)
         return 1;
     (void)snprintf(films, sizeof(films), "%s/vod", dir);
     return mkdir(films, 0755);
 }
 
-static int teardown(void **state)
-{
-    co_threads_end(CO_SECONDS(5));
-    co_fini();
-    return dir_remove(state);
-}
-
-#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define WITH_FILMS(f) cmocka_unit_test_setup_teardown(f, setup, vod_teardown)
 
 static struct wr *ask(const char *method, const char *path, const char *fields)
 {
@@ -305,11 +286,11 @@ static void a_file_as_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_DIR(from_begin_to_end),
-        IN_DIR(by_websocket),
-        IN_DIR(from_a_place_for_a_while),
-        IN_DIR(what_is_refused),
-        IN_DIR(a_file_as_it_is),
+        WITH_FILMS(from_begin_to_end),
+        WITH_FILMS(by_websocket),
+        WITH_FILMS(from_a_place_for_a_while),
+        WITH_FILMS(what_is_refused),
+        WITH_FILMS(a_file_as_it_is),
     };
     const struct log_setup quiet = { .min = LOG_NONE };
 

@@ -2,7 +2,6 @@
 /* test_rtmp_vod.c - whole conversations about files on demand: places, seeks, pauses, ends. */
 #include "base/log.h"
 #include "conf_mem.h"
-#include "co/thread.h"
 #include "flv_film.h"
 #include "live/impl.h"
 #include "proto/rtmp/chunk_in.h"
@@ -10,8 +9,7 @@
 #include "rtmp_client_bytes.h"
 #include "script_io.h"
 #include "serve/rtmp/rtmp.h"
-#include "sink/vod/vod.h"
-#include "temp_dir.h"
+#include "vod_idle.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -50,37 +48,13 @@ static void begin(const char *more)
 
 static void end(void)
 {
-    struct vod_stat stat;
-
     script_fini(&peer);
-    vod_stat(env.vod, &stat);
-    for (int i = 0; i < 1000 && stat.files > 0; i++) { /* what nobody waits for any more */
-        assert_ok(co_sleep(CO_MS(1)));
-        vod_stat(env.vod, &stat);
-    }
-    assert_int_equal(stat.files, 0);
-    vod_free(env.vod);
+    vod_end_idle(env.vod);
     live_registry_free(env.streams);
     env.conf = conf_unref(env.conf);
     assert_int_equal(live_source_live(), 0);
     assert_int_equal(conf_live(), 0);
 }
-
-static int setup(void **state)
-{
-    err_t err = co_init();
-
-    return err ? 1 : dir_make(state);
-}
-
-static int teardown(void **state)
-{
-    co_threads_end(CO_SECONDS(5));
-    co_fini();
-    return dir_remove(state);
-}
-
-#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 /* ---- what the client says */
 

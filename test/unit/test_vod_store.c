@@ -4,11 +4,10 @@
 #include "av/packet.h"
 #include "base/must.h"
 #include "base/region.h"
-#include "co/thread.h"
 #include "live/impl.h"
 #include "sink/vod/store.h"
-#include "temp_dir.h"
 #include "unit.h"
+#include "vod_idle.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -203,34 +202,10 @@ static struct vod *begin(void)
 
 static void end(void)
 {
-    struct vod_stat s;
-
-    vod_stat(env.vod, &s);
-    for (int i = 0; i < 1000 && s.files > 0; i++) { /* what nobody waits for any more */
-        assert_ok(co_sleep(CO_MS(1)));
-        vod_stat(env.vod, &s);
-    }
-    assert_int_equal(s.files, 0);
-    vod_free(env.vod);
+    vod_end_idle(env.vod);
     assert_int_equal(live_registry_memory(env.streams)->used, 0);
     live_registry_free(env.streams);
 }
-
-static int setup(void **state)
-{
-    err_t err = co_init();
-
-    return err ? 1 : dir_make(state);
-}
-
-static int teardown(void **state)
-{
-    co_threads_end(CO_SECONDS(5));
-    co_fini();
-    return dir_remove(state);
-}
-
-#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static const char *at(const char *name)
 {
