@@ -197,16 +197,18 @@ static void put_rate(struct wr *w, const char *name, int rate)
     rtsp_put_line_end(w);
 }
 
+/* What plays to the end of its file has no end here, the description has it: GStreamer sets a timer
+ * by it, which goes off at a seek now and then, and that is the end for it. */
 static void put_answer(struct rtsp_asked *a, const struct wish *w, int64_t begin, bool starts)
 {
     struct rtsp_file *f = a->c->file;
-    int64_t to = end_of(f);
+    int64_t to = f->end < INT64_MAX ? f->end : 0;
     struct rtp_wire_start start[RTP_WIRE_N];
 
     rtsp_asked_put(a, 200);
     rtsp_put_name(a->w, "Range");
     rtsp_range_put(a->w, &(struct rtsp_range){
-        .begin = rtsp_file_us(begin), .end = rtsp_file_us(to > begin ? to : begin) });
+        .begin = rtsp_file_us(begin), .end = to > begin ? rtsp_file_us(to) : RTSP_RANGE_OPEN });
     rtsp_put_line_end(a->w);
     if (w->scaled || f->scale != ONE)
         put_rate(a->w, "Scale", f->scale);
