@@ -735,6 +735,38 @@ static void what_one_has_alone(void **state)
     end();
 }
 
+/* The next second of a file is in memory, or asked for, and not looked at with each part. */
+static void what_is_ahead(void **state)
+{
+    enum { SECOND = 256 * 1024 }; /* at least */
+    const struct vod_wire_use pictures = { .wire = &plain, .tracks = VOD_TRACKS_VIDEO };
+    struct fake_head h = { .groups = 100, .samples = 30, .size = 1000 };
+    struct player p = new_player();
+    int64_t *there = &p.wait.there[DEMUX_VIDEO], before = 0;
+    unsigned looks = 0;
+    struct vod_file *f;
+
+    (void)state;
+    (void)begin();
+    put("a.mp4", "FAKE", h);
+    f = open_file("a.mp4");
+    f->way = VOD_TELLS;
+    for (unsigned i = 0; i < h.groups; i++) {
+        int64_t end = byte_of(&h, i + 1, 0);
+
+        give(f, get(f, &both, (struct vod_at){ .place = i }, &p));
+        if (end < f->size)
+            assert_in_range(*there - end, SECOND, 3 * SECOND);
+        looks += *there != before;
+        before = *there;
+    }
+    assert_in_range(looks, 5, 7);
+    give(f, get(f, &pictures, (struct vod_at){ 0 }, &p)); /* back to the begin */
+    assert_int_equal(*there - byte_of(&h, 0, 29), 2 * SECOND);
+    (void)vod_file_unref(f);
+    end();
+}
+
 /* ---- waiting */
 
 static void who_waits(void **state)
@@ -1056,6 +1088,7 @@ int main(void)
         IN_DIR(what_parts_are),
         IN_DIR(who_shares_parts),
         IN_DIR(what_one_has_alone),
+        IN_DIR(what_is_ahead),
         IN_DIR(who_waits),
         IN_DIR(who_waits_without_a_cache),
         IN_DIR(who_seeks_meanwhile),

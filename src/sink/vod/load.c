@@ -400,14 +400,15 @@ static bool is_there(const struct vod_file *f, int64_t at)
     return preadv2(f->disk->fd, &iov, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
-static void read_on(struct vod_file *f, int64_t at, int64_t n)
+/* False: too many wait for that. */
+static bool read_on(struct vod_file *f, int64_t at, int64_t n)
 {
     struct vod_ahead *a = f->ahead;
 
     while (a && (at < a->at || at >= a->at + a->size))
         a = a->next;
     if (a || f->vod->queue.n_ahead >= VOD_AHEAD_MOST)
-        return;
+        return a != NULL;
     a = must(calloc(1, sizeof(*a)));
     *a = (struct vod_ahead){ .next = f->ahead, .prev = &f->ahead, .file = vod_file_ref(f),
                              .at = at, .size = n };
@@ -417,20 +418,25 @@ static void read_on(struct vod_file *f, int64_t at, int64_t n)
         a->next->prev = &a->next;
     f->ahead = a;
     vod_queue_put(&f->vod->queue, &a->task);
+    return true;
 }
 
-/* What comes in the next second is to be there, and is looked at again when half of it is over. */
+/* Up to `there` it is in memory, or was asked for. Where less than a second of that is left what
+ * comes in two more is looked at; not more often, as a look at what is not there makes the kernel
+ * read a page of it, alone. */
 static void look(struct vod_file *f, int64_t at, int64_t *there)
 {
-    int64_t n = (int64_t)second(vod_file_info(f)->kbps), to = at;
+    int64_t n = (int64_t)second(vod_file_info(f)->kbps), to, last;
 
-    if (at >= f->size || (*there - at >= n / 2 && *there - at <= 2 * n))
+    if (at >= f->size || (*there - at >= n && *there - at <= 3 * n))
         return;
-    for (int i = 0; i <= 2 && to < f->size && is_there(f, to); i++)
-        to += n;
-    *there = to >= f->size ? INT64_MAX / 2 : to > at ? to - n : at;
-    if (to - at <= n && to < f->size)
-        read_on(f, at, 2 * n);
+    if (*there < at || *there - at > 3 * n)
+        *there = at;
+    to = *there + 2 * n;
+    last = (to < f->size ? to : f->size) - 1;
+    if (*there >= f->size || (is_there(f, *there) && is_there(f, last)) ||
+        read_on(f, *there, 2 * n))
+        *there = to;
 }
 
 /* Behind what each track has in it; they are near to each other as a rule. */

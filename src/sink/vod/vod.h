@@ -93,7 +93,7 @@ struct vod_wait {
     struct vod_load *load;
     co_usec since;
     bool told;                           /* the log has a line that it waited long */
-    int64_t there[DEMUX_TRACKS];         /* up to where the file is in memory, as it was seen */
+    int64_t there[DEMUX_TRACKS];         /* up to where the file is in memory, or will be */
 };
 
 enum vod_got { VOD_READY, VOD_WAIT, VOD_FAILED };
