@@ -192,20 +192,26 @@ static co_usec dark_due(const struct srt_receiver *r)
     return r->clock.base + r->dark.time + r->set.latency;
 }
 
+static void pass(struct srt_receiver *r, uint64_t to)
+{
+    if (to > r->held.next) {
+        r->hole = true;
+        srt_held_pass(&r->held, to);
+    }
+}
+
 /* Nothing is here any more; the rest may be of no use. */
 static void pass_rest(struct srt_receiver *r, co_usec now)
 {
     struct srt_held *h = &r->held;
-    co_usec due = dark_due(r);
+    co_usec due;
 
-    if (due != CO_FOREVER && now >= due) {
+    while ((due = dark_due(r)) != CO_FOREVER && now >= due) {
         r->stat.dropped += srt_held_give_up(h, h->next, r->dark.to);
+        pass(r, h->front);
         r->dark = r->darker;
     }
-    if (h->front > h->next) {
-        r->hole = true;
-        srt_held_pass(h, h->front);
-    }
+    pass(r, h->front);
 }
 
 /* Of [next, n), which is not here: may it be left behind? */
@@ -240,10 +246,7 @@ bool srt_receiver_next(struct srt_receiver *r, struct srt_message *m, co_usec no
     due = due_of(r, p);
     if (!may_pass(r, n, due, now) || (r->set.tsbpd && now < due))
         return false;
-    if (n > h->next) {
-        r->hole = true;
-        srt_held_pass(h, n);
-    }
+    pass(r, n);
     r->given = srt_held_take(h);
     *m = (struct srt_message){ .data = r->given->data, .size = r->given->size, .hole = r->hole,
                                .due = r->set.tsbpd ? due : due - r->set.latency };

@@ -354,6 +354,8 @@ bool srt_sender_output(struct srt_sender *s, struct srt_burst *out, co_usec now)
     if (out->packets == 0 && s->drop_end)
         (void)put_drop(s, out, now);
     s->stat.in_flight = (unsigned)(s->next - srt_sender_unacked(s));
+    if (out->packets == 0 && s->again_at == 0)
+        s->again_at = CO_FOREVER; /* it went on elsewhere, and there is no room for more */
     if (out->packets == 0)
         return false;
     s->again_at = 0;
