@@ -32,8 +32,8 @@ struct srt_caller {
     bool begun;
 };
 
-/* `conf` is borrowed until close(). ERR_SRT_CONNECT: it is no url, or the listener says no;
- * ERR_SRT_TIMEOUT, ERR_DNS and so on. Yields. */
+/* `conf` is borrowed until send() or receive(). ERR_SRT_CONNECT: it is no url, or the listener says
+ * no; ERR_SRT_TIMEOUT, ERR_DNS and so on. Yields. */
 err_t srt_caller_call(struct srt_caller *c, const char *url, const struct conf *conf)
     __attribute__((warn_unused_result));
 /* The connection begins. ERR_NO_MEMORY. */

@@ -55,11 +55,13 @@ static const struct conf_block engine_block =
 
 static const struct conf_row input[] = {
     { "type", CONF_KIND_ENUM, CONF_AT(conf_ingest_input, type), "file", CONF_HANDLER,
-      .words = type_words, .help = "file, read at its own pace, or stream." },
+      .words = type_words,
+      .help = "file, read at its own pace, or stream, such as srt://host:port of a listener." },
     { "url", CONF_KIND_STRING, CONF_AT(conf_ingest_input, url), NULL, CONF_HANDLER,
       .sample = "./doc/source.flv",
-      .help = "What is read: by the server itself where it is a file of MP4 or FLV, the engine is "
-              "off, and its output is this server; else by ffmpeg." },
+      .help = "What is read: by the server itself where it is a file of MP4 or FLV or a listener "
+              "of SRT, the engine is off, and its output is this server; else by "
+              "ffmpeg." },
 };
 static const struct conf_block input_block =
     CONF_BLOCK_OF(conf_ingest_input, input, "What an ingest reads.");

@@ -2,8 +2,10 @@
 /* ingest_file.c - ingests that need no ffmpeg. */
 #include "sink/program/ingest_file.h"
 
+#include "base/log_clean.h"
 #include "base/must.h"
 #include "proto/rtmp/url.h"
+#include "proto/srt/call.h"
 #include "sink/program/ffmpeg.h"
 #include "sink/program/ingest.h"
 
@@ -21,6 +23,21 @@ static bool is_our_kind(const char *path)
     for (size_t i = 0; end && i < sizeof(ends) / sizeof(ends[0]); i++)
         is |= strcasecmp(end, ends[i]) == 0;
     return is && !strpbrk(path, ":|%*");
+}
+
+/* Those that call us, and addresses with what only ffmpeg understands, such as a latency in
+ * microseconds, are ffmpeg's. */
+static bool is_listener(const char *url)
+{
+    struct srt_url u;
+
+    return srt_url_parse(&u, url) && !u.listener;
+}
+
+static bool is_ours(const struct conf_ingest *in)
+{
+    return in->input.type == CONF_INGEST_FILE ? is_our_kind(in->input.url)
+                                              : is_listener(in->input.url);
 }
 
 /* What it asks ffmpeg to do with its input, but for what is done anyway: to read it as fast as it
@@ -101,8 +118,7 @@ bool ingest_file_of(struct ingest_file *out, const struct conf *c, const struct 
     char name[INGEST_NAME_MAX];
 
     *out = (struct ingest_file){ 0 };
-    if (in->input.type != CONF_INGEST_FILE || e->enabled || !is_our_kind(in->input.url) ||
-        !is_plain_input(e) || !*e->output)
+    if (e->enabled || !is_ours(in) || !is_plain_input(e) || !*e->output)
         return false;
     out->to = target(c, v, e);
     if (!out->to)
@@ -111,6 +127,8 @@ bool ingest_file_of(struct ingest_file *out, const struct conf *c, const struct 
     out->vhost = must_dup(v->name);
     out->name = must_dup(name);
     out->path = must_dup(in->input.url);
+    out->srt = in->input.type == CONF_INGEST_STREAM;
+    out->shown = log_hide(out->path);
     return true;
 }
 
@@ -125,6 +143,7 @@ void ingest_file_free(struct ingest_file *f)
     free(f->vhost);
     free(f->name);
     free(f->path);
+    free(f->shown);
     f->to = stream_key_unref(f->to);
     *f = (struct ingest_file){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ingest_file.h - ingests that need no ffmpeg: a file of MP4 or FLV, as it is, to a stream of ours.
- * Pure. */
+/* ingest_file.h - ingests that need no ffmpeg: a file of MP4 or FLV, as it is, or what a listener
+ * of SRT sends, to a stream of ours. Pure. */
 #ifndef SINK_PROGRAM_INGEST_FILE_H
 #define SINK_PROGRAM_INGEST_FILE_H
 
@@ -10,12 +10,14 @@
 /* Strings are its own. */
 struct ingest_file {
     char *vhost, *name; /* whose ingest it is, and what lists call it: "id", "id-engine" */
-    char *path;         /* of the file; "./" is where the server was started */
+    char *path;         /* of the file; "./" is where the server was started; or the url */
+    char *shown;        /* the same, without what is secret in it */
+    bool srt;
     struct stream_key *to;
 };
 
-/* Does this engine of an ingest only copy such a file to a stream of this server? Whatever else is
- * asked of it, ffmpeg does. The file is not looked at but for its name. */
+/* Does this engine of an ingest only copy such a file, or url, to a stream of this server? Whatever
+ * else is asked of it, ffmpeg does. The file is not looked at but for its name. */
 bool ingest_file_of(struct ingest_file *out, const struct conf *c, const struct conf_vhost *v,
                     const struct conf_ingest *in, size_t engine);
 bool ingest_file_same(const struct ingest_file *a, const struct ingest_file *b);

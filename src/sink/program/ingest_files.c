@@ -234,7 +234,7 @@ void ingest_files_look(const struct ingest_run *r, struct job_info *out)
 {
     *out = (struct job_info){
         .kind = JOB_INGEST, .state = r->state, .vhost = r->what.vhost, .stream = r->what.to->path,
-        .name = r->what.name, .command = r->what.path, .starts = r->starts, .since = r->since,
+        .name = r->what.name, .command = r->what.shown, .starts = r->starts, .since = r->since,
         .next = r->until, .ended = r->ended, .line = "", .counter = "",
     };
 }

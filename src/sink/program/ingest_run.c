@@ -152,8 +152,6 @@ static err_t play_rounds(struct ingest_run *r, struct vod_reader *reader)
 {
     err_t err = NULL;
 
-    be(r, JOB_RUNS);
-    log_trace("ingest %s: publishes %s as %s", r->what.name, r->what.path, r->what.to->path);
     r->began = co_now();
     r->shift = 0;
     while (!err) {
@@ -167,31 +165,52 @@ static err_t play_rounds(struct ingest_run *r, struct vod_reader *reader)
     return err;
 }
 
-static err_t publish(struct ingest_run *r)
+err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
 {
     struct session *s = &r->session;
-    struct vod_reader *reader;
-    err_t err = session_find_stream(s, s->names.vhost, s->names.app, s->names.name);
+    err_t err = NULL;
 
-    r->starts++;
-    if (!err)
-        err = open_file(r, &reader);
-    if (err)
-        return err;
     session_begin(s);
     s->in = s->out = 0;
     if (session_goes_to(s, true) != s->env->worker)
         err = session_at_home(s); /* it is held where it is: the process ends */
     if (!err)
-        err = session_publisher_join(&r->publisher, s, CLIENTS_FMLE_PUBLISH);
+        err = session_publisher_join(&r->publisher, s, type);
     if (err) {
         session_leave_home(s);
+        return err;
+    }
+    be(r, JOB_RUNS);
+    log_trace("ingest %s: publishes %s as %s", r->what.name, r->what.shown, r->what.to->path);
+    return NULL;
+}
+
+static err_t publish_file(struct ingest_run *r)
+{
+    struct vod_reader *reader;
+    err_t err = open_file(r, &reader);
+
+    if (err)
+        return err;
+    err = ingest_run_join(r, CLIENTS_FMLE_PUBLISH);
+    if (err) {
         vod_reader_free(reader);
         return err;
     }
     err = play_rounds(r, reader);
     session_publisher_end(&r->publisher, err);
     return err;
+}
+
+static err_t publish(struct ingest_run *r)
+{
+    struct session *s = &r->session;
+    err_t err = session_find_stream(s, s->names.vhost, s->names.app, s->names.name);
+
+    r->starts++;
+    if (err)
+        return err;
+    return r->what.srt ? ingest_srt_publish(r) : publish_file(r);
 }
 
 /* ---- again and again */
@@ -202,7 +221,7 @@ static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
 
     (void)err_text(*err, r->ended, sizeof(r->ended));
     (void)snprintf(what, sizeof(what), "ingest %.80s of %.80s: %.120s, again in %lld s",
-                   r->what.name, r->what.vhost, r->what.path, us_to_s(pause));
+                   r->what.name, r->what.vhost, r->what.shown, us_to_s(pause));
     log_end(what, err);
 }
 

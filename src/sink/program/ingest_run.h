@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ingest_run.h - one file that is published again and again; for the files ingest_*.c alone.
+/* ingest_run.h - one file that is published again and again, or a listener of SRT that is called
+ * again and again; for the files ingest_*.c alone.
  *
  * Its coroutine runs at the home of its stream, and publishes there as a pull does: nobody is asked
  * whether it may. The file is opened anew at each round, so one that was replaced is taken then.
@@ -37,5 +38,11 @@ struct ingest_run *ingest_run_new(struct session_env *env, struct ingest_file *w
                                   struct home *home);
 void ingest_run_free(struct ingest_run *r); /* for one that was never started */
 err_t ingest_run_main(void *run);           /* co_fn; frees it at its end */
+
+/* ingest_srt.c: of a listener of SRT, until it ends. Its stream is found. Yields. */
+err_t ingest_srt_publish(struct ingest_run *r) __attribute__((warn_unused_result));
+/* It publishes from now on, in the place of its stream; or it does not, and nothing is left. */
+err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sink_srt.c - which addresses of SRT are called by the server itself, and how they are made. */
+#include "conf_mem.h"
+
+#include "proto/srt/call.h"
+#include "sink/forward/session.h"
+#include "sink/program/ingest_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void listeners_are_ours_and_what_ffmpeg_alone_can_is_not(void **state)
+{
+    static const struct {
+        const char *type, *url, *engine;
+        bool ours;
+    } rows[] = {
+        { "stream", "srt://h:9000", "off", true },
+        { "stream", "srt://[::1]:9000?latency=300&passphrase=0123456789", "off", true },
+        { "stream", "srt://h:9000?streamid=#!::r=a/b", "off", true },
+        { "stream", "srt://h:9000?latency=300000", "off", false }, /* microseconds */
+        { "stream", "srt://h:9000?mode=listener", "off", false },
+        { "stream", "srt://h", "off", false },
+        { "stream", "rtmp://h/a/b", "off", false },
+        { "stream", "srt://h:9000", "on; vcodec copy; acodec copy", false },
+        { "stream", "a.flv", "off", false },
+        { "file", "srt://h:9000", "off", false },
+        { "file", "a.flv", "off", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ingest_file file;
+        struct conf *c;
+        char text[512];
+
+        (void)snprintf(text, sizeof(text),
+                       "listen 1935; vhost v { ingest i { enabled on; input { type %s; url %s; } "
+                       "engine { enabled %s; output rtmp://127.0.0.1:[port]/live/a?vhost=v; } } }",
+                       rows[i].type, rows[i].url, rows[i].engine);
+        c = mem_conf(text);
+        assert_int_equal(ingest_file_of(&file, c, &c->vhost.v[0], &c->vhost.v[0].ingest.v[0], 0),
+                         rows[i].ours);
+        if (rows[i].ours) {
+            assert_string_equal(file.path, rows[i].url);
+            assert_int_equal(file.srt, strcmp(rows[i].type, "stream") == 0);
+            assert_null(strstr(file.shown, "0123456789"));
+        }
+        ingest_file_free(&file);
+        (void)conf_unref(c);
+    }
+}
+
+static void names_of_the_stream_are_put_into_the_url(void **state)
+{
+    static const struct {
+        const char *of, *stream, *want, *streamid;
+    } rows[] = {
+        { "srt://h:1", "s", "srt://h:1", "" },
+        { "srt://h:1?latency=20", "s", "srt://h:1?latency=20", "" },
+        { "srt://h:1?streamid=[app]/[stream]", "s", "srt://h:1?streamid=live/s", "live/s" },
+        { "srt://[::1]:1/?streamid=#!::h=[vhost],r=[app]/[stream],m=publish", "a&b c",
+          "srt://[::1]:1/?streamid=#!::h=v,r=live/a%26b%20c,m=publish",
+          "#!::h=v,r=live/a&b c,m=publish" },
+        { "srt://h:1?streamid=[other]", "s", "srt://h:1?streamid=[other]", "[other]" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct session_stream names = { .vhost = "v", .app = "live",
+                                              .name = rows[i].stream };
+        char *url = forward_srt_url(rows[i].of, &names);
+        struct srt_url u;
+
+        assert_string_equal(url, rows[i].want);
+        assert_true(srt_url_parse(&u, url));
+        assert_string_equal(u.streamid, rows[i].streamid);
+        free(url);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(listeners_are_ours_and_what_ffmpeg_alone_can_is_not),
+        TEST(names_of_the_stream_are_put_into_the_url),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
