@@ -20,8 +20,8 @@ def serve(srs, folder=numbered.FOLDER, vod="", **how):
 
 
 def range_of(a):
-    """Seconds where it begins and ends."""
-    return tuple(float(x) for x in re.match(r"npt=([\d.]+)-([\d.]+)$", a["range"]).groups())
+    """Seconds where it begins and ends; None: at the end of the file."""
+    return tuple(float(x) if x else None for x in re.match(r"npt=([\d.]+)-([\d.]*)$", a["range"]).groups())
 
 
 def position(c, url):
