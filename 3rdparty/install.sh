@@ -9,13 +9,14 @@ required="libcmocka-dev python3 python3-pytest"
 test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
     gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-rtsp vlc-bin vlc-plugin-base nginx-light
-    libnginx-mod-rtmp libnginx-mod-stream rtmpdump procps curl openssl"
+    libnginx-mod-rtmp libnginx-mod-stream rtmpdump srt-tools procps curl openssl"
 browser="chromium npm"
 cross="gcc-aarch64-linux-gnu qemu-user"
 check="clang gcovr"
 long="prometheus debootstrap lintian g++ golang-go python3-pip python3-gi gir1.2-gst-rtsp-server-1.0
     $cross"
-bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux"
+bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux
+    srt-tools"
 profile="$build python3 python3-pytest procps util-linux libgoogle-perftools-dev google-perftools
     valgrind gdb linux-perf strace ltrace graphviz"
 
