@@ -8,6 +8,7 @@ import time
 
 from api import api
 import rtsp
+import srt
 import vod
 import workers
 from procs import Nginx, NginxFiles, Ours, Tool, descriptors, first, wait_seconds
@@ -349,5 +350,6 @@ def glass(bench):
 ALL = {"play": play, "floor": floor, "http": http, "tls": tls, "hls": hls, "hls-fetch": hls_fetch,
        "glass": glass, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
        "big": big, "churn": churn, "scale": scale, "api": api,
-       "workers": workers.workers, "growing": workers.growing, "rtsp": rtsp.rtsp, "vod": vod.vod}
+       "workers": workers.workers, "growing": workers.growing, "rtsp": rtsp.rtsp, "srt": srt.srt,
+       "vod": vod.vod}
 QUICK = ["play", "latency", "publish", "memory"]

@@ -238,6 +238,8 @@ vhost __defaultVhost__ {{{{
 """
     RTSP = "rtsp_server {{ enabled on; listen 127.0.0.1:{{rtsp}}; udp_port {{udp}}; "
     RTSP_HOST = "rtsp {{ enabled on; }} "
+    SRT = "srt_server {{ enabled on; listen 127.0.0.1:{{srt}}; "
+    SRT_HOST = "srt {{ enabled on; }} "
     HTTP_FILES = "http_server {{ enabled on; listen 127.0.0.1:{{http}}; dir {{html}}; }}"
     HLS = "hls {{ enabled on; hls_path {{html}}; hls_fragment 2; hls_window 6; "
     VARIANTS = {
@@ -259,6 +261,10 @@ vhost __defaultVhost__ {{{{
         "rtsp at once": {"top": RTSP + "}}", "vhost": RTSP_HOST + "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
         "rtsp auto": {"top": RTSP + "}}", "vhost": RTSP_HOST + "tcp_nodelay on;", "play": "mw_latency auto;"},
         "rtsp no gso": {"top": RTSP + "udp_gso off; }}", "vhost": RTSP_HOST},
+        "srt": {"top": SRT + "}}", "vhost": SRT_HOST},
+        "srt key": {"top": SRT + "passphrase 'correct horse battery'; }}", "vhost": SRT_HOST},
+        "srt at once": {"top": SRT + "sei_filter off; }}", "vhost": SRT_HOST + "min_latency on; tcp_nodelay on;",
+                        "play": "mw_latency 0;"},
         "vod": {"top": RTSP + "}} http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
                 "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; }} http_remux {{ enabled on; }}"},
         "vod 4m": {"top": RTSP + "}}", "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; cache 4m; }}"},
@@ -276,6 +282,8 @@ vhost __defaultVhost__ {{{{
         conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)
         conf = conf.replace("{{vod}}", str(bench.out / "vod"))
         conf = conf.replace("{{exporter}}", str(free_port())).replace("{{rtsp}}", str(self.rtsp))
+        self.srt = free_port()
+        conf = conf.replace("{{srt}}", str(self.srt))
         conf = conf.replace("{{udp}}", str(free_port() & ~1))
         conf = conf.replace("{{https}}", str(self.https)).replace("{{rtmps}}", str(self.rtmps))
         if "{{pair}}" in conf:
@@ -289,6 +297,8 @@ vhost __defaultVhost__ {{{{
     def where(self, program, stream):
         """The url of a stream as that load tool wants it; (app, stream) where it is not of "live"."""
         app, name = stream if isinstance(stream, tuple) else ("live", stream)
+        if "srt" in program:
+            return f"srt://127.0.0.1:{self.srt}?streamid=#!::r={app}/{name},m=request"
         if "rtsp" in program:
             return f"rtsp://127.0.0.1:{self.rtsp}/{app}/{name}"
         if "http" in program:

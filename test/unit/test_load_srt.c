@@ -239,6 +239,8 @@ static void faults_are_seen(void **state)
     seen->c.run = &seen->run;
     for (int i = 0; i < 3; i++)
         ts_packet(p + i * TS_PACKET, 0x100, (uint8_t)(i + 14) & 0xf, -1);
+    memcpy(p + 1, "\x41\0", 2); /* sound begins */
+    memcpy(p + 4, "\0\0\1\xc0", 4);
     load_look(&seen->look, &seen->c, &m);
     assert_int_equal(seen->run.stat.srt.ts_faults, 0);
     load_look(&seen->look, &seen->c, &m); /* 0, then 14 again */

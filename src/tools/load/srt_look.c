@@ -44,12 +44,18 @@ static struct load_look_pid *pid_of(struct load_look *l, uint16_t pid)
     return NULL;
 }
 
-/* [TS] 2.4.3.3: the counter goes on with each packet that has a payload. */
+static bool begins_pes(const struct part *t)
+{
+    return t->begins && t->size >= 4 && memcmp(t->payload, "\0\0\1", 3) == 0;
+}
+
+/* [TS] 2.4.3.3: the counter goes on with each packet that has a payload. Of media alone: tables are
+ * put in front of where a player begins. */
 static void count_on(struct load_look *l, struct load_client *c, const struct part *t)
 {
     struct load_look_pid *p = t->pid == PID_NONE ? NULL : pid_of(l, t->pid);
 
-    if (!p || !t->has_payload)
+    if (!p || !t->has_payload || (!p->known && !begins_pes(t)))
         return;
     if (p->known && ((p->cc + 1) & 0xf) != t->cc && !(t->flags & DISCONTINUITY))
         c->run->stat.srt.ts_faults++;
@@ -83,8 +89,7 @@ void load_look(struct load_look *l, struct load_client *c, const struct srt_mess
             return;
         }
         count_on(l, c, &t);
-        if (t.begins && t.size >= 4 && memcmp(t.payload, "\0\0\1", 3) == 0 &&
-            (t.payload[3] & 0xf0) == 0xe0)
+        if (begins_pes(&t) && (t.payload[3] & 0xf0) == 0xe0)
             on_picture(c, &t, now);
     }
 }
