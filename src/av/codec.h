@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* codec.h - the codec table: every codec has one row, in the file of that codec, and code asks the
  * row. To add a codec: a line in AV_CODEC_LIST, a file with its row, and a row in each container
- * that takes it (format/mp4/stsd.c, format/ts/codecs.c, format/rtp/formats.c). */
+ * that takes it (format/mp4/stsd.c, format/ts/codecs.c and demux_types.c, format/rtp/formats.c). */
 #ifndef AV_CODEC_H
 #define AV_CODEC_H
 

@@ -249,7 +249,8 @@ bool ts_intake_speaks(const struct ts_intake *t)
 
 bool ts_intake_key(const struct ts_intake *t, uint64_t *at)
 {
-    const struct track *k = &t->track[t->track[VIDEO].codec == AV_CODEC_NONE ? AUDIO : VIDEO];
+    bool video = ts_demux_codec(t->demux, AV_VIDEO) != AV_CODEC_NONE; /* it may come later */
+    const struct track *k = &t->track[video ? VIDEO : AUDIO];
 
     *at = k->at;
     return k->has_at;

@@ -27,8 +27,8 @@ struct ts_intake_opts {
 struct ts_intake *ts_intake_new(const struct ts_intake_opts *opts);
 void ts_intake_free(struct ts_intake *t); /* NULL is fine; without an end, what is open is lost */
 
-/* From now on frames go to that stream, of which it takes a reference. Before, and with NULL, they
- * are read and go nowhere, so that what is said below is known. */
+/* Once: from now on frames go to that stream, of which it takes a reference. Before, and with NULL,
+ * they are read and go nowhere, so that what is said below is known. */
 void ts_intake_begin(struct ts_intake *t, struct live_source *src);
 void ts_intake_put(struct ts_intake *t, const uint8_t *data, size_t size);
 void ts_intake_hole(struct ts_intake *t);
@@ -38,9 +38,9 @@ void ts_intake_end(struct ts_intake *t);
 /* Were packets of a transport stream found in what came? */
 bool ts_intake_speaks(const struct ts_intake *t);
 
-/* For who passes the bytes on as they came. The newest key frame, or as long as there is no video,
- * the newest frame of sound: so many bytes had been put in front of the TS packet with which it
- * begins. What is missing in holes does not count. False: none came yet. */
+/* For who passes the bytes on as they came. The newest key frame, or where there is no video, the
+ * newest frame of sound: so many bytes had been put, from the first on, in front of the TS
+ * packet with which it begins. False: none came yet. */
 bool ts_intake_key(const struct ts_intake *t, uint64_t *at);
 /* What goes in front of it: PAT and PMT; how many bytes, 0: they have not come. */
 size_t ts_intake_tables(const struct ts_intake *t, uint8_t out[TS_TABLES_MAX]);

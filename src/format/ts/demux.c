@@ -351,6 +351,11 @@ void ts_tell(struct ts_demux *d, enum ts_note note, const struct ts_told *told)
     d->opts.tell(d->opts.arg, &out);
 }
 
+enum av_codec ts_demux_codec(const struct ts_demux *d, enum av_kind kind)
+{
+    return kind < AV_DATA && d->es[kind].reader ? d->es[kind].reader->codec : AV_CODEC_NONE;
+}
+
 size_t ts_demux_tables(const struct ts_demux *d, uint8_t out[TS_TABLES_MAX])
 {
     size_t pat = d->last_pat.n * (size_t)TS_PACKET, pmt = d->last_pmt.n * (size_t)TS_PACKET;

@@ -94,6 +94,8 @@ bool ts_demux_next(struct ts_demux *d, struct ts_frame *f);
 /* Write its f->size bytes. */
 void ts_frame_copy(const struct ts_frame *f, uint8_t *out);
 
+/* What is read of that kind, as the PMT says; AV_CODEC_NONE: nothing. */
+enum av_codec ts_demux_codec(const struct ts_demux *d, enum av_kind kind);
 /* The newest PAT and PMT, packets as they came; how many bytes, 0: they have not come. */
 size_t ts_demux_tables(const struct ts_demux *d, uint8_t out[TS_TABLES_MAX]);
 void ts_demux_stat(const struct ts_demux *d, struct ts_demux_stat *out);

@@ -44,6 +44,14 @@ static void take(struct ts_es *es, const struct ts_sound *s)
     (void)ts_es_out(es, false, 1);
 }
 
+/* Behind another frame, and it says the same. */
+static bool is_known(const struct ts_es *es, const struct ts_sound *s)
+{
+    return es->synced &&
+           (s->config_size == 0 || (es->has_config && es->config.len == s->config_size &&
+                                    memcmp(es->config.buf, s->config, s->config_size) == 0));
+}
+
 /* A header may be seen where there is none: the next one proves it, or the end of the packet.
  * *more: that has not come yet. */
 static bool is_sure(const struct ts_es *es, const struct ts_sound *s, bool *more)
@@ -52,12 +60,15 @@ static bool is_sure(const struct ts_es *es, const struct ts_sound *s, bool *more
     size_t next = es->pos + s->total, left = es->buf.len - next;
 
     *more = false;
-    if (es->synced || !a->is_header)
+    if (is_known(es, s) || !a->is_header)
         return true;
     if (left == 0)
         return !es->torn;
-    *more = left < a->header && !es->last;
-    return left < a->header ? !es->torn : a->is_header(es->buf.buf + next);
+    if (left < a->header) {
+        *more = !es->last;
+        return !es->torn;
+    }
+    return a->is_header(es->buf.buf + next);
 }
 
 static enum ts_found find(struct ts_es *es, struct ts_sound *s)
@@ -65,8 +76,9 @@ static enum ts_found find(struct ts_es *es, struct ts_sound *s)
     const struct ts_audio *a = es->reader->audio;
     const uint8_t *p = es->buf.buf + es->pos;
     size_t left = es->buf.len - es->pos;
+    struct ts_latm latm = es->latm;
     enum ts_found found;
-    bool more;
+    bool more = false;
 
     *s = (struct ts_sound){ 0 };
     if (left < a->header)
@@ -74,12 +86,17 @@ static enum ts_found find(struct ts_es *es, struct ts_sound *s)
     if (a->is_header && !a->is_header(p))
         return TS_NONE;
     found = a->find(es, p, left, s);
-    if (found == TS_FOUND && !is_sure(es, s, &more))
-        return TS_NONE;
-    return found == TS_FOUND && !es->synced && more ? TS_MORE : found;
+    if ((found == TS_FOUND || found == TS_SKIP) && !is_sure(es, s, &more))
+        found = TS_NONE;
+    if (more)
+        found = TS_MORE;
+    if (found == TS_NONE || found == TS_MORE)
+        es->latm = latm; /* that was of no frame */
+    return found;
 }
 
-/* What is left is the begin of a frame, whose rest comes with the next packet; or never. */
+/* What is left is the begin of a frame, whose rest comes with the next packet; or never. It has its
+ * time, though. */
 static void end_buffer(struct ts_es *es)
 {
     bool aligned = es->reader->audio->aligned;
@@ -87,6 +104,8 @@ static void end_buffer(struct ts_es *es)
     if (es->last || aligned) {
         es->demux->stat.broken += es->pos < es->buf.len;
         es->pos = es->buf.len;
+    } else if (es->pos < es->buf.len) {
+        take_time(es, &(struct ts_sound){ 0 });
     }
     if (es->last)
         es->synced = false;

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-enum { TYPE_SHIFT = 3, TYPE_MASK = 0x0f, HAS_SIZE = 2, REDUNDANT_HEADER = 7, TILE_GROUP = 4 };
+enum { TYPE_SHIFT = 3, TYPE_MASK = 0x0f, HAS_SIZE = 2, REDUNDANT_HEADER = 7, TILE_GROUP = 4,
+       SHOW_EXISTING = 0x80, FRAME_TYPE = 0x60, SHOW = 0x10 };
 
 static unsigned what(const struct ts_es *es, const uint8_t *unit)
 {
@@ -73,13 +74,16 @@ static void read_sequence(struct ts_es *es, const uint8_t *unit, size_t size)
     wr_free(&obu);
 }
 
-/* [AV1] 5.9.2: show_existing_frame, frame_type. A still picture's header has neither. */
+/* [AV1] 5.9.2: show_existing_frame, frame_type of 2 bits, show_frame. A still picture's header has
+ * none of them. */
 static void note(struct ts_es *es, const struct obu *obu)
 {
-    if (es->looked || (obu->type != AV1_FRAME_HEADER && obu->type != AV1_FRAME))
+    if ((obu->type != AV1_FRAME_HEADER && obu->type != AV1_FRAME) || obu->size == 0)
         return;
+    es->shown = obu->data[0] & (SHOW_EXISTING | SHOW);
+    if (!es->looked)
+        es->key = (obu->data[0] & (SHOW_EXISTING | FRAME_TYPE)) == 0;
     es->looked = true;
-    es->key = obu->size > 0 && (obu->data[0] & 0xe0) == 0;
 }
 
 static void end(struct ts_es *es, size_t at, size_t size)
@@ -104,11 +108,17 @@ static void end(struct ts_es *es, size_t at, size_t size)
     ts_video_keep(es, at, n);
 }
 
+/* A temporal unit ends with what is shown; an access unit of a PES packet may be less. */
+static bool ends(const struct ts_es *es)
+{
+    return es->shown;
+}
+
 static bool key(const struct ts_es *es)
 {
     return es->key;
 }
 
 const struct ts_video ts_av1_video = {
-    .look = 1, .what = what, .end = end, .key = key, .piece = piece,
+    .look = 1, .what = what, .end = end, .ends = ends, .key = key, .piece = piece,
 };

@@ -102,6 +102,8 @@ struct ts_video {
     void (*end)(struct ts_es *es, size_t at, size_t size);
     /* The first unit of a picture begins; NULL: nothing is to be done. */
     void (*picture)(struct ts_es *es);
+    /* There is a picture: may the frame be whole? NULL: yes. */
+    bool (*ends)(const struct ts_es *es);
     /* All of a frame is there: is it one to start at? */
     bool (*key)(const struct ts_es *es);
     /* What the unit is in a frame. */
@@ -185,7 +187,7 @@ struct ts_es { /* a stream that is read */
     unsigned since;
     struct nal_sets sets;
     bool has_sps, intra, recovery;
-    bool looked;               /* AV1: at the first frame header */
+    bool looked, shown;        /* AV1: at the first frame header; the last one is of such */
 
     /* sound */
     bool synced;
@@ -193,8 +195,10 @@ struct ts_es { /* a stream that is read */
     uint32_t rate;
     int64_t base;              /* time of the first of them, and samples since */
     uint64_t samples;
-    struct aac_config aac;
-    bool has_aac;
+    struct ts_latm { /* what elements of LATM said of those that follow */
+        bool known;
+        struct aac_config aac;
+    } latm;
     struct wr scratch;
 };
 

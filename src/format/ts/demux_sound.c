@@ -66,11 +66,11 @@ static bool read_element(struct ts_es *es, struct bits *b, struct ts_sound *s)
 
     if (!bits_flag(b)) { /* useSameStreamMux */
         err = latm_config_read(&c, b, true);
-        es->has_aac = !err && c.frames == 1;
-        es->aac = c.aac;
+        es->latm.known = !err && c.frames == 1;
+        es->latm.aac = c.aac;
         err_free(&err);
     }
-    if (!es->has_aac)
+    if (!es->latm.known)
         return false;
     do { /* PayloadLengthInfo */
         byte = bits_u(b, 8);
@@ -94,8 +94,8 @@ static enum ts_found find_latm(struct ts_es *es, const uint8_t *p, size_t size, 
     s->samples = AAC_SAMPLES;
     if (!read_element(es, &b, s))
         return TS_SKIP;
-    s->rate = es->aac.core_rate;
-    s->config_size = aac_asc_build(s->config, &es->aac);
+    s->rate = es->latm.aac.core_rate;
+    s->config_size = aac_asc_build(s->config, &es->latm.aac);
     return TS_FOUND;
 }
 

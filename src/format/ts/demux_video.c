@@ -88,7 +88,7 @@ static void open_frame(struct ts_es *es, size_t code)
 {
     es->in_frame = true;
     es->lost = es->picture = es->key = es->broken = false;
-    es->has_sps = es->recovery = es->looked = false;
+    es->has_sps = es->recovery = es->looked = es->shown = false;
     es->intra = true;
     es->n_units = 0;
     es->frame_at = code;
@@ -139,6 +139,14 @@ static bool begins_frame(const struct ts_es *es, unsigned what)
     return es->picture && (what & TS_UNIT_BEGINS || (what & TS_UNIT_FIRST && !may_be_field(es)));
 }
 
+/* What is there of the frame that is open may be all of it. */
+static bool may_end(const struct ts_es *es)
+{
+    const struct ts_video *v = es->reader->video;
+
+    return es->in_frame && es->picture && (!v->ends || v->ends(es));
+}
+
 /* The first unit of a PES packet says whether the one before it had all of a frame. */
 static void learn_whole(struct ts_es *es, size_t code, unsigned what)
 {
@@ -151,7 +159,7 @@ static void learn_whole(struct ts_es *es, size_t code, unsigned what)
         at_begin &= es->buf.buf[i] == 0;
     if (es->lost)
         return;
-    if (es->in_frame && es->picture)
+    if (may_end(es))
         ts_learn(&es->whole, begins && at_begin);
     else if (!es->in_frame && !begins && what & TS_UNIT_PICTURE)
         ts_learn(&es->whole, false);
@@ -218,13 +226,11 @@ static bool find_code(struct ts_es *es, size_t *code)
 static void end_buffer(struct ts_es *es)
 {
     es->busy = false;
-    if (es->in_frame && at_end(es) && (es->picture || es->last)) {
+    if (at_end(es)) {
         end_unit(es, es->buf.len);
-        if (es->picture)
+        if (may_end(es))
             (void)close_frame(es);
-        es->in_frame = false;
-        es->scan = es->buf.len;
-    } else if (!es->in_frame && at_end(es)) {
+        es->in_frame &= !es->last;
         es->scan = es->buf.len;
     }
     es->last = false;
