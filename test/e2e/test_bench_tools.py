@@ -102,6 +102,7 @@ def test_hls_players(srs, source, tmp_path):
     assert s.wait_log("HLS session", 2, count=20)
 
 
+@pytest.mark.long
 def test_hls_crowd(srs, source, tmp_path):
     """Many players of one stream: each gets every segment, in time."""
     s, url = hls_server(srs, tmp_path, "hls_ctx off;")
@@ -135,6 +136,7 @@ def test_hls_streams_and_players(srs, tmp_path):
     assert wait_for(lambda: len(os.listdir(f"/proc/{s.pid}/fd")) <= before + 2, 20)
 
 
+@pytest.mark.long
 def test_hls_players_low_latency(srs, source, tmp_path):
     s, url = hls_server(srs, tmp_path, "hls_ctx off; hls_use_fmp4 on; hls_ll on;")
     s.push(source, loop=True)

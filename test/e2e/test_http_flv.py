@@ -102,6 +102,7 @@ def test_gstreamer_plays(live, tmp_path, source):
     assert "ERROR" not in p.text(), p.text()
 
 
+@pytest.mark.long
 @pytest.mark.needs("cvlc", "ffprobe")
 def test_vlc_plays(live, tmp_path, source):
     s, port = live()

@@ -482,6 +482,7 @@ def record(s, stream, extra=""):
     return c
 
 
+@pytest.mark.long
 def test_media_that_are_none(scene):
     """What hostile publishers send, a moment of each: it is counted or ends that one; some lines in the log."""
     s = scene()

@@ -38,8 +38,9 @@ def has_sink():
                                                        check=False).returncode == 0
 
 
-@pytest.mark.parametrize("how", ["tcp", pytest.param("udp", marks=pytest.mark.long)])
-@pytest.mark.parametrize("who", [pytest.param("ffmpeg", marks=pytest.mark.long), "gst"])
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["tcp", "udp"])
+@pytest.mark.parametrize("who", ["ffmpeg", "gst"])
 def test_publishes(srs, tmp_path, who, how):
     """Its frames are there over RTMP, HTTP-FLV and RTSP; of one over TCP by HLS, too, and it may come again at once."""
     if who == "gst" and not has_sink():

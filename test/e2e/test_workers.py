@@ -51,7 +51,7 @@ def test_players_of_one_stream(srs, source, spread):
         assert flv.frames(w.stop(), VIDEO)[0].key, "it begins with a key frame"
 
 
-@pytest.mark.parametrize("spread", [HOME, STAY], ids=["home", "spread"])
+@pytest.mark.parametrize("spread", [pytest.param(HOME, marks=pytest.mark.long), STAY], ids=["home", "spread"])
 def test_players_who_come_first_and_a_publisher_who_comes_back(srs, source, spread):
     s = srs(glob=spread, env=FOUR)
     watchers = [s.watch() for _ in range(12)]
@@ -209,6 +209,7 @@ def eager(client, stream, tags):
         client.send_tag(tag)
 
 
+@pytest.mark.long
 def test_media_behind_publish_go_along(srs, source):
     """What came with `publish` in one packet, whole and in pieces, is there at the other worker."""
     s = srs(glob=HOME, env=FOUR)
