@@ -8,6 +8,7 @@
 #include "app/sinks.h"
 #include "base/must.h"
 #include "base/random_id.h"
+#include "serve/srt/srt.h"
 #include "session/homes.h"
 #include "session/jwks_files.h"
 #include "session/peers.h"
@@ -100,7 +101,8 @@ err_t server_listen(struct server *s)
     cores_pin(s->env.conf, 0); /* not before the others: what a thread starts is pinned with it */
     workers_each(&s->env, server_apply, next);
     next_free(next);
-    return run_all(s);
+    err = server_srt_listen(s);
+    return err ? err : run_all(s);
 }
 
 err_t server_reload(struct server *s, struct conf *conf)
@@ -133,6 +135,7 @@ static void close_listeners(struct session_env *env, void *unused)
 
     (void)unused;
     listeners_close(s->listeners);
+    srt_service_refuse(env->srt);
 }
 
 void server_close_listeners(struct server *s)

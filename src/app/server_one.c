@@ -15,6 +15,7 @@
 #include "serve/http/static.h"
 #include "serve/http/vod.h"
 #include "serve/rtsp/tunnel.h"
+#include "serve/srt/srt.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
 #include "session/hooks.h"
@@ -239,6 +240,7 @@ static void take_conf(struct server *s, struct conf *next)
     memory_apply(&s->env);
     reload_streams(s);
     vod_reload(s->env.vod);
+    srt_service_reload(s->env.srt);
     sinks_reload(s->sinks);
 }
 
@@ -267,6 +269,8 @@ void server_stop(struct server *s)
     sinks_interrupt(s->sinks); /* those of streams are connected to us: they go first */
     err = co_group_stop(&s->connections);
     err_free(&err); /* each was logged where it ended */
+    srt_service_free(s->env.srt); /* its players have no coroutine, so they are still there */
+    s->env.srt = NULL;
     sinks_end_publishers(s->sinks);
     err = co_group_stop(&s->helpers);
     err_free(&err);

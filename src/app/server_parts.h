@@ -39,6 +39,8 @@ struct server_self {
 };
 
 struct server *server_make(const struct server_self *self);
+/* SRT of all workers, if it is on. Yields. */
+err_t server_srt_listen(struct server *s) __attribute__((warn_unused_result));
 /* What runs beside the connections, once it listens. */
 err_t server_run(struct server *s) __attribute__((warn_unused_result));
 /* Publish what this worker counts. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* server_srt.c - SRT of all workers: its sockets are opened here, each worker reads its own. */
+#include "app/server_parts.h"
+
+#include "serve/srt/srt.h"
+
+struct listening {
+    struct srt_sockets *sockets;
+    err_t errs[WORKERS_MAX];
+};
+
+static void take_sockets(struct session_env *env, void *listening)
+{
+    struct listening *l = listening;
+
+    l->errs[env->worker] = srt_service_new(&env->srt, env, l->sockets);
+}
+
+/* The first error is the answer. */
+static err_t first_of(err_t errs[WORKERS_MAX])
+{
+    err_t first = NULL;
+
+    for (unsigned i = 0; i < WORKERS_MAX; i++) {
+        if (!first)
+            first = errs[i];
+        else
+            err_free(&errs[i]);
+    }
+    return first;
+}
+
+err_t server_srt_listen(struct server *s)
+{
+    struct listening l = { .errs = { NULL } };
+    err_t err;
+
+    if (!s->env.conf->srt_server.enabled)
+        return NULL;
+    err = srt_sockets_open(&l.sockets, s->env.conf, workers_count(&s->env));
+    if (err)
+        return err;
+    workers_each(&s->env, take_sockets, &l);
+    srt_sockets_close(l.sockets);
+    return first_of(l.errs);
+}
