@@ -8,6 +8,7 @@
 #define APP_FIGURES_H
 
 #include "co/holds.h"
+#include "serve/srt/srt.h"
 #include "session/clients.h"
 #include "session/hooks.h"
 #include "session/workers.h"
@@ -29,6 +30,17 @@ struct figures_vod { /* as struct vod_stat */
     uint64_t made, shared, read_bytes, waited, failed, refused;
 };
 
+enum { FIGURES_SRT_REFUSED = SRT_REFUSED_KINDS };
+
+struct figures_srt { /* as struct srt_service_stat; refused: in the order of SRT_REFUSALS */
+    uint64_t connections, publishers, players, waiting;
+    uint64_t handshakes, dropped, inductions, bad_cookies, strangers, key_jobs, key_refused;
+    uint64_t refused[FIGURES_SRT_REFUSED];
+    uint64_t received, received_bytes, recv_lost, recv_dropped, recv_repeated, belated, undecrypted;
+    uint64_t sent, sent_bytes, send_lost, send_dropped, send_repeated;
+    uint64_t in, in_calls, out, out_calls, overflow;
+};
+
 /* Words alone, and all but the last four are sums. */
 struct figures {
     uint64_t connections, publishers, players, streams;
@@ -43,6 +55,7 @@ struct figures {
     uint64_t messages, evicted;                /* RTMP messages that are not complete */
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
     struct figures_vod vod;                    /* files on demand */
+    struct figures_srt srt;
     uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
     /* Objects that live. What one worker made another may free: of one alone it may be below 0, and

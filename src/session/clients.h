@@ -53,6 +53,16 @@ struct clients_rtp {
     co_usec jitter;   /* RFC 3550 6.4.1 */
 };
 
+/* What a conversation over SRT knows of its packets, since it began. */
+struct clients_srt {
+    uint64_t sent, received, send_lost, recv_lost, send_repeated, recv_repeated, send_dropped,
+        recv_dropped, belated, undecrypted, bytes_sent, bytes_received;
+    co_usec rtt, recv_latency, send_latency, held; /* held: of media, until its time comes */
+    unsigned in_flight;
+    uint32_t version;        /* of the peer's library: 0x010501 is 1.5.1 */
+    unsigned key_size;       /* 0: in the clear */
+};
+
 /* What a list shows. Strings are the session's, valid until the next yield; none is NULL. */
 struct clients_info {
     const char *ip, *tc_url, *page_url, *swf_url;
@@ -60,6 +70,8 @@ struct clients_info {
     uint64_t in, out;       /* bytes of its connection */
     int in_kbps, out_kbps;  /* over the last 30 s */
     const struct live_sender *sender; /* to a player; NULL: it has none */
+    bool has_srt;
+    struct clients_srt srt;
 };
 
 struct clients_kind {

@@ -95,6 +95,8 @@ static void describe(struct client *c, struct clients_info *out)
         .out = s->out, .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
         .sender = s->sender,
     };
+    if (s->srt)
+        out->has_srt = s->srt(s, &out->srt);
 }
 
 static void kick(struct client *c)

@@ -29,6 +29,8 @@ struct session {
     const struct live_sender *sender; /* sends to it, while it plays over its connection; or NULL */
     struct co *co;               /* works for it, and is stopped to kick it; NULL: see on_kick */
     void (*on_kick)(struct session *s);
+    /* One of SRT tells of its packets; false: it has none yet. NULL: it is none. */
+    bool (*srt)(const struct session *s, struct clients_srt *out);
     struct home *home;           /* of its stream, while it is in it: session/move.h */
     bool plays;                  /* there */
     bool on_demand;              /* it plays a file: of its stream there is the name alone */

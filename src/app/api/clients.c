@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "live/sender.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,39 @@ static void put_file(struct jput *j, const struct live_sender *sender)
     jput_close(j, '}');
 }
 
+/* Its packets, by the names that users of SRT's library know. */
+static void put_srt(struct jput *j, const struct clients_info *info)
+{
+    const struct clients_srt *s = &info->srt;
+    char version[16];
+
+    (void)snprintf(version, sizeof(version), "%u.%u.%u", s->version >> 16 & 0xff,
+                   s->version >> 8 & 0xff, s->version & 0xff);
+    jput_open(j, "srt", '{');
+    jput_real(j, "msRTT", (double)s->rtt / 1e3, 3);
+    jput_uint(j, "pktSent", s->sent);
+    jput_uint(j, "pktRecv", s->received);
+    jput_uint(j, "pktSndLoss", s->send_lost);
+    jput_uint(j, "pktRcvLoss", s->recv_lost);
+    jput_uint(j, "pktRetrans", s->send_repeated);
+    jput_uint(j, "pktRcvRetrans", s->recv_repeated);
+    jput_uint(j, "pktSndDrop", s->send_dropped);
+    jput_uint(j, "pktRcvDrop", s->recv_dropped);
+    jput_uint(j, "pktRcvBelated", s->belated);
+    jput_uint(j, "pktRcvUndecrypt", s->undecrypted);
+    jput_uint(j, "byteSent", s->bytes_sent);
+    jput_uint(j, "byteRecv", s->bytes_received);
+    jput_real(j, "mbpsSendRate", info->out_kbps / 1e3, 3);
+    jput_real(j, "mbpsRecvRate", info->in_kbps / 1e3, 3);
+    jput_int(j, "msRcvTsbPdDelay", us_to_ms(s->recv_latency));
+    jput_int(j, "msSndTsbPdDelay", us_to_ms(s->send_latency));
+    jput_int(j, "msRcvBuf", us_to_ms(s->held));
+    jput_uint(j, "pktFlightSize", s->in_flight);
+    jput_text(j, "peerVersion", version);
+    jput_uint(j, "keyLength", s->key_size);
+    jput_close(j, '}');
+}
+
 /* On the thread of its worker. */
 static void put_client(struct api_call *c, const char *key, struct client *client)
 {
@@ -83,6 +117,8 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
         put_sender(j, info.sender);
         put_file(j, info.sender);
     }
+    if (info.has_srt)
+        put_srt(j, &info);
     jput_close(j, '}');
 }
 

@@ -63,4 +63,6 @@ void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct
         put_forwards(w, f);
     if (of->env->vod)
         put_vod(w, &f->vod);
+    if (of->env->srt)
+        metrics_put_srt(w, &f->srt);
 }

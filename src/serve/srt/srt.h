@@ -15,6 +15,8 @@
 #include "proto/srt/handshake.h"
 
 struct srt_service; /* of one worker */
+struct session;
+struct clients_srt;
 struct udp;
 
 /* The sockets of all workers for the endpoints of a configuration: opened by the first worker, in
@@ -57,15 +59,7 @@ struct srt_service_stat {
 };
 void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out);
 
-/* What a list shows of one client; see clients_kind. */
-struct srt_client_info {
-    double rtt_ms;
-    uint64_t sent, received, send_lost, recv_lost, send_repeated, recv_repeated, send_dropped,
-        recv_dropped, belated, undecrypted, bytes_sent, bytes_received;
-    double send_mbps, recv_mbps;
-    unsigned recv_latency_ms, send_latency_ms, held_ms, in_flight;
-    uint32_t peer_version;
-    unsigned key_size;       /* 0: in the clear */
-};
+/* What a list shows of one client: session.srt of all of them. */
+bool srt_peer_tell(const struct session *s, struct clients_srt *out);
 
 #endif
