@@ -10,12 +10,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PAIR = 2, SEGMENT = 1400 };
+enum { SEGMENT = 1400 };
 
 /* Why it cannot be had; 0: it can, or this server has it. */
-static int lacks(struct doctor_plan *p, int port, int *owner)
+static int lacks(struct doctor_plan *p, const char *host, int port, int *owner)
 {
-    int failed = doctor_try_port("", port, SOCK_DGRAM);
+    int failed = doctor_try_port(host, port, SOCK_DGRAM);
 
     *owner = failed == EADDRINUSE ? doctor_port_owner(p, port, true) : 0;
     if (*owner > 0 && (*owner == doctor_running(p) || (p->serving && *owner == getpid())))
@@ -23,38 +23,40 @@ static int lacks(struct doctor_plan *p, int port, int *owner)
     return failed;
 }
 
-static void cannot(struct doctor_plan *p, int port, int why, int owner)
+static void cannot(struct doctor_plan *p, const struct doctor_datagrams *d, int port, int why,
+                   int owner)
 {
     char subject[32], name[40];
 
     (void)snprintf(subject, sizeof(subject), "%d/udp", port);
     if (owner > 0)
-        doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "rtsp: %s has it, pid %d",
+        doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: %s has it, pid %d", d->service,
                    doctor_program_name(p, owner, name, sizeof(name)), owner);
     else
-        doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "rtsp: %s",
+        doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: %s", d->service,
                    why == EADDRINUSE ? "another process has it" : strerror(why));
-    doctor_advise(&p->report, "write another udp_port, or transports tcp; who: ss -lunp "
-                  "'sport = :%d'", port);
+    doctor_advise(&p->report, "%s; who: ss -lunp 'sport = :%d'", d->remedy, port);
 }
 
-static void look_ports(struct doctor_plan *p)
+static void look_ports(struct doctor_plan *p, const struct doctor_datagrams *d)
 {
-    unsigned n = PAIR * (p->workers ? p->workers : 1);
     char subject[32];
 
-    for (unsigned i = 0; i < n; i++) {
-        int port = p->udp_port + (int)i, owner;
-        int why = port > UINT16_MAX ? EINVAL : lacks(p, port, &owner);
+    for (unsigned i = 0; i < d->n; i++) {
+        int port = d->port + (int)i, owner = 0;
+        int why = port > UINT16_MAX ? EINVAL : lacks(p, d->host, port, &owner);
 
         if (why) {
-            cannot(p, port, why, why == EADDRINUSE ? owner : 0);
+            cannot(p, d, port, why, why == EADDRINUSE ? owner : 0);
             return;
         }
     }
-    (void)snprintf(subject, sizeof(subject), "%d-%u/udp", p->udp_port,
-                   (unsigned)p->udp_port + n - 1);
-    doctor_add(&p->report, DOCTOR_OK, "port", subject, "rtsp: free, or ours");
+    if (d->n > 1)
+        (void)snprintf(subject, sizeof(subject), "%d-%u/udp", d->port,
+                       (unsigned)d->port + d->n - 1);
+    else
+        (void)snprintf(subject, sizeof(subject), "%d/udp", d->port);
+    doctor_add(&p->report, DOCTOR_OK, "port", subject, "%s: free, or ours", d->service);
 }
 
 /* Generic segmentation offload: man 7 udp, UDP_SEGMENT. */
@@ -74,8 +76,8 @@ static void look_cuts(struct doctor_plan *p)
 
 void doctor_look_datagrams(struct doctor_plan *p)
 {
-    if (p->udp_port)
-        look_ports(p);
+    for (size_t i = 0; i < p->datagrams_n; i++)
+        look_ports(p, &p->datagrams[i]);
     if (p->udp)
         look_cuts(p);
 }

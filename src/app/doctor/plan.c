@@ -301,12 +301,44 @@ static void add_workers(struct doctor_plan *p, const struct conf *c)
 
 /* ---- datagrams */
 
+static struct doctor_datagrams *more_datagrams(struct doctor_plan *p)
+{
+    p->udp = true;
+    return p->datagrams_n < DOCTOR_DATAGRAMS ? &p->datagrams[p->datagrams_n++] : NULL;
+}
+
+/* Each worker has a pair. */
+static void add_rtsp_udp(struct doctor_plan *p, const struct conf_rtsp_server *r)
+{
+    struct doctor_datagrams *d = more_datagrams(p);
+
+    if (d)
+        *d = (struct doctor_datagrams){ .port = r->udp_port, .service = "rtsp",
+            .n = 2 * (p->workers ? p->workers : 1),
+            .remedy = "write another udp_port, or transports tcp" };
+}
+
+/* All workers share them. */
+static void add_srt(struct doctor_plan *p, const struct conf_endpoints *listen)
+{
+    for (size_t i = 0; i < listen->n; i++) {
+        struct doctor_datagrams *d = more_datagrams(p);
+
+        if (!d)
+            return;
+        *d = (struct doctor_datagrams){ .port = listen->v[i].port, .n = 1, .service = "srt",
+                                        .remedy = "write another listen" };
+        (void)snprintf(d->host, sizeof(d->host), "%s", listen->v[i].host);
+    }
+}
+
 static void add_udp(struct doctor_plan *p, const struct conf *c)
 {
-    bool rtsp = c->rtsp_server.enabled && c->rtsp_server.udp;
-
-    p->udp = rtsp || c->rtc_server.enabled || c->srt_server.enabled;
-    p->udp_port = rtsp ? c->rtsp_server.udp_port : 0;
+    p->udp = c->rtc_server.enabled;
+    if (c->rtsp_server.enabled && c->rtsp_server.udp)
+        add_rtsp_udp(p, &c->rtsp_server);
+    if (c->srt_server.enabled)
+        add_srt(p, &c->srt_server.listen);
 }
 
 /* ---- the whole */
@@ -317,7 +349,6 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
 
     (void)snprintf(p->root, sizeof(p->root), "%s", text_or_empty(how->root));
     p->serving = how->serving;
-    add_udp(p, c);
     p->core_dump = c->core_dump;
     p->connections = c->max_connections;
     p->reserve = c->limits.api_reserve;
@@ -328,6 +359,7 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     if (getrlimit(RLIMIT_CORE, &p->core) < 0)
         p->core = (struct rlimit){ 0, 0 };
     add_workers(p, c);
+    add_udp(p, c);
     add_services(p, c);
     for (size_t i = 0; i < c->vhost.n; i++) {
         if (c->vhost.v[i].enabled)

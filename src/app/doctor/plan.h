@@ -48,11 +48,22 @@ struct doctor_program {
     size_t codec_n;
 };
 
+/* Ports of UDP that are needed together, from the first on. */
+enum { DOCTOR_DATAGRAMS = 16 };
+struct doctor_datagrams {
+    char host[64];      /* "": any address */
+    int port;
+    unsigned n;
+    const char *service; /* "rtsp" */
+    const char *remedy;  /* if one is taken */
+};
+
 struct doctor_plan {
     struct doctor_report report; /* the rows so far */
     char root[256];
     bool serving, udp, core_dump;
-    int udp_port; /* each worker has two of them from here on; 0: none */
+    struct doctor_datagrams datagrams[DOCTOR_DATAGRAMS];
+    size_t datagrams_n;
     long connections, reserve; /* max_connections, limits.api_reserve */
     unsigned workers, strays;  /* so many of them have masks without a core of ours */
     char *pid_file;
