@@ -21,6 +21,13 @@ enum {
 
 /* ---- packets */
 
+static void count(struct srt_wire *w)
+{
+    if (w->set.counter)
+        *w->set.counter += w->log.bytes - w->counted;
+    w->counted = w->log.bytes;
+}
+
 void srt_wire_trim(struct srt_wire *w, co_usec now)
 {
     struct srt_log *l = &w->log;
@@ -32,6 +39,7 @@ void srt_wire_trim(struct srt_wire *w, co_usec now)
         srt_log_trim(l, now - w->keep, cached ? l->key : l->head, w->set.max_bytes);
     if (l->has_key && l->key < l->first)
         l->has_key = false;
+    count(w);
 }
 
 void srt_wire_put(struct srt_wire *w, const uint8_t *data, size_t size, bool key, co_usec due)
@@ -207,6 +215,8 @@ void srt_wire_free(struct srt_wire *w)
     ts_mux_fini(&w->mux);
     wr_free(&w->out);
     srt_log_fini(&w->log);
+    w->log.bytes = 0;
+    count(w);
     w->src = live_source_unref(w->src);
     free(w);
 }

@@ -19,6 +19,7 @@ struct srt_wire; /* owned by who made it */
 struct srt_wire_opts {
     unsigned payload;   /* bytes of a packet, n * 188 */
     size_t max_bytes;   /* what its log may take, beyond that the oldest goes */
+    size_t *counter;    /* of memory, where that is counted; NULL: nowhere */
 };
 
 /* Takes a reference of src. */

@@ -24,6 +24,7 @@ struct srt_wire {
     struct live_source *src;
     struct srt_wire_opts set;
     struct srt_log log;
+    size_t counted;         /* of its bytes, in set.counter */
     bool wanted, relays;
     co_usec keep;           /* how long */
     co_usec due;            /* of the newest packet: no time falls */
