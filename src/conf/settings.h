@@ -232,7 +232,7 @@ struct conf_srt_server {
     int64_t latency_set, recvlatency_set, peerlatency_set;
     bool tsbpdmode, tlpktdrop;
     int sendbuf, recvbuf;
-    const char *passphrase;      /* NULL: none */
+    const char *passphrase;      /* "": none */
     int pbkeylen;
     const char *default_app, *default_streamid;
     enum conf_srt_mode default_mode;
@@ -553,7 +553,7 @@ struct conf_ingests {
 
 struct conf_vhost_srt {
     bool enabled, srt_to_rtmp;
-    const char *passphrase;      /* NULL: that of the server */
+    const char *passphrase;      /* "": that of the server */
     int pbkeylen;
 };
 

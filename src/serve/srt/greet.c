@@ -19,7 +19,7 @@ static int64_t minute_of(co_usec now)
 
 static unsigned key_length(const struct conf_srt_server *conf)
 {
-    return conf->passphrase ? (unsigned)conf->pbkeylen : 0;
+    return *conf->passphrase ? (unsigned)conf->pbkeylen : 0;
 }
 
 static void answer_induction(struct srt_endpoint *e, const struct udp_in *in,

@@ -34,9 +34,12 @@ static void unwrap(void *arg)
     j->ok = srt_km_unwrap(&j->secret, &j->km, j->passphrase);
 }
 
+/* "": none. */
 static const char *passphrase_of(const struct session *s)
 {
-    return s->vhost->srt.passphrase ? s->vhost->srt.passphrase : s->conf->srt_server.passphrase;
+    const char *own = s->vhost->srt.passphrase;
+
+    return *own ? own : s->conf->srt_server.passphrase;
 }
 
 static err_t run(struct srt_peer *p, struct job *j)
@@ -84,11 +87,11 @@ err_t srt_key_take(struct srt_peer *p)
     const char *passphrase = passphrase_of(&p->base);
     struct srt_km km;
 
-    if (!h->has_km && !passphrase)
+    if (!h->has_km && !*passphrase)
         return NULL;
     if (!h->has_km)
         return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has no passphrase; here one is wanted");
-    if (!passphrase)
+    if (!*passphrase)
         return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has a passphrase; here there is none");
     if (!srt_km_read(&km, h->km, h->km_size) || km.key_size != h->encryption * WORD)
         return srt_refusal(p, SRT_REFUSED_MALFORMED, "its key message is malformed");
