@@ -612,15 +612,16 @@ static int bind_in_free_space(int *port)
     }
 }
 
-static void look_datagrams(int port, unsigned workers, const char *subject, int want,
+static void look_datagrams(int port, unsigned ports, const char *subject, int want,
                            const char *words)
 {
     struct doctor_plan *p = make_plan();
 
     p->root[0] = '\0';
     p->udp = true;
-    p->udp_port = port;
-    p->workers = workers;
+    p->datagrams[0] = (struct doctor_datagrams){ .port = port, .n = ports, .service = "rtsp",
+                                                 .remedy = "write another udp_port" };
+    p->datagrams_n = 1;
     doctor_look_datagrams(p);
     assert_row(&p->report, "port", subject, want, words);
     assert_non_null(find(&p->report, "kernel", "UDP GSO"));
@@ -640,26 +641,33 @@ static void test_datagrams(void **state)
     (void)snprintf(subject, sizeof(subject), "%d/udp", port);
     (void)snprintf(mine, sizeof(mine), "has it, pid %d", (int)getpid());
     look_datagrams(port, 1, subject, DOCTOR_FAIL, mine);
-    look_datagrams(port - 1, 1, subject, DOCTOR_FAIL, mine);
-    look_datagrams(port - 4, 3, subject, DOCTOR_FAIL, mine);
+    look_datagrams(port - 1, 2, subject, DOCTOR_FAIL, mine);
+    look_datagrams(port - 4, 6, subject, DOCTOR_FAIL, mine);
     (void)close(fd);
     (void)snprintf(subject, sizeof(subject), "%d-%d/udp", port, port + 1);
+    look_datagrams(port, 2, subject, DOCTOR_OK, "free");
+    (void)snprintf(subject, sizeof(subject), "%d/udp", port);
     look_datagrams(port, 1, subject, DOCTOR_OK, "free");
-    look_datagrams(65534, 2, "65536/udp", DOCTOR_FAIL, "Invalid");
+    look_datagrams(65534, 4, "65536/udp", DOCTOR_FAIL, "Invalid");
 }
 
-/* What RTSP needs is looked at when it is served by UDP. */
+/* What RTSP needs is looked at when it is served by UDP, and what SRT does. */
 static void test_plan_of_datagrams(void **state)
 {
     static const struct {
         const char *text;
         int port;
+        unsigned ports;
     } texts[] = {
-        { "", 0 },
-        { "rtsp_server { enabled on; }", 8560 },
-        { "rtsp_server { enabled on; udp_port 9000; }", 9000 },
-        { "rtsp_server { enabled on; transports tcp; }", 0 },
-        { "rtsp_server { enabled off; }", 0 },
+        { "", 0, 0 },
+        { "rtsp_server { enabled on; }", 8560, 2 },
+        { "workers 3; rtsp_server { enabled on; }", 8560, 6 },
+        { "rtsp_server { enabled on; udp_port 9000; }", 9000, 2 },
+        { "rtsp_server { enabled on; transports tcp; }", 0, 0 },
+        { "rtsp_server { enabled off; }", 0, 0 },
+        { "srt_server { enabled on; }", 10080, 1 },
+        { "workers 3; srt_server { enabled on; listen 127.0.0.1:9001 9002; }", 9001, 1 },
+        { "srt_server { enabled off; }", 0, 0 },
     };
 
     (void)state;
@@ -671,7 +679,8 @@ static void test_plan_of_datagrams(void **state)
         (void)snprintf(whole, sizeof(whole), "listen 1935; vhost v { } %s", texts[i].text);
         c = mem_conf(whole);
         p = doctor_plan_new(c, &(struct doctor_how){ .serving = false });
-        assert_int_equal(p->udp_port, texts[i].port);
+        assert_int_equal(p->datagrams[0].port, texts[i].port);
+        assert_int_equal(p->datagrams[0].n, texts[i].ports);
         assert_int_equal(p->udp, texts[i].port > 0);
         doctor_plan_free(p);
         conf_unref(c);
