@@ -245,7 +245,8 @@ static bool may_catch_up(struct srt_sender *s, co_usec due, co_usec now)
     const struct srt_log *log = s->set.log;
     uint64_t number = srt_sender_number(s);
 
-    if (due < now - srt_sender_patience(s) && log->has_key && log->key > number)
+    if (due < now - srt_sender_patience(s) && log->has_key && log->key > number &&
+        now - s->set.zero > srt_sender_patience(s)) /* else it has just joined there */
         return skip(s, number, now);
     if (s->paced_at > now) {
         s->again_at = s->paced_at;
