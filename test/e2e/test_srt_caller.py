@@ -146,3 +146,30 @@ def test_a_listener_that_comes_late_and_goes(srs, source, tmp_path):
     plays(s, source, there, seconds=30)
     s.reload("", glob=conf(api.port))
     assert s.wait_log("ingest i: over", 5), s.log()[-2000:]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", [0, 24])
+def test_between_servers(srs, source, key):
+    """One forwards to the next, a third one takes it from there: what is played at the end is what came in."""
+    port, secret = free_port(), SECRET + str(key) if key else ""
+    glob = f"srt_server {{ enabled on; listen 127.0.0.1:{port}; " + (f"passphrase secret-of-the-tests; pbkeylen {key};" if key else "") + " }"
+    b = srs("srt { enabled on; }", glob=glob, name="b")
+    a = srs(forward(port, "?streamid=#!::r=[app]/[stream],m=publish" + secret), name="a")
+    c = srs(ingest(port, "?streamid=#!::r=live/s,m=request" + secret), name="c")
+    a.push(source, loop=True)
+    for s, stream in ((b, "s"), (c, "in")):
+        own = s.watch(stream)
+        assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 50, 20), stream + s.log()[-3000:]
+        got = own.stop()
+        assert flv.find_run(flv.hashes(got, AUDIO), flv.hashes(source, AUDIO) * 2) >= 0, stream
+
+
+@pytest.mark.long
+def test_a_server_says_why_not(srs, source):
+    port = free_port()
+    b = srs("srt { enabled on; } security { enabled on; deny publish all; }", name="b",
+            glob=f"srt_server {{ enabled on; listen 127.0.0.1:{port}; }}")
+    a = srs(forward(port, "?streamid=#!::r=[app]/[stream],m=publish"), name="a")
+    a.push(source, loop=True)
+    assert a.wait_log(r"forward to srt://.*again in .*says 2403", 10), a.log()[-2000:] + b.log()[-2000:]
