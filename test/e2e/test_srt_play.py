@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Other people's players of SRT, of streams that come by RTMP and by SRT, in the clear and with keys."""
+import pytest
+
+from procs import SOURCE, Proc, free_port, wait_for
+from tools import run
+
+PASSPHRASE = "0123456789abc"
+MODES = "#!::r=live/s,m={}"
+
+
+def serve(srs, key=0, more="", **how):
+    """A server with SRT; key: bytes of the key that clients must have."""
+    port = free_port()
+    secret = f"passphrase {PASSPHRASE}; pbkeylen {key};" if key else ""
+    s = srs("srt { enabled on; }", f"srt_server {{ enabled on; listen 127.0.0.1:{port}; {secret} {more} }}", **how)
+    s.srt_port = port
+    s.secret = f"&passphrase={PASSPHRASE}&pbkeylen={key}" if key else ""
+    return s
+
+
+def url(s, mode="request", more=""):
+    return f"srt://127.0.0.1:{s.srt_port}?streamid={MODES.format(mode)}{s.secret}{more}"
+
+
+def transmit(s, out, log):
+    return Proc(["srt-live-transmit", "-q", url(s), "file://con"], log, stdout=open(out, "wb"))
+
+
+def ffmpeg(s, out, log):
+    return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning", "-y", "-i", url(s), "-c", "copy", "-f",
+                 "mpegts", "-flush_packets", "1", out], log)
+
+
+def gst(s, out, log):
+    secret = ["passphrase=" + PASSPHRASE, f"pbkeylen={s.secret[-2:]}"] if s.secret else []
+    return Proc(["gst-launch-1.0", "-q", "srtsrc", f"uri=srt://127.0.0.1:{s.srt_port}", "streamid=" + MODES.format("request"),
+                 *secret, "!", "filesink", f"location={out}", "buffer-mode=unbuffered"], log)
+
+
+PLAYERS = {"srt-live-transmit": transmit, "ffmpeg": ffmpeg, "gst-launch-1.0": gst}
+
+
+def publish(s, source, tmp_path, by):
+    if by == "rtmp":
+        s.push(source, loop=True, ahead=1)
+        return
+    log = tmp_path / "publish.log"
+    p = Proc(["ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning", "-re", "-stream_loop", "-1", "-i", SOURCE, "-c", "copy",
+              "-f", "mpegts", url(s, "publish", "&pkt_size=1316")], log)
+    assert s.wait_log("SRT publisher of .*live/s", 5), p.text() + s.log()[-2000:]
+
+
+def tracks(path):
+    """How many packets there are of each kind, and whether the picture begins with a key frame."""
+    out = run(["ffprobe", "-v", "error", "-show_entries", "packet=codec_type,flags", "-of", "csv=p=0", str(path)]).stdout.decode()
+    rows = [line.split(",") for line in out.split() if line.startswith(("video", "audio"))]
+    video = [r for r in rows if r[0] == "video"]
+    assert video and video[0][1].startswith("K"), rows[:5]
+    return len(video), len(rows) - len(video)
+
+
+def check(s, source, tmp_path, by, name, size=150000):
+    publish(s, source, tmp_path, by)
+    out = tmp_path / "out.ts"
+    there = PLAYERS[name](s, out, tmp_path / "play.log")
+    assert wait_for(lambda: out.exists() and out.stat().st_size > size, 12), there.text() + s.log()[-3000:]
+    there.end()
+    assert min(tracks(out)) >= 10
+    assert s.wait_log("client finished", 3)
+
+
+@pytest.mark.needs("srt-live-transmit")
+@pytest.mark.parametrize("by", ["rtmp", "srt"])
+def test_plays(srs, source, tmp_path, by):
+    check(serve(srs, 16), source, tmp_path, by, "srt-live-transmit", 60000)
+
+
+@pytest.mark.long
+@pytest.mark.needs("srt-live-transmit", "gst-launch-1.0")
+@pytest.mark.parametrize("key", [0, 16, 24, 32])
+@pytest.mark.parametrize("by", ["rtmp", "srt"])
+@pytest.mark.parametrize("name", PLAYERS)
+def test_players(srs, source, tmp_path, name, by, key):
+    """Each of them has both tracks from a key frame on."""
+    check(serve(srs, key), source, tmp_path, by, name, 300000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("relay", ["on", "off"])
+def test_ffprobe_sees_both_tracks(srs, source, tmp_path, relay):
+    s = serve(srs, 0, f"relay {relay};")
+    publish(s, source, tmp_path, "srt")
+    out = run(["ffprobe", "-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", url(s)], 20).stdout.decode()
+    assert {"h264", "aac"} <= set(out.replace(",", " ").split())
+
+
+@pytest.mark.long
+@pytest.mark.needs("srt-live-transmit")
+def test_players_stay_when_the_publisher_changes(srs, source, tmp_path):
+    """From one by RTMP to one by SRT, whose packets are relayed: it is the same connection, with both tracks."""
+    s = serve(srs)
+    out = tmp_path / "out.ts"
+    pusher = s.push(source, loop=True, ahead=1)
+    there = transmit(s, out, tmp_path / "play.log")
+    assert wait_for(lambda: out.stat().st_size > 150000, 12), there.text() + s.log()[-3000:]
+    pusher.stop()
+    assert s.wait_log("client finished", 5)
+    at = out.stat().st_size
+    publish(s, source, tmp_path, "srt")
+    assert wait_for(lambda: out.stat().st_size > at + 150000, 12), there.text() + s.log()[-3000:]
+    assert there.running()
+    there.end()
+    assert min(tracks(out)) >= 30
