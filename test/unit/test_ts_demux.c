@@ -61,7 +61,7 @@ static void cut(uint16_t pid, const uint8_t *data, size_t size)
 static void section(uint16_t pid, uint8_t table, uint16_t id, uint8_t version, const uint8_t *body,
                     size_t size)
 {
-    uint8_t s[1100] = { 0, table };
+    uint8_t s[6 * (TS_PACKET - 4)] = { 0, table };
     size_t length = 5 + size + 4, n = 1 + 3 + length;
     uint32_t crc;
 
@@ -74,7 +74,7 @@ static void section(uint16_t pid, uint8_t table, uint16_t id, uint8_t version, c
     crc = ts_crc32(s + 1, 8 + size);
     for (int i = 0; i < 4; i++)
         s[9 + size + (size_t)i] = (uint8_t)(crc >> (24 - 8 * i));
-    while (n % (TS_PACKET - 4) != 0 && n < sizeof(s))
+    while (n % (TS_PACKET - 4) != 0)
         s[n++] = 0xff;
     for (size_t at = 0; at < n; at += TS_PACKET - 4)
         packet(pid, at == 0, s + at, TS_PACKET - 4, 0);
