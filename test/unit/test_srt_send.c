@@ -616,6 +616,7 @@ static void the_log_may_have_gone_on_without_it(void **state)
     begin(0, 50);
     assert_int_equal(flush(now), 50);
     srt_log_trim(&the_log, INT64_MAX, 80, SIZE_MAX);
+    now += CO_SECONDS(2);
     assert_true(ack(50, now));
     assert_int_equal(flush(now), 0);
     assert_true(s.skip_due);
@@ -627,6 +628,38 @@ static void the_log_may_have_gone_on_without_it(void **state)
     assert_int_equal(got[0].size, 1000);
     assert_int_equal(s.stat.skips, 1);
     assert_int_equal(s.stat.dropped, 51);
+}
+
+/* What it began with is not there any more: it is no slow player for that. */
+static void one_that_has_just_joined_is_not_slow(void **state)
+{
+    (void)state;
+    put_size(1316, true, ZERO);
+    put(99, ZERO);
+    begin(0, 50);
+    assert_int_equal(flush(ZERO), 50);
+    put_size(1000, true, ZERO + CO_MS(20));
+    srt_log_trim(&the_log, INT64_MAX, 100, SIZE_MAX);
+    assert_true(ack(50, ZERO + CO_MS(20)));
+    assert_int_equal(flush(ZERO + CO_MS(20)), 1);
+    assert_int_equal(s.stat.skips, 0);
+    assert_int_equal(s.stat.dropped, 50);
+}
+
+/* Bursts end with a packet that is shorter: it is packets that are paced. */
+static void small_bursts_catch_up_as_fast(void **state)
+{
+    unsigned all = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++)
+        put_size(i % 2 ? 188 : 1316, i == 0, ZERO - CO_SECONDS(4) + i * CO_MS(20));
+    begin(0, 8192);
+    for (co_usec now = ZERO; now < ZERO + CO_MS(60); now += CO_MS(20)) {
+        all += flush(now);
+        assert_true(ack(all, now));
+    }
+    assert_in_range(all, 120, 200);
 }
 
 static void acks_are_answered_sparingly(void **state)
@@ -675,6 +708,8 @@ int main(void)
         SEND_TEST(a_silent_one_gets_a_packet_now_and_then),
         SEND_TEST(who_comes_back_gets_the_newest_key_frame),
         SEND_TEST(the_log_may_have_gone_on_without_it),
+        SEND_TEST(one_that_has_just_joined_is_not_slow),
+        SEND_TEST(small_bursts_catch_up_as_fast),
         SEND_TEST(acks_are_answered_sparingly),
         SEND_TEST(it_is_small),
     };

@@ -180,6 +180,12 @@ static void put_repeats(struct srt_sender *s, struct srt_burst *b)
 
 /* ---- what is new */
 
+/* It may be behind for it began with a group of pictures that is about to end, not for its way. */
+static bool has_just_joined(const struct srt_sender *s, co_usec now)
+{
+    return now - s->set.zero <= srt_sender_patience(s);
+}
+
 /* On to the newest key frame, if it is ahead of `number`; or to the next one that comes. What was
  * sent keeps its sequences, what follows has those behind. */
 static bool skip(struct srt_sender *s, uint64_t number, co_usec now)
@@ -189,10 +195,10 @@ static bool skip(struct srt_sender *s, uint64_t number, co_usec now)
     s->skip_due = !log->has_key || log->key < number || log->key < log->first;
     if (s->skip_due)
         return false;
-    if (s->high) {
-        s->stat.skips++;
+    if (s->high)
         s->stat.dropped += log->key - number;
-    }
+    if (s->high && !has_just_joined(s, now))
+        s->stat.skips++;
     srt_sender_relog(s, log, log->key, true);
     s->fresh_at = now;
     return true;
@@ -246,7 +252,7 @@ static bool may_catch_up(struct srt_sender *s, co_usec due, co_usec now)
     uint64_t number = srt_sender_number(s);
 
     if (due < now - srt_sender_patience(s) && log->has_key && log->key > number &&
-        now - s->set.zero > srt_sender_patience(s)) /* else it has just joined there */
+        !has_just_joined(s, now))
         return skip(s, number, now);
     if (s->paced_at > now) {
         s->again_at = s->paced_at;
@@ -254,7 +260,7 @@ static bool may_catch_up(struct srt_sender *s, co_usec due, co_usec now)
     }
     if (s->paced_at < now - PACE_MAX)
         s->paced_at = now - PACE_MAX;
-    s->paced_at += pace(log);
+    s->paces = true;
     s->fresh_at = now;
     return true;
 }
@@ -264,6 +270,7 @@ static bool may_go_on(struct srt_sender *s, co_usec now)
     struct srt_log_entry e;
     uint64_t number = srt_sender_number(s);
 
+    s->paces = false;
     if ((s->skip_due || number < s->set.log->first) && !skip(s, number, now))
         return false;
     if (!srt_sender_find(s, s->next, &e))
@@ -274,6 +281,7 @@ static bool may_go_on(struct srt_sender *s, co_usec now)
 static void put_new(struct srt_sender *s, struct srt_burst *b, co_usec now)
 {
     uint64_t limit = s->acked + (s->room > WINDOW_MIN ? s->room : WINDOW_MIN);
+    uint64_t before;
     struct srt_log_entry e;
 
     if (limit > srt_sender_unacked(s) + s->set.window)
@@ -282,6 +290,7 @@ static void put_new(struct srt_sender *s, struct srt_burst *b, co_usec now)
         return;
     if (s->next == srt_sender_unacked(s))
         s->progress_at = now;
+    before = s->next; /* after a skip it is another one */
     for (; s->next < limit && srt_sender_find(s, s->next, &e) && fits(b, e.size); s->next++) {
         put(s, b, s->next, &e, s->next < s->high);
         if (s->next < s->high)
@@ -289,6 +298,8 @@ static void put_new(struct srt_sender *s, struct srt_burst *b, co_usec now)
         else
             s->stat.sent++;
     }
+    if (s->paces) /* by packets: those that a publisher cut differ in size, and bursts are short */
+        s->paced_at += pace(s->set.log) * (co_usec)(s->next - before) / SRT_BURST;
     if (s->next > s->high)
         s->high = s->next;
 }

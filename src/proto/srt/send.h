@@ -61,6 +61,7 @@ struct srt_sender {
     bool skip_due;            /* nothing more but from a key frame on, the next one that is there */
     /* send.c's own */
     bool stalled;             /* nothing is acknowledged: nothing new is sent */
+    bool paces;               /* what is sent is old: it catches up */
     uint8_t ackacks;          /* of the first ten */
     uint64_t base;
     uint64_t high, floor;     /* never sent from here on; of another log or place below */
