@@ -55,6 +55,48 @@ def write(target, name, data):
         f.write(data)
 
 
+
+
+def datagrams(*rows):
+    """Each is what is done to it (see fuzz_srt_listener.c), and its bytes in hex."""
+    return b"".join(bytes([how]) + len(bytes.fromhex(d)).to_bytes(2, "big") + bytes.fromhex(d) for how, d in rows)
+
+
+def sid(text):
+    return extension(5, text_of(text.encode()))
+
+
+def data(seq, n):
+    ts = "47400010 0000b00d0001c100000001f0002ab104b2" + "ff" * (188 - 21)
+    return f"{seq:08x} e0000001 00000000 00000000" + ts * n
+
+
+COOKIE, OWN, ELSEWHERE, LATER, MUCH = 1, 2, 4, 8, 16
+SHUTDOWN = "80050000 00000000 00000000 00000000 00000000"
+NAK = "80030000 00000000 00000000 00000000 c9b11605 ffffffff"
+ACK = "80020000 00000001 00000000 00000000 49b11605"
+ACKACK = "80060000 00000001 00000000 00000000 00000000"
+KEEPALIVE = "80010000 00000000 00000000 00000000 00000000"
+DROP = "80070000 00000000 00000000 00000000 49b11606 49b11609"
+KEY = "ffff0003 00000000 00000000 00000000" + KM
+PUBLISHER, PLAYER = conclusion(HSREQ + SID), conclusion(HSREQ + sid("#!::r=live/x"))
+TALKS = {
+    "induction": [(0, HANDSHAKES["induction"][2:])],
+    "publish": [(COOKIE, PUBLISHER), (OWN, data(0x49b11605, 7)), (OWN | LATER, data(0x49b11607, 1)),
+                (OWN | LATER, data(0x49b11606, 7)), (OWN, ACKACK), (OWN, DROP), (OWN | LATER | MUCH, KEEPALIVE),
+                (OWN, SHUTDOWN)],
+    "play": [(COOKIE, PUBLISHER), (OWN, data(0x49b11605, 7)), (COOKIE | ELSEWHERE, PLAYER),
+             (OWN | ELSEWHERE | LATER, ACK), (OWN | ELSEWHERE, NAK), (OWN | ELSEWHERE, SHUTDOWN)],
+    "key": [(COOKIE, conclusion(HSREQ + extension(3, KM) + sid("#!::h=key.com,r=live/x,m=publish"),
+                                fields="0003 0007")), (LATER | OWN, data(0x49b11605, 7)), (OWN, KEY)],
+    "relay": [(COOKIE, conclusion(HSREQ + sid("#!::h=only.com,r=live/x,m=publish"))), (OWN, data(0x49b11605, 7)),
+              (COOKIE | ELSEWHERE, conclusion(HSREQ + sid("#!::h=only.com,r=live/x"))), (OWN | LATER, data(0x49b11606, 7))],
+    "again": [(COOKIE, PUBLISHER), (COOKIE, PUBLISHER), (COOKIE, PUBLISHER.replace("49b11605", "49b11606"))],
+    "rendezvous": [(COOKIE, PUBLISHER.replace("ffffffff", "00000000"))],
+}
+
+for name, rows in TALKS.items():
+    write("srt_listener", name, datagrams(*rows))
 for name, text in HANDSHAKES.items():
     write("srt_handshake", name, bytes.fromhex(text))
 for i, text in enumerate(STREAMIDS):

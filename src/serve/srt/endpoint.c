@@ -86,14 +86,20 @@ static err_t end_of(const struct srt_peer *p)
     }
 }
 
+/* What it has to say in the log is its own, whoever runs. */
 static void turn(struct srt_peer *p, co_usec now)
 {
+    char own[SRT_CID];
+
+    memcpy(own, co_cid(), sizeof(own));
+    co_set_cid(p->cid);
     if (p->state == SRT_PUBLISHES)
         srt_publish_turn(p, now);
     else if (p->state == SRT_PLAYS)
         srt_play_turn(p, now);
     if (p->state == SRT_PUBLISHES || p->state == SRT_PLAYS)
         srt_peer_flush(p, now);
+    co_set_cid(own);
 }
 
 static void on_timer(struct co_timer *t)

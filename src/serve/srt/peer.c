@@ -46,6 +46,7 @@ struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
     atomic_fetch_add(&p->shared->connections, 1);
     p->base.on_kick = on_kick;
     p->base.id = p->cid;
+    p->base.srt = srt_peer_tell;
     p->endpoint = e;
     p->path = in->path;
     p->caller = (struct srt_caller){ .from = in->path.peer, .id = h->id,
