@@ -90,11 +90,11 @@ err_t srt_key_take(struct srt_peer *p)
     if (!h->has_km && !*passphrase)
         return NULL;
     if (!h->has_km)
-        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has no passphrase: give it the one of srt_server, "
-                           "or of its vhost");
+        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has no passphrase: give it the one of "
+                           "srt_server, or of its vhost");
     if (!*passphrase)
-        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has a passphrase, and here there is none: take it "
-                           "away, or write the same into srt_server");
+        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has a passphrase, and here there is none: "
+                           "take it away, or write the same into srt_server");
     if (!srt_km_read(&km, h->km, h->km_size) || km.key_size != h->encryption * WORD)
         return srt_refusal(p, SRT_REFUSED_MALFORMED, "its key message is malformed");
     return begin(p, &km, passphrase);

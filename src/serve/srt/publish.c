@@ -20,6 +20,17 @@ struct srt_publish {
     struct srt_relay relay;
 };
 
+/* ---- media */
+
+static void take(struct srt_publish *pub, const struct srt_message *m, co_usec now)
+{
+    if (m->hole)
+        ts_intake_hole(pub->intake);
+    ts_intake_put(pub->intake, m->data, m->size);
+    if (pub->relay.wire)
+        srt_relay_put(&pub->relay, pub->intake, m->data, m->size, now);
+}
+
 /* ---- let in, and out */
 
 err_t srt_publish_admit(struct srt_peer *p)
@@ -60,12 +71,26 @@ static void log_end_of(const struct srt_peer *p)
               (unsigned long long)ts.ts.jumps, (unsigned long long)ts.ts.skipped);
 }
 
+/* What came and is not due yet: it has said that no more comes. */
+static void take_rest(struct srt_peer *p)
+{
+    struct srt_message m;
+    co_usec now = co_clock();
+
+    if (p->conn.end != SRT_ENDED_SHUTDOWN || p->publish->publisher.place.replaced)
+        return;
+    while (srt_conn_next(&p->conn, &m, now + p->conn.agreed.recv_latency * 2))
+        take(p->publish, &m, now);
+}
+
 void srt_publish_end(struct srt_peer *p, err_t why)
 {
     struct srt_publish *pub = p->publish;
 
-    if (p->conn.receiver)
+    if (p->conn.receiver) {
+        take_rest(p);
         log_end_of(p);
+    }
     p->publish = NULL;
     srt_relay_end(&pub->relay, p);
     if (!pub->publisher.place.replaced) /* else the stream is another's */
@@ -78,17 +103,6 @@ void srt_publish_end(struct srt_peer *p, err_t why)
 bool srt_publish_relays(const struct srt_peer *p)
 {
     return p->publish && p->publish->relay.wire;
-}
-
-/* ---- media */
-
-static void take(struct srt_publish *pub, const struct srt_message *m, co_usec now)
-{
-    if (m->hole)
-        ts_intake_hole(pub->intake);
-    ts_intake_put(pub->intake, m->data, m->size);
-    if (pub->relay.wire)
-        srt_relay_put(&pub->relay, pub->intake, m->data, m->size, now);
 }
 
 void srt_publish_turn(struct srt_peer *p, co_usec now)
