@@ -32,10 +32,14 @@ struct vod_want {
     bool keys_only;
     int64_t lasts; /* 1/90000 s: a part at most, as a rule */
 };
+/* Turns are up to a sixteenth earlier than they are due (live/sender.c): no part is longer than is
+ * between two, so each turn has one to send. */
 static inline struct vod_want vod_want_of(const struct vod_wire_use *use,
                                           const struct demux_info *info)
 {
-    return (struct vod_want){ use->tracks, use->keys_only, av_from_us(vod_turn(info->kbps)) };
+    int64_t turn = av_from_us(vod_turn(info->kbps));
+
+    return (struct vod_want){ use->tracks, use->keys_only, turn / 8 * 7 };
 }
 /* Where it is cut does not depend on the tracks. A part that is not there is empty and last. */
 struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_want want, uint32_t part);
