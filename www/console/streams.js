@@ -5,7 +5,7 @@ import { $, el, sync, text } from "./dom.js";
 import { copyButton } from "./copy.js";
 import { bytes, clock, many, rate, time } from "./format.js";
 import { Rate, Spark } from "./spark.js";
-import { DEFAULT, playable, rtmp, rtsp } from "./ways.js";
+import { DEFAULT, playable, rtmp, rtsp, srt } from "./ways.js";
 
 const CLIENTS = 100; // shown of one stream at most
 const CHANNELS = { 1: "mono", 2: "stereo", 6: "5.1", 8: "7.1" };
@@ -18,6 +18,18 @@ function codecs({ video, audio }) {
         all.push(audio.sample_rate ?
             `${audio.codec} ${audio.sample_rate / 1000} kHz ${CHANNELS[audio.channel] ?? ""}`.trim() : audio.codec);
     return all;
+}
+
+// How packets of SRT come over: latency, round trip, and what was lost on the way, sent again, and not there in time.
+function network({ srt: s, publish }) {
+    if (!s)
+        return "";
+    const [latency, lost, again, late] = publish ?
+        [s.msRcvTsbPdDelay, s.pktRcvLoss, s.pktRcvRetrans, s.pktRcvDrop] :
+        [s.msSndTsbPdDelay, s.pktSndLoss, s.pktRetrans, s.pktSndDrop];
+    return `, latency ${latency} ms, round trip ${s.msRTT.toFixed(s.msRTT < 10 ? 1 : 0)} ms` +
+        (lost ? `, ${many(lost, "packet")} lost` : "") + (again ? `, ${again} sent again` : "") +
+        (late ? `, ${late} too late` : "") + (s.keyLength ? `, AES-${s.keyLength * 8}` : "");
 }
 
 export class Streams {
@@ -127,7 +139,7 @@ export class Streams {
             (e, f) => text(e.lastChild, f[1]));
         const query = s.vhostName && s.vhostName !== DEFAULT ? `?vhost=${s.vhostName}` : "";
         const urls = [`${rtmp(this.ways?.rtmp, s.app)}/${s.name}${query}`, rtsp(this.ways, s.vhostName, s),
-            ...this.playable(s).map(w => w[2])].filter(Boolean);
+            srt(this.ways, s.vhostName, s), ...this.playable(s).map(w => w[2])].filter(Boolean);
         sync(v.urls, urls, u => u, u => el("dd", {}, el("span", {}, u), copyButton(() => u)), () => {});
     }
 
@@ -184,6 +196,6 @@ export class Streams {
         const jitter = c.jitter_ms >= 1 ? `, jitter ${Math.round(c.jitter_ms)} ms` : "";
         const speed = c.vod?.scale > 0 && c.vod.scale !== 1 ? ` ×${c.vod.scale}` : "";
         const place = c.vod ? `${c.state === "PAUSED" ? "paused " : ""}at ${clock(c.vod.position)}${speed}, ` : "";
-        text(flow, place + rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter);
+        text(flow, place + rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter + network(c));
     }
 }

@@ -46,4 +46,12 @@ export function rtsp(ways, vhost, s) {
     return `rtsp://${location.hostname}${ways.rtsp !== 554 ? `:${ways.rtsp}` : ""}/${escape(s.app)}/${escape(s.name)}${query}`;
 }
 
+// "srt://server:10080?streamid=...", or null where there is none.
+export function srt(ways, vhost, s) {
+    if (!ways?.srt || s.vod || !ways.vhosts.find(w => w.name === vhost)?.srt)
+        return null;
+    const host = vhost === DEFAULT ? "" : `h=${vhost},`;
+    return `srt://${location.hostname}:${ways.srt}?streamid=#!::${host}r=${s.app}/${s.name},m=request`;
+}
+
 export const ffmpeg = (server, key) => `ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv ${server}/${key}`;

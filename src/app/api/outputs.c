@@ -160,6 +160,7 @@ static void put_ways(struct jput *j, const struct conf *c, const struct conf_vho
     jput_text(j, "name", v->name);
     jput_text(j, "flv", v->http_remux.enabled ? v->http_remux.mount : NULL);
     jput_bool(j, "rtsp", v->rtsp.enabled);
+    jput_bool(j, "srt", v->srt.enabled);
     jput_text(j, "vod", v->vod.enabled ? v->vod.app : NULL);
     put_files(j, "hls", v->hls.enabled, v->hls.path, dir, v->hls.m3u8_file);
     put_files(j, "dash", v->dash.enabled, v->dash.path, dir, v->dash.mpd_file);
@@ -174,6 +175,7 @@ static err_t console(struct api_call *c)
     jput_open(&c->j, "data", '{');
     jput_int(&c->j, "rtmp", port_of(true, &conf->rtmp.listen));
     jput_int(&c->j, "rtsp", port_of(conf->rtsp_server.enabled, &conf->rtsp_server.listen));
+    jput_int(&c->j, "srt", port_of(conf->srt_server.enabled, &conf->srt_server.listen));
     jput_int(&c->j, "http", port_of(http->enabled, &http->listen));
     jput_int(&c->j, "https", port_of(http->enabled && http->https.enabled, &http->https.listen));
     jput_open(&c->j, "vhosts", '[');
