@@ -170,7 +170,7 @@ def keys(a):
     def say(n):
         p = peers[n % 200]
         p.id = next(ids)
-        p.say(p.conclusion(hsreq() + streamid(f"#!::r=live/flood{n}") + extension(KMREQ, key_message()), encryption=2, field=7))
+        p.say(p.conclusion(hsreq() + streamid(f"#!::h=keys.com,r=live/flood{n}") + extension(KMREQ, key_message()), encryption=2, field=7))
     return paced(a.rate, a.seconds, say)
 
 

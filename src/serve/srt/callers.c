@@ -61,13 +61,16 @@ static uint64_t hash_caller(const struct srt_callers *t, const struct udp_addr *
     return mix(h, (uint64_t)from->port << 32 | id);
 }
 
-/* One that has a key and one that has none are not the same. */
+/* One that has a key and one that has none are not the same, nor one that wants what there is not
+ * (a group, a filter, files) and another behind its address that does not. */
 static uint64_t hash_wish(const struct srt_callers *t, const struct udp_addr *from,
                           const struct srt_handshake *h)
 {
     uint64_t x = mix_bytes(begin(t), from->ip, sizeof(from->ip));
 
     x = mix(x, (uint64_t)h->has_km << 32 | h->encryption);
+    x = mix(x, (uint64_t)h->flags << 32 | h->version << 2 | h->filter << 1 | h->group);
+    x = mix_bytes(x, h->congestion, sizeof(h->congestion));
     return mix_bytes(x, h->streamid, h->has_streamid ? h->streamid_size : 0);
 }
 
