@@ -117,7 +117,8 @@ void srt_publish_turn(struct srt_peer *p, co_usec now)
         take(pub, &m, now);
         any = true;
     }
-    pub->publisher.place.active_at = now;
+    if (any) /* timers come here too, when the publisher is long gone */
+        pub->publisher.place.active_at = now;
     if (any && ts_intake_speaks(pub->intake))
         session_publisher_media(&pub->publisher);
 }
