@@ -26,5 +26,6 @@ err_t conf_check_srt(const struct conf_vhost *v) __attribute__((warn_unused_resu
 err_t conf_check_vod(const struct conf_vhost *v) __attribute__((warn_unused_result));
 /* What is written in one of the two places only, and so has no effect. */
 void conf_warn_rtsp(const struct conf *c, const struct conf_ctx *ctx);
+void conf_warn_srt(const struct conf *c, const struct conf_ctx *ctx);
 
 #endif

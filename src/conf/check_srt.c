@@ -34,3 +34,18 @@ err_t conf_check_srt(const struct conf_vhost *v)
 
     return err ? err_wrap(err, "srt") : NULL;
 }
+
+void conf_warn_srt(const struct conf *c, const struct conf_ctx *ctx)
+{
+    bool served = false;
+
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_vhost *v = &c->vhost.v[i];
+
+        served |= v->srt.enabled;
+        if (v->srt.enabled && !c->srt_server.enabled)
+            conf_warn(ctx, "vhost %.60s: srt is on and has no effect: srt_server is off", v->name);
+    }
+    if (c->srt_server.enabled && !served)
+        conf_warn(ctx, "srt_server is on, and srt in no vhost: nobody can play or publish by it");
+}

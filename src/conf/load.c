@@ -130,6 +130,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     warn_https(c, &ctx);
     warn_tokens(c, &ctx);
     conf_warn_rtsp(c, &ctx);
+    conf_warn_srt(c, &ctx);
     return NULL;
 }
 
