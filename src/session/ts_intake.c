@@ -11,6 +11,16 @@
 
 enum { VIDEO, AUDIO, TRACKS, LOGGED_MAX = 20 };
 
+/* So long, and so many packets, sound waits for a picture that the tables promise: what is made of
+ * a stream (metadata, lists, files) tells of both then. */
+#define WITHOUT_PICTURE AV_MS(2000)
+enum { EARLY_MAX = 128 };
+
+struct early {
+    struct av_packet *pkt;
+    int64_t ticks;
+};
+
 struct track {
     enum av_codec codec;
     struct av_info info;
@@ -25,6 +35,9 @@ struct ts_intake {
     struct live_source *src; /* NULL: frames are read and go nowhere */
     struct track track[TRACKS];
     bool metadata_due;
+    bool shows;              /* a picture came, or is waited for no longer */
+    unsigned n_early;
+    struct early *early;     /* meanwhile; NULL: none */
     unsigned logged;         /* lines about configurations */
     uint64_t keys, no_memory;
 };
@@ -70,6 +83,15 @@ static void log_config(struct ts_intake *t, const struct track *k, enum av_kind 
 
 /* ---- its life */
 
+static void forget_early(struct ts_intake *t)
+{
+    for (unsigned i = 0; i < t->n_early; i++)
+        (void)av_packet_unref(t->early[i].pkt);
+    t->n_early = 0;
+    free(t->early);
+    t->early = NULL;
+}
+
 struct ts_intake *ts_intake_new(const struct ts_intake_opts *opts)
 {
     struct ts_intake *t = must(calloc(1, sizeof(*t)));
@@ -84,6 +106,7 @@ void ts_intake_free(struct ts_intake *t)
 {
     if (!t)
         return;
+    forget_early(t);
     (void)live_source_unref(t->src);
     ts_demux_free(t->demux);
     free(t);
@@ -116,18 +139,15 @@ static void push_metadata(struct ts_intake *t, int64_t ticks)
         push(t, pkt, ticks);
 }
 
-static void push_frame(struct ts_intake *t, const struct ts_frame *f)
+static struct av_packet *packet_of(struct ts_intake *t, const struct ts_frame *f)
 {
     /* a stream keeps its configuration: that shall not hold back a block of its packets */
     struct bump *in = f->config ? NULL : live_source_packets(t->src);
-    struct av_packet *pkt;
+    struct av_packet *pkt = av_packet_try_in(in, f->size);
 
-    if (t->metadata_due && !f->config)
-        push_metadata(t, f->dts);
-    pkt = av_packet_try_in(in, f->size);
     if (!pkt) {
         t->no_memory++;
-        return;
+        return NULL;
     }
     ts_frame_copy(f, pkt->data);
     pkt->kind = (uint8_t)f->kind;
@@ -135,7 +155,52 @@ static void push_frame(struct ts_intake *t, const struct ts_frame *f)
     pkt->config = f->config;
     pkt->key = f->key && f->kind == AV_VIDEO;
     pkt->cts = (int32_t)(f->pts - f->dts);
-    push(t, pkt, f->dts);
+    return pkt;
+}
+
+static bool waits_for_picture(struct ts_intake *t, const struct ts_frame *f)
+{
+    int64_t since = t->n_early ? f->dts - t->early[0].ticks : 0;
+
+    if (!t->shows)
+        t->shows = f->kind == AV_VIDEO || t->n_early == EARLY_MAX || since < 0 ||
+                   since > WITHOUT_PICTURE ||
+                   ts_demux_codec(t->demux, AV_VIDEO) == AV_CODEC_NONE;
+    return !t->shows;
+}
+
+static void hold(struct ts_intake *t, struct av_packet *pkt, int64_t ticks)
+{
+    if (!t->early)
+        t->early = must(malloc(EARLY_MAX * sizeof(*t->early)));
+    t->early[t->n_early++] = (struct early){ pkt, ticks };
+}
+
+static void release(struct ts_intake *t)
+{
+    for (unsigned i = 0; i < t->n_early; i++)
+        live_source_push(t->src, t->early[i].pkt, t->early[i].ticks);
+    forget_early(t);
+}
+
+static void push_frame(struct ts_intake *t, const struct ts_frame *f)
+{
+    struct av_packet *pkt = packet_of(t, f);
+
+    if (pkt && waits_for_picture(t, f)) {
+        hold(t, pkt, f->dts);
+        return;
+    }
+    if (!pkt)
+        return;
+    if (t->metadata_due)
+        push_metadata(t, f->dts);
+    if (f->kind == AV_VIDEO) /* of which players are told first */
+        push(t, pkt, f->dts);
+    if (t->n_early)
+        release(t);
+    if (f->kind != AV_VIDEO)
+        push(t, pkt, f->dts);
 }
 
 /* ---- what it is */
@@ -176,8 +241,6 @@ static void take_config(struct ts_intake *t, struct track *k, const struct ts_fr
     t->metadata_due |= parse_info(k, config, f->size);
     log_config(t, k, f->kind, f->size);
     free(config);
-    if (t->metadata_due && t->src)
-        push_metadata(t, f->dts);
 }
 
 static void note_frame(struct ts_intake *t, struct track *k, const struct ts_frame *f)
@@ -234,6 +297,8 @@ void ts_intake_end(struct ts_intake *t)
 {
     ts_demux_flush(t->demux);
     take_all(t);
+    if (t->n_early)
+        release(t);
     t->src = live_source_unref(t->src);
 }
 

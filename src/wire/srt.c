@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define KEEP CO_SECONDS(1)       /* at least */
+#define CATCH_UP CO_SECONDS(1)   /* who joins has the group of pictures by then */
 #define TABLES_PERIOD AV_MS(100)
 #define PCR_PERIOD AV_MS(40)
 #define AUDIO_STARTS AV_MS(500)  /* places to start at, where there is no picture */
@@ -28,6 +29,20 @@ static void count(struct srt_wire *w)
     w->counted = w->log.bytes;
 }
 
+/* Who joined at the key frame before this one may still be on the way here: what is between them
+ * stays for a moment. */
+static uint64_t oldest_to_keep(struct srt_wire *w, co_usec now)
+{
+    uint64_t key = w->log.key;
+
+    if (key != w->key_now) {
+        w->key_before = w->key_now;
+        w->key_now = key;
+        w->key_came = now;
+    }
+    return w->wanted && w->key_before < key && now - w->key_came < CATCH_UP ? w->key_before : key;
+}
+
 void srt_wire_trim(struct srt_wire *w, co_usec now)
 {
     struct srt_log *l = &w->log;
@@ -36,7 +51,7 @@ void srt_wire_trim(struct srt_wire *w, co_usec now)
     if (!w->wanted && !w->relays)
         srt_log_trim(l, INT64_MAX, l->head, 0);
     else
-        srt_log_trim(l, now - w->keep, cached ? l->key : l->head, w->set.max_bytes);
+        srt_log_trim(l, now - w->keep, cached ? oldest_to_keep(w, now) : l->head, w->set.max_bytes);
     if (l->has_key && l->key < l->first)
         l->has_key = false;
     count(w);
