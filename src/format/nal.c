@@ -2,6 +2,8 @@
 /* nal.c - types of NAL units and of packets of them. */
 #include "format/nal.h"
 
+#include "av/bits.h"
+
 #define SLICE NAL_SLICE
 #define KEY (NAL_SLICE | NAL_KEY)
 #define SET (NAL_SET | NAL_BEGINS)
@@ -38,3 +40,13 @@ const struct nal_kind nal_h265 = {
         [63] = NONE,
     },
 };
+
+bool nal_h264_is_intra(const uint8_t *unit, size_t size)
+{
+    struct bits b = bits_init_nalu(unit + 1, size - 1);
+    uint32_t type;
+
+    (void)bits_ue(&b); /* first_mb_in_slice */
+    type = bits_ue(&b);
+    return !b.bad && (type % 5 == 2 || type % 5 == 4);
+}

@@ -32,4 +32,7 @@ static inline uint8_t nal_type(const struct nal_kind *nal, const uint8_t *unit)
     return unit[0] >> nal->type_shift & nal->type_mask;
 }
 
+/* [H.264] 7.3.3: is that slice of a picture that needs no other? `size` > 0. */
+bool nal_h264_is_intra(const uint8_t *unit, size_t size);
+
 #endif

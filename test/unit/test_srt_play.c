@@ -237,6 +237,20 @@ static bool begins_with_tables(const struct guest *g)
            g->begin[TS] == 0x47 && (g->begin[TS + 1] & 0x1f) == 0x10;
 }
 
+static void begin_show(const char *conf, size_t size)
+{
+    begin(conf);
+    publish();
+    push_frame(true, 0, size);
+}
+
+static void end_show(void)
+{
+    leave_all();
+    unpublish();
+    end();
+}
+
 /* ---- the tests */
 
 static void all_get_the_same_from_the_newest_key_frame_on(void **state)
@@ -244,9 +258,7 @@ static void all_get_the_same_from_the_newest_key_frame_on(void **state)
     struct guest *a, *b;
 
     (void)state;
-    begin(CONF("merge 20;", ""));
-    publish();
-    push_frame(true, 0, 8000);
+    begin_show(CONF("merge 20;", ""), 8000);
     a = come(CO_MS(LATENCY));
     b = come(CO_MS(LATENCY));
     assert_int_equal(env.players, 2);
@@ -268,17 +280,13 @@ static void what_gets_lost_is_sent_again(void **state)
     struct guest *g;
 
     (void)state;
-    begin(CONF("merge 20;", ""));
-    publish();
-    push_frame(true, 0, 8000);
+    begin_show(CONF("merge 20;", ""), 8000);
     lose_each = 7;
     g = come(CO_SECONDS(1)); /* what is sent again may be lost again */
     play_on(1800, 2000);
     assert_int_equal(g->holes, 0);
     assert_true(g->peer.conn.sender.stat.repeated > 0 && g->messages > 50);
-    leave_all();
-    unpublish();
-    end();
+    end_show();
 }
 
 static void one_who_is_early_waits_for_a_key_frame(void **state)
@@ -294,9 +302,7 @@ static void one_who_is_early_waits_for_a_key_frame(void **state)
     push_frame(true, 0, 8000);
     play_on(500, 900);
     assert_true(begins_with_tables(g));
-    leave_all();
-    unpublish();
-    end();
+    end_show();
 }
 
 static void without_cache_one_waits_for_the_next_one(void **state)
@@ -304,18 +310,14 @@ static void without_cache_one_waits_for_the_next_one(void **state)
     struct guest *g;
 
     (void)state;
-    begin(CONF("merge 20;", "play { gop_cache off; }"));
-    publish();
-    push_frame(true, 0, 8000);
+    begin_show(CONF("merge 20;", "play { gop_cache off; }"), 8000);
     g = come(CO_MS(LATENCY));
     play_on(100, 900);
     assert_int_equal(g->packets, 0);
     push_frame(true, 200, 8000);
     play_on(500, 900);
     assert_true(begins_with_tables(g));
-    leave_all();
-    unpublish();
-    end();
+    end_show();
 }
 
 static void one_of_little_latency_waits_less(void **state)
@@ -323,17 +325,13 @@ static void one_of_little_latency_waits_less(void **state)
     struct guest *a, *b;
 
     (void)state;
-    begin(CONF("merge 100;", ""));
-    publish();
-    push_frame(true, 0, 1000);
+    begin_show(CONF("merge 100;", ""), 1000);
     a = come(CO_SECONDS(1));
     b = come(CO_MS(100));
     play_on(600, 900);
     assert_in_range(a->bursts, 4, 12);
     assert_in_range(b->bursts, 20, 40);
-    leave_all();
-    unpublish();
-    end();
+    end_show();
 }
 
 static void one_who_takes_nothing_is_left_alone_and_comes_back(void **state)
@@ -342,9 +340,7 @@ static void one_who_takes_nothing_is_left_alone_and_comes_back(void **state)
     unsigned before;
 
     (void)state;
-    begin(CONF("merge 20;", ""));
-    publish();
-    push_frame(true, 0, 1000);
+    begin_show(CONF("merge 20;", ""), 1000);
     a = come(CO_MS(LATENCY));
     b = come(CO_MS(LATENCY));
     a->deaf = true;
@@ -358,9 +354,7 @@ static void one_who_takes_nothing_is_left_alone_and_comes_back(void **state)
     assert_true(a->packets - before > 20);
     assert_int_equal(b->holes, 0);
     assert_int_equal(a->peer.conn.end, SRT_OPEN);
-    leave_all();
-    unpublish();
-    end();
+    end_show();
 }
 
 static void tokens_end_and_vhosts_are_turned_off(void **state)
@@ -368,9 +362,7 @@ static void tokens_end_and_vhosts_are_turned_off(void **state)
     struct guest *a, *b;
 
     (void)state;
-    begin(CONF("merge 20;", ""));
-    publish();
-    push_frame(true, 0, 1000);
+    begin_show(CONF("merge 20;", ""), 1000);
     a = come(CO_MS(LATENCY));
     b = come(CO_MS(LATENCY));
     a->peer.base.ends = 1;
@@ -383,18 +375,14 @@ static void tokens_end_and_vhosts_are_turned_off(void **state)
     env.generation++;
     play_on(2200, 900);
     assert_int_equal(b->left, ERR_VHOST_DISABLED);
-    leave_all();
-    unpublish();
-    end();
+    end_show();
 }
 
 /* It goes in slices, and who leaves meanwhile, the next one too, is not missed. */
 static void many_are_served_though_some_leave(void **state)
 {
     (void)state;
-    begin(CONF("merge 20;", ""));
-    publish();
-    push_frame(true, 0, 20000);
+    begin_show(CONF("merge 20;", ""), 20000);
     for (unsigned i = 0; i < MOST; i++)
         (void)come(CO_MS(LATENCY));
     for (unsigned round = 0; n_guests > 0; round++) {
@@ -418,9 +406,7 @@ static void their_bytes_count_for_the_stream(void **state)
     struct guest *g;
 
     (void)state;
-    begin(CONF("merge 20;", ""));
-    publish();
-    push_frame(true, 0, 1000);
+    begin_show(CONF("merge 20;", ""), 1000);
     g = come(CO_MS(LATENCY));
     play_on(200, 900);
     srt_play_count(&g->peer);

@@ -47,6 +47,15 @@ static void push_config(struct wired *t, enum av_codec codec)
         push(t->src, &f);
 }
 
+/* A picture and sound, and somebody plays. */
+static void setup_both(struct wired *t)
+{
+    setup(t, &settings);
+    push_config(t, AV_H264);
+    push_config(t, AV_AAC);
+    srt_wire_wanted(t->w, true);
+}
+
 static void push_at(struct wired *t, enum av_codec codec, bool key, int64_t ms, size_t size)
 {
     struct frame f = media_make(codec, key ? 0 : 1, size, frame_buf);
@@ -181,10 +190,7 @@ static void frames_of_a_turn_share_packets_but_a_key_frame_begins_one(void **sta
     uint64_t before;
 
     (void)state;
-    setup(&t, &settings);
-    push_config(&t, AV_H264);
-    push_config(&t, AV_AAC);
-    srt_wire_wanted(t.w, true);
+    setup_both(&t);
     push_at(&t, AV_H264, true, 0, 500);
     srt_wire_take(t.w, now);
     before = t.log->head;
@@ -209,10 +215,7 @@ static void tables_and_clocks_come_often(void **state)
     struct wired t;
 
     (void)state;
-    setup(&t, &settings);
-    push_config(&t, AV_H264);
-    push_config(&t, AV_AAC);
-    srt_wire_wanted(t.w, true);
+    setup_both(&t);
     for (int ms = 0; ms < 2000; ms++) {
         if (ms % 100 == 0)
             push_at(&t, AV_H264, ms == 0, ms, 300);
@@ -233,10 +236,7 @@ static void players_stay_when_the_publisher_changes(void **state)
     uint64_t before;
 
     (void)state;
-    setup(&t, &settings);
-    push_config(&t, AV_H264);
-    push_config(&t, AV_AAC);
-    srt_wire_wanted(t.w, true);
+    setup_both(&t);
     push_at(&t, AV_H264, true, 0, 500);
     push_at(&t, AV_AAC, false, 1, 100);
     srt_wire_take(t.w, now);

@@ -44,23 +44,12 @@ void rtp_nal_configuration(struct rtp_unpacker *u)
 
 /* ---- units */
 
-/* [H.264] 7.3.3: is it of a picture that needs no other? */
-static bool is_intra(const uint8_t *unit, size_t size)
-{
-    struct bits b = bits_init_nalu(unit + 1, size - 1);
-    uint32_t type;
-
-    (void)bits_ue(&b); /* first_mb_in_slice */
-    type = bits_ue(&b);
-    return !b.bad && (type % 5 == 2 || type % 5 == 4);
-}
-
 static void note(struct rtp_unpacker *u, uint8_t flags, const uint8_t *unit, size_t size)
 {
     if (flags & NAL_KEY)
         u->key = true;
     if (flags & NAL_SLICE && u->has_sps && u->fmt->nal == &nal_h264)
-        u->intra &= is_intra(unit, size);
+        u->intra &= nal_h264_is_intra(unit, size);
     u->picture |= (flags & NAL_SLICE) != 0;
 }
 

@@ -66,17 +66,6 @@ static bool read_sei(struct ts_es *es, const struct nal_kind *nal, const uint8_t
     return captions;
 }
 
-/* [H.264] 7.3.3: is it of a picture that needs no other? */
-static bool is_intra(const uint8_t *unit, size_t size)
-{
-    struct bits b = bits_init_nalu(unit + 1, size - 1);
-    uint32_t type;
-
-    (void)bits_ue(&b); /* first_mb_in_slice */
-    type = bits_ue(&b);
-    return !b.bad && (type % 5 == 2 || type % 5 == 4);
-}
-
 static void end(struct ts_es *es, size_t at, size_t size)
 {
     const struct nal_kind *nal = kind_of(es);
@@ -101,7 +90,7 @@ static void end(struct ts_es *es, size_t at, size_t size)
         return;
     es->key |= (flags & NAL_KEY) != 0;
     if (flags & NAL_SLICE && es->has_sps && nal == &nal_h264)
-        es->intra &= is_intra(unit, size);
+        es->intra &= nal_h264_is_intra(unit, size);
     ts_video_keep(es, at, size);
 }
 
