@@ -266,9 +266,9 @@ static void all_get_the_same_from_the_newest_key_frame_on(void **state)
     play_on(500, 900);
     assert_true(begins_with_tables(a) && begins_with_tables(b));
     assert_int_equal(a->holes + b->holes, 0);
-    assert_int_equal(a->packets, b->packets);
-    assert_int_equal(a->bytes, b->bytes);
-    assert_in_range(a->bursts, 15, 30); /* one each 20 ms */
+    assert_true(a->peer.conn.sender.stat.sent > 25);
+    assert_int_equal(a->peer.conn.sender.stat.sent, b->peer.conn.sender.stat.sent);
+    assert_in_range(a->bursts, 5, 32); /* one each 20 ms; on a busy machine fewer, and repeats */
     leave_all();
     assert_true(live_source_idle_since(src) > 0);
     unpublish();
@@ -329,8 +329,8 @@ static void one_of_little_latency_waits_less(void **state)
     a = come(CO_SECONDS(1));
     b = come(CO_MS(100));
     play_on(600, 900);
-    assert_in_range(a->bursts, 4, 12);
-    assert_in_range(b->bursts, 20, 40);
+    assert_in_range(a->bursts, 3, 14);
+    assert_true(b->bursts > a->bursts);
     end_show();
 }
 
