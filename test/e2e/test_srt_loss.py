@@ -77,7 +77,7 @@ def whole(s, source, w, seconds):
 
 
 def ts_faults(path):
-    """Packets of TS that are not TS, or are missing by their counters."""
+    """Packets of TS that are not TS, or are missing by their counters. One may come twice (tables at a join)."""
     data, last, faults = path.read_bytes(), {}, 0
     for at in range(0, len(data) - 187, 188):
         pid, count = int.from_bytes(data[at + 1:at + 3], "big") & 0x1fff, data[at + 3] & 15
@@ -85,7 +85,7 @@ def ts_faults(path):
             faults += 1
             continue
         if data[at + 3] & 16:
-            faults += last.get(pid, count - 1 & 15) != (count - 1 & 15)
+            faults += last.get(pid, count) not in (count, count - 1 & 15)
             last[pid] = count
     return faults
 
@@ -130,6 +130,27 @@ def test_nothing_for_a_player_is_lost(srs, source, tmp_path, relay, key):
     assert ts_faults(out) == 0 and out.stat().st_size > 1000000
 
 
+@pytest.mark.long
+@pytest.mark.needs("gst-launch-1.0")
+def test_gstreamer_both_ways(srs, tmp_path, relay):
+    """It sends through one bad network, and plays through another."""
+    s = serve_with_api(srs, 16)
+    there = ["streamid=" + MODES.format("publish"), "passphrase=" + PASSPHRASE, "pbkeylen=16", "latency=400"]
+    words = (f"filesrc location={SOURCE} ! flvdemux name=d mpegtsmux alignment=7 name=m ! srtsink wait-for-connection=false "
+             f"uri=srt://127.0.0.1:{relay(s, **BAD).port}").split()
+    p = Proc(["gst-launch-1.0", *words, *there, "d.video", "!", "queue", "!", "h264parse", "!", "m.", "d.audio", "!", "queue",
+              "!", "aacparse", "!", "m."], tmp_path / "gst.log")
+    assert s.wait_log("SRT publisher of .*live/s", 5), p.text() + s.log()[-2000:]
+    out, there[0] = tmp_path / "out.ts", "streamid=" + MODES.format("request")
+    Proc(["gst-launch-1.0", "-q", "srtsrc", f"uri=srt://127.0.0.1:{relay(s, seed=2, **BAD).port}", *there, "!", "filesink",
+          f"location={out}", "buffer-mode=unbuffered"], tmp_path / "play.log")
+    got = far_enough(s, "srt-play", "pktSent", 400)
+    assert got["pktSndLoss"] > 5 and got["pktSndDrop"] == 0, got
+    got = figures(s, "srt-publish")
+    assert got["pktRcvLoss"] > 5 and got["pktRcvDrop"] == 0, got
+    assert out.stat().st_size > 200000 and ts_faults(out) == 0
+
+
 def far_enough(s, type, what, packets):
     """The figures of it when so many went through."""
     assert wait_for(lambda: (figures(s, type) or {}).get(what, 0) > packets, 60, 0.2), s.log()[-2000:]
@@ -156,7 +177,7 @@ def test_much_is_lost_for_a_player(srs, source, tmp_path, relay):
     out, _ = player(s, r.port, tmp_path, 1000)
     got = far_enough(s, "srt-play", "pktSent", 2000)
     assert got["pktSndLoss"] > 200 and got["pktSndDrop"] <= got["pktSent"] / 1000, got
-    assert got["pktRetrans"] <= 1.5 * r.lost, (got, r.lost)
+    assert got["pktRetrans"] <= 1.5 * got["pktSndLoss"], got
     assert ts_faults(out) <= 3
 
 
