@@ -50,6 +50,8 @@ void srt_wire_trim(struct srt_wire *w, co_usec now)
 
     if (!w->wanted && !w->relays)
         srt_log_trim(l, INT64_MAX, l->head, 0);
+    else if (!w->wanted && cached) /* nobody asks for a repeat: this is for who comes */
+        srt_log_trim(l, INT64_MAX, l->key, w->set.max_bytes);
     else
         srt_log_trim(l, now - w->keep, cached ? oldest_to_keep(w, now) : l->head, w->set.max_bytes);
     if (l->has_key && l->key < l->first)

@@ -91,6 +91,36 @@ static void forms(void **state)
         assert_parses(rows[i].text, &defaults, rows[i].want);
 }
 
+/* What the log has of them. */
+static void shown(void **state)
+{
+    static const struct {
+        const char *text, *want;
+    } said[] = {
+        { "", "" },
+        { "live/x", "live/x" },
+        { "live/x?token=1", "live/x?***" },
+        { "publish:live/x?a=1&b=2", "publish:live/x?***" },
+        { "#!::r=live/x,m=publish", "#!::r=live/x,m=publish" },
+        { "#!::h=a.com,r=live/x,key=1,u=me", "#!::h=a.com,r=live/x,key=***,u=me" },
+        { "#!::h=live/x?secret=1,m=publish", "#!::h=live/x?secret=***,m=publish" },
+        { "%23!::r=live/x,s=1", "%23!::r=live/x,s=***" },
+        { "%23%21::key=1", "%23%21::key=***" },
+        { "#!::,,=,", "#!::,,=***," },
+    };
+    char out[40];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(said); i++) {
+        srt_streamid_shown(said[i].text, out, sizeof(out));
+        assert_string_equal(out, said[i].want);
+        for (size_t room = 1; room < sizeof(out); room++) {
+            srt_streamid_shown(said[i].text, out, room);
+            assert_true(strlen(out) < room && strncmp(out, said[i].want, strlen(out)) == 0);
+        }
+    }
+}
+
 static void defaults_publish(void **state)
 {
     struct srt_streamid s;
@@ -197,7 +227,7 @@ static void all_parameters_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(forms), TEST(defaults_publish), TEST(refused), TEST(long_ones),
+        TEST(forms), TEST(shown), TEST(defaults_publish), TEST(refused), TEST(long_ones),
         TEST(all_parameters_fit),
     };
 

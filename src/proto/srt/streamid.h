@@ -20,5 +20,7 @@ struct srt_streamid_defaults {
 /* `text` is NULL or "": that of the defaults. SRT_REFUSED_BAD_REQUEST, _MEDIA_TYPE, _BAD_MODE. */
 enum srt_refusal srt_streamid_parse(struct srt_streamid *out, const char *text, size_t size,
                                     const struct srt_streamid_defaults *defaults);
+/* As the log may have it: what a stream is called, the rest (keys, tokens) as ***. `room` > 0. */
+void srt_streamid_shown(const char *text, char *out, size_t room);
 
 #endif

@@ -154,11 +154,10 @@ static void send_answer(struct srt_peer *p, const struct srt_agreed *agreed)
 
 static void tell(const struct srt_peer *p, const struct srt_agreed *a, unsigned key_size)
 {
-    log_trace("SRT %s of %s, version %u.%u.%u, latency %lld ms as receiver, %lld ms as sender, %s",
+    log_trace("SRT %s of %s, version %u.%u.%u, latency %lld ms, %s",
               p->greeting->asked.publish ? "publisher" : "player", live_source_name(p->base.src),
               a->peer_version >> 16, a->peer_version >> 8 & 255, a->peer_version & 255,
               us_to_ms(p->greeting->asked.publish ? a->recv_latency : a->send_latency),
-              us_to_ms(p->greeting->asked.publish ? a->send_latency : a->recv_latency),
               key_size == 0 ? "in the clear" : key_size == 16 ? "AES-128"
                                              : key_size == 24 ? "AES-192" : "AES-256");
 }

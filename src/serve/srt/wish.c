@@ -8,8 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHOWN = SRT_STREAMID_MAX + 1 };
+
+/* The stream id for the log, where secrets are shown only if log_secrets says so. */
+static const char *streamid_of(const struct srt_peer *p, char shown[SHOWN])
+{
+    const char *said = p->greeting->said.streamid;
+
+    if (strcmp(log_param("?"), "?") == 0)
+        return said;
+    srt_streamid_shown(said, shown, SHOWN);
+    return shown;
+}
+
 static err_t read_streamid(struct srt_peer *p)
 {
+    char shown[SHOWN];
     const struct conf_srt_server *conf = &p->base.env->conf->srt_server;
     const struct srt_streamid_defaults defaults = {
         .app = conf->default_app, .streamid = conf->default_streamid,
@@ -20,10 +34,10 @@ static err_t read_streamid(struct srt_peer *p)
                                               &defaults);
 
     if (why)
-        return srt_refusal(p, why, "%s: \"%s\"", srt_refusal_text(why), g->said.streamid);
+        return srt_refusal(p, why, "%s: \"%s\"", srt_refusal_text(why), streamid_of(p, shown));
     if (!g->asked.stream[0] || !g->asked.app[0])
         return srt_refusal(p, SRT_REFUSED_BAD_REQUEST, "it names no stream: \"%s\"",
-                           g->said.streamid);
+                           streamid_of(p, shown));
     return NULL;
 }
 
@@ -59,9 +73,10 @@ static void tell(const struct srt_peer *p)
 {
     const struct srt_greeting *g = p->greeting;
     const struct session_stream *n = &p->base.names;
+    char shown[SHOWN];
 
     log_trace("@srt, streamid=%s, stream_url=%s, vhost=%s, app=%s, stream=%s, param=%s, mode=%s",
-              g->said.streamid, n->key->path, n->vhost, n->app, n->name, log_param(n->param),
+              streamid_of(p, shown), n->key->path, n->vhost, n->app, n->name, log_param(n->param),
               g->asked.publish ? "publish" : "request");
 }
 
