@@ -83,6 +83,7 @@ def listed(url, count):
     return wait_for(lambda: hls.get(url)[0] == 200 and len(hls.get_list(url).segments) >= count, 8)
 
 
+@pytest.mark.long
 def test_hls_players(srs, source, tmp_path):
     """By way of the list of one list that has the session's id; a publisher that comes back."""
     s, url = hls_server(srs, tmp_path, "hls_ctx on;")

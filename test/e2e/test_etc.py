@@ -163,6 +163,7 @@ def sanitized():
         return b"__asan_init" in f.read()
 
 
+@pytest.mark.long
 @pytest.mark.needs("systemd-analyze", "strace", "ffmpeg")
 @pytest.mark.skipif(sanitized(), reason="a sanitizer has calls of its own")
 def test_unit_lets_the_server_and_ffmpeg_work(srs, source):

@@ -51,6 +51,7 @@ class Crowd(threading.Thread):
             c.close()
 
 
+@pytest.mark.long
 def test_500_players(srs, source):
     """All get the stream, in step; three that are looked at closely get each byte of it."""
     s = srs()

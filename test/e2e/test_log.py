@@ -87,6 +87,7 @@ def test_statistics_lines(srs):
     assert all(p.ended is None for p in players)
 
 
+@pytest.mark.long
 def test_rates_are_right(srs):
     """ikbps of the publisher, after some seconds, is near what is sent."""
     s = srs(glob="pithy_print_ms 1000;")

@@ -101,6 +101,7 @@ ROWS = {
 }
 
 
+@pytest.mark.long
 def test_cameras(srs, source, camera):
     """All of them at once, each with its own fault."""
     cams = {row: camera(**quirks) for row, quirks in ROWS.items()}
@@ -116,7 +117,8 @@ def test_cameras(srs, source, camera):
     assert "secret1" not in s.log()
 
 
-@pytest.mark.parametrize("row", ["usual", pytest.param("no marker", marks=LONG), pytest.param("login", marks=LONG)])
+@pytest.mark.long
+@pytest.mark.parametrize("row", ["usual", "no marker", "login"])
 def test_udp(srs, source, camera, row):
     cam = camera(**{"usual": {}, "no marker": {"marker": "none"},
                     "login": {"user": "admin", "password": "secret1", "stale_every": 1}}[row])

@@ -196,7 +196,8 @@ class Scene:
 HOURS = 3600
 
 
-@pytest.mark.parametrize("steps", [[-3], pytest.param([5, -3, 1], marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("steps", [[-3], [5, -3, 1]])
 def test_wall_clock_is_set(srs, source, tmp_path, steps):
     clock = Clock(tmp_path)
     c = Scene(srs, source, tmp_path, clock)

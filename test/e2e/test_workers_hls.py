@@ -145,6 +145,7 @@ def test_dash(site, html, source):
                 assert all(g[0] == 200 and g[2] == want for g in bodies), uri
 
 
+@pytest.mark.long
 def test_sessions_and_their_callbacks(backend, site, html, source):
     """20 players, a connection for each of their requests: each is asked for once and told of once."""
     b = backend()
@@ -301,6 +302,7 @@ def test_exec_and_ingest(srs, source):
     assert wait_for(lambda: len(children(s.pid)) == 2, 10), children(s.pid)
 
 
+@pytest.mark.long
 def test_a_reload(site, html, source):
     """What each worker's streams have begins and ends at once, for all of them."""
     s, url = site()
