@@ -136,8 +136,9 @@ def test_dash(site, html, source):
         p.join(20)
         leave(p)
         assert wait_for(lambda: (m := dash.load(os.path.join(html, "live", f"s{i}.mpd"))) and m.count > 13, 8)
-        got = at_once(lambda _: dash.get(f"{url}/live/s{i}.mpd"))
-        assert len({m.count for _, m in got}) == 1
+        same = lambda got: got if len({m.count for _, m in got}) == 1 else None  # the last segment comes when it has left
+        got = wait_for(lambda: same(at_once(lambda _: dash.get(f"{url}/live/s{i}.mpd"))), 5)
+        assert got
         for track in got[0][1].last.tracks.values():
             for uri in (track.init, track.uris[0], track.uris[-1]):
                 want = content(os.path.join(html, "live", uri))
