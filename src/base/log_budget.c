@@ -3,7 +3,6 @@
 #include "base/log_budget.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 enum { NETWORK = 8, PROBES = 4 };
 
@@ -31,14 +30,10 @@ void log_budget_from(struct log_budget *b, const char *address)
 
 static size_t place_of(struct log_addresses *t, const uint8_t of[IP_SIZE])
 {
-    uint64_t h;
-
-    if (!t->secret && getrandom(&t->secret, sizeof(t->secret), GRND_NONBLOCK) < 0)
-        t->secret = 1;
-    h = t->secret;
-    for (int i = 0; i < IP_SIZE; i++)
-        h = ((h ^ of[i]) * 0xd6e8feb86659fd93u) ^ (h >> 32);
-    return (h ^ (h >> 32)) % LOG_ADDRESSES;
+    if (!t->has_secret)
+        siphash_new_key(t->secret);
+    t->has_secret = true;
+    return siphash(t->secret, of, IP_SIZE) % LOG_ADDRESSES;
 }
 
 /* Its own place, else one that nobody uses any more, else it shares the first. */

@@ -10,6 +10,7 @@
 #define BASE_LOG_BUDGET_H
 
 #include "base/ip.h"
+#include "base/siphash.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,7 +50,8 @@ struct log_addresses {
         uint8_t of[IP_SIZE];
         int64_t full_at;
     } v[LOG_ADDRESSES];
-    uint64_t secret; /* so that nobody can choose addresses that share */
+    bool has_secret;
+    uint8_t secret[SIPHASH_KEY]; /* so that nobody can choose addresses that share */
 };
 bool log_addresses_take(struct log_addresses *t, const uint8_t of[IP_SIZE],
                         const struct log_rate *rate, int64_t now);

@@ -4,11 +4,11 @@
 #include "session/peers.h"
 
 #include "base/must.h"
+#include "base/siphash.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { BUCKETS_MIN = 1024, BUCKETS_MAX = 1 << 20, FORGET_A_TURN = 2 };
 
@@ -24,19 +24,11 @@ struct peer {
 struct peers {
     bool shared;           /* then all that follows is under the lock */
     pthread_mutex_t lock;
-    uint64_t secret[2];
+    uint8_t secret[SIPHASH_KEY];
     struct peer **buckets;
     size_t mask, count, idle;
     struct peer *oldest, *newest;  /* without a connection, by when the last one went */
 };
-
-static void make_secret(uint64_t out[2])
-{
-    if (getrandom(out, 16, GRND_NONBLOCK) == 16)
-        return;
-    out[0] = (uint64_t)co_clock();
-    out[1] = (uint64_t)(uintptr_t)out;
-}
 
 struct peers *peers_new(size_t expected)
 {
@@ -47,7 +39,7 @@ struct peers *peers_new(size_t expected)
         n *= 2;
     p->mask = n - 1;
     p->buckets = must(calloc(n, sizeof(p->buckets[0])));
-    make_secret(p->secret);
+    siphash_new_key(p->secret);
     (void)pthread_mutex_init(&p->lock, NULL);
     return p;
 }
@@ -84,18 +76,9 @@ static void make_key(uint64_t key[2], const uint8_t addr[PEERS_ADDR])
         key[1] = 0;
 }
 
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
-    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
-    return h ^ (h >> 32);
-}
-
 static struct peer **bucket_of(const struct peers *p, const uint64_t key[2])
 {
-    uint64_t h = mix(mix(key[0] ^ p->secret[0]) + (key[1] ^ p->secret[1]));
-
-    return &p->buckets[h & p->mask];
+    return &p->buckets[siphash(p->secret, key, PEERS_ADDR) & p->mask];
 }
 
 static struct peer *find(const struct peers *p, const uint64_t key[2])

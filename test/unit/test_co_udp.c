@@ -83,6 +83,7 @@ static void test_addresses(void **state)
         { "::1", "[::1]:5", false, false },          { "", "[::]:5", true, false },
         { "::ffff:1.2.3.4", "1.2.3.4:5", false, true },
     };
+    static const uint8_t key[SIPHASH_KEY] = { 1, 2, 3 };
     struct udp_addr a, b;
     struct sockaddr_in6 sys;
     char text[UDP_TEXT];
@@ -97,7 +98,13 @@ static void test_addresses(void **state)
             assert_true(udp_addr_to(&a, v6, &sys) > 0);
             udp_addr_from(&b, &sys);
             assert_true(udp_addr_same(&a, &b));
+            assert_true(udp_addr_hash(&a, key) == udp_addr_hash(&b, key));
         }
+        b = a;
+        b.zone++; /* does not count */
+        assert_true(udp_addr_hash(&a, key) == udp_addr_hash(&b, key));
+        b.port++;
+        assert_false(udp_addr_hash(&a, key) == udp_addr_hash(&b, key));
     }
     assert_int_equal(udp_addr_to(&(struct udp_addr){ .ip = { 1 } }, false, &sys), 0);
     assert_err(udp_addr_parse(&a, "no address", 5), ERR_IO_CONNECT);

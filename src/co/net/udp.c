@@ -20,6 +20,15 @@ bool udp_addr_same(const struct udp_addr *a, const struct udp_addr *b)
     return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
+uint64_t udp_addr_hash(const struct udp_addr *a, const uint8_t key[SIPHASH_KEY])
+{
+    uint8_t text[sizeof(a->ip) + sizeof(a->port)];
+
+    memcpy(text, a->ip, sizeof(a->ip));
+    memcpy(text + sizeof(a->ip), &a->port, sizeof(a->port));
+    return siphash(key, text, sizeof(text));
+}
+
 bool udp_addr_is_any(const struct udp_addr *a)
 {
     static const uint8_t zeros[16];

@@ -9,6 +9,7 @@
 #define CO_NET_UDP_H
 
 #include "base/err.h"
+#include "base/siphash.h"
 #include "co/co.h"
 
 #include <netinet/in.h>
@@ -149,6 +150,7 @@ bool udp_flush(struct udp *u, const struct udp_proto *p, void *me);
 /* ---- addresses */
 
 bool udp_addr_same(const struct udp_addr *a, const struct udp_addr *b); /* zones do not count */
+uint64_t udp_addr_hash(const struct udp_addr *a, const uint8_t key[SIPHASH_KEY]); /* the same */
 bool udp_addr_is_any(const struct udp_addr *a);
 bool udp_addr_is_v4(const struct udp_addr *a);
 /* A numeric address; "" or NULL: any. */

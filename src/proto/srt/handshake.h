@@ -83,7 +83,7 @@ size_t srt_handshake_write(const struct srt_handshake *h, uint32_t time, uint32_
 
 /* ---- listener */
 
-enum { SRT_COOKIE_KEY = 16 };
+enum { SRT_COOKIE_KEY = SIPHASH_KEY };
 /* Of an address, a port and a minute: that and the last one are valid. */
 uint32_t srt_cookie(const uint8_t key[SRT_COOKIE_KEY], const struct udp_addr *from, int64_t minute);
 bool srt_cookie_is_valid(const uint8_t key[SRT_COOKIE_KEY], const struct udp_addr *from,

@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { FIRST_SIZE = 64 };
 
@@ -21,8 +20,7 @@ void rtsp_udp_table_init(struct rtsp_udp_table *t)
     *t = (struct rtsp_udp_table){ .mask = FIRST_SIZE - 1 };
     t->by_port = make_buckets(FIRST_SIZE);
     t->by_ip = make_buckets(FIRST_SIZE);
-    if (getrandom(t->secret, sizeof(t->secret), GRND_NONBLOCK) != sizeof(t->secret))
-        t->secret[0] = (uint64_t)co_clock();
+    siphash_new_key(t->secret);
 }
 
 void rtsp_udp_table_fini(struct rtsp_udp_table *t)
@@ -32,21 +30,15 @@ void rtsp_udp_table_fini(struct rtsp_udp_table *t)
     free(t->by_ip);
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static size_t place(const struct rtsp_udp_table *t, const struct udp_addr *a)
 {
-    a = (a ^ b) * 0x9e3779b97f4a7c15;
-    return a ^ a >> 29;
+    return (size_t)udp_addr_hash(a, t->secret) & t->mask;
 }
 
-static size_t hash(const struct rtsp_udp_table *t, const struct udp_addr *a, uint16_t port)
+/* Whatever its port is. */
+static size_t place_of_ip(const struct rtsp_udp_table *t, const struct udp_addr *a)
 {
-    uint64_t half[2], h;
-
-    memcpy(half, a->ip, sizeof(half));
-    h = mix(t->secret[0], half[0]);
-    h = mix(h, half[1] ^ t->secret[1]);
-    h = mix(h, port);
-    return (size_t)(h >> 7) & t->mask;
+    return (size_t)siphash(t->secret, a->ip, sizeof(a->ip)) & t->mask;
 }
 
 static bool same_ip(const struct udp_addr *a, const struct udp_addr *b)
@@ -58,7 +50,7 @@ static bool same_ip(const struct udp_addr *a, const struct udp_addr *b)
 
 static void wait_at(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
-    struct rtsp_udp_port **head = &t->by_ip[hash(t, &p->path.peer, 0)];
+    struct rtsp_udp_port **head = &t->by_ip[place_of_ip(t, &p->path.peer)];
 
     p->wait_next = *head;
     p->wait_prev = head;
@@ -81,7 +73,7 @@ static void wait_no_more(struct rtsp_udp_port *p)
 
 static void link_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
 {
-    struct rtsp_udp_key **head = &t->by_port[hash(t, &k->at, k->at.port)];
+    struct rtsp_udp_key **head = &t->by_port[place(t, &k->at)];
 
     k->next = *head;
     *head = k;
@@ -89,7 +81,7 @@ static void link_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
 
 static void unlink_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
 {
-    struct rtsp_udp_key **at = &t->by_port[hash(t, &k->at, k->at.port)];
+    struct rtsp_udp_key **at = &t->by_port[place(t, &k->at)];
 
     while (*at != k)
         at = &(*at)->next;
@@ -119,7 +111,7 @@ static void grow(struct rtsp_udp_table *t)
 struct rtsp_udp_port *rtsp_udp_table_find(const struct rtsp_udp_table *t,
                                           const struct udp_addr *from)
 {
-    const struct rtsp_udp_key *k = t->by_port[hash(t, from, from->port)];
+    const struct rtsp_udp_key *k = t->by_port[place(t, from)];
 
     while (k && !udp_addr_same(&k->at, from))
         k = k->next;
@@ -161,7 +153,7 @@ struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct
 {
     struct rtsp_udp_port *only = NULL;
 
-    for (struct rtsp_udp_port *p = t->by_ip[hash(t, from, 0)]; p; p = p->wait_next) {
+    for (struct rtsp_udp_port *p = t->by_ip[place_of_ip(t, from)]; p; p = p->wait_next) {
         if (!same_ip(&p->path.peer, from))
             continue;
         if (only)

@@ -29,7 +29,7 @@ struct rtsp_udp_table {
     struct rtsp_udp_key **by_port;
     struct rtsp_udp_port **by_ip; /* those who wait */
     size_t mask, count;
-    uint64_t secret[2];
+    uint8_t secret[SIPHASH_KEY];
 };
 
 void rtsp_udp_table_init(struct rtsp_udp_table *t);

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { FIRST_BUCKETS = 256, NETWORK_V6 = 8 };
 
@@ -17,8 +16,7 @@ void srt_callers_init(struct srt_callers *t)
 {
     *t = (struct srt_callers){ .mask = FIRST_BUCKETS - 1 };
     t->buckets = must(calloc(FIRST_BUCKETS, sizeof(*t->buckets)));
-    if (getrandom(t->secret, sizeof(t->secret), GRND_NONBLOCK) != sizeof(t->secret))
-        memcpy(t->secret, &t, sizeof(t));
+    siphash_new_key(t->secret);
 }
 
 void srt_callers_fini(struct srt_callers *t)
@@ -26,39 +24,13 @@ void srt_callers_fini(struct srt_callers *t)
     free(t->buckets);
 }
 
-/* ---- hashes: words are mixed in one after the other, the secret first */
-
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * 0xd6e8feb86659fd93u;
-    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
-    return h ^ (h >> 32);
-}
-
-static uint64_t mix_bytes(uint64_t h, const void *data, size_t size)
-{
-    const uint8_t *p = data;
-
-    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-        size_t left = size - at;
-        uint64_t word = 0;
-
-        memcpy(&word, p + at, left < sizeof(word) ? left : sizeof(word));
-        h = mix(h, word);
-    }
-    return mix(h, size);
-}
-
-static uint64_t begin(const struct srt_callers *t)
-{
-    return mix_bytes(0x9e3779b97f4a7c15u, t->secret, sizeof(t->secret));
-}
+/* ---- hashes */
 
 static uint64_t hash_caller(const struct srt_callers *t, const struct udp_addr *from, uint32_t id)
 {
-    uint64_t h = mix_bytes(begin(t), from->ip, sizeof(from->ip));
+    const uint64_t who[] = { udp_addr_hash(from, t->secret), id };
 
-    return mix(h, (uint64_t)from->port << 32 | id);
+    return siphash(t->secret, who, sizeof(who));
 }
 
 /* One that has a key and one that has none are not the same, nor one that wants what there is not
@@ -66,12 +38,16 @@ static uint64_t hash_caller(const struct srt_callers *t, const struct udp_addr *
 static uint64_t hash_wish(const struct srt_callers *t, const struct udp_addr *from,
                           const struct srt_handshake *h)
 {
-    uint64_t x = mix_bytes(begin(t), from->ip, sizeof(from->ip));
+    const uint32_t asks[] = { h->has_km, h->encryption, h->flags, h->version, h->filter,
+                              h->group };
+    struct siphash x;
 
-    x = mix(x, (uint64_t)h->has_km << 32 | h->encryption);
-    x = mix(x, (uint64_t)h->flags << 32 | h->version << 2 | h->filter << 1 | h->group);
-    x = mix_bytes(x, h->congestion, sizeof(h->congestion));
-    return mix_bytes(x, h->streamid, h->has_streamid ? h->streamid_size : 0);
+    siphash_begin(&x, t->secret);
+    siphash_more(&x, from->ip, sizeof(from->ip));
+    siphash_more(&x, asks, sizeof(asks));
+    siphash_more(&x, h->congestion, sizeof(h->congestion));
+    siphash_more(&x, h->streamid, h->has_streamid ? h->streamid_size : 0);
+    return siphash_end(&x);
 }
 
 /* ---- who is here */
@@ -178,5 +154,5 @@ unsigned srt_callers_place(const struct srt_callers *t, const struct udp_addr *f
 {
     size_t size = udp_addr_is_v4(from) ? sizeof(from->ip) : NETWORK_V6;
 
-    return (unsigned)(mix_bytes(begin(t), from->ip, size) % n);
+    return (unsigned)(siphash(t->secret, from->ip, size) % n);
 }

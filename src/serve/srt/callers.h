@@ -10,12 +10,12 @@
 
 #include "serve/srt/peer.h"
 
-enum { SRT_AWAY = 1024, SRT_REFUSED = 1024, SRT_SECRET = 16 };
+enum { SRT_AWAY = 1024, SRT_REFUSED = 1024 };
 
 struct srt_callers {
     struct srt_caller **buckets;
     size_t mask, count;
-    uint8_t secret[SRT_SECRET];
+    uint8_t secret[SIPHASH_KEY];
     struct srt_away {
         struct udp_addr from;
         uint32_t id, first_seq;

@@ -8,7 +8,6 @@
 #include "serve/srt/impl.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 enum { KEY_THREADS = 2, PEERS_EXPECTED = 1024 };
@@ -18,10 +17,7 @@ static err_t shared_new(struct srt_shared **out, unsigned workers)
     struct srt_shared *s = must(calloc(1, sizeof(*s)));
 
     atomic_init(&s->refs, 1);
-    if (getrandom(s->cookie_key, sizeof(s->cookie_key), 0) != sizeof(s->cookie_key)) {
-        free(s);
-        return err_sys(ERR_SYSTEM, "a secret for the cookies of SRT");
-    }
+    siphash_new_key(s->cookie_key);
     s->peers = peers_new(PEERS_EXPECTED);
     if (workers > 1)
         peers_share(s->peers);
