@@ -78,6 +78,12 @@ enum err_class {
     XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
     XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")           \
     XX(TLS,               4041,   PROTO,  "TLS failed")                      \
+    XX(RTC_SDP,           5012,   PROTO,  "WebRTC offer is wrong")           \
+    XX(RTC_NEGOTIATE,     5018,   DENIED, "WebRTC has no codec in common")   \
+    XX(RTC_DISABLED,      5021,   DENIED, "WebRTC is not enabled")           \
+    XX(RTC_TIMEOUT,       5022,   TIME,   "WebRTC peer is silent")           \
+    XX(RTC_DTLS,          5023,   PROTO,  "WebRTC handshake failed")         \
+    XX(RTC_GONE,          5036,   PEER,   "WebRTC session was ended")        \
     XX(SRT,               6001,   PROTO,  "SRT packet is wrong")             \
     XX(SRT_TIMEOUT,       6002,   TIME,   "SRT peer is silent")              \
     XX(SRT_CONNECT,       6006,   DENIED, "SRT connection refused")

@@ -24,6 +24,8 @@ static const struct {
     [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", true, false },
     [CLIENTS_SRT_PLAY] = { "srt-play", false, false },
     [CLIENTS_SRT_PUBLISH] = { "srt-publish", true, false },
+    [CLIENTS_RTC_PLAY] = { "rtc-play", false, false },
+    [CLIENTS_RTC_PUBLISH] = { "rtc-publish", true, false },
     [CLIENTS_RTSP_VOD] = { "rtsp-vod", false, true },
     [CLIENTS_RTMP_VOD] = { "rtmp-vod", false, true },
     [CLIENTS_FLV_VOD] = { "flv-vod", false, true },

@@ -32,7 +32,8 @@ enum clients_type {
     CLIENTS_RTMP_PLAY, CLIENTS_FLV_PLAY, CLIENTS_HLS_PLAY, CLIENTS_DASH_PLAY, CLIENTS_FLASH_PUBLISH,
     CLIENTS_FMLE_PUBLISH, CLIENTS_HAIVISION_PUBLISH, CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH,
     CLIENTS_RTSP_VOD, CLIENTS_RTMP_VOD, CLIENTS_FLV_VOD, /* of files: each at its own place */
-    CLIENTS_SRT_PLAY, CLIENTS_SRT_PUBLISH, CLIENTS_FORWARD, CLIENTS_TYPES,
+    CLIENTS_SRT_PLAY, CLIENTS_SRT_PUBLISH, CLIENTS_RTC_PLAY, CLIENTS_RTC_PUBLISH, CLIENTS_FORWARD,
+    CLIENTS_TYPES,
 };
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
 bool clients_type_publishes(enum clients_type type);
@@ -63,6 +64,19 @@ struct clients_srt {
     unsigned key_size;       /* 0: in the clear */
 };
 
+/* What a conversation over WebRTC knows of its way and its packets, since it began. */
+struct clients_rtc {
+    const char *state;          /* "checked", "connected" */
+    const char *transport;      /* "udp", "tcp" */
+    char remote[72];            /* the peer's address, and ours */
+    const char *cipher;         /* of DTLS; "" */
+    const char *profile;        /* of SRTP: "AES128-GCM", "AES128-CM"; "" in the clear */
+    const char *video, *audio;  /* codecs agreed on, "H264"; "" */
+    uint64_t sent, received, lost, nacks, repeated, plis, forged;
+    co_usec rtt, jitter;
+    unsigned address_changes;
+};
+
 /* What a list shows. Strings are the session's, valid until the next yield; none is NULL. */
 struct clients_info {
     const char *ip, *tc_url, *page_url, *swf_url;
@@ -72,6 +86,8 @@ struct clients_info {
     const struct live_sender *sender; /* to a player; NULL: it has none */
     bool has_srt;
     struct clients_srt srt;
+    bool has_rtc;
+    struct clients_rtc rtc;
 };
 
 struct clients_kind {

@@ -28,6 +28,7 @@ struct rtsp_multicast;
 struct rtsp_udp;
 struct vod;
 struct srt_service;
+struct rtc_service;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
@@ -74,6 +75,7 @@ struct session_env {
     struct rtsp_multicast *rtsp_multicast; /* its streams that are sent to groups; NULL: none */
     struct vod *vod;              /* files on demand of this worker; NULL: none */
     struct srt_service *srt;      /* SRT of this worker; NULL: none */
+    struct rtc_service *rtc;      /* WebRTC of this worker; NULL: none */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

@@ -97,6 +97,8 @@ static void describe(struct client *c, struct clients_info *out)
     };
     if (s->srt)
         out->has_srt = s->srt(s, &out->srt);
+    if (s->rtc)
+        out->has_rtc = s->rtc(s, &out->rtc);
 }
 
 static void kick(struct client *c)

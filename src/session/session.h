@@ -31,6 +31,7 @@ struct session {
     void (*on_kick)(struct session *s);
     /* One of SRT tells of its packets; false: it has none yet. NULL: it is none. */
     bool (*srt)(const struct session *s, struct clients_srt *out);
+    bool (*rtc)(const struct session *s, struct clients_rtc *out); /* the same of WebRTC */
     struct home *home;           /* of its stream, while it is in it: session/move.h */
     bool plays;                  /* there */
     bool on_demand;              /* it plays a file: of its stream there is the name alone */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* ice.h - ICE of one session as ICE-lite has it, [ICE] RFC 8445, [CONSENT] RFC 7675: the peer
+ * checks, we answer those that prove our password, and remember which way to send.
+ */
+#ifndef PROTO_STUN_ICE_H
+#define PROTO_STUN_ICE_H
+
+#include "proto/stun/message.h"
+
+enum {
+    ICE_UFRAG = 8, ICE_PWD = 32,           /* of ours */
+    ICE_UFRAG_MAX = 256, ICE_PWD_MAX = 256, /* of a peer's, RFC 8445 section 5.3 */
+    ICE_PATHS = 8,                         /* addresses of a session that are remembered */
+    ICE_RATE = 50,                         /* checks a second that are answered */
+};
+
+/* A way to the peer: a path of datagrams, or a connection of TCP. */
+struct ice_way {
+    struct udp_path path;
+    void *link;       /* of who asks: the socket or the connection; compared, never looked into */
+};
+
+struct ice {
+    char ufrag[ICE_UFRAG + 1], pwd[ICE_PWD + 1];
+    char peer_ufrag[ICE_UFRAG_MAX + 1];
+    bool strict;                 /* a peer that says it is controlled is told 487 */
+    bool chosen, nominated;
+    unsigned n, at;              /* ways; the one to send on, if chosen */
+    struct {
+        struct ice_way way;
+        co_usec heard;           /* anything authenticated */
+    } ways[ICE_PATHS];
+    co_usec heard;               /* on any of them */
+    co_usec second;              /* of `rate` */
+    unsigned rate;
+    uint64_t checks, refused;    /* authenticated; and all others */
+};
+
+/* Zeroed but for ufrag, pwd, peer_ufrag and strict it has begun. */
+enum ice_said {
+    ICE_DROPPED,   /* not proven to be the peer's, or too many: no answer */
+    ICE_ANSWERED,  /* out has the answer, to the way it came by */
+    ICE_MOVED,     /* the same, and the way to send on is another one now: the first, or changed */
+};
+enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const struct ice_way *way,
+                        co_usec now, uint8_t out[STUN_MAX], size_t *size);
+/* Something else that is proven to be the peer's came this way. True: media go there from now on,
+ * for the other way is silent and this one answers (a client that makes no checks). */
+bool ice_heard(struct ice *ice, const struct ice_way *way, co_usec now);
+/* Is it one that an authenticated check came by? */
+bool ice_knows(const struct ice *ice, const struct ice_way *way);
+void ice_forget(struct ice *ice, const void *link); /* that connection is gone */
+const struct ice_way *ice_way(const struct ice *ice); /* NULL: none yet */
+
+#endif

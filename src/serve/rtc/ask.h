@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* ask.h - what requests of HTTP want of WebRTC, and the answer: between http*.c, which know HTTP,
+ * and admit.c, which knows sessions. The asker may be at another worker than the session, so all
+ * here is bytes and numbers of its own.
+ */
+#ifndef SERVE_RTC_ASK_H
+#define SERVE_RTC_ASK_H
+
+#include "proto/sdp/agree.h"
+#include "session/session.h"
+
+enum rtc_ask_kind { RTC_ASK_PUBLISH, RTC_ASK_PLAY, RTC_ASK_DELETE, RTC_ASK_RESTART };
+enum { RTC_TOKEN = 16, RTC_ANSWER_MAX = 8000 }; /* the latter is a limit of clients */
+
+struct rtc_ask {
+    enum rtc_ask_kind kind;
+    /* publish, play: copies, freed by rtc_ask_free() */
+    char *vhost, *app, *stream, *param; /* param "?..": for callbacks and tokens */
+    char *tc_url, *page_url, *user_agent;
+    char *ip;             /* of the client */
+    char *bearer;         /* Authorization, or NULL */
+    char *host;           /* of the request, without the port: API as candidate; "" */
+    char *eip;            /* "ip[:port]", or "" */
+    char *offer;
+    size_t offer_size;
+    enum av_codec vcodec, acodec; /* asked for; AV_CODEC_NONE: not */
+    bool no_srtp, no_dtls;        /* asked for; refused unless it is allowed */
+    char ufrag[ICE_UFRAG_MAX + 1], pwd[ICE_PWD_MAX + 1]; /* of ours, asked for; "" */
+    /* delete, restart: by what Location says */
+    char session[ICE_UFRAG_MAX + ICE_UFRAG + 2]; /* "ours:theirs" */
+    char token[RTC_TOKEN + 1];
+    struct sdp_fragment fragment; /* restart */
+    char etag[24];                /* If-Match of it; "" */
+
+    /* the answer */
+    int status;           /* of HTTP: 201, 400 ..; of a restart 200, 204, 412 */
+    int code;             /* the number and name of the error, as SRS has them */
+    const char *code_name; /* static */
+    char *text;           /* what is wrong, for a person; or NULL */
+    char *answer;         /* description, or fragment; or NULL */
+    size_t answer_size;
+};
+void rtc_ask_free(struct rtc_ask *a);
+
+/* Have it answered, by whatever worker it is for. Yields for as long as callbacks take. */
+void rtc_ask(struct session_env *env, struct rtc_ask *a);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.h - one WebRTC client of this worker, for the files of serve/rtc alone.
+ *
+ * Its life: an offer makes it (admit.c), in a coroutine that asks whether it may and writes the
+ * answer. It waits for a check of ICE that proves it (input.c), then for DTLS, then media flow:
+ * it publishes (publish.c; the coroutine stays, for what watches and stops publishers) or plays
+ * (play.c; the coroutine has ended). It ends by DELETE, close_notify, silence, a kick, or its
+ * stream.
+ */
+#ifndef SERVE_RTC_PEER_H
+#define SERVE_RTC_PEER_H
+
+#include "proto/dtls/dtls.h"
+#include "proto/rtp/header.h"
+#include "proto/sdp/agree.h"
+#include "proto/srtp/srtp.h"
+#include "proto/stun/ice.h"
+#include "serve/rtc/rtc.h"
+#include "session/peers.h"
+#include "session/player.h"
+#include "session/publisher.h"
+
+struct rtc_endpoint;  /* a socket and its reader, or a connection of TCP: impl.h */
+struct rtc_stream;    /* of a source: its packets and who plays them (stream.h) */
+struct rtc_publish;   /* what publishers have more (publish.c) */
+struct rtc_play;      /* what players have more (play.c) */
+
+enum rtc_state { RTC_ASKS, RTC_WAITS, RTC_CHECKED, RTC_CONNECTED, RTC_LEAVES };
+enum { RTC_CID = 9 };
+
+struct rtc_peer {
+    struct session base;
+    struct rtc_service *service;
+    enum rtc_state state;
+    bool publishes;
+    struct sdp_agreed agreed;
+    struct ice ice;
+    struct dtls *dtls;           /* NULL: it goes without */
+    struct srtp_out *srtp_out;   /* NULL: not connected, or in the clear */
+    struct srtp_in *srtp_in;
+    bool clear;                  /* neither DTLS nor SRTP, or the latter only */
+    co_usec answered, checked, connected, first_packet; /* when; 0: not yet */
+    struct co_timer timer;       /* of DTLS, of who never comes, of silence */
+    struct rtc_publish *publish; /* or NULL */
+    struct rtc_play *play;       /* or NULL */
+    struct rtc_stream *stream;   /* of a player, and of a publisher; or NULL */
+    struct rtc_peer *next, **prev; /* players of that stream */
+    char token[17], etag[24];
+    uint32_t ssrc;               /* ours, in reports of a receiver */
+    struct peers_place place;
+    char *names;                 /* memory of base.names */
+    char cid[RTC_CID];
+    char ip[UDP_TEXT];           /* of the client by HTTP, without the port */
+    err_t why;                   /* it leaves: by this */
+};
+
+/* ---- send.c: to the chosen way, UDP or TCP; lost where that is full. None yields. */
+void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size); /* one datagram */
+/* Several that go out at once: pieces of `segment` bytes, the last may be shorter. Borrowed until
+ * it returns. */
+void rtc_peer_burst(struct rtc_peer *p, const uint8_t *data, size_t size, size_t segment);
+/* A compound of RTCP, in the clear: it is encrypted here. */
+void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size);
+
+/* ---- leave.c */
+/* It ends soon, by that error, which is taken over. Does not yield. */
+void rtc_peer_leave(struct rtc_peer *p, err_t why);
+
+/* ---- publish.c: in the peer's coroutine */
+err_t rtc_publish_admit(struct rtc_peer *p)  /* before the answer; yields */
+    __attribute__((warn_unused_result));
+err_t rtc_publish_run(struct rtc_peer *p)    /* until its end; yields */
+    __attribute__((warn_unused_result));
+void rtc_publish_end(struct rtc_peer *p, err_t why); /* `why` is borrowed; may yield */
+void rtc_publish_connected(struct rtc_peer *p, co_usec now);
+/* A packet or compound that was authenticated. They do not yield. */
+void rtc_publish_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
+void rtc_publish_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
+/* A player of the stream wants a key frame: PLI, at most one in 500 ms. */
+void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now);
+
+/* ---- play.c */
+err_t rtc_play_admit(struct rtc_peer *p)     /* before the answer; yields */
+    __attribute__((warn_unused_result));
+/* What the stream has, for the negotiation; also of a publisher's wishes. */
+void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish);
+void rtc_play_connected(struct rtc_peer *p, co_usec now); /* it is served from now on */
+void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
+void rtc_play_end(struct rtc_peer *p, err_t why);
+
+#endif

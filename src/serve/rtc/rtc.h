@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* rtc.h - WebRTC: publishers and players over one UDP port (and TCP), let in by HTTP.
+ *
+ * A session begins with a request (http.h) which carries an offer, and lives at the worker where
+ * its stream is served. Our ice-ufrag names that worker, so a check that the kernel gave to
+ * another is passed on, and from then on all that comes from that address. A reader coroutine for
+ * each socket; a player has no coroutine, one walk serves all players of a stream (stream.h).
+ *
+ * All of this is of one worker's thread.
+ */
+#ifndef SERVE_RTC_RTC_H
+#define SERVE_RTC_RTC_H
+
+#include "session/env.h"
+
+struct rtc_service; /* of one worker */
+struct clients_rtc;
+struct session;
+
+/* The sockets of all workers, opened by the first one before the others run. */
+struct rtc_sockets;
+err_t rtc_sockets_open(struct rtc_sockets **out, const struct conf *conf, unsigned workers)
+    __attribute__((warn_unused_result));
+void rtc_sockets_close(struct rtc_sockets *s); /* those that nobody took; NULL is fine */
+
+/* Take this worker's sockets and read. env->rtc is it. */
+err_t rtc_service_new(struct rtc_service **out, struct session_env *env, struct rtc_sockets *s)
+    __attribute__((warn_unused_result));
+void rtc_service_refuse(struct rtc_service *s); /* no new sessions; NULL is fine */
+/* All sessions are told to end; waits until they have. Yields. NULL is fine. */
+void rtc_service_free(struct rtc_service *s);
+void rtc_service_reload(struct rtc_service *s); /* env->conf is another one; NULL is fine */
+/* A connection of TCP whose first two bytes may be a frame of RFC 4571: the caller's coroutine
+ * serves it until its end. */
+err_t rtc_service_tcp(struct rtc_service *s, struct io *io) __attribute__((warn_unused_result));
+
+struct rtc_service_stat {
+    unsigned sessions, publishers, players, waiting; /* waiting: not connected yet */
+    uint64_t offers, refused, timeouts;
+    uint64_t checks, forged_checks, strangers;  /* of STUN; packets of no session */
+    uint64_t handshakes, failed_handshakes;
+    uint64_t forged, replayed;                  /* of SRTP */
+    uint64_t received, received_bytes, recv_lost, nacks_sent, plis_sent, twcc_sent;
+    uint64_t sent, sent_bytes, nacks, repeated, plis; /* to players; asked for; sent again */
+    uint64_t address_changes, passed;           /* datagrams for other workers */
+    uint64_t in, in_calls, out, out_calls, overflow, drops;
+};
+void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out);
+
+/* What a list shows of one client: session.rtc of all of them. */
+bool rtc_peer_tell(const struct session *s, struct clients_rtc *out);
+
+#endif
