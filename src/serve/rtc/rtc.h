@@ -16,6 +16,7 @@
 struct rtc_service; /* of one worker */
 struct clients_rtc;
 struct session;
+struct io;
 
 /* The sockets of all workers, opened by the first one before the others run. */
 struct rtc_sockets;
@@ -34,8 +35,8 @@ void rtc_service_reload(struct rtc_service *s); /* env->conf is another one; NUL
  * serves it until its end. */
 err_t rtc_service_tcp(struct rtc_service *s, struct io *io) __attribute__((warn_unused_result));
 
-struct rtc_service_stat {
-    unsigned sessions, publishers, players, waiting; /* waiting: not connected yet */
+struct rtc_service_stat { /* words alone: figures take it whole */
+    uint64_t sessions, publishers, players, waiting; /* waiting: not connected yet */
     uint64_t offers, refused, timeouts;
     uint64_t checks, forged_checks, strangers;  /* of STUN; packets of no session */
     uint64_t handshakes, failed_handshakes;
