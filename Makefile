@@ -226,7 +226,7 @@ test-tsan:
 
 # With the tests that take long, and some minutes of fuzzing.
 test-long:
-	3rdparty/install.sh build test long browser
+	3rdparty/install.sh build test long browser desktop
 	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build unit \
 	    fuzz-seeds fuzz layers symbols banned style e2e
 

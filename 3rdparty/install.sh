@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh build|test|check|long|browser|cross|bench|profile... - install the Debian packages of these sets that are missing.
+# install.sh build|test|check|long|browser|desktop|cross|bench|profile... - install the Debian packages of these sets that are missing.
 set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
@@ -11,6 +11,7 @@ test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-
     gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-rtsp vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp libnginx-mod-stream rtmpdump srt-tools procps curl openssl"
 browser="chromium npm"
+desktop="obs-studio obs-plugins xvfb libgl1-mesa-dri vlc-plugin-video-output"
 cross="gcc-aarch64-linux-gnu qemu-user"
 check="clang gcovr"
 long="prometheus debootstrap lintian g++ golang-go python3-pip python3-gi gir1.2-gst-rtsp-server-1.0
@@ -28,10 +29,11 @@ for set in "$@"; do
     long) wanted="$wanted $long" ;;
     cross) wanted="$wanted $cross" ;;
     browser) wanted="$wanted $browser" ;;
+    desktop) wanted="$wanted $desktop" ;;
     check) wanted="$wanted $check" ;;
     bench) wanted="$wanted $bench" ;;
     profile) wanted="$wanted $profile" ;;
-    *) echo "install.sh: no set $set (build, test, check, long, browser, cross, bench, profile)" >&2; exit 1 ;;
+    *) echo "install.sh: no set $set (build, test, check, long, browser, desktop, cross, bench, profile)" >&2; exit 1 ;;
     esac
 done
 

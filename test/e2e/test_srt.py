@@ -55,16 +55,17 @@ def test_ffmpeg_publishes(srs, tmp_path):
     assert s.wait_log("said shutdown", 2)
 
 
-@pytest.mark.parametrize("size", [32, pytest.param(16, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [0, pytest.param(16, marks=pytest.mark.long), pytest.param(32, marks=pytest.mark.long)])
 def test_only_who_knows_the_passphrase_is_let_in(srs, tmp_path, size):
+    """0: neither side was told the size of the keys."""
     s = srt_server(srs, server=f"passphrase {SECRET}; pbkeylen {size};")
     wrong = ffmpeg(s.srt_url(more=f"&passphrase=no{SECRET}"), tmp_path / "wrong.log")
     without = ffmpeg(s.srt_url("#!::r=live/b,m=publish"), tmp_path / "without.log")
     assert wrong.wait(5) != 0 and without.wait(5) != 0
     assert s.wait_log("is refused with 1010", 1) and s.wait_log("is refused with 1011", 1)
-    good = f"&passphrase={SECRET}&pbkeylen={size}" # what was refused is for a second: another stream
+    good = f"&passphrase={SECRET}" + (f"&pbkeylen={size}" if size else "")  # who was refused is for a second: another stream
     p = ffmpeg(s.srt_url("#!::r=live/c,m=publish", good), tmp_path / "push.log")
-    assert s.wait_log("AES-" + str(size * 8), 5), p.text()[-2000:]
+    assert s.wait_log(f"AES-{(size or 16) * 8}", 5), p.text()[-2000:]
     assert kinds(s.url("c")) == ["aac", "h264"]
 
 

@@ -89,20 +89,31 @@ def gst(pipeline, log):
     return Proc(["gst-launch-1.0", "-q", "-e", *pipeline.split()], log)
 
 
+def as_nobody(argv, folder):
+    """VLC refuses to run as root; `folder` is to be his."""
+    if os.geteuid() != 0:
+        return argv
+    folder = pathlib.Path(folder)
+    folder.chmod(0o777)
+    for parent in folder.parents:  # pytest's own are for us alone
+        if not parent.stat().st_mode & 1:
+            parent.chmod(0o755)
+    return ["runuser", "-u", "nobody", "--", *argv]
+
+
 def vlc(url, out, log, seconds):
-    """VLC without a window, as nobody (it refuses to run as root), remuxing what it plays to out."""
+    """VLC without a window, as nobody, remuxing what it plays to out."""
     argv = ["cvlc", "-I", "dummy", "--no-video-title-show", "--run-time", str(seconds),
             "--network-caching", "300", "--play-and-exit",
             "--sout", f"#standard{{access=file,mux=ts,dst={out}}}", url, "vlc://quit"]
-    if os.geteuid() == 0:
-        argv = ["runuser", "-u", "nobody", "--", *argv]
-        folder = pathlib.Path(out).parent
-        folder.chmod(0o777)
-        for parent in folder.parents:  # pytest's own are for us alone
-            if not parent.stat().st_mode & 1:
-                parent.chmod(0o755)
     env = dict(os.environ, HOME="/tmp", XDG_RUNTIME_DIR="/tmp", DBUS_SESSION_BUS_ADDRESS="none")
-    return Proc(argv, log, env=env)
+    return Proc(as_nobody(argv, pathlib.Path(out).parent), log, env=env)
+
+
+def vlc_window(url, log, env):
+    """VLC with a window for the picture alone."""
+    argv = ["cvlc", "-I", "dummy", "--no-video-title-show", "--vout", "xcb_x11", "--aout", "dummy", url]
+    return Proc(as_nobody(argv, pathlib.Path(log).parent), log, env=dict(env, HOME="/tmp", XDG_RUNTIME_DIR="/tmp"))
 
 
 def rtmpdump(url, out, log, options=()):

@@ -111,6 +111,7 @@ struct srt_guest {
     struct srt_call call;
     struct srt_secret secret;
     struct srt_conn conn;
+    bool says_no_size; /* of keys: as libsrt, if nobody told it one */
 };
 
 static inline void srt_guest_open(struct srt_guest *g, const char *ip)
@@ -171,8 +172,11 @@ static inline void srt_guest_call(struct srt_guest *g, const char *streamid, uin
         struct srt_packet p;
         size_t size;
 
-        while ((size = srt_call_output(&g->call, data, co_clock())) > 0)
+        while ((size = srt_call_output(&g->call, data, co_clock())) > 0) {
+            if (g->says_no_size)
+                memset(data + SRT_HEADER + 4, 0, 2);
             srt_guest_send(g, data, size);
+        }
         size = srt_guest_hear(g, data, CO_MS(20));
         if (size > 0 && srt_packet_read(&p, data, size))
             srt_call_input(&g->call, &p, co_clock());

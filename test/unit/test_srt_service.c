@@ -70,6 +70,26 @@ static void test_refusals_have_their_codes(void **state)
     }
 }
 
+/* A server without `pbkeylen` says none, and a caller that was not told one either says none: its
+ * keys do. */
+static void test_the_size_of_keys_need_not_be_said(void **state)
+{
+    static const unsigned sizes[] = { 16, 24, 32 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct srt_guest g;
+
+        srt_begin("passphrase \"" SECRET "\";", "");
+        srt_guest_open(&g, "127.0.0.1");
+        g.says_no_size = true;
+        srt_guest_call(&g, PUBLISH, 77, 1000, SECRET, sizes[i]);
+        assert_int_equal(g.call.state, SRT_CALL_DONE);
+        srt_guest_close(&g);
+        srt_finish();
+    }
+}
+
 static void test_one_stream_has_one_publisher(void **state)
 {
     (void)state;
@@ -317,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_publisher_is_let_in_and_leaves),
         TEST(test_refusals_have_their_codes),
+        TEST(test_the_size_of_keys_need_not_be_said),
         TEST(test_one_stream_has_one_publisher),
         TEST(test_connections_are_limited),
         TEST(test_who_is_refused_is_answered_from_memory),

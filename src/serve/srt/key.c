@@ -82,7 +82,6 @@ static err_t begin(struct srt_peer *p, const struct srt_km *km, const char *pass
 
 err_t srt_key_take(struct srt_peer *p)
 {
-    enum { WORD = 8 }; /* bytes of a key for each of the encryption field */
     const struct srt_handshake *h = &p->greeting->said;
     const char *passphrase = passphrase_of(&p->base);
     struct srt_km km;
@@ -95,7 +94,7 @@ err_t srt_key_take(struct srt_peer *p)
     if (!*passphrase)
         return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has a passphrase, and here there is none: "
                            "take it away, or write the same into srt_server");
-    if (!srt_km_read(&km, h->km, h->km_size) || km.key_size != h->encryption * WORD)
+    if (!srt_km_read(&km, h->km, h->km_size)) /* the size was compared, if the handshake says one */
         return srt_refusal(p, SRT_REFUSED_MALFORMED, "its key message is malformed");
     return begin(p, &km, passphrase);
 }
