@@ -39,6 +39,7 @@ struct sdp_type { /* a payload type */
 
 struct sdp_section {
     enum sdp_kind kind;
+    const char *media;   /* "video", "text" .. */
     const char *mid;     /* "": none */
     unsigned port;       /* 0: rejected, unless it is bundle-only */
     const char *proto;
@@ -54,7 +55,7 @@ struct sdp_section {
     unsigned n_ssrcs;
     uint32_t *ssrcs;
     uint32_t rtx[2];                   /* of the first ssrc-group:FID; 0 */
-    unsigned n_rids;                   /* that a=simulcast:send names; */
+    unsigned n_rids;                   /* that a=simulcast:send names, the preferred one first */
     const char *rids[SDP_RIDS_MAX];
 };
 
@@ -62,14 +63,16 @@ struct sdp_offer { /* strings and tables live until sdp_offer_free() */
     unsigned n;
     struct sdp_section sections[SDP_SECTIONS_MAX];
     bool lite;
+    bool mixed;                        /* a=extmap-allow-mixed, of all or of a section */
     unsigned candidates;               /* how many there were; they are not kept, but for: */
     const char *first_udp;             /* "1.2.3.4 8000", or "" */
     const char *first_tcp;
     void *memory;
 };
 
-/* ERR_MALFORMED: no description; ERR_TOO_LARGE, ERR_TOO_MANY: over a bound above. Nothing is to be
- * freed then. The struct is large (a few KB); so take it from the heap. */
+/* ERR_MALFORMED: no description, or with characters below the space, that no line has;
+ * ERR_TOO_LARGE, ERR_TOO_MANY: over a bound above. Nothing is to be freed then. The struct is large
+ * (a few KB); so take it from the heap. */
 err_t sdp_offer_parse(struct sdp_offer *o, const char *text, size_t size)
     __attribute__((warn_unused_result));
 void sdp_offer_free(struct sdp_offer *o); /* all zero is fine */

@@ -3,58 +3,13 @@
 #include "proto/sdp/sdp.h"
 
 #include "base/mem.h"
+#include "proto/sdp/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum { NUMBER_MAX = 999999999 };
-
-/* ---- pieces of a line, which is a string */
-
-static char *skip_spaces(char *p)
-{
-    while (*p == ' ' || *p == '\t')
-        p++;
-    return p;
-}
-
-/* The next word; *at is behind it. "" at the end. */
-static char *word(char **at)
-{
-    char *p = skip_spaces(*at), *end = p + strcspn(p, " \t");
-
-    *at = *end ? end + 1 : end;
-    *end = '\0';
-    return p;
-}
-
-/* What is in front of a mark; *at is behind it. */
-static char *part(char **at, char mark)
-{
-    char *p = *at, *end = strchr(p, mark);
-
-    *at = end ? end + 1 : p + strlen(p);
-    if (end)
-        *end = '\0';
-    return p;
-}
-
-/* The digits at the begin. False: there are none, or it is too large. */
-static bool number(const char *p, uint32_t most, uint32_t *out)
-{
-    uint64_t v = 0;
-
-    if (*p < '0' || *p > '9')
-        return false;
-    for (; *p >= '0' && *p <= '9'; p++) {
-        v = v * 10 + (unsigned)(*p - '0');
-        if (v > most)
-            return false;
-    }
-    *out = (uint32_t)v;
-    return true;
-}
 
 /* ---- lines */
 
@@ -65,24 +20,12 @@ struct reader {
     enum sdp_direction direction; /* of the session */
 };
 
-static enum sdp_kind kind_of(const char *name)
-{
-    static const char *const names[] = { [SDP_VIDEO] = "video", [SDP_AUDIO] = "audio",
-                                         [SDP_APPLICATION] = "application" };
-
-    for (int i = 0; i < SDP_OTHER; i++) {
-        if (strcasecmp(names[i], name) == 0)
-            return (enum sdp_kind)i;
-    }
-    return SDP_OTHER;
-}
-
 static void read_formats(struct sdp_media *m, char *p)
 {
-    while (*(p = skip_spaces(p)) && m->n < SDP_FORMATS_MAX) {
+    while (*(p = sdp_skip_spaces(p)) && m->n < SDP_FORMATS_MAX) {
         uint32_t type;
 
-        if (number(word(&p), 127, &type))
+        if (sdp_number(sdp_word(&p), 127, &type))
             m->formats[m->n++] = (struct sdp_format){ .type = (uint8_t)type, .name = "",
                                                       .fmtp = "" };
     }
@@ -92,19 +35,19 @@ static void read_formats(struct sdp_media *m, char *p)
 static err_t read_media(struct reader *r, char *p)
 {
     struct sdp *s = r->s;
-    char *kind = word(&p), *port = word(&p), *proto = word(&p);
+    char *kind = sdp_word(&p), *port = sdp_word(&p), *proto = sdp_word(&p);
     uint32_t n;
 
     r->in_media = true;
     r->m = NULL;
     if (s->n == SDP_MEDIA_MAX)
         return err_new(ERR_TOO_MANY, "more than %d media", SDP_MEDIA_MAX);
-    if (!number(port, UINT16_MAX, &n)) {
+    if (!sdp_number(port, UINT16_MAX, &n)) {
         s->left_out++;
         return s->left_out > SDP_MEDIA_MAX ? err_new(ERR_TOO_MANY, "media without ports") : NULL;
     }
     r->m = &s->media[s->n++];
-    *r->m = (struct sdp_media){ .kind = kind_of(kind), .port = n, .proto = proto, .control = "",
+    *r->m = (struct sdp_media){ .kind = sdp_kind_of(kind), .port = n, .proto = proto, .control = "",
                                 .address = "", .direction = r->direction };
     read_formats(r->m, p);
     return NULL;
@@ -114,7 +57,7 @@ static struct sdp_format *format(struct sdp_media *m, const char *type)
 {
     uint32_t n;
 
-    if (!m || !number(type, 127, &n))
+    if (!m || !sdp_number(type, 127, &n))
         return NULL;
     for (unsigned i = 0; i < m->n; i++) {
         if (m->formats[i].type == n)
@@ -126,50 +69,36 @@ static struct sdp_format *format(struct sdp_media *m, const char *type)
 /* "96 MPEG4-GENERIC/48000/2" */
 static void read_rtpmap(struct sdp_media *m, char *p)
 {
-    struct sdp_format *f = format(m, word(&p));
+    struct sdp_format *f = format(m, sdp_word(&p));
     uint32_t n;
     char *name;
 
     if (!f)
         return;
-    name = word(&p);
-    f->name = part(&name, '/');
-    if (number(name, NUMBER_MAX, &n))
+    name = sdp_word(&p);
+    f->name = sdp_part(&name, '/');
+    if (sdp_number(name, NUMBER_MAX, &n))
         f->clock = n;
-    (void)part(&name, '/');
-    if (number(name, SDP_CHANNELS_MAX, &n))
+    (void)sdp_part(&name, '/');
+    if (sdp_number(name, SDP_CHANNELS_MAX, &n))
         f->channels = n;
 }
 
 static void read_fmtp(struct sdp_media *m, char *p)
 {
-    struct sdp_format *f = format(m, word(&p));
+    struct sdp_format *f = format(m, sdp_word(&p));
 
     if (f)
-        f->fmtp = skip_spaces(p);
-}
-
-static bool read_direction(enum sdp_direction *d, const char *name)
-{
-    static const char *const names[] = { [SDP_SENDRECV] = "sendrecv", [SDP_SENDONLY] = "sendonly",
-                                         [SDP_RECVONLY] = "recvonly", [SDP_INACTIVE] = "inactive" };
-
-    for (int i = SDP_SENDRECV; i <= SDP_INACTIVE; i++) {
-        if (strcasecmp(names[i], name) == 0) {
-            *d = (enum sdp_direction)i;
-            return true;
-        }
-    }
-    return false;
+        f->fmtp = sdp_skip_spaces(p);
 }
 
 /* [SDP] 5.13 and 6, [RTSP] C.1.1 and C.1.5. */
 static void read_attribute(struct reader *r, char *p)
 {
-    char *name = part(&p, ':');
+    char *name = sdp_part(&p, ':');
     struct sdp_media *m = r->m;
 
-    p = skip_spaces(p);
+    p = sdp_skip_spaces(p);
     if (r->in_media && !m)
         return;
     if (strcasecmp(name, "rtpmap") == 0)
@@ -181,7 +110,7 @@ static void read_attribute(struct reader *r, char *p)
     else if (strcasecmp(name, "range") == 0 && (!m || !r->s->range[0]))
         r->s->range = p; /* some have it in their media alone */
     else
-        (void)read_direction(m ? &m->direction : &r->direction, name);
+        (void)sdp_read_direction(m ? &m->direction : &r->direction, name);
 }
 
 /* "IN IP4 224.2.1.1/127", and without the kind of address, as some write it. */
@@ -189,24 +118,24 @@ static void read_address(struct reader *r, char *p)
 {
     char *last = "";
 
-    while (*(p = skip_spaces(p)))
-        last = word(&p);
+    while (*(p = sdp_skip_spaces(p)))
+        last = sdp_word(&p);
     if (r->m)
-        r->m->address = part(&last, '/');
+        r->m->address = sdp_part(&last, '/');
 }
 
 static void read_bandwidth(struct reader *r, char *p)
 {
-    char *kind = part(&p, ':');
+    char *kind = sdp_part(&p, ':');
     uint32_t n;
 
-    if (r->m && strcmp(kind, "AS") == 0 && number(skip_spaces(p), NUMBER_MAX, &n))
+    if (r->m && strcmp(kind, "AS") == 0 && sdp_number(sdp_skip_spaces(p), NUMBER_MAX, &n))
         r->m->kbits = n;
 }
 
 static err_t read_line(struct reader *r, char *line)
 {
-    char *value = skip_spaces(line + 2);
+    char *value = sdp_skip_spaces(line + 2);
 
     switch (line[0]) {
     case 'm':
@@ -230,14 +159,6 @@ static err_t read_line(struct reader *r, char *line)
     return NULL;
 }
 
-static void trim(char *line)
-{
-    size_t n = strlen(line);
-
-    while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'))
-        line[--n] = '\0';
-}
-
 /* Line by line, however they end. */
 static err_t read_lines(struct reader *r, char *p, const char *end)
 {
@@ -249,8 +170,8 @@ static err_t read_lines(struct reader *r, char *p, const char *end)
 
         p += strcspn(p, "\r\n");
         *p++ = '\0';
-        trim(line);
-        line = skip_spaces(line);
+        sdp_trim(line);
+        line = sdp_skip_spaces(line);
         if (line[0] == '\0' || line[1] != '=')
             continue;
         any = true;

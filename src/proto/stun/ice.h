@@ -29,8 +29,10 @@ struct ice {
     struct {
         struct ice_way way;
         co_usec heard;           /* anything authenticated */
+        bool nominated;          /* by USE-CANDIDATE */
     } ways[ICE_PATHS];
     co_usec heard;               /* on any of them */
+    co_usec moved;               /* the way to send on was chosen */
     co_usec second;              /* of `rate` */
     unsigned rate;
     uint64_t checks, refused;    /* authenticated; and all others */

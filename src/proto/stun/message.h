@@ -29,13 +29,13 @@ struct stun_message {
     size_t size;
 };
 
-/* False: it is none: magic cookie, lengths, or a wrong FINGERPRINT. */
+/* False: it is none: magic cookie, lengths, over STUN_MAX, or a wrong FINGERPRINT. */
 bool stun_parse(struct stun_message *m, const uint8_t *data, size_t size);
 /* Is MESSAGE-INTEGRITY there, and made with that password? In constant time. */
 bool stun_is_of(const struct stun_message *m, const char *password);
 
-/* To `out`, of STUN_MAX bytes; they return the size. All have MESSAGE-INTEGRITY with that password
- * (NULL: none), and FINGERPRINT. */
+/* To `out`, of STUN_MAX bytes; they return the size, 0 where it does not fit. All have
+ * MESSAGE-INTEGRITY with that password (NULL: none), and FINGERPRINT. */
 size_t stun_write_success(uint8_t *out, const struct stun_message *to, const struct udp_addr *from,
                           const char *password);
 /* 420 tells what was not understood. */

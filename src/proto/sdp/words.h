@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* words.h - pieces of a line of a session description: the line is a string of our own, which is
+ * cut in place. */
+#ifndef PROTO_SDP_WORDS_H
+#define PROTO_SDP_WORDS_H
+
+#include "proto/sdp/sdp.h"
+
+#include <string.h>
+#include <strings.h>
+
+static inline char *sdp_skip_spaces(char *p)
+{
+    while (*p == ' ' || *p == '\t')
+        p++;
+    return p;
+}
+
+/* The next word; *at is behind it. "" at the end. */
+static inline char *sdp_word(char **at)
+{
+    char *p = sdp_skip_spaces(*at), *end = p + strcspn(p, " \t");
+
+    *at = *end ? end + 1 : end;
+    *end = '\0';
+    return p;
+}
+
+/* What is in front of a mark; *at is behind it. */
+static inline char *sdp_part(char **at, char mark)
+{
+    char *p = *at, *end = strchr(p, mark);
+
+    *at = end ? end + 1 : p + strlen(p);
+    if (end)
+        *end = '\0';
+    return p;
+}
+
+/* The digits at the begin. False: there are none, or it is too large. */
+static inline bool sdp_number(const char *p, uint32_t most, uint32_t *out)
+{
+    uint64_t v = 0;
+
+    if (*p < '0' || *p > '9')
+        return false;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        v = v * 10 + (unsigned)(*p - '0');
+        if (v > most)
+            return false;
+    }
+    *out = (uint32_t)v;
+    return true;
+}
+
+/* Without spaces at its end. */
+static inline void sdp_trim(char *line)
+{
+    size_t n = strlen(line);
+
+    while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+        line[--n] = '\0';
+}
+
+/* "video", "sendonly": in any case. SDP_OTHER, or false: none of these. */
+static inline enum sdp_kind sdp_kind_of(const char *name)
+{
+    static const char *const names[] = { [SDP_VIDEO] = "video", [SDP_AUDIO] = "audio",
+                                         [SDP_APPLICATION] = "application" };
+
+    for (int i = 0; i < SDP_OTHER; i++) {
+        if (strcasecmp(names[i], name) == 0)
+            return (enum sdp_kind)i;
+    }
+    return SDP_OTHER;
+}
+
+static inline bool sdp_read_direction(enum sdp_direction *d, const char *name)
+{
+    static const char *const names[] = { [SDP_SENDRECV] = "sendrecv", [SDP_SENDONLY] = "sendonly",
+                                         [SDP_RECVONLY] = "recvonly", [SDP_INACTIVE] = "inactive" };
+
+    for (int i = SDP_SENDRECV; i <= SDP_INACTIVE; i++) {
+        if (strcasecmp(names[i], name) == 0) {
+            *d = (enum sdp_direction)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif
