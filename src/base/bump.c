@@ -9,21 +9,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A block is as much as an eighth of all pieces. One whose pieces are mostly gone stays for the
- * last of them: where that is over half of all, and SLACK, blocks are small again. So somebody who
- * leaves one piece in each block holds back no more than that. */
-enum { STEP_MIN = REGION_BLOCK_MIN, STEP_MAX = 256 << 10, SHARE = 8, SLACK = 64 << 10,
-       LINE = 64 };
+/* A block is as much as a sixteenth of all pieces, when there were many: of streams all go at once,
+ * with each group of pictures. One whose pieces are mostly gone stays for the last of them: where
+ * that is over half of that, and SLACK, blocks are small again. So somebody who leaves one piece in
+ * each block holds back no more than that. */
+enum { STEP_MIN = REGION_BLOCK_MIN, STEP_MAX = 256 << 10, SHARE = 16, FADE = 64,
+       SLACK = 64 << 10, LINE = 64 };
 
 struct bump { /* in one line of the cache: all that a new piece needs of what is there */
-    uint8_t *at, *end; /* what is left of the block that pieces are taken of */
-    struct part *fill; /* that block, or NULL */
-    unsigned taken;    /* pieces of it so far */
-    bool closed;
-    size_t blocks;     /* bytes of all blocks */
-    size_t pieces;     /* bytes of pieces in them, with their heads */
+    uint8_t *at;        /* in the block that pieces are taken of: `left` bytes of it */
+    struct part *fill;  /* that block, or NULL */
+    struct piece *tail; /* what was left of another, the most of them: `tail_left` bytes */
+    size_t blocks;      /* bytes of all blocks */
+    size_t pieces;      /* bytes of pieces in them, with their heads */
     size_t *idle;
+    uint32_t left, tail_left;
+    uint32_t taken;     /* pieces of fill so far */
+    uint32_t most : 31; /* pages of pieces that there were, not long ago */
+    uint32_t closed : 1;
 };
+
+_Static_assert(sizeof(struct bump) <= LINE, "one line");
 
 /* At the begin of a block. */
 struct part {
@@ -32,7 +38,7 @@ struct part {
     unsigned pieces; /* that are there; of the one that is filled, less `taken` */
 };
 
-/* In front of each piece. */
+/* In front of each piece, and of a tail. */
 struct piece {
     uint32_t back; /* from here to the part; 0: it is of malloc */
     uint32_t size; /* with this head */
@@ -71,10 +77,29 @@ static void count_piece(struct bump *b, size_t more, size_t less)
     count_idle(b, less, more);
 }
 
+static void forget_tail(struct bump *b, const struct part *part)
+{
+    if (b->tail && part_of(b->tail) == part) {
+        b->tail = NULL;
+        b->tail_left = 0;
+    }
+}
+
+/* Of the block that pieces are not taken of any more: small ones find room there. */
+static void keep_tail(struct bump *b, struct part *part, uint8_t *at, size_t left)
+{
+    if (left <= b->tail_left || left < sizeof(*b->tail))
+        return;
+    b->tail = (struct piece *)(void *)at;
+    b->tail->back = (uint32_t)(at - (uint8_t *)part);
+    b->tail_left = (uint32_t)left;
+}
+
 static void free_part(struct part *part)
 {
     struct bump *b = part->owner;
 
+    forget_tail(b, part);
     count_block(b, 0, part->size);
     region_give(part, part->size);
     if (b->closed && b->blocks == 0)
@@ -86,9 +111,14 @@ static void leave_part(struct bump *b)
 {
     struct part *part = b->fill;
 
+    if (!part)
+        return;
+    keep_tail(b, part, b->at, b->left);
     b->fill = NULL;
-    b->at = b->end = NULL;
-    if (part && (part->pieces += b->taken) == 0)
+    b->at = NULL;
+    b->left = 0;
+    part->pieces += b->taken;
+    if (part->pieces == 0)
         free_part(part);
 }
 
@@ -98,7 +128,7 @@ static void fill_part(struct bump *b, struct part *part, unsigned taken, size_t 
     b->fill = part;
     b->taken = taken;
     b->at = (uint8_t *)part + used;
-    b->end = (uint8_t *)part + part->size;
+    b->left = (uint32_t)(part->size - used);
     part->pieces -= taken;
 }
 
@@ -131,9 +161,9 @@ struct bump *bump_close(struct bump *b)
 
 static size_t step_of(const struct bump *b)
 {
-    size_t step = region_fit(b->pieces / SHARE);
+    size_t most = (size_t)b->most * STEP_MIN, step = region_fit(most / SHARE);
 
-    if (b->blocks > 2 * b->pieces + SLACK)
+    if (b->blocks > 2 * most + SLACK)
         return STEP_MIN;
     return step < STEP_MAX ? step : STEP_MAX;
 }
@@ -147,19 +177,31 @@ static void *put_piece(struct bump *b, struct part *part, size_t back, size_t n)
     return q + 1;
 }
 
+static void note_most(struct bump *b)
+{
+    size_t pages = b->pieces / STEP_MIN, faded = b->most - b->most / FADE;
+
+    b->most = (pages > faded ? pages : faded) & INT32_MAX;
+}
+
 /* A piece in a new block: that is filled from now on, unless there is more left of the old one. */
 static void *in_new_part(struct bump *b, size_t n)
 {
-    size_t used = sizeof(struct part) + n, need = region_fit(used), step = step_of(b);
-    size_t size = need > step ? need : step;
-    struct part *part = region_take(size);
+    size_t used = sizeof(struct part) + n, need = region_fit(used), step, size;
+    struct part *part;
 
+    note_most(b);
+    step = step_of(b);
+    size = need > step ? need : step;
+    part = region_take(size);
     if (!part)
         return NULL;
     *part = (struct part){ .owner = b, .size = size, .pieces = 1 };
     count_block(b, size, 0);
-    if (size - used > (size_t)(b->end - b->at))
+    if (size - used > b->left)
         fill_part(b, part, 1, used);
+    else
+        keep_tail(b, part, (uint8_t *)part + used, size - used);
     return put_piece(b, part, sizeof(*part), n);
 }
 
@@ -173,6 +215,19 @@ static void *from_heap(size_t n)
     return q + 1;
 }
 
+static void *in_tail(struct bump *b, size_t n)
+{
+    uint8_t *at = (uint8_t *)b->tail;
+    struct part *part = part_of(b->tail);
+    size_t left = b->tail_left - n;
+
+    b->tail = NULL;
+    b->tail_left = 0;
+    keep_tail(b, part, at + n, left);
+    part->pieces++;
+    return put_piece(b, part, (size_t)(at - (uint8_t *)part), n);
+}
+
 void *bump_try(struct bump *b, size_t size)
 {
     size_t n = with_head(size);
@@ -180,10 +235,13 @@ void *bump_try(struct bump *b, size_t size)
 
     if (!b)
         return from_heap(n);
-    if (n > (size_t)(b->end - b->at))
+    if (n <= b->tail_left)
+        return in_tail(b, n);
+    if (n > b->left)
         return in_new_part(b, n);
     at = b->at;
     b->at += n;
+    b->left -= (uint32_t)n;
     b->taken++;
     return put_piece(b, b->fill, (size_t)(at - (uint8_t *)b->fill), n);
 }
@@ -193,9 +251,10 @@ static bool stretch(struct bump *b, struct piece *q, size_t n)
 {
     uint8_t *p = (uint8_t *)q;
 
-    if (p + q->size != b->at || n > (size_t)(b->end - p))
+    if (p + q->size != b->at || n > q->size + (size_t)b->left)
         return false;
     count_piece(b, n, q->size);
+    b->left -= (uint32_t)(n - q->size);
     b->at = p + n;
     q->size = (uint32_t)n;
     return true;
@@ -206,9 +265,11 @@ static void *grow_part(struct part *part, size_t n)
 {
     size_t from = part->size, to = region_fit(sizeof(*part) + n);
     struct bump *b = part->owner;
-    struct part *more = to > from ? region_grow(part, from, to) : part;
+    struct part *more;
     struct piece *q;
 
+    forget_tail(b, part);
+    more = to > from ? region_grow(part, from, to) : part;
     if (!more)
         return NULL;
     more->size = to > from ? to : from;
@@ -252,6 +313,7 @@ static void begin_anew(struct bump *b)
         return;
     }
     b->at = (uint8_t *)(b->fill + 1);
+    b->left = (uint32_t)(b->fill->size - sizeof(*b->fill));
     b->taken = b->fill->pieces = 0;
 }
 

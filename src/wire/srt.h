@@ -39,8 +39,8 @@ void srt_wire_keep(struct srt_wire *w, co_usec time);
 void srt_wire_relay_begin(struct srt_wire *w);
 void srt_wire_relay_end(struct srt_wire *w);
 /* A message as it came, and the tables (PAT, PMT) as they are by now, to put in front of where
- * players begin. `key`: the newest key frame begins in the one that was put `back` messages ago. */
+ * players begin. `key`: the newest key frame begins `back` bytes before the end of what was put. */
 void srt_wire_relay_put(struct srt_wire *w, const uint8_t *data, size_t size, co_usec now);
-void srt_wire_relay_key(struct srt_wire *w, unsigned back, const uint8_t *tables, size_t size);
+void srt_wire_relay_key(struct srt_wire *w, uint64_t back, const uint8_t *tables, size_t size);
 
 #endif

@@ -55,14 +55,25 @@ void srt_wire_relay_put(struct srt_wire *w, const uint8_t *data, size_t size, co
         srt_wire_trim(w, now);
 }
 
-void srt_wire_relay_key(struct srt_wire *w, unsigned back, const uint8_t *tables, size_t size)
+/* The packet in which the byte is that so many follow, or is the first of them; from: not there. */
+static bool find(const struct srt_log *l, uint64_t from, uint64_t back, uint64_t *number)
+{
+    struct srt_log_entry e = { 0 };
+    uint64_t bytes = 0;
+
+    for (*number = l->head; bytes < back && *number > from; bytes += e.size)
+        (void)srt_log_get(l, --*number, &e);
+    return bytes >= back && back > 0;
+}
+
+void srt_wire_relay_key(struct srt_wire *w, uint64_t back, const uint8_t *tables, size_t size)
 {
     struct srt_log *l = &w->log;
-    uint64_t from = w->begin > l->first ? w->begin : l->first;
+    uint64_t key;
 
-    if (!w->relays || l->head - from <= back)
+    if (!w->relays || !find(l, w->begin > l->first ? w->begin : l->first, back, &key))
         return;
-    l->key = l->head - 1 - back;
+    l->key = key;
     l->has_key = true;
     srt_log_lead(l, tables, size);
 }

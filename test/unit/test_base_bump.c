@@ -166,6 +166,57 @@ static void little_is_idle(void **state)
     assert_int_equal(region_stat().used, 0);
 }
 
+/* What is left of a block that the next large one does not fit in is not lost. */
+static void small_pieces_fill_what_is_left(void **state)
+{
+    size_t idle = 0;
+    struct bump *b = bump_new(&idle);
+    uint8_t *first = bump_try(b, 3000), *large = bump_try(b, 2900), *small[4];
+
+    (void)state;
+    assert_int_equal(region_stat().used, 8 * KB);
+    for (unsigned i = 0; i < COUNT(small); i++) {
+        small[i] = bump_try(b, 232);
+        assert_ptr_equal(small[i], first + 3008 + i * 240);
+        memset(small[i], (int)i, 232);
+    }
+    bump_free(first);
+    assert_int_equal(region_stat().used, 8 * KB);
+    for (unsigned i = 0; i < COUNT(small); i++) {
+        assert_int_equal(small[i][0] + small[i][231], 2 * i);
+        bump_free(small[i]);
+    }
+    assert_int_equal(region_stat().used, 4 * KB); /* nothing is taken of that one any more */
+    small[0] = bump_try(b, 232);
+    assert_ptr_equal(small[0], large + 2912);
+    bump_free(small[0]);
+    bump_free(large);
+    (void)bump_close(b);
+    assert_int_equal(idle, 0);
+    assert_int_equal(region_stat().used, 0);
+}
+
+/* All packets of a stream go at once, again and again: blocks stay as large as they were. */
+static void groups_of_pieces_leave_little_idle(void **state)
+{
+    enum { GROUP = 180, SIZE = 1316 };
+    size_t idle = 0, most = 0;
+    struct bump *b = bump_new(&idle);
+    void *group[GROUP];
+
+    (void)state;
+    for (unsigned round = 0; round < 8; round++) {
+        for (unsigned i = 0; i < GROUP; i++)
+            group[i] = bump_try(b, SIZE - i % 3 * 188);
+        most = round > 0 && idle > most ? idle : most;
+        for (unsigned i = 0; i < GROUP; i++)
+            bump_free(group[i]);
+    }
+    assert_in_range(most, 0, GROUP * SIZE / 12);
+    (void)bump_close(b);
+    assert_int_equal(idle, 0);
+}
+
 /* ---- by a seed */
 
 enum { HELD = 250, OWNERS = 3, TURNS = 30000 };
@@ -256,6 +307,8 @@ int main(void)
         TEST(a_large_piece_grows),
         TEST(old_pieces_hold_little_back),
         TEST(little_is_idle),
+        TEST(small_pieces_fill_what_is_left),
+        TEST(groups_of_pieces_leave_little_idle),
         TEST(pieces_keep_what_is_written),
     };
 

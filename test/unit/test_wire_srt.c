@@ -355,6 +355,12 @@ static const uint8_t *ts_message(unsigned n)
 
 static void what_is_relayed_stays_as_it_came(void **state)
 {
+    static const struct {
+        uint64_t back, number;
+    } keys[] = { /* bytes before the end of 8 messages, of which number 5 has 500 */
+        { 1, 7 }, { PAYLOAD, 7 }, { PAYLOAD + 1, 6 }, { 2 * PAYLOAD + 1, 5 },
+        { 2 * PAYLOAD + 501, 4 }, { 7 * PAYLOAD + 500, 0 }, { 5 * PAYLOAD + 500, 2 },
+    };
     struct wired t;
     struct srt_log_entry e = { 0 };
 
@@ -364,11 +370,15 @@ static void what_is_relayed_stays_as_it_came(void **state)
     for (unsigned i = 0; i < 8; i++)
         srt_wire_relay_put(t.w, ts_message(i), i == 5 ? 500 : PAYLOAD, now + i);
     srt_wire_relay_put(t.w, message, 0, now);
-    srt_wire_relay_key(t.w, 8, message, 2 * TS_PACKET); /* before all that came */
+    srt_wire_relay_key(t.w, 7 * PAYLOAD + 500 + 1, message, 2 * TS_PACKET); /* before all of it */
+    srt_wire_relay_key(t.w, 0, message, 2 * TS_PACKET);                     /* behind it */
     assert_false(t.log->has_key);
-    srt_wire_relay_key(t.w, 5, message, 2 * TS_PACKET);
+    for (unsigned i = 0; i < COUNT(keys); i++) {
+        srt_wire_relay_key(t.w, keys[i].back, message, 2 * TS_PACKET);
+        assert_true(t.log->has_key);
+        assert_int_equal(t.log->key, keys[i].number);
+    }
     assert_int_equal(t.log->head, 8);
-    assert_true(t.log->has_key && t.log->key == 2);
     for (unsigned i = 0; i < 8; i++) {
         assert_true(srt_log_get(t.log, i, &e));
         assert_int_equal(e.size, i == 5 ? 500 : PAYLOAD);
@@ -408,7 +418,7 @@ static void players_are_told_that_a_relay_begins_and_ends(void **state)
         assert_int_equal(e.data[5] & 0x80, i < 2 ? 0x80 : 0);
         assert_int_equal(e.data[6 * TS_PACKET + 5] & 0x80, i == 0 ? 0x80 : 0);
     }
-    srt_wire_relay_key(t.w, 4, message, TS_PACKET); /* of what was before */
+    srt_wire_relay_key(t.w, 4 * PAYLOAD + 1, message, TS_PACKET); /* of what was before */
     assert_false(t.log->has_key);
     srt_wire_relay_end(t.w);
     srt_wire_take(t.w, now);
@@ -426,7 +436,7 @@ static void who_sends_too_much_loses_the_oldest(void **state)
     setup(&t, &settings);
     srt_wire_relay_begin(t.w);
     srt_wire_relay_put(t.w, ts_message(0), PAYLOAD, now);
-    srt_wire_relay_key(t.w, 0, message, TS_PACKET);
+    srt_wire_relay_key(t.w, PAYLOAD, message, TS_PACKET);
     for (unsigned i = 0; i < 20000; i++)
         srt_wire_relay_put(t.w, message, PAYLOAD, now);
     assert_false(t.log->has_key);

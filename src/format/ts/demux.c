@@ -15,7 +15,6 @@ struct ts_demux *ts_demux_new(const struct ts_demux_opts *opts)
     d->opts = *opts;
     if (d->opts.pes_max == 0)
         d->opts.pes_max = TS_PES_MAX;
-    d->pieces = must(calloc(TS_UNITS_MAX, sizeof(*d->pieces)));
     ts_psi_init(d);
     for (int i = 0; i < 2; i++)
         ts_es_init(&d->es[i], d);
@@ -28,6 +27,7 @@ void ts_demux_free(struct ts_demux *d)
         return;
     for (int i = 0; i < 2; i++)
         ts_es_fini(&d->es[i]);
+    ts_psi_fini(d);
     free(d->pieces);
     free(d);
 }
@@ -278,6 +278,7 @@ static bool step(struct ts_demux *d)
                 ts_audio_step(es);
             return true;
         }
+        ts_es_tidy(es);
     }
     if (!d->has_packet) {
         p = next_packet(d, &at);
@@ -358,12 +359,12 @@ enum av_codec ts_demux_codec(const struct ts_demux *d, enum av_kind kind)
 
 size_t ts_demux_tables(const struct ts_demux *d, uint8_t out[TS_TABLES_MAX])
 {
-    size_t pat = d->last_pat.n * (size_t)TS_PACKET, pmt = d->last_pmt.n * (size_t)TS_PACKET;
+    size_t pat = d->last_pat.len, pmt = d->last_pmt.len;
 
     if (pat == 0 || pmt == 0)
         return 0;
-    memcpy(out, d->last_pat.packets, pat);
-    memcpy(out + pat, d->last_pmt.packets, pmt);
+    memcpy(out, d->last_pat.buf, pat);
+    memcpy(out + pat, d->last_pmt.buf, pmt);
     return pat + pmt;
 }
 

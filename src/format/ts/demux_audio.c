@@ -40,7 +40,7 @@ static void take(struct ts_es *es, const struct ts_sound *s)
     take_time(es, s);
     if (s->config_size > 0)
         ts_es_configure(es, s->config, s->config_size);
-    es->demux->pieces[0] = (struct ts_piece){ .data = s->data, .size = (uint32_t)s->size };
+    ts_pieces(es->demux, 1)[0] = (struct ts_piece){ .data = s->data, .size = (uint32_t)s->size };
     (void)ts_es_out(es, false, 1);
 }
 

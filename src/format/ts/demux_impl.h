@@ -18,7 +18,7 @@ enum {
     TS_SYNC = 0x47, TS_PID_NULL = 0x1fff, TS_PID_NONE = 0xffff,
     TS_CARRY = 4 * TS_PACKET,      /* bytes in which packets are looked for */
     TS_SECTION_MAX = 3 + 1021,
-    TS_TABLE_PACKETS = 7,          /* that a section is in, with what is in front of it */
+    TS_TABLE_MAX = 7 * TS_PACKET,  /* packets that a section is in, with what is in front of it */
     TS_STREAMS_MAX = 16, TS_PROGRAMS_MAX = 16, TS_TOLD_MAX = 32,
     TS_UNITS_MAX = 512,            /* of a frame */
     TS_PES_HEAD = 9 + 255,
@@ -47,18 +47,12 @@ enum ts_follows { TS_NEXT, TS_REPEATED, TS_JUMPED };
 
 /* ---- sections */
 
-struct ts_table { /* as it came */
-    unsigned n;
-    uint8_t packets[TS_TABLE_PACKETS * TS_PACKET];
-};
-
 struct ts_section {
     uint16_t pid;
     struct ts_count count;
     bool open;
-    size_t len;
-    uint8_t data[TS_SECTION_MAX];
-    struct ts_table raw;
+    struct wr data;
+    struct wr raw;             /* the packets that it is in, whole */
 };
 
 struct ts_program {
@@ -222,7 +216,7 @@ struct ts_demux {
     struct ts_program programs[TS_PROGRAMS_MAX];
     unsigned n_programs, program;
     unsigned waited;           /* PATs since the last PMT */
-    struct ts_table last_pat, last_pmt;
+    struct wr last_pat, last_pmt; /* packets of those in force */
     struct { enum ts_note note; uint32_t what; } told[TS_TOLD_MAX];
     unsigned n_told;
 
@@ -231,7 +225,8 @@ struct ts_demux {
     int64_t clock;             /* a time that came last */
 
     struct ts_frame out;
-    struct ts_piece *pieces;   /* TS_UNITS_MAX of them */
+    struct ts_piece *pieces;
+    unsigned pieces_room;
     struct ts_piece config_piece;
 };
 
@@ -242,6 +237,7 @@ void ts_tell(struct ts_demux *d, enum ts_note note, const struct ts_told *told);
 
 /* demux_psi.c */
 void ts_psi_init(struct ts_demux *d);
+void ts_psi_fini(struct ts_demux *d);
 void ts_psi_packet(struct ts_demux *d, struct ts_section *s, const struct ts_packet *k);
 void ts_psi_hole(struct ts_demux *d);
 
@@ -254,10 +250,14 @@ void ts_es_fini(struct ts_es *es);
 void ts_es_set(struct ts_es *es, const struct ts_stream *s); /* NULL: none */
 /* False: it is to come again, when what was before it is worked off. */
 bool ts_es_packet(struct ts_es *es, const struct ts_packet *k);
+/* Nothing of it is to be worked off: large memory that is not needed goes. */
+void ts_es_tidy(struct ts_es *es);
 void ts_es_break(struct ts_es *es);  /* something is missing */
 void ts_es_flush(struct ts_es *es);  /* nothing comes any more */
 /* A configuration, which may be the one that is there. */
 void ts_es_configure(struct ts_es *es, const void *config, size_t size);
+/* Room for n pieces of a frame, at most TS_UNITS_MAX. */
+struct ts_piece *ts_pieces(struct ts_demux *d, unsigned n);
 /* A frame of the first n of demux->pieces is whole; false: there is no configuration for it. */
 bool ts_es_out(struct ts_es *es, bool key, unsigned n);
 void ts_learn(struct ts_learned *l, bool is);

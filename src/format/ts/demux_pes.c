@@ -7,10 +7,12 @@
  */
 #include "format/ts/demux_impl.h"
 
+#include "base/must.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD_MIN = 9, ROOM_KEPT = 32 << 10, SURE = 2,
+enum { HEAD_MIN = 9, ROOM_KEPT = 4 << 10, SURE = 2, PIECES = 16 /* of most frames */,
        SOUND_MAX = 256 << 10 /* bytes of sound in one */ };
 
 #define WRAP ((int64_t)1 << 33)
@@ -126,14 +128,21 @@ static void read_times(struct ts_es *es)
 
 static void compact(struct ts_es *es)
 {
-    size_t was = es->buf.len;
-
     if (es->reader->video)
         ts_video_compact(es);
     else
         ts_audio_compact(es);
-    if (es->buf.len == 0 && es->buf.cap > ROOM_KEPT && was < es->buf.cap / 8)
-        wr_free(&es->buf); /* one was large */
+}
+
+/* Frames come all at once, and key frames are ten times as large as others: of what hundreds of
+ * readers need for them in turn, none keeps its own. */
+void ts_es_tidy(struct ts_es *es)
+{
+    if (es->open || es->buf.cap <= ROOM_KEPT)
+        return;
+    compact(es);
+    if (es->buf.len == 0)
+        wr_free(&es->buf);
 }
 
 static void begin(struct ts_es *es, const struct ts_packet *k)
@@ -143,6 +152,8 @@ static void begin(struct ts_es *es, const struct ts_packet *k)
     es->early = es->ends_stuffed = false;
     es->has_time = false;
     es->head_len = 0;
+    if (es->buf.cap == 0 && es->reader->video && es->buf.limit > ROOM_KEPT)
+        (void)wr_reserve(&es->buf, ROOM_KEPT); /* else it would grow to that in small steps */
     es->from = es->buf.len;
     es->pes_at = k->at;
     es->pes_begins = true;
@@ -347,6 +358,20 @@ void ts_es_configure(struct ts_es *es, const void *config, size_t size)
     es->has_config = es->config_due = !es->config.bad;
     err = av_info_parse(&es->info, es->reader->codec, config, size);
     err_free(&err);
+}
+
+struct ts_piece *ts_pieces(struct ts_demux *d, unsigned n)
+{
+    unsigned room = d->pieces_room ? d->pieces_room : PIECES;
+
+    if (n > d->pieces_room) {
+        while (room < n)
+            room *= 2;
+        free(d->pieces);
+        d->pieces = must(malloc(room * sizeof(*d->pieces)));
+        d->pieces_room = room;
+    }
+    return d->pieces;
 }
 
 bool ts_es_out(struct ts_es *es, bool key, unsigned n)

@@ -9,19 +9,42 @@
 enum { PAT = 0, PMT = 2, HEAD = 8, CRC = 4, PID_MIN = 0x10, STUFFING = 0xff,
        WAIT_MAX = 8 /* PATs without the PMT of a program: it is none */ };
 
+static void empty(struct wr *w)
+{
+    w->len = 0;
+    w->bad = ERR_OK;
+}
+
 static void reset(struct ts_section *s, uint16_t pid)
 {
     s->pid = pid;
     s->open = false;
-    s->raw.n = 0;
     s->count.last = -1;
 }
 
 void ts_psi_init(struct ts_demux *d)
 {
+    for (int i = 0; i < 2; i++) {
+        struct ts_section *s = i ? &d->pmt : &d->pat;
+
+        wr_init(&s->data, TS_SECTION_MAX);
+        wr_init(&s->raw, TS_TABLE_MAX);
+    }
+    wr_init(&d->last_pat, TS_TABLE_MAX);
+    wr_init(&d->last_pmt, TS_TABLE_MAX);
     reset(&d->pat, 0);
     reset(&d->pmt, TS_PID_NONE);
     d->pat_version = UINT32_MAX;
+}
+
+void ts_psi_fini(struct ts_demux *d)
+{
+    wr_free(&d->pat.data);
+    wr_free(&d->pat.raw);
+    wr_free(&d->pmt.data);
+    wr_free(&d->pmt.raw);
+    wr_free(&d->last_pat);
+    wr_free(&d->last_pmt);
 }
 
 void ts_psi_hole(struct ts_demux *d)
@@ -36,7 +59,7 @@ static void choose(struct ts_demux *d, unsigned n)
 {
     d->program = n;
     d->waited = 0;
-    d->last_pmt.n = 0;
+    empty(&d->last_pmt);
     if (d->n_programs > 0)
         reset(&d->pmt, d->programs[n].pid);
 }
@@ -75,8 +98,9 @@ static void add_program(struct ts_demux *d, uint16_t number, uint16_t pid)
 /* [TS] 2.4.4.3. Of several sections, each adds its programs. */
 static void read_pat(struct ts_demux *d, const struct ts_section *s)
 {
-    struct rd r = rd_init(s->data + HEAD, s->len - HEAD - CRC);
-    uint32_t version = (uint32_t)s->data[3] << 16 | (uint32_t)s->data[4] << 8 | (s->data[5] & 0x3e);
+    const uint8_t *p = s->data.buf;
+    struct rd r = rd_init(p + HEAD, s->data.len - HEAD - CRC);
+    uint32_t version = (uint32_t)p[3] << 16 | (uint32_t)p[4] << 8 | (p[5] & 0x3e);
     struct ts_program was = { 0 };
 
     if (d->n_programs > 0)
@@ -156,9 +180,9 @@ static void use(struct ts_demux *d, const struct ts_stream *streams, unsigned n)
 /* [TS] 2.4.4.9 */
 static bool read_pmt(struct ts_demux *d, const struct ts_section *s)
 {
-    struct rd r = rd_init(s->data + HEAD, s->len - HEAD - CRC);
-    struct ts_stream streams[TS_STREAMS_MAX];
-    uint16_t number = (uint16_t)(s->data[3] << 8 | s->data[4]);
+    struct rd r = rd_init(s->data.buf + HEAD, s->data.len - HEAD - CRC);
+    struct ts_stream streams[TS_STREAMS_MAX] = { { 0 } };
+    uint16_t number = (uint16_t)(s->data.buf[3] << 8 | s->data.buf[4]);
     unsigned n = 0;
 
     if (d->n_programs == 0 || number != d->programs[d->program].number)
@@ -189,59 +213,71 @@ static bool read_pmt(struct ts_demux *d, const struct ts_section *s)
 /* One that is in force, of what comes on this PID. */
 static bool is_good(const struct ts_section *s, uint8_t table)
 {
-    return s->len >= HEAD + CRC && s->data[0] == table && s->data[1] & 0x80 &&
-           s->data[5] & 1 && ts_crc32(s->data, s->len) == 0;
+    const uint8_t *p = s->data.buf;
+
+    return s->data.len >= HEAD + CRC && p[0] == table && p[1] & 0x80 && p[5] & 1 &&
+           ts_crc32(p, s->data.len) == 0;
+}
+
+static void keep_table(struct wr *last, const struct ts_section *s)
+{
+    empty(last);
+    wr_bytes(last, s->raw.buf, s->raw.len);
 }
 
 static void complete(struct ts_demux *d, struct ts_section *s)
 {
-    struct ts_table raw = s->raw;
-
     if (s == &d->pat && is_good(s, PAT)) {
         read_pat(d, s);
-        d->last_pat = raw;
+        keep_table(&d->last_pat, s);
     } else if (s == &d->pmt && is_good(s, PMT) && read_pmt(d, s)) {
-        d->last_pmt = raw;
+        keep_table(&d->last_pmt, s);
     }
 }
 
 /* What comes behind a section is another, or stuffing. 2.4.4 */
 static void gather(struct ts_demux *d, struct ts_section *s, const uint8_t *p, size_t n)
 {
+    struct wr *w = &s->data;
+
     while (n > 0) {
         size_t want = 3, k;
 
         if (!s->open && *p == STUFFING)
             return;
         if (!s->open)
-            s->len = 0;
+            empty(w);
         s->open = true;
-        if (s->len >= 3)
-            want += (s->data[1] & 0x0fu) << 8 | s->data[2];
-        if (want > TS_SECTION_MAX) {
+        if (w->len >= 3)
+            want += (w->buf[1] & 0x0fu) << 8 | w->buf[2];
+        k = want - w->len < n ? want - w->len : n;
+        if (want <= TS_SECTION_MAX)
+            wr_bytes(w, p, k);
+        if (want > TS_SECTION_MAX || w->bad) {
             s->open = false;
             return;
         }
-        k = want - s->len < n ? want - s->len : n;
-        memcpy(s->data + s->len, p, k);
-        s->len += k;
         p += k;
         n -= k;
-        if (s->len == want && want > 3) {
+        if (w->len == want && want > 3) {
             s->open = false;
             complete(d, s);
-        } else if (s->len == 3 && (s->data[1] & 0x0f) == 0 && s->data[2] == 0) {
+        } else if (w->len == 3 && (w->buf[1] & 0x0f) == 0 && w->buf[2] == 0) {
             s->open = false;
         }
     }
 }
 
+static void add_raw(struct ts_section *s, const struct ts_packet *k)
+{
+    wr_bytes(&s->raw, k->raw, TS_PACKET);
+}
+
 static void keep_raw(struct ts_section *s, const struct ts_packet *k)
 {
     if (k->start)
-        s->raw.n = 0;
-    if (s->raw.n < TS_TABLE_PACKETS)
-        memcpy(s->raw.packets + TS_PACKET * s->raw.n++, k->raw, TS_PACKET);
+        empty(&s->raw);
+    add_raw(s, k);
 }
 
 void ts_psi_packet(struct ts_demux *d, struct ts_section *s, const struct ts_packet *k)
@@ -271,8 +307,7 @@ void ts_psi_packet(struct ts_demux *d, struct ts_section *s, const struct ts_pac
         return;
     }
     if (s->open) { /* its end */
-        if (s->raw.n < TS_TABLE_PACKETS)
-            memcpy(s->raw.packets + TS_PACKET * s->raw.n++, k->raw, TS_PACKET);
+        add_raw(s, k);
         gather(d, s, p, pointer);
     }
     s->open = false;

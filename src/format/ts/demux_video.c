@@ -101,14 +101,16 @@ static bool close_frame(struct ts_es *es)
 {
     const struct ts_video *v = es->reader->video;
     struct ts_demux *d = es->demux;
+    struct ts_piece *pieces;
 
     es->in_frame = false;
     if (es->broken || es->n_units == 0) {
         d->stat.broken++;
         return false;
     }
+    pieces = ts_pieces(d, es->n_units);
     for (unsigned i = 0; i < es->n_units; i++)
-        d->pieces[i] = v->piece(es->buf.buf + es->units[i].at, es->units[i].size);
+        pieces[i] = v->piece(es->buf.buf + es->units[i].at, es->units[i].size);
     return ts_es_out(es, v->key(es), es->n_units);
 }
 

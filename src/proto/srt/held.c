@@ -3,11 +3,12 @@
 #include "proto/srt/held.h"
 
 #include "base/mem.h"
+#include "base/must.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-enum { CHUNK = 64 };
+enum { CHUNK = 64, FIRST = 16 };
 
 /* 64 numbers. */
 struct srt_held_chunk {
@@ -17,13 +18,9 @@ struct srt_held_chunk {
 
 bool srt_held_init(struct srt_held *h, unsigned window)
 {
-    size_t n = 1;
-
-    while (n * CHUNK < (size_t)window + CHUNK)
-        n *= 2;
     *h = (struct srt_held){ .next = SRT_HELD_FIRST, .front = SRT_HELD_FIRST,
-                            .head = SRT_HELD_FIRST, .window = window, .mask = n - 1 };
-    h->chunks = mem_may(n * sizeof(h->chunks[0])) ? calloc(n, sizeof(h->chunks[0])) : NULL;
+                            .head = SRT_HELD_FIRST, .window = window, .mask = FIRST - 1 };
+    h->chunks = mem_may(FIRST * sizeof(h->chunks[0])) ? calloc(FIRST, sizeof(h->chunks[0])) : NULL;
     return h->chunks != NULL;
 }
 
@@ -88,11 +85,31 @@ static void move_front(struct srt_held *h)
 
 /* ---- what comes */
 
+/* Room for all of [next, to): 6 KB for the largest window. */
+static void make_room(struct srt_held *h, uint64_t to)
+{
+    uint64_t last = (h->head - 1) / CHUNK;
+    size_t n = h->mask + 1;
+    struct srt_held_chunk *more;
+
+    while (h->next / CHUNK + n <= (to - 1) / CHUNK)
+        n *= 2;
+    if (n == h->mask + 1)
+        return;
+    more = must(calloc(n, sizeof(*more)));
+    for (size_t i = 0; i <= h->mask; i++)
+        more[(last - i) & (n - 1)] = h->chunks[(last - i) & h->mask];
+    free(h->chunks);
+    h->chunks = more;
+    h->mask = n - 1;
+}
+
 void srt_held_reach(struct srt_held *h, uint64_t to)
 {
     assert(to <= h->next + h->window);
     if (to <= h->head)
         return;
+    make_room(h, to);
     for (uint64_t c = (h->head - 1) / CHUNK + 1; c <= (to - 1) / CHUNK; c++)
         chunk_of(h, c * CHUNK)->gone = 0; /* of numbers long ago */
     h->head = to;

@@ -2,10 +2,7 @@
 /* relay.c - the packets of a publisher as they came, for who plays its stream by SRT. */
 #include "serve/srt/relay.h"
 
-#include "base/must.h"
 #include "session/ts_intake.h"
-
-#include <stdlib.h>
 
 void srt_relay_begin(struct srt_relay *r, struct srt_peer *p)
 {
@@ -16,7 +13,6 @@ void srt_relay_begin(struct srt_relay *r, struct srt_peer *p)
         return;
     r->stream = srt_stream_get(p->service, s->src);
     r->wire = srt_stream_wire(r->stream);
-    r->sizes = must(calloc(SRT_RELAY_BACK, sizeof(*r->sizes)));
     p->stream = r->stream;
     srt_wire_relay_begin(r->wire);
 }
@@ -43,43 +39,19 @@ void srt_relay_end(struct srt_relay *r, struct srt_peer *p)
     r->wire = NULL;
     p->stream = NULL;
     srt_stream_put(r->stream);
-    free(r->sizes);
-}
-
-/* The message in which that byte is, counted back from the newest one. */
-static bool find(const struct srt_relay *r, uint64_t at, unsigned *back)
-{
-    uint64_t begin = r->bytes;
-    unsigned known = r->messages < SRT_RELAY_BACK ? (unsigned)r->messages : SRT_RELAY_BACK;
-
-    for (*back = 0; *back < known; (*back)++) {
-        begin -= r->sizes[(r->messages - 1 - *back) % SRT_RELAY_BACK];
-        if (at >= begin)
-            return true;
-    }
-    return false;
-}
-
-static void on_key(struct srt_relay *r, const struct ts_intake *intake)
-{
-    uint8_t tables[TS_TABLES_MAX];
-    unsigned back;
-
-    if (find(r, r->key, &back))
-        srt_wire_relay_key(r->wire, back, tables, ts_intake_tables(intake, tables));
 }
 
 void srt_relay_put(struct srt_relay *r, const struct ts_intake *intake, const uint8_t *data,
                    size_t size, co_usec now)
 {
+    uint8_t tables[TS_TABLES_MAX];
     uint64_t key;
 
     srt_wire_relay_put(r->wire, data, size, now);
-    r->sizes[r->messages++ % SRT_RELAY_BACK] = (uint16_t)size;
     r->bytes += size;
     if (!ts_intake_key(intake, &key) || (r->has_key && key == r->key))
         return;
     r->key = key;
     r->has_key = true;
-    on_key(r, intake);
+    srt_wire_relay_key(r->wire, r->bytes - key, tables, ts_intake_tables(intake, tables));
 }

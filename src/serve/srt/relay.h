@@ -8,16 +8,12 @@
 
 struct ts_intake;
 
-/* How far back a key frame may begin, in messages: of the newest so many the sizes are known. */
-enum { SRT_RELAY_BACK = 4096 };
-
 struct srt_relay {
     struct srt_stream *stream;
     struct srt_wire *wire;   /* of it; NULL: nothing is relayed */
-    uint64_t bytes, messages; /* put so far */
+    uint64_t bytes;          /* put so far */
     uint64_t key;            /* where the newest one begins, in bytes */
     bool has_key;
-    uint16_t *sizes;         /* of the newest messages, by their number */
 };
 
 /* Begins zeroed; nothing happens where it is off. */
