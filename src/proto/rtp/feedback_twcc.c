@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* feedback_twcc.c - feedback of congestion control that came, [TWCC] 3.1: chunks of statuses, then
+ * the times of those packets that came. */
+#include "proto/rtp/feedback.h"
+
+enum { MISSING, SMALL, LARGE }; /* the fourth is reserved */
+
+/* How many packets a chunk is about: a run, 14 of one bit, or 7 of two. */
+static unsigned chunk_length(uint16_t chunk)
+{
+    if (chunk >> 15 == 0)
+        return chunk & 0x1fff;
+    return chunk >> 14 & 1 ? 7 : 14;
+}
+
+static unsigned chunk_status(uint16_t chunk, unsigned i)
+{
+    if (chunk >> 15 == 0)
+        return chunk >> 13 & 3;
+    if (chunk >> 14 & 1)
+        return chunk >> (12 - 2 * i) & 3;
+    return chunk >> (13 - i) & 1;
+}
+
+/* Where chunks end is where times begin. */
+static bool find_deltas(struct rtcp_twcc *t)
+{
+    struct rd r = t->chunks;
+    unsigned n = 0;
+
+    while (n < t->count) {
+        unsigned more = chunk_length(rd_u16(&r));
+
+        if (r.bad || more == 0)
+            return false;
+        n += more;
+    }
+    t->deltas = r;
+    return true;
+}
+
+bool rtcp_twcc_begin(struct rtcp_twcc *t, const struct rtcp_feedback *f)
+{
+    struct rd r = f->rest;
+    uint32_t reference;
+
+    *t = (struct rtcp_twcc){ .base = rd_u16(&r) };
+    t->count = rd_u16(&r);
+    reference = rd_u24(&r);
+    t->reference = (int32_t)(reference << 8) >> 8;
+    t->number = rd_u8(&r);
+    t->at = (int64_t)t->reference * RTCP_TWCC_REFERENCE;
+    t->chunks = r;
+    return f->kind == RTCP_TWCC && !r.bad && find_deltas(t);
+}
+
+static unsigned next_status(struct rtcp_twcc *t)
+{
+    if (t->in_chunk == 0 || t->in_chunk == chunk_length(t->chunk)) {
+        t->chunk = rd_u16(&t->chunks);
+        t->in_chunk = 0;
+    }
+    return chunk_status(t->chunk, t->in_chunk++);
+}
+
+bool rtcp_twcc_next(struct rtcp_twcc *t, uint16_t *seq, bool *came, int64_t *at)
+{
+    unsigned status;
+
+    if (t->told == t->count)
+        return false;
+    status = next_status(t);
+    *seq = (uint16_t)(t->base + t->told++);
+    *came = status == SMALL || status == LARGE;
+    if (status == SMALL)
+        t->at += rd_u8(&t->deltas) * RTCP_TWCC_TICK;
+    if (status == LARGE)
+        t->at += (int16_t)rd_u16(&t->deltas) * RTCP_TWCC_TICK;
+    *at = t->at;
+    return !t->deltas.bad;
+}

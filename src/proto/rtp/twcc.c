@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* twcc.c - feedback for the congestion control of who sends: what came when, [TWCC] 3.1. */
+#include "proto/rtp/twcc.h"
+
+#include "base/must.h"
+#include "proto/rtp/feedback.h"
+#include "proto/rtp/header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VERSION = 2, PADDING = 0x20, FORMAT = 15,
+    MISSING = 0, SMALL = 1, LARGE = 2, /* statuses: not there, a time of 8 bits, of 16 */
+    RUN_MAX = 0x1fff, ONE_BIT = 14, TWO_BIT = 7, FAR = RTP_TWCC_KEPT, FAR_BACK = 8 * FAR,
+};
+
+/* What goes into one packet. */
+struct told {
+    unsigned n;
+    uint8_t status[RTP_TWCC_TOLD];
+    int16_t delta[RTP_TWCC_TOLD];
+    int64_t reference; /* of 64 ms */
+};
+
+void rtp_twcc_fini(struct rtp_twcc *t)
+{
+    free(t->came);
+    *t = (struct rtp_twcc){ 0 };
+}
+
+static co_usec *came(const struct rtp_twcc *t, int64_t seq)
+{
+    return &t->came[(uint64_t)seq % RTP_TWCC_KEPT];
+}
+
+static void begin(struct rtp_twcc *t, int64_t seq, co_usec now)
+{
+    if (!t->came)
+        t->came = must(calloc(RTP_TWCC_KEPT, sizeof(t->came[0])));
+    memset(t->came, 0, RTP_TWCC_KEPT * sizeof(t->came[0]));
+    if (!t->started) {
+        t->origin = now - CO_MS(1); /* times that are kept are not 0 */
+        t->told_at = now;
+    }
+    t->started = true;
+    t->base = t->next = seq;
+    t->fresh = 0;
+}
+
+/* The places of numbers that were skipped may have those of a round before. */
+static void reach(struct rtp_twcc *t, int64_t seq)
+{
+    for (; t->next <= seq; t->next++)
+        *came(t, t->next) = 0;
+    if (t->base < t->next - RTP_TWCC_KEPT)
+        t->base = t->next - RTP_TWCC_KEPT;
+}
+
+bool rtp_twcc_put(struct rtp_twcc *t, uint16_t number, co_usec now)
+{
+    int64_t seq = t->started ? rtp_unwrap16(t->next, number) : number;
+
+    if (!t->started || seq - t->next > FAR || t->next - seq > FAR_BACK)
+        begin(t, seq, now);
+    if (seq < t->next - RTP_TWCC_KEPT)
+        return false; /* nobody counts on it any more */
+    if (seq >= t->next)
+        reach(t, seq);
+    if (*came(t, seq) != 0)
+        return false;
+    *came(t, seq) = now - t->origin;
+    if (seq < t->base) /* it is late: what was told after it is told again */
+        t->base = seq;
+    return ++t->fresh >= RTP_TWCC_EACH;
+}
+
+co_usec rtp_twcc_due(const struct rtp_twcc *t)
+{
+    return t->fresh > 0 ? t->told_at + RTP_TWCC_PERIOD : CO_FOREVER;
+}
+
+/* ---- what is told */
+
+/* The reference is the first one's time, rounded down; the others are apart by so many ticks from
+ * the one before. False: that is too far. */
+static bool tell_one(struct told *told, co_usec at, co_usec *last)
+{
+    int64_t ticks;
+
+    if (at == 0) {
+        told->status[told->n++] = MISSING;
+        return true;
+    }
+    if (*last < 0) {
+        told->reference = at / RTCP_TWCC_REFERENCE;
+        *last = told->reference * RTCP_TWCC_REFERENCE;
+    }
+    ticks = (at - *last + (at >= *last ? 1 : -1) * RTCP_TWCC_TICK / 2) / RTCP_TWCC_TICK;
+    if (ticks < INT16_MIN || ticks > INT16_MAX)
+        return false;
+    *last += ticks * RTCP_TWCC_TICK; /* so that rounding does not add up */
+    told->delta[told->n] = (int16_t)ticks;
+    told->status[told->n++] = ticks >= 0 && ticks <= UINT8_MAX ? SMALL : LARGE;
+    return true;
+}
+
+static void gather(const struct rtp_twcc *t, struct told *told)
+{
+    co_usec last = -1;
+
+    told->n = 0;
+    told->reference = 0;
+    while (told->n < RTP_TWCC_TOLD && t->base + told->n < t->next) {
+        if (!tell_one(told, *came(t, t->base + told->n), &last))
+            break;
+    }
+}
+
+/* ---- chunks */
+
+static unsigned run_of(const struct told *told, unsigned at)
+{
+    unsigned n = 1;
+
+    while (at + n < told->n && told->status[at + n] == told->status[at] && n < RUN_MAX)
+        n++;
+    return n;
+}
+
+static uint16_t vector(const struct told *told, unsigned at, unsigned n, unsigned bits)
+{
+    uint16_t chunk = bits == 2 ? 0xc000 : 0x8000;
+
+    for (unsigned i = 0; i < n && at + i < told->n; i++)
+        chunk |= (uint16_t)(told->status[at + i] << (14 - bits * (i + 1)));
+    return chunk;
+}
+
+static bool has_large(const struct told *told, unsigned at)
+{
+    for (unsigned i = at; i < told->n && i < at + ONE_BIT; i++) {
+        if (told->status[i] == LARGE)
+            return true;
+    }
+    return false;
+}
+
+/* The chunk that tells about most. Returns of how many. */
+static unsigned put_chunk(struct wr *w, const struct told *told, unsigned at)
+{
+    unsigned run = run_of(told, at), most = has_large(told, at) ? TWO_BIT : ONE_BIT;
+
+    if (run >= most || at + run == told->n) {
+        wr_u16(w, (uint16_t)(told->status[at] << 13 | run));
+        return run;
+    }
+    wr_u16(w, vector(told, at, most, most == TWO_BIT ? 2 : 1));
+    return most;
+}
+
+static void put_deltas(struct wr *w, const struct told *told)
+{
+    for (unsigned i = 0; i < told->n; i++) {
+        if (told->status[i] == SMALL)
+            wr_u8(w, (uint8_t)told->delta[i]);
+        if (told->status[i] == LARGE)
+            wr_u16(w, (uint16_t)told->delta[i]);
+    }
+}
+
+/* To a whole word, as [RFC 3550] 6.4.1 pads: the last byte says by how much. The head is of what
+ * came of it. */
+static void put_end(struct wr *w, size_t begin)
+{
+    size_t over = (w->len - begin) % 4, words;
+
+    if (over > 0) {
+        wr_be(w, 4 - over, 4 - over);
+        if (!w->bad)
+            w->buf[begin] |= PADDING;
+    }
+    words = (w->len - begin) / 4 - 1;
+    if (w->bad)
+        return;
+    w->buf[begin + 2] = (uint8_t)(words >> 8);
+    w->buf[begin + 3] = (uint8_t)words;
+}
+
+static void put(struct rtp_twcc *t, struct wr *w, uint32_t ssrc, uint32_t media,
+                const struct told *told)
+{
+    size_t begin = w->len;
+
+    wr_u8(w, VERSION << 6 | FORMAT);
+    wr_u8(w, RTCP_RTPFB);
+    wr_u16(w, 0);
+    wr_u32(w, ssrc);
+    wr_u32(w, media);
+    wr_u16(w, (uint16_t)(uint64_t)t->base);
+    wr_u16(w, (uint16_t)told->n);
+    wr_u24(w, (uint32_t)(uint64_t)told->reference & 0xffffff);
+    wr_u8(w, t->number++);
+    for (unsigned i = 0; i < told->n;)
+        i += put_chunk(w, told, i);
+    put_deltas(w, told);
+    put_end(w, begin);
+}
+
+bool rtp_twcc_write(struct rtp_twcc *t, struct wr *w, uint32_t ssrc, uint32_t media, co_usec now)
+{
+    struct told told;
+
+    if (t->fresh == 0)
+        return false;
+    gather(t, &told);
+    put(t, w, ssrc, media, &told);
+    t->base += told.n;
+    t->told_at = now;
+    if (t->base == t->next)
+        t->fresh = 0;
+    return true;
+}
