@@ -26,6 +26,7 @@ struct home {
     unsigned guests;   /* clients, sources */
     unsigned players;
     unsigned published;
+    unsigned gathers;
     atomic_uint clients; /* not under the lock */
     char path[];
 };
@@ -147,6 +148,7 @@ static bool goes_home(const struct workers *w, const struct home *one,
                       const struct homes_guest *guest)
 {
     return guest->publishes || one->worker == guest->here || one->players < guest->spread ||
+           (guest->gathered && one->gathers > 0) ||
            (guest->spread > 0 && load_of(&w->v[one->worker]) < IDLE_BELOW);
 }
 
@@ -200,6 +202,26 @@ void homes_release(struct workers *w, struct home *home)
 unsigned home_worker(const struct home *home)
 {
     return home->worker;
+}
+
+void home_gathers(struct workers *w, struct home *home, bool on)
+{
+    (void)pthread_mutex_lock(&w->homes->lock);
+    if (on)
+        home->gathers++;
+    else
+        home->gathers--;
+    (void)pthread_mutex_unlock(&w->homes->lock);
+}
+
+bool home_is_plain(struct workers *w, const struct home *home)
+{
+    bool plain;
+
+    (void)pthread_mutex_lock(&w->homes->lock);
+    plain = home->published > 0 && home->gathers == 0;
+    (void)pthread_mutex_unlock(&w->homes->lock);
+    return plain;
 }
 
 unsigned home_players(struct workers *w, const struct home *home)

@@ -25,6 +25,7 @@ struct homes_guest {
     unsigned here;     /* the worker that it came to */
     unsigned spread;   /* workers_spread: so many players go home, whoever is busy */
     bool publishes;    /* else it plays */
+    bool gathered;     /* it goes home, too, where players are gathered: home_gathers() */
 };
 
 /* A client comes: *to is the worker where it is to be served. A publisher goes home. A player goes
@@ -37,6 +38,10 @@ void homes_leave(struct workers *w, struct home *home, bool plays);
 void homes_release(struct workers *w, struct home *home); /* of homes_hold() */
 
 unsigned home_worker(const struct home *home);
+/* Players of that kind are at home from now on, or no longer: what they are sent is there alone. */
+void home_gathers(struct workers *w, struct home *home, bool on);
+/* Somebody publishes it, and does not gather players. */
+bool home_is_plain(struct workers *w, const struct home *home);
 /* How many play it, at all workers. */
 unsigned home_players(struct workers *w, const struct home *home);
 /* Clients of it that were let in, at all workers: one more or less. */

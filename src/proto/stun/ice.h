@@ -8,7 +8,8 @@
 #include "proto/stun/message.h"
 
 enum {
-    ICE_UFRAG = 8, ICE_PWD = 32,           /* of ours */
+    ICE_UFRAG = 8, ICE_PWD = 32,           /* of ours, as we make them; */
+    ICE_OURS_MAX = 32,                     /* and as clients may ask for them */
     ICE_UFRAG_MAX = 256, ICE_PWD_MAX = 256, /* of a peer's, RFC 8445 section 5.3 */
     ICE_PATHS = 8,                         /* addresses of a session that are remembered */
     ICE_RATE = 50,                         /* checks a second that are answered */
@@ -21,7 +22,7 @@ struct ice_way {
 };
 
 struct ice {
-    char ufrag[ICE_UFRAG + 1], pwd[ICE_PWD + 1];
+    char ufrag[ICE_OURS_MAX + 1], pwd[ICE_OURS_MAX + 1];
     char peer_ufrag[ICE_UFRAG_MAX + 1];
     bool strict;                 /* a peer that says it is controlled is told 487 */
     bool chosen, nominated;

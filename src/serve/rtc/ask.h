@@ -27,7 +27,7 @@ struct rtc_ask {
     bool no_srtp, no_dtls;        /* asked for; refused unless it is allowed */
     char ufrag[ICE_UFRAG_MAX + 1], pwd[ICE_PWD_MAX + 1]; /* of ours, asked for; "" */
     /* delete, restart: by what Location says */
-    char session[ICE_UFRAG_MAX + ICE_UFRAG + 2]; /* "ours:theirs" */
+    char session[ICE_UFRAG_MAX + ICE_OURS_MAX + 2]; /* "ours:theirs" */
     char token[RTC_TOKEN + 1];
     struct sdp_fragment fragment; /* restart */
     char etag[24];                /* If-Match of it; "" */

@@ -5,19 +5,105 @@
 
 #include "serve/rtc/ask.h"
 #include "serve/rtc/stream.h"
+#include "serve/rtc/table.h"
 #include "session/workers.h"
 
-enum { RTC_PENDING_OF_ADDRESS = 64, RTC_MAILS = 256 };
+enum { RTC_PENDING_OF_ADDRESS = 64, RTC_MAILS = 256, RTC_DATAGRAM_MAX = 2048 };
+
+/* Of all workers: whatever changes is atomic, or has a lock of its own. */
+struct rtc_shared {
+    atomic_uint refs;
+    unsigned workers;
+    struct peers *pending;          /* sessions that are not connected, by who asked for them */
+    atomic_uint sessions;
+    atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
+};
+void rtc_shared_unref(struct rtc_shared *s);
+
+struct rtc_sockets {
+    size_t n;       /* endpoints */
+    unsigned workers;
+    int *fds;       /* [endpoint * workers + worker] */
+    struct rtc_shared *shared;
+};
+
+struct rtc_endpoint {
+    struct rtc_service *service;
+    struct udp *socket;    /* NULL: it is a connection of TCP: */
+    struct rtc_tcp *tcp;
+    unsigned number;       /* of a socket among those of the configuration */
+};
+
+struct rtc_service {
+    struct session_env *env;
+    struct rtc_shared *shared;
+    struct rtc_endpoint *endpoints;
+    unsigned n_endpoints;
+    struct rtc_table table;
+    struct rtc_peer *peers;    /* in all states */
+    unsigned n_peers;
+    bool refuses, ending;
+    struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
+    bool rsa;                  /* they are */
+    struct co_group group;     /* readers, and who sees players out */
+    struct co *ender;          /* of group: leave.c */
+    struct rtc_peer *leaving, **leaving_end;
+    struct co *waiter;         /* until all have gone */
+    co_usec strangers_told;
+    uint64_t unknown, unknown_told; /* checks that name no session */
+    uint64_t tcp_drops;        /* datagrams for connections that were full */
+    struct rtc_service_stat stat; /* what ended; and what is counted here alone */
+    uint8_t plain[RTC_DATAGRAM_MAX]; /* a packet, while it is read */
+};
 
 /* ---- candidates.c: where clients find us, the likeliest first */
 /* Yields where a name is to be resolved (2 s at most, kept for 60 s). Returns how many. */
 unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX]);
 
-/* ---- admit.c: on the thread of the worker where its stream is served */
-void rtc_admit(struct rtc_service *s, struct rtc_ask *ask);
+/* ---- service.c */
+/* Our certificate, with a reference for the caller; one that gets old is made again. */
+err_t rtc_service_identity(struct rtc_service *s, bool dtls1_0, struct dtls_identity **out)
+    __attribute__((warn_unused_result));
 
-/* ---- input.c: a datagram, or a frame of a connection of TCP */
-void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, co_usec now);
+/* ---- endpoint.c */
+err_t rtc_endpoint_open(struct rtc_endpoint *e, int fd) __attribute__((warn_unused_result));
+err_t rtc_endpoint_main(void *endpoint); /* co_fn: its reader */
+
+/* ---- input.c: a datagram, or a frame of a connection of TCP, that came by way of that worker */
+void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
+
+/* ---- pass.c: between workers */
+void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
+/* That worker is to pass on what comes from there, or no longer. */
+void rtc_pass_mine(struct rtc_service *s, unsigned worker, unsigned endpoint,
+                   const struct udp_addr *from, bool mine);
+
+/* ---- peer.c */
+struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask);
+void rtc_peer_free(struct rtc_peer *p);
+/* What it counted, added to what the service did. */
+void rtc_peer_sum(const struct rtc_peer *p, struct rtc_service_stat *out);
+
+/* ---- admit.c: on the thread of the worker where its stream is served. A session that is made
+ * takes over *home, in which it is a guest already. Yields until there is an answer. */
+void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home);
+
+/* ---- refuse.c: the answer is that error, which is ended here */
+void rtc_refuse(struct rtc_ask *ask, err_t *err);
+
+/* ---- later.c: DELETE and PATCH of a session */
+void rtc_later(struct rtc_service *s, struct rtc_ask *ask);
+/* Ours, new ones: the first letter of a ufrag names its worker. */
+void rtc_new_ufrag(const struct rtc_service *s, struct ice *ice);
+/* A worker by that letter; UINT_MAX: it is none. */
+unsigned rtc_ufrag_worker(char first);
+
+/* ---- leave.c */
+err_t rtc_leave_main(void *service); /* co_fn: sees players out */
+void rtc_peer_gone(struct rtc_peer *p, err_t why); /* takes over why; it is freed */
+
+/* ---- tcp.c */
+void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size);
 
 #endif

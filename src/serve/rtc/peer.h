@@ -20,7 +20,9 @@
 #include "session/player.h"
 #include "session/publisher.h"
 
+struct rtc_ask;       /* the request that made it: ask.h */
 struct rtc_endpoint;  /* a socket and its reader, or a connection of TCP: impl.h */
+struct rtc_route;     /* an address of it: table.h */
 struct rtc_stream;    /* of a source: its packets and who plays them (stream.h) */
 struct rtc_publish;   /* what publishers have more (publish.c) */
 struct rtc_play;      /* what players have more (play.c) */
@@ -38,18 +40,37 @@ struct rtc_peer {
     struct dtls *dtls;           /* NULL: it goes without */
     struct srtp_out *srtp_out;   /* NULL: not connected, or in the clear */
     struct srtp_in *srtp_in;
-    bool clear;                  /* neither DTLS nor SRTP, or the latter only */
+    bool clear, no_dtls;         /* without SRTP; and without DTLS as well */
+    enum srtp_profile profile;   /* once it is connected */
     co_usec answered, checked, connected, first_packet; /* when; 0: not yet */
     struct co_timer timer;       /* of DTLS, of who never comes, of silence */
     struct rtc_publish *publish; /* or NULL */
     struct rtc_play *play;       /* or NULL */
     struct rtc_stream *stream;   /* of a player, and of a publisher; or NULL */
     struct rtc_peer *next, **prev; /* players of that stream */
+    struct rtc_ask *ask;         /* while RTC_ASKS: what is asked for; else NULL */
+    struct co *asker;            /* waits for its answer */
+    struct dtls_identity *identity; /* our certificate, with a reference */
     char token[17], etag[24];
+    char ufrag[ICE_OURS_MAX + 1]; /* that of its first answer: its name in Location */
+    bool gathers;                /* players of its stream come home for its packets */
+    struct rtc_peer *next_name;  /* in a bucket, by ice.ufrag */
+    bool named;
+    struct rtc_route *routes;    /* addresses of it, the newest first */
+    struct rtc_peer *all_next, **all_prev; /* of the service */
+    struct rtc_peer *next_leaving;
+    struct rtc_rate {
+        co_usec second;
+        unsigned n;
+    } dtls_rate, rtcp_rate, bad_rate;
+    co_usec deaf_until;          /* too much of it was bad: it is not read until then */
+    unsigned address_changes;
+    uint64_t received, sent;     /* packets of RTP */
     uint32_t ssrc;               /* ours, in reports of a receiver */
-    struct peers_place place;
+    struct peers_place place;    /* by `limits` */
+    struct peers_place pending;  /* among those who are not connected */
     char *names;                 /* memory of base.names */
-    char cid[RTC_CID];
+    char cid[RTC_CID];           /* of its log lines, base.id; the CNAME of what we send, too */
     char ip[UDP_TEXT];           /* of the client by HTTP, without the port */
     err_t why;                   /* it leaves: by this */
 };
@@ -61,6 +82,18 @@ void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size); /* one da
 void rtc_peer_burst(struct rtc_peer *p, const uint8_t *data, size_t size, size_t segment);
 /* A compound of RTCP, in the clear: it is encrypted here. */
 void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size);
+
+void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size);
+
+/* ---- connect.c: from its first check on. None of them yields. */
+void rtc_peer_checked(struct rtc_peer *p, co_usec now);   /* for the first time */
+void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
+void rtc_peer_set_timer(struct rtc_peer *p, co_usec now); /* after each change */
+/* One more in this second; false: there were that many already. */
+bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now);
+/* What is done for it from here on is told as its own; `own` is what was before. */
+void rtc_peer_speak(const struct rtc_peer *p, char own[RTC_CID]);
+void rtc_peer_silent(const char own[RTC_CID]);
 
 /* ---- leave.c */
 /* It ends soon, by that error, which is taken over. Does not yield. */
@@ -76,6 +109,8 @@ void rtc_publish_connected(struct rtc_peer *p, co_usec now);
 /* A packet or compound that was authenticated. They do not yield. */
 void rtc_publish_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_publish_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
+/* Adds what it knows of its packets: lost, nacks, plis, rtt, jitter. */
+void rtc_publish_tell(const struct rtc_peer *p, struct clients_rtc *out);
 /* A player of the stream wants a key frame: PLI, at most one in 500 ms. */
 void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now);
 
@@ -87,5 +122,6 @@ void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish);
 void rtc_play_connected(struct rtc_peer *p, co_usec now); /* it is served from now on */
 void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_play_end(struct rtc_peer *p, err_t why);
+void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out); /* as rtc_publish_tell() */
 
 #endif

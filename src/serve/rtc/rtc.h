@@ -31,9 +31,10 @@ void rtc_service_refuse(struct rtc_service *s); /* no new sessions; NULL is fine
 /* All sessions are told to end; waits until they have. Yields. NULL is fine. */
 void rtc_service_free(struct rtc_service *s);
 void rtc_service_reload(struct rtc_service *s); /* env->conf is another one; NULL is fine */
-/* A connection of TCP whose first two bytes may be a frame of RFC 4571: the caller's coroutine
- * serves it until its end. */
-err_t rtc_service_tcp(struct rtc_service *s, struct io *io) __attribute__((warn_unused_result));
+/* A connection of TCP whose first two bytes may be the length of a frame (RFC 4571). It is taken
+ * over, and served by the coroutine that calls until its end, or until it goes to another worker.
+ * What was read of it already is `first`. */
+void rtc_service_tcp(struct rtc_service *s, struct io *io, const void *first, size_t size);
 
 struct rtc_service_stat { /* words alone: figures take it whole */
     uint64_t sessions, publishers, players, waiting; /* waiting: not connected yet */

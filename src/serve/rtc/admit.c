@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* admit.c - the coroutine of one that comes: may it, what is agreed on, and its answer. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "base/random_id.h"
+#include "conf/endpoint.h"
+#include "serve/rtc/impl.h"
+#include "session/homes.h"
+#include "session/place.h"
+
+#include "co/deadline.h"
+
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What backends may take, all of them together. */
+#define ALL_TOLD CO_SECONDS(20)
+
+/* ---- may it */
+
+static bool is_local(const char *ip)
+{
+    return strncmp(ip, "127.", 4) == 0 || strcmp(ip, "::1") == 0 ||
+           strncmp(ip, "::ffff:127.", 11) == 0;
+}
+
+/* Without encryption: for tests of this machine, unless the operator wants it so. */
+static err_t choose_clear(struct rtc_peer *p)
+{
+    const struct rtc_ask *ask = p->ask;
+    bool off = !p->base.conf->rtc_server.encrypt;
+
+    p->no_dtls = ask->no_dtls;
+    p->clear = off || ask->no_srtp || ask->no_dtls;
+    if ((ask->no_srtp || ask->no_dtls) && !off && !is_local(p->ip))
+        return err_new(ERR_DENIED, "%s wants it in the clear, and rtc_server has encrypt on",
+                       p->ip);
+    return NULL;
+}
+
+static err_t find_stream(struct rtc_peer *p)
+{
+    struct session_stream *n = &p->base.names;
+    err_t err = session_find_stream(&p->base, n->vhost, n->app, n->name);
+
+    if (err)
+        return err;
+    if (!p->base.conf->rtc_server.enabled || !p->base.vhost->rtc.enabled)
+        return err_new(ERR_RTC_DISABLED, "vhost %s has no WebRTC: rtc { enabled on; }",
+                       p->base.vhost->name);
+    return choose_clear(p);
+}
+
+/* Its publisher is none of WebRTC. */
+static bool is_foreign(const struct rtc_peer *p)
+{
+    struct session_env *env = p->base.env;
+    struct live_source *src = live_registry_find(env->streams, p->base.names.key->path);
+    const struct client *publisher;
+
+    if (p->base.home && home_worker(p->base.home) != env->worker)
+        return home_is_plain(env->workers, p->base.home);
+    if (!src || !live_source_publishing(src) || !env->clients)
+        return false;
+    publisher = clients_stream(env->clients, src)->publisher;
+    return publisher && publisher->type != CLIENTS_RTC_PUBLISH;
+}
+
+static err_t check_bridge(const struct rtc_peer *p)
+{
+    if (p->publishes || p->base.vhost->rtc.rtmp_to_rtc || !is_foreign(p))
+        return NULL;
+    return err_new(ERR_RTC_DISABLED, "%s is not published by WebRTC, and vhost %s has "
+                   "rtmp_to_rtc off", p->base.names.key->path, p->base.vhost->name);
+}
+
+/* ---- what is agreed on */
+
+static void choose_wish(const struct rtc_peer *p, struct sdp_wish *wish)
+{
+    const struct conf_rtc *conf = &p->base.vhost->rtc;
+    const enum av_codec asked[SDP_TRACKS] = { p->ask->vcodec, p->ask->acodec };
+
+    rtc_play_wish(p, wish);
+    wish->publish = p->publishes;
+    wish->nack = conf->nack;
+    wish->twcc = conf->twcc;
+    wish->dtls_active = strcmp(conf->dtls_role, "active") == 0;
+    for (int i = 0; i < SDP_TRACKS; i++) {
+        if (wish->codec[i] == AV_CODEC_NONE)
+            wish->codec[i] = asked[i];
+    }
+}
+
+static uint32_t random_ssrc(void)
+{
+    uint32_t ssrc = 0;
+
+    while (ssrc == 0)
+        must_be(RAND_bytes((unsigned char *)&ssrc, sizeof(ssrc)) == 1);
+    return ssrc;
+}
+
+static void number_tracks(struct rtc_peer *p)
+{
+    p->ssrc = random_ssrc();
+    for (int i = 0; i < SDP_TRACKS && !p->publishes; i++) {
+        struct sdp_track *t = &p->agreed.tracks[i];
+
+        t->ssrc = t->on ? random_ssrc() : 0;
+        t->rtx_ssrc = t->on && t->rtx_type ? random_ssrc() : 0;
+    }
+}
+
+static err_t agree(struct rtc_peer *p, const struct sdp_offer *offer)
+{
+    struct sdp_wish wish = { 0 };
+    err_t err;
+
+    choose_wish(p, &wish);
+    err = sdp_agree(&p->agreed, offer, &wish);
+    if (err)
+        return err;
+    number_tracks(p);
+    (void)snprintf(p->ice.peer_ufrag, sizeof(p->ice.peer_ufrag), "%s", p->agreed.peer_ufrag);
+    p->ice.strict = p->base.vhost->rtc.stun_strict_check;
+    return NULL;
+}
+
+/* Players of its stream are to have its packets as they come: at its home. */
+static void gather(struct rtc_peer *p, bool on)
+{
+    if (p->gathers == on || !p->base.home)
+        return;
+    p->gathers = on;
+    home_gathers(p->base.env->workers, p->base.home, on);
+}
+
+static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bool *admitted)
+{
+    err_t err = check_bridge(p);
+
+    if (!err && p->publishes)
+        err = agree(p, offer);
+    if (!err)
+        err = p->publishes ? rtc_publish_admit(p) : rtc_play_admit(p);
+    *admitted = !err;
+    if (!err && p->publishes)
+        gather(p, true);
+    if (!err && !p->publishes)
+        err = agree(p, offer);
+    return err;
+}
+
+/* A description that cannot be read is one thing, whatever is wrong in it. */
+static err_t parse(struct sdp_offer *offer, const struct rtc_ask *ask)
+{
+    char text[300];
+    err_t err = sdp_offer_parse(offer, ask->offer ? ask->offer : "", ask->offer_size), why = err;
+
+    if (!err)
+        return NULL;
+    err = err_new(ERR_RTC_SDP, "%s", err_text(why, text, sizeof(text)));
+    err_free(&why);
+    return err;
+}
+
+/* ---- its answer */
+
+static const char *wanted(const char *asked, size_t least)
+{
+    size_t n = strlen(asked);
+
+    return n >= least && n <= ICE_OURS_MAX ? asked : NULL;
+}
+
+static void choose_names(struct rtc_peer *p)
+{
+    const char *ufrag = wanted(p->ask->ufrag, 4), *pwd = wanted(p->ask->pwd, 22);
+
+    rtc_new_ufrag(p->service, &p->ice);
+    if (ufrag && !rtc_table_named(&p->service->table, ufrag, strlen(ufrag)))
+        (void)snprintf(p->ice.ufrag, sizeof(p->ice.ufrag), "%s", ufrag);
+    if (pwd)
+        (void)snprintf(p->ice.pwd, sizeof(p->ice.pwd), "%s", pwd);
+    (void)snprintf(p->ufrag, sizeof(p->ufrag), "%s", p->ice.ufrag);
+    random_id(p->etag, 8);
+}
+
+static void tell_candidates(const struct sdp_candidate *v, unsigned n)
+{
+    char text[600];
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (unsigned i = 0; i < n && at < sizeof(text) - 80; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s:%u/%s", i ? ", " : "", v[i].ip,
+                               v[i].port, v[i].tcp ? "tcp" : "udp");
+    log_trace("RTC: candidates %s", text);
+}
+
+static void tell_answer(const struct rtc_peer *p, const struct wr *w)
+{
+    const struct sdp_track *v = &p->agreed.tracks[AV_VIDEO], *a = &p->agreed.tracks[AV_AUDIO];
+
+    log_trace("RTC: answer %zu bytes, session=%s:%s, video=%s, audio=%s, dtls=%s, srtp=%s", w->len,
+              p->ice.ufrag, p->ice.peer_ufrag, v->on ? av_codec_name(v->codec) : "none",
+              a->on ? av_codec_name(a->codec) : "none",
+              p->no_dtls ? "off" : p->agreed.active ? "client" : "server", p->clear ? "off" : "on");
+    log_info("RTC: answer text: %.*s", (int)w->len, (const char *)w->buf);
+}
+
+static err_t write_answer(struct rtc_peer *p, struct wr *w)
+{
+    struct rtc_ask *ask = p->ask;
+    struct session_env *env = p->base.env;
+    struct sdp_candidate candidates[SDP_CANDIDATES_MAX];
+    struct sdp_answer ours = {
+        .signature = env->signature, .version = env->version, .id = (uint64_t)co_clock(),
+        .app = p->base.names.app, .stream = p->base.names.name, .ufrag = p->ice.ufrag,
+        .pwd = p->ice.pwd, .cname = p->cid, .candidates = candidates,
+    };
+    bool dtls1_0 = strcmp(p->base.vhost->rtc.dtls_version, "dtls1.0") == 0;
+    err_t err = rtc_service_identity(p->service, dtls1_0, &p->identity);
+
+    if (err)
+        return err;
+    ours.fingerprint = dtls_identity_fingerprint(p->identity);
+    ours.n_candidates = rtc_candidates(p->service, ask, candidates);
+    tell_candidates(candidates, ours.n_candidates);
+    sdp_answer_write(w, &p->agreed, &ours);
+    return wr_err(w, "the answer");
+}
+
+static err_t answer(struct rtc_peer *p)
+{
+    struct rtc_ask *ask = p->ask;
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, RTC_ANSWER_MAX);
+    choose_names(p);
+    err = write_answer(p, &w);
+    if (!err)
+        err = co_check();
+    if (err) {
+        wr_free(&w);
+        return err;
+    }
+    tell_answer(p, &w);
+    ask->status = ask->kind == RTC_ASK_PUBLISH || ask->kind == RTC_ASK_PLAY ? 201 : 200;
+    ask->answer = (char *)w.buf;
+    ask->answer_size = w.len;
+    (void)snprintf(ask->session, sizeof(ask->session), "%s:%s", p->ice.ufrag, p->ice.peer_ufrag);
+    (void)snprintf(ask->token, sizeof(ask->token), "%s", p->token);
+    (void)snprintf(ask->etag, sizeof(ask->etag), "%s", p->etag);
+    return NULL;
+}
+
+/* ---- its life */
+
+static err_t let_in(struct rtc_peer *p, bool *admitted)
+{
+    struct sdp_offer *offer = must(calloc(1, sizeof(*offer)));
+    struct co_deadline deadline = { 0 };
+    err_t err = find_stream(p);
+
+    co_deadline_set(&deadline, ALL_TOLD, ERR_RTC_TIMEOUT, "to let it in takes too long");
+    if (!err)
+        err = parse(offer, p->ask);
+    if (!err)
+        err = ask_and_agree(p, offer, admitted);
+    sdp_offer_free(offer);
+    free(offer);
+    if (!err)
+        err = answer(p);
+    co_deadline_cancel(&deadline);
+    return err;
+}
+
+/* Who asked for it goes on. */
+static void tell_asker(struct rtc_peer *p)
+{
+    struct co *asker = p->asker;
+
+    p->ask = NULL;
+    p->asker = NULL;
+    co_unpark(asker);
+}
+
+static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
+{
+    struct rtc_ask *ask = p->ask;
+    char text[400];
+
+    gather(p, false);
+    p->base.co = NULL;
+    p->state = RTC_LEAVES;
+    if (admitted && p->publishes)
+        rtc_publish_end(p, why);
+    else if (admitted)
+        rtc_play_end(p, why);
+    p->service->stat.refused++;
+    log_warn("RTC client %s is refused: %s", p->ip, err_text(why, text, sizeof(text)));
+    rtc_refuse(ask, &why);
+    tell_asker(p);
+    rtc_peer_free(p);
+}
+
+static err_t publish(struct rtc_peer *p)
+{
+    err_t err = rtc_publish_run(p);
+
+    p->state = RTC_LEAVES;
+    p->base.co = NULL;
+    co_timer_cancel(&p->timer);
+    gather(p, false);
+    rtc_publish_end(p, err);
+    rtc_peer_gone(p, err);
+    return NULL;
+}
+
+/* It needs no coroutine from here on. */
+static err_t play(struct rtc_peer *p)
+{
+    err_t why = co_check();
+
+    p->base.co = NULL;
+    if (why)
+        rtc_peer_leave(p, why);
+    return NULL;
+}
+
+static err_t admit_main(void *peer)
+{
+    struct rtc_peer *p = peer;
+    bool admitted = false;
+    err_t err = p->why; /* somebody wanted it to end before it began */
+
+    p->why = NULL;
+    co_new_cid();
+    (void)snprintf(p->cid, sizeof(p->cid), "%s", co_cid());
+    co_log_as(LOG_STRANGER);
+    session_begin(&p->base);
+    log_trace("RTC client ip=%s, %s of vhost=%s, app=%s, stream=%s, param=%s, offer %zu bytes",
+              p->ip, p->publishes ? "publisher" : "player", p->base.names.vhost,
+              p->base.names.app, p->base.names.name, log_param(p->base.names.param),
+              p->ask->offer_size);
+    log_info("RTC: offer text: %.*s", (int)p->ask->offer_size, p->ask->offer ? p->ask->offer : "");
+    if (!err)
+        err = let_in(p, &admitted);
+    if (err) {
+        turn_away(p, err, admitted);
+        return NULL;
+    }
+    p->state = RTC_WAITS;
+    p->answered = co_clock();
+    rtc_table_name(&p->service->table, p);
+    rtc_peer_set_timer(p, p->answered);
+    tell_asker(p);
+    return p->publishes ? publish(p) : play(p);
+}
+
+/* ---- who asks */
+
+static err_t take_places(struct rtc_peer *p)
+{
+    static const struct peers_limits pending = { RTC_PENDING_OF_ADDRESS, 0 };
+    struct rtc_service *s = p->service;
+    uint8_t addr[PEERS_ADDR];
+    bool v4;
+
+    if (!conf_address_parse(p->ip, strlen(p->ip), addr, &v4))
+        memset(addr, 0, sizeof(addr));
+    if (peers_enter(s->shared->pending, &p->pending, addr, &pending, co_now()) != PEERS_WELCOME)
+        return err_new(ERR_TOO_MANY, "%u sessions of %s that are not connected",
+                       (unsigned)RTC_PENDING_OF_ADDRESS, p->ip);
+    return session_place_take_ip(s->env, &p->place, p->ip);
+}
+
+static err_t check_room(const struct rtc_service *s)
+{
+    unsigned most = (unsigned)s->env->conf->max_connections;
+
+    if (s->refuses)
+        return err_new(ERR_STOPPED, "the server quits");
+    if (atomic_load(&s->shared->sessions) >= most)
+        return err_new(ERR_TOO_MANY, "max_connections is %u", most);
+    return mem_left() ? NULL : err_new(ERR_NO_MEMORY, "the system has no more memory for us");
+}
+
+static err_t begin(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
+{
+    struct rtc_peer *p = rtc_peer_new(s, ask);
+    err_t err = take_places(p);
+
+    p->ask = ask;
+    p->asker = co_self();
+    if (!err)
+        err = co_go(s->env->connections, "rtc", admit_main, p);
+    if (err) {
+        rtc_peer_free(p);
+        return err;
+    }
+    p->base.home = *home;
+    p->base.plays = !p->publishes;
+    *home = NULL;
+    return NULL;
+}
+
+void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
+{
+    bool held = false;
+    err_t err;
+
+    if (ask->kind == RTC_ASK_DELETE || ask->kind == RTC_ASK_RESTART) {
+        rtc_later(s, ask);
+        return;
+    }
+    s->stat.offers++;
+    err = check_room(s);
+    if (!err)
+        err = begin(s, ask, home);
+    if (err) {
+        s->stat.refused++;
+        rtc_refuse(ask, &err);
+        return;
+    }
+    while (ask->status == 0) { /* asked to stop or not: it writes to the ask */
+        held |= co_stop_hold();
+        held |= co_park(CO_FOREVER) == CO_STOPPED;
+    }
+    co_stop_resume(held);
+}

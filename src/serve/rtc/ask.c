@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* ask.c - a request goes to the worker where its stream is served, and its answer comes back. */
+#include "serve/rtc/ask.h"
+
+#include "base/must.h"
+#include "serve/rtc/impl.h"
+#include "session/homes.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* Longer than backends may take, all of them. */
+#define PATIENCE CO_SECONDS(30)
+
+/* On its way between workers. */
+struct job {
+    struct rtc_ask ask;
+    struct workers *workers;
+    struct home *home;   /* of its stream, in which it is a guest; or NULL */
+    bool plays;
+};
+
+void rtc_ask_free(struct rtc_ask *a)
+{
+    free(a->vhost);
+    free(a->app);
+    free(a->stream);
+    free(a->param);
+    free(a->tc_url);
+    free(a->page_url);
+    free(a->user_agent);
+    free(a->ip);
+    free(a->bearer);
+    free(a->host);
+    free(a->eip);
+    free(a->offer);
+    free(a->text);
+    free(a->answer);
+    *a = (struct rtc_ask){ .kind = a->kind };
+}
+
+static void leave_home(struct job *j)
+{
+    if (j->home)
+        homes_leave(j->workers, j->home, j->plays);
+    j->home = NULL;
+}
+
+static void drop(void *job)
+{
+    struct job *j = job;
+
+    leave_home(j);
+    rtc_ask_free(&j->ask);
+    free(j);
+}
+
+/* workers_fn */
+static void at_worker(struct session_env *env, void *job)
+{
+    struct job *j = job;
+    err_t err;
+
+    if (env->rtc) {
+        rtc_admit(env->rtc, &j->ask, &j->home);
+        return;
+    }
+    err = err_new(ERR_RTC_DISABLED, "there is no rtc_server");
+    rtc_refuse(&j->ask, &err);
+}
+
+/* Where it is to be served: a player of a WebRTC publisher at that one's worker. */
+static err_t choose(struct session_env *env, const struct rtc_ask *a, struct job *j, unsigned *to)
+{
+    struct session s;
+    err_t err;
+
+    *to = env->worker;
+    session_init(&s, env, NULL);
+    err = session_find_stream(&s, a->vhost ? a->vhost : "", a->app ? a->app : "",
+                              a->stream ? a->stream : "");
+    if (!err && env->workers && !atomic_load(&env->workers->ending)) {
+        const struct homes_guest guest = {
+            .path = s.names.key->path, .here = env->worker, .publishes = !j->plays,
+            .spread = (unsigned)s.conf->workers_spread, .gathered = true,
+        };
+
+        j->workers = env->workers;
+        j->home = homes_enter(env->workers, &guest, to);
+    }
+    session_fini(&s);
+    return err;
+}
+
+/* By its session's name: no worker, then here, where it is found to be unknown. */
+static unsigned worker_named(const struct session_env *env, const struct rtc_ask *a)
+{
+    unsigned worker = rtc_ufrag_worker(a->session[0]);
+
+    return worker < workers_count(env) ? worker : env->worker;
+}
+
+static void send_to(struct session_env *env, struct rtc_ask *a, struct job *j, unsigned to)
+{
+    err_t err;
+
+    j->ask = *a;
+    if (workers_ask(env, to, at_worker, j, drop, PATIENCE)) {
+        *a = j->ask;
+        leave_home(j);
+        free(j);
+    } else { /* what it had is the job's, and so it is freed */
+        *a = (struct rtc_ask){ .kind = a->kind };
+        err = err_new(ERR_TOO_MANY, "worker %u does not answer", to);
+        rtc_refuse(a, &err);
+    }
+}
+
+void rtc_ask(struct session_env *env, struct rtc_ask *a)
+{
+    struct job *j = must(calloc(1, sizeof(*j)));
+    unsigned to;
+    err_t err = NULL;
+
+    j->plays = a->kind == RTC_ASK_PLAY;
+    if (a->kind == RTC_ASK_PUBLISH || a->kind == RTC_ASK_PLAY)
+        err = choose(env, a, j, &to);
+    else
+        to = worker_named(env, a);
+    if (err) {
+        rtc_refuse(a, &err);
+        free(j);
+    } else {
+        send_to(env, a, j, to);
+    }
+}

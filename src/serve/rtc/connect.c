@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* connect.c - from the first check of ICE to keys of SRTP: DTLS of a session; and its timer. */
+#include "serve/rtc/impl.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+
+enum { DTLS_RATE = 100 };
+
+#define CONNECT_TIME CO_SECONDS(30)
+#define TERM_LOOK CO_SECONDS(10) /* of those whose token ends */
+/* Timers of many sessions are due together. */
+#define GRID CO_MS(10)
+
+/* ---- connected */
+
+static const char *profile_name(enum srtp_profile profile)
+{
+    return profile == SRTP_AEAD_AES_128_GCM ? "AES128-GCM" : "AES128-CM";
+}
+
+static void connected(struct rtc_peer *p, co_usec now)
+{
+    p->state = RTC_CONNECTED;
+    p->connected = now;
+    peers_leave(&p->pending, now);
+    if (p->publishes)
+        rtc_publish_connected(p, now);
+    else
+        rtc_play_connected(p, now);
+}
+
+static err_t take_keys(struct rtc_peer *p)
+{
+    struct srtp_keys send, receive;
+    err_t err;
+
+    if (!dtls_keys(p->dtls, &send, &receive))
+        return err_new(ERR_RTC_DTLS, "%s has no profile of SRTP that we have", p->ip);
+    p->profile = send.profile;
+    err = srtp_out_new(&p->srtp_out, &send);
+    if (!err)
+        err = srtp_in_new(&p->srtp_in, &receive);
+    srtp_keys_wipe(&send);
+    srtp_keys_wipe(&receive);
+    return err;
+}
+
+static void shaken(struct rtc_peer *p, co_usec now)
+{
+    err_t err = p->clear ? NULL : take_keys(p);
+
+    if (err) {
+        p->service->stat.failed_handshakes++;
+        rtc_peer_leave(p, err);
+        return;
+    }
+    p->service->stat.handshakes++;
+    log_trace("RTC: DTLS done as %s, cipher=%s, srtp=%s, %lld ms after the answer",
+              p->agreed.active ? "client" : "server", dtls_cipher(p->dtls),
+              p->clear ? "off" : profile_name(p->profile), us_to_ms(now - p->answered));
+    connected(p, now);
+}
+
+/* ---- DTLS */
+
+static void send_flights(struct rtc_peer *p)
+{
+    const uint8_t *data;
+    size_t size;
+
+    while (dtls_output(p->dtls, &data, &size))
+        rtc_peer_send(p, data, size);
+}
+
+/* After each input and tick. */
+static void look_at_dtls(struct rtc_peer *p, co_usec now)
+{
+    send_flights(p);
+    switch (dtls_state(p->dtls)) {
+    case DTLS_DONE:
+        if (p->state == RTC_CHECKED)
+            shaken(p, now);
+        break;
+    case DTLS_CLOSED:
+        rtc_peer_leave(p, err_new(ERR_IO_CLOSED, "%s said close_notify", p->ip));
+        break;
+    case DTLS_FAILED:
+        p->service->stat.failed_handshakes += p->state == RTC_CHECKED;
+        rtc_peer_leave(p, err_new(ERR_RTC_DTLS, "%s: %s", p->ip, dtls_why(p->dtls)));
+        break;
+    default:
+        break;
+    }
+}
+
+void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
+{
+    if (!p->dtls || p->state < RTC_CHECKED || p->state > RTC_CONNECTED ||
+        !rtc_rate_take(&p->dtls_rate, DTLS_RATE, now))
+        return;
+    dtls_input(p->dtls, data, size, now);
+    look_at_dtls(p, now);
+    rtc_peer_set_timer(p, now);
+}
+
+/* Only now: who never comes takes no memory for it. */
+void rtc_peer_checked(struct rtc_peer *p, co_usec now)
+{
+    const struct dtls_opts opts = { .client = p->agreed.active, .peer = p->agreed.fingerprint };
+    err_t err;
+
+    p->state = RTC_CHECKED;
+    p->checked = now;
+    if (p->no_dtls) {
+        connected(p, now);
+        rtc_peer_set_timer(p, now);
+        return;
+    }
+    err = dtls_new(&p->dtls, p->identity, &opts);
+    if (err) {
+        rtc_peer_leave(p, err);
+        return;
+    }
+    dtls_start(p->dtls, now);
+    look_at_dtls(p, now);
+    rtc_peer_set_timer(p, now);
+}
+
+/* ---- time */
+
+static err_t silence_of(const struct rtc_peer *p)
+{
+    if (p->state == RTC_CONNECTED)
+        return err_new(ERR_RTC_TIMEOUT, "nothing came of %s for stun_timeout, %lld ms", p->ip,
+                       us_to_ms(p->base.vhost->rtc.stun_timeout));
+    return err_new(ERR_RTC_TIMEOUT, "%s did not connect within %lld ms of the answer: %s", p->ip,
+                   us_to_ms(CONNECT_TIME), p->state == RTC_WAITS ?
+                   "no check of ICE came, is the candidate an address that it reaches?" :
+                   "DTLS did not end");
+}
+
+/* When it is given up. */
+static co_usec end_of(const struct rtc_peer *p)
+{
+    co_usec heard = p->ice.heard > p->connected ? p->ice.heard : p->connected;
+
+    return p->state == RTC_CONNECTED ? heard + p->base.vhost->rtc.stun_timeout
+                                     : p->answered + CONNECT_TIME;
+}
+
+static void on_time(struct co_timer *t)
+{
+    struct rtc_peer *p = container_of(t, struct rtc_peer, timer);
+    co_usec now = co_clock();
+    char own[RTC_CID];
+
+    rtc_peer_speak(p, own);
+    if (now >= end_of(p)) {
+        p->service->stat.timeouts++;
+        rtc_peer_leave(p, silence_of(p));
+    } else if (session_term_is_over(p->base.ends)) {
+        rtc_peer_leave(p, session_term_error());
+    } else {
+        if (p->dtls && dtls_deadline(p->dtls) != CO_FOREVER && dtls_deadline(p->dtls) <= now) {
+            dtls_tick(p->dtls, now);
+            look_at_dtls(p, now);
+        }
+        rtc_peer_set_timer(p, now);
+    }
+    rtc_peer_silent(own);
+}
+
+void rtc_peer_set_timer(struct rtc_peer *p, co_usec now)
+{
+    co_usec due = end_of(p), dtls = p->dtls ? dtls_deadline(p->dtls) : CO_FOREVER;
+
+    if (p->state == RTC_ASKS || p->state == RTC_LEAVES)
+        return;
+    if (dtls != CO_FOREVER && dtls < due)
+        due = dtls;
+    if (p->base.ends > 0 && due > now + TERM_LOOK)
+        due = now + TERM_LOOK;
+    if (due < now)
+        due = now;
+    due = (due + GRID - 1) / GRID * GRID;
+    if (!p->timer.prev || p->timer.due != due)
+        co_timer_set(&p->timer, due, on_time);
+}

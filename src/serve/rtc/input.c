@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* input.c - a datagram came: what is it (RFC 7983), and whose? Only checks of ICE may come from
+ * addresses that are not known. */
+#include "serve/rtc/impl.h"
+
+#include "base/log.h"
+
+#include <string.h>
+
+enum { STUN_END = 4, DTLS_FIRST = 20, DTLS_END = 64, RTP_FIRST = 128, RTP_END = 192 };
+enum { RTCP_FIRST = 192, RTCP_END = 224 }; /* of the second byte */
+enum { RTP_LEAST = 12, RTCP_LEAST = 8, BINDING = 1 };
+enum { RTCP_RATE = 200, BAD_RATE = 1000 };
+
+#define DEAF CO_SECONDS(1)
+#define TELL_EVERY CO_SECONDS(10)
+
+bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now)
+{
+    if (now - r->second >= CO_SECONDS(1)) {
+        r->second = now;
+        r->n = 0;
+    }
+    return r->n++ < most;
+}
+
+void rtc_peer_speak(const struct rtc_peer *p, char own[RTC_CID])
+{
+    size_t n = strnlen(co_cid(), RTC_CID - 1);
+
+    memcpy(own, co_cid(), n);
+    own[n] = '\0';
+    co_set_cid(p->cid);
+}
+
+void rtc_peer_silent(const char own[RTC_CID])
+{
+    co_set_cid(own);
+}
+
+/* ---- checks of ICE */
+
+static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec now)
+{
+    char text[UDP_TEXT];
+
+    s->unknown++;
+    s->stat.strangers++;
+    if (s->strangers_told && now - s->strangers_told < TELL_EVERY)
+        return;
+    s->strangers_told = now;
+    log_warn("RTC: %llu checks of ICE for sessions that are not here, the last one of %s",
+             (unsigned long long)(s->unknown - s->unknown_told),
+             udp_addr_text(&in->path.peer, text, sizeof(text)));
+    s->unknown_told = s->unknown;
+}
+
+static void know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+                         unsigned via)
+{
+    struct rtc_service *s = e->service;
+
+    if (rtc_table_own(&s->table, p, e, &in->path.peer, via))
+        rtc_pass_mine(s, via, e->number, &in->path.peer, true);
+}
+
+static void on_way(struct rtc_peer *p, co_usec now)
+{
+    const struct ice_way *way = ice_way(&p->ice);
+    const struct rtc_endpoint *e = way->link;
+    char text[UDP_TEXT];
+
+    (void)udp_addr_text(&way->path.peer, text, sizeof(text));
+    if (p->state == RTC_WAITS) {
+        log_trace("RTC: STUN done, %s by %s, %lld ms after the answer", text,
+                  e->socket ? "UDP" : "TCP", us_to_ms(now - p->answered));
+        return;
+    }
+    p->address_changes++;
+    log_trace("RTC: session address change, it is at %s by %s now", text,
+              e->socket ? "UDP" : "TCP");
+}
+
+static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct stun_message *m,
+                     const struct udp_in *in, unsigned via, co_usec now)
+{
+    const struct ice_way way = { .path = in->path, .link = e };
+    uint8_t out[STUN_MAX];
+    size_t size = 0;
+    enum ice_said said = ice_input(&p->ice, m, &way, now, out, &size);
+
+    if (said == ICE_DROPPED) {
+        e->service->stat.forged_checks++;
+        return;
+    }
+    e->service->stat.checks++;
+    p->base.in += in->size;
+    if (size > 0) {
+        p->base.out += size;
+        rtc_peer_send_on(&way, out, size);
+    }
+    if (!ice_knows(&p->ice, &way))
+        return; /* it was told that it has it wrong: it is no way to it yet */
+    know_address(e, p, in, via);
+    if (said == ICE_MOVED)
+        on_way(p, now);
+    if (p->state == RTC_WAITS && ice_way(&p->ice))
+        rtc_peer_checked(p, now);
+}
+
+/* To the worker that it names, unless it was passed on for that. */
+static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, char first, unsigned via,
+                       co_usec now)
+{
+    struct rtc_service *s = e->service;
+    unsigned worker = rtc_ufrag_worker(first);
+
+    if (via == s->env->worker && worker != via && worker < s->shared->workers)
+        rtc_pass(e, worker, in);
+    else
+        on_unknown(s, in, now);
+}
+
+static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now)
+{
+    struct rtc_service *s = e->service;
+    struct stun_message m;
+    struct rtc_peer *p;
+    const char *colon;
+    char own[RTC_CID];
+
+    if (in->size > STUN_MAX || !stun_parse(&m, in->data, in->size)) {
+        s->stat.strangers++;
+        return;
+    }
+    if (m.class != STUN_REQUEST || m.method != BINDING)
+        return; /* answers, and what keeps a way of NAT open */
+    colon = m.username ? memchr(m.username, ':', m.username_size) : NULL;
+    if (!colon || colon == m.username) {
+        s->stat.forged_checks++;
+        return;
+    }
+    p = rtc_table_named(&s->table, m.username, (size_t)(colon - m.username));
+    if (!p) {
+        pass_check(e, in, *m.username, via, now);
+        return;
+    }
+    rtc_peer_speak(p, own);
+    on_check(e, p, &m, in, via, now);
+    rtc_peer_silent(own);
+}
+
+/* ---- what is of a session */
+
+static void on_bad(struct rtc_peer *p, co_usec now)
+{
+    if (rtc_rate_take(&p->bad_rate, BAD_RATE, now))
+        return;
+    p->deaf_until = now + DEAF;
+    p->bad_rate.n = 0;
+    log_warn("RTC: %u bad packets of %s within a second: it is not read for as long",
+             (unsigned)BAD_RATE, p->ip);
+}
+
+static bool is_rtcp(const struct udp_in *in)
+{
+    return in->data[1] >= RTCP_FIRST && in->data[1] < RTCP_END;
+}
+
+/* Its packet in the clear, in service->plain. */
+static bool unprotect(struct rtc_peer *p, const struct udp_in *in, size_t *size, co_usec now)
+{
+    uint8_t *plain = p->service->plain;
+    bool done;
+
+    if (in->size > RTC_DATAGRAM_MAX || (!p->srtp_in && !p->clear))
+        return false;
+    memcpy(plain, in->data, in->size);
+    *size = in->size;
+    if (!p->srtp_in)
+        return true;
+    done = is_rtcp(in) ? srtcp_unprotect(p->srtp_in, plain, size)
+                       : srtp_unprotect(p->srtp_in, plain, size);
+    if (!done)
+        on_bad(p, now);
+    return done;
+}
+
+static void heard(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in, co_usec now)
+{
+    const struct ice_way way = { .path = in->path, .link = e };
+
+    if (ice_heard(&p->ice, &way, now))
+        on_way(p, now);
+}
+
+static void on_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
+{
+    if (!rtc_rate_take(&p->rtcp_rate, RTCP_RATE, now))
+        return;
+    if (p->publishes)
+        rtc_publish_rtcp(p, data, size, now);
+    else
+        rtc_play_rtcp(p, data, size, now);
+}
+
+static void on_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
+{
+    int drop = p->base.vhost->rtc.drop_for_pt;
+
+    if (!p->publishes || (drop > 0 && (data[1] & 127) == drop))
+        return;
+    p->received++;
+    if (!p->first_packet) {
+        p->first_packet = now;
+        log_trace("RTC: first packet of %s, %lld ms after the answer", p->ip,
+                  us_to_ms(now - p->answered));
+    }
+    rtc_publish_rtp(p, data, size, now);
+}
+
+static void on_media(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+                     co_usec now)
+{
+    const uint8_t *plain = p->service->plain;
+    bool rtcp;
+    size_t size;
+
+    if (p->state != RTC_CONNECTED || in->size < RTCP_LEAST ||
+        (!(rtcp = is_rtcp(in)) && in->size < RTP_LEAST)) {
+        on_bad(p, now);
+        return;
+    }
+    if (!unprotect(p, in, &size, now) || size < (size_t)(rtcp ? RTCP_LEAST : RTP_LEAST))
+        return;
+    heard(e, p, in, now);
+    if (rtcp)
+        on_rtcp(p, plain, size, now);
+    else
+        on_rtp(p, plain, size, now);
+}
+
+static void on_packet(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+                      co_usec now)
+{
+    uint8_t first = in->data[0];
+    char own[RTC_CID];
+
+    p->base.in += in->size;
+    if (now < p->deaf_until)
+        return;
+    rtc_peer_speak(p, own);
+    if (first >= RTP_FIRST && first < RTP_END)
+        on_media(e, p, in, now);
+    else if (first >= DTLS_FIRST && first < DTLS_END)
+        rtc_peer_dtls(p, in->data, in->size, now);
+    else
+        on_bad(p, now);
+    rtc_peer_silent(own);
+}
+
+void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now)
+{
+    struct rtc_service *s = e->service;
+    struct rtc_route *r;
+
+    if (in->size > 0 && in->data[0] < STUN_END) {
+        on_stun(e, in, via, now);
+        return;
+    }
+    r = in->size > 1 ? rtc_table_find(&s->table, e, &in->path.peer) : NULL;
+    if (r && r->peer) {
+        on_packet(e, r->peer, in, now);
+    } else if (r && via == s->env->worker) {
+        r->used = now;
+        rtc_pass(e, r->worker, in);
+    } else {
+        s->stat.strangers++;
+    }
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* later.c - what is asked of a session later: its end (DELETE), and candidates or a restart of ICE
+ * (PATCH): RFC 9725 sections 4.2 and 4.3. And the names of sessions. */
+#include "base/log.h"
+#include "base/must.h"
+#include "base/random_id.h"
+#include "serve/rtc/impl.h"
+
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names */
+
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+_Static_assert(sizeof(letters) - 1 >= WORKERS_MAX, "a letter for each worker");
+
+unsigned rtc_ufrag_worker(char first)
+{
+    const char *at = first ? strchr(letters, first) : NULL;
+
+    return at ? (unsigned)(at - letters) : UINT_MAX;
+}
+
+void rtc_new_ufrag(const struct rtc_service *s, struct ice *ice)
+{
+    do {
+        random_id(ice->ufrag, ICE_UFRAG);
+        ice->ufrag[0] = letters[s->env->worker];
+    } while (rtc_table_named(&s->table, ice->ufrag, ICE_UFRAG));
+    random_id(ice->pwd, ICE_PWD);
+}
+
+/* ---- which session */
+
+/* By the name that its first answer gave it; NULL: it is gone. */
+static struct rtc_peer *find(const struct rtc_service *s, const char *session)
+{
+    size_t n = strcspn(session, ":");
+    struct rtc_peer *p = s->peers;
+
+    while (p && (strlen(p->ufrag) != n || memcmp(p->ufrag, session, n) != 0))
+        p = p->all_next;
+    return p && p->state != RTC_ASKS && p->state != RTC_LEAVES ? p : NULL;
+}
+
+static bool is_its(const struct rtc_peer *p, const char *token)
+{
+    return strlen(token) == RTC_TOKEN && CRYPTO_memcmp(p->token, token, RTC_TOKEN) == 0;
+}
+
+/* ---- PATCH */
+
+static void restart(struct rtc_service *s, struct rtc_peer *p, const struct sdp_fragment *f)
+{
+    rtc_table_unname(&s->table, p);
+    rtc_new_ufrag(s, &p->ice);
+    (void)snprintf(p->ice.peer_ufrag, sizeof(p->ice.peer_ufrag), "%s", f->ufrag);
+    (void)snprintf(p->agreed.peer_ufrag, sizeof(p->agreed.peer_ufrag), "%s", f->ufrag);
+    (void)snprintf(p->agreed.peer_pwd, sizeof(p->agreed.peer_pwd), "%s", f->pwd);
+    p->ice.nominated = false; /* media stay where they are until it nominates again */
+    random_id(p->etag, 8);
+    rtc_table_name(&s->table, p);
+}
+
+/* RFC 8840, section 9: what is new, with a section for the candidates. */
+static void write_fragment(const struct rtc_peer *p, const struct sdp_candidate *v, unsigned n,
+                           struct wr *w)
+{
+    unsigned at = 0;
+
+    while (at + 1 < p->agreed.n && !p->agreed.places[at].taken)
+        at++;
+    wr_printf(w, "a=ice-lite\r\na=ice-ufrag:%s\r\na=ice-pwd:%s\r\n", p->ice.ufrag, p->ice.pwd);
+    wr_printf(w, "m=%s 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:%s\r\n",
+              p->agreed.places[at].kind == SDP_VIDEO ? "video" : "audio", p->agreed.places[at].mid);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned priority = (v[i].tcp ? 1694498815u : 2130706431u) - i * 256;
+
+        wr_printf(w, "a=candidate:%u 1 %s %u %s %u typ host%s\r\n", i, v[i].tcp ? "tcp" : "udp",
+                  priority, v[i].ip, v[i].port, v[i].tcp ? " tcptype passive" : "");
+    }
+    wr_text(w, "a=end-of-candidates\r\n");
+}
+
+static void answer_restart(struct rtc_service *s, struct rtc_ask *ask)
+{
+    struct sdp_candidate candidates[SDP_CANDIDATES_MAX];
+    unsigned n = rtc_candidates(s, ask, candidates);
+    struct rtc_peer *p = find(s, ask->session); /* that may have yielded */
+    struct wr w;
+
+    if (!p) {
+        ask->status = 404;
+        return;
+    }
+    restart(s, p, &ask->fragment);
+    wr_init(&w, RTC_ANSWER_MAX);
+    write_fragment(p, candidates, n, &w);
+    ask->status = 200;
+    ask->answer = (char *)w.buf;
+    ask->answer_size = w.len;
+    (void)snprintf(ask->etag, sizeof(ask->etag), "%s", p->etag);
+    log_trace("RTC: session %s restarts ICE as %s:%s", p->ufrag, p->ice.ufrag, p->ice.peer_ufrag);
+}
+
+static void patch(struct rtc_service *s, struct rtc_ask *ask, const struct rtc_peer *p)
+{
+    const char *ufrag = ask->fragment.ufrag;
+
+    if (*ask->etag && strcmp(ask->etag, p->etag) != 0 && strcmp(ask->etag, "*") != 0)
+        ask->status = 412;
+    else if (!*ufrag || strcmp(ufrag, p->ice.peer_ufrag) == 0)
+        ask->status = 204; /* candidates: it is its checks that we wait for */
+    else
+        answer_restart(s, ask);
+}
+
+/* ---- */
+
+void rtc_later(struct rtc_service *s, struct rtc_ask *ask)
+{
+    struct rtc_peer *p = find(s, ask->session);
+
+    if (p && !is_its(p, ask->token)) {
+        ask->status = 403;
+        ask->text = must_dup("the token is not that of this session");
+    } else if (ask->kind == RTC_ASK_RESTART && p) {
+        patch(s, ask, p);
+    } else if (ask->kind == RTC_ASK_RESTART) {
+        ask->status = 404;
+    } else {
+        ask->status = 200;
+        if (p)
+            rtc_peer_leave(p, err_new(ERR_RTC_GONE, "%s asked for it by DELETE", p->ip));
+    }
+}

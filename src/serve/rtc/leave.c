@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* leave.c - the end of a session: of a publisher in its coroutine, of players in one for all. */
+#include "base/log.h"
+#include "serve/rtc/impl.h"
+#include "session/place.h"
+
+void rtc_peer_leave(struct rtc_peer *p, err_t why)
+{
+    struct rtc_service *s = p->service;
+
+    if (p->state == RTC_LEAVES) {
+        err_free(&why);
+        return;
+    }
+    if (p->base.co) {
+        co_stop(p->base.co, why);
+        return;
+    }
+    if (p->state == RTC_ASKS) { /* its coroutine is about to begin */
+        err_free(&p->why);
+        p->why = why;
+        return;
+    }
+    p->state = RTC_LEAVES;
+    p->why = why;
+    co_timer_cancel(&p->timer);
+    p->next_leaving = NULL;
+    *s->leaving_end = p;
+    s->leaving_end = &p->next_leaving;
+    co_unpark(s->ender);
+}
+
+/* close_notify: a browser's page knows at once. */
+static void say_goodbye(struct rtc_peer *p)
+{
+    const uint8_t *data;
+    size_t size;
+
+    if (!p->dtls)
+        return;
+    dtls_close(p->dtls);
+    while (dtls_output(p->dtls, &data, &size))
+        rtc_peer_send(p, data, size);
+}
+
+static void tell(const struct rtc_peer *p)
+{
+    const struct srtp_in_stat *in = p->srtp_in ? srtp_in_stat(p->srtp_in) : NULL;
+
+    log_trace("RTC: session %s of %s ends after %lld ms, bytes in=%llu, out=%llu, packets in=%llu, "
+              "out=%llu, checks=%llu, refused=%llu, forged=%llu, replayed=%llu, address "
+              "changes=%u", p->ufrag, p->base.names.name, us_to_ms(co_clock() - p->answered),
+              (unsigned long long)p->base.in, (unsigned long long)p->base.out,
+              (unsigned long long)p->received, (unsigned long long)p->sent,
+              (unsigned long long)p->ice.checks, (unsigned long long)p->ice.refused,
+              (unsigned long long)(in ? in->forged : 0),
+              (unsigned long long)(in ? in->replayed : 0), p->address_changes);
+}
+
+void rtc_peer_gone(struct rtc_peer *p, err_t why)
+{
+    co_timer_cancel(&p->timer);
+    say_goodbye(p);
+    tell(p);
+    rtc_peer_sum(p, &p->service->stat);
+    log_end("client finished", &why);
+    rtc_peer_free(p);
+}
+
+static void see_out(struct rtc_peer *p)
+{
+    err_t why = p->why;
+
+    p->why = NULL;
+    co_set_cid(p->cid);
+    session_log_as_client(p->base.env, p->ip);
+    rtc_play_end(p, why);
+    rtc_peer_gone(p, why);
+}
+
+err_t rtc_leave_main(void *service)
+{
+    struct rtc_service *s = service;
+    err_t err = NULL;
+
+    while (!err) {
+        struct rtc_peer *p = s->leaving;
+
+        if (p) {
+            s->leaving = p->next_leaving;
+            if (!s->leaving)
+                s->leaving_end = &s->leaving;
+            see_out(p);
+            co_yield_if_due();
+            continue;
+        }
+        (void)!co_park(CO_FOREVER);
+        err = co_check();
+    }
+    err_free(&err);
+    return NULL;
+}

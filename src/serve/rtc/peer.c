@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.c - one session: made, known, counted, freed. */
+#include "serve/rtc/peer.h"
+
+#include "base/container_of.h"
+#include "base/must.h"
+#include "base/random_id.h"
+#include "serve/rtc/impl.h"
+
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(offsetof(struct rtc_peer, base) == 0, "a peer begins with its session");
+
+static void on_kick(struct session *s)
+{
+    struct rtc_peer *p = container_of(s, struct rtc_peer, base);
+
+    rtc_peer_leave(p, err_new(ERR_KICKED, "%s", p->ip));
+}
+
+/* A token in the header counts as one among the parameters, unless there is one. */
+static char *param_of(const struct rtc_ask *ask)
+{
+    const char *param = ask->param ? ask->param : "";
+    bool has = strstr(param, "?token=") || strstr(param, "&token=");
+    const char *token = ask->bearer ? ask->bearer : "";
+
+    if (strncasecmp(token, "Bearer ", 7) == 0)
+        token += 7;
+    if (!*token || has)
+        return must_dup(param);
+    return must_print("%s%ctoken=%s", param, *param ? '&' : '?', token);
+}
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* Its words, behind each other in one block. */
+static void set_names(struct rtc_peer *p, const struct rtc_ask *ask)
+{
+    struct session_stream *names = &p->base.names;
+    char *param = param_of(ask);
+    const char *at;
+
+    p->names = must_print("%s%c%s%c%s%c%s%c%s%c%s", text_of(ask->vhost), '\0', text_of(ask->app),
+                          '\0', text_of(ask->stream), '\0', param, '\0', text_of(ask->tc_url),
+                          '\0', text_of(ask->page_url));
+    free(param);
+    at = p->names;
+    names->vhost = at;
+    names->app = at += strlen(at) + 1;
+    names->name = at += strlen(at) + 1;
+    names->param = at += strlen(at) + 1;
+    names->tc_url = at += strlen(at) + 1;
+    names->page_url = at + strlen(at) + 1;
+    names->ip = p->ip;
+}
+
+static void enter(struct rtc_peer *p, struct rtc_service *s)
+{
+    p->service = s;
+    p->all_next = s->peers;
+    p->all_prev = &s->peers;
+    if (s->peers)
+        s->peers->all_prev = &p->all_next;
+    s->peers = p;
+    s->n_peers++;
+    atomic_fetch_add(&s->shared->sessions, 1);
+    workers_connected(s->env);
+}
+
+struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask)
+{
+    struct rtc_peer *p = must(calloc(1, sizeof(*p)));
+
+    session_init(&p->base, s->env, NULL);
+    p->base.on_kick = on_kick;
+    p->base.id = p->cid;
+    p->base.rtc = rtc_peer_tell;
+    p->publishes = ask->kind == RTC_ASK_PUBLISH;
+    (void)snprintf(p->ip, sizeof(p->ip), "%s", text_of(ask->ip));
+    set_names(p, ask);
+    random_id(p->token, sizeof(p->token) - 1);
+    enter(p, s);
+    return p;
+}
+
+/* Nothing finds it any more. */
+static void part(struct rtc_peer *p)
+{
+    struct rtc_service *s = p->service;
+
+    rtc_table_unname(&s->table, p);
+    while (p->routes) {
+        const struct rtc_route *r = p->routes;
+
+        if (r->worker != s->env->worker)
+            rtc_pass_mine(s, r->worker, r->endpoint->number, &r->from, false);
+        rtc_table_drop(&s->table, p->routes);
+    }
+    *p->all_prev = p->all_next;
+    if (p->all_next)
+        p->all_next->all_prev = p->all_prev;
+    s->n_peers--;
+    atomic_fetch_sub(&s->shared->sessions, 1);
+    workers_disconnected(s->env);
+    if (s->n_peers == 0 && s->waiter)
+        co_unpark(s->waiter);
+}
+
+void rtc_peer_free(struct rtc_peer *p)
+{
+    co_timer_cancel(&p->timer);
+    peers_leave(&p->place, co_now());
+    peers_leave(&p->pending, co_now());
+    dtls_free(p->dtls);
+    srtp_out_free(p->srtp_out);
+    srtp_in_free(p->srtp_in);
+    dtls_identity_unref(p->identity);
+    session_fini(&p->base);
+    err_free(&p->why);
+    free(p->names);
+    part(p);
+    OPENSSL_cleanse(&p->ice, sizeof(p->ice));
+    free(p);
+}
+
+void rtc_peer_sum(const struct rtc_peer *p, struct rtc_service_stat *out)
+{
+    const struct srtp_in_stat *in = p->srtp_in ? srtp_in_stat(p->srtp_in) : NULL;
+
+    out->address_changes += p->address_changes;
+    if (!in)
+        return;
+    out->forged += in->forged;
+    out->replayed += in->replayed;
+}

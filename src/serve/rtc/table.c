@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - which session a datagram belongs to. */
+#include "serve/rtc/table.h"
+
+#include "base/must.h"
+#include "serve/rtc/peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 256, SWEPT = 4 }; /* buckets; and those looked at for each new one of others */
+
+void rtc_table_init(struct rtc_table *t)
+{
+    *t = (struct rtc_table){ .mask = FIRST - 1, .names_mask = FIRST - 1 };
+    t->routes = must(calloc(FIRST, sizeof(*t->routes)));
+    t->names = must(calloc(FIRST, sizeof(struct rtc_peer *)));
+    siphash_new_key(t->key);
+}
+
+void rtc_table_fini(struct rtc_table *t)
+{
+    for (size_t i = 0; i <= t->mask && t->routes; i++) {
+        while (t->routes[i])
+            rtc_table_drop(t, t->routes[i]);
+    }
+    free(t->routes);
+    free(t->names);
+}
+
+/* ---- addresses */
+
+static struct rtc_route **bucket_of(const struct rtc_table *t, const struct udp_addr *from)
+{
+    return &t->routes[udp_addr_hash(from, t->key) & t->mask];
+}
+
+struct rtc_route *rtc_table_find(const struct rtc_table *t, const struct rtc_endpoint *e,
+                                 const struct udp_addr *from)
+{
+    struct rtc_route *r = *bucket_of(t, from);
+
+    while (r && (r->endpoint != e || !udp_addr_same(&r->from, from)))
+        r = r->next;
+    return r;
+}
+
+static void grow(struct rtc_table *t)
+{
+    struct rtc_route **old = t->routes;
+    size_t n = t->mask + 1;
+
+    t->mask = n * 2 - 1;
+    t->routes = must(calloc(n * 2, sizeof(struct rtc_route *)));
+    for (size_t i = 0; i < n; i++) {
+        for (struct rtc_route *r = old[i], *next; r; r = next) {
+            struct rtc_route **at = bucket_of(t, &r->from);
+
+            next = r->next;
+            r->next = *at;
+            *at = r;
+        }
+    }
+    free(old);
+}
+
+static struct rtc_route *add(struct rtc_table *t, const struct rtc_endpoint *e,
+                             const struct udp_addr *from)
+{
+    struct rtc_route *r = must(calloc(1, sizeof(*r))), **at;
+
+    if (t->n++ > t->mask)
+        grow(t);
+    at = bucket_of(t, from);
+    r->endpoint = e;
+    r->from = *from;
+    r->next = *at;
+    *at = r;
+    return r;
+}
+
+static void leave_peer(struct rtc_route *r)
+{
+    struct rtc_route **at = &r->peer->routes;
+
+    while (*at != r)
+        at = &(*at)->next_own;
+    *at = r->next_own;
+    r->peer = NULL;
+}
+
+void rtc_table_drop(struct rtc_table *t, struct rtc_route *r)
+{
+    struct rtc_route **at = bucket_of(t, &r->from);
+
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    if (r->peer)
+        leave_peer(r);
+    else
+        t->foreign--;
+    t->n--;
+    free(r);
+}
+
+/* As many as ICE remembers; the oldest goes. */
+static void bound(struct rtc_table *t, struct rtc_peer *p)
+{
+    struct rtc_route *r = p->routes;
+
+    for (unsigned i = 1; r && i < ICE_PATHS; i++)
+        r = r->next_own;
+    if (r && r->next_own)
+        rtc_table_drop(t, r->next_own);
+}
+
+bool rtc_table_own(struct rtc_table *t, struct rtc_peer *p, const struct rtc_endpoint *e,
+                   const struct udp_addr *from, unsigned via)
+{
+    struct rtc_route *r = rtc_table_find(t, e, from);
+
+    if (r && r->peer == p) {
+        bool same = r->worker == via;
+
+        r->worker = via;
+        return !same;
+    }
+    if (r)
+        rtc_table_drop(t, r);
+    r = add(t, e, from);
+    r->peer = p;
+    r->worker = via;
+    r->next_own = p->routes;
+    p->routes = r;
+    bound(t, p);
+    return true;
+}
+
+/* ---- those of others */
+
+static void sweep(struct rtc_table *t, co_usec now)
+{
+    for (unsigned i = 0; i < SWEPT; i++) {
+        struct rtc_route *r = t->routes[t->sweep++ & t->mask], *next;
+
+        for (; r; r = next) {
+            next = r->next;
+            if (!r->peer && now - r->used > RTC_FOREIGN_KEEP)
+                rtc_table_drop(t, r);
+        }
+    }
+}
+
+void rtc_table_foreign(struct rtc_table *t, const struct rtc_endpoint *e,
+                       const struct udp_addr *from, unsigned worker, co_usec now)
+{
+    struct rtc_route *r;
+
+    sweep(t, now);
+    r = rtc_table_find(t, e, from);
+    if (r && r->peer) {
+        rtc_table_drop(t, r);
+        r = NULL;
+    }
+    if (!r) {
+        if (t->foreign == RTC_FOREIGN_MAX)
+            return;
+        t->foreign++;
+        r = add(t, e, from);
+    }
+    r->worker = worker;
+    r->used = now;
+}
+
+void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
+                      const struct udp_addr *from, unsigned worker)
+{
+    struct rtc_route *r = rtc_table_find(t, e, from);
+
+    if (r && !r->peer && r->worker == worker)
+        rtc_table_drop(t, r);
+}
+
+/* ---- names */
+
+static struct rtc_peer **name_bucket(const struct rtc_table *t, const char *ufrag, size_t size)
+{
+    return &t->names[siphash(t->key, ufrag, size) & t->names_mask];
+}
+
+static void grow_names(struct rtc_table *t)
+{
+    struct rtc_peer **old = t->names;
+    size_t n = t->names_mask + 1;
+
+    t->names_mask = n * 2 - 1;
+    t->names = must(calloc(n * 2, sizeof(struct rtc_peer *)));
+    for (size_t i = 0; i < n; i++) {
+        for (struct rtc_peer *p = old[i], *next; p; p = next) {
+            struct rtc_peer **at = name_bucket(t, p->ice.ufrag, strlen(p->ice.ufrag));
+
+            next = p->next_name;
+            p->next_name = *at;
+            *at = p;
+        }
+    }
+    free(old);
+}
+
+void rtc_table_name(struct rtc_table *t, struct rtc_peer *p)
+{
+    struct rtc_peer **at;
+
+    if (t->n_names++ > t->names_mask)
+        grow_names(t);
+    at = name_bucket(t, p->ice.ufrag, strlen(p->ice.ufrag));
+    p->next_name = *at;
+    *at = p;
+    p->named = true;
+}
+
+void rtc_table_unname(struct rtc_table *t, struct rtc_peer *p)
+{
+    struct rtc_peer **at;
+
+    if (!p->named)
+        return;
+    at = name_bucket(t, p->ice.ufrag, strlen(p->ice.ufrag));
+    while (*at != p)
+        at = &(*at)->next_name;
+    *at = p->next_name;
+    p->named = false;
+    t->n_names--;
+}
+
+struct rtc_peer *rtc_table_named(const struct rtc_table *t, const char *ufrag, size_t size)
+{
+    struct rtc_peer *p = *name_bucket(t, ufrag, size);
+
+    while (p && (strlen(p->ice.ufrag) != size || memcmp(p->ice.ufrag, ufrag, size) != 0))
+        p = p->next_name;
+    return p;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* table.h - which session a datagram belongs to: by the address it came from, and of a check, by
+ * our ufrag in it. Hashes have a secret, so nobody can choose what collides.
+ *
+ * Only addresses by which an authenticated check came are here. Those of sessions of other workers
+ * are so many at most, and forgotten when nothing came of them for a while.
+ */
+#ifndef SERVE_RTC_TABLE_H
+#define SERVE_RTC_TABLE_H
+
+#include "co/net/udp.h"
+
+struct rtc_peer;
+struct rtc_endpoint;
+
+enum { RTC_FOREIGN_MAX = 65536 };
+#define RTC_FOREIGN_KEEP CO_SECONDS(60)
+
+struct rtc_route {
+    struct rtc_route *next;       /* in a bucket */
+    struct rtc_route *next_own;   /* of its session */
+    const struct rtc_endpoint *endpoint;
+    struct udp_addr from;
+    struct rtc_peer *peer;        /* NULL: it is another worker's */
+    unsigned worker;              /* whose it is; of ours, by way of which it comes */
+    co_usec used;                 /* of others: when it was last */
+};
+
+struct rtc_table {
+    struct rtc_route **routes;
+    size_t mask, n, foreign;
+    struct rtc_peer **names;
+    size_t names_mask, n_names;
+    size_t sweep;                 /* the bucket to look at next */
+    uint8_t key[SIPHASH_KEY];
+};
+
+void rtc_table_init(struct rtc_table *t);
+void rtc_table_fini(struct rtc_table *t); /* routes of others, too */
+
+struct rtc_route *rtc_table_find(const struct rtc_table *t, const struct rtc_endpoint *e,
+                                 const struct udp_addr *from); /* or NULL */
+/* That address is p's from now on, whoever had it. True: that is new, or comes another way. */
+bool rtc_table_own(struct rtc_table *t, struct rtc_peer *p, const struct rtc_endpoint *e,
+                   const struct udp_addr *from, unsigned via);
+void rtc_table_drop(struct rtc_table *t, struct rtc_route *r);
+/* What comes from there is that worker's; or no longer. */
+void rtc_table_foreign(struct rtc_table *t, const struct rtc_endpoint *e,
+                       const struct udp_addr *from, unsigned worker, co_usec now);
+void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
+                      const struct udp_addr *from, unsigned worker);
+
+/* By p->ice.ufrag. */
+void rtc_table_name(struct rtc_table *t, struct rtc_peer *p);
+void rtc_table_unname(struct rtc_table *t, struct rtc_peer *p); /* fine if it has none */
+struct rtc_peer *rtc_table_named(const struct rtc_table *t, const char *ufrag, size_t size);
+
+#endif

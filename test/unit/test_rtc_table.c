@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtc_table.c - whose a datagram of WebRTC is: addresses, names, and addresses of others. */
+#include "serve/rtc/peer.h"
+#include "serve/rtc/table.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct rtc_endpoint *ends[2];
+static char some[2];
+
+static struct udp_addr address(unsigned n)
+{
+    struct udp_addr a = { .port = (uint16_t)(1 + n % 60000) };
+
+    a.ip[10] = a.ip[11] = 0xff;
+    a.ip[12] = 192;
+    a.ip[15] = (uint8_t)(n / 60000);
+    return a;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) /* they are compared, and never looked into */
+        ends[i] = (const struct rtc_endpoint *)(const void *)&some[i];
+    return 0;
+}
+
+static void test_an_address_belongs_to_one_session_of_an_endpoint(void **state)
+{
+    struct rtc_peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+    struct udp_addr one = address(1), two = address(2);
+    struct rtc_table t;
+
+    (void)state;
+    rtc_table_init(&t);
+    assert_null(rtc_table_find(&t, ends[0], &one));
+    assert_true(rtc_table_own(&t, a, ends[0], &one, 0));
+    assert_false(rtc_table_own(&t, a, ends[0], &one, 0));
+    assert_true(rtc_table_own(&t, a, ends[0], &one, 3)); /* it comes another way now */
+    assert_ptr_equal(rtc_table_find(&t, ends[0], &one)->peer, a);
+    assert_null(rtc_table_find(&t, ends[1], &one));
+    assert_null(rtc_table_find(&t, ends[0], &two));
+    assert_true(rtc_table_own(&t, b, ends[0], &one, 0)); /* its socket is another's now */
+    assert_ptr_equal(rtc_table_find(&t, ends[0], &one)->peer, b);
+    assert_null(a->routes);
+    rtc_table_drop(&t, b->routes);
+    assert_null(b->routes);
+    assert_int_equal(t.n, 0);
+    rtc_table_fini(&t);
+    free(a);
+    free(b);
+}
+
+static void test_a_session_has_few_addresses_and_the_newest(void **state)
+{
+    struct rtc_peer *p = calloc(1, sizeof(*p));
+    struct rtc_table t;
+
+    (void)state;
+    rtc_table_init(&t);
+    for (unsigned i = 0; i < 1000; i++) {
+        struct udp_addr from = address(i);
+
+        assert_true(rtc_table_own(&t, p, ends[0], &from, 0));
+        assert_true(t.n <= ICE_PATHS);
+        assert_ptr_equal(rtc_table_find(&t, ends[0], &from)->peer, p);
+    }
+    rtc_table_fini(&t);
+    assert_null(p->routes);
+    free(p);
+}
+
+static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
+{
+    struct rtc_peer *p = calloc(1, sizeof(*p));
+    struct udp_addr one = address(0), last = address(RTC_FOREIGN_MAX);
+    struct rtc_table t;
+
+    (void)state;
+    rtc_table_init(&t);
+    assert_true(rtc_table_own(&t, p, ends[0], &one, 0));
+    rtc_table_foreign(&t, ends[0], &one, 2, 1); /* the newest word counts */
+    assert_null(p->routes);
+    assert_int_equal(rtc_table_find(&t, ends[0], &one)->worker, 2);
+    rtc_table_forget(&t, ends[0], &one, 1); /* it is not that one's */
+    assert_non_null(rtc_table_find(&t, ends[0], &one));
+    rtc_table_forget(&t, ends[0], &one, 2);
+    assert_null(rtc_table_find(&t, ends[0], &one));
+    for (unsigned i = 0; i <= RTC_FOREIGN_MAX; i++) {
+        struct udp_addr from = address(i);
+
+        rtc_table_foreign(&t, ends[0], &from, 1, 1);
+    }
+    assert_int_equal(t.foreign, RTC_FOREIGN_MAX);
+    assert_null(rtc_table_find(&t, ends[0], &last));
+    for (size_t i = 0; i <= t.mask; i++) /* looks at some, each time */
+        rtc_table_foreign(&t, ends[0], &last, 1, 2 + RTC_FOREIGN_KEEP);
+    assert_int_equal(t.foreign, 1);
+    rtc_table_fini(&t);
+    free(p);
+}
+
+static void test_names_are_whole(void **state)
+{
+    enum { N = 1000 };
+    struct rtc_peer *v = calloc(N, sizeof(*v));
+    struct rtc_table t;
+
+    (void)state;
+    rtc_table_init(&t);
+    for (unsigned i = 0; i < N; i++) {
+        (void)snprintf(v[i].ice.ufrag, sizeof(v[i].ice.ufrag), "A%07u", i);
+        rtc_table_name(&t, &v[i]);
+    }
+    for (unsigned i = 0; i < N; i++)
+        assert_ptr_equal(rtc_table_named(&t, v[i].ice.ufrag, 8), &v[i]);
+    assert_null(rtc_table_named(&t, "A0000001", 7));
+    assert_null(rtc_table_named(&t, "A0000001\0\0", 10));
+    assert_null(rtc_table_named(&t, "", 0));
+    for (unsigned i = 0; i < N; i++) {
+        rtc_table_unname(&t, &v[i]);
+        rtc_table_unname(&t, &v[i]);
+        assert_null(rtc_table_named(&t, v[i].ice.ufrag, 8));
+    }
+    assert_int_equal(t.n_names, 0);
+    rtc_table_fini(&t);
+    free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_address_belongs_to_one_session_of_an_endpoint),
+        cmocka_unit_test(test_a_session_has_few_addresses_and_the_newest),
+        cmocka_unit_test(test_addresses_of_others_are_bounded_and_forgotten),
+        cmocka_unit_test(test_names_are_whole),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
