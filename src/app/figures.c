@@ -7,12 +7,10 @@
 #include "base/container_of.h"
 #include "base/must.h"
 #include "co/watchdog.h"
-#include "serve/srt/srt.h"
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
 #include "sink/program/ingest_files.h"
-#include "sink/vod/vod.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -118,56 +116,6 @@ static void take_outputs(struct figures *f, const struct figures_of *of)
         forwards_each(of->forwards, count_forward, f);
 }
 
-static void take_vod(struct figures_vod *f, const struct vod *v)
-{
-    struct vod_stat s;
-
-    vod_stat(v, &s);
-    *f = (struct figures_vod){
-        .files = s.files, .index_bytes = s.index_bytes, .index_limit = s.index_limit,
-        .cache_bytes = s.cache_bytes, .cache_limit = s.cache_limit, .made = s.parts_made,
-        .shared = s.parts_shared, .read_bytes = s.read_bytes, .waited = s.waited,
-        .failed = s.failed, .refused = s.refused,
-    };
-}
-
-/* Which of SRT_REFUSALS. */
-static size_t refusal_of(uint32_t code)
-{
-    static const uint32_t codes[] = {
-#define XX(name, number, text) number,
-        SRT_REFUSALS(XX)
-#undef XX
-    };
-    size_t i = 0;
-
-    _Static_assert(sizeof(codes) / sizeof(codes[0]) < FIGURES_SRT_REFUSED, "there is room");
-    while (i < sizeof(codes) / sizeof(codes[0]) && codes[i] != code)
-        i++;
-    return i;
-}
-
-static void take_srt(struct figures_srt *f, const struct srt_service *srt)
-{
-    struct srt_service_stat s;
-
-    srt_service_stat(srt, &s);
-    *f = (struct figures_srt){
-        .connections = s.connections, .publishers = s.publishers, .players = s.players,
-        .waiting = s.waiting, .handshakes = s.handshakes, .dropped = s.dropped,
-        .inductions = s.inductions, .bad_cookies = s.bad_cookies, .strangers = s.strangers,
-        .key_jobs = s.key_jobs, .key_refused = s.key_refused, .received = s.received,
-        .received_bytes = s.received_bytes, .recv_lost = s.recv_lost,
-        .recv_dropped = s.recv_dropped, .recv_repeated = s.recv_repeated, .belated = s.belated,
-        .undecrypted = s.undecrypted, .sent = s.sent, .sent_bytes = s.sent_bytes,
-        .send_lost = s.send_lost, .send_dropped = s.send_dropped,
-        .send_repeated = s.send_repeated, .in = s.in, .in_calls = s.in_calls, .out = s.out,
-        .out_calls = s.out_calls, .overflow = s.overflow,
-    };
-    for (size_t i = 0; i < SRT_REFUSED_KINDS && s.refused[i].code; i++)
-        f->refused[refusal_of(s.refused[i].code)] += s.refused[i].n;
-}
-
 static void take_objects(struct figures *f)
 {
     f->errors = (uint64_t)err_live();
@@ -218,9 +166,9 @@ static void take(const struct figures_of *of, struct figures *f)
     take_memory(f, env);
     take_outputs(f, of);
     if (env->vod)
-        take_vod(&f->vod, env->vod);
+        vod_stat(env->vod, &f->vod);
     if (env->srt)
-        take_srt(&f->srt, env->srt);
+        srt_service_stat(env->srt, &f->srt);
     take_objects(f);
     take_thread(f);
 }

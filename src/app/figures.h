@@ -13,6 +13,7 @@
 #include "session/hooks.h"
 #include "session/workers.h"
 #include "sink/program/job.h"
+#include "sink/vod/vod.h"
 
 struct sink;
 
@@ -23,22 +24,6 @@ struct figures_type { /* as struct clients_total */
 
 struct figures_hooks { /* as struct hooks_stat */
     uint64_t ok, denied, failed, dropped, micros;
-};
-
-struct figures_vod { /* as struct vod_stat */
-    uint64_t files, index_bytes, index_limit, cache_bytes, cache_limit;
-    uint64_t made, shared, read_bytes, waited, failed, refused;
-};
-
-enum { FIGURES_SRT_REFUSED = SRT_REFUSED_KINDS };
-
-struct figures_srt { /* as struct srt_service_stat; refused: in the order of SRT_REFUSALS */
-    uint64_t connections, publishers, players, waiting;
-    uint64_t handshakes, dropped, inductions, bad_cookies, strangers, key_jobs, key_refused;
-    uint64_t refused[FIGURES_SRT_REFUSED];
-    uint64_t received, received_bytes, recv_lost, recv_dropped, recv_repeated, belated, undecrypted;
-    uint64_t sent, sent_bytes, send_lost, send_dropped, send_repeated;
-    uint64_t in, in_calls, out, out_calls, overflow;
 };
 
 /* Words alone, and all but the last four are sums. */
@@ -54,8 +39,8 @@ struct figures {
     uint64_t memory, squeezed, squeezed_bytes; /* of streams */
     uint64_t messages, evicted;                /* RTMP messages that are not complete */
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
-    struct figures_vod vod;                    /* files on demand */
-    struct figures_srt srt;
+    struct vod_stat vod;                       /* files on demand */
+    struct srt_service_stat srt;
     uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
     /* Objects that live. What one worker made another may free: of one alone it may be below 0, and

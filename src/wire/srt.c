@@ -31,16 +31,11 @@ static void count(struct srt_wire *w)
 
 /* Who joined at the key frame before this one may still be on the way here: what is between them
  * stays for a moment. */
-static uint64_t oldest_to_keep(struct srt_wire *w, co_usec now)
+static uint64_t oldest_to_keep(const struct srt_log *l, co_usec now)
 {
-    uint64_t key = w->log.key;
+    struct srt_log_entry e;
 
-    if (key != w->key_now) {
-        w->key_before = w->key_now;
-        w->key_now = key;
-        w->key_came = now;
-    }
-    return w->wanted && w->key_before < key && now - w->key_came < CATCH_UP ? w->key_before : key;
+    return srt_log_get(l, l->key, &e) && now - e.due < CATCH_UP ? l->key_before : l->key;
 }
 
 void srt_wire_trim(struct srt_wire *w, co_usec now)
@@ -53,7 +48,7 @@ void srt_wire_trim(struct srt_wire *w, co_usec now)
     else if (!w->wanted && cached) /* nobody asks for a repeat: this is for who comes */
         srt_log_trim(l, INT64_MAX, l->key, w->set.max_bytes);
     else
-        srt_log_trim(l, now - w->keep, cached ? oldest_to_keep(w, now) : l->head, w->set.max_bytes);
+        srt_log_trim(l, now - w->keep, cached ? oldest_to_keep(l, now) : l->head, w->set.max_bytes);
     if (l->has_key && l->key < l->first)
         l->has_key = false;
     count(w);

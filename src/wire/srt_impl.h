@@ -29,8 +29,6 @@ struct srt_wire {
     co_usec keep;           /* how long */
     co_usec due;            /* of the newest packet: no time falls */
     uint64_t begin;         /* number of the first packet of what is sent now */
-    uint64_t key_now, key_before; /* numbers of the newest key frame and of the one before */
-    co_usec key_came;
     /* what is muxed here */
     struct live_reader reader;
     uint64_t dropped;       /* of the reader, as it was seen */

@@ -73,7 +73,6 @@ void srt_wire_relay_key(struct srt_wire *w, uint64_t back, const uint8_t *tables
 
     if (!w->relays || !find(l, w->begin > l->first ? w->begin : l->first, back, &key))
         return;
-    l->key = key;
-    l->has_key = true;
+    srt_log_key(l, key);
     srt_log_lead(l, tables, size);
 }

@@ -95,13 +95,7 @@ static inline struct srt_service_stat srt_stat_now(void)
 
 static inline uint64_t srt_refused_with(uint32_t code)
 {
-    struct srt_service_stat st = srt_stat_now();
-
-    for (unsigned i = 0; i < SRT_REFUSED_KINDS; i++) {
-        if (st.refused[i].code == code)
-            return st.refused[i].n;
-    }
-    return 0;
+    return srt_stat_now().refused[srt_refusal_place(code)];
 }
 
 /* ---- callers */

@@ -291,17 +291,22 @@ static err_t guest(void *arg)
     return NULL;
 }
 
+static void guests_come(struct co_group *g, unsigned n)
+{
+    gate = (struct srt_gate){ 0 };
+    in = most = done = stopped = 0;
+    co_group_init(g);
+    for (unsigned i = 0; i < n; i++)
+        assert_ok(co_go(g, "guest", guest, NULL));
+}
+
 static void test_some_at_a_time(void **state)
 {
     enum { N = 50 };
     struct co_group g;
 
     (void)state;
-    gate = (struct srt_gate){ 0 };
-    in = most = done = stopped = 0;
-    co_group_init(&g);
-    for (unsigned i = 0; i < N; i++)
-        assert_ok(co_go(&g, "guest", guest, NULL));
+    guests_come(&g, N);
     assert_ok(co_group_wait(&g));
     assert_int_equal(most, SRT_GATE_MOST);
     assert_int_equal(done, N);
@@ -314,11 +319,7 @@ static void test_who_is_stopped_leaves_the_line(void **state)
     struct co_group g;
 
     (void)state;
-    gate = (struct srt_gate){ 0 };
-    in = most = done = stopped = 0;
-    co_group_init(&g);
-    for (unsigned i = 0; i < N; i++)
-        assert_ok(co_go(&g, "guest", guest, NULL));
+    guests_come(&g, N);
     co_yield();
     assert_ok(co_group_stop(&g));
     assert_int_equal(done + stopped, N);

@@ -412,6 +412,17 @@ static void refusals_have_texts(void **state)
     assert_string_equal(srt_refusal_text(3000), "for a reason of its own");
 }
 
+static void refusals_have_places(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SRT_REFUSAL_KINDS; i++)
+        assert_int_equal(srt_refusal_place(srt_refusal_code(i)), i);
+    assert_int_equal(srt_refusal_code(0), SRT_REFUSED_SYSTEM);
+    assert_int_equal(srt_refusal_code(SRT_REFUSAL_KINDS - 1), SRT_REFUSED_SERVER);
+    assert_int_equal(srt_refusal_place(SRT_WELCOME), SRT_REFUSAL_KINDS);
+    assert_int_equal(srt_refusal_place(1016u << 16), SRT_REFUSAL_KINDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,7 +431,7 @@ int main(void)
         TEST(a_conclusion_is_read), TEST(a_conclusion_is_cut), TEST(extensions_are_checked),
         TEST(fields_are_checked), TEST(stream_ids_of_any_size), TEST(a_stream_id_is_too_long),
         TEST(a_stream_id_has_zeros), TEST(a_caller_is_written), TEST(a_conclusion_is_answered),
-        TEST(both_sides_agree), TEST(refusals_have_texts),
+        TEST(both_sides_agree), TEST(refusals_have_texts), TEST(refusals_have_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

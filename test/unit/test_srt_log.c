@@ -74,6 +74,7 @@ static void what_is_kept_stays_what_it_was(void **state)
     assert_int_equal(l.first, 2699);
     assert_true(l.has_key);
     assert_int_equal(l.key, 2900);
+    assert_int_equal(l.key_before, 2800);
     assert_in_range(l.cap, 301, 512);
     for (i = 2699; i < 3000; i++)
         is(&l, (uint64_t)i, i, i % 100 == 0, i * 10);
@@ -95,6 +96,8 @@ static void what_players_may_start_at_is_kept(void **state)
     srt_log_trim(&l, 90, l.key, SIZE_MAX);
     assert_int_equal(l.first, 40);
     assert_true(l.has_key);
+    srt_log_key(&l, 45);
+    assert_true(l.key == 45 && l.key_before == 40);
     srt_log_trim(&l, 90, 50, SIZE_MAX);
     assert_int_equal(l.first, 50);
     assert_false(l.has_key); /* it is gone */

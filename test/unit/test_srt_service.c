@@ -156,6 +156,17 @@ static size_t conclusion(struct srt_guest *g, uint32_t first_seq, uint8_t out[SR
     return srt_call_output(&g->call, out, co_clock());
 }
 
+/* A server, and some who have not called yet, each with a socket of its own. */
+static void begin_with(const char *vhost, struct srt_guest *v, unsigned n, const char *const *ips)
+{
+    srt_begin("", vhost);
+    for (unsigned i = 0; i < n; i++)
+        srt_guest_open(&v[i], ips[i]);
+}
+
+static const char *const one_host[] = { "127.0.0.1", "127.0.0.1" };
+static const char *const two_hosts[] = { "127.0.0.1", "127.0.0.2" };
+
 static void test_a_conclusion_that_comes_again_has_the_same_answer(void **state)
 {
     uint8_t data[SRT_HANDSHAKE_MAX], first[2048], second[2048];
@@ -163,8 +174,7 @@ static void test_a_conclusion_that_comes_again_has_the_same_answer(void **state)
     size_t size, n;
 
     (void)state;
-    srt_begin("", "");
-    srt_guest_open(&g, "127.0.0.1");
+    begin_with("", &g, 1, one_host);
     size = conclusion(&g, 1000, data);
     srt_guest_send(&g, data, size);
     n = srt_guest_hear(&g, first, CO_SECONDS(1));
@@ -185,8 +195,7 @@ static void test_a_socket_that_calls_anew_replaces_itself(void **state)
     size_t size;
 
     (void)state;
-    srt_begin("", "publish { takeover on; }");
-    srt_guest_open(&g, "127.0.0.1");
+    begin_with("publish { takeover on; }", &g, 1, one_host);
     size = conclusion(&g, 1000, data);
     srt_guest_send(&g, data, size);
     assert_true(srt_guest_hear(&g, heard, CO_SECONDS(1)) > 0);
@@ -203,45 +212,41 @@ static void test_a_socket_that_calls_anew_replaces_itself(void **state)
 static void test_a_cookie_is_of_its_address(void **state)
 {
     uint8_t data[SRT_HANDSHAKE_MAX], heard[2048];
-    struct srt_guest g, other;
+    struct srt_guest v[2];
     size_t size;
 
     (void)state;
-    srt_begin("", "");
-    srt_guest_open(&g, "127.0.0.1");
-    srt_guest_open(&other, "127.0.0.2");
-    size = conclusion(&g, 1000, data);
-    srt_guest_send(&other, data, size);
-    assert_int_equal(srt_guest_hear(&other, heard, CO_MS(20)), 0);
+    begin_with("", v, 2, two_hosts);
+    size = conclusion(&v[0], 1000, data);
+    srt_guest_send(&v[1], data, size);
+    assert_int_equal(srt_guest_hear(&v[1], heard, CO_MS(20)), 0);
     assert_int_equal(srt_stat_now().bad_cookies, 1);
     assert_int_equal(srt_stat_now().connections, 0);
-    srt_guest_close(&g);
-    srt_guest_close(&other);
+    srt_guest_close(&v[0]);
+    srt_guest_close(&v[1]);
     srt_finish();
 }
 
 static void test_packets_of_others_are_counted_and_dropped(void **state)
 {
     uint8_t bye[SRT_HEADER + 4] = { 0 }, odd[2048] = { 0 };
-    struct srt_guest g, other;
+    struct srt_guest v[2];
 
     (void)state;
-    srt_begin("", "");
-    srt_guest_open(&g, "127.0.0.1");
-    srt_guest_open(&other, "127.0.0.1");
-    srt_guest_call(&g, PUBLISH, 77, 1000, NULL, 0);
+    begin_with("", v, 2, one_host);
+    srt_guest_call(&v[0], PUBLISH, 77, 1000, NULL, 0);
     srt_packet_write(&(struct srt_packet){ .control = true, .type = SRT_SHUTDOWN,
-                                           .to = g.call.agreed.peer_id }, bye);
-    srt_guest_send(&other, bye, sizeof(bye));  /* not its address */
-    srt_guest_send(&other, odd, 15);           /* no packet */
-    srt_guest_send(&other, odd, 2048);         /* data to nobody */
+                                           .to = v[0].call.agreed.peer_id }, bye);
+    srt_guest_send(&v[1], bye, sizeof(bye));  /* not its address */
+    srt_guest_send(&v[1], odd, 15);           /* no packet */
+    srt_guest_send(&v[1], odd, 2048);         /* data to nobody */
     srt_packet_write(&(struct srt_packet){ .control = true, .type = SRT_SHUTDOWN,
-                                           .to = g.call.agreed.peer_id + 1 }, bye);
-    srt_guest_send(&g, bye, sizeof(bye));      /* nobody's id */
+                                           .to = v[0].call.agreed.peer_id + 1 }, bye);
+    srt_guest_send(&v[0], bye, sizeof(bye));      /* nobody's id */
     srt_until(srt_stat_now().strangers == 4);
     assert_int_equal(srt_env.publishers, 1);
-    srt_guest_close(&g);
-    srt_guest_close(&other);
+    srt_guest_close(&v[0]);
+    srt_guest_close(&v[1]);
     srt_finish();
 }
 

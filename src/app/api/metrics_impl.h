@@ -11,7 +11,7 @@ void metrics_put_streams(struct wr *w, const struct api_parts *of);
 /* Figures of programs and forwards; none where there are none of the kind. */
 void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct figures *f);
 /* Figures of SRT. */
-void metrics_put_srt(struct wr *w, const struct figures_srt *s);
+void metrics_put_srt(struct wr *w, const struct srt_service_stat *s);
 /* Figures of each worker, where there is more than one. */
 void metrics_put_workers(struct wr *w, const struct api_parts *of);
 

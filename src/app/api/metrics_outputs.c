@@ -27,7 +27,7 @@ static void put_forwards(struct wr *w, const struct figures *f)
     prom_value(w, "srs_forwards", "state=\"publishing\"", (double)f->forwards[true]);
 }
 
-static void put_vod(struct wr *w, const struct figures_vod *v)
+static void put_vod(struct wr *w, const struct vod_stat *v)
 {
     const struct {
         const char *name, *type, *help;
@@ -39,9 +39,9 @@ static void put_vod(struct wr *w, const struct figures_vod *v)
         { "srs_vod_cache_bytes", "gauge", "What is kept of files to be sent.", v->cache_bytes },
         { "srs_vod_cache_limit_bytes", "gauge", "What may be: vod.cache.", v->cache_limit },
         { "srs_vod_parts_made_total", "counter", "Parts of files that were read and made.",
-          v->made },
+          v->parts_made },
         { "srs_vod_parts_shared_total", "counter", "Parts that were there for one more player.",
-          v->shared },
+          v->parts_shared },
         { "srs_vod_read_bytes_total", "counter", "Bytes read of files.", v->read_bytes },
         { "srs_vod_waits_total", "counter", "Times that a player waited for a disk.", v->waited },
         { "srs_vod_failures_total", "counter", "Files that could not be opened, parts not read.",

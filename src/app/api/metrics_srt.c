@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static void put_rows(struct wr *w, const struct figures_srt *s)
+static void put_rows(struct wr *w, const struct srt_service_stat *s)
 {
     const struct {
         const char *name, *type, *help;
@@ -58,7 +58,7 @@ static void put_rows(struct wr *w, const struct figures_srt *s)
     }
 }
 
-static void put_connections(struct wr *w, const struct figures_srt *s)
+static void put_connections(struct wr *w, const struct srt_service_stat *s)
 {
     prom_family(w, "srs_srt_connections", "gauge", "Connections of SRT, by what they do.");
     prom_value(w, "srs_srt_connections", "mode=\"publish\"", (double)s->publishers);
@@ -66,23 +66,18 @@ static void put_connections(struct wr *w, const struct figures_srt *s)
     prom_value(w, "srs_srt_connections", "mode=\"waiting\"", (double)s->waiting);
 }
 
-static void put_refused(struct wr *w, const struct figures_srt *s)
+static void put_refused(struct wr *w, const struct srt_service_stat *s)
 {
-    static const uint32_t codes[] = {
-#define XX(name, number, text) number,
-        SRT_REFUSALS(XX)
-#undef XX
-    };
     char label[24];
 
     prom_family(w, "srs_srt_refused_total", "counter", "Callers that were refused, by the code.");
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-        (void)snprintf(label, sizeof(label), "code=\"%u\"", (unsigned)codes[i]);
+    for (unsigned i = 0; i < SRT_REFUSAL_KINDS; i++) {
+        (void)snprintf(label, sizeof(label), "code=\"%u\"", (unsigned)srt_refusal_code(i));
         prom_value(w, "srs_srt_refused_total", label, (double)s->refused[i]);
     }
 }
 
-void metrics_put_srt(struct wr *w, const struct figures_srt *s)
+void metrics_put_srt(struct wr *w, const struct srt_service_stat *s)
 {
     put_connections(w, s);
     put_refused(w, s);

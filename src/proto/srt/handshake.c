@@ -30,6 +30,27 @@ const char *srt_refusal_text(uint32_t code)
     }
 }
 
+static const uint16_t codes[SRT_REFUSAL_KINDS] = {
+#define XX(name, number, text) number,
+    SRT_REFUSALS(XX)
+#undef XX
+};
+
+uint32_t srt_refusal_code(unsigned place)
+{
+    assert(place < SRT_REFUSAL_KINDS);
+    return codes[place];
+}
+
+unsigned srt_refusal_place(uint32_t code)
+{
+    unsigned place = 0;
+
+    while (place < SRT_REFUSAL_KINDS && codes[place] != code)
+        place++;
+    return place;
+}
+
 /* ---- texts in extensions: the bytes of each word are reversed, zeros fill the last one */
 
 static size_t read_text(const uint8_t *data, size_t size, char *out)

@@ -77,13 +77,18 @@ bool srt_log_put(struct srt_log *l, const uint8_t *data, size_t size, bool key, 
     memcpy(copy, data, size);
     l->slots[l->head & (l->cap - 1)] = (struct srt_log_slot){ copy, due, (uint16_t)size, key };
     l->used += size;
-    if (key) {
-        l->key = l->head;
-        l->has_key = true;
-    }
+    if (key)
+        srt_log_key(l, l->head);
     l->head++;
     count(l);
     return true;
+}
+
+void srt_log_key(struct srt_log *l, uint64_t number)
+{
+    l->key_before = l->key;
+    l->key = number;
+    l->has_key = true;
 }
 
 void srt_log_trim(struct srt_log *l, co_usec before, uint64_t from, size_t max_bytes)

@@ -30,8 +30,9 @@ enum { SRT_LOG_LEADS = 4 };
 
 struct srt_log {
     uint64_t first, head;  /* the oldest kept, the next to come */
-    uint64_t key;          /* the newest one to start at */
+    uint64_t key;          /* the newest one to start at, */
     bool has_key;
+    uint64_t key_before;   /* and the one that was that before, if it is still kept */
     uint64_t lead;         /* what goes in front of that: srt_log_lead_get(); 0: nothing */
     size_t bytes;          /* that it takes, of memory */
     /* log.c's own */
@@ -48,6 +49,8 @@ void srt_log_fini(struct srt_log *l);
 /* Append a packet. False: there is no memory, or its size is none of 1..SRT_PAYLOAD_MAX; it is left
  * out. */
 bool srt_log_put(struct srt_log *l, const uint8_t *data, size_t size, bool key, co_usec due);
+/* From now on that is the newest one to start at; it is one of those kept, behind the last such. */
+void srt_log_key(struct srt_log *l, uint64_t number);
 /* A packet that who joins from now on is sent in front of the first one of the log: tables, where
  * those in the log are not what a player needs. What says the same has the same number. Size 0:
  * there is none. The last few are kept. False as above. */

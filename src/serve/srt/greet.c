@@ -40,13 +40,10 @@ static void answer_induction(struct srt_endpoint *e, const struct udp_in *in,
 
 static void count_refusal(struct srt_service_stat *stat, uint32_t code)
 {
-    for (unsigned i = 0; i < SRT_REFUSED_KINDS; i++) {
-        if (stat->refused[i].code != code && stat->refused[i].code != 0)
-            continue;
-        stat->refused[i].code = code;
-        stat->refused[i].n++;
-        return;
-    }
+    unsigned place = srt_refusal_place(code);
+
+    if (place < SRT_REFUSAL_KINDS)
+        stat->refused[place]++;
 }
 
 static void send_refusal(struct srt_endpoint *e, const struct udp_path *path,

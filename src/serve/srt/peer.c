@@ -2,6 +2,7 @@
 /* peer.c - one client: made, known, counted, freed. */
 #include "serve/srt/peer.h"
 
+#include "base/container_of.h"
 #include "base/ip.h"
 #include "base/must.h"
 #include "serve/srt/greet.h"
@@ -12,12 +13,10 @@
 
 static void on_kick(struct session *s)
 {
-    struct srt_peer *p = (struct srt_peer *)(void *)s; /* its first member */
+    struct srt_peer *p = container_of(s, struct srt_peer, base);
 
     srt_peer_leave(p, err_new(ERR_KICKED, "%s", p->ip));
 }
-
-_Static_assert(offsetof(struct srt_peer, base) == 0, "a peer begins with its session");
 
 static struct srt_greeting *greeting_new(const struct udp_in *in, const struct srt_handshake *h)
 {

@@ -41,17 +41,13 @@ void srt_service_refuse(struct srt_service *s);
 void srt_service_free(struct srt_service *s);
 void srt_service_reload(struct srt_service *s); /* env->conf is another one; NULL is fine */
 
-enum { SRT_REFUSED_KINDS = 32 };
-struct srt_service_stat {
-    unsigned connections, publishers, players, waiting; /* waiting: to be let in */
+struct srt_service_stat { /* words alone, of which all are sums */
+    uint64_t connections, publishers, players, waiting; /* waiting: to be let in */
     uint64_t handshakes, dropped;    /* conclusions; those over the rate of an address */
     uint64_t inductions, bad_cookies;
     uint64_t strangers;              /* packets of no connection, or not from its address */
     uint64_t key_jobs, key_refused;
-    struct {
-        uint32_t code;
-        uint64_t n;
-    } refused[SRT_REFUSED_KINDS];
+    uint64_t refused[SRT_REFUSAL_KINDS]; /* by their places */
     /* of all connections there were */
     uint64_t received, received_bytes, recv_lost, recv_dropped, recv_repeated, belated, undecrypted;
     uint64_t sent, sent_bytes, send_lost, send_dropped, send_repeated;

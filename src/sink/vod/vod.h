@@ -116,9 +116,9 @@ void vod_part_put(struct vod_file *f, const struct vod_part *part, bool done);
 void vod_wait_end(struct vod_wait *w); /* fine if it does not wait */
 
 /* For the metrics. */
-struct vod_stat {
-    unsigned files;          /* open */
-    size_t index_bytes, cache_bytes, cache_limit, index_limit;
+struct vod_stat { /* words alone, of which all are sums */
+    uint64_t files;          /* open */
+    uint64_t index_bytes, cache_bytes, cache_limit, index_limit;
     uint64_t parts_made, parts_shared; /* made anew; found */
     uint64_t read_bytes;     /* of files, into memory of ours */
     uint64_t waited, failed; /* times that somebody waited for a disk; loads that failed */
