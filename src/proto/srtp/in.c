@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* in.c - packets that come: [SRTP] 3.3 and 3.4, [GCM] 8 and 9. A source is remembered only after a
+ * packet of it was authenticated, so who has no key fills nothing. */
+#include "proto/srtp/crypt.h"
+#include "proto/srtp/window.h"
+
+#include "base/must.h"
+
+#include <assert.h>
+#include <openssl/crypto.h>
+#include <string.h>
+
+enum { WINDOW = 1024, RTCP_WINDOW = 128, RTP_HEADER = 12 };
+
+struct source {
+    uint32_t ssrc;
+    bool rtp, rtcp;    /* one came */
+    uint64_t top, rtcp_top;
+    uint64_t seen[WINDOW / 64], rtcp_seen[RTCP_WINDOW / 64];
+};
+
+struct srtp_in {
+    struct srtp_crypt rtp, rtcp;
+    struct srtp_in_stat stat;
+    unsigned n, last; /* sources; the one that spoke last is the likeliest */
+    struct source sources[SRTP_SOURCES];
+};
+
+err_t srtp_in_new(struct srtp_in **out, const struct srtp_keys *keys)
+{
+    struct srtp_in *s = must(calloc(1, sizeof(*s)));
+
+    assert(keys->profile != SRTP_NONE);
+    if (srtp_crypt_derive(&s->rtp, keys, SRTP_LABEL_RTP, false) &&
+        srtp_crypt_derive(&s->rtcp, keys, SRTP_LABEL_RTCP, false)) {
+        *out = s;
+        return NULL;
+    }
+    srtp_in_free(s);
+    return err_new(ERR_NO_MEMORY, "ciphers of SRTP");
+}
+
+void srtp_in_free(struct srtp_in *s)
+{
+    if (!s)
+        return;
+    srtp_crypt_fini(&s->rtp);
+    srtp_crypt_fini(&s->rtcp);
+    free(s);
+}
+
+const struct srtp_in_stat *srtp_in_stat(const struct srtp_in *s)
+{
+    return &s->stat;
+}
+
+/* ---- sources */
+
+static struct source *find(struct srtp_in *s, uint32_t ssrc)
+{
+    if (s->last < s->n && s->sources[s->last].ssrc == ssrc)
+        return &s->sources[s->last];
+    for (unsigned i = 0; i < s->n; i++) {
+        if (s->sources[i].ssrc != ssrc)
+            continue;
+        s->last = i;
+        return &s->sources[i];
+    }
+    return NULL;
+}
+
+/* One more, whose packet was authenticated; NULL: there are enough. */
+static struct source *add(struct srtp_in *s, uint32_t ssrc)
+{
+    if (s->n == SRTP_SOURCES) {
+        s->stat.sources++;
+        return NULL;
+    }
+    s->last = s->n++;
+    s->sources[s->last].ssrc = ssrc;
+    return &s->sources[s->last];
+}
+
+static bool forged(struct srtp_in *s)
+{
+    s->stat.forged++;
+    return false;
+}
+
+static bool replayed(struct srtp_in *s)
+{
+    s->stat.replayed++;
+    return false;
+}
+
+/* ---- RTP */
+
+/* Bytes before the payload; 0: it is no RTP, or more than there is. */
+static size_t header_size(const uint8_t *p, size_t size)
+{
+    size_t at = RTP_HEADER;
+
+    if (size < at || p[0] >> 6 != 2)
+        return 0;
+    at += 4 * (size_t)(p[0] & 15);
+    if (p[0] & 0x10) {
+        if (size < at + 4)
+            return 0;
+        at += 4 + 4 * (size_t)(p[at + 2] << 8 | p[at + 3]);
+    }
+    return at <= size ? at : 0;
+}
+
+/* The index whose end is this number and that is nearest to the highest, [SRTP] 3.3.1. Below 0: it
+ * would be before the first. */
+static int64_t estimate(const struct source *src, uint16_t seq)
+{
+    if (!src || !src->rtp)
+        return seq;
+    return (int64_t)src->top + (int16_t)(uint16_t)(seq - (uint16_t)src->top);
+}
+
+static bool open_cm(struct srtp_crypt *c, const struct srtp_nonce *n, uint8_t *p, size_t head,
+                    size_t size)
+{
+    uint8_t tag[SRTP_AUTH], rollovers[4];
+
+    srtp_put32(rollovers, (uint32_t)(n->index >> 16));
+    srtp_cm_tag(c, p, size, rollovers, sizeof(rollovers), tag);
+    return CRYPTO_memcmp(tag, p + size, SRTP_TAG_CM) == 0 &&
+           srtp_cm_run(c, n, p + head, p + head, size - head);
+}
+
+static bool open_rtp(struct srtp_in *s, const struct srtp_nonce *n, uint8_t *p, size_t head,
+                     size_t size)
+{
+    struct srtp_known k = { .head = p, .head_size = head };
+
+    return s->rtp.gcm ? srtp_gcm_open(&s->rtp, n, &k, p + head, size - head)
+                      : open_cm(&s->rtp, n, p, head, size);
+}
+
+bool srtp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
+{
+    size_t tag = s->rtp.gcm ? SRTP_TAG_GCM : SRTP_TAG_CM, plain = *size > tag ? *size - tag : 0;
+    size_t head = header_size(packet, plain);
+    struct srtp_nonce n;
+    struct source *src;
+    int64_t index;
+
+    if (head == 0)
+        return forged(s);
+    n.ssrc = srtp_get32(packet + 8);
+    src = find(s, n.ssrc);
+    index = estimate(src, (uint16_t)(packet[2] << 8 | packet[3]));
+    if (index < 0 || index >> 48 ||
+        (src && src->rtp && !srtp_window_new(src->seen, WINDOW, src->top, (uint64_t)index)))
+        return replayed(s);
+    n.index = (uint64_t)index;
+    if (!open_rtp(s, &n, packet, head, plain))
+        return forged(s);
+    if (!src && !(src = add(s, n.ssrc)))
+        return false;
+    src->top = srtp_window_add(src->seen, WINDOW, src->rtp ? src->top : n.index, n.index);
+    src->rtp = true;
+    *size = plain;
+    return true;
+}
+
+/* ---- RTCP */
+
+/* Where its parts are: [SRTP] 3.4, [GCM] 9.2. */
+static bool open_rtcp(struct srtp_in *s, const struct srtp_nonce *n, uint8_t *p, size_t plain,
+                      const uint8_t *word)
+{
+    uint8_t tag[SRTP_AUTH];
+
+    if (s->rtcp.gcm) {
+        struct srtp_known k = { .head = p, .head_size = SRTCP_HEADER, .more = word,
+                                .more_size = SRTCP_INDEX };
+
+        return srtp_gcm_open(&s->rtcp, n, &k, p + SRTCP_HEADER, plain - SRTCP_HEADER);
+    }
+    srtp_cm_tag(&s->rtcp, p, plain + SRTCP_INDEX, NULL, 0, tag);
+    return CRYPTO_memcmp(tag, p + plain + SRTCP_INDEX, SRTP_TAG_CM) == 0 &&
+           srtp_cm_run(&s->rtcp, n, p + SRTCP_HEADER, p + SRTCP_HEADER, plain - SRTCP_HEADER);
+}
+
+bool srtcp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
+{
+    size_t tag = s->rtcp.gcm ? SRTP_TAG_GCM : SRTP_TAG_CM, tail = tag + SRTCP_INDEX, plain;
+    struct srtp_nonce n;
+    struct source *src;
+    const uint8_t *word;
+
+    if (*size < SRTCP_HEADER + tail || packet[0] >> 6 != 2)
+        return forged(s);
+    plain = *size - tail;
+    word = packet + plain + (s->rtcp.gcm ? tag : 0);
+    n.index = srtp_get32(word);
+    if (!(n.index & SRTCP_ENCRYPTED)) /* all of ours is, RFC 8827 section 6.5 */
+        return forged(s);
+    n.index &= ~(uint64_t)SRTCP_ENCRYPTED;
+    n.ssrc = srtp_get32(packet + 4);
+    src = find(s, n.ssrc);
+    if (src && src->rtcp && !srtp_window_new(src->rtcp_seen, RTCP_WINDOW, src->rtcp_top, n.index))
+        return replayed(s);
+    if (!open_rtcp(s, &n, packet, plain, word))
+        return forged(s);
+    if (!src && !(src = add(s, n.ssrc)))
+        return false;
+    src->rtcp_top = srtp_window_add(src->rtcp_seen, RTCP_WINDOW,
+                                    src->rtcp ? src->rtcp_top : n.index, n.index);
+    src->rtcp = true;
+    *size = plain;
+    return true;
+}
