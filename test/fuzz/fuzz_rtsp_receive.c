@@ -12,7 +12,7 @@
 static void drain(struct rtsp_receive *r, co_usec now)
 {
     uint8_t out[RTSP_RECEIVE_REPORT];
-    struct rtsp_receive_stat stat;
+    struct rtp_intake_stat stat;
     unsigned media, n = 0;
     size_t size;
 

@@ -123,9 +123,9 @@ static void end(void)
     assert_int_equal(live_source_live(), 0);
 }
 
-static struct rtsp_receive_stat stat_of(void)
+static struct rtp_intake_stat stat_of(void)
 {
-    struct rtsp_receive_stat s;
+    struct rtp_intake_stat s;
 
     rtsp_receive_stat(it.r, &s);
     return s;

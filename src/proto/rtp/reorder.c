@@ -157,6 +157,35 @@ static void skip(struct rtp_reorder *r)
     r->next = to;
 }
 
+const uint8_t *rtp_reorder_find(const struct rtp_reorder *r, int64_t seq, size_t *size)
+{
+    if (!has(r, seq))
+        return NULL;
+    *size = slot(r, seq)->size;
+    return slot(r, seq)->data;
+}
+
+void rtp_reorder_skip_to(struct rtp_reorder *r, int64_t seq)
+{
+    for (unsigned i = 0; r->held > 0 && i < r->window; i++) {
+        struct rtp_early *e = &r->early[i];
+
+        if (!e->data || e->seq >= seq)
+            continue;
+        free(e->data);
+        e->data = NULL;
+        r->held--;
+        r->held_bytes -= e->size;
+        r->late++;
+    }
+    if (seq <= r->next)
+        return;
+    r->skipped += (uint64_t)(seq - r->next);
+    r->next = seq;
+    if (r->held > 0 && !has(r, seq))
+        find_since(r);
+}
+
 static bool fits(const struct rtp_reorder *r)
 {
     return r->in_seq - r->next < r->window && r->held_bytes + r->in_size <= RTP_REORDER_BYTES;

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RTP_REORDER_MAX = 256, RTP_REORDER_BYTES = 1 << 20, RTP_RESTART = 3000 };
+enum { RTP_REORDER_MAX = 1024, RTP_REORDER_BYTES = 2 << 20, RTP_RESTART = 3000 };
 
 struct rtp_early;
 
@@ -61,6 +61,10 @@ void rtp_reorder_fini(struct rtp_reorder *r);
 bool rtp_reorder_put(struct rtp_reorder *r, uint16_t seq, const uint8_t *data, size_t size,
                      co_usec now);
 bool rtp_reorder_next(struct rtp_reorder *r, co_usec now, struct rtp_ordered *out);
+/* One that waits, by its number without wrap. NULL: it is not here. */
+const uint8_t *rtp_reorder_find(const struct rtp_reorder *r, int64_t seq, size_t *size);
+/* Nothing before `seq`, which is ahead, is of use any more: it goes on there. */
+void rtp_reorder_skip_to(struct rtp_reorder *r, int64_t seq);
 /* When those that wait have waited long enough; CO_FOREVER: none waits. */
 co_usec rtp_reorder_deadline(const struct rtp_reorder *r);
 

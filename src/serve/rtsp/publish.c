@@ -81,7 +81,7 @@ err_t rtsp_publish_begin(struct rtsp_asked *a)
 
 static void log_end_of(const struct rtsp_publish *p)
 {
-    struct rtsp_receive_stat s;
+    struct rtp_intake_stat s;
 
     rtsp_receive_stat(p->receive, &s);
     log_trace("RTSP publisher of %s sent %llu packets, %llu frames; lost=%llu, reordered=%llu, "
@@ -216,7 +216,7 @@ static void on_frame(void *publish, uint8_t channel, const uint8_t *data, size_t
 /* To the list of clients. */
 static void tell(struct rtsp_publish *p)
 {
-    struct rtsp_receive_stat s;
+    struct rtp_intake_stat s;
 
     rtsp_receive_stat(p->receive, &s);
     rtsp_conn_tell(p->c, s.lost, (co_usec)(s.jitter * CO_SECONDS(1)));

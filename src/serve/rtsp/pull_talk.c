@@ -230,7 +230,7 @@ static void learn_patience(struct rtsp_pull *p, err_t why)
 /* What the list of clients shows of its media. */
 static void tell(const struct rtsp_pull *p, struct client *entry)
 {
-    struct rtsp_receive_stat stat;
+    struct rtp_intake_stat stat;
 
     rtsp_receive_stat(p->rx, &stat);
     clients_rtp(entry, &(struct clients_rtp){
@@ -363,7 +363,7 @@ static void say_goodbye(struct rtsp_pull *p)
 
 static void log_end_of(struct rtsp_pull *p)
 {
-    struct rtsp_receive_stat stat;
+    struct rtp_intake_stat stat;
 
     rtsp_receive_stat(p->rx, &stat);
     if (p->packets_since == 0)

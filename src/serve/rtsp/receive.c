@@ -3,32 +3,30 @@
 #include "serve/rtsp/receive.h"
 
 #include "base/log.h"
-#include "proto/rtp/header.h"
 #include "serve/rtsp/receive_impl.h"
 
-enum { IN_ORDER = 1, WINDOW = RTP_REORDER_MAX };
+enum { IN_ORDER = 1, WINDOW = 256 };
 
 #define REPORT_EACH CO_SECONDS(5) /* RFC 3550 section 6.2 */
 
 void rtsp_receive_begin(struct rtsp_receive *r, struct live_source *src, bool datagrams,
                         co_usec now)
 {
-    r->src = live_source_ref(src);
+    rtp_intake_begin(r->intake, src);
+    r->begun = true;
     r->report_at = now + REPORT_EACH;
-    r->metadata_due = true;
     for (unsigned i = 0; i < r->n_tracks; i++) {
         struct receive_track *t = &r->tracks[i];
-        struct rtp_receiver_opts opts = { .type = t->type, .clock = t->unpack.clock,
-                                          .window = datagrams ? WINDOW : IN_ORDER,
-                                          .wait = r->opts.jitter };
+        const struct rtp_receiver_opts opts = { .type = t->type,
+                                                .window = datagrams ? WINDOW : IN_ORDER,
+                                                .wait = r->opts.jitter };
 
-        r->align.track[i].clock = t->unpack.clock;
         if (!t->set_up) {
             log_warn("RTSP: track %u, %s, was not set up and is left out", t->media,
                      av_codec_name(t->codec));
             continue;
         }
-        rtp_receiver_init(&t->rx, &opts);
+        rtp_intake_open(r->intake, i, &opts);
         t->open = true;
     }
 }
@@ -40,29 +38,25 @@ static struct receive_track *track_of(struct rtsp_receive *r, unsigned media)
     return t && t->open ? t : NULL;
 }
 
-/* ---- RTCP */
-
-static void hear_report(struct rtsp_receive *r, struct receive_track *t,
-                        const struct rtcp_packet *p, co_usec now)
+static unsigned number_of(const struct rtsp_receive *r, const struct receive_track *t)
 {
-    if (t->rx.started && p->ssrc != t->rx.ssrc)
-        return;
-    rtp_receiver_sr(&t->rx, p->ssrc, &p->sr, now);
-    rtp_align_sr(&r->align, (unsigned)(t - r->tracks), &p->sr,
-                 t->rx.timed ? t->rx.time : p->sr.time, now);
+    return (unsigned)(t - r->tracks);
 }
+
+/* ---- RTCP */
 
 static void hear(struct rtsp_receive *r, struct receive_track *t, const uint8_t *data, size_t size,
                  co_usec now)
 {
+    const struct rtp_receiver *rx = rtp_intake_receiver(r->intake, number_of(r, t));
     struct rtcp_reader reader;
     struct rtcp_packet p;
 
     rtcp_begin(&reader, data, size);
     while (rtcp_next(&reader, &p)) {
         if (p.type == RTCP_SR)
-            hear_report(r, t, &p, now);
-        else if (p.type == RTCP_BYE && t->rx.started && p.ssrc == t->rx.ssrc)
+            rtp_intake_sr(r->intake, number_of(r, t), p.ssrc, &p.sr, now);
+        else if (p.type == RTCP_BYE && rx->started && p.ssrc == rx->ssrc)
             t->over = true;
     }
     r->dropped += reader.r.bad;
@@ -71,14 +65,15 @@ static void hear(struct rtsp_receive *r, struct receive_track *t, const uint8_t 
 bool rtsp_receive_report(struct rtsp_receive *r, co_usec now, unsigned *media,
                          uint8_t out[RTSP_RECEIVE_REPORT], size_t *size)
 {
-    if (!r->src || now < r->report_at)
+    if (!r->begun || now < r->report_at)
         return false;
     while (r->reporting < r->n_tracks) {
-        struct receive_track *t = &r->tracks[r->reporting++];
+        unsigned number = r->reporting++;
+        struct receive_track *t = &r->tracks[number];
         struct rtcp_block b;
         struct wr w = { .buf = out, .cap = RTSP_RECEIVE_REPORT, .limit = RTSP_RECEIVE_REPORT };
 
-        if (!t->open || !rtp_receiver_report(&t->rx, now, &b))
+        if (!rtp_intake_report(r->intake, number, now, &b))
             continue;
         rtcp_put_rr(&w, t->ssrc, &b, 1);
         rtcp_put_cname(&w, t->ssrc, r->cname);
@@ -103,36 +98,26 @@ bool rtsp_receive_put(struct rtsp_receive *r, unsigned media, bool is_rtcp, cons
         r->dropped++;
         return false;
     }
-    got = is_rtcp ? RTP_IS_RTCP : rtp_receiver_put(&t->rx, data, size, now);
+    got = is_rtcp ? RTP_IS_RTCP : rtp_intake_put(r->intake, number_of(r, t), data, size, now);
     if (got == RTP_IS_RTCP)
         hear(r, t, data, size, now);
-    if (got != RTP_TAKEN)
-        return false;
-    t->over = false;
-    rtsp_receive_frames(r, t, now);
-    return true;
+    if (got == RTP_TAKEN)
+        t->over = false;
+    return got == RTP_TAKEN;
 }
 
 co_usec rtsp_receive_due(const struct rtsp_receive *r)
 {
-    co_usec due = r->src ? r->report_at : CO_FOREVER;
+    co_usec due = rtp_intake_due(r->intake);
 
-    for (unsigned i = 0; i < r->n_tracks; i++) {
-        const struct receive_track *t = &r->tracks[i];
-        co_usec at = t->open ? rtp_receiver_deadline(&t->rx) : CO_FOREVER;
-
-        if (at != CO_FOREVER && at < due)
-            due = at;
-    }
+    if (r->begun && (due == CO_FOREVER || r->report_at < due))
+        due = r->report_at;
     return due;
 }
 
 void rtsp_receive_tick(struct rtsp_receive *r, co_usec now)
 {
-    for (unsigned i = 0; i < r->n_tracks; i++) {
-        if (r->tracks[i].open)
-            rtsp_receive_frames(r, &r->tracks[i], now);
-    }
+    rtp_intake_tick(r->intake, now);
 }
 
 bool rtsp_receive_over(const struct rtsp_receive *r)
@@ -147,27 +132,8 @@ bool rtsp_receive_over(const struct rtsp_receive *r)
     return open > 0;
 }
 
-void rtsp_receive_stat(const struct rtsp_receive *r, struct rtsp_receive_stat *out)
+void rtsp_receive_stat(const struct rtsp_receive *r, struct rtp_intake_stat *out)
 {
-    *out = (struct rtsp_receive_stat){ .dropped = r->dropped };
-    for (unsigned i = 0; i < r->n_tracks; i++) {
-        const struct receive_track *t = &r->tracks[i];
-        double jitter;
-
-        if (!t->open)
-            continue;
-        out->packets += t->rx.stats.packets;
-        out->bytes += t->rx.stats.bytes;
-        out->lost += rtp_stats_lost(&t->rx.stats);
-        out->reordered += t->rx.order.reordered;
-        out->late += t->rx.order.late;
-        out->dropped += t->rx.bad + t->rx.other_type + t->rx.other_ssrc + t->rx.order.far;
-        out->frames += t->unpack.stats.frames;
-        out->broken += t->unpack.stats.broken;
-        out->waiting += t->unpack.stats.waiting;
-        jitter = rtp_stats_jitter(&t->rx.stats);
-        if (jitter > out->jitter)
-            out->jitter = jitter;
-    }
-    out->broken += r->no_memory;
+    rtp_intake_stat(r->intake, out);
+    out->dropped += r->dropped;
 }

@@ -15,8 +15,7 @@
 #ifndef SERVE_RTSP_RECEIVE_H
 #define SERVE_RTSP_RECEIVE_H
 
-#include "co/co.h"
-#include "live/source.h"
+#include "session/rtp_intake.h"
 
 struct rtsp_receive; /* owned by who made it */
 
@@ -63,15 +62,7 @@ bool rtsp_receive_report(struct rtsp_receive *r, co_usec now, unsigned *media,
 /* All that is set up has said BYE. */
 bool rtsp_receive_over(const struct rtsp_receive *r);
 
-struct rtsp_receive_stat { /* of all media together */
-    uint64_t packets, bytes;  /* that came, bytes of payload */
-    uint64_t lost;            /* packets that are missing by now */
-    uint64_t reordered, late; /* that came early and waited; too late, or twice */
-    uint64_t dropped;         /* of no medium that is taken, of another type or sender, or none */
-    uint64_t frames, broken;  /* whole ones; left out for something that is missing of them */
-    uint64_t waiting;         /* left out before a key frame, or before a configuration */
-    double jitter;            /* seconds, of the one that has most */
-};
-void rtsp_receive_stat(const struct rtsp_receive *r, struct rtsp_receive_stat *out);
+/* Of all media together; dropped: of no medium that is taken, too. */
+void rtsp_receive_stat(const struct rtsp_receive *r, struct rtp_intake_stat *out);
 
 #endif

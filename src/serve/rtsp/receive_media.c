@@ -33,22 +33,21 @@ static bool open_track(struct rtsp_receive *r, unsigned media, enum av_kind kind
                        const struct sdp_format *f)
 {
     struct receive_track *t = &r->tracks[r->n_tracks];
-    const struct rtp_format *fmt = format_of(kind, f);
-    struct rtp_unpacker_opts opts = { .fmt = fmt, .clock = f->clock, .channels = f->channels,
-                                      .fmtp = { f->fmtp, strlen(f->fmtp) },
-                                      .keep_broken = r->opts.keep_broken };
+    const struct rtp_intake_medium m = { .fmt = format_of(kind, f), .clock = f->clock,
+                                         .channels = f->channels,
+                                         .fmtp = { f->fmtp, strlen(f->fmtp) } };
+    unsigned number; /* of ours: both count them as they are added */
     err_t err;
 
-    if (!fmt)
+    if (!m.fmt)
         return false;
-    *t = (struct receive_track){ .media = media, .kind = kind, .codec = fmt->codec,
-                                 .type = f->type, .channels = f->channels };
-    err = rtp_unpacker_init(&t->unpack, &opts);
+    err = rtp_intake_add(r->intake, &m, &number);
     if (err) {
         log_end("RTSP: a track that cannot be read", &err);
         return false;
     }
-    rtsp_receive_describe(t);
+    *t = (struct receive_track){ .media = media, .kind = kind, .codec = m.fmt->codec,
+                                 .type = f->type };
     r->media[media].track = t;
     r->n_tracks++;
     return true;
@@ -115,8 +114,11 @@ static void random_numbers(struct rtsp_receive *r)
 static struct rtsp_receive *receive_new(const struct sdp *s, const struct rtsp_receive_opts *opts)
 {
     struct rtsp_receive *r = must(calloc(1, sizeof(*r)));
+    const struct rtp_intake_opts in = { .keep_broken = opts->keep_broken,
+                                        .signature = opts->signature };
 
     r->opts = *opts;
+    r->intake = rtp_intake_new(&in);
     r->n = s->n;
     r->control = must_dup(s->control);
     for (unsigned i = 0; i < s->n; i++)
@@ -153,14 +155,9 @@ void rtsp_receive_free(struct rtsp_receive *r)
 {
     if (!r)
         return;
-    for (unsigned i = 0; i < r->n_tracks; i++) {
-        if (r->tracks[i].open)
-            rtp_receiver_fini(&r->tracks[i].rx);
-        rtp_unpacker_fini(&r->tracks[i].unpack);
-    }
     for (unsigned i = 0; i < r->n; i++)
         free(r->media[i].control);
-    (void)live_source_unref(r->src);
+    rtp_intake_free(r->intake);
     free(r->control);
     free(r);
 }

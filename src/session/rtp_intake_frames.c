@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* receive_frames.c - what whole frames come out of packets, and when they are shown and decoded. */
+/* rtp_intake_frames.c - what whole frames come out of packets, and when they are shown and
+ * decoded. */
+#include "session/rtp_intake_impl.h"
+
 #include "base/log.h"
 #include "proto/rtp/sender.h"
-#include "serve/rtsp/receive_impl.h"
+#include "session/metadata.h"
 
 #include <string.h>
 
@@ -17,7 +20,7 @@ enum { LOGGED_MAX = 20 };
 
 /* ---- what it is */
 
-static bool parse_info(struct receive_track *t, const uint8_t *config, size_t size)
+static bool parse_info(struct intake_track *t, const uint8_t *config, size_t size)
 {
     struct av_info info;
     err_t err = av_info_parse(&info, t->codec, config, size);
@@ -30,7 +33,7 @@ static bool parse_info(struct receive_track *t, const uint8_t *config, size_t si
     return changed;
 }
 
-void rtsp_receive_describe(struct receive_track *t)
+void rtp_intake_describe(struct intake_track *t)
 {
     size_t size;
     const uint8_t *config = rtp_unpack_config(&t->unpack, &size);
@@ -41,7 +44,7 @@ void rtsp_receive_describe(struct receive_track *t)
 }
 
 /* Some codecs say what they are in their frames. */
-static bool look_into_frame(struct receive_track *t, const struct rtp_frame *f)
+static bool look_into_frame(struct intake_track *t, const struct rtp_frame *f)
 {
     const struct av_codec_row *row = av_codec_row(t->codec);
 
@@ -55,7 +58,7 @@ static bool look_into_frame(struct receive_track *t, const struct rtp_frame *f)
     return false;
 }
 
-static void log_config(struct rtsp_receive *r, const struct receive_track *t, size_t size)
+static void log_config(struct rtp_intake *r, const struct intake_track *t, size_t size)
 {
     const struct av_info *i = &t->info;
 
@@ -73,7 +76,7 @@ static void log_config(struct rtsp_receive *r, const struct receive_track *t, si
 
 /* The packet that begins another count may be what showed that the frame before it is whole: that
  * one is of the old count. */
-static bool is_after_restart(struct receive_track *t, int64_t ticks)
+static bool is_after_restart(struct intake_track *t, int64_t ticks)
 {
     int64_t apart = ticks - t->restart_ticks, second = t->unpack.clock;
 
@@ -83,7 +86,7 @@ static bool is_after_restart(struct receive_track *t, int64_t ticks)
     return true;
 }
 
-static bool jumps(const struct receive_track *t, int64_t ticks, co_usec now)
+static bool jumps(const struct intake_track *t, int64_t ticks, co_usec now)
 {
     int64_t step = rtp_ticks_back(ticks - t->ticks, t->unpack.clock);
     int64_t back = t->kind == AV_VIDEO ? MOST_BACK_VIDEO : MOST_BACK_AUDIO;
@@ -92,7 +95,7 @@ static bool jumps(const struct receive_track *t, int64_t ticks, co_usec now)
 }
 
 /* Does the frame's time belong to another count than that of the frame before it? */
-static bool begins_anew(struct receive_track *t, int64_t ticks, co_usec now)
+static bool begins_anew(struct intake_track *t, int64_t ticks, co_usec now)
 {
     bool anew = is_after_restart(t, ticks) || jumps(t, ticks, now);
 
@@ -103,25 +106,25 @@ static bool begins_anew(struct receive_track *t, int64_t ticks, co_usec now)
     return anew;
 }
 
-static void note_packet(struct receive_track *t, int64_t ticks, co_usec now)
+static void note_packet(struct intake_track *t, int64_t ticks, co_usec now)
 {
     if (t->newest.at && t->newest.ticks == ticks)
         return;
     t->before = t->newest;
-    t->newest = (struct receive_came){ ticks, now };
+    t->newest = (struct intake_came){ ticks, now };
 }
 
 /* When a frame came: where markers are not sure yet, only the next one shows that it is whole. */
-static co_usec came(const struct receive_track *t, int64_t ticks, co_usec now)
+static co_usec came(const struct intake_track *t, int64_t ticks, co_usec now)
 {
-    const struct receive_came *c = t->newest.ticks == ticks ? &t->newest : &t->before;
+    const struct intake_came *c = t->newest.ticks == ticks ? &t->newest : &t->before;
 
     return c->at && c->ticks == ticks ? c->at : now;
 }
 
 /* Decoding times are found on the track's own clock: what is set right between tracks does not
  * look like pictures in another order then. */
-static int64_t decoded_at(struct receive_track *t, int64_t shown, int64_t own, bool anew)
+static int64_t decoded_at(struct intake_track *t, int64_t shown, int64_t own, bool anew)
 {
     if (t->kind != AV_VIDEO)
         return shown;
@@ -132,13 +135,13 @@ static int64_t decoded_at(struct receive_track *t, int64_t shown, int64_t own, b
 
 /* ---- packets of the stream */
 
-static void push(struct rtsp_receive *r, struct av_packet *pkt, int64_t ticks)
+static void push(struct rtp_intake *r, struct av_packet *pkt, int64_t ticks)
 {
     live_source_push(r->src, pkt, ticks);
     (void)av_packet_unref(pkt);
 }
 
-static struct av_packet *packet_of(struct rtsp_receive *r, const struct receive_track *t,
+static struct av_packet *packet_of(struct rtp_intake *r, const struct intake_track *t,
                                    const struct rtp_frame *f)
 {
     /* a stream keeps its configuration: that shall not hold back a block of its packets */
@@ -157,17 +160,36 @@ static struct av_packet *packet_of(struct rtsp_receive *r, const struct receive_
     return pkt;
 }
 
-/* In front of what it tells about. */
-static void push_metadata(struct rtsp_receive *r, int64_t ticks)
+static struct av_packet *metadata(const struct rtp_intake *r)
 {
-    struct av_packet *pkt = rtsp_receive_metadata(r);
+    struct session_medium media[RTP_INTAKE_TRACKS];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < r->n; i++) {
+        const struct intake_track *t = &r->tracks[i];
+
+        if (!t->open)
+            continue;
+        media[n++] = (struct session_medium){
+            .kind = t->kind, .codec = t->codec, .info = &t->info, .channels = t->channels,
+            /* a clock that is not the codec's own counts samples */
+            .rate = av_codec_row(t->codec)->rtp.clock == 0 ? t->unpack.clock : 0,
+        };
+    }
+    return session_metadata(media, n, r->opts.signature);
+}
+
+/* In front of what it tells about. */
+static void push_metadata(struct rtp_intake *r, int64_t ticks)
+{
+    struct av_packet *pkt = metadata(r);
 
     r->metadata_due = false;
     if (pkt)
         push(r, pkt, ticks);
 }
 
-static void push_config(struct rtsp_receive *r, struct receive_track *t, const struct rtp_frame *f)
+static void push_config(struct rtp_intake *r, struct intake_track *t, const struct rtp_frame *f)
 {
     struct av_packet *pkt;
 
@@ -183,7 +205,7 @@ static void push_config(struct rtsp_receive *r, struct receive_track *t, const s
         push(r, pkt, t->pushed);
 }
 
-static void push_frame(struct rtsp_receive *r, struct receive_track *t, const struct rtp_frame *f,
+static void push_frame(struct rtp_intake *r, struct intake_track *t, const struct rtp_frame *f,
                        co_usec now)
 {
     unsigned number = (unsigned)(t - r->tracks);
@@ -205,7 +227,7 @@ static void push_frame(struct rtsp_receive *r, struct receive_track *t, const st
     push(r, pkt, decoded);
 }
 
-void rtsp_receive_frames(struct rtsp_receive *r, struct receive_track *t, co_usec now)
+void rtp_intake_frames(struct rtp_intake *r, struct intake_track *t, co_usec now)
 {
     struct rtp_received got;
     struct rtp_frame f;
