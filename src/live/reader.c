@@ -159,6 +159,18 @@ err_t live_reader_wait(struct live_reader *r, co_usec time)
     return wake == CO_STOPPED ? co_check() : NULL;
 }
 
+/* What ended before it is read, or was another publisher's, is for the next reader: it is woken for
+ * that, too. */
+void live_reader_park(const struct live_reader *r, struct live_consumer *bell,
+                      void (*on_packets)(struct live_consumer *bell))
+{
+    bell->src = r->src;
+    bell->seq = r->seq < r->src->head ? r->seq : r->src->head;
+    live_consumer_park(bell, 1, on_packets);
+    if (live_source_is_due(r->src))
+        live_source_wake_soon(r->src);
+}
+
 uint64_t live_readers_oldest(const struct live_source *src)
 {
     uint64_t oldest = src->head;

@@ -13,7 +13,7 @@
 #ifndef LIVE_READER_H
 #define LIVE_READER_H
 
-#include "live/source.h"
+#include "live/consumer.h"
 
 struct live_reader { /* lives in the user's memory; fields are live/'s */
     struct live_source *src;
@@ -44,6 +44,10 @@ bool live_reader_ended(const struct live_reader *r);
 bool live_reader_done(const struct live_reader *r); /* it ended, and all is read */
 /* Let packets gather for so long, or until it ends. Yields; ERR_STOPPED when asked to stop. */
 err_t live_reader_wait(struct live_reader *r, co_usec time) __attribute__((warn_unused_result));
+/* Call on_packets(bell) once when there is something more to read, as live_consumer_park() does.
+ * The bell is the caller's, zeroed; it has no wire and is for live_consumer_unpark() alone. */
+void live_reader_park(const struct live_reader *r, struct live_consumer *bell,
+                      void (*on_packets)(struct live_consumer *bell));
 /* From one memory to another, which is not open; nobody waits. */
 void live_reader_move(struct live_reader *to, struct live_reader *from);
 

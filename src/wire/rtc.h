@@ -20,6 +20,10 @@ struct rtc_wire_opts {
     size_t *counter;    /* of memory, where that is counted; NULL: nowhere */
     bool merge_nalus;   /* small units share a packet */
     bool keep_bframe, keep_sei;
+    /* Something came that rtc_wire_take() is to take: called soon after it, once after each take,
+     * while somebody plays. Must not yield. NULL: nobody wants to know. */
+    void (*on_news)(void *arg);
+    void *arg;
 };
 
 /* Takes a reference of src. */
@@ -29,18 +33,28 @@ struct rtp_log *rtc_wire_log(struct rtc_wire *w);
 /* Somebody plays, or nobody does any more: without players nothing is cut. The first one finds the
  * newest group of pictures in the log. */
 void rtc_wire_wanted(struct rtc_wire *w, bool wanted);
-/* What came of the source is in the log after it. */
-void rtc_wire_take(struct rtc_wire *w, co_usec now);
-/* What its tracks carry now; AV_CODEC_NONE: nothing. */
+/* What came of the source is in the log after it. True: there is more, to be taken after others had
+ * their turn. */
+bool rtc_wire_take(struct rtc_wire *w, co_usec now);
+/* What its tracks carry now; AV_CODEC_NONE: nothing that WebRTC takes. */
 enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind);
+/* Is that one of those? */
+bool rtc_wire_takes(enum av_codec codec);
 /* The moment of a track's ticks, microseconds since 1970: for sender reports. False: not known. */
-bool rtc_wire_moment(const struct rtc_wire *w, enum av_kind kind, int64_t *ticks, int64_t *unix_us);
+bool rtc_wire_moment(struct rtc_wire *w, enum av_kind kind, int64_t *ticks, int64_t *unix_us);
+/* Moments of other ticks follow from another rule since this has changed: they are told anew. */
+unsigned rtc_wire_epoch(const struct rtc_wire *w);
 
 /* The WebRTC publisher of the source, at its home: from now on its packets are what is sent. */
 void rtc_wire_relay_begin(struct rtc_wire *w, const enum av_codec codec[RTP_LOG_TRACKS]);
 void rtc_wire_relay_end(struct rtc_wire *w);
+/* A packet as it came: number and ticks of the publisher, without wraps; `key` is found out here.
+ * In the log both go on from what was there before. */
 void rtc_wire_relay_put(struct rtc_wire *w, const struct rtp_log_entry *e);
-/* Its sender report: that tick is that moment. */
+/* Its sender report: that tick of its own is that moment of its own clock. */
 void rtc_wire_relay_moment(struct rtc_wire *w, enum av_kind kind, int64_t ticks, int64_t unix_us);
+
+/* Does that payload begin a picture that players can start at? rtc_key.c */
+bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size);
 
 #endif

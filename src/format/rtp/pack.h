@@ -32,6 +32,8 @@ struct rtp_packer_opts {
     size_t mtu;   /* bytes of a payload at most, RTP_MTU_MIN to RTP_MTU_MAX */
     bool sets;    /* parameter sets go in front of each key frame that has none */
     int64_t span; /* 1/90000 s that sound may wait to share a packet; 0: a packet each */
+    bool no_sei, no_end; /* such units of H.264 and HEVC are left out: ends of sequences, too */
+    bool share;   /* small slices of them share a packet, as other small units do */
 };
 
 struct rtp_packer {

@@ -9,7 +9,7 @@
 
 enum { GROUP_MAX = 16 };
 
-/* Units that wait to be sent together: parameter sets and SEI. */
+/* Units that wait to be sent together: parameter sets and SEI, and slices if they share. */
 struct group {
     struct nalu unit[GROUP_MAX];
     unsigned n;
@@ -127,7 +127,7 @@ static void send(struct rtp_packer *p, struct group *g, const struct nalu *unit,
 {
     const struct nal_kind *nal = p->fmt->nal;
     uint8_t flags = nal->flags[nal_type(nal, unit->data)];
-    bool alone = flags & NAL_SLICE || nal->head + 2 + unit->size > p->opts.mtu;
+    bool alone = (flags & NAL_SLICE && !p->opts.share) || nal->head + 2 + unit->size > p->opts.mtu;
 
     if (alone || g->n == GROUP_MAX || g->size + 2 + unit->size > p->opts.mtu)
         flush_group(p, g, false);
@@ -143,17 +143,36 @@ static void send(struct rtp_packer *p, struct group *g, const struct nalu *unit,
     }
 }
 
-static bool is_sent(const struct nal_kind *nal, const struct nalu *unit)
+/* [H.264] table 7-1, [H.265] table 7-1. */
+static bool is_end(const struct nal_kind *nal, uint8_t type)
+{
+    return nal == &nal_h264 ? type == 10 || type == 11 : type == 36 || type == 37;
+}
+
+static bool is_sei(const struct nal_kind *nal, uint8_t type)
+{
+    return nal == &nal_h264 ? type == 6 : type == 39 || type == 40;
+}
+
+static bool is_sent(const struct rtp_packer *p, const struct nalu *unit)
 {
     const uint8_t not = NAL_LEFT_OUT | NAL_REFUSED | NAL_NONE;
+    const struct nal_kind *nal = p->fmt->nal;
+    uint8_t type;
 
-    return unit->size > nal->head && !(nal->flags[nal_type(nal, unit->data)] & not);
+    if (unit->size == 0)
+        return false;
+    type = nal_type(nal, unit->data);
+    if ((p->opts.no_end && is_end(nal, type)) || (p->opts.no_sei && is_sei(nal, type)))
+        return false;
+    return unit->size > nal->head && !(nal->flags[type] & not);
 }
 
 /* How many units are sent, and are parameter sets among them? The whole frame is looked at before
  * anything of it is written. */
-static err_t look(const struct nal_kind *nal, struct nalu_reader r, unsigned *n, bool *sets)
+static err_t look(const struct rtp_packer *p, struct nalu_reader r, unsigned *n, bool *sets)
 {
+    const struct nal_kind *nal = p->fmt->nal;
     struct nalu unit;
     err_t err;
 
@@ -163,7 +182,7 @@ static err_t look(const struct nal_kind *nal, struct nalu_reader r, unsigned *n,
         err = nalu_next(&r, &unit);
         if (err || !unit.data)
             return err;
-        if (!is_sent(nal, &unit))
+        if (!is_sent(p, &unit))
             continue;
         (*n)++;
         *sets |= (nal->flags[nal_type(nal, unit.data)] & NAL_SET) != 0;
@@ -179,7 +198,7 @@ static void send_sets(struct rtp_packer *p, struct group *g)
         const uint8_t *set = rd_take(&r, n);
         struct nalu unit = { set, n };
 
-        if (set && is_sent(p->fmt->nal, &unit))
+        if (set && is_sent(p, &unit))
             send(p, g, &unit, false);
     }
 }
@@ -196,13 +215,13 @@ err_t rtp_nal_pack(struct rtp_packer *p, const struct frame *f)
 
     err = nalu_begin(&r, format, p->nalu_length, f->data, f->size);
     if (!err)
-        err = look(p->fmt->nal, r, &n, &sets);
+        err = look(p, r, &n, &sets);
     if (err || n == 0)
         return err;
     if (f->key && p->opts.sets && !sets)
         send_sets(p, &g);
     for (err = nalu_next(&r, &unit); !err && unit.data; err = nalu_next(&r, &unit)) {
-        if (is_sent(p->fmt->nal, &unit))
+        if (is_sent(p, &unit))
             send(p, &g, &unit, --n == 0);
     }
     return err;

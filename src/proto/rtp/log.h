@@ -38,12 +38,16 @@ struct rtp_log; /* owned by who made it */
 struct rtp_log *rtp_log_new(void);
 void rtp_log_free(struct rtp_log *l); /* NULL is fine */
 
-/* Append. Returns false if there is no memory, or it is too large: it is left out. */
+/* Append; `late` is found out here. False: there is no memory, it is too large, or its number was
+ * there before or is over 2,000 behind: it is left out. */
 bool rtp_log_put(struct rtp_log *l, const struct rtp_log_entry *e);
 uint64_t rtp_log_first(const struct rtp_log *l); /* places: the oldest that is kept, the next */
 uint64_t rtp_log_head(const struct rtp_log *l);
 /* The newest place to start at. False: there is none. */
 bool rtp_log_key(const struct rtp_log *l, uint64_t *place);
+void rtp_log_no_key(struct rtp_log *l); /* nobody starts at what is there by now */
+/* The highest number of a track so far. False: it had none. */
+bool rtp_log_highest(const struct rtp_log *l, unsigned track, int64_t *number);
 /* False: not there any more, or not yet. Pointers until the next put or trim. */
 bool rtp_log_get(const struct rtp_log *l, uint64_t place, struct rtp_log_entry *out);
 /* The packet of that number of a track, for a repeat: the last one put. */

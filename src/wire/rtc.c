@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* rtc.c - frames of a live stream as packets of RTP, for players of WebRTC. */
+#include "wire/rtc_impl.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "live/news.h"
+#include "proto/rtp/sender.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEEP CO_SECONDS(1)      /* for repeats */
+#define JOIN_AGE CO_SECONDS(3)  /* a key frame that is older is no place to start at */
+#define CATCH_UP CO_SECONDS(1)  /* who joins has the group of pictures by then */
+
+enum {
+    OUT_MAX = 64 << 20,  /* a frame of 16 MB, and heads */
+    OUT_KEPT = 64 << 10, /* memory that stays for the next frame */
+    TURN = 512,          /* packets that a turn makes, about: a fraction of a millisecond */
+    CONFIGS = 24,
+    G711_RATE = 8000,
+};
+
+/* In front of each payload, until it is in the log. */
+struct piece {
+    int64_t ticks;
+    uint32_t size;
+    bool marker;
+};
+
+bool rtc_wire_takes(enum av_codec codec)
+{
+    switch (codec) {
+    case AV_H264:
+    case AV_H265:
+    case AV_AV1:
+    case AV_VP9:
+    case AV_OPUS:
+    case AV_G711A:
+    case AV_G711U:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the log */
+
+static void count(struct rtc_wire *w)
+{
+    size_t bytes = rtp_log_bytes(w->log);
+
+    if (w->set.counter)
+        *w->set.counter += bytes - w->counted;
+    w->counted = bytes;
+}
+
+/* Who joined at the key frame before this one may still be on the way here: what is between them
+ * stays for a moment. A group that is too long to start at is not kept for that. */
+static uint64_t oldest_to_keep(struct rtc_wire *w, co_usec now)
+{
+    uint64_t key;
+
+    if (!live_source_set(w->src).gop_cache || !rtp_log_key(w->log, &key))
+        return rtp_log_head(w->log);
+    if (key != w->key_now || w->key_came == 0) {
+        w->key_before = w->key_now;
+        w->key_now = key;
+        w->key_came = now;
+    }
+    if (now - w->key_came > JOIN_AGE)
+        return rtp_log_head(w->log);
+    return w->wanted && w->key_before < key && now - w->key_came < CATCH_UP ? w->key_before : key;
+}
+
+void rtc_wire_trim(struct rtc_wire *w, co_usec now)
+{
+    if (w->wanted)
+        rtp_log_trim(w->log, now - KEEP, oldest_to_keep(w, now), w->set.max_bytes);
+    else if (w->relays) /* nobody asks for a repeat: this is for who comes */
+        rtp_log_trim(w->log, INT64_MAX, oldest_to_keep(w, now), w->set.max_bytes);
+    else
+        rtp_log_trim(w->log, INT64_MAX, UINT64_MAX, 0);
+    count(w);
+}
+
+void rtc_wire_base(struct rtc_wire_track *t, int64_t ticks, co_usec at)
+{
+    co_usec since = at > t->last_at ? at - t->last_at : 0;
+
+    t->based = true;
+    t->ticks_shift = t->any ? t->last_ticks + since * t->clock / 1000000 + 1 - ticks : 0;
+}
+
+void rtc_wire_rebase(struct rtc_wire *w)
+{
+    w->epoch++;
+    w->has_newest = w->has_offset = false;
+    w->wall = (struct rtp_wire_wall){ 0 };
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
+        struct rtc_wire_track *t = &w->tracks[i];
+
+        t->based = t->has_moment = t->has_key = false;
+        t->codec = AV_CODEC_NONE;
+    }
+}
+
+void rtc_wire_put(struct rtc_wire *w, const struct rtp_log_entry *e)
+{
+    struct rtc_wire_track *t = &w->tracks[e->track];
+
+    if (!rtp_log_put(w->log, e))
+        return;
+    if (!t->any || e->ticks > t->last_ticks || t->last_ticks - e->ticks > 10 * (int64_t)t->clock) {
+        t->last_ticks = e->ticks;
+        t->last_at = e->at;
+    }
+    t->any = true;
+}
+
+/* ---- frames to packets */
+
+static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool marker,
+                      int64_t ticks)
+{
+    const struct piece p = { .ticks = ticks, .size = (uint32_t)size, .marker = marker };
+
+    (void)sink;
+    memcpy(head, &p, sizeof(p));
+}
+
+/* What the packer made is in the log after it. */
+static void put_all(struct rtc_wire *w, unsigned track, bool key, co_usec at)
+{
+    struct rtc_wire_track *t = &w->tracks[track];
+    size_t from = 0;
+
+    while (w->out.len - from > sizeof(struct piece)) {
+        struct piece p;
+        struct rtp_log_entry e = { .track = (uint8_t)track, .key = key, .at = at };
+
+        memcpy(&p, w->out.buf + from, sizeof(p));
+        if (!t->based)
+            rtc_wire_base(t, p.ticks, at);
+        e.data = w->out.buf + from + sizeof(p);
+        e.size = (uint16_t)p.size;
+        e.marker = p.marker;
+        e.ticks = p.ticks + t->ticks_shift;
+        e.number = t->next++;
+        if (p.size <= RTP_LOG_PAYLOAD_MAX)
+            rtc_wire_put(w, &e);
+        key = false;
+        from += sizeof(p) + p.size;
+    }
+    w->out.len = 0;
+}
+
+static bool open_track(struct rtc_wire *w, unsigned track, enum av_codec codec)
+{
+    struct rtc_wire_track *t = &w->tracks[track];
+    const struct rtp_packer_opts opts = { .codec = codec, .mtu = RTC_WIRE_PAYLOAD, .sets = true,
+                                          .no_sei = !w->set.keep_sei, .no_end = true,
+                                          .share = w->set.merge_nalus };
+    int64_t highest;
+
+    if (t->open)
+        rtp_packer_fini(&t->packer);
+    t->codec = codec;
+    t->clock = av_codec_row(codec)->rtp.clock ? av_codec_row(codec)->rtp.clock : G711_RATE;
+    t->open = rtp_packer_init(&t->packer, &opts);
+    t->next = rtp_log_highest(w->log, track, &highest) ? highest + 1 : 0;
+    if (track == 0) { /* who plays what was there cannot go on with this */
+        rtp_log_no_key(w->log);
+        w->order = (struct rtc_order){ .keep = w->set.keep_bframe };
+    }
+    return t->open;
+}
+
+static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
+{
+    bool news;
+
+    if (!rtc_order_take(&w->order, f, nalu_length, &f->pts, &news))
+        return false;
+    if (news)
+        log_warn("%s: its B frames are needed by others, which browsers show in the wrong order: "
+                 "ask your encoder for bframes=0", live_source_name(w->src));
+    return true;
+}
+
+static void make(struct rtc_wire *w, struct frame *f, co_usec at)
+{
+    unsigned track = f->kind == AV_VIDEO ? 0 : 1;
+    struct rtc_wire_track *t = &w->tracks[track];
+    err_t err;
+
+    if (!rtc_wire_takes(f->codec) || (t->codec != f->codec && !open_track(w, track, f->codec)))
+        return;
+    if (track == 0 && !f->config && !in_order(w, f, t->packer.nalu_length))
+        return;
+    err = rtp_pack(&t->packer, f, &w->sink);
+    w->broken += err != NULL;
+    err_free(&err);
+    put_all(w, track, f->key && track == 0, at);
+}
+
+static void add(struct rtc_wire *w, const struct av_packet *pkt, co_usec at)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_choose(&w->chosen, pkt);
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        if (frame_is_of(&w->chosen, &f))
+            make(w, &f, at);
+    }
+    if (!pkt->config && pkt->kind != AV_DATA) {
+        w->newest = pkt->dts;
+        w->has_newest = true;
+    }
+}
+
+/* ---- the reader: one for each publisher */
+
+static void configure(struct rtc_wire *w, co_usec now)
+{
+    const struct av_packet *v[CONFIGS];
+    size_t n = live_reader_configs(&w->reader, v, CONFIGS);
+
+    w->dropped = w->reader.dropped;
+    for (size_t i = 0; i < n; i++)
+        add(w, v[i], now);
+}
+
+static void open_reader(struct rtc_wire *w)
+{
+    live_reader_open(&w->reader, w->src);
+    w->chosen = (struct frame_tracks){ 0 };
+    w->dropped = UINT64_MAX; /* its configurations are to be looked at */
+}
+
+static void close_reader(struct rtc_wire *w)
+{
+    live_consumer_unpark(&w->bell);
+    live_reader_close(&w->reader);
+    w->reader = (struct live_reader){ 0 };
+}
+
+/* The next one's; NULL: there is none now. */
+static const struct av_packet *next(struct rtc_wire *w, co_usec now)
+{
+    const struct av_packet *pkt;
+
+    if (live_reader_done(&w->reader)) {
+        close_reader(w);
+        open_reader(w);
+    }
+    pkt = live_reader_next(&w->reader);
+    if (pkt && w->reader.dropped != w->dropped)
+        configure(w, now);
+    return pkt;
+}
+
+static void on_bell(struct live_consumer *bell)
+{
+    struct rtc_wire *w = container_of(bell, struct rtc_wire, bell);
+
+    w->set.on_news(w->set.arg);
+}
+
+static co_usec came(const struct rtc_wire *w, const struct av_packet *pkt, co_usec now)
+{
+    co_usec at = live_source_came(w->src, pkt->dts);
+
+    return at < now ? at : now;
+}
+
+bool rtc_wire_take(struct rtc_wire *w, co_usec now)
+{
+    uint64_t most = rtp_log_head(w->log) + TURN;
+    const struct av_packet *pkt = NULL;
+    bool reads = w->wanted && !w->relays;
+
+    live_news_look(w->src);
+    if (reads) {
+        live_consumer_unpark(&w->bell);
+        while (rtp_log_head(w->log) < most && (pkt = next(w, now)))
+            add(w, pkt, came(w, pkt, now));
+        if (!pkt && w->set.on_news)
+            live_reader_park(&w->reader, &w->bell, on_bell);
+        if (w->out.cap > OUT_KEPT || w->out.bad) {
+            wr_free(&w->out);
+            wr_init(&w->out, OUT_MAX);
+        }
+    }
+    rtc_wire_trim(w, now);
+    return pkt != NULL;
+}
+
+/* ---- clocks */
+
+static bool cut_moment(struct rtc_wire *w, const struct rtc_wire_track *t, int64_t *ticks,
+                       int64_t *unix_us)
+{
+    co_usec late = co_now() - live_source_came(w->src, w->newest);
+
+    if (!w->has_newest || !t->based)
+        return false;
+    *unix_us = rtp_wire_wall_at(&w->wall, w->newest, co_wall_ms() * 1000 - late);
+    *ticks = rtp_ticks(w->newest, t->clock) + t->ticks_shift;
+    return true;
+}
+
+bool rtc_wire_moment(struct rtc_wire *w, enum av_kind kind, int64_t *ticks, int64_t *unix_us)
+{
+    const struct rtc_wire_track *t = &w->tracks[kind == AV_VIDEO ? 0 : 1];
+
+    if (!w->relays)
+        return cut_moment(w, t, ticks, unix_us);
+    *ticks = t->moment_ticks;
+    *unix_us = t->moment_us;
+    return t->has_moment;
+}
+
+unsigned rtc_wire_epoch(const struct rtc_wire *w)
+{
+    return w->epoch;
+}
+
+/* ---- life */
+
+struct rtc_wire *rtc_wire_new(struct live_source *src, const struct rtc_wire_opts *opts)
+{
+    struct rtc_wire *w = must(calloc(1, sizeof(*w)));
+
+    *w = (struct rtc_wire){ .src = live_source_ref(src), .set = *opts, .log = rtp_log_new(),
+                            .sink = { .head = sizeof(struct piece), .packet = on_packet } };
+    wr_init(&w->out, OUT_MAX);
+    w->sink.out = &w->out;
+    count(w);
+    return w;
+}
+
+void rtc_wire_free(struct rtc_wire *w)
+{
+    if (!w)
+        return;
+    if (w->reader.src)
+        close_reader(w);
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
+        if (w->tracks[i].open)
+            rtp_packer_fini(&w->tracks[i].packer);
+    }
+    wr_free(&w->out);
+    rtp_log_free(w->log);
+    if (w->set.counter)
+        *w->set.counter -= w->counted;
+    w->src = live_source_unref(w->src);
+    free(w);
+}
+
+struct rtp_log *rtc_wire_log(struct rtc_wire *w)
+{
+    return w->log;
+}
+
+static void read_or_not(struct rtc_wire *w)
+{
+    bool reads = w->wanted && !w->relays;
+
+    if (reads && !w->reader.src) {
+        rtc_wire_rebase(w);
+        rtp_log_no_key(w->log);
+        open_reader(w);
+    } else if (!reads && w->reader.src) {
+        close_reader(w);
+    }
+}
+
+void rtc_wire_wanted(struct rtc_wire *w, bool wanted)
+{
+    w->wanted = wanted;
+    read_or_not(w);
+    if (!wanted)
+        rtc_wire_trim(w, co_now());
+}
+
+/* Before it was read: what the source was shown. */
+enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind)
+{
+    enum av_codec codec = w->tracks[kind == AV_VIDEO ? 0 : 1].codec;
+    struct live_source_stat stat;
+
+    if (codec != AV_CODEC_NONE || w->relays)
+        return codec;
+    live_source_stat(w->src, &stat);
+    codec = kind == AV_VIDEO ? stat.video : stat.audio;
+    return rtc_wire_takes(codec) ? codec : AV_CODEC_NONE;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* rtc_impl.h - the insides of a wire of WebRTC, shared by its files alone. */
+#ifndef WIRE_RTC_IMPL_H
+#define WIRE_RTC_IMPL_H
+
+#include "format/rtp/pack.h"
+#include "live/reader.h"
+#include "wire/rtc.h"
+#include "wire/rtp_impl.h"
+
+enum { RTC_WIRE_PAYLOAD = 1200 };
+
+/* Pictures that are shown in another order than they come in: rtc_order.c. */
+struct rtc_order {
+    bool keep;          /* all of them */
+    bool mixed;         /* such that others need, so they cannot be left out */
+    bool begun;
+    int64_t shown;      /* the latest that was sent, 1/90000 s */
+    int64_t ahead;      /* of the newest key frame: how long after it came it is shown */
+    int64_t last;       /* the time that was given last */
+};
+/* A frame of a picture, its units behind lengths of so many bytes: when players are to show it.
+ * False: it is left out. *news: the first that is mixed. */
+bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_length,
+                    int64_t *time, bool *news);
+
+struct rtc_wire_track {
+    enum av_codec codec; /* of what is in the log; AV_CODEC_NONE: nothing came yet */
+    uint32_t clock;
+    bool based;          /* the shifts are of what comes now */
+    int64_t number_shift, ticks_shift; /* from what comes to what is in the log */
+    bool any;            /* something is, or was, in the log: */
+    int64_t last_ticks;
+    co_usec last_at;
+    /* what is cut here */
+    struct rtp_packer packer;
+    bool open;
+    int64_t next;        /* number */
+    /* what is relayed */
+    bool has_key;
+    int64_t key_ticks;   /* of the newest that begins, in the log's */
+    bool has_moment;
+    int64_t moment_ticks, moment_us; /* in the log's ticks, by our wall clock */
+};
+
+struct rtc_wire {
+    struct live_source *src;
+    struct rtc_wire_opts set;
+    struct rtp_log *log;
+    size_t counted;          /* of its bytes, in set.counter */
+    bool wanted, relays;
+    unsigned epoch;
+    uint64_t key_now, key_before; /* places of the newest key frame and of the one before */
+    co_usec key_came;
+    struct rtc_wire_track tracks[RTP_LOG_TRACKS];
+    /* what is cut here */
+    struct live_reader reader;
+    struct live_consumer bell; /* of the reader */
+    uint64_t dropped;        /* of the reader, as it was seen */
+    struct frame_tracks chosen;
+    struct rtc_order order;
+    struct rtp_sink sink;
+    struct wr out;           /* packets of one frame */
+    uint64_t broken;
+    bool has_newest;
+    int64_t newest;          /* dts of the newest frame */
+    struct rtp_wire_wall wall;
+    /* what is relayed */
+    bool has_offset;
+    int64_t offset;          /* from its wall clock to ours, microseconds */
+};
+
+/* Append what is in e, whose number and ticks are the log's. */
+void rtc_wire_put(struct rtc_wire *w, const struct rtp_log_entry *e);
+/* Forget what is old, and count. */
+void rtc_wire_trim(struct rtc_wire *w, co_usec now);
+/* Ticks of what comes now go on from those in the log, as if the clock had gone on. */
+void rtc_wire_base(struct rtc_wire_track *t, int64_t ticks, co_usec at);
+/* Something else comes from now on. */
+void rtc_wire_rebase(struct rtc_wire *w);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* rtc_key.c - where players can start, as payloads of RTP show it.
+ *
+ * [H264] RFC 6184, [HEVC] RFC 7798, [VP8-RTP] RFC 7741, [VP9-RTP] RFC 9628, [AV1-RTP] "RTP Payload
+ * Format For AV1" 1.0. */
+#include "wire/rtc_impl.h"
+
+#include "base/rd.h"
+#include "format/nal.h"
+
+/* Parameter sets, or the picture itself. */
+static bool is_key_unit(const struct nal_kind *nal, uint8_t type)
+{
+    const uint8_t first = NAL_SET | NAL_FIRST;
+
+    return nal->flags[type] & NAL_KEY || (nal->flags[type] & first) == first;
+}
+
+/* [H264] 5.7.1, [HEVC] 4.4.2. */
+static bool group_has_key(const struct nal_kind *nal, struct rd r)
+{
+    while (rd_left(&r) > 2) {
+        size_t size = rd_u16(&r);
+        const uint8_t *unit = rd_take(&r, size);
+
+        if (!unit || size < nal->head)
+            return false;
+        if (is_key_unit(nal, nal_type(nal, unit)))
+            return true;
+    }
+    return false;
+}
+
+static bool nal_begins(const struct nal_kind *nal, const uint8_t *data, size_t size)
+{
+    uint8_t type, fragment;
+
+    if (size <= nal->head)
+        return false;
+    type = nal_type(nal, data);
+    if (type == nal->aggregate)
+        return group_has_key(nal, rd_init(data + nal->head, size - nal->head));
+    if (type != nal->fragment)
+        return is_key_unit(nal, type);
+    fragment = data[nal->head];
+    return fragment & 0x80 && is_key_unit(nal, fragment & nal->type_mask);
+}
+
+/* [VP8-RTP] 4.2 and 4.3: the first partition begins, and the frame needs no other. */
+static bool vp8_begins(const uint8_t *data, size_t size)
+{
+    struct rd r = rd_init(data, size);
+    uint8_t head = rd_u8(&r), more = head & 0x80 ? rd_u8(&r) : 0;
+
+    if (more & 0x80 && rd_u8(&r) & 0x80)
+        (void)rd_u8(&r);
+    if (more & 0x40)
+        (void)rd_u8(&r);
+    if (more & 0x30)
+        (void)rd_u8(&r);
+    return (head & 0x17) == 0x10 && !(rd_u8(&r) & 0x01) && !r.bad;
+}
+
+/* [VP9-RTP] 4.2: a frame begins that no other is needed for, of the lowest layer. */
+static bool vp9_begins(const uint8_t *data, size_t size)
+{
+    enum { HAS_ID = 0x80, INTER = 0x40, LAYERS = 0x20, BEGIN = 0x08 };
+    struct rd r = rd_init(data, size);
+    uint8_t head = rd_u8(&r);
+
+    if (head & HAS_ID && rd_u8(&r) & 0x80)
+        (void)rd_u8(&r);
+    if (head & LAYERS && rd_u8(&r) >> 1 & 7)
+        return false;
+    return (head & (INTER | BEGIN)) == BEGIN && !r.bad;
+}
+
+bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return false;
+    switch (codec) {
+    case AV_H264: return nal_begins(&nal_h264, data, size);
+    case AV_H265: return nal_begins(&nal_h265, data, size);
+    case AV_VP8:  return vp8_begins(data, size);
+    case AV_VP9:  return vp9_begins(data, size);
+    case AV_AV1:  return (data[0] & 0x88) == 0x08; /* [AV1-RTP] 4.4: N, and it is no piece */
+    default:      return false;
+    }
+}
