@@ -31,7 +31,7 @@ struct sdp_wish {
 };
 
 struct sdp_track {
-    bool on;
+    bool on;                        /* media flow; else, if its place is taken, it is inactive */
     enum av_codec codec;
     uint8_t type, rtx_type;         /* payload types; rtx_type 0: no RTX */
     uint32_t clock;
@@ -46,10 +46,13 @@ struct sdp_track {
      * answer is written. */
     uint32_t ssrc, rtx_ssrc;
     char rid[SDP_MID_MAX + 1];      /* of simulcast: the one to take, the first; "" */
+    unsigned n_rids;                /* all of them, which are taken in */
+    char rids[SDP_RIDS_MAX][SDP_MID_MAX + 1];
 };
 
 struct sdp_place { /* of a section of the answer */
     enum sdp_kind kind;
+    char media[16];
     char mid[SDP_MID_MAX + 1];
     char proto[24];
     bool taken, bundled;

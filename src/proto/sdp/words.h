@@ -53,6 +53,20 @@ static inline bool sdp_number(const char *p, uint32_t most, uint32_t *out)
     return true;
 }
 
+/* The value of a parameter of a=fmtp, "a=1; b=2", up to the next ';'. NULL: it has none. */
+static inline const char *sdp_param(const char *fmtp, const char *name)
+{
+    size_t n = strlen(name);
+
+    while (*fmtp) {
+        fmtp += strspn(fmtp, " \t;");
+        if (strncasecmp(fmtp, name, n) == 0 && fmtp[n] == '=')
+            return fmtp + n + 1;
+        fmtp += strcspn(fmtp, ";");
+    }
+    return NULL;
+}
+
 /* Without spaces at its end. */
 static inline void sdp_trim(char *line)
 {
