@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.c - what is let through to OpenSSL: [DTLS] RFC 6347, 4.1 and 4.2.2.
+ *
+ * Left alone it keeps, for each peer, ten messages of a hundred kilobytes that never get whole, and
+ * a hundred records that came before their keys, each in 17 KB. So headers are looked at here:
+ * those of a handshake are in the clear, but for its last message.
+ */
+#include "proto/dtls/own.h"
+
+enum { RECORD_HEAD = 13, MESSAGE_HEAD = 12, CHANGE_CIPHER = 20, HANDSHAKE = 22, APPLICATION = 23,
+       MAJOR = 0xfe };
+
+static uint32_t get24(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+}
+
+/* Messages in one record of the handshake; what is no message OpenSSL finds out. */
+static bool messages(struct dtls_guard *g, const uint8_t *p, size_t size)
+{
+    while (size >= MESSAGE_HEAD) {
+        uint32_t length = get24(p + 1), part = get24(p + 9);
+        unsigned number = (unsigned)p[4] << 8 | p[5];
+
+        if (number >= DTLS_MESSAGES_MAX)
+            return false;
+        if (g->lengths[number] == 0) {
+            if (length > DTLS_REASSEMBLY_MAX - g->announced)
+                return false;
+            g->announced += length;
+            g->lengths[number] = length + 1;
+        } else if (g->lengths[number] != length + 1) {
+            return false;
+        }
+        if (part > size - MESSAGE_HEAD)
+            return true;
+        p += MESSAGE_HEAD + part;
+        size -= MESSAGE_HEAD + part;
+    }
+    return true;
+}
+
+static bool record(struct dtls_guard *g, const uint8_t *p, size_t size, bool done)
+{
+    bool encrypted = p[3] || p[4]; /* its epoch */
+
+    if (p[0] < CHANGE_CIPHER || p[0] > APPLICATION || p[1] != MAJOR)
+        return false;
+    if (++g->records > DTLS_RECORDS_A_SECOND)
+        return false;
+    if (done)
+        return true;
+    if (encrypted)
+        return p[0] != APPLICATION && g->early++ < DTLS_EARLY_MAX;
+    return p[0] != HANDSHAKE || messages(g, p + RECORD_HEAD, size - RECORD_HEAD);
+}
+
+bool dtls_guard_lets(struct dtls_guard *g, const uint8_t *data, size_t size, bool done,
+                     co_usec now)
+{
+    if (now - g->second >= CO_SECONDS(1)) {
+        g->second = now;
+        g->records = 0;
+    }
+    if (size < RECORD_HEAD || size > DTLS_DATAGRAM_MAX)
+        return false;
+    while (size >= RECORD_HEAD) {
+        size_t whole = RECORD_HEAD + ((size_t)data[11] << 8 | data[12]);
+
+        if (whole > size || !record(g, data, whole, done))
+            return false;
+        data += whole;
+        size -= whole;
+    }
+    return size == 0;
+}
