@@ -286,6 +286,8 @@ void srt_caller_close(struct srt_caller *c)
             srt_conn_close(&c->conn);
             say(c);
         }
+        while (srt_conn_drain(&c->conn))
+            co_yield_if_due();
         srt_conn_fini(&c->conn);
     }
     drop_secret(c->secret);

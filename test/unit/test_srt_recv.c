@@ -327,6 +327,26 @@ static void test_nak_many(void **state)
     srt_receiver_free(t.r);
 }
 
+/* What is left at the end goes little by little. */
+static void test_drain(void **state)
+{
+    struct told t = begin(&usual);
+    unsigned turns = 0, held = 4096;
+
+    (void)state;
+    assert_false(srt_receiver_drain(t.r));
+    for (int n = 1; n < 8192; n += 2)
+        assert_true(put(&t, n, 0));
+    for (; srt_receiver_drain(t.r); turns++) {
+        assert_in_range(held - stat_of(&t).held, 1, 64);
+        held = stat_of(&t).held;
+    }
+    assert_in_range(turns, 64, 256);
+    assert_int_equal(held, 0);
+    assert_int_equal(stat_of(&t).held_time, 0);
+    srt_receiver_free(t.r);
+}
+
 /* ---- what goes on */
 
 static void test_play_time(void **state)
@@ -586,7 +606,7 @@ int main(void)
         TEST(test_round_trip),
         TEST(test_nak),
         TEST(test_nak_again),
-        TEST(test_nak_many),
+        TEST(test_nak_many), TEST(test_drain),
         TEST(test_play_time),
         TEST(test_no_tsbpd),
         TEST(test_no_drop),

@@ -53,6 +53,11 @@ struct srt_conn_opts {
 bool srt_conn_send_begin(struct srt_conn *c, const struct srt_conn_opts *o);
 bool srt_conn_receive_begin(struct srt_conn *c, const struct srt_conn_opts *o);
 void srt_conn_fini(struct srt_conn *c);
+/* Before that, again and again while it is true: it frees some of what it has. */
+static inline bool srt_conn_drain(struct srt_conn *c)
+{
+    return c->receiver && srt_receiver_drain(c->receiver);
+}
 
 /* A datagram that is for it, from its address. */
 void srt_conn_input(struct srt_conn *c, const struct srt_packet *p, co_usec now);

@@ -32,6 +32,21 @@ static void free_chunk(struct srt_held_chunk *c)
     free(c->slots);
 }
 
+bool srt_held_drain(struct srt_held *h)
+{
+    for (size_t i = 0; i <= h->mask; i++) {
+        struct srt_held_chunk *c = &h->chunks[i];
+
+        if (!c->slots)
+            continue;
+        h->held -= (unsigned)__builtin_popcountll(c->have);
+        free_chunk(c);
+        *c = (struct srt_held_chunk){ 0 };
+        return true;
+    }
+    return false;
+}
+
 void srt_held_fini(struct srt_held *h)
 {
     for (size_t i = 0; h->chunks && i <= h->mask; i++)

@@ -38,6 +38,9 @@ struct srt_held {
 
 bool srt_held_init(struct srt_held *h, unsigned window); /* false: there is no memory */
 void srt_held_fini(struct srt_held *h);
+/* Free some of what is here, of a ring that nothing comes to any more: thousands at once would take
+ * milliseconds. False: nothing is left. */
+bool srt_held_drain(struct srt_held *h);
 
 /* From now on it is spoken of all below `to`, at most next + window. */
 void srt_held_reach(struct srt_held *h, uint64_t to);

@@ -40,6 +40,11 @@ void srt_receiver_free(struct srt_receiver *r)
     free(r);
 }
 
+bool srt_receiver_drain(struct srt_receiver *r)
+{
+    return srt_held_drain(&r->held);
+}
+
 static uint64_t number_of(const struct srt_receiver *r, uint32_t seq)
 {
     int32_t ahead = srt_seq_distance(srt_receiver_seq(r, r->held.next), seq);

@@ -45,6 +45,8 @@ struct srt_message {
 struct srt_receiver;          /* owned by who made it */
 struct srt_receiver *srt_receiver_new(const struct srt_receiver_opts *opts); /* NULL: no memory */
 void srt_receiver_free(struct srt_receiver *r);
+/* Free some of the packets that it has; it is only to be freed then. False: there are none. */
+bool srt_receiver_drain(struct srt_receiver *r);
 /* A data packet came. False: it is hostile or nonsense for so long that the connection ends. */
 bool srt_receiver_put(struct srt_receiver *r, const struct srt_packet *p, co_usec now);
 bool srt_receiver_next(struct srt_receiver *r, struct srt_message *m, co_usec now);

@@ -101,7 +101,7 @@ void srt_peer_sum(const struct srt_peer *p, struct srt_service_stat *out);
 
 /* ---- leave.c */
 err_t srt_leave_main(void *service); /* co_fn: sees players out */
-/* The peer is told, and who waits for the service to end; it is freed. */
+/* The peer is told, and who waits for the service to end; it is freed. Yields. */
 void srt_peer_gone(struct srt_peer *p, err_t why); /* takes over why */
 
 #endif

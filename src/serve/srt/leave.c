@@ -45,6 +45,8 @@ void srt_peer_gone(struct srt_peer *p, err_t why)
         session_notify(&p->base, HOOKS_CLOSE);
     if (p->conn.receiver || p->conn.sends) {
         say_shutdown(p);
+        while (srt_conn_drain(&p->conn))
+            co_yield_if_due();
         srt_peer_sum(p, &p->service->stat);
         srt_conn_fini(&p->conn);
     }

@@ -87,7 +87,7 @@ err_t srt_publish_admit(struct srt_peer *p)  /* before the answer */
 err_t srt_publish_run(struct srt_peer *p)    /* until its end */
     __attribute__((warn_unused_result));
 void srt_publish_end(struct srt_peer *p, err_t why); /* of one that was admitted; `why` is
-                                                      * borrowed */
+                                                      * borrowed. Yields */
 bool srt_publish_relays(const struct srt_peer *p);
 /* A packet came, the connection has seen it; or its timer is up. Do not yield. */
 void srt_publish_turn(struct srt_peer *p, co_usec now);

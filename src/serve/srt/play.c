@@ -5,6 +5,10 @@
 
 #define MAXBW 125000000 /* bytes a second: a gigabit */
 
+/* Bursts of a turn, about half a millisecond: what a NAK names, or who comes back, is more. The
+ * rest goes with the next one. */
+enum { TURN = 16 };
+
 err_t srt_play_admit(struct srt_peer *p)
 {
     err_t err = session_play_begin(&p->base, CLIENTS_SRT_PLAY, NULL);
@@ -47,7 +51,7 @@ void srt_play_turn(struct srt_peer *p, co_usec now)
 {
     struct srt_burst *b = p->service->streams.burst;
 
-    while (srt_conn_burst(&p->conn, b, now))
+    for (unsigned n = 0; n < TURN && srt_conn_burst(&p->conn, b, now); n++)
         srt_peer_burst(p, b);
 }
 

@@ -14,6 +14,10 @@
 
 #define LOOK CO_SECONDS(1)
 
+/* Messages of a turn: to read one costs some microseconds, and a gap that is filled, or a sender
+ * that says one time for all, makes thousands due at once. The rest is due in the next one. */
+enum { TURN = 128 };
+
 struct srt_publish {
     struct session_publisher publisher;
     struct ts_intake *intake;
@@ -71,16 +75,19 @@ static void log_end_of(const struct srt_peer *p)
               (unsigned long long)ts.ts.jumps, (unsigned long long)ts.ts.skipped);
 }
 
-/* What came and is not due yet: it has said that no more comes. */
+/* What came and is not due yet: it has said that no more comes. Yields. */
 static void take_rest(struct srt_peer *p)
 {
     struct srt_message m;
     co_usec now = co_clock();
 
-    if (p->conn.end != SRT_ENDED_SHUTDOWN || p->publish->publisher.place.replaced)
+    if (p->conn.end != SRT_ENDED_SHUTDOWN)
         return;
-    while (srt_conn_next(&p->conn, &m, now + p->conn.agreed.recv_latency * 2))
+    while (!p->publish->publisher.place.replaced &&
+           srt_conn_next(&p->conn, &m, now + p->conn.agreed.recv_latency * 2)) {
         take(p->publish, &m, now);
+        co_yield_if_due();
+    }
 }
 
 void srt_publish_end(struct srt_peer *p, err_t why)
@@ -113,7 +120,7 @@ void srt_publish_turn(struct srt_peer *p, co_usec now)
 
     if (pub->publisher.place.replaced)
         return;
-    while (srt_conn_next(&p->conn, &m, now)) {
+    for (unsigned n = 0; n < TURN && srt_conn_next(&p->conn, &m, now); n++) {
         take(pub, &m, now);
         any = true;
     }

@@ -31,6 +31,7 @@ static void take(struct taking *t, co_usec now)
         r->session.in += m.size;
         session_publisher_media(&r->publisher);
         t->media_at = now;
+        co_yield_if_due();
     }
 }
 
