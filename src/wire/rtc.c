@@ -167,6 +167,7 @@ static bool open_track(struct rtc_wire *w, unsigned track, enum av_codec codec)
 
     if (t->open)
         rtp_packer_fini(&t->packer);
+    w->epoch++;
     t->codec = codec;
     t->clock = av_codec_row(codec)->rtp.clock ? av_codec_row(codec)->rtp.clock : G711_RATE;
     t->open = rtp_packer_init(&t->packer, &opts);

@@ -42,7 +42,7 @@ enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind);
 bool rtc_wire_takes(enum av_codec codec);
 /* The moment of a track's ticks, microseconds since 1970: for sender reports. False: not known. */
 bool rtc_wire_moment(struct rtc_wire *w, enum av_kind kind, int64_t *ticks, int64_t *unix_us);
-/* Moments of other ticks follow from another rule since this has changed: they are told anew. */
+/* Codecs may be others, and moments of ticks follow from another rule, since this has changed. */
 unsigned rtc_wire_epoch(const struct rtc_wire *w);
 
 /* The WebRTC publisher of the source, at its home: from now on its packets are what is sent. */

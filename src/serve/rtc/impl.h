@@ -40,6 +40,7 @@ struct rtc_service {
     struct rtc_endpoint *endpoints;
     unsigned n_endpoints;
     struct rtc_table table;
+    struct rtc_streams streams; /* that somebody plays, or relays to */
     struct rtc_peer *peers;    /* in all states */
     unsigned n_peers;
     bool refuses, ending;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* burst.c - packets for one player: encrypted behind each other, sent with few calls. */
+#include "serve/rtc/play.h"
+
+#include <string.h>
+
+void rtc_burst_begin(struct rtc_burst *b, struct rtc_peer *p)
+{
+    b->peer = p;
+    b->begin = b->end = b->segment = 0;
+    b->packets = b->sent = 0;
+    b->closed = false;
+}
+
+static void flush(struct rtc_burst *b)
+{
+    size_t size = b->end - b->begin;
+
+    if (b->packets == 0)
+        return;
+    rtc_peer_burst(b->peer, b->data + b->begin, size, b->segment);
+    b->peer->service->stat.sent += b->packets;
+    b->peer->service->stat.sent_bytes += size;
+    b->sent += b->packets;
+    b->packets = 0;
+    b->closed = false;
+    b->begin = b->end;
+    if (b->end > RTC_BURST_BYTES)
+        b->begin = b->end = 0;
+}
+
+static size_t protect(const struct rtc_peer *p, uint8_t *to, const uint8_t *head,
+                      size_t head_size, const uint8_t *payload, size_t size, uint64_t index)
+{
+    if (p->srtp_out)
+        return srtp_protect(p->srtp_out, to, head, head_size, payload, size, index);
+    if (!p->clear)
+        return 0;
+    memcpy(to, head, head_size);
+    if (size > 0)
+        memcpy(to + head_size, payload, size);
+    return head_size + size;
+}
+
+size_t rtc_burst_add(struct rtc_burst *b, const uint8_t *head, size_t head_size,
+                     const uint8_t *payload, size_t size, uint64_t index)
+{
+    size_t most = head_size + size + SRTP_TAIL, done;
+
+    if (b->packets == RTC_BURST_PACKETS || b->end - b->begin + most > RTC_BURST_BYTES)
+        flush(b);
+    done = protect(b->peer, b->data + b->end, head, head_size, payload, size, index);
+    if (done == 0)
+        return 0;
+    if (b->packets > 0 && (b->closed || done > b->segment)) {
+        size_t at = b->end;
+
+        flush(b);
+        if (b->begin != at)
+            memmove(b->data + b->begin, b->data + at, done);
+    }
+    if (b->packets == 0)
+        b->segment = done;
+    b->closed = done < b->segment;
+    b->packets++;
+    b->end += done;
+    return done;
+}
+
+void rtc_burst_end(struct rtc_burst *b)
+{
+    flush(b);
+    b->begin = b->end = 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* look.c - what is to be done for players now and then: one coroutine for all of a worker. */
+#include "base/log.h"
+#include "serve/rtc/play.h"
+#include "session/place.h"
+
+#define EVERY CO_SECONDS(1)
+
+void rtc_play_count(struct rtc_peer *p)
+{
+    struct rtc_play *play = p->play;
+
+    live_source_sent(p->base.src, p->base.out - play->counted, play->dropped);
+    play->counted = p->base.out;
+    play->dropped = 0;
+}
+
+static void log_skips(struct rtc_peer *p)
+{
+    struct rtc_play *play = p->play;
+
+    if (play->skips == play->told_skips)
+        return;
+    log_warn("slow player: it goes on at a key frame; %llu times so far, packets=%llu, nacks=%llu, "
+             "repeated=%llu", (unsigned long long)play->skips, (unsigned long long)p->sent,
+             (unsigned long long)play->nacks, (unsigned long long)play->repeated);
+    play->told_skips = play->skips;
+}
+
+static void log_sample(const struct rtc_peer *p, co_usec now)
+{
+    const struct session *s = &p->base;
+    struct clients_rtc rtc = { 0 };
+
+    rtc_play_tell(p, &rtc);
+    log_always(LOG_TRACE, "%s time=%lld, packets=%llu, lost=%llu, nacks=%llu, repeated=%llu, "
+               "plis=%llu, rtt=%lld ms, jitter=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
+               sampled_name(SAMPLED_RTC_PLAY), us_to_ms(now - s->began_at),
+               (unsigned long long)p->sent, (unsigned long long)rtc.lost,
+               (unsigned long long)rtc.nacks, (unsigned long long)rtc.repeated,
+               (unsigned long long)rtc.plis, us_to_ms(rtc.rtt), us_to_ms(rtc.jitter),
+               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
+}
+
+/* Why it is to end; NULL: it is not. */
+static err_t check(struct session *s)
+{
+    bool changed = false;
+    err_t err;
+
+    if (session_term_is_over(s->ends))
+        return session_term_error();
+    err = session_apply(s, &changed);
+    if (!err && changed && !s->vhost->rtc.enabled)
+        return err_new(ERR_RTC_DISABLED, "the configuration changed: rtc of %s is off",
+                       s->vhost->name);
+    return err;
+}
+
+static void look(struct rtc_peer *p, co_usec now)
+{
+    err_t err;
+
+    if (p->state != RTC_CONNECTED)
+        return;
+    err = check(&p->base);
+    if (err) {
+        rtc_peer_leave(p, err);
+        return;
+    }
+    rtc_play_report(p, now);
+    rtc_play_count(p);
+    co_set_cid(p->cid);
+    session_log_as_client(p->base.env, p->ip);
+    log_skips(p);
+    if (session_sample(&p->base, SAMPLED_RTC_PLAY, now))
+        log_sample(p, now);
+}
+
+static void look_at_all(struct rtc_stream *st)
+{
+    struct rtc_peer *p;
+
+    rtc_stream_look_begin(st);
+    while ((p = rtc_stream_look_next(st))) {
+        look(p, co_now());
+        co_yield_if_due();
+    }
+}
+
+/* With the second of the clock: an idle thread is woken once for all of it. */
+static err_t wait_a_second(void)
+{
+    co_usec t = EVERY - co_now() % EVERY;
+
+    return co_sleep(t < EVERY / 2 ? t + EVERY : t);
+}
+
+err_t rtc_look_main(void *service)
+{
+    struct rtc_service *s = service;
+    err_t err = wait_a_second();
+
+    while (!err) {
+        struct rtc_stream *st = rtc_stream_next(s, NULL);
+
+        while (st) {
+            struct rtc_stream *next;
+
+            (void)rtc_stream_ref(st);
+            look_at_all(st);
+            next = rtc_stream_next(s, st);
+            rtc_stream_put(st);
+            st = next;
+        }
+        err = wait_a_second();
+    }
+    s->streams.looks = false;
+    err_free(&err);
+    return NULL;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* play.c - one that plays: from when it is let in to its end. It has no coroutine. */
+#include "serve/rtc/play.h"
+
+#include "base/must.h"
+#include "proto/rtp/extensions.h"
+
+#include <openssl/rand.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TURN = 64,             /* packets to one player at a time: sockets of clients take as many */
+    LATE = 32,             /* so far before its begin a packet may come late */
+    SQUEEZE = 32,          /* what is old is shown so much faster */
+    JOIN_BYTES = 1500000,  /* a group of pictures that is larger is no place to start at */
+    DELAYED = 100,         /* packets that ask for little delay */
+    BUDGET = 64 * 1024,
+};
+
+#define JOIN_AGE CO_SECONDS(3)
+#define YOUNG CO_SECONDS(1)      /* an older key frame is not all: another one is asked for */
+
+static struct rtp_log *log_of(const struct rtc_peer *p)
+{
+    return rtc_wire_log(rtc_stream_wire(p->stream));
+}
+
+/* ---- what is sent of a packet */
+
+static int64_t shown(const struct rtc_span *s, int64_t ticks)
+{
+    int64_t since = ticks > s->key ? ticks - s->key : 0;
+
+    return ticks > s->edge ? ticks : s->out + since * s->width / (s->edge - s->key + 1);
+}
+
+const struct rtc_span *rtc_play_span(const struct rtc_play_track *t, int64_t index)
+{
+    for (unsigned i = 0; i < t->n; i++) {
+        const struct rtc_span *s = &t->spans[i];
+
+        if (index >= s->first + s->delta - (s->first + s->delta == t->begin ? LATE : 0))
+            return s;
+    }
+    return NULL;
+}
+
+/* [playout-delay] of Google: 12 bits of the least, 12 of the most, in 10 ms. */
+static const uint8_t little_delay[] = { 0x00, 0x03, 0xe8 };
+
+static size_t put_extensions(const struct rtc_play_track *t, const struct rtp_log_entry *e,
+                             bool delay, uint8_t *out, size_t room)
+{
+    struct rtp_ext v[SDP_EXTS];
+    unsigned n = 0;
+
+    for (size_t at = 0; at + 2 <= e->ext_size; at += 2 + (size_t)e->ext[at + 1]) {
+        uint8_t kind = e->ext[at], size = e->ext[at + 1];
+
+        if (at + 2 + size <= e->ext_size && kind < SDP_EXTS && t->ext[kind] && n < SDP_EXTS - 1)
+            v[n++] = (struct rtp_ext){ t->ext[kind], size, e->ext + at + 2 };
+    }
+    if (delay)
+        v[n++] = (struct rtp_ext){ t->ext[SDP_EXT_PLAYOUT_DELAY], sizeof(little_delay),
+                                   little_delay };
+    return n > 0 ? rtp_ext_build(out, room, v, n) : 0;
+}
+
+size_t rtc_play_head(const struct rtc_play_track *t, const struct rtc_span *s,
+                     const struct rtp_log_entry *e, uint8_t out[RTC_HEAD_MAX])
+{
+    int64_t index = e->number + s->delta;
+    bool delay = index < t->delay_until;
+    size_t size = 0;
+
+    rtp_build(out, e->marker, t->type, (uint16_t)(uint64_t)index,
+              t->base + (uint32_t)(uint64_t)shown(s, e->ticks), t->ssrc);
+    if (e->ext_size > 0 || delay)
+        size = put_extensions(t, e, delay, out + RTP_HEADER, RTC_HEAD_MAX - RTP_HEADER);
+    if (size > 0)
+        out[0] |= 0x10;
+    return RTP_HEADER + size;
+}
+
+/* ---- spans */
+
+static struct rtc_span *open_span(struct rtc_play_track *t, const struct rtp_log_entry *e)
+{
+    struct rtc_span *s = &t->spans[0];
+
+    t->n += t->n < RTC_SPANS;
+    memmove(&t->spans[1], &t->spans[0], (RTC_SPANS - 1) * sizeof(t->spans[0]));
+    *s = (struct rtc_span){ .first = e->number, .delta = t->next - e->number,
+                            .first_ticks = e->ticks, .edge = INT64_MIN };
+    return s;
+}
+
+/* Of what is from that key frame on: how much is it, and the latest time. */
+static size_t measure(const struct rtp_log *log, uint64_t key, int64_t *edge)
+{
+    struct rtp_log_entry e;
+    size_t bytes = 0;
+
+    *edge = INT64_MIN;
+    for (; bytes <= JOIN_BYTES && rtp_log_get(log, key, &e); key++) {
+        if (e.track != 0)
+            continue;
+        bytes += e.size;
+        *edge = e.ticks > *edge ? e.ticks : *edge;
+    }
+    return bytes;
+}
+
+/* What is old ends at the live edge, behind what it was sent before, and in front of what comes. */
+static void squeeze(const struct rtc_play_track *t, struct rtc_span *s, int64_t edge, bool again)
+{
+    int64_t end = edge + t->clock / 90; /* 11 ms */
+
+    s->key = s->first_ticks;
+    s->edge = edge;
+    s->width = (edge - s->key) / SQUEEZE;
+    s->out = edge - s->width;
+    if (again && s->out <= t->last)
+        s->out = t->last + 1;
+    if (s->out + s->width > end)
+        s->width = end > s->out ? end - s->out : 1;
+    s->width++;
+}
+
+bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
+{
+    struct rtc_play *play = p->play;
+    struct rtc_play_track *t = &play->tracks[0];
+    const struct rtp_log *log = log_of(p);
+    struct rtp_log_entry e;
+    int64_t edge;
+    uint64_t key;
+
+    if (!t->on || !live_source_set(p->base.src).gop_cache || !rtp_log_key(log, &key) ||
+        (play->jumped && play->jumped_to == key) || !rtp_log_get(log, key, &e) ||
+        now - e.at > age || measure(log, key, &edge) > JOIN_BYTES)
+        return false;
+    squeeze(t, open_span(t, &e), edge, t->packets > 0);
+    play->jumped = true;
+    play->jumped_to = key;
+    play->waits = false;
+    if (play->sound_from < play->at)
+        play->sound_from = play->at;
+    play->at = key;
+    return true;
+}
+
+static void want_key(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_peer *publisher = rtc_stream_of(p->stream);
+
+    if (publisher)
+        rtc_publish_want_key(publisher, now);
+}
+
+/* The log has lost what comes next for it: it goes on at the live edge, with numbers that go on. */
+static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
+{
+    struct rtc_play *play = p->play;
+
+    play->skips++;
+    play->dropped += first - play->at;
+    play->at = rtp_log_head(log_of(p));
+    play->tracks[0].n = play->tracks[1].n = 0; /* nothing of before is to be found any more */
+    play->sound_from = play->at;
+    play->waits = play->tracks[0].on;
+    if (play->waits && !rtc_play_jump(p, JOIN_AGE, now))
+        want_key(p, now);
+}
+
+/* ---- a turn */
+
+static bool begins(struct rtc_play *play, const struct rtp_log_entry *e, uint64_t place)
+{
+    if (e->track == 1)
+        return place >= play->sound_from;
+    if (!play->waits)
+        return true;
+    play->waits = !e->key;
+    return e->key;
+}
+
+/* NULL: it is not for this player. */
+static const struct rtc_span *span_for(struct rtc_play *play, struct rtc_play_track *t,
+                                       const struct rtp_log_entry *e, uint64_t place)
+{
+    const struct rtc_span *s = &t->spans[0];
+    bool waited = play->waits;
+
+    if (!t->on || !begins(play, e, place))
+        return NULL;
+    if (t->n == 0 || (e->track == 0 && waited))
+        s = open_span(t, e);
+    if (e->number >= s->first)
+        return s;
+    if (s->first + s->delta != t->begin || e->number < s->first - LATE ||
+        e->ticks < s->first_ticks)
+        return NULL;
+    return s;
+}
+
+static void put(struct rtc_burst *b, struct rtc_play *play, const struct rtp_log_entry *e,
+                 uint64_t place)
+{
+    struct rtc_play_track *t = &play->tracks[e->track];
+    const struct rtc_span *s = span_for(play, t, e, place);
+    uint8_t head[RTC_HEAD_MAX];
+    int64_t index;
+    size_t size;
+
+    if (!s)
+        return;
+    index = e->number + s->delta;
+    size = rtc_play_head(t, s, e, head);
+    size = rtc_burst_add(b, head, size, e->data, e->size, (uint64_t)index);
+    play->budget += (int64_t)size / 5;
+    t->packets++;
+    t->bytes += e->size;
+    if (index < t->next)
+        return;
+    t->next = index + 1;
+    t->last = shown(s, e->ticks);
+    play->report_due |= !t->told;
+}
+
+bool rtc_play_turn(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_burst *b = p->service->streams.burst;
+    struct rtc_play *play = p->play;
+    const struct rtp_log *log = log_of(p);
+    struct rtp_log_entry e;
+    unsigned n = 0;
+
+    if (play->at < rtp_log_first(log))
+        lose_place(p, rtp_log_first(log), now);
+    if (play->at == rtp_log_head(log))
+        return false;
+    rtc_burst_begin(b, p);
+    for (; n < TURN && rtp_log_get(log, play->at, &e); n++)
+        put(b, play, &e, play->at++);
+    rtc_burst_end(b);
+    if (play->budget > BUDGET)
+        play->budget = BUDGET;
+    if (play->report_due)
+        rtc_play_report(p, now);
+    return play->at < rtp_log_head(log);
+}
+
+/* ---- begin and end */
+
+err_t rtc_play_admit(struct rtc_peer *p)
+{
+    err_t err = session_play_begin(&p->base, CLIENTS_RTC_PLAY, p->ask ? p->ask->bearer : NULL);
+
+    if (err)
+        return err;
+    p->stream = rtc_stream_get(p->service, p->base.src);
+    p->play = must(calloc(1, sizeof(*p->play)));
+    return NULL;
+}
+
+static void open_track(const struct rtc_peer *p, unsigned i)
+{
+    const struct sdp_track *agreed = &p->agreed.tracks[i == 0 ? AV_VIDEO : AV_AUDIO];
+    struct rtc_play_track *t = &p->play->tracks[i];
+    uint32_t random[3];
+
+    must_be(RAND_bytes((unsigned char *)random, sizeof(random)) == 1);
+    *t = (struct rtc_play_track){ .on = agreed->on, .type = agreed->type,
+                                  .rtx_type = agreed->rtx_type, .ssrc = agreed->ssrc,
+                                  .rtx_ssrc = agreed->rtx_ssrc, .clock = agreed->clock,
+                                  .base = random[0] };
+    memcpy(t->ext, agreed->ext, sizeof(t->ext));
+    /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
+    t->begin = t->next = LATE + (random[1] & 0x7fff);
+    t->rtx_next = random[2] & 0x7fff;
+    if (i == 0 && t->ext[SDP_EXT_PLAYOUT_DELAY] && p->base.vhost->rtc.min_latency)
+        t->delay_until = t->begin + DELAYED;
+}
+
+/* At the newest key frame, or the next one. */
+static void join(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_play *play = p->play;
+    struct rtp_log_entry e;
+
+    play->at = play->sound_from = rtp_log_head(log_of(p));
+    play->waits = play->tracks[0].on;
+    if (!play->waits)
+        return;
+    if (!rtc_play_jump(p, JOIN_AGE, now) || !rtp_log_get(log_of(p), play->at, &e) ||
+        now - e.at > YOUNG)
+        want_key(p, now);
+}
+
+void rtc_play_connected(struct rtc_peer *p, co_usec now)
+{
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
+        open_track(p, i);
+    p->play->budget = BUDGET;
+    rtc_stream_add(p->stream, p);
+    if (p->state == RTC_LEAVES)
+        return;
+    join(p, now);
+    if (rtc_play_turn(p, now))
+        rtc_stream_wake(p->stream);
+}
+
+void rtc_play_end(struct rtc_peer *p, err_t why)
+{
+    if (rtc_stream_has(p)) {
+        rtc_play_count(p);
+        rtc_stream_remove(p->stream, p);
+    }
+    session_play_end(&p->base, why);
+    rtc_stream_put(p->stream);
+    p->stream = NULL;
+    free(p->play->recent);
+    free(p->play);
+    p->play = NULL;
+}

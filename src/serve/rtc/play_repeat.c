@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* play_repeat.c - what a player says is missing, sent again out of the log: the same packet under
+ * the same number, or as one of its own source, [RFC 4588]. */
+#include "serve/rtc/play.h"
+
+#include "base/must.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER = 2 };
+
+#define LEAST CO_MS(20) /* between two repeats of a packet, and a round trip */
+
+static bool is_due(struct rtc_play *play, const struct rtc_play_track *t, uint16_t seq, co_usec now)
+{
+    uint16_t track = (uint16_t)(t - play->tracks);
+    co_usec least = play->rtt > LEAST ? play->rtt : LEAST;
+    uint32_t ms = (uint32_t)(now / 1000) | 1;
+    struct rtc_recent *r;
+
+    if (!play->recent)
+        play->recent = must(calloc(RTC_RECENT, sizeof(*play->recent)));
+    r = &play->recent[(seq + track * (RTC_RECENT / 2u)) % RTC_RECENT];
+    if (r->ms && r->seq == seq && r->track == track && ms - r->ms < (uint32_t)(least / 1000))
+        return false;
+    *r = (struct rtc_recent){ .seq = seq, .track = track, .ms = ms };
+    return true;
+}
+
+/* As a packet of another source: its number in front of what it had. */
+static size_t as_rtx(struct rtc_burst *b, struct rtc_play_track *t, const uint8_t *head,
+                     const struct rtp_log_entry *e)
+{
+    uint8_t bytes[NUMBER + RTP_LOG_PAYLOAD_MAX], own[RTP_HEADER];
+
+    memcpy(own, head, RTP_HEADER);
+    memcpy(bytes, head + 2, NUMBER);
+    if (e->size > 0)
+        memcpy(bytes + NUMBER, e->data, e->size);
+    own[0] &= (uint8_t)~0x10; /* without extensions */
+    own[1] = (uint8_t)((head[1] & 0x80) | t->rtx_type);
+    own[2] = (uint8_t)(t->rtx_next >> 8);
+    own[3] = (uint8_t)t->rtx_next;
+    own[8] = (uint8_t)(t->rtx_ssrc >> 24);
+    own[9] = (uint8_t)(t->rtx_ssrc >> 16);
+    own[10] = (uint8_t)(t->rtx_ssrc >> 8);
+    own[11] = (uint8_t)t->rtx_ssrc;
+    return rtc_burst_add(b, own, RTP_HEADER, bytes, NUMBER + (size_t)e->size, t->rtx_next++);
+}
+
+static void repeat(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_track *t,
+                   uint16_t seq, co_usec now)
+{
+    int64_t index = rtp_unwrap16(t->next, seq);
+    const struct rtc_span *s = rtc_play_span(t, index);
+    const struct rtp_log *log = rtc_wire_log(rtc_stream_wire(b->peer->stream));
+    uint8_t head[RTC_HEAD_MAX];
+    struct rtp_log_entry e;
+    uint64_t place;
+    size_t size;
+
+    if (index >= t->next || !s || play->budget <= 0 ||
+        !rtp_log_find(log, (unsigned)(t - play->tracks), index - s->delta, &place) ||
+        !rtp_log_get(log, place, &e) || place >= play->at || !is_due(play, t, seq, now))
+        return;
+    size = rtc_play_head(t, s, &e, head);
+    if (t->rtx_type)
+        size = as_rtx(b, t, head, &e);
+    else
+        size = rtc_burst_add(b, head, size, e.data, e.size, (uint64_t)index);
+    play->budget -= (int64_t)size;
+    play->repeated++;
+    b->peer->service->stat.repeated++;
+}
+
+void rtc_play_nack(struct rtc_peer *p, struct rtcp_feedback *f, co_usec now)
+{
+    struct rtc_burst *b = p->service->streams.burst;
+    struct rtc_play *play = p->play;
+    uint16_t seq, more;
+
+    rtc_burst_begin(b, p);
+    while (rtcp_next_nack(f, &seq, &more)) {
+        for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
+            struct rtc_play_track *t = &play->tracks[i];
+
+            if (!t->on || t->ssrc != f->media)
+                continue;
+            play->nacks++;
+            p->service->stat.nacks++;
+            repeat(b, play, t, seq, now);
+            for (unsigned k = 0; k < 16; k++) {
+                if (more >> k & 1)
+                    repeat(b, play, t, (uint16_t)(seq + k + 1), now);
+            }
+        }
+    }
+    rtc_burst_end(b);
+}

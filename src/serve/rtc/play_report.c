@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* play_report.c - reports to a player, and what it says: [RFC 3550] 6.4, [RFC 4585], [RFC 5104]. */
+#include "serve/rtc/play.h"
+
+#include "proto/rtp/sender.h"
+
+enum { REPORT_MAX = 256 };
+
+/* A player that asks for key frames gets one at most so often. */
+#define KEY_EVERY CO_MS(500)
+#define KEY_AGE CO_SECONDS(2)
+
+/* ---- what we say */
+
+/* Of a track that it was sent something of: its clock at this moment. */
+static bool put_report(struct rtc_peer *p, unsigned i, struct wr *w)
+{
+    struct rtc_play_track *t = &p->play->tracks[i];
+    int64_t now = co_wall_ms() * 1000, ticks, at;
+    struct rtcp_sr sr;
+
+    if (t->packets == 0 || t->clock == 0 ||
+        !rtc_wire_moment(rtc_stream_wire(p->stream), i == 0 ? AV_VIDEO : AV_AUDIO, &ticks, &at))
+        return false;
+    ticks += (now - at) * (int64_t)t->clock / 1000000;
+    sr = (struct rtcp_sr){ .ntp = rtcp_ntp(now), .time = t->base + (uint32_t)(uint64_t)ticks,
+                           .packets = t->packets, .bytes = t->bytes };
+    rtcp_put_sr(w, t->ssrc, &sr);
+    rtcp_put_cname(w, t->ssrc, p->cid);
+    t->told = true;
+    return true;
+}
+
+void rtc_play_report(struct rtc_peer *p, co_usec now)
+{
+    struct wr w;
+    bool any = false;
+
+    (void)now;
+    wr_init(&w, REPORT_MAX);
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
+        any |= put_report(p, i, &w);
+    p->play->report_due = false;
+    if (any && !w.bad)
+        rtc_peer_rtcp(p, w.buf, w.len);
+    wr_free(&w);
+}
+
+/* ---- what it says */
+
+static struct rtc_play_track *track_of(struct rtc_play *play, uint32_t ssrc)
+{
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
+        if (play->tracks[i].on && play->tracks[i].ssrc == ssrc)
+            return &play->tracks[i];
+    }
+    return NULL;
+}
+
+static void on_block(struct rtc_play *play, const struct rtcp_block *b)
+{
+    struct rtc_play_track *t = track_of(play, b->ssrc);
+    co_usec rtt = rtcp_round_trip(co_wall_ms() * 1000, b->last_sr, b->delay);
+
+    if (!t)
+        return;
+    t->lost = b->lost > 0 ? (uint32_t)b->lost : 0;
+    t->jitter = b->jitter;
+    if (rtt > 0 && rtt < CO_SECONDS(10))
+        play->rtt = play->rtt ? (7 * play->rtt + rtt) / 8 : rtt;
+}
+
+/* Of an RTMP stream nothing can be asked: then it is the newest key frame, or the next one. */
+static void on_key_wanted(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_play *play = p->play;
+    struct rtc_peer *publisher = rtc_stream_of(p->stream);
+
+    play->plis++;
+    p->service->stat.plis++;
+    if (play->asked && now - play->asked < KEY_EVERY)
+        return;
+    play->asked = now;
+    if (publisher)
+        rtc_publish_want_key(publisher, now);
+    else if (!play->waits && rtc_play_jump(p, KEY_AGE, now))
+        rtc_stream_wake(p->stream);
+}
+
+static void on_feedback(struct rtc_peer *p, const struct rtcp_packet *packet, co_usec now)
+{
+    struct rtcp_feedback f;
+
+    if (!rtcp_feedback(packet, &f))
+        return;
+    switch (f.kind) {
+    case RTCP_NACK:
+        rtc_play_nack(p, &f, now);
+        break;
+    case RTCP_PLI:
+    case RTCP_FIR:
+        on_key_wanted(p, now);
+        break;
+    default:
+        break;
+    }
+}
+
+void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
+{
+    struct rtcp_reader r;
+    struct rtcp_packet packet;
+    struct rtcp_block b;
+
+    if (!p->play || !rtc_stream_has(p) || p->state != RTC_CONNECTED)
+        return;
+    rtcp_begin(&r, data, size);
+    while (rtcp_next(&r, &packet)) {
+        if (packet.type == RTCP_SR || packet.type == RTCP_RR) {
+            while (rtcp_next_block(&packet, &b))
+                on_block(p->play, &b);
+        } else {
+            on_feedback(p, &packet, now);
+        }
+    }
+}
+
+void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out)
+{
+    const struct rtc_play *play = p->play;
+
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
+        const struct rtc_play_track *t = &play->tracks[i];
+        co_usec jitter = t->clock ? (co_usec)t->jitter * 1000000 / t->clock : 0;
+
+        out->lost += t->lost;
+        out->jitter = jitter > out->jitter ? jitter : out->jitter;
+    }
+    out->nacks = play->nacks;
+    out->repeated = play->repeated;
+    out->plis = play->plis;
+    out->rtt = play->rtt;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - the players of a source, served together. */
+#include "serve/rtc/stream.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "serve/rtc/play.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Who has just come gets much at once, as fast as sockets of clients take it. */
+#define REST CO_MS(4)
+
+enum { FEW = 4, /* players between two looks at the time */
+       TAKES = 16, LINE = 64, VHOST_MAX = 256 };
+
+struct rtc_stream {
+    struct rtc_stream *next;
+    unsigned refs;
+    struct rtc_service *service;
+    struct live_source *src;
+    struct rtc_wire *wire;
+    struct rtc_peer *publisher;
+    struct rtc_peer *players;
+    struct rtc_peer *at;     /* the next of the walk; NULL: there is none under way */
+    struct rtc_peer *look;   /* the next of look.c */
+    unsigned epoch;          /* of the wire, as it was seen */
+    bool again;              /* something came while a walk was under way */
+    bool behind;             /* somebody has more to be sent than it was */
+    struct co_task walk;     /* begins, or goes on */
+    struct co_timer rest;
+};
+
+/* ---- the walk */
+
+static void on_walk(struct co_task *t);
+
+static void on_rest(struct co_timer *t)
+{
+    struct rtc_stream *st = container_of(t, struct rtc_stream, rest);
+
+    rtc_stream_wake(st);
+}
+
+static bool is_other(const struct rtc_stream *st, const struct rtc_peer *p, enum av_kind kind)
+{
+    const struct sdp_track *t = &p->agreed.tracks[kind];
+    enum av_codec codec = rtc_wire_codec(st->wire, kind);
+
+    return t->on && codec != AV_CODEC_NONE && codec != t->codec;
+}
+
+/* Something else comes now: who agreed on another codec has to ask again. */
+static void check_codecs(const struct rtc_stream *st, struct rtc_peer *p)
+{
+    p->play->report_due = true;
+    for (int i = 0; i < SDP_TRACKS && p->state == RTC_CONNECTED; i++) {
+        enum av_kind kind = i == 0 ? AV_VIDEO : AV_AUDIO;
+
+        if (is_other(st, p, kind))
+            rtc_peer_leave(p, err_new(ERR_RTC_NEGOTIATE, "%s is %s now, and %s was agreed on",
+                                      p->base.names.name,
+                                      av_codec_name(rtc_wire_codec(st->wire, kind)),
+                                      av_codec_name(p->agreed.tracks[kind].codec)));
+    }
+}
+
+static void take(struct rtc_stream *st)
+{
+    if (rtc_wire_take(st->wire, co_clock()))
+        st->again = true;
+    if (rtc_wire_epoch(st->wire) == st->epoch)
+        return;
+    st->epoch = rtc_wire_epoch(st->wire);
+    for (struct rtc_peer *p = st->players; p; p = p->next)
+        check_codecs(st, p);
+}
+
+static void go_on(struct rtc_stream *st)
+{
+    co_usec now = co_clock();
+
+    for (unsigned i = 1; st->at; i++) {
+        struct rtc_peer *p = st->at;
+
+        st->at = p->next;
+        if (st->at) {
+            __builtin_prefetch(st->at->play);
+            __builtin_prefetch((const char *)st->at->play + LINE);
+        }
+        if (p->state == RTC_CONNECTED)
+            st->behind |= rtc_play_turn(p, now);
+        if (st->at && i % FEW == 0 && co_slice_over()) {
+            co_post(&st->walk, on_walk);
+            return;
+        }
+    }
+    if (st->again && st->players)
+        co_post(&st->walk, on_walk);
+    else if (st->behind && st->players)
+        co_timer_set(&st->rest, now + REST, on_rest);
+}
+
+static void on_walk(struct co_task *t)
+{
+    struct rtc_stream *st = container_of(t, struct rtc_stream, walk);
+
+    if (!st->at) {
+        st->again = st->behind = false;
+        take(st);
+        st->at = st->players;
+    }
+    go_on(st);
+}
+
+/* The source says it when all that comes at a time is there: at once. */
+static void on_news(void *arg)
+{
+    struct rtc_stream *st = arg;
+
+    if (st->at)
+        st->again = true;
+    else
+        on_walk(&st->walk);
+}
+
+void rtc_stream_wake(struct rtc_stream *st)
+{
+    if (st->at)
+        st->again = true;
+    else if (st->players)
+        co_post(&st->walk, on_walk);
+}
+
+/* ---- who plays */
+
+bool rtc_stream_has(const struct rtc_peer *p)
+{
+    return p->prev != NULL;
+}
+
+void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p)
+{
+    bool first = !st->players;
+
+    p->next = st->players;
+    p->prev = &st->players;
+    if (p->next)
+        p->next->prev = &p->next;
+    st->players = p;
+    live_source_players(st->src, 1);
+    if (first) {
+        rtc_wire_wanted(st->wire, true);
+        st->epoch = rtc_wire_epoch(st->wire);
+        for (int i = 0; i < TAKES && rtc_wire_take(st->wire, co_clock()); i++)
+            ;
+    }
+    check_codecs(st, p);
+    rtc_stream_wake(st);
+}
+
+void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
+{
+    if (!rtc_stream_has(p))
+        return;
+    if (st->at == p)
+        st->at = p->next;
+    if (st->look == p)
+        st->look = p->next;
+    *p->prev = p->next;
+    if (p->next)
+        p->next->prev = p->prev;
+    p->prev = NULL;
+    live_source_players(st->src, -1);
+    if (st->players)
+        return;
+    co_timer_cancel(&st->rest);
+    co_post_cancel(&st->walk);
+    rtc_wire_wanted(st->wire, false);
+}
+
+/* ---- streams of a worker */
+
+static struct rtc_stream **bucket(struct rtc_service *s, const struct live_source *src)
+{
+    return &s->streams.v[(uintptr_t)src / 64 % (sizeof(s->streams.v) / sizeof(s->streams.v[0]))];
+}
+
+/* Without its coroutine players play on, whatever their configuration says; it is tried again. */
+static void begin_to_look(struct rtc_service *s)
+{
+    err_t err;
+
+    if (s->streams.looks)
+        return;
+    err = co_go(&s->group, "rtc-look", rtc_look_main, s);
+    s->streams.looks = err == NULL;
+    if (err)
+        log_end("nobody looks after players of WebRTC", &err);
+}
+
+/* Its vhost is what its name begins with. */
+static const struct conf_vhost *vhost_of(const struct rtc_service *s, const struct rtc_stream *st)
+{
+    const char *name = live_source_name(st->src);
+    char vhost[VHOST_MAX];
+
+    (void)snprintf(vhost, sizeof(vhost), "%.*s", (int)strcspn(name, "/"), name);
+    return conf_vhost_find(s->env->conf, vhost);
+}
+
+static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st)
+{
+    const struct conf_vhost *vhost = vhost_of(s, st);
+
+    return (struct rtc_wire_opts){
+        .max_bytes = live_source_set(st->src).max_bytes,
+        .counter = live_registry_counter(s->env->streams),
+        .merge_nalus = s->env->conf->rtc_server.merge_nalus,
+        .keep_bframe = vhost && vhost->rtc.keep_bframe,
+        .keep_sei = !vhost || vhost->rtc.keep_avc_nalu_sei,
+        .on_news = on_news, .arg = st,
+    };
+}
+
+static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *src)
+{
+    struct rtc_stream *st = must(calloc(1, sizeof(*st))), **at = bucket(s, src);
+    struct rtc_wire_opts opts;
+
+    st->service = s;
+    st->src = live_source_ref(src);
+    opts = options(s, st);
+    st->wire = rtc_wire_new(src, &opts);
+    st->next = *at;
+    *at = st;
+    if (s->streams.n++ == 0)
+        s->streams.burst = must(malloc(sizeof(*s->streams.burst)));
+    begin_to_look(s);
+    return st;
+}
+
+struct rtc_stream *rtc_stream_ref(struct rtc_stream *st)
+{
+    st->refs++;
+    return st;
+}
+
+struct rtc_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
+{
+    struct rtc_stream *st = *bucket(s, src);
+
+    while (st && st->src != src)
+        st = st->next;
+    return rtc_stream_ref(st ? st : stream_new(s, src));
+}
+
+void rtc_stream_put(struct rtc_stream *st)
+{
+    struct rtc_stream **at;
+    struct rtc_service *s;
+
+    if (!st || --st->refs > 0)
+        return;
+    s = st->service;
+    at = bucket(s, st->src);
+    while (*at != st)
+        at = &(*at)->next;
+    *at = st->next;
+    co_timer_cancel(&st->rest);
+    co_post_cancel(&st->walk);
+    rtc_wire_free(st->wire);
+    st->src = live_source_unref(st->src);
+    free(st);
+    if (--s->streams.n == 0) {
+        free(s->streams.burst);
+        s->streams.burst = NULL;
+    }
+}
+
+struct rtc_wire *rtc_stream_wire(struct rtc_stream *st)
+{
+    return st->wire;
+}
+
+void rtc_stream_publisher(struct rtc_stream *st, struct rtc_peer *p)
+{
+    st->publisher = p;
+}
+
+struct rtc_peer *rtc_stream_of(const struct rtc_stream *st)
+{
+    return st->publisher;
+}
+
+/* ---- for who looks after them */
+
+struct rtc_stream *rtc_stream_next(struct rtc_service *s, struct rtc_stream *st)
+{
+    size_t n = sizeof(s->streams.v) / sizeof(s->streams.v[0]);
+    size_t i = st ? (size_t)(bucket(s, st->src) - s->streams.v) + 1 : 0;
+
+    if (st && st->next)
+        return st->next;
+    while (i < n && !s->streams.v[i])
+        i++;
+    return i < n ? s->streams.v[i] : NULL;
+}
+
+void rtc_stream_look_begin(struct rtc_stream *st)
+{
+    st->look = st->players;
+}
+
+struct rtc_peer *rtc_stream_look_next(struct rtc_stream *st)
+{
+    struct rtc_peer *p = st->look;
+
+    st->look = p ? p->next : NULL;
+    return p;
+}
