@@ -32,7 +32,7 @@ static void test_an_address_belongs_to_one_session_of_an_endpoint(void **state)
 {
     struct rtc_peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
     struct udp_addr one = address(1), two = address(2);
-    struct rtc_table t;
+    static struct rtc_table t;
 
     (void)state;
     rtc_table_init(&t);
@@ -57,7 +57,7 @@ static void test_an_address_belongs_to_one_session_of_an_endpoint(void **state)
 static void test_a_session_has_few_addresses_and_the_newest(void **state)
 {
     struct rtc_peer *p = calloc(1, sizeof(*p));
-    struct rtc_table t;
+    static struct rtc_table t;
 
     (void)state;
     rtc_table_init(&t);
@@ -77,7 +77,7 @@ static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
 {
     struct rtc_peer *p = calloc(1, sizeof(*p));
     struct udp_addr one = address(0), last = address(RTC_FOREIGN_MAX);
-    struct rtc_table t;
+    static struct rtc_table t;
 
     (void)state;
     rtc_table_init(&t);
@@ -103,11 +103,32 @@ static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
     free(p);
 }
 
+static void test_what_follows_a_check_goes_where_that_went(void **state)
+{
+    struct udp_addr one = address(1), two = address(2);
+    static struct rtc_table t;
+    unsigned worker;
+
+    (void)state;
+    rtc_table_init(&t);
+    assert_false(rtc_table_hinted(&t, ends[0], &one, 0, &worker));
+    rtc_table_hint(&t, ends[0], &one, 3, 10);
+    assert_false(rtc_table_hinted(&t, ends[0], &two, 10, &worker));
+    assert_false(rtc_table_hinted(&t, ends[1], &one, 10, &worker));
+    assert_false(rtc_table_hinted(&t, ends[0], &one, 10 + RTC_HINT_KEEP, &worker));
+    for (unsigned i = 0; i < RTC_HINT_DATAGRAMS; i++) {
+        assert_true(rtc_table_hinted(&t, ends[0], &one, 10, &worker));
+        assert_int_equal(worker, 3);
+    }
+    assert_false(rtc_table_hinted(&t, ends[0], &one, 10, &worker));
+    rtc_table_fini(&t);
+}
+
 static void test_names_are_whole(void **state)
 {
     enum { N = 1000 };
     struct rtc_peer *v = calloc(N, sizeof(*v));
-    struct rtc_table t;
+    static struct rtc_table t;
 
     (void)state;
     rtc_table_init(&t);
@@ -136,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_an_address_belongs_to_one_session_of_an_endpoint),
         cmocka_unit_test(test_a_session_has_few_addresses_and_the_newest),
         cmocka_unit_test(test_addresses_of_others_are_bounded_and_forgotten),
+        cmocka_unit_test(test_what_follows_a_check_goes_where_that_went),
         cmocka_unit_test(test_names_are_whole),
     };
 

@@ -95,13 +95,12 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
     }
     e->service->stat.checks++;
     p->base.in += in->size;
+    if (ice_knows(&p->ice, &way)) /* not who was told that it has it wrong */
+        know_address(e, p, in, via);
     if (size > 0) {
         p->base.out += size;
         rtc_peer_send_on(&way, out, size);
     }
-    if (!ice_knows(&p->ice, &way))
-        return; /* it was told that it has it wrong: it is no way to it yet */
-    know_address(e, p, in, via);
     if (said == ICE_MOVED)
         on_way(p, now);
     if (p->state == RTC_WAITS && ice_way(&p->ice))
@@ -115,10 +114,12 @@ static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, char fir
     struct rtc_service *s = e->service;
     unsigned worker = rtc_ufrag_worker(first);
 
-    if (via == s->env->worker && worker != via && worker < s->shared->workers)
+    if (via == s->env->worker && worker != via && worker < s->shared->workers) {
+        rtc_table_hint(&s->table, e, &in->path.peer, worker, now);
         rtc_pass(e, worker, in);
-    else
+    } else {
         on_unknown(s, in, now);
+    }
 }
 
 static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now)
@@ -263,6 +264,7 @@ void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co
 {
     struct rtc_service *s = e->service;
     struct rtc_route *r;
+    unsigned worker;
 
     if (in->size > 0 && in->data[0] < STUN_END) {
         on_stun(e, in, via, now);
@@ -274,6 +276,9 @@ void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co
     } else if (r && via == s->env->worker) {
         r->used = now;
         rtc_pass(e, r->worker, in);
+    } else if (!r && in->size > 1 && via == s->env->worker &&
+               rtc_table_hinted(&s->table, e, &in->path.peer, now, &worker)) {
+        rtc_pass(e, worker, in);
     } else {
         s->stat.strangers++;
     }

@@ -182,6 +182,30 @@ void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
         rtc_table_drop(t, r);
 }
 
+static struct rtc_hint *hint_of(struct rtc_table *t, const struct udp_addr *from)
+{
+    return &t->hints[udp_addr_hash(from, t->key) % RTC_HINTS];
+}
+
+void rtc_table_hint(struct rtc_table *t, const struct rtc_endpoint *e, const struct udp_addr *from,
+                    unsigned worker, co_usec now)
+{
+    *hint_of(t, from) = (struct rtc_hint){ e, *from, worker, RTC_HINT_DATAGRAMS,
+                                           now + RTC_HINT_KEEP };
+}
+
+bool rtc_table_hinted(struct rtc_table *t, const struct rtc_endpoint *e,
+                      const struct udp_addr *from, co_usec now, unsigned *worker)
+{
+    struct rtc_hint *h = hint_of(t, from);
+
+    *worker = h->worker;
+    if (h->endpoint != e || now >= h->until || h->left == 0 || !udp_addr_same(&h->from, from))
+        return false;
+    h->left--;
+    return true;
+}
+
 /* ---- names */
 
 static struct rtc_peer **name_bucket(const struct rtc_table *t, const char *ufrag, size_t size)

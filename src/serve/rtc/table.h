@@ -13,8 +13,9 @@
 struct rtc_peer;
 struct rtc_endpoint;
 
-enum { RTC_FOREIGN_MAX = 65536 };
+enum { RTC_FOREIGN_MAX = 65536, RTC_HINTS = 256, RTC_HINT_DATAGRAMS = 16 };
 #define RTC_FOREIGN_KEEP CO_SECONDS(60)
+#define RTC_HINT_KEEP CO_SECONDS(1)
 
 struct rtc_route {
     struct rtc_route *next;       /* in a bucket */
@@ -26,6 +27,14 @@ struct rtc_route {
     co_usec used;                 /* of others: when it was last */
 };
 
+/* A check went to another worker: what follows it at once may be here before that one's word. */
+struct rtc_hint {
+    const struct rtc_endpoint *endpoint;
+    struct udp_addr from;
+    unsigned worker, left;        /* datagrams */
+    co_usec until;
+};
+
 struct rtc_table {
     struct rtc_route **routes;
     size_t mask, n, foreign;
@@ -33,6 +42,7 @@ struct rtc_table {
     size_t names_mask, n_names;
     size_t sweep;                 /* the bucket to look at next */
     uint8_t key[SIPHASH_KEY];
+    struct rtc_hint hints[RTC_HINTS]; /* where two want one, the newer has it */
 };
 
 void rtc_table_init(struct rtc_table *t);
@@ -49,6 +59,12 @@ void rtc_table_foreign(struct rtc_table *t, const struct rtc_endpoint *e,
                        const struct udp_addr *from, unsigned worker, co_usec now);
 void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
                       const struct udp_addr *from, unsigned worker);
+
+void rtc_table_hint(struct rtc_table *t, const struct rtc_endpoint *e, const struct udp_addr *from,
+                    unsigned worker, co_usec now);
+/* True: a datagram from there goes to *worker. */
+bool rtc_table_hinted(struct rtc_table *t, const struct rtc_endpoint *e,
+                      const struct udp_addr *from, co_usec now, unsigned *worker);
 
 /* By p->ice.ufrag. */
 void rtc_table_name(struct rtc_table *t, struct rtc_peer *p);

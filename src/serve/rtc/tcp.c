@@ -25,7 +25,7 @@ struct rtc_tcp {
     struct udp_path path;
     struct session_env *env;
     unsigned worker;             /* that its first check named */
-    bool begun, arrived;
+    bool begun;
     co_usec since, went;         /* it began; something of `out` went */
     uint8_t *out;                /* what its window did not take, out_size bytes */
     size_t out_size, out_room, have;
@@ -172,6 +172,7 @@ static err_t turn(struct rtc_tcp *t)
 
 static void free_conn(struct rtc_tcp *t)
 {
+    workers_disconnected(t->env);
     io_close(t->io);
     free(t->out);
     free(t);
@@ -203,10 +204,7 @@ static err_t arrive(void *conn, struct session_env *env)
 
 static void drop(void *conn)
 {
-    struct rtc_tcp *t = conn;
-
-    workers_disconnected(t->env);
-    free_conn(t);
+    free_conn(conn);
 }
 
 static err_t serve(struct rtc_tcp *t)
@@ -229,12 +227,10 @@ static void end(struct rtc_tcp *t, err_t err)
 static err_t go_on_main(void *conn)
 {
     struct rtc_tcp *t = conn;
-    struct session_env *env = t->env;
 
     co_log_as(LOG_STRANGER);
-    t->worker = env->worker;
+    t->worker = t->env->worker;
     end(t, serve(t));
-    workers_disconnected(env);
     return NULL;
 }
 
@@ -262,6 +258,7 @@ void rtc_service_tcp(struct rtc_service *s, struct io *io, const void *first, si
 
     *t = (struct rtc_tcp){ .io = io, .env = s->env, .worker = s->env->worker,
                            .since = co_clock(), .endpoint = { .service = s, .tcp = t } };
+    workers_connected(s->env);
     set_path(t);
     t->have = size < sizeof(t->in) ? size : sizeof(t->in);
     if (t->have > 0)
@@ -271,7 +268,6 @@ void rtc_service_tcp(struct rtc_service *s, struct io *io, const void *first, si
         end(t, err);
         return;
     }
-    workers_connected(s->env); /* the other one counts it, as of now */
     io_detach(t->io);
     session_move(s->env, t->worker, &how, t);
 }

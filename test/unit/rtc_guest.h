@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* rtc_guest.h - a client of WebRTC over UDP: asks, and sends checks and bytes. */
+#ifndef RTC_GUEST_H
+#define RTC_GUEST_H
+
+#include "proto/stun/message.h"
+#include "serve/rtc/ask.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rtc_guest {
+    struct udp *socket;
+    struct udp_path to;
+    char ours[40], theirs[40], pwd[40]; /* ufrag of ours; of the server, and its pwd */
+    char session[200], token[RTC_TOKEN + 1];
+    unsigned checks;
+};
+
+static inline void rtc_guest_open(struct rtc_guest *g, int port)
+{
+    static const struct udp_opts opts = { 0 };
+
+    *g = (struct rtc_guest){ 0 };
+    assert_ok(udp_open(&g->socket, "127.0.0.1", 0, &opts));
+    assert_ok(udp_addr_parse(&g->to.peer, "127.0.0.1", port));
+}
+
+static inline void rtc_guest_close(struct rtc_guest *g)
+{
+    udp_close(g->socket);
+}
+
+static inline struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stream,
+                                        const char *offer)
+{
+    struct rtc_ask a = { .kind = kind };
+
+    a.vhost = strdup("");
+    a.app = strdup("live");
+    a.stream = strdup(stream);
+    a.param = strdup("?a=b");
+    a.tc_url = strdup("webrtc://h/live");
+    a.page_url = strdup("");
+    a.ip = strdup("127.0.0.1");
+    a.host = strdup("");
+    a.eip = strdup("");
+    a.offer = strdup(offer);
+    a.offer_size = strlen(offer);
+    return a;
+}
+
+/* Ask; the status of the answer. */
+static inline int rtc_guest_ask(struct rtc_guest *g, struct session_env *env,
+                                enum rtc_ask_kind kind, const char *stream)
+{
+    struct rtc_ask a;
+    int status;
+
+    (void)snprintf(g->ours, sizeof(g->ours), "guest");
+    a = rtc_ask_of(kind, stream, g->ours);
+    rtc_ask(env, &a);
+    status = a.status;
+    if (status == 201) {
+        assert_int_equal(sscanf(a.answer, "%39s %39s", g->theirs, g->pwd), 2);
+        assert_true(strlen(a.session) < sizeof(g->session));
+        strcpy(g->session, a.session);
+        (void)snprintf(g->token, sizeof(g->token), "%s", a.token);
+    }
+    rtc_ask_free(&a);
+    return status;
+}
+
+static inline void rtc_guest_send(struct rtc_guest *g, const void *data, size_t size)
+{
+    struct iovec iov = { (void *)(uintptr_t)data, size };
+    const struct udp_out out = { &iov, 1, 0, &g->to, UDP_NOT_ECT };
+
+    assert_int_equal(udp_send(g->socket, &out, 1), 1);
+}
+
+/* What comes within that time, one: copied, its size; 0: nothing did. */
+static inline size_t rtc_guest_hear(struct rtc_guest *g, uint8_t out[2048], co_usec patience)
+{
+    co_usec until = co_clock() + patience;
+    const struct udp_in *v;
+    size_t n;
+
+    do {
+        assert_ok(udp_recv_now(g->socket, &v, &n));
+        if (n > 0) {
+            assert_true(v->size <= 2048);
+            memcpy(out, v->data, v->size);
+            return v->size;
+        }
+        (void)udp_wait(g->socket, CO_MS(2));
+    } while (co_clock() < until);
+    return 0;
+}
+
+static inline void rtc_guest_check(struct rtc_guest *g, const char *pwd, bool use)
+{
+    char name[100];
+    struct stun_check c = { .username = name, .password = pwd, .controlling = true,
+                            .use_candidate = use, .tie = 1 };
+    uint8_t out[STUN_MAX];
+
+    (void)snprintf(name, sizeof(name), "%s:%s", g->theirs, g->ours);
+    c.id[0] = (uint8_t)++g->checks;
+    rtc_guest_send(g, out, stun_write_check(out, &c));
+}
+
+/* A check, and its answer. */
+static inline bool rtc_guest_checks(struct rtc_guest *g)
+{
+    uint8_t in[2048];
+    struct stun_message m;
+    size_t size;
+
+    rtc_guest_check(g, g->pwd, true);
+    size = rtc_guest_hear(g, in, CO_SECONDS(2));
+    return size > 0 && stun_parse(&m, in, size) && m.class == STUN_SUCCESS &&
+           stun_is_of(&m, g->pwd) && m.mapped.port == g->socket->at.port;
+}
+
+/* Keys, too. */
+static inline bool rtc_guest_connects(struct rtc_guest *g)
+{
+    uint8_t in[2048];
+
+    if (!rtc_guest_checks(g))
+        return false;
+    rtc_guest_send(g, "\x16hi", 3);
+    return rtc_guest_hear(g, in, CO_SECONDS(2)) == 3 && memcmp(in, "\x16ok", 3) == 0;
+}
+
+/* A packet of RTP (type 96), or of RTCP (type 201); `end` 'k' is right. */
+static inline void rtc_guest_packet(struct rtc_guest *g, uint8_t type, char end)
+{
+    uint8_t data[64] = { 0x80, type };
+
+    data[sizeof(data) - 1] = (uint8_t)end;
+    rtc_guest_send(g, data, sizeof(data));
+}
+
+#endif

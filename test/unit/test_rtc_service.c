@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtc_service.c - sessions of WebRTC over loopback: who is let in and who is not, from the
+ * first check to the end, and strangers. */
+#include "conf_mem.h"
+#include "rtc_fake.h"
+#include "rtc_guest.h"
+#include "session/clients.h"
+
+static struct session_env env;
+static struct co_group connections;
+static int port;
+static unsigned begun, ended;
+
+static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
+                       struct live_source *src)
+{
+    (void)arg, (void)vhost, (void)s, (void)src;
+    begun++;
+}
+
+static void on_unpublish(void *arg, struct live_source *src)
+{
+    (void)arg, (void)src;
+    ended++;
+}
+
+static int free_port(void)
+{
+    static const struct udp_opts opts = { 0 };
+    struct udp *u;
+    int p;
+
+    assert_ok(udp_open(&u, "127.0.0.1", 0, &opts));
+    p = u->at.port;
+    udp_close(u);
+    return p;
+}
+
+static void begin(const char *top, const char *vhost)
+{
+    struct rtc_sockets *sockets;
+    struct rtc_service *s;
+    char text[1024];
+
+    port = free_port();
+    (void)snprintf(text, sizeof(text), "listen 1935; %s rtc_server { enabled on; "
+                   "listen 127.0.0.1:%d; } vhost __defaultVhost__ { rtc { enabled on; %s } }"
+                   "vhost off.com { }", top, port, vhost);
+    env = (struct session_env){ .generation = 1, .connections = &connections,
+                                .on_publish = on_publish, .on_unpublish = on_unpublish,
+                                .signature = "us", .version = "1" };
+    co_group_init(&connections);
+    env.conf = mem_conf(text);
+    env.streams = live_registry_new();
+    env.clients = clients_new(env.streams, "server");
+    begun = ended = 0;
+    fake_rtp = fake_rtcp = fake_connected = fake_ended = 0;
+    assert_ok(rtc_sockets_open(&sockets, env.conf, 1));
+    assert_ok(rtc_service_new(&s, &env, sockets));
+    rtc_sockets_close(sockets);
+    assert_ptr_equal(env.rtc, s);
+}
+
+/* Whichever way it went, nothing is left of anybody. */
+static void finish(void)
+{
+    err_t err = co_group_stop(&connections);
+
+    err_free(&err);
+    rtc_service_free(env.rtc);
+    assert_null(env.rtc);
+    assert_int_equal(begun, ended);
+    assert_int_equal(env.publishers + env.players, 0);
+    assert_int_equal(clients_count_all(env.clients), 0);
+    assert_int_equal(live_registry_count(env.streams), 0);
+    assert_int_equal(fake_dtls_live, 0);
+    live_registry_free(env.streams);
+    clients_free(env.clients);
+    env.conf = conf_unref(env.conf);
+    assert_int_equal(conf_live(), 0);
+}
+
+static struct rtc_service_stat stat_now(void)
+{
+    struct rtc_service_stat st;
+
+    rtc_service_stat(env.rtc, &st);
+    return st;
+}
+
+#define until(what)                                                                   \
+    do {                                                                              \
+        co_usec end_ = co_clock() + CO_SECONDS(5);                                    \
+        while (!(what) && co_clock() < end_)                                          \
+            assert_ok(co_sleep(CO_MS(1)));                                            \
+        assert_true(what);                                                            \
+    } while (0)
+
+/* ---- in and out */
+
+static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
+{
+    struct rtc_guest g;
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(begun, 1);
+    assert_int_equal(stat_now().waiting, 1);
+    assert_int_equal(g.theirs[0], 'A');
+    rtc_guest_packet(&g, 96, 'k'); /* nobody knows it yet */
+    rtc_guest_send(&g, "\x16hi", 3);
+    until(stat_now().strangers == 2);
+    assert_true(rtc_guest_connects(&g));
+    assert_int_equal(stat_now().publishers, 1);
+    assert_int_equal(fake_connected, 1);
+    rtc_guest_packet(&g, 96, 'k');
+    rtc_guest_packet(&g, 201, 'k');
+    rtc_guest_packet(&g, 96, 'x'); /* forged */
+    until(fake_rtp == 1 && fake_rtcp == 1 && stat_now().forged == 1);
+    rtc_guest_send(&g, "\x16" "bye", 4);
+    until(stat_now().sessions == 0);
+    assert_int_equal(fake_ended, 1);
+    assert_int_equal(stat_now().forged, 1); /* what ended is counted, too */
+    rtc_guest_close(&g);
+    finish();
+}
+
+static void test_a_player_has_no_coroutine_and_ends(void **state)
+{
+    struct rtc_guest g;
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    until(connections.count == 0);
+    assert_true(rtc_guest_connects(&g));
+    assert_int_equal(stat_now().players, 1);
+    rtc_guest_packet(&g, 96, 'k'); /* a player has nothing to send */
+    rtc_guest_packet(&g, 201, 'k');
+    until(fake_rtcp == 1);
+    assert_int_equal(fake_rtp, 0);
+    rtc_guest_send(&g, "\x16no", 3);
+    until(stat_now().sessions == 0);
+    rtc_guest_close(&g);
+    finish();
+}
+
+static void test_refusals_have_their_status(void **state)
+{
+    static const struct {
+        const char *top, *vhost, *stream, *offer;
+        enum rtc_ask_kind kind;
+        int status, code;
+    } rows[] = {
+        { "", "", "s", "guest", RTC_ASK_PLAY, 201, 0 },
+        { "", "", "s", "", RTC_ASK_PLAY, 400, 5043 },
+        { "", "", "s", "x", RTC_ASK_PLAY, 400, 5012 },
+        { "", "", "s", "nothing in common", RTC_ASK_PLAY, 400, 5018 },
+        { "", "", "s", "nothing in common", RTC_ASK_PUBLISH, 400, 5018 },
+        { "", "", "off", "guest", RTC_ASK_PLAY, 403, 5021 },
+        { "", "} security { enabled on; deny play all;", "s", "guest", RTC_ASK_PLAY, 401, 2048 },
+        { "", "} security { enabled on; deny publish all;", "s", "guest", RTC_ASK_PUBLISH, 401,
+          2048 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct rtc_ask a;
+
+        begin(rows[i].top, rows[i].vhost);
+        a = rtc_ask_of(rows[i].kind, rows[i].stream, rows[i].offer);
+        if (strcmp(rows[i].stream, "off") == 0) {
+            free(a.vhost);
+            a.vhost = strdup("off.com");
+        }
+        rtc_ask(&env, &a);
+        if (a.status != rows[i].status || a.code != rows[i].code)
+            fail_msg("row %zu: %d, %d, %s", i, a.status, a.code, a.text ? a.text : "");
+        assert_int_equal(a.status == 201, a.answer != NULL);
+        assert_int_equal(a.status != 201, a.text != NULL);
+        rtc_ask_free(&a);
+        finish();
+    }
+}
+
+static void test_one_stream_has_one_publisher(void **state)
+{
+    struct rtc_guest g = { 0 };
+
+    (void)state;
+    begin("", "} publish { takeover off;");
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 409);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "t"), 201);
+    finish();
+}
+
+static void test_sessions_are_limited(void **state)
+{
+    struct rtc_guest g = { 0 };
+
+    (void)state;
+    begin("max_connections 3;", "");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 503);
+    finish();
+    begin("max_connections 100;", "");
+    for (int i = 0; i < RTC_PENDING_OF_ADDRESS; i++)
+        assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 503);
+    rtc_guest_open(&g, port);
+    finish();
+    rtc_guest_close(&g);
+}
+
+/* ---- later */
+
+static int later(enum rtc_ask_kind kind, const char *session, const char *token, const char *ufrag)
+{
+    struct rtc_ask a = { .kind = kind };
+    int status;
+
+    (void)snprintf(a.session, sizeof(a.session), "%s", session);
+    (void)snprintf(a.token, sizeof(a.token), "%s", token);
+    (void)snprintf(a.fragment.ufrag, sizeof(a.fragment.ufrag), "%s", ufrag);
+    rtc_ask(&env, &a);
+    status = a.status;
+    rtc_ask_free(&a);
+    return status;
+}
+
+static void test_delete_needs_the_token_and_ends_it(void **state)
+{
+    struct rtc_guest g;
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(later(RTC_ASK_DELETE, g.session, "0123456789abcdef", ""), 403);
+    assert_int_equal(later(RTC_ASK_DELETE, g.session, "", ""), 403);
+    assert_int_equal(stat_now().sessions, 1);
+    assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
+    until(stat_now().sessions == 0);
+    assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
+    assert_int_equal(later(RTC_ASK_DELETE, "", "", ""), 200);
+    rtc_guest_close(&g);
+    finish();
+}
+
+static void test_ice_restarts(void **state)
+{
+    struct rtc_guest g;
+    struct rtc_ask a = { .kind = RTC_ASK_RESTART };
+    char *at;
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    assert_int_equal(later(RTC_ASK_RESTART, g.session, g.token, g.ours), 204);
+    assert_int_equal(later(RTC_ASK_RESTART, g.session, g.token, ""), 204);
+    assert_int_equal(later(RTC_ASK_RESTART, "Axxxxxxx:guest", g.token, "new"), 404);
+    (void)snprintf(a.session, sizeof(a.session), "%s", g.session);
+    (void)snprintf(a.token, sizeof(a.token), "%s", g.token);
+    (void)snprintf(a.fragment.ufrag, sizeof(a.fragment.ufrag), "newguest");
+    (void)snprintf(a.etag, sizeof(a.etag), "wrong");
+    rtc_ask(&env, &a);
+    assert_int_equal(a.status, 412);
+    a.etag[0] = '\0';
+    a.status = 0;
+    rtc_ask(&env, &a);
+    assert_int_equal(a.status, 200);
+    rtc_guest_check(&g, g.pwd, true); /* the old name is nobody's */
+    until(stat_now().strangers == 1);
+    at = strstr(a.answer, "a=ice-ufrag:");
+    assert_int_equal(sscanf(at, "a=ice-ufrag:%39[^\r]\r\na=ice-pwd:%39[^\r]", g.theirs, g.pwd), 2);
+    (void)snprintf(g.ours, sizeof(g.ours), "newguest");
+    assert_true(rtc_guest_checks(&g));
+    rtc_guest_packet(&g, 201, 'k'); /* its keys are the same */
+    until(fake_rtcp == 1);
+    rtc_ask_free(&a);
+    assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
+    until(stat_now().sessions == 0);
+    rtc_guest_close(&g);
+    finish();
+}
+
+/* ---- strangers and floods */
+
+static void test_strangers_move_nothing(void **state)
+{
+    struct rtc_guest g, thief;
+    uint8_t in[2048];
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    rtc_guest_open(&thief, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    (void)snprintf(thief.theirs, sizeof(thief.theirs), "%s", g.theirs);
+    (void)snprintf(thief.ours, sizeof(thief.ours), "%s", g.ours);
+    rtc_guest_check(&thief, "the wrong password of it", true);
+    rtc_guest_packet(&thief, 96, 'k');
+    rtc_guest_send(&thief, "\x16" "bye", 4);
+    rtc_guest_send(&thief, "", 0);
+    rtc_guest_send(&thief, "\x80", 1);
+    until(stat_now().strangers == 4 && stat_now().forged_checks == 1);
+    assert_int_equal(rtc_guest_hear(&thief, in, CO_MS(20)), 0); /* nothing is answered */
+    assert_int_equal(stat_now().publishers, 1);
+    assert_int_equal(fake_rtp, 0);
+    assert_true(rtc_guest_checks(&g));
+    assert_int_equal(stat_now().address_changes, 0);
+    rtc_guest_close(&thief);
+    rtc_guest_close(&g);
+    finish();
+}
+
+static void test_who_moves_is_found_again(void **state)
+{
+    struct rtc_guest g;
+    struct udp *old;
+    static const struct udp_opts opts = { 0 };
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    old = g.socket;
+    assert_ok(udp_open(&g.socket, "127.0.0.1", 0, &opts));
+    assert_true(rtc_guest_checks(&g)); /* with USE-CANDIDATE */
+    assert_int_equal(stat_now().address_changes, 1);
+    rtc_guest_packet(&g, 96, 'k');
+    until(fake_rtp == 1);
+    udp_close(old);
+    rtc_guest_close(&g);
+    finish();
+}
+
+static void test_who_sends_rubbish_is_not_read(void **state)
+{
+    struct rtc_guest g;
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    for (int i = 0; i < 1500; i++) {
+        rtc_guest_packet(&g, 96, 'x');
+        if (i % 100 == 0)
+            assert_ok(co_sleep(CO_MS(1)));
+    }
+    until(env.rtc->peers->deaf_until > 0);
+    rtc_guest_packet(&g, 96, 'k');
+    assert_ok(co_sleep(CO_MS(10)));
+    assert_int_equal(fake_rtp, 0);
+    env.rtc->peers->deaf_until = 0;
+    rtc_guest_packet(&g, 96, 'k');
+    until(fake_rtp == 1);
+    rtc_guest_close(&g);
+    finish();
+}
+
+static void test_in_the_clear_is_for_this_machine(void **state)
+{
+    struct rtc_guest g;
+    struct rtc_ask a;
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    a = rtc_ask_of(RTC_ASK_PLAY, "s", "guest");
+    a.no_dtls = true;
+    free(a.ip);
+    a.ip = strdup("192.0.2.1");
+    rtc_ask(&env, &a);
+    assert_int_equal(a.status, 401);
+    rtc_ask_free(&a);
+    a = rtc_ask_of(RTC_ASK_PUBLISH, "s", "guest");
+    a.no_dtls = true;
+    rtc_ask(&env, &a);
+    assert_int_equal(a.status, 201);
+    assert_int_equal(sscanf(a.answer, "%39s %39s %39s", g.theirs, g.pwd, g.ours), 3);
+    rtc_ask_free(&a);
+    assert_true(rtc_guest_checks(&g));
+    assert_int_equal(stat_now().publishers, 1); /* that was all */
+    rtc_guest_packet(&g, 96, 'x');
+    until(fake_rtp == 1);
+    rtc_guest_close(&g);
+    finish();
+}
+
+/* ---- time, and the end */
+
+static void test_silence_ends_it(void **state)
+{
+    struct rtc_guest g;
+
+    (void)state;
+    begin("", "stun_timeout 1;");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    until(stat_now().sessions == 0);
+    assert_int_equal(stat_now().timeouts, 1);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    env.rtc->peers->answered -= CO_SECONDS(30); /* who never connects */
+    rtc_peer_set_timer(env.rtc->peers, co_clock());
+    until(stat_now().sessions == 0);
+    assert_int_equal(stat_now().timeouts, 2);
+    rtc_guest_close(&g);
+    finish();
+}
+
+static void test_who_is_kicked_ends(void **state)
+{
+    struct rtc_guest g = { 0 };
+
+    (void)state;
+    begin("", "");
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    for (int i = 0; i < 2; i++) {
+        struct client *c = clients_find(env.clients, env.rtc->peers->cid);
+
+        assert_non_null(c);
+        c->kind->kick(c);
+        until(stat_now().sessions == (unsigned)(1 - i));
+    }
+    finish();
+}
+
+static void test_the_server_quits(void **state)
+{
+    struct rtc_guest g;
+    uint8_t in[2048];
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PUBLISH, "s"), 201);
+    rtc_service_refuse(env.rtc);
+    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PLAY, "s"), 503);
+    finish();
+    assert_int_equal(rtc_guest_hear(&g, in, CO_SECONDS(1)), 3); /* close_notify */
+    rtc_guest_close(&g);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    assert_ok(co_init());
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_int_equal(co_live(), 0);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_publisher_connects_sends_and_says_goodbye),
+        TEST(test_a_player_has_no_coroutine_and_ends),
+        TEST(test_refusals_have_their_status),
+        TEST(test_one_stream_has_one_publisher),
+        TEST(test_sessions_are_limited),
+        TEST(test_delete_needs_the_token_and_ends_it),
+        TEST(test_ice_restarts),
+        TEST(test_strangers_move_nothing),
+        TEST(test_who_moves_is_found_again),
+        TEST(test_who_sends_rubbish_is_not_read),
+        TEST(test_in_the_clear_is_for_this_machine),
+        TEST(test_silence_ends_it),
+        TEST(test_who_is_kicked_ends),
+        TEST(test_the_server_quits),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

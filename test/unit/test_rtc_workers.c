@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtc_workers.c - WebRTC at two workers: requests go where the stream is at home, and what the
+ * kernel gives to the wrong one is passed on. */
+#include "rtc_fake.h"
+#include "rtc_guest.h"
+#include "two_workers.h"
+
+enum { GUESTS = 16 };
+
+static struct co_group groups[2];
+static struct rtc_sockets *sockets;
+static int port;
+
+static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
+                       struct live_source *src)
+{
+    (void)arg, (void)vhost, (void)s, (void)src;
+}
+
+static void on_unpublish(void *arg, struct live_source *src)
+{
+    (void)arg, (void)src;
+}
+
+static void open_service(struct session_env *env, void *unused)
+{
+    (void)unused;
+    co_group_init(&groups[env->worker]);
+    env->connections = &groups[env->worker];
+    env->on_publish = on_publish;
+    env->on_unpublish = on_unpublish;
+    assert(!rtc_service_new(&env->rtc, env, sockets));
+}
+
+static void close_service(struct session_env *env, void *unused)
+{
+    err_t err = co_group_stop(&groups[env->worker]);
+
+    (void)unused;
+    err_free(&err);
+    rtc_service_free(env->rtc);
+}
+
+static int set_up(void **state)
+{
+    static const struct udp_opts opts = { 0 };
+    char text[400];
+    struct udp *u;
+
+    (void)state;
+    assert_ok(co_init());
+    assert_ok(udp_open(&u, "127.0.0.1", 0, &opts));
+    port = u->at.port;
+    udp_close(u);
+    (void)snprintf(text, sizeof(text), "listen 1935; rtc_server { enabled on; listen 127.0.0.1:%d;"
+                   "} vhost __defaultVhost__ { rtc { enabled on; } }", port);
+    two_begin(text);
+    assert_ok(rtc_sockets_open(&sockets, two_env[0].conf, 2));
+    workers_each(&two_env[0], open_service, NULL);
+    rtc_sockets_close(sockets);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    workers_each(&two_env[0], close_service, NULL);
+    two_end();
+    return 0;
+}
+
+static void take_stat(struct session_env *env, void *out)
+{
+    rtc_service_stat(env->rtc, out);
+}
+
+static struct rtc_service_stat stat_of(unsigned worker)
+{
+    struct rtc_service_stat st;
+
+    workers_call(&two_env[0], worker, take_stat, &st);
+    return st;
+}
+
+#define until(what)                                                                   \
+    do {                                                                              \
+        co_usec end_ = co_clock() + CO_SECONDS(5);                                    \
+        while (!(what) && co_clock() < end_)                                          \
+            assert_ok(co_sleep(CO_MS(1)));                                            \
+        assert_true(what);                                                            \
+    } while (0)
+
+static void test_sessions_are_at_home_and_hear_their_clients(void **state)
+{
+    struct two_guest resident = { .type = CLIENTS_RTMP_PLAY, .id = "resident", .stream = "s" };
+    static struct rtc_guest g[GUESTS];
+
+    (void)state;
+    fake_rtcp = 0;
+    workers_call(&two_env[0], 1, two_enter, &resident); /* the stream is at home there */
+    for (unsigned i = 0; i < GUESTS; i++) {
+        rtc_guest_open(&g[i], port);
+        assert_int_equal(rtc_guest_ask(&g[i], &two_env[0], i ? RTC_ASK_PLAY : RTC_ASK_PUBLISH,
+                                       "s"), 201);
+        assert_int_equal(g[i].theirs[0], 'B');
+        assert_true(rtc_guest_connects(&g[i]));
+        rtc_guest_packet(&g[i], 201, 'k');
+    }
+    assert_int_equal(stat_of(1).sessions, GUESTS);
+    assert_int_equal(stat_of(0).sessions, 0);
+    until(fake_rtcp == GUESTS);
+    assert_true(stat_of(0).passed > 0);
+    assert_int_equal(stat_of(0).passed % 3, 0); /* a check, its keys, a packet */
+    for (unsigned i = 0; i < GUESTS; i++) {
+        struct rtc_ask a = { .kind = RTC_ASK_DELETE };
+
+        (void)snprintf(a.session, sizeof(a.session), "%s", g[i].session);
+        (void)snprintf(a.token, sizeof(a.token), "%s", g[i].token);
+        rtc_ask(&two_env[0], &a);
+        assert_int_equal(a.status, 200);
+        rtc_ask_free(&a);
+        rtc_guest_close(&g[i]);
+    }
+    until(stat_of(1).sessions == 0);
+    workers_call(&two_env[0], 1, two_leave, &resident);
+}
+
+/* It is forgotten there, too, when its session is over. */
+static void test_addresses_are_passed_on_for_as_long_as_their_session_is(void **state)
+{
+    (void)state;
+    until(stat_of(0).sessions == 0 && two_env[0].rtc->table.n == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_sessions_are_at_home_and_hear_their_clients),
+        TEST(test_addresses_are_passed_on_for_as_long_as_their_session_is),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
