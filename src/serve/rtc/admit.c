@@ -170,22 +170,22 @@ static err_t parse(struct sdp_offer *offer, const struct rtc_ask *ask)
 
 /* ---- its answer */
 
-static const char *wanted(const char *asked, size_t least)
+static void take_wanted(char name[ICE_OURS_MAX + 1], const char *asked, size_t least)
 {
     size_t n = strlen(asked);
 
-    return n >= least && n <= ICE_OURS_MAX ? asked : NULL;
+    if (n >= least && n <= ICE_OURS_MAX)
+        memcpy(name, asked, n + 1);
 }
 
 static void choose_names(struct rtc_peer *p)
 {
-    const char *ufrag = wanted(p->ask->ufrag, 4), *pwd = wanted(p->ask->pwd, 22);
+    const char *ufrag = p->ask->ufrag;
 
     rtc_new_ufrag(p->service, &p->ice);
-    if (ufrag && !rtc_table_named(&p->service->table, ufrag, strlen(ufrag)))
-        (void)snprintf(p->ice.ufrag, sizeof(p->ice.ufrag), "%s", ufrag);
-    if (pwd)
-        (void)snprintf(p->ice.pwd, sizeof(p->ice.pwd), "%s", pwd);
+    if (!rtc_table_named(&p->service->table, ufrag, strlen(ufrag)))
+        take_wanted(p->ice.ufrag, ufrag, 4);
+    take_wanted(p->ice.pwd, p->ask->pwd, 22);
     (void)snprintf(p->ufrag, sizeof(p->ufrag), "%s", p->ice.ufrag);
     random_id(p->etag, 8);
 }
