@@ -568,6 +568,21 @@ static void test_programs(void **state)
     stop();
 }
 
+/* A multiplexer that begins anew has the counter and the stuffing of the one before by chance. */
+static void test_new_tables_are_no_repeats(void **state)
+{
+    (void)state;
+    begin_h264();
+    cc[0]--;
+    pat(); /* that is one */
+    cc[PMT]--;
+    PMT_OF(0, "\x24\xe1\1\xf0\0");
+    flush();
+    assert_int_equal(ts_demux_codec(it.d, AV_VIDEO), AV_H265);
+    assert_int_equal(stat()->repeated, 1);
+    stop();
+}
+
 /* One of which no PMT comes is not waited for. */
 static void test_program_that_is_none(void **state)
 {
@@ -755,7 +770,8 @@ int main(void)
         TEST(test_a_frame_in_several), TEST(test_what_leaves), TEST(test_times),
         TEST(test_sound_across_packets), TEST(test_sound_changes), TEST(test_av1),
         TEST(test_programs), TEST(test_program_that_is_none), TEST(test_codec_changes),
-        TEST(test_sections), TEST(test_tables), TEST(test_packets_left_out), TEST(test_counters),
+        TEST(test_sections), TEST(test_tables), TEST(test_new_tables_are_no_repeats),
+        TEST(test_packets_left_out), TEST(test_counters),
         TEST(test_limits), TEST(test_wrong_lengths),
     };
 

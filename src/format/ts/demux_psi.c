@@ -280,18 +280,26 @@ static void keep_raw(struct ts_section *s, const struct ts_packet *k)
     add_raw(s, k);
 }
 
+/* Tables end alike, with stuffing, and a multiplexer that begins anew may count on by chance: a new
+ * one is no repeated one. */
+static bool is_kept(const struct ts_section *s, const struct ts_packet *k)
+{
+    return s->raw.len >= TS_PACKET &&
+           memcmp(s->raw.buf + s->raw.len - TS_PACKET, k->raw, TS_PACKET) == 0;
+}
+
 void ts_psi_packet(struct ts_demux *d, struct ts_section *s, const struct ts_packet *k)
 {
     enum ts_follows follows = ts_follows(&s->count, k);
     const uint8_t *p = k->data;
     size_t n = k->size, pointer;
 
-    if (follows == TS_REPEATED) {
+    if (follows == TS_REPEATED && is_kept(s, k)) {
         s->count.repeated = true;
         d->stat.repeated++;
         return;
     }
-    if (follows == TS_JUMPED)
+    if (follows != TS_NEXT)
         s->open = false;
     ts_follow(&s->count, k);
     if (!k->start) {
