@@ -77,29 +77,45 @@ def hexdump(text):
     return bytes.fromhex("".join(line[10:49].replace(" ", "") for line in text.splitlines()))
 
 
-def probe(path):
+def first_of_each(path):
+    """Indexes of the first picture and the first sound of the first program of the PAT."""
+    found = json.loads(subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-show_programs", path], check=True,
+                                      capture_output=True, text=True).stdout)
+    streams = found["programs"][0]["streams"]
+    return [next(s["index"] for s in streams if s["codec_type"] == kind) for kind in ("video", "audio")]
+
+
+def probe(path, only=None):
     out = subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-show_packets", "-show_streams", "-show_data",
                           path], check=True, capture_output=True, text=True).stdout
     found = json.loads(out)
     streams = {s["index"]: s for s in found["streams"]}
     for p in found["packets"]:
+        if only and p["stream_index"] not in only:
+            continue
         s = streams[p["stream_index"]]
         base = fractions.Fraction(s["time_base"]) * 90000
         times = [p.get(k, 0) * base // 1 for k in ("dts", "pts")]
         yield s["codec_type"][0], times, "K" in p["flags"], payload(s["codec_name"], hexdump(p["data"]))
 
 
-def frames(path, raw):
+def frames(path, raw=None, only=None):
     """ffprobe gives elements of LATM as they are: the raw frames are those of the same in MP4."""
     raw = raw and [f[3] for f in probe(raw)]
-    for i, (kind, times, key, data) in enumerate(probe(path)):
+    for i, (kind, times, key, data) in enumerate(probe(path, only)):
         if raw:
             data = raw[i]
         yield f"{kind} {times[0]} {times[1]} {int(key and kind == 'v')} {len(data)} {fnv(data):016x}\n"
 
 
-def write_list(at, raw=None):
-    Path(f"{at}.txt").write_text("".join(frames(at, raw)))
+def open_end(lines):
+    """The same, when something else follows: the last picture is there or not, since none of its kind tells where it ends."""
+    last = max((i for i, line in enumerate(lines) if line.startswith("v")), default=None)
+    return [f"?{line}" if i == last else line for i, line in enumerate(lines)] + ["-- 0 0 0 0 0\n"]
+
+
+def write_list(at, raw=None, only=None):
+    Path(f"{at}.txt").write_text("".join(frames(at, raw, only)))
 
 
 if __name__ == "__main__":

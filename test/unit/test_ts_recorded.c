@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FILE_MAX = 256 * 1024, FRAMES = 256, NAME = 256, PACKET = 188 };
+enum { FILE_MAX = 1024 * 1024, FRAMES = 2048, NAME = 256, PACKET = 188, SECOND = 90000 };
+static const int64_t TIME_MASK = ((int64_t)1 << 33) - 1;
 
 struct seen {
     int64_t dts, pts;
-    bool key;
+    bool key, optional;
     size_t size;
     uint64_t hash;
+    uint64_t at; /* of its PES packet */
 };
 
 struct list {
@@ -25,35 +27,58 @@ struct list {
     struct seen frames[2][FRAMES];
     unsigned configs[2];
     uint64_t last_at[2];
+    bool open_ends; /* there are several, one after the other */
 };
 
+static const char *folder = "test/data";
 static uint8_t file[FILE_MAX];
 static size_t file_size;
 static struct list told, got, whole;
 
-static void load(const char *name)
+static FILE *open_file(const char *name, const char *end)
 {
-    char path[NAME + 32], kind;
-    struct seen s;
+    char path[2 * NAME];
     FILE *f;
-    int key;
 
-    (void)snprintf(path, sizeof(path), "test/data/%s", name);
+    (void)snprintf(path, sizeof(path), "%s/%s%s", folder, name, end);
     f = fopen(path, "rb");
     assert_non_null(f);
-    file_size = fread(file, 1, sizeof(file), f);
-    (void)fclose(f);
-    (void)snprintf(path, sizeof(path), "test/data/%s.txt", name);
-    f = fopen(path, "r");
-    assert_non_null(f);
-    told = (struct list){ 0 };
-    while (fscanf(f, " %c %ld %ld %d %zu %lx", &kind, &s.dts, &s.pts, &key, &s.size, &s.hash) == 6) {
-        struct seen *out = told.frames[kind == 'a'];
+    return f;
+}
 
-        s.key = key;
-        assert_true(told.n[kind == 'a'] < FRAMES);
-        out[told.n[kind == 'a']++] = s;
+/* `?v`: that may be missing; `--`: something else follows. */
+static bool load_line(FILE *f)
+{
+    struct seen s = { 0 };
+    char kind[3];
+    int key;
+    bool audio;
+
+    if (fscanf(f, " %2s %ld %ld %d %zu %lx", kind, &s.dts, &s.pts, &key, &s.size, &s.hash) != 6)
+        return false;
+    if (kind[0] == '-') {
+        told.open_ends = true;
+        return true;
     }
+    s.key = key;
+    s.optional = kind[0] == '?';
+    audio = kind[s.optional] == 'a';
+    assert_true(told.n[audio] < FRAMES);
+    told.frames[audio][told.n[audio]++] = s;
+    return true;
+}
+
+static void load(const char *name)
+{
+    FILE *f = open_file(name, "");
+
+    file_size = fread(file, 1, sizeof(file), f);
+    assert_true(file_size > 0 && file_size < sizeof(file));
+    (void)fclose(f);
+    f = open_file(name, ".txt");
+    told = (struct list){ 0 };
+    while (load_line(f))
+        ;
     (void)fclose(f);
 }
 
@@ -76,8 +101,8 @@ static void take(struct ts_demux *d)
             got.configs[audio]++;
         } else {
             assert_true(got.n[audio] < FRAMES);
-            *s = (struct seen){ f.dts, f.pts, f.key, f.size,
-                                text_hash_more(TEXT_HASH_BEGIN, (char *)copy, f.size) };
+            *s = (struct seen){ f.dts, f.pts, f.key, false, f.size,
+                                text_hash_more(TEXT_HASH_BEGIN, (char *)copy, f.size), f.at };
             got.n[audio]++;
         }
         free(copy);
@@ -86,7 +111,8 @@ static void take(struct ts_demux *d)
 
 static struct ts_demux *begin(void)
 {
-    got = (struct list){ 0 };
+    for (int k = 0; k < 2; k++) /* the frames are many */
+        got.n[k] = got.configs[k] = got.last_at[k] = 0;
     return ts_demux_new(&(struct ts_demux_opts){ 0 });
 }
 
@@ -112,9 +138,9 @@ static struct ts_demux_stat end(struct ts_demux *d)
 /* ffprobe begins again before the wrap; times that follow others of one packet may be one off. */
 static bool is_same_time(int64_t a, int64_t b)
 {
-    int64_t off = (a - b) & (((int64_t)1 << 33) - 1);
+    int64_t off = (a - b) & TIME_MASK;
 
-    return off <= 1 || off == ((int64_t)1 << 33) - 1;
+    return off <= 1 || off == TIME_MASK;
 }
 
 static bool is_same(const struct seen *a, const struct seen *b)
@@ -123,18 +149,28 @@ static bool is_same(const struct seen *a, const struct seen *b)
            a->size == b->size && a->hash == b->hash;
 }
 
+static void expect_one(const struct seen *a, const struct seen *b, int kind, unsigned i)
+{
+    if (!is_same(a, b))
+        print_error("%c %u: %ld %ld %d %zu, not %ld %ld %d %zu\n", kind ? 'a' : 'v', i,
+                    a->dts, a->pts, a->key, a->size, b->dts, b->pts, b->key, b->size);
+    assert_true(is_same(a, b));
+}
+
 static void expect_all(const struct list *want)
 {
     for (int k = 0; k < 2; k++) {
-        assert_int_equal(got.n[k], want->n[k]);
-        for (unsigned i = 0; i < want->n[k]; i++) {
-            const struct seen *a = &got.frames[k][i], *b = &want->frames[k][i];
+        unsigned n = 0;
 
-            if (!is_same(a, b))
-                print_error("%c %u: %ld %ld %d %zu, not %ld %ld %d %zu\n", k ? 'a' : 'v', i,
-                            a->dts, a->pts, a->key, a->size, b->dts, b->pts, b->key, b->size);
-            assert_true(is_same(a, b));
+        for (unsigned i = 0; i < want->n[k]; i++) {
+            const struct seen *b = &want->frames[k][i];
+
+            if (b->optional && (n == got.n[k] || !is_same(&got.frames[k][n], b)))
+                continue;
+            assert_true(n < got.n[k]);
+            expect_one(&got.frames[k][n++], b, k, i);
         }
+        assert_int_equal(got.n[k], n);
     }
 }
 
@@ -161,6 +197,19 @@ static unsigned expect_some(const struct list *want)
 
 /* ---- ways to cut it */
 
+/* Over the wrap, too; as far as those of the file do: GStreamer's first ones of Opus may not. */
+static void expect_rising_times(void)
+{
+    for (int k = 0; k < 2; k++) {
+        for (unsigned i = 1; i < got.n[k]; i++) {
+            int64_t step = got.frames[k][i].dts - got.frames[k][i - 1].dts;
+            int64_t want = (told.frames[k][i].dts - told.frames[k][i - 1].dts) & TIME_MASK;
+
+            assert_true(want > TIME_MASK / 2 ? step > -SECOND : step > 0 && step < 10 * SECOND);
+        }
+    }
+}
+
 static void expect_whole(void)
 {
     struct ts_demux *d = begin();
@@ -170,15 +219,11 @@ static void expect_whole(void)
     s = end(d);
     expect_all(&told);
     assert_int_equal(s.packets, file_size / PACKET);
-    assert_true(s.broken == 0 && s.waiting == 0 && s.jumps == 0 && s.skipped == 0 && s.holes == 0);
+    assert_true(s.skipped == 0 && s.holes == 0);
     assert_int_equal(s.frames, got.n[0] + got.n[1]);
-    for (int k = 0; k < 2; k++) {
-        int64_t last = INT64_MIN;
-
-        for (unsigned i = 0; i < got.n[k]; i++) {
-            assert_true(got.frames[k][i].dts > last);
-            last = got.frames[k][i].dts;
-        }
+    if (!told.open_ends) {
+        assert_true(s.broken == 0 && s.waiting == 0 && s.jumps == 0);
+        expect_rising_times();
     }
     whole = got;
 }
@@ -222,18 +267,72 @@ static unsigned lose(size_t at, size_t n, bool tell)
     if ((at + n) * PACKET < file_size)
         put(d, file + (at + n) * PACKET, file_size - (at + n) * PACKET);
     (void)end(d);
-    return expect_some(&whole);
+    return expect_some(told.open_ends ? &told : &whole);
+}
+
+/* Most frames that one PES packet has. */
+static unsigned most_in_one(void)
+{
+    unsigned most = 1;
+
+    for (int k = 0; k < 2; k++) {
+        for (unsigned i = 1, n = 1; i < whole.n[k]; i++) {
+            n = whole.frames[k][i].at == whole.frames[k][i - 1].at ? n + 1 : 1;
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
+/* ffmpeg's PIDs. Who does not hear that another stream begins takes it for more of the last one. */
+static bool has_tables(size_t at, size_t n)
+{
+    for (; n > 0 && (at + 1) * PACKET <= file_size; at++, n--) {
+        unsigned pid = (file[at * PACKET + 1] & 0x1fu) << 8 | file[at * PACKET + 2];
+
+        if (pid == 0 || pid == 0x1000)
+            return true;
+    }
+    return false;
+}
+
+/* Their numbers begin again where another stream does, so a hole there has to be told. */
+static void expect_holes_between_tables(void)
+{
+    static const size_t sizes[] = { 1, 2, 7 };
+
+    for (size_t at = 0; at < file_size / PACKET; at++) {
+        for (size_t i = 0; i < COUNT(sizes); i++) {
+            if (!has_tables(at, sizes[i]))
+                (void)lose(at, sizes[i], true);
+        }
+    }
+}
+
+/* The packet from where on it is known where frames end: before it all that is there of the first
+ * ones may go with what is missing. */
+static size_t learned(void)
+{
+    size_t at = file_size / PACKET / 2;
+
+    for (int k = 0; k < 2; k++) {
+        if (whole.n[k] > 4 && whole.frames[k][4].at / PACKET > at)
+            at = whole.frames[k][4].at / PACKET;
+    }
+    return at;
 }
 
 static void expect_holes(void)
 {
-    size_t packets = file_size / PACKET;
+    unsigned most = 2 * most_in_one(); /* one ends where it is missing, one begins there */
+    size_t packets = file_size / PACKET, from = learned();
 
     for (size_t at = 0; at < packets; at++) {
         unsigned told_of = lose(at, 1, true), not = lose(at, 1, false);
 
-        if (at > packets / 2 && at < packets - 8) /* no more than one PES packet had */
-            assert_true(told_of <= 10 && not <= 10);
+        /* Behind a hole that was told it takes three packets to know where they are. */
+        if (at > from && at + 8 < packets)
+            assert_true(told_of <= most && not <= most);
         (void)lose(at, 7, true);
         (void)lose(at, 16, true);
         (void)lose(at, 5, false);
@@ -253,7 +352,7 @@ static void expect_noise(size_t at)
     put(d, file + at * PACKET, file_size - at * PACKET);
     s = end(d);
     assert_in_range(s.skipped, 2 * sizeof(noise) - 2 * PACKET, 2 * sizeof(noise) + 2 * PACKET);
-    (void)expect_some(&whole);
+    (void)expect_some(told.open_ends ? &told : &whole);
 }
 
 /* Each packet twice, as [TS] 2.4.3.3 allows. */
@@ -267,7 +366,7 @@ static void expect_repeats(void)
         put(d, file + at, PACKET);
     }
     s = end(d);
-    assert_true(s.repeated > 0 && s.broken == 0);
+    assert_true(s.repeated > 0 && (s.broken == 0 || told.open_ends));
     expect_all(&whole);
 }
 
@@ -285,7 +384,10 @@ static void read_one(const char *name)
     expect_in_messages_of(1456);
     for (size_t at = 0; at < packets; at++)
         expect_cut_at(at * PACKET + at % PACKET);
-    expect_holes();
+    if (told.open_ends)
+        expect_holes_between_tables();
+    else
+        expect_holes();
     for (size_t at = 0; at < packets; at += 7)
         expect_noise(at);
     expect_repeats();
@@ -301,10 +403,10 @@ static int is_ts(const struct dirent *e)
 static void test_recorded(void **state)
 {
     struct dirent **names;
-    int n = scandir("test/data", &names, is_ts, alphasort);
+    int n = scandir(folder, &names, is_ts, alphasort);
 
     (void)state;
-    assert_true(n > 5);
+    assert_true(n > 0);
     for (int i = 0; i < n; i++) {
         read_one(names[i]->d_name);
         free(names[i]);
@@ -312,9 +414,12 @@ static void test_recorded(void **state)
     free(names);
 }
 
-int main(void)
+/* With a folder: what is there. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = { TEST(test_recorded) };
 
+    if (argc > 1)
+        folder = argv[1];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
