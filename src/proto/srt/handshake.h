@@ -28,7 +28,7 @@ enum { SRT_STREAMID_MAX = 512, SRT_HANDSHAKE_BODY = 48, SRT_HANDSHAKE_MAX = 1472
     XX(CONGESTION,  1013, "it wants another congestion control than live")                  \
     XX(FILTER,      1014, "it wants a packet filter (FEC); remove packetfilter")            \
     XX(GROUP,       1015, "it wants a group (bonding); connect without")                    \
-    XX(TIMEOUT,     1016, "a backend or a key took too long")                               \
+    XX(TIMEOUT,     1016, "a backend is not there, or it or a key took too long")           \
     XX(BAD_REQUEST, 2400, "its stream id is not understood")                                \
     XX(NO_AUTH,     2401, "a backend did not let this user in")                             \
     XX(OVERLOAD,    2402, "the server, or its address, is over a limit")                    \
