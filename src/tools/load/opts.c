@@ -34,6 +34,12 @@ static const struct row rows[] = {
       "FLV file to publish, round and round" },
     { 'i', "input", TEXT, AT(input), LOAD_SRT, 0, 0,
       "FLV or TS file to publish, round and round; without one they play" },
+    { 'i', "input", TEXT, AT(input), LOAD_RTC, 0, 0,
+      "FLV file to publish, round and round; without one they play" },
+    { 0, "codec", TEXT, AT(codec), LOAD_RTC, 0, 0,
+      "of video that players offer: h264, h265, av1, vp9 (h264)" },
+    { 0, "rebind", SECONDS, AT(rebind), LOAD_RTC, 0, 1e6,
+      "seconds, then a client goes on from another port" },
     { 0, "stream-count", INT, AT(stream_count), LOAD_ALL, 0, 1e6,
       "{i} goes from 0 to this less one, and again" },
     { 't', "repeat", INT, AT(repeat), LOAD_ALL, 0, 1e9, "sessions of a client; 0: for ever (0)" },
@@ -53,7 +59,7 @@ static const struct row rows[] = {
     { 0, "timeout", SECONDS, AT(timeout), LOAD_ALL, 0.1, 1e6, "seconds of silence we bear (30)" },
     { 0, "fast", FLAG, AT(fast), LOAD_HTTP, 0, 0,
       "look at the first media alone, drop the rest unseen; not over TLS" },
-    { 0, "stall", INT, AT(stall_ms), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP | LOAD_SRT, 1, 1e6,
+    { 0, "stall", INT, AT(stall_ms), LOAD_PLAY | LOAD_HTTP | LOAD_RTSP | LOAD_LINKS, 1, 1e6,
       "ms without media: a stall (1000)" },
     { 0, "stall", INT, AT(stall_ms), LOAD_HLS, 1, 1e6,
       "ms that the picture stands still: a stall (100)" },
@@ -81,18 +87,18 @@ static const struct row rows[] = {
     { 0, "passphrase", TEXT, AT(passphrase), LOAD_SRT, 0, 0, "of 10 to 79 characters" },
     { 0, "pbkeylen", INT, AT(pbkeylen), LOAD_SRT, 16, 32, "bytes of a key: 16, 24, 32 (16)" },
     { 0, "payload", INT, AT(payload), LOAD_SRT, 188, 1456, "bytes of TS in a packet (1316)" },
-    { 0, "loss", SECONDS, AT(loss), LOAD_SRT, 0, 100, "% of datagrams that are lost, each way" },
-    { 0, "loss-run", INT, AT(loss_run), LOAD_SRT, 1, 1000, "so many of them in a row (1)" },
-    { 0, "twice", SECONDS, AT(twice), LOAD_SRT, 0, 100, "% that come twice" },
-    { 0, "reorder", SECONDS, AT(reorder), LOAD_SRT, 0, 100, "% that are late by up to 15 ms" },
-    { 0, "one-way", SECONDS, AT(one_way), LOAD_SRT, 0, 10000, "ms that each takes longer" },
-    { 0, "cut", SECONDS, AT(cut), LOAD_SRT, 0, 1e6, "seconds that all are lost, once" },
-    { 0, "cut-at", SECONDS, AT(cut_at), LOAD_SRT, 0, 1e6, "seconds until then (10)" },
-    { 0, "seed", INT, AT(seed), LOAD_SRT, 0, 1e9, "of what is lost (1)" },
-    { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH | LOAD_SRT, 0, 0,
+    { 0, "loss", SECONDS, AT(loss), LOAD_LINKS, 0, 100, "% of datagrams that are lost, each way" },
+    { 0, "loss-run", INT, AT(loss_run), LOAD_LINKS, 1, 1000, "so many of them in a row (1)" },
+    { 0, "twice", SECONDS, AT(twice), LOAD_LINKS, 0, 100, "% that come twice" },
+    { 0, "reorder", SECONDS, AT(reorder), LOAD_LINKS, 0, 100, "% that are late by up to 15 ms" },
+    { 0, "one-way", SECONDS, AT(one_way), LOAD_LINKS, 0, 10000, "ms that each takes longer" },
+    { 0, "cut", SECONDS, AT(cut), LOAD_LINKS, 0, 1e6, "seconds that all are lost, once" },
+    { 0, "cut-at", SECONDS, AT(cut_at), LOAD_LINKS, 0, 1e6, "seconds until then (10)" },
+    { 0, "seed", INT, AT(seed), LOAD_LINKS, 0, 1e9, "of what is lost (1)" },
+    { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH | LOAD_LINKS, 0, 0,
       "who falls off begins again at once, for ever" },
     { 0, "chunk-size", INT, AT(chunk_size), LOAD_PUBLISH, 128, 0xffffff, "of a chunk (60000)" },
-    { 0, "no-marker", FLAG, AT(no_marker), LOAD_PUBLISHERS | LOAD_SRT, 0, 0,
+    { 0, "no-marker", FLAG, AT(no_marker), LOAD_PUBLISHERS | LOAD_LINKS, 0, 0,
       "no clock in the video" },
     { 0, "bind", TEXT, AT(bind), LOAD_ALL, 0, 0,
       "source address, or a range in turn: 127.0.0.2-127.0.0.9" },
@@ -100,6 +106,23 @@ static const struct row rows[] = {
     { 'v', "verbose", FLAG, AT(verbose), LOAD_ALL, 0, 0, "say why each session ended" },
     { 'h', "help", FLAG, AT(help), LOAD_ALL, 0, 0, "this" },
 };
+
+static err_t set_codec(struct load_opts *o)
+{
+    static const struct {
+        const char *name;
+        enum av_codec codec;
+    } names[] = { { "h264", AV_H264 }, { "h265", AV_H265 }, { "av1", AV_AV1 }, { "vp9", AV_VP9 } };
+
+    o->vcodec = AV_H264;
+    for (size_t i = 0; o->codec && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i].name, o->codec) != 0)
+            continue;
+        o->vcodec = names[i].codec;
+        return NULL;
+    }
+    return o->codec ? err_new(ERR_CONF, "--codec: %s is none of ours", o->codec) : NULL;
+}
 
 static const struct row *find(enum load_tools tool, const char *arg)
 {
@@ -181,11 +204,14 @@ err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char 
     };
     for (int i = 1; i < argc && !err; i++)
         err = take(o, argc, argv, &i);
+    if (!err)
+        err = set_codec(o);
     if (err || o->help)
         return err;
     if (!o->url)
         return err_new(ERR_CONF, "which stream? -r %s (see --help)",
                        tool == LOAD_SRT ? "srt://host:port?streamid=#!::r=app/stream"
+                       : tool == LOAD_RTC ? "http://host:1985/rtc/v1/whep/?app=live&stream=x"
                        : tool & LOAD_RTSP_BOTH ? "rtsp://host/app/stream"
                                                : "rtmp://host/app/stream");
     if (o->keep) {

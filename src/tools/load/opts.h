@@ -3,15 +3,17 @@
 #ifndef TOOLS_LOAD_OPTS_H
 #define TOOLS_LOAD_OPTS_H
 
+#include "av/codec.h"
 #include "base/err.h"
 
 #include <stdbool.h>
 
 enum load_tools {
     LOAD_PLAY = 1, LOAD_FAST = 2, LOAD_PUBLISH = 4, LOAD_HTTP = 8, LOAD_HLS = 16,
-    LOAD_RTSP = 32, LOAD_RTSP_PUBLISH = 64, LOAD_SRT = 128,
-    LOAD_ALL = 255, LOAD_PUBLISHERS = LOAD_PUBLISH | LOAD_RTSP_PUBLISH,
+    LOAD_RTSP = 32, LOAD_RTSP_PUBLISH = 64, LOAD_SRT = 128, LOAD_RTC = 256,
+    LOAD_ALL = 511, LOAD_PUBLISHERS = LOAD_PUBLISH | LOAD_RTSP_PUBLISH,
     LOAD_RTSP_BOTH = LOAD_RTSP | LOAD_RTSP_PUBLISH,
+    LOAD_LINKS = LOAD_SRT | LOAD_RTC, /* over a network that may be bad */
 };
 
 struct load_opts {
@@ -55,6 +57,9 @@ struct load_opts {
     double one_way;        /* ms */
     double cut, cut_at;    /* s that all are lost, and after so many */
     int seed;
+    const char *codec;     /* of video that a WebRTC player offers */
+    enum av_codec vcodec;  /* the same */
+    double rebind;         /* s, then a session goes on from another port; 0: never */
     bool keep;             /* who falls off begins again at once, for ever */
     bool no_marker, json, verbose, help;
 };

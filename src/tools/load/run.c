@@ -264,6 +264,7 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->rtsp_out = run->tool->kind == LOAD_RTSP_PUBLISH;
     r->media_kbps = run->media_kbps;
     r->srt = run->tool->kind == LOAD_SRT;
+    r->rtc = run->tool->kind == LOAD_RTC;
     r->gaps = !is_publisher(run) && !r->hls && !is_fast(run);
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {

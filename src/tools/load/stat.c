@@ -57,8 +57,15 @@ static void mark_srt(struct load_srt_stat *s)
     memset(&s->rtt, 0, sizeof(s->rtt));
 }
 
+static void mark_rtc(struct load_rtc_stat *s)
+{
+    s->packets = s->lost = s->nacks = s->repaired = s->plis = s->reports = 0;
+    s->forged = s->odd = s->restarts = 0;
+}
+
 void load_stat_mark(struct load_stat *s)
 {
+    mark_rtc(&s->rtc);
     mark_hls(&s->hls);
     mark_rtp(&s->rtp);
     mark_srt(&s->srt);
@@ -165,6 +172,19 @@ static void text_srt(FILE *f, const struct load_srt_stat *s)
     text_hist(f, "agreed", &s->latency, 1000, "ms");
 }
 
+static void text_rtc(FILE *f, const struct load_rtc_stat *s)
+{
+    text_hist(f, "answer", &s->answer, 1000, "ms");
+    fprintf(f, "  packets      %llu, lost %llu, asked for %llu, repaired %llu, PLI %llu, "
+               "reports %llu\n",
+            (unsigned long long)s->packets, (unsigned long long)s->lost,
+            (unsigned long long)s->nacks, (unsigned long long)s->repaired,
+            (unsigned long long)s->plis, (unsigned long long)s->reports);
+    fprintf(f, "  faults       not authenticated %llu, odd %llu, restarts %llu\n",
+            (unsigned long long)s->forged, (unsigned long long)s->odd,
+            (unsigned long long)s->restarts);
+}
+
 void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
     fprintf(f, "%s %s, %.1f s\n", r->tool, r->url, r->total_seconds);
@@ -192,6 +212,10 @@ void load_report_text(FILE *f, const struct load_stat *s, const struct load_repo
     if (r->srt) {
         text_refused(f, &s->rtp);
         text_srt(f, &s->srt);
+    }
+    if (r->rtc) {
+        text_refused(f, &s->rtp);
+        text_rtc(f, &s->rtc);
     }
     text_hist(f, "latency", &s->latency, 1000, "ms");
     text_hist(f, "sent after", &s->lag, 1000, "ms");
@@ -296,6 +320,20 @@ static void json_srt(FILE *f, const struct load_srt_stat *s)
     json_hist(f, "agreed_ms", &s->latency, 1000);
 }
 
+static void json_rtc(FILE *f, const struct load_rtc_stat *s)
+{
+    json_hist(f, "answer_ms", &s->answer, 1000);
+    json_count(f, "packets", s->packets);
+    json_count(f, "lost", s->lost);
+    json_count(f, "nacks", s->nacks);
+    json_count(f, "repaired", s->repaired);
+    json_count(f, "plis", s->plis);
+    json_count(f, "reports", s->reports);
+    json_count(f, "forged", s->forged);
+    json_count(f, "odd", s->odd);
+    json_count(f, "restarts", s->restarts);
+}
+
 void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
     fputs("{\n  \"tool\": ", f);
@@ -336,6 +374,10 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
     if (r->srt) {
         json_refused(f, &s->rtp);
         json_srt(f, &s->srt);
+    }
+    if (r->rtc) {
+        json_refused(f, &s->rtp);
+        json_rtc(f, &s->rtc);
     }
     fprintf(f, ",\n  \"cpu_percent\": %.2f,\n  \"rss_kb\": %ld\n}\n", r->cpu, r->rss_kb);
     fflush(f);

@@ -59,6 +59,15 @@ struct load_srt_stat { /* of SRT, from the mark */
     struct load_hist rtt, latency; /* µs; that was agreed on, of each session */
 };
 
+struct load_rtc_stat { /* of WebRTC, from the mark but for `answer` */
+    struct load_hist answer; /* µs from the begin of a session */
+    uint64_t packets;      /* of RTP */
+    uint64_t lost;         /* after all that was asked for */
+    uint64_t nacks, repaired, plis; /* asked for, each time; that came, or went, again */
+    uint64_t reports;      /* of the other side */
+    uint64_t forged, odd, restarts; /* not authenticated; of no track; another source */
+};
+
 struct load_stat {
     /* from the begin */
     uint64_t sessions, connected, ended, churned, failed;
@@ -73,6 +82,7 @@ struct load_stat {
     struct load_hls_stat hls;
     struct load_rtp_stat rtp;
     struct load_srt_stat srt;
+    struct load_rtc_stat rtc;
 };
 
 /* Numbers of the moment of the report. */
@@ -85,7 +95,7 @@ struct load_report {
     struct load_hist rate; /* kbit/s of each client that is alive */
     struct load_hist gap;  /* µs, the longest of each client */
     bool gaps;              /* it was measured */
-    bool hls, rtsp_in, rtsp_out, srt;
+    bool hls, rtsp_in, rtsp_out, srt, rtc;
     double media_kbps;      /* of the file that is published; 0: none is */
 };
 
