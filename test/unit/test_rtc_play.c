@@ -113,11 +113,13 @@ static void hear(struct guest *g, uint8_t *data, size_t size)
 }
 
 /* As send.c would. */
-void rtc_peer_burst(struct rtc_peer *p, const uint8_t *data, size_t size, size_t segment)
+void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data, size_t size,
+                   size_t segment)
 {
     struct guest *g = guest_of(p);
     uint8_t one[2048];
 
+    b->n++;
     assert_true(segment > 0 && size <= 65507);
     g->bursts++;
     p->base.out += size;
@@ -126,6 +128,11 @@ void rtc_peer_burst(struct rtc_peer *p, const uint8_t *data, size_t size, size_t
         memcpy(one, data + at, n);
         hear(g, one, n);
     }
+}
+
+void rtc_batch_send(struct rtc_batch *b)
+{
+    b->n = 0;
 }
 
 void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size)

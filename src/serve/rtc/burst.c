@@ -4,29 +4,37 @@
 
 #include <string.h>
 
+/* Beyond that there is no room for another row, and a packet. */
+enum { FULL = 2 * RTC_ROW_BYTES };
+
+void rtc_burst_send(struct rtc_burst *b)
+{
+    rtc_batch_send(&b->batch);
+    b->begin = b->end = 0;
+}
+
 void rtc_burst_begin(struct rtc_burst *b, struct rtc_peer *p)
 {
     b->peer = p;
-    b->begin = b->end = b->segment = 0;
-    b->packets = b->sent = 0;
+    b->packets = 0;
     b->closed = false;
 }
 
-static void flush(struct rtc_burst *b)
+/* The row goes out soon. */
+static void end_row(struct rtc_burst *b)
 {
     size_t size = b->end - b->begin;
 
     if (b->packets == 0)
         return;
-    rtc_peer_burst(b->peer, b->data + b->begin, size, b->segment);
+    rtc_batch_add(&b->batch, b->peer, b->data + b->begin, size, b->segment);
     b->peer->service->stat.sent += b->packets;
     b->peer->service->stat.sent_bytes += size;
-    b->sent += b->packets;
     b->packets = 0;
     b->closed = false;
     b->begin = b->end;
-    if (b->end > RTC_BURST_BYTES)
-        b->begin = b->end = 0;
+    if (b->end > FULL)
+        rtc_burst_send(b);
 }
 
 static size_t protect(const struct rtc_peer *p, uint8_t *to, const uint8_t *head,
@@ -47,15 +55,15 @@ size_t rtc_burst_add(struct rtc_burst *b, const uint8_t *head, size_t head_size,
 {
     size_t most = head_size + size + SRTP_TAIL, done;
 
-    if (b->packets == RTC_BURST_PACKETS || b->end - b->begin + most > RTC_BURST_BYTES)
-        flush(b);
+    if (b->packets == RTC_ROW_PACKETS || b->end - b->begin + most > RTC_ROW_BYTES)
+        end_row(b);
     done = protect(b->peer, b->data + b->end, head, head_size, payload, size, index);
     if (done == 0)
         return 0;
     if (b->packets > 0 && (b->closed || done > b->segment)) {
         size_t at = b->end;
 
-        flush(b);
+        end_row(b);
         if (b->begin != at)
             memmove(b->data + b->begin, b->data + at, done);
     }
@@ -69,6 +77,5 @@ size_t rtc_burst_add(struct rtc_burst *b, const uint8_t *head, size_t head_size,
 
 void rtc_burst_end(struct rtc_burst *b)
 {
-    flush(b);
-    b->begin = b->end = 0;
+    end_row(b);
 }

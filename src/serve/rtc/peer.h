@@ -77,9 +77,19 @@ struct rtc_peer {
 
 /* ---- send.c: to the chosen way, UDP or TCP; lost where that is full. None yields. */
 void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size); /* one datagram */
-/* Several that go out at once: pieces of `segment` bytes, the last may be shorter. Borrowed until
- * it returns. */
-void rtc_peer_burst(struct rtc_peer *p, const uint8_t *data, size_t size, size_t segment);
+/* Several for each of several sessions, that go out together: one call of the system for all. */
+enum { RTC_BATCH = 16 };
+struct rtc_batch { /* zeroed: it is empty */
+    struct rtc_endpoint *endpoint;
+    unsigned n;
+    struct udp_out out[RTC_BATCH];
+    struct iovec iov[RTC_BATCH];
+};
+/* Pieces of `segment` bytes, the last may be shorter. They and the session stay where they are
+ * until rtc_batch_send(), in the same turn. */
+void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data, size_t size,
+                   size_t segment);
+void rtc_batch_send(struct rtc_batch *b); /* it is empty after it */
 /* A compound of RTCP, in the clear: it is encrypted here. */
 void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size);
 

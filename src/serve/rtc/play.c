@@ -310,6 +310,7 @@ void rtc_play_connected(struct rtc_peer *p, co_usec now)
     join(p, now);
     if (rtc_play_turn(p, now))
         rtc_stream_wake(p->stream);
+    rtc_burst_send(p->service->streams.burst);
 }
 
 void rtc_play_end(struct rtc_peer *p, err_t why)

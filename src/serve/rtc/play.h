@@ -67,22 +67,25 @@ struct rtc_play {
     uint64_t counted, told_skips; /* bytes, as the source was told; skips, as the log was */
 };
 
-/* Packets for one player, one behind the other: those of one size go out together, a shorter one
- * may be the last of them. */
-enum { RTC_BURST_PACKETS = 60, RTC_BURST_BYTES = 62 * 1024 };
+/* Packets for players, one behind the other: those of one size for the same player are one row, a
+ * shorter one may be its last. Rows of several players go out together. */
+enum { RTC_ROW_PACKETS = 60, RTC_ROW_BYTES = 62 * 1024 };
 struct rtc_burst {
     struct rtc_peer *peer;
-    size_t begin, end;         /* of those that wait */
-    size_t segment;            /* their size; 0: there are none */
-    unsigned packets, sent;
+    size_t begin, end;         /* of the row that grows */
+    size_t segment;            /* the size of its packets */
+    unsigned packets;
     bool closed;               /* the last one is shorter */
-    uint8_t data[2 * RTC_BURST_BYTES];
+    struct rtc_batch batch;    /* rows that wait */
+    uint8_t data[4 * RTC_ROW_BYTES];
 };
 void rtc_burst_begin(struct rtc_burst *b, struct rtc_peer *p);
 /* Encrypt a packet behind the others. Returns its size; 0: there are no keys. */
 size_t rtc_burst_add(struct rtc_burst *b, const uint8_t *head, size_t head_size,
                      const uint8_t *payload, size_t size, uint64_t index);
 void rtc_burst_end(struct rtc_burst *b);
+/* What waits goes out: at the end of each turn, before others run. */
+void rtc_burst_send(struct rtc_burst *b);
 
 /* ---- play.c */
 /* What is new to it. True: there is more, for a moment later. */

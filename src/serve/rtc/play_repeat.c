@@ -97,4 +97,5 @@ void rtc_play_nack(struct rtc_peer *p, struct rtcp_feedback *f, co_usec now)
         }
     }
     rtc_burst_end(b);
+    rtc_burst_send(b);
 }

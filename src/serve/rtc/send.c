@@ -45,26 +45,44 @@ static void burst_tcp(struct rtc_endpoint *e, const uint8_t *data, size_t size, 
         rtc_tcp_send(e->tcp, data + at, size - at < segment ? size - at : segment);
 }
 
-void rtc_peer_burst(struct rtc_peer *p, const uint8_t *data, size_t size, size_t segment)
+static size_t packets_of(const struct udp_out *out)
+{
+    return (out->iov->iov_len + out->segment - 1) / out->segment;
+}
+
+void rtc_batch_send(struct rtc_batch *b)
+{
+    struct udp *u = b->n > 0 ? b->endpoint->socket : NULL;
+    size_t gone = b->n > 0 ? udp_send(u, b->out, b->n) : 0;
+
+    for (; gone < b->n; gone++)
+        u->stat.drops += packets_of(&b->out[gone]);
+    b->n = 0;
+}
+
+void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data, size_t size,
+                   size_t segment)
 {
     const struct ice_way *way = ice_way(&p->ice);
-    const struct iovec iov = { (void *)(uintptr_t)data, size };
-    struct udp_out out = { &iov, 1, segment, NULL, UDP_NOT_ECT };
-    size_t packets = segment ? (size + segment - 1) / segment : 1;
     struct rtc_endpoint *e;
 
     if (!way || size == 0)
         return;
     e = way->link;
-    out.path = &way->path;
     p->base.out += size;
-    p->sent += packets;
+    p->sent += (size + segment - 1) / segment;
     if (!p->first_packet)
         first_packet(p);
-    if (!e->socket)
-        burst_tcp(e, data, size, segment ? segment : size);
-    else if (udp_send(e->socket, &out, 1) == 0)
-        e->socket->stat.drops += packets;
+    if (!e->socket) {
+        burst_tcp(e, data, size, segment);
+        return;
+    }
+    if (b->n == RTC_BATCH || (b->n > 0 && b->endpoint != e))
+        rtc_batch_send(b);
+    b->endpoint = e;
+    b->iov[b->n] = (struct iovec){ (void *)(uintptr_t)data, size };
+    b->out[b->n] = (struct udp_out){ &b->iov[b->n], 1, segment, &way->path, UDP_NOT_ECT };
+    b->n++;
 }
 
 void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size)

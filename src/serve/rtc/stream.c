@@ -79,10 +79,9 @@ static void take(struct rtc_stream *st)
         check_codecs(st, p);
 }
 
-static void go_on(struct rtc_stream *st)
+/* False: time is over, and the walk is not. */
+static bool serve(struct rtc_stream *st, co_usec now)
 {
-    co_usec now = co_clock();
-
     for (unsigned i = 1; st->at; i++) {
         struct rtc_peer *p = st->at;
 
@@ -93,12 +92,19 @@ static void go_on(struct rtc_stream *st)
         }
         if (p->state == RTC_CONNECTED)
             st->behind |= rtc_play_turn(p, now);
-        if (st->at && i % FEW == 0 && co_slice_over()) {
-            co_post(&st->walk, on_walk);
-            return;
-        }
+        if (st->at && i % FEW == 0 && co_slice_over())
+            return false;
     }
-    if (st->again && st->players)
+    return true;
+}
+
+static void go_on(struct rtc_stream *st)
+{
+    co_usec now = co_clock();
+    bool done = serve(st, now);
+
+    rtc_burst_send(st->service->streams.burst);
+    if (!done || (st->again && st->players))
         co_post(&st->walk, on_walk);
     else if (st->behind && st->players)
         co_timer_set(&st->rest, now + REST, on_rest);
@@ -238,7 +244,7 @@ static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *
     st->next = *at;
     *at = st;
     if (s->streams.n++ == 0)
-        s->streams.burst = must(malloc(sizeof(*s->streams.burst)));
+        s->streams.burst = must(calloc(1, sizeof(*s->streams.burst)));
     begin_to_look(s);
     return st;
 }
