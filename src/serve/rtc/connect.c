@@ -99,6 +99,7 @@ void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
     if (!p->dtls || p->state < RTC_CHECKED || p->state > RTC_CONNECTED ||
         !rtc_rate_take(&p->dtls_rate, DTLS_RATE, now))
         return;
+    rtc_black(p->service, data, size);
     dtls_input(p->dtls, data, size, now);
     look_at_dtls(p, now);
     rtc_peer_set_timer(p, now);

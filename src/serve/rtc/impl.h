@@ -52,6 +52,8 @@ struct rtc_service {
     struct co *waiter;         /* until all have gone */
     co_usec strangers_told;
     uint64_t unknown, unknown_told; /* checks that name no session */
+    struct udp *black;         /* where all that comes is shown, or NULL */
+    struct udp_path black_path;
     uint64_t tcp_drops;        /* datagrams for connections that were full */
     struct rtc_service_stat stat; /* what ended; and what is counted here alone */
     uint8_t plain[RTC_DATAGRAM_MAX]; /* a packet, while it is read */
@@ -73,6 +75,10 @@ err_t rtc_endpoint_main(void *endpoint); /* co_fn: its reader */
 
 /* ---- input.c: a datagram, or a frame of a connection of TCP, that came by way of that worker */
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
+
+/* ---- black.c */
+void rtc_black_open(struct rtc_service *s); /* as configured now */
+void rtc_black(struct rtc_service *s, const void *data, size_t size);
 
 /* ---- pass.c: between workers */
 void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);

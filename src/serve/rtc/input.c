@@ -146,6 +146,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
         pass_check(e, in, *m.username, via, now);
         return;
     }
+    rtc_black(s, in->data, in->size);
     rtc_peer_speak(p, own);
     on_check(e, p, &m, in, via, now);
     rtc_peer_silent(own);
@@ -235,6 +236,7 @@ static void on_media(struct rtc_endpoint *e, struct rtc_peer *p, const struct ud
     if (!unprotect(p, in, &size, now) || size < (size_t)(rtcp ? RTCP_LEAST : RTP_LEAST))
         return;
     heard(e, p, in, now);
+    rtc_black(p->service, plain, size);
     if (rtcp)
         on_rtcp(p, plain, size, now);
     else

@@ -44,7 +44,10 @@ static void forget_identities(struct rtc_service *s)
 
 void rtc_service_reload(struct rtc_service *s)
 {
-    if (s && s->rsa == s->env->conf->rtc_server.ecdsa)
+    if (!s)
+        return;
+    rtc_black_open(s);
+    if (s->rsa == s->env->conf->rtc_server.ecdsa)
         forget_identities(s); /* who is here keeps what it has */
 }
 
@@ -102,6 +105,7 @@ err_t rtc_service_new(struct rtc_service **out, struct session_env *env,
         return err_wrap(err, "WebRTC");
     }
     env->rtc = s;
+    rtc_black_open(s);
     tell(s);
     *out = s;
     return NULL;
@@ -127,6 +131,7 @@ static void close_all(struct rtc_service *s)
 {
     for (unsigned i = 0; i < s->n_endpoints; i++)
         udp_close(s->endpoints[i].socket);
+    udp_close(s->black);
     forget_identities(s);
     rtc_table_fini(&s->table);
     rtc_shared_unref(s->shared);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* black.c - rtc_server.black_hole: what comes of sessions, in the clear, sent to an address. */
+#include "base/log.h"
+#include "serve/rtc/impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "ip:port" or "[ip]:port". */
+static err_t parse(const char *text, struct udp_addr *out)
+{
+    const char *colon = strrchr(text, ':');
+    char ip[64];
+    size_t n;
+
+    if (!colon || (n = (size_t)(colon - text)) >= sizeof(ip))
+        return err_new(ERR_CONF, "black_hole: addr \"%s\" is not ip:port", text);
+    if (n > 1 && text[0] == '[' && colon[-1] == ']') {
+        text++;
+        n -= 2;
+    }
+    memcpy(ip, text, n);
+    ip[n] = '\0';
+    return udp_addr_parse(out, ip, atoi(colon + 1));
+}
+
+void rtc_black_open(struct rtc_service *s)
+{
+    const struct conf_black_hole *conf = &s->env->conf->rtc_server.black_hole;
+    const struct udp_opts opts = { .plain = true };
+    err_t err;
+
+    udp_close(s->black);
+    s->black = NULL;
+    if (!conf->enabled)
+        return;
+    s->black_path = (struct udp_path){ 0 };
+    err = parse(conf->addr ? conf->addr : "", &s->black_path.peer);
+    if (!err)
+        err = udp_open(&s->black, "", 0, &opts);
+    if (err)
+        log_end("black_hole", &err);
+    else
+        log_warn("WebRTC: black_hole sends all that comes to %s, in the clear", conf->addr);
+}
+
+void rtc_black(struct rtc_service *s, const void *data, size_t size)
+{
+    const struct iovec iov = { (void *)(uintptr_t)data, size };
+    const struct udp_out out = { &iov, 1, 0, &s->black_path, UDP_NOT_ECT };
+
+    if (s->black)
+        (void)udp_send(s->black, &out, 1);
+}
