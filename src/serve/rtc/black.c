@@ -12,9 +12,10 @@ static err_t parse(const char *text, struct udp_addr *out)
 {
     const char *colon = strrchr(text, ':');
     char ip[64];
+    long port = colon ? strtol(colon + 1, NULL, 10) : 0;
     size_t n;
 
-    if (!colon || (n = (size_t)(colon - text)) >= sizeof(ip))
+    if (port < 1 || port > 65535 || (n = (size_t)(colon - text)) >= sizeof(ip))
         return err_new(ERR_CONF, "black_hole: addr \"%s\" is not ip:port", text);
     if (n > 1 && text[0] == '[' && colon[-1] == ']') {
         text++;
@@ -22,7 +23,7 @@ static err_t parse(const char *text, struct udp_addr *out)
     }
     memcpy(ip, text, n);
     ip[n] = '\0';
-    return udp_addr_parse(out, ip, atoi(colon + 1));
+    return udp_addr_parse(out, ip, (int)port);
 }
 
 void rtc_black_open(struct rtc_service *s)
