@@ -144,6 +144,27 @@ static const char cors_lines[] =
     "Access-Control-Allow-Headers: Origin, Range, Accept, Accept-Encoding, Authorization, "
     "Cache-Control, Content-Type, If-None-Match, If-Modified-Since, X-Requested-With\r\n";
 
+/* Those of WebRTC are of other origins as a rule, so this is not for the configuration to forbid.
+ * The star does not stand for Authorization, and what may be read is listed by name. */
+static const char rtc_cors_lines[] =
+    "Access-Control-Allow-Origin: *\r\n"
+    "Access-Control-Allow-Methods: GET, POST, DELETE, PATCH, OPTIONS\r\n"
+    "Access-Control-Expose-Headers: Location, ETag, Link, Accept-Patch\r\n"
+    "Access-Control-Allow-Headers: *, Authorization, Content-Type, If-Match\r\n";
+
+static bool is_rtc(const struct http_exchange *x)
+{
+    return strncmp(x->req->path, "/rtc/", 5) == 0;
+}
+
+static err_t rtc_preflight(struct http_exchange *x)
+{
+    if (http_request_field(x->req, "Access-Control-Request-Private-Network"))
+        http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
+    http_response_add(x->resp, "Access-Control-Max-Age", "86400");
+    return http_response_send(x->resp, 204, "", 0);
+}
+
 static err_t preflight(struct http_exchange *x, bool allowed)
 {
     const char *fields = http_request_field(x->req, "Access-Control-Request-Headers");
@@ -161,13 +182,13 @@ static err_t preflight(struct http_exchange *x, bool allowed)
 
 static err_t dispatch(struct http_session *s, struct http_exchange *x)
 {
-    bool cors = crossdomain(x);
+    bool rtc = is_rtc(x), cors = crossdomain(x);
 
     s->service->requests++;
-    if (cors)
-        http_response_add_lines(x->resp, cors_lines);
+    if (rtc || cors)
+        http_response_add_lines(x->resp, rtc ? rtc_cors_lines : cors_lines);
     if (x->req->verb == HTTP_VERB_OPTIONS)
-        return preflight(x, cors);
+        return rtc ? rtc_preflight(x) : preflight(x, cors);
     if (s->service->first) {
         err_t err = s->service->first(x, NULL);
 

@@ -50,6 +50,7 @@ struct rtc_service {
     struct co *ender;          /* of group: leave.c */
     struct rtc_peer *leaving, **leaving_end;
     struct co *waiter;         /* until all have gone */
+    struct rtc_found *found;   /* names and interfaces: candidates.c; or NULL */
     co_usec strangers_told;
     uint64_t unknown, unknown_told; /* checks that name no session */
     struct udp *black;         /* where all that comes is shown, or NULL */
@@ -63,6 +64,7 @@ struct rtc_service {
 /* Yields where a name is to be resolved (2 s at most, kept for 60 s). Returns how many. */
 unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX]);
+void rtc_candidates_free(struct rtc_service *s); /* what is kept for them; nobody asks any more */
 
 /* ---- service.c */
 /* Our certificate, with a reference for the caller; one that gets old is made again. */

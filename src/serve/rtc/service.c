@@ -133,6 +133,7 @@ static void close_all(struct rtc_service *s)
         udp_close(s->endpoints[i].socket);
     udp_close(s->black);
     forget_identities(s);
+    rtc_candidates_free(s);
     rtc_table_fini(&s->table);
     rtc_shared_unref(s->shared);
     free(s->endpoints);

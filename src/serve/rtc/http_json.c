@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* http_json.c - /rtc/v1/publish/ and /rtc/v1/play/: an offer in JSON, and its answer in JSON. What
+ * fails is an answer as well, of status 200 and code 400, as pages of such servers know it. */
+#include "base/jflat.h"
+#include "base/jput.h"
+#include "base/must.h"
+#include "proto/rtmp/url.h"
+#include "serve/rtc/http_impl.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEPTH = 8, ANSWER_MAX = 64 * 1024, FAILED = 400, INVALID_SDP = 5043, DECODE = 5012 };
+
+/* ---- asked */
+
+/* "webrtc://host/app/stream?k=v", of any scheme. */
+static err_t read_url(struct rtc_ask *ask, const char *streamurl)
+{
+    struct rtmp_url u;
+    err_t err = rtmp_url_resolve(&u, streamurl, "");
+
+    if (err)
+        return err;
+    ask->vhost = must_dup(u.vhost);
+    ask->app = must_dup(u.app);
+    ask->stream = must_dup(u.stream);
+    ask->tc_url = must_print(strchr(u.host, ':') ? "webrtc://[%s]/%s" : "webrtc://%s/%s", u.host,
+                             u.app);
+    if (ask->kind == RTC_ASK_PUBLISH) /* as backends know it of such servers */
+        ask->param = must_print("%s%cupstream=rtc", u.param, *u.param ? '&' : '?');
+    else
+        ask->param = must_dup(u.param);
+    rtmp_url_free(&u);
+    return NULL;
+}
+
+static const char *text_of(const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+
+    return text ? text : "";
+}
+
+/* False: it is answered already, with what is missing. */
+static bool read_json(struct rtc_ask *ask, const json_t *json)
+{
+    const char *sdp = text_of(json, "sdp"), *url = text_of(json, "streamurl");
+    char text[256];
+    err_t err;
+
+    if (!*sdp || !*url) {
+        rtc_http_refuse(ask, FAILED, INVALID_SDP, "RtcInvalidSdp",
+                        *sdp ? "no streamurl in the request" : "no sdp in the request");
+        return false;
+    }
+    err = read_url(ask, url);
+    if (err) {
+        rtc_http_refuse(ask, FAILED, INVALID_SDP, "RtcInvalidStreamUrl",
+                        err_text(err, text, sizeof(text)));
+        err_free(&err);
+        return false;
+    }
+    ask->offer = must_dup(sdp);
+    ask->offer_size = strlen(sdp);
+    return true;
+}
+
+static bool read_body(struct rtc_ask *ask, const char *body, size_t size)
+{
+    json_t *json = NULL;
+    bool fine;
+
+    if (body && jflat_is(body, size, DEPTH))
+        json = json_loadb(body, size, 0, NULL);
+    if (!json_is_object(json)) {
+        json_decref(json);
+        rtc_http_refuse(ask, FAILED, INVALID_SDP, "RtcInvalidSdp", "the body is no JSON object");
+        return false;
+    }
+    fine = read_json(ask, json);
+    json_decref(json);
+    return fine;
+}
+
+/* ---- answered */
+
+static void put_answer(struct jput *j, const struct http_exchange *x, const struct rtc_ask *ask)
+{
+    char pid[16];
+
+    (void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    jput_open(j, NULL, '{');
+    if (ask->answer) {
+        jput_int(j, "code", 0);
+        jput_text(j, "server", x->env->server_id);
+        jput_text(j, "service", x->env->service_id);
+        jput_text(j, "pid", pid);
+        jput_bytes(j, "sdp", ask->answer, ask->answer_size);
+        jput_text(j, "sessionid", ask->session);
+    } else {
+        jput_int(j, "code", FAILED);
+        jput_text(j, "error", ask->code_name ? ask->code_name : "SystemError");
+        jput_text(j, "text", ask->text ? ask->text : "");
+    }
+    jput_close(j, '}');
+}
+
+static err_t send_answer(struct http_exchange *x, const struct rtc_ask *ask)
+{
+    struct jput j = { 0 };
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, ANSWER_MAX);
+    j.w = &w;
+    put_answer(&j, x, ask);
+    err = wr_err(&w, "an answer in JSON");
+    x->resp->close = true;
+    http_response_add(x->resp, "Content-Type", "application/json");
+    if (!err)
+        err = http_response_send(x->resp, 200, w.buf, w.len);
+    wr_free(&w);
+    return err;
+}
+
+err_t rtc_http_json(struct http_exchange *x, void *place)
+{
+    const struct rtc_http_place *at = place;
+    struct rtc_ask ask = { .kind = at->kind };
+    char *body = NULL;
+    size_t size = 0;
+    bool over = false;
+    err_t err;
+
+    if (strcmp(x->req->path, at->path) != 0) {
+        x->declined = true;
+        return NULL;
+    }
+    if (x->req->verb != HTTP_VERB_POST) {
+        http_response_add(x->resp, "Allow", "POST, OPTIONS");
+        return http_response_status(x->resp, 405);
+    }
+    err = rtc_http_body(x, RTC_JSON_MAX, &body, &size, &over);
+    if (err)
+        return err;
+    if (over)
+        rtc_http_refuse(&ask, FAILED, DECODE, "RtcSdpDecode", "the request is too large");
+    else if (read_body(&ask, body, size)) {
+        rtc_http_fill(x, &ask);
+        rtc_ask(x->env, &ask);
+    }
+    free(body);
+    err = send_answer(x, &ask);
+    rtc_ask_free(&ask);
+    return err;
+}

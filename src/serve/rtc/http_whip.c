@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* http_whip.c - WHIP, RFC 9725, and WHEP, its draft: an offer by POST, more by PATCH, the end by
+ * DELETE. */
+#include "base/must.h"
+#include "base/text.h"
+#include "serve/rtc/http_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { INVALID_SDP = 5043, DECODE = 5012 };
+#define SDP "application/sdp"
+#define FRAGMENT "application/trickle-ice-sdpfrag"
+
+/* ---- answered */
+
+/* "5018: RtcSdpNegotiate", and below it what we know of it. */
+static err_t send_refusal(struct http_exchange *x, const struct rtc_ask *ask)
+{
+    const char *text = text_or_empty(ask->text);
+    char *body;
+    err_t err;
+
+    if (ask->code_name)
+        body = must_print("%d: %s\n%s%s", ask->code, ask->code_name, text, *text ? "\n" : "");
+    else
+        body = must_print("%s%s", text, *text ? "\n" : "");
+    if (ask->status == 503)
+        http_response_add(x->resp, "Retry-After", "5");
+    http_response_add(x->resp, "Content-Type", "text/plain; charset=utf-8");
+    err = http_response_send(x->resp, ask->status, body, strlen(body));
+    free(body);
+    return err;
+}
+
+/* As it stands in a query, RFC 3986: what is not plain there is escaped. */
+static void put_escaped(struct wr *w, const char *text)
+{
+    static const char plain[] = "-._~:/";
+
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            strchr(plain, c))
+            wr_u8(w, c);
+        else
+            wr_printf(w, "%%%02X", c);
+    }
+}
+
+static void add_location(struct http_exchange *x, const struct rtc_ask *ask)
+{
+    const struct { const char *key, *value; } pairs[] = {
+        { "&token=", ask->token }, { "&app=", ask->app }, { "&stream=", ask->stream },
+        { "&session=", ask->session },
+    };
+    struct wr w;
+
+    wr_init(&w, 16 * 1024);
+    wr_text(&w, "/rtc/v1/whip/?action=delete");
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        wr_text(&w, pairs[i].key);
+        put_escaped(&w, pairs[i].value);
+    }
+    if (!w.bad)
+        http_response_add(x->resp, "Location", "%.*s", (int)w.len, (const char *)w.buf);
+    wr_free(&w);
+}
+
+static err_t send_answer(struct http_exchange *x, const struct rtc_ask *ask, const char *type)
+{
+    if (ask->status >= 400 || ask->status == 0)
+        return send_refusal(x, ask);
+    if (*ask->etag && ask->answer)
+        http_response_add(x->resp, "ETag", "\"%s\"", ask->etag);
+    if (ask->answer)
+        http_response_add(x->resp, "Content-Type", "%s", type);
+    if (ask->status == 201) {
+        add_location(x, ask);
+        http_response_add(x->resp, "Accept-Patch", FRAGMENT);
+    }
+    return http_response_send(x->resp, ask->status, text_or_empty(ask->answer), ask->answer_size);
+}
+
+/* ---- POST */
+
+static char *param_or(const struct http_exchange *x, const char *key, const char *usual)
+{
+    char *value = rtc_http_param(x, key);
+
+    if (*value)
+        return value;
+    free(value);
+    return must_dup(usual);
+}
+
+static void read_stream(const struct http_exchange *x, struct rtc_ask *ask)
+{
+    const char *query = x->req->query;
+
+    ask->app = param_or(x, "app", "live");
+    ask->stream = param_or(x, "stream", "livestream");
+    ask->vhost = param_or(x, "vhost", "");
+    if (!*ask->vhost) {
+        free(ask->vhost);
+        ask->vhost = param_or(x, "domain", x->req->host);
+    }
+    ask->param = must_print("%s%s", *query ? "?" : "", query);
+    ask->tc_url = must_print(strchr(x->req->host, ':') ? "webrtc://[%s]/%s" : "webrtc://%s/%s",
+                             x->req->host, ask->app);
+}
+
+/* Names of ours that are asked for: tests know them before they ask. One that is no such name is
+ * as none. */
+static void read_name(const struct http_exchange *x, const char *key, char *out, size_t least,
+                      size_t most)
+{
+    char *value = rtc_http_param(x, key);
+    size_t n = strlen(value);
+
+    if (n >= least && n <= most &&
+        strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") == n)
+        memcpy(out, value, n + 1);
+    free(value);
+}
+
+static bool is_type(const struct http_exchange *x, const char *type)
+{
+    const char *given = http_request_field(x->req, "Content-Type");
+    size_t n = strlen(type);
+
+    return given && strncasecmp(given, type, n) == 0 && (!given[n] || strchr("; \t", given[n]));
+}
+
+/* Is that body to be taken as an offer? Else it is answered. */
+static bool check_offer(const struct http_exchange *x, struct rtc_ask *ask, bool over)
+{
+    if (over)
+        rtc_http_refuse(ask, 400, DECODE, "RtcSdpDecode", "an offer of more than 64 KB");
+    else if (ask->offer_size == 0)
+        rtc_http_refuse(ask, 400, INVALID_SDP, "RtcInvalidSdp", "the request has no body");
+    else if (http_request_field(x->req, "Content-Type") && !is_type(x, SDP) &&
+             (ask->offer_size < 2 || memcmp(ask->offer, "v=", 2) != 0))
+        rtc_http_refuse(ask, 415, DECODE, "RtcSdpDecode", "an offer is of " SDP);
+    return ask->status == 0;
+}
+
+static bool wants_play(const struct http_exchange *x)
+{
+    char *action = rtc_http_param(x, "action");
+    bool play = strcmp(action, "play") == 0;
+
+    free(action);
+    return play;
+}
+
+static err_t post(struct http_exchange *x, enum rtc_ask_kind kind)
+{
+    struct rtc_ask ask = { .kind = wants_play(x) ? RTC_ASK_PLAY : kind };
+    bool over = false;
+    err_t err = rtc_http_body(x, SDP_OFFER_MAX, &ask.offer, &ask.offer_size, &over);
+
+    if (err)
+        return err;
+    if (check_offer(x, &ask, over)) {
+        read_stream(x, &ask);
+        rtc_http_fill(x, &ask);
+        read_name(x, "ice-ufrag", ask.ufrag, 4, 32);
+        read_name(x, "ice-pwd", ask.pwd, 22, 32);
+        rtc_ask(x->env, &ask);
+    }
+    err = send_answer(x, &ask, SDP);
+    rtc_ask_free(&ask);
+    return err;
+}
+
+/* ---- DELETE and PATCH of what Location names */
+
+/* What is too long to be right is as if it was not there. */
+static void read_text(const struct http_exchange *x, const char *key, char *out, size_t room)
+{
+    char *value = rtc_http_param(x, key);
+
+    if (strlen(value) < room)
+        memcpy(out, value, strlen(value) + 1);
+    free(value);
+}
+
+static bool read_session(const struct http_exchange *x, struct rtc_ask *ask)
+{
+    read_text(x, "session", ask->session, sizeof(ask->session));
+    read_text(x, "token", ask->token, sizeof(ask->token));
+    if (*ask->token)
+        return true;
+    rtc_http_refuse(ask, 403, 0, NULL, "no token in the address");
+    return false;
+}
+
+static err_t delete(struct http_exchange *x)
+{
+    struct rtc_ask ask = { .kind = RTC_ASK_DELETE };
+    err_t err;
+
+    if (read_session(x, &ask)) {
+        rtc_http_fill(x, &ask);
+        rtc_ask(x->env, &ask);
+    }
+    err = send_answer(x, &ask, SDP);
+    rtc_ask_free(&ask);
+    return err;
+}
+
+/* The first entity tag of If-Match, without its quotes; one that is too long is none of ours. */
+static void read_match(const struct http_exchange *x, struct rtc_ask *ask)
+{
+    const char *match = http_request_field(x->req, "If-Match");
+    size_t n;
+
+    if (!match)
+        return;
+    match += strspn(match, " \t\"");
+    n = strcspn(match, "\", \t");
+    (void)snprintf(ask->etag, sizeof(ask->etag), "%.*s", n < sizeof(ask->etag) ? (int)n : 1,
+                   n > 0 && n < sizeof(ask->etag) ? match : "-");
+}
+
+static err_t patch(struct http_exchange *x)
+{
+    struct rtc_ask ask = { .kind = RTC_ASK_RESTART };
+    char *body = NULL;
+    size_t size = 0;
+    bool over = false;
+    err_t err = rtc_http_body(x, SDP_OFFER_MAX, &body, &size, &over);
+
+    if (err)
+        return err;
+    if (!is_type(x, FRAGMENT))
+        rtc_http_refuse(&ask, 415, DECODE, "RtcSdpDecode", "PATCH takes " FRAGMENT);
+    else if (over || !sdp_fragment_parse(&ask.fragment, text_or_empty(body), size))
+        rtc_http_refuse(&ask, 400, DECODE, "RtcSdpDecode", "the body is no fragment");
+    free(body);
+    if (ask.status == 0 && read_session(x, &ask)) {
+        read_match(x, &ask);
+        rtc_http_fill(x, &ask);
+        rtc_ask(x->env, &ask);
+    }
+    err = send_answer(x, &ask, FRAGMENT);
+    rtc_ask_free(&ask);
+    return err;
+}
+
+err_t rtc_http_whip(struct http_exchange *x, void *place)
+{
+    const struct rtc_http_place *at = place;
+
+    if (strcmp(x->req->path, at->path) != 0) {
+        x->declined = true;
+        return NULL;
+    }
+    switch (x->req->verb) {
+    case HTTP_VERB_POST:
+        return post(x, at->kind);
+    case HTTP_VERB_DELETE:
+        return delete(x);
+    case HTTP_VERB_PATCH:
+        return patch(x);
+    default:
+        http_response_add(x->resp, "Allow", "POST, DELETE, PATCH, OPTIONS");
+        return http_response_status(x->resp, 405);
+    }
+}
