@@ -13,7 +13,7 @@ from rtsp import WRONG, alone, bare, us
 from workers import GROUP, RAMP, Side
 
 SPREAD = 20      # ms between players that are to be each at a place of its own
-CACHE = 64 << 10  # kB, the default
+CACHE = 128 << 10  # kB, the default
 MB = 1 << 20
 
 

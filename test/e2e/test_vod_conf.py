@@ -126,7 +126,7 @@ def test_recordings_are_files(films, source, tmp_path, end):
         with Films(s.p["rtsp"]) as c:
             status, _, body = c.ask("DESCRIBE", c.url(f"cam.{end}"), "Accept: application/sdp")
         return float(body.split(b"a=range:npt=0-")[1].split()[0]) if status == 200 else 0
-    assert wait_for(lambda: seconds() > 2, 5)
+    assert wait_for(lambda: seconds() > 5, 10)
     assert not path.exists(), "it still has another name"
     p.stop()
     p.client.close()

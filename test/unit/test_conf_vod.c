@@ -14,7 +14,7 @@ static void defaults(void **state)
     assert_string_equal(vod->app, "vod");
     assert_string_equal(vod->dir, "./objs/nginx/html/vod");
     assert_false(vod->loop);
-    assert_int_equal(vod->cache, 64 << 20);
+    assert_int_equal(vod->cache, 128 << 20);
     assert_int_equal(vod->index_max, 64 << 20);
     assert_int_equal(vod->readers, 4);
     conf_unref(c);
@@ -93,7 +93,7 @@ static const struct mem_reload changes[] = {
     { IN_VOD(""), IN_VOD("enabled on; app a; dir d; loop on; cache 2m; index_max 3m; readers 1;"),
       "vhost[v].vod.enabled:once off>on\nvhost[v].vod.app:once vod>a\n"
       "vhost[v].vod.dir:once ./objs/nginx/html/vod>d\nvhost[v].vod.loop:once off>on\n"
-      "vhost[v].vod.cache:once 64m>2m\nvhost[v].vod.index_max:once 64m>3m\n"
+      "vhost[v].vod.cache:once 128m>2m\nvhost[v].vod.index_max:once 64m>3m\n"
       "vhost[v].vod.readers:once 4>1\n" },
 };
 

@@ -15,7 +15,7 @@ static const struct conf_row vod[] = {
               "be it." },
     { "loop", CONF_KIND_OFF, CONF_AT(conf_vod, loop), "off", CONF_AT_ONCE,
       .help = "Begin again at the end of a file, with times that go on." },
-    { "cache", CONF_KIND_SIZE, CONF_AT(conf_vod, cache), "64m", CONF_AT_ONCE, .min = 1 << 20,
+    { "cache", CONF_KIND_SIZE, CONF_AT(conf_vod, cache), "128m", CONF_AT_ONCE, .min = 1 << 20,
       .max = 1e15,
       .help = "Bytes of what was read of files that are kept, for all who play the same. This and "
               "the two below are of the whole server: the largest of all vhosts counts." },

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - parts: found, made at once of what is in memory, or read by helper threads. */
+/* load.c - parts: found, made at once (now.c), or read by helper threads. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "sink/vod/store.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 
-/* ONCE: what is larger is not read on the thread of the coroutines, in memory or not. */
-enum { ONCE = 128 * 1024, AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024 };
+enum { AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024 };
 
 /* How often it is looked whether what comes behind a part is there. */
 #define LOOK_EVERY CO_MS(500)
@@ -20,7 +17,10 @@ enum { ONCE = 128 * 1024, AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024
 
 /* ---- a load: one part that some wait for */
 
-enum load_state { WAITS, RUNS, IS_THERE };
+enum load_state { WAITS, IS_FETCHED, RUNS, IS_THERE };
+
+/* So often what was fetched is looked at for one part: who reads may have been elsewhere. */
+enum { TRIES = 3 };
 
 struct vod_load {
     struct vod_task task;               /* first */
@@ -31,6 +31,7 @@ struct vod_load {
     struct vod_numbers from;
     struct vod_wait *waiters;
     enum load_state state;
+    int tries;
     bool calls;                         /* those who wait: it is not freed meanwhile */
     co_usec since;
     struct vod_cached *part;            /* NULL: it failed */
@@ -45,6 +46,7 @@ struct load_job { /* of a helper thread */
     struct vod_at at;
     struct vod_want want;
     unsigned kbps;
+    bool ahead;                         /* more than that */
     /* what it gives: */
     struct vod_cut cut;
     struct vod_pack pack;
@@ -126,7 +128,8 @@ static void read_part(void *arg)
     if (!j->group)
         return;
     j->cut = vod_cut_find(j->group->g, j->want, j->at.part);
-    read_ahead(j);
+    if (j->ahead)
+        read_ahead(j);
     j->status = vod_pack_read(&j->pack, j->group->g, &j->cut, j->want, &in);
 }
 
@@ -150,6 +153,7 @@ static struct load_job *new_job(const struct vod_load *l)
         .disk = vod_disk_ref(f->disk), .index = vod_index_ref(f->index), .size = f->size,
         .group = vod_cache_group(f->vod, f, l->at.place), .way = f->way, .at = l->at,
         .want = vod_want_of(&l->use, vod_file_info(f)), .kbps = vod_file_info(f)->kbps,
+        .ahead = !vod_fetch_may(f),
     };
     return j;
 }
@@ -260,13 +264,34 @@ static void read_it(struct vod_load *l)
     err_free(&err);
 }
 
+/* What it waited for is there now, as a rule. False: it is to be read. */
+static bool take_fetched(struct vod_load *l)
+{
+    const char *why = NULL;
+    enum demux_status status;
+
+    if (l->tries == 0)
+        return false;
+    status = vod_now(l->file, &l->use, &l->at, &l->from, &l->part, &why);
+    if (status != DEMUX_OK && status != DEMUX_AGAIN)
+        tell(l->file, words(status, why));
+    return status != DEMUX_AGAIN;
+}
+
 static void go(struct vod_task *t)
 {
     struct vod_load *l = container_of(t, struct vod_load, task);
+    bool done;
 
     l->state = RUNS;
     l->part = vod_cache_find(l->file->vod, l->file, &l->use, &l->at);
-    if (!l->part)
+    done = l->part || take_fetched(l);
+    if (!done && l->tries > 0 && l->tries < TRIES && vod_fetch_is_under_way(l->file)) {
+        l->tries++;
+        l->state = IS_FETCHED;
+        return;
+    }
+    if (!done)
         read_it(l);
     l->state = IS_THERE;
     tell_slow(l);
@@ -303,8 +328,23 @@ static struct vod_load *start_load(struct vod_file *f, const struct vod_wire_use
     l->at = *at;
     l->from = *from;
     l->since = co_now();
-    vod_queue_put(&f->vod->queue, &l->task);
+    if (vod_fetch_is_under_way(f)) {
+        l->tries = 1;
+        l->state = IS_FETCHED;
+    } else {
+        vod_queue_put(&f->vod->queue, &l->task);
+    }
     return l;
+}
+
+void vod_load_fetched(struct vod_file *f)
+{
+    for (struct vod_load *l = f->loads; l; l = l->next) {
+        if (l->state != IS_FETCHED)
+            continue;
+        l->state = WAITS;
+        vod_queue_put(&f->vod->queue, &l->task);
+    }
 }
 
 static void wait_for(struct vod_load *l, struct vod_wait *w)
@@ -323,8 +363,9 @@ void vod_wait_end(struct vod_wait *w)
     if (l->state != IS_THERE)
         tell_slow(l);
     unlink_wait(w);
-    if (!l->waiters && l->state == WAITS) { /* nobody has begun */
+    if (!l->waiters && l->state == WAITS) /* nobody has begun */
         vod_queue_take(&l->file->vod->queue, &l->task);
+    if (!l->waiters && (l->state == WAITS || l->state == IS_FETCHED)) {
         free_load(l);
         return;
     }
@@ -392,14 +433,6 @@ static void go_ahead(struct vod_task *t)
     (void)vod_file_unref(f);
 }
 
-static bool is_there(const struct vod_file *f, int64_t at)
-{
-    char c;
-    struct iovec iov = { &c, 1 };
-
-    return preadv2(f->disk->fd, &iov, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
-}
-
 /* False: too many wait for that. */
 static bool read_on(struct vod_file *f, int64_t at, int64_t n)
 {
@@ -434,8 +467,11 @@ static void look(struct vod_file *f, int64_t at, int64_t *there)
         *there = at;
     to = *there + 2 * n;
     last = (to < f->size ? to : f->size) - 1;
-    if (*there >= f->size || (is_there(f, *there) && is_there(f, last)) ||
-        read_on(f, *there, 2 * n))
+    if (*there >= f->size || (vod_is_there(f, *there) && vod_is_there(f, last)))
+        *there = to;
+    else if (vod_fetch_may(f))
+        vod_fetch_ahead(f, at, 0);
+    else if (read_on(f, *there, 2 * n))
         *there = to;
 }
 
@@ -446,6 +482,10 @@ static void look_ahead(struct vod_file *f, struct vod_cached *one, struct vod_wa
     int64_t apart = video > audio ? video - audio : audio - video;
     co_usec now = co_now();
 
+    if (vod_fetch_held(f)) {
+        vod_fetch_ahead(f, video && (!audio || video < audio) ? video : audio, one->part.size);
+        return;
+    }
     if (f->way != VOD_TELLS || (one->looked_at && now - one->looked_at < LOOK_EVERY))
         return;
     one->looked_at = now;
@@ -457,55 +497,6 @@ static void look_ahead(struct vod_file *f, struct vod_cached *one, struct vod_wa
         look(f, video, &w->there[DEMUX_VIDEO]);
     if (audio)
         look(f, audio, &w->there[DEMUX_AUDIO]);
-}
-
-/* ---- at once */
-
-static enum demux_status group_now(struct vod_file *f, demux_place place,
-                                   const struct vod_input *in, struct vod_group **out,
-                                   const char **why)
-{
-    struct demux_group *g = NULL;
-    enum demux_status status;
-
-    *out = vod_cache_group(f->vod, f, place);
-    if (*out)
-        return DEMUX_OK;
-    status = demux_group(&g, f->index->demux, &in->in, place, why);
-    if (status != DEMUX_OK)
-        return status;
-    *out = vod_group_new(g);
-    vod_cache_put_group(f->vod, f, *out);
-    return DEMUX_OK;
-}
-
-/* DEMUX_AGAIN: it is for a helper thread. */
-static enum demux_status make_now(struct vod_file *f, const struct vod_wire_use *use,
-                                  const struct vod_at *at, const struct vod_numbers *from,
-                                  struct vod_cached **out, const char **why)
-{
-    struct vod *v = f->vod;
-    struct vod_group *g = NULL;
-    struct vod_input in;
-    const struct vod_want want = vod_want_of(use, vod_file_info(f));
-    struct vod_cut cut;
-    enum demux_status status;
-
-    vod_input_init(&in, f->disk->fd, f->size, f->way, false, &v->stat.read_bytes);
-    if (f->way == VOD_IS_ELSEWHERE)
-        return DEMUX_AGAIN;
-    status = group_now(f, at->place, &in, &g, why);
-    if (status != DEMUX_OK)
-        return status;
-    cut = vod_cut_find(g->g, want, at->part);
-    status = cut.bytes > ONCE ? DEMUX_AGAIN
-                              : vod_pack_read(&v->scratch, g->g, &cut, want, &in);
-    if (status == DEMUX_OK) {
-        *out = vod_make(f, use, at, from, g->g, &cut, &v->scratch);
-        status = *out ? DEMUX_OK : DEMUX_NO_MEMORY;
-    }
-    vod_group_unref(g);
-    return status;
 }
 
 /* ---- a part */
@@ -532,7 +523,7 @@ static enum vod_got get(struct vod_file *f, const struct vod_wire_use *use,
     l = *part ? NULL : find_load(f, use, at);
     if (*part)
         return VOD_READY;
-    status = l ? DEMUX_AGAIN : make_now(f, use, at, from, part, &why);
+    status = l ? DEMUX_AGAIN : vod_now(f, use, at, from, part, &why);
     if (status == DEMUX_OK)
         return VOD_READY;
     if (status != DEMUX_AGAIN) {

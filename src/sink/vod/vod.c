@@ -41,7 +41,7 @@ struct vod *vod_new(struct session_env *env)
 }
 
 /* Where no vhost has any: for files that are ingested. */
-enum { CACHE = 64 << 20, INDEX = 64 << 20 };
+enum { CACHE = 128 << 20, INDEX = 64 << 20 };
 
 /* Each worker has its part of what a vhost says; of several the one that has most counts. */
 void vod_reload(struct vod *v)
@@ -70,10 +70,12 @@ void vod_reload(struct vod *v)
 
 void vod_free(struct vod *v)
 {
+    vod_fetches_close(v);
     vod_queue_close(&v->queue);
     vod_refused_end(&v->refused);
     live_keeper_close(&v->keeper);
     vod_files_free(v);
+    vod_fetches_free(v);
     vod_cache_close(&v->cache);
     vod_pack_free(&v->scratch);
     free(v);
