@@ -49,13 +49,15 @@ static unsigned find(const struct rtp_nack *n, int64_t seq)
     return low;
 }
 
-static void fill(struct rtp_nack *n, int64_t seq)
+static void fill(struct rtp_nack *n, int64_t seq, co_usec now)
 {
     unsigned i = find(n, seq);
 
     if (i == n->n || n->holes[i].seq != seq)
         return;
     n->found += n->holes[i].tries > 0;
+    if (n->holes[i].tries == 1)
+        n->took = now - n->holes[i].asked;
     forget(n, i, 1);
 }
 
@@ -86,7 +88,7 @@ bool rtp_nack_put(struct rtp_nack *n, int64_t seq, co_usec now)
         return true;
     }
     if (seq < n->next) {
-        fill(n, seq);
+        fill(n, seq, now);
         return true;
     }
     if (seq - n->next > RTP_NACK_GAP) {

@@ -32,6 +32,7 @@ struct rtp_nack { /* zeroed it has begun */
     uint64_t asked;     /* packets, each time */
     uint64_t found;     /* that were asked for and came */
     uint64_t given_up;
+    co_usec took;       /* the last one that was asked for, once, until it came; 0: not known */
 };
 
 void rtp_nack_fini(struct rtp_nack *n);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* publish_reports.c - what a publisher is told and asked for, and what it reports. */
+#include "base/container_of.h"
+#include "base/log.h"
+#include "proto/rtp/feedback.h"
+#include "serve/rtc/publish_impl.h"
+
+enum { COMPOUND = 1200, ASKED_AT_ONCE = 200, REMB_DEFAULT = 20000000 };
+
+#define REPORT_EACH CO_SECONDS(1)
+#define KEY_EACH CO_MS(500)      /* whoever asks */
+#define RTT_DEFAULT CO_MS(50)
+#define WAIT_LEAST CO_MS(400)    /* for what was asked for */
+#define WAIT_MOST CO_SECONDS(1)
+#define WAIT_IN_VAIN CO_MS(100)  /* it may only be late */
+
+static struct wr compound(uint8_t buf[COMPOUND])
+{
+    return (struct wr){ .buf = buf, .cap = COMPOUND, .limit = COMPOUND };
+}
+
+static void send_it(struct rtc_peer *p, const struct wr *w)
+{
+    if (!w->bad && w->len > 0)
+        rtc_peer_rtcp(p, w->buf, w->len);
+}
+
+static co_usec round_trip(const struct rtc_publish *pub)
+{
+    return pub->rtt > 0 ? pub->rtt : RTT_DEFAULT;
+}
+
+uint64_t publish_lost(const struct rtc_publish *pub)
+{
+    uint64_t lost = 0;
+
+    for (unsigned i = 0; i < SDP_TRACKS; i++)
+        lost += pub->tracks[i].started ? rtp_stats_lost(&pub->tracks[i].stats) : 0;
+    return lost;
+}
+
+/* ---- what is missing */
+
+bool publish_asks(const struct rtc_peer *p, const struct publish_track *t)
+{
+    return p->base.vhost->rtc.nack && t->sdp->feedback & SDP_FB_NACK;
+}
+
+co_usec publish_wait(const struct rtc_peer *p, const struct publish_track *t)
+{
+    co_usec wait = p->publish ? round_trip(p->publish) * 3 : 0;
+
+    if (!publish_asks(p, t))
+        return WAIT_IN_VAIN;
+    if (wait < WAIT_LEAST)
+        return WAIT_LEAST;
+    return wait < WAIT_MOST ? wait : WAIT_MOST;
+}
+
+static void learn_round_trip(struct rtc_peer *p, co_usec rtt)
+{
+    struct rtc_publish *pub = p->publish;
+
+    if (rtt <= 0 || rtt > CO_SECONDS(5))
+        return;
+    pub->rtt = pub->rtt ? (pub->rtt * 7 + rtt) / 8 : rtt;
+    for (unsigned i = 0; i < SDP_TRACKS; i++) {
+        struct publish_track *t = &pub->tracks[i];
+
+        if (t->taken)
+            rtp_intake_wait(pub->intake, t->number, publish_wait(p, t));
+    }
+}
+
+void publish_learn(struct rtc_peer *p, struct publish_track *t)
+{
+    if (!p->publish->echoes)
+        learn_round_trip(p, t->nack.took);
+    t->nack.took = 0;
+}
+
+static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
+{
+    uint8_t buf[COMPOUND];
+    uint16_t seqs[ASKED_AT_ONCE];
+    struct wr w = compound(buf);
+    unsigned n = rtp_nack_ask(&t->nack, now, round_trip(p->publish), seqs, ASKED_AT_ONCE);
+
+    if (n == 0)
+        return;
+    rtcp_put_nack(&w, p->ssrc, t->ssrc, seqs, n);
+    send_it(p, &w);
+    p->service->stat.nacks_sent += n;
+}
+
+/* ---- when packets came */
+
+void publish_tell_twcc(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+    uint32_t media = pub->tracks[AV_VIDEO].started ? pub->tracks[AV_VIDEO].ssrc
+                                                   : pub->tracks[AV_AUDIO].ssrc;
+    uint8_t buf[COMPOUND];
+    struct wr w = compound(buf);
+
+    while (rtp_twcc_write(&pub->twcc, &w, p->ssrc, media, now)) {
+        send_it(p, &w);
+        w.len = 0;
+        pub->feedbacks++;
+        p->service->stat.twcc_sent++;
+    }
+}
+
+/* ---- key frames */
+
+static void send_ask(struct rtc_peer *p, const struct publish_track *t, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+    uint8_t buf[COMPOUND];
+    struct wr w = compound(buf);
+
+    if (t->sdp->feedback & SDP_FB_PLI)
+        rtcp_put_pli(&w, p->ssrc, t->ssrc);
+    else if (t->sdp->feedback & SDP_FB_FIR)
+        rtcp_put_fir(&w, p->ssrc, t->ssrc, pub->firs++);
+    pub->wants_key = false;
+    pub->asked_key = now;
+    if (w.len == 0)
+        return; /* it has no ear for that */
+    send_it(p, &w);
+    pub->plis++;
+    p->service->stat.plis_sent++;
+}
+
+/* It begins with one; and one that has begun is likely what is wanted. */
+static bool is_under_way(const struct rtc_publish *pub, const struct publish_track *t, co_usec now)
+{
+    co_usec begun = t->key_at > t->first ? t->key_at : t->first;
+
+    return begun > pub->asked_key && now - begun < KEY_EACH;
+}
+
+void publish_ask_key(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+    const struct publish_track *t = &pub->tracks[AV_VIDEO];
+
+    if (!t->started || t->over || is_under_way(pub, t, now))
+        return;
+    if (pub->asked_key && now - pub->asked_key < KEY_EACH) {
+        pub->wants_key = true;
+        publish_due(p, pub->asked_key + KEY_EACH);
+        return;
+    }
+    send_ask(p, t, now);
+}
+
+void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now)
+{
+    if (publisher->publish && publisher->state == RTC_CONNECTED)
+        publish_ask_key(publisher, now);
+}
+
+/* Of what came since it was asked for, a key frame. */
+static void ask_key_again(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+
+    if (!pub->wants_key || now - pub->asked_key < KEY_EACH)
+        return;
+    pub->wants_key = false;
+    if (pub->tracks[AV_VIDEO].key_at <= pub->asked_key)
+        publish_ask_key(p, now);
+}
+
+/* Players by other ways join at key frames, which nobody of theirs can ask for. */
+static bool others_watch(const struct rtc_peer *p)
+{
+    struct live_source_stat s;
+
+    live_source_stat(p->base.src, &s);
+    return s.consumers > 0 || live_source_idle_since(p->base.src) == 0;
+}
+
+static co_usec next_key(const struct rtc_peer *p)
+{
+    const struct rtc_publish *pub = p->publish;
+    const struct publish_track *t = &pub->tracks[AV_VIDEO];
+    co_usec last = t->key_at > pub->asked_key ? t->key_at : pub->asked_key;
+
+    return t->taken && t->started ? last + p->base.vhost->rtc.pli_for_rtmp : CO_FOREVER;
+}
+
+static void ask_key_for_others(struct rtc_peer *p, co_usec now)
+{
+    co_usec at = next_key(p);
+
+    if (at != CO_FOREVER && now >= at && others_watch(p))
+        publish_ask_key(p, now);
+}
+
+/* ---- reports */
+
+/* [RFC 3550] 6.4.1: LSR and DLSR. */
+static struct rtcp_block block_of(struct publish_track *t, co_usec now)
+{
+    struct rtcp_block b = { .ssrc = t->ssrc };
+
+    rtp_stats_report(&t->stats, &b);
+    if (t->has_sr) {
+        b.last_sr = (uint32_t)(t->sr.ntp >> 16);
+        b.delay = (uint32_t)(((uint64_t)(now - t->sr_at) << 16) / CO_SECONDS(1));
+    }
+    return b;
+}
+
+/* Of who has no other feedback: what may be sent, as it is configured. */
+static void put_remb(struct rtc_peer *p, struct wr *w)
+{
+    const struct rtc_publish *pub = p->publish;
+    const struct publish_track *t = &pub->tracks[AV_VIDEO];
+    int kbps = p->base.vhost->bandwidth.publish_kbps;
+
+    if (t->started && !pub->twcc_id && t->sdp->feedback & SDP_FB_REMB)
+        rtcp_put_remb(w, p->ssrc, kbps > 0 ? (uint64_t)kbps * 1000 : REMB_DEFAULT, &t->ssrc, 1);
+}
+
+static void report(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+    struct rtcp_block blocks[SDP_TRACKS];
+    uint8_t buf[COMPOUND];
+    struct wr w = compound(buf);
+    uint64_t lost = publish_lost(pub);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < SDP_TRACKS; i++) {
+        if (pub->tracks[i].started && !pub->tracks[i].over)
+            blocks[n++] = block_of(&pub->tracks[i], now);
+    }
+    rtcp_put_rr(&w, p->ssrc, blocks, n);
+    rtcp_put_cname(&w, p->ssrc, p->cid);
+    rtcp_put_rrtr(&w, p->ssrc, rtcp_ntp(co_wall_ms() * 1000));
+    put_remb(p, &w);
+    send_it(p, &w);
+    if (lost > pub->lost_told)
+        p->service->stat.recv_lost += lost - pub->lost_told;
+    pub->lost_told = lost;
+    pub->report_at = now + REPORT_EACH;
+}
+
+/* ---- the timer */
+
+static co_usec earlier(co_usec a, co_usec b)
+{
+    if (a == CO_FOREVER || b == CO_FOREVER)
+        return a == CO_FOREVER ? b : a;
+    return a < b ? a : b;
+}
+
+static co_usec next_due(const struct rtc_peer *p, co_usec now)
+{
+    const struct rtc_publish *pub = p->publish;
+    co_usec due = earlier(pub->report_at, rtp_twcc_due(&pub->twcc)), key = next_key(p);
+
+    for (unsigned i = 0; i < SDP_TRACKS; i++)
+        due = earlier(due, rtp_nack_due(&pub->tracks[i].nack, round_trip(pub)));
+    if (pub->intake)
+        due = earlier(due, rtp_intake_due(pub->intake));
+    if (pub->wants_key)
+        due = earlier(due, pub->asked_key + KEY_EACH);
+    if (key > now) /* one that nobody watches is looked at with each report */
+        due = earlier(due, key);
+    return due;
+}
+
+static void take_in_late(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+    co_usec due = pub->intake ? rtp_intake_due(pub->intake) : CO_FOREVER;
+
+    if (due != CO_FOREVER && due <= now)
+        rtp_intake_tick(pub->intake, now);
+    if (pub->intake && rtp_intake_wants_key(pub->intake))
+        publish_ask_key(p, now);
+}
+
+static void turn(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+    co_usec twcc = rtp_twcc_due(&pub->twcc);
+
+    for (unsigned i = 0; i < SDP_TRACKS; i++)
+        ask_again(p, &pub->tracks[i], now);
+    take_in_late(p, now);
+    if (twcc != CO_FOREVER && twcc <= now)
+        publish_tell_twcc(p, now);
+    ask_key_again(p, now);
+    ask_key_for_others(p, now);
+    if (pub->report_at <= now)
+        report(p, now);
+}
+
+static void on_due(struct co_timer *timer)
+{
+    struct rtc_publish *pub = container_of(timer, struct rtc_publish, timer);
+    struct rtc_peer *p = container_of(pub->publisher.s, struct rtc_peer, base);
+    co_usec now = co_now();
+    char own[RTC_CID];
+
+    if (pub->publisher.place.replaced)
+        return; /* the stream is another's */
+    rtc_peer_speak(p, own);
+    turn(p, now);
+    rtc_peer_silent(own);
+    co_timer_set(timer, next_due(p, now), on_due);
+}
+
+void publish_due(struct rtc_peer *p, co_usec at)
+{
+    struct co_timer *timer = &p->publish->timer;
+
+    if (at != CO_FOREVER && timer->prev && at < timer->due)
+        co_timer_set(timer, at, on_due);
+}
+
+void publish_begin_reports(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+
+    pub->report_at = now + REPORT_EACH;
+    co_timer_set(&pub->timer, pub->report_at, on_due);
+}
+
+/* ---- what it reports */
+
+static struct publish_track *track_of(struct rtc_publish *pub, uint32_t ssrc)
+{
+    for (unsigned i = 0; i < SDP_TRACKS; i++) {
+        if (pub->tracks[i].started && pub->tracks[i].ssrc == ssrc)
+            return &pub->tracks[i];
+    }
+    return NULL;
+}
+
+static void on_sr(struct rtc_publish *pub, const struct rtcp_packet *packet, co_usec now)
+{
+    struct publish_track *t = track_of(pub, packet->ssrc);
+    const struct rtcp_sr *sr = &packet->sr;
+
+    if (!t || sr->ntp == 0)
+        return;
+    t->has_sr = true;
+    t->sr = *sr;
+    t->sr_at = now;
+    rtc_wire_relay_moment(pub->wire, t->kind, rtp_unwrap32(t->time, sr->time),
+                          rtcp_unix_us(sr->ntp));
+    if (t->taken)
+        rtp_intake_sr(pub->intake, t->number, packet->ssrc, sr, now);
+}
+
+static void on_bye(struct rtc_publish *pub, struct rtcp_packet *packet)
+{
+    uint32_t ssrc = packet->ssrc;
+
+    if (packet->count == 0)
+        return;
+    do {
+        struct publish_track *t = track_of(pub, ssrc);
+
+        if (t && !t->over)
+            log_trace("RTC: %s ends by BYE, ssrc=%u", t->kind == AV_VIDEO ? "video" : "sound",
+                      ssrc);
+        if (t)
+            t->over = true;
+    } while (rtcp_next_source(packet, &ssrc));
+}
+
+static void on_xr(struct rtc_peer *p, const struct rtcp_packet *packet)
+{
+    uint32_t last, delay;
+
+    if (!rtcp_dlrr(packet, p->ssrc, &last, &delay))
+        return;
+    p->publish->echoes = true;
+    learn_round_trip(p, rtcp_round_trip(co_wall_ms() * 1000, last, delay));
+}
+
+void rtc_publish_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
+{
+    struct rtc_publish *pub = p->publish;
+    struct rtcp_reader r;
+    struct rtcp_packet packet;
+
+    if (!pub || pub->publisher.place.replaced)
+        return;
+    rtcp_begin(&r, data, size);
+    while (rtcp_next(&r, &packet)) {
+        if (packet.type == RTCP_SR)
+            on_sr(pub, &packet, now);
+        else if (packet.type == RTCP_BYE)
+            on_bye(pub, &packet);
+        else if (packet.type == RTCP_XR)
+            on_xr(p, &packet);
+    }
+}
