@@ -41,19 +41,33 @@ static bool more_room(struct dtls_datagrams *g, size_t need)
     return true;
 }
 
-static int on_write(BIO *bio, const char *data, int size)
+/* What finds no room is lost; it will be sent again. */
+void dtls_datagrams_put(struct dtls_datagrams *g, const uint8_t *data, size_t size)
 {
-    struct dtls_datagrams *g = BIO_get_data(bio);
     uint8_t *to;
 
-    BIO_clear_retry_flags(bio);
-    if (size <= 0 || size > LARGEST || !more_room(g, HEAD + (size_t)size))
-        return size; /* lost; it will be sent again */
+    if (size == 0 || size > LARGEST || !more_room(g, HEAD + size))
+        return;
     to = g->out + g->out_end;
     to[0] = (uint8_t)(size >> 8);
     to[1] = (uint8_t)size;
-    memcpy(to + HEAD, data, (size_t)size);
-    g->out_end += HEAD + (size_t)size;
+    memcpy(to + HEAD, data, size);
+    g->out_end += HEAD + size;
+}
+
+void dtls_datagrams_put_all(struct dtls_datagrams *g, const uint8_t *framed, size_t size)
+{
+    if (size == 0 || !more_room(g, size))
+        return;
+    memcpy(g->out + g->out_end, framed, size);
+    g->out_end += size;
+}
+
+static int on_write(BIO *bio, const char *data, int size)
+{
+    BIO_clear_retry_flags(bio);
+    if (size > 0)
+        dtls_datagrams_put(BIO_get_data(bio), (const uint8_t *)data, (size_t)size);
     return size;
 }
 

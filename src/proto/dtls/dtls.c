@@ -18,13 +18,16 @@ enum { FIRST_US = 50000, LEAST_US = 1000, GCM_SALT = 12 };
 #define EXPORTER "EXTRACTOR-dtls_srtp" /* RFC 5764, 4.2 */
 
 struct dtls {
-    SSL *ssl;
+    SSL *ssl;             /* NULL behind the handshake, but for ciphers that `after` has not */
     struct dtls_identity *id;
     bool client, matched; /* matched: the peer's certificate is the right one */
     enum dtls_state state;
     struct dtls_fingerprint peer;
     struct dtls_datagrams io;
     struct dtls_guard guard;
+    struct dtls_after after;
+    struct srtp_keys of_client, of_server; /* once it is done; SRTP_NONE: none */
+    const char *cipher;
     co_usec deadline;
     char why[DTLS_WHY_MAX];
 };
@@ -58,7 +61,7 @@ err_t dtls_new(struct dtls **out, struct dtls_identity *id, const struct dtls_op
     }
     d = must(calloc(1, sizeof(*d)));
     *d = (struct dtls){ .ssl = ssl, .id = dtls_identity_ref(id), .client = opts->client,
-                        .peer = opts->peer, .deadline = CO_FOREVER };
+                        .peer = opts->peer, .cipher = "", .deadline = CO_FOREVER };
     BIO_set_data(bio, &d->io);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
@@ -78,6 +81,9 @@ void dtls_free(struct dtls *d)
     if (!d)
         return;
     SSL_free(d->ssl);
+    dtls_after_fini(&d->after);
+    srtp_keys_wipe(&d->of_client);
+    srtp_keys_wipe(&d->of_server);
     dtls_identity_unref(d->id);
     dtls_datagrams_fini(&d->io);
     free(d);
@@ -100,7 +106,42 @@ co_usec dtls_deadline(const struct dtls *d)
 
 const char *dtls_cipher(const struct dtls *d)
 {
-    return d->state == DTLS_DONE || d->state == DTLS_CLOSED ? SSL_get_cipher(d->ssl) : "";
+    return d->cipher;
+}
+
+/* ---- keys */
+
+static void take(struct srtp_keys *k, enum srtp_profile profile, const uint8_t *key,
+                 const uint8_t *salt, size_t salt_size)
+{
+    *k = (struct srtp_keys){ .profile = profile };
+    memcpy(k->key, key, SRTP_KEY);
+    memcpy(k->salt, salt, salt_size);
+}
+
+/* RFC 5764, 4.2: key of the client, of the server, salt of the client, of the server. */
+static void take_keys(struct dtls *d)
+{
+    SRTP_PROTECTION_PROFILE *p = SSL_get_selected_srtp_profile(d->ssl);
+    enum srtp_profile profile = p ? (enum srtp_profile)p->id : SRTP_NONE;
+    size_t salt = profile == SRTP_AEAD_AES_128_GCM ? GCM_SALT : SRTP_SALT;
+    uint8_t out[2 * (SRTP_KEY + SRTP_SALT)], *salts = out + 2 * SRTP_KEY;
+
+    if (p && SSL_export_keying_material(d->ssl, out, 2 * (SRTP_KEY + salt), EXPORTER,
+                                        strlen(EXPORTER), NULL, 0, 0) == 1) {
+        take(&d->of_client, profile, out, salts, salt);
+        take(&d->of_server, profile, out + SRTP_KEY, salts + salt, salt);
+    }
+    OPENSSL_cleanse(out, sizeof(out));
+}
+
+bool dtls_keys(struct dtls *d, struct srtp_keys *send, struct srtp_keys *receive)
+{
+    if (d->state != DTLS_DONE || d->of_client.profile == SRTP_NONE)
+        return false;
+    *send = d->client ? d->of_client : d->of_server;
+    *receive = d->client ? d->of_server : d->of_client;
+    return true;
 }
 
 /* ---- what OpenSSL says */
@@ -125,6 +166,7 @@ static bool wants_more(const struct dtls *d, int got)
 
 static void shake(struct dtls *d)
 {
+    size_t sent = d->io.out_end; /* before its last flight, if that goes out now */
     int got = SSL_do_handshake(d->ssl);
 
     if (got != 1) {
@@ -134,6 +176,12 @@ static void shake(struct dtls *d)
     }
     assert(d->matched);
     d->state = DTLS_DONE;
+    d->cipher = SSL_get_cipher(d->ssl);
+    take_keys(d);
+    if (!dtls_after_begin(&d->after, d->ssl, d->io.out + sent, d->io.out_end - sent))
+        return;
+    SSL_free(d->ssl);
+    d->ssl = NULL;
 }
 
 /* Behind the handshake: its last flight, if the peer sends its own again; close_notify. Data there
@@ -162,7 +210,7 @@ static void go_on(struct dtls *d, co_usec now)
     ERR_clear_error();
     if (d->state == DTLS_SHAKES)
         shake(d);
-    if (d->state == DTLS_DONE) {
+    if (d->state == DTLS_DONE && d->ssl) {
         (void)SSL_alloc_buffers(d->ssl);
         read_on(d);
         (void)SSL_free_buffers(d->ssl); /* 17 KB that an idle connection need not have */
@@ -186,6 +234,21 @@ void dtls_start(struct dtls *d, co_usec now)
     go_on(d, now);
 }
 
+static void hear_after(struct dtls *d, const uint8_t *data, size_t size)
+{
+    switch (dtls_after_input(&d->after, &d->io, data, size)) {
+    case DTLS_HEARD_NOTHING:
+        break;
+    case DTLS_HEARD_CLOSE:
+        dtls_close(d);
+        break;
+    case DTLS_HEARD_FATAL:
+        (void)snprintf(d->why, sizeof(d->why), "the peer ended it by an alert");
+        d->state = DTLS_FAILED;
+        break;
+    }
+}
+
 void dtls_input(struct dtls *d, const uint8_t *data, size_t size, co_usec now)
 {
     if (d->state == DTLS_WAITS && d->client)
@@ -193,6 +256,10 @@ void dtls_input(struct dtls *d, const uint8_t *data, size_t size, co_usec now)
     if (d->state > DTLS_DONE ||
         !dtls_guard_lets(&d->guard, data, size, d->state == DTLS_DONE, now))
         return;
+    if (!d->ssl) {
+        hear_after(d, data, size);
+        return;
+    }
     if (d->state == DTLS_WAITS)
         d->state = DTLS_SHAKES;
     d->io.in = data;
@@ -221,7 +288,9 @@ bool dtls_output(struct dtls *d, const uint8_t **data, size_t *size)
 
 void dtls_close(struct dtls *d)
 {
-    if (d->state == DTLS_DONE) {
+    if (d->state == DTLS_DONE && !d->ssl) {
+        dtls_after_close(&d->after, &d->io);
+    } else if (d->state == DTLS_DONE) {
         ERR_clear_error();
         (void)SSL_alloc_buffers(d->ssl);
         (void)SSL_shutdown(d->ssl);
@@ -230,34 +299,4 @@ void dtls_close(struct dtls *d)
     if (d->state != DTLS_FAILED)
         d->state = DTLS_CLOSED;
     d->deadline = CO_FOREVER;
-}
-
-/* ---- keys */
-
-static void take(struct srtp_keys *k, enum srtp_profile profile, const uint8_t *key,
-                 const uint8_t *salt, size_t salt_size)
-{
-    *k = (struct srtp_keys){ .profile = profile };
-    memcpy(k->key, key, SRTP_KEY);
-    memcpy(k->salt, salt, salt_size);
-}
-
-/* RFC 5764, 4.2: key of the client, of the server, salt of the client, of the server. */
-bool dtls_keys(struct dtls *d, struct srtp_keys *send, struct srtp_keys *receive)
-{
-    SRTP_PROTECTION_PROFILE *p = d->state == DTLS_DONE ? SSL_get_selected_srtp_profile(d->ssl)
-                                                       : NULL;
-    enum srtp_profile profile = p ? (enum srtp_profile)p->id : SRTP_NONE;
-    size_t salt = profile == SRTP_AEAD_AES_128_GCM ? GCM_SALT : SRTP_SALT;
-    uint8_t out[2 * (SRTP_KEY + SRTP_SALT)], *salts = out + 2 * SRTP_KEY;
-    bool done;
-
-    done = p && SSL_export_keying_material(d->ssl, out, 2 * (SRTP_KEY + salt), EXPORTER,
-                                           strlen(EXPORTER), NULL, 0, 0) == 1;
-    if (done) {
-        take(d->client ? send : receive, profile, out, salts, salt);
-        take(d->client ? receive : send, profile, out + SRTP_KEY, salts + salt, salt);
-    }
-    OPENSSL_cleanse(out, sizeof(out));
-    return done;
 }
