@@ -92,6 +92,18 @@ def publishers(bench, clients):
     row(bench, "  threads more than at the start", side, clients, 0, more, publishers=clients, unit="threads")
 
 
+def spread(bench, clients, parts=8):
+    """Publishers of one tool send their key frames at one time, which nobody does in life: several tools, over the
+    time of a group of pictures."""
+    side = Side(bench, 0, "srt", apart=True)
+    for i in range(parts):
+        publish(side, f"p{i}s{{i}}", 900, clients // parts, "--warmup", bench.warmup)
+        time.sleep(2 / parts)
+    measure(bench, (side,), bench.warmup + 2 * GROUP)
+    row(bench, f"{clients} publishers, key frames at any time: µs each", side, clients, 700, us(side, clients),
+        publishers=clients, kbps=900, rss_kb=side.rss / clients, unit="µs")
+
+
 # ---- libsrt as a server of one
 
 def wait_bound(port):
@@ -206,6 +218,7 @@ def srt(bench):
     against_floor(bench, "the same with AES-128", 500, "srt key", 1.8, "--passphrase", PASSPHRASE)
     memory(bench, 2000)
     publishers(bench, 200)
+    spread(bench, 200)
     libsrt_rows(bench)
     for kind in ("play", "publish"):
         lossy(bench, f"{kind}, 5 % lost by twos, 400 ms", kind, (*BAD, "--latency", 400), 0)
