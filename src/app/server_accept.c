@@ -74,9 +74,17 @@ static enum http_ports http_ports(unsigned services)
     return (enum http_ports)ports;
 }
 
-static err_t start_http(struct server *s, const struct listeners_guest *guest,
-                        struct io_tls_server *tls, struct peers_place *place, bool reserved)
+static struct io_tls_server *http_tls(struct server *s, unsigned services)
 {
+    if (services & 1u << SERVICE_HTTPS)
+        return s->tls.v[SERVICE_HTTPS];
+    return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
+}
+
+err_t server_start_http(struct server *s, const struct listeners_guest *guest,
+                        struct peers_place *place, bool reserved)
+{
+    struct io_tls_server *tls = http_tls(s, guest->services);
     struct http_session *session;
     err_t err = http_session_new(&session, &s->http, guest->fd, http_ports(guest->services),
                                  guest->proxied, tls);
@@ -93,13 +101,6 @@ static err_t start_http(struct server *s, const struct listeners_guest *guest,
     if (err)
         http_session_free(session);
     return err;
-}
-
-static struct io_tls_server *http_tls(struct server *s, unsigned services)
-{
-    if (services & 1u << SERVICE_HTTPS)
-        return s->tls.v[SERVICE_HTTPS];
-    return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
 }
 
 /* Those that are here go on with what is left. */
@@ -157,9 +158,10 @@ void server_accept(void *server, const struct listeners_guest *guest)
         err = start_rtsp(s, guest, NULL, &place);
     else if (guest->services & 1u << SERVICE_RTSPS)
         err = start_rtsp(s, guest, s->tls.v[SERVICE_RTSPS], &place);
+    else if (guest->services & 1u << SERVICE_RTC)
+        err = server_start_rtc(s, guest, &place, room == SERVER_ROOM_RESERVED);
     else
-        err = start_http(s, guest, http_tls(s, guest->services), &place,
-                         room == SERVER_ROOM_RESERVED);
+        err = server_start_http(s, guest, &place, room == SERVER_ROOM_RESERVED);
     if (err)
         log_end("accept", &err);
     session_place_leave(&place);

@@ -46,6 +46,10 @@ static const struct {
                         offsetof(struct conf, rtsp_server.enabled),
                         offsetof(struct conf, rtsp_server.https.listen),
                         offsetof(struct conf, rtsp_server.https) },
+    /* of the family of HTTP: where they share a port the first byte says which it is */
+    [SERVICE_RTC] = { "rtc", FAMILY_HTTP, offsetof(struct conf, rtc_server.tcp.enabled),
+                      offsetof(struct conf, rtc_server.enabled),
+                      offsetof(struct conf, rtc_server.tcp.listen), NOWHERE },
 };
 
 static const void *at(const struct conf *c, size_t offset)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* server_rtc_tcp.c - who connects to a port of WebRTC over TCP, which may be one of HTTP, too: the
+ * first byte says what it speaks. A frame begins with its length, which is no more than 1,500
+ * (RFC 4571), a request with a letter. */
+#include "app/server_parts.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "serve/rtc/rtc.h"
+#include "session/place.h"
+#include "session/remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Clients of WebRTC speak at once; who says nothing may be a browser that connects ahead. */
+#define LOOK_FIRST CO_MS(1)
+#define LOOK_LAST CO_MS(300)
+
+enum { FRAME_END = 6 }; /* of the first byte: 1,500 is 5 * 256 and some */
+
+struct guest {
+    struct server *server;
+    struct listeners_guest who;
+    uint8_t peer[IO_ADDR_BYTES];
+    struct peers_place place;
+    bool reserved;
+};
+
+enum speaks { SPEAKS_NOTHING, SPEAKS_RTC, SPEAKS_HTTP };
+
+static enum speaks language(const struct listeners_guest *who)
+{
+    uint8_t first;
+    ssize_t n;
+
+    if (who->services == 1u << SERVICE_RTC)
+        return SPEAKS_RTC;
+    if (who->proxied) /* its first bytes are the proxy's */
+        return SPEAKS_HTTP;
+    n = recv(who->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n < 0)
+        return SPEAKS_NOTHING;
+    return n == 1 && first < FRAME_END ? SPEAKS_RTC : SPEAKS_HTTP;
+}
+
+static err_t serve(struct guest *g, struct session_env *env)
+{
+    char ip[IO_ADDR_SIZE];
+    struct io *io;
+    int port;
+    err_t err = session_remote_open(&io, g->who.fd);
+
+    if (err) {
+        (void)close(g->who.fd);
+        return err;
+    }
+    err = session_remote(env, io, g->who.proxied, &g->place, ip, &port);
+    if (!err && !env->rtc)
+        err = err_new(ERR_RTC_DISABLED, "rtc_server is off");
+    if (err) {
+        io_close(io);
+        return err;
+    }
+    log_debug("WebRTC client over TCP ip=%s:%d", ip, port);
+    rtc_service_tcp(env->rtc, io, NULL, 0);
+    return NULL;
+}
+
+static void to_http(struct guest *g)
+{
+    err_t err = server_start_http(g->server, &g->who, &g->place, g->reserved);
+
+    if (err)
+        log_end("accept", &err);
+}
+
+/* Whoever stops us while it says nothing ends it. */
+static enum speaks listen_to(const struct guest *g)
+{
+    enum speaks speaks = language(&g->who);
+    err_t err = NULL;
+
+    for (co_usec wait = LOOK_FIRST; speaks == SPEAKS_NOTHING && !err; wait *= 2) {
+        if (wait > LOOK_LAST)
+            break;
+        err = co_sleep(wait);
+        speaks = language(&g->who);
+    }
+    err_free(&err);
+    return speaks;
+}
+
+static err_t guest_main(void *guest)
+{
+    struct guest *g = guest;
+    err_t err = NULL;
+
+    co_new_cid();
+    co_log_as(LOG_STRANGER);
+    if (listen_to(g) == SPEAKS_RTC)
+        err = serve(g, &g->server->env);
+    else
+        to_http(g);
+    if (err)
+        log_end("WebRTC over TCP", &err);
+    session_place_leave(&g->place);
+    free(g);
+    return NULL;
+}
+
+err_t server_start_rtc(struct server *s, const struct listeners_guest *guest,
+                       struct peers_place *place, bool reserved)
+{
+    struct guest *g;
+    err_t err;
+
+    if (language(guest) == SPEAKS_HTTP)
+        return server_start_http(s, guest, place, reserved);
+    g = must(calloc(1, sizeof(*g)));
+    *g = (struct guest){ .server = s, .who = *guest, .place = *place, .reserved = reserved };
+    memcpy(g->peer, guest->peer, sizeof(g->peer));
+    g->who.peer = g->peer;
+    *place = (struct peers_place){ 0 };
+    err = co_go(&s->connections, "rtc-tcp", guest_main, g);
+    if (!err)
+        return NULL;
+    (void)close(guest->fd);
+    session_place_leave(&g->place);
+    free(g);
+    return err;
+}
