@@ -36,8 +36,8 @@ struct rtc_tcp {
 
 static bool keep(struct rtc_tcp *t, const void *data, size_t size)
 {
-    if (t->out_size + size > OUT_MAX)
-        return false;
+    if (size == 0 || t->out_size + size > OUT_MAX)
+        return size == 0;
     if (t->out_size + size > t->out_room) {
         t->out_room = (t->out_size + size) * 2;
         t->out = must(realloc(t->out, t->out_room));
