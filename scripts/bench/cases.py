@@ -7,6 +7,7 @@ import sys
 import time
 
 from api import api
+import rtc
 import rtsp
 import srt
 import vod
@@ -350,6 +351,6 @@ def glass(bench):
 ALL = {"play": play, "floor": floor, "http": http, "tls": tls, "hls": hls, "hls-fetch": hls_fetch,
        "glass": glass, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
        "big": big, "churn": churn, "scale": scale, "api": api,
-       "workers": workers.workers, "growing": workers.growing, "rtsp": rtsp.rtsp, "srt": srt.srt,
+       "workers": workers.workers, "growing": workers.growing, "rtsp": rtsp.rtsp, "srt": srt.srt, "rtc": rtc.rtc,
        "vod": vod.vod}
 QUICK = ["play", "latency", "publish", "memory"]

@@ -265,6 +265,9 @@ vhost __defaultVhost__ {{{{
         "srt key": {"top": SRT + "passphrase 'correct horse battery'; }}", "vhost": SRT_HOST},
         "srt at once": {"top": SRT + "sei_filter off; }}", "vhost": SRT_HOST + "min_latency on; tcp_nodelay on;",
                         "play": "mw_latency 0;"},
+        "rtc": {"top": "http_api {{ enabled on; listen 127.0.0.1:{{http}}; }} rtc_server {{ enabled on; listen {{rtc}}; "
+                       "candidate 127.0.0.1; api_as_candidates off; }}",
+                "vhost": "rtc {{ enabled on; rtmp_to_rtc on; }}"},
         "vod": {"top": RTSP + "}} http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
                 "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; }} http_remux {{ enabled on; }}"},
         "vod 4m": {"top": RTSP + "}}", "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; cache 4m; }}"},
@@ -283,7 +286,7 @@ vhost __defaultVhost__ {{{{
         conf = conf.replace("{{vod}}", str(bench.out / "vod"))
         conf = conf.replace("{{exporter}}", str(free_port())).replace("{{rtsp}}", str(self.rtsp))
         self.srt = free_port()
-        conf = conf.replace("{{srt}}", str(self.srt))
+        conf = conf.replace("{{srt}}", str(self.srt)).replace("{{rtc}}", str(free_port()))
         conf = conf.replace("{{udp}}", str(free_port() & ~1))
         conf = conf.replace("{{https}}", str(self.https)).replace("{{rtmps}}", str(self.rtmps))
         if "{{pair}}" in conf:

@@ -80,21 +80,28 @@ static void check(struct load_rtc *p, co_usec now)
 
 /* ---- in */
 
-static err_t connect_srtp(struct load_rtc *p, co_usec now)
+static void connect_srtp(struct load_rtc *p, co_usec now)
 {
     struct srtp_keys send, receive;
-    err_t err;
 
-    if (!dtls_keys(p->dtls, &send, &receive))
-        return err_new(ERR_RTC_DTLS, "no profile of SRTP was agreed on");
-    err = srtp_out_new(&p->out, &send);
-    if (!err)
-        err = srtp_in_new(&p->in, &receive);
+    if (!dtls_keys(p->dtls, &send, &receive)) {
+        p->err = err_new(ERR_RTC_DTLS, "no profile of SRTP was agreed on");
+        return;
+    }
+    p->err = srtp_out_new(&p->out, &send);
+    if (!p->err)
+        p->err = srtp_in_new(&p->in, &receive);
     srtp_keys_wipe(&send);
     srtp_keys_wipe(&receive);
-    p->connected = !err;
-    p->connected_at = now;
-    return err;
+    p->connected = !p->err;
+    p->connected_at = p->c->asked = now;
+}
+
+static void hear_handshake(struct load_rtc *p, const uint8_t *data, size_t size, co_usec now)
+{
+    dtls_input(p->dtls, data, size, now);
+    if (!p->connected && !p->err && dtls_state(p->dtls) == DTLS_DONE)
+        connect_srtp(p, now); /* media may be right behind it */
 }
 
 static void hear_stun(struct load_rtc *p, const uint8_t *data, size_t size, co_usec now)
@@ -139,7 +146,7 @@ static void hear(struct load_rtc *p, const uint8_t *data, size_t size, co_usec n
     if (data[0] < 4) {
         hear_stun(p, data, size, now);
     } else if (data[0] >= 20 && data[0] < 64) {
-        dtls_input(p->dtls, data, size, now);
+        hear_handshake(p, data, size, now);
     } else if (data[0] >= 128 && data[0] < 192) {
         memcpy(copy, data, size); /* it is decrypted in place */
         hear_media(p, copy, size, now);
@@ -241,8 +248,13 @@ static err_t tick(struct load_rtc *p, co_usec now)
     return NULL;
 }
 
-static err_t ended(const struct load_rtc *p, co_usec now)
+static err_t ended(struct load_rtc *p, co_usec now)
 {
+    err_t err = p->err;
+
+    p->err = NULL;
+    if (err)
+        return err;
     if (dtls_state(p->dtls) == DTLS_CLOSED)
         return err_new(ERR_IO_CLOSED, "close_notify");
     if (dtls_state(p->dtls) == DTLS_FAILED)
@@ -263,8 +275,6 @@ static err_t turn(struct load_rtc *p)
     now = co_clock();
     if (p->bad_link)
         run_link(p, now);
-    if (!err && !p->connected && dtls_state(p->dtls) == DTLS_DONE)
-        err = connect_srtp(p, now);
     if (!err)
         err = tick(p, now);
     if (!err)
@@ -315,7 +325,6 @@ err_t load_rtc_join(struct load_rtc **out, struct load_client *c, const char *ur
     }
     *out = p;
     if (!err) {
-        c->asked = co_clock();
         return NULL;
     }
     load_rtc_leave(p);
@@ -341,6 +350,7 @@ void load_rtc_leave(struct load_rtc *p)
         p->bad_link = false;
         say_handshake(p);
     }
+    err_free(&p->err);
     load_link_fini(&p->link);
     load_rtc_look_fini(&p->look);
     load_rtc_send_free(p->send);

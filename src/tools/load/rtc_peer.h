@@ -20,6 +20,7 @@ struct load_rtc {
     struct udp_path path;
     struct load_link link;
     bool bad_link, checked, connected, rebound;
+    err_t err;                        /* found while something came */
     /* ICE */
     char ufrag[ICE_UFRAG + 1], pwd[ICE_PWD + 1], peer_pwd[ICE_PWD_MAX + 1];
     char username[ICE_UFRAG_MAX + ICE_UFRAG + 2]; /* "theirs:ours" */
