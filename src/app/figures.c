@@ -169,6 +169,8 @@ static void take(const struct figures_of *of, struct figures *f)
         vod_stat(env->vod, &f->vod);
     if (env->srt)
         srt_service_stat(env->srt, &f->srt);
+    if (env->rtc)
+        rtc_service_stat(env->rtc, &f->rtc);
     take_objects(f);
     take_thread(f);
 }

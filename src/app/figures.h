@@ -8,6 +8,7 @@
 #define APP_FIGURES_H
 
 #include "co/holds.h"
+#include "serve/rtc/rtc.h"
 #include "serve/srt/srt.h"
 #include "session/clients.h"
 #include "session/hooks.h"
@@ -41,6 +42,7 @@ struct figures {
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
     struct vod_stat vod;                       /* files on demand */
     struct srt_service_stat srt;
+    struct rtc_service_stat rtc;
     uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
     /* Objects that live. What one worker made another may free: of one alone it may be below 0, and

@@ -17,18 +17,35 @@ enum { BODY_MAX = 256 * 1024, REPLY_MAX = 64 * 1024 };
 #define LOOK CO_SECONDS(1) /* whether it is to beat */
 #define PATIENCE CO_SECONDS(10)
 
-static void put_ports(struct jput *j, const char *key, bool on, const struct conf_endpoints *e,
-                      const char *schema)
+static void put_endpoints(struct jput *j, const struct conf_endpoints *e, const char *schema)
 {
     char text[300];
 
-    if (!on)
-        return;
-    jput_open(j, key, '[');
     for (size_t i = 0; i < e->n; i++) {
         (void)snprintf(text, sizeof(text), "%s%s", schema, e->v[i].text);
         jput_text(j, NULL, text);
     }
+}
+
+static void put_ports(struct jput *j, const char *key, bool on, const struct conf_endpoints *e,
+                      const char *schema)
+{
+    if (!on)
+        return;
+    jput_open(j, key, '[');
+    put_endpoints(j, e, schema);
+    jput_close(j, ']');
+}
+
+/* Both in one array. */
+static void put_rtc_ports(struct jput *j, const struct conf_rtc_server *r)
+{
+    if (!r->enabled)
+        return;
+    jput_open(j, "rtc", '[');
+    put_endpoints(j, &r->listen, "udp://");
+    if (r->tcp.enabled)
+        put_endpoints(j, &r->tcp.listen, "tcp://");
     jput_close(j, ']');
 }
 
@@ -44,7 +61,7 @@ static void put_all_ports(struct jput *j, const struct conf *c)
     put_ports(j, "rtsps", c->rtsp_server.enabled && c->rtsp_server.https.enabled,
               &c->rtsp_server.https.listen, "");
     put_ports(j, "srt", c->srt_server.enabled, &c->srt_server.listen, "udp://");
-    put_ports(j, "rtc", c->rtc_server.enabled, &c->rtc_server.listen, "udp://");
+    put_rtc_ports(j, &c->rtc_server);
 }
 
 /* What is posted, appended to w. */

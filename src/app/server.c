@@ -8,6 +8,7 @@
 #include "app/sinks.h"
 #include "base/must.h"
 #include "base/random_id.h"
+#include "serve/rtc/rtc.h"
 #include "serve/srt/srt.h"
 #include "session/homes.h"
 #include "session/jwks_files.h"
@@ -75,18 +76,25 @@ static void run_one(struct session_env *env, void *errs)
 }
 
 /* The helpers of all workers. The first error is the answer, others go to the log. */
-static err_t run_all(struct server *s)
+err_t server_first_error(err_t errs[WORKERS_MAX])
 {
-    err_t errs[WORKERS_MAX] = { NULL }, first = NULL;
+    err_t first = NULL;
 
-    workers_each(&s->env, run_one, errs);
-    for (unsigned i = 0; i < workers_count(&s->env); i++) {
+    for (unsigned i = 0; i < WORKERS_MAX; i++) {
         if (!first)
             first = errs[i];
         else
             err_free(&errs[i]);
     }
     return first;
+}
+
+static err_t run_all(struct server *s)
+{
+    err_t errs[WORKERS_MAX] = { NULL };
+
+    workers_each(&s->env, run_one, errs);
+    return server_first_error(errs);
 }
 
 err_t server_listen(struct server *s)
@@ -102,6 +110,8 @@ err_t server_listen(struct server *s)
     workers_each(&s->env, server_apply, next);
     next_free(next);
     err = server_srt_listen(s);
+    if (!err)
+        err = server_rtc_listen(s);
     return err ? err : run_all(s);
 }
 
@@ -136,6 +146,7 @@ static void close_listeners(struct session_env *env, void *unused)
     (void)unused;
     listeners_close(s->listeners);
     srt_service_refuse(env->srt);
+    rtc_service_refuse(env->rtc);
 }
 
 void server_close_listeners(struct server *s)

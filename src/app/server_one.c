@@ -15,6 +15,8 @@
 #include "serve/http/static.h"
 #include "serve/http/vod.h"
 #include "serve/rtsp/tunnel.h"
+#include "serve/rtc/http.h"
+#include "serve/rtc/rtc.h"
 #include "serve/srt/srt.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
@@ -100,6 +102,7 @@ static void mount(struct server *s)
     sinks_mount(s->sinks, s->http.mux);
     http_vod_mount(s->http.mux);
     http_live_mount(s->http.mux);
+    rtc_http_mount(s->http.mux);
     console_mount(s->http.mux);
     http_static_mount(s->http.mux);
 }
@@ -241,6 +244,7 @@ static void take_conf(struct server *s, struct conf *next)
     reload_streams(s);
     vod_reload(s->env.vod);
     srt_service_reload(s->env.srt);
+    rtc_service_reload(s->env.rtc);
     sinks_reload(s->sinks);
 }
 
@@ -271,6 +275,8 @@ void server_stop(struct server *s)
     err_free(&err); /* each was logged where it ended */
     srt_service_free(s->env.srt); /* its players have no coroutine, so they are still there */
     s->env.srt = NULL;
+    rtc_service_free(s->env.rtc);
+    s->env.rtc = NULL;
     sinks_end_publishers(s->sinks);
     err = co_group_stop(&s->helpers);
     err_free(&err);

@@ -41,6 +41,10 @@ struct server_self {
 struct server *server_make(const struct server_self *self);
 /* SRT of all workers, if it is on. Yields. */
 err_t server_srt_listen(struct server *s) __attribute__((warn_unused_result));
+/* The same of WebRTC. */
+err_t server_rtc_listen(struct server *s) __attribute__((warn_unused_result));
+/* The first that there is, for the caller; the others are freed. */
+err_t server_first_error(err_t errs[WORKERS_MAX]);
 /* What runs beside the connections, once it listens. */
 err_t server_run(struct server *s) __attribute__((warn_unused_result));
 /* Publish what this worker counts. */

@@ -16,20 +16,6 @@ static void take_sockets(struct session_env *env, void *listening)
     l->errs[env->worker] = srt_service_new(&env->srt, env, l->sockets);
 }
 
-/* The first error is the answer. */
-static err_t first_of(err_t errs[WORKERS_MAX])
-{
-    err_t first = NULL;
-
-    for (unsigned i = 0; i < WORKERS_MAX; i++) {
-        if (!first)
-            first = errs[i];
-        else
-            err_free(&errs[i]);
-    }
-    return first;
-}
-
 err_t server_srt_listen(struct server *s)
 {
     struct listening l = { .errs = { NULL } };
@@ -42,5 +28,5 @@ err_t server_srt_listen(struct server *s)
         return err;
     workers_each(&s->env, take_sockets, &l);
     srt_sockets_close(l.sockets);
-    return first_of(l.errs);
+    return server_first_error(l.errs);
 }

@@ -82,6 +82,30 @@ static void put_srt(struct jput *j, const struct clients_info *info)
     jput_close(j, '}');
 }
 
+/* What its session agreed on, and how its packets come over. */
+static void put_rtc(struct jput *j, const struct clients_rtc *r)
+{
+    jput_open(j, "rtc", '{');
+    jput_text(j, "state", r->state);
+    jput_text(j, "transport", r->transport);
+    jput_text(j, "remote", r->remote);
+    jput_text(j, "dtls", r->cipher);
+    jput_text(j, "srtp", r->profile);
+    jput_text(j, "video", r->video);
+    jput_text(j, "audio", r->audio);
+    jput_uint(j, "packets_sent", r->sent);
+    jput_uint(j, "packets_received", r->received);
+    jput_uint(j, "packets_lost", r->lost);
+    jput_uint(j, "nacks", r->nacks);
+    jput_uint(j, "packets_repeated", r->repeated);
+    jput_uint(j, "plis", r->plis);
+    jput_uint(j, "packets_forged", r->forged);
+    jput_real(j, "rtt_ms", (double)r->rtt / 1e3, 3);
+    jput_real(j, "jitter_ms", (double)r->jitter / 1e3, 3);
+    jput_uint(j, "address_changes", r->address_changes);
+    jput_close(j, '}');
+}
+
 /* On the thread of its worker. */
 static void put_client(struct api_call *c, const char *key, struct client *client)
 {
@@ -119,6 +143,8 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     }
     if (info.has_srt)
         put_srt(j, &info);
+    if (info.has_rtc)
+        put_rtc(j, &info.rtc);
     jput_close(j, '}');
 }
 

@@ -65,4 +65,6 @@ void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct
         put_vod(w, &f->vod);
     if (of->env->srt)
         metrics_put_srt(w, &f->srt);
+    if (of->env->rtc)
+        metrics_put_rtc(w, &f->rtc);
 }

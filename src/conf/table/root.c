@@ -115,7 +115,7 @@ static const struct conf_row rows[] = {
       .block = &conf_table_http_api },
     { "http_server", CONF_KIND_BLOCK, CONF_AT(conf, http_server),
       .block = &conf_table_http_server },
-    { "rtc_server", CONF_KIND_BLOCK, CONF_AT(conf, rtc_server), .flags = CONF_LATER,
+    { "rtc_server", CONF_KIND_BLOCK, CONF_AT(conf, rtc_server),
       .block = &conf_table_rtc_server },
     { "srt_server", CONF_KIND_BLOCK, CONF_AT(conf, srt_server),
       .block = &conf_table_srt_server },
