@@ -668,6 +668,7 @@ static void test_plan_of_datagrams(void **state)
         { "srt_server { enabled on; }", 10080, 1 },
         { "workers 3; srt_server { enabled on; listen 127.0.0.1:9001 9002; }", 9001, 1 },
         { "srt_server { enabled off; }", 0, 0 },
+        { "rtc_server { enabled on; listen 8001; }", 8001, 1 },
     };
 
     (void)state;
@@ -685,6 +686,43 @@ static void test_plan_of_datagrams(void **state)
         doctor_plan_free(p);
         conf_unref(c);
     }
+}
+
+static void look_candidates(const char *written, const char *own, const char *subject, int want,
+                            const char *words)
+{
+    struct doctor_plan *p = make_plan();
+
+    p->rtc_port = 8000;
+    p->candidates_n = *written ? 1 : 0;
+    p->own_n = *own ? 1 : 0;
+    (void)snprintf(p->candidates[0], DOCTOR_ADDRESS, "%s", written);
+    (void)snprintf(p->own[0], DOCTOR_ADDRESS, "%s", own);
+    doctor_look_candidates(p);
+    assert_int_equal(p->report.n, 1);
+    assert_row(&p->report, "webrtc", subject, want, words);
+    doctor_plan_free(p);
+}
+
+/* Where clients of WebRTC are told to come. */
+static void test_candidates(void **state)
+{
+    struct doctor_plan *p = make_plan();
+
+    (void)state;
+    doctor_look_candidates(p); /* it is off */
+    assert_int_equal(p->report.n, 0);
+    doctor_plan_free(p);
+    look_candidates("", "", "candidate", DOCTOR_WARN, "no address but loopback");
+    look_candidates("", "192.168.1.2", "candidate", DOCTOR_WARN, "private");
+    look_candidates("", "100.127.255.255", "candidate", DOCTOR_WARN, "private");
+    look_candidates("", "fd00::1", "candidate", DOCTOR_WARN, "private");
+    look_candidates("", "100.128.0.0", "candidate", DOCTOR_OK, "all interfaces");
+    look_candidates("", "2001:db8::1", "candidate", DOCTOR_OK, "all interfaces");
+    look_candidates("8.8.8.8", "192.168.1.2", "8.8.8.8", DOCTOR_WARN, "no interface");
+    look_candidates("192.168.1.2", "192.168.1.2", "192.168.1.2", DOCTOR_OK, "this network alone");
+    look_candidates("8.8.8.8", "8.8.8.8", "8.8.8.8", DOCTOR_OK, "told of it");
+    look_candidates("live.example.com", "8.8.8.8", "live.example.com", DOCTOR_OK, "a name");
 }
 
 static void test_two_of_one_port(void **state)
@@ -940,6 +978,7 @@ int main(void)
         DOCTOR_TEST(test_descriptors), DOCTOR_TEST(test_paths), DOCTOR_TEST(test_plan),
         DOCTOR_TEST(test_ports), DOCTOR_TEST(test_two_of_one_port),
         DOCTOR_TEST(test_datagrams), DOCTOR_TEST(test_plan_of_datagrams),
+        DOCTOR_TEST(test_candidates),
         DOCTOR_TEST(test_certificates), DOCTOR_TEST(test_encoders), DOCTOR_TEST(test_programs),
         DOCTOR_TEST(test_recordings), DOCTOR_TEST(test_shown),
     };

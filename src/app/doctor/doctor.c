@@ -12,7 +12,7 @@ static void look(void *arg)
     static void (*const all[])(struct doctor_plan *p) = {
         doctor_look_limits, doctor_look_ports,   doctor_look_datagrams, doctor_look_certs,
         doctor_look_paths,  doctor_look_clock,   doctor_look_network,   doctor_look_cards,
-        doctor_look_cpu,    doctor_look_programs,
+        doctor_look_cpu,    doctor_look_programs, doctor_look_candidates,
     };
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

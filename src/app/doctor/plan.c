@@ -319,26 +319,47 @@ static void add_rtsp_udp(struct doctor_plan *p, const struct conf_rtsp_server *r
 }
 
 /* All workers share them. */
-static void add_srt(struct doctor_plan *p, const struct conf_endpoints *listen)
+static void add_listen(struct doctor_plan *p, const struct conf_endpoints *listen,
+                       const char *service)
 {
     for (size_t i = 0; i < listen->n; i++) {
         struct doctor_datagrams *d = more_datagrams(p);
 
         if (!d)
             return;
-        *d = (struct doctor_datagrams){ .port = listen->v[i].port, .n = 1, .service = "srt",
+        *d = (struct doctor_datagrams){ .port = listen->v[i].port, .n = 1, .service = service,
                                         .remedy = "write another listen" };
         (void)snprintf(d->host, sizeof(d->host), "%s", listen->v[i].host);
     }
 }
 
+static void add_rtc(struct doctor_plan *p, const struct conf_rtc_server *r)
+{
+    add_listen(p, &r->listen, "rtc");
+    p->rtc_port = r->listen.n > 0 ? r->listen.v[0].port : 0;
+    for (size_t i = 0; i < r->candidate.n && p->candidates_n < DOCTOR_ADDRESSES; i++) {
+        if (strcmp(r->candidate.v[i], "*") != 0 && strcmp(r->candidate.v[i], "0.0.0.0") != 0)
+            (void)snprintf(p->candidates[p->candidates_n++], DOCTOR_ADDRESS, "%s",
+                           r->candidate.v[i]);
+    }
+    while (p->own_n < DOCTOR_ADDRESSES) {
+        char *own = p->own[p->own_n];
+
+        (void)machine_address((int)p->own_n, own, DOCTOR_ADDRESS);
+        if (!*own || (p->own_n > 0 && strcmp(own, p->own[p->own_n - 1]) == 0))
+            break; /* behind the last there is that one again */
+        p->own_n++;
+    }
+}
+
 static void add_udp(struct doctor_plan *p, const struct conf *c)
 {
-    p->udp = c->rtc_server.enabled;
     if (c->rtsp_server.enabled && c->rtsp_server.udp)
         add_rtsp_udp(p, &c->rtsp_server);
     if (c->srt_server.enabled)
-        add_srt(p, &c->srt_server.listen);
+        add_listen(p, &c->srt_server.listen, "srt");
+    if (c->rtc_server.enabled)
+        add_rtc(p, &c->rtc_server);
 }
 
 /* ---- the whole */

@@ -58,12 +58,18 @@ struct doctor_datagrams {
     const char *remedy;  /* if one is taken */
 };
 
+enum { DOCTOR_ADDRESSES = 16, DOCTOR_ADDRESS = 64 };
+
 struct doctor_plan {
     struct doctor_report report; /* the rows so far */
     char root[256];
     bool serving, udp, core_dump;
     struct doctor_datagrams datagrams[DOCTOR_DATAGRAMS];
     size_t datagrams_n;
+    int rtc_port; /* of WebRTC; 0: it is off */
+    char candidates[DOCTOR_ADDRESSES][DOCTOR_ADDRESS]; /* as written; none: those of interfaces */
+    char own[DOCTOR_ADDRESSES][DOCTOR_ADDRESS];        /* addresses of interfaces */
+    size_t candidates_n, own_n;
     long connections, reserve; /* max_connections, limits.api_reserve */
     unsigned workers, strays;  /* so many of them have masks without a core of ours */
     char *pid_file;
@@ -95,6 +101,7 @@ void doctor_look_paths(struct doctor_plan *p);
 void doctor_look_clock(struct doctor_plan *p);
 void doctor_look_network(struct doctor_plan *p);  /* the kernel's buffers and queues */
 void doctor_look_datagrams(struct doctor_plan *p); /* ports of UDP, and whether rows are cut */
+void doctor_look_candidates(struct doctor_plan *p); /* of WebRTC */
 void doctor_look_cards(struct doctor_plan *p);    /* of the network, and their queues */
 void doctor_look_cpu(struct doctor_plan *p);
 void doctor_look_programs(struct doctor_plan *p); /* are they there? */

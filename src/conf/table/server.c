@@ -96,52 +96,52 @@ static const struct conf_row http_server[] = {
 };
 
 static const struct conf_row rtc_tcp[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_tcp, enabled), "off", CONF_HANDLER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_tcp, enabled), "off", CONF_NEVER,
       .help = "Serve WebRTC over TCP, too." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_tcp, listen), "8000", CONF_HANDLER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_tcp, listen), "8000", CONF_NEVER,
       .help = "Its endpoints; may be the port of http_server." },
 };
 static const struct conf_block rtc_tcp_block =
     CONF_BLOCK_OF(conf_rtc_tcp, rtc_tcp, "WebRTC over TCP.");
 
 static const struct conf_row black_hole[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_black_hole, enabled), "off", CONF_HANDLER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_black_hole, enabled), "off", CONF_AT_ONCE,
       .help = "Copy decrypted RTP to an address, to look at it." },
-    { "addr", CONF_KIND_STRING, CONF_AT(conf_black_hole, addr), NULL, CONF_HANDLER,
+    { "addr", CONF_KIND_STRING, CONF_AT(conf_black_hole, addr), NULL, CONF_AT_ONCE,
       .sample = "127.0.0.1:10000", .help = "The address." },
 };
 static const struct conf_block black_hole_block =
     CONF_BLOCK_OF(conf_black_hole, black_hole, "A copy for debugging.");
 
 static const struct conf_row rtc_server[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_server, enabled), "off", CONF_HANDLER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_server, enabled), "off", CONF_NEVER,
       .help = "Serve WebRTC." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_server, listen), "8000", CONF_HANDLER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_server, listen), "8000", CONF_NEVER,
       .help = "UDP endpoints, one for all sessions." },
     { "tcp", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, tcp), .block = &rtc_tcp_block },
-    { "protocol", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, protocol), "udp", CONF_HANDLER,
+    { "protocol", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, protocol), "udp", CONF_AT_ONCE,
       .words = protocol_words, .help = "Which candidates are told: udp, tcp or all." },
-    { "candidate", CONF_KIND_CANDIDATE, CONF_AT(conf_rtc_server, candidate), "*", CONF_HANDLER,
+    { "candidate", CONF_KIND_CANDIDATE, CONF_AT(conf_rtc_server, candidate), "*", CONF_AT_ONCE,
       .help = "Addresses that clients reach us at: ips, names, * for every address we have, "
               "$NAME for what the environment says." },
     { "use_auto_detect_network_ip", CONF_KIND_ON,
-      CONF_AT(conf_rtc_server, use_auto_detect_network_ip), "on", CONF_HANDLER,
+      CONF_AT(conf_rtc_server, use_auto_detect_network_ip), "on", CONF_AT_ONCE,
       .help = "Take the addresses of the interfaces." },
-    { "ip_family", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, ip_family), "ipv4", CONF_HANDLER,
+    { "ip_family", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, ip_family), "ipv4", CONF_AT_ONCE,
       .words = family_words, .help = "Which of them: ipv4, ipv6 or all." },
     { "api_as_candidates", CONF_KIND_ON, CONF_AT(conf_rtc_server, api_as_candidates), "on",
-      CONF_HANDLER, .help = "Add the host that the client called the API by." },
+      CONF_AT_ONCE, .help = "Add the host that the client called the API by." },
     { "resolve_api_domain", CONF_KIND_ON, CONF_AT(conf_rtc_server, resolve_api_domain), "on",
-      CONF_HANDLER, .help = "Resolve it, if it is a name." },
+      CONF_AT_ONCE, .help = "Resolve it, if it is a name." },
     { "keep_api_domain", CONF_KIND_OFF, CONF_AT(conf_rtc_server, keep_api_domain), "off",
-      CONF_HANDLER, .help = "Tell the name as well." },
-    { "ecdsa", CONF_KIND_ON, CONF_AT(conf_rtc_server, ecdsa), "on", CONF_HANDLER,
+      CONF_AT_ONCE, .help = "Tell the name as well." },
+    { "ecdsa", CONF_KIND_ON, CONF_AT(conf_rtc_server, ecdsa), "on", CONF_AT_ONCE,
       .help = "An ECDSA certificate for DTLS; off is RSA." },
-    { "encrypt", CONF_KIND_ON, CONF_AT(conf_rtc_server, encrypt), "on", CONF_HANDLER,
+    { "encrypt", CONF_KIND_ON, CONF_AT(conf_rtc_server, encrypt), "on", CONF_AT_ONCE,
       .help = "Encrypt media (SRTP)." },
-    { "reuseport", CONF_KIND_INT, CONF_AT(conf_rtc_server, reuseport), "1", CONF_HANDLER,
+    { "reuseport", CONF_KIND_INT, CONF_AT(conf_rtc_server, reuseport), "1", CONF_NEVER,
       .min = 1, .max = 1024, .help = "Sockets on the one port." },
-    { "merge_nalus", CONF_KIND_OFF, CONF_AT(conf_rtc_server, merge_nalus), "off", CONF_HANDLER,
+    { "merge_nalus", CONF_KIND_OFF, CONF_AT(conf_rtc_server, merge_nalus), "off", CONF_AT_ONCE,
       .help = "Put several NAL units into one packet." },
     { "black_hole", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, black_hole),
       .flags = CONF_LATER, .block = &black_hole_block },
