@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_stat.c - the lines about the process and its workers. */
 #include "app/os/stat_held.h"
+#include "app/os/stat_rtc.h"
 #include "app/os/stat_worker.h"
 #include "base/log.h"
 #include "unit.h"
@@ -77,6 +78,29 @@ static void test_worker_lines(void **state)
 }
 
 /* What a worker says is what it did since the line before, as of its last sample. */
+/* What is per second is of the time between two lines; groups without news are left out. */
+static void test_line_of_webrtc(void **state)
+{
+    static const int64_t room[3][2] = { { 100, 0 }, { 110, 5 }, { 110, 5 } };
+    struct rtc_service_stat now = { 0 };
+    struct stat_rtc s = { .at = 0 };
+    char line[256];
+
+    (void)state;
+    assert_int_equal(stat_rtc_text(&s, &now, room[0], CO_SECONDS(1), line, sizeof(line)), 0);
+    now = (struct rtc_service_stat){ .sessions = 12, .in = 2050, .received = 1500, .checks = 25,
+                                     .out = 17000, .sent = 16500, .plis_sent = 5, .twcc_sent = 150,
+                                     .nacks_sent = 15, .nacks = 60, .repeated = 55 };
+    assert_int_equal(stat_rtc_text(&s, &now, room[1], CO_SECONDS(6), line, sizeof(line)),
+                     strlen(line));
+    assert_string_equal(line, "RTC: Server conns=12, rpkts=(410,rtp:300,stun:5), "
+                              "spkts=(3400,rtp:3300), rtcp=(pli:1,twcc:30), snk=3, rnk=(12,h:11), "
+                              "loss=(r:2,s:1)");
+    assert_true(stat_rtc_text(&s, &now, room[2], CO_SECONDS(11), line, sizeof(line)) > 0);
+    assert_string_equal(line, "RTC: Server conns=12");
+    assert_int_equal(stat_rtc_text(&s, &now, room[2], CO_SECONDS(16), line, 9), 8);
+}
+
 static void test_what_a_worker_did(void **state)
 {
     const struct stat_counts last = { .at = CO_SECONDS(100), .cpu = 5000000, .switches = 100,
@@ -238,6 +262,7 @@ int main(void)
         TEST(test_lines),
         TEST(test_it_is_cut_where_there_is_no_room),
         TEST(test_worker_lines),
+        TEST(test_line_of_webrtc),
         TEST(test_what_a_worker_did),
         TEST(test_a_worker_counts),
         TEST(test_objects_that_cross),

@@ -2,6 +2,8 @@
 /* network.c - queues and buffers of the kernel, against max_connections; what it dropped. */
 #include "app/doctor/plan.h"
 
+#include "app/os/machine.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,37 +89,19 @@ static void tracked(struct doctor_plan *p)
                       (long long)(p->connections + have) * 2);
 }
 
-/* Of two lines "Group: name name" and "Group: 1 2", the value below a name; -1 without. */
-static int64_t counter(const char *text, const char *group, const char *name)
-{
-    const char *names = strstr(text, group), *values;
-    size_t n = strlen(name);
-
-    values = names ? strstr(names + 1, group) : NULL;
-    while (names && values && *names != '\n') {
-        size_t a = strcspn(names, " \n"), b = strcspn(values, " \n");
-
-        if (a == n && strncmp(names, name, n) == 0)
-            return strtoll(values, NULL, 10);
-        names += a + (names[a] == ' ');
-        values += b + (values[b] == ' ');
-    }
-    return -1;
-}
-
 static void dropped(struct doctor_plan *p)
 {
     int64_t n = -1;
 
     if (doctor_file(p, "/proc/net/netstat"))
-        n = counter(p->text, "TcpExt:", "ListenOverflows");
+        n = machine_counter(p->text, "TcpExt:", "ListenOverflows");
     if (n > 0) {
         doctor_add(&p->report, DOCTOR_WARN, "kernel", "accept queues", "%lld connections did not "
                    "fit since the machine began", (long long)n);
         doctor_advise(&p->report, "sysctl -w net.core.somaxconn=32768, then restart%s",
                       all_of_them);
     }
-    n = p->udp && doctor_file(p, "/proc/net/snmp") ? counter(p->text, "Udp:", "RcvbufErrors") : -1;
+    n = p->udp && doctor_file(p, "/proc/net/snmp") ? machine_counter(p->text, "Udp:", "RcvbufErrors") : -1;
     if (n > 0) {
         doctor_add(&p->report, DOCTOR_WARN, "kernel", "datagrams", "%lld were lost since the "
                    "machine began: a socket's buffer was full", (long long)n);

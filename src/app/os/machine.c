@@ -30,6 +30,23 @@ size_t machine_file(const char *path, char *buf, size_t size)
     return n;
 }
 
+int64_t machine_counter(const char *text, const char *group, const char *name)
+{
+    const char *names = strstr(text, group), *values;
+    size_t n = strlen(name);
+
+    values = names ? strstr(names + 1, group) : NULL;
+    while (names && values && *names != '\n') {
+        size_t a = strcspn(names, " \n"), b = strcspn(values, " \n");
+
+        if (a == n && strncmp(names, name, n) == 0)
+            return strtoll(values, NULL, 10);
+        names += a + (names[a] == ' ');
+        values += b + (values[b] == ' ');
+    }
+    return -1;
+}
+
 void machine_init(struct machine *m)
 {
     memset(m, 0, sizeof(*m));

@@ -58,6 +58,9 @@ void machine_sample(struct machine *m, const struct conf_stats *stats);
 
 /* Read a small file, cut to size - 1; gives the length, 0 when it cannot be read. */
 size_t machine_file(const char *path, char *buf, size_t size);
+/* Of two lines "Group: name name" and "Group: 1 2", as /proc/net/snmp has them, the value below a
+ * name; -1 without. */
+int64_t machine_counter(const char *text, const char *group, const char *name);
 /* The address of the interface with that index among those that are up and are not lo; "" when
  * there is none. Writes to buf. */
 const char *machine_address(int index, char *buf, size_t size);

@@ -3,6 +3,7 @@
 #include "app/os/stat_proc.h"
 
 #include "app/dev/heap.h"
+#include "app/os/stat_rtc.h"
 #include "app/os/stat_worker.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -115,11 +116,26 @@ static void log_workers(struct crowd *c, char *line, size_t size)
     }
 }
 
+static void log_rtc(struct stat_rtc *rtc, const struct server *server, char *line, size_t size)
+{
+    const struct figures_of of = server_figures(server);
+    struct figures sum;
+    int64_t no_room[2];
+
+    if (!of.env->rtc)
+        return;
+    figures_sum(&of, &sum);
+    stat_rtc_no_room(no_room);
+    if (stat_rtc_text(rtc, &sum.rtc, no_room, co_clock(), line, size) > 0)
+        log_trace("%s", line);
+}
+
 err_t stat_proc_run(void *arg)
 {
     struct crowd *c = server_workers(arg) ? crowd_new(arg) : NULL;
     struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
                          co_holds_count() };
+    struct stat_rtc rtc = { .at = 0 };
     struct stat_line s;
     char line[512];
     err_t err;
@@ -135,6 +151,7 @@ err_t stat_proc_run(void *arg)
         log_trace("%s", line);
         if (c)
             log_workers(c, line, sizeof(line));
+        log_rtc(&rtc, arg, line, sizeof(line));
         heap_tend();
     }
     free(c);
