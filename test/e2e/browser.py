@@ -74,14 +74,14 @@ def need(package):
 class Page:
     """One page. run() evaluates JavaScript and gives its value."""
 
-    def __init__(self, tmp, url="about:blank"):
+    def __init__(self, tmp, url="about:blank", flags=()):
         self.profile = tempfile.mkdtemp(prefix="chromium-")
         self.proc = procs.Proc([
             chromium(), "--headless=new", "--no-sandbox", "--disable-gpu", "--mute-audio",
             "--no-first-run", "--disable-background-networking", "--disable-component-update",
             "--disable-extensions", "--disable-sync", "--disable-dev-shm-usage",
             "--autoplay-policy=no-user-gesture-required", "--remote-debugging-port=0",
-            f"--user-data-dir={self.profile}", "--window-size=800,600", "about:blank"],
+            f"--user-data-dir={self.profile}", "--window-size=800,600", *flags, "about:blank"],
             os.path.join(str(tmp), "chromium.log"), env=dict(os.environ, HOME=self.profile))
         self.buf, self.id = b"", 0
         self.errors = []  # what the page complained of

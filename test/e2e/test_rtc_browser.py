@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""WebRTC with Chromium: it publishes, it plays, what it shows."""
+import time
+
+import pytest
+
+import browser
+import procs
+import tools
+from procs import wait_for
+from rtc import Browser, rtc_server
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not browser.chromium(), reason="no Chromium")]
+
+
+def watch(b, seconds, name="in"):
+    """How many frames it decodes meanwhile, and what it counts at the end."""
+    before = b.decoded(name)
+    begin = time.monotonic()
+    time.sleep(seconds) # of media
+    spent = time.monotonic() - begin
+    after = b.stats(name)
+    return (after["inbound-rtp-video"]["framesDecoded"] - before) / spent, after
+
+
+def assert_smooth(b, name="in", fps=25, sound=True):
+    assert wait_for(lambda: b.decoded(name) > 10, 15, 0.2), b.stats(name)
+    rate, end = watch(b, 6, name)
+    video = end["inbound-rtp-video"]
+    assert fps * 0.9 < rate < fps * 1.15, (rate, video)
+    assert video["freezeCount"] == 0 and video["packetsLost"] == 0, video
+    if sound:
+        assert end["inbound-rtp-audio"]["packetsReceived"] > 200 and end["inbound-rtp-audio"]["packetsLost"] == 0
+        assert end["inbound-rtp-audio"]["totalSamplesReceived"] > 0
+
+
+@pytest.mark.parametrize("codec", ["h264", "vp8", "vp9", "av1"])
+def test_from_page_to_page(srs, tmp_path, codec):
+    """As it came: frames are decoded at their rate, nothing freezes; the picture is there."""
+    s = rtc_server(srs, tmp_path)
+    with Browser(tmp_path, s) as b:
+        assert b.publish(s.whip(), codec=codec) == "ok"
+        assert b.wait("window.peers.out.connectionState === 'connected'", 10), s.log()[-3000:]
+        assert b.play(s.whep()) == "ok", s.log()[-3000:]
+        assert_smooth(b, fps=b.stats("out")["outbound-rtp-video"].get("framesPerSecond", 25))
+        b.shot(tmp_path / "page.png")
+        assert b.run("window.peers.in.video.videoWidth") >= 320
+
+
+def test_from_rtmp_to_page(srs, tmp_path, make_source=None):
+    """H.264 of an RTMP publisher; its first picture comes from the group of pictures that is there."""
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
+    film = tools.film(tmp_path / "film.flv", seconds=8, gop=100) if hasattr(tools, "film") else procs.SOURCE
+    s.push(film, "s", loop=True)
+    assert s.wait_log("publish", 5)
+    with Browser(tmp_path, s) as b:
+        assert b.play(s.whep()) == "ok", s.log()[-3000:]
+        assert_smooth(b, sound=False)
+        b.shot(tmp_path / "page.png")
+
+
+def test_from_page_to_rtmp(srs, tmp_path):
+    """What Chromium publishes is there by HTTP-FLV, and decodes without a fault."""
+    s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
+    with Browser(tmp_path, s) as b:
+        assert b.publish(s.whip()) == "ok"
+        assert b.wait("window.peers.out.connectionState === 'connected'", 10), s.log()[-3000:]
+        r = tools.run(["ffmpeg", "-v", "error", "-t", "6", "-i", f"http://127.0.0.1:{s.web_port}/live/s.flv",
+                       "-map", "0:v", "-f", "framecrc", "-"], check=False)
+        frames = [line for line in r.stdout.decode().splitlines() if not line.startswith("#")]
+        assert len(frames) > 100 and not r.stderr.strip(), (len(frames), r.stderr.decode()[-2000:])
