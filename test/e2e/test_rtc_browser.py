@@ -6,31 +6,29 @@ import pytest
 
 import browser
 import tools
-from procs import wait_for
+from procs import Proc, wait_for
 from rtc import Browser, rtc_server
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not browser.chromium(), reason="no Chromium")]
 
 
-def watch(b, seconds, name="in"):
-    """How many frames it decodes meanwhile, and what it counts at the end."""
-    before = b.decoded(name)
-    begin = time.monotonic()
-    time.sleep(seconds) # of media
-    spent = time.monotonic() - begin
-    after = b.stats(name)
-    return (after["inbound-rtp-video"]["framesDecoded"] - before) / spent, after
+def count(b, name, kind, what):
+    return b.stats(name).get(kind, {}).get(what, 0)
 
 
-def assert_smooth(b, name="in", fps=25, sound=True):
+def assert_smooth(b, name="in", sent=None, sound=True):
+    """What was encoded meanwhile (by `sent`, else 25 a second) is decoded: none is lost, nothing freezes."""
     assert wait_for(lambda: b.decoded(name) > 10, 15, 0.2), b.stats(name)
-    rate, end = watch(b, 6, name)
+    before, encoded = b.decoded(name), count(b, "out", "outbound-rtp-video", "framesEncoded") if sent else 0
+    time.sleep(6) # of media
+    end = b.stats(name)
+    encoded = count(b, "out", "outbound-rtp-video", "framesEncoded") - encoded if sent else 6 * 25
     video = end["inbound-rtp-video"]
-    assert fps * 0.9 < rate < fps * 1.15, (rate, video)
+    assert abs(video["framesDecoded"] - before - encoded) < 0.07 * encoded, (encoded, before, video)
     assert video["freezeCount"] == 0 and video["packetsLost"] == 0, video
     if sound:
-        assert end["inbound-rtp-audio"]["packetsReceived"] > 200 and end["inbound-rtp-audio"]["packetsLost"] == 0
-        assert end["inbound-rtp-audio"]["totalSamplesReceived"] > 0
+        heard = end["inbound-rtp-audio"]
+        assert heard["packetsReceived"] > 200 and heard["packetsLost"] == 0 and heard["totalSamplesReceived"] > 0, heard
 
 
 @pytest.mark.parametrize("codec", ["h264", "vp8", "vp9", "av1"])
@@ -41,7 +39,7 @@ def test_from_page_to_page(srs, tmp_path, codec):
         assert b.publish(s.whip(), codec=codec) == "ok"
         assert b.wait("window.peers.out.connectionState === 'connected'", 10), s.log()[-3000:]
         assert b.play(s.whep()) == "ok", s.log()[-3000:]
-        assert_smooth(b, fps=b.stats("out")["outbound-rtp-video"].get("framesPerSecond", 25))
+        assert_smooth(b, sent="out")
         b.shot(tmp_path / "page.png")
         assert b.run("window.peers.in.video.videoWidth") >= 320
 
@@ -57,8 +55,9 @@ def film(path):
 def test_from_rtmp_to_page(srs, tmp_path):
     """H.264 of an RTMP publisher; its first picture comes from the group of pictures that is there."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
-    s.push(film(tmp_path / "film.flv"), "s", loop=True)
-    assert s.wait_log("publish", 5)
+    push = Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", film(tmp_path / "film.flv"), "-c",
+                 "copy", "-f", "flv", s.url()], tmp_path / "push.log")
+    assert s.wait_log("start publish|client identified", 5), push.text()
     with Browser(tmp_path, s) as b:
         assert b.play(s.whep()) == "ok", s.log()[-3000:]
         assert_smooth(b, sound=False)
@@ -66,12 +65,13 @@ def test_from_rtmp_to_page(srs, tmp_path):
 
 
 def test_from_page_to_rtmp(srs, tmp_path):
-    """What Chromium publishes is there by HTTP-FLV, and decodes without a fault."""
+    """What Chromium publishes is there by HTTP-FLV, and decodes without a fault. Opus in FLV is unknown to
+    FFmpeg 5, which would look for its parameters for long."""
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
     with Browser(tmp_path, s) as b:
         assert b.publish(s.whip()) == "ok"
         assert b.wait("window.peers.out.connectionState === 'connected'", 10), s.log()[-3000:]
-        r = tools.run(["ffmpeg", "-v", "error", "-t", "6", "-i", f"http://127.0.0.1:{s.web_port}/live/s.flv",
+        r = tools.run(["ffmpeg", "-v", "error", "-probesize", "65536", "-t", "6", "-i", f"http://127.0.0.1:{s.web_port}/live/s.flv",
                        "-map", "0:v", "-f", "framecrc", "-"], check=False)
         frames = [line for line in r.stdout.decode().splitlines() if not line.startswith("#")]
         assert len(frames) > 100 and not r.stderr.strip(), (len(frames), r.stderr.decode()[-2000:])
