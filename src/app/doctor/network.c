@@ -101,7 +101,9 @@ static void dropped(struct doctor_plan *p)
         doctor_advise(&p->report, "sysctl -w net.core.somaxconn=32768, then restart%s",
                       all_of_them);
     }
-    n = p->udp && doctor_file(p, "/proc/net/snmp") ? machine_counter(p->text, "Udp:", "RcvbufErrors") : -1;
+    n = -1;
+    if (p->udp && doctor_file(p, "/proc/net/snmp"))
+        n = machine_counter(p->text, "Udp:", "RcvbufErrors");
     if (n > 0) {
         doctor_add(&p->report, DOCTOR_WARN, "kernel", "datagrams", "%lld were lost since the "
                    "machine began: a socket's buffer was full", (long long)n);

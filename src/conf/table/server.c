@@ -144,7 +144,7 @@ static const struct conf_row rtc_server[] = {
     { "merge_nalus", CONF_KIND_OFF, CONF_AT(conf_rtc_server, merge_nalus), "off", CONF_AT_ONCE,
       .help = "Put several NAL units into one packet." },
     { "black_hole", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, black_hole),
-      .flags = CONF_LATER, .block = &black_hole_block },
+      .block = &black_hole_block },
     { "dir", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
     { "perf_stat", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Of older servers." },
     { "queue_length", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Of older servers." },
