@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""WebRTC end to end, with our own load tool as the client: WHIP, WHEP, limits, kicks, one port for HTTP and TCP."""
+import socket
+import urllib.error
+import urllib.request
+
+import pytest
+
+from httpapi import Api
+from procs import Proc, SOURCE, free_port, never
+from rtc import rtc_server
+from test_bench_tools import last_object, run, tool
+
+OFFER = """v=0
+o=- 1 1 IN IP4 0.0.0.0
+s=-
+t=0 0
+a=group:BUNDLE 0
+m=video 9 UDP/TLS/RTP/SAVPF 102
+c=IN IP4 0.0.0.0
+a=ice-ufrag:abcd
+a=ice-pwd:0123456789012345678901
+a=fingerprint:sha-256 {}
+a=setup:actpass
+a=mid:0
+a=recvonly
+a=rtcp-mux
+a=rtpmap:102 H264/90000
+a=fmtp:102 packetization-mode=1;profile-level-id=42e01f;level-asymmetry-allowed=1
+""".format(":".join(["AB"] * 32)).replace("\n", "\r\n")
+
+AT_BOTH = pytest.mark.parametrize("workers", ["1", "4"])
+
+
+def ask(url, body=None, method="POST", headers=None):
+    """Status, fields and body of an answer."""
+    r = urllib.request.Request(url, data=body.encode() if body else None, method=method,
+                               headers={"Content-Type": "application/sdp", **(headers or {})})
+    try:
+        with urllib.request.urlopen(r, timeout=5) as got:
+            return got.status, got.headers, got.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers, e.read().decode()
+
+
+def play(s, n, seconds=1, stream="s"):
+    code, text = run("sb_rtc_load", "-c", n, "-r", s.whep(stream), "-s", 0, "--duration", seconds, "--json")
+    assert code == 0, text
+    return last_object(text)
+
+
+def check(got, n):
+    assert got["alive"] == n and got["failed"] == 0 and got["lost"] == 0, got
+    assert got["messages"] > n * 5 and got["first_packet_ms"]["count"] == n, got
+
+
+@AT_BOTH
+def test_players_of_an_rtmp_stream(srs, tmp_path, source, workers):
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", env={"SRS_WORKERS": workers})
+    s.push(source, loop=True)
+    assert s.wait_log("video sh", 3)
+    check(play(s, 6), 6)
+    assert s.wait_log("DTLS done", 1, count=6) and s.wait_log("STUN done", 1, count=6)
+
+
+@AT_BOTH
+def test_players_of_a_webrtc_publisher(srs, tmp_path, workers):
+    s = rtc_server(srs, tmp_path, env={"SRS_WORKERS": workers})
+    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", SOURCE, "-s", 0], tmp_path / "whip.log")
+    assert s.wait_log("first packet of video", 3), s.log()[-2000:]
+    check(play(s, 6), 6)
+    assert {c["type"] for c in Api(s.api_port).clients()} == {"rtc-publish"}
+
+
+def test_a_session_is_deleted_kicked_and_limited(srs, tmp_path):
+    s = rtc_server(srs, tmp_path)
+    base = f"http://127.0.0.1:{s.api_port}"
+    status, fields, answer = ask(s.whep(), OFFER)
+    assert status == 201 and "a=ice-lite" in answer and fields["ETag"]
+    where = base + fields["Location"]
+    api = Api(s.api_port)
+    assert [c["type"] for c in api.clients()] == ["rtc-play"]
+    assert ask(where.replace("token=", "token=x"), method="DELETE")[0] == 403
+    assert ask(where, method="DELETE")[0] == 200
+    api.wait_clients(0)
+    assert ask(where, method="DELETE")[0] == 200
+    assert ask(s.whep(), OFFER)[0] == 201
+    api.kick(api.clients()[0]["id"])
+    api.wait_clients(0)
+    codes = [ask(s.whep(), OFFER)[0] for _ in range(65)]
+    assert codes == [201] * 64 + [503]
+    assert ask(s.whep(), OFFER)[1]["Retry-After"]
+
+
+def test_http_and_tcp_have_one_port(srs):
+    """The first byte decides; who begins with no check of ICE is closed."""
+    web, udp = free_port(), free_port()
+    s = srs(vhost="rtc { enabled on; }",
+            glob=f"""http_server {{ enabled on; listen 127.0.0.1:{web}; }}
+rtc_server {{ enabled on; listen {udp}; protocol all; tcp {{ enabled on; listen 127.0.0.1:{web}; }} }}""")
+    with socket.create_connection(("127.0.0.1", web), 5) as c:
+        c.sendall(b"\0\4what")
+        assert c.recv(1) == b""
+    assert s.wait_log("no check of ICE in the first frame", 2)
+    with socket.create_connection(("127.0.0.1", web), 5) as c:
+        assert never(lambda: False, 0.05) # it says nothing at first
+        c.sendall(b"GET /none HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert c.recv(12) == b"HTTP/1.1 404"
