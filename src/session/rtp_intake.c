@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { AHEAD_PART = 4 };
+
 struct rtp_intake *rtp_intake_new(const struct rtp_intake_opts *opts)
 {
     struct rtp_intake *r = must(calloc(1, sizeof(*r)));
@@ -90,7 +92,13 @@ static bool is_whole(const struct rtp_reorder *order, struct intake_ahead *a)
     return false;
 }
 
-static void look_ahead(struct intake_track *t)
+/* What is missing in front of it has its chance to come, but not as long as without it. */
+static co_usec ahead_due(const struct intake_track *t)
+{
+    return t->rx.order.since + t->rx.order.wait / AHEAD_PART;
+}
+
+static void look_ahead(struct intake_track *t, co_usec now)
 {
     struct intake_ahead *a = &t->ahead;
 
@@ -98,22 +106,35 @@ static void look_ahead(struct intake_track *t)
         return;
     if (a->key <= t->rx.order.next) {
         a->on = false;
-    } else if (is_whole(&t->rx.order, a)) {
-        a->on = false;
-        rtp_reorder_skip_to(&t->rx.order, a->key);
+        return;
     }
+    a->whole = a->whole || is_whole(&t->rx.order, a);
+    if (!a->whole || now < ahead_due(t))
+        return;
+    a->on = false;
+    rtp_reorder_skip_to(&t->rx.order, a->key);
+}
+
+/* Its first packet, surely: what came earlier may be its second one. */
+static bool is_first(const struct intake_track *t, const struct rtp_packet *p)
+{
+    const struct rtp_payload payload = { .data = p->payload, .size = p->payload_size };
+
+    return rtp_unpack_begins(&t->unpack, &payload);
 }
 
 void rtp_intake_key(struct rtp_intake *r, unsigned track)
 {
     struct intake_track *t = &r->tracks[track];
+    int64_t seq = t->rx.seq;
     struct rtp_packet p;
     size_t size;
-    const uint8_t *data = rtp_reorder_find(&t->rx.order, t->rx.seq, &size);
+    const uint8_t *data = rtp_reorder_find(&t->rx.order, seq, &size);
 
-    if (data && rtp_parse(&p, data, size) && !(t->ahead.on && t->ahead.time == p.time))
-        t->ahead = (struct intake_ahead){ .on = true, .key = t->rx.seq, .to = t->rx.seq,
-                                          .time = p.time };
+    if (!data || !rtp_parse(&p, data, size) || !is_first(t, &p))
+        return;
+    if (!t->ahead.on || t->ahead.time != p.time || seq < t->ahead.key)
+        t->ahead = (struct intake_ahead){ .on = true, .key = seq, .to = seq, .time = p.time };
 }
 
 bool rtp_intake_wants_key(const struct rtp_intake *r)
@@ -139,7 +160,7 @@ enum rtp_put rtp_intake_put(struct rtp_intake *r, unsigned track, const uint8_t 
         return got;
     rtp_intake_frames(r, t, now);
     if (t->ahead.on) {
-        look_ahead(t);
+        look_ahead(t, now);
         rtp_intake_frames(r, t, now);
     }
     return got;
@@ -161,13 +182,19 @@ bool rtp_intake_report(struct rtp_intake *r, unsigned track, co_usec now, struct
     return r->tracks[track].open && rtp_receiver_report(&r->tracks[track].rx, now, b);
 }
 
+static co_usec track_due(const struct intake_track *t)
+{
+    co_usec due = t->open ? rtp_receiver_deadline(&t->rx) : CO_FOREVER;
+
+    return due != CO_FOREVER && t->ahead.on && t->ahead.whole ? ahead_due(t) : due;
+}
+
 co_usec rtp_intake_due(const struct rtp_intake *r)
 {
     co_usec due = CO_FOREVER;
 
     for (unsigned i = 0; i < r->n; i++) {
-        const struct intake_track *t = &r->tracks[i];
-        co_usec at = t->open ? rtp_receiver_deadline(&t->rx) : CO_FOREVER;
+        co_usec at = track_due(&r->tracks[i]);
 
         if (at != CO_FOREVER && (due == CO_FOREVER || at < due))
             due = at;
@@ -178,8 +205,10 @@ co_usec rtp_intake_due(const struct rtp_intake *r)
 void rtp_intake_tick(struct rtp_intake *r, co_usec now)
 {
     for (unsigned i = 0; i < r->n; i++) {
-        if (r->tracks[i].open)
-            rtp_intake_frames(r, &r->tracks[i], now);
+        if (!r->tracks[i].open)
+            continue;
+        look_ahead(&r->tracks[i], now);
+        rtp_intake_frames(r, &r->tracks[i], now);
     }
 }
 

@@ -60,8 +60,8 @@ bool rtp_intake_report(struct rtp_intake *r, unsigned track, co_usec now, struct
 const struct rtp_receiver *rtp_intake_receiver(const struct rtp_intake *r, unsigned track);
 /* From now on it waits so long for what is missing. */
 void rtp_intake_wait(struct rtp_intake *r, unsigned track, co_usec wait);
-/* The packet that was put last begins a key frame: once that is whole, what is missing in front of
- * it is waited for no more. */
+/* The packet that was put last is of the beginning of a key frame: once that is whole, what is
+ * missing in front of it is not waited for much longer. */
 void rtp_intake_key(struct rtp_intake *r, unsigned track);
 /* Video is left out for want of a key frame. */
 bool rtp_intake_wants_key(const struct rtp_intake *r);

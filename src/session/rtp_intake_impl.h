@@ -21,7 +21,7 @@ struct intake_track {
     struct rtp_receiver rx;
     struct rtp_unpacker unpack;
     struct intake_ahead {   /* of a key frame behind a hole */
-        bool on;
+        bool on, whole;
         int64_t key, to;    /* its first number; all before `to` are there */
         uint32_t time;
     } ahead;

@@ -40,6 +40,11 @@ void rtp_unpack_configure(struct rtp_unpacker *u, const void *config, size_t siz
     u->has_config = u->config_due = !u->config.bad;
 }
 
+bool rtp_unpack_begins(const struct rtp_unpacker *u, const struct rtp_payload *p)
+{
+    return u->fmt->video && p->size > 0 && u->fmt->video->first(u, p);
+}
+
 const uint8_t *rtp_unpack_config(const struct rtp_unpacker *u, size_t *size)
 {
     *size = u->has_config ? u->config.len : 0;

@@ -99,6 +99,9 @@ void rtp_unpacker_fini(struct rtp_unpacker *u);
 void rtp_unpack_put(struct rtp_unpacker *u, const struct rtp_payload *p);
 bool rtp_unpack_next(struct rtp_unpacker *u, struct rtp_frame *f);
 
+/* Surely the first packet of a picture, whatever is missing before it. */
+bool rtp_unpack_begins(const struct rtp_unpacker *u, const struct rtp_payload *p);
+
 /* The configuration as it is by now; NULL: not known yet, or the codec has none. */
 const uint8_t *rtp_unpack_config(const struct rtp_unpacker *u, size_t *size);
 

@@ -270,14 +270,16 @@ static void relay(struct rtc_peer *p, struct publish_track *t, const struct rtp_
     rtc_stream_wake(p->stream);
 }
 
+/* Parameter sets, or the picture itself. */
 static bool begins_key(struct publish_track *t, const struct rtp_packet *packet, co_usec now)
 {
     int64_t time = rtp_unwrap32(t->time, packet->time);
 
-    if (t->kind != AV_VIDEO || (t->key_at && time == t->key_time) ||
+    if (t->kind != AV_VIDEO ||
         !rtc_key_begins(t->sdp->codec, packet->payload, packet->payload_size))
         return false;
-    t->key_at = now;
+    if (!t->key_at || time != t->key_time)
+        t->key_at = now;
     t->key_time = time;
     return true;
 }
