@@ -20,8 +20,9 @@
 /* So long before it is needed it is asked for: what comes earlier takes room. */
 #define EARLY CO_MS(130)
 
-/* LEAST: less is not worth it. GAP: what is left at least when more is asked for, beside a part. */
-enum { AT_ONCE = 64, LEAST = 3 * VOD_BLOCK, MOST = 32 * VOD_BLOCK, GAP = 4 * 1024 };
+/* LEAST: less is not worth it. MOST: so that it comes soon also where all ask at once. GAP: what is
+ * left at least when more is asked for, beside a part. */
+enum { AT_ONCE = 64, LEAST = 3 * VOD_BLOCK, MOST = 8 * VOD_BLOCK, GAP = 4 * 1024 };
 
 struct vod_fetch {
     struct vod_fetch *next; /* of those that are asked for */
@@ -342,7 +343,7 @@ bool vod_fetch_now(struct vod_file *f, int64_t from, int64_t to)
         return true;
     move_to(x, from);
     x->size = whole_blocks(to - x->at);
-    if (to <= x->at || x->held.n * (size_t)VOD_BLOCK + x->size > MOST) {
+    if (to <= x->at || x->held.n + x->size / VOD_BLOCK > VOD_HELD_BLOCKS) {
         vod_fetch_never(f); /* what belongs together is too far apart, or is not what it was */
         return false;
     }
@@ -367,7 +368,7 @@ void vod_fetch_ahead(struct vod_file *f, int64_t from, size_t part)
     if (x->at >= f->size || x->held.end - from >= (int64_t)part + GAP)
         return;
     x->size = piece(f);
-    if (x->held.n * (size_t)VOD_BLOCK + x->size <= VOD_HELD_BLOCKS * (size_t)VOD_BLOCK)
+    if (x->held.n + x->size / VOD_BLOCK <= VOD_HELD_BLOCKS)
         co_timer_set(&x->timer, co_now() + (turn > EARLY ? turn - EARLY : 0), on_time);
 }
 
