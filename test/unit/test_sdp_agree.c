@@ -282,7 +282,7 @@ static const struct sdp_candidate candidates[] = { { "1.2.3.4", 8000, false },
                                                    { "2001:db8::1", 8000, false },
                                                    { "1.2.3.4", 8443, true } };
 static struct sdp_answer ours = {
-    .signature = "SRS", .version = "1.0", .id = 77, .app = "live", .stream = "a b", .ufrag = "OURUFRAG",
+    .signature = "SRS/1.0", .version = "1.0", .id = 77, .app = "live", .stream = "a b", .ufrag = "OURUFRAG",
     .pwd = "ourpasswordourpasswordourpasswor", .fingerprint = FINGER, .cname = "cnamecnm",
     .candidates = candidates, .n_candidates = 3,
 };

@@ -15,11 +15,16 @@ struct out {
     bool offer;
 };
 
-/* What a stream is called may be anything; a line may not, nor a word of it. */
+/* What a stream is called may be anything; a line may not, nor a word of it. Up to that mark. */
+static void put_word(struct wr *w, const char *text, char mark)
+{
+    for (; *text && *text != mark; text++)
+        wr_u8(w, *text > ' ' && *text <= '~' ? (uint8_t)*text : '_');
+}
+
 static void put_plain(struct wr *w, const char *text)
 {
-    for (; *text; text++)
-        wr_u8(w, *text > ' ' && *text <= '~' ? (uint8_t)*text : '_');
+    put_word(w, text, '\0');
 }
 
 static void put_head(const struct out *o)
@@ -28,7 +33,7 @@ static void put_head(const struct out *o)
     bool any = false;
 
     wr_text(o->w, "v=0\r\no=");
-    put_plain(o->w, o->ours->signature);
+    put_word(o->w, o->ours->signature, '/'); /* "NAME" or "NAME/VERSION" */
     wr_text(o->w, "/");
     put_plain(o->w, o->ours->version);
     wr_printf(o->w, " %" PRIu64 " 2 IN IP4 0.0.0.0\r\ns=%s\r\nt=0 0\r\n%s", o->ours->id,

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""What the requests of WebRTC clients are told: statuses, texts, fields, limits, on both kinds of ports."""
+import json
+import http.client
+
+import pytest
+
+from rtc import rtc_server
+from test_rtc import OFFER
+
+SENDS = OFFER.replace("a=recvonly", "a=sendonly")
+SDP = {"Content-Type": "application/sdp"}
+FRAGMENT = {"Content-Type": "application/trickle-ice-sdpfrag"}
+CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Location, ETag, Link, Accept-Patch",
+        "Access-Control-Allow-Headers": "*, Authorization, Content-Type, If-Match",
+        "Access-Control-Allow-Methods": "GET, POST, DELETE, PATCH, OPTIONS"}
+
+
+def ask(s, method, path, body=None, headers=None):
+    """An answer of any status, which always lets pages of other origins read it."""
+    c = http.client.HTTPConnection("127.0.0.1", s.api_port, timeout=5)
+    try:
+        c.request(method, path, body, headers or {})
+        got = c.getresponse()
+        text = got.read().decode()
+    finally:
+        c.close()
+    for name, value in CORS.items():
+        assert got.headers.get_all(name) == [value], (path, name)
+    return got.status, got.headers, text
+
+
+def refused():
+    """Path, body, fields, status, what the text begins with."""
+    many = OFFER + "".join(f"m=audio 0 UDP/TLS/RTP/SAVPF {i}\r\n" for i in range(16))
+    for path in ("/rtc/v1/whip/?app=live&stream=a", "/rtc/v1/whep/?app=live&stream=a"):
+        yield path, b"", SDP, 400, "5043: RtcInvalidSdp"
+        yield path, b"hello", SDP, 400, "5012: RtcSdpDecode"
+        yield path, OFFER + "\0", SDP, 400, "5012: RtcSdpDecode"
+        yield path, many, SDP, 400, "5012: RtcSdpDecode"
+        yield path, "v=0\r\n" + "a" * 65536, SDP, 400, "5012: RtcSdpDecode"
+        yield path, "{}", {"Content-Type": "application/json"}, 415, "5012: RtcSdpDecode"
+    yield "/rtc/v1/whip/", OFFER, SDP, 400, "5012: RtcSdpDecode"  # it only receives
+    yield "/rtc/v1/whep/", SENDS, SDP, 400, "5012: RtcSdpDecode"
+    yield "/rtc/v1/whip/", SENDS.replace("H264", "H261"), SDP, 400, "5018: RtcSdpNegotiate"
+    yield "/rtc/v1/whip/", SENDS.replace("a=rtcp-mux\r\n", ""), SDP, 400, "5012: RtcSdpDecode"
+    yield "/rtc/v1/whip/", SENDS.replace("abcd", "ab:cd"), SDP, 400, "5012: RtcSdpDecode"
+    yield "/rtc/v1/whip/?vhost=none.example", SENDS, SDP, 403, "5021: RtcDisabled"
+    yield "/rtc/v1/whip/?vhost=closed.example", SENDS, SDP, 401, "2048: SystemSecurityDeny"
+
+
+def test_statuses(srs, tmp_path):
+    s = rtc_server(srs, tmp_path, glob="""
+vhost none.example { rtc { enabled off; } }
+vhost closed.example { rtc { enabled on; } security { enabled on; deny publish all; } }""")
+    for path, body, headers, status, text in refused():
+        got = ask(s, "POST", path, body, headers)
+        assert got[0] == status and got[2].startswith(text), (path, body[:40], got)
+        assert got[1]["Content-Type"].startswith("text/plain")
+    for method in ("GET", "PUT"):
+        got = ask(s, method, "/rtc/v1/whip/")
+        assert got[0] == 405 and got[1]["Allow"] == "POST, DELETE, PATCH, OPTIONS"
+    assert ask(s, "POST", "/rtc/v1/whip?app=a", SENDS)[1]["Location"] == "/rtc/v1/whip/?app=a"
+    assert ask(s, "POST", "/rtc/v1/other/", "")[0] == 404
+    assert ask(s, "OPTIONS", "/rtc/v1/whip/")[0] == 204
+    asked = ask(s, "OPTIONS", "/rtc/v1/whep/", headers={"Access-Control-Request-Private-Network": "true"})
+    assert asked[0] == 204 and asked[1]["Access-Control-Allow-Private-Network"] == "true"
+
+
+def test_a_session(srs, tmp_path):
+    s = rtc_server(srs, tmp_path, vhost="publish { takeover off; }")
+    pieces = (SENDS[i:i + 100].encode() for i in range(0, len(SENDS), 100))  # of no length that is told
+    status, fields, answer = ask(s, "POST", "/rtc/v1/whip/?app=live&stream=a", pieces, SDP)
+    assert status == 201 and fields["Content-Type"] == "application/sdp" and len(answer) <= 8000
+    assert answer.startswith("v=0\r\no=SRS/") and answer.splitlines()[1].count("/") == 1
+    assert "a=ice-lite\r\n" in answer and "a=recvonly\r\n" in answer
+    assert fields["Accept-Patch"] == FRAGMENT["Content-Type"]
+    assert ask(s, "POST", "/rtc/v1/whip/?app=live&stream=a", SENDS, SDP)[2].startswith("5020: RtcSourceBusy")
+    where, etag = fields["Location"], fields["ETag"]
+    assert ask(s, "PATCH", where, "a=end-of-candidates\r\n", FRAGMENT)[0] == 204
+    assert ask(s, "PATCH", where, "x", FRAGMENT)[0] == 400
+    assert ask(s, "PATCH", where, "a=x:y", SDP)[0] == 415
+    again = "a=ice-ufrag:wxyz\r\na=ice-pwd:0123456789012345678901\r\n"
+    assert ask(s, "PATCH", where, again, {**FRAGMENT, "If-Match": '"other"'})[0] == 412
+    status, fields, fragment = ask(s, "PATCH", where, again, {**FRAGMENT, "If-Match": etag})
+    assert status == 200 and "a=ice-ufrag:" in fragment and fields["ETag"] not in (None, etag)
+    assert ask(s, "DELETE", where.replace("token=", "token=x"))[0] == 403
+    assert ask(s, "DELETE", where.replace("token=", "t="))[0] == 403
+    assert ask(s, "DELETE", where)[0] == 200
+    assert s.wait_log("by DELETE", 2)
+    assert ask(s, "DELETE", where)[0] == 200  # it is gone
+
+
+@pytest.mark.parametrize("kind,offer", [("publish", SENDS), ("play", OFFER)], ids=["publish", "play"])
+def test_json(srs, tmp_path, kind, offer):
+    s = rtc_server(srs, tmp_path)
+    body = {"sdp": offer, "streamurl": "webrtc://127.0.0.1/live/j", "clientip": None, "api": "x", "tid": "1"}
+    path = f"/rtc/v1/{kind}/"
+    for wrong in ({}, {**body, "sdp": "x"}, {**body, "streamurl": "?"}, {**body, "sdp": "v=0" + "a" * 70000}, []):
+        status, fields, text = ask(s, "POST", path, json.dumps(wrong))
+        assert status == 200 and json.loads(text)["code"] == 400 and json.loads(text)["error"]
+    assert json.loads(ask(s, "POST", path, "{")[2])["code"] == 400
+    assert ask(s, "GET", path)[0] == 405
+    status, fields, text = ask(s, "POST", path, json.dumps(body))
+    got = json.loads(text)
+    assert status == 200 and got["code"] == 0 and fields["Connection"] == "close", got
+    assert got["sdp"].startswith("v=0\r\n") and got["sessionid"].endswith(":abcd") and got["pid"]
