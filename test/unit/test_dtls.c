@@ -358,6 +358,33 @@ static void the_last_flight_is_lost(void **state)
     wire_fini(&w);
 }
 
+/* Nothing proves records of a handshake that is done: a datagram of many gets one answer. */
+static void many_records_behind_the_end_get_one_flight(void **state)
+{
+    enum { RECORD = 13, RECORDS = 40 };
+    uint8_t datagram[RECORD * RECORDS] = { 0 };
+    unsigned answers[2] = { 0 };
+    const uint8_t *data;
+    struct wire w;
+    size_t size;
+
+    (void)state;
+    wire_init(&w, theirs, ours, 1);
+    dtls_start(w.ends[0].d, the_time);
+    while (step(&w))
+        ;
+    for (unsigned i = 0; i < RECORDS; i++)
+        memcpy(datagram + i * RECORD, "\x16\xfe\xfd\0\1", 5);
+    for (unsigned i = 0; i < 2; i++) {
+        dtls_input(w.ends[1].d, datagram, i ? sizeof(datagram) : RECORD, the_time);
+        while (dtls_output(w.ends[1].d, &data, &size))
+            answers[i]++;
+    }
+    assert_true(answers[0] > 0);
+    assert_int_equal(answers[0], answers[1]);
+    wire_fini(&w);
+}
+
 /* ---- certificates */
 
 /* Of that key, with so many names. */
@@ -742,6 +769,7 @@ int main(void)
         TEST(the_first_of_many_kinds_are_lost),
         TEST(nobody_answers),
         TEST(the_last_flight_is_lost),
+        TEST(many_records_behind_the_end_get_one_flight),
         TEST(large_certificates_of_peers),
         TEST(a_certificate_too_large),
         TEST(rsa_of_our_own),

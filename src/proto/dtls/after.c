@@ -130,6 +130,8 @@ static enum dtls_heard hear_alert(const struct dtls_after *a, const uint8_t *rec
 enum dtls_heard dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
                                  const uint8_t *data, size_t size)
 {
+    bool again = false;
+
     while (size >= RECORD_HEAD) { /* the guard has seen that they are whole */
         size_t whole = RECORD_HEAD + ((size_t)data[11] << 8 | data[12]);
         bool encrypted = data[3] == 0 && data[4] == 1;
@@ -139,7 +141,8 @@ enum dtls_heard dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
             heard = hear_alert(a, data, whole);
             if (heard != DTLS_HEARD_NOTHING)
                 return heard;
-        } else if (encrypted && data[0] == HANDSHAKE_RECORD) {
+        } else if (encrypted && data[0] == HANDSHAKE_RECORD && !again) {
+            again = true; /* nothing proves it, so a datagram of a hundred gets one answer */
             dtls_datagrams_put_all(g, a->flight, a->flight_size);
         }
         data += whole;
