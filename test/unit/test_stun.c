@@ -379,6 +379,8 @@ static void test_address(void **state)
         { "nominated, then checks of another", { { 1, USE, 1 }, { 3, CHECK, 2 } }, 1 },
         { "back again", { { 1, USE, 1 }, { 3, USE, 2 }, { 1500, USE, 1 } }, 1 },
         { "two in turn: once a second", { { 1, USE, 1 }, { 3, USE, 2 }, { 4, USE, 1 } }, 2 },
+        { "a new one each time: three soon after each other",
+          { { 1, USE, 1 }, { 2, USE, 2 }, { 3, USE, 3 }, { 4, USE, 4 }, { 5, USE, 5 } }, 4 },
         { "silent", { { 1, USE, 1 }, { 4999, CHECK, 2 } }, 1 },
         { "silent for 5 s", { { 1, USE, 1 }, { 5001, CHECK, 2 } }, 2 },
         { "its media were heard", { { 1, USE, 1 }, { 2000, HEARD, 1 }, { 5001, CHECK, 2 } }, 1 },

@@ -5,11 +5,12 @@
 #include <string.h>
 
 /* A way that nothing came by for so long gives way to one that answers. A peer that nominates two
- * of them in turn moves us once in ICE_SETTLE. */
+ * of them in turn moves us once in ICE_SETTLE; and one that nominates new ones all the time, who
+ * may be at none of them, so often within it. */
 #define ICE_SILENT CO_SECONDS(5)
 #define ICE_SETTLE CO_SECONDS(1)
 
-enum { BINDING = 1 };
+enum { BINDING = 1, ICE_HOPS = 3 };
 
 /* "ours:theirs", [ICE] 7.2.2. */
 static bool is_ours(const struct ice *ice, const struct stun_message *m)
@@ -73,6 +74,7 @@ static bool is_silent(const struct ice *ice, co_usec now)
 
 static void move(struct ice *ice, unsigned to, co_usec now)
 {
+    ice->hops = ice->chosen && now - ice->moved < ICE_SETTLE ? ice->hops + 1 : 0;
     ice->chosen = true;
     ice->at = to;
     ice->moved = now;
@@ -87,7 +89,8 @@ static bool is_better(const struct ice *ice, unsigned i, bool nominated, co_usec
         return true;
     if (i == ice->at)
         return false;
-    if (nominated && (!ice->ways[i].nominated || now - ice->moved >= ICE_SETTLE))
+    if (nominated && (now - ice->moved >= ICE_SETTLE ||
+                      (!ice->ways[i].nominated && ice->hops < ICE_HOPS)))
         return true;
     return is_silent(ice, now);
 }

@@ -34,6 +34,7 @@ struct ice {
     } ways[ICE_PATHS];
     co_usec heard;               /* on any of them */
     co_usec moved;               /* the way to send on was chosen */
+    unsigned hops;               /* in a row, soon after each other */
     co_usec second;              /* of `rate` */
     unsigned rate;
     uint64_t checks, refused;    /* authenticated; and all others */
