@@ -204,6 +204,7 @@ static void test_who_does_not_begin_with_a_check_is_closed(void **state)
     } rows[] = {
         { "\x00\x00", 2 }, { "\x00\x04GET ", 6 }, { "\x05\xdd", 2 }, { "\xff\xff", 2 },
         { "\x00\x03\x16hi", 5 },
+        { "\x00\x18\x00\x01\x00\x04\x21\x12\xa4\x42iiiiiiiiiiii\x00\x06\x00\x00", 26 }, /* of nobody */
     };
 
     (void)state;
@@ -243,12 +244,40 @@ static void test_a_session_outlives_its_connection(void **state)
     io_close(io);
 }
 
+/* One whose check names no session, and one whose session is over. */
+static void test_a_connection_of_no_session_is_closed(void **state)
+{
+    struct rtc_guest g = { 0 }, none = { .theirs = "Anone", .pwd = "none", .ours = "guest" };
+    struct io *io[2] = { call(), call() };
+    uint8_t check[STUN_MAX], in[2048];
+    size_t n;
+
+    (void)state;
+    assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, "a"), 201);
+    put_frame(io[0], check, write_check(&g, check));
+    put_frame(io[1], check, write_check(&none, check));
+    assert_true(get_frame(io[0], in) > 20);
+    put_frame(io[0], "\x16" "bye", 4);
+    assert_int_equal(get_frame(io[0], in), 3);
+    for (int i = 0; i < 2; i++) {
+        err_t err;
+
+        do
+            err = io_read(io[i], in, sizeof(in), &n);
+        while (!err);
+        assert_err(err, ERR_IO_CLOSED);
+        io_close(io[i]);
+    }
+    until(groups[0].count == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_session_lives_over_tcp_at_its_worker),
         TEST(test_who_does_not_begin_with_a_check_is_closed),
         TEST(test_a_session_outlives_its_connection),
+        TEST(test_a_connection_of_no_session_is_closed),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -5,7 +5,7 @@
 #include "rtc_guest.h"
 #include "two_workers.h"
 
-enum { GUESTS = 16 };
+enum { GUESTS = 16, PLACES = 40 };
 
 static struct co_group groups[2];
 static struct rtc_sockets *sockets;
@@ -90,6 +90,49 @@ static struct rtc_service_stat stat_of(unsigned worker)
         assert_true(what);                                                            \
     } while (0)
 
+/* What strangers have sent fills their part of what may be under way; who is known is heard. */
+static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
+{
+    atomic_uint *under_way = &two_env[0].rtc->shared->mails[1];
+    struct rtc_guest stranger;
+    unsigned i = 0, heard = fake_rtcp;
+    uint64_t passed;
+
+    do {
+        assert_true(i < GUESTS);
+        passed = stat_of(0).passed;
+        rtc_guest_packet(&g[i++], 201, 'k');
+        until(fake_rtcp == heard + i);
+    } while (stat_of(0).passed == passed);
+    stranger = g[--i];
+    strcpy(stranger.theirs, "Bnobody");
+    atomic_fetch_add(under_way, RTC_MAILS_STRANGE);
+    passed = stat_of(0).passed;
+    rtc_guest_check(&stranger, "none", true);
+    rtc_guest_packet(&g[i], 201, 'k');
+    until(fake_rtcp == heard + i + 2);
+    assert_int_equal(stat_of(0).passed, passed + 1);
+    atomic_fetch_sub(under_way, RTC_MAILS_STRANGE);
+}
+
+/* One that checks from everywhere has as many places at who passes it on as it has here. */
+static void a_session_has_few_places(const struct rtc_guest *g)
+{
+    size_t before = two_env[0].rtc->table.n;
+
+    for (unsigned i = 0; i < PLACES; i++) {
+        struct rtc_guest place;
+
+        rtc_guest_open(&place, port);
+        memcpy(place.ours, g->ours, sizeof(place.ours));
+        memcpy(place.theirs, g->theirs, sizeof(place.theirs));
+        memcpy(place.pwd, g->pwd, sizeof(place.pwd));
+        assert_true(rtc_guest_checks(&place));
+        rtc_guest_close(&place);
+    }
+    until(two_env[0].rtc->table.n <= before + ICE_PATHS);
+}
+
 static void test_sessions_are_at_home_and_hear_their_clients(void **state)
 {
     struct two_guest resident = { .type = CLIENTS_RTMP_PLAY, .id = "resident", .stream = "s" };
@@ -111,6 +154,8 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
     until(fake_rtcp == GUESTS);
     assert_true(stat_of(0).passed > 0);
     assert_int_equal(stat_of(0).passed % 3, 0); /* a check, its keys, a packet */
+    a_flood_of_strangers_leaves_room(g);
+    a_session_has_few_places(&g[1]);
     for (unsigned i = 0; i < GUESTS; i++) {
         struct rtc_ask a = { .kind = RTC_ASK_DELETE };
 

@@ -8,7 +8,8 @@
 #include "serve/rtc/table.h"
 #include "session/workers.h"
 
-enum { RTC_PENDING_OF_ADDRESS = 64, RTC_MAILS = 256, RTC_DATAGRAM_MAX = 2048 };
+enum { RTC_PENDING_OF_ADDRESS = 64, RTC_MAILS = 256, RTC_DATAGRAM_MAX = 2048,
+       RTC_MAILS_STRANGE = RTC_MAILS / 4 };
 
 /* Of all workers: whatever changes is atomic, or has a lock of its own. */
 struct rtc_shared {
@@ -32,6 +33,7 @@ struct rtc_endpoint {
     struct udp *socket;    /* NULL: it is a connection of TCP: */
     struct rtc_tcp *tcp;
     unsigned number;       /* of a socket among those of the configuration */
+    bool proven;           /* an authenticated check came by it */
 };
 
 struct rtc_service {
@@ -84,9 +86,13 @@ void rtc_black(struct rtc_service *s, const void *data, size_t size);
 
 /* ---- pass.c: between workers */
 void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
+/* The same of what proves nothing: a flood of it leaves room for what is known. */
+void rtc_pass_strange(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
 /* That worker is to pass on what comes from there, or no longer. */
 void rtc_pass_mine(struct rtc_service *s, unsigned worker, unsigned endpoint,
                    const struct udp_addr *from, bool mine);
+/* It is dropped, and who passes it on is told. */
+void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r);
 
 /* ---- peer.c */
 struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask);

@@ -55,11 +55,28 @@ static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec n
     s->unknown_told = s->unknown;
 }
 
+/* For one more address of it: the oldest of as many as ICE remembers goes, at who passes it on as
+ * well, or one that checks from everywhere fills that one's table. */
+static void make_room(struct rtc_service *s, struct rtc_peer *p)
+{
+    struct rtc_route *last = p->routes;
+    unsigned n = last != NULL;
+
+    for (; last && last->next_own; n++)
+        last = last->next_own;
+    if (n >= ICE_PATHS)
+        rtc_pass_drop(s, last);
+}
+
 static void know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
                          unsigned via)
 {
     struct rtc_service *s = e->service;
+    const struct rtc_route *r = rtc_table_find(&s->table, e, &in->path.peer);
 
+    e->proven = true;
+    if (!r || r->peer != p)
+        make_room(s, p);
     if (rtc_table_own(&s->table, p, e, &in->path.peer, via))
         rtc_pass_mine(s, via, e->number, &in->path.peer, true);
 }
@@ -116,7 +133,7 @@ static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, char fir
 
     if (via == s->env->worker && worker != via && worker < s->shared->workers) {
         rtc_table_hint(&s->table, e, &in->path.peer, worker, now);
-        rtc_pass(e, worker, in);
+        rtc_pass_strange(e, worker, in);
     } else {
         on_unknown(s, in, now);
     }
@@ -280,7 +297,7 @@ void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co
         rtc_pass(e, r->worker, in);
     } else if (!r && in->size > 1 && via == s->env->worker &&
                rtc_table_hinted(&s->table, e, &in->path.peer, now, &worker)) {
-        rtc_pass(e, worker, in);
+        rtc_pass_strange(e, worker, in);
     } else {
         s->stat.strangers++;
     }

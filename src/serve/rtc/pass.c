@@ -71,7 +71,7 @@ static void post(struct rtc_service *s, unsigned worker, enum mail_kind kind, un
     workers_post(w, worker, &m->mail);
 }
 
-void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in)
+static void pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in, unsigned most)
 {
     struct rtc_service *s = e->service;
     atomic_uint *under_way = &s->shared->mails[worker];
@@ -80,13 +80,23 @@ void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in)
         s->stat.strangers++;
         return;
     }
-    if (atomic_fetch_add(under_way, 1) >= RTC_MAILS) {
+    if (atomic_fetch_add(under_way, 1) >= most) {
         atomic_fetch_sub(under_way, 1);
         e->socket->stat.drops++;
         return;
     }
     s->stat.passed++;
     post(s, worker, DATAGRAM, e->number, in);
+}
+
+void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in)
+{
+    pass(e, worker, in, RTC_MAILS);
+}
+
+void rtc_pass_strange(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in)
+{
+    pass(e, worker, in, RTC_MAILS_STRANGE);
 }
 
 void rtc_pass_mine(struct rtc_service *s, unsigned worker, unsigned endpoint,
@@ -96,4 +106,11 @@ void rtc_pass_mine(struct rtc_service *s, unsigned worker, unsigned endpoint,
 
     if (can_reach(s, worker))
         post(s, worker, mine ? MINE : NOT_MINE, endpoint, &in);
+}
+
+void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r)
+{
+    if (r->worker != s->env->worker)
+        rtc_pass_mine(s, r->worker, r->endpoint->number, &r->from, false);
+    rtc_table_drop(&s->table, r);
 }

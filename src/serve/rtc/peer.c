@@ -96,13 +96,8 @@ static void part(struct rtc_peer *p)
     struct rtc_service *s = p->service;
 
     rtc_table_unname(&s->table, p);
-    while (p->routes) {
-        const struct rtc_route *r = p->routes;
-
-        if (r->worker != s->env->worker)
-            rtc_pass_mine(s, r->worker, r->endpoint->number, &r->from, false);
-        rtc_table_drop(&s->table, p->routes);
-    }
+    while (p->routes)
+        rtc_pass_drop(s, p->routes);
     *p->all_prev = p->all_next;
     if (p->all_next)
         p->all_next->all_prev = p->all_prev;

@@ -16,6 +16,7 @@
 enum { FRAME_MAX = 1500, HEAD = 2, OUT_MAX = 512 * 1024 };
 
 #define FIRST_TIME CO_SECONDS(5)
+#define NOBODYS CO_SECONDS(2)   /* no session has it: it never began, or is over */
 #define SEND_AGAIN CO_MS(10)  /* a reader looks so often whether there is room to send */
 #define STUCK CO_SECONDS(10)  /* nothing went for so long: it is gone */
 
@@ -27,6 +28,7 @@ struct rtc_tcp {
     unsigned worker;             /* that its first check named */
     bool begun;
     co_usec since, went;         /* it began; something of `out` went */
+    co_usec owned;               /* a session had it */
     uint8_t *out;                /* what its window did not take, out_size bytes */
     size_t out_size, out_room, have;
     uint8_t in[HEAD + FRAME_MAX];
@@ -104,9 +106,11 @@ static err_t on_first(struct rtc_tcp *t, const uint8_t *data, size_t size)
 {
     struct stun_message m;
 
-    if (!stun_parse(&m, data, size) || m.class != STUN_REQUEST || !m.username)
+    if (!stun_parse(&m, data, size) || m.class != STUN_REQUEST ||
+        m.username_size == 0)
         return err_new(ERR_MALFORMED, "no check of ICE in the first frame, %zu bytes", size);
     t->begun = true;
+    t->owned = co_clock();
     t->worker = rtc_ufrag_worker(*m.username);
     if (t->worker >= workers_count(t->env))
         t->worker = t->env->worker;
@@ -139,12 +143,23 @@ static err_t take_frames(struct rtc_tcp *t)
     return err;
 }
 
-static err_t wait_more(struct rtc_tcp *t)
+/* How long it may stay as it is. A check that nobody proved begins nothing. */
+static err_t time_left(struct rtc_tcp *t, co_usec *left)
 {
-    co_usec wait = t->begun ? CO_SECONDS(60) : t->since + FIRST_TIME - co_clock();
+    co_usec now = co_clock();
 
-    if (wait <= 0)
-        return err_new(ERR_IO_TIMEOUT, "no check of ICE for %lld ms", us_to_ms(FIRST_TIME));
+    if (t->begun && rtc_table_find(&t->endpoint.service->table, &t->endpoint, &t->path.peer))
+        t->owned = now;
+    *left = (t->begun ? t->owned + NOBODYS : t->since + FIRST_TIME) - now;
+    if (*left > 0)
+        return NULL;
+    return err_new(ERR_IO_TIMEOUT, t->begun ? "no session has it for %lld ms"
+                                            : "no check of ICE for %lld ms",
+                   us_to_ms(t->begun ? NOBODYS : FIRST_TIME));
+}
+
+static err_t wait_more(struct rtc_tcp *t, co_usec wait)
+{
     if (t->out_size > 0)
         (void)io_wait(t->io, true, SEND_AGAIN);
     else
@@ -154,16 +169,19 @@ static err_t wait_more(struct rtc_tcp *t)
 
 static err_t turn(struct rtc_tcp *t)
 {
+    co_usec left = 0;
     size_t n = 0;
     err_t err = send_rest(t);
 
+    if (!err)
+        err = time_left(t, &left);
     if (!err)
         err = io_read_now(t->io, t->in + t->have, sizeof(t->in) - t->have, &n);
     t->have += n;
     if (!err && n > 0)
         err = take_frames(t);
     else if (!err)
-        err = wait_more(t);
+        err = wait_more(t, left);
     co_yield_if_due();
     return err;
 }
@@ -184,7 +202,7 @@ static void part(struct rtc_tcp *t)
     struct rtc_service *s = t->endpoint.service;
     struct rtc_route *r;
 
-    if (!s)
+    if (!s || !t->endpoint.proven) /* strangers cost no walk over all sessions */
         return;
     r = rtc_table_find(&s->table, &t->endpoint, &t->path.peer);
     if (r && r->peer)
@@ -230,6 +248,7 @@ static err_t go_on_main(void *conn)
 
     co_log_as(LOG_STRANGER);
     t->worker = t->env->worker;
+    t->owned = co_clock();
     end(t, serve(t));
     return NULL;
 }
