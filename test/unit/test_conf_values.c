@@ -182,7 +182,7 @@ static const struct {
       "main:1: \"hds\" is accepted, but has no effect yet" },
     { IN_VHOST("hds { enabled off; hds_fragment 3; }"), NULL },
     { IN_VHOST("hds { hds_fragment 3; }"), NULL },
-    { IN_VHOST("rtc { enabled on; }"), "\"rtc\" is accepted" },
+    { IN_VHOST("hds { enabled on; }"), "\"hds\" is accepted" },
     { "listen 1935; query_latest_version on;", "\"query_latest_version\" is accepted" },
     { IN_VHOST("forward { backend http://x/; }"), NULL },
     { IN_VHOST("hls { hls_storage disk; }"), "\"hls_storage\" has no effect any more" },
