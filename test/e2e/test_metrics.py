@@ -164,8 +164,13 @@ def rule_expressions():
         return re.findall(r"^ +expr: (.*)$", f.read(), re.M)
 
 
+def udp_servers():
+    return f"""srt_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}
+rtc_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}"""
+
+
 def test_dashboard_asks_for_what_is_there(metrics, source):
-    s, port = metrics(more=f"srt_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}")
+    s, port = metrics(more=udp_servers())
     s.push(source, "cam", loop=True)
     got = wait_for(lambda: (lambda v: v if "srs_stream_clients" in v else None)(values(scrape(port))), 5)
     with open(os.path.join(procs.ROOT, "doc", "api.md")) as f:
@@ -181,7 +186,7 @@ def test_dashboard_asks_for_what_is_there(metrics, source):
 
 @pytest.mark.needs("promtool")
 def test_promtool_finds_nothing_wrong(metrics, source):
-    s, port = metrics(more=f"srt_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}")
+    s, port = metrics(more=udp_servers())
     s.push(source, "cam", loop=True)
     assert wait_for(lambda: "srs_stream_clients" in scrape(port), 5)
     r = subprocess.run(["promtool", "check", "metrics"], input=scrape(port), text=True,
