@@ -278,6 +278,41 @@ static void of_profiles_ours_is_first(void **state)
                                       "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80");
 }
 
+/* GnuTLS makes it of P-224 when it is left to choose, as FFmpeg's does; groups for the keys are others. */
+static void with_certificate_of(const char *curve)
+{
+    struct dtls_identity_opts o = { 0 };
+    EVP_PKEY *key = EVP_EC_gen(curve);
+    struct dtls_identity *odd;
+    SSL_CTX *ctx;
+    X509 *x;
+    struct wire w;
+
+    assert_ok(dtls_identity_new(&odd, &o));
+    ctx = dtls_identity_context(odd);
+    x = X509_dup(SSL_CTX_get0_certificate(ctx));
+    assert_true(X509_set_pubkey(x, key) == 1 && X509_sign(x, key, EVP_sha256()) > 0);
+    assert_true(SSL_CTX_use_certificate(ctx, x) == 1 && SSL_CTX_use_PrivateKey(ctx, key) == 1);
+    assert_int_equal(SSL_CTX_set1_groups_list(ctx, "X25519:P-256"), 1);
+    wire_init(&w, ours, odd, 1);
+    if (shake(&w) == 0)
+        fail_msg("%s: %s, %s", curve, dtls_why(w.ends[0].d), dtls_why(w.ends[1].d));
+    assert_keys(&w, SRTP_AEAD_AES_128_GCM);
+    wire_fini(&w);
+    X509_free(x);
+    EVP_PKEY_free(key);
+    dtls_identity_unref(odd);
+}
+
+static void a_server_chooses_the_curve_of_its_certificate(void **state)
+{
+    static const char *const curves[] = { "P-224", "P-256", "P-384", "P-521" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(curves); i++)
+        with_certificate_of(curves[i]);
+}
+
 static void a_thousand_bad_networks(void **state)
 {
     unsigned late = 0;
@@ -765,6 +800,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(both_connect),
         TEST(of_profiles_ours_is_first),
+        TEST(a_server_chooses_the_curve_of_its_certificate),
         TEST(a_thousand_bad_networks),
         TEST(the_first_of_many_kinds_are_lost),
         TEST(nobody_answers),

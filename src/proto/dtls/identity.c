@@ -90,11 +90,12 @@ static bool set_up(SSL_CTX *ctx, const struct dtls_identity_opts *o)
     SSL_CTX_set_max_cert_list(ctx, DTLS_REASSEMBLY_MAX);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     SSL_CTX_set_cert_verify_callback(ctx, on_certificate, NULL);
-    /* GCM first: it costs half. As server OpenSSL takes the first of ours that the peer has. */
+    /* GCM first: it costs half. As server OpenSSL takes the first of ours that the peer has.
+     * Groups are those of peers' certificates too: FFmpeg's by GnuTLS is of P-224. */
     return SSL_CTX_set_min_proto_version(ctx, o->dtls1_0 ? DTLS1_VERSION : DTLS1_2_VERSION) == 1 &&
            SSL_CTX_set_max_proto_version(ctx, DTLS1_2_VERSION) == 1 &&
            SSL_CTX_set_cipher_list(ctx, o->dtls1_0 ? CIPHERS_OLD : CIPHERS) == 1 &&
-           SSL_CTX_set1_groups_list(ctx, "X25519:P-256:P-384") == 1 &&
+           SSL_CTX_set1_groups_list(ctx, "X25519:P-256:P-384:P-521:P-224") == 1 &&
            SSL_CTX_set_tlsext_use_srtp(ctx, "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80") == 0;
 }
 
