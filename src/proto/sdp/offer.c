@@ -39,16 +39,7 @@ static unsigned count_words(const char *p)
     return n;
 }
 
-static bool has_type(const struct sdp_section *s, uint32_t type)
-{
-    unsigned i = 0;
-
-    while (i < s->n_types && s->types[i].type != type)
-        i++;
-    return i < s->n_types;
-}
-
-static err_t read_types(struct sdp_section *s, char *p)
+static err_t read_types(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
     unsigned n = count_words(p);
     uint32_t type;
@@ -61,9 +52,11 @@ static err_t read_types(struct sdp_section *s, char *p)
     if (!s->types)
         return err_new(ERR_NO_MEMORY, "%u payload types", n);
     for (; n > 0; n--) {
-        if (sdp_number(sdp_word(&p), 127, &type) && !has_type(s, type))
-            s->types[s->n_types++] = (struct sdp_type){ .type = (uint8_t)type, .name = "",
-                                                        .fmtp = "", .apt = -1 };
+        if (!sdp_number(sdp_word(&p), 127, &type) || r->places[type] > 0)
+            continue;
+        s->types[s->n_types++] = (struct sdp_type){ .type = (uint8_t)type, .name = "",
+                                                    .fmtp = "", .apt = -1 };
+        r->places[type] = (uint8_t)s->n_types;
     }
     return NULL;
 }
@@ -87,8 +80,9 @@ static err_t read_media(struct sdp_offer_reader *r, char *p)
     s->port = n;
     s->proto = proto;
     r->own_fingerprint = false;
-    r->ssrc_lines = 0;
-    return read_types(s, p);
+    r->ssrc_lines = r->all_feedback = 0;
+    memset(r->places, 0, sizeof(r->places));
+    return read_types(r, s, p);
 }
 
 static err_t read_line(struct sdp_offer_reader *r, char *line)

@@ -163,27 +163,24 @@ static err_t read_bundle_only(struct sdp_offer_reader *r, struct sdp_section *s,
     return NULL;
 }
 
-static struct sdp_type *type_of(struct sdp_section *s, const char *type)
+/* Without a search: thousands of lines may ask. */
+static struct sdp_type *type_of(const struct sdp_offer_reader *r, struct sdp_section *s,
+                                const char *type)
 {
     uint32_t n;
 
-    if (!sdp_number(type, 127, &n))
+    if (!sdp_number(type, 127, &n) || r->places[n] == 0)
         return NULL;
-    for (unsigned i = 0; i < s->n_types; i++) {
-        if (s->types[i].type == n)
-            return &s->types[i];
-    }
-    return NULL;
+    return &s->types[r->places[n] - 1];
 }
 
 /* "111 opus/48000/2" */
 static err_t read_rtpmap(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
-    struct sdp_type *t = type_of(s, sdp_word(&p));
+    struct sdp_type *t = type_of(r, s, sdp_word(&p));
     uint32_t n;
     char *name;
 
-    (void)r;
     if (!t)
         return NULL;
     name = sdp_word(&p);
@@ -198,11 +195,10 @@ static err_t read_rtpmap(struct sdp_offer_reader *r, struct sdp_section *s, char
 
 static err_t read_fmtp(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
-    struct sdp_type *t = type_of(s, sdp_word(&p));
+    struct sdp_type *t = type_of(r, s, sdp_word(&p));
     const char *apt;
     uint32_t n;
 
-    (void)r;
     if (!t)
         return NULL;
     t->fmtp = sdp_skip_spaces(p);
@@ -228,13 +224,15 @@ static err_t read_feedback(struct sdp_offer_reader *r, struct sdp_section *s, ch
 {
     const char *type = sdp_word(&p), *what = sdp_word(&p), *more = sdp_word(&p);
     unsigned feedback = feedback_of(what, more);
-    struct sdp_type *t = type_of(s, type);
+    struct sdp_type *t = type_of(r, s, type);
 
-    (void)r;
     if (t)
         t->feedback |= feedback;
-    for (unsigned i = 0; strcmp(type, "*") == 0 && i < s->n_types; i++)
-        s->types[i].feedback |= feedback;
+    else if (strcmp(type, "*") == 0 && (feedback & ~r->all_feedback) != 0) {
+        r->all_feedback |= feedback;
+        for (unsigned i = 0; i < s->n_types; i++)
+            s->types[i].feedback |= feedback;
+    }
     return NULL;
 }
 

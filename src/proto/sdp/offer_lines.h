@@ -11,6 +11,8 @@ struct sdp_offer_reader {
     struct sdp_section *section; /* NULL: in front of the first one */
     bool own_fingerprint;        /* of that section, or of the session */
     unsigned ssrc_lines;
+    unsigned all_feedback;  /* "a=rtcp-fb:*" of the section */
+    uint8_t places[128];    /* of its payload types, and 1 more; 0: it has none such */
     char *bundle;                /* mids of the first a=group:BUNDLE, or NULL */
 };
 
