@@ -6,6 +6,7 @@ import urllib.request
 
 import pytest
 
+import tools
 from httpapi import Api
 from procs import Proc, SOURCE, free_port, never
 from rtc import rtc_server
@@ -70,6 +71,19 @@ def test_players_of_a_webrtc_publisher(srs, tmp_path, workers):
     assert s.wait_log("first packet of video", 3), s.log()[-2000:]
     check(play(s, 6), 6)
     assert {c["type"] for c in Api(s.api_port).clients()} == {"rtc-publish"}
+
+
+@pytest.mark.long
+def test_a_publisher_on_a_bad_line_is_whole_for_others(srs, tmp_path):
+    """What is lost is asked for and comes again: the frames that others get are all there, and decode."""
+    s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
+    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", SOURCE, "-s", 0, "--loss", 5, "--reorder", 2],
+         tmp_path / "whip.log")
+    assert s.wait_log("first packet of video", 3), s.log()[-2000:]
+    r = tools.run(["ffmpeg", "-v", "error", "-t", "8", "-i", f"http://127.0.0.1:{s.web_port}/live/s.flv", "-map", "0:v",
+                   "-f", "framecrc", "-"], check=False)
+    frames = [line for line in r.stdout.decode().splitlines() if not line.startswith("#")]
+    assert len(frames) >= 190 and not r.stderr.strip(), (len(frames), r.stderr.decode()[-2000:])
 
 
 def test_a_session_is_deleted_kicked_and_limited(srs, tmp_path):
