@@ -10,6 +10,8 @@
 
 #include <assert.h>
 
+enum { STEPS = 2000 };
+
 static void read_feedback(struct rtcp_feedback *f)
 {
     struct rtcp_twcc t;
@@ -95,7 +97,7 @@ static void receive(struct rd *r)
 
     memset(came, 0, sizeof(came));
     wr_init(&w, RTP_TWCC_SIZE);
-    while (rd_left(r) >= 3) {
+    for (int i = 0; i < STEPS && rd_left(r) >= 3; i++) {
         int16_t step = (int16_t)rd_u16(r);
         uint8_t wait = rd_u8(r);
 
