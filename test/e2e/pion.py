@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""pion, the WebRTC library of Go, and a program made of it that publishes and plays by WHIP and WHEP.
+
+`need()` skips a test, saying what is missing. The sources of the program are in the folder pion.
+"""
+import fcntl
+import glob
+import json
+import os
+import subprocess
+
+import pytest
+
+import gortsp
+import procs
+import tools
+from procs import Proc
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pion")
+MADE = os.path.join(procs.ROOT, "objs", "pion", "pion")
+
+
+def need():
+    """The path of the program."""
+    os.makedirs(os.path.dirname(MADE), exist_ok=True)
+    with open(MADE + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run beside this one
+        newest = max(os.path.getmtime(f) for f in glob.glob(f"{HERE}/*"))
+        if not os.path.exists(MADE) or os.path.getmtime(MADE) < newest:
+            make()
+    return MADE
+
+
+def make():
+    go = gortsp.compiler()
+    try:
+        r = subprocess.run([go, "mod", "download"], cwd=HERE, env=gortsp.ENV, capture_output=True, timeout=90)
+    except subprocess.TimeoutExpired:
+        pytest.skip("go does not get pion: no network?")
+    if r.returncode:
+        pytest.skip("go does not get pion: " + r.stderr.decode()[-200:])
+    tools.run([go, "build", "-mod=readonly", "-buildvcs=false", "-o", MADE, "."], 300, cwd=HERE, env=gortsp.ENV)
+
+
+class Client:
+    """It publishes or plays for so many seconds of media; result() is what it counted."""
+
+    def __init__(self, log, *argv):
+        self.out = str(log) + ".json"
+        self.proc = Proc([need(), *map(str, argv)], log, stdout=open(self.out, "wb"))
+
+    def result(self, timeout=30):
+        assert self.proc.wait(timeout) == 0, self.proc.text()
+        with open(self.out) as f:
+            return json.load(f)
