@@ -103,6 +103,8 @@ err_t server_listen(struct server *s)
     err_t err = s->crew ? crew_start(s->crew) : NULL;
 
     if (!err)
+        err = server_rtc_listen(s); /* before offers come by HTTP */
+    if (!err)
         err = prepare(s, s->env.conf, &next);
     if (err)
         return err;
@@ -110,8 +112,6 @@ err_t server_listen(struct server *s)
     workers_each(&s->env, server_apply, next);
     next_free(next);
     err = server_srt_listen(s);
-    if (!err)
-        err = server_rtc_listen(s);
     return err ? err : run_all(s);
 }
 
