@@ -594,6 +594,30 @@ static void who_wants_a_key_frame_gets_the_newest_once(void **state)
     end();
 }
 
+/* Some clients lose what comes right behind the handshake. */
+static void one_who_lost_the_begin_gets_it_again(void **state)
+{
+    struct guest *g;
+
+    (void)state;
+    begin_show(CONF("", ""), 30, 25);
+    g = come(false, SRTP_AEAD_AES_128_GCM);
+    g->peer.connected = co_clock();
+    settle();
+    assert_int_equal(g->video.frames, 5);
+    pli(g);
+    settle();
+    assert_int_equal(g->video.frames, 10);
+    assert_int_equal(g->video.back + g->video.holes, 0);
+    assert_ok(co_sleep(CO_MS(520)));
+    pli(g);
+    settle();
+    assert_int_equal(g->video.frames, 10);
+    leave_all();
+    unpublish();
+    end();
+}
+
 static void a_publisher_of_ours_is_asked(void **state)
 {
     struct rtc_peer publisher = { .publishes = true };
@@ -752,6 +776,7 @@ int main(void)
         TEST(or_as_packets_of_their_own),
         TEST(repeats_are_bounded),
         TEST(who_wants_a_key_frame_gets_the_newest_once),
+        TEST(one_who_lost_the_begin_gets_it_again),
         TEST(a_publisher_of_ours_is_asked),
         TEST(reports_say_how_the_way_is),
         TEST(another_codec_ends_players),

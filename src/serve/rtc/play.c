@@ -138,10 +138,11 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
     uint64_t key;
 
     if (!t->on || !live_source_set(p->base.src).gop_cache || !rtp_log_key(log, &key) ||
-        (play->jumped && play->jumped_to == key) || !rtp_log_get(log, key, &e) ||
+        (play->jumped && play->jumped_to == key && play->twice) || !rtp_log_get(log, key, &e) ||
         now - e.at > age || measure(log, key, &edge) > JOIN_BYTES)
         return false;
     squeeze(t, open_span(t, &e), edge, t->packets > 0);
+    play->twice = play->jumped && play->jumped_to == key;
     play->jumped = true;
     play->jumped_to = key;
     play->waits = false;

@@ -59,6 +59,7 @@ struct rtc_play {
     bool report_due;
     bool jumped;
     uint64_t jumped_to;        /* a place to start at */
+    bool twice;                /* it did so two times: some clients lose what comes first */
     struct rtc_play_track tracks[RTP_LOG_TRACKS];
     int64_t budget;            /* bytes that may be sent again */
     struct rtc_recent *recent; /* NULL: nothing was */

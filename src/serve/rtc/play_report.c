@@ -9,6 +9,10 @@ enum { REPORT_MAX = 256 };
 /* A player that asks for key frames gets one at most so often. */
 #define KEY_EVERY CO_MS(500)
 #define KEY_AGE CO_SECONDS(2)
+/* One that asks so soon has lost what came first, right behind the handshake: it gets that key
+ * frame again, whoever publishes, since there are publishers that hear no such wish either. */
+#define BEGIN CO_SECONDS(2)
+#define JOIN_AGE CO_SECONDS(3)
 
 /* ---- what we say */
 
@@ -75,15 +79,18 @@ static void on_key_wanted(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
     struct rtc_peer *publisher = rtc_stream_of(p->stream);
+    bool begins;
 
     play->plis++;
     p->service->stat.plis++;
     if (play->asked && now - play->asked < KEY_EVERY)
         return;
     play->asked = now;
+    begins = now - p->connected < BEGIN;
     if (publisher)
         rtc_publish_want_key(publisher, now);
-    else if (!play->waits && rtc_play_jump(p, KEY_AGE, now))
+    if ((!publisher || begins) && !play->waits &&
+        rtc_play_jump(p, begins ? JOIN_AGE : KEY_AGE, now))
         rtc_stream_wake(p->stream);
 }
 
