@@ -3,23 +3,9 @@
 #include "app/os/stat_rtc.h"
 
 #include "app/os/machine.h"
+#include "app/os/stat_line.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-
-__attribute__((format(printf, 4, 5)))
-static size_t add(char *buf, size_t size, size_t n, const char *fmt, ...)
-{
-    va_list ap;
-    int made;
-
-    va_start(ap, fmt);
-    made = vsnprintf(buf + n, size - n, fmt, ap);
-    va_end(ap);
-    if (made < 0)
-        return n;
-    return (size_t)made < size - n ? n + (size_t)made : size - 1;
-}
 
 /* What grew, per second. */
 static unsigned long long rate(co_usec span, uint64_t now, uint64_t then)
@@ -38,22 +24,23 @@ size_t stat_rtc_text(struct stat_rtc *s, const struct rtc_service_stat *now,
     unsigned long long snk = rate(span, now->nacks_sent, then->nacks_sent);
     unsigned long long rnk = rate(span, now->nacks, then->nacks);
     long long lost[2] = { no_room[0] - s->no_room[0], no_room[1] - s->no_room[1] };
-    size_t n = add(buf, size, 0, "RTC: Server conns=%llu", (unsigned long long)now->sessions);
+    size_t n = stat_add(buf, size, 0, "RTC: Server conns=%llu", (unsigned long long)now->sessions);
 
     if (in > 0)
-        n = add(buf, size, n, ", rpkts=(%llu,rtp:%llu,stun:%llu)", in,
+        n = stat_add(buf, size, n, ", rpkts=(%llu,rtp:%llu,stun:%llu)", in,
                 rate(span, now->received, then->received), rate(span, now->checks, then->checks));
     if (out > 0)
-        n = add(buf, size, n, ", spkts=(%llu,rtp:%llu)", out, rate(span, now->sent, then->sent));
+        n = stat_add(buf, size, n, ", spkts=(%llu,rtp:%llu)", out,
+                     rate(span, now->sent, then->sent));
     if (pli + twcc > 0)
-        n = add(buf, size, n, ", rtcp=(pli:%llu,twcc:%llu)", pli, twcc);
+        n = stat_add(buf, size, n, ", rtcp=(pli:%llu,twcc:%llu)", pli, twcc);
     if (snk > 0)
-        n = add(buf, size, n, ", snk=%llu", snk);
+        n = stat_add(buf, size, n, ", snk=%llu", snk);
     if (rnk > 0)
-        n = add(buf, size, n, ", rnk=(%llu,h:%llu)", rnk,
+        n = stat_add(buf, size, n, ", rnk=(%llu,h:%llu)", rnk,
                 rate(span, now->repeated, then->repeated));
     if (s->at > 0 && lost[0] + lost[1] > 0)
-        n = add(buf, size, n, ", loss=(r:%lld,s:%lld)", lost[0] * 1000000 / span,
+        n = stat_add(buf, size, n, ", loss=(r:%lld,s:%lld)", lost[0] * 1000000 / span,
                 lost[1] * 1000000 / span);
     *s = (struct stat_rtc){ *now, { no_room[0], no_room[1] }, at };
     return now->sessions > 0 || in + out > 0 ? n : 0;
