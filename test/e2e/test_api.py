@@ -65,6 +65,7 @@ def test_a_stream_and_its_clients(api, source):
     assert system["srs_recv_bytes"] > 50000 and system["srs_send_bytes"] > 50000
 
 
+@pytest.mark.long
 def test_why_a_player_stalls(api, source):
     """One that reads nothing for a while, and one that pauses: the API and the log say so."""
     s, a = api(more="pithy_print_ms 1000;")

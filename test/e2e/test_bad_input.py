@@ -349,6 +349,7 @@ def test_media_before_connect_and_publish(srs):
     s.publisher()
 
 
+@pytest.mark.long
 def test_two_thousand_silent_connects(srs):
     """They say nothing: ended when the handshake's time is up; meanwhile others are served; memory
     and descriptors return."""

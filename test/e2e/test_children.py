@@ -123,6 +123,7 @@ def test_nobody_is_left_behind(srs, source, sig):
     s.proc = None
 
 
+@pytest.mark.long
 @ffmpeg
 def test_transcode_makes_a_second_stream(srs, source, tmp_path):
     s = srs(transcode(), glob="pithy_print_ms 500;")

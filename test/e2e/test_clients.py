@@ -54,6 +54,7 @@ def test_gstreamer_plays(srs, tmp_path, source, src):
     assert flv.find_run(flv.hashes(tags, VIDEO)[:20], flv.hashes(source, VIDEO) * 2) >= 0
 
 
+@pytest.mark.long
 @pytest.mark.needs("cvlc", "ffprobe")
 def test_vlc_plays(srs, tmp_path, source):
     s = srs()

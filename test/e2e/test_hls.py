@@ -341,6 +341,7 @@ def test_timestamps_jump(srs, html, source, tmp_path, by, more):
     assert max(steps) < 1.0 and min(steps) > 0, (min(steps), max(steps))
 
 
+@pytest.mark.long
 def test_publisher_stalls(srs, html, source):
     """Nothing for seconds, then on: no segment is as long as that."""
     s = srs(conf(html, fragment=1) + " publish { normal_timeout 20000; }")
@@ -545,6 +546,7 @@ def test_updates_of_the_list(srs, html, source):
     assert sorted(x.skipped > 0 for x in got) == [False, False, True]
 
 
+@pytest.mark.long
 def test_many_streams_in_little_memory(srs, html, source):
     s = srs(conf(html, window=4))
     pushers = [s.push(source, f"m{i}", speed=8, loop=True) for i in range(10)]

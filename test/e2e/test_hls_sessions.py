@@ -143,6 +143,7 @@ def test_kick_who_waits_for_the_backend(backend, srs, html, source):
     assert not b.of("on_stop"), "it never played"
 
 
+@pytest.mark.long
 def test_client_that_leaves_while_the_backend_thinks(backend, srs, html, source):
     b = backend(lambda e: 1.0 if e.get("param") == "?slow" else 0)
     site = Site(srs, html, source, hooks(b, "on_play", "on_stop"), window=1)

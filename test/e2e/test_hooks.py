@@ -547,6 +547,7 @@ def test_told_again_in_order(backend, srs, source):
     assert [e["seq_no"] for e in b.of("on_hls")][:5] == [0, 1, 1, 1, 2] and failed == ["1", "2"]
 
 
+@pytest.mark.long
 def test_files_do_not_wait_for_a_backend(backend, srs, source, tmp_path):
     """It hangs: segments and recordings come as if it were not there, and what waits is bounded."""
     b = backend(lambda e: 30.0)

@@ -247,6 +247,7 @@ vhost mount.test { http_remux { enabled on; mount mount.test/tv/[stream]/[app].f
     assert once(port, "/live/s.flv?vhost=deny.test", Host="x").status == 403
 
 
+@pytest.mark.long
 def test_one_that_never_reads(live, source):
     """Players that open and never read: bounded memory, no effect on others, dropped in the end."""
     s, port = live(vhost="play { queue_length 2; }", glob="rtmp { send_timeout 3; }")

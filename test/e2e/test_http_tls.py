@@ -155,6 +155,7 @@ def served(port, name="localhost"):
         return ssl.DER_cert_to_PEM_cert(sock.getpeercert(True))
 
 
+@pytest.mark.long
 def test_certificate_is_renewed(secure, source):
     """A new file: new connections get the new certificate, those that are there go on. A file that
     is no certificate: the old one stays in use, and the log says why."""

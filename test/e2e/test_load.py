@@ -94,6 +94,7 @@ def test_100_streams(srs):
         p.halt.set()
 
 
+@pytest.mark.long
 def test_churn_leaves_nothing(srs):
     """Rounds of players and publishers that come and go: memory and descriptors return."""
     s = srs()

@@ -166,6 +166,7 @@ def bytes_of(c, name, *args, sid=0, obj=None):
     return c.w.message(3, 20, 0, sid, amf.encode(name, 9, obj, *args), fmt=0)
 
 
+@pytest.mark.long
 def test_a_player_that_pauses_without_end_fills_no_log(srs, source):
     s = srs()
     s.push(source, loop=True)
@@ -184,6 +185,7 @@ def test_a_player_that_pauses_without_end_fills_no_log(srs, source):
     assert s.wait_log(r"Hybrid cpu=", 8, before), "the server's own lines are all there"
 
 
+@pytest.mark.long
 def test_who_connects_without_end_fills_no_log(srs, source):
     s = srs()
     watcher = s.watch()
@@ -211,7 +213,8 @@ def test_who_connects_without_end_fills_no_log(srs, source):
 FORGED = "\r\n[2026-01-02 03:04:05.678][ERROR][1][-][0] forged \x1b[2J\u009b2J\u2028\u202e"
 
 
-@pytest.mark.parametrize("where", ["tcUrl", "pageUrl", "swfUrl", "app", "stream", "command", "http"])
+@pytest.mark.parametrize("where", ["tcUrl", "pageUrl", "swfUrl", "app", "stream", "command",
+                                   pytest.param("http", marks=pytest.mark.long)])
 def test_nobody_forges_a_line(srs, source, where):
     s = srs("http_remux { enabled on; }", glob=HTTP.format(web=(web := procs.free_port())))
     s.allow_errors = True  # it looks for the word; what is looked for here is the level of a line

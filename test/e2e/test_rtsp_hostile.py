@@ -595,6 +595,7 @@ def test_datagrams_go_to_who_asked(scene):
     c.close()
 
 
+@pytest.mark.long
 def test_datagrams_of_others(scene):
     """A publisher's are those from its address: what others send is dropped, and is no stream."""
     s = scene()

@@ -271,6 +271,7 @@ def test_wrong_password(srs, camera):
     assert never(lambda: cam.connections > 1, 3)
 
 
+@pytest.mark.long
 def test_on_demand(srs, source, camera):
     cam = camera()
     s = srs(pull(cam, more="on_demand on; linger 1;"))

@@ -89,6 +89,7 @@ def apart(path):
     return near
 
 
+@pytest.mark.long
 def test_a_flash_and_its_beep(site, flashes, tmp_path):
     """Played for some seconds, over several reports, from a moment in the middle on."""
     push(site, flv.read(flashes), enough=150)

@@ -287,6 +287,7 @@ def test_ends_without_signs_of_life(site):
 # ---- known clients
 
 
+@pytest.mark.long
 @pytest.mark.needs("ffmpeg")
 def test_ffmpeg_gets_every_frame(site, tmp_path):
     s = site()

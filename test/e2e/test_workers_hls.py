@@ -236,6 +236,7 @@ def test_a_publisher_comes_back(site, html, source):
     assert s.wait_log(r"HLS of live/s goes on at segment \d+, with \d+ of before", 5, at)
 
 
+@pytest.mark.long
 def test_files_of_before_go(site, html, source):
     """hls_dispose of streams that the last run left, by the first worker, and of none that is there."""
     vhost = conf(html, "hls_dispose 4;", fragment=1)
