@@ -102,7 +102,6 @@ static void mount(struct server *s)
     sinks_mount(s->sinks, s->http.mux);
     http_vod_mount(s->http.mux);
     http_live_mount(s->http.mux);
-    rtc_http_mount(s->http.mux);
     console_mount(s->http.mux);
     http_static_mount(s->http.mux);
 }
@@ -143,6 +142,7 @@ struct server *server_make(const struct server_self *self)
     mount(s);
     s->listeners = listeners_new(server_accept, s);
     make_api(s);
+    rtc_http_mount(s->http.mux); /* behind who asks for its token */
     return s;
 }
 

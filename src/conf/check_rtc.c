@@ -54,6 +54,9 @@ void conf_warn_rtc(const struct conf *c, const struct conf_ctx *ctx)
         if (v->rtc.enabled && !c->rtc_server.enabled)
             conf_warn(ctx, "vhost %.60s: rtc is on and has no effect: rtc_server is off", v->name);
     }
+    if (c->http_api.auth.rtc_bearer && !conf_auth_of_rtc(&c->http_api.auth))
+        conf_warn(ctx, "http_api.auth: rtc_bearer_enabled has no effect without enabled on and "
+                  "type bearer");
     if (!c->rtc_server.enabled)
         return;
     if (!served)

@@ -202,6 +202,12 @@ struct conf_auth {
     int64_t lock, delay; /* for so long; before a wrong one is answered */
 };
 
+/* Is its token asked for below /rtc/? */
+static inline bool conf_auth_of_rtc(const struct conf_auth *a)
+{
+    return a->enabled && a->type == CONF_AUTH_BEARER && a->rtc_bearer;
+}
+
 struct conf_http_api {
     bool enabled;
     struct conf_endpoints listen;

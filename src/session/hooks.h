@@ -26,6 +26,7 @@ const char *hooks_name(enum hooks_action action); /* "on_connect" */
 struct hooks_event {
     const struct session_stream *names;
     const char *client_id;  /* NULL: the cid of the coroutine that calls */
+    const char *token;      /* that it showed by Authorization, for backends; NULL: none */
     const char *bearer;     /* PLAY: the Authorization of its request; no backend gets it */
     unsigned clients;       /* of the stream */
     uint64_t in, out;       /* CLOSE: bytes of its connection */

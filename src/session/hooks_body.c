@@ -99,6 +99,8 @@ void hooks_body(struct wr *w, const struct session_env *env, enum hooks_action a
         jput_text(&j, "stream", n->name);
         jput_text(&j, "param", n->param);
     }
+    if (event->token && fields & F_IDENTITY)
+        jput_text(&j, "token", event->token);
     if (fields & F_PAGE)
         jput_text(&j, "pageUrl", n->page_url);
     if (fields & F_BYTES) {

@@ -159,7 +159,7 @@ struct hooks_event session_event(const struct session *s)
     const struct client *c = &s->entry;
 
     return (struct hooks_event){
-        .names = &s->names, .client_id = s->id,
+        .names = &s->names, .client_id = s->id, .token = s->token,
         .in = s->io ? s->io->bytes_in : s->in, .out = s->io ? s->io->bytes_out : s->out,
         /* with itself, if it is let in */
         .clients = c->stream ? clients_stream_total(c->stream) + !c->admitted : 0,

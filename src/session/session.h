@@ -18,6 +18,7 @@ struct home;
 
 struct session {
     struct session_stream names; /* its stream, and who it is: those strings are the protocol's */
+    const char *token;           /* that its Authorization had; NULL: none */
     const char *id;              /* in the list of clients; NULL: that of its coroutine */
     struct client entry;         /* in that list, while it publishes or plays */
     struct hooks_line *line;     /* its callbacks, in order */

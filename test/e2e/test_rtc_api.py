@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What the requests of WebRTC clients are told: statuses, texts, fields, limits, on both kinds of ports."""
+from contextlib import closing
 import json
 import http.client
 
 import pytest
 
+from httpapi import Backend
 from rtc import rtc_server
 from test_rtc import OFFER
 
@@ -16,9 +18,9 @@ CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Lo
         "Access-Control-Allow-Methods": "GET, POST, DELETE, PATCH, OPTIONS"}
 
 
-def ask(s, method, path, body=None, headers=None):
+def ask(s, method, path, body=None, headers=None, port=0):
     """An answer of any status, which always lets pages of other origins read it."""
-    c = http.client.HTTPConnection("127.0.0.1", s.api_port, timeout=5)
+    c = http.client.HTTPConnection("127.0.0.1", port or s.api_port, timeout=5)
     try:
         c.request(method, path, body, headers or {})
         got = c.getresponse()
@@ -105,3 +107,38 @@ def test_json(srs, tmp_path, kind, offer):
     got = json.loads(text)
     assert status == 200 and got["code"] == 0 and fields["Connection"] == "close", got
     assert got["sdp"].startswith("v=0\r\n") and got["sessionid"].endswith(":abcd") and got["pid"]
+
+
+def test_the_token_of_the_api(srs, tmp_path):
+    """rtc_bearer_enabled: nothing below /rtc/ is answered without it, and no backend is told of it."""
+    s = rtc_server(srs, tmp_path, env={"SRS_HTTP_API_AUTH_ENABLED": "on", "SRS_HTTP_API_AUTH_TYPE": "bearer",
+                                       "SRS_HTTP_API_AUTH_TOKEN": "se.cret", "SRS_HTTP_API_AUTH_DELAY": "1", "SRS_HTTP_API_AUTH_ATTEMPTS": "0",
+                                       "SRS_HTTP_API_AUTH_RTC_BEARER_ENABLED": "on"})
+    right = {**SDP, "Authorization": "Bearer se.cret"}
+    for port in (s.api_port, s.web_port):
+        for path in ("/rtc/v1/whip/", "/rtc/v1/whep/", "/rtc/v1/whip-play/", "/rtc/v1/publish/", "/rtc/v1/play/"):
+            for headers in (SDP, {**SDP, "Authorization": "Bearer other"}):
+                status, fields, _ = ask(s, "POST", path, SENDS, headers, port)
+                assert status == 401 and fields["WWW-Authenticate"] == "Bearer", (path, headers)
+        assert ask(s, "OPTIONS", "/rtc/v1/whip/", port=port)[0] == 204
+    status, fields, _ = ask(s, "POST", "/rtc/v1/whip/?app=live&stream=t", SENDS, right)
+    assert status == 201
+    where = fields["Location"]
+    assert ask(s, "DELETE", where)[0] == 401
+    assert ask(s, "DELETE", where, headers=right)[0] == 200
+    assert "se.cret" not in s.log()
+
+
+def test_a_token_reaches_backends(srs, tmp_path):
+    with closing(Backend()) as b:
+        s = rtc_server(srs, tmp_path, vhost=f"http_hooks {{ enabled on; on_publish {b.url()}; on_unpublish {b.url()}; "
+                       f"on_play {b.url()}; }}")
+        sent = {**SDP, "Authorization": "Bearer a+b&c"}
+        status, fields, _ = ask(s, "POST", "/rtc/v1/whip/?app=live&stream=t&x=1", SENDS, sent)
+        assert status == 201
+        assert ask(s, "POST", "/rtc/v1/whep/?app=live&stream=u&token=mine", OFFER, sent)[0] == 201
+        assert ask(s, "DELETE", fields["Location"])[0] == 200
+        published, ended, played = (b.wait(a) for a in ("on_publish", "on_unpublish", "on_play"))
+    assert published["token"] == ended["token"] == played["token"] == "a+b&c"
+    assert published["param"] == "?app=live&stream=t&x=1&token=a%2Bb%26c&upstream=rtc"
+    assert played["param"] == "?app=live&stream=u&token=mine"

@@ -49,6 +49,12 @@ void sdp_answer_write(struct wr *w, const struct sdp_agreed *a, const struct sdp
     wr_printf(w, "%s %s %s %u", ours->ufrag, ours->pwd, a->peer_ufrag, ours->n_candidates);
 }
 
+void sdp_fragment_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours)
+{
+    (void)a;
+    wr_printf(w, "a=ice-ufrag:%s\r\na=ice-pwd:%s\r\n", ours->ufrag, ours->pwd);
+}
+
 unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX])
 {

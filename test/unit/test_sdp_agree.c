@@ -505,13 +505,44 @@ static void test_fragments(void **state)
     assert_false(sdp_fragment_parse(&f, "a=b\0", 4));
 }
 
+/* The section of the first that was taken. */
+static void test_fragment_written(void **state)
+{
+    static const struct sdp_candidate places[] = { { "1.2.3.4", 8000, false },
+                                                       { "1.2.3.4", 8001, true } };
+    const struct sdp_answer us = { .ufrag = "ours", .pwd = "secret", .n_candidates = 2,
+                                     .candidates = places };
+    struct sdp_agreed a = {
+        .n = 2, .places = { { .kind = SDP_AUDIO, .media = "audio", .mid = "a" },
+                            { .kind = SDP_VIDEO, .media = "video", .mid = "v", .taken = true,
+                              .proto = "UDP/TLS/RTP/SAVPF", .track = AV_VIDEO } } };
+    struct sdp_fragment f;
+    struct wr w;
+
+    (void)state;
+    a.tracks[AV_VIDEO].type = 96;
+    wr_init(&w, 1000);
+    sdp_fragment_write(&w, &a, &us);
+    wr_u8(&w, 0);
+    assert_string_equal((const char *)w.buf,
+        "a=ice-lite\r\na=ice-ufrag:ours\r\na=ice-pwd:secret\r\n"
+        "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:v\r\n"
+        "a=candidate:0 1 udp 2130706431 1.2.3.4 8000 typ host generation 0\r\n"
+        "a=candidate:1 1 tcp 1694498559 1.2.3.4 8001 typ host tcptype passive\r\n"
+        "a=end-of-candidates\r\n");
+    assert_true(sdp_fragment_parse(&f, (const char *)w.buf, w.len - 1));
+    assert_string_equal(f.ufrag, "ours");
+    assert_int_equal(f.candidates, 2);
+    wr_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_rows), TEST(test_wrong), TEST(test_lists), TEST(test_transport),
         TEST(test_sources), TEST(test_extensions), TEST(test_play_answer), TEST(test_rejected),
         TEST(test_nacks), TEST(test_publish_answer), TEST(test_both_ways), TEST(test_cut),
-        TEST(test_fragments),
+        TEST(test_fragments), TEST(test_fragment_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

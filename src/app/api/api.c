@@ -387,6 +387,7 @@ struct api *api_new(const struct api_parts *parts)
     api_mount(a, api_rows_tests, api_rows_tests_n);
     metrics_mount(&a->parts);
     api_mount_tools(a);
+    api_auth_mount_rtc(a->parts.guard, parts->mux);
     return a;
 }
 

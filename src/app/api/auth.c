@@ -3,6 +3,7 @@
 #include "app/api/auth.h"
 
 #include "proto/http/basic.h"
+#include "serve/rtc/http.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,23 +77,47 @@ static err_t refuse_wrong(struct api_guard *g, struct http_exchange *x)
     return err ? err : challenge(x);
 }
 
-err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
+static err_t ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
 {
-    const struct conf_auth *auth = &x->conf->http_api.auth;
     const char *given = http_request_field(x->req, "Authorization");
     co_usec left;
 
-    *who = API_ANYBODY;
-    if (!auth->enabled || !(x->ports & (HTTP_PORT_API | HTTP_PORT_EXPORTER)))
-        return NULL;
     *who = API_REFUSED;
     if (!given)
         return challenge(x);
     left = api_guard_locked(g, x->ip, co_clock());
     if (left > 0)
         return refuse_locked(g, x, left);
-    if (!proves(auth, given))
+    if (!proves(&x->conf->http_api.auth, given))
         return refuse_wrong(g, x);
     *who = API_TRUSTED;
     return NULL;
+}
+
+err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
+{
+    *who = API_ANYBODY;
+    if (!x->conf->http_api.auth.enabled || !(x->ports & (HTTP_PORT_API | HTTP_PORT_EXPORTER)))
+        return NULL;
+    return ask(g, x, who);
+}
+
+/* Then it is for who comes behind it. */
+static err_t ask_rtc(struct http_exchange *x, void *guard)
+{
+    enum api_who who = API_ANYBODY;
+    err_t err = conf_auth_of_rtc(&x->conf->http_api.auth) ? ask(guard, x, &who) : NULL;
+
+    x->declined = !err && who != API_REFUSED;
+    return err;
+}
+
+void api_auth_mount_rtc(struct api_guard *g, struct http_mux *mux)
+{
+    const char *path;
+
+    for (unsigned i = 0; (path = rtc_http_path(i)); i++)
+        (void)http_mux_add(mux, &(struct http_mount){
+            .pattern = path, .methods = HTTP_METHODS_ANY,
+            .ports = HTTP_PORT_SERVER | HTTP_PORT_API, .handler = ask_rtc, .arg = g });
 }

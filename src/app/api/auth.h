@@ -8,7 +8,7 @@
 #define APP_API_AUTH_H
 
 #include "app/api/guard.h"
-#include "serve/http/http.h"
+#include "serve/http/mux.h"
 
 enum api_who {
     API_REFUSED, /* and answered */
@@ -19,6 +19,9 @@ enum api_who {
 /* Asks for the password at endpoints of the API and of figures. Yields. */
 err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
     __attribute__((warn_unused_result));
+/* In front of what is mounted there after it: http_api.auth.rtc_bearer_enabled. The guard is
+ * borrowed. */
+void api_auth_mount_rtc(struct api_guard *g, struct http_mux *mux);
 /* Is this value of Authorization that name and password? */
 bool api_auth_is(const char *value, const char *username, const char *password);
 /* Is it that token? */

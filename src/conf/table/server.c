@@ -53,7 +53,7 @@ static const struct conf_row auth[] = {
     { "token", CONF_KIND_STRING, CONF_AT(conf_auth, token), NULL, CONF_NEVER, CONF_SECRET,
       .sample = "srs-api-token", .help = "The token of type bearer." },
     { "rtc_bearer_enabled", CONF_KIND_OFF, CONF_AT(conf_auth, rtc_bearer), "off", CONF_NEVER,
-      CONF_LATER, .help = "Ask for the token below /rtc/ (WHIP, WHEP), too." },
+      .help = "Ask for the token of type bearer below /rtc/ (WHIP, WHEP), too." },
     { "attempts", CONF_KIND_INT, CONF_AT(conf_auth, attempts), "10", CONF_AT_ONCE, .max = 1e6,
       .help = "Wrong passwords of an address before it is locked; 0: it never is." },
     { "lock", CONF_KIND_SECONDS, CONF_AT(conf_auth, lock), "60", CONF_AT_ONCE, .min = 1,

@@ -104,5 +104,7 @@ struct sdp_fragment {
     unsigned candidates;
 };
 bool sdp_fragment_parse(struct sdp_fragment *f, const char *text, size_t size);
+/* What answers one that began ICE again: `ours` has new names. */
+void sdp_fragment_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours);
 
 #endif

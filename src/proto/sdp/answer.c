@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* answer.c - our answer to an offer, and the load tool's offer: the same lines. */
-#include "proto/sdp/agree.h"
+#include "proto/sdp/answer.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -122,14 +122,14 @@ static void put_sources(const struct out *o, const struct sdp_track *t, const ch
     }
 }
 
-static void put_candidates(const struct out *o)
+void sdp_put_candidates(struct wr *w, const struct sdp_answer *ours)
 {
-    for (unsigned i = 0; i < o->ours->n_candidates; i++) {
-        const struct sdp_candidate *c = &o->ours->candidates[i];
+    for (unsigned i = 0; i < ours->n_candidates; i++) {
+        const struct sdp_candidate *c = &ours->candidates[i];
         uint32_t type = c->tcp ? TYPE_TCP : TYPE_UDP;
         uint32_t priority = type << 24 | (LOCAL_MOST - i) << 8 | (256 - COMPONENT);
 
-        wr_printf(o->w, "a=candidate:%u %d %s %u %s %u typ host %s\r\n", i, COMPONENT,
+        wr_printf(w, "a=candidate:%u %d %s %u %s %u typ host %s\r\n", i, COMPONENT,
                   c->tcp ? "tcp" : "udp", priority, c->ip, c->port,
                   c->tcp ? "tcptype passive" : "generation 0");
     }
@@ -184,7 +184,7 @@ static void put_all(const struct out *o)
         }
         put_section(o, &o->a->places[i]);
         if (first) /* the others share its transport, RFC 8843 section 7.3.3 */
-            put_candidates(o);
+            sdp_put_candidates(o->w, o->ours);
         first = false;
     }
 }

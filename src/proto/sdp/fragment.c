@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fragment.c - what a client sends when it has more candidates, or begins ICE again: RFC 8840. */
-#include "proto/sdp/agree.h"
+#include "proto/sdp/answer.h"
 
 #include <string.h>
 
@@ -63,4 +63,19 @@ bool sdp_fragment_parse(struct sdp_fragment *f, const char *text, size_t size)
         any = true;
     }
     return any;
+}
+
+/* Section 9: what is new, and a section for the candidates. */
+void sdp_fragment_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours)
+{
+    const struct sdp_place *p = a->places;
+
+    while (p < a->places + a->n && !p->taken)
+        p++;
+    wr_printf(w, "a=ice-lite\r\na=ice-ufrag:%s\r\na=ice-pwd:%s\r\n", ours->ufrag, ours->pwd);
+    if (p < a->places + a->n)
+        wr_printf(w, "m=%s 9 %s %u\r\na=mid:%s\r\n", p->media, p->proto,
+                  a->tracks[p->track].type, p->mid);
+    sdp_put_candidates(w, ours);
+    wr_text(w, "a=end-of-candidates\r\n");
 }

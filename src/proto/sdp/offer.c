@@ -94,23 +94,16 @@ static err_t read_line(struct sdp_offer_reader *r, char *line)
     return NULL;
 }
 
-/* Line by line, ended by LF or CRLF. The text is a string. */
 static err_t read_lines(struct sdp_offer_reader *r, char *p, const char *end)
 {
     bool begun = false;
     err_t err = NULL;
+    size_t n;
+    char *line;
 
-    while (!err && p < end) {
-        char *line = p;
-        size_t n = strcspn(p, "\r\n");
-
+    while (!err && (line = sdp_line(&p, end, &n))) {
         if (n > SDP_LINE_MAX)
             return err_new(ERR_TOO_LARGE, "a line of %zu bytes", n);
-        p += n;
-        *p++ = '\0';
-        sdp_trim(line);
-        if (!line[0])
-            continue;
         if (!begun && strncmp(line, "v=", 2) != 0)
             break;
         begun = true;

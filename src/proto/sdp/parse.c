@@ -159,18 +159,14 @@ static err_t read_line(struct reader *r, char *line)
     return NULL;
 }
 
-/* Line by line, however they end. */
 static err_t read_lines(struct reader *r, char *p, const char *end)
 {
     bool any = false;
     err_t err = NULL;
+    size_t size;
+    char *line;
 
-    while (!err && p < end) {
-        char *line = p;
-
-        p += strcspn(p, "\r\n");
-        *p++ = '\0';
-        sdp_trim(line);
+    while (!err && (line = sdp_line(&p, end, &size))) {
         line = sdp_skip_spaces(line);
         if (line[0] == '\0' || line[1] != '=')
             continue;

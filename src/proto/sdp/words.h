@@ -76,6 +76,23 @@ static inline void sdp_trim(char *line)
         line[--n] = '\0';
 }
 
+/* The next line that is not empty, however it ends, without spaces at its end; NULL: there is
+ * none. The text ends with a NUL at `end`; *size is that of the line as it came. */
+static inline char *sdp_line(char **at, const char *end, size_t *size)
+{
+    while (*at < end) {
+        char *line = *at;
+
+        *size = strcspn(line, "\r\n");
+        *at = line + *size + 1;
+        line[*size] = '\0';
+        sdp_trim(line);
+        if (line[0])
+            return line;
+    }
+    return NULL;
+}
+
 /* "video", "sendonly": in any case. SDP_OTHER, or false: none of these. */
 static inline enum sdp_kind sdp_kind_of(const char *name)
 {

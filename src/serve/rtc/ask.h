@@ -18,7 +18,7 @@ struct rtc_ask {
     char *vhost, *app, *stream, *param; /* param "?..": for callbacks and tokens */
     char *tc_url, *page_url, *user_agent;
     char *ip;             /* of the client */
-    char *bearer;         /* Authorization, or NULL */
+    char *bearer;         /* the token of Authorization: Bearer, or NULL */
     char *host;           /* of the request, without the port: API as candidate; "" */
     char *eip;            /* "ip[:port]", or "" */
     char *offer;

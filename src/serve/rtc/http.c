@@ -91,12 +91,13 @@ static void fill_codecs(const struct http_exchange *x, struct rtc_ask *ask)
         ask->acodec = AV_CODEC_NONE;
 }
 
-/* RFC 6750, section 2.1. */
-static char *bearer_of(const struct http_request *req)
+/* RFC 6750, section 2.1. The token of our API is no word to backends. */
+static char *bearer_of(const struct http_exchange *x)
 {
-    const char *value = http_request_field(req, "Authorization");
+    const char *value = http_request_field(x->req, "Authorization");
 
-    if (!value || strncasecmp(value, "Bearer ", 7) != 0)
+    if (!value || strncasecmp(value, "Bearer ", 7) != 0 ||
+        conf_auth_of_rtc(&x->conf->http_api.auth))
         return NULL;
     value += 7 + strspn(value + 7, " ");
     return *value ? must_dup(value) : NULL;
@@ -115,7 +116,7 @@ void rtc_http_fill(const struct http_exchange *x, struct rtc_ask *ask)
     ask->host = must_dup(x->req->host);
     ask->page_url = field(x->req, "Referer");
     ask->user_agent = field(x->req, "User-Agent");
-    ask->bearer = bearer_of(x->req);
+    ask->bearer = bearer_of(x);
     ask->eip = rtc_http_param(x, "eip");
     if (!*ask->eip) {
         free(ask->eip);
@@ -135,16 +136,21 @@ void rtc_http_refuse(struct rtc_ask *ask, int status, int code, const char *name
     ask->text = must_dup(text);
 }
 
+static const struct rtc_http_place places[] = {
+    { "/rtc/v1/publish/", rtc_http_json, RTC_ASK_PUBLISH },
+    { "/rtc/v1/play/", rtc_http_json, RTC_ASK_PLAY },
+    { "/rtc/v1/whip/", rtc_http_whip, RTC_ASK_PUBLISH },
+    { "/rtc/v1/whep/", rtc_http_whip, RTC_ASK_PLAY },
+    { "/rtc/v1/whip-play/", rtc_http_whip, RTC_ASK_PLAY },
+};
+
+const char *rtc_http_path(unsigned i)
+{
+    return i < sizeof(places) / sizeof(places[0]) ? places[i].path : NULL;
+}
+
 void rtc_http_mount(struct http_mux *mux)
 {
-    static const struct rtc_http_place places[] = {
-        { "/rtc/v1/publish/", rtc_http_json, RTC_ASK_PUBLISH },
-        { "/rtc/v1/play/", rtc_http_json, RTC_ASK_PLAY },
-        { "/rtc/v1/whip/", rtc_http_whip, RTC_ASK_PUBLISH },
-        { "/rtc/v1/whep/", rtc_http_whip, RTC_ASK_PLAY },
-        { "/rtc/v1/whip-play/", rtc_http_whip, RTC_ASK_PLAY },
-    };
-
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         const struct http_mount mount = {
             .pattern = places[i].path, .methods = HTTP_METHODS_ANY,

@@ -8,5 +8,7 @@
 
 /* Mount all of them, on both kinds of ports. */
 void rtc_http_mount(struct http_mux *mux);
+/* The paths of them, one after the other; NULL: there are no more. */
+const char *rtc_http_path(unsigned i);
 
 #endif

@@ -66,30 +66,11 @@ static void restart(struct rtc_service *s, struct rtc_peer *p, const struct sdp_
     rtc_table_name(&s->table, p);
 }
 
-/* RFC 8840, section 9: what is new, with a section for the candidates. */
-static void write_fragment(const struct rtc_peer *p, const struct sdp_candidate *v, unsigned n,
-                           struct wr *w)
-{
-    unsigned at = 0;
-
-    while (at + 1 < p->agreed.n && !p->agreed.places[at].taken)
-        at++;
-    wr_printf(w, "a=ice-lite\r\na=ice-ufrag:%s\r\na=ice-pwd:%s\r\n", p->ice.ufrag, p->ice.pwd);
-    wr_printf(w, "m=%s 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:%s\r\n",
-              p->agreed.places[at].kind == SDP_VIDEO ? "video" : "audio", p->agreed.places[at].mid);
-    for (unsigned i = 0; i < n; i++) {
-        unsigned priority = (v[i].tcp ? 1694498815u : 2130706431u) - i * 256;
-
-        wr_printf(w, "a=candidate:%u 1 %s %u %s %u typ host%s\r\n", i, v[i].tcp ? "tcp" : "udp",
-                  priority, v[i].ip, v[i].port, v[i].tcp ? " tcptype passive" : "");
-    }
-    wr_text(w, "a=end-of-candidates\r\n");
-}
-
 static void answer_restart(struct rtc_service *s, struct rtc_ask *ask)
 {
     struct sdp_candidate candidates[SDP_CANDIDATES_MAX];
-    unsigned n = rtc_candidates(s, ask, candidates);
+    struct sdp_answer ours = { .candidates = candidates,
+                               .n_candidates = rtc_candidates(s, ask, candidates) };
     struct rtc_peer *p = find(s, ask->session); /* that may have yielded */
     struct wr w;
 
@@ -99,7 +80,9 @@ static void answer_restart(struct rtc_service *s, struct rtc_ask *ask)
     }
     restart(s, p, &ask->fragment);
     wr_init(&w, RTC_ANSWER_MAX);
-    write_fragment(p, candidates, n, &w);
+    ours.ufrag = p->ice.ufrag;
+    ours.pwd = p->ice.pwd;
+    sdp_fragment_write(&w, &p->agreed, &ours);
     ask->status = 200;
     ask->answer = (char *)w.buf;
     ask->answer_size = w.len;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PARAM_MAX = 64 * 1024 };
+
 _Static_assert(offsetof(struct rtc_peer, base) == 0, "a peer begins with its session");
 
 static void on_kick(struct session *s)
@@ -21,18 +23,34 @@ static void on_kick(struct session *s)
     rtc_peer_leave(p, err_new(ERR_KICKED, "%s", p->ip));
 }
 
+/* As the value of a parameter. */
+static void put_value(struct wr *w, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("&#%+ \"<>", *text))
+            wr_printf(w, "%%%02X", (unsigned char)*text);
+        else
+            wr_u8(w, (uint8_t)*text);
+    }
+}
+
 /* A token in the header counts as one among the parameters, unless there is one. */
 static char *param_of(const struct rtc_ask *ask)
 {
     const char *param = ask->param ? ask->param : "";
     bool has = strstr(param, "?token=") || strstr(param, "&token=");
-    const char *token = ask->bearer ? ask->bearer : "";
+    struct wr w;
 
-    if (strncasecmp(token, "Bearer ", 7) == 0)
-        token += 7;
-    if (!*token || has)
+    if (!ask->bearer || has)
         return must_dup(param);
-    return must_print("%s%ctoken=%s", param, *param ? '&' : '?', token);
+    wr_init(&w, PARAM_MAX);
+    wr_printf(&w, "%s%ctoken=", param, *param ? '&' : '?');
+    put_value(&w, ask->bearer);
+    wr_u8(&w, 0);
+    if (!w.bad)
+        return (char *)w.buf;
+    wr_free(&w);
+    return must_dup(param);
 }
 
 static const char *text_of(const char *text)
@@ -47,9 +65,10 @@ static void set_names(struct rtc_peer *p, const struct rtc_ask *ask)
     char *param = param_of(ask);
     const char *at;
 
-    p->names = must_print("%s%c%s%c%s%c%s%c%s%c%s", text_of(ask->vhost), '\0', text_of(ask->app),
-                          '\0', text_of(ask->stream), '\0', param, '\0', text_of(ask->tc_url),
-                          '\0', text_of(ask->page_url));
+    p->names = must_print("%s%c%s%c%s%c%s%c%s%c%s%c%s", text_of(ask->vhost), '\0',
+                          text_of(ask->app), '\0', text_of(ask->stream), '\0', param, '\0',
+                          text_of(ask->tc_url), '\0', text_of(ask->page_url), '\0',
+                          text_of(ask->bearer));
     free(param);
     at = p->names;
     names->vhost = at;
@@ -57,7 +76,8 @@ static void set_names(struct rtc_peer *p, const struct rtc_ask *ask)
     names->name = at += strlen(at) + 1;
     names->param = at += strlen(at) + 1;
     names->tc_url = at += strlen(at) + 1;
-    names->page_url = at + strlen(at) + 1;
+    names->page_url = at += strlen(at) + 1;
+    p->base.token = ask->bearer ? at + strlen(at) + 1 : NULL;
     names->ip = p->ip;
 }
 
