@@ -41,12 +41,27 @@ const struct nal_kind nal_h265 = {
     },
 };
 
-bool nal_h264_is_intra(const uint8_t *unit, size_t size)
+/* [H.264] table 7-6. */
+enum { TYPES = 5, TYPE_B = 1, TYPE_I = 2, TYPE_SI = 4, TYPE_NONE = TYPES };
+
+static unsigned slice_type(const uint8_t *unit, size_t size)
 {
     struct bits b = bits_init_nalu(unit + 1, size - 1);
     uint32_t type;
 
     (void)bits_ue(&b); /* first_mb_in_slice */
     type = bits_ue(&b);
-    return !b.bad && (type % 5 == 2 || type % 5 == 4);
+    return b.bad ? TYPE_NONE : type % TYPES;
+}
+
+bool nal_h264_is_intra(const uint8_t *unit, size_t size)
+{
+    unsigned type = slice_type(unit, size);
+
+    return type == TYPE_I || type == TYPE_SI;
+}
+
+bool nal_h264_is_b(const uint8_t *unit, size_t size)
+{
+    return slice_type(unit, size) == TYPE_B;
 }

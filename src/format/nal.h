@@ -34,5 +34,7 @@ static inline uint8_t nal_type(const struct nal_kind *nal, const uint8_t *unit)
 
 /* [H.264] 7.3.3: is that slice of a picture that needs no other? `size` > 0. */
 bool nal_h264_is_intra(const uint8_t *unit, size_t size);
+/* Of one that may need two others. */
+bool nal_h264_is_b(const uint8_t *unit, size_t size);
 
 #endif

@@ -181,14 +181,17 @@ static bool open_track(struct rtc_wire *w, unsigned track, enum av_codec codec)
 
 static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
 {
-    bool news;
+    static const char *const damage[] = {
+        [RTC_ORDER_FEWER] = "fewer pictures a second",
+        [RTC_ORDER_FAULTS] = "fewer pictures a second, and others need them: faults in the picture",
+    };
+    enum rtc_order_news news;
+    bool is = rtc_order_take(&w->order, f, nalu_length, &f->pts, &news);
 
-    if (!rtc_order_take(&w->order, f, nalu_length, &f->pts, &news))
-        return false;
-    if (news)
-        log_warn("%s: its B frames are needed by others, which browsers show in the wrong order: "
-                 "ask your encoder for bframes=0", live_source_name(w->src));
-    return true;
+    if (news != RTC_ORDER_OLD)
+        log_warn("%s: WebRTC players get no B frames, as browsers cannot show them: %s; ask your "
+                 "encoder for bframes=0", live_source_name(w->src), damage[news]);
+    return is;
 }
 
 static void make(struct rtc_wire *w, struct frame *f, co_usec at)

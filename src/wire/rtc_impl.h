@@ -11,18 +11,21 @@
 enum { RTC_WIRE_PAYLOAD = 1200 };
 
 /* Pictures that are shown in another order than they come in: rtc_order.c. */
+enum rtc_order_news {
+    RTC_ORDER_OLD,    /* nothing that was not told */
+    RTC_ORDER_FEWER,  /* there are such, they are left out */
+    RTC_ORDER_FAULTS, /* and others need them */
+};
 struct rtc_order {
     bool keep;          /* all of them */
-    bool mixed;         /* such that others need, so they cannot be left out */
     bool begun;
+    enum rtc_order_news told;
     int64_t shown;      /* the latest that was sent, 1/90000 s */
-    int64_t ahead;      /* of the newest key frame: how long after it came it is shown */
-    int64_t last;       /* the time that was given last */
 };
 /* A frame of a picture, its units behind lengths of so many bytes: when players are to show it.
- * False: it is left out. *news: the first that is mixed. */
+ * False: it is left out. *news: what is to be told, once. */
 bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_length,
-                    int64_t *time, bool *news);
+                    int64_t *time, enum rtc_order_news *news);
 
 struct rtc_wire_track {
     enum av_codec codec; /* of what is in the log; AV_CODEC_NONE: nothing came yet */

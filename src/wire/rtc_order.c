@@ -2,8 +2,10 @@
 /* rtc_order.c - pictures that are shown in another order than they are decoded in, for players that
  * show them as they come.
  *
- * Those that no other needs are left out: then the order is one. Where others need some of them
- * they stay, and all are shown as they come. */
+ * They are left out, whether others need them or not. libwebrtc tells its H.264 decoder that order
+ * is one ([H.264] E.2.1, max_num_reorder_frames), whatever the stream says: the decoder gives no
+ * picture for one that goes back, that is an error to it, and all until the next key frame is lost.
+ * What others lack by that is a small fault of theirs. */
 #include "wire/rtc_impl.h"
 
 #include "av/nalu.h"
@@ -19,49 +21,47 @@ static bool is_needed(const struct nal_kind *nal, const uint8_t *unit)
     return nal_type(nal, unit) >= 16 || (nal_type(nal, unit) & 1);
 }
 
-/* Does any other picture need this one? By its first slice. */
-static bool picture_is_needed(const struct frame *f, unsigned nalu_length)
+/* A picture that goes back is a B picture, or its publisher's times are not right. */
+static bool is_b(const struct frame *f, unsigned nalu_length, bool *needed)
 {
     const struct nal_kind *nal = f->codec == AV_H264 ? &nal_h264 : &nal_h265;
     enum nalu_format format = nalu_detect(f->data, f->size, nalu_length);
     struct nalu_reader r;
     struct nalu unit;
     err_t err = nalu_begin(&r, format, nalu_length, f->data, f->size);
+    bool is = false;
 
     for (err = err ? err : nalu_next(&r, &unit); !err && unit.data; err = nalu_next(&r, &unit)) {
-        if (unit.size > nal->head && nal->flags[nal_type(nal, unit.data)] & NAL_SLICE)
-            return is_needed(nal, unit.data);
+        if (unit.size <= nal->head || !(nal->flags[nal_type(nal, unit.data)] & NAL_SLICE))
+            continue;
+        *needed = is_needed(nal, unit.data);
+        is = nal == &nal_h265 || nal_h264_is_b(unit.data, unit.size);
+        break;
     }
     err_free(&err);
-    return true;
-}
-
-static int64_t in_order(struct rtc_order *o, int64_t time)
-{
-    if (time <= o->last && o->last - time < JUMP)
-        time = o->last + 1;
-    return time;
+    return is;
 }
 
 bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_length,
-                    int64_t *time, bool *news)
+                    int64_t *time, enum rtc_order_news *news)
 {
     bool back = o->begun && !f->key && f->pts < o->shown && o->shown - f->pts < JUMP;
+    bool needed = false;
 
-    *news = false;
+    *news = RTC_ORDER_OLD;
     *time = f->pts;
     if (o->keep || (f->codec != AV_H264 && f->codec != AV_H265))
         return true;
-    if (back && !picture_is_needed(f, nalu_length))
+    if (back && is_b(f, nalu_length, &needed)) {
+        enum rtc_order_news what = needed ? RTC_ORDER_FAULTS : RTC_ORDER_FEWER;
+
+        if (what > o->told)
+            o->told = *news = what;
         return false;
-    if (back && !o->mixed)
-        *news = o->mixed = true;
-    if (f->key || !o->begun)
-        o->ahead = f->pts - f->dts;
-    if (o->mixed)
-        *time = in_order(o, f->dts + o->ahead);
-    o->shown = !back ? f->pts : o->shown;
+    }
+    if (back)
+        *time = o->shown + 1;
+    o->shown = *time;
     o->begun = true;
-    o->last = *time;
     return true;
 }

@@ -236,7 +236,7 @@ static void push_b(struct wired *t, const char *head, int64_t dts_ms, int64_t pt
     push(t->src, &f);
 }
 
-/* In order of decoding I P B b, times as shown. `ref`: the first B is needed by the other. */
+/* In order of decoding I P B b P, times as shown. `ref`: the first B is needed by others. */
 static void push_group(struct wired *t, bool ref)
 {
     push_config(t, AV_H264);
@@ -258,7 +258,7 @@ static void pictures_come_in_the_order_they_are_shown(void **state)
         { false, false, 3, { 80, 200, 320 } },
         { true, false, 5, { 80, 200, 120, 160, 320 } },
         { true, true, 5, { 80, 200, 120, 160, 320 } },
-        { false, true, 4, { 80, 200, 200, 240 } }, /* the second one and 1 tick */
+        { false, true, 3, { 80, 200, 320 } }, /* what browsers cannot show */
     };
 
     (void)state;
@@ -279,6 +279,30 @@ static void pictures_come_in_the_order_they_are_shown(void **state)
         }
         finish(&t);
     }
+}
+
+/* A picture is no B picture for its publisher's times: what others need stays, in its place. */
+static void times_that_go_back_are_put_right(void **state)
+{
+    static const int64_t want[] = { AV_MS(80), AV_MS(200), AV_MS(200) + 1, AV_MS(240) };
+    struct rtp_log_entry e;
+    struct wired t;
+
+    (void)state;
+    setup(&t, &plain);
+    rtc_wire_wanted(t.w, true);
+    push_config(&t, AV_H264);
+    push_b(&t, "\x65\x88", 80, 80);
+    push_b(&t, "\x41\x9a", 120, 200);
+    push_b(&t, "\x41\x9a", 160, 160);
+    push_b(&t, "\x41\x9a", 200, 240);
+    take(&t);
+    assert_int_equal(rtp_log_head(t.log), COUNT(want) + 1);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        assert_true(rtp_log_get(t.log, i + 1, &e));
+        assert_int_equal(e.ticks, want[i]);
+    }
+    finish(&t);
 }
 
 /* ---- players come and go */
@@ -569,6 +593,7 @@ int main(void)
         TEST(sets_go_in_front_and_pieces_are_even),
         TEST(options_count),
         TEST(pictures_come_in_the_order_they_are_shown),
+        TEST(times_that_go_back_are_put_right),
         TEST(nothing_is_cut_that_nobody_wants),
         TEST(the_next_publisher_goes_on_in_numbers_and_times),
         TEST(who_serves_is_told_once),
