@@ -16,6 +16,7 @@ struct rtc_guest {
     struct udp_path to;
     char ours[40], theirs[40], pwd[40]; /* ufrag of ours; of the server, and its pwd */
     char session[200], token[RTC_TOKEN + 1];
+    char wish[40];           /* what our ufrag is asked to be; "" */
     unsigned checks;
 };
 
@@ -61,6 +62,7 @@ static inline int rtc_guest_ask(struct rtc_guest *g, struct session_env *env,
 
     (void)snprintf(g->ours, sizeof(g->ours), "guest");
     a = rtc_ask_of(kind, stream, g->ours);
+    (void)snprintf(a.ufrag, sizeof(a.ufrag), "%s", g->wish);
     rtc_ask(env, &a);
     status = a.status;
     if (status == 201) {

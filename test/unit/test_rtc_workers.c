@@ -133,6 +133,18 @@ static void a_session_has_few_places(const struct rtc_guest *g)
     until(two_env[0].rtc->table.n <= before + ICE_PATHS);
 }
 
+static void end_of(struct rtc_guest *g)
+{
+    struct rtc_ask a = { .kind = RTC_ASK_DELETE };
+
+    (void)snprintf(a.session, sizeof(a.session), "%s", g->session);
+    (void)snprintf(a.token, sizeof(a.token), "%s", g->token);
+    rtc_ask(&two_env[0], &a);
+    assert_int_equal(a.status, 200);
+    rtc_ask_free(&a);
+    rtc_guest_close(g);
+}
+
 static void test_sessions_are_at_home_and_hear_their_clients(void **state)
 {
     struct two_guest resident = { .type = CLIENTS_RTMP_PLAY, .id = "resident", .stream = "s" };
@@ -156,17 +168,40 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
     assert_int_equal(stat_of(0).passed % 3, 0); /* a check, its keys, a packet */
     a_flood_of_strangers_leaves_room(g);
     a_session_has_few_places(&g[1]);
-    for (unsigned i = 0; i < GUESTS; i++) {
-        struct rtc_ask a = { .kind = RTC_ASK_DELETE };
-
-        (void)snprintf(a.session, sizeof(a.session), "%s", g[i].session);
-        (void)snprintf(a.token, sizeof(a.token), "%s", g[i].token);
-        rtc_ask(&two_env[0], &a);
-        assert_int_equal(a.status, 200);
-        rtc_ask_free(&a);
-        rtc_guest_close(&g[i]);
-    }
+    for (unsigned i = 0; i < GUESTS; i++)
+        end_of(&g[i]);
     until(stat_of(1).sessions == 0);
+    workers_call(&two_env[0], 1, two_leave, &resident);
+}
+
+/* Whatever letter they begin with; but for one that may be another's, or is. */
+static void test_names_that_were_asked_for_are_found(void **state)
+{
+    static const struct { const char *wish; bool given; } of[] = {
+        { "Afree", true }, { "Bfree", true }, { "free", true }, { "9-32-letters-and-digits-9012345A",
+        true }, { "AAAAAAAA", false }, { "BAAAAAAA", true }, { "free", false }, { "Zfree123", true },
+    };
+    struct two_guest resident = { .type = CLIENTS_RTMP_PLAY, .id = "resident", .stream = "s" };
+    struct rtc_guest g[COUNT(of)];
+    unsigned heard = fake_rtcp;
+
+    (void)state;
+    workers_call(&two_env[0], 1, two_enter, &resident);
+    for (unsigned round = 0; round < 2; round++) { /* they are free again */
+        for (unsigned i = 0; i < COUNT(of); i++) {
+            rtc_guest_open(&g[i], port);
+            strcpy(g[i].wish, of[i].wish);
+            assert_int_equal(rtc_guest_ask(&g[i], &two_env[0], RTC_ASK_PLAY, "s"), 201);
+            assert_int_equal(strcmp(g[i].theirs, of[i].wish) == 0, of[i].given);
+            assert_true(rtc_guest_connects(&g[i]));
+            rtc_guest_packet(&g[i], 201, 'k');
+        }
+        until(fake_rtcp == heard + (round + 1) * COUNT(of));
+        assert_int_equal(stat_of(1).sessions, COUNT(of));
+        for (unsigned i = 0; i < COUNT(of); i++)
+            end_of(&g[i]);
+        until(stat_of(1).sessions == 0);
+    }
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
 
@@ -181,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_sessions_are_at_home_and_hear_their_clients),
+        TEST(test_names_that_were_asked_for_are_found),
         TEST(test_addresses_are_passed_on_for_as_long_as_their_session_is),
     };
 

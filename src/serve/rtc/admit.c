@@ -170,22 +170,18 @@ static err_t parse(struct sdp_offer *offer, const struct rtc_ask *ask)
 
 /* ---- its answer */
 
-static void take_wanted(char name[ICE_OURS_MAX + 1], const char *asked, size_t least)
-{
-    size_t n = strlen(asked);
-
-    if (n >= least && n <= ICE_OURS_MAX)
-        memcpy(name, asked, n + 1);
-}
-
+/* Those that the client asked for, where they can be had. */
 static void choose_names(struct rtc_peer *p)
 {
-    const char *ufrag = p->ask->ufrag;
+    const char *pwd = p->ask->pwd;
+    size_t size = strlen(pwd);
 
     rtc_new_ufrag(p->service, &p->ice);
-    if (!rtc_table_named(&p->service->table, ufrag, strlen(ufrag)))
-        take_wanted(p->ice.ufrag, ufrag, 4);
-    take_wanted(p->ice.pwd, p->ask->pwd, 22);
+    p->asked_name = rtc_names_take(p->service, p->ask->ufrag);
+    if (p->asked_name)
+        memcpy(p->ice.ufrag, p->ask->ufrag, strlen(p->ask->ufrag) + 1);
+    if (size > 0 && size <= ICE_OURS_MAX)
+        memcpy(p->ice.pwd, pwd, size + 1);
     (void)snprintf(p->ufrag, sizeof(p->ufrag), "%s", p->ice.ufrag);
     random_id(p->etag, 8);
 }

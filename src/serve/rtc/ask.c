@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Longer than backends may take, all of them. */
 #define PATIENCE CO_SECONDS(30)
@@ -95,9 +96,10 @@ static err_t choose(struct session_env *env, const struct rtc_ask *a, struct job
 /* By its session's name: no worker, then here, where it is found to be unknown. */
 static unsigned worker_named(const struct session_env *env, const struct rtc_ask *a)
 {
-    unsigned worker = rtc_ufrag_worker(a->session[0]);
+    unsigned worker = env->rtc ? rtc_worker_of(env->rtc, a->session, strcspn(a->session, ":"))
+                               : UINT_MAX;
 
-    return worker < workers_count(env) ? worker : env->worker;
+    return worker != UINT_MAX ? worker : env->worker;
 }
 
 static void send_to(struct session_env *env, struct rtc_ask *a, struct job *j, unsigned to)

@@ -9,12 +9,13 @@
 #include "session/workers.h"
 
 enum { RTC_PENDING_OF_ADDRESS = 64, RTC_MAILS = 256, RTC_DATAGRAM_MAX = 2048,
-       RTC_MAILS_STRANGE = RTC_MAILS / 4 };
+       RTC_MAILS_STRANGE = RTC_MAILS / 4, RTC_NAMES_MAX = 1024 };
 
 /* Of all workers: whatever changes is atomic, or has a lock of its own. */
 struct rtc_shared {
     atomic_uint refs;
     unsigned workers;
+    struct rtc_names *names;        /* ufrags that clients asked for */
     struct peers *pending;          /* sessions that are not connected, by who asked for them */
     atomic_uint sessions;
     atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
@@ -109,10 +110,17 @@ void rtc_refuse(struct rtc_ask *ask, err_t *err);
 
 /* ---- later.c: DELETE and PATCH of a session */
 void rtc_later(struct rtc_service *s, struct rtc_ask *ask);
+
+/* ---- names.c: names of sessions, by which workers find them */
+struct rtc_names *rtc_names_new(void);
+void rtc_names_free(struct rtc_names *t);
 /* Ours, new ones: the first letter of a ufrag names its worker. */
 void rtc_new_ufrag(const struct rtc_service *s, struct ice *ice);
-/* A worker by that letter; UINT_MAX: it is none. */
-unsigned rtc_ufrag_worker(char first);
+/* One that a client asked for. False: it is another's, or there are RTC_NAMES_MAX of them. */
+bool rtc_names_take(const struct rtc_service *s, const char *ufrag);
+void rtc_names_leave(const struct rtc_service *s, const char *ufrag);
+/* Whose session that is, if there is one; UINT_MAX: no worker's. */
+unsigned rtc_worker_of(const struct rtc_service *s, const char *ufrag, size_t size);
 
 /* ---- leave.c */
 err_t rtc_leave_main(void *service); /* co_fn: sees players out */

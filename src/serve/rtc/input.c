@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { STUN_END = 4, DTLS_FIRST = 20, DTLS_END = 64, RTP_FIRST = 128, RTP_END = 192 };
@@ -125,13 +126,13 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
 }
 
 /* To the worker that it names, unless it was passed on for that. */
-static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, char first, unsigned via,
-                       co_usec now)
+static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, const char *ufrag,
+                       size_t size, unsigned via, co_usec now)
 {
     struct rtc_service *s = e->service;
-    unsigned worker = rtc_ufrag_worker(first);
+    unsigned worker = via == s->env->worker ? rtc_worker_of(s, ufrag, size) : UINT_MAX;
 
-    if (via == s->env->worker && worker != via && worker < s->shared->workers) {
+    if (worker != UINT_MAX && worker != via) {
         rtc_table_hint(&s->table, e, &in->path.peer, worker, now);
         rtc_pass_strange(e, worker, in);
     } else {
@@ -160,7 +161,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
     }
     p = rtc_table_named(&s->table, m.username, (size_t)(colon - m.username));
     if (!p) {
-        pass_check(e, in, *m.username, via, now);
+        pass_check(e, in, m.username, (size_t)(colon - m.username), via, now);
         return;
     }
     rtc_black(s, in->data, in->size);

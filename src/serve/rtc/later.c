@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* later.c - what is asked of a session later: its end (DELETE), and candidates or a restart of ICE
- * (PATCH): RFC 9725 sections 4.2 and 4.3. And the names of sessions. */
+ * (PATCH): RFC 9725 sections 4.2 and 4.3. */
 #include "base/log.h"
 #include "base/must.h"
 #include "base/random_id.h"
 #include "serve/rtc/impl.h"
 
-#include <limits.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- names */
-
-static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-_Static_assert(sizeof(letters) - 1 >= WORKERS_MAX, "a letter for each worker");
-
-unsigned rtc_ufrag_worker(char first)
-{
-    const char *at = first ? strchr(letters, first) : NULL;
-
-    return at ? (unsigned)(at - letters) : UINT_MAX;
-}
-
-void rtc_new_ufrag(const struct rtc_service *s, struct ice *ice)
-{
-    do {
-        random_id(ice->ufrag, ICE_UFRAG);
-        ice->ufrag[0] = letters[s->env->worker];
-    } while (rtc_table_named(&s->table, ice->ufrag, ICE_UFRAG));
-    random_id(ice->pwd, ICE_PWD);
-}
 
 /* ---- which session */
 

@@ -116,6 +116,8 @@ static void part(struct rtc_peer *p)
     struct rtc_service *s = p->service;
 
     rtc_table_unname(&s->table, p);
+    if (p->asked_name)
+        rtc_names_leave(s, p->ufrag);
     while (p->routes)
         rtc_pass_drop(s, p->routes);
     *p->all_prev = p->all_next;

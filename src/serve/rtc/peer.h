@@ -53,6 +53,7 @@ struct rtc_peer {
     struct dtls_identity *identity; /* our certificate, with a reference */
     char token[17], etag[24];
     char ufrag[ICE_OURS_MAX + 1]; /* that of its first answer: its name in Location */
+    bool asked_name;             /* it was the client's wish */
     bool gathers;                /* players of its stream come home for its packets */
     struct rtc_peer *next_name;  /* in a bucket, by ice.ufrag */
     bool named;

@@ -16,6 +16,7 @@ static struct rtc_shared *shared_new(unsigned workers)
 
     atomic_init(&s->refs, 1);
     s->workers = workers;
+    s->names = rtc_names_new();
     s->pending = peers_new(PEERS_EXPECTED);
     if (workers > 1)
         peers_share(s->pending);
@@ -26,6 +27,7 @@ void rtc_shared_unref(struct rtc_shared *s)
 {
     if (atomic_fetch_sub(&s->refs, 1) != 1)
         return;
+    rtc_names_free(s->names);
     peers_free(s->pending);
     free(s);
 }

@@ -10,6 +10,7 @@
 #include "serve/rtc/impl.h"
 #include "session/move.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,14 +106,17 @@ static err_t send_rest(struct rtc_tcp *t)
 static err_t on_first(struct rtc_tcp *t, const uint8_t *data, size_t size)
 {
     struct stun_message m;
+    const char *colon;
 
     if (!stun_parse(&m, data, size) || m.class != STUN_REQUEST ||
         m.username_size == 0)
         return err_new(ERR_MALFORMED, "no check of ICE in the first frame, %zu bytes", size);
     t->begun = true;
     t->owned = co_clock();
-    t->worker = rtc_ufrag_worker(*m.username);
-    if (t->worker >= workers_count(t->env))
+    colon = memchr(m.username, ':', m.username_size);
+    t->worker = rtc_worker_of(t->endpoint.service, m.username,
+                              colon ? (size_t)(colon - m.username) : m.username_size);
+    if (t->worker == UINT_MAX)
         t->worker = t->env->worker;
     return NULL;
 }
