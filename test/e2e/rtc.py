@@ -61,7 +61,7 @@ async function stats(name) {
 """
 
 
-def rtc_server(srs, tmp_path, rtc="", server="", vhost="", glob="", **how):
+def rtc_server(srs, tmp_path, rtc="", server="", vhost="", glob="", candidate="127.0.0.1", **how):
     """A server of the fixture `srs`, with WebRTC and a page to start from."""
     udp, api, web = free_port(), free_port(), free_port()
     root = tmp_path / "html"
@@ -69,7 +69,7 @@ def rtc_server(srs, tmp_path, rtc="", server="", vhost="", glob="", **how):
     (root / "empty.html").write_text("<!doctype html><title>empty</title><body>")
     s = srs(vhost=f"rtc {{ enabled on; {rtc} }}\nhttp_remux {{ enabled on; }}\n{vhost}",
             glob=f"""{glob}
-rtc_server {{ enabled on; listen {udp}; candidate 127.0.0.1; {server} }}
+rtc_server {{ enabled on; listen {udp}; candidate {candidate}; {server} }}
 http_api {{ enabled on; listen 127.0.0.1:{api}; }}
 http_server {{ enabled on; listen 127.0.0.1:{web}; dir {root}; }}""", **how)
     s.rtc_port, s.api_port, s.web_port = udp, api, web

@@ -36,7 +36,7 @@ def test_a_stream_and_its_clients(api, source):
     assert stream["video"] == {"codec": "H264", "profile": stream["video"]["profile"],
                                "level": stream["video"]["level"], "width": 640, "height": 360}
     assert stream["audio"]["codec"] == "AAC" and stream["audio"]["channel"] == 2
-    assert stream["publish"] == {"active": True, "cid": clients["fmle-publish"]["id"]}
+    assert stream["publish"] == {"active": True, "cid": clients["fmle-publish"]["id"], "type": "fmle-publish"}
     assert stream["recv_bytes"] > 50000 and stream["send_bytes"] > 50000
     assert stream["kbps"]["recv_30s"] > 100 and stream["kbps"]["send_30s"] > 100
     assert abs(stream["live_ms"] / 1000 - time.time()) < 60, "it is the time now"

@@ -89,7 +89,8 @@ def test_children_forwards_and_ways(ports, source):
     ways = ask("console")["data"]
     assert ways["http"] == web and ways["rtmp"] == s.port and ways["https"] == 0
     assert ways["rtsp"] == ways["srt"] == 0
-    assert ways["vhosts"][0] == {"name": "__defaultVhost__", "rtsp": False, "srt": False, "rtc": False, "vod": None, "flv": "[vhost]/[app]/[stream].flv", "hls": None, "dash": None}
+    assert ways["vhosts"][0] == {"name": "__defaultVhost__", "rtsp": False, "srt": False, "rtc": False, "rtmp_to_rtc": False,
+                                "rtc_to_rtmp": False, "vod": None, "flv": "[vhost]/[app]/[stream].flv", "hls": None, "dash": None}
 
 
 def test_clients_of_one_stream(ports, source):

@@ -42,16 +42,17 @@ def test_pages_of_ours(pages):
         assert "script-src 'self';" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
         assert b"<title>Players" in h.get("/players/").body
         assert h.get("/players?a=b").headers["location"] == "/players/?a=b"
-        for name in "srs_player.html?stream=x", "rtc_player.html", "whep.html", "rtc_publisher.html", "vlc.html":
+        for name, title in (("srs_player.html?stream=x", b"Player"), ("rtc_player.html", b"Player"), ("whep.html", b"Player"),
+                            ("rtc_publisher.html", b"Publish"), ("whip.html", b"Publish"), ("vlc.html", b"Player")):
             page = h.get("/players/" + name)
-            assert b"<title>Player<" in page.body, name
+            assert b"<title>%s<" % title in page.body, name
             assert "script-src 'self';" in page.headers["content-security-policy"]
             assert "frame-ancestors" not in page.headers["content-security-policy"], "people have it in frames"
         assert h.get("/console/ng_index.html").headers["location"] == "/console/"
         for path in "/players/nothing.html", "/players/play.js", "/players/../home.html", "/home.html", "/players/x/":
             assert h.get(path).status == 404, path
         where = json.loads(h.get("/console/where.json").body)
-        assert where == {"here_is_api": False, "api": api, "api_tls": 0, "rtmp": s.port, "players": where["players"]}
+        assert where == {"here_is_api": False, "api": api, "api_tls": 0, "rtmp": s.port, "rtc": False, "players": where["players"]}
     assert once(web, "/", "POST").status == 405
     assert json.loads(once(api, "/").body)["urls"] == {"api": "the api root"}, "the API's port is for programs"
     assert once(api, "/players/").status == 404
@@ -201,7 +202,7 @@ def test_parameters_of_players(pages, tmp_path):
         assert b.wait("document.querySelector('#state').innerText === 'a/b is no server'")
         b.open(f"http://127.0.0.1:{web}/players/whip.html?app=a&stream=b")
         assert b.wait(f"document.body.innerText.includes('rtmp://127.0.0.1:{s.port}/a/b')")
-        assert "does not speak WebRTC" in b.text()
+        assert "WebRTC is off at this server" in b.text()
 
 
 @chromium
@@ -219,7 +220,7 @@ def test_players_play(pages, source, tmp_path):
             b.open(f"http://127.0.0.1:{web}/players/{page}&autostart=true")
             assert b.wait("document.querySelector('video').currentTime > 1", 15), (page, b.text(), b.errors)
             assert not b.errors, (page, b.errors)
-        assert ("does not speak WebRTC" in b.text()) is False
+        assert "WebRTC is off" not in b.text()
 
 
 @chromium

@@ -27,8 +27,11 @@ function quiet(...what) {
 
 function row(s) {
     const play = el("button", { class: "go", onclick: () => player.play(play.ways, s.title) }, "▶ Play");
-    return el("div", { class: "row" }, el("div", { class: "what" }, el("span"), el("small")), play);
+    const rtc = el("button", { title: "Play it here with little delay", onclick: () => player.play(play.ways.filter(isRtc), s.title) }, "▶ WebRTC");
+    return el("div", { class: "row" }, el("div", { class: "what" }, el("span"), el("small")), el("span", { class: "act" }, play, rtc));
 }
+
+const isRtc = ([kind]) => kind === "rtc";
 
 function codecs({ video, audio }) {
     const size = video?.width ? ` ${video.width}×${video.height}` : "";
@@ -44,13 +47,14 @@ async function streams() {
         return { ...s, ways: playable(ways?.data, vhost, s), title: (vhost === DEFAULT ? "" : `${vhost} `) + `${s.app}/${s.name}` };
     });
     sync($("streams"), list, s => s.id, row, (e, s) => {
-        const [what, play] = e.children, players = Math.max(0, s.clients - 1);
+        const [what, { children: [play, rtc] }] = e.children, players = Math.max(0, s.clients - 1);
         text(what.firstChild, s.title);
         text(what.lastChild, [codecs(s), many(players, "player"), s.age_ms === undefined ? "" : `for ${time(s.age_ms / 1000)}`]
             .filter(Boolean).join(", "));
         play.ways = s.ways;
         play.disabled = s.ways.length === 0;
-        play.title = s.ways.length ? "" : "HTTP-FLV, HLS and DASH are off in the configuration";
+        rtc.hidden = !s.ways.some(isRtc);
+        play.title = s.ways.length ? "" : "WebRTC, HTTP-FLV, HLS and DASH are off in the configuration";
     });
     $("streams").hidden = list.length === 0;
     text($("count"), listed.streams.length < listed.total ? `${list.length} of ${listed.total}` : String(list.length));
@@ -81,6 +85,7 @@ async function tick() {
         if (!api.where)
             throw found;
         publish($("publish"), api.where.rtmp);
+        $("page").hidden = !api.where.rtc;
         $("without").hidden = api.where.players;
         if (found instanceof Error)
             unknown(found);

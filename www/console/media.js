@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// media.js - a stream in a <video>: FLV and MPEG-TS over HTTP by mpegts.js, HLS by hls.js or the browser
-// itself, DASH by dash.js, files by the browser; and files that the server plays, which can be asked for from any place.
+// media.js - a stream in a <video>: WebRTC by the browser itself, FLV and MPEG-TS over HTTP by mpegts.js, HLS by hls.js or
+// the browser, DASH by dash.js, files by the browser; and files that the server plays, which can be asked for from any place.
 //
 // The libraries are fetched when they are first needed; a server may be without them.
+
+import { Rtc, receive } from "./rtc.js";
+import { watch } from "./rtc_stats.js";
 
 const LIBRARIES = { mpegts: "mpegts.js", Hls: "hls.js", dashjs: "dash.js" };
 const HLS = "application/vnd.apple.mpegurl";
@@ -26,7 +29,7 @@ function load(name) {
 
 export class Media {
     constructor(video, fail) {
-        Object.assign(this, { video, fail, end: null, turn: 0, at: 0, duration: 0, pausedAt: 0 });
+        Object.assign(this, { video, fail, end: null, turn: 0, at: 0, duration: 0, pausedAt: 0, told: null, box: null });
         video.addEventListener("pause", () => { this.pausedAt = performance.now(); });
         video.addEventListener("ended", () => { this.over = true; });
         video.addEventListener("play", () => this.goOn());
@@ -34,7 +37,7 @@ export class Media {
 
     // What can be played so, and how people call it.
     static get kinds() {
-        return { flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file", vod: "a file by HTTP-FLV" };
+        return { rtc: "WebRTC", flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file", vod: "a file by HTTP-FLV" };
     }
 
     missing(kind) {
@@ -71,6 +74,25 @@ export class Media {
                 throw e;
             this.fail(e.name === "NotAllowedError" ? "press play: the browser wants to be asked" : e.message);
         }
+    }
+
+    // What it carries is told each second to `told`, and shown in `box`.
+    rtc(url) {
+        return () => {
+            const rtc = new Rtc(url, why => this.fail(why));
+            receive(rtc, this.video);
+            rtc.open().catch(e => { // a player that has gone on hears nothing of it
+                if (!rtc.over)
+                    rtc.end(e.message);
+            });
+            const stop = watch(rtc.pc, found => this.told?.(found), this.box);
+            return () => {
+                stop();
+                rtc.close();
+                this.video.srcObject = null;
+                this.told?.(null);
+            };
+        };
     }
 
     // By the browser itself. A list that is too young for it is asked for again, so many times.

@@ -4,28 +4,32 @@
 import { $, text } from "./dom.js";
 import { Media } from "./media.js";
 import { publish } from "./publish.js";
-import { ofAddress, ofQuery } from "./query.js";
+import { offersOfQuery, ofAddress, ofQuery } from "./query.js";
 import { Seek } from "./seek.js";
+import { where } from "./where.js";
 
 const params = new URLSearchParams(location.search), page = location.pathname.split("/").pop();
 const PLAYS = "It plays here by HTTP-FLV, HLS or DASH instead.", PUBLISH = "Publish with OBS or ffmpeg:";
+const RTC = new Set(["rtc_player.html", "whep.html"]); // names of pages that play by WebRTC
 
 // Pages of others that do what we do otherwise.
 const NOTES = {
-    "rtc_player.html": `This server does not speak WebRTC. ${PLAYS}`,
-    "whep.html": `This server does not speak WebRTC. ${PLAYS}`,
-    "rtc_publisher.html": `This server does not speak WebRTC, so a page cannot publish. ${PUBLISH}`,
-    "whip.html": `This server does not speak WebRTC, so a page cannot publish. ${PUBLISH}`,
-    "srs_publisher.html": `No browser has Flash any more, so a page cannot publish. ${PUBLISH}`,
-    "srs_chat.html": `No browser has Flash any more, so a page cannot publish. ${PUBLISH}`,
+    "srs_publisher.html": `No browser has Flash any more. A page publishes by WebRTC: whip.html. ${PUBLISH}`,
+    "srs_chat.html": `No browser has Flash any more. A page publishes by WebRTC: whip.html. ${PUBLISH}`,
     "srs_gb28181.html": "This server does not speak GB28181.",
-    "srs_bwt.html": "To measure what a server gives to many players: objs/sb_rtmp_load and objs/sb_http_load.",
+    "srs_bwt.html": "To measure what a server gives to many players: objs/sb_rtmp_load, objs/sb_http_load, objs/sb_rtc_load.",
 };
 
 const video = $("video");
 const media = new Media(video, failed);
+media.box = $("stats");
+media.told = found => {
+    $("stats").hidden = !found;
+    if (found?.video && !video.paused && video.videoWidth)
+        state(found.video.moves ? "playing" : "waiting for the stream …");
+};
 new Seek(media);
-let left = []; // ways that were not tried yet
+let left = [], kind = ""; // ways that were not tried yet; how it is played
 
 function state(what, bad = false) {
     $("state").className = bad ? "bad" : "dim";
@@ -33,14 +37,16 @@ function state(what, bad = false) {
 }
 
 function failed(why) {
-    if (left.length && !video.videoWidth)
-        void next();
-    else
-        state(why, true);
+    if (!left.length || video.videoWidth)
+        return state(why, true);
+    if (kind === "rtc")
+        note(`Not by WebRTC: ${why}. ${PLAYS}`);
+    void next();
 }
 
 async function next() {
-    const [kind, , url] = left.shift();
+    let url;
+    [kind, , url] = left.shift();
     $("address").value = url;
     state(`${Media.kinds[kind]}: waiting for the first picture …`);
     await media.play(kind, url).catch(e => failed(e.message));
@@ -54,13 +60,17 @@ function note(what) {
 const foreign = what => what ? `No browser plays ${what}. ${PLAYS}` : NOTES[page] ?? "";
 
 function tell() {
+    $("sound").hidden = !video.muted || video.paused || !(video.readyState >= 2);
+    if (kind === "rtc")
+        return text($("facts"), "");
     const ahead = video.buffered.length ? video.buffered.end(video.buffered.length - 1) - video.currentTime : 0;
     const size = video.videoWidth ? `${video.videoWidth}×${video.videoHeight}, ` : "";
     text($("facts"), video.readyState >= 2 ? `${size}${ahead.toFixed(1)} s ahead` : "");
 }
 
-for (const event of ["playing", "resize", "timeupdate"])
+for (const event of ["playing", "resize", "timeupdate", "volumechange", "pause"])
     video.addEventListener(event, tell);
+$("sound").addEventListener("click", () => { video.muted = false; });
 video.addEventListener("playing", () => { left = []; state("playing"); });
 video.addEventListener("ended", () => $("state").className !== "bad" && state("the end"));
 video.addEventListener("waiting", () => $("state").className !== "bad" && state("waiting for the stream …"));
@@ -77,21 +87,29 @@ $("what").addEventListener("submit", e => {
     }
 });
 
-async function port() {
-    const where = await fetch(new URL("where.json", import.meta.url)).then(r => r.json()).catch(() => null);
-    return where?.rtmp;
+// A page that plays by WebRTC does so, and else by what there is; one of ours knows whether this server speaks it.
+async function wanted() {
+    const asked = ofQuery(params);
+    note(foreign(asked.foreign));
+    if (!RTC.has(page) || params.get("url"))
+        return asked.ways;
+    const rtc = ["rtc", "rtc", offersOfQuery(params, "whep")];
+    if (new URL(rtc[2]).origin === location.origin && (await where())?.rtc === false) {
+        note(`WebRTC is off at this server: see rtc_server in its configuration. ${PLAYS}`);
+        return asked.ways;
+    }
+    return [rtc, ...asked.ways.filter(way => way[0] !== "rtc")];
 }
 
 async function begin() {
-    const asked = ofQuery(params);
-    note(foreign(asked.foreign));
-    $("address").value = asked.ways[0][2];
+    const ways = await wanted();
+    $("address").value = ways[0][2];
     if (NOTES[page]?.endsWith(PUBLISH)) {
         document.querySelector("main").hidden = true;
         $("publish").hidden = false;
-        publish($("publish"), await port(), params.get("app") || "live", (params.get("stream") || "livestream").replace(/\.\w+$/, ""));
+        publish($("publish"), (await where())?.rtmp, params.get("app") || "live", (params.get("stream") || "livestream").replace(/\.\w+$/, ""));
     } else if (params.get("autostart") === "true") {
-        left = asked.ways;
+        left = ways;
         await next();
     }
 }

@@ -3,12 +3,14 @@
 
 import { $, text } from "./dom.js";
 import { Media } from "./media.js";
+import { line } from "./rtc_stats.js";
 import { Seek } from "./seek.js";
 
 export class Player {
     constructor() {
         this.video = $("video");
         this.media = new Media(this.video, why => this.fail(why));
+        this.media.told = found => { this.found = found; this.tell(); };
         this.seek = new Seek(this.media);
         $("close").addEventListener("click", () => this.close());
         for (const event of ["playing", "resize", "timeupdate"])
@@ -28,6 +30,8 @@ export class Player {
 
     tell() {
         const v = this.video;
+        if (this.found)
+            return text($("facts"), line(this.found));
         const ahead = v.buffered.length ? v.buffered.end(v.buffered.length - 1) - v.currentTime : 0;
         const lost = v.getVideoPlaybackQuality?.().droppedVideoFrames ?? 0;
         text($("facts"), v.videoWidth ?

@@ -32,6 +32,14 @@ function network({ srt: s, publish }) {
         (late ? `, ${late} too late` : "") + (s.keyLength ? `, AES-${s.keyLength * 8}` : "");
 }
 
+// How packets of WebRTC come over.
+function loss({ rtc: r }) {
+    if (!r || r.state !== "connected")
+        return "";
+    return `, round trip ${r.rtt_ms.toFixed(r.rtt_ms < 10 ? 1 : 0)} ms` + (r.packets_lost ? `, ${many(r.packets_lost, "packet")} lost` : "") +
+        (r.packets_repeated ? `, ${r.packets_repeated} sent again` : "") + `, ${[r.video, r.audio].filter(Boolean).join(" + ")} over ${r.transport.toUpperCase()}`;
+}
+
 export class Streams {
     constructor(api, player, again) {
         Object.assign(this, { api, player, again, wanted: "", views: new Map() });
@@ -196,6 +204,6 @@ export class Streams {
         const jitter = c.jitter_ms >= 1 ? `, jitter ${Math.round(c.jitter_ms)} ms` : "";
         const speed = c.vod?.scale > 0 && c.vod.scale !== 1 ? ` ×${c.vod.scale}` : "";
         const place = c.vod ? `${c.state === "PAUSED" ? "paused " : ""}at ${clock(c.vod.position)}${speed}, ` : "";
-        text(flow, place + rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter + network(c));
+        text(flow, place + rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter + network(c) + loss(c));
     }
 }

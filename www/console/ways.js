@@ -16,7 +16,15 @@ function address(mount, port, vhost, s) {
     return `${location.protocol}//${where}:${port}/${path.map(p => fill(p, escape)).join("/")}${query}`;
 }
 
-// [kind, label, address], in the order of their latency. `ways` is what the API tells of the vhosts.
+// "/rtc/v1/whep/?app=..." of where this page came from; a stream of another kind of publisher has it only if that is on.
+function whep(way, vhost, s) {
+    const query = new URLSearchParams({ app: s.app, stream: s.name });
+    if (vhost !== DEFAULT)
+        query.set("vhost", vhost);
+    return way?.rtc && (way.rtmp_to_rtc || s.publish.type === "rtc-publish") ? `${location.origin}/rtc/v1/whep/?${query}` : null;
+}
+
+// [kind, label, address], for the one first that most browsers play with picture and sound. `ways` is what the API tells of the vhosts.
 export function playable(ways, vhost, s) {
     const way = ways?.vhosts.find(w => w.name === vhost);
     const port = location.protocol === "https:" ? ways?.https : ways?.http;
@@ -24,11 +32,15 @@ export function playable(ways, vhost, s) {
     const all = [];
     if (s.vod)
         return way && port && way.flv ? [["vod", "FLV", address(way.flv, port, way.name, s)]] : [];
-    if (way && port && way.flv)
+    const url = whep(way, vhost, s), isRtc = s.publish.type === "rtc-publish";
+    const http = way && port && (!isRtc || way.rtc_to_rtmp);
+    if (http && way.flv)
         all.push(["flv", "FLV", address(way.flv, port, way.name, s)]);
-    if (way && port && way.hls)
+    if (url)
+        all[isRtc ? "unshift" : "push"](["rtc", "WebRTC", url]);
+    if (http && way.hls)
         all.push(["hls", "HLS", file(way.hls)]);
-    if (way && port && way.dash)
+    if (http && way.dash)
         all.push(["dash", "DASH", file(way.dash)]);
     return all;
 }

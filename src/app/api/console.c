@@ -95,17 +95,18 @@ static err_t answer_where(struct http_exchange *x, void *arg)
 {
     const struct conf_http_api *api = &x->conf->http_api;
     bool players = has_players();
-    char text[192];
+    char text[256];
     int n;
 
     (void)arg;
     http_response_add(x->resp, "Content-Type", "application/json");
     http_response_add(x->resp, "Cache-Control", "no-cache");
     n = snprintf(text, sizeof(text), "{\"here_is_api\":%s,\"api\":%d,\"api_tls\":%d,\"rtmp\":%d,"
-                 "\"players\":%s}\n", x->ports & HTTP_PORT_API ? "true" : "false",
+                 "\"rtc\":%s,\"players\":%s}\n", x->ports & HTTP_PORT_API ? "true" : "false",
                  port_of(api->enabled, &api->listen),
                  port_of(api->enabled && api->https.enabled, &api->https.listen),
-                 port_of(true, &x->conf->rtmp.listen), players ? "true" : "false");
+                 port_of(true, &x->conf->rtmp.listen),
+                 x->conf->rtc_server.enabled ? "true" : "false", players ? "true" : "false");
     return http_response_send(x->resp, 200, text, (size_t)n);
 }
 
@@ -142,10 +143,13 @@ static err_t answer_home(struct http_exchange *x, void *arg)
 }
 
 /* The names of pages that users have bookmarked, or have in frames of theirs. */
-static const char *const player_pages[] = {
-    "srs_player.html", "rtc_player.html", "whep.html", "rtc_publisher.html", "whip.html",
-    "srs_publisher.html", "srs_chat.html", "srs_bwt.html", "srs_gb28181.html", "vlc.html",
-    "jwplayer6.html", "osmf.html",
+static const struct { const char *name, *page; } player_pages[] = {
+    { "srs_player.html", "play.html" }, { "rtc_player.html", "play.html" },
+    { "whep.html", "play.html" }, { "rtc_publisher.html", "whip.html" },
+    { "whip.html", "whip.html" }, { "srs_publisher.html", "play.html" },
+    { "srs_chat.html", "play.html" }, { "srs_bwt.html", "play.html" },
+    { "srs_gb28181.html", "play.html" }, { "vlc.html", "play.html" },
+    { "jwplayer6.html", "play.html" }, { "osmf.html", "play.html" },
 };
 
 static err_t answer_players(struct http_exchange *x, void *arg)
@@ -156,8 +160,8 @@ static err_t answer_players(struct http_exchange *x, void *arg)
     if (!*name || strcmp(name, "index.html") == 0)
         return serve_instead(x, "players.html", false);
     for (size_t i = 0; i < sizeof(player_pages) / sizeof(player_pages[0]); i++) {
-        if (strcmp(name, player_pages[i]) == 0)
-            return serve_instead(x, "play.html", true);
+        if (strcmp(name, player_pages[i].name) == 0)
+            return serve_instead(x, player_pages[i].page, true);
     }
     x->declined = true;
     return NULL;

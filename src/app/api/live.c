@@ -215,6 +215,7 @@ static void put_publish(struct jput *j, const struct clients_stream *s)
     if (s->publisher) {
         client_id(s->publisher, id);
         jput_text(j, "cid", id);
+        jput_text(j, "type", clients_type_name(s->publisher->type));
     }
     jput_close(j, '}');
 }

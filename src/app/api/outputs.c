@@ -162,6 +162,8 @@ static void put_ways(struct jput *j, const struct conf *c, const struct conf_vho
     jput_bool(j, "rtsp", v->rtsp.enabled);
     jput_bool(j, "srt", v->srt.enabled);
     jput_bool(j, "rtc", c->rtc_server.enabled && v->rtc.enabled);
+    jput_bool(j, "rtmp_to_rtc", v->rtc.rtmp_to_rtc);
+    jput_bool(j, "rtc_to_rtmp", v->rtc.rtc_to_rtmp);
     jput_text(j, "vod", v->vod.enabled ? v->vod.app : NULL);
     put_files(j, "hls", v->hls.enabled, v->hls.path, dir, v->hls.m3u8_file);
     put_files(j, "dash", v->dash.enabled, v->dash.path, dir, v->dash.mpd_file);
