@@ -54,6 +54,10 @@ void rtc_wire_relay_put(struct rtc_wire *w, const struct rtp_log_entry *e);
 /* Its sender report: that tick of its own is that moment of its own clock. */
 void rtc_wire_relay_moment(struct rtc_wire *w, enum av_kind kind, int64_t ticks, int64_t unix_us);
 
+/* What is added to its numbers and ticks since its first packet. */
+void rtc_wire_relay_shift(const struct rtc_wire *w, enum av_kind kind, int64_t *number,
+                          int64_t *ticks);
+
 /* Does that payload begin a picture that players can start at? rtc_key.c */
 bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size);
 

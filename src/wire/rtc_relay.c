@@ -82,6 +82,15 @@ void rtc_wire_relay_put(struct rtc_wire *w, const struct rtp_log_entry *e)
     rtc_wire_trim(w, in.at);
 }
 
+void rtc_wire_relay_shift(const struct rtc_wire *w, enum av_kind kind, int64_t *number,
+                          int64_t *ticks)
+{
+    const struct rtc_wire_track *t = &w->tracks[kind == AV_VIDEO ? 0 : 1];
+
+    *number = t->number_shift;
+    *ticks = t->ticks_shift;
+}
+
 /* Its clock is another one than ours, the same for its tracks. */
 void rtc_wire_relay_moment(struct rtc_wire *w, enum av_kind kind, int64_t ticks, int64_t unix_us)
 {

@@ -334,6 +334,12 @@ void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish)
     (void)p, (void)wish;
 }
 
+uint32_t rtc_play_source(const struct rtc_peer *p, enum av_kind kind)
+{
+    (void)p, (void)kind;
+    return 0;
+}
+
 void rtc_play_connected(struct rtc_peer *p, co_usec now)
 {
     (void)p, (void)now;

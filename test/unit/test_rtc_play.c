@@ -170,6 +170,16 @@ void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now)
     wanted_keys++;
 }
 
+/* Its video begins anew as another source. */
+static bool anew;
+
+uint32_t rtc_publish_source(const struct rtc_peer *publisher, enum av_kind kind, int64_t *shift)
+{
+    assert_true(publisher->publishes);
+    *shift = anew ? 1000 : 0;
+    return kind == AV_AUDIO ? AUDIO_SSRC : VIDEO_SSRC + anew;
+}
+
 /* ---- a worker */
 
 static void begin(const char *text)
@@ -638,6 +648,96 @@ static void a_publisher_of_ours_is_asked(void **state)
     end();
 }
 
+/* ---- as the publisher had it */
+
+/* Pictures of 3 packets, the first of 10 is a key frame. */
+static void relay(struct rtc_wire *w, unsigned from, unsigned n, uint16_t seq, uint32_t time)
+{
+    uint8_t data[100];
+
+    for (unsigned i = from; i < from + n; i++) {
+        for (unsigned k = 0; k < 3; k++) {
+            struct rtp_log_entry e = {
+                .data = data, .size = sizeof(data), .marker = k == 2, .at = co_clock(),
+                .number = seq + (int64_t)(i * 3 + k), .ticks = time + (int64_t)i * 3600,
+            };
+
+            memset(data, (int)(i * 3 + k), sizeof(data));
+            data[0] = i % 10 ? 0x41 : 0x65;
+            rtc_wire_relay_put(w, &e);
+        }
+    }
+}
+
+static void numbers_are_kept_as_they_came(void **state)
+{
+    static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
+    struct rtc_peer publisher = { .publishes = true };
+    const uint32_t time = UINT32_MAX - 20 * 3600;
+    struct rtc_stream *st;
+    struct guest *g;
+
+    (void)state;
+    begin(CONF("keep_original_ssrc on;", ""));
+    publish();
+    st = rtc_stream_get(&service, src);
+    rtc_stream_publisher(st, &publisher);
+    rtc_wire_relay_begin(rtc_stream_wire(st), codecs);
+    relay(rtc_stream_wire(st), 0, 15, 65500, time);
+    g = come(false, SRTP_AEAD_AES_128_GCM);
+    settle();
+    assert_int_equal(g->video.first, (uint16_t)(65500 + 30)); /* the newest key frame */
+    assert_int_equal(g->video.first_time, time + 10 * 3600);
+    assert_int_equal(g->video.frames, 5);
+    assert_int_equal(g->video.time, time + 14 * 3600);
+    g->peer.connected = co_clock();
+    pli(g); /* once more, under the same numbers */
+    settle();
+    assert_int_equal(g->video.doubles, 15);
+    relay(rtc_stream_wire(st), 15, 20, 65500, time);
+    rtc_stream_wake(st);
+    settle();
+    assert_int_equal(g->video.last, (uint16_t)(65500 + 34 * 3 + 2));
+    assert_int_equal(g->video.time, time + 34 * 3600);
+    assert_int_equal(g->video.holes + g->video.back, 0);
+    leave_all();
+    rtc_stream_publisher(st, NULL);
+    rtc_wire_relay_end(rtc_stream_wire(st));
+    rtc_stream_put(st);
+    unpublish();
+    end();
+}
+
+/* Whose source is another one by now gets numbers of its own. */
+static void numbers_of_another_source_are_not_kept(void **state)
+{
+    static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
+    struct rtc_peer publisher = { .publishes = true };
+    struct rtc_stream *st;
+    struct guest *g;
+
+    (void)state;
+    begin(CONF("keep_original_ssrc on;", ""));
+    publish();
+    st = rtc_stream_get(&service, src);
+    rtc_stream_publisher(st, &publisher);
+    rtc_wire_relay_begin(rtc_stream_wire(st), codecs);
+    relay(rtc_stream_wire(st), 0, 15, 40000, 7000000);
+    anew = true;
+    g = come(false, SRTP_NONE);
+    settle();
+    anew = false;
+    assert_int_equal(g->video.frames, 5);
+    assert_true(g->video.first < 40000);
+    assert_false(g->peer.play->tracks[0].keeps);
+    leave_all();
+    rtc_stream_publisher(st, NULL);
+    rtc_wire_relay_end(rtc_stream_wire(st));
+    rtc_stream_put(st);
+    unpublish();
+    end();
+}
+
 /* ---- reports */
 
 static void reports_say_how_the_way_is(void **state)
@@ -778,6 +878,8 @@ int main(void)
         TEST(who_wants_a_key_frame_gets_the_newest_once),
         TEST(one_who_lost_the_begin_gets_it_again),
         TEST(a_publisher_of_ours_is_asked),
+        TEST(numbers_are_kept_as_they_came),
+        TEST(numbers_of_another_source_are_not_kept),
         TEST(reports_say_how_the_way_is),
         TEST(another_codec_ends_players),
         TEST(many_are_served_though_some_leave),

@@ -267,7 +267,7 @@ static const struct conf_row rtc[] = {
     { "init_rate_from_sdp", CONF_KIND_OFF, CONF_AT(conf_rtc, init_rate_from_sdp), "off",
       CONF_AT_ONCE, .help = "Map clocks by the SDP until the first sender report." },
     { "keep_original_ssrc", CONF_KIND_OFF, CONF_AT(conf_rtc, keep_original_ssrc), "off",
-      CONF_AT_ONCE, .help = "Pass on the publisher's SSRC and timestamps." },
+      CONF_AT_ONCE, .help = "Pass on SSRC, numbers and timestamps of a WebRTC publisher." },
 };
 
 const struct conf_block conf_table_http_static =

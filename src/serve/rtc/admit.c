@@ -110,7 +110,9 @@ static void number_tracks(struct rtc_peer *p)
     for (int i = 0; i < SDP_TRACKS && !p->publishes; i++) {
         struct sdp_track *t = &p->agreed.tracks[i];
 
-        t->ssrc = t->on ? random_ssrc() : 0;
+        t->ssrc = t->on ? rtc_play_source(p, (enum av_kind)i) : 0;
+        if (t->on && t->ssrc == 0)
+            t->ssrc = random_ssrc();
         t->rtx_ssrc = t->on && t->rtx_type ? random_ssrc() : 0;
     }
 }

@@ -122,6 +122,9 @@ void rtc_publish_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, co_us
 void rtc_publish_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 /* Adds what it knows of its packets: lost, nacks, plis, rtt, jitter. */
 void rtc_publish_tell(const struct rtc_peer *p, struct clients_rtc *out);
+/* The source that speaks for a track of it, 0: none does yet; and what is added to its numbers on
+ * their way into the wire. */
+uint32_t rtc_publish_source(const struct rtc_peer *publisher, enum av_kind kind, int64_t *shift);
 /* A player of the stream wants a key frame: PLI, at most one in 500 ms. */
 void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now);
 
@@ -130,6 +133,8 @@ err_t rtc_play_admit(struct rtc_peer *p)     /* before the answer; yields */
     __attribute__((warn_unused_result));
 /* What the stream has, for the negotiation; also of a publisher's wishes. */
 void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish);
+/* The SSRC of the publisher that it is to have (keep_original_ssrc); 0: one of its own. */
+uint32_t rtc_play_source(const struct rtc_peer *p, enum av_kind kind);
 void rtc_play_connected(struct rtc_peer *p, co_usec now); /* it is served from now on */
 void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_play_end(struct rtc_peer *p, err_t why);

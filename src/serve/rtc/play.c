@@ -16,6 +16,7 @@ enum {
     JOIN_BYTES = 1500000,  /* a group of pictures that is larger is no place to start at */
     DELAYED = 100,         /* packets that ask for little delay */
     BUDGET = 64 * 1024,
+    KEPT_FROM = 3 << 15,   /* numbers that are kept: far from the wrap, too */
 };
 
 #define JOIN_AGE CO_SECONDS(3)
@@ -83,6 +84,31 @@ size_t rtc_play_head(const struct rtc_play_track *t, const struct rtc_span *s,
     return RTP_HEADER + size;
 }
 
+/* ---- numbers and times of the publisher: keep_original_ssrc */
+
+/* From that packet on, if it is of the source that the answer named, and numbers go up. */
+static void originate(const struct rtc_peer *p, struct rtc_play_track *t,
+                      const struct rtp_log_entry *e)
+{
+    const struct rtc_peer *publisher = rtc_stream_of(p->stream);
+    enum av_kind kind = e->track == 0 ? AV_VIDEO : AV_AUDIO;
+    int64_t shift = 0, numbers, ticks, index;
+
+    t->keeps = publisher && rtc_publish_source(publisher, kind, &shift) == t->ssrc;
+    if (!t->keeps)
+        return;
+    rtc_wire_relay_shift(rtc_stream_wire(p->stream), kind, &numbers, &ticks);
+    index = rtp_unwrap16(t->packets > 0 ? t->next : KEPT_FROM,
+                         (uint16_t)(uint64_t)(e->number - numbers - shift));
+    if (t->packets == 0) {
+        t->base = (uint32_t)(uint64_t)-ticks;
+        t->begin = index;
+    }
+    t->keeps = t->packets == 0 || index >= t->next;
+    if (t->keeps)
+        t->next = index;
+}
+
 /* ---- spans */
 
 static struct rtc_span *open_span(struct rtc_play_track *t, const struct rtp_log_entry *e)
@@ -128,6 +154,18 @@ static void squeeze(const struct rtc_play_track *t, struct rtc_span *s, int64_t 
     s->width++;
 }
 
+/* What is kept as it came is sent once more under the numbers that it had. */
+static void begin_span(const struct rtc_peer *p, struct rtc_play_track *t,
+                       const struct rtp_log_entry *e, int64_t edge)
+{
+    if (t->keeps && t->n == 0)
+        originate(p, t, e);
+    if (!t->keeps)
+        squeeze(t, open_span(t, e), edge, t->packets > 0);
+    else if (t->n == 0)
+        (void)open_span(t, e);
+}
+
 bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
 {
     struct rtc_play *play = p->play;
@@ -141,7 +179,7 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
         (play->jumped && play->jumped_to == key && play->twice) || !rtp_log_get(log, key, &e) ||
         now - e.at > age || measure(log, key, &edge) > JOIN_BYTES)
         return false;
-    squeeze(t, open_span(t, &e), edge, t->packets > 0);
+    begin_span(p, t, &e, edge);
     play->twice = play->jumped && play->jumped_to == key;
     play->jumped = true;
     play->jumped_to = key;
@@ -188,15 +226,17 @@ static bool begins(struct rtc_play *play, const struct rtp_log_entry *e, uint64_
 }
 
 /* NULL: it is not for this player. */
-static const struct rtc_span *span_for(struct rtc_play *play, struct rtc_play_track *t,
+static const struct rtc_span *span_for(const struct rtc_peer *p, struct rtc_play_track *t,
                                        const struct rtp_log_entry *e, uint64_t place)
 {
     const struct rtc_span *s = &t->spans[0];
-    bool waited = play->waits;
+    bool waited = p->play->waits;
 
-    if (!t->on || !begins(play, e, place))
+    if (!t->on || !begins(p->play, e, place))
         return NULL;
-    if (t->n == 0 || (e->track == 0 && waited))
+    if (t->keeps && t->n == 0)
+        originate(p, t, e);
+    if (t->n == 0 || (e->track == 0 && waited && !t->keeps))
         s = open_span(t, e);
     if (e->number >= s->first)
         return s;
@@ -210,7 +250,7 @@ static void put(struct rtc_burst *b, struct rtc_play *play, const struct rtp_log
                  uint64_t place)
 {
     struct rtc_play_track *t = &play->tracks[e->track];
-    const struct rtc_span *s = span_for(play, t, e, place);
+    const struct rtc_span *s = span_for(b->peer, t, e, place);
     uint8_t head[RTC_HEAD_MAX];
     int64_t index;
     size_t size;
@@ -276,7 +316,8 @@ static void open_track(const struct rtc_peer *p, unsigned i)
     *t = (struct rtc_play_track){ .on = agreed->on, .type = agreed->type,
                                   .rtx_type = agreed->rtx_type, .ssrc = agreed->ssrc,
                                   .rtx_ssrc = agreed->rtx_ssrc, .clock = agreed->clock,
-                                  .base = random[0] };
+                                  .base = random[0],
+                                  .keeps = p->base.vhost->rtc.keep_original_ssrc };
     memcpy(t->ext, agreed->ext, sizeof(t->ext));
     /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
     t->begin = t->next = LATE + (random[1] & 0x7fff);

@@ -30,6 +30,7 @@ struct rtc_span {
 struct rtc_play_track {
     bool on;
     bool told;                 /* a report has its clock */
+    bool keeps;                /* numbers and times are those of the publisher */
     uint8_t type, rtx_type;    /* rtx_type 0: repeats are the same packets again */
     uint8_t ext[SDP_EXTS];
     uint32_t ssrc, rtx_ssrc, clock;

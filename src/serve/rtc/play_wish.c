@@ -85,3 +85,13 @@ void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish)
         find_missing(p->base.src, wish);
     }
 }
+
+uint32_t rtc_play_source(const struct rtc_peer *p, enum av_kind kind)
+{
+    const struct rtc_peer *publisher = p->stream ? rtc_stream_of(p->stream) : NULL;
+    int64_t shift;
+
+    if (!p->base.vhost->rtc.keep_original_ssrc || !publisher)
+        return 0;
+    return rtc_publish_source(publisher, kind, &shift);
+}

@@ -228,6 +228,14 @@ void rtc_publish_connected(struct rtc_peer *p, co_usec now)
     publish_begin_reports(p, now);
 }
 
+uint32_t rtc_publish_source(const struct rtc_peer *publisher, enum av_kind kind, int64_t *shift)
+{
+    const struct publish_track *t = &publisher->publish->tracks[kind];
+
+    *shift = t->shift;
+    return t->started ? t->ssrc : t->sdp->ssrc;
+}
+
 void rtc_publish_tell(const struct rtc_peer *p, struct clients_rtc *out)
 {
     const struct rtc_publish *pub = p->publish;
