@@ -8,8 +8,6 @@
 #include "app/sinks.h"
 #include "base/must.h"
 #include "base/random_id.h"
-#include "serve/rtc/rtc.h"
-#include "serve/srt/srt.h"
 #include "session/homes.h"
 #include "session/jwks_files.h"
 #include "session/peers.h"
@@ -103,7 +101,7 @@ err_t server_listen(struct server *s)
     err_t err = s->crew ? crew_start(s->crew) : NULL;
 
     if (!err)
-        err = server_rtc_listen(s); /* before offers come by HTTP */
+        err = server_datagram_listen(s); /* before offers of WebRTC come by HTTP */
     if (!err)
         err = prepare(s, s->env.conf, &next);
     if (err)
@@ -111,8 +109,7 @@ err_t server_listen(struct server *s)
     cores_pin(s->env.conf, 0); /* not before the others: what a thread starts is pinned with it */
     workers_each(&s->env, server_apply, next);
     next_free(next);
-    err = server_srt_listen(s);
-    return err ? err : run_all(s);
+    return run_all(s);
 }
 
 err_t server_reload(struct server *s, struct conf *conf)
@@ -145,8 +142,7 @@ static void close_listeners(struct session_env *env, void *unused)
 
     (void)unused;
     listeners_close(s->listeners);
-    srt_service_refuse(env->srt);
-    rtc_service_refuse(env->rtc);
+    server_datagram_refuse(env);
 }
 
 void server_close_listeners(struct server *s)

@@ -16,8 +16,6 @@
 #include "serve/http/vod.h"
 #include "serve/rtsp/tunnel.h"
 #include "serve/rtc/http.h"
-#include "serve/rtc/rtc.h"
-#include "serve/srt/srt.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
 #include "session/hooks.h"
@@ -243,8 +241,7 @@ static void take_conf(struct server *s, struct conf *next)
     memory_apply(&s->env);
     reload_streams(s);
     vod_reload(s->env.vod);
-    srt_service_reload(s->env.srt);
-    rtc_service_reload(s->env.rtc);
+    server_datagram_reload(&s->env);
     sinks_reload(s->sinks);
 }
 
@@ -273,10 +270,7 @@ void server_stop(struct server *s)
     sinks_interrupt(s->sinks); /* those of streams are connected to us: they go first */
     err = co_group_stop(&s->connections);
     err_free(&err); /* each was logged where it ended */
-    srt_service_free(s->env.srt); /* its players have no coroutine, so they are still there */
-    s->env.srt = NULL;
-    rtc_service_free(s->env.rtc);
-    s->env.rtc = NULL;
+    server_datagram_free(&s->env); /* its players have no coroutine, so they are still there */
     sinks_end_publishers(s->sinks);
     err = co_group_stop(&s->helpers);
     err_free(&err);

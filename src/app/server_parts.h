@@ -39,10 +39,12 @@ struct server_self {
 };
 
 struct server *server_make(const struct server_self *self);
-/* SRT of all workers, if it is on. Yields. */
-err_t server_srt_listen(struct server *s) __attribute__((warn_unused_result));
-/* The same of WebRTC. */
-err_t server_rtc_listen(struct server *s) __attribute__((warn_unused_result));
+/* server_datagram.c: services over datagrams, those that are on, at all workers. Yields. */
+err_t server_datagram_listen(struct server *s) __attribute__((warn_unused_result));
+/* At that worker: nobody new; another snapshot; the end of all clients, which yields. */
+void server_datagram_refuse(const struct session_env *env);
+void server_datagram_reload(const struct session_env *env);
+void server_datagram_free(const struct session_env *env);
 /* The first that there is, for the caller; the others are freed. */
 err_t server_first_error(err_t errs[WORKERS_MAX]);
 /* What runs beside the connections, once it listens. */

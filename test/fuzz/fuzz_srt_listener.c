@@ -29,6 +29,7 @@ static const char conf[] =
 static struct session_env env;
 static struct co_group connections;
 static struct srt_service *service;
+static struct srt_endpoint endpoint;
 static unsigned begun;
 
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
@@ -89,7 +90,7 @@ static const struct udp_ops ops = { "fuzz", nothing, take, wait, wake, now, NULL
 static void begin(void)
 {
     static struct udp socket = { .ops = &ops };
-    struct srt_sockets *sockets;
+    struct datagram_sockets *sockets;
     err_t err;
 
     fuzz_serve(&env, conf);
@@ -100,13 +101,16 @@ static void begin(void)
     env.on_publish = on_publish;
     env.on_unpublish = on_unpublish;
     live_registry_limit(env.streams, 1 << 20);
-    err = srt_sockets_open(&sockets, env.conf, 1); /* it is off: there are none */
+    err = datagram_sockets_open(&sockets, &srt_protocol, env.conf, 1); /* it is off: there are none */
     assert(!err && sockets->n == 0);
-    err = srt_service_new(&service, &env, sockets);
+    err = datagram_service_new(&env, sockets);
     assert(!err);
-    srt_sockets_close(sockets);
-    service->endpoints[0] = (struct srt_endpoint){ .service = service, .socket = &socket };
-    service->n_endpoints = 1;
+    datagram_sockets_close(sockets);
+    service = env.srt;
+    endpoint.base = (struct datagram_endpoint){ .service = &service->base, .socket = &socket };
+    endpoint.service = service;
+    service->base.endpoints[0] = &endpoint.base;
+    service->base.n_endpoints = 1;
 }
 
 /* ---- what comes */
@@ -151,8 +155,8 @@ static void datagram(unsigned how, const uint8_t *data, size_t size)
                                            in.at / CO_SECONDS(60)));
     if (how & OWN_ID && size >= ID_AT + 4)
         put32(copy + ID_AT, newest_id());
-    srt_endpoint_input(&service->endpoints[0], &in);
-    srt_endpoint_end_batch(&service->endpoints[0]);
+    srt_endpoint_input(&endpoint.base, &in, 0, in.at);
+    srt_endpoint_end_batch(&endpoint.base);
     co_yield();
 }
 
@@ -176,7 +180,7 @@ static err_t talk(void *arg)
         srt_peer_leave(p, err_new(ERR_STOPPED, "the end"));
     err = co_group_wait(&connections);
     err_free(&err);
-    while (service->peers > 0)
+    while (service->base.n_peers > 0)
         pass(CO_MS(10));
     pass(CO_SECONDS(2)); /* who was refused is forgotten */
     return NULL;

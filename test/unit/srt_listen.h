@@ -43,8 +43,7 @@ static inline int srt_free_port(void)
 /* `server` and `vhost`: what else is in these blocks. */
 static inline void srt_begin(const char *server, const char *vhost)
 {
-    struct srt_sockets *sockets;
-    struct srt_service *s;
+    struct datagram_sockets *sockets;
     char text[1024];
     int port = srt_free_port();
 
@@ -61,10 +60,10 @@ static inline void srt_begin(const char *server, const char *vhost)
     srt_begun = srt_ended = 0;
     srt_at = (struct udp_path){ 0 };
     assert_ok(udp_addr_parse(&srt_at.peer, "127.0.0.1", port));
-    assert_ok(srt_sockets_open(&sockets, srt_env.conf, 1));
-    assert_ok(srt_service_new(&s, &srt_env, sockets));
-    srt_sockets_close(sockets);
-    assert_ptr_equal(srt_env.srt, s);
+    assert_ok(datagram_sockets_open(&sockets, &srt_protocol, srt_env.conf, 1));
+    assert_ok(datagram_service_new(&srt_env, sockets));
+    datagram_sockets_close(sockets);
+    assert_non_null(srt_env.srt);
 }
 
 /* Whichever way it went, nothing is left of anybody. */
@@ -73,7 +72,7 @@ static inline void srt_finish(void)
     err_t err = co_group_stop(&srt_connections);
 
     err_free(&err);
-    srt_service_free(srt_env.srt);
+    datagram_service_free(srt_protocol.of(&srt_env));
     assert_null(srt_env.srt);
     assert_int_equal(srt_begun, srt_ended);
     assert_int_equal(srt_env.publishers + srt_env.players, 0);

@@ -119,7 +119,7 @@ static void test_rows(void **state)
         size_t at = 0;
 
         print_message("  %s\n", rows[i].name);
-        s.env = &env;
+        s.base.env = &env;
         (void)snprintf(conf, sizeof(conf), "listen 1935; rtc_server { enabled on; %s }",
                        rows[i].conf);
         env.conf = mem_conf(conf);

@@ -38,8 +38,7 @@ static int free_port(void)
 
 static void begin(const char *top, const char *vhost)
 {
-    struct rtc_sockets *sockets;
-    struct rtc_service *s;
+    struct datagram_sockets *sockets;
     char text[1024];
 
     port = free_port();
@@ -55,10 +54,10 @@ static void begin(const char *top, const char *vhost)
     env.clients = clients_new(env.streams, "server");
     begun = ended = 0;
     fake_rtp = fake_rtcp = fake_connected = fake_ended = 0;
-    assert_ok(rtc_sockets_open(&sockets, env.conf, 1));
-    assert_ok(rtc_service_new(&s, &env, sockets));
-    rtc_sockets_close(sockets);
-    assert_ptr_equal(env.rtc, s);
+    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, env.conf, 1));
+    assert_ok(datagram_service_new(&env, sockets));
+    datagram_sockets_close(sockets);
+    assert_non_null(env.rtc);
 }
 
 /* Whichever way it went, nothing is left of anybody. */
@@ -67,7 +66,7 @@ static void finish(void)
     err_t err = co_group_stop(&connections);
 
     err_free(&err);
-    rtc_service_free(env.rtc);
+    datagram_service_free(rtc_protocol.of(&env));
     assert_null(env.rtc);
     assert_int_equal(begun, ended);
     assert_int_equal(env.publishers + env.players, 0);
@@ -449,7 +448,7 @@ static void test_the_server_quits(void **state)
     assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PUBLISH, "s"), 201);
-    rtc_service_refuse(env.rtc);
+    datagram_service_refuse(&env.rtc->base);
     assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PLAY, "s"), 503);
     finish();
     assert_int_equal(rtc_guest_hear(&g, in, CO_SECONDS(1)), 3); /* close_notify */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static struct co_group groups[2];
-static struct rtc_sockets *sockets;
+static struct datagram_sockets *sockets;
 static struct io_listener *listener;
 
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
@@ -30,7 +30,7 @@ static void open_service(struct session_env *env, void *unused)
     env->connections = &groups[env->worker];
     env->on_publish = on_publish;
     env->on_unpublish = on_unpublish;
-    assert(!rtc_service_new(&env->rtc, env, sockets));
+    assert(!datagram_service_new(env, sockets));
 }
 
 static void close_service(struct session_env *env, void *unused)
@@ -39,7 +39,7 @@ static void close_service(struct session_env *env, void *unused)
 
     (void)unused;
     err_free(&err);
-    rtc_service_free(env->rtc);
+    datagram_service_free(rtc_protocol.of(env));
 }
 
 static err_t serve_main(void *io)
@@ -77,9 +77,9 @@ static int set_up(void **state)
                    "} vhost __defaultVhost__ { rtc { enabled on; } }", u->at.port);
     udp_close(u);
     two_begin(text);
-    assert_ok(rtc_sockets_open(&sockets, two_env[0].conf, 2));
+    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, two_env[0].conf, 2));
     workers_each(&two_env[0], open_service, NULL);
-    rtc_sockets_close(sockets);
+    datagram_sockets_close(sockets);
     assert_ok(io_listen(&listener, "127.0.0.1", 0, 16));
     assert_ok(co_go(&groups[0], "accept", accept_main, NULL));
     return 0;
@@ -139,7 +139,7 @@ static size_t write_check(const struct rtc_guest *g, uint8_t out[STUN_MAX])
 
 static void count(struct session_env *env, void *n)
 {
-    *(unsigned *)n = env->rtc->n_peers;
+    *(unsigned *)n = env->rtc->base.n_peers;
 }
 
 static unsigned sessions(unsigned worker)

@@ -8,7 +8,7 @@
 enum { GUESTS = 16, PLACES = 40 };
 
 static struct co_group groups[2];
-static struct rtc_sockets *sockets;
+static struct datagram_sockets *sockets;
 static int port;
 
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
@@ -29,7 +29,7 @@ static void open_service(struct session_env *env, void *unused)
     env->connections = &groups[env->worker];
     env->on_publish = on_publish;
     env->on_unpublish = on_unpublish;
-    assert(!rtc_service_new(&env->rtc, env, sockets));
+    assert(!datagram_service_new(env, sockets));
 }
 
 static void close_service(struct session_env *env, void *unused)
@@ -38,7 +38,7 @@ static void close_service(struct session_env *env, void *unused)
 
     (void)unused;
     err_free(&err);
-    rtc_service_free(env->rtc);
+    datagram_service_free(rtc_protocol.of(env));
 }
 
 static int set_up(void **state)
@@ -55,9 +55,9 @@ static int set_up(void **state)
     (void)snprintf(text, sizeof(text), "listen 1935; rtc_server { enabled on; listen 127.0.0.1:%d;"
                    "} vhost __defaultVhost__ { rtc { enabled on; } }", port);
     two_begin(text);
-    assert_ok(rtc_sockets_open(&sockets, two_env[0].conf, 2));
+    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, two_env[0].conf, 2));
     workers_each(&two_env[0], open_service, NULL);
-    rtc_sockets_close(sockets);
+    datagram_sockets_close(sockets);
     return 0;
 }
 
@@ -93,7 +93,7 @@ static struct rtc_service_stat stat_of(unsigned worker)
 /* What strangers have sent fills their part of what may be under way; who is known is heard. */
 static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 {
-    atomic_uint *under_way = &two_env[0].rtc->shared->mails[1];
+    atomic_uint *under_way = &two_env[0].rtc->shared->base.mails[1];
     struct rtc_guest stranger;
     unsigned i = 0, heard = fake_rtcp;
     uint64_t passed;

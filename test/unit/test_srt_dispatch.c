@@ -30,7 +30,7 @@ static void open_group(struct group *g)
     int fds[WORKERS];
     bool chosen;
 
-    srt_choice_program(code, WORKERS);
+    (void)srt_choice_program(code, WORKERS);
     assert_ok(udp_bind_group(fds, WORKERS, "127.0.0.1", 0, &program, &chosen));
     assert_true(chosen);
     for (unsigned i = 0; i < WORKERS; i++)

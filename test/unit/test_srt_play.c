@@ -107,14 +107,14 @@ static void begin(const char *text)
     env.conf = mem_conf(text);
     env.streams = live_registry_new();
     env.clients = clients_new(env.streams, "server");
-    service = (struct srt_service){ .env = &env };
-    co_group_init(&service.group);
+    service = (struct srt_service){ .base.env = &env };
+    co_group_init(&service.base.group);
     lose_each = n_guests = 0;
 }
 
 static void end(void)
 {
-    assert_ok(co_group_stop(&service.group));
+    assert_ok(co_group_stop(&service.base.group));
     assert_int_equal(service.streams.n, 0);
     assert_null(service.streams.burst);
     assert_int_equal(env.players, 0);

@@ -130,7 +130,7 @@ static void test_a_quitting_server_says_so(void **state)
 {
     (void)state;
     srt_begin("", "");
-    srt_service_refuse(srt_env.srt);
+    datagram_service_refuse(&srt_env.srt->base);
     assert_int_equal(srt_call_once(PUBLISH, NULL, 0), SRT_REFUSED_CLOSING);
     srt_finish();
 }

@@ -376,14 +376,14 @@ static err_t take_places(struct rtc_peer *p)
     if (peers_enter(s->shared->pending, &p->pending, addr, &pending, co_now()) != PEERS_WELCOME)
         return err_new(ERR_TOO_MANY, "%u sessions of %s that are not connected",
                        (unsigned)RTC_PENDING_OF_ADDRESS, p->ip);
-    return session_place_take_ip(s->env, &p->place, p->ip);
+    return session_place_take_ip(s->base.env, &p->place, p->ip);
 }
 
 static err_t check_room(const struct rtc_service *s)
 {
-    unsigned most = (unsigned)s->env->conf->max_connections;
+    unsigned most = (unsigned)s->base.env->conf->max_connections;
 
-    if (s->refuses)
+    if (s->base.refuses)
         return err_new(ERR_STOPPED, "the server quits");
     if (atomic_load(&s->shared->sessions) >= most)
         return err_new(ERR_TOO_MANY, "max_connections is %u", most);
@@ -398,7 +398,7 @@ static err_t begin(struct rtc_service *s, struct rtc_ask *ask, struct home **hom
     p->ask = ask;
     p->asker = co_self();
     if (!err)
-        err = co_go(s->env->connections, "rtc", admit_main, p);
+        err = co_go(s->base.env->connections, "rtc", admit_main, p);
     if (err) {
         rtc_peer_free(p);
         return err;

@@ -28,7 +28,7 @@ static err_t parse(const char *text, struct udp_addr *out)
 
 void rtc_black_open(struct rtc_service *s)
 {
-    const struct conf_black_hole *conf = &s->env->conf->rtc_server.black_hole;
+    const struct conf_black_hole *conf = &s->base.env->conf->rtc_server.black_hole;
     const struct udp_opts opts = { .plain = true };
     err_t err;
 

@@ -183,15 +183,15 @@ static uint16_t our_port(const struct rtc_service *s, const struct conf_rtc_serv
 {
     const struct conf_endpoints *v = tcp ? &conf->tcp.listen : &conf->listen;
 
-    if (!tcp && s->n_endpoints > 0 && s->endpoints[0].socket)
-        return s->endpoints[0].socket->at.port;
+    if (!tcp && s->base.n_endpoints > 0)
+        return s->base.endpoints[0]->socket->at.port;
     return v->n > 0 ? (uint16_t)v->v[0].port : 0;
 }
 
 unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX])
 {
-    struct conf *conf = conf_ref(s->env->conf); /* to ask for a name yields */
+    struct conf *conf = conf_ref(s->base.env->conf); /* to ask for a name yields */
     const struct conf_rtc_server *rtc = &conf->rtc_server;
     bool with_tcp = rtc->protocol != CONF_RTC_UDP && rtc->tcp.enabled;
     bool with[2] = { rtc->protocol != CONF_RTC_TCP || !with_tcp, with_tcp };

@@ -1,39 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - a socket of a worker, and its reader. */
+/* endpoint.c - a socket of a worker, and what the log says of it. */
+#include "base/container_of.h"
 #include "base/log.h"
+#include "base/must.h"
 #include "serve/rtc/impl.h"
 
+#include <stdlib.h>
 #include <sys/socket.h>
 
 enum { RCVBUF = 16 << 20, SNDBUF = 8 << 20, RCVBUF_WARN = 4 << 20 };
 
-static err_t read_some(struct rtc_endpoint *e)
+struct datagram_endpoint *rtc_endpoint_new(struct datagram_service *service)
 {
-    const struct udp_in *v = NULL;
-    size_t n = 0;
-    err_t err = udp_recv_now(e->socket, &v, &n);
+    struct rtc_endpoint *e = must(calloc(1, sizeof(*e)));
 
-    for (size_t i = 0; !err && i < n; i++)
-        rtc_input(e, &v[i], e->service->env->worker, v[i].at);
-    if (!err && n == 0)
-        (void)udp_wait(e->socket, CO_FOREVER); /* why it ended is asked below */
-    co_yield_if_due();
-    return err ? err : co_check();
+    e->service = container_of(service, struct rtc_service, base);
+    return &e->base;
 }
 
-err_t rtc_endpoint_main(void *endpoint)
+struct udp_opts rtc_endpoint_opts(const struct conf *conf)
 {
-    struct rtc_endpoint *e = endpoint;
-    err_t err = NULL;
-
-    co_log_as(LOG_STRANGERS);
-    while (!err)
-        err = read_some(e);
-    if (err_class(err) == ERR_CLASS_STOP)
-        err_free(&err);
-    else
-        log_end("no more datagrams of WebRTC", &err);
-    return NULL;
+    (void)conf;
+    return (struct udp_opts){ .rcvbuf = RCVBUF, .sndbuf = SNDBUF };
 }
 
 /* Linux tells twice what was asked for. */
@@ -45,7 +33,7 @@ static int buffer_of(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, &n) == 0 ? size / 2 : 0;
 }
 
-static void tell_buffer(const struct rtc_endpoint *e, int fd)
+void rtc_endpoint_opened(struct datagram_endpoint *e, int fd)
 {
     const char *text = e->service->env->conf->rtc_server.listen.v[e->number].text;
     int kb = buffer_of(fd) / 1024;
@@ -57,14 +45,4 @@ static void tell_buffer(const struct rtc_endpoint *e, int fd)
                  "sysctl -w net.core.rmem_max=%d", text, kb, RCVBUF);
     else
         log_trace("WebRTC: UDP %s has a receive buffer of %d KB", text, kb);
-}
-
-err_t rtc_endpoint_open(struct rtc_endpoint *e, int fd)
-{
-    const struct udp_opts opts = { .rcvbuf = RCVBUF, .sndbuf = SNDBUF };
-    err_t err = udp_adopt(&e->socket, fd, &opts);
-
-    if (!err)
-        tell_buffer(e, fd);
-    return err;
 }

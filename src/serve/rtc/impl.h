@@ -3,56 +3,37 @@
 #ifndef SERVE_RTC_IMPL_H
 #define SERVE_RTC_IMPL_H
 
+#include "serve/datagram/pass.h"
 #include "serve/rtc/ask.h"
 #include "serve/rtc/stream.h"
 #include "serve/rtc/table.h"
-#include "session/workers.h"
 
-enum { RTC_PENDING_OF_ADDRESS = 64, RTC_MAILS = 256, RTC_DATAGRAM_MAX = 2048,
-       RTC_MAILS_STRANGE = RTC_MAILS / 4, RTC_NAMES_MAX = 1024 };
+enum { RTC_PENDING_OF_ADDRESS = 64, RTC_DATAGRAM_MAX = 2048,
+       RTC_MAILS_STRANGE = DATAGRAM_MAILS / 4, RTC_NAMES_MAX = 1024 };
 
 /* Of all workers: whatever changes is atomic, or has a lock of its own. */
 struct rtc_shared {
-    atomic_uint refs;
-    unsigned workers;
+    struct datagram_shared base;
     struct rtc_names *names;        /* ufrags that clients asked for */
     struct peers *pending;          /* sessions that are not connected, by who asked for them */
     atomic_uint sessions;
-    atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
-};
-void rtc_shared_unref(struct rtc_shared *s);
-
-struct rtc_sockets {
-    size_t n;       /* endpoints */
-    unsigned workers;
-    int *fds;       /* [endpoint * workers + worker] */
-    struct rtc_shared *shared;
 };
 
 struct rtc_endpoint {
-    struct rtc_service *service;
-    struct udp *socket;    /* NULL: it is a connection of TCP: */
+    struct datagram_endpoint base; /* its socket is NULL: it is a connection of TCP: */
     struct rtc_tcp *tcp;
-    unsigned number;       /* of a socket among those of the configuration */
+    struct rtc_service *service;
     bool proven;           /* an authenticated check came by it */
 };
 
 struct rtc_service {
-    struct session_env *env;
-    struct rtc_shared *shared;
-    struct rtc_endpoint *endpoints;
-    unsigned n_endpoints;
+    struct datagram_service base;
+    struct rtc_shared *shared; /* that of base */
     struct rtc_table table;
     struct rtc_streams streams; /* that somebody plays, or relays to */
     struct rtc_peer *peers;    /* in all states */
-    unsigned n_peers;
-    bool refuses, ending;
     struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
     bool rsa;                  /* they are */
-    struct co_group group;     /* readers, and who sees players out */
-    struct co *ender;          /* of group: leave.c */
-    struct rtc_peer *leaving, **leaving_end;
-    struct co *waiter;         /* until all have gone */
     struct rtc_found *found;   /* names and interfaces: candidates.c; or NULL */
     co_usec strangers_told;
     uint64_t unknown, unknown_told; /* checks that name no session */
@@ -74,9 +55,10 @@ void rtc_candidates_free(struct rtc_service *s); /* what is kept for them; nobod
 err_t rtc_service_identity(struct rtc_service *s, bool dtls1_0, struct dtls_identity **out)
     __attribute__((warn_unused_result));
 
-/* ---- endpoint.c */
-err_t rtc_endpoint_open(struct rtc_endpoint *e, int fd) __attribute__((warn_unused_result));
-err_t rtc_endpoint_main(void *endpoint); /* co_fn: its reader */
+/* ---- endpoint.c: of rtc_protocol */
+struct datagram_endpoint *rtc_endpoint_new(struct datagram_service *service);
+struct udp_opts rtc_endpoint_opts(const struct conf *conf);
+void rtc_endpoint_opened(struct datagram_endpoint *e, int fd);
 
 /* ---- input.c: a datagram, or a frame of a connection of TCP, that came by way of that worker */
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
@@ -86,6 +68,8 @@ void rtc_black_open(struct rtc_service *s); /* as configured now */
 void rtc_black(struct rtc_service *s, const void *data, size_t size);
 
 /* ---- pass.c: between workers */
+void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
+              unsigned word); /* of rtc_protocol */
 void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
 /* The same of what proves nothing: a flood of it leaves room for what is known. */
 void rtc_pass_strange(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
@@ -123,7 +107,7 @@ void rtc_names_leave(const struct rtc_service *s, const char *ufrag);
 unsigned rtc_worker_of(const struct rtc_service *s, const char *ufrag, size_t size);
 
 /* ---- leave.c */
-err_t rtc_leave_main(void *service); /* co_fn: sees players out */
+void rtc_see_out(struct datagram_leaver *l); /* of rtc_protocol */
 void rtc_peer_gone(struct rtc_peer *p, err_t why); /* takes over why; it is freed */
 
 /* ---- tcp.c */

@@ -79,7 +79,7 @@ static void know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struc
     if (!r || r->peer != p)
         make_room(s, p);
     if (rtc_table_own(&s->table, p, e, &in->path.peer, via))
-        rtc_pass_mine(s, via, e->number, &in->path.peer, true);
+        rtc_pass_mine(s, via, e->base.number, &in->path.peer, true);
 }
 
 static void on_way(struct rtc_peer *p, co_usec now)
@@ -91,12 +91,12 @@ static void on_way(struct rtc_peer *p, co_usec now)
     (void)udp_addr_text(&way->path.peer, text, sizeof(text));
     if (p->state == RTC_WAITS) {
         log_trace("RTC: STUN done, %s by %s, %lld ms after the answer", text,
-                  e->socket ? "UDP" : "TCP", us_to_ms(now - p->answered));
+                  e->base.socket ? "UDP" : "TCP", us_to_ms(now - p->answered));
         return;
     }
     p->address_changes++;
     log_trace("RTC: session address change, it is at %s by %s now", text,
-              e->socket ? "UDP" : "TCP");
+              e->base.socket ? "UDP" : "TCP");
 }
 
 static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct stun_message *m,
@@ -130,7 +130,7 @@ static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, const ch
                        size_t size, unsigned via, co_usec now)
 {
     struct rtc_service *s = e->service;
-    unsigned worker = via == s->env->worker ? rtc_worker_of(s, ufrag, size) : UINT_MAX;
+    unsigned worker = via == s->base.env->worker ? rtc_worker_of(s, ufrag, size) : UINT_MAX;
 
     if (worker != UINT_MAX && worker != via) {
         rtc_table_hint(&s->table, e, &in->path.peer, worker, now);
@@ -293,10 +293,10 @@ void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co
     r = in->size > 1 ? rtc_table_find(&s->table, e, &in->path.peer) : NULL;
     if (r && r->peer) {
         on_packet(e, r->peer, in, now);
-    } else if (r && via == s->env->worker) {
+    } else if (r && via == s->base.env->worker) {
         r->used = now;
         rtc_pass(e, r->worker, in);
-    } else if (!r && in->size > 1 && via == s->env->worker &&
+    } else if (!r && in->size > 1 && via == s->base.env->worker &&
                rtc_table_hinted(&s->table, e, &in->path.peer, now, &worker)) {
         rtc_pass_strange(e, worker, in);
     } else {

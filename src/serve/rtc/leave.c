@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* leave.c - the end of a session: of a publisher in its coroutine, of players in one for all. */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "serve/rtc/impl.h"
 #include "session/place.h"
 
 void rtc_peer_leave(struct rtc_peer *p, err_t why)
 {
-    struct rtc_service *s = p->service;
-
     if (p->state == RTC_LEAVES) {
         err_free(&why);
         return;
@@ -24,10 +23,7 @@ void rtc_peer_leave(struct rtc_peer *p, err_t why)
     p->state = RTC_LEAVES;
     p->why = why;
     co_timer_cancel(&p->timer);
-    p->next_leaving = NULL;
-    *s->leaving_end = p;
-    s->leaving_end = &p->next_leaving;
-    co_unpark(s->ender);
+    datagram_leave(&p->service->base, &p->leaver);
 }
 
 /* close_notify: a browser's page knows at once. */
@@ -67,8 +63,9 @@ void rtc_peer_gone(struct rtc_peer *p, err_t why)
     rtc_peer_free(p);
 }
 
-static void see_out(struct rtc_peer *p)
+void rtc_see_out(struct datagram_leaver *l)
 {
+    struct rtc_peer *p = container_of(l, struct rtc_peer, leaver);
     err_t why = p->why;
 
     p->why = NULL;
@@ -76,27 +73,4 @@ static void see_out(struct rtc_peer *p)
     session_log_as_client(p->base.env, p->ip);
     rtc_play_end(p, why);
     rtc_peer_gone(p, why);
-}
-
-err_t rtc_leave_main(void *service)
-{
-    struct rtc_service *s = service;
-    err_t err = NULL;
-
-    while (!err) {
-        struct rtc_peer *p = s->leaving;
-
-        if (p) {
-            s->leaving = p->next_leaving;
-            if (!s->leaving)
-                s->leaving_end = &s->leaving;
-            see_out(p);
-            co_yield_if_due();
-            continue;
-        }
-        (void)!co_park(CO_FOREVER);
-        err = co_check();
-    }
-    err_free(&err);
-    return NULL;
 }

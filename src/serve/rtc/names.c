@@ -75,7 +75,8 @@ static bool is_theirs(const struct rtc_service *s, const char *ufrag)
 {
     unsigned worker = by_letter(*ufrag);
 
-    return strlen(ufrag) == ICE_UFRAG && worker < s->shared->workers && worker != s->env->worker;
+    return strlen(ufrag) == ICE_UFRAG && worker < s->shared->base.workers &&
+           worker != s->base.env->worker;
 }
 
 bool rtc_names_take(const struct rtc_service *s, const char *ufrag)
@@ -89,7 +90,7 @@ bool rtc_names_take(const struct rtc_service *s, const char *ufrag)
         rtc_table_named(&s->table, ufrag, size))
         return false;
     n = must(calloc(1, sizeof(*n)));
-    n->worker = s->env->worker;
+    n->worker = s->base.env->worker;
     memcpy(n->ufrag, ufrag, size);
     (void)pthread_mutex_lock(&t->lock);
     at = find(t, ufrag, size);
@@ -136,14 +137,14 @@ unsigned rtc_worker_of(const struct rtc_service *s, const char *ufrag, size_t si
     }
     if (worker == UINT_MAX)
         worker = by_letter(*ufrag);
-    return worker < s->shared->workers ? worker : UINT_MAX;
+    return worker < s->shared->base.workers ? worker : UINT_MAX;
 }
 
 void rtc_new_ufrag(const struct rtc_service *s, struct ice *ice)
 {
     do {
         random_id(ice->ufrag, ICE_UFRAG);
-        ice->ufrag[0] = letters[s->env->worker];
+        ice->ufrag[0] = letters[s->base.env->worker];
     } while (rtc_table_named(&s->table, ice->ufrag, ICE_UFRAG));
     random_id(ice->pwd, ICE_PWD);
 }

@@ -89,16 +89,16 @@ static void enter(struct rtc_peer *p, struct rtc_service *s)
     if (s->peers)
         s->peers->all_prev = &p->all_next;
     s->peers = p;
-    s->n_peers++;
+    datagram_service_enter(&s->base);
     atomic_fetch_add(&s->shared->sessions, 1);
-    workers_connected(s->env);
+    workers_connected(s->base.env);
 }
 
 struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask)
 {
     struct rtc_peer *p = must(calloc(1, sizeof(*p)));
 
-    session_init(&p->base, s->env, NULL);
+    session_init(&p->base, s->base.env, NULL);
     p->base.on_kick = on_kick;
     p->base.id = p->cid;
     p->base.rtc = rtc_peer_tell;
@@ -123,11 +123,9 @@ static void part(struct rtc_peer *p)
     *p->all_prev = p->all_next;
     if (p->all_next)
         p->all_next->all_prev = p->all_prev;
-    s->n_peers--;
     atomic_fetch_sub(&s->shared->sessions, 1);
-    workers_disconnected(s->env);
-    if (s->n_peers == 0 && s->waiter)
-        co_unpark(s->waiter);
+    workers_disconnected(s->base.env);
+    datagram_service_part(&s->base);
 }
 
 void rtc_peer_free(struct rtc_peer *p)

@@ -15,6 +15,7 @@
 #include "proto/sdp/agree.h"
 #include "proto/srtp/srtp.h"
 #include "proto/stun/ice.h"
+#include "serve/datagram/datagram.h"
 #include "serve/rtc/rtc.h"
 #include "session/peers.h"
 #include "session/player.h"
@@ -59,7 +60,7 @@ struct rtc_peer {
     bool named;
     struct rtc_route *routes;    /* addresses of it, the newest first */
     struct rtc_peer *all_next, **all_prev; /* of the service */
-    struct rtc_peer *next_leaving;
+    struct datagram_leaver leaver;
     struct rtc_rate {
         co_usec second;
         unsigned n;

@@ -13,24 +13,13 @@
 
 #include "session/env.h"
 
+struct datagram_protocol;
 struct rtc_service; /* of one worker */
 struct clients_rtc;
 struct session;
 struct io;
 
-/* The sockets of all workers, opened by the first one before the others run. */
-struct rtc_sockets;
-err_t rtc_sockets_open(struct rtc_sockets **out, const struct conf *conf, unsigned workers)
-    __attribute__((warn_unused_result));
-void rtc_sockets_close(struct rtc_sockets *s); /* those that nobody took; NULL is fine */
-
-/* Take this worker's sockets and read. env->rtc is it. */
-err_t rtc_service_new(struct rtc_service **out, struct session_env *env, struct rtc_sockets *s)
-    __attribute__((warn_unused_result));
-void rtc_service_refuse(struct rtc_service *s); /* no new sessions; NULL is fine */
-/* All sessions are told to end; waits until they have. Yields. NULL is fine. */
-void rtc_service_free(struct rtc_service *s);
-void rtc_service_reload(struct rtc_service *s); /* env->conf is another one; NULL is fine */
+extern const struct datagram_protocol rtc_protocol; /* its service is env->rtc */
 /* A connection of TCP whose first two bytes may be the length of a frame (RFC 4571). It is taken
  * over, and served by the coroutine that calls until its end, or until it goes to another worker.
  * What was read of it already is `first`. */

@@ -12,10 +12,10 @@ void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size)
     const struct iovec iov = { (void *)(uintptr_t)data, size };
     const struct udp_out out = { &iov, 1, 0, &way->path, UDP_NOT_ECT };
 
-    if (!e->socket)
+    if (!e->base.socket)
         rtc_tcp_send(e->tcp, data, size);
-    else if (udp_send(e->socket, &out, 1) == 0)
-        e->socket->stat.drops++;
+    else if (udp_send(e->base.socket, &out, 1) == 0)
+        e->base.socket->stat.drops++;
 }
 
 void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size)
@@ -52,7 +52,7 @@ static size_t packets_of(const struct udp_out *out)
 
 void rtc_batch_send(struct rtc_batch *b)
 {
-    struct udp *u = b->n > 0 ? b->endpoint->socket : NULL;
+    struct udp *u = b->n > 0 ? b->endpoint->base.socket : NULL;
     size_t gone = b->n > 0 ? udp_send(u, b->out, b->n) : 0;
 
     for (; gone < b->n; gone++)
@@ -73,7 +73,7 @@ void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data,
     p->sent += (size + segment - 1) / segment;
     if (!p->first_packet)
         first_packet(p);
-    if (!e->socket) {
+    if (!e->base.socket) {
         burst_tcp(e, data, size, segment);
         return;
     }

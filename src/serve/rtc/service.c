@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* service.c - WebRTC of one worker: begun, reloaded, ended, counted. */
-#include "base/log.h"
+#include "base/container_of.h"
 #include "base/must.h"
 #include "serve/rtc/impl.h"
 
 #include <stdlib.h>
 
-/* How long to wait for clients to go, before whoever did not is looked at again. */
-#define LOOK CO_MS(100)
+enum { PEERS_EXPECTED = 1024 };
+
+static struct rtc_service *service_of(struct datagram_service *s)
+{
+    return container_of(s, struct rtc_service, base);
+}
 
 /* ---- our certificate */
 
@@ -39,128 +43,104 @@ static void forget_identities(struct rtc_service *s)
         dtls_identity_unref(s->identity[i]);
         s->identity[i] = NULL;
     }
-    s->rsa = !s->env->conf->rtc_server.ecdsa;
+    s->rsa = !s->base.env->conf->rtc_server.ecdsa;
 }
 
-void rtc_service_reload(struct rtc_service *s)
+static void reload(struct datagram_service *base)
 {
-    if (!s)
-        return;
+    struct rtc_service *s = service_of(base);
+
     rtc_black_open(s);
-    if (s->rsa == s->env->conf->rtc_server.ecdsa)
+    if (s->rsa == base->env->conf->rtc_server.ecdsa)
         forget_identities(s); /* who is here keeps what it has */
 }
 
 /* ---- begun */
 
-static err_t start(struct rtc_service *s, struct rtc_sockets *sockets)
+static struct datagram_shared *shared_new(unsigned workers)
 {
-    unsigned worker = s->env->worker;
-    err_t err = co_go(&s->group, "rtc-end", rtc_leave_main, s);
+    struct rtc_shared *s = must(calloc(1, sizeof(*s)));
 
-    s->ender = err ? NULL : co_newest(&s->group);
-    for (size_t i = 0; i < sockets->n && !err; i++) {
-        int *fd = &sockets->fds[i * sockets->workers + worker];
-        struct rtc_endpoint *e = &s->endpoints[i];
-
-        e->service = s;
-        e->number = (unsigned)i;
-        err = rtc_endpoint_open(e, *fd);
-        if (err)
-            return err;
-        *fd = -1;
-        s->n_endpoints++;
-        err = co_go(&s->group, "rtc", rtc_endpoint_main, e);
-    }
-    return err;
+    s->names = rtc_names_new();
+    s->pending = peers_new(PEERS_EXPECTED);
+    if (workers > 1)
+        peers_share(s->pending);
+    return &s->base;
 }
 
-static void tell(const struct rtc_service *s)
+static void shared_free(struct datagram_shared *shared)
 {
-    const struct conf_rtc_server *conf = &s->env->conf->rtc_server;
+    struct rtc_shared *s = container_of(shared, struct rtc_shared, base);
 
-    if (s->env->worker > 0)
-        return;
-    for (size_t i = 0; i < s->n_endpoints; i++)
-        log_trace("listening on %s of WebRTC (UDP)", conf->listen.v[i].text);
+    rtc_names_free(s->names);
+    peers_free(s->pending);
+    free(s);
 }
 
-err_t rtc_service_new(struct rtc_service **out, struct session_env *env,
-                      struct rtc_sockets *sockets)
+static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
 {
     struct rtc_service *s = must(calloc(1, sizeof(*s)));
-    err_t err;
 
-    s->env = env;
-    s->shared = sockets->shared;
-    atomic_fetch_add(&s->shared->refs, 1);
-    s->leaving_end = &s->leaving;
+    s->shared = container_of(shared, struct rtc_shared, base);
     s->rsa = !env->conf->rtc_server.ecdsa;
     rtc_table_init(&s->table);
-    co_group_init(&s->group);
-    s->endpoints = must(calloc(sockets->n + 1, sizeof(*s->endpoints)));
-    err = start(s, sockets);
-    if (err) {
-        rtc_service_free(s);
-        return err_wrap(err, "WebRTC");
-    }
-    env->rtc = s;
-    rtc_black_open(s);
-    tell(s);
-    *out = s;
-    return NULL;
+    return &s->base;
+}
+
+static void begun(struct datagram_service *base)
+{
+    rtc_black_open(service_of(base));
+}
+
+static const struct conf_endpoints *listen_of(const struct conf *conf)
+{
+    return conf->rtc_server.enabled ? &conf->rtc_server.listen : NULL;
+}
+
+static struct datagram_service *of(const struct session_env *env)
+{
+    return env->rtc ? &env->rtc->base : NULL;
+}
+
+static void put(struct session_env *env, struct datagram_service *s)
+{
+    env->rtc = s ? service_of(s) : NULL;
 }
 
 /* ---- ended */
 
-void rtc_service_refuse(struct rtc_service *s)
+static void end_all(struct datagram_service *s)
 {
-    if (s)
-        s->refuses = true;
-}
-
-static void end_peers(struct rtc_service *s)
-{
-    for (struct rtc_peer *p = s->peers, *next; p; p = next) {
-        next = p->all_next; /* who is asked again has its reason already */
+    for (struct rtc_peer *p = service_of(s)->peers, *next; p; p = next) {
+        next = p->all_next;
         rtc_peer_leave(p, err_new(ERR_STOPPED, "the server quits"));
     }
 }
 
-static void close_all(struct rtc_service *s)
+static void free_service(struct datagram_service *base)
 {
-    for (unsigned i = 0; i < s->n_endpoints; i++)
-        udp_close(s->endpoints[i].socket);
+    struct rtc_service *s = service_of(base);
+
     udp_close(s->black);
     forget_identities(s);
     rtc_candidates_free(s);
     rtc_table_fini(&s->table);
-    rtc_shared_unref(s->shared);
-    free(s->endpoints);
     free(s);
 }
 
-void rtc_service_free(struct rtc_service *s)
+static void input(struct datagram_endpoint *e, const struct udp_in *in, unsigned via, co_usec now)
 {
-    err_t err;
-
-    if (!s)
-        return;
-    s->refuses = s->ending = true;
-    s->waiter = co_self();
-    while (s->n_peers > 0) {
-        bool held = co_stop_hold();
-
-        end_peers(s);
-        (void)!co_park(LOOK);
-        co_stop_resume(held);
-    }
-    err = co_group_stop(&s->group);
-    err_free(&err);
-    if (s->env->rtc == s)
-        s->env->rtc = NULL;
-    close_all(s);
+    rtc_input(container_of(e, struct rtc_endpoint, base), in, via, now);
 }
+
+const struct datagram_protocol rtc_protocol = {
+    .name = "WebRTC", .directive = "rtc_server", .reader = "rtc", .ender = "rtc-end",
+    .listen = listen_of, .share = shared_new, .unshare = shared_free, .make = make,
+    .of = of, .put = put, .begun = begun, .reload = reload, .end_all = end_all,
+    .free = free_service,
+    .endpoint = rtc_endpoint_new, .opts = rtc_endpoint_opts, .opened = rtc_endpoint_opened,
+    .input = input, .told = rtc_told, .see_out = rtc_see_out,
+};
 
 /* ---- counted */
 
@@ -173,21 +153,21 @@ static void count_states(const struct rtc_peer *p, struct rtc_service_stat *out)
 
 void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out)
 {
+    struct udp_stat sockets = { 0 };
+
     *out = s->stat;
-    out->sessions = s->n_peers;
-    out->drops += s->tcp_drops;
+    out->sessions = s->base.n_peers;
+    out->passed += s->base.passed;
+    out->strangers += s->base.unreachable;
     for (const struct rtc_peer *p = s->peers; p; p = p->all_next) {
         count_states(p, out);
         rtc_peer_sum(p, out);
     }
-    for (unsigned i = 0; i < s->n_endpoints; i++) {
-        const struct udp_stat *u = &s->endpoints[i].socket->stat;
-
-        out->in += u->in;
-        out->in_calls += u->in_calls;
-        out->out += u->out;
-        out->out_calls += u->out_calls;
-        out->overflow += u->overflow;
-        out->drops += u->drops;
-    }
+    datagram_service_count(&s->base, &sockets);
+    out->in += sockets.in;
+    out->in_calls += sockets.in_calls;
+    out->out += sockets.out;
+    out->out_calls += sockets.out_calls;
+    out->overflow += sockets.overflow;
+    out->drops += sockets.drops + s->tcp_drops;
 }

@@ -202,7 +202,7 @@ static void begin_to_look(struct rtc_service *s)
 
     if (s->streams.looks)
         return;
-    err = co_go(&s->group, "rtc-look", rtc_look_main, s);
+    err = co_go(&s->base.group, "rtc-look", rtc_look_main, s);
     s->streams.looks = err == NULL;
     if (err)
         log_end("nobody looks after players of WebRTC", &err);
@@ -215,7 +215,7 @@ static const struct conf_vhost *vhost_of(const struct rtc_service *s, const stru
     char vhost[VHOST_MAX];
 
     (void)snprintf(vhost, sizeof(vhost), "%.*s", (int)strcspn(name, "/"), name);
-    return conf_vhost_find(s->env->conf, vhost);
+    return conf_vhost_find(s->base.env->conf, vhost);
 }
 
 static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st)
@@ -224,8 +224,8 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
 
     return (struct rtc_wire_opts){
         .max_bytes = live_source_set(st->src).max_bytes,
-        .counter = live_registry_counter(s->env->streams),
-        .merge_nalus = s->env->conf->rtc_server.merge_nalus,
+        .counter = live_registry_counter(s->base.env->streams),
+        .merge_nalus = s->base.env->conf->rtc_server.merge_nalus,
         .keep_bframe = vhost && vhost->rtc.keep_bframe,
         .keep_sei = !vhost || vhost->rtc.keep_avc_nalu_sei,
         .on_news = on_news, .arg = st,

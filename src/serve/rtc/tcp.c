@@ -279,18 +279,18 @@ void rtc_service_tcp(struct rtc_service *s, struct io *io, const void *first, si
     struct rtc_tcp *t = must(calloc(1, sizeof(*t)));
     err_t err;
 
-    *t = (struct rtc_tcp){ .io = io, .env = s->env, .worker = s->env->worker,
+    *t = (struct rtc_tcp){ .io = io, .env = s->base.env, .worker = s->base.env->worker,
                            .since = co_clock(), .endpoint = { .service = s, .tcp = t } };
-    workers_connected(s->env);
+    workers_connected(s->base.env);
     set_path(t);
     t->have = size < sizeof(t->in) ? size : sizeof(t->in);
     if (t->have > 0)
         memcpy(t->in, first, t->have);
     err = serve(t);
-    if (err || t->worker == s->env->worker) {
+    if (err || t->worker == s->base.env->worker) {
         end(t, err);
         return;
     }
     io_detach(t->io);
-    session_move(s->env, t->worker, &how, t);
+    session_move(s->base.env, t->worker, &how, t);
 }

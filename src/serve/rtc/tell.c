@@ -34,7 +34,7 @@ bool rtc_peer_tell(const struct session *s, struct clients_rtc *out)
     if (p->state == RTC_ASKS || p->state == RTC_LEAVES)
         return false;
     *out = (struct clients_rtc){
-        .state = state_of(p), .transport = !e ? "" : e->socket ? "udp" : "tcp",
+        .state = state_of(p), .transport = !e ? "" : e->base.socket ? "udp" : "tcp",
         .cipher = p->dtls && p->state == RTC_CONNECTED ? dtls_cipher(p->dtls) : "",
         .profile = profile_of(p), .video = codec_of(p, AV_VIDEO), .audio = codec_of(p, AV_AUDIO),
         .sent = p->sent, .received = p->received, .forged = in ? in->forged : 0,

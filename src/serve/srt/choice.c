@@ -5,7 +5,7 @@
 enum { ID_AT = 12, CALLER_AT = 16 + 24 }; /* the id that it is for; the caller's, of a handshake */
 
 /* What is shorter than that ends the program with 0: the first worker counts it as a stranger's. */
-void srt_choice_program(struct sock_filter out[SRT_CHOICE_STEPS], unsigned workers)
+unsigned srt_choice_program(struct sock_filter out[SRT_CHOICE_STEPS], unsigned workers)
 {
     const struct sock_filter program[SRT_CHOICE_STEPS] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ID_AT),
@@ -17,4 +17,5 @@ void srt_choice_program(struct sock_filter out[SRT_CHOICE_STEPS], unsigned worke
 
     for (unsigned i = 0; i < SRT_CHOICE_STEPS; i++)
         out[i] = program[i];
+    return SRT_CHOICE_STEPS;
 }

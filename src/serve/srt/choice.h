@@ -10,8 +10,8 @@ enum { SRT_CHOICE_STEPS = 5 };
 
 /* The program for a group of so many sockets, one for each worker: the low part of the id in it
  * names the worker. A handshake has no id of ours yet: the caller's own is taken, so its repeats
- * come to the same worker. */
-void srt_choice_program(struct sock_filter out[SRT_CHOICE_STEPS], unsigned workers);
+ * come to the same worker. Returns how many steps it has. */
+unsigned srt_choice_program(struct sock_filter out[SRT_CHOICE_STEPS], unsigned workers);
 
 /* The worker of an id. */
 static inline unsigned srt_choice_of(uint32_t id, unsigned workers)

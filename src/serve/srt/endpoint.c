@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - a socket of a worker: its reader gives packets to their connections, and what they
- * have to say goes out together. */
+/* endpoint.c - a socket of a worker: packets go to their connections, and what these have to say
+ * goes out together. */
 #include "base/container_of.h"
-#include "base/log.h"
+#include "base/must.h"
 #include "serve/srt/choice.h"
 #include "serve/srt/impl.h"
 
@@ -25,8 +25,8 @@ static void flush(struct srt_endpoint *e)
 
     for (unsigned i = 0; i < n; i++)
         v[i] = (struct udp_out){ &o->iov[i], 1, 0, &o->paths[i], UDP_NOT_ECT };
-    put = udp_send(e->socket, v, n);
-    e->socket->stat.drops += n - put;
+    put = udp_send(e->base.socket, v, n);
+    e->base.socket->stat.drops += n - put;
     o->n = 0;
     o->used = 0;
 }
@@ -63,7 +63,7 @@ void srt_peer_send(struct srt_peer *p, const void *data, size_t size)
 void srt_peer_burst(struct srt_peer *p, const struct srt_burst *b)
 {
     const struct udp_out out = { b->iov, b->pieces, b->segment, &p->path, UDP_NOT_ECT };
-    struct udp *u = p->endpoint->socket;
+    struct udp *u = p->endpoint->base.socket;
 
     p->base.out += b->bytes;
     if (udp_send(u, &out, 1) == 0)
@@ -171,13 +171,16 @@ static void on_packet(struct srt_endpoint *e, struct srt_peer *p, const struct u
     touch(e, p);
 }
 
-void srt_endpoint_input(struct srt_endpoint *e, const struct udp_in *in)
+void srt_endpoint_input(struct datagram_endpoint *base, const struct udp_in *in, unsigned via,
+                        co_usec now)
 {
+    struct srt_endpoint *e = container_of(base, struct srt_endpoint, base);
     struct srt_service *s = e->service;
     struct srt_packet packet;
     struct srt_peer *p;
     unsigned worker;
 
+    (void)via, (void)now; /* in->at is what counts, also of one that was passed on */
     if (!srt_packet_read(&packet, in->data, in->size)) {
         s->stat.strangers++;
         return;
@@ -188,7 +191,7 @@ void srt_endpoint_input(struct srt_endpoint *e, const struct udp_in *in)
     }
     worker = srt_choice_of(packet.to, s->slots.workers);
     if (worker != s->slots.worker) {
-        srt_pass(e, worker, in);
+        datagram_pass(base, worker, in, DATAGRAM_MAILS);
         return;
     }
     p = srt_slots_find(&s->slots, packet.to);
@@ -198,8 +201,9 @@ void srt_endpoint_input(struct srt_endpoint *e, const struct udp_in *in)
         s->stat.strangers++;
 }
 
-void srt_endpoint_end_batch(struct srt_endpoint *e)
+void srt_endpoint_end_batch(struct datagram_endpoint *base)
 {
+    struct srt_endpoint *e = container_of(base, struct srt_endpoint, base);
     co_usec now = co_clock();
 
     while (e->touched) {
@@ -213,49 +217,26 @@ void srt_endpoint_end_batch(struct srt_endpoint *e)
         flush(e);
 }
 
-static err_t read_some(struct srt_endpoint *e)
-{
-    const struct udp_in *v = NULL;
-    size_t n = 0;
-    err_t err = udp_recv_now(e->socket, &v, &n);
+/* ---- of srt_protocol */
 
-    for (size_t i = 0; !err && i < n; i++)
-        srt_endpoint_input(e, &v[i]);
-    if (!err && n > 0)
-        srt_endpoint_end_batch(e);
-    if (!err && n == 0)
-        (void)udp_wait(e->socket, CO_FOREVER); /* why it ended is asked below */
-    co_yield_if_due();
-    return err ? err : co_check();
+struct datagram_endpoint *srt_endpoint_new(struct datagram_service *service)
+{
+    struct srt_endpoint *e = must(calloc(1, sizeof(*e)));
+
+    e->service = container_of(service, struct srt_service, base);
+    return &e->base;
 }
 
-err_t srt_endpoint_main(void *endpoint)
+struct udp_opts srt_endpoint_opts(const struct conf *conf)
 {
-    struct srt_endpoint *e = endpoint;
-    err_t err = NULL;
-
-    co_log_as(LOG_STRANGERS);
-    while (!err)
-        err = read_some(e);
-    if (err_class(err) == ERR_CLASS_STOP)
-        err_free(&err);
-    else
-        log_end("no more datagrams of SRT", &err);
-    return NULL;
+    return (struct udp_opts){ .rcvbuf = BUFFER, .sndbuf = BUFFER, .plain = !conf->srt_server.gso };
 }
 
-err_t srt_endpoint_open(struct srt_endpoint *e, int fd)
+void srt_endpoint_closing(struct datagram_endpoint *base)
 {
-    const struct conf_srt_server *conf = &e->service->env->conf->srt_server;
-    const struct udp_opts opts = { .rcvbuf = BUFFER, .sndbuf = BUFFER, .plain = !conf->gso };
+    struct srt_endpoint *e = container_of(base, struct srt_endpoint, base);
 
-    return udp_adopt(&e->socket, fd, &opts);
-}
-
-void srt_endpoint_close(struct srt_endpoint *e)
-{
     if (e->out.n > 0)
         flush(e);
     co_post_cancel(&e->flush);
-    udp_close(e->socket);
 }

@@ -26,10 +26,10 @@ static void answer_induction(struct srt_endpoint *e, const struct udp_in *in,
                              const struct srt_packet *p)
 {
     struct srt_service *s = e->service;
+    const struct conf_srt_server *conf = &s->base.env->conf->srt_server;
     uint8_t out[SRT_HANDSHAKE_MAX];
     size_t size = srt_answer_induction(p, s->shared->cookie_key, &in->path.peer,
-                                       minute_of(in->at), key_length(&s->env->conf->srt_server),
-                                       (uint32_t)in->at, out);
+                                       minute_of(in->at), key_length(conf), (uint32_t)in->at, out);
 
     s->stat.inductions++;
     if (size > 0)
@@ -114,7 +114,7 @@ static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
     }
     if (!srt_callers_away(&s->callers, &in->path.peer, h, in->at, &worker))
         return false;
-    srt_pass(e, worker, in);
+    datagram_pass(&e->base, worker, in, DATAGRAM_MAILS);
     return true;
 }
 
@@ -123,7 +123,7 @@ static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
 static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
                            struct peers_place *place, enum srt_refusal *why)
 {
-    const struct conf_srt_server *conf = &s->env->conf->srt_server;
+    const struct conf_srt_server *conf = &s->base.env->conf->srt_server;
     const struct peers_limits limits = { (unsigned)conf->max_ip, (unsigned)conf->handshakes };
     enum peers_answer answer = peers_enter(s->shared->peers, place, in->path.peer.ip, &limits,
                                            in->at);
@@ -137,9 +137,9 @@ static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
 
 static enum srt_refusal room(const struct srt_service *s)
 {
-    unsigned most = (unsigned)s->env->conf->srt_server.max_connections;
+    unsigned most = (unsigned)s->base.env->conf->srt_server.max_connections;
 
-    if (s->refuses)
+    if (s->base.refuses)
         return SRT_REFUSED_CLOSING;
     if (atomic_load(&s->shared->connections) >= most)
         return SRT_REFUSED_BACKLOG;
@@ -156,7 +156,7 @@ static void begin(struct srt_endpoint *e, const struct udp_in *in, const struct 
     p->place = *place;
     *place = (struct peers_place){ 0 };
     p->greeting->time = packet->time;
-    err = srt_peer_enter(p, s) ? co_go(s->env->connections, "srt", srt_admit_main, p)
+    err = srt_peer_enter(p, s) ? co_go(s->base.env->connections, "srt", srt_admit_main, p)
                                : err_new(ERR_TOO_MANY, "ids of SRT");
     if (!err)
         return;

@@ -3,24 +3,24 @@
 #ifndef SERVE_SRT_IMPL_H
 #define SERVE_SRT_IMPL_H
 
+#include "serve/datagram/pass.h"
 #include "serve/srt/callers.h"
 #include "serve/srt/gate.h"
 #include "serve/srt/slots.h"
 #include "session/peers.h"
-#include "session/workers.h"
 
-enum { SRT_KEY_JOBS = 64, SRT_MAILS = 256 };
+enum { SRT_KEY_JOBS = 64 };
 
 /* Of all workers: whatever changes is atomic, or has a lock of its own. */
 struct srt_shared {
-    atomic_uint refs;
+    struct datagram_shared base;
     uint8_t cookie_key[SRT_COOKIE_KEY];
     struct peers *peers;       /* connections of SRT by address */
     atomic_uint connections;   /* those that wait included */
     atomic_uint key_jobs;      /* waiting, or under way */
-    atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
 };
 
+struct srt_shared *srt_shared_ref(struct srt_shared *s);
 void srt_shared_unref(struct srt_shared *s);
 
 /* Datagrams to go out, together: control packets of a batch, or of timers. */
@@ -42,45 +42,34 @@ struct srt_streams {
 };
 
 struct srt_endpoint {
+    struct datagram_endpoint base;
     struct srt_service *service;
-    struct udp *socket;
-    unsigned number;           /* of it among those of the configuration */
     struct srt_peer *touched;  /* in this batch */
     struct srt_out out;
     struct co_task flush;
 };
 
 struct srt_service {
-    struct session_env *env;
-    struct srt_shared *shared;
-    struct srt_endpoint *endpoints;
-    unsigned n_endpoints;
-    unsigned peers;            /* in all states */
-    bool refuses, ending;
+    struct datagram_service base;
+    struct srt_shared *shared; /* that of base */
     struct srt_slots slots;
     struct srt_callers callers;
     struct srt_gate gate;
     struct srt_streams streams;
-    struct co_group group;     /* readers, and who sees players out */
-    struct co *ender;          /* of group: leave.c */
-    struct srt_peer *leaving, **leaving_end;
-    struct co *waiter;         /* until all have gone */
     struct srt_service_stat stat; /* what ended; and what is counted here alone */
 };
 
-/* ---- endpoint.c */
-err_t srt_endpoint_open(struct srt_endpoint *e, int fd) __attribute__((warn_unused_result));
-void srt_endpoint_close(struct srt_endpoint *e);
-err_t srt_endpoint_main(void *endpoint); /* co_fn: its reader */
+/* ---- endpoint.c: of srt_protocol */
+struct datagram_endpoint *srt_endpoint_new(struct datagram_service *service);
+struct udp_opts srt_endpoint_opts(const struct conf *conf);
+void srt_endpoint_closing(struct datagram_endpoint *e);
 /* Queue a datagram, to go out soon: with others of this batch. */
 void srt_endpoint_send(struct srt_endpoint *e, const struct udp_path *path, const void *data,
                        size_t size);
-/* A datagram that another worker got for this one, or the reader. */
-void srt_endpoint_input(struct srt_endpoint *e, const struct udp_in *in);
-void srt_endpoint_end_batch(struct srt_endpoint *e);
-
-/* ---- pass.c: a datagram that came here and is another worker's */
-void srt_pass(struct srt_endpoint *e, unsigned worker, const struct udp_in *in);
+/* A datagram that another worker got for this one, or the reader; then the end of all of a turn. */
+void srt_endpoint_input(struct datagram_endpoint *e, const struct udp_in *in, unsigned via,
+                        co_usec now);
+void srt_endpoint_end_batch(struct datagram_endpoint *e);
 
 /* ---- greet.c */
 void srt_greet(struct srt_endpoint *e, const struct udp_in *in, const struct srt_packet *p);
@@ -100,7 +89,7 @@ void srt_peer_free(struct srt_peer *p);
 void srt_peer_sum(const struct srt_peer *p, struct srt_service_stat *out);
 
 /* ---- leave.c */
-err_t srt_leave_main(void *service); /* co_fn: sees players out */
+void srt_see_out(struct datagram_leaver *l); /* of srt_protocol */
 /* The peer is told, and who waits for the service to end; it is freed. Yields. */
 void srt_peer_gone(struct srt_peer *p, err_t why); /* takes over why */
 

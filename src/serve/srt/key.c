@@ -72,9 +72,8 @@ static err_t begin(struct srt_peer *p, const struct srt_km *km, const char *pass
         return srt_refusal(p, SRT_REFUSED_RESOURCES, "%d keys are being worked on already",
                            SRT_KEY_JOBS);
     }
-    atomic_fetch_add(&s->shared->refs, 1);
     j = must(calloc(1, sizeof(*j)));
-    j->shared = s->shared;
+    j->shared = srt_shared_ref(s->shared);
     j->km = *km;
     (void)snprintf(j->passphrase, sizeof(j->passphrase), "%s", passphrase);
     return run(p, j);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* leave.c - the end of a client: of a publisher in its own coroutine, of players in one for all. */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "serve/srt/impl.h"
 #include "session/place.h"
@@ -8,8 +9,6 @@
 
 void srt_peer_leave(struct srt_peer *p, err_t why)
 {
-    struct srt_service *s = p->service;
-
     if (p->state == SRT_LEAVES) {
         err_free(&why);
         return;
@@ -26,10 +25,7 @@ void srt_peer_leave(struct srt_peer *p, err_t why)
     p->state = SRT_LEAVES;
     p->why = why;
     co_timer_cancel(&p->timer);
-    p->next_leaving = NULL;
-    *s->leaving_end = p;
-    s->leaving_end = &p->next_leaving;
-    co_unpark(s->ender);
+    datagram_leave(&p->service->base, &p->leaver);
 }
 
 /* Its peer is told, three times: nobody repeats it. */
@@ -54,8 +50,9 @@ void srt_peer_gone(struct srt_peer *p, err_t why)
     srt_peer_free(p);
 }
 
-static void see_out(struct srt_peer *p)
+void srt_see_out(struct datagram_leaver *l)
 {
+    struct srt_peer *p = container_of(l, struct srt_peer, leaver);
     err_t why = p->why;
 
     p->why = NULL;
@@ -63,27 +60,4 @@ static void see_out(struct srt_peer *p)
     session_log_as_client(p->base.env, p->ip);
     srt_play_end(p, why);
     srt_peer_gone(p, why);
-}
-
-err_t srt_leave_main(void *service)
-{
-    struct srt_service *s = service;
-    err_t err = NULL;
-
-    while (!err) {
-        struct srt_peer *p = s->leaving;
-
-        if (p) {
-            s->leaving = p->next_leaving;
-            if (!s->leaving)
-                s->leaving_end = &s->leaving;
-            see_out(p);
-            co_yield_if_due();
-            continue;
-        }
-        (void)!co_park(CO_FOREVER);
-        err = co_check();
-    }
-    err_free(&err);
-    return NULL;
 }

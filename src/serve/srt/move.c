@@ -2,6 +2,7 @@
 /* move.c - a caller is answered by another worker, where its stream is to be served. */
 #include "session/move.h"
 
+#include "base/container_of.h"
 #include "serve/srt/greet.h"
 
 err_t srt_settle(struct srt_peer *p)
@@ -29,6 +30,8 @@ static err_t arrive(void *peer, struct session_env *env)
 {
     struct srt_peer *p = peer;
     struct srt_service *s = env->srt;
+    struct datagram_endpoint *e =
+        s ? datagram_endpoint_find(&s->base, p->greeting->endpoint) : NULL;
 
     p->base.env = env;
     p->base.co = NULL;
@@ -36,9 +39,9 @@ static err_t arrive(void *peer, struct session_env *env)
     p->base.generation = env->generation - 1; /* it is served by this env's snapshot next */
     p->greeting->move_to = -1;
     p->greeting->settled = true;
-    if (!s || p->greeting->endpoint >= s->n_endpoints)
+    if (!e)
         return err_new(ERR_STOPPED, "there is no SRT any more");
-    p->endpoint = &s->endpoints[p->greeting->endpoint];
+    p->endpoint = container_of(e, struct srt_endpoint, base);
     return srt_peer_enter(p, s) ? NULL : err_new(ERR_TOO_MANY, "ids of SRT");
 }
 

@@ -38,10 +38,9 @@ struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
     struct srt_service *s = e->service;
     struct srt_peer *p = must(calloc(1, sizeof(*p)));
 
-    session_init(&p->base, s->env, NULL);
-    workers_connected(s->env);
-    p->shared = s->shared;
-    atomic_fetch_add(&p->shared->refs, 1);
+    session_init(&p->base, s->base.env, NULL);
+    workers_connected(s->base.env);
+    p->shared = srt_shared_ref(s->shared);
     atomic_fetch_add(&p->shared->connections, 1);
     p->base.on_kick = on_kick;
     p->base.id = p->cid;
@@ -54,7 +53,7 @@ struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
     p->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
                                              .tc_url = "", .page_url = "", .ip = p->ip };
     p->greeting = greeting_new(in, h);
-    p->greeting->endpoint = e->number;
+    p->greeting->endpoint = e->base.number;
     return p;
 }
 
@@ -65,7 +64,7 @@ bool srt_peer_enter(struct srt_peer *p, struct srt_service *s)
     if (p->id == 0)
         return false;
     srt_callers_add(&s->callers, &p->caller);
-    s->peers++;
+    datagram_service_enter(&s->base);
     return true;
 }
 
@@ -78,9 +77,7 @@ void srt_peer_part(struct srt_peer *p)
     srt_slots_give(&s->slots, p->id);
     srt_callers_remove(&s->callers, &p->caller);
     p->id = 0;
-    s->peers--;
-    if (s->peers == 0 && s->waiter)
-        co_unpark(s->waiter);
+    datagram_service_part(&s->base);
 }
 
 static void greeting_free(struct srt_greeting *g)

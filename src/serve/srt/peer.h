@@ -10,6 +10,7 @@
 #define SERVE_SRT_PEER_H
 
 #include "proto/srt/conn.h"
+#include "serve/datagram/datagram.h"
 #include "serve/srt/srt.h"
 #include "session/peers.h"
 #include "session/player.h"
@@ -61,7 +62,8 @@ struct srt_peer {
     struct srt_play play;        /* of a player */
     struct srt_stream *stream;   /* of a player, and of a publisher that relays; or NULL */
     struct srt_peer *next, **prev; /* players of that stream */
-    struct srt_peer *next_touched, *next_leaving;
+    struct srt_peer *next_touched;
+    struct datagram_leaver leaver;
     struct peers_place place;
     char *names;                 /* memory of base.names */
     char cid[SRT_CID];           /* of its log lines; base.id is it */

@@ -1,139 +1,127 @@
 /* SPDX-License-Identifier: MIT */
 /* service.c - SRT of one worker: begun, reloaded, ended, counted. */
-#include "base/log.h"
+#include "base/container_of.h"
 #include "base/must.h"
+#include "co/thread.h"
+#include "serve/srt/choice.h"
 #include "serve/srt/impl.h"
 
 #include <stdlib.h>
 
-/* How long to wait for clients to go, before whoever did not is looked at again. */
-#define LOOK CO_MS(100)
+enum { KEY_THREADS = 2, PEERS_EXPECTED = 1024 };
 
-static err_t start(struct srt_service *s, struct srt_sockets *sockets)
+static struct srt_service *service_of(struct datagram_service *s)
 {
-    unsigned worker = s->env->worker;
-    err_t err = co_go(&s->group, "srt-end", srt_leave_main, s);
-
-    s->ender = err ? NULL : co_newest(&s->group);
-    for (size_t i = 0; i < sockets->n && !err; i++) {
-        int *fd = &sockets->fds[i * sockets->workers + worker];
-        struct srt_endpoint *e = &s->endpoints[i];
-
-        e->service = s;
-        e->number = (unsigned)i;
-        err = srt_endpoint_open(e, *fd);
-        if (err)
-            return err;
-        *fd = -1;
-        s->n_endpoints++;
-        err = co_go(&s->group, "srt", srt_endpoint_main, e);
-    }
-    return err;
+    return container_of(s, struct srt_service, base);
 }
 
-static void tell(const struct srt_service *s)
-{
-    const struct conf_srt_server *conf = &s->env->conf->srt_server;
+/* ---- what all workers share */
 
-    if (s->env->worker != 0)
-        return;
-    for (size_t i = 0; i < s->n_endpoints; i++)
-        log_trace("listening on %s of SRT (UDP)", conf->listen.v[i].text);
+static struct datagram_shared *shared_new(unsigned workers)
+{
+    struct srt_shared *s = must(calloc(1, sizeof(*s)));
+
+    siphash_new_key(s->cookie_key);
+    s->peers = peers_new(PEERS_EXPECTED);
+    if (workers > 1)
+        peers_share(s->peers);
+    co_threads_limit(CO_POOL_KEY, (int)workers > KEY_THREADS ? (int)workers : KEY_THREADS);
+    return &s->base;
 }
 
-err_t srt_service_new(struct srt_service **out, struct session_env *env,
-                      struct srt_sockets *sockets)
+static void shared_free(struct datagram_shared *shared)
+{
+    struct srt_shared *s = container_of(shared, struct srt_shared, base);
+
+    peers_free(s->peers);
+    free(s);
+}
+
+struct srt_shared *srt_shared_ref(struct srt_shared *s)
+{
+    (void)datagram_shared_ref(&s->base);
+    return s;
+}
+
+void srt_shared_unref(struct srt_shared *s)
+{
+    datagram_shared_unref(&s->base, &srt_protocol);
+}
+
+/* ---- begun, ended */
+
+static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
 {
     struct srt_service *s = must(calloc(1, sizeof(*s)));
-    err_t err;
 
-    s->env = env;
-    s->shared = sockets->shared;
-    atomic_fetch_add(&s->shared->refs, 1);
-    s->leaving_end = &s->leaving;
-    srt_slots_init(&s->slots, env->worker, sockets->workers);
+    s->shared = container_of(shared, struct srt_shared, base);
+    srt_slots_init(&s->slots, env->worker, shared->workers);
     srt_callers_init(&s->callers);
-    co_group_init(&s->group);
-    s->endpoints = must(calloc(sockets->n + 1, sizeof(*s->endpoints)));
-    err = start(s, sockets);
-    if (err) {
-        srt_service_free(s);
-        return err_wrap(err, "SRT");
-    }
-    env->srt = s;
-    tell(s);
-    *out = s;
-    return NULL;
+    return &s->base;
 }
 
-void srt_service_refuse(struct srt_service *s)
+static const struct conf_endpoints *listen_of(const struct conf *conf)
 {
-    if (s)
-        s->refuses = true;
+    return conf->srt_server.enabled ? &conf->srt_server.listen : NULL;
 }
 
-static void end_peers(struct srt_service *s)
+static struct datagram_service *of(const struct session_env *env)
+{
+    return env->srt ? &env->srt->base : NULL;
+}
+
+static void put(struct session_env *env, struct datagram_service *s)
+{
+    env->srt = s ? service_of(s) : NULL;
+}
+
+static void end_all(struct datagram_service *s)
 {
     struct srt_peer *p;
     uint32_t at = 0;
 
-    while ((p = srt_slots_next(&s->slots, &at))) /* who is asked again has its reason already */
+    while ((p = srt_slots_next(&service_of(s)->slots, &at)))
         srt_peer_leave(p, err_new(ERR_STOPPED, "the server quits"));
 }
 
-void srt_service_free(struct srt_service *s)
+static void free_service(struct datagram_service *base)
 {
-    err_t err;
+    struct srt_service *s = service_of(base);
 
-    if (!s)
-        return;
-    s->refuses = s->ending = true;
-    s->waiter = co_self();
-    while (s->peers > 0) {
-        bool held = co_stop_hold();
-
-        end_peers(s);
-        (void)!co_park(LOOK);
-        co_stop_resume(held);
-    }
-    err = co_group_stop(&s->group);
-    err_free(&err);
-    for (unsigned i = 0; i < s->n_endpoints; i++)
-        srt_endpoint_close(&s->endpoints[i]);
-    if (s->env->srt == s)
-        s->env->srt = NULL;
     srt_slots_fini(&s->slots);
     srt_callers_fini(&s->callers);
-    srt_shared_unref(s->shared);
-    free(s->endpoints);
     free(s);
 }
 
-void srt_service_reload(struct srt_service *s)
-{
-    (void)s; /* everything is looked up where it counts */
-}
+const struct datagram_protocol srt_protocol = {
+    .name = "SRT", .directive = "srt_server", .reader = "srt", .ender = "srt-end",
+    .listen = listen_of, .choice = srt_choice_program, .share = shared_new, .unshare = shared_free,
+    .make = make, .of = of, .put = put, .end_all = end_all, .free = free_service,
+    .endpoint = srt_endpoint_new, .opts = srt_endpoint_opts, .closing = srt_endpoint_closing,
+    .input = srt_endpoint_input, .end_batch = srt_endpoint_end_batch, .see_out = srt_see_out,
+};
+
+/* ---- counted */
 
 void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out)
 {
+    struct udp_stat sockets = { 0 };
     const struct srt_peer *p;
     uint32_t at = 0;
 
     *out = s->stat;
-    out->connections = s->peers;
+    out->connections = s->base.n_peers;
+    out->strangers += s->base.unreachable;
     while ((p = srt_slots_next(&s->slots, &at))) {
         out->publishers += p->state == SRT_PUBLISHES;
         out->players += p->state == SRT_PLAYS;
         out->waiting += p->state == SRT_GREETED;
         srt_peer_sum(p, out);
     }
-    for (unsigned i = 0; i < s->n_endpoints; i++) {
-        const struct udp_stat *u = &s->endpoints[i].socket->stat;
-
-        out->in += u->in;
-        out->in_calls += u->in_calls;
-        out->out += u->out;
-        out->out_calls += u->out_calls;
-        out->overflow += u->overflow;
-    }
+    datagram_service_count(&s->base, &sockets);
+    out->in += sockets.in;
+    out->in_calls += sockets.in_calls;
+    out->out += sockets.out;
+    out->out_calls += sockets.out_calls;
+    out->overflow += sockets.overflow;
 }

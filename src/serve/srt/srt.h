@@ -14,32 +14,15 @@
 #include "session/env.h"
 #include "proto/srt/handshake.h"
 
+struct datagram_protocol;
 struct srt_service; /* of one worker */
 struct session;
 struct clients_srt;
 struct udp;
 
-/* The sockets of all workers for the endpoints of a configuration: opened by the first worker, in
- * their order, before the others run; -1 where there are none. */
-struct srt_shared; /* what the services of all workers have in common */
-struct srt_sockets {
-    size_t n;       /* endpoints */
-    unsigned workers;
-    int *fds;       /* [endpoint * workers + worker] */
-    struct srt_shared *shared;
-};
-err_t srt_sockets_open(struct srt_sockets **out, const struct conf *conf, unsigned workers)
-    __attribute__((warn_unused_result));
-void srt_sockets_close(struct srt_sockets *s); /* those that nobody took; NULL is fine */
-
-/* Take this worker's sockets and read. env->srt is it. */
-err_t srt_service_new(struct srt_service **out, struct session_env *env, struct srt_sockets *s)
-    __attribute__((warn_unused_result));
-/* Callers are refused from now on (SRT_REFUSED_CLOSING); who is connected stays. NULL is fine. */
-void srt_service_refuse(struct srt_service *s);
-/* All connections are told to end; waits until they have. Yields. NULL is fine. */
-void srt_service_free(struct srt_service *s);
-void srt_service_reload(struct srt_service *s); /* env->conf is another one; NULL is fine */
+/* Its service is env->srt. Callers are refused as SRT_REFUSED_CLOSING once it refuses; who is
+ * connected stays. */
+extern const struct datagram_protocol srt_protocol;
 
 struct srt_service_stat { /* words alone, of which all are sums */
     uint64_t connections, publishers, players, waiting; /* waiting: to be let in */

@@ -160,7 +160,7 @@ static void begin_to_look(struct srt_service *s)
 
     if (s->streams.looks)
         return;
-    err = co_go(&s->group, "srt-look", srt_look_main, s);
+    err = co_go(&s->base.group, "srt-look", srt_look_main, s);
     s->streams.looks = err == NULL;
     if (err)
         log_end("nobody looks after players of SRT", &err);
@@ -169,9 +169,9 @@ static void begin_to_look(struct srt_service *s)
 static struct srt_stream *stream_new(struct srt_service *s, struct live_source *src)
 {
     const struct srt_wire_opts opts = {
-        .payload = (unsigned)s->env->conf->srt_server.payloadsize,
+        .payload = (unsigned)s->base.env->conf->srt_server.payloadsize,
         .max_bytes = live_source_set(src).max_bytes,
-        .counter = live_registry_counter(s->env->streams),
+        .counter = live_registry_counter(s->base.env->streams),
     };
     struct srt_stream *st = must(calloc(1, sizeof(*st))), **at = bucket(s, src);
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* datagram.h - a service over datagrams: what all protocols of that kind have in common.
+ *
+ * A worker has one service of each protocol, with an endpoint for each address that it listens on:
+ * a socket of its own and a coroutine that reads it. Clients have no socket; players have no
+ * coroutine either: leave.c sees them out. A datagram that came to one worker and is another's is
+ * passed on (pass.h). A protocol is a row of functions, its service and endpoints begin with those
+ * here.
+ *
+ * A service is of its worker's thread.
+ */
+#ifndef SERVE_DATAGRAM_DATAGRAM_H
+#define SERVE_DATAGRAM_DATAGRAM_H
+
+#include "co/net/udp.h"
+#include "session/env.h"
+#include "session/workers.h"
+
+struct sock_filter;
+
+enum { DATAGRAM_CHOICE_STEPS = 8 };
+
+/* What the services of all workers have in common: whatever changes is atomic. */
+struct datagram_shared {
+    atomic_uint refs;
+    unsigned workers;
+    atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
+};
+
+struct datagram_endpoint {
+    struct datagram_service *service;
+    struct udp *socket;
+    unsigned number;           /* the same at all workers: its name among them */
+};
+
+/* A client without a coroutine that is to end. */
+struct datagram_leaver {
+    struct datagram_leaver *next;
+};
+
+struct datagram_service {
+    const struct datagram_protocol *protocol;
+    struct session_env *env;
+    struct datagram_shared *shared;
+    struct datagram_endpoint **endpoints;
+    unsigned n_endpoints;
+    unsigned n_peers;          /* clients, in all states */
+    bool refuses;              /* who comes from now on */
+    struct co_group group;     /* readers, and who sees players out */
+    struct co *ender;          /* of group: leave.c */
+    struct datagram_leaver *leaving, **leaving_end;
+    struct co *waiter;         /* until all have gone */
+    uint64_t passed, unreachable; /* datagrams for other workers */
+};
+
+struct datagram_protocol {
+    const char *name;          /* in the log: "WebRTC" */
+    const char *directive;     /* that has `listen` */
+    const char *reader, *ender; /* its coroutines */
+    /* Where it listens; NULL: it is off. */
+    const struct conf_endpoints *(*listen)(const struct conf *conf);
+    /* What says whose a datagram is (udp_bind_group): so many steps, at most
+     * DATAGRAM_CHOICE_STEPS. NULL: its address does. */
+    unsigned (*choice)(struct sock_filter *code, unsigned workers);
+    /* Made with one reference; freed with the last one, by any thread. */
+    struct datagram_shared *(*share)(unsigned workers);
+    void (*unshare)(struct datagram_shared *shared);
+    /* The service of a worker, zeroed but for what is the protocol's; and its place there. */
+    struct datagram_service *(*make)(struct session_env *env, struct datagram_shared *shared);
+    struct datagram_service *(*of)(const struct session_env *env);
+    void (*put)(struct session_env *env, struct datagram_service *s);
+    void (*begun)(struct datagram_service *s);  /* it reads; or NULL */
+    void (*reload)(struct datagram_service *s); /* env->conf is another one; or NULL */
+    void (*end_all)(struct datagram_service *s); /* all clients are told to; may be said again */
+    void (*free)(struct datagram_service *s);   /* nobody is left */
+    struct datagram_endpoint *(*endpoint)(struct datagram_service *s); /* a new one, by malloc */
+    struct udp_opts (*opts)(const struct conf *conf);
+    void (*opened)(struct datagram_endpoint *e, int fd);  /* or NULL */
+    void (*closing)(struct datagram_endpoint *e);         /* or NULL */
+    /* A datagram that came by way of that worker: `via` is another one's if it was passed on. None
+     * of these yields. */
+    void (*input)(struct datagram_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
+    void (*end_batch)(struct datagram_endpoint *e);       /* or NULL */
+    /* What datagram_tell() said at worker `from`; NULL: nobody says anything. */
+    void (*told)(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
+                 unsigned word);
+    void (*see_out)(struct datagram_leaver *l); /* in the coroutine of all; yields */
+};
+
+/* ---- sockets of all workers: opened by the first one before the others run */
+struct datagram_sockets {
+    const struct datagram_protocol *protocol;
+    size_t n;                  /* endpoints; 0 where it is off */
+    unsigned workers;
+    int *fds;                  /* [endpoint * workers + worker]; -1: taken */
+    struct datagram_shared *shared;
+};
+err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram_protocol *p,
+                            const struct conf *conf, unsigned workers)
+    __attribute__((warn_unused_result));
+void datagram_sockets_close(struct datagram_sockets *s); /* those that nobody took; NULL is fine */
+struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared);
+void datagram_shared_unref(struct datagram_shared *shared, const struct datagram_protocol *p);
+
+/* ---- service.c */
+/* Take this worker's sockets and read: it is in its place of env then. */
+err_t datagram_service_new(struct session_env *env, struct datagram_sockets *sockets)
+    __attribute__((warn_unused_result));
+void datagram_service_refuse(struct datagram_service *s); /* NULL is fine, as for the next one */
+/* All clients are told to end; waits until they have. Yields. */
+void datagram_service_free(struct datagram_service *s);
+/* A client more; one less. */
+void datagram_service_enter(struct datagram_service *s);
+void datagram_service_part(struct datagram_service *s);
+/* What its sockets counted, added. */
+void datagram_service_count(const struct datagram_service *s, struct udp_stat *sum);
+struct datagram_endpoint *datagram_endpoint_find(const struct datagram_service *s,
+                                                 unsigned number); /* NULL: it is gone */
+
+/* ---- leave.c */
+/* It is seen out soon, in turn. Does not yield. */
+void datagram_leave(struct datagram_service *s, struct datagram_leaver *l);
+err_t datagram_leave_main(void *service); /* co_fn */
+
+#endif
