@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 struct rtmfp_hex {
-    uint8_t data[2048];
+    uint8_t data[1024];
     size_t size;
 };
 

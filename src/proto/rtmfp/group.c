@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* group.c - Diffie-Hellman in groups 2, 5 and 14, [PROFILE] 4.2 and 4.6. */
+#include "proto/rtmfp/group.h"
+
+#include "base/must.h"
+
+#include <openssl/bn.h>
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+
+enum { GENERATOR = 2, MARGIN_BITS = 24, BITS_MIN = 16 };
+
+static const struct {
+    uint8_t id;
+    uint16_t size, exponent; /* bytes */
+    BIGNUM *(*prime)(BIGNUM *);
+} groups[RTMFP_GROUPS] = {
+    [RTMFP_GROUP_2] = { 2, 128, 28, BN_get_rfc2409_prime_1024 },
+    [RTMFP_GROUP_5] = { 5, 192, 30, BN_get_rfc3526_prime_1536 },
+    [RTMFP_GROUP_14] = { 14, 256, 40, BN_get_rfc3526_prime_2048 },
+};
+
+enum rtmfp_group rtmfp_group_of(uint64_t id)
+{
+    int g = 0;
+
+    while (g < RTMFP_GROUPS && groups[g].id != id)
+        g++;
+    return (enum rtmfp_group)g;
+}
+
+uint8_t rtmfp_group_id(enum rtmfp_group g)
+{
+    return groups[g].id;
+}
+
+size_t rtmfp_group_size(enum rtmfp_group g)
+{
+    return groups[g].size;
+}
+
+void rtmfp_group_write_key(struct wr *w, uint64_t type, enum rtmfp_group g, struct rtmfp_bytes key)
+{
+    uint8_t id = rtmfp_group_id(g);
+
+    rtmfp_vlu_write(w, rtmfp_vlu_size(type) + 1 + key.n);
+    rtmfp_vlu_write(w, type);
+    wr_u8(w, id);
+    wr_bytes(w, key.p, key.n);
+}
+
+/* ---- what a thread has */
+
+struct rtmfp_dh {
+    BN_CTX *ctx;
+    BIGNUM *exponent, *base, *result, *two;
+    struct {
+        BIGNUM *prime, *least, *most; /* of public keys */
+        BN_MONT_CTX *mont;
+    } of[RTMFP_GROUPS];
+};
+
+static BIGNUM *number(void)
+{
+    return must(BN_new());
+}
+
+static void prepare(struct rtmfp_dh *dh, int g)
+{
+    BIGNUM *prime = must(groups[g].prime(NULL)), *least = number(), *most = number();
+
+    must_be(BN_set_bit(least, MARGIN_BITS) == 1 && BN_sub(most, prime, least) == 1);
+    dh->of[g].prime = prime;
+    dh->of[g].least = least;
+    dh->of[g].most = most;
+    dh->of[g].mont = must(BN_MONT_CTX_new());
+    must_be(BN_MONT_CTX_set(dh->of[g].mont, prime, dh->ctx) == 1);
+}
+
+struct rtmfp_dh *rtmfp_dh_new(void)
+{
+    struct rtmfp_dh *dh = must(calloc(1, sizeof(*dh)));
+
+    dh->ctx = must(BN_CTX_new());
+    dh->exponent = must(BN_secure_new());
+    dh->base = number();
+    dh->result = number();
+    dh->two = number();
+    must_be(BN_set_word(dh->two, GENERATOR) == 1);
+    for (int g = 0; g < RTMFP_GROUPS; g++)
+        prepare(dh, g);
+    return dh;
+}
+
+void rtmfp_dh_free(struct rtmfp_dh *dh)
+{
+    if (!dh)
+        return;
+    for (int g = 0; g < RTMFP_GROUPS; g++) {
+        BN_free(dh->of[g].prime);
+        BN_free(dh->of[g].least);
+        BN_free(dh->of[g].most);
+        BN_MONT_CTX_free(dh->of[g].mont);
+    }
+    BN_clear_free(dh->exponent);
+    BN_free(dh->base);
+    BN_clear_free(dh->result);
+    BN_free(dh->two);
+    BN_CTX_free(dh->ctx);
+    free(dh);
+}
+
+/* dh->result = base ^ secret. */
+static void power(struct rtmfp_dh *dh, const struct rtmfp_pair *pair, const BIGNUM *base)
+{
+    enum rtmfp_group g = pair->group;
+
+    (void)must(BN_bin2bn(pair->secret, groups[g].exponent, dh->exponent));
+    BN_set_flags(dh->exponent, BN_FLG_CONSTTIME);
+    must_be(BN_mod_exp_mont_consttime(dh->result, base, dh->exponent, dh->of[g].prime, dh->ctx,
+                                      dh->of[g].mont) == 1);
+    BN_clear(dh->exponent);
+}
+
+/* ---- pairs */
+
+static void keep_public(const struct rtmfp_dh *dh, struct rtmfp_pair *pair)
+{
+    int size = (int)rtmfp_group_size(pair->group);
+
+    must_be(BN_bn2binpad(dh->result, pair->public, size) == size);
+}
+
+void rtmfp_pair_make(struct rtmfp_dh *dh, struct rtmfp_pair *out, enum rtmfp_group g)
+{
+    *out = (struct rtmfp_pair){ .group = g };
+    must_be(RAND_priv_bytes(out->secret, groups[g].exponent) == 1);
+    power(dh, out, dh->two);
+    keep_public(dh, out);
+}
+
+void rtmfp_pair_step(struct rtmfp_dh *dh, struct rtmfp_pair *pair)
+{
+    struct rtmfp_bytes public = rtmfp_pair_public(pair);
+    size_t i = groups[pair->group].exponent;
+
+    while (i > 0 && ++pair->secret[i - 1] == 0)
+        i--;
+    (void)must(BN_bin2bn(public.p, (int)public.n, dh->result));
+    must_be(BN_mod_lshift1_quick(dh->result, dh->result, dh->of[pair->group].prime) == 1);
+    keep_public(dh, pair);
+}
+
+struct rtmfp_bytes rtmfp_pair_public(const struct rtmfp_pair *pair)
+{
+    return rtmfp_bytes(pair->public, rtmfp_group_size(pair->group));
+}
+
+void rtmfp_pair_wipe(struct rtmfp_pair *pair)
+{
+    OPENSSL_cleanse(pair, sizeof(*pair));
+}
+
+/* ---- secrets */
+
+static int ones(struct rtmfp_bytes key)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < key.n; i++)
+        n += __builtin_popcount(key.p[i]);
+    return n;
+}
+
+bool rtmfp_public_is_fine(struct rtmfp_dh *dh, enum rtmfp_group g, struct rtmfp_bytes key)
+{
+    int n;
+
+    while (key.n > 0 && *key.p == 0) {
+        key.p++;
+        key.n--;
+    }
+    if (g >= RTMFP_GROUPS || key.n == 0 || key.n > rtmfp_group_size(g))
+        return false;
+    (void)must(BN_bin2bn(key.p, (int)key.n, dh->base));
+    n = ones(key);
+    return BN_cmp(dh->base, dh->of[g].least) >= 0 && BN_cmp(dh->base, dh->of[g].most) <= 0 &&
+           n >= BITS_MIN && BN_num_bits(dh->base) - n >= BITS_MIN;
+}
+
+size_t rtmfp_secret(struct rtmfp_dh *dh, const struct rtmfp_pair *ours, struct rtmfp_bytes theirs,
+                    uint8_t *z)
+{
+    size_t size;
+
+    if (!rtmfp_public_is_fine(dh, ours->group, theirs))
+        return 0;
+    power(dh, ours, dh->base);
+    size = (size_t)BN_bn2bin(dh->result, z);
+    BN_clear(dh->result);
+    return size;
+}
+
+/* ---- made ahead */
+
+void rtmfp_pool_init(struct rtmfp_pool *p, size_t most)
+{
+    *p = (struct rtmfp_pool){ .most = most < RTMFP_POOL_MAX ? most : RTMFP_POOL_MAX };
+    p->pairs = must(calloc(p->most ? p->most : 1, sizeof(*p->pairs)));
+}
+
+void rtmfp_pool_fini(struct rtmfp_pool *p)
+{
+    OPENSSL_cleanse(p->pairs, p->most * sizeof(*p->pairs));
+    free(p->pairs);
+    *p = (struct rtmfp_pool){ .most = 0 };
+}
+
+void rtmfp_pool_put(struct rtmfp_pool *p, struct rtmfp_pair *pair)
+{
+    if (rtmfp_pool_wants(p))
+        p->pairs[p->n++] = *pair;
+    rtmfp_pair_wipe(pair);
+}
+
+bool rtmfp_pool_take(struct rtmfp_pool *p, struct rtmfp_pair *out)
+{
+    if (p->n == 0)
+        return false;
+    *out = p->pairs[--p->n];
+    rtmfp_pair_wipe(&p->pairs[p->n]);
+    return true;
+}
