@@ -5,7 +5,6 @@
 """
 import fcntl
 import glob
-import json
 import os
 import subprocess
 
@@ -14,7 +13,7 @@ import pytest
 import gortsp
 import procs
 import tools
-from procs import Proc
+from rtcpeers import Client
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pion")
 MADE = os.path.join(procs.ROOT, "objs", "pion", "pion")
@@ -42,14 +41,5 @@ def make():
     tools.run([go, "build", "-mod=readonly", "-buildvcs=false", "-o", MADE, "."], 300, cwd=HERE, env=gortsp.ENV)
 
 
-class Client:
-    """It publishes or plays for so many seconds of media; result() is what it counted."""
-
-    def __init__(self, log, *argv):
-        self.out = str(log) + ".json"
-        self.proc = Proc([need(), *map(str, argv)], log, stdout=open(self.out, "wb"))
-
-    def result(self, timeout=30):
-        assert self.proc.wait(timeout) == 0, self.proc.text()
-        with open(self.out) as f:
-            return json.load(f)
+def client(log, *argv):
+    return Client(log, need(), *argv)

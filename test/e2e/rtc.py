@@ -61,20 +61,20 @@ async function stats(name) {
 """
 
 
-def rtc_server(srs, tmp_path, rtc="", server="", vhost="", glob="", candidate="127.0.0.1", **how):
-    """A server of the fixture `srs`, with WebRTC and a page to start from."""
+def rtc_server(srs, tmp_path, rtc="", server="", vhost="", glob="", host="127.0.0.1", candidate=None, **how):
+    """A server of the fixture `srs` at that address, with WebRTC and a page to start from."""
     udp, api, web = free_port(), free_port(), free_port()
     root = tmp_path / "html"
     root.mkdir(exist_ok=True)
     (root / "empty.html").write_text("<!doctype html><title>empty</title><body>")
     s = srs(vhost=f"rtc {{ enabled on; {rtc} }}\nhttp_remux {{ enabled on; }}\n{vhost}",
             glob=f"""{glob}
-rtc_server {{ enabled on; listen {udp}; candidate {candidate}; {server} }}
-http_api {{ enabled on; listen 127.0.0.1:{api}; }}
-http_server {{ enabled on; listen 127.0.0.1:{web}; dir {root}; }}""", **how)
-    s.rtc_port, s.api_port, s.web_port = udp, api, web
-    s.whip = lambda stream="s", more="": f"http://127.0.0.1:{api}/rtc/v1/whip/?app=live&stream={stream}{more}"
-    s.whep = lambda stream="s", more="": f"http://127.0.0.1:{api}/rtc/v1/whep/?app=live&stream={stream}{more}"
+rtc_server {{ enabled on; listen {udp}; candidate {candidate or host}; {server} }}
+http_api {{ enabled on; listen {host}:{api}; }}
+http_server {{ enabled on; listen {host}:{web}; dir {root}; }}""", **how)
+    s.rtc_port, s.api_port, s.web_port, s.host = udp, api, web, host
+    s.whip = lambda stream="s", more="": f"http://{host}:{api}/rtc/v1/whip/?app=live&stream={stream}{more}"
+    s.whep = lambda stream="s", more="": f"http://{host}:{api}/rtc/v1/whep/?app=live&stream={stream}{more}"
     return s
 
 
@@ -83,7 +83,7 @@ class Browser(browser.Page):
 
     def __init__(self, tmp, s):
         super().__init__(tmp, flags=FLAGS)
-        self.open(f"http://127.0.0.1:{s.web_port}/empty.html")
+        self.open(f"http://{s.host}:{s.web_port}/empty.html")
         self.run(SCRIPT)
 
     def publish(self, url, name="out", codec="h264"):

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
-// A client of WHIP and WHEP made of pion: pion publish URL FILE.h264 FILE.ogg SECONDS, pion play URL SECONDS.
-// What was received is written as JSON.
+// A client of WHIP and WHEP made of pion: pion publish URL FILE.h264 FILE.ogg SECONDS, pion play URL SECONDS DUMP.
+// In front of these, -dtls active or passive is what it offers to be, -tcp has it come by TCP alone. What was received is
+// written as JSON, and its packets of RTP to DUMP, each behind its length in two bytes.
 package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/pion/interceptor"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/rtp/codecs"
@@ -22,6 +27,11 @@ import (
 	"github.com/pion/webrtc/v4/pkg/media"
 	"github.com/pion/webrtc/v4/pkg/media/h264reader"
 	"github.com/pion/webrtc/v4/pkg/media/oggreader"
+)
+
+var (
+	role = flag.String("dtls", "actpass", "what is offered")
+	tcp  = flag.Bool("tcp", false, "no UDP")
 )
 
 func must(err error) {
@@ -37,6 +47,19 @@ func seconds(s string) time.Duration {
 	return time.Duration(n * float64(time.Second))
 }
 
+func connection() *webrtc.PeerConnection {
+	media, around, settings := &webrtc.MediaEngine{}, &interceptor.Registry{}, webrtc.SettingEngine{}
+	must(media.RegisterDefaultCodecs())
+	must(webrtc.RegisterDefaultInterceptors(media, around))
+	if *tcp {
+		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeTCP4})
+	}
+	api := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(around), webrtc.WithSettingEngine(settings))
+	pc, err := api.NewPeerConnection(webrtc.Configuration{})
+	must(err)
+	return pc
+}
+
 // exchange posts the offer and takes the answer; it gives the address to delete.
 func exchange(pc *webrtc.PeerConnection, where string) string {
 	offer, err := pc.CreateOffer(nil)
@@ -44,7 +67,8 @@ func exchange(pc *webrtc.PeerConnection, where string) string {
 	gathered := webrtc.GatheringCompletePromise(pc)
 	must(pc.SetLocalDescription(offer))
 	<-gathered
-	r, err := http.Post(where, "application/sdp", bytes.NewBufferString(pc.LocalDescription().SDP))
+	text := strings.ReplaceAll(pc.LocalDescription().SDP, "a=setup:actpass", "a=setup:"+*role)
+	r, err := http.Post(where, "application/sdp", strings.NewReader(text))
 	must(err)
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
@@ -167,8 +191,7 @@ func audio(t *webrtc.TrackLocalStaticSample, path string, end time.Time) {
 }
 
 func publish(where, h264, ogg string, long time.Duration) {
-	pc, err := webrtc.NewPeerConnection(webrtc.Configuration{})
-	must(err)
+	pc := connection()
 	v, err := webrtc.NewTrackLocalStaticSample(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeH264}, "video", "pion")
 	must(err)
 	a, err := webrtc.NewTrackLocalStaticSample(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus}, "audio", "pion")
@@ -195,6 +218,7 @@ func publish(where, h264, ogg string, long time.Duration) {
 type track struct {
 	Codec                              string
 	Packets, Frames, Lost, Keys, Bytes int
+	At                                 []float64 // when frames began to come
 	last                               uint16
 	at                                 uint32
 }
@@ -205,6 +229,7 @@ func (t *track) take(p *rtp.Packet) {
 	}
 	if t.Packets == 0 || p.Timestamp != t.at {
 		t.Frames++
+		t.At = append(t.At, float64(time.Now().UnixMicro())/1e6)
 	}
 	t.Packets, t.last, t.at, t.Bytes = t.Packets+1, p.SequenceNumber, p.Timestamp, t.Bytes+len(p.Payload)
 	if t.Codec == webrtc.MimeTypeH264 {
@@ -219,8 +244,9 @@ func (t *track) take(p *rtp.Packet) {
 	}
 }
 
-func play(where string, long time.Duration) {
-	pc, err := webrtc.NewPeerConnection(webrtc.Configuration{})
+func play(where string, long time.Duration, dump string) {
+	pc := connection()
+	out, err := os.Create(dump)
 	must(err)
 	for _, kind := range []webrtc.RTPCodecType{webrtc.RTPCodecTypeVideo, webrtc.RTPCodecTypeAudio} {
 		_, err := pc.AddTransceiverFromKind(kind, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly})
@@ -253,9 +279,13 @@ func play(where string, long time.Duration) {
 			if err != nil {
 				return
 			}
+			raw, err := p.Marshal()
+			must(err)
 			lock.Lock()
 			t.take(p)
+			_, err = out.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(raw))), raw...))
 			lock.Unlock()
+			must(err)
 		}
 	})
 	up := connected(pc)
@@ -269,11 +299,13 @@ func play(where string, long time.Duration) {
 }
 
 func main() {
-	if len(os.Args) == 6 && os.Args[1] == "publish" {
-		publish(os.Args[2], os.Args[3], os.Args[4], seconds(os.Args[5]))
-	} else if len(os.Args) == 4 && os.Args[1] == "play" {
-		play(os.Args[2], seconds(os.Args[3]))
+	flag.Parse()
+	args := flag.Args()
+	if len(args) == 5 && args[0] == "publish" {
+		publish(args[1], args[2], args[3], seconds(args[4]))
+	} else if len(args) == 4 && args[0] == "play" {
+		play(args[1], seconds(args[2]), args[3])
 	} else {
-		must(fmt.Errorf("publish URL H264 OGG SECONDS, or play URL SECONDS"))
+		must(fmt.Errorf("publish URL H264 OGG SECONDS, or play URL SECONDS DUMP"))
 	}
 }

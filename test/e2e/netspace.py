@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Network namespaces: what a thread opens and starts in one is in a network of its own."""
+import contextlib
+import ctypes
+import os
+import subprocess
+
+import pytest
+
+A, B, B2 = "10.231.1.1", "10.231.1.2", "10.231.1.3"
+
+
+def enter(path):
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open(path) as ns:
+        assert libc.setns(ns.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
+
+
+def ip(name, *lines):
+    for line in lines:
+        subprocess.run(["ip", "-n", name, *line.split()], check=True)
+
+
+@contextlib.contextmanager
+def made(*names):
+    """This thread is in the first one meanwhile."""
+    if os.geteuid() != 0 or subprocess.run(["ip", "netns", "add", names[0]], capture_output=True).returncode:
+        pytest.skip("network namespaces need root")
+    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        for name in names[1:]:
+            subprocess.run(["ip", "netns", "add", name], check=True)
+        for name in names:
+            ip(name, "link set lo up")
+        enter(f"/run/netns/{names[0]}")
+        yield names
+    finally:
+        enter(f"/proc/self/fd/{own}")
+        os.close(own)
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+@contextlib.contextmanager
+def alone():
+    """With an interface that has the address A, beside the loopback."""
+    with made(f"e2e{os.getpid()}") as (name,):
+        ip(name, "link add w0 type veth peer name w1", f"addr add {A}/24 dev w0", "link set w0 up", "link set w1 up")
+        yield
+
+
+@contextlib.contextmanager
+def two():
+    """A in this one, B in the other, and a wire between. Gives the name of the other: ip(name, ...), and what runs a program there."""
+    with made(f"e2e{os.getpid()}a", f"e2e{os.getpid()}b") as (here, there):
+        ip(here, f"link add w0 type veth peer name w0 netns {there}", f"addr add {A}/24 dev w0", "link set w0 up")
+        ip(there, f"addr add {B}/24 dev w0", "link set w0 up")
+        yield there, ["ip", "netns", "exec", there]
