@@ -15,6 +15,7 @@ desktop="obs-studio obs-plugins xvfb libgl1-mesa-dri vlc-plugin-video-output"
 cross="gcc-aarch64-linux-gnu qemu-user"
 check="clang gcovr"
 long="prometheus debootstrap lintian g++ golang-go python3-pip python3-gi gir1.2-gst-rtsp-server-1.0
+    gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice
     $cross"
 bench="$build python3 nginx-light libnginx-mod-rtmp gnuplot-nox ffmpeg procps util-linux
     srt-tools"

@@ -3,10 +3,11 @@
 import itertools
 import struct
 from collections import namedtuple
+from fractions import Fraction
 
 import tools
 
-Decoded = namedtuple("Decoded", "frames samples complaints")
+Decoded = namedtuple("Decoded", "frames samples complaints seconds heard")  # seconds of pictures, and of sound
 RATE, KEYS, SIZE = 25, 50, (640, 360)
 
 
@@ -23,14 +24,17 @@ def film(tmp, seconds=20):
 
 def counted(r):
     """Of `-f framecrc`, pictures in stream 0 and sound of 48 kHz in stream 1."""
-    rows = [line.split(",") for line in r.stdout.decode().splitlines() if not line.startswith("#")]
-    return Decoded(sum(int(x[0]) == 0 for x in rows), sum(int(x[3]) for x in rows if int(x[0]) == 1), r.stderr.decode().strip())
+    lines = r.stdout.decode().splitlines()
+    base = {line.split()[1][:1]: float(Fraction(line.split()[2])) for line in lines if line.startswith("#tb ")}
+    rows = [[int(x) for x in line.split(",")[:4]] for line in lines if not line.startswith("#")]
+    span = {n: (of[-1][2] + of[-1][3] - of[0][2]) * base[str(n)] for n in (0, 1) if (of := [x for x in rows if x[0] == n])}
+    return Decoded(sum(x[0] == 0 for x in rows), sum(x[3] for x in rows if x[0] == 1), r.stderr.decode().strip(), span.get(0, 0), span.get(1, 0))
 
 
 def watch(url, seconds, *options):
     """Decode so much of a stream that plays by another protocol."""
     return counted(tools.run(["ffmpeg", "-v", "error", "-nostdin", *options, "-i", url, "-t", seconds, "-map", "0:v", "-map", "0:a",
-                              "-ar", 48000, "-f", "framecrc", "-"], check=False))
+                              "-ar", 48000, "-fps_mode", "passthrough", "-f", "framecrc", "-"], check=False))
 
 
 # ---- packets of RTP, each behind its length in two bytes (RFC 4571)

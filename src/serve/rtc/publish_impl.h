@@ -59,6 +59,7 @@ struct rtc_publish {
     bool wants_key;          /* somebody does, and has not been heard */
     co_usec asked_key;       /* when the last PLI was sent; 0: none was */
     uint8_t firs;
+    bool waits;              /* for a datagram of ours before each frame, it may be */
     uint64_t lost_told;
     uint64_t plis, feedbacks, repeats, doubled, late, left_out;
 };
@@ -71,6 +72,8 @@ void publish_begin_reports(struct rtc_peer *p, co_usec now);
 void publish_due(struct rtc_peer *p, co_usec at);
 /* How long a packet took that was asked for says something, too. */
 void publish_learn(struct rtc_peer *p, struct publish_track *t);
+/* After a whole frame. */
+void publish_nod(struct rtc_peer *p);
 void publish_tell_twcc(struct rtc_peer *p, co_usec now);
 /* A key frame, please: where none is under way, and at most once in a while. */
 void publish_ask_key(struct rtc_peer *p, co_usec now);

@@ -401,6 +401,8 @@ static void take(struct rtc_peer *p, const struct rtp_packet *packet, const uint
         take_repeat(p, s->track, data, size, now);
     else
         take_media(p, s->track, packet, data, size, now);
+    if (packet->marker || s->track->kind == AV_AUDIO)
+        publish_nod(p);
     poll_intake(p, now);
 }
 

@@ -111,6 +111,29 @@ void publish_tell_twcc(struct rtc_peer *p, co_usec now)
     }
 }
 
+/* ---- who waits for something to come
+ *
+ * FFmpeg 8 and 9 with GnuTLS, as the server of DTLS, read a datagram before each frame that they
+ * send, and block until one comes. So each frame of who may be that is answered by an empty report;
+ * some are sent ahead, and again with each report, that more than one frame is on its way. */
+
+enum { NODS_AHEAD = 16 };
+
+static void nod(struct rtc_peer *p, unsigned times)
+{
+    uint8_t buf[COMPOUND];
+    struct wr w = compound(buf);
+
+    rtcp_put_rr(&w, p->ssrc, NULL, 0);
+    for (unsigned i = 0; p->publish->waits && i < times; i++)
+        send_it(p, &w);
+}
+
+void publish_nod(struct rtc_peer *p)
+{
+    nod(p, 1);
+}
+
 /* ---- key frames */
 
 static void send_ask(struct rtc_peer *p, const struct publish_track *t, co_usec now)
@@ -243,6 +266,7 @@ static void report(struct rtc_peer *p, co_usec now)
     rtcp_put_rrtr(&w, p->ssrc, rtcp_ntp(co_wall_ms() * 1000));
     put_remb(p, &w);
     send_it(p, &w);
+    nod(p, NODS_AHEAD);
     if (lost > pub->lost_told)
         p->service->stat.recv_lost += lost - pub->lost_told;
     pub->lost_told = lost;
@@ -328,6 +352,8 @@ void publish_begin_reports(struct rtc_peer *p, co_usec now)
 {
     struct rtc_publish *pub = p->publish;
 
+    pub->waits = p->agreed.active && !pub->twcc_id;
+    nod(p, NODS_AHEAD);
     pub->report_at = now + REPORT_EACH;
     co_timer_set(&pub->timer, pub->report_at, on_due);
 }
