@@ -35,6 +35,7 @@ MaxRetries=20
 VBitrate=800
 ABitrate=96
 StreamEncoder=x264
+StreamAudioEncoder={sound}
 UseAdvanced=true
 Preset=ultrafast
 x264Settings=keyint=50
@@ -58,21 +59,24 @@ def scene(film):
 
 
 class Obs:
-    """Obs(screen, film, server, key): what is in the fields of Settings, Stream, Service Custom."""
+    """Obs(screen, film, server, key): what is in the fields of Settings, Stream, Service Custom. With `whip` the key is the
+    Bearer Token of Service WHIP. program: what runs it."""
 
-    def __init__(self, screen, film, server, key, width=640, height=360, rate=25):
+    def __init__(self, screen, film, server, key, width=640, height=360, rate=25, whip=False, program=("obs",)):
         env, self.port, self.sock, self.buf = screen.environment(), free_port(), None, b""
         home = os.path.join(env["HOME"], ".config", "obs-studio")
-        service = {"type": "rtmp_custom", "settings": {"server": server, "key": key, "use_auth": False}}
+        service = {"type": "rtmp_custom", "settings": {"server": server, "key": key, "use_auth": False}} if not whip else \
+            {"type": "whip_custom", "settings": {"server": server, "bearer_token": key}}
+        sound = "opus" if whip else "aac"
         for path, text in (("global.ini", GLOBAL.format(port=self.port)),
-                           ("basic/profiles/Test/basic.ini", PROFILE.format(width=width, height=height, rate=rate)),
+                           ("basic/profiles/Test/basic.ini", PROFILE.format(width=width, height=height, rate=rate, sound=sound)),
                            ("basic/profiles/Test/service.json", json.dumps(service)),
                            ("basic/scenes/Test.json", json.dumps(scene(film)))):
             path = os.path.join(home, path)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w") as f:
                 f.write(text)
-        self.proc = Proc(["obs", "--startstreaming", "--minimize-to-tray", "--multi"], os.path.join(screen.tmp, "obs.log"), env=env)
+        self.proc = Proc([*program, "--startstreaming", "--minimize-to-tray", "--multi"], os.path.join(screen.tmp, "obs.log"), env=env)
 
     def text(self):
         return self.proc.text()
