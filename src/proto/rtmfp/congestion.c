@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* congestion.c - round trip times, timeouts, the congestion window (RFC 7016, 3.5.2, 3.6.2.5,
+ * Appendix A.2). */
+#include "proto/rtmfp/congestion.h"
+
+enum {
+    ERTO_FIRST = 3000000, ERTO_MIN = 250000, ERTO_MAX = 10000000, MRTO_MORE = 200000,
+    RTT_MAX = 60000000,
+};
+
+void rtmfp_congestion_init(struct rtmfp_congestion *c)
+{
+    *c = (struct rtmfp_congestion){
+        .cwnd = RTMFP_CWND_INIT, .threshold = RTMFP_CWND_MAX, .erto = ERTO_FIRST,
+    };
+}
+
+/* As TCP has it: section 3.5.2.2. */
+void rtmfp_congestion_rtt(struct rtmfp_congestion *c, co_usec rtt)
+{
+    uint32_t r = rtt < 0 ? 0 : rtt > RTT_MAX ? RTT_MAX : (uint32_t)rtt;
+    co_usec mrto;
+
+    if (!c->has_rtt) {
+        c->srtt = r;
+        c->rttvar = r / 2;
+        c->has_rtt = true;
+    } else {
+        uint32_t off = r > c->srtt ? r - c->srtt : c->srtt - r;
+
+        c->rttvar = (uint32_t)((3 * (uint64_t)c->rttvar + off) / 4);
+        c->srtt = (uint32_t)((7 * (uint64_t)c->srtt + r) / 8);
+    }
+    mrto = (co_usec)c->srtt + 4 * (co_usec)c->rttvar + MRTO_MORE;
+    c->erto = mrto < ERTO_MIN ? ERTO_MIN : mrto > ERTO_MAX ? ERTO_MAX : mrto;
+}
+
+void rtmfp_congestion_sent(struct rtmfp_congestion *c, co_usec now)
+{
+    c->burst++;
+    c->sent_at = now;
+}
+
+static uint32_t at_least(uint32_t v, uint32_t least)
+{
+    return v < least ? least : v;
+}
+
+/* What is real-time gives way by an eighth, all else by half; once in a round trip. Live media
+ * cannot get smaller: below what they need a window would only make them late, and late ones are
+ * abandoned by who sends them. */
+static void give_way(struct rtmfp_congestion *c, uint32_t before, co_usec now)
+{
+    uint32_t to = c->critical ? before - before / 8 : before / 2;
+
+    if (now < c->gave_way_at + c->srtt)
+        return;
+    c->gave_way_at = now;
+    if (to > c->cwnd)
+        to = c->cwnd;
+    c->threshold = c->cwnd = at_least(to, c->critical ? RTMFP_CWND_LIVE : RTMFP_CWND_INIT);
+    c->acked = 0;
+}
+
+/* Beyond the threshold by 768 bytes a round trip, what is real-time by 384: an n-th of 48 or 24
+ * bytes for each n-th of the window that was acknowledged. */
+static uint32_t growth(struct rtmfp_congestion *c, uint32_t acked)
+{
+    uint32_t step = at_least(c->cwnd / 16, 64), more = 0;
+
+    if (c->cwnd < c->threshold)
+        return acked;
+    if (step > 4800)
+        step = 4800;
+    for (c->acked += acked; c->acked >= step; c->acked -= step)
+        more += c->critical ? 24 : 48;
+    return more;
+}
+
+void rtmfp_congestion_heard(struct rtmfp_congestion *c, const struct rtmfp_heard *h,
+                            co_usec now)
+{
+    uint32_t more;
+
+    if (h->any)
+        c->burst = 0;
+    if (h->lost) {
+        give_way(c, h->before, now);
+    } else if (h->acked > 0 && !h->gaps && h->before + RTMFP_SEGMENT >= c->cwnd) {
+        /* only one that is used grows */
+        more = growth(c, h->acked);
+        c->cwnd += more > RTMFP_SEGMENT ? RTMFP_SEGMENT : more;
+        if (c->cwnd > RTMFP_CWND_MAX)
+            c->cwnd = RTMFP_CWND_MAX;
+    }
+}
+
+co_usec rtmfp_congestion_deadline(const struct rtmfp_congestion *c)
+{
+    return c->in_flight > 0 ? c->sent_at + c->erto : CO_FOREVER;
+}
+
+void rtmfp_congestion_timeout(struct rtmfp_congestion *c, co_usec now)
+{
+    uint32_t before = at_least(c->cwnd - c->cwnd / 4, RTMFP_CWND_INIT);
+
+    c->threshold = at_least(c->threshold < before ? c->threshold : before, RTMFP_CWND_INIT);
+    c->cwnd = RTMFP_SEGMENT;
+    c->acked = 0;
+    c->burst = 0;
+    c->erto = c->erto * 14142 / 10000;
+    if (c->erto > ERTO_MAX)
+        c->erto = ERTO_MAX;
+    c->sent_at = now;
+}

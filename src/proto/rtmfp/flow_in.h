@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* flow_in.h - a flow that the peer sends: fragments in, whole messages out, in order.
+ *
+ * RFC 7016, section 3.6.3. A message that comes in one piece and in its turn is given out where it
+ * lies; else its bytes are copied once. Memory is bounded by RTMFP_FLOW_HELD and by what the
+ * session has left.
+ *
+ * No I/O, nothing yields. Owned by its session.
+ */
+#ifndef PROTO_RTMFP_FLOW_IN_H
+#define PROTO_RTMFP_FLOW_IN_H
+
+#include "proto/rtmfp/ranges.h"
+
+#include <stddef.h>
+
+enum {
+    RTMFP_FLOW_HELD = 512 << 10,    /* bytes of a flow that wait for others */
+    RTMFP_SESSION_HELD = 2 << 20,   /* of all flows of a session; what is put together of messages
+                                     * counts, too, and may be one message more */
+};
+
+struct rtmfp_held; /* a fragment that waits */
+
+struct rtmfp_flow_in {
+    struct rtmfp_flow_in *next;     /* of the session */
+    uint64_t id;
+    struct rtmfp_ranges seen;
+    uint64_t given;                 /* messages were given out, or given up, up to here */
+    struct rtmfp_held *first, *last; /* by sequence, all above `given` */
+    uint8_t *part;                  /* of a message whose first fragments came */
+    size_t part_size, part_room;
+    uint64_t part_seq;              /* the last fragment in it */
+    size_t held;                    /* bytes that wait, without `part` */
+    uint64_t final_seq;             /* 0: not known */
+    bool in_part;
+    bool rejected;                  /* by us: an exception goes in front of each ack */
+    bool direct;                    /* messages are given out when they are whole, not in order */
+    bool suspended;                 /* no more is taken: the window that is told is 0 */
+    bool ack_now, ack_soon;         /* it is to be acknowledged: at once, within 200 ms */
+    bool was_small;                 /* the window last told was below 2 blocks */
+    uint64_t reject_code;
+    uint64_t lost;                  /* messages that the peer gave up */
+    void *user;                     /* of who listens */
+};
+
+/* Who takes messages: the bytes are valid during the call. False: it wants no more of this flow,
+ * which is rejected. It must not free the flow. */
+typedef bool rtmfp_take(void *user, struct rtmfp_flow_in *f, const uint8_t *data, size_t size);
+
+enum rtmfp_taken {
+    RTMFP_TAKEN,
+    RTMFP_NO_ROOM,   /* as if it had never come */
+    RTMFP_TOO_LARGE, /* a message is over the limit */
+    RTMFP_NONSENSE,  /* forward or final contradict what was said before */
+};
+
+/* *session_held: bytes of all flows; `most`: of one message. */
+enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_user_data *d,
+                                   size_t *session_held, size_t most, rtmfp_take *take,
+                                   void *user);
+void rtmfp_flow_in_fini(struct rtmfp_flow_in *f, size_t *session_held);
+/* Nothing more is taken: what waits is dropped. */
+void rtmfp_flow_in_reject(struct rtmfp_flow_in *f, uint64_t code, size_t *session_held);
+/* What is to be told as room, in blocks of 1024 bytes (8): at least 1, unless it is suspended. */
+uint64_t rtmfp_flow_in_window(const struct rtmfp_flow_in *f, size_t session_held);
+/* All up to the final one came, or were given up. */
+static inline bool rtmfp_flow_in_complete(const struct rtmfp_flow_in *f)
+{
+    return f->final_seq && f->seen.upto >= f->final_seq;
+}
+
+#endif

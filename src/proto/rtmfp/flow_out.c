@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* flow_out.c - a flow that we send: what waits, and what is cut for a packet (RFC 7016, 3.6.2). */
+#include "proto/rtmfp/flow_out.h"
+
+#include "proto/rtmfp/flow_out_impl.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM_FIRST = 64 << 10, RING_LEAST = 8 };
+
+void rtmfp_flow_out_init(struct rtmfp_flow_out *f, uint64_t id, enum rtmfp_order order)
+{
+    *f = (struct rtmfp_flow_out){
+        .id = id, .order = (uint8_t)order, .next_seq = 1, .base = 1, .room = ROOM_FIRST,
+    };
+}
+
+static void drop_first_waiting(struct rtmfp_flow_out *f)
+{
+    struct rtmfp_waiting *w = rtmfp_flow_waiting(f, 0);
+
+    f->waiting_bytes -= w->message->size - f->cut;
+    f->cut = 0;
+    rtmfp_message_unref(w->message);
+    w->message = NULL;
+    f->waiting_first = (f->waiting_first + 1) & (f->waiting_room - 1);
+    f->waiting_n--;
+}
+
+void rtmfp_flow_out_fini(struct rtmfp_flow_out *f)
+{
+    while (f->waiting_n > 0)
+        drop_first_waiting(f);
+    for (uint64_t seq = f->base; seq < f->next_seq; seq++)
+        rtmfp_message_unref(rtmfp_flow_fragment(f, seq)->message);
+    free(f->waiting);
+    free(f->under_way);
+    f->waiting = NULL;
+    f->under_way = NULL;
+    f->base = f->next_seq;
+}
+
+/* ---- what waits */
+
+static bool grow_waiting(struct rtmfp_flow_out *f)
+{
+    uint32_t room = f->waiting_room ? f->waiting_room * 2 : RING_LEAST;
+    struct rtmfp_waiting *v;
+
+    if (f->waiting_n < f->waiting_room)
+        return true;
+    if (room > RTMFP_WAITING_MAX)
+        return false;
+    v = mem_try(room * sizeof(*v));
+    if (!v)
+        return false;
+    for (uint32_t i = 0; i < f->waiting_n; i++)
+        v[i] = *rtmfp_flow_waiting(f, i);
+    free(f->waiting);
+    f->waiting = v;
+    f->waiting_first = 0;
+    f->waiting_room = room;
+    return true;
+}
+
+bool rtmfp_flow_out_write(struct rtmfp_flow_out *f, struct rtmfp_message *m, bool keep)
+{
+    if (f->closing || f->rejected || !grow_waiting(f))
+        return false;
+    *rtmfp_flow_waiting(f, f->waiting_n) =
+        (struct rtmfp_waiting){ .message = rtmfp_message_ref(m), .keep = keep };
+    f->waiting_n++;
+    f->waiting_bytes += m->size;
+    return true;
+}
+
+void rtmfp_flow_out_close(struct rtmfp_flow_out *f)
+{
+    f->closing = true;
+}
+
+/* ---- what is given up */
+
+static bool is_late(const struct rtmfp_message *m, bool keep, co_usec made_before)
+{
+    return m && !keep && m->made < made_before;
+}
+
+/* Waiting ones stay in order; those that are given up leave no trace, but for one that is cut. */
+static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec made_before)
+{
+    uint32_t kept = 0, n = f->waiting_n;
+    bool first_goes = n > 0 && is_late(rtmfp_flow_waiting(f, 0)->message,
+                                       rtmfp_flow_waiting(f, 0)->keep, made_before);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct rtmfp_waiting w = *rtmfp_flow_waiting(f, i);
+
+        if (is_late(w.message, w.keep, made_before)) {
+            f->waiting_bytes -= w.message->size - (i == 0 ? f->cut : 0);
+            rtmfp_message_unref(w.message);
+        } else {
+            *rtmfp_flow_waiting(f, kept++) = w;
+        }
+    }
+    if (first_goes)
+        f->cut = 0;
+    f->waiting_n = kept;
+    return n - kept;
+}
+
+static void abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before)
+{
+    for (uint64_t seq = f->base; seq < f->next_seq; seq++) {
+        struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
+
+        if (is_late(g->message, g->keep, made_before))
+            rtmfp_flow_give_up(f, seq);
+    }
+    rtmfp_flow_forward(f);
+}
+
+unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec made_before)
+{
+    unsigned n = abandon_waiting(f, made_before);
+
+    abandon_under_way(f, made_before);
+    f->abandoned += n;
+    return n;
+}
+
+void rtmfp_flow_out_reject(struct rtmfp_flow_out *f)
+{
+    f->rejected = true;
+    while (f->waiting_n > 0)
+        drop_first_waiting(f);
+    for (uint64_t seq = f->base; seq < f->next_seq; seq++)
+        rtmfp_flow_give_up(f, seq);
+    rtmfp_flow_forward(f);
+    f->closing = true;
+}
+
+/* ---- what is cut */
+
+static bool grow_under_way(struct rtmfp_flow_out *f)
+{
+    uint32_t room = f->under_way_room ? f->under_way_room * 2 : RING_LEAST;
+    struct rtmfp_fragment *v;
+
+    if (f->next_seq - f->base < f->under_way_room)
+        return true;
+    if (room > RTMFP_UNDER_WAY_MAX)
+        return false;
+    v = mem_try(room * sizeof(*v));
+    if (!v)
+        return false;
+    for (uint64_t seq = f->base; seq < f->next_seq; seq++)
+        v[seq & (room - 1)] = *rtmfp_flow_fragment(f, seq);
+    free(f->under_way);
+    f->under_way = v;
+    f->under_way_room = room;
+    return true;
+}
+
+static bool must_say_final(const struct rtmfp_flow_out *f)
+{
+    return f->closing && f->waiting_n == 0 && !f->final_sent;
+}
+
+bool rtmfp_flow_out_ready(const struct rtmfp_flow_out *f)
+{
+    if (f->lost > 0 || must_say_final(f))
+        return true;
+    return f->waiting_n > 0 && f->in_flight < f->room &&
+           f->next_seq - f->base < RTMFP_UNDER_WAY_MAX;
+}
+
+static void tell_cut(const struct rtmfp_flow_out *f, uint64_t seq, struct rtmfp_cut *out)
+{
+    const struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
+
+    *out = (struct rtmfp_cut){
+        .seq = seq, .data = g->message ? g->message->bytes + g->offset : NULL, .size = g->size,
+        .place = g->place, .abandoned = !g->message,
+        .final = f->final_sent && seq == f->next_seq - 1,
+    };
+}
+
+static void send_fragment(struct rtmfp_flow_out *f, struct rtmfp_fragment *g, uint32_t number)
+{
+    g->state = RTMFP_FLYING;
+    g->number = number;
+    g->misses = 0;
+    f->in_flight += rtmfp_flow_weight(g);
+}
+
+uint64_t rtmfp_flow_out_next_seq(const struct rtmfp_flow_out *f)
+{
+    uint64_t seq = f->lost > 0 ? f->base : f->next_seq;
+
+    while (seq < f->next_seq && rtmfp_flow_fragment(f, seq)->state != RTMFP_LOST)
+        seq++;
+    return seq;
+}
+
+static bool next_lost(struct rtmfp_flow_out *f, size_t room, uint64_t after, uint32_t number,
+                      struct rtmfp_cut *out)
+{
+    uint64_t seq = rtmfp_flow_out_next_seq(f);
+    struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
+
+    assert(g->state == RTMFP_LOST); /* it is counted, so it is there */
+    if (g->size > room || (after && seq != after + 1))
+        return false;
+    send_fragment(f, g, number);
+    f->lost--;
+    f->again++;
+    tell_cut(f, seq, out);
+    return true;
+}
+
+/* The empty one by which a flow ends whose last message is out already (3.6.2.4). */
+static void cut_final(struct rtmfp_flow_out *f, struct rtmfp_fragment *g)
+{
+    *g = (struct rtmfp_fragment){ .place = RTMFP_WHOLE };
+    f->final_sent = true;
+}
+
+static void cut_message(struct rtmfp_flow_out *f, size_t size, struct rtmfp_fragment *g)
+{
+    const struct rtmfp_waiting *w = rtmfp_flow_waiting(f, 0);
+    bool begins = f->cut == 0, ends = f->cut + size == w->message->size;
+
+    *g = (struct rtmfp_fragment){
+        .message = rtmfp_message_ref(w->message), .offset = f->cut, .size = (uint16_t)size,
+        .keep = w->keep,
+        .place = begins ? ends ? RTMFP_WHOLE : RTMFP_BEGIN : ends ? RTMFP_END : RTMFP_MIDDLE,
+    };
+    f->cut += (uint32_t)size;
+    f->waiting_bytes -= size;
+    if (ends)
+        drop_first_waiting(f);
+}
+
+/* How much of the first that waits goes into a packet with that room; SIZE_MAX: nothing of it. */
+static size_t fitting(struct rtmfp_flow_out *f, size_t room)
+{
+    size_t left = rtmfp_flow_waiting(f, 0)->message->size - f->cut;
+
+    if (left <= room)
+        return left;
+    return room >= RTMFP_FRAGMENT_LEAST ? room : SIZE_MAX;
+}
+
+bool rtmfp_flow_out_next(struct rtmfp_flow_out *f, size_t room, uint64_t after, uint32_t number,
+                         struct rtmfp_cut *out)
+{
+    struct rtmfp_fragment *g;
+    size_t size = 0;
+
+    if (room > UINT16_MAX)
+        room = UINT16_MAX;
+    if (f->lost > 0)
+        return next_lost(f, room, after, number, out);
+    if (!rtmfp_flow_out_ready(f) || (after && f->next_seq != after + 1))
+        return false;
+    if (f->waiting_n > 0)
+        size = fitting(f, room);
+    if (size == SIZE_MAX || !grow_under_way(f))
+        return false;
+    g = rtmfp_flow_fragment(f, f->next_seq++);
+    if (f->waiting_n > 0)
+        cut_message(f, size, g);
+    else
+        cut_final(f, g);
+    if (must_say_final(f))
+        f->final_sent = true;
+    send_fragment(f, g, number);
+    tell_cut(f, f->next_seq - 1, out);
+    return true;
+}

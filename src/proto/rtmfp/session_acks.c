@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* session_acks.c - acks of the peer, and ours (RFC 7016, sections 3.6.2.4, 3.6.3.4). */
+#include "proto/rtmfp/session_impl.h"
+
+enum {
+    ACK_WITHIN = 200000, ACK_EVERY = 2, /* packets with user data */
+    ACK_AGAIN = 10000,                  /* what did not go into the first packet of acks */
+    RANGES_OF_ONE = 64,                 /* that an ack of ours tells */
+    BLOCK = 1024, SMALL_WINDOW = 2,
+};
+
+/* ---- of the peer */
+
+static bool sent_so_far(const struct rtmfp_flow_out *f, const struct rtmfp_ack *ack)
+{
+    struct rtmfp_ack_reader r;
+    struct rtmfp_range range = { .last = ack->cumulative };
+
+    rtmfp_ack_begin(&r, ack);
+    while (range.last < f->next_seq && rtmfp_ack_next(&r, &range))
+        ;
+    return range.last < f->next_seq;
+}
+
+static void free_acked(struct rtmfp_flow_out *f, const struct rtmfp_ack *ack,
+                       struct rtmfp_freed *freed)
+{
+    struct rtmfp_ack_reader r;
+    struct rtmfp_range range;
+
+    rtmfp_flow_out_acked(f, 0, ack->cumulative, freed);
+    rtmfp_ack_begin(&r, ack);
+    while (rtmfp_ack_next(&r, &range))
+        rtmfp_flow_out_acked(f, range.first, range.last, freed);
+}
+
+void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct rtmfp_bytes body,
+                      bool bitmap)
+{
+    struct rtmfp_freed freed = { .bytes = 0 };
+    struct rtmfp_flow_out *f;
+    struct rtmfp_ack ack;
+    uint32_t lost = 0;
+
+    if (!rtmfp_ack_read(&ack, body, bitmap)) {
+        s->stat.bad_chunks++;
+        return;
+    }
+    f = rtmfp_flows_out(s, ack.flow);
+    if (!f)
+        return; /* of one that is over */
+    if (!sent_so_far(f, &ack)) { /* it tells of what was never sent */
+        s->stat.bad_chunks++;
+        return;
+    }
+    f->room = ack.window > UINT32_MAX ? UINT32_MAX * (uint64_t)BLOCK : ack.window * BLOCK;
+    if (ack.cumulative > f->heard)
+        f->heard = ack.cumulative;
+    free_acked(f, &ack, &freed);
+    if (freed.any)
+        lost = rtmfp_flow_out_judge(f, freed.latest, &a->heard.gaps);
+    s->congestion.in_flight -= freed.bytes + lost;
+    a->heard.any = true;
+    a->heard.acked += freed.bytes;
+    a->heard.lost |= lost > 0;
+}
+
+void rtmfp_acks_after(struct rtmfp_session *s, struct rtmfp_arrival *a)
+{
+    if (a->heard.any)
+        rtmfp_congestion_heard(&s->congestion, &a->heard, a->now);
+    if (a->any_data && ++s->data_packets >= ACK_EVERY && s->ack_at)
+        s->ack_at = a->now;
+}
+
+void rtmfp_acks_probe(struct rtmfp_session *s, struct rtmfp_bytes body, co_usec now)
+{
+    struct rtmfp_flow_in *f;
+    uint64_t id;
+
+    if (!rtmfp_probe_read(&id, body)) {
+        s->stat.bad_chunks++;
+        return;
+    }
+    f = rtmfp_flows_in(s, id);
+    if (!f)
+        return;
+    f->ack_soon = true;
+    s->ack_at = now;
+}
+
+/* ---- ours */
+
+static bool write_ack(struct rtmfp_session *s, struct wr *w, struct rtmfp_flow_in *f)
+{
+    struct rtmfp_ack ack = { .flow = f->id, .window = rtmfp_flow_in_window(f, s->held),
+                             .cumulative = f->seen.upto };
+    unsigned n = f->seen.n < RANGES_OF_ONE ? f->seen.n : RANGES_OF_ONE;
+    size_t before = w->len;
+
+    if (f->rejected &&
+        !rtmfp_exception_write(w, &(struct rtmfp_exception){ f->id, f->reject_code }))
+        return false;
+    if (!rtmfp_ack_write_ranges(w, &ack, f->seen.v, n)) {
+        w->len = before;
+        return false;
+    }
+    f->ack_soon = f->ack_now = false;
+    f->was_small = ack.window < SMALL_WINDOW;
+    return true;
+}
+
+static bool write_over(struct wr *w, struct rtmfp_flow_over *o)
+{
+    struct rtmfp_ack ack = { .flow = o->id, .window = RTMFP_FLOW_HELD / BLOCK,
+                             .cumulative = o->upto };
+
+    if (!rtmfp_ack_write_ranges(w, &ack, NULL, 0))
+        return false;
+    o->ack = false;
+    return true;
+}
+
+/* False: there is no room for all. */
+static bool write_all(struct rtmfp_session *s, struct wr *w)
+{
+    for (struct rtmfp_flow_in *f = s->ins; f; f = f->next)
+        if (f->ack_soon && !write_ack(s, w, f))
+            return false;
+    for (unsigned i = 0; s->over && i < RTMFP_FLOWS_OVER_MAX; i++)
+        if (s->over[i].ack && !write_over(w, &s->over[i]))
+            return false;
+    return true;
+}
+
+void rtmfp_acks_write(struct rtmfp_session *s, struct wr *w, co_usec now)
+{
+    if (!s->ack_at || (now < s->ack_at && !rtmfp_data_ready(s)))
+        return;
+    s->ack_at = write_all(s, w) ? 0 : now + ACK_AGAIN;
+    s->data_packets = 0;
+}
