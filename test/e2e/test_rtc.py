@@ -8,7 +8,7 @@ import pytest
 
 import tools
 from httpapi import Api
-from procs import Proc, SOURCE, free_port, never
+from procs import SLOW, Proc, SOURCE, free_port, never
 from rtc import rtc_server
 from test_bench_tools import last_object, run, tool
 
@@ -71,6 +71,17 @@ def test_players_of_a_webrtc_publisher(srs, tmp_path, workers):
     assert s.wait_log("first packet of video", 3), s.log()[-2000:]
     check(play(s, 6), 6)
     assert {c["type"] for c in Api(s.api_port).clients()} == {"rtc-publish"}
+
+
+def test_players_change_their_address(srs, tmp_path, source):
+    """As phones do: they are asked whether they are there, and what they play goes on."""
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", env={"SRS_WORKERS": "4"})
+    s.push(source, loop=True)
+    assert s.wait_log("video sh", 3)
+    code, text = run("sb_rtc_load", "-c", 6, "-r", s.whep(), "-s", 0, "--duration", 1.2, "--rebind", 0.3, "--json")
+    got = last_object(text)
+    assert code == 0 and got["alive"] == 6 and got["gap_ms"]["max"] < 700 * SLOW, got
+    assert s.wait_log("session address change", 1, count=6)
 
 
 @pytest.mark.long

@@ -41,6 +41,7 @@ err_t sdp_agree(struct sdp_agreed *out, const struct sdp_offer *o, const struct 
     *out = (struct sdp_agreed){ .publish = wish->publish };
     out->tracks[AV_VIDEO] = (struct sdp_track){ .on = true, .codec = AV_H264, .rtx_type = 97 };
     (void)snprintf(out->peer_ufrag, sizeof(out->peer_ufrag), "%s", (const char *)o->memory);
+    (void)snprintf(out->peer_pwd, sizeof(out->peer_pwd), "password of a guest");
     return NULL;
 }
 

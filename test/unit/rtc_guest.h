@@ -18,6 +18,8 @@ struct rtc_guest {
     char session[200], token[RTC_TOKEN + 1];
     char wish[40];           /* what our ufrag is asked to be; "" */
     unsigned checks;
+    const struct udp_in *came; /* together, and not looked at yet */
+    size_t n;
 };
 
 static inline void rtc_guest_open(struct rtc_guest *g, int port)
@@ -87,15 +89,15 @@ static inline void rtc_guest_send(struct rtc_guest *g, const void *data, size_t 
 static inline size_t rtc_guest_hear(struct rtc_guest *g, uint8_t out[2048], co_usec patience)
 {
     co_usec until = co_clock() + patience;
-    const struct udp_in *v;
-    size_t n;
 
     do {
-        assert_ok(udp_recv_now(g->socket, &v, &n));
-        if (n > 0) {
-            assert_true(v->size <= 2048);
-            memcpy(out, v->data, v->size);
-            return v->size;
+        if (g->n == 0)
+            assert_ok(udp_recv_now(g->socket, &g->came, &g->n));
+        if (g->n > 0) {
+            assert_true(g->came->size <= 2048);
+            memcpy(out, g->came->data, g->came->size);
+            g->n--;
+            return g->came++->size;
         }
         (void)udp_wait(g->socket, CO_MS(2));
     } while (co_clock() < until);
@@ -107,11 +109,39 @@ static inline void rtc_guest_check(struct rtc_guest *g, const char *pwd, bool us
     char name[100];
     struct stun_check c = { .username = name, .password = pwd, .controlling = true,
                             .use_candidate = use, .tie = 1 };
+    static unsigned transactions;
     uint8_t out[STUN_MAX];
 
     (void)snprintf(name, sizeof(name), "%s:%s", g->theirs, g->ours);
-    c.id[0] = (uint8_t)++g->checks;
+    transactions++;
+    g->checks++;
+    memcpy(c.id, &transactions, sizeof(transactions));
     rtc_guest_send(g, out, stun_write_check(out, &c));
+}
+
+/* The server asks whether we are there; true: it was that, and now it knows. */
+static inline bool rtc_guest_answers(struct rtc_guest *g, const uint8_t *in, size_t size)
+{
+    uint8_t out[STUN_MAX];
+    struct stun_message m;
+
+    if (!stun_parse(&m, in, size) || m.class != STUN_REQUEST)
+        return false;
+    assert_true(stun_is_of(&m, "password of a guest"));
+    rtc_guest_send(g, out, stun_write_success(out, &m, &g->to.peer, "password of a guest"));
+    return true;
+}
+
+/* What comes, but for questions whether we are there. */
+static inline size_t rtc_guest_hear_more(struct rtc_guest *g, uint8_t in[2048])
+{
+    struct stun_message m;
+    size_t size;
+
+    do
+        size = rtc_guest_hear(g, in, CO_SECONDS(2));
+    while (size > 0 && stun_parse(&m, in, size) && m.class == STUN_REQUEST);
+    return size;
 }
 
 /* A check, and its answer. */
@@ -122,7 +152,7 @@ static inline bool rtc_guest_checks(struct rtc_guest *g)
     size_t size;
 
     rtc_guest_check(g, g->pwd, true);
-    size = rtc_guest_hear(g, in, CO_SECONDS(2));
+    size = rtc_guest_hear_more(g, in);
     return size > 0 && stun_parse(&m, in, size) && m.class == STUN_SUCCESS &&
            stun_is_of(&m, g->pwd) && m.mapped.port == g->socket->at.port;
 }
@@ -135,7 +165,7 @@ static inline bool rtc_guest_connects(struct rtc_guest *g)
     if (!rtc_guest_checks(g))
         return false;
     rtc_guest_send(g, "\x16hi", 3);
-    return rtc_guest_hear(g, in, CO_SECONDS(2)) == 3 && memcmp(in, "\x16ok", 3) == 0;
+    return rtc_guest_hear_more(g, in) == 3 && memcmp(in, "\x16ok", 3) == 0;
 }
 
 /* A packet of RTP (type 96), or of RTCP (type 201); `end` 'k' is right. */

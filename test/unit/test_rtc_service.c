@@ -326,6 +326,7 @@ static void test_who_moves_is_found_again(void **state)
     struct rtc_guest g;
     struct udp *old;
     static const struct udp_opts opts = { 0 };
+    uint8_t in[2048];
 
     (void)state;
     begin("", "");
@@ -335,10 +336,71 @@ static void test_who_moves_is_found_again(void **state)
     old = g.socket;
     assert_ok(udp_open(&g.socket, "127.0.0.1", 0, &opts));
     assert_true(rtc_guest_checks(&g)); /* with USE-CANDIDATE */
-    assert_int_equal(stat_now().address_changes, 1);
+    rtc_guest_packet(&g, 96, 'k');     /* that proves who it is */
+    until(fake_rtp == 1);
+    assert_int_equal(stat_now().address_changes, 0); /* but not where */
+    assert_true(rtc_guest_answers(&g, in, rtc_guest_hear(&g, in, CO_SECONDS(2))));
+    until(stat_now().address_changes == 1);
+    udp_close(old);
+    rtc_guest_close(&g);
+    finish();
+}
+
+/* What `from` would send from the address of `as`. */
+static void forge(struct rtc_guest *as, const struct rtc_guest *from, struct rtc_guest *out)
+{
+    *out = *from;
+    out->socket = as->socket;
+}
+
+/* A check has the source that its writer wants: it takes nobody else's address. */
+static void test_a_neighbour_keeps_its_address(void **state)
+{
+    struct rtc_guest g, thief, forged;
+    uint8_t in[2048];
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    rtc_guest_open(&thief, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    assert_int_equal(rtc_guest_ask(&thief, &env, RTC_ASK_PUBLISH, "t"), 201);
+    assert_true(rtc_guest_connects(&thief));
+    forge(&g, &thief, &forged);
+    for (int i = 0; i < 20; i++)
+        rtc_guest_check(&forged, thief.pwd, true);
+    until(stat_now().checks == 22);
     rtc_guest_packet(&g, 96, 'k');
     until(fake_rtp == 1);
-    udp_close(old);
+    assert_int_equal(stat_now().address_changes, 0);
+    assert_true(rtc_guest_hear(&g, in, CO_SECONDS(2)) > 0); /* answers, and are you there? */
+    rtc_guest_close(&thief);
+    rtc_guest_close(&g);
+    finish();
+}
+
+/* A page is loaded anew, and NAT gives it the address that it had: it is there, as it shows. */
+static void test_a_new_session_takes_the_address_of_one_that_is_gone(void **state)
+{
+    struct rtc_guest g, next, again;
+    uint8_t in[2048];
+
+    (void)state;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    next = g;
+    assert_int_equal(rtc_guest_ask(&next, &env, RTC_ASK_PUBLISH, "t"), 201);
+    forge(&g, &next, &again);
+    assert_true(rtc_guest_checks(&again));
+    assert_true(rtc_guest_answers(&again, in, rtc_guest_hear(&again, in, CO_SECONDS(2))));
+    rtc_guest_send(&again, "\x16hi", 3);
+    assert_int_equal(rtc_guest_hear(&again, in, CO_SECONDS(2)), 3);
+    rtc_guest_packet(&again, 96, 'k');
+    until(fake_rtp == 1);
+    assert_int_equal(stat_now().publishers, 1);
     rtc_guest_close(&g);
     finish();
 }
@@ -481,6 +543,8 @@ int main(void)
         TEST(test_ice_restarts),
         TEST(test_strangers_move_nothing),
         TEST(test_who_moves_is_found_again),
+        TEST(test_a_neighbour_keeps_its_address),
+        TEST(test_a_new_session_takes_the_address_of_one_that_is_gone),
         TEST(test_who_sends_rubbish_is_not_read),
         TEST(test_in_the_clear_is_for_this_machine),
         TEST(test_silence_ends_it),

@@ -37,13 +37,24 @@ static void test_an_address_belongs_to_one_session_of_an_endpoint(void **state)
     (void)state;
     rtc_table_init(&t);
     assert_null(rtc_table_find(&t, ends[0], &one));
-    assert_true(rtc_table_own(&t, a, ends[0], &one, 0));
-    assert_false(rtc_table_own(&t, a, ends[0], &one, 0));
-    assert_true(rtc_table_own(&t, a, ends[0], &one, 3)); /* it comes another way now */
+    assert_non_null(rtc_table_own(&t, a, ends[0], &one, 0, false, 1));
+    assert_true(rtc_table_own(&t, a, ends[0], &one, 0, true, 2)->sure);
+    assert_true(rtc_table_own(&t, a, ends[0], &one, 0, false, 3)->sure);
+    assert_false(rtc_table_own(&t, a, ends[0], &one, 3, false, 4)->sure); /* by another way now */
+    assert_int_equal(a->routes->worker, 3);
     assert_ptr_equal(rtc_table_find(&t, ends[0], &one)->peer, a);
     assert_null(rtc_table_find(&t, ends[1], &one));
     assert_null(rtc_table_find(&t, ends[0], &two));
-    assert_true(rtc_table_own(&t, b, ends[0], &one, 0)); /* its socket is another's now */
+    assert_null(rtc_table_own(&t, b, ends[0], &one, 0, false, 5)); /* it may write any source */
+    a->routes->used = 6;
+    assert_null(rtc_table_own(&t, b, ends[0], &one, 0, false, 5 + RTC_OWNER_SILENT));
+    assert_ptr_equal(rtc_table_find(&t, ends[0], &one)->peer, a);
+    assert_ptr_equal(rtc_table_own(&t, b, ends[0], &one, 0, true, 7)->peer, b); /* it is there */
+    assert_null(a->routes);
+    assert_null(rtc_table_own(&t, a, ends[0], &one, 0, false, 8));
+    assert_non_null(rtc_table_own(&t, a, ends[0], &one, 0, false, 8 + RTC_OWNER_SILENT));
+    assert_null(b->routes);
+    assert_non_null(rtc_table_own(&t, b, ends[0], &one, 0, true, 9));
     assert_ptr_equal(rtc_table_find(&t, ends[0], &one)->peer, b);
     assert_null(a->routes);
     rtc_table_drop(&t, b->routes);
@@ -54,20 +65,25 @@ static void test_an_address_belongs_to_one_session_of_an_endpoint(void **state)
     free(b);
 }
 
-static void test_a_session_has_few_addresses_and_the_newest(void **state)
+static void test_a_session_has_few_addresses_and_keeps_its_own(void **state)
 {
     struct rtc_peer *p = calloc(1, sizeof(*p));
+    struct udp_addr own = address(2000);
     static struct rtc_table t;
 
     (void)state;
     rtc_table_init(&t);
+    assert_non_null(rtc_table_own(&t, p, ends[0], &own, 0, true, 1));
+    assert_null(rtc_table_spare(p));
     for (unsigned i = 0; i < 1000; i++) {
         struct udp_addr from = address(i);
 
-        assert_true(rtc_table_own(&t, p, ends[0], &from, 0));
+        assert_non_null(rtc_table_own(&t, p, ends[0], &from, 0, false, 2 + i));
         assert_true(t.n <= ICE_PATHS);
         assert_ptr_equal(rtc_table_find(&t, ends[0], &from)->peer, p);
+        assert_ptr_equal(rtc_table_find(&t, ends[0], &own)->peer, p); /* whatever else it says */
     }
+    assert_non_null(rtc_table_spare(p));
     rtc_table_fini(&t);
     assert_null(p->routes);
     free(p);
@@ -81,9 +97,16 @@ static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
 
     (void)state;
     rtc_table_init(&t);
-    assert_true(rtc_table_own(&t, p, ends[0], &one, 0));
-    rtc_table_foreign(&t, ends[0], &one, 2, 1); /* the newest word counts */
+    assert_non_null(rtc_table_own(&t, p, ends[0], &one, 0, true, 1));
+    rtc_table_foreign(&t, ends[0], &one, 2, false, 2); /* a check alone gives it to nobody else */
+    assert_non_null(p->routes);
+    rtc_table_foreign(&t, ends[0], &one, 2, true, 2);
     assert_null(p->routes);
+    rtc_table_foreign(&t, ends[0], &one, 3, false, 3);
+    assert_int_equal(rtc_table_find(&t, ends[0], &one)->worker, 2);
+    rtc_table_foreign(&t, ends[0], &one, 3, false, 2 + RTC_OWNER_SILENT);
+    assert_int_equal(rtc_table_find(&t, ends[0], &one)->worker, 3);
+    rtc_table_foreign(&t, ends[0], &one, 2, true, 3);
     assert_int_equal(rtc_table_find(&t, ends[0], &one)->worker, 2);
     rtc_table_forget(&t, ends[0], &one, 1); /* it is not that one's */
     assert_non_null(rtc_table_find(&t, ends[0], &one));
@@ -92,12 +115,12 @@ static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
     for (unsigned i = 0; i <= RTC_FOREIGN_MAX; i++) {
         struct udp_addr from = address(i);
 
-        rtc_table_foreign(&t, ends[0], &from, 1, 1);
+        rtc_table_foreign(&t, ends[0], &from, 1, false, 1);
     }
     assert_int_equal(t.foreign, RTC_FOREIGN_MAX);
     assert_null(rtc_table_find(&t, ends[0], &last));
     for (size_t i = 0; i <= t.mask; i++) /* looks at some, each time */
-        rtc_table_foreign(&t, ends[0], &last, 1, 2 + RTC_FOREIGN_KEEP);
+        rtc_table_foreign(&t, ends[0], &last, 1, false, 2 + RTC_FOREIGN_KEEP);
     assert_int_equal(t.foreign, 1);
     rtc_table_fini(&t);
     free(p);
@@ -124,6 +147,8 @@ static void test_what_follows_a_check_goes_where_that_went(void **state)
     rtc_table_fini(&t);
 }
 
+#define named rtc_table_named
+
 static void test_names_are_whole(void **state)
 {
     enum { N = 1000 };
@@ -134,18 +159,26 @@ static void test_names_are_whole(void **state)
     rtc_table_init(&t);
     for (unsigned i = 0; i < N; i++) {
         (void)snprintf(v[i].ice.ufrag, sizeof(v[i].ice.ufrag), "A%07u", i);
-        rtc_table_name(&t, &v[i]);
+        (void)snprintf(v[i].ufrag, sizeof(v[i].ufrag), "A%07u", N - 1 - i);
+        v[i].location.kind = RTC_NAME_LOCATION;
+        rtc_table_name(&t, &v[i].name, &v[i], v[i].ice.ufrag);
+        rtc_table_name(&t, &v[i].location, &v[i], v[i].ufrag);
+    }
+    for (unsigned i = 0; i < N; i++) {
+        assert_ptr_equal(named(&t, RTC_NAME_CHECKS, v[i].ice.ufrag, 8), &v[i]);
+        assert_ptr_equal(named(&t, RTC_NAME_LOCATION, v[i].ufrag, 8), &v[i]);
+    }
+    assert_null(named(&t, RTC_NAME_CHECKS, "A0000001", 7));
+    assert_null(named(&t, RTC_NAME_CHECKS, "A0000001\0\0", 10));
+    assert_null(named(&t, RTC_NAME_LOCATION, "", 0));
+    for (unsigned i = 0; i < N; i++) {
+        rtc_table_unname(&t, &v[i].name);
+        rtc_table_unname(&t, &v[i].name);
+        assert_null(named(&t, RTC_NAME_CHECKS, v[i].ice.ufrag, 8));
+        assert_non_null(named(&t, RTC_NAME_LOCATION, v[i].ice.ufrag, 8));
     }
     for (unsigned i = 0; i < N; i++)
-        assert_ptr_equal(rtc_table_named(&t, v[i].ice.ufrag, 8), &v[i]);
-    assert_null(rtc_table_named(&t, "A0000001", 7));
-    assert_null(rtc_table_named(&t, "A0000001\0\0", 10));
-    assert_null(rtc_table_named(&t, "", 0));
-    for (unsigned i = 0; i < N; i++) {
-        rtc_table_unname(&t, &v[i]);
-        rtc_table_unname(&t, &v[i]);
-        assert_null(rtc_table_named(&t, v[i].ice.ufrag, 8));
-    }
+        rtc_table_unname(&t, &v[i].location);
     assert_int_equal(t.n_names, 0);
     rtc_table_fini(&t);
     free(v);
@@ -155,7 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_address_belongs_to_one_session_of_an_endpoint),
-        cmocka_unit_test(test_a_session_has_few_addresses_and_the_newest),
+        cmocka_unit_test(test_a_session_has_few_addresses_and_keeps_its_own),
         cmocka_unit_test(test_addresses_of_others_are_bounded_and_forgotten),
         cmocka_unit_test(test_what_follows_a_check_goes_where_that_went),
         cmocka_unit_test(test_names_are_whole),

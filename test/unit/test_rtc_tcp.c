@@ -122,10 +122,13 @@ static size_t get_frame(struct io *io, uint8_t *out)
 
 static size_t write_check(const struct rtc_guest *g, uint8_t out[STUN_MAX])
 {
+    static unsigned transactions;
     char name[100];
-    const struct stun_check c = { .username = name, .password = g->pwd, .use_candidate = true };
+    struct stun_check c = { .username = name, .password = g->pwd, .use_candidate = true };
 
     (void)snprintf(name, sizeof(name), "%s:%s", g->theirs, g->ours);
+    transactions++;
+    memcpy(c.id, &transactions, sizeof(transactions));
     return stun_write_check(out, &c);
 }
 

@@ -202,10 +202,16 @@ static struct ice_way way_of(int i)
 
 static enum ice_said check(const struct stun_check *as, int from, co_usec now)
 {
+    static unsigned n;
     struct stun_check c = *as;
     uint8_t out[STUN_MAX];
     struct stun_message m;
     struct ice_way w = way_of(from);
+
+    if (!c.id[0]) { /* a transaction of its own */
+        n++;
+        memcpy(c.id + 4, &n, sizeof(n));
+    }
 
     c.username = c.username ? c.username : "OURUFRAG:them";
     c.password = c.password ? c.password : session.pwd;
@@ -385,8 +391,14 @@ static void test_address(void **state)
         { "silent for 5 s", { { 1, USE, 1 }, { 5001, CHECK, 2 } }, 2 },
         { "its media were heard", { { 1, USE, 1 }, { 2000, HEARD, 1 }, { 5001, CHECK, 2 } }, 1 },
         { "media by another that was checked",
-          { { 1, USE, 1 }, { 2, CHECK, 2 }, { 3, HEARD, 2 } }, 1 },
-        { "the same after 5 s", { { 1, USE, 1 }, { 2, CHECK, 2 }, { 5003, HEARD, 2 } }, 2 },
+          { { 1, USE, 1 }, { 2, CHECK, 2 }, { 3, HEARD, 2 } }, 2 },
+        { "media of the one that is chosen, then by another",
+          { { 1, USE, 1 }, { 2, CHECK, 2 }, { 3, HEARD, 1 }, { 4, HEARD, 2 } }, 1 },
+        { "the same after 5 s",
+          { { 1, USE, 1 }, { 2, HEARD, 1 }, { 3, CHECK, 2 }, { 5003, HEARD, 2 } }, 2 },
+        { "nominated, once media came by the other", { { 1, USE, 1 }, { 2, HEARD, 1 }, { 3, USE, 2 } },
+          1 },
+        { "the same, while that is silent", { { 1, USE, 1 }, { 2, HEARD, 1 }, { 9000, USE, 2 } }, 1 },
         { "media by one that was not checked", { { 1, USE, 1 }, { 9000, HEARD, 2 } }, 1 },
     };
 
@@ -407,6 +419,112 @@ static void test_address(void **state)
             assert_int_equal(moved, was != at());
         }
         assert_int_equal(at(), rows[i].at);
+    }
+}
+
+/* ---- where the peer is */
+
+/* What we ask at that way; 0: nothing. */
+static size_t ask(int from, co_usec now, struct stun_message *m, uint8_t out[STUN_MAX])
+{
+    static uint8_t id[STUN_ID];
+    struct ice_way w = way_of(from);
+    size_t size;
+
+    id[0]++;
+    size = ice_ask(&session, &w, id, "theirs", now, out);
+    if (size > 0)
+        assert_true(stun_parse(m, out, size));
+    return size;
+}
+
+static enum ice_said answered(const struct stun_message *m, int from, const char *pwd, co_usec now)
+{
+    struct ice_way w = way_of(from);
+    uint8_t out[STUN_MAX];
+    struct stun_message a;
+
+    assert_true(stun_parse(&a, out, stun_write_success(out, m, &w.path.peer, pwd)));
+    return ice_answer(&session, &a, &w, "theirs", now);
+}
+
+/* A nomination moves media once the peer answered there, with its password. */
+static void test_asked(void **state)
+{
+    const struct stun_check use = { .use_candidate = true };
+    struct ice_way one = way_of(1), two = way_of(2), none = way_of(3);
+    uint8_t out[STUN_MAX], again[STUN_MAX];
+    struct stun_message m, other;
+
+    (void)state;
+    begin();
+    assert_int_equal(check(&use, 1, CO_MS(1)), ICE_MOVED);
+    assert_false(session.sure);
+    ice_reached(&session, &two);
+    assert_false(session.sure);
+    ice_reached(&session, &one);
+    assert_true(session.sure);
+    assert_false(ice_is_wanted(&session, &one, CO_MS(1)) || ice_is_wanted(&session, &none, 1));
+    assert_int_equal(check(&use, 2, CO_MS(10)), ICE_ANSWERED);
+    assert_true(ice_is_wanted(&session, &two, CO_MS(10)));
+    assert_int_equal(ask(3, CO_MS(10), &m, out), 0);
+    assert_true(ask(2, CO_MS(10), &m, out) > 0);
+    assert_true(m.class == STUN_REQUEST && m.controlled && m.has_priority && m.has_fingerprint &&
+                stun_is_of(&m, "theirs"));
+    assert_int_equal(m.username_size, 13);
+    assert_memory_equal(m.username, "them:OURUFRAG", 13);
+    assert_int_equal(ask(2, CO_MS(59), &other, again), 0);
+    assert_true(ask(2, CO_MS(61), &other, again) > 0);
+    assert_memory_equal(other.id, m.id, STUN_ID); /* a late answer is as good */
+    assert_int_equal(answered(&m, 2, "another", CO_MS(70)), ICE_DROPPED);
+    assert_int_equal(answered(&m, 1, "theirs", CO_MS(70)), ICE_DROPPED);
+    assert_int_equal(answered(&m, 3, "theirs", CO_MS(70)), ICE_DROPPED);
+    assert_int_equal(at(), 1);
+    assert_int_equal(answered(&m, 2, "theirs", CO_MS(70)), ICE_MOVED);
+    assert_int_equal(at(), 2);
+    assert_int_equal(answered(&m, 2, "theirs", CO_MS(71)), ICE_DROPPED); /* once */
+    assert_true(session.sure);
+    assert_int_equal(check(&use, 1, CO_MS(2000)), ICE_ANSWERED); /* back: the same again */
+    assert_int_equal(at(), 2);
+    assert_true(ask(1, CO_MS(2000), &m, out) > 0);
+    assert_true(ask(1, CO_MS(6000), &other, again) > 0);
+    assert_memory_not_equal(other.id, m.id, STUN_ID);
+    assert_int_equal(answered(&m, 1, "theirs", CO_MS(6001)), ICE_DROPPED);
+    assert_int_equal(answered(&other, 1, "theirs", CO_MS(6001)), ICE_MOVED);
+}
+
+/* Whoever saw a check repeats it from everywhere: nothing is answered, nothing moves. */
+static void test_replayed(void **state)
+{
+    enum { OLD = ICE_SEEN + 1 };
+    struct stun_check c = { .use_candidate = true, .id = "000000000000" };
+    struct ice_way one = way_of(1);
+    struct stun_message m;
+    uint8_t out[STUN_MAX];
+
+    (void)state;
+    begin();
+    assert_int_equal(check(&c, 1, 1), ICE_MOVED);
+    ice_reached(&session, &one);
+    for (int i = 2; i < 300; i++) {
+        assert_int_equal(check(&c, i, CO_MS(i)), ICE_DROPPED);
+        assert_int_equal(answer_size, 0);
+    }
+    assert_int_equal(session.n, 1);
+    assert_int_equal(session.heard, 1);
+    assert_int_equal(check(&c, 1, CO_MS(301)), ICE_ANSWERED); /* its answer was lost */
+    assert_int_equal(session.heard, 1);
+    for (int i = 0; i < OLD; i++) { /* so that the first one is forgotten */
+        c.id[11]++;
+        assert_int_equal(check(&c, 1, CO_SECONDS(1 + i)), ICE_ANSWERED);
+    }
+    c.id[11] = '0';
+    for (int i = 2; i < 12; i++) {
+        (void)check(&c, i, CO_SECONDS(2 * OLD));
+        if (answer_size > 0)
+            (void)ask(i, CO_SECONDS(2 * OLD), &m, out); /* to where nobody answers */
+        assert_int_equal(at(), 1);
+        assert_true(ice_knows(&session, &one));
     }
 }
 
@@ -467,7 +585,8 @@ int main(void)
         TEST(test_request), TEST(test_responses), TEST(test_forged), TEST(test_shapes),
         TEST(test_written), TEST(test_too_long), TEST(test_who), TEST(test_no_integrity),
         TEST(test_no_request), TEST(test_answer), TEST(test_role), TEST(test_unknown),
-        TEST(test_rate), TEST(test_address), TEST(test_ways), TEST(test_forget),
+        TEST(test_rate), TEST(test_address), TEST(test_asked),
+        TEST(test_replayed), TEST(test_ways), TEST(test_forget),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

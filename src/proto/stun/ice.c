@@ -2,6 +2,7 @@
 /* ice.c - checks of a session: what proves the peer, and which way to send. [ICE] RFC 8445. */
 #include "proto/stun/ice.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A way that nothing came by for so long gives way to one that answers. A peer that nominates two
@@ -9,6 +10,10 @@
  * may be at none of them, so often within it. */
 #define ICE_SILENT CO_SECONDS(5)
 #define ICE_SETTLE CO_SECONDS(1)
+/* A check of ours is sent again with the peer's next one, as it is for so long: a late answer is as
+ * good. */
+#define ASK_AGAIN CO_MS(50)
+#define ASK_ANEW CO_SECONDS(3)
 
 enum { BINDING = 1, ICE_HOPS = 3 };
 
@@ -81,18 +86,52 @@ static void move(struct ice *ice, unsigned to, co_usec now)
     ice->nominated = ice->ways[to].nominated;
 }
 
-/* Is that the way to send on from now? The first that is proven is; then one that is nominated, or
- * answers while the other is silent. */
+/* Is that the way to send on from now, by a check alone? The first that is proven is; then one that
+ * is nominated, or answers while the other is silent, as long as the peer is not known to be
+ * anywhere. */
 static bool is_better(const struct ice *ice, unsigned i, bool nominated, co_usec now)
 {
     if (!ice->chosen)
         return true;
-    if (i == ice->at)
+    if (i == ice->at || ice->sure)
         return false;
     if (nominated && (now - ice->moved >= ICE_SETTLE ||
                       (!ice->ways[i].nominated && ice->hops < ICE_HOPS)))
         return true;
     return is_silent(ice, now);
+}
+
+/* ---- checks that came before */
+
+static uint32_t digest_of(const struct ice_way *way)
+{
+    uint32_t h = 2166136261u ^ way->path.peer.port;
+
+    for (size_t i = 0; i < sizeof(way->path.peer.ip); i++)
+        h = (h ^ way->path.peer.ip[i]) * 16777619u;
+    return h;
+}
+
+enum seen { NEW, AGAIN, ELSEWHERE };
+
+/* Whoever has no answer sends the same again from where it is; from elsewhere it is another. */
+static enum seen look_back(struct ice *ice, const struct stun_message *m,
+                           const struct ice_way *way)
+{
+    uint32_t from = digest_of(way);
+    unsigned n = ice->n_seen < ICE_SEEN ? ice->n_seen : ICE_SEEN;
+    uint64_t id;
+
+    memcpy(&id, m->id + STUN_ID - sizeof(id), sizeof(id));
+    for (unsigned i = 0; i < STUN_ID - sizeof(id); i++)
+        id ^= (uint64_t)m->id[i] << 8 * i;
+    for (unsigned i = 0; i < n; i++) {
+        if (ice->seen[i].id == id)
+            return ice->seen[i].from == from ? AGAIN : ELSEWHERE;
+    }
+    ice->seen[ice->n_seen % ICE_SEEN].id = id;
+    ice->seen[ice->n_seen++ % ICE_SEEN].from = from;
+    return NEW;
 }
 
 static enum ice_said prove(struct ice *ice, const struct ice_way *way, bool nominated,
@@ -113,10 +152,12 @@ enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const str
                         co_usec now, uint8_t out[STUN_MAX], size_t *size)
 {
     unsigned error = 0;
+    enum seen seen = NEW;
 
     *size = 0;
     if (m->class != STUN_REQUEST || m->method != BINDING || !is_ours(ice, m) ||
-        !stun_is_of(m, ice->pwd) || too_many(ice, now)) {
+        !stun_is_of(m, ice->pwd) || (seen = look_back(ice, m, way)) == ELSEWHERE ||
+        too_many(ice, now)) {
         ice->refused++;
         return ICE_DROPPED;
     }
@@ -130,6 +171,8 @@ enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const str
         return ICE_ANSWERED;
     }
     *size = stun_write_success(out, m, &way->path.peer, ice->pwd);
+    if (seen == AGAIN && ice_knows(ice, way)) /* it tells nothing new */
+        return ICE_ANSWERED;
     return prove(ice, way, m->use_candidate, now);
 }
 
@@ -140,11 +183,71 @@ bool ice_heard(struct ice *ice, const struct ice_way *way, co_usec now)
 
     if (i == ice->n)
         return false;
-    moves = is_better(ice, i, false, now);
+    moves = i != ice->at && (!ice->sure || is_silent(ice, now));
     if (moves)
         move(ice, i, now);
+    ice->sure |= i == ice->at;
     ice->heard = ice->ways[i].heard = now;
     return moves;
+}
+
+/* ---- where the peer is */
+
+void ice_reached(struct ice *ice, const struct ice_way *way)
+{
+    ice->sure |= ice->chosen && find(ice, way) == ice->at;
+}
+
+bool ice_is_wanted(const struct ice *ice, const struct ice_way *way, co_usec now)
+{
+    unsigned i = find(ice, way);
+
+    return ice->chosen && i < ice->n && i != ice->at &&
+           (ice->ways[i].nominated || is_silent(ice, now));
+}
+
+size_t ice_ask(struct ice *ice, const struct ice_way *way, const uint8_t id[STUN_ID],
+               const char *peer_pwd, co_usec now, uint8_t out[STUN_MAX])
+{
+    char name[ICE_UFRAG_MAX + ICE_OURS_MAX + 2];
+    struct stun_check c = { .username = name, .password = peer_pwd, .controlled = true,
+                            .has_priority = true, .priority = 1 };
+    unsigned i = find(ice, way);
+
+    if (i == ice->n || (ice->ways[i].asked && now - ice->ways[i].asked < ASK_AGAIN))
+        return 0;
+    if (!ice->ways[i].asked || now - ice->ways[i].asked_first >= ASK_ANEW) {
+        memcpy(ice->ways[i].asked_id, id, STUN_ID);
+        ice->ways[i].asked_first = now;
+    }
+    ice->ways[i].asked = now;
+    memcpy(c.id, ice->ways[i].asked_id, STUN_ID);
+    memcpy(&c.tie, c.id, sizeof(c.tie));
+    (void)snprintf(name, sizeof(name), "%s:%s", ice->peer_ufrag, ice->ufrag);
+    return stun_write_check(out, &c);
+}
+
+enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const struct ice_way *way,
+                         const char *peer_pwd, co_usec now)
+{
+    unsigned i = find(ice, way);
+    bool moves;
+
+    if (i == ice->n || !ice->ways[i].asked || m->method != BINDING ||
+        (m->class != STUN_SUCCESS && m->class != STUN_ERROR) ||
+        memcmp(m->id, ice->ways[i].asked_id, STUN_ID) != 0 || !stun_is_of(m, peer_pwd)) {
+        ice->refused++;
+        return ICE_DROPPED;
+    }
+    moves = !ice->chosen || !ice->sure || ice_is_wanted(ice, way, now);
+    ice->ways[i].asked = 0;
+    ice->heard = ice->ways[i].heard = now;
+    if (moves && i != ice->at)
+        move(ice, i, now);
+    else
+        moves = false;
+    ice->sure |= i == ice->at;
+    return moves ? ICE_MOVED : ICE_ANSWERED;
 }
 
 bool ice_knows(const struct ice *ice, const struct ice_way *way)
@@ -174,6 +277,7 @@ void ice_forget(struct ice *ice, const void *link)
             best = i;
     }
     ice->chosen = n > 0;
+    ice->sure = false;
     ice->at = best;
     ice->nominated = n > 0 && ice->ways[best].nominated;
 }

@@ -45,6 +45,7 @@ struct datagram_service {
     struct datagram_endpoint **endpoints;
     unsigned n_endpoints;
     unsigned n_peers;          /* clients, in all states */
+    unsigned holds;            /* requests in the middle of something here */
     bool refuses;              /* who comes from now on */
     struct co_group group;     /* readers, and who sees players out */
     struct co *ender;          /* of group: leave.c */
@@ -112,6 +113,9 @@ void datagram_service_free(struct datagram_service *s);
 /* A client more; one less. */
 void datagram_service_enter(struct datagram_service *s);
 void datagram_service_part(struct datagram_service *s);
+/* It stays for as long as what calls needs it, which may yield and takes a bounded time. */
+void datagram_service_hold(struct datagram_service *s);
+void datagram_service_release(struct datagram_service *s);
 /* What its sockets counted, added. */
 void datagram_service_count(const struct datagram_service *s, struct udp_stat *sum);
 struct datagram_endpoint *datagram_endpoint_find(const struct datagram_service *s,

@@ -147,10 +147,27 @@ void datagram_service_enter(struct datagram_service *s)
     s->n_peers++;
 }
 
+static void wake_waiter(struct datagram_service *s)
+{
+    if (s->waiter && s->n_peers + s->holds == 0)
+        co_unpark(s->waiter);
+}
+
 void datagram_service_part(struct datagram_service *s)
 {
-    if (--s->n_peers == 0 && s->waiter)
-        co_unpark(s->waiter);
+    s->n_peers--;
+    wake_waiter(s);
+}
+
+void datagram_service_hold(struct datagram_service *s)
+{
+    s->holds++;
+}
+
+void datagram_service_release(struct datagram_service *s)
+{
+    s->holds--;
+    wake_waiter(s);
 }
 
 void datagram_service_free(struct datagram_service *s)
@@ -165,7 +182,7 @@ void datagram_service_free(struct datagram_service *s)
     shared = s->shared;
     s->refuses = true;
     s->waiter = co_self();
-    while (s->n_peers > 0) {
+    while (s->n_peers + s->holds > 0) {
         bool held = co_stop_hold();
 
         p->end_all(s); /* who is asked again has its reason already */

@@ -356,7 +356,8 @@ static err_t admit_main(void *peer)
     }
     p->state = RTC_WAITS;
     p->answered = co_clock();
-    rtc_table_name(&p->service->table, p);
+    rtc_table_name(&p->service->table, &p->name, p, p->ice.ufrag);
+    rtc_table_name(&p->service->table, &p->location, p, p->ufrag);
     rtc_peer_set_timer(p, p->answered);
     tell_asker(p);
     return p->publishes ? publish(p) : play(p);
@@ -409,7 +410,7 @@ static err_t begin(struct rtc_service *s, struct rtc_ask *ask, struct home **hom
     return NULL;
 }
 
-void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
+static void admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
 {
     bool held = false;
     err_t err;
@@ -432,4 +433,12 @@ void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
         held |= co_park(CO_FOREVER) == CO_STOPPED;
     }
     co_stop_resume(held);
+}
+
+/* It may wait for names while its session, and all others, end. */
+void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
+{
+    datagram_service_hold(&s->base);
+    admit(s, ask, home);
+    datagram_service_release(&s->base);
 }

@@ -22,6 +22,7 @@ static const char *profile_name(enum srtp_profile profile)
 static void connected(struct rtc_peer *p, co_usec now)
 {
     p->state = RTC_CONNECTED;
+    p->base.in += p->in_before;
     p->connected = now;
     peers_leave(&p->pending, now);
     if (p->publishes)
@@ -100,6 +101,7 @@ void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
         !rtc_rate_take(&p->dtls_rate, DTLS_RATE, now))
         return;
     rtc_black(p->service, data, size);
+    rtc_peer_came(p, size);
     dtls_input(p->dtls, data, size, now);
     look_at_dtls(p, now);
     rtc_peer_set_timer(p, now);

@@ -3,13 +3,14 @@
 #ifndef SERVE_RTC_IMPL_H
 #define SERVE_RTC_IMPL_H
 
+#include "proto/stun/ice.h"
 #include "serve/datagram/pass.h"
 #include "serve/rtc/ask.h"
 #include "serve/rtc/stream.h"
 #include "serve/rtc/table.h"
 
 enum { RTC_PENDING_OF_ADDRESS = 64, RTC_DATAGRAM_MAX = 2048,
-       RTC_MAILS_STRANGE = DATAGRAM_MAILS / 4, RTC_NAMES_MAX = 1024 };
+       RTC_MAILS_STRANGE = DATAGRAM_MAILS / 4, RTC_NAMES_MAX = 1024, RTC_ASKED = 256 };
 
 /* Of all workers: whatever changes is atomic, or has a lock of its own. */
 struct rtc_shared {
@@ -26,6 +27,11 @@ struct rtc_endpoint {
     bool proven;           /* an authenticated check came by it */
 };
 
+struct rtc_asked { /* a check of ours that has no answer yet: reach.c */
+    struct rtc_peer *peer; /* NULL: none */
+    uint8_t id[STUN_ID];
+};
+
 struct rtc_service {
     struct datagram_service base;
     struct rtc_shared *shared; /* that of base */
@@ -34,6 +40,7 @@ struct rtc_service {
     struct rtc_peer *peers;    /* in all states */
     struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
     bool rsa;                  /* they are */
+    struct rtc_asked asked[RTC_ASKED];
     struct rtc_found *found;   /* names and interfaces: candidates.c; or NULL */
     co_usec strangers_told;
     uint64_t unknown, unknown_told; /* checks that name no session */
@@ -73,11 +80,19 @@ void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned
 void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
 /* The same of what proves nothing: a flood of it leaves room for what is known. */
 void rtc_pass_strange(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
-/* That worker is to pass on what comes from there, or no longer. */
-void rtc_pass_mine(struct rtc_service *s, unsigned worker, unsigned endpoint,
-                   const struct udp_addr *from, bool mine);
+/* That worker is to pass on what comes from there, or no longer. RTC_PROVEN: whoever had it. */
+enum rtc_claim { RTC_MINE, RTC_PROVEN, RTC_NOT_MINE };
+void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
+                    const struct udp_addr *from, enum rtc_claim claim);
 /* It is dropped, and who passes it on is told. */
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r);
+
+/* ---- reach.c: is the peer there? */
+void rtc_reach_ask(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+                   co_usec now);
+/* Who was asked by that check; NULL: nobody. */
+struct rtc_peer *rtc_reach_asked(struct rtc_service *s, const uint8_t id[STUN_ID]);
+void rtc_reach_forget(struct rtc_peer *p);
 
 /* ---- peer.c */
 struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask);

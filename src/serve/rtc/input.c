@@ -56,30 +56,23 @@ static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec n
     s->unknown_told = s->unknown;
 }
 
-/* For one more address of it: the oldest of as many as ICE remembers goes, at who passes it on as
- * well, or one that checks from everywhere fills that one's table. */
-static void make_room(struct rtc_service *s, struct rtc_peer *p)
-{
-    struct rtc_route *last = p->routes;
-    unsigned n = last != NULL;
-
-    for (; last && last->next_own; n++)
-        last = last->next_own;
-    if (n >= ICE_PATHS)
-        rtc_pass_drop(s, last);
-}
-
-static void know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
-                         unsigned via)
+/* It was at that address; `sure`: it receives there. False: the address is another session's, until
+ * it has shown that. */
+static bool know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+                         unsigned via, bool sure, co_usec now)
 {
     struct rtc_service *s = e->service;
-    const struct rtc_route *r = rtc_table_find(&s->table, e, &in->path.peer);
+    struct rtc_route *r = rtc_table_find(&s->table, e, &in->path.peer);
+    struct rtc_route *spare = r && r->peer == p ? NULL : rtc_table_spare(p);
+    bool was_sure = r && r->peer == p && r->worker == via && r->sure;
 
     e->proven = true;
-    if (!r || r->peer != p)
-        make_room(s, p);
-    if (rtc_table_own(&s->table, p, e, &in->path.peer, via))
-        rtc_pass_mine(s, via, e->base.number, &in->path.peer, true);
+    if (spare && spare != r)
+        rtc_pass_drop(s, spare); /* who passes it on is told, whose table were full else */
+    r = rtc_table_own(&s->table, p, e, &in->path.peer, via, sure, now);
+    if (r && !was_sure)
+        rtc_pass_claim(s, via, e->base.number, &in->path.peer, sure ? RTC_PROVEN : RTC_MINE);
+    return r && (r->sure || via == s->base.env->worker);
 }
 
 static void on_way(struct rtc_peer *p, co_usec now)
@@ -106,23 +99,56 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
     uint8_t out[STUN_MAX];
     size_t size = 0;
     enum ice_said said = ice_input(&p->ice, m, &way, now, out, &size);
+    bool known, mine;
 
     if (said == ICE_DROPPED) {
         e->service->stat.forged_checks++;
         return;
     }
     e->service->stat.checks++;
-    p->base.in += in->size;
-    if (ice_knows(&p->ice, &way)) /* not who was told that it has it wrong */
-        know_address(e, p, in, via);
+    rtc_peer_came(p, in->size);
+    known = ice_knows(&p->ice, &way); /* not who was told that it has it wrong */
+    mine = known && know_address(e, p, in, via, false, now);
     if (size > 0) {
         p->base.out += size;
         rtc_peer_send_on(&way, out, size);
     }
+    if (known && (!mine || ice_is_wanted(&p->ice, &way, now)))
+        rtc_reach_ask(e, p, in, now);
     if (said == ICE_MOVED)
         on_way(p, now);
     if (p->state == RTC_WAITS && ice_way(&p->ice))
         rtc_peer_checked(p, now);
+}
+
+/* To a check of ours: the peer is there: what comes from there is its, and media may go there. */
+static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
+                      const struct udp_in *in, unsigned via, co_usec now)
+{
+    struct rtc_service *s = e->service;
+    const struct ice_way way = { .path = in->path, .link = e };
+    unsigned self = s->base.env->worker, worker = m->id[0];
+    struct rtc_peer *p = worker == self ? rtc_reach_asked(s, m->id) : NULL;
+    enum ice_said said;
+    char own[RTC_CID];
+
+    if (!p) {
+        s->stat.strangers++;
+        if (via == self && worker != self && worker < s->base.shared->workers)
+            rtc_pass_strange(e, worker, in);
+        return;
+    }
+    said = ice_answer(&p->ice, m, &way, p->agreed.peer_pwd, now);
+    if (said == ICE_DROPPED) {
+        s->stat.forged_checks++;
+        return;
+    }
+    rtc_peer_came(p, in->size);
+    (void)know_address(e, p, in, via, true, now);
+    rtc_peer_speak(p, own);
+    if (said == ICE_MOVED)
+        on_way(p, now);
+    rtc_peer_silent(own);
 }
 
 /* To the worker that it names, unless it was passed on for that. */
@@ -152,14 +178,19 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
         s->stat.strangers++;
         return;
     }
+    if (m.class == STUN_SUCCESS || m.class == STUN_ERROR) {
+        on_answer(e, &m, in, via, now);
+        return;
+    }
     if (m.class != STUN_REQUEST || m.method != BINDING)
-        return; /* answers, and what keeps a way of NAT open */
+        return; /* what keeps a way of NAT open */
     colon = m.username ? memchr(m.username, ':', m.username_size) : NULL;
     if (!colon || colon == m.username) {
         s->stat.forged_checks++;
         return;
     }
-    p = rtc_table_named(&s->table, m.username, (size_t)(colon - m.username));
+    p = rtc_table_named(&s->table, RTC_NAME_CHECKS, m.username,
+                        (size_t)(colon - m.username));
     if (!p) {
         pass_check(e, in, m.username, (size_t)(colon - m.username), via, now);
         return;
@@ -206,10 +237,12 @@ static bool unprotect(struct rtc_peer *p, const struct udp_in *in, size_t *size,
     return done;
 }
 
-static void heard(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in, co_usec now)
+static void heard(struct rtc_route *r, struct rtc_peer *p, const struct udp_in *in, co_usec now)
 {
-    const struct ice_way way = { .path = in->path, .link = e };
+    const struct ice_way way = { .path = in->path, .link = (void *)(uintptr_t)r->endpoint };
 
+    rtc_peer_came(p, in->size);
+    r->used = now;
     if (ice_heard(&p->ice, &way, now))
         on_way(p, now);
 }
@@ -239,7 +272,7 @@ static void on_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
     rtc_publish_rtp(p, data, size, now);
 }
 
-static void on_media(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+static void on_media(struct rtc_route *r, struct rtc_peer *p, const struct udp_in *in,
                      co_usec now)
 {
     const uint8_t *plain = p->service->plain;
@@ -253,7 +286,7 @@ static void on_media(struct rtc_endpoint *e, struct rtc_peer *p, const struct ud
     }
     if (!unprotect(p, in, &size, now) || size < (size_t)(rtcp ? RTCP_LEAST : RTP_LEAST))
         return;
-    heard(e, p, in, now);
+    heard(r, p, in, now);
     rtc_black(p->service, plain, size);
     if (rtcp)
         on_rtcp(p, plain, size, now);
@@ -261,20 +294,35 @@ static void on_media(struct rtc_endpoint *e, struct rtc_peer *p, const struct ud
         on_rtp(p, plain, size, now);
 }
 
-static void on_packet(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
-                      co_usec now)
+/* Its end says that it had what we sent: to where it is, if it came from there. */
+static void on_handshake(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+                         unsigned via, co_usec now)
 {
+    const struct ice_way way = { .path = in->path, .link = e };
+    bool shook = p->state == RTC_CHECKED;
+
+    rtc_peer_dtls(p, in->data, in->size, now);
+    if (!shook || p->state != RTC_CONNECTED)
+        return;
+    ice_reached(&p->ice, &way);
+    if (p->ice.sure)
+        (void)know_address(e, p, in, via, true, now);
+}
+
+static void on_packet(struct rtc_endpoint *e, struct rtc_route *r, const struct udp_in *in,
+                      unsigned via, co_usec now)
+{
+    struct rtc_peer *p = r->peer;
     uint8_t first = in->data[0];
     char own[RTC_CID];
 
-    p->base.in += in->size;
     if (now < p->deaf_until)
         return;
     rtc_peer_speak(p, own);
     if (first >= RTP_FIRST && first < RTP_END)
-        on_media(e, p, in, now);
+        on_media(r, p, in, now);
     else if (first >= DTLS_FIRST && first < DTLS_END)
-        rtc_peer_dtls(p, in->data, in->size, now);
+        on_handshake(e, p, in, via, now);
     else
         on_bad(p, now);
     rtc_peer_silent(own);
@@ -292,7 +340,7 @@ void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co
     }
     r = in->size > 1 ? rtc_table_find(&s->table, e, &in->path.peer) : NULL;
     if (r && r->peer) {
-        on_packet(e, r->peer, in, now);
+        on_packet(e, r, in, via, now);
     } else if (r && via == s->base.env->worker) {
         r->used = now;
         rtc_pass(e, r->worker, in);

@@ -11,16 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RESTARTS = 5 }; /* of ICE, in a second */
+
 /* ---- which session */
 
-/* By the name that its first answer gave it; NULL: it is gone. */
+/* By the name that its first answer gave it; NULL: it is gone. Strangers may ask as often as they
+ * like: it is a look into a table. */
 static struct rtc_peer *find(const struct rtc_service *s, const char *session)
 {
-    size_t n = strcspn(session, ":");
-    struct rtc_peer *p = s->peers;
+    struct rtc_peer *p = rtc_table_named(&s->table, RTC_NAME_LOCATION, session,
+                                         strcspn(session, ":"));
 
-    while (p && (strlen(p->ufrag) != n || memcmp(p->ufrag, session, n) != 0))
-        p = p->all_next;
     return p && p->state != RTC_ASKS && p->state != RTC_LEAVES ? p : NULL;
 }
 
@@ -33,14 +34,14 @@ static bool is_its(const struct rtc_peer *p, const char *token)
 
 static void restart(struct rtc_service *s, struct rtc_peer *p, const struct sdp_fragment *f)
 {
-    rtc_table_unname(&s->table, p);
+    rtc_table_unname(&s->table, &p->name);
     rtc_new_ufrag(s, &p->ice);
     (void)snprintf(p->ice.peer_ufrag, sizeof(p->ice.peer_ufrag), "%s", f->ufrag);
     (void)snprintf(p->agreed.peer_ufrag, sizeof(p->agreed.peer_ufrag), "%s", f->ufrag);
     (void)snprintf(p->agreed.peer_pwd, sizeof(p->agreed.peer_pwd), "%s", f->pwd);
     p->ice.nominated = false; /* media stay where they are until it nominates again */
     random_id(p->etag, 8);
-    rtc_table_name(&s->table, p);
+    rtc_table_name(&s->table, &p->name, p, p->ice.ufrag);
 }
 
 static void answer_restart(struct rtc_service *s, struct rtc_ask *ask)
@@ -67,7 +68,7 @@ static void answer_restart(struct rtc_service *s, struct rtc_ask *ask)
     log_trace("RTC: session %s restarts ICE as %s:%s", p->ufrag, p->ice.ufrag, p->ice.peer_ufrag);
 }
 
-static void patch(struct rtc_service *s, struct rtc_ask *ask, const struct rtc_peer *p)
+static void patch(struct rtc_service *s, struct rtc_ask *ask, struct rtc_peer *p)
 {
     const char *ufrag = ask->fragment.ufrag;
 
@@ -75,6 +76,8 @@ static void patch(struct rtc_service *s, struct rtc_ask *ask, const struct rtc_p
         ask->status = 412;
     else if (!*ufrag || strcmp(ufrag, p->ice.peer_ufrag) == 0)
         ask->status = 204; /* candidates: it is its checks that we wait for */
+    else if (!rtc_rate_take(&p->restarts, RESTARTS, co_now()))
+        ask->status = 503;
     else
         answer_restart(s, ask);
 }

@@ -87,7 +87,8 @@ bool rtc_names_take(const struct rtc_service *s, const char *ufrag)
     bool taken = false;
 
     if (size == 0 || size > ICE_OURS_MAX || is_theirs(s, ufrag) ||
-        rtc_table_named(&s->table, ufrag, size))
+        rtc_table_named(&s->table, RTC_NAME_CHECKS, ufrag, size) ||
+        rtc_table_named(&s->table, RTC_NAME_LOCATION, ufrag, size))
         return false;
     n = must(calloc(1, sizeof(*n)));
     n->worker = s->base.env->worker;
@@ -145,6 +146,6 @@ void rtc_new_ufrag(const struct rtc_service *s, struct ice *ice)
     do {
         random_id(ice->ufrag, ICE_UFRAG);
         ice->ufrag[0] = letters[s->base.env->worker];
-    } while (rtc_table_named(&s->table, ice->ufrag, ICE_UFRAG));
+    } while (rtc_table_named(&s->table, RTC_NAME_CHECKS, ice->ufrag, ICE_UFRAG));
     random_id(ice->pwd, ICE_PWD);
 }

@@ -7,18 +7,16 @@
 #include "base/container_of.h"
 #include "serve/rtc/impl.h"
 
-enum word { MINE, NOT_MINE };
-
 void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
               unsigned word)
 {
     struct rtc_endpoint *own = container_of(e, struct rtc_endpoint, base);
     struct rtc_table *t = &own->service->table;
 
-    if (word == MINE)
-        rtc_table_foreign(t, own, peer, from, co_now());
-    else
+    if (word == RTC_NOT_MINE)
         rtc_table_forget(t, own, peer, from);
+    else
+        rtc_table_foreign(t, own, peer, from, word == RTC_PROVEN, co_now());
 }
 
 static void pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in, unsigned most)
@@ -39,15 +37,15 @@ void rtc_pass_strange(struct rtc_endpoint *e, unsigned worker, const struct udp_
     pass(e, worker, in, RTC_MAILS_STRANGE);
 }
 
-void rtc_pass_mine(struct rtc_service *s, unsigned worker, unsigned endpoint,
-                   const struct udp_addr *from, bool mine)
+void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
+                    const struct udp_addr *from, enum rtc_claim claim)
 {
-    datagram_tell(&s->base, worker, endpoint, from, mine ? MINE : NOT_MINE);
+    datagram_tell(&s->base, worker, endpoint, from, claim);
 }
 
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r)
 {
     if (r->worker != s->base.env->worker)
-        rtc_pass_mine(s, r->worker, r->endpoint->base.number, &r->from, false);
+        rtc_pass_claim(s, r->worker, r->endpoint->base.number, &r->from, RTC_NOT_MINE);
     rtc_table_drop(&s->table, r);
 }

@@ -102,6 +102,7 @@ struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask)
     p->base.on_kick = on_kick;
     p->base.id = p->cid;
     p->base.rtc = rtc_peer_tell;
+    p->location.kind = RTC_NAME_LOCATION;
     p->publishes = ask->kind == RTC_ASK_PUBLISH;
     (void)snprintf(p->ip, sizeof(p->ip), "%s", text_of(ask->ip));
     set_names(p, ask);
@@ -115,7 +116,9 @@ static void part(struct rtc_peer *p)
 {
     struct rtc_service *s = p->service;
 
-    rtc_table_unname(&s->table, p);
+    rtc_table_unname(&s->table, &p->name);
+    rtc_table_unname(&s->table, &p->location);
+    rtc_reach_forget(p);
     if (p->asked_name)
         rtc_names_leave(s, p->ufrag);
     while (p->routes)

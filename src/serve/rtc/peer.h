@@ -17,13 +17,13 @@
 #include "proto/stun/ice.h"
 #include "serve/datagram/datagram.h"
 #include "serve/rtc/rtc.h"
+#include "serve/rtc/table.h"
 #include "session/peers.h"
 #include "session/player.h"
 #include "session/publisher.h"
 
 struct rtc_ask;       /* the request that made it: ask.h */
 struct rtc_endpoint;  /* a socket and its reader, or a connection of TCP: impl.h */
-struct rtc_route;     /* an address of it: table.h */
 struct rtc_stream;    /* of a source: its packets and who plays them (stream.h) */
 struct rtc_publish;   /* what publishers have more (publish.c) */
 struct rtc_play;      /* what players have more (play.c) */
@@ -56,18 +56,18 @@ struct rtc_peer {
     char ufrag[ICE_OURS_MAX + 1]; /* that of its first answer: its name in Location */
     bool asked_name;             /* it was the client's wish */
     bool gathers;                /* players of its stream come home for its packets */
-    struct rtc_peer *next_name;  /* in a bucket, by ice.ufrag */
-    bool named;
+    struct rtc_name name, location; /* ice.ufrag, ufrag: in the table */
     struct rtc_route *routes;    /* addresses of it, the newest first */
     struct rtc_peer *all_next, **all_prev; /* of the service */
     struct datagram_leaver leaver;
     struct rtc_rate {
         co_usec second;
         unsigned n;
-    } dtls_rate, rtcp_rate, bad_rate;
+    } dtls_rate, rtcp_rate, bad_rate, restarts;
     co_usec deaf_until;          /* too much of it was bad: it is not read until then */
     unsigned address_changes;
     uint64_t received, sent;     /* packets of RTP */
+    uint64_t in_before;          /* bytes of checks and handshake: they are no life of a stream */
     uint32_t ssrc;               /* ours, in reports of a receiver */
     struct peers_place place;    /* by `limits` */
     struct peers_place pending;  /* among those who are not connected */
@@ -101,6 +101,15 @@ void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size);
 void rtc_peer_checked(struct rtc_peer *p, co_usec now);   /* for the first time */
 void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_peer_set_timer(struct rtc_peer *p, co_usec now); /* after each change */
+/* So much of it came, that it did send. What comes before it is connected keeps no stream of a
+ * publisher that never will be. */
+static inline void rtc_peer_came(struct rtc_peer *p, size_t size)
+{
+    if (p->state == RTC_CONNECTED)
+        p->base.in += size;
+    else
+        p->in_before += size;
+}
 /* One more in this second; false: there were that many already. */
 bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now);
 /* What is done for it from here on is told as its own; `own` is what was before. */

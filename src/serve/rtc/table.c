@@ -14,7 +14,7 @@ void rtc_table_init(struct rtc_table *t)
 {
     *t = (struct rtc_table){ .mask = FIRST - 1, .names_mask = FIRST - 1 };
     t->routes = must(calloc(FIRST, sizeof(*t->routes)));
-    t->names = must(calloc(FIRST, sizeof(struct rtc_peer *)));
+    t->names = must(calloc(FIRST, sizeof(struct rtc_name *)));
     siphash_new_key(t->key);
 }
 
@@ -104,37 +104,55 @@ void rtc_table_drop(struct rtc_table *t, struct rtc_route *r)
     free(r);
 }
 
-/* As many as ICE remembers; the oldest goes. */
-static void bound(struct rtc_table *t, struct rtc_peer *p)
+/* Anybody may have its checks come from anywhere, once more: those places go first. */
+static bool is_spare(const struct rtc_route *r, const struct rtc_route *than)
 {
-    struct rtc_route *r = p->routes;
-
-    for (unsigned i = 1; r && i < ICE_PATHS; i++)
-        r = r->next_own;
-    if (r && r->next_own)
-        rtc_table_drop(t, r->next_own);
+    return r->sure != than->sure ? than->sure : r->used < than->used;
 }
 
-bool rtc_table_own(struct rtc_table *t, struct rtc_peer *p, const struct rtc_endpoint *e,
-                   const struct udp_addr *from, unsigned via)
+struct rtc_route *rtc_table_spare(const struct rtc_peer *p)
+{
+    struct rtc_route *spare = p->routes;
+    unsigned n = 0;
+
+    for (struct rtc_route *r = p->routes; r; r = r->next_own, n++) {
+        if (is_spare(r, spare))
+            spare = r;
+    }
+    return n >= ICE_PATHS ? spare : NULL;
+}
+
+static bool is_live(const struct rtc_route *r, co_usec now)
+{
+    return now - r->used < RTC_OWNER_SILENT;
+}
+
+struct rtc_route *rtc_table_own(struct rtc_table *t, struct rtc_peer *p,
+                                const struct rtc_endpoint *e, const struct udp_addr *from,
+                                unsigned via, bool sure, co_usec now)
 {
     struct rtc_route *r = rtc_table_find(t, e, from);
 
-    if (r && r->peer == p) {
-        bool same = r->worker == via;
-
-        r->worker = via;
-        return !same;
-    }
-    if (r)
+    if (r && r->peer != p) {
+        if (!sure && is_live(r, now))
+            return NULL;
         rtc_table_drop(t, r);
-    r = add(t, e, from);
-    r->peer = p;
+        r = NULL;
+    }
+    if (!r) {
+        while ((r = rtc_table_spare(p)))
+            rtc_table_drop(t, r);
+        r = add(t, e, from);
+        r->peer = p;
+        r->next_own = p->routes;
+        p->routes = r;
+    } else if (r->worker != via) {
+        r->sure = false; /* who gets it first does not know yet */
+    }
     r->worker = via;
-    r->next_own = p->routes;
-    p->routes = r;
-    bound(t, p);
-    return true;
+    r->used = now;
+    r->sure |= sure;
+    return r;
 }
 
 /* ---- those of others */
@@ -153,12 +171,14 @@ static void sweep(struct rtc_table *t, co_usec now)
 }
 
 void rtc_table_foreign(struct rtc_table *t, const struct rtc_endpoint *e,
-                       const struct udp_addr *from, unsigned worker, co_usec now)
+                       const struct udp_addr *from, unsigned worker, bool sure, co_usec now)
 {
     struct rtc_route *r;
 
     sweep(t, now);
     r = rtc_table_find(t, e, from);
+    if (r && (r->peer || r->worker != worker) && !sure && is_live(r, now))
+        return;
     if (r && r->peer) {
         rtc_table_drop(t, r);
         r = NULL;
@@ -208,61 +228,65 @@ bool rtc_table_hinted(struct rtc_table *t, const struct rtc_endpoint *e,
 
 /* ---- names */
 
-static struct rtc_peer **name_bucket(const struct rtc_table *t, const char *ufrag, size_t size)
+static struct rtc_name **name_bucket(const struct rtc_table *t, const char *text, size_t size)
 {
-    return &t->names[siphash(t->key, ufrag, size) & t->names_mask];
+    return &t->names[siphash(t->key, text, size) & t->names_mask];
+}
+
+static void put_name(struct rtc_table *t, struct rtc_name *name)
+{
+    struct rtc_name **at = name_bucket(t, name->text, strlen(name->text));
+
+    name->next = *at;
+    *at = name;
 }
 
 static void grow_names(struct rtc_table *t)
 {
-    struct rtc_peer **old = t->names;
+    struct rtc_name **old = t->names;
     size_t n = t->names_mask + 1;
 
     t->names_mask = n * 2 - 1;
-    t->names = must(calloc(n * 2, sizeof(struct rtc_peer *)));
+    t->names = must(calloc(n * 2, sizeof(struct rtc_name *)));
     for (size_t i = 0; i < n; i++) {
-        for (struct rtc_peer *p = old[i], *next; p; p = next) {
-            struct rtc_peer **at = name_bucket(t, p->ice.ufrag, strlen(p->ice.ufrag));
-
-            next = p->next_name;
-            p->next_name = *at;
-            *at = p;
+        for (struct rtc_name *name = old[i], *next; name; name = next) {
+            next = name->next;
+            put_name(t, name);
         }
     }
     free(old);
 }
 
-void rtc_table_name(struct rtc_table *t, struct rtc_peer *p)
+void rtc_table_name(struct rtc_table *t, struct rtc_name *name, struct rtc_peer *p,
+                    const char *text)
 {
-    struct rtc_peer **at;
-
     if (t->n_names++ > t->names_mask)
         grow_names(t);
-    at = name_bucket(t, p->ice.ufrag, strlen(p->ice.ufrag));
-    p->next_name = *at;
-    *at = p;
-    p->named = true;
+    name->peer = p;
+    name->text = text;
+    put_name(t, name);
 }
 
-void rtc_table_unname(struct rtc_table *t, struct rtc_peer *p)
+void rtc_table_unname(struct rtc_table *t, struct rtc_name *name)
 {
-    struct rtc_peer **at;
+    struct rtc_name **at;
 
-    if (!p->named)
+    if (!name->peer)
         return;
-    at = name_bucket(t, p->ice.ufrag, strlen(p->ice.ufrag));
-    while (*at != p)
-        at = &(*at)->next_name;
-    *at = p->next_name;
-    p->named = false;
+    at = name_bucket(t, name->text, strlen(name->text));
+    while (*at != name)
+        at = &(*at)->next;
+    *at = name->next;
+    name->peer = NULL;
     t->n_names--;
 }
 
-struct rtc_peer *rtc_table_named(const struct rtc_table *t, const char *ufrag, size_t size)
+struct rtc_peer *rtc_table_named(const struct rtc_table *t, enum rtc_name_kind kind,
+                                 const char *text, size_t size)
 {
-    struct rtc_peer *p = *name_bucket(t, ufrag, size);
+    const struct rtc_name *n = *name_bucket(t, text, size);
 
-    while (p && (strlen(p->ice.ufrag) != size || memcmp(p->ice.ufrag, ufrag, size) != 0))
-        p = p->next_name;
-    return p;
+    while (n && (n->kind != kind || strlen(n->text) != size || memcmp(n->text, text, size) != 0))
+        n = n->next;
+    return n ? n->peer : NULL;
 }

@@ -15,6 +15,7 @@ struct rtc_endpoint;
 
 enum { RTC_FOREIGN_MAX = 65536, RTC_HINTS = 256, RTC_HINT_DATAGRAMS = 16 };
 #define RTC_FOREIGN_KEEP CO_SECONDS(60)
+#define RTC_OWNER_SILENT CO_SECONDS(5)
 #define RTC_HINT_KEEP CO_SECONDS(1)
 
 struct rtc_route {
@@ -24,7 +25,16 @@ struct rtc_route {
     struct udp_addr from;
     struct rtc_peer *peer;        /* NULL: it is another worker's */
     unsigned worker;              /* whose it is; of ours, by way of which it comes */
-    co_usec used;                 /* of others: when it was last */
+    co_usec used;                 /* when it was last; of ours: by something authenticated */
+    bool sure;                    /* of ours: its peer was seen to receive there */
+};
+
+enum rtc_name_kind { RTC_NAME_CHECKS, RTC_NAME_LOCATION };
+struct rtc_name {
+    struct rtc_name *next;        /* in a bucket */
+    struct rtc_peer *peer;        /* NULL: it is not in the table */
+    const char *text;             /* the peer's memory */
+    enum rtc_name_kind kind;
 };
 
 /* A check went to another worker: what follows it at once may be here before that one's word. */
@@ -38,7 +48,7 @@ struct rtc_hint {
 struct rtc_table {
     struct rtc_route **routes;
     size_t mask, n, foreign;
-    struct rtc_peer **names;
+    struct rtc_name **names;
     size_t names_mask, n_names;
     size_t sweep;                 /* the bucket to look at next */
     uint8_t key[SIPHASH_KEY];
@@ -50,13 +60,18 @@ void rtc_table_fini(struct rtc_table *t); /* routes of others, too */
 
 struct rtc_route *rtc_table_find(const struct rtc_table *t, const struct rtc_endpoint *e,
                                  const struct udp_addr *from); /* or NULL */
-/* That address is p's from now on, whoever had it. True: that is new, or comes another way. */
-bool rtc_table_own(struct rtc_table *t, struct rtc_peer *p, const struct rtc_endpoint *e,
-                   const struct udp_addr *from, unsigned via);
+/* An authenticated check of p's came from there: the address is p's from now on. NULL: it is not.
+ * Whoever writes a check writes its source as well, so what another session has heard from in the
+ * last RTC_OWNER_SILENT stays with that one until p has shown that it is there (`sure`). */
+struct rtc_route *rtc_table_own(struct rtc_table *t, struct rtc_peer *p,
+                                const struct rtc_endpoint *e, const struct udp_addr *from,
+                                unsigned via, bool sure, co_usec now);
 void rtc_table_drop(struct rtc_table *t, struct rtc_route *r);
-/* What comes from there is that worker's; or no longer. */
+/* The address that it needs least, once it has as many as ICE remembers; else NULL. */
+struct rtc_route *rtc_table_spare(const struct rtc_peer *p);
+/* What comes from there is that worker's, as above; or no longer. */
 void rtc_table_foreign(struct rtc_table *t, const struct rtc_endpoint *e,
-                       const struct udp_addr *from, unsigned worker, co_usec now);
+                       const struct udp_addr *from, unsigned worker, bool sure, co_usec now);
 void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
                       const struct udp_addr *from, unsigned worker);
 
@@ -66,9 +81,11 @@ void rtc_table_hint(struct rtc_table *t, const struct rtc_endpoint *e, const str
 bool rtc_table_hinted(struct rtc_table *t, const struct rtc_endpoint *e,
                       const struct udp_addr *from, co_usec now, unsigned *worker);
 
-/* By p->ice.ufrag. */
-void rtc_table_name(struct rtc_table *t, struct rtc_peer *p);
-void rtc_table_unname(struct rtc_table *t, struct rtc_peer *p); /* fine if it has none */
-struct rtc_peer *rtc_table_named(const struct rtc_table *t, const char *ufrag, size_t size);
+/* By its name in checks, which another takes the place of, and by that in its Location. */
+void rtc_table_name(struct rtc_table *t, struct rtc_name *name, struct rtc_peer *p,
+                    const char *text);
+void rtc_table_unname(struct rtc_table *t, struct rtc_name *name); /* fine if it is not there */
+struct rtc_peer *rtc_table_named(const struct rtc_table *t, enum rtc_name_kind kind,
+                                 const char *text, size_t size);
 
 #endif

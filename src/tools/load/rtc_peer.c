@@ -104,12 +104,25 @@ static void hear_handshake(struct load_rtc *p, const uint8_t *data, size_t size,
         connect_srtp(p, now); /* media may be right behind it */
 }
 
+/* The server asks whether we are there. */
+static void answer(struct load_rtc *p, const struct stun_message *m)
+{
+    uint8_t out[STUN_MAX];
+
+    if (stun_is_of(m, p->pwd))
+        load_rtc_say(p, out, stun_write_success(out, m, &p->path.peer, p->pwd));
+}
+
 static void hear_stun(struct load_rtc *p, const uint8_t *data, size_t size, co_usec now)
 {
     struct stun_message m;
 
-    if (!stun_parse(&m, data, size) || m.class != STUN_SUCCESS ||
-        memcmp(m.id, p->check, STUN_ID) != 0 || !stun_is_of(&m, p->peer_pwd))
+    if (!stun_parse(&m, data, size))
+        return;
+    if (m.class == STUN_REQUEST)
+        answer(p, &m);
+    if (m.class != STUN_SUCCESS || memcmp(m.id, p->check, STUN_ID) != 0 ||
+        !stun_is_of(&m, p->peer_pwd))
         return;
     p->heard = now;
     if (p->checked)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* reach.c - is the peer there? Checks of our own, before media go to another address, or an address
+ * goes from one session to another: nobody else can answer them, whatever source he writes.
+ *
+ * An answer names no session, so what is on its way is kept here: a few, the newest of each place.
+ */
+#include "serve/rtc/impl.h"
+
+#include "base/must.h"
+
+#include <openssl/rand.h>
+#include <string.h>
+
+static struct rtc_asked *place_of(struct rtc_service *s, const uint8_t id[STUN_ID])
+{
+    return &s->asked[id[1] % RTC_ASKED];
+}
+
+void rtc_reach_ask(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in, co_usec now)
+{
+    struct rtc_service *s = e->service;
+    const struct ice_way way = { .path = in->path, .link = e };
+    uint8_t id[STUN_ID], out[STUN_MAX];
+    struct rtc_asked *a;
+    size_t size;
+
+    must_be(RAND_bytes(id, sizeof(id)) == 1);
+    id[0] = (uint8_t)s->base.env->worker; /* the answer may come to any */
+    size = ice_ask(&p->ice, &way, id, p->agreed.peer_pwd, now, out);
+    if (size == 0)
+        return;
+    memcpy(id, out + STUN_HEADER - STUN_ID, STUN_ID);
+    a = place_of(s, id);
+    a->peer = p;
+    memcpy(a->id, id, STUN_ID);
+    p->base.out += size;
+    rtc_peer_send_on(&way, out, size);
+}
+
+struct rtc_peer *rtc_reach_asked(struct rtc_service *s, const uint8_t id[STUN_ID])
+{
+    const struct rtc_asked *a = place_of(s, id);
+
+    return a->peer && memcmp(a->id, id, STUN_ID) == 0 ? a->peer : NULL;
+}
+
+void rtc_reach_forget(struct rtc_peer *p)
+{
+    struct rtc_asked *a = p->service->asked;
+
+    for (unsigned i = 0; i < RTC_ASKED; i++) {
+        if (a[i].peer == p)
+            a[i].peer = NULL;
+    }
+}
