@@ -75,6 +75,8 @@ struct clients_rtc {
     uint64_t sent, received, lost, nacks, repeated, plis, forged;
     co_usec rtt, jitter;
     unsigned address_changes;
+    const char *takes;          /* by its line: pictures "all", "needed", "keys"; NULL: no player */
+    uint64_t left_out;          /* packets of those that it does not take */
 };
 
 /* What a list shows. Strings are the session's, valid until the next yield; none is NULL. */

@@ -107,11 +107,23 @@ void rtc_wire_rebase(struct rtc_wire *w)
     }
 }
 
+/* Later pieces of a picture of AV1 do not tell. */
+static bool is_spare(struct rtc_wire_track *t, const struct rtp_log_entry *e)
+{
+    bool again = t->codec == AV_AV1 && t->has_spare && e->ticks == t->spare_ticks;
+
+    t->has_spare = again || rtc_key_spare(t->codec, e->data, e->size);
+    t->spare_ticks = e->ticks;
+    return t->has_spare;
+}
+
 void rtc_wire_put(struct rtc_wire *w, const struct rtp_log_entry *e)
 {
     struct rtc_wire_track *t = &w->tracks[e->track];
+    struct rtp_log_entry in = *e;
 
-    if (!rtp_log_put(w->log, e))
+    in.spare = e->track == 0 && is_spare(t, e);
+    if (!rtp_log_put(w->log, &in))
         return;
     if (!t->any || e->ticks > t->last_ticks || t->last_ticks - e->ticks > 10 * (int64_t)t->clock) {
         t->last_ticks = e->ticks;

@@ -60,5 +60,7 @@ void rtc_wire_relay_shift(const struct rtc_wire *w, enum av_kind kind, int64_t *
 
 /* Does that payload begin a picture that players can start at? rtc_key.c */
 bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size);
+/* Is it of a picture that no other needs? False where a payload does not tell. */
+bool rtc_key_spare(enum av_codec codec, const uint8_t *data, size_t size);
 
 #endif

@@ -35,6 +35,8 @@ struct rtc_wire_track {
     bool any;            /* something is, or was, in the log: */
     int64_t last_ticks;
     co_usec last_at;
+    bool has_spare;      /* the newest picture is one that no other needs: */
+    int64_t spare_ticks;
     /* what is cut here */
     struct rtp_packer packer;
     bool open;

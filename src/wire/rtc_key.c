@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_key.c - where players can start, as payloads of RTP show it.
+/* rtc_key.c - where players can start, and what can be left out, as payloads of RTP show it.
  *
  * [H264] RFC 6184, [HEVC] RFC 7798, [VP8-RTP] RFC 7741, [VP9-RTP] RFC 9628, [AV1-RTP] "RTP Payload
  * Format For AV1" 1.0. */
@@ -85,6 +85,70 @@ bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size)
     case AV_VP8:  return vp8_begins(data, size);
     case AV_VP9:  return vp9_begins(data, size);
     case AV_AV1:  return (data[0] & 0x88) == 0x08; /* [AV1-RTP] 4.4: N, and it is no piece */
+    default:      return false;
+    }
+}
+
+/* ---- what no other picture needs */
+
+/* [H264] 5.3: the octet in front of pieces and groups has the highest nal_ref_idc of them. */
+static bool h264_is_spare(const uint8_t *data)
+{
+    enum { SLICE = 1, GROUP = 24, PIECE = 28 };
+    unsigned type = data[0] & 0x1f;
+
+    return (data[0] & 0x60) == 0 && (type == SLICE || type == GROUP || type == PIECE);
+}
+
+/* [H.265] 7.4.2.2: sub-layer non-reference pictures; [HEVC] 4.4.2, 4.4.3. */
+static bool h265_is_spare(const uint8_t *data, size_t size)
+{
+    uint8_t type = nal_type(&nal_h265, data);
+
+    if (type == nal_h265.aggregate && size > 4)
+        type = nal_type(&nal_h265, data + 4);
+    else if (type == nal_h265.fragment)
+        type = data[2] & nal_h265.type_mask;
+    return type < 16 && type % 2 == 0;
+}
+
+/* [VP9-RTP] 4.2: pictures of the lowest temporal layer need none of those above. */
+static bool vp9_is_spare(const uint8_t *data, size_t size)
+{
+    enum { HAS_ID = 0x80, LAYERS = 0x20 };
+    struct rd r = rd_init(data, size);
+    uint8_t head = rd_u8(&r);
+
+    if (head & HAS_ID && rd_u8(&r) & 0x80)
+        (void)rd_u8(&r);
+    return head & LAYERS && rd_u8(&r) >> 5 != 0 && !r.bad;
+}
+
+/* [AV1-RTP] 4.4, [AV1] 5.3.3: the same, where units tell their layer. */
+static bool av1_is_spare(const uint8_t *data, size_t size)
+{
+    enum { PIECE = 0x80, COUNT = 0x30, ONE = 0x10, HAS_EXTENSION = 0x04 };
+    struct rd r = rd_init(data, size);
+    uint8_t head = rd_u8(&r), unit;
+
+    if (head & PIECE)
+        return false;
+    for (unsigned i = 0; (head & COUNT) != ONE && i < 5 && rd_u8(&r) & 0x80; i++)
+        ;
+    unit = rd_u8(&r);
+    return unit & HAS_EXTENSION && rd_u8(&r) >> 5 != 0 && !r.bad;
+}
+
+bool rtc_key_spare(enum av_codec codec, const uint8_t *data, size_t size)
+{
+    if (size < 3)
+        return false;
+    switch (codec) {
+    case AV_H264: return h264_is_spare(data);
+    case AV_H265: return h265_is_spare(data, size);
+    case AV_VP8:  return (data[0] & 0x20) != 0; /* [VP8-RTP] 4.2: N */
+    case AV_VP9:  return vp9_is_spare(data, size);
+    case AV_AV1:  return av1_is_spare(data, size);
     default:      return false;
     }
 }

@@ -650,7 +650,7 @@ static void a_publisher_of_ours_is_asked(void **state)
 
 /* ---- as the publisher had it */
 
-/* Pictures of 3 packets, the first of 10 is a key frame. */
+/* Pictures of 3 packets, the first of 10 is a key frame, the last is one that no other needs. */
 static void relay(struct rtc_wire *w, unsigned from, unsigned n, uint16_t seq, uint32_t time)
 {
     uint8_t data[100];
@@ -663,7 +663,7 @@ static void relay(struct rtc_wire *w, unsigned from, unsigned n, uint16_t seq, u
             };
 
             memset(data, (int)(i * 3 + k), sizeof(data));
-            data[0] = i % 10 ? 0x41 : 0x65;
+            data[0] = i % 10 == 9 ? 0x01 : i % 10 ? 0x41 : 0x65;
             rtc_wire_relay_put(w, &e);
         }
     }
@@ -703,6 +703,103 @@ static void numbers_are_kept_as_they_came(void **state)
     leave_all();
     rtc_stream_publisher(st, NULL);
     rtc_wire_relay_end(rtc_stream_wire(st));
+    rtc_stream_put(st);
+    unpublish();
+    end();
+}
+
+static void put_late(struct rtc_wire *w, unsigned picture, unsigned k)
+{
+    uint8_t data[100];
+    struct rtp_log_entry e = { .data = data, .size = sizeof(data), .at = co_clock(),
+                               .number = picture * 3 + k, .ticks = (int64_t)picture * 3600 };
+
+    memset(data, (int)k, sizeof(data));
+    data[0] = 0x41;
+    rtc_wire_relay_put(w, &e);
+}
+
+/* What a thin line does not take is left out, and its numbers have no holes. */
+static void what_a_line_does_not_take_is_left_out(void **state)
+{
+    static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
+    struct rtc_peer publisher = { .publishes = true };
+    struct rtc_stream *st;
+    struct rtc_wire *w;
+    struct guest *g;
+    uint16_t before;
+
+    (void)state;
+    begin(CONF("", ""));
+    publish();
+    st = rtc_stream_get(&service, src);
+    w = rtc_stream_wire(st);
+    rtc_stream_publisher(st, &publisher);
+    rtc_wire_relay_begin(w, codecs);
+    relay(w, 0, 15, 0, 0);
+    g = come(false, SRTP_AEAD_AES_128_GCM);
+    settle();
+    assert_int_equal(g->video.frames, 5);
+    g->peer.play->line.takes = RTC_LINE_NEEDED;
+    relay(w, 15, 30, 0, 0); /* with 19, 29 and 39 */
+    rtc_stream_wake(st);
+    settle();
+    assert_int_equal(g->video.frames, 5 + 27);
+    assert_int_equal(g->peer.play->left_out, 9);
+    g->peer.play->line.takes = RTC_LINE_KEYS;
+    relay(w, 45, 30, 0, 0); /* 50, 60, 70 */
+    rtc_stream_wake(st);
+    settle();
+    assert_int_equal(g->video.frames, 32 + 3);
+    g->peer.play->line.takes = RTC_LINE_ALL; /* from the next key frame on: 80 */
+    relay(w, 75, 15, 0, 0);
+    rtc_stream_wake(st);
+    settle();
+    assert_int_equal(g->video.frames, 35 + 10);
+    assert_int_equal(g->video.holes + g->video.back, 0);
+    for (unsigned i = 0; i < 45 * 3; i += 15) { /* all of it can be had again */
+        before = (uint16_t)g->video.doubles;
+        nack(g, VIDEO_SSRC, (uint16_t)(g->video.first + i), 15);
+        assert_int_equal(g->video.doubles, before + 15);
+    }
+    leave_all();
+    rtc_stream_publisher(st, NULL);
+    rtc_wire_relay_end(w);
+    rtc_stream_put(st);
+    unpublish();
+    end();
+}
+
+/* What comes late has its place also behind a gap. */
+static void late_packets_have_their_place_behind_gaps(void **state)
+{
+    static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
+    struct rtc_stream *st;
+    struct rtc_wire *w;
+    struct guest *g;
+
+    (void)state;
+    begin(CONF("", ""));
+    publish();
+    st = rtc_stream_get(&service, src);
+    w = rtc_stream_wire(st);
+    rtc_wire_relay_begin(w, codecs);
+    relay(w, 0, 5, 0, 0);
+    g = come(false, SRTP_NONE);
+    g->peer.play->line.takes = RTC_LINE_NEEDED;
+    put_late(w, 5, 0);
+    put_late(w, 5, 2);
+    relay(w, 9, 1, 0, 0);  /* is left out */
+    relay(w, 10, 2, 0, 0);
+    put_late(w, 5, 1);
+    put_late(w, 6, 0);     /* nobody knew of it when numbers went on */
+    rtc_stream_wake(st);
+    settle();
+    assert_int_equal(g->video.holes, 1); /* until it came */
+    nack(g, VIDEO_SSRC, (uint16_t)(g->video.first + 16), 1);
+    assert_int_equal(g->video.doubles, 1);
+    leave_all();
+    rtc_wire_relay_end(w);
     rtc_stream_put(st);
     unpublish();
     end();
@@ -879,6 +976,8 @@ int main(void)
         TEST(one_who_lost_the_begin_gets_it_again),
         TEST(a_publisher_of_ours_is_asked),
         TEST(numbers_are_kept_as_they_came),
+        TEST(what_a_line_does_not_take_is_left_out),
+        TEST(late_packets_have_their_place_behind_gaps),
         TEST(numbers_of_another_source_are_not_kept),
         TEST(reports_say_how_the_way_is),
         TEST(another_codec_ends_players),

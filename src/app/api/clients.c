@@ -103,6 +103,10 @@ static void put_rtc(struct jput *j, const struct clients_rtc *r)
     jput_real(j, "rtt_ms", (double)r->rtt / 1e3, 3);
     jput_real(j, "jitter_ms", (double)r->jitter / 1e3, 3);
     jput_uint(j, "address_changes", r->address_changes);
+    if (r->takes) {
+        jput_text(j, "pictures", r->takes);
+        jput_uint(j, "packets_left_out", r->left_out);
+    }
     jput_close(j, '}');
 }
 

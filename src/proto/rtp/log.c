@@ -19,7 +19,7 @@ struct slot {
     uint16_t size;
     uint8_t ext_size;
     uint8_t track : 1;
-    bool marker : 1, key : 1, late : 1;
+    bool marker : 1, key : 1, late : 1, spare : 1;
 };
 
 /* By a number the low bits of its newest place, at number % cap: whether it is there still, and is
@@ -186,7 +186,7 @@ bool rtp_log_put(struct rtp_log *l, const struct rtp_log_entry *e)
 {
     struct slot s = { .number = e->number, .ticks = e->ticks, .at = e->at, .size = e->size,
                       .ext_size = e->ext_size, .track = e->track & 1, .marker = e->marker,
-                      .key = e->key };
+                      .key = e->key, .spare = e->spare };
     struct track *t = &l->tracks[s.track];
 
     if (e->size > RTP_LOG_PAYLOAD_MAX || e->ext_size > RTP_LOG_EXT_MAX ||
@@ -242,7 +242,8 @@ bool rtp_log_get(const struct rtp_log *l, uint64_t place, struct rtp_log_entry *
     s = slot_of(l, place);
     *out = (struct rtp_log_entry){
         .data = s->data ? s->data + s->ext_size : NULL, .size = s->size, .track = s->track,
-        .marker = s->marker, .key = s->key, .late = s->late, .number = s->number,
+        .marker = s->marker, .key = s->key, .late = s->late, .spare = s->spare,
+        .number = s->number,
         .ticks = s->ticks, .at = s->at, .ext = s->data, .ext_size = s->ext_size,
     };
     return true;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RTP_LOG_TRACKS = 2, RTP_LOG_PAYLOAD_MAX = 1460, RTP_LOG_EXT_MAX = 64 };
+enum { RTP_LOG_TRACKS = 2, RTP_LOG_PAYLOAD_MAX = 1460, RTP_LOG_EXT_MAX = 254 };
 
 struct rtp_log_entry {
     const uint8_t *data;   /* payload */
@@ -25,6 +25,7 @@ struct rtp_log_entry {
     uint8_t track;         /* 0 video, 1 sound */
     bool marker;
     bool key;              /* a player may start here: a key frame begins */
+    bool spare;            /* of a picture that no other needs */
     bool late;             /* a later number of its track came before it */
     int64_t number;        /* in its track */
     int64_t ticks;         /* of its track's clock, without wrap */

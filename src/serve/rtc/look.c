@@ -27,6 +27,18 @@ static void log_skips(struct rtc_peer *p)
     play->told_skips = play->skips;
 }
 
+static void tell_takes(struct rtc_peer *p)
+{
+    struct rtc_play *play = p->play;
+
+    if (play->takes == play->told_takes)
+        return;
+    log_trace("RTC: by its line it gets pictures: %s (round trip %lld ms, lost=%u, left out=%llu "
+              "packets)", rtc_line_name(play->takes), us_to_ms(play->rtt), play->tracks[0].lost,
+              (unsigned long long)play->left_out);
+    play->told_takes = play->takes;
+}
+
 static void log_sample(const struct rtc_peer *p, co_usec now)
 {
     const struct session *s = &p->base;
@@ -73,6 +85,7 @@ static void look(struct rtc_peer *p, co_usec now)
     co_set_cid(p->cid);
     session_log_as_client(p->base.env, p->ip);
     log_skips(p);
+    tell_takes(p);
     if (session_sample(&p->base, SAMPLED_RTC_PLAY, now))
         log_sample(p, now);
 }

@@ -36,12 +36,23 @@ static int64_t shown(const struct rtc_span *s, int64_t ticks)
     return ticks > s->edge ? ticks : s->out + since * s->width / (s->edge - s->key + 1);
 }
 
+/* The newest is 0. */
+static const struct rtc_span *span_at(const struct rtc_play_track *t, unsigned i)
+{
+    return i < t->n ? &t->spans[i] : &t->more[i - t->n];
+}
+
+static int64_t begin_of(const struct rtc_span *s)
+{
+    return s->first + s->delta;
+}
+
 const struct rtc_span *rtc_play_span(const struct rtc_play_track *t, int64_t index)
 {
-    for (unsigned i = 0; i < t->n; i++) {
-        const struct rtc_span *s = &t->spans[i];
+    for (unsigned i = 0; i < t->n + t->n_more; i++) {
+        const struct rtc_span *s = span_at(t, i);
 
-        if (index >= s->first + s->delta - (s->first + s->delta == t->begin ? LATE : 0))
+        if (index >= begin_of(s) - (begin_of(s) == t->begin ? LATE : 0))
             return s;
     }
     return NULL;
@@ -111,14 +122,36 @@ static void originate(const struct rtc_peer *p, struct rtc_play_track *t,
 
 /* ---- spans */
 
+static void keep_more(struct rtc_play_track *t)
+{
+    t->n_more += t->n_more < RTC_SPANS_MORE;
+    memmove(&t->more[1], &t->more[0], (RTC_SPANS_MORE - 1) * sizeof(t->more[0]));
+    t->more[0] = t->spans[RTC_SPANS - 1];
+}
+
 static struct rtc_span *open_span(struct rtc_play_track *t, const struct rtp_log_entry *e)
 {
     struct rtc_span *s = &t->spans[0];
 
+    if (t->n == RTC_SPANS && t->more)
+        keep_more(t);
     t->n += t->n < RTC_SPANS;
     memmove(&t->spans[1], &t->spans[0], (RTC_SPANS - 1) * sizeof(t->spans[0]));
     *s = (struct rtc_span){ .first = e->number, .delta = t->next - e->number,
                             .first_ticks = e->ticks, .edge = INT64_MIN };
+    t->gap = false;
+    return s;
+}
+
+/* Behind pictures that were left out: what is old is shown as fast as before. */
+static struct rtc_span *go_on_span(struct rtc_play_track *t, const struct rtp_log_entry *e)
+{
+    struct rtc_span was = t->spans[0], *s = open_span(t, e);
+
+    s->key = was.key;
+    s->edge = was.edge;
+    s->out = was.out;
+    s->width = was.width;
     return s;
 }
 
@@ -198,6 +231,12 @@ static void want_key(struct rtc_peer *p, co_usec now)
         rtc_publish_want_key(publisher, now);
 }
 
+static void forget_spans(struct rtc_play_track *t)
+{
+    t->n = t->n_more = 0;
+    t->gap = false;
+}
+
 /* The log has lost what comes next for it: it goes on at the live edge, with numbers that go on. */
 static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
 {
@@ -206,7 +245,8 @@ static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
     play->skips++;
     play->dropped += first - play->at;
     play->at = rtp_log_head(log_of(p));
-    play->tracks[0].n = play->tracks[1].n = 0; /* nothing of before is to be found any more */
+    forget_spans(&play->tracks[0]); /* nothing of before is to be found any more */
+    forget_spans(&play->tracks[1]);
     play->sound_from = play->at;
     play->waits = play->tracks[0].on;
     if (play->waits && !rtc_play_jump(p, JOIN_AGE, now))
@@ -225,6 +265,22 @@ static bool begins(struct rtc_play *play, const struct rtp_log_entry *e, uint64_
     return e->key;
 }
 
+/* What was kept free for it, if that was: a number never has two packets. */
+static const struct rtc_span *late_span(const struct rtc_play_track *t,
+                                        const struct rtp_log_entry *e)
+{
+    const struct rtc_span *next = NULL, *s = NULL;
+
+    for (unsigned i = 0; i < t->n + t->n_more; i++, next = s) {
+        s = span_at(t, i);
+        if (e->number >= s->first)
+            return !next || e->number + s->delta < begin_of(next) ? s : NULL;
+    }
+    if (!s || begin_of(s) != t->begin || e->number < s->first - LATE || e->ticks < s->first_ticks)
+        return NULL;
+    return s;
+}
+
 /* NULL: it is not for this player. */
 static const struct rtc_span *span_for(const struct rtc_peer *p, struct rtc_play_track *t,
                                        const struct rtp_log_entry *e, uint64_t place)
@@ -238,19 +294,51 @@ static const struct rtc_span *span_for(const struct rtc_peer *p, struct rtc_play
         originate(p, t, e);
     if (t->n == 0 || (e->track == 0 && waited && !t->keeps))
         s = open_span(t, e);
-    if (e->number >= s->first)
-        return s;
-    if (s->first + s->delta != t->begin || e->number < s->first - LATE ||
-        e->ticks < s->first_ticks)
-        return NULL;
-    return s;
+    else if (t->gap && !e->late)
+        s = go_on_span(t, e);
+    return e->number >= s->first ? s : late_span(t, e);
+}
+
+/* ---- a line that is too thin */
+
+/* Less of it from the next picture on, more only where what was left out is not needed. */
+static void choose(struct rtc_play *play, const struct rtp_log_entry *e)
+{
+    enum rtc_line_takes takes = play->line.takes;
+
+    if (e->key)
+        play->whole = e->ticks;
+    if (e->key || (e->ticks != play->picture && play->takes != RTC_LINE_KEYS))
+        play->takes = takes;
+    play->picture = e->ticks;
+}
+
+static bool is_left_out(struct rtc_play *play, const struct rtp_log_entry *e)
+{
+    struct rtc_play_track *t = &play->tracks[0];
+    bool out;
+
+    if (e->track != 0 || !t->on || (play->takes | play->line.takes) == RTC_LINE_ALL)
+        return false;
+    if (!e->late)
+        choose(play, e);
+    out = play->takes == RTC_LINE_KEYS ? e->ticks != play->whole
+                                       : play->takes == RTC_LINE_NEEDED && e->spare;
+    if (!out || play->waits)
+        return out;
+    if (!t->more)
+        t->more = must(calloc(RTC_SPANS_MORE, sizeof(*t->more)));
+    t->keeps = false;
+    t->gap |= !e->late;
+    play->left_out++;
+    return true;
 }
 
 static void put(struct rtc_burst *b, struct rtc_play *play, const struct rtp_log_entry *e,
                  uint64_t place)
 {
     struct rtc_play_track *t = &play->tracks[e->track];
-    const struct rtc_span *s = span_for(b->peer, t, e, place);
+    const struct rtc_span *s = is_left_out(play, e) ? NULL : span_for(b->peer, t, e, place);
     uint8_t head[RTC_HEAD_MAX];
     int64_t index;
     size_t size;
@@ -364,6 +452,8 @@ void rtc_play_end(struct rtc_peer *p, err_t why)
     session_play_end(&p->base, why);
     rtc_stream_put(p->stream);
     p->stream = NULL;
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
+        free(p->play->tracks[i].more);
     free(p->play->recent);
     free(p->play);
     p->play = NULL;

@@ -11,10 +11,11 @@
 
 #include "proto/rtp/feedback.h"
 #include "serve/rtc/impl.h"
+#include "serve/rtc/line.h"
 #include "serve/rtc/stream.h"
 
 enum {
-    RTC_SPANS = 4, RTC_HEAD_MAX = RTP_HEADER + 4 + 2 * RTP_LOG_EXT_MAX,
+    RTC_SPANS = 4, RTC_SPANS_MORE = 32, RTC_HEAD_MAX = RTP_HEADER + 4 + 2 * RTP_LOG_EXT_MAX,
     RTC_RECENT = 128,  /* repeats that are remembered */
 };
 
@@ -42,6 +43,9 @@ struct rtc_play_track {
     int64_t last;              /* ticks of the newest, as sent */
     unsigned n;                /* spans, the newest first */
     struct rtc_span spans[RTC_SPANS];
+    bool gap;                  /* pictures were left out behind the newest */
+    unsigned n_more;
+    struct rtc_span *more;     /* older ones, of who has had gaps; or NULL */
     uint32_t packets, bytes;   /* as reports have them */
     uint32_t lost, jitter;     /* by its reports; jitter in ticks */
 };
@@ -64,6 +68,11 @@ struct rtc_play {
     struct rtc_play_track tracks[RTP_LOG_TRACKS];
     int64_t budget;            /* bytes that may be sent again */
     struct rtc_recent *recent; /* NULL: nothing was */
+    struct rtc_line line;
+    enum rtc_line_takes told_takes; /* as the log was told */
+    enum rtc_line_takes takes; /* what it gets: more of it only from a key frame on */
+    int64_t picture, whole;    /* ticks of the newest picture, and of the last that is a key */
+    uint64_t left_out;         /* packets, for its line is too thin */
     co_usec rtt, asked;        /* asked: when it last wanted a key frame */
     uint64_t nacks, repeated, plis, skips, dropped;
     uint64_t counted, told_skips; /* bytes, as the source was told; skips, as the log was */

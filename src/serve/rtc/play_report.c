@@ -9,6 +9,7 @@ enum { REPORT_MAX = 256 };
 /* A player that asks for key frames gets one at most so often. */
 #define KEY_EVERY CO_MS(500)
 #define KEY_AGE CO_SECONDS(2)
+#define KEY_THIN CO_SECONDS(5)
 /* One that asks so soon has lost what came first, right behind the handshake: it gets that key
  * frame again, whoever publishes, since there are publishers that hear no such wish either. */
 #define BEGIN CO_SECONDS(2)
@@ -35,12 +36,25 @@ static bool put_report(struct rtc_peer *p, unsigned i, struct wr *w)
     return true;
 }
 
+/* One that has key frames alone gets one now and then, also where a publisher makes none by itself:
+ * to see something, and to get more again. */
+static void ask_for_thin(struct rtc_peer *p, co_usec now)
+{
+    struct rtc_play *play = p->play;
+    struct rtc_peer *publisher = rtc_stream_of(p->stream);
+
+    if (play->takes != RTC_LINE_KEYS || !publisher || now - play->asked < KEY_THIN)
+        return;
+    play->asked = now;
+    rtc_publish_want_key(publisher, now);
+}
+
 void rtc_play_report(struct rtc_peer *p, co_usec now)
 {
     struct wr w;
     bool any = false;
 
-    (void)now;
+    ask_for_thin(p, now);
     wr_init(&w, REPORT_MAX);
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
         any |= put_report(p, i, &w);
@@ -61,13 +75,15 @@ static struct rtc_play_track *track_of(struct rtc_play *play, uint32_t ssrc)
     return NULL;
 }
 
-static void on_block(struct rtc_play *play, const struct rtcp_block *b)
+static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec now)
 {
     struct rtc_play_track *t = track_of(play, b->ssrc);
     co_usec rtt = rtcp_round_trip(co_wall_ms() * 1000, b->last_sr, b->delay);
 
     if (!t)
         return;
+    if (t == &play->tracks[0])
+        (void)rtc_line_report(&play->line, b->fraction, rtt < CO_SECONDS(10) ? rtt : 0, now);
     t->lost = b->lost > 0 ? (uint32_t)b->lost : 0;
     t->jitter = b->jitter;
     if (rtt > 0 && rtt < CO_SECONDS(10))
@@ -125,7 +141,7 @@ void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
     while (rtcp_next(&r, &packet)) {
         if (packet.type == RTCP_SR || packet.type == RTCP_RR) {
             while (rtcp_next_block(&packet, &b))
-                on_block(p->play, &b);
+                on_block(p->play, &b, now);
         } else {
             on_feedback(p, &packet, now);
         }
@@ -147,4 +163,6 @@ void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out)
     out->repeated = play->repeated;
     out->plis = play->plis;
     out->rtt = play->rtt;
+    out->takes = rtc_line_name(play->takes);
+    out->left_out = play->left_out;
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* line.c - is a player's line too thin? It loses much, or what waits in front of it makes the round
+ * trip long, for 2 s. Little loss says nothing: that is repeated. */
+#include "serve/rtc/line.h"
+
+enum { LOST_BAD = 38, LOST_GOOD = 13 }; /* of 256: 15 %, 5 % */
+
+#define PATIENCE CO_SECONDS(2)
+#define HOLD_LEAST CO_SECONDS(4)
+#define HOLD_MOST CO_SECONDS(60)
+#define TRIAL CO_SECONDS(10)     /* one that fails so soon is not made again as soon */
+#define WAITS_BAD CO_MS(300)     /* in front of the line, beyond what is usual */
+#define WAITS_GOOD CO_MS(100)
+
+/* It may have become another line: what is usual goes up slowly. */
+static void learn(struct rtc_line *l, co_usec rtt)
+{
+    if (rtt <= 0)
+        return;
+    if (l->least == 0 || rtt < l->least)
+        l->least = rtt;
+    else
+        l->least += (rtt - l->least) / 64;
+}
+
+static void since(co_usec *at, bool is, co_usec now)
+{
+    if (!is)
+        *at = 0;
+    else if (*at == 0)
+        *at = now;
+}
+
+static void take_less(struct rtc_line *l, co_usec now)
+{
+    bool failed = l->tried != 0 && now - l->tried < TRIAL;
+
+    l->hold = failed && l->hold > 0 ? l->hold * 2 : HOLD_LEAST;
+    if (l->hold > HOLD_MOST)
+        l->hold = HOLD_MOST;
+    l->takes++;
+    l->bad = now;
+}
+
+enum rtc_line_takes rtc_line_report(struct rtc_line *l, unsigned lost, co_usec rtt, co_usec now)
+{
+    learn(l, rtt);
+    since(&l->bad, lost >= LOST_BAD || rtt > 2 * l->least + WAITS_BAD, now);
+    since(&l->good, lost < LOST_GOOD && rtt <= 2 * l->least + WAITS_GOOD, now);
+    if (l->bad && now - l->bad >= PATIENCE && l->takes < RTC_LINE_KEYS) {
+        take_less(l, now);
+    } else if (l->good && now - l->good >= l->hold && l->takes > RTC_LINE_ALL) {
+        l->takes--;
+        l->tried = l->good = now;
+    }
+    return l->takes;
+}
+
+const char *rtc_line_name(enum rtc_line_takes takes)
+{
+    return takes == RTC_LINE_ALL ? "all" : takes == RTC_LINE_NEEDED ? "needed" : "keys";
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* line.h - how good the line to a player is, by its reports, and what it takes of a stream: a
+ * stream cannot be made smaller, but there are pictures that no other needs. Pure. */
+#ifndef SERVE_RTC_LINE_H
+#define SERVE_RTC_LINE_H
+
+#include "co/co.h"
+
+enum rtc_line_takes {
+    RTC_LINE_ALL,
+    RTC_LINE_NEEDED, /* without pictures that no other needs */
+    RTC_LINE_KEYS,   /* key frames alone */
+};
+
+struct rtc_line { /* zeroed it has begun */
+    enum rtc_line_takes takes;
+    co_usec bad, good;  /* since when it is; 0: it is not */
+    co_usec least;      /* round trip of an empty line, about */
+    co_usec hold;       /* so long it is to be good before it gets more */
+    co_usec tried;      /* when it got more */
+};
+
+/* A report: of 256 packets so many were lost, and the round trip, 0: not known. What it takes from
+ * now on. */
+enum rtc_line_takes rtc_line_report(struct rtc_line *l, unsigned lost, co_usec rtt, co_usec now);
+const char *rtc_line_name(enum rtc_line_takes takes); /* "all", "needed", "keys" */
+
+#endif

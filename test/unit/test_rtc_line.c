@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtc_line.c - what a player's line takes: a link with a queue, chance and a report a second
+ * in front of it. */
+#include "serve/rtc/line.h"
+#include "unit.h"
+
+enum { PACKETS_ALL = 1000 }; /* a second */
+
+static uint64_t seed;
+
+static unsigned chance(unsigned most)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % most;
+}
+
+struct link {
+    unsigned room;      /* packets a second */
+    unsigned loss;      /* of 1,000, whatever is sent */
+    co_usec trip;
+    unsigned queue;     /* packets that wait; 300 at most */
+    co_usec now;
+    struct rtc_line line;
+    unsigned least, most; /* of what it took */
+};
+
+/* A second: what is sent, what of it comes, and what is said of that. */
+static void second(struct link *k)
+{
+    static const unsigned of[] = { PACKETS_ALL, PACKETS_ALL * 6 / 10, PACKETS_ALL / 10 };
+    unsigned sent = of[k->line.takes], lost = 0, went = 0, waits;
+
+    for (unsigned i = 0; i < sent; i++) {
+        went += k->room;
+        for (; went >= sent; went -= sent)
+            k->queue -= k->queue > 0;
+        if (chance(1000) < k->loss || k->queue >= 300)
+            lost++;
+        else
+            k->queue++;
+    }
+    waits = k->queue * 1000 / k->room;
+    k->now += CO_SECONDS(1);
+    (void)rtc_line_report(&k->line, lost * 256 / sent, k->trip + CO_MS(waits), k->now);
+    k->least = k->line.takes < k->least ? k->line.takes : k->least;
+    k->most = k->line.takes > k->most ? k->line.takes : k->most;
+}
+
+static void run(struct link *k, unsigned seconds)
+{
+    k->least = RTC_LINE_KEYS;
+    k->most = 0;
+    while (seconds-- > 0)
+        second(k);
+}
+
+/* What is lost by chance is repeated, and a long way is no thin one. */
+static void test_a_wide_line_has_all(void **state)
+{
+    static const struct { unsigned loss; int64_t ms; } of[] = {
+        { 0, 1 }, { 0, 300 }, { 50, 20 }, { 80, 40 }, { 20, 900 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(of); i++) {
+        struct link k = { .room = 5000, .loss = of[i].loss, .trip = CO_MS(of[i].ms), .now = 1 };
+
+        seed = i;
+        run(&k, 120);
+        assert_int_equal(k.most, RTC_LINE_ALL);
+    }
+}
+
+static void test_a_thin_line_has_less(void **state)
+{
+    static const struct { unsigned room; enum rtc_line_takes takes; } of[] = {
+        { 800, RTC_LINE_NEEDED }, { 650, RTC_LINE_NEEDED }, { 400, RTC_LINE_KEYS },
+        { 150, RTC_LINE_KEYS },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(of); i++) {
+        struct link k = { .room = 5000, .loss = 10, .trip = CO_MS(30), .now = 1 };
+
+        seed = i;
+        run(&k, 20);
+        assert_int_equal(k.most, RTC_LINE_ALL);
+        k.room = of[i].room;
+        run(&k, 2);
+        assert_int_equal(k.most, RTC_LINE_ALL); /* it may be over soon */
+        run(&k, 6);
+        assert_int_equal(k.line.takes, of[i].takes);
+        run(&k, 300); /* with a look now and then whether there is room again */
+        assert_int_equal(k.most, of[i].takes);
+        assert_true(k.least < of[i].takes);
+        k.room = 5000;
+        run(&k, 130);
+        assert_int_equal(k.line.takes, RTC_LINE_ALL);
+        run(&k, 60);
+        assert_int_equal(k.most, RTC_LINE_ALL);
+    }
+}
+
+/* The more often it is in vain the more seldom it is tried. */
+static void test_trials_become_rare(void **state)
+{
+    struct link k = { .room = 700, .trip = CO_MS(30), .now = 1 };
+    unsigned tried = 0;
+
+    (void)state;
+    run(&k, 10);
+    for (unsigned i = 0; i < 300; i++) {
+        enum rtc_line_takes was = k.line.takes;
+
+        second(&k);
+        tried += k.line.takes < was;
+    }
+    assert_in_range(tried, 3, 9);
+}
+
+static void test_a_long_way_becomes_usual(void **state)
+{
+    struct rtc_line l = { 0 };
+    co_usec now = 1;
+
+    (void)state;
+    for (unsigned i = 0; i < 10; i++, now += CO_SECONDS(1))
+        assert_int_equal(rtc_line_report(&l, 0, CO_MS(20), now), RTC_LINE_ALL);
+    for (unsigned i = 0; i < 200; i++, now += CO_SECONDS(1)) /* by another network */
+        (void)rtc_line_report(&l, 0, CO_MS(500), now);
+    assert_int_equal(l.takes, RTC_LINE_ALL);
+    assert_string_equal(rtc_line_name(RTC_LINE_ALL), "all");
+    assert_string_equal(rtc_line_name(RTC_LINE_NEEDED), "needed");
+    assert_string_equal(rtc_line_name(RTC_LINE_KEYS), "keys");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_wide_line_has_all), TEST(test_a_thin_line_has_less),
+        TEST(test_trials_become_rare), TEST(test_a_long_way_becomes_usual),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
