@@ -22,13 +22,14 @@ COPY 3rdparty 3rdparty
 RUN apt-get update && 3rdparty/install.sh build
 COPY . .
 COPY --from=player /player objs/player
-RUN ./configure && make && make install
+RUN ./configure --ffmpeg-fit=on && make && make install
 
 FROM debian:bookworm-slim
 ARG EXTRA
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libhttp-parser2.9 libjansson4 libssl3 zlib1g $EXTRA \
+    && apt-get install -y --no-install-recommends ca-certificates libhttp-parser2.9 libjansson4 libssl3 zlib1g \
+       libavcodec59 libswresample4 libopus0 $EXTRA \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 990 --home-dir /usr/local/srs --shell /usr/sbin/nologin srs
 COPY --from=build /usr/local/srs /usr/local/srs

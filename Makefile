@@ -31,7 +31,7 @@ LDFLAGS_ALL = $(HARDEN_LINK) $(VARIANT_LDFLAGS) $(LDFLAGS)
 # ---- what there is: nothing is listed by name
 
 O = $(OBJS)/o
-SRC := $(sort $(shell find src -name '*.c'))
+SRC := $(filter-out $(LEFT_OUT),$(sort $(shell find src -name '*.c')))
 MAIN := $(wildcard src/app/main.c)
 LOAD_SRC := $(filter src/tools/load/%,$(SRC))
 LIB_SRC := $(filter-out $(LOAD_SRC) $(MAIN),$(SRC))
@@ -215,13 +215,13 @@ test-workers: all
 # AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer, in objects of its own.
 test-asan:
 	3rdparty/install.sh build test
-	@./configure --objs=$(OBJS)/asan --sanitizer=on > /dev/null
+	@./configure --objs=$(OBJS)/asan --ffmpeg-fit=on --sanitizer=on > /dev/null
 	+@scripts/test.sh $(OBJS)/asan build unit e2e
 
 # ThreadSanitizer, likewise, with four workers.
 test-tsan:
 	3rdparty/install.sh build test
-	@./configure --objs=$(OBJS)/tsan --sanitizer=thread > /dev/null
+	@./configure --objs=$(OBJS)/tsan --ffmpeg-fit=on --sanitizer=thread > /dev/null
 	+@E2E_WORKERS=4 scripts/test.sh $(OBJS)/tsan build unit e2e
 
 # With the tests that take long, and some minutes of fuzzing.
@@ -233,7 +233,7 @@ test-long:
 # gprof, gperftools, valgrind, sanitizers, perf, gdb: each as a user would, in objects of its own.
 test-profile:
 	3rdparty/install.sh profile
-	@[ -f $(OBJS)/config.mk ] || ./configure --objs=$(OBJS)
+	@[ -f $(OBJS)/config.mk ] || ./configure --objs=$(OBJS) --ffmpeg-fit=on
 	+@$(MAKE) --no-print-directory all
 	@scripts/test.sh $(OBJS) profile
 
@@ -248,9 +248,9 @@ layers banned style:
 # list for lost and cannot follow counted references, so two of its questions are not asked.
 check: layers banned style
 	3rdparty/install.sh build test check
-	@./configure --objs=$(OBJS)/clang --cc=clang > /dev/null
+	@./configure --objs=$(OBJS)/clang --ffmpeg-fit=on --cc=clang > /dev/null
 	+@$(MAKE) --no-print-directory OBJS=$(OBJS)/clang all units symbols
-	@./configure --objs=$(OBJS)/analyzer --cc=gcc \
+	@./configure --objs=$(OBJS)/analyzer --ffmpeg-fit=on --cc=gcc \
 	    --extra-flags='-fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-double-free' > /dev/null
 	+@$(MAKE) --no-print-directory OBJS=$(OBJS)/analyzer all
 
@@ -259,7 +259,7 @@ check: layers banned style
 COVERAGE_MIN = 90
 coverage:
 	3rdparty/install.sh build test check
-	@./configure --objs=$(OBJS)/coverage --gcov=on > /dev/null
+	@./configure --objs=$(OBJS)/coverage --ffmpeg-fit=on --gcov=on > /dev/null
 	@find $(OBJS)/coverage -name '*.gcda' -delete
 	+@$(MAKE) --no-print-directory OBJS=$(OBJS)/coverage all units
 	+@scripts/test.sh $(OBJS)/coverage unit e2e || echo 'make coverage: with tests that failed'

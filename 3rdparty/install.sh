@@ -4,7 +4,8 @@
 set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
-    libhttp-parser-dev libjansson-dev zlib1g-dev ca-certificates"
+    libhttp-parser-dev libjansson-dev zlib1g-dev libavcodec-dev libswresample-dev libopus-dev
+    ca-certificates"
 required="libcmocka-dev python3 python3-pytest"
 test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad

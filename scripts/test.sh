@@ -180,6 +180,7 @@ profile() {
 }
 
 build() {
+    [ -f "$objs/config.mk" ] || ./configure --objs="$objs" --ffmpeg-fit=on > /dev/null || exit 1
     "${MAKE:-make}" --no-print-directory OBJS="$objs" all units fuzzers || {
         echo "FAILED  build"
         count 0 1

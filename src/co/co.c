@@ -28,7 +28,7 @@
 #include "co/pulse.h"
 #include "co/ticker.h"
 
-enum { STACK_SIZE = 64 * 1024 };
+enum { STACK_SIZE = 64 * 1024, STACK_DEEP = 256 * 1024 };
 
 _Thread_local struct co *co_current;
 
@@ -185,7 +185,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
+static err_t go(struct co_group *g, const char *name, co_fn *fn, void *arg, int stack)
 {
     struct co *co;
 
@@ -196,7 +196,7 @@ err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
         return err_new(ERR_NO_MEMORY, "%s", name);
     *co = (struct co){ .group = g, .name = name, .fn = fn, .arg = arg };
     memcpy(co->cid, co_cid(), strlen(co_cid()));
-    co->thread = st_thread_create(run, co, 0, STACK_SIZE);
+    co->thread = st_thread_create(run, co, 0, stack);
     if (!co->thread) {
         free(co);
         return err_sys(ERR_SYSTEM, "no stack for %s (see vm.max_map_count)", name);
@@ -205,6 +205,16 @@ err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
     live++;
     co_rouse();
     return NULL;
+}
+
+err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
+{
+    return go(g, name, fn, arg, STACK_SIZE);
+}
+
+err_t co_go_deep(struct co_group *g, const char *name, co_fn *fn, void *arg)
+{
+    return go(g, name, fn, arg, STACK_DEEP);
 }
 
 err_t co_group_wait(struct co_group *g)

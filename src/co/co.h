@@ -58,6 +58,10 @@ void co_group_init(struct co_group *g);
  * co_go fails, arg is still the caller's. `name` must stay valid (a literal). */
 err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
     __attribute__((warn_unused_result));
+/* The same on a stack of 256 KB, of which what is touched costs memory: for who calls libraries
+ * that need it. */
+err_t co_go_deep(struct co_group *g, const char *name, co_fn *fn, void *arg)
+    __attribute__((warn_unused_result));
 /* The member that co_go() made last: who keeps it may stop it even before it runs. */
 static inline struct co *co_newest(const struct co_group *g)
 {

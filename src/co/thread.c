@@ -48,6 +48,7 @@ static struct pool {
     [CO_POOL_TLS] = POOL,
     [CO_POOL_VOD] = POOL,
     [CO_POOL_KEY] = POOL,
+    [CO_POOL_SOUND] = POOL,
 };
 
 /* ---- which job is next. All with the lock held */

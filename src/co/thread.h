@@ -16,12 +16,13 @@
 
 /* Each purpose has its own threads, so a name server that hangs holds up no file, and a disk that
  * takes no more writes (DISK; STORE: what is kept is often on one of its own) holds up nobody who
- * reads (FILE; VOD: what plays), or writes to the other, and keys of strangers (KEY) nobody at all.
+ * reads (FILE; VOD: what plays), or writes to the other, and keys of strangers (KEY) or sound that
+ * is converted (SOUND) nobody at all.
  * The threads are made when they are first needed; those of the process are the same for all of its
  * schedulers. */
 enum co_pool {
     CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_STORE, CO_POOL_TLS, CO_POOL_VOD, CO_POOL_KEY,
-    CO_POOLS,
+    CO_POOL_SOUND, CO_POOLS,
 };
 
 /* Names wait for others' servers, not for a processor: they have more threads. The schedulers of

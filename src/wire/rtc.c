@@ -206,7 +206,7 @@ static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
     return is;
 }
 
-static void make(struct rtc_wire *w, struct frame *f, co_usec at)
+void rtc_wire_make(struct rtc_wire *w, struct frame *f, co_usec at)
 {
     unsigned track = f->kind == AV_VIDEO ? 0 : 1;
     struct rtc_wire_track *t = &w->tracks[track];
@@ -230,8 +230,8 @@ static void add(struct rtc_wire *w, const struct av_packet *pkt, co_usec at)
     frame_choose(&w->chosen, pkt);
     frame_begin(&r, pkt);
     while (frame_next(&r, &f)) {
-        if (frame_is_of(&w->chosen, &f))
-            make(w, &f, at);
+        if (frame_is_of(&w->chosen, &f) && (f.kind != AV_AUDIO || !rtc_sound_put(w, &f, at)))
+            rtc_wire_make(w, &f, at);
     }
     if (!pkt->config && pkt->kind != AV_DATA) {
         w->newest = pkt->dts;
@@ -254,12 +254,14 @@ static void configure(struct rtc_wire *w, co_usec now)
 static void open_reader(struct rtc_wire *w)
 {
     live_reader_open(&w->reader, w->src);
+    rtc_sound_begin(w);
     w->chosen = (struct frame_tracks){ 0 };
     w->dropped = UINT64_MAX; /* its configurations are to be looked at */
 }
 
 static void close_reader(struct rtc_wire *w)
 {
+    rtc_sound_end(w);
     live_consumer_unpark(&w->bell);
     live_reader_close(&w->reader);
     w->reader = (struct live_reader){ 0 };
@@ -414,5 +416,7 @@ enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind)
         return codec;
     live_source_stat(w->src, &stat);
     codec = kind == AV_VIDEO ? stat.video : stat.audio;
+    if (rtc_sound_converts(w, codec))
+        return AV_OPUS;
     return rtc_wire_takes(codec) ? codec : AV_CODEC_NONE;
 }

@@ -13,6 +13,7 @@
 #include "live/source.h"
 #include "proto/rtp/log.h"
 
+struct co_group;
 struct rtc_wire; /* owned by who made it */
 
 struct rtc_wire_opts {
@@ -20,6 +21,8 @@ struct rtc_wire_opts {
     size_t *counter;    /* of memory, where that is counted; NULL: nowhere */
     bool merge_nalus;   /* small units share a packet */
     bool keep_bframe, keep_sei;
+    struct co_group *sounds; /* of who converts AAC and MP3 to Opus; NULL: that is left out */
+    int opus_bitrate;
     /* Something came that rtc_wire_take() is to take: called soon after it, once after each take,
      * while somebody plays. Must not yield. NULL: nobody wants to know. */
     void (*on_news)(void *arg);
@@ -36,9 +39,10 @@ void rtc_wire_wanted(struct rtc_wire *w, bool wanted);
 /* What came of the source is in the log after it. True: there is more, to be taken after others had
  * their turn. */
 bool rtc_wire_take(struct rtc_wire *w, co_usec now);
-/* What its tracks carry now; AV_CODEC_NONE: nothing that WebRTC takes. */
+/* What its tracks carry now, or will when somebody plays; AV_CODEC_NONE: nothing that WebRTC
+ * takes. */
 enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind);
-/* Is that one of those? */
+/* Is that one of those, as it is? */
 bool rtc_wire_takes(enum av_codec codec);
 /* The moment of a track's ticks, microseconds since 1970: for sender reports. False: not known. */
 bool rtc_wire_moment(struct rtc_wire *w, enum av_kind kind, int64_t *ticks, int64_t *unix_us);

@@ -5,6 +5,7 @@
 
 #include "format/rtp/pack.h"
 #include "live/reader.h"
+#include "sound/lane/lane.h"
 #include "wire/rtc.h"
 #include "wire/rtp_impl.h"
 
@@ -70,6 +71,8 @@ struct rtc_wire {
     bool has_newest;
     int64_t newest;          /* dts of the newest frame */
     struct rtp_wire_wall wall;
+    struct sound_lane *sound; /* that makes Opus of what comes, or NULL */
+    bool sound_begun;        /* what comes is not too old for that */
     /* what is relayed */
     bool has_offset;
     int64_t offset;          /* from its wall clock to ours, microseconds */
@@ -83,5 +86,13 @@ void rtc_wire_trim(struct rtc_wire *w, co_usec now);
 void rtc_wire_base(struct rtc_wire_track *t, int64_t ticks, co_usec at);
 /* Something else comes from now on. */
 void rtc_wire_rebase(struct rtc_wire *w);
+/* Cut a frame, or a configuration, that came at that time. */
+void rtc_wire_make(struct rtc_wire *w, struct frame *f, co_usec at);
+
+/* rtc_sound.c: a frame of sound; false: it is to be cut as it is. */
+bool rtc_sound_put(struct rtc_wire *w, const struct frame *f, co_usec at);
+bool rtc_sound_converts(const struct rtc_wire *w, enum av_codec codec);
+void rtc_sound_begin(struct rtc_wire *w); /* a reader begins */
+void rtc_sound_end(struct rtc_wire *w);   /* or ended */
 
 #endif

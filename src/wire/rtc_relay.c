@@ -8,6 +8,7 @@ enum { G711_RATE = 8000, JUMP = 3000 };
 
 static void stop_reading(struct rtc_wire *w)
 {
+    rtc_sound_end(w);
     if (!w->reader.src)
         return;
     live_consumer_unpark(&w->bell);

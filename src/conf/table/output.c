@@ -255,7 +255,7 @@ static const struct conf_row rtc[] = {
     { "keep_avc_nalu_sei", CONF_KIND_ON, CONF_AT(conf_rtc, keep_avc_nalu_sei), "on", CONF_AT_ONCE,
       .help = "Keep SEI then." },
     { "opus_bitrate", CONF_KIND_INT, CONF_AT(conf_rtc, opus_bitrate), "48000", CONF_AT_ONCE,
-      CONF_RESET | CONF_LATER, .min = 8000, .max = 320000,
+      CONF_RESET, .min = 8000, .max = 320000,
       .help = "Bit rate of Opus made from AAC." },
     { "rtc_to_rtmp", CONF_KIND_OFF, CONF_AT(conf_rtc, rtc_to_rtmp), "off", CONF_AT_ONCE,
       .help = "Streams that come by WebRTC are there for RTMP, too." },

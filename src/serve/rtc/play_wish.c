@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "live/news.h"
+#include "sound/decoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,11 @@ static void by_configs(const struct live_source *src, struct sdp_wish *wish)
 {
     const struct av_packet *v[CONFIGS];
     size_t n = live_source_configs(src, v, CONFIGS);
+    struct live_source_stat stat;
+
+    live_source_stat(src, &stat);
+    if (stat.audio != AV_OPUS && wish->codec[AV_AUDIO] == AV_OPUS)
+        wish->channels = SOUND_CHANNELS; /* it is converted */
 
     for (size_t i = 0; i < n; i++) {
         const uint8_t *config = av_packet_payload(v[i]);

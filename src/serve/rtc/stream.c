@@ -15,7 +15,7 @@
 #define REST CO_MS(4)
 
 enum { FEW = 4, /* players between two looks at the time */
-       TAKES = 16, LINE = 64, VHOST_MAX = 256 };
+       TAKES = 16, LINE = 64, VHOST_MAX = 256, OPUS_BITRATE = 48000 };
 
 struct rtc_stream {
     struct rtc_stream *next;
@@ -228,6 +228,7 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
         .merge_nalus = s->base.env->conf->rtc_server.merge_nalus,
         .keep_bframe = vhost && vhost->rtc.keep_bframe,
         .keep_sei = !vhost || vhost->rtc.keep_avc_nalu_sei,
+        .sounds = &s->base.group, .opus_bitrate = vhost ? vhost->rtc.opus_bitrate : OPUS_BITRATE,
         .on_news = on_news, .arg = st,
     };
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* rtc_sound.c - sound that browsers cannot play (AAC, MP3), as Opus: converted once for all who
+ * play the stream here, and only while somebody does. */
+#include "wire/rtc_impl.h"
+
+#include "sound/lib.h"
+
+#include <stdlib.h>
+
+#define OLD AV_MS(200) /* nobody is sent what came so long before the first one who plays */
+
+static bool is_other(enum av_codec codec)
+{
+    return codec == AV_AAC || codec == AV_MP3;
+}
+
+bool rtc_sound_converts(const struct rtc_wire *w, enum av_codec codec)
+{
+    return is_other(codec) && w->set.sounds && !sound_lib_lacks();
+}
+
+/* ---- what comes out */
+
+static void on_frame(void *arg, const struct sound_out *out)
+{
+    struct rtc_wire *w = arg;
+    struct frame f = { .kind = AV_AUDIO, .codec = AV_OPUS, .dts = out->time, .pts = out->time,
+                       .data = out->data, .size = out->size };
+
+    if (w->reader.src)
+        rtc_wire_make(w, &f, co_now());
+}
+
+static void on_rest(void *arg)
+{
+    struct rtc_wire *w = arg;
+
+    if (w->reader.src && w->set.on_news)
+        w->set.on_news(w->set.arg);
+}
+
+/* ---- what goes in */
+
+static void open_lane(struct rtc_wire *w)
+{
+    const struct sound_lane_opts opts = {
+        .group = w->set.sounds, .name = live_source_name(w->src), .to = AV_OPUS,
+        .bitrate = w->set.opus_bitrate, .on_frame = on_frame, .on_rest = on_rest, .arg = w,
+    };
+
+    w->sound = sound_lane_open(&opts);
+}
+
+void rtc_sound_begin(struct rtc_wire *w)
+{
+    w->sound_begun = false;
+}
+
+void rtc_sound_end(struct rtc_wire *w)
+{
+    sound_lane_close(w->sound);
+    w->sound = NULL;
+}
+
+/* The reader begins at a key frame of long ago, and pictures alone are sent from there. */
+static bool is_old(struct rtc_wire *w, const struct frame *f, co_usec at)
+{
+    if (f->config || w->sound_begun)
+        return false;
+    w->sound_begun = av_from_us(co_now() - at) < OLD;
+    return !w->sound_begun;
+}
+
+bool rtc_sound_put(struct rtc_wire *w, const struct frame *f, co_usec at)
+{
+    const struct sound_in in = { .codec = f->codec, .config = f->config, .time = f->pts,
+                                 .data = f->data, .size = f->size };
+
+    if (!is_other(f->codec)) {
+        rtc_sound_end(w);
+        return false;
+    }
+    if (!rtc_sound_converts(w, f->codec)) {
+        if (w->set.sounds)
+            sound_lane_lacks(live_source_name(w->src), "players of WebRTC have no sound of it");
+        return true;
+    }
+    if (is_old(w, f, at))
+        return true;
+    if (!w->sound)
+        open_lane(w);
+    if (w->sound)
+        sound_lane_put(w->sound, &in);
+    return true;
+}
