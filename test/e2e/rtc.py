@@ -30,10 +30,11 @@ async function exchange(name, pc, url, codec) {
     await pc.setRemoteDescription({ type: 'answer', sdp: text });
     return 'ok';
 }
-async function publish(name, url, codec) {
-    const pc = new RTCPeerConnection();
-    const media = await navigator.mediaDevices.getUserMedia({ audio: true,
-        video: { width: 640, height: 360, frameRate: 25 } });
+function camera() {
+    return navigator.mediaDevices.getUserMedia({ audio: true, video: { width: 640, height: 360, frameRate: 25 } });
+}
+async function publish(name, url, codec, from = camera) {
+    const pc = new RTCPeerConnection(), media = await from();
     media.getTracks().forEach(t => pc.addTransceiver(t, { direction: 'sendonly' }));
     return exchange(name, pc, url, codec);
 }
@@ -86,8 +87,8 @@ class Browser(browser.Page):
         self.open(f"http://{s.host}:{s.web_port}/empty.html")
         self.run(SCRIPT)
 
-    def publish(self, url, name="out", codec="h264"):
-        return self.run(f"publish({name!r}, {url!r}, {codec!r})")
+    def publish(self, url, name="out", codec="h264", source="camera"):
+        return self.run(f"publish({name!r}, {url!r}, {codec!r}, {source})")
 
     def play(self, url, name="in"):
         return self.run(f"play({name!r}, {url!r})")

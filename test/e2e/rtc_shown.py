@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: MIT
 """Films whose frames say their number, and what a browser shows of them: which, in what order, when."""
+import contextlib
+import os
+import threading
+import time
+
 import tools
 from browser import BARCODE
+from procs import Proc
 
 RATE = 25
 
 STRIP, WIDTH, HEIGHT = 32, 640, 352 # pixels: the number, above a film that moves
 
-# Each picture that is put on the screen: its number, when (ms), its RTP time, when it came.
+# Each picture that is put on the screen: its number, when (ms since 1970), its RTP time, when it came.
 WATCH = """
 (function () {
     const v = %(video)s, c = new OffscreenCanvas(160, 4);
     const g = c.getContext('2d', { willReadFrequently: true }), shown = window.shown = [];
-    function each(now, about) {
+    function each(_, about) {
+        const at = Date.now();
         const strip = v.videoHeight * 32 / (32 + 352);
         g.drawImage(v, 0, 0, v.videoWidth, strip, 0, 0, 160, 4);
         const d = g.getImageData(0, 2, 160, 1).data;
         let n = 0;
         for (let i = 0; i < 16; i++)
             if (d[(i * 10 + 5) * 4] > 120) n |= 1 << i;
-        shown.push([n, performance.timeOrigin + now, about.rtpTimestamp ?? 0, about.receiveTime ?? 0]);
+        shown.push([n, at, about.rtpTimestamp ?? 0, about.receiveTime ?? 0]);
         v.requestVideoFrameCallback(each);
     }
     v.requestVideoFrameCallback(each);
@@ -51,3 +58,68 @@ def watch(b, video="window.peers.in.video"):
 
 def shown(b):
     return b.run("window.shown")
+
+
+def gaps(seen):
+    """Milliseconds between pictures."""
+    return [b[1] - a[1] for a, b in zip(seen, seen[1:])]
+
+
+# A camera whose picture says when it was taken, in ms; with the sound of the fake microphone.
+CLOCK = """
+async function clock() {
+    const c = document.createElement('canvas'), g = c.getContext('2d');
+    c.width = %d; c.height = %d;
+    document.body.append(c);
+    let turn = 0;
+    setInterval(() => {
+        const now = Date.now();
+        g.fillStyle = `hsl(${turn++ %% 360} 60%% 50%%)`;
+        g.fillRect(0, %d, c.width, c.height);
+        g.fillStyle = 'white';
+        g.fillRect(turn * 7 %% c.width, 100, 60, 60);
+        for (let i = 0; i < 16; i++) {
+            g.fillStyle = now >> i & 1 ? '#ddd' : '#111';
+            g.fillRect(i * c.width / 16, 0, c.width / 16, %d);
+        }
+    }, 40);
+    const media = c.captureStream(25), sound = await navigator.mediaDevices.getUserMedia({ audio: true });
+    sound.getAudioTracks().forEach(t => media.addTrack(t));
+    return media;
+}
+""" % (WIDTH, STRIP + HEIGHT, STRIP, STRIP)
+
+
+class LiveClock(threading.Thread):
+    """ffmpeg that is given pictures as by a camera, each with the time in ms, and encodes and sends them at once."""
+
+    def __init__(self, url, tmp, more=()):
+        super().__init__(daemon=True)
+        self.fifo, self.halt = os.path.join(tmp, "camera"), False
+        os.mkfifo(self.fifo)
+        self.proc = Proc(["ffmpeg", "-v", "error", "-nostdin", "-probesize", "32", "-analyzeduration", "0", "-f", "rawvideo",
+                          "-pix_fmt", "yuv420p", "-s", f"{WIDTH}x{STRIP + HEIGHT}", "-r", RATE, "-i", self.fifo, *more, "-c:v",
+                          "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", 4 * RATE, "-b:v", "900k", "-flush_packets",
+                          "1", "-f", "flv", url], os.path.join(tmp, "camera.log"))
+        self.start()
+
+    def run(self):
+        chroma = bytes([128]) * (WIDTH * (STRIP + HEIGHT) // 2)
+        ramp, begin, n = bytes(range(16, 236)) * 8, time.monotonic(), 0
+        with open(self.fifo, "wb", buffering=0) as f:
+            while not self.halt:
+                now = int(time.time() * 1000)
+                row = b"".join(bytes([220 if now >> i & 1 else 30]) * (WIDTH // 16) for i in range(16))
+                with contextlib.suppress(BrokenPipeError):
+                    f.write(row * STRIP + ramp[n * 3 % 220:][:WIDTH] * HEIGHT + chroma)
+                n += 1
+                time.sleep(max(0.0, begin + n / RATE - time.monotonic()))
+
+    def stop(self):
+        self.halt = True
+        self.proc.end()
+
+
+def delays(seen):
+    """Of pictures of a clock: milliseconds from when each was taken to when it was on the screen; sorted."""
+    return sorted((int(at) - n) % 65536 for n, at, *_ in seen)

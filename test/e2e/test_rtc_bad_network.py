@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Chromium behind a network that loses and reorders datagrams: what it publishes is whole for others, and what it plays
+does not stand still."""
+import time
+
+import pytest
+
+import browser
+import rtc_shown
+import tools
+from procs import wait_for
+from rtc import Browser, rtc_server
+from udprelay import Relay
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not browser.chromium(), reason="no Chromium")]
+
+ONE_WAY = 0.01
+
+
+def behind(srs, tmp_path, loss, late, **how):
+    """A server whose only address is that of a bad network; gives both."""
+    relay = Relay(0, loss=loss, late=late, one_way=ONE_WAY)
+    s = rtc_server(srs, tmp_path, candidate=f"127.0.0.1:{relay.port}", server="api_as_candidates off;", **how)
+    relay.to = ("127.0.0.1", s.rtc_port)
+    return s, relay
+
+
+def encoded(b):
+    return b.stats("out").get("outbound-rtp-video", {}).get("framesEncoded", 0)
+
+
+def frames(url, seconds=None):
+    """How many pictures of it decode; what ffmpeg complains of is an error."""
+    r = tools.run(["ffmpeg", "-v", "error", "-probesize", "65536", *(["-t", seconds] if seconds else []), "-i", url, "-map", "0:v", "-fps_mode",
+                   "passthrough", "-f", "framecrc", "-"], timeout=90, check=False)
+    assert not r.stderr.strip(), r.stderr.decode()[-2000:]
+    lines = [line.split(",") for line in r.stdout.decode().splitlines() if not line.startswith("#")]
+    return len(lines), (int(lines[-1][2]) - int(lines[0][2]))
+
+
+def test_a_publisher_is_whole(srs, tmp_path):
+    """5 % lost, 2 % late: HTTP-FLV and HLS have all pictures that were encoded, and each decodes."""
+    root = tmp_path / "html"
+    s, relay = behind(srs, tmp_path, 0.05, 0.02, rtc="rtc_to_rtmp on;",
+                      vhost=f"hls {{ enabled on; hls_path {root}; hls_fragment 2; hls_window 60; hls_wait_keyframe on; }}")
+    with Browser(tmp_path, s) as b:
+        b.run(rtc_shown.CLOCK)
+        assert b.publish(s.whip(), source="clock") == "ok"
+        assert wait_for(lambda: encoded(b) > 100, 20, 0.2), b.stats("out")
+        before, began = encoded(b), time.monotonic()
+        got, _ = frames(f"http://127.0.0.1:{s.web_port}/live/s.flv", 15)
+        rate = (encoded(b) - before) / (time.monotonic() - began)
+        made, out = encoded(b), b.stats("out")["outbound-rtp-video"]
+    assert wait_for(lambda: "ENDLIST" in (root / "live" / "s.m3u8").read_text() or s.wait_log("unpublish|end", 0.1), 5)
+    whole, _ = frames(str(root / "live" / "s.m3u8"))
+    print(f"published with 5 % lost and 2 % late: {rate:.1f} pictures a second encoded, {got / 15:.1f} by HTTP-FLV, {made} in all, {whole} by HLS; "
+          f"{relay.lost} of {relay.lost + relay.passed} datagrams lost, {out['retransmittedPacketsSent']} sent again")
+    assert got / 15 >= 0.95 * rate and whole >= 0.95 * (made - 4 * rate), (got, rate, whole, made)
+    relay.stop()
+
+
+@pytest.mark.parametrize("source", ["rtmp", "page"])
+def test_a_player_does_not_freeze(srs, tmp_path, source):
+    """5 % lost on its way back and forth, for 30 s: no gap of 300 ms between pictures, at most 0.1 % lost at last."""
+    s, relay = behind(srs, tmp_path, 0.0, 0.0, rtc="rtmp_to_rtc on;")
+    (tmp_path / "b").mkdir()
+    with Browser(tmp_path, s) as b, Browser(tmp_path / "b", s) as other:
+        if source == "rtmp":
+            camera = rtc_shown.LiveClock(s.url(), tmp_path)
+            assert s.wait_log("start publish|client identified", 5), camera.proc.text()
+        else:
+            other.run(rtc_shown.CLOCK)
+            assert other.publish(s.whip(), source="clock") == "ok"
+        relay.loss = 0.05 if source == "rtmp" else 0
+        assert b.play(s.whep()) == "ok"
+        assert wait_for(lambda: b.decoded() > 25, 15, 0.2), b.stats()
+        relay.loss = 0.05
+        rtc_shown.watch(b)
+        time.sleep(30) # of media
+        seen, video = rtc_shown.shown(b), b.stats()["inbound-rtp-video"]
+    gaps, late = sorted(rtc_shown.gaps(seen)), rtc_shown.delays(seen)
+    lost = video["packetsLost"] / (video["packetsReceived"] + video["packetsLost"])
+    print(f"played with 5 % lost each way, {source}: {len(seen)} pictures in 30 s, largest gaps {gaps[-3:]} ms, {video['freezeCount']} freezes, "
+          f"{100 * lost:.2f} % lost at last, {video['nackCount']} NACK, {video.get('pliCount', 0)} PLI, delay {late[len(late) // 2]} ms, "
+          f"dropped {video['framesDropped']}; {relay.lost} of {relay.lost + relay.passed} datagrams")
+    assert gaps[-1] < 300 and lost <= 0.001, video
+    relay.stop()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""What Chromium shows of an RTMP publisher by WebRTC, picture by picture: at a join into a group of pictures, and of
+films with B frames."""
+import time
+
+import pytest
+
+import browser
+import rtc_shown
+from procs import Proc, wait_for
+from rtc import Browser, rtc_server
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not browser.chromium(), reason="no Chromium")]
+
+
+def push(s, tmp_path, path):
+    p = Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-i", path, "-c", "copy", "-f", "flv", s.url()], tmp_path / "push.log")
+    assert s.wait_log("start publish|client identified", 5), p.text()
+    return p
+
+
+def see(b, s, seconds):
+    """Plays for so long; gives when it asked, what was shown, and what the browser counts."""
+    began = b.run("Date.now()")
+    assert b.play(s.whep()) == "ok", s.log()[-3000:]
+    rtc_shown.watch(b)
+    time.sleep(seconds) # of media
+    return began, rtc_shown.shown(b), b.stats()["inbound-rtp-video"]
+
+
+@pytest.mark.parametrize("after", [0.3, 1.2, 2.0, 2.7])
+def test_join(srs, tmp_path, after):
+    """In the middle of a group of 4 s: a picture at once, at the live edge right behind it, and no freeze."""
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
+    path = rtc_shown.film(tmp_path / "film.flv", seconds=12)
+    with Browser(tmp_path, s) as b:
+        push(s, tmp_path, path)
+        time.sleep(after) # of the first group
+        began, seen, video = see(b, s, 6)
+    late = [at - 1000 * n / rtc_shown.RATE for n, at, *_ in seen]
+    edge = next(at for (n, at, *_), l in zip(seen, late) if l < sorted(late)[len(late) // 2] + 100)
+    print(f"join {after} s into a group: first picture after {seen[0][1] - began} ms, live after {edge - began:.0f} ms, "
+          f"largest gap {max(rtc_shown.gaps(seen))} ms, freezes {video['freezeCount']}")
+    assert seen[0][0] < 75 and seen[0][1] - began < 500 and edge - began < 800, seen[:10]
+    assert [n for n, *_ in seen] == sorted(n for n, *_ in seen)
+    assert video["freezeCount"] == 0 and video["framesDropped"] == 0 and video.get("pliCount", 0) == 0, video
+    assert max(rtc_shown.gaps(seen)) < 400
+
+
+B = "bframes=3:b-adapt=0:b-pyramid="
+CASES = {  # options of x264; whether they are kept; pictures a second; what the log says
+    "none": (None, False, 25, ""),
+    "plain": (B + "none", False, 25 / 4, "fewer pictures a second; ask your encoder for bframes=0"),
+    "pyramid": (B + "normal:ref=1", False, 25 / 4, "faults in the picture; ask your encoder for bframes=0"),
+    "pyramid, several references": (B + "normal:ref=4", False, 25 / 4, "faults in the picture; ask your encoder for bframes=0"),
+    "plain, kept": (B + "none", True, None, ""),
+    "pyramid, kept": (B + "normal", True, None, ""),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_b_frames(srs, tmp_path, name):
+    """Left out they cost pictures, and kept they cost the stream: Chromium's decoder of H.264 stops at them."""
+    options, keep, rate, says = CASES[name]
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;" + ("keep_bframe on;" if keep else ""))
+    path = rtc_shown.film(tmp_path / "film.flv", seconds=16, b=options)
+    with Browser(tmp_path, s) as b:
+        push(s, tmp_path, path)
+        _, seen, _ = see(b, s, 5) # a whole group and more has come
+        rtc_shown.watch(b)
+        before = b.stats()["inbound-rtp-video"]
+        time.sleep(6) # of media
+        seen, video = rtc_shown.shown(b), b.stats()["inbound-rtp-video"]
+        b.shot(tmp_path / "page.png")
+    frames, froze = (video[k] - before[k] for k in ("framesDecoded", "totalFreezesDuration"))
+    print(f"B frames {name}: {frames / 6:.1f} pictures a second, {video['freezeCount']} freezes of {froze:.1f} s of 6 s, "
+          f"{video.get('pliCount', 0)} PLI, largest gap {max(rtc_shown.gaps(seen)):.0f} ms")
+    assert says in s.log() and ("B frames" in s.log()) == bool(says)
+    if rate:
+        assert abs(frames / 6 - rate) < 0.15 * rate and video["freezeCount"] == 0 and video.get("pliCount", 0) == 0, video
