@@ -107,6 +107,7 @@ class LiveClock(threading.Thread):
         chroma = bytes([128]) * (WIDTH * (STRIP + HEIGHT) // 2)
         ramp, begin, n = bytes(range(16, 236)) * 8, time.monotonic(), 0
         with open(self.fifo, "wb", buffering=0) as f:
+            os.unlink(self.fifo)
             while not self.halt:
                 now = int(time.time() * 1000)
                 row = b"".join(bytes([220 if now >> i & 1 else 30]) * (WIDTH // 16) for i in range(16))

@@ -16,6 +16,18 @@ def count(b, name, kind, what):
     return b.stats(name).get(kind, {}).get(what, 0)
 
 
+def apart(b, name="in", looks=8):
+    """Milliseconds that the sound that is heard is ahead of the picture that is seen, by reports of the sender; the median."""
+    got = []
+    for _ in range(looks):
+        stats = b.stats(name)
+        times = [stats.get(kind, {}).get("estimatedPlayoutTimestamp") for kind in ("inbound-rtp-audio", "inbound-rtp-video")]
+        got += [times[0] - times[1]] if all(times) else []
+        time.sleep(0.25)
+    assert len(got) > looks / 2, b.stats(name)
+    return sorted(got)[len(got) // 2]
+
+
 def assert_smooth(b, name="in", sent=None, sound=True):
     """What was encoded meanwhile (by `sent`, else 25 a second) is decoded: none is lost, nothing freezes."""
     assert wait_for(lambda: b.decoded(name) > 10, 15, 0.2), b.stats(name)
@@ -29,6 +41,9 @@ def assert_smooth(b, name="in", sent=None, sound=True):
     if sound:
         heard = end["inbound-rtp-audio"]
         assert heard["packetsReceived"] > 200 and heard["packetsLost"] == 0 and heard["totalSamplesReceived"] > 0, heard
+        offset = apart(b, name)
+        print(f"sound {offset:.0f} ms ahead of the picture")
+        assert abs(offset) <= 60
 
 
 @pytest.mark.parametrize("codec", ["h264", "vp8", "vp9", "av1"])

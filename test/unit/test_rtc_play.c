@@ -506,6 +506,43 @@ static void what_is_missing_is_sent_again(void **state)
     }
 }
 
+static void report_loss(struct guest *g, uint8_t fraction)
+{
+    const struct rtcp_block b = { .ssrc = VIDEO_SSRC, .fraction = fraction };
+    struct wr w;
+
+    wr_init(&w, 256);
+    rtcp_put_rr(&w, 1, &b, 1);
+    rtc_play_rtcp(&g->peer, w.buf, w.len, co_clock());
+    wr_free(&w);
+}
+
+/* A repeat that is lost would be asked for again late. */
+static void twice_where_much_is_lost(void **state)
+{
+    static const struct { uint8_t fraction; unsigned more; } rows[] = {
+        { 0, 1 }, { 4, 1 }, { 5, 2 }, { 13, 2 }, { 255, 2 }, { 0, 1 },
+    };
+    struct guest *g;
+
+    (void)state;
+    for (size_t rtx = 0; rtx < 2; rtx++) {
+        begin_show(CONF("", ""), 30, 25);
+        g = come(rtx, SRTP_NONE);
+        settle();
+        for (uint16_t i = 0; i < COUNT(rows); i++) {
+            unsigned before = rtx ? g->rtx.packets : g->video.doubles;
+
+            report_loss(g, rows[i].fraction);
+            nack(g, VIDEO_SSRC, (uint16_t)(g->video.first + i), 1);
+            assert_int_equal((rtx ? g->rtx.packets : g->video.doubles) - before, rows[i].more);
+        }
+        leave_all();
+        unpublish();
+        end();
+    }
+}
+
 static void or_as_packets_of_their_own(void **state)
 {
     struct guest *g;
@@ -972,6 +1009,7 @@ int main(void)
         TEST(what_is_missing_is_sent_again),
         TEST(or_as_packets_of_their_own),
         TEST(repeats_are_bounded),
+        TEST(twice_where_much_is_lost),
         TEST(who_wants_a_key_frame_gets_the_newest_once),
         TEST(one_who_lost_the_begin_gets_it_again),
         TEST(a_publisher_of_ours_is_asked),

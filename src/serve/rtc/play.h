@@ -48,6 +48,7 @@ struct rtc_play_track {
     struct rtc_span *more;     /* older ones, of who has had gaps; or NULL */
     uint32_t packets, bytes;   /* as reports have them */
     uint32_t lost, jitter;     /* by its reports; jitter in ticks */
+    uint8_t loss;              /* of 256 packets, by the newest report */
 };
 
 /* When a packet was last sent again. */

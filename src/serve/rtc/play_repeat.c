@@ -8,14 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER = 2 };
+enum {
+    NUMBER = 2,
+    BAD_LINE = 256 / 50, /* of 256 packets so many are lost: then so are repeats */
+};
 
-#define LEAST CO_MS(20) /* between two repeats of a packet, and a round trip */
+#define LEAST CO_MS(20) /* between two repeats of a packet, and a round trip, about */
 
 static bool is_due(struct rtc_play *play, const struct rtc_play_track *t, uint16_t seq, co_usec now)
 {
     uint16_t track = (uint16_t)(t - play->tracks);
-    co_usec least = play->rtt > LEAST ? play->rtt : LEAST;
+    co_usec rtt = play->rtt - play->rtt / 4; /* it asks again after one, and ways differ */
+    co_usec least = rtt > LEAST ? rtt : LEAST;
     uint32_t ms = (uint32_t)(now / 1000) | 1;
     struct rtc_recent *r;
 
@@ -49,29 +53,39 @@ static size_t as_rtx(struct rtc_burst *b, struct rtc_play_track *t, const uint8_
     return rtc_burst_add(b, own, RTP_HEADER, bytes, NUMBER + (size_t)e->size, t->rtx_next++);
 }
 
+static void send_again(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_track *t,
+                       const struct rtc_span *s, const struct rtp_log_entry *e)
+{
+    uint8_t head[RTC_HEAD_MAX];
+    size_t size = rtc_play_head(t, s, e, head);
+
+    if (t->rtx_type)
+        size = as_rtx(b, t, head, e);
+    else
+        size = rtc_burst_add(b, head, size, e->data, e->size, (uint64_t)(e->number + s->delta));
+    play->budget -= (int64_t)size;
+    play->repeated++;
+    b->peer->service->stat.repeated++;
+}
+
+/* Where much is lost it goes twice: browsers that only play know no round trip, and ask again for
+ * a repeat that was lost after 100 ms, while the picture stands. */
 static void repeat(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_track *t,
                    uint16_t seq, co_usec now)
 {
     int64_t index = rtp_unwrap16(t->next, seq);
     const struct rtc_span *s = rtc_play_span(t, index);
     const struct rtp_log *log = rtc_wire_log(rtc_stream_wire(b->peer->stream));
-    uint8_t head[RTC_HEAD_MAX];
     struct rtp_log_entry e;
     uint64_t place;
-    size_t size;
 
     if (index >= t->next || !s || play->budget <= 0 ||
         !rtp_log_find(log, (unsigned)(t - play->tracks), index - s->delta, &place) ||
         !rtp_log_get(log, place, &e) || place >= play->at || !is_due(play, t, seq, now))
         return;
-    size = rtc_play_head(t, s, &e, head);
-    if (t->rtx_type)
-        size = as_rtx(b, t, head, &e);
-    else
-        size = rtc_burst_add(b, head, size, e.data, e.size, (uint64_t)index);
-    play->budget -= (int64_t)size;
-    play->repeated++;
-    b->peer->service->stat.repeated++;
+    send_again(b, play, t, s, &e);
+    if (t->loss >= BAD_LINE && play->budget > 0)
+        send_again(b, play, t, s, &e);
 }
 
 void rtc_play_nack(struct rtc_peer *p, struct rtcp_feedback *f, co_usec now)

@@ -86,6 +86,7 @@ static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec 
         (void)rtc_line_report(&play->line, b->fraction, rtt < CO_SECONDS(10) ? rtt : 0, now);
     t->lost = b->lost > 0 ? (uint32_t)b->lost : 0;
     t->jitter = b->jitter;
+    t->loss = b->fraction;
     if (rtt > 0 && rtt < CO_SECONDS(10))
         play->rtt = play->rtt ? (7 * play->rtt + rtt) / 8 : rtt;
 }
