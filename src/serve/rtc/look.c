@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* look.c - what is to be done for players now and then: one coroutine for all of a worker. */
+/* look.c - what is to be done for players now and then: once a second, in one coroutine for all. */
 #include "base/log.h"
 #include "serve/rtc/play.h"
 #include "session/place.h"
 
-#define EVERY CO_SECONDS(1)
 
 void rtc_play_count(struct rtc_peer *p)
 {
@@ -69,7 +68,7 @@ static err_t check(struct session *s)
     return err;
 }
 
-static void look(struct rtc_peer *p, co_usec now)
+void rtc_play_look(struct rtc_peer *p, co_usec now)
 {
     err_t err;
 
@@ -88,47 +87,4 @@ static void look(struct rtc_peer *p, co_usec now)
     tell_takes(p);
     if (session_sample(&p->base, SAMPLED_RTC_PLAY, now))
         log_sample(p, now);
-}
-
-static void look_at_all(struct rtc_stream *st)
-{
-    struct rtc_peer *p;
-
-    rtc_stream_look_begin(st);
-    while ((p = rtc_stream_look_next(st))) {
-        look(p, co_now());
-        co_yield_if_due();
-    }
-}
-
-/* With the second of the clock: an idle thread is woken once for all of it. */
-static err_t wait_a_second(void)
-{
-    co_usec t = EVERY - co_now() % EVERY;
-
-    return co_sleep(t < EVERY / 2 ? t + EVERY : t);
-}
-
-err_t rtc_look_main(void *service)
-{
-    struct rtc_service *s = service;
-    err_t err = wait_a_second();
-
-    while (!err) {
-        struct rtc_stream *st = rtc_stream_next(s, NULL);
-
-        while (st) {
-            struct rtc_stream *next;
-
-            (void)rtc_stream_ref(st);
-            look_at_all(st);
-            next = rtc_stream_next(s, st);
-            rtc_stream_put(st);
-            st = next;
-        }
-        err = wait_a_second();
-    }
-    s->streams.looks = false;
-    err_free(&err);
-    return NULL;
 }

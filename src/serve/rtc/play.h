@@ -117,7 +117,8 @@ void rtc_play_report(struct rtc_peer *p, co_usec now);
 void rtc_play_nack(struct rtc_peer *p, struct rtcp_feedback *f, co_usec now);
 
 /* ---- look.c */
-err_t rtc_look_main(void *service); /* co_fn: looks after all players, once a second */
+/* Once a second: its token, the configuration, reports, rates, lines of the log. It may leave. */
+void rtc_play_look(struct rtc_peer *p, co_usec now);
 void rtc_play_count(struct rtc_peer *p); /* what it was sent counts for its stream */
 
 #endif

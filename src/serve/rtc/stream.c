@@ -18,10 +18,8 @@ enum { FEW = 4, /* players between two looks at the time */
        TAKES = 16, LINE = 64, VHOST_MAX = 256, OPUS_BITRATE = 48000 };
 
 struct rtc_stream {
-    struct rtc_stream *next;
-    unsigned refs;
+    struct datagram_stream base;
     struct rtc_service *service;
-    struct live_source *src;
     struct rtc_wire *wire;
     struct rtc_peer *publisher;
     struct rtc_peer *players;
@@ -157,7 +155,7 @@ void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p)
     if (p->next)
         p->next->prev = &p->next;
     st->players = p;
-    live_source_players(st->src, 1);
+    live_source_players(st->base.src, 1);
     if (first) {
         rtc_wire_wanted(st->wire, true);
         st->epoch = rtc_wire_epoch(st->wire);
@@ -180,7 +178,7 @@ void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
     if (p->next)
         p->next->prev = p->prev;
     p->prev = NULL;
-    live_source_players(st->src, -1);
+    live_source_players(st->base.src, -1);
     if (st->players)
         return;
     co_timer_cancel(&st->rest);
@@ -190,28 +188,10 @@ void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
 
 /* ---- streams of a worker */
 
-static struct rtc_stream **bucket(struct rtc_service *s, const struct live_source *src)
-{
-    return &s->streams.v[(uintptr_t)src / 64 % (sizeof(s->streams.v) / sizeof(s->streams.v[0]))];
-}
-
-/* Without its coroutine players play on, whatever their configuration says; it is tried again. */
-static void begin_to_look(struct rtc_service *s)
-{
-    err_t err;
-
-    if (s->streams.looks)
-        return;
-    err = co_go(&s->base.group, "rtc-look", rtc_look_main, s);
-    s->streams.looks = err == NULL;
-    if (err)
-        log_end("nobody looks after players of WebRTC", &err);
-}
-
 /* Its vhost is what its name begins with. */
 static const struct conf_vhost *vhost_of(const struct rtc_service *s, const struct rtc_stream *st)
 {
-    const char *name = live_source_name(st->src);
+    const char *name = live_source_name(st->base.src);
     char vhost[VHOST_MAX];
 
     (void)snprintf(vhost, sizeof(vhost), "%.*s", (int)strcspn(name, "/"), name);
@@ -223,7 +203,7 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
     const struct conf_vhost *vhost = vhost_of(s, st);
 
     return (struct rtc_wire_opts){
-        .max_bytes = live_source_set(st->src).max_bytes,
+        .max_bytes = live_source_set(st->base.src).max_bytes,
         .counter = live_registry_counter(s->base.env->streams),
         .merge_nalus = s->base.env->conf->rtc_server.merge_nalus,
         .keep_bframe = vhost && vhost->rtc.keep_bframe,
@@ -233,59 +213,63 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
     };
 }
 
+static void free_stream(struct datagram_stream *base)
+{
+    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+    struct rtc_streams *all = &st->service->streams;
+
+    co_timer_cancel(&st->rest);
+    co_post_cancel(&st->walk);
+    rtc_wire_free(st->wire);
+    free(st);
+    if (all->base.n == 0) {
+        free(all->burst);
+        all->burst = NULL;
+    }
+}
+
+static void look_at_all(struct datagram_stream *base)
+{
+    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+    struct rtc_peer *p;
+
+    st->look = st->players;
+    while ((p = st->look)) {
+        st->look = p->next;
+        rtc_play_look(p, co_now());
+        co_yield_if_due();
+    }
+}
+
+static const struct datagram_stream_kind kind = {
+    .looker = "rtc-look", .look = look_at_all, .free = free_stream,
+};
+
 static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *src)
 {
-    struct rtc_stream *st = must(calloc(1, sizeof(*st))), **at = bucket(s, src);
+    struct rtc_stream *st = must(calloc(1, sizeof(*st)));
     struct rtc_wire_opts opts;
 
     st->service = s;
-    st->src = live_source_ref(src);
+    if (s->streams.base.n == 0)
+        s->streams.burst = must(calloc(1, sizeof(*s->streams.burst)));
+    datagram_stream_enter(&s->streams.base, &s->base, &kind, &st->base, src);
     opts = options(s, st);
     st->wire = rtc_wire_new(src, &opts);
-    st->next = *at;
-    *at = st;
-    if (s->streams.n++ == 0)
-        s->streams.burst = must(calloc(1, sizeof(*s->streams.burst)));
-    begin_to_look(s);
-    return st;
-}
-
-struct rtc_stream *rtc_stream_ref(struct rtc_stream *st)
-{
-    st->refs++;
     return st;
 }
 
 struct rtc_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
 {
-    struct rtc_stream *st = *bucket(s, src);
+    struct datagram_stream *st = datagram_stream_get(&s->streams.base, src);
 
-    while (st && st->src != src)
-        st = st->next;
-    return rtc_stream_ref(st ? st : stream_new(s, src));
+    return st ? container_of(st, struct rtc_stream, base) : stream_new(s, src);
 }
 
 void rtc_stream_put(struct rtc_stream *st)
 {
-    struct rtc_stream **at;
-    struct rtc_service *s;
-
-    if (!st || --st->refs > 0)
-        return;
-    s = st->service;
-    at = bucket(s, st->src);
-    while (*at != st)
-        at = &(*at)->next;
-    *at = st->next;
-    co_timer_cancel(&st->rest);
-    co_post_cancel(&st->walk);
-    rtc_wire_free(st->wire);
-    st->src = live_source_unref(st->src);
-    free(st);
-    if (--s->streams.n == 0) {
-        free(s->streams.burst);
-        s->streams.burst = NULL;
-    }
+    if (st)
+        datagram_stream_put(&st->base);
 }
 
 struct rtc_wire *rtc_stream_wire(struct rtc_stream *st)
@@ -301,31 +285,4 @@ void rtc_stream_publisher(struct rtc_stream *st, struct rtc_peer *p)
 struct rtc_peer *rtc_stream_of(const struct rtc_stream *st)
 {
     return st->publisher;
-}
-
-/* ---- for who looks after them */
-
-struct rtc_stream *rtc_stream_next(struct rtc_service *s, struct rtc_stream *st)
-{
-    size_t n = sizeof(s->streams.v) / sizeof(s->streams.v[0]);
-    size_t i = st ? (size_t)(bucket(s, st->src) - s->streams.v) + 1 : 0;
-
-    if (st && st->next)
-        return st->next;
-    while (i < n && !s->streams.v[i])
-        i++;
-    return i < n ? s->streams.v[i] : NULL;
-}
-
-void rtc_stream_look_begin(struct rtc_stream *st)
-{
-    st->look = st->players;
-}
-
-struct rtc_peer *rtc_stream_look_next(struct rtc_stream *st)
-{
-    struct rtc_peer *p = st->look;
-
-    st->look = p ? p->next : NULL;
-    return p;
 }

@@ -8,16 +8,15 @@
 #ifndef SERVE_RTC_STREAM_H
 #define SERVE_RTC_STREAM_H
 
+#include "serve/datagram/streams.h"
 #include "serve/rtc/peer.h"
 #include "wire/rtc.h"
 
 struct rtc_burst;
 
-/* Those of a worker: in its service, zeroed at the begin. */
+/* Those of a worker: in its service. */
 struct rtc_streams {
-    struct rtc_stream *v[64];
-    unsigned n;
-    bool looks;
+    struct datagram_streams base;
     struct rtc_burst *burst; /* the scratch buffer, while there is a stream */
 };
 
@@ -34,13 +33,5 @@ void rtc_stream_wake(struct rtc_stream *st);
 void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p);
 void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p); /* fine if it was not added */
 bool rtc_stream_has(const struct rtc_peer *p);
-
-/* For look.c: streams of a service, and players of a stream, one after the other; NULL: the first.
- * The caller may yield in between: a stream that it has a reference to stays, and the next player
- * is looked up by the stream. */
-struct rtc_stream *rtc_stream_next(struct rtc_service *s, struct rtc_stream *st);
-struct rtc_stream *rtc_stream_ref(struct rtc_stream *st);
-void rtc_stream_look_begin(struct rtc_stream *st);
-struct rtc_peer *rtc_stream_look_next(struct rtc_stream *st);
 
 #endif

@@ -4,6 +4,7 @@
 #define SERVE_SRT_IMPL_H
 
 #include "serve/datagram/pass.h"
+#include "serve/datagram/streams.h"
 #include "serve/srt/callers.h"
 #include "serve/srt/gate.h"
 #include "serve/srt/slots.h"
@@ -33,11 +34,9 @@ struct srt_out {
     uint8_t bytes[SRT_OUT_BYTES];
 };
 
-/* Streams that somebody plays: stream.c. Begins zeroed. */
+/* Streams that somebody plays: stream.c. */
 struct srt_streams {
-    struct srt_stream *v[64];
-    unsigned n;
-    bool looks;
+    struct datagram_streams base;
     struct srt_burst *burst;
 };
 

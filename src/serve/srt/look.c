@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* look.c - what is to be known of players now and then: one coroutine for all of a worker. */
+/* look.c - what is to be known of players now and then: once a second, in one coroutine for all. */
 #include "base/log.h"
 #include "serve/srt/impl.h"
 #include "serve/srt/stream.h"
 #include "session/place.h"
 
-#define EVERY CO_SECONDS(1)
 #define MERGE_LEAST CO_MS(4) /* a tick of timers */
 
 co_usec srt_play_every(const struct conf *conf, co_usec latency)
@@ -67,7 +66,7 @@ static err_t check(struct session *s, bool *changed)
     return err;
 }
 
-static void look(struct srt_peer *p, co_usec now)
+void srt_play_look(struct srt_peer *p, co_usec now)
 {
     bool changed = false;
     err_t err;
@@ -87,39 +86,4 @@ static void look(struct srt_peer *p, co_usec now)
     log_skips(p);
     if (session_sample(&p->base, SAMPLED_SRT_PLAY, now))
         log_sample(p, now);
-}
-
-static void look_at_all(struct srt_stream *st)
-{
-    struct srt_peer *p;
-
-    srt_stream_look_begin(st);
-    while ((p = srt_stream_look_next(st))) {
-        look(p, co_now());
-        co_yield_if_due();
-    }
-}
-
-err_t srt_look_main(void *service)
-{
-    struct srt_service *s = service;
-    err_t err = co_sleep(co_to_second(EVERY + CO_SECONDS(1), co_now()));
-
-    while (!err) {
-        struct srt_stream *st = srt_stream_next(s, NULL);
-
-        while (st) {
-            struct srt_stream *next;
-
-            (void)srt_stream_ref(st);
-            look_at_all(st);
-            next = srt_stream_next(s, st);
-            srt_stream_put(st);
-            st = next;
-        }
-        err = co_sleep(co_to_second(EVERY + CO_SECONDS(1), co_now()));
-    }
-    s->streams.looks = false;
-    err_free(&err);
-    return NULL;
 }

@@ -15,10 +15,8 @@
 enum { FEW = 4 }; /* players between two looks at the time */
 
 struct srt_stream {
-    struct srt_stream *next;
-    unsigned refs;
+    struct datagram_stream base;
     struct srt_service *service;
-    struct live_source *src;
     struct srt_wire *wire;
     struct srt_peer *players;
     struct srt_peer *at;     /* the next of the walk; NULL: there is none under way */
@@ -35,7 +33,7 @@ static void on_timer(struct co_timer *t);
 /* On a common grid: the thread is woken once for all streams. */
 static void set_timer(struct srt_stream *st, co_usec now)
 {
-    co_usec every = live_source_publishing(st->src) || st->every > IDLE ? st->every : IDLE;
+    co_usec every = live_source_publishing(st->base.src) || st->every > IDLE ? st->every : IDLE;
 
     co_timer_set(&st->timer, (now / every + 1) * every, on_timer);
 }
@@ -112,7 +110,7 @@ void srt_stream_add(struct srt_stream *st, struct srt_peer *p)
     if (p->next)
         p->next->prev = &p->next;
     st->players = p;
-    live_source_players(st->src, 1);
+    live_source_players(st->base.src, 1);
     srt_wire_keep(st->wire, latency + latency / 2);
     if (first || p->play.every < st->every)
         st->every = p->play.every;
@@ -135,7 +133,7 @@ void srt_stream_remove(struct srt_stream *st, struct srt_peer *p)
     if (p->next)
         p->next->prev = p->prev;
     p->prev = NULL;
-    live_source_players(st->src, -1);
+    live_source_players(st->base.src, -1);
     if (st->players) {
         if (p->play.every == st->every)
             set_every(st);
@@ -148,23 +146,36 @@ void srt_stream_remove(struct srt_stream *st, struct srt_peer *p)
 
 /* ---- streams of a worker */
 
-static struct srt_stream **bucket(struct srt_service *s, const struct live_source *src)
+static void free_stream(struct datagram_stream *base)
 {
-    return &s->streams.v[(uintptr_t)src / 64 % (sizeof(s->streams.v) / sizeof(s->streams.v[0]))];
+    struct srt_stream *st = container_of(base, struct srt_stream, base);
+    struct srt_streams *all = &st->service->streams;
+
+    srt_wire_free(st->wire);
+    free(st);
+    if (all->base.n == 0) {
+        free(all->burst);
+        all->burst = NULL;
+    }
 }
 
-/* Without its coroutine players play on, whatever their tokens say; it is tried again. */
-static void begin_to_look(struct srt_service *s)
+static void look_at_all(struct datagram_stream *base)
 {
-    err_t err;
+    struct srt_stream *st = container_of(base, struct srt_stream, base);
+    struct srt_peer *p;
 
-    if (s->streams.looks)
-        return;
-    err = co_go(&s->base.group, "srt-look", srt_look_main, s);
-    s->streams.looks = err == NULL;
-    if (err)
-        log_end("nobody looks after players of SRT", &err);
+    st->look = st->players;
+    set_every(st); /* it may have changed */
+    while ((p = st->look)) {
+        st->look = p->next;
+        srt_play_look(p, co_now());
+        co_yield_if_due();
+    }
 }
+
+static const struct datagram_stream_kind kind = {
+    .looker = "srt-look", .look = look_at_all, .free = free_stream,
+};
 
 static struct srt_stream *stream_new(struct srt_service *s, struct live_source *src)
 {
@@ -173,85 +184,31 @@ static struct srt_stream *stream_new(struct srt_service *s, struct live_source *
         .max_bytes = live_source_set(src).max_bytes,
         .counter = live_registry_counter(s->base.env->streams),
     };
-    struct srt_stream *st = must(calloc(1, sizeof(*st))), **at = bucket(s, src);
+    struct srt_stream *st = must(calloc(1, sizeof(*st)));
 
     st->service = s;
-    st->src = live_source_ref(src);
+    if (s->streams.base.n == 0)
+        s->streams.burst = must(malloc(sizeof(*s->streams.burst)));
+    datagram_stream_enter(&s->streams.base, &s->base, &kind, &st->base, src);
     st->wire = srt_wire_new(src, &opts);
     st->every = IDLE;
-    st->next = *at;
-    *at = st;
-    if (s->streams.n++ == 0)
-        s->streams.burst = must(malloc(sizeof(*s->streams.burst)));
-    begin_to_look(s);
     return st;
 }
 
 struct srt_stream *srt_stream_get(struct srt_service *s, struct live_source *src)
 {
-    struct srt_stream *st = *bucket(s, src);
+    struct datagram_stream *st = datagram_stream_get(&s->streams.base, src);
 
-    while (st && st->src != src)
-        st = st->next;
-    return srt_stream_ref(st ? st : stream_new(s, src));
-}
-
-struct srt_stream *srt_stream_ref(struct srt_stream *st)
-{
-    st->refs++;
-    return st;
+    return st ? container_of(st, struct srt_stream, base) : stream_new(s, src);
 }
 
 void srt_stream_put(struct srt_stream *st)
 {
-    struct srt_stream **at;
-    struct srt_service *s;
-
-    if (!st || --st->refs > 0)
-        return;
-    s = st->service;
-    at = bucket(s, st->src);
-    while (*at != st)
-        at = &(*at)->next;
-    *at = st->next;
-    srt_wire_free(st->wire);
-    st->src = live_source_unref(st->src);
-    free(st);
-    if (--s->streams.n == 0) {
-        free(s->streams.burst);
-        s->streams.burst = NULL;
-    }
+    if (st)
+        datagram_stream_put(&st->base);
 }
 
 struct srt_wire *srt_stream_wire(struct srt_stream *st)
 {
     return st->wire;
-}
-
-/* ---- for who looks after them */
-
-struct srt_stream *srt_stream_next(struct srt_service *s, struct srt_stream *st)
-{
-    size_t n = sizeof(s->streams.v) / sizeof(s->streams.v[0]);
-    size_t i = st ? (size_t)(bucket(s, st->src) - s->streams.v) + 1 : 0;
-
-    if (st && st->next)
-        return st->next;
-    while (i < n && !s->streams.v[i])
-        i++;
-    return i < n ? s->streams.v[i] : NULL;
-}
-
-void srt_stream_look_begin(struct srt_stream *st)
-{
-    st->look = st->players;
-    set_every(st); /* it may have changed */
-}
-
-struct srt_peer *srt_stream_look_next(struct srt_stream *st)
-{
-    struct srt_peer *p = st->look;
-
-    st->look = p ? p->next : NULL;
-    return p;
 }

@@ -22,20 +22,11 @@ void srt_stream_remove(struct srt_stream *st, struct srt_peer *p); /* fine if it
 bool srt_stream_has(const struct srt_peer *p);
 
 /* ---- look.c */
-/* co_fn: looks after all players of a service, once a second: their tokens, the configuration,
- * rates, lines of the log. */
-err_t srt_look_main(void *service);
+/* Once a second: its token, the configuration, rates, lines of the log. It may leave. */
+void srt_play_look(struct srt_peer *p, co_usec now);
 /* How long packets wait for a player of that latency. */
 co_usec srt_play_every(const struct conf *conf, co_usec latency);
 /* What it was sent since the last time counts for its stream. */
 void srt_play_count(struct srt_peer *p);
-
-/* For look.c: streams of a service, and players of a stream, one after the other; NULL: the first.
- * The caller may yield in between: a stream that it has a reference to stays, and the next player
- * is looked up by the stream. */
-struct srt_stream *srt_stream_next(struct srt_service *s, struct srt_stream *st);
-struct srt_stream *srt_stream_ref(struct srt_stream *st);
-void srt_stream_look_begin(struct srt_stream *st);
-struct srt_peer *srt_stream_look_next(struct srt_stream *st);
 
 #endif
