@@ -34,6 +34,7 @@ struct rtmfp_flow_in {
     size_t held;                    /* bytes that wait, without `part` */
     uint64_t final_seq;             /* 0: not known */
     bool in_part;
+    bool accepted;                  /* when it was opened: who listens knows it */
     bool rejected;                  /* by us: an exception goes in front of each ack */
     bool direct;                    /* messages are given out when they are whole, not in order */
     bool suspended;                 /* no more is taken: the window that is told is 0 */

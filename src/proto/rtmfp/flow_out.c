@@ -200,8 +200,10 @@ static void send_fragment(struct rtmfp_flow_out *f, struct rtmfp_fragment *g, ui
 
 uint64_t rtmfp_flow_out_next_seq(const struct rtmfp_flow_out *f)
 {
-    uint64_t seq = f->lost > 0 ? f->base : f->next_seq;
+    uint64_t seq = f->lost_from > f->base ? f->lost_from : f->base;
 
+    if (f->lost == 0)
+        return f->next_seq;
     while (seq < f->next_seq && rtmfp_flow_fragment(f, seq)->state != RTMFP_LOST)
         seq++;
     return seq;
@@ -218,6 +220,7 @@ static bool next_lost(struct rtmfp_flow_out *f, size_t room, uint64_t after, uin
         return false;
     send_fragment(f, g, number);
     f->lost--;
+    f->lost_from = seq + 1;
     f->again++;
     tell_cut(f, seq, out);
     return true;

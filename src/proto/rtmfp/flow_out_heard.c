@@ -104,15 +104,18 @@ void rtmfp_flow_out_acked(struct rtmfp_flow_out *f, uint64_t first, uint64_t las
 }
 
 /* Lost for good, or to be sent again. */
-static void lose(struct rtmfp_flow_out *f, struct rtmfp_fragment *g)
+static void lose(struct rtmfp_flow_out *f, uint64_t seq)
 {
+    struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
+
     if (g->state == RTMFP_GIVEN_UP) {
         done(f, g);
         return;
     }
     landed(f, g);
     g->state = RTMFP_LOST;
-    f->lost++;
+    if (f->lost++ == 0 || seq < f->lost_from)
+        f->lost_from = seq;
 }
 
 static bool flies(const struct rtmfp_fragment *g)
@@ -131,7 +134,7 @@ uint32_t rtmfp_flow_out_judge(struct rtmfp_flow_out *f, uint32_t latest, bool *g
             continue;
         *gaps = true;
         if (++g->misses >= MISSES)
-            lose(f, g);
+            lose(f, seq);
     }
     rtmfp_flow_forward(f);
     return before - f->in_flight;
@@ -140,10 +143,8 @@ uint32_t rtmfp_flow_out_judge(struct rtmfp_flow_out *f, uint32_t latest, bool *g
 void rtmfp_flow_out_timeout(struct rtmfp_flow_out *f)
 {
     for (uint64_t seq = f->base; seq < f->next_seq; seq++) {
-        struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
-
-        if (flies(g))
-            lose(f, g);
+        if (flies(rtmfp_flow_fragment(f, seq)))
+            lose(f, seq);
     }
     rtmfp_flow_forward(f);
 }

@@ -39,7 +39,7 @@ struct rtmfp_session_ops {
     /* A whole message. False: the flow is rejected. */
     bool (*message)(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
                     size_t size);
-    /* All of a flow came, or the session has ended: it is freed after this. */
+    /* All of a flow that was accepted came, or the session has ended: it is freed after this. */
     void (*closed)(struct rtmfp_session *s, struct rtmfp_flow_in *f);
     /* The peer takes nothing of it, or it is complete: it is freed after this. */
     void (*done)(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool rejected);

@@ -83,7 +83,7 @@ static void free_in(struct rtmfp_session *s, struct rtmfp_flow_in **at)
 
     *at = f->next;
     s->n_ins--;
-    if (s->set->ops->closed)
+    if (f->accepted && s->set->ops->closed)
         s->set->ops->closed(s, f);
     rtmfp_flow_in_fini(f, &s->held);
     free(f);
@@ -189,10 +189,9 @@ static struct rtmfp_flow_in *open_in(struct rtmfp_session *s, const struct rtmfp
     while (d->has_options && rtmfp_option_next(&list, &option))
         if (!option.marker)
             read_option(s, &option, &o);
-    if (rtmfp_options_bad(&list) || o.wrong || !o.has_metadata)
-        f->rejected = true;
-    else
-        f->rejected = !s->set->ops->opened(s, f, o.metadata, o.answers);
+    if (!rtmfp_options_bad(&list) && !o.wrong && o.has_metadata)
+        f->accepted = s->set->ops->opened(s, f, o.metadata, o.answers);
+    f->rejected = !f->accepted;
     f->next = s->ins;
     s->ins = f;
     s->n_ins++;
