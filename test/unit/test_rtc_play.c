@@ -958,6 +958,35 @@ static void many_are_served_though_some_leave(void **state)
     end();
 }
 
+/* A group of pictures takes several turns: those get them who need them, and nobody else is looked
+ * at for that. */
+static void who_has_just_come_catches_up_in_turns(void **state)
+{
+    struct guest *g;
+    unsigned before;
+
+    (void)state;
+    begin_show(CONF("", ""), 1, 100);
+    g = come(false, SRTP_NONE);
+    show(39, 100, 9000);
+    settle();
+    assert_int_equal(g->video.frames, 40);
+    before = g->bursts;
+    for (unsigned i = 0; i < 40; i++)
+        (void)come(i & 1, SRTP_AEAD_AES_128_GCM);
+    leave(guests[20]); /* in the middle of it */
+    guests[20] = NULL;
+    for (int i = 0; i < 100 && !all_have(40); i++)
+        settle();
+    assert_true(all_have(40));
+    assert_int_equal(g->bursts, before);
+    for (unsigned i = 1; i < n_guests; i++)
+        assert_true(!guests[i] || guests[i]->video.holes + guests[i]->video.back == 0);
+    leave_all();
+    unpublish();
+    end();
+}
+
 static void wishes_are_what_the_stream_has(void **state)
 {
     struct sdp_wish wish = { 0 };
@@ -1020,6 +1049,7 @@ int main(void)
         TEST(reports_say_how_the_way_is),
         TEST(another_codec_ends_players),
         TEST(many_are_served_though_some_leave),
+        TEST(who_has_just_come_catches_up_in_turns),
         TEST(wishes_are_what_the_stream_has),
         TEST(their_bytes_count_for_the_stream),
     };

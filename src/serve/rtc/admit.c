@@ -296,7 +296,7 @@ static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
 
     gather(p, false);
     p->base.co = NULL;
-    p->state = RTC_LEAVES;
+    rtc_peer_state(p, RTC_LEAVES);
     if (admitted && p->publishes)
         rtc_publish_end(p, why);
     else if (admitted)
@@ -312,7 +312,7 @@ static err_t publish(struct rtc_peer *p)
 {
     err_t err = rtc_publish_run(p);
 
-    p->state = RTC_LEAVES;
+    rtc_peer_state(p, RTC_LEAVES);
     p->base.co = NULL;
     co_timer_cancel(&p->timer);
     gather(p, false);
@@ -354,7 +354,7 @@ static err_t admit_main(void *peer)
         turn_away(p, err, admitted);
         return NULL;
     }
-    p->state = RTC_WAITS;
+    rtc_peer_state(p, RTC_WAITS);
     p->answered = co_clock();
     rtc_table_name(&p->service->table, &p->name, p, p->ice.ufrag);
     rtc_table_name(&p->service->table, &p->location, p, p->ufrag);

@@ -21,7 +21,7 @@ static const char *profile_name(enum srtp_profile profile)
 
 static void connected(struct rtc_peer *p, co_usec now)
 {
-    p->state = RTC_CONNECTED;
+    rtc_peer_state(p, RTC_CONNECTED);
     p->base.in += p->in_before;
     p->connected = now;
     peers_leave(&p->pending, now);
@@ -113,7 +113,7 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now)
     const struct dtls_opts opts = { .client = p->agreed.active, .peer = p->agreed.fingerprint };
     err_t err;
 
-    p->state = RTC_CHECKED;
+    rtc_peer_state(p, RTC_CHECKED);
     p->checked = now;
     if (p->no_dtls) {
         connected(p, now);

@@ -47,7 +47,7 @@ struct rtc_service {
     struct udp *black;         /* where all that comes is shown, or NULL */
     struct udp_path black_path;
     uint64_t tcp_drops;        /* datagrams for connections that were full */
-    struct rtc_service_stat stat; /* what ended; and what is counted here alone */
+    struct rtc_service_stat stat; /* but for what sockets count */
     uint8_t plain[RTC_DATAGRAM_MAX]; /* a packet, while it is read */
 };
 
@@ -97,8 +97,7 @@ void rtc_reach_forget(struct rtc_peer *p);
 /* ---- peer.c */
 struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask);
 void rtc_peer_free(struct rtc_peer *p);
-/* What it counted, added to what the service did. */
-void rtc_peer_sum(const struct rtc_peer *p, struct rtc_service_stat *out);
+void rtc_peer_state(struct rtc_peer *p, enum rtc_state state);
 
 /* ---- admit.c: on the thread of the worker where its stream is served. A session that is made
  * takes over *home, in which it is a guest already. Yields until there is an answer. */

@@ -88,6 +88,7 @@ static void on_way(struct rtc_peer *p, co_usec now)
         return;
     }
     p->address_changes++;
+    p->service->stat.address_changes++;
     log_trace("RTC: session address change, it is at %s by %s now", text,
               e->base.socket ? "UDP" : "TCP");
 }
@@ -218,6 +219,20 @@ static bool is_rtcp(const struct udp_in *in)
     return in->data[1] >= RTCP_FIRST && in->data[1] < RTCP_END;
 }
 
+static bool open_packet(struct rtc_peer *p, bool rtcp, uint8_t *packet, size_t *size)
+{
+    const struct srtp_in_stat *seen = srtp_in_stat(p->srtp_in), before = *seen;
+    struct rtc_service_stat *sum = &p->service->stat;
+    bool done = rtcp ? srtcp_unprotect(p->srtp_in, packet, size)
+                     : srtp_unprotect(p->srtp_in, packet, size);
+
+    if (done)
+        return true;
+    sum->forged += seen->forged - before.forged;
+    sum->replayed += seen->replayed - before.replayed;
+    return false;
+}
+
 /* Its packet in the clear, in service->plain. */
 static bool unprotect(struct rtc_peer *p, const struct udp_in *in, size_t *size, co_usec now)
 {
@@ -230,8 +245,7 @@ static bool unprotect(struct rtc_peer *p, const struct udp_in *in, size_t *size,
     *size = in->size;
     if (!p->srtp_in)
         return true;
-    done = is_rtcp(in) ? srtcp_unprotect(p->srtp_in, plain, size)
-                       : srtp_unprotect(p->srtp_in, plain, size);
+    done = open_packet(p, is_rtcp(in), plain, size);
     if (!done)
         on_bad(p, now);
     return done;

@@ -20,7 +20,7 @@ void rtc_peer_leave(struct rtc_peer *p, err_t why)
         p->why = why;
         return;
     }
-    p->state = RTC_LEAVES;
+    rtc_peer_state(p, RTC_LEAVES);
     p->why = why;
     co_timer_cancel(&p->timer);
     datagram_leave(&p->service->base, &p->leaver);
@@ -58,7 +58,6 @@ void rtc_peer_gone(struct rtc_peer *p, err_t why)
     co_timer_cancel(&p->timer);
     say_goodbye(p);
     tell(p);
-    rtc_peer_sum(p, &p->service->stat);
     log_end("client finished", &why);
     rtc_peer_free(p);
 }

@@ -81,6 +81,23 @@ static void set_names(struct rtc_peer *p, const struct rtc_ask *ask)
     names->ip = p->ip;
 }
 
+/* How many there are of each kind is asked once a second: nobody walks them all for that. */
+static void count(const struct rtc_peer *p, uint64_t by)
+{
+    struct rtc_service_stat *stat = &p->service->stat;
+
+    stat->waiting += p->state < RTC_CONNECTED ? by : 0;
+    stat->publishers += p->state == RTC_CONNECTED && p->publishes ? by : 0;
+    stat->players += p->state == RTC_CONNECTED && !p->publishes ? by : 0;
+}
+
+void rtc_peer_state(struct rtc_peer *p, enum rtc_state state)
+{
+    count(p, UINT64_MAX); /* one less */
+    p->state = state;
+    count(p, 1);
+}
+
 static void enter(struct rtc_peer *p, struct rtc_service *s)
 {
     p->service = s;
@@ -90,6 +107,7 @@ static void enter(struct rtc_peer *p, struct rtc_service *s)
         s->peers->all_prev = &p->all_next;
     s->peers = p;
     datagram_service_enter(&s->base);
+    count(p, 1);
     atomic_fetch_add(&s->shared->sessions, 1);
     workers_connected(s->base.env);
 }
@@ -126,6 +144,7 @@ static void part(struct rtc_peer *p)
     *p->all_prev = p->all_next;
     if (p->all_next)
         p->all_next->all_prev = p->all_prev;
+    count(p, UINT64_MAX);
     atomic_fetch_sub(&s->shared->sessions, 1);
     workers_disconnected(s->base.env);
     datagram_service_part(&s->base);
@@ -146,15 +165,4 @@ void rtc_peer_free(struct rtc_peer *p)
     part(p);
     OPENSSL_cleanse(&p->ice, sizeof(p->ice));
     free(p);
-}
-
-void rtc_peer_sum(const struct rtc_peer *p, struct rtc_service_stat *out)
-{
-    const struct srtp_in_stat *in = p->srtp_in ? srtp_in_stat(p->srtp_in) : NULL;
-
-    out->address_changes += p->address_changes;
-    if (!in)
-        return;
-    out->forged += in->forged;
-    out->replayed += in->replayed;
 }

@@ -34,7 +34,7 @@ enum { RTC_CID = 9 };
 struct rtc_peer {
     struct session base;
     struct rtc_service *service;
-    enum rtc_state state;
+    enum rtc_state state;        /* by rtc_peer_state(), which counts */
     bool publishes;
     struct sdp_agreed agreed;
     struct ice ice;

@@ -439,7 +439,7 @@ void rtc_play_connected(struct rtc_peer *p, co_usec now)
         return;
     join(p, now);
     if (rtc_play_turn(p, now))
-        rtc_stream_wake(p->stream);
+        rtc_stream_late(p);
     rtc_burst_send(p->service->streams.burst);
 }
 

@@ -77,6 +77,7 @@ struct rtc_play {
     co_usec rtt, asked;        /* asked: when it last wanted a key frame */
     uint64_t nacks, repeated, plis, skips, dropped;
     uint64_t counted, told_skips; /* bytes, as the source was told; skips, as the log was */
+    struct rtc_peer *late_next, **late_prev; /* those who have more to be sent: stream.c */
 };
 
 /* Packets for players, one behind the other: those of one size for the same player are one row, a

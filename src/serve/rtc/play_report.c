@@ -108,7 +108,7 @@ static void on_key_wanted(struct rtc_peer *p, co_usec now)
         rtc_publish_want_key(publisher, now);
     if ((!publisher || begins) && !play->waits &&
         rtc_play_jump(p, begins ? JOIN_AGE : KEY_AGE, now))
-        rtc_stream_wake(p->stream);
+        rtc_stream_late(p);
 }
 
 static void on_feedback(struct rtc_peer *p, const struct rtcp_packet *packet, co_usec now)

@@ -144,13 +144,6 @@ const struct datagram_protocol rtc_protocol = {
 
 /* ---- counted */
 
-static void count_states(const struct rtc_peer *p, struct rtc_service_stat *out)
-{
-    out->publishers += p->publishes && p->state == RTC_CONNECTED;
-    out->players += !p->publishes && p->state == RTC_CONNECTED;
-    out->waiting += p->state < RTC_CONNECTED;
-}
-
 void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out)
 {
     struct udp_stat sockets = { 0 };
@@ -159,10 +152,6 @@ void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out)
     out->sessions = s->base.n_peers;
     out->passed += s->base.passed;
     out->strangers += s->base.unreachable;
-    for (const struct rtc_peer *p = s->peers; p; p = p->all_next) {
-        count_states(p, out);
-        rtc_peer_sum(p, out);
-    }
     datagram_service_count(&s->base, &sockets);
     out->in += sockets.in;
     out->in_calls += sockets.in_calls;

@@ -13,6 +13,8 @@
 
 /* Who has just come gets much at once, as fast as sockets of clients take it. */
 #define REST CO_MS(4)
+/* What a walk has of the thread at a time, at most. */
+#define SHARE_MOST CO_MS(4)
 
 enum { FEW = 4, /* players between two looks at the time */
        TAKES = 16, LINE = 64, VHOST_MAX = 256, OPUS_BITRATE = 48000 };
@@ -27,7 +29,7 @@ struct rtc_stream {
     struct rtc_peer *look;   /* the next of look.c */
     unsigned epoch;          /* of the wire, as it was seen */
     bool again;              /* something came while a walk was under way */
-    bool behind;             /* somebody has more to be sent than it was */
+    struct rtc_peer *late, **late_end; /* who has more to be sent, in turn */
     struct co_task walk;     /* begins, or goes on */
     struct co_timer rest;
 };
@@ -36,11 +38,68 @@ struct rtc_stream {
 
 static void on_walk(struct co_task *t);
 
+/* ---- who is late */
+
+static void on_rest(struct co_timer *t);
+
+static void end_late(struct rtc_stream *st, struct rtc_play *play)
+{
+    if (!play->late_prev)
+        return;
+    *play->late_prev = play->late_next;
+    if (play->late_next)
+        play->late_next->play->late_prev = play->late_prev;
+    else
+        st->late_end = play->late_prev;
+    play->late_prev = NULL;
+}
+
+static void begin_late(struct rtc_stream *st, struct rtc_peer *p)
+{
+    struct rtc_play *play = p->play;
+
+    if (play->late_prev)
+        return;
+    play->late_next = NULL;
+    play->late_prev = st->late_end;
+    *st->late_end = p;
+    st->late_end = &play->late_next;
+    if (!st->rest.prev)
+        co_timer_set(&st->rest, co_clock() + REST, on_rest);
+}
+
+void rtc_stream_late(struct rtc_peer *p)
+{
+    if (rtc_stream_has(p))
+        begin_late(p->stream, p);
+}
+
+/* Each once, in their turn, as far as time goes. */
+static void go_on_late(struct rtc_stream *st)
+{
+    co_usec now = co_clock();
+    const struct rtc_peer *last = NULL;
+
+    do {
+        struct rtc_peer *p = st->late;
+
+        end_late(st, p->play);
+        if (p->state != RTC_CONNECTED || !rtc_play_turn(p, now))
+            continue;
+        begin_late(st, p);
+        last = last ? last : p;
+    } while (st->late && st->late != last && !co_slice_over());
+    rtc_burst_send(st->service->streams.burst);
+    if (st->late && !st->rest.prev)
+        co_timer_set(&st->rest, now + REST, on_rest);
+}
+
 static void on_rest(struct co_timer *t)
 {
     struct rtc_stream *st = container_of(t, struct rtc_stream, rest);
 
-    rtc_stream_wake(st);
+    if (st->late)
+        go_on_late(st);
 }
 
 static bool is_other(const struct rtc_stream *st, const struct rtc_peer *p, enum av_kind kind)
@@ -77,8 +136,24 @@ static void take(struct rtc_stream *st)
         check_codecs(st, p);
 }
 
+static void serve_one(struct rtc_stream *st, struct rtc_peer *p, co_usec now)
+{
+    if (p->state != RTC_CONNECTED)
+        return;
+    if (rtc_play_turn(p, now))
+        begin_late(st, p);
+    else
+        end_late(st, p->play);
+}
+
+/* Is there time for more? A walk that goes on may take as long as others had since. */
+static bool has_time(co_usec until)
+{
+    return !co_slice_over() || co_clock() < until;
+}
+
 /* False: time is over, and the walk is not. */
-static bool serve(struct rtc_stream *st, co_usec now)
+static bool serve(struct rtc_stream *st, co_usec now, co_usec until)
 {
     for (unsigned i = 1; st->at; i++) {
         struct rtc_peer *p = st->at;
@@ -88,36 +163,46 @@ static bool serve(struct rtc_stream *st, co_usec now)
             __builtin_prefetch(st->at->play);
             __builtin_prefetch((const char *)st->at->play + LINE);
         }
-        if (p->state == RTC_CONNECTED)
-            st->behind |= rtc_play_turn(p, now);
-        if (st->at && i % FEW == 0 && co_slice_over())
+        serve_one(st, p, now);
+        if (st->at && i % FEW == 0 && !has_time(until))
             return false;
     }
     return true;
 }
 
-static void go_on(struct rtc_stream *st)
+static void go_on(struct rtc_stream *st, co_usec share)
 {
     co_usec now = co_clock();
-    bool done = serve(st, now);
+    bool done = serve(st, now, now + share);
 
     rtc_burst_send(st->service->streams.burst);
+    if (!done)
+        st->service->streams.left = co_clock();
     if (!done || (st->again && st->players))
         co_post(&st->walk, on_walk);
-    else if (st->behind && st->players)
-        co_timer_set(&st->rest, now + REST, on_rest);
+}
+
+/* Of a walk that had to stop: handshakes and requests of all who come take turns of their own, so
+ * with a turn like theirs it would come to an end only when they have. */
+static co_usec share_of(const struct rtc_stream *st)
+{
+    co_usec others = co_clock() - st->service->streams.left;
+
+    return others < SHARE_MOST ? others : SHARE_MOST;
 }
 
 static void on_walk(struct co_task *t)
 {
     struct rtc_stream *st = container_of(t, struct rtc_stream, walk);
 
-    if (!st->at) {
-        st->again = st->behind = false;
-        take(st);
-        st->at = st->players;
+    if (st->at) {
+        go_on(st, share_of(st));
+        return;
     }
-    go_on(st);
+    st->again = false;
+    take(st);
+    st->at = st->players;
+    go_on(st, 0);
 }
 
 /* The source says it when all that comes at a time is there: at once. */
@@ -160,10 +245,11 @@ void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p)
         rtc_wire_wanted(st->wire, true);
         st->epoch = rtc_wire_epoch(st->wire);
         for (int i = 0; i < TAKES && rtc_wire_take(st->wire, co_clock()); i++)
-            ;
+            st->again = i + 1 == TAKES;
     }
     check_codecs(st, p);
-    rtc_stream_wake(st);
+    if (st->again)
+        rtc_stream_wake(st);
 }
 
 void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
@@ -174,6 +260,7 @@ void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
         st->at = p->next;
     if (st->look == p)
         st->look = p->next;
+    end_late(st, p->play);
     *p->prev = p->next;
     if (p->next)
         p->next->prev = p->prev;
@@ -251,6 +338,7 @@ static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *
     struct rtc_wire_opts opts;
 
     st->service = s;
+    st->late_end = &st->late;
     if (s->streams.base.n == 0)
         s->streams.burst = must(calloc(1, sizeof(*s->streams.burst)));
     datagram_stream_enter(&s->streams.base, &s->base, &kind, &st->base, src);

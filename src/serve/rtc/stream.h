@@ -3,7 +3,8 @@
  *
  * When a frame came one walk serves them all: packets are there once (wire/rtc), each player gets
  * them under its own header and key, from one scratch buffer by one system call of equal segments.
- * It goes in slices, so a thousand players hold nobody up.
+ * It goes in slices, so a thousand players hold nobody up; and it has half of the thread where
+ * others have much to do as well, such as handshakes of many who come at once.
  */
 #ifndef SERVE_RTC_STREAM_H
 #define SERVE_RTC_STREAM_H
@@ -17,6 +18,7 @@ struct rtc_burst;
 /* Those of a worker: in its service. */
 struct rtc_streams {
     struct datagram_streams base;
+    co_usec left;            /* when a walk last made room for others before its end */
     struct rtc_burst *burst; /* the scratch buffer, while there is a stream */
 };
 
@@ -29,6 +31,8 @@ void rtc_stream_publisher(struct rtc_stream *st, struct rtc_peer *p);
 struct rtc_peer *rtc_stream_of(const struct rtc_stream *st);
 /* A packet was relayed: players are to have it at once. */
 void rtc_stream_wake(struct rtc_stream *st);
+/* That player has more to be sent than goes at once: it gets it a bit at a time, without a walk. */
+void rtc_stream_late(struct rtc_peer *p);
 /* None of them yields. */
 void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p);
 void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p); /* fine if it was not added */
