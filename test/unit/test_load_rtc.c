@@ -3,11 +3,13 @@
  * in the packets that a player gets. */
 #include "base/must.h"
 #include "proto/rtp/header.h"
+#include "tools/load/rtc_cut.h"
 #include "tools/load/rtc_peer.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PRINT "sha-256 00:01:02:03:04:05:06:07:08:09:0A:0B:0C:0D:0E:0F:10:11:12:13:14:15:16:17:18" \
     ":19:1A:1B:1C:1D:1E:1F"
@@ -166,12 +168,58 @@ static void what_is_missing_is_counted(void **state)
     free_player(p);
 }
 
+/* ---- what the bare loop sends */
+
+static void free_cut(struct load_cut *c)
+{
+    free(c->frames);
+    free(c->sizes);
+}
+
+static void frames_are_cut_as_a_server_does(void **state)
+{
+    const char *path = access("doc/source.flv", R_OK) == 0 ? "doc/source.flv"
+                                                           : "../../doc/source.flv";
+    struct load_cut c;
+    size_t packets = 0, bytes = 0;
+    uint32_t last = 0;
+    err_t err;
+
+    (void)state;
+    load_cut_plain(&c, 900, false);
+    assert_int_equal(c.n_frames, 3);
+    assert_int_equal(c.frames[0].n, 4); /* of 4,500 bytes */
+    assert_int_equal(c.sizes[0], 1125);
+    assert_int_equal(c.frames[2].ms, 20);
+    assert_int_equal(c.period, 40);
+    free_cut(&c);
+    assert_ok(load_cut_file(&c, path));
+    for (size_t i = 0; i < c.n_frames; i++) {
+        assert_int_equal(c.frames[i].first, packets);
+        assert_true(c.frames[i].n > 0 && c.frames[i].ms >= last);
+        packets += c.frames[i].n;
+        last = c.frames[i].ms;
+    }
+    assert_int_equal(packets, c.n);
+    assert_true(last < c.period);
+    for (size_t i = 0; i < c.n; i++) {
+        assert_in_range(c.sizes[i], 1, 1200);
+        bytes += c.sizes[i];
+    }
+    assert_true(bytes > 10000);
+    free_cut(&c);
+    err = load_cut_file(&c, "/nowhere");
+    assert_non_null(err);
+    err_free(&err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(answers_are_read),
         TEST(key_frames_are_seen),
         TEST(what_is_missing_is_counted),
+        TEST(frames_are_cut_as_a_server_does),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_floor.c - what encryption and the kernel alone take to send to so many players: a stream of
- * video at 25 frames a second and sound at 50 packets, each encrypted for each of them from one
- * buffer, by one call for a frame (UDP_SEGMENT). Another process reads it all and looks at nothing.
- * What a server costs beyond this is the server's.
+/* rtc_floor.c - what encryption and the kernel alone take to send to so many players: the packets
+ * of a file as a server cuts them, or as many of one size, each encrypted for each of them from one
+ * buffer, by one call for a frame; those behind each other of one size are one row (UDP_SEGMENT).
+ * Another process reads it all and looks at nothing. What a server costs beyond this is the
+ * server's.
  */
 #include "tools/load/rtc_floor.h"
 
 #include "base/err.h"
 #include "proto/srtp/srtp.h"
+#include "tools/load/rtc_cut.h"
 
 #include <arpa/inet.h>
 #include <netinet/udp.h>
@@ -24,12 +26,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 10000, FPS = 25, SOUND_A_FRAME = 2, SOUND = 120, MTU = 1200, HEAD = 12,
-       SLICES = 8, PACKETS_MAX = 64, BUFFER = 4 << 20, EVENTS = 256, ROUNDS = 50000 };
+enum { MOST = 10000, MTU = 1200, HEAD = 12, ROW = 50, /* packets, of 65,507 bytes at most */
+       PACKETS_MAX = 256, BUFFER = 4 << 20, EVENTS = 256, ROUNDS = 50000 };
 
 struct floor {
     int clients, kbps, reader_cpu; /* where the other process is; < 0: anywhere */
-    bool silent;                    /* no sound */
+    bool silent, single;            /* no sound; no rows */
+    const char *path;               /* of a file, or NULL */
+    struct load_cut cut;
     double seconds;
     enum srtp_profile profile;
     int to[MOST];                   /* sockets of the reader */
@@ -38,7 +42,10 @@ struct floor {
     uint64_t index[MOST];
     int fd;
     uint8_t head[HEAD], payload[MTU], scratch[PACKETS_MAX * (HEAD + MTU + SRTP_TAIL)];
-    unsigned long long packets, calls, lost;
+    struct mmsghdr rows[PACKETS_MAX];
+    struct iovec iov[PACKETS_MAX];
+    _Alignas(struct cmsghdr) uint8_t control[PACKETS_MAX][CMSG_SPACE(sizeof(uint16_t))];
+    unsigned long long packets, sent_rows, calls, lost;
 };
 
 static struct floor floor_; /* too large for a stack */
@@ -80,6 +87,10 @@ static void take_args(struct floor *f, int argc, char **argv)
             f->profile = SRTP_AES128_CM_SHA1_80;
         else if (strcmp(argv[i], "--no-sound") == 0)
             f->silent = true;
+        else if (strcmp(argv[i], "--no-gso") == 0)
+            f->single = true;
+        else if (strcmp(argv[i], "-i") == 0 || strcmp(argv[i], "--input") == 0)
+            f->path = value;
         else if (strcmp(argv[i], "--reader-cpu") == 0)
             f->reader_cpu = number(value);
         else if (strcmp(argv[i], "-c") == 0 || strcmp(argv[i], "--clients") == 0)
@@ -91,8 +102,8 @@ static void take_args(struct floor *f, int argc, char **argv)
     }
     if (f->clients < 1 || f->clients > MOST || f->kbps < 1 || f->kbps > 10000 ||
         !(f->seconds > 0 && f->seconds <= 600)) {
-        fprintf(stderr, "sb_rtc_load --floor [-c 1..%d] [--kbps 1..10000] [--duration S] [--cm] "
-                        "[--no-sound] [--reader-cpu N]\n", MOST);
+        fprintf(stderr, "sb_rtc_load --floor [-c 1..%d] [-i FILE.flv | --kbps 1..10000] "
+                        "[--duration S] [--cm] [--no-sound] [--no-gso] [--reader-cpu N]\n", MOST);
         exit(2);
     }
 }
@@ -153,54 +164,88 @@ static _Noreturn void read_all(const struct floor *f)
     }
 }
 
-/* So many packets of that payload to one player, by one call. */
-static void send_to(struct floor *f, int i, unsigned n, size_t payload)
+/* ---- one frame for one player */
+
+static void end_row(struct floor *f, int i, unsigned row, size_t segment)
 {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(uint16_t))];
-    } control = { .room = { 0 } };
-    size_t size = 0, one = 0;
-    struct iovec iov = { f->scratch, 0 };
-    struct msghdr m = { .msg_name = &f->at[i], .msg_namelen = sizeof(f->at[i]), .msg_iov = &iov,
-                        .msg_iovlen = 1 };
+    struct msghdr *m = &f->rows[row].msg_hdr;
+    struct cmsghdr *c = (void *)f->control[row];
+
+    *m = (struct msghdr){ .msg_name = &f->at[i], .msg_namelen = sizeof(f->at[i]),
+                          .msg_iov = &f->iov[row], .msg_iovlen = 1 };
+    if (f->iov[row].iov_len <= segment)
+        return;
+    m->msg_control = c;
+    m->msg_controllen = sizeof(f->control[row]);
+    c->cmsg_level = SOL_UDP;
+    c->cmsg_type = UDP_SEGMENT;
+    c->cmsg_len = CMSG_LEN(sizeof(uint16_t));
+    memcpy(CMSG_DATA(c), &(uint16_t){ (uint16_t)segment }, sizeof(uint16_t));
+}
+
+static size_t encrypt(struct floor *f, int i, uint8_t *to, size_t size)
+{
+    f->head[2] = (uint8_t)(f->index[i] >> 8);
+    f->head[3] = (uint8_t)f->index[i];
+    return srtp_protect(f->keys[i], to, f->head, HEAD, f->payload, size, f->index[i]++);
+}
+
+/* Packets as rows; gives how many. */
+static unsigned fill(struct floor *f, int i, const uint16_t *sizes, unsigned n)
+{
+    uint8_t *at = f->scratch;
+    size_t segment = 0, last = 0;
+    unsigned row = 0, in_row = 0;
 
     for (unsigned k = 0; k < n; k++) {
-        f->head[2] = (uint8_t)(f->index[i] >> 8);
-        f->head[3] = (uint8_t)f->index[i];
-        one = srtp_protect(f->keys[i], f->scratch + size, f->head, HEAD, f->payload, payload,
-                           f->index[i]++);
-        size += one;
+        size_t size = encrypt(f, i, at, sizes[k]);
+
+        if (in_row > 0 && (f->single || size > segment || last < segment || in_row == ROW)) {
+            end_row(f, i, row++, segment);
+            in_row = 0;
+        }
+        if (in_row++ == 0) {
+            segment = size;
+            f->iov[row] = (struct iovec){ at, 0 };
+        }
+        f->iov[row].iov_len += size;
+        last = size;
+        at += size;
     }
-    iov.iov_len = size;
-    if (n > 1) {
-        m.msg_control = control.room;
-        m.msg_controllen = sizeof(control.room);
-        control.head = (struct cmsghdr){ .cmsg_level = SOL_UDP, .cmsg_type = UDP_SEGMENT,
-                                         .cmsg_len = CMSG_LEN(sizeof(uint16_t)) };
-        memcpy(CMSG_DATA(&control.head), &(uint16_t){ (uint16_t)one }, sizeof(uint16_t));
+    end_row(f, i, row, segment);
+    return row + 1;
+}
+
+static void send_to(struct floor *f, int i, const struct load_cut_frame *frame)
+{
+    unsigned n = frame->n < PACKETS_MAX ? frame->n : PACKETS_MAX;
+    unsigned rows = fill(f, i, f->cut.sizes + frame->first, n);
+
+    for (unsigned gone = 0; gone < rows;) {
+        int put = sendmmsg(f->fd, f->rows + gone, rows - gone, MSG_DONTWAIT);
+
+        f->calls++;
+        f->lost += put < 0;
+        gone += put < 0 ? 1 : (unsigned)put;
     }
+    f->sent_rows += rows;
     f->packets += n;
-    f->calls++;
-    f->lost += sendmsg(f->fd, &m, MSG_DONTWAIT) < 0;
 }
 
 static void run(struct floor *f)
 {
-    unsigned frame = (unsigned)f->kbps * 125 / FPS, n = (frame + MTU - 1) / MTU;
-    double from = seconds_of(CLOCK_MONOTONIC), step = 1.0 / FPS / SLICES;
+    double from = seconds_of(CLOCK_MONOTONIC), due = 0;
 
-    n = n < PACKETS_MAX ? n : PACKETS_MAX;
-    for (unsigned turn = 0; turn * step < f->seconds; turn++) {
-        double left = from + turn * step - seconds_of(CLOCK_MONOTONIC);
+    for (size_t k = 0; due < f->seconds; k++) {
+        const struct load_cut_frame *frame = &f->cut.frames[k % f->cut.n_frames];
+        double left;
 
+        due = (double)(k / f->cut.n_frames) * f->cut.period / 1e3 + frame->ms / 1e3;
+        left = from + due - seconds_of(CLOCK_MONOTONIC);
         if (left > 0)
             rest(left);
-        for (int i = (int)(turn % SLICES); i < f->clients; i += SLICES) {
-            send_to(f, i, n, frame / n);
-            for (int k = 0; k < SOUND_A_FRAME && !f->silent; k++)
-                send_to(f, i, 1, SOUND);
-        }
+        for (int i = 0; i < f->clients; i++)
+            send_to(f, i, frame);
     }
 }
 
@@ -224,6 +269,33 @@ static double one_packet(struct floor *f, enum srtp_profile profile)
     return from * 1e9 / ROUNDS;
 }
 
+static void tell(struct floor *f, double cpu, double wall)
+{
+    printf("{\n  \"tool\": \"sb_rtc_load --floor\",\n  \"clients\": %d,\n  \"cipher\": \"%s\",\n"
+           "  \"seconds\": %.3f,\n  \"packets\": %llu,\n  \"rows\": %llu,\n  \"calls\": %llu,\n"
+           "  \"lost_calls\": %llu,\n  \"cpu_percent\": %.2f,\n"
+           "  \"us_per_player_second\": %.1f,\n"
+           "  \"protect_1200_ns\": { \"cm\": %.0f, \"gcm\": %.0f }\n}\n",
+           f->clients, f->profile == SRTP_AEAD_AES_128_GCM ? "GCM" : "CM", wall, f->packets,
+           f->sent_rows, f->calls, f->lost, 100 * cpu / wall, cpu * 1e6 / wall / f->clients,
+           one_packet(f, SRTP_AES128_CM_SHA1_80), one_packet(f, SRTP_AEAD_AES_128_GCM));
+}
+
+static void cut(struct floor *f)
+{
+    char text[200];
+    err_t err = NULL;
+
+    if (f->path)
+        err = load_cut_file(&f->cut, f->path);
+    else
+        load_cut_plain(&f->cut, (unsigned)f->kbps, f->silent);
+    if (!err)
+        return;
+    fprintf(stderr, "sb_rtc_load: %s\n", err_text(err, text, sizeof(text)));
+    exit(1);
+}
+
 int load_rtc_floor(int argc, char **argv)
 {
     struct floor *f = &floor_;
@@ -235,6 +307,7 @@ int load_rtc_floor(int argc, char **argv)
     (void)getrlimit(RLIMIT_NOFILE, &lim);
     lim.rlim_cur = lim.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &lim);
+    cut(f);
     open_all(f);
     f->head[0] = 0x80;
     reader = fork();
@@ -248,13 +321,6 @@ int load_rtc_floor(int argc, char **argv)
     cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = seconds_of(CLOCK_MONOTONIC) - wall;
     (void)kill(reader, SIGKILL);
-    printf("{\n  \"tool\": \"sb_rtc_load --floor\",\n  \"clients\": %d,\n  \"kbps\": %d,\n"
-           "  \"cipher\": \"%s\",\n  \"seconds\": %.3f,\n  \"packets\": %llu,\n"
-           "  \"calls\": %llu,\n  \"lost_calls\": %llu,\n  \"cpu_percent\": %.2f,\n"
-           "  \"us_per_player_second\": %.1f,\n"
-           "  \"protect_1200_ns\": { \"cm\": %.0f, \"gcm\": %.0f }\n}\n",
-           f->clients, f->kbps, f->profile == SRTP_AEAD_AES_128_GCM ? "GCM" : "CM", wall,
-           f->packets, f->calls, f->lost, 100 * cpu / wall, cpu * 1e6 / wall / f->clients,
-           one_packet(f, SRTP_AES128_CM_SHA1_80), one_packet(f, SRTP_AEAD_AES_128_GCM));
+    tell(f, cpu, wall);
     return 0;
 }
