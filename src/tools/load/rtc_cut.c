@@ -130,8 +130,10 @@ err_t load_cut_file(struct load_cut *c, const char *path)
     struct wr out;
     err_t err = load_source_load(&source, path);
 
-    if (err)
+    if (err) {
+        load_source_free(&source);
         return err;
+    }
     *c = (struct load_cut){ .period = source.media.period };
     wr_init(&out, FRAME_MAX);
     k.sink = (struct rtp_sink){ .out = &out, .packet = on_packet };
@@ -146,5 +148,6 @@ err_t load_cut_file(struct load_cut *c, const char *path)
             rtp_packer_fini(&k.packers[i]);
     }
     wr_free(&out);
+    load_source_free(&source);
     return c->n > 0 ? NULL : err_new(ERR_UNSUPPORTED, "%s has nothing for WebRTC", path);
 }

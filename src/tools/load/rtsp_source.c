@@ -84,6 +84,17 @@ err_t load_source_load(struct load_source *s, const char *path)
     return s->n > 0 ? NULL : err_new(ERR_UNSUPPORTED, "%s: RTP carries none of it", path);
 }
 
+void load_source_free(struct load_source *s)
+{
+    for (size_t i = 0; s->packets && i < s->media.count; i++)
+        (void)av_packet_unref(s->packets[i]);
+    for (unsigned i = 0; i < s->n; i++)
+        (void)av_packet_unref(s->tracks[i].config);
+    free(s->packets);
+    load_media_free(&s->media);
+    *s = (struct load_source){ 0 };
+}
+
 static void describe_track(const struct load_source_track *t, unsigned i, struct wr *out)
 {
     const uint8_t *config = av_packet_payload(t->config);

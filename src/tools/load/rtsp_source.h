@@ -24,6 +24,7 @@ struct load_source {
 /* ERR_UNSUPPORTED: RTP carries none of it. */
 err_t load_source_load(struct load_source *s, const char *path)
     __attribute__((warn_unused_result));
+void  load_source_free(struct load_source *s); /* what it has */
 /* The SDP of it. */
 void  load_source_describe(const struct load_source *s, struct wr *out);
 
