@@ -259,6 +259,11 @@ bool live_source_publishing(const struct live_source *src)
     return src->publisher || src->followed;
 }
 
+bool live_source_is_read(const struct live_source *src)
+{
+    return src->wires || src->readers || src->taps;
+}
+
 co_usec live_source_came(const struct live_source *src, int64_t dts)
 {
     const struct live_clock *c = &src->clock;

@@ -120,6 +120,8 @@ void live_source_settings(struct live_source *src, const struct live_settings *s
 struct live_settings live_source_set(const struct live_source *src); /* those that count now */
 void live_source_stat(const struct live_source *src, struct live_source_stat *out);
 bool live_source_publishing(const struct live_source *src);
+/* Somebody takes packets of the log, here or at a replica: players by its wires, readers. */
+bool live_source_is_read(const struct live_source *src);
 /* When about a packet of that stamp came, or will: the newest one and the distance to it. */
 co_usec live_source_came(const struct live_source *src, int64_t dts);
 /* Where its packets are to be made: for av_packet_try_in(), while the source is there. */

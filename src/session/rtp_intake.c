@@ -18,6 +18,12 @@ struct rtp_intake *rtp_intake_new(const struct rtp_intake_opts *opts)
     return r;
 }
 
+void rtp_intake_end(struct rtp_intake *r)
+{
+    if (r && r->sound)
+        rtp_intake_sound_stop(r);
+}
+
 void rtp_intake_free(struct rtp_intake *r)
 {
     if (!r)
@@ -27,6 +33,7 @@ void rtp_intake_free(struct rtp_intake *r)
             rtp_receiver_fini(&r->tracks[i].rx);
         rtp_unpacker_fini(&r->tracks[i].unpack);
     }
+    rtp_intake_sound_free(r);
     (void)live_source_unref(r->src);
     free(r);
 }
@@ -45,7 +52,9 @@ err_t rtp_intake_add(struct rtp_intake *r, const struct rtp_intake_medium *m, un
     err = rtp_unpacker_init(&t->unpack, &opts);
     if (err)
         return err;
-    rtp_intake_describe(t);
+    t->as = t->codec;
+    if (!rtp_intake_sound_open(r, t))
+        rtp_intake_describe(t);
     r->align.track[r->n].clock = t->unpack.clock;
     *track = r->n++;
     return NULL;

@@ -23,11 +23,17 @@
 
 enum { RTP_INTAKE_TRACKS = 2 }; /* one of video, one of sound */
 
+struct co_group;
 struct rtp_intake; /* owned by who made it */
 
 struct rtp_intake_opts {
     bool keep_broken;      /* what follows a loss is taken before the next key frame, too */
     const char *signature; /* who we are, for who plays; borrowed; NULL: not said */
+    /* Opus becomes AAC, while somebody reads the stream: the group of who converts it, and who
+     * publishes, as long as the intake is there. NULL: it stays Opus. */
+    struct co_group *sounds;
+    int aac_bitrate;
+    const struct live_publisher *publisher;
 };
 
 /* As a=rtpmap and a=fmtp have it. */
@@ -39,6 +45,8 @@ struct rtp_intake_medium {
 };
 
 struct rtp_intake *rtp_intake_new(const struct rtp_intake_opts *opts);
+/* Its publisher ends: nothing is pushed any more, whatever is under way. NULL is fine. */
+void rtp_intake_end(struct rtp_intake *r);
 void rtp_intake_free(struct rtp_intake *r); /* NULL is fine; the source is given back */
 
 /* A track, known by *track from now on, from 0 in order; at most RTP_INTAKE_TRACKS. What

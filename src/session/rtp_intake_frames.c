@@ -171,7 +171,7 @@ static struct av_packet *metadata(const struct rtp_intake *r)
         if (!t->open)
             continue;
         media[n++] = (struct session_medium){
-            .kind = t->kind, .codec = t->codec, .info = &t->info, .channels = t->channels,
+            .kind = t->kind, .codec = t->as, .info = &t->info, .channels = t->channels,
             /* a clock that is not the codec's own counts samples */
             .rate = av_codec_row(t->codec)->rtp.clock == 0 ? t->unpack.clock : 0,
         };
@@ -220,6 +220,12 @@ static void push_frame(struct rtp_intake *r, struct intake_track *t, const struc
     if (r->metadata_due)
         push_metadata(r, decoded);
     t->pushed = decoded;
+    if (t->as != t->codec) {
+        rtp_intake_sound_put(r, f, decoded, now);
+        return;
+    }
+    if (f->key && t->kind == AV_VIDEO)
+        rtp_intake_sound_key(r, decoded);
     pkt = packet_of(r, t, f);
     if (!pkt)
         return;
@@ -243,10 +249,10 @@ void rtp_intake_frames(struct rtp_intake *r, struct intake_track *t, co_usec now
         }
         rtp_unpack_put(&t->unpack, &p);
         while (rtp_unpack_next(&t->unpack, &f)) {
-            if (f.config)
-                push_config(r, t, &f);
-            else
+            if (!f.config)
                 push_frame(r, t, &f, now);
+            else if (t->as == t->codec)
+                push_config(r, t, &f);
         }
         t->restart_sure = t->restart;
     }

@@ -62,6 +62,7 @@ class Client:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
         self.sock.connect(("127.0.0.1", port))
         self.packets, self.checked, self.over = [], 0.0, False
+        self.sources, self.reports = {}, {}
         self.check()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -87,15 +88,30 @@ class Client:
                 data = self.sock.recv(2048)
             except (TimeoutError, ConnectionError):
                 continue
-            if len(data) >= 12 and data[0] >> 6 == 2 and not 192 <= data[1] <= 223:
+            if len(data) >= 8 and data[0] >> 6 == 2 and 192 <= data[1] <= 223:
+                self.feedback(data)
+            elif len(data) >= 12 and data[0] >> 6 == 2:
+                self.sources[data[1] & 127] = struct.unpack("!I", data[8:12])[0]
                 seq, stamp = struct.unpack("!HI", data[2:8])
                 at = 12 + 4 * (data[0] & 15)
                 if data[0] & 16:
                     at += 4 + 4 * struct.unpack("!H", data[at + 2:at + 4])[0]
                 self.packets.append((data[1] & 127, seq, stamp, data[1] >> 7, data[at:], time.monotonic()))
 
+    def feedback(self, data):
+        """Sender reports of a compound packet, RFC 3550 6.4.1."""
+        while len(data) >= 28:
+            if data[1] == 200:
+                self.reports[struct.unpack("!I", data[4:8])[0]] = struct.unpack("!QI", data[8:20])
+            data = data[4 + 4 * struct.unpack("!H", data[2:4])[0]:]
+
     def of(self, kind):
         return [p for p in self.packets if p[0] == kind]
+
+    def moment(self, kind, stamp):
+        """When it is to be seen or heard, seconds: by the newest sender report of that payload type."""
+        ntp, at = self.reports[self.sources[kind]]
+        return ntp / (1 << 32) + ((stamp - at + (1 << 31)) % (1 << 32) - (1 << 31)) / (48000 if kind == OPUS else 90000)
 
     def send(self, kind, seq, stamp, marker, payload):
         self.sock.send(struct.pack("!BBHII", 128, marker << 7 | kind, seq & 0xFFFF, stamp & 0xFFFFFFFF, kind) + payload)
@@ -109,6 +125,58 @@ class Client:
         self.over = True
         self.thread.join()
         self.sock.close()
+
+
+class Publisher(Client):
+    """Publishes H.264 tags of an FLV file and Opus packets of 20 ms, as they are due."""
+
+    def __init__(self, url, tags, sounds):
+        super().__init__(url, "sendonly")
+        self.seq = {VIDEO: 65000, OPUS: 65500}
+        self.begun = time.time()
+        self.list = sorted([(t.ts / 1000, VIDEO, t.data) for t in tags if t.type == 9] +
+                           [(i * 0.02, OPUS, data) for i, data in enumerate(sounds)], key=lambda x: x[0])
+        self.sender = threading.Thread(target=self.publish, daemon=True)
+        self.sender.start()
+
+    def publish(self):
+        begun, told = time.monotonic(), -1.0
+        for at, kind, data in self.list:
+            wait = begun + at - time.monotonic()
+            if wait > 0:
+                time.sleep(wait)
+            if self.over:
+                return
+            if at - told >= 0.5:
+                told = at
+                self.report(VIDEO, int(at * 90000) + 777, self.begun + at)
+                self.report(OPUS, int(at * 48000) + 999, self.begun + at)
+            try:
+                self.picture(at, data) if kind == VIDEO else self.sound(at, data)
+            except OSError:
+                return
+
+    def sound(self, at, data):
+        self.send(OPUS, self.seq[OPUS], round(at * 50) * 960 + 999, 1, data)
+        self.seq[OPUS] += 1
+
+    def picture(self, at, data):
+        if data[1] == 0:
+            n = struct.unpack("!H", data[11:13])[0]
+            self.sets = [data[13:13 + n], data[16 + n:]]
+            return
+        units, pos = list(self.sets) if data[0] >> 4 == 1 else [], 5
+        while pos + 4 <= len(data):
+            size = struct.unpack("!I", data[pos:pos + 4])[0]
+            units.append(data[pos + 4:pos + 4 + size])
+            pos += 4 + size
+        for i, unit in enumerate(units):
+            for j in range(0, len(unit), 1100):
+                part, last = unit[j:j + 1100], j + 1100 >= len(unit)
+                if len(unit) > 1100: # FU-A, RFC 6184 5.8
+                    part = bytes([unit[0] & 0xE0 | 28, (j == 0) << 7 | last << 6 | unit[0] & 31]) + part[j == 0:]
+                self.send(VIDEO, self.seq[VIDEO], int(at * 90000) + 777, last and i == len(units) - 1, part)
+                self.seq[VIDEO] += 1
 
 
 def crc(data):

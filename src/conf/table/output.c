@@ -260,7 +260,7 @@ static const struct conf_row rtc[] = {
     { "rtc_to_rtmp", CONF_KIND_OFF, CONF_AT(conf_rtc, rtc_to_rtmp), "off", CONF_AT_ONCE,
       .help = "Streams that come by WebRTC are there for RTMP, too." },
     { "aac_bitrate", CONF_KIND_INT, CONF_AT(conf_rtc, aac_bitrate), "48000", CONF_AT_ONCE,
-      CONF_RESET | CONF_LATER, .min = 8000, .max = 320000,
+      CONF_RESET, .min = 8000, .max = 320000,
       .help = "Bit rate of AAC made from Opus." },
     { "pli_for_rtmp", CONF_KIND_SECONDS, CONF_AT(conf_rtc, pli_for_rtmp), "6.0", CONF_AT_ONCE,
       CONF_RESET, .min = 0.5, .max = 30, .help = "Seconds between two requests for a key frame." },

@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/rtc/publish_impl.h"
+#include "sound/lane/lane.h"
+#include "sound/lib.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +83,11 @@ static void take_in(const struct rtc_peer *p, struct rtc_publish *pub, struct pu
 
 static void begin_intake(struct rtc_peer *p, struct rtc_publish *pub)
 {
-    const struct rtp_intake_opts opts = { .signature = p->base.env->signature };
+    const struct rtp_intake_opts opts = {
+        .signature = p->base.env->signature, .aac_bitrate = p->base.vhost->rtc.aac_bitrate,
+        .sounds = sound_lib_ready() ? &p->service->base.group : NULL,
+        .publisher = &pub->publisher.place,
+    };
 
     if (!p->base.vhost->rtc.rtc_to_rtmp)
         return;
@@ -91,6 +97,17 @@ static void begin_intake(struct rtc_peer *p, struct rtc_publish *pub)
             take_in(p, pub, &pub->tracks[i]);
     }
     rtp_intake_begin(pub->intake, p->base.src);
+}
+
+/* Others are to have its Opus as AAC, while they want it. */
+static void prepare_sound(const struct rtc_peer *p)
+{
+    const struct sdp_track *sound = &p->agreed.tracks[AV_AUDIO];
+
+    if (p->base.vhost->rtc.rtc_to_rtmp && sound->on && sound->codec == AV_OPUS &&
+        !sound_lane_prepare())
+        sound_lane_lacks(p->base.names.key->path, "its sound stays Opus, which few who play by "
+                         "RTMP and HTTP-FLV know");
 }
 
 static void begin_tracks(struct rtc_peer *p, struct rtc_publish *pub)
@@ -128,6 +145,7 @@ err_t rtc_publish_admit(struct rtc_peer *p)
     err_t err;
 
     mark_param(p, pub);
+    prepare_sound(p);
     err = session_publisher_begin(&pub->publisher, &p->base, CLIENTS_RTC_PUBLISH);
     if (err) {
         free_publish(p, pub);
@@ -183,6 +201,7 @@ void rtc_publish_end(struct rtc_peer *p, err_t why)
     if (p->connected)
         log_end_of(p);
     end_relay(p);
+    rtp_intake_end(pub->intake);
     p->publish = NULL;
     session_publisher_end(&pub->publisher, why);
     free_publish(p, pub);

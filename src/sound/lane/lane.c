@@ -81,8 +81,9 @@ bool sound_lane_prepare(void)
     if (sound_lib_ready() || sound_lib_lacks())
         return sound_lib_ready();
     err = co_thread_run(CO_POOL_SOUND, load, NULL, load_done, HELPER_TIME);
-    if (err)
+    if (err && !co_stop_asked())
         log_end("libraries for sound", &err);
+    err_free(&err);
     return sound_lib_ready();
 }
 
