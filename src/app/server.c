@@ -42,6 +42,7 @@ static void next_free(struct server_next *next)
         (void)jwks_files_unref(next->part[i].jwks);
     }
     listeners_plan_free(next->plan);
+    server_datagram_next_free(next->datagram);
     free(next);
 }
 
@@ -62,6 +63,8 @@ static err_t prepare(struct server *s, struct conf *conf, struct server_next **o
     if (!err)
         err = listeners_prepare(&next->plan, s->listeners, wanted, services_wanted(conf, wanted),
                                 n);
+    if (!err)
+        err = server_datagram_prepare(&next->datagram, &s->env, conf);
     *out = err ? NULL : next;
     if (err)
         next_free(next);

@@ -250,6 +250,7 @@ void server_apply(struct session_env *env, void *next)
     struct server *s = env->arg;
     struct server_next *n = next;
     struct server_next_part *own = &n->part[env->worker];
+    err_t err;
 
     tokens_take(env->tokens, own->jwks);
     own->jwks = NULL;
@@ -257,6 +258,9 @@ void server_apply(struct session_env *env, void *next)
     s->tls = own->tls;
     own->tls = (struct services_tls){ 0 };
     take_conf(s, n->conf);
+    err = server_datagram_apply(env, n->datagram);
+    if (err)
+        log_end("reload: sockets for datagrams", &err);
     listeners_apply(s->listeners, n->plan, env->worker);
 }
 

@@ -41,6 +41,14 @@ struct server_self {
 struct server *server_make(const struct server_self *self);
 /* server_datagram.c: services over datagrams, those that are on, at all workers. Yields. */
 err_t server_datagram_listen(struct server *s) __attribute__((warn_unused_result));
+/* What another configuration wants of them: sockets that are missing; then each worker's part of
+ * it, once that is in force. NULL to be freed is fine. */
+struct server_datagram_next;
+err_t server_datagram_prepare(struct server_datagram_next **out, struct session_env *env,
+                              const struct conf *conf) __attribute__((warn_unused_result));
+err_t server_datagram_apply(struct session_env *env, struct server_datagram_next *next)
+    __attribute__((warn_unused_result));
+void server_datagram_next_free(struct server_datagram_next *next);
 /* At that worker: nobody new; another snapshot; the end of all clients, which yields. */
 void server_datagram_refuse(const struct session_env *env);
 void server_datagram_reload(const struct session_env *env);
@@ -59,6 +67,7 @@ void server_unmake(struct server *s);
 struct server_next {
     struct conf *conf;
     struct listeners_plan *plan;
+    struct server_datagram_next *datagram;
     struct server_next_part {
         struct services_tls tls;
         struct jwks_files *jwks;

@@ -131,3 +131,63 @@ rtc_server {{ enabled on; listen {udp}; protocol all; tcp {{ enabled on; listen 
         assert never(lambda: False, 0.05) # it says nothing at first
         c.sendall(b"GET /none HTTP/1.1\r\nHost: a\r\n\r\n")
         assert c.recv(12) == b"HTTP/1.1 404"
+
+
+def udp_ports():
+    """Those that somebody has."""
+    lines = [line for name in ("udp", "udp6") for line in open(f"/proc/net/{name}").read().splitlines()[1:]]
+    return {int(line.split()[1].split(":")[1], 16) for line in lines}
+
+
+def rtc_conf(ports, more=""):
+    """What rtc_server() of rtc.py writes, with other ports."""
+    return f"rtc_server {{ enabled {'on' if ports else 'off'}; listen {' '.join(map(str, ports or [8000]))}; " \
+           f"candidate 127.0.0.1; {more} }}"
+
+
+@AT_BOTH
+def test_listeners_move_by_reload(srs, workers):
+    """Who comes is told of what is listened on now; what is not any more stays for as long as somebody needs it."""
+    api, a, b, c = (free_port() for _ in range(4))
+    http = f"http_api {{ enabled on; listen 127.0.0.1:{api}; }}\n"
+    vhost = "rtc { enabled on; }"
+    whep = f"http://127.0.0.1:{api}/rtc/v1/whep/?app=live&stream=s"
+    s = srs(vhost=vhost, glob=http + rtc_conf([a]), env={"SRS_WORKERS": workers})
+    status, fields, answer = ask(whep, OFFER)
+    assert status == 201 and f"127.0.0.1 {a} typ host" in answer
+    s.reload(vhost, glob=http + rtc_conf([b, c], "reuseport 6;"))
+    assert s.wait_log(f"listening on {b} of WebRTC", 2) and s.wait_log(f"listening on {c} of WebRTC", 2)
+    status, _, answer = ask(whep, OFFER)
+    assert status == 201 and f"127.0.0.1 {b} typ host" in answer
+    assert udp_ports() >= {a, b, c}
+    s.reload(vhost, glob=http + rtc_conf([]))
+    assert ask(whep, OFFER)[0] == 403
+    for port in (a, b, c):
+        assert s.wait_log(f"{port} of WebRTC .UDP. is not listened on any more", 4)
+    assert not udp_ports() & {a, b, c}
+    s.reload(vhost, glob=http + rtc_conf([a]))
+    status, _, answer = ask(whep, OFFER)
+    assert status == 201 and f"127.0.0.1 {a} typ host" in answer and a in udp_ports()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("0.0.0.0", c))
+        s.reload(vhost, glob=http + rtc_conf([c]), ok=False)
+    assert ask(whep, OFFER)[0] == 201 and a in udp_ports()
+
+
+@pytest.mark.long
+@AT_BOTH
+def test_who_plays_goes_on_when_listeners_move(srs, tmp_path, source, workers):
+    a, b = free_port(), free_port()
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", env={"SRS_WORKERS": workers})
+    s.push(source, loop=True)
+    assert s.wait_log("video sh", 3)
+    p = Proc([tool("sb_rtc_load"), "-c", 4, "-r", s.whep(), "-s", 0, "--duration", 8, "--json"], tmp_path / "load.log")
+    assert s.wait_log("DTLS done", 5, count=4)
+    s.reload(f"rtc {{ enabled on; rtmp_to_rtc on; }}\nhttp_remux {{ enabled on; }}\n",
+             glob=rtc_conf([a, b]) + f"http_api {{ enabled on; listen 127.0.0.1:{s.api_port}; }}\n"
+             f"http_server {{ enabled on; listen 127.0.0.1:{s.web_port}; dir {tmp_path}/html; }}")
+    assert s.wait_log(f"listening on {a} of WebRTC", 2)
+    assert p.wait(20) == 0
+    got = last_object((tmp_path / "load.log").read_text())
+    assert got["failed"] == 0 and got["lost"] == 0 and got["gap_ms"]["max"] < 500 and got["messages"] > 200, got
+    assert s.wait_log(f"{s.rtc_port} of WebRTC .UDP. is not listened on any more", 5)

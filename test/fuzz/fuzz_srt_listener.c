@@ -101,7 +101,7 @@ static void begin(void)
     env.on_publish = on_publish;
     env.on_unpublish = on_unpublish;
     live_registry_limit(env.streams, 1 << 20);
-    err = datagram_sockets_open(&sockets, &srt_protocol, env.conf, 1); /* it is off: there are none */
+    err = datagram_sockets_open(&sockets, &srt_protocol, NULL, env.conf, 1); /* it is off: there are none */
     assert(!err && sockets->n == 0);
     err = datagram_service_new(&env, sockets);
     assert(!err);

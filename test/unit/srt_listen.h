@@ -60,7 +60,7 @@ static inline void srt_begin(const char *server, const char *vhost)
     srt_begun = srt_ended = 0;
     srt_at = (struct udp_path){ 0 };
     assert_ok(udp_addr_parse(&srt_at.peer, "127.0.0.1", port));
-    assert_ok(datagram_sockets_open(&sockets, &srt_protocol, srt_env.conf, 1));
+    assert_ok(datagram_sockets_open(&sockets, &srt_protocol, NULL, srt_env.conf, 1));
     assert_ok(datagram_service_new(&srt_env, sockets));
     datagram_sockets_close(sockets);
     assert_non_null(srt_env.srt);

@@ -54,7 +54,7 @@ static void begin(const char *top, const char *vhost)
     env.clients = clients_new(env.streams, "server");
     begun = ended = 0;
     fake_rtp = fake_rtcp = fake_connected = fake_ended = 0;
-    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, env.conf, 1));
+    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, NULL, env.conf, 1));
     assert_ok(datagram_service_new(&env, sockets));
     datagram_sockets_close(sockets);
     assert_non_null(env.rtc);

@@ -77,7 +77,7 @@ static int set_up(void **state)
                    "} vhost __defaultVhost__ { rtc { enabled on; } }", u->at.port);
     udp_close(u);
     two_begin(text);
-    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, two_env[0].conf, 2));
+    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, NULL, two_env[0].conf, 2));
     workers_each(&two_env[0], open_service, NULL);
     datagram_sockets_close(sockets);
     assert_ok(io_listen(&listener, "127.0.0.1", 0, 16));

@@ -55,7 +55,7 @@ static int set_up(void **state)
     (void)snprintf(text, sizeof(text), "listen 1935; rtc_server { enabled on; listen 127.0.0.1:%d;"
                    "} vhost __defaultVhost__ { rtc { enabled on; } }", port);
     two_begin(text);
-    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, two_env[0].conf, 2));
+    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, NULL, two_env[0].conf, 2));
     workers_each(&two_env[0], open_service, NULL);
     datagram_sockets_close(sockets);
     return 0;

@@ -189,6 +189,9 @@ struct sock_fprog;
 err_t udp_bind_group(int *fds, unsigned n, const char *ip, int port,
                      const struct sock_fprog *choice, bool *chosen)
     __attribute__((warn_unused_result));
+/* So many more of an address that a group has. */
+err_t udp_bind_more(int *fds, unsigned n, const char *ip, int port)
+    __attribute__((warn_unused_result));
 /* Two with an even port and the next one, out of low..high: RTP and RTCP (RFC 3550, section 11).
  * ERR_SOCKET_BIND: there are none left. */
 err_t udp_open_pair(struct udp *out[2], const char *ip, int low, int high,

@@ -30,11 +30,32 @@ static err_t bind_all(int *fds, unsigned n, const char *ip, int port)
 {
     err_t err = udp_bind(&fds[0], ip, port, false);
 
-    if (!err && n > 1)
+    if (!err)
         err = share(fds[0]);
     for (unsigned i = 1; i < n && !err; i++)
         err = udp_bind(&fds[i], ip, port ? port : port_of(fds[0]), true);
     return err;
+}
+
+static err_t close_all(int *fds, unsigned n, err_t err)
+{
+    for (unsigned i = 0; i < n && err; i++) {
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+        fds[i] = -1;
+    }
+    return err;
+}
+
+err_t udp_bind_more(int *fds, unsigned n, const char *ip, int port)
+{
+    err_t err = NULL;
+
+    for (unsigned i = 0; i < n; i++)
+        fds[i] = -1;
+    for (unsigned i = 0; i < n && !err; i++)
+        err = udp_bind(&fds[i], ip, port, true);
+    return close_all(fds, n, err);
 }
 
 err_t udp_bind_group(int *fds, unsigned n, const char *ip, int port,
@@ -44,12 +65,7 @@ err_t udp_bind_group(int *fds, unsigned n, const char *ip, int port,
 
     for (unsigned i = 0; i < n; i++)
         fds[i] = -1;
-    err = bind_all(fds, n, ip, port);
-    for (unsigned i = 0; i < n && err; i++) {
-        if (fds[i] >= 0)
-            (void)close(fds[i]);
-        fds[i] = -1;
-    }
+    err = close_all(fds, n, bind_all(fds, n, ip, port));
     *chosen = !err && n > 1 && choice &&
               setsockopt(fds[0], SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, choice,
                          sizeof(*choice)) == 0;

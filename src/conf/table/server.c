@@ -96,9 +96,9 @@ static const struct conf_row http_server[] = {
 };
 
 static const struct conf_row rtc_tcp[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_tcp, enabled), "off", CONF_NEVER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_tcp, enabled), "off", CONF_HANDLER,
       .help = "Serve WebRTC over TCP, too." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_tcp, listen), "8000", CONF_NEVER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_tcp, listen), "8000", CONF_HANDLER,
       .help = "Its endpoints; may be the port of http_server." },
 };
 static const struct conf_block rtc_tcp_block =
@@ -114,9 +114,9 @@ static const struct conf_block black_hole_block =
     CONF_BLOCK_OF(conf_black_hole, black_hole, "A copy for debugging.");
 
 static const struct conf_row rtc_server[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_server, enabled), "off", CONF_NEVER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_server, enabled), "off", CONF_HANDLER,
       .help = "Serve WebRTC." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_server, listen), "8000", CONF_NEVER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_server, listen), "8000", CONF_HANDLER,
       .help = "UDP endpoints, one for all sessions." },
     { "tcp", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, tcp), .block = &rtc_tcp_block },
     { "protocol", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, protocol), "udp", CONF_AT_ONCE,
@@ -139,8 +139,9 @@ static const struct conf_row rtc_server[] = {
       .help = "An ECDSA certificate for DTLS; off is RSA." },
     { "encrypt", CONF_KIND_ON, CONF_AT(conf_rtc_server, encrypt), "on", CONF_AT_ONCE,
       .help = "Encrypt media (SRTP)." },
-    { "reuseport", CONF_KIND_INT, CONF_AT(conf_rtc_server, reuseport), "1", CONF_NEVER,
-      .min = 1, .max = 1024, .help = "Sockets on the one port." },
+    { "reuseport", CONF_KIND_INT, CONF_AT(conf_rtc_server, reuseport), "1", CONF_HANDLER,
+      .min = 1, .max = 1024, .help = "Sockets on the one port, at least one for each worker; more "
+      "are added by a reload, fewer are there after a restart." },
     { "merge_nalus", CONF_KIND_OFF, CONF_AT(conf_rtc_server, merge_nalus), "off", CONF_AT_ONCE,
       .help = "Put several NAL units into one packet." },
     { "black_hole", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, black_hole),

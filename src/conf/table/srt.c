@@ -8,9 +8,9 @@
 static const char *const mode_words[] = { "request", "publish", NULL };
 
 static const struct conf_row server[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_srt_server, enabled), "off", CONF_NEVER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_srt_server, enabled), "off", CONF_HANDLER,
       .help = "Serve SRT, in each vhost whose srt is on." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_srt_server, listen), "10080", CONF_NEVER,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_srt_server, listen), "10080", CONF_HANDLER,
       .help = "Its endpoints, of UDP." },
     { "maxbw", CONF_KIND_SIZE, CONF_AT(conf_srt_server, maxbw), "-1", CONF_AT_ONCE,
       .min = -1, .max = 1e10,

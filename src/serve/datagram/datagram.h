@@ -27,10 +27,32 @@ struct datagram_shared {
     atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
 };
 
+/* What an endpoint is at all workers: one that is not listened on any more stays at all of them
+ * for as long as one of them has clients by it. */
+struct datagram_place {
+    atomic_uint refs, idle;    /* idle: workers that have none */
+    unsigned workers;
+};
+
+struct datagram_reader {
+    struct datagram_reader *next;
+    struct datagram_endpoint *endpoint;
+    struct udp *socket;
+    struct co *co;
+};
+
 struct datagram_endpoint {
     struct datagram_service *service;
-    struct udp *socket;
+    struct udp *socket;        /* of the first reader: what is sent goes by it */
     unsigned number;           /* the same at all workers: its name among them */
+    char *text, *host;         /* as configured */
+    int port;
+    unsigned n_readers;
+    struct datagram_reader *readers;
+    struct datagram_place *place;
+    bool closing;              /* it is for those who are here, not for others */
+    bool idle;                 /* and counts as such in its place */
+    bool gone;                 /* it goes with its last reader */
 };
 
 /* A client without a coroutine that is to end. */
@@ -46,6 +68,7 @@ struct datagram_service {
     unsigned n_endpoints;
     unsigned n_peers;          /* clients, in all states */
     unsigned holds;            /* requests in the middle of something here */
+    bool closes;               /* a coroutine looks after endpoints that are closing */
     bool refuses;              /* who comes from now on */
     struct co_group group;     /* readers, and who sees players out */
     struct co *ender;          /* of group: leave.c */
@@ -72,7 +95,10 @@ struct datagram_protocol {
     void (*put)(struct session_env *env, struct datagram_service *s);
     void (*begun)(struct datagram_service *s);  /* it reads; or NULL */
     void (*reload)(struct datagram_service *s); /* env->conf is another one; or NULL */
-    void (*end_all)(struct datagram_service *s); /* all clients are told to; may be said again */
+    /* All clients are told to, for that reason; may be said again. */
+    void (*end_all)(struct datagram_service *s, const char *why);
+    unsigned (*sockets)(const struct conf *conf); /* of all workers; NULL: one for each */
+    bool (*in_use)(const struct datagram_endpoint *e); /* by clients that are here, or others' */
     void (*free)(struct datagram_service *s);   /* nobody is left */
     struct datagram_endpoint *(*endpoint)(struct datagram_service *s); /* a new one, by malloc */
     struct udp_opts (*opts)(const struct conf *conf);
@@ -88,24 +114,41 @@ struct datagram_protocol {
     void (*see_out)(struct datagram_leaver *l); /* in the coroutine of all; yields */
 };
 
-/* ---- sockets of all workers: opened by the first one before the others run */
+/* ---- sockets of all workers: opened by the first one, before the others run or when what is
+ * configured has changed */
+struct datagram_planned {
+    char *text, *host;
+    int port;
+    unsigned number;
+    unsigned rounds;           /* sockets to be added, at each worker; 0: it has all */
+    int *fds;                  /* [round * workers + worker]; -1: taken */
+    struct datagram_place *place;
+};
+
 struct datagram_sockets {
     const struct datagram_protocol *protocol;
-    size_t n;                  /* endpoints; 0 where it is off */
+    bool on;
+    size_t n;                  /* endpoints that are wanted; 0 where it is off */
+    struct datagram_planned *v;
     unsigned workers;
-    int *fds;                  /* [endpoint * workers + worker]; -1: taken */
     struct datagram_shared *shared;
 };
+/* `have` is the first worker's service now; NULL: there is none. */
 err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram_protocol *p,
-                            const struct conf *conf, unsigned workers)
-    __attribute__((warn_unused_result));
+                            const struct datagram_service *have, const struct conf *conf,
+                            unsigned workers) __attribute__((warn_unused_result));
 void datagram_sockets_close(struct datagram_sockets *s); /* those that nobody took; NULL is fine */
+void datagram_place_unref(struct datagram_place *place);
 struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared);
 void datagram_shared_unref(struct datagram_shared *shared, const struct datagram_protocol *p);
 
 /* ---- service.c */
 /* Take this worker's sockets and read: it is in its place of env then. */
 err_t datagram_service_new(struct session_env *env, struct datagram_sockets *sockets)
+    __attribute__((warn_unused_result));
+/* At this worker as planned: what is new is read, what is not wanted any more closes when its
+ * clients have gone. Made where there is none and it is on; off: all clients end. */
+err_t datagram_service_apply(struct session_env *env, struct datagram_sockets *sockets)
     __attribute__((warn_unused_result));
 void datagram_service_refuse(struct datagram_service *s); /* NULL is fine, as for the next one */
 /* All clients are told to end; waits until they have. Yields. */
@@ -118,8 +161,19 @@ void datagram_service_hold(struct datagram_service *s);
 void datagram_service_release(struct datagram_service *s);
 /* What its sockets counted, added. */
 void datagram_service_count(const struct datagram_service *s, struct udp_stat *sum);
+
+/* ---- endpoint.c */
 struct datagram_endpoint *datagram_endpoint_find(const struct datagram_service *s,
                                                  unsigned number); /* NULL: it is gone */
+/* The one of that address; NULL: it is not there. */
+struct datagram_endpoint *datagram_endpoint_at(const struct datagram_service *s, const char *host,
+                                               int port);
+/* As planned, with what it has already; takes its descriptors. */
+err_t datagram_endpoint_take(struct datagram_service *s, struct datagram_planned *planned)
+    __attribute__((warn_unused_result));
+/* All that is not planned is for those who are here from now on. */
+void datagram_endpoint_close_others(struct datagram_service *s, const struct datagram_sockets *v);
+void datagram_endpoint_free(struct datagram_endpoint *e); /* its readers have ended */
 
 /* ---- leave.c */
 /* It is seen out soon, in turn. Does not yield. */

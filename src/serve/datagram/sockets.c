@@ -20,7 +20,24 @@ void datagram_shared_unref(struct datagram_shared *shared, const struct datagram
         p->unshare(shared);
 }
 
-static err_t open_one(struct datagram_sockets *s, size_t i, const struct conf_endpoint *e)
+void datagram_place_unref(struct datagram_place *place)
+{
+    if (place && atomic_fetch_sub(&place->refs, 1) == 1)
+        free(place);
+}
+
+static struct datagram_place *place_new(unsigned workers)
+{
+    struct datagram_place *place = must(calloc(1, sizeof(*place)));
+
+    atomic_init(&place->refs, 1);
+    place->workers = workers;
+    return place;
+}
+
+/* ---- opened */
+
+static err_t open_group(const struct datagram_sockets *s, struct datagram_planned *v)
 {
     struct sock_filter code[DATAGRAM_CHOICE_STEPS];
     struct sock_fprog program = { .filter = code };
@@ -30,18 +47,88 @@ static err_t open_one(struct datagram_sockets *s, size_t i, const struct conf_en
 
     if (p->choice)
         program.len = (unsigned short)p->choice(code, s->workers);
-    err = udp_bind_group(s->fds + i * s->workers, s->workers, e->host, e->port,
+    err = udp_bind_group(v->fds, v->rounds * s->workers, v->host, v->port,
                          p->choice ? &program : NULL, &chosen);
-    if (err)
-        return err_wrap(err, "%s: listen %s", p->directive, e->text);
-    if (p->choice && s->workers > 1 && !chosen)
+    if (!err && p->choice && s->workers > 1 && !chosen)
         log_warn("%s: the system takes no program that gives each worker its own datagrams; "
                  "workers pass them on, which costs more", p->name);
-    return NULL;
+    return err;
+}
+
+/* What that endpoint has at the first worker, all others have, too. */
+static unsigned readers_of(const struct datagram_endpoint *e)
+{
+    unsigned n = 0;
+
+    for (const struct datagram_reader *r = e ? e->readers : NULL; r; r = r->next)
+        n++;
+    return n;
+}
+
+static unsigned rounds_wanted(const struct datagram_sockets *s, const struct conf *conf)
+{
+    unsigned n = s->protocol->sockets ? s->protocol->sockets(conf) : 1;
+
+    return n > s->workers ? (n + s->workers - 1) / s->workers : 1;
+}
+
+static void plan_one(struct datagram_planned *v, const struct datagram_endpoint *e,
+                     const struct conf_endpoint *wanted, unsigned rounds, unsigned workers)
+{
+    unsigned have = readers_of(e);
+
+    v->text = must_dup(wanted->text);
+    v->host = must_dup(wanted->host);
+    v->port = wanted->port;
+    v->rounds = rounds > have ? rounds - have : 0;
+    v->place = e ? e->place : place_new(workers);
+    if (e) {
+        v->number = e->number;
+        atomic_fetch_add(&v->place->refs, 1);
+    }
+    v->fds = must(calloc(v->rounds * workers + 1, sizeof(*v->fds)));
+    for (unsigned i = 0; i < v->rounds * workers; i++)
+        v->fds[i] = -1;
+}
+
+static unsigned first_free(const struct datagram_service *have)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; have && i < have->n_endpoints; i++)
+        n = have->endpoints[i]->number >= n ? have->endpoints[i]->number + 1 : n;
+    return n;
+}
+
+static err_t open_all(struct datagram_sockets *s, const struct datagram_service *have,
+                      const struct conf *conf, const struct conf_endpoints *listen)
+{
+    unsigned rounds = rounds_wanted(s, conf), next = first_free(have);
+    err_t err = NULL;
+
+    for (size_t i = 0; i < listen->n && !err; i++) {
+        const struct conf_endpoint *wanted = &listen->v[i];
+        struct datagram_planned *v = &s->v[i];
+        const struct datagram_endpoint *e =
+            have ? datagram_endpoint_at(have, wanted->host, wanted->port) : NULL;
+
+        plan_one(v, e, wanted, rounds, s->workers);
+        s->n++;
+        if (!e)
+            v->number = next++;
+        if (!e)
+            err = open_group(s, v);
+        else if (v->rounds > 0)
+            err = udp_bind_more(v->fds, v->rounds * s->workers, v->host, e->socket->at.port);
+        if (err)
+            err = err_wrap(err, "%s: listen %s", s->protocol->directive, v->text);
+    }
+    return err;
 }
 
 err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram_protocol *p,
-                            const struct conf *conf, unsigned workers)
+                            const struct datagram_service *have, const struct conf *conf,
+                            unsigned workers)
 {
     const struct conf_endpoints *listen = p->listen(conf);
     struct datagram_sockets *s = must(calloc(1, sizeof(*s)));
@@ -49,16 +136,18 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
 
     *out = NULL;
     s->protocol = p;
-    s->shared = p->share(workers);
-    atomic_init(&s->shared->refs, 1);
-    s->shared->workers = workers;
-    s->n = listen ? listen->n : 0;
+    if (have) {
+        s->shared = datagram_shared_ref(have->shared);
+    } else {
+        s->shared = p->share(workers);
+        atomic_init(&s->shared->refs, 1);
+        s->shared->workers = workers;
+    }
+    s->on = listen != NULL;
     s->workers = workers;
-    s->fds = must(calloc(s->n * workers + 1, sizeof(*s->fds)));
-    for (size_t i = 0; i < s->n * workers; i++)
-        s->fds[i] = -1;
-    for (size_t i = 0; i < s->n && !err; i++)
-        err = open_one(s, i, &listen->v[i]);
+    s->v = must(calloc((listen ? listen->n : 0) + 1, sizeof(*s->v)));
+    if (listen)
+        err = open_all(s, have, conf, listen);
     if (err)
         datagram_sockets_close(s);
     else
@@ -66,15 +155,25 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
     return err;
 }
 
+static void close_one(struct datagram_planned *v, unsigned workers)
+{
+    for (unsigned i = 0; i < v->rounds * workers; i++) {
+        if (v->fds[i] >= 0)
+            (void)close(v->fds[i]);
+    }
+    datagram_place_unref(v->place);
+    free(v->text);
+    free(v->host);
+    free(v->fds);
+}
+
 void datagram_sockets_close(struct datagram_sockets *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->n * s->workers; i++) {
-        if (s->fds[i] >= 0)
-            (void)close(s->fds[i]);
-    }
+    for (size_t i = 0; i < s->n; i++)
+        close_one(&s->v[i], s->workers);
     datagram_shared_unref(s->shared, s->protocol);
-    free(s->fds);
+    free(s->v);
     free(s);
 }

@@ -182,9 +182,12 @@ static void find_places(struct places *p, struct rtc_service *s, const struct rt
 static uint16_t our_port(const struct rtc_service *s, const struct conf_rtc_server *conf, bool tcp)
 {
     const struct conf_endpoints *v = tcp ? &conf->tcp.listen : &conf->listen;
+    const struct datagram_endpoint *e = NULL;
 
-    if (!tcp && s->base.n_endpoints > 0)
-        return s->base.endpoints[0]->socket->at.port;
+    if (!tcp && v->n > 0)
+        e = datagram_endpoint_at(&s->base, v->v[0].host, v->v[0].port);
+    if (e)
+        return e->socket->at.port;
     return v->n > 0 ? (uint16_t)v->v[0].port : 0;
 }
 

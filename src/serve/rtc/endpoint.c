@@ -35,7 +35,7 @@ static int buffer_of(int fd)
 
 void rtc_endpoint_opened(struct datagram_endpoint *e, int fd)
 {
-    const char *text = e->service->env->conf->rtc_server.listen.v[e->number].text;
+    const char *text = e->text;
     int kb = buffer_of(fd) / 1024;
 
     if (e->service->env->worker > 0)
@@ -45,4 +45,29 @@ void rtc_endpoint_opened(struct datagram_endpoint *e, int fd)
                  "sysctl -w net.core.rmem_max=%d", text, kb, RCVBUF);
     else
         log_trace("WebRTC: UDP %s has a receive buffer of %d KB", text, kb);
+}
+
+/* Who was told of it may come yet, and who is here may be at any of its ways. */
+bool rtc_endpoint_in_use(const struct datagram_endpoint *base)
+{
+    const struct rtc_endpoint *e = container_of(base, const struct rtc_endpoint, base);
+    const struct rtc_service *s = e->service;
+
+    for (const struct rtc_peer *p = s->peers; p; p = p->all_next) {
+        const struct ice_way *way = ice_way(&p->ice);
+
+        if (p->state < RTC_CONNECTED || (way && way->link == e))
+            return true;
+    }
+    return rtc_table_passes(&s->table, e, co_clock());
+}
+
+void rtc_endpoint_closing(struct datagram_endpoint *base)
+{
+    struct rtc_endpoint *e = container_of(base, struct rtc_endpoint, base);
+    struct rtc_service *s = e->service;
+
+    rtc_table_forget_endpoint(&s->table, e);
+    for (struct rtc_peer *p = s->peers; p; p = p->all_next)
+        ice_forget(&p->ice, e);
 }

@@ -66,6 +66,8 @@ err_t rtc_service_identity(struct rtc_service *s, bool dtls1_0, struct dtls_iden
 struct datagram_endpoint *rtc_endpoint_new(struct datagram_service *service);
 struct udp_opts rtc_endpoint_opts(const struct conf *conf);
 void rtc_endpoint_opened(struct datagram_endpoint *e, int fd);
+bool rtc_endpoint_in_use(const struct datagram_endpoint *e);
+void rtc_endpoint_closing(struct datagram_endpoint *e);
 
 /* ---- input.c: a datagram, or a frame of a connection of TCP, that came by way of that worker */
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);

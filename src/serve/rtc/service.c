@@ -97,6 +97,12 @@ static const struct conf_endpoints *listen_of(const struct conf *conf)
     return conf->rtc_server.enabled ? &conf->rtc_server.listen : NULL;
 }
 
+/* More of them have more room for bursts. */
+static unsigned sockets_of(const struct conf *conf)
+{
+    return (unsigned)conf->rtc_server.reuseport;
+}
+
 static struct datagram_service *of(const struct session_env *env)
 {
     return env->rtc ? &env->rtc->base : NULL;
@@ -109,11 +115,11 @@ static void put(struct session_env *env, struct datagram_service *s)
 
 /* ---- ended */
 
-static void end_all(struct datagram_service *s)
+static void end_all(struct datagram_service *s, const char *why)
 {
     for (struct rtc_peer *p = service_of(s)->peers, *next; p; p = next) {
         next = p->all_next;
-        rtc_peer_leave(p, err_new(ERR_STOPPED, "the server quits"));
+        rtc_peer_leave(p, err_new(ERR_STOPPED, "%s", why));
     }
 }
 
@@ -139,6 +145,7 @@ const struct datagram_protocol rtc_protocol = {
     .of = of, .put = put, .begun = begun, .reload = reload, .end_all = end_all,
     .free = free_service,
     .endpoint = rtc_endpoint_new, .opts = rtc_endpoint_opts, .opened = rtc_endpoint_opened,
+    .sockets = sockets_of, .in_use = rtc_endpoint_in_use, .closing = rtc_endpoint_closing,
     .input = input, .told = rtc_told, .see_out = rtc_see_out,
 };
 

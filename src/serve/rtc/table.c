@@ -202,6 +202,32 @@ void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
         rtc_table_drop(t, r);
 }
 
+bool rtc_table_passes(const struct rtc_table *t, const struct rtc_endpoint *e, co_usec now)
+{
+    for (size_t i = 0; i <= t->mask && t->foreign > 0; i++) {
+        for (const struct rtc_route *r = t->routes[i]; r; r = r->next) {
+            if (!r->peer && r->endpoint == e && now - r->used < RTC_FOREIGN_KEEP)
+                return true;
+        }
+    }
+    return false;
+}
+
+void rtc_table_forget_endpoint(struct rtc_table *t, const struct rtc_endpoint *e)
+{
+    for (size_t i = 0; i <= t->mask; i++) {
+        for (struct rtc_route *r = t->routes[i], *next; r; r = next) {
+            next = r->next;
+            if (r->endpoint == e)
+                rtc_table_drop(t, r);
+        }
+    }
+    for (size_t i = 0; i < RTC_HINTS; i++) {
+        if (t->hints[i].endpoint == e)
+            t->hints[i] = (struct rtc_hint){ 0 };
+    }
+}
+
 static struct rtc_hint *hint_of(struct rtc_table *t, const struct udp_addr *from)
 {
     return &t->hints[udp_addr_hash(from, t->key) % RTC_HINTS];

@@ -75,6 +75,10 @@ void rtc_table_foreign(struct rtc_table *t, const struct rtc_endpoint *e,
 void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
                       const struct udp_addr *from, unsigned worker);
 
+/* Did anything of another worker's session come by that endpoint within RTC_FOREIGN_KEEP? */
+bool rtc_table_passes(const struct rtc_table *t, const struct rtc_endpoint *e, co_usec now);
+void rtc_table_forget_endpoint(struct rtc_table *t, const struct rtc_endpoint *e); /* it closes */
+
 void rtc_table_hint(struct rtc_table *t, const struct rtc_endpoint *e, const struct udp_addr *from,
                     unsigned worker, co_usec now);
 /* True: a datagram from there goes to *worker. */

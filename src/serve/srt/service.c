@@ -75,13 +75,26 @@ static void put(struct session_env *env, struct datagram_service *s)
     env->srt = s ? service_of(s) : NULL;
 }
 
-static void end_all(struct datagram_service *s)
+static void end_all(struct datagram_service *s, const char *why)
 {
     struct srt_peer *p;
     uint32_t at = 0;
 
     while ((p = srt_slots_next(&service_of(s)->slots, &at)))
-        srt_peer_leave(p, err_new(ERR_STOPPED, "the server quits"));
+        srt_peer_leave(p, err_new(ERR_STOPPED, "%s", why));
+}
+
+static bool in_use(const struct datagram_endpoint *base)
+{
+    const struct srt_endpoint *e = container_of(base, const struct srt_endpoint, base);
+    const struct srt_peer *p;
+    uint32_t at = 0;
+
+    while ((p = srt_slots_next(&e->service->slots, &at))) {
+        if (p->endpoint == e)
+            return true;
+    }
+    return false;
 }
 
 static void free_service(struct datagram_service *base)
@@ -96,7 +109,7 @@ static void free_service(struct datagram_service *base)
 const struct datagram_protocol srt_protocol = {
     .name = "SRT", .directive = "srt_server", .reader = "srt", .ender = "srt-end",
     .listen = listen_of, .choice = srt_choice_program, .share = shared_new, .unshare = shared_free,
-    .make = make, .of = of, .put = put, .end_all = end_all, .free = free_service,
+    .make = make, .of = of, .put = put, .end_all = end_all, .in_use = in_use, .free = free_service,
     .endpoint = srt_endpoint_new, .opts = srt_endpoint_opts, .closing = srt_endpoint_closing,
     .input = srt_endpoint_input, .end_batch = srt_endpoint_end_batch, .see_out = srt_see_out,
 };
