@@ -41,7 +41,7 @@ static void certificate_of_flash(void **state)
         struct wr w = rtmfp_wr(out, sizeof(out));
         struct rtmfp_certificate c;
 
-        rtmfp_certificate_write_static(&w, RTMFP_GROUP_2, rtmfp_bytes(key, n));
+        rtmfp_certificate_write_static(&w, false, RTMFP_GROUP_2, rtmfp_bytes(key, n));
         assert_int_equal(w.len, n + 4);
         assert_hex(out, 4, n == 128 ? "81 02 1d 02" : n == 127 ? "81 01 1d 02" : "81 00 1d 02");
         assert_true(rtmfp_certificate_read(&c, rtmfp_bytes(out, w.len)));

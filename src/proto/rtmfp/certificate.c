@@ -78,7 +78,10 @@ void rtmfp_certificate_write(struct wr *w, bool server, const uint8_t extra[RTMF
             rtmfp_option_write_vlu(w, EPHEMERAL, rtmfp_group_id((enum rtmfp_group)i));
 }
 
-void rtmfp_certificate_write_static(struct wr *w, enum rtmfp_group group, struct rtmfp_bytes key)
+void rtmfp_certificate_write_static(struct wr *w, bool server, enum rtmfp_group group,
+                                    struct rtmfp_bytes key)
 {
+    if (server)
+        rtmfp_option_write(w, ANCILLARY, rtmfp_bytes(NULL, 0));
     rtmfp_group_write_key(w, STATIC, group, key);
 }

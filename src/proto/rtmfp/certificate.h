@@ -33,6 +33,7 @@ void rtmfp_certificate_id(const struct rtmfp_certificate *c, uint8_t id[RTMFP_PE
 void rtmfp_certificate_write(struct wr *w, bool server, const uint8_t extra[RTMFP_EXTRA],
                              const bool groups[RTMFP_GROUPS]);
 /* Of who has one key for all, as Flash has. */
-void rtmfp_certificate_write_static(struct wr *w, enum rtmfp_group group, struct rtmfp_bytes key);
+void rtmfp_certificate_write_static(struct wr *w, bool server, enum rtmfp_group group,
+                                    struct rtmfp_bytes key);
 
 #endif

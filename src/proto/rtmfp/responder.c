@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* responder.c - startup packets in, an answer out, [RTMFP] 3.5.1. */
+#include "proto/rtmfp/responder.h"
+
+#include <assert.h>
+#include <openssl/crypto.h>
+
+static const uint8_t signature[] = { 0x58 }; /* "X": none, [PROFILE] 4.3.5 */
+
+const char *rtmfp_drop_text(enum rtmfp_drop why)
+{
+    static const char *const texts[RTMFP_DROP_KINDS] = {
+#define XX(name, text) text,
+        RTMFP_DROPS(XX)
+#undef XX
+    };
+
+    return texts[why];
+}
+
+bool rtmfp_responder_init(struct rtmfp_responder *r, const uint8_t master[RTMFP_MASTER])
+{
+    rtmfp_cookies_init(&r->cookies, master);
+    r->fragments = rtmfp_fragments_new();
+    r->dh = rtmfp_dh_new();
+    return rtmfp_startup_init(&r->startup);
+}
+
+void rtmfp_responder_fini(struct rtmfp_responder *r)
+{
+    rtmfp_startup_fini(&r->startup);
+    rtmfp_fragments_free(r->fragments);
+    rtmfp_dh_free(r->dh);
+    OPENSSL_cleanse(&r->cookies, sizeof(r->cookies));
+}
+
+/* A packet that came. */
+struct came {
+    struct rtmfp_responder *r;
+    const struct udp_addr *from;
+    co_usec now;
+    struct rtmfp_response *out;
+};
+
+static enum rtmfp_responded drop(struct came *c, enum rtmfp_drop why)
+{
+    c->out->why = why;
+    return RTMFP_DROPPED;
+}
+
+static enum rtmfp_responded seal(struct came *c, uint32_t id, struct wr *w)
+{
+    c->out->size = rtmfp_startup_seal(&c->r->startup, id, w);
+    return RTMFP_ANSWERED;
+}
+
+/* ---- IHello, [RTMFP] 3.5.1.1.1 */
+
+static enum rtmfp_responded say_rhello(struct came *c, const struct rtmfp_ihello *hello)
+{
+    uint8_t cookie[RTMFP_COOKIE];
+    struct rtmfp_rhello answer = { .tag = hello->tag, .cookie = { cookie, sizeof(cookie) },
+                                   .certificate = rtmfp_identity_certificate(c->r->me) };
+    struct wr w = rtmfp_startup_begin(&c->r->startup, c->out->datagram, c->now);
+
+    rtmfp_cookie_make(&c->r->cookies, cookie, RTMFP_COOKIE_HELLO, c->from, c->now);
+    if (!rtmfp_rhello_write(&w, &answer))
+        return drop(c, RTMFP_DROP_CHUNK);
+    return seal(c, 0, &w);
+}
+
+static enum rtmfp_responded on_hello(struct came *c, struct rtmfp_bytes body)
+{
+    struct rtmfp_ihello *hello = &c->out->hello;
+    struct rtmfp_epd *epd = &c->out->epd;
+    const struct rtmfp_identity *me = c->r->me;
+
+    c->r->hellos++;
+    if (!rtmfp_ihello_read(hello, body) || !rtmfp_epd_read(epd, hello->epd))
+        return drop(c, RTMFP_DROP_CHUNK);
+    if (rtmfp_epd_selects(epd, &me->parsed, me->id)) {
+        if (c->r->redirects && !epd->has_fingerprint && epd->has_ancillary)
+            return RTMFP_REDIRECTED;
+        return say_rhello(c, hello);
+    }
+    c->out->peer = rtmfp_epd_peer(epd);
+    return c->out->peer ? RTMFP_INTRODUCE : drop(c, RTMFP_DROP_UNSELECTED);
+}
+
+/* ---- IIKeying, [RTMFP] 3.5.1.1.2 */
+
+/* The initiator moved: a cookie for where it is now, 3.5.1.2. */
+static enum rtmfp_responded say_change(struct came *c, const struct rtmfp_iikeying *keying)
+{
+    uint8_t cookie[RTMFP_COOKIE];
+    struct rtmfp_cookie_change change = { keying->cookie, { cookie, sizeof(cookie) } };
+    struct wr w = rtmfp_startup_begin(&c->r->startup, c->out->datagram, c->now);
+
+    rtmfp_cookie_make(&c->r->cookies, cookie, RTMFP_COOKIE_CHANGED, c->from, c->now);
+    if (!rtmfp_cookie_change_write(&w, &change))
+        return drop(c, RTMFP_DROP_CHUNK);
+    c->r->changes++;
+    return seal(c, keying->id, &w);
+}
+
+/* Which key it has in which group: in its certificate, or in its component. */
+static bool choose_key(struct rtmfp_job *job, const struct rtmfp_certificate *certificate,
+                       const struct rtmfp_component *component, struct rtmfp_bytes *key)
+{
+    if (certificate->is_static) {
+        job->group = component->static_group;
+        if (component->n_static != 1 || component->n_keys != 0 || job->group == RTMFP_GROUPS)
+            return false;
+        *key = certificate->key[job->group];
+        return key->n > 0;
+    }
+    job->group = component->group;
+    *key = component->key;
+    return component->n_keys == 1 && component->n_static == 0 && job->group != RTMFP_GROUPS;
+}
+
+/* Without zeros in front, so that it has a place of its own size. */
+static void keep_key(struct rtmfp_job *job, struct rtmfp_bytes key)
+{
+    while (key.n > sizeof(job->key) && *key.p == 0) {
+        key.p++;
+        key.n--;
+    }
+    assert(key.n <= sizeof(job->key));
+    job->key_size = (uint16_t)key.n;
+    memcpy(job->key, key.p, key.n);
+}
+
+static void keep_skic(struct rtmfp_job *job, struct rtmfp_bytes skic)
+{
+    uint8_t hash[RTMFP_HASH];
+
+    rtmfp_sha256(skic, hash);
+    memcpy(job->skic_hash, hash, sizeof(job->skic_hash));
+    job->skic_size = (uint16_t)skic.n;
+    memcpy(job->skic, skic.p, skic.n);
+}
+
+/* Step 3: all that can be said without an exponentiation. */
+static enum rtmfp_responded make_job(struct came *c, const struct rtmfp_certificate *certificate,
+                                     struct rtmfp_bytes skic)
+{
+    struct rtmfp_responder *r = c->r;
+    struct rtmfp_job *job = &c->out->job;
+    struct rtmfp_component component;
+    struct rtmfp_bytes key;
+
+    if (!rtmfp_component_read(&component, skic) ||
+        !choose_key(job, certificate, &component, &key) || !r->me->groups[job->group])
+        return drop(c, RTMFP_DROP_COMPONENT);
+    if (!rtmfp_public_is_fine(r->dh, job->group, key))
+        return drop(c, RTMFP_DROP_PUBLIC_KEY);
+    keep_key(job, key);
+    job->we_send = job->they_send = (struct rtmfp_key){ .hmac = 0 };
+    job->wants = rtmfp_wants_answer(&r->policies, &component.wants);
+    if (!rtmfp_wants_agree(&r->policies, &job->wants, &component.wants, &job->we_send,
+                           &job->they_send))
+        return drop(c, RTMFP_DROP_POLICY);
+    return RTMFP_JOB;
+}
+
+static enum rtmfp_responded say_again(struct came *c, const struct rtmfp_known *known)
+{
+    if (known->answer.n == 0)
+        return drop(c, RTMFP_DROP_ANSWERED);
+    c->r->repeats++;
+    c->out->size = rtmfp_responder_open_with(c->r, known->answer, known->id, c->now,
+                                             c->out->datagram);
+    return RTMFP_ANSWERED;
+}
+
+/* Steps 1 to 3. An old session is closed when all else is fine: who is told no loses nothing. */
+static enum rtmfp_responded with_cookie(struct came *c, const struct rtmfp_iikeying *keying)
+{
+    const struct rtmfp_responder_ops *ops = c->r->ops;
+    struct rtmfp_job *job = &c->out->job;
+    struct rtmfp_certificate certificate;
+    struct rtmfp_known known;
+    bool has = ops->find(c->r->arg, c->from, &known);
+    enum rtmfp_responded said;
+
+    if (keying->id == 0 || !rtmfp_certificate_read(&certificate, keying->certificate))
+        return drop(c, RTMFP_DROP_CERTIFICATE);
+    rtmfp_certificate_id(&certificate, job->peer);
+    keep_skic(job, keying->component);
+    job->from = *c->from;
+    job->id = keying->id;
+    if (has && memcmp(known.peer, job->peer, RTMFP_PEER_ID) != 0)
+        return drop(c, RTMFP_DROP_OTHER_PEER);
+    if (has && known.id == keying->id && memcmp(known.skic, job->skic_hash, RTMFP_SKIC_HASH) == 0)
+        return say_again(c, &known);
+    if (ops->is_keying(c->r->arg, c->from, keying->id))
+        return drop(c, RTMFP_DROP_KEYING);
+    said = make_job(c, &certificate, keying->component);
+    if (said != RTMFP_JOB)
+        return said;
+    if (has)
+        ops->stale(c->r->arg, c->from);
+    return ops->may_open(c->r->arg, c->from) ? RTMFP_JOB : drop(c, RTMFP_DROP_LIMIT);
+}
+
+static enum rtmfp_responded on_keying(struct came *c, struct rtmfp_bytes body)
+{
+    struct rtmfp_iikeying keying;
+
+    c->r->keyings++;
+    if (!rtmfp_iikeying_read(&keying, body))
+        return drop(c, RTMFP_DROP_CHUNK);
+    switch (rtmfp_cookie_check(&c->r->cookies, keying.cookie, c->from, c->now)) {
+    case RTMFP_COOKIE_OURS: return with_cookie(c, &keying);
+    case RTMFP_COOKIE_MOVED: return say_change(c, &keying);
+    case RTMFP_COOKIE_EXPIRED: return drop(c, RTMFP_DROP_EXPIRED);
+    default: return drop(c, RTMFP_DROP_FOREIGN);
+    }
+}
+
+/* ---- packets */
+
+/* Up to the first chunk that is answered. */
+static enum rtmfp_responded look_at(struct came *c, struct rtmfp_packet *p,
+                                    struct rtmfp_bytes *piece)
+{
+    enum rtmfp_responded said = drop(c, RTMFP_DROP_CHUNK);
+    struct rtmfp_chunk chunk;
+
+    while (said == RTMFP_DROPPED && rtmfp_chunk_next(p, &chunk)) {
+        if (chunk.type == RTMFP_IHELLO)
+            said = on_hello(c, chunk.body);
+        else if (chunk.type == RTMFP_IIKEYING)
+            said = on_keying(c, chunk.body);
+        else if (chunk.type == RTMFP_FRAGMENT && piece)
+            *piece = chunk.body;
+    }
+    return said;
+}
+
+/* The packet that became whole by this piece. */
+static enum rtmfp_responded look_at_piece(struct came *c, struct rtmfp_bytes body)
+{
+    struct rtmfp_piece piece;
+    struct rtmfp_bytes whole;
+    struct rtmfp_packet p;
+
+    if (!rtmfp_piece_read(&piece, body))
+        return drop(c, RTMFP_DROP_CHUNK);
+    if (!rtmfp_fragments_add(c->r->fragments, c->from, &piece, c->now, &whole))
+        return drop(c, RTMFP_DROP_PIECE);
+    if (!rtmfp_packet_read(&p, whole) || p.head.mode != RTMFP_STARTUP)
+        return drop(c, RTMFP_DROP_PACKET);
+    return look_at(c, &p, NULL);
+}
+
+enum rtmfp_responded rtmfp_responder_input(struct rtmfp_responder *r, const uint8_t *datagram,
+                                           size_t size, const struct udp_addr *from, co_usec now,
+                                           struct rtmfp_response *out)
+{
+    struct came c = { r, from, now, out };
+    struct rtmfp_bytes piece = { NULL, 0 };
+    enum rtmfp_responded said = drop(&c, RTMFP_DROP_PACKET);
+    struct rtmfp_packet p;
+
+    if (rtmfp_startup_open(&r->startup, datagram, size, &p))
+        said = look_at(&c, &p, &piece);
+    if (said == RTMFP_DROPPED && piece.p)
+        said = look_at_piece(&c, piece);
+    if (said == RTMFP_DROPPED)
+        r->drops[out->why]++;
+    return said;
+}
+
+size_t rtmfp_responder_redirect(struct rtmfp_responder *r, struct rtmfp_bytes tag,
+                                const struct rtmfp_address *list, size_t n, co_usec now,
+                                uint8_t *datagram)
+{
+    struct wr w = rtmfp_startup_begin(&r->startup, datagram, now);
+
+    return rtmfp_redirect_write(&w, tag, list, n) ? rtmfp_startup_seal(&r->startup, 0, &w) : 0;
+}
+
+size_t rtmfp_rikeying_body(uint8_t out[RTMFP_RIKEYING_MAX], uint32_t id,
+                           const struct rtmfp_keyed *keyed)
+{
+    struct wr w = rtmfp_wr(out, RTMFP_RIKEYING_MAX);
+
+    wr_u32(&w, id);
+    rtmfp_bytes_write(&w, rtmfp_bytes(keyed->skrc, keyed->skrc_size));
+    wr_bytes(&w, signature, sizeof(signature));
+    assert(!w.bad);
+    return w.len;
+}
+
+size_t rtmfp_responder_open_with(struct rtmfp_responder *r, struct rtmfp_bytes body, uint32_t id,
+                                 co_usec now, uint8_t *datagram)
+{
+    struct wr w = rtmfp_startup_begin(&r->startup, datagram, now);
+
+    return rtmfp_plain_write(&w, RTMFP_RIKEYING, body) ? rtmfp_startup_seal(&r->startup, id, &w)
+                                                       : 0;
+}
