@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-A, B, B2 = "10.231.1.1", "10.231.1.2", "10.231.1.3"
+A, B, A2, B2 = "10.231.1.1", "10.231.1.2", "10.231.2.1", "10.231.2.2"
 
 
 def enter(path):
@@ -22,21 +22,30 @@ def ip(name, *lines):
 
 
 @contextlib.contextmanager
+def inside(path):
+    """This thread is in that one meanwhile."""
+    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    enter(path)
+    try:
+        yield
+    finally:
+        enter(f"/proc/self/fd/{own}")
+        os.close(own)
+
+
+@contextlib.contextmanager
 def made(*names):
     """This thread is in the first one meanwhile."""
     if os.geteuid() != 0 or subprocess.run(["ip", "netns", "add", names[0]], capture_output=True).returncode:
         pytest.skip("network namespaces need root")
-    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
         for name in names[1:]:
             subprocess.run(["ip", "netns", "add", name], check=True)
         for name in names:
             ip(name, "link set lo up")
-        enter(f"/run/netns/{names[0]}")
-        yield names
+        with inside(f"/run/netns/{names[0]}"):
+            yield names
     finally:
-        enter(f"/proc/self/fd/{own}")
-        os.close(own)
         for name in names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
@@ -51,8 +60,11 @@ def alone():
 
 @contextlib.contextmanager
 def two():
-    """A in this one, B in the other, and a wire between. Gives the name of the other: ip(name, ...), and what runs a program there."""
+    """A in this one, B in the other, and a wire w0 between; and one more, w1, by which the other is B2 and finds A when w0
+    is down. Gives the name of the other."""
     with made(f"e2e{os.getpid()}a", f"e2e{os.getpid()}b") as (here, there):
-        ip(here, f"link add w0 type veth peer name w0 netns {there}", f"addr add {A}/24 dev w0", "link set w0 up")
-        ip(there, f"addr add {B}/24 dev w0", "link set w0 up")
-        yield there, ["ip", "netns", "exec", there]
+        for wire, a, b in (("w0", A, B), ("w1", A2, B2)):
+            ip(here, f"link add {wire} type veth peer name {wire} netns {there}", f"addr add {a}/24 dev {wire}", f"link set {wire} up")
+            ip(there, f"addr add {b}/24 dev {wire}", f"link set {wire} up")
+        ip(there, f"route add {A}/32 via {A2} metric 100", f"route add {A}/32 dev w0 metric 10")
+        yield there

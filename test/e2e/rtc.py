@@ -83,7 +83,7 @@ class Browser(browser.Page):
     """Chromium at a page of the server, with the functions of SCRIPT."""
 
     def __init__(self, tmp, s):
-        super().__init__(tmp, flags=FLAGS)
+        super().__init__(tmp, flags=[*FLAGS, f"--unsafely-treat-insecure-origin-as-secure=http://{s.host}:{s.web_port}"])
         self.open(f"http://{s.host}:{s.web_port}/empty.html")
         self.run(SCRIPT)
 

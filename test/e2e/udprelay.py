@@ -27,19 +27,19 @@ class Relay(threading.Thread):
         self.start()
 
     @staticmethod
-    def bound():
+    def bound(host="127.0.0.1"):
         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 21)
-        s.bind(("127.0.0.1", 0))
+        s.bind((host, 0))
         s.setblocking(False)
         return s
 
-    def move(self):
-        """As a NAT that forgot them: all clients have other addresses from now on."""
+    def move(self, host="127.0.0.1"):
+        """As a NAT that forgot them: all clients have other ports from now on, and that address."""
         for s, client in list(self.ways.items()):
             self.old.append(s)
             del self.ways[s]
-            self.ways[self.bound()] = client
+            self.ways[self.bound(host)] = client
 
     def is_lost(self, up):
         if self.left.get(up, 0) > 0:

@@ -387,15 +387,22 @@ static void test_address(void **state)
         { "two in turn: once a second", { { 1, USE, 1 }, { 3, USE, 2 }, { 4, USE, 1 } }, 2 },
         { "a new one each time: three soon after each other",
           { { 1, USE, 1 }, { 2, USE, 2 }, { 3, USE, 3 }, { 4, USE, 4 }, { 5, USE, 5 } }, 4 },
-        { "silent", { { 1, USE, 1 }, { 4999, CHECK, 2 } }, 1 },
-        { "silent for 5 s", { { 1, USE, 1 }, { 5001, CHECK, 2 } }, 2 },
-        { "its media were heard", { { 1, USE, 1 }, { 2000, HEARD, 1 }, { 5001, CHECK, 2 } }, 1 },
+        { "silent", { { 1, CHECK, 2 }, { 2, USE, 1 }, { 5001, CHECK, 2 } }, 1 },
+        { "silent for 5 s", { { 1, CHECK, 2 }, { 2, USE, 1 }, { 5002, CHECK, 2 } }, 2 },
+        { "a new one", { { 1, USE, 1 }, { 500, CHECK, 2 } }, 1 },
+        { "a new one after half a second", { { 1, USE, 1 }, { 501, CHECK, 2 } }, 2 },
+        { "its media were heard",
+          { { 1, CHECK, 2 }, { 2, USE, 1 }, { 2000, HEARD, 1 }, { 5002, CHECK, 2 } }, 1 },
         { "media by another that was checked",
           { { 1, USE, 1 }, { 2, CHECK, 2 }, { 3, HEARD, 2 } }, 2 },
         { "media of the one that is chosen, then by another",
           { { 1, USE, 1 }, { 2, CHECK, 2 }, { 3, HEARD, 1 }, { 4, HEARD, 2 } }, 1 },
         { "the same after 5 s",
-          { { 1, USE, 1 }, { 2, HEARD, 1 }, { 3, CHECK, 2 }, { 5003, HEARD, 2 } }, 2 },
+          { { 1, CHECK, 2 }, { 2, USE, 1 }, { 3, HEARD, 1 }, { 5003, HEARD, 2 } }, 2 },
+        { "media by a new one", { { 1, USE, 1 }, { 2, HEARD, 1 }, { 3, CHECK, 2 }, { 501, HEARD, 2 } },
+          1 },
+        { "the same after half a second",
+          { { 1, USE, 1 }, { 2, HEARD, 1 }, { 3, CHECK, 2 }, { 502, HEARD, 2 } }, 2 },
         { "nominated, once media came by the other", { { 1, USE, 1 }, { 2, HEARD, 1 }, { 3, USE, 2 } },
           1 },
         { "the same, while that is silent", { { 1, USE, 1 }, { 2, HEARD, 1 }, { 9000, USE, 2 } }, 1 },
@@ -546,7 +553,8 @@ static void test_ways(void **state)
         for (int i = 20; i < 50; i++) {
             struct ice_way new = way_of(i);
 
-            (void)check(&c, i, CO_MS(100 + 25 * i));
+            (void)check(&c, chosen, CO_MS(99 + 50 * i)); /* or it would give way */
+            (void)check(&c, i, CO_MS(100 + 50 * i));
             assert_true(session.n == ICE_PATHS && ice_knows(&session, &new));
         }
         assert_true(ice_knows(&session, &w));

@@ -9,6 +9,9 @@
  * of them in turn moves us once in ICE_SETTLE; and one that nominates new ones all the time, who
  * may be at none of them, so often within it. */
 #define ICE_SILENT CO_SECONDS(5)
+/* The same of a way that was not there when something last came by the other: a NAT has forgotten
+ * the peer, who checks on without a nomination. */
+#define ICE_QUIET CO_MS(500)
 #define ICE_SETTLE CO_SECONDS(1)
 /* A check of ours is sent again with the peer's next one, as it is for so long: a late answer is as
  * good. */
@@ -52,7 +55,7 @@ static unsigned find(const struct ice *ice, const struct ice_way *way)
 }
 
 /* Its place; the one that was silent for the longest time makes room. */
-static unsigned remember(struct ice *ice, const struct ice_way *way)
+static unsigned remember(struct ice *ice, const struct ice_way *way, co_usec now)
 {
     unsigned i = find(ice, way), oldest = ice->chosen && ice->at == 0 ? 1 : 0;
 
@@ -69,12 +72,16 @@ static unsigned remember(struct ice *ice, const struct ice_way *way)
     }
     memset(&ice->ways[i], 0, sizeof(ice->ways[i]));
     ice->ways[i].way = *way;
+    ice->ways[i].since = now;
     return i;
 }
 
-static bool is_silent(const struct ice *ice, co_usec now)
+/* Is the chosen way, so that another one may take its place? */
+static bool is_silent(const struct ice *ice, unsigned other, co_usec now)
 {
-    return now - ice->ways[ice->at].heard >= ICE_SILENT;
+    co_usec heard = ice->ways[ice->at].heard;
+
+    return now - heard >= (ice->ways[other].since > heard ? ICE_QUIET : ICE_SILENT);
 }
 
 static void move(struct ice *ice, unsigned to, co_usec now)
@@ -98,7 +105,7 @@ static bool is_better(const struct ice *ice, unsigned i, bool nominated, co_usec
     if (nominated && (now - ice->moved >= ICE_SETTLE ||
                       (!ice->ways[i].nominated && ice->hops < ICE_HOPS)))
         return true;
-    return is_silent(ice, now);
+    return is_silent(ice, i, now);
 }
 
 /* ---- checks that came before */
@@ -137,7 +144,7 @@ static enum seen look_back(struct ice *ice, const struct stun_message *m,
 static enum ice_said prove(struct ice *ice, const struct ice_way *way, bool nominated,
                            co_usec now)
 {
-    unsigned i = remember(ice, way);
+    unsigned i = remember(ice, way, now);
     bool moves = is_better(ice, i, nominated, now);
 
     ice->ways[i].nominated |= nominated;
@@ -183,7 +190,7 @@ bool ice_heard(struct ice *ice, const struct ice_way *way, co_usec now)
 
     if (i == ice->n)
         return false;
-    moves = i != ice->at && (!ice->sure || is_silent(ice, now));
+    moves = i != ice->at && (!ice->sure || is_silent(ice, i, now));
     if (moves)
         move(ice, i, now);
     ice->sure |= i == ice->at;
@@ -203,7 +210,7 @@ bool ice_is_wanted(const struct ice *ice, const struct ice_way *way, co_usec now
     unsigned i = find(ice, way);
 
     return ice->chosen && i < ice->n && i != ice->at &&
-           (ice->ways[i].nominated || is_silent(ice, now));
+           (ice->ways[i].nominated || is_silent(ice, i, now));
 }
 
 size_t ice_ask(struct ice *ice, const struct ice_way *way, const uint8_t id[STUN_ID],

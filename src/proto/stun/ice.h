@@ -35,6 +35,7 @@ struct ice {
     unsigned n, at;              /* ways; the one to send on, if chosen */
     struct {
         struct ice_way way;
+        co_usec since;           /* it is remembered */
         co_usec heard;           /* anything authenticated */
         bool nominated;          /* by USE-CANDIDATE */
         co_usec asked;           /* by a check of ours; 0: not, or it was answered */
