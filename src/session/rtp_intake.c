@@ -80,6 +80,11 @@ const struct rtp_receiver *rtp_intake_receiver(const struct rtp_intake *r, unsig
     return &r->tracks[track].rx;
 }
 
+void rtp_intake_over(struct rtp_intake *r, unsigned track)
+{
+    rtp_receiver_over(&r->tracks[track].rx);
+}
+
 void rtp_intake_wait(struct rtp_intake *r, unsigned track, co_usec wait)
 {
     r->tracks[track].rx.order.wait = wait;

@@ -66,6 +66,8 @@ void rtp_intake_sr(struct rtp_intake *r, unsigned track, uint32_t ssrc, const st
 bool rtp_intake_report(struct rtp_intake *r, unsigned track, co_usec now, struct rtcp_block *b);
 /* A track that is open. */
 const struct rtp_receiver *rtp_intake_receiver(const struct rtp_intake *r, unsigned track);
+/* Its source has ended, another may take its place at once. */
+void rtp_intake_over(struct rtp_intake *r, unsigned track);
 /* From now on it waits so long for what is missing. */
 void rtp_intake_wait(struct rtp_intake *r, unsigned track, co_usec wait);
 /* The packet that was put last is of the beginning of a key frame: once that is whole, what is

@@ -130,6 +130,14 @@ void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data,
     }
 }
 
+static bool full;
+
+bool rtc_peer_is_full(const struct rtc_peer *p)
+{
+    (void)p;
+    return full;
+}
+
 void rtc_batch_send(struct rtc_batch *b)
 {
     b->n = 0;
@@ -807,6 +815,44 @@ static void what_a_line_does_not_take_is_left_out(void **state)
     end();
 }
 
+/* A connection that takes no more for less than 2 s gets all; then what is from a key frame on. */
+static void who_is_far_behind_goes_on_at_a_key_frame(void **state)
+{
+    struct guest *g;
+
+    (void)state;
+    begin_show(CONF("", ""), 5, 10);
+    g = come(false, SRTP_NONE);
+    settle();
+    assert_int_equal(g->video.frames, 5);
+    full = true;
+    show(3, 10, 3000);
+    settle();
+    assert_int_equal(g->video.frames, 5);
+    full = false;
+    settle();
+    show(1, 10, 3000);
+    settle();
+    assert_int_equal(g->video.frames, 9);
+    full = true;
+    show(3, 10, 3000); /* 12 so far */
+    assert_ok(co_sleep(CO_MS(2050)));
+    show(1, 10, 3000);
+    settle();
+    full = false;
+    show(5, 10, 3000); /* 18: no key frame yet */
+    settle();
+    assert_int_equal(g->video.frames, 9);
+    show(4, 10, 3000); /* with that of 20 */
+    settle();
+    assert_int_equal(g->video.frames, 11);
+    assert_int_equal(g->peer.play->skips, 1);
+    assert_int_equal(g->video.holes + g->video.back, 0);
+    leave_all();
+    unpublish();
+    end();
+}
+
 /* What comes late has its place also behind a gap. */
 static void late_packets_have_their_place_behind_gaps(void **state)
 {
@@ -1044,6 +1090,7 @@ int main(void)
         TEST(a_publisher_of_ours_is_asked),
         TEST(numbers_are_kept_as_they_came),
         TEST(what_a_line_does_not_take_is_left_out),
+        TEST(who_is_far_behind_goes_on_at_a_key_frame),
         TEST(late_packets_have_their_place_behind_gaps),
         TEST(numbers_of_another_source_are_not_kept),
         TEST(reports_say_how_the_way_is),

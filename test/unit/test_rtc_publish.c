@@ -452,7 +452,11 @@ static void test_whose(void **state)
 
 static void choose_high(struct sdp_agreed *a)
 {
-    (void)strcpy(a->tracks[AV_VIDEO].rid, "h");
+    struct sdp_track *t = &a->tracks[AV_VIDEO];
+
+    t->n_rids = 2;
+    (void)strcpy(t->rids[0], "h");
+    (void)strcpy(t->rids[1], "l");
 }
 
 /* Of simulcast the layer that was agreed on; those who do not say yet are asked again. */
@@ -477,6 +481,55 @@ static void test_simulcast(void **state)
     in.ext[0] = (struct rtp_ext){ RID, 1, (const uint8_t *)"l" };
     put(&in);
     assert_int_equal(it.wire.n, 2);
+    end();
+}
+
+/* A second of a layer: `n` packets, the first is of a key frame. */
+static void put_layer(uint32_t ssrc, const char *rid, uint16_t seq, unsigned n, bool key)
+{
+    static const char set[] = SETS;
+
+    for (unsigned i = 0; i < n; i++) {
+        struct in in = { ssrc, VIDEO, (uint16_t)(seq + i), seq * 90u + i * 1000, true, "\x41\x9a",
+                         2, { { RID, 1, (const uint8_t *)rid } }, 1 };
+
+        if (key && i == 0) {
+            in.payload = set;
+            in.size = sizeof(set) - 1;
+        }
+        put(&in);
+        it.now += CO_SECONDS(1) / n;
+    }
+}
+
+/* The one of which most comes, from a key frame of it on, which is asked for; another one where
+ * that has stopped. */
+static void test_the_largest_layer_is_the_stream(void **state)
+{
+    unsigned n;
+
+    (void)state;
+    begin_by("rtc_to_rtmp on;", choose_high);
+    put_layer(1, "l", 100, 10, true);
+    assert_int_equal(it.wire.n, 10);
+    for (unsigned i = 0; i < 3; i++) { /* both, and the other has ten times as much */
+        n = it.wire.n;
+        put_layer(2, "h", (uint16_t)(500 + i * 100), 100, false);
+        put_layer(1, "l", (uint16_t)(110 + i * 10), 10, false);
+        assert_int_equal(it.wire.n, n + 10);
+    }
+    assert_true(it.plis > 0);
+    n = it.wire.n;
+    put_layer(2, "h", 900, 10, true);
+    assert_int_equal(it.wire.n, n + 10);
+    assert_int_equal(it.p->publish->tracks[AV_VIDEO].ssrc, 2);
+    put_layer(1, "l", 200, 5, true); /* it is heard no more */
+    assert_int_equal(it.wire.n, n + 10);
+    it.now += CO_SECONDS(2);
+    put_layer(1, "l", 210, 5, false);
+    assert_int_equal(it.wire.n, n + 10);
+    put_layer(1, "l", 215, 5, true); /* in place of one that has stopped */
+    assert_int_equal(it.wire.n, n + 15);
     end();
 }
 
@@ -790,7 +843,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_relayed_and_taken_in), TEST(test_not_taken_in), TEST(test_late_and_doubled),
-        TEST(test_repeats), TEST(test_whose), TEST(test_simulcast), TEST(test_many_sources),
+        TEST(test_repeats), TEST(test_whose), TEST(test_simulcast),
+        TEST(test_the_largest_layer_is_the_stream), TEST(test_many_sources),
         TEST(test_another_source), TEST(test_numbers_begin_anew), TEST(test_key_frames),
         TEST(test_other_feedback), TEST(test_large_gap), TEST(test_broken_picture),
         TEST(test_period), TEST(test_twcc), TEST(test_reports), TEST(test_remb), TEST(test_bye),

@@ -248,7 +248,7 @@ static void test_sources(void **state)
     assert_int_equal(agreed.tracks[AV_VIDEO].ssrc, 0);
     assert_ok(agree_on(offer_chrome_simulcast, &send));
     assert_int_equal(agreed.tracks[AV_VIDEO].ssrc, 0);
-    assert_string_equal(agreed.tracks[AV_VIDEO].rid, "h");
+    assert_string_equal(agreed.tracks[AV_VIDEO].rids[0], "h");
     assert_int_equal(agreed.tracks[AV_VIDEO].n_rids, 3);
 }
 

@@ -41,10 +41,16 @@ static bool is_heard(struct rtp_receiver *rx, uint32_t ssrc, co_usec now)
 {
     if (rx->started && ssrc == rx->ssrc)
         return true;
-    if (rx->started && rx->opts.window > 1 && now - rx->heard < RTP_SSRC_SILENCE)
+    if (rx->started && rx->opts.window > 1 && now - rx->heard < RTP_SSRC_SILENCE && !rx->over)
         return false;
     begin(rx, ssrc);
+    rx->over = false;
     return true;
+}
+
+void rtp_receiver_over(struct rtp_receiver *rx)
+{
+    rx->over = true;
 }
 
 static void count(struct rtp_receiver *rx, const struct rtp_packet *p, uint64_t restarts,

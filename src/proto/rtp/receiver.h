@@ -29,6 +29,7 @@ struct rtp_receiver {
     struct rtp_reorder order;
     struct rtp_stats stats;
     bool started;
+    bool over;         /* another may take its place at once */
     bool restart;      /* what comes next is another source's */
     uint32_t ssrc;
     int64_t seq;       /* the newest that was counted */
@@ -57,6 +58,8 @@ void rtp_receiver_fini(struct rtp_receiver *rx);
 
 enum rtp_put rtp_receiver_put(struct rtp_receiver *rx, const uint8_t *data, size_t size,
                               co_usec now);
+/* The source that we hear has ended, as far as we are concerned. */
+void rtp_receiver_over(struct rtp_receiver *rx);
 bool rtp_receiver_next(struct rtp_receiver *rx, co_usec now, struct rtp_received *got);
 co_usec rtp_receiver_deadline(const struct rtp_receiver *rx); /* CO_FOREVER: none */
 

@@ -69,9 +69,9 @@ static void take_sources(struct sdp_track *t, const struct sdp_section *s)
         if (copy(t->rids[t->n_rids], sizeof(t->rids[0]), s->rids[i]))
             t->n_rids++;
     }
-    if (t->n_rids > 0) { /* sources are known by their rid alone */
-        memcpy(t->rid, t->rids[0], sizeof(t->rid));
-    } else if (s->rtx[0] != 0) {
+    if (t->n_rids > 0) /* sources are known by their rid alone */
+        return;
+    if (s->rtx[0] != 0) {
         t->ssrc = s->rtx[0];
         t->rtx_ssrc = s->rtx[1];
     } else if (s->n_ssrcs > 0) {

@@ -45,8 +45,7 @@ struct sdp_track {
     /* Of a publisher as offered, 0 if it says nothing; of a player ours, to be filled in before the
      * answer is written. */
     uint32_t ssrc, rtx_ssrc;
-    char rid[SDP_MID_MAX + 1];      /* of simulcast: the one to take, the first; "" */
-    unsigned n_rids;                /* all of them, which are taken in */
+    unsigned n_rids;                /* of simulcast: all of them, which are taken in */
     char rids[SDP_RIDS_MAX][SDP_MID_MAX + 1];
 };
 

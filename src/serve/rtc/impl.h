@@ -128,5 +128,6 @@ void rtc_peer_gone(struct rtc_peer *p, err_t why); /* takes over why; it is free
 
 /* ---- tcp.c */
 void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size);
+bool rtc_tcp_is_full(const struct rtc_tcp *t); /* media are to wait */
 
 #endif

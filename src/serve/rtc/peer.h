@@ -95,6 +95,8 @@ void rtc_batch_send(struct rtc_batch *b); /* it is empty after it */
 /* A compound of RTCP, in the clear: it is encrypted here. */
 void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size);
 
+/* Its way takes no more for now: a connection of TCP. */
+bool rtc_peer_is_full(const struct rtc_peer *p);
 void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size);
 
 /* ---- connect.c: from its first check on. None of them yields. */

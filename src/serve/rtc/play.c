@@ -20,6 +20,7 @@ enum {
 };
 
 #define JOIN_AGE CO_SECONDS(3)
+#define BEHIND CO_SECONDS(2)     /* over a connection that takes no more */
 #define YOUNG CO_SECONDS(1)      /* an older key frame is not all: another one is asked for */
 
 static struct rtp_log *log_of(const struct rtc_peer *p)
@@ -249,8 +250,27 @@ static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
     forget_spans(&play->tracks[1]);
     play->sound_from = play->at;
     play->waits = play->tracks[0].on;
-    if (play->waits && !rtc_play_jump(p, JOIN_AGE, now))
+    if (play->waits && (rtc_peer_is_full(p) || !rtc_play_jump(p, JOIN_AGE, now)))
         want_key(p, now);
+}
+
+/* A connection that takes no more stays where it is; what is too far behind goes on at the next key
+ * frame. */
+static bool is_held(struct rtc_peer *p, const struct rtp_log *log, co_usec now)
+{
+    struct rtc_play *play = p->play;
+    struct rtp_log_entry e;
+
+    if (!rtc_peer_is_full(p))
+        return false;
+    if (rtp_log_get(log, play->at, &e) && now - e.at >= BEHIND) {
+        play->skips++;
+        play->dropped += rtp_log_head(log) - play->at;
+        play->at = play->sound_from = rtp_log_head(log);
+        play->waits = play->tracks[0].on;
+        want_key(p, now);
+    }
+    return true;
 }
 
 /* ---- a turn */
@@ -368,7 +388,7 @@ bool rtc_play_turn(struct rtc_peer *p, co_usec now)
 
     if (play->at < rtp_log_first(log))
         lose_place(p, rtp_log_first(log), now);
-    if (play->at == rtp_log_head(log))
+    if (play->at == rtp_log_head(log) || is_held(p, log, now))
         return false;
     rtc_burst_begin(b, p);
     for (; n < TURN && rtp_log_get(log, play->at, &e); n++)

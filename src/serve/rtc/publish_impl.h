@@ -31,6 +31,7 @@ struct publish_track {
     co_usec sr_at;
     co_usec key_at;         /* when the newest key frame began; 0: none did */
     int64_t key_time;
+    uint8_t layer;          /* of simulcast, the one that is taken: a place in sdp->rids */
     bool taken;             /* by the intake, as its track: */
     unsigned number;
 };
@@ -39,6 +40,10 @@ struct publish_source { /* an SSRC */
     uint32_t ssrc;
     co_usec heard;
     struct publish_track *track; /* NULL: it is left out */
+    uint8_t layer;          /* of simulcast: a place in sdp->rids */
+    bool repeats;           /* packets of that layer, nothing else */
+    unsigned bytes, rate;   /* of a layer: since then; a second, 0: not known */
+    co_usec since, asked;   /* asked: for a key frame */
 };
 
 struct rtc_publish {
@@ -77,10 +82,18 @@ void publish_nod(struct rtc_peer *p);
 void publish_tell_twcc(struct rtc_peer *p, co_usec now);
 /* A key frame, please: where none is under way, and at most once in a while. */
 void publish_ask_key(struct rtc_peer *p, co_usec now);
+/* The same of a layer that is not taken yet. */
+void publish_ask_layer(struct rtc_peer *p, const struct publish_track *t, struct publish_source *s,
+                       co_usec now);
 /* Are packets of it that are missing asked for? */
 bool publish_asks(const struct rtc_peer *p, const struct publish_track *t);
 /* How long such a packet is waited for. */
 co_usec publish_wait(const struct rtc_peer *p, const struct publish_track *t);
 uint64_t publish_lost(const struct rtc_publish *pub);
+
+/* ---- publish_layers.c */
+/* Is it of the layer that is taken? It may be the one from that packet on. */
+bool publish_is_layer(struct rtc_peer *p, struct publish_source *s, const struct rtp_packet *packet,
+                      co_usec now);
 
 #endif

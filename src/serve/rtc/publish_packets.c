@@ -96,13 +96,25 @@ static struct publish_track *find_track(struct rtc_publish *pub, const struct rt
     return NULL;
 }
 
-/* Of simulcast one is taken. Those that do not say which they are do so soon. */
-static bool is_layer(const struct publish_track *t, const struct said *said, bool *sure)
+/* Of simulcast: which one it is; track NULL: none of those that were agreed on. False: it does not
+ * say. Those that do not do so soon. */
+static bool find_layer(struct publish_source *s, const struct said *said)
 {
     const struct rtp_ext *rid = said->repaired.data ? &said->repaired : &said->rid;
+    const struct sdp_track *sdp = s->track->sdp;
+    unsigned i = 0;
 
-    *sure = *t->sdp->rid == '\0' || rid->data;
-    return *t->sdp->rid == '\0' || equals(rid, t->sdp->rid);
+    if (sdp->n_rids == 0)
+        return true;
+    if (!rid->data)
+        return false;
+    while (i < sdp->n_rids && !equals(rid, sdp->rids[i]))
+        i++;
+    s->layer = (uint8_t)i;
+    s->repeats = said->repaired.data != NULL;
+    if (i == sdp->n_rids)
+        s->track = NULL;
+    return true;
 }
 
 /* Room for one more, in place of one that is long gone. NULL: there is none. */
@@ -120,20 +132,18 @@ static struct publish_source *new_source(struct rtc_publish *pub, co_usec now)
 static struct publish_source *find_source(struct rtc_publish *pub, const struct rtp_packet *packet,
                                           const struct said *said, co_usec now)
 {
-    struct publish_source *s;
-    struct publish_track *t;
-    bool sure = true;
+    struct publish_source fresh = { .ssrc = packet->ssrc }, *s;
 
     for (unsigned i = 0; i < pub->n_sources; i++) {
         if (pub->sources[i].ssrc == packet->ssrc)
             return &pub->sources[i];
     }
-    t = find_track(pub, packet, said);
-    if (t && !is_layer(t, said, &sure))
-        t = NULL;
-    s = sure ? new_source(pub, now) : NULL;
+    fresh.track = find_track(pub, packet, said);
+    if (fresh.track && !find_layer(&fresh, said))
+        return NULL;
+    s = new_source(pub, now);
     if (s)
-        *s = (struct publish_source){ .ssrc = packet->ssrc, .track = t };
+        *s = fresh;
     return s;
 }
 
@@ -397,6 +407,10 @@ static void take(struct rtc_peer *p, const struct rtp_packet *packet, const uint
         return;
     }
     s->heard = now;
+    if (!publish_is_layer(p, s, packet, now)) {
+        poll_intake(p, now);
+        return;
+    }
     if (s->track->sdp->rtx_type && packet->type == s->track->sdp->rtx_type)
         take_repeat(p, s->track, data, size, now);
     else

@@ -155,6 +155,21 @@ static void send_ask(struct rtc_peer *p, const struct publish_track *t, co_usec 
     p->service->stat.plis_sent++;
 }
 
+void publish_ask_layer(struct rtc_peer *p, const struct publish_track *t, struct publish_source *s,
+                       co_usec now)
+{
+    uint8_t buf[COMPOUND];
+    struct wr w = compound(buf);
+
+    if (!(t->sdp->feedback & SDP_FB_PLI) || (s->asked && now - s->asked < KEY_EACH))
+        return;
+    s->asked = now;
+    rtcp_put_pli(&w, p->ssrc, s->ssrc);
+    send_it(p, &w);
+    p->publish->plis++;
+    p->service->stat.plis_sent++;
+}
+
 /* It begins with one; and one that has begun is likely what is wanted. */
 static bool is_under_way(const struct rtc_publish *pub, const struct publish_track *t, co_usec now)
 {

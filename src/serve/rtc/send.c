@@ -18,6 +18,14 @@ void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size)
         e->base.socket->stat.drops++;
 }
 
+bool rtc_peer_is_full(const struct rtc_peer *p)
+{
+    const struct ice_way *way = ice_way(&p->ice);
+    const struct rtc_endpoint *e = way ? way->link : NULL;
+
+    return e && !e->base.socket && rtc_tcp_is_full(e->tcp);
+}
+
 void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size)
 {
     const struct ice_way *way = ice_way(&p->ice);

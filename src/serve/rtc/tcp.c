@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_MAX = 1500, HEAD = 2, OUT_MAX = 512 * 1024 };
+enum { FRAME_MAX = 1500, HEAD = 2, OUT_MAX = 512 * 1024, OUT_FULL = 64 * 1024 };
 
 #define FIRST_TIME CO_SECONDS(5)
 #define NOBODYS CO_SECONDS(2)   /* no session has it: it never began, or is over */
@@ -74,6 +74,11 @@ void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size)
     of_head = went < HEAD ? went : HEAD;
     (void)keep(t, head + of_head, HEAD - of_head);
     (void)keep(t, (const uint8_t *)data + (went - of_head), size - (went - of_head));
+}
+
+bool rtc_tcp_is_full(const struct rtc_tcp *t)
+{
+    return t->out_size >= OUT_FULL;
 }
 
 static err_t send_rest(struct rtc_tcp *t)
