@@ -339,7 +339,7 @@ def hls_fetch(bench):
 
 def glass(bench):
     """how old the picture is that a real Chromium shows, as the end-to-end tests see it"""
-    tests = [f"test/e2e/{name}.py" for name in ("test_hls_browser", "test_http_browser")]
+    tests = [f"test/e2e/{name}.py" for name in ("test_hls_browser", "test_http_browser", "test_rtc_delay")]
     said = subprocess.run([sys.executable, "-m", "pytest", "-q", "-s", *tests], capture_output=True, text=True,
                           timeout=600).stdout
     for line in re.findall(r"(\w[\w, ]*): glass to glass \S+ to \S+ s, median (\S+)", said):

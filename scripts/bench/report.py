@@ -164,7 +164,9 @@ def goals(rows):
         limit("2,000 HLS players: bytes per CPU second, against nginx", row, "x", 0.8, "times", True)
     for what, variant, most in (("LL-HLS, hls.js", "ll", 2000),
                                 ("HLS of 2 s segments, hls.js near the edge", "ts, near", 6000),
-                                ("HTTP-FLV, mpegts.js", "http", 600)):
+                                ("HTTP-FLV, mpegts.js", "http", 600),
+                                ("WebRTC, page to page", "rtc, page to page", 250),
+                                ("WebRTC, RTMP to page", "rtc, RTMP to page", 400)):
         limit(f"glass to glass: {what}", find(rows, "glass", "srs", variant), "old", most, "ms")
     row = find(rows, "big", "srs")
     limit("15,000 players of 500 kbit/s: CPU", row, "cpu", 60, "%")

@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
-#define OLD AV_MS(200) /* nobody is sent what came so long before the first one who plays */
+/* Nobody is sent what came so long before the first one who plays: sound that comes all at once is
+ * played so much later than pictures, and browsers take ten seconds to put that right. */
+#define OLD AV_MS(40)
 
 static bool is_other(enum av_codec codec)
 {

@@ -91,16 +91,16 @@ async function clock() {
 
 
 class LiveClock(threading.Thread):
-    """ffmpeg that is given pictures as by a camera, each with the time in ms, and encodes and sends them at once."""
+    """ffmpeg that is given pictures as by a camera, each with the time in ms, and encodes and sends them at once with a tone."""
 
-    def __init__(self, url, tmp, more=()):
+    def __init__(self, url, tmp):
         super().__init__(daemon=True)
         self.fifo, self.halt = os.path.join(tmp, "camera"), False
         os.mkfifo(self.fifo)
         self.proc = Proc(["ffmpeg", "-v", "error", "-nostdin", "-probesize", "32", "-analyzeduration", "0", "-f", "rawvideo",
-                          "-pix_fmt", "yuv420p", "-s", f"{WIDTH}x{STRIP + HEIGHT}", "-r", RATE, "-i", self.fifo, *more, "-c:v",
-                          "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", 4 * RATE, "-b:v", "900k", "-flush_packets",
-                          "1", "-f", "flv", url], os.path.join(tmp, "camera.log"))
+                          "-pix_fmt", "yuv420p", "-s", f"{WIDTH}x{STRIP + HEIGHT}", "-r", RATE, "-i", self.fifo, "-re", "-f", "lavfi", "-i",
+                          "sine=frequency=300:sample_rate=48000", "-c:a", "aac", "-c:v", "libx264", "-preset", "ultrafast", "-tune",
+                          "zerolatency", "-g", 4 * RATE, "-b:v", "900k", "-flush_packets", "1", "-f", "flv", url], os.path.join(tmp, "camera.log"))
         self.start()
 
     def run(self):
