@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """screenshots.py [DIR] - make the pictures of the README anew, in DIR (doc): the first page of a server
-with conf/srs.conf, if its ports are free; the console of one with a few streams and players, on a
-desktop, and on a phone in the dark. Seen by Chromium."""
+with conf/srs.conf, if its ports are free; pages of WebRTC, of one with conf/rtc.conf; the console of one
+with a few streams and players, on a desktop, and on a phone in the dark. Seen by Chromium."""
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -64,6 +65,31 @@ def first_page(folder, tmp):
     s.stop()
 
 
+def from_a_page(folder, tmp):
+    """conf/rtc.conf as it is: a page publishes a film as its camera, another one plays it."""
+    if not are_free((1935, 1985, 8080)):
+        sys.exit("screenshots.py: the ports of conf/rtc.conf are in use")
+    home, film = os.path.join(tmp, "rtc"), os.path.join(tmp, "film.y4m")
+    os.makedirs(os.path.join(home, "objs/nginx/html"))
+    shutil.copytree(os.path.join(ROOT, "conf"), os.path.join(home, "conf"))
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", procs.SOURCE, "-t", "10", "-an", "-pix_fmt", "yuv420p", film], check=True)
+    s = Server(home, port=1935, tank="console", args=["-c", "conf/rtc.conf"]).start()
+    flags = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", f"--use-file-for-fake-video-capture={film}"]
+    os.makedirs(os.path.join(tmp, "out"))
+    with browser.Page(os.path.join(tmp, "out"), flags=flags) as out, browser.Page(tmp) as page:
+        for p, name, height in (out, "whip.html", 890), (page, "whep.html", 750):
+            p.look(900, height)
+            p.call("Emulation.setScrollbarsHidden", hidden=True)
+            p.open(f"http://127.0.0.1:8080/players/{name}")
+            p.click("#what button")
+            assert p.wait("document.querySelector('#stats dd') !== null", 20), p.text()
+        assert page.wait("document.querySelector('video').currentTime > 8", 20), (page.text(), page.errors)
+        page.shot(os.path.join(folder, "whep.png"))
+        out.shot(os.path.join(folder, "whip.png"))
+        assert not page.errors and not out.errors, (page.errors, out.errors)
+    s.stop()
+
+
 def console(folder, tmp):
     api, web = procs.free_port(), procs.free_port()
     far = Server(tmp, name="far").start()
@@ -100,6 +126,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         try:
             first_page(folder, tmp)
+            from_a_page(folder, tmp)
             console(folder, tmp)
         finally:
             procs.end_all()

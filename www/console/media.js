@@ -79,7 +79,10 @@ export class Media {
     // What it carries is told each second to `told`, and shown in `box`.
     rtc(url) {
         return () => {
-            const rtc = new Rtc(url, why => this.fail(why));
+            const rtc = new Rtc(url, why => {
+                this.stop();
+                this.fail(why);
+            });
             receive(rtc, this.video);
             rtc.open().catch(e => { // a player that has gone on hears nothing of it
                 if (!rtc.over)

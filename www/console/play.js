@@ -23,10 +23,13 @@ const NOTES = {
 const video = $("video");
 const media = new Media(video, failed);
 media.box = $("stats");
-media.told = found => {
-    $("stats").hidden = !found;
-    if (found?.video && !video.paused && video.videoWidth)
-        state(found.video.moves ? "playing" : "waiting for the stream …");
+media.told = found => { // a browser says that WebRTC plays before anything has come
+    const v = found?.video, a = found?.audio;
+    $("stats").hidden = !v?.kbps && !a?.kbps;
+    if (video.paused || !(v?.frames || a?.kbps))
+        return;
+    left = [];
+    state(!v?.frames || v.moves ? "playing" : "waiting for the stream …");
 };
 new Seek(media);
 let left = [], kind = ""; // ways that were not tried yet; how it is played
@@ -68,24 +71,17 @@ function tell() {
     text($("facts"), video.readyState >= 2 ? `${size}${ahead.toFixed(1)} s ahead` : "");
 }
 
-for (const event of ["playing", "resize", "timeupdate", "volumechange", "pause"])
+for (const event of ["playing", "resize", "timeupdate", "volumechange", "pause", "emptied"])
     video.addEventListener(event, tell);
 $("sound").addEventListener("click", () => { video.muted = false; });
-video.addEventListener("playing", () => { left = []; state("playing"); });
+video.addEventListener("playing", () => {
+    if (kind === "rtc")
+        return;
+    left = [];
+    state("playing");
+});
 video.addEventListener("ended", () => $("state").className !== "bad" && state("the end"));
 video.addEventListener("waiting", () => $("state").className !== "bad" && state("waiting for the stream …"));
-
-$("what").addEventListener("submit", e => {
-    e.preventDefault();
-    try {
-        const asked = ofAddress($("address").value);
-        left = asked.ways;
-        note(foreign(asked.foreign));
-        void next();
-    } catch (why) {
-        state(why.message, true);
-    }
-});
 
 // A page that plays by WebRTC does so, and else by what there is; one of ours knows whether this server speaks it.
 async function wanted() {
@@ -110,8 +106,20 @@ async function begin() {
         publish($("publish"), (await where())?.rtmp, params.get("app") || "live", (params.get("stream") || "livestream").replace(/\.\w+$/, ""));
     } else if (params.get("autostart") === "true") {
         left = ways;
-        await next();
+        void next();
     }
 }
 
-begin().catch(e => state(e.message, true));
+const begun = begin().catch(e => state(e.message, true));
+$("what").addEventListener("submit", async e => {
+    e.preventDefault();
+    await begun;
+    try {
+        const asked = ofAddress($("address").value);
+        left = asked.ways;
+        note(foreign(asked.foreign));
+        void next();
+    } catch (why) {
+        state(why.message, true);
+    }
+});

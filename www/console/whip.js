@@ -117,12 +117,13 @@ async function begin() {
     if (why)
         return;
     choices();
-    form.addEventListener("submit", e => {
-        e.preventDefault();
-        session ? stop() : void start();
-    });
     if (params.get("autostart") === "true")
-        await start();
+        void start();
 }
 
-begin().catch(e => state(e.message, "bad"));
+const begun = begin().catch(e => state(e.message, "bad"));
+form.addEventListener("submit", async e => {
+    e.preventDefault();
+    await begun;
+    session ? stop() : void start();
+});
