@@ -36,19 +36,24 @@ one() { # name, command...: one test
     fi
 }
 
-# Sets rc, p (passed) and f (failed). EMULATOR="program and its options" runs programs of another
+# Sets rc, p (passed) and f (failed).
+unit_counts() { # log, status
+    rc=$2
+    p=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$1" | tail -n 1)
+    f=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' "$1" | tail -n 1)
+    if [ "$rc" != 0 ] && [ "${f:-0}" = 0 ]; then
+        f=1
+    fi
+}
+
+# The same of a program that is run. EMULATOR="program and its options" runs programs of another
 # machine: it is slow, so what measures time gets three tries, and lacks things, so what is
 # in test/unit/EMULATED may fail.
 unit_run() { # program, log
     for try in 1 2 3; do
         # shellcheck disable=SC2086
         timeout "$((120 * slow))" ${EMULATOR:-} "$1" > "$2" 2>&1
-        rc=$?
-        p=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$2" | tail -n 1)
-        f=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' "$2" | tail -n 1)
-        if [ $rc != 0 ] && [ "${f:-0}" = 0 ]; then
-            f=1
-        fi
+        unit_counts "$2" $?
         [ -n "${EMULATOR:-}" ] && [ $rc != 0 ] || return 0
         if [ $rc -lt 120 ]; then # that many tests failed
             f=$(sed -n 's/^\[  \(FAILED\|ERROR \)  *\] \([A-Za-z_][A-Za-z0-9_]*\)$/\2/p' "$2" |
@@ -58,16 +63,34 @@ unit_run() { # program, log
     done
 }
 
-# cmocka says "[  PASSED  ] 3 test(s)." and "[  FAILED  ] 1 test(s), ..."; one that crashed or was
-# stopped counts as one more that failed.
-unit() {
+unit_programs() {
     for t in "$objs"/test/test_*; do
         [ -x "$t" ] && [ -f "test/unit/${t##*/}.c" ] || continue
-        if [ -n "${EMULATOR:-}" ] && grep -qxF "${t##*/}" test/unit/EMULATED; then
-            continue
-        fi
+        [ -z "${EMULATOR:-}" ] || ! grep -qxF "${t##*/}" test/unit/EMULATED || continue
+        echo "$t"
+    done
+}
+
+# Several at a time, each with its log; what passes leaves LOG.ok.
+unit_together() {
+    rm -f "$objs"/log/test_*.ok
+    unit_programs | OBJS=$objs SECONDS_MOST=$((120 * slow)) xargs -P "$UNIT_JOBS" -I '{}' sh -c '
+        log=$OBJS/log/${1##*/}
+        timeout "$SECONDS_MOST" "$1" > "$log" 2>&1 && : > "$log.ok"' sh '{}'
+}
+
+# cmocka says "[  PASSED  ] 3 test(s)." and "[  FAILED  ] 1 test(s), ..."; one that crashed or was
+# stopped counts as one more that failed. One that fails beside others has to pass by itself.
+unit() {
+    [ -n "${EMULATOR:-}" ] || unit_together
+    for t in $(unit_programs); do
         log=$objs/log/${t##*/}
-        unit_run "$t" "$log"
+        if [ -e "$log.ok" ]; then
+            rm -f "$log.ok"
+            unit_counts "$log" 0
+        else
+            unit_run "$t" "$log"
+        fi
         count "${p:-0}" "${f:-0}"
         if [ $rc = 0 ]; then
             echo "ok      ${t##*/}: ${p:-0}"
@@ -146,13 +169,13 @@ for t in sorted({x.get("classname").replace(".", "/") + ".py::" + x.get("name")
 e2e() {
     quick=--quick before=$failed
     [ -z "${E2E_LONG:-}" ] || quick=
-    # One that fails beside another has to pass by itself: two at a time, they disturb each other.
+    # One that fails beside others has to pass by itself: they disturb each other.
     # Tests that measure time, or that need the whole machine, come after the others, one by one.
     # shellcheck disable=SC2086
     if [ -n "$side_by_side" ]; then
         run_pytest end-to-end $quick $side_by_side -m 'not alone' ${E2E_ARGS:-} test/e2e
         again=$(failed_tests "$objs/log/end-to-end.xml")
-        if [ -n "$again" ] && [ "$(echo "$again" | wc -l)" -le 6 ]; then
+        if [ -n "$again" ] && [ "$(echo "$again" | wc -l)" -le 12 ]; then
             printf 'AGAIN, by themselves:\n%s\n' "$again"
             failed=$before
             run_pytest end-to-end-again $quick $again
@@ -190,11 +213,18 @@ build() {
 }
 
 slow=1
-: "${E2E_JOBS:=2}"
-find_python
 if grep -qs 'BUILD_SANITIZER 1\|BUILD_VALGRIND 1\|BUILD_GCOV 1' "$objs/config.h"; then
     slow=4
 fi
+# How many at a time. Quick ones of end to end wait for what is due more than they work: four of
+# them keep one core busy.
+: "${UNIT_JOBS:=2}"
+if [ $slow = 1 ] && [ -z "${E2E_LONG:-}" ]; then
+    : "${E2E_JOBS:=4}"
+else
+    : "${E2E_JOBS:=2}"
+fi
+find_python
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0}"
