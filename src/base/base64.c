@@ -15,16 +15,15 @@ int base64_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size)
+bool base64_bytes(const char *text, size_t n, int (*digit)(char c), uint8_t *out, size_t *size,
+                  uint32_t *left)
 {
     uint32_t bits = 0;
     unsigned have = 0;
 
     *size = 0;
-    for (int i = 0; i < 2 && n > 0 && text[n - 1] == '='; i++)
-        n--;
     for (size_t i = 0; i < n; i++) {
-        int v = base64_digit(text[i]);
+        int v = digit(text[i]);
 
         if (v < 0)
             return false;
@@ -35,7 +34,17 @@ bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size)
             out[(*size)++] = (uint8_t)(bits >> have);
         }
     }
+    *left = bits & ((1u << have) - 1);
     return n % 4 != 1;
+}
+
+bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size)
+{
+    uint32_t left;
+
+    for (int i = 0; i < 2 && n > 0 && text[n - 1] == '='; i++)
+        n--;
+    return base64_bytes(text, n, base64_digit, out, size, &left);
 }
 
 void base64_put(struct wr *w, const void *data, size_t size)

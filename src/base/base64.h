@@ -19,6 +19,11 @@ int base64_digit(char c);
  * character that is none, or one that is alone. */
 bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size);
 
+/* Digits alone, by what they stand for; *left: bits of the last one that are none of a byte. False:
+ * as above. */
+bool base64_bytes(const char *text, size_t n, int (*digit)(char c), uint8_t *out, size_t *size,
+                  uint32_t *left);
+
 void base64_put(struct wr *w, const void *data, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "proto/srtp/crypt.h"
 
+#include <assert.h>
 #include <openssl/crypto.h>
 #include <string.h>
 
@@ -47,6 +48,16 @@ bool srtp_crypt_derive(struct srtp_crypt *c, const struct srtp_keys *keys, enum 
 
     OPENSSL_cleanse(&s, sizeof(s));
     return done;
+}
+
+err_t srtp_crypt_both(struct srtp_crypt *rtp, struct srtp_crypt *rtcp,
+                      const struct srtp_keys *keys, bool seal)
+{
+    assert(keys->profile != SRTP_NONE);
+    if (srtp_crypt_derive(rtp, keys, SRTP_LABEL_RTP, seal) &&
+        srtp_crypt_derive(rtcp, keys, SRTP_LABEL_RTCP, seal))
+        return NULL;
+    return err_new(ERR_NO_MEMORY, "ciphers of SRTP");
 }
 
 void srtp_crypt_fini(struct srtp_crypt *c)

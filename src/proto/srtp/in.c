@@ -6,7 +6,6 @@
 
 #include "base/must.h"
 
-#include <assert.h>
 #include <openssl/crypto.h>
 #include <string.h>
 
@@ -29,15 +28,13 @@ struct srtp_in {
 err_t srtp_in_new(struct srtp_in **out, const struct srtp_keys *keys)
 {
     struct srtp_in *s = must(calloc(1, sizeof(*s)));
+    err_t err = srtp_crypt_both(&s->rtp, &s->rtcp, keys, false);
 
-    assert(keys->profile != SRTP_NONE);
-    if (srtp_crypt_derive(&s->rtp, keys, SRTP_LABEL_RTP, false) &&
-        srtp_crypt_derive(&s->rtcp, keys, SRTP_LABEL_RTCP, false)) {
+    if (err)
+        srtp_in_free(s);
+    else
         *out = s;
-        return NULL;
-    }
-    srtp_in_free(s);
-    return err_new(ERR_NO_MEMORY, "ciphers of SRTP");
+    return err;
 }
 
 void srtp_in_free(struct srtp_in *s)

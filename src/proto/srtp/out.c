@@ -15,15 +15,13 @@ struct srtp_out {
 err_t srtp_out_new(struct srtp_out **out, const struct srtp_keys *keys)
 {
     struct srtp_out *s = must(calloc(1, sizeof(*s)));
+    err_t err = srtp_crypt_both(&s->rtp, &s->rtcp, keys, true);
 
-    assert(keys->profile != SRTP_NONE);
-    if (srtp_crypt_derive(&s->rtp, keys, SRTP_LABEL_RTP, true) &&
-        srtp_crypt_derive(&s->rtcp, keys, SRTP_LABEL_RTCP, true)) {
+    if (err)
+        srtp_out_free(s);
+    else
         *out = s;
-        return NULL;
-    }
-    srtp_out_free(s);
-    return err_new(ERR_NO_MEMORY, "ciphers of SRTP");
+    return err;
 }
 
 void srtp_out_free(struct srtp_out *s)

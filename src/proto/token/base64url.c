@@ -12,21 +12,7 @@ static int value_of(char c)
 
 bool base64url_decode(const char *text, size_t n, uint8_t *out, size_t *size)
 {
-    uint32_t bits = 0;
-    unsigned have = 0;
+    uint32_t left;
 
-    *size = 0;
-    for (size_t i = 0; i < n; i++) {
-        int v = value_of(text[i]);
-
-        if (v < 0)
-            return false;
-        bits = (bits << 6 | (uint32_t)v) & 0xffff;
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            out[(*size)++] = (uint8_t)(bits >> have);
-        }
-    }
-    return n % 4 != 1 && (bits & ((1u << have) - 1)) == 0;
+    return base64_bytes(text, n, value_of, out, size, &left) && left == 0;
 }

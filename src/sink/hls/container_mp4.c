@@ -5,17 +5,17 @@
 
 #include <string.h>
 
-static const char *file(const struct conf_hls *set)
+const char *hls_mp4_file(const struct conf_hls *set)
 {
     return set->fmp4_file;
 }
 
-static bool is_begun(const struct hls_stream *s, const struct mp4_part *track)
+bool hls_mp4_is_begun(const struct hls_stream *s, const struct mp4_part *track)
 {
     return s->init || track->n > 0;
 }
 
-static err_t configure(struct hls_stream *s, const struct frame *f)
+err_t hls_mp4_configure(struct hls_stream *s, const struct frame *f)
 {
     (void)s;
     (void)f;
@@ -27,7 +27,7 @@ static void begin(struct hls_stream *s)
     (void)s;
 }
 
-static err_t add(struct hls_stream *s, const struct frame *f)
+err_t hls_mp4_add(struct hls_stream *s, const struct frame *f)
 {
     bool changed;
 
@@ -88,6 +88,6 @@ static bool end(struct hls_stream *s, int64_t at, struct hls_segment **second)
 
 const struct hls_container hls_container_mp4 = {
     .name = "MP4", .type = "video/iso.segment", .version = 7, .parts = SEGMENTER_FRAGMENTS,
-    .inits = true, .file = file, .takes = mp4_track_takes, .is_begun = is_begun,
-    .configure = configure, .open = begin, .add = add, .part = part, .close = end,
+    .inits = true, .file = hls_mp4_file, .takes = mp4_track_takes, .is_begun = hls_mp4_is_begun,
+    .configure = hls_mp4_configure, .open = begin, .add = hls_mp4_add, .part = part, .close = end,
 };

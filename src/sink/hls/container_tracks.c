@@ -155,23 +155,6 @@ static bool end(struct hls_stream *s, int64_t at, struct hls_segment **second)
 
 /* ------------------------------------------------------------ the others */
 
-static const char *file(const struct conf_hls *set)
-{
-    return set->fmp4_file;
-}
-
-static bool is_begun(const struct hls_stream *s, const struct mp4_part *track)
-{
-    return s->init || track->n > 0;
-}
-
-static err_t configure(struct hls_stream *s, const struct frame *f)
-{
-    (void)s;
-    (void)f;
-    return NULL; /* the track knows it */
-}
-
 static void begin(struct hls_stream *s)
 {
     if (!s->segmenter.now.new_period)
@@ -180,15 +163,9 @@ static void begin(struct hls_stream *s)
     mp4_frag_jump(&s->mp4);
 }
 
-static err_t add(struct hls_stream *s, const struct frame *f)
-{
-    bool changed;
-
-    return mp4_frag_add(&s->mp4, f, &changed);
-}
-
 const struct hls_container hls_container_tracks = {
     .name = "MP4", .type = "video/iso.segment", .version = 7, .parts = SEGMENTER_WHOLE,
-    .inits = true, .file = file, .takes = mp4_track_takes, .is_begun = is_begun,
-    .configure = configure, .open = begin, .add = add, .close = end,
+    .inits = true, .file = hls_mp4_file, .takes = mp4_track_takes,
+    .is_begun = hls_mp4_is_begun, .configure = hls_mp4_configure, .open = begin,
+    .add = hls_mp4_add, .close = end,
 };

@@ -286,6 +286,12 @@ void hls_list_bury(struct hls_stream *s, struct hls_segment *seg);
 size_t hls_list_idle(const struct hls_stream *s);
 void hls_list_lose(struct hls_stream *s);
 
+/* container_mp4.c: of all containers of MP4 */
+const char *hls_mp4_file(const struct conf_hls *set);
+bool hls_mp4_is_begun(const struct hls_stream *s, const struct mp4_part *track);
+err_t hls_mp4_configure(struct hls_stream *s, const struct frame *f)
+    __attribute__((warn_unused_result));
+err_t hls_mp4_add(struct hls_stream *s, const struct frame *f) __attribute__((warn_unused_result));
 /* container_tracks.c */
 /* What the urls of a track's segments begin with. malloc'ed. */
 char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);

@@ -3,7 +3,10 @@
 #include "tools/load/marker.h"
 
 #include "av/nalu.h"
+#include "base/must.h"
+#include "tools/load/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME = 16, TIME = 10, NUMBER = 5, DATA = NAME + TIME + NUMBER, USER_DATA = 5 };
@@ -45,6 +48,23 @@ size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
     memcpy(out, "\0\0\0", 3);
     out[3] = (uint8_t)(p - out - 4);
     return (size_t)(p - out);
+}
+
+void load_marker_put(struct frame *f, uint32_t number)
+{
+    static uint8_t *marked;
+    static size_t cap;
+    struct load_marker m = { .number = number, .time = load_wall() };
+    size_t n;
+
+    if (f->size + LOAD_MARKER_SIZE > cap) {
+        cap = 2 * (f->size + LOAD_MARKER_SIZE);
+        marked = must(realloc(marked, cap));
+    }
+    n = load_marker_build(marked, f->codec, &m);
+    memcpy(marked + n, f->data, f->size);
+    f->data = marked;
+    f->size += n;
 }
 
 static bool read_at(struct load_marker *m, const uint8_t *p)

@@ -9,7 +9,7 @@
 #ifndef TOOLS_LOAD_MARKER_H
 #define TOOLS_LOAD_MARKER_H
 
-#include "av/codec.h"
+#include "format/frame.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +29,8 @@ struct load_marker {
 /* Its bytes for H.264 or H.265 with NAL unit lengths of 4 bytes. Returns their number. */
 size_t load_marker_build(uint8_t out[LOAD_MARKER_SIZE], enum av_codec codec,
                          const struct load_marker *m);
+/* The same of now, in front of that frame, in memory of all: it stays until the next one. */
+void load_marker_put(struct frame *f, uint32_t number);
 /* From the first bytes of a video message; false: there is none. */
 bool load_marker_find(struct load_marker *m, const uint8_t *head, size_t size);
 /* Anywhere in the first `size` bytes of a payload of RTP, behind parameter sets too. */

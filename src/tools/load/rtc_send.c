@@ -15,8 +15,6 @@ enum { FRAME_MAX = 16 << 20, PACKETS_MAX = 16384, REPORT_MAX = 512 };
 static struct wr out;
 static uint16_t sizes[PACKETS_MAX];
 static size_t count;
-static uint8_t *marked;
-static size_t marked_cap;
 
 static bool carries(enum av_codec codec)
 {
@@ -116,22 +114,6 @@ static void say_packets(struct load_rtc *p, struct load_rtc_out_track *t)
     s->messages++;
 }
 
-/* The frame with the clock in front of it, in memory of all. */
-static void put_marker(struct load_rtc *p, struct frame *f)
-{
-    struct load_marker m = { .number = p->c->number++, .time = load_wall() };
-    size_t n;
-
-    if (f->size + LOAD_MARKER_SIZE > marked_cap) {
-        marked_cap = 2 * (f->size + LOAD_MARKER_SIZE);
-        marked = must(realloc(marked, marked_cap));
-    }
-    n = load_marker_build(marked, f->codec, &m);
-    memcpy(marked + n, f->data, f->size);
-    f->data = marked;
-    f->size += n;
-}
-
 static struct load_rtc_out_track *track_of(struct load_rtc_send *s, const struct frame *f)
 {
     for (unsigned i = 0; i < s->source->n; i++) {
@@ -161,7 +143,7 @@ static void say_message(struct load_rtc *p, const struct load_message *msg, uint
         f.dts += AV_MS((int64_t)time);
         f.pts += AV_MS((int64_t)time);
         if (msg->marker && !p->c->run->opts.no_marker)
-            put_marker(p, &f);
+            load_marker_put(&f, p->c->number++);
         out.len = count = 0;
         err = rtp_pack(&t->packer, &f, &t->sink);
         err_free(&err);

@@ -21,8 +21,6 @@ enum {
 static struct wr out;
 static uint16_t sizes[PACKETS_MAX];
 static size_t count;
-static uint8_t *marked;
-static size_t marked_cap;
 
 /* ------------------------------------------------------------ packets */
 
@@ -227,22 +225,6 @@ err_t load_sender_begin(struct load_sender *s, unsigned track, const struct rtsp
 
 /* ------------------------------------------------------------ frames */
 
-/* The frame with the clock in front of it, in memory of all. */
-static void put_marker(struct load_sender *s, struct frame *f)
-{
-    struct load_marker m = { .number = s->c->number++, .time = load_wall() };
-    size_t n;
-
-    if (f->size + LOAD_MARKER_SIZE > marked_cap) {
-        marked_cap = 2 * (f->size + LOAD_MARKER_SIZE);
-        marked = must(realloc(marked, marked_cap));
-    }
-    n = load_marker_build(marked, f->codec, &m);
-    memcpy(marked + n, f->data, f->size);
-    f->data = marked;
-    f->size += n;
-}
-
 static struct load_sender_track *track_of(struct load_sender *s, const struct frame *f)
 {
     for (unsigned i = 0; i < s->source->n; i++) {
@@ -270,7 +252,7 @@ err_t load_sender_send(struct load_sender *s, const struct load_message *msg, ui
         f.dts += AV_MS((int64_t)time);
         f.pts += AV_MS((int64_t)time);
         if (msg->marker && !s->c->run->opts.no_marker)
-            put_marker(s, &f);
+            load_marker_put(&f, s->c->number++);
         out.len = count = 0;
         err = rtp_pack(&t->packer, &f, &t->sink);
         if (!err && out.len > 0)

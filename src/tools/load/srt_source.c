@@ -163,20 +163,6 @@ static void mux(struct load_srt_source *s, const struct frame *f)
     err_free(&err); /* a broken frame is left out */
 }
 
-/* With the clock in front of it. */
-static void mux_marked(struct load_srt_source *s, struct frame f)
-{
-    struct load_marker m = { .number = s->number++, .time = load_wall() };
-    uint8_t *bytes = must(malloc(f.size + LOAD_MARKER_SIZE));
-    size_t n = load_marker_build(bytes, f.codec, &m);
-
-    memcpy(bytes + n, f.data, f.size);
-    f.data = bytes;
-    f.size += n;
-    mux(s, &f);
-    free(bytes);
-}
-
 static void put_message(struct load_srt_source *s, co_usec due)
 {
     const struct load_source *flv = &s->file->flv;
@@ -195,9 +181,8 @@ static void put_message(struct load_srt_source *s, co_usec due)
             s->key = true;
         }
         if (s->next->marker && s->marker)
-            mux_marked(s, f);
-        else
-            mux(s, &f);
+            load_marker_put(&f, s->number++);
+        mux(s, &f);
     }
 }
 
