@@ -66,6 +66,9 @@ unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
 
 /* ---- DTLS */
 
+static struct dtls_identity_opts fake_identity; /* the last one that was made */
+static unsigned fake_identities;
+
 struct dtls_identity {
     unsigned refs;
 };
@@ -79,7 +82,8 @@ struct dtls {
 
 err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_opts *opts)
 {
-    (void)opts;
+    fake_identity = *opts;
+    fake_identities++;
     *out = must(calloc(1, sizeof(**out)));
     (*out)->refs = 1;
     return NULL;

@@ -84,19 +84,24 @@ static void test_line_of_webrtc(void **state)
     static const int64_t room[3][2] = { { 100, 0 }, { 110, 5 }, { 110, 5 } };
     struct rtc_service_stat now = { 0 };
     struct stat_rtc s = { .at = 0 };
-    char line[256];
+    char line[512];
     size_t size;
 
     (void)state;
     assert_int_equal(stat_rtc_text(&s, &now, room[0], CO_SECONDS(1), line, sizeof(line)), 0);
     now = (struct rtc_service_stat){ .sessions = 12, .in = 2050, .received = 1500, .checks = 25,
                                      .out = 17000, .sent = 16500, .plis_sent = 5, .twcc_sent = 150,
-                                     .nacks_sent = 15, .nacks = 60, .repeated = 55 };
+                                     .nacks_sent = 15, .nacks = 60, .repeated = 55,
+                                     .rtcp_in = 500, .rtcp_out = 250, .checks_answered = 20,
+                                     .reports_sent = 60, .nacks_sent_sound = 5, .nacks_found = 10,
+                                     .asked = 100, .asked_missing = 45, .by_name = 25,
+                                     .by_address = 2000 };
     size = stat_rtc_text(&s, &now, room[1], CO_SECONDS(6), line, sizeof(line));
     assert_int_equal(size, strlen(line));
-    assert_string_equal(line, "RTC: Server conns=12, rpkts=(410,rtp:300,stun:5), "
-                              "spkts=(3400,rtp:3300), rtcp=(pli:1,twcc:30), snk=3, rnk=(12,h:11), "
-                              "loss=(r:2,s:1)");
+    assert_string_equal(line, "RTC: Server conns=12, rpkts=(410,rtp:300,stun:5,rtcp:100), "
+                              "spkts=(3400,rtp:3300,stun:4,rtcp:50), rtcp=(pli:1,twcc:30,rr:12), "
+                              "snk=(3,a:1,v:2,h:2), rnk=(12,20,h:11,m:9), loss=(r:2,s:1), "
+                              "fid=(id:5,addr:400)");
     assert_true(stat_rtc_text(&s, &now, room[2], CO_SECONDS(11), line, sizeof(line)) > 0);
     assert_string_equal(line, "RTC: Server conns=12");
     assert_int_equal(stat_rtc_text(&s, &now, room[2], CO_SECONDS(16), line, 9), 8);

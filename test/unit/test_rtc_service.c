@@ -36,20 +36,28 @@ static int free_port(void)
     return p;
 }
 
+static const char *server = ""; /* more of rtc_server */
+
+static struct conf *conf_of(const char *top, const char *vhost)
+{
+    char text[1024];
+
+    (void)snprintf(text, sizeof(text), "listen 1935; %s rtc_server { enabled on; "
+                   "listen 127.0.0.1:%d; %s } vhost __defaultVhost__ { rtc { enabled on; %s } }"
+                   "vhost off.com { }", top, port, server, vhost);
+    return mem_conf(text);
+}
+
 static void begin(const char *top, const char *vhost)
 {
     struct datagram_sockets *sockets;
-    char text[1024];
 
     port = free_port();
-    (void)snprintf(text, sizeof(text), "listen 1935; %s rtc_server { enabled on; "
-                   "listen 127.0.0.1:%d; } vhost __defaultVhost__ { rtc { enabled on; %s } }"
-                   "vhost off.com { }", top, port, vhost);
     env = (struct session_env){ .generation = 1, .connections = &connections,
                                 .on_publish = on_publish, .on_unpublish = on_unpublish,
                                 .signature = "us", .version = "1" };
     co_group_init(&connections);
-    env.conf = mem_conf(text);
+    env.conf = conf_of(top, vhost);
     env.streams = live_registry_new();
     env.clients = clients_new(env.streams, "server");
     begun = ended = 0;
@@ -123,6 +131,92 @@ static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
     assert_int_equal(fake_ended, 1);
     assert_int_equal(stat_now().forged, 1); /* what ended is counted, too */
     rtc_guest_close(&g);
+    finish();
+}
+
+/* ---- what is configured */
+
+static void test_a_payload_type_is_dropped_on_purpose(void **state)
+{
+    struct rtc_guest g;
+
+    (void)state;
+    begin("", "drop_for_pt 96;");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    rtc_guest_packet(&g, 96, 'k');
+    rtc_guest_packet(&g, 97, 'k');
+    rtc_guest_packet(&g, 201, 'k');
+    until(fake_rtcp == 1);
+    assert_int_equal(fake_rtp, 1);
+    rtc_guest_close(&g);
+    finish();
+}
+
+/* A check, keys and packets, as they were before SRTP. */
+static void test_a_black_hole_is_shown_what_comes(void **state)
+{
+    static const struct udp_opts opts = { 0 };
+    char text[80];
+    struct rtc_guest g, hole = { .checks = 0 };
+    uint8_t in[2048];
+
+    (void)state;
+    assert_ok(udp_open(&hole.socket, "127.0.0.1", 0, &opts));
+    (void)snprintf(text, sizeof(text), "black_hole { enabled on; addr 127.0.0.1:%d; }",
+                   hole.socket->at.port);
+    server = text;
+    begin("", "");
+    rtc_guest_open(&g, port);
+    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_true(rtc_guest_connects(&g));
+    assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 20 && in[0] == 0);
+    assert_int_equal(rtc_guest_hear(&hole, in, CO_SECONDS(2)), 3);
+    assert_memory_equal(in, "\x16hi", 3);
+    rtc_guest_packet(&g, 96, 'k');
+    rtc_guest_packet(&g, 96, 'x'); /* forged: it is not shown */
+    rtc_guest_packet(&g, 201, 'k');
+    assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 0 && in[1] == 96);
+    assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 0 && in[1] == 201);
+    server = "";
+    (void)conf_unref(env.conf);
+    env.conf = conf_of("", ""); /* switched off by a reload */
+    rtc_protocol.reload(&env.rtc->base);
+    rtc_guest_packet(&g, 96, 'k');
+    until(fake_rtp == 2);
+    assert_int_equal(rtc_guest_hear(&hole, in, CO_MS(10)), 0);
+    rtc_guest_close(&g);
+    rtc_guest_close(&hole);
+    finish();
+}
+
+/* One for all of the same kind; another kind by a reload, for who comes then. */
+static void test_certificates_are_as_configured(void **state)
+{
+    struct rtc_guest g[3];
+    unsigned made = fake_identities;
+
+    (void)state;
+    begin("", "");
+    for (unsigned i = 0; i < 2; i++) {
+        rtc_guest_open(&g[i], port);
+        assert_int_equal(rtc_guest_ask(&g[i], &env, RTC_ASK_PLAY, "s"), 201);
+        assert_true(!fake_identity.rsa && !fake_identity.dtls1_0);
+    }
+    assert_int_equal(fake_identities, made + 1);
+    server = "ecdsa off;";
+    (void)conf_unref(env.conf);
+    env.conf = conf_of("", "dtls_version dtls1.0;");
+    env.generation++;
+    rtc_protocol.reload(&env.rtc->base);
+    server = "";
+    rtc_guest_open(&g[2], port);
+    assert_int_equal(rtc_guest_ask(&g[2], &env, RTC_ASK_PLAY, "s"), 201);
+    assert_true(fake_identity.rsa && fake_identity.dtls1_0);
+    assert_int_equal(fake_identities, made + 2);
+    for (unsigned i = 0; i < 3; i++)
+        rtc_guest_close(&g[i]);
     finish();
 }
 
@@ -535,6 +629,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_publisher_connects_sends_and_says_goodbye),
+        TEST(test_a_payload_type_is_dropped_on_purpose),
+        TEST(test_a_black_hole_is_shown_what_comes),
+        TEST(test_certificates_are_as_configured),
         TEST(test_a_player_has_no_coroutine_and_ends),
         TEST(test_refusals_have_their_status),
         TEST(test_one_stream_has_one_publisher),

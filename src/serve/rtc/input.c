@@ -107,6 +107,7 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
         return;
     }
     e->service->stat.checks++;
+    e->service->stat.checks_answered += size > 0;
     rtc_peer_came(p, in->size);
     known = ice_knows(&p->ice, &way); /* not who was told that it has it wrong */
     mine = known && know_address(e, p, in, via, false, now);
@@ -192,6 +193,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
     }
     p = rtc_table_named(&s->table, RTC_NAME_CHECKS, m.username,
                         (size_t)(colon - m.username));
+    s->stat.by_name += p != NULL;
     if (!p) {
         pass_check(e, in, m.username, (size_t)(colon - m.username), via, now);
         return;
@@ -265,6 +267,7 @@ static void on_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_use
 {
     if (!rtc_rate_take(&p->rtcp_rate, RTCP_RATE, now))
         return;
+    p->service->stat.rtcp_in++;
     if (p->publishes)
         rtc_publish_rtcp(p, data, size, now);
     else
@@ -354,6 +357,7 @@ void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co
     }
     r = in->size > 1 ? rtc_table_find(&s->table, e, &in->path.peer) : NULL;
     if (r && r->peer) {
+        s->stat.by_address++;
         on_packet(e, r, in, via, now);
     } else if (r && via == s->base.env->worker) {
         r->used = now;

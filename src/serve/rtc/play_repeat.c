@@ -76,13 +76,17 @@ static void repeat(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_t
     int64_t index = rtp_unwrap16(t->next, seq);
     const struct rtc_span *s = rtc_play_span(t, index);
     const struct rtp_log *log = rtc_wire_log(rtc_stream_wire(b->peer->stream));
+    struct rtc_service_stat *stat = &b->peer->service->stat;
     struct rtp_log_entry e;
     uint64_t place;
 
+    stat->asked++;
     if (index >= t->next || !s || play->budget <= 0 ||
         !rtp_log_find(log, (unsigned)(t - play->tracks), index - s->delta, &place) ||
-        !rtp_log_get(log, place, &e) || place >= play->at || !is_due(play, t, seq, now))
+        !rtp_log_get(log, place, &e) || place >= play->at || !is_due(play, t, seq, now)) {
+        stat->asked_missing++;
         return;
+    }
     send_again(b, play, t, s, &e);
     if (t->loss >= BAD_LINE && play->budget > 0)
         send_again(b, play, t, s, &e);

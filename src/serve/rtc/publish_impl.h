@@ -65,7 +65,7 @@ struct rtc_publish {
     co_usec asked_key;       /* when the last PLI was sent; 0: none was */
     uint8_t firs;
     bool waits;              /* for a datagram of ours before each frame, it may be */
-    uint64_t lost_told;
+    uint64_t lost_told, found_told; /* as the service was */
     uint64_t plis, feedbacks, repeats, doubled, late, left_out;
 };
 

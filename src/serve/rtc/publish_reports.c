@@ -39,6 +39,15 @@ uint64_t publish_lost(const struct rtc_publish *pub)
     return lost;
 }
 
+static uint64_t publish_found(const struct rtc_publish *pub)
+{
+    uint64_t found = 0;
+
+    for (unsigned i = 0; i < SDP_TRACKS; i++)
+        found += pub->tracks[i].nack.found;
+    return found;
+}
+
 /* ---- what is missing */
 
 bool publish_asks(const struct rtc_peer *p, const struct publish_track *t)
@@ -91,6 +100,7 @@ static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
     rtcp_put_nack(&w, p->ssrc, t->ssrc, seqs, n);
     send_it(p, &w);
     p->service->stat.nacks_sent += n;
+    p->service->stat.nacks_sent_sound += t->kind == AV_AUDIO ? n : 0;
 }
 
 /* ---- when packets came */
@@ -269,7 +279,7 @@ static void report(struct rtc_peer *p, co_usec now)
     struct rtcp_block blocks[SDP_TRACKS];
     uint8_t buf[COMPOUND];
     struct wr w = compound(buf);
-    uint64_t lost = publish_lost(pub);
+    uint64_t lost = publish_lost(pub), found = publish_found(pub);
     unsigned n = 0;
 
     for (unsigned i = 0; i < SDP_TRACKS; i++) {
@@ -285,6 +295,9 @@ static void report(struct rtc_peer *p, co_usec now)
     if (lost > pub->lost_told)
         p->service->stat.recv_lost += lost - pub->lost_told;
     pub->lost_told = lost;
+    p->service->stat.nacks_found += found - pub->found_told;
+    p->service->stat.reports_sent++;
+    pub->found_told = found;
     pub->report_at = now + REPORT_EACH;
 }
 

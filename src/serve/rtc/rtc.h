@@ -34,6 +34,10 @@ struct rtc_service_stat { /* words alone: figures take it whole */
     uint64_t received, received_bytes, recv_lost, nacks_sent, plis_sent, twcc_sent;
     uint64_t sent, sent_bytes, nacks, repeated, plis; /* to players; asked for; sent again */
     uint64_t address_changes, passed;           /* datagrams for other workers */
+    uint64_t rtcp_in, rtcp_out, checks_answered, reports_sent;
+    uint64_t nacks_sent_sound, nacks_found;     /* of nacks_sent: of sound; that came after it */
+    uint64_t asked, asked_missing;              /* numbers in nacks; that were not to be had */
+    uint64_t by_name, by_address;               /* datagrams whose session was found so */
     uint64_t in, in_calls, out, out_calls, overflow, drops;
 };
 void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out);

@@ -105,6 +105,8 @@ void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size)
         memcpy(out, rtcp, size);
     else
         return;
-    if (size > 0)
-        rtc_peer_send(p, out, size);
+    if (size == 0)
+        return;
+    p->service->stat.rtcp_out++;
+    rtc_peer_send(p, out, size);
 }
