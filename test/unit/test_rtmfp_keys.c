@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmfp_keys.c - groups, keys and datagrams against vectors that were made a second way
  * (rtmfp_vectors.py); public keys that are none. */
+#include "proto/rtmfp/comb.h"
 #include "proto/rtmfp/group.h"
 #include "proto/rtmfp/keys.h"
 #include "proto/rtmfp/packet.h"
@@ -92,6 +93,56 @@ static void pairs(void **state)
             assert_int_equal(((uint8_t *)&made)[k], 0);
     }
     rtmfp_dh_free(dh);
+}
+
+/* 2 ^ this, by the table and without. */
+static void one_power(struct rtmfp_comb *c, const uint8_t *exponent, size_t size,
+                      const BIGNUM *prime, BN_MONT_CTX *mont, BN_CTX *ctx)
+{
+    BIGNUM *e = BN_bin2bn(exponent, (int)size, NULL), *two = BN_new(), *want = BN_new(),
+           *out = BN_new();
+
+    assert_true(BN_set_word(two, 2) == 1 && BN_mod_exp(want, two, e, prime, ctx) == 1);
+    rtmfp_comb_power(c, out, exponent, size, mont, ctx);
+    assert_int_equal(BN_cmp(out, want), 0);
+    BN_free(e);
+    BN_free(two);
+    BN_free(want);
+    BN_free(out);
+}
+
+/* Exponents of one bit, of all, of all but one. */
+static void powers_of_two(void **state)
+{
+    static const size_t sizes[RTMFP_GROUPS] = { 28, 30, 40 };
+    BIGNUM *primes[RTMFP_GROUPS] = { BN_get_rfc2409_prime_1024(NULL),
+                                     BN_get_rfc3526_prime_1536(NULL),
+                                     BN_get_rfc3526_prime_2048(NULL) };
+    BN_CTX *ctx = BN_CTX_new();
+
+    (void)state;
+    for (int g = 0; g < RTMFP_GROUPS; g++) {
+        BN_MONT_CTX *mont = BN_MONT_CTX_new();
+        struct rtmfp_comb c = { .table = NULL };
+
+        assert_int_equal(BN_MONT_CTX_set(mont, primes[g], ctx), 1);
+        rtmfp_comb_init(&c, (unsigned)sizes[g] * 8, mont, primes[g], ctx);
+        for (size_t bit = 0; bit <= sizes[g] * 8; bit += 1 + bit / 5) {
+            uint8_t one[RTMFP_EXPONENT_MAX] = { 0 }, others[RTMFP_EXPONENT_MAX];
+
+            memset(others, 0xff, sizeof(others));
+            if (bit < sizes[g] * 8) {
+                one[bit / 8] = (uint8_t)(1 << bit % 8);
+                others[bit / 8] ^= one[bit / 8];
+            }
+            one_power(&c, one, sizes[g], primes[g], mont, ctx);
+            one_power(&c, others, sizes[g], primes[g], mont, ctx);
+        }
+        rtmfp_comb_fini(&c);
+        BN_MONT_CTX_free(mont);
+        BN_free(primes[g]);
+    }
+    BN_CTX_free(ctx);
 }
 
 /* One more carries over all bytes of the exponent. */
@@ -337,9 +388,9 @@ static void datagrams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(secrets), TEST(public_key_of_another_length), TEST(pairs), TEST(step_that_carries),
-        TEST(public_keys_near_the_ends), TEST(public_keys_that_are_none), TEST(group_numbers),
-        TEST(pool), TEST(hmacs), TEST(derivation), TEST(datagrams),
+        TEST(secrets), TEST(public_key_of_another_length), TEST(pairs), TEST(powers_of_two),
+        TEST(step_that_carries), TEST(public_keys_near_the_ends), TEST(public_keys_that_are_none),
+        TEST(group_numbers), TEST(pool), TEST(hmacs), TEST(derivation), TEST(datagrams),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,12 @@
 #include "proto/rtmfp/group.h"
 
 #include "base/must.h"
+#include "proto/rtmfp/comb.h"
 
-#include <openssl/bn.h>
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-enum { GENERATOR = 2, MARGIN_BITS = 24, BITS_MIN = 16 };
+enum { MARGIN_BITS = 24, BITS_MIN = 16 };
 
 static const struct {
     uint8_t id;
@@ -53,10 +53,11 @@ void rtmfp_group_write_key(struct wr *w, uint64_t type, enum rtmfp_group g, stru
 
 struct rtmfp_dh {
     BN_CTX *ctx;
-    BIGNUM *exponent, *base, *result, *two;
+    BIGNUM *exponent, *base, *result;
     struct {
         BIGNUM *prime, *least, *most; /* of public keys */
         BN_MONT_CTX *mont;
+        struct rtmfp_comb comb; /* when the first pair is made */
     } of[RTMFP_GROUPS];
 };
 
@@ -85,8 +86,6 @@ struct rtmfp_dh *rtmfp_dh_new(void)
     dh->exponent = must(BN_secure_new());
     dh->base = number();
     dh->result = number();
-    dh->two = number();
-    must_be(BN_set_word(dh->two, GENERATOR) == 1);
     for (int g = 0; g < RTMFP_GROUPS; g++)
         prepare(dh, g);
     return dh;
@@ -101,25 +100,13 @@ void rtmfp_dh_free(struct rtmfp_dh *dh)
         BN_free(dh->of[g].least);
         BN_free(dh->of[g].most);
         BN_MONT_CTX_free(dh->of[g].mont);
+        rtmfp_comb_fini(&dh->of[g].comb);
     }
     BN_clear_free(dh->exponent);
     BN_free(dh->base);
     BN_clear_free(dh->result);
-    BN_free(dh->two);
     BN_CTX_free(dh->ctx);
     free(dh);
-}
-
-/* dh->result = base ^ secret. */
-static void power(struct rtmfp_dh *dh, const struct rtmfp_pair *pair, const BIGNUM *base)
-{
-    enum rtmfp_group g = pair->group;
-
-    (void)must(BN_bin2bn(pair->secret, groups[g].exponent, dh->exponent));
-    BN_set_flags(dh->exponent, BN_FLG_CONSTTIME);
-    must_be(BN_mod_exp_mont_consttime(dh->result, base, dh->exponent, dh->of[g].prime, dh->ctx,
-                                      dh->of[g].mont) == 1);
-    BN_clear(dh->exponent);
 }
 
 /* ---- pairs */
@@ -133,9 +120,13 @@ static void keep_public(const struct rtmfp_dh *dh, struct rtmfp_pair *pair)
 
 void rtmfp_pair_make(struct rtmfp_dh *dh, struct rtmfp_pair *out, enum rtmfp_group g)
 {
+    struct rtmfp_comb *comb = &dh->of[g].comb;
+
     *out = (struct rtmfp_pair){ .group = g };
     must_be(RAND_priv_bytes(out->secret, groups[g].exponent) == 1);
-    power(dh, out, dh->two);
+    if (!comb->table)
+        rtmfp_comb_init(comb, groups[g].exponent * 8u, dh->of[g].mont, dh->of[g].prime, dh->ctx);
+    rtmfp_comb_power(comb, dh->result, out->secret, groups[g].exponent, dh->of[g].mont, dh->ctx);
     keep_public(dh, out);
 }
 
@@ -186,6 +177,18 @@ bool rtmfp_public_is_fine(struct rtmfp_dh *dh, enum rtmfp_group g, struct rtmfp_
     n = ones(key);
     return BN_cmp(dh->base, dh->of[g].least) >= 0 && BN_cmp(dh->base, dh->of[g].most) <= 0 &&
            n >= BITS_MIN && BN_num_bits(dh->base) - n >= BITS_MIN;
+}
+
+/* dh->result = theirs ^ ours. */
+static void power(struct rtmfp_dh *dh, const struct rtmfp_pair *ours, const BIGNUM *theirs)
+{
+    enum rtmfp_group g = ours->group;
+
+    (void)must(BN_bin2bn(ours->secret, groups[g].exponent, dh->exponent));
+    BN_set_flags(dh->exponent, BN_FLG_CONSTTIME);
+    must_be(BN_mod_exp_mont_consttime(dh->result, theirs, dh->exponent, dh->of[g].prime, dh->ctx,
+                                      dh->of[g].mont) == 1);
+    BN_clear(dh->exponent);
 }
 
 size_t rtmfp_secret(struct rtmfp_dh *dh, const struct rtmfp_pair *ours, struct rtmfp_bytes theirs,
