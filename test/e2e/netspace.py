@@ -52,9 +52,9 @@ def made(*names):
 
 @contextlib.contextmanager
 def alone():
-    """With an interface that has the address A, beside the loopback."""
+    """With an interface that has the address A, beside the loopback, and all ways lead to it."""
     with made(f"e2e{os.getpid()}") as (name,):
-        ip(name, "link add w0 type veth peer name w1", f"addr add {A}/24 dev w0", "link set w0 up", "link set w1 up")
+        ip(name, "link add w0 type veth peer name w1", f"addr add {A}/24 dev w0", "link set w0 up", "link set w1 up", "route add default dev w0")
         yield
 
 

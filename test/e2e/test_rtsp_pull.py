@@ -59,13 +59,14 @@ def check(source, got, least=20):
     for kind in (VIDEO, AUDIO):
         mine, want = bodies(got, kind), bodies(source, kind)
         assert len(mine) >= least, f"{len(mine)} of kind {kind}"
-        assert flv.find_run(mine[:least], want * 2) >= 0, f"kind {kind} has a hole or changes"
+        assert flv.find_run(mine[:least], want * 2) >= 0, \
+            f"kind {kind} has a hole or changes: {[want.index(b) if b in want else None for b in mine[:least]]} of {len(want)}"
     flv.check_monotonic(got)
 
 
 def plays(s, source, least=20, stream="s"):
     w = s.watch(stream)
-    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= least and len(flv.frames(got, AUDIO)) >= least, 20), \
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= least and len(flv.frames(got, AUDIO)) >= least, 60), \
         f"{len(w.tags)} tags:\n" + s.log()[-3000:]
     got = w.stop()
     w.client.close()
