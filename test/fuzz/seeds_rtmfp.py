@@ -51,7 +51,8 @@ STARTUP = HELLO + PEER + ASK + chunk(0x7f, "00810200" + "0b0000" + HELLO)
 PACKETS = {"session": "8e00010002" + ALL, "responder": "02" + ALL + "ffff", "startup": "0b1234" + STARTUP,
            "answers": "03" + RHELLO + RIKEYING + CHANGE + REDIRECT}
 LISTS = {"ours": OURS, "flash": FLASH, "skic": SKIC, "ephemeral": SKIC_ALL, "skrc": SKRC, "peer": ID, "uri": APP,
-         "hostname": "0300616202" + "0a78" + "00" + "021502", "three": FLASH + "031d05aa" + "031d0eaa", "many": "0101" * 33}
+         "hostname": "0300616202" + "0a78" + "00" + "021502", "three": FLASH + "031d05aa" + "031d0eaa", "many": "0101" * 33,
+         "marker": "010a8000ff"}
 
 COOKIE, ELSEWHERE, LATER, BACK, KEYING, FULL, REDIRECTS = 1, 2, 4, 8, 16, 32, 64
 TALKS = {

@@ -178,6 +178,17 @@ static void options_up_to_their_marker(void **state)
     }
 }
 
+/* One of no bytes is a marker, however many bytes say so. */
+static void marker_of_two_bytes(void **state)
+{
+    struct rtmfp_hex h = rtmfp_hex("01 0a 80 00 ff");
+    struct rd r = rd_init(h.data, h.size);
+
+    (void)state;
+    assert_bytes(rtmfp_options_read(&r), "01 0a");
+    assert_true(!r.bad && rd_left(&r) == 1);
+}
+
 /* ---- addresses */
 
 static void addresses(void **state)
@@ -381,8 +392,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(vlu_both_ways), TEST(vlu_too_large), TEST(vlu_with_zeros_in_front),
         TEST(bytes_behind_a_number), TEST(options_of_a_list), TEST(options_that_are_wrong),
-        TEST(options_by_number), TEST(options_up_to_their_marker), TEST(addresses),
-        TEST(address_of_other_flags), TEST(packet_heads), TEST(packet_chunks),
+        TEST(options_by_number), TEST(options_up_to_their_marker), TEST(marker_of_two_bytes),
+        TEST(addresses), TEST(address_of_other_flags), TEST(packet_heads), TEST(packet_chunks),
         TEST(packet_of_many_chunks), TEST(packet_without_room), TEST(chunk_that_is_too_large),
     };
 
