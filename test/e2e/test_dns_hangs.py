@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """A name server that takes questions and never answers: whoever needs none of its names goes on, and so
 do reload and quit."""
+import http.client
 import socket
 import stat
 import subprocess
+import threading
 import time
 
 import pytest
 
+import hostile_rtc as h
 import httpapi
 import procs
 from procs import wait_for
+from rtc import rtc_server
 
 SILENT = "127.77.1.1"  # the name server
 
@@ -76,3 +80,41 @@ def test_nobody_waits_for_a_silent_name_server(silent, srs, source):
     s.stop()
     assert time.monotonic() - t < 5 * procs.SLOW, "reload or quit wait for names"
     b.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workers", ["1", "4"])
+def test_webrtc_ends_while_a_restart_waits_for_a_name(silent, srs, tmp_path, workers):
+    """PATCH asks for the name of its Host; meanwhile the session ends, the configuration changes, the server quits."""
+    s = rtc_server(srs, tmp_path, env={"SRS_WORKERS": workers})
+    body, answers = "a=ice-ufrag:wxyz\r\na=ice-pwd:0123456789012345678901\r\n", []
+
+    def restart(where, name):
+        c = http.client.HTTPConnection("127.0.0.1", s.api_port, timeout=5)
+        head = {"Host": name, "Content-Type": "application/trickle-ice-sdpfrag"}
+        try:
+            c.request("PATCH", where, body, head)
+            answers.append(c.getresponse().status)
+        except (OSError, http.client.HTTPException):
+            answers.append(0)
+        c.close()
+
+    def begin(names):
+        v = [h.Client(s.api_port, s.rtc_port, f"s{i}") for i in range(4)]
+        threads = [threading.Thread(target=restart, args=(c.location, n), daemon=True) for c, n in zip(v, names)]
+        for t in threads:
+            t.start()
+        assert wait_for(lambda: silent() > 0, 3), "nobody asks for a name"
+        return v, threads
+    v, threads = begin([f"a{i}.hang.test" for i in range(4)])
+    for c in v:
+        c.end(s.api_port)
+    with open(s.conf_path) as f:
+        s.reload(conf=f.read().replace("rtc { enabled on;", "rtc { enabled on; nack off;"))
+    for t in threads:
+        t.join(5)
+    assert answers == [404] * 4, answers  # their sessions are gone
+    v, threads = begin([f"b{i}.hang.test" for i in range(4)])
+    t = time.monotonic()
+    s.stop()
+    assert time.monotonic() - t < 5 * procs.SLOW, "quit waits for names"

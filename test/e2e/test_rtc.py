@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """WebRTC end to end, with our own load tool as the client: WHIP, WHEP, limits, kicks, one port for HTTP and TCP."""
 import socket
+import time
 import urllib.error
 import urllib.request
 
 import pytest
 
+import hostile_rtc as h
 import tools
 from httpapi import Api
 from procs import SLOW, Proc, SOURCE, free_port, never
@@ -73,6 +75,15 @@ def test_players_of_a_webrtc_publisher(srs, tmp_path, workers):
     assert {c["type"] for c in Api(s.api_port).clients()} == {"rtc-publish"}
 
 
+def test_an_rsa_key_holds_nobody_up(srs, tmp_path, source):
+    """It is made, and signs, on helper threads: the thread is held by nothing, as every test looks for at its end."""
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", server="ecdsa off;")
+    s.push(source, loop=True)
+    assert s.wait_log("video sh", 3)
+    check(play(s, 12), 12)
+    assert s.wait_log("DTLS done as server, cipher=ECDHE-RSA", 1, count=3)
+
+
 def test_players_change_their_address(srs, tmp_path, source):
     """As phones do: they are asked whether they are there, and what they play goes on."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", env={"SRS_WORKERS": "4"})
@@ -82,6 +93,20 @@ def test_players_change_their_address(srs, tmp_path, source):
     got = last_object(text)
     assert code == 0 and got["alive"] == 6 and got["gap_ms"]["max"] < 700 * SLOW, got
     assert s.wait_log("session address change", 1, count=6)
+
+
+@pytest.mark.long
+def test_who_never_connects_keeps_no_stream(srs, tmp_path):
+    """Its checks are no life of a stream: after two seconds another one has it, as if it was silent."""
+    s = rtc_server(srs, tmp_path)
+    first = h.Client(s.api_port, s.rtc_port, "s", True, query="")
+    assert h.Client(s.api_port, s.rtc_port, "s", True, ip="127.0.0.2").status == 409
+    until = time.monotonic() + 2.2
+    while time.monotonic() < until:
+        assert first.check()
+        time.sleep(0.1)
+    assert h.Client(s.api_port, s.rtc_port, "s", True, ip="127.0.0.2").connect().check()
+    assert s.wait_log("takes over", 1)
 
 
 @pytest.mark.long

@@ -71,6 +71,7 @@ static unsigned fake_identities;
 
 struct dtls_identity {
     unsigned refs;
+    bool slow;
 };
 
 struct dtls {
@@ -80,13 +81,22 @@ struct dtls {
     unsigned says;
 };
 
-err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_opts *opts)
+struct dtls_identity *dtls_identity_make(const struct dtls_identity_opts *opts,
+                                         char why[DTLS_IDENTITY_WHY])
 {
+    struct dtls_identity *id = must(calloc(1, sizeof(*id)));
+
+    (void)why;
     fake_identity = *opts;
     fake_identities++;
-    *out = must(calloc(1, sizeof(**out)));
-    (*out)->refs = 1;
-    return NULL;
+    id->refs = 1;
+    id->slow = opts->rsa;
+    return id;
+}
+
+bool dtls_identity_is_slow(const struct dtls_identity *id)
+{
+    return id->slow;
 }
 
 struct dtls_identity *dtls_identity_ref(struct dtls_identity *id)

@@ -15,15 +15,22 @@
 #include "co/co.h"
 #include "proto/srtp/srtp.h"
 
-/* Our certificate and all that connections have in common. Of one thread; made again where it gets
- * old. References: each connection has one. */
+/* Our certificate and all that connections have in common; made again where it gets old.
+ * References: each connection has one. They may be taken and given back by any thread, and
+ * connections may be at different threads at different times. */
 struct dtls_identity;
+enum { DTLS_IDENTITY_WHY = 96 };
 struct dtls_identity_opts {
     bool rsa;      /* 2048 bits, else P-256 */
     bool dtls1_0;  /* the operator allows DTLS 1.0 as well */
 };
 err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_opts *opts)
     __attribute__((warn_unused_result));
+/* The same for any thread: NULL, and why not. An RSA key takes a tenth of a second. */
+struct dtls_identity *dtls_identity_make(const struct dtls_identity_opts *opts,
+                                         char why[DTLS_IDENTITY_WHY]);
+/* A handshake with it takes a millisecond: not for a thread that others wait for. */
+bool dtls_identity_is_slow(const struct dtls_identity *id);
 struct dtls_identity *dtls_identity_ref(struct dtls_identity *id);
 void dtls_identity_unref(struct dtls_identity *id); /* NULL is fine */
 const char *dtls_identity_fingerprint(const struct dtls_identity *id); /* "AB:CD:..", SHA-256 */

@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 #include <openssl/x509.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,7 +22,8 @@ enum { DAY = 86400, LIFE = 365 * DAY, RENEW = 30 * DAY /* before its end */, RSA
 #define CIPHERS_OLD CIPHERS ":@SECLEVEL=0"
 
 struct dtls_identity {
-    unsigned refs;
+    atomic_uint refs;
+    bool rsa;
     SSL_CTX *context;
     BIO_METHOD *bio;
     int64_t ends;
@@ -115,32 +117,44 @@ static bool make(struct dtls_identity *id, const struct dtls_identity_opts *o)
     return done;
 }
 
-err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_opts *opts)
+struct dtls_identity *dtls_identity_make(const struct dtls_identity_opts *opts,
+                                         char why[DTLS_IDENTITY_WHY])
 {
     struct dtls_identity *id = must(calloc(1, sizeof(*id)));
-    char why[DTLS_WHY_MAX];
 
-    id->refs = 1;
+    atomic_init(&id->refs, 1);
+    id->rsa = opts->rsa;
     id->bio = dtls_datagrams_method();
     ERR_clear_error();
-    if (make(id, opts)) {
-        *out = id;
-        return NULL;
-    }
-    ERR_error_string_n(ERR_peek_error(), why, sizeof(why));
+    if (make(id, opts))
+        return id;
+    ERR_error_string_n(ERR_peek_error(), why, DTLS_IDENTITY_WHY);
     dtls_identity_unref(id);
-    return err_new(ERR_RTC_DTLS, "a certificate of our own: %s", why);
+    return NULL;
+}
+
+err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_opts *opts)
+{
+    char why[DTLS_IDENTITY_WHY];
+
+    *out = dtls_identity_make(opts, why);
+    return *out ? NULL : err_new(ERR_RTC_DTLS, "a certificate of our own: %s", why);
+}
+
+bool dtls_identity_is_slow(const struct dtls_identity *id)
+{
+    return id->rsa;
 }
 
 struct dtls_identity *dtls_identity_ref(struct dtls_identity *id)
 {
-    id->refs++;
+    atomic_fetch_add(&id->refs, 1);
     return id;
 }
 
 void dtls_identity_unref(struct dtls_identity *id)
 {
-    if (!id || --id->refs > 0)
+    if (!id || atomic_fetch_sub(&id->refs, 1) != 1)
         return;
     SSL_CTX_free(id->context);
     BIO_meth_free(id->bio);

@@ -133,11 +133,11 @@ static enum seen look_back(struct ice *ice, const struct stun_message *m,
     for (unsigned i = 0; i < STUN_ID - sizeof(id); i++)
         id ^= (uint64_t)m->id[i] << 8 * i;
     for (unsigned i = 0; i < n; i++) {
-        if (ice->seen[i].id == id)
-            return ice->seen[i].from == from ? AGAIN : ELSEWHERE;
+        if (ice->seen_id[i] == id)
+            return ice->seen_from[i] == from ? AGAIN : ELSEWHERE;
     }
-    ice->seen[ice->n_seen % ICE_SEEN].id = id;
-    ice->seen[ice->n_seen++ % ICE_SEEN].from = from;
+    ice->seen_id[ice->n_seen % ICE_SEEN] = id;
+    ice->seen_from[ice->n_seen++ % ICE_SEEN] = from;
     return NEW;
 }
 

@@ -17,7 +17,7 @@ enum {
     ICE_UFRAG_MAX = 256, ICE_PWD_MAX = 256, /* of a peer's, RFC 8445 section 5.3 */
     ICE_PATHS = 8,                         /* addresses of a session that are remembered */
     ICE_RATE = 50,                         /* checks a second that are answered */
-    ICE_SEEN = 64,                         /* transactions that are remembered */
+    ICE_SEEN = 32,                         /* transactions that are remembered */
 };
 
 /* A way to the peer: a path of datagrams, or a connection of TCP. */
@@ -42,10 +42,8 @@ struct ice {
         co_usec asked_first;     /* by that one */
         uint8_t asked_id[STUN_ID];
     } ways[ICE_PATHS];
-    struct {
-        uint64_t id;             /* of a check that was answered */
-        uint32_t from;           /* a digest of where it came from */
-    } seen[ICE_SEEN];
+    uint64_t seen_id[ICE_SEEN];  /* of checks that were answered; */
+    uint32_t seen_from[ICE_SEEN]; /* and a digest of where each came from */
     unsigned n_seen;
     co_usec heard;               /* on any of them */
     co_usec moved;               /* the way to send on was chosen */

@@ -95,16 +95,25 @@ static void look_at_dtls(struct rtc_peer *p, co_usec now)
     }
 }
 
+void rtc_peer_shaken(struct rtc_peer *p, co_usec now)
+{
+    look_at_dtls(p, now);
+    rtc_peer_set_timer(p, now);
+}
+
 void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
 {
-    if (!p->dtls || p->state < RTC_CHECKED || p->state > RTC_CONNECTED ||
+    if ((!p->dtls && !p->shake) || p->state < RTC_CHECKED || p->state > RTC_CONNECTED ||
         !rtc_rate_take(&p->dtls_rate, DTLS_RATE, now))
         return;
     rtc_black(p->service, data, size);
     rtc_peer_came(p, size);
+    if (p->shake || (p->state == RTC_CHECKED && dtls_identity_is_slow(p->identity))) {
+        rtc_shake_put(p, data, size);
+        return;
+    }
     dtls_input(p->dtls, data, size, now);
-    look_at_dtls(p, now);
-    rtc_peer_set_timer(p, now);
+    rtc_peer_shaken(p, now);
 }
 
 /* Only now: who never comes takes no memory for it. */

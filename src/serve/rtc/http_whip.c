@@ -138,6 +138,7 @@ static bool is_type(const struct http_exchange *x, const char *type)
 /* Is that body to be taken as an offer? Else it is answered. */
 static bool check_offer(const struct http_exchange *x, struct rtc_ask *ask, bool over)
 {
+    x->resp->close |= over; /* the rest of it is read by nobody */
     if (over)
         rtc_http_refuse(ask, 400, DECODE, "RtcSdpDecode", "an offer of more than 64 KB");
     else if (ask->offer_size == 0)
@@ -237,6 +238,7 @@ static err_t patch(struct http_exchange *x)
 
     if (err)
         return err;
+    x->resp->close |= over;
     if (!is_type(x, FRAGMENT))
         rtc_http_refuse(&ask, 415, DECODE, "RtcSdpDecode", "PATCH takes " FRAGMENT);
     else if (over || !sdp_fragment_parse(&ask.fragment, text_or_empty(body), size))

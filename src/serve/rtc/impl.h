@@ -40,6 +40,7 @@ struct rtc_service {
     struct rtc_peer *peers;    /* in all states */
     struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
     bool rsa;                  /* they are */
+    bool makes[2];             /* a helper thread is at it */
     struct rtc_asked asked[RTC_ASKED];
     struct rtc_found *found;   /* names and interfaces: candidates.c; or NULL */
     co_usec strangers_told;
@@ -57,10 +58,11 @@ unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX]);
 void rtc_candidates_free(struct rtc_service *s); /* what is kept for them; nobody asks any more */
 
-/* ---- service.c */
-/* Our certificate, with a reference for the caller; one that gets old is made again. */
+/* ---- identity.c */
+/* Our certificate, with a reference for the caller; one that gets old is made again. Yields. */
 err_t rtc_service_identity(struct rtc_service *s, bool dtls1_0, struct dtls_identity **out)
     __attribute__((warn_unused_result));
+void rtc_identities_forget(struct rtc_service *s); /* new ones, as configured now */
 
 /* ---- endpoint.c: of rtc_protocol */
 struct datagram_endpoint *rtc_endpoint_new(struct datagram_service *service);
@@ -88,6 +90,10 @@ void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
                     const struct udp_addr *from, enum rtc_claim claim);
 /* It is dropped, and who passes it on is told. */
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r);
+
+/* ---- shake.c: handshakes that take long, on helper threads */
+void rtc_shake_put(struct rtc_peer *p, const uint8_t *data, size_t size); /* a datagram of one */
+void rtc_shake_forget(struct rtc_peer *p);
 
 /* ---- reach.c: is the peer there? */
 void rtc_reach_ask(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,

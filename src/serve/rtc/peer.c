@@ -155,6 +155,7 @@ void rtc_peer_free(struct rtc_peer *p)
     co_timer_cancel(&p->timer);
     peers_leave(&p->place, co_now());
     peers_leave(&p->pending, co_now());
+    rtc_shake_forget(p);
     dtls_free(p->dtls);
     srtp_out_free(p->srtp_out);
     srtp_in_free(p->srtp_in);

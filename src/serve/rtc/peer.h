@@ -24,6 +24,7 @@
 
 struct rtc_ask;       /* the request that made it: ask.h */
 struct rtc_endpoint;  /* a socket and its reader, or a connection of TCP: impl.h */
+struct rtc_shake;     /* shake.c */
 struct rtc_stream;    /* of a source: its packets and who plays them (stream.h) */
 struct rtc_publish;   /* what publishers have more (publish.c) */
 struct rtc_play;      /* what players have more (play.c) */
@@ -38,7 +39,8 @@ struct rtc_peer {
     bool publishes;
     struct sdp_agreed agreed;
     struct ice ice;
-    struct dtls *dtls;           /* NULL: it goes without */
+    struct dtls *dtls;           /* NULL: it goes without, or a helper thread has it */
+    struct rtc_shake *shake;     /* its handshake is at a helper thread; else NULL */
     struct srtp_out *srtp_out;   /* NULL: not connected, or in the clear */
     struct srtp_in *srtp_in;
     bool clear, no_dtls;         /* without SRTP; and without DTLS as well */
@@ -102,6 +104,7 @@ void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size);
 /* ---- connect.c: from its first check on. None of them yields. */
 void rtc_peer_checked(struct rtc_peer *p, co_usec now);   /* for the first time */
 void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
+void rtc_peer_shaken(struct rtc_peer *p, co_usec now);    /* what came was heard */
 void rtc_peer_set_timer(struct rtc_peer *p, co_usec now); /* after each change */
 /* So much of it came, that it did send. What comes before it is connected keeps no stream of a
  * publisher that never will be. */

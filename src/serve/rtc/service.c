@@ -13,46 +13,13 @@ static struct rtc_service *service_of(struct datagram_service *s)
     return container_of(s, struct rtc_service, base);
 }
 
-/* ---- our certificate */
-
-static bool is_old(const struct dtls_identity *id)
-{
-    return co_wall_ms() / 1000 >= dtls_identity_ends(id);
-}
-
-err_t rtc_service_identity(struct rtc_service *s, bool dtls1_0, struct dtls_identity **out)
-{
-    const struct dtls_identity_opts opts = { .rsa = s->rsa, .dtls1_0 = dtls1_0 };
-    struct dtls_identity **id = &s->identity[dtls1_0], *fresh;
-    err_t err;
-
-    if (!*id || is_old(*id)) {
-        err = dtls_identity_new(&fresh, &opts);
-        if (err)
-            return err;
-        dtls_identity_unref(*id);
-        *id = fresh;
-    }
-    *out = dtls_identity_ref(*id);
-    return NULL;
-}
-
-static void forget_identities(struct rtc_service *s)
-{
-    for (int i = 0; i < 2; i++) {
-        dtls_identity_unref(s->identity[i]);
-        s->identity[i] = NULL;
-    }
-    s->rsa = !s->base.env->conf->rtc_server.ecdsa;
-}
-
 static void reload(struct datagram_service *base)
 {
     struct rtc_service *s = service_of(base);
 
     rtc_black_open(s);
     if (s->rsa == base->env->conf->rtc_server.ecdsa)
-        forget_identities(s); /* who is here keeps what it has */
+        rtc_identities_forget(s); /* who is here keeps what it has */
 }
 
 /* ---- begun */
@@ -128,7 +95,7 @@ static void free_service(struct datagram_service *base)
     struct rtc_service *s = service_of(base);
 
     udp_close(s->black);
-    forget_identities(s);
+    rtc_identities_forget(s);
     rtc_candidates_free(s);
     rtc_table_fini(&s->table);
     free(s);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* shake.c - handshakes with an RSA key of ours, on helper threads: to sign with it takes a
+ * millisecond, in which nobody else would be served.
+ *
+ * The connection is the job's while it runs. What comes meanwhile waits for the next one; if there
+ * is no end of it, it is lost, and comes again as on any network.
+ */
+#include "base/must.h"
+#include "co/thread.h"
+#include "serve/rtc/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DATAGRAMS = 8 };
+#define PATIENCE CO_SECONDS(10)
+
+struct job {
+    struct dtls *dtls;
+    co_usec now;
+    unsigned n;
+    size_t sizes[DATAGRAMS];
+    uint8_t data[DATAGRAMS][DTLS_DATAGRAM_MAX];
+};
+
+struct rtc_shake {
+    struct rtc_peer *peer; /* NULL: it has gone */
+    struct job *next;      /* what came since; or NULL */
+};
+
+/* On a helper thread. */
+static void run(void *job)
+{
+    struct job *j = job;
+
+    for (unsigned i = 0; i < j->n; i++)
+        dtls_input(j->dtls, j->data[i], j->sizes[i], j->now);
+}
+
+static void drop(void *job)
+{
+    struct job *j = job;
+
+    dtls_free(j->dtls);
+    free(j);
+}
+
+/* An error: its connection is gone with the job. */
+static err_t run_next(struct rtc_shake *sh)
+{
+    struct job *j = sh->next;
+    char own[RTC_CID];
+    err_t err;
+
+    sh->next = NULL;
+    j->dtls = sh->peer->dtls;
+    j->now = co_clock();
+    sh->peer->dtls = NULL;
+    err = co_thread_run(CO_POOL_KEY, run, j, drop, PATIENCE);
+    if (err)
+        return err;
+    if (!sh->peer) {
+        drop(j);
+        return NULL;
+    }
+    sh->peer->dtls = j->dtls;
+    free(j);
+    if (sh->peer->state == RTC_CHECKED || sh->peer->state == RTC_CONNECTED) {
+        rtc_peer_speak(sh->peer, own);
+        rtc_peer_shaken(sh->peer, co_clock());
+        rtc_peer_silent(own);
+    }
+    return NULL;
+}
+
+/* co_fn */
+static err_t shake_main(void *shake)
+{
+    struct rtc_shake *sh = shake;
+    err_t err = NULL;
+
+    co_log_as(LOG_STRANGER);
+    while (!err && sh->peer && sh->peer->dtls && sh->next)
+        err = run_next(sh);
+    if (sh->peer) {
+        sh->peer->shake = NULL;
+        if (err)
+            rtc_peer_leave(sh->peer, err_wrap(err, "the handshake"));
+        err = NULL;
+    }
+    err_free(&err);
+    free(sh->next);
+    free(sh);
+    return NULL;
+}
+
+static bool begin(struct rtc_peer *p)
+{
+    err_t err;
+
+    p->shake = must(calloc(1, sizeof(*p->shake)));
+    p->shake->peer = p;
+    err = co_go(p->base.env->connections, "rtc-shake", shake_main, p->shake);
+    if (!err)
+        return true;
+    free(p->shake);
+    p->shake = NULL;
+    rtc_peer_leave(p, err);
+    return false;
+}
+
+void rtc_shake_put(struct rtc_peer *p, const uint8_t *data, size_t size)
+{
+    struct job *j;
+
+    if (size > DTLS_DATAGRAM_MAX || (!p->shake && !begin(p)))
+        return;
+    if (!p->shake->next)
+        p->shake->next = must(calloc(1, sizeof(*j)));
+    j = p->shake->next;
+    if (j->n == DATAGRAMS)
+        return;
+    memcpy(j->data[j->n], data, size);
+    j->sizes[j->n++] = size;
+}
+
+void rtc_shake_forget(struct rtc_peer *p)
+{
+    if (p->shake)
+        p->shake->peer = NULL;
+}
