@@ -268,6 +268,9 @@ vhost __defaultVhost__ {{{{
         "rtc": {"top": "http_api {{ enabled on; listen 127.0.0.1:{{http}}; }} rtc_server {{ enabled on; listen {{rtc}}; "
                        "candidate 127.0.0.1; api_as_candidates off; }}",
                 "vhost": "rtc {{ enabled on; rtmp_to_rtc on; }}"},
+        "rtc no gso": {"top": "http_api {{ enabled on; listen 127.0.0.1:{{http}}; }} rtc_server {{ enabled on; listen {{rtc}}; "
+                              "candidate 127.0.0.1; api_as_candidates off; udp_gso off; }}",
+                       "vhost": "rtc {{ enabled on; rtmp_to_rtc on; }}"},
         "vod": {"top": RTSP + "}} http_server {{ enabled on; listen 127.0.0.1:{{http}}; }}",
                 "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; }} http_remux {{ enabled on; }}"},
         "vod 4m": {"top": RTSP + "}}", "vhost": RTSP_HOST + "vod {{ enabled on; dir {{vod}}; cache 4m; }}"},

@@ -2,6 +2,8 @@
 """The streams that are sent: made once by ffmpeg, of a constant bit rate, 30 frames a second, a key
 frame every 2 s, and AAC of 43 frames a second."""
 import subprocess
+import sys
+from pathlib import Path
 
 SECONDS = 20
 SIZES = {200: "320x180", 500: "480x270", 900: "640x360", 2000: "960x540", 8000: "1280x720"}
@@ -26,5 +28,26 @@ def make(folder, kbps):
          "-bufsize", f"{video}k", "-x264-params", "nal-hrd=cbr:force-cfr=1",
          "-c:a", "aac", "-b:a", f"{AUDIO_KBPS}k", "-f", "flv", str(part)],
         check=True, stdin=subprocess.DEVNULL)
+    part.rename(path)
+    return path
+
+
+def make_opus(folder):
+    """The path of an FLV file with H.264 of about 900 kbit/s, 25 frames a second, a key frame every 4 s and one slice a
+    frame, and Opus of 50 packets a second."""
+    path = folder / "900k-opus.flv"
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    video, sound, part = (folder / f"900k-opus.{what}" for what in ("video.mp4", "sound.mp4", "part"))
+    ffmpeg = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi"]
+    rest = ["-t", str(SECONDS), "-fflags", "+bitexact"]
+    subprocess.run([*ffmpeg, "-i", "testsrc2=s=640x360:r=25,noise=alls=20:allf=t", *rest, "-c:v", "libx264", "-preset", "veryfast",
+                    "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "100", "-keyint_min", "100", "-sc_threshold", "0",
+                    "-b:v", "900k", "-maxrate", "900k", "-bufsize", "900k", "-x264-params", "sliced-threads=0", str(video)],
+                   check=True, stdin=subprocess.DEVNULL)
+    subprocess.run([*ffmpeg, "-i", "sine=f=440:r=48000", *rest, "-c:a", "libopus", "-b:a", "48k", str(sound)],
+                   check=True, stdin=subprocess.DEVNULL)
+    subprocess.run([sys.executable, Path(__file__).parent / "opus.py", video, sound, part], check=True)
     part.rename(path)
     return path

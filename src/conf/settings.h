@@ -271,7 +271,7 @@ struct conf_rtc_server {
     bool api_as_candidates, resolve_api_domain, keep_api_domain;
     bool ecdsa, encrypt;
     int reuseport;
-    bool merge_nalus;
+    bool merge_nalus, udp_gso;
     struct conf_black_hole black_hole;
 };
 

@@ -15,6 +15,7 @@ static void defaults(void **state)
 
     (void)state;
     assert_false(s->enabled || s->tcp.enabled || s->merge_nalus || s->keep_api_domain);
+    assert_true(s->udp_gso);
     assert_int_equal(s->listen.v[0].port, 8000);
     assert_int_equal(s->tcp.listen.v[0].port, 8000);
     assert_int_equal(s->protocol, CONF_RTC_UDP);
@@ -80,7 +81,7 @@ static void environment(void **state)
 
 static const struct mem_reload changes[] = {
     { SERVER(""), SERVER("enabled on; listen 8001;"),
-      "rtc_server.enabled:never off>on\nrtc_server.listen:never 8000>8001\n" },
+      "rtc_server.enabled:handler off>on\nrtc_server.listen:handler 8000>8001\n" },
     { SERVER(""), SERVER("candidate 1.2.3.4;"), "rtc_server.candidate:once *>1.2.3.4\n" },
     { IN_RTC(""), IN_RTC("enabled on;"), "vhost[v].rtc.enabled:once off>on\n" },
 };

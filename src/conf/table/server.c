@@ -144,6 +144,9 @@ static const struct conf_row rtc_server[] = {
       "are added by a reload, fewer are there after a restart." },
     { "merge_nalus", CONF_KIND_OFF, CONF_AT(conf_rtc_server, merge_nalus), "off", CONF_AT_ONCE,
       .help = "Put several NAL units into one packet." },
+    { "udp_gso", CONF_KIND_ON, CONF_AT(conf_rtc_server, udp_gso), "on", CONF_NEVER,
+      .help = "Let the kernel cut what goes over UDP into datagrams, where it can; off to "
+              "compare." },
     { "black_hole", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, black_hole),
       .block = &black_hole_block },
     { "dir", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },

@@ -20,8 +20,8 @@ struct datagram_endpoint *rtc_endpoint_new(struct datagram_service *service)
 
 struct udp_opts rtc_endpoint_opts(const struct conf *conf)
 {
-    (void)conf;
-    return (struct udp_opts){ .rcvbuf = RCVBUF, .sndbuf = SNDBUF };
+    return (struct udp_opts){ .rcvbuf = RCVBUF, .sndbuf = SNDBUF,
+                              .plain = !conf->rtc_server.udp_gso };
 }
 
 /* Linux tells twice what was asked for. */

@@ -38,6 +38,7 @@ static const struct row rows[] = {
       "FLV file to publish, round and round; without one they play" },
     { 0, "codec", TEXT, AT(codec), LOAD_RTC, 0, 0,
       "of video that players offer: h264, h265, av1, vp9 (h264)" },
+    { 0, "cm", FLAG, AT(cm), LOAD_RTC, 0, 0, "take AES-CM with HMAC-SHA1 alone, not AES-GCM" },
     { 0, "rebind", SECONDS, AT(rebind), LOAD_RTC, 0, 1e6,
       "seconds, then a client goes on from another port" },
     { 0, "stream-count", INT, AT(stream_count), LOAD_ALL, 0, 1e6,

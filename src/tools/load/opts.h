@@ -59,6 +59,7 @@ struct load_opts {
     int seed;
     const char *codec;     /* of video that a WebRTC player offers */
     enum av_codec vcodec;  /* the same */
+    bool cm;               /* offer AES-CM alone */
     double rebind;         /* s, then a session goes on from another port; 0: never */
     bool keep;             /* who falls off begins again at once, for ever */
     bool no_marker, json, verbose, help;

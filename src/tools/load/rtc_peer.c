@@ -4,6 +4,7 @@
 
 #include "base/must.h"
 #include "base/random_id.h"
+#include "proto/dtls/own.h"
 #include "proto/rtp/header.h"
 #include "tools/load/watch.h"
 
@@ -19,10 +20,15 @@ enum { BUFFER = 1 << 20, ROUNDS = 8, PRIORITY = 0x6e7f00ff };
 static struct dtls_identity *identity;
 static const struct load_source *source;
 
-err_t load_rtc_init(const struct load_source *from)
+err_t load_rtc_init(const struct load_source *from, bool cm)
 {
+    err_t err = dtls_identity_new(&identity, &(struct dtls_identity_opts){ .rsa = false });
+
     source = from;
-    return dtls_identity_new(&identity, &(struct dtls_identity_opts){ .rsa = false });
+    if (!err && cm && SSL_CTX_set_tlsext_use_srtp(dtls_identity_context(identity),
+                                                  "SRTP_AES128_CM_SHA1_80") != 0)
+        err = err_new(ERR_RTC_DTLS, "no AES-CM");
+    return err;
 }
 
 /* ---- out */

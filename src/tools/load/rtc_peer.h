@@ -39,7 +39,7 @@ struct load_rtc {
 };
 
 /* Of the process: a certificate for all. */
-err_t load_rtc_init(const struct load_source *source) __attribute__((warn_unused_result));
+err_t load_rtc_init(const struct load_source *source, bool cm) __attribute__((warn_unused_result));
 /* Offer, answer, checks, handshake: *out is connected, and the caller's until load_rtc_leave().
  * Yields. */
 err_t load_rtc_join(struct load_rtc **out, struct load_client *c, const char *url,

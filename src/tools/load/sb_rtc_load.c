@@ -49,7 +49,7 @@ static err_t prepare(struct load_run *run)
         err = load_source_load(&source, o->input);
     if (!err && o->input && source.media.period > 0)
         run->media_kbps = (double)source.media.bytes * 8 / source.media.period;
-    return err ? err : load_rtc_init(o->input ? &source : NULL);
+    return err ? err : load_rtc_init(o->input ? &source : NULL, o->cm);
 }
 
 static const struct load_tool tool = {
