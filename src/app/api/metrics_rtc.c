@@ -56,6 +56,27 @@ static void put_rows(struct wr *w, const struct rtc_service_stat *s)
     }
 }
 
+static void put_sound(struct wr *w, const struct sound_lane_stat *s)
+{
+    static const char *const to[] = { "to=\"opus\"", "to=\"aac\"" };
+
+    prom_family(w, "srs_rtc_sounds", "gauge", "Streams whose sound is converted now.");
+    for (int i = 0; i < 2; i++)
+        prom_value(w, "srs_rtc_sounds", to[i], (double)s->running[i]);
+    prom_family(w, "srs_rtc_sound_frames_total", "counter", "Frames of sound that were made.");
+    for (int i = 0; i < 2; i++)
+        prom_value(w, "srs_rtc_sound_frames_total", to[i], (double)s->frames[i]);
+    prom_family(w, "srs_rtc_sound_cpu_seconds_total", "counter", "What that took.");
+    for (int i = 0; i < 2; i++)
+        prom_value(w, "srs_rtc_sound_cpu_seconds_total", to[i], (double)s->micros[i] / 1e6);
+    prom_family(w, "srs_rtc_sound_bad_total", "counter", "Frames that could not be decoded.");
+    prom_value(w, "srs_rtc_sound_bad_total", "", (double)s->bad);
+    prom_family(w, "srs_rtc_sound_dropped_total", "counter", "Frames that came too fast.");
+    prom_value(w, "srs_rtc_sound_dropped_total", "", (double)s->dropped);
+    prom_family(w, "srs_rtc_sound_silence_seconds_total", "counter", "Put in where some missed.");
+    prom_value(w, "srs_rtc_sound_silence_seconds_total", "", (double)s->silence / 1e3);
+}
+
 void metrics_put_rtc(struct wr *w, const struct rtc_service_stat *s)
 {
     prom_family(w, "srs_rtc_sessions", "gauge", "Sessions of WebRTC, by what they do.");
@@ -63,4 +84,5 @@ void metrics_put_rtc(struct wr *w, const struct rtc_service_stat *s)
     prom_value(w, "srs_rtc_sessions", "mode=\"play\"", (double)s->players);
     prom_value(w, "srs_rtc_sessions", "mode=\"waiting\"", (double)s->waiting);
     put_rows(w, s);
+    put_sound(w, &s->sound);
 }

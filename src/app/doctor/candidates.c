@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* candidates.c - addresses by which clients of WebRTC are told to come, against those that this
- * machine has. */
+ * machine has; and libraries for its sound. */
 #include "app/doctor/plan.h"
 
 #include "base/ip.h"
+#include "sound/lib.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,10 +74,24 @@ static void look_at_own(struct doctor_plan *p)
                       "forward %d/udp", p->rtc_port);
 }
 
+static void look_at_sound(struct doctor_plan *p)
+{
+    if (sound_lib_load()) {
+        doctor_add(&p->report, DOCTOR_OK, "webrtc", "sound", "AAC and MP3 become Opus, and Opus "
+                   "AAC, by %s", sound_lib_text());
+        return;
+    }
+    doctor_add(&p->report, DOCTOR_WARN, "webrtc", "sound",
+               "AAC is not there for WebRTC, and Opus stays Opus for others");
+    doctor_advise(&p->report, "%s", sound_lib_lacks());
+}
+
 void doctor_look_candidates(struct doctor_plan *p)
 {
     if (p->rtc_port == 0)
         return;
+    if (p->sound)
+        look_at_sound(p);
     if (p->candidates_n == 0)
         look_at_own(p);
     for (size_t i = 0; i < p->candidates_n; i++)

@@ -333,6 +333,18 @@ static void add_listen(struct doctor_plan *p, const struct conf_endpoints *liste
     }
 }
 
+/* Some vhost has a bridge between WebRTC and others. */
+static bool wants_sound(const struct conf *c)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_rtc *r = &c->vhost.v[i].rtc;
+
+        if (r->enabled && (r->rtmp_to_rtc || r->rtc_to_rtmp))
+            return true;
+    }
+    return false;
+}
+
 static void add_rtc(struct doctor_plan *p, const struct conf_rtc_server *r)
 {
     add_listen(p, &r->listen, "rtc");
@@ -358,8 +370,10 @@ static void add_udp(struct doctor_plan *p, const struct conf *c)
         add_rtsp_udp(p, &c->rtsp_server);
     if (c->srt_server.enabled)
         add_listen(p, &c->srt_server.listen, "srt");
-    if (c->rtc_server.enabled)
+    if (c->rtc_server.enabled) {
         add_rtc(p, &c->rtc_server);
+        p->sound = wants_sound(c);
+    }
 }
 
 /* ---- the whole */

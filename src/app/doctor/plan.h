@@ -67,6 +67,7 @@ struct doctor_plan {
     struct doctor_datagrams datagrams[DOCTOR_DATAGRAMS];
     size_t datagrams_n;
     int rtc_port; /* of WebRTC; 0: it is off */
+    bool sound;   /* of it is to be converted */
     char candidates[DOCTOR_ADDRESSES][DOCTOR_ADDRESS]; /* as written; none: those of interfaces */
     char own[DOCTOR_ADDRESSES][DOCTOR_ADDRESS];        /* addresses of interfaces */
     size_t candidates_n, own_n;

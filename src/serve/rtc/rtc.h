@@ -12,6 +12,7 @@
 #define SERVE_RTC_RTC_H
 
 #include "session/env.h"
+#include "sound/lane/lane.h"
 
 struct datagram_protocol;
 struct rtc_service; /* of one worker */
@@ -39,6 +40,7 @@ struct rtc_service_stat { /* words alone: figures take it whole */
     uint64_t asked, asked_missing;              /* numbers in nacks; that were not to be had */
     uint64_t by_name, by_address;               /* datagrams whose session was found so */
     uint64_t in, in_calls, out, out_calls, overflow, drops;
+    struct sound_lane_stat sound;
 };
 void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out);
 

@@ -133,4 +133,5 @@ void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out)
     out->out_calls += sockets.out_calls;
     out->overflow += sockets.overflow;
     out->drops += sockets.drops + s->tcp_drops;
+    sound_lane_stat(&out->sound);
 }

@@ -26,13 +26,14 @@ struct sound_lane_opts {
     void *arg;
 };
 
-/* What all lanes of this thread did, to Opus and to AAC. */
+/* What all lanes of this thread did, to Opus and to AAC; words alone. */
 struct sound_lane_stat {
     uint64_t running[2]; /* now */
     uint64_t opened[2];
     uint64_t frames[2];  /* that came out */
     uint64_t micros[2];  /* of processors, whatever thread it was */
-    uint64_t bad, dropped, silence; /* frames; frames; milliseconds */
+    uint64_t bad, dropped; /* frames that could not be decoded; that came too fast */
+    uint64_t silence;      /* put in for holes, milliseconds */
 };
 
 /* Load the libraries, if nobody did: true if sound can be converted. Yields the first time. */
