@@ -4,7 +4,7 @@ import browser
 from procs import free_port
 
 # Camera and microphone of its own, without a question.
-FLAGS = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+FLAGS = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--autoplay-policy=no-user-gesture-required"]
 
 SCRIPT = """
 window.peers = {};

@@ -39,6 +39,8 @@ def assert_smooth(b, name="in", sent=None, sound=True):
     """What was encoded meanwhile (by `sent`, else 25 a second) is decoded: none is lost, nothing freezes."""
     assert wait_for(lambda: b.decoded(name) > 10, 15, 0.2), b.stats(name)
     before, encoded = b.decoded(name), count(b, "out", "outbound-rtp-video", "framesEncoded") if sent else 0
+    b.run(f"window.peers.{name}.video.muted = false") # one that is muted has no energy
+    quiet = b.stats(name).get("inbound-rtp-audio", {})
     time.sleep(6) # of media
     end = b.stats(name)
     encoded = count(b, "out", "outbound-rtp-video", "framesEncoded") - encoded if sent else 6 * 25
@@ -48,6 +50,9 @@ def assert_smooth(b, name="in", sent=None, sound=True):
     if sound:
         heard = end["inbound-rtp-audio"]
         assert heard["packetsReceived"] > 200 and heard["packetsLost"] == 0 and heard["totalSamplesReceived"] > 0, heard
+        samples, concealed, energy = (heard[k] - quiet.get(k, 0) for k in
+                                      ("totalSamplesReceived", "concealedSamples", "totalAudioEnergy"))
+        assert samples > 5.5 * 48000 and concealed < 0.03 * samples and energy > 0.001, (quiet, heard)
         assert_together(b, name)
 
 
