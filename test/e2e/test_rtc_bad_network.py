@@ -60,6 +60,23 @@ def test_a_publisher_is_whole(srs, tmp_path):
     relay.stop()
 
 
+def test_our_page_knows_the_round_trip(srs, tmp_path):
+    """whep.html behind such a network: it asks again as soon as it can, so no picture stands for 300 ms."""
+    s, relay = behind(srs, tmp_path, 0.05, 0.0, rtc="rtmp_to_rtc on;")
+    camera = rtc_shown.LiveClock(s.url(), tmp_path)
+    assert s.wait_log("start publish|client identified", 5), camera.proc.text()
+    with Browser(tmp_path, s) as b:
+        b.open(f"http://127.0.0.1:{s.web_port}/players/whep.html?stream=s&autostart=true")
+        assert b.wait("document.querySelector('video').currentTime > 2", 15), b.text()
+        rtc_shown.watch(b, "document.querySelector('video')")
+        time.sleep(30) # of media
+        gaps = sorted(rtc_shown.gaps(rtc_shown.shown(b)))
+        print(f"whep.html with 5 % lost each way: {len(gaps)} pictures in 30 s, largest gaps {gaps[-3:]} ms; " +
+              " ".join(b.run("document.querySelector('#stats').innerText").split()))
+    assert gaps[-1] < 300 and len(gaps) > 300, gaps[-5:]
+    relay.stop()
+
+
 @pytest.mark.parametrize("source", ["rtmp", "page"])
 def test_a_player_does_not_freeze(srs, tmp_path, source):
     """5 % lost on its way back and forth, for 30 s: no gap of 300 ms between pictures but one, at most 0.1 % lost at last."""

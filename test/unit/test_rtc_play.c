@@ -44,6 +44,8 @@ struct guest {
     struct ear video, audio, rtx;
     unsigned bursts, reports, byes;
     uint32_t report_time[2];
+    unsigned clocks;
+    uint32_t clock;    /* of its own, as it is told */
     uint8_t begin[16]; /* of the first video packet's payload */
     bool has_extension;
     enum err_code left;
@@ -155,6 +157,12 @@ void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size)
         if (packet.type == RTCP_SR) {
             g->reports++;
             g->report_time[packet.ssrc == AUDIO_SSRC] = packet.sr.time;
+        } else if (packet.type == RTCP_XR) {
+            uint32_t delay;
+
+            assert_true(rtcp_dlrr(&packet, 0x1234, &g->clock, &delay));
+            assert_int_equal(delay, 0);
+            g->clocks++;
         } else {
             assert_int_equal(packet.type, RTCP_SDES);
             name = rtcp_cname(&packet, &size);
@@ -947,6 +955,31 @@ static void reports_say_how_the_way_is(void **state)
     end();
 }
 
+/* It tells its clock, and is told what it was: not more often than it needs. */
+static void a_player_learns_the_round_trip(void **state)
+{
+    struct guest *g;
+    struct wr w;
+
+    (void)state;
+    begin_show(CONF("", ""), 10, 25);
+    g = come(false, SRTP_NONE);
+    settle();
+    wr_init(&w, 64);
+    rtcp_put_rrtr(&w, 0x1234, 0x1122334455667788u);
+    for (size_t n = 0; n <= w.len; n++) /* cut anywhere */
+        rtc_play_rtcp(&g->peer, w.buf, n, co_clock());
+    rtc_play_rtcp(&g->peer, w.buf, w.len, co_clock());
+    assert_int_equal(g->clocks, 1);
+    assert_int_equal(g->clock, 0x33445566);
+    rtc_play_rtcp(&g->peer, w.buf, w.len, co_clock() + CO_MS(150));
+    assert_int_equal(g->clocks, 2);
+    wr_free(&w);
+    leave_all();
+    unpublish();
+    end();
+}
+
 /* ---- the stream changes */
 
 static void another_codec_ends_players(void **state)
@@ -1094,6 +1127,7 @@ int main(void)
         TEST(late_packets_have_their_place_behind_gaps),
         TEST(numbers_of_another_source_are_not_kept),
         TEST(reports_say_how_the_way_is),
+        TEST(a_player_learns_the_round_trip),
         TEST(another_codec_ends_players),
         TEST(many_are_served_though_some_leave),
         TEST(who_has_just_come_catches_up_in_turns),

@@ -383,6 +383,25 @@ static void test_nacks(void **state)
     }
 }
 
+/* A player that tells its clock; a publisher needs not. */
+static void test_clocks(void **state)
+{
+    static const char more[] = "a=rtcp-fb:106 rrtr\r\n";
+    static const struct { const char *offer; struct sdp_wish wish; unsigned n; } of[] = {
+        { offer_chrome_play, PLAY(), 1 }, { offer_chrome_publish, SEND, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(of); i++) {
+        static char offer[16 * 1024];
+
+        assert_in_range(snprintf(offer, sizeof(offer), "%s%s", of[i].offer, more), 1,
+                        sizeof(offer) - 1);
+        assert_ok(agree_on(offer, &of[i].wish));
+        assert_int_equal(count(written(false), " rrtr\r\n"), of[i].n);
+    }
+}
+
 static void test_publish_answer(void **state)
 {
     static const struct sdp_wish send = SEND;
@@ -541,7 +560,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_rows), TEST(test_wrong), TEST(test_lists), TEST(test_transport),
         TEST(test_sources), TEST(test_extensions), TEST(test_play_answer), TEST(test_rejected),
-        TEST(test_nacks), TEST(test_publish_answer), TEST(test_both_ways), TEST(test_cut),
+        TEST(test_nacks), TEST(test_clocks),
+        TEST(test_publish_answer), TEST(test_both_ways), TEST(test_cut),
         TEST(test_fragments), TEST(test_fragment_written),
     };
 

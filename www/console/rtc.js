@@ -56,9 +56,17 @@ export class Rtc {
         this.fail(why);
     }
 
+    // A browser that only plays knows no round trip, and asks late again for what is lost, but for this line of the
+    // offer: then it tells its clock (RFC 3611), and servers that know that answer.
+    async offer() {
+        const { type, sdp } = await this.pc.createOffer();
+        const more = sdp.replace(/^a=rtpmap:(\d+) (H26[45]|AV1|VP[89]|opus)\/.*$/gm, "$&\na=rtcp-fb:$1 rrtr");
+        await this.pc.setLocalDescription({ type, sdp: this.plays ? more : sdp }).catch(() => this.pc.setLocalDescription());
+    }
+
     // Tracks were added before. Throws Refused, or what fetch() throws.
     async open() {
-        await this.pc.setLocalDescription();
+        await this.offer();
         const got = await fetch(this.url, {
             method: "POST", body: this.pc.localDescription.sdp, headers: { "Content-Type": "application/sdp" },
             credentials: "omit", cache: "no-store",
@@ -102,6 +110,7 @@ export function receive(rtc, video) {
     for (const kind of ["audio", "video"])
         rtc.pc.addTransceiver(kind, { direction: "recvonly" });
     video.srcObject = media;
+    rtc.plays = true;
 }
 
 // To publish. `codec`: "" or that of the pictures, as "h264"; kbps 0: as much as the network takes.

@@ -81,6 +81,7 @@ static void put_type(struct wr *w, const struct sdp_track *t)
     static const struct { unsigned flag; const char *name; } feedback[] = {
         { SDP_FB_TWCC, "transport-cc" }, { SDP_FB_REMB, "goog-remb" }, { SDP_FB_FIR, "ccm fir" },
         { SDP_FB_NACK, "nack" }, { SDP_FB_PLI, "nack pli" },
+        { SDP_FB_RRTR, "rrtr" },
     };
 
     wr_printf(w, "a=rtpmap:%u %s/%u%s\r\n", t->type, encoding(t->codec), t->clock,

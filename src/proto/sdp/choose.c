@@ -136,6 +136,8 @@ static unsigned feedback_of(const struct sdp_type *t, const struct sdp_wish *w)
         fb &= ~(unsigned)SDP_FB_TWCC;
     if (!w->publish || fb & SDP_FB_TWCC)
         fb &= ~(unsigned)SDP_FB_REMB;
+    if (w->publish) /* who sends knows it by reports */
+        fb &= ~(unsigned)SDP_FB_RRTR;
     return fb;
 }
 

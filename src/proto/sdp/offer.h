@@ -25,7 +25,10 @@ const char *sdp_ext_uri(enum sdp_ext e);
 
 enum sdp_setup { SDP_SETUP_NONE, SDP_ACTIVE, SDP_PASSIVE, SDP_ACTPASS, SDP_HOLDCONN };
 
-enum { SDP_FB_NACK = 1, SDP_FB_PLI = 2, SDP_FB_FIR = 4, SDP_FB_TWCC = 8, SDP_FB_REMB = 16 };
+enum {
+    SDP_FB_NACK = 1, SDP_FB_PLI = 2, SDP_FB_FIR = 4, SDP_FB_TWCC = 8, SDP_FB_REMB = 16,
+    SDP_FB_RRTR = 32, /* it tells its clock, to know the round trip: RFC 3611, 4.4 */
+};
 
 struct sdp_type { /* a payload type */
     uint8_t type;

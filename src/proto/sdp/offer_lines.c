@@ -216,6 +216,8 @@ static unsigned feedback_of(const char *what, const char *more)
         return strcmp(more, "fir") == 0 ? SDP_FB_FIR : 0;
     if (strcmp(what, "transport-cc") == 0)
         return SDP_FB_TWCC;
+    if (strcmp(what, "rrtr") == 0)
+        return SDP_FB_RRTR;
     return strcmp(what, "goog-remb") == 0 ? SDP_FB_REMB : 0;
 }
 

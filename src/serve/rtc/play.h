@@ -75,6 +75,7 @@ struct rtc_play {
     int64_t picture, whole;    /* ticks of the newest picture, and of the last that is a key */
     uint64_t left_out;         /* packets, for its line is too thin */
     co_usec rtt, asked;        /* asked: when it last wanted a key frame */
+    co_usec clock_at;          /* when it was last told of its clock */
     uint64_t nacks, repeated, plis, skips, dropped;
     uint64_t counted, told_skips; /* bytes, as the source was told; skips, as the log was */
     struct rtc_peer *late_next, **late_prev; /* those who have more to be sent: stream.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* play_report.c - reports to a player, and what it says: [RFC 3550] 6.4, [RFC 4585], [RFC 5104]. */
+/* play_report.c - reports to a player, and what it says: [RFC 3550] 6.4, [RFC 4585], [RFC 5104],
+ * [RFC 3611]. */
 #include "serve/rtc/play.h"
 
 #include "proto/rtp/sender.h"
@@ -14,6 +15,7 @@ enum { REPORT_MAX = 256 };
  * frame again, whoever publishes, since there are publishers that hear no such wish either. */
 #define BEGIN CO_SECONDS(2)
 #define JOIN_AGE CO_SECONDS(3)
+#define CLOCK_EVERY CO_MS(100) /* so often at most it is told of its own clock */
 
 /* ---- what we say */
 
@@ -111,6 +113,26 @@ static void on_key_wanted(struct rtc_peer *p, co_usec now)
         rtc_stream_late(p);
 }
 
+/* [RFC 3611] 4.5: it came just now, so it knows the round trip, and how soon to ask again. */
+static void on_clock(struct rtc_peer *p, const struct rtcp_packet *packet, co_usec now)
+{
+    struct rtc_play *play = p->play;
+    const struct rtc_play_track *t = &play->tracks[play->tracks[0].on ? 0 : 1];
+    uint64_t ntp;
+    struct wr w;
+
+    if (!rtcp_rrtr(packet, &ntp) || (play->clock_at && now - play->clock_at < CLOCK_EVERY))
+        return;
+    play->clock_at = now;
+    wr_init(&w, REPORT_MAX);
+    if (put_report(p, (unsigned)(t - play->tracks), &w)) {
+        rtcp_put_dlrr(&w, t->ssrc, packet->ssrc, (uint32_t)(ntp >> 16), 0);
+        if (!w.bad)
+            rtc_peer_rtcp(p, w.buf, w.len);
+    }
+    wr_free(&w);
+}
+
 static void on_feedback(struct rtc_peer *p, const struct rtcp_packet *packet, co_usec now)
 {
     struct rtcp_feedback f;
@@ -143,6 +165,8 @@ void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
         if (packet.type == RTCP_SR || packet.type == RTCP_RR) {
             while (rtcp_next_block(&packet, &b))
                 on_block(p->play, &b, now);
+        } else if (packet.type == RTCP_XR) {
+            on_clock(p, &packet, now);
         } else {
             on_feedback(p, &packet, now);
         }
