@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD_MOST = 4 << 20 };
+enum { HELD_MOST = 4 << 20, PACKETS_MOST = 400 };
 
 static unsigned flows_in, messages;
 
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s.hmac = how & 2;
     for (unsigned i = 0; i < 3; i++)
         (void)rtmfp_flow_open(&s, rtmfp_bytes("TC\x04\x00", 4), NULL, (enum rtmfp_order)i);
-    while (rd_left(&in) > 1) {
+    for (unsigned n = 0; n < PACKETS_MOST && rd_left(&in) > 1; n++) {
         uint8_t step = rd_u8(&in);
         co_usec wait = step & 15;
 
