@@ -90,45 +90,56 @@ static bool is_late(const struct rtmfp_message *m, bool keep, co_usec made_befor
     return m && !keep && m->made < made_before;
 }
 
-/* Waiting ones stay in order; those that are given up leave no trace, but for one that is cut. */
-static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec made_before)
+/* What is under way: how many messages. *last: the one whose fragment comes last. */
+static unsigned abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before,
+                                  const struct rtmfp_message **last)
+{
+    unsigned n = 0;
+
+    for (uint64_t seq = f->base; seq < f->next_seq; seq++) {
+        struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
+
+        if (!is_late(g->message, g->keep, made_before))
+            continue;
+        n += g->message != *last;
+        *last = g->message;
+        rtmfp_flow_give_up(f, seq);
+    }
+    return n;
+}
+
+/* Waiting ones stay in order; those that are given up leave no trace, but for one that is cut: it
+ * was counted already, as `cut`. */
+static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec made_before,
+                                const struct rtmfp_message *cut)
 {
     uint32_t kept = 0, n = f->waiting_n;
-    bool first_goes = n > 0 && is_late(rtmfp_flow_waiting(f, 0)->message,
-                                       rtmfp_flow_waiting(f, 0)->keep, made_before);
+    unsigned given_up = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         struct rtmfp_waiting w = *rtmfp_flow_waiting(f, i);
 
-        if (is_late(w.message, w.keep, made_before)) {
-            f->waiting_bytes -= w.message->size - (i == 0 ? f->cut : 0);
-            rtmfp_message_unref(w.message);
-        } else {
+        if (!is_late(w.message, w.keep, made_before)) {
             *rtmfp_flow_waiting(f, kept++) = w;
+            continue;
         }
+        given_up += i > 0 || w.message != cut;
+        f->waiting_bytes -= w.message->size - (i == 0 ? f->cut : 0);
+        if (i == 0)
+            f->cut = 0;
+        rtmfp_message_unref(w.message);
     }
-    if (first_goes)
-        f->cut = 0;
     f->waiting_n = kept;
-    return n - kept;
-}
-
-static void abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before)
-{
-    for (uint64_t seq = f->base; seq < f->next_seq; seq++) {
-        struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
-
-        if (is_late(g->message, g->keep, made_before))
-            rtmfp_flow_give_up(f, seq);
-    }
-    rtmfp_flow_forward(f);
+    return given_up;
 }
 
 unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec made_before)
 {
-    unsigned n = abandon_waiting(f, made_before);
+    const struct rtmfp_message *last = NULL;
+    unsigned n = abandon_under_way(f, made_before, &last);
 
-    abandon_under_way(f, made_before);
+    n += abandon_waiting(f, made_before, last);
+    rtmfp_flow_forward(f);
     f->abandoned += n;
     return n;
 }
