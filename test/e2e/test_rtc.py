@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """WebRTC end to end, with our own load tool as the client: WHIP, WHEP, limits, kicks, one port for HTTP and TCP."""
+import select
 import socket
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -10,7 +12,7 @@ import pytest
 import hostile_rtc as h
 import tools
 from httpapi import Api
-from procs import SLOW, Proc, SOURCE, free_port, never
+from procs import SLOW, Proc, SOURCE, free_port, never, wait_for
 from rtc import rtc_server
 from test_bench_tools import last_object, run, tool
 
@@ -216,3 +218,51 @@ def test_who_plays_goes_on_when_listeners_move(srs, tmp_path, source, workers):
     got = last_object((tmp_path / "load.log").read_text())
     assert got["failed"] == 0 and got["lost"] == 0 and got["gap_ms"]["max"] < 500 and got["messages"] > 200, got
     assert s.wait_log(f"{s.rtc_port} of WebRTC .UDP. is not listened on any more", 5)
+
+
+class Narrow(threading.Thread):
+    """A way to a port of UDP that brings so many bytes a second back, and loses what is more."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.to, self.rate, self.ended = ("127.0.0.1", port), 10 ** 7, False
+        self.front, self.back = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+        self.front.bind(("127.0.0.1", 0))
+        self.port = self.front.getsockname()[1]
+        self.start()
+
+    def run(self):
+        client, room, last = None, 0.0, time.monotonic()
+        while not self.ended:
+            for s in select.select([self.front, self.back], [], [], 0.2)[0]:
+                data, who = s.recvfrom(2048)
+                now = time.monotonic()
+                room, last = min(self.rate * 0.1, room + (now - last) * self.rate), now
+                if s is self.front:
+                    client = who
+                    self.back.sendto(data, self.to)
+                elif client and (room >= len(data) or not 128 <= data[0] < 192):
+                    room -= len(data)
+                    self.front.sendto(data, client)
+
+
+@pytest.mark.long
+def test_a_thin_line_gets_less(srs, tmp_path, source):
+    """Key frames alone while it is thin, everything when it is wide again; the API tells."""
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
+    s.push(source, loop=True)
+    assert s.wait_log("video sh", 3)
+    way, api = Narrow(s.rtc_port), Api(s.api_port)
+    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whep("s", f"&eip=127.0.0.1:{way.port}"), "-s", 0, "--duration", 120],
+         tmp_path / "load.log")
+
+    def gets(what):
+        return [c["rtc"]["pictures"] for c in api.clients() if c["type"] == "rtc-play"] == [what]
+    assert wait_for(lambda: gets("all"), 5)
+    assert s.wait_log("first packet to", 5)
+    way.rate = 6000
+    assert wait_for(lambda: gets("keys"), 30), api.clients()
+    way.rate = 10 ** 7
+    assert wait_for(lambda: gets("all"), 60), api.clients()
+    assert s.wait_log("by its line it gets pictures: keys", 2)
+    way.ended = True

@@ -134,11 +134,37 @@ static void test_a_long_way_becomes_usual(void **state)
     assert_string_equal(rtc_line_name(RTC_LINE_KEYS), "keys");
 }
 
+/* Reports that come with each request have nothing to tell of their moment. */
+static void test_many_reports_are_looked_at_together(void **state)
+{
+    struct rtc_line l = { 0 };
+    uint32_t highest = UINT32_MAX - 200, lost = 0;
+    co_usec now = 1;
+
+    (void)state;
+    for (unsigned i = 0; i < 60; i++, now += CO_MS(100)) {
+        highest += 10;
+        lost += i % 10 ? 0 : 50; /* half of them, all at a time */
+        (void)rtc_line_hear(&l, highest, lost, CO_MS(20), now);
+        assert_true(i > 25 || l.takes == RTC_LINE_ALL); /* for 2 s */
+    }
+    assert_int_equal(l.takes, RTC_LINE_NEEDED);
+    for (unsigned i = 0; i < 60; i++, now += CO_MS(100)) {
+        highest += 10;
+        (void)rtc_line_hear(&l, highest, lost, 0, now);
+    }
+    assert_int_equal(l.takes, RTC_LINE_ALL);
+    (void)rtc_line_hear(&l, 5, 0, 0, now + CO_SECONDS(1)); /* it begins anew */
+    (void)rtc_line_hear(&l, 25, 400, 0, now + CO_SECONDS(2)); /* more than there were */
+    assert_true(l.bad > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_wide_line_has_all), TEST(test_a_thin_line_has_less),
         TEST(test_trials_become_rare), TEST(test_a_long_way_becomes_usual),
+        TEST(test_many_reports_are_looked_at_together),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

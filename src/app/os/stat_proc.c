@@ -135,11 +135,12 @@ err_t stat_proc_run(void *arg)
     struct crowd *c = server_workers(arg) ? crowd_new(arg) : NULL;
     struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
                          co_holds_count() };
-    struct stat_rtc rtc = { .at = 0 };
+    struct stat_rtc rtc = { .at = co_clock() };
     struct stat_line s;
     char line[512];
     err_t err;
 
+    stat_rtc_no_room(rtc.no_room);
     for (;;) {
         err = co_sleep(CO_SECONDS(PERIOD_SECONDS));
         if (err)

@@ -24,13 +24,16 @@ enum { DATAGRAM_CHOICE_STEPS = 8 };
 struct datagram_shared {
     atomic_uint refs;
     unsigned workers;
+    unsigned numbers;          /* endpoints so far: the first worker's alone */
     atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
 };
 
 /* What an endpoint is at all workers: one that is not listened on any more stays at all of them
  * for as long as one of them has clients by it. */
+enum datagram_life { DATAGRAM_OPEN, DATAGRAM_CLOSING, DATAGRAM_CLOSED };
 struct datagram_place {
     atomic_uint refs, idle;    /* idle: workers that have none */
+    atomic_int life;           /* from closing it may be opened again, from closed it may not */
     unsigned workers;
 };
 
@@ -123,11 +126,12 @@ struct datagram_planned {
     unsigned rounds;           /* sockets to be added, at each worker; 0: it has all */
     int *fds;                  /* [round * workers + worker]; -1: taken */
     struct datagram_place *place;
+    bool again;                /* it was closing */
 };
 
 struct datagram_sockets {
     const struct datagram_protocol *protocol;
-    bool on;
+    bool on, applied;
     size_t n;                  /* endpoints that are wanted; 0 where it is off */
     struct datagram_planned *v;
     unsigned workers;

@@ -200,6 +200,16 @@ static void let_go(struct datagram_service *s, unsigned at)
     }
 }
 
+/* All workers have none: it is over for all of them. */
+static bool is_over(const struct datagram_endpoint *e)
+{
+    int closing = DATAGRAM_CLOSING;
+
+    if (e->idle && atomic_load(&e->place->idle) >= e->place->workers)
+        (void)atomic_compare_exchange_strong(&e->place->life, &closing, DATAGRAM_CLOSED);
+    return atomic_load(&e->place->life) == DATAGRAM_CLOSED;
+}
+
 /* True: there are more of them. */
 static bool look(struct datagram_service *s)
 {
@@ -211,7 +221,7 @@ static bool look(struct datagram_service *s)
         if (!e->closing)
             continue;
         set_idle(e, !s->protocol->in_use(e));
-        if (e->idle && atomic_load(&e->place->idle) >= e->place->workers)
+        if (is_over(e))
             let_go(s, i);
         else
             more = true;
@@ -248,7 +258,10 @@ void datagram_endpoint_close_others(struct datagram_service *s, const struct dat
     for (unsigned i = 0; i < s->n_endpoints; i++) {
         struct datagram_endpoint *e = s->endpoints[i];
 
-        e->closing |= !is_planned(v, e);
+        if (!e->closing && !is_planned(v, e)) {
+            e->closing = true;
+            atomic_store(&e->place->life, DATAGRAM_CLOSING);
+        }
         any |= e->closing;
     }
     if (!any || s->closes)

@@ -63,6 +63,7 @@ err_t datagram_service_apply(struct session_env *env, struct datagram_sockets *s
     struct datagram_service *s = p->of(env);
     err_t err;
 
+    sockets->applied = true;
     if (!s)
         return sockets->on ? datagram_service_new(env, sockets) : NULL;
     err = take_all(s, sockets);

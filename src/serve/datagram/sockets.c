@@ -91,31 +91,33 @@ static void plan_one(struct datagram_planned *v, const struct datagram_endpoint 
         v->fds[i] = -1;
 }
 
-static unsigned first_free(const struct datagram_service *have)
+/* The one there, unless it is closed by now. */
+static struct datagram_endpoint *find(const struct datagram_service *have,
+                                      const struct conf_endpoint *wanted, bool *again)
 {
-    unsigned n = 0;
+    struct datagram_endpoint *e =
+        have ? datagram_endpoint_at(have, wanted->host, wanted->port) : NULL;
+    int closing = DATAGRAM_CLOSING;
 
-    for (unsigned i = 0; have && i < have->n_endpoints; i++)
-        n = have->endpoints[i]->number >= n ? have->endpoints[i]->number + 1 : n;
-    return n;
+    *again = e && atomic_compare_exchange_strong(&e->place->life, &closing, DATAGRAM_OPEN);
+    return e && atomic_load(&e->place->life) == DATAGRAM_OPEN ? e : NULL;
 }
 
 static err_t open_all(struct datagram_sockets *s, const struct datagram_service *have,
                       const struct conf *conf, const struct conf_endpoints *listen)
 {
-    unsigned rounds = rounds_wanted(s, conf), next = first_free(have);
+    unsigned rounds = rounds_wanted(s, conf);
     err_t err = NULL;
 
     for (size_t i = 0; i < listen->n && !err; i++) {
         const struct conf_endpoint *wanted = &listen->v[i];
         struct datagram_planned *v = &s->v[i];
-        const struct datagram_endpoint *e =
-            have ? datagram_endpoint_at(have, wanted->host, wanted->port) : NULL;
+        const struct datagram_endpoint *e = find(have, wanted, &v->again);
 
         plan_one(v, e, wanted, rounds, s->workers);
         s->n++;
         if (!e)
-            v->number = next++;
+            v->number = s->shared->numbers++;
         if (!e)
             err = open_group(s, v);
         else if (v->rounds > 0)
@@ -171,8 +173,11 @@ void datagram_sockets_close(struct datagram_sockets *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->v[i].again && !s->applied)
+            atomic_store(&s->v[i].place->life, DATAGRAM_CLOSING);
         close_one(&s->v[i], s->workers);
+    }
     datagram_shared_unref(s->shared, s->protocol);
     free(s->v);
     free(s);

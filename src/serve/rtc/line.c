@@ -5,6 +5,10 @@
 
 enum { LOST_BAD = 38, LOST_GOOD = 13 }; /* of 256: 15 %, 5 % */
 
+enum { SENT_FEW = 10, SENT_MOST = 1 << 20 }; /* packets; more: it has begun anew */
+
+#define PART CO_MS(900)          /* of reports, looked at together */
+#define PART_MOST CO_SECONDS(3)
 #define PATIENCE CO_SECONDS(2)
 #define HOLD_LEAST CO_SECONDS(4)
 #define HOLD_MOST CO_SECONDS(60)
@@ -54,6 +58,29 @@ enum rtc_line_takes rtc_line_report(struct rtc_line *l, unsigned lost, co_usec r
         l->tried = l->good = now;
     }
     return l->takes;
+}
+
+static void begin(struct rtc_line *l, uint32_t highest, uint32_t lost, co_usec now)
+{
+    l->since = now;
+    l->highest = highest;
+    l->lost = lost;
+}
+
+enum rtc_line_takes rtc_line_hear(struct rtc_line *l, uint32_t highest, uint32_t lost, co_usec rtt,
+                                  co_usec now)
+{
+    uint32_t sent = highest - l->highest, gone = lost > l->lost ? lost - l->lost : 0;
+    co_usec span = now - l->since;
+
+    if (l->since == 0 || sent > SENT_MOST) {
+        begin(l, highest, lost, now);
+        return l->takes;
+    }
+    if (span < PART || sent == 0 || (sent < SENT_FEW && span < PART_MOST))
+        return l->takes;
+    begin(l, highest, lost, now);
+    return rtc_line_report(l, gone < sent ? gone * 256 / sent : 256, rtt, now);
 }
 
 const char *rtc_line_name(enum rtc_line_takes takes)

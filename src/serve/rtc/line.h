@@ -18,10 +18,17 @@ struct rtc_line { /* zeroed it has begun */
     co_usec least;      /* round trip of an empty line, about */
     co_usec hold;       /* so long it is to be good before it gets more */
     co_usec tried;      /* when it got more */
+    co_usec since;      /* of the part of its reports that is looked at; 0: there was none */
+    uint32_t highest, lost; /* as it was then */
 };
 
-/* A report: of 256 packets so many were lost, and the round trip, 0: not known. What it takes from
- * now on. */
+/* A report: its highest number and how many are lost so far, and the round trip, 0: not known. They
+ * come as often as clients like, with what is lost since the last one of a moment before. */
+enum rtc_line_takes rtc_line_hear(struct rtc_line *l, uint32_t highest, uint32_t lost, co_usec rtt,
+                                  co_usec now);
+
+/* About a second: of 256 packets so many were lost, and the round trip. What it takes from now
+ * on. */
 enum rtc_line_takes rtc_line_report(struct rtc_line *l, unsigned lost, co_usec rtt, co_usec now);
 const char *rtc_line_name(enum rtc_line_takes takes); /* "all", "needed", "keys" */
 

@@ -2,6 +2,7 @@
 /* play.c - one that plays: from when it is let in to its end. It has no coroutine. */
 #include "serve/rtc/play.h"
 
+#include "base/log.h"
 #include "base/must.h"
 #include "proto/rtp/extensions.h"
 
@@ -463,8 +464,24 @@ void rtc_play_connected(struct rtc_peer *p, co_usec now)
     rtc_burst_send(p->service->streams.burst);
 }
 
+static void log_end_of(const struct rtc_peer *p)
+{
+    const struct rtc_play *play = p->play;
+    const struct rtc_play_track *v = &play->tracks[0], *a = &play->tracks[1];
+
+    log_trace("RTC player of %s got packets of video=%u, of sound=%u, lost=%u, nacks=%llu, "
+              "repeated=%llu, PLI=%llu, went on at a key frame=%llu, left out=%llu, round trip "
+              "%lld ms", live_source_name(p->base.src), v->packets, a->packets,
+              v->lost + a->lost, (unsigned long long)play->nacks,
+              (unsigned long long)play->repeated, (unsigned long long)play->plis,
+              (unsigned long long)play->skips, (unsigned long long)play->left_out,
+              us_to_ms(play->rtt));
+}
+
 void rtc_play_end(struct rtc_peer *p, err_t why)
 {
+    if (p->connected)
+        log_end_of(p);
     if (rtc_stream_has(p)) {
         rtc_play_count(p);
         rtc_stream_remove(p->stream, p);

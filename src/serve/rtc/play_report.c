@@ -85,7 +85,8 @@ static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec 
     if (!t)
         return;
     if (t == &play->tracks[0])
-        (void)rtc_line_report(&play->line, b->fraction, rtt < CO_SECONDS(10) ? rtt : 0, now);
+        (void)rtc_line_hear(&play->line, b->highest, b->lost > 0 ? (uint32_t)b->lost : 0,
+                            rtt < CO_SECONDS(10) ? rtt : 0, now);
     t->lost = b->lost > 0 ? (uint32_t)b->lost : 0;
     t->jitter = b->jitter;
     t->loss = b->fraction;
