@@ -59,7 +59,7 @@ class Scene:
         assert self.players.wait(60) == 0, self.players.text()[-2000:]
         got = last_object(self.out.read_text())
         self.pusher.stop()
-        most, back = self.most - self.before, wait_for(lambda: self.s.rss() - self.before < 4096 * SLOW, rest, 0.2)
+        most, back = self.most - self.before, wait_for(lambda: self.s.rss() - self.before < 6144 * SLOW, rest, 0.2)
         print(f"longest gap {got['gap_ms']['max']:.0f} ms, lost {got['lost']}; {self.before} kB became {self.most} kB, "
               f"then {self.s.rss()} kB")
         assert got["alive"] == PLAYERS and got["failed"] == 0 and got["reconnected"] == 0, got
@@ -104,7 +104,7 @@ def test_checks(scene, workers):
     c = scene(13, env={"SRS_WORKERS": workers})
     assert c.attack("checks", 20000, 3)["answered"] == 0
     got = c.attack("replays", 20000, 3)
-    assert got["answered"] == 0, got
+    assert got["answered"] == 0 and got["media"] > 5, got
     c.attack("many checks", 5000, 2)
     assert not any(x["rtc"]["address_changes"] for x in c.api.clients() if x["type"] == "rtc-play")
     lines = c.check()

@@ -45,11 +45,24 @@ static void drop(void *job)
     free(j);
 }
 
+/* Its end is an answer to what was sent the chosen way, so the peer is there. */
+static void hear_it(struct rtc_peer *p, co_usec began)
+{
+    bool shook = p->state == RTC_CHECKED;
+    char own[RTC_CID];
+
+    rtc_peer_speak(p, own);
+    rtc_peer_shaken(p, co_clock());
+    rtc_peer_silent(own);
+    if (shook && p->state == RTC_CONNECTED && p->ice.chosen && p->ice.moved < began)
+        ice_reached(&p->ice, ice_way(&p->ice));
+}
+
 /* An error: its connection is gone with the job. */
 static err_t run_next(struct rtc_shake *sh)
 {
     struct job *j = sh->next;
-    char own[RTC_CID];
+    co_usec began;
     err_t err;
 
     sh->next = NULL;
@@ -64,12 +77,10 @@ static err_t run_next(struct rtc_shake *sh)
         return NULL;
     }
     sh->peer->dtls = j->dtls;
+    began = j->now;
     free(j);
-    if (sh->peer->state == RTC_CHECKED || sh->peer->state == RTC_CONNECTED) {
-        rtc_peer_speak(sh->peer, own);
-        rtc_peer_shaken(sh->peer, co_clock());
-        rtc_peer_silent(own);
-    }
+    if (sh->peer->state == RTC_CHECKED || sh->peer->state == RTC_CONNECTED)
+        hear_it(sh->peer, began);
     return NULL;
 }
 
