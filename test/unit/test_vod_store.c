@@ -9,11 +9,13 @@
 #include "unit.h"
 #include "vod_idle.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 /* ---- a demuxer: a head, then groups of samples, every third of sound */
 
@@ -769,6 +771,33 @@ static void what_is_ahead(void **state)
 
 /* ---- who plays a file alone, and for the first time */
 
+enum { PIECE = 256 * 1024 }; /* that is read at a time: so much comes soon where many ask */
+
+static atomic_size_t largest; /* of those reads */
+
+int co_direct_open(int fd)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+}
+
+void co_direct_read(struct co_direct_read *v, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        size_t size = 0;
+
+        for (int k = 0; k < v[i].n; k++)
+            size += v[i].v[k].iov_len;
+        if (size > atomic_load(&largest))
+            atomic_store(&largest, size);
+        v[i].got = preadv(v[i].fd, v[i].v, v[i].n, v[i].at);
+        if (v[i].got < 0)
+            v[i].got = -errno;
+    }
+}
+
 /* Of old, and not in the kernel's memory. */
 static struct vod_file *open_cold(const char *name, struct fake_head h)
 {
@@ -817,9 +846,11 @@ static void what_is_read_for_one(void **state)
 
         assert_ok(co_sleep(CO_MS(1))); /* that look made the kernel read */
         vod_stat(env.vod, &before);
+        atomic_store(&largest, 0);
         (void)walk(f, &rows[i].h, &both);
         vod_stat(env.vod, &s);
         if (has && i == 0) {
+            assert_int_equal(atomic_load(&largest), PIECE);
             assert_non_null(f->fetch);
             assert_false(f->again);
             assert_true(env.vod->fetches.counted > 0);
