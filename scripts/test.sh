@@ -175,7 +175,7 @@ e2e() {
     if [ -n "$side_by_side" ]; then
         run_pytest end-to-end $quick $side_by_side -m 'not alone' ${E2E_ARGS:-} test/e2e
         again=$(failed_tests "$objs/log/end-to-end.xml")
-        if [ -n "$again" ] && [ "$(echo "$again" | wc -l)" -le 12 ]; then
+        if [ -n "$again" ] && [ "$(echo "$again" | wc -l)" -le 6 ]; then
             printf 'AGAIN, by themselves:\n%s\n' "$again"
             failed=$before
             run_pytest end-to-end-again $quick $again
@@ -216,14 +216,7 @@ slow=1
 if grep -qs 'BUILD_SANITIZER 1\|BUILD_VALGRIND 1\|BUILD_GCOV 1' "$objs/config.h"; then
     slow=4
 fi
-# How many at a time. Quick ones of end to end wait for what is due more than they work: four of
-# them keep one core busy.
-: "${UNIT_JOBS:=2}"
-if [ $slow = 1 ] && [ -z "${E2E_LONG:-}" ]; then
-    : "${E2E_JOBS:=4}"
-else
-    : "${E2E_JOBS:=2}"
-fi
+: "${E2E_JOBS:=2}" "${UNIT_JOBS:=2}"
 find_python
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"

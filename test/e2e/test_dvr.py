@@ -313,7 +313,7 @@ def test_more_than_4_gb(srs, folder, source):
     assert len(hls.packets(file, "v")) == 720
 
 
-@pytest.mark.parametrize("end", ["flv", "mp4"])
+@pytest.mark.parametrize("end", ["flv", pytest.param("mp4", marks=pytest.mark.long)])
 def test_disk_is_full(srs, source, tmp_path, end):
     disk = tmp_path / "disk"
     disk.mkdir()

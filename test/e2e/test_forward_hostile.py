@@ -178,7 +178,7 @@ class Hostile:
         return re.findall(rf":{self.port}/.*again in (\d+) s", log)
 
 
-@pytest.mark.parametrize("seconds", [5, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [3, pytest.param(20, marks=pytest.mark.long)])
 def test_hostile_destinations(srs, source, seconds):
     all_kinds = [Hostile(k) for k in KINDS]
     api = free_port()

@@ -34,7 +34,7 @@ def test_chunks_round_trip():
 
 
 @pytest.mark.needs("nginx-rtmp", "ffmpeg")
-@pytest.mark.parametrize("flow", ["fmle", "flash"])
+@pytest.mark.parametrize("flow", ["fmle", pytest.param("flash", marks=pytest.mark.long)])
 def test_client_publishes_to_nginx(nginx, source, tmp_path, flow):
     n = nginx()
     player = tools.ffmpeg_frames(n.url(), tmp_path / "play.log", tmp_path / "got.md5",

@@ -169,6 +169,7 @@ def test_another_server_in_the_same_folder(srs, html, source):
     p.stop()
 
 
+@pytest.mark.long
 def test_dash_that_nobody_publishes_again(srs, html, source):
     path = os.path.join(html, "live", "s.mpd")
     s = srs(test_dash.conf(html))

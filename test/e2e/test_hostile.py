@@ -67,7 +67,7 @@ def scene(srs, tmp_path):
     return Scene(srs, tmp_path)
 
 
-GROUPS = 4
+GROUPS = 8
 
 
 @pytest.mark.parametrize("group", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, GROUPS))])

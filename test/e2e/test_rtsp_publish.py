@@ -164,6 +164,7 @@ def test_silence(srs):
     assert s.wait_log(r"no first message for 1000 ms", 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", ["4"])
 def test_with_workers(srs, tmp_path, workers):
     """Whichever worker they come to, each is at home where its stream is."""

@@ -217,7 +217,7 @@ def test_a_player_that_stops_reading_for_a_while(site, source, kind):
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 4])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["http", pytest.param("ws", marks=pytest.mark.long)])
 def test_publishes(site, kind, workers):
     """Media come up a tunnel, too; with several workers it goes to the stream's home with them."""
     s = site(f"workers {workers};")

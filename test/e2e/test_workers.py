@@ -35,7 +35,7 @@ def enough(n):
     return lambda tags: len(flv.frames(tags)) >= n
 
 
-@pytest.mark.parametrize("spread", [HOME, STAY], ids=["home", "spread"])
+@pytest.mark.parametrize("spread", [pytest.param(HOME, marks=pytest.mark.long), STAY], ids=["home", "spread"])
 def test_players_of_one_stream(srs, source, spread):
     """24 connections land anywhere: each gets every byte from a key frame on."""
     s = srs(glob=spread, env=FOUR)
