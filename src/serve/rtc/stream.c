@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who has just come gets much at once, as fast as sockets of clients take it. */
-#define REST CO_MS(4)
-/* What a walk has of the thread at a time, at most. */
-#define SHARE_MOST CO_MS(4)
+/* Who has just come gets much, a turn's packets at a time: about 8 MB a second, which goes through
+ * the 200 KB that the sockets of clients have. */
+#define REST CO_MS(10)
 
 enum { FEW = 4, /* players between two looks at the time */
        TAKES = 16, LINE = 64, VHOST_MAX = 256, OPUS_BITRATE = 48000 };
@@ -146,14 +145,8 @@ static void serve_one(struct rtc_stream *st, struct rtc_peer *p, co_usec now)
         end_late(st, p->play);
 }
 
-/* Is there time for more? A walk that goes on may take as long as others had since. */
-static bool has_time(co_usec until)
-{
-    return !co_slice_over() || co_clock() < until;
-}
-
 /* False: time is over, and the walk is not. */
-static bool serve(struct rtc_stream *st, co_usec now, co_usec until)
+static bool serve(struct rtc_stream *st, co_usec now)
 {
     for (unsigned i = 1; st->at; i++) {
         struct rtc_peer *p = st->at;
@@ -164,31 +157,20 @@ static bool serve(struct rtc_stream *st, co_usec now, co_usec until)
             __builtin_prefetch((const char *)st->at->play + LINE);
         }
         serve_one(st, p, now);
-        if (st->at && i % FEW == 0 && !has_time(until))
+        if (st->at && i % FEW == 0 && co_slice_over())
             return false;
     }
     return true;
 }
 
-static void go_on(struct rtc_stream *st, co_usec share)
+static void go_on(struct rtc_stream *st)
 {
     co_usec now = co_clock();
-    bool done = serve(st, now, now + share);
+    bool done = serve(st, now);
 
     rtc_burst_send(st->service->streams.burst);
-    if (!done)
-        st->service->streams.left = co_clock();
     if (!done || (st->again && st->players))
         co_post(&st->walk, on_walk);
-}
-
-/* Of a walk that had to stop: handshakes and requests of all who come take turns of their own, so
- * with a turn like theirs it would come to an end only when they have. */
-static co_usec share_of(const struct rtc_stream *st)
-{
-    co_usec others = co_clock() - st->service->streams.left;
-
-    return others < SHARE_MOST ? others : SHARE_MOST;
 }
 
 static void on_walk(struct co_task *t)
@@ -196,13 +178,13 @@ static void on_walk(struct co_task *t)
     struct rtc_stream *st = container_of(t, struct rtc_stream, walk);
 
     if (st->at) {
-        go_on(st, share_of(st));
+        go_on(st);
         return;
     }
     st->again = false;
     take(st);
     st->at = st->players;
-    go_on(st, 0);
+    go_on(st);
 }
 
 /* The source says it when all that comes at a time is there: at once. */

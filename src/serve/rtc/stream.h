@@ -18,7 +18,6 @@ struct rtc_burst;
 /* Those of a worker: in its service. */
 struct rtc_streams {
     struct datagram_streams base;
-    co_usec left;            /* when a walk last made room for others before its end */
     struct rtc_burst *burst; /* the scratch buffer, while there is a stream */
 };
 
