@@ -39,7 +39,7 @@ class Scene:
         self.most, self.kinds = self.before, []
 
     def playing(self):
-        return sum(c["type"] == "rtc-play" and c["rtc"]["state"] == "connected" for c in self.api.clients())
+        return sum(c["type"] == "rtc-play" and c.get("rtc", {}).get("state") == "connected" for c in self.api.clients())
 
     def attack(self, kind, rate, seconds):
         p = Proc([sys.executable, PROGRAM, kind, "--api", str(self.s.api_port), "--rtc", str(self.s.rtc_port), "--rate", str(rate),
