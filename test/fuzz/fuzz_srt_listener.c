@@ -90,6 +90,7 @@ static const struct udp_ops ops = { "fuzz", nothing, take, wait, wake, now, NULL
 static void begin(void)
 {
     static struct udp socket = { .ops = &ops };
+    static struct datagram_endpoint *only = &endpoint.base;
     struct datagram_sockets *sockets;
     err_t err;
 
@@ -101,7 +102,8 @@ static void begin(void)
     env.on_publish = on_publish;
     env.on_unpublish = on_unpublish;
     live_registry_limit(env.streams, 1 << 20);
-    err = datagram_sockets_open(&sockets, &srt_protocol, NULL, env.conf, 1); /* it is off: there are none */
+    /* it is off: there are none */
+    err = datagram_sockets_open(&sockets, &srt_protocol, NULL, env.conf, 1);
     assert(!err && sockets->n == 0);
     err = datagram_service_new(&env, sockets);
     assert(!err);
@@ -109,7 +111,7 @@ static void begin(void)
     service = env.srt;
     endpoint.base = (struct datagram_endpoint){ .service = &service->base, .socket = &socket };
     endpoint.service = service;
-    service->base.endpoints[0] = &endpoint.base;
+    service->base.endpoints = &only;
     service->base.n_endpoints = 1;
 }
 

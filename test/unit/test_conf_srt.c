@@ -111,7 +111,7 @@ static void environment(void **state)
 
 static const struct mem_reload changes[] = {
     { SERVER(""), SERVER("enabled on; listen 10081;"),
-      "srt_server.enabled:never off>on\nsrt_server.listen:never 10080>10081\n" },
+      "srt_server.enabled:handler off>on\nsrt_server.listen:handler 10080>10081\n" },
     { SERVER(""), SERVER("merge 40; relay off;"),
       "srt_server.merge:once 20>40\nsrt_server.relay:once on>off\n" },
     { SERVER("passphrase 1234567890;"), SERVER("passphrase 0987654321;"),
