@@ -196,13 +196,24 @@ static void set(atomic_uint *gauge, uint64_t v)
     atomic_store_explicit(gauge, (unsigned)v, memory_order_relaxed);
 }
 
+/* The figures as words, one at a time: all of them would be much for a stack. */
+static uint64_t word(const struct figures *f, size_t i)
+{
+    uint64_t v;
+
+    memcpy(&v, (const char *)f + i * sizeof(v), sizeof(v));
+    return v;
+}
+
+static void set_word(struct figures *f, size_t i, uint64_t v)
+{
+    memcpy((char *)f + i * sizeof(v), &v, sizeof(v));
+}
+
 static void publish(struct worker *w, const struct figures *f)
 {
-    uint64_t words[WORDS];
-
-    memcpy(words, f, sizeof(words));
     for (size_t i = 0; i < WORDS; i++)
-        atomic_store_explicit(&w->figures[i], words[i], memory_order_relaxed);
+        atomic_store_explicit(&w->figures[i], word(f, i), memory_order_relaxed);
     set(&w->gauges.load, co_load());
     set(&w->gauges.connections, f->connections);
     set(&w->gauges.publishers, f->publishers);
@@ -229,16 +240,13 @@ void figures_publish(const struct figures_of *of)
 
 void figures_one(const struct figures_of *of, unsigned worker, struct figures *out)
 {
-    uint64_t words[WORDS];
-
     if (worker == of->env->worker) {
         take(of, out);
         return;
     }
     for (size_t i = 0; i < WORDS; i++)
-        words[i] = atomic_load_explicit(&of->env->workers->v[worker].figures[i],
-                                        memory_order_relaxed);
-    memcpy(out, words, sizeof(words));
+        set_word(out, i, atomic_load_explicit(&of->env->workers->v[worker].figures[i],
+                                              memory_order_relaxed));
 }
 
 /* ---- of the others, now */
@@ -332,13 +340,8 @@ static void add_holds(struct figures *sum, const struct figures *one)
 
 static void add(struct figures *sum, const struct figures *one)
 {
-    uint64_t a[WORDS], b[WORDS];
-
-    memcpy(a, sum, sizeof(a));
-    memcpy(b, one, sizeof(b));
     for (size_t i = 0; i < SUMS; i++)
-        a[i] += b[i];
-    memcpy(sum, a, sizeof(a));
+        set_word(sum, i, word(sum, i) + word(one, i));
     add_holds(sum, one);
 }
 

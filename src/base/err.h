@@ -86,7 +86,10 @@ enum err_class {
     XX(RTC_GONE,          5036,   PEER,   "WebRTC session was ended")        \
     XX(SRT,               6001,   PROTO,  "SRT packet is wrong")             \
     XX(SRT_TIMEOUT,       6002,   TIME,   "SRT peer is silent")              \
-    XX(SRT_CONNECT,       6006,   DENIED, "SRT connection refused")
+    XX(SRT_CONNECT,       6006,   DENIED, "SRT connection refused")          \
+    XX(RTMFP,             7001,   PROTO,  "RTMFP packet is wrong")           \
+    XX(RTMFP_TIMEOUT,     7002,   TIME,   "RTMFP peer is silent")            \
+    XX(RTMFP_DISABLED,    7003,   DENIED, "RTMFP is not enabled")
 
 enum err_code {
     ERR_OK = 0,

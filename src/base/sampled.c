@@ -22,6 +22,8 @@ static const char *const names[SAMPLED_KINDS] = {
     [SAMPLED_RTSP_PLAY] = "-> RTS",
     [SAMPLED_RTC_PLAY] = "-> RTC",
     [SAMPLED_RTC_PUBLISH] = "<- RTC",
+    [SAMPLED_RTMFP_PLAY] = "-> RTMFP_PLA",
+    [SAMPLED_RTMFP_PUBLISH] = "<- RTMFP_CPB",
 };
 
 const char *sampled_name(enum sampled_kind kind)

@@ -31,6 +31,8 @@ enum sampled_kind {
     SAMPLED_RTSP_PLAY,
     SAMPLED_RTC_PLAY,
     SAMPLED_RTC_PUBLISH,
+    SAMPLED_RTMFP_PLAY,    /* -> RTMFP_PLA */
+    SAMPLED_RTMFP_PUBLISH, /* <- RTMFP_CPB */
     SAMPLED_KINDS,
 };
 

@@ -247,6 +247,24 @@ struct conf_srt_server {
     int max_connections, max_ip, handshakes; /* 0 of the last two: no limit */
 };
 
+enum conf_rtmfp_policy { CONF_RTMFP_OFF, CONF_RTMFP_OFFER, CONF_RTMFP_REQUIRE };
+enum conf_redirect_by { CONF_REDIRECT_ALL, CONF_REDIRECT_APP };
+enum conf_redirect_peers { CONF_REDIRECT_NO_PEERS, CONF_REDIRECT_PEERS, CONF_REDIRECT_PEERS_ONLY };
+
+struct conf_rtmfp_server {
+    bool enabled;
+    struct conf_endpoints listen;
+    enum conf_rtmfp_policy hmac, sequence;
+    struct conf_list groups;         /* of Diffie-Hellman: "2", "5", "14" */
+    int threads;
+    int64_t ping, timeout, keepalive, keepalive_peer;
+    bool introduce, groups_enabled;
+    struct conf_endpoints redirect;  /* n 0: none */
+    enum conf_redirect_by redirect_by;
+    enum conf_redirect_peers redirect_peers;
+    int max_sessions, max_sessions_ip, max_startup_ip; /* 0 of the last two: no limit */
+};
+
 struct conf_rtc_tcp {
     bool enabled;
     struct conf_endpoints listen;
@@ -563,6 +581,10 @@ struct conf_vhost_srt {
     int pbkeylen;
 };
 
+struct conf_vhost_rtmfp {
+    bool enabled;
+};
+
 struct conf_rtc {
     bool enabled;
     bool nack, nack_no_copy, twcc;
@@ -656,6 +678,7 @@ struct conf_vhost {
     struct conf_ingests ingest;
     struct conf_transcodes transcode;
     struct conf_vhost_srt srt;
+    struct conf_vhost_rtmfp rtmfp;
     struct conf_rtc rtc;
     struct conf_vhost_rtsp rtsp;
     struct conf_vod vod;
@@ -714,6 +737,7 @@ struct conf {
     struct conf_http_api http_api;
     struct conf_http_server http_server;
     struct conf_srt_server srt_server;
+    struct conf_rtmfp_server rtmfp_server;
     struct conf_rtc_server rtc_server;
     struct conf_rtsp_server rtsp_server;
     struct conf_stream_casters stream_caster;

@@ -92,6 +92,7 @@ extern const struct conf_block conf_table_circuit_breaker;
 /* servers */
 extern const struct conf_block conf_table_http_api, conf_table_http_server;
 extern const struct conf_block conf_table_srt_server, conf_table_rtc_server;
+extern const struct conf_block conf_table_rtmfp_server, conf_table_vhost_rtmfp;
 extern const struct conf_block conf_table_rtsp_server, conf_table_stream_caster;
 /* in a vhost */
 extern const struct conf_block conf_table_play, conf_table_publish, conf_table_cluster;

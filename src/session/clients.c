@@ -26,6 +26,8 @@ static const struct {
     [CLIENTS_SRT_PUBLISH] = { "srt-publish", true, false },
     [CLIENTS_RTC_PLAY] = { "rtc-play", false, false },
     [CLIENTS_RTC_PUBLISH] = { "rtc-publish", true, false },
+    [CLIENTS_RTMFP_PLAY] = { "rtmfp-play", false, false },
+    [CLIENTS_RTMFP_PUBLISH] = { "rtmfp-publish", true, false },
     [CLIENTS_RTSP_VOD] = { "rtsp-vod", false, true },
     [CLIENTS_RTMP_VOD] = { "rtmp-vod", false, true },
     [CLIENTS_FLV_VOD] = { "flv-vod", false, true },

@@ -32,7 +32,8 @@ enum clients_type {
     CLIENTS_RTMP_PLAY, CLIENTS_FLV_PLAY, CLIENTS_HLS_PLAY, CLIENTS_DASH_PLAY, CLIENTS_FLASH_PUBLISH,
     CLIENTS_FMLE_PUBLISH, CLIENTS_HAIVISION_PUBLISH, CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH,
     CLIENTS_RTSP_VOD, CLIENTS_RTMP_VOD, CLIENTS_FLV_VOD, /* of files: each at its own place */
-    CLIENTS_SRT_PLAY, CLIENTS_SRT_PUBLISH, CLIENTS_RTC_PLAY, CLIENTS_RTC_PUBLISH, CLIENTS_FORWARD,
+    CLIENTS_SRT_PLAY, CLIENTS_SRT_PUBLISH, CLIENTS_RTC_PLAY, CLIENTS_RTC_PUBLISH,
+    CLIENTS_RTMFP_PLAY, CLIENTS_RTMFP_PUBLISH, CLIENTS_FORWARD,
     CLIENTS_TYPES,
 };
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
@@ -79,6 +80,19 @@ struct clients_rtc {
     uint64_t left_out;          /* packets of those that it does not take */
 };
 
+/* What a conversation over RTMFP knows of its session, since it began. */
+struct clients_rtmfp {
+    const char *peer_id;        /* in hexadecimal */
+    char remote[72];            /* the peer's address */
+    bool hmac, numbered;        /* what it agreed on */
+    unsigned group;             /* of Diffie-Hellman: 2, 5, 14 */
+    uint64_t sent, received, again, abandoned, pings_lost; /* packets; fragments; messages */
+    uint64_t skips;             /* of a player: it went on at a key frame */
+    co_usec rtt;
+    unsigned moves;
+    size_t waiting;             /* bytes that are to be sent to it */
+};
+
 /* What a list shows. Strings are the session's, valid until the next yield; none is NULL. */
 struct clients_info {
     const char *ip, *tc_url, *page_url, *swf_url;
@@ -90,6 +104,8 @@ struct clients_info {
     struct clients_srt srt;
     bool has_rtc;
     struct clients_rtc rtc;
+    bool has_rtmfp;
+    struct clients_rtmfp rtmfp;
 };
 
 struct clients_kind {

@@ -29,6 +29,7 @@ struct rtsp_udp;
 struct vod;
 struct srt_service;
 struct rtc_service;
+struct rtmfp_service;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
@@ -76,6 +77,7 @@ struct session_env {
     struct vod *vod;              /* files on demand of this worker; NULL: none */
     struct srt_service *srt;      /* SRT of this worker; NULL: none */
     struct rtc_service *rtc;      /* WebRTC of this worker; NULL: none */
+    struct rtmfp_service *rtmfp;  /* RTMFP of this worker; NULL: none */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

@@ -99,6 +99,8 @@ static void describe(struct client *c, struct clients_info *out)
         out->has_srt = s->srt(s, &out->srt);
     if (s->rtc)
         out->has_rtc = s->rtc(s, &out->rtc);
+    if (s->rtmfp)
+        out->has_rtmfp = s->rtmfp(s, &out->rtmfp);
 }
 
 static void kick(struct client *c)

@@ -33,6 +33,7 @@ struct session {
     /* One of SRT tells of its packets; false: it has none yet. NULL: it is none. */
     bool (*srt)(const struct session *s, struct clients_srt *out);
     bool (*rtc)(const struct session *s, struct clients_rtc *out); /* the same of WebRTC */
+    bool (*rtmfp)(const struct session *s, struct clients_rtmfp *out); /* and of RTMFP */
     struct home *home;           /* of its stream, while it is in it: session/move.h */
     bool plays;                  /* there */
     bool on_demand;              /* it plays a file: of its stream there is the name alone */

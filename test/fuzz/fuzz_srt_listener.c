@@ -128,7 +128,7 @@ static uint32_t newest_id(void)
     const struct srt_peer *p, *last = NULL;
     uint32_t at = 0;
 
-    while ((p = srt_slots_next(&service->slots, &at)))
+    while ((p = datagram_slots_next(&service->slots, &at)))
         last = p;
     return last ? last->id : 0;
 }
@@ -178,7 +178,7 @@ static err_t talk(void *arg)
         at += HEAD + size;
     }
     pass(CO_MS(20));
-    while ((p = srt_slots_next(&service->slots, &slot)))
+    while ((p = datagram_slots_next(&service->slots, &slot)))
         srt_peer_leave(p, err_new(ERR_STOPPED, "the end"));
     err = co_group_wait(&connections);
     err_free(&err);

@@ -5,7 +5,7 @@
 #include "live/impl.h"
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/chunk_out.h"
-#include "serve/rtmp/media.h"
+#include "session/rtmp_media.h"
 #include "unit.h"
 #include "wire/rtmp.h"
 

@@ -6,7 +6,7 @@
 #include "serve/srt/callers.h"
 #include "serve/srt/choice.h"
 #include "serve/srt/gate.h"
-#include "serve/srt/slots.h"
+#include "serve/datagram/slots.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -124,48 +124,48 @@ static void test_a_group_is_alone_at_its_address(void **state)
 static void test_ids_name_their_worker_and_are_not_used_again(void **state)
 {
     enum { N = 300, ROUNDS = 20 };
-    struct srt_slots s;
+    struct datagram_slots s;
     uint32_t ids[N], at = 0;
     char what[N];
 
     (void)state;
-    srt_slots_init(&s, 2, WORKERS);
-    assert_null(srt_slots_find(&s, 2));
+    datagram_slots_init(&s, 2, WORKERS, 30);
+    assert_null(datagram_slots_find(&s, 2));
     for (unsigned r = 0; r < ROUNDS; r++) {
         for (unsigned i = 0; i < N; i++) {
-            ids[i] = srt_slots_take(&s, &what[i]);
+            ids[i] = datagram_slots_take(&s, &what[i]);
             assert_true(ids[i] > 0 && ids[i] < 1u << 30);
             assert_int_equal(srt_choice_of(ids[i], WORKERS), 2);
         }
         for (unsigned i = 0; i < N; i++)
-            assert_ptr_equal(srt_slots_find(&s, ids[i]), &what[i]);
+            assert_ptr_equal(datagram_slots_find(&s, ids[i]), &what[i]);
         for (unsigned i = 0; i < N; i++) {
-            srt_slots_give(&s, ids[i]);
-            assert_null(srt_slots_find(&s, ids[i]));
-            srt_slots_give(&s, ids[i]);
+            datagram_slots_give(&s, ids[i]);
+            assert_null(datagram_slots_find(&s, ids[i]));
+            datagram_slots_give(&s, ids[i]);
         }
     }
     assert_int_equal(s.used, 0);
-    ids[0] = srt_slots_take(&s, &what[0]);
-    assert_ptr_equal(srt_slots_next(&s, &at), &what[0]);
-    assert_null(srt_slots_next(&s, &at));
-    assert_null(srt_slots_find(&s, ids[0] + 1)); /* another worker's */
-    assert_null(srt_slots_find(&s, 0));
-    assert_null(srt_slots_find(&s, 0xffffffff));
-    srt_slots_fini(&s);
+    ids[0] = datagram_slots_take(&s, &what[0]);
+    assert_ptr_equal(datagram_slots_next(&s, &at), &what[0]);
+    assert_null(datagram_slots_next(&s, &at));
+    assert_null(datagram_slots_find(&s, ids[0] + 1)); /* another worker's */
+    assert_null(datagram_slots_find(&s, 0));
+    assert_null(datagram_slots_find(&s, 0xffffffff));
+    datagram_slots_fini(&s);
 }
 
 static void test_slots_are_bounded(void **state)
 {
-    struct srt_slots s;
+    struct datagram_slots s;
     char what;
 
     (void)state;
-    srt_slots_init(&s, 0, 64);
-    for (unsigned i = 0; i < SRT_SLOTS_MAX; i++)
-        assert_int_not_equal(srt_slots_take(&s, &what), 0);
-    assert_int_equal(srt_slots_take(&s, &what), 0);
-    srt_slots_fini(&s);
+    datagram_slots_init(&s, 0, 64, 30);
+    for (unsigned i = 0; i < DATAGRAM_SLOTS_MAX; i++)
+        assert_int_not_equal(datagram_slots_take(&s, &what), 0);
+    assert_int_equal(datagram_slots_take(&s, &what), 0);
+    datagram_slots_fini(&s);
 }
 
 /* ---- callers */

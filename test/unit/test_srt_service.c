@@ -294,7 +294,7 @@ static void test_a_publisher_is_kicked(void **state)
     srt_begin("", "");
     srt_guest_open(&g, "127.0.0.1");
     srt_guest_call(&g, PUBLISH, 77, 1000, NULL, 0);
-    peer = srt_slots_next(&srt_env.srt->slots, &at);
+    peer = datagram_slots_next(&srt_env.srt->slots, &at);
     assert_non_null(peer);
     client_id(&peer->base.entry, id);
     c = clients_find(srt_env.clients, id);

@@ -239,6 +239,7 @@ static const struct conf_row vhost[] = {
     { "transcode", CONF_KIND_BLOCKS, CONF_AT(conf_vhost, transcode), NULL, CONF_HANDLER,
       CONF_NO_ENV, .sample = "live/livestream", .block = &conf_table_transcode },
     { "srt", CONF_KIND_BLOCK, CONF_AT(conf_vhost, srt), .block = &conf_table_vhost_srt },
+    { "rtmfp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtmfp), .block = &conf_table_vhost_rtmfp },
     { "rtc", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtc), .block = &conf_table_rtc },
     { "rtsp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtsp), .block = &conf_table_vhost_rtsp },
     { "vod", CONF_KIND_BLOCK, CONF_AT(conf_vhost, vod), .block = &conf_table_vod },

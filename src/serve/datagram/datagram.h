@@ -18,7 +18,7 @@
 
 struct sock_filter;
 
-enum { DATAGRAM_CHOICE_STEPS = 8 };
+enum { DATAGRAM_CHOICE_STEPS = 16 };
 
 /* What the services of all workers have in common: whatever changes is atomic. */
 struct datagram_shared {

@@ -2,7 +2,7 @@
 /* publish.c - take in a stream that a client publishes. */
 #include "base/log.h"
 #include "co/net/round.h"
-#include "serve/rtmp/media.h"
+#include "session/rtmp_media.h"
 #include "serve/rtmp/session.h"
 #include "session/publisher.h"
 

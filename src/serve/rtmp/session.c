@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/io_tls.h"
-#include "serve/rtmp/media.h"
+#include "session/rtmp_media.h"
 #include "session/place.h"
 #include "session/remote.h"
 #include "session/workers.h"

@@ -194,7 +194,7 @@ void srt_endpoint_input(struct datagram_endpoint *base, const struct udp_in *in,
         datagram_pass(base, worker, in, DATAGRAM_MAILS);
         return;
     }
-    p = srt_slots_find(&s->slots, packet.to);
+    p = datagram_slots_find(&s->slots, packet.to);
     if (p)
         on_packet(e, p, in, &packet);
     else

@@ -7,7 +7,7 @@
 #include "serve/datagram/streams.h"
 #include "serve/srt/callers.h"
 #include "serve/srt/gate.h"
-#include "serve/srt/slots.h"
+#include "serve/datagram/slots.h"
 #include "session/peers.h"
 
 enum { SRT_KEY_JOBS = 64 };
@@ -51,7 +51,7 @@ struct srt_endpoint {
 struct srt_service {
     struct datagram_service base;
     struct srt_shared *shared; /* that of base */
-    struct srt_slots slots;
+    struct datagram_slots slots;
     struct srt_callers callers;
     struct srt_gate gate;
     struct srt_streams streams;

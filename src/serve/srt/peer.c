@@ -60,7 +60,7 @@ struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
 bool srt_peer_enter(struct srt_peer *p, struct srt_service *s)
 {
     p->service = s;
-    p->id = srt_slots_take(&s->slots, p);
+    p->id = datagram_slots_take(&s->slots, p);
     if (p->id == 0)
         return false;
     srt_callers_add(&s->callers, &p->caller);
@@ -74,7 +74,7 @@ void srt_peer_part(struct srt_peer *p)
 
     if (p->id == 0)
         return;
-    srt_slots_give(&s->slots, p->id);
+    datagram_slots_give(&s->slots, p->id);
     srt_callers_remove(&s->callers, &p->caller);
     p->id = 0;
     datagram_service_part(&s->base);

@@ -23,7 +23,7 @@ static bool has_successor(const struct srt_peer *p)
     const struct srt_peer *other;
     uint32_t at = 0;
 
-    while ((other = srt_slots_next(&p->service->slots, &at))) {
+    while ((other = datagram_slots_next(&p->service->slots, &at))) {
         if (other != p && other->stream == p->stream && srt_publish_relays(other))
             return true;
     }

@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 
+/* libsrt keeps bit 30 for groups, and takes ids for signed numbers. */
+enum { ID_BITS = 30 };
+
 enum { KEY_THREADS = 2, PEERS_EXPECTED = 1024 };
 
 static struct srt_service *service_of(struct datagram_service *s)
@@ -55,7 +58,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
     struct srt_service *s = must(calloc(1, sizeof(*s)));
 
     s->shared = container_of(shared, struct srt_shared, base);
-    srt_slots_init(&s->slots, env->worker, shared->workers);
+    datagram_slots_init(&s->slots, env->worker, shared->workers, ID_BITS);
     srt_callers_init(&s->callers);
     return &s->base;
 }
@@ -80,7 +83,7 @@ static void end_all(struct datagram_service *s, const char *why)
     struct srt_peer *p;
     uint32_t at = 0;
 
-    while ((p = srt_slots_next(&service_of(s)->slots, &at)))
+    while ((p = datagram_slots_next(&service_of(s)->slots, &at)))
         srt_peer_leave(p, err_new(ERR_STOPPED, "%s", why));
 }
 
@@ -90,7 +93,7 @@ static bool in_use(const struct datagram_endpoint *base)
     const struct srt_peer *p;
     uint32_t at = 0;
 
-    while ((p = srt_slots_next(&e->service->slots, &at))) {
+    while ((p = datagram_slots_next(&e->service->slots, &at))) {
         if (p->endpoint == e)
             return true;
     }
@@ -101,7 +104,7 @@ static void free_service(struct datagram_service *base)
 {
     struct srt_service *s = service_of(base);
 
-    srt_slots_fini(&s->slots);
+    datagram_slots_fini(&s->slots);
     srt_callers_fini(&s->callers);
     free(s);
 }
@@ -125,7 +128,7 @@ void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out)
     *out = s->stat;
     out->connections = s->base.n_peers;
     out->strangers += s->base.unreachable;
-    while ((p = srt_slots_next(&s->slots, &at))) {
+    while ((p = datagram_slots_next(&s->slots, &at))) {
         out->publishers += p->state == SRT_PUBLISHES;
         out->players += p->state == SRT_PLAYS;
         out->waiting += p->state == SRT_GREETED;

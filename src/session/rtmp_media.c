@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* media.c - from a publisher's messages to packets. */
-#include "serve/rtmp/media.h"
+/* rtmp_media.c - from a publisher's messages to packets. */
+#include "session/rtmp_media.h"
 
 #include "base/log.h"
 #include "format/flv/flv.h"

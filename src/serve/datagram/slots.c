@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* slots.c - connections of a worker by the id that we gave them. */
-#include "serve/srt/slots.h"
+/* slots.c - clients of a worker by the id that we gave them. */
+#include "serve/datagram/slots.h"
 
 #include "base/must.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* libsrt keeps bit 30 for groups, and takes ids for signed numbers. */
-enum { ID_BITS = 30, NONE = -1, FIRST_SLOTS = 64 };
+enum { NONE = -1, FIRST_SLOTS = 64 };
 
-void srt_slots_init(struct srt_slots *s, unsigned worker, unsigned workers)
+void datagram_slots_init(struct datagram_slots *s, unsigned worker, unsigned workers,
+                         unsigned bits)
 {
-    *s = (struct srt_slots){ .worker = worker, .workers = workers, .first = (uint32_t)NONE,
-                             .last = (uint32_t)NONE };
+    *s = (struct datagram_slots){ .worker = worker, .workers = workers, .bits = bits,
+                                  .first = (uint32_t)NONE, .last = (uint32_t)NONE };
 }
 
-void srt_slots_fini(struct srt_slots *s)
+void datagram_slots_fini(struct datagram_slots *s)
 {
     free(s->v);
 }
 
 /* Generations that fit. */
-static uint32_t generations(const struct srt_slots *s)
+static uint32_t generations(const struct datagram_slots *s)
 {
-    return ((1u << ID_BITS) / s->workers) >> SRT_SLOT_BITS;
+    return (uint32_t)(((UINT64_C(1) << s->bits) / s->workers) >> DATAGRAM_SLOT_BITS);
 }
 
-static void free_one(struct srt_slots *s, uint32_t i)
+static void free_one(struct datagram_slots *s, uint32_t i)
 {
     s->v[i].what = NULL;
     s->v[i].next = (uint32_t)NONE;
@@ -39,11 +39,11 @@ static void free_one(struct srt_slots *s, uint32_t i)
 }
 
 /* Where they begin is nobody's to know. */
-static void grow(struct srt_slots *s)
+static void grow(struct datagram_slots *s)
 {
     uint32_t n = s->n ? s->n * 2 : FIRST_SLOTS, seed = 0;
 
-    if (s->n == SRT_SLOTS_MAX)
+    if (s->n == DATAGRAM_SLOTS_MAX)
         return;
     if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
         seed = (uint32_t)(uintptr_t)s;
@@ -55,12 +55,12 @@ static void grow(struct srt_slots *s)
     s->n = n;
 }
 
-static uint32_t id_of(const struct srt_slots *s, uint32_t i)
+static uint32_t id_of(const struct datagram_slots *s, uint32_t i)
 {
-    return (s->v[i].generation << SRT_SLOT_BITS | i) * s->workers + s->worker;
+    return (s->v[i].generation << DATAGRAM_SLOT_BITS | i) * s->workers + s->worker;
 }
 
-uint32_t srt_slots_take(struct srt_slots *s, void *what)
+uint32_t datagram_slots_take(struct datagram_slots *s, void *what)
 {
     uint32_t i;
 
@@ -78,14 +78,14 @@ uint32_t srt_slots_take(struct srt_slots *s, void *what)
     return id_of(s, i);
 }
 
-static uint32_t index_of(const struct srt_slots *s, uint32_t id)
+static uint32_t index_of(const struct datagram_slots *s, uint32_t id)
 {
-    uint32_t i = (id / s->workers) & (SRT_SLOTS_MAX - 1);
+    uint32_t i = (id / s->workers) & (DATAGRAM_SLOTS_MAX - 1);
 
     return i < s->n && s->v[i].what && id_of(s, i) == id ? i : (uint32_t)NONE;
 }
 
-void srt_slots_give(struct srt_slots *s, uint32_t id)
+void datagram_slots_give(struct datagram_slots *s, uint32_t id)
 {
     uint32_t i = index_of(s, id);
 
@@ -95,14 +95,14 @@ void srt_slots_give(struct srt_slots *s, uint32_t id)
     free_one(s, i);
 }
 
-void *srt_slots_find(const struct srt_slots *s, uint32_t id)
+void *datagram_slots_find(const struct datagram_slots *s, uint32_t id)
 {
     uint32_t i = index_of(s, id);
 
     return i == (uint32_t)NONE ? NULL : s->v[i].what;
 }
 
-void *srt_slots_next(const struct srt_slots *s, uint32_t *at)
+void *datagram_slots_next(const struct datagram_slots *s, uint32_t *at)
 {
     while (*at < s->n) {
         void *what = s->v[(*at)++].what;

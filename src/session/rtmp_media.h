@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* media.h - from a publisher's messages to packets of a live source, without a copy. */
-#ifndef SERVE_RTMP_MEDIA_H
-#define SERVE_RTMP_MEDIA_H
+/* rtmp_media.h - from a publisher's messages to packets of a live source, without a copy. */
+#ifndef SESSION_RTMP_MEDIA_H
+#define SESSION_RTMP_MEDIA_H
 
 #include "live/source.h"
 #include "proto/rtmp/chunk_in.h"

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* impl.h - the service of a worker, for the files of serve/rtmfp alone. */
+#ifndef SERVE_RTMFP_IMPL_H
+#define SERVE_RTMFP_IMPL_H
+
+#include "serve/datagram/pass.h"
+#include "serve/datagram/slots.h"
+#include "serve/datagram/streams.h"
+#include "serve/rtmfp/rtmfp.h"
+#include "session/peers.h"
+
+struct rtmfp_peer;
+struct rtmfp_directory;  /* directory.h: peers by their ids, of all workers */
+struct rtmfp_netgroups;  /* netgroup.h: groups and their members, of all workers */
+struct rtmfp_table;      /* table.h: sessions and handshakes of a worker by their addresses */
+struct rtmfp_keys;       /* keys_queue.h: handshakes that wait for a helper thread */
+
+/* Of all workers: whatever changes is atomic, or has a lock of its own. */
+struct rtmfp_shared {
+    struct datagram_shared base;
+    uint8_t master[RTMFP_MASTER];    /* of cookies */
+    struct rtmfp_identity identity;  /* our certificate: one for the process */
+    struct peers *peers;             /* sessions by address */
+    atomic_uint sessions;            /* those whose keys are being made included */
+    struct rtmfp_directory *directory;
+    struct rtmfp_netgroups *netgroups;
+};
+
+/* Datagrams to go out, together. */
+enum { RTMFP_OUT = 64 };
+struct rtmfp_out {
+    unsigned n;
+    struct udp_path paths[RTMFP_OUT];
+    struct iovec iov[RTMFP_OUT];
+    uint8_t bytes[RTMFP_OUT][RTMFP_SEALED_MAX];
+};
+
+struct rtmfp_endpoint {
+    struct datagram_endpoint base;
+    struct rtmfp_service *service;
+    struct rtmfp_out out;
+    struct co_task flush;
+};
+
+struct rtmfp_service {
+    struct datagram_service base;
+    struct rtmfp_shared *shared;     /* that of base */
+    struct rtmfp_responder responder;
+    struct rtmfp_response response;  /* of the packet that is looked at */
+    struct rtmfp_session_set *set;   /* of all sessions of this worker */
+    struct rtmfp_cipher *cipher;     /* of those that have none of their own */
+    struct datagram_slots slots;     /* sessions by the ids that we gave them */
+    struct rtmfp_table *table;
+    struct rtmfp_keys *keys;
+    struct rtmfp_peer *touched;      /* have something to say when this turn is over */
+    struct co_task turn;             /* that, where no batch is read */
+    struct datagram_streams streams; /* that somebody plays: stream.c */
+    struct rtmfp_service_stat stat;  /* what ended; and what is counted here alone */
+};
+
+/* ---- endpoint.c: of rtmfp_protocol */
+
+/* Room for a datagram of RTMFP_SEALED_MAX, in the queue of what goes out; then put it there with
+ * its size, 0: it was none. Does not yield. */
+uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e);
+void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size, const struct udp_path *path);
+
+/* ---- startup.c: a datagram to session 0 */
+void rtmfp_startup_take(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.h - one session of this worker, for the files of serve/rtmfp alone.
+ *
+ * Its life: a helper thread made its keys (keys_queue.c), it is opened (peer.c) and answered. It
+ * may stay so, as one that only wants to be introduced; or it says connect (connection.c), and on
+ * streams of that publish (publish.c) or play (play.c). Each stream that does is a client of its
+ * own in all lists: struct rtmfp_netstream.
+ */
+#ifndef SERVE_RTMFP_PEER_H
+#define SERVE_RTMFP_PEER_H
+
+#include "proto/rtmfp/crypt.h"
+#include "proto/rtmfp/session.h"
+#include "serve/rtmfp/impl.h"
+#include "session/player.h"
+#include "session/publisher.h"
+
+struct rtmfp_connection; /* connection.c: after connect */
+struct rtmfp_presence;   /* directory.c: after setPeerInfo */
+struct rtmfp_membership; /* netgroup.c: groups that it is in */
+struct rtmfp_stream;     /* stream.c: the players of a source on this worker */
+struct rtmfp_publish;    /* publish.c */
+
+enum { RTMFP_CID = 9 };
+
+struct rtmfp_peer {
+    struct rtmfp_session session;    /* ops find the peer by it */
+    struct rtmfp_sealer sealer;
+    struct rtmfp_opener opener;
+    struct rtmfp_cipher *cipher;     /* its own, while it carries media; NULL: the service's */
+    struct rtmfp_service *service;
+    struct rtmfp_shared *shared;
+    struct rtmfp_endpoint *endpoint;
+    struct udp_addr local;           /* of ours, that it speaks to */
+    uint32_t id, far_id;             /* that we, that it gave itself */
+    uint8_t peer_id[RTMFP_PEER_ID];  /* its fingerprint */
+    uint8_t skic[RTMFP_SKIC_HASH];
+    uint16_t answer_size;
+    uint8_t *answer;                 /* body of RIKeying, until it speaks, 95 s at most; or NULL */
+    struct co_timer timer;           /* of the session's deadline */
+    struct rtmfp_peer *next_at;      /* in the table of addresses */
+    struct rtmfp_peer *next_touched;
+    bool touched, leaves;
+    struct rtmfp_connection *connection; /* NULL: it has not said connect */
+    struct rtmfp_presence *presence;     /* NULL: it did not say setPeerInfo */
+    struct rtmfp_membership *groups;     /* NULL: none */
+    struct peers_place place;
+    struct datagram_leaver leaver;
+    err_t why;                       /* it leaves: by this */
+    uint64_t in, out;                /* bytes */
+    char cid[RTMFP_CID];             /* of its log lines */
+};
+
+/* ---- peer.c; none of them yields */
+
+/* Something was written to its flows, or its session was closed: what it has to say goes out when
+ * this turn is over. */
+void rtmfp_peer_touch(struct rtmfp_peer *p);
+/* The same at once, and its timer anew. */
+void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now);
+/* It ends soon, by that error, which is taken over: all its streams end, the session is closed, it
+ * is seen out. May be said again. */
+void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why);
+/* It carries media from now on, and has ciphers of its own; or no longer. Counts. */
+void rtmfp_peer_media(struct rtmfp_peer *p, bool on);
+/* That session of this worker; NULL: there is none by now. */
+struct rtmfp_peer *rtmfp_peer_find(const struct rtmfp_service *s, uint32_t id);
+/* "1.2.3.4", without the port. */
+const char *rtmfp_peer_ip(const struct rtmfp_peer *p, char buf[UDP_TEXT]);
+/* Close it: it went over a limit of one session. One line in the log. */
+void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why);
+
+/* ---- connection.c: what flows say */
+
+/* The ops of all sessions, for the service's set. */
+extern const struct rtmfp_session_ops rtmfp_connection_ops;
+/* All streams are to end, then what connect has. True: nothing is left. May be asked again. */
+bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why); /* `why` is borrowed */
+
+/* ---- one stream that publishes or plays, from when it asks for that */
+
+enum rtmfp_doing { RTMFP_ASKS, RTMFP_PUBLISHES, RTMFP_PLAYS, RTMFP_ENDS };
+
+struct rtmfp_play {                  /* play.c's own */
+    struct rtmfp_stream *stream;
+    struct rtmfp_netstream *next, **prev; /* players of that stream */
+    uint64_t at;                     /* the next message of the wire */
+    bool waits;                      /* for a key frame */
+    bool no_audio, no_video, paused; /* as it said */
+    uint32_t skips, said_skips;
+    uint64_t sent, abandoned, counted; /* messages; bytes that the source was told of */
+};
+
+struct rtmfp_netstream {
+    struct session base;
+    struct rtmfp_netstream *next;    /* of the connection */
+    struct rtmfp_peer *peer;
+    uint32_t number;                 /* by createStream */
+    enum rtmfp_doing doing;
+    struct rtmfp_flow_in *from;      /* the flow that asked, which ours answer; NULL: it closed */
+    struct rtmfp_flow_out *words;    /* commands, status, data; NULL: it is gone */
+    struct rtmfp_flow_out *audio, *video; /* of a player; NULL: gone */
+    struct rtmfp_play play;
+    struct rtmfp_publish *publish;   /* of a publisher; or NULL */
+    struct datagram_leaver leaver;
+    err_t why;                       /* it ends: by this */
+    char *names;                     /* memory of base.names */
+    char cid[RTMFP_CID];             /* base.id is it */
+};
+
+/* ---- publish.c, in the stream's coroutine: let in, told so, and until its end. Yields. */
+err_t rtmfp_publish_run(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
+/* A message of it came: type, time, body. Does not yield. */
+void rtmfp_publish_take(struct rtmfp_netstream *n, uint8_t type, uint32_t time, const uint8_t *data,
+                        size_t size);
+
+/* ---- play.c */
+/* In the stream's coroutine: let in, told so, and it is a player from then on, without one. Of an
+ * error it is in no list. Yields. */
+err_t rtmfp_play_begin(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
+/* It says that it wants other things: flags of n->play. */
+void rtmfp_play_changed(struct rtmfp_netstream *n);
+/* `why` is borrowed. May yield. */
+void rtmfp_play_end(struct rtmfp_netstream *n, err_t why);
+
+/* ---- netstream.c: words to its client, on n->words; none yields */
+void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text);
+/* A message of that type, of these bytes (no type and time in front), never abandoned. */
+void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
+                         const uint8_t *data, size_t size);
+/* It ends soon, by that error, which is taken over. */
+void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why);
+
+/* ---- directory.c, introduce.c: peers by their ids */
+
+/* setPeerInfo: it may be found, at these addresses beside the one that we see. May be said again.
+ * The first session that has the id keeps it. */
+void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, size_t n);
+void rtmfp_presence_moved(struct rtmfp_peer *p);
+void rtmfp_presence_end(struct rtmfp_peer *p); /* fine without one */
+/* An IHello asks for a peer: service->response. A datagram back, or silence. */
+void rtmfp_introduce(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);
+/* An IHello asks for us, and others are to answer it (responder.redirects). */
+void rtmfp_redirect_hello(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);
+
+/* ---- netgroup.c: flows with metadata 47 43; as rtmfp_session_ops */
+bool rtmfp_netgroup_opened(struct rtmfp_peer *p, struct rtmfp_flow_in *f);
+bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const uint8_t *data,
+                            size_t size);
+void rtmfp_netgroup_closed(struct rtmfp_peer *p, struct rtmfp_flow_in *f);
+void rtmfp_netgroup_done(struct rtmfp_peer *p, struct rtmfp_flow_out *f);
+void rtmfp_netgroup_end(struct rtmfp_peer *p); /* the session ends: out of all groups */
+
+/* ---- move.c */
+/* The stream is to be published at another worker: the session goes there with it, unless another
+ * stream of it is under way. In n's coroutine, which ends then without touching it. */
+bool rtmfp_move_can(const struct rtmfp_netstream *n);
+void rtmfp_move_away(struct rtmfp_netstream *n, unsigned to);
+
+#endif
