@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp.c - packets of a live stream as messages of RTMFP. */
+#include "wire/rtmfp.h"
+
+#include "base/must.h"
+#include "format/flv/flv.h"
+#include "live/news.h"
+#include "live/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEAD = 5,        /* type and time in front of a body */
+    TURN = 1 << 20,  /* bytes that a turn makes, about: a fraction of a millisecond */
+    CONFIGS = 24,    /* of different kinds and tracks that are in force at one time */
+    RING_LEAST = 64, /* a power of two */
+};
+
+/* An entry, and of which kind and track a configuration is: a newer one takes its place. */
+struct slot {
+    struct rtmfp_wire_entry entry;
+    bool config, extra;
+    uint8_t origin;
+    uint16_t track;
+};
+
+struct rtmfp_wire {
+    struct live_source *src;
+    struct rtmfp_wire_opts set;
+    bool wanted;
+    struct live_reader reader;
+    uint64_t dropped;      /* of the reader, as it was seen */
+    co_usec made;          /* of the newest message: what comes later is not older */
+    struct slot *ring;     /* numbers first to head - 1, by number modulo room, a power of two */
+    size_t room;
+    uint64_t first, head;
+    uint64_t key, began;
+    bool has_key;
+    size_t bytes;          /* of messages and their slots */
+    struct slot configs[CONFIGS]; /* in force before `first` */
+    unsigned n_configs;
+    size_t config_bytes;
+    size_t counted;        /* of all those bytes, in set.counter */
+};
+
+static size_t cost(const struct slot *s)
+{
+    return sizeof(*s) + sizeof(*s->entry.message) + s->entry.message->size;
+}
+
+/* ---- configurations in force */
+
+static bool same_place(const struct slot *a, const struct slot *b)
+{
+    return a->entry.kind == b->entry.kind && a->track == b->track && a->origin == b->origin &&
+           a->extra == b->extra;
+}
+
+/* Where that one goes: the place of the one before it, else a new one. Beyond that many the last
+ * place is the newest one's. */
+static unsigned place_of(const struct slot *list, unsigned n, const struct slot *s)
+{
+    unsigned i = 0;
+
+    while (i < n && !same_place(&list[i], s))
+        i++;
+    return i < CONFIGS ? i : CONFIGS - 1;
+}
+
+static void clear_configs(struct rtmfp_wire *w)
+{
+    for (unsigned i = 0; i < w->n_configs; i++)
+        rtmfp_message_unref(w->configs[i].entry.message);
+    w->n_configs = 0;
+    w->config_bytes = 0;
+}
+
+/* Takes over the reference. */
+static void keep_config(struct rtmfp_wire *w, const struct slot *s)
+{
+    unsigned i = place_of(w->configs, w->n_configs, s);
+
+    if (i < w->n_configs) {
+        w->config_bytes -= cost(&w->configs[i]);
+        rtmfp_message_unref(w->configs[i].entry.message);
+    } else {
+        w->n_configs++;
+    }
+    w->configs[i] = *s;
+    w->config_bytes += cost(s);
+}
+
+/* ---- the ring */
+
+static struct slot *slot_at(const struct rtmfp_wire *w, uint64_t number)
+{
+    return &w->ring[number & (w->room - 1)];
+}
+
+static void count(struct rtmfp_wire *w)
+{
+    size_t all = w->bytes + w->config_bytes;
+
+    if (w->set.counter)
+        *w->set.counter += all - w->counted;
+    w->counted = all;
+}
+
+static void drop_first(struct rtmfp_wire *w)
+{
+    struct slot *s = slot_at(w, w->first);
+
+    w->bytes -= cost(s);
+    if (w->first == w->began)
+        clear_configs(w); /* those of who published before */
+    if (s->config)
+        keep_config(w, s);
+    else
+        rtmfp_message_unref(s->entry.message);
+    w->first++;
+    if (w->has_key && w->key < w->first)
+        w->has_key = false;
+}
+
+static void trim(struct rtmfp_wire *w, uint64_t floor)
+{
+    while (w->first < floor || (w->first < w->head && w->bytes > w->set.max_bytes))
+        drop_first(w);
+    count(w);
+}
+
+static void grow(struct rtmfp_wire *w)
+{
+    size_t room = w->room ? 2 * w->room : RING_LEAST;
+    struct slot *ring = must(malloc(room * sizeof(*ring)));
+
+    for (uint64_t n = w->first; n < w->head; n++)
+        ring[n & (room - 1)] = *slot_at(w, n);
+    free(w->ring);
+    w->ring = ring;
+    w->room = room;
+}
+
+static void put(struct rtmfp_wire *w, const struct slot *s)
+{
+    if (w->head - w->first == w->room)
+        grow(w);
+    *slot_at(w, w->head) = *s;
+    if (s->entry.key) {
+        w->key = w->head;
+        w->has_key = true;
+    }
+    w->head++;
+    w->bytes += cost(s);
+}
+
+/* ---- messages */
+
+static void fill(uint8_t *out, const struct flv_message *m, uint32_t time)
+{
+    out[0] = m->type;
+    for (int i = 0; i < 4; i++)
+        out[1 + i] = (uint8_t)(time >> 8 * (3 - i));
+    memcpy(out + HEAD, m->head, m->head_size);
+    if (m->rest_size)
+        memcpy(out + HEAD + m->head_size, m->rest, m->rest_size);
+}
+
+static enum rtmfp_wire_kind kind_of(const struct av_packet *pkt)
+{
+    if (pkt->kind == AV_VIDEO)
+        return RTMFP_WIRE_VIDEO;
+    return pkt->kind == AV_AUDIO ? RTMFP_WIRE_AUDIO : RTMFP_WIRE_DATA;
+}
+
+/* All that is older than a key frame can be told by that: no two moments of one are the same. */
+static co_usec made_at(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
+{
+    co_usec at = live_source_came(w->src, pkt->dts), least = w->made + pkt->start;
+
+    at = at < now ? at : now;
+    w->made = at > least ? at : least;
+    return w->made;
+}
+
+/* Without memory there is a hole, and who joins waits for what comes after it. */
+static void add(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
+{
+    bool keep = pkt->config || pkt->extra;
+    struct slot s = {
+        .config = keep, .extra = pkt->extra, .origin = pkt->origin, .track = pkt->track,
+        .entry = { .kind = kind_of(pkt), .key = pkt->start && !pkt->config,
+                   .keep = keep || pkt->kind == AV_DATA },
+    };
+    struct flv_message m;
+
+    flv_message_build(&m, pkt);
+    if (!m.type)
+        return;
+    s.entry.message = rtmfp_message_new(HEAD + (size_t)flv_message_size(&m), made_at(w, pkt, now));
+    if (!s.entry.message) {
+        w->has_key = false;
+        return;
+    }
+    fill(s.entry.message->bytes, &m, (uint32_t)(pkt->dts / AV_MS(1))); /* wraps, as RTMP's does */
+    put(w, &s);
+}
+
+/* ---- the reader: one for each publisher */
+
+static void configure(struct rtmfp_wire *w, co_usec now)
+{
+    const struct av_packet *v[CONFIGS];
+    size_t n = live_reader_configs(&w->reader, v, CONFIGS);
+
+    w->dropped = w->reader.dropped;
+    for (size_t i = 0; i < n; i++)
+        add(w, v[i], now);
+}
+
+static void open_reader(struct rtmfp_wire *w)
+{
+    live_reader_open(&w->reader, w->src);
+    w->dropped = UINT64_MAX; /* its configurations are to be looked at */
+    w->began = w->head;
+    w->has_key = false;
+}
+
+static void close_reader(struct rtmfp_wire *w)
+{
+    live_reader_close(&w->reader);
+    w->reader = (struct live_reader){ 0 };
+}
+
+/* The next one's; NULL: there is none now. */
+static const struct av_packet *next(struct rtmfp_wire *w, co_usec now)
+{
+    const struct av_packet *pkt;
+
+    if (live_reader_done(&w->reader)) {
+        close_reader(w);
+        open_reader(w);
+    }
+    pkt = live_reader_next(&w->reader);
+    if (pkt && w->reader.dropped != w->dropped)
+        configure(w, now);
+    return pkt;
+}
+
+/* What came before this turn is in the flows of all players already. */
+void rtmfp_wire_take(struct rtmfp_wire *w, co_usec now)
+{
+    uint64_t from = w->head;
+    size_t made = 0;
+    const struct av_packet *pkt;
+
+    live_news_look(w->src);
+    if (!w->wanted)
+        return;
+    while (made < TURN && (pkt = next(w, now))) {
+        add(w, pkt, now);
+        made += pkt->size;
+    }
+    if (w->has_key && w->key < from && live_source_set(w->src).gop_cache)
+        from = w->key; /* for who joins */
+    trim(w, from);
+}
+
+/* ---- what is there */
+
+uint64_t rtmfp_wire_first(const struct rtmfp_wire *w)
+{
+    return w->first;
+}
+
+uint64_t rtmfp_wire_head(const struct rtmfp_wire *w)
+{
+    return w->head;
+}
+
+const struct rtmfp_wire_entry *rtmfp_wire_at(const struct rtmfp_wire *w, uint64_t number)
+{
+    return &slot_at(w, number)->entry;
+}
+
+bool rtmfp_wire_key(const struct rtmfp_wire *w, uint64_t *number)
+{
+    if (w->has_key)
+        *number = w->key;
+    return w->has_key;
+}
+
+size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wire_entry *out,
+                          size_t most)
+{
+    struct slot list[CONFIGS];
+    unsigned n = 0;
+    bool anew = w->began >= w->first && w->began <= number; /* nothing of before counts */
+    size_t i;
+
+    if (!anew) {
+        memcpy(list, w->configs, w->n_configs * sizeof(list[0]));
+        n = w->n_configs;
+    }
+    for (uint64_t at = anew ? w->began : w->first; at < number && at < w->head; at++) {
+        const struct slot *s = slot_at(w, at);
+
+        if (s->config) {
+            unsigned place = place_of(list, n, s);
+
+            n += place == n;
+            list[place] = *s;
+        }
+    }
+    for (i = 0; i < n && i < most; i++)
+        out[i] = list[i].entry;
+    return i;
+}
+
+uint64_t rtmfp_wire_began(const struct rtmfp_wire *w)
+{
+    return w->began;
+}
+
+/* ---- life */
+
+struct rtmfp_wire *rtmfp_wire_new(struct live_source *src, const struct rtmfp_wire_opts *opts)
+{
+    struct rtmfp_wire *w = must(calloc(1, sizeof(*w)));
+
+    *w = (struct rtmfp_wire){ .src = live_source_ref(src), .set = *opts };
+    return w;
+}
+
+static void forget(struct rtmfp_wire *w)
+{
+    trim(w, w->head);
+    clear_configs(w);
+    count(w);
+    free(w->ring);
+    w->ring = NULL;
+    w->room = 0;
+}
+
+void rtmfp_wire_wanted(struct rtmfp_wire *w, bool wanted)
+{
+    if (w->wanted == wanted)
+        return;
+    w->wanted = wanted;
+    if (wanted) {
+        open_reader(w);
+    } else {
+        close_reader(w);
+        forget(w);
+    }
+}
+
+void rtmfp_wire_free(struct rtmfp_wire *w)
+{
+    if (!w)
+        return;
+    rtmfp_wire_wanted(w, false);
+    w->src = live_source_unref(w->src);
+    free(w);
+}
