@@ -50,7 +50,6 @@ struct rtmfp_flow_out {
     bool known;                    /* something of it was acknowledged */
     bool closing, final_sent;      /* by us; its last sequence is out */
     bool rejected;                 /* by the peer: it takes nothing more */
-    co_usec lingers_until;         /* complete; 0: not yet */
     uint64_t next_seq;             /* of the next fragment; the first is 1 */
     uint64_t base;                 /* the oldest that is not done */
     uint64_t forward;              /* nothing up to here is sent any more (FSN) */

@@ -138,11 +138,11 @@ void rtmfp_session_ping(struct rtmfp_session *s);
 
 /* ---- flows of ours */
 
-/* `answers`: the peer's flow that it is associated with, or NULL. NULL: there are too many. Its
+/* Data of all but RTMFP_COMMANDS is real-time (2.2.4): its packets are flagged so.
+ * `answers`: the peer's flow that it is associated with, or NULL. NULL: there are too many. Its
  * metadata has RTMFP_METADATA_MAX bytes at most. Owned by the session until done(). */
 struct rtmfp_flow_out *rtmfp_flow_open(struct rtmfp_session *s, struct rtmfp_bytes metadata,
                                        const struct rtmfp_flow_in *answers,
                                        enum rtmfp_order order);
-/* Data of flows that are not for commands is real-time (2.2.4): packets are flagged so. */
 
 #endif

@@ -40,29 +40,35 @@ void rtmfp_upkeep_head(struct rtmfp_session *s, const struct rtmfp_head *head, c
         rtmfp_congestion_rtt(&s->congestion, (co_usec)ticks * TICK);
 }
 
+/* What the echo would be now, if anything was heard lately (3.5.2.2). */
+static bool echo_now(const struct rtmfp_session *s, co_usec now, uint16_t *echo)
+{
+    co_usec age = now - s->time_heard_at;
+
+    *echo = (uint16_t)(s->time_heard + age / TICK);
+    return s->has_time && age >= 0 && age < ECHO_FOR;
+}
+
 void rtmfp_upkeep_begin(struct rtmfp_session *s, struct wr *w, bool critical, co_usec now)
 {
     struct rtmfp_head head = { .mode = s->set->mode, .has_time = true, .time = rtmfp_ticks(now) };
-    co_usec age = now - s->time_heard_at;
 
     if (critical)
         head.flags |= RTMFP_TIME_CRITICAL;
-    if (s->has_time && age >= 0 && age < ECHO_FOR) {
-        head.echo = (uint16_t)(s->time_heard + age / TICK);
-        head.has_echo = !s->has_echo_said || head.echo != s->echo_said;
-    }
+    head.has_echo = echo_now(s, now, &head.echo) &&
+                    (!s->has_echo_said || head.echo != s->echo_said);
     rtmfp_packet_begin(w, &head);
 }
 
 /* A packet with it goes out for sure. */
 void rtmfp_upkeep_said(struct rtmfp_session *s, co_usec now)
 {
-    co_usec age = now - s->time_heard_at;
+    uint16_t echo;
 
-    if (!s->has_time || age < 0 || age >= ECHO_FOR)
+    if (!echo_now(s, now, &echo))
         return;
     s->has_echo_said = true;
-    s->echo_said = (uint16_t)(s->time_heard + age / TICK);
+    s->echo_said = echo;
 }
 
 /* ---- pings */
