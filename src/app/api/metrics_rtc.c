@@ -40,14 +40,14 @@ static void put_rows(struct wr *w, const struct rtc_service_stat *s)
           s->address_changes },
         { "srs_rtc_datagrams_passed_total", "Datagrams that one worker got for another.",
           s->passed },
-        { "srs_rtc_datagrams_in_total", "Datagrams that came.", s->in },
-        { "srs_rtc_calls_in_total", "System calls that gave them.", s->in_calls },
-        { "srs_rtc_datagrams_out_total", "Datagrams that went.", s->out },
-        { "srs_rtc_calls_out_total", "System calls that sent them.", s->out_calls },
+        { "srs_rtc_datagrams_in_total", "Datagrams that came.", s->sockets.in },
+        { "srs_rtc_calls_in_total", "System calls that gave them.", s->sockets.in_calls },
+        { "srs_rtc_datagrams_out_total", "Datagrams that went.", s->sockets.out },
+        { "srs_rtc_calls_out_total", "System calls that sent them.", s->sockets.out_calls },
         { "srs_rtc_datagrams_overflow_total", "Datagrams lost for want of room in the socket.",
-          s->overflow },
+          s->sockets.overflow },
         { "srs_rtc_datagrams_dropped_total", "Datagrams that the system had no room to send.",
-          s->drops },
+          s->sockets.drops },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

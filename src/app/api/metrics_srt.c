@@ -44,12 +44,14 @@ static void put_rows(struct wr *w, const struct srt_service_stat *s)
           s->send_repeated },
         { "srs_srt_pkt_snd_drop_total", "counter", "Packets that were too old for it.",
           s->send_dropped },
-        { "srs_srt_datagrams_in_total", "counter", "Datagrams that came.", s->in },
-        { "srs_srt_calls_in_total", "counter", "System calls that gave them.", s->in_calls },
-        { "srs_srt_datagrams_out_total", "counter", "Datagrams that went.", s->out },
-        { "srs_srt_calls_out_total", "counter", "System calls that sent them.", s->out_calls },
+        { "srs_srt_datagrams_in_total", "counter", "Datagrams that came.", s->sockets.in },
+        { "srs_srt_calls_in_total", "counter", "System calls that gave them.",
+          s->sockets.in_calls },
+        { "srs_srt_datagrams_out_total", "counter", "Datagrams that went.", s->sockets.out },
+        { "srs_srt_calls_out_total", "counter", "System calls that sent them.",
+          s->sockets.out_calls },
         { "srs_srt_datagrams_overflow_total", "counter",
-          "Datagrams lost for want of room in the socket.", s->overflow },
+          "Datagrams lost for want of room in the socket.", s->sockets.overflow },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -24,12 +24,14 @@ struct line {
 
 static void put_packets(struct line *l)
 {
-    if (RATE(l, in) > 0)
+    if (RATE(l, sockets.in) > 0)
         l->n = stat_add(l->buf, l->size, l->n, ", rpkts=(%llu,rtp:%llu,stun:%llu,rtcp:%llu)",
-                        RATE(l, in), RATE(l, received), RATE(l, checks), RATE(l, rtcp_in));
-    if (RATE(l, out) > 0)
+                        RATE(l, sockets.in), RATE(l, received),
+                        RATE(l, checks), RATE(l, rtcp_in));
+    if (RATE(l, sockets.out) > 0)
         l->n = stat_add(l->buf, l->size, l->n, ", spkts=(%llu,rtp:%llu,stun:%llu,rtcp:%llu)",
-                        RATE(l, out), RATE(l, sent), RATE(l, checks_answered), RATE(l, rtcp_out));
+                        RATE(l, sockets.out), RATE(l, sent),
+                        RATE(l, checks_answered), RATE(l, rtcp_out));
     if (RATE(l, plis_sent) + RATE(l, twcc_sent) + RATE(l, reports_sent) > 0)
         l->n = stat_add(l->buf, l->size, l->n, ", rtcp=(pli:%llu,twcc:%llu,rr:%llu)",
                         RATE(l, plis_sent), RATE(l, twcc_sent), RATE(l, reports_sent));
@@ -54,7 +56,7 @@ size_t stat_rtc_text(struct stat_rtc *s, const struct rtc_service_stat *now,
     struct line l = { .buf = buf, .size = size, .span = at > s->at ? at - s->at : 1, .now = now,
                       .then = &s->seen };
     long long lost[2] = { no_room[0] - s->no_room[0], no_room[1] - s->no_room[1] };
-    bool any = now->sessions > 0 || RATE(&l, in) + RATE(&l, out) > 0;
+    bool any = now->sessions > 0 || RATE(&l, sockets.in) + RATE(&l, sockets.out) > 0;
 
     l.n = stat_add(buf, size, 0, "RTC: Server conns=%llu", (unsigned long long)now->sessions);
     put_packets(&l);

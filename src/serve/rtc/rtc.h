@@ -11,6 +11,7 @@
 #ifndef SERVE_RTC_RTC_H
 #define SERVE_RTC_RTC_H
 
+#include "co/net/udp.h"
 #include "session/env.h"
 #include "sound/lane/lane.h"
 
@@ -39,7 +40,7 @@ struct rtc_service_stat { /* words alone: figures take it whole */
     uint64_t nacks_sent_sound, nacks_found;     /* of nacks_sent: of sound; that came after it */
     uint64_t asked, asked_missing;              /* numbers in nacks; that were not to be had */
     uint64_t by_name, by_address;               /* datagrams whose session was found so */
-    uint64_t in, in_calls, out, out_calls, overflow, drops;
+    struct udp_stat sockets;
     struct sound_lane_stat sound;
 };
 void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out);

@@ -120,18 +120,11 @@ const struct datagram_protocol rtc_protocol = {
 
 void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out)
 {
-    struct udp_stat sockets = { 0 };
-
     *out = s->stat;
     out->sessions = s->base.n_peers;
     out->passed += s->base.passed;
     out->strangers += s->base.unreachable;
-    datagram_service_count(&s->base, &sockets);
-    out->in += sockets.in;
-    out->in_calls += sockets.in_calls;
-    out->out += sockets.out;
-    out->out_calls += sockets.out_calls;
-    out->overflow += sockets.overflow;
-    out->drops += sockets.drops + s->tcp_drops;
+    datagram_service_count(&s->base, &out->sockets);
+    out->sockets.drops += s->tcp_drops;
     sound_lane_stat(&out->sound);
 }

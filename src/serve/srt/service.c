@@ -121,7 +121,6 @@ const struct datagram_protocol srt_protocol = {
 
 void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out)
 {
-    struct udp_stat sockets = { 0 };
     const struct srt_peer *p;
     uint32_t at = 0;
 
@@ -134,10 +133,5 @@ void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out)
         out->waiting += p->state == SRT_GREETED;
         srt_peer_sum(p, out);
     }
-    datagram_service_count(&s->base, &sockets);
-    out->in += sockets.in;
-    out->in_calls += sockets.in_calls;
-    out->out += sockets.out;
-    out->out_calls += sockets.out_calls;
-    out->overflow += sockets.overflow;
+    datagram_service_count(&s->base, &out->sockets);
 }

@@ -11,6 +11,7 @@
 #ifndef SERVE_SRT_SRT_H
 #define SERVE_SRT_SRT_H
 
+#include "co/net/udp.h"
 #include "session/env.h"
 #include "proto/srt/handshake.h"
 
@@ -34,7 +35,7 @@ struct srt_service_stat { /* words alone, of which all are sums */
     /* of all connections there were */
     uint64_t received, received_bytes, recv_lost, recv_dropped, recv_repeated, belated, undecrypted;
     uint64_t sent, sent_bytes, send_lost, send_dropped, send_repeated;
-    uint64_t in, in_calls, out, out_calls, overflow; /* datagrams of the sockets */
+    struct udp_stat sockets;
 };
 void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out);
 
