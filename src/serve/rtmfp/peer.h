@@ -79,7 +79,7 @@ bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why); /* `why` is borrowed
 
 /* ---- one stream that publishes or plays, from when it asks for that */
 
-enum rtmfp_doing { RTMFP_ASKS, RTMFP_PUBLISHES, RTMFP_PLAYS, RTMFP_ENDS };
+enum rtmfp_doing { RTMFP_BEGINS, RTMFP_PUBLISHES, RTMFP_PLAYS, RTMFP_ENDS };
 
 struct rtmfp_play {                  /* play.c's own */
     struct rtmfp_stream *stream;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* table.h - sessions of a worker, and handshakes whose keys are being made, by the address that
+ * they are of ([RTMFP] 3.5.1.1.2: is it a repeat?).
+ *
+ * As many as are let in: limits are asked before. Nothing yields.
+ */
+#ifndef SERVE_RTMFP_TABLE_H
+#define SERVE_RTMFP_TABLE_H
+
+#include "serve/rtmfp/peer.h"
+
+/* A handshake whose keys are being made. */
+struct rtmfp_handshake {
+    struct rtmfp_handshake *next;    /* in the queue, or of a batch */
+    struct rtmfp_handshake *next_at; /* in the table */
+    struct udp_path path;
+    uint32_t id;                     /* that the initiator chose */
+    unsigned endpoint;               /* its number */
+    struct peers_place place;
+    co_usec since;
+    struct rtmfp_work *work;         /* keys_queue.c; NULL: a helper has it */
+};
+
+struct rtmfp_table;
+struct rtmfp_table *rtmfp_table_new(void);
+void rtmfp_table_free(struct rtmfp_table *t); /* it is empty */
+/* Sessions by session.peer; of several of one address the one that was added last. */
+void rtmfp_table_add(struct rtmfp_table *t, struct rtmfp_peer *p);
+/* `at`: where it was added. Fine if it is not there. */
+void rtmfp_table_remove(struct rtmfp_table *t, struct rtmfp_peer *p, const struct udp_addr *at);
+struct rtmfp_peer *rtmfp_table_find(const struct rtmfp_table *t, const struct udp_addr *at);
+
+void rtmfp_table_add_keying(struct rtmfp_table *t, struct rtmfp_handshake *h);
+void rtmfp_table_remove_keying(struct rtmfp_table *t, struct rtmfp_handshake *h);
+bool rtmfp_table_is_keying(const struct rtmfp_table *t, const struct udp_addr *at, uint32_t id);
+
+#endif
