@@ -13,7 +13,8 @@ struct rtmfp_peer;
 struct rtmfp_directory;  /* directory.h: peers by their ids, of all workers */
 struct rtmfp_netgroups;  /* netgroup.h: groups and their members, of all workers */
 struct rtmfp_table;      /* table.h: sessions and handshakes of a worker by their addresses */
-struct rtmfp_keys;       /* keys_queue.h: handshakes that wait for a helper thread */
+struct rtmfp_key_queue; /* keys_queue.h: handshakes that wait for a helper thread */
+struct rtmfp_rate;       /* rate.h: how fast an address may be */
 
 /* Of all workers: whatever changes is atomic, or has a lock of its own. */
 struct rtmfp_shared {
@@ -21,10 +22,14 @@ struct rtmfp_shared {
     uint8_t master[RTMFP_MASTER];    /* of cookies */
     struct rtmfp_identity identity;  /* our certificate: one for the process */
     struct peers *peers;             /* sessions by address */
+    struct rtmfp_rate *startups;     /* startup packets, the same */
     atomic_uint sessions;            /* those whose keys are being made included */
     struct rtmfp_directory *directory;
     struct rtmfp_netgroups *netgroups;
 };
+
+struct rtmfp_shared *rtmfp_shared_ref(struct rtmfp_shared *s);
+void rtmfp_shared_unref(struct rtmfp_shared *s);
 
 /* Datagrams to go out, together. */
 enum { RTMFP_OUT = 64 };
@@ -51,7 +56,11 @@ struct rtmfp_service {
     struct rtmfp_cipher *cipher;     /* of those that have none of their own */
     struct datagram_slots slots;     /* sessions by the ids that we gave them */
     struct rtmfp_table *table;
-    struct rtmfp_keys *keys;
+    struct rtmfp_key_queue *keys;
+    struct peers_place place;        /* of the handshake that may_open() let in */
+    uint8_t plain[RTMFP_DATAGRAM_MAX]; /* of the packet that is looked at */
+    bool ends;                       /* sessions do not linger any more */
+    unsigned leaving;                /* sessions that have ended, and linger */
     struct rtmfp_peer *touched;      /* have something to say when this turn is over */
     struct co_task turn;             /* that, where no batch is read */
     struct datagram_streams streams; /* that somebody plays: stream.c */
@@ -59,13 +68,23 @@ struct rtmfp_service {
 };
 
 /* ---- endpoint.c: of rtmfp_protocol */
+struct datagram_endpoint *rtmfp_endpoint_new(struct datagram_service *service);
+struct udp_opts rtmfp_endpoint_opts(const struct conf *conf);
+void rtmfp_endpoint_closing(struct datagram_endpoint *e);
+void rtmfp_endpoint_input(struct datagram_endpoint *e, const struct udp_in *in, unsigned via,
+                          co_usec now);
+void rtmfp_endpoint_end_batch(struct datagram_endpoint *e);
 
 /* Room for a datagram of RTMFP_SEALED_MAX, in the queue of what goes out; then put it there with
  * its size, 0: it was none. Does not yield. */
 uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e);
 void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size, const struct udp_path *path);
 
+/* ---- leave.c: of rtmfp_protocol */
+void rtmfp_see_out(struct datagram_leaver *l);
+
 /* ---- startup.c: a datagram to session 0 */
+extern const struct rtmfp_responder_ops rtmfp_startup_ops; /* their `arg` is the service */
 void rtmfp_startup_take(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);
 
 #endif

@@ -37,10 +37,12 @@ struct rtmfp_peer {
     uint8_t skic[RTMFP_SKIC_HASH];
     uint16_t answer_size;
     uint8_t *answer;                 /* body of RIKeying, until it speaks, 95 s at most; or NULL */
+    co_usec answer_until;
     struct co_timer timer;           /* of the session's deadline */
     struct rtmfp_peer *next_at;      /* in the table of addresses */
     struct rtmfp_peer *next_touched;
     bool touched, leaves;
+    bool seen, queued;               /* its end was told; it is among those to be seen out */
     struct rtmfp_connection *connection; /* NULL: it has not said connect */
     struct rtmfp_presence *presence;     /* NULL: it did not say setPeerInfo */
     struct rtmfp_membership *groups;     /* NULL: none */
@@ -51,7 +53,23 @@ struct rtmfp_peer {
     char cid[RTMFP_CID];             /* of its log lines */
 };
 
-/* ---- peer.c; none of them yields */
+struct rtmfp_handshake;          /* table.h */
+
+/* ---- peer.c, leave.c; none of them yields */
+
+/* A handshake has its keys: a session, in the table, with the answer on its way. False: it cannot
+ * be, and nothing is there. The caller's `place` is the session's then. */
+bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec now);
+/* A plain packet of it came. */
+void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in);
+/* It was at that address until now: of session ops. */
+void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was);
+/* All that were touched say what they have to. */
+void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now);
+/* It is looked at again by who sees sessions out. */
+void rtmfp_peer_see_out(struct rtmfp_peer *p);
+/* What it counted, added. */
+void rtmfp_session_count(const struct rtmfp_peer *p, struct rtmfp_service_stat *out);
 
 /* Something was written to its flows, or its session was closed: what it has to say goes out when
  * this turn is over. */

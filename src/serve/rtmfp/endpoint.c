@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* endpoint.c - a socket of a worker: packets go to their sessions, and what these have to say goes
+ * out together. */
+#include "base/container_of.h"
+#include "base/must.h"
+#include "serve/rtmfp/choice.h"
+#include "serve/rtmfp/peer.h"
+
+#include <stdlib.h>
+
+enum { BUFFER = 8 << 20 }; /* of the kernel, for all sessions */
+
+/* ---- out */
+
+static void flush(struct rtmfp_endpoint *e)
+{
+    struct rtmfp_out *o = &e->out;
+    struct udp_out v[RTMFP_OUT];
+    unsigned n = o->n;
+    size_t put;
+
+    for (unsigned i = 0; i < n; i++)
+        v[i] = (struct udp_out){ &o->iov[i], 1, 0, &o->paths[i], UDP_NOT_ECT };
+    put = udp_send(e->base.socket, v, n);
+    e->base.socket->stat.drops += n - put;
+    o->n = 0;
+}
+
+static void on_flush(struct co_task *t)
+{
+    struct rtmfp_endpoint *e = container_of(t, struct rtmfp_endpoint, flush);
+
+    if (e->out.n > 0)
+        flush(e);
+}
+
+uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e)
+{
+    if (e->out.n == RTMFP_OUT)
+        flush(e);
+    return e->out.bytes[e->out.n];
+}
+
+void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size, const struct udp_path *path)
+{
+    struct rtmfp_out *o = &e->out;
+
+    if (size == 0)
+        return;
+    if (o->n == 0)
+        co_post(&e->flush, on_flush);
+    o->iov[o->n] = (struct iovec){ o->bytes[o->n], size };
+    o->paths[o->n++] = *path;
+}
+
+/* ---- in */
+
+static void count_bad(struct rtmfp_service *s, enum rtmfp_opened why)
+{
+    s->stat.bad[why == RTMFP_BAD_SIZE ? RTMFP_BAD_SIZES
+                : why == RTMFP_BAD_SUM ? RTMFP_BAD_SUMS : RTMFP_BAD_REPEATED]++;
+}
+
+static void on_packet(struct rtmfp_endpoint *e, struct rtmfp_peer *p, const struct udp_in *in)
+{
+    struct rtmfp_service *s = e->service;
+    struct rtmfp_bytes plain;
+    enum rtmfp_opened opened;
+
+    if (p->endpoint != e) {
+        s->stat.bad[RTMFP_BAD_STRANGER]++;
+        return;
+    }
+    opened = rtmfp_open(p->cipher ? p->cipher : s->cipher, &p->opener, in->data, in->size,
+                        s->plain, &plain);
+    if (opened == RTMFP_OPENED)
+        rtmfp_peer_take(p, plain, in);
+    else
+        count_bad(s, opened);
+}
+
+void rtmfp_endpoint_input(struct datagram_endpoint *base, const struct udp_in *in, unsigned via,
+                          co_usec now)
+{
+    struct rtmfp_endpoint *e = container_of(base, struct rtmfp_endpoint, base);
+    struct rtmfp_service *s = e->service;
+    struct rtmfp_peer *p;
+    unsigned worker;
+    uint32_t id;
+
+    (void)via;
+    if (!rtmfp_session_id(in->data, in->size, &id)) {
+        s->stat.bad[RTMFP_BAD_SIZES]++;
+        return;
+    }
+    if (id == 0) {
+        rtmfp_startup_take(e, in, now);
+        return;
+    }
+    worker = rtmfp_choice_of(id, s->slots.workers);
+    if (worker != s->slots.worker) {
+        datagram_pass(base, worker, in, DATAGRAM_MAILS);
+        return;
+    }
+    p = datagram_slots_find(&s->slots, id);
+    if (p)
+        on_packet(e, p, in);
+    else
+        s->stat.bad[RTMFP_BAD_STRANGER]++;
+}
+
+void rtmfp_endpoint_end_batch(struct datagram_endpoint *base)
+{
+    struct rtmfp_endpoint *e = container_of(base, struct rtmfp_endpoint, base);
+
+    rtmfp_peers_turn(e->service, co_clock());
+    if (e->out.n > 0)
+        flush(e);
+}
+
+/* ---- of rtmfp_protocol */
+
+struct datagram_endpoint *rtmfp_endpoint_new(struct datagram_service *service)
+{
+    struct rtmfp_endpoint *e = must(calloc(1, sizeof(*e)));
+
+    e->service = container_of(service, struct rtmfp_service, base);
+    return &e->base;
+}
+
+struct udp_opts rtmfp_endpoint_opts(const struct conf *conf)
+{
+    (void)conf;
+    return (struct udp_opts){ .rcvbuf = BUFFER, .sndbuf = BUFFER };
+}
+
+void rtmfp_endpoint_closing(struct datagram_endpoint *base)
+{
+    struct rtmfp_endpoint *e = container_of(base, struct rtmfp_endpoint, base);
+
+    if (e->out.n > 0)
+        flush(e);
+    co_post_cancel(&e->flush);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* leave.c - the end of a session: one line, then it lingers until its peer knows ([RTMFP] 3.5.5),
+ * or for so long as it may; then it is freed. */
+#include "base/container_of.h"
+#include "base/log.h"
+#include "serve/rtmfp/table.h"
+#include "session/place.h"
+#include "session/workers.h"
+
+#include <openssl/crypto.h>
+#include <stdlib.h>
+
+void rtmfp_peer_see_out(struct rtmfp_peer *p)
+{
+    if (p->queued)
+        return;
+    p->queued = true;
+    datagram_leave(&p->service->base, &p->leaver);
+}
+
+void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
+{
+    if (p->leaves) {
+        err_free(&why);
+        if (p->service->ends)
+            rtmfp_peer_see_out(p);
+        return;
+    }
+    p->leaves = true;
+    p->why = why;
+    p->service->leaving++;
+    rtmfp_table_remove(p->service->table, p, &p->session.peer);
+    rtmfp_peer_see_out(p);
+}
+
+/* Nothing of it is in use any more. */
+static void peer_free(struct rtmfp_peer *p)
+{
+    struct rtmfp_service *s = p->service;
+    struct rtmfp_shared *shared = p->shared;
+
+    for (struct rtmfp_peer **q = &s->touched; *q; q = &(*q)->next_touched) {
+        if (*q == p) {
+            *q = p->next_touched;
+            break;
+        }
+    }
+    co_timer_cancel(&p->timer);
+    rtmfp_session_count(p, &s->stat);
+    rtmfp_session_fini(&p->session);
+    rtmfp_cipher_free(p->cipher);
+    datagram_slots_give(&s->slots, p->id);
+    peers_leave(&p->place, co_clock());
+    atomic_fetch_sub(&shared->sessions, 1);
+    workers_disconnected(s->base.env);
+    s->leaving--;
+    free(p->answer);
+    OPENSSL_cleanse(p, sizeof(*p));
+    free(p);
+    datagram_service_part(&s->base);
+    rtmfp_shared_unref(shared);
+}
+
+static void end(struct rtmfp_peer *p)
+{
+    char ip[UDP_TEXT];
+
+    co_set_cid(p->cid);
+    session_log_as_client(p->service->base.env, rtmfp_peer_ip(p, ip));
+    p->seen = true;
+    if (p->session.state == RTMFP_OPEN)
+        rtmfp_session_close(&p->session, co_clock());
+    p->service->stat.ended[p->session.end]++;
+    log_end("RTMFP client finished", &p->why);
+    rtmfp_peer_flush(p, co_clock()); /* by which it may be queued again */
+}
+
+void rtmfp_see_out(struct datagram_leaver *l)
+{
+    struct rtmfp_peer *p = container_of(l, struct rtmfp_peer, leaver);
+
+    p->queued = false;
+    if (!p->seen)
+        end(p);
+    if (p->queued)
+        return;
+    if (p->session.state == RTMFP_CLOSED || p->service->ends)
+        peer_free(p);
+}

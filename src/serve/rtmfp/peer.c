@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.c - one session: opened, heard, what it has to say. */
+#include "serve/rtmfp/keys_queue.h"
+
+#include "base/container_of.h"
+#include "base/ip.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "session/workers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Timers of many sessions are due together. */
+#define GRID CO_MS(10)
+
+#define ANSWER_KEPT CO_SECONDS(95) /* [RTMFP] 3.5.1.1.2 */
+
+struct rtmfp_peer *rtmfp_peer_find(const struct rtmfp_service *s, uint32_t id)
+{
+    return datagram_slots_find(&s->slots, id);
+}
+
+const char *rtmfp_peer_ip(const struct rtmfp_peer *p, char buf[UDP_TEXT])
+{
+    return ip_text(p->session.peer.ip, buf);
+}
+
+/* ---- opened */
+
+static void name(struct rtmfp_peer *p)
+{
+    char own[RTMFP_CID];
+
+    memcpy(own, co_cid(), sizeof(own));
+    co_new_cid();
+    memcpy(p->cid, co_cid(), sizeof(p->cid));
+    co_set_cid(own);
+}
+
+static void set_keys(struct rtmfp_peer *p, const struct rtmfp_work *w)
+{
+    p->sealer.key = w->keyed.send;
+    p->opener.key = w->keyed.receive;
+    p->far_id = w->job.id;
+    memcpy(p->peer_id, w->job.peer, sizeof(p->peer_id));
+    memcpy(p->skic, w->job.skic_hash, sizeof(p->skic));
+    p->session.hmac = w->keyed.receive.hmac != 0;
+    p->session.older = !w->keyed.send.hmac && !w->keyed.send.numbered;
+}
+
+static void say_open(struct rtmfp_peer *p, const struct rtmfp_work *w, co_usec now)
+{
+    const struct udp_path path = { p->session.peer, p->local };
+    uint8_t body[RTMFP_RIKEYING_MAX];
+    size_t size;
+
+    p->answer_size = (uint16_t)rtmfp_rikeying_body(body, p->id, &w->keyed);
+    p->answer = must(malloc(p->answer_size));
+    memcpy(p->answer, body, p->answer_size);
+    size = rtmfp_responder_open_with(&p->service->responder,
+                                     rtmfp_bytes(p->answer, p->answer_size), p->far_id, now,
+                                     rtmfp_endpoint_room(p->endpoint));
+    rtmfp_endpoint_put(p->endpoint, size, &path);
+}
+
+static struct rtmfp_endpoint *endpoint_of(const struct rtmfp_service *s,
+                                          const struct rtmfp_handshake *h)
+{
+    struct datagram_endpoint *e = datagram_endpoint_find(&s->base, h->endpoint);
+
+    return e ? container_of(e, struct rtmfp_endpoint, base) : NULL;
+}
+
+bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec now)
+{
+    struct rtmfp_endpoint *e = endpoint_of(s, h);
+    struct rtmfp_peer *p;
+
+    if (!e || s->base.refuses || s->ends)
+        return false;
+    p = must(calloc(1, sizeof(*p)));
+    p->id = datagram_slots_take(&s->slots, p);
+    if (p->id == 0) {
+        free(p);
+        return false;
+    }
+    p->service = s;
+    p->shared = rtmfp_shared_ref(s->shared);
+    p->endpoint = e;
+    p->local = h->path.local;
+    p->place = h->place;
+    h->place = (struct peers_place){ 0 };
+    rtmfp_session_init(&p->session, s->set, &h->path.peer, now);
+    set_keys(p, h->work);
+    name(p);
+    rtmfp_table_add(s->table, p);
+    datagram_service_enter(&s->base);
+    workers_connected(s->base.env);
+    s->stat.opened++;
+    say_open(p, h->work, now);
+    p->answer_until = now + ANSWER_KEPT;
+    rtmfp_peer_flush(p, now);
+    return true;
+}
+
+/* ---- in */
+
+static void forget_answer(struct rtmfp_peer *p)
+{
+    free(p->answer);
+    p->answer = NULL;
+    p->answer_until = 0;
+}
+
+/* It has the keys. */
+static void heard_first(struct rtmfp_peer *p)
+{
+    char own[RTMFP_CID], from[UDP_TEXT];
+
+    forget_answer(p);
+    memcpy(own, co_cid(), sizeof(own));
+    co_set_cid(p->cid);
+    log_info("RTMFP client %s", udp_addr_text(&p->session.peer, from, sizeof(from)));
+    co_set_cid(own);
+}
+
+void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in)
+{
+    p->in += in->size;
+    if (p->answer)
+        heard_first(p);
+    rtmfp_session_input(&p->session, plain, &in->path.peer, in->at);
+    if (udp_addr_same(&p->session.peer, &in->path.peer))
+        p->local = in->path.local;
+    rtmfp_peer_touch(p);
+}
+
+void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was)
+{
+    char own[RTMFP_CID], to[UDP_TEXT], from[UDP_TEXT];
+
+    if (p->leaves)
+        return;
+    rtmfp_table_remove(p->service->table, p, was);
+    rtmfp_table_add(p->service->table, p);
+    memcpy(own, co_cid(), sizeof(own));
+    co_set_cid(p->cid);
+    log_info("RTMFP client moved from %s to %s", udp_addr_text(was, from, sizeof(from)),
+             udp_addr_text(&p->session.peer, to, sizeof(to)));
+    co_set_cid(own);
+}
+
+/* ---- out */
+
+static void on_timer(struct co_timer *t)
+{
+    rtmfp_peer_touch(container_of(t, struct rtmfp_peer, timer));
+}
+
+static void set_timer(struct rtmfp_peer *p, co_usec now)
+{
+    co_usec due = rtmfp_session_deadline(&p->session);
+
+    if (p->answer && p->answer_until < due)
+        due = p->answer_until;
+    if (due == CO_FOREVER) {
+        co_timer_cancel(&p->timer);
+        return;
+    }
+    if (due < now)
+        due = now;
+    due = (due + GRID - 1) / GRID * GRID;
+    if (!p->timer.prev || p->timer.due != due)
+        co_timer_set(&p->timer, due, on_timer);
+}
+
+static err_t end_of(const struct rtmfp_peer *p)
+{
+    char ip[UDP_TEXT];
+
+    (void)rtmfp_peer_ip(p, ip);
+    switch (p->session.end) {
+    case RTMFP_ENDED_THERE:
+        return err_new(ERR_IO_CLOSED, "%s closed its session", ip);
+    case RTMFP_ENDED_SILENT:
+        return err_new(ERR_RTMFP_TIMEOUT, "nothing came of %s for the timeout", ip);
+    case RTMFP_ENDED_UNANSWERED:
+        return err_new(ERR_RTMFP_TIMEOUT, "%s does not answer pings", ip);
+    case RTMFP_ENDED_HOSTILE:
+        return err_new(ERR_RTMFP, "%s: %s", ip, p->session.why ? p->session.why : "over a limit");
+    default:
+        return err_new(ERR_STOPPED, "%s", ip);
+    }
+}
+
+static void say_all(struct rtmfp_peer *p, co_usec now)
+{
+    struct rtmfp_cipher *cipher = p->cipher ? p->cipher : p->service->cipher;
+    struct udp_path path = { .local = p->local };
+
+    while (true) {
+        struct wr w = rtmfp_seal_begin(&p->sealer, rtmfp_endpoint_room(p->endpoint),
+                                       RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
+        size_t size;
+
+        if (!rtmfp_session_output(&p->session, &w, &path.peer, now))
+            return;
+        size = rtmfp_seal(cipher, &p->sealer, p->far_id, &w);
+        p->out += size;
+        rtmfp_endpoint_put(p->endpoint, size, &path);
+    }
+}
+
+void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now)
+{
+    if (p->answer && now >= p->answer_until)
+        forget_answer(p);
+    say_all(p, now);
+    if (!p->leaves && p->session.end != RTMFP_NOT_ENDED)
+        rtmfp_peer_leave(p, end_of(p));
+    if (p->session.state == RTMFP_CLOSED) {
+        co_timer_cancel(&p->timer);
+        rtmfp_peer_see_out(p);
+        return;
+    }
+    set_timer(p, now);
+}
+
+static void on_turn(struct co_task *t)
+{
+    rtmfp_peers_turn(container_of(t, struct rtmfp_service, turn), co_clock());
+}
+
+void rtmfp_peer_touch(struct rtmfp_peer *p)
+{
+    struct rtmfp_service *s = p->service;
+
+    if (p->touched)
+        return;
+    if (!s->touched)
+        co_post(&s->turn, on_turn);
+    p->touched = true;
+    p->next_touched = s->touched;
+    s->touched = p;
+}
+
+void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now)
+{
+    while (s->touched) {
+        struct rtmfp_peer *p = s->touched;
+
+        s->touched = p->next_touched;
+        p->touched = false;
+        rtmfp_peer_flush(p, now);
+    }
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* service.c - RTMFP of one worker: begun, reloaded, ended, counted. */
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "co/thread.h"
+#include "serve/rtmfp/choice.h"
+#include "serve/rtmfp/keys_queue.h"
+#include "serve/rtmfp/rate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { ID_BITS = 32, PEERS_EXPECTED = 1024, MESSAGE_MAX = 16 << 20 };
+
+static struct rtmfp_service *service_of(struct datagram_service *s)
+{
+    return container_of(s, struct rtmfp_service, base);
+}
+
+/* ---- what all workers share */
+
+static struct datagram_shared *shared_new(unsigned workers)
+{
+    struct rtmfp_shared *s = must(calloc(1, sizeof(*s)));
+
+    siphash_new_key(s->master);
+    siphash_new_key(s->master + SIPHASH_KEY);
+    s->peers = peers_new(PEERS_EXPECTED);
+    if (workers > 1)
+        peers_share(s->peers);
+    s->startups = rtmfp_rate_new();
+    return &s->base;
+}
+
+static void shared_free(struct datagram_shared *shared)
+{
+    struct rtmfp_shared *s = container_of(shared, struct rtmfp_shared, base);
+
+    peers_free(s->peers);
+    rtmfp_rate_free(s->startups);
+    rtmfp_identity_fini(&s->identity);
+    free(s);
+}
+
+struct rtmfp_shared *rtmfp_shared_ref(struct rtmfp_shared *s)
+{
+    (void)datagram_shared_ref(&s->base);
+    return s;
+}
+
+void rtmfp_shared_unref(struct rtmfp_shared *s)
+{
+    datagram_shared_unref(&s->base, &rtmfp_protocol);
+}
+
+/* The first worker's service comes first, while no other one runs here. */
+static void identify(struct rtmfp_shared *s, const struct conf_rtmfp_server *conf)
+{
+    bool groups[RTMFP_GROUPS] = { false };
+
+    for (size_t i = 0; i < conf->groups.n; i++) {
+        enum rtmfp_group g = rtmfp_group_of(strtoul(conf->groups.v[i], NULL, 10));
+
+        if (g != RTMFP_GROUPS)
+            groups[g] = true;
+    }
+    rtmfp_identity_init(&s->identity, true, groups);
+}
+
+/* ---- begun, ended */
+
+static void reload(struct datagram_service *base)
+{
+    struct rtmfp_service *s = service_of(base);
+    const struct conf_rtmfp_server *conf = &base->env->conf->rtmfp_server;
+
+    /* The words are in the same order. */
+    s->responder.policies = (struct rtmfp_policies){ (enum rtmfp_policy)conf->hmac,
+                                                     (enum rtmfp_policy)conf->sequence };
+    s->set->ping = conf->ping;
+    s->set->timeout = conf->timeout;
+}
+
+/* Nobody talks here yet: flows are rejected, sessions stay. */
+static bool no_flow(struct rtmfp_session *s, struct rtmfp_flow_in *f, struct rtmfp_bytes metadata,
+                    struct rtmfp_flow_out *answers)
+{
+    (void)s, (void)f, (void)metadata, (void)answers;
+    return false;
+}
+
+static void moved(struct rtmfp_session *s, const struct udp_addr *was)
+{
+    rtmfp_peer_moved(container_of(s, struct rtmfp_peer, session), was);
+}
+
+static const struct rtmfp_session_ops quiet = { .opened = no_flow, .moved = moved };
+
+static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
+{
+    const struct conf_rtmfp_server *conf = &env->conf->rtmfp_server;
+    struct rtmfp_service *s = must(calloc(1, sizeof(*s)));
+    int workers = (int)shared->workers;
+
+    s->shared = container_of(shared, struct rtmfp_shared, base);
+    if (s->shared->identity.size == 0)
+        identify(s->shared, conf);
+    co_threads_limit(CO_POOL_KEY, conf->threads > workers ? conf->threads : workers);
+    datagram_slots_init(&s->slots, env->worker, shared->workers, ID_BITS);
+    s->cipher = must(rtmfp_cipher_new());
+    s->table = rtmfp_table_new();
+    s->keys = rtmfp_keys_new(s, (unsigned)conf->threads);
+    s->set = must(calloc(1, sizeof(*s->set)));
+    *s->set = (struct rtmfp_session_set){ .ops = &quiet, .mode = RTMFP_RESPONDER,
+                                          .message_max = MESSAGE_MAX };
+    siphash_new_key(s->set->key);
+    s->responder.me = &s->shared->identity;
+    s->responder.ops = &rtmfp_startup_ops;
+    s->responder.arg = s;
+    if (!rtmfp_responder_init(&s->responder, s->shared->master))
+        must(NULL);
+    return &s->base;
+}
+
+static void begun(struct datagram_service *base)
+{
+    err_t err = rtmfp_keys_begin(service_of(base)->keys);
+
+    reload(base);
+    if (err)
+        log_end("RTMFP has no coroutines for keys", &err);
+}
+
+static const struct conf_endpoints *listen_of(const struct conf *conf)
+{
+    return conf->rtmfp_server.enabled ? &conf->rtmfp_server.listen : NULL;
+}
+
+static struct datagram_service *of(const struct session_env *env)
+{
+    return env->rtmfp ? &env->rtmfp->base : NULL;
+}
+
+static void put(struct session_env *env, struct datagram_service *s)
+{
+    env->rtmfp = s ? service_of(s) : NULL;
+}
+
+/* Nobody waits for peers to say that they know. */
+static void end_all(struct datagram_service *base, const char *why)
+{
+    struct rtmfp_service *s = service_of(base);
+    struct rtmfp_peer *p;
+    uint32_t at = 0;
+
+    s->ends = true;
+    while ((p = datagram_slots_next(&s->slots, &at)))
+        rtmfp_peer_leave(p, err_new(ERR_STOPPED, "%s", why));
+}
+
+static bool in_use(const struct datagram_endpoint *base)
+{
+    const struct rtmfp_endpoint *e = container_of(base, const struct rtmfp_endpoint, base);
+    const struct rtmfp_peer *p;
+    uint32_t at = 0;
+
+    while ((p = datagram_slots_next(&e->service->slots, &at))) {
+        if (p->endpoint == e)
+            return true;
+    }
+    return false;
+}
+
+static void free_service(struct datagram_service *base)
+{
+    struct rtmfp_service *s = service_of(base);
+
+    co_post_cancel(&s->turn);
+    rtmfp_keys_free(s->keys);
+    rtmfp_table_free(s->table);
+    rtmfp_responder_fini(&s->responder);
+    rtmfp_cipher_free(s->cipher);
+    datagram_slots_fini(&s->slots);
+    free(s->set);
+    free(s);
+}
+
+const struct datagram_protocol rtmfp_protocol = {
+    .name = "RTMFP", .directive = "rtmfp_server", .reader = "rtmfp", .ender = "rtmfp-end",
+    .listen = listen_of, .choice = rtmfp_choice_program, .share = shared_new,
+    .unshare = shared_free, .make = make, .of = of, .put = put, .begun = begun, .reload = reload,
+    .end_all = end_all, .in_use = in_use, .free = free_service, .endpoint = rtmfp_endpoint_new,
+    .opts = rtmfp_endpoint_opts, .closing = rtmfp_endpoint_closing, .input = rtmfp_endpoint_input,
+    .end_batch = rtmfp_endpoint_end_batch, .see_out = rtmfp_see_out,
+};
+
+/* ---- counted */
+
+void rtmfp_session_count(const struct rtmfp_peer *p, struct rtmfp_service_stat *out)
+{
+    const struct rtmfp_session_stat *s = &p->session.stat;
+
+    out->pings_lost += s->pings_lost;
+    out->moves += s->moves;
+    out->again += s->again;
+    out->abandoned += s->abandoned;
+}
+
+static void count_startup(const struct rtmfp_responder *r, struct rtmfp_service_stat *out)
+{
+    out->hellos = r->hellos;
+    out->keyings = r->keyings;
+    out->repeats = r->repeats;
+    out->changes = r->changes;
+    for (int i = 0; i < RTMFP_DROP_KINDS; i++)
+        out->drops[i] = r->drops[i];
+}
+
+void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
+{
+    struct udp_stat sockets = { 0 };
+    const struct rtmfp_peer *p;
+    uint32_t at = 0;
+
+    *out = s->stat;
+    out->sessions = s->base.n_peers - s->leaving;
+    out->keying = rtmfp_keys_count(s->keys);
+    count_startup(&s->responder, out);
+    out->bad[RTMFP_BAD_STRANGER] += s->base.unreachable;
+    while ((p = datagram_slots_next(&s->slots, &at)))
+        rtmfp_session_count(p, out);
+    datagram_service_count(&s->base, &sockets);
+    out->in += sockets.in;
+    out->in_calls += sockets.in_calls;
+    out->out += sockets.out;
+    out->out_calls += sockets.out_calls;
+    out->overflow += sockets.overflow;
+}
