@@ -10,7 +10,8 @@ required="libcmocka-dev python3 python3-pytest"
 test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
     gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-rtsp vlc-bin vlc-plugin-base nginx-light
-    libnginx-mod-rtmp libnginx-mod-stream rtmpdump srt-tools procps curl openssl"
+    libnginx-mod-rtmp libnginx-mod-stream rtmpdump srt-tools procps curl openssl
+    python3-cryptography"
 browser="chromium npm firefox-esr"
 desktop="obs-studio obs-plugins xvfb libgl1-mesa-dri vlc-plugin-video-output"
 cross="gcc-aarch64-linux-gnu qemu-user"
