@@ -89,8 +89,10 @@ static void test_line_of_webrtc(void **state)
 
     (void)state;
     assert_int_equal(stat_rtc_text(&s, &now, room[0], CO_SECONDS(1), line, sizeof(line)), 0);
-    now = (struct rtc_service_stat){ .sessions = 12, .in = 2050, .received = 1500, .checks = 25,
-                                     .out = 17000, .sent = 16500, .plis_sent = 5, .twcc_sent = 150,
+    now = (struct rtc_service_stat){ .sessions = 12, .sockets.in = 2050, .received = 1500,
+                                     .checks = 25,
+                                     .sockets.out = 17000, .sent = 16500,
+                                     .plis_sent = 5, .twcc_sent = 150,
                                      .nacks_sent = 15, .nacks = 60, .repeated = 55,
                                      .rtcp_in = 500, .rtcp_out = 250, .checks_answered = 20,
                                      .reports_sent = 60, .nacks_sent_sound = 5, .nacks_found = 10,
