@@ -96,6 +96,17 @@ static const struct row rows[] = {
     { 0, "cut", SECONDS, AT(cut), LOAD_LINKS, 0, 1e6, "seconds that all are lost, once" },
     { 0, "cut-at", SECONDS, AT(cut_at), LOAD_LINKS, 0, 1e6, "seconds until then (10)" },
     { 0, "seed", INT, AT(seed), LOAD_LINKS, 0, 1e9, "of what is lost (1)" },
+    { 0, "dup", SECONDS, AT(twice), LOAD_RTMFP, 0, 100, "as --twice" },
+    { 0, "ping", SECONDS, AT(ping), LOAD_RTMFP, 0.01, 1e6, "seconds between pings (5)" },
+    { 0, "group", INT, AT(group), LOAD_RTMFP, 2, 14, "of keys: 2, 5, 14 (2)" },
+    { 0, "hmac", FLAG, AT(hmac), LOAD_RTMFP, 0, 0, "packets are to have HMACs" },
+    { 0, "sequence", FLAG, AT(sequence), LOAD_RTMFP, 0, 0, "packets are to be numbered" },
+    { 0, "bare", FLAG, AT(bare), LOAD_RTMFP, 0, 0, "agree on keys, and never connect" },
+    { 0, "silent", SECONDS, AT(silent), LOAD_RTMFP, 0, 100,
+      "% of sessions that end without a word" },
+    { 0, "move", SECONDS, AT(move), LOAD_RTMFP, 0, 100,
+      "% of sessions that go on from another port" },
+    { 0, "pid", INT, AT(pid), LOAD_RTMFP, 1, 1 << 22, "of the server: tell CPU and memory of it" },
     { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH | LOAD_LINKS, 0, 0,
       "who falls off begins again at once, for ever" },
     { 0, "chunk-size", INT, AT(chunk_size), LOAD_PUBLISH, 128, 0xffffff, "of a chunk (60000)" },
@@ -201,7 +212,7 @@ err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char 
         .warmup = -1, .from = -1, .timeout = 30,
         .stall_ms = tool == LOAD_HLS ? 100 : 1000, .late_ms = 500, .chunk_size = 60000,
         .mtu = 1400, .latency_ms = 120, .payload = 1316, .loss_run = 1, .cut_at = 10,
-        .seed = 1,
+        .seed = 1, .ping = 5, .group = 2,
     };
     for (int i = 1; i < argc && !err; i++)
         err = take(o, argc, argv, &i);
@@ -212,6 +223,7 @@ err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char 
     if (!o->url)
         return err_new(ERR_CONF, "which stream? -r %s (see --help)",
                        tool == LOAD_SRT ? "srt://host:port?streamid=#!::r=app/stream"
+                       : tool == LOAD_RTMFP ? "rtmfp://host/app"
                        : tool == LOAD_RTC ? "http://host:1985/rtc/v1/whep/?app=live&stream=x"
                        : tool & LOAD_RTSP_BOTH ? "rtsp://host/app/stream"
                                                : "rtmp://host/app/stream");
@@ -220,6 +232,8 @@ err_t load_opts_parse(struct load_opts *o, enum load_tools tool, int argc, char 
         o->delay = o->delay < KEEP_S ? o->delay : KEEP_S;
         o->error = o->error < KEEP_S ? o->error : KEEP_S;
     }
+    if (o->group != 2 && o->group != 5 && o->group != 14)
+        return err_new(ERR_CONF, "--group: %d is none of 2, 5, 14", o->group);
     if ((tool & LOAD_PUBLISHERS) && !o->input)
         return err_new(ERR_CONF, "publish what? -i file.flv (see --help)");
     return NULL;

@@ -11,9 +11,9 @@
 enum load_tools {
     LOAD_PLAY = 1, LOAD_FAST = 2, LOAD_PUBLISH = 4, LOAD_HTTP = 8, LOAD_HLS = 16,
     LOAD_RTSP = 32, LOAD_RTSP_PUBLISH = 64, LOAD_SRT = 128, LOAD_RTC = 256,
-    LOAD_ALL = 511, LOAD_PUBLISHERS = LOAD_PUBLISH | LOAD_RTSP_PUBLISH,
+    LOAD_RTMFP = 512, LOAD_ALL = 1023, LOAD_PUBLISHERS = LOAD_PUBLISH | LOAD_RTSP_PUBLISH,
     LOAD_RTSP_BOTH = LOAD_RTSP | LOAD_RTSP_PUBLISH,
-    LOAD_LINKS = LOAD_SRT | LOAD_RTC, /* over a network that may be bad */
+    LOAD_LINKS = LOAD_SRT | LOAD_RTC | LOAD_RTMFP, /* over a network that may be bad */
 };
 
 struct load_opts {
@@ -61,6 +61,12 @@ struct load_opts {
     enum av_codec vcodec;  /* the same */
     bool cm;               /* offer AES-CM alone */
     double rebind;         /* s, then a session goes on from another port; 0: never */
+    double ping;           /* s between pings of RTMFP */
+    int group;             /* of keys: 2, 5, 14 */
+    bool hmac, sequence;   /* ask for HMACs, for numbers of packets */
+    bool bare;             /* keys and no connect */
+    double silent, move;   /* % of sessions that vanish, that go on from another port */
+    int pid;               /* of the server, to look at; 0: none */
     bool keep;             /* who falls off begins again at once, for ever */
     bool no_marker, json, verbose, help;
 };

@@ -265,7 +265,8 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->media_kbps = run->media_kbps;
     r->srt = run->tool->kind == LOAD_SRT;
     r->rtc = run->tool->kind == LOAD_RTC;
-    r->gaps = !is_publisher(run) && !r->hls && !is_fast(run);
+    r->rtmfp = run->tool->kind == LOAD_RTMFP;
+    r->gaps = !is_publisher(run) && !r->hls && !r->rtmfp && !is_fast(run);
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct load_client *c = &run->clients[i];

@@ -2,6 +2,8 @@
 /* stat.c - what all clients of a load tool measured, and the report of it. */
 #include "tools/load/stat.h"
 
+#include "tools/load/rtmfp_report.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -65,6 +67,7 @@ static void mark_rtc(struct load_rtc_stat *s)
 
 void load_stat_mark(struct load_stat *s)
 {
+    load_rtmfp_mark(&s->rtmfp);
     mark_rtc(&s->rtc);
     mark_hls(&s->hls);
     mark_rtp(&s->rtp);
@@ -217,6 +220,8 @@ void load_report_text(FILE *f, const struct load_stat *s, const struct load_repo
         text_refused(f, &s->rtp);
         text_rtc(f, &s->rtc);
     }
+    if (r->rtmfp)
+        load_rtmfp_text(f, s, r);
     text_hist(f, "latency", &s->latency, 1000, "ms");
     text_hist(f, "sent after", &s->lag, 1000, "ms");
     fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", r->cpu, (double)r->rss_kb / 1024);
@@ -379,6 +384,8 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
         json_refused(f, &s->rtp);
         json_rtc(f, &s->rtc);
     }
+    if (r->rtmfp)
+        load_rtmfp_json(f, s, r);
     fprintf(f, ",\n  \"cpu_percent\": %.2f,\n  \"rss_kb\": %ld\n}\n", r->cpu, r->rss_kb);
     fflush(f);
 }

@@ -68,6 +68,20 @@ struct load_rtc_stat { /* of WebRTC, from the mark but for `answer` */
     uint64_t forged, odd, restarts; /* not authenticated; of no track; another source */
 };
 
+struct load_rtmfp_stat { /* of RTMFP */
+    struct load_hist open; /* µs from the first hello to keys */
+    int64_t first_open, last_open; /* µs, when */
+    uint64_t startup, startup_sent; /* sessions that got keys, and packets that they needed */
+    uint64_t opened, timeouts, disconnects, silent; /* keys; ended by silence, in another way */
+    uint64_t forged, overflow; /* not of our keys, or repeated; this tool was too slow for */
+    double cpu_open, cpu_steady; /* of the server: µs an open; % of a core since the mark */
+    double kb_session;     /* of the server: resident memory, kB a session */
+    bool server;           /* the above were looked at */
+    /* from the mark */
+    uint64_t pings, replies, lost, moves; /* lost: no reply until the next ping */
+    struct load_hist rtt;  /* µs of pings */
+};
+
 struct load_stat {
     /* from the begin */
     uint64_t sessions, connected, ended, churned, failed;
@@ -83,6 +97,7 @@ struct load_stat {
     struct load_rtp_stat rtp;
     struct load_srt_stat srt;
     struct load_rtc_stat rtc;
+    struct load_rtmfp_stat rtmfp;
 };
 
 /* Numbers of the moment of the report. */
@@ -95,7 +110,7 @@ struct load_report {
     struct load_hist rate; /* kbit/s of each client that is alive */
     struct load_hist gap;  /* µs, the longest of each client */
     bool gaps;              /* it was measured */
-    bool hls, rtsp_in, rtsp_out, srt, rtc;
+    bool hls, rtsp_in, rtsp_out, srt, rtc, rtmfp;
     double media_kbps;      /* of the file that is published; 0: none is */
 };
 

@@ -111,6 +111,25 @@ static err_t parse_srt(struct load_url *url, const char *text)
     return err ? err : take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
 }
 
+/* It may be an app alone: what is asked of the server comes later. */
+static err_t parse_rtmfp(struct load_url *url, const char *text)
+{
+    const char *host = text + strlen("rtmfp://"), *path = host + strcspn(host, "/");
+    err_t err;
+
+    if (!*path)
+        return err_new(ERR_CONF, "%s has no /app", text);
+    url->tls = false;
+    url->port = 1935;
+    url->stream[0] = '\0';
+    err = authority(url, host, path);
+    if (!err)
+        err = take(url->app, sizeof(url->app), path + 1, text + strlen(text), "app");
+    if (!err)
+        err = take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
+    return err ? err_wrap(err, "%s", text) : NULL;
+}
+
 err_t load_url_parse(struct load_url *url, const char *text, const char *schemes)
 {
     size_t scheme = strcspn(text, ":");
@@ -123,6 +142,8 @@ err_t load_url_parse(struct load_url *url, const char *text, const char *schemes
         return parse_rtsp(url, text);
     if (strncmp(text, "srt:", 4) == 0)
         return parse_srt(url, text);
+    if (strncmp(text, "rtmfp:", 6) == 0)
+        return parse_rtmfp(url, text);
     url->tls = scheme == 5;
     url->port = strncmp(text, "rtmp:", 5) == 0 ? 1935 : url->tls ? 443 : 80;
     path = strchr(host, '/');

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp_hub.c - all clients of sb_rtmfp_load over one socket, and a second one for who moves. */
+#include "tools/load/rtmfp_hub.h"
+
+#include "base/must.h"
+#include "tools/load/rtmfp_pid.h"
+#include "tools/load/srt_link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFERS = 64 << 20, BATCH = 64, ROUNDS = 16, SLOT_BITS = 16, LOOPBACKS = 1 << 22 };
+#define TURN CO_MS(4) /* between two looks at who is due */
+
+struct load_rtmfp_client {
+    struct load_client *c;
+    struct load_rtmfp_peer peer;
+    struct udp_path path;
+    unsigned way;
+    struct co *waiter;
+};
+
+/* Datagrams gathered for one system call. */
+struct batch {
+    struct udp_out out[BATCH];
+    struct iovec iov[BATCH];
+    struct udp_path path[BATCH];
+    uint8_t bytes[BATCH][RTMFP_SEALED_MAX];
+    size_t n;
+};
+
+/* A socket. */
+struct way {
+    struct udp *udp;
+    struct load_link link;
+    struct batch batch;
+};
+
+static struct hub {
+    struct load_run *run;
+    struct load_rtmfp_world world;
+    struct co_group group;
+    struct way ways[2];
+    bool bad_link, begun, marked;
+    struct load_rtmfp_client *clients[LOAD_RTMFP_PEERS]; /* by the low bits of their ids */
+    co_usec due[LOAD_RTMFP_PEERS];                       /* side by side: all are looked at */
+    unsigned top, next, address;
+    struct load_pid at_begin, at_mark;
+    co_usec turn_at, mark_at;
+} hub;
+
+/* ------------------------------------------------------------ out */
+
+static void flush(struct way *w)
+{
+    if (w->batch.n > 0)
+        (void)udp_send(w->udp, w->batch.out, w->batch.n); /* what does not fit is lost */
+    w->batch.n = 0;
+}
+
+static void add(struct way *w, const struct udp_path *path, const uint8_t *data, size_t size)
+{
+    struct batch *b = &w->batch;
+
+    if (data != b->bytes[b->n])
+        memcpy(b->bytes[b->n], data, size);
+    b->path[b->n] = *path;
+    b->iov[b->n] = (struct iovec){ b->bytes[b->n], size };
+    b->out[b->n] = (struct udp_out){ &b->iov[b->n], 1, 0, &b->path[b->n], UDP_NOT_ECT };
+    if (++b->n == BATCH)
+        flush(w);
+}
+
+static void wake(struct load_rtmfp_client *p)
+{
+    if (p->waiter)
+        co_unpark(p->waiter);
+}
+
+/* Whatever it has to say by now. */
+static void turn(struct load_rtmfp_client *p, co_usec now)
+{
+    struct way *w = &hub.ways[p->way];
+    enum load_rtmfp_state was = p->peer.state;
+    size_t n;
+
+    for (;;) {
+        uint8_t *room = w->batch.bytes[w->batch.n];
+
+        n = load_rtmfp_output(&p->peer, room, &p->path.peer, now);
+        if (n == 0)
+            break;
+        p->c->bytes += n;
+        p->c->run->stat.bytes_out += n;
+        if (hub.bad_link)
+            load_link_put(&w->link, LOAD_LINK_OUT, &p->path, &(struct iovec){ room, n }, 1, now);
+        else
+            add(w, &p->path, room, n);
+    }
+    hub.due[p->peer.id % LOAD_RTMFP_PEERS] = load_rtmfp_deadline(&p->peer);
+    if (p->peer.state != was)
+        wake(p);
+}
+
+static void turn_due(co_usec now)
+{
+    for (unsigned i = 0; i < hub.top; i++)
+        if (hub.clients[i] && hub.due[i] <= now)
+            turn(hub.clients[i], now);
+}
+
+/* ------------------------------------------------------------ in */
+
+static void hear(const uint8_t *data, size_t size, const struct udp_addr *from, co_usec now)
+{
+    struct load_rtmfp_client *p;
+    enum load_rtmfp_state was;
+    uint32_t id;
+
+    if (!rtmfp_session_id(data, size, &id))
+        return;
+    if (id == 0)
+        id = load_rtmfp_whose(&hub.world, data, size);
+    p = hub.clients[id % LOAD_RTMFP_PEERS];
+    if (id == 0 || !p || p->peer.id != id)
+        return;
+    was = p->peer.state;
+    p->c->run->stat.bytes_in += size;
+    load_rtmfp_input(&p->peer, data, size, from, now);
+    turn(p, now);
+    if (p->peer.state != was)
+        wake(p);
+}
+
+static void cross_link(struct way *w, co_usec now)
+{
+    struct load_link_item *item;
+
+    while ((item = load_link_take(&w->link, LOAD_LINK_IN, now))) {
+        hear(item->data, item->size, &item->path.peer, now);
+        free(item);
+    }
+    while ((item = load_link_take(&w->link, LOAD_LINK_OUT, now))) {
+        add(w, &item->path, item->data, item->size);
+        free(item);
+    }
+}
+
+static err_t read_all(struct way *w)
+{
+    const struct udp_in *v;
+    size_t n = 1;
+    err_t err = NULL;
+
+    for (int i = 0; !err && n > 0 && i < ROUNDS; i++) {
+        co_usec now;
+
+        err = udp_recv_now(w->udp, &v, &n);
+        now = co_clock();
+        for (size_t k = 0; !err && k < n; k++) {
+            struct iovec iov = { (void *)(uintptr_t)v[k].data, v[k].size };
+
+            if (hub.bad_link)
+                load_link_put(&w->link, LOAD_LINK_IN, &v[k].path, &iov, 1, now);
+            else
+                hear(v[k].data, v[k].size, &v[k].path.peer, now);
+        }
+    }
+    return err;
+}
+
+/* ------------------------------------------------------------ the server's process */
+
+static void look_at_server(co_usec now)
+{
+    struct load_rtmfp_stat *s = &hub.run->stat.rtmfp;
+    struct load_pid at;
+    unsigned n = 0;
+
+    if (!hub.run->opts.pid || !load_pid_look(&at, hub.run->opts.pid))
+        return;
+    if (!hub.marked && hub.run->mark) {
+        hub.marked = true;
+        hub.at_mark = at;
+        hub.mark_at = now;
+    }
+    for (unsigned i = 0; i < hub.top; i++)
+        n += hub.clients[i] && !hub.clients[i]->peer.opening;
+    if (!hub.marked && s->opened > 0)
+        s->cpu_open = (at.cpu - hub.at_begin.cpu) * 1e6 / (double)s->opened;
+    if (hub.marked && now > hub.mark_at)
+        s->cpu_steady = (at.cpu - hub.at_mark.cpu) * 1e8 / (double)(now - hub.mark_at);
+    if (n > 0)
+        s->kb_session = (at.kb - hub.at_begin.kb) / n;
+}
+
+/* ------------------------------------------------------------ the sockets' coroutines */
+
+static err_t run(void *arg)
+{
+    struct way *w = arg;
+    co_usec turn_at = co_clock(), look_at = turn_at;
+    err_t err = NULL;
+
+    while (!err) {
+        co_usec now = co_clock();
+
+        if (now < turn_at && udp_wait(w->udp, turn_at - now) == CO_STOPPED)
+            return co_stop_why();
+        err = read_all(w);
+        now = co_clock();
+        if (hub.bad_link)
+            cross_link(w, now);
+        if (now >= turn_at) {
+            if (w == &hub.ways[0])
+                turn_due(now);
+            turn_at = now + TURN;
+        }
+        if (now >= look_at && w == &hub.ways[0]) {
+            look_at_server(now);
+            look_at = now + CO_SECONDS(1);
+        }
+        for (int i = 0; i < 2; i++)
+            if (hub.ways[i].udp)
+                flush(&hub.ways[i]);
+        hub.run->stat.rtmfp.overflow = w->udp->stat.overflow + w->udp->stat.drops;
+        if (!err)
+            err = co_check();
+        co_yield_if_due();
+    }
+    return err;
+}
+
+err_t load_rtmfp_hub_init(struct load_run *run_of)
+{
+    const struct udp_opts opts = { .rcvbuf = BUFFERS, .sndbuf = BUFFERS };
+    const struct load_opts *o = &run_of->opts;
+    const char *any = strchr(run_of->ip, ':') ? "" : "0.0.0.0";
+    err_t err = NULL;
+
+    hub.run = run_of;
+    if (!load_rtmfp_world_init(&hub.world, o, &run_of->stat.rtmfp))
+        return err_new(ERR_NO_MEMORY, "keys");
+    if (o->pid && !load_pid_look(&hub.at_begin, o->pid))
+        return err_new(ERR_CONF, "--pid: there is no process %d", o->pid);
+    run_of->stat.rtmfp.server = o->pid != 0;
+    if (o->clients > 1 && !o->bind && strncmp(run_of->ip, "127.", 4) != 0)
+        return err_new(ERR_CONF, "each client needs an address of its own: --bind first-last");
+    for (int i = 0; !err && i < (o->move > 0 ? 2 : 1); i++) {
+        load_link_init(&hub.ways[i].link, o, co_clock());
+        err = udp_open(&hub.ways[i].udp, any, 0, &opts);
+    }
+    hub.bad_link = load_link_is_on(&hub.ways[0].link);
+    return err;
+}
+
+/* ------------------------------------------------------------ for the clients */
+
+/* An id says where its client is, and is another one each time. */
+static bool take_slot(struct load_rtmfp_client *p, uint32_t *id)
+{
+    for (unsigned i = 0; i < LOAD_RTMFP_PEERS; i++) {
+        unsigned at = (hub.next + i) % LOAD_RTMFP_PEERS;
+
+        if (hub.clients[at] || at == 0)
+            continue;
+        hub.clients[at] = p;
+        hub.due[at] = 0;
+        hub.next = at + 1;
+        if (at >= hub.top)
+            hub.top = at + 1;
+        *id = (uint32_t)rand() << SLOT_BITS | at;
+        return true;
+    }
+    return false;
+}
+
+/* One that vanished still has its session at the server: the next one has another address. */
+static err_t set_path(struct load_rtmfp_client *p, const struct load_url *url, const char *bind_ip)
+{
+    const char *server = p->c->run->ip;
+    char local[64] = "";
+    err_t err = udp_addr_parse(&p->path.peer, server, url->port);
+
+    if (*bind_ip) {
+        snprintf(local, sizeof(local), "%s", bind_ip);
+    } else if (strncmp(server, "127.", 4) == 0) {
+        unsigned n = ++hub.address % LOOPBACKS;
+
+        snprintf(local, sizeof(local), "127.%u.%u.%u", 64 + (n >> 16), n >> 8 & 255, n & 255);
+    }
+    if (!err && *local)
+        err = udp_addr_parse(&p->path.local, local, 0);
+    return err;
+}
+
+static err_t begin(struct load_rtmfp_client *p, const struct load_url *url, const char *bind_ip)
+{
+    uint32_t id = 0;
+    err_t err = set_path(p, url, bind_ip);
+
+    if (!err && !take_slot(p, &id))
+        err = err_new(ERR_TOO_MANY, "over %d clients", LOAD_RTMFP_PEERS - 1);
+    if (!err && !load_rtmfp_begin(&p->peer, &hub.world, id, url->app, url->tc_url, &p->path.peer,
+                                  co_clock()))
+        err = err_new(ERR_CONF, "%s is too long", url->tc_url);
+    if (id && err)
+        p->peer.id = id;
+    return err;
+}
+
+static err_t begin_reading(void)
+{
+    err_t err = NULL;
+
+    if (hub.begun)
+        return NULL;
+    hub.begun = true;
+    co_group_init(&hub.group);
+    for (int i = 0; !err && i < 2; i++)
+        if (hub.ways[i].udp)
+            err = co_go(&hub.group, "socket", run, &hub.ways[i]);
+    return err;
+}
+
+static err_t wait_for(struct load_rtmfp_client *p, co_usec time)
+{
+    enum co_wake why;
+
+    p->waiter = co_self();
+    why = co_park(time);
+    p->waiter = NULL;
+    return why == CO_STOPPED ? co_stop_why() : NULL;
+}
+
+static err_t how_it_ended(struct load_rtmfp_client *p)
+{
+    struct load_rtmfp_stat *s = &p->c->run->stat.rtmfp;
+
+    if (p->peer.session.end == RTMFP_ENDED_SILENT ||
+        p->peer.session.end == RTMFP_ENDED_UNANSWERED) {
+        s->timeouts++;
+        return err_new(ERR_RTMFP_TIMEOUT, "nothing came");
+    }
+    s->disconnects++;
+    if (p->peer.session.end == RTMFP_ENDED_THERE)
+        return err_new(ERR_IO_CLOSED, "the server closed it");
+    return err_new(ERR_RTMFP, "it spoke of what cannot be");
+}
+
+/* NULL, too, while it is not decided and there is time. */
+static err_t answer(struct load_rtmfp_client *p, co_usec until)
+{
+    switch (p->peer.state) {
+    case LOAD_RTMFP_OPENING:
+    case LOAD_RTMFP_CONNECTING:
+        return co_clock() < until ? NULL
+               : p->peer.opening  ? err_new(ERR_RTMFP_TIMEOUT, "no keys")
+                                  : err_new(ERR_IO_TIMEOUT, "no answer to connect");
+    case LOAD_RTMFP_READY:      return NULL;
+    case LOAD_RTMFP_REFUSED:    return err_new(ERR_RTMFP, "connect was refused");
+    case LOAD_RTMFP_UNANSWERED: return err_new(ERR_RTMFP_TIMEOUT, "no keys");
+    default:                    return how_it_ended(p);
+    }
+}
+
+err_t load_rtmfp_join(struct load_rtmfp_client **out, struct load_client *c,
+                      const struct load_url *url, const char *bind_ip)
+{
+    struct load_rtmfp_client *p = must(calloc(1, sizeof(*p)));
+    co_usec until = co_clock() + (co_usec)(c->run->opts.timeout * 1e6);
+    err_t err = begin_reading();
+
+    p->c = c;
+    *out = NULL;
+    if (!err)
+        err = begin(p, url, bind_ip);
+    if (!err)
+        turn(p, co_clock());
+    while (!err && p->peer.state < LOAD_RTMFP_READY) {
+        co_usec left = until - co_clock();
+
+        err = wait_for(p, left > 0 ? left : 0);
+        if (!err)
+            err = answer(p, until);
+    }
+    if (!err)
+        err = answer(p, until);
+    if (err)
+        load_rtmfp_leave(p, false);
+    else
+        *out = p;
+    return err;
+}
+
+err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time)
+{
+    err_t err = NULL;
+
+    if (p->peer.state == LOAD_RTMFP_READY)
+        err = wait_for(p, time);
+    if (!err && p->peer.state != LOAD_RTMFP_READY)
+        err = how_it_ended(p);
+    return err;
+}
+
+err_t load_rtmfp_move(struct load_rtmfp_client *p)
+{
+    if (!hub.ways[1].udp)
+        return err_new(ERR_SYSTEM, "a second socket");
+    p->way = 1 - p->way;
+    p->c->run->stat.rtmfp.moves++;
+    p->peer.ping_at = 0; /* a packet from there tells the server */
+    hub.due[p->peer.id % LOAD_RTMFP_PEERS] = 0;
+    return NULL;
+}
+
+void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent)
+{
+    unsigned at = p->peer.id % LOAD_RTMFP_PEERS;
+
+    if (silent && p->peer.state == LOAD_RTMFP_READY) {
+        p->c->run->stat.rtmfp.silent++;
+    } else if (!p->peer.opening && p->peer.id) {
+        load_rtmfp_close(&p->peer, co_clock());
+        if (p->peer.session.set)
+            turn(p, co_clock());
+    }
+    load_rtmfp_end(&p->peer);
+    if (at > 0 && hub.clients[at] == p)
+        hub.clients[at] = NULL;
+    free(p);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp_hub.h - all clients of sb_rtmfp_load over one socket, and a second one for those that move:
+ * a coroutine for each reads, another one for each client waits for what becomes of it.
+ *
+ * A server knows one session of an address and port, so each session has an address of its own: of
+ * the range of --bind, or, to a server on this machine, the next one of 127.64.0.0/10.
+ */
+#ifndef TOOLS_LOAD_RTMFP_HUB_H
+#define TOOLS_LOAD_RTMFP_HUB_H
+
+#include "tools/load/rtmfp_peer.h"
+#include "tools/load/run.h"
+
+enum { LOAD_RTMFP_PEERS = 1 << 16 };
+
+struct load_rtmfp_client;
+
+err_t load_rtmfp_hub_init(struct load_run *run) __attribute__((warn_unused_result));
+/* Keys, and the answer to connect; *out is the caller's until load_rtmfp_leave(). Yields.
+ * ERR_RTMFP_TIMEOUT: nobody answered. */
+err_t load_rtmfp_join(struct load_rtmfp_client **out, struct load_client *c,
+                      const struct load_url *url, const char *bind_ip)
+    __attribute__((warn_unused_result));
+/* Up to so long; an error when it is over. Yields. */
+err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time) __attribute__((warn_unused_result));
+/* From another port from now on. */
+err_t load_rtmfp_move(struct load_rtmfp_client *p) __attribute__((warn_unused_result));
+/* Says so, if it is not silent, and frees. */
+void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent);
+
+#endif

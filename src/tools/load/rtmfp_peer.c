@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp_peer.c - a client of RTMFP without its socket. */
+#include "tools/load/rtmfp_peer.h"
+
+#include "base/must.h"
+#include "proto/rtmp/request.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TYPE_AMF0 = 20, TYPE_AMF3 = 17, MESSAGE_HEAD = 5, MESSAGE_MAX = 4 << 20, CONNECT_MAX = 2048,
+    EPD_MAX = 128, PING_BODY = 4,
+};
+#define OWN_PING CO_SECONDS(20) /* the session's own, of who pings more rarely than that */
+
+/* What is needed until there are keys, and is much. */
+struct load_rtmfp_opening {
+    struct rtmfp_identity me;
+    struct rtmfp_initiator initiator;
+};
+
+/* ---- what the session tells */
+
+static struct load_rtmfp_peer *peer_of(struct rtmfp_session *s)
+{
+    return (struct load_rtmfp_peer *)(void *)((char *)s -
+                                              offsetof(struct load_rtmfp_peer, session));
+}
+
+static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
+                      struct rtmfp_bytes metadata, struct rtmfp_flow_out *answers)
+{
+    (void)s;
+    (void)f;
+    (void)metadata;
+    (void)answers;
+    return true;
+}
+
+static bool begins_with(const uint8_t *data, size_t size, const char *command)
+{
+    size_t n = strlen(command);
+
+    return size >= 3 + n && data[0] == 2 && (size_t)(data[1] << 8 | data[2]) == n &&
+           memcmp(data + 3, command, n) == 0;
+}
+
+/* The answer to connect is the first one that there is. */
+static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
+                       size_t size)
+{
+    struct load_rtmfp_peer *p = peer_of(s);
+    size_t head = MESSAGE_HEAD + (size > 0 && data[0] == TYPE_AMF3);
+
+    (void)f;
+    if (size < head || (data[0] != TYPE_AMF0 && data[0] != TYPE_AMF3))
+        return true;
+    if (p->state == LOAD_RTMFP_CONNECTING && begins_with(data + head, size - head, "_result"))
+        p->state = LOAD_RTMFP_READY;
+    else if (p->state == LOAD_RTMFP_CONNECTING && begins_with(data + head, size - head, "_error"))
+        p->state = LOAD_RTMFP_REFUSED;
+    return true;
+}
+
+static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
+{
+    (void)s;
+    (void)f;
+}
+
+/* Of the control flow, which stays open: a rejected one can never connect. */
+static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool rejected)
+{
+    struct load_rtmfp_peer *p = peer_of(s);
+
+    (void)f;
+    if (rejected && p->state == LOAD_RTMFP_CONNECTING)
+        p->state = LOAD_RTMFP_REFUSED;
+}
+
+static void on_moved(struct rtmfp_session *s, const struct udp_addr *from)
+{
+    (void)s;
+    (void)from;
+}
+
+static const struct rtmfp_session_ops ops = {
+    .opened = on_opened, .message = on_message, .closed = on_closed, .done = on_done,
+    .moved = on_moved,
+};
+
+/* ---- all of them */
+
+bool load_rtmfp_world_init(struct load_rtmfp_world *w, const struct load_opts *o,
+                           struct load_rtmfp_stat *stat)
+{
+    enum rtmfp_group group = rtmfp_group_of((uint64_t)o->group);
+
+    *w = (struct load_rtmfp_world){ .bare = o->bare, .ping = (co_usec)(o->ping * 1e6),
+                                    .stat = stat };
+    w->groups[group] = true;
+    w->set.startup = &w->startup;
+    w->set.policies = (struct rtmfp_policies){ o->hmac ? RTMFP_REQUIRE : RTMFP_OFF,
+                                               o->sequence ? RTMFP_REQUIRE : RTMFP_OFF };
+    w->session = (struct rtmfp_session_set){
+        .ops = &ops, .mode = RTMFP_INITIATOR, .message_max = MESSAGE_MAX,
+        .ping = 2 * w->ping > OWN_PING ? 2 * w->ping : OWN_PING,
+        .timeout = (co_usec)(o->timeout * 1e6),
+    };
+    w->set.dh = rtmfp_dh_new();
+    w->cipher = rtmfp_cipher_new();
+    if (!w->set.dh || !w->cipher || !rtmfp_startup_init(&w->startup))
+        return false;
+    rtmfp_pair_make(w->set.dh, &w->pair, group);
+    return true;
+}
+
+void load_rtmfp_world_fini(struct load_rtmfp_world *w)
+{
+    rtmfp_pair_wipe(&w->pair);
+    rtmfp_startup_fini(&w->startup);
+    rtmfp_cipher_free(w->cipher);
+    rtmfp_dh_free(w->set.dh);
+}
+
+/* ---- from the first hello to keys */
+
+static void forget_opening(struct load_rtmfp_peer *p)
+{
+    if (!p->opening)
+        return;
+    rtmfp_initiator_wipe(&p->opening->initiator);
+    rtmfp_identity_fini(&p->opening->me);
+    free(p->opening);
+    p->opening = NULL;
+}
+
+bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
+                      const char *app, const char *url, const struct udp_addr *to, co_usec now)
+{
+    uint8_t epd[EPD_MAX];
+    struct wr e = rtmfp_wr(epd, sizeof(epd));
+    struct rtmfp_initiator *i;
+
+    *p = (struct load_rtmfp_peer){ .world = w, .id = id, .began = now };
+    if (strlen(app) >= sizeof(p->app) || strlen(url) >= sizeof(p->url))
+        return false;
+    memcpy(p->app, app, strlen(app));
+    memcpy(p->url, url, strlen(url));
+    rtmfp_epd_write_uri(&e, rtmfp_bytes(url, strlen(url)));
+    if (e.bad)
+        return false;
+    p->opening = must(calloc(1, sizeof(*p->opening)));
+    i = &p->opening->initiator;
+    rtmfp_identity_init(&p->opening->me, false, w->groups);
+    rtmfp_pair_step(w->set.dh, &w->pair);
+    if (!rtmfp_initiator_init(i, &w->set, &p->opening->me, &w->pair, rtmfp_bytes(epd, e.len), id,
+                              to, now)) {
+        forget_opening(p);
+        return false;
+    }
+    for (unsigned k = 0; k < 4; k++) /* answers to hellos have no id of ours but this */
+        i->tag[k] = (uint8_t)(id >> (24 - 8 * k));
+    return true;
+}
+
+static void say_connect(struct load_rtmfp_peer *p, co_usec now)
+{
+    static const uint8_t metadata[] = { 'T', 'C', 4, 0 };
+    const struct rtmp_request_connect what = { .app = p->app, .tc_url = p->url };
+    struct rtmfp_flow_out *f = rtmfp_flow_open(&p->session, rtmfp_bytes(metadata, 4), NULL,
+                                               RTMFP_COMMANDS);
+    struct rtmfp_message *m;
+    struct wr w;
+
+    wr_init(&w, CONNECT_MAX);
+    wr_u8(&w, TYPE_AMF0);
+    wr_u32(&w, 0);
+    rtmp_request_connect(&w, 1, &what);
+    must_be(f && !w.bad);
+    m = must(rtmfp_message_new(w.len, now));
+    memcpy(m->bytes, w.buf, w.len);
+    must_be(rtmfp_flow_out_write(f, m, true));
+    rtmfp_message_unref(m);
+    wr_free(&w);
+}
+
+static void open_session(struct load_rtmfp_peer *p, co_usec now)
+{
+    const struct rtmfp_initiator *i = &p->opening->initiator;
+    struct load_rtmfp_stat *s = p->world->stat;
+
+    p->far_id = i->far_id;
+    p->sealer = (struct rtmfp_sealer){ .key = i->send };
+    p->opener = (struct rtmfp_opener){ .key = i->receive };
+    rtmfp_session_init(&p->session, &p->world->session, &i->to, now);
+    p->session.hmac = i->receive.hmac != 0;
+    p->session.older = !i->send.hmac && !i->send.numbered;
+    s->startup++;
+    s->startup_sent += i->packets;
+    forget_opening(p);
+    if (s->opened++ == 0)
+        s->first_open = now;
+    s->last_open = now;
+    load_hist_add(&s->open, now - p->began);
+    p->ping_at = now + p->world->ping;
+    p->state = p->world->bare ? LOAD_RTMFP_READY : LOAD_RTMFP_CONNECTING;
+    if (!p->world->bare)
+        say_connect(p, now);
+}
+
+static uint32_t id_of(struct rtmfp_bytes tag)
+{
+    if (tag.n != RTMFP_TAG)
+        return 0;
+    return (uint32_t)tag.p[0] << 24 | (uint32_t)tag.p[1] << 16 | (uint32_t)tag.p[2] << 8 |
+           tag.p[3];
+}
+
+uint32_t load_rtmfp_whose(struct load_rtmfp_world *w, const uint8_t *datagram, size_t size)
+{
+    struct rtmfp_packet packet;
+    struct rtmfp_chunk chunk;
+    struct rtmfp_rhello hello;
+    struct rtmfp_redirect redirect;
+
+    if (!rtmfp_startup_open(&w->startup, datagram, size, &packet))
+        return 0;
+    while (rtmfp_chunk_next(&packet, &chunk)) {
+        if (chunk.type == RTMFP_RHELLO && rtmfp_rhello_read(&hello, chunk.body))
+            return id_of(hello.tag);
+        if (chunk.type == RTMFP_REDIRECT && rtmfp_redirect_read(&redirect, chunk.body))
+            return id_of(redirect.tag);
+    }
+    return 0;
+}
+
+/* ---- pings: each with its number, so that the answer to an earlier one is not taken for it */
+
+static size_t ping(struct load_rtmfp_peer *p, uint8_t *datagram, co_usec now)
+{
+    struct load_rtmfp_stat *s = p->world->stat;
+    const struct rtmfp_head head = { .mode = RTMFP_INITIATOR, .has_time = true,
+                                     .time = rtmfp_clock(now) };
+    struct wr w = rtmfp_seal_begin(&p->sealer, datagram, RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
+    size_t begin;
+
+    if (p->ping_waits)
+        s->lost++;
+    p->ping_waits = true;
+    p->pinged_at = now;
+    p->ping_at = now + p->world->ping;
+    s->pings++;
+    rtmfp_packet_begin(&w, &head);
+    begin = rtmfp_chunk_begin(&w, RTMFP_PING);
+    wr_u32(&w, ++p->ping_number);
+    must_be(rtmfp_chunk_end(&w, begin));
+    return rtmfp_seal(p->world->cipher, &p->sealer, p->far_id, &w);
+}
+
+static void hear_reply(struct load_rtmfp_peer *p, struct rtmfp_bytes plain, co_usec now)
+{
+    struct rtmfp_packet packet;
+    struct rtmfp_chunk chunk;
+
+    if (!p->ping_waits || !rtmfp_packet_read(&packet, plain))
+        return;
+    while (rtmfp_chunk_next(&packet, &chunk)) {
+        struct rd r = rtmfp_rd(chunk.body);
+
+        if (chunk.type != RTMFP_PING_REPLY || chunk.body.n != PING_BODY ||
+            rd_u32(&r) != p->ping_number)
+            continue;
+        p->ping_waits = false;
+        p->world->stat->replies++;
+        load_hist_add(&p->world->stat->rtt, now - p->pinged_at);
+        return;
+    }
+}
+
+/* ---- datagrams */
+
+static bool is_over(const struct load_rtmfp_peer *p)
+{
+    return p->state >= LOAD_RTMFP_UNANSWERED;
+}
+
+static void look_at_end(struct load_rtmfp_peer *p)
+{
+    if (!p->opening && !is_over(p) && p->session.end != RTMFP_NOT_ENDED)
+        p->state = LOAD_RTMFP_ENDED;
+}
+
+void load_rtmfp_input(struct load_rtmfp_peer *p, const uint8_t *datagram, size_t size,
+                      const struct udp_addr *from, co_usec now)
+{
+    uint8_t out[RTMFP_DATAGRAM_MAX];
+    struct rtmfp_bytes plain;
+
+    if (is_over(p))
+        return;
+    if (p->opening) {
+        rtmfp_initiator_input(&p->opening->initiator, datagram, size, from, now);
+        if (p->opening->initiator.state == RTMFP_KEYED)
+            open_session(p, now);
+        return;
+    }
+    if (rtmfp_open(p->world->cipher, &p->opener, datagram, size, out, &plain) != RTMFP_OPENED) {
+        p->world->stat->forged++;
+        return;
+    }
+    hear_reply(p, plain, now);
+    rtmfp_session_input(&p->session, plain, from, now);
+    look_at_end(p);
+}
+
+size_t load_rtmfp_output(struct load_rtmfp_peer *p, uint8_t *datagram, struct udp_addr *to,
+                         co_usec now)
+{
+    struct wr w;
+    size_t n = 0;
+
+    if (p->opening) {
+        n = rtmfp_initiator_output(&p->opening->initiator, datagram, to, now);
+        if (p->opening->initiator.state >= RTMFP_UNANSWERED)
+            p->state = LOAD_RTMFP_UNANSWERED;
+        return n;
+    }
+    if (p->state == LOAD_RTMFP_UNANSWERED)
+        return 0;
+    w = rtmfp_seal_begin(&p->sealer, datagram, RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
+    if (rtmfp_session_output(&p->session, &w, to, now))
+        return rtmfp_seal(p->world->cipher, &p->sealer, p->far_id, &w);
+    look_at_end(p);
+    if (p->state != LOAD_RTMFP_READY || p->session.state != RTMFP_OPEN || now < p->ping_at)
+        return 0;
+    *to = p->session.peer;
+    return ping(p, datagram, now);
+}
+
+co_usec load_rtmfp_deadline(const struct load_rtmfp_peer *p)
+{
+    co_usec at;
+
+    if (p->opening)
+        return rtmfp_initiator_deadline(&p->opening->initiator);
+    if (is_over(p))
+        return CO_FOREVER;
+    at = rtmfp_session_deadline(&p->session);
+    if (p->state == LOAD_RTMFP_READY && (at == CO_FOREVER || p->ping_at < at))
+        at = p->ping_at;
+    return at;
+}
+
+void load_rtmfp_close(struct load_rtmfp_peer *p, co_usec now)
+{
+    if (p->opening || is_over(p))
+        return;
+    rtmfp_session_close(&p->session, now);
+}
+
+void load_rtmfp_end(struct load_rtmfp_peer *p)
+{
+    if (p->opening)
+        forget_opening(p);
+    else if (p->far_id || p->session.set)
+        rtmfp_session_fini(&p->session);
+}

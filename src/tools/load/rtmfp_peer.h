@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp_peer.h - a client of RTMFP without its socket: keys, connect, pings.
+ *
+ *     load_rtmfp_begin(&p, ...)
+ *     load_rtmfp_input(&p, datagram, ...)
+ *     while ((n = load_rtmfp_output(&p, datagram, &to, now)) > 0) send it
+ *     output again at load_rtmfp_deadline(&p)
+ *
+ * No I/O, nothing yields.
+ */
+#ifndef TOOLS_LOAD_RTMFP_PEER_H
+#define TOOLS_LOAD_RTMFP_PEER_H
+
+#include "proto/rtmfp/initiator.h"
+#include "proto/rtmfp/session.h"
+#include "tools/load/opts.h"
+#include "tools/load/stat.h"
+
+/* The same for all clients. */
+struct load_rtmfp_world {
+    struct rtmfp_startup startup;
+    struct rtmfp_initiator_set set;
+    struct rtmfp_session_set session;
+    struct rtmfp_cipher *cipher;
+    struct rtmfp_pair pair;     /* of the last client; the next one's is a step further */
+    bool groups[RTMFP_GROUPS];  /* the one that is asked for */
+    bool bare;
+    co_usec ping;
+    struct load_rtmfp_stat *stat;
+};
+bool load_rtmfp_world_init(struct load_rtmfp_world *w, const struct load_opts *o,
+                           struct load_rtmfp_stat *stat);
+void load_rtmfp_world_fini(struct load_rtmfp_world *w);
+
+enum load_rtmfp_state {
+    LOAD_RTMFP_OPENING,    /* no keys yet */
+    LOAD_RTMFP_CONNECTING, /* keys, and no answer to connect */
+    LOAD_RTMFP_READY,
+    LOAD_RTMFP_REFUSED,    /* by the answer to connect */
+    LOAD_RTMFP_UNANSWERED, /* no keys, for 95 s or for ever */
+    LOAD_RTMFP_ENDED,      /* peer->session.end says how */
+};
+
+struct load_rtmfp_opening;
+
+struct load_rtmfp_peer {
+    struct load_rtmfp_world *world;
+    enum load_rtmfp_state state;
+    struct load_rtmfp_opening *opening; /* until there are keys */
+    struct rtmfp_session session;       /* from then on */
+    struct rtmfp_sealer sealer;
+    struct rtmfp_opener opener;
+    uint32_t id, far_id;
+    co_usec began;
+    co_usec ping_at, pinged_at;
+    uint32_t ping_number;
+    bool ping_waits;
+    char app[64], url[128];
+};
+
+/* `id` by which it is to be addressed, not 0. False: the address is too long. */
+bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
+                      const char *app, const char *url, const struct udp_addr *to, co_usec now);
+/* Frees what it holds, without a word. */
+void load_rtmfp_end(struct load_rtmfp_peer *p);
+void load_rtmfp_close(struct load_rtmfp_peer *p, co_usec now); /* output says so */
+
+/* Whose a datagram of session 0 is, by the tag in it: an id; 0: nobody's. */
+uint32_t load_rtmfp_whose(struct load_rtmfp_world *w, const uint8_t *datagram, size_t size);
+void load_rtmfp_input(struct load_rtmfp_peer *p, const uint8_t *datagram, size_t size,
+                      const struct udp_addr *from, co_usec now);
+/* The next datagram, of RTMFP_SEALED_MAX at most; 0: none for now. */
+size_t load_rtmfp_output(struct load_rtmfp_peer *p, uint8_t *datagram, struct udp_addr *to,
+                         co_usec now);
+co_usec load_rtmfp_deadline(const struct load_rtmfp_peer *p);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* sb_rtmfp_load.c - many sessions of RTMFP: keys, connect, pings, over one socket. */
+#include "tools/load/rtmfp_hub.h"
+
+#include <stdlib.h>
+
+#define LOOK CO_SECONDS(1)
+
+static bool is_one(double percent)
+{
+    return 100 * ((double)rand() / RAND_MAX) < percent;
+}
+
+static err_t join(struct load_client *c, const struct load_url *url, const char *bind_ip,
+                  co_usec timeout)
+{
+    struct load_rtmfp_client *p;
+    err_t err;
+
+    (void)timeout;
+    c->asked = co_clock();
+    err = load_rtmfp_join(&p, c, url, bind_ip);
+    c->mine = p;
+    return err;
+}
+
+static err_t session(struct load_client *c, const struct load_url *url)
+{
+    const struct load_opts *o = &c->run->opts;
+    struct load_rtmfp_client *p = c->mine;
+    bool silent = is_one(o->silent), moves = is_one(o->move);
+    co_usec move_at = co_clock() + (co_usec)(o->ping * 1e6 * (0.5 + (double)rand() / RAND_MAX));
+    err_t err = NULL;
+
+    (void)url;
+    c->alive = true;
+    co_stack_trim();
+    while (!err && !load_is_over(c)) {
+        co_usec left = c->until ? c->until - co_clock() : LOOK;
+
+        err = load_rtmfp_stay(p, left < 0 ? 0 : left < LOOK ? left : LOOK);
+        if (!err && moves && co_clock() >= move_at) {
+            err = load_rtmfp_move(p);
+            moves = false;
+        }
+        if (!err)
+            err = co_check();
+    }
+    load_rtmfp_leave(p, silent && !err);
+    c->mine = NULL;
+    return err;
+}
+
+static const struct load_tool tool = {
+    .name = "sb_rtmfp_load",
+    .what = "many sessions of RTMFP over one socket: keys, connect, pings",
+    .kind = LOAD_RTMFP,
+    .schemes = "rtmfp",
+    .open = join,
+    .prepare = load_rtmfp_hub_init,
+    .session = session,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}
