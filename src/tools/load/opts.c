@@ -106,7 +106,7 @@ static const struct row rows[] = {
       "% of sessions that end without a word" },
     { 0, "move", SECONDS, AT(move), LOAD_RTMFP, 0, 100,
       "% of sessions that go on from another port" },
-    { 0, "pid", INT, AT(pid), LOAD_RTMFP, 1, 1 << 22, "of the server: tell CPU and memory of it" },
+    { 0, "pid", INT, AT(pid), LOAD_RTMFP, 1, 1 << 22, "of the server: tell its CPU and memory" },
     { 0, "keep", FLAG, AT(keep), LOAD_RTSP_BOTH | LOAD_LINKS, 0, 0,
       "who falls off begins again at once, for ever" },
     { 0, "chunk-size", INT, AT(chunk_size), LOAD_PUBLISH, 128, 0xffffff, "of a chunk (60000)" },

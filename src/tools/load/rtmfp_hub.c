@@ -47,7 +47,7 @@ static struct hub {
     co_usec due[LOAD_RTMFP_PEERS];                       /* side by side: all are looked at */
     unsigned top, next, address;
     struct load_pid at_begin, at_mark;
-    co_usec turn_at, mark_at;
+    co_usec mark_at;
 } hub;
 
 /* ------------------------------------------------------------ out */
@@ -426,6 +426,7 @@ void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent)
         load_rtmfp_close(&p->peer, co_clock());
         if (p->peer.session.set)
             turn(p, co_clock());
+        flush(&hub.ways[p->way]); /* nobody else may come to it: the tool may be about to end */
     }
     load_rtmfp_end(&p->peer);
     if (at > 0 && hub.clients[at] == p)

@@ -22,7 +22,8 @@ err_t load_rtmfp_join(struct load_rtmfp_client **out, struct load_client *c,
                       const struct load_url *url, const char *bind_ip)
     __attribute__((warn_unused_result));
 /* Up to so long; an error when it is over. Yields. */
-err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time) __attribute__((warn_unused_result));
+err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time)
+    __attribute__((warn_unused_result));
 /* From another port from now on. */
 err_t load_rtmfp_move(struct load_rtmfp_client *p) __attribute__((warn_unused_result));
 /* Says so, if it is not silent, and frees. */

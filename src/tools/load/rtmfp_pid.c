@@ -3,29 +3,48 @@
 #include "tools/load/rtmfp_pid.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* proc(5): the name, in parentheses, may have anything in it; 11 fields are between it and utime. */
+enum { FIELDS = 12 }; /* of proc(5): behind the name, utime is the 12th and stime the next one */
+
+/* The name is in parentheses and may have anything in it. */
+static bool read_ticks(const char *line, double *out)
+{
+    const char *at = strrchr(line, ')');
+    unsigned long user, system;
+    char *end;
+
+    if (!at)
+        return false;
+    at++;
+    for (int i = 1; i < FIELDS; i++) {
+        at += strspn(at, " ");
+        at += strcspn(at, " ");
+    }
+    user = strtoul(at, &end, 10);
+    if (end == at)
+        return false;
+    at = end;
+    system = strtoul(at, &end, 10);
+    *out = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+    return end != at;
+}
+
 static bool read_cpu(double *out, int pid)
 {
-    char path[64], line[1024];
-    unsigned long user = 0, system = 0;
-    const char *behind = NULL;
+    char path[64], line[1024] = "";
+    bool read;
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     f = fopen(path, "r");
     if (!f)
         return false;
-    if (fgets(line, sizeof(line), f))
-        behind = strrchr(line, ')');
+    read = fgets(line, sizeof(line), f) != NULL;
     (void)fclose(f);
-    if (!behind || sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-                          &user, &system) != 2)
-        return false;
-    *out = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-    return true;
+    return read && read_ticks(line, out);
 }
 
 bool load_pid_look(struct load_pid *out, int pid)
