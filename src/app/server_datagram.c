@@ -5,11 +5,13 @@
 #include "base/must.h"
 #include "serve/datagram/datagram.h"
 #include "serve/rtc/rtc.h"
+#include "serve/rtmfp/rtmfp.h"
 #include "serve/srt/srt.h"
 
 #include <stdlib.h>
 
-static const struct datagram_protocol *const protocols[] = { &srt_protocol, &rtc_protocol };
+static const struct datagram_protocol *const protocols[] = { &srt_protocol, &rtc_protocol,
+                                                    &rtmfp_protocol };
 
 enum { PROTOCOLS = sizeof(protocols) / sizeof(protocols[0]) };
 

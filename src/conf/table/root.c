@@ -120,7 +120,7 @@ static const struct conf_row rows[] = {
     { "srt_server", CONF_KIND_BLOCK, CONF_AT(conf, srt_server),
       .block = &conf_table_srt_server },
     { "rtmfp_server", CONF_KIND_BLOCK, CONF_AT(conf, rtmfp_server),
-      .flags = CONF_LATER, .block = &conf_table_rtmfp_server },
+      .block = &conf_table_rtmfp_server },
     { "rtsp_server", CONF_KIND_BLOCK, CONF_AT(conf, rtsp_server),
       .block = &conf_table_rtsp_server },
     { "stream_caster", CONF_KIND_BLOCKS, CONF_AT(conf, stream_caster), NULL, CONF_NEVER,

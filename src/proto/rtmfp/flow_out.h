@@ -88,6 +88,11 @@ bool rtmfp_flow_out_write(struct rtmfp_flow_out *f, struct rtmfp_message *m, boo
     __attribute__((warn_unused_result));
 /* Give up all that was made before that moment, but what is to be kept. Returns how many. */
 unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec made_before);
+/* When the first that waits was made; INT64_MAX: nothing waits. */
+static inline co_usec rtmfp_flow_out_oldest(const struct rtmfp_flow_out *f)
+{
+    return f->waiting_n > 0 ? f->waiting[f->waiting_first].message->made : INT64_MAX;
+}
 void rtmfp_flow_out_close(struct rtmfp_flow_out *f);  /* after what waits */
 void rtmfp_flow_out_reject(struct rtmfp_flow_out *f); /* the peer said so */
 

@@ -133,6 +133,8 @@ bool rtmfp_session_output(struct rtmfp_session *s, struct wr *w, struct udp_addr
 co_usec rtmfp_session_deadline(const struct rtmfp_session *s);
 /* By a Session Close; flows end now, and what they had is not sent. */
 void rtmfp_session_close(struct rtmfp_session *s, co_usec now);
+/* It went over a limit of one session, of which `why` (static) tells: it ends at once. */
+void rtmfp_session_hostile(struct rtmfp_session *s, const char *why);
 /* Ask whether it is still there: the deadline of one that claims its place. */
 void rtmfp_session_ping(struct rtmfp_session *s);
 

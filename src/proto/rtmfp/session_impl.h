@@ -32,8 +32,6 @@ static inline co_usec rtmfp_sooner(co_usec a, co_usec b)
 
 /* ---- session.c */
 void rtmfp_session_end(struct rtmfp_session *s, enum rtmfp_end end, enum rtmfp_state state);
-/* It went over a limit, or told nonsense: `why` is static. */
-void rtmfp_session_hostile(struct rtmfp_session *s, const char *why);
 
 /* ---- session_flows.c */
 void rtmfp_flows_data(struct rtmfp_session *s, struct rtmfp_arrival *a, struct rtmfp_bytes body,

@@ -22,7 +22,7 @@ void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
 {
     if (p->leaves) {
         err_free(&why);
-        if (p->service->ends)
+        if (!p->seen || p->service->ends) /* what it waited for may have ended */
             rtmfp_peer_see_out(p);
         return;
     }
@@ -39,7 +39,7 @@ static void peer_free(struct rtmfp_peer *p)
     struct rtmfp_service *s = p->service;
     struct rtmfp_shared *shared = p->shared;
 
-    for (struct rtmfp_peer **q = &s->touched; *q; q = &(*q)->next_touched) {
+    for (struct rtmfp_peer **q = &s->touched; p->touched && *q; q = &(*q)->next_touched) {
         if (*q == p) {
             *q = p->next_touched;
             break;
@@ -66,6 +66,8 @@ static void end(struct rtmfp_peer *p)
     char ip[UDP_TEXT];
 
     co_set_cid(p->cid);
+    if (!rtmfp_connection_end(p, p->why))
+        return; /* its last stream says so */
     session_log_as_client(p->service->base.env, rtmfp_peer_ip(p, ip));
     p->seen = true;
     if (p->session.state == RTMFP_OPEN)
@@ -82,7 +84,7 @@ void rtmfp_see_out(struct datagram_leaver *l)
     p->queued = false;
     if (!p->seen)
         end(p);
-    if (p->queued)
+    if (p->queued || !p->seen)
         return;
     if (p->session.state == RTMFP_CLOSED || p->service->ends)
         peer_free(p);

@@ -151,6 +151,27 @@ void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was)
     co_set_cid(own);
 }
 
+/* ---- said of it */
+
+void rtmfp_peer_media(struct rtmfp_peer *p, bool on)
+{
+    if (on) {
+        if (p->media++ == 0)
+            p->cipher = must(rtmfp_cipher_new());
+        return;
+    }
+    if (p->media == 0 || --p->media > 0)
+        return;
+    rtmfp_cipher_free(p->cipher);
+    p->cipher = NULL;
+}
+
+void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why)
+{
+    rtmfp_session_hostile(&p->session, why);
+    rtmfp_peer_touch(p);
+}
+
 /* ---- out */
 
 static void on_timer(struct co_timer *t)

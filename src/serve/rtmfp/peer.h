@@ -35,7 +35,10 @@ struct rtmfp_peer {
     uint32_t id, far_id;             /* that we, that it gave itself */
     uint8_t peer_id[RTMFP_PEER_ID];  /* its fingerprint */
     uint8_t skic[RTMFP_SKIC_HASH];
+    uint8_t group;                   /* of Diffie-Hellman: its number, 2, 5, 14 */
+    bool numbered;                   /* packets have numbers, both ways */
     uint16_t answer_size;
+    uint16_t media;                  /* streams of it that carry some */
     uint8_t *answer;                 /* body of RIKeying, until it speaks, 95 s at most; or NULL */
     co_usec answer_until;
     struct co_timer timer;           /* of the session's deadline */
@@ -103,10 +106,13 @@ struct rtmfp_play {                  /* play.c's own */
     struct rtmfp_stream *stream;
     struct rtmfp_netstream *next, **prev; /* players of that stream */
     uint64_t at;                     /* the next message of the wire */
-    bool waits;                      /* for a key frame */
+    bool waits, audio_waits;         /* for a place to start at */
     bool no_audio, no_video, paused; /* as it said */
+    bool was_paused;                 /* as it was served last */
+    co_usec since;                   /* it began, or went on, at a key frame */
     uint32_t skips, said_skips;
-    uint64_t sent, abandoned, counted; /* messages; bytes that the source was told of */
+    uint64_t sent, abandoned;        /* messages */
+    uint64_t counted, counted_lost;  /* bytes, messages abandoned: as the source was told */
 };
 
 struct rtmfp_netstream {

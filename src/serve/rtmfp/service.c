@@ -83,21 +83,6 @@ static void reload(struct datagram_service *base)
     s->set->timeout = conf->timeout;
 }
 
-/* Nobody talks here yet: flows are rejected, sessions stay. */
-static bool no_flow(struct rtmfp_session *s, struct rtmfp_flow_in *f, struct rtmfp_bytes metadata,
-                    struct rtmfp_flow_out *answers)
-{
-    (void)s, (void)f, (void)metadata, (void)answers;
-    return false;
-}
-
-static void moved(struct rtmfp_session *s, const struct udp_addr *was)
-{
-    rtmfp_peer_moved(container_of(s, struct rtmfp_peer, session), was);
-}
-
-static const struct rtmfp_session_ops quiet = { .opened = no_flow, .moved = moved };
-
 static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
 {
     const struct conf_rtmfp_server *conf = &env->conf->rtmfp_server;
@@ -113,7 +98,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
     s->table = rtmfp_table_new();
     s->keys = rtmfp_keys_new(s, (unsigned)conf->threads);
     s->set = must(calloc(1, sizeof(*s->set)));
-    *s->set = (struct rtmfp_session_set){ .ops = &quiet, .mode = RTMFP_RESPONDER,
+    *s->set = (struct rtmfp_session_set){ .ops = &rtmfp_connection_ops, .mode = RTMFP_RESPONDER,
                                           .message_max = MESSAGE_MAX };
     siphash_new_key(s->set->key);
     s->responder.me = &s->shared->identity;

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* connect.c - the first command of a client (RFC 7425, section 5.4): which vhost, may it, and what
+ * it is told. Without on_connect no coroutine is needed for that. */
+#include "serve/rtmfp/connection.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "session/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- words */
+
+void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uint32_t time,
+               struct rtmfp_bytes body)
+{
+    struct rtmfp_message *m = f ? rtmfp_said_new(type, time, body, co_now()) : NULL;
+
+    if (f && (!m || !rtmfp_flow_out_write(f, m, true)) && !f->closing && !f->rejected)
+        rtmfp_peer_leave(p, err_new(ERR_NO_MEMORY, "words to a client of RTMFP"));
+    rtmfp_message_unref(m);
+    rtmfp_peer_touch(p);
+}
+
+void rtmfp_say_words(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, struct wr *body)
+{
+    err_t err = wr_err(body, "words of RTMFP");
+
+    if (err)
+        rtmfp_peer_leave(p, err);
+    else
+        rtmfp_say(p, f, type, 0, rtmfp_bytes(body->buf, body->len));
+    wr_free(body);
+}
+
+/* ---- what it is told */
+
+static err_t put_result(struct rtmfp_connection *c, struct wr *body)
+{
+    const struct session_env *env = c->base.env;
+    const struct {
+        const char *key;
+        struct amf_value value;
+    } ids[] = {
+        { "srs_sig", amf_text("SRS") }, { "srs_server", amf_text(env->signature) },
+        { "srs_version", amf_text(env->version) }, { "srs_pid", amf_number(getpid()) },
+        { "srs_id", amf_text(c->cid) },
+    };
+    struct amf_value data = amf_object();
+    struct amf amf;
+    err_t err = NULL;
+
+    amf_init(&amf, 0);
+    for (size_t i = 0; !err && i < sizeof(ids) / sizeof(ids[0]); i++)
+        err = amf_set(&amf, &data, ids[i].key, strlen(ids[i].key), &ids[i].value);
+    if (!err)
+        rtmp_reply_connect(body, c->transaction, c->encoding, c->enhanced, &data);
+    amf_free(&amf);
+    return err;
+}
+
+/* How often it is to be heard of, by us and by other clients (5.3.4). */
+static void say_keepalives(struct rtmfp_connection *c)
+{
+    const struct conf_rtmfp_server *conf = &c->base.env->conf->rtmfp_server;
+    const struct rtmfp_event e = {
+        .id = RTMFP_KEEPALIVES, .value = (uint32_t)us_to_ms(conf->keepalive),
+        .more = (uint32_t)us_to_ms(conf->keepalive_peer),
+    };
+    uint8_t body[RTMFP_EVENT_MAX];
+
+    rtmfp_say(c->peer, c->out, RTMP_USER_CONTROL, 0,
+              rtmfp_bytes(body, rtmfp_event_write(&e, body)));
+}
+
+static void welcome(struct rtmfp_connection *c)
+{
+    struct wr body;
+    err_t err;
+
+    wr_init(&body, RTMFP_REPLY_MAX);
+    err = put_result(c, &body);
+    if (err) {
+        wr_free(&body);
+        rtmfp_peer_leave(c->peer, err);
+        return;
+    }
+    c->open = true;
+    rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
+    say_keepalives(c);
+}
+
+/* It is told why before its session is closed. */
+static void refuse(struct rtmfp_connection *c, err_t why)
+{
+    char text[300];
+    struct wr body;
+
+    log_warn("RTMFP client %s is refused: %s", c->ip, err_text(why, text, sizeof(text)));
+    wr_init(&body, RTMFP_REPLY_MAX);
+    rtmp_reply_error(&body, c->transaction, RTMP_CONNECT_REJECTED, NULL);
+    rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
+    rtmfp_peer_leave(c->peer, why);
+}
+
+/* ---- may it */
+
+static err_t ask(struct rtmfp_connection *c)
+{
+    err_t err = session_ask(&c->base, HOOKS_CONNECT);
+
+    c->told = !err;
+    return err;
+}
+
+static err_t ask_main(void *connection)
+{
+    struct rtmfp_connection *c = connection;
+    struct rtmfp_peer *p = c->peer;
+    err_t err;
+
+    co_set_cid(c->cid);
+    session_log_as_client(c->base.env, c->ip);
+    err = ask(c);
+    if (!err)
+        err = co_check();
+    c->asks = NULL;
+    if (p->leaves) /* it waits for us alone */
+        rtmfp_peer_leave(p, err);
+    else if (err)
+        refuse(c, err);
+    else
+        welcome(c);
+    return NULL;
+}
+
+static err_t let_in(struct rtmfp_connection *c)
+{
+    const struct conf_http_hooks *hooks = &c->base.vhost->http_hooks;
+    struct co_group *group = c->base.env->connections;
+    err_t err;
+
+    if (!hooks->enabled || hooks->on_connect.n == 0) {
+        c->told = true; /* on_close may be there */
+        welcome(c);
+        return NULL;
+    }
+    err = co_go(group, "rtmfp", ask_main, c);
+    if (!err)
+        c->asks = co_newest(group);
+    return err;
+}
+
+/* ---- what it says */
+
+static void remember(struct rtmfp_connection *c, const struct rtmp_command *cmd,
+                     const struct rtmp_connect *said)
+{
+    struct session_stream *names = &c->base.names;
+
+    c->said = must_print("%s%c%s%c%s", said->tc_url, '\0', said->page_url, '\0', said->swf_url);
+    names->tc_url = c->said;
+    names->page_url = names->tc_url + strlen(names->tc_url) + 1;
+    names->swf_url = names->page_url + strlen(names->page_url) + 1;
+    c->transaction = cmd->transaction;
+    c->encoding = said->object_encoding;
+    c->enhanced = said->enhanced;
+}
+
+static err_t find_app(struct rtmfp_connection *c)
+{
+    err_t err = rtmp_url_resolve(&c->url, c->base.names.tc_url, NULL);
+
+    if (err)
+        return err;
+    c->base.names.param = c->url.param;
+    log_trace("connect app, tcUrl=%.256s, pageUrl=%.256s, swfUrl=%.256s, schema=%s, vhost=%s, "
+              "port=%d, app=%s", c->base.names.tc_url, c->base.names.page_url,
+              c->base.names.swf_url, c->url.schema, c->url.vhost, c->url.port, c->url.app);
+    err = session_find_stream(&c->base, c->url.vhost, c->url.app, c->url.stream);
+    if (!err && !c->base.vhost->rtmfp.enabled)
+        err = err_new(ERR_VHOST_DISABLED, "vhost %s has no RTMFP: rtmfp { enabled on; }",
+                      c->base.vhost->name);
+    return err;
+}
+
+static struct rtmfp_connection *connection_new(struct rtmfp_peer *p, struct rtmfp_flow_in *f)
+{
+    struct rtmfp_connection *c = must(calloc(1, sizeof(*c)));
+    uint8_t metadata[RTMFP_FLOW_WORDS_MAX];
+    size_t size = rtmfp_flow_words_write(0, metadata);
+
+    session_init(&c->base, p->service->base.env, NULL);
+    c->peer = p;
+    c->in = f;
+    c->out = rtmfp_flow_open(&p->session, rtmfp_bytes(metadata, size), f, RTMFP_COMMANDS);
+    (void)snprintf(c->cid, sizeof(c->cid), "%s", p->cid);
+    (void)rtmfp_peer_ip(p, c->ip);
+    c->base.id = c->cid;
+    c->base.began_at = co_now();
+    c->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
+                                             .tc_url = "", .page_url = "", .swf_url = "",
+                                             .ip = c->ip };
+    return c;
+}
+
+void rtmfp_connect(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const struct rtmp_command *cmd)
+{
+    struct rtmfp_connection *c = connection_new(p, f);
+    struct rtmp_connect said;
+    err_t err = rtmp_connect_parse(&said, cmd);
+
+    p->connection = c;
+    c->transaction = cmd->transaction;
+    if (!err) {
+        remember(c, cmd, &said);
+        err = find_app(c);
+    }
+    if (!err)
+        err = let_in(c);
+    if (err)
+        refuse(c, err);
+}
+
+void rtmfp_connection_free(struct rtmfp_connection *c)
+{
+    if (c->told) {
+        c->base.in = c->peer->in;
+        c->base.out = c->peer->out;
+        session_notify(&c->base, HOOKS_CLOSE);
+    }
+    if (c->out)
+        rtmfp_flow_out_close(c->out);
+    rtmp_url_free(&c->url);
+    session_fini(&c->base);
+    free(c->said);
+    free(c);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* connection.c - what flows say: messages of RTMP on control flows and on those of streams. */
+#include "serve/rtmfp/connection.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "proto/rtmp/control.h"
+
+#include <string.h>
+
+/* Who listens to a flow in is told by its `user`: of RTMP the stream's number with a bit that no
+ * address has; netgroup.c has addresses there, or nothing. */
+enum { OURS = 1, NUMBER_AT = 1 };
+
+bool rtmfp_flow_number(const struct rtmfp_flow_in *f, uint32_t *number)
+{
+    uintptr_t word = (uintptr_t)f->user;
+
+    *number = (uint32_t)(word >> NUMBER_AT);
+    return word & OURS;
+}
+
+static struct rtmfp_peer *peer_of(struct rtmfp_session *s)
+{
+    return container_of(s, struct rtmfp_peer, session);
+}
+
+/* ---- commands of streams */
+
+static void pause_stream(struct rtmfp_netstream *n, bool on)
+{
+    if (n->doing != RTMFP_PLAYS || n->play.paused == on)
+        return;
+    n->play.paused = on;
+    rtmfp_netstream_status(n, on ? RTMP_PAUSE_NOTIFY : RTMP_UNPAUSE_NOTIFY, NULL);
+    rtmfp_play_changed(n);
+}
+
+static void receive(struct rtmfp_netstream *n, bool *leaves_out, bool wants)
+{
+    *leaves_out = !wants;
+    if (n->doing == RTMFP_PLAYS)
+        rtmfp_play_changed(n);
+}
+
+/* Commands to a stream that publishes or plays. */
+static void command_to(struct rtmfp_netstream *n, const struct rtmp_command *c)
+{
+    switch (c->id) {
+    case RTMP_CMD_PUBLISH: /* of the same stream again */
+        if (n->doing == RTMFP_PUBLISHES)
+            rtmfp_netstream_status(n, RTMP_PUBLISH_START, NULL);
+        break;
+    case RTMP_CMD_PAUSE:
+        pause_stream(n, rtmp_command_boolean(c, 1, true));
+        break;
+    case RTMP_CMD_RECEIVE_AUDIO:
+        receive(n, &n->play.no_audio, rtmp_command_boolean(c, 1, true));
+        break;
+    case RTMP_CMD_RECEIVE_VIDEO:
+        receive(n, &n->play.no_video, rtmp_command_boolean(c, 1, true));
+        break;
+    case RTMP_CMD_CLOSE_STREAM:
+    case RTMP_CMD_DELETE_STREAM:
+        rtmfp_netstream_close(n, false);
+        break;
+    case RTMP_CMD_FC_UNPUBLISH:
+        rtmfp_netstream_close(n, true);
+        break;
+    default:
+        break;
+    }
+}
+
+static void stream_command(struct rtmfp_connection *c, struct rtmfp_flow_in *f, uint32_t number,
+                           const struct rtmp_command *cmd)
+{
+    struct rtmfp_netstream *n = rtmfp_netstream_find(c, number);
+    struct rtmp_play play;
+
+    if (n) {
+        command_to(n, cmd);
+    } else if (cmd->id == RTMP_CMD_PUBLISH) {
+        rtmfp_netstream_begin(c, f, number, rtmp_command_string(cmd, 1, ""), true);
+    } else if (cmd->id == RTMP_CMD_PLAY) {
+        rtmp_play_parse(&play, cmd);
+        rtmfp_netstream_begin(c, f, number, play.name, false);
+    }
+}
+
+/* ---- commands of the connection */
+
+static void delete_stream(const struct rtmfp_connection *c, const struct rtmp_command *cmd)
+{
+    double number = rtmp_command_number(cmd, 1, 0);
+    struct rtmfp_netstream *n =
+        number >= 1 && number <= UINT32_MAX ? rtmfp_netstream_find(c, (uint32_t)number) : NULL;
+
+    if (n)
+        rtmfp_netstream_close(n, false);
+}
+
+/* Whoever waits for an answer gets one. */
+static void answer(struct rtmfp_connection *c, const struct rtmp_command *cmd)
+{
+    struct wr body;
+
+    if (cmd->transaction <= 0 || cmd->id == RTMP_CMD_RESULT || cmd->id == RTMP_CMD_ERROR ||
+        cmd->id == RTMP_CMD_ON_STATUS)
+        return;
+    wr_init(&body, RTMFP_REPLY_MAX);
+    if (cmd->id == RTMP_CMD_CREATE_STREAM)
+        rtmp_reply_number(&body, cmd->transaction, ++c->created);
+    else if (cmd->id == RTMP_CMD_GET_STREAM_LENGTH)
+        rtmp_reply_number(&body, cmd->transaction, 0); /* live has none */
+    else
+        rtmp_reply_result(&body, cmd->transaction);
+    rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
+}
+
+static void control_command(struct rtmfp_connection *c, const struct rtmp_command *cmd)
+{
+    if (cmd->id == RTMP_CMD_CONNECT)
+        rtmfp_peer_leave(c->peer, err_new(ERR_RTMP_CONNECT, "connect comes twice"));
+    else if (cmd->id == RTMP_CMD_CREATE_STREAM && c->created == UINT32_MAX)
+        rtmfp_peer_hostile(c->peer, "too many streams");
+    else if (cmd->id == RTMP_CMD_DELETE_STREAM)
+        delete_stream(c, cmd);
+    else
+        answer(c, cmd);
+}
+
+static void dispatch(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
+                     const struct rtmp_command *cmd)
+{
+    struct rtmfp_connection *c = p->connection;
+
+    if (!c && number == 0 && cmd->id == RTMP_CMD_CONNECT)
+        rtmfp_connect(p, f, cmd);
+    else if (!c || !c->open)
+        log_info("RTMFP: %.32s comes before connect was answered", cmd->name);
+    else if (number == 0)
+        control_command(c, cmd);
+    else
+        stream_command(c, f, number, cmd);
+}
+
+/* False: it is none, and its flow is rejected. */
+static bool on_command(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
+                       const struct rtmfp_said *said)
+{
+    const struct conf_limits *limits = &p->service->base.env->conf->limits;
+    struct rtmp_msg msg = { .type = said->type, .size = (uint32_t)said->body.n };
+    struct rtmp_command cmd = { 0 };
+    err_t err = NULL;
+
+    if ((int64_t)said->body.n > limits->max_command_size)
+        return false;
+    msg.payload = (uint8_t *)(uintptr_t)said->body.p; /* it is read alone */
+    err = rtmp_command_parse(&cmd, &msg);
+    if (err) {
+        log_end("a command over RTMFP", &err);
+        return false;
+    }
+    dispatch(p, f, number, &cmd);
+    rtmp_command_free(&cmd);
+    return true;
+}
+
+/* ---- messages */
+
+static bool is_media(uint8_t type)
+{
+    return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_DATA ||
+           type == RTMP_DATA_AMF3;
+}
+
+/* SetBufferLength is of players of files: live ones are sent what there is. */
+static void on_event(struct rtmfp_netstream *n, struct rtmfp_bytes body)
+{
+    struct rtmfp_event e;
+
+    if (rtmfp_event_read(&e, body) && e.id == RTMFP_FLOW_SYNC && n->publish)
+        rtmfp_publish_sync(n->publish, e.value, e.more, co_now());
+}
+
+static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
+                    const struct rtmfp_said *said)
+{
+    struct rtmfp_netstream *n = NULL;
+
+    if (said->type == RTMP_COMMAND || said->type == RTMP_COMMAND_AMF3)
+        return on_command(p, f, number, said);
+    if (p->connection && number > 0)
+        n = rtmfp_netstream_find(p->connection, number);
+    if (n && n->doing == RTMFP_PUBLISHES && is_media(said->type))
+        rtmfp_publish_take(n, said->type, said->time, said->body.p, said->body.n);
+    else if (n && said->type == RTMP_USER_CONTROL)
+        on_event(n, said->body);
+    return true; /* others are for RTMP over TCP */
+}
+
+static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
+                       size_t size)
+{
+    struct rtmfp_peer *p = peer_of(s);
+    struct rtmfp_said said;
+    uint32_t number;
+
+    if (p->leaves || !rtmfp_flow_number(f, &number) ||
+        !rtmfp_said_read(&said, rtmfp_bytes(data, size)))
+        return true;
+    return on_said(p, f, number, &said);
+}
+
+/* ---- flows */
+
+static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
+                      struct rtmfp_bytes metadata, struct rtmfp_flow_out *answers)
+{
+    struct rtmfp_peer *p = peer_of(s);
+    const struct rtmfp_connection *c = p->connection;
+    struct rtmfp_flow_words words = rtmfp_flow_words(metadata);
+
+    (void)answers; /* that it is a flow of ours is enough */
+    if (p->leaves || words.kind != RTMFP_FLOW_RTMP)
+        return false;
+    if (words.stream > 0 && (!c || !c->open || words.stream > c->created))
+        return false;
+    f->direct = words.direct;
+    f->user = (void *)((uintptr_t)words.stream << NUMBER_AT | OURS);
+    return true;
+}
+
+static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
+{
+    struct rtmfp_peer *p = peer_of(s);
+    struct rtmfp_connection *c = p->connection;
+    uint32_t number;
+
+    if (!c || !rtmfp_flow_number(f, &number))
+        return;
+    for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
+        if (n->number == number && n->publish)
+            n->publish->lost += f->lost;
+        if (n->from == f)
+            n->from = NULL;
+    }
+    if (c->in != f)
+        return;
+    c->in = NULL;
+    if (s->state == RTMFP_OPEN) /* else the session ended, which says why */
+        rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client closed its control flow"));
+}
+
+static void stream_flow_done(struct rtmfp_netstream *n, const struct rtmfp_flow_out *f,
+                             bool rejected)
+{
+    bool its = n->words == f || n->audio == f || n->video == f;
+
+    if (n->words == f)
+        n->words = NULL;
+    if (n->audio == f)
+        n->audio = NULL;
+    if (n->video == f)
+        n->video = NULL;
+    if (its && rejected && n->doing == RTMFP_PLAYS)
+        rtmfp_netstream_leave(n, err_new(ERR_IO_CLOSED, "the client rejects a flow of it"));
+}
+
+static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool rejected)
+{
+    struct rtmfp_peer *p = peer_of(s);
+    struct rtmfp_connection *c = p->connection;
+
+    if (!c)
+        return;
+    for (struct rtmfp_netstream *n = c->streams; n; n = n->next)
+        stream_flow_done(n, f, rejected);
+    if (c->out != f)
+        return;
+    c->out = NULL;
+    if (s->state == RTMFP_OPEN)
+        rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client rejects our control flow"));
+}
+
+static void on_moved(struct rtmfp_session *s, const struct udp_addr *from)
+{
+    rtmfp_peer_moved(peer_of(s), from);
+}
+
+const struct rtmfp_session_ops rtmfp_connection_ops = {
+    .opened = on_opened, .message = on_message, .closed = on_closed, .done = on_done,
+    .moved = on_moved,
+};
+
+/* ---- the end */
+
+bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why)
+{
+    struct rtmfp_connection *c = p->connection;
+
+    if (!c)
+        return true;
+    for (struct rtmfp_netstream *n = c->streams, *next; n; n = next) {
+        next = n->next;
+        if (n->doing != RTMFP_ENDS)
+            rtmfp_netstream_leave(n, err_copy(why));
+    }
+    if (c->asks)
+        co_stop(c->asks, err_copy(why));
+    if (c->streams || c->asks)
+        return false;
+    if (p->session.state == RTMFP_OPEN) /* last words: to close it drops what was not sent */
+        rtmfp_peer_flush(p, co_clock());
+    p->connection = NULL;
+    rtmfp_connection_free(c);
+    return true;
+}

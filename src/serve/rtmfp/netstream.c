@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* netstream.c - one stream of a connection, from publish or play on: a client of its own in all
+ * lists. A coroutine lets it in; a publisher keeps it, a player gets another one for its end. */
+#include "serve/rtmfp/connection.h"
+
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "proto/rtmp/control.h"
+#include "session/move.h"
+#include "session/place.h"
+#include "sink/vod/vod.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words */
+
+void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
+                         const uint8_t *data, size_t size)
+{
+    rtmfp_say(n->peer, n->words, type, time, rtmfp_bytes(data, size));
+}
+
+void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text)
+{
+    struct wr body;
+
+    wr_init(&body, RTMFP_REPLY_MAX);
+    rtmp_reply_status(&body, (enum rtmp_status)status, text, n->base.names.name);
+    rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
+}
+
+/* ---- its end */
+
+static void unlink_of(struct rtmfp_connection *c, struct rtmfp_netstream *n)
+{
+    struct rtmfp_netstream **at = &c->streams;
+
+    while (*at != n)
+        at = &(*at)->next;
+    *at = n->next;
+}
+
+static void close_flows(struct rtmfp_netstream *n)
+{
+    struct rtmfp_flow_out *const flows[] = { n->words, n->audio, n->video };
+
+    for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+        if (flows[i])
+            rtmfp_flow_out_close(flows[i]);
+    }
+}
+
+/* Nothing of it is left; who waits for that is told. */
+static void gone(struct rtmfp_netstream *n)
+{
+    struct rtmfp_peer *p = n->peer;
+
+    unlink_of(p->connection, n);
+    close_flows(n);
+    session_fini(&n->base);
+    free(n->names);
+    err_free(&n->why);
+    free(n);
+    rtmfp_peer_touch(p);
+    if (p->leaves)
+        rtmfp_peer_leave(p, NULL);
+}
+
+static err_t end_play_main(void *stream)
+{
+    struct rtmfp_netstream *n = stream;
+    err_t why = n->why;
+
+    n->why = NULL;
+    co_set_cid(n->cid);
+    session_log_as_client(n->base.env, n->base.names.ip);
+    rtmfp_play_end(n, why);
+    if (n->words)
+        rtmfp_netstream_status(n, RTMP_PLAY_STOP, NULL);
+    log_end("RTMFP player finished", &why);
+    gone(n);
+    return NULL;
+}
+
+void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why)
+{
+    err_t err;
+
+    if (n->base.co) { /* asks or publishes: it ends by itself */
+        co_stop(n->base.co, why);
+        return;
+    }
+    if (n->doing == RTMFP_ENDS) {
+        err_free(&why);
+        return;
+    }
+    n->why = why;
+    n->doing = RTMFP_ENDS;
+    err = co_go(n->base.env->connections, "rtmfp", end_play_main, n);
+    if (err) { /* there is no memory: it plays on, and who says so next may have more luck */
+        log_end("to end an RTMFP player", &err);
+        n->doing = RTMFP_PLAYS;
+        err_free(&n->why);
+    }
+}
+
+void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
+{
+    if (n->publish) {
+        n->publish->over = true;
+        n->publish->fc = fc;
+        co_unpark(n->base.co);
+        return;
+    }
+    rtmfp_netstream_leave(n, err_new(ERR_IO_CLOSED, "the client closed its stream"));
+}
+
+/* As over TCP, its connection ends with it: else the client would be back at once. */
+static void on_kick(struct session *s)
+{
+    struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base);
+
+    rtmfp_peer_leave(n->peer, err_new(ERR_KICKED, "%s", s->names.ip));
+}
+
+/* ---- its begin */
+
+struct rtmfp_netstream *rtmfp_netstream_find(const struct rtmfp_connection *c, uint32_t number)
+{
+    for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
+        if (n->number == number && n->doing != RTMFP_ENDS)
+            return n;
+    }
+    return NULL;
+}
+
+/* Strings of what it asks for are its own: the connection may be resolved otherwise by then. */
+static err_t set_names(struct rtmfp_netstream *n, const struct rtmfp_connection *c,
+                       const char *name)
+{
+    const struct session_stream *said = &c->base.names;
+    struct session_stream *names = &n->base.names;
+    struct rtmp_url url;
+    err_t err = rtmp_url_resolve(&url, said->tc_url, name);
+
+    if (err)
+        return err;
+    n->names = must_print("%s%c%s%c%s%c%s%c%s", url.param, '\0', said->tc_url, '\0',
+                          said->page_url, '\0', said->swf_url, '\0', said->ip);
+    names->param = n->names;
+    names->tc_url = names->param + strlen(names->param) + 1;
+    names->page_url = names->tc_url + strlen(names->tc_url) + 1;
+    names->swf_url = names->page_url + strlen(names->page_url) + 1;
+    names->ip = names->swf_url + strlen(names->swf_url) + 1;
+    if (url.stream[0])
+        err = session_find_stream(&n->base, url.vhost, url.app, url.stream);
+    else
+        err = err_new(ERR_RTMP_CONNECT, "the stream has no name");
+    rtmp_url_free(&url);
+    return err;
+}
+
+static bool is_on_demand(const struct rtmfp_netstream *n)
+{
+    const struct session *s = &n->base;
+    char path[VOD_PATH_MAX];
+
+    return s->env->vod && vod_is_file(s->vhost, s->names.app, s->names.name, path);
+}
+
+/* May this worker serve it, this way? */
+static err_t settle(struct rtmfp_netstream *n, bool publishes)
+{
+    const struct conf_vhost *vhost = n->base.vhost;
+
+    if (!vhost->rtmfp.enabled)
+        return err_new(ERR_VHOST_DISABLED, "vhost %s has no RTMFP: rtmfp { enabled on; }",
+                       vhost->name);
+    if (is_on_demand(n))
+        return err_new(ERR_DENIED, "%s/%s is the name of a file on demand, which RTMFP has not",
+                       n->base.names.app, n->base.names.name);
+    if (publishes) /* a player stays, and gets a copy of the stream */
+        (void)session_goes_to(&n->base, true); /* of another worker: publishing says so */
+    return NULL;
+}
+
+static void refuse(struct rtmfp_netstream *n, bool publishes, err_t why)
+{
+    enum err_code code = err_code(why);
+    bool taken = code == ERR_STREAM_BUSY || code == ERR_REPLACED;
+    enum rtmp_status status = publishes ? taken ? RTMP_PUBLISH_BAD_NAME : RTMP_PUBLISH_DENIED
+                              : code == ERR_NO_FILE ? RTMP_PLAY_NOT_FOUND : RTMP_PLAY_FAILED;
+
+    rtmfp_netstream_status(n, status, NULL);
+}
+
+/* Until its end. An error of one that never was let in is told to the client. */
+static void publish(struct rtmfp_netstream *n, err_t err)
+{
+    if (!err)
+        err = settle(n, true);
+    if (!err)
+        err = rtmfp_publish_run(n);
+    if (err && n->doing == RTMFP_BEGINS)
+        refuse(n, true, err);
+    n->doing = RTMFP_ENDS;
+    log_end("RTMFP publisher finished", &err);
+    gone(n);
+}
+
+/* It needs no coroutine once it is let in. */
+static void play(struct rtmfp_netstream *n, err_t err)
+{
+    if (!err)
+        err = settle(n, false);
+    if (!err)
+        err = rtmfp_play_begin(n);
+    if (err) {
+        refuse(n, false, err);
+        n->doing = RTMFP_ENDS;
+        log_end("RTMFP player finished", &err);
+        gone(n);
+        return;
+    }
+    n->doing = RTMFP_PLAYS;
+    err = co_check();
+    n->base.co = NULL;
+    if (err)
+        rtmfp_netstream_leave(n, err);
+}
+
+static void begin(struct rtmfp_netstream *n)
+{
+    co_new_cid();
+    (void)snprintf(n->cid, sizeof(n->cid), "%s", co_cid());
+    session_log_as_client(n->base.env, n->base.names.ip);
+    session_begin(&n->base);
+}
+
+static void identified(const struct rtmfp_netstream *n, const char *what)
+{
+    const struct session_stream *names = &n->base.names;
+
+    log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s, session=%s",
+              what, names->vhost, names->app, names->name, log_param(names->param), n->peer->cid);
+}
+
+static err_t publish_main(void *stream)
+{
+    struct rtmfp_netstream *n = stream;
+
+    begin(n);
+    identified(n, clients_type_name(CLIENTS_RTMFP_PUBLISH));
+    publish(n, co_check());
+    return NULL;
+}
+
+static err_t play_main(void *stream)
+{
+    struct rtmfp_netstream *n = stream;
+
+    begin(n);
+    identified(n, clients_type_name(CLIENTS_RTMFP_PLAY));
+    play(n, co_check());
+    return NULL;
+}
+
+static struct rtmfp_netstream *netstream_new(struct rtmfp_connection *c, struct rtmfp_flow_in *f,
+                                             uint32_t number)
+{
+    struct rtmfp_netstream *n = must(calloc(1, sizeof(*n)));
+    uint8_t metadata[RTMFP_FLOW_WORDS_MAX];
+    size_t size = rtmfp_flow_words_write(number, metadata);
+
+    session_init(&n->base, c->base.env, NULL);
+    n->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
+                                             .tc_url = "", .page_url = "", .swf_url = "",
+                                             .ip = c->ip };
+    n->base.id = n->cid;
+    n->base.on_kick = on_kick;
+    n->base.rtmfp = rtmfp_netstream_tell;
+    n->peer = c->peer;
+    n->number = number;
+    n->from = f;
+    n->words = rtmfp_flow_open(&c->peer->session, rtmfp_bytes(metadata, size), f, RTMFP_COMMANDS);
+    n->next = c->streams;
+    c->streams = n;
+    return n;
+}
+
+static unsigned count(const struct rtmfp_connection *c)
+{
+    unsigned n = 0;
+
+    for (const struct rtmfp_netstream *s = c->streams; s; s = s->next)
+        n++;
+    return n;
+}
+
+void rtmfp_netstream_begin(struct rtmfp_connection *c, struct rtmfp_flow_in *f, uint32_t number,
+                           const char *name, bool publishes)
+{
+    struct co_group *group = c->base.env->connections;
+    struct rtmfp_netstream *n;
+    err_t err;
+
+    if (count(c) >= RTMFP_NETSTREAMS_MAX) {
+        rtmfp_peer_hostile(c->peer, "too many streams at one time");
+        return;
+    }
+    n = netstream_new(c, f, number);
+    err = set_names(n, c, name);
+    if (!err)
+        err = co_go(group, "rtmfp", publishes ? publish_main : play_main, n);
+    if (!err) {
+        n->base.co = co_newest(group);
+        return;
+    }
+    refuse(n, publishes, err);
+    log_end("identify", &err);
+    gone(n);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* play.c - one that plays: from when it is let in to its end. It has no coroutine.
+ *
+ * What is new goes into its flows in each turn, as references. What its line does not take waits
+ * there: pictures until the next key frame makes them late, sound and configurations until they
+ * are sent. Who is over a limit goes on at a key frame.
+ */
+#include "proto/rtmp/control.h"
+#include "proto/rtmp/reply.h"
+#include "serve/rtmfp/stream.h"
+#include "serve/rtmfp/words.h"
+
+#define LATE CO_MS(200) /* pictures that wait longer are given up when a key frame comes */
+
+enum {
+    WAITING_MOST = 4 << 20, /* bytes to one player */
+    CONFIGS = 24,
+};
+
+/* ---- one message */
+
+static struct rtmfp_flow_out *flow_of(const struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
+{
+    if (kind == RTMFP_WIRE_DATA)
+        return n->words;
+    return kind == RTMFP_WIRE_AUDIO ? n->audio : n->video;
+}
+
+static bool is_wanted(const struct rtmfp_play *play, enum rtmfp_wire_kind kind)
+{
+    return kind == RTMFP_WIRE_DATA || (kind == RTMFP_WIRE_AUDIO ? !play->no_audio
+                                                                : !play->no_video);
+}
+
+/* False: the flow has no room for it. */
+static bool put(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e)
+{
+    struct rtmfp_flow_out *f = flow_of(n, (enum rtmfp_wire_kind)e->kind);
+
+    if (!f || f->rejected || f->closing) /* it takes none of that kind */
+        return true;
+    if (!rtmfp_flow_out_write(f, e->message, e->keep))
+        return false;
+    n->play.sent++;
+    n->base.out += e->message->size;
+    return true;
+}
+
+static unsigned give_up(struct rtmfp_flow_out *f, co_usec made_before)
+{
+    return f ? rtmfp_flow_out_abandon(f, made_before) : 0;
+}
+
+/* ---- places to start at */
+
+/* What is in force at its place, of that kind; RTMFP_WIRE_DATA: of all. */
+static bool put_configs(struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
+{
+    struct rtmfp_play *play = &n->play;
+    struct rtmfp_wire_entry v[CONFIGS];
+    size_t count = rtmfp_wire_configs(rtmfp_stream_wire(play->stream), play->at, v, CONFIGS);
+    bool all = kind == RTMFP_WIRE_DATA, sent = true;
+
+    for (size_t i = 0; i < count && sent; i++) {
+        enum rtmfp_wire_kind of = (enum rtmfp_wire_kind)v[i].kind;
+
+        if (is_wanted(play, of) && (all || of == kind))
+            sent = put(n, &v[i]);
+    }
+    return sent;
+}
+
+/* At the newest key frame, or the next one. */
+static void find_begin(struct rtmfp_netstream *n, co_usec now)
+{
+    struct rtmfp_play *play = &n->play;
+    struct rtmfp_wire *w = rtmfp_stream_wire(play->stream);
+    uint64_t key;
+
+    play->at = rtmfp_wire_head(w);
+    if (live_source_set(n->base.src).gop_cache && rtmfp_wire_key(w, &key))
+        play->at = key;
+    play->waits = play->audio_waits = true;
+    play->since = now;
+}
+
+/* ---- who is too slow */
+
+/* Messages that were old when it began count from then. */
+static bool is_behind(const struct rtmfp_netstream *n, const struct rtmfp_flow_out *f, co_usec now)
+{
+    co_usec oldest = f ? rtmfp_flow_out_oldest(f) : INT64_MAX;
+
+    if (oldest == INT64_MAX)
+        return false;
+    oldest = oldest > n->play.since ? oldest : n->play.since;
+    return now - oldest > live_source_set(n->base.src).queue_length;
+}
+
+static size_t waiting(const struct rtmfp_netstream *n)
+{
+    return (n->audio ? n->audio->waiting_bytes : 0) + (n->video ? n->video->waiting_bytes : 0) +
+           (n->words ? n->words->waiting_bytes : 0);
+}
+
+/* All pictures are given up, and it goes on at the next key frame: those of the newest one are
+ * among what it did not take. Sound only if that is what is behind. */
+static void skip(struct rtmfp_netstream *n, co_usec now)
+{
+    struct rtmfp_play *play = &n->play;
+    bool sound = is_behind(n, n->audio, now) ||
+                 (n->audio && n->audio->waiting_bytes > WAITING_MOST / 2);
+    unsigned lost = give_up(n->video, INT64_MAX);
+
+    if (sound)
+        lost += give_up(n->audio, INT64_MAX);
+    if (lost == 0 && play->waits) /* it is only what is never given up */
+        return;
+    play->abandoned += lost;
+    play->waits = true;
+    play->since = now;
+    play->skips++;
+    n->peer->service->stat.skips++;
+}
+
+static bool is_over(const struct rtmfp_netstream *n, co_usec now)
+{
+    return waiting(n) > WAITING_MOST || is_behind(n, n->video, now) || is_behind(n, n->audio, now);
+}
+
+/* The wire forgot what it was to be sent, which may have been configurations. */
+static void catch_up(struct rtmfp_netstream *n, co_usec now)
+{
+    uint64_t at = n->play.at;
+
+    find_begin(n, now);
+    n->play.audio_waits = false;
+    if (n->play.at < at)
+        n->play.at = at;
+    (void)put_configs(n, RTMFP_WIRE_DATA);
+    n->play.skips++;
+    n->peer->service->stat.skips++;
+}
+
+/* ---- a turn */
+
+/* A key frame: what is late before it is given up. */
+static bool pass_key(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e, co_usec now)
+{
+    struct rtmfp_play *play = &n->play;
+    bool begins = play->waits && play->audio_waits;
+
+    if (begins && !put_configs(n, RTMFP_WIRE_DATA))
+        return false;
+    play->audio_waits = false;
+    if (e->kind != RTMFP_WIRE_VIDEO || play->no_video)
+        return true;
+    if (n->video && rtmfp_flow_out_oldest(n->video) < now - LATE)
+        play->abandoned += give_up(n->video, e->message->made);
+    if (play->waits && !begins && !put_configs(n, RTMFP_WIRE_VIDEO))
+        return false;
+    play->waits = false;
+    return true;
+}
+
+static bool pass(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e, co_usec now)
+{
+    struct rtmfp_play *play = &n->play;
+
+    if (e->key && !pass_key(n, e, now))
+        return false;
+    if (!is_wanted(play, (enum rtmfp_wire_kind)e->kind))
+        return true;
+    if (e->kind == RTMFP_WIRE_VIDEO && play->waits && !e->keep)
+        return true;
+    if (e->kind == RTMFP_WIRE_AUDIO && play->audio_waits && !e->keep)
+        return true;
+    return put(n, e);
+}
+
+/* Not even what is kept finds room: it takes nothing. */
+static void refuse(struct rtmfp_netstream *n)
+{
+    rtmfp_netstream_leave(n, err_new(ERR_RTMFP_TIMEOUT, "a player of %s takes nothing of what it "
+                                     "is sent", n->base.names.name));
+}
+
+/* False: it had no room, and is to leave. */
+static bool pass_all(struct rtmfp_netstream *n, co_usec now)
+{
+    struct rtmfp_play *play = &n->play;
+    struct rtmfp_wire *w = rtmfp_stream_wire(play->stream);
+    bool skipped = false;
+
+    while (play->at < rtmfp_wire_head(w)) {
+        if (pass(n, rtmfp_wire_at(w, play->at), now)) {
+            play->at++;
+            continue;
+        }
+        if (skipped)
+            return false;
+        skip(n, now);
+        skipped = true;
+    }
+    return true;
+}
+
+static bool rests(struct rtmfp_netstream *n, co_usec now)
+{
+    struct rtmfp_play *play = &n->play;
+
+    if (play->paused) {
+        play->was_paused = true;
+        play->at = rtmfp_wire_head(rtmfp_stream_wire(play->stream));
+        return true;
+    }
+    if (play->was_paused)
+        find_begin(n, now);
+    play->was_paused = false;
+    return false;
+}
+
+void rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now)
+{
+    struct rtmfp_play *play = &n->play;
+    struct rtmfp_wire *w = rtmfp_stream_wire(play->stream);
+
+    if (rests(n, now) || play->at == rtmfp_wire_head(w))
+        return;
+    if (is_over(n, now))
+        skip(n, now);
+    if (play->at < rtmfp_wire_first(w))
+        catch_up(n, now);
+    if (!pass_all(n, now) || waiting(n) > 2 * WAITING_MOST)
+        refuse(n);
+    rtmfp_peer_touch(n->peer);
+}
+
+/* ---- what it says */
+
+void rtmfp_play_changed(struct rtmfp_netstream *n)
+{
+    struct rtmfp_play *play = &n->play;
+
+    if (!rtmfp_stream_has(n))
+        return;
+    if (play->paused || play->no_video) {
+        play->waits = true;
+        give_up(n->video, INT64_MAX); /* it asked for that: it is no loss */
+    }
+    if (play->paused || play->no_audio) {
+        play->audio_waits = true;
+        give_up(n->audio, INT64_MAX);
+    } else if (play->audio_waits && !play->was_paused) {
+        play->audio_waits = !put_configs(n, RTMFP_WIRE_AUDIO);
+    }
+    rtmfp_peer_touch(n->peer);
+}
+
+/* ---- life */
+
+static struct rtmfp_flow_out *open_flow(struct rtmfp_netstream *n, enum rtmfp_order order)
+{
+    uint8_t words[RTMFP_FLOW_WORDS_MAX];
+    size_t size = rtmfp_flow_words_write(n->number, words);
+    struct rtmfp_flow_out *f = rtmfp_flow_open(&n->peer->session, rtmfp_bytes(words, size),
+                                               n->from, order);
+
+    if (f)
+        f->user = n;
+    return f;
+}
+
+static void close_flow(struct rtmfp_flow_out **flow)
+{
+    struct rtmfp_flow_out *f = *flow;
+
+    *flow = NULL;
+    if (!f)
+        return;
+    f->user = NULL;
+    (void)rtmfp_flow_out_abandon(f, INT64_MAX);
+    rtmfp_flow_out_close(f);
+}
+
+/* While it was asked whether it may, the connection may have gone. */
+static err_t open_flows(struct rtmfp_netstream *n)
+{
+    if (n->peer->session.state != RTMFP_OPEN || !n->from || !n->words)
+        return err_new(ERR_RTMFP, "the player has gone before it was let in");
+    n->audio = open_flow(n, RTMFP_AUDIO);
+    n->video = open_flow(n, RTMFP_VIDEO);
+    if (n->audio && n->video)
+        return NULL;
+    close_flow(&n->audio);
+    close_flow(&n->video);
+    return err_new(ERR_TOO_MANY, "a session of RTMFP has too many flows");
+}
+
+/* As RTMP says it: play_words.c of serve/rtmp. */
+static void tell_started(struct rtmfp_netstream *n)
+{
+    uint8_t begin[] = { 0, RTMP_STREAM_BEGIN, (uint8_t)(n->number >> 24),
+                        (uint8_t)(n->number >> 16), (uint8_t)(n->number >> 8),
+                        (uint8_t)n->number };
+    uint8_t buf[64];
+    struct wr w = rtmfp_wr(buf, sizeof(buf));
+
+    rtmfp_netstream_say(n, RTMP_USER_CONTROL, 0, begin, sizeof(begin));
+    rtmfp_netstream_status(n, RTMP_PLAY_RESET, NULL);
+    rtmfp_netstream_status(n, RTMP_PLAY_START, NULL);
+    rtmp_reply_sample_access(&w, true, true);
+    if (!w.bad)
+        rtmfp_netstream_say(n, RTMP_DATA, 0, buf, w.len);
+}
+
+err_t rtmfp_play_begin(struct rtmfp_netstream *n)
+{
+    bool no_audio = n->play.no_audio, no_video = n->play.no_video, paused = n->play.paused;
+    err_t err = session_play_begin(&n->base, CLIENTS_RTMFP_PLAY, NULL);
+
+    if (err)
+        return err;
+    err = open_flows(n);
+    if (err) {
+        session_play_end(&n->base, err);
+        return err;
+    }
+    n->play = (struct rtmfp_play){ .no_audio = no_audio, .no_video = no_video, .paused = paused };
+    n->play.stream = rtmfp_stream_get(n->peer->service, n->base.src);
+    n->doing = RTMFP_PLAYS;
+    rtmfp_peer_media(n->peer, true);
+    tell_started(n);
+    rtmfp_stream_add(n->play.stream, n);
+    find_begin(n, co_clock());
+    rtmfp_play_turn(n, co_clock());
+    rtmfp_peer_touch(n->peer);
+    return NULL;
+}
+
+void rtmfp_play_end(struct rtmfp_netstream *n, err_t why)
+{
+    if (rtmfp_stream_has(n)) {
+        rtmfp_play_count(n);
+        rtmfp_stream_remove(n->play.stream, n);
+        rtmfp_peer_media(n->peer, false);
+    }
+    close_flow(&n->audio);
+    close_flow(&n->video);
+    rtmfp_peer_touch(n->peer);
+    session_play_end(&n->base, why);
+    rtmfp_stream_put(n->play.stream);
+    n->play.stream = NULL;
+}

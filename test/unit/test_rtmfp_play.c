@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtmfp_play.c - what of a live stream goes into the flows of a player of RTMFP: where it
+ * begins, what it gives up when its line is slow, and what it asked not to be sent. */
+#include "serve/rtmfp/stream.h"
+
+#include "live_media.h"
+#include "rtp_media.h"
+
+static const struct live_settings settings = {
+    .gop_cache = true, .jitter = LIVE_JITTER_OFF, .gop_cache_max_frames = 100000,
+    .queue_length = CO_SECONDS(30), .max_bytes = 64 << 20,
+};
+static uint8_t frame_buf[MEDIA_FRAME_MAX];
+
+/* ---- what play.c needs of others */
+
+static struct rtmfp_wire *wire;
+static unsigned left;
+
+struct rtmfp_wire *rtmfp_stream_wire(struct rtmfp_stream *st)
+{
+    (void)st;
+    return wire;
+}
+
+struct rtmfp_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src)
+{
+    (void)s;
+    (void)src;
+    return NULL;
+}
+
+void rtmfp_stream_put(struct rtmfp_stream *st)
+{
+    (void)st;
+}
+
+void rtmfp_stream_add(struct rtmfp_stream *st, struct rtmfp_netstream *n)
+{
+    (void)st;
+    (void)n;
+}
+
+void rtmfp_stream_remove(struct rtmfp_stream *st, struct rtmfp_netstream *n)
+{
+    (void)st;
+    (void)n;
+}
+
+bool rtmfp_stream_has(const struct rtmfp_netstream *n)
+{
+    return n->doing == RTMFP_PLAYS;
+}
+
+void rtmfp_play_count(struct rtmfp_netstream *n)
+{
+    (void)n;
+}
+
+void rtmfp_peer_touch(struct rtmfp_peer *p)
+{
+    p->touched = true;
+}
+
+void rtmfp_peer_media(struct rtmfp_peer *p, bool on)
+{
+    (void)p;
+    (void)on;
+}
+
+void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text)
+{
+    (void)n;
+    (void)status;
+    (void)text;
+}
+
+void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
+                         const uint8_t *data, size_t size)
+{
+    (void)n;
+    (void)type;
+    (void)time;
+    (void)data;
+    (void)size;
+}
+
+void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why)
+{
+    n->doing = RTMFP_ENDS;
+    left++;
+    err_free(&why);
+}
+
+/* ---- a player without a session: its flows are looked into */
+
+struct fixture {
+    struct live_source *src;
+    struct rtmfp_service service;
+    struct rtmfp_peer peer;
+    struct rtmfp_netstream n;
+    struct rtmfp_flow_out words, audio, video;
+    co_usec now;
+};
+
+static struct fixture t; /* large */
+
+static void setup_of(const struct live_settings *set, size_t max_bytes)
+{
+    const struct rtmfp_wire_opts opts = { .max_bytes = max_bytes };
+
+    memset(&t, 0, sizeof(t));
+    left = 0;
+    t.now = co_now();
+    t.src = live_begin(set);
+    wire = rtmfp_wire_new(t.src, &opts);
+    rtmfp_wire_wanted(wire, true);
+    rtmfp_flow_out_init(&t.words, 1, RTMFP_COMMANDS);
+    rtmfp_flow_out_init(&t.audio, 2, RTMFP_AUDIO);
+    rtmfp_flow_out_init(&t.video, 3, RTMFP_VIDEO);
+    t.peer.service = &t.service;
+    t.n = (struct rtmfp_netstream){ .peer = &t.peer, .doing = RTMFP_PLAYS, .words = &t.words,
+                                    .audio = &t.audio, .video = &t.video };
+    t.n.base.src = t.src;
+    t.n.base.names.name = "s";
+    t.n.play.was_paused = true; /* it is to begin */
+}
+
+static void setup(const struct live_settings *set)
+{
+    setup_of(set, 64 << 20);
+}
+
+static void finish(void)
+{
+    rtmfp_flow_out_fini(&t.words);
+    rtmfp_flow_out_fini(&t.audio);
+    rtmfp_flow_out_fini(&t.video);
+    rtmfp_wire_free(wire);
+    live_end(t.src);
+}
+
+static void push_at(enum av_codec codec, bool key, int64_t ms, size_t size)
+{
+    struct frame f = media_make(codec, key ? 0 : 1, size, frame_buf);
+
+    f.dts = f.pts = AV_MS(ms);
+    push(t.src, &f);
+}
+
+static void push_configs(void)
+{
+    struct frame video = media_config_of(AV_H264), audio = media_config_of(AV_AAC);
+
+    push(t.src, &video);
+    push(t.src, &audio);
+}
+
+static void turn(co_usec later)
+{
+    t.now += later;
+    rtmfp_wire_take(wire, t.now);
+    rtmfp_play_turn(&t.n, t.now);
+}
+
+/* All that waits of a flow is sent. */
+static void drain(struct rtmfp_flow_out *f)
+{
+    (void)rtmfp_flow_out_abandon(f, INT64_MAX);
+    while (f->waiting_n > 0) {
+        struct rtmfp_cut cut;
+
+        f->room = UINT32_MAX;
+        assert_true(rtmfp_flow_out_next(f, 60000, 0, 1, &cut));
+    }
+}
+
+static uint8_t first_byte(const struct rtmfp_flow_out *f, unsigned i)
+{
+    return f->waiting[(f->waiting_first + i) & (f->waiting_room - 1)].message->bytes[6];
+}
+
+/* ---- the tests */
+
+static void it_begins_at_the_newest_key_frame_with_what_is_in_force(void **state)
+{
+    (void)state;
+    setup(&settings);
+    push_configs();
+    for (int i = 0; i < 25; i++) {
+        push_at(AV_H264, i % 10 == 0, i * 40, 900);
+        push_at(AV_AAC, false, i * 40 + 1, 100);
+    }
+    turn(0);
+    assert_int_equal(t.video.waiting_n, 1 + 5);
+    assert_int_equal(first_byte(&t.video, 0), 0); /* a sequence header */
+    assert_int_equal(t.audio.waiting_n, 1 + 5);
+    assert_int_equal(first_byte(&t.audio, 0), 0);
+    assert_true(t.peer.touched);
+    assert_int_equal(t.n.play.sent, 12);
+    turn(CO_MS(10));
+    assert_int_equal(t.n.play.sent, 12);
+    finish();
+}
+
+static void without_cache_it_waits_for_the_next_key_frame(void **state)
+{
+    struct live_settings set = settings;
+
+    (void)state;
+    set.gop_cache = false;
+    setup(&set);
+    push_configs();
+    push_at(AV_H264, true, 0, 900);
+    turn(0);
+    turn(0);
+    push_at(AV_H264, false, 40, 900);
+    push_at(AV_AAC, false, 41, 100);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n + t.audio.waiting_n, 0);
+    push_at(AV_H264, true, 80, 900);
+    push_at(AV_AAC, false, 81, 100);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 2);
+    assert_int_equal(t.audio.waiting_n, 2);
+    finish();
+}
+
+static void late_pictures_are_given_up_at_a_key_frame_and_sound_is_not(void **state)
+{
+    (void)state;
+    setup(&settings);
+    push_configs();
+    for (int i = 0; i <= 20; i++) { /* nothing is sent of it */
+        push_at(AV_H264, i % 10 == 0, i * 40, 900);
+        push_at(AV_AAC, false, i * 40 + 1, 100);
+        turn(CO_MS(40));
+        assert_true(t.video.waiting_n <= 1 + 1 + 10);
+    }
+    assert_int_equal(t.video.waiting_n, 1 + 1); /* the configuration, and the newest group */
+    assert_int_equal(t.audio.waiting_n, 1 + 21);
+    assert_int_equal(t.n.play.abandoned, 20);
+    assert_int_equal(t.n.play.skips, 0);
+    finish();
+}
+
+static void pictures_that_have_just_come_are_not_given_up(void **state)
+{
+    (void)state;
+    setup(&settings);
+    push_configs();
+    push_at(AV_H264, true, 0, 900);
+    turn(0);
+    drain(&t.video);
+    t.n.play.abandoned = 0;
+    push_at(AV_H264, false, 40, 900);
+    push_at(AV_H264, true, 80, 900);
+    turn(CO_MS(80));
+    assert_int_equal(t.video.waiting_n, 2);
+    assert_int_equal(t.n.play.abandoned, 0);
+    finish();
+}
+
+static void one_that_is_over_a_limit_goes_on_at_a_key_frame(void **state)
+{
+    (void)state;
+    setup(&settings);
+    push_configs();
+    for (int i = 0; i < 60; i++) { /* one group, 6 MB */
+        push_at(AV_H264, i == 0, i * 40, 100000);
+        push_at(AV_AAC, false, i * 40 + 1, 100);
+        turn(CO_MS(40));
+        assert_in_range(t.video.waiting_bytes, 0, (4 << 20) + 200000);
+    }
+    assert_int_equal(t.n.play.skips, 1);
+    assert_int_equal(t.service.stat.skips, 1);
+    assert_int_equal(t.video.waiting_n, 1); /* the configuration */
+    assert_int_equal(t.audio.waiting_n, 1 + 60);
+    push_at(AV_H264, true, 2400, 900);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 3); /* that, once more, and the key frame */
+    assert_int_equal(left, 0);
+    finish();
+}
+
+static void sound_that_is_far_behind_is_given_up(void **state)
+{
+    struct live_settings set = settings;
+
+    (void)state;
+    set.queue_length = CO_SECONDS(1);
+    setup(&set);
+    push_configs();
+    push_at(AV_H264, true, 0, 900);
+    turn(0);
+    for (int i = 1; i < 100; i++) {
+        push_at(AV_AAC, false, i * 40, 100);
+        turn(CO_MS(40));
+        assert_true(t.audio.waiting_n <= 1 + 27);
+    }
+    assert_in_range(t.n.play.skips, 2, 5);
+    assert_int_equal(left, 0);
+    finish();
+}
+
+static void what_the_wire_forgot_is_made_up_for_by_a_key_frame(void **state)
+{
+    (void)state;
+    setup_of(&settings, 20000);
+    push_configs();
+    push_at(AV_H264, true, 0, 900);
+    turn(0);
+    drain(&t.video);
+    drain(&t.audio);
+    push_configs();
+    for (int i = 1; i < 100; i++) /* in one turn more than it keeps */
+        push_at(AV_H264, false, i * 40, 900);
+    turn(CO_SECONDS(4));
+    assert_int_equal(t.n.play.skips, 1);
+    assert_int_equal(t.video.waiting_n, 1);
+    assert_int_equal(t.audio.waiting_n, 1);
+    push_at(AV_H264, true, 4000, 900);
+    push_at(AV_AAC, false, 4001, 100);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 3);
+    assert_int_equal(t.audio.waiting_n, 2);
+    assert_int_equal(left, 0);
+    finish();
+}
+
+static void what_it_does_not_want_is_left_out(void **state)
+{
+    (void)state;
+    setup(&settings);
+    push_configs();
+    push_at(AV_H264, true, 0, 900);
+    turn(0);
+    t.n.play.no_video = true;
+    rtmfp_play_changed(&t.n);
+    push_at(AV_H264, false, 40, 900);
+    push_at(AV_AAC, false, 41, 100);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 1); /* the configuration is kept */
+    assert_int_equal(t.audio.waiting_n, 2);
+    t.n.play.no_video = false;
+    rtmfp_play_changed(&t.n);
+    push_at(AV_H264, false, 80, 900);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 1);
+    push_at(AV_H264, true, 120, 900);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 3);
+    t.n.play.paused = true;
+    rtmfp_play_changed(&t.n);
+    push_at(AV_H264, false, 160, 900);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 2);
+    t.n.play.paused = false;
+    rtmfp_play_changed(&t.n);
+    turn(CO_MS(40));
+    assert_int_equal(t.video.waiting_n, 2 + 1 + 2); /* from the newest key frame on */
+    finish();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(it_begins_at_the_newest_key_frame_with_what_is_in_force),
+        TEST(without_cache_it_waits_for_the_next_key_frame),
+        TEST(late_pictures_are_given_up_at_a_key_frame_and_sound_is_not),
+        TEST(pictures_that_have_just_come_are_not_given_up),
+        TEST(one_that_is_over_a_limit_goes_on_at_a_key_frame),
+        TEST(sound_that_is_far_behind_is_given_up),
+        TEST(what_the_wire_forgot_is_made_up_for_by_a_key_frame),
+        TEST(what_it_does_not_want_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
