@@ -519,19 +519,26 @@ class Endpoint:
         return min((t for t in times if t is not None), default=None)
 
     def run(self, until, timeout=10.0):
-        """By the wall's clock, until until() is true; whether it became so."""
-        end = self.clock() + timeout
-        while True:
-            self.tick()
-            if until():
-                return True
-            now, due = self.clock(), self.deadline()
-            if now >= end:
-                return False
-            wait = min(end, due if due is not None else end) - now
-            if select.select([self.sock], [], [], max(wait, 0))[0]:
-                while self.receive():
-                    pass
+        return run([self], until, timeout)
+
+
+def run(ends, until, timeout=10.0):
+    """Several endpoints by the wall's clock, until until() is true; whether it became so."""
+    end = time.monotonic() + timeout
+    while True:
+        for e in ends:
+            e.tick()
+        if until():
+            return True
+        now = time.monotonic()
+        if now >= end:
+            return False
+        due = min((d for d in (e.deadline() for e in ends) if d is not None), default=end)
+        wait = min(end, max(due, now + 0.001)) - now
+        ready = select.select([e.sock for e in ends], [], [], wait)[0]
+        for e in ends:
+            while e.sock in ready and e.receive():
+                pass
 
 
 class Clock:

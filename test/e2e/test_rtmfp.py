@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""RTMFP's server against a client that was written apart from it: publish, play, peers, groups, redirect, moves."""
+import contextlib
+import json
+import os
+
+import pytest
+
+pytest.importorskip("cryptography")
+
+import flv                      # noqa: E402
+import httpapi                  # noqa: E402
+import rtmfp                    # noqa: E402
+import rtmfp_client as rc       # noqa: E402
+import rtmfp_wire as w          # noqa: E402
+import tools                    # noqa: E402
+import udprelay                 # noqa: E402
+from flv import AUDIO, VIDEO    # noqa: E402
+from procs import free_port     # noqa: E402
+from rtmpclient import Closed, Rejected  # noqa: E402
+
+SECURED = {"mac": w.Wish(7, 10), "numbers": w.Wish(7, 0)}
+
+
+def rtmfp_server(srs, server="", vhost="", glob="", **how):
+    """A server of the fixture `srs`, with RTMFP."""
+    port = free_port()
+    s = srs(vhost=f"rtmfp {{ enabled on; }}\n{vhost}",
+            glob=f"{glob}\nrtmfp_server {{ enabled on; listen 127.0.0.1:{port}; {server} }}", **how)
+    s.rtmfp_port = port
+    return s
+
+
+@contextlib.contextmanager
+def clients(s, count=1, **how):
+    """Connected clients of it."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(rc.Client(s.rtmfp_port, **how)).connect() for _ in range(count)]
+
+
+def frames(tags):
+    return {kind: flv.hashes(tags, kind) for kind in (AUDIO, VIDEO)}
+
+
+def is_run_of(got, whole):
+    """Each kind's frames lie in the source's without a gap."""
+    return all(flv.find_run(frames(got)[k], frames(whole)[k] * 2) >= 0 for k in (AUDIO, VIDEO))
+
+
+def test_publish_to_rtmp(srs, source):
+    """Each frame arrives byte for byte, the stream's name as older clients write it."""
+    s = rtmfp_server(srs)
+    tags = flv.cut(source, 800)
+    with clients(s) as [c]:
+        stream = c.publish("s", amf3=True)
+        viewer = s.watch()
+        rc.pump(c, stream, tags, speed=None)
+        count = len(flv.frames(tags))
+        assert viewer.wait(lambda got: len(flv.frames(got)) >= count, 5)
+        assert frames(viewer.stop()) == frames(tags)
+        assert c.keepalive and min(c.keepalive) >= 5000
+
+
+def test_rtmp_to_play(srs, source, tmp_path):
+    """What it plays is a file that ffprobe finds whole."""
+    s = rtmfp_server(srs)
+    s.push(source, loop=True)
+    with clients(s) as [c]:
+        stream = c.play("s")
+        c.wait(lambda: len(flv.frames(stream.tags)) >= 40)
+        got = stream.in_order()
+    assert is_run_of(got, source)
+    stream.write(tmp_path / "got.flv")
+    found = json.loads(tools.run(["ffprobe", "-v", "error", "-of", "json", "-show_streams", "-count_frames",
+                                  tmp_path / "got.flv"]).stdout)
+    assert {t["codec_type"] for t in found["streams"]} == {"audio", "video"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", [{}, SECURED, {"static": True}, {"group": 14}, {"group": 5, **SECURED}])
+def test_rtmfp_to_rtmfp(srs, source, how):
+    """With each kind of keys, HMAC and numbers on and off."""
+    s = rtmfp_server(srs)
+    tags = flv.cut(source, 2000)
+    with rc.Client(s.rtmfp_port, identity=rtmfp.Identity(**how)).connect() as a, \
+            rc.Client(s.rtmfp_port, identity=rtmfp.Identity(**how)).connect() as b:
+        assert bool(a.session.tx.mac_size) == bool(how.get("mac")) == bool(a.session.rx.mac_size)
+        assert a.session.tx.numbered == bool(how.get("numbers")) == a.session.rx.numbered
+        sender = a.publish("s")
+        viewer = b.play("s")
+        rc.pump(a, sender, tags, others=[b])
+        assert rc.run([a, b], lambda: len(flv.frames(viewer.tags)) >= len(flv.frames(tags)))
+        assert frames(viewer.in_order()) == frames(tags)
+
+
+@pytest.mark.long
+def test_bad_way(srs, source):
+    """Lost, repeated and late datagrams: the sound is complete, and nothing goes back in time."""
+    s = rtmfp_server(srs)
+    relay = udprelay.Relay(s.rtmfp_port, loss=0.05, twice=0.02, late=0.05, one_way=0.02, seed=5)
+    tags = flv.cut(source, 4000)
+    try:
+        with rc.Client(relay.port).connect() as c:
+            stream = c.publish("s")
+            viewer = s.watch()
+            rc.pump(c, stream, tags)
+            assert viewer.wait(lambda got: len(flv.frames(got, AUDIO)) >= len(flv.frames(tags, AUDIO)), 10)
+            got = viewer.stop()
+            assert flv.hashes(got, AUDIO) == flv.hashes(tags, AUDIO)
+            assert flv.hashes(got, VIDEO) == flv.hashes(tags, VIDEO), "this publisher abandons nothing"
+            flv.check_monotonic(got)
+            assert relay.lost
+    finally:
+        relay.stop()
+
+
+@pytest.mark.parametrize("how", [{}, SECURED])
+def test_a_publisher_moves(srs, source, how):
+    """Another port, as when a NAT forgets: the same session goes on, and nothing is lost."""
+    s = rtmfp_server(srs)
+    tags = flv.cut(source, 1000)
+    with rc.Client(s.rtmfp_port, identity=rtmfp.Identity(static=True, **how)).connect() as c:
+        stream = c.publish("s")
+        viewer = s.watch()
+        rc.pump(c, stream, tags[:len(tags) // 2], speed=None)
+        c.endpoint.rebind()
+        rc.pump(c, stream, tags[len(tags) // 2:], speed=None)
+        assert viewer.wait(lambda got: len(flv.frames(got)) >= len(flv.frames(tags)), 5)
+        assert frames(viewer.stop()) == frames(tags)
+        assert c.session.is_open and len(c.endpoint.sessions) == 1
+
+
+def test_a_player_moves(srs, source):
+    """Nobody else gets what it played: only a ping's answer from there moves it."""
+    s = rtmfp_server(srs)
+    s.push(source, loop=True)
+    with clients(s) as [c]:
+        stream = c.play("s")
+        c.wait(lambda: len(flv.frames(stream.tags)) > 5)
+        c.endpoint.rebind()
+        c.session.ping()
+        count = len(stream.tags)
+        c.wait(lambda: len(stream.tags) > count + 40)
+        assert is_run_of(stream.in_order(), source)
+
+
+def test_pings_and_end(srs):
+    """A ping comes back as it was; a session that says goodbye is gone at once."""
+    s = rtmfp_server(srs)
+    with clients(s) as [c]:
+        for data in (b"", b"12345678", os.urandom(1000)):
+            c.session.pongs.clear()
+            c.session.ping(data)
+            c.wait(lambda: c.session.pongs)
+            assert c.session.pongs == [data]
+        flow = c.session.flow(b"??")
+        flow.send(b"of no kind that it knows")
+        c.wait(lambda: flow.rejected is not None)
+        assert flow.rejected == 0 and c.session.is_open
+
+
+def test_kicked(srs, source):
+    """By the API, a publisher and a player; each is listed with its kind."""
+    api_port = free_port()
+    s = rtmfp_server(srs, glob=httpapi.conf(api_port))
+    api = httpapi.Api(api_port)
+    with clients(s, 2) as [a, b]:
+        sender = a.publish("s")
+        for t in flv.cut(source, 400):
+            sender.send_tag(t)
+        assert rc.run([a, b], sender.sent)
+        b.play("s")
+        kinds = {}
+
+        def listed():
+            kinds.update({c["type"]: c["id"] for c in api.clients()})
+            return {"rtmfp-publish", "rtmfp-play"} <= set(kinds)
+        assert rc.run([a, b], listed), kinds
+        for kind, c in (("rtmfp-play", b), ("rtmfp-publish", a)):
+            api.kick(kinds[kind])
+            with pytest.raises(Closed):
+                c.wait(lambda: False, 5)
+
+
+@pytest.mark.long
+def test_takeover(srs, source):
+    """Between a publisher of RTMP and one of RTMFP, both ways: a live stream is not given away."""
+    s = rtmfp_server(srs)
+    pushed = s.push(source, loop=True)
+    viewer = s.watch()
+    assert viewer.wait(lambda got: len(flv.frames(got)) > 20, 5)
+    with clients(s) as [c]:
+        with pytest.raises(Rejected) as e:
+            c.publish("s")
+        assert "BadName" in e.value.code
+    pushed.stop()
+    with clients(s) as [c]:
+        stream = c.publish("s")
+        rc.pump(c, stream, flv.cut(source, 300), speed=None)
+        with pytest.raises(Rejected) as e:
+            s.publisher()
+        assert "BadName" in e.value.code
+
+
+@pytest.mark.parametrize("server, identity, opens", [
+    ("hmac require; sequence require;", {}, False), ("hmac require; sequence require;", SECURED, True),
+    ("hmac off; sequence off;", {"mac": w.Wish(3, 10), "numbers": w.Wish(3, 0)}, True),
+    ("groups 2;", {"group": 14}, False)])
+def test_what_keys_it_takes(srs, server, identity, opens):
+    """It stays silent to who will not do what it insists on, or has no group in common with it."""
+    s = rtmfp_server(srs, server=server)
+    with rc.Client(s.rtmfp_port, identity=rtmfp.Identity(**identity)) as c:
+        if not opens:
+            c.begin()
+            assert not rtmfp.run([c.endpoint], lambda: c.session, 1.0)
+            assert c.opening.cookie is not None, "the cookie came"
+            return
+        c.connect()
+        wanted = "require" in server
+        assert bool(c.session.rx.mac_size) == bool(c.session.tx.mac_size) == c.session.rx.numbered == wanted
