@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* directory.c - where peers are, by their ids. */
+#include "serve/rtmfp/directory.h"
+
+#include "base/ip.h"
+#include "base/must.h"
+#include "session/peers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 256 }; /* buckets */
+
+struct rtmfp_presence {
+    struct rtmfp_presence *next;   /* of the bucket: of one id, in the order in which they came */
+    struct rtmfp_seat seat;
+    uint8_t id[RTMFP_PEER_ID];
+    uint8_t n;
+    struct udp_addr *reported;     /* n; or NULL */
+};
+
+struct rtmfp_directory {
+    pthread_mutex_t lock;
+    size_t n, most, mask;
+    uint8_t key[SIPHASH_KEY];
+    struct rtmfp_presence **v;
+};
+
+struct rtmfp_directory *rtmfp_directory_new(size_t most)
+{
+    struct rtmfp_directory *d = must(calloc(1, sizeof(*d)));
+
+    (void)pthread_mutex_init(&d->lock, NULL);
+    siphash_new_key(d->key);
+    d->most = most;
+    d->mask = FIRST - 1;
+    d->v = must(calloc(FIRST, sizeof(struct rtmfp_presence *)));
+    return d;
+}
+
+void rtmfp_directory_free(struct rtmfp_directory *d)
+{
+    if (!d)
+        return;
+    (void)pthread_mutex_destroy(&d->lock);
+    free(d->v);
+    free(d);
+}
+
+/* ---- the table, under the lock */
+
+static struct rtmfp_presence **bucket_of(const struct rtmfp_directory *d, const uint8_t *id)
+{
+    return &d->v[siphash(d->key, id, RTMFP_PEER_ID) & d->mask];
+}
+
+/* The first one that has this id, or where the bucket ends. */
+static struct rtmfp_presence **find(const struct rtmfp_directory *d, const uint8_t *id)
+{
+    struct rtmfp_presence **at = bucket_of(d, id);
+
+    while (*at && memcmp((*at)->id, id, RTMFP_PEER_ID) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static void append(const struct rtmfp_directory *d, struct rtmfp_presence *p)
+{
+    struct rtmfp_presence **at = bucket_of(d, p->id);
+
+    while (*at)
+        at = &(*at)->next;
+    p->next = NULL;
+    *at = p;
+}
+
+/* Those of one id stay in their order: they are in one bucket, from front to back. */
+static void grow(struct rtmfp_directory *d)
+{
+    struct rtmfp_presence **old = d->v;
+    size_t n = d->mask + 1;
+
+    d->mask = n * 2 - 1;
+    d->v = must(calloc(n * 2, sizeof(struct rtmfp_presence *)));
+    for (size_t i = 0; i < n; i++) {
+        for (struct rtmfp_presence *p = old[i], *next; p; p = next) {
+            next = p->next;
+            append(d, p);
+        }
+    }
+    free(old);
+}
+
+static unsigned count_of(const struct rtmfp_directory *d, const uint8_t *id)
+{
+    unsigned n = 0;
+
+    for (const struct rtmfp_presence *p = *bucket_of(d, id); p; p = p->next)
+        n += memcmp(p->id, id, RTMFP_PEER_ID) == 0;
+    return n;
+}
+
+/* ---- who comes, moves and goes */
+
+struct rtmfp_presence *rtmfp_directory_enter(struct rtmfp_directory *d,
+                                             const uint8_t id[RTMFP_PEER_ID],
+                                             const struct rtmfp_seat *seat,
+                                             struct rtmfp_seat *holder)
+{
+    struct rtmfp_presence *p = must(calloc(1, sizeof(*p)));
+    const struct rtmfp_presence *first;
+    bool room;
+
+    p->seat = *seat;
+    memcpy(p->id, id, RTMFP_PEER_ID);
+    (void)pthread_mutex_lock(&d->lock);
+    first = *find(d, id);
+    *holder = first ? first->seat : (struct rtmfp_seat){ .session = 0 };
+    room = d->n < d->most && count_of(d, id) < RTMFP_SAME_ID_MAX;
+    if (room) {
+        if (d->n++ > d->mask)
+            grow(d);
+        append(d, p);
+    }
+    (void)pthread_mutex_unlock(&d->lock);
+    if (room)
+        return p;
+    free(p);
+    return NULL;
+}
+
+void rtmfp_directory_leave(struct rtmfp_directory *d, struct rtmfp_presence *p)
+{
+    struct rtmfp_presence **at;
+
+    (void)pthread_mutex_lock(&d->lock);
+    at = bucket_of(d, p->id);
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    d->n--;
+    (void)pthread_mutex_unlock(&d->lock);
+    free(p->reported);
+    free(p);
+}
+
+void rtmfp_directory_move(struct rtmfp_directory *d, struct rtmfp_presence *p,
+                          const struct rtmfp_seat *seat)
+{
+    (void)pthread_mutex_lock(&d->lock);
+    p->seat = *seat;
+    (void)pthread_mutex_unlock(&d->lock);
+}
+
+void rtmfp_directory_pass(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER_ID],
+                          unsigned worker, uint32_t session)
+{
+    struct rtmfp_presence **at, *p;
+
+    (void)pthread_mutex_lock(&d->lock);
+    at = find(d, id);
+    p = *at;
+    if (p && p->seat.worker == worker && p->seat.session == session) {
+        *at = p->next;
+        append(d, p);
+    }
+    (void)pthread_mutex_unlock(&d->lock);
+}
+
+size_t rtmfp_directory_count(struct rtmfp_directory *d)
+{
+    size_t n;
+
+    (void)pthread_mutex_lock(&d->lock);
+    n = d->n;
+    (void)pthread_mutex_unlock(&d->lock);
+    return n;
+}
+
+/* ---- addresses */
+
+/* Could somebody else be there? Not at loopback, multicast, broadcast or an address of zeros. */
+static bool is_of_a_peer(const struct udp_addr *a)
+{
+    static const uint8_t loopback[IP_SIZE] = { [15] = 1 }, none[IP_SIZE];
+    const uint8_t *v4 = a->ip + 12;
+
+    if (a->port == 0)
+        return false;
+    if (ip_is_v4(a->ip))
+        return v4[0] != 0 && v4[0] != 127 && v4[0] < 224;
+    return a->ip[0] != 0xff && memcmp(a->ip, loopback, IP_SIZE) != 0 &&
+           memcmp(a->ip, none, IP_SIZE) != 0;
+}
+
+static bool is_among(const struct udp_addr *v, size_t n, const struct udp_addr *a)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (udp_addr_same(&v[i], a))
+            return true;
+    }
+    return false;
+}
+
+void rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
+                            const struct rtmfp_address *list, size_t n)
+{
+    struct udp_addr kept[RTMFP_REPORTED_MAX], *made = NULL, *old;
+    size_t k = 0;
+
+    for (size_t i = 0; i < n && k < RTMFP_REPORTED_MAX; i++) {
+        if (is_of_a_peer(&list[i].at) && !is_among(kept, k, &list[i].at))
+            kept[k++] = list[i].at;
+    }
+    if (k > 0) {
+        made = must(malloc(k * sizeof(*made)));
+        memcpy(made, kept, k * sizeof(*made));
+    }
+    (void)pthread_mutex_lock(&d->lock);
+    old = p->reported;
+    p->reported = made;
+    p->n = (uint8_t)k;
+    (void)pthread_mutex_unlock(&d->lock);
+    free(old);
+}
+
+/* Private ones mean something to those in the same house alone. */
+static size_t tell(const struct rtmfp_presence *p, const struct udp_addr *asker,
+                   struct rtmfp_address out[RTMFP_TOLD_MAX])
+{
+    bool same_house = memcmp(p->seat.at.ip, asker->ip, sizeof(asker->ip)) == 0;
+    size_t n = 0;
+
+    out[n++] = (struct rtmfp_address){ .origin = RTMFP_OBSERVED, .at = p->seat.at };
+    for (size_t i = 0; i < p->n && n < RTMFP_TOLD_MAX; i++) {
+        const struct udp_addr *a = &p->reported[i];
+
+        if (udp_addr_same(a, &p->seat.at) || (peers_is_private(a->ip) && !same_house))
+            continue;
+        out[n++] = (struct rtmfp_address){ .origin = RTMFP_LOCAL, .at = *a };
+    }
+    return n;
+}
+
+size_t rtmfp_directory_find(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER_ID],
+                            const struct udp_addr *asker, struct rtmfp_seat *seat,
+                            struct rtmfp_address out[RTMFP_TOLD_MAX])
+{
+    const struct rtmfp_presence *p;
+    size_t n = 0;
+
+    (void)pthread_mutex_lock(&d->lock);
+    p = *find(d, id);
+    if (p) {
+        *seat = p->seat;
+        n = tell(p, asker, out);
+    }
+    (void)pthread_mutex_unlock(&d->lock);
+    return n;
+}
