@@ -15,19 +15,10 @@ void rtmfp_session_init(struct rtmfp_session *s, const struct rtmfp_session_set 
     rtmfp_congestion_init(&s->congestion);
 }
 
-static void free_upkeep(struct rtmfp_session *s)
-{
-    free(s->reply);
-    s->reply = NULL;
-    s->replies = false;
-    free(s->move);
-    s->move = NULL;
-}
-
 void rtmfp_session_fini(struct rtmfp_session *s)
 {
     rtmfp_flows_free(s);
-    free_upkeep(s);
+    rtmfp_upkeep_free(s);
 }
 
 /* ---- its end */

@@ -25,6 +25,8 @@ enum {
     RTMFP_FLOWS_OPENED_MAX = 200,  /* by the peer, in 10 s */
     RTMFP_FLOWS_OVER_MAX = 64,     /* that are over and still acknowledged, 3.6.3.6 */
     RTMFP_LIST_MAX = 512,          /* bytes of metadata of a flow of the peer's */
+    RTMFP_FORWARDS_MAX = 8,        /* Forwarded IHello that wait to be sent */
+    RTMFP_FORWARD_MAX = 1024,      /* bytes of one: it fits into a packet of its own for sure */
 };
 
 struct rtmfp_session;
@@ -81,6 +83,7 @@ struct rtmfp_session_stat {
 
 struct rtmfp_flow_over;         /* of the peer, session_flows.c */
 struct rtmfp_move;              /* a move that is tried, session_upkeep.c */
+struct rtmfp_forward;           /* waits to be sent, the same */
 
 struct rtmfp_session {
     const struct rtmfp_session_set *set;
@@ -116,6 +119,7 @@ struct rtmfp_session {
     struct rtmfp_flow_over *over; /* a ring of RTMFP_FLOWS_OVER_MAX; or NULL */
     uint8_t over_next;
     struct rtmfp_move *move;
+    struct rtmfp_forward *forwards; /* the oldest first */
 };
 
 void rtmfp_session_init(struct rtmfp_session *s, const struct rtmfp_session_set *set,
@@ -137,6 +141,9 @@ void rtmfp_session_close(struct rtmfp_session *s, co_usec now);
 void rtmfp_session_hostile(struct rtmfp_session *s, const char *why);
 /* Ask whether it is still there: the deadline of one that claims its place. */
 void rtmfp_session_ping(struct rtmfp_session *s);
+/* The body of a Forwarded IHello (3.5.1.5) for the peer, which is copied. Sent once: who asks for
+ * it asks again. False: the session is not open, too many wait, or it is too large. */
+bool rtmfp_session_forward(struct rtmfp_session *s, struct rtmfp_bytes body);
 
 /* ---- flows of ours */
 

@@ -69,5 +69,6 @@ void rtmfp_upkeep_reply(struct rtmfp_session *s, const struct rtmfp_arrival *a,
 void rtmfp_upkeep_write(struct rtmfp_session *s, struct wr *w, co_usec now);
 bool rtmfp_upkeep_move(struct rtmfp_session *s, struct wr *w, struct udp_addr *to, co_usec now);
 co_usec rtmfp_upkeep_deadline(const struct rtmfp_session *s);
+void rtmfp_upkeep_free(struct rtmfp_session *s); /* what waits to be said */
 
 #endif

@@ -117,8 +117,63 @@ static void write_ping(struct rtmfp_session *s, struct wr *w)
     s->pings++;
 }
 
+/* ---- Forwarded IHello, 3.5.1.5 */
+
+struct rtmfp_forward {
+    struct rtmfp_forward *next;
+    size_t n;
+    uint8_t body[];
+};
+
+bool rtmfp_session_forward(struct rtmfp_session *s, struct rtmfp_bytes body)
+{
+    struct rtmfp_forward **at = &s->forwards, *f;
+
+    for (unsigned n = 0; *at; at = &(*at)->next) {
+        if (++n == RTMFP_FORWARDS_MAX)
+            return false;
+    }
+    if (s->state != RTMFP_OPEN || body.n > RTMFP_FORWARD_MAX)
+        return false;
+    f = must(malloc(sizeof(*f) + body.n));
+    f->next = NULL;
+    f->n = body.n;
+    if (body.n > 0)
+        memcpy(f->body, body.p, body.n);
+    *at = f;
+    return true;
+}
+
+static void drop_forward(struct rtmfp_session *s)
+{
+    struct rtmfp_forward *f = s->forwards;
+
+    s->forwards = f->next;
+    free(f);
+}
+
+/* As many as there is room for. */
+static void write_forwards(struct rtmfp_session *s, struct wr *w)
+{
+    while (s->forwards && rtmfp_plain_write(w, RTMFP_FORWARDED_IHELLO,
+                                            rtmfp_bytes(s->forwards->body, s->forwards->n)))
+        drop_forward(s);
+}
+
+void rtmfp_upkeep_free(struct rtmfp_session *s)
+{
+    free(s->reply);
+    s->reply = NULL;
+    s->replies = false;
+    free(s->move);
+    s->move = NULL;
+    while (s->forwards)
+        drop_forward(s);
+}
+
 void rtmfp_upkeep_write(struct rtmfp_session *s, struct wr *w, co_usec now)
 {
+    write_forwards(s, w);
     if (s->replies)
         write_reply(s, w);
     if (now >= ping_at(s))
@@ -237,7 +292,7 @@ void rtmfp_upkeep_reply(struct rtmfp_session *s, const struct rtmfp_arrival *a,
 
 co_usec rtmfp_upkeep_deadline(const struct rtmfp_session *s)
 {
-    if (s->replies || (s->move && s->move->ask))
+    if (s->replies || s->forwards || (s->move && s->move->ask))
         return 0;
     return ping_at(s);
 }
