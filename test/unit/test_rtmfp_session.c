@@ -35,12 +35,12 @@ struct end {
     uint8_t out[RTMFP_PLAIN_MAX];
     struct iovec iov;
     struct rtmfp_flow_in *control;     /* of the other side */
-    unsigned opened, closed, done, rejected, moved;
+    unsigned opened, closed, done, rejected, moved, forwarded;
     uint64_t last[FLOWS];              /* number of the last message of a stream, from 1 */
     uint64_t got[FLOWS];
     uint64_t expect[FLOWS];            /* written to it */
     bool reject_all, close_on_message;
-    size_t bytes;
+    size_t bytes, bytes_forwarded;
 };
 
 static struct udp_net *net;
@@ -115,9 +115,15 @@ static void on_moved(struct rtmfp_session *s, const struct udp_addr *from)
     end_of(s)->moved++;
 }
 
+static void on_forwarded(struct rtmfp_session *s, struct rtmfp_bytes body)
+{
+    end_of(s)->forwarded++;
+    end_of(s)->bytes_forwarded = body.n;
+}
+
 static const struct rtmfp_session_ops ops = {
     .opened = on_opened, .message = on_message, .closed = on_closed, .done = on_done,
-    .moved = on_moved,
+    .moved = on_moved, .forwarded = on_forwarded,
 };
 
 /* ---- the network that is between them */
@@ -529,6 +535,35 @@ static void moves(void **state)
     finish();
 }
 
+/* Somebody asks for a peer: it is told, in its session, as often as there is room for. */
+static void hellos_are_forwarded(void **state)
+{
+    static const uint8_t body[RTMFP_FORWARD_MAX + 1] = { 3, 1, 2, 3 };
+    static const size_t sizes[] = { 0, 1, 40, RTMFP_FORWARD_MAX };
+
+    (void)state;
+    begin(1, &plain_net);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        assert_true(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, sizes[i])));
+        udp_wake(ends[0].udp);
+        run(SECOND);
+        assert_int_equal(ends[1].forwarded, i + 1);
+        assert_int_equal(ends[1].bytes_forwarded, sizes[i]);
+    }
+    assert_false(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, sizeof(body))));
+    for (unsigned i = 0; i < RTMFP_FORWARDS_MAX; i++)
+        assert_true(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, RTMFP_FORWARD_MAX)));
+    assert_false(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, 1)));
+    udp_wake(ends[0].udp);
+    run(SECOND);
+    assert_int_equal(ends[1].forwarded, COUNT(sizes) + RTMFP_FORWARDS_MAX);
+    assert_true(rtmfp_session_deadline(&ends[0].session) > clock_now());
+    assert_true(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, 1)));
+    rtmfp_session_close(&ends[0].session, clock_now()); /* what waits goes with it */
+    assert_false(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, 1)));
+    finish();
+}
+
 /* Whoever takes a message may close the session. */
 static void closed_while_it_reads(void **state)
 {
@@ -611,6 +646,7 @@ int main(void)
         TEST(the_silent_are_pinged_and_end),
         TEST(pings_keep_a_session),
         TEST(moves),
+        TEST(hellos_are_forwarded),
         TEST(closed_while_it_reads),
         TEST(bursts_are_bounded),
         TEST(no_room),
