@@ -254,13 +254,28 @@ out:
     return err;
 }
 
+static void set_most(struct pool *p, int n)
+{
+    p->most = n < CO_POOL_DNS_THREADS ? n : CO_POOL_DNS_THREADS;
+    (void)pthread_cond_broadcast(&p->more); /* lanes may be wider */
+}
+
 void co_threads_limit(enum co_pool pool, int n)
 {
     struct pool *p = &pools[pool];
 
     (void)pthread_mutex_lock(&p->lock);
-    p->most = n < CO_POOL_DNS_THREADS ? n : CO_POOL_DNS_THREADS;
-    (void)pthread_cond_broadcast(&p->more); /* lanes may be wider */
+    set_most(p, n);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+void co_threads_want(enum co_pool pool, int n)
+{
+    struct pool *p = &pools[pool];
+
+    (void)pthread_mutex_lock(&p->lock);
+    if (n > p->most)
+        set_most(p, n);
     (void)pthread_mutex_unlock(&p->lock);
 }
 

@@ -47,6 +47,8 @@ err_t co_thread_run_lane(enum co_pool pool, uint64_t lane, void (*fn)(void *arg)
 /* How many threads the pool may have, at most CO_POOL_DNS_THREADS; those that are there stay. Any
  * thread. */
 void co_threads_limit(enum co_pool pool, int n);
+/* The same, unless it may have more already: of who shares a pool, who wants most decides. */
+void co_threads_want(enum co_pool pool, int n);
 
 /* End all threads, when no coroutine runs any more: blocks until they have ended, or until the
  * timeout with those that are in the middle of something, which end with the process. */

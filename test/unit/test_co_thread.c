@@ -145,6 +145,33 @@ static void test_a_lane_has_half_of_the_threads(void **state)
     co_threads_limit(CO_POOL_VOD, 0);
 }
 
+static void test_who_wants_most_threads_decides(void **state)
+{
+    static struct lane_work v[4];
+    struct co_group g;
+
+    (void)state;
+    co_threads_want(CO_POOL_VOD, 1);
+    co_threads_want(CO_POOL_VOD, 3);
+    co_threads_want(CO_POOL_VOD, 2);
+    atomic_store(&started, 0);
+    atomic_store(&gate, false);
+    co_group_init(&g);
+    for (size_t i = 0; i < COUNT(v); i++) {
+        v[i] = (struct lane_work){ .w = new_work(UNTIL_OPEN) };
+        assert_ok(co_go(&g, "wants", run_in_lane, &v[i]));
+    }
+    wait_for_started(3);
+    assert_ok(co_sleep(CO_MS(5)));
+    assert_int_equal(atomic_load(&started), 3);
+    atomic_store(&gate, true);
+    assert_ok(co_group_wait(&g));
+    for (size_t i = 0; i < COUNT(v); i++)
+        free(v[i].w);
+    co_threads_end(CO_SECONDS(5));
+    co_threads_limit(CO_POOL_VOD, 0);
+}
+
 static int turns;
 static bool counting;
 
@@ -394,6 +421,7 @@ int main(void)
         CO_TEST(test_runs_on_another_thread_and_gives_back),
         CO_TEST(test_others_run_meanwhile),
         CO_TEST(test_a_lane_has_half_of_the_threads),
+        CO_TEST(test_who_wants_most_threads_decides),
         CO_TEST(test_a_wait_that_is_given_up_drops_when_the_call_is_over),
         CO_TEST(test_a_stop_ends_the_wait),
         CO_TEST(test_more_than_the_threads_wait_their_turn_and_more_than_the_queue_are_refused),

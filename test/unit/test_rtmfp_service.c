@@ -287,6 +287,26 @@ static void test_sessions_are_limited(void **state)
     }
 }
 
+static void test_who_has_closed_makes_room(void **state)
+{
+    static struct guest a, b;
+
+    (void)state;
+    begin("max_sessions 1; max_sessions_ip 1;");
+    guest_open(&a);
+    guest_open(&b);
+    assert_true(guest_greet(&a, CO_SECONDS(5)));
+    guest_ping(&a);
+    rtmfp_session_close(&a.session, co_clock());
+    guest_say(&a);
+    UNTIL(stat_now().sessions == 0);
+    assert_true(guest_greet(&b, CO_SECONDS(5))); /* while the other one lingers */
+    assert_int_equal(stat_now().drops[RTMFP_DROP_LIMIT], 0);
+    guest_close(&a);
+    guest_close(&b);
+    finish();
+}
+
 static void test_startup_packets_are_limited(void **state)
 {
     static struct guest g;
@@ -359,6 +379,7 @@ int main(void)
         TEST(test_a_client_opens_pings_and_closes),
         TEST(test_a_repeat_has_the_same_answer_until_the_session_speaks),
         TEST(test_sessions_are_limited),
+        TEST(test_who_has_closed_makes_room),
         TEST(test_startup_packets_are_limited),
         TEST(test_what_is_nobodys_is_counted_and_dropped),
         TEST(test_a_server_that_quits_says_so),

@@ -73,7 +73,7 @@ static void test_the_filter_finds_the_worker(void **state)
             datagram(data, ids[i], (uint8_t)(workers * 11));
             assert_true(rtmfp_session_id(data, sizeof(data), &id));
             assert_int_equal(id, ids[i]);
-            assert_int_equal(run(code, n, data, sizeof(data)), rtmfp_choice_of(id, workers));
+            assert_int_equal(run(code, n, data, sizeof(data)), datagram_worker_of(id, workers));
         }
         datagram(data, 0, 9);
         assert_true(run(code, n, data, sizeof(data)) >= 1u << 16); /* no socket: by addresses */

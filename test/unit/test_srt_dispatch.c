@@ -135,7 +135,7 @@ static void test_ids_name_their_worker_and_are_not_used_again(void **state)
         for (unsigned i = 0; i < N; i++) {
             ids[i] = datagram_slots_take(&s, &what[i]);
             assert_true(ids[i] > 0 && ids[i] < 1u << 30);
-            assert_int_equal(srt_choice_of(ids[i], WORKERS), 2);
+            assert_int_equal(datagram_worker_of(ids[i], WORKERS), 2);
         }
         for (unsigned i = 0; i < N; i++)
             assert_ptr_equal(datagram_slots_find(&s, ids[i]), &what[i]);

@@ -15,7 +15,7 @@ enum { DATAGRAM_SLOT_BITS = 16, DATAGRAM_SLOTS_MAX = 1 << DATAGRAM_SLOT_BITS };
 struct datagram_slots {
     unsigned worker, workers;
     unsigned bits;          /* that an id may have */
-    struct srt_slot {
+    struct datagram_slot {
         void *what;         /* NULL: free, then: */
         uint32_t next;      /* the one to be used after it */
         uint32_t generation;
@@ -23,6 +23,12 @@ struct datagram_slots {
     uint32_t n, used;       /* there are; taken */
     uint32_t first, last;   /* of those that are free, by when they became so */
 };
+
+/* The worker of an id: what a protocol's program for the kernel computes, too. */
+static inline unsigned datagram_worker_of(uint32_t id, unsigned workers)
+{
+    return id % workers;
+}
 
 void datagram_slots_init(struct datagram_slots *s, unsigned worker, unsigned workers,
                          unsigned bits);

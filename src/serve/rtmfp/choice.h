@@ -13,10 +13,4 @@ enum { RTMFP_CHOICE_STEPS = 11 };
  * asked for: by addresses, so all of a handshake comes to one worker. Returns how many steps. */
 unsigned rtmfp_choice_program(struct sock_filter out[RTMFP_CHOICE_STEPS], unsigned workers);
 
-/* The worker of an id. */
-static inline unsigned rtmfp_choice_of(uint32_t id, unsigned workers)
-{
-    return id % workers;
-}
-
 #endif

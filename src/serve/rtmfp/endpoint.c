@@ -3,7 +3,6 @@
  * out together. */
 #include "base/container_of.h"
 #include "base/must.h"
-#include "serve/rtmfp/choice.h"
 #include "serve/rtmfp/peer.h"
 
 #include <stdlib.h>
@@ -12,45 +11,14 @@ enum { BUFFER = 8 << 20 }; /* of the kernel, for all sessions */
 
 /* ---- out */
 
-static void flush(struct rtmfp_endpoint *e)
-{
-    struct rtmfp_out *o = &e->out;
-    struct udp_out v[RTMFP_OUT];
-    unsigned n = o->n;
-    size_t put;
-
-    for (unsigned i = 0; i < n; i++)
-        v[i] = (struct udp_out){ &o->iov[i], 1, 0, &o->paths[i], UDP_NOT_ECT };
-    put = udp_send(e->base.socket, v, n);
-    e->base.socket->stat.drops += n - put;
-    o->n = 0;
-}
-
-static void on_flush(struct co_task *t)
-{
-    struct rtmfp_endpoint *e = container_of(t, struct rtmfp_endpoint, flush);
-
-    if (e->out.n > 0)
-        flush(e);
-}
-
 uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e)
 {
-    if (e->out.n == RTMFP_OUT)
-        flush(e);
-    return e->out.bytes[e->out.n];
+    return datagram_out_room(&e->out, RTMFP_SEALED_MAX);
 }
 
 void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size, const struct udp_path *path)
 {
-    struct rtmfp_out *o = &e->out;
-
-    if (size == 0)
-        return;
-    if (o->n == 0)
-        co_post(&e->flush, on_flush);
-    o->iov[o->n] = (struct iovec){ o->bytes[o->n], size };
-    o->paths[o->n++] = *path;
+    datagram_out_put(&e->out, size, path);
 }
 
 /* ---- in */
@@ -97,7 +65,7 @@ void rtmfp_endpoint_input(struct datagram_endpoint *base, const struct udp_in *i
         rtmfp_startup_take(e, in, now);
         return;
     }
-    worker = rtmfp_choice_of(id, s->slots.workers);
+    worker = datagram_worker_of(id, s->slots.workers);
     if (worker != s->slots.worker) {
         datagram_pass(base, worker, in, DATAGRAM_MAILS);
         return;
@@ -114,8 +82,7 @@ void rtmfp_endpoint_end_batch(struct datagram_endpoint *base)
     struct rtmfp_endpoint *e = container_of(base, struct rtmfp_endpoint, base);
 
     rtmfp_peers_turn(e->service, co_clock());
-    if (e->out.n > 0)
-        flush(e);
+    datagram_out_flush(&e->out);
 }
 
 /* ---- of rtmfp_protocol */
@@ -125,6 +92,7 @@ struct datagram_endpoint *rtmfp_endpoint_new(struct datagram_service *service)
     struct rtmfp_endpoint *e = must(calloc(1, sizeof(*e)));
 
     e->service = container_of(service, struct rtmfp_service, base);
+    e->out.endpoint = &e->base;
     return &e->base;
 }
 
@@ -138,7 +106,5 @@ void rtmfp_endpoint_closing(struct datagram_endpoint *base)
 {
     struct rtmfp_endpoint *e = container_of(base, struct rtmfp_endpoint, base);
 
-    if (e->out.n > 0)
-        flush(e);
-    co_post_cancel(&e->flush);
+    datagram_out_end(&e->out);
 }

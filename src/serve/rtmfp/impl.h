@@ -3,6 +3,7 @@
 #ifndef SERVE_RTMFP_IMPL_H
 #define SERVE_RTMFP_IMPL_H
 
+#include "serve/datagram/out.h"
 #include "serve/datagram/pass.h"
 #include "serve/datagram/slots.h"
 #include "serve/datagram/streams.h"
@@ -23,7 +24,8 @@ struct rtmfp_shared {
     struct rtmfp_identity identity;  /* our certificate: one for the process */
     struct peers *peers;             /* sessions by address */
     struct rtmfp_rate *startups;     /* startup packets, the same */
-    atomic_uint sessions;            /* those whose keys are being made included */
+    atomic_uint sessions;            /* those whose keys are being made included; none that
+                                      * linger */
     struct rtmfp_directory *directory;
     struct rtmfp_netgroups *netgroups;
 };
@@ -31,20 +33,14 @@ struct rtmfp_shared {
 struct rtmfp_shared *rtmfp_shared_ref(struct rtmfp_shared *s);
 void rtmfp_shared_unref(struct rtmfp_shared *s);
 
-/* Datagrams to go out, together. */
-enum { RTMFP_OUT = 64 };
-struct rtmfp_out {
-    unsigned n;
-    struct udp_path paths[RTMFP_OUT];
-    struct iovec iov[RTMFP_OUT];
-    uint8_t bytes[RTMFP_OUT][RTMFP_SEALED_MAX];
-};
+/* Sessions that have ended, and may wait for their peers to know: they count against no limit but
+ * this one, of a worker. Any more are forgotten at once. */
+enum { RTMFP_LINGER_MAX = 4096 };
 
 struct rtmfp_endpoint {
     struct datagram_endpoint base;
     struct rtmfp_service *service;
-    struct rtmfp_out out;
-    struct co_task flush;
+    struct datagram_out out;
 };
 
 struct rtmfp_service {
@@ -60,7 +56,8 @@ struct rtmfp_service {
     struct peers_place place;        /* of the handshake that may_open() let in */
     uint8_t plain[RTMFP_DATAGRAM_MAX]; /* of the packet that is looked at */
     bool ends;                       /* sessions do not linger any more */
-    unsigned leaving;                /* sessions that have ended, and linger */
+    unsigned leaving;                /* sessions that are about to end, or linger */
+    unsigned lingering;              /* those alone that have ended, RTMFP_LINGER_MAX at most */
     struct rtmfp_peer *touched;      /* have something to say when this turn is over */
     struct co_task turn;             /* that, where no batch is read */
     struct datagram_streams streams; /* that somebody plays: stream.c */

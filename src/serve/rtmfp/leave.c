@@ -50,15 +50,22 @@ static void peer_free(struct rtmfp_peer *p)
     rtmfp_session_fini(&p->session);
     rtmfp_cipher_free(p->cipher);
     datagram_slots_give(&s->slots, p->id);
-    peers_leave(&p->place, co_clock());
-    atomic_fetch_sub(&shared->sessions, 1);
     workers_disconnected(s->base.env);
     s->leaving--;
+    s->lingering--;
     free(p->answer);
     OPENSSL_cleanse(p, sizeof(*p));
     free(p);
     datagram_service_part(&s->base);
     rtmfp_shared_unref(shared);
+}
+
+/* There is room for somebody else from now on. */
+static void give_place(struct rtmfp_peer *p)
+{
+    p->service->lingering++;
+    peers_leave(&p->place, co_clock());
+    atomic_fetch_sub(&p->shared->sessions, 1);
 }
 
 static void end(struct rtmfp_peer *p)
@@ -70,6 +77,7 @@ static void end(struct rtmfp_peer *p)
         return; /* its last stream says so */
     session_log_as_client(p->service->base.env, rtmfp_peer_ip(p, ip));
     p->seen = true;
+    give_place(p);
     if (p->session.state == RTMFP_OPEN)
         rtmfp_session_close(&p->session, co_clock());
     p->service->stat.ended[p->session.end]++;
@@ -86,6 +94,7 @@ void rtmfp_see_out(struct datagram_leaver *l)
         end(p);
     if (p->queued || !p->seen)
         return;
-    if (p->session.state == RTMFP_CLOSED || p->service->ends)
+    if (p->session.state == RTMFP_CLOSED || p->service->ends ||
+        p->service->lingering > RTMFP_LINGER_MAX)
         peer_free(p);
 }

@@ -183,7 +183,7 @@ static void set_timer(struct rtmfp_peer *p, co_usec now)
 {
     co_usec due = rtmfp_session_deadline(&p->session);
 
-    if (p->answer && p->answer_until < due)
+    if (p->answer && (due == CO_FOREVER || p->answer_until < due))
         due = p->answer_until;
     if (due == CO_FOREVER) {
         co_timer_cancel(&p->timer);

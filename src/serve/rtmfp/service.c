@@ -92,7 +92,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
     s->shared = container_of(shared, struct rtmfp_shared, base);
     if (s->shared->identity.size == 0)
         identify(s->shared, conf);
-    co_threads_limit(CO_POOL_KEY, conf->threads > workers ? conf->threads : workers);
+    co_threads_want(CO_POOL_KEY, conf->threads > workers ? conf->threads : workers);
     datagram_slots_init(&s->slots, env->worker, shared->workers, ID_BITS);
     s->cipher = must(rtmfp_cipher_new());
     s->table = rtmfp_table_new();

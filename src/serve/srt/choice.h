@@ -13,10 +13,4 @@ enum { SRT_CHOICE_STEPS = 5 };
  * come to the same worker. Returns how many steps it has. */
 unsigned srt_choice_program(struct sock_filter out[SRT_CHOICE_STEPS], unsigned workers);
 
-/* The worker of an id. */
-static inline unsigned srt_choice_of(uint32_t id, unsigned workers)
-{
-    return id % workers;
-}
-
 #endif

@@ -3,7 +3,6 @@
  * goes out together. */
 #include "base/container_of.h"
 #include "base/must.h"
-#include "serve/srt/choice.h"
 #include "serve/srt/impl.h"
 
 #include <stdlib.h>
@@ -16,42 +15,11 @@ enum { BUFFER = 8 << 20 }; /* of the kernel, for all connections */
 
 /* ---- out */
 
-static void flush(struct srt_endpoint *e)
-{
-    struct srt_out *o = &e->out;
-    struct udp_out v[SRT_OUT];
-    unsigned n = o->n;
-    size_t put;
-
-    for (unsigned i = 0; i < n; i++)
-        v[i] = (struct udp_out){ &o->iov[i], 1, 0, &o->paths[i], UDP_NOT_ECT };
-    put = udp_send(e->base.socket, v, n);
-    e->base.socket->stat.drops += n - put;
-    o->n = 0;
-    o->used = 0;
-}
-
-static void on_flush(struct co_task *t)
-{
-    struct srt_endpoint *e = container_of(t, struct srt_endpoint, flush);
-
-    if (e->out.n > 0)
-        flush(e);
-}
-
 void srt_endpoint_send(struct srt_endpoint *e, const struct udp_path *path, const void *data,
                        size_t size)
 {
-    struct srt_out *o = &e->out;
-
-    if (o->n == SRT_OUT || o->used + size > SRT_OUT_BYTES)
-        flush(e);
-    if (o->n == 0)
-        co_post(&e->flush, on_flush);
-    memcpy(o->bytes + o->used, data, size);
-    o->iov[o->n] = (struct iovec){ o->bytes + o->used, size };
-    o->paths[o->n++] = *path;
-    o->used += size;
+    memcpy(datagram_out_room(&e->out, size), data, size);
+    datagram_out_put(&e->out, size, path);
 }
 
 void srt_peer_send(struct srt_peer *p, const void *data, size_t size)
@@ -189,7 +157,7 @@ void srt_endpoint_input(struct datagram_endpoint *base, const struct udp_in *in,
         srt_greet(e, in, &packet);
         return;
     }
-    worker = srt_choice_of(packet.to, s->slots.workers);
+    worker = datagram_worker_of(packet.to, s->slots.workers);
     if (worker != s->slots.worker) {
         datagram_pass(base, worker, in, DATAGRAM_MAILS);
         return;
@@ -213,8 +181,7 @@ void srt_endpoint_end_batch(struct datagram_endpoint *base)
         p->touched = false;
         turn(p, now);
     }
-    if (e->out.n > 0)
-        flush(e);
+    datagram_out_flush(&e->out);
 }
 
 /* ---- of srt_protocol */
@@ -224,6 +191,7 @@ struct datagram_endpoint *srt_endpoint_new(struct datagram_service *service)
     struct srt_endpoint *e = must(calloc(1, sizeof(*e)));
 
     e->service = container_of(service, struct srt_service, base);
+    e->out.endpoint = &e->base;
     return &e->base;
 }
 
@@ -236,7 +204,5 @@ void srt_endpoint_closing(struct datagram_endpoint *base)
 {
     struct srt_endpoint *e = container_of(base, struct srt_endpoint, base);
 
-    if (e->out.n > 0)
-        flush(e);
-    co_post_cancel(&e->flush);
+    datagram_out_end(&e->out);
 }

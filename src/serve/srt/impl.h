@@ -3,11 +3,12 @@
 #ifndef SERVE_SRT_IMPL_H
 #define SERVE_SRT_IMPL_H
 
+#include "serve/datagram/out.h"
 #include "serve/datagram/pass.h"
+#include "serve/datagram/slots.h"
 #include "serve/datagram/streams.h"
 #include "serve/srt/callers.h"
 #include "serve/srt/gate.h"
-#include "serve/datagram/slots.h"
 #include "session/peers.h"
 
 enum { SRT_KEY_JOBS = 64 };
@@ -24,16 +25,6 @@ struct srt_shared {
 struct srt_shared *srt_shared_ref(struct srt_shared *s);
 void srt_shared_unref(struct srt_shared *s);
 
-/* Datagrams to go out, together: control packets of a batch, or of timers. */
-enum { SRT_OUT = 64, SRT_OUT_BYTES = 16 * 1024 };
-struct srt_out {
-    unsigned n;
-    size_t used;
-    struct udp_path paths[SRT_OUT];
-    struct iovec iov[SRT_OUT];
-    uint8_t bytes[SRT_OUT_BYTES];
-};
-
 /* Streams that somebody plays: stream.c. */
 struct srt_streams {
     struct datagram_streams base;
@@ -44,8 +35,7 @@ struct srt_endpoint {
     struct datagram_endpoint base;
     struct srt_service *service;
     struct srt_peer *touched;  /* in this batch */
-    struct srt_out out;
-    struct co_task flush;
+    struct datagram_out out;   /* control packets of a batch, or of timers */
 };
 
 struct srt_service {

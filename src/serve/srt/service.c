@@ -28,7 +28,7 @@ static struct datagram_shared *shared_new(unsigned workers)
     s->peers = peers_new(PEERS_EXPECTED);
     if (workers > 1)
         peers_share(s->peers);
-    co_threads_limit(CO_POOL_KEY, (int)workers > KEY_THREADS ? (int)workers : KEY_THREADS);
+    co_threads_want(CO_POOL_KEY, (int)workers > KEY_THREADS ? (int)workers : KEY_THREADS);
     return &s->base;
 }
 
