@@ -17,8 +17,8 @@
 
 enum { MANY = 200000 };
 
-struct told {
-    unsigned came, twice, overtaken, longest_run, runs;
+struct told { /* without gaps: it is compared byte by byte */
+    uint64_t came, twice, overtaken, longest_run, runs;
     co_usec least, most; /* of the way */
 };
 
