@@ -144,6 +144,7 @@ void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was)
         return;
     rtmfp_table_remove(p->service->table, p, was);
     rtmfp_table_add(p->service->table, p);
+    rtmfp_presence_moved(p);
     memcpy(own, co_cid(), sizeof(own));
     co_set_cid(p->cid);
     log_info("RTMFP client moved from %s to %s", udp_addr_text(was, from, sizeof(from)),

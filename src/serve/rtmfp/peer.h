@@ -48,6 +48,7 @@ struct rtmfp_peer {
     bool seen, queued;               /* its end was told; it is among those to be seen out */
     struct rtmfp_connection *connection; /* NULL: it has not said connect */
     struct rtmfp_presence *presence;     /* NULL: it did not say setPeerInfo */
+    struct rtmfp_claim *claim;           /* introduce.c: another has its id; or NULL */
     struct rtmfp_membership *groups;     /* NULL: none */
     struct peers_place place;
     struct datagram_leaver leaver;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
+#include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/choice.h"
 #include "serve/rtmfp/keys_queue.h"
 #include "serve/rtmfp/rate.h"
@@ -21,6 +22,8 @@ static struct rtmfp_service *service_of(struct datagram_service *s)
 
 /* ---- what all workers share */
 
+enum { PRESENCES = 1000000 }; /* as max_sessions may be */
+
 static struct datagram_shared *shared_new(unsigned workers)
 {
     struct rtmfp_shared *s = must(calloc(1, sizeof(*s)));
@@ -31,6 +34,8 @@ static struct datagram_shared *shared_new(unsigned workers)
     if (workers > 1)
         peers_share(s->peers);
     s->startups = rtmfp_rate_new();
+    s->asked = rtmfp_rate_new();
+    s->directory = rtmfp_directory_new(PRESENCES);
     return &s->base;
 }
 
@@ -40,6 +45,8 @@ static void shared_free(struct datagram_shared *shared)
 
     peers_free(s->peers);
     rtmfp_rate_free(s->startups);
+    rtmfp_rate_free(s->asked);
+    rtmfp_directory_free(s->directory);
     rtmfp_identity_fini(&s->identity);
     free(s);
 }

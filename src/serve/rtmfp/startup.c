@@ -95,8 +95,11 @@ void rtmfp_startup_take(struct rtmfp_endpoint *e, const struct udp_in *in, co_us
     case RTMFP_JOB:
         begin(e, in);
         break;
-    case RTMFP_INTRODUCE: /* nobody can be found yet: silence, as for an unknown one */
-        s->stat.unknown_peers++;
+    case RTMFP_INTRODUCE:
+        rtmfp_introduce(e, in, now);
+        break;
+    case RTMFP_REDIRECTED:
+        rtmfp_redirect_hello(e, in, now);
         break;
     default:
         break;
