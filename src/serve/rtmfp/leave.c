@@ -29,6 +29,7 @@ void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
     p->leaves = true;
     p->why = why;
     rtmfp_presence_end(p);
+    rtmfp_netgroup_end(p);
     p->service->leaving++;
     rtmfp_table_remove(p->service->table, p, &p->session.peer);
     rtmfp_peer_see_out(p);

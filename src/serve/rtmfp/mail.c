@@ -25,6 +25,8 @@ static void deliver(struct rtmfp_service *s, const struct rtmfp_letter *l)
         return;
     if (l->word == RTMFP_WORD_CLAIMED)
         rtmfp_presence_claimed(p);
+    else if (l->word == RTMFP_WORD_MEMBER)
+        rtmfp_netgroup_told(p, l->flow, l->body.p);
     else if (rtmfp_session_forward(&p->session, l->body))
         rtmfp_peer_touch(p);
 }

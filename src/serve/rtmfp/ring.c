@@ -209,10 +209,15 @@ static void find_peers(struct rtmfp_netgroups *g, const struct netgroup *group,
 
 static void add_neighbour(struct rtmfp_joined *out, const struct rtmfp_member *m, const uint8_t *of)
 {
-    if (memcmp(m->peer_id, of, RTMFP_PEER_ID) != 0)
-        out->neighbours[out->near++] = (struct rtmfp_neighbour){
-            .worker = m->worker, .session = m->session, .flow = m->flow,
-        };
+    struct rtmfp_neighbour *n = &out->neighbours[out->near];
+
+    if (memcmp(m->peer_id, of, RTMFP_PEER_ID) == 0)
+        return;
+    n->worker = m->worker;
+    n->session = m->session;
+    n->flow = m->flow;
+    memcpy(n->peer_id, m->peer_id, RTMFP_PEER_ID);
+    out->near++;
 }
 
 /* Half of them to each side of it; all, if there are no more. */

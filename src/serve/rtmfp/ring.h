@@ -38,6 +38,7 @@ struct rtmfp_neighbour {
     unsigned worker;
     uint32_t session;
     uint64_t flow;
+    uint8_t peer_id[RTMFP_PEER_ID];
 };
 
 struct rtmfp_joined {

@@ -4,10 +4,11 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
-#include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/choice.h"
+#include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/keys_queue.h"
 #include "serve/rtmfp/rate.h"
+#include "serve/rtmfp/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static struct datagram_shared *shared_new(unsigned workers)
     s->startups = rtmfp_rate_new();
     s->asked = rtmfp_rate_new();
     s->directory = rtmfp_directory_new(PRESENCES);
+    s->netgroups = rtmfp_netgroups_new(PRESENCES);
     return &s->base;
 }
 
@@ -47,6 +49,7 @@ static void shared_free(struct datagram_shared *shared)
     rtmfp_rate_free(s->startups);
     rtmfp_rate_free(s->asked);
     rtmfp_directory_free(s->directory);
+    rtmfp_netgroups_free(s->netgroups);
     rtmfp_identity_fini(&s->identity);
     free(s);
 }
