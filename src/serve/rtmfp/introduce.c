@@ -148,7 +148,7 @@ static void redirect_peer(struct rtmfp_endpoint *e, const struct udp_in *in, co_
     size_t n = servers_of(conf, servers);
 
     s->stat.unknown_peers++;
-    if (conf->redirect_peers == 0 || n == 0)
+    if (conf->redirect_peers == CONF_REDIRECT_NO_PEERS || n == 0)
         return;
     s->stat.redirects++;
     answer(e, in, list, rtmfp_redirect_all(servers, n, list), now);
@@ -186,8 +186,9 @@ void rtmfp_redirect_hello(struct rtmfp_endpoint *e, const struct udp_in *in, co_
     struct udp_addr servers[RTMFP_REDIRECTS_MAX];
     size_t n = servers_of(conf, servers);
 
-    n = conf->redirect_by == 0 ? rtmfp_redirect_all(servers, n, list)
-                               : rtmfp_redirect_by_app(servers, n, app, list);
+    n = conf->redirect_by == CONF_REDIRECT_ALL
+            ? rtmfp_redirect_all(servers, n, list)
+            : rtmfp_redirect_by_app(servers, n, app, list);
     if (n == 0)
         return;
     s->stat.redirects++;

@@ -89,6 +89,8 @@ static void reload(struct datagram_service *base)
     /* The words are in the same order. */
     s->responder.policies = (struct rtmfp_policies){ (enum rtmfp_policy)conf->hmac,
                                                      (enum rtmfp_policy)conf->sequence };
+    s->responder.redirects = conf->redirect.n > 0 &&
+                            conf->redirect_peers != CONF_REDIRECT_PEERS_ONLY;
     s->set->ping = conf->ping;
     s->set->timeout = conf->timeout;
 }
