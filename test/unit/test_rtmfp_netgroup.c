@@ -36,14 +36,14 @@ static void joins_are_read(void **state)
     message[0] = 0x02;
     assert_false(rtmfp_group_read(rtmfp_bytes(message, n), id));
 
-    body[0] = 0x21;
-    body[1] = 0x15;
-    memset(body + 2, 7, RTMFP_GROUP_ID);
-    n = write_join(message, sizeof(message), rtmfp_bytes(body, 2 + RTMFP_GROUP_ID));
+    body[0] = 0x15;
+    memset(body + 1, 7, RTMFP_GROUP_ID);
+    n = write_join(message, sizeof(message), rtmfp_bytes(body, 1 + RTMFP_GROUP_ID));
+    assert_int_equal(message[1], 0x21);
     for (size_t cut = 0; cut < n; cut++)
         assert_false(rtmfp_group_read(rtmfp_bytes(message, cut), id));
     assert_true(rtmfp_group_read(rtmfp_bytes(message, n), id));
-    assert_memory_equal(id, body + 2, sizeof(id));
+    assert_memory_equal(id, body + 1, sizeof(id));
 }
 
 static void wrong_joins(void **state)
@@ -53,9 +53,11 @@ static void wrong_joins(void **state)
         size_t n;
     } rows[] = {
         { { 0x01, 0x00 }, 2 },                   /* nothing */
+        { { 0x01 }, 1 },
+        { { 0x01, 0x00, 0x10 }, 3 },
         { { 0x01, 0x01, 0x10 }, 3 },             /* an empty specifier */
         { { 0x01, 0x02, 0x11, 'x' }, 4 },        /* another format */
-        { { 0x01, 0x03, 0x21, 0x15, 7 }, 5 },    /* too short */
+        { { 0x01, 0x03, 0x15, 7, 7 }, 5 },       /* too short */
         { { 0x01, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00 }, 12 },
     };
     uint8_t id[RTMFP_GROUP_ID];

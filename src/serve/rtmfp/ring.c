@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOIN = 0x01, SPECIFIER = 0x10, BUCKETS = 1024, RING_FIRST = 4 };
+enum { JOIN = 0x01, SPECIFIER = 0x10, HASHED = 0x15, BUCKETS = 1024, RING_FIRST = 4 };
 
 struct netgroup {
-    struct netgroup *next;               /* of the bucket */
+    struct netgroup *next;                  /* of the bucket */
     uint8_t id[RTMFP_GROUP_ID];
     struct rtmfp_member *newest;            /* by when they joined */
     size_t n, room;
@@ -43,21 +43,20 @@ struct rtmfp_netgroups {
 
 bool rtmfp_group_read(struct rtmfp_bytes message, uint8_t id[RTMFP_GROUP_ID])
 {
-    static const uint8_t hashed[] = { 0x21, 0x15 };
     struct rd r = rtmfp_rd(message), in;
-    struct rtmfp_bytes body;
+    uint8_t format;
 
     if (rd_u8(&r) != JOIN)
         return false;
-    body = rtmfp_bytes_read(&r, message.n);
-    if (r.bad)
+    in = rtmfp_rd(rtmfp_bytes_read(&r, message.n));
+    format = rd_u8(&in);
+    if (r.bad || in.bad)
         return false;
-    if (body.n == sizeof(hashed) + RTMFP_GROUP_ID && memcmp(body.p, hashed, sizeof(hashed)) == 0) {
-        memcpy(id, body.p + sizeof(hashed), RTMFP_GROUP_ID);
+    if (format == HASHED && rd_left(&in) == RTMFP_GROUP_ID) {
+        memcpy(id, rtmfp_rest(&in).p, RTMFP_GROUP_ID);
         return true;
     }
-    in = rtmfp_rd(body);
-    if (rd_u8(&in) != SPECIFIER || rd_left(&in) == 0)
+    if (format != SPECIFIER || rd_left(&in) == 0)
         return false;
     rtmfp_sha256(rtmfp_rest(&in), id);
     return true;
