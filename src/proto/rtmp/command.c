@@ -17,6 +17,7 @@ static const struct {
     { "FCUnpublish", RTMP_CMD_FC_UNPUBLISH },
     { "FCSubscribe", RTMP_CMD_FC_SUBSCRIBE },
     { "publish", RTMP_CMD_PUBLISH },
+    { "setPeerInfo", RTMP_CMD_SET_PEER_INFO },
     { "play", RTMP_CMD_PLAY },
     { "play2", RTMP_CMD_PLAY2 },
     { "pause", RTMP_CMD_PAUSE },

@@ -100,6 +100,16 @@ static void delete_stream(const struct rtmfp_connection *c, const struct rtmp_co
         rtmfp_netstream_close(n, false);
 }
 
+static void peer_info(struct rtmfp_peer *p, const struct rtmp_command *cmd)
+{
+    struct rtmfp_address list[RTMP_COMMAND_ARGS];
+    size_t n = 0;
+
+    for (int i = 1; i < cmd->count; i++)
+        n += rtmfp_address_of_text(&list[n], rtmp_command_string(cmd, i, ""));
+    rtmfp_presence_set(p, list, n);
+}
+
 /* Whoever waits for an answer gets one. */
 static void answer(struct rtmfp_connection *c, const struct rtmp_command *cmd)
 {
@@ -126,6 +136,8 @@ static void control_command(struct rtmfp_connection *c, const struct rtmp_comman
         rtmfp_peer_hostile(c->peer, "too many streams");
     else if (cmd->id == RTMP_CMD_DELETE_STREAM)
         delete_stream(c, cmd);
+    else if (cmd->id == RTMP_CMD_SET_PEER_INFO)
+        peer_info(c->peer, cmd);
     else
         answer(c, cmd);
 }
@@ -207,8 +219,11 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
     struct rtmfp_said said;
     uint32_t number;
 
-    if (p->leaves || !rtmfp_flow_number(f, &number) ||
-        !rtmfp_said_read(&said, rtmfp_bytes(data, size)))
+    if (p->leaves)
+        return true;
+    if (!rtmfp_flow_number(f, &number))
+        return rtmfp_netgroup_message(p, f, data, size);
+    if (!rtmfp_said_read(&said, rtmfp_bytes(data, size)))
         return true;
     return on_said(p, f, number, &said);
 }
@@ -223,7 +238,11 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     struct rtmfp_flow_words words = rtmfp_flow_words(metadata);
 
     (void)answers; /* that it is a flow of ours is enough */
-    if (p->leaves || words.kind != RTMFP_FLOW_RTMP)
+    if (p->leaves)
+        return false;
+    if (words.kind == RTMFP_FLOW_GROUP)
+        return c && c->open && rtmfp_netgroup_opened(p, f);
+    if (words.kind != RTMFP_FLOW_RTMP)
         return false;
     if (words.stream > 0 && (!c || !c->open || words.stream > c->created))
         return false;
@@ -238,7 +257,11 @@ static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
     struct rtmfp_connection *c = p->connection;
     uint32_t number;
 
-    if (!c || !rtmfp_flow_number(f, &number))
+    if (!rtmfp_flow_number(f, &number)) {
+        rtmfp_netgroup_closed(p, f);
+        return;
+    }
+    if (!c)
         return;
     for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
         if (n->number == number && n->publish)
@@ -273,6 +296,7 @@ static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool reje
     struct rtmfp_peer *p = peer_of(s);
     struct rtmfp_connection *c = p->connection;
 
+    rtmfp_netgroup_done(p, f);
     if (!c)
         return;
     for (struct rtmfp_netstream *n = c->streams; n; n = n->next)

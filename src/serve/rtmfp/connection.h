@@ -13,7 +13,6 @@
 enum {
     RTMFP_NETSTREAMS_MAX = 16,     /* of a connection, that ask, publish, play or end */
     RTMFP_REPLY_MAX = 16 << 10,    /* bytes of one message of words */
-    RTMFP_PEER_ADDRESSES_MAX = 16, /* of setPeerInfo; more are not looked at */
 };
 
 struct rtmfp_connection {

@@ -215,6 +215,18 @@ static void count_startup(const struct rtmfp_responder *r, struct rtmfp_service_
         out->drops[i] = r->drops[i];
 }
 
+/* They are of all workers: one tells them. */
+static void count_groups(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
+{
+    size_t groups, members;
+
+    if (s->base.env->worker != 0)
+        return;
+    rtmfp_netgroups_count(s->shared->netgroups, &groups, &members);
+    out->groups = groups;
+    out->group_members = members;
+}
+
 void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
 {
     struct udp_stat sockets = { 0 };
@@ -234,4 +246,5 @@ void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat
     out->out += sockets.out;
     out->out_calls += sockets.out_calls;
     out->overflow += sockets.overflow;
+    count_groups(s, out);
 }

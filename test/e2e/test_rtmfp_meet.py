@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""RTMFP's server brings peers together: introduction, groups, and other servers."""
+import pytest
+
+pytest.importorskip("cryptography")
+
+import rtmfp_client as rc                       # noqa: E402
+from procs import free_port                     # noqa: E402
+from test_rtmfp import clients, rtmfp_server    # noqa: E402
+
+
+def test_two_are_introduced(srs):
+    """Then they speak directly; the server learns nothing of it, and an id of nobody gets no answer."""
+    s = rtmfp_server(srs)
+    with clients(s, 2) as [a, b]:
+        a.set_peer_info()
+        nobody = b.find(bytes(32))
+        found = b.find(a.peer_id)
+        assert rc.run([a, b], lambda: found.session and a.peers)
+        assert found.redirects and found.redirects[0][0] == (2, a.endpoint.address)
+        assert found.session.address == a.endpoint.address
+        assert a.session.forwarded[0][1] == b.endpoint.address
+        assert found.session.peer_id == a.peer_id and a.peers[0].peer_id == b.peer_id
+        there = bytes(range(256)) * 20
+        b.say(found.session, 18, there)
+        assert rc.run([a, b], lambda: a.peer_messages)
+        who, m = a.peer_messages[0]
+        assert (who, m.type, m.data) == (b.peer_id, 18, there)
+        a.say(a.peers[0], 18, b"and back")
+        assert rc.run([a, b], lambda: b.peer_messages) and b.peer_messages[0][1].data == b"and back"
+        assert not nobody.redirects and nobody.cookie is None
+
+
+def test_no_peer_at_addresses_of_this_machine(srs):
+    """setPeerInfo of a loopback, a multicast or no address at all brings nobody there."""
+    s = rtmfp_server(srs)
+    with clients(s, 2) as [a, b]:
+        a.set_peer_info("127.0.0.1:9", "224.0.0.1:9", "0.0.0.0:9", "[::1]:9", "nonsense", "10.1.2.3:99999")
+        found = b.find(a.peer_id)
+        assert rc.run([a, b], lambda: found.redirects)
+        assert [where for _, where in found.redirects[0]] == [a.endpoint.address]
+
+
+def test_group_of_four(srs):
+    """Each that joins is told of those who are there; who left is told to nobody."""
+    s = rtmfp_server(srs)
+    with clients(s, 5) as every:
+        for i, c in enumerate(every[:4]):
+            c.join("G:0101a group")
+            others = {o.peer_id for o in every[:i]}
+            assert rc.run(every, lambda: others <= set(c.members)), f"{i} was not told of all"
+        assert rc.run(every, lambda: all({o.peer_id for o in every[:4]} - {c.peer_id} <= set(c.members)
+                                         for c in every[:4]))
+        assert not any(c.peer_id in c.members for c in every)
+        every[0].leave()
+        assert rc.run(every, lambda: every[0].group_flow.done)
+        every[4].join("G:0101a group")
+        assert rc.run(every, lambda: {c.peer_id for c in every[1:4]} <= set(every[4].members))
+        assert every[0].peer_id not in every[4].members
+
+
+def test_redirect(srs):
+    """A server that sends its clients on: they come to the other one; a dead one costs nothing."""
+    to = rtmfp_server(srs)
+    away = rtmfp_server(srs, server=f"redirect 127.0.0.1:{free_port()} 127.0.0.1:{to.rtmfp_port};")
+    with rc.Client(away.rtmfp_port) as c:
+        c.open()
+        assert c.session.address == ("127.0.0.1", to.rtmfp_port)
+        assert all(origin == 3 for origin, _ in c.opening.redirects[0])
+        c.connect()
+
+
+def test_introduced_by_another_server(srs):
+    """Whom this server does not know, the servers beside it may."""
+    there = rtmfp_server(srs)
+    here = rtmfp_server(srs, server=f"redirect 127.0.0.1:{there.rtmfp_port}; redirect_peers only;")
+    with clients(there) as [a], clients(here) as [b]:
+        a.set_peer_info()
+        found = b.find(a.peer_id)
+        assert rc.run([a, b], lambda: found.session)
+        assert found.session.address == a.endpoint.address
