@@ -5,18 +5,46 @@
 #include "base/container_of.h"
 
 #include <assert.h>
+#include <string.h>
 
+/* Those that begin there and may go as one: behind each other to one peer, all as large as the
+ * first but the last, which may be smaller. */
+static unsigned row_at(const struct datagram_out *o, unsigned from)
+{
+    size_t each = o->iov[from].iov_len;
+    unsigned i = from + 1;
+
+    while (i < o->n && o->iov[i - 1].iov_len == each && o->iov[i].iov_len <= each &&
+           memcmp(&o->paths[i], &o->paths[from], sizeof(o->paths[0])) == 0)
+        i++;
+    return i - from;
+}
+
+static size_t sum_of(const unsigned *counts, size_t n)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += counts[i];
+    return sum;
+}
+
+/* The kernel is given a row as one. */
 void datagram_out_flush(struct datagram_out *o)
 {
     struct udp *socket = o->endpoint->socket;
     struct udp_out v[DATAGRAM_OUT];
-    unsigned n = o->n;
+    unsigned counts[DATAGRAM_OUT], rows = 0;
 
-    if (n == 0)
+    if (o->n == 0)
         return;
-    for (unsigned i = 0; i < n; i++)
-        v[i] = (struct udp_out){ &o->iov[i], 1, 0, &o->paths[i], UDP_NOT_ECT };
-    socket->stat.drops += n - udp_send(socket, v, n);
+    for (unsigned i = 0; i < o->n; i += counts[rows++]) {
+        unsigned n = counts[rows] = row_at(o, i);
+
+        v[rows] = (struct udp_out){ &o->iov[i], (int)n, n > 1 ? o->iov[i].iov_len : 0,
+                                    &o->paths[i], UDP_NOT_ECT };
+    }
+    socket->stat.drops += o->n - sum_of(counts, udp_send(socket, v, rows));
     o->n = 0;
     o->used = 0;
 }

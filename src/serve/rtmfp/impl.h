@@ -59,7 +59,7 @@ struct rtmfp_service {
     bool ends;                       /* sessions do not linger any more */
     unsigned leaving;                /* sessions that are about to end, or linger */
     unsigned lingering;              /* those alone that have ended, RTMFP_LINGER_MAX at most */
-    struct rtmfp_peer *touched;      /* have something to say when this turn is over */
+    struct rtmfp_peer *touched, **touched_end; /* have something to say when this turn is over */
     struct co_task turn;             /* that, where no batch is read */
     struct datagram_streams streams; /* that somebody plays: stream.c */
     struct rtmfp_service_stat stat;  /* what ended; and what is counted here alone */

@@ -44,6 +44,8 @@ static void peer_free(struct rtmfp_peer *p)
     for (struct rtmfp_peer **q = &s->touched; p->touched && *q; q = &(*q)->next_touched) {
         if (*q == p) {
             *q = p->next_touched;
+            if (!*q)
+                s->touched_end = q;
             break;
         }
     }

@@ -14,6 +14,8 @@
 /* Timers of many sessions are due together. */
 #define GRID CO_MS(10)
 
+enum { FEW = 4 }; /* sessions between two looks at the time */
+
 #define ANSWER_KEPT CO_SECONDS(95) /* [RTMFP] 3.5.1.1.2 */
 
 struct rtmfp_peer *rtmfp_peer_find(const struct rtmfp_service *s, uint32_t id)
@@ -261,19 +263,26 @@ void rtmfp_peer_touch(struct rtmfp_peer *p)
     if (p->touched)
         return;
     if (!s->touched)
-        co_post(&s->turn, on_turn);
+        s->touched_end = &s->touched;
+    co_post(&s->turn, on_turn);
     p->touched = true;
-    p->next_touched = s->touched;
-    s->touched = p;
+    p->next_touched = NULL;
+    *s->touched_end = p;
+    s->touched_end = &p->next_touched;
 }
 
+/* In slices: timers of thousands may be due at once. */
 void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now)
 {
-    while (s->touched) {
+    for (unsigned i = 1; s->touched; i++) {
         struct rtmfp_peer *p = s->touched;
 
         s->touched = p->next_touched;
         p->touched = false;
         rtmfp_peer_flush(p, now);
+        if (s->touched && i % FEW == 0 && co_slice_over()) {
+            co_post(&s->turn, on_turn);
+            return;
+        }
     }
 }

@@ -220,20 +220,20 @@ static bool rests(struct rtmfp_netstream *n, co_usec now)
     return false;
 }
 
-void rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now)
+bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
     struct rtmfp_wire *w = rtmfp_stream_wire(play->stream);
 
     if (rests(n, now) || play->at == rtmfp_wire_head(w))
-        return;
+        return false;
     if (is_over(n, now))
         skip(n, now);
     if (play->at < rtmfp_wire_first(w))
         catch_up(n, now);
     if (!pass_all(n, now) || waiting(n) > 2 * WAITING_MOST)
         refuse(n);
-    rtmfp_peer_touch(n->peer);
+    return true;
 }
 
 /* ---- what it says */
@@ -333,7 +333,7 @@ err_t rtmfp_play_begin(struct rtmfp_netstream *n)
     tell_started(n);
     rtmfp_stream_add(n->play.stream, n);
     find_begin(n, co_clock());
-    rtmfp_play_turn(n, co_clock());
+    (void)rtmfp_play_turn(n, co_clock());
     rtmfp_peer_touch(n->peer);
     return NULL;
 }

@@ -46,8 +46,8 @@ static void walk(struct rtmfp_stream *st)
 
         st->at = n->play.next;
         __builtin_prefetch(st->at);
-        if (n->doing == RTMFP_PLAYS)
-            rtmfp_play_turn(n, now);
+        if (n->doing == RTMFP_PLAYS && rtmfp_play_turn(n, now))
+            rtmfp_peer_flush(n->peer, now); /* while it is in the cache */
         if (st->at && i % FEW == 0 && co_slice_over()) {
             co_post(&st->more, on_more);
             return;

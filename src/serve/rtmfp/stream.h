@@ -21,8 +21,9 @@ void rtmfp_stream_remove(struct rtmfp_stream *st, struct rtmfp_netstream *n); /*
                                                                                 * none */
 bool rtmfp_stream_has(const struct rtmfp_netstream *n);
 
-/* ---- play.c: what is new to it, into its flows. Does not yield. */
-void rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now);
+/* ---- play.c: what is new to it, into its flows. True: they may have something to send. Does not
+ * yield. */
+bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now);
 
 /* ---- look.c */
 /* Once a second: its token, the configuration, rates, lines of the log. It may leave. */
