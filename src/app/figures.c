@@ -171,6 +171,8 @@ static void take(const struct figures_of *of, struct figures *f)
         srt_service_stat(env->srt, &f->srt);
     if (env->rtc)
         rtc_service_stat(env->rtc, &f->rtc);
+    if (env->rtmfp)
+        rtmfp_service_stat(env->rtmfp, &f->rtmfp);
     take_objects(f);
     take_thread(f);
 }

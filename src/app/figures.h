@@ -9,6 +9,7 @@
 
 #include "co/holds.h"
 #include "serve/rtc/rtc.h"
+#include "serve/rtmfp/rtmfp.h"
 #include "serve/srt/srt.h"
 #include "session/clients.h"
 #include "session/hooks.h"
@@ -43,6 +44,7 @@ struct figures {
     struct vod_stat vod;                       /* files on demand */
     struct srt_service_stat srt;
     struct rtc_service_stat rtc;
+    struct rtmfp_service_stat rtmfp;
     uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
     /* Objects that live. What one worker made another may free: of one alone it may be below 0, and

@@ -61,6 +61,7 @@ static void put_all_ports(struct jput *j, const struct conf *c)
     put_ports(j, "rtsps", c->rtsp_server.enabled && c->rtsp_server.https.enabled,
               &c->rtsp_server.https.listen, "");
     put_ports(j, "srt", c->srt_server.enabled, &c->srt_server.listen, "udp://");
+    put_ports(j, "rtmfp", c->rtmfp_server.enabled, &c->rtmfp_server.listen, "udp://");
     put_rtc_ports(j, &c->rtc_server);
 }
 

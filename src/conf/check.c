@@ -265,7 +265,7 @@ static err_t vhost_ingest(const struct conf_vhost *v)
 static check_fn *const checks[] = {
     check_full, check_listen, check_daemon, check_files, check_affinity, check_http, check_auth,
     check_heartbeat, check_tls, check_proxied, check_network, check_ff_env, conf_check_rtsp_server,
-    conf_check_srt_server, conf_check_rtc_server,
+    conf_check_srt_server, conf_check_rtmfp_server, conf_check_rtc_server,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
                                           conf_check_token, conf_check_rtsp, conf_check_srt,

@@ -131,6 +131,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     warn_tokens(c, &ctx);
     conf_warn_rtsp(c, &ctx);
     conf_warn_srt(c, &ctx);
+    conf_warn_rtmfp(c, &ctx);
     conf_warn_rtc(c, &ctx);
     return NULL;
 }

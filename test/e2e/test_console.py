@@ -88,8 +88,8 @@ def test_children_forwards_and_ways(ports, source):
     assert f["state"] == "connecting" and f["stream"].endswith("live/cam") and "IO_CONNECT" in f["error"]
     ways = ask("console")["data"]
     assert ways["http"] == web and ways["rtmp"] == s.port and ways["https"] == 0
-    assert ways["rtsp"] == ways["srt"] == 0
-    assert ways["vhosts"][0] == {"name": "__defaultVhost__", "rtsp": False, "srt": False, "rtc": False, "rtmp_to_rtc": False,
+    assert ways["rtsp"] == ways["srt"] == ways["rtmfp"] == 0
+    assert ways["vhosts"][0] == {"name": "__defaultVhost__", "rtsp": False, "srt": False, "rtmfp": False, "rtc": False, "rtmp_to_rtc": False,
                                 "rtc_to_rtmp": False, "vod": None, "flv": "[vhost]/[app]/[stream].flv", "hls": None, "dash": None}
 
 

@@ -166,6 +166,7 @@ def rule_expressions():
 
 def udp_servers():
     return f"""srt_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}
+rtmfp_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}
 rtc_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}"""
 
 

@@ -668,6 +668,8 @@ static void test_plan_of_datagrams(void **state)
         { "srt_server { enabled on; }", 10080, 1 },
         { "workers 3; srt_server { enabled on; listen 127.0.0.1:9001 9002; }", 9001, 1 },
         { "srt_server { enabled off; }", 0, 0 },
+        { "workers 2; rtmfp_server { enabled on; }", 1935, 1 },
+        { "rtmfp_server { enabled off; }", 0, 0 },
         { "rtc_server { enabled on; listen 8001; }", 8001, 1 },
     };
 

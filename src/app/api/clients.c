@@ -110,6 +110,27 @@ static void put_rtc(struct jput *j, const struct clients_rtc *r)
     jput_close(j, '}');
 }
 
+/* Its session, of which another stream may be a client, too. */
+static void put_rtmfp(struct jput *j, const struct clients_rtmfp *r)
+{
+    jput_open(j, "rtmfp", '{');
+    jput_text(j, "peer_id", r->peer_id);
+    jput_text(j, "remote", r->remote);
+    jput_uint(j, "dh_group", r->group);
+    jput_bool(j, "hmac", r->hmac);
+    jput_bool(j, "sequence", r->numbered);
+    jput_uint(j, "packets_sent", r->sent);
+    jput_uint(j, "packets_received", r->received);
+    jput_uint(j, "fragments_again", r->again);
+    jput_uint(j, "messages_abandoned", r->abandoned);
+    jput_uint(j, "skips", r->skips);
+    jput_uint(j, "waiting_bytes", r->waiting);
+    jput_real(j, "rtt_ms", (double)r->rtt / 1e3, 3);
+    jput_uint(j, "pings_lost", r->pings_lost);
+    jput_uint(j, "address_changes", r->moves);
+    jput_close(j, '}');
+}
+
 /* On the thread of its worker. */
 static void put_client(struct api_call *c, const char *key, struct client *client)
 {
@@ -149,6 +170,8 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
         put_srt(j, &info);
     if (info.has_rtc)
         put_rtc(j, &info.rtc);
+    if (info.has_rtmfp)
+        put_rtmfp(j, &info.rtmfp);
     jput_close(j, '}');
 }
 

@@ -14,6 +14,8 @@ void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct
 void metrics_put_srt(struct wr *w, const struct srt_service_stat *s);
 /* Figures of WebRTC. */
 void metrics_put_rtc(struct wr *w, const struct rtc_service_stat *s);
+/* Figures of RTMFP. */
+void metrics_put_rtmfp(struct wr *w, const struct rtmfp_service_stat *s);
 /* Figures of each worker, where there is more than one. */
 void metrics_put_workers(struct wr *w, const struct api_parts *of);
 

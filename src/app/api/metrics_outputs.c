@@ -67,4 +67,6 @@ void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct
         metrics_put_srt(w, &f->srt);
     if (of->env->rtc)
         metrics_put_rtc(w, &f->rtc);
+    if (of->env->rtmfp)
+        metrics_put_rtmfp(w, &f->rtmfp);
 }

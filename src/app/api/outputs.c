@@ -161,6 +161,7 @@ static void put_ways(struct jput *j, const struct conf *c, const struct conf_vho
     jput_text(j, "flv", v->http_remux.enabled ? v->http_remux.mount : NULL);
     jput_bool(j, "rtsp", v->rtsp.enabled);
     jput_bool(j, "srt", v->srt.enabled);
+    jput_bool(j, "rtmfp", v->rtmfp.enabled);
     jput_bool(j, "rtc", c->rtc_server.enabled && v->rtc.enabled);
     jput_bool(j, "rtmp_to_rtc", v->rtc.rtmp_to_rtc);
     jput_bool(j, "rtc_to_rtmp", v->rtc.rtc_to_rtmp);
@@ -179,6 +180,7 @@ static err_t console(struct api_call *c)
     jput_int(&c->j, "rtmp", port_of(true, &conf->rtmp.listen));
     jput_int(&c->j, "rtsp", port_of(conf->rtsp_server.enabled, &conf->rtsp_server.listen));
     jput_int(&c->j, "srt", port_of(conf->srt_server.enabled, &conf->srt_server.listen));
+    jput_int(&c->j, "rtmfp", port_of(conf->rtmfp_server.enabled, &conf->rtmfp_server.listen));
     jput_int(&c->j, "http", port_of(http->enabled, &http->listen));
     jput_int(&c->j, "https", port_of(http->enabled && http->https.enabled, &http->https.listen));
     jput_open(&c->j, "vhosts", '[');

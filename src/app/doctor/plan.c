@@ -370,6 +370,8 @@ static void add_udp(struct doctor_plan *p, const struct conf *c)
         add_rtsp_udp(p, &c->rtsp_server);
     if (c->srt_server.enabled)
         add_listen(p, &c->srt_server.listen, "srt");
+    if (c->rtmfp_server.enabled)
+        add_listen(p, &c->rtmfp_server.listen, "rtmfp");
     if (c->rtc_server.enabled) {
         add_rtc(p, &c->rtc_server);
         p->sound = wants_sound(c);

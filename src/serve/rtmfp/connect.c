@@ -89,6 +89,7 @@ static void welcome(struct rtmfp_connection *c)
         return;
     }
     c->open = true;
+    c->peer->service->stat.connected++;
     rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
     say_keepalives(c);
 }

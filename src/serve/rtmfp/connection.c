@@ -338,6 +338,8 @@ bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why)
     if (p->session.state == RTMFP_OPEN) /* last words: to close it drops what was not sent */
         rtmfp_peer_flush(p, co_clock());
     p->connection = NULL;
+    if (c->open)
+        p->service->stat.connected--;
     rtmfp_connection_free(c);
     return true;
 }

@@ -47,6 +47,8 @@ static void set_keys(struct rtmfp_peer *p, const struct rtmfp_work *w)
     p->far_id = w->job.id;
     memcpy(p->peer_id, w->job.peer, sizeof(p->peer_id));
     memcpy(p->skic, w->job.skic_hash, sizeof(p->skic));
+    p->group = rtmfp_group_id(w->job.group);
+    p->numbered = w->keyed.receive.numbered;
     p->session.hmac = w->keyed.receive.hmac != 0;
     p->session.older = !w->keyed.send.hmac && !w->keyed.send.numbered;
 }

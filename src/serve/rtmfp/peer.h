@@ -36,7 +36,7 @@ struct rtmfp_peer {
     uint8_t peer_id[RTMFP_PEER_ID];  /* its fingerprint */
     uint8_t skic[RTMFP_SKIC_HASH];
     uint8_t group;                   /* of Diffie-Hellman: its number, 2, 5, 14 */
-    bool numbered;                   /* packets have numbers, both ways */
+    bool numbered;                   /* its packets have numbers */
     uint16_t answer_size;
     uint16_t media;                  /* streams of it that carry some */
     uint8_t *answer;                 /* body of RIKeying, until it speaks, 95 s at most; or NULL */

@@ -12,6 +12,7 @@
 #ifndef SERVE_RTMFP_RTMFP_H
 #define SERVE_RTMFP_RTMFP_H
 
+#include "co/net/udp.h"
 #include "proto/rtmfp/responder.h"
 #include "session/env.h"
 
@@ -42,7 +43,8 @@ struct rtmfp_service_stat { /* words alone, of which all are sums */
     uint64_t introductions, introductions_limited, unknown_peers, redirects;
     uint64_t group_members, groups;  /* at this moment */
     uint64_t skips;                  /* players that went on at a key frame */
-    uint64_t in, in_calls, out, out_calls, overflow; /* datagrams of the sockets */
+    uint64_t passed;                 /* datagrams that came to another worker */
+    struct udp_stat sockets;
 };
 void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat *out);
 

@@ -229,22 +229,20 @@ static void count_groups(const struct rtmfp_service *s, struct rtmfp_service_sta
 
 void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
 {
-    struct udp_stat sockets = { 0 };
+    const struct session_env *env = s->base.env;
     const struct rtmfp_peer *p;
     uint32_t at = 0;
 
     *out = s->stat;
+    out->publishers = clients_total(env->clients, CLIENTS_RTMFP_PUBLISH)->now;
+    out->players = clients_total(env->clients, CLIENTS_RTMFP_PLAY)->now;
     out->sessions = s->base.n_peers - s->leaving;
     out->keying = rtmfp_keys_count(s->keys);
     count_startup(&s->responder, out);
     out->bad[RTMFP_BAD_STRANGER] += s->base.unreachable;
     while ((p = datagram_slots_next(&s->slots, &at)))
         rtmfp_session_count(p, out);
-    datagram_service_count(&s->base, &sockets);
-    out->in += sockets.in;
-    out->in_calls += sockets.in_calls;
-    out->out += sockets.out;
-    out->out_calls += sockets.out_calls;
-    out->overflow += sockets.overflow;
+    out->passed = s->base.passed;
+    datagram_service_count(&s->base, &out->sockets);
     count_groups(s, out);
 }

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What the API, the metrics and the log tell of clients of RTMFP, and how one is kicked."""
+import re
+
+import pytest
+
+pytest.importorskip("cryptography")
+
+import flv                      # noqa: E402
+import httpapi                  # noqa: E402
+import rtmfp                    # noqa: E402
+import rtmfp_client as rc       # noqa: E402
+import rtmfp_wire as w          # noqa: E402
+from procs import free_port, wait_for  # noqa: E402
+from test_metrics import scrape, values  # noqa: E402
+
+SECURED = {"mac": w.Wish(7, 10), "numbers": w.Wish(7, 0)}
+
+
+def value(got, name, labels=""):
+    return got[name][labels]
+
+
+@pytest.fixture
+def served(srs):
+    """A server with RTMFP, the API, and metrics on the API's port."""
+    port, api = free_port(), free_port()
+    s = srs("rtmfp { enabled on; }", httpapi.conf(api, more=f"""exporter {{ enabled on; listen {free_port()}; }}
+        rtmfp_server {{ enabled on; listen 127.0.0.1:{port}; }}"""))
+    s.rtmfp_port, s.api, s.api_port = port, httpapi.Api(api), api
+    return s
+
+
+def listed(s):
+    return {c["type"]: c for c in s.api.clients()}
+
+
+def test_lists_metrics_and_a_kick(served, source):
+    """A publisher with HMAC and numbers, a player without: both are told as they are, and a kick finds them."""
+    tags = flv.cut(source, 1000)
+    with rc.Client(served.rtmfp_port, identity=rtmfp.Identity(group=14, **SECURED)).connect() as a, \
+            rc.Client(served.rtmfp_port).connect() as b:
+        sender, viewer = a.publish("s"), b.play("s")
+        rc.pump(a, sender, tags, others=[b], speed=None)
+        rc.run([a, b], lambda: len(flv.frames(viewer.tags)) >= len(flv.frames(tags)))
+        both = listed(served)
+        publisher, player = both["rtmfp-publish"], both["rtmfp-play"]
+        assert publisher["publish"] and not player["publish"]
+        assert publisher["name"] == player["name"] == "s" and publisher["ip"] == "127.0.0.1"
+        assert publisher["recv_bytes"] > 10000 < player["send_bytes"]
+        p, q = publisher["rtmfp"], player["rtmfp"]
+        assert p["peer_id"] == a.peer_id.hex() and q["peer_id"] == b.peer_id.hex()
+        assert (p["dh_group"], p["hmac"], p["sequence"]) == (14, True, True)
+        assert (q["dh_group"], q["hmac"], q["sequence"]) == (2, False, False)
+        assert re.fullmatch(r"127\.0\.0\.1:\d+", p["remote"]) and p["remote"] != q["remote"]
+        assert p["packets_received"] > 10 < q["packets_sent"] and 0 <= q["rtt_ms"] < 5000
+        assert q["fragments_again"] == q["skips"] == q["waiting_bytes"] == 0
+        assert served.api.stream("s")["publish"]["type"] == "rtmfp-publish"
+
+        def counted():  # figures of other workers are at most a second old
+            got = values(scrape(served.api_port))
+            return got if value(got, "srs_rtmfp_streams", 'mode="play"') == 1 else None
+        got = wait_for(counted, 3)
+        assert value(got, "srs_rtmfp_sessions") == value(got, "srs_rtmfp_connected") == 2
+        assert value(got, "srs_rtmfp_streams", 'mode="publish"') == 1
+        assert value(got, "srs_rtmfp_opened_total") == value(got, "srs_rtmfp_key_jobs_total") == 2
+        assert value(got, "srs_rtmfp_hellos_total") == value(got, "srs_rtmfp_keyings_total") == 2
+        assert value(got, "srs_rtmfp_datagrams_in_total") > 10
+
+        served.api.kick(player["id"])
+        rc.run([a, b], lambda: "rtmfp-play" not in listed(served))
+        assert listed(served).keys() == {"rtmfp-publish"}
