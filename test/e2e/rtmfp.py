@@ -534,7 +534,7 @@ def run(ends, until, timeout=10.0):
         if now >= end:
             return False
         due = min((d for d in (e.deadline() for e in ends) if d is not None), default=end)
-        wait = min(end, max(due, now + 0.001)) - now
+        wait = min(end, max(due, now + 0.001), now + 0.1) - now  # until() may be of other things than datagrams
         ready = select.select([e.sock for e in ends], [], [], wait)[0]
         for e in ends:
             while e.sock in ready and e.receive():

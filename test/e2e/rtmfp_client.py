@@ -40,6 +40,10 @@ def run(clients, until, timeout=10.0):
     return rtmfp.run([c.endpoint for c in clients], until, patience(timeout))
 
 
+def run_for(clients, seconds):
+    rtmfp.run([c.endpoint for c in clients], lambda: False, seconds)
+
+
 class Talk:
     """The messages of one session, with the server or with a peer, in the order that they have to each other."""
 
@@ -314,4 +318,4 @@ def pump(client, stream, tags, until=None, others=(), speed=1.0, timeout=60.0):
             raise TimeoutError(f"{at} of {len(tags)} tags were sent, {stream.sent()=}")
         if not client.session.is_open:
             raise Closed(client.session.why)
-        rtmfp.run([c.endpoint for c in everyone], lambda: False, 0.01)
+        run_for(everyone, 0.01)

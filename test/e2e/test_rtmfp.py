@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """RTMFP's server against a client that was written apart from it: publish, play, peers, groups, redirect, moves."""
-import contextlib
 import json
 import os
 
@@ -17,34 +16,10 @@ import tools                    # noqa: E402
 import udprelay                 # noqa: E402
 from flv import AUDIO, VIDEO    # noqa: E402
 from procs import free_port     # noqa: E402
+from rtmfp_serve import Driver, clients, frames, is_run_of, rtmfp_server  # noqa: E402
 from rtmpclient import Closed, Rejected  # noqa: E402
 
 SECURED = {"mac": w.Wish(7, 10), "numbers": w.Wish(7, 0)}
-
-
-def rtmfp_server(srs, server="", vhost="", glob="", **how):
-    """A server of the fixture `srs`, with RTMFP."""
-    port = free_port()
-    s = srs(vhost=f"rtmfp {{ enabled on; }}\n{vhost}",
-            glob=f"{glob}\nrtmfp_server {{ enabled on; listen 127.0.0.1:{port}; {server} }}", **how)
-    s.rtmfp_port = port
-    return s
-
-
-@contextlib.contextmanager
-def clients(s, count=1, **how):
-    """Connected clients of it."""
-    with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(rc.Client(s.rtmfp_port, **how)).connect() for _ in range(count)]
-
-
-def frames(tags):
-    return {kind: flv.hashes(tags, kind) for kind in (AUDIO, VIDEO)}
-
-
-def is_run_of(got, whole):
-    """Each kind's frames lie in the source's without a gap."""
-    return all(flv.find_run(frames(got)[k], frames(whole)[k] * 2) >= 0 for k in (AUDIO, VIDEO))
 
 
 def test_publish_to_rtmp(srs, source):
@@ -182,24 +157,49 @@ def test_kicked(srs, source):
                 c.wait(lambda: False, 5)
 
 
+def test_takeover_on(srs, source):
+    """Whoever comes gets the stream at once, from RTMP to RTMFP, to another one, and back to RTMP."""
+    s = rtmfp_server(srs, vhost="publish { takeover on; }")
+    tags = flv.cut(source, 200)
+    viewer = s.watch()
+    pushed = s.push(source, loop=True)
+    with clients(s, 2) as both:
+        streams = []
+        for c in both:
+            streams.append(c.publish("s"))
+            rc.pump(c, streams[-1], tags, speed=None)
+        assert pushed.client.closed(3)
+        assert rc.run(both, lambda: streams[0].statuses), "the first one is told"
+        last = s.push(source, loop=True)
+        assert rc.run(both, lambda: streams[1].statuses)
+        count = len(viewer.tags)
+        assert viewer.wait(lambda got: len(got) > count + 20) and last.error is None and viewer.ended is None
+        assert all(c.session.is_open for c in both)
+
+
 @pytest.mark.long
 def test_takeover(srs, source):
-    """Between a publisher of RTMP and one of RTMFP, both ways: a live stream is not given away."""
+    """Between a publisher of RTMP and one of RTMFP: a live stream is not given away, a silent one is, both ways."""
     s = rtmfp_server(srs)
     pushed = s.push(source, loop=True)
     viewer = s.watch()
-    assert viewer.wait(lambda got: len(flv.frames(got)) > 20, 5)
-    with clients(s) as [c]:
+    assert viewer.wait(lambda got: len(flv.frames(got)) > 10, 5)
+    with clients(s, 2) as [c, other]:
         with pytest.raises(Rejected) as e:
             c.publish("s")
-        assert "BadName" in e.value.code
-    pushed.stop()
-    with clients(s) as [c]:
+        assert "BadName" in e.value.code and pushed.error is None
+        pushed.stop()
         stream = c.publish("s")
-        rc.pump(c, stream, flv.cut(source, 300), speed=None)
-        with pytest.raises(Rejected) as e:
-            s.publisher()
-        assert "BadName" in e.value.code
+        assert pushed.client.closed(3)
+        with Driver(c, stream, source) as d:
+            assert d.wait(lambda: d.at > 20)
+            for publish in (s.publisher, other.publish):
+                with pytest.raises(Rejected) as e:
+                    publish("s")
+                assert "BadName" in e.value.code and d.error is None
+        s.publisher("s").close()
+        c.wait(lambda: stream.statuses)
+        assert viewer.ended is None
 
 
 @pytest.mark.parametrize("server, identity, opens", [

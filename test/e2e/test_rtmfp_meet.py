@@ -6,7 +6,7 @@ pytest.importorskip("cryptography")
 
 import rtmfp_client as rc                       # noqa: E402
 from procs import free_port                     # noqa: E402
-from test_rtmfp import clients, rtmfp_server    # noqa: E402
+from rtmfp_serve import clients, rtmfp_server  # noqa: E402
 
 
 def test_two_are_introduced(srs):

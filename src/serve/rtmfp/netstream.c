@@ -197,6 +197,16 @@ static void refuse(struct rtmfp_netstream *n, bool publishes, err_t why)
     rtmfp_netstream_status(n, status, NULL);
 }
 
+/* Its coroutine is about to return. Who is kicked while one runs goes with all that he has. */
+static void finish(struct rtmfp_netstream *n, const char *what, err_t err)
+{
+    n->doing = RTMFP_ENDS;
+    if (err && err_code(err) == ERR_KICKED)
+        rtmfp_peer_leave(n->peer, err_copy(err));
+    log_end(what, &err);
+    gone(n);
+}
+
 /* Until its end. An error of one that never was let in is told to the client. */
 static void publish(struct rtmfp_netstream *n, err_t err)
 {
@@ -206,9 +216,7 @@ static void publish(struct rtmfp_netstream *n, err_t err)
         err = rtmfp_publish_run(n);
     if (err && n->doing == RTMFP_BEGINS)
         refuse(n, true, err);
-    n->doing = RTMFP_ENDS;
-    log_end("RTMFP publisher finished", &err);
-    gone(n);
+    finish(n, "RTMFP publisher finished", err);
 }
 
 /* It needs no coroutine once it is let in. */
@@ -220,9 +228,7 @@ static void play(struct rtmfp_netstream *n, err_t err)
         err = rtmfp_play_begin(n);
     if (err) {
         refuse(n, false, err);
-        n->doing = RTMFP_ENDS;
-        log_end("RTMFP player finished", &err);
-        gone(n);
+        finish(n, "RTMFP player finished", err);
         return;
     }
     n->doing = RTMFP_PLAYS;

@@ -60,6 +60,7 @@ void rtmfp_publish_take(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
     if (!pub || (pub->over && !waits(pub, co_now())) || pub->publisher.place.replaced)
         return;
     n->base.in += size;
+    pub->publisher.place.active_at = co_now(); /* its coroutine looks once a second */
     if (size == 0 || (int64_t)size > (media ? limits->max_message_size : limits->max_metadata_size))
         return;
     msg.payload = rtmp_media_alloc(live_source_packets(n->base.src), size);
