@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* test_load_rtmfp.c - a client of the load tool of RTMFP against a responder in memory: keys in
  * every group, with HMACs and numbers or without, connect, pings that are answered or lost, the
- * end by either side and by silence. */
+ * end by either side and by silence; one that plays, one that publishes. */
 #include "rtmfp_ends.h"
 
 #include "proto/rtmfp/session.h"
+#include "proto/rtmp/amf0.h"
+#include "proto/rtmp/msg.h"
+#include "serve/rtmfp/words.h"
 #include "tools/load/rtmfp_peer.h"
 #include "tools/load/rtmfp_pid.h"
+#include "tools/load/run.h"
 
 #include <unistd.h>
 
 enum { ID = 0x1234abcd, STEP_MS = 5 };
 
 static struct ends ends;
-static struct load_stat stat; /* large */
+static struct load_run run; /* large */
+static struct load_media media;
 static struct load_rtmfp_world world;
 static struct load_rtmfp_peer peer;
 static struct udp_addr here, there;
@@ -27,7 +32,8 @@ static struct {
     struct rtmfp_session_set set;
     struct rtmfp_sealer sealer;
     struct rtmfp_opener opener;
-    unsigned connects, closed;
+    unsigned connects, closed, media[2], odd;
+    uint32_t time[2];
 } server;
 
 static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
@@ -35,27 +41,86 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
 {
     (void)s;
     (void)f;
-    (void)answers;
-    assert_memory_equal(metadata.p, "TC\4\0", 4);
+    assert_int_equal(metadata.n, 4);
+    assert_memory_equal(metadata.p, "TC\4", 3);
+    assert_true(metadata.p[3] == 0 || answers); /* flows of a stream answer ours */
     return true;
+}
+
+static void say(struct rtmfp_flow_out *flow, uint8_t type, uint32_t time, const void *p, size_t n)
+{
+    struct rtmfp_message *m = rtmfp_said_new(type, time, rtmfp_bytes(p, n), now);
+
+    assert_true(rtmfp_flow_out_write(flow, m, true));
+    rtmfp_message_unref(m);
+}
+
+static void say_status(struct rtmfp_session *s, struct rtmfp_flow_in *f, const char *code)
+{
+    static const uint8_t metadata[] = { 'T', 'C', 4, 1 };
+    struct rtmfp_flow_out *out = rtmfp_flow_open(s, rtmfp_bytes(metadata, 4), f, RTMFP_COMMANDS);
+    struct wr w;
+
+    wr_init(&w, 256);
+    amf0_string(&w, "onStatus");
+    amf0_number(&w, 0);
+    amf0_null(&w);
+    amf0_object_begin(&w);
+    amf0_set_string(&w, "level", server.refuses ? "error" : "status");
+    amf0_set_string(&w, "code", code);
+    amf0_end(&w);
+    say(out, RTMP_COMMAND, 0, w.buf, w.len);
+    wr_free(&w);
+    say(out, RTMP_AUDIO, 0, "\xaf\1a", 3);
+    say(out, RTMP_AUDIO, 23, "\xaf\1b", 3);
+    say(out, RTMP_AUDIO, 46, "\xaf\1c", 3);
+    say(out, RTMP_AUDIO, 116, "\xaf\1d", 3);
+}
+
+static void say_result(struct rtmfp_session *s, struct rtmfp_flow_in *f, double id)
+{
+    static const uint8_t metadata[] = { 'T', 'C', 4, 0 };
+    struct rtmfp_flow_out *out = rtmfp_flow_open(s, rtmfp_bytes(metadata, 4), f, RTMFP_COMMANDS);
+    struct wr w;
+
+    wr_init(&w, 64);
+    amf0_string(&w, server.refuses ? "_error" : "_result");
+    amf0_number(&w, id);
+    amf0_null(&w);
+    amf0_number(&w, 1);
+    say(out, RTMP_COMMAND, 0, w.buf, w.len);
+    wr_free(&w);
+}
+
+static bool is_command(struct rtmfp_bytes body, const char *name)
+{
+    size_t n = strlen(name);
+
+    return body.n > n + 3 && body.p[2] == n && memcmp(body.p + 3, name, n) == 0;
 }
 
 static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
                        size_t size)
 {
-    static const uint8_t metadata[] = { 'T', 'C', 4, 0 };
-    struct rtmfp_message *m = rtmfp_message_new(15, now);
-    struct rtmfp_flow_out *out = rtmfp_flow_open(s, rtmfp_bytes(metadata, 4), f, RTMFP_COMMANDS);
-    struct wr w = rtmfp_wr(m->bytes, 15);
+    struct rtmfp_said said;
 
-    assert_true(size > 15);
-    assert_memory_equal(data, "\x14\0\0\0\0\2\0\7connect", 15);
-    wr_bytes(&w, "\x14\0\0\0\0\2\0\7", 8);
-    wr_bytes(&w, server.refuses ? "_error\0" : "_result", 7);
-    m->bytes[7] = server.refuses ? 6 : 7;
-    assert_true(rtmfp_flow_out_write(out, m, true));
-    rtmfp_message_unref(m);
-    server.connects++;
+    assert_true(rtmfp_said_read(&said, rtmfp_bytes(data, size)));
+    if (said.type == RTMP_COMMAND && is_command(said.body, "connect")) {
+        say_result(s, f, 1);
+        server.connects++;
+    } else if (said.type == RTMP_COMMAND && is_command(said.body, "createStream")) {
+        say_result(s, f, 4);
+    } else if (said.type == RTMP_COMMAND && is_command(said.body, "play")) {
+        say_status(s, f, "NetStream.Play.Start");
+    } else if (said.type == RTMP_COMMAND && is_command(said.body, "publish")) {
+        say_status(s, f, "NetStream.Publish.Start");
+    } else if (said.type == RTMP_AUDIO || said.type == RTMP_VIDEO) {
+        unsigned track = said.type == RTMP_VIDEO;
+
+        server.media[track]++;
+        server.odd += said.time < server.time[track];
+        server.time[track] = said.time;
+    }
     return true;
 }
 
@@ -167,12 +232,14 @@ static void begin(const struct load_opts *o)
 
     now = CO_SECONDS(1000);
     memset(&server, 0, sizeof(server));
-    memset(&stat, 0, sizeof(stat));
+    memset(&run, 0, sizeof(run));
     here = ends_address(2, 5000);
     there = ends_address(1, 1935);
     ends_init(&ends, &offers, &offers);
-    assert_true(load_rtmfp_world_init(&world, o, &stat.rtmfp));
-    assert_true(load_rtmfp_begin(&peer, &world, ID, "live", "rtmfp://10.0.0.1/live", &there, now));
+    assert_true(load_rtmfp_world_init(&world, o, media.count ? &media : NULL, &run.stat));
+    assert_true(load_rtmfp_begin(&peer, &world, ID, world.wants ? "live/x" : "live",
+                                 world.wants ? "rtmfp://10.0.0.1/live/x" : "rtmfp://10.0.0.1/live",
+                                 &there, now));
 }
 
 static void end(void)
@@ -199,15 +266,15 @@ static void opens_connects_pings(void **state)
         run_for(CO_MS(100));
         assert_int_equal(peer.state, LOAD_RTMFP_READY);
         assert_int_equal(server.connects, 1);
-        assert_int_equal(stat.rtmfp.opened, 1);
-        assert_int_equal(stat.rtmfp.startup_sent, 2);
+        assert_int_equal(run.stat.rtmfp.opened, 1);
+        assert_int_equal(run.stat.rtmfp.startup_sent, 2);
         assert_int_equal(peer.sealer.key.hmac != 0, o.hmac);
         assert_int_equal(peer.sealer.key.numbered, o.sequence);
         run_for(CO_MS(10500));
-        assert_int_equal(stat.rtmfp.pings, 10);
-        assert_int_equal(stat.rtmfp.replies, 10);
-        assert_int_equal(stat.rtmfp.lost, 0);
-        assert_int_equal(stat.rtmfp.forged, 0);
+        assert_int_equal(run.stat.rtmfp.pings, 10);
+        assert_int_equal(run.stat.rtmfp.replies, 10);
+        assert_int_equal(run.stat.rtmfp.lost, 0);
+        assert_int_equal(run.stat.rtmfp.forged, 0);
         end();
     }
 }
@@ -222,7 +289,7 @@ static void bare_ones_never_connect(void **state)
     run_for(CO_MS(3500));
     assert_int_equal(peer.state, LOAD_RTMFP_READY);
     assert_int_equal(server.connects, 0);
-    assert_int_equal(stat.rtmfp.replies, 3);
+    assert_int_equal(run.stat.rtmfp.replies, 3);
     end();
 }
 
@@ -243,8 +310,8 @@ static void lost_pings_and_silence_are_told(void **state)
     run_for(CO_MS(3500));
     server.deaf = true;
     run_for(CO_MS(4000));
-    assert_int_equal(stat.rtmfp.replies, 3);
-    assert_int_equal(stat.rtmfp.lost, 3); /* the last one may still be answered */
+    assert_int_equal(run.stat.rtmfp.replies, 3);
+    assert_int_equal(run.stat.rtmfp.lost, 3); /* the last one may still be answered */
     run_for(CO_SECONDS(8));
     assert_int_equal(peer.state, LOAD_RTMFP_ENDED);
     assert_int_equal(peer.session.end, RTMFP_ENDED_SILENT);
@@ -260,7 +327,7 @@ static void nobody_answers(void **state)
     assert_int_equal(peer.state, LOAD_RTMFP_OPENING);
     run_for(CO_SECONDS(2));
     assert_int_equal(peer.state, LOAD_RTMFP_UNANSWERED);
-    assert_int_equal(stat.rtmfp.opened, 0);
+    assert_int_equal(run.stat.rtmfp.opened, 0);
     end();
 }
 
@@ -296,7 +363,7 @@ static void garbage_is_counted_and_harmless(void **state)
     run_for(CO_MS(100));
     assert_int_equal(peer.state, LOAD_RTMFP_READY);
     load_rtmfp_input(&peer, junk, sizeof(junk), &there, now);
-    assert_int_equal(stat.rtmfp.forged, 1);
+    assert_int_equal(run.stat.rtmfp.forged, 1);
     assert_int_equal(peer.state, LOAD_RTMFP_READY);
     end();
 }
@@ -315,6 +382,60 @@ static void addresses_have_to_fit(void **state)
     end();
 }
 
+static void plays(void **state)
+{
+    const struct load_opts o = { .group = 2, .ping = 1, .timeout = 10, .play = true };
+    struct load_client client = { .run = &run };
+
+    (void)state;
+    begin(&o);
+    peer.talk.player = &client;
+    run_for(CO_MS(300));
+    assert_int_equal(peer.state, LOAD_RTMFP_READY);
+    assert_int_equal(run.stat.audio, 4);
+    assert_int_equal(run.stat.audio_missing, 2); /* 70 ms are three steps of 23 ms */
+    assert_int_equal(run.stat.backwards, 0);
+    end();
+    begin(&o);
+    peer.talk.player = NULL;
+    server.refuses = true;
+    run_for(CO_MS(300));
+    assert_int_equal(peer.state, LOAD_RTMFP_REFUSED);
+    end();
+}
+
+/* Video of 4 kB each 40 ms, audio each 20 ms. */
+static void publishes(void **state)
+{
+    static uint8_t frame[4000] = "\x27\1\0\0\0\0\0\0\5\x41", key[] = "\x17\1\0\0\0\0\0\0\1\x65";
+    struct load_message turn[] = {
+        { .data = key, .size = sizeof(key) - 1, .type = RTMP_VIDEO, .key = true },
+        { .data = (const uint8_t *)"\xaf\1x", .size = 3, .type = RTMP_AUDIO },
+        { .data = (const uint8_t *)"\xaf\1y", .size = 3, .time = 20, .type = RTMP_AUDIO },
+        { .data = frame, .size = sizeof(frame), .time = 40, .type = RTMP_VIDEO, .marker = 5,
+          .codec = AV_H264 },
+    };
+
+    (void)state;
+    media = (struct load_media){ .messages = turn, .count = 4, .period = 80 };
+    begin(&plain);
+    run_for(CO_MS(1000));
+    assert_int_equal(peer.state, LOAD_RTMFP_READY);
+    assert_in_range(server.media[0], 20, 26);
+    assert_in_range(server.media[1], 20, 26);
+    assert_int_equal(server.odd, 0);
+    assert_int_equal(run.stat.rtmfp.unsent, 0);
+    server.deaf = true; /* pictures wait, and are given up */
+    run_for(CO_SECONDS(4));
+    assert_true(run.stat.rtmfp.unsent > 10);
+    server.deaf = false;
+    run_for(CO_SECONDS(5));
+    assert_true(server.media[0] > 225); /* all of the sound */
+    assert_int_equal(server.odd, 0);
+    end();
+    media.count = 0;
+}
+
 static void looks_at_a_process(void **state)
 {
     struct load_pid me;
@@ -331,7 +452,7 @@ int main(void)
         TEST(opens_connects_pings), TEST(bare_ones_never_connect), TEST(is_refused),
         TEST(lost_pings_and_silence_are_told), TEST(nobody_answers), TEST(either_side_closes),
         TEST(garbage_is_counted_and_harmless), TEST(addresses_have_to_fit),
-        TEST(looks_at_a_process),
+        TEST(plays), TEST(publishes), TEST(looks_at_a_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,7 @@ struct load_opts {
     int group;             /* of keys: 2, 5, 14 */
     bool hmac, sequence;   /* ask for HMACs, for numbers of packets */
     bool bare;             /* keys and no connect */
+    bool play;             /* of RTMFP */
     double silent, move;   /* % of sessions that vanish, that go on from another port */
     int pid;               /* of the server, to look at; 0: none */
     bool keep;             /* who falls off begins again at once, for ever */

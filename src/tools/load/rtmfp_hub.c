@@ -39,6 +39,7 @@ struct way {
 
 static struct hub {
     struct load_run *run;
+    struct load_media media;
     struct load_rtmfp_world world;
     struct co_group group;
     struct way ways[2];
@@ -91,7 +92,8 @@ static void turn(struct load_rtmfp_client *p, co_usec now)
         n = load_rtmfp_output(&p->peer, room, &p->path.peer, now);
         if (n == 0)
             break;
-        p->c->bytes += n;
+        if (p->peer.talk.feed)
+            p->c->bytes += n;
         p->c->run->stat.bytes_out += n;
         if (hub.bad_link)
             load_link_put(&w->link, LOAD_LINK_OUT, &p->path, &(struct iovec){ room, n }, 1, now);
@@ -127,6 +129,10 @@ static void hear(const uint8_t *data, size_t size, const struct udp_addr *from, 
         return;
     was = p->peer.state;
     p->c->run->stat.bytes_in += size;
+    if (!p->peer.talk.feed) {
+        p->c->bytes += size;
+        p->c->read_at = now;
+    }
     load_rtmfp_input(&p->peer, data, size, from, now);
     turn(p, now);
     if (p->peer.state != was)
@@ -240,7 +246,13 @@ err_t load_rtmfp_hub_init(struct load_run *run_of)
     err_t err = NULL;
 
     hub.run = run_of;
-    if (!load_rtmfp_world_init(&hub.world, o, &run_of->stat.rtmfp))
+    if (o->input)
+        err = load_media_load(&hub.media, o->input);
+    if (err)
+        return err;
+    if (o->input)
+        run_of->media_kbps = (double)hub.media.bytes * 8 / hub.media.period;
+    if (!load_rtmfp_world_init(&hub.world, o, o->input ? &hub.media : NULL, &run_of->stat))
         return err_new(ERR_NO_MEMORY, "keys");
     if (o->pid && !load_pid_look(&hub.at_begin, o->pid))
         return err_new(ERR_CONF, "--pid: there is no process %d", o->pid);
@@ -304,9 +316,11 @@ static err_t begin(struct load_rtmfp_client *p, const struct load_url *url, cons
         err = err_new(ERR_TOO_MANY, "over %d clients", LOAD_RTMFP_PEERS - 1);
     if (!err && !load_rtmfp_begin(&p->peer, &hub.world, id, url->app, url->tc_url, &p->path.peer,
                                   co_clock()))
-        err = err_new(ERR_CONF, "%s is too long", url->tc_url);
+        err = err_new(ERR_CONF, "%s is too long, or has no /app/stream", url->tc_url);
     if (id && err)
         p->peer.id = id;
+    if (hub.run->opts.play)
+        p->peer.talk.player = p->c;
     return err;
 }
 
@@ -349,6 +363,11 @@ static err_t how_it_ended(struct load_rtmfp_client *p)
     return err_new(ERR_RTMFP, "it spoke of what cannot be");
 }
 
+static err_t refusal(const char *code)
+{
+    return err_new(ERR_RTMFP, "refused: %s", *code ? code : "a flow");
+}
+
 /* NULL, too, while it is not decided and there is time. */
 static err_t answer(struct load_rtmfp_client *p, co_usec until)
 {
@@ -359,7 +378,7 @@ static err_t answer(struct load_rtmfp_client *p, co_usec until)
                : p->peer.opening  ? err_new(ERR_RTMFP_TIMEOUT, "no keys")
                                   : err_new(ERR_IO_TIMEOUT, "no answer to connect");
     case LOAD_RTMFP_READY:      return NULL;
-    case LOAD_RTMFP_REFUSED:    return err_new(ERR_RTMFP, "connect was refused");
+    case LOAD_RTMFP_REFUSED:    return refusal(p->peer.talk.answer.code);
     case LOAD_RTMFP_UNANSWERED: return err_new(ERR_RTMFP_TIMEOUT, "no keys");
     default:                    return how_it_ended(p);
     }

@@ -3,16 +3,11 @@
 #include "tools/load/rtmfp_peer.h"
 
 #include "base/must.h"
-#include "proto/rtmp/request.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TYPE_AMF0 = 20, TYPE_AMF3 = 17, MESSAGE_HEAD = 5, MESSAGE_MAX = 4 << 20, CONNECT_MAX = 2048,
-    EPD_MAX = 128, PING_BODY = 4,
-};
+enum { MESSAGE_MAX = 4 << 20, EPD_MAX = 128, PING_BODY = 4 };
 #define OWN_PING CO_SECONDS(20) /* the session's own, of who pings more rarely than that */
 
 /* What is needed until there are keys, and is much. */
@@ -39,43 +34,34 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     return true;
 }
 
-static bool begins_with(const uint8_t *data, size_t size, const char *command)
-{
-    size_t n = strlen(command);
-
-    return size >= 3 + n && data[0] == 2 && (size_t)(data[1] << 8 | data[2]) == n &&
-           memcmp(data + 3, command, n) == 0;
-}
-
-/* The answer to connect is the first one that there is. */
 static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
                        size_t size)
 {
     struct load_rtmfp_peer *p = peer_of(s);
-    size_t head = MESSAGE_HEAD + (size > 0 && data[0] == TYPE_AMF3);
+    enum load_rtmfp_told told = load_rtmfp_talk_hear(&p->talk, s, f, rtmfp_bytes(data, size),
+                                                     &p->world->feed, p->now);
 
-    (void)f;
-    if (size < head || (data[0] != TYPE_AMF0 && data[0] != TYPE_AMF3))
-        return true;
-    if (p->state == LOAD_RTMFP_CONNECTING && begins_with(data + head, size - head, "_result"))
+    if (told == LOAD_RTMFP_GRANTED && p->state == LOAD_RTMFP_CONNECTING)
         p->state = LOAD_RTMFP_READY;
-    else if (p->state == LOAD_RTMFP_CONNECTING && begins_with(data + head, size - head, "_error"))
+    else if (told == LOAD_RTMFP_DENIED && p->state == LOAD_RTMFP_CONNECTING)
         p->state = LOAD_RTMFP_REFUSED;
     return true;
 }
 
 static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
 {
-    (void)s;
-    (void)f;
+    struct load_rtmfp_talk *t = &peer_of(s)->talk;
+
+    if (t->control == f)
+        t->control = NULL;
 }
 
-/* Of the control flow, which stays open: a rejected one can never connect. */
+/* One that is rejected can never connect, play or publish. */
 static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool rejected)
 {
     struct load_rtmfp_peer *p = peer_of(s);
 
-    (void)f;
+    load_rtmfp_talk_forget(&p->talk, f);
     if (rejected && p->state == LOAD_RTMFP_CONNECTING)
         p->state = LOAD_RTMFP_REFUSED;
 }
@@ -94,12 +80,16 @@ static const struct rtmfp_session_ops ops = {
 /* ---- all of them */
 
 bool load_rtmfp_world_init(struct load_rtmfp_world *w, const struct load_opts *o,
-                           struct load_rtmfp_stat *stat)
+                           const struct load_media *media, struct load_stat *stat)
 {
     enum rtmfp_group group = rtmfp_group_of((uint64_t)o->group);
 
     *w = (struct load_rtmfp_world){ .bare = o->bare, .ping = (co_usec)(o->ping * 1e6),
-                                    .stat = stat };
+                                    .stat = &stat->rtmfp };
+    w->wants = media     ? LOAD_RTMFP_PUBLISH
+               : o->play ? LOAD_RTMFP_PLAY
+                         : LOAD_RTMFP_CONNECT;
+    w->feed = (struct load_rtmfp_feed){ .media = media, .stat = stat, .marker = !o->no_marker };
     w->groups[group] = true;
     w->set.startup = &w->startup;
     w->set.policies = (struct rtmfp_policies){ o->hmac ? RTMFP_REQUIRE : RTMFP_OFF,
@@ -145,11 +135,9 @@ bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uin
     struct rtmfp_initiator *i;
 
     *p = (struct load_rtmfp_peer){ .world = w, .id = id, .began = now };
-    if (strlen(app) >= sizeof(p->app) || strlen(url) >= sizeof(p->url))
+    if (!load_rtmfp_talk_init(&p->talk, w->wants, app, url))
         return false;
-    memcpy(p->app, app, strlen(app));
-    memcpy(p->url, url, strlen(url));
-    rtmfp_epd_write_uri(&e, rtmfp_bytes(url, strlen(url)));
+    rtmfp_epd_write_uri(&e, rtmfp_bytes(p->talk.url, strlen(p->talk.url)));
     if (e.bad)
         return false;
     p->opening = must(calloc(1, sizeof(*p->opening)));
@@ -164,27 +152,6 @@ bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uin
     for (unsigned k = 0; k < 4; k++) /* answers to hellos have no id of ours but this */
         i->tag[k] = (uint8_t)(id >> (24 - 8 * k));
     return true;
-}
-
-static void say_connect(struct load_rtmfp_peer *p, co_usec now)
-{
-    static const uint8_t metadata[] = { 'T', 'C', 4, 0 };
-    const struct rtmp_request_connect what = { .app = p->app, .tc_url = p->url };
-    struct rtmfp_flow_out *f = rtmfp_flow_open(&p->session, rtmfp_bytes(metadata, 4), NULL,
-                                               RTMFP_COMMANDS);
-    struct rtmfp_message *m;
-    struct wr w;
-
-    wr_init(&w, CONNECT_MAX);
-    wr_u8(&w, TYPE_AMF0);
-    wr_u32(&w, 0);
-    rtmp_request_connect(&w, 1, &what);
-    must_be(f && !w.bad);
-    m = must(rtmfp_message_new(w.len, now));
-    memcpy(m->bytes, w.buf, w.len);
-    must_be(rtmfp_flow_out_write(f, m, true));
-    rtmfp_message_unref(m);
-    wr_free(&w);
 }
 
 static void open_session(struct load_rtmfp_peer *p, co_usec now)
@@ -208,7 +175,7 @@ static void open_session(struct load_rtmfp_peer *p, co_usec now)
     p->ping_at = now + p->world->ping;
     p->state = p->world->bare ? LOAD_RTMFP_READY : LOAD_RTMFP_CONNECTING;
     if (!p->world->bare)
-        say_connect(p, now);
+        load_rtmfp_talk_begin(&p->talk, &p->session, now);
 }
 
 static uint32_t id_of(struct rtmfp_bytes tag)
@@ -312,6 +279,7 @@ void load_rtmfp_input(struct load_rtmfp_peer *p, const uint8_t *datagram, size_t
         return;
     }
     hear_reply(p, plain, now);
+    p->now = now;
     rtmfp_session_input(&p->session, plain, from, now);
     look_at_end(p);
 }
@@ -330,6 +298,8 @@ size_t load_rtmfp_output(struct load_rtmfp_peer *p, uint8_t *datagram, struct ud
     }
     if (p->state == LOAD_RTMFP_UNANSWERED)
         return 0;
+    if (p->talk.feed && p->session.state == RTMFP_OPEN)
+        load_rtmfp_feed_run(p->talk.feed, now);
     w = rtmfp_seal_begin(&p->sealer, datagram, RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
     if (rtmfp_session_output(&p->session, &w, to, now))
         return rtmfp_seal(p->world->cipher, &p->sealer, p->far_id, &w);
@@ -351,6 +321,8 @@ co_usec load_rtmfp_deadline(const struct load_rtmfp_peer *p)
     at = rtmfp_session_deadline(&p->session);
     if (p->state == LOAD_RTMFP_READY && (at == CO_FOREVER || p->ping_at < at))
         at = p->ping_at;
+    if (p->talk.feed && (at == CO_FOREVER || load_rtmfp_feed_due(p->talk.feed) < at))
+        at = load_rtmfp_feed_due(p->talk.feed);
     return at;
 }
 
@@ -367,4 +339,5 @@ void load_rtmfp_end(struct load_rtmfp_peer *p)
         forget_opening(p);
     else if (p->far_id || p->session.set)
         rtmfp_session_fini(&p->session);
+    load_rtmfp_talk_fini(&p->talk);
 }

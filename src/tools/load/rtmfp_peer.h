@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_peer.h - a client of RTMFP without its socket: keys, connect, pings.
+/* rtmfp_peer.h - a client of RTMFP without its socket: keys, connect, pings, media.
  *
  *     load_rtmfp_begin(&p, ...)
  *     load_rtmfp_input(&p, datagram, ...)
@@ -14,6 +14,7 @@
 #include "proto/rtmfp/initiator.h"
 #include "proto/rtmfp/session.h"
 #include "tools/load/opts.h"
+#include "tools/load/rtmfp_talk.h"
 #include "tools/load/stat.h"
 
 /* The same for all clients. */
@@ -25,18 +26,21 @@ struct load_rtmfp_world {
     struct rtmfp_pair pair;     /* of the last client; the next one's is a step further */
     bool groups[RTMFP_GROUPS];  /* the one that is asked for */
     bool bare;
+    enum load_rtmfp_wants wants;
+    struct load_rtmfp_feed feed; /* as those of publishers begin */
     co_usec ping;
     struct load_rtmfp_stat *stat;
 };
+/* `media`: of publishers, or NULL. */
 bool load_rtmfp_world_init(struct load_rtmfp_world *w, const struct load_opts *o,
-                           struct load_rtmfp_stat *stat);
+                           const struct load_media *media, struct load_stat *stat);
 void load_rtmfp_world_fini(struct load_rtmfp_world *w);
 
 enum load_rtmfp_state {
     LOAD_RTMFP_OPENING,    /* no keys yet */
-    LOAD_RTMFP_CONNECTING, /* keys, and no answer to connect */
+    LOAD_RTMFP_CONNECTING, /* keys, and no answer yet to connect, play or publish */
     LOAD_RTMFP_READY,
-    LOAD_RTMFP_REFUSED,    /* by the answer to connect */
+    LOAD_RTMFP_REFUSED,    /* by such an answer */
     LOAD_RTMFP_UNANSWERED, /* no keys, for 95 s or for ever */
     LOAD_RTMFP_ENDED,      /* peer->session.end says how */
 };
@@ -55,10 +59,12 @@ struct load_rtmfp_peer {
     co_usec ping_at, pinged_at;
     uint32_t ping_number;
     bool ping_waits;
-    char app[64], url[128];
+    co_usec now;                        /* of what is heard at this moment */
+    struct load_rtmfp_talk talk;
 };
 
-/* `id` by which it is to be addressed, not 0. False: the address is too long. */
+/* `id` by which it is to be addressed, not 0. False: the address is too long, or says no stream to
+ * who plays or publishes. */
 bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
                       const char *app, const char *url, const struct udp_addr *to, co_usec now);
 /* Frees what it holds, without a word. */

@@ -6,7 +6,7 @@
 
 void load_rtmfp_mark(struct load_rtmfp_stat *s)
 {
-    s->pings = s->replies = s->lost = s->moves = 0;
+    s->pings = s->replies = s->lost = s->moves = s->unsent = 0;
     s->rtt = (struct load_hist){ 0 };
 }
 
@@ -63,6 +63,9 @@ void load_rtmfp_text(FILE *f, const struct load_stat *all, const struct load_rep
                ", overflow %" PRIu64 "\n",
             kbps(all->bytes_in, r->seconds), kbps(all->bytes_out, r->seconds), s->forged,
             s->overflow);
+    if (all->lag.count > 0)
+        fprintf(f, "  published    messages %" PRIu64 ", given up %" PRIu64 "\n", all->messages,
+                s->unsent);
     if (s->server)
         fprintf(f, "  server       %.0f us of CPU an open, %.2f %% of a core since the mark, "
                    "%.2f KB a session\n",
@@ -91,8 +94,8 @@ void load_rtmfp_json(FILE *f, const struct load_stat *all, const struct load_rep
     json_times(f, "rtt_ms", &s->rtt);
     fprintf(f, ",\n  \"disconnected_percent\": %.4f,\n  \"timeouts\": %" PRIu64
                ",\n  \"silent\": %" PRIu64 ",\n  \"moves\": %" PRIu64 ",\n  \"forged\": %" PRIu64
-               ",\n  \"overflow\": %" PRIu64,
-            disconnected(s), s->timeouts, s->silent, s->moves, s->forged, s->overflow);
+               ",\n  \"overflow\": %" PRIu64 ",\n  \"unsent\": %" PRIu64,
+            disconnected(s), s->timeouts, s->silent, s->moves, s->forged, s->overflow, s->unsent);
     fprintf(f, ",\n  \"in_kbps\": %.1f,\n  \"out_kbps\": %.1f", kbps(all->bytes_in, r->seconds),
             kbps(all->bytes_out, r->seconds));
     if (s->server)

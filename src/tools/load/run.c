@@ -266,7 +266,8 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->srt = run->tool->kind == LOAD_SRT;
     r->rtc = run->tool->kind == LOAD_RTC;
     r->rtmfp = run->tool->kind == LOAD_RTMFP;
-    r->gaps = !is_publisher(run) && !r->hls && !r->rtmfp && !is_fast(run);
+    r->gaps = !is_publisher(run) && !r->hls && !is_fast(run) &&
+              (!r->rtmfp || run->opts.play);
     r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct load_client *c = &run->clients[i];
@@ -338,11 +339,12 @@ static err_t supervise(struct load_run *run)
     return err;
 }
 
-/* Each client is a descriptor, and one for each way up, or for the pairs of two tracks: ask for as
- * many as we may have. */
+/* Each client is a descriptor, but for those over one socket, and one for each way up, or for the
+ * pairs of two tracks: ask for as many as we may have. */
 static err_t raise_limit(const struct load_opts *o)
 {
-    int each = o->udp ? 5 : o->tunnel ? 2 : 1, want = o->clients * each + SPARE_DESCRIPTORS;
+    int each = o->tool & (LOAD_SRT | LOAD_RTMFP) ? 0 : o->udp ? 5 : o->tunnel ? 2 : 1;
+    int want = o->clients * each + SPARE_DESCRIPTORS;
     struct rlimit lim;
 
     (void)getrlimit(RLIMIT_NOFILE, &lim);

@@ -34,6 +34,7 @@ struct load_client {
     int64_t longest_gap;    /* µs, since the mark */
     int64_t base;           /* least of arrival minus timestamp, ms */
     uint32_t last_time[2];  /* ms, of audio and video */
+    uint32_t audio_step, audio_last; /* ms between messages of audio: as a rule, the last two */
     bool seen[2], have_key, have_marker, had_marker;
     struct load_marker marker; /* of the message that is being read */
     uint32_t number;            /* of the last whole one */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sb_rtmfp_load.c - many sessions of RTMFP: keys, connect, pings, over one socket. */
+/* sb_rtmfp_load.c - many sessions of RTMFP: keys, connect, pings, media, over one socket. */
 #include "tools/load/rtmfp_hub.h"
 
 #include <stdlib.h>
@@ -34,6 +34,8 @@ static err_t session(struct load_client *c, const struct load_url *url)
 
     (void)url;
     c->alive = true;
+    if (c->run->opts.input)
+        c->mark_at = co_clock(); /* rates of publishers count from here */
     co_stack_trim();
     while (!err && !load_is_over(c)) {
         co_usec left = c->until ? c->until - co_clock() : LOOK;
@@ -53,7 +55,7 @@ static err_t session(struct load_client *c, const struct load_url *url)
 
 static const struct load_tool tool = {
     .name = "sb_rtmfp_load",
-    .what = "many sessions of RTMFP over one socket: keys, connect, pings",
+    .what = "many sessions of RTMFP over one socket: keys, connect, pings; players; publishers",
     .kind = LOAD_RTMFP,
     .schemes = "rtmfp",
     .open = join,

@@ -68,7 +68,7 @@ static err_t send_message(struct load_client *c, const struct load_message *msg,
                           size_t at, const void *extra, size_t extra_size)
 {
     struct rtmp_msg head = { .type = msg->type, .csid = rtmp_out_csid(msg->type),
-                             .stream_id = (uint32_t)c->talk.number, .time = time,
+                             .stream_id = (uint32_t)c->talk.answer.number, .time = time,
                              .size = msg->size + (uint32_t)extra_size };
     struct gather g = { .io = c->talk.io, .chunk_size = (uint32_t)c->run->opts.chunk_size };
     uint8_t first[RTMP_OUT_FIRST];

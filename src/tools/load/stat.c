@@ -74,8 +74,17 @@ void load_stat_mark(struct load_stat *s)
     mark_srt(&s->srt);
     s->bytes_in = s->bytes_out = s->messages = 0;
     s->stalls = s->late = s->drops = s->backwards = 0;
+    s->in_time = s->audio = s->audio_missing = 0;
     s->latency = (struct load_hist){ 0 };
     s->lag = (struct load_hist){ 0 };
+}
+
+/* Of pictures with a clock in them, those that were lost included. */
+static double in_time(const struct load_stat *s)
+{
+    uint64_t all = s->latency.count + s->drops;
+
+    return all > 0 ? 100 * (double)s->in_time / (double)all : 0;
 }
 
 static double mbps(uint64_t bytes, double seconds)
@@ -207,6 +216,8 @@ void load_report_text(FILE *f, const struct load_stat *s, const struct load_repo
         fprintf(f, "  faults       stalls %llu, late frames %llu, dropped %llu, backwards %llu\n",
                 (unsigned long long)s->stalls, (unsigned long long)s->late,
                 (unsigned long long)s->drops, (unsigned long long)s->backwards);
+        fprintf(f, "  complete     pictures in time %.2f %%, audio %llu, missing %llu\n",
+                in_time(s), (unsigned long long)s->audio, (unsigned long long)s->audio_missing);
     }
     if (r->hls)
         text_hls(f, s);
@@ -370,6 +381,9 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
     json_count(f, "late", s->late);
     json_count(f, "drops", s->drops);
     json_count(f, "backwards", s->backwards);
+    json_count(f, "audio", s->audio);
+    json_count(f, "audio_missing", s->audio_missing);
+    fprintf(f, ",\n  \"in_time_percent\": %.3f", in_time(s));
     json_hist(f, "latency_ms", &s->latency, 1000);
     json_hist(f, "lag_ms", &s->lag, 1000);
     if (r->hls)

@@ -79,6 +79,7 @@ struct load_rtmfp_stat { /* of RTMFP */
     bool server;           /* the above were looked at */
     /* from the mark */
     uint64_t pings, replies, lost, moves; /* lost: no reply until the next ping */
+    uint64_t unsent;       /* messages of publishers that waited for too long */
     struct load_hist rtt;  /* µs of pings */
 };
 
@@ -91,6 +92,8 @@ struct load_stat {
     /* from the mark (--warmup), or the begin */
     uint64_t bytes_in, bytes_out, messages;
     uint64_t stalls, late, drops, backwards;
+    uint64_t in_time;         /* pictures with a clock in them that are not older than `late` */
+    uint64_t audio, audio_missing; /* messages; how many more their times have room for */
     struct load_hist latency; /* µs from a publisher of ours to here */
     struct load_hist lag;     /* µs that a publisher sent a message after it was due */
     struct load_hls_stat hls;

@@ -16,7 +16,6 @@
 #include "proto/rtmp/handshake.h"
 
 enum {
-    CONNECT_ID = 1, CREATE_ID = 4,
     EVENT_SIZE = 6, EVENT_NONE = 0xffff,
     SEND_MAX = 4096, WINDOW = 2500000, BUFFER = 256 * 1024,
 };
@@ -33,44 +32,6 @@ static uint32_t be(const uint8_t *p, size_t n)
     return v;
 }
 
-static void on_command(struct load_talk *t, const struct load_skim_msg *msg)
-{
-    struct rd r = rd_init(msg->head, msg->head_size);
-    struct amf_value name = { 0 }, id = { 0 }, object = { 0 }, info = { 0 };
-    struct amf a;
-    err_t err;
-
-    if (msg->type == RTMP_COMMAND_AMF3)
-        (void)rd_u8(&r);
-    amf_init(&a, 0);
-    err = amf0_read(&a, &r, &name);
-    if (!err)
-        err = amf0_read(&a, &r, &id);
-    if (!err)
-        err = amf0_read(&a, &r, &object);
-    if (!err && rd_left(&r) > 0)
-        err = amf0_read(&a, &r, &info);
-    if (err || name.type != AMF_STRING || id.type != AMF_NUMBER) {
-        err_free(&err);
-        amf_free(&a);
-        return;
-    }
-    bool status = strcmp(name.string, "onStatus") == 0;
-    bool error = strcmp(name.string, "_error") == 0;
-    bool result = strcmp(name.string, "_result") == 0;
-
-    if (status ? t->waits_for == 0 : (error || result) && (int)id.number == t->waits_for) {
-        const char *level = amf_get_string(&info, "level", "status");
-
-        snprintf(t->code, sizeof(t->code), "%s", amf_get_string(&info, "code", ""));
-        t->number = info.type == AMF_NUMBER ? info.number : 0;
-        t->refused = error || strcmp(level, "error") == 0;
-        /* some servers say NetStream.Play.Reset first, and data or public notes in between */
-        t->answered = t->refused || !status || strstr(t->code, ".Start");
-    }
-    amf_free(&a);
-}
-
 static void on_other(void *arg, const struct load_skim_msg *msg)
 {
     struct load_talk *t = arg;
@@ -85,7 +46,7 @@ static void on_other(void *arg, const struct load_skim_msg *msg)
     } else if (event == RTMP_STREAM_EOF) {
         t->over = true;
     } else if ((msg->type == RTMP_COMMAND || msg->type == RTMP_COMMAND_AMF3) && t->skim.whole) {
-        on_command(t, msg);
+        load_answer_hear(&t->answer, msg->type, msg->head, msg->head_size);
     }
 }
 
@@ -184,14 +145,14 @@ static err_t wait_reply(struct load_talk *t, int id, const char *what)
 {
     err_t err = NULL;
 
-    t->waits_for = id;
-    t->answered = t->refused = false;
-    while (!err && !t->answered)
+    t->answer.waits_for = id;
+    t->answer.answered = t->answer.refused = false;
+    while (!err && !t->answer.answered)
         err = load_talk_read(t);
     if (err)
         return err_wrap(err, "waiting for the answer to %s", what);
-    if (t->refused)
-        return err_new(ERR_RTMP_REJECTED, "%s: %s", what, t->code);
+    if (t->answer.refused)
+        return err_new(ERR_RTMP_REJECTED, "%s: %s", what, t->answer.code);
     return NULL;
 }
 
@@ -206,7 +167,7 @@ static err_t connect_app(struct load_talk *t, const struct load_url *url)
 {
     struct wr w, body;
 
-    begin_command(&body, "connect", CONNECT_ID);
+    begin_command(&body, "connect", LOAD_CONNECT_ID);
     amf0_object_begin(&body);
     amf0_set_string(&body, "app", url->app);
     amf0_set_string(&body, "type", "nonprivate");
@@ -224,7 +185,7 @@ static err_t create_stream(struct load_talk *t)
 {
     struct wr w, body;
 
-    begin_command(&body, "createStream", CREATE_ID);
+    begin_command(&body, "createStream", LOAD_CREATE_ID);
     amf0_null(&body);
     wr_init(&w, SEND_MAX);
     put(&w, RTMP_COMMAND, 0, &body);
@@ -249,7 +210,7 @@ err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char
     t->io = NULL;
     t->have_ping = t->over = false;
     t->from = -1;
-    t->number = 0;
+    t->answer.number = 0;
     err = io_tcp_connect(&t->io, ip, url->port, bind_ip, timeout);
     if (err)
         return err;
@@ -263,11 +224,11 @@ err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char
     if (!err)
         err = connect_app(t, url);
     if (!err)
-        err = wait_reply(t, CONNECT_ID, "connect");
+        err = wait_reply(t, LOAD_CONNECT_ID, "connect");
     if (!err)
         err = create_stream(t);
     if (!err)
-        err = wait_reply(t, CREATE_ID, "createStream");
+        err = wait_reply(t, LOAD_CREATE_ID, "createStream");
     if (err)
         load_talk_close(t);
     return err;
@@ -291,7 +252,7 @@ err_t load_talk_play(struct load_talk *t, const struct load_url *url)
     /* [RTMP 7.2.2.1] live or recorded; of a recording ms, as players say it */
     amf0_number(&body, t->from < 0 ? -2000 : t->from * 1000);
     wr_init(&w, SEND_MAX);
-    put(&w, RTMP_COMMAND, (uint32_t)t->number, &body);
+    put(&w, RTMP_COMMAND, (uint32_t)t->answer.number, &body);
     wr_free(&body);
     err = send_all(t, &w, "play");
     if (!err)
@@ -322,7 +283,7 @@ err_t load_talk_publish(struct load_talk *t, const struct load_url *url, uint32_
     wr_init(&w, SEND_MAX);
     put_stream_command(&w, "releaseStream", 2, 0, url->stream, NULL);
     put_stream_command(&w, "FCPublish", 3, 0, url->stream, NULL);
-    put_stream_command(&w, "publish", 5, (uint32_t)t->number, url->stream, "live");
+    put_stream_command(&w, "publish", 5, (uint32_t)t->answer.number, url->stream, "live");
     put_number(&w, RTMP_SET_CHUNK_SIZE, chunk_size, 4);
     err = send_all(t, &w, "publish");
     if (!err)

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "co/net/io.h"
+#include "tools/load/answer.h"
 #include "tools/load/skim.h"
 #include "tools/load/url.h"
 
@@ -19,13 +20,9 @@ struct load_talk {
     void *arg;
     uint32_t ping; /* to answer */
     bool have_ping;
-    bool answered; /* the reply that is waited for is there */
-    bool refused;
     bool over;        /* the server said that what is played is at its end */
     double from;      /* s, where play begins; < 0: not said */
-    double number;    /* of the reply: a stream id */
-    char code[64];    /* of the last onStatus or _error */
-    int waits_for;    /* transaction id, 0: an onStatus */
+    struct load_answer answer;
 };
 
 /* Connect to ip, shake hands, send `connect` and `createStream`. On an error the talk is closed. */

@@ -7,7 +7,7 @@
 #include "co/net/io_tcp.h"
 #include "format/flv/flv.h"
 
-enum { SLOW_BUFFER = 64 * 1024 };
+enum { SLOW_BUFFER = 64 * 1024, AUDIO_GAP = 60000 /* ms; more is another timeline */ };
 
 void load_watch_came(struct load_client *c, int64_t now)
 {
@@ -21,6 +21,23 @@ void load_watch_came(struct load_client *c, int64_t now)
     c->run->stat.messages++;
 }
 
+/* Audio is of frames of one length, so what is missing leaves room for some. Times are rounded, and
+ * where a file begins again there is another step: two alike are those of frames. */
+static void count_audio(struct load_client *c, uint32_t step)
+{
+    struct load_stat *s = &c->run->stat;
+
+    s->audio++;
+    if (step == 0 || step > AUDIO_GAP)
+        return;
+    if (step <= c->audio_last + 1 && c->audio_last <= step + 1 &&
+        (c->audio_step == 0 || step < c->audio_step))
+        c->audio_step = step;
+    c->audio_last = step;
+    if (c->audio_step > 0 && step > c->audio_step)
+        s->audio_missing += (step + c->audio_step / 2) / c->audio_step - 1;
+}
+
 static void count_frame(struct load_client *c, const struct load_skim_msg *msg, int64_t now)
 {
     struct load_stat *s = &c->run->stat;
@@ -30,6 +47,8 @@ static void count_frame(struct load_client *c, const struct load_skim_msg *msg, 
     if (c->seen[track] && msg->time < c->last_time[track]) {
         s->backwards++;
         c->base = INT64_MAX; /* a new timeline */
+    } else if (track == 0) {
+        count_audio(c, c->seen[0] ? msg->time - c->last_time[0] : 0);
     }
     c->seen[track] = true;
     c->last_time[track] = msg->time;
@@ -46,6 +65,7 @@ void load_watch_marker(struct load_client *c, int64_t now)
     struct load_stat *s = &c->run->stat;
 
     load_hist_add(&s->latency, now - c->marker.time);
+    s->in_time += now - c->marker.time <= (int64_t)c->run->opts.late_ms * 1000;
     /* a number below the last one is another publisher */
     if (c->had_marker && c->marker.number > c->number + 1)
         s->drops += c->marker.number - c->number - 1;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp_talk.c - what a client of RTMFP says over flows. */
+#include "tools/load/rtmfp_talk.h"
+
+#include "base/must.h"
+#include "proto/rtmp/msg.h"
+#include "proto/rtmp/request.h"
+#include "serve/rtmfp/words.h"
+#include "tools/load/watch.h"
+
+#include <string.h>
+
+enum { BODY_MAX = 2048, LIVE = -2000, PUBLISH_ID = 5 };
+enum { CONNECT, CREATE, STREAM, DONE }; /* asked */
+
+static bool copy(char *out, size_t size, const char *text, size_t n)
+{
+    if (n >= size)
+        return false;
+    memcpy(out, text, n);
+    out[n] = '\0';
+    return true;
+}
+
+/* "app/stream": up to the last slash. */
+static size_t app_size(const char *text)
+{
+    const char *slash = strrchr(text, '/');
+
+    return slash ? (size_t)(slash - text) : 0;
+}
+
+bool load_rtmfp_talk_init(struct load_rtmfp_talk *t, enum load_rtmfp_wants wants, const char *app,
+                          const char *url)
+{
+    size_t app_n = strlen(app), url_n = strlen(url);
+
+    *t = (struct load_rtmfp_talk){ .wants = (uint8_t)wants };
+    if (wants != LOAD_RTMFP_CONNECT) {
+        app_n = app_size(app);
+        url_n = app_size(url);
+        if (app_n == 0 || !copy(t->name, sizeof(t->name), app + app_n + 1, strlen(app + app_n + 1)))
+            return false;
+    }
+    return copy(t->app, sizeof(t->app), app, app_n) && copy(t->url, sizeof(t->url), url, url_n);
+}
+
+void load_rtmfp_talk_fini(struct load_rtmfp_talk *t)
+{
+    free(t->feed);
+    t->feed = NULL;
+}
+
+/* ---- what it says */
+
+static void say(struct rtmfp_flow_out *flow, struct wr *body, co_usec now)
+{
+    struct rtmfp_message *m;
+
+    must_be(!body->bad);
+    m = must(rtmfp_said_new(RTMP_COMMAND, 0, rtmfp_bytes(body->buf, body->len), now));
+    must_be(!flow || rtmfp_flow_out_write(flow, m, true));
+    rtmfp_message_unref(m);
+    wr_free(body);
+}
+
+static struct rtmfp_flow_out *open_flow(struct rtmfp_session *s, uint32_t stream,
+                                        const struct rtmfp_flow_in *answers)
+{
+    uint8_t metadata[RTMFP_FLOW_WORDS_MAX];
+    size_t n = rtmfp_flow_words_write(stream, metadata);
+
+    return rtmfp_flow_open(s, rtmfp_bytes(metadata, n), answers, RTMFP_COMMANDS);
+}
+
+static void wait_for(struct load_rtmfp_talk *t, uint8_t asked, int transaction)
+{
+    t->asked = asked;
+    t->answer = (struct load_answer){ .waits_for = transaction };
+}
+
+void load_rtmfp_talk_begin(struct load_rtmfp_talk *t, struct rtmfp_session *s, co_usec now)
+{
+    const struct rtmp_request_connect what = { .app = t->app, .tc_url = t->url };
+    struct wr w;
+
+    t->own = open_flow(s, 0, NULL);
+    wr_init(&w, BODY_MAX);
+    rtmp_request_connect(&w, LOAD_CONNECT_ID, &what);
+    say(t->own, &w, now);
+    wait_for(t, CONNECT, LOAD_CONNECT_ID);
+}
+
+static void ask_for_stream(struct load_rtmfp_talk *t, co_usec now)
+{
+    struct wr w;
+
+    wr_init(&w, BODY_MAX);
+    rtmp_request_call(&w, "createStream", LOAD_CREATE_ID, NULL);
+    say(t->own, &w, now);
+    wait_for(t, CREATE, LOAD_CREATE_ID);
+}
+
+static void use_stream(struct load_rtmfp_talk *t, struct rtmfp_session *s, co_usec now)
+{
+    struct wr w;
+
+    t->stream = open_flow(s, (uint32_t)t->answer.number, t->control);
+    wr_init(&w, BODY_MAX);
+    if (t->wants == LOAD_RTMFP_PUBLISH)
+        rtmp_request_publish(&w, PUBLISH_ID, t->name, "live");
+    else
+        rtmp_request_play(&w, 0, t->name, LIVE);
+    say(t->stream, &w, now);
+    wait_for(t, STREAM, 0);
+}
+
+/* ---- what it hears */
+
+static enum load_rtmfp_told begin_feed(struct load_rtmfp_talk *t, struct rtmfp_session *s,
+                                       const struct load_rtmfp_feed *feed, co_usec now)
+{
+    if (t->wants == LOAD_RTMFP_PUBLISH && t->stream) {
+        t->feed = must(malloc(sizeof(*t->feed)));
+        *t->feed = *feed;
+        if (!load_rtmfp_feed_begin(t->feed, s, t->stream, t->control, now))
+            return LOAD_RTMFP_DENIED;
+    }
+    t->asked = DONE;
+    return LOAD_RTMFP_GRANTED;
+}
+
+static enum load_rtmfp_told go_on(struct load_rtmfp_talk *t, struct rtmfp_session *s,
+                                  const struct load_rtmfp_feed *feed, co_usec now)
+{
+    if (!t->answer.answered || t->asked == DONE)
+        return LOAD_RTMFP_GOING_ON;
+    if (t->answer.refused)
+        return LOAD_RTMFP_DENIED;
+    if (t->asked == CONNECT && t->wants == LOAD_RTMFP_CONNECT) {
+        t->asked = DONE;
+        return LOAD_RTMFP_GRANTED;
+    }
+    if (t->asked == STREAM)
+        return begin_feed(t, s, feed, now);
+    if (t->asked == CONNECT)
+        ask_for_stream(t, now);
+    else
+        use_stream(t, s, now);
+    return LOAD_RTMFP_GOING_ON;
+}
+
+static void look(struct load_client *player, const struct rtmfp_said *said)
+{
+    struct load_skim_msg m = { .type = said->type, .time = said->time,
+                               .size = (uint32_t)said->body.n, .head = said->body.p,
+                               .head_size = said->body.n };
+
+    load_watch(player, &m);
+    m.end = true;
+    load_watch(player, &m);
+}
+
+enum load_rtmfp_told load_rtmfp_talk_hear(struct load_rtmfp_talk *t, struct rtmfp_session *s,
+                                          const struct rtmfp_flow_in *f, struct rtmfp_bytes data,
+                                          const struct load_rtmfp_feed *feed, co_usec now)
+{
+    struct rtmfp_said said;
+
+    if (!rtmfp_said_read(&said, data))
+        return LOAD_RTMFP_GOING_ON;
+    if ((said.type == RTMP_AUDIO || said.type == RTMP_VIDEO) && t->player && said.body.n > 0)
+        look(t->player, &said);
+    if (t->asked == DONE || (said.type != RTMP_COMMAND && said.type != RTMP_COMMAND_AMF3))
+        return LOAD_RTMFP_GOING_ON;
+    load_answer_hear(&t->answer, said.type, said.body.p, said.body.n);
+    if (t->asked == CONNECT && t->answer.answered)
+        t->control = f;
+    return go_on(t, s, feed, now);
+}
+
+void load_rtmfp_talk_forget(struct load_rtmfp_talk *t, const struct rtmfp_flow_out *flow)
+{
+    if (t->own == flow)
+        t->own = NULL;
+    if (t->stream == flow)
+        t->stream = NULL;
+    if (t->feed)
+        load_rtmfp_feed_forget(t->feed, flow);
+}

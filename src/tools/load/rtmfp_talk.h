@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp_talk.h - what a client of RTMFP says over flows: connect, and then play or publish.
+ *
+ * No I/O, nothing yields.
+ */
+#ifndef TOOLS_LOAD_RTMFP_TALK_H
+#define TOOLS_LOAD_RTMFP_TALK_H
+
+#include "tools/load/answer.h"
+#include "tools/load/rtmfp_feed.h"
+
+struct load_client;
+
+enum load_rtmfp_wants { LOAD_RTMFP_CONNECT, LOAD_RTMFP_PLAY, LOAD_RTMFP_PUBLISH };
+enum load_rtmfp_told { LOAD_RTMFP_GOING_ON, LOAD_RTMFP_GRANTED, LOAD_RTMFP_DENIED };
+
+struct load_rtmfp_talk {
+    uint8_t wants, asked;            /* enum load_rtmfp_wants; what the answer is waited for of */
+    const struct rtmfp_flow_in *control; /* the server's */
+    struct rtmfp_flow_out *own, *stream; /* ours: control, and of the stream */
+    struct load_rtmfp_feed *feed;    /* of a publisher that may */
+    struct load_client *player;      /* who looks at media; or NULL */
+    struct load_answer answer;
+    char app[64], url[128], name[64];
+};
+
+/* Of a URL of RTMFP; its last part is the name of a stream for who wants one. False: it is too
+ * long, or has no such part. */
+bool load_rtmfp_talk_init(struct load_rtmfp_talk *t, enum load_rtmfp_wants wants, const char *app,
+                          const char *url);
+void load_rtmfp_talk_fini(struct load_rtmfp_talk *t);
+/* There are keys. */
+void load_rtmfp_talk_begin(struct load_rtmfp_talk *t, struct rtmfp_session *s, co_usec now);
+/* A message of a flow of the server's. `feed`: what a publisher that may now is to be like. */
+enum load_rtmfp_told load_rtmfp_talk_hear(struct load_rtmfp_talk *t, struct rtmfp_session *s,
+                                          const struct rtmfp_flow_in *f, struct rtmfp_bytes data,
+                                          const struct load_rtmfp_feed *feed, co_usec now);
+/* One of ours is gone. */
+void load_rtmfp_talk_forget(struct load_rtmfp_talk *t, const struct rtmfp_flow_out *flow);
+
+#endif
