@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FPS = 25, SOUND_A_FRAME = 2, SOUND = 120, MTU = 1200, FRAME_MAX = 16 << 20, GROWN = 4096 };
+enum { FPS = 25, SOUND_A_FRAME = 2, SOUND = 120, MTU = 1200, FRAME_MAX = 16 << 20, GROWN = 4096,
+       MESSAGE_HEAD = 5, PIECE_HEAD = 16, PIECE = 1176, BLOCK = 16 };
 
 struct cutter {
     struct rtp_sink sink; /* first: it is found by that */
@@ -67,7 +68,7 @@ void load_cut_plain(struct load_cut *c, unsigned kbps, bool silent)
         add_sound(c, i * c->period / SOUND_A_FRAME);
 }
 
-/* ---- of a file */
+/* ---- of a file, for WebRTC */
 
 static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool marker,
                       int64_t ticks)
@@ -150,4 +151,36 @@ err_t load_cut_file(struct load_cut *c, const char *path)
     wr_free(&out);
     load_source_free(&source);
     return c->n > 0 ? NULL : err_new(ERR_UNSUPPORTED, "%s has nothing for WebRTC", path);
+}
+
+/* ---- of a file, for RTMFP */
+
+/* Packet, chunk and checksum have some 16 bytes beside what is in it, and the rest is filled. */
+static void add_message(struct load_cut *c, size_t size)
+{
+    for (size_t at = 0; at < size; at += PIECE) {
+        size_t n = size - at < PIECE ? size - at : PIECE;
+
+        add_packet(c, (n + PIECE_HEAD + BLOCK - 1) / BLOCK * BLOCK);
+    }
+}
+
+err_t load_cut_messages(struct load_cut *c, const char *path, unsigned every)
+{
+    struct load_media media;
+    err_t err = load_media_load(&media, path);
+
+    *c = (struct load_cut){ .period = err ? 0 : media.period };
+    if (err)
+        return err;
+    for (size_t i = 0; i < media.count; i++) {
+        uint32_t ms = (media.messages[i].time / every + 1) * every;
+
+        if (c->n_frames == 0 || c->frames[c->n_frames - 1].ms != ms)
+            begin_frame(c, ms);
+        add_message(c, MESSAGE_HEAD + media.messages[i].size);
+        c->frames[c->n_frames - 1].n = (uint32_t)c->n - c->frames[c->n_frames - 1].first;
+    }
+    load_media_free(&media);
+    return NULL;
 }

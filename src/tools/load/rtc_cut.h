@@ -22,6 +22,9 @@ struct load_cut {
 
 /* Of an FLV file; what WebRTC does not carry is not there. */
 err_t load_cut_file(struct load_cut *c, const char *path) __attribute__((warn_unused_result));
+/* Of an FLV file for RTMFP: plain packets of AES-CBC, in turns that come each `every` ms. */
+err_t load_cut_messages(struct load_cut *c, const char *path, unsigned every)
+    __attribute__((warn_unused_result));
 /* 25 frames a second of equal packets, and 50 packets of sound unless `silent`. */
 void load_cut_plain(struct load_cut *c, unsigned kbps, bool silent);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rtc_floor.c - what encryption and the kernel alone take to send to so many players: the packets
  * of a file as a server cuts them, or as many of one size, each encrypted for each of them from one
- * buffer, by one call for a frame; those behind each other of one size are one row (UDP_SEGMENT).
+ * buffer, by one call for a frame (of RTMFP: for all of some ms); those behind each other of one
+ * size are one row (UDP_SEGMENT).
  * Another process reads it all and looks at nothing. What a server costs beyond this is the
  * server's.
  */
@@ -13,6 +14,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/udp.h>
+#include <openssl/evp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,12 +28,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 10000, MTU = 1200, HEAD = 12, ROW = 50, /* packets, of 65,507 bytes at most */
+enum { MOST = 10000, MTU = 1200, HEAD = 12, CBC_HEAD = 4,
+       ROW = 50, /* packets, of 65,507 bytes at most */
        PACKETS_MAX = 256, BUFFER = 4 << 20, EVENTS = 256, ROUNDS = 50000 };
 
 struct floor {
     int clients, kbps, reader_cpu; /* where the other process is; < 0: anywhere */
     bool silent, single;            /* no sound; no rows */
+    int every;                      /* ms between turns of RTMFP; 0: it is WebRTC */
     const char *path;               /* of a file, or NULL */
     struct load_cut cut;
     double seconds;
@@ -39,6 +43,7 @@ struct floor {
     int to[MOST];                   /* sockets of the reader */
     struct sockaddr_in at[MOST];
     struct srtp_out *keys[MOST];
+    EVP_CIPHER_CTX *cbc[MOST];
     uint64_t index[MOST];
     int fd;
     uint8_t head[HEAD], payload[MTU], scratch[PACKETS_MAX * (HEAD + MTU + SRTP_TAIL)];
@@ -76,36 +81,55 @@ static int number(const char *text)
     return (int)strtol(text, NULL, 10);
 }
 
+static bool take_flag(struct floor *f, const char *arg)
+{
+    if (strcmp(arg, "--cm") == 0)
+        f->profile = SRTP_AES128_CM_SHA1_80;
+    else if (strcmp(arg, "--no-sound") == 0)
+        f->silent = true;
+    else if (strcmp(arg, "--no-gso") == 0)
+        f->single = true;
+    else
+        return false;
+    return true;
+}
+
+static void take_value(struct floor *f, const char *arg, const char *value)
+{
+    if (strcmp(arg, "--cbc-every") == 0)
+        f->every = number(value);
+    else if (strcmp(arg, "-i") == 0 || strcmp(arg, "--input") == 0)
+        f->path = value;
+    else if (strcmp(arg, "--reader-cpu") == 0)
+        f->reader_cpu = number(value);
+    else if (strcmp(arg, "-c") == 0 || strcmp(arg, "--clients") == 0)
+        f->clients = number(value);
+    else if (strcmp(arg, "--kbps") == 0)
+        f->kbps = number(value);
+    else if (strcmp(arg, "--duration") == 0)
+        f->seconds = strtod(value, NULL);
+}
+
+static bool is_fine(const struct floor *f)
+{
+    return f->clients >= 1 && f->clients <= MOST && f->kbps >= 1 && f->kbps <= 10000 &&
+           f->seconds > 0 && f->seconds <= 600 && f->every >= 0 && (f->every == 0 || f->path);
+}
+
 static void take_args(struct floor *f, int argc, char **argv)
 {
     *f = (struct floor){ .clients = 300, .kbps = 900, .seconds = 5, .reader_cpu = -1,
                          .profile = SRTP_AEAD_AES_128_GCM };
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-
-        if (strcmp(argv[i], "--cm") == 0)
-            f->profile = SRTP_AES128_CM_SHA1_80;
-        else if (strcmp(argv[i], "--no-sound") == 0)
-            f->silent = true;
-        else if (strcmp(argv[i], "--no-gso") == 0)
-            f->single = true;
-        else if (strcmp(argv[i], "-i") == 0 || strcmp(argv[i], "--input") == 0)
-            f->path = value;
-        else if (strcmp(argv[i], "--reader-cpu") == 0)
-            f->reader_cpu = number(value);
-        else if (strcmp(argv[i], "-c") == 0 || strcmp(argv[i], "--clients") == 0)
-            f->clients = number(value);
-        else if (strcmp(argv[i], "--kbps") == 0)
-            f->kbps = number(value);
-        else if (strcmp(argv[i], "--duration") == 0)
-            f->seconds = strtod(value, NULL);
-    }
-    if (f->clients < 1 || f->clients > MOST || f->kbps < 1 || f->kbps > 10000 ||
-        !(f->seconds > 0 && f->seconds <= 600)) {
-        fprintf(stderr, "sb_rtc_load --floor [-c 1..%d] [-i FILE.flv | --kbps 1..10000] "
-                        "[--duration S] [--cm] [--no-sound] [--no-gso] [--reader-cpu N]\n", MOST);
-        exit(2);
-    }
+    for (int i = 1; i < argc; i++)
+        if (!take_flag(f, argv[i]))
+            take_value(f, argv[i], i + 1 < argc ? argv[i + 1] : "");
+    if (is_fine(f))
+        return;
+    fprintf(stderr, "%s --floor [-c 1..%d] [-i FILE.flv | --kbps 1..10000] [--duration S] [--cm] "
+                    "[--no-sound] [--no-gso] [--reader-cpu N]\n"
+                    "with --cbc-every MS and a file: RTMFP, by AES-128-CBC, a turn each MS\n",
+            argv[0], MOST);
+    exit(2);
 }
 
 static void open_all(struct floor *f)
@@ -130,8 +154,11 @@ static void open_all(struct floor *f)
         k.key[0] = (uint8_t)i;
         k.key[1] = (uint8_t)(i >> 8);
         err = srtp_out_new(&f->keys[i], &k);
-        if (err)
+        f->cbc[i] = EVP_CIPHER_CTX_new();
+        if (err || !f->cbc[i] ||
+            EVP_EncryptInit_ex(f->cbc[i], EVP_aes_128_cbc(), NULL, k.key, NULL) != 1)
             exit(1);
+        (void)EVP_CIPHER_CTX_set_padding(f->cbc[i], 0);
     }
 }
 
@@ -183,8 +210,23 @@ static void end_row(struct floor *f, int i, unsigned row, size_t segment)
     memcpy(CMSG_DATA(c), &(uint16_t){ (uint16_t)segment }, sizeof(uint16_t));
 }
 
+/* Of RTMFP: a session's id, and whole blocks. */
+static size_t encrypt_cbc(struct floor *f, int i, uint8_t *to, size_t size)
+{
+    static const uint8_t zeros[16];
+    int n = 0;
+
+    memcpy(to, &f->index[i], CBC_HEAD);
+    if (EVP_EncryptInit_ex(f->cbc[i], NULL, NULL, NULL, zeros) != 1 ||
+        EVP_EncryptUpdate(f->cbc[i], to + CBC_HEAD, &n, f->payload, (int)size) != 1)
+        exit(1);
+    return CBC_HEAD + (size_t)n;
+}
+
 static size_t encrypt(struct floor *f, int i, uint8_t *to, size_t size)
 {
+    if (f->every)
+        return encrypt_cbc(f, i, to, size);
     f->head[2] = (uint8_t)(f->index[i] >> 8);
     f->head[3] = (uint8_t)f->index[i];
     return srtp_protect(f->keys[i], to, f->head, HEAD, f->payload, size, f->index[i]++);
@@ -269,14 +311,19 @@ static double one_packet(struct floor *f, enum srtp_profile profile)
     return from * 1e9 / ROUNDS;
 }
 
+static const char *name_of(const struct floor *f)
+{
+    return f->every ? "CBC" : f->profile == SRTP_AEAD_AES_128_GCM ? "GCM" : "CM";
+}
+
 static void tell(struct floor *f, double cpu, double wall)
 {
-    printf("{\n  \"tool\": \"sb_rtc_load --floor\",\n  \"clients\": %d,\n  \"cipher\": \"%s\",\n"
+    printf("{\n  \"tool\": \"floor\",\n  \"clients\": %d,\n  \"cipher\": \"%s\",\n"
            "  \"seconds\": %.3f,\n  \"packets\": %llu,\n  \"rows\": %llu,\n  \"calls\": %llu,\n"
            "  \"lost_calls\": %llu,\n  \"cpu_percent\": %.2f,\n"
            "  \"us_per_player_second\": %.1f,\n"
            "  \"protect_1200_ns\": { \"cm\": %.0f, \"gcm\": %.0f }\n}\n",
-           f->clients, f->profile == SRTP_AEAD_AES_128_GCM ? "GCM" : "CM", wall, f->packets,
+           f->clients, name_of(f), wall, f->packets,
            f->sent_rows, f->calls, f->lost, 100 * cpu / wall, cpu * 1e6 / wall / f->clients,
            one_packet(f, SRTP_AES128_CM_SHA1_80), one_packet(f, SRTP_AEAD_AES_128_GCM));
 }
@@ -286,7 +333,9 @@ static void cut(struct floor *f)
     char text[200];
     err_t err = NULL;
 
-    if (f->path)
+    if (f->every)
+        err = load_cut_messages(&f->cut, f->path, (unsigned)f->every);
+    else if (f->path)
         err = load_cut_file(&f->cut, f->path);
     else
         load_cut_plain(&f->cut, (unsigned)f->kbps, f->silent);

@@ -61,7 +61,7 @@ static co_usec seconds(double s)
     return (co_usec)(s * 1e6);
 }
 
-static double cpu_seconds(void)
+double load_cpu_seconds(void)
 {
     struct rusage u;
 
@@ -219,7 +219,7 @@ static uint64_t bytes_now(const struct load_client *c)
 static void set_mark(struct load_run *run)
 {
     run->mark = co_clock();
-    run->cpu_at_mark = cpu_seconds();
+    run->cpu_at_mark = load_cpu_seconds();
     load_stat_mark(&run->stat);
     for (int i = 0; i < run->started; i++) {
         struct load_client *c = &run->clients[i];
@@ -268,7 +268,7 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->rtmfp = run->tool->kind == LOAD_RTMFP;
     r->gaps = !is_publisher(run) && !r->hls && !is_fast(run) &&
               (!r->rtmfp || run->opts.play);
-    r->cpu = 100 * (cpu_seconds() - run->cpu_at_mark) / r->seconds;
+    r->cpu = 100 * (load_cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct load_client *c = &run->clients[i];
 

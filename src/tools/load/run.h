@@ -79,5 +79,6 @@ err_t load_unless_over(const struct load_client *c, err_t err)
     __attribute__((warn_unused_result));
 
 int64_t load_wall(void); /* µs */
+double load_cpu_seconds(void); /* of this process */
 
 #endif

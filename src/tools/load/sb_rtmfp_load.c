@@ -2,9 +2,15 @@
 /* sb_rtmfp_load.c - many sessions of RTMFP: keys, connect, pings, media, over one socket. */
 #include "tools/load/rtmfp_hub.h"
 
+#include "proto/rtmfp/group.h"
+#include "tools/load/rtc_floor.h"
+
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOK CO_SECONDS(1)
+enum { KEYS = 2000 };
 
 static bool is_one(double percent)
 {
@@ -63,7 +69,39 @@ static const struct load_tool tool = {
     .session = session,
 };
 
+/* "--dh": what keys cost here, µs of a pair and of a secret. */
+static void tell_keys(void)
+{
+    struct rtmfp_dh *dh = rtmfp_dh_new();
+
+    for (int g = 0; dh && g < RTMFP_GROUPS; g++) {
+        struct rtmfp_pair a, b;
+        uint8_t z[RTMFP_PUBLIC_MAX];
+        double at[3];
+
+        rtmfp_pair_make(dh, &b, (enum rtmfp_group)g);
+        at[0] = load_cpu_seconds();
+        for (int i = 0; i < KEYS; i++)
+            rtmfp_pair_make(dh, &a, (enum rtmfp_group)g);
+        at[1] = load_cpu_seconds();
+        for (int i = 0; i < KEYS; i++)
+            (void)rtmfp_secret(dh, &a, rtmfp_pair_public(&b), z);
+        at[2] = load_cpu_seconds();
+        printf("%s\"%u\": {\"pair_us\": %.1f, \"secret_us\": %.1f}%s", g ? ", " : "{",
+               rtmfp_group_id((enum rtmfp_group)g), (at[1] - at[0]) * 1e6 / KEYS,
+               (at[2] - at[1]) * 1e6 / KEYS, g + 1 == RTMFP_GROUPS ? "}\n" : "");
+    }
+    rtmfp_dh_free(dh);
+}
+
 int main(int argc, char **argv)
 {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--floor") == 0)
+            return load_rtc_floor(argc, argv);
+    if (argc == 2 && strcmp(argv[1], "--dh") == 0) {
+        tell_keys();
+        return 0;
+    }
     return load_main(&tool, argc, argv);
 }
