@@ -64,7 +64,7 @@ static void check(const struct rtmfp_session *s)
 {
     uint32_t in_flight = 0;
 
-    assert(s->held <= HELD_MOST && s->n_ins <= RTMFP_FLOWS_MAX && s->n_outs <= RTMFP_FLOWS_MAX);
+    assert(s->store.held <= HELD_MOST && s->n_ins <= RTMFP_FLOWS_MAX && s->n_outs <= RTMFP_FLOWS_MAX);
     for (const struct rtmfp_flow_out *f = s->outs; f; f = f->next) {
         in_flight += f->in_flight;
         assert(f->base <= f->next_seq && f->forward < f->next_seq && f->forward + 1 >= f->base);
@@ -148,6 +148,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rtmfp_session_close(&s, now);
     drain(&s, now);
     rtmfp_session_fini(&s);
-    assert(flows_in == 0 && s.held == 0 && s.congestion.in_flight == 0);
+    assert(flows_in == 0 && s.store.held == 0 && s.congestion.in_flight == 0);
     return 0;
 }

@@ -84,7 +84,7 @@ struct step {
     const char *text;
 };
 
-static enum rtmfp_taken put(struct rtmfp_flow_in *f, const struct step *s, size_t *held)
+static enum rtmfp_taken put(struct rtmfp_flow_in *f, const struct step *s, struct rtmfp_store *held)
 {
     struct rtmfp_user_data d = {
         .seq = s->seq, .offset = s->seq - s->forward, .data = rtmfp_bytes(s->text, strlen(s->text)),
@@ -130,7 +130,7 @@ static void messages_out_of_fragments(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rtmfp_flow_in f = { .id = 1 };
-        size_t held = 0;
+        struct rtmfp_store held = { .most = RTMFP_SESSION_HELD };
 
         got[0] = '\0';
         for (unsigned k = 0; k < 8 && rows[i].steps[k].place; k++)
@@ -138,9 +138,9 @@ static void messages_out_of_fragments(void **state)
         if (strcmp(got, rows[i].out) != 0)
             fail_msg("%s: %s", rows[i].what, got);
         assert_int_equal(f.lost, rows[i].lost);
-        assert_int_equal(held, f.part_room);
+        assert_int_equal(held.held, f.part_room);
         rtmfp_flow_in_fini(&f, &held);
-        assert_int_equal(held, 0);
+        assert_int_equal(held.held, 0);
     }
 }
 
@@ -152,7 +152,7 @@ static void contradictions(void **state)
         { 8, 0, "", "x" },  /* behind the end */
     };
     struct rtmfp_flow_in f = { .id = 1 };
-    size_t held = 0;
+    struct rtmfp_store held = { .most = RTMFP_SESSION_HELD };
 
     (void)state;
     got[0] = '\0';
@@ -166,13 +166,13 @@ static void contradictions(void **state)
     assert_true(rtmfp_flow_in_complete(&f));
     assert_string_equal(got, "y.x.");
     rtmfp_flow_in_fini(&f, &held);
-    assert_int_equal(held, 0);
+    assert_int_equal(held.held, 0);
 }
 
 static void a_refused_flow_holds_nothing(void **state)
 {
     struct rtmfp_flow_in f = { .id = 1 };
-    size_t held = 0;
+    struct rtmfp_store held = { .most = RTMFP_SESSION_HELD };
 
     (void)state;
     got[0] = '\0';
@@ -181,7 +181,7 @@ static void a_refused_flow_holds_nothing(void **state)
     assert_int_equal(put(&f, &(struct step){ 1, 0, "", "a" }, &held), RTMFP_TAKEN);
     refuse = false;
     assert_true(f.rejected);
-    assert_int_equal(held, 0);
+    assert_int_equal(held.held, 0);
     assert_int_equal(put(&f, &(struct step){ 2, 0, "", "b" }, &held), RTMFP_TAKEN);
     assert_string_equal(got, "a.");
     assert_int_equal(f.seen.upto, 3); /* it is acknowledged all the same */
@@ -193,7 +193,8 @@ static void memory_is_bounded(void **state)
 {
     static uint8_t bytes[1100];
     struct rtmfp_flow_in f[8] = { { .id = 1 } };
-    size_t held = 0, most = 0;
+    struct rtmfp_store held = { .most = RTMFP_SESSION_HELD };
+    size_t most = 0;
     unsigned refused = 0;
 
     (void)state;
@@ -206,23 +207,47 @@ static void memory_is_bounded(void **state)
             d.offset = d.seq;
             refused += rtmfp_flow_in_put(to, &d, &held, 1 << 20, take, NULL) == RTMFP_NO_ROOM;
         }
-        most = held > most ? held : most;
+        most = held.held > most ? held.held : most;
     }
     assert_true(refused > 0);
     assert_in_range(most, RTMFP_SESSION_HELD / 2, RTMFP_SESSION_HELD);
     for (unsigned i = 0; i < 8; i++) {
         assert_true(f[i].held <= RTMFP_FLOW_HELD);
-        assert_true(rtmfp_flow_in_window(&f[i], held) >= 1);
+        assert_true(rtmfp_flow_in_window(&f[i], &held) >= 1);
         rtmfp_flow_in_fini(&f[i], &held);
     }
-    assert_int_equal(held, 0);
+    assert_int_equal(held.held, 0);
+}
+
+/* Small ones are not many either: they are all given out when the gap is filled. */
+static void so_is_what_waits_for_one_gap(void **state)
+{
+    static const size_t most[] = { 64 << 10, RTMFP_SESSION_HELD };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(most); i++) {
+        struct rtmfp_flow_in f = { .id = 1 };
+        struct rtmfp_store held = { .most = most[i] };
+        unsigned taken = 0;
+
+        for (uint64_t seq = 2; seq < 2000; seq++) {
+            struct rtmfp_user_data d = { .seq = seq, .offset = seq, .place = RTMFP_WHOLE };
+
+            taken += rtmfp_flow_in_put(&f, &d, &held, 1000, take, NULL) == RTMFP_TAKEN;
+        }
+        assert_int_equal(taken, (i ? RTMFP_FLOW_HELD : most[i]) / 1024);
+        assert_true(held.held <= most[i]);
+        assert_int_equal(rtmfp_flow_in_window(&f, &held), 1);
+        rtmfp_flow_in_fini(&f, &held);
+        assert_int_equal(held.held, 0);
+    }
 }
 
 static void messages_have_a_limit(void **state)
 {
     static char text[400];
     struct rtmfp_flow_in f = { .id = 1 };
-    size_t held = 0;
+    struct rtmfp_store held = { .most = RTMFP_SESSION_HELD };
 
     (void)state;
     memset(text, 'x', sizeof(text) - 1);
@@ -230,7 +255,10 @@ static void messages_have_a_limit(void **state)
     assert_int_equal(put(&f, &(struct step){ 2, 0, "-", text }, &held), RTMFP_TAKEN);
     assert_int_equal(put(&f, &(struct step){ 3, 0, "-", text }, &held), RTMFP_TOO_LARGE);
     rtmfp_flow_in_fini(&f, &held);
-    assert_int_equal(held, 0);
+    f = (struct rtmfp_flow_in){ .id = 2, .most = 300 }; /* a flow may have its own */
+    assert_int_equal(put(&f, &(struct step){ 1, 0, "", text }, &held), RTMFP_TOO_LARGE);
+    rtmfp_flow_in_fini(&f, &held);
+    assert_int_equal(held.held, 0);
 }
 
 /* ---- what a sender keeps */
@@ -414,6 +442,7 @@ int main(void)
         TEST(contradictions),
         TEST(a_refused_flow_holds_nothing),
         TEST(memory_is_bounded),
+        TEST(so_is_what_waits_for_one_gap),
         TEST(messages_have_a_limit),
         TEST(late_ones_are_given_up),
         TEST(the_end_is_said),

@@ -450,7 +450,7 @@ static void assert_all_came(const struct side *from, const struct side *to)
     }
     assert_int_equal(from->session.n_ins, 0);
     assert_int_equal(from->session.n_outs, 0);
-    assert_int_equal(from->session.held, 0);
+    assert_int_equal(from->session.store.held, 0);
 }
 
 static void begin(unsigned seed)

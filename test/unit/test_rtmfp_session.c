@@ -280,7 +280,7 @@ static void all_is_over(unsigned i)
     assert_true(to->got[2] <= from->expect[2]);
     assert_int_equal(to->session.n_ins, 0);
     assert_int_equal(to->session.n_outs, 0);
-    assert_int_equal(to->session.held, 0);
+    assert_int_equal(to->session.store.held, 0);
     assert_int_equal(to->session.congestion.in_flight, 0);
     assert_int_equal(to->session.stat.bad_chunks, 0);
 }
@@ -384,6 +384,27 @@ static void nonsense(void **state)
     finish();
 }
 
+/* Each ack costs a walk over what is under way: a packet has one for a flow. */
+static void a_packet_has_one_ack_of_a_flow(void **state)
+{
+    uint8_t bytes[RTMFP_PLAIN_MAX];
+    struct wr w = rtmfp_wr(bytes, sizeof(bytes));
+
+    (void)state;
+    begin(1, &plain_net);
+    open_flow(0, false, RTMFP_COMMANDS);
+    open_flow(0, false, RTMFP_AUDIO);
+    rtmfp_packet_begin(&w, &(struct rtmfp_head){ .mode = RTMFP_RESPONDER });
+    for (uint64_t i = 0; i < 100; i++)
+        assert_true(rtmfp_ack_write_ranges(&w, &(struct rtmfp_ack){ .flow = 1 + i % 2,
+                                                                    .window = 1 + i }, NULL, 0));
+    rtmfp_session_input(&ends[0].session, rtmfp_bytes(bytes, w.len), &ends[0].path.peer,
+                        clock_now());
+    assert_int_equal(ends[0].session.stat.bad_chunks, 98);
+    assert_int_equal(ends[0].session.outs->room, 1024);
+    finish();
+}
+
 static void own_mode_and_startup_are_nothing(void **state)
 {
     (void)state;
@@ -436,7 +457,7 @@ static void rejected_flows_end(void **state)
     assert_int_equal(ends[0].rejected, 1);
     assert_int_equal(ends[0].session.n_outs, 0);
     assert_int_equal(ends[1].session.n_ins, 0);
-    assert_int_equal(ends[1].session.held, 0);
+    assert_int_equal(ends[1].session.store.held, 0);
     finish();
 }
 
@@ -639,6 +660,7 @@ int main(void)
         TEST(messages_arrive),
         TEST(seeds),
         TEST(nonsense),
+        TEST(a_packet_has_one_ack_of_a_flow),
         TEST(own_mode_and_startup_are_nothing),
         TEST(flows_have_a_limit),
         TEST(rejected_flows_end),

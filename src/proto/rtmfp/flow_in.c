@@ -15,13 +15,22 @@ struct rtmfp_held {
     uint8_t bytes[];
 };
 
-/* What a fragment that waits takes beside its bytes: empty ones are not for nothing. */
-enum { HELD_COST = sizeof(struct rtmfp_held) };
+enum { HELD_LEAST = 1024 };
+
+/* What a fragment that waits counts for: of small ones there may not be many more than of others,
+ * as all that waited is given out in one go. */
+static size_t cost(size_t size)
+{
+    size_t n = sizeof(struct rtmfp_held) + size;
+
+    return n > HELD_LEAST ? n : HELD_LEAST;
+}
 
 /* One call of rtmfp_flow_in_put(). */
 struct intake {
     struct rtmfp_flow_in *flow;
-    size_t *session_held, most;
+    struct rtmfp_store *store;
+    size_t most;
     rtmfp_take *take;
     void *user;
     bool too_large;
@@ -30,9 +39,9 @@ struct intake {
 
 /* ---- the message whose fragments come in order */
 
-static void end_part(struct rtmfp_flow_in *f, size_t *session_held)
+static void end_part(struct rtmfp_flow_in *f, struct rtmfp_store *store)
 {
-    *session_held -= f->part_room;
+    store->held -= f->part_room;
     free(f->part);
     f->part = NULL;
     f->part_size = f->part_room = 0;
@@ -44,7 +53,7 @@ static void drop_part(struct intake *t)
     if (!t->flow->in_part)
         return;
     t->flow->lost++;
-    end_part(t->flow, t->session_held);
+    end_part(t->flow, t->store);
 }
 
 static bool grow_part(struct intake *t, size_t size)
@@ -53,7 +62,7 @@ static bool grow_part(struct intake *t, size_t size)
     size_t need = f->part_size + size, room = f->part_room ? f->part_room * 2 : 4096;
     uint8_t *p;
 
-    if (need > t->most || *t->session_held + size > RTMFP_SESSION_HELD + t->most) {
+    if (need > t->most || t->store->held + size > t->store->most + t->most) {
         t->too_large = true;
         return false;
     }
@@ -64,7 +73,7 @@ static bool grow_part(struct intake *t, size_t size)
     p = mem_try_more(f->part, room);
     if (!p)
         return false;
-    *t->session_held += room - f->part_room;
+    t->store->held += room - f->part_room;
     f->part = p;
     f->part_room = room;
     return true;
@@ -100,7 +109,7 @@ static void give_part(struct intake *t)
     size_t size = f->part_size;
 
     /* it is nobody's while it is given out: who takes it may reject the flow */
-    *t->session_held -= f->part_room;
+    t->store->held -= f->part_room;
     f->part = NULL;
     f->part_size = f->part_room = 0;
     f->in_part = false;
@@ -135,15 +144,15 @@ static void in_turn(struct intake *t, uint64_t seq, uint8_t place, const uint8_t
 
 /* ---- what waits for others */
 
-static struct rtmfp_held *take_first(struct rtmfp_flow_in *f, size_t *session_held)
+static struct rtmfp_held *take_first(struct rtmfp_flow_in *f, struct rtmfp_store *store)
 {
     struct rtmfp_held *h = f->first;
 
     f->first = h->next;
     if (!f->first)
         f->last = NULL;
-    f->held -= HELD_COST + h->size;
-    *session_held -= HELD_COST + h->size;
+    f->held -= cost(h->size);
+    store->held -= cost(h->size);
     return h;
 }
 
@@ -164,8 +173,8 @@ static bool hold(struct intake *t, const struct rtmfp_user_data *d)
     if (!*at)
         f->last = h;
     *at = h;
-    f->held += HELD_COST + d->data.n;
-    *t->session_held += HELD_COST + d->data.n;
+    f->held += cost(d->data.n);
+    t->store->held += cost(d->data.n);
     return true;
 }
 
@@ -175,7 +184,7 @@ static void give_all(struct intake *t)
     struct rtmfp_flow_in *f = t->flow;
 
     while (f->first && f->first->seq <= f->seen.upto) {
-        struct rtmfp_held *h = take_first(f, t->session_held);
+        struct rtmfp_held *h = take_first(f, t->store);
 
         in_turn(t, h->seq, h->place, h->bytes, h->size);
         free(h);
@@ -206,9 +215,9 @@ static bool contradicts(const struct rtmfp_flow_in *f, const struct rtmfp_user_d
 
 static bool has_room(const struct intake *t, size_t size)
 {
-    size_t more = HELD_COST + size;
+    size_t more = cost(size);
 
-    return t->flow->held + more <= RTMFP_FLOW_HELD && *t->session_held + more <= RTMFP_SESSION_HELD;
+    return t->flow->held + more <= RTMFP_FLOW_HELD && t->store->held + more <= t->store->most;
 }
 
 static bool in_order(const struct rtmfp_flow_in *f, const struct rtmfp_user_data *d)
@@ -243,10 +252,11 @@ static enum rtmfp_taken put_new(struct intake *t, const struct rtmfp_user_data *
 }
 
 enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_user_data *d,
-                                   size_t *session_held, size_t most, rtmfp_take *take, void *user)
+                                   struct rtmfp_store *store, size_t most, rtmfp_take *take,
+                                   void *user)
 {
     struct intake t = {
-        .flow = f, .session_held = session_held, .most = most, .take = take, .user = user,
+        .flow = f, .store = store, .most = f->most ? f->most : most, .take = take, .user = user,
     };
     enum rtmfp_taken taken = RTMFP_TAKEN;
 
@@ -259,33 +269,32 @@ enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_u
     rtmfp_ranges_forward(&f->seen, rtmfp_user_data_fsn(d));
     give_all(&t);
     if (f->rejected)
-        rtmfp_flow_in_reject(f, f->reject_code, session_held);
+        rtmfp_flow_in_reject(f, f->reject_code, store);
     return t.too_large ? RTMFP_TOO_LARGE : taken;
 }
 
-void rtmfp_flow_in_reject(struct rtmfp_flow_in *f, uint64_t code, size_t *session_held)
+void rtmfp_flow_in_reject(struct rtmfp_flow_in *f, uint64_t code, struct rtmfp_store *store)
 {
     f->rejected = true;
     f->reject_code = code;
     while (f->first)
-        free(take_first(f, session_held));
-    end_part(f, session_held);
+        free(take_first(f, store));
+    end_part(f, store);
 }
 
-void rtmfp_flow_in_fini(struct rtmfp_flow_in *f, size_t *session_held)
+void rtmfp_flow_in_fini(struct rtmfp_flow_in *f, struct rtmfp_store *store)
 {
-    rtmfp_flow_in_reject(f, 0, session_held);
+    rtmfp_flow_in_reject(f, 0, store);
     rtmfp_ranges_fini(&f->seen);
 }
 
-uint64_t rtmfp_flow_in_window(const struct rtmfp_flow_in *f, size_t session_held)
+uint64_t rtmfp_flow_in_window(const struct rtmfp_flow_in *f, const struct rtmfp_store *store)
 {
     size_t mine = f->held < RTMFP_FLOW_HELD ? RTMFP_FLOW_HELD - f->held : 0;
-    size_t all = RTMFP_SESSION_HELD, room;
+    size_t all = store->held < store->most ? store->most - store->held : 0, room;
 
     if (f->suspended)
         return 0;
-    all = session_held < all ? all - session_held : 0;
     room = mine < all ? mine : all;
     return room == 0 ? 1 : (room + 1023) / 1024;
 }

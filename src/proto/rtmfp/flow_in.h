@@ -3,7 +3,8 @@
  *
  * RFC 7016, section 3.6.3. A message that comes in one piece and in its turn is given out where it
  * lies; else its bytes are copied once. Memory is bounded by RTMFP_FLOW_HELD and by what the
- * session has left.
+ * session has left; and so is how much there is to do at once when a gap is filled, as a fragment
+ * that waits counts for HELD_LEAST bytes, however small it is.
  *
  * No I/O, nothing yields. Owned by its session.
  */
@@ -22,6 +23,11 @@ enum {
 
 struct rtmfp_held; /* a fragment that waits */
 
+/* What the flows of a session hold together, in bytes, and may. */
+struct rtmfp_store {
+    size_t held, most;
+};
+
 struct rtmfp_flow_in {
     struct rtmfp_flow_in *next;     /* of the session */
     uint64_t id;
@@ -32,6 +38,7 @@ struct rtmfp_flow_in {
     size_t part_size, part_room;
     uint64_t part_seq;              /* the last fragment in it */
     size_t held;                    /* bytes that wait, without `part` */
+    size_t most;                    /* of one message; 0: what the session says */
     uint64_t final_seq;             /* 0: not known */
     bool in_part;
     bool accepted;                  /* when it was opened: who listens knows it */
@@ -56,15 +63,15 @@ enum rtmfp_taken {
     RTMFP_NONSENSE,  /* forward or final contradict what was said before */
 };
 
-/* *session_held: bytes of all flows; `most`: of one message. */
+/* `most`: bytes of one message, of a flow that does not say. */
 enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_user_data *d,
-                                   size_t *session_held, size_t most, rtmfp_take *take,
+                                   struct rtmfp_store *store, size_t most, rtmfp_take *take,
                                    void *user);
-void rtmfp_flow_in_fini(struct rtmfp_flow_in *f, size_t *session_held);
+void rtmfp_flow_in_fini(struct rtmfp_flow_in *f, struct rtmfp_store *store);
 /* Nothing more is taken: what waits is dropped. */
-void rtmfp_flow_in_reject(struct rtmfp_flow_in *f, uint64_t code, size_t *session_held);
+void rtmfp_flow_in_reject(struct rtmfp_flow_in *f, uint64_t code, struct rtmfp_store *store);
 /* What is to be told as room, in blocks of 1024 bytes (8): at least 1, unless it is suspended. */
-uint64_t rtmfp_flow_in_window(const struct rtmfp_flow_in *f, size_t session_held);
+uint64_t rtmfp_flow_in_window(const struct rtmfp_flow_in *f, const struct rtmfp_store *store);
 /* All up to the final one came, or were given up. */
 static inline bool rtmfp_flow_in_complete(const struct rtmfp_flow_in *f)
 {

@@ -57,6 +57,7 @@ struct rtmfp_flow_out {
     co_usec told_at;               /* forward, by a chunk of its own */
     uint64_t room;                 /* bytes that the peer has room for, as it last said */
     uint32_t in_flight;            /* bytes */
+    uint32_t heard_in;             /* the packet of the last ack, as the session counts them */
     uint32_t lost;                 /* fragments that are to be sent again, */
     uint64_t lost_from;            /* none of them before this one */
     co_usec probed_at, probe_wait; /* while the peer has no room */

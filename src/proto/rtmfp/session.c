@@ -11,7 +11,8 @@ enum { SECOND = 1000000, CLOSE_EVERY = 5 * SECOND, CLOSE_FOR = 90 * SECOND,
 void rtmfp_session_init(struct rtmfp_session *s, const struct rtmfp_session_set *set,
                         const struct udp_addr *peer, co_usec now)
 {
-    *s = (struct rtmfp_session){ .set = set, .peer = *peer, .heard_at = now };
+    *s = (struct rtmfp_session){ .set = set, .peer = *peer, .heard_at = now,
+                                 .store.most = RTMFP_SESSION_HELD };
     rtmfp_congestion_init(&s->congestion);
 }
 

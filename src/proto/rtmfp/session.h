@@ -96,7 +96,7 @@ struct rtmfp_session {
     struct rtmfp_congestion congestion;
     struct rtmfp_flow_in *ins;
     struct rtmfp_flow_out *outs; /* by order */
-    size_t held;                /* bytes that incoming flows hold */
+    struct rtmfp_store store;   /* what incoming flows hold; `most` may be set to less */
     /* the rest is session*.c's own */
     co_usec heard_at, closing_since, say_close_at;
     co_usec ack_at;             /* something is to be acknowledged; 0: nothing is */

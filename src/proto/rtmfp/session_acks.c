@@ -49,10 +49,13 @@ void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct r
     f = rtmfp_flows_out(s, ack.flow);
     if (!f)
         return; /* of one that is over */
-    if (!sent_so_far(f, &ack)) { /* it tells of what was never sent */
+    /* It tells of what was never sent; or again, in one packet: each costs a walk over all that is
+     * under way. */
+    if (f->heard_in == (uint32_t)s->stat.received || !sent_so_far(f, &ack)) {
         s->stat.bad_chunks++;
         return;
     }
+    f->heard_in = (uint32_t)s->stat.received;
     f->room = ack.window > UINT32_MAX ? UINT32_MAX * (uint64_t)BLOCK : ack.window * BLOCK;
     if (ack.cumulative > f->heard)
         f->heard = ack.cumulative;
@@ -93,7 +96,7 @@ void rtmfp_acks_probe(struct rtmfp_session *s, struct rtmfp_bytes body, co_usec 
 
 static bool write_ack(struct rtmfp_session *s, struct wr *w, struct rtmfp_flow_in *f)
 {
-    struct rtmfp_ack ack = { .flow = f->id, .window = rtmfp_flow_in_window(f, s->held),
+    struct rtmfp_ack ack = { .flow = f->id, .window = rtmfp_flow_in_window(f, &s->store),
                              .cumulative = f->seen.upto };
     unsigned n = f->seen.n < RANGES_OF_ONE ? f->seen.n : RANGES_OF_ONE;
     size_t before = w->len;

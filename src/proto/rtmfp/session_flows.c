@@ -85,7 +85,7 @@ static void free_in(struct rtmfp_session *s, struct rtmfp_flow_in **at)
     s->n_ins--;
     if (f->accepted && s->set->ops->closed)
         s->set->ops->closed(s, f);
-    rtmfp_flow_in_fini(f, &s->held);
+    rtmfp_flow_in_fini(f, &s->store);
     free(f);
 }
 
@@ -234,7 +234,7 @@ static void put(struct rtmfp_session *s, struct rtmfp_arrival *a)
     struct rtmfp_flow_in *f = a->flow;
     bool was_seen = rtmfp_ranges_has(&f->seen, a->data.seq), had_gap = f->seen.n > 0;
 
-    switch (rtmfp_flow_in_put(f, &a->data, &s->held, s->set->message_max, hand_on, s)) {
+    switch (rtmfp_flow_in_put(f, &a->data, &s->store, s->set->message_max, hand_on, s)) {
     case RTMFP_TOO_LARGE:
         rtmfp_session_hostile(s, "a message is larger than may be");
         break;

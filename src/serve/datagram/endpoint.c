@@ -11,6 +11,8 @@
 
 #define LOOK CO_SECONDS(1) /* at those that are closing */
 
+enum { LOOK_EVERY = 8 }; /* datagrams: at the time */
+
 /* ---- found */
 
 struct datagram_endpoint *datagram_endpoint_find(const struct datagram_service *s,
@@ -35,6 +37,23 @@ struct datagram_endpoint *datagram_endpoint_at(const struct datagram_service *s,
 
 /* ---- read */
 
+static void end_batch(struct datagram_endpoint *e)
+{
+    if (e->service->protocol->end_batch)
+        e->service->protocol->end_batch(e);
+}
+
+/* Datagrams that are costly do not come by the dozen before others run: a batch is as many as a
+ * slice of time is for. They stay where they are meanwhile. */
+static err_t give_way(struct datagram_endpoint *e)
+{
+    if (!co_slice_over())
+        return NULL;
+    end_batch(e);
+    co_yield();
+    return co_check();
+}
+
 static err_t read_some(struct datagram_reader *r)
 {
     struct datagram_endpoint *e = r->endpoint;
@@ -44,10 +63,13 @@ static err_t read_some(struct datagram_reader *r)
     size_t n = 0;
     err_t err = udp_recv_now(r->socket, &v, &n);
 
-    for (size_t i = 0; !err && i < n; i++)
+    for (size_t i = 0; !err && i < n; i++) {
         p->input(e, &v[i], worker, v[i].at);
-    if (!err && n > 0 && p->end_batch)
-        p->end_batch(e);
+        if (i % LOOK_EVERY == LOOK_EVERY - 1)
+            err = give_way(e);
+    }
+    if (!err && n > 0)
+        end_batch(e);
     if (!err && n == 0)
         (void)udp_wait(r->socket, CO_FOREVER); /* why it ended is asked below */
     co_yield_if_due();

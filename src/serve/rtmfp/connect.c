@@ -12,15 +12,32 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { WORDS_MOST = 4 << 20 }; /* bytes that wait for one client */
+
 /* ---- words */
+
+/* What is never given up may not wait without end: of all streams, as one asks for words by the
+ * dozen in a packet, and has no need to take them. */
+static size_t words_waiting(const struct rtmfp_peer *p)
+{
+    size_t n = 0;
+
+    for (const struct rtmfp_flow_out *f = p->session.outs; f && f->order == RTMFP_COMMANDS;
+         f = f->next)
+        n += f->waiting_bytes;
+    return n;
+}
 
 void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uint32_t time,
                struct rtmfp_bytes body)
 {
     struct rtmfp_message *m = f ? rtmfp_said_new(type, time, body, co_now()) : NULL;
 
-    if (f && (!m || !rtmfp_flow_out_write(f, m, true)) && !f->closing && !f->rejected)
+    if (f && !m)
         rtmfp_peer_leave(p, err_new(ERR_NO_MEMORY, "words to a client of RTMFP"));
+    else if (f && !f->closing && !f->rejected &&
+             (!rtmfp_flow_out_write(f, m, true) || words_waiting(p) > WORDS_MOST))
+        rtmfp_peer_hostile(p, "it takes nothing of what it is told");
     rtmfp_message_unref(m);
     rtmfp_peer_touch(p);
 }

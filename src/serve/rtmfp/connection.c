@@ -142,6 +142,14 @@ static void control_command(struct rtmfp_connection *c, const struct rtmp_comman
         answer(c, cmd);
 }
 
+/* Once: a peer may say so by the dozen in a packet. */
+static void say_early(struct rtmfp_peer *p, const struct rtmp_command *cmd)
+{
+    if (!p->early)
+        log_info("RTMFP client %s: %.32s comes before connect was answered", p->cid, cmd->name);
+    p->early = true;
+}
+
 static void dispatch(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
                      const struct rtmp_command *cmd)
 {
@@ -150,7 +158,7 @@ static void dispatch(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t num
     if (!c && number == 0 && cmd->id == RTMP_CMD_CONNECT)
         rtmfp_connect(p, f, cmd);
     else if (!c || !c->open)
-        log_info("RTMFP: %.32s comes before connect was answered", cmd->name);
+        say_early(p, cmd);
     else if (number == 0)
         control_command(c, cmd);
     else
@@ -230,6 +238,19 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
 
 /* ---- flows */
 
+static size_t command_most(const struct rtmfp_peer *p)
+{
+    return (size_t)p->service->base.env->conf->limits.max_command_size + RTMFP_MESSAGE_HEAD;
+}
+
+static bool open_group(struct rtmfp_peer *p, struct rtmfp_flow_in *f)
+{
+    const struct rtmfp_connection *c = p->connection;
+
+    f->most = command_most(p);
+    return c && c->open && rtmfp_netgroup_opened(p, f);
+}
+
 static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
                       struct rtmfp_bytes metadata, struct rtmfp_flow_out *answers)
 {
@@ -241,12 +262,14 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     if (p->leaves)
         return false;
     if (words.kind == RTMFP_FLOW_GROUP)
-        return c && c->open && rtmfp_netgroup_opened(p, f);
+        return open_group(p, f);
     if (words.kind != RTMFP_FLOW_RTMP)
         return false;
     if (words.stream > 0 && (!c || !c->open || words.stream > c->created))
         return false;
     f->direct = words.direct;
+    if (words.stream == 0) /* which has commands alone */
+        f->most = command_most(p);
     f->user = (void *)((uintptr_t)words.stream << NUMBER_AT | OURS);
     return true;
 }

@@ -16,6 +16,9 @@
 
 enum { FEW = 4 }; /* sessions between two looks at the time */
 
+/* What may wait of one that neither publishes nor plays: it says commands alone. */
+enum { STRANGER_HELD = 256 << 10 };
+
 #define ANSWER_KEPT CO_SECONDS(95) /* [RTMFP] 3.5.1.1.2 */
 
 struct rtmfp_peer *rtmfp_peer_find(const struct rtmfp_service *s, uint32_t id)
@@ -96,6 +99,7 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
     p->place = h->place;
     h->place = (struct peers_place){ 0 };
     rtmfp_session_init(&p->session, s->set, &h->path.peer, now);
+    p->session.store.most = STRANGER_HELD;
     set_keys(p, h->work);
     name(p);
     rtmfp_table_add(s->table, p);
@@ -163,12 +167,14 @@ void rtmfp_peer_media(struct rtmfp_peer *p, bool on)
     if (on) {
         if (p->media++ == 0)
             p->cipher = must(rtmfp_cipher_new());
+        p->session.store.most = RTMFP_SESSION_HELD;
         return;
     }
     if (p->media == 0 || --p->media > 0)
         return;
     rtmfp_cipher_free(p->cipher);
     p->cipher = NULL;
+    p->session.store.most = STRANGER_HELD;
 }
 
 void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why)

@@ -46,6 +46,7 @@ struct rtmfp_peer {
     struct rtmfp_peer *next_touched;
     bool touched, leaves;
     bool seen, queued;               /* its end was told; it is among those to be seen out */
+    bool early;                      /* the log was told of commands before connect */
     struct rtmfp_connection *connection; /* NULL: it has not said connect */
     struct rtmfp_presence *presence;     /* NULL: it did not say setPeerInfo */
     struct rtmfp_claim *claim;           /* introduce.c: another has its id; or NULL */

@@ -8,13 +8,14 @@
 #include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/keys_queue.h"
 #include "serve/rtmfp/rate.h"
+#include "serve/rtmfp/words.h"
 #include "serve/rtmfp/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-enum { ID_BITS = 32, PEERS_EXPECTED = 1024, MESSAGE_MAX = 16 << 20 };
+enum { ID_BITS = 32, PEERS_EXPECTED = 1024 };
 
 static struct rtmfp_service *service_of(struct datagram_service *s)
 {
@@ -91,6 +92,8 @@ static void reload(struct datagram_service *base)
                                                      (enum rtmfp_policy)conf->sequence };
     s->responder.redirects = conf->redirect.n > 0 &&
                             conf->redirect_peers != CONF_REDIRECT_PEERS_ONLY;
+    s->set->message_max =
+        (size_t)base->env->conf->limits.max_message_size + RTMFP_MESSAGE_HEAD;
     s->set->ping = conf->ping;
     s->set->timeout = conf->timeout;
 }
@@ -110,8 +113,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
     s->table = rtmfp_table_new();
     s->keys = rtmfp_keys_new(s, (unsigned)conf->threads);
     s->set = must(calloc(1, sizeof(*s->set)));
-    *s->set = (struct rtmfp_session_set){ .ops = &rtmfp_connection_ops, .mode = RTMFP_RESPONDER,
-                                          .message_max = MESSAGE_MAX };
+    *s->set = (struct rtmfp_session_set){ .ops = &rtmfp_connection_ops, .mode = RTMFP_RESPONDER };
     siphash_new_key(s->set->key);
     s->responder.me = &s->shared->identity;
     s->responder.ops = &rtmfp_startup_ops;
