@@ -189,34 +189,31 @@ static bool on_command(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t n
 
 /* ---- messages */
 
-static bool is_media(uint8_t type)
+static bool is_of_publisher(uint8_t type)
 {
     return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_DATA ||
-           type == RTMP_DATA_AMF3;
+           type == RTMP_DATA_AMF3 || type == RTMP_USER_CONTROL;
 }
 
-/* SetBufferLength is of players of files: live ones are sent what there is. */
-static void on_event(struct rtmfp_netstream *n, struct rtmfp_bytes body)
+static void on_published(const struct rtmfp_netstream *n, const struct rtmfp_said *said)
 {
-    struct rtmfp_event e;
-
-    if (rtmfp_event_read(&e, body) && e.id == RTMFP_FLOW_SYNC && n->publish)
-        rtmfp_publish_sync(n->publish, e.value, e.more, co_now());
+    if (n->publish)
+        rtmfp_publish_push(n->publish, said);
+    else if (n->away)
+        rtmfp_away_push(n->away, said);
 }
 
 static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
                     const struct rtmfp_said *said)
 {
-    struct rtmfp_netstream *n = NULL;
+    const struct rtmfp_netstream *n = NULL;
 
     if (said->type == RTMP_COMMAND || said->type == RTMP_COMMAND_AMF3)
         return on_command(p, f, number, said);
     if (p->connection && number > 0)
         n = rtmfp_netstream_find(p->connection, number);
-    if (n && n->doing == RTMFP_PUBLISHES && is_media(said->type))
-        rtmfp_publish_take(n, said->type, said->time, said->body.p, said->body.n);
-    else if (n && said->type == RTMP_USER_CONTROL)
-        on_event(n, said->body);
+    if (n && n->doing == RTMFP_PUBLISHES && is_of_publisher(said->type))
+        on_published(n, said);
     return true; /* others are for RTMP over TCP */
 }
 
@@ -288,7 +285,9 @@ static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
         return;
     for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
         if (n->number == number && n->publish)
-            n->publish->lost += f->lost;
+            rtmfp_publish_lost(n->publish, f->lost);
+        else if (n->number == number && n->away)
+            rtmfp_away_lost(n->away, f->lost);
         if (n->from == f)
             n->from = NULL;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* connection.h - what a session has after connect, for connection*.c, netstream.c and publish.c. */
+/* connection.h - what a session has after connect, for connection.c, connect.c, netstream.c,
+ * publish.c and away.c. */
 #ifndef SERVE_RTMFP_CONNECTION_H
 #define SERVE_RTMFP_CONNECTION_H
 
@@ -33,14 +34,14 @@ struct rtmfp_connection {
     char cid[RTMFP_CID];
 };
 
+/* Of a stream that is published, at its home. */
 struct rtmfp_publish {
     struct session_publisher publisher;
     struct rtmp_media media;
-    uint64_t lost;                /* messages of flows that are closed */
+    uint64_t lost;                /* messages that its client gave up */
     uint32_t sync, sync_left;     /* flows that have not come to that Flow Sync */
     co_usec sync_until;           /* they are waited for */
     bool over;                    /* it ended it by itself */
-    bool fc;                      /* by FCUnpublish, which wants to be told */
 };
 
 /* The stream of a flow of RTMP, as its metadata said; false: the flow is a group's. */
@@ -57,10 +58,29 @@ void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uin
 /* A body of words; it is freed. */
 void rtmfp_say_words(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, struct wr *body);
 
-/* ---- publish.c */
-/* A flow of it is where `count` of them are to be before what comes next counts (5.3.5): the end
- * that its client says waits until then, 2 s at most, for media of its other flows. */
-void rtmfp_publish_sync(struct rtmfp_publish *pub, uint32_t id, uint32_t count, co_usec now);
+/* ---- publish.c: at the home of the stream, whose coroutine is s->co */
+/* It is let in, with all that a publisher has: then run() it until it ends, and end() it. Yields,
+ * as those do. */
+err_t rtmfp_publish_begin(struct rtmfp_publish *pub, struct session *s)
+    __attribute__((warn_unused_result));
+err_t rtmfp_publish_wait(struct rtmfp_publish *pub) __attribute__((warn_unused_result));
+void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why); /* borrowed */
+/* A message of it, while it publishes: media, data, or user control. Flow Sync says that a flow is
+ * where some are to be before what comes next counts (5.3.5): an end that its client says waits
+ * for media of its other flows until then, 2 s at most. */
+void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_said *said);
+/* So many messages will not come: its client gave them up. */
+void rtmfp_publish_lost(struct rtmfp_publish *pub, uint64_t count);
+/* Its client has enough of it. */
+void rtmfp_publish_close(struct rtmfp_publish *pub);
+
+/* ---- away.c: its home is another worker, while its session stays here */
+/* As rtmfp_publish_run(), there. */
+err_t rtmfp_away_run(struct rtmfp_netstream *n, unsigned home) __attribute__((warn_unused_result));
+void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_said *said);
+void rtmfp_away_lost(struct rtmfp_away *a, uint64_t count);
+/* As rtmfp_publish_close(); also of one that was not let in yet. */
+void rtmfp_away_close(struct rtmfp_away *a);
 
 /* ---- netstream.c */
 /* That one which is not about to end; NULL: there is none. */
@@ -70,5 +90,8 @@ void rtmfp_netstream_begin(struct rtmfp_connection *c, struct rtmfp_flow_in *f, 
                            const char *name, bool publishes);
 /* The client has enough of it: closeStream, deleteStream, FCUnpublish. */
 void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc);
+/* Its client is told that it publishes; or no longer. */
+void rtmfp_netstream_published(struct rtmfp_netstream *n);
+void rtmfp_netstream_unpublished(struct rtmfp_netstream *n);
 
 #endif

@@ -109,13 +109,13 @@ void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why)
 
 void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
 {
-    if (n->publish) {
-        n->publish->over = true;
-        n->publish->fc = fc;
-        co_unpark(n->base.co);
-        return;
-    }
-    rtmfp_netstream_leave(n, err_new(ERR_IO_CLOSED, "the client closed its stream"));
+    n->fc = fc;
+    if (n->away)
+        rtmfp_away_close(n->away);
+    else if (n->publish)
+        rtmfp_publish_close(n->publish);
+    else
+        rtmfp_netstream_leave(n, err_new(ERR_IO_CLOSED, "the client closed its stream"));
 }
 
 /* As over TCP, its connection ends with it: else the client would be back at once. */
@@ -172,7 +172,7 @@ static bool is_on_demand(const struct rtmfp_netstream *n)
 }
 
 /* May this worker serve it, this way? */
-static err_t settle(struct rtmfp_netstream *n, bool publishes)
+static err_t settle(struct rtmfp_netstream *n)
 {
     const struct conf_vhost *vhost = n->base.vhost;
 
@@ -182,8 +182,6 @@ static err_t settle(struct rtmfp_netstream *n, bool publishes)
     if (is_on_demand(n))
         return err_new(ERR_DENIED, "%s/%s is the name of a file on demand, which RTMFP has not",
                        n->base.names.app, n->base.names.name);
-    if (publishes) /* a player stays, and gets a copy of the stream */
-        (void)session_goes_to(&n->base, true); /* of another worker: publishing says so */
     return NULL;
 }
 
@@ -207,13 +205,42 @@ static void finish(struct rtmfp_netstream *n, const char *what, err_t err)
     gone(n);
 }
 
+void rtmfp_netstream_published(struct rtmfp_netstream *n)
+{
+    const struct rtmfp_event e = { .id = RTMP_STREAM_BEGIN, .value = n->number };
+    uint8_t body[RTMFP_EVENT_MAX];
+
+    n->doing = RTMFP_PUBLISHES;
+    rtmfp_peer_media(n->peer, true);
+    rtmfp_netstream_say(n, RTMP_USER_CONTROL, 0, body, rtmfp_event_write(&e, body));
+    rtmfp_netstream_status(n, RTMP_PUBLISH_START, NULL);
+}
+
+void rtmfp_netstream_unpublished(struct rtmfp_netstream *n)
+{
+    struct wr body;
+
+    n->doing = RTMFP_ENDS;
+    rtmfp_peer_media(n->peer, false);
+    if (n->fc) { /* who says FCUnpublish waits for this */
+        wr_init(&body, RTMFP_REPLY_MAX);
+        rtmp_reply_fc(&body, RTMP_UNPUBLISH_SUCCESS);
+        rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
+    }
+    rtmfp_netstream_status(n, RTMP_UNPUBLISH_SUCCESS, NULL);
+}
+
 /* Until its end. An error of one that never was let in is told to the client. */
 static void publish(struct rtmfp_netstream *n, err_t err)
 {
+    unsigned home = n->base.env->worker;
+
     if (!err)
-        err = settle(n, true);
+        err = settle(n);
     if (!err)
-        err = rtmfp_publish_run(n);
+        home = session_goes_to(&n->base, true);
+    if (!err)
+        err = home == n->base.env->worker ? rtmfp_publish_run(n) : rtmfp_away_run(n, home);
     if (err && n->doing == RTMFP_BEGINS)
         refuse(n, true, err);
     finish(n, "RTMFP publisher finished", err);
@@ -223,7 +250,7 @@ static void publish(struct rtmfp_netstream *n, err_t err)
 static void play(struct rtmfp_netstream *n, err_t err)
 {
     if (!err)
-        err = settle(n, false);
+        err = settle(n); /* it stays at this worker, which gets a copy of the stream */
     if (!err)
         err = rtmfp_play_begin(n);
     if (err) {

@@ -20,6 +20,7 @@ struct rtmfp_presence;   /* directory.c: after setPeerInfo */
 struct rtmfp_membership; /* netgroup.c: groups that it is in */
 struct rtmfp_stream;     /* stream.c: the players of a source on this worker */
 struct rtmfp_publish;    /* publish.c */
+struct rtmfp_away;       /* away.c */
 
 enum { RTMFP_CID = 9 };
 
@@ -127,7 +128,9 @@ struct rtmfp_netstream {
     struct rtmfp_flow_out *words;    /* commands, status, data; NULL: it is gone */
     struct rtmfp_flow_out *audio, *video; /* of a player; NULL: gone */
     struct rtmfp_play play;
-    struct rtmfp_publish *publish;   /* of a publisher; or NULL */
+    struct rtmfp_publish *publish;   /* of a publisher whose stream is at home here; or NULL */
+    struct rtmfp_away *away;         /* of one whose stream is at home elsewhere; or NULL */
+    bool fc;                         /* it ended by FCUnpublish, which wants to be told */
     struct datagram_leaver leaver;
     err_t why;                       /* it ends: by this */
     char *names;                     /* memory of base.names */
@@ -136,9 +139,6 @@ struct rtmfp_netstream {
 
 /* ---- publish.c, in the stream's coroutine: let in, told so, and until its end. Yields. */
 err_t rtmfp_publish_run(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
-/* A message of it came: type, time, body. Does not yield. */
-void rtmfp_publish_take(struct rtmfp_netstream *n, uint8_t type, uint32_t time, const uint8_t *data,
-                        size_t size);
 
 /* ---- play.c */
 /* In the stream's coroutine: let in, told so, and it is a player from then on, without one. Of an
@@ -176,11 +176,5 @@ bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const
 void rtmfp_netgroup_closed(struct rtmfp_peer *p, struct rtmfp_flow_in *f);
 void rtmfp_netgroup_done(struct rtmfp_peer *p, struct rtmfp_flow_out *f);
 void rtmfp_netgroup_end(struct rtmfp_peer *p); /* the session ends: out of all groups */
-
-/* ---- move.c */
-/* The stream is to be published at another worker: the session goes there with it, unless another
- * stream of it is under way. In n's coroutine, which ends then without touching it. */
-bool rtmfp_move_can(const struct rtmfp_netstream *n);
-void rtmfp_move_away(struct rtmfp_netstream *n, unsigned to);
 
 #endif

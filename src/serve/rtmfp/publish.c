@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* publish.c - one that publishes: its messages become packets as those of RTMP do, byte for byte.
  *
- * They are taken in by the reader of the socket; its coroutine looks after it once a second.
+ * They are taken in by the reader of the socket, or of the mailbox; its coroutine looks after it
+ * once a second.
  */
 #include "serve/rtmfp/connection.h"
 
-#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "proto/rtmp/control.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool waits(const struct rtmfp_publish *pub, co_usec now)
     return pub->sync_left > 0 && now < pub->sync_until;
 }
 
-void rtmfp_publish_sync(struct rtmfp_publish *pub, uint32_t id, uint32_t count, co_usec now)
+static void sync_flows(struct rtmfp_publish *pub, uint32_t id, uint32_t count, co_usec now)
 {
     if (!waits(pub, now) || pub->sync != id) {
         pub->sync = id;
@@ -36,43 +36,77 @@ void rtmfp_publish_sync(struct rtmfp_publish *pub, uint32_t id, uint32_t count, 
         co_unpark(pub->publisher.s->co);
 }
 
+/* SetBufferLength is of players of files. */
+static void on_event(struct rtmfp_publish *pub, struct rtmfp_bytes body)
+{
+    struct rtmfp_event e;
+
+    if (rtmfp_event_read(&e, body) && e.id == RTMFP_FLOW_SYNC)
+        sync_flows(pub, e.value, e.more, co_now());
+}
+
 /* ---- media */
 
 /* The publisher says that its times are absolute: players get them as they are. */
-static void apply_atc(struct rtmfp_netstream *n)
+static void apply_atc(struct rtmfp_publish *pub)
 {
-    struct rtmp_media *media = &n->publish->media;
-    struct live_settings set = session_live_settings(n->base.conf, n->base.vhost);
+    const struct session *s = pub->publisher.s;
+    struct rtmp_media *media = &pub->media;
+    struct live_settings set = session_live_settings(s->conf, s->vhost);
 
     media->atc_auto = media->atc = false; /* once is enough */
     set.jitter = LIVE_JITTER_OFF;
     live_source_settings(media->src, &set);
 }
 
-void rtmfp_publish_take(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
-                        const uint8_t *data, size_t size)
+static void on_media(struct rtmfp_publish *pub, const struct rtmfp_said *said)
 {
-    const struct conf_limits *limits = &n->base.conf->limits;
-    bool media = type == RTMP_AUDIO || type == RTMP_VIDEO;
-    struct rtmfp_publish *pub = n->publish;
-    struct rtmp_msg msg = { .type = type, .time = time, .size = (uint32_t)size };
+    struct session *s = pub->publisher.s;
+    const struct conf_limits *limits = &s->conf->limits;
+    bool media = said->type == RTMP_AUDIO || said->type == RTMP_VIDEO;
+    size_t size = said->body.n;
+    struct rtmp_msg msg = { .type = said->type, .time = said->time, .size = (uint32_t)size };
 
-    if (!pub || (pub->over && !waits(pub, co_now())) || pub->publisher.place.replaced)
-        return;
-    n->base.in += size;
+    s->in += size;
     pub->publisher.place.active_at = co_now(); /* its coroutine looks once a second */
     if (size == 0 || (int64_t)size > (media ? limits->max_message_size : limits->max_metadata_size))
         return;
-    msg.payload = rtmp_media_alloc(live_source_packets(n->base.src), size);
+    msg.payload = rtmp_media_alloc(live_source_packets(s->src), size);
     if (!msg.payload) { /* a gap, as if it had been lost */
         pub->media.bad++;
         return;
     }
-    memcpy(msg.payload, data, size);
+    memcpy(msg.payload, said->body.p, size);
     session_publisher_media(&pub->publisher);
     rtmp_media_push(&pub->media, &msg);
     if (pub->media.atc)
-        apply_atc(n);
+        apply_atc(pub);
+}
+
+void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_said *said)
+{
+    char own[RTMFP_CID];
+
+    if ((pub->over && !waits(pub, co_now())) || pub->publisher.place.replaced)
+        return;
+    (void)snprintf(own, sizeof(own), "%s", co_cid());
+    co_set_cid(pub->publisher.s->id);
+    if (said->type == RTMP_USER_CONTROL)
+        on_event(pub, said->body);
+    else
+        on_media(pub, said);
+    co_set_cid(own);
+}
+
+void rtmfp_publish_lost(struct rtmfp_publish *pub, uint64_t count)
+{
+    pub->lost += count;
+}
+
+void rtmfp_publish_close(struct rtmfp_publish *pub)
+{
+    pub->over = true;
+    co_unpark(pub->publisher.s->co);
 }
 
 /* ---- its coroutine */
@@ -87,8 +121,24 @@ static void log_sample(struct session_publisher *publisher, co_usec now)
                KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
 }
 
-static err_t look_after(struct rtmfp_publish *pub)
+err_t rtmfp_publish_begin(struct rtmfp_publish *pub, struct session *s)
 {
+    err_t err = session_publisher_begin(&pub->publisher, s, CLIENTS_RTMFP_PUBLISH);
+
+    if (err)
+        return err_wrap(err, "publish %s/%s", s->names.app, s->names.name);
+    pub->media = (struct rtmp_media){ .src = s->src, .signature = s->env->signature,
+                                      .skip_sps = !s->vhost->publish.parse_sps,
+                                      .atc_auto = s->vhost->play.atc_auto };
+    pub->publisher.sampled = SAMPLED_RTMFP_PUBLISH;
+    pub->publisher.log_sample = log_sample;
+    co_stack_trim();
+    return NULL;
+}
+
+err_t rtmfp_publish_wait(struct rtmfp_publish *pub)
+{
+    const struct session_stream *names = &pub->publisher.s->names;
     err_t err = co_check();
 
     while (!err && (!pub->over || waits(pub, co_now()))) {
@@ -97,68 +147,32 @@ static err_t look_after(struct rtmfp_publish *pub)
         (void)!co_park(co_to_second(LOOK * 2, co_now()));
         err = session_publisher_turn(&pub->publisher, &changed);
     }
-    return err;
+    return err ? err_wrap(err, "publish %s/%s", names->app, names->name) : NULL;
 }
 
-static void say_begun(struct rtmfp_netstream *n)
+void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why)
 {
-    const struct rtmfp_event e = { .id = RTMP_STREAM_BEGIN, .value = n->number };
-    uint8_t body[RTMFP_EVENT_MAX];
+    const struct session *s = pub->publisher.s;
 
-    rtmfp_netstream_say(n, RTMP_USER_CONTROL, 0, body, rtmfp_event_write(&e, body));
-    rtmfp_netstream_status(n, RTMP_PUBLISH_START, NULL);
-}
-
-static void say_ended(struct rtmfp_netstream *n, bool fc)
-{
-    struct wr body;
-
-    if (fc) { /* who says FCUnpublish waits for this */
-        wr_init(&body, RTMFP_REPLY_MAX);
-        rtmp_reply_fc(&body, RTMP_UNPUBLISH_SUCCESS);
-        rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
-    }
-    rtmfp_netstream_status(n, RTMP_UNPUBLISH_SUCCESS, NULL);
-}
-
-static void begin(struct rtmfp_netstream *n, struct rtmfp_publish *pub)
-{
-    const struct session *s = &n->base;
-
-    pub->media = (struct rtmp_media){ .src = s->src, .signature = s->env->signature,
-                                      .skip_sps = !s->vhost->publish.parse_sps,
-                                      .atc_auto = s->vhost->play.atc_auto };
-    pub->publisher.sampled = SAMPLED_RTMFP_PUBLISH;
-    pub->publisher.log_sample = log_sample;
-    n->publish = pub;
-    n->doing = RTMFP_PUBLISHES;
-    rtmfp_peer_media(n->peer, true);
-    say_begun(n);
-    co_stack_trim();
-}
-
-static void end(struct rtmfp_netstream *n, struct rtmfp_publish *pub, err_t why)
-{
-    n->doing = RTMFP_ENDS;
-    n->publish = NULL;
-    rtmfp_peer_media(n->peer, false);
-    say_ended(n, pub->fc);
     log_trace("RTMFP publisher of %s sent %llu messages, %llu bytes, lost=%llu, broken=%u",
-              live_source_name(n->base.src), (unsigned long long)pub->publisher.messages,
-              (unsigned long long)n->base.in, (unsigned long long)pub->lost, pub->media.bad);
+              live_source_name(s->src), (unsigned long long)pub->publisher.messages,
+              (unsigned long long)s->in, (unsigned long long)pub->lost, pub->media.bad);
     session_publisher_end(&pub->publisher, why);
 }
 
 err_t rtmfp_publish_run(struct rtmfp_netstream *n)
 {
     struct rtmfp_publish *pub = must(calloc(1, sizeof(*pub)));
-    err_t err = session_publisher_begin(&pub->publisher, &n->base, CLIENTS_RTMFP_PUBLISH);
+    err_t err = rtmfp_publish_begin(pub, &n->base);
 
     if (!err) {
-        begin(n, pub);
-        err = look_after(pub);
-        end(n, pub, err);
+        n->publish = pub;
+        rtmfp_netstream_published(n);
+        err = rtmfp_publish_wait(pub);
+        n->publish = NULL;
+        rtmfp_netstream_unpublished(n);
+        rtmfp_publish_end(pub, err);
     }
     free(pub);
-    return err ? err_wrap(err, "publish %s/%s", n->base.names.app, n->base.names.name) : NULL;
+    return err;
 }
