@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("cryptography")
 
+import rtmfp                                    # noqa: E402
 import rtmfp_client as rc                       # noqa: E402
 from procs import free_port                     # noqa: E402
 from rtmfp_serve import clients, rtmfp_server  # noqa: E402
@@ -16,7 +17,7 @@ def test_two_are_introduced(srs):
         a.set_peer_info()
         nobody = b.find(bytes(32))
         found = b.find(a.peer_id)
-        assert rc.run([a, b], lambda: found.session and a.peers)
+        assert rc.run([a, b], lambda: found.session and a.peers and a.session.forwarded)
         assert found.redirects and found.redirects[0][0] == (2, a.endpoint.address)
         assert found.session.address == a.endpoint.address
         assert a.session.forwarded[0][1] == b.endpoint.address
@@ -79,3 +80,42 @@ def test_introduced_by_another_server(srs):
         found = b.find(a.peer_id)
         assert rc.run([a, b], lambda: found.session)
         assert found.session.address == a.endpoint.address
+
+
+def test_redirect_by_app(srs):
+    """Those of one app meet at one server, those of others are spread."""
+    to = [rtmfp_server(srs) for _ in range(2)]
+    servers = " ".join(f"127.0.0.1:{t.rtmfp_port}" for t in to)
+    away = rtmfp_server(srs, server=f"redirect {servers}; redirect_by app;")
+    where = {}
+    for app in ("live", "a1", "a2", "a3", "a4", "a5", "a6", "live"):
+        with rc.Client(away.rtmfp_port) as c:
+            c.open(app)
+            assert len(c.opening.redirects[0]) == 1
+            assert where.setdefault(app, c.session.address) == c.session.address
+    assert len(set(where.values())) == 2
+
+
+def idle(seconds, *every):
+    """They answer what they are asked, so long."""
+    rtmfp.run([c.endpoint for c in every], lambda: False, seconds)
+
+
+@pytest.mark.long
+def test_two_claim_one_id(srs):
+    """The first keeps it while it answers; when it does not, the other one has it after 5 s."""
+    s = rtmfp_server(srs)
+    one = rtmfp.Identity(static=True)
+    with clients(s) as [asks], clients(s, identity=one) as [first], clients(s, identity=one) as [second]:
+        def found():
+            finding = asks.find(one.peer_id)
+            assert rc.run([asks], lambda: finding.redirects)
+            return finding.redirects[0][0][1]
+        first.set_peer_info()
+        second.set_peer_info()
+        idle(6, asks, first, second)
+        assert found() == first.endpoint.address
+        with clients(s, identity=one) as [third]:
+            third.set_peer_info()  # from here on the first one is silent
+            idle(6, asks, second, third)
+            assert found() == second.endpoint.address

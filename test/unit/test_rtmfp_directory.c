@@ -166,7 +166,8 @@ static void addresses_are_for_those_who_can_use_them(void **state)
     assert_non_null(p);
     for (size_t i = 0; i < COUNT(rows); i++) {
         one = (struct rtmfp_address){ .at = at(rows[i].reported, rows[i].port) };
-        rtmfp_directory_report(d, p, &one, 1);
+        assert_int_equal(rtmfp_directory_report(d, p, &one, 1),
+                         rows[i].same_house || i + 1 == COUNT(rows));
         assert_int_equal(told_to(d, "198.51.100.1", told), rows[i].other_house ? 2 : 1);
         assert_int_equal(told_to(d, "192.0.2.1", told), rows[i].same_house ? 2 : 1);
         if (rows[i].same_house)
@@ -192,7 +193,7 @@ static void few_addresses_are_kept(void **state)
     assert_non_null(p);
     for (size_t i = 0; i < COUNT(list); i++) /* each twice */
         list[i] = (struct rtmfp_address){ .at = at("203.0.113.5", 5000 + (int)i / 2) };
-    rtmfp_directory_report(d, p, list, 6);
+    assert_int_equal(rtmfp_directory_report(d, p, list, 6), 6);
     assert_int_equal(told_to(d, "198.51.100.1", told), 4);
     assert_int_equal(told[3].at.port, 5002);
     rtmfp_directory_report(d, p, list, COUNT(list));

@@ -203,14 +203,17 @@ static bool is_among(const struct udp_addr *v, size_t n, const struct udp_addr *
     return false;
 }
 
-void rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
-                            const struct rtmfp_address *list, size_t n)
+size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
+                              const struct rtmfp_address *list, size_t n)
 {
     struct udp_addr kept[RTMFP_REPORTED_MAX], *made = NULL, *old;
-    size_t k = 0;
+    size_t k = 0, fine = 0;
 
-    for (size_t i = 0; i < n && k < RTMFP_REPORTED_MAX; i++) {
-        if (is_of_a_peer(&list[i].at) && !is_among(kept, k, &list[i].at))
+    for (size_t i = 0; i < n; i++) {
+        if (!is_of_a_peer(&list[i].at))
+            continue;
+        fine++;
+        if (k < RTMFP_REPORTED_MAX && !is_among(kept, k, &list[i].at))
             kept[k++] = list[i].at;
     }
     if (k > 0) {
@@ -223,6 +226,7 @@ void rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
     p->n = (uint8_t)k;
     (void)pthread_mutex_unlock(&d->lock);
     free(old);
+    return fine;
 }
 
 /* Private ones mean something to those in the same house alone. */

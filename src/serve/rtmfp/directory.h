@@ -41,9 +41,9 @@ void rtmfp_directory_leave(struct rtmfp_directory *d, struct rtmfp_presence *p);
 void rtmfp_directory_move(struct rtmfp_directory *d, struct rtmfp_presence *p,
                           const struct rtmfp_seat *seat);
 /* What it says of itself, instead of what it said before; the first RTMFP_REPORTED_MAX of those
- * that somebody could be at. */
-void rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
-                            const struct rtmfp_address *list, size_t n);
+ * that somebody could be at; how many are fine, those that are told twice included. */
+size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
+                              const struct rtmfp_address *list, size_t n);
 /* That session did not answer: if it has the id, and another one waits for it, the next has it, and
  * it waits behind all others. */
 void rtmfp_directory_pass(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER_ID],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* introduce.c - peers that look for each other by their ids (RFC 7016, 3.5.1.4 to 3.5.1.6). */
 #include "base/container_of.h"
+#include "base/log.h"
 #include "base/must.h"
 #include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/mail.h"
@@ -20,6 +21,16 @@ struct rtmfp_claim {
     co_usec heard_at;      /* before it was asked */
 };
 
+static void say(const struct rtmfp_peer *p, const char *what)
+{
+    char own[RTMFP_CID];
+
+    memcpy(own, co_cid(), sizeof(own));
+    co_set_cid(p->cid);
+    log_info("RTMFP client %s", what);
+    co_set_cid(own);
+}
+
 /* ---- who may be found */
 
 static struct rtmfp_seat seat_of(const struct rtmfp_peer *p)
@@ -34,8 +45,9 @@ static void enter(struct rtmfp_peer *p)
     struct rtmfp_seat seat = seat_of(p), holder;
 
     p->presence = rtmfp_directory_enter(p->shared->directory, p->peer_id, &seat, &holder);
-    if (!p->presence || holder.session == 0)
+    if (holder.session == 0)
         return;
+    say(p, "claims the id of another one, which is asked whether it is there");
     claimed.session = holder.session;
     memcpy(claimed.peer_id, p->peer_id, RTMFP_PEER_ID);
     rtmfp_mail(p->service, holder.worker, &claimed);
@@ -43,10 +55,13 @@ static void enter(struct rtmfp_peer *p)
 
 void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, size_t n)
 {
-    if (!p->presence)
+    bool first = !p->presence;
+
+    if (first)
         enter(p);
-    if (p->presence)
-        rtmfp_directory_report(p->shared->directory, p->presence, list, n);
+    if (p->presence && rtmfp_directory_report(p->shared->directory, p->presence, list, n) < n &&
+        first)
+        say(p, "reports addresses of its own where nobody can be");
 }
 
 void rtmfp_presence_moved(struct rtmfp_peer *p)
@@ -55,9 +70,11 @@ void rtmfp_presence_moved(struct rtmfp_peer *p)
 
     if (p->presence)
         rtmfp_directory_move(p->shared->directory, p->presence, &seat);
+    rtmfp_netgroup_moved(p);
 }
 
-static void end_claim(struct rtmfp_peer *p)
+/* Who claims its id says so again, or finds it gone. */
+void rtmfp_presence_pause(struct rtmfp_peer *p)
 {
     if (!p->claim)
         return;
@@ -71,10 +88,12 @@ static void on_claim(struct co_timer *t)
     struct rtmfp_claim *c = container_of(t, struct rtmfp_claim, timer);
     struct rtmfp_peer *p = c->peer;
 
-    if (p->session.heard_at == c->heard_at)
+    if (p->session.heard_at == c->heard_at) {
+        say(p, "did not answer: another one has its id");
         rtmfp_directory_pass(p->shared->directory, p->peer_id, p->service->base.env->worker,
                              p->id);
-    end_claim(p);
+    }
+    rtmfp_presence_pause(p);
 }
 
 void rtmfp_presence_claimed(struct rtmfp_peer *p)
@@ -91,7 +110,7 @@ void rtmfp_presence_claimed(struct rtmfp_peer *p)
 
 void rtmfp_presence_end(struct rtmfp_peer *p)
 {
-    end_claim(p);
+    rtmfp_presence_pause(p);
     if (p->presence)
         rtmfp_directory_leave(p->shared->directory, p->presence);
     p->presence = NULL;
