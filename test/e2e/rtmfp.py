@@ -140,7 +140,7 @@ class Session:
         self.srtt = self.rttvar = None
         self.erto, self.sent_at, self.count, self.burst, self.window = 3.0, None, 0, 0, 4380
         self.their_time = self.their_time_at = self.echoed = self.taken = None
-        self.pongs, self.forwarded, self.moved, self.mac_of_moves = [], [], {}, os.urandom(16)
+        self.pongs, self.pings, self.forwarded, self.moved, self.mac_of_moves = [], [], [], {}, os.urandom(16)
         self.is_open, self.why = True, None
         self.accept = lambda metadata, answers: metadata is not None
         self.on_message = lambda flow, message: None
@@ -284,6 +284,7 @@ class Session:
     def take(self, c, source):
         r = Reader(c.data)
         if c.type == w.PING:
+            self.pings.append(c.data)
             self.packet([chunk(w.PING_REPLY, c.data)], source)
         elif c.type == w.PING_REPLY:
             self.pongs.append(c.data)

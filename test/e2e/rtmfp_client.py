@@ -133,9 +133,10 @@ class Stream:
 class Client:
     """One endpoint with its session to the server and those to peers."""
 
-    def __init__(self, port, host="127.0.0.1", identity=None, timeout=10.0, **how):
+    def __init__(self, port, host="127.0.0.1", identity=None, timeout=10.0, bind=None, **how):
         self.server, self.timeout = (host, port), timeout
-        self.endpoint = rtmfp.Endpoint(identity or rtmfp.Identity(static=True), **how)
+        bind = bind or ("127.0.0.1" if host.startswith("127.") else "::" if ":" in host else "0.0.0.0")
+        self.endpoint = rtmfp.Endpoint(identity or rtmfp.Identity(static=True), bind, **how)
         self.endpoint.on_session = self.on_session
         self.session, self.opening, self.tid = None, None, 0
         self.streams, self.messages, self.results, self.keepalive = {}, [], {}, None
@@ -169,7 +170,8 @@ class Client:
 
     def begin(self, app="live"):
         """Says IHello to the server; the session comes while somebody runs."""
-        uri = f"rtmfp://{self.server[0]}:{self.server[1]}/{app}"
+        host, port = self.server
+        uri = f"rtmfp://[{host}]:{port}/{app}" if ":" in host else f"rtmfp://{host}:{port}/{app}"
         self.app, self.uri = app, uri
         self.opening = self.endpoint.connect([self.server], w.to_uri(uri))
         return self

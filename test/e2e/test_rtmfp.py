@@ -89,7 +89,7 @@ def test_bad_way(srs, source):
         relay.stop()
 
 
-@pytest.mark.parametrize("how", [{}, SECURED])
+@pytest.mark.parametrize("how", [pytest.param({}, marks=pytest.mark.long), SECURED])
 def test_a_publisher_moves(srs, source, how):
     """Another port, as when a NAT forgets: the same session goes on, and nothing is lost."""
     s = rtmfp_server(srs)
@@ -212,7 +212,7 @@ def test_what_keys_it_takes(srs, server, identity, opens):
     with rc.Client(s.rtmfp_port, identity=rtmfp.Identity(**identity)) as c:
         if not opens:
             c.begin()
-            assert not rtmfp.run([c.endpoint], lambda: c.session, 1.0)
+            assert not rtmfp.run([c.endpoint], lambda: c.session, 0.3)
             assert c.opening.cookie is not None, "the cookie came"
             return
         c.connect()

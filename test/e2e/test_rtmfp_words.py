@@ -163,7 +163,7 @@ def test_second_play(srs, source):
         assert is_run_of(sorted(stream.tags[count:], key=lambda t: (t.ts, t.frame)), source)
 
 
-@pytest.mark.parametrize("how", ["closeStream", "deleteStream", "FCUnpublish"])
+@pytest.mark.parametrize("how", ["deleteStream", *(pytest.param(x, marks=pytest.mark.long) for x in ("closeStream", "FCUnpublish"))])
 def test_publish_again(srs, source, how):
     """Each way to end it frees the name at once: for the same stream, and for somebody else."""
     s = rtmfp_server(srs, vhost="publish { takeover off; }")

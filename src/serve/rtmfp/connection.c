@@ -342,17 +342,33 @@ const struct rtmfp_session_ops rtmfp_connection_ops = {
 
 /* ---- the end */
 
+static void stop_streams(const struct rtmfp_connection *c, err_t why)
+{
+    for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
+        if (n->base.co && n->doing != RTMFP_ENDS)
+            rtmfp_netstream_leave(n, err_copy(why));
+    }
+}
+
+static struct rtmfp_netstream *player_of(const struct rtmfp_connection *c)
+{
+    struct rtmfp_netstream *n = c->streams;
+
+    while (n && (n->base.co || n->doing == RTMFP_ENDS))
+        n = n->next;
+    return n;
+}
+
 bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why)
 {
     struct rtmfp_connection *c = p->connection;
+    struct rtmfp_netstream *n;
 
     if (!c)
         return true;
-    for (struct rtmfp_netstream *n = c->streams, *next; n; n = next) {
-        next = n->next;
-        if (n->doing != RTMFP_ENDS)
-            rtmfp_netstream_leave(n, err_copy(why));
-    }
+    stop_streams(c, why);
+    while ((n = player_of(c)))
+        rtmfp_netstream_end(n, err_copy(why));
     if (c->asks)
         co_stop(c->asks, err_copy(why));
     if (c->streams || c->asks)

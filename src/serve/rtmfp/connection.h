@@ -88,6 +88,9 @@ struct rtmfp_netstream *rtmfp_netstream_find(const struct rtmfp_connection *c, u
 /* publish or play: it comes to be, and a coroutine lets it in. */
 void rtmfp_netstream_begin(struct rtmfp_connection *c, struct rtmfp_flow_in *f, uint32_t number,
                            const char *name, bool publishes);
+/* A player without a coroutine ends by that error, which is taken over, in the one that calls: when
+ * all is to end no other begins. Yields. */
+void rtmfp_netstream_end(struct rtmfp_netstream *n, err_t why);
 /* The client has enough of it: closeStream, deleteStream, FCUnpublish. */
 void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc);
 /* Its client is told that it publishes; or no longer. */

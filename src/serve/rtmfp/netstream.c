@@ -69,12 +69,8 @@ static void gone(struct rtmfp_netstream *n)
         rtmfp_peer_leave(p, NULL);
 }
 
-static err_t end_play_main(void *stream)
+static void end_play(struct rtmfp_netstream *n, err_t why)
 {
-    struct rtmfp_netstream *n = stream;
-    err_t why = n->why;
-
-    n->why = NULL;
     co_set_cid(n->cid);
     session_log_as_client(n->base.env, n->base.names.ip);
     rtmfp_play_end(n, why);
@@ -82,6 +78,15 @@ static err_t end_play_main(void *stream)
         rtmfp_netstream_status(n, RTMP_PLAY_STOP, NULL);
     log_end("RTMFP player finished", &why);
     gone(n);
+}
+
+static err_t end_play_main(void *stream)
+{
+    struct rtmfp_netstream *n = stream;
+    err_t why = n->why;
+
+    n->why = NULL;
+    end_play(n, why);
     return NULL;
 }
 
@@ -105,6 +110,12 @@ void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why)
         n->doing = RTMFP_PLAYS;
         err_free(&n->why);
     }
+}
+
+void rtmfp_netstream_end(struct rtmfp_netstream *n, err_t why)
+{
+    n->doing = RTMFP_ENDS;
+    end_play(n, why);
 }
 
 void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
@@ -262,7 +273,7 @@ static void play(struct rtmfp_netstream *n, err_t err)
     err = co_check();
     n->base.co = NULL;
     if (err)
-        rtmfp_netstream_leave(n, err);
+        rtmfp_netstream_end(n, err);
 }
 
 static void begin(struct rtmfp_netstream *n)

@@ -98,7 +98,8 @@ void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why);
 
 /* The ops of all sessions, for the service's set. */
 extern const struct rtmfp_session_ops rtmfp_connection_ops;
-/* All streams are to end, then what connect has. True: nothing is left. May be asked again. */
+/* All streams are to end, then what connect has. True: nothing is left. May be asked again.
+ * Yields. */
 bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why); /* `why` is borrowed */
 
 /* ---- one stream that publishes or plays, from when it asks for that */
