@@ -20,6 +20,8 @@ import struct
 import threading
 import time
 
+from flood import paced
+
 rng = random.Random(13)
 TWCC = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
 PWD, COOKIE = "0123456789012345678901", 0x2112a442
@@ -192,19 +194,6 @@ def bomb(a, codec):
 
 
 # ---- floods
-
-def paced(rate, seconds, say):
-    """say(n) so often; how many there were."""
-    begin, n = time.monotonic(), 0
-    while (at := time.monotonic() - begin) < seconds:
-        due = int(at * rate)
-        for _ in range(min(due - n, 500)):
-            say(n)
-            n += 1
-        if n >= due:
-            time.sleep(0.001)
-    return n
-
 
 def sockets(port, n):
     """Of as many addresses."""

@@ -15,6 +15,8 @@ import socket
 import struct
 import time
 
+from flood import addresses, paced
+
 rng = random.Random(11)
 HANDSHAKE, KEEPALIVE, ACK, NAK, SHUTDOWN, ACKACK, DROP, EXTENSION = 0, 1, 2, 3, 5, 6, 7, 0x7fff
 INDUCTION, CONCLUSION, FAR = 1, 0xffffffff, 0x7fffffff
@@ -140,23 +142,6 @@ class Peer:
 
 
 # ---- floods
-
-def paced(rate, seconds, say):
-    """say(n) so often; how many there were."""
-    begin, n = time.monotonic(), 0
-    while (at := time.monotonic() - begin) < seconds:
-        due = int(at * rate)
-        for _ in range(min(due - n, 500)):
-            say(n)
-            n += 1
-        if n >= due:
-            time.sleep(0.001)
-    return n
-
-
-def addresses(n):
-    return [f"127.{1 + i % 200}.{i // 200 % 250}.{1 + i % 250}" for i in range(n)]
-
 
 def inductions(a):
     peers = [Peer(a.srt, ip) for ip in addresses(200)]

@@ -116,6 +116,8 @@ static void put_rows(struct wr *w, const struct rtmfp_service_stat *s)
         { "srs_rtmfp_pairs_missed_total", "Pairs that were not there when one was needed.",
           s->pairs_missed },
         { "srs_rtmfp_pings_lost_total", "Pings that were not answered.", s->pings_lost },
+        { "srs_rtmfp_bad_chunks_total", "Chunks in packets of sessions that made no sense.",
+          s->bad_chunks },
         { "srs_rtmfp_moves_total", "Clients that went to another address.", s->moves },
         { "srs_rtmfp_fragments_again_total", "Fragments of messages that were sent again.",
           s->again },

@@ -203,6 +203,7 @@ void rtmfp_session_count(const struct rtmfp_peer *p, struct rtmfp_service_stat *
 
     out->pings_lost += s->pings_lost;
     out->moves += s->moves;
+    out->bad_chunks += s->bad_chunks;
     out->again += s->again;
     out->abandoned += s->abandoned;
 }
