@@ -119,3 +119,37 @@ def test_two_claim_one_id(srs):
             third.set_peer_info()  # from here on the first one is silent
             idle(6, asks, second, third)
             assert found() == second.endpoint.address
+
+
+def reached(every):
+    """Whom the first one comes to by those that each was told of."""
+    by_id = {c.peer_id: c for c in every}
+    seen, left = set(), [every[0].peer_id]
+    while left:
+        at = left.pop()
+        if at in by_id and at not in seen:
+            seen.add(at)
+            left += by_id[at].members
+    return seen
+
+
+@pytest.mark.long
+def test_a_large_group(srs):
+    """Nobody is told of all, and yet all hang together; half of them go, and those that come then are told of none."""
+    s = rtmfp_server(srs)
+    with clients(s, 24) as every:
+        for i, c in enumerate(every):
+            c.join(ident=bytes(range(32)))
+            told = min(i, 6)
+            assert rc.run(every[:i + 1], lambda: len(set(c.members)) >= told)
+            assert len(c.members) <= 6
+        assert len(reached(every)) == 24
+        for c in every[::2]:
+            c.session.close()
+        assert rc.run(every, lambda: not any(c.session.is_open for c in every[::2]))
+        with clients(s, 4) as late:
+            stay = {c.peer_id for c in every[1::2] + late}
+            for c in late:
+                c.join(ident=bytes(range(32)))
+                assert rc.run(late, lambda: len(set(c.members)) >= 6)
+                assert set(c.members) <= stay

@@ -159,11 +159,9 @@ static void leave(struct who *w)
 
 static void move(struct who *w, uint8_t to)
 {
-    w->seat.worker = to % 3;
     w->seat.at.port = (uint16_t)(1 + to);
     if (w->presence)
         rtmfp_directory_move(directory, w->presence, &w->seat);
-    rtmfp_netgroups_move(groups, &w->groups, w->seat.worker, w->seat.session);
 }
 
 static void step(struct rd *in)

@@ -70,11 +70,9 @@ void rtmfp_presence_moved(struct rtmfp_peer *p)
 
     if (p->presence)
         rtmfp_directory_move(p->shared->directory, p->presence, &seat);
-    rtmfp_netgroup_moved(p);
 }
 
-/* Who claims its id says so again, or finds it gone. */
-void rtmfp_presence_pause(struct rtmfp_peer *p)
+static void end_claim(struct rtmfp_peer *p)
 {
     if (!p->claim)
         return;
@@ -93,7 +91,7 @@ static void on_claim(struct co_timer *t)
         rtmfp_directory_pass(p->shared->directory, p->peer_id, p->service->base.env->worker,
                              p->id);
     }
-    rtmfp_presence_pause(p);
+    end_claim(p);
 }
 
 void rtmfp_presence_claimed(struct rtmfp_peer *p)
@@ -110,7 +108,7 @@ void rtmfp_presence_claimed(struct rtmfp_peer *p)
 
 void rtmfp_presence_end(struct rtmfp_peer *p)
 {
-    rtmfp_presence_pause(p);
+    end_claim(p);
     if (p->presence)
         rtmfp_directory_leave(p->shared->directory, p->presence);
     p->presence = NULL;

@@ -29,7 +29,5 @@ void rtmfp_mail(struct rtmfp_service *s, unsigned worker, const struct rtmfp_let
 void rtmfp_presence_claimed(struct rtmfp_peer *p);
 /* netgroup.c: that one joined the group of this flow. */
 void rtmfp_netgroup_told(struct rtmfp_peer *p, uint64_t flow, const uint8_t *peer_id);
-/* Its session is at another worker: fine if it is not. */
-void rtmfp_netgroup_moved(struct rtmfp_peer *p);
 
 #endif

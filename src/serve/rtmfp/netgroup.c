@@ -79,14 +79,6 @@ void rtmfp_netgroup_told(struct rtmfp_peer *p, uint64_t flow, const uint8_t *pee
         rtmfp_peer_touch(p);
 }
 
-void rtmfp_netgroup_moved(struct rtmfp_peer *p)
-{
-    unsigned worker = p->service->base.env->worker;
-
-    if (p->groups && p->groups->of.worker != worker)
-        rtmfp_netgroups_move(p->shared->netgroups, &p->groups->of, worker, p->id);
-}
-
 static void tell_neighbours(struct rtmfp_peer *p, const struct rtmfp_joined *joined)
 {
     struct rtmfp_letter l = { .word = RTMFP_WORD_MEMBER };

@@ -163,10 +163,7 @@ void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why);
 /* setPeerInfo: it may be found, at these addresses beside the one that we see. May be said again.
  * The first session that has the id keeps it. */
 void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, size_t n);
-/* It is at another address or worker: of it, and of the groups that it is in. In that worker's
- * thread. Before, in the thread of the one that it leaves: pause. */
-void rtmfp_presence_moved(struct rtmfp_peer *p);
-void rtmfp_presence_pause(struct rtmfp_peer *p);
+void rtmfp_presence_moved(struct rtmfp_peer *p); /* it is at another address */
 void rtmfp_presence_end(struct rtmfp_peer *p); /* fine without one */
 /* An IHello asks for a peer: service->response. A datagram back, or silence. */
 void rtmfp_introduce(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);

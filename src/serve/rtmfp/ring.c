@@ -327,19 +327,6 @@ void rtmfp_netgroups_leave_all(struct rtmfp_netgroups *g, struct rtmfp_groups_of
         leave(g, s, &s->first);
 }
 
-void rtmfp_netgroups_move(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, unsigned worker,
-                          uint32_t session)
-{
-    s->worker = worker;
-    s->session = session;
-    (void)pthread_mutex_lock(&g->lock);
-    for (struct rtmfp_member *m = s->first; m; m = m->next_of_session) {
-        m->worker = worker;
-        m->session = session;
-    }
-    (void)pthread_mutex_unlock(&g->lock);
-}
-
 void rtmfp_netgroups_count(struct rtmfp_netgroups *g, size_t *groups, size_t *members)
 {
     (void)pthread_mutex_lock(&g->lock);

@@ -56,9 +56,6 @@ bool rtmfp_netgroups_join(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, 
 /* Fine if none came of that flow. */
 void rtmfp_netgroups_leave(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, uint64_t flow);
 void rtmfp_netgroups_leave_all(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s);
-/* The session is at that worker from now on, by that id. */
-void rtmfp_netgroups_move(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, unsigned worker,
-                          uint32_t session);
 
 /* Groups, and members of all of them. */
 void rtmfp_netgroups_count(struct rtmfp_netgroups *g, size_t *groups, size_t *members);
