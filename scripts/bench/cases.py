@@ -8,6 +8,7 @@ import time
 
 from api import api
 import rtc
+import rtmfp
 import rtsp
 import srt
 import vod
@@ -352,5 +353,6 @@ ALL = {"play": play, "floor": floor, "http": http, "tls": tls, "hls": hls, "hls-
        "glass": glass, "latency": latency, "auto": auto, "publish": publish, "memory": memory, "join": join, "streams": many_streams, "slow": slow,
        "big": big, "churn": churn, "scale": scale, "api": api,
        "workers": workers.workers, "growing": workers.growing, "rtsp": rtsp.rtsp, "srt": srt.srt, "rtc": rtc.rtc,
+       "rtmfp": rtmfp.rtmfp, "rtmfp-growing": rtmfp.growing,
        "vod": vod.vod}
 QUICK = ["play", "latency", "publish", "memory"]

@@ -240,6 +240,8 @@ vhost __defaultVhost__ {{{{
     RTSP_HOST = "rtsp {{ enabled on; }} "
     SRT = "srt_server {{ enabled on; listen 127.0.0.1:{{srt}}; "
     SRT_HOST = "srt {{ enabled on; }} "
+    RTMFP = "rtmfp_server {{ enabled on; listen 127.0.0.1:{{rtmfp}}; }}"
+    RTMFP_HOST = "rtmfp {{ enabled on; }} "
     HTTP_FILES = "http_server {{ enabled on; listen 127.0.0.1:{{http}}; dir {{html}}; }}"
     HLS = "hls {{ enabled on; hls_path {{html}}; hls_fragment 2; hls_window 6; "
     VARIANTS = {
@@ -261,6 +263,8 @@ vhost __defaultVhost__ {{{{
         "rtsp at once": {"top": RTSP + "}}", "vhost": RTSP_HOST + "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
         "rtsp auto": {"top": RTSP + "}}", "vhost": RTSP_HOST + "tcp_nodelay on;", "play": "mw_latency auto;"},
         "rtsp no gso": {"top": RTSP + "udp_gso off; }}", "vhost": RTSP_HOST},
+        "rtmfp": {"top": RTMFP, "vhost": RTMFP_HOST},
+        "rtmfp at once": {"top": RTMFP, "vhost": RTMFP_HOST + "min_latency on; tcp_nodelay on;", "play": "mw_latency 0;"},
         "srt": {"top": SRT + "}}", "vhost": SRT_HOST},
         "srt key": {"top": SRT + "passphrase 'correct horse battery'; }}", "vhost": SRT_HOST},
         "srt at once": {"top": SRT + "sei_filter off; }}", "vhost": SRT_HOST + "min_latency on; tcp_nodelay on;",
@@ -288,7 +292,8 @@ vhost __defaultVhost__ {{{{
         conf = conf.replace("{{http}}", str(self.http)).replace("{{hook}}", hook)
         conf = conf.replace("{{vod}}", str(bench.out / "vod"))
         conf = conf.replace("{{exporter}}", str(free_port())).replace("{{rtsp}}", str(self.rtsp))
-        self.srt = free_port()
+        self.srt, self.rtmfp = free_port(), free_port()
+        conf = conf.replace("{{rtmfp}}", str(self.rtmfp))
         conf = conf.replace("{{srt}}", str(self.srt)).replace("{{rtc}}", str(free_port()))
         conf = conf.replace("{{udp}}", str(free_port() & ~1))
         conf = conf.replace("{{https}}", str(self.https)).replace("{{rtmps}}", str(self.rtmps))
@@ -303,6 +308,8 @@ vhost __defaultVhost__ {{{{
     def where(self, program, stream):
         """The url of a stream as that load tool wants it; (app, stream) where it is not of "live"."""
         app, name = stream if isinstance(stream, tuple) else ("live", stream)
+        if "rtmfp" in program:  # without a stream: an app alone
+            return f"rtmfp://127.0.0.1:{self.rtmfp}/" + (name if name == app else f"{app}/{name}")
         if "srt" in program:
             return f"srt://127.0.0.1:{self.srt}?streamid=#!::r={app}/{name},m=request"
         if "rtsp" in program:

@@ -282,6 +282,21 @@ def plot_workers(bench):
     subprocess.run(["gnuplot"], input=script.encode(), check=False, timeout=30)
 
 
+def plot_rtmfp(bench):
+    rows = sorted((r["players"], r["cpu"], r["rss_kb"] * r["players"] / 1024, r["lost"]) for r in bench.rows
+                  if r["case"] == "rtmfp-growing")
+    if not rows or not shutil.which("gnuplot"):
+        return
+    data = bench.out / "rtmfp.dat"
+    data.write_text("".join(f"{x} {a} {b} {c}\n" for x, a, b, c in rows))
+    for i, name, ylabel in ((2, "cpu", "CPU, % of a core"), (3, "memory", "memory of all sessions, MB"),
+                            (4, "loss", "pings lost, %")):
+        script = PLOT.replace("players of a 900 kbit/s stream", "sessions that ping every 5 s")
+        script = script.format(out=bench.out / f"rtmfp-{name}.svg", ylabel=ylabel,
+                               curves=f"'{data}' using 1:{i} with linespoints lw 2 title 'srs'")
+        subprocess.run(["gnuplot"], input=script.encode(), check=False, timeout=30)
+
+
 def machine():
     model = "unknown processor"
     with open("/proc/cpuinfo") as f:
@@ -306,5 +321,6 @@ def write(bench):
         out.writerows(bench.rows)
     plot(bench, "cpu", "CPU, % of a core", "cpu")
     plot_workers(bench)
+    plot_rtmfp(bench)
     plot(bench, "rss_kb", "memory of all players, MB", "memory")
     print(f"\n{text}\nwritten to {bench.out}/table.txt, table.md, table.csv, *.svg")

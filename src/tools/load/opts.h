@@ -53,6 +53,7 @@ struct load_opts {
     int payload;           /* bytes of TS in a packet of SRT */
     /* a bad network, both ways */
     double loss, twice, reorder; /* % */
+    double loss_at, loss_for;    /* s until they begin, and how long they last; 0: to the end */
     int loss_run;          /* so many are lost in a row */
     double one_way;        /* ms */
     double cut, cut_at;    /* s that all are lost, and after so many */
@@ -66,6 +67,7 @@ struct load_opts {
     bool hmac, sequence;   /* ask for HMACs, for numbers of packets */
     bool bare;             /* keys and no connect */
     bool play;             /* of RTMFP */
+    int flood;             /* first hellos a second, and nothing else; 0: none */
     double silent, move;   /* % of sessions that vanish, that go on from another port */
     int pid;               /* of the server, to look at; 0: none */
     bool keep;             /* who falls off begins again at once, for ever */

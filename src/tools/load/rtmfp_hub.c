@@ -435,6 +435,46 @@ err_t load_rtmfp_move(struct load_rtmfp_client *p)
     return NULL;
 }
 
+/* A first hello, and where it goes to. */
+static err_t make_hello(struct load_rtmfp_client *p, struct load_client *c,
+                        const struct load_url *url, uint8_t *out, size_t *size)
+{
+    err_t err;
+
+    p->c = c;
+    err = begin(p, url, "");
+    if (!err)
+        *size = load_rtmfp_output(&p->peer, out, &p->path.peer, co_clock());
+    return err;
+}
+
+err_t load_rtmfp_flood(struct load_client *c, const struct load_url *url)
+{
+    struct load_rtmfp_client *p = must(calloc(1, sizeof(*p)));
+    uint8_t hello[RTMFP_SEALED_MAX];
+    size_t size = 0;
+    uint64_t sent = 0;
+    co_usec from = co_clock();
+    err_t err = make_hello(p, c, url, hello, &size);
+
+    while (!err && !load_is_over(c)) {
+        co_usec passed = co_clock() - from;
+        uint64_t due = (uint64_t)passed * (uint64_t)c->run->opts.flood / 1000000;
+
+        for (; sent < due; sent++) {
+            p->path.local.ip[13] = (uint8_t)(128 + sent / 64009 % 100);
+            p->path.local.ip[14] = (uint8_t)(1 + sent / 253 % 253);
+            p->path.local.ip[15] = (uint8_t)(1 + sent % 253);
+            add(&hub.ways[0], &p->path, hello, size);
+            c->run->stat.messages++;
+        }
+        flush(&hub.ways[0]);
+        err = co_sleep(TURN);
+    }
+    load_rtmfp_leave(p, true);
+    return err;
+}
+
 void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent)
 {
     unsigned at = p->peer.id % LOAD_RTMFP_PEERS;

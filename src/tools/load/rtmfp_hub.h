@@ -26,6 +26,10 @@ err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time)
     __attribute__((warn_unused_result));
 /* From another port from now on. */
 err_t load_rtmfp_move(struct load_rtmfp_client *p) __attribute__((warn_unused_result));
+/* First hellos, so many a second as the options say, each from an address that nobody has; until
+ * the session is over. Yields. */
+err_t load_rtmfp_flood(struct load_client *c, const struct load_url *url)
+    __attribute__((warn_unused_result));
 /* Says so, if it is not silent, and frees. */
 void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent);
 

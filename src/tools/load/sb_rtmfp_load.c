@@ -2,15 +2,13 @@
 /* sb_rtmfp_load.c - many sessions of RTMFP: keys, connect, pings, media, over one socket. */
 #include "tools/load/rtmfp_hub.h"
 
-#include "proto/rtmfp/group.h"
 #include "tools/load/rtc_floor.h"
+#include "tools/load/rtmfp_keys.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LOOK CO_SECONDS(1)
-enum { KEYS = 2000 };
 
 static bool is_one(double percent)
 {
@@ -25,6 +23,8 @@ static err_t join(struct load_client *c, const struct load_url *url, const char 
 
     (void)timeout;
     c->asked = co_clock();
+    if (c->run->opts.flood > 0)
+        return NULL;
     err = load_rtmfp_join(&p, c, url, bind_ip);
     c->mine = p;
     return err;
@@ -38,8 +38,9 @@ static err_t session(struct load_client *c, const struct load_url *url)
     co_usec move_at = co_clock() + (co_usec)(o->ping * 1e6 * (0.5 + (double)rand() / RAND_MAX));
     err_t err = NULL;
 
-    (void)url;
     c->alive = true;
+    if (o->flood > 0)
+        return load_rtmfp_flood(c, url);
     if (c->run->opts.input)
         c->mark_at = co_clock(); /* rates of publishers count from here */
     co_stack_trim();
@@ -69,39 +70,12 @@ static const struct load_tool tool = {
     .session = session,
 };
 
-/* "--dh": what keys cost here, µs of a pair and of a secret. */
-static void tell_keys(void)
-{
-    struct rtmfp_dh *dh = rtmfp_dh_new();
-
-    for (int g = 0; dh && g < RTMFP_GROUPS; g++) {
-        struct rtmfp_pair a, b;
-        uint8_t z[RTMFP_PUBLIC_MAX];
-        double at[3];
-
-        rtmfp_pair_make(dh, &b, (enum rtmfp_group)g);
-        at[0] = load_cpu_seconds();
-        for (int i = 0; i < KEYS; i++)
-            rtmfp_pair_make(dh, &a, (enum rtmfp_group)g);
-        at[1] = load_cpu_seconds();
-        for (int i = 0; i < KEYS; i++)
-            (void)rtmfp_secret(dh, &a, rtmfp_pair_public(&b), z);
-        at[2] = load_cpu_seconds();
-        printf("%s\"%u\": {\"pair_us\": %.1f, \"secret_us\": %.1f}%s", g ? ", " : "{",
-               rtmfp_group_id((enum rtmfp_group)g), (at[1] - at[0]) * 1e6 / KEYS,
-               (at[2] - at[1]) * 1e6 / KEYS, g + 1 == RTMFP_GROUPS ? "}\n" : "");
-    }
-    rtmfp_dh_free(dh);
-}
-
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--floor") == 0)
             return load_rtc_floor(argc, argv);
-    if (argc == 2 && strcmp(argv[1], "--dh") == 0) {
-        tell_keys();
-        return 0;
-    }
+    if (argc == 2 && strcmp(argv[1], "--dh") == 0)
+        return load_rtmfp_keys();
     return load_main(&tool, argc, argv);
 }

@@ -22,6 +22,8 @@ void load_link_init(struct load_link *l, const struct load_opts *o, co_usec now)
         .run = (unsigned)o->loss_run, .delay = (co_usec)(o->one_way * 1000),
         .random = (uint64_t)o->seed * 2 + 1,
     };
+    l->loss_from = now + (co_usec)(o->loss_at * 1e6);
+    l->loss_to = o->loss_for > 0 ? l->loss_from + (co_usec)(o->loss_for * 1e6) : INT64_MAX;
     if (o->cut > 0) {
         l->cut_from = now + (co_usec)(o->cut_at * 1e6);
         l->cut_to = l->cut_from + (co_usec)(o->cut * 1e6);
@@ -50,6 +52,8 @@ static bool is_lost(struct load_link *l, struct load_link_way_state *w, co_usec 
 {
     if (now >= l->cut_from && now < l->cut_to)
         return true;
+    if (now < l->loss_from || now >= l->loss_to)
+        return false;
     if (w->losing == 0 && draw(l) < l->loss / ((double)l->run - l->loss * (l->run - 1)))
         w->losing = l->run;
     if (w->losing == 0)

@@ -22,6 +22,7 @@ struct load_link {
     double loss, twice, reorder; /* parts of 1 */
     unsigned run;                /* so many are lost in a row */
     co_usec delay;               /* one way */
+    co_usec loss_from, loss_to;  /* `loss` of them are lost meanwhile */
     co_usec cut_from, cut_to;    /* all are lost meanwhile */
     uint64_t random;
     struct load_link_way_state {
