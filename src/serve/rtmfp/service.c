@@ -96,6 +96,8 @@ static void reload(struct datagram_service *base)
         (size_t)base->env->conf->limits.max_message_size + RTMFP_MESSAGE_HEAD;
     s->set->ping = conf->ping;
     s->set->timeout = conf->timeout;
+    if (conf->enabled && !s->base.refuses) /* it may have been off */
+        s->ends = false;
 }
 
 static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
