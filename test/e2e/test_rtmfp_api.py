@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the API, the metrics and the log tell of clients of RTMFP, and how one is kicked."""
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -8,10 +11,12 @@ pytest.importorskip("cryptography")
 
 import flv                      # noqa: E402
 import httpapi                  # noqa: E402
+import procs                    # noqa: E402
 import rtmfp                    # noqa: E402
 import rtmfp_client as rc       # noqa: E402
 import rtmfp_wire as w          # noqa: E402
 from procs import free_port, wait_for  # noqa: E402
+from rtmpclient import Closed    # noqa: E402
 from test_metrics import scrape, values  # noqa: E402
 
 SECURED = {"mac": w.Wish(7, 10), "numbers": w.Wish(7, 0)}
@@ -70,3 +75,28 @@ def test_lists_metrics_and_a_kick(served, source):
         served.api.kick(player["id"])
         rc.run([a, b], lambda: "rtmfp-play" not in listed(served))
         assert listed(served).keys() == {"rtmfp-publish"}
+
+
+def test_quits_with_a_player(served, source):
+    """It is told, and the server does not wait for it."""
+    served.push(source, loop=True)
+    with rc.Client(served.rtmfp_port).connect() as c:
+        viewer = c.play("s")
+        c.wait(lambda: len(flv.frames(viewer.tags)) > 5)
+        served.stop()
+        assert served.stop_seconds < 3 * procs.SLOW
+        with pytest.raises(Closed):
+            c.wait(lambda: False)
+    assert "RTMFP player finished: code=1053(STOPPED)" in served.log()
+
+
+@pytest.mark.long
+def test_command_line(served, source, tmp_path):
+    """scripts/rtmfp.py as the README has it: one publishes, another one plays to a file."""
+    url, out = f"rtmfp://127.0.0.1:{served.rtmfp_port}/live/s", tmp_path / "out.flv"
+    tool = os.path.join(procs.ROOT, "scripts", "rtmfp.py")
+    procs.Proc([sys.executable, tool, "publish", url, procs.SOURCE, "--loop"], tmp_path / "publish.log")
+    assert served.wait_log("type=rtmfp-publish", 10)
+    assert subprocess.run([sys.executable, tool, "play", url, out, "--seconds", "3"], timeout=60 * procs.SLOW).returncode == 0
+    got = flv.read(out)
+    assert len(flv.frames(got)) > 50 and flv.find_run(flv.hashes(got, flv.VIDEO), flv.hashes(source, flv.VIDEO) * 2) >= 0

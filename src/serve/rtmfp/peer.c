@@ -124,17 +124,22 @@ static void forget_answer(struct rtmfp_peer *p)
 /* It has the keys. */
 static void heard_first(struct rtmfp_peer *p)
 {
-    char own[RTMFP_CID], from[UDP_TEXT];
+    char from[UDP_TEXT];
 
     forget_answer(p);
-    memcpy(own, co_cid(), sizeof(own));
-    co_set_cid(p->cid);
-    log_info("RTMFP client %s", udp_addr_text(&p->session.peer, from, sizeof(from)));
-    co_set_cid(own);
+    log_trace("RTMFP client ip=%s, group=%u, hmac=%s, sequence=%s, peer=%s",
+              udp_addr_text(&p->session.peer, from, sizeof(from)), p->group,
+              p->session.hmac ? "on" : "off", p->numbered ? "on" : "off",
+              rtmfp_peer_id_text(p->peer_id));
 }
 
+/* Lines about what is in it are the session's, not those of who reads the socket. */
 void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in)
 {
+    char own[RTMFP_CID];
+
+    memcpy(own, co_cid(), sizeof(own));
+    co_set_cid(p->cid);
     p->in += in->size;
     if (p->answer)
         heard_first(p);
@@ -142,22 +147,20 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     if (udp_addr_same(&p->session.peer, &in->path.peer))
         p->local = in->path.local;
     rtmfp_peer_touch(p);
+    co_set_cid(own);
 }
 
 void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was)
 {
-    char own[RTMFP_CID], to[UDP_TEXT], from[UDP_TEXT];
+    char to[UDP_TEXT], from[UDP_TEXT];
 
     if (p->leaves)
         return;
     rtmfp_table_remove(p->service->table, p, was);
     rtmfp_table_add(p->service->table, p);
     rtmfp_presence_moved(p);
-    memcpy(own, co_cid(), sizeof(own));
-    co_set_cid(p->cid);
-    log_info("RTMFP client moved from %s to %s", udp_addr_text(was, from, sizeof(from)),
-             udp_addr_text(&p->session.peer, to, sizeof(to)));
-    co_set_cid(own);
+    log_trace("RTMFP client moved from %s to %s", udp_addr_text(was, from, sizeof(from)),
+              udp_addr_text(&p->session.peer, to, sizeof(to)));
 }
 
 /* ---- said of it */

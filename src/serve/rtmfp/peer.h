@@ -91,6 +91,8 @@ void rtmfp_peer_media(struct rtmfp_peer *p, bool on);
 struct rtmfp_peer *rtmfp_peer_find(const struct rtmfp_service *s, uint32_t id);
 /* "1.2.3.4", without the port. */
 const char *rtmfp_peer_ip(const struct rtmfp_peer *p, char buf[UDP_TEXT]);
+/* In hexadecimal, valid until the next one is asked for. tell.c */
+const char *rtmfp_peer_id_text(const uint8_t id[RTMFP_PEER_ID]);
 /* Close it: it went over a limit of one session. One line in the log. */
 void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why);
 

@@ -4,8 +4,7 @@
 
 #include "base/container_of.h"
 
-/* Valid until the next one is told: who shows a list takes it over at once. */
-static const char *hex_of(const uint8_t id[RTMFP_PEER_ID])
+const char *rtmfp_peer_id_text(const uint8_t id[RTMFP_PEER_ID])
 {
     static const char digits[] = "0123456789abcdef";
     static _Thread_local char text[2 * RTMFP_PEER_ID + 1];
@@ -26,7 +25,7 @@ bool rtmfp_netstream_tell(const struct session *s, struct clients_rtmfp *out)
     if (n->doing != RTMFP_PUBLISHES && n->doing != RTMFP_PLAYS)
         return false;
     *out = (struct clients_rtmfp){
-        .peer_id = hex_of(p->peer_id), .hmac = session->hmac, .numbered = p->numbered,
+        .peer_id = rtmfp_peer_id_text(p->peer_id), .hmac = session->hmac, .numbered = p->numbered,
         .group = p->group, .sent = session->stat.sent, .received = session->stat.received,
         .again = session->stat.again, .abandoned = session->stat.abandoned,
         .pings_lost = session->stat.pings_lost, .skips = n->play.skips,

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtmfp.py - a client of RTMFP for the command line (Debian: apt-get install python3-cryptography).
+
+  rtmfp.py play rtmfp://HOST/live/livestream OUT.flv     - as OUT: to the standard output, for ffplay
+  rtmfp.py publish rtmfp://HOST/live/livestream IN.flv   in its own time; --loop: again and again
+  rtmfp.py peer rtmfp://HOST/live                        tell our id, and what other peers say to us
+  rtmfp.py peer rtmfp://HOST/live --to ID --say TEXT     say something to that one, directly
+  rtmfp.py group rtmfp://HOST/live NAME                  join a group, tell of its members
+
+It ends by itself after --seconds, or by Ctrl-C. With --hmac and --sequence packets are authenticated and numbered."""
+import argparse
+import atexit
+import os
+import socket
+import sys
+import time
+from urllib.parse import urlsplit
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "test", "e2e"))
+try:
+    import flv
+    import rtmfp
+    import rtmfp_client as rc
+    import rtmfp_wire as w
+    from rtmpclient import DATA, Closed, Rejected
+except ModuleNotFoundError as missing:
+    sys.exit(f"rtmfp.py: no module {missing.name} (Debian: apt-get install python3-cryptography)")
+
+LATE = 500   # ms: audio and video come on flows of their own, whose order is not kept on the way
+HELLO = 10   # seconds until somebody answers
+TURN = 0.02
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Away(Exception):
+    pass
+
+
+def place(url):
+    """Where it is, and (app, stream): the app is the first part of the path."""
+    u = urlsplit(url)
+    parts = u.path.strip("/").split("/", 1)
+    if u.scheme != "rtmfp" or not u.hostname or not parts[0]:
+        raise Away(f"{url}: this is not rtmfp://HOST[:PORT]/APP/STREAM")
+    try:
+        address = socket.getaddrinfo(u.hostname, u.port or 1935, type=socket.SOCK_DGRAM)[0][4][:2]
+    except OSError as e:
+        raise Away(f"{u.hostname}: {e.strerror}") from e
+    return address, parts[0], (parts[1] if len(parts) > 1 else "") + (f"?{u.query}" if u.query else "")
+
+
+def our_address(server):
+    """That by which this machine gets there: other peers are told of it."""
+    with socket.socket(socket.AF_INET6 if ":" in server[0] else socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.connect(server)
+        return s.getsockname()[0]
+
+
+def connected(a):
+    server, app, name = place(a.url)
+    identity = rtmfp.Identity(static=True, group=a.group, mac=w.Wish(7, 16) if a.hmac else w.NONE,
+                              numbers=w.Wish(7, 0) if a.sequence else w.NONE)
+    c = rc.Client(server[1], host=server[0], identity=identity)
+    c.endpoint.host = our_address(server)
+    c.endpoint.rebind()
+    atexit.register(c.close)  # however we end: the server need not wait for its timeout
+    c.begin(app)
+    if not rtmfp.run([c.endpoint], lambda: c.session, HELLO):
+        raise Away("no answer: is rtmfp_server on there, and does UDP get through?" if c.opening.cookie is None else
+                   "it answered, and then made no session: keys, hmac and sequence do not fit, or it is full")
+    c.connect(app)
+    say(f"connected to {c.session.address[0]}:{c.session.address[1]}")
+    return c, name
+
+
+class Until:
+    """Drives a client until its time is over; Closed when the server ends it."""
+
+    def __init__(self, c, seconds):
+        self.c, self.end = c, time.monotonic() + seconds if seconds else None
+
+    def turn(self):
+        """Whether it goes on."""
+        rtmfp.run([self.c.endpoint], lambda: False, TURN)
+        if not self.c.session.is_open:
+            raise Closed(self.c.session.why)
+        return self.end is None or time.monotonic() < self.end
+
+
+def play(a):
+    c, name = connected(a)
+    stream, until = c.play(name), Until(c, a.seconds)
+    say(f"plays {name}")
+    with open(sys.stdout.fileno() if a.file == "-" else a.file, "wb", closefd=a.file != "-") as out:
+        out.write(flv.to_bytes([]))
+        goes_on, count = True, 0
+        while goes_on:
+            goes_on = until.turn()
+            newest = max((t.ts for t in stream.tags), default=0)
+            due = [t for t in stream.in_order() if not goes_on or t.ts <= newest - LATE]
+            stream.tags[:] = [t for t in stream.tags if goes_on and t.ts > newest - LATE]
+            out.write(b"".join(map(flv.tag_bytes, due)))
+            out.flush()
+            count += len(flv.frames(due))
+    say(f"{count} frames")
+
+
+def publish(a):
+    tags = flv.read(a.file)
+    frames = [t for t in tags if t.frame]
+    if not frames:
+        raise Away(f"{a.file}: there is no media in it")
+    c, name = connected(a)
+    stream, until = c.publish(name), Until(c, a.seconds)
+    say(f"publishes {name}")
+    for t in tags:
+        if not t.frame:
+            stream.send_tag(t, 0 if t.type != DATA else None)
+    begun, shift, at = time.monotonic(), -frames[0].ts, 0
+    length = frames[-1].ts - frames[0].ts + 40
+    while until.turn() and (at < len(frames) or not stream.sent()):
+        while at < len(frames) and frames[at].ts + shift <= (time.monotonic() - begun) * 1000:
+            stream.send_tag(frames[at], frames[at].ts + shift)
+            at += 1
+        if at == len(frames) and a.loop:
+            at, shift = 0, shift + length
+
+
+def peer(a):
+    c, _ = connected(a)
+    c.set_peer_info()
+    say(f"our id is {c.peer_id.hex()}")
+    until, told, found = Until(c, a.seconds), 0, None
+    if a.to:
+        found = c.find(bytes.fromhex(a.to))
+        if not rtmfp.run([c.endpoint], lambda: found.session, HELLO):
+            raise Away("no answer: it has gone, or no way leads there" if found.redirects else
+                       "the server knows nobody of this id")
+        say(f"speaks to it at {found.session.address[0]}:{found.session.address[1]}")
+        sent = c.say(found.session, DATA, a.say.encode())
+        rtmfp.run([c.endpoint], lambda: sent.done, HELLO)
+        say("it has what we said" if sent.done else "it did not say that it has what we said")
+    while not a.to and until.turn():
+        for who, m in c.peer_messages[told:]:
+            print(f"{who.hex()} says: {m.data.decode(errors='replace')}", flush=True)
+        told = len(c.peer_messages)
+
+
+def group(a):
+    c, _ = connected(a)
+    c.set_peer_info()
+    c.join(a.name)
+    say(f"joins {a.name} as {c.peer_id.hex()}")
+    until, told = Until(c, a.seconds), 0
+    while until.turn():
+        for one in c.members[told:]:
+            print(f"member {one.hex()}", flush=True)
+        told = len(c.members)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ways = p.add_subparsers(required=True, metavar="play|publish|peer|group")
+    for run, more in (play, "file"), (publish, "file"), (peer, None), (group, "name"):
+        one = ways.add_parser(run.__name__)
+        one.set_defaults(run=run)
+        one.add_argument("url")
+        if more:
+            one.add_argument(more)
+        one.add_argument("--seconds", type=float, default=0)
+        one.add_argument("--group", type=int, choices=(2, 5, 14), default=2, help="of keys: 1024, 1536, 2048 bits")
+        one.add_argument("--hmac", action="store_true")
+        one.add_argument("--sequence", action="store_true")
+        if run is publish:
+            one.add_argument("--loop", action="store_true")
+        if run is peer:
+            one.add_argument("--to", metavar="ID")
+            one.add_argument("--say", metavar="TEXT", default="hello")
+    a = p.parse_args()
+    try:
+        a.run(a)
+    except KeyboardInterrupt:
+        pass
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Rejected as e:
+        sys.exit(f"rtmfp.py: it was refused: {e.info.get('code', '')} {e.info.get('description', '')}".rstrip())
+    except (Away, Closed, TimeoutError, OSError, ValueError) as e:
+        sys.exit(f"rtmfp.py: {e or 'the session has ended'}")
+
+
+if __name__ == "__main__":
+    main()
