@@ -5,7 +5,7 @@ import { $, el, sync, text } from "./dom.js";
 import { copyButton } from "./copy.js";
 import { bytes, clock, many, rate, time } from "./format.js";
 import { Rate, Spark } from "./spark.js";
-import { DEFAULT, playable, rtmp, rtsp, srt } from "./ways.js";
+import { DEFAULT, playable, rtmfp, rtmp, rtsp, srt } from "./ways.js";
 
 const CLIENTS = 100; // shown of one stream at most
 const CHANNELS = { 1: "mono", 2: "stereo", 6: "5.1", 8: "7.1" };
@@ -38,6 +38,15 @@ function loss({ rtc: r }) {
         return "";
     return `, round trip ${r.rtt_ms.toFixed(r.rtt_ms < 10 ? 1 : 0)} ms` + (r.packets_lost ? `, ${many(r.packets_lost, "packet")} lost` : "") +
         (r.packets_repeated ? `, ${r.packets_repeated} sent again` : "") + `, ${[r.video, r.audio].filter(Boolean).join(" + ")} over ${r.transport.toUpperCase()}`;
+}
+
+// How messages of RTMFP come over: what was lost and sent again, and what was too late for that.
+function messages({ rtmfp: r, publish }) {
+    if (!r)
+        return "";
+    return `, round trip ${r.rtt_ms.toFixed(r.rtt_ms < 10 ? 1 : 0)} ms` + (r.fragments_again ? `, ${r.fragments_again} sent again` : "") +
+        (!publish && r.messages_abandoned ? `, ${r.messages_abandoned} too late` : "") + (r.address_changes ? ", moved" : "") +
+        (r.hmac ? ", HMAC" : "");
 }
 
 export class Streams {
@@ -147,7 +156,7 @@ export class Streams {
             (e, f) => text(e.lastChild, f[1]));
         const query = s.vhostName && s.vhostName !== DEFAULT ? `?vhost=${s.vhostName}` : "";
         const urls = [`${rtmp(this.ways?.rtmp, s.app)}/${s.name}${query}`, rtsp(this.ways, s.vhostName, s),
-            srt(this.ways, s.vhostName, s), ...this.playable(s).map(w => w[2])].filter(Boolean);
+            srt(this.ways, s.vhostName, s), rtmfp(this.ways, s.vhostName, s), ...this.playable(s).map(w => w[2])].filter(Boolean);
         sync(v.urls, urls, u => u, u => el("dd", {}, el("span", {}, u), copyButton(() => u)), () => {});
     }
 
@@ -204,6 +213,6 @@ export class Streams {
         const jitter = c.jitter_ms >= 1 ? `, jitter ${Math.round(c.jitter_ms)} ms` : "";
         const speed = c.vod?.scale > 0 && c.vod.scale !== 1 ? ` ×${c.vod.scale}` : "";
         const place = c.vod ? `${c.state === "PAUSED" ? "paused " : ""}at ${clock(c.vod.position)}${speed}, ` : "";
-        text(flow, place + rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter + network(c) + loss(c));
+        text(flow, place + rate(c.publish ? c.kbps.recv_30s : c.kbps.send_30s) + lost + jitter + network(c) + loss(c) + messages(c));
     }
 }

@@ -16,7 +16,7 @@ export function vhosts(list, ways) {
         const [what, streams, clients, inward, outward] = e.children;
         const way = ways?.vhosts.find(w => w.name === v.name) ?? {};
         const chips = [...v.enabled ? [] : ["off"], "RTMP", ...["flv", "hls", "dash"].filter(k => way[k]).map(k => k.toUpperCase()),
-            ...way.rtsp && ways.rtsp ? ["RTSP"] : [], ...way.srt && ways.srt ? ["SRT"] : [], ...way.vod ? ["files"] : []];
+            ...way.rtsp && ways.rtsp ? ["RTSP"] : [], ...way.srt && ways.srt ? ["SRT"] : [], ...way.rtmfp && ways.rtmfp ? ["RTMFP"] : [], ...way.vod ? ["files"] : []];
         text(what.firstChild, v.name);
         sync(what.lastChild, v.enabled ? chips : ["off"], c => c, () => el("span", { class: "chip" }), text);
         text(streams, many(v.streams, "stream"));

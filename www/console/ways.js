@@ -45,6 +45,14 @@ export function playable(ways, vhost, s) {
     return all;
 }
 
+// "rtmfp://server/app/stream", or null where there is none.
+export function rtmfp(ways, vhost, s) {
+    if (!ways?.rtmfp || s.vod || !ways.vhosts.find(w => w.name === vhost)?.rtmfp)
+        return null;
+    const query = vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
+    return `rtmfp://${location.hostname}${ways.rtmfp !== 1935 ? `:${ways.rtmfp}` : ""}/${escape(s.app)}/${escape(s.name)}${query}`;
+}
+
 // "rtmp://server/app"; without its port where it is the usual one.
 export function rtmp(port, app) {
     return `rtmp://${location.hostname}${port && port !== 1935 ? `:${port}` : ""}/${app}`;
