@@ -401,6 +401,43 @@ static void timeouts(void **state)
     assert_int_equal(c.erto, 10000000); /* not above */
 }
 
+/* An answer that is late is asked for, twice, before all is taken as lost. */
+static void answers_are_asked_for(void **state)
+{
+    struct rtmfp_congestion c;
+    co_usec at = 1000000;
+
+    (void)state;
+    rtmfp_congestion_init(&c);
+    for (int i = 0; i < 100; i++)
+        rtmfp_congestion_rtt(&c, 40000);
+    c.in_flight = 1000;
+    rtmfp_congestion_sent(&c, at);
+    assert_int_equal(rtmfp_congestion_deadline(&c), at + 250000); /* one may wait for a second */
+    for (int i = 1; i < RTMFP_BURST; i++)
+        rtmfp_congestion_sent(&c, at);
+    assert_false(rtmfp_congestion_open(&c));
+    c.in_flight = c.cwnd;
+    for (int i = 0; i < 2; i++) {
+        co_usec due = rtmfp_congestion_deadline(&c);
+
+        assert_in_range(due - at, 40000, 80000);
+        at = due;
+        assert_true(rtmfp_congestion_probe(&c, at));
+        assert_true(rtmfp_congestion_open(&c)); /* for one packet, though the window is full */
+        rtmfp_congestion_sent(&c, at);
+        assert_false(rtmfp_congestion_open(&c));
+    }
+    assert_int_equal(rtmfp_congestion_deadline(&c), at + 250000);
+    assert_false(rtmfp_congestion_probe(&c, at + 250000));
+    rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .any = true, .before = 1 }, at);
+    c.in_flight = 1000;
+    rtmfp_congestion_sent(&c, at);
+    assert_int_equal(rtmfp_congestion_deadline(&c), at + 250000);
+    c.in_flight = c.cwnd; /* no room for a second one */
+    assert_in_range(rtmfp_congestion_deadline(&c) - at, 40000, 80000);
+}
+
 static void windows(void **state)
 {
     struct rtmfp_congestion c;
@@ -410,7 +447,7 @@ static void windows(void **state)
     (void)state;
     rtmfp_congestion_init(&c);
     rtmfp_congestion_heard(&c, &acked, 1000000);
-    assert_int_equal(c.cwnd, 4380 + RTMFP_SEGMENT); /* slow start */
+    assert_int_equal(c.cwnd, 4380 + 3 * RTMFP_SEGMENT); /* slow start: no more than by a burst */
     c.cwnd = 100000;
     rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .any = true, .before = 80000, .lost = true },
                            2000000);
@@ -448,6 +485,7 @@ int main(void)
         TEST(the_end_is_said),
         TEST(messages_are_cut_to_the_room),
         TEST(timeouts),
+        TEST(answers_are_asked_for),
         TEST(windows),
     };
 

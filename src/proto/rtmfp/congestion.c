@@ -6,6 +6,9 @@
 enum {
     ERTO_FIRST = 3000000, ERTO_MIN = 250000, ERTO_MAX = 10000000, MRTO_MORE = 200000,
     RTT_MAX = 60000000,
+    PROBES = 2, PROBE_MORE = 20000, /* what timers and clocks of 4 ms are off by */
+    AT_ONCE = 2,      /* packets of user data that are acknowledged at once */
+    ACKS_OF_BURST = 3 /* that an ack may stand for, where a peer reads a burst as one */
 };
 
 void rtmfp_congestion_init(struct rtmfp_congestion *c)
@@ -38,6 +41,7 @@ void rtmfp_congestion_rtt(struct rtmfp_congestion *c, co_usec rtt)
 void rtmfp_congestion_sent(struct rtmfp_congestion *c, co_usec now)
 {
     c->burst++;
+    c->probing = false;
     c->sent_at = now;
 }
 
@@ -80,34 +84,60 @@ static uint32_t growth(struct rtmfp_congestion *c, uint32_t acked)
 void rtmfp_congestion_heard(struct rtmfp_congestion *c, const struct rtmfp_heard *h,
                             co_usec now)
 {
-    uint32_t more;
+    uint32_t more, most = ACKS_OF_BURST * RTMFP_SEGMENT;
 
-    if (h->any)
-        c->burst = 0;
+    if (h->any) {
+        c->burst = c->probes = 0;
+        c->probing = false;
+    }
     if (h->lost) {
         give_way(c, h->before, now);
     } else if (h->acked > 0 && !h->gaps && h->before + RTMFP_SEGMENT >= c->cwnd) {
         /* only one that is used grows */
         more = growth(c, h->acked);
-        c->cwnd += more > RTMFP_SEGMENT ? RTMFP_SEGMENT : more;
+        c->cwnd += more > most ? most : more;
         if (c->cwnd > RTMFP_CWND_MAX)
             c->cwnd = RTMFP_CWND_MAX;
     }
 }
 
+/* Two packets are acknowledged at once, so an answer to them that does not come within a round
+ * trip was lost, or they were: an ack that is lost must not hold up a burst for a timeout. Nor is
+ * one that waits for a second packet to hold up all while the window has no room for that. */
+static co_usec patience(const struct rtmfp_congestion *c)
+{
+    co_usec soon = (co_usec)c->srtt + 4 * (co_usec)c->rttvar + PROBE_MORE;
+    bool held_up = c->burst >= AT_ONCE || c->in_flight >= c->cwnd;
+
+    return c->has_rtt && held_up && c->probes < PROBES && soon < c->erto ? soon : c->erto;
+}
+
 co_usec rtmfp_congestion_deadline(const struct rtmfp_congestion *c)
 {
-    return c->in_flight > 0 ? c->sent_at + c->erto : CO_FOREVER;
+    return c->in_flight > 0 ? c->sent_at + patience(c) : CO_FOREVER;
+}
+
+bool rtmfp_congestion_probe(struct rtmfp_congestion *c, co_usec now)
+{
+    if (patience(c) >= c->erto)
+        return false;
+    c->probes++;
+    c->probing = true;
+    c->burst = RTMFP_BURST - 1;
+    c->sent_at = now;
+    return true;
 }
 
 void rtmfp_congestion_timeout(struct rtmfp_congestion *c, co_usec now)
 {
-    uint32_t before = at_least(c->cwnd - c->cwnd / 4, RTMFP_CWND_INIT);
+    uint32_t least = c->critical ? RTMFP_CWND_LIVE : RTMFP_CWND_INIT;
+    uint32_t before = c->cwnd - c->cwnd / 4;
 
-    c->threshold = at_least(c->threshold < before ? c->threshold : before, RTMFP_CWND_INIT);
+    c->threshold = at_least(c->threshold < before ? c->threshold : before, least);
     c->cwnd = RTMFP_SEGMENT;
     c->acked = 0;
-    c->burst = 0;
+    c->burst = c->probes = 0;
+    c->probing = false;
     c->erto = c->erto * 14142 / 10000;
     if (c->erto > ERTO_MAX)
         c->erto = ERTO_MAX;

@@ -26,6 +26,8 @@ struct rtmfp_congestion {
     uint8_t burst;             /* packets of user data since an ack or a timeout */
     bool critical;             /* what is sent is real-time: it gives way less, and grows less */
     bool has_rtt;
+    uint8_t probes;            /* since an ack or a timeout */
+    bool probing;              /* one packet goes whatever is in flight */
     uint32_t srtt, rttvar;     /* microseconds */
     co_usec erto;              /* effective retransmission timeout */
     co_usec sent_at;           /* the last packet of user data */
@@ -37,7 +39,7 @@ void rtmfp_congestion_rtt(struct rtmfp_congestion *c, co_usec rtt);
 /* May one more packet of user data go out? */
 static inline bool rtmfp_congestion_open(const struct rtmfp_congestion *c)
 {
-    return c->in_flight < c->cwnd && c->burst < RTMFP_BURST;
+    return (c->in_flight < c->cwnd || c->probing) && c->burst < RTMFP_BURST;
 }
 /* One packet of user data, which is in in_flight already. */
 void rtmfp_congestion_sent(struct rtmfp_congestion *c, co_usec now);
@@ -48,9 +50,13 @@ struct rtmfp_heard {
     bool any, lost, gaps;
 };
 void rtmfp_congestion_heard(struct rtmfp_congestion *c, const struct rtmfp_heard *h, co_usec now);
-/* When all that is in flight is lost; CO_FOREVER: nothing is in flight. */
+/* When what is in flight, or the acks of it, may be lost; CO_FOREVER: nothing is in flight. */
 co_usec rtmfp_congestion_deadline(const struct rtmfp_congestion *c);
-/* It was reached: in_flight is for the caller to take back. */
+/* It was reached. True: only the peer's answer is late, by what it is asked once more: one packet
+ * may go, and the oldest fragment in flight is to be in it. Else all that is in flight is lost, and
+ * rtmfp_congestion_timeout() is to be called. */
+bool rtmfp_congestion_probe(struct rtmfp_congestion *c, co_usec now);
+/* in_flight is for the caller to take back. */
 void rtmfp_congestion_timeout(struct rtmfp_congestion *c, co_usec now);
 
 #endif

@@ -126,6 +126,10 @@ void rtmfp_flow_out_acked(struct rtmfp_flow_out *f, uint64_t first, uint64_t las
  * flight any more. *gaps: something stayed behind. */
 uint32_t rtmfp_flow_out_judge(struct rtmfp_flow_out *f, uint32_t latest, bool *gaps);
 void rtmfp_flow_out_timeout(struct rtmfp_flow_out *f); /* all in flight is lost */
+/* The oldest transmission in flight that matters; false: there is none. */
+bool rtmfp_flow_out_oldest_flying(const struct rtmfp_flow_out *f, uint32_t *number);
+/* All of that transmission are to be sent again: bytes that are not in flight any more. */
+uint32_t rtmfp_flow_out_again(struct rtmfp_flow_out *f, uint32_t number);
 /* Nothing of it is left to be sent or heard. */
 bool rtmfp_flow_out_complete(const struct rtmfp_flow_out *f);
 

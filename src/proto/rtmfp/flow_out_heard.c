@@ -149,6 +149,34 @@ void rtmfp_flow_out_timeout(struct rtmfp_flow_out *f)
     rtmfp_flow_forward(f);
 }
 
+bool rtmfp_flow_out_oldest_flying(const struct rtmfp_flow_out *f, uint32_t *number)
+{
+    bool any = false;
+
+    for (uint64_t seq = f->base; seq < f->next_seq; seq++) {
+        const struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
+
+        if (g->state != RTMFP_FLYING || (any && (int32_t)(g->number - *number) >= 0))
+            continue;
+        *number = g->number;
+        any = true;
+    }
+    return any;
+}
+
+uint32_t rtmfp_flow_out_again(struct rtmfp_flow_out *f, uint32_t number)
+{
+    uint32_t before = f->in_flight;
+
+    for (uint64_t seq = f->base; seq < f->next_seq; seq++) {
+        const struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
+
+        if (g->state == RTMFP_FLYING && g->number == number)
+            lose(f, seq);
+    }
+    return before - f->in_flight;
+}
+
 bool rtmfp_flow_out_complete(const struct rtmfp_flow_out *f)
 {
     return f->final_sent && f->base == f->next_seq;

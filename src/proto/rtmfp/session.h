@@ -135,6 +135,12 @@ void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
 bool rtmfp_session_output(struct rtmfp_session *s, struct wr *w, struct udp_addr *to, co_usec now);
 /* When output() is to be called next, if nothing comes; CO_FOREVER: never. */
 co_usec rtmfp_session_deadline(const struct rtmfp_session *s);
+/* Acks are due: they are not to wait for other packets that came with this one, for each is to
+ * stand for two with user data at most (3.6.3.4.1), and one of many may be lost. */
+static inline bool rtmfp_session_says_acks(const struct rtmfp_session *s, co_usec now)
+{
+    return s->ack_at && s->ack_at <= now;
+}
 /* By a Session Close; flows end now, and what they had is not sent. */
 void rtmfp_session_close(struct rtmfp_session *s, co_usec now);
 /* It went over a limit of one session, of which `why` (static) tells: it ends at once. */

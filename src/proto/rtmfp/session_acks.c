@@ -3,7 +3,7 @@
 #include "proto/rtmfp/session_impl.h"
 
 enum {
-    ACK_WITHIN = 200000, ACK_EVERY = 2, /* packets with user data */
+    ACK_EVERY = 2,                      /* packets with user data */
     ACK_AGAIN = 10000,                  /* what did not go into the first packet of acks */
     RANGES_OF_ONE = 64,                 /* that an ack of ours tells */
     BLOCK = 1024, SMALL_WINDOW = 2,
@@ -40,7 +40,6 @@ void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct r
     struct rtmfp_freed freed = { .bytes = 0 };
     struct rtmfp_flow_out *f;
     struct rtmfp_ack ack;
-    uint32_t lost = 0;
 
     if (!rtmfp_ack_read(&ack, body, bitmap)) {
         s->stat.bad_chunks++;
@@ -60,16 +59,30 @@ void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct r
     if (ack.cumulative > f->heard)
         f->heard = ack.cumulative;
     free_acked(f, &ack, &freed);
-    if (freed.any)
-        lost = rtmfp_flow_out_judge(f, freed.latest, &a->heard.gaps);
-    s->congestion.in_flight -= freed.bytes + lost;
+    if (freed.any && (!a->freed || (int32_t)(freed.latest - a->latest) > 0))
+        a->latest = freed.latest;
+    a->freed |= freed.any;
+    s->congestion.in_flight -= freed.bytes;
     a->heard.any = true;
     a->heard.acked += freed.bytes;
-    a->heard.lost |= lost > 0;
+}
+
+/* Transmissions are the session's: what came of one flow tells that what went before it on another
+ * one did not (3.6.2.5). */
+static void judge(struct rtmfp_session *s, struct rtmfp_arrival *a)
+{
+    for (struct rtmfp_flow_out *f = s->outs; f; f = f->next) {
+        uint32_t lost = rtmfp_flow_out_judge(f, a->latest, &a->heard.gaps);
+
+        s->congestion.in_flight -= lost;
+        a->heard.lost |= lost > 0;
+    }
 }
 
 void rtmfp_acks_after(struct rtmfp_session *s, struct rtmfp_arrival *a)
 {
+    if (a->freed)
+        judge(s, a);
     if (a->heard.any)
         rtmfp_congestion_heard(&s->congestion, &a->heard, a->now);
     if (a->any_data && ++s->data_packets >= ACK_EVERY && s->ack_at)

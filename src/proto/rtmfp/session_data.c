@@ -80,7 +80,7 @@ static bool write_run(struct rtmfp_session *s, struct rtmfp_flow_out *f, struct 
 
     if (d.has_options)
         d.options = options_of(f, options);
-    while (s->congestion.in_flight < s->congestion.cwnd) {
+    while (s->congestion.in_flight < s->congestion.cwnd || s->congestion.probing) {
         size_t head = head_size(f, &d, cut.seq > 0), room = rtmfp_chunk_room(w);
         uint32_t before = f->in_flight;
 
@@ -162,12 +162,34 @@ void rtmfp_data_write(struct rtmfp_session *s, struct wr *w, co_usec now)
 
 /* ---- time */
 
+/* What is in flight for the longest time, by which the peer tells what it has: at once if it has
+ * this already. */
+static void send_again(struct rtmfp_session *s)
+{
+    uint32_t oldest = 0, number;
+    bool any = false;
+
+    for (const struct rtmfp_flow_out *f = s->outs; f; f = f->next) {
+        if (!rtmfp_flow_out_oldest_flying(f, &number) ||
+            (any && (int32_t)(number - oldest) >= 0))
+            continue;
+        oldest = number;
+        any = true;
+    }
+    for (struct rtmfp_flow_out *f = s->outs; any && f; f = f->next)
+        s->congestion.in_flight -= rtmfp_flow_out_again(f, oldest);
+}
+
 void rtmfp_data_timeout(struct rtmfp_session *s, co_usec now)
 {
     co_usec at = rtmfp_congestion_deadline(&s->congestion);
 
     if (at == CO_FOREVER || now < at)
         return;
+    if (rtmfp_congestion_probe(&s->congestion, now)) {
+        send_again(s);
+        return;
+    }
     rtmfp_congestion_timeout(&s->congestion, now);
     for (struct rtmfp_flow_out *f = s->outs; f; f = f->next)
         rtmfp_flow_out_timeout(f);

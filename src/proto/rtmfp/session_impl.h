@@ -21,6 +21,8 @@ struct rtmfp_arrival {
     bool has_data;                  /* there was one, and no other chunk since */
     bool any_data, ponged;
     struct rtmfp_heard heard;       /* of acks */
+    bool freed;                     /* they brought something, of that transmission at the latest */
+    uint32_t latest;
 };
 
 static inline co_usec rtmfp_sooner(co_usec a, co_usec b)

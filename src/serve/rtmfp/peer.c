@@ -112,7 +112,25 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
     return true;
 }
 
-/* ---- in */
+/* ---- what it says, and hears */
+
+static void say_all(struct rtmfp_peer *p, co_usec now)
+{
+    struct rtmfp_cipher *cipher = p->cipher ? p->cipher : p->service->cipher;
+    struct udp_path path = { .local = p->local };
+
+    while (true) {
+        struct wr w = rtmfp_seal_begin(&p->sealer, rtmfp_endpoint_room(p->endpoint),
+                                       RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
+        size_t size;
+
+        if (!rtmfp_session_output(&p->session, &w, &path.peer, now))
+            return;
+        size = rtmfp_seal(cipher, &p->sealer, p->far_id, &w);
+        p->out += size;
+        rtmfp_endpoint_put(p->endpoint, size, &path);
+    }
+}
 
 static void forget_answer(struct rtmfp_peer *p)
 {
@@ -146,6 +164,8 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     rtmfp_session_input(&p->session, plain, &in->path.peer, in->at);
     if (udp_addr_same(&p->session.peer, &in->path.peer))
         p->local = in->path.local;
+    if (rtmfp_session_says_acks(&p->session, in->at))
+        say_all(p, in->at);
     rtmfp_peer_touch(p);
     co_set_cid(own);
 }
@@ -226,24 +246,6 @@ static err_t end_of(const struct rtmfp_peer *p)
         return err_new(ERR_RTMFP, "%s: %s", ip, p->session.why ? p->session.why : "over a limit");
     default:
         return err_new(ERR_STOPPED, "%s", ip);
-    }
-}
-
-static void say_all(struct rtmfp_peer *p, co_usec now)
-{
-    struct rtmfp_cipher *cipher = p->cipher ? p->cipher : p->service->cipher;
-    struct udp_path path = { .local = p->local };
-
-    while (true) {
-        struct wr w = rtmfp_seal_begin(&p->sealer, rtmfp_endpoint_room(p->endpoint),
-                                       RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
-        size_t size;
-
-        if (!rtmfp_session_output(&p->session, &w, &path.peer, now))
-            return;
-        size = rtmfp_seal(cipher, &p->sealer, p->far_id, &w);
-        p->out += size;
-        rtmfp_endpoint_put(p->endpoint, size, &path);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "serve/rtmfp/words.h"
 
 #define LATE CO_MS(200) /* pictures that wait longer are given up when a key frame comes */
+#define SOUND_KEPT CO_SECONDS(10) /* at least, however short the queue is to be */
 
 enum {
     WAITING_MOST = 4 << 20, /* bytes to one player */
@@ -87,14 +88,29 @@ static void find_begin(struct rtmfp_netstream *n, co_usec now)
 /* ---- who is too slow */
 
 /* Messages that were old when it began count from then. */
-static bool is_behind(const struct rtmfp_netstream *n, const struct rtmfp_flow_out *f, co_usec now)
+static bool is_behind(const struct rtmfp_netstream *n, const struct rtmfp_flow_out *f, co_usec most,
+                      co_usec now)
 {
     co_usec oldest = f ? rtmfp_flow_out_oldest(f) : INT64_MAX;
 
     if (oldest == INT64_MAX)
         return false;
     oldest = oldest > n->play.since ? oldest : n->play.since;
-    return now - oldest > live_source_set(n->base.src).queue_length;
+    return now - oldest > most;
+}
+
+static bool pictures_are_behind(const struct rtmfp_netstream *n, co_usec now)
+{
+    return is_behind(n, n->video, live_source_set(n->base.src).queue_length, now);
+}
+
+/* Sound is small, and what a listener misses first. */
+static bool sound_is_behind(const struct rtmfp_netstream *n, co_usec now)
+{
+    co_usec most = live_source_set(n->base.src).queue_length;
+
+    return is_behind(n, n->audio, most > SOUND_KEPT ? most : SOUND_KEPT, now) ||
+           (n->audio && n->audio->waiting_bytes > WAITING_MOST / 2);
 }
 
 static size_t waiting(const struct rtmfp_netstream *n)
@@ -108,8 +124,7 @@ static size_t waiting(const struct rtmfp_netstream *n)
 static void skip(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
-    bool sound = is_behind(n, n->audio, now) ||
-                 (n->audio && n->audio->waiting_bytes > WAITING_MOST / 2);
+    bool sound = sound_is_behind(n, now);
     unsigned lost = give_up(n->video, INT64_MAX);
 
     if (sound)
@@ -125,7 +140,7 @@ static void skip(struct rtmfp_netstream *n, co_usec now)
 
 static bool is_over(const struct rtmfp_netstream *n, co_usec now)
 {
-    return waiting(n) > WAITING_MOST || is_behind(n, n->video, now) || is_behind(n, n->audio, now);
+    return waiting(n) > WAITING_MOST || pictures_are_behind(n, now) || sound_is_behind(n, now);
 }
 
 /* The wire forgot what it was to be sent, which may have been configurations. */

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rtmfp_live.c - a player of a live stream over a link that loses, repeats, reorders and takes
+ * time by a seed, on a clock of its own: all sound comes, pictures come in time, and a link that
+ * gets well again is used.
+ */
+#include "rtmfp_play_fakes.h"
+
+#include "live_media.h"
+#include "proto/rtmfp/packet.h"
+
+enum {
+    UNDER_WAY = 4096, FRAME_MS = 40, SOUND_MS = 23, GROUP = 50, /* pictures */
+    KEY_SIZE = 20000, PICTURE_SIZE = 3800, SOUND_SIZE = 380, CONFIG_SIZE = 50,
+    RING = 4096, BEFORE = 20, /* pictures before it joins */
+    FRAMES = 2000, SEEDS = 50,
+};
+
+/* ---- chance */
+
+static uint64_t dice;
+
+static unsigned chance(unsigned n)
+{
+    dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(dice >> 33) % n;
+}
+
+/* ---- the link */
+
+struct flying {
+    co_usec at;
+    bool to_player;
+    uint16_t size;
+    uint8_t data[RTMFP_PLAIN_MAX];
+};
+
+static struct flying flying[UNDER_WAY];
+static unsigned n_flying;
+static co_usec now;
+static struct link { unsigned loss, twice, late, one_way; } way; /* percent; ms */
+
+static void fly(const struct wr *w, bool to_player)
+{
+    unsigned copies = chance(100) < way.twice ? 2 : 1;
+
+    if (chance(100) < way.loss)
+        return;
+    while (copies-- > 0 && n_flying < UNDER_WAY) {
+        struct flying *f = &flying[n_flying++];
+
+        f->at = now + CO_MS(way.one_way) +
+                (chance(100) < way.late ? (co_usec)chance(15000) : 0);
+        f->to_player = to_player;
+        f->size = (uint16_t)w->len;
+        memcpy(f->data, w->buf, w->len);
+    }
+}
+
+/* ---- the stream: a wire as large as the whole test */
+
+static struct rtmfp_wire_entry ring[RING];
+static uint64_t head, key;
+static bool has_key;
+static struct rtmfp_wire_entry configs[2];
+
+uint64_t rtmfp_wire_first(const struct rtmfp_wire *w)
+{
+    (void)w;
+    return head > RING ? head - RING : 0;
+}
+
+uint64_t rtmfp_wire_head(const struct rtmfp_wire *w)
+{
+    (void)w;
+    return head;
+}
+
+const struct rtmfp_wire_entry *rtmfp_wire_at(const struct rtmfp_wire *w, uint64_t number)
+{
+    (void)w;
+    return &ring[number % RING];
+}
+
+bool rtmfp_wire_key(const struct rtmfp_wire *w, uint64_t *number)
+{
+    (void)w;
+    *number = key;
+    return has_key;
+}
+
+size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wire_entry *out,
+                          size_t most)
+{
+    (void)w;
+    (void)number;
+    assert_true(most >= 2);
+    memcpy(out, configs, sizeof(configs));
+    return 2;
+}
+
+/* A message: its kind, and its number of that kind. */
+static struct rtmfp_wire_entry entry_of(enum rtmfp_wire_kind kind, uint32_t number, size_t size,
+                                        bool is_key, bool keep)
+{
+    struct rtmfp_wire_entry e = { .message = rtmfp_message_new(size, now), .kind = (uint8_t)kind,
+                                  .key = is_key, .keep = keep };
+
+    memset(e.message->bytes, 0, size);
+    e.message->bytes[0] = (uint8_t)kind;
+    memcpy(e.message->bytes + 1, &number, sizeof(number));
+    return e;
+}
+
+static void put(struct rtmfp_wire_entry e)
+{
+    struct rtmfp_wire_entry *at = &ring[head % RING];
+
+    if (head >= RING)
+        rtmfp_message_unref(at->message);
+    *at = e;
+    if (e.key) {
+        key = head;
+        has_key = true;
+    }
+    head++;
+}
+
+/* ---- what came */
+
+static co_usec made[2][FRAMES], came[2][FRAMES];
+static uint32_t count[2], last[2];
+static co_usec begun, joined;
+
+static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
+                      struct rtmfp_bytes metadata, struct rtmfp_flow_out *answers)
+{
+    (void)s;
+    (void)f;
+    (void)answers;
+    assert_true(metadata.n > 0);
+    return true;
+}
+
+static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
+                       size_t size)
+{
+    uint32_t number;
+
+    (void)s;
+    (void)f;
+    assert_true(size >= 5);
+    memcpy(&number, data + 1, sizeof(number));
+    if (number == UINT32_MAX) /* a configuration */
+        return true;
+    assert_true(data[0] < 2 && number < count[data[0]]);
+    if (last[data[0]] != UINT32_MAX)
+        assert_true(number > last[data[0]]);
+    last[data[0]] = number;
+    came[data[0]][number] = now;
+    return true;
+}
+
+static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool rejected)
+{
+    (void)s;
+    (void)f;
+    assert_false(rejected);
+}
+
+static const struct rtmfp_session_ops ops = { .opened = on_opened, .message = on_message,
+                                              .done = on_done };
+
+/* ---- both ends */
+
+static struct rtmfp_session_set here = { .ops = &ops, .mode = RTMFP_RESPONDER,
+                                         .ping = CO_SECONDS(20), .timeout = CO_SECONDS(60),
+                                         .message_max = 1 << 20 };
+static struct rtmfp_session_set there;
+static struct rtmfp_service service;
+static struct rtmfp_peer peer;
+static struct rtmfp_netstream n;
+static struct rtmfp_session player;
+static bool gathers; /* the player looks at all that came before it acknowledges */
+
+static void say(struct rtmfp_session *s, bool to_player)
+{
+    uint8_t plain[RTMFP_PLAIN_MAX];
+    struct udp_addr to;
+    struct wr w = rtmfp_wr(plain, sizeof(plain));
+
+    while (rtmfp_session_output(s, &w, &to, now)) {
+        fly(&w, to_player);
+        w = rtmfp_wr(plain, sizeof(plain));
+    }
+}
+
+static struct rtmfp_session *end_of(bool of_player)
+{
+    return of_player ? &player : &peer.session;
+}
+
+static void arrive(void)
+{
+    bool any[2] = { false };
+
+    for (unsigned i = 0; i < n_flying;) {
+        struct flying f = flying[i];
+
+        if (f.at > now) {
+            i++;
+            continue;
+        }
+        flying[i] = flying[--n_flying];
+        rtmfp_session_input(end_of(f.to_player), rtmfp_bytes(f.data, f.size),
+                            &end_of(f.to_player)->peer, now);
+        any[f.to_player] = true;
+        if (f.to_player && !gathers)
+            say(&player, false);
+    }
+    for (int side = 0; side < 2; side++)
+        if (any[side])
+            say(end_of(side), !side);
+}
+
+static struct rtmfp_flow_out *open_flow(enum rtmfp_order order)
+{
+    uint8_t metadata[4] = { 'T', 'C', 4, 1 };
+
+    return rtmfp_flow_open(&peer.session, rtmfp_bytes(metadata, 4), NULL, order);
+}
+
+static void begin(unsigned seed, struct live_source *src)
+{
+    const struct udp_addr address = { .port = 1935 };
+
+    dice = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    now = begun = CO_SECONDS(1000);
+    n_flying = 0;
+    head = 0;
+    has_key = false;
+    memset(count, 0, sizeof(count));
+    memset(last, 0xff, sizeof(last));
+    memset(came, 0, sizeof(came));
+    let_go = 0;
+    there = here;
+    there.mode = RTMFP_INITIATOR;
+    memset(&service, 0, sizeof(service));
+    memset(&peer, 0, sizeof(peer));
+    peer.service = &service;
+    rtmfp_session_init(&peer.session, &here, &address, now);
+    rtmfp_session_init(&player, &there, &address, now);
+    n = (struct rtmfp_netstream){ .peer = &peer, .doing = RTMFP_PLAYS };
+    n.base.src = src;
+    n.base.names.name = "s";
+    n.words = open_flow(RTMFP_COMMANDS);
+    n.audio = open_flow(RTMFP_AUDIO);
+    n.video = open_flow(RTMFP_VIDEO);
+    n.play.was_paused = true;
+    configs[0] = entry_of(RTMFP_WIRE_AUDIO, UINT32_MAX, CONFIG_SIZE, false, true);
+    configs[1] = entry_of(RTMFP_WIRE_VIDEO, UINT32_MAX, CONFIG_SIZE, false, true);
+}
+
+static void end(void)
+{
+    rtmfp_session_fini(&peer.session);
+    rtmfp_session_fini(&player);
+    for (uint64_t i = rtmfp_wire_first(NULL); i < head; i++)
+        rtmfp_message_unref(ring[i % RING].message);
+    rtmfp_message_unref(configs[0].message);
+    rtmfp_message_unref(configs[1].message);
+}
+
+/* ---- time: steps of a millisecond, timers of the server on a grid of ten */
+
+static void publish(uint64_t ms)
+{
+    if (ms % FRAME_MS == 0) {
+        uint32_t i = count[1]++;
+        bool is_key = i % GROUP == 0;
+
+        made[1][i] = now;
+        put(entry_of(RTMFP_WIRE_VIDEO, i, is_key ? KEY_SIZE : PICTURE_SIZE, is_key, false));
+    }
+    if (ms % SOUND_MS == 0) {
+        made[0][count[0]] = now;
+        put(entry_of(RTMFP_WIRE_AUDIO, count[0]++, SOUND_SIZE, false, false));
+    }
+}
+
+static void step(uint64_t ms, bool publishes)
+{
+    now += CO_MS(1);
+    if (publishes)
+        publish(ms);
+    arrive();
+    if (ms % 10 == 0 && joined && now >= joined && rtmfp_play_turn(&n, now))
+        say(&peer.session, true);
+    if (ms % 10 == 0 && rtmfp_session_deadline(&peer.session) <= now)
+        say(&peer.session, true);
+    if (rtmfp_session_deadline(&player) <= now)
+        say(&player, false);
+}
+
+/* As connect does: the round trip is known. */
+static void greet(void)
+{
+    struct rtmfp_wire_entry e = entry_of(RTMFP_WIRE_DATA, UINT32_MAX, CONFIG_SIZE, false, true);
+
+    assert_true(rtmfp_flow_out_write(n.words, e.message, true));
+    rtmfp_message_unref(e.message);
+}
+
+struct outcome {
+    unsigned pictures, in_time, missing;
+};
+
+/* Of what was made between those two moments: in time is within a second of its making, or of
+ * when the player came. */
+static struct outcome look(int kind, co_usec from, co_usec to)
+{
+    struct outcome o = { 0 };
+
+    for (uint32_t i = 0; i < count[kind]; i++) {
+        co_usec since = made[kind][i] > joined ? made[kind][i] : joined, took;
+
+        if (made[kind][i] < from || made[kind][i] >= to)
+            continue;
+        took = came[kind][i] - since;
+        o.pictures++;
+        o.missing += came[kind][i] == 0;
+        o.in_time += came[kind][i] && took <= CO_SECONDS(1);
+    }
+    return o;
+}
+
+/* A life of 32 s of which 30 are published. The first moments, in which a client connects, are
+ * good; then the way is as told, from 6 s to 16 s as in between. */
+static void live_through(unsigned seed, struct live_source *src, const struct link *as,
+                         const struct link *between)
+{
+    begin(seed, src);
+    joined = now + CO_MS(FRAME_MS * BEFORE);
+    way = (struct link){ .one_way = as->one_way };
+    greet();
+    for (uint64_t ms = 0; ms < 32000; ms++) {
+        if (ms == 600 || ms == 16000)
+            way = *as;
+        if (ms == 6000)
+            way = *between;
+        step(ms, ms < 30000);
+    }
+}
+
+/* Until pictures came without delay again. */
+static co_usec recovered_after(co_usec well)
+{
+    co_usec last_bad = well;
+
+    for (uint32_t i = 0; i < count[1]; i++)
+        if (made[1][i] > well && made[1][i] < begun + CO_SECONDS(29) &&
+            (!came[1][i] || came[1][i] - made[1][i] > CO_MS(300)))
+            last_bad = made[1][i];
+    return last_bad - well;
+}
+
+static struct live_settings settings = {
+    .gop_cache = true, .jitter = LIVE_JITTER_OFF, .gop_cache_max_frames = 100000,
+    .queue_length = CO_SECONDS(1), .max_bytes = 64 << 20,
+};
+
+static void on_a_bad_way_sound_is_complete_and_pictures_are_in_time(void **state)
+{
+    const struct link bad = { .loss = 5, .twice = 2, .late = 5, .one_way = 20 };
+    struct live_source *src = live_begin(&settings);
+    unsigned pictures = 0, in_time = 0;
+
+    (void)state;
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        struct outcome o;
+
+        gathers = seed % 2;
+        live_through(seed, src, &bad, &bad);
+        o = look(1, begun, begun + CO_SECONDS(29));
+        pictures += o.pictures;
+        in_time += o.in_time;
+        if (!gathers)
+            assert_true(100 * o.in_time >= 97 * o.pictures);
+        assert_int_equal(look(0, joined, begun + CO_SECONDS(29)).missing, 0);
+        assert_int_equal(peer.session.state, RTMFP_OPEN);
+        end();
+    }
+    assert_true(100 * in_time >= 99 * pictures);
+    live_end(src);
+}
+
+static void a_way_that_gets_well_is_used_at_once(void **state)
+{
+    const struct link good = { .one_way = 20 }, bad = { .loss = 20, .one_way = 20 };
+    struct live_source *src = live_begin(&settings);
+
+    (void)state;
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        gathers = seed % 2;
+        live_through(seed, src, &good, &bad);
+        assert_in_range(recovered_after(begun + CO_SECONDS(16)), 0, CO_SECONDS(3));
+        assert_int_equal(look(0, joined, begun + CO_SECONDS(29)).missing, 0);
+        assert_int_equal(look(1, begun + CO_SECONDS(19), begun + CO_SECONDS(29)).missing, 0);
+        assert_int_equal(peer.session.state, RTMFP_OPEN);
+        assert_int_equal(player.state, RTMFP_OPEN);
+        end();
+    }
+    live_end(src);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(on_a_bad_way_sound_is_complete_and_pictures_are_in_time),
+        TEST(a_way_that_gets_well_is_used_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
