@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 256 }; /* buckets */
+/* As many at once as sessions may be by default. To make the table larger later would hold all
+ * workers for milliseconds; memory of buckets that nobody was in is not touched. */
+enum { BUCKETS = 1 << 16 };
 
 struct rtmfp_presence {
     struct rtmfp_presence *next;   /* of the bucket: of one id, in the order in which they came */
@@ -22,7 +24,7 @@ struct rtmfp_presence {
 
 struct rtmfp_directory {
     pthread_mutex_t lock;
-    size_t n, most, mask;
+    size_t n, most;
     uint8_t key[SIPHASH_KEY];
     struct rtmfp_presence **v;
 };
@@ -34,8 +36,7 @@ struct rtmfp_directory *rtmfp_directory_new(size_t most)
     (void)pthread_mutex_init(&d->lock, NULL);
     siphash_new_key(d->key);
     d->most = most;
-    d->mask = FIRST - 1;
-    d->v = must(calloc(FIRST, sizeof(struct rtmfp_presence *)));
+    d->v = must(calloc(BUCKETS, sizeof(struct rtmfp_presence *)));
     return d;
 }
 
@@ -52,7 +53,7 @@ void rtmfp_directory_free(struct rtmfp_directory *d)
 
 static struct rtmfp_presence **bucket_of(const struct rtmfp_directory *d, const uint8_t *id)
 {
-    return &d->v[siphash(d->key, id, RTMFP_PEER_ID) & d->mask];
+    return &d->v[siphash(d->key, id, RTMFP_PEER_ID) % BUCKETS];
 }
 
 /* The first one that has this id, or where the bucket ends. */
@@ -73,23 +74,6 @@ static void append(const struct rtmfp_directory *d, struct rtmfp_presence *p)
         at = &(*at)->next;
     p->next = NULL;
     *at = p;
-}
-
-/* Those of one id stay in their order: they are in one bucket, from front to back. */
-static void grow(struct rtmfp_directory *d)
-{
-    struct rtmfp_presence **old = d->v;
-    size_t n = d->mask + 1;
-
-    d->mask = n * 2 - 1;
-    d->v = must(calloc(n * 2, sizeof(struct rtmfp_presence *)));
-    for (size_t i = 0; i < n; i++) {
-        for (struct rtmfp_presence *p = old[i], *next; p; p = next) {
-            next = p->next;
-            append(d, p);
-        }
-    }
-    free(old);
 }
 
 static unsigned count_of(const struct rtmfp_directory *d, const uint8_t *id)
@@ -119,8 +103,7 @@ struct rtmfp_presence *rtmfp_directory_enter(struct rtmfp_directory *d,
     *holder = first ? first->seat : (struct rtmfp_seat){ .session = 0 };
     room = d->n < d->most && count_of(d, id) < RTMFP_SAME_ID_MAX;
     if (room) {
-        if (d->n++ > d->mask)
-            grow(d);
+        d->n++;
         append(d, p);
     }
     (void)pthread_mutex_unlock(&d->lock);
