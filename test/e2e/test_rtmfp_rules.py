@@ -23,7 +23,6 @@ def test_published_from_another_worker(srs, source):
     with clients(s, len(names)) as several:
         streams = []
         for c, name in zip(several, names):
-            rc.run(several, lambda: False, 0.01)
             streams.append(c.publish(name))
             for t in tags:
                 streams[-1].send_tag(t)
