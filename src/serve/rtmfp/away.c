@@ -85,6 +85,7 @@ struct batch {
 struct head {
     uint32_t size, time;
     uint8_t type;
+    bool behind;
 };
 
 /* ---- why it ends */
@@ -195,7 +196,7 @@ static void take(struct rtmfp_away *a, const struct head *h, const uint8_t *body
     if (a->publishes && h->type == LOST)
         rtmfp_publish_lost(&a->pub, h->time);
     else if (a->publishes)
-        rtmfp_publish_push(&a->pub, &said);
+        rtmfp_publish_push(&a->pub, &said, h->behind);
 }
 
 static void on_batch(struct co_mail *m)
@@ -317,9 +318,9 @@ void rtmfp_away_lost(struct rtmfp_away *a, uint64_t count)
         a->lost -= h.time;
 }
 
-void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_said *said)
+void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_said *said, bool behind)
 {
-    const struct head h = { (uint32_t)said->body.n, said->time, said->type };
+    const struct head h = { (uint32_t)said->body.n, said->time, said->type, behind };
 
     if (a->lost > 0)
         rtmfp_away_lost(a, 0);

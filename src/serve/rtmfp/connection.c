@@ -195,18 +195,42 @@ static bool is_of_publisher(uint8_t type)
            type == RTMP_DATA_AMF3 || type == RTMP_USER_CONTROL;
 }
 
-static void on_published(const struct rtmfp_netstream *n, const struct rtmfp_said *said)
+/* What its flows gave up is told; true: one of them waits for something. */
+static bool look_at_flows(struct rtmfp_netstream *n)
 {
+    bool behind = false;
+    uint64_t lost = n->lost, more;
+    uint32_t number;
+
+    for (const struct rtmfp_flow_in *f = n->peer->session.ins; f; f = f->next) {
+        if (!rtmfp_flow_number(f, &number) || number != n->number)
+            continue;
+        behind |= f->first || f->in_part;
+        lost += f->lost;
+    }
+    more = lost - n->told_lost;
+    n->told_lost = lost;
+    if (more > 0 && n->publish)
+        rtmfp_publish_lost(n->publish, more);
+    else if (more > 0 && n->away)
+        rtmfp_away_lost(n->away, more);
+    return behind;
+}
+
+static void on_published(struct rtmfp_netstream *n, const struct rtmfp_said *said)
+{
+    bool behind = look_at_flows(n);
+
     if (n->publish)
-        rtmfp_publish_push(n->publish, said);
+        rtmfp_publish_push(n->publish, said, behind);
     else if (n->away)
-        rtmfp_away_push(n->away, said);
+        rtmfp_away_push(n->away, said, behind);
 }
 
 static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
                     const struct rtmfp_said *said)
 {
-    const struct rtmfp_netstream *n = NULL;
+    struct rtmfp_netstream *n = NULL;
 
     if (said->type == RTMP_COMMAND || said->type == RTMP_COMMAND_AMF3)
         return on_command(p, f, number, said);
@@ -284,10 +308,8 @@ static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
     if (!c)
         return;
     for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
-        if (n->number == number && n->publish)
-            rtmfp_publish_lost(n->publish, f->lost);
-        else if (n->number == number && n->away)
-            rtmfp_away_lost(n->away, f->lost);
+        if (n->number == number)
+            n->lost += f->lost;
         if (n->from == f)
             n->from = NULL;
     }

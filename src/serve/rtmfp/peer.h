@@ -133,6 +133,7 @@ struct rtmfp_netstream {
     struct rtmfp_play play;
     struct rtmfp_publish *publish;   /* of a publisher whose stream is at home here; or NULL */
     struct rtmfp_away *away;         /* of one whose stream is at home elsewhere; or NULL */
+    uint64_t lost, told_lost;        /* messages of its flows that are closed; of all, as told */
     bool fc;                         /* it ended by FCUnpublish, which wants to be told */
     struct datagram_leaver leaver;
     err_t why;                       /* it ends: by this */

@@ -2,12 +2,14 @@
 /* publish.c - one that publishes: its messages become packets as those of RTMP do, byte for byte.
  *
  * They are taken in by the reader of the socket, or of the mailbox; its coroutine looks after it
- * once a second.
+ * once a second. Those of its two flows of media go on in order of time (merge.h).
  */
 #include "serve/rtmfp/connection.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "format/flv/flv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +61,72 @@ static void apply_atc(struct rtmfp_publish *pub)
     live_source_settings(media->src, &set);
 }
 
+static void on_due(struct co_timer *t);
+
+/* All whose turn it is. */
+static void push(struct rtmfp_publish *pub, bool all, co_usec now)
+{
+    struct rtmp_msg msg;
+    co_usec due;
+
+    while (rtmfp_merge_next(&pub->merge, &msg, all, now)) {
+        rtmp_media_push(&pub->media, &msg);
+        if (pub->media.atc)
+            apply_atc(pub);
+    }
+    due = rtmfp_merge_due(&pub->merge);
+    if (due == CO_FOREVER)
+        co_timer_cancel(&pub->timer);
+    else
+        co_timer_set(&pub->timer, due, on_due);
+}
+
+static void drop(struct rtmfp_publish *pub)
+{
+    struct rtmp_msg msg;
+
+    co_timer_cancel(&pub->timer);
+    while (rtmfp_merge_next(&pub->merge, &msg, true, 0))
+        rtmp_media_release(msg.payload);
+}
+
+static void on_due(struct co_timer *t)
+{
+    struct rtmfp_publish *pub = container_of(t, struct rtmfp_publish, timer);
+
+    if (pub->publisher.place.replaced)
+        drop(pub);
+    else
+        push(pub, false, co_clock());
+}
+
+/* Its time is often none of the stream. */
+static bool is_aside(const struct rtmp_msg *msg)
+{
+    struct flv_body b;
+    err_t err = msg->type == RTMP_AUDIO ? flv_audio_parse(&b, msg->payload, msg->size)
+                                        : flv_video_parse(&b, msg->payload, msg->size);
+
+    if (!err)
+        return b.config || b.extra;
+    err_free(&err);
+    return true;
+}
+
+static void take_in(struct rtmfp_publish *pub, struct rtmp_msg *msg)
+{
+    co_usec now = co_clock();
+
+    if (msg->type != RTMP_AUDIO && msg->type != RTMP_VIDEO) {
+        rtmp_media_push(&pub->media, msg);
+        return;
+    }
+    rtmfp_merge_put(&pub->merge,
+                    msg->type == RTMP_AUDIO ? RTMFP_MERGE_SOUND : RTMFP_MERGE_PICTURES, msg,
+                    is_aside(msg), now);
+    push(pub, false, now);
+}
+
 static void on_media(struct rtmfp_publish *pub, const struct rtmfp_said *said)
 {
     struct session *s = pub->publisher.s;
@@ -78,12 +146,10 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_said *said)
     }
     memcpy(msg.payload, said->body.p, size);
     session_publisher_media(&pub->publisher);
-    rtmp_media_push(&pub->media, &msg);
-    if (pub->media.atc)
-        apply_atc(pub);
+    take_in(pub, &msg);
 }
 
-void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_said *said)
+void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_said *said, bool behind)
 {
     char own[RTMFP_CID];
 
@@ -91,6 +157,7 @@ void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_said *said
         return;
     (void)snprintf(own, sizeof(own), "%s", co_cid());
     co_set_cid(pub->publisher.s->id);
+    pub->merge.behind = behind;
     if (said->type == RTMP_USER_CONTROL)
         on_event(pub, said->body);
     else
@@ -154,6 +221,9 @@ void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why)
 {
     const struct session *s = pub->publisher.s;
 
+    if (!pub->publisher.place.replaced) /* else the stream is another's */
+        push(pub, true, co_clock());
+    drop(pub);
     log_trace("RTMFP publisher of %s sent %llu messages, %llu bytes, lost=%llu, broken=%u",
               live_source_name(s->src), (unsigned long long)pub->publisher.messages,
               (unsigned long long)s->in, (unsigned long long)pub->lost, pub->media.bad);
