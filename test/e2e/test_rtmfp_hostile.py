@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Hostile peers of RTMFP: each is a counter or a line, costs its own session at most, and the memory is bounded."""
+import json
 import os
 import struct
+import sys
 import time
 
 import pytest
@@ -13,11 +15,13 @@ import rtmfp                                    # noqa: E402
 import rtmfp_client as rc                       # noqa: E402
 import rtmfp_wire as w                          # noqa: E402
 from hostile_rtmfp import Stranger, ack, data, following, hello, keying, option, vlu, with_key  # noqa: E402
-from procs import free_port, wait_for           # noqa: E402
+from procs import SLOW, Proc, free_port, wait_for  # noqa: E402
 from rtmfp_flow import BEGIN, MIDDLE, tc        # noqa: E402
-from rtmfp_serve import rtmfp_server            # noqa: E402
+from rtmfp_serve import rtmfp_server, Driver    # noqa: E402
+from test_bench_tools import last_object, tool  # noqa: E402
 from test_metrics import scrape, values         # noqa: E402
 
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hostile_rtmfp.py")
 P = w.PRIMES[2]
 FRAGMENT = w.FRAGMENT
 
@@ -25,8 +29,9 @@ FRAGMENT = w.FRAGMENT
 class Server:
     """One that tells its counters."""
 
-    def __init__(self, srs, server="", **how):
+    def __init__(self, srs, server="", play="", **how):
         port = free_port()
+        how["vhost"] = f"tcp_nodelay on; min_latency on; publish {{ mr off; }} play {{ mw_latency 0; {play} }}"
         self.s = rtmfp_server(srs, server=f"max_startup_ip 0; {server}", glob=f"exporter {{ enabled on; listen 127.0.0.1:{port}; }}", **how)
         self.port, self.exporter = self.s.rtmfp_port, port
 
@@ -277,3 +282,131 @@ def test_introductions_are_limited(server):
         p.say(hello(w.to_peer(bytes(31) + bytes([i]))))
     s.counts("introductions_limited", 50, before)
     assert p.hear(0.001) is None and s.figures()["unknown_peers"] <= 60
+
+
+# ---- beside players, and for long
+
+class Bystanders:
+    """A stream with a player of RTMP and one of RTMFP, which are to notice nothing."""
+
+    def __init__(self, s, source):
+        self.s, self.pusher = s, s.s.push(source, "bystander", loop=True, ahead=1)
+        self.rtmp = s.s.watch("bystander")
+        assert self.rtmp.wait(lambda tags: len(tags) > 20)
+        self.client = rc.Client(s.port).connect()
+        self.stream = self.client.play("bystander")
+        self.driver = Driver(self.client)
+        self.driver.start()
+        assert wait_for(lambda: len(self.stream.tags) > 50, 10)
+        time.sleep(0.3)  # until the cache is behind both
+        self.begin = time.monotonic()
+
+    def gap(self):
+        at = [self.begin] + [t for t, _ in list(self.rtmp.arrivals) if t > self.begin]
+        return max((b - a for a, b in zip(at, at[1:])), default=99.0)
+
+    def check(self, most=0.2):
+        n, m = len(self.stream.tags), len(self.rtmp.arrivals)
+        assert wait_for(lambda: len(self.stream.tags) > n + 3 and len(self.rtmp.arrivals) > m + 3, 5)
+        self.driver.stop()
+        assert not self.driver.error, self.driver.error
+        self.client.close()
+        self.rtmp.stop()
+        self.pusher.stop()
+        print(f"longest gap of the player of RTMP: {1000 * self.gap():.0f} ms")
+        assert self.gap() <= most * SLOW
+
+
+@pytest.mark.alone
+@pytest.mark.long
+@pytest.mark.parametrize("what,rate,seconds,counter", [
+    ("hellos", 50000, 20, "hellos"), ("cookies", 20000, 10, "startup_dropped foreign"), ("noise", 30000, 10, "bad_packets stranger"),
+    ("keys", 2000, 20, "key_jobs")])
+def test_flood(server, source, what, rate, seconds, counter):
+    """Players notice nothing, the memory stays as it is, new clients still open within 5 s."""
+    s = server("max_startup_ip 200;" if what == "hellos" else "")
+    by = Bystanders(s, source)
+    before, figures, most, took = s.s.rss(), s.figures(), 0, []
+    p = Proc([sys.executable, PROGRAM, what, "--rtmfp", str(s.port), "--rate", str(rate), "--seconds", str(seconds)],
+             os.path.join(s.s.tmp, what + ".out"))
+    while p.running():
+        begin = time.monotonic()
+        with rc.Client(s.port, host="127.0.0.1") as c:
+            c.connect()
+        took.append(time.monotonic() - begin)
+        most = max(most, s.s.rss())
+        time.sleep(0.3)
+    assert p.wait(5) == 0, p.text()
+    sent = json.loads(p.text().strip().splitlines()[-1])
+    assert s.figures()[counter] > figures[counter] + 100
+    room = (12 if what == "keys" else 4) << 10  # sessions that began anew linger, 4096 of them
+    back = wait_for(lambda: s.s.rss() - before < room * SLOW, 10, 0.2)
+    print(f"{what}: {sent}, {before} kB became {most} kB, then {s.s.rss()} kB; opened in {1000 * max(took):.0f} ms, of {len(took)}")
+    assert sent["per_second"] > rate / 4 and max(took) < 5 * SLOW and back
+    assert most - before < room * SLOW
+    by.check()
+
+
+@pytest.mark.long
+def test_a_player_that_acknowledges_nothing(server, source):
+    """It pings, and that is all: what waits for it is bounded, and it is not sent the same for ever."""
+    s = server(play="queue_length 2;")
+    by = Bystanders(s, source)
+    with rc.Client(s.port) as c:
+        c.connect()
+        stream = c.play("bystander")
+        c.session.on_ack = lambda ack: None
+        c.session.flush = lambda: None
+        before, sent, begin = s.s.rss(), s.figures()["datagrams_out"], time.monotonic()
+        while time.monotonic() - begin < 12:
+            c.session.ping(b"still here")
+            rc.run_for([c], 0.1)
+        assert c.session.is_open and stream.sid
+        assert s.s.rss() - before < 8192 * SLOW
+        print(f"{s.figures()['datagrams_out'] - sent} datagrams went out")
+    by.check()
+
+
+@pytest.mark.long
+def test_held_fragments(server, source):
+    """Gaps that are filled at once: 64 flows that hold what they may, again and again, hold up nobody."""
+    s = server()
+    by = Bystanders(s, source)
+    call = rc.message_bytes(20, 0, rc.amf.encode("createStream", 0, None))
+    with rc.Client(s.port) as c:
+        c.connect()
+        c.session.flush = lambda: None
+        for turn in range(20):
+            base = 1 + turn * 300
+            for f in range(50):
+                c.session.packet([data(101 + f, base + 1, base + 1, call)] + [following(call) for _ in range(15)])
+                c.session.packet([data(101 + f, base + 17, base + 17, call, 0, None)] + [following(call) for _ in range(15)])
+                rc.run_for([c], 0)
+            c.session.packet([data(101 + f, base, 1, call, 0, None) for f in range(20)])
+            c.session.packet([data(121 + f, base + 299, 1, call, 0, None) for f in range(30)])
+            c.session.packet([data(101 + f, base + 299, 1, call, 0, None) for f in range(20)])
+            rc.run_for([c], 0.01)
+            if not c.session.is_open:
+                break
+        print(c.session.is_open, c.session.why)
+    by.check(0.1)
+
+
+@pytest.mark.alone
+@pytest.mark.long
+@pytest.mark.parametrize("bad", [[], ["--loss", "1", "--twice", "1", "--reorder", "1"]])
+def test_churn(server, tmp_path, bad):
+    """10,000 sessions come and go, some without a word, some move: nothing of them stays."""
+    s = server("max_sessions_ip 0; timeout 10;")
+    out = tmp_path / "churn.json"
+    how = ["--ramp", "600", "--churn", "3", "-d", "0.3", "-e", "0.3", "--silent", "10", "--move", "5", "--ping", "2"]
+    p = Proc([tool("sb_rtmfp_load"), "-c", "2000", "-r", f"rtmfp://127.0.0.1:{s.port}/live/s", *how, "--duration", "30", "--json", *bad],
+             tmp_path / "churn.log", stdout=open(out, "wb"))
+    assert p.wait(90) == 0, p.text()
+    got = last_object(out.read_text())
+    assert wait_for(lambda: s.figures()["sessions"] == 0, 30, 0.5), s.figures()
+    figures = s.figures()
+    print({k: got.get(k) for k in ("clients", "opened", "failed", "disconnected", "timeouts")}, figures["opened"], s.s.rss())
+    assert figures["opened"] >= 10000 / SLOW and figures["keying"] == 0
+    assert figures["ended silent"] + figures["ended unanswered"] > 0 and figures["moves"] > 0
+    s.still_opens()
