@@ -70,6 +70,8 @@ def connected(a):
     atexit.register(c.close)  # however we end: the server need not wait for its timeout
     c.begin(app)
     if not rtmfp.run([c.endpoint], lambda: c.session, HELLO):
+        if c.opening.redirects:
+            raise Away("it sent us on, and none of these answers: " + ", ".join(f"{h}:{p}" for _, (h, p) in c.opening.redirects[0]))
         raise Away("no answer: is rtmfp_server on there, and does UDP get through?" if c.opening.cookie is None else
                    "it answered, and then made no session: keys, hmac and sequence do not fit, or it is full")
     c.connect(app)

@@ -2,6 +2,7 @@
 /* test_app_stat.c - the lines about the process and its workers. */
 #include "app/os/stat_held.h"
 #include "app/os/stat_rtc.h"
+#include "app/os/stat_rtmfp.h"
 #include "app/os/stat_worker.h"
 #include "base/log.h"
 #include "unit.h"
@@ -77,7 +78,6 @@ static void test_worker_lines(void **state)
     }
 }
 
-/* What a worker says is what it did since the line before, as of its last sample. */
 /* What is per second is of the time between two lines; groups without news are left out. */
 static void test_line_of_webrtc(void **state)
 {
@@ -109,6 +109,37 @@ static void test_line_of_webrtc(void **state)
     assert_int_equal(stat_rtc_text(&s, &now, room[2], CO_SECONDS(16), line, 9), 8);
 }
 
+static void test_line_of_rtmfp(void **state)
+{
+    struct rtmfp_service_stat now = { 0 };
+    struct stat_rtmfp s = { .at = 0 };
+    char line[512];
+    size_t size;
+
+    (void)state;
+    assert_int_equal(stat_rtmfp_text(&s, &now, CO_SECONDS(1), line, sizeof(line)), 0);
+    now = (struct rtmfp_service_stat){ .sessions = 20000, .connected = 19990, .publishers = 12,
+                                       .players = 450, .opened = 490, .key_jobs = 500,
+                                       .key_time = 210000, .keying = 3, .startup = 1000,
+                                       .startup_limited = 40, .drops = { 5, 15 },
+                                       .bad = { 0, 5, 10 }, .sockets.overflow = 5,
+                                       .again = 200, .abandoned = 10, .skips = 5,
+                                       .pings_lost = 25, .introductions = 100,
+                                       .unknown_peers = 15 };
+    size = stat_rtmfp_text(&s, &now, CO_SECONDS(6), line, sizeof(line));
+    assert_int_equal(size, strlen(line));
+    assert_string_equal(line, "RTMFP: Server conns=20000,19990, streams=12,450, "
+                              "opens=(98,keys:100,0.42ms,wait:3), drops=(12,bad:3,room:1), "
+                              "again=40, abandoned=2, skips=1, pings=5, peers=(20,none:3)");
+    now.keying = 0;
+    assert_true(stat_rtmfp_text(&s, &now, CO_SECONDS(11), line, sizeof(line)) > 0);
+    assert_string_equal(line, "RTMFP: Server conns=20000,19990, streams=12,450");
+    now.sessions = 0;
+    assert_int_equal(stat_rtmfp_text(&s, &now, CO_SECONDS(16), line, sizeof(line)), 0);
+    assert_int_equal(stat_rtmfp_text(&s, &now, CO_SECONDS(16), line, 9), 0);
+}
+
+/* What a worker says is what it did since the line before, as of its last sample. */
 static void test_what_a_worker_did(void **state)
 {
     const struct stat_counts last = { .at = CO_SECONDS(100), .cpu = 5000000, .switches = 100,
@@ -271,6 +302,7 @@ int main(void)
         TEST(test_it_is_cut_where_there_is_no_room),
         TEST(test_worker_lines),
         TEST(test_line_of_webrtc),
+        TEST(test_line_of_rtmfp),
         TEST(test_what_a_worker_did),
         TEST(test_a_worker_counts),
         TEST(test_objects_that_cross),

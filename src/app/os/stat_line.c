@@ -5,6 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+unsigned long long stat_rate(co_usec span, uint64_t now, uint64_t then)
+{
+    return now > then ? (now - then) * 1000000 / (uint64_t)span : 0;
+}
+
 size_t stat_add(char *buf, size_t size, size_t n, const char *fmt, ...)
 {
     va_list ap;

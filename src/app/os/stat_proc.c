@@ -4,6 +4,7 @@
 
 #include "app/dev/heap.h"
 #include "app/os/stat_rtc.h"
+#include "app/os/stat_rtmfp.h"
 #include "app/os/stat_worker.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -116,17 +117,25 @@ static void log_workers(struct crowd *c, char *line, size_t size)
     }
 }
 
-static void log_rtc(struct stat_rtc *rtc, const struct server *server, char *line, size_t size)
+struct datagrams {
+    struct stat_rtc rtc;
+    struct stat_rtmfp rtmfp;
+};
+
+static void log_datagrams(struct datagrams *d, const struct server *server, char *line,
+                          size_t size)
 {
     const struct figures_of of = server_figures(server);
     struct figures sum;
     int64_t no_room[2];
 
-    if (!of.env->rtc)
+    if (!of.env->rtc && !of.env->rtmfp)
         return;
     figures_sum(&of, &sum);
     stat_rtc_no_room(no_room);
-    if (stat_rtc_text(rtc, &sum.rtc, no_room, co_clock(), line, size) > 0)
+    if (of.env->rtc && stat_rtc_text(&d->rtc, &sum.rtc, no_room, co_clock(), line, size) > 0)
+        log_trace("%s", line);
+    if (of.env->rtmfp && stat_rtmfp_text(&d->rtmfp, &sum.rtmfp, co_clock(), line, size) > 0)
         log_trace("%s", line);
 }
 
@@ -135,12 +144,12 @@ err_t stat_proc_run(void *arg)
     struct crowd *c = server_workers(arg) ? crowd_new(arg) : NULL;
     struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
                          co_holds_count() };
-    struct stat_rtc rtc = { .at = co_clock() };
+    struct datagrams datagrams = { { .at = co_clock() }, { .at = co_clock() } };
     struct stat_line s;
     char line[512];
     err_t err;
 
-    stat_rtc_no_room(rtc.no_room);
+    stat_rtc_no_room(datagrams.rtc.no_room);
     for (;;) {
         err = co_sleep(CO_SECONDS(PERIOD_SECONDS));
         if (err)
@@ -152,7 +161,7 @@ err_t stat_proc_run(void *arg)
         log_trace("%s", line);
         if (c)
             log_workers(c, line, sizeof(line));
-        log_rtc(&rtc, arg, line, sizeof(line));
+        log_datagrams(&datagrams, arg, line, sizeof(line));
         heap_tend();
     }
     free(c);

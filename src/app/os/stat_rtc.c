@@ -7,12 +7,6 @@
 
 #include <stdio.h>
 
-/* What grew, per second. */
-static unsigned long long rate(co_usec span, uint64_t now, uint64_t then)
-{
-    return now > then ? (now - then) * 1000000 / (uint64_t)span : 0;
-}
-
 struct line {
     char *buf;
     size_t size, n;
@@ -20,7 +14,7 @@ struct line {
     const struct rtc_service_stat *now, *then;
 };
 
-#define RATE(l, field) rate((l)->span, (l)->now->field, (l)->then->field)
+#define RATE(l, field) stat_rate((l)->span, (l)->now->field, (l)->then->field)
 
 static void put_packets(struct line *l)
 {

@@ -141,6 +141,8 @@ unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec made_before)
     n += abandon_waiting(f, made_before, last);
     rtmfp_flow_forward(f);
     f->abandoned += n;
+    if (f->sums)
+        f->sums->abandoned += n;
     return n;
 }
 
@@ -233,6 +235,8 @@ static bool next_lost(struct rtmfp_flow_out *f, size_t room, uint64_t after, uin
     f->lost--;
     f->lost_from = seq + 1;
     f->again++;
+    if (f->sums)
+        f->sums->again++;
     tell_cut(f, seq, out);
     return true;
 }

@@ -40,6 +40,11 @@ struct rtmfp_waiting {
     bool keep;                     /* it is never abandoned */
 };
 
+/* Of all flows that are told of it. */
+struct rtmfp_flow_sums {
+    uint64_t again, abandoned;
+};
+
 struct rtmfp_flow_out {
     struct rtmfp_flow_out *next;   /* of the session, by `order` */
     uint64_t id;
@@ -68,6 +73,7 @@ struct rtmfp_flow_out {
     uint32_t cut;                  /* bytes of the first that waits that are out already */
     size_t waiting_bytes;
     uint64_t again, abandoned;     /* fragments sent again; messages */
+    struct rtmfp_flow_sums *sums;  /* where they count as well; or NULL */
     void *user;                    /* of who opened it */
 };
 

@@ -52,12 +52,19 @@ struct rtmfp_session_ops {
 };
 
 /* The same for many sessions; outlives them. */
+/* Of all sessions there were. */
+struct rtmfp_session_sums {
+    uint64_t pings_lost, moves;
+    struct rtmfp_flow_sums flows;
+};
+
 struct rtmfp_session_set {
     const struct rtmfp_session_ops *ops;
     enum rtmfp_mode mode;       /* of what we send */
     co_usec ping, timeout;      /* one that is silent for so long is pinged, has ended */
     size_t message_max;         /* bytes */
     uint8_t key[SIPHASH_KEY];   /* of pings to addresses that a peer may have moved to */
+    struct rtmfp_session_sums *sums; /* or NULL */
 };
 
 enum rtmfp_state {

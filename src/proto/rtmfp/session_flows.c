@@ -46,6 +46,7 @@ struct rtmfp_flow_out *rtmfp_flow_open(struct rtmfp_session *s, struct rtmfp_byt
         return NULL;
     f = must(malloc(sizeof(*f)));
     rtmfp_flow_out_init(f, ++s->next_id, order);
+    f->sums = s->set->sums ? &s->set->sums->flows : NULL;
     memcpy(f->metadata, metadata.p, metadata.n);
     f->metadata_size = (uint8_t)metadata.n;
     f->associated = answers != NULL;

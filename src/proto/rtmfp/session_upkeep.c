@@ -108,6 +108,8 @@ static void write_ping(struct rtmfp_session *s, struct wr *w)
 {
     if (s->pings >= PINGS_MAX) {
         s->stat.pings_lost += s->pings;
+        if (s->set->sums)
+            s->set->sums->pings_lost += s->pings;
         rtmfp_session_end(s, RTMFP_ENDED_UNANSWERED, RTMFP_CLOSED);
         return;
     }
@@ -284,6 +286,8 @@ void rtmfp_upkeep_reply(struct rtmfp_session *s, const struct rtmfp_arrival *a,
     s->peer = *a->from;
     s->moved_at = a->now;
     s->stat.moves++;
+    if (s->set->sums)
+        s->set->sums->moves++;
     free(s->move);
     s->move = NULL;
     if (s->set->ops->moved)

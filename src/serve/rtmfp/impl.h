@@ -7,6 +7,7 @@
 #include "serve/datagram/pass.h"
 #include "serve/datagram/slots.h"
 #include "serve/datagram/streams.h"
+#include "proto/rtmfp/session.h"
 #include "serve/rtmfp/rtmfp.h"
 #include "session/peers.h"
 
@@ -62,7 +63,8 @@ struct rtmfp_service {
     struct rtmfp_peer *touched, **touched_end; /* have something to say when this turn is over */
     struct co_task turn;             /* that, where no batch is read */
     struct datagram_streams streams; /* that somebody plays: stream.c */
-    struct rtmfp_service_stat stat;  /* what ended; and what is counted here alone */
+    struct rtmfp_session_sums sums;  /* of the set: all sessions there were */
+    struct rtmfp_service_stat stat;  /* what is counted here alone */
 };
 
 /* ---- endpoint.c: of rtmfp_protocol */

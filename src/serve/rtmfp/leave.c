@@ -50,7 +50,6 @@ static void peer_free(struct rtmfp_peer *p)
         }
     }
     co_timer_cancel(&p->timer);
-    rtmfp_session_count(p, &s->stat);
     rtmfp_session_fini(&p->session);
     rtmfp_cipher_free(p->cipher);
     datagram_slots_give(&s->slots, p->id);

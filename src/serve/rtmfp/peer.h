@@ -74,8 +74,6 @@ void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was);
 void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now);
 /* It is looked at again by who sees sessions out. */
 void rtmfp_peer_see_out(struct rtmfp_peer *p);
-/* What it counted, added. */
-void rtmfp_session_count(const struct rtmfp_peer *p, struct rtmfp_service_stat *out);
 
 /* Something was written to its flows, or its session was closed: what it has to say goes out when
  * this turn is over. */

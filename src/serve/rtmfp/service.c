@@ -199,17 +199,6 @@ const struct datagram_protocol rtmfp_protocol = {
 
 /* ---- counted */
 
-void rtmfp_session_count(const struct rtmfp_peer *p, struct rtmfp_service_stat *out)
-{
-    const struct rtmfp_session_stat *s = &p->session.stat;
-
-    out->pings_lost += s->pings_lost;
-    out->moves += s->moves;
-    out->bad_chunks += s->bad_chunks;
-    out->again += s->again;
-    out->abandoned += s->abandoned;
-}
-
 static void count_startup(const struct rtmfp_responder *r, struct rtmfp_service_stat *out)
 {
     out->hellos = r->hellos;
@@ -235,8 +224,6 @@ static void count_groups(const struct rtmfp_service *s, struct rtmfp_service_sta
 void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
 {
     const struct session_env *env = s->base.env;
-    const struct rtmfp_peer *p;
-    uint32_t at = 0;
 
     *out = s->stat;
     out->publishers = clients_total(env->clients, CLIENTS_RTMFP_PUBLISH)->now;
@@ -245,8 +232,10 @@ void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat
     out->keying = rtmfp_keys_count(s->keys);
     count_startup(&s->responder, out);
     out->bad[RTMFP_BAD_STRANGER] += s->base.unreachable;
-    while ((p = datagram_slots_next(&s->slots, &at)))
-        rtmfp_session_count(p, out);
+    out->pings_lost = s->sums.pings_lost;
+    out->moves = s->sums.moves;
+    out->again = s->sums.flows.again;
+    out->abandoned = s->sums.flows.abandoned;
     out->passed = s->base.passed;
     datagram_service_count(&s->base, &out->sockets);
     count_groups(s, out);
