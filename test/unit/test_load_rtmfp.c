@@ -436,6 +436,52 @@ static void publishes(void **state)
     media.count = 0;
 }
 
+/* From one end to the other, which may only be there after that. */
+static void pass(struct load_rtmfp_peer *from, struct load_rtmfp_peer *to)
+{
+    uint8_t datagram[RTMFP_SEALED_MAX];
+    struct udp_addr where;
+    size_t n;
+
+    while ((n = load_rtmfp_output(from, datagram, &where, now)) > 0)
+        load_rtmfp_input(to, datagram, n, &here, now);
+}
+
+/* By its id, without a server between them: its address is known. */
+static void opens_a_session_to_another_client(void **state)
+{
+    const struct load_opts o = { .group = 2, .ping = 1, .timeout = 10, .pair = true };
+    struct load_rtmfp_peer host, asks, accepts;
+    uint8_t datagram[RTMFP_SEALED_MAX];
+    struct udp_addr to;
+    unsigned n = 0;
+
+    (void)state;
+    begin(&o);
+    assert_true(load_rtmfp_begin(&host, &world, 7, "live", "rtmfp://h/live", &there, now));
+    assert_true(load_rtmfp_begin_peer(&asks, &world, 8, &peer, host.me->id, &here, now));
+    for (bool open = false; !open; n++) { /* hello, keys */
+        size_t size = load_rtmfp_output(&asks, datagram, &to, now);
+
+        assert_true(size > 0 && n < 2);
+        open = load_rtmfp_accept(&accepts, &world, 9, &host, datagram, size, &there, now);
+        assert_true(world.answer.size > 0);
+        load_rtmfp_input(&asks, world.answer.datagram, world.answer.size, &here, now);
+    }
+    assert_int_equal(asks.state, LOAD_RTMFP_READY);
+    assert_int_equal(run.stat.rtmfp.met, 1);
+    assert_int_equal(run.stat.rtmfp.opened, 0);
+    now += CO_SECONDS(1);
+    pass(&asks, &accepts);
+    pass(&accepts, &asks);
+    assert_int_equal(run.stat.rtmfp.pings, 1);
+    assert_int_equal(run.stat.rtmfp.replies, 1);
+    load_rtmfp_end(&asks);
+    load_rtmfp_end(&accepts);
+    load_rtmfp_end(&host);
+    end();
+}
+
 static void looks_at_a_process(void **state)
 {
     struct load_pid me;
@@ -452,7 +498,8 @@ int main(void)
         TEST(opens_connects_pings), TEST(bare_ones_never_connect), TEST(is_refused),
         TEST(lost_pings_and_silence_are_told), TEST(nobody_answers), TEST(either_side_closes),
         TEST(garbage_is_counted_and_harmless), TEST(addresses_have_to_fit),
-        TEST(plays), TEST(publishes), TEST(looks_at_a_process),
+        TEST(plays), TEST(publishes), TEST(opens_a_session_to_another_client),
+        TEST(looks_at_a_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,8 @@ static const struct row rows[] = {
     { 0, "play", FLAG, AT(play), LOAD_RTMFP, 0, 0, "play the stream that the URL ends with" },
     { 'i', "publish", TEXT, AT(input), LOAD_RTMFP, 0, 0,
       "FLV file to publish as that stream, round and round" },
+    { 0, "pair", FLAG, AT(pair), LOAD_RTMFP, 0, 0,
+      "every second client has itself introduced to the one before it, and pings that, too" },
     { 0, "flood", INT, AT(flood), LOAD_RTMFP, 1, 1e6,
       "say so many first hellos a second, each from another address, and nothing else" },
     { 0, "bare", FLAG, AT(bare), LOAD_RTMFP, 0, 0, "agree on keys, and never connect" },

@@ -67,6 +67,7 @@ struct load_opts {
     bool hmac, sequence;   /* ask for HMACs, for numbers of packets */
     bool bare;             /* keys and no connect */
     bool play;             /* of RTMFP */
+    bool pair;             /* every second client opens a session to the one before it */
     int flood;             /* first hellos a second, and nothing else; 0: none */
     double silent, move;   /* % of sessions that vanish, that go on from another port */
     int pid;               /* of the server, to look at; 0: none */

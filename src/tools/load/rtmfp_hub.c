@@ -19,6 +19,10 @@ struct load_rtmfp_client {
     struct udp_path path;
     unsigned way;
     struct co *waiter;
+    struct load_rtmfp_client *other;  /* its session to the client that it was introduced to; */
+    struct load_rtmfp_client *guests; /* of others to it, */
+    struct load_rtmfp_client *next;   /* that are listed by this */
+    struct load_rtmfp_client *here;   /* the next one whose address has the same place */
 };
 
 /* Datagrams gathered for one system call. */
@@ -45,6 +49,7 @@ static struct hub {
     struct way ways[2];
     bool bad_link, begun, marked;
     struct load_rtmfp_client *clients[LOAD_RTMFP_PEERS]; /* by the low bits of their ids */
+    struct load_rtmfp_client *at[LOAD_RTMFP_PEERS];      /* by their addresses, of pairs */
     co_usec due[LOAD_RTMFP_PEERS];                       /* side by side: all are looked at */
     unsigned top, next, address;
     struct load_pid at_begin, at_mark;
@@ -114,16 +119,72 @@ static void turn_due(co_usec now)
 
 /* ------------------------------------------------------------ in */
 
-static void hear(const uint8_t *data, size_t size, const struct udp_addr *from, co_usec now)
+/* An id says where its client is, and is another one each time. */
+static bool take_slot(struct load_rtmfp_client *p, uint32_t *id)
 {
+    for (unsigned i = 0; i < LOAD_RTMFP_PEERS; i++) {
+        unsigned at = (hub.next + i) % LOAD_RTMFP_PEERS;
+
+        if (hub.clients[at] || at == 0)
+            continue;
+        hub.clients[at] = p;
+        hub.due[at] = 0;
+        hub.next = at + 1;
+        if (at >= hub.top)
+            hub.top = at + 1;
+        *id = (uint32_t)rand() << SLOT_BITS | at;
+        return true;
+    }
+    return false;
+}
+
+
+static unsigned place_of(const struct udp_addr *local)
+{
+    return (unsigned)(local->ip[14] << 8 | local->ip[15]) % LOAD_RTMFP_PEERS;
+}
+
+/* Somebody wants to open a session to the client of that address. */
+static void hear_stranger(unsigned way, const uint8_t *data, size_t size,
+                          const struct udp_path *path, co_usec now)
+{
+    struct load_rtmfp_client *p = hub.at[place_of(&path->local)], *guest;
+    uint32_t id = 0;
+
+    while (p && memcmp(p->path.local.ip, path->local.ip, sizeof(path->local.ip)) != 0)
+        p = p->here;
+    if (!p || !p->peer.me)
+        return;
+    guest = must(calloc(1, sizeof(*guest)));
+    if (!take_slot(guest, &id) || !load_rtmfp_accept(&guest->peer, &hub.world, id, &p->peer, data,
+                                                     size, &path->peer, now)) {
+        hub.clients[id % LOAD_RTMFP_PEERS] = NULL;
+        free(guest);
+    } else {
+        guest->c = p->c;
+        guest->path = *path;
+        guest->next = p->guests;
+        p->guests = guest;
+    }
+    if (hub.world.answer.size > 0)
+        add(&hub.ways[way], path, hub.world.answer.datagram, hub.world.answer.size);
+}
+
+static void hear(unsigned way, const uint8_t *data, size_t size, const struct udp_path *path,
+                 co_usec now)
+{
+    const struct udp_addr *from = &path->peer;
     struct load_rtmfp_client *p;
     enum load_rtmfp_state was;
     uint32_t id;
 
     if (!rtmfp_session_id(data, size, &id))
         return;
-    if (id == 0)
+    if (id == 0) {
         id = load_rtmfp_whose(&hub.world, data, size);
+        if (id == 0 && hub.world.pairs)
+            hear_stranger(way, data, size, path, now);
+    }
     p = hub.clients[id % LOAD_RTMFP_PEERS];
     if (id == 0 || !p || p->peer.id != id)
         return;
@@ -144,7 +205,7 @@ static void cross_link(struct way *w, co_usec now)
     struct load_link_item *item;
 
     while ((item = load_link_take(&w->link, LOAD_LINK_IN, now))) {
-        hear(item->data, item->size, &item->path.peer, now);
+        hear((unsigned)(w - hub.ways), item->data, item->size, &item->path, now);
         free(item);
     }
     while ((item = load_link_take(&w->link, LOAD_LINK_OUT, now))) {
@@ -170,7 +231,7 @@ static err_t read_all(struct way *w)
             if (hub.bad_link)
                 load_link_put(&w->link, LOAD_LINK_IN, &v[k].path, &iov, 1, now);
             else
-                hear(v[k].data, v[k].size, &v[k].path.peer, now);
+                hear((unsigned)(w - hub.ways), v[k].data, v[k].size, &v[k].path, now);
         }
     }
     return err;
@@ -269,25 +330,6 @@ err_t load_rtmfp_hub_init(struct load_run *run_of)
 
 /* ------------------------------------------------------------ for the clients */
 
-/* An id says where its client is, and is another one each time. */
-static bool take_slot(struct load_rtmfp_client *p, uint32_t *id)
-{
-    for (unsigned i = 0; i < LOAD_RTMFP_PEERS; i++) {
-        unsigned at = (hub.next + i) % LOAD_RTMFP_PEERS;
-
-        if (hub.clients[at] || at == 0)
-            continue;
-        hub.clients[at] = p;
-        hub.due[at] = 0;
-        hub.next = at + 1;
-        if (at >= hub.top)
-            hub.top = at + 1;
-        *id = (uint32_t)rand() << SLOT_BITS | at;
-        return true;
-    }
-    return false;
-}
-
 /* One that vanished still has its session at the server: the next one has another address. */
 static err_t set_path(struct load_rtmfp_client *p, const struct load_url *url, const char *bind_ip)
 {
@@ -321,6 +363,10 @@ static err_t begin(struct load_rtmfp_client *p, const struct load_url *url, cons
         p->peer.id = id;
     if (hub.run->opts.play)
         p->peer.talk.player = p->c;
+    if (!err && hub.world.pairs) {
+        p->here = hub.at[place_of(&p->path.local)];
+        hub.at[place_of(&p->path.local)] = p;
+    }
     return err;
 }
 
@@ -475,10 +521,36 @@ err_t load_rtmfp_flood(struct load_client *c, const struct load_url *url)
     return err;
 }
 
-void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent)
+static void free_client(struct load_rtmfp_client *p)
 {
     unsigned at = p->peer.id % LOAD_RTMFP_PEERS;
+    struct load_rtmfp_client **here = &hub.at[place_of(&p->path.local)];
 
+    while (*here && *here != p)
+        here = &(*here)->here;
+    if (*here)
+        *here = p->here;
+    load_rtmfp_end(&p->peer);
+    if (at > 0 && hub.clients[at] == p)
+        hub.clients[at] = NULL;
+    free(p);
+}
+
+/* What the other side hears no more of is no loss to it: both are of this tool. */
+static void leave_others(struct load_rtmfp_client *p)
+{
+    struct load_rtmfp_client *guest;
+
+    if (p->other)
+        free_client(p->other);
+    while ((guest = p->guests)) {
+        p->guests = guest->next;
+        free_client(guest);
+    }
+}
+
+void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent)
+{
     if (silent && p->peer.state == LOAD_RTMFP_READY) {
         p->c->run->stat.rtmfp.silent++;
     } else if (!p->peer.opening && p->peer.id) {
@@ -487,8 +559,54 @@ void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent)
             turn(p, co_clock());
         flush(&hub.ways[p->way]); /* nobody else may come to it: the tool may be about to end */
     }
-    load_rtmfp_end(&p->peer);
-    if (at > 0 && hub.clients[at] == p)
-        hub.clients[at] = NULL;
-    free(p);
+    leave_others(p);
+    free_client(p);
+}
+
+/* The client before it, once that can be introduced; NULL: it is not there. */
+static struct load_rtmfp_client *one_before(const struct load_rtmfp_client *p)
+{
+    struct load_rtmfp_client *q = p->c->run->clients[p->c->index - 1].mine;
+
+    return q && q->peer.state == LOAD_RTMFP_READY ? q : NULL;
+}
+
+static err_t begin_pair(struct load_rtmfp_client *p, const struct load_rtmfp_client *to,
+                        co_usec until)
+{
+    struct load_rtmfp_client *q = must(calloc(1, sizeof(*q)));
+    uint32_t id = 0;
+    err_t err = NULL;
+
+    q->c = p->c;
+    q->path = p->path;
+    p->other = q;
+    p->c->run->stat.rtmfp.pairs++;
+    if (!take_slot(q, &id) || !load_rtmfp_begin_peer(&q->peer, &hub.world, id, &p->peer,
+                                                     to->peer.me->id, &p->path.peer, co_clock()))
+        return err_new(ERR_TOO_MANY, "over %d clients", LOAD_RTMFP_PEERS - 1);
+    turn(q, co_clock());
+    while (!err && q->peer.state < LOAD_RTMFP_READY) {
+        co_usec left = until - co_clock();
+
+        err = wait_for(q, left > 0 ? left : 0);
+        if (!err && q->peer.state < LOAD_RTMFP_READY && co_clock() >= until)
+            err = err_new(ERR_RTMFP_TIMEOUT, "nobody came of an introduction");
+    }
+    return err;
+}
+
+err_t load_rtmfp_pair(struct load_rtmfp_client *p)
+{
+    co_usec until = co_clock() + (co_usec)(p->c->run->opts.timeout * 1e6);
+    const struct load_rtmfp_client *to = NULL;
+    err_t err = NULL;
+
+    if (!p->peer.me || p->c->index % 2 == 0)
+        return NULL;
+    while (!err && !(to = one_before(p)) && co_clock() < until)
+        err = load_rtmfp_stay(p, CO_MS(20));
+    if (!err && !to)
+        err = err_new(ERR_RTMFP_TIMEOUT, "who it is to be introduced to is not there");
+    return err ? err : begin_pair(p, to, until);
 }

@@ -26,6 +26,9 @@ err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time)
     __attribute__((warn_unused_result));
 /* From another port from now on. */
 err_t load_rtmfp_move(struct load_rtmfp_client *p) __attribute__((warn_unused_result));
+/* Every second one has itself introduced to the one before it, and waits for keys with that.
+ * Yields. ERR_RTMFP_TIMEOUT: nobody came of it. */
+err_t load_rtmfp_pair(struct load_rtmfp_client *p) __attribute__((warn_unused_result));
 /* First hellos, so many a second as the options say, each from an address that nobody has; until
  * the session is over. Yields. */
 err_t load_rtmfp_flood(struct load_client *c, const struct load_url *url)

@@ -12,7 +12,6 @@ enum { MESSAGE_MAX = 4 << 20, EPD_MAX = 128, PING_BODY = 4 };
 
 /* What is needed until there are keys, and is much. */
 struct load_rtmfp_opening {
-    struct rtmfp_identity me;
     struct rtmfp_initiator initiator;
 };
 
@@ -41,9 +40,12 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
     enum load_rtmfp_told told = load_rtmfp_talk_hear(&p->talk, s, f, rtmfp_bytes(data, size),
                                                      &p->world->feed, p->now);
 
-    if (told == LOAD_RTMFP_GRANTED && p->state == LOAD_RTMFP_CONNECTING)
+    if (told == LOAD_RTMFP_GRANTED && p->state == LOAD_RTMFP_CONNECTING) {
         p->state = LOAD_RTMFP_READY;
-    else if (told == LOAD_RTMFP_DENIED && p->state == LOAD_RTMFP_CONNECTING)
+        if (p->world->pairs)
+            load_rtmfp_talk_tell(&p->talk, p->now);
+    }
+    if (told == LOAD_RTMFP_DENIED && p->state == LOAD_RTMFP_CONNECTING)
         p->state = LOAD_RTMFP_REFUSED;
     return true;
 }
@@ -72,20 +74,75 @@ static void on_moved(struct rtmfp_session *s, const struct udp_addr *from)
     (void)from;
 }
 
+static void on_forwarded(struct rtmfp_session *s, struct rtmfp_bytes body)
+{
+    struct rtmfp_forwarded f;
+
+    peer_of(s)->world->stat->forwarded += rtmfp_forwarded_read(&f, body);
+}
+
 static const struct rtmfp_session_ops ops = {
     .opened = on_opened, .message = on_message, .closed = on_closed, .done = on_done,
-    .moved = on_moved,
+    .moved = on_moved, .forwarded = on_forwarded,
 };
 
 /* ---- all of them */
+
+/* ---- who opens a session to a client: nothing is kept of others, so each is another one */
+
+static bool find(void *arg, const struct udp_addr *from, struct rtmfp_known *out)
+{
+    (void)arg;
+    (void)from;
+    (void)out;
+    return false;
+}
+
+static bool is_keying(void *arg, const struct udp_addr *from, uint32_t id)
+{
+    (void)arg;
+    (void)from;
+    (void)id;
+    return false;
+}
+
+static bool may_open(void *arg, const struct udp_addr *from)
+{
+    (void)arg;
+    (void)from;
+    return true;
+}
+
+static void stale(void *arg, const struct udp_addr *from)
+{
+    (void)arg;
+    (void)from;
+}
+
+static const struct rtmfp_responder_ops responder_ops = {
+    .find = find, .is_keying = is_keying, .may_open = may_open, .stale = stale,
+};
+
+static bool init_responder(struct load_rtmfp_world *w)
+{
+    uint8_t master[RTMFP_MASTER];
+
+    w->accepted = w->session;
+    w->accepted.mode = RTMFP_RESPONDER;
+    w->responder.policies = (struct rtmfp_policies){ RTMFP_OFFER, RTMFP_OFFER };
+    w->responder.ops = &responder_ops;
+    for (size_t i = 0; i < sizeof(master); i++)
+        master[i] = (uint8_t)rand();
+    return rtmfp_responder_init(&w->responder, master);
+}
 
 bool load_rtmfp_world_init(struct load_rtmfp_world *w, const struct load_opts *o,
                            const struct load_media *media, struct load_stat *stat)
 {
     enum rtmfp_group group = rtmfp_group_of((uint64_t)o->group);
 
-    *w = (struct load_rtmfp_world){ .bare = o->bare, .ping = (co_usec)(o->ping * 1e6),
-                                    .stat = &stat->rtmfp };
+    *w = (struct load_rtmfp_world){ .bare = o->bare, .pairs = o->pair,
+                                    .ping = (co_usec)(o->ping * 1e6), .stat = &stat->rtmfp };
     w->wants = media     ? LOAD_RTMFP_PUBLISH
                : o->play ? LOAD_RTMFP_PLAY
                          : LOAD_RTMFP_CONNECT;
@@ -101,7 +158,7 @@ bool load_rtmfp_world_init(struct load_rtmfp_world *w, const struct load_opts *o
     };
     w->set.dh = rtmfp_dh_new();
     w->cipher = rtmfp_cipher_new();
-    if (!w->set.dh || !w->cipher || !rtmfp_startup_init(&w->startup))
+    if (!w->set.dh || !w->cipher || !rtmfp_startup_init(&w->startup) || !init_responder(w))
         return false;
     rtmfp_pair_make(w->set.dh, &w->pair, group);
     return true;
@@ -111,20 +168,49 @@ void load_rtmfp_world_fini(struct load_rtmfp_world *w)
 {
     rtmfp_pair_wipe(&w->pair);
     rtmfp_startup_fini(&w->startup);
+    rtmfp_responder_fini(&w->responder);
     rtmfp_cipher_free(w->cipher);
     rtmfp_dh_free(w->set.dh);
 }
 
 /* ---- from the first hello to keys */
 
+static void forget_me(struct load_rtmfp_peer *p)
+{
+    if (p->me && !p->introduced) {
+        rtmfp_identity_fini(p->me);
+        free(p->me);
+    }
+    p->me = NULL;
+}
+
 static void forget_opening(struct load_rtmfp_peer *p)
 {
     if (!p->opening)
         return;
     rtmfp_initiator_wipe(&p->opening->initiator);
-    rtmfp_identity_fini(&p->opening->me);
     free(p->opening);
     p->opening = NULL;
+    if (!p->world->pairs)
+        forget_me(p);
+}
+
+static bool begin(struct load_rtmfp_peer *p, struct rtmfp_bytes epd, const struct udp_addr *to,
+                  co_usec now)
+{
+    struct load_rtmfp_world *w = p->world;
+    struct rtmfp_initiator *i;
+
+    p->opening = must(calloc(1, sizeof(*p->opening)));
+    i = &p->opening->initiator;
+    rtmfp_pair_step(w->set.dh, &w->pair);
+    if (!rtmfp_initiator_init(i, &w->set, p->me, &w->pair, epd, p->id, to, now)) {
+        forget_opening(p);
+        return false;
+    }
+    for (unsigned k = 0; k < 4; k++) /* answers to hellos have no id of ours but this */
+        i->tag[k] = (uint8_t)(p->id >> (24 - 8 * k));
+    return true;
 }
 
 bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
@@ -132,7 +218,6 @@ bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uin
 {
     uint8_t epd[EPD_MAX];
     struct wr e = rtmfp_wr(epd, sizeof(epd));
-    struct rtmfp_initiator *i;
 
     *p = (struct load_rtmfp_peer){ .world = w, .id = id, .began = now };
     if (!load_rtmfp_talk_init(&p->talk, w->wants, app, url))
@@ -140,41 +225,92 @@ bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uin
     rtmfp_epd_write_uri(&e, rtmfp_bytes(p->talk.url, strlen(p->talk.url)));
     if (e.bad)
         return false;
-    p->opening = must(calloc(1, sizeof(*p->opening)));
-    i = &p->opening->initiator;
-    rtmfp_identity_init(&p->opening->me, false, w->groups);
-    rtmfp_pair_step(w->set.dh, &w->pair);
-    if (!rtmfp_initiator_init(i, &w->set, &p->opening->me, &w->pair, rtmfp_bytes(epd, e.len), id,
-                              to, now)) {
-        forget_opening(p);
+    p->me = must(calloc(1, sizeof(*p->me)));
+    rtmfp_identity_init(p->me, false, w->groups);
+    return begin(p, rtmfp_bytes(epd, e.len), to, now);
+}
+
+bool load_rtmfp_begin_peer(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
+                           const struct load_rtmfp_peer *own, const uint8_t far[RTMFP_PEER_ID],
+                           const struct udp_addr *to, co_usec now)
+{
+    uint8_t epd[RTMFP_EPD_OF_ID];
+    struct wr e = rtmfp_wr(epd, sizeof(epd));
+
+    *p = (struct load_rtmfp_peer){ .world = w, .id = id, .began = now, .me = own->me,
+                                   .introduced = true };
+    rtmfp_epd_write_id(&e, far);
+    return begin(p, rtmfp_bytes(epd, e.len), to, now);
+}
+
+static void begin_session(struct load_rtmfp_peer *p, const struct rtmfp_session_set *set,
+                          const struct udp_addr *to, co_usec now)
+{
+    rtmfp_session_init(&p->session, set, to, now);
+    p->session.hmac = p->opener.key.hmac != 0;
+    p->session.older = !p->sealer.key.hmac && !p->sealer.key.numbered;
+}
+
+bool load_rtmfp_accept(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
+                       const struct load_rtmfp_peer *own, const uint8_t *datagram, size_t size,
+                       const struct udp_addr *from, co_usec now)
+{
+    struct rtmfp_response *r = &w->answer;
+    struct rtmfp_keyed keyed;
+    struct rtmfp_pair pair;
+    uint8_t body[RTMFP_RIKEYING_MAX];
+    size_t n;
+
+    w->responder.me = own->me;
+    r->size = 0;
+    if (rtmfp_responder_input(&w->responder, datagram, size, from, now, r) != RTMFP_JOB)
         return false;
-    }
-    for (unsigned k = 0; k < 4; k++) /* answers to hellos have no id of ours but this */
-        i->tag[k] = (uint8_t)(id >> (24 - 8 * k));
+    rtmfp_pair_make(w->set.dh, &pair, r->job.group);
+    if (!rtmfp_job_run(w->set.dh, own->me, &pair, &r->job, &keyed))
+        return false;
+    *p = (struct load_rtmfp_peer){ .world = w, .id = id, .far_id = r->job.id, .began = now,
+                                   .state = LOAD_RTMFP_READY, .introduced = true,
+                                   .ping_at = CO_FOREVER };
+    p->sealer.key = keyed.send;
+    p->opener.key = keyed.receive;
+    begin_session(p, &w->accepted, from, now);
+    n = rtmfp_rikeying_body(body, id, &keyed);
+    r->size = rtmfp_responder_open_with(&w->responder, rtmfp_bytes(body, n), p->far_id, now,
+                                        r->datagram);
     return true;
+}
+
+static void count_open(struct load_rtmfp_peer *p, unsigned packets, co_usec now)
+{
+    struct load_rtmfp_stat *s = p->world->stat;
+
+    if (p->introduced) {
+        s->met++;
+        load_hist_add(&s->meet, now - p->began);
+        return;
+    }
+    s->startup++;
+    s->startup_sent += packets;
+    if (s->opened++ == 0)
+        s->first_open = now;
+    s->last_open = now;
+    load_hist_add(&s->open, now - p->began);
 }
 
 static void open_session(struct load_rtmfp_peer *p, co_usec now)
 {
     const struct rtmfp_initiator *i = &p->opening->initiator;
-    struct load_rtmfp_stat *s = p->world->stat;
+    bool connects = !p->world->bare && !p->introduced;
 
     p->far_id = i->far_id;
     p->sealer = (struct rtmfp_sealer){ .key = i->send };
     p->opener = (struct rtmfp_opener){ .key = i->receive };
-    rtmfp_session_init(&p->session, &p->world->session, &i->to, now);
-    p->session.hmac = i->receive.hmac != 0;
-    p->session.older = !i->send.hmac && !i->send.numbered;
-    s->startup++;
-    s->startup_sent += i->packets;
+    begin_session(p, &p->world->session, &i->to, now);
+    count_open(p, i->packets, now);
     forget_opening(p);
-    if (s->opened++ == 0)
-        s->first_open = now;
-    s->last_open = now;
-    load_hist_add(&s->open, now - p->began);
     p->ping_at = now + p->world->ping;
-    p->state = p->world->bare ? LOAD_RTMFP_READY : LOAD_RTMFP_CONNECTING;
-    if (!p->world->bare)
+    p->state = connects ? LOAD_RTMFP_CONNECTING : LOAD_RTMFP_READY;
+    if (connects)
         load_rtmfp_talk_begin(&p->talk, &p->session, now);
 }
 
@@ -304,7 +440,8 @@ size_t load_rtmfp_output(struct load_rtmfp_peer *p, uint8_t *datagram, struct ud
     if (rtmfp_session_output(&p->session, &w, to, now))
         return rtmfp_seal(p->world->cipher, &p->sealer, p->far_id, &w);
     look_at_end(p);
-    if (p->state != LOAD_RTMFP_READY || p->session.state != RTMFP_OPEN || now < p->ping_at)
+    if (p->state != LOAD_RTMFP_READY || p->session.state != RTMFP_OPEN ||
+        p->ping_at == CO_FOREVER || now < p->ping_at)
         return 0;
     *to = p->session.peer;
     return ping(p, datagram, now);
@@ -319,7 +456,8 @@ co_usec load_rtmfp_deadline(const struct load_rtmfp_peer *p)
     if (is_over(p))
         return CO_FOREVER;
     at = rtmfp_session_deadline(&p->session);
-    if (p->state == LOAD_RTMFP_READY && (at == CO_FOREVER || p->ping_at < at))
+    if (p->state == LOAD_RTMFP_READY && p->ping_at != CO_FOREVER &&
+        (at == CO_FOREVER || p->ping_at < at))
         at = p->ping_at;
     if (p->talk.feed && (at == CO_FOREVER || load_rtmfp_feed_due(p->talk.feed) < at))
         at = load_rtmfp_feed_due(p->talk.feed);
@@ -340,4 +478,5 @@ void load_rtmfp_end(struct load_rtmfp_peer *p)
     else if (p->far_id || p->session.set)
         rtmfp_session_fini(&p->session);
     load_rtmfp_talk_fini(&p->talk);
+    forget_me(p);
 }

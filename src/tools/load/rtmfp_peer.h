@@ -12,6 +12,7 @@
 #define TOOLS_LOAD_RTMFP_PEER_H
 
 #include "proto/rtmfp/initiator.h"
+#include "proto/rtmfp/responder.h"
 #include "proto/rtmfp/session.h"
 #include "tools/load/opts.h"
 #include "tools/load/rtmfp_talk.h"
@@ -21,11 +22,13 @@
 struct load_rtmfp_world {
     struct rtmfp_startup startup;
     struct rtmfp_initiator_set set;
-    struct rtmfp_session_set session;
+    struct rtmfp_session_set session, accepted; /* of who began, of who was asked */
+    struct rtmfp_responder responder;           /* of clients that others open sessions to */
+    struct rtmfp_response answer;
     struct rtmfp_cipher *cipher;
     struct rtmfp_pair pair;     /* of the last client; the next one's is a step further */
     bool groups[RTMFP_GROUPS];  /* the one that is asked for */
-    bool bare;
+    bool bare, pairs;
     enum load_rtmfp_wants wants;
     struct load_rtmfp_feed feed; /* as those of publishers begin */
     co_usec ping;
@@ -51,6 +54,9 @@ struct load_rtmfp_peer {
     struct load_rtmfp_world *world;
     enum load_rtmfp_state state;
     struct load_rtmfp_opening *opening; /* until there are keys */
+    struct rtmfp_identity *me;          /* until then, or to the end where clients open sessions to
+                                         * each other; of one that is introduced: another's */
+    bool introduced;                    /* to a client, not to the server */
     struct rtmfp_session session;       /* from then on */
     struct rtmfp_sealer sealer;
     struct rtmfp_opener opener;
@@ -67,6 +73,15 @@ struct load_rtmfp_peer {
  * who plays or publishes. */
 bool load_rtmfp_begin(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
                       const char *app, const char *url, const struct udp_addr *to, co_usec now);
+/* To the peer of that id, by way of the server, as who `own` is: it must not end before. */
+bool load_rtmfp_begin_peer(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
+                           const struct load_rtmfp_peer *own, const uint8_t far[RTMFP_PEER_ID],
+                           const struct udp_addr *to, co_usec now);
+/* A datagram to session 0 that is for `own`, of who wants to open a session to it: w->answer has
+ * what goes back at once. True: `p` is that session, and is addressed by `id`. */
+bool load_rtmfp_accept(struct load_rtmfp_peer *p, struct load_rtmfp_world *w, uint32_t id,
+                       const struct load_rtmfp_peer *own, const uint8_t *datagram, size_t size,
+                       const struct udp_addr *from, co_usec now);
 /* Frees what it holds, without a word. */
 void load_rtmfp_end(struct load_rtmfp_peer *p);
 void load_rtmfp_close(struct load_rtmfp_peer *p, co_usec now); /* output says so */

@@ -63,6 +63,11 @@ void load_rtmfp_text(FILE *f, const struct load_stat *all, const struct load_rep
                ", overflow %" PRIu64 "\n",
             kbps(all->bytes_in, r->seconds), kbps(all->bytes_out, r->seconds), s->forged,
             s->overflow);
+    if (s->pairs > 0) {
+        fprintf(f, "  pairs        asked %" PRIu64 ", met %" PRIu64 ", told of it %" PRIu64 "\n",
+                s->pairs, s->met, s->forwarded);
+        text_times(f, "met", &s->meet);
+    }
     if (all->lag.count > 0)
         fprintf(f, "  published    messages %" PRIu64 ", given up %" PRIu64 "\n", all->messages,
                 s->unsent);
@@ -96,6 +101,9 @@ void load_rtmfp_json(FILE *f, const struct load_stat *all, const struct load_rep
                ",\n  \"silent\": %" PRIu64 ",\n  \"moves\": %" PRIu64 ",\n  \"forged\": %" PRIu64
                ",\n  \"overflow\": %" PRIu64 ",\n  \"unsent\": %" PRIu64,
             disconnected(s), s->timeouts, s->silent, s->moves, s->forged, s->overflow, s->unsent);
+    fprintf(f, ",\n  \"pairs\": %" PRIu64 ",\n  \"met\": %" PRIu64 ",\n  \"forwarded\": %" PRIu64,
+            s->pairs, s->met, s->forwarded);
+    json_times(f, "meet_ms", &s->meet);
     fprintf(f, ",\n  \"in_kbps\": %.1f,\n  \"out_kbps\": %.1f", kbps(all->bytes_in, r->seconds),
             kbps(all->bytes_out, r->seconds));
     if (s->server)

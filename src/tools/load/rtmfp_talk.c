@@ -91,6 +91,17 @@ void load_rtmfp_talk_begin(struct load_rtmfp_talk *t, struct rtmfp_session *s, c
     wait_for(t, CONNECT, LOAD_CONNECT_ID);
 }
 
+void load_rtmfp_talk_tell(struct load_rtmfp_talk *t, co_usec now)
+{
+    struct wr w;
+
+    wr_init(&w, BODY_MAX);
+    amf0_string(&w, "setPeerInfo");
+    amf0_number(&w, 0);
+    amf0_null(&w);
+    say(t->own, &w, now);
+}
+
 static void ask_for_stream(struct load_rtmfp_talk *t, co_usec now)
 {
     struct wr w;

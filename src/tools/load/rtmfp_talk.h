@@ -35,6 +35,8 @@ void load_rtmfp_talk_begin(struct load_rtmfp_talk *t, struct rtmfp_session *s, c
 enum load_rtmfp_told load_rtmfp_talk_hear(struct load_rtmfp_talk *t, struct rtmfp_session *s,
                                           const struct rtmfp_flow_in *f, struct rtmfp_bytes data,
                                           const struct load_rtmfp_feed *feed, co_usec now);
+/* setPeerInfo, without addresses: who is told of it has what the server sees. */
+void load_rtmfp_talk_tell(struct load_rtmfp_talk *t, co_usec now);
 /* One of ours is gone. */
 void load_rtmfp_talk_forget(struct load_rtmfp_talk *t, const struct rtmfp_flow_out *flow);
 

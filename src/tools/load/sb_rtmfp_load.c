@@ -43,6 +43,8 @@ static err_t session(struct load_client *c, const struct load_url *url)
         return load_rtmfp_flood(c, url);
     if (c->run->opts.input)
         c->mark_at = co_clock(); /* rates of publishers count from here */
+    if (o->pair)
+        err = load_rtmfp_pair(p);
     co_stack_trim();
     while (!err && !load_is_over(c)) {
         co_usec left = c->until ? c->until - co_clock() : LOOK;

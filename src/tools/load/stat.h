@@ -79,6 +79,8 @@ struct load_rtmfp_stat { /* of RTMFP */
     bool server;           /* the above were looked at */
     /* from the mark */
     uint64_t pings, replies, lost, moves; /* lost: no reply until the next ping */
+    struct load_hist meet; /* µs from a hello to a peer's id to keys with that peer */
+    uint64_t pairs, met, forwarded; /* asked for; keys; told of to the other side */
     uint64_t unsent;       /* messages of publishers that waited for too long */
     struct load_hist rtt;  /* µs of pings */
 };
