@@ -186,10 +186,9 @@ static bool pass(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e, co
         return false;
     if (!is_wanted(play, (enum rtmfp_wire_kind)e->kind))
         return true;
-    if (e->kind == RTMFP_WIRE_VIDEO && play->waits && !e->keep)
-        return true;
-    if (e->kind == RTMFP_WIRE_AUDIO && play->audio_waits && !e->keep)
-        return true;
+    if ((e->kind == RTMFP_WIRE_VIDEO && play->waits) ||
+        (e->kind == RTMFP_WIRE_AUDIO && play->audio_waits))
+        return true; /* configurations are put where it begins */
     return put(n, e);
 }
 
