@@ -128,7 +128,8 @@ bool rtmfp_session_id(const uint8_t *datagram, size_t size, uint32_t *id)
 
 /* ---- sending */
 
-size_t rtmfp_seal_head(const struct rtmfp_sealer *s)
+/* Bytes in front of the plain packet: they change with the numbers. */
+static size_t head_of(const struct rtmfp_sealer *s)
 {
     return RTMFP_ID + (s->key.numbered ? rtmfp_vlu_size(s->next) : 0) + (s->key.hmac ? 0 : SUM);
 }
@@ -136,7 +137,7 @@ size_t rtmfp_seal_head(const struct rtmfp_sealer *s)
 struct wr rtmfp_seal_begin(const struct rtmfp_sealer *s, uint8_t *datagram, size_t room,
                            size_t most)
 {
-    size_t head = rtmfp_seal_head(s), blocks;
+    size_t head = head_of(s), blocks;
 
     if (room < (size_t)RTMFP_ID + s->key.hmac)
         return rtmfp_wr(datagram, 0);
@@ -164,7 +165,7 @@ static size_t enclose(struct rtmfp_sealer *s, uint8_t *packet, size_t head, size
 
 size_t rtmfp_seal(struct rtmfp_cipher *c, struct rtmfp_sealer *s, uint32_t id, struct wr *plain)
 {
-    size_t head = rtmfp_seal_head(s), size;
+    size_t head = head_of(s), size;
     uint8_t *datagram = plain->buf - head, *packet = datagram + RTMFP_ID, mac[RTMFP_HASH];
 
     if (plain->bad || plain->len == 0 || s->next == UINT64_MAX)

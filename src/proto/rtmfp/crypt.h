@@ -54,8 +54,6 @@ void rtmfp_cipher_free(struct rtmfp_cipher *c); /* NULL is fine */
 
 /* ---- sending: the plain packet is written where it belongs in the datagram, then sealed there */
 
-/* Bytes in front of it. They change with the numbers: ask for each packet. */
-size_t rtmfp_seal_head(const struct rtmfp_sealer *s);
 /* A writer for a plain packet of at most `most` bytes in a datagram of `room`: what it writes can
  * be sealed. */
 struct wr rtmfp_seal_begin(const struct rtmfp_sealer *s, uint8_t *datagram, size_t room,

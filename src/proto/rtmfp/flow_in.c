@@ -251,6 +251,16 @@ static enum rtmfp_taken put_new(struct intake *t, const struct rtmfp_user_data *
     return RTMFP_TAKEN;
 }
 
+/* Nothing more is taken: what waits is dropped. */
+static void reject(struct rtmfp_flow_in *f, uint64_t code, struct rtmfp_store *store)
+{
+    f->rejected = true;
+    f->reject_code = code;
+    while (f->first)
+        free(take_first(f, store));
+    end_part(f, store);
+}
+
 enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_user_data *d,
                                    struct rtmfp_store *store, size_t most, rtmfp_take *take,
                                    void *user)
@@ -269,22 +279,13 @@ enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_u
     rtmfp_ranges_forward(&f->seen, rtmfp_user_data_fsn(d));
     give_all(&t);
     if (f->rejected)
-        rtmfp_flow_in_reject(f, f->reject_code, store);
+        reject(f, f->reject_code, store);
     return t.too_large ? RTMFP_TOO_LARGE : taken;
-}
-
-void rtmfp_flow_in_reject(struct rtmfp_flow_in *f, uint64_t code, struct rtmfp_store *store)
-{
-    f->rejected = true;
-    f->reject_code = code;
-    while (f->first)
-        free(take_first(f, store));
-    end_part(f, store);
 }
 
 void rtmfp_flow_in_fini(struct rtmfp_flow_in *f, struct rtmfp_store *store)
 {
-    rtmfp_flow_in_reject(f, 0, store);
+    reject(f, 0, store);
     rtmfp_ranges_fini(&f->seen);
 }
 

@@ -68,8 +68,6 @@ enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_u
                                    struct rtmfp_store *store, size_t most, rtmfp_take *take,
                                    void *user);
 void rtmfp_flow_in_fini(struct rtmfp_flow_in *f, struct rtmfp_store *store);
-/* Nothing more is taken: what waits is dropped. */
-void rtmfp_flow_in_reject(struct rtmfp_flow_in *f, uint64_t code, struct rtmfp_store *store);
 /* What is to be told as room, in blocks of 1024 bytes (8): at least 1, unless it is suspended. */
 uint64_t rtmfp_flow_in_window(const struct rtmfp_flow_in *f, const struct rtmfp_store *store);
 /* All up to the final one came, or were given up. */

@@ -38,7 +38,7 @@ bool rtmfp_chunk_any(struct rtmfp_packet *p, struct rtmfp_chunk *out)
     return !r->bad;
 }
 
-bool rtmfp_chunk_is_for(uint8_t type, enum rtmfp_mode mode)
+static bool is_for(uint8_t type, enum rtmfp_mode mode)
 {
     switch (type) {
     case RTMFP_IHELLO:
@@ -70,7 +70,7 @@ bool rtmfp_chunk_is_for(uint8_t type, enum rtmfp_mode mode)
 bool rtmfp_chunk_next(struct rtmfp_packet *p, struct rtmfp_chunk *out)
 {
     while (rtmfp_chunk_any(p, out))
-        if (rtmfp_chunk_is_for(out->type, p->head.mode))
+        if (is_for(out->type, p->head.mode))
             return true;
     return false;
 }

@@ -52,7 +52,6 @@ bool rtmfp_packet_read(struct rtmfp_packet *out, struct rtmfp_bytes plain);
 bool rtmfp_chunk_any(struct rtmfp_packet *p, struct rtmfp_chunk *out);
 /* The next one that counts: its type is known, and for packets of this mode. */
 bool rtmfp_chunk_next(struct rtmfp_packet *p, struct rtmfp_chunk *out);
-bool rtmfp_chunk_is_for(uint8_t type, enum rtmfp_mode mode);
 
 /* ---- writing: what does not fit as a whole leaves nothing behind, and the packet can still be
  * sent. So w->bad stays 0 but within a chunk. */

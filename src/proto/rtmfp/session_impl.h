@@ -59,7 +59,6 @@ void rtmfp_data_timeout(struct rtmfp_session *s, co_usec now);
 co_usec rtmfp_data_deadline(const struct rtmfp_session *s);
 
 /* ---- session_upkeep.c: timestamps, pings, moves */
-uint16_t rtmfp_ticks(co_usec now); /* of 4 ms */
 void rtmfp_upkeep_head(struct rtmfp_session *s, const struct rtmfp_head *head, co_usec now);
 void rtmfp_upkeep_begin(struct rtmfp_session *s, struct wr *w, bool critical, co_usec now);
 void rtmfp_upkeep_said(struct rtmfp_session *s, co_usec now); /* that packet goes out */

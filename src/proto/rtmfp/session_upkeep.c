@@ -17,7 +17,7 @@ enum {
 
 /* ---- timestamps */
 
-uint16_t rtmfp_ticks(co_usec now)
+static uint16_t ticks_at(co_usec now)
 {
     return (uint16_t)(now / TICK);
 }
@@ -35,7 +35,7 @@ void rtmfp_upkeep_head(struct rtmfp_session *s, const struct rtmfp_head *head, c
         return;
     s->has_echo_heard = true;
     s->echo_heard = head->echo;
-    ticks = (uint16_t)(rtmfp_ticks(now) - head->echo);
+    ticks = (uint16_t)(ticks_at(now) - head->echo);
     if (ticks <= RTT_TICKS_MAX)
         rtmfp_congestion_rtt(&s->congestion, (co_usec)ticks * TICK);
 }
@@ -51,7 +51,7 @@ static bool echo_now(const struct rtmfp_session *s, co_usec now, uint16_t *echo)
 
 void rtmfp_upkeep_begin(struct rtmfp_session *s, struct wr *w, bool critical, co_usec now)
 {
-    struct rtmfp_head head = { .mode = s->set->mode, .has_time = true, .time = rtmfp_ticks(now) };
+    struct rtmfp_head head = { .mode = s->set->mode, .has_time = true, .time = ticks_at(now) };
 
     if (critical)
         head.flags |= RTMFP_TIME_CRITICAL;

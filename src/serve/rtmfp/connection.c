@@ -12,7 +12,8 @@
  * address has; netgroup.c has addresses there, or nothing. */
 enum { OURS = 1, NUMBER_AT = 1 };
 
-bool rtmfp_flow_number(const struct rtmfp_flow_in *f, uint32_t *number)
+/* The stream of a flow of RTMP; false: the flow is a group's. */
+static bool number_of(const struct rtmfp_flow_in *f, uint32_t *number)
 {
     uintptr_t word = (uintptr_t)f->user;
 
@@ -203,7 +204,7 @@ static bool look_at_flows(struct rtmfp_netstream *n)
     uint32_t number;
 
     for (const struct rtmfp_flow_in *f = n->peer->session.ins; f; f = f->next) {
-        if (!rtmfp_flow_number(f, &number) || number != n->number)
+        if (!number_of(f, &number) || number != n->number)
             continue;
         behind |= f->first || f->in_part;
         lost += f->lost;
@@ -250,7 +251,7 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
 
     if (p->leaves)
         return true;
-    if (!rtmfp_flow_number(f, &number))
+    if (!number_of(f, &number))
         return rtmfp_netgroup_message(p, f, data, size);
     if (!rtmfp_said_read(&said, rtmfp_bytes(data, size)))
         return true;
@@ -301,7 +302,7 @@ static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
     struct rtmfp_connection *c = p->connection;
     uint32_t number;
 
-    if (!rtmfp_flow_number(f, &number)) {
+    if (!number_of(f, &number)) {
         rtmfp_netgroup_closed(p, f);
         return;
     }

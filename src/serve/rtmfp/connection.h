@@ -47,9 +47,6 @@ struct rtmfp_publish {
     bool over;                    /* it ended it by itself */
 };
 
-/* The stream of a flow of RTMP, as its metadata said; false: the flow is a group's. */
-bool rtmfp_flow_number(const struct rtmfp_flow_in *f, uint32_t *number);
-
 /* ---- connect.c */
 /* A connection begins with that flow. An error is why it is not let in; its peer leaves then. */
 void rtmfp_connect(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const struct rtmp_command *c);
