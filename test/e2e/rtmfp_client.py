@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: MIT
 """RTMP over RTMFP (RFC 7425 section 5): connect, publish, play, peers and groups, as a client that knows nothing of the
-server but the contract. One thread drives any number of them: run(). And from a command line:
-
-    python3 test/e2e/rtmfp_client.py play rtmfp://127.0.0.1/live/livestream out.flv
-    python3 test/e2e/rtmfp_client.py publish rtmfp://127.0.0.1/live/livestream doc/source.flv
-"""
-import argparse
-import socket
+server but the contract. One thread drives any number of them: run(). scripts/rtmfp.py is it from a command line."""
 import struct
-import time
-import urllib.parse
 from collections import namedtuple
 
 import amf
@@ -329,92 +321,3 @@ def pump(client, stream, tags, until=None, others=(), speed=1.0, timeout=60.0):
         if not client.session.is_open:
             raise Closed(client.session.why)
         run_for(everyone, 0.01)
-
-
-# ---- from a command line
-
-def parsed(url):
-    """(host, port, app, stream with its parameters) of rtmfp://host[:port]/app[/instance]/stream[?...]."""
-    u = urllib.parse.urlsplit(url)
-    app, _, name = u.path.strip("/").rpartition("/")
-    if u.scheme != "rtmfp" or not u.hostname or not app or not name:
-        raise SystemExit(f"{url}: say rtmfp://host[:port]/app/stream")
-    return socket.gethostbyname(u.hostname) if ":" not in u.hostname else u.hostname, u.port or 1935, app, \
-        name + (f"?{u.query}" if u.query else "")
-
-
-def told(what, c, tags, seconds):
-    kinds = [sum(t.type == kind and t.frame for t in tags) for kind in (VIDEO, AUDIO)]
-    rate = sum(len(t.data) for t in tags) * 8 / 1000 / max(seconds, 0.001)
-    rtt = f"{c.session.srtt * 1000:.1f} ms" if c.session.srtt is not None else "unknown"
-    print(f"{what} {kinds[0]} pictures, {kinds[1]} frames of sound, {rate:.0f} kbit/s, round trip {rtt}", flush=True)
-
-
-def play_file(c, name, path, seconds):
-    stream = c.play(name)
-    print(f"playing {name}, until Ctrl-C" if seconds is None else f"playing {name}", flush=True)
-    begun, last = time.monotonic(), 0
-    try:
-        while c.session.is_open and (seconds is None or time.monotonic() - begun < seconds):
-            run_for([c], 1.0 if seconds is None else min(1.0, seconds))
-            told("got", c, stream.tags[last:], 1.0)
-            last = len(stream.tags)
-    except KeyboardInterrupt:
-        pass
-    stream.write(path)
-    if not c.session.is_open:
-        raise Closed(c.session.why)
-
-
-def publish_file(c, name, path, seconds):
-    """Again and again, in the time that it has."""
-    stream, tags, base = c.publish(name), flv.read(path), 0
-    print(f"publishing {name}, until Ctrl-C" if seconds is None else f"publishing {name}", flush=True)
-    begun = told_at = time.monotonic()
-    at = last = 0
-    try:
-        while c.session.is_open and (seconds is None or time.monotonic() - begun < seconds):
-            now = time.monotonic()
-            while base + tags[at].ts <= (now - begun) * 1000:
-                if not base or tags[at].frame:
-                    stream.send_tag(tags[at], base + tags[at].ts)
-                at += 1
-                if at == len(tags):
-                    at, last, base = 0, 0, base + tags[-1].ts + 40
-            if now - told_at >= 1.0:
-                told("sent", c, tags[last:at], now - told_at)
-                told_at, last = now, at
-            run_for([c], 0.01)
-    except KeyboardInterrupt:
-        pass
-    if not c.session.is_open:
-        raise Closed(c.session.why)
-    stream.command("closeStream")
-    stream.status("NetStream.Unpublish.Success")
-
-
-def main():
-    p = argparse.ArgumentParser(description="Play a stream by RTMFP to an FLV file, or publish such a file.")
-    p.add_argument("what", choices=["play", "publish"])
-    p.add_argument("url", help="rtmfp://host[:port]/app/stream")
-    p.add_argument("file", help="FLV")
-    p.add_argument("-t", "--seconds", type=float, help="for so long; else until Ctrl-C")
-    p.add_argument("--group", type=int, default=2, choices=sorted(w.PRIMES), help="of Diffie-Hellman")
-    p.add_argument("--secure", action="store_true", help="ask for HMACs and numbers of packets")
-    a = p.parse_args()
-    host, port, app, name = parsed(a.url)
-    wish = {"mac": w.Wish(7, 10), "numbers": w.Wish(7, 0)} if a.secure else {}
-    try:
-        with Client(port, host, rtmfp.Identity(static=True, group=a.group, **wish)).connect(app) as c:
-            print(f"connected to {host}:{port}", flush=True)
-            (play_file if a.what == "play" else publish_file)(c, name, a.file, a.seconds)
-    except Rejected as e:
-        raise SystemExit(f"refused: {e.code}") from None
-    except Closed as e:
-        raise SystemExit(f"the session has ended: {e}") from None
-    except TimeoutError as e:
-        raise SystemExit(f"{host}:{port}: {e}") from None
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ import flv                      # noqa: E402
 import httpapi                  # noqa: E402
 import rtmfp_client as rc       # noqa: E402
 from procs import free_port     # noqa: E402
-from test_rtmfp import clients, frames, rtmfp_server  # noqa: E402
+from rtmfp_serve import clients, frames, rtmfp_server  # noqa: E402
 
 FOUR = {"env": {"SRS_WORKERS": "4"}}
 

@@ -48,8 +48,9 @@ def test_files_of_a_publisher(srs, source, tmp_path):
         stream.command("closeStream")
         stream.status("NetStream.Unpublish.Success")
     assert wait_for(lambda: (tmp_path / "s.flv").exists(), 3) and frames(flv.read(tmp_path / "s.flv")) == frames(tags)
-    assert wait_for(lambda: (html / "live/s.m3u8").exists(), 3)
-    hls.whole(str(html / "live/s.m3u8"), str(tmp_path / "s.ts"))
+    listed = html / "live/s.m3u8"
+    assert wait_for(lambda: listed.exists() and sum(x.duration for x in hls.load(str(listed)).segments) > 2.9, 3)
+    hls.whole(str(listed), str(tmp_path / "s.ts"))
     assert len(hls.packets(tmp_path / "s.ts", "v")) == len(flv.frames(tags, VIDEO))
 
 
