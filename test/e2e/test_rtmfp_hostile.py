@@ -160,8 +160,12 @@ def test_sessions_that_are_guessed(server):
 # ---- sessions
 
 def is_well(c):
-    c.session.ping(b"well")
-    return rc.run([c], lambda: b"well" in c.session.pongs or not c.session.is_open) and c.session.is_open
+    """It answers: a ping that comes while an answer to another one is on its way gets none, so it is asked again."""
+    for _ in range(20):
+        c.session.ping(b"well")
+        if rc.run([c], lambda: b"well" in c.session.pongs or not c.session.is_open, 0.25):
+            break
+    return c.session.is_open and b"well" in c.session.pongs
 
 
 def test_numbers_that_cannot_be(server):
@@ -178,7 +182,8 @@ def test_numbers_that_cannot_be(server):
         c.session.pongs.clear()
         c.session.packet([w.chunk(w.PING, struct.pack(">I", i)) for i in range(160)])
         assert is_well(c)
-        assert 1 <= len(c.session.pongs) <= 2, "one answer to a packet"
+        assert len([p for p in c.session.pongs if p != b"well"]) == 1, "one answer to a packet"
+        c.session.pongs.clear()
         for _ in range(2000):
             c.session.ping()
         assert is_well(c) and c.endpoint.sent > got
