@@ -153,3 +153,27 @@ def test_a_large_group(srs):
                 c.join(ident=bytes(range(32)))
                 assert rc.run(late, lambda: len(set(c.members)) >= 6)
                 assert set(c.members) <= stay
+
+
+@pytest.mark.long
+def test_who_asks_and_tells_too_much(srs):
+    """Floods of setPeerInfo, of joins and of questions: the server stays small, its log short, others meet."""
+    s = rtmfp_server(srs)
+    with clients(s, 3) as [a, b, flood]:
+        a.set_peer_info()
+        before = s.rss()
+        for i in range(3000):
+            flood.call("setPeerInfo", *(f"203.0.113.{n}:{1 + (i + n) % 60000}" for n in range(7)), tid=0)
+        assert rc.run([a, b, flood], lambda: flood.control.done)
+        for i in range(100):  # 200 flows in 10 s would end it
+            flow = flood.join(f"G:{i}" * 50)
+            flood.leave()
+            assert rc.run([a, b, flood], lambda: flow.done)
+        for _ in range(300):
+            flood.find(bytes(31) + b"\1")
+        rtmfp.run([flood.endpoint], lambda: False, 1.2)
+        assert flood.session.is_open
+        found = b.find(a.peer_id)  # it is of the same address, and asks again when that may
+        assert rc.run([a, b], lambda: found.session, 20)
+        assert s.rss() - before < 4 << 10, "KB"
+        assert len(s.log().splitlines()) < 100
