@@ -359,7 +359,5 @@ void figures_sum(const struct figures_of *of, struct figures *out)
         add(out, one);
     }
     free(one);
-    if (of->env->workers) /* it is counted by the process, for its limit */
-        out->connections = atomic_load_explicit(&of->env->workers->connections,
-                                                memory_order_relaxed);
+    out->connections = workers_connections(of->env); /* by the process, for its limit */
 }

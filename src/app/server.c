@@ -176,9 +176,7 @@ void server_free(struct server *s)
 
 unsigned server_connections(const struct server *s)
 {
-    if (s->env.workers)
-        return atomic_load_explicit(&s->env.workers->connections, memory_order_relaxed);
-    return (unsigned)s->connections.count;
+    return workers_connections(&s->env);
 }
 
 static unsigned sum(const struct workers *w, size_t gauge)

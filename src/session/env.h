@@ -68,6 +68,7 @@ struct session_env {
     struct workers *workers; /* all of the process; NULL: this is the only one */
     unsigned worker;         /* which of them this is, from 0 */
     struct replicas *replicas; /* of streams that are at home at others; NULL: there are none */
+    unsigned connected;    /* clients, where it is the only worker: workers_connections() */
     struct co_group *connections; /* all of this worker: those that come from others join it */
     struct co_group *helpers;     /* what serves no one connection; ends after those;
                                    * NULL: there is none */

@@ -25,16 +25,27 @@ void workers_note(const struct session_env *env)
     atomic_store_explicit(&g->players, env->players, memory_order_relaxed);
 }
 
-void workers_connected(const struct session_env *env)
+void workers_connected(struct session_env *env)
 {
     if (env->workers)
         atomic_fetch_add_explicit(&env->workers->connections, 1, memory_order_relaxed);
+    else
+        env->connected++;
 }
 
-void workers_disconnected(const struct session_env *env)
+void workers_disconnected(struct session_env *env)
 {
     if (env->workers)
         atomic_fetch_sub_explicit(&env->workers->connections, 1, memory_order_relaxed);
+    else
+        env->connected--;
+}
+
+unsigned workers_connections(const struct session_env *env)
+{
+    return env->workers
+               ? atomic_load_explicit(&env->workers->connections, memory_order_relaxed)
+               : env->connected;
 }
 
 void workers_post(struct workers *w, unsigned to, struct co_mail *m)

@@ -55,9 +55,11 @@ void workers_post(struct workers *w, unsigned to, struct co_mail *m);
 
 /* Others see how many publish and play here: after each change. */
 void workers_note(const struct session_env *env);
-/* A connection came to this process, or went from it. */
-void workers_connected(const struct session_env *env);
-void workers_disconnected(const struct session_env *env);
+/* A connection came to this process, or went from it; a client without one counts as one. */
+void workers_connected(struct session_env *env);
+void workers_disconnected(struct session_env *env);
+/* So many there are. */
+unsigned workers_connections(const struct session_env *env);
 
 /* What is done for another worker: on its thread, in a coroutine, with its env. It may yield, and
  * changes nothing of the caller's but *arg, who waits meanwhile. No err_t, packet or source may be

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "serve/rtmfp/table.h"
 #include "session/place.h"
-#include "session/workers.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -53,7 +52,6 @@ static void peer_free(struct rtmfp_peer *p)
     rtmfp_session_fini(&p->session);
     rtmfp_cipher_free(p->cipher);
     datagram_slots_give(&s->slots, p->id);
-    workers_disconnected(s->base.env);
     s->leaving--;
     s->lingering--;
     free(p->answer);

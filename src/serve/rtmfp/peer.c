@@ -104,7 +104,6 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
     name(p);
     rtmfp_table_add(s->table, p);
     datagram_service_enter(&s->base);
-    workers_connected(s->base.env);
     s->stat.opened++;
     say_open(p, h->work, now);
     p->answer_until = now + ANSWER_KEPT;
@@ -188,8 +187,10 @@ void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was)
 void rtmfp_peer_media(struct rtmfp_peer *p, bool on)
 {
     if (on) {
-        if (p->media++ == 0)
-            p->cipher = must(rtmfp_cipher_new());
+        if (p->media++ > 0)
+            return;
+        p->cipher = must(rtmfp_cipher_new());
+        workers_connected(p->service->base.env);
         p->session.store.most = RTMFP_SESSION_HELD;
         return;
     }
@@ -197,6 +198,7 @@ void rtmfp_peer_media(struct rtmfp_peer *p, bool on)
         return;
     rtmfp_cipher_free(p->cipher);
     p->cipher = NULL;
+    workers_disconnected(p->service->base.env);
     p->session.store.most = STRANGER_HELD;
 }
 

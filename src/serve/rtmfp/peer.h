@@ -83,7 +83,8 @@ void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now);
 /* It ends soon, by that error, which is taken over: all its streams end, the session is closed, it
  * is seen out. May be said again. */
 void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why);
-/* It carries media from now on, and has ciphers of its own; or no longer. Counts. */
+/* It carries media from now on, has ciphers of its own, and is a connection to who counts those;
+ * or no longer. Counts. */
 void rtmfp_peer_media(struct rtmfp_peer *p, bool on);
 /* That session of this worker; NULL: there is none by now. */
 struct rtmfp_peer *rtmfp_peer_find(const struct rtmfp_service *s, uint32_t id);

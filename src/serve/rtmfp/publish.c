@@ -213,6 +213,9 @@ err_t rtmfp_publish_wait(struct rtmfp_publish *pub)
 
         (void)!co_park(co_to_second(LOOK * 2, co_now()));
         err = session_publisher_turn(&pub->publisher, &changed);
+        if (!err && changed && !pub->publisher.s->vhost->rtmfp.enabled)
+            err = err_new(ERR_VHOST_DISABLED, "the configuration changed: rtmfp of %s is off",
+                          pub->publisher.s->vhost->name);
     }
     return err ? err_wrap(err, "publish %s/%s", names->app, names->name) : NULL;
 }
