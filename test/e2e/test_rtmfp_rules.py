@@ -20,7 +20,7 @@ from procs import free_port, wait_for  # noqa: E402
 from rtmfp_serve import clients, frames, is_run_of, played, published, rtmfp_server  # noqa: E402
 from rtmpclient import Closed, Rejected  # noqa: E402
 from test_hooks import ALL, hooks  # noqa: E402
-from test_workers import FlvWatcher  # noqa: E402
+from webclient import FlvWatcher  # noqa: E402
 
 FOUR = {"env": {"SRS_WORKERS": "4"}}
 AT_BOTH = pytest.mark.parametrize("workers", ["1", "4"])

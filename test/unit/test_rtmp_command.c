@@ -230,16 +230,14 @@ static void read_reply(struct wr *w, struct rtmp_command *c)
 
 static void test_connect_reply(void **state)
 {
-    struct amf_value data = amf_object(), sig = amf_text("SRS");
+    const struct rtmp_reply_us us = { "me/1.2", "1.2", 7, "abcd" };
+    const struct amf_value *data;
     struct rtmp_command c;
-    struct amf a;
     struct wr w;
 
     (void)state;
-    amf_init(&a, 0);
-    assert_ok(amf_set(&a, &data, "srs_sig", 7, &sig));
     wr_init(&w, 4096);
-    rtmp_reply_connect(&w, 1, 3, true, &data);
+    rtmp_reply_connect(&w, 1, 3, true, &us);
     read_reply(&w, &c);
     assert_int_equal(c.id, RTMP_CMD_RESULT);
     assert_true(c.transaction == 1);
@@ -248,9 +246,13 @@ static void test_connect_reply(void **state)
     assert_true(amf_get_number(amf_get(&c.args[0], "videoFourCcInfoMap"), "*", 0) == 4);
     assert_string_equal(amf_get_string(&c.args[1], "code", ""), "NetConnection.Connect.Success");
     assert_true(amf_get_number(&c.args[1], "objectEncoding", 0) == 3);
-    assert_string_equal(amf_get_string(amf_get(&c.args[1], "data"), "srs_sig", ""), "SRS");
+    data = amf_get(&c.args[1], "data");
+    assert_string_equal(amf_get_string(data, "srs_sig", ""), "SRS");
+    assert_string_equal(amf_get_string(data, "srs_server", ""), "me/1.2");
+    assert_string_equal(amf_get_string(data, "srs_version", ""), "1.2");
+    assert_string_equal(amf_get_string(data, "srs_id", ""), "abcd");
+    assert_true(amf_get_number(data, "srs_pid", 0) == 7);
     rtmp_command_free(&c);
-    amf_free(&a);
 
     wr_init(&w, 4096);
     rtmp_reply_connect(&w, 1, 0, false, NULL);

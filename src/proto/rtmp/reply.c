@@ -70,8 +70,20 @@ static void put_enhanced(struct wr *w)
     amf0_string(w, "*");
 }
 
+static void put_us(struct wr *w, const struct rtmp_reply_us *us)
+{
+    amf0_key(w, "data");
+    amf0_object_begin(w);
+    amf0_set_string(w, "srs_sig", "SRS");
+    amf0_set_string(w, "srs_server", us->signature);
+    amf0_set_string(w, "srs_version", us->version);
+    amf0_set_number(w, "srs_pid", us->pid);
+    amf0_set_string(w, "srs_id", us->id);
+    amf0_end(w);
+}
+
 void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding, bool enhanced,
-                        const struct amf_value *data)
+                        const struct rtmp_reply_us *us)
 {
     begin(w, "_result", transaction);
     amf0_object_begin(w);
@@ -84,10 +96,8 @@ void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding
     amf0_object_begin(w);
     put_status(w, RTMP_CONNECT_SUCCESS, NULL);
     amf0_set_number(w, "objectEncoding", object_encoding);
-    if (data) {
-        amf0_key(w, "data");
-        amf0_write(w, data);
-    }
+    if (us)
+        put_us(w, us);
     amf0_end(w);
 }
 

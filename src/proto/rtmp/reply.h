@@ -17,11 +17,16 @@ enum rtmp_status {
     RTMP_SEEK_FAILED,
 };
 
-/* The answer to connect. `data` is shown to the client as info.data (the server's signature and
- * ids), may be NULL. `enhanced`: say that we pass on every FourCC, multitrack and ModEx [E-RTMP],
- * for clients that spoke of it. */
+/* What a client is shown of us; edges of a cluster log it, for tracing by grep. */
+struct rtmp_reply_us {
+    const char *signature, *version;
+    double pid;
+    const char *id;          /* of what serves it */
+};
+/* The answer to connect. `us` may be NULL. `enhanced`: say that we pass on every FourCC, multitrack
+ * and ModEx [E-RTMP], for clients that spoke of it. */
 void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding, bool enhanced,
-                        const struct amf_value *data);
+                        const struct rtmp_reply_us *us);
 /* _error with that status; description NULL: that of the table. */
 void rtmp_reply_error(struct wr *w, double transaction, enum rtmp_status status,
                       const char *description);

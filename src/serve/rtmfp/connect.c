@@ -55,30 +55,6 @@ void rtmfp_say_words(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t typ
 
 /* ---- what it is told */
 
-static err_t put_result(struct rtmfp_connection *c, struct wr *body)
-{
-    const struct session_env *env = c->base.env;
-    const struct {
-        const char *key;
-        struct amf_value value;
-    } ids[] = {
-        { "srs_sig", amf_text("SRS") }, { "srs_server", amf_text(env->signature) },
-        { "srs_version", amf_text(env->version) }, { "srs_pid", amf_number(getpid()) },
-        { "srs_id", amf_text(c->cid) },
-    };
-    struct amf_value data = amf_object();
-    struct amf amf;
-    err_t err = NULL;
-
-    amf_init(&amf, 0);
-    for (size_t i = 0; !err && i < sizeof(ids) / sizeof(ids[0]); i++)
-        err = amf_set(&amf, &data, ids[i].key, strlen(ids[i].key), &ids[i].value);
-    if (!err)
-        rtmp_reply_connect(body, c->transaction, c->encoding, c->enhanced, &data);
-    amf_free(&amf);
-    return err;
-}
-
 /* How often it is to be heard of, by us and by other clients (5.3.4). */
 static void say_keepalives(struct rtmfp_connection *c)
 {
@@ -95,16 +71,12 @@ static void say_keepalives(struct rtmfp_connection *c)
 
 static void welcome(struct rtmfp_connection *c)
 {
+    const struct session_env *env = c->base.env;
+    const struct rtmp_reply_us us = { env->signature, env->version, getpid(), c->cid };
     struct wr body;
-    err_t err;
 
     wr_init(&body, RTMFP_REPLY_MAX);
-    err = put_result(c, &body);
-    if (err) {
-        wr_free(&body);
-        rtmfp_peer_leave(c->peer, err);
-        return;
-    }
+    rtmp_reply_connect(&body, c->transaction, c->encoding, c->enhanced, &us);
     c->open = true;
     c->peer->service->stat.connected++;
     rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);

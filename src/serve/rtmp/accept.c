@@ -28,55 +28,24 @@ static err_t read_command(struct rtmp_session *s, struct rtmp_command *out)
     }
 }
 
-/* What a client is shown of us; edges of a cluster log it, for tracing by grep. */
-static err_t put_connect_result(struct rtmp_session *s, struct wr *body,
-                                const struct rtmp_command *c, const struct rtmp_connect *connect)
-{
-    const struct {
-        const char *key;
-        struct amf_value value;
-    } ids[] = {
-        { "srs_sig", amf_text("SRS") },
-        { "srs_server", amf_text(s->base.env->signature) },
-        { "srs_version", amf_text(s->base.env->version) },
-        { "srs_pid", amf_number(getpid()) },
-        { "srs_id", amf_text(co_cid()) },
-    };
-    struct amf_value data = amf_object();
-    struct amf amf;
-    err_t err = NULL;
-
-    amf_init(&amf, 0);
-    for (size_t i = 0; !err && i < sizeof(ids) / sizeof(ids[0]); i++)
-        err = amf_set(&amf, &data, ids[i].key, strlen(ids[i].key), &ids[i].value);
-    if (!err)
-        rtmp_reply_connect(body, c->transaction, connect->object_encoding, connect->enhanced,
-                           &data);
-    amf_free(&amf);
-    return err;
-}
-
 static err_t welcome(struct rtmp_session *s, const struct rtmp_command *c,
                      const struct rtmp_connect *connect)
 {
     const struct conf_vhost *vhost = s->base.vhost;
     uint32_t window = (uint32_t)vhost->out_ack_size;
+    const struct rtmp_reply_us us = { s->base.env->signature, s->base.env->version, getpid(),
+                                      co_cid() };
     struct rtmp_batch b;
-    err_t err;
 
     rtmp_batch_begin(&b, s);
     if (window > 0)
         rtmp_conn_put_u32(&s->conn, &b.out, RTMP_WINDOW_ACK_SIZE, window);
     rtmp_conn_put_bandwidth(&s->conn, &b.out, window > 0 ? window : 2500000, RTMP_LIMIT_DYNAMIC);
     rtmp_conn_put_chunk_size(&s->conn, &b.out, (uint32_t)vhost->chunk_size);
-    err = put_connect_result(s, &b.body, c, connect);
+    rtmp_reply_connect(&b.body, c->transaction, connect->object_encoding, connect->enhanced, &us);
     rtmp_batch_put(&b, RTMP_COMMAND, 0);
     rtmp_reply_bw_done(&b.body);
     rtmp_batch_put(&b, RTMP_COMMAND, 0);
-    if (err) {
-        wr_free(&b.out);
-        return err;
-    }
     return rtmp_batch_send(&b);
 }
 
