@@ -115,7 +115,7 @@ static void begin(const char *text)
 static void end(void)
 {
     assert_ok(co_group_stop(&service.base.group));
-    assert_int_equal(service.streams.base.n, 0);
+    assert_int_equal(service.streams.n, 0);
     assert_null(service.streams.burst);
     assert_int_equal(env.players, 0);
     assert_int_equal(clients_count_all(env.clients), 0);

@@ -3,10 +3,14 @@
 #include "serve/datagram/streams.h"
 
 #include "base/log.h"
+#include "base/must.h"
+
+#include <stdlib.h>
 
 #define EVERY CO_SECONDS(1)
 
-enum { LINE = 64 }; /* sources are no closer to each other */
+enum { LINE = 64, /* sources are no closer to each other */
+       FEW = 4 }; /* players between two looks at the time */
 
 static struct datagram_stream **bucket(struct datagram_streams *all, const struct live_source *src)
 {
@@ -35,6 +39,21 @@ static struct datagram_stream *next_of(struct datagram_streams *all, struct data
     return i < DATAGRAM_BUCKETS ? all->v[i] : NULL;
 }
 
+static void look_at_all(struct datagram_stream *st)
+{
+    const struct datagram_stream_kind *kind = st->all->kind;
+    struct datagram_player *p;
+
+    if (kind->begin_look)
+        kind->begin_look(st);
+    st->look = st->players;
+    while ((p = st->look)) {
+        st->look = p->next;
+        kind->look(p, co_now());
+        co_yield_if_due();
+    }
+}
+
 static err_t look_main(void *streams)
 {
     struct datagram_streams *all = streams;
@@ -47,7 +66,7 @@ static err_t look_main(void *streams)
             struct datagram_stream *next;
 
             st->refs++;
-            all->kind->look(st);
+            look_at_all(st);
             next = next_of(all, st);
             datagram_stream_put(st);
             st = next;
@@ -94,6 +113,8 @@ void datagram_stream_enter(struct datagram_streams *all, struct datagram_service
 
     all->service = s;
     all->kind = kind;
+    if (!all->burst && kind->burst > 0)
+        all->burst = must(calloc(1, kind->burst));
     st->all = all;
     st->refs = 1;
     st->src = live_source_ref(src);
@@ -116,5 +137,54 @@ void datagram_stream_put(struct datagram_stream *st)
     *at = st->next;
     all->n--;
     all->kind->free(st);
+    if (all->n == 0) {
+        free(all->burst);
+        all->burst = NULL;
+    }
     (void)live_source_unref(src);
+}
+
+/* ---- players */
+
+bool datagram_stream_add(struct datagram_stream *st, struct datagram_player *p)
+{
+    bool first = !st->players;
+
+    p->next = st->players;
+    p->prev = &st->players;
+    if (p->next)
+        p->next->prev = &p->next;
+    st->players = p;
+    live_source_players(st->src, 1);
+    return first;
+}
+
+bool datagram_stream_remove(struct datagram_stream *st, struct datagram_player *p)
+{
+    if (!datagram_stream_has(p))
+        return false;
+    if (st->at == p)
+        st->at = p->next;
+    if (st->look == p)
+        st->look = p->next;
+    *p->prev = p->next;
+    if (p->next)
+        p->next->prev = p->prev;
+    p->prev = NULL;
+    live_source_players(st->src, -1);
+    return !st->players;
+}
+
+bool datagram_stream_walk(struct datagram_stream *st, co_usec now)
+{
+    for (unsigned i = 1; st->at; i++) {
+        struct datagram_player *p = st->at;
+
+        st->at = p->next;
+        __builtin_prefetch(st->at);
+        st->all->kind->serve(st, p, now);
+        if (st->at && i % FEW == 0 && co_slice_over())
+            return false;
+    }
+    return true;
 }

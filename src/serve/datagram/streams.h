@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* streams.h - the streams that somebody plays, or relays to, by a protocol at a worker.
  *
- * A stream of a protocol begins with what is here, and is found by its source. Who plays it is the
- * protocol's: one walk serves them all. What is to be known of players now and then is asked by
- * one coroutine for all streams, once a second.
+ * A stream of a protocol begins with what is here, and is found by its source. One walk serves all
+ * who play it, in slices, when the protocol says so. What is to be known of players now and then is
+ * asked by one coroutine for all streams, once a second.
  */
 #ifndef SERVE_DATAGRAM_STREAMS_H
 #define SERVE_DATAGRAM_STREAMS_H
@@ -13,7 +13,15 @@
 
 enum { DATAGRAM_BUCKETS = 64 };
 
+/* Part of whoever plays. */
+struct datagram_player {
+    struct datagram_player *next, **prev; /* prev NULL: it plays nothing */
+};
+
 struct datagram_stream {
+    struct datagram_player *players;
+    struct datagram_player *at;   /* the next of a walk; NULL: there is none under way */
+    struct datagram_player *look; /* the next that is looked at */
     struct datagram_stream *next; /* in a bucket */
     struct datagram_streams *all;
     unsigned refs;
@@ -22,8 +30,10 @@ struct datagram_stream {
 
 struct datagram_stream_kind {
     const char *looker;           /* a coroutine's name */
-    /* All players of a stream; may yield, the stream stays. */
-    void (*look)(struct datagram_stream *st);
+    size_t burst;                 /* bytes of memory for all streams, while there are any; or 0 */
+    void (*serve)(struct datagram_stream *st, struct datagram_player *p, co_usec now);
+    void (*begin_look)(struct datagram_stream *st); /* or NULL */
+    void (*look)(struct datagram_player *p, co_usec now);
     void (*free)(struct datagram_stream *st); /* nothing finds it any more; src is still there */
 };
 
@@ -33,6 +43,7 @@ struct datagram_streams {
     struct datagram_service *service;
     struct datagram_stream *v[DATAGRAM_BUCKETS];
     unsigned n;
+    void *burst;                  /* kind->burst bytes; NULL: there are no streams */
     bool looks;                   /* there is that coroutine */
 };
 
@@ -44,5 +55,17 @@ void datagram_stream_enter(struct datagram_streams *all, struct datagram_service
                            const struct datagram_stream_kind *kind, struct datagram_stream *st,
                            struct live_source *src);
 void datagram_stream_put(struct datagram_stream *st); /* the reference back */
+
+/* One more, who counts as a player of the source. True: it is the first. None of these yields. */
+bool datagram_stream_add(struct datagram_stream *st, struct datagram_player *p);
+/* True: it was the last one. Fine if it is in none. */
+bool datagram_stream_remove(struct datagram_stream *st, struct datagram_player *p);
+static inline bool datagram_stream_has(const struct datagram_player *p)
+{
+    return p->prev != NULL;
+}
+/* All players in turn from st->at on, by kind->serve(), at which st->at is the one behind it.
+ * False: the time of a slice is over, and the walk is not. */
+bool datagram_stream_walk(struct datagram_stream *st, co_usec now);
 
 #endif

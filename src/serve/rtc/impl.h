@@ -36,7 +36,7 @@ struct rtc_service {
     struct datagram_service base;
     struct rtc_shared *shared; /* that of base */
     struct rtc_table table;
-    struct rtc_streams streams; /* that somebody plays, or relays to */
+    struct datagram_streams streams; /* that somebody plays, or relays to */
     struct rtc_peer *peers;    /* in all states */
     struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
     bool rsa;                  /* they are */

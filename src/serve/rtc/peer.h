@@ -15,7 +15,7 @@
 #include "proto/sdp/agree.h"
 #include "proto/srtp/srtp.h"
 #include "proto/stun/ice.h"
-#include "serve/datagram/datagram.h"
+#include "serve/datagram/streams.h"
 #include "serve/rtc/rtc.h"
 #include "serve/rtc/table.h"
 #include "session/peers.h"
@@ -50,7 +50,7 @@ struct rtc_peer {
     struct rtc_publish *publish; /* or NULL */
     struct rtc_play *play;       /* or NULL */
     struct rtc_stream *stream;   /* of a player, and of a publisher; or NULL */
-    struct rtc_peer *next, **prev; /* players of that stream */
+    struct datagram_player player; /* of that stream */
     struct rtc_ask *ask;         /* while RTC_ASKS: what is asked for; else NULL */
     struct co *asker;            /* waits for its answer */
     struct dtls_identity *identity; /* our certificate, with a reference */

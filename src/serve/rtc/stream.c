@@ -15,23 +15,24 @@
  * the 200 KB that the sockets of clients have. */
 #define REST CO_MS(10)
 
-enum { FEW = 4, /* players between two looks at the time */
-       TAKES = 16, LINE = 64, VHOST_MAX = 256, OPUS_BITRATE = 48000 };
+enum { TAKES = 16, LINE = 64, VHOST_MAX = 256, OPUS_BITRATE = 48000 };
 
 struct rtc_stream {
     struct datagram_stream base;
     struct rtc_service *service;
     struct rtc_wire *wire;
     struct rtc_peer *publisher;
-    struct rtc_peer *players;
-    struct rtc_peer *at;     /* the next of the walk; NULL: there is none under way */
-    struct rtc_peer *look;   /* the next of look.c */
     unsigned epoch;          /* of the wire, as it was seen */
     bool again;              /* something came while a walk was under way */
     struct rtc_peer *late, **late_end; /* who has more to be sent, in turn */
     struct co_task walk;     /* begins, or goes on */
     struct co_timer rest;
 };
+
+static struct rtc_peer *peer_of(struct datagram_player *p)
+{
+    return container_of(p, struct rtc_peer, player);
+}
 
 /* ---- the walk */
 
@@ -131,12 +132,21 @@ static void take(struct rtc_stream *st)
     if (rtc_wire_epoch(st->wire) == st->epoch)
         return;
     st->epoch = rtc_wire_epoch(st->wire);
-    for (struct rtc_peer *p = st->players; p; p = p->next)
-        check_codecs(st, p);
+    for (struct datagram_player *p = st->base.players; p; p = p->next)
+        check_codecs(st, peer_of(p));
 }
 
-static void serve_one(struct rtc_stream *st, struct rtc_peer *p, co_usec now)
+static void serve(struct datagram_stream *base, struct datagram_player *player, co_usec now)
 {
+    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+    struct rtc_peer *p = peer_of(player);
+
+    if (base->at) {
+        const struct rtc_play *play = peer_of(base->at)->play;
+
+        __builtin_prefetch(play);
+        __builtin_prefetch((const char *)play + LINE);
+    }
     if (p->state != RTC_CONNECTED)
         return;
     if (rtc_play_turn(p, now))
@@ -145,31 +155,13 @@ static void serve_one(struct rtc_stream *st, struct rtc_peer *p, co_usec now)
         end_late(st, p->play);
 }
 
-/* False: time is over, and the walk is not. */
-static bool serve(struct rtc_stream *st, co_usec now)
-{
-    for (unsigned i = 1; st->at; i++) {
-        struct rtc_peer *p = st->at;
-
-        st->at = p->next;
-        if (st->at) {
-            __builtin_prefetch(st->at->play);
-            __builtin_prefetch((const char *)st->at->play + LINE);
-        }
-        serve_one(st, p, now);
-        if (st->at && i % FEW == 0 && co_slice_over())
-            return false;
-    }
-    return true;
-}
-
 static void go_on(struct rtc_stream *st)
 {
     co_usec now = co_clock();
-    bool done = serve(st, now);
+    bool done = datagram_stream_walk(&st->base, now);
 
     rtc_burst_send(st->service->streams.burst);
-    if (!done || (st->again && st->players))
+    if (!done || (st->again && st->base.players))
         co_post(&st->walk, on_walk);
 }
 
@@ -177,13 +169,13 @@ static void on_walk(struct co_task *t)
 {
     struct rtc_stream *st = container_of(t, struct rtc_stream, walk);
 
-    if (st->at) {
+    if (st->base.at) {
         go_on(st);
         return;
     }
     st->again = false;
     take(st);
-    st->at = st->players;
+    st->base.at = st->base.players;
     go_on(st);
 }
 
@@ -192,7 +184,7 @@ static void on_news(void *arg)
 {
     struct rtc_stream *st = arg;
 
-    if (st->at)
+    if (st->base.at)
         st->again = true;
     else
         on_walk(&st->walk);
@@ -200,9 +192,9 @@ static void on_news(void *arg)
 
 void rtc_stream_wake(struct rtc_stream *st)
 {
-    if (st->at)
+    if (st->base.at)
         st->again = true;
-    else if (st->players)
+    else if (st->base.players)
         co_post(&st->walk, on_walk);
 }
 
@@ -210,20 +202,12 @@ void rtc_stream_wake(struct rtc_stream *st)
 
 bool rtc_stream_has(const struct rtc_peer *p)
 {
-    return p->prev != NULL;
+    return datagram_stream_has(&p->player);
 }
 
 void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p)
 {
-    bool first = !st->players;
-
-    p->next = st->players;
-    p->prev = &st->players;
-    if (p->next)
-        p->next->prev = &p->next;
-    st->players = p;
-    live_source_players(st->base.src, 1);
-    if (first) {
+    if (datagram_stream_add(&st->base, &p->player)) {
         rtc_wire_wanted(st->wire, true);
         st->epoch = rtc_wire_epoch(st->wire);
         for (int i = 0; i < TAKES && rtc_wire_take(st->wire, co_clock()); i++)
@@ -238,17 +222,8 @@ void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
 {
     if (!rtc_stream_has(p))
         return;
-    if (st->at == p)
-        st->at = p->next;
-    if (st->look == p)
-        st->look = p->next;
     end_late(st, p->play);
-    *p->prev = p->next;
-    if (p->next)
-        p->next->prev = p->prev;
-    p->prev = NULL;
-    live_source_players(st->base.src, -1);
-    if (st->players)
+    if (!datagram_stream_remove(&st->base, &p->player))
         return;
     co_timer_cancel(&st->rest);
     co_post_cancel(&st->walk);
@@ -285,33 +260,21 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
 static void free_stream(struct datagram_stream *base)
 {
     struct rtc_stream *st = container_of(base, struct rtc_stream, base);
-    struct rtc_streams *all = &st->service->streams;
 
     co_timer_cancel(&st->rest);
     co_post_cancel(&st->walk);
     rtc_wire_free(st->wire);
     free(st);
-    if (all->base.n == 0) {
-        free(all->burst);
-        all->burst = NULL;
-    }
 }
 
-static void look_at_all(struct datagram_stream *base)
+static void look(struct datagram_player *p, co_usec now)
 {
-    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
-    struct rtc_peer *p;
-
-    st->look = st->players;
-    while ((p = st->look)) {
-        st->look = p->next;
-        rtc_play_look(p, co_now());
-        co_yield_if_due();
-    }
+    rtc_play_look(peer_of(p), now);
 }
 
 static const struct datagram_stream_kind kind = {
-    .looker = "rtc-look", .look = look_at_all, .free = free_stream,
+    .looker = "rtc-look", .burst = sizeof(struct rtc_burst), .serve = serve, .look = look,
+    .free = free_stream,
 };
 
 static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *src)
@@ -321,9 +284,7 @@ static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *
 
     st->service = s;
     st->late_end = &st->late;
-    if (s->streams.base.n == 0)
-        s->streams.burst = must(calloc(1, sizeof(*s->streams.burst)));
-    datagram_stream_enter(&s->streams.base, &s->base, &kind, &st->base, src);
+    datagram_stream_enter(&s->streams, &s->base, &kind, &st->base, src);
     opts = options(s, st);
     st->wire = rtc_wire_new(src, &opts);
     return st;
@@ -331,7 +292,7 @@ static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *
 
 struct rtc_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
 {
-    struct datagram_stream *st = datagram_stream_get(&s->streams.base, src);
+    struct datagram_stream *st = datagram_stream_get(&s->streams, src);
 
     return st ? container_of(st, struct rtc_stream, base) : stream_new(s, src);
 }

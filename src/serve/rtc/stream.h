@@ -13,14 +13,6 @@
 #include "serve/rtc/peer.h"
 #include "wire/rtc.h"
 
-struct rtc_burst;
-
-/* Those of a worker: in its service. */
-struct rtc_streams {
-    struct datagram_streams base;
-    struct rtc_burst *burst; /* the scratch buffer, while there is a stream */
-};
-
 /* That of the source, made if there is none; with a reference for the caller. */
 struct rtc_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src);
 void rtc_stream_put(struct rtc_stream *st); /* the reference back; NULL is fine */

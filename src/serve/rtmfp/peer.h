@@ -109,7 +109,7 @@ enum rtmfp_doing { RTMFP_BEGINS, RTMFP_PUBLISHES, RTMFP_PLAYS, RTMFP_ENDS };
 
 struct rtmfp_play {                  /* play.c's own */
     struct rtmfp_stream *stream;
-    struct rtmfp_netstream *next, **prev; /* players of that stream */
+    struct datagram_player player;   /* of that stream */
     uint64_t at;                     /* the next message of the wire */
     bool waits, audio_waits;         /* for a place to start at */
     bool no_audio, no_video, paused; /* as it said */

@@ -10,15 +10,10 @@
 #define EVERY CO_MS(10) /* between two walks: small frames of a walk share packets */
 #define IDLE CO_MS(100) /* nobody publishes: somebody may begin */
 
-enum { FEW = 4 }; /* players between two looks at the time */
-
 struct rtmfp_stream {
     struct datagram_stream base;
     struct rtmfp_service *service;
     struct rtmfp_wire *wire;
-    struct rtmfp_netstream *players;
-    struct rtmfp_netstream *at;   /* the next of the walk; NULL: there is none under way */
-    struct rtmfp_netstream *look; /* the next of look.c */
     struct co_timer timer;
     struct co_task more;          /* the rest of a walk */
 };
@@ -41,19 +36,9 @@ static void walk(struct rtmfp_stream *st)
 {
     co_usec now = co_now();
 
-    for (unsigned i = 1; st->at; i++) {
-        struct rtmfp_netstream *n = st->at;
-
-        st->at = n->play.next;
-        __builtin_prefetch(st->at);
-        if (n->doing == RTMFP_PLAYS && rtmfp_play_turn(n, now))
-            rtmfp_peer_flush(n->peer, now); /* while it is in the cache */
-        if (st->at && i % FEW == 0 && co_slice_over()) {
-            co_post(&st->more, on_more);
-            return;
-        }
-    }
-    if (st->players)
+    if (!datagram_stream_walk(&st->base, now))
+        co_post(&st->more, on_more);
+    else if (st->base.players)
         set_timer(st, now);
 }
 
@@ -67,7 +52,7 @@ static void on_timer(struct co_timer *t)
     struct rtmfp_stream *st = container_of(t, struct rtmfp_stream, timer);
 
     rtmfp_wire_take(st->wire, co_now());
-    st->at = st->players;
+    st->base.at = st->base.players;
     walk(st);
 }
 
@@ -75,21 +60,14 @@ static void on_timer(struct co_timer *t)
 
 bool rtmfp_stream_has(const struct rtmfp_netstream *n)
 {
-    return n->play.prev != NULL;
+    return datagram_stream_has(&n->play.player);
 }
 
 void rtmfp_stream_add(struct rtmfp_stream *st, struct rtmfp_netstream *n)
 {
     co_usec now = co_clock();
-    bool first = !st->players;
 
-    n->play.next = st->players;
-    n->play.prev = &st->players;
-    if (n->play.next)
-        n->play.next->play.prev = &n->play.next;
-    st->players = n;
-    live_source_players(st->base.src, 1);
-    if (!first)
+    if (!datagram_stream_add(&st->base, &n->play.player))
         return;
     rtmfp_wire_wanted(st->wire, true);
     rtmfp_wire_take(st->wire, now);
@@ -98,18 +76,7 @@ void rtmfp_stream_add(struct rtmfp_stream *st, struct rtmfp_netstream *n)
 
 void rtmfp_stream_remove(struct rtmfp_stream *st, struct rtmfp_netstream *n)
 {
-    if (!rtmfp_stream_has(n))
-        return;
-    if (st->at == n)
-        st->at = n->play.next;
-    if (st->look == n)
-        st->look = n->play.next;
-    *n->play.prev = n->play.next;
-    if (n->play.next)
-        n->play.next->play.prev = n->play.prev;
-    n->play.prev = NULL;
-    live_source_players(st->base.src, -1);
-    if (st->players)
+    if (!datagram_stream_remove(&st->base, &n->play.player))
         return;
     co_timer_cancel(&st->timer);
     co_post_cancel(&st->more);
@@ -126,21 +93,27 @@ static void free_stream(struct datagram_stream *base)
     free(st);
 }
 
-static void look_at_all(struct datagram_stream *base)
+static struct rtmfp_netstream *netstream_of(struct datagram_player *p)
 {
-    struct rtmfp_stream *st = container_of(base, struct rtmfp_stream, base);
-    struct rtmfp_netstream *n;
+    return container_of(p, struct rtmfp_netstream, play.player);
+}
 
-    st->look = st->players;
-    while ((n = st->look)) {
-        st->look = n->play.next;
-        rtmfp_play_look(n, co_now());
-        co_yield_if_due();
-    }
+static void serve(struct datagram_stream *st, struct datagram_player *p, co_usec now)
+{
+    struct rtmfp_netstream *n = netstream_of(p);
+
+    (void)st;
+    if (n->doing == RTMFP_PLAYS && rtmfp_play_turn(n, now))
+        rtmfp_peer_flush(n->peer, now); /* while it is in the cache */
+}
+
+static void look(struct datagram_player *p, co_usec now)
+{
+    rtmfp_play_look(netstream_of(p), now);
 }
 
 static const struct datagram_stream_kind kind = {
-    .looker = "rtmfp-look", .look = look_at_all, .free = free_stream,
+    .looker = "rtmfp-look", .serve = serve, .look = look, .free = free_stream,
 };
 
 static struct rtmfp_stream *stream_new(struct rtmfp_service *s, struct live_source *src)

@@ -25,12 +25,6 @@ struct srt_shared {
 struct srt_shared *srt_shared_ref(struct srt_shared *s);
 void srt_shared_unref(struct srt_shared *s);
 
-/* Streams that somebody plays: stream.c. */
-struct srt_streams {
-    struct datagram_streams base;
-    struct srt_burst *burst;
-};
-
 struct srt_endpoint {
     struct datagram_endpoint base;
     struct srt_service *service;
@@ -44,7 +38,7 @@ struct srt_service {
     struct datagram_slots slots;
     struct srt_callers callers;
     struct srt_gate gate;
-    struct srt_streams streams;
+    struct datagram_streams streams; /* that somebody plays: stream.c */
     struct srt_service_stat stat; /* what ended; and what is counted here alone */
 };
 

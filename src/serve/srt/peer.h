@@ -10,7 +10,7 @@
 #define SERVE_SRT_PEER_H
 
 #include "proto/srt/conn.h"
-#include "serve/datagram/datagram.h"
+#include "serve/datagram/streams.h"
 #include "serve/srt/srt.h"
 #include "session/peers.h"
 #include "session/player.h"
@@ -61,7 +61,7 @@ struct srt_peer {
     struct srt_publish *publish; /* of a publisher; or NULL */
     struct srt_play play;        /* of a player */
     struct srt_stream *stream;   /* of a player, and of a publisher that relays; or NULL */
-    struct srt_peer *next, **prev; /* players of that stream */
+    struct datagram_player player; /* of that stream */
     struct srt_peer *next_touched;
     struct datagram_leaver leaver;
     struct peers_place place;
