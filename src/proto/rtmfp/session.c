@@ -97,8 +97,10 @@ static void take_exception(struct rtmfp_session *s, struct rtmfp_bytes body)
     struct rtmfp_exception e;
     struct rtmfp_flow_out *f;
 
-    if (s->state != RTMFP_OPEN || !rtmfp_exception_read(&e, body)) {
-        s->stat.bad_chunks += s->state == RTMFP_OPEN;
+    if (s->state != RTMFP_OPEN)
+        return;
+    if (!rtmfp_exception_read(&e, body)) {
+        rtmfp_session_nonsense(s);
         return;
     }
     f = rtmfp_flows_out(s, e.flow);

@@ -51,13 +51,13 @@ struct rtmfp_session_ops {
     void (*forwarded)(struct rtmfp_session *s, struct rtmfp_bytes body);
 };
 
-/* The same for many sessions; outlives them. */
 /* Of all sessions there were. */
 struct rtmfp_session_sums {
-    uint64_t pings_lost, moves;
+    uint64_t pings_lost, moves, bad_chunks;
     struct rtmfp_flow_sums flows;
 };
 
+/* The same for many sessions; outlives them. */
 struct rtmfp_session_set {
     const struct rtmfp_session_ops *ops;
     enum rtmfp_mode mode;       /* of what we send */

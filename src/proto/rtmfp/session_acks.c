@@ -42,7 +42,7 @@ void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct r
     struct rtmfp_ack ack;
 
     if (!rtmfp_ack_read(&ack, body, bitmap)) {
-        s->stat.bad_chunks++;
+        rtmfp_session_nonsense(s);
         return;
     }
     f = rtmfp_flows_out(s, ack.flow);
@@ -51,7 +51,7 @@ void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct r
     /* It tells of what was never sent; or again, in one packet: each costs a walk over all that is
      * under way. */
     if (f->heard_in == (uint32_t)s->stat.received || !sent_so_far(f, &ack)) {
-        s->stat.bad_chunks++;
+        rtmfp_session_nonsense(s);
         return;
     }
     f->heard_in = (uint32_t)s->stat.received;
@@ -95,7 +95,7 @@ void rtmfp_acks_probe(struct rtmfp_session *s, struct rtmfp_bytes body, co_usec 
     uint64_t id;
 
     if (!rtmfp_probe_read(&id, body)) {
-        s->stat.bad_chunks++;
+        rtmfp_session_nonsense(s);
         return;
     }
     f = rtmfp_flows_in(s, id);

@@ -240,7 +240,7 @@ static void put(struct rtmfp_session *s, struct rtmfp_arrival *a)
         rtmfp_session_hostile(s, "a message is larger than may be");
         break;
     case RTMFP_NONSENSE:
-        s->stat.bad_chunks++;
+        rtmfp_session_nonsense(s);
         break;
     case RTMFP_TAKEN:
     case RTMFP_NO_ROOM:
@@ -261,8 +261,8 @@ void rtmfp_flows_data(struct rtmfp_session *s, struct rtmfp_arrival *a, struct r
 {
     bool read = read_data(a, body, next);
 
-    s->stat.bad_chunks += !read;
     if (!read) {
+        rtmfp_session_nonsense(s);
         a->has_data = false;
         return;
     }

@@ -32,6 +32,14 @@ static inline co_usec rtmfp_sooner(co_usec a, co_usec b)
     return a < b ? a : b;
 }
 
+/* A chunk made no sense, and is dropped. */
+static inline void rtmfp_session_nonsense(struct rtmfp_session *s)
+{
+    s->stat.bad_chunks++;
+    if (s->set->sums)
+        s->set->sums->bad_chunks++;
+}
+
 /* ---- session.c */
 void rtmfp_session_end(struct rtmfp_session *s, enum rtmfp_end end, enum rtmfp_state state);
 

@@ -115,7 +115,8 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
     s->table = rtmfp_table_new();
     s->keys = rtmfp_keys_new(s, (unsigned)conf->threads);
     s->set = must(calloc(1, sizeof(*s->set)));
-    *s->set = (struct rtmfp_session_set){ .ops = &rtmfp_connection_ops, .mode = RTMFP_RESPONDER };
+    *s->set = (struct rtmfp_session_set){ .ops = &rtmfp_connection_ops, .mode = RTMFP_RESPONDER,
+                                          .sums = &s->sums };
     siphash_new_key(s->set->key);
     s->responder.me = &s->shared->identity;
     s->responder.ops = &rtmfp_startup_ops;
@@ -234,6 +235,7 @@ void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat
     out->bad[RTMFP_BAD_STRANGER] += s->base.unreachable;
     out->pings_lost = s->sums.pings_lost;
     out->moves = s->sums.moves;
+    out->bad_chunks = s->sums.bad_chunks;
     out->again = s->sums.flows.again;
     out->abandoned = s->sums.flows.abandoned;
     out->passed = s->base.passed;
