@@ -163,7 +163,7 @@ def is_well(c):
     """It answers: a ping that comes while an answer to another one is on its way gets none, so it is asked again."""
     for _ in range(20):
         c.session.ping(b"well")
-        if rc.run([c], lambda: b"well" in c.session.pongs or not c.session.is_open, 0.25):
+        if rtmfp.run([c.endpoint], lambda: b"well" in c.session.pongs or not c.session.is_open, 0.25):
             break
     return c.session.is_open and b"well" in c.session.pongs
 
