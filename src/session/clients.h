@@ -86,7 +86,9 @@ struct clients_rtmfp {
     char remote[72];            /* the peer's address */
     bool hmac, numbered;        /* what it agreed on */
     unsigned group;             /* of Diffie-Hellman: 2, 5, 14 */
-    uint64_t sent, received, again, abandoned, pings_lost; /* packets; fragments; messages */
+    uint64_t sent, received, lost, again, abandoned, pings_lost; /* packets; fragments that were
+                                 * lost, and sent again; messages that were given up */
+    uint64_t missing;           /* of a publisher: messages that it gave up */
     uint64_t skips;             /* of a player: it went on at a key frame */
     co_usec rtt;
     unsigned moves;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the API, the metrics and the log tell of clients of RTMFP, and how one is kicked."""
+import contextlib
 import os
 import re
 import subprocess
@@ -72,6 +73,11 @@ def test_lists_metrics_and_a_kick(served, source):
         assert value(got, "srs_rtmfp_hellos_total") == value(got, "srs_rtmfp_keyings_total") == 2
         assert value(got, "srs_rtmfp_datagrams_in_total") > 10
 
+        a.endpoint.rebind()
+        a.session.ping()
+        rc.run([a, b], lambda: listed(served)["rtmfp-publish"]["rtmfp"]["address_changes"] == 1)
+        rc.run([a, b], lambda: value(values(scrape(served.api_port)), "srs_rtmfp_moves_total") == 1, 3)
+        assert value(values(scrape(served.api_port)), "srs_rtmfp_moves_total") == 1
         served.api.kick(player["id"])
         rc.run([a, b], lambda: "rtmfp-play" not in listed(served))
         assert listed(served).keys() == {"rtmfp-publish"}
@@ -88,6 +94,19 @@ def test_quits_with_a_player(served, source):
         with pytest.raises(Closed):
             c.wait(lambda: False)
     assert "RTMFP player finished: code=1053(STOPPED)" in served.log()
+
+
+def test_sessions_are_no_connections(srs, source):
+    """Those that only wait to be found leave max_connections to others: they have limits of their own."""
+    port = free_port()
+    s = srs("rtmfp { enabled on; }", f"""max_connections 4; workers 2;
+        rtmfp_server {{ enabled on; listen 127.0.0.1:{port}; }}""", env={"SRS_WORKERS": ""})
+    with contextlib.ExitStack() as every:
+        for _ in range(6):
+            every.enter_context(rc.Client(port)).connect()
+        s.push(source, loop=True)
+        viewer = s.watch()
+        assert viewer.wait(lambda got: len(flv.frames(got)) > 5, 5)
 
 
 @pytest.mark.long

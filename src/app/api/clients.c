@@ -121,8 +121,10 @@ static void put_rtmfp(struct jput *j, const struct clients_rtmfp *r)
     jput_bool(j, "sequence", r->numbered);
     jput_uint(j, "packets_sent", r->sent);
     jput_uint(j, "packets_received", r->received);
+    jput_uint(j, "fragments_lost", r->lost);
     jput_uint(j, "fragments_again", r->again);
     jput_uint(j, "messages_abandoned", r->abandoned);
+    jput_uint(j, "messages_missing", r->missing);
     jput_uint(j, "skips", r->skips);
     jput_uint(j, "waiting_bytes", r->waiting);
     jput_real(j, "rtt_ms", (double)r->rtt / 1e3, 3);

@@ -119,6 +119,7 @@ static void put_rows(struct wr *w, const struct rtmfp_service_stat *s)
         { "srs_rtmfp_bad_chunks_total", "Chunks in packets of sessions that made no sense.",
           s->bad_chunks },
         { "srs_rtmfp_moves_total", "Clients that went to another address.", s->moves },
+        { "srs_rtmfp_fragments_lost_total", "Fragments of messages that did not arrive.", s->lost },
         { "srs_rtmfp_fragments_again_total", "Fragments of messages that were sent again.",
           s->again },
         { "srs_rtmfp_messages_abandoned_total", "Messages that were too late, and given up.",

@@ -42,7 +42,7 @@ struct rtmfp_waiting {
 
 /* Of all flows that are told of it. */
 struct rtmfp_flow_sums {
-    uint64_t again, abandoned;
+    uint64_t lost, again, abandoned;
 };
 
 struct rtmfp_flow_out {
@@ -72,7 +72,7 @@ struct rtmfp_flow_out {
     uint32_t under_way_room, waiting_room, waiting_first, waiting_n;
     uint32_t cut;                  /* bytes of the first that waits that are out already */
     size_t waiting_bytes;
-    uint64_t again, abandoned;     /* fragments sent again; messages */
+    uint64_t missed, again, abandoned; /* fragments lost, and sent again; messages */
     struct rtmfp_flow_sums *sums;  /* where they count as well; or NULL */
     void *user;                    /* of who opened it */
 };

@@ -116,6 +116,9 @@ static void lose(struct rtmfp_flow_out *f, uint64_t seq)
     g->state = RTMFP_LOST;
     if (f->lost++ == 0 || seq < f->lost_from)
         f->lost_from = seq;
+    f->missed++;
+    if (f->sums)
+        f->sums->lost++;
 }
 
 static bool flies(const struct rtmfp_fragment *g)

@@ -85,7 +85,8 @@ struct rtmfp_session_stat {
     uint64_t received, sent;    /* packets */
     uint64_t bad_chunks;        /* that made no sense */
     uint64_t pings_lost, moves;
-    uint64_t again, abandoned;  /* fragments sent again, messages given up: of flows that ended */
+    uint64_t lost, again, abandoned; /* fragments lost, and sent again, messages given up: of flows
+                                      * that ended */
 };
 
 struct rtmfp_flow_over;         /* of the peer, session_flows.c */

@@ -68,6 +68,7 @@ static void free_out(struct rtmfp_session *s, struct rtmfp_flow_out **at)
     s->congestion.in_flight -= f->in_flight;
     if (s->congestion.in_flight == 0)
         s->congestion.burst = 0; /* no ack would end it */
+    s->stat.lost += f->missed;
     s->stat.again += f->again;
     s->stat.abandoned += f->abandoned;
     if (s->set->ops->done)

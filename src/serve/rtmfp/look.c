@@ -32,10 +32,11 @@ static void log_sample(const struct rtmfp_netstream *n, co_usec now)
     struct clients_rtmfp told = { 0 };
 
     (void)rtmfp_netstream_tell(s, &told);
-    log_always(LOG_TRACE, "%s time=%lld, messages=%llu, again=%llu, abandoned=%llu, "
-               "waiting=%zu, rtt=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
+    log_always(LOG_TRACE, "%s time=%lld, messages=%llu, lost=%llu, again=%llu, "
+               "abandoned=%llu, waiting=%zu, rtt=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
                sampled_name(SAMPLED_RTMFP_PLAY), us_to_ms(now - s->began_at),
-               (unsigned long long)n->play.sent, (unsigned long long)told.again,
+               (unsigned long long)n->play.sent, (unsigned long long)told.lost,
+               (unsigned long long)told.again,
                (unsigned long long)n->play.abandoned, told.waiting, us_to_ms(told.rtt),
                KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
 }

@@ -181,11 +181,15 @@ void rtmfp_publish_close(struct rtmfp_publish *pub)
 static void log_sample(struct session_publisher *publisher, co_usec now)
 {
     const struct session *s = publisher->s;
-    const char *name = sampled_name(SAMPLED_RTMFP_PUBLISH);
+    struct clients_rtmfp told = { 0 };
 
-    log_always(LOG_TRACE, "%s time=%lld, messages=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
-               name, (long long)(now - s->began_at), (unsigned long long)publisher->messages,
-               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
+    if (s->rtmfp)
+        (void)s->rtmfp(s, &told);
+    log_always(LOG_TRACE, "%s time=%lld, messages=%llu, missing=%llu, rtt=%lld ms, okbps=" KBPS_FMT
+               ", ikbps=" KBPS_FMT, sampled_name(SAMPLED_RTMFP_PUBLISH),
+               us_to_ms(now - s->began_at), (unsigned long long)publisher->messages,
+               (unsigned long long)told.missing, us_to_ms(told.rtt), KBPS_ARGS(&s->out_kbps),
+               KBPS_ARGS(&s->in_kbps));
 }
 
 err_t rtmfp_publish_begin(struct rtmfp_publish *pub, struct session *s)

@@ -39,7 +39,7 @@ struct rtmfp_service_stat { /* words alone, of which all are sums */
     uint64_t key_jobs, key_refused, key_time; /* made; refused as too many waited; us waited and
                                                * worked, together */
     uint64_t pairs_made, pairs_missed; /* ahead; and when one was needed at once */
-    uint64_t pings_lost, moves, again, abandoned, bad_chunks; /* of all sessions there were */
+    uint64_t pings_lost, moves, lost, again, abandoned, bad_chunks; /* of all sessions there were */
     uint64_t introductions, introductions_limited, unknown_peers, redirects;
     uint64_t group_members, groups;  /* at this moment */
     uint64_t skips;                  /* players that went on at a key frame */

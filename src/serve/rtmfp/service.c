@@ -236,6 +236,7 @@ void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat
     out->pings_lost = s->sums.pings_lost;
     out->moves = s->sums.moves;
     out->bad_chunks = s->sums.bad_chunks;
+    out->lost = s->sums.flows.lost;
     out->again = s->sums.flows.again;
     out->abandoned = s->sums.flows.abandoned;
     out->passed = s->base.passed;

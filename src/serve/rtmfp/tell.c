@@ -27,15 +27,19 @@ bool rtmfp_netstream_tell(const struct session *s, struct clients_rtmfp *out)
     *out = (struct clients_rtmfp){
         .peer_id = rtmfp_peer_id_text(p->peer_id), .hmac = session->hmac, .numbered = p->numbered,
         .group = p->group, .sent = session->stat.sent, .received = session->stat.received,
-        .again = session->stat.again, .abandoned = session->stat.abandoned,
+        .lost = session->stat.lost, .again = session->stat.again,
+        .abandoned = session->stat.abandoned,
         .pings_lost = session->stat.pings_lost, .skips = n->play.skips,
         .rtt = session->congestion.srtt, .moves = (unsigned)session->stat.moves,
     };
     for (const struct rtmfp_flow_out *f = session->outs; f; f = f->next) {
+        out->lost += f->missed;
         out->again += f->again;
         out->abandoned += f->abandoned;
         out->waiting += f->waiting_bytes;
     }
+    for (const struct rtmfp_flow_in *f = session->ins; f; f = f->next)
+        out->missing += f->lost;
     (void)udp_addr_text(&session->peer, out->remote, sizeof(out->remote));
     return true;
 }
