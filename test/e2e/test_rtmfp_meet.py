@@ -156,6 +156,24 @@ def test_a_large_group(srs):
 
 
 @pytest.mark.long
+def test_nobody_is_told_of_the_silent(srs):
+    """A member that does not answer pings is told to nobody, until it does again."""
+    s = rtmfp_server(srs, server="ping 1;")
+    with clients(s, 4) as every:
+        a, silent, b, c = every
+        for one in (a, silent):
+            one.join("G:quiet")
+        assert rc.run(every, lambda: a.members and silent.members)
+        idle(2.5, a, b, c)
+        b.join("G:quiet")
+        assert rc.run([a, b, c], lambda: b.members)
+        assert b.members == [a.peer_id]
+        idle(1, *every)
+        c.join("G:quiet")
+        assert rc.run(every, lambda: len(c.members) == 3)
+
+
+@pytest.mark.long
 def test_who_asks_and_tells_too_much(srs):
     """Floods of setPeerInfo, of joins and of questions: the server stays small, its log short, others meet."""
     s = rtmfp_server(srs)

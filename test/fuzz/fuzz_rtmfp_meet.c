@@ -127,6 +127,17 @@ static void find(const struct who *asks, unsigned of)
         assert(n > 0 || !who[i].presence || memcmp(who[i].id, id, RTMFP_PEER_ID) != 0);
 }
 
+/* A session of that peer. */
+static bool speaks(const uint8_t *id)
+{
+    bool does = false;
+
+    for (unsigned i = 0; i < SESSIONS; i++)
+        does |= memcmp(who[i].id, id, RTMFP_PEER_ID) == 0 && who[i].groups.n > 0 &&
+                !who[i].groups.silent;
+    return does;
+}
+
 static void join(struct who *w, struct rd *in)
 {
     uint8_t id[RTMFP_GROUP_ID], flow = rd_u8(in) % FLOWS;
@@ -139,7 +150,7 @@ static void join(struct who *w, struct rd *in)
         return;
     assert(members() == was + 1 && out.n <= RTMFP_JOINER_TOLD && out.near <= RTMFP_NEAREST);
     for (size_t i = 0; i < out.n; i++)
-        assert(memcmp(out.told[i], w->id, RTMFP_PEER_ID) != 0);
+        assert(memcmp(out.told[i], w->id, RTMFP_PEER_ID) != 0 && speaks(out.told[i]));
     for (size_t i = 0; i < out.near; i++) {
         const struct rtmfp_neighbour *n = &out.neighbours[i];
 
@@ -162,6 +173,7 @@ static void move(struct who *w, uint8_t to)
     w->seat.at.port = (uint16_t)(1 + to);
     if (w->presence)
         rtmfp_directory_move(directory, w->presence, &w->seat);
+    rtmfp_netgroups_silent(groups, &w->groups, to & 1);
 }
 
 static void step(struct rd *in)

@@ -232,6 +232,45 @@ static void a_peer_twice(void **state)
     rtmfp_netgroups_free(g);
 }
 
+static bool is_told(const struct rtmfp_joined *out, const struct rtmfp_groups_of *s)
+{
+    for (size_t i = 0; i < out->n; i++) {
+        if (memcmp(out->told[i], s->peer_id, RTMFP_PEER_ID) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void nobody_is_told_of_the_silent(void **state)
+{
+    enum { ALL = 12, LOUD = 3 };
+    struct rtmfp_netgroups *g = rtmfp_netgroups_new(100);
+    struct rtmfp_groups_of v[ALL], late = session(50), last = session(51);
+    struct rtmfp_joined out;
+
+    (void)state;
+    for (unsigned i = 0; i < ALL; i++) {
+        v[i] = session(1 + i);
+        assert_true(join(g, &v[i], &out));
+    }
+    for (unsigned i = LOUD; i < ALL; i++) /* of those that joined last none is left */
+        rtmfp_netgroups_silent(g, &v[i], true);
+    assert_true(join(g, &late, &out));
+    assert_int_equal(out.n, LOUD);
+    for (unsigned i = 0; i < ALL; i++)
+        assert_true(is_told(&out, &v[i]) == (i < LOUD));
+    assert_int_equal(out.near, RTMFP_NEAREST); /* that may come back */
+    rtmfp_netgroups_silent(g, &v[ALL - 1], false);
+    assert_true(join(g, &last, &out));
+    assert_int_equal(out.n, LOUD + 2);
+    assert_true(is_told(&out, &v[ALL - 1]));
+    for (unsigned i = 0; i < ALL; i++)
+        rtmfp_netgroups_leave_all(g, &v[i]);
+    rtmfp_netgroups_leave_all(g, &late);
+    rtmfp_netgroups_leave_all(g, &last);
+    rtmfp_netgroups_free(g);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -240,6 +279,7 @@ int main(void)
         TEST(who_joins_is_told_of_the_last_and_the_nearest_of_it),
         TEST(a_session_has_some_groups),
         TEST(a_peer_twice),
+        TEST(nobody_is_told_of_the_silent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,14 @@ void rtmfp_netgroup_told(struct rtmfp_peer *p, uint64_t flow, const uint8_t *pee
         rtmfp_peer_touch(p);
 }
 
+void rtmfp_netgroup_look(struct rtmfp_peer *p)
+{
+    bool silent = p->session.pings > 0; /* and not answered */
+
+    if (p->groups && p->groups->of.silent != silent)
+        rtmfp_netgroups_silent(p->shared->netgroups, &p->groups->of, silent);
+}
+
 static void tell_neighbours(struct rtmfp_peer *p, const struct rtmfp_joined *joined)
 {
     struct rtmfp_letter l = { .word = RTMFP_WORD_MEMBER };

@@ -263,6 +263,7 @@ void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now)
         rtmfp_peer_see_out(p);
         return;
     }
+    rtmfp_netgroup_look(p);
     set_timer(p, now);
 }
 

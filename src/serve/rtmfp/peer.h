@@ -178,6 +178,8 @@ bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const
                             size_t size);
 void rtmfp_netgroup_closed(struct rtmfp_peer *p, struct rtmfp_flow_in *f);
 void rtmfp_netgroup_done(struct rtmfp_peer *p, struct rtmfp_flow_out *f);
+/* It may have become silent, or no longer be so. */
+void rtmfp_netgroup_look(struct rtmfp_peer *p);
 void rtmfp_netgroup_end(struct rtmfp_peer *p); /* the session ends: out of all groups */
 
 #endif

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOIN = 0x01, SPECIFIER = 0x10, HASHED = 0x15, BUCKETS = 1024, RING_FIRST = 4 };
+enum { JOIN = 0x01, SPECIFIER = 0x10, HASHED = 0x15, BUCKETS = 1024, RING_FIRST = 4,
+       LOOKED_AT = 64 /* of those that joined last, for some that are not silent */ };
 
 struct netgroup {
     struct netgroup *next;                  /* of the bucket */
@@ -27,6 +28,7 @@ struct rtmfp_member {
     uint64_t flow;
     unsigned worker;
     uint32_t session;
+    bool silent;
     uint8_t peer_id[RTMFP_PEER_ID];
     uint8_t address[RTMFP_HASH];
 };
@@ -175,8 +177,8 @@ static void take_out(struct rtmfp_netgroups *g, struct rtmfp_member *m)
 
 static void tell(struct rtmfp_joined *out, const struct rtmfp_member *m, const uint8_t *to)
 {
-    if (memcmp(m->peer_id, to, RTMFP_PEER_ID) == 0)
-        return; /* itself, of a session before */
+    if (m->silent || memcmp(m->peer_id, to, RTMFP_PEER_ID) == 0)
+        return; /* or itself, of a session before */
     for (size_t i = 0; i < out->n; i++) {
         if (memcmp(out->told[i], m->peer_id, RTMFP_PEER_ID) == 0)
             return;
@@ -200,7 +202,7 @@ static void find_peers(struct rtmfp_netgroups *g, const struct netgroup *group,
 {
     const struct rtmfp_member *m = group->newest;
 
-    for (unsigned i = 0; m && i < RTMFP_LAST_JOINED; i++, m = m->older)
+    for (unsigned i = 0; m && i < LOOKED_AT && out->n < RTMFP_LAST_JOINED; i++, m = m->older)
         tell(out, m, to);
     if (group->n > 0)
         tell_at_random(g, group, out, to);
@@ -263,6 +265,7 @@ static struct rtmfp_member *member_of(const struct rtmfp_groups_of *s, uint64_t 
     m->flow = flow;
     m->worker = s->worker;
     m->session = s->session;
+    m->silent = s->silent;
     memcpy(m->peer_id, s->peer_id, RTMFP_PEER_ID);
     address_of(s->peer_id, m->address);
     return m;
@@ -325,6 +328,15 @@ void rtmfp_netgroups_leave_all(struct rtmfp_netgroups *g, struct rtmfp_groups_of
 {
     while (s->first)
         leave(g, s, &s->first);
+}
+
+void rtmfp_netgroups_silent(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, bool silent)
+{
+    s->silent = silent;
+    (void)pthread_mutex_lock(&g->lock);
+    for (struct rtmfp_member *m = s->first; m; m = m->next_of_session)
+        m->silent = silent;
+    (void)pthread_mutex_unlock(&g->lock);
 }
 
 void rtmfp_netgroups_count(struct rtmfp_netgroups *g, size_t *groups, size_t *members)

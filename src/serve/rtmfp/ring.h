@@ -2,7 +2,8 @@
 /* ring.h - NetGroups: who is in which group, of all workers, with a lock. Nothing here yields.
  *
  * Members of a group stand in a ring by the SHA-256 of their EPD. One that joins is told of those
- * that joined last and of one at random; those that are nearest to it in the ring are told of it.
+ * that joined last and of one at random, but of none that is silent: it would wait for them. Those
+ * that are nearest to it in the ring are told of it.
  * All else is between the peers.
  */
 #ifndef SERVE_RTMFP_RING_H
@@ -30,6 +31,7 @@ struct rtmfp_groups_of {
     unsigned worker;
     uint32_t session;             /* the id that we gave it */
     unsigned n;
+    bool silent;                  /* by rtmfp_netgroups_silent() */
     struct rtmfp_member *first;
 };
 
@@ -56,6 +58,8 @@ bool rtmfp_netgroups_join(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, 
 /* Fine if none came of that flow. */
 void rtmfp_netgroups_leave(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, uint64_t flow);
 void rtmfp_netgroups_leave_all(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s);
+/* It does not answer; or it does again. */
+void rtmfp_netgroups_silent(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, bool silent);
 
 /* Groups, and members of all of them. */
 void rtmfp_netgroups_count(struct rtmfp_netgroups *g, size_t *groups, size_t *members);
