@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum {
-    HEAD = 5,        /* type and time in front of a body */
     TURN = 1 << 20,  /* bytes that a turn makes, about: a fraction of a millisecond */
     CONFIGS = 24,    /* of different kinds and tracks that are in force at one time */
     RING_LEAST = 64, /* a power of two */
@@ -157,14 +156,18 @@ static void put(struct rtmfp_wire *w, const struct slot *s)
 
 /* ---- messages */
 
-static void fill(uint8_t *out, const struct flv_message *m, uint32_t time)
+/* NULL: there is no memory. */
+static struct rtmfp_message *message_of(const struct flv_message *m, int64_t dts, co_usec made)
 {
-    out[0] = m->type;
-    for (int i = 0; i < 4; i++)
-        out[1 + i] = (uint8_t)(time >> 8 * (3 - i));
-    memcpy(out + HEAD, m->head, m->head_size);
+    uint32_t time = (uint32_t)(dts / AV_MS(1)); /* wraps, as RTMP's does */
+    struct rtmfp_message *out = rtmfp_message_of(m->type, time, flv_message_size(m), made);
+
+    if (!out)
+        return NULL;
+    memcpy(out->bytes + RTMFP_MESSAGE_HEAD, m->head, m->head_size);
     if (m->rest_size)
-        memcpy(out + HEAD + m->head_size, m->rest, m->rest_size);
+        memcpy(out->bytes + RTMFP_MESSAGE_HEAD + m->head_size, m->rest, m->rest_size);
+    return out;
 }
 
 static enum rtmfp_wire_kind kind_of(const struct av_packet *pkt)
@@ -198,12 +201,11 @@ static void add(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
     flv_message_build(&m, pkt);
     if (!m.type)
         return;
-    s.entry.message = rtmfp_message_new(HEAD + (size_t)flv_message_size(&m), made_at(w, pkt, now));
+    s.entry.message = message_of(&m, pkt->dts, made_at(w, pkt, now));
     if (!s.entry.message) {
         w->has_key = false;
         return;
     }
-    fill(s.entry.message->bytes, &m, (uint32_t)(pkt->dts / AV_MS(1))); /* wraps, as RTMP's does */
     put(w, &s);
 }
 

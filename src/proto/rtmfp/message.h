@@ -20,6 +20,10 @@ struct rtmfp_message {
 
 /* With one reference, for the caller to fill. NULL: there is no memory. */
 struct rtmfp_message *rtmfp_message_new(size_t size, co_usec now);
+/* One of RTMP (RFC 7425, section 5.3.1): type and time in milliseconds are written, the body of so
+ * many bytes behind them is the caller's. */
+enum { RTMFP_MESSAGE_HEAD = 5 };
+struct rtmfp_message *rtmfp_message_of(uint8_t type, uint32_t time, size_t body, co_usec now);
 static inline struct rtmfp_message *rtmfp_message_ref(struct rtmfp_message *m)
 {
     m->refs++;

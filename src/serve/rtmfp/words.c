@@ -61,18 +61,10 @@ bool rtmfp_said_read(struct rtmfp_said *out, struct rtmfp_bytes data)
 struct rtmfp_message *rtmfp_said_new(uint8_t type, uint32_t time, struct rtmfp_bytes body,
                                      co_usec now)
 {
-    struct rtmfp_message *m;
-    struct wr w;
+    struct rtmfp_message *m = rtmfp_message_of(type, time, body.n, now);
 
-    if (body.n > UINT32_MAX - RTMFP_MESSAGE_HEAD)
-        return NULL;
-    m = rtmfp_message_new(RTMFP_MESSAGE_HEAD + body.n, now);
-    if (!m)
-        return NULL;
-    w = rtmfp_wr(m->bytes, m->size);
-    wr_u8(&w, type);
-    wr_u32(&w, time);
-    wr_bytes(&w, body.p, body.n);
+    if (m && body.n > 0)
+        memcpy(m->bytes + RTMFP_MESSAGE_HEAD, body.p, body.n);
     return m;
 }
 

@@ -24,7 +24,6 @@ enum { RTMFP_FLOW_WORDS_MAX = 8 };
 size_t rtmfp_flow_words_write(uint32_t stream, uint8_t out[RTMFP_FLOW_WORDS_MAX]);
 
 /* A message: type, time, body. */
-enum { RTMFP_MESSAGE_HEAD = 5 };
 struct rtmfp_said {
     uint8_t type;            /* enum rtmp_type, or what the peer sent */
     uint32_t time;           /* milliseconds, wraps */

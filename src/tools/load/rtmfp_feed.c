@@ -22,17 +22,16 @@ static void say(struct load_rtmfp_feed *f, const struct load_message *msg, size_
                 const void *extra, size_t extra_size, bool keep)
 {
     struct rtmfp_flow_out *flow = flow_of(f, msg->type);
-    size_t size = RTMFP_MESSAGE_HEAD + msg->size + extra_size;
+    size_t size = msg->size + extra_size;
     struct rtmfp_message *m;
     struct wr w;
 
     f->stat->messages++;
     if (!flow)
         return;
-    m = must(rtmfp_message_new(size, f->from + CO_MS(f->next_time)));
-    w = rtmfp_wr(m->bytes, size);
-    wr_u8(&w, msg->type);
-    wr_u32(&w, (uint32_t)f->next_time);
+    m = must(rtmfp_message_of(msg->type, (uint32_t)f->next_time, size,
+                              f->from + CO_MS(f->next_time)));
+    w = rtmfp_wr(m->bytes + RTMFP_MESSAGE_HEAD, size);
     wr_bytes(&w, msg->data, at);
     wr_bytes(&w, extra, extra_size);
     wr_bytes(&w, msg->data + at, msg->size - at);
