@@ -10,7 +10,6 @@ pytest.importorskip("cryptography")
 import flv                      # noqa: E402
 import rtmfp                    # noqa: E402
 import rtmfp_client as rc       # noqa: E402
-import rtmfp_wire as w          # noqa: E402
 import udprelay                 # noqa: E402
 from httpapi import Backend     # noqa: E402
 from rtmfp_serve import clients, frames, is_run_of, published, rtmfp_server  # noqa: E402
@@ -152,7 +151,8 @@ def test_opens_over_a_bad_way(srs):
 
 # ---- what keeps it
 
-@pytest.mark.parametrize("how", [{}, pytest.param(SECURED, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("how", [{}, SECURED])
 def test_packets_from_elsewhere_do_not_move_it(srs, source, how):
     """Somebody sends what he saw from his own address: he gets pings at most, no media, and the session stays."""
     s = rtmfp_server(srs)

@@ -6,7 +6,7 @@ pytest.importorskip("cryptography")
 
 import rtmfp                                    # noqa: E402
 import rtmfp_client as rc                       # noqa: E402
-from procs import free_port                     # noqa: E402
+from procs import SLOW, free_port               # noqa: E402
 from rtmfp_serve import clients, rtmfp_server  # noqa: E402
 
 
@@ -193,5 +193,5 @@ def test_who_asks_and_tells_too_much(srs):
         assert flood.session.is_open
         found = b.find(a.peer_id)  # it is of the same address, and asks again when that may
         assert rc.run([a, b], lambda: found.session, 20)
-        assert s.rss() - before < 4 << 10, "KB"
+        assert s.rss() - before < (4 << 10) * (1 if SLOW == 1 else 8), "KB; sanitizers keep what is freed for a while"
         assert len(s.log().splitlines()) < 100

@@ -194,6 +194,7 @@ def test_listeners_move_by_reload(srs, source, workers):
         c.publish("s")
 
 
+@pytest.mark.long
 @FOUR_LONG
 def test_vhost_has_none_by_reload(srs, source, workers):
     """Its streams end, whose sessions go on; others begin no more."""
