@@ -134,6 +134,9 @@ static const struct {
       "net.ipv4.tcp_mem", DOCTOR_WARN, "0 bytes" },
     { "conntrack", doctor_look_network, 1000, 0, "/proc/sys/net/netfilter/nf_conntrack_max",
       "262144\n", "kernel", "nf_conntrack_max", DOCTOR_OK, "262144" },
+    { "conntrack of sessions", doctor_look_network, 1000, 1,
+      "/proc/sys/net/netfilter/nf_conntrack_max", "262144\n", "kernel", "nf_conntrack_max",
+      DOCTOR_WARN, "we may have 301000" },
     { "conntrack low", doctor_look_network, 1000, 0, "/proc/sys/net/netfilter/nf_conntrack_max",
       "1000\n", "kernel", "nf_conntrack_max", DOCTOR_WARN, "1000" },
     { "overflows", doctor_look_network, 1, 0, "/proc/net/netstat",
@@ -182,6 +185,7 @@ static void test_kernel(void **state)
         p = make_plan();
         p->connections = rows[i].connections;
         p->udp = rows[i].udp;
+        p->sessions = rows[i].udp ? 300000 : 0;
         rows[i].look(p);
         if (rows[i].state == NONE)
             assert_null(find(&p->report, rows[i].check, rows[i].subject));
@@ -658,19 +662,20 @@ static void test_plan_of_datagrams(void **state)
         const char *text;
         int port;
         unsigned ports;
+        long sessions;
     } texts[] = {
-        { "", 0, 0 },
-        { "rtsp_server { enabled on; }", 8560, 2 },
-        { "workers 3; rtsp_server { enabled on; }", 8560, 6 },
-        { "rtsp_server { enabled on; udp_port 9000; }", 9000, 2 },
-        { "rtsp_server { enabled on; transports tcp; }", 0, 0 },
-        { "rtsp_server { enabled off; }", 0, 0 },
-        { "srt_server { enabled on; }", 10080, 1 },
-        { "workers 3; srt_server { enabled on; listen 127.0.0.1:9001 9002; }", 9001, 1 },
-        { "srt_server { enabled off; }", 0, 0 },
-        { "workers 2; rtmfp_server { enabled on; }", 1935, 1 },
-        { "rtmfp_server { enabled off; }", 0, 0 },
-        { "rtc_server { enabled on; listen 8001; }", 8001, 1 },
+        { "", 0, 0, 0 },
+        { "rtsp_server { enabled on; }", 8560, 2, 0 },
+        { "workers 3; rtsp_server { enabled on; }", 8560, 6, 0 },
+        { "rtsp_server { enabled on; udp_port 9000; }", 9000, 2, 0 },
+        { "rtsp_server { enabled on; transports tcp; }", 0, 0, 0 },
+        { "rtsp_server { enabled off; }", 0, 0, 0 },
+        { "srt_server { enabled on; }", 10080, 1, 10000 },
+        { "workers 3; srt_server { enabled on; listen 127.0.0.1:9001 9002; }", 9001, 1, 10000 },
+        { "srt_server { enabled off; }", 0, 0, 0 },
+        { "workers 2; rtmfp_server { enabled on; max_sessions 700; }", 1935, 1, 700 },
+        { "rtmfp_server { enabled off; }", 0, 0, 0 },
+        { "rtc_server { enabled on; listen 8001; }", 8001, 1, 0 },
     };
 
     (void)state;
@@ -685,6 +690,7 @@ static void test_plan_of_datagrams(void **state)
         assert_int_equal(p->datagrams[0].port, texts[i].port);
         assert_int_equal(p->datagrams[0].n, texts[i].ports);
         assert_int_equal(p->udp, texts[i].port > 0);
+        assert_int_equal(p->sessions, texts[i].sessions);
         doctor_plan_free(p);
         conf_unref(c);
     }

@@ -77,16 +77,17 @@ static void tracked(struct doctor_plan *p)
 {
     int64_t most = doctor_number(p, "/proc/sys/net/netfilter/nf_conntrack_max", -1);
     int64_t have = doctor_number(p, "/proc/sys/net/netfilter/nf_conntrack_count", 0);
-    bool enough = most > p->connections + have;
+    int64_t ours = (int64_t)p->connections + p->sessions; /* over UDP it follows all the same */
+    bool enough = most > ours + have;
 
     if (most < 0)
         return; /* nobody tracks */
     doctor_add(&p->report, enough ? DOCTOR_OK : DOCTOR_WARN, "kernel", "nf_conntrack_max",
-               "the firewall follows up to %lld connections, %lld now", (long long)most,
-               (long long)have);
+               "the firewall follows up to %lld connections, %lld now; we may have %lld",
+               (long long)most, (long long)have, (long long)ours);
     if (!enough)
         doctor_advise(&p->report, "sysctl -w net.netfilter.nf_conntrack_max=%lld",
-                      (long long)(p->connections + have) * 2);
+                      (long long)(ours + have) * 2);
 }
 
 static void dropped(struct doctor_plan *p)

@@ -368,10 +368,14 @@ static void add_udp(struct doctor_plan *p, const struct conf *c)
 {
     if (c->rtsp_server.enabled && c->rtsp_server.udp)
         add_rtsp_udp(p, &c->rtsp_server);
-    if (c->srt_server.enabled)
+    if (c->srt_server.enabled) {
         add_listen(p, &c->srt_server.listen, "srt");
-    if (c->rtmfp_server.enabled)
+        p->sessions += c->srt_server.max_connections;
+    }
+    if (c->rtmfp_server.enabled) {
         add_listen(p, &c->rtmfp_server.listen, "rtmfp");
+        p->sessions += c->rtmfp_server.max_sessions;
+    }
     if (c->rtc_server.enabled) {
         add_rtc(p, &c->rtc_server);
         p->sound = wants_sound(c);

@@ -72,6 +72,7 @@ struct doctor_plan {
     char own[DOCTOR_ADDRESSES][DOCTOR_ADDRESS];        /* addresses of interfaces */
     size_t candidates_n, own_n;
     long connections, reserve; /* max_connections, limits.api_reserve */
+    long sessions;             /* of services over datagrams that have a limit */
     unsigned workers, strays;  /* so many of them have masks without a core of ours */
     char *pid_file;
     char **env; /* of programs */
