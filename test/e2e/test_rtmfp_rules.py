@@ -15,6 +15,7 @@ import hls                      # noqa: E402
 import httpapi                  # noqa: E402
 import numbered                 # noqa: E402
 import rtmfp_client as rc       # noqa: E402
+import udprelay                 # noqa: E402
 from flv import AUDIO, VIDEO    # noqa: E402
 from procs import free_port, wait_for  # noqa: E402
 from rtmfp_serve import clients, frames, is_run_of, played, published, rtmfp_server  # noqa: E402
@@ -64,6 +65,41 @@ def test_published_from_another_worker(srs, source):
             if c is not several[1]:
                 with pytest.raises(Closed):
                     c.wait(lambda: False, 5)
+
+
+@AT_BOTH
+@pytest.mark.long
+def test_order_and_what_is_given_up(srs, source, workers):
+    """Over a bad way, by a client that gives up late pictures: sound is complete, and all is in order of time."""
+    s = rtmfp_server(srs, env={"SRS_WORKERS": workers})
+    relay = udprelay.Relay(s.rtmfp_port, loss=0.05, twice=0.02, late=0.05, one_way=0.02, seed=7)
+    tags, given_up = flv.cut(source, 6000), [0, 0.0]
+    viewer = s.watch()
+
+    def give_up():
+        flow = stream.flows.get(VIDEO)
+        if flow and c.endpoint.clock() - given_up[1] > 0.3 and len(viewer.tags) > 20:
+            given_up[0] += bool(flow.queue)
+            given_up[1] = c.endpoint.clock()
+            flow.abandon()
+        return False
+    try:
+        with rc.Client(relay.port).connect() as c:
+            stream = c.publish("s")
+            rc.pump(c, stream, tags, until=give_up)
+            assert viewer.wait(lambda got: len(flv.frames(got, AUDIO)) >= len(flv.frames(tags, AUDIO)), 10)
+            c.delete(stream)
+            stream.status("NetStream.Unpublish.Success")
+    finally:
+        relay.stop()
+    got = viewer.stop()
+    assert flv.hashes(got, AUDIO) == flv.hashes(tags, AUDIO) and given_up[0]
+    seen, sent = flv.hashes(got, VIDEO), flv.hashes(tags, VIDEO)
+    assert len(sent) / 2 < len(seen) < len(sent) and [h for h in sent if h in set(seen)] == seen
+    # not where it begins, before it is known that there is sound, and not what is lost last of all
+    times = [t.ts for t in flv.frames(got) if 500 < t.ts < 5500]
+    assert not [(a, b) for a, b in zip(times, times[1:]) if b < a]
+    assert int(s.wait_log(r"RTMFP publisher of .* lost=(\d+)", 2)[1]) > 0
 
 
 # ---- callbacks
@@ -259,7 +295,7 @@ def test_sinks(srs, source, tmp_path, workers):
         c.delete(stream)
         stream.status("NetStream.Unpublish.Success")
     path = os.path.join(folder, "live", "s.m3u8")
-    assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) >= 10, 5)
+    assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) >= 15, 8)
     one = hls.whole(path, str(tmp_path / "whole"))
     assert len(hls.packets(one, "v")) == hls.frames(source, VIDEO)
     assert len(hls.packets(one, "a")) == hls.frames(source, AUDIO)

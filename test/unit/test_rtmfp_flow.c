@@ -116,14 +116,14 @@ static void messages_out_of_fragments(void **state)
           "d.", 2 },
         { "a begin is given up", { { 2, 1, "-", "b" }, { 3, 1, ">", "c" }, { 4, 1, "", "d" } },
           "d.", 1 },
-        { "a whole one is given up", { { 2, 1, "", "b" } }, "b.", 0 },
+        { "a whole one is given up", { { 2, 1, "", "b" } }, "b.", 1 },
         { "given up by a chunk of its own", { { 1, 0, "", "a" }, { 3, 0, "", "c" },
-          { 2, 2, "!", "" } }, "a.c.", 0 },
+          { 2, 2, "!", "" } }, "a.c.", 1 },
         { "given up in the middle", { { 1, 0, "<", "a" }, { 2, 0, "!", "" }, { 3, 0, "", "c" } },
           "c.", 1 },
         { "far ahead", { { 1, 0, "", "a" }, { 1000000, 999999, "", "b" }, { 1000001, 0, "", "c" } },
-          "a.b.c.", 0 },
-        { "the last of all", { { UINT64_MAX, UINT64_MAX - 1, "", "z" } }, "z.", 0 },
+          "a.b.c.", 1 },
+        { "the last of all", { { UINT64_MAX, UINT64_MAX - 1, "", "z" } }, "z.", 1 },
         { "empty ones", { { 1, 0, "", "" }, { 2, 0, "<", "" }, { 3, 0, ">", "" } }, "..", 0 },
     };
 

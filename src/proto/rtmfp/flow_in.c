@@ -117,15 +117,28 @@ static void give_part(struct intake *t)
     free(part);
 }
 
+/* Nothing came of what is behind `given`, up to that one: one message at least, but where that is
+ * the end of the flow alone. What had begun in front of it is counted when it is dropped. */
+static void count_hole(struct rtmfp_flow_in *f, uint64_t last)
+{
+    bool end = last == f->final_seq && f->given + 1 == last;
+
+    if (!f->in_part && !f->direct && !f->rejected && !end)
+        f->lost++;
+}
+
 /* The next fragment in order. */
 static void in_turn(struct intake *t, uint64_t seq, uint8_t place, const uint8_t *bytes,
                     size_t size)
 {
     struct rtmfp_flow_in *f = t->flow;
     bool follows = f->in_part && f->part_seq + 1 == seq;
+    bool begins = place == RTMFP_WHOLE || place == RTMFP_BEGIN;
 
+    if (begins && f->given + 1 < seq)
+        count_hole(f, seq - 1);
     f->given = seq;
-    if (place == RTMFP_WHOLE || place == RTMFP_BEGIN || !follows)
+    if (begins || !follows)
         drop_part(t); /* its end never comes */
     if (place == RTMFP_WHOLE) {
         give_out(t, bytes, size);
@@ -190,6 +203,7 @@ static void give_all(struct intake *t)
         free(h);
     }
     if (f->given < f->seen.upto) {
+        count_hole(f, f->seen.upto);
         f->given = f->seen.upto;
         drop_part(t); /* what follows it is a hole */
     }

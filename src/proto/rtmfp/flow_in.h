@@ -48,7 +48,7 @@ struct rtmfp_flow_in {
     bool ack_now, ack_soon;         /* it is to be acknowledged: at once, within 200 ms */
     bool was_small;                 /* the window last told was below 2 blocks */
     uint64_t reject_code;
-    uint64_t lost;                  /* messages that the peer gave up */
+    uint64_t lost;                  /* messages that the peer gave up, at least */
     void *user;                     /* of who listens */
 };
 

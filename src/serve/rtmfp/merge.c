@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #define SHORTLY CO_MS(60)
+#define A_WHILE CO_MS(250)   /* where something was behind lately: */
+#define LATELY CO_SECONDS(5) /* what is lost last of all is not missed yet */
 #define LONG CO_SECONDS(1)   /* what is behind may take; and a kind may be silent */
 enum { UNRELATED = 5000 };   /* milliseconds between both: they have clocks of their own */
 
@@ -26,6 +28,8 @@ void rtmfp_merge_put(struct rtmfp_merge *o, unsigned line, const struct rtmp_msg
     if (!aside)
         l->newest = rtmp_time_next(&l->time, msg->time);
     l->heard_at = now;
+    if (o->behind)
+        o->behind_at = now;
     *e = (struct rtmfp_merge_entry){ NULL, *msg, l->newest, now };
     if (!l->first)
         l->end = &l->first;
@@ -35,14 +39,17 @@ void rtmfp_merge_put(struct rtmfp_merge *o, unsigned line, const struct rtmp_msg
     o->bytes += msg->size;
 }
 
-static co_usec patience(const struct rtmfp_merge *o)
+static co_usec patience(const struct rtmfp_merge *o, const struct rtmfp_merge_entry *e)
 {
-    return o->behind ? LONG : SHORTLY;
+    if (o->behind)
+        return LONG;
+    return o->behind_at && e->at - o->behind_at < LATELY ? A_WHILE : SHORTLY;
 }
 
 static bool unrelated(const struct rtmfp_merge *o)
 {
-    return llabs(o->v[0].newest - o->v[1].newest) > UNRELATED;
+    return o->v[0].time.begun && o->v[1].time.begun &&
+           llabs(o->v[0].newest - o->v[1].newest) > UNRELATED;
 }
 
 /* Whose message comes first: that of before, if there are two. */
@@ -62,9 +69,10 @@ static co_usec due(const struct rtmfp_merge *o, unsigned line)
 {
     const struct rtmfp_merge_line *other = &o->v[!line];
     const struct rtmfp_merge_entry *e = o->v[line].first;
-    co_usec late = e->at + patience(o), silent = other->heard_at + LONG;
+    co_usec late = e->at + patience(o, e), silent = other->heard_at + LONG;
+    bool as_far = other->time.begun && other->newest >= e->time;
 
-    if (other->first || !other->time.begun || other->newest >= e->time || unrelated(o))
+    if (other->first || !other->heard_at || !o->v[line].time.begun || as_far || unrelated(o))
         return e->at;
     return late < silent ? late : silent;
 }

@@ -3,8 +3,9 @@
  *
  * Each flow is in order by itself; between them nothing is kept (RFC 7425, 5.3.5): what is sent
  * again, or is large, comes behind what the other flow said later. So a message waits until the
- * other kind has come as far, but not for long: shortly, as both come side by side, and a second
- * where it is known that some of a flow is on its way. A kind that is silent is not waited for.
+ * other kind has come as far, but not for long: shortly, as both come side by side; longer where
+ * something was lost lately; and a second while some of a flow is known to be on its way. A kind
+ * that is silent is not waited for.
  * Nothing here yields.
  */
 #ifndef SERVE_RTMFP_MERGE_H
@@ -33,6 +34,7 @@ struct rtmfp_merge { /* zeroed: nothing came yet */
     unsigned n;
     size_t bytes;
     bool behind;         /* some of a flow is on its way */
+    co_usec behind_at;   /* when that was so last; 0: never */
 };
 
 /* A message of that line comes, whose payload is taken over; `aside`: its time is not the
