@@ -2,12 +2,14 @@
 /* streams.c - streams by their source, and who looks at their players. */
 #include "serve/datagram/streams.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 
 #include <stdlib.h>
 
 #define EVERY CO_SECONDS(1)
+#define IDLE CO_MS(100) /* nobody publishes: somebody may begin */
 
 enum { LINE = 64, /* sources are no closer to each other */
        FEW = 4 }; /* players between two looks at the time */
@@ -187,4 +189,48 @@ bool datagram_stream_walk(struct datagram_stream *st, co_usec now)
             return false;
     }
     return true;
+}
+
+/* ---- walks by time */
+
+static void on_timer(struct co_timer *t);
+
+/* On a common grid: the thread is woken once for all streams. */
+void datagram_stream_begin(struct datagram_stream *st, co_usec now)
+{
+    co_usec every = live_source_publishing(st->src) || st->every > IDLE ? st->every : IDLE;
+
+    co_timer_set(&st->timer, (now / every + 1) * every, on_timer);
+}
+
+static void on_more(struct co_task *t);
+
+static void go_on(struct datagram_stream *st)
+{
+    co_usec now = co_now();
+
+    if (!datagram_stream_walk(st, now))
+        co_post(&st->more, on_more);
+    else if (st->players)
+        datagram_stream_begin(st, now);
+}
+
+static void on_more(struct co_task *t)
+{
+    go_on(container_of(t, struct datagram_stream, more));
+}
+
+static void on_timer(struct co_timer *t)
+{
+    struct datagram_stream *st = container_of(t, struct datagram_stream, timer);
+
+    st->all->kind->take(st, co_now());
+    st->at = st->players;
+    go_on(st);
+}
+
+void datagram_stream_end(struct datagram_stream *st)
+{
+    co_timer_cancel(&st->timer);
+    co_post_cancel(&st->more);
 }

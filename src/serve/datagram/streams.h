@@ -22,6 +22,9 @@ struct datagram_stream {
     struct datagram_player *players;
     struct datagram_player *at;   /* the next of a walk; NULL: there is none under way */
     struct datagram_player *look; /* the next that is looked at */
+    co_usec every;                /* of datagram_stream_begin(): between two walks */
+    struct co_timer timer;        /* the next one */
+    struct co_task more;          /* the rest of one */
     struct datagram_stream *next; /* in a bucket */
     struct datagram_streams *all;
     unsigned refs;
@@ -32,6 +35,7 @@ struct datagram_stream_kind {
     const char *looker;           /* a coroutine's name */
     size_t burst;                 /* bytes of memory for all streams, while there are any; or 0 */
     void (*serve)(struct datagram_stream *st, struct datagram_player *p, co_usec now);
+    void (*take)(struct datagram_stream *st, co_usec now); /* what came: before a walk by time */
     void (*begin_look)(struct datagram_stream *st); /* or NULL */
     void (*look)(struct datagram_player *p, co_usec now);
     void (*free)(struct datagram_stream *st); /* nothing finds it any more; src is still there */
@@ -67,5 +71,9 @@ static inline bool datagram_stream_has(const struct datagram_player *p)
 /* All players in turn from st->at on, by kind->serve(), at which st->at is the one behind it.
  * False: the time of a slice is over, and the walk is not. */
 bool datagram_stream_walk(struct datagram_stream *st, co_usec now);
+/* Such a walk each st->every, and less often while nobody publishes; no more of them, also of one
+ * that has not begun. */
+void datagram_stream_begin(struct datagram_stream *st, co_usec now);
+void datagram_stream_end(struct datagram_stream *st);
 
 #endif

@@ -8,53 +8,11 @@
 #include <stdlib.h>
 
 #define EVERY CO_MS(10) /* between two walks: small frames of a walk share packets */
-#define IDLE CO_MS(100) /* nobody publishes: somebody may begin */
 
 struct rtmfp_stream {
     struct datagram_stream base;
-    struct rtmfp_service *service;
     struct rtmfp_wire *wire;
-    struct co_timer timer;
-    struct co_task more;          /* the rest of a walk */
 };
-
-/* ---- the walk */
-
-static void on_timer(struct co_timer *t);
-
-/* On a common grid: the thread is woken once for all streams. */
-static void set_timer(struct rtmfp_stream *st, co_usec now)
-{
-    co_usec every = live_source_publishing(st->base.src) ? EVERY : IDLE;
-
-    co_timer_set(&st->timer, (now / every + 1) * every, on_timer);
-}
-
-static void on_more(struct co_task *t);
-
-static void walk(struct rtmfp_stream *st)
-{
-    co_usec now = co_now();
-
-    if (!datagram_stream_walk(&st->base, now))
-        co_post(&st->more, on_more);
-    else if (st->base.players)
-        set_timer(st, now);
-}
-
-static void on_more(struct co_task *t)
-{
-    walk(container_of(t, struct rtmfp_stream, more));
-}
-
-static void on_timer(struct co_timer *t)
-{
-    struct rtmfp_stream *st = container_of(t, struct rtmfp_stream, timer);
-
-    rtmfp_wire_take(st->wire, co_now());
-    st->base.at = st->base.players;
-    walk(st);
-}
 
 /* ---- who plays */
 
@@ -71,15 +29,14 @@ void rtmfp_stream_add(struct rtmfp_stream *st, struct rtmfp_netstream *n)
         return;
     rtmfp_wire_wanted(st->wire, true);
     rtmfp_wire_take(st->wire, now);
-    set_timer(st, now);
+    datagram_stream_begin(&st->base, now);
 }
 
 void rtmfp_stream_remove(struct rtmfp_stream *st, struct rtmfp_netstream *n)
 {
     if (!datagram_stream_remove(&st->base, &n->play.player))
         return;
-    co_timer_cancel(&st->timer);
-    co_post_cancel(&st->more);
+    datagram_stream_end(&st->base);
     rtmfp_wire_wanted(st->wire, false);
 }
 
@@ -107,13 +64,18 @@ static void serve(struct datagram_stream *st, struct datagram_player *p, co_usec
         rtmfp_peer_flush(n->peer, now); /* while it is in the cache */
 }
 
+static void take(struct datagram_stream *st, co_usec now)
+{
+    rtmfp_wire_take(container_of(st, struct rtmfp_stream, base)->wire, now);
+}
+
 static void look(struct datagram_player *p, co_usec now)
 {
     rtmfp_play_look(netstream_of(p), now);
 }
 
 static const struct datagram_stream_kind kind = {
-    .looker = "rtmfp-look", .serve = serve, .look = look, .free = free_stream,
+    .looker = "rtmfp-look", .serve = serve, .take = take, .look = look, .free = free_stream,
 };
 
 static struct rtmfp_stream *stream_new(struct rtmfp_service *s, struct live_source *src)
@@ -124,7 +86,7 @@ static struct rtmfp_stream *stream_new(struct rtmfp_service *s, struct live_sour
     };
     struct rtmfp_stream *st = must(calloc(1, sizeof(*st)));
 
-    st->service = s;
+    st->base.every = EVERY;
     datagram_stream_enter(&s->streams, &s->base, &kind, &st->base, src);
     st->wire = rtmfp_wire_new(src, &opts);
     return st;

@@ -9,55 +9,13 @@
 
 #include <stdlib.h>
 
-/* Nobody publishes: somebody may begin. */
-#define IDLE CO_MS(100)
+/* Between two walks, at most. */
+#define MOST CO_MS(100)
 
 struct srt_stream {
     struct datagram_stream base;
-    struct srt_service *service;
     struct srt_wire *wire;
-    co_usec every;           /* between two walks */
-    struct co_timer timer;
-    struct co_task more;     /* the rest of a walk */
 };
-
-/* ---- the walk */
-
-static void on_timer(struct co_timer *t);
-
-/* On a common grid: the thread is woken once for all streams. */
-static void set_timer(struct srt_stream *st, co_usec now)
-{
-    co_usec every = live_source_publishing(st->base.src) || st->every > IDLE ? st->every : IDLE;
-
-    co_timer_set(&st->timer, (now / every + 1) * every, on_timer);
-}
-
-static void on_more(struct co_task *t);
-
-static void walk(struct srt_stream *st)
-{
-    co_usec now = co_now();
-
-    if (!datagram_stream_walk(&st->base, now))
-        co_post(&st->more, on_more);
-    else if (st->base.players)
-        set_timer(st, now);
-}
-
-static void on_more(struct co_task *t)
-{
-    walk(container_of(t, struct srt_stream, more));
-}
-
-static void on_timer(struct co_timer *t)
-{
-    struct srt_stream *st = container_of(t, struct srt_stream, timer);
-
-    srt_wire_take(st->wire, co_now());
-    st->base.at = st->base.players;
-    walk(st);
-}
 
 /* ---- who plays */
 
@@ -71,12 +29,10 @@ bool srt_stream_has(const struct srt_peer *p)
     return datagram_stream_has(&p->player);
 }
 
-static void set_every(struct datagram_stream *base)
+static void set_every(struct datagram_stream *st)
 {
-    struct srt_stream *st = container_of(base, struct srt_stream, base);
-
-    st->every = IDLE;
-    for (struct datagram_player *p = base->players; p; p = p->next) {
+    st->every = MOST;
+    for (struct datagram_player *p = st->players; p; p = p->next) {
         if (peer_of(p)->play.every < st->every)
             st->every = peer_of(p)->play.every;
     }
@@ -88,25 +44,24 @@ void srt_stream_add(struct srt_stream *st, struct srt_peer *p)
     bool first = datagram_stream_add(&st->base, &p->player);
 
     srt_wire_keep(st->wire, latency + latency / 2);
-    if (first || p->play.every < st->every)
-        st->every = p->play.every;
+    if (first || p->play.every < st->base.every)
+        st->base.every = p->play.every;
     if (!first)
         return;
     srt_wire_wanted(st->wire, true);
     srt_wire_take(st->wire, now);
-    set_timer(st, now);
+    datagram_stream_begin(&st->base, now);
 }
 
 void srt_stream_remove(struct srt_stream *st, struct srt_peer *p)
 {
     bool had = srt_stream_has(p), last = datagram_stream_remove(&st->base, &p->player);
 
-    if (had && !last && p->play.every == st->every)
+    if (had && !last && p->play.every == st->base.every)
         set_every(&st->base);
     if (!last)
         return;
-    co_timer_cancel(&st->timer);
-    co_post_cancel(&st->more);
+    datagram_stream_end(&st->base);
     srt_wire_wanted(st->wire, false);
 }
 
@@ -133,13 +88,18 @@ static void serve(struct datagram_stream *st, struct datagram_player *player, co
     srt_play_turn(p, now);
 }
 
+static void take(struct datagram_stream *st, co_usec now)
+{
+    srt_wire_take(container_of(st, struct srt_stream, base)->wire, now);
+}
+
 static void look(struct datagram_player *p, co_usec now)
 {
     srt_play_look(peer_of(p), now);
 }
 
 static const struct datagram_stream_kind kind = {
-    .looker = "srt-look", .burst = sizeof(struct srt_burst), .serve = serve,
+    .looker = "srt-look", .burst = sizeof(struct srt_burst), .serve = serve, .take = take,
     .begin_look = set_every /* it may have changed */, .look = look, .free = free_stream,
 };
 
@@ -152,10 +112,9 @@ static struct srt_stream *stream_new(struct srt_service *s, struct live_source *
     };
     struct srt_stream *st = must(calloc(1, sizeof(*st)));
 
-    st->service = s;
     datagram_stream_enter(&s->streams, &s->base, &kind, &st->base, src);
     st->wire = srt_wire_new(src, &opts);
-    st->every = IDLE;
+    st->base.every = MOST;
     return st;
 }
 
