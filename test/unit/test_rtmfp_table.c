@@ -125,7 +125,7 @@ static void test_sessions_are_found_by_address(void **state)
     rtmfp_table_free(t);
 }
 
-static void test_the_last_of_an_address_stays_the_last_when_the_table_grows(void **state)
+static void test_the_last_of_an_address_stays_the_last_among_many(void **state)
 {
     static struct rtmfp_peer v[MANY], pair[2];
     struct rtmfp_table *t = rtmfp_table_new();
@@ -215,7 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_the_filter_finds_the_worker),
         TEST(test_sessions_are_found_by_address),
-        TEST(test_the_last_of_an_address_stays_the_last_when_the_table_grows),
+        TEST(test_the_last_of_an_address_stays_the_last_among_many),
         TEST(test_handshakes_are_found_by_address_and_id),
         TEST(test_an_address_has_its_rate_and_its_burst),
         TEST(test_an_address_of_ipv6_counts_by_its_network),

@@ -7,11 +7,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { FIRST = 64, KEYING = 1024 }; /* buckets */
+/* Buckets. They are as many from the begin on: to put tens of thousands of sessions into other ones
+ * would hold the thread. What is not touched of them takes no memory. */
+enum { BUCKETS = 1 << 16, KEYING = 1024 };
 
 struct rtmfp_table {
     uint8_t key[SIPHASH_KEY];
-    size_t size, n;                  /* a power of 2; sessions */
+    size_t n;                        /* sessions */
     struct rtmfp_peer **v;
     struct rtmfp_handshake *keying[KEYING];
 };
@@ -21,8 +23,7 @@ struct rtmfp_table *rtmfp_table_new(void)
     struct rtmfp_table *t = must(calloc(1, sizeof(*t)));
 
     siphash_new_key(t->key);
-    t->size = FIRST;
-    t->v = must(calloc(t->size, sizeof(*t->v)));
+    t->v = must(calloc(BUCKETS, sizeof(*t->v)));
     return t;
 }
 
@@ -35,42 +36,13 @@ void rtmfp_table_free(struct rtmfp_table *t)
 
 static struct rtmfp_peer **bucket(const struct rtmfp_table *t, const struct udp_addr *at)
 {
-    return &t->v[udp_addr_hash(at, t->key) & (t->size - 1)];
-}
-
-static void grow(struct rtmfp_table *t)
-{
-    struct rtmfp_peer **old = t->v, *p;
-    size_t size = t->size;
-
-    t->size *= 2;
-    t->v = must(calloc(t->size, sizeof(*t->v)));
-    for (size_t i = 0; i < size; i++) {
-        struct rtmfp_peer *last = NULL;
-
-        while ((p = old[i])) { /* turned over twice, they are in the order in which they were */
-            old[i] = p->next_at;
-            p->next_at = last;
-            last = p;
-        }
-        while ((p = last)) {
-            struct rtmfp_peer **to = bucket(t, &p->session.peer);
-
-            last = p->next_at;
-            p->next_at = *to;
-            *to = p;
-        }
-    }
-    free(old);
+    return &t->v[udp_addr_hash(at, t->key) % BUCKETS];
 }
 
 void rtmfp_table_add(struct rtmfp_table *t, struct rtmfp_peer *p)
 {
-    struct rtmfp_peer **to;
+    struct rtmfp_peer **to = bucket(t, &p->session.peer);
 
-    if (t->n == t->size)
-        grow(t);
-    to = bucket(t, &p->session.peer);
     p->next_at = *to;
     *to = p;
     t->n++;
