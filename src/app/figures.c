@@ -359,5 +359,6 @@ void figures_sum(const struct figures_of *of, struct figures *out)
         add(out, one);
     }
     free(one);
-    out->connections = workers_connections(of->env); /* by the process, for its limit */
+    if (of->env->workers) /* it is counted by the process, for its limit */
+        out->connections = workers_connections(of->env);
 }

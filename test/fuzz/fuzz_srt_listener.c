@@ -111,6 +111,7 @@ static void begin(void)
     service = env.srt;
     endpoint.base = (struct datagram_endpoint){ .service = &service->base, .socket = &socket };
     endpoint.service = service;
+    endpoint.out.endpoint = &endpoint.base;
     service->base.endpoints = &only;
     service->base.n_endpoints = 1;
 }

@@ -32,12 +32,13 @@ static size_t sum_of(const unsigned *counts, size_t n)
 /* The kernel is given a row as one. */
 void datagram_out_flush(struct datagram_out *o)
 {
-    struct udp *socket = o->endpoint->socket;
     struct udp_out v[DATAGRAM_OUT];
     unsigned counts[DATAGRAM_OUT], rows = 0;
+    struct udp *socket;
 
     if (o->n == 0)
         return;
+    socket = o->endpoint->socket;
     for (unsigned i = 0; i < o->n; i += counts[rows++]) {
         unsigned n = counts[rows] = row_at(o, i);
 
