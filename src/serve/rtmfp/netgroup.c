@@ -81,7 +81,7 @@ void rtmfp_netgroup_told(struct rtmfp_peer *p, uint64_t flow, const uint8_t *pee
 
 void rtmfp_netgroup_look(struct rtmfp_peer *p)
 {
-    bool silent = p->session.pings > 0; /* and not answered */
+    bool silent = p->session.pings > 1; /* the last one may be answered yet */
 
     if (p->groups && p->groups->of.silent != silent)
         rtmfp_netgroups_silent(p->shared->netgroups, &p->groups->of, silent);
