@@ -9,7 +9,7 @@
 
 /* Buckets. They are as many from the begin on: to put tens of thousands of sessions into other ones
  * would hold the thread. What is not touched of them takes no memory. */
-enum { BUCKETS = 1 << 16, KEYING = 1024 };
+enum { BUCKETS = 1 << 15, KEYING = 1024 };
 
 struct rtmfp_table {
     uint8_t key[SIPHASH_KEY];
