@@ -54,6 +54,12 @@ void session_play_end(struct session *s, err_t why)
     session_leave(s, why);
 }
 
+err_t session_play_check(struct session *s, bool *changed)
+{
+    *changed = false;
+    return session_term_is_over(s->ends) ? session_term_error() : session_apply(s, changed);
+}
+
 /* ---- sending */
 
 co_usec session_player_merge(const struct conf_vhost *vhost, bool rtsp)

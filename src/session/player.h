@@ -17,6 +17,9 @@
 err_t session_play_begin(struct session *s, enum clients_type type, const char *bearer)
     __attribute__((warn_unused_result));
 void session_play_end(struct session *s, err_t why);
+/* Now and then, of one without a coroutine: is it to end, as its token has, or by the configuration
+ * of now? `changed`: there is another one than when it was asked before. */
+err_t session_play_check(struct session *s, bool *changed) __attribute__((warn_unused_result));
 
 struct session_player;
 

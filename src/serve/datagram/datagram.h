@@ -184,4 +184,10 @@ void datagram_endpoint_free(struct datagram_endpoint *e); /* its readers have en
 void datagram_leave(struct datagram_service *s, struct datagram_leaver *l);
 err_t datagram_leave_main(void *service); /* co_fn */
 
+/* ---- timer.c */
+/* fn is called then, or at once if that is over; CO_FOREVER: never. On a grid of 10 ms, so that
+ * timers of many clients are due together. */
+void datagram_timer_set(struct co_timer *t, co_usec due, co_usec now,
+                        void (*fn)(struct co_timer *t));
+
 #endif

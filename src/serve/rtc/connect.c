@@ -9,8 +9,6 @@ enum { DTLS_RATE = 100 };
 
 #define CONNECT_TIME CO_SECONDS(30)
 #define TERM_LOOK CO_SECONDS(10) /* of those whose token ends */
-/* Timers of many sessions are due together. */
-#define GRID CO_MS(10)
 
 /* ---- connected */
 
@@ -193,9 +191,5 @@ void rtc_peer_set_timer(struct rtc_peer *p, co_usec now)
         due = dtls;
     if (p->base.ends > 0 && due > now + TERM_LOOK)
         due = now + TERM_LOOK;
-    if (due < now)
-        due = now;
-    due = (due + GRID - 1) / GRID * GRID;
-    if (!p->timer.prev || p->timer.due != due)
-        co_timer_set(&p->timer, due, on_time);
+    datagram_timer_set(&p->timer, due, now, on_time);
 }

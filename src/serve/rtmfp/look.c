@@ -44,12 +44,9 @@ static void log_sample(const struct rtmfp_netstream *n, co_usec now)
 /* Why it is to end; NULL: it is not. */
 static err_t check(struct session *s)
 {
-    bool changed = false;
-    err_t err;
+    bool changed;
+    err_t err = session_play_check(s, &changed);
 
-    if (session_term_is_over(s->ends))
-        return session_term_error();
-    err = session_apply(s, &changed);
     if (!err && changed && !s->vhost->rtmfp.enabled)
         return err_new(ERR_RTMFP_DISABLED, "the configuration changed: rtmfp of %s is off",
                        s->vhost->name);

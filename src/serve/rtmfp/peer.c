@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Timers of many sessions are due together. */
-#define GRID CO_MS(10)
-
 enum { FEW = 4 }; /* sessions between two looks at the time */
 
 /* What may wait of one that neither publishes nor plays: it says commands alone. */
@@ -221,15 +218,7 @@ static void set_timer(struct rtmfp_peer *p, co_usec now)
 
     if (p->answer && (due == CO_FOREVER || p->answer_until < due))
         due = p->answer_until;
-    if (due == CO_FOREVER) {
-        co_timer_cancel(&p->timer);
-        return;
-    }
-    if (due < now)
-        due = now;
-    due = (due + GRID - 1) / GRID * GRID;
-    if (!p->timer.prev || p->timer.due != due)
-        co_timer_set(&p->timer, due, on_timer);
+    datagram_timer_set(&p->timer, due, now, on_timer);
 }
 
 static err_t end_of(const struct rtmfp_peer *p)

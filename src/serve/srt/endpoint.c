@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Timers of many connections are due together. */
-#define GRID CO_MS(10)
-
 enum { BUFFER = 8 << 20 }; /* of the kernel, for all connections */
 
 /* ---- out */
@@ -77,17 +74,7 @@ static void on_timer(struct co_timer *t)
 
 static void set_timer(struct srt_peer *p, co_usec now)
 {
-    co_usec due = srt_conn_deadline(&p->conn);
-
-    if (due == CO_FOREVER) {
-        co_timer_cancel(&p->timer);
-        return;
-    }
-    if (due < now)
-        due = now;
-    due = (due + GRID - 1) / GRID * GRID;
-    if (!p->timer.prev || p->timer.due != due)
-        co_timer_set(&p->timer, due, on_timer);
+    datagram_timer_set(&p->timer, srt_conn_deadline(&p->conn), now, on_timer);
 }
 
 void srt_peer_flush(struct srt_peer *p, co_usec now)

@@ -55,11 +55,8 @@ static void log_sample(const struct srt_peer *p, co_usec now)
 /* Why it is to end; NULL: it is not. */
 static err_t check(struct session *s, bool *changed)
 {
-    err_t err;
+    err_t err = session_play_check(s, changed);
 
-    if (session_term_is_over(s->ends))
-        return session_term_error();
-    err = session_apply(s, changed);
     if (!err && *changed && !s->vhost->srt.enabled)
         return err_new(ERR_VHOST_DISABLED, "the configuration changed: srt of %s is off",
                        s->vhost->name);
@@ -68,7 +65,7 @@ static err_t check(struct session *s, bool *changed)
 
 void srt_play_look(struct srt_peer *p, co_usec now)
 {
-    bool changed = false;
+    bool changed;
     err_t err;
 
     if (p->state != SRT_PLAYS)
