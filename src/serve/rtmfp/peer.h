@@ -134,7 +134,6 @@ struct rtmfp_netstream {
     struct rtmfp_away *away;         /* of one whose stream is at home elsewhere; or NULL */
     uint64_t lost, told_lost;        /* messages of its flows that are closed; of all, as told */
     bool fc;                         /* it ended by FCUnpublish, which wants to be told */
-    struct datagram_leaver leaver;
     err_t why;                       /* it ends: by this */
     char *names;                     /* memory of base.names */
     char cid[RTMFP_CID];             /* base.id is it */
