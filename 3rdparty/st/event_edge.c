@@ -41,6 +41,7 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &
 
 _Thread_local const _st_eventsys_t *_st_eventsys;
 _Thread_local volatile int st_in_idle;
+_Thread_local volatile unsigned long st_look_count;
 _Thread_local unsigned st_batch_usec;
 _Thread_local void (*st_on_woken)(void);
 
@@ -160,7 +161,7 @@ static int64_t until_due(void)
 {
     st_utime_t now;
 
-    if (_st_anybody_back())
+    if (_st_anybody_can_run())
         return 0;
     if (_ST_SLEEPQ == NULL)
         return -1;
@@ -238,7 +239,7 @@ static void edge_dispatch(void)
 
     if (forked && rebuild() != 0)
         abort();
-    _st_look_for_events();
+    st_look_count++;
     st_in_idle = 1;
     n = told = wait_events(gather(usec));
     st_in_idle = 0;

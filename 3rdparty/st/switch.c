@@ -151,35 +151,53 @@ void _st_context_init(_st_thread_t *thread, void *sp)
 #endif
 }
 
-/* Those who stepped back run once nobody else can: for BACK_TIME and a quarter of what the others
- * took, then it is looked for events again. */
-enum { BACK_TIME = 2000 };
+/* The idle thread asks the kernel for events and wakes those whose time has come. It runs when no
+ * other thread can, and every LOOK_EVERY microseconds whatever can run: two threads that wake each
+ * other for ever keep nobody from hearing of events and timers. */
+enum { LOOK_EVERY = 1000 };
+static _Thread_local st_utime_t looked_at; /* the end of the last look */
+
+/* Threads that stepped back. They run when no other thread can, and they are owed a quarter of the
+ * time that the others take (OWED_PART): once that is OWED_MOST microseconds, they get it. */
+enum { OWED_PART = 4, OWED_MOST = 5000 };
 static _Thread_local _st_clist_t back;
-static _Thread_local st_utime_t back_since; /* 0: not since it was looked for events */
+static _Thread_local int64_t owed;
+static _Thread_local int is_paying; /* until nothing is owed */
+static _Thread_local int from_back; /* the thread that runs had stepped back */
 
 void _st_vp_schedule_init(void)
 {
     ST_INIT_CLIST(&back);
-    back_since = 0;
+    looked_at = 0;
+    owed = is_paying = from_back = 0;
 }
 
-int _st_anybody_back(void)
+static int anybody_back(void)
 {
     return back.next != &back;
 }
 
-void _st_look_for_events(void)
+static int anybody_else(void)
 {
-    back_since = 0;
+    return _ST_RUNQ.next != &_ST_RUNQ;
 }
 
-/* The clock is that of the last switch: a bit behind, and for nothing. */
-static int is_time_for_them(void)
+int _st_anybody_can_run(void)
 {
-    if (!back_since)
-        back_since = st_switched_at;
-    return st_switched_at - back_since <
-           BACK_TIME + (back_since > _ST_LAST_CLOCK ? (back_since - _ST_LAST_CLOCK) / 4 : 0);
+    return anybody_else() || anybody_back();
+}
+
+/* A thread has run for so long. */
+static void pay(st_utime_t ran)
+{
+    if (from_back)
+        owed -= (int64_t)ran;
+    else if (anybody_back())
+        owed += (int64_t)ran / OWED_PART;
+    if (owed <= 0 || !anybody_back())
+        owed = is_paying = 0;
+    else if (owed >= OWED_MOST)
+        is_paying = 1;
 }
 
 void st_step_back(void)
@@ -212,29 +230,51 @@ __attribute__((always_inline)) static inline void fetch_near(const _st_thread_t 
         fetch(thread->near[i].at, thread->near[i].size);
 }
 
-static _st_thread_t *next_thread(void)
+static _st_thread_t *first_of_run_queue(void)
 {
-    _st_thread_t *thread = _st_this_vp.idle_thread;
+    _st_thread_t *thread = _ST_THREAD_PTR(_ST_RUNQ.next);
 
-    if (_ST_RUNQ.next != &_ST_RUNQ) {
-        thread = _ST_THREAD_PTR(_ST_RUNQ.next);
-        _ST_DEL_RUNQ(thread);
-        if (_ST_RUNQ.next != &_ST_RUNQ)
-            fetch_near(_ST_THREAD_PTR(_ST_RUNQ.next));
-    } else if (_st_anybody_back() && is_time_for_them()) {
-        thread = _ST_THREAD_PTR(back.next);
-        ST_REMOVE_LINK(&thread->links);
-    }
+    _ST_DEL_RUNQ(thread);
+    if (anybody_else())
+        fetch_near(_ST_THREAD_PTR(_ST_RUNQ.next));
+    return thread;
+}
+
+static _st_thread_t *choose(int is_time_to_look)
+{
+    _st_thread_t *thread;
+
+    from_back = 0;
+    if (is_time_to_look || !_st_anybody_can_run())
+        return _st_this_vp.idle_thread;
+    if (anybody_else() && !is_paying)
+        return first_of_run_queue();
+    from_back = 1;
+    thread = _ST_THREAD_PTR(back.next);
+    ST_REMOVE_LINK(&thread->links);
+    return thread;
+}
+
+/* `me` has run until now. The idle thread has just looked. */
+static _st_thread_t *next_thread(_st_thread_t *me, st_utime_t now)
+{
+    _st_thread_t *thread;
+
+    if (me == _st_this_vp.idle_thread)
+        looked_at = now;
+    else
+        pay(now - st_switched_at);
+    thread = choose(now - looked_at >= LOOK_EVERY);
     if (thread->state != _ST_ST_RUNNABLE)
         abort(); /* linked into two queues: nothing can be trusted any more */
     thread->state = _ST_ST_RUNNING;
     return thread;
 }
 
-/* One look at the clock ends the time of the thread that ran and begins that of the next one. */
-static void end_turn(_st_thread_t *me)
+/* One reading of the clock ends the time of the thread that ran and begins that of the next one. */
+static void end_turn(_st_thread_t *me, st_utime_t now)
 {
-    st_utime_t now = st_utime(), ran = now - st_switched_at;
+    st_utime_t ran = now - st_switched_at;
 
     if (st_on_held && ran >= st_held_least && me != _st_this_vp.idle_thread)
         st_on_held(ran);
@@ -252,11 +292,13 @@ __attribute__((always_inline)) static inline void go_to(_st_thread_t *me, _st_th
 
 void _st_vp_schedule(void)
 {
-    _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
+    _st_thread_t *me = _ST_CURRENT_THREAD(), *to;
+    st_utime_t now = st_utime();
 
+    to = next_thread(me, now);
     if (to == me && me == _st_this_vp.idle_thread)
         return;
-    end_turn(me);
+    end_turn(me, now);
     if (to != me) /* else nobody else can run */
         go_to(me, to);
 }
@@ -264,9 +306,11 @@ void _st_vp_schedule(void)
 /* The calling thread has ended: never to return. */
 void _st_vp_schedule_last(void)
 {
-    _st_thread_t *me = _ST_CURRENT_THREAD(), *to = next_thread();
+    _st_thread_t *me = _ST_CURRENT_THREAD();
+    st_utime_t now = st_utime();
+    _st_thread_t *to = next_thread(me, now);
 
-    end_turn(me);
+    end_turn(me, now);
     _ST_SET_CURRENT_THREAD(to);
     before_switch(to, NULL);
     _st_context_switch(&me->context, to->context);

@@ -526,5 +526,6 @@ unsigned long co_switches(void)
 
 void co_pulse(struct co_pulse *out)
 {
-    *out = (struct co_pulse){ &st_switch_count, &st_in_idle, ticker_quiet() };
+    *out = (struct co_pulse){ &st_switch_count, &st_look_count, &st_in_idle,
+                              ticker_quiet() };
 }

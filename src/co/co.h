@@ -86,12 +86,16 @@ err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
 /* Nearly t (a second or more), so that it ends with a second of the clock: what only looks now and
  * then looks together, and wakes an idle thread once for all of it. */
 static inline co_usec co_to_second(co_usec t, co_usec now) { return t - now % CO_SECONDS(1); }
-/* Let those run who can. Who does so again, and has not waited meanwhile, runs after all others. */
+/* Let others run. A coroutine that does so again without having waited in between runs after all
+ * others; it gets a fifth of the time at least. */
 void  co_yield(void);
 
 /* The thread is everybody's: who has run for a millisecond since it waited lets others run, sooner
  * while so many have so much to do that they wait for long. For every loop that may last, once a
- * round; reads and writes do it by themselves. Yields. */
+ * round; reads and writes do it by themselves. Yields.
+ *
+ * Between two coroutines the scheduler looks for events and timers every millisecond, whatever can
+ * run: coroutines that wake each other without end hold up no timer and no other socket. */
 void co_yield_if_due(void);
 bool co_slice_over(void); /* is it time to? Does not yield */
 

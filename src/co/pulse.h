@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pulse.h - what another thread may see of a scheduler: whether it switches, and whether it waits.
+/* pulse.h - what another thread may see of a scheduler: its switches, its looks for events, whether it waits.
  *
  * What belongs to a scheduler is thread-local, so a thread that looks after one (a watchdog, a
  * profiler) gets these pointers from it.
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 struct co_pulse { /* copy it; valid while the thread of the scheduler lives */
-    const volatile unsigned long *switches;
+    const volatile unsigned long *switches, *looks;
     const volatile int *idle;
     const atomic_bool *quiet;
 };
@@ -23,6 +23,13 @@ void co_pulse(struct co_pulse *out);
 static inline unsigned long co_pulse_switches(const struct co_pulse *p)
 {
     return *p->switches;
+}
+
+/* How often it has asked the kernel for events. It does so every millisecond, between two coroutines:
+ * a number that stays means that one coroutine keeps the thread. */
+static inline unsigned long co_pulse_looks(const struct co_pulse *p)
+{
+    return *p->looks;
 }
 
 static inline bool co_pulse_idle(const struct co_pulse *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.c - a thread that looks whether those that run coroutines still switch. */
+/* watchdog.c - a thread that checks whether the schedulers still look for events. */
 #include "co/watchdog.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ struct watched {
     pthread_t thread;
     clockid_t cpu;
     struct co_pulse pulse;
-    unsigned long seen; /* switches */
+    unsigned long seen; /* looks for events */
     co_usec began, began_cpu;
     bool asked;
     _Atomic co_usec since, since_cpu; /* when the hold that is asked about was seen first */
@@ -122,7 +122,7 @@ static bool its_next_look(void)
 
 static void its_begin(struct watched *w, co_usec now)
 {
-    w->seen = co_pulse_switches(&w->pulse);
+    w->seen = co_pulse_looks(&w->pulse);
     w->began = now;
     w->began_cpu = clock_us(w->cpu);
     w->asked = false;
@@ -132,8 +132,8 @@ static void its_look_at(struct watched *w, co_usec now, bool late)
 {
     co_usec limit = atomic_load(&dog.limit);
 
-    if (co_pulse_switches(&w->pulse) != w->seen || co_pulse_idle(&w->pulse) || late) {
-        /* it switched; or we were not run ourselves, so nothing can be said */
+    if (co_pulse_looks(&w->pulse) != w->seen || co_pulse_idle(&w->pulse) || late) {
+        /* it looked; or we were not run ourselves, so nothing can be said */
         its_begin(w, now);
     } else if (!w->asked && limit > 0 && now - w->began >= limit) {
         atomic_store(&w->since, w->began);

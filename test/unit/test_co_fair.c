@@ -5,14 +5,18 @@
 #include "base/log.h"
 #include "co/holds.h"
 #include "co/net/io.h"
+#include "co/net/io_tcp.h"
 #include "co/net/round.h"
 #include "unit.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 static char lines[4096];
 
@@ -372,6 +376,162 @@ static void test_the_greedy_get_on(void **state)
     assert_true(g.turns >= 3); /* once each time that all others had their turn, or two */
 }
 
+/* ---- coroutines that wake each other without end: one of them can always run */
+
+enum { RING_MOST = 100 };
+
+struct ring {
+    struct co *members[RING_MOST];
+    int n;
+    bool over;
+    unsigned turns;
+};
+
+struct ring_member {
+    struct ring *ring;
+    int at;
+};
+
+static err_t wake_the_next(void *arg)
+{
+    struct ring_member *m = arg;
+    struct ring *r = m->ring;
+
+    while (!r->over) {
+        spin(20);
+        r->turns++;
+        co_unpark(r->members[(m->at + 1) % r->n]);
+        if (co_park(CO_SECONDS(10)) == CO_STOPPED)
+            break;
+    }
+    return NULL;
+}
+
+static err_t sleep_beside_a_ring(void *arg)
+{
+    co_usec *longest = arg;
+
+    for (int i = 0; i < 20; i++) {
+        co_usec began = cpu_time();
+        err_t err = co_sleep(CO_MS(8));
+
+        if (err)
+            return err;
+        if (cpu_time() - began > *longest)
+            *longest = cpu_time() - began;
+    }
+    return NULL;
+}
+
+static void *echo(void *arg)
+{
+    int fd = *(int *)arg;
+    char c;
+
+    while (read(fd, &c, 1) == 1)
+        (void)!write(fd, &c, 1);
+    return NULL;
+}
+
+/* Another thread answers while the ring turns. */
+static err_t read_beside_a_ring(void *arg)
+{
+    co_usec *longest = arg;
+    struct io *io;
+    pthread_t peer;
+    int fds[2];
+    err_t err = NULL;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    assert_int_equal(pthread_create(&peer, NULL, echo, &fds[1]), 0);
+    assert_ok(io_tcp_open(&io, fds[0]));
+    for (int i = 0; i < 50 && !err; i++) {
+        co_usec began = cpu_time();
+        char c;
+
+        err = io_write(io, "x", 1);
+        if (!err)
+            err = io_read_full(io, &c, 1);
+        if (cpu_time() - began > *longest)
+            *longest = cpu_time() - began;
+    }
+    io_close(io);
+    (void)pthread_join(peer, NULL);
+    (void)close(fds[1]);
+    return err;
+}
+
+static co_usec beside_a_ring(int n, co_fn *fn)
+{
+    struct ring r = { .n = n };
+    struct ring_member members[RING_MOST];
+    struct co_group ring, group;
+    co_usec longest = 0;
+
+    co_group_init(&ring);
+    co_group_init(&group);
+    for (int i = 0; i < n; i++) {
+        members[i] = (struct ring_member){ &r, i };
+        assert_ok(co_go(&ring, "ring", wake_the_next, &members[i]));
+        r.members[i] = co_newest(&ring);
+    }
+    assert_ok(co_go(&group, "innocent", fn, &longest));
+    assert_ok(co_group_wait(&group));
+    r.over = true;
+    for (int i = 0; i < n; i++)
+        co_unpark(r.members[i]);
+    assert_ok(co_group_wait(&ring));
+    assert_true(r.turns > 100);
+    return longest;
+}
+
+/* A sleep of 8 ms, on a wheel of 4 ms, takes one turn of the ring longer at most, and so does a read.
+ * Without looks by the clock the sleeper is never woken. */
+static void test_coroutines_that_wake_each_other_hold_up_nobody(void **state)
+{
+    static const struct {
+        const char *name;
+        int n;
+    } rows[] = { { "two", 2 }, { "three", 3 }, { "a hundred", RING_MOST } };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        co_usec slept = beside_a_ring(rows[i].n, sleep_beside_a_ring);
+        co_usec read = beside_a_ring(rows[i].n, read_beside_a_ring);
+
+        print_message("  %s: sleep of 8 ms took %lld us, read %lld us\n", rows[i].name,
+                      (long long)slept, (long long)read);
+        assert_in_range(slept, 0, CO_MS(25));
+        assert_in_range(read, 0, CO_MS(10));
+    }
+}
+
+/* Those who stepped back have a fifth of the time, though others never wait for events. */
+static void test_the_greedy_get_on_beside_a_ring(void **state)
+{
+    struct ring r = { .n = 2 };
+    struct ring_member members[2] = { { &r, 0 }, { &r, 1 } };
+    struct greedy g = { .until = cpu_time() + CO_MS(400) };
+    struct co_group ring, group;
+    co_usec began = cpu_time();
+
+    (void)state;
+    co_group_init(&ring);
+    co_group_init(&group);
+    for (int i = 0; i < r.n; i++) {
+        assert_ok(co_go(&ring, "ring", wake_the_next, &members[i]));
+        r.members[i] = co_newest(&ring);
+    }
+    assert_ok(co_go(&group, "greedy", be_greedy, &g));
+    assert_ok(co_group_wait(&group));
+    r.over = true;
+    for (int i = 0; i < r.n; i++)
+        co_unpark(r.members[i]);
+    assert_ok(co_group_wait(&ring));
+    print_message("  %u turns of 1 ms in %lld ms\n", g.turns, (long long)us_to_ms(cpu_time() - began));
+    assert_in_range(g.turns, 40, 160); /* a fifth is 80 */
+}
+
 /* ---- loops that get nowhere */
 
 static void test_rounds(void **state)
@@ -403,6 +563,8 @@ int main(void)
         TEST(test_timers_let_others_run),
         TEST(test_events_do_not_wait_for_the_greedy),
         TEST(test_the_greedy_get_on),
+        TEST(test_coroutines_that_wake_each_other_hold_up_nobody),
+        TEST(test_the_greedy_get_on_beside_a_ring),
         TEST(test_rounds),
         TEST(test_what_is_no_hold),
         TEST(test_a_hold_is_counted_by_name),
