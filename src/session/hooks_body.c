@@ -120,7 +120,9 @@ void hooks_body(struct wr *w, const struct session_env *env, enum hooks_action a
 
 static json_t *parse(const char *body, size_t size)
 {
-    return size > 0 && jflat_is(body, size, HOOKS_DEPTH) ? json_loadb(body, size, 0, NULL) : NULL;
+    if (size == 0 || !jflat_is(body, size, HOOKS_DEPTH, HOOKS_VALUES))
+        return NULL;
+    return json_loadb(body, size, 0, NULL);
 }
 
 static bool is_zero(const char *body, size_t size)

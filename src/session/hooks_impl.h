@@ -8,7 +8,7 @@
 #include "proto/http/client.h"
 #include "session/hooks.h"
 
-enum { HOOKS_REPLY_MAX = 64 * 1024, HOOKS_DEPTH = 16 };
+enum { HOOKS_REPLY_MAX = 64 * 1024, HOOKS_DEPTH = 16, HOOKS_VALUES = 1024 };
 
 struct hooks_line {
     struct ref ref;

@@ -66,6 +66,8 @@ static struct session_env env;
 static struct http_service service;
 static char out[1 << 20];
 
+#define RTC "rtc_server { enabled on; } "
+
 static void begin(const char *conf)
 {
     char all[512];
@@ -197,7 +199,7 @@ static const struct {
 static void test_posts(void **state)
 {
     (void)state;
-    begin("");
+    begin(RTC);
     for (size_t i = 0; i < COUNT(posts); i++) {
         print_message("  %s\n", posts[i].name);
         answers();
@@ -211,7 +213,7 @@ static void test_posts(void **state)
 static void test_whip_answer(void **state)
 {
     (void)state;
-    begin("");
+    begin(RTC);
     answers();
     talk("POST /rtc/v1/whip/?app=a%20b&stream=s%26", SDP, "v=0");
     assert_says("HTTP/1.1 201 ");
@@ -231,7 +233,7 @@ static void test_json_answer(void **state)
     char want[256];
 
     (void)state;
-    begin("");
+    begin(RTC);
     answers();
     talk("POST /rtc/v1/play/", "", body);
     (void)snprintf(want, sizeof(want), "{\"code\":0,\"server\":\"vid-1\",\"service\":\"s-2\",\"pid\":"
@@ -298,7 +300,7 @@ static const struct {
 static void test_refused(void **state)
 {
     (void)state;
-    begin("");
+    begin(RTC);
     for (size_t i = 0; i < COUNT(refused); i++) {
         char status[32];
 
@@ -325,7 +327,7 @@ static void test_statuses(void **state)
     };
 
     (void)state;
-    begin("");
+    begin(RTC);
     for (size_t i = 0; rows[i].status; i++) {
         char status[32];
 
@@ -397,7 +399,7 @@ static void test_later(void **state)
     };
 
     (void)state;
-    begin("");
+    begin(RTC);
     for (size_t i = 0; i < COUNT(rows); i++) {
         char status[32];
 
@@ -442,7 +444,7 @@ static void talk_large(const char *path, size_t size, bool chunked, size_t piece
 static void test_bodies(void **state)
 {
     (void)state;
-    begin("");
+    begin(RTC);
     for (int chunked = 0; chunked < 2; chunked++) {
         answers();
         talk_large("/rtc/v1/whip/", SDP_OFFER_MAX, chunked, 0);
@@ -468,7 +470,7 @@ static void test_cut(void **state)
                              "application/sdp\r\nContent-Length: 5\r\n\r\nv=0\r\n";
 
     (void)state;
-    begin("");
+    begin(RTC);
     for (size_t n = 0; n < sizeof(in); n++) {
         answers();
         asked[0] = '\0';

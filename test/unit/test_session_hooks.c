@@ -59,11 +59,17 @@ static void test_flat(void **state)
         { "\"[[[[[[[[[[[[[[[[[[[[[[[\"", true }, { "\"\\\"[[[[[[[[[[[[[[[[[[[[[\"", true },
         { "[][][][][][][][][][][][][][][][][][]", true },
         { "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":[[[[[[[[", false },
+    }, few[] = {
+        { "1", true }, { "[1,2,3,4]", true }, { "[1,2,3,4,5]", false }, { "[[],{}]", true },
+        { "[{},{},{}]", false }, { "{\"a,[[[[\":\",\\\",,,\"}", true }, { ",,,,,", false },
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(jflat_is(rows[i].text, strlen(rows[i].text), HOOKS_DEPTH), rows[i].flat);
+        assert_int_equal(jflat_is(rows[i].text, strlen(rows[i].text), HOOKS_DEPTH,
+                                  HOOKS_VALUES), rows[i].flat);
+    for (size_t i = 0; i < COUNT(few); i++)
+        assert_int_equal(jflat_is(few[i].text, strlen(few[i].text), HOOKS_DEPTH, 4), few[i].flat);
 }
 
 static void test_forward_urls(void **state)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 8, COORDINATE = 32, NUMBER = JWK_RSA_MAX / 8 + 1, EXPONENT_BITS = 32 };
+enum { DEPTH = 8, VALUES = 4096, COORDINATE = 32, NUMBER = JWK_RSA_MAX / 8 + 1, EXPONENT_BITS = 32 };
 
 /* One member in base64url: at most `most` bytes into buf, which has BASE64URL_ROOM for them. */
 static bool bytes_of(const json_t *k, const char *member, uint8_t *buf, size_t most, size_t *size)
@@ -169,7 +169,7 @@ struct jwk_set *jwk_set_parse(const char *text, size_t size, char why[JWK_WHY])
     struct jwk_set *s = NULL;
 
     why[0] = '\0';
-    if (size <= JWK_FILE && jflat_is(text, size, DEPTH))
+    if (size <= JWK_FILE && jflat_is(text, size, DEPTH, VALUES))
         whole = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     keys = json_object_get(whole, "keys");
     if (json_is_array(keys))

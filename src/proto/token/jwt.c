@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 4, HEAD_MAX = 1024, MAC = 32, HALF = 32, DER = 80, TRIES = 4 };
+enum { DEPTH = 4, VALUES = 64, HEAD_MAX = 1024, MAC = 32, HALF = 32, DER = 80, TRIES = 4 };
 
 /* "head.claims.signature" */
 struct parts {
@@ -50,7 +50,7 @@ static err_t read_head(const struct parts *p, struct head *out)
     size_t size;
 
     if (!base64url_decode(p->head, p->head_size, text, &size) ||
-        !jflat_is((const char *)text, size, DEPTH))
+        !jflat_is((const char *)text, size, DEPTH, VALUES))
         return err_new(ERR_TOKEN, "the head of the JWT is no JSON in base64url");
     out->json = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, NULL);
     out->alg = json_string_value(json_object_get(out->json, "alg"));

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 8 };
+enum { DEPTH = 8, VALUES = 512 };
 
 /* RFC 7519 2: a NumericDate may have a fraction, and be anything. */
 static long long seconds(double d)
@@ -93,7 +93,7 @@ err_t jwt_claims_check(const char *text, size_t size, const struct jwt_rules *ru
     json_t *claims = NULL;
     err_t err;
 
-    if (jflat_is(text, size, DEPTH))
+    if (jflat_is(text, size, DEPTH, VALUES))
         claims = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     if (json_is_object(claims))
         err = check_time(claims, ask);

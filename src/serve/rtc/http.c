@@ -11,6 +11,12 @@
 #include <string.h>
 #include <strings.h>
 
+bool rtc_http_serves(struct http_exchange *x, const struct rtc_http_place *place)
+{
+    x->declined = !x->conf->rtc_server.enabled || strcmp(x->req->path, place->path) != 0;
+    return !x->declined;
+}
+
 err_t rtc_http_body(struct http_exchange *x, size_t most, char **out, size_t *size, bool *over)
 {
     struct wr w;
@@ -20,6 +26,9 @@ err_t rtc_http_body(struct http_exchange *x, size_t most, char **out, size_t *si
 
     *out = NULL;
     *size = 0;
+    *over = x->req->length > (int64_t)most;
+    if (*over)
+        return NULL;
     wr_init(&w, most);
     do {
         err = http_reader_body(x->reader, piece, sizeof(piece), &n);

@@ -6,7 +6,8 @@
 #include "serve/http/http.h"
 #include "serve/rtc/ask.h"
 
-enum { RTC_JSON_MAX = 3 * SDP_OFFER_MAX }; /* of a body with an offer whose lines are escaped */
+/* Of a body with the largest offer: escapes make its lines longer by two characters each. */
+enum { RTC_JSON_MAX = SDP_OFFER_MAX + 24 * 1024 };
 
 /* The body, to be freed; *over: it has more than `most` bytes, and nothing is given. Yields. */
 err_t rtc_http_body(struct http_exchange *x, size_t most, char **out, size_t *size, bool *over)
@@ -26,6 +27,8 @@ struct rtc_http_place {
     http_handler *handler;
     enum rtc_ask_kind kind; /* of a POST */
 };
+/* Is it that path, and is WebRTC on? Else x is declined: before anything of the body is read. */
+bool rtc_http_serves(struct http_exchange *x, const struct rtc_http_place *place);
 err_t rtc_http_json(struct http_exchange *x, void *place) __attribute__((warn_unused_result));
 err_t rtc_http_whip(struct http_exchange *x, void *place) __attribute__((warn_unused_result));
 

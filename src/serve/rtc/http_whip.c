@@ -258,10 +258,8 @@ err_t rtc_http_whip(struct http_exchange *x, void *place)
 {
     const struct rtc_http_place *at = place;
 
-    if (strcmp(x->req->path, at->path) != 0) {
-        x->declined = true;
+    if (!rtc_http_serves(x, at))
         return NULL;
-    }
     switch (x->req->verb) {
     case HTTP_VERB_POST:
         return post(x, at->kind);
