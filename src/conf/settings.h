@@ -208,10 +208,13 @@ static inline bool conf_auth_of_rtc(const struct conf_auth *a)
     return a->enabled && a->type == CONF_AUTH_BEARER && a->rtc_bearer;
 }
 
+enum conf_public { CONF_PUBLIC_OFF, CONF_PUBLIC_READ };
+
 struct conf_http_api {
     bool enabled;
     struct conf_endpoints listen;
     bool crossdomain, private_network, open;
+    enum conf_public public; /* what public addresses may do where no password is set */
     struct conf_raw_api raw_api;
     struct conf_auth auth;
     struct conf_tls https;

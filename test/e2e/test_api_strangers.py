@@ -34,7 +34,7 @@ def denied(a, reason):
 
 
 def test_strangers_and_pages_elsewhere_only_look(api, source):
-    s, a = api(RAW, "exporter { enabled on; listen 127.0.0.1:%d; }" % free_port())
+    s, a = api("public read; " + RAW, "exporter { enabled on; listen 127.0.0.1:%d; }" % free_port())
     s.push(source, "cam", loop=True)
     v = s.watch("cam")
     assert v.wait(lambda got: len(got) > 10, 5)

@@ -66,7 +66,7 @@ vhost closed.example { rtc { enabled on; } security { enabled on; deny publish a
     assert ask(s, "POST", "/rtc/v1/other/", "")[0] == 404
     assert ask(s, "OPTIONS", "/rtc/v1/whip/")[0] == 204
     asked = ask(s, "OPTIONS", "/rtc/v1/whep/", headers={"Access-Control-Request-Private-Network": "true"})
-    assert asked[0] == 204 and asked[1]["Access-Control-Allow-Private-Network"] == "true"
+    assert asked[0] == 204 and "Access-Control-Allow-Private-Network" not in asked[1], "private_network is off"
 
 
 def test_a_session(srs, tmp_path):

@@ -91,6 +91,8 @@ static unsigned connections(void *arg)
 #define PRIVATE "listen 1935; http_api { enabled on; private_network on; } http_server { enabled on; " \
     "private_network on; }"
 #define FREE "listen 1935; http_api { enabled on; open on; raw_api { enabled on; } }"
+#define READ "listen 1935; http_api { enabled on; public read; raw_api { enabled on; } } exporter { enabled on; }"
+#define CLOSED "listen 1935; http_api { enabled on; crossdomain off; } http_server { enabled on; }"
 
 /* The answer to one request, malloc'ed. */
 static char *ask_from(const char *conf, const char *request, const char *ip)
@@ -185,6 +187,16 @@ static const struct {
     { "that is open to pages", PRIVATE, "OPTIONS /api/v1/streams HTTP/1.1\r\nOrigin: http://x\r\n"
       "Access-Control-Request-Private-Network: true", 200,
       "Access-Control-Allow-Private-Network: true" },
+    { "CORS that is off", CLOSED, "GET /api/v1/streams HTTP/1.1\r\nOrigin: http://x", 200,
+      "!Access-Control" },
+    { "of files on the same port it is on", CLOSED, "GET /nothing HTTP/1.1\r\nOrigin: http://x", 404,
+      "Access-Control-Allow-Origin: *" },
+    { "CORS that is off, JSONP of another site", CLOSED,
+      "GET /api/v1/versions?callback=f HTTP/1.1\r\nSec-Fetch-Site: cross-site", 200, "!f({" },
+    { "CORS that is off, JSONP of a program", CLOSED, "GET /api/v1/versions?callback=f HTTP/1.1", 200,
+      "f({" },
+    { "addresses of code", OPEN, "GET /api/v1/self_proc_stats HTTP/1.1", 200,
+      "\"startcode\":0,\"endcode\":0,\"startstack\":0,\"kstkesp\":0,\"kstkeip\":0,\"signal\":" },
     { "locked", LOCKED, "GET /api/v1/versions HTTP/1.1", 401, "WWW-Authenticate: Basic" },
     { "locked list", LOCKED, "GET /api/v1/ HTTP/1.1", 401, "" },
     { "with another key, late", LOCKED, "GET /api/v1/ HTTP/1.1\r\nAuthorization: Basic dTpx", 401,
@@ -243,23 +255,25 @@ static const struct {
     { "from this machine", OPEN, HERE, KICK, 200 },
     { "from this machine, IPv6", OPEN, "::1", KICK, 200 },
     { "from this machine, IPv4 as IPv6", OPEN, "::ffff:127.0.0.2", KICK, 200 },
-    { "from another one", OPEN, THERE, KICK, 403 },
-    { "from another one, IPv6", OPEN, "2001:db8::1", KICK, 403 },
+    { "from another one", READ, THERE, KICK, 403 },
+    { "from a private one", OPEN, "10.0.0.5", KICK, 403 },
+    { "from a public one", OPEN, THERE, KICK, 401 },
+    { "from another one, IPv6", READ, "2001:db8::1", KICK, 403 },
     { "from another one that says it is this", OPEN, "10.0.0.5", KICK "\r\nX-Forwarded-For: 127.0.0.1",
       403 },
-    { "from another one by a proxy", OPEN, HERE, KICK "\r\nX-Forwarded-For: " THERE, 403 },
-    { "the same, in the manner of others", OPEN, HERE, KICK "\r\nX-Real-IP: " THERE, 403 },
-    { "to look is open", OPEN, THERE, "GET /api/v1/clients HTTP/1.1\r\nHost: h", 200 },
-    { "to test is open", OPEN, THERE, "POST /api/v1/tests/requests HTTP/1.1\r\nHost: h\r\nContent-Length: 0",
+    { "from another one by a proxy", READ, HERE, KICK "\r\nX-Forwarded-For: " THERE, 403 },
+    { "the same, in the manner of others", READ, HERE, KICK "\r\nX-Real-IP: " THERE, 403 },
+    { "to look is open", READ, THERE, "GET /api/v1/clients HTTP/1.1\r\nHost: h", 200 },
+    { "to test is open", READ, THERE, "POST /api/v1/tests/requests HTTP/1.1\r\nHost: h\r\nContent-Length: 0",
       200 },
-    { "origins ask each other", OPEN, THERE, "POST /api/v1/clusters HTTP/1.1\r\nHost: h\r\nContent-Length: 0",
+    { "origins ask each other", READ, THERE, "POST /api/v1/clusters HTTP/1.1\r\nHost: h\r\nContent-Length: 0",
       200 },
     { "everybody, as SRS has it", FREE, THERE, KICK, 200 },
     { "with the password", LOCKED, THERE, KICK KEY, 200 },
-    { "reload from another one", RAW, THERE, RELOAD, 403 },
-    { "reload by HEAD", RAW, THERE, "HEAD /api/v1/raw?rpc=reload HTTP/1.1\r\nHost: h", 403 },
-    { "reload by an odd query", RAW, THERE, "GET /api/v1/raw?rpc=%72eload&rpc=raw HTTP/1.1\r\nHost: h", 403 },
-    { "what reload did", RAW, THERE, "GET /api/v1/raw?rpc=reload-fetch HTTP/1.1\r\nHost: h", 200 },
+    { "reload from another one", READ, THERE, RELOAD, 403 },
+    { "reload by HEAD", READ, THERE, "HEAD /api/v1/raw?rpc=reload HTTP/1.1\r\nHost: h", 403 },
+    { "reload by an odd query", READ, THERE, "GET /api/v1/raw?rpc=%72eload&rpc=raw HTTP/1.1\r\nHost: h", 403 },
+    { "what reload did", READ, THERE, "GET /api/v1/raw?rpc=reload-fetch HTTP/1.1\r\nHost: h", 200 },
 
     { "our own page", OPEN, HERE, KICK "\r\nOrigin: http://127.0.0.1:1985\r\nSec-Fetch-Site: same-origin", 200 },
     { "our own page, old browser", OPEN, HERE, KICK "\r\nOrigin: http://127.0.0.1:1985", 200 },
@@ -310,6 +324,69 @@ static void test_changes(void **state)
         if (strtol(got + 9, NULL, 10) != changes[i].status ||
             (changes[i].status == 403 && strncmp(request, "HEAD", 4) != 0 && !strstr(got, "http_api {")))
             fail_msg("%s", got);
+        free(got);
+    }
+}
+
+/* ---- who may look */
+
+#define LOOK "GET /api/v1/streams HTTP/1.1\r\nHost: h"
+
+static const struct {
+    const char *name, *conf, *ip, *request;
+    int status;
+} looks[] = {
+    { "this machine", OPEN, HERE, LOOK, 200 },
+    { "10/8", OPEN, "10.255.0.1", LOOK, 200 },
+    { "172.16/12", OPEN, "172.31.9.9", LOOK, 200 },
+    { "behind 172.16/12", OPEN, "172.32.0.1", LOOK, 401 },
+    { "192.168/16", OPEN, "192.168.1.1", LOOK, 200 },
+    { "link-local", OPEN, "169.254.1.1", LOOK, 200 },
+    { "link-local, IPv6", OPEN, "fe80::1", LOOK, 200 },
+    { "fc00::/7", OPEN, "fd12::1", LOOK, 200 },
+    { "mapped", OPEN, "::ffff:10.0.0.1", LOOK, 200 },
+    { "mapped, public", OPEN, "::ffff:8.8.8.8", LOOK, 401 },
+    { "of a provider's customer", OPEN, "100.64.0.1", LOOK, 401 },
+    { "before and behind those", OPEN, "100.128.0.1", LOOK, 401 },
+    { "public", OPEN, "8.8.8.8", LOOK, 401 },
+    { "public, IPv6", OPEN, "2001:db8::1", LOOK, 401 },
+    { "no address", OPEN, "unknown", LOOK, 401 },
+    { "public behind our proxy", OPEN, HERE, LOOK "\r\nX-Forwarded-For: 8.8.8.8", 401 },
+    { "private behind our proxy", OPEN, HERE, LOOK "\r\nX-Forwarded-For: 8.8.8.8, 10.0.0.1", 200 },
+    { "public that says it is private", OPEN, "8.8.8.8", LOOK "\r\nX-Forwarded-For: 10.0.0.1", 401 },
+    { "a client", OPEN, THERE, "GET /api/v1/clients/x HTTP/1.1\r\nHost: h", 401 },
+    { "by JSONP", OPEN, THERE, "GET /api/v1/clients?callback=f HTTP/1.1\r\nHost: h", 401 },
+    { "by HEAD", OPEN, THERE, "HEAD /api/v1/clients HTTP/1.1\r\nHost: h", 401 },
+    { "the list of paths", OPEN, THERE, "GET /api/v1/ HTTP/1.1\r\nHost: h", 401 },
+    { "no such path", OPEN, THERE, "GET /api/v1/nothing HTTP/1.1\r\nHost: h", 401 },
+    { "of a vhost", OPEN, THERE, "GET /api/v1/tests/errors HTTP/1.1\r\nHost: error.srs.com", 401 },
+    { "raw", OPEN, THERE, "GET /api/v1/raw?rpc=raw HTTP/1.1\r\nHost: h", 401 },
+    { "figures", OPEN, THERE, "GET /metrics HTTP/1.1\r\nHost: h", 401 },
+    { "the version", OPEN, THERE, "GET /api/v1/versions HTTP/1.1\r\nHost: h", 200 },
+    { "figures that are public", READ, THERE, "GET /metrics HTTP/1.1\r\nHost: h", 200 },
+    { "public, and may read", READ, THERE, LOOK, 200 },
+    { "public, and may do all", FREE, THERE, LOOK, 200 },
+    { "with a password", LOCKED, THERE, LOOK KEY, 200 },
+    { "without it", LOCKED, THERE, LOOK, 401 },
+    { "any password where there is none", OPEN, THERE, LOOK KEY, 401 },
+};
+
+static void test_looks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(looks); i++) {
+        char request[1024], *got;
+        bool says;
+
+        print_message("  %s\n", looks[i].name);
+        (void)snprintf(request, sizeof(request), "%s\r\n\r\n", looks[i].request);
+        got = ask_from(looks[i].conf, request, looks[i].ip);
+        assert_memory_equal(got, "HTTP/1.1 ", 9);
+        says = strstr(got, "http_api { public read; }") && strstr(got, "http_api { auth {");
+        if (strtol(got + 9, NULL, 10) != looks[i].status ||
+            (looks[i].status == 401 && strcmp(looks[i].conf, LOCKED) != 0 && *request != 'H' && !says))
+            fail_msg("%s", got);
+        assert_true(looks[i].status != 401 || strstr(got, "\r\nWWW-Authenticate: "));
         free(got);
     }
 }
@@ -405,7 +482,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_auth),
-        TEST(test_token), TEST(test_requests), TEST(test_changes), TEST(test_jsonp_of_secrets),
+        TEST(test_token), TEST(test_requests), TEST(test_changes), TEST(test_looks),
+        TEST(test_jsonp_of_secrets),
         TEST(test_guard), TEST(test_all_valid),
     };
 

@@ -10,6 +10,9 @@ export class NeedLogin extends Error {
     }
 }
 
+// The server tells nothing to this address, and what to set so that it does.
+export class Closed extends Error {}
+
 export class Api {
     // `given`: an address that somebody wrote; else the server of the page is asked for it.
     constructor(given = null) {
@@ -62,13 +65,15 @@ export class Api {
     }
 
     async refusal(url, answer, sent) {
+        const why = await answer.json().catch(() => null);
+        if (answer.status === 401 && why?.error) // there is no password to ask for: it says what to set
+            return new Closed(why.error);
         if (answer.status === 401) {
             this.logout(); // not again: a server locks who guesses
             return new NeedLogin(Boolean(sent));
         }
         if (answer.status === 429)
             return new Error("too many wrong passwords came from this address: wait a minute");
-        const why = await answer.json().catch(() => null);
         return Object.assign(new Error(why?.error ?? `${url} answers ${answer.status}`), { status: answer.status });
     }
 
@@ -121,7 +126,7 @@ export class Api {
         try {
             return await this.get(path);
         } catch (e) {
-            if (e instanceof NeedLogin)
+            if (e instanceof NeedLogin || e instanceof Closed)
                 throw e;
             return null;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // console.js - asks the API every two seconds and shows what is on.
 
-import { Api, NeedLogin } from "./api.js";
+import { Api, Closed, NeedLogin } from "./api.js";
 import { $, text } from "./dom.js";
 import { many, time } from "./format.js";
 import { Log } from "./log.js";
@@ -78,15 +78,16 @@ async function tick() {
         main.className = "";
     } catch (e) {
         const state = $("state");
+        const closed = e instanceof Closed;
         state.className = e instanceof NeedLogin ? "" : "bad";
         document.querySelector("main").className = "old"; // what it shows is no more what is
         text(state, e instanceof NeedLogin ? "the server asks who you are" :
-            `no answer from the server: ${e.message}`);
+            closed ? e.message : `no answer from the server: ${e.message}`);
         if (e instanceof NeedLogin)
             ask(wanted(e.wrong), true);
         else if (api.base === null)
             ask("Where is the API of this server?", false);
-        next = e instanceof NeedLogin ? PATIENCE * 6 : PATIENCE / 2;
+        next = e instanceof NeedLogin || closed ? PATIENCE * 6 : PATIENCE / 2;
     }
     asking = false;
     if (!document.hidden)

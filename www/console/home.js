@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // home.js - the page of the server: does it run, what is on, where to publish to.
 
-import { Api, NeedLogin } from "./api.js";
+import { Api, Closed, NeedLogin } from "./api.js";
 import { $, el, sync, text } from "./dom.js";
 import { many, time } from "./format.js";
 import { Player } from "./player.js";
@@ -70,6 +70,8 @@ function unknown(e) {
     state("running");
     if (e instanceof NeedLogin)
         quiet("The server tells what is on with a password: give it in the ", console, ".");
+    else if (e instanceof Closed)
+        quiet(`What is on is not shown: ${e.message}.`);
     else if (api.base === null)
         quiet(`What is on is not told here: ${e.message}.`);
     else

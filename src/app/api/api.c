@@ -200,20 +200,21 @@ static bool is_callback(const char *name)
     return true;
 }
 
-/* A script of another site never proves the password but by what the browser remembers: it gets
- * JSON, which it cannot read. */
+/* A script of another site never proves the password but by what the browser remembers, and with
+ * `crossdomain off` it is not to read anything: it gets JSON, which it cannot read. */
 static void look_for_jsonp(struct api_call *c)
 {
     if (!api_param(c, "callback", c->callback, sizeof(c->callback)) ||
         !is_callback(c->callback) ||
-        (c->trusted && api_change_origin(c->x->req) == API_ORIGIN_OTHER))
+        ((c->trusted || !c->x->conf->http_api.crossdomain) &&
+         api_change_origin(c->x->req) == API_ORIGIN_OTHER))
         c->callback[0] = '\0';
 }
 
 static bool changes(const struct api_call *c, const struct api_row *row)
 {
     return row->changes ? row->changes(c)
-                        : row->methods != API_ANY && c->verb == HTTP_VERB_DELETE;
+                        : (row->methods & API_ANY) != API_ANY && c->verb == HTTP_VERB_DELETE;
 }
 
 static err_t answer_row(struct api_call *c, const struct api_row *row)
@@ -237,7 +238,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     struct api_guard *guard = m->api->parts.guard;
     enum api_denial why;
     enum api_who who;
-    err_t err = api_auth_ask(guard, x, &who);
+    err_t err = api_auth_ask(guard, x, m->row->methods & API_TOLD, &who);
 
     if (err || who == API_REFUSED)
         return err;
@@ -352,7 +353,8 @@ static err_t answer_list(struct http_exchange *x, void *arg)
     struct api *a = arg;
     const char *path = x->req->path;
     enum api_who who = API_ANYBODY;
-    err_t err = strncmp(path, "/api/", 5) == 0 ? api_auth_ask(a->parts.guard, x, &who) : NULL;
+    err_t err = strncmp(path, "/api/", 5) == 0 ? api_auth_ask(a->parts.guard, x, false, &who)
+                                               : NULL;
 
     if (err || who == API_REFUSED)
         return err;

@@ -50,11 +50,13 @@ struct api_call {
                   1u << HTTP_VERB_PATCH)
 /* The same of what is no thing that could be deleted: no method changes it. */
 #define API_ANY (API_READ | 1u << HTTP_VERB_DELETE | 1u << HTTP_VERB_OTHER)
+/* And told to public addresses, too, where there is no password. */
+#define API_TOLD (1u << 16)
 
 struct api_row {
     const char *path;  /* "summaries", "streams/": with a slash also all below it */
     const char *help;  /* in the list at /api/v1/; NULL: not listed */
-    unsigned methods;  /* 1u << enum http_verb ... */
+    unsigned methods;  /* 1u << enum http_verb ..., API_TOLD */
     err_t (*answer)(struct api_call *c); /* yields */
     /* Would it change something? Not everybody may then. NULL: a DELETE would,
      * unless methods is API_ANY. */

@@ -2,6 +2,7 @@
 /* auth.c - who may use the API: RFC 7617, RFC 6750. */
 #include "app/api/auth.h"
 
+#include "app/api/change.h"
 #include "proto/http/basic.h"
 #include "serve/rtc/http.h"
 
@@ -94,12 +95,17 @@ static err_t ask(struct api_guard *g, struct http_exchange *x, enum api_who *who
     return NULL;
 }
 
-err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
+err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, bool told, enum api_who *who)
 {
     *who = API_ANYBODY;
-    if (!x->conf->http_api.auth.enabled || !(x->ports & (HTTP_PORT_API | HTTP_PORT_EXPORTER)))
+    if (!(x->ports & (HTTP_PORT_API | HTTP_PORT_EXPORTER)))
         return NULL;
-    return ask(g, x, who);
+    if (x->conf->http_api.auth.enabled)
+        return ask(g, x, who);
+    if (told || api_change_may_look(x))
+        return NULL;
+    *who = API_REFUSED;
+    return api_change_refuse_public(g, x);
 }
 
 /* Then it is for who comes behind it. */

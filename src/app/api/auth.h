@@ -16,8 +16,9 @@ enum api_who {
     API_TRUSTED, /* it proved the password */
 };
 
-/* Asks for the password at endpoints of the API and of figures. Yields. */
-err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, enum api_who *who)
+/* Asks for the password at endpoints of the API and of figures; where there is none, who may not
+ * even look is refused, unless it is `told` to everybody. Yields. */
+err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, bool told, enum api_who *who)
     __attribute__((warn_unused_result));
 /* In front of what is mounted there after it: http_api.auth.rtc_bearer_enabled. The guard is
  * borrowed. */

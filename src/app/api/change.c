@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c - may this request change something, or only look? */
+/* change.c - may this request change something, or only look, or not even that? */
 #include "app/api/change.h"
 
 #include "app/api/api.h"
 #include "app/server_room.h"
 #include "conf/endpoint.h"
 #include "proto/http/url.h"
+#include "session/peers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,25 @@ static bool is_loopback(const char *ip)
     return conf_address_parse(ip, strlen(ip), addr, &v4) && server_room_is_local(addr);
 }
 
+static bool is_private(const char *ip)
+{
+    uint8_t addr[16];
+    bool v4;
+
+    if (!conf_address_parse(ip, strlen(ip), addr, &v4))
+        return false;
+    if (v4 && addr[12] == 100 && addr[13] >> 6 == 1) /* RFC 6598: see change.h */
+        return false;
+    return peers_is_private(addr);
+}
+
+bool api_change_may_look(const struct http_exchange *x)
+{
+    const struct conf_http_api *api = &x->conf->http_api;
+
+    return api->open || api->public == CONF_PUBLIC_READ || is_private(x->ip);
+}
+
 /* A name of somebody else can lead here (DNS rebinding), and his page is then of the same origin;
  * an address cannot, nor a name that every machine has for itself. */
 static bool is_host_safe(const char *host)
@@ -104,6 +124,16 @@ bool api_change_allowed(const struct http_exchange *x, bool trusted, enum api_de
 
 /* ---- no */
 
+static err_t send_refusal(struct http_exchange *x, int status, const char *why)
+{
+    char body[400];
+    int n = snprintf(body, sizeof(body), "{\"code\":%d,\"error\":\"%s\"}\n", API_DENIED, why);
+
+    http_response_add(x->resp, "Content-Type", "application/json");
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    return http_response_send(x->resp, status, body, (size_t)n);
+}
+
 err_t api_change_refuse(struct api_guard *g, struct http_exchange *x, enum api_denial why)
 {
     static const char *const told[API_DENIALS] = {
@@ -112,13 +142,21 @@ err_t api_change_refuse(struct api_guard *g, struct http_exchange *x, enum api_d
         [API_DENIAL_PAGE] = "a page of another site may not: open the console by the address of "
             "the API, or set http_api { auth { ... } } and send the password",
     };
-    char body[400];
-    int n = snprintf(body, sizeof(body), "{\"code\":%d,\"error\":\"%s\"}\n", API_DENIED,
-                     told[why]);
-
     api_guard_deny(g, why, co_clock(), "%s %.80s of %s is refused: %s", x->req->method,
                    x->req->path, x->ip, told[why]);
-    http_response_add(x->resp, "Content-Type", "application/json");
-    http_response_add(x->resp, "Cache-Control", "no-cache");
-    return http_response_send(x->resp, 403, body, (size_t)n);
+    return send_refusal(x, 403, told[why]);
+}
+
+/* Browsers show the body of a challenge for Bearer; for Basic they would ask for a password, and
+ * none is right. */
+err_t api_change_refuse_public(struct api_guard *g, struct http_exchange *x)
+{
+    static const char told[] = "your address is public, and the API has no password: set "
+        "http_api { auth { enabled on; username NAME; password SECRET; } } and send it, or "
+        "http_api { public read; } to let everybody read";
+
+    api_guard_deny(g, API_DENIAL_PUBLIC, co_clock(), "%s %.80s of %s is refused: %s",
+                   x->req->method, x->req->path, x->ip, told);
+    http_response_add(x->resp, "WWW-Authenticate", "Bearer");
+    return send_refusal(x, 401, told);
 }

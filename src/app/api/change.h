@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* change.h - may this request change something, or only look?
+/* change.h - may this request change something, or only look, or not even that?
+ *
+ * Without a password, who asks from a private network or from this machine may look. A public
+ * address may not, unless `http_api { public read; }` or `open on;` says so: the default is safe on
+ * the internet. Private are loopback, RFC 1918, fc00::/7 and link-local addresses. 100.64.0.0/10 is
+ * public here: it is shared by all customers of a provider, who are strangers to each other.
  *
  * Who proved the password may. Where there is none, who asks from this machine may, or everybody
  * with `http_api { open on; }`. A page of another site in the operator's browser never may, though
@@ -18,6 +23,11 @@ enum api_origin {
     API_ORIGIN_OTHER, /* another one, or one that does not tell */
 };
 
+/* May who proved no password look? By the address of the client, as trusted_proxies tell it. */
+bool api_change_may_look(const struct http_exchange *x);
+/* Say that it may not, and what to set: 401. */
+err_t api_change_refuse_public(struct api_guard *g, struct http_exchange *x)
+    __attribute__((warn_unused_result));
 enum api_origin api_change_origin(const struct http_request *req);
 /* False: refused, for that reason. */
 bool api_change_allowed(const struct http_exchange *x, bool trusted, enum api_denial *why);

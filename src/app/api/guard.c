@@ -142,7 +142,8 @@ uint64_t api_guard_denied(const struct api_guard *g, enum api_denial why)
 
 const char *api_guard_name(enum api_denial why)
 {
-    static const char *const names[API_DENIALS] = { "password", "locked", "address", "page" };
+    static const char *const names[API_DENIALS] = { "password", "locked", "address", "page",
+                                                    "public" };
 
     return names[why];
 }

@@ -20,6 +20,7 @@ enum api_denial {
     API_DENIAL_LOCKED,   /* its address gave too many */
     API_DENIAL_ADDRESS,  /* it would change something, and comes from another machine */
     API_DENIAL_PAGE,     /* the same, by a page of another site */
+    API_DENIAL_PUBLIC,   /* it comes from a public address, and no password is set */
     API_DENIALS,
 };
 

@@ -393,7 +393,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     const struct api_parts *of = arg;
     struct wr w;
     enum api_who who;
-    err_t err = api_auth_ask(of->guard, x, &who);
+    err_t err = api_auth_ask(of->guard, x, false, &who);
 
     if (err || who == API_REFUSED)
         return err;

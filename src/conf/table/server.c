@@ -48,7 +48,7 @@ static const struct conf_row auth[] = {
       .help = "basic: by username and password; bearer: by token, in Authorization: Bearer." },
     { "username", CONF_KIND_STRING, CONF_AT(conf_auth, username), NULL, CONF_NEVER,
       .sample = "admin", .help = "The name." },
-    { "password", CONF_KIND_STRING, CONF_AT(conf_auth, password), NULL, CONF_NEVER,
+    { "password", CONF_KIND_STRING, CONF_AT(conf_auth, password), NULL, CONF_NEVER, CONF_SECRET,
       .sample = "admin", .help = "The password." },
     { "token", CONF_KIND_STRING, CONF_AT(conf_auth, token), NULL, CONF_NEVER, CONF_SECRET,
       .sample = "srs-api-token", .help = "The token of type bearer." },
@@ -64,6 +64,9 @@ static const struct conf_row auth[] = {
 static const struct conf_block auth_block =
     CONF_BLOCK_OF(conf_auth, auth, "Who may use the API.");
 
+/* In the order of enum conf_public. */
+static const char *const public_words[] = { "off", "read", NULL };
+
 static const struct conf_row http_api[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_api, enabled), "off", CONF_NEVER,
       .help = "Serve the HTTP API." },
@@ -76,6 +79,10 @@ static const struct conf_row http_api[] = {
     { "open", CONF_KIND_OFF, CONF_AT(conf_http_api, open), "off", CONF_AT_ONCE,
       .help = "Let everybody who reaches it kick and reload without a password, not only this "
               "machine." },
+    { "public", CONF_KIND_ENUM, CONF_AT(conf_http_api, public), "off", CONF_AT_ONCE,
+      .words = public_words,
+      .help = "What public addresses get of the API and of metrics where auth is off. off: the "
+              "version and WebRTC alone; read: all that others may read." },
     { "raw_api", CONF_KIND_BLOCK, CONF_AT(conf_http_api, raw_api), .block = &raw_api_block },
     { "auth", CONF_KIND_BLOCK, CONF_AT(conf_http_api, auth), .block = &auth_block },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_api, https), .block = &api_https_block },

@@ -120,10 +120,21 @@ static const struct conf_vhost *vhost_of(const struct conf *conf, const struct h
     return conf_vhost_find(conf, given && *given ? given : req->host);
 }
 
+static bool is_below(const struct http_exchange *x, const char *folder)
+{
+    return strncmp(x->req->path, folder, strlen(folder)) == 0;
+}
+
+/* As the block says that the path belongs to, where a port is for both. */
 static bool crossdomain(const struct http_exchange *x)
 {
-    return (x->ports & HTTP_PORT_SERVER && x->conf->http_server.crossdomain) ||
-           (x->ports & HTTP_PORT_API && x->conf->http_api.crossdomain);
+    bool both = (x->ports & HTTP_PORT_ALL) == HTTP_PORT_ALL;
+    bool api = both ? is_below(x, "/api/") || strcmp(x->req->path, "/metrics") == 0
+                    : x->ports & HTTP_PORT_API;
+
+    if (!(x->ports & HTTP_PORT_ALL))
+        return false;
+    return api ? x->conf->http_api.crossdomain : x->conf->http_server.crossdomain;
 }
 
 /* Does a page of the internet get at this server of a private network? All that the endpoint
@@ -154,13 +165,19 @@ static const char rtc_cors_lines[] =
 
 static bool is_rtc(const struct http_exchange *x)
 {
-    return strncmp(x->req->path, "/rtc/", 5) == 0;
+    return x->ports & HTTP_PORT_ALL && is_below(x, "/rtc/");
+}
+
+static void add_private_network(struct http_exchange *x)
+{
+    if (private_network(x) &&
+        http_request_field(x->req, "Access-Control-Request-Private-Network"))
+        http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
 }
 
 static err_t rtc_preflight(struct http_exchange *x)
 {
-    if (http_request_field(x->req, "Access-Control-Request-Private-Network"))
-        http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
+    add_private_network(x);
     http_response_add(x->resp, "Access-Control-Max-Age", "86400");
     return http_response_send(x->resp, 204, "", 0);
 }
@@ -171,9 +188,7 @@ static err_t preflight(struct http_exchange *x, bool allowed)
 
     if (!allowed)
         return http_response_status(x->resp, 405);
-    if (private_network(x) &&
-        http_request_field(x->req, "Access-Control-Request-Private-Network"))
-        http_response_add(x->resp, "Access-Control-Allow-Private-Network", "true");
+    add_private_network(x);
     if (fields && *fields) /* beside those that are always allowed */
         http_response_add(x->resp, "Access-Control-Allow-Headers", "%s", fields);
     http_response_add(x->resp, "Access-Control-Max-Age", "86400");
