@@ -250,6 +250,22 @@ def test_by_the_port_of_files_and_with_a_password(ports, source, tmp_path):
         assert b.run("document.querySelector('#ask').hidden")
 
 
+@chromium
+@pytest.mark.long
+def test_from_a_public_address(ports, source, tmp_path):
+    """The pages open, show nothing, and say what to set."""
+    s, api, web = ports()
+    s.push(source, "cam", loop=True)
+    with browser.Page(tmp_path) as b:
+        b.call("Network.setExtraHTTPHeaders", headers={"X-Forwarded-For": "8.8.8.8"})
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.querySelector('#state').innerText.includes('http_api { public read; }')"), b.text()
+        assert b.run("document.querySelector('main').hidden && document.querySelector('#ask').hidden"), "no password is right"
+        b.open(f"http://127.0.0.1:{web}/")
+        assert b.wait("document.querySelector('#quiet').innerText.includes('http_api { auth {')"), b.text()
+        assert "cam" not in b.run("document.querySelector('#streams').innerText")
+
+
 class Trap:
     """A server of somebody else: notes what it is sent, asks for a password, shows pages that attack."""
 

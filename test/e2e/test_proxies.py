@@ -71,7 +71,7 @@ listen 127.0.0.1:{p["plain"]} {at["rtmp"]};
 rtmps {{ enabled on; listen {at["rtmps"]}; {tls} }}
 http_server {{ enabled on; listen 127.0.0.1:{p["plain_http"]} {at["http"]};
 https {{ enabled on; listen {at["https"]}; {tls} }} }}
-http_api {{ enabled on; listen {at["api"]}; }}
+http_api {{ enabled on; public read; listen {at["api"]}; }}
 {glob}""", port=p["plain"], **how)
         s.p, s.trust = p, cert.trust()
         return s

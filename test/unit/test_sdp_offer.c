@@ -178,7 +178,7 @@ static const struct {
     { "payload types", "v=0\nm=video 9 X", " 1", SDP_TYPES_MAX, ERR_TOO_MANY },
     { "ssrc lines", "v=0\nm=video 9 X 96\n", "a=ssrc:1 cname:x\n", SDP_SSRCS_MAX, ERR_TOO_MANY },
     { "bytes of a line", "v=0\n", "a", SDP_LINE_MAX, ERR_TOO_LARGE },
-    { "bytes", "v=0\n", "a\n", (SDP_OFFER_MAX - 4) / 2, ERR_TOO_LARGE },
+    { "lines", "v=0\n", "a\n", SDP_LINES_MAX - 1, ERR_TOO_MANY },
     { "candidates", "v=0\nm=video 9 X 96\n", "a=candidate:1 1 udp 1 1.2.3.4 5 typ host\n",
       (SDP_OFFER_MAX - 19) / 41, ERR_TOO_LARGE },
 };

@@ -96,7 +96,7 @@ static err_t read_line(struct sdp_offer_reader *r, char *line)
 
 static err_t read_lines(struct sdp_offer_reader *r, char *p, const char *end)
 {
-    bool begun = false;
+    unsigned lines = 0;
     err_t err = NULL;
     size_t n;
     char *line;
@@ -104,14 +104,13 @@ static err_t read_lines(struct sdp_offer_reader *r, char *p, const char *end)
     while (!err && (line = sdp_line(&p, end, &n))) {
         if (n > SDP_LINE_MAX)
             return err_new(ERR_TOO_LARGE, "a line of %zu bytes", n);
-        if (!begun && strncmp(line, "v=", 2) != 0)
-            break;
-        begun = true;
+        if (++lines > SDP_LINES_MAX)
+            return err_new(ERR_TOO_MANY, "over %d lines", SDP_LINES_MAX);
+        if (lines == 1 && strncmp(line, "v=", 2) != 0)
+            return err_new(ERR_MALFORMED, "it does not begin with v=");
         err = read_line(r, line);
     }
-    if (!err && !begun)
-        err = err_new(ERR_MALFORMED, "it does not begin with v=");
-    return err;
+    return err || lines > 0 ? err : err_new(ERR_MALFORMED, "it has no lines");
 }
 
 /* RFC 8843: the mids of the group. */

@@ -12,8 +12,8 @@
 #include "proto/sdp/sdp.h"
 
 enum {
-    SDP_OFFER_MAX = 64 * 1024, SDP_LINE_MAX = 4096, SDP_SECTIONS_MAX = 16, SDP_TYPES_MAX = 64,
-    SDP_SSRCS_MAX = 32, SDP_RIDS_MAX = 8, SDP_MID_MAX = 32,
+    SDP_OFFER_MAX = 64 * 1024, SDP_LINE_MAX = 4096, SDP_LINES_MAX = 4096, SDP_SECTIONS_MAX = 16,
+    SDP_TYPES_MAX = 64, SDP_SSRCS_MAX = 32, SDP_RIDS_MAX = 8, SDP_MID_MAX = 32,
 };
 
 /* Header extensions that we know, by their uri. */

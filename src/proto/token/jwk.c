@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 8, VALUES = 4096, COORDINATE = 32, NUMBER = JWK_RSA_MAX / 8 + 1, EXPONENT_BITS = 32 };
+enum {
+    DEPTH = 8, VALUES = 4096, COORDINATE = 32, NUMBER = JWK_RSA_MAX / 8 + 1, EXPONENT_BITS = 32,
+};
 
 /* One member in base64url: at most `most` bytes into buf, which has BASE64URL_ROOM for them. */
 static bool bytes_of(const json_t *k, const char *member, uint8_t *buf, size_t most, size_t *size)
