@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pulse.h - what another thread may see of a scheduler: its switches, its looks for events, whether it waits.
+/* pulse.h - what another thread may see of a scheduler: switches, looks for events, idle or not.
  *
  * What belongs to a scheduler is thread-local, so a thread that looks after one (a watchdog, a
  * profiler) gets these pointers from it.
@@ -25,8 +25,8 @@ static inline unsigned long co_pulse_switches(const struct co_pulse *p)
     return *p->switches;
 }
 
-/* How often it has asked the kernel for events. It does so every millisecond, between two coroutines:
- * a number that stays means that one coroutine keeps the thread. */
+/* How often it has asked the kernel for events. It does so every millisecond, between two
+ * coroutines: a number that stays means that one coroutine keeps the thread. */
 static inline unsigned long co_pulse_looks(const struct co_pulse *p)
 {
     return *p->looks;

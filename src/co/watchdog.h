@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* watchdog.h - reports which coroutine kept its thread for too long, and where it was.
  *
- * A thread of its own checks twenty times a second whether the schedulers have looked for events, once
- * a second while all are quiet (co_rouse). It costs the coroutines nothing. When a scheduler has not
- * looked for longer than the limit, its thread is asked by a signal where it is; the line comes
- * when the coroutine has let go:
+ * A thread of its own checks twenty times a second whether the schedulers have looked for events,
+ * once a second while all are quiet (co_rouse). It costs the coroutines nothing. When a scheduler
+ * has not looked for longer than the limit, its thread is asked by a signal where it is; the line
+ * comes when the coroutine has let go:
  *
  *   watchdog: coroutine play [k3x9q2aa] held the thread for 153 ms (cpu 151 ms), at f+0x2 < g+0x9
  *
