@@ -143,7 +143,9 @@ struct conf_limits {
     int64_t http_max_body;     /* bytes of its body */
     int64_t http_body_timeout; /* from the head to the end of the body */
     int hooks_queue;           /* callbacks that wait for their backend */
+    int config_changes;        /* of a publisher, at once; 0: no limit */
     int hls_sessions;          /* of all streams */
+    int hls_address_sessions;  /* of one address; 0: no limit */
     int api_reserve;           /* connections beyond max_connections for the API alone */
     int64_t disk_free;         /* bytes that recordings and segments leave; 0: none */
     int log_lines, log_strangers; /* a second, of one connection and of all strangers; 0: any */

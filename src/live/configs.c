@@ -7,20 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Take the packet in place of the one of its kind and track. False: it says what that one said,
- * and with `keep_same` it was not taken. */
-bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same)
+/* The place of its kind and track, c->n if it has none yet. With more tracks than places the last
+ * one is the newest one's. */
+static unsigned place_of(const struct live_configs *c, const struct av_packet *pkt)
 {
     unsigned i = 0;
 
     while (i < c->n && (c->v[i]->kind != pkt->kind || c->v[i]->track != pkt->track ||
                         c->v[i]->origin != pkt->origin || c->v[i]->extra != pkt->extra))
         i++;
-    if (i < c->n && keep_same && c->v[i]->size == pkt->size &&
+    return i < LIVE_CONFIGS ? i : LIVE_CONFIGS - 1;
+}
+
+const struct av_packet *live_configs_before(const struct live_configs *c,
+                                            const struct av_packet *pkt)
+{
+    unsigned i = pkt->config ? place_of(c, pkt) : c->n;
+
+    return i < c->n ? c->v[i] : NULL;
+}
+
+/* Take the packet in place of the one of its kind and track. False: it says what that one said,
+ * and with `keep_same` it was not taken. */
+bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same)
+{
+    unsigned i = place_of(c, pkt);
+
+    if (i < c->n && keep_same && c->v[i]->size == pkt->size && c->v[i]->track == pkt->track &&
+        c->v[i]->kind == pkt->kind && c->v[i]->extra == pkt->extra &&
         memcmp(c->v[i]->data, pkt->data, pkt->size) == 0)
         return false;
-    if (i == LIVE_CONFIGS)
-        i--; /* more tracks than that: the last place is the newest one's */
     if (i < c->n)
         (void)av_packet_unref(c->v[i]);
     else

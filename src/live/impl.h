@@ -4,6 +4,7 @@
 #define LIVE_IMPL_H
 
 #include "base/ref.h"
+#include "live/changes.h"
 #include "live/clock.h"
 #include "live/consumer.h"
 #include "live/keeper.h"
@@ -106,6 +107,7 @@ struct live_source {
     struct live_configs configs;       /* in force at head */
     struct live_configs *key_configs;  /* at key; NULL without one */
     uint64_t configs_seq, key_configs_seq; /* when they were last made */
+    struct live_changes changes;
     struct co_task wake;                   /* calls those parked that are due */
     unsigned consumers;
     co_usec idle_since;
@@ -214,6 +216,9 @@ uint64_t live_readers_oldest(const struct live_source *src);
 void live_readers_end(struct live_source *src);
 
 bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same);
+/* The configuration that this one takes the place of; NULL: none, or it is no configuration. */
+const struct av_packet *live_configs_before(const struct live_configs *c,
+                                            const struct av_packet *pkt);
 struct live_configs *live_configs_snapshot(const struct live_configs *from);
 struct live_configs *live_configs_ref(struct live_configs *c);
 struct live_configs *live_configs_unref(struct live_configs *c); /* always NULL; NULL is fine */

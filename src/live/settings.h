@@ -22,6 +22,7 @@ struct live_settings {
     int64_t queue_length;          /* how far behind a player may be, us */
     int64_t audio_cache;           /* what of a stream without video is cached at most, us */
     size_t max_bytes;              /* what one stream, or one format of it, keeps at most */
+    int config_changes;            /* changes.h; 0: no limit */
 };
 
 #endif

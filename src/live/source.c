@@ -391,6 +391,7 @@ static void begun(struct live_source *src)
 {
     src->idle_since = co_now();
     live_clock_restart(&src->clock);
+    src->changes = (struct live_changes){ 0 };
     if (src->taps)
         live_taps_begin(src);
     live_news_tell(src);
@@ -618,10 +619,27 @@ static void take_in(struct live_source *src, const struct av_packet *pkt, co_use
         live_source_wake_soon(src);
 }
 
+/* It changes its decoder configuration too often, and ends: what else it sent is left out. */
+static bool is_over(struct live_source *src, const struct av_packet *pkt, co_usec now)
+{
+    int most = src->set.config_changes;
+
+    if (src->changes.over)
+        return true;
+    if (!live_changes_exceed(&src->changes, pkt, live_configs_before(&src->configs, pkt), most,
+                             now))
+        return false;
+    live_source_kick(src, err_new(ERR_TOO_MANY, "decoder configuration changed over %d times at "
+                                  "once (limits.config_changes)", most));
+    return true;
+}
+
 static void push(struct live_source *src, struct av_packet *pkt)
 {
     co_usec now = co_now();
 
+    if (is_over(src, pkt, now))
+        return;
     count(src, pkt);
     if ((pkt->config || pkt->extra) && !configure(src, pkt, src->set.reduce_sequence_header))
         return;

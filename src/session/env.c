@@ -69,5 +69,6 @@ struct live_settings session_live_settings(const struct conf *conf, const struct
         .queue_length = play->queue_length,
         .audio_cache = vhost->http_remux.enabled ? vhost->http_remux.fast_cache : 0,
         .max_bytes = (size_t)conf->limits.max_stream_size,
+        .config_changes = conf->limits.config_changes,
     };
 }

@@ -169,7 +169,7 @@ static void feed(struct play *p, struct frame *f)
     if (p->row->restart_at > 0 && p->clock >= p->row->restart_at && !p->restarted)
         restart(p);
     segmenter_time(&p->g, f);
-    while ((todo = segmenter_next(&p->g, f, full)) != SEGMENTER_ADD) {
+    while ((todo = segmenter_next(&p->g, f, full ? SEGMENTER_FULL : 0)) != SEGMENTER_ADD) {
         if (todo == SEGMENTER_SKIP) {
             wr_text(&p->out, "-");
             return;

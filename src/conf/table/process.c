@@ -105,7 +105,16 @@ static const struct conf_row limits[] = {
       .help = "Callbacks that wait for a backend to take them; more are dropped, counted in the "
               "log." },
     { "hls_sessions", CONF_KIND_INT, CONF_AT(conf_limits, hls_sessions), "100000", CONF_AT_ONCE,
-      .min = 1, .max = 1e8, .help = "Players of HLS that are sessions (hls_ctx)." },
+      .min = 1, .max = 1e8,
+      .help = "Players of HLS and DASH that are sessions (hls_ctx, dash_ctx). When all are taken, "
+              "the oldest session that fetched no segment makes room." },
+    { "hls_address_sessions", CONF_KIND_INT, CONF_AT(conf_limits, hls_address_sessions), "5000",
+      CONF_AT_ONCE, .max = 1e8,
+      .help = "The same from one address: of IPv6 its /64. 0: no limit." },
+    { "config_changes", CONF_KIND_INT, CONF_AT(conf_limits, config_changes), "10", CONF_HANDLER,
+      .max = 1e6,
+      .help = "Times at once that a publisher may change its decoder configuration (codec, picture "
+              "size, ...), and once a second from then on; one more ends it. 0: no limit." },
     { "api_reserve", CONF_KIND_INT, CONF_AT(conf_limits, api_reserve), "16", CONF_AT_ONCE,
       .max = 10000, .help = "Connections beyond max_connections that are kept for the API and "
                             "/metrics; a quarter of them for this machine." },

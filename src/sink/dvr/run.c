@@ -2,6 +2,7 @@
 /* run.c - read a stream's packets and make a recording of them: where its files begin and end,
  * and what goes to the disk together. */
 #include "base/log.h"
+#include "base/pace.h"
 #include "sink/dvr/stream.h"
 
 enum { CONFIGS = 24 };
@@ -10,6 +11,10 @@ enum { CONFIGS = 24 };
 #define FRAGMENT AV_MS(1000)   /* of MP4: ends at a key frame after so long */
 #define LONG AV_MS(4000)       /* or wherever it is after so long */
 #define VIDEO_GONE AV_MS(3000)
+
+/* Whatever a publisher sends: over this rate files become longer, and what needs another file at
+ * once is left out. */
+static const struct pace files = { CO_MS(250), 40 };
 
 static bool segmented(const struct dvr_stream *s)
 {
@@ -61,8 +66,15 @@ static void configure_mp4(struct dvr_stream *s)
     }
 }
 
+static bool may_open(const struct dvr_stream *s)
+{
+    return pace_allows(&files, s->files_full_at, co_now());
+}
+
 static void open_file(struct dvr_stream *s, int64_t dts)
 {
+    if (!pace_take(&files, &s->files_full_at, co_now()))
+        return;
     s->file = dvr_file_new(s, dts);
     if (!s->file)
         return;
@@ -132,7 +144,7 @@ static void cut(struct dvr_stream *s, const struct av_packet *pkt)
     bool any = pkt->kind == AV_VIDEO && !pkt->key; /* the next such frame comes soon */
     int64_t lasts;
 
-    if (s->file && segmented(s) && boundary(s, pkt) &&
+    if (s->file && segmented(s) && boundary(s, pkt) && may_open(s) &&
         pkt->dts - s->file->begin >= s->set->duration * 9 / 100 - (any ? 0 : AV_MS(50)))
         dvr_close(s);
     if (s->file && !has_room(s))

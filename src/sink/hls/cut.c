@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* cut.c - frames to segments: what the segmenter says, done with their bytes. */
 #include "base/log.h"
+#include "base/pace.h"
 #include "sink/hls/stream.h"
+
+/* Whatever a publisher sends, and however often it comes back: over this rate segments and parts
+ * become longer, and what needs another segment at once is left out. Streams that are sent faster
+ * than they play stay below it. */
+static const struct pace segments = { CO_MS(250), 40 }, parts = { CO_MS(20), 400 };
 
 static bool is_full(const struct hls_stream *s)
 {
@@ -66,20 +72,44 @@ static void log_codec(struct hls_stream *s, const struct frame *f)
     *logged = true;
 }
 
+static unsigned how_to_go_on(const struct hls_stream *s)
+{
+    co_usec now = co_now();
+    unsigned how = s->now && is_full(s) ? SEGMENTER_FULL : 0;
+
+    if (!pace_allows(&segments, s->segments_full_at, now))
+        how |= SEGMENTER_NO_END;
+    if (s->ll && !pace_allows(&parts, s->parts_full_at, now))
+        how |= SEGMENTER_NO_PART;
+    return how;
+}
+
+/* False: there were too many in a short time, the stream goes on with a later frame. */
+static bool begin(struct hls_stream *s, const struct frame *f)
+{
+    if (!pace_take(&segments, &s->segments_full_at, co_now())) {
+        s->segmenter.discontinuity = true;
+        mp4_frag_jump(&s->mp4);
+        return false;
+    }
+    hls_segment_open(s, f);
+    return true;
+}
+
 /* The frame's segment is there and open. False: it is of none. */
 static bool place(struct hls_stream *s, const struct frame *f)
 {
     enum segmenter_todo todo;
 
-    while ((todo = segmenter_next(&s->segmenter, f, s->now && is_full(s))) != SEGMENTER_ADD) {
-        if (todo == SEGMENTER_SKIP)
+    while ((todo = segmenter_next(&s->segmenter, f, how_to_go_on(s))) != SEGMENTER_ADD) {
+        if (todo == SEGMENTER_SKIP || (todo == SEGMENTER_BEGIN && !begin(s, f)))
             return false;
-        if (todo == SEGMENTER_END)
+        if (todo == SEGMENTER_END) {
             hls_segment_close(s, f->dts);
-        else if (todo == SEGMENTER_BEGIN)
-            hls_segment_open(s, f);
-        else
+        } else if (todo == SEGMENTER_PART) {
+            (void)pace_take(&parts, &s->parts_full_at, co_now());
             hls_part_end(s, f->dts);
+        }
     }
     return true;
 }

@@ -130,15 +130,17 @@ static bool may_begin(struct segmenter *g, const struct frame *f)
            (g->sound_alone || f->dts - g->waiting_at > g->rules.fragment + VIDEO_STOPPED);
 }
 
-enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, bool full)
+enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, unsigned how)
 {
-    if (g->open && f->dts != g->now.at && (full || ends_it(g, f))) {
+    bool may_end = how & SEGMENTER_FULL || (!(how & SEGMENTER_NO_END) && ends_it(g, f));
+
+    if (g->open && f->dts != g->now.at && may_end) {
         g->sound_alone = f->kind == AV_AUDIO && !has_video(g, f->dts);
         return SEGMENTER_END;
     }
     if (!g->open)
         return may_begin(g, f) ? SEGMENTER_BEGIN : SEGMENTER_SKIP;
-    if (part_ends(g, f)) {
+    if (!(how & SEGMENTER_NO_PART) && part_ends(g, f)) {
         g->part_open = false;
         return SEGMENTER_PART;
     }

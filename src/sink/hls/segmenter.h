@@ -5,7 +5,7 @@
  * of its own, which a test can play. Who uses it has the bytes:
  *
  *     segmenter_time(g, f);
- *     while ((todo = segmenter_next(g, f, full)) != SEGMENTER_ADD && todo != SEGMENTER_SKIP)
+ *     while ((todo = segmenter_next(g, f, how)) != SEGMENTER_ADD && todo != SEGMENTER_SKIP)
  *         SEGMENTER_END:   the segment ends at f->dts   segmenter_close()
  *         SEGMENTER_BEGIN: another one begins with f    segmenter_open()
  *         SEGMENTER_PART:  a part ends at f->dts        segmenter_part()
@@ -80,8 +80,13 @@ int64_t segmenter_end(const struct segmenter *g); /* where all that came ends */
 enum segmenter_todo {
     SEGMENTER_END, SEGMENTER_BEGIN, SEGMENTER_PART, SEGMENTER_ADD, SEGMENTER_SKIP,
 };
-/* What is to be done next for this frame. `full`: the segment has as many bytes as it may have. */
-enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, bool full);
+enum { /* flags */
+    SEGMENTER_FULL = 1,     /* the segment has as many bytes as it may have: it ends */
+    SEGMENTER_NO_END = 2,   /* unless it is full it goes on: there were too many in a short time */
+    SEGMENTER_NO_PART = 4,  /* the same of the part */
+};
+/* What is to be done next for this frame. */
+enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, unsigned how);
 
 /* A segment begins at `at`: how is in g->now. The wall clock in ms since 1970, and a clock that
  * nobody sets, in us. */

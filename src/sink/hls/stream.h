@@ -158,6 +158,7 @@ struct hls_stream {
     bool logged_codec[2];
 
     struct segmenter segmenter;
+    int64_t segments_full_at, parts_full_at; /* base/pace.h: how fast they may be made */
     struct hls_wall wall;
     struct ts_mux ts;
     struct mp4_frag mp4;
