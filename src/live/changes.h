@@ -25,8 +25,8 @@ struct live_changes { /* starts as zeros with each publisher */
     bool over;           /* there were too many */
 };
 
-/* A packet came; `before` is the configuration packet that it takes the place of, or NULL. True:
- * that is a change, and more of them than `at_once`, which come back one per second. 0: no limit. */
+/* A packet came; `before` is the configuration packet that it replaces, or NULL. True: that is a
+ * change, and there were more than `at_once`, which come back one per second. 0: no limit. */
 bool live_changes_exceed(struct live_changes *c, const struct av_packet *pkt,
                          const struct av_packet *before, int at_once, co_usec now);
 

@@ -172,7 +172,8 @@ def attack(scene, one, most, seconds):
 # of each kind of work one that it was too much for
 @pytest.mark.parametrize("name,sink", [
     ("video configurations", "fmp4"), ("audio configurations beside video", "ts"), ("AAC and MP3", "mp4"),
-    ("sizes of VP9", "dash"), ("sound that jumps", "ll"), ("key frames that jump", "as it comes")])
+    ("sizes of VP9", "dash"), ("sound that jumps", "ll"), ("key frames that jump", "as it comes"),
+    ("sound that jumps", "mp4")])
 def test_a_second_of(srs, tmp_path, name, sink):
     attack(Scene(srs, tmp_path, sink), BY_NAME[name], 30 << 20, 0.7)
 

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAMES = 1000 };
+/* JOB: what one takes apart from its blocks. */
+enum { NAMES = 1000, JOB = 512 };
 
 struct job {
     struct disk_job job;       /* first */
@@ -284,8 +285,8 @@ void dvr_file_append(struct dvr_stream *s)
     j = new_job(s, s->file);
     j->job.run = run_append;
     j->job.done = append_done;
-    j->job.bytes = blocks_len(&s->block);
-    disk_room_add(&s->room, (int64_t)(j->job.bytes + s->header.len));
+    j->job.bytes = JOB + s->block.memory;
+    disk_room_add(&s->room, (int64_t)(blocks_len(&s->block) + s->header.len));
     j->data = blocks_take(&s->block);
     j->header = s->header;
     j->key = s->block_key;

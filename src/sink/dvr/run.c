@@ -12,9 +12,9 @@ enum { CONFIGS = 24 };
 #define LONG AV_MS(4000)       /* or wherever it is after so long */
 #define VIDEO_GONE AV_MS(3000)
 
-/* Whatever a publisher sends: over this rate files become longer, and what needs another file at
- * once is left out. */
-static const struct pace files = { CO_MS(250), 40 };
+/* Whatever a publisher sends: over this rate files and blocks become longer, and what needs another
+ * file at once is left out. */
+static const struct pace files = { CO_MS(250), 40 }, blocks = { CO_MS(50), 100 };
 
 static bool segmented(const struct dvr_stream *s)
 {
@@ -137,12 +137,22 @@ static bool has_room(struct dvr_stream *s)
     return lack == DISK_LACKS_NOTHING;
 }
 
+/* The block that grows is long or large enough. */
+static bool block_ends(struct dvr_stream *s, int64_t dts, bool start)
+{
+    int64_t lasts = dts - s->block_begin;
+
+    if (blocks_len(&s->block) > DVR_BLOCK * 4 || mp4_frag_bytes(&s->mp4) > DVR_FRAGMENT_MAX / 2)
+        return true;
+    return ((start && lasts >= FRAGMENT) || lasts >= LONG || lasts < 0) &&
+           pace_take(&blocks, &s->blocks_full_at, co_now());
+}
+
 /* Files and blocks end before this packet, if it is where they may. */
 static void cut(struct dvr_stream *s, const struct av_packet *pkt)
 {
     bool start = is_start(s, pkt);
     bool any = pkt->kind == AV_VIDEO && !pkt->key; /* the next such frame comes soon */
-    int64_t lasts;
 
     if (s->file && segmented(s) && boundary(s, pkt) && may_open(s) &&
         pkt->dts - s->file->begin >= s->set->duration * 9 / 100 - (any ? 0 : AV_MS(50)))
@@ -153,9 +163,7 @@ static void cut(struct dvr_stream *s, const struct av_packet *pkt)
         open_file(s, pkt->dts);
     if (!s->file || s->block_begin == pkt->dts)
         return;
-    lasts = pkt->dts - s->block_begin;
-    if ((start && lasts >= FRAGMENT) || lasts >= LONG || lasts < 0 ||
-        blocks_len(&s->block) > DVR_BLOCK * 4 || mp4_frag_bytes(&s->mp4) > DVR_FRAGMENT_MAX / 2)
+    if (block_ends(s, pkt->dts, start))
         flush(s, pkt->dts, start);
 }
 

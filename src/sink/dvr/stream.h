@@ -65,7 +65,7 @@ struct dvr_stream {
     bool told_codec[2];
 
     struct dvr_file *file;   /* NULL: waits for a key frame */
-    int64_t files_full_at;   /* base/pace.h: how fast they may be made */
+    int64_t files_full_at, blocks_full_at; /* base/pace.h: how fast they may be made */
     struct mp4_frag mp4;
     struct blocks block;     /* bytes for the disk */
     struct wr header;        /* what the file begins with, until its first block goes */
