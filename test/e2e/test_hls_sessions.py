@@ -40,8 +40,13 @@ class Site:
         return [c for c in self.api.clients() if c["type"] == "hls-play"]
 
 
-def session_id(child):
+def session_key(child):
     return child.split("hls_ctx=")[1].split("&")[0]
+
+
+def session_id(child):
+    """Of the client: what the key begins with."""
+    return session_key(child)[:8]
 
 
 def test_a_player_is_a_client(backend, srs, html, source):
@@ -134,7 +139,7 @@ def test_kick_who_waits_for_the_backend(backend, srs, html, source):
         c.sendall(b"GET /live/s.m3u8?slow HTTP/1.1\r\nHost: me\r\n\r\n")
         cid = b.wait("on_play")["client_id"]
         assert [x["id"] for x in site.players()] == [cid] and site.api.stream("s")["clients"] == 1
-        assert hls.get(f"{site.url}?hls_ctx={cid}")[0] == 503, "it is not let in yet"
+        assert cid not in hls.get(f"{site.url}?hls_ctx={cid}")[2].decode(), "the id alone is no key"
         assert hls.get(site.begin())[0] == 200, "others do not wait"
         assert site.api.kick(cid)["code"] == 0
         c.settimeout(5)
@@ -154,11 +159,61 @@ def test_client_that_leaves_while_the_backend_thinks(backend, srs, html, source)
     assert not site.players()
 
 
+def fetch(child):
+    """The newest segment of the list."""
+    return hls.get(hls.join(child, hls.get_list(child).segments[-1].uri))
+
+
+@pytest.mark.parametrize("limits,more", [
+    ("hls_sessions 20;", ""), ("limit_private on; per_address 0; connects_per_second 0; hls_address_sessions 20;", ""),
+    ("hls_sessions 20;", "hls_ts_ctx off;")])
+def test_who_fetched_nothing_makes_room(srs, html, source, limits, more):
+    """One address that begins sessions and leaves them keeps nobody out, and nobody who plays loses his place."""
+    site = Site(srs, html, source, glob=f"limits {{ {limits} }}", window=30, more=more)
+    mine = site.begin()
+    assert fetch(mine)[0] == 200
+    if more:
+        assert hls.get(mine)[0] == 200
+    idle = [site.begin() for _ in range(60)]
+    assert all(isinstance(x, str) for x in idle), [x for x in idle if not isinstance(x, str)]
+    left = {c["id"] for c in site.players()}
+    assert len(left) == 20 and session_id(mine) in left
+    assert {session_id(x) for x in idle[-19:]} <= left, "the oldest go first"
+    assert site.srs.wait_log("sessions.*: the oldest session that fetched no segment makes room|makes room", 2)
+    assert fetch(mine)[0] == 200 and fetch(idle[-1])[0] == 200
+
+
+def test_an_address_has_its_share(srs, html, source):
+    """Others are let in while one address has all that it may have; a /64 is one address."""
+    site = Site(srs, html, source, glob="limits { limit_private on; per_address 0; connects_per_second 0; "
+                                        "hls_address_sessions 3; }", window=30)
+    for address, other in (("192.0.2.1", "192.0.2.2"), ("2001:db8::1", "2001:db8:0:1::1")):
+        children = [site.begin(headers={"X-Forwarded-For": address}) for _ in range(3)]
+        assert all(fetch(x)[0] == 200 for x in children)
+        last = address if "." in address else "2001:db8::2"
+        assert site.begin(headers={"X-Forwarded-For": last}) == 503
+        assert fetch(site.begin(headers={"X-Forwarded-For": other}))[0] == 200
+    assert site.srs.wait_log("limits.hls_address_sessions.*refused", 2)
+
+
+def test_keys_are_secret(srs, html, source):
+    """What others see of a client, in the API and the log, is no key; a key has 120 bits that differ."""
+    site = Site(srs, html, source, window=30)
+    keys = [session_key(site.begin()) for _ in range(20)]
+    assert all(len(k) == 32 and k.isalnum() for k in keys) and len({k[8:] for k in keys}) == 20
+    seen = site.srs.text() + site.api.raw("/api/v1/clients/?count=100")[2].decode()
+    assert keys[0][:8] in seen and not any(k[8:] in seen for k in keys)
+    wrong = keys[0][:-1] + ("a" if keys[0][-1] != "a" else "b")
+    assert "#EXT-X-STREAM-INF" in hls.get(f"{site.url}?hls_ctx={wrong}")[2].decode(), "it gets one of its own"
+    assert hls.get(f"{site.url}?hls_ctx={keys[0]}")[2].startswith(b"#EXTM3U")
+
+
 def test_bounded(srs, html, source):
     site = Site(srs, html, source, glob="limits { hls_sessions 3; }", window=2)
     mine = [site.begin() for _ in range(3)]
+    assert all(fetch(x)[0] == 200 for x in mine)
     assert site.begin() == 503
-    assert site.srs.wait_log("3 HLS sessions: over limits.hls_sessions", 2)
+    assert site.srs.wait_log("3 HLS sessions: over limits.hls_sessions.*refused", 2)
     assert all(hls.get(x)[0] == 200 for x in mine), "who is in stays in"
     assert wait_for(lambda: not site.players(), 10)
     assert hls.get(site.begin())[0] == 200
@@ -188,15 +243,20 @@ def test_odd_ids(srs, html, source):
     """What cannot be an id, or is another client's, gets a session of its own."""
     site = Site(srs, html, source, window=30)
     publisher = site.api.stream("s")["publish"]["cid"]
-    for odd in ("x", "x" * 8 + "y", "", "../../ab", "%00bcdefgh", publisher):
+    for odd in ("x", "x" * 32 + "y", "x" * 8, "", "../../ab", "%00bcdefgh", publisher, publisher + "x" * 24):
         text = hls.get(f"{site.url}?hls_ctx={odd}")[2].decode()
         assert "#EXT-X-STREAM-INF" in text and f"hls_ctx={odd}\n" not in text, odd
-    text = hls.get(f"{site.url}?hls_ctx=ABCD1234")[2].decode()  # it could be
+    text = hls.get(f"{site.url}?hls_ctx=ABCD1234{'x' * 24}")[2].decode()  # it could be
     assert "#EXTINF" in text and "ABCD1234" in [c["id"] for c in site.players()]
 
 
 def test_head_and_rules(srs, html, source):
     site = Site(srs, html, source, "security { enabled on; deny play 127.0.0.2; }")
+    _, get, _ = hls.get(site.url)
+    assert wait_for(lambda: len(site.players()) == 1, 2)
+    with urllib.request.urlopen(urllib.request.Request(site.url, method="HEAD"), timeout=5) as r:
+        assert r.status == 200 and r.headers.items() == get.items()
+    assert wait_for(lambda: not site.players(), 10)
     with urllib.request.urlopen(urllib.request.Request(site.url, method="HEAD"), timeout=5) as r:
         assert r.status == 200 and "mpegurl" in r.headers["Content-Type"]
     assert not site.players(), "who looks only does not play"

@@ -333,7 +333,7 @@ static const struct {
     { "/live/s-0.ts", HERE, 404 }, /* on disk, if anywhere */
     { "/live/s-0.ts?hls_ctx=nobody00", HERE, 404 },
     { "/live/other.m3u8", HERE, 404 },
-    { "/live/s.ts", HERE, 404 },
+    { "/live/s.ts", HERE, 403 },    /* as if it were there: of a vhost that asks, perhaps */
     { "/index.html", HERE, 404 },
 };
 
@@ -354,59 +354,61 @@ static void requests_go_to_what_is_in_memory(void **state)
     }
 }
 
-/* The id that the list of one list has. */
-static void take_id(char id[HLS_SESSION_ID + 1])
+/* The key that the list of one list has. */
+static void take_key(char key[HLS_SESSION_KEY + 1])
 {
     const char *at = strstr(said, "hls_ctx=");
 
     assert_non_null(at);
-    (void)snprintf(id, HLS_SESSION_ID + 1, "%s", at + 8);
+    (void)snprintf(key, HLS_SESSION_KEY + 1, "%s", at + 8);
 }
 
 static void sessions_are_where_their_stream_is(void **state)
 {
-    char id[HLS_SESSION_ID + 1], target[100];
+    char key[HLS_SESSION_KEY + 1], target[100];
     struct answer a;
 
     (void)state;
     (void)publish(&side[0], "__defaultVhost__", "s");
     a = ask(&side[0], "/live/s.m3u8", true);
     assert_int_equal(a.status, 200);
-    take_id(id);
-    assert_int_equal(hls_session_where(&side[1].env, id), 0);
-    (void)snprintf(target, sizeof(target), "/live/s-0.ts?hls_ctx=%s", id); /* on disk alone */
+    take_key(key);
+    assert_int_equal(hls_session_where(&side[1].env, key), 0);
+    (void)snprintf(target, sizeof(target), "/live/s-0.ts?hls_ctx=%s", key); /* on disk alone */
     a = ask(&side[1], target, false);
     assert_int_equal(a.move_to, 0);
     a = ask(&side[0], target, true);
     assert_int_equal(a.status, 404); /* it is not */
     a = ask(&side[1], target, true); /* home is somewhere else by now: no further */
     assert_int_equal(a.status, 404);
-    (void)snprintf(target, sizeof(target), "/live/s.m3u8?hls_ctx=%s", id);
+    (void)snprintf(target, sizeof(target), "/live/s.m3u8?hls_ctx=%s", key);
     assert_int_equal(ask(&side[1], target, false).move_to, 0);
     assert_int_equal(ask(&side[0], target, true).status, 200);
     assert_int_equal(side[0].env.players, 1);
     assert_int_equal(side[1].env.players, 0);
 }
 
-/* An id of before that somebody has at another worker is nobody else's. */
+#define FORGOTTEN "forgotten0123456789abcdefghijklm"
+
+/* A key of before that somebody has at another worker is nobody else's. */
 static void ids_are_of_the_process(void **state)
 {
-    char id[HLS_SESSION_ID + 1], target[100];
+    char key[HLS_SESSION_KEY + 1], target[100];
     struct answer a;
 
     (void)state;
     (void)publish(&side[0], "__defaultVhost__", "s");
     (void)publish(&side[1], "__defaultVhost__", "t");
     a = ask(&side[0], "/live/s.m3u8", false);
-    take_id(id);
-    (void)snprintf(target, sizeof(target), "/live/t.m3u8?hls_ctx=%s", id);
+    take_key(key);
+    (void)snprintf(target, sizeof(target), "/live/t.m3u8?hls_ctx=%s", key);
     a = ask(&side[1], target, false);
     assert_int_equal(a.status, 200);
-    assert_null(strstr(said, id)); /* it got one of its own */
-    assert_int_equal(hls_session_where(&side[1].env, id), 0);
-    a = ask(&side[1], "/live/t.m3u8?hls_ctx=forgotte", false);
-    assert_non_null(strstr(said, "hls_ctx=forgotte")); /* that one is free */
-    assert_int_equal(hls_session_where(&side[0].env, "forgotte"), 1);
+    assert_null(strstr(said, key)); /* it got one of its own */
+    assert_int_equal(hls_session_where(&side[1].env, key), 0);
+    a = ask(&side[1], "/live/t.m3u8?hls_ctx=" FORGOTTEN, false);
+    assert_non_null(strstr(said, "hls_ctx=" FORGOTTEN)); /* that one is free */
+    assert_int_equal(hls_session_where(&side[0].env, FORGOTTEN), 1);
 }
 
 static void write_file(const char *path, const char *text)
@@ -426,7 +428,7 @@ static void old_lists_have_one_worker(void **state)
 {
     struct home *home;
     struct answer a;
-    char id[HLS_SESSION_ID + 1], target[100];
+    char key[HLS_SESSION_KEY + 1], target[100];
     int to;
 
     (void)state;
@@ -437,8 +439,8 @@ static void old_lists_have_one_worker(void **state)
     assert_int_equal(ask(&side[!to], "/a/live/old.m3u8", false).move_to, to);
     a = ask(&side[to], "/a/live/old.m3u8", true);
     assert_int_equal(a.status, 200);
-    take_id(id);
-    (void)snprintf(target, sizeof(target), "/a/live/old-0.ts?hls_ctx=%s", id);
+    take_key(key);
+    (void)snprintf(target, sizeof(target), "/a/live/old-0.ts?hls_ctx=%s", key);
     assert_int_equal(ask(&side[!to], target, false).move_to, to);
     assert_int_equal(ask(&side[to], target, true).status, 200);
     assert_int_equal(ask(&side[!to], "/a/live/old-0.ts", false).status, 403);

@@ -200,14 +200,14 @@ err_t hls_answer_no_session(struct http_exchange *x, struct hls *h)
 /* ------------------------------------------------------------ master lists */
 
 /* What the child list is called: its name beside this one, or its whole path. */
-static void put_child(struct http_exchange *x, const char *id, struct wr *w)
+static void put_child(struct http_exchange *x, const char *key, struct wr *w)
 {
     const char *path = x->req->path, *slash = strrchr(path, '/');
     bool relative = x->vhost->hls.master_m3u8_path_relative;
 
     http_url_put_path(w, relative && slash ? slash + 1 : path);
     wr_bytes(w, "?hls_ctx=", 9);
-    wr_bytes(w, id, strlen(id));
+    wr_bytes(w, key, strlen(key));
     hls_session_query(x->req->query, w);
     wr_u8(w, 0);
 }
@@ -222,7 +222,7 @@ static err_t send_master(struct http_exchange *x, struct hls *h, const char *pat
     (void)hls_variant(h, path, &v);
     wr_init(&child, URL_MAX * 4);
     wr_init(&text, URL_MAX * 8);
-    put_child(x, session->id, &child);
+    put_child(x, session->key, &child);
     if (!child.bad)
         m3u8_master(&text, (const char *)child.buf, v.bandwidth ? v.bandwidth : 1, v.codecs,
                     v.width, v.height);
@@ -262,10 +262,10 @@ static unsigned urls_with_id(const struct conf_vhost *v)
 static err_t send_with_ids(struct http_exchange *x, const struct hls_file *f,
                            const struct hls_session *session)
 {
-    char query[HLS_SESSION_ID + 16];
+    char query[HLS_SESSION_KEY + 16];
     struct wr w;
 
-    (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->id);
+    (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->key);
     wr_init(&w, REWRITTEN_MAX);
     m3u8_add_query(&w, (const char *)f->data, f->size, query, urls_with_id(x->vhost));
     return send_made(x, f, &w);
@@ -339,38 +339,59 @@ static err_t send_segments(struct http_exchange *x, const struct hls_answer *a,
 /* Who is not known gets a session. An id that was forgotten (its player paused for long, or we were
  * restarted) is one again, one that cannot be is as none. */
 static err_t begin(struct http_exchange *x, const struct hls_answer *a, bool dash,
-                   const char **id, struct hls_session **out)
+                   const char **key, struct hls_session **out)
 {
     struct session_stream names = session_stream_copy(&a->names);
-    err_t err = hls_session_begin(a->h, x, &names, dash, *id, out);
+    err_t err = hls_session_begin(a->h, x, &names, dash, *key, out);
 
     if (err_code(err) == ERR_MALFORMED) {
         err_free(&err);
-        *id = NULL;
+        *key = NULL;
         err = hls_session_begin(a->h, x, &names, dash, NULL, out);
     }
     session_stream_free(&names);
     return err;
 }
 
-/* Who asks without a session gets one first, and then a list of one list that has its id. */
+/* Where segments are asked for without a key, who asks for the list again plays. */
+static void note_use(struct hls_session *session, bool media_has_key)
+{
+    if (!media_has_key && session->requests > 1)
+        hls_session_used(session);
+}
+
+/* HEAD is answered as GET is, by the same rules, or strangers would learn which streams exist. But
+ * it is no player: its session ends with the answer, as does one for a stream that is not there. */
+static bool is_look(const struct http_exchange *x, const struct hls_answer *a)
+{
+    return a->missing || x->req->verb == HTTP_VERB_HEAD;
+}
+
+/* Who asks without a session gets one first, and then a list of one list that has its key. */
 static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
 {
-    char text[HLS_SESSION_ID + 2];
-    const char *id = hls_session_id(x, text);
+    char text[HLS_SESSION_KEY + 2];
+    const char *key = hls_session_key(x, text);
     struct hls_session *session = hls_session_of(a->h, x, &a->names, false);
+    bool undo = !session && is_look(x, a);
     err_t err = NULL;
 
-    if (!session && (!x->vhost->hls.ctx || x->req->verb == HTTP_VERB_HEAD))
+    if (!session && !x->vhost->hls.ctx)
         return send_segments(x, a, NULL);
     if (!session)
-        err = begin(x, a, false, &id, &session);
+        err = begin(x, a, false, &key, &session);
     if (err)
         return hls_answer_denied(x, err);
     if (!hls_session_hold(session))
         return http_response_status(x->resp, hls_session_refusal(session));
-    err = id ? send_segments(x, a, session) : send_master(x, a->h, a->path, session);
+    if (a->missing)
+        err = http_response_status(x->resp, 404);
+    else
+        err = key ? send_segments(x, a, session) : send_master(x, a->h, a->path, session);
     hls_session_release(session, x->resp->sent);
+    note_use(session, x->vhost->hls.ts_ctx);
+    if (undo)
+        hls_session_undo(session);
     return err;
 }
 
@@ -388,12 +409,12 @@ err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
 /* ------------------------------------------------------------ MPDs */
 
 /* Where to ask for the next one: here, by the id. */
-static void put_location(const struct http_exchange *x, const char *id, struct wr *w)
+static void put_location(const struct http_exchange *x, const char *key, struct wr *w)
 {
     const char *slash = strrchr(x->req->path, '/');
 
     http_url_put_path(w, slash ? slash + 1 : x->req->path);
-    wr_printf(w, "?hls_ctx=%s", id);
+    wr_printf(w, "?hls_ctx=%s", key);
     hls_session_query(x->req->query, w);
     wr_u8(w, 0);
 }
@@ -405,14 +426,14 @@ static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a,
 {
     struct hls_stream *s = hls_stream_find(a->h, &a->names, &hls_kinds[HLS_KIND_DASH]);
     struct mpd_personal personal = { .now = s ? hls_wall(s) : co_wall_ms() };
-    char query[HLS_SESSION_ID + 16];
+    char query[HLS_SESSION_KEY + 16];
     struct wr w, url;
 
     wr_init(&w, REWRITTEN_MAX);
     wr_init(&url, URL_MAX * 4);
     if (session) {
-        (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->id);
-        put_location(x, session->id, &url);
+        (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->key);
+        put_location(x, session->key, &url);
         personal.query = x->vhost->dash.ts_ctx ? query : NULL;
         personal.location = url.bad ? NULL : (const char *)url.buf;
     }
@@ -433,22 +454,27 @@ static err_t find_mpd(struct http_exchange *x, const struct hls_answer *a,
 
 static err_t send_mpd_to(struct http_exchange *x, const struct hls_answer *a)
 {
-    char text[HLS_SESSION_ID + 2];
-    const char *id = hls_session_id(x, text);
+    char text[HLS_SESSION_KEY + 2];
+    const char *key = hls_session_key(x, text);
     struct hls_session *session;
     err_t err = NULL;
+    bool undo;
 
-    if (!hls_wants_session(x->vhost, HLS_MPD) || x->req->verb == HTTP_VERB_HEAD)
+    if (!hls_wants_session(x->vhost, HLS_MPD))
         return find_mpd(x, a, NULL);
     session = hls_session_of(a->h, x, &a->names, true);
+    undo = !session && is_look(x, a);
     if (!session)
-        err = begin(x, a, true, &id, &session);
+        err = begin(x, a, true, &key, &session);
     if (err)
         return hls_answer_denied(x, err);
     if (!hls_session_hold(session))
         return http_response_status(x->resp, hls_session_refusal(session));
     err = find_mpd(x, a, session);
     hls_session_release(session, x->resp->sent);
+    note_use(session, x->vhost->dash.ts_ctx);
+    if (undo)
+        hls_session_undo(session);
     return err;
 }
 
@@ -514,6 +540,8 @@ err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
     if (wanted) /* caches that many share would give it to others */
         http_response_add(x->resp, "Cache-Control", "private, max-age=60");
     err = send_media(x, a);
+    if (session && (x->resp->status == 200 || x->resp->status == 206))
+        hls_session_used(session);
     if (session)
         hls_session_release(session, x->resp->sent);
     return err;

@@ -15,6 +15,8 @@ struct hls_answer {
     const char *path;               /* as the stream calls the file */
     const char *folder, *below;     /* where it is on disk */
     struct hls_file *file;          /* a list that is on disk alone, read; NULL: it is in memory */
+    bool missing;                   /* or nowhere: who may have it is told 404, others what they
+                                     * are told of one that is there */
 };
 
 /* Read such a list. ERR_NO_FILE: there is none. Yields. */

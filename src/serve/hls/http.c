@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FOLDERS = 32 };
+
 static bool is_list(enum hls_sort sort)
 {
     return sort == HLS_LIST || sort == HLS_MPD;
@@ -86,10 +88,10 @@ static bool goes_by_path(struct http_exchange *x, const struct hls_answer *a)
 
 static bool goes_by_session(struct http_exchange *x)
 {
-    char text[HLS_SESSION_ID + 2];
-    const char *id = hls_session_id(x, text);
+    char text[HLS_SESSION_KEY + 2];
+    const char *key = hls_session_key(x, text);
 
-    return id && goes_to(x, hls_session_where(x->env, id));
+    return key && goes_to(x, hls_session_where(x->env, key));
 }
 
 /* It is in the memory of this worker, maybe soon: what is pulled for who asks is waited for. Yields
@@ -129,9 +131,9 @@ static err_t on_list(struct http_exchange *x, void *arg)
 static struct hls_session *session_in_memory(const struct http_exchange *x,
                                              const struct hls_answer *a)
 {
-    char text[HLS_SESSION_ID + 2];
-    const char *id = hls_session_id(x, text);
-    struct hls_session *s = id ? hls_session_find(a->h, id) : NULL;
+    char text[HLS_SESSION_KEY + 2];
+    const char *key = hls_session_key(x, text);
+    struct hls_session *s = key ? hls_session_find(a->h, key) : NULL;
 
     return s && hls_session_plays(s, &a->names) ? s : NULL;
 }
@@ -160,9 +162,9 @@ static bool is_of(const struct session_stream *names, const struct conf_vhost *v
 /* What its session is for, on disk: most segments are asked for so. */
 static struct hls_session *session_by_name(const struct http_exchange *x, struct hls_answer *a)
 {
-    char text[HLS_SESSION_ID + 2];
-    const char *id = hls_session_id(x, text);
-    struct hls_session *s = id ? hls_session_find(a->h, id) : NULL;
+    char text[HLS_SESSION_KEY + 2];
+    const char *key = hls_session_key(x, text);
+    struct hls_session *s = key ? hls_session_find(a->h, key) : NULL;
 
     a->vhost = s ? conf_vhost_find(x->conf, s->session.names.vhost) : NULL;
     return a->vhost && is_of(&s->session.names, a->vhost, a->path, &a->sort) ? s : NULL;
@@ -273,17 +275,33 @@ static bool old_list_goes(struct search *s)
     return goes_to(s->x, (int)to);
 }
 
+/* Whose list it is cannot be told, but a stream of a vhost that asks could have it. */
+static bool could_be_asked(const struct search *s)
+{
+    struct hls_places p = s->places;
+    struct hls_place at;
+
+    while (hls_place_next(&p, &at)) {
+        if (is_list(at.of.sort) && *at.of.text && session_play_is_asked(at.vhost))
+            return true;
+    }
+    return false;
+}
+
 static err_t answer_list(struct search *s)
 {
     bool old = !s->a.vhost;
     err_t err = NULL;
 
     if (old && !find_old_list(s))
-        return http_response_status(s->x->resp, 404); /* whose it is cannot be told */
+        return http_response_status(s->x->resp, could_be_asked(s) ? 403 : 404);
     if (old && old_list_goes(s))
         return NULL;
     if (old)
-        err = hls_answer_read(&s->a); /* nobody is asked about what is not there */
+        err = hls_answer_read(&s->a);
+    s->a.missing = err_code(err) == ERR_NO_FILE;
+    if (s->a.missing)
+        err_free(&err);
     if (err)
         return err;
     err = s->a.sort == HLS_MPD ? hls_answer_mpd(s->x, &s->a) : hls_answer_list(s->x, &s->a);
@@ -295,9 +313,9 @@ static err_t answer_list(struct search *s)
 static struct hls_session *find_session(struct search *s)
 {
     struct hls_places p = s->places;
-    char text[HLS_SESSION_ID + 2];
-    const char *id = hls_session_id(s->x, text);
-    struct hls_session *session = id ? hls_session_find(s->a.h, id) : NULL;
+    char text[HLS_SESSION_KEY + 2];
+    const char *key = hls_session_key(s->x, text);
+    struct hls_session *session = key ? hls_session_find(s->a.h, key) : NULL;
     struct hls_place at;
 
     while (session && hls_place_next(&p, &at)) {
@@ -388,9 +406,40 @@ static err_t search(struct search *s)
     return s->list ? answer_list(s) : answer_media(s);
 }
 
+/* Behind the folder that is there, with one slash between two names. */
+static void append(char *path, size_t size, const char *rest)
+{
+    size_t n = strlen(path);
+
+    for (; *rest && n + 1 < size; rest++) {
+        if (*rest != '/' || path[n - 1] != '/')
+            path[n++] = *rest;
+    }
+    path[n] = '\0';
+}
+
+/* Where the path leads to, also if it or folders on the way there do not exist: whether they do is
+ * nobody's business who is not let in. Yields. */
+static err_t find_real(struct search *s)
+{
+    char *there = must_dup(s->a.below), *slash;
+    err_t err = co_file_where(s->a.folder, there, s->real, sizeof(s->real));
+
+    for (int i = 0; i < FOLDERS && err_code(err) == ERR_NO_FILE && (slash = strrchr(there, '/'));
+         i++) {
+        err_free(&err);
+        *slash = '\0';
+        err = co_file_where(s->a.folder, there, s->real, sizeof(s->real));
+        if (!err)
+            append(s->real, sizeof(s->real), s->a.below + (slash - there));
+    }
+    free(there);
+    return err;
+}
+
 static err_t answer_any(struct search *s)
 {
-    err_t err = co_file_where(s->a.folder, s->a.below, s->real, sizeof(s->real));
+    err_t err = find_real(s);
 
     s->places = hls_places(s->folders, s->real);
     if (!err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - the players of HLS and DASH: sessions by the id in their urls. */
+/* session.c - the players of HLS and DASH: sessions by the key in their urls. */
 #include "serve/hls/session.h"
 
 #include "base/container_of.h"
@@ -15,22 +15,21 @@
 #include "sink/hls/where.h"
 
 #include <ctype.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024, QUERY_MAX = 64 * 1024 };
+enum { BUCKETS = 4096, QUERY_MAX = 64 * 1024, TRIES = 4 };
 
 #define SWEEP CO_SECONDS(1)
 #define TOLD CO_SECONDS(10)
 
-static atomic_uint all_workers; /* sessions of the process */
-
 struct hls_sessions {
     struct hls_session *buckets[BUCKETS];
     struct hls_session *marked[BUCKETS]; /* those of DASH once more */
+    struct hls_room *room;
     unsigned all; /* with those that ask, and those that were kicked */
     bool sweeping;
     co_usec told_at; /* that there are too many */
@@ -39,6 +38,7 @@ struct hls_sessions {
 void hls_sessions_begin(struct hls *h)
 {
     h->sessions = must(calloc(1, sizeof(*h->sessions)));
+    h->sessions->room = hls_room_new();
 }
 
 static struct hls_session **bucket(struct hls *h, const char *id)
@@ -46,13 +46,32 @@ static struct hls_session **bucket(struct hls *h, const char *id)
     return &h->sessions->buckets[text_hash(id) % BUCKETS];
 }
 
-struct hls_session *hls_session_find(struct hls *h, const char *id)
+static struct hls_session *find_id(struct hls *h, const char *id)
 {
     struct hls_session *s = *bucket(h, id);
 
     while (s && strcmp(s->id, id) != 0)
         s = s->next;
     return s;
+}
+
+/* Of a key that is as long as all are. */
+static void id_of(const char *key, char id[HLS_SESSION_ID + 1])
+{
+    memcpy(id, key, HLS_SESSION_ID);
+    id[HLS_SESSION_ID] = '\0';
+}
+
+struct hls_session *hls_session_find(struct hls *h, const char *key)
+{
+    char id[HLS_SESSION_ID + 1];
+    struct hls_session *s;
+
+    if (strlen(key) != HLS_SESSION_KEY)
+        return NULL;
+    id_of(key, id);
+    s = find_id(h, id);
+    return s && CRYPTO_memcmp(s->key, key, HLS_SESSION_KEY) == 0 ? s : NULL;
 }
 
 /* What it is called there. */
@@ -68,14 +87,14 @@ static struct place place_of(const char *id)
     return p;
 }
 
-int hls_session_where(const struct session_env *env, const char *id)
+int hls_session_where(const struct session_env *env, const char *key)
 {
-    return strlen(id) == HLS_SESSION_ID ? hls_where(env, place_of(id).name) : HLS_NOWHERE;
+    return strlen(key) == HLS_SESSION_KEY ? hls_where(env, place_of(key).name) : HLS_NOWHERE;
 }
 
-const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID + 2])
+const char *hls_session_key(const struct http_exchange *x, char key[HLS_SESSION_KEY + 2])
 {
-    return http_url_param(x->req->query, "hls_ctx", id, HLS_SESSION_ID + 2);
+    return http_url_param(x->req->query, "hls_ctx", key, HLS_SESSION_KEY + 2);
 }
 
 bool hls_session_plays(const struct hls_session *s, const struct session_stream *names)
@@ -161,11 +180,11 @@ static void unmark(struct hls_session *s)
 struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
                                    const struct session_stream *names, bool dash)
 {
-    char text[HLS_SESSION_ID + 2];
-    const char *id = hls_session_id(x, text);
-    struct hls_session *s = id ? hls_session_find(h, id) : NULL;
+    char text[HLS_SESSION_KEY + 2];
+    const char *key = hls_session_key(x, text);
+    struct hls_session *s = key ? hls_session_find(h, key) : NULL;
 
-    if (!id)
+    if (!key)
         return dash ? find_marked(h, x, names) : NULL;
     if (!s || !hls_session_plays(s, names))
         return NULL;
@@ -220,7 +239,7 @@ static void forget(struct hls_session **at)
         unmark(s);
     stop(s, NULL);
     s->hls->sessions->all--;
-    atomic_fetch_sub_explicit(&all_workers, 1, memory_order_relaxed);
+    hls_room_leave(s->hls->sessions->room, &s->place);
     hls_where_leave(s->hls->env, place_of(s->id).name);
     session_fini(&s->session);
     session_stream_free(&s->session.names);
@@ -294,6 +313,7 @@ void hls_sessions_free(struct hls *h)
         while (h->sessions->buckets[i])
             forget(&h->sessions->buckets[i]);
     }
+    hls_room_free(h->sessions->room);
     free(h->sessions);
 }
 
@@ -304,6 +324,7 @@ static void on_kick(struct session *session)
     struct hls_session *s = container_of(session, struct hls_session, session);
 
     s->refused = true;
+    hls_session_used(s); /* it stays, so that its key stays refused */
     stop(s, NULL);
 }
 
@@ -322,20 +343,20 @@ void hls_session_query(const char *query, struct wr *w)
     }
 }
 
-static bool is_id(const char *id)
+static bool is_key(const char *key)
 {
     size_t n = 0;
 
-    while (isalnum((unsigned char)id[n]))
+    while (isalnum((unsigned char)key[n]))
         n++;
-    return n == HLS_SESSION_ID && !id[n];
+    return n == HLS_SESSION_KEY && !key[n];
 }
 
 static bool is_free(struct hls *h, const char *id)
 {
     const struct clients *r = h->env->clients;
 
-    return !hls_session_find(h, id) && !(r && clients_find(r, id));
+    return !find_id(h, id) && !(r && clients_find(r, id));
 }
 
 /* ... and of no client of another worker. */
@@ -360,12 +381,87 @@ static bool is_free_everywhere(struct hls *h, const char *id)
     return !q.taken && is_free(h, id);
 }
 
-static err_t too_many(struct hls_sessions *t, unsigned n)
+/* ------------------------------------------------------------ room for one more */
+
+/* Log lines of a session are its own, not those of the connection that it came by. */
+static void keep_cid(char cid[CLIENTS_ID_SIZE])
 {
+    (void)snprintf(cid, CLIENTS_ID_SIZE, "%s", co_cid());
+}
+
+static void log_full(struct hls_sessions *t, err_t why, bool made)
+{
+    char text[200];
+
     if (!t->told_at || co_now() - t->told_at > TOLD)
-        log_warn("%u HLS sessions: over limits.hls_sessions, more players are refused", n);
+        log_warn("%s; %s", err_text(why, text, sizeof(text)),
+                 made ? "the oldest session that fetched no segment makes room" :
+                 "more players are refused");
     t->told_at = co_now();
-    return err_new(ERR_TOO_MANY, "HLS sessions");
+}
+
+/* The oldest session that nobody uses is to go: of that address, or NULL. */
+struct eviction {
+    const char *ip;
+    bool done;
+};
+
+static struct hls_session *session_at(struct hls_room_place *p)
+{
+    return container_of(p, struct hls_session, place);
+}
+
+static bool is_evictable(const struct hls_session *s)
+{
+    return !s->busy && !s->session.co;
+}
+
+static void evict(struct session_env *env, void *eviction)
+{
+    struct eviction *e = eviction;
+    struct hls_room_place *p;
+    char cid[CLIENTS_ID_SIZE];
+
+    if (e->done || !env->hls || !env->hls->sessions)
+        return;
+    p = hls_room_oldest(env->hls->sessions->room, e->ip);
+    while (p && !is_evictable(session_at(p)))
+        p = hls_room_next(p, e->ip);
+    e->done = p != NULL;
+    if (!p)
+        return;
+    keep_cid(cid);
+    co_set_cid(session_at(p)->id);
+    forget_one(session_at(p));
+    co_set_cid(cid);
+}
+
+/* Here, else at another worker. Yields then. */
+static bool make_room(struct hls *h, const char *ip)
+{
+    struct eviction e = { .ip = ip };
+
+    evict(h->env, &e);
+    if (!e.done)
+        workers_each(h->env, evict, &e);
+    return e.done;
+}
+
+/* A place for a session of that address. Yields. */
+static err_t enter(struct hls *h, const char *ip, struct hls_room_place *place)
+{
+    bool own, made = true;
+    err_t err = hls_room_enter(h->sessions->room, place, h->env, ip, &own);
+
+    for (int i = 0; err && made && i < TRIES; i++) {
+        made = make_room(h, own ? ip : NULL);
+        log_full(h->sessions, err, made);
+        if (!made)
+            break;
+        err_free(&err);
+        err = hls_room_enter(h->sessions->room, place, h->env, ip, &own);
+    }
+    return err;
 }
 
 /* The names as all protocols tell them, of the stream that the playlist is of. */
@@ -402,18 +498,26 @@ static co_usec patience(const struct conf_vhost *v, bool dash)
     return window * 2 > fragment * 3 ? window * 2 : fragment * 3;
 }
 
-static struct hls_session *add(struct hls *h, const struct http_exchange *x,
-                               const struct session_stream *names, bool dash, const char *id)
+/* Its id and its secret: as the url has them, or new ones. */
+static void name_it(struct hls_session *s, const char *key)
 {
-    struct hls_session *s = must(calloc(1, sizeof(*s))), **at;
+    do {
+        if (key)
+            (void)snprintf(s->key, sizeof(s->key), "%s", key);
+        else
+            random_id(s->key, HLS_SESSION_KEY);
+        id_of(s->key, s->id);
+    } while (!key && !is_free(s->hls, s->id));
+}
+
+/* It has a place already. */
+static void add(struct hls *h, struct hls_session *s, const struct http_exchange *x,
+                const struct session_stream *names, bool dash, const char *key)
+{
+    struct hls_session **at;
 
     s->hls = h;
-    if (id)
-        memcpy(s->id, id, sizeof(s->id));
-    else
-        do
-            random_id(s->id, HLS_SESSION_ID); /* it is in urls that people pass on */
-        while (!is_free(h, s->id));
+    name_it(s, key);
     session_init(&s->session, h->env, NULL);
     s->session.id = s->id;
     s->session.on_kick = on_kick;
@@ -428,19 +532,16 @@ static struct hls_session *add(struct hls *h, const struct http_exchange *x,
     s->next = *at;
     *at = s;
     h->sessions->all++;
-    atomic_fetch_add_explicit(&all_workers, 1, memory_order_relaxed);
     hls_where_enter(h->env, place_of(s->id).name);
-    return s;
 }
 
-/* Its log lines are its own, not those of the connection that it came by. */
 static err_t ask(struct hls_session *s, const struct http_exchange *x)
 {
     const struct session_stream *names = &s->session.names;
-    char cid[CLIENTS_ID_SIZE] = "";
+    char cid[CLIENTS_ID_SIZE];
     err_t err;
 
-    (void)strncpy(cid, co_cid(), sizeof(cid) - 1);
+    keep_cid(cid);
     co_set_cid(s->id);
     err = session_find_stream(&s->session, names->vhost, names->app, names->name);
     if (!err)
@@ -456,33 +557,42 @@ static err_t ask(struct hls_session *s, const struct http_exchange *x)
 }
 
 /* Another request of it may have come while others were asked. */
-static struct hls_session *same(struct hls *h, const struct session_stream *names, bool dash,
-                                const char *id)
+static err_t same(struct hls *h, const struct session_stream *names, bool dash, const char *key,
+                  struct hls_session **out)
 {
-    struct hls_session *s = hls_session_find(h, id);
+    struct hls_session *s = hls_session_find(h, key);
 
-    return s && s->dash == dash && hls_session_plays(s, names) ? s : NULL;
+    *out = s && s->dash == dash && hls_session_plays(s, names) ? s : NULL;
+    return *out ? NULL : err_new(ERR_MALFORMED, "an id of another client");
 }
 
 err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
-                        const struct session_stream *names, bool dash, const char *id,
+                        const struct session_stream *names, bool dash, const char *key,
                         struct hls_session **out)
 {
+    char id[HLS_SESSION_ID + 1];
     struct hls_session *s;
-    unsigned n;
     err_t err;
 
     *out = NULL;
-    if (id && !is_id(id))
-        return err_new(ERR_MALFORMED, "no id of ours");
-    if (id && !is_free_everywhere(h, id)) {
-        *out = same(h, names, dash, id);
-        return *out ? NULL : err_new(ERR_MALFORMED, "an id of another client");
+    if (key && !is_key(key))
+        return err_new(ERR_MALFORMED, "no key of ours");
+    if (key)
+        id_of(key, id);
+    if (key && !is_free_everywhere(h, id))
+        return same(h, names, dash, key, out);
+    s = must(calloc(1, sizeof(*s)));
+    err = enter(h, x->ip, &s->place);
+    if (err) {
+        free(s);
+        return err;
     }
-    n = atomic_load_explicit(&all_workers, memory_order_relaxed);
-    if (n >= (unsigned)x->conf->limits.hls_sessions)
-        return too_many(h->sessions, n);
-    s = add(h, x, names, dash, id);
+    if (key && find_id(h, id)) { /* it came meanwhile */
+        hls_room_leave(h->sessions->room, &s->place);
+        free(s);
+        return same(h, names, dash, key, out);
+    }
+    add(h, s, x, names, dash, key);
     start_sweep(h);
     err = ask(s, x);
     if (err)
@@ -490,6 +600,17 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
     else
         *out = s;
     return err;
+}
+
+void hls_session_used(struct hls_session *s)
+{
+    hls_room_used(s->hls->sessions->room, &s->place);
+}
+
+void hls_session_undo(struct hls_session *s)
+{
+    if (!s->busy && !s->session.co)
+        forget_one(s);
 }
 
 /* ------------------------------------------------------------ its requests */

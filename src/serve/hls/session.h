@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - the players of HLS and DASH: sessions by the id in their urls.
+/* session.h - the players of HLS and DASH: sessions by the key in their urls.
  *
  * With hls_ctx, a player that asks for a playlist gets a list of one list, whose url has an id:
  * that is a session. With dash_ctx, in a vhost that asks its players, the urls in an MPD have one,
@@ -7,21 +7,31 @@
  * of their requests. It is a client as others are: a backend is asked whether it may play and is
  * notified when it stops, it is in the list of clients, and can be kicked. It stops when nothing
  * was asked by its id for twice hls_window, or what DASH has in its list.
+ *
+ * The key, hls_ctx in urls, is the id of the client and a secret. The id is in the log, in the API
+ * and in callbacks, which others may see; only who has the secret plays.
  */
 #ifndef SERVE_HLS_SESSION_H
 #define SERVE_HLS_SESSION_H
 
+#include "serve/hls/room.h"
 #include "serve/http/http.h"
 #include "session/session.h"
 #include "sink/hls/hls.h"
 
-enum { HLS_SESSION_ID = 8, HLS_SESSION_MARK = 32 };
+enum {
+    HLS_SESSION_ID = 8,       /* letters and digits of the client's id */
+    HLS_SESSION_SECRET = 24,  /* and of what nobody guesses: 124 bits */
+    HLS_SESSION_KEY = HLS_SESSION_ID + HLS_SESSION_SECRET,
+    HLS_SESSION_MARK = 32,
+};
 
 struct hls_session {
     struct hls_session *next; /* in a bucket */
     struct hls_session *next_marked; /* in one of those by mark */
     struct hls *hls;
-    char id[HLS_SESSION_ID + 1];
+    char id[HLS_SESSION_ID + 1], key[HLS_SESSION_KEY + 1];
+    struct hls_room_place place;
     struct session session;   /* with a coroutine while it is asked whether it may play */
     bool playing;             /* it was let in, and did not stop */
     bool refused;             /* it was kicked, or its token is over: it gets nothing more */
@@ -37,24 +47,28 @@ struct hls_session {
 void hls_sessions_begin(struct hls *h); /* nobody plays yet */
 void hls_sessions_free(struct hls *h); /* those that play stop, and a backend is told */
 
-struct hls_session *hls_session_find(struct hls *h, const char *id); /* or NULL */
+struct hls_session *hls_session_find(struct hls *h, const char *key); /* or NULL */
 /* The worker that has the session, or HLS_NOWHERE: sink/hls/where.h. */
-int hls_session_where(const struct session_env *env, const char *id);
+int hls_session_where(const struct session_env *env, const char *key);
 /* The session of a request for the playlist or the MPD of a stream: the one by the id of its url if
  * that is of this stream, else of DASH one that such requests were of before. NULL: it has none. */
 struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
                                    const struct session_stream *names, bool dash);
 bool hls_session_plays(const struct hls_session *s, const struct session_stream *names);
 
-/* A new one for this request of a stream, if it may play. `id`: the one that its url has, from
+/* A new one for this request of a stream, if it may play. `key`: the one that its url has, from
  * before it was forgotten; NULL: any. ERR_DENIED, ERR_HOOK_DENIED and what asking ends by;
- * ERR_TOO_MANY; ERR_MALFORMED: it cannot have this id. Yields. */
+ * ERR_TOO_MANY; ERR_MALFORMED: it cannot have this key. Yields. */
 err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
-                        const struct session_stream *names, bool dash, const char *id,
+                        const struct session_stream *names, bool dash, const char *key,
                         struct hls_session **out) __attribute__((warn_unused_result));
+/* It fetched a segment, or what proves as much that it plays: it does not make room for others. */
+void hls_session_used(struct hls_session *s);
+/* Forget one that was begun for a stream that is not there. */
+void hls_session_undo(struct hls_session *s);
 
-/* The id in the request's url, or NULL. */
-const char *hls_session_id(const struct http_exchange *x, char id[HLS_SESSION_ID + 2]);
+/* The key in the request's url, or NULL. */
+const char *hls_session_key(const struct http_exchange *x, char key[HLS_SESSION_KEY + 2]);
 
 /* Around each request of a session: it stays meanwhile, also over yields. False: it may not. */
 bool hls_session_hold(struct hls_session *s);

@@ -2,10 +2,13 @@
 /* wanted.c - lists of streams that begin because somebody asks. */
 #include "serve/hls/wanted.h"
 
+#include "base/must.h"
+#include "session/tokens.h"
 #include "sink/hls/match.h"
 #include "sink/hls/stream.h"
 #include "sink/hls/where.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A list comes with its first segment, and players do not wait for ever. */
@@ -45,6 +48,23 @@ static bool say(struct session_env *env, const struct session_stream *names)
     return env->on_wanted && env->on_wanted(env->arg, names);
 }
 
+/* A stranger makes nothing begin. */
+static bool may_ask(const struct http_exchange *x, struct session_stream names)
+{
+    char *param = must_print("?%s", x->req->query);
+    err_t err = conf_security_check(&x->vhost->security, CONF_PLAY, x->ip);
+
+    names.param = param;
+    if (!err)
+        err = tokens_check(x->env, x->vhost, CONF_PLAY, &names,
+                           http_request_field(x->req, "Authorization"), NULL);
+    free(param);
+    if (!err)
+        return true;
+    err_free(&err);
+    return false;
+}
+
 bool hls_wanted(const struct http_exchange *x, const struct hls_answer *a)
 {
     struct session_stream names = { .param = "", .tc_url = "", .page_url = "", .ip = x->ip };
@@ -55,13 +75,8 @@ bool hls_wanted(const struct http_exchange *x, const struct hls_answer *a)
 
     if (!x->vhost || x->vhost->rtsp.pull.n == 0 || !find_names(x->vhost, a->path, &found))
         return false;
-    err = conf_security_check(&x->vhost->security, CONF_PLAY, x->ip);
-    if (err) {
-        err_free(&err);
-        return false;
-    }
     session_stream_set_key(&names, stream_key_new(x->vhost->name, found.app, found.name));
-    if (say(x->env, &names)) {
+    if (may_ask(x, names) && say(x->env, &names)) {
         while (!err && !(there = is_there(a)) && co_clock() < until) {
             err = co_sleep(LOOK);
             if (co_clock() - said < AGAIN)

@@ -6,6 +6,7 @@
 #include "co/net/round.h"
 #include "serve/http/mux.h"
 #include "serve/http/play.h"
+#include "session/admit.h"
 #include "session/homes.h"
 #include "session/move.h"
 
@@ -209,7 +210,7 @@ static err_t answer_named(struct http_exchange *x, const struct http_live_kind *
     err_t err;
 
     if (x->req->verb == HTTP_VERB_HEAD) {
-        err = http_exchange_allowed(x, CONF_PLAY);
+        err = http_play_look(x, name);
         return err ? http_play_not_let_in(x, err) : http_play_head(x, kind->type, NULL);
     }
     if (!http_play_upgrade(x, kind->ws, &ws))
@@ -217,6 +218,13 @@ static err_t answer_named(struct http_exchange *x, const struct http_live_kind *
     err = serve_player(x, kind, name, ws);
     free(ws);
     return err;
+}
+
+/* Nobody publishes a stream of that name now, so nothing can be asked about it: where players are
+ * asked, it is answered as one that is there is to a stranger. */
+static err_t answer_unknown(struct http_exchange *x)
+{
+    return http_play_not_let_in(x, err_new(ERR_TOKEN, "no stream %s", x->req->path));
 }
 
 static err_t answer(struct http_exchange *x, void *arg)
@@ -227,10 +235,13 @@ static err_t answer(struct http_exchange *x, void *arg)
 
     x->declined = !x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
                   !http_live_match(x->vhost->http_remux.mount, x->req->host, x->req->path, &name);
-    if (!x->declined && !name.app)
-        x->declined = !(app = find_app(x, &name));
-    if (!x->declined)
-        err = answer_named(x, arg, &name);
+    if (x->declined)
+        return NULL;
+    if (!name.app && !(app = find_app(x, &name))) {
+        x->declined = !session_play_is_asked(x->vhost);
+        return x->declined ? NULL : answer_unknown(x);
+    }
+    err = answer_named(x, arg, &name);
     free(app);
     return err;
 }

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "serve/http/names.h"
+#include "session/tokens.h"
 
 #include <stdlib.h>
 
@@ -102,6 +103,21 @@ void http_play_log_sample(const struct session_player *p, co_usec now)
                "%s http: got %llu msgs, age=%lld, min=%u, mw=%lld", sampled_name(SAMPLED_HTTP),
                (unsigned long long)live_sender_pending(&p->sender),
                us_to_ms(now - p->s->began_at), p->sender.set.mw_msgs, us_to_ms(p->sender.merge));
+}
+
+err_t http_play_look(struct http_exchange *x, const struct http_live_name *name)
+{
+    err_t err = http_exchange_allowed(x, CONF_PLAY);
+    struct session_stream names;
+    char *memory;
+
+    if (err)
+        return err;
+    memory = http_names_make(&names, x, name);
+    err = tokens_check(x->env, x->vhost, CONF_PLAY, &names,
+                       http_request_field(x->req, "Authorization"), NULL);
+    free(memory);
+    return err;
 }
 
 HTTP_PLAY_SHORT_LIVED err_t http_play_not_let_in(struct http_exchange *x, err_t why)

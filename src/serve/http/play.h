@@ -48,6 +48,9 @@ void http_play_log_sample(const struct session_player *player, co_usec now);
 /* The head of the answer. Without a WebSocket `ws` is NULL. */
 err_t http_play_head(struct http_exchange *x, const char *type, const struct http_live_ws *ws)
     __attribute__((warn_unused_result));
+/* HEAD is answered as GET is, as far as that needs no backend: by addresses, pages and tokens. */
+err_t http_play_look(struct http_exchange *x, const struct http_live_name *name)
+    __attribute__((warn_unused_result));
 /* One that was not let in is told so, and the log why; takes `why`. */
 err_t http_play_not_let_in(struct http_exchange *x, err_t why) __attribute__((warn_unused_result));
 /* Does it want a WebSocket? *ws is to be freed then, else it is NULL. False: it cannot have one, as

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* room.h - how many sessions of HLS and DASH there may be, in all and from one address, and which
+ * one goes when there are too many.
+ *
+ * A session costs a stranger one request and lives for minutes. So each address has a share of
+ * them, and the oldest session that fetched no segment makes room for the next one: a session that
+ * is used stays. Limits are those of the process, whichever of its workers has the sessions.
+ */
+#ifndef SERVE_HLS_ROOM_H
+#define SERVE_HLS_ROOM_H
+
+#include "session/env.h"
+#include "session/peers.h"
+
+struct hls_room; /* of one worker */
+struct hls_room_address;
+
+/* In a session, zeroed. */
+struct hls_room_place {
+    struct peers_place peer;          /* among all workers' */
+    struct hls_room_address *address; /* NULL: it is not among the unused ones */
+    struct hls_room_link {
+        struct hls_room_place *older, *newer;
+    } all, same; /* unused ones, and those of its address */
+};
+
+struct hls_room *hls_room_new(void);
+void hls_room_free(struct hls_room *r); /* all places were left */
+
+/* Take a place for a session of that address. ERR_TOO_MANY: the oldest unused one has to leave
+ * first, see hls_room_oldest(); of this address alone if *own. */
+err_t hls_room_enter(struct hls_room *r, struct hls_room_place *p, const struct session_env *env,
+                     const char *ip, bool *own) __attribute__((warn_unused_result));
+void hls_room_leave(struct hls_room *r, struct hls_room_place *p);
+/* It fetched a segment. */
+void hls_room_used(struct hls_room *r, struct hls_room_place *p);
+
+/* The oldest unused one of this worker, of that address (NULL: of any), and the one that is next;
+ * NULL: there is none. */
+struct hls_room_place *hls_room_oldest(const struct hls_room *r, const char *ip);
+struct hls_room_place *hls_room_next(const struct hls_room_place *p, const char *ip);
+
+#endif
