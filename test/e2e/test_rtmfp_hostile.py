@@ -140,6 +140,48 @@ def test_cookies_and_keys_again(server):
     assert s.figures()["opened"] == 2
 
 
+def heard(p, said, timeout):
+    """How many bytes came back for these."""
+    p.raw(said)
+    p.sock.settimeout(timeout)
+    try:
+        return len(p.sock.recv(4096))
+    except OSError:
+        return 0
+
+
+def test_no_answer_is_over_three_times_its_hello(server):
+    """Whoever writes a false address has the server send no more there: hellos for it, for a peer, and keyings."""
+    away = server("redirect_peers on; redirect " + " ".join(f"[2001:db8::{n + 1}]:1935" for n in range(20)) + ";")
+    s = server()
+    p, q, answered = Stranger(s.port), Stranger(away.port), 0
+    for epd in [option(0x0a, b"x" * n) for n in range(90)] + [w.to_peer(bytes(32))]:
+        for tag in (0, 16, 17, 64):
+            said = h.datagram([hello(epd, bytes(tag))])
+            for peer in (p, q):
+                n = heard(peer, said, 1.0 if len(said) > 36 and (peer is q or epd[1] == 0x0a) else 0.05)
+                assert n <= 3 * len(said), f"{len(said)} bytes were answered by {n}"
+                answered += n > 0
+    assert answered > 600, answered
+    cookie, me = p.cookie(), rtmfp.Identity()
+    other = Stranger(s.port, "127.0.0.2")
+    for said in (keying(cookie, me), keying(cookie, me, certificate=b"", skic=b"")):
+        said = h.datagram([said])
+        n = heard(other, said, 2.0)
+        assert 0 < n <= 3 * len(said), f"a keying of {len(said)} bytes was answered by {n}"
+
+
+@pytest.mark.parametrize("ancillary", ["live", "rtmfp://10.0.0.1/live"])
+def test_a_client_that_says_little(server, ancillary):
+    """Hellos of 36 and 52 bytes, as of older clients, get a shorter certificate and a session."""
+    s = server()
+    with rc.Client(s.port) as c:
+        c.app, c.uri = "live", "rtmfp://127.0.0.1/live"
+        c.opening = c.endpoint.connect([c.server], w.to_uri(ancillary))
+        c.wait(lambda: c.session)
+        c.connect()
+
+
 def test_sessions_that_are_guessed(server):
     """Nobody finds a session by its number, and who finds one cannot speak in it."""
     s = server()

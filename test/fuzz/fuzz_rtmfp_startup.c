@@ -103,20 +103,28 @@ static void do_job(void)
                                      out.datagram) > 0);
 }
 
-static void redirect(const struct udp_addr *from)
+static void redirect(const struct udp_addr *from, size_t came)
 {
     struct rtmfp_address list[8] = { { RTMFP_OBSERVED, *from } };
 
-    assert(rtmfp_responder_redirect(&responder, out.hello.tag, list, 8, now, out.datagram) > 0);
+    assert(rtmfp_responder_redirect(&responder, came, out.hello.tag, list, 8, now,
+                                    out.datagram) <= came * RTMFP_ANSWER_TIMES);
+}
+
+/* Answers to what has no proven address; a RIKeying is for one that is. */
+static void check_size(size_t came)
+{
+    assert(out.size > 0 && out.size <= RTMFP_SEALED_MAX);
+    assert(session.open || out.size <= came * RTMFP_ANSWER_TIMES);
 }
 
 static void to_responder(const uint8_t *datagram, size_t size, const struct udp_addr *from)
 {
     switch (rtmfp_responder_input(&responder, datagram, size, from, now, &out)) {
     case RTMFP_JOB: do_job(); break;
-    case RTMFP_ANSWERED: assert(out.size > 0 && out.size <= RTMFP_SEALED_MAX); break;
-    case RTMFP_INTRODUCE: assert(out.peer); redirect(from); break;
-    case RTMFP_REDIRECTED: redirect(from); break;
+    case RTMFP_ANSWERED: check_size(size); break;
+    case RTMFP_INTRODUCE: assert(out.peer); redirect(from, size); break;
+    case RTMFP_REDIRECTED: redirect(from, size); break;
     default: assert(rtmfp_drop_text(out.why)); break;
     }
 }

@@ -19,7 +19,7 @@ static void our_certificate(void **state)
 
     (void)state;
     memset(extra, 0xab, sizeof(extra));
-    rtmfp_certificate_write(&w, true, extra, all_groups);
+    rtmfp_certificate_write(&w, true, rtmfp_bytes(extra, sizeof(extra)), all_groups);
     assert_int_equal(w.len, 2 + 66 + 9);
     assert_hex(out, 5, "01 0a 41 0e ab");
     assert_hex(out + 67, 10, "ab 02 15 02 02 15 05 02 15 0e");

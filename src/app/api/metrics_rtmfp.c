@@ -41,7 +41,7 @@ static void put_ended(struct wr *w, const struct rtmfp_service_stat *s)
 /* In the order of enum rtmfp_drop; the names are those of doc/api.md. */
 static const char *const drop_words[] = {
     "packet", "chunk", "unselected", "foreign", "expired", "other_peer", "keying", "answered",
-    "certificate", "component", "public_key", "policy", "limit", "piece",
+    "certificate", "component", "public_key", "policy", "limit", "piece", "small",
 };
 
 _Static_assert(sizeof(drop_words) / sizeof(drop_words[0]) == RTMFP_DROP_KINDS, "each has a word");

@@ -67,12 +67,13 @@ void rtmfp_certificate_id(const struct rtmfp_certificate *c, uint8_t id[RTMFP_PE
     rtmfp_sha256(c->canonical, id);
 }
 
-void rtmfp_certificate_write(struct wr *w, bool server, const uint8_t extra[RTMFP_EXTRA],
+void rtmfp_certificate_write(struct wr *w, bool server, struct rtmfp_bytes extra,
                              const bool groups[RTMFP_GROUPS])
 {
     if (server)
         rtmfp_option_write(w, ANCILLARY, rtmfp_bytes(NULL, 0));
-    rtmfp_option_write(w, EXTRA, rtmfp_bytes(extra, RTMFP_EXTRA));
+    if (extra.n > 0)
+        rtmfp_option_write(w, EXTRA, extra);
     for (int i = 0; i < RTMFP_GROUPS; i++)
         if (groups[i])
             rtmfp_option_write_vlu(w, EPHEMERAL, rtmfp_group_id((enum rtmfp_group)i));

@@ -12,7 +12,7 @@
 #include "proto/rtmfp/hmac.h"
 #include "proto/rtmfp/option.h"
 
-enum { RTMFP_PEER_ID = RTMFP_HASH, RTMFP_EXTRA = 64 };
+enum { RTMFP_PEER_ID = RTMFP_HASH, RTMFP_EXTRA = 64 /* random bytes in a whole certificate */ };
 
 struct rtmfp_certificate {
     struct rtmfp_bytes canonical;   /* without what is behind its first marker */
@@ -28,9 +28,9 @@ struct rtmfp_certificate {
 bool rtmfp_certificate_read(struct rtmfp_certificate *c, struct rtmfp_bytes data);
 void rtmfp_certificate_id(const struct rtmfp_certificate *c, uint8_t id[RTMFP_PEER_ID]);
 
-/* Of who makes a key for each session, in the groups that are set; `extra` makes it another than
- * everybody else's. */
-void rtmfp_certificate_write(struct wr *w, bool server, const uint8_t extra[RTMFP_EXTRA],
+/* For peers that make a key for each session, in the groups that are set. The random bytes `extra`
+ * make the certificate unique; none: it is the same for all with these groups. */
+void rtmfp_certificate_write(struct wr *w, bool server, struct rtmfp_bytes extra,
                              const bool groups[RTMFP_GROUPS]);
 /* Of who has one key for all, as Flash has. */
 void rtmfp_certificate_write_static(struct wr *w, bool server, enum rtmfp_group group,

@@ -18,6 +18,31 @@ static void finish(struct rtmfp_identity *me, const struct wr *w)
     rtmfp_certificate_id(&me->parsed, me->id);
 }
 
+static void write_shorter(struct rtmfp_shorter *s, bool server, struct rtmfp_bytes extra,
+                          const bool groups[RTMFP_GROUPS])
+{
+    struct wr w = rtmfp_wr(s->certificate, sizeof(s->certificate));
+
+    rtmfp_certificate_write(&w, server, extra, groups);
+    assert(!w.bad);
+    s->size = w.len;
+    rtmfp_sha256(rtmfp_bytes(s->certificate, s->size), s->id); /* it has no marker */
+}
+
+/* The shortest has one group and nothing that makes it unique: old clients that say the app alone
+ * send 36 bytes, and know group 2. */
+static void write_all_shorter(struct rtmfp_identity *me, bool server, const uint8_t *extra)
+{
+    bool one[RTMFP_GROUPS] = { false };
+    int g = 0;
+
+    while (g < RTMFP_GROUPS - 1 && !me->groups[g])
+        g++;
+    one[g] = me->groups[g];
+    write_shorter(&me->shorter[0], server, rtmfp_bytes(extra, RTMFP_EXTRA / 2), me->groups);
+    write_shorter(&me->shorter[1], server, rtmfp_bytes(NULL, 0), one);
+}
+
 void rtmfp_identity_init(struct rtmfp_identity *me, bool server, const bool groups[RTMFP_GROUPS])
 {
     struct wr w = rtmfp_wr(me->certificate, sizeof(me->certificate));
@@ -26,8 +51,9 @@ void rtmfp_identity_init(struct rtmfp_identity *me, bool server, const bool grou
     *me = (struct rtmfp_identity){ .is_static = false };
     memcpy(me->groups, groups, sizeof(me->groups));
     must_be(RAND_bytes(extra, sizeof(extra)) == 1);
-    rtmfp_certificate_write(&w, server, extra, groups);
+    rtmfp_certificate_write(&w, server, rtmfp_bytes(extra, sizeof(extra)), groups);
     finish(me, &w);
+    write_all_shorter(me, server, extra);
 }
 
 void rtmfp_identity_init_static(struct rtmfp_identity *me, bool server,

@@ -5,12 +5,21 @@
 
 #include "proto/rtmfp/certificate.h"
 
+enum { RTMFP_SHORTER = 2, RTMFP_SHORTER_MAX = 48 };
+
 /* Must stay where it is. Any number of threads may read it. */
 struct rtmfp_identity {
     uint8_t certificate[512];
     size_t size;
     struct rtmfp_certificate parsed; /* points into the above */
     uint8_t id[RTMFP_PEER_ID];
+    /* Shorter certificates for the same keys, in decreasing size; size 0: there is none. A hello
+     * whose address is not proven gets no answer of more than three times its size. */
+    struct rtmfp_shorter {
+        uint8_t certificate[RTMFP_SHORTER_MAX];
+        size_t size;
+        uint8_t id[RTMFP_PEER_ID];
+    } shorter[RTMFP_SHORTER];
     bool groups[RTMFP_GROUPS];       /* in which it has keys, or makes them */
     bool is_static;                  /* one key for all sessions: this one */
     struct rtmfp_pair pair;

@@ -37,6 +37,7 @@ void rtmfp_responder_fini(struct rtmfp_responder *r)
 /* A packet that came. */
 struct came {
     struct rtmfp_responder *r;
+    size_t size; /* of the datagram */
     const struct udp_addr *from;
     co_usec now;
     struct rtmfp_response *out;
@@ -56,32 +57,60 @@ static enum rtmfp_responded seal(struct came *c, uint32_t id, struct wr *w)
 
 /* ---- IHello, [RTMFP] 3.5.1.1.1 */
 
-static enum rtmfp_responded say_rhello(struct came *c, const struct rtmfp_ihello *hello)
+static bool write_rhello(struct came *c, struct rtmfp_bytes cookie,
+                         struct rtmfp_bytes certificate, struct wr *w)
 {
-    uint8_t cookie[RTMFP_COOKIE];
-    struct rtmfp_rhello answer = { .tag = hello->tag, .cookie = { cookie, sizeof(cookie) },
-                                   .certificate = rtmfp_identity_certificate(c->r->me) };
-    struct wr w = rtmfp_startup_begin(&c->r->startup, c->out->datagram, c->now);
+    const struct rtmfp_rhello answer = { c->out->hello.tag, cookie, certificate };
 
-    rtmfp_cookie_make(&c->r->cookies, cookie, RTMFP_COOKIE_HELLO, c->from, c->now);
-    if (!rtmfp_rhello_write(&w, &answer))
-        return drop(c, RTMFP_DROP_CHUNK);
-    return seal(c, 0, &w);
+    *w = rtmfp_startup_begin_within(&c->r->startup, c->out->datagram,
+                                    c->size * RTMFP_ANSWER_TIMES, c->now);
+    return rtmfp_rhello_write(w, &answer);
+}
+
+/* With the longest certificate that the hello selects and that fits. */
+static enum rtmfp_responded say_rhello(struct came *c)
+{
+    const struct rtmfp_identity *me = c->r->me;
+    const struct rtmfp_epd *epd = &c->out->epd;
+    uint8_t bytes[RTMFP_COOKIE];
+    struct rtmfp_bytes cookie = { bytes, sizeof(bytes) };
+    struct wr w;
+
+    rtmfp_cookie_make(&c->r->cookies, bytes, RTMFP_COOKIE_HELLO, c->from, c->now);
+    if (rtmfp_epd_selects(epd, &me->parsed, me->id) &&
+        write_rhello(c, cookie, rtmfp_identity_certificate(me), &w))
+        return seal(c, 0, &w);
+    for (int i = 0; i < RTMFP_SHORTER && me->shorter[i].size > 0; i++) {
+        const struct rtmfp_shorter *s = &me->shorter[i];
+
+        if (rtmfp_epd_selects(epd, &me->parsed, s->id) &&
+            write_rhello(c, cookie, rtmfp_bytes(s->certificate, s->size), &w))
+            return seal(c, 0, &w);
+    }
+    return drop(c, RTMFP_DROP_SMALL);
+}
+
+static bool selects_us(const struct rtmfp_identity *me, const struct rtmfp_epd *epd)
+{
+    bool selects = rtmfp_epd_selects(epd, &me->parsed, me->id);
+
+    for (int i = 0; i < RTMFP_SHORTER && me->shorter[i].size > 0; i++)
+        selects |= rtmfp_epd_selects(epd, &me->parsed, me->shorter[i].id);
+    return selects;
 }
 
 static enum rtmfp_responded on_hello(struct came *c, struct rtmfp_bytes body)
 {
     struct rtmfp_ihello *hello = &c->out->hello;
     struct rtmfp_epd *epd = &c->out->epd;
-    const struct rtmfp_identity *me = c->r->me;
 
     c->r->hellos++;
     if (!rtmfp_ihello_read(hello, body) || !rtmfp_epd_read(epd, hello->epd))
         return drop(c, RTMFP_DROP_CHUNK);
-    if (rtmfp_epd_selects(epd, &me->parsed, me->id)) {
+    if (selects_us(c->r->me, epd)) {
         if (c->r->redirects && !epd->has_fingerprint && epd->has_ancillary)
             return RTMFP_REDIRECTED;
-        return say_rhello(c, hello);
+        return say_rhello(c);
     }
     c->out->peer = rtmfp_epd_peer(epd);
     return c->out->peer ? RTMFP_INTRODUCE : drop(c, RTMFP_DROP_UNSELECTED);
@@ -94,7 +123,8 @@ static enum rtmfp_responded say_change(struct came *c, const struct rtmfp_iikeyi
 {
     uint8_t cookie[RTMFP_COOKIE];
     struct rtmfp_cookie_change change = { keying->cookie, { cookie, sizeof(cookie) } };
-    struct wr w = rtmfp_startup_begin(&c->r->startup, c->out->datagram, c->now);
+    struct wr w = rtmfp_startup_begin_within(&c->r->startup, c->out->datagram,
+                                             c->size * RTMFP_ANSWER_TIMES, c->now);
 
     rtmfp_cookie_make(&c->r->cookies, cookie, RTMFP_COOKIE_CHANGED, c->from, c->now);
     if (!rtmfp_cookie_change_write(&w, &change))
@@ -259,7 +289,7 @@ enum rtmfp_responded rtmfp_responder_input(struct rtmfp_responder *r, const uint
                                            size_t size, const struct udp_addr *from, co_usec now,
                                            struct rtmfp_response *out)
 {
-    struct came c = { r, from, now, out };
+    struct came c = { r, size, from, now, out };
     struct rtmfp_bytes piece = { NULL, 0 };
     enum rtmfp_responded said = drop(&c, RTMFP_DROP_PACKET);
     struct rtmfp_packet p;
@@ -273,13 +303,17 @@ enum rtmfp_responded rtmfp_responder_input(struct rtmfp_responder *r, const uint
     return said;
 }
 
-size_t rtmfp_responder_redirect(struct rtmfp_responder *r, struct rtmfp_bytes tag,
+size_t rtmfp_responder_redirect(struct rtmfp_responder *r, size_t came, struct rtmfp_bytes tag,
                                 const struct rtmfp_address *list, size_t n, co_usec now,
                                 uint8_t *datagram)
 {
-    struct wr w = rtmfp_startup_begin(&r->startup, datagram, now);
+    struct wr w = rtmfp_startup_begin_within(&r->startup, datagram, came * RTMFP_ANSWER_TIMES,
+                                             now);
+    bool fits = rtmfp_redirect_write(&w, tag, list, n);
 
-    return rtmfp_redirect_write(&w, tag, list, n) ? rtmfp_startup_seal(&r->startup, 0, &w) : 0;
+    while (!fits && n > 1)
+        fits = rtmfp_redirect_write(&w, tag, list, --n);
+    return fits ? rtmfp_startup_seal(&r->startup, 0, &w) : 0;
 }
 
 size_t rtmfp_rikeying_body(uint8_t out[RTMFP_RIKEYING_MAX], uint32_t id,

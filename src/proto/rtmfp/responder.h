@@ -61,7 +61,8 @@ struct rtmfp_responder_ops {
     XX(PUBLIC_KEY,  "the public key is none")                                          \
     XX(POLICY,      "it does not do what is required")                                 \
     XX(LIMIT,       "there is no room")                                                \
-    XX(PIECE,       "a piece of a packet that is not whole yet")
+    XX(PIECE,       "a piece of a packet that is not whole yet")                       \
+    XX(SMALL,       "its answer would be over three times its size")
 
 enum rtmfp_drop {
 #define XX(name, text) RTMFP_DROP_##name,
@@ -119,12 +120,17 @@ struct rtmfp_response {
     const uint8_t *peer;
     struct rtmfp_job job;
 };
+/* Whoever wrote an IHello may have written a false address: the answer is at most so many times the
+ * size of the datagram. */
+enum { RTMFP_ANSWER_TIMES = 3 };
+
 /* A datagram to session 0 came. At most one answer, whatever is in it. */
 enum rtmfp_responded rtmfp_responder_input(struct rtmfp_responder *r, const uint8_t *datagram,
                                            size_t size, const struct udp_addr *from, co_usec now,
                                            struct rtmfp_response *out);
-/* Redirect to an IHello: to a datagram of RTMFP_SEALED_MAX; the size, 0: too many addresses. */
-size_t rtmfp_responder_redirect(struct rtmfp_responder *r, struct rtmfp_bytes tag,
+/* Redirect to an IHello that came in `came` bytes: to a datagram of RTMFP_SEALED_MAX, with as many
+ * addresses from the beginning of the list as the answer may have. The size, 0: it may have none. */
+size_t rtmfp_responder_redirect(struct rtmfp_responder *r, size_t came, struct rtmfp_bytes tag,
                                 const struct rtmfp_address *list, size_t n, co_usec now,
                                 uint8_t *datagram);
 

@@ -26,13 +26,20 @@ bool rtmfp_startup_open(struct rtmfp_startup *s, const uint8_t *datagram, size_t
 }
 
 /* The timestamp is always there: one of the older clients reads it without looking at the flag. */
-struct wr rtmfp_startup_begin(struct rtmfp_startup *s, uint8_t *datagram, co_usec now)
+struct wr rtmfp_startup_begin_within(struct rtmfp_startup *s, uint8_t *datagram, size_t most,
+                                     co_usec now)
 {
     struct rtmfp_head head = { .mode = RTMFP_STARTUP, .has_time = true, .time = rtmfp_clock(now) };
-    struct wr w = rtmfp_seal_begin(&s->out, datagram, RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
+    size_t room = most < RTMFP_SEALED_MAX ? most : RTMFP_SEALED_MAX;
+    struct wr w = rtmfp_seal_begin(&s->out, datagram, room, RTMFP_PLAIN_MAX);
 
     rtmfp_packet_begin(&w, &head);
     return w;
+}
+
+struct wr rtmfp_startup_begin(struct rtmfp_startup *s, uint8_t *datagram, co_usec now)
+{
+    return rtmfp_startup_begin_within(s, datagram, RTMFP_SEALED_MAX, now);
 }
 
 size_t rtmfp_startup_seal(struct rtmfp_startup *s, uint32_t id, struct wr *w)

@@ -22,6 +22,9 @@ bool rtmfp_startup_open(struct rtmfp_startup *s, const uint8_t *datagram, size_t
                         struct rtmfp_packet *out);
 /* A writer into a datagram of RTMFP_SEALED_MAX, with the head of a packet written. */
 struct wr rtmfp_startup_begin(struct rtmfp_startup *s, uint8_t *datagram, co_usec now);
+/* The same; the sealed datagram is at most `most` bytes long. */
+struct wr rtmfp_startup_begin_within(struct rtmfp_startup *s, uint8_t *datagram, size_t most,
+                                     co_usec now);
 /* `id`: the session of its receiver, or 0. The size of the datagram. */
 size_t rtmfp_startup_seal(struct rtmfp_startup *s, uint32_t id, struct wr *w);
 

@@ -121,8 +121,9 @@ static void answer(struct rtmfp_endpoint *e, const struct udp_in *in,
 {
     struct rtmfp_service *s = e->service;
 
-    rtmfp_endpoint_put(e, rtmfp_responder_redirect(&s->responder, s->response.hello.tag, list, n,
-                                                   now, rtmfp_endpoint_room(e)), &in->path);
+    rtmfp_endpoint_put(e, rtmfp_responder_redirect(&s->responder, in->size, s->response.hello.tag,
+                                                   list, n, now, rtmfp_endpoint_room(e)),
+                       &in->path);
 }
 
 /* The one that is looked for opens its NAT by answering. */
