@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PER_ADDRESS = 2000 }; /* a school behind one address */
+enum { PER_ADDRESS = 2000, RTMFP_PER_ADDRESS = 1000 }; /* a school behind one address */
 
 /* The rule that matches, or NULL. An address that is none matches only `all`. */
 static const struct conf_rule *match(const struct conf_rules *rules, enum conf_action what,
@@ -43,13 +43,42 @@ err_t conf_security_check(const struct conf_security *s, enum conf_action what, 
     return NULL;
 }
 
+/* What one address may have of `all`: half, and no more than `most`. */
+static int share_of(int all, int most)
+{
+    int half = all / 2;
+
+    return half < 1 ? 1 : half < most ? half : most;
+}
+
 int conf_per_address(const struct conf *c)
 {
-    int half = c->max_connections / 2;
+    int set = c->limits.per_address;
 
-    if (c->limits.per_address != CONF_UNSET)
-        return c->limits.per_address;
-    return half < 1 ? 1 : half < PER_ADDRESS ? half : PER_ADDRESS;
+    return set != CONF_UNSET ? set : share_of(c->max_connections, PER_ADDRESS);
+}
+
+static int unless_private(const struct conf *c, bool is_private, int set, int share)
+{
+    if (set != CONF_UNSET)
+        return set;
+    return is_private && !c->limits.limit_private ? 0 : share;
+}
+
+int conf_srt_per_address(const struct conf *c, bool is_private)
+{
+    const struct conf_srt_server *s = &c->srt_server;
+
+    return unless_private(c, is_private, s->max_ip,
+                          share_of(s->max_connections, s->max_connections));
+}
+
+int conf_rtmfp_per_address(const struct conf *c, bool is_private)
+{
+    const struct conf_rtmfp_server *s = &c->rtmfp_server;
+
+    return unless_private(c, is_private, s->max_sessions_ip,
+                          share_of(s->max_sessions, RTMFP_PER_ADDRESS));
 }
 
 bool conf_networks_have(const struct conf_networks *networks, const uint8_t addr[16])

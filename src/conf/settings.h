@@ -249,7 +249,9 @@ struct conf_srt_server {
     enum conf_srt_mode default_mode;
     bool sei_filter, relay, gso;
     int64_t merge;
-    int max_connections, max_ip, handshakes; /* 0 of the last two: no limit */
+    int max_connections;
+    int max_ip;     /* CONF_UNSET: see conf_srt_per_address(); 0: no limit */
+    int handshakes; /* 0: no limit */
 };
 
 enum conf_rtmfp_policy { CONF_RTMFP_OFF, CONF_RTMFP_OFFER, CONF_RTMFP_REQUIRE };
@@ -267,7 +269,9 @@ struct conf_rtmfp_server {
     struct conf_endpoints redirect;  /* n 0: none */
     enum conf_redirect_by redirect_by;
     enum conf_redirect_peers redirect_peers;
-    int max_sessions, max_sessions_ip, max_startup_ip; /* 0 of the last two: no limit */
+    int max_sessions;
+    int max_sessions_ip; /* CONF_UNSET: see conf_rtmfp_per_address(); 0: no limit */
+    int max_startup_ip;  /* 0: no limit */
 };
 
 struct conf_rtc_tcp {

@@ -144,6 +144,35 @@ static void what_one_address_may_have(void **state)
     }
 }
 
+static void what_one_address_may_have_by_datagrams(void **state)
+{
+    static const struct {
+        const char *text;
+        int srt, srt_private, rtmfp, rtmfp_private;
+    } rows[] = {
+        { "", 5000, 0, 1000, 0 },
+        { "limits { limit_private on; }", 5000, 5000, 1000, 1000 },
+        { "srt_server { max_connections 3; } rtmfp_server { max_sessions 30; }", 1, 0, 15, 0 },
+        { "srt_server { max_connections 1; } rtmfp_server { max_sessions 1; }", 1, 0, 1, 0 },
+        { "srt_server { max_ip 7; } rtmfp_server { max_sessions_ip 8; }", 7, 7, 8, 8 },
+        { "srt_server { max_ip 0; } rtmfp_server { max_sessions_ip 0; }", 0, 0, 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[128];
+        struct conf *c;
+
+        (void)snprintf(text, sizeof(text), "listen 1935; %s", rows[i].text);
+        c = mem_conf(text);
+        assert_int_equal(conf_srt_per_address(c, false), rows[i].srt);
+        assert_int_equal(conf_srt_per_address(c, true), rows[i].srt_private);
+        assert_int_equal(conf_rtmfp_per_address(c, false), rows[i].rtmfp);
+        assert_int_equal(conf_rtmfp_per_address(c, true), rows[i].rtmfp_private);
+        conf_unref(c);
+    }
+}
+
 #define LONG "0123456789abcdef0123456789abcdef"
 
 /* What is written of tokens and keys: what is asked for, or what is wrong, or warned of. */
@@ -245,7 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(by_address),
         TEST(by_page),
-        TEST(what_one_address_may_have),
+        TEST(what_one_address_may_have), TEST(what_one_address_may_have_by_datagrams),
         TEST(tokens),
         TEST(who_is_limited),
     };

@@ -31,7 +31,9 @@ static void defaults(void **state)
     assert_int_equal(s->redirect_by, CONF_REDIRECT_ALL);
     assert_int_equal(s->redirect_peers, CONF_REDIRECT_NO_PEERS);
     assert_int_equal(s->max_sessions, 50000);
-    assert_int_equal(s->max_sessions_ip, 1000);
+    assert_int_equal(s->max_sessions_ip, CONF_UNSET);
+    assert_int_equal(conf_rtmfp_per_address(c, false), 1000);
+    assert_int_equal(conf_rtmfp_per_address(c, true), 0);
     assert_int_equal(s->max_startup_ip, 200);
     assert_false(c->vhost.v[0].rtmfp.enabled);
     conf_unref(c);

@@ -59,10 +59,12 @@ static void test_a_repeat_has_the_same_answer_until_the_session_speaks(void **st
 
 static void test_sessions_are_limited(void **state)
 {
-    static const char *const limits[] = { "max_sessions 1;", "max_sessions_ip 1;" };
+    static const char *const limits[] = {
+        "max_sessions 1;", "max_sessions_ip 1;", "max_sessions 2; } limits { limit_private on;",
+    };
 
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < COUNT(limits); i++) {
         static struct guest a, b;
 
         begin(limits[i]);

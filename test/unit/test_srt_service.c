@@ -104,15 +104,21 @@ static void test_one_stream_has_one_publisher(void **state)
 
 static void test_connections_are_limited(void **state)
 {
+    static const char *const of_one_address[] = {
+        "max_ip 1;", "max_connections 2; } limits { limit_private on;",
+    };
+
     (void)state;
     srt_begin("max_connections 1;", "");
     assert_int_equal(srt_call_once(PUBLISH, NULL, 0), 0);
     assert_int_equal(srt_call_once("#!::r=live/b,m=publish", NULL, 0), SRT_REFUSED_BACKLOG);
     srt_finish();
-    srt_begin("max_ip 1;", "");
-    assert_int_equal(srt_call_once(PUBLISH, NULL, 0), 0);
-    assert_int_equal(srt_call_once("#!::r=live/b,m=publish", NULL, 0), SRT_REFUSED_OVERLOAD);
-    srt_finish();
+    for (size_t i = 0; i < COUNT(of_one_address); i++) {
+        srt_begin(of_one_address[i], "");
+        assert_int_equal(srt_call_once(PUBLISH, NULL, 0), 0);
+        assert_int_equal(srt_call_once("#!::r=live/b,m=publish", NULL, 0), SRT_REFUSED_OVERLOAD);
+        srt_finish();
+    }
 }
 
 static void test_who_is_refused_is_answered_from_memory(void **state)

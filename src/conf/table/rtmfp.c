@@ -52,8 +52,11 @@ static const struct conf_row server[] = {
               "nobody else is." },
     { "max_sessions", CONF_KIND_INT, CONF_AT(conf_rtmfp_server, max_sessions), "50000",
       CONF_AT_ONCE, .min = 1, .max = 1e6, .help = "Sessions at one time." },
-    { "max_sessions_ip", CONF_KIND_INT, CONF_AT(conf_rtmfp_server, max_sessions_ip), "1000",
-      CONF_AT_ONCE, .max = 1e6, .help = "The same of one address; 0: no limit." },
+    { "max_sessions_ip", CONF_KIND_INT, CONF_AT(conf_rtmfp_server, max_sessions_ip), NULL,
+      CONF_AT_ONCE, .max = 1e6, .sample = "1000",
+      .def_note = "1000, or half of max_sessions if that is less",
+      .help = "The same of one address, of IPv6 of one /64; 0: no limit. If it is not set, private "
+              "networks have no limit, see limits { limit_private }." },
     { "max_startup_ip", CONF_KIND_INT, CONF_AT(conf_rtmfp_server, max_startup_ip), "200",
       CONF_AT_ONCE, .max = 1e6, .help = "Packets of handshakes a second of one address, and twice "
                                         "as many at once; 0: no limit." },

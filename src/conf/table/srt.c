@@ -77,8 +77,10 @@ static const struct conf_row server[] = {
       .help = "Let the kernel cut what goes out into datagrams, where it can; off to compare." },
     { "max_connections", CONF_KIND_INT, CONF_AT(conf_srt_server, max_connections), "10000",
       CONF_AT_ONCE, .min = 1, .max = 1e6, .help = "Connections of SRT at one time." },
-    { "max_ip", CONF_KIND_INT, CONF_AT(conf_srt_server, max_ip), "0", CONF_AT_ONCE, .max = 1e6,
-      .help = "The same of one address; 0: no limit." },
+    { "max_ip", CONF_KIND_INT, CONF_AT(conf_srt_server, max_ip), NULL, CONF_AT_ONCE, .max = 1e6,
+      .sample = "5000", .def_note = "half of max_connections",
+      .help = "The same of one address, of IPv6 of one /64; 0: no limit. If it is not set, private "
+              "networks have no limit, see limits { limit_private }." },
     { "handshakes", CONF_KIND_INT, CONF_AT(conf_srt_server, handshakes), "200", CONF_AT_ONCE,
       .max = 1e6,
       .help = "Handshakes a second of one address, ten seconds of them at once; 0: no limit." },

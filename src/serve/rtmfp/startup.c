@@ -30,8 +30,10 @@ static bool is_keying(void *service, const struct udp_addr *from, uint32_t id)
 static bool may_open(void *service, const struct udp_addr *from)
 {
     struct rtmfp_service *s = service;
-    const struct conf_rtmfp_server *conf = &s->base.env->conf->rtmfp_server;
-    const struct peers_limits limits = { (unsigned)conf->max_sessions_ip, 0 };
+    const struct conf *conf = s->base.env->conf;
+    const struct peers_limits limits = {
+        (unsigned)conf_rtmfp_per_address(conf, peers_is_private(from->ip)), 0,
+    };
 
     if (s->base.refuses || s->ends)
         return false;
@@ -39,7 +41,8 @@ static bool may_open(void *service, const struct udp_addr *from)
         s->stat.key_refused++;
         return false;
     }
-    if (atomic_fetch_add(&s->shared->sessions, 1) < (unsigned)conf->max_sessions &&
+    if (atomic_fetch_add(&s->shared->sessions, 1) <
+            (unsigned)conf->rtmfp_server.max_sessions &&
         peers_enter(s->shared->peers, &s->place, from->ip, &limits, co_now()) == PEERS_WELCOME)
         return true;
     atomic_fetch_sub(&s->shared->sessions, 1);

@@ -123,10 +123,13 @@ static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
 static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
                            struct peers_place *place, enum srt_refusal *why)
 {
-    const struct conf_srt_server *conf = &s->base.env->conf->srt_server;
-    const struct peers_limits limits = { (unsigned)conf->max_ip, (unsigned)conf->handshakes };
-    enum peers_answer answer = peers_enter(s->shared->peers, place, in->path.peer.ip, &limits,
-                                           in->at);
+    const struct conf *conf = s->base.env->conf;
+    const uint8_t *ip = in->path.peer.ip;
+    const struct peers_limits limits = {
+        (unsigned)conf_srt_per_address(conf, peers_is_private(ip)),
+        (unsigned)conf->srt_server.handshakes,
+    };
+    enum peers_answer answer = peers_enter(s->shared->peers, place, ip, &limits, in->at);
 
     if (answer == PEERS_TOO_MANY)
         *why = SRT_REFUSED_OVERLOAD;
