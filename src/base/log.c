@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 8192 };
+enum { LINE_SIZE = 8192, STRANGER_LINE = 1024, CLIENTS_TIMES = 50 };
 #define TELL_AGAIN 1000000 /* microseconds */
 
 static const char *const level_names[] = { "DEBUG", "TRACE", "INFO", "WARN", "ERROR", "NONE" };
@@ -46,7 +46,10 @@ static struct {
 } rules = { .secrets = true };
 
 static atomic_uint sharers; /* threads that said that they make lines; 0: there is one */
-static _Atomic int64_t strangers_full_at; /* the budget of all of them */
+
+/* Buckets that all threads share. */
+enum shared { STRANGERS, CLIENTS, ERRORS, N_SHARED };
+static _Atomic int64_t shared_full_at[N_SHARED];
 
 /* What a thread that makes lines has for it, from its first one on. Not on the stack, because those
  * of coroutines are small and each page that one touches stays; making a line never yields. */
@@ -126,8 +129,18 @@ static bool shows_secrets(void)
     return atomic_load_explicit(&rules.secrets, memory_order_relaxed);
 }
 
-/* The line of the text in own()->raw. */
-static void put(enum log_level level, const char *cid, int sys)
+/* Cuts the text at the end of a line at a character's begin; gives the new size of the line. */
+static size_t cut(char *line, size_t n, size_t limit)
+{
+    size_t at = limit;
+
+    while (at > 0 && ((unsigned char)line[at] & 0xc0) == 0x80)
+        at--;
+    return at + (size_t)snprintf(line + at, LINE_SIZE - at, " ... and %zu bytes more", n - at);
+}
+
+/* Writes the text in own()->raw as a line, cut at `limit` bytes; gives its size. */
+static size_t put(enum log_level level, const char *cid, int sys, size_t limit)
 {
     struct maker *m = own();
     char *line = m->line;
@@ -139,8 +152,17 @@ static void put(enum log_level level, const char *cid, int sys)
         n += (size_t)snprintf(line + n, LINE_SIZE - n, "[%d]", sys);
     line[n++] = ' ';
     n += log_clean(line + n, LINE_SIZE - n - 1, m->raw, !shows_secrets());
+    if (n > limit)
+        n = cut(line, n, limit);
     line[n++] = '\n';
     setup.write(level, line, n);
+    return n;
+}
+
+/* A report of lines that were left out. */
+static void put_report(const char *cid)
+{
+    (void)put(LOG_WARN, cid, 0, LINE_SIZE);
 }
 
 /* ---- budgets */
@@ -169,33 +191,64 @@ static struct log_rate rate_of(const _Atomic uint64_t *packed)
     return (struct log_rate){ (int)(v >> 32), (int)(v & UINT32_MAX) };
 }
 
-/* One budget for the strangers of all threads. */
-static bool take_of_strangers(int64_t now)
+static struct log_rate rate_of_shared(enum shared of)
 {
-    const struct log_rate rate = rate_of(&rules.all);
-    int64_t old = atomic_load_explicit(&strangers_full_at, memory_order_relaxed), full_at;
+    struct log_rate rate = rate_of(of == CLIENTS ? &rules.address : &rules.all);
+
+    if (of == CLIENTS) {
+        rate.a_second *= CLIENTS_TIMES;
+        rate.at_once *= CLIENTS_TIMES;
+    }
+    return rate;
+}
+
+static bool take_shared(enum shared of, int64_t now)
+{
+    const struct log_rate rate = rate_of_shared(of);
+    int64_t old = atomic_load_explicit(&shared_full_at[of], memory_order_relaxed), full_at;
 
     do {
         full_at = old;
         if (!log_budget_take(&full_at, &rate, now))
             return false;
-    } while (!atomic_compare_exchange_weak(&strangers_full_at, &old, full_at));
+    } while (!atomic_compare_exchange_weak(&shared_full_at[of], &old, full_at));
     return true;
 }
 
-/* Clients of one address come to any thread: each has its share of their budget. */
-static bool take_of_address(const uint8_t from[IP_SIZE], int64_t now)
+static void charge_shared(enum shared of, size_t bytes)
+{
+    const struct log_rate rate = rate_of_shared(of);
+    int64_t cost = 0;
+
+    log_budget_charge(&cost, &rate, bytes);
+    atomic_fetch_add_explicit(&shared_full_at[of], cost, memory_order_relaxed);
+}
+
+/* Clients of one address come to any thread: each thread has its share of their budget. */
+static struct log_rate rate_of_address(const struct log_budget *b)
 {
     struct log_rate rate = rate_of(&rules.address);
     int n = (int)atomic_load_explicit(&sharers, memory_order_relaxed);
+    int times = b->times ? (int)b->times : 1;
 
+    rate.a_second *= times;
+    rate.at_once *= times;
     if (n > 1) {
         rate.a_second = (rate.a_second + n - 1) / n;
         rate.at_once = (rate.at_once + n - 1) / n;
     }
-    return log_addresses_take(&own()->addresses, from, &rate, now);
+    return rate;
 }
 
+static bool take_as_client(const struct log_budget *b, int64_t now)
+{
+    const struct log_rate rate = rate_of_address(b);
+
+    return log_budget_take(log_addresses_at(&own()->addresses, b->from, now), &rate, now) &&
+           take_shared(CLIENTS, now);
+}
+
+/* One unit of each budget that applies. */
 static bool may_write(struct log_budget *b, int64_t now)
 {
     const struct log_rate one = rate_of(&rules.one);
@@ -204,16 +257,53 @@ static bool may_write(struct log_budget *b, int64_t now)
         b->left_out++;
         return false;
     }
-    if (b->who != LOG_CLIENT && !take_of_strangers(now)) {
+    if (b->who != LOG_CLIENT && !take_shared(STRANGERS, now)) {
         strangers.left_out++;
         return false;
     }
-    if (b->who == LOG_CLIENT && b->counted && !take_of_address(b->from, now)) {
+    if (b->who == LOG_CLIENT && !take_as_client(b, now)) {
         crowds.left_out++;
         memcpy(crowds.last, b->from, IP_SIZE);
         return false;
     }
     return true;
+}
+
+/* Errors are ours to see, and a peer that finds a way to cause them still fills no disk. */
+static bool may_write_error(int64_t now)
+{
+    bool yes = take_shared(ERRORS, now);
+
+    strangers.left_out += !yes;
+    return yes;
+}
+
+/* A line of this size was written: charges what it costs beyond one unit. */
+static void charge(struct log_budget *b, enum log_level level, size_t bytes)
+{
+    const struct log_rate one = rate_of(&rules.one);
+
+    if (bytes <= LOG_UNIT)
+        return;
+    if (level >= LOG_ERROR) {
+        charge_shared(ERRORS, bytes);
+        return;
+    }
+    log_budget_charge(&b->full_at, &one, bytes);
+    charge_shared(b->who == LOG_CLIENT ? CLIENTS : STRANGERS, bytes);
+    if (b->who == LOG_CLIENT) {
+        const struct log_rate rate = rate_of_address(b);
+
+        log_budget_charge(log_addresses_at(&own()->addresses, b->from, clock_usec()), &rate, bytes);
+    }
+}
+
+/* Of strangers at the default level, and unless the operator wants to see all. */
+static size_t line_limit(const struct log_budget *b)
+{
+    bool all = setup.min < LOG_TRACE || rate_of(&rules.all).a_second == 0;
+
+    return b && b->who != LOG_CLIENT && !all ? STRANGER_LINE : LINE_SIZE;
 }
 
 static void log_crowds(void)
@@ -227,7 +317,7 @@ static void log_crowds(void)
                    ip_is_v4(crowds.last) ? "" : "/64");
     crowds.left_out = 0;
     crowds.told_at = clock_usec();
-    put(LOG_WARN, "-", 0);
+    put_report("-");
 }
 
 static void log_strangers(void)
@@ -238,7 +328,7 @@ static void log_strangers(void)
                    "play were left out: over limits.log_strangers", strangers.left_out);
     strangers.left_out = 0;
     strangers.told_at = clock_usec();
-    put(LOG_WARN, "-", 0);
+    put_report("-");
 }
 
 void log_report_left_out(void)
@@ -252,7 +342,7 @@ static void tell_own(struct log_budget *b)
     (void)snprintf(own()->raw, LINE_SIZE, "%u lines more of this client were left out: over "
                    "limits.log_lines", b->left_out);
     b->left_out = 0;
-    put(LOG_WARN, setup.cid(), 0);
+    put_report(setup.cid());
 }
 
 void log_forget(struct log_budget *b)
@@ -267,6 +357,8 @@ void log_rule(const struct log_rules *r)
     atomic_store(&rules.all, pack(r->all));
     atomic_store(&rules.address, pack(r->address));
     atomic_store(&rules.secrets, r->secrets);
+    for (int i = 0; i < N_SHARED; i++)
+        atomic_store(&shared_full_at[i], 0); /* at a rate of its own */
 }
 
 void log_thread_begin(void)
@@ -285,15 +377,16 @@ const char *log_param(const char *param)
     return !*param || shows_secrets() ? param : "?" LOG_HIDDEN;
 }
 
-/* Over its budget? If not, what was over before is told first. */
-static bool take(enum log_level level)
+/* Is there budget for a line? If so, earlier lines that were left out are reported first. */
+static bool take(struct log_budget *b, enum log_level level)
 {
-    struct log_budget *b = budget();
     int64_t now;
 
-    if (level >= LOG_ERROR || (!b && !strangers.left_out && !crowds.left_out))
+    if (!b && (level >= LOG_ERROR || (!strangers.left_out && !crowds.left_out)))
         return true;
     now = clock_usec();
+    if (b && level >= LOG_ERROR)
+        return may_write_error(now);
     if (b && !may_write(b, now))
         return false;
     if (strangers.left_out && now - strangers.told_at > TELL_AGAIN)
@@ -305,25 +398,29 @@ static bool take(enum log_level level)
     return true;
 }
 
-static void __attribute__((format(printf, 2, 0)))
-make(enum log_level level, const char *fmt, va_list ap, int sys)
+static void __attribute__((format(printf, 3, 0)))
+make(struct log_budget *b, enum log_level level, const char *fmt, va_list ap, int sys)
 {
     char *raw = own()->raw;
+    size_t size;
 
     errno = sys; /* for %m */
     if (vsnprintf(raw, LINE_SIZE, fmt, ap) < 0)
         raw[0] = '\0';
-    put(level, setup.cid(), sys);
+    size = put(level, setup.cid(), sys, line_limit(b));
+    if (b)
+        charge(b, level, size);
 }
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
     int sys = errno;
+    struct log_budget *b;
     va_list ap;
 
-    if (log_enabled(level) && take(level)) {
+    if (log_enabled(level) && take(b = budget(), level)) {
         va_start(ap, fmt);
-        make(level, fmt, ap, sys);
+        make(b, level, fmt, ap, sys);
         va_end(ap);
     }
     errno = sys;
@@ -336,7 +433,7 @@ void log_always(enum log_level level, const char *fmt, ...)
 
     if (log_enabled(level)) {
         va_start(ap, fmt);
-        make(level, fmt, ap, sys);
+        make(NULL, level, fmt, ap, sys);
         va_end(ap);
     }
     errno = sys;

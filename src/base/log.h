@@ -41,11 +41,12 @@ int64_t log_made_at(void);
 /* What the configuration says of the lines that peers cause. */
 struct log_rules {
     bool secrets;               /* show parameters of addresses, and the like */
-    struct log_rate one, all;   /* for a connection, and for all that are strangers */
-    struct log_rate address;    /* for those of one address that are none */
+    struct log_rate one, all;   /* of one connection, and of all strangers together */
+    struct log_rate address;    /* of the clients of one address; all clients have 50 times that */
 };
 
-/* Copied, for all threads, at any time. Until then: secrets, no limits. */
+/* Copied, for all threads, at any time; what all connections share begins full. Until then: secrets,
+ * no limits. */
 void log_rule(const struct log_rules *rules);
 /* What of parameters ("?a=b" or "a=b") may be shown where they are a field of their own. */
 const char *log_param(const char *param);
@@ -54,9 +55,9 @@ void log_forget(struct log_budget *b);
 /* Say now how many lines of strangers and of addresses were left out, if any, by this thread. */
 void log_report_left_out(void);
 
-/* At most 8 KB a line, longer text is cut. Keeps errno. Control characters of the text become '?',
- * secrets "***" (log_clean.h). Over a budget the line is counted and not written, unless its level
- * is LOG_ERROR. */
+/* At most 8 KB a line, of strangers 1 KB at the default level; longer text is cut. Keeps errno.
+ * Control characters of the text become '?', secrets "***" (log_clean.h). A line over a budget is
+ * counted and not written; errors of connections have one budget for all of them. */
 void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same for those lines that no budget may hold back though they are written for a peer:

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* log_budget.c - how many lines whom we do not know may cause: a bucket that fills with time. */
+/* log_budget.c - token buckets that bound the log lines and bytes that peers cause. */
 #include "base/log_budget.h"
 
 #include <string.h>
 
 enum { NETWORK = 8, PROBES = 4 };
 
+/* Microseconds of one unit. */
+static int64_t unit_cost(const struct log_rate *rate)
+{
+    return rate->a_second > 0 ? 1000000 / rate->a_second : 0;
+}
+
 bool log_budget_take(int64_t *full_at, const struct log_rate *rate, int64_t now)
 {
-    int64_t cost;
+    int64_t cost = unit_cost(rate);
 
-    if (rate->a_second <= 0)
+    if (cost == 0)
         return true;
-    cost = 1000000 / rate->a_second;
     if (*full_at < now)
         *full_at = now;
     if (*full_at + cost > now + cost * rate->at_once)
@@ -21,10 +26,18 @@ bool log_budget_take(int64_t *full_at, const struct log_rate *rate, int64_t now)
     return true;
 }
 
-void log_budget_from(struct log_budget *b, const char *address)
+void log_budget_charge(int64_t *full_at, const struct log_rate *rate, size_t bytes)
 {
-    b->counted = address && ip_parse(address, strlen(address), b->from);
-    if (b->counted && !ip_is_v4(b->from))
+    if (bytes > LOG_UNIT)
+        *full_at += unit_cost(rate) * (int64_t)(bytes - LOG_UNIT) / LOG_UNIT;
+}
+
+void log_budget_from(struct log_budget *b, const char *address, unsigned times)
+{
+    b->times = times;
+    if (!address || !ip_parse(address, strlen(address), b->from))
+        memset(b->from, 0, IP_SIZE);
+    else if (!ip_is_v4(b->from))
         memset(b->from + NETWORK, 0, IP_SIZE - NETWORK);
 }
 
@@ -36,9 +49,8 @@ static size_t place_of(struct log_addresses *t, const uint8_t of[IP_SIZE])
     return siphash(t->secret, of, IP_SIZE) % LOG_ADDRESSES;
 }
 
-/* Its own place, else one that nobody uses any more, else it shares the first. */
-bool log_addresses_take(struct log_addresses *t, const uint8_t of[IP_SIZE],
-                        const struct log_rate *rate, int64_t now)
+/* Its own entry, else one that nobody uses any more, else it shares the first one. */
+int64_t *log_addresses_at(struct log_addresses *t, const uint8_t of[IP_SIZE], int64_t now)
 {
     size_t first = place_of(t, of), at = LOG_ADDRESSES;
 
@@ -46,12 +58,12 @@ bool log_addresses_take(struct log_addresses *t, const uint8_t of[IP_SIZE],
         size_t here = (first + i) % LOG_ADDRESSES;
 
         if (memcmp(t->v[here].of, of, IP_SIZE) == 0)
-            return log_budget_take(&t->v[here].full_at, rate, now);
+            return &t->v[here].full_at;
         if (at == LOG_ADDRESSES && t->v[here].full_at <= now)
             at = here;
     }
     if (at == LOG_ADDRESSES)
-        return log_budget_take(&t->v[first].full_at, rate, now);
+        return &t->v[first].full_at;
     memcpy(t->v[at].of, of, IP_SIZE);
-    return log_budget_take(&t->v[at].full_at, rate, now);
+    return &t->v[at].full_at;
 }

@@ -185,6 +185,16 @@ static void *run(void *arg)
     return NULL;
 }
 
+/* Its own bucket of lines, charged to the same address. */
+static void inherit_budget(struct co *co)
+{
+    if (!co_current)
+        return;
+    co->lines = co_current->lines;
+    co->lines.full_at = 0;
+    co->lines.left_out = 0;
+}
+
 static err_t go(struct co_group *g, const char *name, co_fn *fn, void *arg, int stack)
 {
     struct co *co;
@@ -196,6 +206,7 @@ static err_t go(struct co_group *g, const char *name, co_fn *fn, void *arg, int 
         return err_new(ERR_NO_MEMORY, "%s", name);
     *co = (struct co){ .group = g, .name = name, .fn = fn, .arg = arg };
     memcpy(co->cid, co_cid(), strlen(co_cid()));
+    inherit_budget(co);
     co->thread = st_thread_create(run, co, 0, stack);
     if (!co->thread) {
         free(co);
@@ -448,10 +459,10 @@ void co_log_as(enum log_who who)
     co_current->lines.who = who;
 }
 
-void co_log_as_client(const char *address)
+void co_log_as_client(const char *address, unsigned times)
 {
     co_current->lines.who = LOG_CLIENT;
-    log_budget_from(&co_current->lines, address);
+    log_budget_from(&co_current->lines, address, times);
 }
 
 struct log_budget *co_log_budget(void)

@@ -137,10 +137,11 @@ const char *co_cid(void);
 void        co_new_cid(void); /* give the coroutine that calls a new random one */
 void        co_set_cid(const char *cid); /* or that of the client that it works for */
 
-/* Whose log lines are those of the coroutine that calls, from now on? A new one's are ours. */
+/* Whose log budget the coroutine that calls uses from now on (base/log_budget.h). A new coroutine
+ * begins with that of its creator, so a peer cannot escape its budget by causing coroutines. */
 void co_log_as(enum log_who who);
-/* A client, whose lines count with those of its address; NULL: with nobody's. */
-void co_log_as_client(const char *address);
+/* The budget of a client of this address, so many times that of one address. */
+void co_log_as_client(const char *address, unsigned times);
 struct log_budget *co_log_budget(void); /* NULL outside of any; for struct log_setup */
 
 extern _Thread_local unsigned long long st_switched_at; /* the scheduler's: for co_now() alone */

@@ -8,6 +8,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+enum { PRIVATE_TIMES = 10 }; /* the log budget of a private address: many clients may be behind it */
+
 static const char *text_of(const uint8_t addr[PEERS_ADDR], char *buf, socklen_t size)
 {
     char *colon;
@@ -72,8 +74,7 @@ void session_log_as_client(const struct session_env *s, const char *ip)
 {
     uint8_t addr[PEERS_ADDR];
     bool v4, known = conf_address_parse(ip, strlen(ip), addr, &v4);
+    bool many = !s->conf->limits.limit_private && (!known || peers_is_private(addr));
 
-    if (known && !s->conf->limits.limit_private)
-        known = !peers_is_private(addr);
-    co_log_as_client(known ? ip : NULL);
+    co_log_as_client(known ? ip : NULL, many ? PRIVATE_TIMES : 1);
 }

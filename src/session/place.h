@@ -16,8 +16,8 @@ err_t session_place_take_ip(struct session_env *env, struct peers_place *place, 
     __attribute__((warn_unused_result));
 void session_place_leave(struct peers_place *place);
 
-/* The coroutine that calls works for a client of this address from now on: its log lines count with
- * those of its address, where that stands for one customer. */
+/* From now on the coroutine that calls uses the log budget of the clients of this address. A private
+ * address has a larger one, as it may be a proxy with many clients behind it. */
 void session_log_as_client(const struct session_env *env, const char *ip);
 
 #endif

@@ -201,7 +201,7 @@ static void one_who_comes_again(void **state)
     now_runs = &b;
     for (int i = 0; i < 10000; i++) {
         b = (struct log_budget){ .who = LOG_CLIENT };
-        log_budget_from(&b, i % 2 ? "192.0.2.7" : "::ffff:192.0.2.7");
+        log_budget_from(&b, i % 2 ? "192.0.2.7" : "::ffff:192.0.2.7", 1);
         log_trace("plays");
         log_trace("has gone");
         log_forget(&b);
@@ -212,16 +212,181 @@ static void one_who_comes_again(void **state)
 
         (void)snprintf(text, sizeof(text), "192.0.2.%d", 8 + i);
         b = (struct log_budget){ .who = LOG_CLIENT };
-        log_budget_from(&b, text);
+        log_budget_from(&b, text, 1);
         log_trace("another one");
     }
     assert_int_equal(count("another one"), 50);
     b = (struct log_budget){ .who = LOG_CLIENT };
-    log_budget_from(&b, NULL);
+    log_budget_from(&b, NULL, 10);
     log_trace("of a private network");
     assert_int_equal(count("of a private network"), 1);
     log_report_left_out();
     assert_in_range(count("left out, the last one of 192.0.2.7: over limits.log_address"), 1, 2);
+}
+
+/* A private address may stand for many clients: it has ten times as much, and no more. */
+static void private_ones_that_come_again(void **state)
+{
+    static const struct {
+        const char *address, *reported;
+    } all[] = { { "10.0.0.5", "10.0.0.5" }, { "127.0.0.1", "127.0.0.1" },
+                { "fd00::1", "fd00::/64" } };
+    struct log_budget b;
+    char report[80];
+
+    (void)state;
+    now_runs = &b;
+    for (size_t k = 0; k < COUNT(all); k++) {
+        size = 0;
+        for (int i = 0; i < 10000; i++) {
+            b = (struct log_budget){ .who = LOG_CLIENT };
+            log_budget_from(&b, all[k].address, 10);
+            log_trace("plays");
+            log_forget(&b);
+        }
+        assert_in_range(count("plays"), 1000, 1010);
+        log_report_left_out();
+        (void)snprintf(report, sizeof(report), "left out, the last one of %s:", all[k].reported);
+        assert_in_range(count(report), 1, 2);
+    }
+    now_runs = NULL;
+}
+
+/* However many addresses one has: all clients together have 50 times the budget of one address. */
+static void clients_of_many_networks(void **state)
+{
+    struct log_budget b;
+
+    (void)state;
+    now_runs = &b;
+    for (int i = 0; i < 20000; i++) {
+        char text[40];
+
+        (void)snprintf(text, sizeof(text), "2001:db8:%x::1", i);
+        b = (struct log_budget){ .who = LOG_CLIENT };
+        log_budget_from(&b, text, 1);
+        log_trace("plays");
+        log_forget(&b);
+    }
+    assert_in_range(count("plays"), 5000, 5010);
+    now_runs = NULL;
+}
+
+/* ---- long lines */
+
+static char long_text[6001];
+
+static const char *text_of(size_t n)
+{
+    memset(long_text, 'x', n);
+    long_text[n] = '\0';
+    return long_text;
+}
+
+/* What a budget lets through is a number of bytes, however long the lines are. */
+static void bytes_count(void **state)
+{
+    static const struct {
+        const char *name;
+        enum log_who who;
+        size_t line, most; /* bytes of the text, of all lines: 200 for each unit, and one line more */
+    } rows[] = {
+        { "short lines of a connection", LOG_CLIENT, 20, 30 * 200 },
+        { "long lines of a connection", LOG_CLIENT, 2000, 30 * 200 + 2200 },
+        { "longest lines of a connection", LOG_CLIENT, 6000, 30 * 200 + 6200 },
+        { "short lines of strangers", LOG_STRANGERS, 20, 200 * 200 },
+        { "long lines of strangers", LOG_STRANGERS, 6000, 200 * 200 + 1200 },
+    };
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        struct log_budget b = { .who = rows[k].who };
+
+        b.from[0] = (uint8_t)(k + 1);
+        now_runs = &b;
+        size = 0;
+        for (int i = 0; i < 1000; i++)
+            log_trace("%s", text_of(rows[k].line));
+        if (size > rows[k].most + 400) /* and what is said of the rest */
+            fail_msg("%s: %zu bytes", rows[k].name, size);
+        assert_true(size > 1000);
+        now_runs = NULL;
+        (void)end(state);
+        (void)begin(state);
+    }
+}
+
+static void clients_of_one_address_by_bytes(void **state)
+{
+    struct log_budget b;
+
+    (void)state;
+    now_runs = &b;
+    for (int i = 0; i < 1000; i++) {
+        b = (struct log_budget){ .who = LOG_CLIENT };
+        log_budget_from(&b, "192.0.2.9", 1);
+        log_trace("%s", text_of(5000));
+        log_forget(&b);
+    }
+    assert_in_range(size, 100 * 200, 100 * 200 + 5200 + 400);
+    now_runs = NULL;
+}
+
+static void a_line_of_a_stranger_is_cut(void **state)
+{
+    const struct log_setup more = { LOG_DEBUG, false, NULL, keep, who_runs };
+    const struct log_rules all = { false, { 0, 0 }, { 0, 0 }, { 0, 0 } };
+    struct log_budget b = { .who = LOG_STRANGER };
+
+    for (size_t n = 900; n < 1100; n++) { /* in no character */
+        (void)begin(state);
+        now_runs = &b;
+        b.full_at = 0;
+        log_trace("%s\346\222\255\346\222\255%s", text_of(n), "tail");
+        assert_true(size < 1024 + 40);
+        assert_null(strchr(lines, '?'));
+    }
+    (void)begin(state);
+    now_runs = &b;
+    b.full_at = 0;
+    log_trace("%s", text_of(6000));
+    assert_true(size < 1024 + 40);
+    assert_non_null(strstr(lines, "x ... and "));
+    assert_non_null(strstr(lines, " bytes more\n"));
+    b = (struct log_budget){ .who = LOG_CLIENT, .from = { 99 } };
+    size = 0;
+    log_trace("%s", text_of(6000));
+    assert_true(size > 6000);
+    b = (struct log_budget){ .who = LOG_STRANGER };
+    log_rule(&all);
+    size = 0;
+    log_trace("%s", text_of(6000));
+    assert_true(size > 6000); /* without limits */
+    log_init(&more);
+    size = 0;
+    log_debug("%s", text_of(6000));
+    assert_true(size > 6000); /* at a level that shows more */
+    now_runs = NULL;
+}
+
+/* Errors have a budget of their own, so they are seen though that of lines is used up. */
+static void errors_that_a_peer_causes(void **state)
+{
+    struct log_budget b = { .who = LOG_STRANGER };
+
+    (void)state;
+    now_runs = &b;
+    for (int i = 0; i < 1000; i++)
+        log_trace("talks");
+    for (int i = 0; i < 1000; i++)
+        log_error("fault");
+    assert_in_range(count("fault"), 200, 210);
+    now_runs = NULL;
+    size = 0;
+    for (int i = 0; i < 1000; i++)
+        log_error("fault");
+    assert_int_equal(count("fault"), 1000);
+    now_runs = NULL;
 }
 
 /* Of IPv6 the network counts, however many addresses it has. */
@@ -236,12 +401,12 @@ static void one_with_many_addresses(void **state)
 
         (void)snprintf(text, sizeof(text), "2001:db8:0:1::%x", i);
         b = (struct log_budget){ .who = LOG_CLIENT };
-        log_budget_from(&b, text);
+        log_budget_from(&b, text, 1);
         log_trace("plays");
     }
     assert_in_range(count("plays"), 100, 110);
     b = (struct log_budget){ .who = LOG_CLIENT };
-    log_budget_from(&b, "2001:db8:0:2::1");
+    log_budget_from(&b, "2001:db8:0:2::1", 1);
     log_trace("a neighbour");
     assert_int_equal(count("a neighbour"), 1);
     log_report_left_out();
@@ -262,7 +427,7 @@ static void a_great_many_addresses(void **state)
             uint8_t of[IP_SIZE];
 
             ip_from_v4(v4, of);
-            taken += log_addresses_take(&t, of, &rate, 1000000);
+            taken += log_budget_take(log_addresses_at(&t, of, 1000000), &rate, 1000000);
         }
     }
     assert_in_range(taken, LOG_ADDRESSES * 9, LOG_ADDRESSES * 10);
@@ -285,7 +450,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_who_comes_again, begin, end),
         cmocka_unit_test_setup_teardown(one_with_many_addresses, begin, end),
         cmocka_unit_test(a_great_many_addresses),
+        cmocka_unit_test_setup_teardown(private_ones_that_come_again, begin, end),
+        cmocka_unit_test_setup_teardown(bytes_count, begin, end),
+        cmocka_unit_test_setup_teardown(clients_of_one_address_by_bytes, begin, end),
+        cmocka_unit_test_setup_teardown(a_line_of_a_stranger_is_cut, begin, end),
+        cmocka_unit_test_setup_teardown(errors_that_a_peer_causes, begin, end),
         cmocka_unit_test_setup_teardown(a_forged_line, begin, end),
+        cmocka_unit_test_setup_teardown(clients_of_many_networks, begin, end), /* fills the table */
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,16 +78,18 @@ static const struct conf_row limits[] = {
       CONF_AT_ONCE, .min = 8, .max = 65600,
       .help = "RTMP chunk streams of one connection." },
     { "log_lines", CONF_KIND_INT, CONF_AT(conf_limits, log_lines), "2", CONF_HANDLER, .max = 1e6,
-      .help = "Log lines a second of one connection, beyond 30 at once; more are counted, and the "
-              "log says how many. 0: no limit." },
+      .help = "Log lines a second of one connection, beyond 30 at once. A line of more than 200 "
+              "bytes counts as several. What exceeds the limit is counted, and the log reports how "
+              "many lines were left out. 0: no limit." },
     { "log_strangers", CONF_KIND_INT, CONF_AT(conf_limits, log_strangers), "50", CONF_HANDLER,
       .max = 1e6,
       .help = "The same of all connections together that neither publish nor play, beyond 200 at "
-              "once." },
+              "once. Their lines are cut at 1 KB, unless srs_log_level asks for more." },
     { "log_address", CONF_KIND_INT, CONF_AT(conf_limits, log_address), "20", CONF_HANDLER,
       .max = 1e6,
-      .help = "The same of all that publish or play from one address, beyond 1000 at once: who may "
-              "play may come again and again. Not of private networks, see limit_private." },
+      .help = "The same of all publishers and players of one address, beyond 1000 at once. A "
+              "private address has ten times as much (see limit_private), all clients together "
+              "fifty times as much." },
     { "http_max_line", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_line), "8k", CONF_AT_ONCE,
       .min = 64, .max = 1 << 20, .help = "Bytes of the path and query of an HTTP request." },
     { "http_max_head", CONF_KIND_SIZE, CONF_AT(conf_limits, http_max_head), "32k", CONF_AT_ONCE,

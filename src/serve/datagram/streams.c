@@ -59,8 +59,10 @@ static void look_at_all(struct datagram_stream *st)
 static err_t look_main(void *streams)
 {
     struct datagram_streams *all = streams;
-    err_t err = wait_a_second();
+    err_t err;
 
+    co_log_as(LOG_STRANGERS);
+    err = wait_a_second();
     while (!err) {
         struct datagram_stream *st = next_of(all, NULL);
 

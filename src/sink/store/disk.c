@@ -166,6 +166,7 @@ static err_t worker(void *arg)
     struct disk *d = arg;
     err_t err = NULL;
 
+    co_log_as(LOG_OURS); /* whoever it was that made a worker necessary */
     while (!err && !(err = co_check())) {
         if (d->head) {
             err = work(d);

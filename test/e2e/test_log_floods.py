@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Bytes of the log that floods of strangers and of clients cause: of short lines and of long ones."""
+import contextlib
+import os
+import socket
+import threading
+import time
+
+import pytest
+
+import amf
+from procs import free_port
+from rtmpclient import ChunkWriter
+
+LONG = "x" * 7000
+# A bucket that was full, and what comes into it each second, in bytes (doc/security.md, "The log").
+STRANGERS = 200 * 200, 50 * 200
+ADDRESS = 1000 * 200, 20 * 200
+PRIVATE = 10 * 1000 * 200, 10 * 20 * 200
+
+
+def words(port, name=None, long=""):
+    """All that a client says at once: handshake, connect and, with a name, play."""
+    w = ChunkWriter()
+    url = f"rtmp://127.0.0.1:{port}/live{long}"
+    said = [amf.encode("connect", 1, {"app": "live" + long, "tcUrl": url})]
+    if name:
+        said += [amf.encode("createStream", 2, None), amf.encode("play", 3, None, name)]
+    return b"\3" + bytes(2 * 1536) + b"".join(
+        w.message(3, 20, 0, int(i == 2), data, fmt=0) for i, data in enumerate(said))
+
+
+def come_and_go(port, said, seconds, answer):
+    """So many connections, one after the other by each of four threads."""
+    made, end = [0] * 4, time.monotonic() + seconds
+
+    def run(k):
+        while time.monotonic() < end:
+            with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", port)) as s:
+                s.settimeout(5)
+                s.sendall(said)
+                got = 0
+                while got < answer and (data := s.recv(1 << 16)):
+                    got += len(data)
+            made[k] += 1
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return sum(made)
+
+
+def flood(srs, said, header=b"", seconds=float(os.environ.get("FLOOD_SECONDS", 2)), answer=3500):
+    """(bytes of the log, connections, seconds, the log)"""
+    behind = free_port()
+    p = free_port()
+    s = srs(glob=f"listen 127.0.0.1:{p} 127.0.0.1:{behind} proxy_protocol; limits {{ connects_per_second 0; }}", port=p)
+    before, t = os.path.getsize(s.log_path), time.monotonic()
+    made = come_and_go(behind if header else p, header + said(p), seconds, answer)
+    assert s.wait_log(r"left out", 5), s.log()[-2000:]
+    took = time.monotonic() - t
+    size = os.path.getsize(s.log_path) - before
+    print(f"{size} bytes of {made} connections in {took:.1f} s")
+    return size, made, took, s.log()
+
+
+def at_most(took, *buckets):
+    """With what the server says of itself and of what it left out."""
+    return sum(full + rate * (took + 1) for full, rate in buckets) + 5000
+
+
+def test_strangers(srs):
+    size, made, took, log = flood(srs, lambda p: words(p), answer=3073)
+    assert size < at_most(took, STRANGERS), made
+    assert "lines more of clients that neither publish nor play were left out" in log
+
+
+def test_strangers_with_long_lines(srs):
+    size, made, took, log = flood(srs, lambda p: words(p, long=LONG), answer=3073)
+    assert size < at_most(took, STRANGERS), made
+    assert max(map(len, log.splitlines())) < 1100
+    assert " bytes more\n" in log
+
+
+@pytest.mark.parametrize("ip, bucket, seconds", [
+    ("192.0.2.7", ADDRESS, 2), pytest.param("10.1.2.3", PRIVATE, 6, marks=pytest.mark.long)])
+@pytest.mark.parametrize("long", ["", LONG[:400]], ids=["short", "long"])
+def test_players_of_one_address(srs, ip, bucket, seconds, long):
+    header = f"PROXY TCP4 {ip} 127.0.0.1 57005 1935\r\n".encode()
+    size, made, took, log = flood(srs, lambda p: words(p, "s" + long), header, seconds)
+    assert size < at_most(took, STRANGERS, bucket), made
+    if ip == "192.0.2.7":
+        assert f"left out, the last one of {ip}" in log
