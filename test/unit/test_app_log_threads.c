@@ -425,7 +425,7 @@ static void *stranger(void *arg)
     (void)pthread_barrier_wait(&all_there);
     for (int i = 0; i < 2000; i++) {
         me = (struct log_budget){ .who = address ? LOG_CLIENT : LOG_STRANGER };
-        log_budget_from(&me, address);
+        log_budget_from(&me, address, 1);
         log_trace("a stranger, %s", log_param("?token=x"));
         if (i % 100 == 0)
             log_rule(&strict); /* a reload */
