@@ -66,22 +66,34 @@ static size_t credentials_size(const char *p)
     return p[n] == '@' && memchr(p, ':', n) ? n : 0;
 }
 
+/* What is secret behind them: logins of HTTP and RTSP; in descriptions the password of ICE, and the
+ * keys of SRTP (RFC 4568, RFC 4567). */
+static const char *const announcements[] = { "Basic ", "Bearer ", "ice-pwd:", "inline:", "mikey " };
+
+/* Does one of them end at p? */
+static bool is_announced(const char *text, const char *p)
+{
+    size_t before = (size_t)(p - text) + 1;
+
+    if (*p != ' ' && *p != ':')
+        return false;
+    for (size_t i = 0; i < sizeof(announcements) / sizeof(announcements[0]); i++) {
+        size_t n = strlen(announcements[i]);
+
+        if (before >= n && strncasecmp(p + 1 - n, announcements[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* How much of what follows p is hidden, p being the last byte that is not. */
 static size_t secret_size(const char *text, const char *p)
 {
-    static const char *const schemes[] = { "Basic", "Bearer" };
-
     if (*p == '?')
         return address_size(p + 1);
     if (*p == '/' && p > text && p[-1] == '/')
         return credentials_size(p + 1);
-    for (size_t i = 0; *p == ' ' && i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-        size_t n = strlen(schemes[i]);
-
-        if ((size_t)(p - text) >= n && strncasecmp(p - n, schemes[i], n) == 0)
-            return address_size(p + 1);
-    }
-    return 0;
+    return is_announced(text, p) ? address_size(p + 1) : 0;
 }
 
 size_t log_clean(char *to, size_t room, const char *text, bool hide)

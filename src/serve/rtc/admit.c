@@ -208,7 +208,7 @@ static void tell_answer(const struct rtc_peer *p, const struct wr *w)
               p->ice.ufrag, p->ice.peer_ufrag, v->on ? av_codec_name(v->codec) : "none",
               a->on ? av_codec_name(a->codec) : "none",
               p->no_dtls ? "off" : p->agreed.active ? "client" : "server", p->clear ? "off" : "on");
-    log_info("RTC: answer text: %.*s", (int)w->len, (const char *)w->buf);
+    log_debug("RTC: answer text: %.*s", (int)w->len, (const char *)w->buf);
 }
 
 static err_t write_answer(struct rtc_peer *p, struct wr *w)
@@ -289,10 +289,33 @@ static void tell_asker(struct rtc_peer *p)
     co_unpark(asker);
 }
 
+/* Names are as long as a stranger likes: lines have their beginnings. */
+#define NAME "%.60s"
+
+static void tell_begin(const struct rtc_peer *p)
+{
+    const struct session_stream *n = &p->base.names;
+
+    log_trace("RTC client ip=%s, %s of vhost=" NAME ", app=" NAME ", stream=" NAME ", param=" NAME
+              ", offer %zu bytes", p->ip, p->publishes ? "publisher" : "player", n->vhost, n->app,
+              n->name, log_param(n->param), p->ask->offer_size);
+    log_debug("RTC: offer text: %.*s", (int)p->ask->offer_size,
+              p->ask->offer ? p->ask->offer : "");
+}
+
+/* At most 300 bytes: strangers decide how many there are. */
+static void tell_refusal(const struct rtc_peer *p, err_t why)
+{
+    bool offer = err_code(why) == ERR_RTC_SDP || err_code(why) == ERR_RTC_NEGOTIATE;
+    char text[190];
+
+    log_warn("RTC client %s is refused: %s%s", p->ip, err_text(why, text, sizeof(text)),
+             offer ? "; srs_log_level verbose shows its offer" : "");
+}
+
 static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
 {
     struct rtc_ask *ask = p->ask;
-    char text[400];
 
     gather(p, false);
     p->base.co = NULL;
@@ -302,7 +325,7 @@ static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
     else if (admitted)
         rtc_play_end(p, why);
     p->service->stat.refused++;
-    log_warn("RTC client %s is refused: %s", p->ip, err_text(why, text, sizeof(text)));
+    tell_refusal(p, why);
     rtc_refuse(ask, &why);
     tell_asker(p);
     rtc_peer_free(p);
@@ -343,11 +366,7 @@ static err_t admit_main(void *peer)
     (void)snprintf(p->cid, sizeof(p->cid), "%s", co_cid());
     co_log_as(LOG_STRANGER);
     session_begin(&p->base);
-    log_trace("RTC client ip=%s, %s of vhost=%s, app=%s, stream=%s, param=%s, offer %zu bytes",
-              p->ip, p->publishes ? "publisher" : "player", p->base.names.vhost,
-              p->base.names.app, p->base.names.name, log_param(p->base.names.param),
-              p->ask->offer_size);
-    log_info("RTC: offer text: %.*s", (int)p->ask->offer_size, p->ask->offer ? p->ask->offer : "");
+    tell_begin(p);
     if (!err)
         err = let_in(p, &admitted);
     if (err) {
