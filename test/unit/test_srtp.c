@@ -98,6 +98,7 @@ static struct pair pair_of(enum srtp_profile profile)
 
     assert_ok(srtp_out_new(&p.out, &k));
     assert_ok(srtp_in_new(&p.in, &k));
+    assert_true(srtp_out_source(p.out, 7, 4096));
     return p;
 }
 
@@ -277,6 +278,7 @@ static void packets_of_another_implementation(void **state)
 
         make(&m, n);
         assert_ok(srtp_out_new(&out, &m.keys));
+        assert_true(srtp_out_source(out, srtp_get32(m.head + 8), 1));
         size = srtp_protect(out, to, m.head, m.head_size, m.payload, vectors[n].size,
                             vectors[n].index);
         assert_true(size <= m.head_size + vectors[n].size + SRTP_TAIL);
@@ -320,6 +322,77 @@ static void every_size_comes_back(void **state)
         assert_int_equal(srtp_in_stat(p.in)->forged + srtp_in_stat(p.in)->replayed, 0);
         pair_end(&p);
     }
+}
+
+/* ---- what is refused to be sent */
+
+static size_t sealed(struct pair *p, uint32_t ssrc, uint64_t index, const char *text, uint8_t out[ROOM])
+{
+    uint8_t head[12];
+
+    put_header(head, (uint16_t)index, ssrc);
+    return srtp_protect(p->out, out, head, sizeof(head), (const uint8_t *)text, strlen(text), index);
+}
+
+/* RFC 7714, section 8.1 */
+static void no_number_has_two_packets(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(profiles); i++) {
+        struct pair p = pair_of(profiles[i]);
+        uint8_t first[ROOM], again[ROOM];
+        size_t size = sealed(&p, 7, 70000, "first", first);
+
+        assert_int_equal(sealed(&p, 7, 70000, "first", again), size); /* repeats are the same */
+        assert_memory_equal(first, again, size);
+        assert_int_equal(sealed(&p, 7, 70000, "other", again), 0);
+        assert_int_equal(sealed(&p, 7, 70000, "first and more", again), 0);
+        assert_int_equal(sealed(&p, 7, 70000, "first", again), size); /* nothing changed by it */
+        assert_int_not_equal(sealed(&p, 7, 70000 + 65536, "other", again), 0);
+        assert_int_equal(sealed(&p, 7, 70000, "first", again), 0); /* too far behind by now */
+        assert_int_not_equal(sealed(&p, 8, 70000, "other", again), 0); /* another source */
+        assert_int_equal(srtp_out_refused(p.out), 3);
+        pair_end(&p);
+    }
+}
+
+static void numbers_that_were_left_out_come_late(void **state)
+{
+    struct pair p = pair_of(SRTP_AEAD_AES_128_GCM);
+    uint8_t out[ROOM];
+
+    (void)state;
+    for (uint64_t lap = 0; lap < 3; lap++) { /* the ring is used again */
+        uint64_t at = 1000 + lap * 4096;
+
+        assert_int_not_equal(sealed(&p, 7, at, "a", out), 0);
+        assert_int_not_equal(sealed(&p, 7, at + 4095, "b", out), 0);
+        assert_int_not_equal(sealed(&p, 7, at + 5, lap ? "c" : "d", out), 0);
+        assert_int_equal(sealed(&p, 7, at + 5, "e", out), 0);
+        assert_int_equal(sealed(&p, 7, at, "e", out), 0);
+    }
+    assert_int_equal(srtp_out_refused(p.out), 6);
+    pair_end(&p);
+}
+
+/* What is not announced only goes up; there are so many sources and no more, each once. */
+static void sources_that_send(void **state)
+{
+    struct pair p = pair_of(SRTP_AEAD_AES_128_GCM);
+    uint8_t out[ROOM];
+
+    (void)state;
+    assert_false(srtp_out_source(p.out, 7, 16));
+    assert_int_not_equal(sealed(&p, 9, 5, "a", out), 0);
+    assert_int_equal(sealed(&p, 9, 5, "a", out), 0);
+    assert_int_equal(sealed(&p, 9, 4, "a", out), 0);
+    assert_int_not_equal(sealed(&p, 9, 6, "a", out), 0);
+    assert_false(srtp_out_source(p.out, 9, 16));
+    for (uint32_t ssrc = 100; ssrc < 100 + SRTP_SENT_SOURCES - 2; ssrc++)
+        assert_true(srtp_out_source(p.out, ssrc, 0));
+    assert_false(srtp_out_source(p.out, 1000, 0));
+    assert_int_equal(sealed(&p, 1000, 1, "a", out), 0);
+    pair_end(&p);
 }
 
 /* ---- what is none of the peer's */
@@ -528,12 +601,15 @@ static void sources_are_apart_and_few(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 100000; i++) { /* of one who has no key */
-        size = packet(&p, i, 0, data);
+        size = packet(&p, SRTP_SOURCES + 1, i, data);
+        srtp_put32(data + 8, i);
         data[size - 1] ^= 1;
         assert_false(taken(p.in, data, size, false));
     }
-    for (uint32_t ssrc = 0; ssrc < SRTP_SOURCES; ssrc++)
+    for (uint32_t ssrc = 0; ssrc < SRTP_SOURCES; ssrc++) {
+        assert_int_equal(srtp_out_source(p.out, ssrc, 16), ssrc != 7);
         assert_true(comes(&p, ssrc, 100 * ssrc));
+    }
     assert_false(comes(&p, SRTP_SOURCES, 1));
     size = report(&p, SRTP_SOURCES, data);
     assert_false(taken(p.in, data, size, true));
@@ -573,6 +649,9 @@ int main(void)
         TEST(packets_of_rfc_7714),
         TEST(packets_of_another_implementation),
         TEST(every_size_comes_back),
+        TEST(no_number_has_two_packets),
+        TEST(numbers_that_were_left_out_come_late),
+        TEST(sources_that_send),
         TEST(cut_or_changed_it_is_dropped),
         TEST(lengths_of_headers_are_checked),
         TEST(reports_in_the_clear_are_dropped),

@@ -7,9 +7,21 @@
 #include <assert.h>
 #include <string.h>
 
+/* A source, and what was sent of it: behind the highest index a ring of what tells a packet from
+ * another, 4 bytes of its tag. */
+struct sent {
+    uint32_t ssrc, kept; /* kept: places in the ring */
+    bool begun;
+    uint64_t top;
+    uint32_t *marks;     /* at index % kept; 0: nothing was sent. NULL: kept is 0 */
+};
+
 struct srtp_out {
     struct srtp_crypt rtp, rtcp;
     uint32_t next; /* index of RTCP */
+    unsigned n;
+    struct sent sent[SRTP_SENT_SOURCES];
+    uint64_t refused;
 };
 
 err_t srtp_out_new(struct srtp_out **out, const struct srtp_keys *keys)
@@ -30,16 +42,78 @@ void srtp_out_free(struct srtp_out *s)
         return;
     srtp_crypt_fini(&s->rtp);
     srtp_crypt_fini(&s->rtcp);
+    for (unsigned i = 0; i < s->n; i++)
+        free(s->sent[i].marks);
     free(s);
 }
 
-size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
-                    const uint8_t *payload, size_t size, uint64_t index)
+uint64_t srtp_out_refused(const struct srtp_out *s)
+{
+    return s->refused;
+}
+
+/* ---- no number twice */
+
+static struct sent *find(struct srtp_out *s, uint32_t ssrc)
+{
+    for (unsigned i = 0; i < s->n; i++) {
+        if (s->sent[i].ssrc == ssrc)
+            return &s->sent[i];
+    }
+    return NULL;
+}
+
+static struct sent *add(struct srtp_out *s, uint32_t ssrc, uint32_t kept)
+{
+    struct sent *t;
+
+    if (s->n == SRTP_SENT_SOURCES)
+        return NULL;
+    t = &s->sent[s->n++];
+    *t = (struct sent){ .ssrc = ssrc, .kept = kept };
+    if (kept > 0)
+        t->marks = must(calloc(kept, sizeof(*t->marks)));
+    return t;
+}
+
+bool srtp_out_source(struct srtp_out *s, uint32_t ssrc, uint32_t kept)
+{
+    assert((kept & (kept - 1)) == 0);
+    return !find(s, ssrc) && add(s, ssrc, kept);
+}
+
+/* Is that index new, or can it be told what it had? */
+static bool is_told(const struct sent *t, uint64_t index)
+{
+    return !t->begun || index > t->top || t->top - index < t->kept;
+}
+
+/* False: the index had a packet, and that was another one. */
+static bool note(struct sent *t, uint64_t index, const uint8_t *tag)
+{
+    uint32_t mark = srtp_get32(tag) | 1, *at = t->kept ? &t->marks[index & (t->kept - 1)] : NULL;
+
+    if (!t->begun || index > t->top) {
+        uint64_t from = t->begun && index - t->top < t->kept ? t->top + 1 : index - t->kept + 1;
+
+        for (uint64_t i = from; t->kept && i < index; i++)
+            t->marks[i & (t->kept - 1)] = 0;
+        t->begun = true;
+        t->top = index;
+    } else if (*at != 0 && *at != mark) {
+        return false;
+    }
+    if (at)
+        *at = mark;
+    return true;
+}
+
+static size_t seal(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
+                   const uint8_t *payload, size_t size, uint64_t index)
 {
     struct srtp_nonce n = { .ssrc = srtp_get32(head + 8), .index = index };
     uint8_t tag[SRTP_AUTH], rollovers[4];
 
-    assert(head_size >= 12 && index >> 48 == 0);
     if (to != head)
         memcpy(to, head, head_size);
     if (s->rtp.gcm) {
@@ -56,6 +130,27 @@ size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t
     srtp_cm_tag(&s->rtp, to, size, rollovers, sizeof(rollovers), tag);
     memcpy(to + size, tag, SRTP_TAG_CM);
     return size + SRTP_TAG_CM;
+}
+
+size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
+                    const uint8_t *payload, size_t size, uint64_t index)
+{
+    uint32_t ssrc = srtp_get32(head + 8);
+    struct sent *t = find(s, ssrc);
+    size_t done;
+
+    assert(head_size >= 12 && index >> 48 == 0);
+    if (!t)
+        t = add(s, ssrc, 0);
+    if (!t || !is_told(t, index)) {
+        s->refused++;
+        return 0;
+    }
+    done = seal(s, to, head, head_size, payload, size, index);
+    if (done == 0 || note(t, index, to + head_size + size))
+        return done;
+    s->refused++;
+    return 0;
 }
 
 /* The word with the index is behind the tag with GCM, and before it with AES-CM. */

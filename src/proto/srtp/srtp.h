@@ -4,7 +4,9 @@
  *
  * A direction of a connection has a key of its own and a context here. Who sends knows the whole
  * number of each packet (rollovers and all), and may make the same packet again: with the same
- * number and the same bytes, never with others (RFC 7714, section 8.1). Who receives keeps a
+ * number and the same bytes. Two packets under one number of one source would give away what was
+ * sent, and with GCM the key of the tags (RFC 7714, section 8.1), so the second one is refused here,
+ * whatever the caller takes for its number. Who receives keeps a
  * rollover counter and a replay window for each source.
  */
 #ifndef PROTO_SRTP_SRTP_H
@@ -27,6 +29,7 @@ enum {
     SRTP_TAIL = 16,                /* bytes that a packet of RTP grows by at most */
     SRTCP_TAIL = 20,               /* and one of RTCP */
     SRTP_SOURCES = 8,              /* that a receiver keeps apart */
+    SRTP_SENT_SOURCES = 16,        /* that a sender may have, until its keys are gone */
 };
 
 struct srtp_keys { /* of one direction */
@@ -41,13 +44,19 @@ struct srtp_out; /* owned by who made it */
 err_t srtp_out_new(struct srtp_out **out, const struct srtp_keys *keys)
     __attribute__((warn_unused_result));
 void srtp_out_free(struct srtp_out *s); /* wipes its keys; NULL is fine */
+/* The packets of a source are made again, or out of order, up to `kept` numbers behind the highest,
+ * 4 bytes of memory each; a power of two. Numbers of sources that are not announced only go up.
+ * False: the source is there already, or there are too many. */
+bool srtp_out_source(struct srtp_out *s, uint32_t ssrc, uint32_t kept);
 /* A packet to `to`, which has room for all of it and SRTP_TAIL: header (with its extension) and
  * payload need not lie behind each other, and may be shared with others. `index` is rollovers << 16
- * | sequence number. Returns its size; 0: it failed, and is to be left out. */
+ * | sequence number. Returns its size; 0: it is to be left out, since it failed, or since the number
+ * had another packet, or is too far behind to tell. */
 size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
                     const uint8_t *payload, size_t size, uint64_t index);
-/* The same of a compound of RTCP, numbered here. Room for SRTCP_TAIL more. */
+/* The same of a compound of RTCP, numbered here, once for all sources. Room for SRTCP_TAIL more. */
 size_t srtcp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *rtcp, size_t size);
+uint64_t srtp_out_refused(const struct srtp_out *s); /* packets, for their numbers */
 
 /* ---- what comes */
 

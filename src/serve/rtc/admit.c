@@ -95,25 +95,45 @@ static void choose_wish(const struct rtc_peer *p, struct sdp_wish *wish)
     }
 }
 
-static uint32_t random_ssrc(void)
+static bool is_taken(const struct rtc_peer *p, uint32_t ssrc)
 {
-    uint32_t ssrc = 0;
+    bool taken = ssrc == 0 || ssrc == p->ssrc;
 
-    while (ssrc == 0)
+    for (int i = 0; i < SDP_TRACKS; i++)
+        taken |= ssrc == p->agreed.tracks[i].ssrc || ssrc == p->agreed.tracks[i].rtx_ssrc;
+    return taken;
+}
+
+static uint32_t random_ssrc(const struct rtc_peer *p)
+{
+    uint32_t ssrc;
+
+    do
         must_be(RAND_bytes((unsigned char *)&ssrc, sizeof(ssrc)) == 1);
+    while (is_taken(p, ssrc));
     return ssrc;
 }
 
+/* No two are the same, though those of a publisher may be: what is sent of one source has numbers
+ * of its own under the same key. */
 static void number_tracks(struct rtc_peer *p)
 {
-    p->ssrc = random_ssrc();
-    for (int i = 0; i < SDP_TRACKS && !p->publishes; i++) {
-        struct sdp_track *t = &p->agreed.tracks[i];
+    struct sdp_track *tracks = p->agreed.tracks;
 
-        t->ssrc = t->on ? rtc_play_source(p, (enum av_kind)i) : 0;
-        if (t->on && t->ssrc == 0)
-            t->ssrc = random_ssrc();
-        t->rtx_ssrc = t->on && t->rtx_type ? random_ssrc() : 0;
+    p->ssrc = random_ssrc(p);
+    if (p->publishes)
+        return;
+    for (int i = 0; i < SDP_TRACKS; i++)
+        tracks[i].ssrc = tracks[i].rtx_ssrc = 0;
+    for (int i = 0; i < SDP_TRACKS; i++) {
+        uint32_t kept = tracks[i].on ? rtc_play_source(p, (enum av_kind)i) : 0;
+
+        if (tracks[i].on)
+            tracks[i].ssrc = is_taken(p, kept) ? random_ssrc(p) : kept;
+    }
+    for (int i = 0; i < SDP_TRACKS; i++) {
+        if (tracks[i].on && tracks[i].rtx_type)
+            tracks[i].rtx_ssrc = random_ssrc(p);
     }
 }
 

@@ -18,6 +18,8 @@ enum {
     DELAYED = 100,         /* packets that ask for little delay */
     BUDGET = 64 * 1024,
     KEPT_FROM = 3 << 15,   /* numbers that are kept: far from the wrap, too */
+    AGAIN_VIDEO = 1024,    /* packets that may be sent again: 10 s of 900 kbit/s; and of sound */
+    AGAIN_SOUND = 256,
 };
 
 #define JOIN_AGE CO_SECONDS(3)
@@ -433,6 +435,8 @@ static void open_track(const struct rtc_peer *p, unsigned i)
     t->rtx_next = random[2] & 0x7fff;
     if (i == 0 && t->ext[SDP_EXT_PLAYOUT_DELAY] && p->base.vhost->rtc.min_latency)
         t->delay_until = t->begin + DELAYED;
+    if (t->on && p->srtp_out)
+        t->on = srtp_out_source(p->srtp_out, t->ssrc, i == 0 ? AGAIN_VIDEO : AGAIN_SOUND);
 }
 
 /* At the newest key frame, or the next one. */
