@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_dtls.c - handshakes over a wire in memory that loses, doubles and reorders, with a clock of
  * its own; certificates of all sizes, wrong ones, garbage, the end. */
+#include "co/net/tls_peer.h"
 #include "hex.h"
 #include "proto/dtls/own.h"
+#include "rsa_keys.h"
 
 #include <malloc.h>
 #include <openssl/x509v3.h>
@@ -484,6 +486,62 @@ static void large_certificates_of_peers(void **state)
     }
 }
 
+/* Is it said before a signature of it is checked? */
+static void refused_for_its_key(EVP_PKEY *key, const char *why)
+{
+    for (unsigned server = 0; server < 2; server++) {
+        struct dtls_identity *id;
+        struct wire w;
+
+        assert_ok(dtls_identity_new(&id, &(struct dtls_identity_opts){ .rsa = true }));
+        assert_int_equal(EVP_PKEY_up_ref(key), 1);
+        use_certificate(id, key, 0);
+        wire_init(&w, server ? ours : id, server ? id : ours, 1);
+        assert_int_equal(shake(&w), 0);
+        assert_int_equal(state_of(&w, !server), DTLS_FAILED);
+        assert_string_equal(dtls_why(w.ends[!server].d), why);
+        wire_fini(&w);
+        dtls_identity_unref(id);
+    }
+    EVP_PKEY_free(key);
+}
+
+static void keys_that_take_long_are_refused(void **state)
+{
+    (void)state;
+    refused_for_its_key(rsa_of(3217, 1279, 65537),
+                        "its certificate has an RSA key of 4496 bits, exponent of 17; at most 4096 and 32");
+    refused_for_its_key(rsa_with_large_exponent(),
+                        "its certificate has an RSA key of 2810 bits, exponent of 41; at most 4096 and 32");
+}
+
+static void keys_of_peers(void **state)
+{
+    const struct {
+        EVP_PKEY *key;
+        bool fine;
+    } rows[] = {
+        { EVP_EC_gen("P-224"), true }, { EVP_EC_gen("P-256"), true }, { EVP_EC_gen("P-384"), true },
+        { EVP_EC_gen("P-521"), true }, { EVP_EC_gen("secp256k1"), false },
+        { EVP_EC_gen("sect571r1"), false }, { EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), true },
+        { EVP_PKEY_Q_keygen(NULL, NULL, "ED448"), false },
+        { EVP_PKEY_Q_keygen(NULL, NULL, "X25519"), false }, { EVP_RSA_gen(2048), true },
+        { rsa_of(3217, 607, 65537), true }, { rsa_of(11213, 4423, 65537), false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        X509 *x = X509_new();
+        char why[TLS_PEER_WHY];
+
+        assert_int_equal(X509_set_pubkey(x, rows[i].key), 1);
+        if (tls_peer_key_is_fine(x, why) != rows[i].fine || (why[0] == 0 && !rows[i].fine))
+            fail_msg("row %zu: %s", i, why);
+        X509_free(x);
+        EVP_PKEY_free(rows[i].key);
+    }
+}
+
 static void a_certificate_too_large(void **state)
 {
     struct dtls_identity *big;
@@ -808,6 +866,8 @@ int main(void)
         TEST(many_records_behind_the_end_get_one_flight),
         TEST(large_certificates_of_peers),
         TEST(a_certificate_too_large),
+        TEST(keys_that_take_long_are_refused),
+        TEST(keys_of_peers),
         TEST(rsa_of_our_own),
         TEST(another_certificate_fails),
         TEST(identities_are_told),

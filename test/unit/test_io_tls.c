@@ -5,6 +5,7 @@
 #include "co/net/io_tls.h"
 #include "co/net/tls_shake.h"
 #include "conf/table.h"
+#include "rsa_keys.h"
 #include "tls_cert.h"
 #include "unit.h"
 
@@ -236,6 +237,97 @@ static void who_is_trusted(void **state)
     }
 }
 
+/* A key whose signatures take long to check is refused before one is, also by who trusts whoever
+ * answers. */
+static void servers_with_slow_keys(void **state)
+{
+    (void)state;
+    cert_write(at("long"), "long.test", rsa_of(3217, 1279, 65537));
+    cert_write(at("exponent"), "exponent.test", rsa_with_large_exponent());
+    for (int i = 0; i < 4; i++) {
+        struct ends e = { .tls = server_of(i < 2 ? "long" : "exponent"), .run = echo };
+        struct io_tls_trust trust = { i % 2, at(i < 2 ? "long.crt" : "exponent.crt") };
+        char text[200];
+        err_t err;
+
+        open_ends(&e);
+        err = io_tls_connect(&e.client, i < 2 ? "long.test" : "exponent.test", &trust, CO_SECONDS(5));
+        if (!err || !strstr(err_text(err, text, sizeof(text)), "certificate rejected"))
+            fail_msg("row %d: %s", i, text);
+        err_free(&err);
+        close_ends(&e, ERR_TLS);
+        assert_null(io_tls_server_unref(e.tls));
+    }
+}
+
+static void carry(struct tls_core *from, struct tls_core *to)
+{
+    size_t room, n = from->out_end - from->out_at;
+    uint8_t *at_end = tls_core_room(to, &room);
+
+    if (n == 0)
+        return;
+    memcpy(at_end, from->out + from->out_at, n < room ? n : room);
+    to->in_end += n < room ? n : room;
+    tls_core_sent(from, n);
+}
+
+static bool shake_hands(struct io_tls_server *tls, SSL_CTX *ctx)
+{
+    struct tls_certs *certs = tls_server_certs(tls);
+    struct tls_core *server = tls_core_new(tls_certs_first(certs), certs, true);
+    struct tls_core *client = tls_core_new(ctx, NULL, false);
+    bool done;
+
+    (void)tls_certs_unref(certs);
+    client->step = server->step = TLS_WANTS_INPUT;
+    for (int i = 0; i < 10 && (client->step != TLS_DONE || server->step != TLS_DONE); i++) {
+        if (client->step == TLS_WANTS_INPUT)
+            tls_core_shake(client);
+        carry(client, server);
+        if (server->step == TLS_WANTS_INPUT)
+            tls_core_shake(server);
+        carry(server, client);
+    }
+    done = client->step == TLS_DONE && server->step == TLS_DONE;
+    tls_core_free(client);
+    tls_core_free(server);
+    return done;
+}
+
+static SSL_CTX *client_of(const char *groups)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
+    assert_int_equal(SSL_CTX_set1_groups_list(ctx, groups), 1);
+    return ctx;
+}
+
+/* What takes long is for keys whose handshakes are on helper threads, FFDHE for none. */
+static void groups_that_clients_choose(void **state)
+{
+    static const struct {
+        const char *file, *groups;
+        bool done;
+    } rows[] = {
+        { "ec", "X25519", true }, { "ec", "P-256", true }, { "rsa", "P-384", true },
+        { "ec", "P-384", false }, { "ec", "ffdhe8192", false }, { "rsa", "ffdhe8192", false },
+        { "ec", "ffdhe8192:P-256", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct io_tls_server *tls = server_of(rows[i].file);
+        SSL_CTX *ctx = client_of(rows[i].groups);
+
+        if (shake_hands(tls, ctx) != rows[i].done)
+            fail_msg("%s with %s", rows[i].groups, rows[i].file);
+        SSL_CTX_free(ctx);
+        assert_null(io_tls_server_unref(tls));
+    }
+}
+
 /* What is no TLS, ends early, or says nothing. */
 static void bad_peers(void **state)
 {
@@ -362,41 +454,6 @@ struct guest {
     unsigned shaken, failed;
 };
 
-static void carry(struct tls_core *from, struct tls_core *to)
-{
-    size_t room, n = from->out_end - from->out_at;
-    uint8_t *at_end = tls_core_room(to, &room);
-
-    if (n == 0)
-        return;
-    memcpy(at_end, from->out + from->out_at, n < room ? n : room);
-    to->in_end += n < room ? n : room;
-    tls_core_sent(from, n);
-}
-
-static bool shake_hands(struct io_tls_server *tls, SSL_CTX *ctx)
-{
-    struct tls_certs *certs = tls_server_certs(tls);
-    struct tls_core *server = tls_core_new(tls_certs_first(certs), certs, true);
-    struct tls_core *client = tls_core_new(ctx, NULL, false);
-    bool done;
-
-    (void)tls_certs_unref(certs);
-    client->step = server->step = TLS_WANTS_INPUT;
-    for (int i = 0; i < 10 && (client->step != TLS_DONE || server->step != TLS_DONE); i++) {
-        if (client->step == TLS_WANTS_INPUT)
-            tls_core_shake(client);
-        carry(client, server);
-        if (server->step == TLS_WANTS_INPUT)
-            tls_core_shake(server);
-        carry(server, client);
-    }
-    done = client->step == TLS_DONE && server->step == TLS_DONE;
-    tls_core_free(client);
-    tls_core_free(server);
-    return done;
-}
-
 static void *visit(void *arg)
 {
     struct guest *g = arg;
@@ -497,7 +554,8 @@ static int set_up(void **state)
 
 static int clean_up(void **state)
 {
-    static const char *const names[] = { "ec", "rsa", "star", "now", "own" };
+    static const char *const names[] = { "ec", "rsa", "star", "now", "own", "long",
+                                        "exponent" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -626,7 +684,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(echoes), TEST(half_full_windows), TEST(who_is_trusted), TEST(bad_peers),
         TEST(files_are_checked), TEST(refreshed), TEST(threads_share), TEST(by_name), TEST(stopped),
-        TEST(new_keys_without_end), TEST(ciphers),
+        TEST(new_keys_without_end), TEST(ciphers), TEST(servers_with_slow_keys),
+        TEST(groups_that_clients_choose),
     };
 
     return cmocka_run_group_tests(tests, set_up, clean_up);

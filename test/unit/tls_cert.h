@@ -11,10 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* path.crt and path.key. */
-static inline void cert_make(const char *path, const char *name, bool rsa)
+/* path.crt and path.key; takes over the key. */
+static inline void cert_write(const char *path, const char *name, EVP_PKEY *key)
 {
-    EVP_PKEY *key = rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
     X509 *cert = X509_new();
     X509_NAME *subject = X509_get_subject_name(cert);
     X509_EXTENSION *ext;
@@ -46,6 +45,11 @@ static inline void cert_make(const char *path, const char *name, bool rsa)
     (void)fclose(f);
     X509_free(cert);
     EVP_PKEY_free(key);
+}
+
+static inline void cert_make(const char *path, const char *name, bool rsa)
+{
+    cert_write(path, name, rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256"));
 }
 
 #endif

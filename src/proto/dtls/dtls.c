@@ -7,6 +7,7 @@
 #include "proto/dtls/own.h"
 
 #include "base/must.h"
+#include "co/net/tls_peer.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
@@ -42,7 +43,12 @@ static unsigned on_timer(SSL *ssl, unsigned us)
 bool dtls_is_peer(SSL *ssl, const X509 *certificate)
 {
     struct dtls *d = SSL_get_app_data(ssl);
+    char why[TLS_PEER_WHY];
 
+    if (certificate && !tls_peer_key_is_fine(certificate, why)) {
+        (void)snprintf(d->why, sizeof(d->why), "its certificate has %s", why);
+        return false;
+    }
     d->matched = certificate && dtls_fingerprint_is(&d->peer, certificate);
     if (!d->matched)
         (void)snprintf(d->why, sizeof(d->why), "its certificate is not that of its description");

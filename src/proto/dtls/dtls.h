@@ -29,8 +29,6 @@ err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_o
 /* The same for any thread: NULL, and why not. An RSA key takes a tenth of a second. */
 struct dtls_identity *dtls_identity_make(const struct dtls_identity_opts *opts,
                                          char why[DTLS_IDENTITY_WHY]);
-/* A handshake with it takes a millisecond: not for a thread that others wait for. */
-bool dtls_identity_is_slow(const struct dtls_identity *id);
 struct dtls_identity *dtls_identity_ref(struct dtls_identity *id);
 void dtls_identity_unref(struct dtls_identity *id); /* NULL is fine */
 const char *dtls_identity_fingerprint(const struct dtls_identity *id); /* "AB:CD:..", SHA-256 */
@@ -64,6 +62,8 @@ enum dtls_state {
 enum dtls_state dtls_state(const struct dtls *d);
 const char *dtls_why(const struct dtls *d); /* "" unless it failed */
 void dtls_start(struct dtls *d, co_usec now); /* again does nothing; of a server neither */
+/* A step of a handshake takes 0.3 ms, and 4 ms with keys of the slowest kind that peers may have:
+ * until DTLS_DONE it is not for a thread that others wait for. */
 void dtls_input(struct dtls *d, const uint8_t *data, size_t size, co_usec now);
 /* The next datagram; borrowed until the next call. False: no more. */
 bool dtls_output(struct dtls *d, const uint8_t **data, size_t *size);

@@ -23,7 +23,6 @@ enum { DAY = 86400, LIFE = 365 * DAY, RENEW = 30 * DAY /* before its end */, RSA
 
 struct dtls_identity {
     atomic_uint refs;
-    bool rsa;
     SSL_CTX *context;
     BIO_METHOD *bio;
     int64_t ends;
@@ -89,7 +88,7 @@ static bool set_up(SSL_CTX *ctx, const struct dtls_identity_opts *o)
                                  SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
     (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_max_cert_list(ctx, DTLS_REASSEMBLY_MAX);
+    SSL_CTX_set_max_cert_list(ctx, DTLS_CHAIN_MAX);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     SSL_CTX_set_cert_verify_callback(ctx, on_certificate, NULL);
     /* GCM first: it costs half. As server OpenSSL takes the first of ours that the peer has.
@@ -123,7 +122,6 @@ struct dtls_identity *dtls_identity_make(const struct dtls_identity_opts *opts,
     struct dtls_identity *id = must(calloc(1, sizeof(*id)));
 
     atomic_init(&id->refs, 1);
-    id->rsa = opts->rsa;
     id->bio = dtls_datagrams_method();
     ERR_clear_error();
     if (make(id, opts))
@@ -139,11 +137,6 @@ err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_o
 
     *out = dtls_identity_make(opts, why);
     return *out ? NULL : err_new(ERR_RTC_DTLS, "a certificate of our own: %s", why);
-}
-
-bool dtls_identity_is_slow(const struct dtls_identity *id)
-{
-    return id->rsa;
 }
 
 struct dtls_identity *dtls_identity_ref(struct dtls_identity *id)

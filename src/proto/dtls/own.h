@@ -14,7 +14,8 @@ enum {
     DTLS_EARLY_MAX = 8,             /* encrypted records before there are keys: each is kept in a
                                      * buffer of its own */
     DTLS_RECORDS_A_SECOND = 100,
-    DTLS_WHY_MAX = 96,
+    DTLS_CHAIN_MAX = 16 * 1024,     /* bytes of a peer's certificates */
+    DTLS_WHY_MAX = 112,
 };
 
 /* ---- identity.c */
@@ -69,7 +70,8 @@ bool dtls_fingerprint_is(const struct dtls_fingerprint *f, const X509 *certifica
 enum { DTLS_FINGERPRINT_TEXT = 32 * 3 };
 bool dtls_fingerprint_text(const X509 *certificate, char out[DTLS_FINGERPRINT_TEXT]);
 
-/* ---- dtls.c: is that certificate the one that was described? */
+/* ---- dtls.c: is that certificate the one that was described, and its key one whose signature is
+ * checked soon? Called before it is. */
 bool dtls_is_peer(SSL *ssl, const X509 *certificate);
 
 #endif

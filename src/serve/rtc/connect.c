@@ -106,7 +106,7 @@ void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
         return;
     rtc_black(p->service, data, size);
     rtc_peer_came(p, size);
-    if (p->shake || (p->state == RTC_CHECKED && dtls_identity_is_slow(p->identity))) {
+    if (p->shake || p->state == RTC_CHECKED) {
         rtc_shake_put(p, data, size);
         return;
     }

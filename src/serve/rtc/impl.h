@@ -91,7 +91,7 @@ void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
 /* It is dropped, and who passes it on is told. */
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r);
 
-/* ---- shake.c: handshakes that take long, on helper threads */
+/* ---- shake.c: handshakes, on helper threads */
 void rtc_shake_put(struct rtc_peer *p, const uint8_t *data, size_t size); /* a datagram of one */
 void rtc_shake_forget(struct rtc_peer *p);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shake.c - handshakes with an RSA key of ours, on helper threads: to sign with it takes a
- * millisecond, in which nobody else would be served.
+/* shake.c - handshakes on helper threads: certificates are parsed, signatures made and checked, keys
+ * agreed on. What it takes is the peer's choice, and others would wait for it.
  *
  * The connection is the job's while it runs. What comes meanwhile waits for the next one; if there
  * is no end of it, it is lost, and comes again as on any network.
