@@ -129,9 +129,10 @@ static err_t check_bytes(const char *text, size_t size)
     if (size > SDP_OFFER_MAX)
         return err_new(ERR_TOO_LARGE, "a description of %zu bytes", size);
     for (size_t i = 0; i < size; i++) {
-        if (((unsigned char)text[i] < ' ' && !strchr("\t\r\n", text[i])) || text[i] == 0 ||
-            text[i] == 127)
-            return err_new(ERR_MALFORMED, "byte %d in a description", (unsigned char)text[i]);
+        unsigned char c = (unsigned char)text[i];
+
+        if ((c < ' ' && c != '\t' && c != '\r' && c != '\n') || c == 127)
+            return err_new(ERR_MALFORMED, "byte %d in a description", c);
     }
     return NULL;
 }

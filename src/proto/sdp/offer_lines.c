@@ -325,7 +325,7 @@ err_t sdp_offer_attribute(struct sdp_offer_reader *r, char *line)
 
     line = sdp_skip_spaces(line);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (strcasecmp(rows[i].name, name) == 0)
+        if (sdp_is(name, rows[i].name))
             return rows[i].of_section && !r->section ? NULL : rows[i].read(r, s, line);
     }
     (void)sdp_read_direction(&s->direction, name);

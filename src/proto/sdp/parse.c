@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { NUMBER_MAX = 999999999 };
 
@@ -101,13 +100,13 @@ static void read_attribute(struct reader *r, char *p)
     p = sdp_skip_spaces(p);
     if (r->in_media && !m)
         return;
-    if (strcasecmp(name, "rtpmap") == 0)
+    if (sdp_is(name, "rtpmap"))
         read_rtpmap(m, p);
-    else if (strcasecmp(name, "fmtp") == 0)
+    else if (sdp_is(name, "fmtp"))
         read_fmtp(m, p);
-    else if (strcasecmp(name, "control") == 0)
+    else if (sdp_is(name, "control"))
         *(m ? &m->control : &r->s->control) = p;
-    else if (strcasecmp(name, "range") == 0 && (!m || !r->s->range[0]))
+    else if (sdp_is(name, "range") && (!m || !r->s->range[0]))
         r->s->range = p; /* some have it in their media alone */
     else
         (void)sdp_read_direction(m ? &m->direction : &r->direction, name);

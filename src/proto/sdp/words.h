@@ -67,6 +67,13 @@ static inline const char *sdp_param(const char *fmtp, const char *name)
     return NULL;
 }
 
+/* The same name, in any case. Most are told apart by their first letters: an offer may have thousands
+ * of lines. */
+static inline bool sdp_is(const char *name, const char *known)
+{
+    return (name[0] | 0x20) == (known[0] | 0x20) && strcasecmp(name, known) == 0;
+}
+
 /* Without spaces at its end. */
 static inline void sdp_trim(char *line)
 {
@@ -112,7 +119,7 @@ static inline bool sdp_read_direction(enum sdp_direction *d, const char *name)
                                          [SDP_RECVONLY] = "recvonly", [SDP_INACTIVE] = "inactive" };
 
     for (int i = SDP_SENDRECV; i <= SDP_INACTIVE; i++) {
-        if (strcasecmp(names[i], name) == 0) {
+        if (sdp_is(name, names[i])) {
             *d = (enum sdp_direction)i;
             return true;
         }
