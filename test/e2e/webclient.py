@@ -240,7 +240,7 @@ class Cert:
 
     def renew(self, names=("localhost",), kind="ec"):
         new = ["-newkey", "rsa:2048"] if kind == "rsa" else \
-            ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+            ["-newkey", "ec", "-pkeyopt", f"ec_paramgen_curve:{'prime256v1' if kind == 'ec' else kind}"]
         alt = ",".join(f"DNS:{n}" for n in names) + ",IP:127.0.0.1"
         subprocess.run(["openssl", "req", "-x509", *new, "-nodes", "-days", "2", "-subj",
                         f"/CN={names[0]}", "-addext", f"subjectAltName={alt}",

@@ -68,7 +68,8 @@ def library(name, **functions):
 def load():
     tls = library("libssl.so.3", DTLS_method=[P], SSL_CTX_new=[P, P], SSL_CTX_free=[None, P], SSL_CTX_use_certificate_file=[I, P, S, I],
                   SSL_CTX_use_PrivateKey_file=[I, P, S, I], SSL_CTX_set_tlsext_use_srtp=[I, P, S], SSL_CTX_set_verify=[None, P, I, VERIFY],
-                  SSL_new=[P, P], SSL_free=[None, P], SSL_set_bio=[None, P, P, P], SSL_set_accept_state=[None, P], SSL_do_handshake=[I, P],
+                  SSL_new=[P, P], SSL_free=[None, P], SSL_set_bio=[None, P, P, P], SSL_set_accept_state=[None, P],
+                  SSL_set_connect_state=[None, P], SSL_do_handshake=[I, P],
                   SSL_set_options=[ctypes.c_uint64, P, ctypes.c_uint64], SSL_ctrl=[ctypes.c_long, P, I, ctypes.c_long, P],
                   SSL_export_keying_material=[I, P, S, ctypes.c_size_t, S, ctypes.c_size_t, P, ctypes.c_size_t, I])
     crypto = library("libcrypto.so.3", BIO_s_mem=[P], BIO_new=[P, P], BIO_write=[I, P, S, I], BIO_read=[I, P, S, I], EVP_CIPHER_CTX_new=[P],
@@ -81,9 +82,9 @@ TLS, CRYPTO = load()
 
 
 class Dtls:
-    """The server's end: datagrams in by take(), which gives what is to be sent."""
+    """The server's end, or the client's: datagrams in by take(), which gives what is to be sent."""
 
-    def __init__(self, cert):
+    def __init__(self, cert, client=False):
         c = self.context = TLS.SSL_CTX_new(TLS.DTLS_method())
         assert TLS.SSL_CTX_use_certificate_file(c, cert.cert.encode(), 1) == 1 and TLS.SSL_CTX_use_PrivateKey_file(c, cert.key.encode(), 1) == 1
         assert TLS.SSL_CTX_set_tlsext_use_srtp(c, b"SRTP_AES128_CM_SHA1_80") == 0
@@ -93,22 +94,23 @@ class Dtls:
         TLS.SSL_set_bio(self.ssl, self.into, self.out)
         TLS.SSL_set_options(self.ssl, 1 << 12)    # no MTU to be asked for
         TLS.SSL_ctrl(self.ssl, 17, 1200, None)    # this is it
-        TLS.SSL_set_accept_state(self.ssl)
-        self.done = False
+        (TLS.SSL_set_connect_state if client else TLS.SSL_set_accept_state)(self.ssl)
+        self.client, self.done = client, False
 
     def take(self, datagram):
-        CRYPTO.BIO_write(self.into, datagram, len(datagram))
+        if datagram:
+            CRYPTO.BIO_write(self.into, datagram, len(datagram))
         self.done = TLS.SSL_do_handshake(self.ssl) == 1
         buf = ctypes.create_string_buffer(16384)
         size = CRYPTO.BIO_read(self.out, buf, 16384)
         return buf.raw[:max(0, size)]
 
     def keys(self):
-        """Key and salt of what the server's end sends (RFC 5764, section 4.2)."""
+        """Key and salt of what this end sends (RFC 5764, section 4.2)."""
         out = ctypes.create_string_buffer(60)
         name = b"EXTRACTOR-dtls_srtp"
         assert TLS.SSL_export_keying_material(self.ssl, out, 60, name, len(name), None, 0, 0) == 1
-        return out.raw[16:32], out.raw[46:60]
+        return (out.raw[:16], out.raw[32:46]) if self.client else (out.raw[16:32], out.raw[46:60])
 
     def close(self):
         TLS.SSL_free(self.ssl)
@@ -156,12 +158,14 @@ def check(theirs, ours, password):
 class Publisher:
     """It is connected when it is made."""
 
-    def __init__(self, folder, url, token="x"):
+    def __init__(self, folder, url, token="x", cert=None, client=False):
         self.token, self.ufrag, self.numbers = token, "5fce6c03", {}
-        cert = Cert(folder, "whip")
+        cert = cert or Cert(folder, "whip")
         with open(cert.cert) as f:
             digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(f.read())).hexdigest().upper()
         ice = ICE.format(ufrag=self.ufrag, pwd="5200a82320dae034f00fce75c82c9973", fingerprint=re.sub("..(?!$)", r"\g<0>:", digest))
+        if client:
+            ice = ice.replace("setup:passive", "setup:active")
         status, fields, self.answer = self.ask("POST", url, OFFER.format(ice=ice).replace("\n", "\r\n"))
         assert status == 201, self.answer
         self.where = urllib.parse.urljoin(url, fields["Location"])
@@ -169,7 +173,7 @@ class Publisher:
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.sock.settimeout(patience(5))
         self.sock.connect((place[1], int(place[2])))
-        self.connect(Dtls(cert))
+        self.connect(Dtls(cert, client))
 
     def ask(self, method, url, body=""):
         q = urllib.request.Request(url, body.encode() or None, {"Content-Type": "application/sdp", "Authorization": "Bearer " + self.token}, method=method)
@@ -182,12 +186,20 @@ class Publisher:
     def connect(self, dtls):
         self.sock.send(check(self.said("ice-ufrag"), self.ufrag, self.said("ice-pwd")))
         assert self.sock.recv(2048)[:2] == b"\x01\x01"  # Binding success
+        self.fly(dtls.take(b"") if dtls.client else b"")
         while not dtls.done:
-            flight = dtls.take(self.sock.recv(2048))
-            if flight:
-                self.sock.send(flight)
+            got = self.sock.recv(2048)
+            assert got[0] != 21, "the server ends the handshake by an alert"
+            self.fly(dtls.take(got))
         self.srtp = Srtp(*dtls.keys())
         dtls.close()
+
+    def fly(self, flight):
+        """A datagram for each record: all of them may be larger than one."""
+        while flight:
+            size = 13 + int.from_bytes(flight[11:13], "big")
+            self.sock.send(flight[:size])
+            flight = flight[size:]
 
     def packet(self, medium, payload, n, marker):
         kind, ssrc, ticks = medium
