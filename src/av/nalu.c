@@ -17,12 +17,13 @@ static size_t start_code(const uint8_t *p, const uint8_t *end)
 static bool lengths_add_up(const uint8_t *frame, size_t size, unsigned length)
 {
     struct rd r = rd_init(frame, size);
+    unsigned units = 0;
 
     if (size == 0 || (length != 1 && length != 2 && length != 4))
         return false;
-    while (!r.bad && rd_left(&r) > 0)
+    while (!r.bad && rd_left(&r) > 0 && units++ < NALU_UNITS_MAX)
         (void)rd_take(&r, (size_t)rd_be(&r, length));
-    return !r.bad;
+    return !r.bad && rd_left(&r) == 0;
 }
 
 enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length)
@@ -39,7 +40,7 @@ enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length)
 err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length,
                  const uint8_t *frame, size_t size)
 {
-    *r = (struct nalu_reader){ frame, frame + size, format, length };
+    *r = (struct nalu_reader){ frame, frame + size, format, length, 0 };
     if (format == NALU_ANNEXB && size > 0 && start_code(r->p, r->end) == 0)
         return err_new(ERR_CODEC, "no start code at the begin of a frame of %zu bytes", size);
     if (format == NALU_LENGTH && length != 1 && length != 2 && length != 4)
@@ -80,6 +81,8 @@ err_t nalu_next(struct nalu_reader *r, struct nalu *n)
     *n = (struct nalu){ NULL, 0 };
     if (r->p == r->end)
         return NULL;
+    if (r->units++ == NALU_UNITS_MAX)
+        return err_new(ERR_CODEC, "a frame of more than %d NAL units", NALU_UNITS_MAX);
     if (r->format == NALU_ANNEXB) {
         next_annexb(r, n);
         return NULL;

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A frame with more units is refused: to walk over each of a few bytes costs much more than its bytes. */
+enum { NALU_UNITS_MAX = 1024 };
+
 enum nalu_format { NALU_UNKNOWN, NALU_ANNEXB, NALU_LENGTH };
 
 struct nalu {
@@ -25,17 +28,19 @@ struct nalu_reader {
     const uint8_t *p, *end;
     enum nalu_format format;
     unsigned length; /* bytes of the size, NALU_LENGTH only */
+    unsigned units;  /* so far */
 };
 
 /* What a frame is packed as: Annex B if it begins with a start code of 4 bytes, else
- * length-prefixed if the lengths (of `length` bytes: 1, 2, 4) add up to exactly `size`, else
- * Annex B with a start code of 3, else unknown. */
+ * length-prefixed if the lengths (of `length` bytes: 1, 2, 4) of at most NALU_UNITS_MAX units add
+ * up to exactly `size`, else Annex B with a start code of 3, else unknown. */
 enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length);
 
 /* Walk over the units of a frame. ERR_CODEC when it is not packed so. */
 err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length,
                  const uint8_t *frame, size_t size) __attribute__((warn_unused_result));
-/* The next unit, or n->data NULL at the end. ERR_CODEC when a size is more than is left. */
+/* The next unit, or n->data NULL at the end. ERR_CODEC when a size is more than is left, and for a
+ * unit beyond NALU_UNITS_MAX. */
 err_t nalu_next(struct nalu_reader *r, struct nalu *n) __attribute__((warn_unused_result));
 
 /* Where codecs that are made of NAL units differ, for code that handles units of any of them. */

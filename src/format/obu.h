@@ -5,7 +5,10 @@
 
 #include "base/rd.h"
 
-enum { OBU_LEB128_MAX = 8 };
+enum {
+    OBU_LEB128_MAX = 8,
+    OBU_FRAME_MAX = 1024, /* of a frame that we take apart, whatever is in them */
+};
 
 struct obu {
     uint8_t type;      /* enum av1_obu */

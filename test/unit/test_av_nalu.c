@@ -74,6 +74,37 @@ static void test_refused(void **state)
     assert_null(n.data);
 }
 
+/* As many units as there may be, and one more: in both ways they are packed. */
+static void test_many_units(void **state)
+{
+    static const struct { enum nalu_format format; const char *unit; size_t size; } ways[] = {
+        { NALU_LENGTH, "\0\0\0\2\x65\1", 6 }, { NALU_ANNEXB, "\0\0\0\1\x65", 5 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        size_t n = ways[i].size, whole = n * NALU_UNITS_MAX;
+        uint8_t *frame = malloc(whole + n);
+        struct nalu_reader r;
+        struct nalu unit;
+
+        for (size_t k = 0; k <= NALU_UNITS_MAX; k++)
+            memcpy(frame + k * n, ways[i].unit, n);
+        assert_int_equal(nalu_detect(frame, whole, 4), ways[i].format);
+        assert_int_equal(nalu_detect(frame, whole + n, 4),
+                         ways[i].format == NALU_LENGTH ? NALU_UNKNOWN : NALU_ANNEXB);
+        assert_ok(nalu_begin(&r, ways[i].format, 4, frame, whole + n));
+        for (size_t k = 0; k < NALU_UNITS_MAX; k++)
+            assert_ok(nalu_next(&r, &unit));
+        assert_err(nalu_next(&r, &unit), ERR_CODEC);
+        assert_ok(nalu_begin(&r, ways[i].format, 4, frame, whole));
+        for (size_t k = 0; k <= NALU_UNITS_MAX; k++)
+            assert_ok(nalu_next(&r, &unit));
+        assert_null(unit.data);
+        free(frame);
+    }
+}
+
 static void test_cut_at_every_byte(void **state)
 {
     static const uint8_t frame[] = "\0\0\0\2\x65\1\0\0\0\3\x41\2\3\0\0\0\1\x06";
@@ -93,7 +124,7 @@ static void test_cut_at_every_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_formats), TEST(test_refused), TEST(test_cut_at_every_byte),
+        TEST(test_formats), TEST(test_refused), TEST(test_many_units), TEST(test_cut_at_every_byte),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,6 +201,19 @@ static void test_tracks(void **state)
     assert_int_equal(at, size);
 }
 
+/* 64 tracks in one body may be, 65 not, whatever their ids. */
+static void test_many_tracks(void **state)
+{
+    uint8_t body[6 + 65 * 5] = "\x95\x11Opus";
+    struct flv_body b;
+
+    (void)state;
+    for (size_t i = 0; i < 65; i++)
+        memcpy(body + 6 + i * 5, "\0\0\0\1x", 5);
+    assert_ok(flv_audio_parse(&b, body, 6 + 64 * 5));
+    assert_err(flv_audio_parse(&b, body, 6 + 65 * 5), ERR_TOO_MANY);
+}
+
 static void test_tag_header(void **state)
 {
     static const uint8_t bytes[] = "\x09\x00\x01\x02\x34\x56\x78\x12\x00\x00\x00";
@@ -246,7 +259,7 @@ static void test_file_header(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_bodies), TEST(test_cut_at_every_byte), TEST(test_tracks),
+        TEST(test_bodies), TEST(test_cut_at_every_byte), TEST(test_tracks), TEST(test_many_tracks),
         TEST(test_tag_header), TEST(test_file_header),
     };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtp_media.c - frames to payloads of RTP and back. */
+#include "format/obu.h"
 #include "rtp_media.h"
 
 #include <stdio.h>
@@ -677,6 +678,29 @@ static void test_av1_packets(void **state)
     media_packets_free(&k);
 }
 
+static void test_many_obus(void **state)
+{
+    static uint8_t bytes[3 * (OBU_FRAME_MAX + 1)];
+    struct rtp_packer_opts opts = { .codec = AV_AV1, .mtu = 1200 };
+    struct media_packets k;
+    struct rtp_packer p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bytes); i += 3)
+        memcpy(bytes + i, "\x22\1x", 3);
+    media_packets_init(&k, 0);
+    assert_true(rtp_packer_init(&p, &opts));
+    for (int more = 0; more <= 1; more++) {
+        struct frame f = media_frame(AV_AV1, true, 0, bytes, 3 * (size_t)(OBU_FRAME_MAX + more));
+        err_t err = rtp_pack(&p, &f, &k.sink);
+
+        assert_int_equal(err_code(err), more ? ERR_CODEC : 0);
+        err_free(&err);
+    }
+    rtp_packer_fini(&p);
+    media_packets_free(&k);
+}
+
 /* Where the writer is full the rest is missing, and nothing is written past it. */
 static void test_full_writer(void **state)
 {
@@ -781,7 +805,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_both_ways), TEST(test_shared_packets), TEST(test_losses),
         TEST(test_cut_at_every_byte), TEST(test_scenes), TEST(test_tracks), TEST(test_said),
-        TEST(test_h264_packets), TEST(test_av1_packets), TEST(test_full_writer), TEST(test_no_config),
+        TEST(test_h264_packets), TEST(test_av1_packets), TEST(test_many_obus), TEST(test_full_writer), TEST(test_no_config),
         TEST(test_frame_limit), TEST(test_units_limit),
     };
 

@@ -9,6 +9,7 @@ enum {
     VIDEO_EX = 0x80,     /* [ERTMP] isExVideoHeader */
     MODEX_NANO = 0,      /* [ERTMP] TimestampOffsetNano */
     MODEX_MAX = 16,      /* in one body; the specification has no limit */
+    TRACKS_MAX = 64,     /* in one body; it has 256 ids */
 };
 
 static int32_t signed24(uint32_t v)
@@ -65,12 +66,15 @@ static err_t many_tracks(struct flv_body *b, const uint8_t *data, size_t size)
 {
     struct flv_track t;
     size_t at = 0;
+    int n = 0;
     err_t err;
 
     b->track = AV_TRACK_MANY;
     do {
         bool first = at == 0;
 
+        if (n++ == TRACKS_MAX)
+            return err_new(ERR_TOO_MANY, "over %d tracks in one body", TRACKS_MAX);
         err = flv_track_next(&t, &at, b, data, size);
         if (!err && first) {
             b->codec = t.codec;

@@ -116,7 +116,9 @@ static err_t look(struct rd r, unsigned *n, bool *header)
 
     *n = 0;
     *header = false;
-    while (rd_left(&r) > 0) {
+    for (int i = 0; rd_left(&r) > 0; i++) {
+        if (i == OBU_FRAME_MAX)
+            return err_new(ERR_CODEC, "a frame of more than %d OBUs", OBU_FRAME_MAX);
         if (!obu_next(&r, &obu))
             return err_new(ERR_CODEC, "an OBU ends too early");
         *n += is_sent(&obu);
