@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A frame with more units is refused: to walk over each of a few bytes costs much more than its bytes. */
+/* A frame with more units is refused: a unit of a few bytes costs as much as one of many. */
 enum { NALU_UNITS_MAX = 1024 };
 
 enum nalu_format { NALU_UNKNOWN, NALU_ANNEXB, NALU_LENGTH };

@@ -24,8 +24,9 @@ from rtmpclient import (ABORT, AMF3_CMD, AUDIO, CMD, DATA, PING, SET_BUFFER, SET
                         VIDEO, WIN_ACK, ChunkWriter, make_c1)
 
 # port: "rtmp" or "http"; opening(n): the first bytes of connection n; flood: bytes repeated without
-# end, or None; pace: seconds between two of them; read: False never takes a byte from the server
-Kind = namedtuple("Kind", "name port opening flood pace read", defaults=(None, 0.0, True))
+# end, or None; pace: seconds between two of them; read: False never takes a byte from the server;
+# talk(crowd, n): a coroutine that is connection n instead, and calls crowd.connected() itself
+Kind = namedtuple("Kind", "name port opening flood pace read talk", defaults=(None, None, 0.0, True, None))
 BLOCK = 64 * 1024  # of a flood that is sent at once
 rng = random.Random(7)
 
@@ -230,15 +231,28 @@ class Crowd:
         if kind.flood is None:
             await asyncio.sleep(max(0, self.until - time.monotonic()))
 
+    def connected(self):
+        self.connects += 1
+
+    async def talk(self, kind):
+        try:
+            await asyncio.wait_for(kind.talk(self, next(self.serial)), max(0.0, self.until - time.monotonic()))
+        except asyncio.TimeoutError:
+            pass
+        except (OSError, EOFError):  # refused, or ended by the server
+            self.refused += 1
+
     async def session(self, kind):
         """One connection, until either side ends it."""
+        if kind.talk:
+            return await self.talk(kind)
         loop = asyncio.get_running_loop()
         sock = socket.socket()
         sock.setblocking(False)
         parts = []
         try:
             await loop.sock_connect(sock, ("127.0.0.1", self.ports[kind.port]))
-            self.connects += 1
+            self.connected()
             parts = [asyncio.ensure_future(self.speak(sock, kind))]
             if kind.read:
                 parts.append(asyncio.ensure_future(self.read_all(sock)))
@@ -269,11 +283,16 @@ def run(doc, ports, kinds, crowd):
     p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, usual in ports.items():
         p.add_argument(f"--{name}", type=int, default=usual)
-    p.add_argument("--kind", default="mixed", help="mixed, or some of these, one after the other: " + "; ".join(by_name))
+    p.add_argument("--kind", default="mixed", help="mixed, or some of these, one after the other, those with | between them at once: " + "; ".join(by_name))
     p.add_argument("--count", type=int, default=1)
     p.add_argument("--seconds", type=float, default=10)
+    p.add_argument("--go", help="say that it is ready, and begin when there is such a file")
     a = p.parse_args()
-    groups = [list(kinds)] if a.kind == "mixed" else [[by_name[k]] for k in a.kind.split(";")]
+    if a.go:
+        print("ready", flush=True)
+    while a.go and not os.path.exists(a.go):
+        time.sleep(0.02)
+    groups = [list(kinds)] if a.kind == "mixed" else [[by_name[k] for k in g.split("|")] for g in a.kind.split(";")]
     for group in groups:
         done = asyncio.run(crowd(vars(a), group, a.count, a.seconds / len(groups)).run())
         assert done["connects"] > 0, group
