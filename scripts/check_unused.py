@@ -32,19 +32,17 @@ users = Counter(w for text in texts.values() for w in text)
 headers = sum((words(f) for f in root.glob("*/**/*.h")), Counter())
 in_tests = {w for f in tests.glob("*/*.[ch]") for w in words(f)}
 defined, needed = {}, set()
-for f in texts:
-    obj = (objs / "o" / f).with_suffix(".o")
-    if not obj.exists():
-        continue
-    out = subprocess.run(["nm", "-g", obj], capture_output=True, text=True, check=True).stdout
-    for line in out.splitlines():
-        *_, kind, name = line.split()
-        if kind in "Uw":
-            needed.add(name)  # also by what a header has in line
-        elif kind == "T" and name != "main":
-            defined[name] = f
-if not defined:
+sources = {str(obj): f for f in texts if (obj := (objs / "o" / f).with_suffix(".o")).exists()}
+if not sources:
     sys.exit(f"no objects below {objs}/o: build first")
+out = subprocess.run(["nm", "-g", "-A", *sources], capture_output=True, text=True, check=True).stdout
+for line in out.splitlines():
+    obj, _, symbol = line.partition(":")
+    *_, kind, name = symbol.split()
+    if kind in "Uw":
+        needed.add(name)  # also by what a header has in line
+    elif kind == "T" and name != "main":
+        defined[name] = sources[obj]
 
 bad = []
 for name, f in sorted(defined.items(), key=lambda d: (str(d[1]), d[0])):
