@@ -85,7 +85,9 @@ $(O)/%.o: %.c Makefile $(OBJS)/config.mk $(OBJS)/config.h | $(ST)/st.h
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
+# Half the time to compile; what they test is optimized all the same.
 $(O)/test/unit/%.o: CPPFLAGS += -Itest/unit
+$(O)/test/unit/%.o: OPTIMIZE := $(OPTIMIZE:-O2=-Og)
 
 # The list of its members is an input too: a source that is gone leaves the library.
 $(OBJS)/%.list: FORCE
@@ -131,7 +133,7 @@ player:
 FO = $(OBJS)/fuzz/o
 FUZZ_ST = $(call st_dir,asan)
 FUZZ_CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(OBJS) -isystem $(FUZZ_ST) $(CPPFLAGS)
-FUZZ_CFLAGS = -std=c17 -O1 $(TLS) -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+FUZZ_CFLAGS = -std=c17 -O1 $(TLS) -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
     -fno-sanitize-recover=undefined $(filter-out -Wframe-larger-than=%,$(WARN))
 
 $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
@@ -216,19 +218,18 @@ test-workers: all
 test-asan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/asan --ffmpeg-fit=on --sanitizer=on > /dev/null
-	+@scripts/test.sh $(OBJS)/asan build unit e2e
+	+@scripts/test.sh $(OBJS)/asan build units unit e2e
 
 # ThreadSanitizer, likewise, with four workers.
 test-tsan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/tsan --ffmpeg-fit=on --sanitizer=thread > /dev/null
-	+@E2E_WORKERS=4 scripts/test.sh $(OBJS)/tsan build unit e2e
+	+@E2E_WORKERS=4 scripts/test.sh $(OBJS)/tsan build units unit e2e
 
 # With the tests that take long, and some minutes of fuzzing.
 test-long:
 	3rdparty/install.sh build test long browser desktop
-	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build unit \
-	    fuzz-seeds fuzz layers symbols banned style e2e
+	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build beside e2e unit fuzz
 
 # gprof, gperftools, valgrind, sanitizers, perf, gdb: each as a user would, in objects of its own.
 test-profile:
