@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -55,7 +56,7 @@ def wait_port(port, timeout=5.0, host="127.0.0.1", proc=None):
             s.settimeout(1)
             if s.connect_ex((host, port)) == 0:
                 return True
-        time.sleep(0.02)
+        time.sleep(0.005)
     return False
 
 
@@ -104,6 +105,21 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def over(p, timeout):
+    """Wait for a Popen; subprocess would look again each 50 ms."""
+    try:
+        fd = os.pidfd_open(p.pid)
+    except (AttributeError, OSError):  # an older Python or system; or it is reaped
+        return p.wait(timeout)
+    try:
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        poll.poll(max(timeout, 0) * 1000)
+    finally:
+        os.close(fd)
+    return p.wait(0)
+
+
 class Proc:
     """A child with its output in a file. Every one ends by .end(), at the latest at teardown."""
     all = []
@@ -133,7 +149,7 @@ class Proc:
     def wait(self, timeout=10.0):
         """Its exit code; AssertionError when it is not over in time."""
         try:
-            return self.p.wait(patience(timeout))
+            return over(self.p, patience(timeout))
         except subprocess.TimeoutExpired:
             self.end()
             raise AssertionError(f"{self.argv[0]} did not end in {patience(timeout):.0f} s:\n"
@@ -148,7 +164,7 @@ class Proc:
         if self.running():
             self.kill(sig)
             try:
-                self.p.wait(grace * SLOW)
+                over(self.p, grace * SLOW)
             except subprocess.TimeoutExpired:
                 os.killpg(self.p.pid, signal.SIGKILL)
                 self.p.wait(10)

@@ -575,7 +575,7 @@ class Watcher(threading.Thread):
         done = 0
         while not self.halt.is_set():
             try:
-                self.client.read_message(0.2)
+                self.client.read_message(0.05)  # stop() waits so long
             except (TimeoutError, socket.timeout):
                 continue
             except (Closed, OSError) as e:

@@ -107,7 +107,7 @@ pid {self.pid_path};
         def look():
             found = list(rx.finditer(self.log()[start:]))
             return found[-1] if len(found) >= count else None
-        return wait_for(look, timeout, 0.05)
+        return wait_for(look, timeout)
 
     def mark(self):
         return len(self.log())
