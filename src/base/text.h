@@ -34,7 +34,7 @@ static inline bool text_list_has(const char *list, const char *word)
 }
 
 /* FNV-1a of 64 bits, of pieces one after another: `hash` begins as TEXT_HASH_BEGIN. It is the same
- * in every run, so ids can be made of it; a stranger may find texts that have the same. */
+ * in every run, so ids can be made of it. Anybody can find texts that collide: not for tables. */
 #define TEXT_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t text_hash_more(uint64_t hash, const char *piece, size_t size)
@@ -44,12 +44,8 @@ static inline uint64_t text_hash_more(uint64_t hash, const char *piece, size_t s
     return hash;
 }
 
-/* For tables: its lower bits depend on all bits of the other. */
-static inline uint32_t text_hash(const char *text)
-{
-    uint64_t hash = text_hash_more(TEXT_HASH_BEGIN, text, strlen(text));
-
-    return (uint32_t)(hash ^ hash >> 32);
-}
+/* For tables with names that peers choose: keyed with a secret of this process, so no peer can
+ * choose names that collide. The same on all threads, another one in each run. */
+uint32_t text_hash(const char *text);
 
 #endif

@@ -144,6 +144,7 @@ struct conf_limits {
     int64_t http_body_timeout; /* from the head to the end of the body */
     int hooks_queue;           /* callbacks that wait for their backend */
     int config_changes;        /* of a publisher, at once; 0: no limit */
+    int hooks_asks, hooks_asks_ip; /* that clients wait for, at one time: all, of one address */
     int hls_sessions;          /* of all streams */
     int hls_address_sessions;  /* of one address; 0: no limit */
     int api_reserve;           /* connections beyond max_connections for the API alone */

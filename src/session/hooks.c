@@ -3,8 +3,10 @@
 #include "session/hooks.h"
 
 #include "base/must.h"
+#include "base/text.h"
 #include "conf/expand.h"
 #include "session/hooks_impl.h"
+#include "session/place.h"
 #include "session/workers.h"
 
 #include <stdlib.h>
@@ -84,12 +86,54 @@ err_t hooks_line_rest(struct hooks_line **line, const struct conf_vhost *vhost)
     return err;
 }
 
+/* ---- so many questions at a time */
+
+static struct session_gate *gate_of(struct hooks *h, const char *ip)
+{
+    return &h->asks_of[text_hash(ip) % HOOKS_GATES];
+}
+
+/* This worker's share of what the process may have under way. */
+static unsigned share(const struct session_env *env, int most)
+{
+    unsigned n = workers_count(env);
+
+    return ((unsigned)most + n - 1) / n;
+}
+
+/* A place among those of its address, then among all. A backend that hangs holds up only so many
+ * connections to it, and one address not all of them. */
+static err_t enter(struct session_env *env, const char *ip, co_usec timeout)
+{
+    const struct conf_limits *l = &env->conf->limits;
+    struct session_gate *own = gate_of(env->hooks, ip);
+    bool shared = session_place_is_free(env, ip); /* many may be behind it */
+    err_t err = session_gate_enter(own, share(env, shared ? l->hooks_asks : l->hooks_asks_ip),
+                                   timeout);
+
+    if (err)
+        return err;
+    err = session_gate_enter(&env->hooks->asks, share(env, l->hooks_asks), timeout);
+    if (err)
+        session_gate_leave(own);
+    return err;
+}
+
+static void leave(struct session_env *env, const char *ip)
+{
+    session_gate_leave(&env->hooks->asks);
+    session_gate_leave(gate_of(env->hooks, ip));
+}
+
+/* ---- asking */
+
 err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct conf_vhost *vhost,
                 enum hooks_action action, const struct hooks_event *event)
 {
     const struct conf_list *urls = urls_of(vhost, action);
     const struct conf_http_hooks *set = &vhost->http_hooks;
     struct wr body;
+    bool entered;
     err_t err;
 
     if (!env->hooks || urls->n == 0)
@@ -97,6 +141,9 @@ err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct 
     err = body_of(&body, env, action, event);
     if (!err)
         err = wait_told(*line, set->timeout);
+    if (!err)
+        err = enter(env, event->names->ip, set->timeout);
+    entered = !err;
     for (size_t i = 0; !err && i < urls->n; i++) {
         const struct hooks_call call = {
             .action = action, .url = urls->v[i], .body = body.buf, .size = body.len,
@@ -106,6 +153,8 @@ err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct 
 
         err = hooks_call(env->hooks, &call, NULL);
     }
+    if (entered)
+        leave(env, event->names->ip);
     wr_free(&body);
     return err;
 }

@@ -53,6 +53,14 @@ bool session_place_take(struct session_env *s, struct peers_place *place,
     return answer == PEERS_WELCOME;
 }
 
+bool session_place_is_free(const struct session_env *s, const char *ip)
+{
+    uint8_t addr[PEERS_ADDR];
+    bool v4, known = conf_address_parse(ip, strlen(ip), addr, &v4);
+
+    return !s->conf->limits.limit_private && (!known || peers_is_private(addr));
+}
+
 err_t session_place_take_ip(struct session_env *s, struct peers_place *place, const char *ip)
 {
     uint8_t addr[PEERS_ADDR];
@@ -72,9 +80,5 @@ void session_place_leave(struct peers_place *place)
 
 void session_log_as_client(const struct session_env *s, const char *ip)
 {
-    uint8_t addr[PEERS_ADDR];
-    bool v4, known = conf_address_parse(ip, strlen(ip), addr, &v4);
-    bool many = !s->conf->limits.limit_private && (!known || peers_is_private(addr));
-
-    co_log_as_client(known ? ip : NULL, many ? PRIVATE_TIMES : 1);
+    co_log_as_client(ip, session_place_is_free(s, ip) ? PRIVATE_TIMES : 1);
 }

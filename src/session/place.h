@@ -16,6 +16,10 @@ err_t session_place_take_ip(struct session_env *env, struct peers_place *place, 
     __attribute__((warn_unused_result));
 void session_place_leave(struct peers_place *place);
 
+/* Is that the address of a private network, or none, which limits leave alone? Many clients may be
+ * behind it. */
+bool session_place_is_free(const struct session_env *env, const char *ip);
+
 /* From now on the coroutine that calls uses the log budget of the clients of this address. A private
  * address has a larger one, as it may be a proxy with many clients behind it. */
 void session_log_as_client(const struct session_env *env, const char *ip);

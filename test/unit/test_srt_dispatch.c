@@ -5,7 +5,7 @@
 #include "proto/srt/packet.h"
 #include "serve/srt/callers.h"
 #include "serve/srt/choice.h"
-#include "serve/srt/gate.h"
+#include "session/gate.h"
 #include "serve/datagram/slots.h"
 #include "unit.h"
 
@@ -268,12 +268,15 @@ static void test_an_ipv6_network_is_one_customer(void **state)
 
 /* ---- who is asked about when */
 
-static struct srt_gate gate;
+static struct session_gate gate;
+static co_usec patience;
 static unsigned in, most, done, stopped;
+
+enum { MOST = 8 };
 
 static err_t guest(void *arg)
 {
-    err_t err = srt_gate_enter(&gate, 3);
+    err_t err = session_gate_enter(&gate, MOST, patience);
 
     (void)arg;
     if (err) {
@@ -286,15 +289,16 @@ static err_t guest(void *arg)
     err = co_sleep(CO_MS(2));
     err_free(&err);
     in--;
-    srt_gate_leave(&gate, 3);
+    session_gate_leave(&gate);
     done++;
     return NULL;
 }
 
 static void guests_come(struct co_group *g, unsigned n)
 {
-    gate = (struct srt_gate){ 0 };
+    gate = (struct session_gate){ 0 };
     in = most = done = stopped = 0;
+    patience = CO_FOREVER;
     co_group_init(g);
     for (unsigned i = 0; i < n; i++)
         assert_ok(co_go(g, "guest", guest, NULL));
@@ -308,9 +312,9 @@ static void test_some_at_a_time(void **state)
     (void)state;
     guests_come(&g, N);
     assert_ok(co_group_wait(&g));
-    assert_int_equal(most, SRT_GATE_MOST);
+    assert_int_equal(most, MOST);
     assert_int_equal(done, N);
-    assert_int_equal(gate.v[3].n, 0);
+    assert_int_equal(gate.n, 0);
 }
 
 static void test_who_is_stopped_leaves_the_line(void **state)
@@ -323,9 +327,24 @@ static void test_who_is_stopped_leaves_the_line(void **state)
     co_yield();
     assert_ok(co_group_stop(&g));
     assert_int_equal(done + stopped, N);
-    assert_int_equal(stopped, N - SRT_GATE_MOST);
-    assert_int_equal(gate.v[3].n, 0);
-    assert_null(gate.v[3].first);
+    assert_int_equal(stopped, N - MOST);
+    assert_int_equal(gate.n, 0);
+    assert_null(gate.first);
+}
+
+static void test_who_waits_too_long_leaves_the_line(void **state)
+{
+    enum { N = 30 };
+    struct co_group g;
+
+    (void)state;
+    guests_come(&g, N);
+    patience = CO_MS(1); /* a turn takes 2 ms */
+    assert_ok(co_group_wait(&g));
+    assert_int_equal(done, MOST);
+    assert_int_equal(stopped, N - MOST);
+    assert_int_equal(gate.n, 0);
+    assert_null(gate.first);
 }
 
 static int set_up(void **state)
@@ -348,6 +367,7 @@ int main(void)
         TEST(test_an_ipv6_network_is_one_customer),
         TEST(test_some_at_a_time),
         TEST(test_who_is_stopped_leaves_the_line),
+        TEST(test_who_waits_too_long_leaves_the_line),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -106,6 +106,14 @@ static const struct conf_row limits[] = {
       .min = 1, .max = 1e6,
       .help = "Callbacks that wait for a backend to take them; more are dropped, counted in the "
               "log." },
+    { "hooks_asks", CONF_KIND_INT, CONF_AT(conf_limits, hooks_asks), "256", CONF_AT_ONCE,
+      .min = 1, .max = 1e6,
+      .help = "Callbacks under way at one time that a client waits for (on_connect, on_publish, "
+              "on_play). Further clients wait for their turn, for the timeout of http_hooks at "
+              "most." },
+    { "hooks_asks_ip", CONF_KIND_INT, CONF_AT(conf_limits, hooks_asks_ip), "32", CONF_AT_ONCE,
+      .min = 1, .max = 1e6,
+      .help = "The same for the clients of one address. Private addresses: see limit_private." },
     { "hls_sessions", CONF_KIND_INT, CONF_AT(conf_limits, hls_sessions), "100000", CONF_AT_ONCE,
       .min = 1, .max = 1e8,
       .help = "Players of HLS and DASH that are sessions (hls_ctx, dash_ctx). When all are taken, "

@@ -37,6 +37,14 @@ struct rtsp_multicast {
 
 /* ---- groups */
 
+/* The same in every run: receivers and routers know the groups. */
+static uint32_t hash_of(const char *stream)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_BEGIN, stream, strlen(stream));
+
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 static uint32_t v4_of(const uint8_t ip[16])
 {
     return (uint32_t)ip[12] << 24 | (uint32_t)ip[13] << 16 | (uint32_t)ip[14] << 8 | ip[15];
@@ -50,7 +58,7 @@ bool rtsp_multicast_group(struct udp_addr *out, const struct conf_network *range
 
     if (attempt >= own)
         return false;
-    at = first + worker + workers * ((text_hash(stream) % own + attempt) % own);
+    at = first + worker + workers * ((hash_of(stream) % own + attempt) % own);
     *out = (struct udp_addr){ .ip = { [10] = 0xff, [11] = 0xff,
         [12] = (uint8_t)(at >> 24), [13] = (uint8_t)(at >> 16), [14] = (uint8_t)(at >> 8),
         [15] = (uint8_t)at } };

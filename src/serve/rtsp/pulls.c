@@ -158,21 +158,38 @@ static bool is_published(const struct rtsp_pulls *all, const struct session_stre
     return src && live_source_publishing(src);
 }
 
+/* Players may ask for any name that fits, and each pull is a connection, too: on demand there are as
+ * many as a quarter of max_connections. Those of all the time are the operator's. */
+static bool is_full(const struct rtsp_pulls *all, const char *path)
+{
+    unsigned workers = workers_count(all->env), n = 0;
+    unsigned most = ((unsigned)all->env->conf->max_connections / 4 + workers - 1) / workers;
+
+    for (const struct rtsp_pull *p = all->list; p; p = p->next)
+        n += p->want.on_demand || !p->want.url; /* one that just began has none yet */
+    if (n >= most)
+        log_warn("pull %s is refused: %u streams are pulled on demand, at most a quarter of "
+                 "max_connections", path, n);
+    return n >= most;
+}
+
 bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
 {
     struct rtsp_pulls *all = pulls_of(sink);
     const struct conf_vhost *v = conf_vhost_find(all->env->conf, names->vhost);
     struct rtsp_pull *p = find(all, names->key->path);
     struct rtsp_pull_want want;
+    bool full;
 
     if (p)
         p->alone_since = 0; /* who waits for its list is no player yet */
     if (all->ending || p || !rtsp_pull_wanted(&want, v, names->app, names->name))
         return p && !all->ending;
-    if (!want.on_demand || !is_published(all, names))
+    full = want.on_demand && is_full(all, names->key->path);
+    if (!full && (!want.on_demand || !is_published(all, names)))
         start(all, names, all->env->worker, ANYBODY_SEES);
     rtsp_pull_want_free(&want);
-    return true;
+    return !full;
 }
 
 /* ---- those of all the time: when the server starts, worker 0 spreads them */

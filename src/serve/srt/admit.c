@@ -87,16 +87,16 @@ static err_t ask(struct srt_peer *p)
 static err_t ask_in_turn(struct srt_peer *p)
 {
     struct srt_service *s = p->service;
-    unsigned place = srt_callers_place(&s->callers, &p->path.peer, SRT_GATE_PLACES);
+    unsigned place = srt_callers_place(&s->callers, &p->path.peer, SRT_GATES);
     err_t err;
 
     if (!asks_backends(p->base.vhost))
         return ask(p);
-    err = srt_gate_enter(&s->gate, place);
+    err = session_gate_enter(&s->gates[place], SRT_GATE_MOST, CO_FOREVER);
     if (err)
         return err;
     err = ask(p);
-    srt_gate_leave(&s->gate, place);
+    session_gate_leave(&s->gates[place]);
     return err;
 }
 

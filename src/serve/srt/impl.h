@@ -8,10 +8,10 @@
 #include "serve/datagram/slots.h"
 #include "serve/datagram/streams.h"
 #include "serve/srt/callers.h"
-#include "serve/srt/gate.h"
+#include "session/gate.h"
 #include "session/peers.h"
 
-enum { SRT_KEY_JOBS = 64 };
+enum { SRT_KEY_JOBS = 64, SRT_GATES = 1024, SRT_GATE_MOST = 8 };
 
 /* Of all workers: whatever changes is atomic, or has a lock of its own. */
 struct srt_shared {
@@ -37,7 +37,7 @@ struct srt_service {
     struct srt_shared *shared; /* that of base */
     struct datagram_slots slots;
     struct srt_callers callers;
-    struct srt_gate gate;
+    struct session_gate gates[SRT_GATES]; /* of callers, by a hash of their address */
     struct datagram_streams streams; /* that somebody plays: stream.c */
     struct srt_service_stat stat; /* what ended; and what is counted here alone */
 };
