@@ -4,7 +4,7 @@
  * A connection has a budget, all connections together that neither publish nor play (strangers)
  * have one, and so have all publishers and players of one address. A budget counts units: a line
  * of up to LOG_UNIT bytes costs one, a longer line costs in proportion to its size. Lines that
- * exceed a budget are counted and reported later in one line. The server's own lines have no budget.
+ * exceed a budget are counted and reported later in one line. The server's own lines have none.
  */
 #ifndef BASE_LOG_BUDGET_H
 #define BASE_LOG_BUDGET_H

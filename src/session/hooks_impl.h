@@ -9,7 +9,8 @@
 #include "session/gate.h"
 #include "session/hooks.h"
 
-enum { HOOKS_REPLY_MAX = 64 * 1024, HOOKS_DEPTH = 16, HOOKS_VALUES = 1024, HOOKS_GATES = 256 };
+enum { HOOKS_REPLY_MAX = 64 * 1024, HOOKS_DEPTH = 16, HOOKS_VALUES = 1024 };
+enum { HOOKS_GATES = 256 };
 
 struct hooks_line {
     struct ref ref;

@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { PRIVATE_TIMES = 10 }; /* the log budget of a private address: many clients may be behind it */
+enum { PRIVATE_TIMES = 10 }; /* the log budget of a private address: many may be behind it */
 
 static const char *text_of(const uint8_t addr[PEERS_ADDR], char *buf, socklen_t size)
 {

@@ -20,8 +20,8 @@ void session_place_leave(struct peers_place *place);
  * behind it. */
 bool session_place_is_free(const struct session_env *env, const char *ip);
 
-/* From now on the coroutine that calls uses the log budget of the clients of this address. A private
- * address has a larger one, as it may be a proxy with many clients behind it. */
+/* From now on the coroutine that calls uses the log budget of the clients of this address. A
+ * private address has a larger one, as it may be a proxy with many clients behind it. */
 void session_log_as_client(const struct session_env *env, const char *ip);
 
 #endif

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import os
 import socket
+import threading
 import time
 
 import pytest
@@ -545,6 +546,42 @@ def test_told_again_in_order(backend, srs, source):
     s.push(source, "cam", speed=4, loop=True)
     assert wait_for(lambda: len(of_files(b, "on_hls")) >= 4, 15)
     assert [e["seq_no"] for e in b.of("on_hls")][:5] == [0, 1, 1, 1, 2] and failed == ["1", "2"]
+
+
+def test_questions_are_bounded(backend, srs):
+    """A backend that hangs has so many connections of clients that wait for it, and so many of one address;
+    the others wait in line and are asked about in turn."""
+    free, web, lock, now, most = threading.Event(), free_port(), threading.Lock(), [], {}
+
+    def answer(event):
+        with lock:
+            now.append(event["ip"])
+            for who in (event["ip"], "all"):
+                most[who] = max(most.get(who, 0), len([x for x in now if who in (x, "all")]))
+        free.wait(20)
+        with lock:
+            now.remove(event["ip"])
+        return 1
+    b = backend(answer)
+    s = srs("http_remux { enabled on; }" + hooks(b, "on_play"), f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}"
+            "limits { limit_private on; hooks_asks 6; hooks_asks_ip 4; }", env={"SRS_WORKERS": "1"})
+    players = []
+
+    def come(ip, n):
+        for i in range(n):
+            players.append(socket.create_connection(("127.0.0.1", web), source_address=(ip, 0)))
+            players[-1].sendall(f"GET /live/x{i}.flv HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+    come("127.0.0.2", 10)
+    assert wait_for(lambda: now.count("127.0.0.2") == 4, 5)
+    come("127.0.0.3", 5)
+    assert wait_for(lambda: len(now) == 6, 5)
+    assert procs.never(lambda: len(now) > 6, 0.3) and now.count("127.0.0.3") == 2
+    free.set()
+    assert wait_for(lambda: len(b.of("on_play")) == 15 and not now, 10), "all are asked about"
+    assert most["all"] == 6 and most["127.0.0.2"] == 4 and most["127.0.0.3"] <= 4
+    for c in players:
+        c.close()
+    assert s.wait_log("on_play refused", 3)
 
 
 @pytest.mark.long

@@ -5,12 +5,13 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import amf
 import flv
 import httpapi
 import pytest
 import webclient
 from procs import free_port, never, wait_for
-from rtmpclient import Rejected
+from rtmpclient import ChunkWriter, Rejected
 
 
 def sockets(port, n, ip):
@@ -122,6 +123,34 @@ def test_who_says_nothing_is_sent_away(srs):
     assert wait_for(lambda: open_ones(silent) == 0)
     assert half.closed(3) and idle.closed(3)
     close(silent)
+
+
+# ---- names
+
+def said_at_once(port, names):
+    """One RTMP connection that asks for all of these streams in a row."""
+    w = ChunkWriter()
+    said = [(0, amf.encode("connect", 1, {"app": "live", "tcUrl": f"rtmp://127.0.0.1:{port}/live"}))]
+    for i, name in enumerate(names):
+        said += [(0, amf.encode("createStream", 2 + i, None)), (1, amf.encode("play", 0, None, name))]
+    return b"\3" + bytes(2 * 1536) + b"".join(w.message(3, 20, 0, sid, data, fmt=0) for sid, data in said)
+
+
+def test_the_storm_of_names(srs):
+    """Players that wait for streams which nobody publishes: one for each connection, whatever it asks for, and nothing
+    is left of them."""
+    web, port = free_port(), free_port()
+    s = srs("http_remux { enabled on; }", f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}" + httpapi.conf(port))
+    api, held = httpapi.Api(port), []
+    for i in range(20):
+        held.append(socket.create_connection(("127.0.0.1", s.port)))
+        held[-1].sendall(said_at_once(s.port, [f"a{i}b{k}" for k in range(20)]))
+        held.append(socket.create_connection(("127.0.0.1", web)))
+        held[-1].sendall("".join(f"GET /live/h{i}c{k}.flv HTTP/1.1\r\nHost: h\r\n\r\n" for k in range(20)).encode())
+    assert wait_for(lambda: len(api.clients()) == 40, 5), len(api.clients())
+    assert never(lambda: len(api.clients()) > 40 or len(api.streams()) > 40, 0.5)
+    close(held)
+    assert wait_for(lambda: not api.clients() and not api.streams(), 10)
 
 
 # ---- bandwidth

@@ -267,8 +267,15 @@ def takes_no_words(c):
         rc.run_for([c], 0)
 
 
+def many_streams(c):
+    """Waits for more streams than a session may, which nobody publishes."""
+    for i in range(20):
+        if c.session.is_open:
+            c.create_stream().command("play", f"nobody{i}", -2)
+
+
 @pytest.mark.parametrize("what, why", [
-    (many_flows, "more flows than a session may have"), (flows_by_the_dozen, "more flows than a session may have"),
+    (many_streams, "too many streams at one time"), (many_flows, "more flows than a session may have"), (flows_by_the_dozen, "more flows than a session may have"),
     (no_end, "a message is larger than may be"), (takes_no_words, "it takes nothing of what it is told")])
 def test_limits_of_a_session(server, what, why):
     """Over one of them it is closed, with a line; another session does not notice."""

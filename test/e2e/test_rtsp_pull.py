@@ -2,6 +2,7 @@
 """Streams that are pulled from cameras, with what cameras do wrong; and from our own server."""
 import os
 import re
+import socket
 import sys
 import time
 
@@ -317,6 +318,22 @@ def test_template(srs, source, camera):
     assert never(lambda: cam.connections > 1, 1)
     for one in (w, v, x):
         one.stop()
+
+
+def test_on_demand_is_bounded(srs, camera):
+    """Players ask for ever more names that fit: a quarter of max_connections are pulled."""
+    cam, web = camera(), free_port()
+    s = srs("http_remux { enabled on; }" + pull(f"rtsp://127.0.0.1:{cam.port}/cam/[param]", stream="cams/cam-[param]",
+                                                more="on_demand on; linger 30;"),
+            f"max_connections 20; http_server {{ enabled on; listen 127.0.0.1:{web}; }}", env={"SRS_WORKERS": "1"})
+    players = []
+    for i in range(8):
+        players.append(socket.create_connection(("127.0.0.1", web)))
+        players[-1].sendall(f"GET /cams/cam-{i}.flv HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+    assert s.wait_log(r"pull .*cam-\d is refused: 5 streams are pulled on demand", 5, count=3), s.log()[-2000:]
+    assert len(set(re.findall(r"pull (\S+) from .*: connecting", s.log()))) == 5
+    for c in players:
+        c.close()
 
 
 @pytest.mark.long

@@ -158,8 +158,8 @@ static bool is_published(const struct rtsp_pulls *all, const struct session_stre
     return src && live_source_publishing(src);
 }
 
-/* Players may ask for any name that fits, and each pull is a connection, too: on demand there are as
- * many as a quarter of max_connections. Those of all the time are the operator's. */
+/* Players may ask for any name that fits, and each pull is a connection, too: on demand there are
+ * at most a quarter of max_connections. Those that run all the time are the operator's. */
 static bool is_full(const struct rtsp_pulls *all, const char *path)
 {
     unsigned workers = workers_count(all->env), n = 0;
