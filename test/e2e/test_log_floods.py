@@ -39,7 +39,7 @@ def come_and_go(port, said, seconds, answer):
         while time.monotonic() < end:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as s:
                 s.settimeout(2)
-                s.sendall(said)
+                s.sendall(said())
                 got = 0
                 while got < answer and (data := s.recv(1 << 16)):
                     got += len(data)
@@ -52,15 +52,25 @@ def come_and_go(port, said, seconds, answer):
     return sum(made)
 
 
-def flood(srs, said, header=b"", answer=3200):
+def publisher(port, source):
+    """All that a publisher of 20 tags says at once."""
+    w = ChunkWriter()
+    said = [(0, amf.encode("connect", 1, {"app": "live", "tcUrl": f"rtmp://127.0.0.1:{port}/live"})),
+            (0, amf.encode("createStream", 2, None)), (1, amf.encode("publish", 3, None, os.urandom(4).hex(), "live"))]
+    media = [w.message(4 if t.type == 8 else 6, t.type, t.ts, 1, t.data, fmt=0) for t in source[:20]]
+    return b"\3" + bytes(2 * 1536) + b"".join(
+        [w.message(3, 20, 0, sid, data, fmt=0) for sid, data in said] + media)
+
+
+def flood(srs, said, header=b"", answer=3200, vhost=""):
     """(bytes of the log, connections, seconds, the log)"""
     behind = free_port()
     p = free_port()
-    s = srs(glob=f"listen 127.0.0.1:{p} 127.0.0.1:{behind} proxy_protocol; limits {{ connects_per_second 0; }}", port=p,
+    s = srs(vhost, glob=f"listen 127.0.0.1:{p} 127.0.0.1:{behind} proxy_protocol; limits {{ connects_per_second 0; }}", port=p,
             level="info")
     seconds = float(os.environ.get("FLOOD_SECONDS", 3))
     before, t = os.path.getsize(s.log_path), time.monotonic()
-    made = come_and_go(behind if header else p, header + said(p), seconds, answer)
+    made = come_and_go(behind if header else p, lambda: header + said(p), seconds, answer)
     assert s.wait_log(r"left out", 5), s.log()[-2000:]
     took = time.monotonic() - t
     size = os.path.getsize(s.log_path) - before
@@ -94,3 +104,11 @@ def test_players_of_one_address(srs, ip, bucket, long):
     size, made, took, log = flood(srs, lambda p: words(p, "s" + long), header, answer=6500)
     assert size < at_most(took, STRANGERS, bucket), made
     assert f"left out, the last one of {ip}" in log
+
+
+def test_publishers_of_one_address(srs, source, tmp_path):
+    """Each begins segments: what is logged of these counts with the publisher."""
+    header = b"PROXY TCP4 192.0.2.7 127.0.0.1 57005 1935\r\n"
+    size, made, took, log = flood(srs, lambda p: publisher(p, source), header, answer=3400,
+                                  vhost=f"hls {{ enabled on; hls_path {tmp_path}/html; }}")
+    assert size < at_most(took, STRANGERS, ADDRESS), made
