@@ -353,12 +353,17 @@ void log_forget(struct log_budget *b)
 
 void log_rule(const struct log_rules *r)
 {
+    bool all = pack(r->all) != atomic_load(&rules.all);
+    bool address = pack(r->address) != atomic_load(&rules.address);
+
     atomic_store(&rules.one, pack(r->one));
     atomic_store(&rules.all, pack(r->all));
     atomic_store(&rules.address, pack(r->address));
     atomic_store(&rules.secrets, r->secrets);
-    for (int i = 0; i < N_SHARED; i++)
-        atomic_store(&shared_full_at[i], 0); /* at a rate of its own */
+    for (int i = 0; i < N_SHARED; i++) { /* a new rate begins with a full bucket */
+        if (i == CLIENTS ? address : all)
+            atomic_store(&shared_full_at[i], 0);
+    }
 }
 
 void log_thread_begin(void)

@@ -45,7 +45,8 @@ struct log_rules {
     struct log_rate address;    /* of the clients of one address; all clients have 50 times that */
 };
 
-/* Copied, for all threads, at any time; shared budgets begin full. Until then: secrets, no limits. */
+/* Copied, for all threads, at any time; a shared budget whose rate changes begins full. Until then:
+ * secrets, no limits. */
 void log_rule(const struct log_rules *rules);
 /* What of parameters ("?a=b" or "a=b") may be shown where they are a field of their own. */
 const char *log_param(const char *param);
