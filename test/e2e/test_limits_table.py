@@ -45,6 +45,9 @@ CONSTANTS = [
     ("segments, recordings", "40", "src/sink/hls/cut.c", r"segments = \{ CO_MS\(250\), 40 \}, parts = \{ CO_MS\(20\), 400 \}"),
     ("blocks of a recording", "100", "src/sink/dvr/run.c", r"files = \{ CO_MS\(250\), 40 \}, blocks = \{ CO_MS\(50\), 100 \}"),
     ("answer of a backend", "1024", "src/session/hooks_impl.h", r"HOOKS_VALUES = 1024"),
+    ("parts of one frame", "1024", "src/av/nalu.h", r"NALU_UNITS_MAX = 1024"),
+    ("certificates of a WebRTC", "4096", "src/co/net/tls_peer.c", r"RSA_BITS = 4096, EXPONENT_BITS = 32"),
+    ("certificates of a TLS server", "10", "src/co/net/tls_peer.h", r"TLS_PEER_CHAIN = 10"),
     ("wrong passwords of the API", "1024", "src/app/api/guard.h", r"API_GUARD_ADDRESSES = 1024"),
     ("addresses with a log budget", "1024", "src/base/log_budget.h", r"LOG_ADDRESSES = 1024"),
 ]
