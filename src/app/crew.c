@@ -111,7 +111,8 @@ static struct server *make_server(struct member *m)
     const struct server *first = m->crew->first;
     const struct server_self self = {
         .conf = first->env.conf, .id = first->id, .run = first->run,
-        .workers = first->env.workers, .peers = first->env.peers, .worker = m->worker,
+        .workers = first->env.workers, .peers = first->env.peers,
+        .guard = first->env.guard, .worker = m->worker,
     };
 
     return server_make(&self);

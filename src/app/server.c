@@ -8,6 +8,7 @@
 #include "app/sinks.h"
 #include "base/must.h"
 #include "base/random_id.h"
+#include "session/guard.h"
 #include "session/homes.h"
 #include "session/jwks_files.h"
 #include "session/peers.h"
@@ -25,6 +26,7 @@ struct server *server_new(struct conf *conf, const char *id)
     random_id(run, sizeof(run) - 1);
     self.workers = n > 1 ? crew_workers_new(n) : NULL;
     self.peers = peers_new((size_t)conf->max_connections);
+    self.guard = guard_new();
     s = server_make(&self);
     if (n > 1) {
         peers_share(self.peers);
@@ -158,6 +160,7 @@ void server_free(struct server *s)
 {
     struct workers *workers = s->env.workers;
     struct peers *peers = s->env.peers;
+    struct guard *guard = s->env.guard;
     struct crew *crew = s->crew;
 
     if (crew)
@@ -170,6 +173,7 @@ void server_free(struct server *s)
     if (workers)
         crew_workers_free(workers);
     peers_free(peers);
+    guard_free(guard);
 }
 
 /* ---- what it has */

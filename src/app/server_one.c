@@ -110,6 +110,7 @@ static void make_env(struct server *s, const struct server_self *self)
                                .streams = live_registry_new(), .arg = s,
                                .signature = VERSION_SIGNATURE, .version = VERSION_NUMBER,
                                .server_id = s->id, .service_id = s->run, .peers = self->peers,
+                               .guard = self->guard,
                                .workers = self->workers, .worker = self->worker,
                                .connections = &s->connections, .helpers = &s->helpers,
                                .http = &s->http,

@@ -35,6 +35,7 @@ struct server_self {
     const char *id, *run;
     struct workers *workers;
     struct peers *peers;
+    struct guard *guard;
     unsigned worker;
 };
 

@@ -58,14 +58,28 @@ err_t conf_check_rtsp_server(const struct conf *c, const struct conf_source *src
     return err ? err_wrap(err, "rtsp_server") : NULL;
 }
 
+/* What a user may do: behind the name and the password. */
+static err_t check_roles(const struct conf_list *line)
+{
+    for (size_t i = 2; i < line->n; i++) {
+        if (strcmp(line->v[i], "play") != 0 && strcmp(line->v[i], "publish") != 0)
+            return err_new(ERR_CONF, "user %.60s: \"%.30s\" is not known: play, publish",
+                           line->v[0], line->v[i]);
+        if (i > 2 && strcmp(line->v[i], line->v[2]) == 0)
+            return err_new(ERR_CONF, "user %.60s: %s is there twice", line->v[0], line->v[i]);
+    }
+    return NULL;
+}
+
 /* RFC 7617 2: a colon ends the name. It is quoted in Digest. */
 static err_t check_user(const struct conf_list *line)
 {
-    if (line->n != 2 || !*line->v[0] || !*line->v[1])
-        return err_new(ERR_CONF, "user takes two words: the name and the password");
+    if (line->n < 2 || line->n > 4 || !*line->v[0] || !*line->v[1])
+        return err_new(ERR_CONF, "user takes two words, the name and the password, and what it "
+                       "may: play, publish or both");
     if (strpbrk(line->v[0], ":\"\\"))
         return err_new(ERR_CONF, "user %.60s: a name has neither : nor \" nor \\", line->v[0]);
-    return NULL;
+    return check_roles(line);
 }
 
 static err_t check_auth(const struct conf_rtsp_auth *a)

@@ -127,6 +127,8 @@ struct conf_limits {
     int per_address;           /* CONF_UNSET: see conf_per_address() */
     int connects_per_second;   /* of one address; 0: no limit */
     bool limit_private;        /* both count for private addresses and for this machine's, too */
+    int wrong_secrets;         /* passwords, passphrases, keys of one address; 0: any number */
+    int64_t wrong_lock;        /* then they are refused for so long */
     int64_t max_message_size;  /* bytes of one RTMP message */
     int64_t max_metadata_size; /* of one that is data */
     int64_t max_command_size;  /* of one that is neither media nor data */
@@ -616,7 +618,8 @@ struct conf_rtsp_auth {
     bool enabled;
     const char *realm;          /* without quotes and backslashes */
     bool basic, md5, sha256;    /* of methods */
-    struct conf_commands user;  /* each a name and a password: checked when loaded */
+    /* Each a name, a password and "play", "publish" or both; none is both: checked when loaded. */
+    struct conf_commands user;
     struct conf_list methods;   /* as written */
 };
 

@@ -16,6 +16,7 @@
 #include "session/stream_key.h"
 
 struct peers;
+struct guard;
 struct clients;
 struct hls;
 struct hooks;
@@ -60,6 +61,7 @@ struct session_env {
     struct hooks *hooks;   /* callbacks; NULL: none are made */
     struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */
     struct peers *peers;   /* connections by address; NULL: nobody counts them */
+    struct guard *guard;   /* addresses that show wrong secrets; NULL: nobody counts them */
     struct refusals refusals;
     struct hls *hls;       /* HLS and DASH of its streams, and who plays them; NULL: none */
     struct tokens *tokens; /* keys of tokens that are in files; NULL: none */

@@ -9,6 +9,7 @@
 #include "proto/rtmp/url.h"
 #include "proto/token/jwt.h"
 #include "proto/token/link.h"
+#include "session/guard.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -117,6 +118,8 @@ static err_t check_token(const struct tokens *tokens, const struct conf_security
 
 struct verdict {
     bool asked;   /* something had to be shown */
+    bool wrong;   /* a key was, and it is another */
+    bool by_token; /* it was a token that counted, not a key */
     int64_t ends; /* what was shown is good until then; 0: for ever */
 };
 
@@ -140,11 +143,33 @@ static err_t check(const struct session_env *env, const struct conf_vhost *vhost
         free(stream);
     }
     out->asked = (token || key) && !conf_security_excepts(s, what, names->ip);
+    out->wrong = out->asked && key && shown.key && !same;
     if (!out->asked || same)
         return NULL;
-    if (token && (shown.link || shown.jwt || !key || !shown.key))
+    out->by_token = token && (shown.link || shown.jwt || !key || !shown.key);
+    if (out->by_token)
         return check_token(env->tokens, &s->token, &shown, names->param, &ask);
     return err_new(ERR_TOKEN, shown.key ? "wrong key of the stream" : "no key of the stream");
+}
+
+/* Keys are typed by hand, so they can be guessed; who showed too many wrong ones is refused with a
+ * right one, too. Tokens are signed: nobody finds one by trying, and one that expired is no guess. */
+static err_t check_unless_locked(const struct session_env *env, const struct conf_vhost *vhost,
+                                 enum conf_action what, const struct session_stream *names,
+                                 const char *bearer, struct verdict *out)
+{
+    const struct shown shown = look(names->param, bearer);
+    bool guesses = what == CONF_PUBLISH && shown.key && vhost->security.key.n > 0;
+    co_usec left = guesses ? session_guard_locked(env, GUARD_KEY, names->ip) : 0;
+    err_t err = check(env, vhost, what, names, bearer, out);
+
+    if (out->wrong && left == 0)
+        session_guard_wrong(env, GUARD_KEY, names->ip, shown.key, shown.key_size);
+    if (left == 0 || !out->asked || (!err && out->by_token))
+        return err;
+    err_free(&err);
+    return err_new(ERR_TOKEN, "its address showed wrong keys: refused for %lld s",
+                   (long long)(left / CO_SECONDS(1) + 1));
 }
 
 err_t tokens_check(struct session_env *env, const struct conf_vhost *vhost, enum conf_action what,
@@ -155,7 +180,7 @@ err_t tokens_check(struct session_env *env, const struct conf_vhost *vhost, enum
     err_t err = NULL;
 
     if (conf_security_asks(s, what))
-        err = check(env, vhost, what, names, bearer, &v);
+        err = check_unless_locked(env, vhost, what, names, bearer, &v);
     if (env->tokens && v.asked && err)
         env->tokens->stat[what].denied++;
     else if (env->tokens && v.asked)

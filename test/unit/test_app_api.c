@@ -2,7 +2,6 @@
 /* test_app_api.c - the API over memory: names and passwords, JSONP, methods, common fields. */
 #include "app/api/api.h"
 #include "app/api/auth.h"
-#include "app/api/guard.h"
 #include "co/co.h"
 #include "conf_mem.h"
 #include "serve/http/mux.h"
@@ -406,51 +405,6 @@ static void test_jsonp_of_secrets(void **state)
     free(got);
 }
 
-/* ---- addresses that guess */
-
-static void test_guard(void **state)
-{
-    const struct api_guard_rule rule = { .attempts = 3, .lock = CO_SECONDS(60) };
-    struct api_guard *g = api_guard_new();
-    co_usec now = CO_SECONDS(1000);
-    char ip[40];
-
-    (void)state;
-    assert_int_equal(api_guard_wrong(g, "10.0.0.1", &rule, now), 1);
-    assert_int_equal(api_guard_wrong(g, "::ffff:10.0.0.1", &rule, now), 2);
-    assert_int_equal(api_guard_locked(g, "10.0.0.1", now), 0);
-    assert_int_equal(api_guard_wrong(g, "10.0.0.1", &rule, now), 3);
-    assert_int_equal(api_guard_locked(g, "10.0.0.1", now), CO_SECONDS(60));
-    assert_int_equal(api_guard_locked(g, "10.0.0.2", now), 0);
-    assert_int_equal(api_guard_locked(g, "10.0.0.1", now + CO_SECONDS(60)), 0);
-    assert_int_equal(api_guard_wrong(g, "10.0.0.1", &rule, now + CO_SECONDS(61)), 1);
-
-    /* a /64 is one customer; a zone is no other address */
-    for (int i = 0; i < 3; i++) {
-        (void)snprintf(ip, sizeof(ip), "2001:db8:1:2::%d", i + 1);
-        (void)api_guard_wrong(g, ip, &rule, now);
-    }
-    assert_true(api_guard_locked(g, "2001:db8:1:2:ffff::9", now) > 0);
-    assert_int_equal(api_guard_locked(g, "2001:db8:1:3::1", now), 0);
-    (void)api_guard_wrong(g, "fe80::1%eth0", &rule, now);
-    assert_int_equal(api_guard_wrong(g, "fe80::1%eth1", &rule, now), 2);
-
-    /* a crowd takes no more room, and does not free who is locked longest */
-    for (int i = 0; i < 3; i++)
-        (void)api_guard_wrong(g, "10.0.0.9", &rule, now + CO_SECONDS(30));
-    for (int i = 0; i < API_GUARD_ADDRESSES * 2; i++) {
-        (void)snprintf(ip, sizeof(ip), "172.16.%d.%d", i / 256, i % 256);
-        (void)api_guard_wrong(g, ip, &rule, now);
-    }
-    assert_true(api_guard_locked(g, "10.0.0.9", now + CO_SECONDS(31)) > 0);
-
-    /* never locks */
-    for (int i = 0; i < 100; i++)
-        (void)api_guard_wrong(g, "10.9.9.9", &(struct api_guard_rule){ 0, CO_SECONDS(60) }, now);
-    assert_int_equal(api_guard_locked(g, "10.9.9.9", now), 0);
-    api_guard_free(g);
-}
-
 /* Every row answers with valid JSON that says code 0. */
 static void test_all_valid(void **state)
 {
@@ -484,7 +438,7 @@ int main(void)
         TEST(test_auth),
         TEST(test_token), TEST(test_requests), TEST(test_changes), TEST(test_looks),
         TEST(test_jsonp_of_secrets),
-        TEST(test_guard), TEST(test_all_valid),
+        TEST(test_all_valid),
     };
 
     assert_ok(co_init());

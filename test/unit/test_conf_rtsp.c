@@ -51,7 +51,7 @@ static void values(void **state)
         "https { enabled on; listen 8322; certificate a.b { key k; cert c; } }"
         "multicast { enabled on; range 232.1.0.0/16; port 9100; ttl 1; } }"
         "vhost v { rtsp { enabled on; mw_latency auto; keep_broken on;"
-        "auth { enabled on; methods digest-sha256; realm 'a b'; user u 'p w'; user v q; }"
+        "auth { enabled on; methods digest-sha256; realm 'a b'; user u 'p w'; user v q publish play; }"
         "pull { stream a; url rtsp://h/1; transport udp; on_demand on; }"
         "pull door { enabled off; } } }");
     const struct conf_rtsp_server *s = &c->rtsp_server;
@@ -69,6 +69,7 @@ static void values(void **state)
     assert_true(r->auth.sha256 && !r->auth.md5 && !r->auth.basic);
     assert_int_equal(r->auth.user.n, 2);
     assert_string_equal(r->auth.user.v[0].v[1], "p w");
+    assert_int_equal(r->auth.user.v[1].n, 4);
     assert_int_equal(r->pull.n, 2);
     assert_true(r->pull.v[0].enabled && r->pull.v[0].on_demand);
     assert_string_equal(r->pull.v[0].transport.v[0], "udp");
@@ -100,7 +101,10 @@ static const struct mem_bad bad[] = {
     { SERVER("multicast { ttl 0; }"), "0 is not within 1..255" },
     { IN_RTSP("auth { enabled on; }"), "vhost v : rtsp.auth : it is on and has no user" },
     { IN_RTSP("auth { user u; }"), "user takes two words" },
-    { IN_RTSP("auth { user u p play; }"), "user takes two words" },
+    { IN_RTSP("auth { user u p play publish play; }"), "user takes two words" },
+    { IN_RTSP("auth { user u p watch; }"), "user u: \"watch\" is not known: play, publish" },
+    { IN_RTSP("auth { user u p play record; }"), "\"record\" is not known" },
+    { IN_RTSP("auth { user u p play play; }"), "user u: play is there twice" },
     { IN_RTSP("auth { user u ''; }"), "user takes two words" },
     { IN_RTSP("auth { user a:b p; }"), "a name has neither" },
     { IN_RTSP("auth { realm 'a\"b'; }"), "realm has neither" },

@@ -119,7 +119,7 @@ static void basic(void **state)
     assert_false(http_basic_same("a", 1, "ab", 2));
 }
 
-static const char *password_of(const void *arg, const char *user)
+static const char *password_of(void *arg, const char *user)
 {
     (void)arg;
     return strcmp(user, "u") == 0 ? "p:1" : strcmp(user, "v") == 0 ? "" : NULL;

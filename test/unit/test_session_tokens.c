@@ -2,6 +2,7 @@
 /* test_session_tokens.c - what clients of a vhost must show, and where they show it. */
 #include "conf_mem.h"
 #include "proto/token/link.h"
+#include "session/guard.h"
 #include "session/tokens.h"
 
 #include <time.h>
@@ -137,6 +138,48 @@ static void not_for_others(void **state)
     conf_unref(c);
 }
 
+static bool may_publish(struct session_env *env, const char *stream, const char *param,
+                        const char *ip)
+{
+    const struct session_stream names = { .app = "live", .name = stream, .ip = ip,
+                                          .param = param };
+    err_t err = tokens_check(env, &env->conf->vhost.v[0], CONF_PUBLISH, &names, NULL, NULL);
+    bool may = !err;
+
+    err_free(&err);
+    return may;
+}
+
+/* An address that shows several wrong keys is refused with the right one, too; one that repeats an
+ * old key is not, nor one whose tokens are refused, nor who needs no key. */
+static void guessed_keys(void **state)
+{
+    struct session_env env = {
+        .conf = mem_conf("listen 1935; limits { wrong_secrets 3; wrong_lock 60; } vhost v { "
+                         "security { enabled on; key live/a 12345678; " BOTH " } } "),
+        .guard = guard_new(),
+    };
+    char key[32];
+
+    (void)state;
+    make_link(true, publish_link);
+    for (int i = 0; i < 50; i++) {
+        assert_false(may_publish(&env, "a", "?key=old", "10.0.0.1"));
+        assert_false(may_publish(&env, "a", "?expires=1&sign=00", "10.0.0.1"));
+        assert_false(may_publish(&env, "a", "", "10.0.0.1"));
+    }
+    assert_true(may_publish(&env, "a", "?key=12345678", "10.0.0.1"));
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(key, sizeof(key), "?key=%d", i);
+        assert_false(may_publish(&env, "a", key, "10.0.0.2"));
+    }
+    assert_false(may_publish(&env, "a", "?key=12345678", "10.0.0.2"));
+    assert_true(may_publish(&env, "a", publish_link, "10.0.0.2"));
+    assert_true(may_publish(&env, "a", "?key=12345678", "10.0.0.3"));
+    guard_free(env.guard);
+    conf_unref(env.conf);
+}
+
 /* Who is in stays, unless at_expiry says else; what never ends ends nobody. */
 static void when_it_ends(void **state)
 {
@@ -198,7 +241,7 @@ static void files_of_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_must_be_shown), TEST(not_for_others), TEST(when_it_ends),
+        TEST(what_must_be_shown), TEST(not_for_others), TEST(guessed_keys), TEST(when_it_ends),
         TEST(files_of_keys),
     };
 

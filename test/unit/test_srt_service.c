@@ -2,6 +2,7 @@
 /* test_srt_service.c - callers of SRT over loopback: who is let in, who is refused and why, what is
  * done with who calls again, floods, strangers, and the end. */
 #include "co/thread.h"
+#include "session/guard.h"
 #include "srt_listen.h"
 
 #define PUBLISH "#!::r=live/s,m=publish"
@@ -129,6 +130,26 @@ static void test_who_is_refused_is_answered_from_memory(void **state)
         assert_int_equal(srt_call_once(PUBLISH, "another one!", 16), SRT_REFUSED_PASSPHRASE);
     assert_int_equal(srt_stat_now().key_jobs, 1);
     assert_int_equal(srt_refused_with(SRT_REFUSED_PASSPHRASE), 5);
+    srt_finish();
+}
+
+/* Two wrong ones lock the address: the right one is refused then, and no key is worked on. */
+static void test_who_guesses_is_locked(void **state)
+{
+    static const char *const streams[] = { "#!::r=live/a,m=publish", "#!::r=live/b,m=publish" };
+
+    (void)state;
+    srt_begin("passphrase \"" SECRET "\"; } limits { wrong_secrets 2;", "");
+    srt_env.guard = guard_new();
+    for (size_t i = 0; i < COUNT(streams); i++)
+        assert_int_equal(srt_call_once(streams[i], "another one!", 16),
+                         SRT_REFUSED_PASSPHRASE);
+    assert_int_equal(srt_stat_now().key_jobs, 2);
+    assert_int_equal(srt_call_once(PUBLISH, SECRET, 16), SRT_REFUSED_PASSPHRASE);
+    assert_int_equal(srt_stat_now().key_jobs, 2);
+    assert_int_equal(guard_locked(srt_env.guard, GUARD_SRT, "127.0.0.2", co_clock()), 0);
+    guard_free(srt_env.guard);
+    srt_env.guard = NULL;
     srt_finish();
 }
 
@@ -352,6 +373,7 @@ int main(void)
         TEST(test_one_stream_has_one_publisher),
         TEST(test_connections_are_limited),
         TEST(test_who_is_refused_is_answered_from_memory),
+        TEST(test_who_guesses_is_locked),
         TEST(test_a_quitting_server_says_so),
         TEST(test_a_conclusion_that_comes_again_has_the_same_answer),
         TEST(test_a_socket_that_calls_anew_replaces_itself),

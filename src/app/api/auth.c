@@ -5,6 +5,7 @@
 #include "app/api/change.h"
 #include "proto/http/basic.h"
 #include "serve/rtc/http.h"
+#include "session/guard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,9 +63,9 @@ static err_t refuse_locked(struct api_guard *g, struct http_exchange *x, co_usec
 static err_t refuse_wrong(struct api_guard *g, struct http_exchange *x)
 {
     const struct conf_auth *auth = &x->conf->http_api.auth;
-    const struct api_guard_rule rule = { auth->attempts, auth->lock };
+    const struct guard_rule rule = { auth->attempts, auth->lock };
     co_usec now = co_clock();
-    int wrong = api_guard_wrong(g, x->ip, &rule, now);
+    int wrong = guard_wrong(x->env->guard, GUARD_API, x->ip, &rule, NULL, 0, now);
     err_t err;
 
     if (rule.attempts > 0 && wrong >= rule.attempts)
@@ -86,7 +87,7 @@ static err_t ask(struct api_guard *g, struct http_exchange *x, enum api_who *who
     *who = API_REFUSED;
     if (!given)
         return challenge(x);
-    left = api_guard_locked(g, x->ip, co_clock());
+    left = guard_locked(x->env->guard, GUARD_API, x->ip, co_clock());
     if (left > 0)
         return refuse_locked(g, x, left);
     if (!proves(&x->conf->http_api.auth, given))

@@ -52,6 +52,14 @@ static const struct conf_row limits[] = {
     { "limit_private", CONF_KIND_OFF, CONF_AT(conf_limits, limit_private), "off", CONF_AT_ONCE,
       .help = "Count these two for loopback and private networks, too. Off, as one of those may be "
               "a proxy with all clients behind it." },
+    { "wrong_secrets", CONF_KIND_INT, CONF_AT(conf_limits, wrong_secrets), "10", CONF_AT_ONCE,
+      .max = 1e6,
+      .help = "Wrong RTSP passwords that an address may show, then its RTSP logins are refused for "
+              "wrong_lock; the same for SRT passphrases and for stream keys (security { key }), "
+              "where one that is repeated counts once. 0: any number." },
+    { "wrong_lock", CONF_KIND_SECONDS, CONF_AT(conf_limits, wrong_lock), "60", CONF_AT_ONCE,
+      .min = 1, .max = YEARS,
+      .help = "Seconds that they are refused, and that a wrong one is remembered." },
     { "max_message_size", CONF_KIND_SIZE, CONF_AT(conf_limits, max_message_size), "16m",
       CONF_AT_ONCE, .min = 4096, .max = 16 << 20,
       .help = "Bytes of one RTMP message; the protocol allows 16m." },

@@ -85,8 +85,9 @@ static const struct conf_row auth[] = {
       .help = "How: digest-md5, digest-sha256, basic. FFmpeg cannot log in where digest-sha256 is "
               "offered; basic shows the password to who reads along." },
     { "user", CONF_KIND_COMMANDS, CONF_AT(conf_rtsp_auth, user), NULL, CONF_AT_ONCE,
-      CONF_SECRET | CONF_NO_ENV, .sample = "viewer change-me",
-      .help = "A name and its password. Repeatable." },
+      CONF_SECRET | CONF_NO_ENV, .sample = "viewer change-me play",
+      .help = "A name, its password, and what it may do: play, publish or both; if that is not "
+              "said, both. Repeatable." },
 };
 static const struct conf_block auth_block = CONF_BLOCK_OF(conf_rtsp_auth, auth,
     "Names and passwords, as players and cameras know them: rtsp://NAME:PASSWORD@HOST/APP/STREAM.");

@@ -20,8 +20,8 @@ struct rtsp_auth_rules {
     const char *realm; /* without quotes and backslashes */
     unsigned ways;     /* of enum rtsp_auth_way */
     /* The password of a user, or NULL: there is none of that name. */
-    const char *(*password)(const void *arg, const char *user);
-    const void *arg;
+    const char *(*password)(void *arg, const char *user);
+    void *arg;
 };
 
 struct rtsp_auth { /* of a connection; starts as zeros */

@@ -37,6 +37,7 @@ struct rtsp_conn {
     struct rtsp_server_rules rules;
     struct rtsp_auth auth;
     bool logged_in;            /* to `path` */
+    unsigned may;              /* of who logged in: 1u << enum rtsp_role */
     enum rtsp_role role;
     struct rtsp_session *flowing; /* the one whose media flow, or paused; NULL: none do */
     char *names;               /* memory of base.names */
@@ -91,9 +92,11 @@ void rtsp_asked_put(struct rtsp_asked *a, int status);
  * not this one is left. Yields. */
 err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
     __attribute__((warn_unused_result));
-/* login.c: who it is, where the vhost of its stream wants to know. *status becomes 401: that is
- * answered. ERR_DENIED: it guessed too often. Yields. */
-err_t rtsp_conn_login(struct rtsp_asked *a, int *status) __attribute__((warn_unused_result));
+/* login.c: who it is, where the vhost of its stream wants to know. *status becomes 401, or 403 while
+ * its address is locked: that is answered. ERR_DENIED: it guessed too often, or its user may not do
+ * this. Yields. */
+err_t rtsp_conn_login(struct rtsp_asked *a, enum rtsp_role role, int *status)
+    __attribute__((warn_unused_result));
 /* It has to do with no stream any more; `why` is borrowed. Yields. */
 void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
 

@@ -1,35 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* login.c - who a client is, where its vhost wants to know: users and passwords of rtsp { auth }.
+/* login.c - users, passwords and roles of rtsp { auth }.
  *
- * Asked once for each stream of a connection, before any callback is. A guess that was wrong costs
- * its connection a second, and five of them the connection. */
+ * A client logs in once for each stream of a connection, before any callback is asked. A wrong
+ * password costs its connection a second, and five of them the connection; session/guard.h locks
+ * the address. A request without credentials, or with a nonce that is over, is no wrong one. */
 #include "base/log.h"
 #include "serve/rtsp/conn.h"
+#include "session/guard.h"
 
 #include <string.h>
 
 #define WRONG_PAUSE CO_SECONDS(1)
 
-static const char *password_of(const void *vhost, const char *user)
-{
-    const struct conf_commands *lines = &((const struct conf_vhost *)vhost)->rtsp.auth.user;
+/* Whose password is asked for, and the line that was found for it. */
+struct asked_user {
+    const struct conf_vhost *vhost;
+    const struct conf_list *line; /* NULL: none */
+};
 
-    for (size_t i = 0; i < lines->n; i++) { /* name and password */
+static const char *password_of(void *arg, const char *user)
+{
+    struct asked_user *asked = arg;
+    const struct conf_commands *lines = &asked->vhost->rtsp.auth.user;
+
+    asked->line = NULL;
+    for (size_t i = 0; i < lines->n && !asked->line; i++) { /* name, password, roles */
         if (strcmp(lines->v[i].v[0], user) == 0)
-            return lines->v[i].v[1];
+            asked->line = &lines->v[i];
     }
-    return NULL;
+    return asked->line ? asked->line->v[1] : NULL;
 }
 
-static struct rtsp_auth_rules rules_of(const struct conf_vhost *vhost)
+/* What a user may do; a line without a word for it: all. */
+static unsigned roles_of(const struct conf_list *line)
 {
-    const struct conf_rtsp_auth *auth = &vhost->rtsp.auth;
+    unsigned may = 0;
+
+    for (size_t i = 2; i < line->n; i++)
+        may |= 1u << (strcmp(line->v[i], "play") == 0 ? RTSP_PLAYER : RTSP_PUBLISHER);
+    return may ? may : 1u << RTSP_PLAYER | 1u << RTSP_PUBLISHER;
+}
+
+static struct rtsp_auth_rules rules_of(struct asked_user *asked)
+{
+    const struct conf_rtsp_auth *auth = &asked->vhost->rtsp.auth;
 
     return (struct rtsp_auth_rules){
-        .realm = auth->realm, .password = password_of, .arg = vhost,
+        .realm = auth->realm, .password = password_of, .arg = asked,
         .ways = (auth->basic ? RTSP_AUTH_BASIC : 0u) | (auth->md5 ? RTSP_AUTH_MD5 : 0u) |
                 (auth->sha256 ? RTSP_AUTH_SHA256 : 0u),
     };
+}
+
+/* After several on this connection it ends. */
+static err_t end_of_guesses(const struct rtsp_conn *c)
+{
+    if (c->auth.failures < RTSP_AUTH_FAILURES)
+        return NULL;
+    return err_new(ERR_DENIED, "%u logins that are wrong", c->auth.failures);
 }
 
 /* 401 with its challenges, and what a guess costs. */
@@ -41,10 +69,11 @@ static err_t refuse(struct rtsp_asked *a, const struct rtsp_auth_rules *rules,
 
     if (said == RTSP_AUTH_WRONG) {
         log_warn("RTSP login is wrong, stream=%s, try %u", c->path, c->auth.failures);
+        session_guard_wrong(c->base.env, GUARD_RTSP, c->ip, NULL, 0);
         err = co_sleep(WRONG_PAUSE);
     }
-    if (!err && c->auth.failures >= RTSP_AUTH_FAILURES)
-        err = err_new(ERR_DENIED, "%u logins that are wrong", c->auth.failures);
+    if (!err)
+        err = end_of_guesses(c);
     if (err)
         return err;
     rtsp_asked_put(a, 401);
@@ -53,18 +82,63 @@ static err_t refuse(struct rtsp_asked *a, const struct rtsp_auth_rules *rules,
     return NULL;
 }
 
-err_t rtsp_conn_login(struct rtsp_asked *a, int *status)
+/* Its address guessed too often: what it says is not looked at. No 401, on which it would ask its
+ * user again. */
+static err_t refuse_locked(struct rtsp_asked *a, co_usec left, int *status)
 {
     struct rtsp_conn *c = a->c;
-    struct rtsp_auth_rules rules = rules_of(c->base.vhost);
+    err_t err;
+
+    if (c->auth.failures++ == 0)
+        log_warn("RTSP login of %s is refused for %lld s: too many were wrong", c->ip,
+                 (long long)(left / CO_SECONDS(1) + 1));
+    err = co_sleep(WRONG_PAUSE);
+    if (!err)
+        err = end_of_guesses(c);
+    if (err)
+        return err;
+    *status = 403;
+    rtsp_asked_put(a, 403);
+    rtsp_put_format(a->w, "Retry-After", "%lld", (long long)(left / CO_SECONDS(1) + 1));
+    rtsp_put_body(a->w, NULL, 0);
+    return NULL;
+}
+
+static err_t ask(struct rtsp_asked *a, int *status)
+{
+    struct rtsp_conn *c = a->c;
+    struct asked_user asked = { .vhost = c->base.vhost };
+    struct rtsp_auth_rules rules = rules_of(&asked);
+    const char *shown = rtsp_message_field(a->req, "Authorization");
+    co_usec left = shown ? session_guard_locked(c->base.env, GUARD_RTSP, c->ip) : 0;
     enum rtsp_auth_said said;
 
-    if (c->logged_in || !c->base.vhost->rtsp.auth.enabled)
-        return NULL;
+    if (left > 0)
+        return refuse_locked(a, left, status);
     said = rtsp_auth_check(&c->auth, &rules, a->req, co_now());
-    c->logged_in = said == RTSP_AUTH_RIGHT;
-    if (c->logged_in)
+    if (said != RTSP_AUTH_RIGHT) {
+        *status = 401;
+        return refuse(a, &rules, said);
+    }
+    c->logged_in = true;
+    c->may = roles_of(asked.line);
+    return NULL;
+}
+
+err_t rtsp_conn_login(struct rtsp_asked *a, enum rtsp_role role, int *status)
+{
+    struct rtsp_conn *c = a->c;
+    err_t err;
+
+    if (!c->base.vhost->rtsp.auth.enabled)
         return NULL;
-    *status = 401;
-    return refuse(a, &rules, said);
+    if (!c->logged_in) {
+        err = ask(a, status);
+        if (err || *status)
+            return err;
+    }
+    if (c->may & 1u << role)
+        return NULL;
+    c->logged_in = false; /* it may come as another one */
+    return err_new(ERR_DENIED, "its user may not %s", role == RTSP_PUBLISHER ? "publish" : "play");
 }

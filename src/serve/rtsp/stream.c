@@ -139,7 +139,7 @@ static err_t admit(struct rtsp_asked *a, enum rtsp_role role, int *status)
     struct rtsp_conn *c = a->c;
     char path[VOD_PATH_MAX];
     bool file;
-    err_t err = rtsp_conn_login(a, status);
+    err_t err = rtsp_conn_login(a, role, status);
 
     if (err || *status)
         return err;

@@ -3,6 +3,7 @@
 #include "base/must.h"
 #include "co/thread.h"
 #include "serve/srt/greet.h"
+#include "session/guard.h"
 
 #include <openssl/crypto.h>
 #include <stdio.h>
@@ -55,6 +56,7 @@ static err_t run(struct srt_peer *p, struct job *j)
         p->greeting->secret = must(malloc(sizeof(j->secret)));
         *p->greeting->secret = j->secret;
     } else {
+        session_guard_wrong(p->base.env, GUARD_SRT, p->ip, NULL, 0);
         err = srt_refusal(p, SRT_REFUSED_PASSPHRASE, "its passphrase is another one");
     }
     job_end(j);
@@ -95,5 +97,8 @@ err_t srt_key_take(struct srt_peer *p)
                            "take it away, or write the same into srt_server");
     if (!srt_km_read(&km, h->km, h->km_size)) /* the size was compared, if the handshake says one */
         return srt_refusal(p, SRT_REFUSED_MALFORMED, "its key message is malformed");
+    if (session_guard_locked(p->base.env, GUARD_SRT, p->ip) > 0)
+        return srt_refusal(p, SRT_REFUSED_PASSPHRASE, "its address showed too many passphrases "
+                           "that are wrong: try later");
     return begin(p, &km, passphrase);
 }

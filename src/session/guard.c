@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.c - addresses that show wrong passwords, passphrases or stream keys. */
+#include "session/guard.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "base/siphash.h"
+#include "conf/endpoint.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ADDR = 8, KEY = ADDR + 1, SAID = 4 };
+
+struct sinner {
+    uint8_t key[KEY]; /* address and kind */
+    co_usec until;    /* locked; 0: not */
+    co_usec forget;   /* all of it */
+    int wrong;
+    unsigned next;    /* place in `said` */
+    uint64_t said[SAID]; /* hashes of the last wrong ones; 0: none */
+};
+
+struct guard {
+    pthread_mutex_t lock; /* over all below */
+    uint8_t secret[SIPHASH_KEY];
+    struct sinner all[GUARD_ADDRESSES];
+    size_t n; /* places that were ever taken */
+};
+
+struct guard *guard_new(void)
+{
+    struct guard *g = must(calloc(1, sizeof(struct guard)));
+
+    siphash_new_key(g->secret);
+    (void)pthread_mutex_init(&g->lock, NULL);
+    return g;
+}
+
+void guard_free(struct guard *g)
+{
+    if (g)
+        (void)pthread_mutex_destroy(&g->lock);
+    free(g);
+}
+
+/* IPv4: 32 bits of 1 before it, which no address of IPv6 that connects begins with. */
+static void key_of(const char *ip, enum guard_kind kind, uint8_t key[KEY])
+{
+    uint8_t addr[16];
+    bool v4;
+
+    memset(key, 0, KEY);
+    key[ADDR] = (uint8_t)kind;
+    if (!conf_address_parse(ip, strlen(ip), addr, &v4))
+        return;
+    if (v4) {
+        memset(key, 0xff, 4);
+        memcpy(key + 4, addr + 12, 4);
+    } else {
+        memcpy(key, addr, ADDR);
+    }
+}
+
+static struct sinner *find(struct guard *g, const uint8_t key[KEY])
+{
+    for (size_t i = 0; i < g->n; i++) {
+        if (memcmp(g->all[i].key, key, KEY) == 0)
+            return &g->all[i];
+    }
+    return NULL;
+}
+
+/* A free place, or that of the one that would be forgotten first. */
+static struct sinner *take(struct guard *g)
+{
+    struct sinner *first = &g->all[0];
+
+    if (g->n < GUARD_ADDRESSES)
+        return &g->all[g->n++];
+    for (size_t i = 1; i < g->n; i++) {
+        if (g->all[i].forget < first->forget)
+            first = &g->all[i];
+    }
+    return first;
+}
+
+co_usec guard_locked(struct guard *g, enum guard_kind kind, const char *ip, co_usec now)
+{
+    const struct sinner *s;
+    uint8_t key[KEY];
+    co_usec left;
+
+    if (!g)
+        return 0;
+    key_of(ip, kind, key);
+    (void)pthread_mutex_lock(&g->lock);
+    s = find(g, key);
+    left = s && s->until > now ? s->until - now : 0;
+    (void)pthread_mutex_unlock(&g->lock);
+    return left;
+}
+
+/* True: it said that a moment ago. */
+static bool is_repeat(const struct guard *g, struct sinner *s, const char *said, size_t size)
+{
+    uint64_t hash = said ? siphash(g->secret, said, size) | 1 : 0;
+
+    for (unsigned i = 0; hash && i < SAID; i++) {
+        if (s->said[i] == hash)
+            return true;
+    }
+    s->said[s->next++ % SAID] = hash;
+    return false;
+}
+
+static int count(struct guard *g, const uint8_t key[KEY], const struct guard_rule *rule,
+                 const char *said, size_t size, co_usec now)
+{
+    struct sinner *s = find(g, key);
+
+    if (!s || s->forget <= now) {
+        s = s ? s : take(g);
+        *s = (struct sinner){ .wrong = 0 };
+        memcpy(s->key, key, KEY);
+    }
+    s->forget = now + rule->lock;
+    if (is_repeat(g, s, said, size))
+        return s->wrong;
+    if (++s->wrong >= rule->attempts && rule->attempts > 0)
+        s->until = now + rule->lock;
+    return s->wrong;
+}
+
+int guard_wrong(struct guard *g, enum guard_kind kind, const char *ip,
+                const struct guard_rule *rule, const char *said, size_t size, co_usec now)
+{
+    uint8_t key[KEY];
+    int wrong;
+
+    if (!g)
+        return 0;
+    key_of(ip, kind, key);
+    (void)pthread_mutex_lock(&g->lock);
+    wrong = count(g, key, rule, said, size, now);
+    (void)pthread_mutex_unlock(&g->lock);
+    return wrong;
+}
+
+/* ---- by the limits of the configuration */
+
+co_usec session_guard_locked(const struct session_env *env, enum guard_kind kind, const char *ip)
+{
+    return guard_locked(env->guard, kind, ip, co_clock());
+}
+
+void session_guard_wrong(const struct session_env *env, enum guard_kind kind, const char *ip,
+                         const char *said, size_t size)
+{
+    static const char *const what[] = {
+        [GUARD_API] = "API passwords", [GUARD_RTSP] = "RTSP passwords",
+        [GUARD_SRT] = "SRT passphrases", [GUARD_KEY] = "stream keys",
+    };
+    struct guard_rule rule;
+    co_usec now = co_clock();
+    int wrong;
+
+    if (!env->guard || guard_locked(env->guard, kind, ip, now) > 0)
+        return;
+    rule = (struct guard_rule){ env->conf->limits.wrong_secrets, env->conf->limits.wrong_lock };
+    wrong = guard_wrong(env->guard, kind, ip, &rule, said, size, now);
+    if (guard_locked(env->guard, kind, ip, now) > 0)
+        log_warn("%s of %s are refused for %lld s: it showed %d wrong ones "
+                 "(limits.wrong_secrets)", what[kind], ip,
+                 (long long)(rule.lock / CO_SECONDS(1)), wrong);
+}
