@@ -5,9 +5,12 @@
 #include "base/must.h"
 #include "base/utf8.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum { LOGIN_MAX = 512 }; /* of a name and a password */
 
 struct out {
     char *to;
@@ -58,12 +61,97 @@ static size_t address_size(const char *p)
     return n;
 }
 
-/* "//name:password@" */
-static size_t credentials_size(const char *p)
+static int hex(char c)
 {
-    size_t n = strcspn(p, "/?@ \"',<>");
+    c |= 0x20;
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
-    return p[n] == '@' && memchr(p, ':', n) ? n : 0;
+/* Bytes of this character, as it is or escaped (%3F), at the end of what was read up to p; 0: it is
+ * not there. */
+static size_t ends_with(const char *text, const char *p, char c)
+{
+    if (*p == c)
+        return 1;
+    if (p - text < 2 || p[-2] != '%' || hex(p[-1]) < 0 || hex(p[0]) < 0)
+        return 0;
+    return hex(p[-1]) * 16 + hex(p[0]) == c ? 3 : 0;
+}
+
+/* "name:password@" in front of a host, and behind "//" a name or token alone. The colon and the @
+ * may be escaped. */
+static size_t credentials_size(const char *text, const char *p)
+{
+    size_t slash = ends_with(text, p, '/');
+    bool two = slash && (size_t)(p - text) >= slash && ends_with(text, p - slash, '/');
+    const char *at = p + 1;
+    bool colon = false;
+
+    if (!slash && !strchr(" =\"'", *p))
+        return 0;
+    for (; (unsigned char)*at > ' ' && !strchr("/?\"',<>", *at) && at - p < LOGIN_MAX; at++) {
+        if (ends_with(p + 1, at, '/'))
+            return 0;
+        colon |= ends_with(p + 1, at, ':') > 0;
+        if (ends_with(p + 1, at, '@'))
+            return colon || two ? (size_t)(at - p) - ends_with(p + 1, at, '@') : 0;
+    }
+    return 0;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-';
+}
+
+/* Is the word in front of `end` one that names a secret, such as token or api_key? */
+static bool names_secret(const char *text, const char *end)
+{
+    static const char *const names[] = {
+        "token", "key", "secret", "sign", "signature", "jwt", "password", "passwd", "pass", "pwd",
+        "passphrase", "auth",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t n = strlen(names[i]);
+
+        if ((size_t)(end - text) < n || strncasecmp(end - n, names[i], n) != 0)
+            continue;
+        if (end - n == text || !is_word(end[-(ptrdiff_t)n - 1]) ||
+            strchr("_-", end[-(ptrdiff_t)n - 1]) ||
+            ((size_t)(end - text) >= n + 3 && end[-(ptrdiff_t)n - 3] == '%'))
+            return true;
+    }
+    return false;
+}
+
+/* Is the word in front of `end` one of several parameters: "&word"? */
+static bool is_param(const char *text, const char *end)
+{
+    while (end > text && is_word(end[-1]))
+        end--;
+    return end > text && ends_with(text, end - 1, '&');
+}
+
+/* The value of "key=value", of any parameter behind "&", and of "key":"value". */
+static size_t value_size(const char *text, const char *p)
+{
+    size_t equals = ends_with(text, p, '=');
+    const char *end = p + 1 - equals, *at = p + 1;
+
+    if (*p == '"' && p - text > 3) {
+        end = p - 1;
+        while (end > text && *end == ' ')
+            end--;
+        return end > text && *end == ':' && end[-1] == '"' && names_secret(text, end - 1) ? strcspn(at, "\"")
+                                                                             : 0;
+    }
+    if (equals == 0 || !(names_secret(text, end) || is_param(text, end)))
+        return 0;
+    while ((unsigned char)*at > ' ' && !strchr("\"'<>&,;{}", *at))
+        at++;
+    return (size_t)(at - p) - 1;
 }
 
 /* What is secret behind them: logins of HTTP and RTSP; in descriptions the password of ICE, and the
@@ -89,11 +177,12 @@ static bool is_announced(const char *text, const char *p)
 /* How much of what follows p is hidden, p being the last byte that is not. */
 static size_t secret_size(const char *text, const char *p)
 {
-    if (*p == '?')
+    size_t n;
+
+    if (ends_with(text, p, '?') || is_announced(text, p))
         return address_size(p + 1);
-    if (*p == '/' && p > text && p[-1] == '/')
-        return credentials_size(p + 1);
-    return is_announced(text, p) ? address_size(p + 1) : 0;
+    n = credentials_size(text, p);
+    return n > 0 ? n : value_size(text, p);
 }
 
 size_t log_clean(char *to, size_t room, const char *text, bool hide)

@@ -15,8 +15,9 @@
 /* Copy at most `room` bytes of the text to `to`, gives how many. Control characters, those that
  * turn the direction of writing, and bytes that are no UTF-8 become '?'. With hide, stars
  * stand for parameters of addresses ("?***"), for name and password in them, for what follows
- * "Basic" and "Bearer", and for passwords and keys in session descriptions: a=ice-pwd, a=crypto,
- * a=key-mgmt. */
+ * "Basic" and "Bearer", for the values of words that name a secret ("token=***"), also where these
+ * signs are escaped ("%3F***"), and for passwords and keys in session descriptions: a=ice-pwd,
+ * a=crypto, a=key-mgmt. */
 size_t log_clean(char *to, size_t room, const char *text, bool hide);
 
 /* The same of any text, hidden, for other readers: malloc'ed. */

@@ -72,7 +72,7 @@ err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_rep
     took = co_clock() - began;
     if (err) {
         stat->failed += !co_stop_asked();
-        return err_wrap(err, "%s to %.60s", hooks_name(call->action), call->url);
+        return err_wrap(err, "%s to %.200s", hooks_name(call->action), call->url);
     }
     stat->micros += (uint64_t)took;
     if (call->action != HOOKS_HLS_NOTIFY) /* nobody minds what that says */
@@ -86,5 +86,5 @@ err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_rep
               shown(reply, text), us_to_ms(took));
     if (err || reply == &own)
         http_reply_free(reply);
-    return err ? err_wrap(err, "%s to %.60s", hooks_name(call->action), call->url) : NULL;
+    return err ? err_wrap(err, "%s to %.200s", hooks_name(call->action), call->url) : NULL;
 }

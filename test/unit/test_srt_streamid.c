@@ -60,6 +60,7 @@ static const struct {
     { "app/a/b", "play - app a/b - -" },
     { "publish:live/x", "publish - live x - -" },
     { "read:live/x", "play - live x - -" },
+    { "read:live/x:me:pw?k=1", "play - live x ?user=me&pass=pw&k=1 me" },
     { "publish:x?k=1&vhost=a.com", "publish a.com live x ?k=1&vhost=a.com -" },
     { "live/x?vhost=a.com&k=1", "play a.com live x ?vhost=a.com&k=1 -" },
     { "live/x?", "play - live x - -" },
@@ -107,6 +108,12 @@ static void shown(void **state)
         { "%23!::r=live/x,s=1", "%23!::r=live/x,s=***" },
         { "%23%21::key=1", "%23%21::key=***" },
         { "#!::,,=,", "#!::,,=***," },
+        { "#!:{r=live/x,token=1}", "#!:{r=live/x,token=***}" },
+        { "#!:{token:1&k=2;k=3}", "#!:{token:***&k=***;k=***}" },
+        { "%23!::r=live/x%2Ckey%3D12%2Cm=p", "%23!::r=live/x,key=***,m=p" },
+        { "live/x&token=1", "live/x&token=***" },
+        { "live/x%3Ftoken=1", "live/x?***" },
+        { "publish:live/x:me:secret", "publish:live/x:***" },
     };
     char out[40];
 

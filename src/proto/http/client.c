@@ -63,13 +63,13 @@ err_t http_place_parse(struct http_place *out, const char *url)
     http_parser_url_init(&u);
     if (strlen(url) > URL_MAX || !is_clean(url) ||
         http_parser_parse_url(url, strlen(url), 0, &u) != 0 || !(u.field_set & 1u << UF_HOST))
-        return err_new(ERR_HTTP, "\"%.80s\" is no url", url);
+        return err_new(ERR_HTTP, "\"%.200s\" is no url", url);
     schema = part(url, &u, UF_SCHEMA);
     out->tls = strcasecmp(schema, "https") == 0;
     known = out->tls || strcasecmp(schema, "http") == 0;
     free(schema);
     if (!known)
-        return err_new(ERR_HTTP, "\"%.80s\" is neither http nor https", url);
+        return err_new(ERR_HTTP, "\"%.200s\" is neither http nor https", url);
     out->port = u.field_set & 1u << UF_PORT ? u.port : out->tls ? 443 : 80;
     out->host = part(url, &u, UF_HOST);
     out->target = target_of(url, &u);
@@ -77,7 +77,7 @@ err_t http_place_parse(struct http_place *out, const char *url)
     if (out->port > 0 && decode_userinfo(out->userinfo))
         return NULL;
     http_place_free(out);
-    return err_new(ERR_HTTP, "\"%.80s\" is no url", url);
+    return err_new(ERR_HTTP, "\"%.200s\" is no url", url);
 }
 
 void http_place_free(struct http_place *p)

@@ -118,7 +118,7 @@ static err_t split_target(struct rtsp_target *t, const char *url, char *memory)
     at += q;
     *at++ = '\0';
     if (n > 0 && *path != '/')
-        return err_new(ERR_RTSP, "\"%.40s\" is neither a url nor a path", url);
+        return err_new(ERR_RTSP, "what it asks for is neither a url nor a path");
     memcpy(at, path, n);
     at[n] = '\0';
     return set_path(t, at);

@@ -211,18 +211,25 @@ static enum srt_refusal parse_fields(struct srt_streamid *s, const struct piece 
     return SRT_WELCOME;
 }
 
-/* ---- `app/stream?k=v&k=v`, `publish:app/stream` */
+/* ---- `app/stream?k=v&k=v`, `publish:app/stream`, `publish:app/stream:user:pass` */
 
 static enum srt_refusal parse_plain(struct srt_streamid *s, struct piece text,
                                     const struct srt_streamid_defaults *defaults)
 {
-    struct piece place = cut(&text, "?");
+    struct piece place = cut(&text, "?"), stream = place, user = { "", 0 };
 
     s->publish = begins(&place, "publish:") || (defaults->publish && !begins(&place, "read:"));
-    if (begins(&place, "publish:") || begins(&place, "read:"))
+    if (begins(&place, "publish:") || begins(&place, "read:")) { /* and name:password behind it */
         (void)cut(&place, ":");
-    if (!take_resource(s, place, defaults->app))
+        stream = cut(&place, ":");
+        user = cut(&place, ":");
+    }
+    if (user.size == 0)
+        place.size = 0;
+    if (!take_resource(s, stream, defaults->app) || !copy(&user, s->user, sizeof(s->user)))
         return SRT_REFUSED_BAD_REQUEST;
+    add_param(s, "user=", &user);
+    add_param(s, "pass=", &place);
     add_param(s, "", &text);
     return SRT_WELCOME;
 }
