@@ -173,6 +173,23 @@ def test_handshakes(scene):
     c.check()
 
 
+def test_no_answer_is_larger_than_what_was_asked(scene):
+    """Whoever writes a false address has nothing more sent there: before its cookie came back, answers are as long as requests."""
+    c, answered = scene(), 0
+    for kind in (h.INDUCTION, 0, h.CONCLUSION, 5):
+        for extensions in (b"", GOOD, GOOD * 10):
+            for version in (4, 5):
+                p = c.peer("127.0.8.1")
+                said = h.handshake(kind, p.id, extensions=extensions, version=version, field=2)
+                p.say(said)
+                if (got := p.hear(h.HANDSHAKE, 0.05)):
+                    answered += 1
+                    assert len(got) + 16 <= len(said), f"{len(said)} bytes were answered by {len(got) + 16}"
+                p.close()
+    assert answered > 6, answered
+    c.check()
+
+
 # ---- packets
 
 def key_request(p, body):
