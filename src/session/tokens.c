@@ -152,8 +152,9 @@ static err_t check(const struct session_env *env, const struct conf_vhost *vhost
     return err_new(ERR_TOKEN, shown.key ? "wrong key of the stream" : "no key of the stream");
 }
 
-/* Keys are typed by hand, so they can be guessed; who showed too many wrong ones is refused with a
- * right one, too. Tokens are signed: nobody finds one by trying, and one that expired is no guess. */
+/* Keys are typed by hand and can be guessed: an address that showed too many wrong ones is refused
+ * with a right one, too. Tokens are signed, nobody finds one by trying, and an expired one is no
+ * guess. */
 static err_t check_unless_locked(const struct session_env *env, const struct conf_vhost *vhost,
                                  enum conf_action what, const struct session_stream *names,
                                  const char *bearer, struct verdict *out)

@@ -120,8 +120,8 @@ struct rtmfp_response {
     const uint8_t *peer;
     struct rtmfp_job job;
 };
-/* Whoever wrote an IHello may have written a false address: the answer is at most so many times the
- * size of the datagram. */
+/* Whoever wrote an IHello may have written a false address: the answer is at most so many times
+ * the size of the datagram. */
 enum { RTMFP_ANSWER_TIMES = 3 };
 
 /* A datagram to session 0 came. At most one answer, whatever is in it. */
@@ -129,7 +129,7 @@ enum rtmfp_responded rtmfp_responder_input(struct rtmfp_responder *r, const uint
                                            size_t size, const struct udp_addr *from, co_usec now,
                                            struct rtmfp_response *out);
 /* Redirect to an IHello that came in `came` bytes: to a datagram of RTMFP_SEALED_MAX, with as many
- * addresses from the beginning of the list as the answer may have. The size, 0: it may have none. */
+ * addresses from the beginning of the list as the answer may have. The size; 0: no answer. */
 size_t rtmfp_responder_redirect(struct rtmfp_responder *r, size_t came, struct rtmfp_bytes tag,
                                 const struct rtmfp_address *list, size_t n, co_usec now,
                                 uint8_t *datagram);

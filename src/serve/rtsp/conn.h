@@ -92,9 +92,9 @@ void rtsp_asked_put(struct rtsp_asked *a, int status);
  * not this one is left. Yields. */
 err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
     __attribute__((warn_unused_result));
-/* login.c: who it is, where the vhost of its stream wants to know. *status becomes 401, or 403 while
- * its address is locked: that is answered. ERR_DENIED: it guessed too often, or its user may not do
- * this. Yields. */
+/* login.c: who it is, where the vhost of its stream wants to know. *status becomes 401, or 403
+ * while its address is locked: that is answered. ERR_DENIED: it guessed too often, or its user may
+ * not do this. Yields. */
 err_t rtsp_conn_login(struct rtsp_asked *a, enum rtsp_role role, int *status)
     __attribute__((warn_unused_result));
 /* It has to do with no stream any more; `why` is borrowed. Yields. */
