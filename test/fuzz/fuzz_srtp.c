@@ -24,7 +24,12 @@ static void forged(struct srtp_in *in, const uint8_t *data, size_t size)
 static void sealed(struct srtp_out *out, struct srtp_in *in, const uint8_t *data, size_t size)
 {
     uint8_t *to = malloc(size + SRTCP_TAIL);
-    size_t n = srtp_protect(out, to, data, 12, data + 12, size - 12, data[2] << 8 | data[3]);
+    uint32_t ssrc = (uint32_t)data[8] << 24 | (uint32_t)data[9] << 16 | (uint32_t)data[10] << 8 |
+                    data[11];
+    size_t n;
+
+    assert(srtp_out_source(out, ssrc, 1)); /* its packet may be made again */
+    n = srtp_protect(out, to, data, 12, data + 12, size - 12, data[2] << 8 | data[3]);
 
     assert(n > size && n <= size + SRTP_TAIL);
     if (srtp_unprotect(in, to, &n)) {

@@ -234,6 +234,12 @@ bool srtp_out_source(struct srtp_out *s, uint32_t ssrc, uint32_t kept)
     return true;
 }
 
+uint64_t srtp_out_refused(const struct srtp_out *s)
+{
+    (void)s;
+    return 0;
+}
+
 size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
                     const uint8_t *payload, size_t size, uint64_t index)
 {

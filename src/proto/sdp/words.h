@@ -67,8 +67,8 @@ static inline const char *sdp_param(const char *fmtp, const char *name)
     return NULL;
 }
 
-/* The same name, in any case. Most are told apart by their first letters: an offer may have thousands
- * of lines. */
+/* The same name, in any case. Most are told apart by their first letters: an offer may have
+ * thousands of lines. */
 static inline bool sdp_is(const char *name, const char *known)
 {
     return (name[0] | 0x20) == (known[0] | 0x20) && strcasecmp(name, known) == 0;

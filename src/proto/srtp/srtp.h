@@ -5,9 +5,9 @@
  * A direction of a connection has a key of its own and a context here. Who sends knows the whole
  * number of each packet (rollovers and all), and may make the same packet again: with the same
  * number and the same bytes. Two packets under one number of one source would give away what was
- * sent, and with GCM the key of the tags (RFC 7714, section 8.1), so the second one is refused here,
- * whatever the caller takes for its number. Who receives keeps a
- * rollover counter and a replay window for each source.
+ * sent, and with GCM the key of the tags (RFC 7714, section 8.1), so the second one is refused
+ * here, whatever its sender takes for its number. Who receives keeps a rollover counter and a
+ * replay window for each source.
  */
 #ifndef PROTO_SRTP_SRTP_H
 #define PROTO_SRTP_SRTP_H
@@ -50,8 +50,8 @@ void srtp_out_free(struct srtp_out *s); /* wipes its keys; NULL is fine */
 bool srtp_out_source(struct srtp_out *s, uint32_t ssrc, uint32_t kept);
 /* A packet to `to`, which has room for all of it and SRTP_TAIL: header (with its extension) and
  * payload need not lie behind each other, and may be shared with others. `index` is rollovers << 16
- * | sequence number. Returns its size; 0: it is to be left out, since it failed, or since the number
- * had another packet, or is too far behind to tell. */
+ * | sequence number. Returns its size; 0: it is to be left out, since it failed, the number had
+ * another packet, or it is too far behind to tell. */
 size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
                     const uint8_t *payload, size_t size, uint64_t index);
 /* The same of a compound of RTCP, numbered here, once for all sources. Room for SRTCP_TAIL more. */

@@ -480,6 +480,10 @@ static void log_end_of(const struct rtc_peer *p)
               (unsigned long long)play->repeated, (unsigned long long)play->plis,
               (unsigned long long)play->skips, (unsigned long long)play->left_out,
               us_to_ms(play->rtt));
+    if (p->srtp_out && srtp_out_refused(p->srtp_out) > 0)
+        log_warn("RTC player of %s: %llu packets were not sent, since their numbers were used",
+                 live_source_name(p->base.src),
+                 (unsigned long long)srtp_out_refused(p->srtp_out));
 }
 
 void rtc_play_end(struct rtc_peer *p, err_t why)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shake.c - handshakes on helper threads: certificates are parsed, signatures made and checked, keys
- * agreed on. What it takes is the peer's choice, and others would wait for it.
+/* shake.c - handshakes on helper threads. They parse certificates, make and check signatures and
+ * agree on keys: the peer chooses how long that takes, and all others would wait for it.
  *
  * The connection is the job's while it runs. What comes meanwhile waits for the next one; if there
  * is no end of it, it is lost, and comes again as on any network.
