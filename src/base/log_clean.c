@@ -129,9 +129,23 @@ static bool names_secret(const char *text, const char *end)
 /* Is the word in front of `end` one of several parameters: "&word"? */
 static bool is_param(const char *text, const char *end)
 {
-    while (end > text && is_word(end[-1]))
+    const char *word = end;
+
+    while (word > text && is_word(word[-1]))
+        word--;
+    if (word > text && word[-1] == '%') /* escaped */
+        return end - word > 2 && memcmp(word, "26", 2) == 0;
+    return word > text && word[-1] == '&';
+}
+
+/* In "key": "value", p being the quote in front of the value. */
+static bool is_member(const char *text, const char *p)
+{
+    const char *end = p;
+
+    while (end > text && end[-1] == ' ')
         end--;
-    return end > text && ends_with(text, end - 1, '&');
+    return end - text > 2 && end[-1] == ':' && end[-2] == '"' && names_secret(text, end - 2);
 }
 
 /* The value of "key=value", of any parameter behind "&", and of "key":"value". */
@@ -140,13 +154,8 @@ static size_t value_size(const char *text, const char *p)
     size_t equals = ends_with(text, p, '=');
     const char *end = p + 1 - equals, *at = p + 1;
 
-    if (*p == '"' && p - text > 3) {
-        end = p - 1;
-        while (end > text && *end == ' ')
-            end--;
-        return end > text && *end == ':' && end[-1] == '"' && names_secret(text, end - 1) ? strcspn(at, "\"")
-                                                                             : 0;
-    }
+    if (*p == '"')
+        return is_member(text, p) ? strcspn(at, "\"") : 0;
     if (equals == 0 || !(names_secret(text, end) || is_param(text, end)))
         return 0;
     while ((unsigned char)*at > ' ' && !strchr("\"'<>&,;{}", *at))
