@@ -149,7 +149,7 @@ def test_mp4_codecs(srs, folder, media, codecs):
               len(media.track(codecs[1]).frames), codecs)
 
 
-@pytest.mark.parametrize("end", ["flv", "mp4"])
+@pytest.mark.parametrize("end", ["flv", pytest.param("mp4", marks=pytest.mark.long)])
 def test_segments(srs, folder, source, end):
     s = srs(conf(folder, "[stream].[timestamp]." + end, "dvr_plan segment; dvr_duration 4;"))
     tags = flv.cut(source, 18000)

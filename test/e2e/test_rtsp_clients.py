@@ -26,7 +26,7 @@ ROWS = {
     "hevc": ("hevc", None, ("tcp",)),
     "pcmu": (None, "pcmu", ("tcp", "udp")),
 }
-QUICK = ("b-frames-aac-tcp", "b-frames-aac-udp", "hevc-opus")
+QUICK = ("b-frames-aac-udp", "hevc-opus")
 G711 = {"pcma": "pcm_alaw", "pcmu": "pcm_mulaw"}
 
 

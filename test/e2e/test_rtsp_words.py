@@ -302,7 +302,7 @@ def test_login_step_by_step(locked):
 
 
 @pytest.mark.needs("ffmpeg")
-@pytest.mark.parametrize("methods", ["digest-md5 basic", "digest-md5", "basic"])
+@pytest.mark.parametrize("methods", ["digest-md5 basic", pytest.param("digest-md5", marks=pytest.mark.long), "basic"])
 def test_login_of_clients(srs, source, tmp_path, methods):
     s = rtsp_server(srs, rtsp=LOGIN.replace("{ enabled on;", "{ enabled on; methods " + methods + ";"))
     s.push(source, loop=True, ahead=1)

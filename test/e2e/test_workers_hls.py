@@ -61,7 +61,7 @@ def site(srs, html):
     return start
 
 
-@pytest.mark.parametrize("more", ["", "hls_use_fmp4 on;", "hls_keys on; hls_fragments_per_key 2;"],
+@pytest.mark.parametrize("more", ["", pytest.param("hls_use_fmp4 on;", marks=pytest.mark.long), "hls_keys on; hls_fragments_per_key 2;"],
                          ids=["ts", "fmp4", "keys"])
 def test_lists_and_segments(site, html, source, more):
     """Three streams, 20 connections for each list and each segment."""
