@@ -15,7 +15,7 @@ if [ $# = 0 ]; then
 fi
 objs=$1
 shift
-passed=0 failed=0 notes= retried= beside=
+passed=0 failed=0 notes= retried= beside= together=
 mkdir -p "$objs/log"
 
 count() { # passed, failed
@@ -82,7 +82,7 @@ unit_together() {
 # cmocka says "[  PASSED  ] 3 test(s)." and "[  FAILED  ] 1 test(s), ..."; one that crashed or was
 # stopped counts as one more that failed. One that fails beside others has to pass by itself.
 unit() {
-    [ -n "${EMULATOR:-}" ] || unit_together
+    [ -n "${EMULATOR:-}" ] || [ "$together" = done ] || unit_together
     for t in $(unit_programs); do
         log=$objs/log/${t##*/}
         if [ -e "$log.ok" ]; then
@@ -216,13 +216,15 @@ make_all() { # targets
     }
 }
 
-# What measures no time runs beside the end-to-end tests, in the processor time that they leave: they
-# wait most of the time. It has a session of its own, because Linux divides processor time among
-# sessions first (autogroups), and by nice values only within each of them.
+# All but end-to-end tests runs beside those, in the processor time that they leave: they wait most of
+# the time. It has a session of its own, because Linux divides processor time among sessions first
+# (autogroups), and by nice values only within each of them.
 beside() {
+    rm -f "$objs"/log/test_*.ok
+    together=done
     # shellcheck disable=SC2016
     setsid sh -c 'echo 19 > /proc/self/autogroup; exec nice -n 19 "$@"' sh scripts/test.sh "$objs" \
-        units fuzzers fuzz-seeds layers symbols banned style > "$objs/log/beside" 2>&1 &
+        units unit-together fuzzers fuzz-seeds layers symbols banned style > "$objs/log/beside" 2>&1 &
     beside=$!
     trap 'kill -s TERM -- "-$beside"' EXIT
     trap 'exit 1' HUP INT TERM
@@ -254,6 +256,7 @@ for part; do
     units | fuzzers) make_all "$part" ;;
     beside) beside ;;
     unit) unit ;;
+    unit-together) unit_together ;;
     fuzz-seeds) fuzz_seeds ;;
     fuzz) fuzz ;;
     layers | banned) one "$part" scripts/check_$part.py src ;;
