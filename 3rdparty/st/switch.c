@@ -187,13 +187,14 @@ int _st_anybody_can_run(void)
     return anybody_else() || anybody_back();
 }
 
-/* A thread has run for so long. */
+/* A thread has run for so long. A turn of the others counts as a slice at most: if it took longer, the
+ * machine may have had no time for us. One that stepped back pays for each turn, however short. */
 static void pay(st_utime_t ran)
 {
     if (from_back)
-        owed -= (int64_t)ran;
+        owed -= (int64_t)ran + 1;
     else if (anybody_back())
-        owed += (int64_t)ran / OWED_PART;
+        owed += (int64_t)(ran < LOOK_EVERY ? ran : LOOK_EVERY) / OWED_PART;
     if (owed <= 0 || !anybody_back())
         owed = is_paying = 0;
     else if (owed >= OWED_MOST)
