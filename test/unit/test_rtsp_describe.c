@@ -264,6 +264,7 @@ static void test_wait(void **state)
         waiters[i] = (struct waiter){ .src = src, .most = i ? CO_SECONDS(20) : CO_MS(5) };
         assert_ok(co_go(&g, "waiter", wait_for_it, &waiters[i]));
     }
+    co_yield(); /* all wait: to make them may have taken long */
     assert_ok(co_sleep(CO_MS(20)));
     assert_int_equal(g.count, WAITERS - 1);
     assert_int_equal(waiters[0].found, RTSP_DESCRIBE_WAIT);

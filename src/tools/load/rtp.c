@@ -95,7 +95,8 @@ static void end_frame(struct load_rtp *r, struct load_rtp_track *t)
 static void begin_frame(struct load_rtp *r, struct load_rtp_track *t, int64_t ticks)
 {
     int64_t step = ticks - t->ticks, clock = t->clock;
-    int64_t most = (r->now - t->came) * clock / 1000000 + AHEAD_S * clock;
+    co_usec since = t->timed ? r->now - t->came : 0;
+    int64_t most = since * clock / 1000000 + AHEAD_S * clock;
 
     if (!t->timed || step > most || step < (t->video ? -BACK_S * clock : 0)) {
         r->c->run->stat.rtp.time_faults += t->timed;
