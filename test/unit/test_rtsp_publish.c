@@ -197,12 +197,16 @@ static enum err_code talk(void)
     return code;
 }
 
+/* Between the answers there may be reports, which have zeros in them. */
 static unsigned count_heard(const char *text)
 {
+    const char *p = cl.heard, *end = cl.heard + cl.heard_size;
     unsigned n = 0;
 
-    for (const char *p = cl.heard; (p = strstr(p, text)); p++)
+    while ((p = memmem(p, (size_t)(end - p), text, strlen(text)))) {
+        p++;
         n++;
+    }
     return n;
 }
 
