@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS_MIN = 64, SQUEEZES = 64, SMALL = 64 * 1024 };
+enum { BUCKETS_MIN = 64, SQUEEZES = 64, LOSERS = 32 };
+/* Whoever has no more loses nothing. There may be thousands that keep little each: streams that
+ * nobody plays, segments of streams that have ended. Players need the last seconds of theirs. */
+enum { SMALL = 4 * 1024, SMALL_PLAYED = 4 << 20 };
 
 #define LOG_EVERY CO_SECONDS(10)
 
@@ -158,31 +161,78 @@ size_t live_keeper_share(const struct live_memory *m)
     return m->limit ? m->limit / 8 : SIZE_MAX;
 }
 
-/* The source or keeper that has most that can be lost. */
+/* A source or keeper, and how much it can lose. */
 struct loser {
     struct live_source *src;
     struct live_keeper *keeper;
     size_t bytes;
 };
 
-static struct loser largest(struct live_registry *r)
+/* The largest of all, in no order: found in one walk, however many are asked to lose something. */
+struct losers {
+    struct loser v[LOSERS];
+    unsigned n;
+};
+
+static struct loser *least_of(struct losers *all)
 {
-    struct loser worst = { .bytes = SMALL };
+    struct loser *least = &all->v[0];
 
+    for (unsigned i = 1; i < all->n; i++) {
+        if (all->v[i].bytes < least->bytes)
+            least = &all->v[i];
+    }
+    return least;
+}
+
+static struct loser *most_of(struct losers *all)
+{
+    struct loser *most = &all->v[0];
+
+    for (unsigned i = 1; i < all->n; i++) {
+        if (all->v[i].bytes > most->bytes)
+            most = &all->v[i];
+    }
+    return most;
+}
+
+static bool is_large(const struct live_registry *r, const struct loser *l)
+{
+    size_t small = SMALL;
+
+    if (l->src && l->src->consumers)
+        small = r->memory.limit / 8 < SMALL_PLAYED ? r->memory.limit / 8 : SMALL_PLAYED;
+    return l->bytes > small;
+}
+
+static void note(const struct live_registry *r, struct losers *all, const struct loser *l)
+{
+    struct loser *least;
+
+    if (!is_large(r, l))
+        return;
+    if (all->n < LOSERS) {
+        all->v[all->n++] = *l;
+        return;
+    }
+    least = least_of(all);
+    if (l->bytes > least->bytes)
+        *least = *l;
+}
+
+static size_t droppable_of(const struct loser *l)
+{
+    return l->src ? live_source_droppable(l->src) : l->keeper->how->droppable(l->keeper);
+}
+
+static void find_losers(struct live_registry *r, struct losers *all)
+{
+    all->n = 0;
     for (struct live_source *src = live_registry_next(r, NULL); src;
-         src = live_registry_next(r, src)) {
-        size_t bytes = live_source_droppable(src);
-
-        if (bytes > worst.bytes)
-            worst = (struct loser){ .src = src, .bytes = bytes };
-    }
-    for (struct live_keeper *k = r->keepers; k; k = k->next) {
-        size_t bytes = k->how->droppable(k);
-
-        if (bytes > worst.bytes)
-            worst = (struct loser){ .keeper = k, .bytes = bytes };
-    }
-    return worst;
+         src = live_registry_next(r, src))
+        note(r, all, &(struct loser){ .src = src, .bytes = live_source_droppable(src) });
+    for (struct live_keeper *k = r->keepers; k; k = k->next)
+        note(r, all, &(struct loser){ .keeper = k, .bytes = k->how->droppable(k) });
 }
 
 /* Gives how many bytes, and whose. */
@@ -218,13 +268,16 @@ void live_registry_squeeze(struct live_registry *r)
     size_t enough = r->memory.limit - r->memory.limit / 16, freed = 0;
     size_t want = r->memory.used - enough;
     const char *name = "";
-    struct loser l;
+    struct losers all;
 
-    for (int i = 0; i < SQUEEZES && freed < want; i++) {
-        l = largest(r);
-        if (!l.src && !l.keeper)
-            break;
-        freed += lose(r, &l, &name);
+    find_losers(r, &all);
+    for (int i = 0; i < SQUEEZES && all.n > 0 && freed < want; i++) {
+        struct loser *l = most_of(&all);
+
+        freed += lose(r, l, &name);
+        l->bytes = droppable_of(l);
+        if (!is_large(r, l))
+            *l = all.v[--all.n];
         r->memory.squeezed++;
     }
     r->memory.squeezed_bytes += freed;

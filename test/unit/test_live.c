@@ -962,6 +962,40 @@ static void test_keepers_lose(void **state)
     live_registry_free(r);
 }
 
+/* Many that keep little each are no way around the bound, and cost a stream that is played nothing. */
+static void test_many_small_keepers_lose(void **state)
+{
+    static const struct live_keeping how = { hoarded, lose_hoard };
+    enum { LIMIT = 1 << 20, MANY = 100, EACH = 20 << 10 };
+    struct live_registry *r = live_registry_new();
+    const struct live_memory *memory = live_registry_memory(r);
+    struct live_source *src = registered(r, "played");
+    struct hoard h[MANY] = { 0 };
+    struct live_source_stat stat;
+    struct player *p = player(src);
+
+    (void)state;
+    live_registry_limit(r, LIMIT);
+    for (uint32_t i = 0; i < MANY; i++) {
+        h[i].used = live_registry_counter(r);
+        h[i].bytes = EACH;
+        *h[i].used += EACH;
+        live_keeper_open(&h[i].keeper, r, "HLS of one that has ended", &how);
+        push(src, AV_VIDEO, i == 0, false, i, 400, i * 40);
+        assert_true(memory->used <= LIMIT + LIMIT / 16);
+    }
+    live_source_stat(src, &stat);
+    assert_int_equal(stat.log_packets, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        *h[i].used -= h[i].bytes;
+        live_keeper_close(&h[i].keeper);
+    }
+    leave(p);
+    live_source_end(src, &me);
+    (void)live_source_unref(src);
+    live_registry_free(r);
+}
+
 /* What a packet costs beside its bytes counts, too: a million of one byte are no small stream. */
 static void test_small_packets_count(void **state)
 {
@@ -1636,7 +1670,7 @@ int main(void)
         TEST(test_the_log_goes_with_its_last_reader),
         TEST(test_sound_alone_starts_within_half_a_second),
         TEST(test_cache_is_bounded), TEST(test_the_largest_loses_its_oldest),
-        TEST(test_keepers_lose), TEST(test_small_packets_count),
+        TEST(test_keepers_lose), TEST(test_many_small_keepers_lose), TEST(test_small_packets_count),
         TEST(test_slow_player_skips_to_a_key_frame),
         TEST(test_random_players),
         TEST(test_cost_of_a_packet),
