@@ -229,6 +229,22 @@ def test_dispose(srs, html, source):
     assert hls.load(listed(html, 3)).sequence == 0, "forgotten is forgotten"
 
 
+def test_streams_that_have_ended_are_bounded(srs, html, source):
+    """As many as there may be connections; the one that ended first makes room. One without a segment leaves nothing."""
+    s = srs(conf(html), "max_connections 5;")
+    names = [f"s{i}" for i in range(9)]
+    for name in names:
+        push(s, flv.cut(source, 3000), stream=name)
+        listed(html, 1, name)
+    def there():
+        return sorted(x[:-5] for x in os.listdir(os.path.join(html, "live")) if x.endswith(".m3u8"))
+    assert wait_for(lambda: there() == names[-5:], 5), there()
+    empty = s.publisher("empty")
+    empty.unpublish()
+    empty.close()
+    assert wait_for(lambda: "empty.m3u8" not in os.listdir(os.path.join(html, "live")), 5) and there() == names[-5:]
+
+
 def test_keys(srs, html, source, tmp_path):
     port, glob = with_http(html)
     s = srs(conf(html, "hls_keys on; hls_fragments_per_key 2;"), glob)

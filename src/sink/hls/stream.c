@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "session/homes.h"
+#include "session/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,6 +210,14 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
     hls_stream_unref(s);
 }
 
+/* Its turn came early: nobody misses it, or too many streams have ended. */
+static void makes_room(struct co_timer *t)
+{
+    struct hls_stream *s = container_of(t, struct hls_stream, dispose);
+
+    hls_stream_dispose(s, s->set.dispose > 0);
+}
+
 static void is_silent(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
@@ -301,6 +310,42 @@ static void last_segment(struct hls_stream *s)
     live_reader_close(&s->reader);
 }
 
+static bool is_empty(const struct hls_stream *s)
+{
+    return s->ready && s->next_seq == 0 && s->list.n == 0 && s->expired.n == 0;
+}
+
+/* Streams that have ended and are not disposed of yet are at most as many as there may be
+ * connections: whoever publishes under one name after the other makes one each. The one that ends
+ * first goes at once. */
+static void bound_ended(struct hls *h)
+{
+    unsigned workers = workers_count(h->env), n = 0;
+    unsigned most = ((unsigned)h->env->conf->max_connections + workers - 1) / workers;
+    struct hls_stream *first = NULL;
+
+    for (struct hls_stream *s = h->streams; s; s = s->next) {
+        if (!s->dispose.prev)
+            continue;
+        n++;
+        if (!first || s->dispose.due < first->dispose.due)
+            first = s;
+    }
+    if (n > most)
+        co_timer_set(&first->dispose, co_now(), makes_room);
+}
+
+/* Its list is served for a while yet, if there is one. */
+static void wait_for_publisher(struct hls_stream *s)
+{
+    if (is_empty(s)) {
+        co_timer_set(&s->dispose, co_now(), makes_room);
+        return;
+    }
+    co_timer_set(&s->dispose, co_now() + (s->set.dispose > 0 ? s->set.dispose : FORGET), is_silent);
+    bound_ended(s->hls);
+}
+
 bool hls_stream_finish(struct hls_stream *s)
 {
     if (!live_reader_ended(&s->reader) || !(live_reader_done(&s->reader) || s->given_up))
@@ -309,8 +354,7 @@ bool hls_stream_finish(struct hls_stream *s)
     if (s->next_publication)
         start(s);
     else if (!s->hls->stopping)
-        co_timer_set(&s->dispose, co_now() + (s->set.dispose > 0 ? s->set.dispose : FORGET),
-                     is_silent);
+        wait_for_publisher(s);
     return true;
 }
 
