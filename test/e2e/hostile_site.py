@@ -57,7 +57,7 @@ class Site:
             http_remux {{ enabled on; mount [vhost]/[app]/[stream].flv; }}
             rtc {{ enabled on; rtmp_to_rtc on; rtc_to_rtmp on; }} rtmfp {{ enabled on; }} {vhost}"""
         self.s = srs(glob=f"""
-            max_connections 3000;
+            max_connections 1200;
             limits {{ memory {memory}m; }}
             rtmps {{ {tls.conf(p["rtmps"])} }}
             http_server {{ enabled on; listen 127.0.0.1:{p["http"]}; dir {html}; https {{ {tls.conf(p["https"])} }} }}

@@ -536,9 +536,12 @@ def run(ends, until, timeout=10.0):
             return False
         due = min((d for d in (e.deadline() for e in ends) if d is not None), default=end)
         wait = min(end, max(due, now + 0.001), now + 0.1) - now  # until() may be of other things than datagrams
-        ready = select.select([e.sock for e in ends], [], [], wait)[0]
+        poll = select.poll()  # select() takes no descriptors beyond 1023
         for e in ends:
-            while e.sock in ready and e.receive():
+            poll.register(e.sock, select.POLLIN)
+        ready = {fd for fd, _ in poll.poll(1000 * wait)}
+        for e in ends:
+            while e.sock.fileno() in ready and e.receive():
                 pass
 
 
