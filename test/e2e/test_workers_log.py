@@ -46,6 +46,7 @@ def test_one_log(srs):
 def test_a_new_file_for_all(srs):
     s = srs(env=FOUR)
     clients(s, 10)
+    assert wait_for(lambda: s.log().count("client identified") == 10, 5), s.log()
     os.rename(s.log_path, s.log_path + ".1")
     os.kill(s.pid, signal.SIGUSR1)
     assert wait_for(lambda: os.path.exists(s.log_path) and "the log was opened anew" in s.log(), 5)
