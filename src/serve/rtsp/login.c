@@ -52,11 +52,13 @@ static struct rtsp_auth_rules rules_of(struct asked_user *asked)
     };
 }
 
-/* After several on this connection it ends. */
-static err_t end_of_guesses(const struct rtsp_conn *c)
+/* A guess costs its connection a second, and after several of them the connection ends. Yields. */
+static err_t pay_for_guess(const struct rtsp_conn *c)
 {
-    if (c->auth.failures < RTSP_AUTH_FAILURES)
-        return NULL;
+    err_t err = co_sleep(WRONG_PAUSE);
+
+    if (err || c->auth.failures < RTSP_AUTH_FAILURES)
+        return err;
     return err_new(ERR_DENIED, "%u logins that are wrong", c->auth.failures);
 }
 
@@ -70,10 +72,8 @@ static err_t refuse(struct rtsp_asked *a, const struct rtsp_auth_rules *rules,
     if (said == RTSP_AUTH_WRONG) {
         log_warn("RTSP login is wrong, stream=%s, try %u", c->path, c->auth.failures);
         session_guard_wrong(c->base.env, GUARD_RTSP, c->ip, NULL, 0);
-        err = co_sleep(WRONG_PAUSE);
+        err = pay_for_guess(c);
     }
-    if (!err)
-        err = end_of_guesses(c);
     if (err)
         return err;
     rtsp_asked_put(a, 401);
@@ -86,20 +86,18 @@ static err_t refuse(struct rtsp_asked *a, const struct rtsp_auth_rules *rules,
  * user again. */
 static err_t refuse_locked(struct rtsp_asked *a, co_usec left, int *status)
 {
+    long long seconds = left / CO_SECONDS(1) + 1;
     struct rtsp_conn *c = a->c;
     err_t err;
 
     if (c->auth.failures++ == 0)
-        log_warn("RTSP login of %s is refused for %lld s: too many were wrong", c->ip,
-                 (long long)(left / CO_SECONDS(1) + 1));
-    err = co_sleep(WRONG_PAUSE);
-    if (!err)
-        err = end_of_guesses(c);
+        log_warn("RTSP login of %s is refused for %lld s: too many were wrong", c->ip, seconds);
+    err = pay_for_guess(c);
     if (err)
         return err;
     *status = 403;
     rtsp_asked_put(a, 403);
-    rtsp_put_format(a->w, "Retry-After", "%lld", (long long)(left / CO_SECONDS(1) + 1));
+    rtsp_put_format(a->w, "Retry-After", "%lld", seconds);
     rtsp_put_body(a->w, NULL, 0);
     return NULL;
 }
