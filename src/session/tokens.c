@@ -124,8 +124,8 @@ struct verdict {
 };
 
 static err_t check(const struct session_env *env, const struct conf_vhost *vhost,
-                   enum conf_action what, const struct session_stream *names, const char *bearer,
-                   struct verdict *out)
+                   enum conf_action what, const struct session_stream *names,
+                   const struct shown *shown, struct verdict *out)
 {
     const struct conf_security *s = &vhost->security;
     const struct token_ask ask = {
@@ -133,23 +133,22 @@ static err_t check(const struct session_env *env, const struct conf_vhost *vhost
         .name = names->name, .ip = names->ip, .now = co_wall_ms() / 1000,
         .ends = &out->ends,
     };
-    struct shown shown = look(names->param, bearer);
     bool token = ask.publish ? s->token.publish : s->token.play, key = false, same = false;
     char *stream;
 
     if (ask.publish) {
         stream = must_print("%s/%s", names->app, names->name);
-        key = has_key(s, stream, &shown, &same);
+        key = has_key(s, stream, shown, &same);
         free(stream);
     }
     out->asked = (token || key) && !conf_security_excepts(s, what, names->ip);
-    out->wrong = out->asked && key && shown.key && !same;
+    out->wrong = out->asked && key && shown->key && !same;
     if (!out->asked || same)
         return NULL;
-    out->by_token = token && (shown.link || shown.jwt || !key || !shown.key);
+    out->by_token = token && (shown->link || shown->jwt || !key || !shown->key);
     if (out->by_token)
-        return check_token(env->tokens, &s->token, &shown, names->param, &ask);
-    return err_new(ERR_TOKEN, shown.key ? "wrong key of the stream" : "no key of the stream");
+        return check_token(env->tokens, &s->token, shown, names->param, &ask);
+    return err_new(ERR_TOKEN, shown->key ? "wrong key of the stream" : "no key of the stream");
 }
 
 /* Keys are typed by hand and can be guessed: an address that showed too many wrong ones is refused
@@ -162,7 +161,7 @@ static err_t check_unless_locked(const struct session_env *env, const struct con
     const struct shown shown = look(names->param, bearer);
     bool guesses = what == CONF_PUBLISH && shown.key && vhost->security.key.n > 0;
     co_usec left = guesses ? session_guard_locked(env, GUARD_KEY, names->ip) : 0;
-    err_t err = check(env, vhost, what, names, bearer, out);
+    err_t err = check(env, vhost, what, names, &shown, out);
 
     if (out->wrong && left == 0)
         session_guard_wrong(env, GUARD_KEY, names->ip, shown.key, shown.key_size);
@@ -194,12 +193,13 @@ err_t tokens_check(struct session_env *env, const struct conf_vhost *vhost, enum
 bool tokens_prove(const struct session_env *env, const struct conf_vhost *vhost,
                   enum conf_action what, const struct session_stream *names)
 {
+    const struct shown shown = look(names->param, NULL);
     struct verdict v = { 0 };
     err_t err = NULL;
     bool proved;
 
     if (conf_security_asks(&vhost->security, what))
-        err = check(env, vhost, what, names, NULL, &v);
+        err = check(env, vhost, what, names, &shown, &v);
     proved = v.asked && !err;
     err_free(&err);
     return proved;
