@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { V4_AT = 12 };
+enum { V4_AT = 12, NETWORK = 8 };
 static const uint8_t v4_prefix[V4_AT] = { [10] = 0xff, [11] = 0xff };
 
 bool ip_is_v4(const uint8_t addr[IP_SIZE])
@@ -32,6 +32,14 @@ bool ip_parse(const char *text, size_t size, uint8_t addr[IP_SIZE])
         return inet_pton(AF_INET6, buf, addr) == 1;
     ip_from_v4(v4, addr);
     return true;
+}
+
+void ip_customer(const char *text, uint8_t addr[IP_SIZE])
+{
+    if (!text || !ip_parse(text, strcspn(text, "%"), addr))
+        memset(addr, 0, IP_SIZE);
+    else if (!ip_is_v4(addr))
+        memset(addr + NETWORK, 0, IP_SIZE - NETWORK);
 }
 
 const char *ip_text(const uint8_t addr[IP_SIZE], char out[IP_TEXT])

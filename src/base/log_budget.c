@@ -2,9 +2,11 @@
 /* log_budget.c - token buckets that bound the log lines and bytes that peers cause. */
 #include "base/log_budget.h"
 
+#include "base/pace.h"
+
 #include <string.h>
 
-enum { NETWORK = 8, PROBES = 4 };
+enum { PROBES = 4 };
 
 /* Microseconds of one unit. */
 static int64_t unit_cost(const struct log_rate *rate)
@@ -14,16 +16,9 @@ static int64_t unit_cost(const struct log_rate *rate)
 
 bool log_budget_take(int64_t *full_at, const struct log_rate *rate, int64_t now)
 {
-    int64_t cost = unit_cost(rate);
+    const struct pace pace = { unit_cost(rate), rate->at_once };
 
-    if (cost == 0)
-        return true;
-    if (*full_at < now)
-        *full_at = now;
-    if (*full_at + cost > now + cost * rate->at_once)
-        return false;
-    *full_at += cost;
-    return true;
+    return pace.each == 0 || pace_take(&pace, full_at, now);
 }
 
 void log_budget_charge(int64_t *full_at, const struct log_rate *rate, size_t bytes)
@@ -35,10 +30,7 @@ void log_budget_charge(int64_t *full_at, const struct log_rate *rate, size_t byt
 void log_budget_from(struct log_budget *b, const char *address, unsigned times)
 {
     b->times = times;
-    if (!address || !ip_parse(address, strlen(address), b->from))
-        memset(b->from, 0, IP_SIZE);
-    else if (!ip_is_v4(b->from))
-        memset(b->from + NETWORK, 0, IP_SIZE - NETWORK);
+    ip_customer(address, b->from);
 }
 
 static size_t place_of(struct log_addresses *t, const uint8_t of[IP_SIZE])

@@ -2,19 +2,24 @@
 /* guard.c - addresses that show wrong passwords, passphrases or stream keys. */
 #include "session/guard.h"
 
+#include "base/ip.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/siphash.h"
-#include "conf/endpoint.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ADDR = 8, KEY = ADDR + 1, SAID = 4 };
+enum { SAID = 4 };
+
+struct key {
+    uint8_t ip[IP_SIZE]; /* ip_customer() */
+    enum guard_kind kind;
+};
 
 struct sinner {
-    uint8_t key[KEY]; /* address and kind */
+    struct key key;
     co_usec until;    /* locked; 0: not */
     co_usec forget;   /* all of it */
     int wrong;
@@ -45,29 +50,21 @@ void guard_free(struct guard *g)
     free(g);
 }
 
-/* IPv4: 32 bits of 1 before it, which no address of IPv6 that connects begins with. */
-static void key_of(const char *ip, enum guard_kind kind, uint8_t key[KEY])
+static struct key key_of(const char *ip, enum guard_kind kind)
 {
-    uint8_t addr[16];
-    bool v4;
+    struct key key = { .kind = kind };
 
-    memset(key, 0, KEY);
-    key[ADDR] = (uint8_t)kind;
-    if (!conf_address_parse(ip, strlen(ip), addr, &v4))
-        return;
-    if (v4) {
-        memset(key, 0xff, 4);
-        memcpy(key + 4, addr + 12, 4);
-    } else {
-        memcpy(key, addr, ADDR);
-    }
+    ip_customer(ip, key.ip);
+    return key;
 }
 
-static struct sinner *find(struct guard *g, const uint8_t key[KEY])
+static struct sinner *find(struct guard *g, const struct key *key)
 {
     for (size_t i = 0; i < g->n; i++) {
-        if (memcmp(g->all[i].key, key, KEY) == 0)
-            return &g->all[i];
+        struct sinner *s = &g->all[i];
+
+        if (s->key.kind == key->kind && memcmp(s->key.ip, key->ip, IP_SIZE) == 0)
+            return s;
     }
     return NULL;
 }
@@ -88,15 +85,14 @@ static struct sinner *take(struct guard *g)
 
 co_usec guard_locked(struct guard *g, enum guard_kind kind, const char *ip, co_usec now)
 {
+    const struct key key = key_of(ip, kind);
     const struct sinner *s;
-    uint8_t key[KEY];
     co_usec left;
 
     if (!g)
         return 0;
-    key_of(ip, kind, key);
     (void)pthread_mutex_lock(&g->lock);
-    s = find(g, key);
+    s = find(g, &key);
     left = s && s->until > now ? s->until - now : 0;
     (void)pthread_mutex_unlock(&g->lock);
     return left;
@@ -115,15 +111,14 @@ static bool is_repeat(const struct guard *g, struct sinner *s, const char *said,
     return false;
 }
 
-static int count(struct guard *g, const uint8_t key[KEY], const struct guard_rule *rule,
+static int count(struct guard *g, const struct key *key, const struct guard_rule *rule,
                  const char *said, size_t size, co_usec now)
 {
     struct sinner *s = find(g, key);
 
     if (!s || s->forget <= now) {
         s = s ? s : take(g);
-        *s = (struct sinner){ .wrong = 0 };
-        memcpy(s->key, key, KEY);
+        *s = (struct sinner){ .key = *key };
     }
     s->forget = now + rule->lock;
     if (is_repeat(g, s, said, size))
@@ -136,14 +131,13 @@ static int count(struct guard *g, const uint8_t key[KEY], const struct guard_rul
 int guard_wrong(struct guard *g, enum guard_kind kind, const char *ip,
                 const struct guard_rule *rule, const char *said, size_t size, co_usec now)
 {
-    uint8_t key[KEY];
+    const struct key key = key_of(ip, kind);
     int wrong;
 
     if (!g)
         return 0;
-    key_of(ip, kind, key);
     (void)pthread_mutex_lock(&g->lock);
-    wrong = count(g, key, rule, said, size, now);
+    wrong = count(g, &key, rule, said, size, now);
     (void)pthread_mutex_unlock(&g->lock);
     return wrong;
 }

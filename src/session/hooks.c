@@ -2,6 +2,7 @@
 /* hooks.c - callbacks: asking and telling. */
 #include "session/hooks.h"
 
+#include "base/ip.h"
 #include "base/must.h"
 #include "base/text.h"
 #include "conf/expand.h"
@@ -90,15 +91,11 @@ err_t hooks_line_rest(struct hooks_line **line, const struct conf_vhost *vhost)
 
 static struct session_gate *gate_of(struct hooks *h, const char *ip)
 {
-    return &h->asks_of[text_hash(ip) % HOOKS_GATES];
-}
+    uint8_t customer[IP_SIZE];
+    char text[IP_TEXT];
 
-/* This worker's share of what the process may have under way. */
-static unsigned share(const struct session_env *env, int most)
-{
-    unsigned n = workers_count(env);
-
-    return ((unsigned)most + n - 1) / n;
+    ip_customer(ip, customer);
+    return &h->asks_of[text_hash(ip_text(customer, text)) % HOOKS_GATES];
 }
 
 /* A place among those of its address, then among all. A backend that hangs holds up only so many
@@ -108,12 +105,12 @@ static err_t enter(struct session_env *env, const char *ip, co_usec timeout)
     const struct conf_limits *l = &env->conf->limits;
     struct session_gate *own = gate_of(env->hooks, ip);
     bool shared = session_place_is_free(env, ip); /* many may be behind it */
-    err_t err = session_gate_enter(own, share(env, shared ? l->hooks_asks : l->hooks_asks_ip),
-                                   timeout);
+    int most = shared ? l->hooks_asks : l->hooks_asks_ip;
+    err_t err = session_gate_enter(own, workers_share(env, most), timeout);
 
     if (err)
         return err;
-    err = session_gate_enter(&env->hooks->asks, share(env, l->hooks_asks), timeout);
+    err = session_gate_enter(&env->hooks->asks, workers_share(env, l->hooks_asks), timeout);
     if (err)
         session_gate_leave(own);
     return err;

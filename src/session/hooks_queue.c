@@ -214,21 +214,14 @@ static void start_worker(struct hooks *h, struct hooks_backend *b)
     log_end("callback", &err); /* the next one starts it */
 }
 
-/* A share of what the process may keep. */
-static unsigned most(const struct hooks *h)
-{
-    unsigned n = workers_count(h->env);
-
-    return ((unsigned)h->env->conf->limits.hooks_queue + n - 1) / n;
-}
-
 void hooks_queue(struct hooks *h, struct hooks_line *line, struct conf *conf,
                  const struct hooks_call *call, char *url, char *body)
 {
+    unsigned most = workers_share(h->env, h->env->conf->limits.hooks_queue);
     struct hooks_backend *b;
     struct hooks_job *job;
 
-    if (h->waiting >= most(h) || h->group.stopping) {
+    if (h->waiting >= most || h->group.stopping) {
         drop(h, call);
         free(url);
         free(body);

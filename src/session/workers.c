@@ -14,6 +14,13 @@ unsigned workers_count(const struct session_env *env)
     return env->workers ? env->workers->n : 1;
 }
 
+unsigned workers_share(const struct session_env *env, int all)
+{
+    unsigned n = workers_count(env);
+
+    return ((unsigned)all + n - 1) / n;
+}
+
 void workers_note(const struct session_env *env)
 {
     struct worker_gauges *g;

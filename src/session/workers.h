@@ -50,6 +50,8 @@ struct workers {
 
 /* How many there are: 1 without env->workers. */
 unsigned workers_count(const struct session_env *env);
+/* The share of one worker in what the process may have, rounded up. */
+unsigned workers_share(const struct session_env *env, int all);
 
 void workers_post(struct workers *w, unsigned to, struct co_mail *m);
 

@@ -2,6 +2,7 @@
 /* Strings: NULL for none, and their hash. */
 #include "unit.h"
 
+#include "base/ip.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -14,6 +15,26 @@ static void none_is_empty(void **state)
     assert_string_equal(text_or_empty(NULL), "");
     assert_string_equal(text_or_empty(""), "");
     assert_ptr_equal(text_or_empty(some), some);
+}
+
+/* Two texts in a row are one customer, and none of the others. */
+static void customers(void **state)
+{
+    static const char *const rows[][2] = {
+        { "192.0.2.7", "::ffff:192.0.2.7" }, { "192.0.2.8", "192.0.2.8" },
+        { "2001:db8:1:2::1", "2001:db8:1:2:ffff::9" }, { "2001:db8:1:3::1", "2001:db8:1:3::" },
+        { "fe80::1%eth0", "fe80::2" }, { NULL, "no address" },
+    };
+    uint8_t v[COUNT(rows)][2][IP_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ip_customer(rows[i][0], v[i][0]);
+        ip_customer(rows[i][1], v[i][1]);
+        assert_memory_equal(v[i][0], v[i][1], IP_SIZE);
+        for (size_t k = 0; k < i; k++)
+            assert_memory_not_equal(v[i][0], v[k][0], IP_SIZE);
+    }
 }
 
 /* Of the test vectors that the authors of FNV publish. */
@@ -81,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(none_is_empty),
+        TEST(customers),
         TEST(hash_is_fnv_1a),
         TEST(names_fill_a_table),
         TEST(chosen_names_fill_a_table),

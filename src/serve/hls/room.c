@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024, NETWORK = 8 /* bytes of an IPv6 address that count */ };
+enum { BUCKETS = 1024 };
 
 struct ends {
     struct hls_room_place *oldest, *newest;
@@ -56,14 +56,6 @@ void hls_room_free(struct hls_room *r)
 }
 
 /* ------------------------------------------------------------ unused ones of an address */
-
-/* What counts of an address; one that is none (a socket in the file system) is all zeros. */
-static void parse(const char *ip, uint8_t of[IP_SIZE])
-{
-    memset(of, 0, IP_SIZE);
-    if (ip_parse(ip, strlen(ip), of) && !ip_is_v4(of))
-        memset(of + NETWORK, 0, IP_SIZE - NETWORK);
-}
 
 static struct hls_room_address **find(const struct hls_room *r, const uint8_t of[IP_SIZE])
 {
@@ -117,7 +109,7 @@ struct hls_room_place *hls_room_oldest(const struct hls_room *r, const char *ip)
 
     if (!ip)
         return r->unused.oldest;
-    parse(ip, of);
+    ip_customer(ip, of);
     a = *find(r, of);
     return a ? a->unused.oldest : NULL;
 }
@@ -158,7 +150,7 @@ err_t hls_room_enter(struct hls_room *r, struct hls_room_place *p, const struct 
                            l->hls_address_sessions);
         return err_new(ERR_TOO_MANY, "%u HLS sessions: over limits.hls_sessions", n);
     }
-    parse(ip, of);
+    ip_customer(ip, of);
     line_up(r, p, of);
     return NULL;
 }

@@ -162,8 +162,7 @@ static bool is_published(const struct rtsp_pulls *all, const struct session_stre
  * at most a quarter of max_connections. Those that run all the time are the operator's. */
 static bool is_full(const struct rtsp_pulls *all, const char *path)
 {
-    unsigned workers = workers_count(all->env), n = 0;
-    unsigned most = ((unsigned)all->env->conf->max_connections / 4 + workers - 1) / workers;
+    unsigned most = workers_share(all->env, all->env->conf->max_connections / 4), n = 0;
 
     for (const struct rtsp_pull *p = all->list; p; p = p->next)
         n += p->want.on_demand || !p->want.url; /* one that just began has none yet */

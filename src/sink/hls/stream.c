@@ -320,8 +320,7 @@ static bool is_empty(const struct hls_stream *s)
  * first goes at once. */
 static void bound_ended(struct hls *h)
 {
-    unsigned workers = workers_count(h->env), n = 0;
-    unsigned most = ((unsigned)h->env->conf->max_connections + workers - 1) / workers;
+    unsigned most = workers_share(h->env, h->env->conf->max_connections), n = 0;
     struct hls_stream *first = NULL;
 
     for (struct hls_stream *s = h->streams; s; s = s->next) {
