@@ -157,48 +157,64 @@ void _st_context_init(_st_thread_t *thread, void *sp)
 enum { LOOK_EVERY = 1000 };
 static _Thread_local st_utime_t looked_at; /* the end of the last look */
 
-/* Threads that stepped back. They run when no other thread can, and they are owed a quarter of the
- * time that the others take (OWED_PART): once that is OWED_MOST microseconds, they get it. */
-enum { OWED_PART = 4, OWED_MOST = 5000 };
+/* Who runs next: those of the first queue that is not empty. So that nobody waits for ever, a queue
+ * is owed a part of the time that those above it take while it has somebody: once that is OWED_MOST
+ * microseconds, it comes first until it has got them. */
+enum queue {
+    URGENT, /* what others wait for: st_urgent() */
+    USUAL,  /* ST's own run queue */
+    BACK,   /* threads that stepped back */
+    QUEUES,
+    IDLE = QUEUES,
+};
+enum { OWED_MOST = 5000 };
+static const int owed_part[QUEUES] = { [URGENT] = 1, [USUAL] = 2, [BACK] = 4 };
+
+_Thread_local _st_clist_t _st_urgent;
 static _Thread_local _st_clist_t back;
-static _Thread_local int64_t owed;
-static _Thread_local int is_paying; /* until nothing is owed */
-static _Thread_local int from_back; /* the thread that runs had stepped back */
+static _Thread_local int64_t owed[QUEUES];
+static _Thread_local int is_paid[QUEUES]; /* until nothing is owed */
+static _Thread_local enum queue from;     /* whose thread runs */
 
 void _st_vp_schedule_init(void)
 {
+    ST_INIT_CLIST(&_st_urgent);
     ST_INIT_CLIST(&back);
     looked_at = 0;
-    owed = is_paying = from_back = 0;
+    memset(owed, 0, sizeof(owed));
+    memset(is_paid, 0, sizeof(is_paid));
+    from = USUAL;
 }
 
-static int anybody_back(void)
+static _st_clist_t *list_of(enum queue q)
 {
-    return back.next != &back;
+    return q == URGENT ? &_st_urgent : q == USUAL ? &_ST_RUNQ : &back;
 }
 
-static int anybody_else(void)
+static int is_empty(enum queue q)
 {
-    return _ST_RUNQ.next != &_ST_RUNQ;
+    const _st_clist_t *list = list_of(q);
+
+    return list->next == list;
 }
 
 int _st_anybody_can_run(void)
 {
-    return anybody_else() || anybody_back();
+    return !is_empty(URGENT) || !is_empty(USUAL) || !is_empty(BACK);
 }
 
-/* A thread has run for so long. A turn of the others counts as a slice at most: if it took longer, the
- * machine may have had no time for us. One that stepped back pays for each turn, however short. */
-static void pay(st_utime_t ran)
+/* A thread has run for so long. A turn counts as a slice at most: if it took longer, the machine may
+ * have had no time for us. One of the queue itself counts however short it was. */
+static void settle(enum queue q, int64_t ran)
 {
-    if (from_back)
-        owed -= (int64_t)ran + 1;
-    else if (anybody_back())
-        owed += (int64_t)(ran < LOOK_EVERY ? ran : LOOK_EVERY) / OWED_PART;
-    if (owed <= 0 || !anybody_back())
-        owed = is_paying = 0;
-    else if (owed >= OWED_MOST)
-        is_paying = 1;
+    if (from == q)
+        owed[q] -= ran + 1;
+    else if (from < q && !is_empty(q))
+        owed[q] += (ran < LOOK_EVERY ? ran : LOOK_EVERY) / owed_part[q];
+    if (owed[q] <= 0 || is_empty(q))
+        owed[q] = is_paid[q] = 0;
+    else if (owed[q] >= OWED_MOST)
+        is_paid[q] = 1;
 }
 
 void st_step_back(void)
@@ -208,6 +224,16 @@ void st_step_back(void)
     me->state = _ST_ST_RUNNABLE;
     ST_APPEND_LINK(&me->links, &back);
     _ST_SWITCH_CONTEXT(me);
+}
+
+void st_urgent(int is)
+{
+    _st_thread_t *me = _ST_CURRENT_THREAD();
+
+    if (is)
+        me->flags |= _ST_FL_URGENT;
+    else
+        me->flags &= ~_ST_FL_URGENT;
 }
 
 void st_near(int n, const void *p, size_t size)
@@ -231,29 +257,31 @@ __attribute__((always_inline)) static inline void fetch_near(const _st_thread_t 
         fetch(thread->near[i].at, thread->near[i].size);
 }
 
-static _st_thread_t *first_of_run_queue(void)
+static _st_thread_t *first_of(enum queue q)
 {
-    _st_thread_t *thread = _ST_THREAD_PTR(_ST_RUNQ.next);
+    _st_thread_t *thread = _ST_THREAD_PTR(list_of(q)->next);
 
-    _ST_DEL_RUNQ(thread);
-    if (anybody_else())
-        fetch_near(_ST_THREAD_PTR(_ST_RUNQ.next));
+    ST_REMOVE_LINK(&thread->links);
+    if (!is_empty(q))
+        fetch_near(_ST_THREAD_PTR(list_of(q)->next));
     return thread;
+}
+
+static enum queue whose_turn(void)
+{
+    enum queue q = BACK;
+
+    while (q > URGENT && !is_paid[q])
+        q--;
+    while (q < QUEUES && is_empty(q))
+        q++;
+    return q;
 }
 
 static _st_thread_t *choose(int is_time_to_look)
 {
-    _st_thread_t *thread;
-
-    from_back = 0;
-    if (is_time_to_look || !_st_anybody_can_run())
-        return _st_this_vp.idle_thread;
-    if (anybody_else() && !is_paying)
-        return first_of_run_queue();
-    from_back = 1;
-    thread = _ST_THREAD_PTR(back.next);
-    ST_REMOVE_LINK(&thread->links);
-    return thread;
+    from = is_time_to_look ? IDLE : whose_turn();
+    return from == IDLE ? _st_this_vp.idle_thread : first_of(from);
 }
 
 /* `me` has run until now. The idle thread has just looked. */
@@ -263,8 +291,8 @@ static _st_thread_t *next_thread(_st_thread_t *me, st_utime_t now)
 
     if (me == _st_this_vp.idle_thread)
         looked_at = now;
-    else
-        pay(now - st_switched_at);
+    for (enum queue q = USUAL; q < QUEUES; q++)
+        settle(q, (int64_t)(now - st_switched_at));
     thread = choose(now - looked_at >= LOOK_EVERY);
     if (thread->state != _ST_ST_RUNNABLE)
         abort(); /* linked into two queues: nothing can be trusted any more */

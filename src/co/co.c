@@ -419,6 +419,11 @@ void co_yield(void)
     co_current = me;
 }
 
+void co_urgent(bool is)
+{
+    st_urgent(is);
+}
+
 struct co *co_self(void)
 {
     return co_current;

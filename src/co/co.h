@@ -90,6 +90,11 @@ static inline co_usec co_to_second(co_usec t, co_usec now) { return t - now % CO
  * others; it gets a fifth of the time at least. */
 void  co_yield(void);
 
+/* Many wait for what the calling coroutine does: from its next turn on it runs before those that are
+ * not urgent, which get a third of the time at least. For sockets of datagrams and for publishers
+ * with players; timers are urgent anyway. Does not yield. */
+void co_urgent(bool is);
+
 /* The thread is everybody's: who has run for a millisecond since it waited lets others run, sooner
  * while so many have so much to do that they wait for long. For every loop that may last, once a
  * round; reads and writes do it by themselves. Yields.

@@ -6,7 +6,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/must.h"
 #include "co/notify.h"
@@ -50,6 +52,33 @@ static struct pool {
     [CO_POOL_KEY] = POOL,
     [CO_POOL_SOUND] = POOL,
 };
+
+/* What a pool's threads are called in top and perf, and how nice they are to the schedulers. What
+ * players and connections wait for is as urgent as they are; files are written, and keys of strangers
+ * are checked, with the time that is left over, so that a crowd of publishers that come and go takes
+ * none from those who play. */
+static const struct rank {
+    const char *name; /* 15 letters at most */
+    int nice;
+} ranks[CO_POOLS] = {
+    [CO_POOL_DNS] = { "srs-dns", 0 },
+    [CO_POOL_FILE] = { "srs-file", 5 },
+    [CO_POOL_DISK] = { "srs-disk", 10 },
+    [CO_POOL_STORE] = { "srs-store", 10 },
+    [CO_POOL_TLS] = { "srs-tls", 0 },
+    [CO_POOL_VOD] = { "srs-vod", 0 },
+    [CO_POOL_KEY] = { "srs-key", 10 },
+    [CO_POOL_SOUND] = { "srs-sound", 5 },
+};
+
+static void take_rank(const struct rank *r)
+{
+    id_t me = (id_t)gettid();
+
+    (void)pthread_setname_np(pthread_self(), r->name);
+    if (r->nice > 0) /* Linux: of one thread */
+        (void)setpriority(PRIO_PROCESS, me, getpriority(PRIO_PROCESS, me) + r->nice);
+}
 
 /* ---- which job is next. All with the lock held */
 
@@ -118,6 +147,7 @@ static void *worker(void *arg)
     bool abandoned;
 
     co_unpin(); /* the worker that needed it first may be */
+    take_rank(&ranks[p - pools]);
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
         while (!(j = take(p)) && !p->ending) {

@@ -201,6 +201,7 @@ static void turn_to(int64_t tick, co_usec now)
 static void *ticker(void *arg)
 {
     (void)arg;
+    st_urgent(true);
     while (!ending) {
         co_usec now = co_clock();
         int64_t tick = now / TICK;

@@ -132,6 +132,7 @@ err_t session_publisher_turn(struct session_publisher *p, bool *changed)
         p->place.active_at = co_now();
     }
     sample(p);
+    co_urgent(live_source_idle_since(s->src) == 0);
     if (!err && s->vhost->bandwidth.publish_kbps > 0)
         err = hold(p);
     return err ? err : co_check();
@@ -263,6 +264,7 @@ void session_publisher_end(struct session_publisher *p, err_t why)
     struct session_env *env = s->env;
 
     co_timer_cancel(&p->timer);
+    co_urgent(false);
     session_term_end(&s->term);
     env->publishers--;
     session_publishes(s, false);

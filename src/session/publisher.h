@@ -55,8 +55,8 @@ static inline void session_publisher_media(struct session_publisher *p)
         session_publisher_first(p);
 }
 
-/* After each read: applies the configuration (*changed), counts, and holds up one that sends more
- * than it may. Yields then. */
+/* After each read: applies the configuration (*changed), counts, makes the coroutine urgent while
+ * somebody plays, and holds up one that sends more than it may. Yields then. */
 err_t session_publisher_turn(struct session_publisher *p, bool *changed)
     __attribute__((warn_unused_result));
 

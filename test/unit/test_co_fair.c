@@ -376,6 +376,84 @@ static void test_the_greedy_get_on(void **state)
     assert_true(g.turns >= 3); /* once each time that all others had their turn, or two */
 }
 
+/* ---- urgent ones */
+
+struct urgent {
+    struct busy *busy;
+    unsigned most; /* turns of others, until it was woken and ran */
+};
+
+static err_t be_urgent(void *arg)
+{
+    struct urgent *u = arg;
+    err_t err = NULL;
+
+    co_urgent(true);
+    for (int i = 0; !err && i < 20; i++) {
+        unsigned before = u->busy->turns;
+
+        err = co_sleep(CO_MS(4));
+        if (u->busy->turns - before > u->most)
+            u->most = u->busy->turns - before;
+    }
+    co_urgent(false);
+    return err;
+}
+
+static err_t be_urgent_all_the_time(void *arg)
+{
+    struct busy *b = arg;
+    err_t err = NULL;
+
+    co_urgent(true);
+    while (!err && !b->over) {
+        spin(CO_MS(1));
+        b->greedy->turns++;
+        err = co_sleep(1);
+    }
+    return err;
+}
+
+/* Whoever is urgent is not behind a hundred others. Each of its sleeps takes 4 to 8 ms, and what is owed to
+ * the others are 5 ms more: half a millisecond each. */
+static void test_the_urgent_come_first(void **state)
+{
+    struct greedy g = { .until = cpu_time() + CO_SECONDS(10) };
+    struct busy b = { .greedy = &g };
+    struct urgent u = { .busy = &b };
+    struct co_group group;
+
+    (void)state;
+    co_group_init(&group);
+    for (int i = 0; i < GREEDY; i++)
+        assert_ok(co_go(&group, "busy", be_busy, &b));
+    assert_ok(co_go(&group, "urgent", be_urgent, &u));
+    assert_ok(co_group_wait(&group));
+    print_message("  %u turns of others at most\n", u.most);
+    assert_true(b.turns >= GREEDY * 6);
+    assert_in_range(u.most, 1, GREEDY / 2);
+}
+
+/* Nor do the others wait for ever: ten that are urgent all the time leave them a third. */
+static void test_others_get_on_beside_the_urgent(void **state)
+{
+    enum { URGENT = 10 };
+    struct greedy g = { .until = cpu_time() + CO_SECONDS(10) };
+    struct busy b = { .greedy = &g };
+    struct co_group group;
+
+    (void)state;
+    co_group_init(&group);
+    for (int i = 0; i < URGENT; i++)
+        assert_ok(co_go(&group, "urgent", be_urgent_all_the_time, &b));
+    for (int i = 0; i < GREEDY; i++)
+        assert_ok(co_go(&group, "busy", be_busy, &b));
+    assert_ok(co_group_wait(&group));
+    print_message("  %u ms of the urgent beside %u of others\n", g.turns, b.turns / 2);
+    assert_true(b.turns >= GREEDY * 6);
+    assert_in_range(g.turns, b.turns / 4, b.turns * 2); /* it should be as many: 2 parts of 3 */
+}
+
 /* ---- coroutines that wake each other without end: one of them can always run */
 
 enum { RING_MOST = 100 };
@@ -563,6 +641,8 @@ int main(void)
         TEST(test_timers_let_others_run),
         TEST(test_events_do_not_wait_for_the_greedy),
         TEST(test_the_greedy_get_on),
+        TEST(test_the_urgent_come_first),
+        TEST(test_others_get_on_beside_the_urgent),
         TEST(test_coroutines_that_wake_each_other_hold_up_nobody),
         TEST(test_the_greedy_get_on_beside_a_ring),
         TEST(test_rounds),

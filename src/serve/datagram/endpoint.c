@@ -92,6 +92,7 @@ static err_t reader_main(void *reader)
     err_t err = NULL;
 
     co_log_as(LOG_STRANGERS);
+    co_urgent(true);
     while (!err)
         err = read_some(r);
     if (err_class(err) == ERR_CLASS_STOP) {

@@ -110,6 +110,7 @@ static err_t read_main(void *side)
     struct rtsp_udp_side *s = side;
     err_t err = NULL;
 
+    co_urgent(true);
     while (!err)
         err = read_some(s);
     if (err_class(err) == ERR_CLASS_STOP)
