@@ -90,9 +90,10 @@ static inline co_usec co_to_second(co_usec t, co_usec now) { return t - now % CO
  * others; it gets a fifth of the time at least. */
 void  co_yield(void);
 
-/* Many wait for what the calling coroutine does: from its next turn on it runs before those that are
- * not urgent, which get a third of the time at least. For sockets of datagrams and for publishers
- * with players; timers are urgent anyway. Does not yield. */
+/* From its next turn on the calling coroutine runs before those that are not urgent, because many
+ * clients wait for what it does. The others get at least a third of the time. For players, for
+ * publishers with players, and for coroutines that pass on their packets; timers are always urgent.
+ * Does not yield. */
 void co_urgent(bool is);
 
 /* The thread is everybody's: who has run for a millisecond since it waited lets others run, sooner

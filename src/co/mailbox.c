@@ -66,6 +66,7 @@ err_t co_mailbox_run(void *box)
 {
     struct co_mailbox *b = box;
 
+    co_urgent(true);
     for (;;) {
         err_t err;
 

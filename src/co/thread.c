@@ -53,18 +53,17 @@ static struct pool {
     [CO_POOL_SOUND] = POOL,
 };
 
-/* What a pool's threads are called in top and perf, and how nice they are to the schedulers. What
- * players and connections wait for is as urgent as they are; files are written, and keys of strangers
- * are checked, with the time that is left over, so that a crowd of publishers that come and go takes
- * none from those who play. */
+/* Name (in top and perf) and nice value of each pool's threads. Jobs that players and connections
+ * wait for run at the priority of the workers. Writing files and checking the keys of strangers run
+ * at a lower priority, so that a crowd of short-lived publishers takes no time from players. */
 static const struct rank {
     const char *name; /* 15 letters at most */
     int nice;
 } ranks[CO_POOLS] = {
     [CO_POOL_DNS] = { "srs-dns", 0 },
     [CO_POOL_FILE] = { "srs-file", 5 },
-    [CO_POOL_DISK] = { "srs-disk", 10 },
-    [CO_POOL_STORE] = { "srs-store", 10 },
+    [CO_POOL_DISK] = { "srs-disk", 5 },
+    [CO_POOL_STORE] = { "srs-store", 5 },
     [CO_POOL_TLS] = { "srs-tls", 0 },
     [CO_POOL_VOD] = { "srs-vod", 0 },
     [CO_POOL_KEY] = { "srs-key", 10 },

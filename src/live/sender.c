@@ -415,11 +415,13 @@ err_t live_sender_run(struct live_sender *s)
     err_t err = NULL;
 
     s->co = co_self();
+    co_urgent(true);
     while (!err && !s->done) {
         err = step(s);
         if (!err)
             err = co_round(&round, s->io->bytes_in + s->io->bytes_out + s->consumer.seq);
     }
+    co_urgent(false);
     return err;
 }
 
