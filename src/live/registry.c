@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS_MIN = 64, SQUEEZES = 64, LOSERS = 32 };
+enum { BUCKETS_MIN = 64, SQUEEZES = 64, LOSERS = 32, ROUNDS = 4 };
 /* Whoever has no more loses nothing. There may be thousands that keep little each: streams that
  * nobody plays, segments of streams that have ended. Players need the last seconds of theirs. */
 enum { SMALL = 4 * 1024, SMALL_PLAYED = 4 << 20 };
@@ -225,13 +225,16 @@ static size_t droppable_of(const struct loser *l)
     return l->src ? live_source_droppable(l->src) : l->keeper->how->droppable(l->keeper);
 }
 
-static void find_losers(struct live_registry *r, struct losers *all)
+/* Streams with players; or streams without, and what any stream keeps for the disk. */
+static void find_losers(struct live_registry *r, bool played, struct losers *all)
 {
     all->n = 0;
     for (struct live_source *src = live_registry_next(r, NULL); src;
-         src = live_registry_next(r, src))
-        note(r, all, &(struct loser){ .src = src, .bytes = live_source_droppable(src) });
-    for (struct live_keeper *k = r->keepers; k; k = k->next)
+         src = live_registry_next(r, src)) {
+        if ((src->consumers > 0) == played)
+            note(r, all, &(struct loser){ .src = src, .bytes = live_source_droppable(src) });
+    }
+    for (struct live_keeper *k = r->keepers; k && !played; k = k->next)
         note(r, all, &(struct loser){ .keeper = k, .bytes = k->how->droppable(k) });
 }
 
@@ -261,28 +264,46 @@ static void log_squeezed(struct live_registry *r, const char *name, size_t bytes
                bytes >> 10, (unsigned long long)r->memory.squeezed);
 }
 
+/* Takes memory from the largest of these, at most half of what a played stream has. *want: bytes
+ * still to be freed. False: they have nothing to give. */
+static bool squeeze(struct live_registry *r, bool played, size_t *want, const char **name)
+{
+    struct losers all;
+    bool lost;
+
+    find_losers(r, played, &all);
+    lost = all.n > 0;
+    for (int i = 0; i < SQUEEZES && all.n > 0 && *want > 0; i++) {
+        struct loser *l = most_of(&all);
+        size_t freed = lose(r, l, name);
+
+        *want -= freed < *want ? freed : *want;
+        r->memory.squeezed_bytes += freed;
+        r->memory.squeezed++;
+        l->bytes = droppable_of(l);
+        if (played || !is_large(r, l))
+            *l = all.v[--all.n];
+    }
+    return lost;
+}
+
 /* Well below the limit, so that it is not met again with the next packet; and when that cannot be,
  * as players are in what was dropped, it is looked at again only when there is more. */
 void live_registry_squeeze(struct live_registry *r)
 {
-    size_t enough = r->memory.limit - r->memory.limit / 16, freed = 0;
+    size_t enough = r->memory.limit - r->memory.limit / 16;
     size_t want = r->memory.used - enough;
+    uint64_t before = r->memory.squeezed_bytes;
     const char *name = "";
-    struct losers all;
 
-    find_losers(r, &all);
-    for (int i = 0; i < SQUEEZES && all.n > 0 && freed < want; i++) {
-        struct loser *l = most_of(&all);
-
-        freed += lose(r, l, &name);
-        l->bytes = droppable_of(l);
-        if (!is_large(r, l))
-            *l = all.v[--all.n];
-        r->memory.squeezed++;
+    for (int i = 0; i < ROUNDS && want > 0; i++) {
+        if (!squeeze(r, false, &want, &name)) {
+            (void)squeeze(r, true, &want, &name);
+            break;
+        }
     }
-    r->memory.squeezed_bytes += freed;
-    if (freed > 0)
-        log_squeezed(r, name, freed);
+    if (r->memory.squeezed_bytes > before)
+        log_squeezed(r, name, r->memory.squeezed_bytes - before);
     r->alarm = r->memory.used + r->memory.limit / 32;
     if (r->alarm < r->memory.limit)
         r->alarm = r->memory.limit;

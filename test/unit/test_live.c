@@ -1650,6 +1650,46 @@ static void test_registry(void **state)
     assert_int_equal(live_source_live(), 0);
 }
 
+/* Streams that nobody plays lose all they can first, however many they are and however small. */
+static void test_played_streams_lose_last(void **state)
+{
+    enum { LIMIT = 1 << 20, OTHERS = 100, EACH = 8 << 10 };
+    struct live_registry *r = live_registry_new();
+    struct live_source *played = registered(r, "played"), *others[OTHERS];
+    struct player *p = player(played);
+    struct live_source_stat stat;
+
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++)
+        push(played, AV_VIDEO, i == 0, false, i, LIMIT / 16, i * 40);
+    for (size_t i = 0; i < OTHERS; i++) {
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "other-%zu", i);
+        others[i] = registered(r, name);
+        push(others[i], AV_VIDEO, true, false, 0, EACH / 2, 0);
+    }
+    live_registry_limit(r, LIMIT);
+    for (uint32_t n = 1; n < 10; n++) {
+        for (size_t i = 0; i < OTHERS; i++)
+            push(others[i], AV_VIDEO, false, false, n, EACH / 2, n * 40);
+    }
+    assert_true(live_registry_memory(r)->squeezed > OTHERS);
+    live_source_stat(played, &stat);
+    assert_int_equal(stat.log_packets, 8);
+    for (uint32_t n = 8; n < 40; n++) /* until it has more than all others */
+        push(played, AV_VIDEO, n % 8 == 0, false, n, LIMIT / 16, n * 40);
+    assert_true(live_registry_memory(r)->used <= LIMIT + LIMIT / 8);
+    leave(p);
+    for (size_t i = 0; i < OTHERS; i++) {
+        live_source_end(others[i], &me);
+        (void)live_source_unref(others[i]);
+    }
+    live_source_end(played, &me);
+    (void)live_source_unref(played);
+    live_registry_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1671,6 +1711,7 @@ int main(void)
         TEST(test_sound_alone_starts_within_half_a_second),
         TEST(test_cache_is_bounded), TEST(test_the_largest_loses_its_oldest),
         TEST(test_keepers_lose), TEST(test_many_small_keepers_lose), TEST(test_small_packets_count),
+        TEST(test_played_streams_lose_last),
         TEST(test_slow_player_skips_to_a_key_frame),
         TEST(test_random_players),
         TEST(test_cost_of_a_packet),
