@@ -163,6 +163,24 @@ void blocks_uncount(struct blocks *b)
     b->shop = NULL;
 }
 
+void blocks_fit(struct blocks *b)
+{
+    struct block *p, *old = b->last;
+
+    note_len(b);
+    if (!old || b->first != old || old->len > old->cap / 2)
+        return;
+    p = realloc(old, sizeof(*p) + old->len);
+    if (!p)
+        return;
+    b->memory -= p->cap - p->len;
+    if (b->shop && b->shop->used)
+        *b->shop->used -= p->cap - p->len;
+    p->cap = p->len;
+    b->first = b->last = p;
+    stand(b);
+}
+
 struct block *blocks_begin(struct blocks *b)
 {
     note_len(b);

@@ -58,6 +58,8 @@ static inline size_t blocks_len(const struct blocks *b)
 
 /* The first block, for a walk: up to the next write. NULL: there is none. */
 struct block *blocks_begin(struct blocks *b);
+/* Give back what a single block has left over, if that is more than half: it is kept for long. */
+void blocks_fit(struct blocks *b);
 /* All of it goes to another one, which was not there before; *from is empty then. */
 struct blocks blocks_take(struct blocks *from);
 /* Append what another one has, and empty that: large blocks change hands, small ones are copied. */

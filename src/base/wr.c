@@ -21,6 +21,16 @@ void wr_free(struct wr *w)
     wr_init(w, w->limit);
 }
 
+void wr_fit(struct wr *w)
+{
+    uint8_t *p = w->len > 0 && w->len < w->cap ? realloc(w->buf, w->len) : NULL;
+
+    if (!p)
+        return;
+    w->buf = p;
+    w->cap = w->len;
+}
+
 static bool grow(struct wr *w, size_t n)
 {
     size_t cap = w->cap ? w->cap : n > 4096 ? n : 256;

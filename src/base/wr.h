@@ -23,6 +23,7 @@ struct wr {
 
 void wr_init(struct wr *w, size_t limit);
 void wr_free(struct wr *w);
+void wr_fit(struct wr *w); /* give back what the buffer has left over: it is kept for long */
 void wr_bytes(struct wr *w, const void *p, size_t n);
 void wr_text(struct wr *w, const char *s);
 /* For text of any length; no 0 is written behind it. */

@@ -171,11 +171,39 @@ static void test_shop(void **state)
     free(all);
 }
 
+/* What a block has left over is given back, and can be written to as before. */
+static void test_fit(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 100, 2047, 2048, 2049, 4096, 5000, BLOCK_SIZE, TOTAL };
+    uint8_t *all = pattern();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        size_t used = 0, before;
+        struct block_shop shop = { .most = 2, .used = &used };
+        struct blocks b;
+
+        blocks_init(&b, LIMIT, &shop);
+        wr_bytes(&b.w, all, sizes[i]);
+        before = b.memory;
+        blocks_fit(&b);
+        check(&b, 0, sizes[i]);
+        assert_int_equal(used, b.memory);
+        assert_int_equal(b.memory < before, sizes[i] > 0 && sizes[i] <= 2048);
+        wr_bytes(&b.w, all + sizes[i], TOTAL - sizes[i]);
+        check(&b, 0, TOTAL);
+        blocks_free(&b);
+        assert_int_equal(used, 0);
+        block_shop_free(&shop);
+    }
+    free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_write), TEST(test_limit),
-        TEST(test_move), TEST(test_shop),
+        TEST(test_move), TEST(test_shop), TEST(test_fit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,11 +43,33 @@ static void text_over_the_limit(void **state)
     wr_free(&w);
 }
 
+/* What the buffer has left over is given back, and can be written to as before. */
+static void a_buffer_that_fits(void **state)
+{
+    struct wr w;
+
+    (void)state;
+    wr_init(&w, 1000);
+    wr_fit(&w);
+    assert_null(w.buf);
+    for (size_t i = 0; i < 1000; i++) {
+        wr_u8(&w, (uint8_t)i);
+        wr_fit(&w);
+        assert_int_equal(w.cap, i + 1);
+    }
+    for (size_t i = 0; i < 1000; i++)
+        assert_int_equal(w.buf[i], (uint8_t)i);
+    wr_u8(&w, 0);
+    assert_true(w.bad);
+    wr_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(text_of_any_length),
         TEST(text_over_the_limit),
+        TEST(a_buffer_that_fits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
