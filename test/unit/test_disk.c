@@ -115,6 +115,57 @@ static void test_bounds(void **state)
     assert_false(disorder);
 }
 
+/* Over the limit each lane may have a small one, but not thousands of lanes. */
+static void test_bounds_of_many(void **state)
+{
+    enum { MANY = 100, BYTES = 100, MOST = 1600 };
+    const struct disk_limits limits = { .lane_bytes = MOST, .all_bytes = MOST };
+    struct disk *d = disk_new(&limits);
+    struct disk_lane lanes[MANY], other;
+    int taken = 0;
+
+    (void)state;
+    reset();
+    disk_lane_init(&other, d);
+    assert_true(disk_put(&other, &counted(0, 1, MOST * 3, 0)->job, false));
+    for (int i = 0; i < MANY; i++) {
+        struct counted *one = counted(1, taken + 1, BYTES, 0);
+
+        disk_lane_init(&lanes[i], d);
+        assert_int_equal(disk_put(&lanes[i], &one->job, false), taken < MOST / 4 / BYTES);
+        if (taken == MOST / 4 / BYTES)
+            free(one);
+        else
+            taken++;
+    }
+    disk_free(d, CO_SECONDS(10));
+    assert_int_equal(last_done[0], 1);
+    assert_int_equal(last_done[1], MOST / 4 / BYTES);
+}
+
+/* More may be added to the last job that waits, until a thread has it. */
+static void test_last_of_lane(void **state)
+{
+    const struct disk_limits limits = { .lane_bytes = 1000, .all_bytes = 1000 };
+    struct disk *d = disk_new(&limits);
+    struct disk_lane lane;
+
+    (void)state;
+    reset();
+    disk_lane_init(&lane, d);
+    assert_null(disk_lane_last(&lane));
+    for (int n = 1; n <= 3; n++) {
+        struct counted *one = counted(0, n, 1, 0);
+
+        assert_true(disk_put(&lane, &one->job, false));
+        assert_ptr_equal(disk_lane_last(&lane), &one->job);
+    }
+    for (int i = 0; i < 1000 && last_done[0] < 3; i++)
+        assert_ok(co_sleep(CO_MS(1)));
+    assert_null(disk_lane_last(&lane));
+    disk_free(d, CO_SECONDS(10));
+}
+
 static void test_files(void **state)
 {
     struct disk_job job = { 0 };
@@ -251,8 +302,10 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(test_order), TEST(test_bounds), TEST(test_files),
-                                       TEST(test_swap), TEST(test_swap_under_a_reader) };
+    const struct CMUnitTest tests[] = {
+        TEST(test_order), TEST(test_bounds), TEST(test_bounds_of_many), TEST(test_last_of_lane),
+        TEST(test_files), TEST(test_swap), TEST(test_swap_under_a_reader),
+    };
 
     return cmocka_run_group_tests(tests, setup, NULL);
 }

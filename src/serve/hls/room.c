@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 1024, UNUSED_PART = 50, UNUSED_LEAST = 1000 };
 
 struct ends {
     struct hls_room_place *oldest, *newest;
@@ -31,7 +31,7 @@ struct hls_room {
     struct ends unused;
 };
 
-static atomic_uint sessions; /* of all workers */
+static atomic_uint sessions, unused_sessions; /* of all workers */
 static struct peers *peers;  /* likewise */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -71,6 +71,7 @@ static void line_up(struct hls_room *r, struct hls_room_place *p, const uint8_t 
 {
     struct hls_room_address **at = find(r, of);
 
+    (void)atomic_fetch_add_explicit(&unused_sessions, 1, memory_order_relaxed);
     if (!*at) {
         *at = must(calloc(1, sizeof(**at)));
         memcpy((*at)->of, of, IP_SIZE);
@@ -91,6 +92,7 @@ void hls_room_used(struct hls_room *r, struct hls_room_place *p)
     if (!a)
         return;
     p->address = NULL;
+    (void)atomic_fetch_sub_explicit(&unused_sessions, 1, memory_order_relaxed);
     *(p->all.older ? &p->all.older->all.newer : &r->unused.oldest) = p->all.newer;
     *(p->all.newer ? &p->all.newer->all.older : &r->unused.newest) = p->all.older;
     *(p->same.older ? &p->same.older->same.newer : &a->unused.oldest) = p->same.newer;
@@ -134,21 +136,37 @@ static bool has_place(struct hls_room_place *p, const struct conf_limits *l, con
     return peers_enter(peers, &p->peer, addr, &limits, co_now()) == PEERS_WELCOME;
 }
 
+static unsigned most_unused(const struct conf_limits *l)
+{
+    int most = l->hls_sessions / UNUSED_PART;
+
+    return (unsigned)(most > UNUSED_LEAST ? most : UNUSED_LEAST);
+}
+
+static err_t full(const struct conf_limits *l, const char *ip, bool own, unsigned all)
+{
+    if (own)
+        return err_new(ERR_TOO_MANY, "HLS sessions of %s: %d (limits.hls_address_sessions)", ip,
+                       l->hls_address_sessions);
+    if (all >= (unsigned)l->hls_sessions)
+        return err_new(ERR_TOO_MANY, "%u HLS sessions: over limits.hls_sessions", all);
+    return err_new(ERR_TOO_MANY, "%u HLS sessions that fetched no segment: over what "
+                   "limits.hls_sessions has for those", most_unused(l));
+}
+
 err_t hls_room_enter(struct hls_room *r, struct hls_room_place *p, const struct session_env *env,
                      const char *ip, bool *own)
 {
     const struct conf_limits *l = &env->conf->limits;
     unsigned n = atomic_fetch_add_explicit(&sessions, 1, memory_order_relaxed);
+    unsigned unused = atomic_load_explicit(&unused_sessions, memory_order_relaxed);
     uint8_t of[IP_SIZE];
 
     *own = !has_place(p, l, ip);
-    if (*own || n >= (unsigned)l->hls_sessions) {
+    if (*own || unused >= most_unused(l) || n >= (unsigned)l->hls_sessions) {
         peers_leave(&p->peer, co_now());
         (void)atomic_fetch_sub_explicit(&sessions, 1, memory_order_relaxed);
-        if (*own)
-            return err_new(ERR_TOO_MANY, "HLS sessions of %s: %d (limits.hls_address_sessions)", ip,
-                           l->hls_address_sessions);
-        return err_new(ERR_TOO_MANY, "%u HLS sessions: over limits.hls_sessions", n);
+        return full(l, ip, *own, n);
     }
     ip_customer(ip, of);
     line_up(r, p, of);

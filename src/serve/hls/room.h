@@ -4,7 +4,9 @@
  *
  * A session costs a stranger one request and lives for minutes. So each address has a share of
  * them, and the oldest session that fetched no segment makes room for the next one: a session that
- * is used stays. Limits are those of the process, whichever of its workers has the sessions.
+ * is used stays. Sessions that fetched no segment are at most a fiftieth of the limit, or 1,000 if
+ * that is more. A player whose session had to go gets it back with its next request, by the key in
+ * its URL. The limits are those of the process, whichever worker has the sessions.
  */
 #ifndef SERVE_HLS_ROOM_H
 #define SERVE_HLS_ROOM_H
@@ -34,6 +36,10 @@ err_t hls_room_enter(struct hls_room *r, struct hls_room_place *p, const struct 
 void hls_room_leave(struct hls_room *r, struct hls_room_place *p);
 /* It fetched a segment. */
 void hls_room_used(struct hls_room *r, struct hls_room_place *p);
+static inline bool hls_room_is_used(const struct hls_room_place *p)
+{
+    return !p->address;
+}
 
 /* The oldest unused one of this worker, of that address (NULL: of any), and the one that is next;
  * NULL: there is none. */

@@ -25,6 +25,7 @@ enum { BUCKETS = 4096, QUERY_MAX = 64 * 1024, TRIES = 4 };
 
 #define SWEEP CO_SECONDS(1)
 #define TOLD CO_SECONDS(10)
+#define FIRST_LEAST CO_SECONDS(10)
 
 struct hls_sessions {
     struct hls_session *buckets[BUCKETS];
@@ -263,6 +264,11 @@ static void look_at_term(struct hls_session *s)
     }
 }
 
+static co_usec patience_with(const struct hls_session *s)
+{
+    return hls_room_is_used(&s->place) ? s->patience : s->first_patience;
+}
+
 /* Those who ask no more. A kicked one that goes on asking stays, so its id stays refused. */
 static void sweep_bucket(struct hls_session **at, co_usec now)
 {
@@ -270,7 +276,7 @@ static void sweep_bucket(struct hls_session **at, co_usec now)
         struct hls_session *s = *at;
 
         look_at_term(s);
-        if (s->busy || s->session.co || now - s->asked_at <= s->patience) {
+        if (s->busy || s->session.co || now - s->asked_at <= patience_with(s)) {
             at = &s->next;
             continue;
         }
@@ -487,15 +493,22 @@ static void set_names(struct hls_session *s, const struct http_exchange *x,
     free(tc_url);
 }
 
-/* Who asks nothing for so long has stopped: longer than a player waits for a segment. */
-static co_usec patience(const struct conf_vhost *v, bool dash)
+static co_usec longer(co_usec a, co_usec b)
+{
+    return a > b ? a : b;
+}
+
+/* A session without a request for so long has stopped: players ask more often. A session that never
+ * fetched a segment lasts for two updates of the list: most of these are a single request. */
+static void set_patience(struct hls_session *s, const struct conf_vhost *v, bool dash)
 {
     co_usec fragment = dash ? v->dash.fragment : v->hls.fragment;
-    co_usec window = dash ? fragment * v->dash.window_size : v->hls.window;
+    co_usec turn = dash ? longer(fragment, v->dash.update_period) : fragment;
+    co_usec window = dash ? longer(fragment * v->dash.window_size, turn) : v->hls.window;
+    co_usec first = longer(FIRST_LEAST, turn * 2);
 
-    if (dash && window < v->dash.update_period)
-        window = v->dash.update_period;
-    return window * 2 > fragment * 3 ? window * 2 : fragment * 3;
+    s->patience = longer(window * 2, fragment * 3);
+    s->first_patience = first < s->patience ? first : s->patience;
 }
 
 /* Its id and its secret: as the url has them, or new ones. */
@@ -524,7 +537,7 @@ static void add(struct hls *h, struct hls_session *s, const struct http_exchange
     set_names(s, x, *names);
     session_begin(&s->session);
     s->asked_at = co_now();
-    s->patience = patience(x->vhost, dash);
+    set_patience(s, x->vhost, dash);
     s->dash = dash;
     if (dash)
         mark_it(s, x);

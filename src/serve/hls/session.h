@@ -41,6 +41,7 @@ struct hls_session {
     unsigned busy;            /* requests of it that are being answered */
     co_usec asked_at;
     co_usec patience;         /* how long it may ask nothing */
+    co_usec first_patience;   /* the same until it fetched a segment */
     uint64_t requests;
 };
 

@@ -10,15 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JOB: what one takes apart from its bytes, with its segment: that of a stream that has another
- * configuration with each frame is mostly this. */
-enum { LIST_MAX = 4 << 20, KEY_MODE = 0600, JOB = 2048 };
+/* JOB, REMOVAL: memory of a job apart from the bytes of its file, its segment included. Segments of
+ * a stream whose configuration changes with each frame are mostly this. */
+enum { LIST_MAX = 4 << 20, KEY_MODE = 0600, JOB = 2048, REMOVAL = 1024, REMOVAL_MAX = 16 << 10 };
 
 struct job {
     struct disk_job job; /* first */
     struct hls_stream *stream; /* with a reference */
-    char *path, *root;
-    struct hls_file *file;     /* what to write; NULL: remove it */
+    char *path;
+    struct hls_file *file;     /* what to write there; NULL: remove all of these */
+    struct wr paths;           /* each with its '\0' */
+    char *root;                /* and folders that are empty then, below this one */
     bool swap;                 /* it is written again soon */
     struct hls_segment *segment;
     struct hls_shared *shared; /* with a reference */
@@ -36,6 +38,14 @@ static void write_lines(struct hls_lines *lines)
     lines->error = job.error;
 }
 
+static void remove_all(const struct job *j)
+{
+    const char *all = (const char *)j->paths.buf;
+
+    for (size_t at = 0; at < j->paths.len; at += strlen(all + at) + 1)
+        disk_remove(all + at, j->root);
+}
+
 static void run(struct disk_job *job)
 {
     struct job *j = container_of(job, struct job, job);
@@ -49,7 +59,7 @@ static void run(struct disk_job *job)
     else if (j->file)
         (void)disk_write_file(job, j->path, j->file->data, j->file->size);
     else
-        disk_remove(j->path, j->root);
+        remove_all(j);
 }
 
 static void free_job(struct job *j)
@@ -58,6 +68,7 @@ static void free_job(struct job *j)
 
     (void)hls_file_unref(j->file);
     free(j->path);
+    wr_free(&j->paths);
     free(j->root);
     free(j->lines.path);
     free(j->lines.text);
@@ -70,11 +81,10 @@ static struct job *new_job(struct hls_stream *s, const char *path, struct hls_fi
     struct job *j = must(calloc(1, sizeof(*j)));
 
     j->stream = hls_stream_ref(s);
-    j->path = must_dup(path);
-    j->root = must_dup(s->set.path);
+    j->path = path ? must_dup(path) : NULL;
     j->file = file ? hls_file_ref(file) : NULL;
     j->job.run = run;
-    j->job.bytes = file ? JOB + (file->shop ? file->blocks.memory : file->size) : 0;
+    j->job.bytes = file ? JOB + (file->shop ? file->blocks.memory : file->size) : REMOVAL;
     return j;
 }
 
@@ -143,6 +153,16 @@ static void shared_done(struct disk_job *job)
     free_job(j);
 }
 
+/* The queue is full. */
+static void give_up(struct hls_stream *s, struct job *j)
+{
+    j->job.what = "too much waits to be written";
+    failed(s, j, "the disk is slow");
+    s->record.whole = true; /* its lines are lost */
+    free_job(j);
+}
+
+/* The queue may refuse it while the stream has no files: no segment on disk needs it yet. */
 void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared)
 {
     struct job *j;
@@ -152,11 +172,14 @@ void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared)
     j = new_job(s, shared->path, shared->file);
     j->job.done = shared_done;
     j->job.mode = shared->secret ? KEY_MODE : 0;
-    j->shared = hls_shared_ref(shared);
-    shared->writing = true;
     hls_record_shared(s, shared);
     j->lines = hls_record_take(s, shared);
-    (void)disk_put(&s->disk.lane, &j->job, true);
+    if (!disk_put(&s->disk.lane, &j->job, s->disk.begun)) {
+        give_up(s, j);
+        return;
+    }
+    j->shared = hls_shared_ref(shared);
+    shared->writing = s->disk.begun = true;
 }
 
 static void removed(struct disk_job *job)
@@ -164,15 +187,34 @@ static void removed(struct disk_job *job)
     free_job(container_of(job, struct job, job));
 }
 
+static struct job *new_removal(struct hls_stream *s)
+{
+    struct job *j = new_job(s, NULL, NULL);
+
+    wr_init(&j->paths, REMOVAL_MAX);
+    j->root = must_dup(s->set.path);
+    j->job.done = removed;
+    (void)disk_put(&s->disk.lane, &j->job, true);
+    return j;
+}
+
+/* The last waiting job if it is a removal with room for one more path, else a new one. */
+static struct job *removal(struct hls_stream *s)
+{
+    struct disk_job *last = disk_lane_last(&s->disk.lane);
+    struct job *j = last ? container_of(last, struct job, job) : NULL;
+
+    return j && !j->file && j->paths.len < REMOVAL_MAX - HLS_NAME_MAX * 2 ? j : new_removal(s);
+}
+
 void hls_disk_remove(struct hls_stream *s, const char *path)
 {
     struct job *j;
 
-    if (s->hls->stopping || s->keep_files)
+    if (s->hls->stopping || s->keep_files || !s->disk.begun)
         return;
-    j = new_job(s, path, NULL);
-    j->job.done = removed;
-    (void)disk_put(&s->disk.lane, &j->job, true);
+    j = removal(s);
+    wr_bytes(&j->paths, path, strlen(path) + 1);
 }
 
 static void list_done(struct disk_job *job)
@@ -218,6 +260,8 @@ void hls_disk_list(struct hls_stream *s)
     (void)hls_file_unref(file);
     j->job.done = list_done;
     j->swap = s->disk.list_swapped = s->live;
+    if (s->record.whole) /* its lines were lost */
+        j->lines = hls_record_take(s, NULL);
     s->disk.writing_list = true;
     (void)disk_put(&s->disk.lane, &j->job, true);
 }
@@ -293,28 +337,47 @@ static void put_segment(struct hls_stream *s, struct hls_segment *seg)
     seg->failed = false;
     hls_record_segment(s, seg);
     j->lines = hls_record_take(s, NULL);
-    if (disk_put(&s->disk.lane, &j->job, false)) {
-        disk_room_add(&s->disk.room, (int64_t)seg->bytes);
+    if (!disk_put(&s->disk.lane, &j->job, false)) {
+        give_up(s, j);
+        seg->writing = false;
+        seg->failed = true;
         return;
     }
-    j->job.what = "too much waits to be written";
-    failed(s, j, "the disk is slow");
-    seg->writing = false;
-    seg->failed = true;
-    s->record.whole = true; /* its lines are lost */
-    free_job(j);
+    s->disk.begun = true;
+    disk_room_add(&s->disk.room, (int64_t)seg->bytes);
+}
+
+static bool is_to_be_written(const struct hls_segment *seg)
+{
+    return seg->file && !seg->on_disk;
+}
+
+static void put_with_shared(struct hls_stream *s, struct hls_segment *seg)
+{
+    hls_disk_shared(s, seg->init);
+    hls_disk_shared(s, seg->key);
+    put_segment(s, seg);
+}
+
+bool hls_disk_again(struct hls_stream *s)
+{
+    bool is_left = false;
+
+    for (size_t i = 0; i < s->list.n; i++) {
+        struct hls_segment *seg = s->list.v[i];
+
+        if (seg->failed && is_to_be_written(seg))
+            put_with_shared(s, seg);
+        is_left |= is_to_be_written(seg);
+    }
+    if (!is_left && s->record.whole)
+        hls_disk_list(s);
+    return is_left;
 }
 
 /* And what comes before it and could not be written. */
 void hls_disk_segment(struct hls_stream *s, struct hls_segment *seg)
 {
-    hls_disk_shared(s, seg->init);
-    hls_disk_shared(s, seg->key);
-    for (size_t i = 0; i < s->list.n; i++) {
-        struct hls_segment *old = s->list.v[i];
-
-        if (old != seg && old->failed && old->file)
-            put_segment(s, old);
-    }
-    put_segment(s, seg);
+    (void)hls_disk_again(s);
+    put_with_shared(s, seg);
 }

@@ -19,6 +19,7 @@ struct hls *hls_new(struct session_env *env, struct disk *disk)
     env->hls = h;
     h->disk = disk;
     h->names = hls_names_new();
+    h->rests = hls_rests_new();
     h->shop = shop_new(env->streams);
     co_group_init(&h->group);
     return h;
@@ -43,6 +44,7 @@ static struct hls_stream *add(struct hls *h, const struct session_stream *names,
     struct hls_stream *s = hls_stream_new(h, names, h->env->conf, vhost, kind, next_seq);
 
     if (s) {
+        hls_rest_forget(h, s->key, kind);
         s->next = h->streams;
         h->streams = s;
     }
@@ -153,6 +155,7 @@ static void sink_free(struct sink *sink)
         hls_stream_dispose(h->streams, false);
     (void)hls_folders_unref(h->folders);
     hls_names_free(h->names);
+    hls_rests_free(h->rests);
     (void)shop_unref(h->shop);
     h->env->hls = NULL;
     free(h);

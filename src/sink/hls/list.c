@@ -46,7 +46,7 @@ static void remove_first(struct hls_stream *s)
 
 void hls_list_bury(struct hls_stream *s, struct hls_segment *seg)
 {
-    if (s->set.cleanup || s->disposing) {
+    if ((s->set.cleanup || s->disposing) && (seg->on_disk || seg->writing)) {
         hls_disk_remove(s, seg->path);
         if (seg->on_disk)
             disk_room_add(&s->disk.room, -(int64_t)seg->bytes);
@@ -160,11 +160,17 @@ static size_t idle_bytes(const struct hls_segment *seg)
     return bytes;
 }
 
+/* So many of the list may be lost: players are at the newest one, while there will be more. */
+static size_t losable(const struct hls_stream *s)
+{
+    return s->list.n - (s->live && s->list.n > 0);
+}
+
 size_t hls_list_idle(const struct hls_stream *s)
 {
     size_t bytes = 0;
 
-    for (size_t i = 0; i + 1 < s->list.n; i++)
+    for (size_t i = 0; i < losable(s); i++)
         bytes += idle_bytes(s->list.v[i]);
     for (size_t i = 0; i < s->expired.n; i++)
         bytes += idle_bytes(s->expired.v[i]);
@@ -173,13 +179,13 @@ size_t hls_list_idle(const struct hls_stream *s)
 
 void hls_list_lose(struct hls_stream *s)
 {
-    size_t n = s->list.n > 0 ? s->list.n - 1 : 0, i = 0;
+    size_t n = losable(s), i = 0;
 
     while (n > 0 && (s->list.v[n - 1]->on_disk || idle_bytes(s->list.v[n - 1]) == 0))
         n--; /* what stays is on disk, or will be */
     while (n-- > 0)
         remove_first(s);
-    for (size_t k = 0; k + 1 < s->list.n; k++) {
+    for (size_t k = 0; k < losable(s); k++) {
         if (idle_bytes(s->list.v[k]) > 0)
             hls_segment_forget(s, s->list.v[k]);
     }

@@ -54,6 +54,7 @@ struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type)
 {
     struct hls_file *f = new_file(h, type);
 
+    wr_fit(take);
     f->size = take->len;
     f->data = take->buf;
     wr_init(take, take->limit);
@@ -64,6 +65,7 @@ struct hls_file *hls_file_of(struct hls *h, struct blocks *take, const char *typ
 {
     struct hls_file *f = new_file(h, type);
 
+    blocks_fit(take);
     f->size = blocks_len(take);
     f->blocks = blocks_take(take);
     f->shop = shop_ref(h->shop);

@@ -104,6 +104,14 @@ static void run(void *arg)
     walk(x, x->root, 0);
 }
 
+/* root: of one journal alone. */
+static void run_one(void *arg)
+{
+    struct search *x = arg;
+
+    look(x, must_dup(x->root));
+}
+
 static void drop(void *arg)
 {
     struct search *x = arg;
@@ -149,9 +157,11 @@ static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost
     if (!s)
         return false;
     s->disposing = true;
-    go = is_here(s) && strcmp(s->record.path, f->path) == 0 && hls_recover_list(s);
+    go = is_here(s) && strcmp(s->record.path, f->path) == 0 && hls_recover_list(s) &&
+         !hls_stream_find(h, &names, kind); /* somebody may have published meanwhile */
     if (go)
-        log_trace("%s: its files are removed, nobody published since the server began", s->name);
+        log_trace("%s: its files are removed, nobody published for %lld s", s->name,
+                  us_to_s(s->set.dispose));
     hls_stream_dispose(s, go);
     return go;
 }
@@ -175,6 +185,25 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
     if (n > 0)
         log_trace("%s: files of %u stream%s of before removed", kind->name, n, n > 1 ? "s" : "");
     drop(x);
+    return err;
+}
+
+err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct stream_key *key,
+                       const char *journal, co_usec silence)
+{
+    struct search *x = must(calloc(1, sizeof(*x)));
+    struct conf *conf = conf_ref(h->env->conf);
+    const struct conf_vhost *v = conf_vhost_find(conf, key->vhost);
+    err_t err;
+
+    x->silence = (time_t)us_to_s(silence);
+    x->root = must_dup(journal);
+    err = co_thread_run(CO_POOL_FILE, run_one, x, drop, CO_FOREVER);
+    if (!err && v && x->n == 1)
+        (void)remove_one(h, conf, v, kind, &x->v[0]);
+    if (!err)
+        drop(x);
+    (void)conf_unref(conf);
     return err;
 }
 

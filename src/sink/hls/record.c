@@ -215,6 +215,7 @@ struct hls_lines hls_record_take(struct hls_stream *s, const struct hls_shared *
     r->list = list;
     r->whole = r->waits.bad;
     if (!r->waits.bad && r->waits.len > 0) {
+        wr_fit(&r->waits);
         lines.text = (char *)r->waits.buf;
         lines.size = r->waits.len;
         lines.path = must_dup(r->path);

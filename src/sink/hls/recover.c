@@ -278,6 +278,8 @@ static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
 
         hls_disk_remove(s, tmp);
         free(tmp);
+        if (s->set.cleanup || s->disposing)
+            hls_disk_remove(s, seg->path); /* it may be whole all the same */
     }
     hls_list_bury(s, seg);
 }
@@ -370,6 +372,7 @@ bool hls_recover_list(struct hls_stream *s)
         log_end("HLS, DASH: what was before is not read, a new list begins", &err);
         return false;
     }
+    s->disk.begun |= r->found || r->list;
     found = r->found && is_alone(s);
     if (found)
         take(s, &r->journal);

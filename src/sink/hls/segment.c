@@ -31,7 +31,7 @@ void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg)
     hls_parts_drop(s, seg);
     if (!seg->file)
         return;
-    s->in_memory -= seg->file->size;
+    s->in_memory -= seg->file->blocks.memory;
     hls_names_drop(s->hls, seg->path, seg->file);
     seg->file = hls_file_unref(seg->file);
 }
@@ -86,7 +86,7 @@ void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg)
 {
     seg->bytes = blocks_len(&s->out);
     seg->file = hls_file_of(s->hls, &s->out, s->container->type);
-    s->in_memory += seg->bytes;
+    s->in_memory += seg->file->blocks.memory;
     hls_names_set(s->hls, seg->path, seg->file, s);
 }
 

@@ -12,10 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP = 1000 }; /* ms that a clock is set by; less is drift */
+/* STEP: ms that a clock is set by; less is drift. */
+enum { STEP = 1000, CROWD = 8 };
 
 #define AUDIO_SPAN AV_MS(100)
-#define FORGET CO_SECONDS(120) /* with hls_dispose 0: from memory, the files stay */
+/* After this time a stream that is on disk leaves memory; a publisher that returns continues it. */
+#define FORGET CO_SECONDS(20)
+#define AGAIN CO_SECONDS(1) /* to write what could not be written */
+#define GIVE_UP CO_SECONDS(5) /* to write it, where memory is short */
 
 static bool same(const char *a, const char *b)
 {
@@ -170,6 +174,7 @@ static void leave(struct hls_stream *s)
     if (*at)
         *at = s->next;
     co_timer_cancel(&s->dispose);
+    co_timer_cancel(&s->again);
     s->left = true;
     leave_home(s);
     hls_wake(s);
@@ -210,14 +215,6 @@ void hls_stream_dispose(struct hls_stream *s, bool remove)
     hls_stream_unref(s);
 }
 
-/* Its turn came early: nobody misses it, or too many streams have ended. */
-static void makes_room(struct co_timer *t)
-{
-    struct hls_stream *s = container_of(t, struct hls_stream, dispose);
-
-    hls_stream_dispose(s, s->set.dispose > 0);
-}
-
 static void is_silent(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
@@ -225,6 +222,31 @@ static void is_silent(struct co_timer *t)
     if (s->set.dispose > 0)
         log_trace("%s: its files are removed, nobody published for %lld s", s->name,
                   us_to_s(s->set.dispose));
+    hls_stream_dispose(s, s->set.dispose > 0);
+}
+
+/* How much longer its files stay; 0: for ever. */
+static co_usec left_of(const struct hls_stream *s)
+{
+    return s->set.dispose > 0 ? s->ended_at + s->set.dispose - co_now() : 0;
+}
+
+/* It leaves memory if all of it is on disk, else when its files are removed. */
+static void forget(struct co_timer *t)
+{
+    struct hls_stream *s = container_of(t, struct hls_stream, dispose);
+
+    if (left_of(s) <= 0)
+        is_silent(t);
+    else if (!hls_rest(s, left_of(s)))
+        co_timer_set(t, co_now() + left_of(s), is_silent);
+}
+
+/* Its turn came early: nobody misses it, or too many streams have ended. */
+static void makes_room(struct co_timer *t)
+{
+    struct hls_stream *s = container_of(t, struct hls_stream, dispose);
+
     hls_stream_dispose(s, s->set.dispose > 0);
 }
 
@@ -253,6 +275,7 @@ static void start(struct hls_stream *s)
     live_reader_move(&s->reader, &p->reader);
     free(p);
     co_timer_cancel(&s->dispose);
+    co_timer_cancel(&s->again);
     fini_muxers(s);
     init_muxers(s);
     hls_shared_unref(s, s->init);
@@ -315,33 +338,105 @@ static bool is_empty(const struct hls_stream *s)
     return s->ready && s->next_seq == 0 && s->list.n == 0 && s->expired.n == 0;
 }
 
-/* Streams that have ended and are not disposed of yet are at most as many as there may be
- * connections: whoever publishes under one name after the other makes one each. The one that ends
- * first goes at once. */
-static void bound_ended(struct hls *h)
+static bool is_waiting(const struct hls_stream *s)
 {
-    unsigned most = workers_share(h->env, h->env->conf->max_connections), n = 0;
-    struct hls_stream *first = NULL;
+    return s->dispose.prev && s->dispose.due > co_now();
+}
+
+/* Ended streams that wait for a publisher: their number and memory, and which one goes first. */
+struct ended {
+    unsigned n;
+    size_t bytes;
+    struct hls_stream *first, *heavy; /* heavy: the first of those that have something */
+};
+
+static struct ended count_ended(const struct hls *h)
+{
+    struct ended e = { 0 };
 
     for (struct hls_stream *s = h->streams; s; s = s->next) {
-        if (!s->dispose.prev)
+        if (!is_waiting(s))
             continue;
-        n++;
-        if (!first || s->dispose.due < first->dispose.due)
-            first = s;
+        e.n++;
+        e.bytes += s->in_memory;
+        if (!e.first || s->dispose.due < e.first->dispose.due)
+            e.first = s;
+        if (s->in_memory > 0 && (!e.heavy || s->dispose.due < e.heavy->dispose.due))
+            e.heavy = s;
     }
-    if (n > most)
-        co_timer_set(&first->dispose, co_now(), makes_room);
+    return e;
+}
+
+/* They are at most as many as there may be connections: whoever publishes under one name after the
+ * other makes one each. What could not be written of all of them counts as that of one stream. */
+static void bound_ended(struct hls *h)
+{
+    unsigned most = workers_share(h->env, h->env->conf->max_connections);
+    size_t share = live_keeper_share(live_registry_memory(h->env->streams));
+    struct ended e = count_ended(h);
+
+    if (e.n > most)
+        co_timer_set(&e.first->dispose, co_now(), makes_room);
+    while (e.bytes > share && e.heavy) {
+        size_t before = e.heavy->in_memory;
+
+        hls_list_lose(e.heavy);
+        if (e.heavy->list.n == 0)
+            co_timer_set(&e.heavy->dispose, co_now(), makes_room);
+        if (e.heavy->in_memory >= before)
+            return; /* it is on its way to the disk */
+        e = count_ended(h);
+    }
+}
+
+/* More than an eighth of max_connections ended streams are in memory. */
+static bool is_crowded(const struct hls *h)
+{
+    return count_ended(h).n > workers_share(h->env, h->env->conf->max_connections / CROWD);
+}
+
+static bool is_memory_short(const struct hls *h)
+{
+    const struct live_memory *m = live_registry_memory(h->env->streams);
+
+    return m->limit > 0 && m->used > m->limit - m->limit / 8;
+}
+
+/* In a crowd an ended stream leaves memory unwritten if its list is empty, if it has no file on
+ * disk, or if memory is short and the disk has been too slow for GIVE_UP. */
+static bool is_given_up(const struct hls_stream *s)
+{
+    return (s->ready && s->list.n == 0) || !s->disk.begun ||
+           (co_now() - s->ended_at > GIVE_UP && is_memory_short(s->hls));
+}
+
+static void write_again(struct co_timer *t)
+{
+    struct hls_stream *s = container_of(t, struct hls_stream, again);
+    bool is_left = hls_disk_again(s) || s->disk.lane.jobs > 0;
+    bool crowded = is_crowded(s->hls);
+
+    if (crowded && !is_left && s->disk.begun && hls_rest(s, left_of(s)))
+        return;
+    if (crowded && is_given_up(s))
+        hls_stream_dispose(s, s->set.dispose > 0);
+    else
+        co_timer_set(t, co_now() + AGAIN, write_again);
 }
 
 /* Its list is served for a while yet, if there is one. */
 static void wait_for_publisher(struct hls_stream *s)
 {
+    co_usec lasts;
+
     if (is_empty(s)) {
         co_timer_set(&s->dispose, co_now(), makes_room);
         return;
     }
-    co_timer_set(&s->dispose, co_now() + (s->set.dispose > 0 ? s->set.dispose : FORGET), is_silent);
+    s->ended_at = co_now();
+    lasts = s->set.dispose > 0 && s->set.dispose < FORGET ? s->set.dispose : FORGET;
+    co_timer_set(&s->dispose, co_now() + lasts, forget);
+    co_timer_set(&s->again, co_now() + AGAIN, write_again);
     bound_ended(s->hls);
 }
 

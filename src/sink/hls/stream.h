@@ -111,6 +111,7 @@ struct hls_crypt {
 struct hls_disk {
     struct disk_lane lane;
     struct disk_room room;
+    bool begun;              /* there is a file, of before or of now, or will be */
     bool writing_list;
     bool list_changed;       /* meanwhile: it is written once more */
     bool list_swapped;       /* the one of before is there as well, to be written over */
@@ -151,8 +152,9 @@ struct hls_stream {
     bool keep_files;         /* nothing is removed any more */
     bool disposing;          /* everything is removed */
     bool left;               /* it left the registry: nobody waits for it any more */
-    co_usec began_at;
+    co_usec began_at, ended_at; /* its publisher */
     struct co_timer dispose;
+    struct co_timer again;   /* after the end: writes what could not be written */
     uint64_t dropped;        /* of the reader, that we know of */
     unsigned bad;            /* frames that were left out */
     bool logged_codec[2];
@@ -178,7 +180,7 @@ struct hls_stream {
     bool other_inits;        /* the name of the first one is taken */
     struct hls_file *playlist;
     struct hls_file *update; /* the same without what players have, once one asked; or NULL */
-    size_t in_memory;        /* bytes of segments */
+    size_t in_memory;        /* bytes of segments, with what their blocks have left over */
 
     struct hls_disk disk;
     struct hls_record record;
@@ -199,6 +201,7 @@ struct hls {
     struct shop *shop;       /* of segments */
     uint64_t etags;
     struct hls_sessions *sessions; /* of serve/hls, which makes and frees them */
+    struct hls_rests *rests;
     struct hls_folders *folders; /* as they were a moment ago; NULL: nobody asked */
     co_usec told_at;         /* that who has no session gets nothing */
     bool stopping;           /* the program ends */
@@ -282,8 +285,8 @@ struct hls_file *hls_list_update(struct hls_stream *s);
 void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
 /* It is in no queue any more: its file goes, after the job that writes it. */
 void hls_list_bury(struct hls_stream *s, struct hls_segment *seg);
-/* Bytes in memory that nobody writes, but the newest segment's; and let them go: what the disk does
- * not have leaves the list. */
+/* Bytes in memory that nobody writes, but the newest segment's while it is published; and let them
+ * go: what the disk does not have leaves the list. */
 size_t hls_list_idle(const struct hls_stream *s);
 void hls_list_lose(struct hls_stream *s);
 
@@ -305,6 +308,8 @@ void dash_list_text(struct hls_stream *s, struct wr *w, bool disk);
 
 /* disk.c: its jobs */
 void hls_disk_segment(struct hls_stream *s, struct hls_segment *seg);
+/* Write again what could not be written, the journal included. False: all segments are written. */
+bool hls_disk_again(struct hls_stream *s);
 void hls_disk_shared(struct hls_stream *s, struct hls_shared *shared);
 void hls_disk_list(struct hls_stream *s);
 void hls_disk_remove(struct hls_stream *s, const char *path);
@@ -327,6 +332,18 @@ bool hls_recover_list(struct hls_stream *s);
 
 /* orphan.c: dispose of streams that an earlier process left. co_fn */
 err_t hls_remove_orphans(void *hls);
+/* The same of one that has left memory, unless its journal is younger than that. Yields. */
+err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct stream_key *key,
+                       const char *journal, co_usec silence) __attribute__((warn_unused_result));
+
+/* rest.c: ended streams that are only on disk. */
+struct hls_rests *hls_rests_new(void);
+void hls_rests_free(struct hls_rests *all);
+/* It leaves memory, and its files are removed after `left` (0: never). False: not all of it is on
+ * disk. */
+bool hls_rest(struct hls_stream *s, co_usec left);
+/* A publisher came back. */
+void hls_rest_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind);
 
 /* memory.c */
 struct hls_names *hls_names_new(void);

@@ -2,6 +2,7 @@
 /* disk.c - file work in order, on helper threads: the queues. */
 #include "sink/store/disk.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "sink/store/disk_room.h"
@@ -9,7 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { WORKERS = CO_POOL_THREADS, BATCH = 16, SMALL = 16 };
+enum { WORKERS = CO_POOL_THREADS, BATCH = 16, SMALL = 16, EXTRA = 4 };
 
 #define SLOW CO_SECONDS(5)       /* a file that waits so long is worth a line */
 #define SLOW_AGAIN CO_SECONDS(30)
@@ -17,7 +18,7 @@ enum { WORKERS = CO_POOL_THREADS, BATCH = 16, SMALL = 16 };
 struct disk {
     struct disk_limits limits;
     struct disk_lane *head, **tail; /* lanes that have work */
-    size_t bytes;
+    size_t bytes, extra; /* extra: of them, over the limit */
     unsigned jobs;
     struct co_group group;
     struct co *idle[WORKERS]; /* workers that wait */
@@ -77,6 +78,8 @@ static void count(struct disk *d, struct disk_lane *lane, const struct disk_job 
     d->jobs += waits ? 1u : -1u;
     lane->bytes += waits ? job->bytes : -job->bytes;
     d->bytes += waits ? job->bytes : -job->bytes;
+    if (job->extra)
+        d->extra += waits ? job->bytes : -job->bytes;
     if (d->limits.all)
         (void)atomic_fetch_add_explicit(d->limits.all, waits ? job->bytes : -job->bytes,
                                         memory_order_relaxed);
@@ -201,27 +204,42 @@ static void wake_worker(struct disk *d)
         d->workers++;
 }
 
-/* What nobody waits before goes, whatever its size, and each lane may have one that is not large:
- * who fills the queue fills it for himself. */
-static bool is_full(const struct disk *d, const struct disk_lane *lane, size_t bytes)
+static size_t most_bytes(const struct disk *d)
 {
     const struct live_memory *m = d->limits.memory;
-    size_t all = d->limits.all_bytes, waits = d->bytes;
+    size_t all = d->limits.all_bytes;
 
-    if (m && m->limit > 0 && m->limit / 4 < all)
-        all = m->limit / 4;
-    if (d->bytes == 0 || (lane->jobs == 0 && bytes <= all / SMALL))
-        return false;
+    return m && m->limit > 0 && m->limit / 4 < all ? m->limit / 4 : all;
+}
+
+static bool is_over(const struct disk *d, const struct disk_lane *lane, size_t bytes)
+{
+    size_t waits = d->bytes;
+
     if (d->limits.all)
         waits = atomic_load_explicit(d->limits.all, memory_order_relaxed);
-    return (lane->jobs > 0 && lane->bytes + bytes > d->limits.lane_bytes) || waits + bytes > all;
+    return (lane->jobs > 0 && lane->bytes + bytes > d->limits.lane_bytes) ||
+           waits + bytes > most_bytes(d);
+}
+
+/* An empty queue takes a job of any size. Over the limit each lane may still have one small job,
+ * all of these together a quarter of the limit: a lane that fills the queue blocks only itself. */
+static bool has_room(struct disk *d, const struct disk_lane *lane, struct disk_job *job)
+{
+    size_t most = most_bytes(d);
+
+    if (d->bytes == 0 || !is_over(d, lane, job->bytes))
+        return true;
+    job->extra = lane->jobs == 0 && job->bytes <= most / SMALL &&
+                 d->extra + job->bytes <= most / EXTRA;
+    return job->extra;
 }
 
 bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
 {
     struct disk *d = lane->disk;
 
-    if (!must && is_full(d, lane, job->bytes))
+    if (!must && !has_room(d, lane, job))
         return false;
     log_slow(d, lane);
     job->next = NULL;
@@ -235,6 +253,11 @@ bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must)
         wake_worker(d);
     }
     return true;
+}
+
+struct disk_job *disk_lane_last(const struct disk_lane *lane)
+{
+    return lane->head ? container_of(lane->tail, struct disk_job, next) : NULL;
 }
 
 void disk_free(struct disk *d, co_usec patience)

@@ -30,6 +30,7 @@ struct disk_job {
     int error;         /* errno, 0: it went well */
     const char *what;  /* the call that failed */
     struct disk_job *next;
+    bool extra;        /* the queue's own: it was taken over the limit */
 };
 
 struct disk_lane { /* in the memory of its owner, who outlives its jobs: each holds a reference */
@@ -61,6 +62,8 @@ void disk_lane_init(struct disk_lane *lane, struct disk *d);
 /* Give a job to the threads. False: it is over the limits and still the caller's; `must` jobs (to
  * close, to remove) are always taken. Does not yield. */
 bool disk_put(struct disk_lane *lane, struct disk_job *job, bool must);
+/* The job that was put last, while no thread has it and more may be added to it; or NULL. */
+struct disk_job *disk_lane_last(const struct disk_lane *lane);
 
 /* ---- for run(), on the thread */
 

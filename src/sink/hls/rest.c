@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* rest.c - ended streams that are only on disk.
+ *
+ * A stream in memory takes 10 KB or more, and strangers can publish under one name after the other.
+ * Once all files of an ended stream are written, memory keeps only its name and the path of its
+ * journal, until hls_dispose removes the files or a publisher returns and continues the list. */
+#include "base/must.h"
+#include "session/workers.h"
+#include "sink/hls/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK CO_SECONDS(1)
+#define SLACK CO_SECONDS(2) /* file times are whole seconds, and files are written a bit later */
+
+struct hls_rest {
+    struct hls_rest *next;
+    const struct hls_kind *kind;
+    struct stream_key *key;
+    char *journal;
+    co_usec due;      /* when its files are removed */
+    co_usec silence;  /* a younger journal means that a publisher returned */
+};
+
+struct hls_rests {
+    struct hls_rest *first, **end;
+    unsigned n;
+    bool running;
+};
+
+struct hls_rests *hls_rests_new(void)
+{
+    struct hls_rests *all = must(calloc(1, sizeof(*all)));
+
+    all->end = &all->first;
+    return all;
+}
+
+static void free_one(struct hls_rest *r)
+{
+    (void)stream_key_unref(r->key);
+    free(r->journal);
+    free(r);
+}
+
+static struct hls_rest *take(struct hls_rests *all, struct hls_rest **at)
+{
+    struct hls_rest *r = *at;
+
+    *at = r->next;
+    if (!r->next)
+        all->end = at;
+    all->n--;
+    return r;
+}
+
+void hls_rests_free(struct hls_rests *all)
+{
+    while (all->first)
+        free_one(take(all, &all->first));
+    free(all);
+}
+
+/* There are at most twice as many as max_connections allows; over that, files are removed early. */
+static struct hls_rest *take_due(struct hls *h)
+{
+    unsigned most = 2 * workers_share(h->env, h->env->conf->max_connections);
+    struct hls_rest **at = &h->rests->first;
+
+    if (h->rests->n > most) {
+        struct hls_rest *r = take(h->rests, at);
+
+        r->silence = 0;
+        return r;
+    }
+    while (*at && (*at)->due > co_now())
+        at = &(*at)->next;
+    return *at ? take(h->rests, at) : NULL;
+}
+
+static err_t remove_due(void *hls)
+{
+    struct hls *h = hls;
+    err_t err = NULL;
+
+    while (h->rests->n > 0 && !err && !(err = co_sleep(LOOK))) {
+        struct hls_rest *r;
+
+        while (!err && (r = take_due(h))) {
+            err = hls_remove_files(h, r->kind, r->key, r->journal, r->silence);
+            free_one(r);
+            co_yield_if_due();
+        }
+    }
+    h->rests->running = false;
+    return err;
+}
+
+static void start(struct hls *h)
+{
+    err_t err;
+
+    if (h->rests->running)
+        return;
+    err = co_go(&h->group, "hls rests", remove_due, h);
+    h->rests->running = !err;
+    err_free(&err); /* the next one starts it */
+}
+
+/* Everything needed to continue the list, or to remove it, is on disk. */
+static bool can_rest(const struct hls_stream *s)
+{
+    bool written = s->set.recover && s->ready && !s->live && !s->next_publication &&
+                   s->disk.lane.jobs == 0 && !s->disk.bad && !s->record.whole &&
+                   s->list.n > 0;
+
+    for (size_t i = 0; written && i < s->list.n; i++)
+        written = s->list.v[i]->on_disk;
+    for (size_t i = 0; written && i < s->expired.n; i++)
+        written = s->expired.v[i]->on_disk;
+    return written;
+}
+
+bool hls_rest(struct hls_stream *s, co_usec left)
+{
+    struct hls_rest *r;
+
+    if (!can_rest(s))
+        return false;
+    hls_rest_forget(s->hls, s->key, s->kind);
+    if (left > 0) {
+        r = must(calloc(1, sizeof(*r)));
+        *r = (struct hls_rest){
+            .kind = s->kind, .key = stream_key_ref(s->key), .journal = must_dup(s->record.path),
+            .due = co_now() + left, .silence = left > SLACK ? left - SLACK : 0,
+        };
+        *s->hls->rests->end = r;
+        s->hls->rests->end = &r->next;
+        s->hls->rests->n++;
+        start(s->hls);
+    }
+    hls_stream_dispose(s, false);
+    return true;
+}
+
+void hls_rest_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind)
+{
+    struct hls_rest **at = &h->rests->first;
+
+    while (*at && ((*at)->kind != kind || strcmp((*at)->key->path, key->path) != 0))
+        at = &(*at)->next;
+    if (*at)
+        free_one(take(h->rests, at));
+}
