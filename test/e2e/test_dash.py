@@ -17,7 +17,9 @@ import hls
 import procs
 import tools
 from flv import AUDIO, VIDEO, Tag
+from hostile_bytes import aac_config, avc_config, avc_frame
 from procs import free_port, never, wait_for
+from rtmpclient import Client
 from test_hls import push
 
 
@@ -313,3 +315,24 @@ def test_dash_js(srs, html, source):
         assert page.run("problems") == []
     finally:
         page.close()
+
+
+def test_a_segment_of_two_tracks_over_the_limit_of_memory(srs, html):
+    """A stream may have an eighth of `limits { memory }`. A segment is over that with both of its files: it stays whole
+    until both are written, and the next one follows."""
+    s = srs(conf(html, fragment=1), "limits { memory 16m; }")
+    folder, seen = os.path.join(html, "live", "s"), {"video": set(), "audio": set()}
+
+    def written(count):
+        for track, names in seen.items():
+            names |= {x for x in os.listdir(folder) if x.startswith(track) and x.endswith(".m4s")} if os.path.exists(folder) else set()
+        return all(len(x) >= count for x in seen.values())
+    with Client(s.port) as c:
+        c.publish("s", chunk=1 << 20)
+        c.message(4, VIDEO, 0, c.sid, avc_config(1))
+        c.message(4, AUDIO, 0, c.sid, aac_config(4))
+        for i in range(5):
+            c.message(4, VIDEO, 1000 * i, c.sid, avc_frame(size=1980 << 10))
+            assert wait_for(lambda: written(i), 8), (i, seen)
+            for k in range(40):
+                c.message(4, AUDIO, 1000 * i + 23 * k, c.sid, b"\xaf\1" + b"\x21" * 4000)

@@ -80,7 +80,8 @@ static void bury_old(struct hls_stream *s, size_t max)
     }
 }
 
-static void trim(struct hls_stream *s)
+/* The newest `added` files stay, whatever their size: they have not gone to the disk yet. */
+static void trim(struct hls_stream *s, size_t added)
 {
     int64_t lasts = total(&s->list);
     int64_t window = s->kind->window(s);
@@ -91,7 +92,7 @@ static void trim(struct hls_stream *s)
         lasts -= s->list.v[0]->duration;
         remove_first(s);
     }
-    while (s->in_memory > hls_most(s) && s->list.n > 1)
+    while (s->in_memory > hls_most(s) && s->list.n > added)
         remove_first(s);
     while (s->in_memory > hls_most(s) && s->expired.n > 0)
         hls_list_bury(s, pop(&s->expired));
@@ -112,7 +113,7 @@ void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segm
     hls_push(&s->list, seg);
     if (second)
         hls_push(&s->list, second);
-    trim(s);
+    trim(s, second ? 2 : 1);
     forget_old(s);
     hls_list_publish(s);
 }
