@@ -335,11 +335,42 @@ static void asked_for(void **state)
     http_reader_fini(&r);
 }
 
+/* Requests come one by one and many at once in turn, each with a body: the buffer stays as it is. */
+static void buffer_is_bounded(void **state)
+{
+    enum { REQUESTS = 20000, BODY_ROOM = 4096 };
+    static const char one[] = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\r\n01234567890123456789";
+    struct http_reader r;
+    struct io_mem m;
+    struct wr all;
+
+    (void)state;
+    wr_init(&all, sizeof(one) * REQUESTS);
+    for (int i = 0; i < REQUESTS; i++)
+        wr_bytes(&all, one, sizeof(one) - 1);
+    io_mem_init(&m, all.buf, all.len);
+    http_reader_init(&r, &m.io, &limits);
+    for (int i = 0; i < REQUESTS; i++) {
+        struct http_request *q;
+        char buf[64];
+        size_t n = 1;
+
+        m.piece = i / 100 % 2 ? 5 : all.len;
+        assert_ok(http_reader_next(&r, &q));
+        while (n > 0)
+            assert_ok(http_reader_body(&r, buf, sizeof(buf), &n));
+        assert_true(r.cap <= limits.max_head + 1 + BODY_ROOM);
+    }
+    http_reader_fini(&r);
+    wr_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(whole_and_cut), TEST(cut_short), TEST(refused), TEST(limits_hold),
         TEST(chunked_body_over_the_limit), TEST(who_asks), TEST(asked_for),
+        TEST(buffer_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

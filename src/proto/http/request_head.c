@@ -293,10 +293,10 @@ err_t http_head_finish(struct http_reader *r)
     bool sized = p->content_length != ULLONG_MAX;
     err_t err = NULL;
 
-    r->head_end = r->end;
+    r->head_end = r->parsed < r->end ? r->parsed + 1 : r->end; /* the parser is at its last byte */
     q->has_body = (sized && p->content_length > 0) || (p->flags & F_CHUNKED);
-    if (q->has_body && r->cap < r->end + BODY_ROOM)
-        err = http_head_room(r, r->end + BODY_ROOM);
+    if (q->has_body && r->cap < r->head_end + BODY_ROOM)
+        err = http_head_room(r, r->head_end + BODY_ROOM);
     q->method = http_method_str((enum http_method)p->method);
     q->verb = verb_of(q->method);
     q->version = p->http_major == 0 ? 9 : p->http_major * 10 + p->http_minor;
