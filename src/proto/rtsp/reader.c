@@ -11,7 +11,7 @@
 
 enum {
     FIRST_CAP = 1024,
-    BIG_READ = 64 * 1024, /* of one that sends much */
+    BIG_READ = 4 * 1024,  /* of one that sends much; frames are read elsewhere */
     BLANK_MOST = 1024,    /* bytes of empty lines on end */
     LOST_MOST = 1 << 20,  /* bytes of no items on end */
     LEFT_MOST = 4096,     /* of a frame that is copied, to read on where all others are read */
