@@ -7,7 +7,10 @@
 #include "co/co.h"
 #include "config.h"
 
-enum { WORTH_IT = 8 << 20 }; /* a smaller peak would only come again */
+enum {
+    WORTH_IT = 8 << 20, /* a smaller peak would only come again */
+    MAPPED_ALONE = 128 << 10, KEPT_AT_THE_END = 1 << 20,
+};
 
 /* malloc is of the process, and so is what is known of it. */
 static size_t peak; /* of what was in use, since memory was given back last */
@@ -84,9 +87,14 @@ size_t heap_property(const char *name)
     return 0;
 }
 
+/* By default glibc raises the mmap threshold to the size of the largest block that was freed, up to
+ * 32 MB. Large short-lived buffers, such as request bodies, then come from the heap and leave holes
+ * between small long-lived blocks. Setting the threshold keeps it where it is. */
 static void tell_malloc(double rate)
 {
     (void)rate;
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_ALONE);
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_AT_THE_END);
 }
 #endif
 
