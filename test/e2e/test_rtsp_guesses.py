@@ -145,8 +145,9 @@ def test_roles(live, way):
         c = open_one()
         assert publish(c, s.rtsp_url(f"of-{user}"), who, way == "udp") == ([200] * 3 if publishes else [403]), user
         c.close()
-        said = re.findall("refused with 403: .*its user may not (play|publish)", s.log()[at:])
-        assert said == ["play"] * 2 * (not plays) + ["publish"] * (not publishes), (user, said)
+        want = ["play"] * 2 * (not plays) + ["publish"] * (not publishes)
+        assert wait_for(lambda: re.findall("refused with 403: .*its user may not (play|publish)", s.log()[at:]) == want, 5), \
+            (user, s.log()[at:])
 
 
 def test_roles_on_one_connection(live):
