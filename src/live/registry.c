@@ -225,16 +225,25 @@ static size_t droppable_of(const struct loser *l)
     return l->src ? live_source_droppable(l->src) : l->keeper->how->droppable(l->keeper);
 }
 
-/* Streams with players; or streams without, and what any stream keeps for the disk. */
-static void find_losers(struct live_registry *r, bool played, struct losers *all)
+/* A stream with players is spared at first, unless it is large: otherwise a publisher that plays
+ * its own stream would take memory from all others. */
+static bool is_spared(const struct loser *l)
+{
+    return l->src && l->src->consumers > 0 && l->bytes <= SMALL_PLAYED;
+}
+
+/* The spared ones; or all others, and what any stream keeps for the disk. */
+static void find_losers(struct live_registry *r, bool spared, struct losers *all)
 {
     all->n = 0;
     for (struct live_source *src = live_registry_next(r, NULL); src;
          src = live_registry_next(r, src)) {
-        if ((src->consumers > 0) == played)
-            note(r, all, &(struct loser){ .src = src, .bytes = live_source_droppable(src) });
+        struct loser l = { .src = src, .bytes = live_source_droppable(src) };
+
+        if (is_spared(&l) == spared)
+            note(r, all, &l);
     }
-    for (struct live_keeper *k = r->keepers; k && !played; k = k->next)
+    for (struct live_keeper *k = r->keepers; k && !spared; k = k->next)
         note(r, all, &(struct loser){ .keeper = k, .bytes = k->how->droppable(k) });
 }
 
@@ -264,14 +273,14 @@ static void log_squeezed(struct live_registry *r, const char *name, size_t bytes
                bytes >> 10, (unsigned long long)r->memory.squeezed);
 }
 
-/* Takes memory from the largest of these, at most half of what a played stream has. *want: bytes
+/* Takes memory from the largest of these, at most half of what a spared stream has. *want: bytes
  * still to be freed. False: they have nothing to give. */
-static bool squeeze(struct live_registry *r, bool played, size_t *want, const char **name)
+static bool squeeze(struct live_registry *r, bool spared, size_t *want, const char **name)
 {
     struct losers all;
     bool lost;
 
-    find_losers(r, played, &all);
+    find_losers(r, spared, &all);
     lost = all.n > 0;
     for (int i = 0; i < SQUEEZES && all.n > 0 && *want > 0; i++) {
         struct loser *l = most_of(&all);
@@ -281,7 +290,7 @@ static bool squeeze(struct live_registry *r, bool played, size_t *want, const ch
         r->memory.squeezed_bytes += freed;
         r->memory.squeezed++;
         l->bytes = droppable_of(l);
-        if (played || !is_large(r, l))
+        if (is_spared(l) || !is_large(r, l))
             *l = all.v[--all.n];
     }
     return lost;

@@ -1690,6 +1690,33 @@ static void test_played_streams_lose_last(void **state)
     live_registry_free(r);
 }
 
+/* Players do not protect a large stream: those that are smaller keep what they have. */
+static void test_a_large_played_stream_loses_first(void **state)
+{
+    enum { LIMIT = 16 << 20, FRAME = 512 << 10, SMALL_FRAME = 8 << 10 };
+    struct live_registry *r = live_registry_new();
+    struct live_source *large = registered(r, "large"), *small = registered(r, "small");
+    struct player *p = player(large);
+    struct live_source_stat stat;
+
+    (void)state;
+    for (uint32_t i = 0; i < 20; i++)
+        push(small, AV_VIDEO, i == 0, false, i, SMALL_FRAME, i * 40);
+    live_registry_limit(r, LIMIT);
+    for (uint32_t i = 0; i < 40; i++)
+        push(large, AV_VIDEO, i % 4 == 0, false, i, FRAME, i * 40);
+    assert_true(live_registry_memory(r)->squeezed > 0);
+    assert_true(live_registry_memory(r)->used <= LIMIT + LIMIT / 8);
+    live_source_stat(small, &stat);
+    assert_int_equal(stat.log_packets, 20);
+    leave(p);
+    live_source_end(large, &me);
+    live_source_end(small, &me);
+    (void)live_source_unref(large);
+    (void)live_source_unref(small);
+    live_registry_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1711,7 +1738,7 @@ int main(void)
         TEST(test_sound_alone_starts_within_half_a_second),
         TEST(test_cache_is_bounded), TEST(test_the_largest_loses_its_oldest),
         TEST(test_keepers_lose), TEST(test_many_small_keepers_lose), TEST(test_small_packets_count),
-        TEST(test_played_streams_lose_last),
+        TEST(test_played_streams_lose_last), TEST(test_a_large_played_stream_loses_first),
         TEST(test_slow_player_skips_to_a_key_frame),
         TEST(test_random_players),
         TEST(test_cost_of_a_packet),
