@@ -23,7 +23,7 @@ struct counted {
 };
 
 static atomic_int running[LANES], last_run[LANES];
-static int last_done[LANES];
+static int last_done[LANES], all_done;
 static bool disorder;
 
 static void run(struct disk_job *job)
@@ -48,6 +48,7 @@ static void done(struct disk_job *job)
     if (c->number != last_done[c->lane] + 1)
         disorder = true;
     last_done[c->lane] = c->number;
+    all_done++;
     free(c);
 }
 
@@ -62,6 +63,7 @@ static struct counted *counted(int lane, int number, size_t bytes, useconds_t ta
 static void reset(void)
 {
     disorder = false;
+    all_done = 0;
     for (int i = 0; i < LANES; i++) {
         last_done[i] = 0;
         atomic_store(&last_run[i], 0);
@@ -139,8 +141,7 @@ static void test_bounds_of_many(void **state)
             taken++;
     }
     disk_free(d, CO_SECONDS(10));
-    assert_int_equal(last_done[0], 1);
-    assert_int_equal(last_done[1], MOST / 4 / BYTES);
+    assert_int_equal(all_done, 1 + taken); /* lanes run beside each other, in no order */
 }
 
 /* More may be added to the last job that waits, until a thread has it. */

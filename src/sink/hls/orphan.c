@@ -143,7 +143,7 @@ static bool is_here(const struct hls_stream *s)
 }
 
 static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost *v,
-                       const struct hls_kind *kind, const struct found *f)
+                       const struct hls_kind *kind, const struct found *f, const char *why)
 {
     const struct session_stream names = { .vhost = v->name, .app = f->journal.app,
                                           .name = f->journal.stream };
@@ -160,8 +160,7 @@ static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost
     go = is_here(s) && strcmp(s->record.path, f->path) == 0 && hls_recover_list(s) &&
          !hls_stream_find(h, &names, kind); /* somebody may have published meanwhile */
     if (go)
-        log_trace("%s: its files are removed, nobody published for %lld s", s->name,
-                  us_to_s(s->set.dispose));
+        log_trace("%s: its files are removed, %s", s->name, why);
     hls_stream_dispose(s, go);
     return go;
 }
@@ -179,7 +178,8 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
     if (err)
         return err;
     for (size_t i = 0; i < x->n && !err; i++) {
-        n += remove_one(h, conf, v, kind, &x->v[i]);
+        n += remove_one(h, conf, v, kind, &x->v[i],
+                        "nobody published since the server began");
         err = co_check();
     }
     if (n > 0)
@@ -189,7 +189,7 @@ static err_t search_vhost(struct hls *h, struct conf *conf, const struct conf_vh
 }
 
 err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct stream_key *key,
-                       const char *journal, co_usec silence)
+                       const char *journal, co_usec silence, const char *why)
 {
     struct search *x = must(calloc(1, sizeof(*x)));
     struct conf *conf = conf_ref(h->env->conf);
@@ -200,7 +200,7 @@ err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct 
     x->root = must_dup(journal);
     err = co_thread_run(CO_POOL_FILE, run_one, x, drop, CO_FOREVER);
     if (!err && v && x->n == 1)
-        (void)remove_one(h, conf, v, kind, &x->v[0]);
+        (void)remove_one(h, conf, v, kind, &x->v[0], why);
     if (!err)
         drop(x);
     (void)conf_unref(conf);

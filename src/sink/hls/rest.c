@@ -62,17 +62,15 @@ void hls_rests_free(struct hls_rests *all)
     free(all);
 }
 
-/* There are at most twice as many as max_connections allows; over that, files are removed early. */
+/* There are at most max_connections of them; over that, files of the oldest are removed early. */
 static struct hls_rest *take_due(struct hls *h)
 {
-    unsigned most = 2 * workers_share(h->env, h->env->conf->max_connections);
+    unsigned most = workers_share(h->env, h->env->conf->max_connections);
     struct hls_rest **at = &h->rests->first;
 
     if (h->rests->n > most) {
-        struct hls_rest *r = take(h->rests, at);
-
-        r->silence = 0;
-        return r;
+        (*at)->silence = 0;
+        return take(h->rests, at);
     }
     while (*at && (*at)->due > co_now())
         at = &(*at)->next;
@@ -88,7 +86,9 @@ static err_t remove_due(void *hls)
         struct hls_rest *r;
 
         while (!err && (r = take_due(h))) {
-            err = hls_remove_files(h, r->kind, r->key, r->journal, r->silence);
+            err = hls_remove_files(h, r->kind, r->key, r->journal, r->silence,
+                                   r->silence > 0 ? "nobody published for hls_dispose"
+                                                  : "too many streams have ended");
             free_one(r);
             co_yield_if_due();
         }

@@ -332,9 +332,11 @@ bool hls_recover_list(struct hls_stream *s);
 
 /* orphan.c: dispose of streams that an earlier process left. co_fn */
 err_t hls_remove_orphans(void *hls);
-/* The same of one that has left memory, unless its journal is younger than that. Yields. */
+/* The same of one that has left memory, unless its journal is younger than `silence`. why: for the
+ * log. Yields. */
 err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct stream_key *key,
-                       const char *journal, co_usec silence) __attribute__((warn_unused_result));
+                       const char *journal, co_usec silence, const char *why)
+    __attribute__((warn_unused_result));
 
 /* rest.c: ended streams that are only on disk. */
 struct hls_rests *hls_rests_new(void);
