@@ -89,7 +89,8 @@ unit() {
             rm -f "$log.ok"
             unit_counts "$log" 0
         else
-            [ -n "${EMULATOR:-}" ] || retried="$retried ${t##*/}"
+            [ -n "${EMULATOR:-}" ] || retried="$retried${t##*/}
+"
             unit_run "$t" "$log"
         fi
         count "${p:-0}" "${f:-0}"
@@ -142,8 +143,9 @@ run_pytest() { # name, arguments of pytest...
     rm -f "$xml"
     SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONDONTWRITEBYTECODE=1 \
         "$python" -m pytest -q -rs -p no:cacheprovider --junitxml="$xml" "$@"
-    if ! [ -s "$xml" ]; then
-        echo "FAILED  $what: no report"
+    ended=$? # 1: tests failed, 5: there are none; others: it did not run them all
+    if ! [ -s "$xml" ] || { [ $ended -gt 1 ] && [ $ended != 5 ]; }; then
+        echo "FAILED  $what: pytest ended with $ended"
         count 0 1
         return
     fi
@@ -167,6 +169,19 @@ for t in sorted({x.get("classname").replace(".", "/") + ".py::" + x.get("name")
     print(t)' "$1"
 }
 
+# Names of tests may have spaces, so they are a line each.
+again() { # names
+    ifs=$IFS
+    IFS='
+'
+    set -f
+    # shellcheck disable=SC2086
+    set -- $1
+    set +f
+    IFS=$ifs
+    run_pytest end-to-end-again $quick "$@"
+}
+
 # One that fails beside others has to pass by itself: they disturb each other.
 # Tests that measure time, or that need the whole machine, come after the others, one by one.
 e2e() {
@@ -177,12 +192,13 @@ e2e() {
         run_pytest end-to-end $quick $side_by_side -m 'not alone' ${E2E_ARGS:-} test/e2e
         again=$(failed_tests "$objs/log/end-to-end.xml")
         if [ -n "$again" ] && [ "$(echo "$again" | wc -l)" -le 6 ]; then
-            failed=$before retried="$retried $(echo "$again" | tr '\n' ' ')"
+            failed=$before retried="$retried$again
+"
         else
             again=
         fi
         beside_ends
-        [ -z "$again" ] || run_pytest end-to-end-again $quick $again
+        [ -z "$again" ] || again "$again"
         run_pytest end-to-end-alone $quick -m alone ${E2E_ARGS:-} test/e2e
     else
         beside_ends
@@ -273,7 +289,7 @@ for part; do
 done
 beside_ends
 [ -z "$notes" ] || echo "${notes#, }"
-# shellcheck disable=SC2086
-[ -z "$retried" ] || { echo "$(set -- $retried; echo $#) failed beside others and ran again by themselves:" $retried; }
+[ -z "$retried" ] ||
+    printf '%s failed beside others and ran again by themselves:\n%s' "$(echo "$retried" | grep -c .)" "$retried"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed != 0 ]

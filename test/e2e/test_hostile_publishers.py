@@ -162,7 +162,7 @@ def attack(scene, one, most, seconds):
     assert time.monotonic() - left <= 12 * SLOW, figures
     assert scene.cpu() - cpu - busy <= 2 * SLOW, figures
     assert scene.made() <= AT_ONCE + A_SECOND * (took + 2) + 2, figures
-    assert scene.s.rss() - rss <= 100 << 10, figures
+    assert wait_for(lambda: scene.s.rss() - rss <= 100 << 10, 12), figures
     assert ended == one.changes, figures
     if one.changes:
         assert len(re.findall(r"config_changes", scene.s.log())) == 1, "one line says why"
