@@ -320,7 +320,7 @@ def test_dash_js(srs, html, source):
 def test_a_segment_of_two_tracks_over_the_limit_of_memory(srs, html):
     """A stream may have an eighth of `limits { memory }`. A segment is over that with both of its files: it stays whole
     until both are written, and the next one follows."""
-    s = srs(conf(html, fragment=1), "limits { memory 16m; }")
+    s = srs(conf(html, fragment=1), f"limits {{ memory {16 * int(procs.WORKERS or 1)}m; }}")
     folder, seen = os.path.join(html, "live", "s"), {"video": set(), "audio": set()}
 
     def written(count):

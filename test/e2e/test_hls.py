@@ -15,7 +15,7 @@ import flvgen
 import hls
 import tools
 from flv import AUDIO, VIDEO, Tag
-from procs import comes_to_rest, free_port, never, wait_for
+from procs import WORKERS, comes_to_rest, free_port, never, wait_for
 
 FMP4 = "hls_use_fmp4 on;"
 
@@ -229,6 +229,7 @@ def test_dispose(srs, html, source):
     assert hls.load(listed(html, 3)).sequence == 0, "forgotten is forgotten"
 
 
+@pytest.mark.skipif(WORKERS not in (None, "1"), reason="each worker bounds its share")
 def test_streams_that_have_ended_are_bounded(srs, html, source):
     """As many as there may be connections; the one that ended first makes room. One without a segment leaves nothing."""
     s = srs(conf(html), "max_connections 5;")
