@@ -229,6 +229,22 @@ def test_dispose(srs, html, source):
     assert hls.load(listed(html, 3)).sequence == 0, "forgotten is forgotten"
 
 
+def test_a_stream_that_left_memory_goes_on(srs, html, source):
+    """Where many have ended, one leaves memory as soon as it is on disk. A publisher that returns continues its list,
+    and its files are removed when hls_dispose is over."""
+    s = srs(conf(html, "hls_dispose 5;"), "max_connections 5;")
+    push(s, flv.cut(source, 5000))
+    first = hls.load(listed(html, 2))
+    time.sleep(2.5)  # it is not seen from outside
+    push(s, flv.cut(source, 3000))
+    path = os.path.join(html, "live", "s.m3u8")
+    assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq), hls.load(path).text
+    assert hls.load(path).sequence == first.sequence and len(hls.load(path).segments) > len(first.segments)
+    assert never(lambda: not os.path.exists(path), 4), "the first publisher's time is over, not that of the second"
+    assert s.wait_log("HLS of live/s: its files are removed, nobody published for 5 s", 10)
+    assert wait_for(lambda: not [f for _, _, fs in os.walk(html) for f in fs])
+
+
 @pytest.mark.skipif(WORKERS not in (None, "1"), reason="each worker bounds its share")
 def test_streams_that_have_ended_are_bounded(srs, html, source):
     """As many as there may be connections; the one that ended first makes room. One without a segment leaves nothing."""

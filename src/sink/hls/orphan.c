@@ -159,8 +159,11 @@ static bool remove_one(struct hls *h, struct conf *conf, const struct conf_vhost
     s->disposing = true;
     go = is_here(s) && strcmp(s->record.path, f->path) == 0 && hls_recover_list(s) &&
          !hls_stream_find(h, &names, kind); /* somebody may have published meanwhile */
-    if (go)
+    if (go && why)
         log_trace("%s: its files are removed, %s", s->name, why);
+    else if (go)
+        log_trace("%s: its files are removed, nobody published for %lld s", s->name,
+                  us_to_s(s->set.dispose));
     hls_stream_dispose(s, go);
     return go;
 }

@@ -63,15 +63,14 @@ void hls_rests_free(struct hls_rests *all)
 }
 
 /* There are at most max_connections of them; over that, files of the oldest are removed early. */
-static struct hls_rest *take_due(struct hls *h)
+static struct hls_rest *take_due(struct hls *h, bool *early)
 {
     unsigned most = workers_share(h->env, h->env->conf->max_connections);
     struct hls_rest **at = &h->rests->first;
 
-    if (h->rests->n > most) {
-        (*at)->silence = 0;
+    *early = h->rests->n > most;
+    if (*early)
         return take(h->rests, at);
-    }
     while (*at && (*at)->due > co_now())
         at = &(*at)->next;
     return *at ? take(h->rests, at) : NULL;
@@ -84,11 +83,11 @@ static err_t remove_due(void *hls)
 
     while (h->rests->n > 0 && !err && !(err = co_sleep(LOOK))) {
         struct hls_rest *r;
+        bool early;
 
-        while (!err && (r = take_due(h))) {
-            err = hls_remove_files(h, r->kind, r->key, r->journal, r->silence,
-                                   r->silence > 0 ? "nobody published for hls_dispose"
-                                                  : "too many streams have ended");
+        while (!err && (r = take_due(h, &early))) {
+            err = hls_remove_files(h, r->kind, r->key, r->journal, early ? 0 : r->silence,
+                                   early ? "too many streams have ended" : NULL);
             free_one(r);
             co_yield_if_due();
         }
@@ -108,11 +107,10 @@ static void start(struct hls *h)
     err_free(&err); /* the next one starts it */
 }
 
-/* Everything needed to continue the list, or to remove it, is on disk. */
-static bool can_rest(const struct hls_stream *s)
+bool hls_can_rest(const struct hls_stream *s)
 {
     bool written = s->set.recover && s->ready && !s->live && !s->next_publication &&
-                   s->disk.lane.jobs == 0 && !s->disk.bad && !s->record.whole &&
+                   s->disk.begun && s->disk.lane.jobs == 0 && !s->disk.bad && !s->record.whole &&
                    s->list.n > 0;
 
     for (size_t i = 0; written && i < s->list.n; i++)
@@ -122,26 +120,28 @@ static bool can_rest(const struct hls_stream *s)
     return written;
 }
 
-bool hls_rest(struct hls_stream *s, co_usec left)
+/* hls_dispose is counted from the end of the publisher, and the journal is older than that. */
+static void remove_later(struct hls_stream *s)
 {
-    struct hls_rest *r;
+    struct hls_rest *r = must(calloc(1, sizeof(*r)));
+    co_usec due = s->ended_at + s->set.dispose, left = due - co_now();
 
-    if (!can_rest(s))
-        return false;
+    *r = (struct hls_rest){
+        .kind = s->kind, .key = stream_key_ref(s->key), .journal = must_dup(s->record.path),
+        .due = due, .silence = left > SLACK ? left - SLACK : 0,
+    };
+    *s->hls->rests->end = r;
+    s->hls->rests->end = &r->next;
+    s->hls->rests->n++;
+    start(s->hls);
+}
+
+void hls_rest(struct hls_stream *s)
+{
     hls_rest_forget(s->hls, s->key, s->kind);
-    if (left > 0) {
-        r = must(calloc(1, sizeof(*r)));
-        *r = (struct hls_rest){
-            .kind = s->kind, .key = stream_key_ref(s->key), .journal = must_dup(s->record.path),
-            .due = co_now() + left, .silence = left > SLACK ? left - SLACK : 0,
-        };
-        *s->hls->rests->end = r;
-        s->hls->rests->end = &r->next;
-        s->hls->rests->n++;
-        start(s->hls);
-    }
+    if (s->set.dispose > 0)
+        remove_later(s);
     hls_stream_dispose(s, false);
-    return true;
 }
 
 void hls_rest_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind)

@@ -225,21 +225,18 @@ static void is_silent(struct co_timer *t)
     hls_stream_dispose(s, s->set.dispose > 0);
 }
 
-/* How much longer its files stay; 0: for ever. */
-static co_usec left_of(const struct hls_stream *s)
-{
-    return s->set.dispose > 0 ? s->ended_at + s->set.dispose - co_now() : 0;
-}
-
 /* It leaves memory if all of it is on disk, else when its files are removed. */
 static void forget(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
+    co_usec until = s->ended_at + s->set.dispose;
 
-    if (left_of(s) <= 0)
+    if (until <= co_now()) /* with hls_dispose 0 as well */
         is_silent(t);
-    else if (!hls_rest(s, left_of(s)))
-        co_timer_set(t, co_now() + left_of(s), is_silent);
+    else if (hls_can_rest(s))
+        hls_rest(s);
+    else
+        co_timer_set(t, until, is_silent);
 }
 
 /* Its turn came early: nobody misses it, or too many streams have ended. */
@@ -413,15 +410,14 @@ static bool is_given_up(const struct hls_stream *s)
 static void write_again(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, again);
-    bool is_left = hls_disk_again(s) || s->disk.lane.jobs > 0;
-    bool crowded = is_crowded(s->hls);
+    bool rests = !hls_disk_again(s) && hls_can_rest(s);
 
-    if (crowded && !is_left && s->disk.begun && hls_rest(s, left_of(s)))
-        return;
-    if (crowded && is_given_up(s))
-        hls_stream_dispose(s, s->set.dispose > 0);
-    else
+    if ((!rests && !is_given_up(s)) || !is_crowded(s->hls))
         co_timer_set(t, co_now() + AGAIN, write_again);
+    else if (rests)
+        hls_rest(s);
+    else
+        hls_stream_dispose(s, s->set.dispose > 0);
 }
 
 /* Its list is served for a while yet, if there is one. */

@@ -333,7 +333,7 @@ bool hls_recover_list(struct hls_stream *s);
 /* orphan.c: dispose of streams that an earlier process left. co_fn */
 err_t hls_remove_orphans(void *hls);
 /* The same of one that has left memory, unless its journal is younger than `silence`. why: for the
- * log. Yields. */
+ * log; NULL: hls_dispose is over. Yields. */
 err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct stream_key *key,
                        const char *journal, co_usec silence, const char *why)
     __attribute__((warn_unused_result));
@@ -341,9 +341,10 @@ err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct 
 /* rest.c: ended streams that are only on disk. */
 struct hls_rests *hls_rests_new(void);
 void hls_rests_free(struct hls_rests *all);
-/* It leaves memory, and its files are removed after `left` (0: never). False: not all of it is on
- * disk. */
-bool hls_rest(struct hls_stream *s, co_usec left);
+/* Everything needed to continue the list, or to remove it, is on disk. */
+bool hls_can_rest(const struct hls_stream *s);
+/* It can rest, and leaves memory; its files are removed by hls_dispose as ever. */
+void hls_rest(struct hls_stream *s);
 /* A publisher came back. */
 void hls_rest_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind);
 
