@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK CO_SECONDS(1)
 #define SLACK CO_SECONDS(2) /* file times are whole seconds, and files are written a bit later */
 
 struct hls_rest {
@@ -27,6 +26,7 @@ struct hls_rests {
     struct hls_rest *first, **end;
     unsigned n;
     bool running;
+    struct co *co;    /* that removes files, once it has begun */
 };
 
 struct hls_rests *hls_rests_new(void)
@@ -63,17 +63,28 @@ void hls_rests_free(struct hls_rests *all)
 }
 
 /* There are at most max_connections of them; over that, files of the oldest are removed early. */
+static bool are_too_many(const struct hls *h)
+{
+    return h->rests->n > workers_share(h->env, h->env->conf->max_connections);
+}
+
 static struct hls_rest *take_due(struct hls *h, bool *early)
 {
-    unsigned most = workers_share(h->env, h->env->conf->max_connections);
     struct hls_rest **at = &h->rests->first;
 
-    *early = h->rests->n > most;
-    if (*early)
-        return take(h->rests, at);
-    while (*at && (*at)->due > co_now())
+    *early = are_too_many(h);
+    while (!*early && *at && (*at)->due > co_now())
         at = &(*at)->next;
     return *at ? take(h->rests, at) : NULL;
+}
+
+static co_usec next_due(const struct hls_rests *all)
+{
+    co_usec next = all->first->due;
+
+    for (const struct hls_rest *r = all->first; r; r = r->next)
+        next = r->due < next ? r->due : next;
+    return next;
 }
 
 static err_t remove_due(void *hls)
@@ -81,18 +92,22 @@ static err_t remove_due(void *hls)
     struct hls *h = hls;
     err_t err = NULL;
 
-    while (h->rests->n > 0 && !err && !(err = co_sleep(LOOK))) {
-        struct hls_rest *r;
+    h->rests->co = co_self();
+    while (h->rests->n > 0 && !err) {
         bool early;
+        struct hls_rest *r = take_due(h, &early);
 
-        while (!err && (r = take_due(h, &early))) {
+        if (r) {
             err = hls_remove_files(h, r->kind, r->key, r->journal, early ? 0 : r->silence,
                                    early ? "too many streams have ended" : NULL);
             free_one(r);
             co_yield_if_due();
+        } else if (co_park(next_due(h->rests) - co_now()) == CO_STOPPED) {
+            err = co_check();
         }
     }
     h->rests->running = false;
+    h->rests->co = NULL;
     return err;
 }
 
@@ -100,6 +115,8 @@ static void start(struct hls *h)
 {
     err_t err;
 
+    if (h->rests->co) /* this one may be due first, or one too many */
+        co_unpark(h->rests->co);
     if (h->rests->running)
         return;
     err = co_go(&h->group, "hls rests", remove_due, h);

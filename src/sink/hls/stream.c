@@ -410,14 +410,17 @@ static bool is_given_up(const struct hls_stream *s)
 static void write_again(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, again);
-    bool rests = !hls_disk_again(s) && hls_can_rest(s);
+    bool is_left = hls_disk_again(s) || s->disk.lane.jobs > 0;
+    bool rests = hls_can_rest(s);
 
-    if ((!rests && !is_given_up(s)) || !is_crowded(s->hls))
+    if ((rests || is_given_up(s)) && is_crowded(s->hls)) {
+        if (rests)
+            hls_rest(s);
+        else
+            hls_stream_dispose(s, s->set.dispose > 0);
+    } else if (is_left) {
         co_timer_set(t, co_now() + AGAIN, write_again);
-    else if (rests)
-        hls_rest(s);
-    else
-        hls_stream_dispose(s, s->set.dispose > 0);
+    }
 }
 
 /* Its list is served for a while yet, if there is one. */
