@@ -45,7 +45,7 @@ static err_t serve_file(struct http_exchange *x, const char *path, bool framed)
     http_response_add(x->resp, "X-Content-Type-Options", "nosniff");
     http_response_add(x->resp, "Referrer-Policy", "no-referrer");
     http_response_add(x->resp, "Cache-Control", "no-cache");
-    err = where ? http_static_serve(x, where, player ? path + 7 : path)
+    err = where ? http_static_serve(x, where, player ? path + 7 : path, NULL)
                 : http_response_status(x->resp, 404);
     free(where);
     return err;

@@ -509,8 +509,17 @@ bool hls_wants_session(const struct conf_vhost *v, enum hls_sort sort)
     return false;
 }
 
+/* What caches are told: nothing of a key may stay there, and what is for one player is no use to
+ * others, or must not be given to them. */
+static const char *cache_of(const struct hls_answer *a, bool personal)
+{
+    if (a->sort == HLS_KEY)
+        return "no-store";
+    return personal ? "private, max-age=60" : "max-age=60";
+}
+
 /* From memory, or from disk. */
-static err_t send_media(struct http_exchange *x, const struct hls_answer *a)
+static err_t send_media(struct http_exchange *x, const struct hls_answer *a, const char *cache)
 {
     err_t err = hls_wait_file(a->h, a->path, BLOCK_MAX);
     struct hls_file *f = err ? NULL : hls_find(a->h, a->path);
@@ -519,7 +528,8 @@ static err_t send_media(struct http_exchange *x, const struct hls_answer *a)
         return err;
     err_free(&err);
     if (!f)
-        return http_static_serve(x, a->folder, a->below);
+        return http_static_serve(x, a->folder, a->below, cache);
+    http_response_add(x->resp, "Cache-Control", "%s", cache);
     err = send_file(x, f);
     (void)hls_file_unref(f);
     return err;
@@ -537,9 +547,7 @@ err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
         return hls_answer_no_session(x, a->h);
     if (session && !hls_session_hold(session))
         return http_response_status(x->resp, hls_session_refusal(session));
-    if (wanted) /* caches that many share would give it to others */
-        http_response_add(x->resp, "Cache-Control", "private, max-age=60");
-    err = send_media(x, a);
+    err = send_media(x, a, cache_of(a, wanted || session));
     if (session && (x->resp->status == 200 || x->resp->status == 206))
         hls_session_used(session);
     if (session)

@@ -116,9 +116,41 @@ static bool is_flv(const char *path)
     return dot && strcasecmp(dot, ".flv") == 0;
 }
 
+/* What caches are told about a file, by its ending. Segments keep their bytes once they are there,
+ * lists change with each segment, keys are for one player. */
+static const char *cache_of(const char *path)
+{
+    static const struct {
+        const char *end, *cache;
+    } rows[] = { { ".ts", "max-age=60" }, { ".m4s", "max-age=60" }, { ".m3u8", "no-cache" },
+                 { ".mpd", "no-cache" }, { ".key", "no-store" } };
+    const char *dot = strrchr(path, '.');
+
+    for (size_t i = 0; dot && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcasecmp(dot, rows[i].end) == 0)
+            return rows[i].cache;
+    }
+    return NULL;
+}
+
+static void add_cache(struct http_exchange *x, const char *path, const char *cache)
+{
+    if (!cache)
+        cache = cache_of(path);
+    if (cache && !http_response_has(x->resp, "Cache-Control"))
+        http_response_add(x->resp, "Cache-Control", "%s", cache);
+}
+
+static err_t send_unchanged(struct http_exchange *x, const char *path, const char *cache)
+{
+    add_cache(x, path, cache);
+    return http_response_send(x->resp, 304, "", 0);
+}
+
 /* Answer with a file that is open: conditions, ranges, compression of texts. `path` says its type;
  * a Content-Type that was added before wins. Yields. */
-static err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path)
+static err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path,
+                              const char *cache)
 {
     const char *type = http_type_of(path);
     char etag[64], start[32];
@@ -130,13 +162,14 @@ static err_t http_static_send(struct http_exchange *x, const struct co_file *f, 
     if (!http_response_has(x->resp, "Content-Type"))
         http_response_add(x->resp, "Content-Type", "%s", type);
     if (http_response_unchanged(x->resp, etag, (time_t)(f->mtime_ns / 1000000000)))
-        return http_response_send(x->resp, 304, "", 0);
+        return send_unchanged(x, path, cache);
     http_response_add(x->resp, "Accept-Ranges", "bytes");
     if (is_flv(path) && http_url_param(x->req->query, "start", start, sizeof(start)))
         return http_flv_seek(x, f, strtoll(start, NULL, 10));
     range = range_of(x, f, etag, &begin, &end);
     if (range == HTTP_RANGE_BAD)
         return send_bad_range(x, f);
+    add_cache(x, path, cache);
     if (range == HTTP_RANGE_PART) {
         http_response_add(x->resp, "Content-Range", "bytes %lld-%lld/%lld", (long long)begin,
                           (long long)end - 1, (long long)f->size);
@@ -194,7 +227,8 @@ bool http_static_is_hidden(const char *path)
     return false;
 }
 
-err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path)
+err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path,
+                        const char *cache)
 {
     size_t size = strlen(path);
     bool slash = size == 0 || path[size - 1] == '/';
@@ -208,7 +242,7 @@ err_t http_static_serve(struct http_exchange *x, const char *folder, const char 
     if (!err && f.is_folder)
         err = to_slash(x);
     else if (!err)
-        err = http_static_send(x, &f, slash ? "index.html" : path);
+        err = http_static_send(x, &f, slash ? "index.html" : path, cache);
     else if (err_code(err) == ERR_NO_FILE) {
         err_free(&err);
         err = http_response_status(x->resp, 404);
@@ -254,7 +288,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     const char *path, *folder = http_static_place(x, &path);
 
     (void)arg;
-    return http_static_serve(x, folder, path);
+    return http_static_serve(x, folder, path, NULL);
 }
 
 void http_static_mount(struct http_mux *mux)

@@ -16,8 +16,9 @@ const char *http_static_place(const struct http_exchange *x, const char **path);
  * is what the server writes and has not finished. */
 bool http_static_is_hidden(const char *path);
 
-/* Answer with the file at `path` below `folder`, or 404. Yields. */
-err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path)
-    __attribute__((warn_unused_result));
+/* Answer with the file at `path` below `folder`, or 404. `cache`: the Cache-Control of a file that
+ * is there; NULL: by what it ends in, unless the answer has one already. Yields. */
+err_t http_static_serve(struct http_exchange *x, const char *folder, const char *path,
+                        const char *cache) __attribute__((warn_unused_result));
 
 #endif

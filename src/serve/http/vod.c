@@ -146,7 +146,7 @@ static err_t serve_as_it_is(struct http_exchange *x, err_t why)
     const char *path, *folder = http_static_place(x, &path);
 
     err_free(&why);
-    return http_static_serve(x, folder, path);
+    return http_static_serve(x, folder, path, NULL);
 }
 
 static err_t refuse(struct http_exchange *x, const struct wish *w, err_t why)
