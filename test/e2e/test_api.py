@@ -407,3 +407,38 @@ def test_summaries(api):
     again = a.get("versions")
     assert again["service"] == a.get("versions")["service"] and len(again["service"]) == 8
     assert again["server"].startswith("vid-") and again["pid"] == str(s.pid)
+
+
+def test_sort_and_find(api, source):
+    """The whole list in that order, a page of it, and what is looked for; a player that takes nothing is counted as stalled."""
+    s, a = api()
+    ask = a.get
+    for n, name in enumerate(("b-one", "a-two", "c-three")):
+        s.push(source, name, loop=True)
+        for _ in range(n):
+            s.watch(name)
+    assert wait_for(lambda: ask("clients?count=100")["total"] == 6, 5)
+    names = lambda query: [x["name"] for x in ask("streams?" + query)["streams"]]
+    assert names("sort=name") == ["a-two", "b-one", "c-three"] == names("sort=-name")[::-1]
+    assert names("sort=-clients") == ["c-three", "a-two", "b-one"] == names("sort=clients")[::-1]
+    assert names("sort=name&start=1&count=1") == ["b-one"] and names("sort=name&start=9") == []
+    found = ask("streams?find=TWO&count=1")
+    assert [x["name"] for x in found["streams"]] == ["a-two"] and found["total"] == 1
+    assert names("find=live/c-") == ["c-three"] and names("find=nothing") == [] == names("find=__default")
+    assert sorted(names("sort=nonsense")) == ["a-two", "b-one", "c-three"]
+
+    c3 = ask("streams?find=c-three")["streams"][0]["id"]
+    got = ask(f"clients?stream={c3}&sort=-alive&count=2")
+    assert got["total"] == 3 and len(got["clients"]) == 2 and got["clients"][0]["publish"], "publishers come first"
+    alive = [x["alive"] for x in ask("clients?sort=-alive&count=100")["clients"][3:]]
+    assert len(alive) == 3 and alive == sorted(alive, reverse=True)
+    assert ask("clients?sort=type&find=rtmp-play")["total"] == 3 and ask("clients?find=a-two")["total"] == 2
+    assert ask("clients?find=no-such&sort=alive")["clients"] == []
+    first = ask("clients?sort=alive&count=1")["clients"][0]
+    assert [x["id"] for x in ask(f"clients?find={first['id']}")["clients"]] == [first["id"]]
+
+    waits = s.player("nothing")
+    assert wait_for(lambda: ask("clients?sort=-stall&count=1")["stalled"] == 1, 10)
+    worst = [x for x in ask("clients?sort=-stall&count=100")["clients"] if not x["publish"]][0]
+    assert worst["name"] == "nothing" and worst["state"] == "WAIT_KEY" and worst["state_ms"] >= 3000
+    waits.close()

@@ -2,6 +2,7 @@
 /* clients.c - what the API tells of clients, and how one is kicked. */
 #include "app/api/api.h"
 #include "app/api/gather.h"
+#include "app/api/order.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
@@ -186,6 +187,7 @@ struct listing {
     size_t total, here[WORKERS_MAX]; /* how many there are, and at each worker */
     const struct live_source *src;  /* of that name; of the worker that walks */
     uint64_t at;                    /* how far its walk is */
+    unsigned worker;                /* that walks */
     bool more;
 };
 
@@ -274,21 +276,166 @@ static err_t find_stream(struct api_call *c, const char *id, char **name)
     return err;
 }
 
+/* ---- the same in an order, or of some of them */
+
+enum { BY_KIND, BY_ALIVE, BY_IN, BY_OUT, BY_LAG, BY_DROPPED, BY_STALL, BY_ALL };
+static const char *const orders[BY_ALL] = {
+    [BY_KIND] = "type", [BY_ALIVE] = "alive", [BY_IN] = "in", [BY_OUT] = "out", [BY_LAG] = "lag",
+    [BY_DROPPED] = "dropped", [BY_STALL] = "stall",
+};
+
+#define STALLS_AFTER CO_SECONDS(3) /* as the log has it */
+
+struct picking {
+    struct listing *l;
+    struct order o;
+    size_t found, stalled;
+};
+
+struct picked {
+    struct api_call *c;
+    char id[CLIENTS_ID_SIZE];
+};
+
+/* For how long it has been sent nothing although it wants to be; 0: all is well. */
+static co_usec stall_of(const struct live_sender_stat *stat)
+{
+    bool stalls = stat->state == LIVE_WINDOW_FULL || stat->state == LIVE_WAIT_KEY;
+
+    return stalls ? stat->since : 0;
+}
+
+/* Those that stall, the longest first with sort=-stall; then the others, the oldest first. */
+static int64_t stall_key(const struct clients_info *info, const struct live_sender_stat *stat)
+{
+    co_usec stall = stall_of(stat);
+
+    return stall >= STALLS_AFTER ? stall : -info->began_at;
+}
+
+static int64_t key_of(const struct client *client, const struct clients_info *info,
+                      const struct live_sender_stat *stat, int by)
+{
+    switch (by) {
+    case BY_KIND: return client->type;
+    case BY_ALIVE: return co_clock() - info->began_at;
+    case BY_IN: return info->in_kbps;
+    case BY_OUT: return info->out_kbps;
+    case BY_LAG: return stat->lag;
+    case BY_DROPPED: return (int64_t)stat->dropped;
+    case BY_STALL: return stall_key(info, stat);
+    default: return 0;
+    }
+}
+
+static void pick_client(struct client *client, void *arg)
+{
+    struct picking *p = arg;
+    const struct clients_stream *s = client->stream;
+    struct live_sender_stat stat = { .state = LIVE_PAUSED };
+    struct clients_info info;
+    char id[CLIENTS_ID_SIZE];
+
+    if (client->type == CLIENTS_FORWARD || (p->l->only && s->src != p->l->src))
+        return;
+    client->kind->describe(client, &info);
+    client_id(client, id);
+    if (!order_finds(&p->o, (const char *[]){ info.ip, id, clients_type_name(client->type),
+                                              text_or_empty(s->name) }, 4))
+        return;
+    if (info.sender)
+        live_sender_stat(info.sender, &stat);
+    p->found++;
+    p->stalled += stall_of(&stat) >= STALLS_AFTER;
+    order_add(&p->o, &(struct order_row){ .key = key_of(client, &info, &stat, p->o.by),
+                                          .group = !clients_type_publishes(client->type),
+                                          .id = client->id, .worker = p->l->worker });
+}
+
+static void pick(struct session_env *env, void *arg)
+{
+    struct picking *p = arg;
+    struct listing *l = p->l;
+    struct live_source *src = l->only ? live_registry_find(env->streams, l->only) : NULL;
+    uint64_t at = 0;
+
+    if (l->only && !src)
+        return;
+    l->src = src ? live_source_ref(src) : NULL;
+    l->worker = env->worker;
+    while (clients_walk(env->clients, &at, pick_client, p))
+        co_yield_if_due();
+    (void)live_source_unref(src);
+}
+
+static void put_picked(struct session_env *env, void *arg)
+{
+    struct picked *one = arg;
+    struct client *client = clients_find(env->clients, one->id);
+
+    if (client) /* else it has just left */
+        put_client(one->c, NULL, client);
+}
+
+static err_t list_in_order(struct listing *l, struct picking *p)
+{
+    err_t err = NULL;
+
+    p->l = l;
+    workers_each(l->c->of->env, pick, p);
+    order_end(&p->o);
+    for (size_t i = l->page.start; i < p->o.n && !err; i++) {
+        struct picked one = { .c = l->c };
+
+        client_id(&(struct client){ .id = p->o.v[i].id }, one.id);
+        workers_call(l->c->of->env, p->o.v[i].worker, put_picked, &one);
+        err = api_yield_if_due(l->c);
+    }
+    return err;
+}
+
+/* ---- either */
+
+static err_t put_list(struct listing *l, struct picking *p)
+{
+    bool in_order = p->o.by >= 0 || p->o.find[0];
+    err_t err = NULL;
+
+    if (!in_order)
+        workers_each(l->c->of->env, count, l);
+    jput_open(&l->c->j, "clients", '[');
+    if (in_order)
+        err = list_in_order(l, p);
+    else if (l->total > 0)
+        err = put_clients(l);
+    jput_close(&l->c->j, ']');
+    jput_uint(&l->c->j, "total", in_order ? p->found : l->total);
+    if (in_order)
+        jput_uint(&l->c->j, "stalled", p->stalled);
+    return err;
+}
+
+static err_t list_none(struct api_call *c)
+{
+    jput_open(&c->j, "clients", '[');
+    jput_close(&c->j, ']');
+    jput_uint(&c->j, "total", 0);
+    return NULL;
+}
+
 static err_t list_clients(struct api_call *c)
 {
     struct listing l = { .c = c, .page = api_page_of(c) };
+    struct picking p = { .found = 0 };
     char id[CLIENTS_NAME_ID_SIZE], *name = NULL;
     bool of_one = api_param(c, "stream", id, sizeof(id));
     err_t err = of_one ? find_stream(c, id, &name) : NULL;
 
+    order_begin(&p.o, c, orders, BY_ALL, l.page.end);
     l.only = name;
-    if (!err && (!of_one || name))
-        workers_each(c->of->env, count, &l);
-    jput_open(&c->j, "clients", '[');
-    if (!err && l.total > 0)
-        err = put_clients(&l);
-    jput_close(&c->j, ']');
-    jput_uint(&c->j, "total", l.total);
+    if (!err)
+        err = of_one && !name ? list_none(c) : put_list(&l, &p);
+    order_free(&p.o);
     free(name);
     return err;
 }

@@ -2,6 +2,8 @@
 /* live.c - what the API tells of vhosts and streams. */
 #include "app/api/api.h"
 #include "app/api/gather.h"
+#include "app/api/order.h"
+#include "base/must.h"
 #include "base/text.h"
 #include "live/feed.h"
 
@@ -9,6 +11,8 @@
 #include <string.h>
 
 enum { NAME_MAX_SIZE = 4096 };
+
+#define DEFAULT_VHOST "__defaultVhost__"
 
 static void put_total(struct api_call *c, size_t total)
 {
@@ -301,13 +305,72 @@ static err_t put_rows(struct visit *v)
     return err;
 }
 
-static err_t list_streams(struct api_call *c, const struct gather *g)
+/* ?sort= of the list. */
+enum { BY_NAME, BY_CLIENTS, BY_IN, BY_OUT, BY_ALL };
+static const char *const orders[BY_ALL] = {
+    [BY_NAME] = "name", [BY_CLIENTS] = "clients", [BY_IN] = "in", [BY_OUT] = "out",
+};
+
+static int64_t key_of(const struct gather_row *row, int by)
+{
+    switch (by) {
+    case BY_CLIENTS: return row->clients + row->more.clients;
+    case BY_IN: return row->in_kbps;
+    case BY_OUT: return (int64_t)row->out_kbps + row->more.out_kbps;
+    default: return 0;
+    }
+}
+
+static bool is_wanted(const struct order *o, const struct gather_row *row)
+{
+    bool plain = row->vhost_n == strlen(DEFAULT_VHOST) &&
+                 strncmp(row->name, DEFAULT_VHOST, row->vhost_n) == 0;
+    const char *name = row->name + (plain ? row->vhost_n + 1 : 0);
+
+    return order_finds(o, &name, 1);
+}
+
+/* Replaces the rows by those that the query wants, in its order. Files stay last. */
+static void arrange(struct gather *g, struct order *o)
+{
+    struct gather_row **rows;
+    size_t found = 0;
+
+    o->by_text = o->by == BY_NAME;
+    for (size_t i = 0; i < g->n; i++) {
+        const struct gather_row *row = g->shown[i];
+
+        co_yield_if_due();
+        if (!is_wanted(o, row))
+            continue;
+        found++;
+        order_add(o, &(struct order_row){ .key = key_of(row, o->by), .id = i, .group = row->file,
+                                          .text = o->by < 0 ? NULL : row->name });
+    }
+    order_end(o);
+    rows = must(calloc(o->n + 1, sizeof(rows[0])));
+    for (size_t i = 0; i < o->n; i++)
+        rows[i] = g->shown[o->v[i].id];
+    free(g->shown);
+    g->shown = rows;
+    g->n = found; /* those behind the page are counted alone */
+}
+
+static err_t list_streams(struct api_call *c, struct gather *g)
 {
     struct api_page page = api_page_of(c);
-    size_t start = page.start < g->n ? page.start : g->n, end = page.end < g->n ? page.end : g->n;
-    struct visit v = { .c = c, .rows = g->shown + start, .n = end - start };
+    struct visit v = { .c = c };
+    struct order o;
+    size_t end;
     err_t err;
 
+    order_begin(&o, c, orders, BY_ALL, page.end);
+    if (o.by >= 0 || o.find[0])
+        arrange(g, &o);
+    order_free(&o);
+    end = page.end < g->n ? page.end : g->n;
+    v.rows = g->shown + (page.start < end ? page.start : end);
+    v.n = page.start < end ? end - page.start : 0;
     jput_open(&c->j, "streams", '[');
     err = put_rows(&v);
     jput_close(&c->j, ']');

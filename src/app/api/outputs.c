@@ -175,19 +175,26 @@ static err_t console(struct api_call *c)
 {
     const struct conf *conf = c->x->conf;
     const struct conf_http_server *http = &conf->http_server;
+    const struct conf_http_api *api = &conf->http_api;
+    struct jput *j = &c->j;
+    char address[64];
 
-    jput_open(&c->j, "data", '{');
-    jput_int(&c->j, "rtmp", port_of(true, &conf->rtmp.listen));
-    jput_int(&c->j, "rtsp", port_of(conf->rtsp_server.enabled, &conf->rtsp_server.listen));
-    jput_int(&c->j, "srt", port_of(conf->srt_server.enabled, &conf->srt_server.listen));
-    jput_int(&c->j, "rtmfp", port_of(conf->rtmfp_server.enabled, &conf->rtmfp_server.listen));
-    jput_int(&c->j, "http", port_of(http->enabled, &http->listen));
-    jput_int(&c->j, "https", port_of(http->enabled && http->https.enabled, &http->https.listen));
-    jput_open(&c->j, "vhosts", '[');
+    jput_open(j, "data", '{');
+    jput_text(j, "address", machine_address(conf->stats.network, address, sizeof(address)));
+    jput_int(j, "rtmp", port_of(true, &conf->rtmp.listen));
+    jput_int(j, "rtmps", port_of(conf->rtmps.enabled, &conf->rtmps.listen));
+    jput_int(j, "rtsp", port_of(conf->rtsp_server.enabled, &conf->rtsp_server.listen));
+    jput_int(j, "srt", port_of(conf->srt_server.enabled, &conf->srt_server.listen));
+    jput_int(j, "rtmfp", port_of(conf->rtmfp_server.enabled, &conf->rtmfp_server.listen));
+    jput_int(j, "http", port_of(http->enabled, &http->listen));
+    jput_int(j, "https", port_of(http->enabled && http->https.enabled, &http->https.listen));
+    jput_int(j, "api", port_of(api->enabled, &api->listen));
+    jput_int(j, "api_tls", port_of(api->enabled && api->https.enabled, &api->https.listen));
+    jput_open(j, "vhosts", '[');
     for (size_t i = 0; i < conf->vhost.n; i++)
-        put_ways(&c->j, conf, &conf->vhost.v[i]);
-    jput_close(&c->j, ']');
-    jput_close(&c->j, '}');
+        put_ways(j, conf, &conf->vhost.v[i]);
+    jput_close(j, ']');
+    jput_close(j, '}');
     return NULL;
 }
 
