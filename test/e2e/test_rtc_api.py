@@ -109,6 +109,23 @@ def test_json(srs, tmp_path, kind, offer):
     assert got["sdp"].startswith("v=0\r\n") and got["sessionid"].endswith(":abcd") and got["pid"]
 
 
+REPEATS = ("a=rtcp-fb:102 nack\r\na=rtcp-fb:102 nack pli\r\na=rtpmap:103 rtx/90000\r\na=fmtp:103 apt=102\r\n")
+
+
+@pytest.mark.parametrize("kind,offer", [("publish", SENDS), ("play", OFFER)], ids=["publish", "play"])
+def test_rtx_is_for_whip_and_whep(srs, tmp_path, kind, offer):
+    """SRS's JSON API never answers RTX, and its clients expect NACK alone; WHIP and WHEP have both."""
+    s = rtc_server(srs, tmp_path)
+    offer = offer.replace("SAVPF 102", "SAVPF 102 103") + REPEATS
+    body = json.dumps({"sdp": offer, "streamurl": "webrtc://127.0.0.1/live/json"})
+    json_sdp = json.loads(ask(s, "POST", f"/rtc/v1/{kind}/", body)[2])["sdp"]
+    _, _, http_sdp = ask(s, "POST", f"/rtc/v1/{'whip' if kind == 'publish' else 'whep'}/?app=live&stream=http", offer, SDP)
+    for sdp in (json_sdp, http_sdp):
+        assert "a=rtcp-fb:102 nack\r\n" in sdp, sdp
+    assert "rtx" not in json_sdp and "FID" not in json_sdp and "SAVPF 102\r\n" in json_sdp, json_sdp
+    assert "a=rtpmap:103 rtx/90000\r\n" in http_sdp and "SAVPF 102 103\r\n" in http_sdp, http_sdp
+
+
 def test_the_token_of_the_api(srs, tmp_path):
     """rtc_bearer_enabled: nothing below /rtc/ is answered without it, and no backend is told of it."""
     s = rtc_server(srs, tmp_path, env={"SRS_HTTP_API_AUTH_ENABLED": "on", "SRS_HTTP_API_AUTH_TYPE": "bearer",

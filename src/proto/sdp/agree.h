@@ -26,6 +26,7 @@ struct sdp_wish {
     uint8_t profile[3];             /* of H.264: profile_idc, constraints, level; zeros: unknown */
     unsigned channels;              /* of sound that is played; 2: stereo is answered */
     bool nack, twcc;                /* of the vhost */
+    bool no_rtx;                    /* lost packets are sent again as they were, never as RTX */
     bool dtls_active;               /* our role where the offer leaves it to us */
     bool playout_delay;             /* that extension is of use */
 };

@@ -188,7 +188,7 @@ static void set_type(struct sdp_track *t, const struct sdp_section *s, const str
     t->clock = clock_of(codec);
     t->channels = codec == AV_OPUS ? 2 : av_codec_row(codec)->kind == AV_AUDIO;
     t->feedback = feedback_of(type, w);
-    t->rtx_type = t->feedback & SDP_FB_NACK ? rtx_of(s, type) : 0;
+    t->rtx_type = t->feedback & SDP_FB_NACK && !w->no_rtx ? rtx_of(s, type) : 0;
     t->mode = codec == AV_H264 && mode && mode[0] == '1';
     (void)snprintf(t->fmtp, sizeof(t->fmtp), "%s", type->fmtp);
     if (codec == AV_OPUS)

@@ -88,6 +88,7 @@ static void choose_wish(const struct rtc_peer *p, struct sdp_wish *wish)
     wish->publish = p->publishes;
     wish->nack = conf->nack;
     wish->twcc = conf->twcc;
+    wish->no_rtx = p->ask->no_rtx;
     wish->dtls_active = strcmp(conf->dtls_role, "active") == 0;
     for (int i = 0; i < SDP_TRACKS; i++) {
         if (wish->codec[i] == AV_CODEC_NONE)

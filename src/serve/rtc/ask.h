@@ -25,6 +25,7 @@ struct rtc_ask {
     size_t offer_size;
     enum av_codec vcodec, acodec; /* asked for; AV_CODEC_NONE: not */
     bool no_srtp, no_dtls;        /* asked for; refused unless it is allowed */
+    bool no_rtx;                  /* clients of this API expect NACK without RTX */
     char ufrag[ICE_UFRAG_MAX + 1], pwd[ICE_PWD_MAX + 1]; /* of ours, asked for; "" */
     /* delete, restart: by what Location says */
     char session[ICE_UFRAG_MAX + ICE_OURS_MAX + 2]; /* "ours:theirs" */

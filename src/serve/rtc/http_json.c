@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* http_json.c - /rtc/v1/publish/ and /rtc/v1/play/: an offer in JSON, and its answer in JSON. What
- * fails is an answer as well, of status 200 and code 400, as pages of such servers know it. */
+ * fails is an answer as well, of status 200 and code 400, as pages of such servers know it. The
+ * answer has NACK without RTX: SRS never offers RTX here, and clients written for it fail on it. */
 #include "base/jpick.h"
 #include "base/jput.h"
 #include "base/must.h"
@@ -120,7 +121,7 @@ static err_t send_answer(struct http_exchange *x, const struct rtc_ask *ask)
 err_t rtc_http_json(struct http_exchange *x, void *place)
 {
     const struct rtc_http_place *at = place;
-    struct rtc_ask ask = { .kind = at->kind };
+    struct rtc_ask ask = { .kind = at->kind, .no_rtx = true };
     char *body = NULL;
     size_t size = 0;
     bool over = false;
