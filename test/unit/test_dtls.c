@@ -395,6 +395,81 @@ static void the_last_flight_is_lost(void **state)
     wire_fini(&w);
 }
 
+enum { FLIGHTS = 3, RECORDS_MAX = 8 };
+
+/* The epochs and numbers of the records that the server sends now; its datagrams fly if `arrives`. */
+static unsigned numbers_of_flight(struct wire *w, uint64_t out[RECORDS_MAX], bool arrives)
+{
+    const uint8_t *data;
+    unsigned n = 0;
+    size_t size;
+
+    while (dtls_output(w->ends[1].d, &data, &size)) {
+        for (size_t at = 0; at < size; at += 13 + ((size_t)data[at + 11] << 8 | data[at + 12])) {
+            assert_in_range(n, 0, RECORDS_MAX - 1);
+            out[n] = 0;
+            for (int i = 0; i < 8; i++)
+                out[n] = out[n] << 8 | data[at + 3 + i];
+            n++;
+        }
+        if (arrives)
+            fly(w, 0, data, size);
+    }
+    return n;
+}
+
+/* The client sends its own flight again until one of the server's arrives: the third. */
+static void lose_last_flights(struct wire *w, struct dtls_identity *client,
+                              uint64_t numbers[FLIGHTS][RECORDS_MAX])
+{
+    wire_init(w, client, ours, 1);
+    dtls_start(w->ends[0].d, the_time);
+    while (state_of(w, 1) != DTLS_DONE)
+        assert_true(step(w));
+    for (unsigned i = 0; i < FLIGHTS; i++) {
+        unsigned n;
+
+        while ((n = numbers_of_flight(w, numbers[i], i == FLIGHTS - 1)) == 0)
+            assert_true(step(w));
+        assert_int_equal(n, 2); /* ChangeCipherSpec and Finished */
+    }
+    while (step(w))
+        ;
+}
+
+/* [DTLS] RFC 6347, 4.2.4, with ciphers that keep their SSL and with the one that does not. */
+static void a_repeated_flight_has_new_record_numbers(void **state)
+{
+    static const char *const ciphers[] = { "ECDHE-ECDSA-AES128-GCM-SHA256",
+                                           "ECDHE-ECDSA-AES256-GCM-SHA384",
+                                           "ECDHE-ECDSA-CHACHA20-POLY1305" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ciphers); i++) {
+        uint64_t numbers[FLIGHTS][RECORDS_MAX];
+        struct dtls_identity *client;
+        struct wire w;
+
+        assert_ok(dtls_identity_new(&client, &(struct dtls_identity_opts){ .rsa = false }));
+        assert_int_equal(SSL_CTX_set_cipher_list(dtls_identity_context(client), ciphers[i]), 1);
+        lose_last_flights(&w, client, numbers);
+        assert_string_equal(dtls_cipher(w.ends[1].d), ciphers[i]);
+        assert_int_equal(state_of(&w, 0), DTLS_DONE);
+        assert_keys(&w, SRTP_AEAD_AES_128_GCM);
+        for (unsigned k = 0; k < 2; k++) {
+            assert_int_equal(numbers[0][k] >> 48, k);
+            for (unsigned f = 1; f < FLIGHTS; f++)
+                assert_int_equal(numbers[f][k], numbers[0][k] + f);
+        }
+        dtls_close(w.ends[1].d); /* under the next number: the client takes it */
+        while (step(&w))
+            ;
+        assert_int_equal(state_of(&w, 0), DTLS_CLOSED);
+        wire_fini(&w);
+        dtls_identity_unref(client);
+    }
+}
+
 /* Nothing proves records of a handshake that is done: a datagram of many gets one answer. */
 static void many_records_behind_the_end_get_one_flight(void **state)
 {
@@ -863,6 +938,7 @@ int main(void)
         TEST(the_first_of_many_kinds_are_lost),
         TEST(nobody_answers),
         TEST(the_last_flight_is_lost),
+        TEST(a_repeated_flight_has_new_record_numbers),
         TEST(many_records_behind_the_end_get_one_flight),
         TEST(large_certificates_of_peers),
         TEST(a_certificate_too_large),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* after.c - a connection behind its handshake, without OpenSSL: an SSL takes 30 KB as long as it
  * lives, and all that comes yet is an alert, or the peer's last flight again when ours was lost.
+ * Then ours is sent again under new record numbers ([DTLS] RFC 6347, 4.2.4), as the peer's replay
+ * protection drops numbers that it has seen: the Finished is encrypted again for that.
  *
  * Records are sealed by AES-128-GCM, RFC 5288; other ciphers keep their SSL.
  */
@@ -15,11 +17,15 @@
 #include <string.h>
 
 enum {
-    RECORD_HEAD = 13, EXPLICIT = 8, TAG = 16, ALERT = 2, ALERT_RECORD = 21, HANDSHAKE_RECORD = 22,
-    SEALED = EXPLICIT + ALERT + TAG, WARNING = 1, KNOWN = 13, NONCE = 12,
+    RECORD_HEAD = 13, EXPLICIT = 8, TAG = 16, ALERT = 2, SEALED = EXPLICIT + TAG, WARNING = 1,
+    KNOWN = 13, NONCE = 12,
+    CHANGE_RECORD = 20, ALERT_RECORD = 21, HANDSHAKE_RECORD = 22, /* content types */
+    FRAMING = 2, /* of a datagram in datagrams.c */
+    CHANGE = RECORD_HEAD + 1, FINISHED = RECORD_HEAD + SEALED + DTLS_FINISHED,
 };
-/* Numbers of our records from here on: behind all that the handshake can have used. */
-#define FIRST_NUMBER (UINT64_C(1) << 48 | UINT64_C(1) << 32) /* of epoch 1 */
+#define EPOCH_1 (UINT64_C(1) << 48)
+/* A client's records behind the handshake: above all numbers that its flights can have used. */
+#define CLIENT_NUMBER (EPOCH_1 | UINT64_C(1) << 32)
 
 /* RFC 5246, 6.3: keys of client and server, then the fixed parts of their nonces. */
 static bool expand(uint8_t out[DTLS_AFTER_KEYS], SSL *ssl)
@@ -47,6 +53,97 @@ static bool expand(uint8_t out[DTLS_AFTER_KEYS], SSL *ssl)
     return done;
 }
 
+static void put_be(uint8_t *to, uint64_t v, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (uint8_t)(v >> (8 * (n - 1 - i)));
+}
+
+static uint64_t get_be(const uint8_t *from, int n)
+{
+    uint64_t v = 0;
+
+    for (int i = 0; i < n; i++)
+        v = v << 8 | from[i];
+    return v;
+}
+
+/* ---- records */
+
+/* Encrypts or decrypts `size` bytes of a record of the client, or server, in place; the tag is
+ * behind them. */
+static bool run(const struct dtls_after *a, bool of_client, bool seal, uint8_t *record, int size)
+{
+    const uint8_t *key = a->keys + (of_client ? 0 : 16), *fixed = a->keys + (of_client ? 32 : 36);
+    uint8_t *text = record + RECORD_HEAD + EXPLICIT, nonce[NONCE], known[KNOWN];
+    EVP_CIPHER_CTX *ctx = must(EVP_CIPHER_CTX_new());
+    int n;
+    bool done;
+
+    memcpy(nonce, fixed, 4);
+    memcpy(nonce + 4, record + RECORD_HEAD, EXPLICIT);
+    memcpy(known, record + 3, 8);  /* epoch and number */
+    memcpy(known + 8, record, 3);  /* type and version */
+    put_be(known + 11, (uint64_t)size, 2);
+    done = EVP_CipherInit_ex(ctx, EVP_aes_128_gcm(), NULL, key, nonce, seal) == 1 &&
+           EVP_CipherUpdate(ctx, NULL, &n, known, sizeof(known)) == 1 &&
+           EVP_CipherUpdate(ctx, text, &n, text, size) == 1 &&
+           (seal || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, TAG, text + size) == 1) &&
+           EVP_CipherFinal_ex(ctx, text + size, &n) == 1 &&
+           (!seal || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG, text + size) == 1);
+    EVP_CIPHER_CTX_free(ctx);
+    return done;
+}
+
+static void put_head(uint8_t *record, uint8_t type, uint64_t number, size_t size)
+{
+    record[0] = type;
+    put_be(record + 1, DTLS1_2_VERSION, 2);
+    put_be(record + 3, number, 8);
+    put_be(record + 11, size, 2);
+}
+
+/* An encrypted record of ours under the next number. */
+static bool put_sealed(struct dtls_after *a, uint8_t *record, uint8_t type, const uint8_t *text,
+                       size_t size)
+{
+    put_head(record, type, a->number++, SEALED + size);
+    memcpy(record + RECORD_HEAD, record + 3, EXPLICIT);
+    memcpy(record + RECORD_HEAD + EXPLICIT, text, size);
+    return run(a, a->client, true, record, (int)size);
+}
+
+/* ---- a server's last flight: ChangeCipherSpec and Finished */
+
+/* Keeps its Finished, and the numbers that follow those of its records. */
+static bool keep_flight(struct dtls_after *a, const uint8_t *flight, size_t size)
+{
+    const uint8_t *change = flight + FRAMING;
+    uint8_t record[FINISHED];
+
+    /* without tickets OpenSSL sends nothing else: one datagram, or one for each */
+    if ((size != FRAMING + CHANGE + FINISHED && size != 2 * FRAMING + CHANGE + FINISHED) ||
+        change[0] != CHANGE_RECORD)
+        return false;
+    memcpy(record, flight + size - FINISHED, FINISHED);
+    if (!run(a, false, false, record, DTLS_FINISHED))
+        return false;
+    memcpy(a->finished, record + RECORD_HEAD + EXPLICIT, DTLS_FINISHED);
+    a->clear_number = get_be(change + 3, 8) + 1;
+    a->number = get_be(record + 3, 8) + 1;
+    return true;
+}
+
+static void repeat_flight(struct dtls_after *a, struct dtls_datagrams *g)
+{
+    uint8_t flight[CHANGE + FINISHED];
+
+    put_head(flight, CHANGE_RECORD, a->clear_number++, 1);
+    flight[RECORD_HEAD] = 1;
+    if (put_sealed(a, flight + CHANGE, HANDSHAKE_RECORD, a->finished, DTLS_FINISHED))
+        dtls_datagrams_put(g, flight, sizeof(flight));
+}
+
 bool dtls_after_begin(struct dtls_after *a, SSL *ssl, const uint8_t *flight, size_t size)
 {
     const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
@@ -55,72 +152,34 @@ bool dtls_after_begin(struct dtls_after *a, SSL *ssl, const uint8_t *flight, siz
     if (nid != NID_aes_128_gcm || SSL_version(ssl) != DTLS1_2_VERSION || !expand(a->keys, ssl))
         return false;
     a->client = !SSL_is_server(ssl);
-    a->number = FIRST_NUMBER;
-    if (!a->client && size > 0) {
-        a->flight = must(malloc(size));
-        memcpy(a->flight, flight, size);
-        a->flight_size = size;
-    }
-    return true;
+    a->number = CLIENT_NUMBER;
+    return a->client || keep_flight(a, flight, size);
 }
 
 void dtls_after_fini(struct dtls_after *a)
 {
-    free(a->flight);
     OPENSSL_cleanse(a, sizeof(*a));
 }
 
-static void put_be(uint8_t *to, uint64_t v, int n)
-{
-    for (int i = 0; i < n; i++)
-        to[i] = (uint8_t)(v >> (8 * (n - 1 - i)));
-}
-
-/* Seal or open the two bytes at `text`; the tag is behind them. */
-static bool run(const struct dtls_after *a, bool seal, const uint8_t *head, uint8_t *text)
-{
-    bool of_client = a->client == seal;
-    const uint8_t *key = a->keys + (of_client ? 0 : 16), *fixed = a->keys + (of_client ? 32 : 36);
-    EVP_CIPHER_CTX *ctx = must(EVP_CIPHER_CTX_new());
-    uint8_t nonce[NONCE], known[KNOWN];
-    int n;
-    bool done;
-
-    memcpy(nonce, fixed, 4);
-    memcpy(nonce + 4, head + RECORD_HEAD, EXPLICIT);
-    memcpy(known, head + 3, 8);  /* epoch and number */
-    memcpy(known + 8, head, 3);  /* type and version */
-    put_be(known + 11, ALERT, 2);
-    done = EVP_CipherInit_ex(ctx, EVP_aes_128_gcm(), NULL, key, nonce, seal) == 1 &&
-           EVP_CipherUpdate(ctx, NULL, &n, known, sizeof(known)) == 1 &&
-           EVP_CipherUpdate(ctx, text, &n, text, ALERT) == 1 &&
-           (seal || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, TAG, text + ALERT) == 1) &&
-           EVP_CipherFinal_ex(ctx, text + ALERT, &n) == 1 &&
-           (!seal || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG, text + ALERT) == 1);
-    EVP_CIPHER_CTX_free(ctx);
-    return done;
-}
+/* ---- alerts, and what else comes */
 
 void dtls_after_close(struct dtls_after *a, struct dtls_datagrams *g)
 {
-    uint8_t record[RECORD_HEAD + SEALED] = { ALERT_RECORD, 0xfe, 0xfd };
+    uint8_t record[RECORD_HEAD + SEALED + ALERT];
 
-    put_be(record + 3, a->number++, 8);
-    put_be(record + 11, SEALED, 2);
-    memcpy(record + RECORD_HEAD, record + 3, EXPLICIT);
-    record[RECORD_HEAD + EXPLICIT] = WARNING; /* close_notify is 0 */
-    if (run(a, true, record, record + RECORD_HEAD + EXPLICIT))
+    if (put_sealed(a, record, ALERT_RECORD, (uint8_t[ALERT]){ WARNING, 0 /* close_notify */ },
+                   ALERT))
         dtls_datagrams_put(g, record, sizeof(record));
 }
 
 static enum dtls_heard hear_alert(const struct dtls_after *a, const uint8_t *record, size_t size)
 {
-    uint8_t copy[RECORD_HEAD + SEALED], *text = copy + RECORD_HEAD + EXPLICIT;
+    uint8_t copy[RECORD_HEAD + SEALED + ALERT], *text = copy + RECORD_HEAD + EXPLICIT;
 
     if (size != sizeof(copy))
         return DTLS_HEARD_NOTHING;
     memcpy(copy, record, size);
-    if (!run(a, false, copy, text))
+    if (!run(a, !a->client, false, copy, ALERT))
         return DTLS_HEARD_NOTHING;
     if (text[1] == 0)
         return DTLS_HEARD_CLOSE;
@@ -143,7 +202,8 @@ enum dtls_heard dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
                 return heard;
         } else if (encrypted && data[0] == HANDSHAKE_RECORD && !again) {
             again = true; /* nothing proves it, so a datagram of a hundred gets one answer */
-            dtls_datagrams_put_all(g, a->flight, a->flight_size);
+            if (!a->client)
+                repeat_flight(a, g);
         }
         data += whole;
         size -= whole;

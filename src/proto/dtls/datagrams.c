@@ -55,14 +55,6 @@ void dtls_datagrams_put(struct dtls_datagrams *g, const uint8_t *data, size_t si
     g->out_end += HEAD + size;
 }
 
-void dtls_datagrams_put_all(struct dtls_datagrams *g, const uint8_t *framed, size_t size)
-{
-    if (size == 0 || !more_room(g, size))
-        return;
-    memcpy(g->out + g->out_end, framed, size);
-    g->out_end += size;
-}
-
 static int on_write(BIO *bio, const char *data, int size)
 {
     BIO_clear_retry_flags(bio);

@@ -32,8 +32,6 @@ struct dtls_datagrams {
 BIO_METHOD *dtls_datagrams_method(void); /* the BIO's data are a struct dtls_datagrams */
 bool dtls_datagrams_next(struct dtls_datagrams *g, const uint8_t **data, size_t *size);
 void dtls_datagrams_put(struct dtls_datagrams *g, const uint8_t *data, size_t size);
-/* Those that out has from some place on, with their sizes before them: to put them in once more. */
-void dtls_datagrams_put_all(struct dtls_datagrams *g, const uint8_t *framed, size_t size);
 void dtls_datagrams_fini(struct dtls_datagrams *g);
 
 /* ---- guard.c: what is let through to OpenSSL, whose own bounds are wide */
@@ -48,16 +46,16 @@ bool dtls_guard_lets(struct dtls_guard *g, const uint8_t *data, size_t size, boo
                      co_usec now);
 
 /* ---- after.c: behind the handshake */
-enum { DTLS_AFTER_KEYS = 2 * 16 + 2 * 4 };
+enum { DTLS_AFTER_KEYS = 2 * 16 + 2 * 4, DTLS_FINISHED = 12 + 12 };
 struct dtls_after {
     bool client;
     uint8_t keys[DTLS_AFTER_KEYS];
-    uint64_t number;     /* of our next record */
-    uint8_t *flight;     /* our last one, if we are the server: as datagrams.c has them */
-    size_t flight_size;
+    uint64_t number, clear_number;   /* of our next records: epoch 1, and epoch 0 */
+    uint8_t finished[DTLS_FINISHED]; /* our last message, if we are the server: not encrypted */
 };
 enum dtls_heard { DTLS_HEARD_NOTHING, DTLS_HEARD_CLOSE, DTLS_HEARD_FATAL };
-/* All that is needed of an SSL whose handshake is done. False: it has to stay. */
+/* Takes all that is needed of an SSL whose handshake is done. `flight` is what a server just sent,
+ * framed as in datagrams.c. False: the SSL has to stay. */
 bool dtls_after_begin(struct dtls_after *a, SSL *ssl, const uint8_t *flight, size_t size);
 void dtls_after_fini(struct dtls_after *a); /* all zero is fine */
 enum dtls_heard dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
