@@ -57,6 +57,7 @@ struct maker {
     char line[LINE_SIZE], raw[LINE_SIZE]; /* being made, and its text */
     char text[1024], frame[256];          /* of an error */
     int64_t made_at;                      /* the line: microseconds of the wall clock */
+    bool is_public;                       /* its text has no secrets, see log_public() */
     struct log_addresses addresses;       /* of those who are no strangers, by their address */
 };
 static _Thread_local struct maker *maker;
@@ -151,7 +152,7 @@ static size_t put(enum log_level level, const char *cid, int sys, size_t limit)
     if (level >= LOG_WARN)
         n += (size_t)snprintf(line + n, LINE_SIZE - n, "[%d]", sys);
     line[n++] = ' ';
-    n += log_clean(line + n, LINE_SIZE - n - 1, m->raw, !shows_secrets());
+    n += log_clean(line + n, LINE_SIZE - n - 1, m->raw, !shows_secrets() && !m->is_public);
     if (n > limit)
         n = cut(line, n, limit);
     line[n++] = '\n';
@@ -440,6 +441,21 @@ void log_always(enum log_level level, const char *fmt, ...)
         va_start(ap, fmt);
         make(NULL, level, fmt, ap, sys);
         va_end(ap);
+    }
+    errno = sys;
+}
+
+void log_public(const char *fmt, ...)
+{
+    int sys = errno;
+    va_list ap;
+
+    if (log_enabled(LOG_TRACE)) {
+        own()->is_public = true;
+        va_start(ap, fmt);
+        make(NULL, LOG_TRACE, fmt, ap, sys);
+        va_end(ap);
+        own()->is_public = false;
     }
     errno = sys;
 }

@@ -64,6 +64,10 @@ void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(
  * statistics, which have a period of their own, and what the API was told to do. */
 void log_always(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A line at the default level whose text comes from this program and the configuration alone and
+ * holds no secrets: parameters of addresses are shown. */
+void log_public(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 #define log_debug(...) log_line(LOG_DEBUG, __VA_ARGS__)
 #define log_trace(...) log_line(LOG_TRACE, __VA_ARGS__) /* what operators see by default */
 #define log_info(...)  log_line(LOG_INFO, __VA_ARGS__)

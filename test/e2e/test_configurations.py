@@ -6,16 +6,19 @@ import re
 import shutil
 import socket
 import ssl
+import subprocess
 
 import pytest
 
 import flv
+import procs
 from camera import Camera, Quirks
 from camera_rtp import tracks_of
 from flv import AUDIO, VIDEO
 from httpapi import Api
 from procs import ROOT, free_port, wait_for
 from rtmpclient import Closed, Rejected
+from test_idle import rate
 from test_rtsp_conf import Rtsp
 from webclient import Cert, FlvWatcher, Http, once
 
@@ -45,6 +48,42 @@ def begin(srs, tmp_path):
         s.ports = {int(k): v for k, v in ports.items()}
         return s
     return start
+
+
+def test_everything_is_on(begin, source):
+    """The default configuration: an idle server costs little, the log lists addresses, and they work."""
+    s = begin("srs")
+    one = s.env is None and procs.WORKERS in (None, "", "1") and procs.SLOW <= 1
+    wakes = []
+    assert wait_for(lambda: wakes.append(rate(s.pid)) or wakes[-1] <= 5 * int(procs.WORKERS or 1), 20), f"wakes a second: {wakes}"
+    if one:
+        assert s.rss() <= 16 << 10, f"{s.rss()} KB"
+    told = re.findall(r"   ?([\w-]+(?: page)?) +(publish, play|publish|play|watch) +(\S+)$", s.log(), re.M)
+    assert {(name, use) for name, use, _ in told} >= {
+        ("RTMP", "publish, play"), ("RTSP", "publish, play"), ("RTMFP", "publish, play"), ("SRT", "publish"), ("SRT", "play"),
+        ("WebRTC", "publish"), ("WebRTC", "play"), ("HTTP-FLV", "play"), ("HLS", "play"), ("DASH", "play"), ("web page", "play"),
+        ("console", "watch")}
+    urls = {name: url for name, use, url in told if use != "publish"}
+    s.push(source, "livestream", loop=True, speed=4)
+    for name in ("HTTP-FLV", "HLS", "DASH", "web page", "console"):
+        port, path = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/.*)", urls[name]).groups()
+        assert wait_for(lambda: answers(int(port), path), 15), (name, urls[name])
+    for name in ("RTSP", "SRT"):
+        r = subprocess.run(["ffprobe", "-v", "error", "-rtsp_transport", "tcp", "-show_entries", "stream=codec_name", "-of", "csv=p=0",
+                            urls[name]] if name == "RTSP" else
+                           ["ffprobe", "-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", urls[name]],
+                           capture_output=True, text=True, timeout=30 * procs.SLOW)
+        assert "h264" in r.stdout and "aac" in r.stdout, (name, r.stdout, r.stderr)
+
+
+def answers(port, path):
+    """Is it there? A live stream has no end, so only the head is read."""
+    h = Http(port)
+    try:
+        h.ask(path)
+        return h.head()[0] == 200
+    finally:
+        h.close()
 
 
 def http(s, path, port=8080):

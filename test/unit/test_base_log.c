@@ -167,6 +167,17 @@ static int end(void **state)
     return 0;
 }
 
+static void parameters_of_our_own(void **state)
+{
+    (void)state;
+    log_trace("ws://h/a?key=1");
+    log_public("http://h/b?app=live");
+    log_trace("http://h/c?key=2");
+    assert_int_equal(count("a?***"), 1);
+    assert_int_equal(count("b?app=live"), 1);
+    assert_int_equal(count("c?***"), 1);
+}
+
 static void one_who_talks(void **state)
 {
     struct log_budget b = { .who = LOG_CLIENT };
@@ -470,6 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_lines_show),
         TEST(a_bucket),
+        cmocka_unit_test_setup_teardown(parameters_of_our_own, begin, end),
         cmocka_unit_test_setup_teardown(one_who_talks, begin, end),
         cmocka_unit_test_setup_teardown(many_who_come, begin, end),
         cmocka_unit_test_setup_teardown(one_who_comes_again, begin, end),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* outputs.c - the API of outputs: forwards and programs of streams; and for
  * the console, by what addresses streams are played. */
+#include "app/addresses.h"
 #include "app/api/api.h"
-#include "base/text.h"
 #include "co/co.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
@@ -119,42 +119,20 @@ static int port_of(bool on, const struct conf_endpoints *e)
     return on && e->n > 0 ? e->v[0].port : 0;
 }
 
-/* What is left of a path below a folder, or NULL: of "./a/b/" below "a" it is "b/". */
-static const char *below(const char *path, const char *folder)
+/* The path by which a file that a vhost writes is served; null: it is not. */
+static void put_file(struct api_call *c, const char *key, bool on, const char *path,
+                     const char *file)
 {
-    size_t n;
-
-    if ((*path == '/') != (*folder == '/'))
-        return NULL;
-    path += strncmp(path, "./", 2) == 0 ? 2 : 0;
-    folder += strncmp(folder, "./", 2) == 0 ? 2 : 0;
-    n = strlen(folder);
-    while (n > 0 && folder[n - 1] == '/')
-        n--;
-    if (strncmp(path, folder, n) != 0 || (n > 0 && path[n] && path[n] != '/'))
-        return NULL;
-    return path + n + strspn(path + n, "/");
-}
-
-/* The name under which files are served that a vhost writes to `path`; null: they are not. */
-static void put_files(struct jput *j, const char *key, bool on, const char *path, const char *dir,
-                      const char *file)
-{
-    const char *folder = on ? below(path, dir) : NULL;
-    size_t n = folder ? strlen(folder) : 0;
     char name[1024];
 
-    while (n > 0 && folder[n - 1] == '/')
-        n--;
-    (void)snprintf(name, sizeof(name), "%.*s%s%s", (int)n, text_or_empty(folder), n > 0 ? "/" : "",
-                   file);
-    jput_text(j, key, folder ? name : NULL);
+    on = on && addresses_file(c->x->conf, path, file, name, sizeof(name));
+    jput_text(&c->j, key, on ? name : NULL);
 }
 
 /* Of a vhost: how its streams are mounted; null for what is off, or is no file of the server. */
-static void put_ways(struct jput *j, const struct conf *c, const struct conf_vhost *v)
+static void put_ways(struct api_call *c, const struct conf_vhost *v)
 {
-    const char *dir = c->http_server.dir;
+    struct jput *j = &c->j;
 
     jput_open(j, NULL, '{');
     jput_text(j, "name", v->name);
@@ -162,12 +140,12 @@ static void put_ways(struct jput *j, const struct conf *c, const struct conf_vho
     jput_bool(j, "rtsp", v->rtsp.enabled);
     jput_bool(j, "srt", v->srt.enabled);
     jput_bool(j, "rtmfp", v->rtmfp.enabled);
-    jput_bool(j, "rtc", c->rtc_server.enabled && v->rtc.enabled);
+    jput_bool(j, "rtc", c->x->conf->rtc_server.enabled && v->rtc.enabled);
     jput_bool(j, "rtmp_to_rtc", v->rtc.rtmp_to_rtc);
     jput_bool(j, "rtc_to_rtmp", v->rtc.rtc_to_rtmp);
     jput_text(j, "vod", v->vod.enabled ? v->vod.app : NULL);
-    put_files(j, "hls", v->hls.enabled, v->hls.path, dir, v->hls.m3u8_file);
-    put_files(j, "dash", v->dash.enabled, v->dash.path, dir, v->dash.mpd_file);
+    put_file(c, "hls", v->hls.enabled, v->hls.path, v->hls.m3u8_file);
+    put_file(c, "dash", v->dash.enabled, v->dash.path, v->dash.mpd_file);
     jput_close(j, '}');
 }
 
@@ -192,7 +170,7 @@ static err_t console(struct api_call *c)
     jput_int(j, "api_tls", port_of(api->enabled && api->https.enabled, &api->https.listen));
     jput_open(j, "vhosts", '[');
     for (size_t i = 0; i < conf->vhost.n; i++)
-        put_ways(j, conf, &conf->vhost.v[i]);
+        put_ways(c, &conf->vhost.v[i]);
     jput_close(j, ']');
     jput_close(j, '}');
     return NULL;

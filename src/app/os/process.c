@@ -2,6 +2,7 @@
 /* process.c - the life of the program around the server. */
 #include "app/os/process.h"
 
+#include "app/addresses.h"
 #include "app/autoreload.h"
 #include "app/dev/crash.h"
 #include "app/dev/fault_injection.h"
@@ -193,8 +194,10 @@ static err_t start(struct process *p, const struct options *o)
     }
     if (!err)
         err = start_server(p, c);
-    if (!err)
+    if (!err) {
         watch_file(p, c);
+        addresses_tell(c);
+    }
     conf_unref(c);
     return err;
 }

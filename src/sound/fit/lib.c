@@ -60,8 +60,8 @@ static bool find_all(struct fit *f)
     return all;
 }
 
-/* Gives back the pages of segments that are never written: the kernel reads them from the file again
- * when they are used. */
+/* Gives back the pages of segments that are never written: the kernel reads them from the file
+ * again when they are used. */
 static int drop_pages(struct dl_phdr_info *info, size_t size, void *none)
 {
     const uintptr_t page = (uintptr_t)getpagesize() - 1;

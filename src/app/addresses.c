@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* addresses.c - the table of addresses that the log shows at the start. */
+#include "app/addresses.h"
+
+#include "app/os/machine.h"
+#include "base/log.h"
+#include "conf/expand.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HOST_MAX = 300, TEXT_MAX = 1024 };
+
+/* What a row is made with. */
+struct example {
+    const struct conf *c;
+    const struct conf_vhost *vhost;
+    char host[HOST_MAX];         /* and the port, unless it is the usual one */
+    char query[HOST_MAX];        /* "?vhost=NAME", or nothing for the default vhost */
+    char srt[HOST_MAX];          /* the same inside a streamid: "h=NAME," */
+};
+
+typedef bool shape_fn(const struct example *e, char *buf, size_t size);
+
+/* ---- which rows there are */
+
+static bool rtmp(const struct example *e, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "rtmp://%s/live/livestream%s", e->host, e->query);
+    return true;
+}
+
+static bool rtmps(const struct example *e, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "rtmps://%s/live/livestream%s", e->host, e->query);
+    return e->c->rtmps.enabled;
+}
+
+static bool rtmfp(const struct example *e, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "rtmfp://%s/live/livestream%s", e->host, e->query);
+    return e->c->rtmfp_server.enabled && e->vhost->rtmfp.enabled;
+}
+
+static bool rtsp(const struct example *e, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "rtsp://%s/live/livestream%s", e->host, e->query);
+    return e->c->rtsp_server.enabled && e->vhost->rtsp.enabled;
+}
+
+static bool srt(const struct example *e, const char *mode, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "srt://%s?streamid=#!::%sr=live/livestream,m=%s", e->host, e->srt,
+                   mode);
+    return e->c->srt_server.enabled && e->vhost->srt.enabled;
+}
+
+static bool srt_publish(const struct example *e, char *buf, size_t size)
+{
+    return srt(e, "publish", buf, size);
+}
+
+static bool srt_play(const struct example *e, char *buf, size_t size)
+{
+    return srt(e, "request", buf, size);
+}
+
+static bool rtc(const struct example *e, const char *way, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "http://%s/rtc/v1/%s/?app=live&stream=livestream%s%s", e->host, way,
+                   *e->query ? "&" : "", *e->query ? e->query + 1 : "");
+    return e->c->rtc_server.enabled && e->c->http_api.enabled && e->vhost->rtc.enabled;
+}
+
+static bool whip(const struct example *e, char *buf, size_t size)
+{
+    return rtc(e, "whip", buf, size);
+}
+
+static bool whep(const struct example *e, char *buf, size_t size)
+{
+    return rtc(e, "whep", buf, size);
+}
+
+static bool flv(const struct example *e, char *buf, size_t size)
+{
+    const struct conf_http_remux *remux = &e->vhost->http_remux;
+    const struct conf_variable v[] = {
+        { "vhost", e->host }, { "app", "live" }, { "stream", "livestream" },
+    };
+    const struct conf_expand with = { .v = v, .n = 3, .msec = -1 };
+    char text[TEXT_MAX];
+    err_t err = conf_expand(remux->mount, &with, text, sizeof(text));
+    bool fits = !err;
+
+    err_free(&err);
+    if (fits)
+        (void)snprintf(buf, size, "http://%s%s", text, e->query);
+    return fits && e->c->http_server.enabled && remux->enabled;
+}
+
+static bool file(const struct example *e, const char *path, const char *name, char *buf,
+                 size_t size)
+{
+    const struct conf_variable v[] = {
+        { "vhost", e->vhost->name }, { "app", "live" }, { "stream", "livestream" },
+    };
+    const struct conf_expand with = { .v = v, .n = 3, .msec = -1 };
+    char below[TEXT_MAX], text[TEXT_MAX];
+    err_t err;
+    bool fits;
+
+    if (!addresses_file(e->c, path, name, below, sizeof(below)))
+        return false;
+    err = conf_expand(below, &with, text, sizeof(text));
+    fits = !err;
+    err_free(&err);
+    if (fits)
+        (void)snprintf(buf, size, "http://%s/%s", e->host, text);
+    return fits && e->c->http_server.enabled;
+}
+
+static bool hls(const struct example *e, char *buf, size_t size)
+{
+    const struct conf_hls *h = &e->vhost->hls;
+
+    return h->enabled && file(e, h->path, h->m3u8_file, buf, size);
+}
+
+static bool dash(const struct example *e, char *buf, size_t size)
+{
+    const struct conf_dash *d = &e->vhost->dash;
+
+    return d->enabled && file(e, d->path, d->mpd_file, buf, size);
+}
+
+static bool page(const struct example *e, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "http://%s/", e->host);
+    return e->c->http_server.enabled;
+}
+
+static bool console(const struct example *e, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "http://%s/console/", e->host);
+    return e->c->http_api.enabled;
+}
+
+/* ---- the table */
+
+static const struct {
+    const char *name;
+    const char *use;
+    size_t listen;    /* struct conf_endpoints in struct conf */
+    int usual;        /* the port that an address need not say */
+    shape_fn *shape;  /* writes the address; false: it is off */
+} rows[] = {
+    { "RTMP", "publish, play", offsetof(struct conf, rtmp.listen), 1935, rtmp },
+    { "RTMPS", "publish, play", offsetof(struct conf, rtmps.listen), 443, rtmps },
+    { "RTSP", "publish, play", offsetof(struct conf, rtsp_server.listen), 554, rtsp },
+    { "RTMFP", "publish, play", offsetof(struct conf, rtmfp_server.listen), 1935, rtmfp },
+    { "SRT", "publish", offsetof(struct conf, srt_server.listen), 0, srt_publish },
+    { "SRT", "play", offsetof(struct conf, srt_server.listen), 0, srt_play },
+    { "WebRTC", "publish", offsetof(struct conf, http_api.listen), 80, whip },
+    { "WebRTC", "play", offsetof(struct conf, http_api.listen), 80, whep },
+    { "HTTP-FLV", "play", offsetof(struct conf, http_server.listen), 80, flv },
+    { "HLS", "play", offsetof(struct conf, http_server.listen), 80, hls },
+    { "DASH", "play", offsetof(struct conf, http_server.listen), 80, dash },
+    { "web page", "play", offsetof(struct conf, http_server.listen), 80, page },
+    { "console", "watch", offsetof(struct conf, http_api.listen), 80, console },
+};
+
+static bool is_any(const char *host)
+{
+    return !*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+static void set_host(struct example *e, const struct conf_endpoint *at, int usual)
+{
+    char own[64];
+    const char *host = is_any(at->host) ? machine_address(e->c->stats.network, own, sizeof(own))
+                                        : at->host;
+    bool bracket = strchr(host, ':') != NULL;
+    int n = snprintf(e->host, sizeof(e->host), "%s%.200s%s", bracket ? "[" : "",
+                     *host ? host : "127.0.0.1", bracket ? "]" : "");
+
+    if (at->port != usual)
+        (void)snprintf(e->host + n, sizeof(e->host) - (size_t)n, ":%d", at->port);
+}
+
+static void tell_row(struct example *e, size_t i)
+{
+    const struct conf_endpoints *listen = (const void *)((const char *)e->c + rows[i].listen);
+    char text[TEXT_MAX];
+
+    if (listen->n == 0)
+        return;
+    set_host(e, &listen->v[0], rows[i].usual);
+    if (rows[i].shape(e, text, sizeof(text)))
+        log_public("  %-9s %-14s %s", rows[i].name, rows[i].use, text);
+}
+
+void addresses_tell(const struct conf *c)
+{
+    struct example e = { .c = c, .vhost = conf_vhost_find(c, "") };
+
+    if (!e.vhost)
+        e.vhost = c->vhost.n > 0 ? &c->vhost.v[0] : NULL;
+    if (!e.vhost)
+        return;
+    if (strcmp(e.vhost->name, "__defaultVhost__") != 0) {
+        (void)snprintf(e.query, sizeof(e.query), "?vhost=%.200s", e.vhost->name);
+        (void)snprintf(e.srt, sizeof(e.srt), "h=%.200s,", e.vhost->name);
+    }
+    log_trace("ready; live/livestream stands for any application and stream:");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        tell_row(&e, i);
+}
+
+/* ---- files */
+
+/* What is left of a path below a folder, or NULL: of "./a/b/" below "a" it is "b/". */
+static const char *below(const char *path, const char *folder)
+{
+    size_t n;
+
+    if ((*path == '/') != (*folder == '/'))
+        return NULL;
+    path += strncmp(path, "./", 2) == 0 ? 2 : 0;
+    folder += strncmp(folder, "./", 2) == 0 ? 2 : 0;
+    n = strlen(folder);
+    while (n > 0 && folder[n - 1] == '/')
+        n--;
+    if (strncmp(path, folder, n) != 0 || (n > 0 && path[n] && path[n] != '/'))
+        return NULL;
+    return path + n + strspn(path + n, "/");
+}
+
+bool addresses_file(const struct conf *c, const char *path, const char *file_name, char *buf,
+                    size_t size)
+{
+    const char *folder = below(path, c->http_server.dir);
+    size_t n = folder ? strlen(folder) : 0;
+
+    while (n > 0 && folder[n - 1] == '/')
+        n--;
+    if (folder)
+        (void)snprintf(buf, size, "%.*s%s%s", (int)n, folder, n > 0 ? "/" : "", file_name);
+    return folder != NULL;
+}
