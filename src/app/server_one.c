@@ -6,6 +6,7 @@
 #include "app/heartbeat.h"
 #include "app/os/memory.h"
 #include "app/sinks.h"
+#include "app/upkeep/upkeep.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -88,7 +89,7 @@ static void make_api(struct server *s)
 {
     const struct api_parts parts = {
         .env = &s->env, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
-        .sink = find_sink, .connections = connections, .arg = s,
+        .sink = find_sink, .connections = connections, .arg = s, .upkeep = s->upkeep,
     };
 
     machine_init(&s->machine);
@@ -140,6 +141,7 @@ struct server *server_make(const struct server_self *self)
     s->sinks = sinks_new(&s->env);
     mount(s);
     s->listeners = listeners_new(server_accept, s);
+    s->upkeep = s->env.worker == 0 ? upkeep_new(&s->env, &s->tls) : NULL;
     make_api(s);
     rtc_http_mount(s->http.mux); /* behind who asks for its token */
     return s;
@@ -201,6 +203,8 @@ err_t server_run(struct server *s)
     if (!err && s->env.worker == 0) /* there is one in the process */
         err = co_go(&s->helpers, "heartbeat", heartbeat_run,
                     (void *)(uintptr_t)api_parts_of(s->api));
+    if (!err && s->upkeep)
+        err = co_go(&s->helpers, "upkeep", upkeep_run, s->upkeep);
     if (!err)
         sinks_start(s->sinks);
     return err;
@@ -263,6 +267,7 @@ void server_apply(struct session_env *env, void *next)
     if (err)
         log_end("reload: sockets for datagrams", &err);
     listeners_apply(s->listeners, n->plan, env->worker);
+    upkeep_wake(s->upkeep);
 }
 
 /* ---- ended */
@@ -288,6 +293,7 @@ void server_unmake(struct server *s)
     vod_free(s->env.vod);
     http_mux_free(s->http.mux);
     api_free(s->api);
+    upkeep_free(s->upkeep);
     hooks_free(s->env.hooks);
     tokens_free(s->env.tokens);
     live_registry_free(s->env.streams);

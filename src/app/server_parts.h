@@ -18,6 +18,7 @@ struct server { /* all of it belongs to the worker's thread */
     char run[SERVER_RUN]; /* tells this run of the server from all others */
     struct machine machine;
     struct reload_report reload;
+    struct upkeep *upkeep; /* of the first worker; else NULL */
     struct api *api;
     struct http_service http;
     struct listeners *listeners;

@@ -159,6 +159,19 @@ const char *err_text(err_t err, char *buf, size_t size)
     return buf;
 }
 
+const char *err_words(err_t err, char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (!err)
+        return "ok";
+    append(buf, size, "%s", table[find(err->code)].text);
+    for (int i = err->n - 1; i >= 0; i--)
+        append(buf, size, ": %s", err->frames[i].msg);
+    if (err->sys)
+        append(buf, size, " (%s)", strerror(err->sys));
+    return buf;
+}
+
 const char *err_frame(err_t err, int i, char *buf, size_t size)
 {
     const struct frame *f;

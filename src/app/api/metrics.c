@@ -384,6 +384,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
 void metrics_put(struct wr *w, const struct api_parts *of)
 {
     put_server(w, of);
+    metrics_put_upkeep(w, of);
     metrics_put_streams(w, of);
 }
 

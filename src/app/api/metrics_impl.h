@@ -8,6 +8,9 @@
 
 /* Figures of each stream, of so many as the configuration says at most. Yields. */
 void metrics_put_streams(struct wr *w, const struct api_parts *of);
+/* How pulls, recordings, certificates and disks are; of so many as exporter.streams says of each.
+ * Yields. */
+void metrics_put_upkeep(struct wr *w, const struct api_parts *of);
 /* Figures of programs and forwards; none where there are none of the kind. */
 void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct figures *f);
 /* Figures of SRT. */

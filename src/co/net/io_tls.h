@@ -44,6 +44,20 @@ err_t io_tls_server_refresh(struct io_tls_server *s, bool *changed)
 struct io_tls_server *io_tls_server_ref(struct io_tls_server *s); /* any thread, as unref */
 struct io_tls_server *io_tls_server_unref(struct io_tls_server *s); /* always NULL; NULL is fine */
 
+/* A certificate that clients are shown now. */
+struct io_tls_about {
+    const char *name, *file;        /* as in struct io_tls_cert; the server's */
+    char subject[160], issuer[160]; /* "CN=a.b,O=c" */
+    char names[512];                /* "a.b *.b 10.0.0.1": what it is for, as many as fit */
+    int64_t not_before, not_after;  /* seconds since 1970 */
+    int64_t loaded_at;              /* milliseconds since 1970 */
+    /* Why the files as they are now were not taken; "": they were. The server's. Unlike the rest
+     * for the thread alone that refreshes. */
+    const char *error;
+};
+/* The one of that number; false: there are fewer. Does not yield, and reads no file. */
+bool io_tls_server_about(struct io_tls_server *s, size_t i, struct io_tls_about *out);
+
 /* Whom a client trusts. */
 struct io_tls_trust {
     bool any;       /* whoever answers */

@@ -49,6 +49,11 @@ SSL_CTX *tls_certs_first(struct tls_certs *t)
     return t->v[0].ctx;
 }
 
+X509 *tls_certs_x509(const struct tls_certs *t, size_t i)
+{
+    return SSL_CTX_get0_certificate(t->v[i].ctx);
+}
+
 bool tls_certs_slow(const struct tls_certs *t)
 {
     return t->slow;

@@ -76,6 +76,9 @@ bool tls_ciphers_set(SSL_CTX *ctx, const char *ciphers, char text[TLS_TEXT]);
 struct tls_certs *tls_certs_ref(struct tls_certs *t);
 struct tls_certs *tls_certs_unref(struct tls_certs *t); /* any thread; always NULL */
 SSL_CTX *tls_certs_first(struct tls_certs *t);
+X509 *tls_certs_x509(const struct tls_certs *t, size_t i); /* lives as long as t */
+/* tls_about.c: what it says of itself. */
+void tls_about(const X509 *x, struct io_tls_about *out);
 bool tls_certs_slow(const struct tls_certs *t); /* one of the keys takes long to sign with */
 /* A context for clients. Any thread, blocks. NULL: `text` says why. */
 SSL_CTX *tls_client_context(bool any, const char *ca, char text[TLS_TEXT]);

@@ -184,7 +184,9 @@ static void load_free(void *arg)
 struct io_tls_server {
     atomic_uint refs;
     struct files files;
-    uint64_t mark;           /* of who refreshes */
+    uint64_t mark;           /* of who refreshes, as is */
+    char error[TLS_TEXT];    /* why files that changed were not taken; "": they were */
+    int64_t loaded_at;       /* ms since 1970 */
     pthread_mutex_t lock;    /* of what follows: connections of all threads come for it */
     struct tls_certs *certs; /* in force */
 };
@@ -215,6 +217,8 @@ static void take(struct io_tls_server *s, struct load_job *j)
     s->certs = j->certs;
     (void)pthread_mutex_unlock(&s->lock);
     j->certs = NULL;
+    s->loaded_at = co_wall_ms();
+    s->error[0] = '\0';
     (void)tls_certs_unref(old);
 }
 
@@ -277,6 +281,7 @@ err_t io_tls_server_refresh(struct io_tls_server *s, bool *changed)
             *changed = true;
         } else if (j->mark != s->mark) {
             err = err_new(ERR_TLS, "%s", j->text);
+            memcpy(s->error, j->text, sizeof(s->error));
         }
         s->mark = j->mark;
         load_free(j);
@@ -310,6 +315,20 @@ struct tls_certs *tls_server_certs(struct io_tls_server *s)
     certs = tls_certs_ref(s->certs);
     (void)pthread_mutex_unlock(&s->lock);
     return certs;
+}
+
+bool io_tls_server_about(struct io_tls_server *s, size_t i, struct io_tls_about *out)
+{
+    struct tls_certs *certs;
+
+    if (i >= s->files.n)
+        return false;
+    certs = tls_server_certs(s);
+    *out = (struct io_tls_about){ .name = s->files.names[i], .file = s->files.certs[i],
+                                  .loaded_at = s->loaded_at, .error = s->error };
+    tls_about(tls_certs_x509(certs, i), out);
+    (void)tls_certs_unref(certs);
+    return true;
 }
 
 /* ---- a client's context */

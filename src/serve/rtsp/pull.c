@@ -35,6 +35,8 @@ struct rtsp_pull *rtsp_pull_new(struct session_env *env, const struct session_st
     session_stream_set_key(&s->names, session_stream_key(names));
     s->id = p->id;
     p->home = home;
+    random_id(p->id, sizeof(p->id) - 1);
+    condition_be(&p->condition, CONDITION_STARTING);
     return p;
 }
 
@@ -155,10 +157,12 @@ static co_usec pause_after(err_t err, struct backoff *again, const struct rtsp_p
     return pause;
 }
 
-static void log_failed(const struct rtsp_pull *p, err_t *err, co_usec pause)
+static void log_failed(struct rtsp_pull *p, err_t *err, co_usec pause)
 {
     char what[400];
 
+    condition_failed(&p->condition, *err);
+    p->again_at = co_clock() + pause;
     (void)snprintf(what, sizeof(what), "pull %.100s from %.200s, again in %lld ms",
                    p->session.names.key->path, p->shown, us_to_ms(pause));
     log_end(what, err);
@@ -188,16 +192,17 @@ err_t rtsp_pull_main(void *pull)
 
     p->session.co = co_self();
     co_new_cid();
-    random_id(p->id, sizeof(p->id) - 1);
     while (goes_on(p)) {
         err_t err;
         co_usec pause;
 
+        p->again_at = 0;
         log_trace("pull %s from %s: connecting", p->session.names.key->path, p->shown);
         err = call(p);
         if (p->over || err_code(err) == ERR_STOPPED) {
             p->over = false;
             p->way = 0;
+            condition_be(&p->condition, CONDITION_STARTING);
             err_free(&err);
             continue;
         }

@@ -13,6 +13,7 @@
 #include "serve/rtsp/pull_want.h"
 #include "serve/rtsp/receive.h"
 #include "serve/rtsp/udp.h"
+#include "session/condition.h"
 #include "session/publisher.h"
 
 /* How media of the description come: by channels of the connection, else -1; or by a pair of ports,
@@ -52,6 +53,8 @@ struct rtsp_pull {
     unsigned alives;           /* how often it did */
     co_usec alone_since;       /* nobody plays it; 0: somebody does */
     bool over;                 /* for want of players */
+    struct condition condition; /* it runs while media come */
+    co_usec again_at;          /* it fails: when the server is called again; 0: now */
     char id[9];                /* by which lists know it */
 };
 

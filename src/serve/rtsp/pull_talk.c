@@ -161,6 +161,7 @@ void rtsp_pull_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_t 
     p->packet_at = co_now();
     if (p->packets_since == 0) {
         p->packets_since = p->packet_at;
+        condition_be(&p->condition, CONDITION_RUNNING);
         log_trace("pull %s from %s: media come by %s", p->session.names.key->path, p->shown,
                   by_udp(p) ? "udp" : "tcp");
     }

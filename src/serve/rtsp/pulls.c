@@ -260,6 +260,21 @@ static void reload(struct sink *sink)
         start_all(all, HOME_SEES); /* the others may not have this configuration yet */
 }
 
+/* ---- for those who look */
+
+void rtsp_pulls_each(const struct sink *sink,
+                     void (*each)(void *arg, const struct rtsp_pull_info *one), void *arg)
+{
+    for (const struct rtsp_pull *p = container_of(sink, struct rtsp_pulls, sink)->list; p;
+         p = p->next)
+        each(arg, &(struct rtsp_pull_info){
+            .id = p->id, .key = p->session.names.key, .url = text_or_empty(p->shown),
+            .on_demand = p->want.on_demand, .again_at = p->again_at,
+            .udp = p->way < p->want.ways && p->want.way[p->way] == RTSP_PULL_UDP,
+            .bytes = p->publishing && p->session.io ? p->session.io->bytes_in : 0,
+            .condition = &p->condition });
+}
+
 /* ---- the end */
 
 static void interrupt(struct sink *sink)

@@ -10,6 +10,7 @@
 #ifndef SERVE_RTSP_PULLS_H
 #define SERVE_RTSP_PULLS_H
 
+#include "session/condition.h"
 #include "sink/sink.h"
 
 extern const struct sink_ops rtsp_pulls_sink; /* it counts those that are there */
@@ -19,5 +20,18 @@ extern const struct sink_ops rtsp_pulls_sink; /* it counts those that are there 
 bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names);
 /* End all of them, and wait until they publish no more. Yields. */
 void rtsp_pulls_end(struct sink *sink);
+
+/* One of them, for those who look. Strings are valid during the call. */
+struct rtsp_pull_info {
+    const char *id;
+    const struct stream_key *key;
+    const char *url;      /* without user and password; "" until it is known */
+    bool on_demand, udp;
+    co_usec again_at;     /* when the server is called again; 0: it is called, or sends */
+    uint64_t bytes;       /* received on this connection */
+    const struct condition *condition;
+};
+void rtsp_pulls_each(const struct sink *sink,
+                     void (*each)(void *arg, const struct rtsp_pull_info *one), void *arg);
 
 #endif

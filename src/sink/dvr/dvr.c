@@ -78,6 +78,25 @@ static void begin(struct sink *sink, struct sink_stream *stream, const struct co
     dvr_stream_begin(s, &stream->names, stream->src);
 }
 
+static bool is_mp4(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    return end && strcmp(end, ".mp4") == 0;
+}
+
+void dvrs_each(const struct sink *sink, void (*each)(void *arg, const struct dvr_info *one),
+               void *arg)
+{
+    for (const struct dvr_stream *s = container_of(sink, struct dvrs, sink)->streams; s;
+         s = s->next)
+        each(arg, &(struct dvr_info){
+            .id = s->id, .key = s->key, .mp4 = is_mp4(s->set->path),
+            .file = s->file ? s->file->path : "", .file_at = s->file_at,
+            .bytes = s->file ? s->bytes : 0, .root = disk_room_root(&s->room),
+            .condition = &s->condition });
+}
+
 static struct dvr_stream *oldest(const struct dvrs *d)
 {
     struct dvr_stream *s = d->streams;

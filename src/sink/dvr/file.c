@@ -239,6 +239,7 @@ static void log_failed(struct dvr_stream *s, const struct job *j, const char *wh
     bool told = s->disk_bad && now - s->told_disk_at < CO_SECONDS(30);
 
     s->disk_bad = true;
+    condition_failed_text(&s->condition, "cannot write %s: %s", j->file->path, why);
     if (told)
         return;
     s->told_disk_at = now;
@@ -257,6 +258,7 @@ static void append_done(struct disk_job *job)
     } else if (!j->skipped && s->disk_bad) {
         log_trace("%s goes on", s->name);
         s->disk_bad = false;
+        condition_be(&s->condition, s->file ? CONDITION_RUNNING : CONDITION_WAITING);
     }
     free_job(j);
 }
@@ -286,6 +288,7 @@ void dvr_file_append(struct dvr_stream *s)
     j->job.run = run_append;
     j->job.done = append_done;
     j->job.bytes = JOB + s->block.memory;
+    s->bytes += blocks_len(&s->block) + s->header.len;
     disk_room_add(&s->room, (int64_t)(blocks_len(&s->block) + s->header.len));
     j->data = blocks_take(&s->block);
     j->header = s->header;

@@ -76,8 +76,14 @@ static void open_file(struct dvr_stream *s, int64_t dts)
     if (!pace_take(&files, &s->files_full_at, co_now()))
         return;
     s->file = dvr_file_new(s, dts);
-    if (!s->file)
+    if (!s->file) {
+        condition_failed_text(&s->condition, "a recording cannot have this name: %s", s->set->path);
         return;
+    }
+    s->bytes = 0;
+    s->file_at = co_clock();
+    if (!s->disk_bad)
+        condition_be(&s->condition, CONDITION_RUNNING);
     s->has_header = false;
     s->header.len = 0;
     s->block_key = true;
@@ -132,8 +138,13 @@ static bool has_room(struct dvr_stream *s)
     enum disk_lack lack = disk_room_lacks(&s->room, s->quota,
                                           s->dvrs->env->conf->limits.disk_free);
 
-    if (lack != DISK_LACKS_NOTHING && !was_full)
+    if (lack != DISK_LACKS_NOTHING && !was_full) {
         log_full(s, lack);
+        condition_failed_text(&s->condition, "%s: %s", disk_room_root(&s->room),
+                              lack == DISK_LACKS_QUOTA
+                                  ? "its recordings take dvr_quota"
+                                  : "the disk has less than disk_free (limits) left");
+    }
     return lack == DISK_LACKS_NOTHING;
 }
 

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/random_id.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,8 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *n
     disk_lane_init(&s->lane, d->disk);
     disk_room_open(&s->room, d->disk, set->path);
     s->quota = set->quota;
+    random_id(s->id, sizeof(s->id) - 1);
+    condition_be(&s->condition, CONDITION_WAITING);
     s->name = must_print("recording of %s/%s", s->key->app, s->key->name);
     live_keeper_open(&s->keeper, d->env->streams, s->name, &keeping);
     return s;

@@ -10,6 +10,7 @@
 #include "live/clock.h"
 #include "live/keeper.h"
 #include "live/reader.h"
+#include "session/condition.h"
 #include "sink/dvr/dvr.h"
 #include "sink/notify.h"
 #include "sink/store/disk_room.h"
@@ -83,8 +84,12 @@ struct dvr_stream {
     struct disk_lane lane;
     struct disk_room room;
     int64_t quota;           /* in force */
+    struct condition condition; /* it runs while a file grows */
+    uint64_t bytes;          /* of its file, that went to be written */
+    co_usec file_at;         /* when its file was begun; co_clock() */
     bool disk_bad;
     co_usec told_disk_at;
+    char id[9];              /* by which lists know it */
 };
 
 /* All recordings of a server; of each stream that is recorded the sink keeps a dvr_stream. */

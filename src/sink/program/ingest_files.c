@@ -236,5 +236,6 @@ void ingest_files_look(const struct ingest_run *r, struct job_info *out)
         .kind = JOB_INGEST, .state = r->state, .vhost = r->what.vhost, .stream = r->what.to->path,
         .name = r->what.name, .command = r->what.shown, .starts = r->starts, .since = r->since,
         .next = r->until, .ended = r->ended, .line = "", .counter = "",
+        .id = r->id, .condition = &r->condition, .srt = r->what.srt, .bytes = r->session.in,
     };
 }

@@ -47,7 +47,9 @@ struct ingest_run *ingest_run_new(struct session_env *env, struct ingest_file *w
     r->what = *what;
     *what = (struct ingest_file){ 0 };
     r->home = home;
+    random_id(r->id, sizeof(r->id) - 1);
     be(r, JOB_STARTING);
+    condition_be(&r->condition, CONDITION_STARTING);
     return r;
 }
 
@@ -106,6 +108,7 @@ static err_t push(struct ingest_run *r, struct av_packet *pkt)
         r->end = dts;
     r->session.in += pkt->size;
     session_publisher_media(&r->publisher);
+    condition_be(&r->condition, CONDITION_RUNNING);
     live_source_push(r->session.src, pkt, dts);
     return session_publisher_turn(&r->publisher, &changed);
 }
@@ -220,6 +223,7 @@ static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
     char what[400];
 
     (void)err_text(*err, r->ended, sizeof(r->ended));
+    condition_failed(&r->condition, *err);
     (void)snprintf(what, sizeof(what), "ingest %.80s of %.80s: %.120s, again in %lld s",
                    r->what.name, r->what.vhost, r->what.shown, us_to_s(pause));
     log_end(what, err);
@@ -232,7 +236,6 @@ err_t ingest_run_main(void *run)
 
     r->session.co = co_self();
     co_new_cid();
-    random_id(r->id, sizeof(r->id) - 1);
     while (co_stop_forget() && r->wanted(r)) { /* it may have been kicked, or changed */
         co_usec began = co_clock();
         err_t err = publish(r);

@@ -9,6 +9,7 @@
 #ifndef SINK_PROGRAM_INGEST_RUN_H
 #define SINK_PROGRAM_INGEST_RUN_H
 
+#include "session/condition.h"
 #include "session/publisher.h"
 #include "sink/program/ingest_file.h"
 #include "sink/program/job.h"
@@ -30,6 +31,7 @@ struct ingest_run {
     char *tc_url;
     co_usec began;          /* when its time 0 was */
     int64_t shift, end;     /* 1/90000 s: of this round; where the next one begins */
+    struct condition condition; /* it runs while media come */
     char id[9];             /* by which lists know it */
 };
 

@@ -30,6 +30,7 @@ static void take(struct taking *t, co_usec now)
         ts_intake_put(t->ts, m.data, m.size);
         r->session.in += m.size;
         session_publisher_media(&r->publisher);
+        condition_be(&r->condition, CONDITION_RUNNING);
         t->media_at = now;
         co_yield_if_due();
     }

@@ -5,6 +5,7 @@
 #include "base/backoff.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/random_id.h"
 #include "base/text.h"
 #include "co/os/child.h"
 #include "sink/program/job_log.h"
@@ -23,6 +24,7 @@
 #define RAN_WELL CO_SECONDS(60)
 #define PATIENCE CO_SECONDS(3)
 #define TURN CO_SECONDS(2)
+#define STEADY CO_SECONDS(10) /* one that cannot do its work has mostly ended by then */
 
 struct job {
     struct job *next, **prev;
@@ -39,7 +41,9 @@ struct job {
     struct co_child *child;
     struct made *made; /* a stream of ours, by a transcode */
     unsigned starts;
+    struct condition condition;
     char how[32];
+    char id[9];
 };
 
 struct jobs {
@@ -223,6 +227,8 @@ static err_t run(struct job *j)
     while (!err && !ended) {
         err = co_child_wait(j->child, TURN, &ended);
         tell(j);
+        if (!ended && co_clock() - j->since >= STEADY)
+            condition_be(&j->condition, CONDITION_RUNNING);
     }
     if (err)
         be(j, JOB_ENDS);
@@ -252,6 +258,10 @@ static void log_ended(struct job *j, err_t *err)
              us_to_s(j->again.pause), job_log_line(j->log));
     if (*err)
         job_log_note(j->log, text);
+    if (well)
+        condition_be(&j->condition, CONDITION_WAITING);
+    else
+        condition_failed_text(&j->condition, "%s. It said: %s", text, job_log_line(j->log));
     err_free(err);
 }
 
@@ -303,7 +313,9 @@ struct job *job_start(struct jobs *all, struct job_want *want)
     *j = (struct job){ .all = all, .refs = 2, .want = want,
                        .again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE) };
     j->log = job_log_open(all->disk, want->log);
+    random_id(j->id, sizeof(j->id) - 1);
     be(j, JOB_STARTING);
+    condition_be(&j->condition, CONDITION_STARTING);
     err = job_want_argv(want, co_wall_ms(), all->env->conf->utc_time, &j->argv);
     if (!err)
         err = co_go(&all->group, "job", job_main, j);
@@ -345,6 +357,15 @@ const char *job_output(const struct job *j)
     return j->argv && j->want->n > 0 ? j->argv[j->want->n - 1] : "";
 }
 
+const char *job_input(const struct job *j)
+{
+    for (size_t i = 0; j->argv && j->argv[i]; i++) {
+        if (strcmp(j->argv[i], "-i") == 0)
+            return text_or_empty(j->argv[i + 1]);
+    }
+    return "";
+}
+
 void job_look(const struct job *j, struct job_info *out)
 {
     *out = (struct job_info){
@@ -355,6 +376,7 @@ void job_look(const struct job *j, struct job_info *out)
         .pid = j->child ? co_child_pid(j->child) : 0,
         .starts = j->starts, .since = j->since, .next = j->until, .ended = j->how,
         .line = job_log_line(j->log), .counter = job_log_counter(j->log),
+        .id = j->id, .condition = &j->condition,
     };
 }
 

@@ -8,6 +8,7 @@
 #ifndef SINK_PROGRAM_JOB_H
 #define SINK_PROGRAM_JOB_H
 
+#include "session/condition.h"
 #include "session/env.h"
 #include "sink/program/job_want.h"
 
@@ -36,6 +37,10 @@ struct job_info {
     const char *ended;    /* how it ended last: "status 1", "signal 9"; "" if never */
     const char *line;     /* what it said last, */
     const char *counter;  /* and the last state of what it counts ("frame= 100 ...") */
+    const char *id;       /* by which lists know it */
+    const struct condition *condition; /* a program runs once it has for some seconds */
+    bool srt;             /* an ingest without a program: a listener of SRT, else a file */
+    uint64_t bytes;       /* of it, in this run */
 };
 
 struct jobs *jobs_new(struct session_env *env, struct disk *disk);
@@ -49,6 +54,8 @@ void job_end(struct job *j); /* ask it to end; j is no longer the caller's */
 const struct job_want *job_wish(const struct job *j);
 /* Where it sends to, as started last: its last argument. */
 const char *job_output(const struct job *j);
+/* What it reads: its argument behind "-i"; "" without. May have a password in it. */
+const char *job_input(const struct job *j);
 void job_look(const struct job *j, struct job_info *out);
 /* Walk all, those that are asked to end too: NULL is before the first. */
 const struct job *jobs_next(const struct jobs *all, const struct job *j);

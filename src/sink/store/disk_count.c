@@ -4,6 +4,7 @@
 
 #include "base/must.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +59,13 @@ static int open_near(const char *root)
 static void look(struct disk_count *c)
 {
     struct statvfs v;
+    struct stat st;
     int fd = open_near(c->root);
 
-    if (fd >= 0 && fstatvfs(fd, &v) == 0) {
+    if (fd < 0 || fstat(fd, &st) != 0 || fstatvfs(fd, &v) != 0) {
+        c->error = errno;
+    } else {
+        c->device = st.st_dev;
         c->free = (int64_t)(v.f_bavail * v.f_frsize);
         c->size = (int64_t)(v.f_blocks * v.f_frsize);
     }

@@ -15,6 +15,8 @@ struct disk_count {
     bool count, done;      /* else only the disk is looked at */
     int64_t bytes;         /* of files whose names end so */
     int64_t free, size;    /* of the disk; 0: not known */
+    uint64_t device;       /* st_dev of it */
+    int error;             /* errno: why it is not known */
     DIR *open[DISK_COUNT_DEPTH];
     int depth;
 };

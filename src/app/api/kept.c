@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* kept.c - what the server keeps going by itself. */
+#include "app/api/kept.h"
+
+#include "base/log_clean.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "serve/rtsp/pulls.h"
+#include "session/stream_key.h"
+#include "sink/dvr/dvr.h"
+#include "sink/program/children.h"
+#include "sink/program/ingest_files.h"
+#include "sink/program/transcode.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- one row */
+
+static struct kept_row *add(struct kept_part *part, const char *what, const char *id,
+                            const struct condition *condition)
+{
+    struct kept_row *row;
+    char *hidden = log_hide(condition->error);
+
+    if (part->n == part->cap) {
+        part->cap = part->cap ? part->cap * 2 : 16;
+        part->v = must(realloc(part->v, part->cap * sizeof(part->v[0])));
+    }
+    row = &part->v[part->n++];
+    *row = (struct kept_row){ .what = what, .id = must_dup(id), .condition = *condition };
+    (void)snprintf(row->condition.error, sizeof(row->condition.error), "%s", hidden);
+    free(hidden);
+    return row;
+}
+
+static void set(struct kept_row *row, const char *name, const struct stream_key *key,
+                const char *place)
+{
+    row->name = must_dup(name);
+    row->vhost = must_dup(key ? key->vhost : "");
+    row->app = must_dup(key ? key->app : "");
+    row->stream = must_dup(key ? key->name : "");
+    row->place = log_hide(place);
+}
+
+/* "vhost/app/stream", or the vhost alone. */
+static struct stream_key *key_of(const char *path, const char *vhost)
+{
+    char *copy = must_dup(text_or_empty(path)), *app = strchr(copy, '/');
+    char *stream = app ? strrchr(app + 1, '/') : NULL;
+    struct stream_key *key;
+
+    if (stream) {
+        *app++ = '\0';
+        *stream++ = '\0';
+        key = stream_key_new(copy, app, stream);
+    } else {
+        key = stream_key_new(vhost, "", "");
+    }
+    free(copy);
+    return key;
+}
+
+/* ---- those of a worker, on its thread */
+
+static void add_pull(void *arg, const struct rtsp_pull_info *p)
+{
+    struct kept_row *row = add(arg, "rtsp", p->id, p->condition);
+
+    set(row, "", p->key, p->url);
+    row->on_demand = p->on_demand;
+    row->again_at = p->again_at;
+    row->bytes = p->bytes;
+}
+
+static void add_ingest(struct kept_part *part, const struct job_info *i, const char *what,
+                       const char *target, const char *place)
+{
+    struct kept_row *row = add(part, what, i->id, i->condition);
+    struct stream_key *key = key_of(target, i->vhost);
+
+    set(row, i->name, key, place);
+    (void)stream_key_unref(key);
+    row->again_at = i->state == JOB_WAITS ? i->next : 0;
+    row->bytes = i->state == JOB_RUNS ? i->bytes : 0;
+}
+
+static void look_at_pulls(struct session_env *env, void *arg)
+{
+    struct kept_part *part = arg;
+    const struct sink *programs = part->of->sink(env, &program_sink);
+    const struct sink *files = part->of->sink(env, &ingest_files_sink);
+    const struct ingest_run *file = NULL;
+    const struct job *job = NULL;
+    struct job_info i;
+
+    rtsp_pulls_each(part->of->sink(env, &rtsp_pulls_sink), add_pull, part);
+    while ((file = ingest_files_next(files, file))) {
+        ingest_files_look(file, &i);
+        add_ingest(part, &i, i.srt ? "srt" : "file", i.stream, i.command);
+    }
+    while ((job = children_next(programs, job))) {
+        char *target;
+
+        job_look(job, &i);
+        if (i.kind != JOB_INGEST)
+            continue;
+        target = transcode_target(env->conf, job_output(job));
+        add_ingest(part, &i, "program", target, job_input(job));
+        free(target);
+    }
+}
+
+static void add_recording(void *arg, const struct dvr_info *d)
+{
+    struct kept_row *row = add(arg, d->mp4 ? "mp4" : "flv", d->id, d->condition);
+
+    set(row, "", d->key, d->file);
+    row->began_at = *d->file ? d->file_at : 0;
+    row->bytes = d->bytes;
+}
+
+static void look_at_recordings(struct session_env *env, void *arg)
+{
+    struct kept_part *part = arg;
+
+    dvrs_each(part->of->sink(env, &dvr_sink), add_recording, part);
+}
+
+/* ---- all of them */
+
+static void drop(void *arg)
+{
+    struct kept_part *part = arg;
+
+    for (size_t i = 0; part && i < part->n; i++) {
+        struct kept_row *row = &part->v[i];
+
+        free(row->id);
+        free(row->name);
+        free(row->vhost);
+        free(row->app);
+        free(row->stream);
+        free(row->place);
+    }
+    if (part)
+        free(part->v);
+    free(part);
+}
+
+void kept_gather(struct kept *k, const struct api_parts *of, enum kept_kind kind,
+                 co_usec patience)
+{
+    workers_fn *look = kind == KEPT_PULLS ? look_at_pulls : look_at_recordings;
+
+    *k = (struct kept){ .n_parts = of->sink ? workers_count(of->env) : 0 };
+    for (unsigned w = 0; w < k->n_parts; w++) {
+        struct kept_part *part = must(calloc(1, sizeof(*part)));
+
+        part->of = of;
+        if (workers_ask(of->env, w, look, part, drop, patience))
+            k->parts[w] = part;
+    }
+}
+
+void kept_free(struct kept *k)
+{
+    for (unsigned w = 0; w < k->n_parts; w++)
+        drop(k->parts[w]);
+}
+
+const struct kept_row *kept_next(const struct kept *k, const struct kept_row *row)
+{
+    bool found = !row;
+
+    for (unsigned w = 0; w < k->n_parts; w++) {
+        const struct kept_part *part = k->parts[w];
+
+        if (!part || part->n == 0)
+            continue;
+        if (found)
+            return &part->v[0];
+        if (row >= part->v && row < part->v + part->n) {
+            if (row + 1 < part->v + part->n)
+                return row + 1;
+            found = true;
+        }
+    }
+    return NULL;
+}

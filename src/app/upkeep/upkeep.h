@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* upkeep.h - what stops working some day if nobody looks after it: certificates that end, disks
+ * that fill up. The first worker looks at both now and then, and the log is told before it is too
+ * late; the API and the metrics show what was found.
+ */
+#ifndef APP_UPKEEP_UPKEEP_H
+#define APP_UPKEEP_UPKEEP_H
+
+#include "app/services.h"
+#include "session/env.h"
+
+struct upkeep; /* owned by the server; of the first worker alone */
+
+struct upkeep *upkeep_new(struct session_env *env, const struct services_tls *tls);
+void upkeep_free(struct upkeep *u); /* when its coroutine has ended; NULL is fine */
+err_t upkeep_run(void *upkeep); /* co_fn; looks until it is stopped */
+/* The configuration or a certificate changed: look at once. Does not yield. */
+void upkeep_wake(struct upkeep *u);
+
+/* ---- certificates that clients are shown */
+
+enum upkeep_cert_state { UPKEEP_VALID, UPKEEP_ENDING, UPKEEP_ENDED, UPKEEP_EARLY };
+
+struct upkeep_cert {
+    char services[64];         /* that show it: "https, rtmps" */
+    struct io_tls_about about; /* name and file are those of the server: valid until one yields */
+    enum upkeep_cert_state state;
+    int64_t since;             /* in this state: ms since 1970 */
+    int64_t days_left;         /* whole ones; < 0: it has ended */
+};
+
+/* As they are now, malloc'ed: each file is one, whoever shows it. *n tells how many, at most
+ * UPKEEP_CERTS. Does not yield. */
+struct upkeep_cert *upkeep_certs(const struct upkeep *u, size_t *n);
+const char *upkeep_cert_state_name(enum upkeep_cert_state state); /* "valid" */
+enum { UPKEEP_CERTS = 64 }; /* more are not looked at */
+
+/* ---- disks that the server writes to */
+
+enum upkeep_disk_state { UPKEEP_OK, UPKEEP_LOW, UPKEEP_FULL, UPKEEP_FAILING };
+
+struct upkeep_disk {
+    char id[24];    /* "8:1", as the kernel numbers devices */
+    char uses[64];  /* "hls, dvr, log" */
+    char path[256]; /* one of the folders that are on it */
+    enum upkeep_disk_state state;
+    int64_t since;       /* in this state: ms since 1970 */
+    int64_t size, free;  /* bytes, free for us; at the last look that succeeded */
+    char error[120];     /* why it could not be looked at; "" */
+};
+enum { UPKEEP_DISKS = 32 };
+
+/* As they were at the last look, some seconds ago; gives how many. */
+size_t upkeep_disks(const struct upkeep *u, const struct upkeep_disk **out);
+const char *upkeep_disk_state_name(enum upkeep_disk_state state); /* "ok" */
+
+#endif
