@@ -459,6 +459,7 @@ struct conf_http_remux {
     const char *mount;
     int64_t fast_cache;
     bool drop_if_not_match, has_audio, has_video, guess_has_av;
+    bool fmp4; /* a mount of .flv serves .mp4, too */
 };
 
 struct conf_http_hooks {

@@ -10,7 +10,7 @@
 #include "co/net/round.h"
 #include "live/impl.h"
 
-enum { RANGES = 16, FIRST_TURNS = 2 };
+enum { RANGES = 16, FIRST_TURNS = 2, JOIN_MAX = 512 * 1024 };
 
 /* How often a turn is the coroutine's, so that its owner sees what goes on. */
 #define LOOK CO_SECONDS(5)
@@ -185,6 +185,24 @@ static int64_t config_time(const struct av_packet *pkt, int64_t dts)
     return pkt->kind == AV_DATA ? 0 : dts;
 }
 
+/* Of a format that remembers; most have it in the stream already, before their key frames. */
+static err_t send_join(struct live_sender *s)
+{
+    const struct live_wire *w = s->consumer.wire;
+    err_t err = NULL;
+    struct wr out;
+
+    if (!w->fmt->join)
+        return NULL;
+    wr_init(&out, JOIN_MAX);
+    w->fmt->join(w->state, &out);
+    err = wr_err(&out, "what a player that joins is sent");
+    if (!err && out.len > 0)
+        err = io_write(s->io, out.buf, out.len);
+    wr_free(&out);
+    return err;
+}
+
 static err_t send_config(struct live_sender *s)
 {
     const struct live_wire *w = s->consumer.wire;
@@ -196,7 +214,7 @@ static err_t send_config(struct live_sender *s)
 
     n = live_consumer_config(&s->consumer, pkts, LIVE_CONFIGS, &dts);
     if (w->state)
-        return NULL; /* in the stream already, before its key frames */
+        return send_join(s);
     for (size_t i = 0; i < n; i++)
         total += w->fmt->size(w->param, pkts[i], config_time(pkts[i], dts));
     if (total == 0)

@@ -213,13 +213,18 @@ static size_t make(struct live_wire *w, const struct av_packet *pkt)
     return w->made.len;
 }
 
-/* Players that wait start here, not at a later key frame that comes before their turn does. */
-static void seat_waiting(struct live_wire *w, struct live_block *b, uint64_t seq, int64_t dts)
+/* A player may start at `offset` of the block. Those that wait do so here, not at a later key frame
+ * that comes before their turn does. */
+static void set_key(struct live_wire *w, struct live_block *b, uint32_t offset, uint64_t seq,
+                    int64_t dts)
 {
+    w->key_block = b;
+    w->key_offset = offset;
+    w->key_seq = seq;
     while (w->waiting) {
         struct live_consumer *c = w->waiting;
 
-        live_consumer_seek(c, b, b->used);
+        live_consumer_seek(c, b, offset);
         if (c->started)
             live_consumer_drop(c, seq - c->seq);
         c->started = true;
@@ -238,12 +243,8 @@ static void append(struct live_wire *w, const struct av_packet *pkt, bool key, c
         lose_all(w);
         return;
     }
-    if (key) {
-        w->key_block = b;
-        w->key_offset = b->used;
-        w->key_seq = seq;
-        seat_waiting(w, b, seq, pkt->dts);
-    }
+    if (key)
+        set_key(w, b, b->used + (w->fmt->behind ? (uint32_t)size : 0), seq, pkt->dts);
     if (size > 0 && w->state)
         memcpy(b->data + b->used, w->made.buf, size);
     else if (size > 0)

@@ -17,7 +17,7 @@ enum { LIVE_PARAMS = 3 };
 /* A format either says how many bytes a packet takes and writes them (size, render), or, if what
  * it writes depends on what came before (counters, parameter sets), remembers in a state of its
  * own and appends to a buffer (open, close, make). Those of the second kind put what a decoder
- * needs in front of each key frame, so a player that joins there needs no other. */
+ * needs in front of each key frame, or give it to each player that joins (join). */
 struct live_format {
     const char *name; /* "rtmp", "flv" */
     /* The bytes that render() will write for the packet; 0 leaves it out. `dts` is the packet's,
@@ -32,6 +32,11 @@ struct live_format {
     void (*close)(void *state);
     /* Appends the packet's bytes, none to leave it out. Configuration comes here too. */
     void (*make)(void *state, const struct av_packet *pkt, struct wr *out);
+    /* Appends what a player that joins is sent before the shared bytes. NULL: nothing. */
+    void (*join)(void *state, struct wr *out);
+    /* What make() gives for a key frame belongs to the packets before it, and the frame itself
+     * comes with the next one: players join behind those bytes. */
+    bool behind;
 };
 
 #endif

@@ -254,6 +254,18 @@ void home_published(struct workers *w, struct home *home, bool published)
     (void)pthread_mutex_unlock(&w->homes->lock);
 }
 
+bool homes_is_published(struct workers *w, const char *path)
+{
+    const struct home *one;
+    bool is;
+
+    (void)pthread_mutex_lock(&w->homes->lock);
+    one = find(w->homes, path, text_hash(path));
+    is = one && one->published > 0;
+    (void)pthread_mutex_unlock(&w->homes->lock);
+    return is;
+}
+
 static bool is_called(const struct home *one, const char *vhost, const char *name, size_t name_size)
 {
     const char *last = strrchr(one->path, '/');

@@ -51,6 +51,8 @@ unsigned home_clients(const struct home *home);
  * path is written to `path`. False: there is none. */
 bool homes_find_published(struct workers *w, const char *vhost, const char *name, size_t name_size,
                           char *path, size_t size);
+/* Somebody publishes the stream of that path now, at whatever worker. */
+bool homes_is_published(struct workers *w, const char *path);
 /* Somebody publishes it now, or no longer. */
 void home_published(struct workers *w, struct home *home, bool published);
 

@@ -90,7 +90,7 @@ def test_children_forwards_and_ways(ports, source):
     assert ways["http"] == web and ways["rtmp"] == s.port and ways["https"] == 0
     assert ways["rtsp"] == ways["srt"] == ways["rtmfp"] == 0
     assert ways["vhosts"][0] == {"name": "__defaultVhost__", "rtsp": False, "srt": False, "rtmfp": False, "rtc": False, "rtmp_to_rtc": False,
-                                "rtc_to_rtmp": False, "vod": None, "flv": "[vhost]/[app]/[stream].flv", "hls": None, "dash": None}
+                                "rtc_to_rtmp": False, "vod": None, "flv": "[vhost]/[app]/[stream].flv", "fmp4": "[vhost]/[app]/[stream].mp4", "hls": None, "dash": None}
 
 
 def test_clients_of_one_stream(ports, source):

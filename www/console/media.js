@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// media.js - a stream in a <video>: WebRTC by the browser itself, FLV and MPEG-TS over HTTP by mpegts.js, HLS by hls.js or
+// media.js - a stream in a <video>: fragmented MP4 by our own player, WebRTC by the browser itself, FLV and MPEG-TS over HTTP by mpegts.js, HLS by hls.js or
 // the browser, DASH by dash.js, files by the browser; and files that the server plays, which can be asked for from any place.
 //
 // The libraries are fetched when they are first needed; a server may be without them.
 
+import "./live_player.js";
 import { Rtc, receive } from "./rtc.js";
 import { watch } from "./rtc_stats.js";
 
@@ -37,7 +38,7 @@ export class Media {
 
     // What can be played so, and how people call it.
     static get kinds() {
-        return { rtc: "WebRTC", flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file", vod: "a file by HTTP-FLV" };
+        return { fmp4: "fragmented MP4", mp4: "MP4", rtc: "WebRTC", flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file", vod: "a file by HTTP-FLV" };
     }
 
     missing(kind) {
@@ -66,7 +67,8 @@ export class Media {
             if (turn !== this.turn)
                 return;
             this.end = start();
-            await this.video.play();
+            if (kind !== "fmp4") // it does so itself when it has something
+                await this.video.play();
         } catch (e) {
             if (turn !== this.turn || e.name === "AbortError" || this.video.error) // the player tells of that itself
                 return;
@@ -96,6 +98,27 @@ export class Media {
                 this.told?.(null);
             };
         };
+    }
+
+    // By our own player: no library. It connects again by itself; what it tells is shown until the picture moves.
+    fmp4(url) {
+        return () => {
+            const player = new window.LivePlayer(this.video, url, {
+                onstate: (state, words) => ["error", "blocked", "stalled"].includes(state) || (state !== "playing" && words) ?
+                    this.fail(words) : this.note?.(words),
+            });
+            this.live = player;
+            return () => {
+                this.live = null;
+                player.stop();
+            };
+        };
+    }
+
+    // A file has a length, a live stream has none, and one that is not there may be published later.
+    async mp4(url) {
+        const head = await fetch(url.replace(/^ws/, "http"), { method: "HEAD" }).catch(() => null);
+        return head?.ok && head.headers.has("Content-Length") ? this.file(url) : this.fmp4(url);
     }
 
     // By the browser itself. A list that is too young for it is asked for again, so many times.

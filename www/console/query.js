@@ -7,11 +7,11 @@ import { DEFAULT, escape } from "./ways.js";
 
 const OURS = new Set(["app", "stream", "server", "port", "vhost", "schema", "autostart", "url", "api", "path", "buffer",
     "codec", "dir", "filename", "host", "hostname", "http_port", "pathname"]);
-const KINDS = { flv: "flv", ts: "ts", m3u8: "hls", mpd: "dash", mp4: "file", m4a: "file", webm: "file", mp3: "file", aac: "file" };
+const KINDS = { flv: "flv", ts: "ts", m3u8: "hls", mpd: "dash", mp4: "mp4", m4a: "file", webm: "file", mp3: "file", aac: "file" };
 const PLAIN = /^(http|ws)s?$/;
 
 // A path without an ending that we know: any of them, in the order of their latency.
-const ENDINGS = [["flv", "flv"], ["hls", "m3u8"], ["dash", "mpd"]];
+const ENDINGS = [["fmp4", "mp4"], ["flv", "flv"], ["hls", "m3u8"], ["dash", "mpd"]];
 
 // As the server knows files that it plays.
 const FILE = /\.(mp4|m4v|mov|fmp4|flv)\.flv$/i;

@@ -34,6 +34,8 @@ export function playable(ways, vhost, s) {
         return way && port && way.flv ? [["vod", "FLV", address(way.flv, port, way.name, s)]] : [];
     const url = whep(way, vhost, s), isRtc = s.publish.type === "rtc-publish";
     const http = way && port && (!isRtc || way.rtc_to_rtmp);
+    if (http && way.fmp4)
+        all.push(["fmp4", "MP4", address(way.fmp4, port, way.name, s)]);
     if (http && way.flv)
         all.push(["flv", "FLV", address(way.flv, port, way.name, s)]);
     if (url)

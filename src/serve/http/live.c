@@ -5,10 +5,12 @@
 #include "base/must.h"
 #include "co/net/round.h"
 #include "serve/http/mux.h"
+#include "serve/http/names.h"
 #include "serve/http/play.h"
 #include "session/admit.h"
 #include "session/homes.h"
 #include "session/move.h"
+#include "session/stream_key.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 
 enum {
     PATH_SIZE = 1024, /* of a stream: vhost, app and name */
+    MOUNT_SIZE = 512,
     LONG_ENOUGH = 16, /* packets of one kind without any of the other: there is none */
 };
 
@@ -94,10 +97,10 @@ static err_t guess(struct playing *p)
     struct live_source_stat stat;
     err_t err;
 
-    if (!p->kind->promises || !p->play.x->vhost->http_remux.guess_has_av)
+    if ((!p->kind->promises && !p->kind->waits) || !p->play.x->vhost->http_remux.guess_has_av)
         return NULL;
     err = wait_known(p);
-    if (err)
+    if (err || !p->kind->promises)
         return err;
     live_source_stat(p->play.session.src, &stat);
     if (stat.audio == AV_CODEC_NONE && stat.video == AV_CODEC_NONE)
@@ -227,6 +230,46 @@ static err_t answer_unknown(struct http_exchange *x)
     return http_play_not_let_in(x, err_new(ERR_TOKEN, "no stream %s", x->req->path));
 }
 
+/* Is it to be played at that worker or another one: does somebody publish it? */
+static bool is_on_air(const struct http_exchange *x, const struct http_live_name *name)
+{
+    struct session_stream names;
+    char *memory = http_names_make(&names, x, name);
+    struct stream_key *key = stream_key_new(x->vhost->name, names.app, names.name);
+    const struct live_source *src = live_registry_find(x->env->streams, key->path);
+    bool on = x->env->workers ? homes_is_published(x->env->workers, key->path)
+                              : src && live_source_publishing(src);
+
+    (void)stream_key_unref(key);
+    free(memory);
+    return on;
+}
+
+/* Below an ending that is not the mount's own: only what cannot be meant for a file. A stream that
+ * comes from another server is not on air before it is asked for. */
+static bool is_live(const struct http_exchange *x, const struct http_live_name *name)
+{
+    return http_request_has(x->req, "Upgrade", "websocket") || !name->app ||
+           x->vhost->cluster.mode == CONF_CLUSTER_REMOTE || is_on_air(x, name);
+}
+
+/* Whose path is it? By the mount, or beside it. */
+static bool is_ours(const struct http_exchange *x, const struct http_live_kind *kind,
+                    struct http_live_name *name)
+{
+    const struct conf_http_remux *remux = &x->vhost->http_remux;
+    size_t n = strlen(remux->mount), end = kind->beside ? strlen(kind->beside) : 0;
+    char mount[MOUNT_SIZE];
+
+    if (http_live_match(remux->mount, x->req->host, x->req->path, name))
+        return true;
+    if (!end || !remux->fmp4 || n < end || strcmp(remux->mount + n - end, kind->beside) != 0 ||
+        snprintf(mount, sizeof(mount), "%.*s%s", (int)(n - end), remux->mount,
+                 kind->end) >= MOUNT_SIZE)
+        return false;
+    return http_live_match(mount, x->req->host, x->req->path, name) && is_live(x, name);
+}
+
 static err_t answer(struct http_exchange *x, void *arg)
 {
     struct http_live_name name;
@@ -234,7 +277,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     err_t err = NULL;
 
     x->declined = !x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
-                  !http_live_match(x->vhost->http_remux.mount, x->req->host, x->req->path, &name);
+                  !is_ours(x, arg, &name);
     if (x->declined)
         return NULL;
     if (!name.app && !(app = find_app(x, &name))) {

@@ -24,6 +24,9 @@ struct http_live_kind {
     const struct live_format *wire;
     const struct live_format *ws; /* over WebSocket; NULL: not there */
     bool promises;                /* its head says what will come: wait to know */
+    bool waits;                   /* wait to know, but what comes later is sent, too */
+    const char *beside;           /* a mount that ends so serves it, too, under its own ending,
+                                   * while the stream is on air; NULL: none does */
     /* The wire's parameters. NULL: all 0. */
     void (*params)(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS]);
     /* Bytes before those of the wire, at most HTTP_LIVE_HEAD_MAX; gives how many. NULL: none. */

@@ -5,6 +5,7 @@
 #include "serve/http/live.h"
 #include "wire/audio.h"
 #include "wire/flv.h"
+#include "wire/fmp4.h"
 #include "wire/ts.h"
 
 static void flv_params(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS])
@@ -25,6 +26,18 @@ static const struct http_live_kind flv = {
     .params = flv_params, .head = flv_head,
 };
 
+static void fmp4_params(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS])
+{
+    param[FMP4_WIRE_LEAVE_OUT] = (p->audio ? 0u : FLV_WIRE_NO_AUDIO) |
+                                 (p->video ? 0u : FLV_WIRE_NO_VIDEO);
+}
+
+/* A track that comes late is announced in the stream, so nothing is promised for good. */
+static const struct http_live_kind fmp4 = {
+    .end = ".mp4", .type = "video/mp4", .wire = &fmp4_wire, .ws = &fmp4_wire_ws, .waits = true,
+    .params = fmp4_params, .beside = ".flv",
+};
+
 static size_t mp3_head(const struct http_live_promise *p, uint8_t *out)
 {
     (void)p;
@@ -38,4 +51,5 @@ static const struct http_live_kind aac = { .end = ".aac", .type = "audio/aac",
 static const struct http_live_kind mp3 = { .end = ".mp3", .type = "audio/mpeg",
                                            .wire = &mp3_wire, .head = mp3_head };
 
-const struct http_live_kind *const http_live_kinds[] = { &flv, &ts, &aac, &mp3, NULL };
+const struct http_live_kind *const http_live_kinds[] = { &flv, &fmp4, &ts, &aac, &mp3,
+                                                         NULL };

@@ -43,6 +43,7 @@ err_t http_play_head(struct http_exchange *x, const char *type, const struct htt
     } else {
         http_response_add(x->resp, "Content-Type", "%s", type);
         http_response_add(x->resp, "Cache-Control", "no-cache");
+        http_response_add(x->resp, "Accept-Ranges", "none");
         err = http_response_begin(x->resp, 200, HTTP_TO_CLOSE);
     }
     x->resp->close = true;

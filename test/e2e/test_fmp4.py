@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Live fragmented MP4 over HTTP and WebSocket: every frame, whose path it is, codecs that change, other programs, and the
+pages' own player in Chromium and Firefox."""
+import subprocess
+import time
+
+import pytest
+
+import browser
+import firefox
+import flv
+import hls
+import mp4boxes
+import procs
+import tools
+from flv import AUDIO, VIDEO
+from procs import free_port, wait_for
+from webclient import FlvWatcher, Http, once
+
+REMUX = "http_remux { enabled on; }"
+
+
+@pytest.fixture
+def live(srs, tmp_path):
+    def start(vhost=REMUX):
+        port, root = free_port(), tmp_path / "html"
+        (root / "live").mkdir(parents=True)
+        s = srs(vhost, f"http_server {{ enabled on; listen 127.0.0.1:{port}; dir {root}; }}")
+        return s, port, root
+    return start
+
+
+def record(url, path):
+    with open(path, "wb") as f:
+        return subprocess.Popen(["curl", "-s", "-N", "--max-time", "20", url], stdout=f)
+
+
+def size(path):
+    return path.stat().st_size if path.exists() else 0
+
+
+def settled(path):
+    last = [0]
+
+    def look():
+        before, last[0] = last[0], size(path)
+        return before == last[0] > 0
+    assert wait_for(look, 10, step=0.7)
+
+
+def codecs(data):
+    """What each initialization segment says."""
+    return [data[at + 8:at + n].decode() for kind, at, n in boxes(data) if kind == b"free"]
+
+
+def boxes(data):
+    at = 0
+    while at + 8 <= len(data):
+        n = int.from_bytes(data[at:at + 4], "big")
+        assert n >= 8
+        yield data[at + 4:at + 8], at, n
+        at += n
+
+
+def kinds(data):
+    return [k for k, _, _ in boxes(data)]
+
+
+class Watcher(FlvWatcher):
+    """The messages of a WebSocket, each of whole boxes."""
+
+    def _run_ws(self):
+        while not self.halt:
+            op, data = self.frame()
+            with self.lock:
+                self.messages.append((op, data))
+
+    def data(self):
+        with self.lock:
+            return b"".join(d for op, d in self.messages if op == 2)
+
+
+def watch(s, port, path="/live/s.mp4"):
+    w = Watcher(port, path, ws=True)
+    assert w.status == 101 and s.wait_log("identified", 5)
+    return w
+
+
+def test_every_frame(live, source, tmp_path):
+    """From the begin, by a mount of .mp4: it waits for the publisher."""
+    s, port, _ = live("http_remux { enabled on; mount [vhost]/[app]/[stream].mp4; }")
+    out = tmp_path / "got.mp4"
+    p = record(f"http://127.0.0.1:{port}/live/s.mp4", out)
+    assert s.wait_log("identified", 5)
+    tags = flv.cut(source, 8000)
+    s.push(tags, speed=20).join(10)
+    settled(out)
+    p.kill()
+    p.wait()
+    data = out.read_bytes()
+    assert kinds(data)[:3] == [b"ftyp", b"moov", b"free"] and codecs(data) == ["codecs=avc1.4d401e,mp4a.40.2"]
+    video, audio = hls.packets(out, "v"), hls.packets(out, "a")
+    assert hls.frames(tags, VIDEO) - 1 <= len(video) <= hls.frames(tags, VIDEO)
+    assert len(audio) >= hls.frames(tags, AUDIO) - 6
+    assert video[0][2], "it begins with a key frame"
+    assert tools.decode(out) == ""
+
+
+def test_joined_late(live, source, tmp_path):
+    """Two who join at once, by both ways: from the newest key frame on, the same bytes."""
+    s, port, _ = live()
+    push = s.push(source, speed=8, loop=True)
+    assert s.wait_log("video sh", 3)
+    out = tmp_path / "got.mp4"
+    p = record(f"http://127.0.0.1:{port}/live/s.mp4", out)
+    w = watch(s, port)
+    assert wait_for(lambda: size(out) > 300000 and len(w.data()) > 300000, 10)
+    push.stop()
+    p.kill()
+    p.wait()
+    w.stop()
+    plain, framed = out.read_bytes(), w.data()
+    assert kinds(framed)[:5] == [b"ftyp", b"moov", b"free", b"moof", b"mdat"]
+    n = 250000
+    begin = plain.index(b"moof") - 4
+    assert plain[begin:begin + 20000] in framed or framed[framed.index(b"moof") - 4:][:20000] in plain
+    assert kinds(framed[:n]).count(b"moov") == 1
+    (tmp_path / "framed.mp4").write_bytes(framed)
+    assert hls.packets(tmp_path / "framed.mp4", "v")[0][2]
+    assert tools.decode(tmp_path / "framed.mp4") == ""
+
+
+def test_whose_path(live, source):
+    """Beside .flv: a file has its path unless the stream is on air; a WebSocket always means the stream."""
+    s, port, root = live()
+    (root / "live" / "s.mp4").write_bytes(b"a file")
+    with Http(port) as h:
+        got = h.get("/live/s.mp4")
+        assert got.body == b"a file" and got.headers["content-length"] == "6"
+        assert h.get("/live/none.mp4").status == 404
+    w = watch(s, port, "/live/none.mp4")
+    w.stop()
+    push = s.push(source, loop=True)
+    assert s.wait_log("video sh", 3)
+    head = once(port, "/live/s.mp4", "HEAD")
+    assert head.status == 200 and head.headers["content-type"] == "video/mp4" and "content-length" not in head.headers
+    with Http(port) as h:
+        h.ask("/live/s.mp4", Range="bytes=0-")
+        status, fields = h.head()
+        assert status == 200 and "content-range" not in fields and fields["accept-ranges"] == "none"
+        assert h.take(8)[4:] == b"ftyp"
+    with Http(port) as h:
+        assert h.get("/live/other.mp4").status == 404
+    push.stop()
+    push.client.close()
+    assert wait_for(lambda: "content-length" in once(port, "/live/s.mp4", "HEAD").headers, 5)
+    assert once(port, "/live/s.mp4").body == b"a file"
+
+
+def test_off(live, source):
+    s, port, root = live("http_remux { enabled on; fmp4 off; }")
+    s.push(source, loop=True)
+    assert s.wait_log("video sh", 3)
+    assert once(port, "/live/s.mp4").status == 404
+    assert once(port, "/live/s.mp4", Connection="Upgrade", Upgrade="websocket", Sec_WebSocket_Version="13",
+                Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==").status == 404
+
+
+@pytest.mark.parametrize("pair", ["hevc opus", "av1 mp3", "vp9 aac", "h264", "opus", "mp3"])
+def test_codecs(live, media, tmp_path, pair):
+    s, port, _ = live()
+    w = watch(s, port)
+    tags = media.tags(*pair.split())
+    s.push(tags, speed=4).join(10)
+    out = tmp_path / "got.mp4"
+
+    def shown():
+        out.write_bytes(w.data())
+        return kinds(out.read_bytes()).count(b"moof") > 5
+    assert wait_for(shown, 5)
+    time.sleep(0.3)
+    shown()
+    w.stop()
+    want = pair.split()
+    got = tools.ffprobe(out, "-show_streams", "-count_packets")["streams"]
+    assert [x["codec_name"] for x in got] == want
+    assert codecs(out.read_bytes())[0].count(",") == len(want) - 1
+    for x in got:
+        kind = VIDEO if x["codec_type"] == "video" else AUDIO
+        assert int(x["nb_read_packets"]) >= hls.frames(tags, kind) - 12, x
+    assert tools.decode(out) == ""
+
+
+def test_tracks_that_change(live, media, tmp_path):
+    """Another codec, less audio, more audio: the initialization comes in its place, before a key frame."""
+    s, port, _ = live()
+    w = watch(s, port)
+    for want in "h264 opus", "hevc opus", "h264", "h264 opus":
+        s.push(media.tags(*want.split()), speed=2).join(10)
+        time.sleep(0.3)
+    assert wait_for(lambda: len(codecs(w.data())) >= 3, 5)
+    w.stop()
+    names = [c.split("=")[1].split(",") for c in codecs(w.data())]
+    assert [n[0][:4] for n in names[:3]] == ["avc1", "hvc1", "avc1"], names
+    data, seen = w.data(), b""
+    for kind, at, n in boxes(data):
+        if kind == b"ftyp" and seen:
+            part = tmp_path / "part.mp4"
+            part.write_bytes(seen)
+            assert tools.decode(part) == "", names
+            seen = b""
+        seen += data[at:at + n]
