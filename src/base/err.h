@@ -118,6 +118,10 @@ const char *err_frame(err_t err, int i, char *buf, size_t size);
 /* The same once more, with its trace, for another owner; NULL of NULL. */
 err_t err_copy(err_t err) __attribute__((warn_unused_result));
 
+/* Replaces a secret, such as a stream key, by *** wherever the texts of err have it. A secret of
+ * less than 4 bytes is left: it would be part of other words. Both may be NULL. */
+void err_hide(err_t err, const char *secret);
+
 void err_free(err_t *err);
 /* Errors alive now: tests assert 0 in their teardown. Made by this thread less freed by it; where
  * there are several it is the sum over them that counts (app/figures.h). */

@@ -217,3 +217,64 @@ char *log_hide(const char *text)
     to[log_clean(to, room, text, true)] = '\0';
     return to;
 }
+
+/* The last part of the path of the address at `url`, which ends at url + size, with what is behind
+ * it. Gives its size, 0: it has none; *at is where it is. */
+static size_t last_part(const char *url, size_t size, const char **at)
+{
+    const char *path = memchr(url, ':', size), *end = url + size, *last = NULL;
+
+    path = path && end - path > 3 ? path + 3 : end;
+    for (const char *p = path; p + 1 < end && *p != '?' && *p != '#'; p++) {
+        if (*p == '/' && p[1] != '/' && p[1] != '?' && p[1] != '#')
+            last = p + 1;
+    }
+    *at = last;
+    return last ? (size_t)(end - last) : 0;
+}
+
+char *log_hide_target(const char *url, bool public_name)
+{
+    const char *at;
+    char *open, *hidden;
+
+    if (public_name || last_part(url, strlen(url), &at) == 0)
+        return log_hide(url);
+    open = must_print("%.*s" LOG_HIDDEN, (int)(at - url), url);
+    hidden = log_hide(open);
+    free(open);
+    return hidden;
+}
+
+static bool is_of_rtmp(const char *p)
+{
+    return strncasecmp(p, "rtmp://", 7) == 0 || strncasecmp(p, "rtmps://", 8) == 0;
+}
+
+static bool is_here(const char *url)
+{
+    const char *host = strstr(url, "://") + 3;
+
+    return strncmp(host, "127.", 4) == 0 || strncmp(host, "localhost", 9) == 0 ||
+           strncmp(host, "[::1]", 5) == 0;
+}
+
+char *log_hide_keys(const char *text, bool all)
+{
+    size_t room = strlen(text) * 4;
+    struct out o = { .to = must(malloc(room + 1)), .room = room };
+
+    while (*text) {
+        bool found = is_of_rtmp(text) && (all || !is_here(text));
+        size_t size = found ? address_size(text) : 1, last;
+        const char *at;
+
+        last = found ? last_part(text, size, &at) : 0;
+        put(&o, text, size - last);
+        if (last > 0)
+            put(&o, LOG_HIDDEN, strlen(LOG_HIDDEN));
+        text += size;
+    }
+    o.to[o.n] = '\0';
+    return o.to;
+}

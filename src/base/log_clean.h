@@ -22,5 +22,11 @@ size_t log_clean(char *to, size_t room, const char *text, bool hide);
 
 /* The same of any text, hidden, for other readers: malloc'ed. */
 char *log_hide(const char *text);
+/* The same of one address that we send a stream to. The last part of its path is the stream key
+ * of many services: it is hidden as well, unless `public_name`. malloc'ed. */
+char *log_hide_target(const char *url, bool public_name);
+/* A command line, or what a program says, without the stream keys in it: the last part of each
+ * address of rtmp:// and rtmps:// that is not of this machine, or of all. malloc'ed. */
+char *log_hide_keys(const char *text, bool all);
 
 #endif

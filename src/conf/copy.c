@@ -21,10 +21,8 @@ static void copy_endpoints(struct conf_arena *a, void *to, const struct conf_end
         v[i] = from->v[i];
         v[i].text = conf_arena_dup(a, from->v[i].text);
         v[i].host = conf_arena_dup(a, from->v[i].host);
-        if (v[i].rtsp)
-            v[i].rtsp = conf_arena_dup(a, from->v[i].rtsp);
-        if (v[i].srt)
-            v[i].srt = conf_arena_dup(a, from->v[i].srt);
+        if (v[i].url)
+            v[i].url = conf_arena_dup(a, from->v[i].url);
     }
     conf_array_set(to, v, from->n);
 }

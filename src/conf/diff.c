@@ -28,12 +28,19 @@ static void tell(struct differ *d, const struct conf_row *row, enum conf_change_
         d->to->change(d->to->arg, &change);
 }
 
-/* "rtsp://name:password@host": of a camera, of another server. */
-static bool has_login(const char *text)
+/* "rtsp://name:password@host" of a camera, "rtmp://host/app/key" of another server. */
+static bool has_secret(const struct conf_row *row, const char *text)
 {
-    while ((text = strstr(text, "://"))) {
-        text += strlen("://");
-        if (text[strcspn(text, "/ @")] == '@')
+    const char *at = text, *host;
+
+    for (; (at = strstr(at, "://")); at = host) {
+        bool rtmp = row->kind == CONF_KIND_HOSTS && at - text >= 4 &&
+                    (memcmp(at - 4, "rtmp", 4) == 0 || memcmp(at - 4, "tmps", 4) == 0);
+        size_t n;
+
+        host = at + strlen("://");
+        n = strcspn(host, "/ @");
+        if (host[n] == '@' || (rtmp && host[n] == '/'))
             return true;
     }
     return false;
@@ -52,7 +59,8 @@ static void diff_leaf(struct differ *d, const struct conf_row *row, const char *
     old_text = conf_text_end(&a);
     new_text = conf_text_end(&b);
     if (strcmp(old_text, new_text) != 0) {
-        bool secret = row->flags & CONF_SECRET || has_login(old_text) || has_login(new_text);
+        bool secret = row->flags & CONF_SECRET || has_secret(row, old_text) ||
+                      has_secret(row, new_text);
 
         tell(d, row, CONF_CHANGED, path, secret ? "***" : old_text, secret ? "***" : new_text);
         if (d->keep && row->reload == CONF_NEVER)

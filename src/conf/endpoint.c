@@ -5,6 +5,7 @@
 #include "base/ip.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool parse_uint(const char *s, size_t size, int max, int *out)
 {
@@ -77,61 +78,77 @@ err_t conf_endpoint_listen(struct conf_arena *a, const char *text, struct conf_e
     return err ? err : parse_port(port, &out->port);
 }
 
-/* "rtsp://[user:password@]host[:port][/path]" */
-static err_t rtsp_host(struct conf_arena *a, const char *text, struct conf_endpoint *out)
+static const struct scheme {
+    const char *text;
+    int port; /* that it stands for; 0: one must be written */
+    enum conf_scheme scheme;
+    bool tls;
+} schemes[] = {
+    { "rtmp://", 1935, CONF_RTMP, false }, { "rtmps://", 443, CONF_RTMP, true },
+    { "rtsp://", 554, CONF_RTSP, false }, { "rtsps://", 322, CONF_RTSP, true },
+    { "srt://", 0, CONF_SRT, false },
+};
+
+/* "host[:port]", and in front of it, in a url, maybe "user:password@". */
+static err_t parse_authority(struct conf_arena *a, const char *text, size_t size,
+                             struct conf_endpoint *out)
 {
-    const char *begin = strchr(text, '/') + 2, *end = begin + strcspn(begin, "/?"), *port, *host;
+    const char *begin = text, *port;
     err_t err;
 
-    out->rtsp = out->text;
-    out->tls = strncmp(text, "rtsps", 5) == 0;
-    out->port = out->tls ? 322 : 554;
-    for (const char *p = begin; p < end; p++) {
-        if (*p == '@')
-            begin = p + 1;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '@')
+            begin = text + i + 1;
     }
-    host = conf_arena_str(a, begin, (size_t)(end - begin));
-    err = split(a, host, &out->host, &port);
+    err = split(a, conf_arena_str(a, begin, (size_t)(text + size - begin)), &out->host, &port);
     if (!err && !*out->host)
-        err = err_new(ERR_CONF, "an address of rtsp:// has no host");
+        err = err_new(ERR_CONF, "an address has no host");
+    if (!err && !*port && out->port == 0)
+        err = err_new(ERR_CONF, "srt://%.40s: the port is missing", out->host);
     return err || !*port ? err : parse_port(port, &out->port);
 }
 
-/* "srt://host:port[?streamid=...&...]" */
-static err_t srt_host(struct conf_arena *a, const char *text, struct conf_endpoint *out)
+/* The path of an address of RTMP is "/app/key". Where it is the app alone, the stream keeps its
+ * name; a parameter may have the key in it: "/app?backup=1/key". */
+static const char *rtmp_whole(struct conf_arena *a, const char *url, const char *path)
 {
-    const char *begin = strchr(text, '/') + 2, *port;
-    const char *host = conf_arena_str(a, begin, strcspn(begin, "/?"));
-    err_t err = split(a, host, &out->host, &port);
+    const char *app = path + strspn(path, "/");
+    size_t n = strcspn(app, "/?#");
+    const char *rest = app + n + strspn(app + n, "/");
 
-    out->srt = out->text;
-    if (!err && (!*out->host || !*port))
-        err = err_new(ERR_CONF, "\"%.40s\" is not srt://host:port", text);
-    return err ? err : parse_port(port, &out->port);
+    if (n == 0)
+        return NULL;
+    if ((app[n] == '/' && *rest && !strchr("?#", *rest)) || strchr(rest, '/'))
+        return conf_arena_dup(a, url);
+    return conf_arena_printf(a, "%.*s/[stream]%s", (int)(app + n - url), url, rest);
+}
+
+static err_t parse_url(struct conf_arena *a, const struct scheme *s, struct conf_endpoint *out)
+{
+    const char *host = out->text + strlen(s->text), *path = host + strcspn(host, "/?#");
+
+    out->port = s->port;
+    out->scheme = s->scheme;
+    out->tls = s->tls;
+    out->url = s->scheme == CONF_RTMP ? rtmp_whole(a, out->text, path) : out->text;
+    if (s->scheme == CONF_RTMP && *path && *path != '/')
+        return err_new(ERR_CONF, "an address of rtmp:// has parameters and no /app");
+    return parse_authority(a, host, (size_t)(path - host), out);
 }
 
 err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_port,
                          struct conf_endpoint *out)
 {
-    const char *port;
-    err_t err;
-
     *out = (struct conf_endpoint){ .text = conf_arena_dup(a, text), .port = default_port };
-    if (strncmp(text, "rtsp://", 7) == 0 || strncmp(text, "rtsps://", 8) == 0)
-        return rtsp_host(a, text, out);
-    if (strncmp(text, "srt://", 6) == 0)
-        return srt_host(a, text, out);
-    out->tls = strncmp(text, "rtmps://", 8) == 0;
-    if (out->tls)
-        out->port = 443;
-    if (out->tls || strncmp(text, "rtmp://", 7) == 0)
-        text = strchr(text, '/') + 2;
-    if (strchr(text, '/'))
-        return err_new(ERR_CONF, "\"%.40s\" is not host:port", text);
-    err = split(a, text, &out->host, &port);
-    if (!err && !*out->host)
-        err = err_new(ERR_CONF, "\"%.40s\" has no host", text);
-    return err || !*port ? err : parse_port(port, &out->port);
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        if (strncasecmp(text, schemes[i].text, strlen(schemes[i].text)) == 0)
+            return parse_url(a, &schemes[i], out);
+    }
+    if (strchr(text, '/')) { /* not told: it may have a key in it */
+        return err_new(ERR_CONF, "it is neither host:port nor an address of rtmp://, rtmps://, "
+                       "rtsp://, rtsps:// or srt://");
+    }
+    return parse_authority(a, text, strlen(text), out);
 }
 
 /* "all", an address, or address/bits. */

@@ -9,8 +9,8 @@
 /* "1935", "1.2.3.4:1935", "[::1]:1935": where a server may listen. */
 err_t conf_endpoint_listen(struct conf_arena *a, const char *text, struct conf_endpoint *out)
     __attribute__((warn_unused_result));
-/* "host", "host:port", "[::1]:port", "::1", with rtmp:// or rtmps:// in front of it, or a whole
- * address of rtsp:// or rtsps://: whom to connect to. */
+/* Whom to connect to: "host", "host:port", "[::1]:port", "::1", or an address of rtmp://, rtmps://,
+ * rtsp://, rtsps:// or srt://, with a path or without. The text of an error has no secret. */
 err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_port,
                          struct conf_endpoint *out) __attribute__((warn_unused_result));
 

@@ -25,13 +25,15 @@ struct conf_list {
 };
 
 /* One endpoint of a listen, destination or origin: "1935", "1.2.3.4:1935", "[::1]:1935". */
+enum conf_scheme { CONF_RTMP, CONF_RTSP, CONF_SRT };
+
 struct conf_endpoint {
     const char *text; /* as written */
     const char *host; /* without brackets; "" is any address */
     int port;
+    enum conf_scheme scheme; /* of a destination */
     bool tls;         /* a destination written as rtmps:// or rtsps:// */
-    const char *rtsp; /* a destination written as rtsp:// or rtsps://, whole; or NULL */
-    const char *srt;  /* the same of srt://; both NULL: it is of RTMP */
+    const char *url;  /* a destination whose path and parameters are written, whole; else NULL */
     bool proxied;     /* a listen with proxy_protocol behind it */
 };
 

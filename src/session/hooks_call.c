@@ -3,6 +3,7 @@
 #include "session/hooks_impl.h"
 
 #include "base/log.h"
+#include "base/log_clean.h"
 #include "base/text.h"
 
 #include <openssl/hmac.h>
@@ -59,12 +60,21 @@ static const char *shown(const struct http_reply *r, char buf[SHOWN + 1])
     return buf;
 }
 
+static void log_answer(const struct hooks_call *call, const char *how,
+                       const struct http_reply *reply, co_usec took)
+{
+    char text[SHOWN + 1], *answer = log_hide_keys(shown(reply, text), true);
+
+    log_trace("http: %s %s, url=%s, status=%d, response=%s, cost=%lldms",
+              hooks_name(call->action), how, call->url, reply->status, answer, us_to_ms(took));
+    free(answer);
+}
+
 err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_reply *reply)
 {
     struct hooks_stat *stat = &h->stat[call->action];
     struct http_reply own;
     co_usec began = co_clock(), took;
-    char text[SHOWN + 1];
     err_t err;
 
     reply = reply ? reply : &own;
@@ -81,9 +91,7 @@ err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_rep
         stat->denied++;
     else
         stat->ok++;
-    log_trace("http: %s %s, url=%s, status=%d, response=%s, cost=%lldms",
-              hooks_name(call->action), err ? "refused" : "ok", call->url, reply->status,
-              shown(reply, text), us_to_ms(took));
+    log_answer(call, err ? "refused" : "ok", reply, took);
     if (err || reply == &own)
         http_reply_free(reply);
     return err ? err_wrap(err, "%s to %.200s", hooks_name(call->action), call->url) : NULL;

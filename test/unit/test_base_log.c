@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is in them */
@@ -476,10 +477,71 @@ static void a_forged_line(void **state)
     assert_int_equal(count("\n"), 1);
 }
 
+/* ---- where streams are sent to */
+
+static void stream_keys(void **state)
+{
+    static const struct {
+        const char *url, *key, *name; /* with the last part hidden, and without */
+    } targets[] = {
+        { "rtmp://h/app/KEY", "rtmp://h/app/***", "rtmp://h/app/KEY" },
+        { "rtmps://me:pw@h:443/a/b/KEY?x=1/2", "rtmps://***@h:443/a/b/***", "rtmps://***@h:443/a/b/KEY?***" },
+        { "rtmp://h/app/KEY/", "rtmp://h/app/***", "rtmp://h/app/KEY/" },
+        { "rtmp://h:1935", "rtmp://h:1935", "rtmp://h:1935" },
+        { "rtmp://h/", "rtmp://h/", "rtmp://h/" },
+        { "srt://h:1?streamid=x", "srt://h:1?***", "srt://h:1?***" },
+        { "rtmp://[::1]:1935/app?b=1/KEY", "rtmp://[::1]:1935/***", "rtmp://[::1]:1935/app?***" },
+        { "", "", "" }, { "x", "x", "x" }, { "x:", "x:", "x:" }, { "x://", "x://", "x://" },
+    };
+    static const struct {
+        const char *text, *elsewhere, *all;
+    } said[] = {
+        { "ffmpeg -i rtmp://127.0.0.1/a/s -f flv rtmps://h/app/KEY?x -y", "ffmpeg -i rtmp://127.0.0.1/a/s -f flv rtmps://h/app/*** -y",
+          "ffmpeg -i rtmp://127.0.0.1/a/*** -f flv rtmps://h/app/*** -y" },
+        { "{\"urls\":[\"rtmp://h/a/K\",\"rtmp://localhost:1/a/K\"]}", "{\"urls\":[\"rtmp://h/a/***\",\"rtmp://localhost:1/a/K\"]}",
+          "{\"urls\":[\"rtmp://h/a/***\",\"rtmp://localhost:1/a/***\"]}" },
+        { "rtmp://h/a/KEY: Broken pipe", "rtmp://h/a/*** Broken pipe", "rtmp://h/a/*** Broken pipe" },
+        { "rtmp:// rtmp rtmp://h http://h/a/K", "rtmp:// rtmp rtmp://h http://h/a/K", "rtmp:// rtmp rtmp://h http://h/a/K" },
+        { "", "", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(targets); i++) {
+        char *got = log_hide_target(targets[i / 2].url, i % 2);
+
+        assert_string_equal(got, i % 2 ? targets[i / 2].name : targets[i / 2].key);
+        free(got);
+    }
+    for (size_t i = 0; i < 2 * COUNT(said); i++) {
+        char *got = log_hide_keys(said[i / 2].text, i % 2);
+
+        assert_string_equal(got, i % 2 ? said[i / 2].all : said[i / 2].elsewhere);
+        free(got);
+    }
+}
+
+static void a_key_in_an_error(void **state)
+{
+    char text[400];
+    err_t err = err_new(ERR_RTMP_REJECTED, "K3Y-1 of K3Y-1K3Y-1 is wrong");
+
+    (void)state;
+    err = err_wrap(err, "publish K3Y-1");
+    err_hide(err, "wr"); /* too short to be a secret */
+    err_hide(err, NULL);
+    err_hide(NULL, "K3Y-1");
+    err_hide(err, "K3Y-1");
+    assert_string_equal(err_text(err, text, sizeof(text)),
+                        "code=2009(RTMP_REJECTED)(RTMP peer said no) : publish *** : *** of ****** is wrong");
+    err_free(&err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_lines_show),
+        TEST(stream_keys),
+        TEST(a_key_in_an_error),
         TEST(a_bucket),
         cmocka_unit_test_setup_teardown(parameters_of_our_own, begin, end),
         cmocka_unit_test_setup_teardown(one_who_talks, begin, end),

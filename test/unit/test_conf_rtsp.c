@@ -180,6 +180,12 @@ static const struct mem_reload changes[] = {
     { "listen 1935; daemon off; vhost v { forward { destination rtsp://h/live/s@t; } }",
       "listen 1935; daemon off; vhost v { forward { destination rtsp://h/live/s; } }",
       "vhost[v].forward.destination:handler rtsp://h/live/s@t>rtsp://h/live/s\n" },
+    { "listen 1935; daemon off; vhost v { forward { destination h; } }",
+      "listen 1935; daemon off; vhost v { forward { destination h rtmps://h/app/key; } }",
+      "vhost[v].forward.destination:handler ***>***\n" },
+    { "listen 1935; daemon off; vhost v { forward { destination h; } }",
+      "listen 1935; daemon off; vhost v { forward { destination rtmp://h:1935; } }",
+      "vhost[v].forward.destination:handler h>rtmp://h:1935\n" },
 };
 
 static void a_reload(void **state)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sink_srt.c - which addresses of SRT are called by the server itself, and how they are made. */
+/* test_sink_srt.c - which addresses of SRT are called by the server itself, and how those of all
+ * destinations are made. */
 #include "conf_mem.h"
 
+#include "conf/endpoint.h"
 #include "proto/srt/call.h"
 #include "sink/forward/session.h"
 #include "sink/program/ingest_file.h"
@@ -63,20 +65,37 @@ static void names_of_the_stream_are_put_into_the_url(void **state)
           "srt://[::1]:1/?streamid=#!::h=v,r=live/a%26b%20c,m=publish",
           "#!::h=v,r=live/a&b c,m=publish" },
         { "srt://h:1?streamid=[other]", "s", "srt://h:1?streamid=[other]", "[other]" },
+        { "h", "s", "rtmp://h:1935/live/s?vhost=v", NULL },
+        { "rtmps://me:pw@[::1]/", "s", "rtmps://[::1]:443/live/s?vhost=v", NULL },
+        { "rtmp://h:1/a/KEY?x=[stream]", "s", "rtmp://h:1/a/KEY?x=s", NULL },
+        { "rtmp://h/a/[vhost]-[app]/[stream]", "b c", "rtmp://h/a/v-live/b c", NULL },
+        { "rtmp://h/a", "s", "rtmp://h/a/s", NULL },
+        { "rtmp://h/a/?x", "s", "rtmp://h/a/s?x", NULL },
+        { "rtmp://h/a?x", "s", "rtmp://h/a/s?x", NULL },
+        { "RTMP://h//a//", "s", "RTMP://h//a/s", NULL },
+        { "rtmp://h/a?backup=1/KEY", "s", "rtmp://h/a?backup=1/KEY", NULL },
+        { "rtsp://u:p@h", "a?b", "rtsp://u:p@h/live/a%3Fb", NULL },
     };
+    struct conf_arena *a = conf_arena_new();
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct session_stream names = { .vhost = "v", .app = "live",
+        const struct session_stream names = { .vhost = "v", .app = "live", .param = "",
                                               .name = rows[i].stream };
-        char *url = forward_srt_url(rows[i].of, &names);
+        struct conf_endpoint to;
         struct srt_url u;
+        char *url;
 
+        assert_ok(conf_endpoint_host(a, rows[i].of, 1935, &to));
+        url = forward_url(&to, &names);
         assert_string_equal(url, rows[i].want);
-        assert_true(srt_url_parse(&u, url));
-        assert_string_equal(u.streamid, rows[i].streamid);
+        if (rows[i].streamid) {
+            assert_true(srt_url_parse(&u, url));
+            assert_string_equal(u.streamid, rows[i].streamid);
+        }
         free(url);
     }
+    conf_arena_free(a);
 }
 
 int main(void)

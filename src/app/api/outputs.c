@@ -25,7 +25,7 @@ static void put_forward(void *arg, const struct forward_info *f)
 
     jput_open(j, NULL, '{');
     jput_text(j, "stream", f->stream);
-    api_put_secret(c, "url", f->url);
+    jput_text(j, "url", f->url);
     jput_text(j, "state", f->publishing ? "publishing" : "connecting");
     if (f->publishing) {
         jput_int(j, "age_ms", ms_since(f->began_at));

@@ -101,9 +101,10 @@ static const struct conf_row forward[] = {
     { "destination", CONF_KIND_HOSTS, CONF_AT(conf_forward, destination), NULL, CONF_HANDLER,
       .port = 1935, .sample = "127.0.0.1:1936 127.0.0.1:1937",
       .help = "The RTMP servers: host[:port], several with spaces between; "
-              "rtmps://host[:port] is over TLS. rtsp://[user:password@]host[:port]/[app]/[stream] "
-              "is a server of RTSP, where [vhost], [app] and [stream] are what it is here; "
-              "srt://host:port?streamid=#!::r=[app]/[stream],m=publish&latency=200 one of SRT." },
+              "rtmps://host[:port] is over TLS. rtmp://host[:port]/app/key is one stream of a "
+              "service; rtsp://[user:password@]host[:port]/[app]/[stream] is a server of RTSP; "
+              "srt://host:port?streamid=#!::r=[app]/[stream],m=publish&latency=200 one of SRT. "
+              "[vhost], [app] and [stream] in them are replaced by those of the stream here." },
     { "tls_verify", CONF_KIND_ON, CONF_AT(conf_forward, tls_verify), "on", CONF_AT_ONCE,
       .help = "A destination written as rtmps:// or rtsps:// must prove that it is that host." },
     { "tls_ca", CONF_KIND_STRING, CONF_AT(conf_forward, tls_ca), NULL, CONF_AT_ONCE,

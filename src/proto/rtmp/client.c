@@ -234,7 +234,7 @@ err_t rtmp_client_publish(struct rtmp_conn *c, const struct rtmp_url *url, uint3
     err_t err = publish(c, name, stream_id);
 
     free(name);
-    return err ? err_wrap(err, "publish %.60s", url->stream) : NULL;
+    return err ? err_wrap(err, "publish") : NULL; /* not the name: it is often a secret key */
 }
 
 err_t rtmp_client_unpublish(struct rtmp_conn *c, const struct rtmp_url *url, uint32_t stream_id)

@@ -11,7 +11,6 @@
 #include "sink/forward/session.h"
 #include "sink/list.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,23 +55,10 @@ static struct sink *new(const struct sink_setup *setup)
     return &f->sink;
 }
 
-/* Sent to itself, a stream would come back in a circle: the publisher came by this address. */
-static bool is_circle(const struct forwarded *s, const struct conf_endpoint *e)
-{
-    char here[300];
-    const char *at;
-    size_t n;
-
-    (void)snprintf(here, sizeof(here), "://%s:%d/", e->host, e->port);
-    at = strstr(s->stream->names.tc_url, "://");
-    n = strlen(here);
-    return at && strncmp(at, here, n) == 0;
-}
-
 static bool is_to(const struct forward *one, const struct conf_endpoint *e)
 {
     return strcmp(one->host, e->host) == 0 && one->port == e->port && one->tls == e->tls &&
-           strcmp(text_or_empty(one->of), text_or_empty(e->rtsp ? e->rtsp : e->srt)) == 0;
+           strcmp(text_or_empty(one->of), text_or_empty(e->url)) == 0;
 }
 
 static bool has(const struct forwarded *s, const struct conf_endpoint *e)
@@ -100,8 +86,15 @@ static bool wants(const struct conf_vhost *v, const struct forwarded *s,
 
 static void begin_one(struct forwards *f, struct forwarded *s, struct forward *one)
 {
-    err_t err = co_go(&f->group, "forward", forward_main, one);
+    err_t err;
 
+    if (forward_is_circle(one->url, &s->stream->names)) {
+        log_warn("no forward of %s to %s: it came from there", live_source_name(s->stream->src),
+                 one->shown);
+        forward_free(one);
+        return;
+    }
+    err = co_go(&f->group, "forward", forward_main, one);
     if (err) {
         forward_free(one);
         log_end("forward", &err);
@@ -116,14 +109,8 @@ static void begin_all(struct forwards *f, struct forwarded *s, const struct conf
     for (size_t i = 0; v && v->forward.enabled && i < v->forward.destination.n; i++) {
         const struct conf_endpoint *e = &v->forward.destination.v[i];
 
-        if (has(s, e))
-            continue;
-        if (is_circle(s, e)) {
-            log_warn("no forward of %s to %s:%d: it came from there",
-                     live_source_name(s->stream->src), e->host, e->port);
-            continue;
-        }
-        begin_one(f, s, forward_new(f->env, e, &s->stream->names, s->stream->src));
+        if (!has(s, e))
+            begin_one(f, s, forward_new(f->env, e, &s->stream->names, s->stream->src));
     }
 }
 
@@ -144,29 +131,17 @@ static void end_unwanted(struct forwarded *s, const struct conf_vhost *v)
 
 /* ---- a backend that says where to */
 
-/* The stream under its own name, to where it came from: it would come back in a circle. */
-static bool is_circle_url(const struct forwarded *s, const char *url)
-{
-    size_t n = strlen(s->stream->names.tc_url);
-
-    return strncmp(url, s->stream->names.tc_url, n) == 0 && url[n] == '/' &&
-           strcmp(url + n + 1, s->stream->names.name) == 0;
-}
-
 static void begin_urls(struct forwards *f, struct forwarded *s, char **urls, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct forward *one = NULL;
-        err_t err = NULL;
+        struct forward *one;
+        err_t err = forward_new_url(&one, f->env, urls[i], &s->stream->names, s->stream->src);
 
-        if (is_circle_url(s, urls[i]))
-            log_warn("no forward of %s to %s: it came from there", live_source_name(s->stream->src),
-                     urls[i]);
-        else
-            err = forward_new_url(&one, f->env, urls[i], &s->stream->names, s->stream->src);
+        if (err)
+            err = err_wrap(err, "url %zu of its answer", i + 1);
         if (err)
             log_end("forward.backend", &err);
-        else if (one)
+        else
             begin_one(f, s, one);
     }
 }
@@ -315,7 +290,7 @@ static void show(const struct live_source *src, const struct forward *one,
     bool publishing = (s->io || one->publishing) && s->began_at;
 
     each(arg, &(struct forward_info){
-        .stream = live_source_name(src), .url = one->url, .publishing = publishing,
+        .stream = live_source_name(src), .url = one->shown, .publishing = publishing,
         .began_at = s->began_at, .bytes = !publishing ? 0 : s->io ? s->io->bytes_out : s->out,
         .dropped = s->io && publishing ? one->player.sender.consumer.dropped : one->dropped,
         .failures = one->failures, .error = one->error });

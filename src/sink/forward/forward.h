@@ -14,7 +14,7 @@ extern const struct sink_ops forward_sink; /* it counts those connected, or tryi
 
 /* One of them, for those who look. Strings are valid during the call. */
 struct forward_info {
-    const char *stream, *url; /* "vhost/app/stream", and where to */
+    const char *stream, *url; /* "vhost/app/stream", and where to: with *** for key and login */
     bool publishing;          /* else it is being called */
     co_usec began_at;         /* to publish */
     uint64_t bytes, dropped;  /* sent, and packets left out, on this connection */

@@ -155,7 +155,7 @@ static err_t send_stream(struct pushing *p)
     };
     err_t err;
 
-    log_trace("forward to %s: publishing", f->url);
+    log_trace("forward to %s: publishing", f->shown);
     session_begin(&f->session);
     session_player_join(&f->player, &f->session, &kind, f->src);
     session_player_open(&f->player, &rtp_wire, param);
@@ -195,7 +195,7 @@ err_t forward_by_rtsp(struct forward *f)
         .setup = { .agent = f->session.env->signature, .connect = ANSWER, .answer = ANSWER,
                    .trust = { .any = !set->tls_verify, .ca = set->tls_ca } },
     };
-    err_t err = rtsp_call_init(&p.call, f->rtsp, &p.setup);
+    err_t err = rtsp_call_init(&p.call, f->url, &p.setup);
 
     if (err)
         return err;

@@ -11,10 +11,9 @@
 #include "co/deadline.h"
 #include "co/net/dns.h"
 #include "co/net/io_tls.h"
+#include "conf/endpoint.h"
 #include "proto/rtmp/client.h"
 #include "proto/rtmp/command.h"
-#include "proto/rtsp/url.h"
-#include "proto/srt/call.h"
 #include "wire/rtmp.h"
 
 #include <stdio.h>
@@ -30,124 +29,48 @@
 #define LONGEST_PAUSE CO_SECONDS(10)
 
 /* Taken at once when a message of a destination begins: all that they have to say is short. */
-enum { AT_ONCE = 1024 };
+enum { AT_ONCE = 1024, RTMP_PORT = 1935 };
 
-static char *make_url(const struct conf_endpoint *to, const struct session_stream *n)
-{
-    bool v6 = strchr(to->host, ':') != NULL;
-    bool named = strcmp(n->vhost, "__defaultVhost__") != 0;
-
-    return must_print("%s://%s%s%s:%d/%s/%s%s%s%s", to->tls ? "rtmps" : "rtmp", v6 ? "[" : "",
-                      to->host, v6 ? "]" : "", to->port, n->app, n->name, n->param,
-                      !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "");
-}
-
-/* Takes over `url`. */
-static struct forward *new_one(struct session_env *env, const char *host, int port, bool tls,
-                               char *url, const struct session_stream *names,
-                               struct live_source *src)
+struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
+                            const struct session_stream *names, struct live_source *src)
 {
     struct forward *f = must(calloc(1, sizeof(*f)));
     struct session *s = &f->session;
 
-    f->host = must_dup(host);
-    f->port = port;
-    f->tls = tls;
-    f->url = url;
+    f->host = must_dup(to->host);
+    f->port = to->port;
+    f->scheme = to->scheme;
+    f->tls = to->tls;
+    f->of = to->url ? must_dup(to->url) : NULL;
+    f->url = forward_url(to, names);
+    f->public_name = forward_public_name(to);
+    f->shown = log_hide_target(f->url, f->public_name);
     f->src = live_source_ref(src);
     session_init(s, env, NULL);
     s->vhost = conf_vhost_find(s->conf, names->vhost);
-    s->names = (struct session_stream){ .param = "", .tc_url = url, .page_url = "",
+    s->names = (struct session_stream){ .param = "", .tc_url = f->shown, .page_url = "",
                                         .ip = f->host };
     session_stream_set_key(&s->names, session_stream_key(names));
     s->id = f->id;
     return f;
 }
 
-/* By RTSP; takes over `url`. */
-static struct forward *new_rtsp(struct session_env *env, const struct conf_endpoint *to,
-                                char *url, const struct session_stream *names,
-                                struct live_source *src)
-{
-    struct forward *f = new_one(env, to->host, to->port, to->tls, log_hide(url), names, src);
-
-    f->rtsp = url;
-    f->of = must_dup(to->rtsp);
-    return f;
-}
-
-/* By SRT; takes over `url`. */
-static struct forward *new_srt(struct session_env *env, const struct conf_endpoint *to,
-                               char *url, const struct session_stream *names,
-                               struct live_source *src)
-{
-    struct forward *f = new_one(env, to->host, to->port, false, log_hide(url), names, src);
-
-    f->srt = url;
-    f->of = must_dup(to->srt);
-    return f;
-}
-
-struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
-                            const struct session_stream *names, struct live_source *src)
-{
-    if (to->srt)
-        return new_srt(env, to, forward_srt_url(to->srt, names), names, src);
-    if (to->rtsp)
-        return new_rtsp(env, to, forward_rtsp_url(to->rtsp, names), names, src);
-    return new_one(env, to->host, to->port, to->tls, make_url(to, names), names, src);
-}
-
-static err_t new_rtsp_url(struct forward **out, struct session_env *env, const char *url,
-                          const struct session_stream *names, struct live_source *src)
-{
-    struct rtsp_place p;
-    err_t err = rtsp_place_parse(&p, url);
-
-    if (err)
-        return err;
-    *out = new_rtsp(env, &(struct conf_endpoint){ .host = p.host, .port = p.port, .tls = p.tls,
-                                                  .rtsp = url }, must_dup(url), names, src);
-    (*out)->asked = true;
-    rtsp_place_free(&p);
-    return NULL;
-}
-
-static err_t new_srt_url(struct forward **out, struct session_env *env, const char *url,
-                         const struct session_stream *names, struct live_source *src)
-{
-    struct srt_url u;
-
-    if (!srt_url_parse(&u, url))
-        return err_new(ERR_SRT_CONNECT, "it is no srt://host:port");
-    *out = new_srt(env, &(struct conf_endpoint){ .host = u.host, .port = u.port, .srt = url },
-                   must_dup(url), names, src);
-    (*out)->asked = true;
-    return NULL;
-}
-
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
                       const struct session_stream *names, struct live_source *src)
 {
-    struct rtmp_url u;
-    bool tls;
-    err_t err;
+    struct conf_arena *a = conf_arena_new();
+    struct conf_endpoint to;
+    err_t err = conf_endpoint_host(a, url, RTMP_PORT, &to);
 
-    if (strncmp(url, "rtsp", 4) == 0)
-        return new_rtsp_url(out, env, url, names, src);
-    if (strncmp(url, "srt:", 4) == 0)
-        return new_srt_url(out, env, url, names, src);
-    err = rtmp_url_parse(&u, url);
-    if (err)
-        return err;
-    tls = strcmp(u.schema, "rtmps") == 0;
-    if ((!tls && strcmp(u.schema, "rtmp") != 0) || !*u.stream) {
-        err = err_new(ERR_RTMP_CONNECT, "\"%.80s\" is no rtmp://host/app/stream", url);
-    } else {
-        *out = new_one(env, u.host, u.port, tls, must_dup(url), names, src);
+    if (!err) {
+        *out = forward_new(env, &to, names, src);
         (*out)->asked = true;
+    } else { /* not our configuration's fault */
+        err_free(&err);
+        err = err_new(ERR_RTMP_CONNECT, "it is neither rtmp[s]://host/app/key nor rtsp[s]://, "
+                      "srt:// or host:port");
     }
-    rtmp_url_free(&u);
+    conf_arena_free(a);
     return err;
 }
 
@@ -157,8 +80,7 @@ void forward_free(struct forward *f)
     session_fini(&f->session);
     free(f->host);
     free(f->url);
-    free(f->rtsp);
-    free(f->srt);
+    free(f->shown);
     free(f->of);
     free(f);
 }
@@ -229,7 +151,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
     struct session_player *p = &f->player;
     err_t err, bye = NULL;
 
-    log_trace("forward to %s: publishing", f->url);
+    log_trace("forward to %s: publishing", f->shown);
     session_begin(&f->session);
     session_player_join(p, &f->session, &kind, f->src);
     session_player_open(p, &rtmp_wire, param);
@@ -271,9 +193,11 @@ err_t forward_converse(struct forward *f)
     struct rtmp_url url;
     uint32_t stream_id = 0;
     err_t err = rtmp_url_parse(&url, f->url);
+    char *app;
 
     if (err)
         return err;
+    app = forward_app(&url, f->url);
     bound(f);
     rtmp_conn_init(&f->conn, f->session.io, &f->setup);
     f->conn.message_time = f->session.conf->limits.message_timeout;
@@ -285,6 +209,7 @@ err_t forward_converse(struct forward *f)
         err = send_stream(f, &url, stream_id);
     rtmp_conn_fini(&f->conn);
     rtmp_url_free(&url);
+    free(app);
     return err;
 }
 
@@ -314,7 +239,8 @@ static err_t forward_once(struct forward *f)
     err_t err;
 
     f->session.began_at = 0;
-    err = f->rtsp ? forward_by_rtsp(f) : f->srt ? forward_by_srt(f) : by_rtmp(f);
+    err = f->scheme == CONF_RTSP ? forward_by_rtsp(f)
+          : f->scheme == CONF_SRT ? forward_by_srt(f) : by_rtmp(f);
     if (!f->ending)
         (void)co_stop_forget(); /* who was kicked, or slow, is called again */
     return err;
@@ -325,8 +251,9 @@ static void log_failed(struct forward *f, err_t *err, co_usec pause)
     char what[400];
 
     f->failures++;
+    forward_hide(f, *err);
     (void)err_text(*err, f->error, sizeof(f->error));
-    (void)snprintf(what, sizeof(what), "forward to %.300s, again in %lld s", f->url,
+    (void)snprintf(what, sizeof(what), "forward to %.300s, again in %lld s", f->shown,
                    us_to_s(pause));
     log_end(what, err);
 }
@@ -339,7 +266,7 @@ err_t forward_main(void *forward)
 
     f->session.co = co_self();
     random_id(f->id, sizeof(f->id) - 1);
-    log_trace("forward %s to %s: connecting", live_source_name(f->src), f->url);
+    log_trace("forward %s to %s: connecting", live_source_name(f->src), f->shown);
     while (!f->ending && !(err = co_check())) {
         err = forward_once(f);
         if (f->ending)
@@ -352,7 +279,7 @@ err_t forward_main(void *forward)
         backoff_grow(&again);
     }
     err_free(&err);
-    log_trace("forward %s to %s: ended", live_source_name(f->src), f->url);
+    log_trace("forward %s to %s: ended", live_source_name(f->src), f->shown);
     forward_free(f);
     return NULL;
 }

@@ -4,6 +4,7 @@
 #define SINK_FORWARD_SESSION_H
 
 #include "proto/rtmp/conn.h"
+#include "proto/rtmp/url.h"
 #include "session/player.h"
 
 struct forward {
@@ -12,10 +13,12 @@ struct forward {
     struct session_player player;
     char *host;
     int port;
+    enum conf_scheme scheme;
     bool tls;
-    char *url;               /* whole, as a client writes it; shown, so without a password */
-    char *rtsp, *srt;        /* the same with it; both NULL: it is of RTMP */
-    char *of;                /* what the configuration has for that; NULL: likewise */
+    char *url;               /* whole, as a client writes it, with keys and passwords */
+    char *shown;             /* the same without: for logs and lists */
+    bool public_name;        /* the last part of its path is no key: it is as the stream's name */
+    char *of;                /* what it was made of; NULL: of host and port alone */
     bool asked;              /* a backend said so */
     struct live_source *src; /* with a reference */
     bool ending;             /* the stream ended, or the destination is no longer wanted */
@@ -31,7 +34,7 @@ struct forward {
 
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
                             const struct session_stream *names, struct live_source *src);
-/* To a whole url. ERR_RTMP_CONNECT: it is none. */
+/* To what a backend answers: all that a destination may be. ERR_RTMP_CONNECT: it is none. */
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
                       const struct session_stream *names, struct live_source *src)
     __attribute__((warn_unused_result));
@@ -44,9 +47,17 @@ void forward_log_sample(const struct session_player *p, co_usec now);
 err_t forward_by_rtsp(struct forward *f) __attribute__((warn_unused_result));
 /* srt.c: the same by SRT, over a socket of its own. */
 err_t forward_by_srt(struct forward *f) __attribute__((warn_unused_result));
-/* url.c: the url for this stream, made of one with [vhost], [app] and [stream]. malloc'ed. */
-char *forward_rtsp_url(const char *of, const struct session_stream *names);
-char *forward_srt_url(const char *of, const struct session_stream *names);
+/* url.c: the url of this stream there, [vhost], [app] and [stream] replaced. malloc'ed. */
+char *forward_url(const struct conf_endpoint *to, const struct session_stream *names);
+/* Is the last part of its path made of names that the server shows anyhow? Else it is a key. */
+bool forward_public_name(const struct conf_endpoint *to);
+/* Takes key and parameters out of what went wrong. */
+void forward_hide(const struct forward *f, err_t err);
+/* Is it where the stream came from? It would come back in a circle. */
+bool forward_is_circle(const char *url, const struct session_stream *names);
+/* "rtmp://host/app?backup=1/key", as one service has it: the parameters belong to the app, and u
+ * gets it with them. It is malloc'ed, and must live as long as u; NULL: url is none of these. */
+char *forward_app(struct rtmp_url *u, const char *url);
 void forward_end(struct forward *f);
 void forward_free(struct forward *f); /* for one that was never started */
 

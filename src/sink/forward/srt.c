@@ -94,14 +94,14 @@ static err_t converse(struct going *g)
 {
     struct forward *f = g->f;
     struct session *s = &f->session;
-    err_t err = srt_caller_call(&g->caller, f->srt, s->conf);
+    err_t err = srt_caller_call(&g->caller, f->url, s->conf);
 
     if (!err)
         err = begin(g);
     co_stack_trim();
     if (err)
         return err;
-    log_trace("forward to %s: publishing, latency %lld ms%s", f->url,
+    log_trace("forward to %s: publishing, latency %lld ms%s", f->shown,
               us_to_ms(g->caller.agreed.send_latency),
               g->caller.conn.secret ? ", encrypted" : "");
     s->in = s->out = 0;

@@ -10,67 +10,157 @@
 
 enum { URL_MAX = 64 * 1024 };
 
-/* A name goes into the path of the url: whatever would end it is escaped. */
-static void put_name(struct wr *w, const char *name)
+static const char *const variables[] = { "[vhost]", "[app]", "[stream]" };
+enum { VARIABLES = sizeof(variables) / sizeof(variables[0]) };
+
+/* Gives its number, and VARIABLES if none begins here. */
+static size_t variable_at(const char *at)
+{
+    size_t i = 0;
+
+    while (i < VARIABLES && strncmp(at, variables[i], strlen(variables[i])) != 0)
+        i++;
+    return i;
+}
+
+/* A name goes into the path of the url: whatever would end it is escaped. RTMP knows no escapes,
+ * and names of it are as they are. */
+static void put_name(struct wr *w, const char *name, bool escaped)
 {
     for (; *name; name++) {
         unsigned char c = (unsigned char)*name;
 
-        if (strchr("-._~/", c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-            (c >= 'A' && c <= 'Z'))
+        if (!escaped || strchr("-._~/", c) || (c >= '0' && c <= '9') ||
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
             wr_u8(w, c);
         else
             wr_printf(w, "%%%02X", c);
     }
 }
 
-static const char *put_variable(struct wr *w, const char *at, const struct session_stream *names)
+static void put_path(struct wr *w, const char *at, const struct session_stream *n, bool escaped)
 {
-    const struct {
-        const char *name, *value;
-    } rows[] = {
-        { "[vhost]", names->vhost }, { "[app]", names->app }, { "[stream]", names->name },
-    };
+    const char *const values[VARIABLES] = { n->vhost, n->app, n->name };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        size_t n = strlen(rows[i].name);
+    while (*at) {
+        size_t i = variable_at(at);
 
-        if (strncmp(at, rows[i].name, n) != 0)
-            continue;
-        put_name(w, rows[i].value);
-        return at + n;
+        if (i < VARIABLES) {
+            put_name(w, values[i], escaped);
+            at += strlen(variables[i]);
+        } else {
+            wr_u8(w, (uint8_t)*at++);
+        }
     }
-    wr_u8(w, (uint8_t)*at);
-    return at + 1;
 }
 
-/* What ends the host stays as it is, the rest gets the names. */
-static char *make(const char *of, size_t front, const char *path, const struct session_stream *n)
+/* Host and port alone are a server of RTMP that gets the stream as it is here, with its vhost and
+ * what its publisher wrote behind the name. */
+static char *url_there(const struct conf_endpoint *to, const struct session_stream *n)
 {
+    bool v6 = strchr(to->host, ':') != NULL;
+    bool named = strcmp(n->vhost, "__defaultVhost__") != 0;
+
+    return must_print("%s://%s%s%s:%d/%s/%s%s%s%s", to->tls ? "rtmps" : "rtmp", v6 ? "[" : "",
+                      to->host, v6 ? "]" : "", to->port, n->app, n->name, n->param,
+                      !named ? "" : n->param[0] ? "&vhost=" : "?vhost=", named ? n->vhost : "");
+}
+
+char *forward_url(const struct conf_endpoint *to, const struct session_stream *names)
+{
+    const char *path;
+    size_t front;
     struct wr w;
     char *url;
 
+    if (!to->url)
+        return url_there(to, names);
+    front = (size_t)(strstr(to->url, "://") + 3 - to->url);
+    front += strcspn(to->url + front, "/?");
+    path = to->url + front;
+    if (to->scheme == CONF_RTSP && (!*path || !path[1]))
+        path = "/[app]/[stream]";
     wr_init(&w, URL_MAX);
-    wr_bytes(&w, of, front);
-    while (*path)
-        path = put_variable(&w, path, n);
+    wr_bytes(&w, to->url, front); /* what ends the host stays as it is */
+    put_path(&w, path, names, to->scheme != CONF_RTMP);
     url = must_ndup((const char *)w.buf, w.len);
     wr_free(&w);
     return url;
 }
 
-char *forward_rtsp_url(const char *of, const struct session_stream *names)
+/* Where the key of a service stands, behind the last slash: its size, without parameters. */
+static size_t last_part(const char *url, const char **at)
 {
-    const char *at = strchr(strstr(of, "://") + 3, '/');
+    const char *slash = strrchr(url, '/');
 
-    return make(of, at ? (size_t)(at - of) : strlen(of), at && at[1] ? at : "/[app]/[stream]",
-                names);
+    *at = slash ? slash + 1 : url;
+    return strcspn(*at, "?#");
 }
 
-char *forward_srt_url(const char *of, const struct session_stream *names)
+bool forward_public_name(const struct conf_endpoint *to)
 {
-    size_t front = (size_t)(strstr(of, "://") + 3 - of);
+    const char *at, *end;
+    size_t n;
 
-    front += strcspn(of + front, "/?");
-    return make(of, front, of + front, names);
+    if (!to->url || to->scheme == CONF_SRT) /* SRT: the name is among the parameters */
+        return true;
+    n = last_part(to->url, &at);
+    end = at + n;
+    while (at < end) {
+        size_t i = variable_at(at);
+
+        if (i == VARIABLES && !strchr("-._", *at))
+            return to->scheme == CONF_RTSP && strrchr(to->url, '/') - to->url < 8; /* no path */
+        at += i < VARIABLES ? strlen(variables[i]) : 1;
+    }
+    return true;
+}
+
+void forward_hide(const struct forward *f, err_t err)
+{
+    const char *at;
+    size_t n = last_part(f->url, &at);
+    char *key = must_ndup(at, n);
+
+    err_hide(err, at[n] ? at + n : NULL);
+    if (!f->public_name)
+        err_hide(err, key);
+    free(key);
+}
+
+bool forward_is_circle(const char *url, const struct session_stream *names)
+{
+    struct rtmp_url from, to;
+    bool same;
+    err_t err = rtmp_url_resolve(&from, names->tc_url, NULL);
+
+    if (!err) {
+        err = rtmp_url_parse(&to, url);
+        if (err)
+            rtmp_url_free(&from);
+    }
+    if (err) { /* it is not by RTMP that it came, or goes */
+        err_free(&err);
+        return false;
+    }
+    same = from.port == to.port && strcmp(from.host, to.host) == 0 &&
+           strcmp(from.vhost, to.vhost) == 0 && strcmp(names->app, to.app) == 0 &&
+           strcmp(names->name, to.stream) == 0;
+    rtmp_url_free(&from);
+    rtmp_url_free(&to);
+    return same;
+}
+
+char *forward_app(struct rtmp_url *u, const char *url)
+{
+    const char *query = strchr(url, '?'), *at;
+    char *app;
+
+    if (!query || last_part(url, &at) == 0 || at < query || strcmp(at, u->stream) != 0 ||
+        strcmp(u->vhost, u->host) != 0)
+        return NULL;
+    app = must_print("%s%s", u->app, u->param);
+    u->param[0] = '\0';
+    u->app = app;
+    return app;
 }

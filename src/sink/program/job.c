@@ -4,6 +4,7 @@
 
 #include "base/backoff.h"
 #include "base/log.h"
+#include "base/log_clean.h"
 #include "base/must.h"
 #include "base/random_id.h"
 #include "base/text.h"
@@ -34,7 +35,7 @@ struct job {
     struct job_log *log;
     struct co *co; /* valid while refs > 1 */
     char **argv;
-    char *command;
+    char *command, *shown; /* as it was started last; and without stream keys */
     enum job_state state;
     co_usec since, until;
     struct backoff again;
@@ -85,6 +86,7 @@ static void unref(struct job *j)
     job_want_free(j->want);
     job_want_argv_free(j->argv);
     free(j->command);
+    free(j->shown);
     free(j);
 }
 
@@ -163,7 +165,9 @@ static err_t make_command(struct job *j, char **out, char **err_file)
     find_ffmpeg(j);
     make(j);
     free(j->command);
+    free(j->shown);
     j->command = join(j->argv);
+    j->shown = log_hide_keys(j->command, false);
     return NULL;
 }
 
@@ -223,7 +227,7 @@ static err_t run(struct job *j)
         return err;
     be(j, JOB_RUNS);
     log_trace("%s %s: started, pid %d: %s", job_kind_name(j->want->kind), j->want->name,
-              co_child_pid(j->child), j->command);
+              co_child_pid(j->child), j->shown);
     while (!err && !ended) {
         err = co_child_wait(j->child, TURN, &ended);
         tell(j);
@@ -372,7 +376,7 @@ void job_look(const struct job *j, struct job_info *out)
         .kind = j->want->kind,
         .state = j->state,
         .vhost = j->want->vhost, .stream = j->want->stream, .name = j->want->name,
-        .command = text_or_empty(j->command),
+        .command = text_or_empty(j->shown),
         .pid = j->child ? co_child_pid(j->child) : 0,
         .starts = j->starts, .since = j->since, .next = j->until, .ended = j->how,
         .line = job_log_line(j->log), .counter = job_log_counter(j->log),

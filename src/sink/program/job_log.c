@@ -3,6 +3,7 @@
 #include "sink/program/job_log.h"
 
 #include "base/log.h"
+#include "base/log_clean.h"
 #include "base/must.h"
 #include "sink/store/disk.h"
 
@@ -144,9 +145,14 @@ static void keep(char to[JOB_LOG_LINE], const char *text, size_t size)
 {
     size_t n = size < JOB_LOG_LINE ? size : JOB_LOG_LINE - 1;
 
+    char *shown;
+
     for (size_t i = 0; i < n; i++)
         to[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
     to[n] = '\0';
+    shown = log_hide_keys(to, false);
+    (void)snprintf(to, JOB_LOG_LINE, "%s", shown);
+    free(shown);
 }
 
 static void end_line(struct job_log *l)
