@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""The pages of doc/: configurations in them load, and links in them lead somewhere."""
+import glob
+import os
+import re
+import subprocess
+
+import pytest
+
+import procs
+from procs import ROOT
+
+PAGES = sorted(os.path.relpath(p, ROOT) for p in [os.path.join(ROOT, "README.md"), *glob.glob(os.path.join(ROOT, "doc", "*.md"))])
+
+
+def read(page):
+    with open(os.path.join(ROOT, page)) as f:
+        return f.read()
+
+
+# Pages whose configurations are whole: others show parts of files, or several beside each other.
+TASKS = [p for p in PAGES if re.search(r"from-|restream|docker|https|embed|hardware|faq|trouble|record|pull|README", p)]
+
+
+def blocks(text):
+    """Indented code that is a configuration."""
+    found = [re.sub(r"^    ", "", b, flags=re.M) for b in re.findall(r"(?:^    .*\n)+", text, re.M)]
+    return [b for b in found if re.match(r"[a-z_]+( [\w./-]+)? \{", b)]
+
+
+def inline(text):
+    """A block of a configuration between backquotes, unless it is abridged."""
+    found = re.findall(r"`([a-z_]+(?: \w+)? \{ [^`]*;[^`]* \})`", text)
+    return [x for x in found if "..." not in x and not re.search(r"\b(allow|deny|key|token|pull|on_\w+);|[A-Z]{3}", x)]
+
+
+def loads(text, tmp_path):
+    """None, or why it loads neither as a file nor as a part of a vhost or of one of its blocks."""
+    text = re.sub(r"(/etc/letsencrypt/live/[^;\s]+/)(privkey|fullchain)\.pem", str(tmp_path) + r"/\2.pem", text)
+    said = []
+    for shape in ("%s", "vhost __defaultVhost__ {\n%s\n}", "vhost __defaultVhost__ {\nrtsp {\nenabled on;\n%s\n}\n}"):
+        path = tmp_path / "a.conf"
+        path.write_text(("" if re.search(r"^listen ", text, re.M) else "listen 1935;\n") + shape % text + "\n")
+        r = subprocess.run([procs.BINARY, "-t", "-c", str(path)], capture_output=True, text=True, cwd=tmp_path)
+        if r.returncode == 0:
+            return None
+        said.append(r.stderr)
+    return said
+
+
+@pytest.mark.parametrize("page", TASKS)
+def test_configurations_load(page, tmp_path):
+    wrong = []
+    for block in blocks(read(page)) + inline(read(page)):
+        said = loads(block, tmp_path)
+        if said:
+            wrong.append(block + "\n" + "".join(said))
+    assert not wrong, "\n\n".join(wrong)
+
+
+def anchors(text):
+    def anchor(title):
+        return re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", title).lower()).replace(" ", "-")
+    return {anchor(t) for t in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links(page):
+    wrong = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", read(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        to = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        if not os.path.exists(os.path.join(ROOT, to)):
+            wrong.append(target)
+        elif anchor and to.endswith(".md") and anchor not in anchors(read(to)):
+            wrong.append(target)
+    assert not wrong
