@@ -83,21 +83,33 @@ static bool whep(const struct example *e, char *buf, size_t size)
     return rtc(e, "whep", buf, size);
 }
 
-static bool flv(const struct example *e, char *buf, size_t size)
+static bool mount(const struct example *e, const char *at, char *buf, size_t size)
 {
-    const struct conf_http_remux *remux = &e->vhost->http_remux;
     const struct conf_variable v[] = {
         { "vhost", e->host }, { "app", "live" }, { "stream", "livestream" },
     };
     const struct conf_expand with = { .v = v, .n = 3, .msec = -1 };
     char text[TEXT_MAX];
-    err_t err = conf_expand(remux->mount, &with, text, sizeof(text));
+    err_t err = conf_expand(at, &with, text, sizeof(text));
     bool fits = !err;
 
     err_free(&err);
     if (fits)
         (void)snprintf(buf, size, "http://%s%s", text, e->query);
-    return fits && e->c->http_server.enabled && remux->enabled;
+    return fits && e->c->http_server.enabled && e->vhost->http_remux.enabled;
+}
+
+static bool flv(const struct example *e, char *buf, size_t size)
+{
+    return mount(e, e->vhost->http_remux.mount, buf, size);
+}
+
+static bool fmp4(const struct example *e, char *buf, size_t size)
+{
+    char text[TEXT_MAX];
+    const char *at = addresses_fmp4(&e->vhost->http_remux, text, sizeof(text));
+
+    return at && mount(e, at, buf, size);
 }
 
 static bool file(const struct example *e, const char *path, const char *name, char *buf,
@@ -165,6 +177,7 @@ static const struct {
     { "WebRTC", "publish", offsetof(struct conf, http_api.listen), 80, whip },
     { "WebRTC", "play", offsetof(struct conf, http_api.listen), 80, whep },
     { "HTTP-FLV", "play", offsetof(struct conf, http_server.listen), 80, flv },
+    { "MP4", "play", offsetof(struct conf, http_server.listen), 80, fmp4 },
     { "HLS", "play", offsetof(struct conf, http_server.listen), 80, hls },
     { "DASH", "play", offsetof(struct conf, http_server.listen), 80, dash },
     { "web page", "play", offsetof(struct conf, http_server.listen), 80, page },
@@ -248,4 +261,15 @@ bool addresses_file(const struct conf *c, const char *path, const char *file_nam
     if (folder)
         (void)snprintf(buf, size, "%.*s%s%s", (int)n, folder, n > 0 ? "/" : "", file_name);
     return folder != NULL;
+}
+
+const char *addresses_fmp4(const struct conf_http_remux *r, char *buf, size_t size)
+{
+    size_t n = strlen(r->mount);
+    const char *end = n < 4 ? "" : r->mount + n - 4;
+
+    if (!r->enabled || (strcmp(end, ".mp4") != 0 && (!r->fmp4 || strcmp(end, ".flv") != 0)))
+        return NULL;
+    (void)snprintf(buf, size, "%.*s.mp4", (int)(n - 4), r->mount);
+    return buf;
 }

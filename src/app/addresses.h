@@ -14,4 +14,7 @@ void addresses_tell(const struct conf *c);
 bool addresses_file(const struct conf *c, const char *path, const char *file, char *buf,
                     size_t size);
 
+/* The mount of live fragmented MP4, which is served beside FLV, in buf; NULL if it is off. */
+const char *addresses_fmp4(const struct conf_http_remux *r, char *buf, size_t size);
+
 #endif

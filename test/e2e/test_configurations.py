@@ -61,11 +61,11 @@ def test_everything_is_on(begin, source):
     told = re.findall(r"   ?([\w-]+(?: page)?) +(publish, play|publish|play|watch) +(\S+)$", s.log(), re.M)
     assert {(name, use) for name, use, _ in told} >= {
         ("RTMP", "publish, play"), ("RTSP", "publish, play"), ("RTMFP", "publish, play"), ("SRT", "publish"), ("SRT", "play"),
-        ("WebRTC", "publish"), ("WebRTC", "play"), ("HTTP-FLV", "play"), ("HLS", "play"), ("DASH", "play"), ("web page", "play"),
+        ("WebRTC", "publish"), ("WebRTC", "play"), ("HTTP-FLV", "play"), ("MP4", "play"), ("HLS", "play"), ("DASH", "play"), ("web page", "play"),
         ("console", "watch")}
     urls = {name: url for name, use, url in told if use != "publish"}
     s.push(source, "livestream", loop=True, speed=4)
-    for name in ("HTTP-FLV", "HLS", "DASH", "web page", "console"):
+    for name in ("HTTP-FLV", "MP4", "HLS", "DASH", "web page", "console"):
         port, path = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/.*)", urls[name]).groups()
         assert wait_for(lambda: answers(int(port), path), 15), (name, urls[name])
     for name in ("RTSP", "SRT"):

@@ -129,18 +129,6 @@ static void put_file(struct api_call *c, const char *key, bool on, const char *p
     jput_text(&c->j, key, on ? name : NULL);
 }
 
-/* Where streams are fragmented MP4; NULL: nowhere. */
-static const char *fmp4_mount(const struct conf_http_remux *r, char *buf, size_t size)
-{
-    size_t n = strlen(r->mount);
-    const char *end = n < 4 ? "" : r->mount + n - 4;
-
-    if (!r->enabled || (strcmp(end, ".mp4") != 0 && (!r->fmp4 || strcmp(end, ".flv") != 0)))
-        return NULL;
-    (void)snprintf(buf, size, "%.*s.mp4", (int)(n - 4), r->mount);
-    return buf;
-}
-
 /* Of a vhost: how its streams are mounted; null for what is off, or is no file of the server. */
 static void put_ways(struct api_call *c, const struct conf_vhost *v)
 {
@@ -150,7 +138,7 @@ static void put_ways(struct api_call *c, const struct conf_vhost *v)
     jput_open(j, NULL, '{');
     jput_text(j, "name", v->name);
     jput_text(j, "flv", v->http_remux.enabled ? v->http_remux.mount : NULL);
-    jput_text(j, "fmp4", fmp4_mount(&v->http_remux, mount, sizeof(mount)));
+    jput_text(j, "fmp4", addresses_fmp4(&v->http_remux, mount, sizeof(mount)));
     jput_bool(j, "rtsp", v->rtsp.enabled);
     jput_bool(j, "srt", v->srt.enabled);
     jput_bool(j, "rtmfp", v->rtmfp.enabled);
