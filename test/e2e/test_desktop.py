@@ -12,7 +12,7 @@ from procs import Proc, free_port, wait_for
 
 pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.needs("Xvfb", "ffmpeg")]
 SECRET = "0123456789abcdef"
-OBS_SRT = r"^In OBS: .*Server `(srt://[^`]*)`, Stream Key$"
+OBS_SRT = r"By SRT: Server `(srt://[^`]*)`,$"
 OBS_RTMP = r"^In OBS: .*Server `(rtmp://[^`]*)`, Stream Key `livestream`"
 
 
