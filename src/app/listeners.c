@@ -14,7 +14,7 @@
 struct listener {
     struct listener *next;
     struct listeners *all;
-    char *text;               /* the endpoint as written */
+    struct conf_bind bind;    /* owns its host */
     int family;
     unsigned services;
     unsigned workers;         /* so many listen there, the first ones */
@@ -43,7 +43,7 @@ struct listeners *listeners_new(listeners_accept *on_accept, void *arg)
 static void listener_free(struct listener *one)
 {
     io_listener_close(one->sock);
-    free(one->text);
+    free((char *)(uintptr_t)one->bind.host);
     free(one);
 }
 
@@ -67,22 +67,22 @@ static err_t accept_main(void *arg)
             on_guest(one, fd, peer);
             co_yield_if_due(); /* there may be a storm of them */
         } else if (!co_stop_asked()) {
-            log_end(one->text, &err); /* the system's fault: it may pass */
+            log_end(one->bind.text, &err); /* the system's fault: it may pass */
             err = co_sleep(CO_SECONDS(1));
         }
         err_free(&err);
     } while (!co_stop_asked());
     if (one->told)
-        log_trace("no longer listening on %s", one->text);
+        log_trace("no longer listening on %s", one->bind.text);
     listener_free(one);
     return NULL;
 }
 
-static struct listener *find(const struct listeners *l, int family, const char *text)
+static struct listener *find(const struct listeners *l, const struct listeners_planned *p)
 {
     struct listener *one = l->list;
 
-    while (one && (one->family != family || strcmp(one->text, text) != 0))
+    while (one && (one->family != p->family || !conf_bind_same(&one->bind, &p->bind)))
         one = one->next;
     return one;
 }
@@ -117,21 +117,60 @@ static struct listener *take(struct listeners *l, struct listeners_planned *p, u
     struct listener *one = must(calloc(1, sizeof(*one)));
     err_t err;
 
-    one->text = must_dup(p->text);
+    one->bind = p->bind;
+    one->bind.host = must_dup(p->bind.host);
     one->all = l;
     one->family = p->family;
     one->told = worker == 0;
     err = start(one, &p->fd[worker]);
     if (err) {
-        log_end(one->text, &err);
+        log_end(one->bind.text, &err);
         listener_free(one);
         return NULL;
     }
     if (one->told)
-        log_trace("listening on %s", one->text);
+        log_trace("listening on %s", one->bind.text);
     one->next = l->list;
     l->list = one;
     return one;
+}
+
+static bool is_kept(const struct listener *one, const struct listeners_plan *plan)
+{
+    size_t i = 0;
+
+    while (i < plan->n &&
+           (plan->v[i].family != one->family || !conf_bind_same(&plan->v[i].bind, &one->bind)))
+        i++;
+    return i < plan->n;
+}
+
+/* Does the new socket replace one that the plan closes, as where [::] was of both families and is
+ * now of IPv6 alone? Both are open for a moment, so that no plan fails half-way: the old one lets
+ * sockets of ours in. The workers' sockets do in any case. */
+static bool replaces(const struct listeners *l, const struct listeners_plan *plan,
+                     const struct listeners_planned *p)
+{
+    bool any = false;
+
+    for (struct listener *one = l->list; one; one = one->next) {
+        if (one->bind.port == p->bind.port && !is_kept(one, plan)) {
+            io_listener_share(one->sock);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static err_t open_one(const struct listeners *l, const struct listeners_plan *plan,
+                      struct listeners_planned *p, unsigned workers)
+{
+    const struct listener *one = find(l, p);
+    enum io_listen_share first = workers > 1 ? IO_LISTEN_FIRST : IO_LISTEN_ONE;
+
+    if (!one && replaces(l, plan, p))
+        first = IO_LISTEN_MORE;
+    return listeners_plan_open(p, one ? one->workers : 0, first);
 }
 
 err_t listeners_prepare(struct listeners_plan **out, const struct listeners *l,
@@ -140,11 +179,8 @@ err_t listeners_prepare(struct listeners_plan **out, const struct listeners *l,
     struct listeners_plan *plan = listeners_plan_new(wanted, n, workers);
     err_t err = NULL;
 
-    for (size_t i = 0; i < plan->n && !err; i++) {
-        const struct listener *one = find(l, plan->v[i].family, plan->v[i].text);
-
-        err = listeners_plan_open(&plan->v[i], one ? one->workers : 0, workers > 1);
-    }
+    for (size_t i = 0; i < plan->n && !err; i++)
+        err = open_one(l, plan, &plan->v[i], workers);
     if (err) {
         listeners_plan_free(plan);
         plan = NULL;
@@ -155,7 +191,7 @@ err_t listeners_prepare(struct listeners_plan **out, const struct listeners *l,
 
 static void apply_one(struct listeners *l, struct listeners_planned *p, unsigned worker)
 {
-    struct listener *one = find(l, p->family, p->text);
+    struct listener *one = find(l, p);
 
     if (worker >= p->workers)
         return;

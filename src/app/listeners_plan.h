@@ -5,10 +5,11 @@
 #define APP_LISTENERS_PLAN_H
 
 #include "app/listeners.h"
+#include "co/net/io_tcp.h"
+#include "conf/binds.h"
 
 struct listeners_planned {
-    const struct conf_endpoint *endpoint; /* while it is prepared, no longer */
-    char *text;
+    struct conf_bind bind; /* owns its host */
     int family;
     unsigned services;
     unsigned workers; /* so many listen: all, or the first alone */
@@ -24,8 +25,9 @@ struct listeners_plan {
 /* The endpoints of all services, each once, none opened. */
 struct listeners_plan *listeners_plan_new(const struct listeners_want *wanted, size_t n,
                                           unsigned workers);
-/* Open what is missing where so many workers, the first ones, listen already. */
-err_t listeners_plan_open(struct listeners_planned *p, unsigned have, bool shared)
+/* Opens what is missing where the first `have` workers listen already. `first` is how the socket of
+ * the first worker is opened. */
+err_t listeners_plan_open(struct listeners_planned *p, unsigned have, enum io_listen_share first)
     __attribute__((warn_unused_result));
 
 #endif

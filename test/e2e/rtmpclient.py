@@ -171,7 +171,7 @@ class Client:
 
     def __init__(self, port, host="127.0.0.1", timeout=20.0, bind=None, rcvbuf=None, sndbuf=None,
                  acks=True):
-        self.sock = socket.socket()
+        self.sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         if rcvbuf:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
         if sndbuf:
@@ -181,7 +181,8 @@ class Client:
         self.sock.settimeout(timeout)
         self.sock.connect((host, port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.host, self.port, self.timeout, self.acks = host, port, timeout, acks
+        self.host = f"[{host}]" if ":" in host else host
+        self.port, self.timeout, self.acks = port, timeout, acks
         self.w = ChunkWriter()
         self.r = ChunkReader(self._read, self._begin)
         self.buf = b""

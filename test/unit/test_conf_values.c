@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conf_values.c - what directives say becomes typed values, or an error that helps. */
+#include "conf/binds.h"
 #include "conf_mem.h"
 
 #include <pthread.h>
@@ -498,6 +499,53 @@ static void references_of_threads(void **state)
     assert_int_equal(conf_live(), 0);
 }
 
+/* What each endpoint binds, separated by commas; 4+6 is one socket of both families. */
+static const struct {
+    const char *listen, *binds;
+} listens[] = {
+    { "listen 1;", "4+6" },
+    { "listen [::]:1;", "4+6" },
+    { "listen [0:0::0]:1;", "4+6" },
+    { "listen 0.0.0.0:1;", "0.0.0.0" },
+    { "listen 1 [::]:1;", "0.0.0.0 ::, ::" },
+    { "listen [::]:1 1;", "::, 0.0.0.0 ::" },
+    { "listen 0.0.0.0:1 [::]:1;", "0.0.0.0, ::" },
+    { "listen [::]:1 0.0.0.0:1;", "::, 0.0.0.0" },
+    { "listen 1 0.0.0.0:1;", "0.0.0.0 ::, 0.0.0.0" },
+    { "listen 1 [::1]:1;", "0.0.0.0, ::1" },
+    { "listen [::]:1 127.0.0.1:1;", "::, 127.0.0.1" },
+    { "listen 1 127.0.0.1:1;", "4+6, 127.0.0.1" }, /* the system refuses it */
+    { "listen 1 [::]:2;", "4+6, 4+6" },
+};
+
+static void append_binds(char *got, size_t size, const struct conf_endpoints *list, size_t i)
+{
+    struct conf_bind b[CONF_BINDS_EACH];
+    size_t n = conf_binds(&list->v[i], conf_binds_at(list, list->v[i].port), b);
+
+    for (size_t k = 0; k < n; k++) {
+        size_t used = strlen(got);
+
+        (void)snprintf(got + used, size - used, "%s%s", k > 0 ? " " : i > 0 ? ", " : "",
+                       *b[k].host ? b[k].host : "4+6");
+        assert_int_equal(b[k].port, list->v[i].port);
+    }
+}
+
+static void binds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(listens); i++) {
+        struct conf *c = mem_conf(listens[i].listen);
+        char got[128] = "";
+
+        for (size_t k = 0; k < c->rtmp.listen.n; k++)
+            append_binds(got, sizeof(got), &c->rtmp.listen, k);
+        assert_string_equal(got, listens[i].binds);
+        conf_unref(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +554,7 @@ int main(void)
         TEST(srt_resolved),
         TEST(log_levels),      TEST(lists_and_blocks), TEST(empty_words),
         TEST(vhosts_are_found), TEST(references), TEST(references_of_threads),
+        TEST(binds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,8 @@ void io_tcp_local(const struct io *io, char ip[IO_ADDR_SIZE], int *port);
 
 struct io_listener; /* owned by who opened it */
 
-/* Listen on ip ("" or NULL: any, v6 and v4) and port. `backlog` as in listen(2). */
+/* Listen on ip ("" or NULL: any, v6 and v4; "::": any of v6 alone) and port. `backlog` as in
+ * listen(2). */
 err_t io_listen(struct io_listener **out, const char *ip, int port, int backlog);
 /* The two halves of it. The descriptor of a socket that listens, for any thread to adopt: the only
  * one of its address, or the first of several between which the kernel shares out who connects. The
@@ -52,6 +53,8 @@ err_t io_listener_adopt(struct io_listener **out, int fd);
  * again, with one warning a second. Yields. */
 enum { IO_ADDR_BYTES = 16 };
 err_t io_accept(struct io_listener *l, int *fd, uint8_t peer[IO_ADDR_BYTES]);
+/* From now on IO_LISTEN_MORE is let in where it overlaps with this one. */
+void  io_listener_share(struct io_listener *l);
 void  io_listener_close(struct io_listener *l); /* may be NULL */
 int   io_listener_port(const struct io_listener *l);
 

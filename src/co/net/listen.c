@@ -31,28 +31,34 @@ static err_t bind_err(const char *ip, int port)
                : err;
 }
 
+static bool is_mapped(const struct sockaddr_storage *addr)
+{
+    return IN6_IS_ADDR_V4MAPPED(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
 /* The first of several is bound as the only one, which fails where somebody listens, and lets
  * others of ours in only then. */
 static err_t bind_and_listen(int fd, const char *ip, int port, int backlog,
                              enum io_listen_share share)
 {
+    const char *at = *ip ? ip : "::";
     struct sockaddr_storage addr;
     socklen_t size;
-    err_t err = sock_addr(&addr, &size, ip, port);
+    err_t err = sock_addr(&addr, &size, at, port);
 
     if (err)
         return err;
     set_on(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (addr.ss_family == AF_INET6)
-        set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+        set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY, *ip && !is_mapped(&addr));
     if (share == IO_LISTEN_MORE)
         set_on(fd, SOL_SOCKET, SO_REUSEPORT, 1);
     if (bind(fd, (struct sockaddr *)&addr, size) < 0)
-        return bind_err(ip, port);
+        return bind_err(at, port);
     if (share == IO_LISTEN_FIRST)
         set_on(fd, SOL_SOCKET, SO_REUSEPORT, 1);
     if (listen(fd, backlog) < 0)
-        return err_sys(ERR_SOCKET_LISTEN, "listen on %s port %d", ip, port);
+        return err_sys(ERR_SOCKET_LISTEN, "listen on %s port %d", at, port);
     return NULL;
 }
 
@@ -79,7 +85,7 @@ err_t io_listen_open(int *fd, const char *ip, int port, int backlog, enum io_lis
     err_t err;
 
     if (!ip || !*ip) {
-        err = open_family(fd, "::", port, backlog, share, AF_INET6);
+        err = open_family(fd, "", port, backlog, share, AF_INET6);
         if (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL)) {
             err_free(&err); /* a machine without IPv6 */
             err = open_family(fd, "0.0.0.0", port, backlog, share, AF_INET);
@@ -163,6 +169,11 @@ err_t io_accept(struct io_listener *l, int *fd, uint8_t peer[IO_ADDR_BYTES])
         if (err)
             return err;
     }
+}
+
+void io_listener_share(struct io_listener *l)
+{
+    set_on(l->sock.fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
 void io_listener_close(struct io_listener *l)

@@ -171,7 +171,8 @@ struct udp_opts {
     int multicast_ttl;  /* of what goes to groups of IPv4, which this machine hears, too; 0: 1 */
 };
 
-/* Bound to ip ("" or NULL: any, IPv6 and IPv4) and port (0: any that is free). */
+/* Bound to ip ("" or NULL: any, IPv6 and IPv4; "::": any of IPv6 alone) and port (0: any that is
+ * free). */
 err_t udp_open(struct udp **out, const char *ip, int port, const struct udp_opts *opts)
     __attribute__((warn_unused_result));
 /* The same in two steps: a socket may be bound by one thread, and read by another. `shares`: others

@@ -493,14 +493,17 @@ static void set_up(struct udp_sock *s, int fd, const struct udp_opts *opts)
     size_buffers(fd, opts);
 }
 
-static err_t bind_it(int fd, const struct udp_addr *at, bool v6, bool shares)
+/* V4_TOO: an IPv6 socket that takes IPv4, too. */
+enum family { V4, V6, V4_TOO };
+
+static err_t bind_it(int fd, const struct udp_addr *at, enum family family, bool shares)
 {
     struct sockaddr_in6 addr;
-    socklen_t size = udp_addr_to(at, v6, &addr);
+    socklen_t size = udp_addr_to(at, family != V4, &addr);
     char text[UDP_TEXT];
 
-    if (v6)
-        (void)set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (family != V4)
+        (void)set(fd, IPPROTO_IPV6, IPV6_V6ONLY, family == V6);
     if (shares && !set(fd, SOL_SOCKET, SO_REUSEPORT, 1))
         return err_sys(ERR_SOCKET_BIND, "SO_REUSEPORT");
     if (bind(fd, (struct sockaddr *)&addr, size) < 0)
@@ -508,14 +511,15 @@ static err_t bind_it(int fd, const struct udp_addr *at, bool v6, bool shares)
     return NULL;
 }
 
-static err_t bind_at(int *fd, const struct udp_addr *at, bool v6, bool shares)
+static err_t bind_at(int *fd, const struct udp_addr *at, enum family family, bool shares)
 {
-    int one = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int one = socket(family == V4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                     0);
     err_t err;
 
     if (one < 0)
         return err_sys(ERR_SOCKET_CREATE, "socket for UDP");
-    err = bind_it(one, at, v6, shares);
+    err = bind_it(one, at, family, shares);
     if (err)
         (void)close(one);
     else
@@ -530,12 +534,12 @@ err_t udp_bind(int *fd, const char *ip, int port, bool shares)
     err_t err = udp_addr_parse(&at, ip, port);
 
     if (!err)
-        err = bind_at(fd, &at, any || !udp_addr_is_v4(&at), shares);
+        err = bind_at(fd, &at, any ? V4_TOO : udp_addr_is_v4(&at) ? V4 : V6, shares);
     if (any && (err_code(err) == ERR_SOCKET_CREATE || (err && errno == EADDRNOTAVAIL))) {
         err_free(&err); /* a machine without IPv6 */
         err = udp_addr_parse(&at, "0.0.0.0", port);
         if (!err)
-            err = bind_at(fd, &at, false, shares);
+            err = bind_at(fd, &at, V4, shares);
     }
     return err;
 }

@@ -7,7 +7,9 @@
 static const struct conf_row rtmp[] = {
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtmp, listen), NULL, CONF_HANDLER,
       CONF_PROXY, .env = "SRS_LISTEN SRS_RTMP_LISTEN", .sample = "1935",
-      .help = "Endpoints for RTMP: [ip:]port, several with spaces between. Required. With "
+      .help = "Endpoints for RTMP: [ip:]port, several with spaces between. Required. A port, or "
+              "[::]:port, alone serves IPv4 and IPv6; listen 1935 [::]:1935 opens a socket for "
+              "each, as in any other listen. With "
               "proxy_protocol behind one of them, as in any other listen of TCP, each connection "
               "there begins with a header of the PROXY protocol, and only trusted_proxies may." },
     { "chunk_size", CONF_KIND_INT, CONF_AT(conf_rtmp, chunk_size), "60000", CONF_HANDLER,

@@ -37,6 +37,8 @@ struct datagram_place {
     unsigned workers;
 };
 
+enum { DATAGRAM_V4 = 1, DATAGRAM_V6 = 2 };
+
 struct datagram_reader {
     struct datagram_reader *next;
     struct datagram_endpoint *endpoint;
@@ -54,6 +56,7 @@ struct datagram_endpoint {
     struct datagram_reader *readers;
     struct datagram_place *place;
     bool closing;              /* it is for those who are here, not for others */
+    unsigned families;         /* bits of DATAGRAM_V4 and _V6: whose new clients it takes */
     bool idle;                 /* and counts as such in its place */
     bool gone;                 /* it goes with its last reader */
 };
@@ -122,6 +125,7 @@ struct datagram_protocol {
 struct datagram_planned {
     char *text, *host;
     int port;
+    unsigned families;
     unsigned number;
     unsigned rounds;           /* sockets to be added, at each worker; 0: it has all */
     int *fds;                  /* [round * workers + worker]; -1: taken */
@@ -167,6 +171,8 @@ void datagram_service_release(struct datagram_service *s);
 void datagram_service_count(const struct datagram_service *s, struct udp_stat *sum);
 
 /* ---- endpoint.c */
+/* Does it take nobody new by that path? Clients that are here stay. */
+bool datagram_endpoint_refuses(const struct datagram_endpoint *e, const struct udp_path *path);
 struct datagram_endpoint *datagram_endpoint_find(const struct datagram_service *s,
                                                  unsigned number); /* NULL: it is gone */
 /* The one of that address; NULL: it is not there. */

@@ -35,6 +35,13 @@ struct datagram_endpoint *datagram_endpoint_at(const struct datagram_service *s,
     return NULL;
 }
 
+bool datagram_endpoint_refuses(const struct datagram_endpoint *e, const struct udp_path *path)
+{
+    unsigned family = udp_addr_is_v4(&path->peer) ? DATAGRAM_V4 : DATAGRAM_V6;
+
+    return e->closing || !(e->families & family);
+}
+
 /* ---- read */
 
 static void end_batch(struct datagram_endpoint *e)
@@ -176,6 +183,7 @@ err_t datagram_endpoint_take(struct datagram_service *s, struct datagram_planned
     if (!e)
         e = add(s, v);
     e->closing = false;
+    e->families = v->families;
     set_idle(e, false);
     for (unsigned i = 0; i < v->rounds && !err; i++)
         err = add_reader(e, &v->fds[i * workers + s->env->worker]);

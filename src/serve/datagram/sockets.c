@@ -2,10 +2,12 @@
 /* sockets.c - the sockets of all workers, one for each of them and each endpoint. */
 #include "base/log.h"
 #include "base/must.h"
+#include "conf/binds.h"
 #include "serve/datagram/datagram.h"
 
 #include <linux/filter.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared)
@@ -65,15 +67,16 @@ static unsigned readers_of(const struct datagram_endpoint *e)
     return n;
 }
 
-static unsigned rounds_wanted(const struct datagram_sockets *s, const struct conf *conf)
+static unsigned rounds_wanted(const struct datagram_protocol *p, const struct conf *conf,
+                              unsigned workers)
 {
-    unsigned n = s->protocol->sockets ? s->protocol->sockets(conf) : 1;
+    unsigned n = p->sockets ? p->sockets(conf) : 1;
 
-    return n > s->workers ? (n + s->workers - 1) / s->workers : 1;
+    return n > workers ? (n + workers - 1) / workers : 1;
 }
 
 static void plan_one(struct datagram_planned *v, const struct datagram_endpoint *e,
-                     const struct conf_endpoint *wanted, unsigned rounds, unsigned workers)
+                     const struct conf_bind *wanted, unsigned rounds, unsigned workers)
 {
     unsigned have = readers_of(e);
 
@@ -93,7 +96,7 @@ static void plan_one(struct datagram_planned *v, const struct datagram_endpoint 
 
 /* The one there, unless it is closed by now. */
 static struct datagram_endpoint *find(const struct datagram_service *have,
-                                      const struct conf_endpoint *wanted, bool *again)
+                                      const struct conf_bind *wanted, bool *again)
 {
     struct datagram_endpoint *e =
         have ? datagram_endpoint_at(have, wanted->host, wanted->port) : NULL;
@@ -103,27 +106,105 @@ static struct datagram_endpoint *find(const struct datagram_service *have,
     return e && atomic_load(&e->place->life) == DATAGRAM_OPEN ? e : NULL;
 }
 
-static err_t open_all(struct datagram_sockets *s, const struct datagram_service *have,
-                      const struct conf *conf, const struct conf_endpoints *listen)
+/* What a plan is made of. */
+struct opening {
+    struct datagram_sockets *s;
+    const struct datagram_service *have;
+    unsigned rounds;
+};
+
+static err_t open_one(const struct opening *o, struct datagram_planned *v,
+                      const struct conf_bind *wanted)
 {
-    unsigned rounds = rounds_wanted(s, conf);
+    struct datagram_sockets *s = o->s;
+    const struct datagram_endpoint *e = find(o->have, wanted, &v->again);
+    err_t err = NULL;
+
+    plan_one(v, e, wanted, o->rounds, s->workers);
+    s->n++;
+    if (!e)
+        v->number = s->shared->numbers++;
+    if (!e)
+        err = open_group(s, v);
+    else if (v->rounds > 0)
+        err = udp_bind_more(v->fds, v->rounds * s->workers, v->host, e->socket->at.port);
+    return err ? err_wrap(err, "%s: listen %s", s->protocol->directive, v->text) : NULL;
+}
+
+static struct datagram_planned *planned(const struct datagram_sockets *s,
+                                        const struct conf_bind *wanted)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->v[i].port == wanted->port && strcmp(s->v[i].host, wanted->host) == 0)
+            return &s->v[i];
+    }
+    return NULL;
+}
+
+static err_t want(const struct opening *o, const struct conf_bind *wanted, unsigned families)
+{
+    struct datagram_planned *v = planned(o->s, wanted);
+    err_t err = NULL;
+
+    if (!v) {
+        v = &o->s->v[o->s->n];
+        err = open_one(o, v, wanted);
+    }
+    v->families |= families;
+    return err;
+}
+
+static bool is_there(const struct opening *o, const char *host, int port)
+{
+    const struct datagram_endpoint *e = o->have ? datagram_endpoint_at(o->have, host, port) : NULL;
+
+    return e && atomic_load(&e->place->life) != DATAGRAM_CLOSED;
+}
+
+static unsigned families_of(const struct conf_bind *b)
+{
+    if (strcmp(b->host, "0.0.0.0") == 0)
+        return DATAGRAM_V4;
+    return strcmp(b->host, "::") == 0 ? DATAGRAM_V6 : DATAGRAM_V4 | DATAGRAM_V6;
+}
+
+static err_t want_halves(const struct opening *o, int port)
+{
+    struct conf_bind halves[CONF_BINDS_EACH];
+    err_t err;
+
+    conf_bind_halves(port, halves);
+    err = want(o, &halves[0], DATAGRAM_V4);
+    return err ? err : want(o, &halves[1], DATAGRAM_V6);
+}
+
+/* A port that is open serves as it is, by one socket for both families or by one for each: clients
+ * are tied to their endpoint, so a reload replaces no socket. One for both that is wanted for one
+ * family refuses new clients of the other. */
+static err_t want_as_open(const struct opening *o, const struct conf_bind *wanted)
+{
+    unsigned families = families_of(wanted);
+    bool half = families != (DATAGRAM_V4 | DATAGRAM_V6), any = half || !*wanted->host;
+    struct conf_bind both = *wanted;
+
+    both.host = "";
+    if (any && is_there(o, "", wanted->port))
+        return want(o, &both, families);
+    if (any && !half && (is_there(o, "0.0.0.0", wanted->port) || is_there(o, "::", wanted->port)))
+        return want_halves(o, wanted->port);
+    return want(o, wanted, families);
+}
+
+static err_t open_all(const struct opening *o, const struct conf_endpoints *listen)
+{
+    struct conf_bind binds[CONF_BINDS_EACH];
     err_t err = NULL;
 
     for (size_t i = 0; i < listen->n && !err; i++) {
-        const struct conf_endpoint *wanted = &listen->v[i];
-        struct datagram_planned *v = &s->v[i];
-        const struct datagram_endpoint *e = find(have, wanted, &v->again);
+        size_t n = conf_binds(&listen->v[i], conf_binds_at(listen, listen->v[i].port), binds);
 
-        plan_one(v, e, wanted, rounds, s->workers);
-        s->n++;
-        if (!e)
-            v->number = s->shared->numbers++;
-        if (!e)
-            err = open_group(s, v);
-        else if (v->rounds > 0)
-            err = udp_bind_more(v->fds, v->rounds * s->workers, v->host, e->socket->at.port);
-        if (err)
-            err = err_wrap(err, "%s: listen %s", s->protocol->directive, v->text);
+        for (size_t k = 0; k < n && !err; k++)
+            err = want_as_open(o, &binds[k]);
     }
     return err;
 }
@@ -134,6 +215,7 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
 {
     const struct conf_endpoints *listen = p->listen(conf);
     struct datagram_sockets *s = must(calloc(1, sizeof(*s)));
+    const struct opening o = { s, have, rounds_wanted(p, conf, workers) };
     err_t err = NULL;
 
     *out = NULL;
@@ -147,9 +229,9 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
     }
     s->on = listen != NULL;
     s->workers = workers;
-    s->v = must(calloc((listen ? listen->n : 0) + 1, sizeof(*s->v)));
+    s->v = must(calloc((listen ? listen->n : 0) * CONF_BINDS_EACH + 1, sizeof(*s->v)));
     if (listen)
-        err = open_all(s, have, conf, listen);
+        err = open_all(&o, listen);
     if (err)
         datagram_sockets_close(s);
     else

@@ -83,7 +83,7 @@ void rtmfp_startup_take(struct rtmfp_endpoint *e, const struct udp_in *in, co_us
     unsigned rate = (unsigned)s->base.env->conf->rtmfp_server.max_startup_ip;
 
     s->stat.startup++;
-    if (e->base.closing)
+    if (datagram_endpoint_refuses(&e->base, &in->path))
         return;
     if (!rtmfp_rate_take(s->shared->startups, in->path.peer.ip, rate, 2 * rate, now)) {
         s->stat.startup_limited++;

@@ -211,7 +211,7 @@ void srt_greet(struct srt_endpoint *e, const struct udp_in *in, const struct srt
     struct srt_handshake h;
     enum srt_refusal why;
 
-    if (e->base.closing || !p->control || p->type != SRT_HANDSHAKE ||
+    if (datagram_endpoint_refuses(&e->base, &in->path) || !p->control || p->type != SRT_HANDSHAKE ||
         p->size < SRT_HANDSHAKE_BODY) {
         s->stat.strangers++;
         return;
