@@ -19,6 +19,12 @@ MAKEFLAGS += --no-builtin-rules
 # V=1 shows the commands.
 Q = $(if $(V),,@echo '  $(1) $@';)
 
+# "CC 3 of 710": the first compilation asks a dry run of the same goals how many there will be. To that
+# config.h looks older than config.mk, which is written with it.
+CC_Q = $(eval CC_DONE += x)$(call Q,CC $(words $(CC_DONE)) of $(CC_ALL))
+CC_ALL = $(eval CC_ALL := $(shell MAKEFLAGS= '$(MAKE)' -n -o $(OBJS)/config.h $(MAKEOVERRIDES) V= CC_ALL=1 \
+    $(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)) 2> /dev/null | grep -c "^echo '  CC "))$(CC_ALL)
+
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes \
     -Wformat=2 -Wundef -Wframe-larger-than=8192 -Werror
 # All is linked into programs, so what belongs to a thread is at a fixed distance from one register.
@@ -48,7 +54,8 @@ FUZZERS := $(FUZZ_SRC:test/fuzz/fuzz_%.c=$(OBJS)/fuzz/%)
 LIB := $(OBJS)/libsrs.a
 CONSOLE := $(patsubst www/%,$(OBJS)/%,$(wildcard www/console/*))
 
-all: $(LIB) $(PROGRAM) $(TOOLS) $(CONSOLE) players
+all: server $(TOOLS)
+server: $(LIB) $(PROGRAM) $(CONSOLE) players
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 
@@ -83,7 +90,7 @@ st: $(ST)/libst.a
 
 $(O)/%.o: %.c Makefile $(OBJS)/config.mk $(OBJS)/config.h | $(ST)/st.h
 	@mkdir -p $(@D)
-	$(call Q,CC)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(CC_Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 # Half the time to compile; what they test is optimized all the same.
 $(O)/test/unit/%.o: CPPFLAGS += -Itest/unit
@@ -105,6 +112,9 @@ $(OBJS)/srs: $(O)/src/app/main.o $(LIB) $(ST)/libst.a
 
 $(OBJS)/sb_%: $(O)/src/tools/load/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
 	$(link) $(PROGRAM_LDFLAGS) $(LIBS) -o $@
+
+# The server is there before the first of them is compiled.
+$(LOAD_SRC:%.c=$(O)/%.o): | $(PROGRAM)
 
 # the parts of the load tools are in no library
 $(OBJS)/test/test_load%: $(O)/test/unit/test_load%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
@@ -138,13 +148,13 @@ FUZZ_CFLAGS = -std=c17 -O1 $(TLS) -g1 -fno-omit-frame-pointer -fsanitize=address
 
 $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
 	@mkdir -p $(@D)
-	$(call Q,CC)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize-coverage=trace-pc -MMD -MP -c $< -o $@
+	$(CC_Q)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize-coverage=trace-pc -MMD -MP -c $< -o $@
 
 # What drives the targets is not looked at: it would only cost them time.
 $(FUZZ_PARTS:%.c=$(FO)/%.o): FUZZ_CFLAGS := $(filter-out -fsanitize% -O1,$(FUZZ_CFLAGS)) -O2
 $(FUZZ_PARTS:%.c=$(FO)/%.o): $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
 	@mkdir -p $(@D)
-	$(call Q,CC)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
+	$(CC_Q)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
 
 $(OBJS)/fuzz/libsrs.list: LIST = $(LIB_SRC)
 $(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.list
@@ -291,7 +301,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all server players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
     check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-workers test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 objs=${OBJS:-objs}
 3rdparty/install.sh build
 [ -f "$objs/config.mk" ] || ./configure --objs="$objs" --ffmpeg-fit=on > /dev/null
-"${MAKE:-make}" --no-print-directory OBJS="$objs" all
+"${MAKE:-make}" --no-print-directory OBJS="$objs" server
 srs=$objs/srs conf=conf/srs.conf
 case $srs in
 /*) ;;
@@ -33,6 +33,7 @@ The server starts now. In another terminal:
   play       ffplay $url          (or VLC: Media, Open Network Stream)
              ffplay http://127.0.0.1:8080/live/livestream.flv
   log        ${log:-here}
+  load tools make (objs/sb_*)
   stop       Ctrl+C
 
 END
