@@ -4,6 +4,7 @@
 
 #include "app/api/console.h"
 #include "app/heartbeat.h"
+#include "app/history.h"
 #include "app/os/memory.h"
 #include "app/sinks.h"
 #include "app/upkeep/upkeep.h"
@@ -90,10 +91,13 @@ static void make_api(struct server *s)
     const struct api_parts parts = {
         .env = &s->env, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
         .sink = find_sink, .connections = connections, .arg = s, .upkeep = s->upkeep,
+        .history = s->history,
     };
 
     machine_init(&s->machine);
     s->api = api_new(&parts);
+    if (s->history)
+        history_begin(s->history, api_parts_of(s->api));
 }
 
 static void mount(struct server *s)
@@ -141,7 +145,10 @@ struct server *server_make(const struct server_self *self)
     s->sinks = sinks_new(&s->env);
     mount(s);
     s->listeners = listeners_new(server_accept, s);
-    s->upkeep = s->env.worker == 0 ? upkeep_new(&s->env, &s->tls) : NULL;
+    if (s->env.worker == 0) {
+        s->upkeep = upkeep_new(&s->env, &s->tls);
+        s->history = history_new();
+    }
     make_api(s);
     rtc_http_mount(s->http.mux); /* behind who asks for its token */
     return s;
@@ -205,6 +212,8 @@ err_t server_run(struct server *s)
                     (void *)(uintptr_t)api_parts_of(s->api));
     if (!err && s->upkeep)
         err = co_go(&s->helpers, "upkeep", upkeep_run, s->upkeep);
+    if (!err && s->history)
+        err = co_go(&s->helpers, "history", history_run, s->history);
     if (!err)
         sinks_start(s->sinks);
     return err;
@@ -294,6 +303,7 @@ void server_unmake(struct server *s)
     http_mux_free(s->http.mux);
     api_free(s->api);
     upkeep_free(s->upkeep);
+    history_free(s->history);
     hooks_free(s->env.hooks);
     tokens_free(s->env.tokens);
     live_registry_free(s->env.streams);

@@ -18,7 +18,8 @@ struct server { /* all of it belongs to the worker's thread */
     char run[SERVER_RUN]; /* tells this run of the server from all others */
     struct machine machine;
     struct reload_report reload;
-    struct upkeep *upkeep; /* of the first worker; else NULL */
+    struct upkeep *upkeep;   /* of the first worker; else NULL, as */
+    struct history *history;
     struct api *api;
     struct http_service http;
     struct listeners *listeners;

@@ -382,6 +382,7 @@ struct api *api_new(const struct api_parts *parts)
     api_mount(a, api_rows_clients, api_rows_clients_n);
     api_mount(a, api_rows_outputs, api_rows_outputs_n);
     api_mount(a, api_rows_upkeep, api_rows_upkeep_n);
+    api_mount(a, api_rows_history, api_rows_history_n);
     api_mount(a, api_rows_clusters, api_rows_clusters_n);
     api_mount(a, api_rows_doctor, api_rows_doctor_n);
     api_mount(a, api_rows_log, api_rows_log_n);

@@ -17,6 +17,7 @@
 
 struct api; /* owned by the server */
 struct api_guard;
+struct history;
 struct upkeep;
 struct sink;
 struct sink_ops;
@@ -31,7 +32,8 @@ struct api_parts {
     const struct sink *(*sink)(const struct session_env *env, const struct sink_ops *row);
     unsigned (*connections)(void *arg); /* of this worker */
     void *arg;
-    const struct upkeep *upkeep; /* NULL: not of this worker */
+    const struct upkeep *upkeep;   /* NULL: not of this worker; and so is */
+    const struct history *history;
     struct api_guard *guard; /* the API's own */
 };
 
@@ -106,9 +108,11 @@ extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], 
 extern const struct api_row api_rows_outputs[], api_rows_doctor[], api_rows_clients[];
 extern const struct api_row api_rows_workers[];
 extern const struct api_row api_rows_clusters[], api_rows_log[], api_rows_upkeep[];
+extern const struct api_row api_rows_history[];
 extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
 extern const size_t api_rows_outputs_n, api_rows_doctor_n, api_rows_clients_n, api_rows_workers_n;
 extern const size_t api_rows_clusters_n, api_rows_log_n, api_rows_upkeep_n;
+extern const size_t api_rows_history_n;
 
 /* ?start=N&count=M of a list. */
 struct api_page {
