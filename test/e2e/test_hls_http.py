@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """HLS as caches and players fetch it: what caches are told, compressed lists, and updates of lists."""
+import gzip
 import os
+import threading
+import time
 
 import pytest
 
 import flv
 import hls
-from procs import wait_for
+import tools
+from procs import comes_to_rest, wait_for
 from test_hls import FMP4, conf, html, listed, push, with_http  # noqa: F401
 
 KEYS = "hls_keys on; hls_fragments_per_key 1;"
@@ -65,3 +69,133 @@ def test_what_caches_are_told_of_an_ended_stream(srs, html):
         with open(os.path.join(html, "live", name), "w") as f:
             f.write("#EXTM3U\n")
         assert cached(f"http://127.0.0.1:{port}/live/{name}") == want, name
+
+
+HOUR = 3600
+EARLIER = 1500  # segments of 2 s
+
+
+def write_journal(html):
+    """What a process of before left, which had a window of an hour: so the list is long at once."""
+    folder, now = os.path.join(html, "live"), int(time.time() * 1000)
+    os.mkdir(folder)
+    with open(os.path.join(folder, ".s.m3u8.journal"), "w") as f:
+        f.write("hls-journal 1 HLS __defaultVhost__ live s .\n")
+        for i in range(EARLIER):
+            wall = now - (EARLIER - i) * 2000
+            f.write(f"segment {i + 1} live/s-{i}.ts {i} {180000 + i % 7 * 90} {wall} 0 188 0 0 - 0 0 0 .\n")
+            with open(os.path.join(folder, f"s-{i}.ts"), "wb") as ts:
+                ts.write(b"G".ljust(188, b"\xff"))
+        f.write(f"list 0 0 3 0 {now} .\n")
+
+
+@pytest.fixture(params=["off", "on"], ids=["all_alike", "sessions"])
+def play(request, srs, html, source):
+    """play(more) publishes a stream: the url of its list, of a session if there are any. Who publishes
+    stays, and sends no more."""
+    def start(more="", seconds=20):
+        port, http = with_http(html)
+        s = srs(conf(html, f"hls_key_file_path {html}; {more}", fragment=0.5, window=HOUR,
+                     ctx=request.param), http)
+        s.push(flv.cut(source, seconds * 1000), speed=10).join(20)
+        start.url = f"http://127.0.0.1:{port}/live/s.m3u8"
+        path = os.path.join(html, "live", "s.m3u8")
+        assert wait_for(lambda: hls.load(path), 5) and comes_to_rest(lambda: hls.load(path).text, 0.6)
+        return start.child() if request.param == "on" else start.url
+
+    def child():
+        return hls.join(start.url, hls.get(start.url)[2].decode().split("\n")[-2])
+    start.child, start.sessions = child, request.param == "on"
+    return start
+
+
+@pytest.fixture
+def long_list(html, play):
+    def start():
+        write_journal(html)
+        return play(seconds=4)
+    start.sessions, start.child = play.sessions, play.child
+    return start
+
+
+def packed(url, **headers):
+    status, headers, body = hls.get(url, headers={"Accept-Encoding": "gzip", **headers})
+    assert status == 200
+    return headers["Content-Encoding"], body, headers
+
+
+def test_long_lists_are_compressed(long_list):
+    """Whatever their size, with the same bytes for all but the key of a session."""
+    url = long_list()
+    status, headers, plain = hls.get(url)
+    assert status == 200 and not headers["Content-Encoding"] and len(plain) > 100 * 1024
+    how, body, headers = packed(url)
+    assert how == "gzip" and headers["Vary"] == "Accept-Encoding" and gzip.decompress(body) == plain
+    assert len(body) < len(plain) / 6, f"{len(body)} bytes of {len(plain)}"
+    assert hls.get(url, headers={"Accept-Encoding": "gzip", "If-None-Match": headers["ETag"]})[0] == 304
+    assert packed(url)[1] == body
+    if not long_list.sessions:
+        return
+    keys = set()
+    for _ in range(5):
+        other = long_list.child()
+        own = other.partition("?hls_ctx=")[2]
+        how, mine, _ = packed(other)
+        text = gzip.decompress(mine)
+        assert how == "gzip" and len(mine) == len(body)
+        assert text == hls.get(other)[2]
+        assert {x.uri.partition("?hls_ctx=")[2] for x in hls.Playlist(text.decode()).segments} == {own}
+        keys.add(own)
+    assert len(keys) == 5
+
+
+def test_players_that_ask_at_once_share_the_work(long_list):
+    """All of them get it compressed, also those who come while it is being compressed."""
+    url = long_list()
+    urls = [long_list.child() if long_list.sessions else url for _ in range(20)]
+    got = []
+    threads = [threading.Thread(target=lambda u=u: got.append((u, *packed(u)))) for u in urls]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(20)
+    assert [g[1] for g in got] == ["gzip"] * 20
+    assert all(gzip.decompress(g[2]) == hls.get(g[0])[2] for g in got)
+
+
+@pytest.mark.parametrize("more", ["", FMP4, KEYS], ids=["ts", "fmp4", "keys"])
+def test_updates_of_a_list(play, html, more):
+    """Who has the list of an hour is sent its last minute, without low latency too."""
+    url = play(f"hls_wait_keyframe off; {more}")
+    whole = hls.get_list(url)
+    version = "#EXT-X-VERSION:7" if more == FMP4 else "#EXT-X-VERSION:3"
+    assert whole.skip_until == 6 * whole.target and version in whole.text and "PART" not in whole.text
+    update = hls.get_list(url + ("&" if "?" in url else "?") + "_HLS_skip=YES")
+    kept = whole.segments[update.skipped:]
+    assert update.skipped > len(whole.segments) / 2 and "#EXT-X-VERSION:9" in update.text
+    assert update.skip_until == whole.skip_until and update.sequence == whole.sequence
+    assert [(x.seq, x.uri, x.duration, x.map, x.key, x.iv) for x in update.segments] == \
+        [(x.seq, x.uri, x.duration, x.map, x.key, x.iv) for x in kept]
+    assert bool(kept[0].key) == (more == KEYS) and bool(kept[0].map) == (more == FMP4)
+    left = sum(x.duration for x in kept)
+    assert whole.skip_until <= left < whole.skip_until + whole.target
+    with open(os.path.join(html, "live", "s.m3u8")) as f:
+        assert "SERVER-CONTROL" not in f.read(), "whoever serves the file knows no updates"
+
+
+def test_a_short_list_offers_no_updates(srs, html, source):
+    port, glob = with_http(html)
+    s = srs(conf(html, fragment=1, window=5), glob)
+    push(s, flv.cut(source, 20000))
+    path = listed(html, 3)
+    url = f"http://127.0.0.1:{port}/live/s.m3u8"
+    assert comes_to_rest(lambda: hls.load(path).text, 0.6)
+    got = hls.get_list(url)
+    assert got.skip_until is None and hls.get_list(url + "?_HLS_skip=YES").text == got.text
+
+
+@pytest.mark.needs("ffprobe")
+def test_ffmpeg_reads_it(play):
+    got = tools.ffprobe(play("hls_wait_keyframe off;"), "-live_start_index", "0", "-read_intervals", "%+5",
+                        "-show_entries", "packet=pts_time", timeout=30)
+    assert len(got["packets"]) > 100

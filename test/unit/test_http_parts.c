@@ -206,6 +206,72 @@ static void gzip(void **state)
     wr_free(&w);
 }
 
+/* `size` bytes that are no run, as a list has them; a key behind each line if `keys`. */
+static void write_list(struct wr *w, size_t lines, size_t every, const char *key)
+{
+    uint32_t x = 1;
+
+    w->len = 0;
+    for (size_t i = 0; i < lines; i++) {
+        x = x * 1664525 + 1013904223;
+        wr_printf(w, "#EXTINF:%u.%03u,\nlive/s-%zu.ts%s", x >> 30, x >> 22, i,
+                  i % every == 0 ? "?hls_ctx=" : "");
+        if (i % every == 0)
+            wr_bytes(w, key, HTTP_GZIP_KEY);
+        wr_u8(w, '\n');
+    }
+}
+
+static void assert_unpacks(uint8_t *packed, size_t n, const struct wr *text)
+{
+    z_stream z = { .next_in = packed, .avail_in = (uInt)n };
+    uint8_t *back = malloc(text->len);
+
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    z.next_out = back;
+    z.avail_out = (uInt)text->len;
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END); /* and its CRC is right */
+    assert_int_equal(z.avail_in, 0);
+    assert_int_equal(z.avail_out, 0);
+    assert_memory_equal(back, text->buf, text->len);
+    (void)inflateEnd(&z);
+    free(back);
+}
+
+static void gzip_keyed(void **state)
+{
+    static const char *const keys[] = { "0123456789abcdefghijklmnopqrstuv",
+                                        "00000000000000000000000000000000",
+                                        "s-1.ts?hls_ctx=#EXTINF:live/s-2." };
+    static const struct {
+        size_t lines, every;
+    } rows[] = { { 1, 1 }, { 2, 1 }, { 7, 3 }, { 500, 1 }, { 3000, 1 }, { 3000, 100 },
+                 { 20000, 1 }, { 3000, 2000 } };
+    struct http_gzip_keyed k;
+    struct wr text, out;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        bool near = rows[i].every < 2000; /* within the window of 32 KB */
+
+        wr_init(&text, 4 << 20);
+        write_list(&text, rows[i].lines, rows[i].every, http_gzip_hole);
+        wr_init(&out, text.len + 100);
+        assert_int_equal(http_gzip_keyed(&out, (const char *)text.buf, text.len, &k), near);
+        assert_true(!near || rows[i].lines < 100 || out.len < text.len / 4);
+        for (size_t n = 0; near && n < 3; n++) {
+            write_list(&text, rows[i].lines, rows[i].every, keys[n]);
+            http_gzip_fill(out.buf, out.len, &k, keys[n]);
+            assert_unpacks(out.buf, out.len, &text);
+        }
+        wr_free(&out);
+        wr_free(&text);
+    }
+    wr_init(&out, 100);
+    assert_false(http_gzip_keyed(&out, "no key", 6, &k));
+    wr_free(&out);
+}
+
 /* ---- WebSocket */
 
 struct heard {
@@ -382,7 +448,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(paths), TEST(params), TEST(hosts), TEST(ranges), TEST(dates), TEST(types),
-        TEST(gzip), TEST(ws_accept), TEST(ws_heads), TEST(ws_in), TEST(ws_bad), TEST(names),
+        TEST(gzip), TEST(gzip_keyed), TEST(ws_accept), TEST(ws_heads), TEST(ws_in), TEST(ws_bad), TEST(names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,13 +23,22 @@ unsigned m3u8_advance_parts(int64_t part_target)
 }
 
 /* PART-HOLD-BACK: at least three times PART-TARGET. */
-static void put_low_latency(struct wr *w, const struct m3u8 *list)
+static void put_control(struct wr *w, const struct m3u8 *list)
 {
-    wr_printf(w, "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=%.3f",
-              seconds(list->part_target) * 3);
+    const char *comma = "";
+
+    if (list->part_target == 0 && list->skip_until == 0)
+        return;
+    wr_text(w, "#EXT-X-SERVER-CONTROL:");
+    if (list->part_target > 0) {
+        wr_printf(w, "CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=%.3f", seconds(list->part_target) * 3);
+        comma = ",";
+    }
     if (list->skip_until > 0)
-        wr_printf(w, ",CAN-SKIP-UNTIL=%.3f", seconds(list->skip_until));
-    wr_printf(w, "\n#EXT-X-PART-INF:PART-TARGET=%.3f\n", seconds(list->part_target));
+        wr_printf(w, "%sCAN-SKIP-UNTIL=%.3f", comma, seconds(list->skip_until));
+    wr_text(w, "\n");
+    if (list->part_target > 0)
+        wr_printf(w, "#EXT-X-PART-INF:PART-TARGET=%.3f\n", seconds(list->part_target));
 }
 
 void m3u8_head(struct wr *w, const struct m3u8 *list)
@@ -42,8 +51,7 @@ void m3u8_head(struct wr *w, const struct m3u8 *list)
     wr_printf(w, "#EXT-X-TARGETDURATION:%u\n", list->target);
     if (list->independent)
         wr_text(w, "#EXT-X-INDEPENDENT-SEGMENTS\n");
-    if (list->part_target > 0)
-        put_low_latency(w, list);
+    put_control(w, list);
     if (list->skipped > 0)
         wr_printf(w, "#EXT-X-SKIP:SKIPPED-SEGMENTS=%llu\n", (unsigned long long)list->skipped);
 }

@@ -11,4 +11,24 @@
  * what is in `out` is of no use then. Takes about a millisecond for 32 KB. */
 bool http_gzip(struct wr *out, const void *data, size_t size);
 
+/* A text that many clients get with a key of their own in many places, compressed once for all.
+ *
+ * The text has http_gzip_hole wherever a key goes. Its first one becomes a stored block, whose
+ * bytes are replaced for each client; all later ones are compressed to references to that. */
+enum { HTTP_GZIP_KEY = 32 };
+extern const char http_gzip_hole[HTTP_GZIP_KEY + 1]; /* bytes that no text has */
+
+struct http_gzip_keyed {
+    size_t at;            /* of the key in the compressed form */
+    uint32_t crc, factor; /* of the text with zeros for keys, and what a key adds to it */
+    uint32_t size;        /* of the text */
+};
+
+/* Append the compressed form to `out`. False as above, or there is no hole. A copy of it is no
+ * answer before http_gzip_fill(). Twice the time of http_gzip(): the result is read back. */
+bool http_gzip_keyed(struct wr *out, const char *text, size_t size, struct http_gzip_keyed *k);
+/* Put the key, HTTP_GZIP_KEY bytes, into a copy of the compressed form. */
+void http_gzip_fill(uint8_t *packed, size_t size, const struct http_gzip_keyed *k,
+                    const char *key);
+
 #endif

@@ -4,9 +4,9 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "proto/http/gzip.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
+#include "serve/hls/pack.h"
 #include "serve/http/static.h"
 #include "session/admit.h"
 #include "session/tokens.h"
@@ -18,8 +18,8 @@
 #include <time.h>
 
 enum {
-    REWRITTEN_MAX = 4 << 20, URL_MAX = 2048,
-    GZIP_LEAST = 1024, GZIP_MOST = 32 * 1024, /* takes up to a millisecond */
+    URL_MAX = 2048,
+    GZIP_LEAST = 1024,
 };
 
 #define BLOCK_MAX CO_SECONDS(15) /* of a blocking reload: three target durations at most */
@@ -80,27 +80,64 @@ static err_t send_range(struct http_exchange *x, const struct hls_file *f)
     return send_some(x, 206, f, (size_t)begin, (size_t)end);
 }
 
-/* A list that all get alike is compressed when the first one asks for that. */
-static err_t send_shared(struct http_exchange *x, struct hls_file *f)
+/* Segments carry the id as hls_ts_ctx says; keys also where that is off, if they want it. */
+static unsigned urls_with_id(const struct conf_vhost *v)
 {
-    struct wr w;
-
-    if (f->size < GZIP_LEAST || f->size > GZIP_MOST || !http_response_wants_gzip(x->resp, f->type))
-        return send_bytes(x, 200, f->data, f->size);
-    if (!f->packed) {
-        wr_init(&w, f->size);
-        if (!http_gzip(&w, f->data, f->size)) {
-            wr_free(&w);
-            return send_bytes(x, 200, f->data, f->size);
-        }
-        f->packed = w.buf;
-        f->packed_size = w.len;
-    }
-    http_response_add(x->resp, "Content-Encoding", "gzip");
-    return send_bytes(x, 200, f->packed, f->packed_size);
+    return (v->hls.ts_ctx ? M3U8_URLS_MEDIA : 0u) |
+           (hls_wants_session(v, HLS_KEY) ? M3U8_URLS_KEYS : 0u);
 }
 
-static err_t send_file(struct http_exchange *x, struct hls_file *f)
+_Static_assert((int)HTTP_GZIP_KEY == (int)HLS_SESSION_KEY, "a key fills a hole");
+
+/* As compressed for all; with the key of this player, if the list has a place for it. */
+static err_t send_packed(struct http_exchange *x, const struct hls_pack *p, const char *key)
+{
+    uint8_t *own = NULL;
+    err_t err;
+
+    http_response_add(x->resp, "Content-Encoding", "gzip");
+    if (p->keyed.size > 0) {
+        own = must(malloc(p->size));
+        memcpy(own, p->data, p->size);
+        http_gzip_fill(own, p->size, &p->keyed, key);
+    }
+    err = send_bytes(x, 200, own ? own : p->data, p->size);
+    free(own);
+    return err;
+}
+
+static err_t send_with_key(struct http_exchange *x, const struct hls_file *f, unsigned urls,
+                           const char *key)
+{
+    struct wr w;
+    err_t err;
+
+    wr_init(&w, HLS_LIST_MOST);
+    hls_pack_key(&w, f, urls, key);
+    err = w.bad ? http_response_status(x->resp, 500) : send_bytes(x, 200, w.buf, w.len);
+    wr_free(&w);
+    return err;
+}
+
+/* A list; of a session, with its key in the URLs. */
+static err_t send_playlist(struct http_exchange *x, struct hls_file *f,
+                           const struct hls_session *session)
+{
+    unsigned urls = session ? urls_with_id(x->vhost) : 0;
+    const struct hls_pack *p = NULL;
+    err_t err = NULL;
+
+    if (f->size >= GZIP_LEAST && http_response_wants_gzip(x->resp, f->type))
+        err = hls_pack_get(f, urls, &p);
+    if (err)
+        return err;
+    if (p)
+        return send_packed(x, p, session ? session->key : NULL);
+    return urls ? send_with_key(x, f, urls, session->key) : send_bytes(x, 200, f->data, f->size);
+}
+
+static err_t send_file(struct http_exchange *x, struct hls_file *f,
+                       const struct hls_session *session)
 {
     char etag[32];
 
@@ -112,30 +149,7 @@ static err_t send_file(struct http_exchange *x, struct hls_file *f)
      * than what a player has: it is told by its tag alone. */
     if (http_response_unchanged(x->resp, etag, f->playlist ? 0 : (time_t)(f->modified / 1000)))
         return http_response_send(x->resp, 304, "", 0);
-    return f->playlist ? send_shared(x, f) : send_range(x, f);
-}
-
-/* It was left by an earlier process, or by a stream that is over. */
-err_t hls_answer_read(struct hls_answer *a)
-{
-    struct co_file f = { .fd = -1 };
-    struct wr w;
-    err_t err = co_file_open(&f, a->folder, a->below);
-
-    if (!err && (f.is_folder || f.size > REWRITTEN_MAX))
-        err = err_new(ERR_NO_FILE, "no list of %d bytes at most", REWRITTEN_MAX);
-    wr_init(&w, REWRITTEN_MAX);
-    if (!err && f.size > 0) {
-        err = co_file_read(&f, 0, wr_reserve(&w, (size_t)f.size), (size_t)f.size);
-        w.len = (size_t)f.size;
-    }
-    if (!err) {
-        a->file = hls_file_new(a->h, &w, http_type_of(a->below));
-        a->file->playlist = true;
-    }
-    wr_free(&w);
-    co_file_close(&f);
-    return err;
+    return f->playlist ? send_playlist(x, f, session) : send_range(x, f);
 }
 
 /* [HLS] bis 6.2.5.1: there are no date ranges, so v2 asks for nothing more. */
@@ -252,25 +266,6 @@ static err_t send_made(struct http_exchange *x, const struct hls_file *f, struct
     return err;
 }
 
-/* Segments carry the id as hls_ts_ctx says; keys also where that is off, if they want it. */
-static unsigned urls_with_id(const struct conf_vhost *v)
-{
-    return (v->hls.ts_ctx ? M3U8_URLS_MEDIA : 0u) |
-           (hls_wants_session(v, HLS_KEY) ? M3U8_URLS_KEYS : 0u);
-}
-
-static err_t send_with_ids(struct http_exchange *x, const struct hls_file *f,
-                           const struct hls_session *session)
-{
-    char query[HLS_SESSION_KEY + 16];
-    struct wr w;
-
-    (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->key);
-    wr_init(&w, REWRITTEN_MAX);
-    m3u8_add_query(&w, (const char *)f->data, f->size, query, urls_with_id(x->vhost));
-    return send_made(x, f, &w);
-}
-
 static bool number(const struct http_exchange *x, const char *key, uint64_t *out)
 {
     char text[24], *end;
@@ -328,10 +323,8 @@ static err_t send_segments(struct http_exchange *x, const struct hls_answer *a,
     f = list_of(x, a);
     if (status || !f)
         err = http_response_status(x->resp, status ? status : 404);
-    else if (session && urls_with_id(x->vhost))
-        err = send_with_ids(x, f, session);
     else
-        err = send_file(x, f);
+        err = send_file(x, f, session);
     (void)hls_file_unref(f);
     return err;
 }
@@ -429,7 +422,7 @@ static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a,
     char query[HLS_SESSION_KEY + 16];
     struct wr w, url;
 
-    wr_init(&w, REWRITTEN_MAX);
+    wr_init(&w, HLS_LIST_MOST);
     wr_init(&url, URL_MAX * 4);
     if (session) {
         (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->key);
@@ -530,7 +523,7 @@ static err_t send_media(struct http_exchange *x, const struct hls_answer *a, con
     if (!f)
         return http_static_serve(x, a->folder, a->below, cache);
     http_response_add(x->resp, "Cache-Control", "%s", cache);
-    err = send_file(x, f);
+    err = send_file(x, f, NULL);
     (void)hls_file_unref(f);
     return err;
 }

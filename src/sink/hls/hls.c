@@ -154,6 +154,8 @@ static void sink_free(struct sink *sink)
     while (h->streams)
         hls_stream_dispose(h->streams, false);
     (void)hls_folders_unref(h->folders);
+    for (size_t i = 0; i < HLS_OLD; i++)
+        (void)hls_file_unref(h->old[i].file);
     hls_names_free(h->names);
     hls_rests_free(h->rests);
     (void)shop_unref(h->shop);

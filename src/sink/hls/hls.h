@@ -16,6 +16,7 @@
 #define SINK_HLS_HLS_H
 
 #include "base/ref.h"
+#include "proto/http/gzip.h"
 #include "session/env.h"
 #include "sink/sink.h"
 #include "sink/store/disk.h"
@@ -34,8 +35,18 @@ struct hls_file {
     uint8_t *data;       /* NULL: it is in blocks */
     struct blocks blocks;
     struct shop *shop;   /* where those go; NULL: there are none */
-    uint8_t *packed;     /* the same by gzip, once somebody asked for it; NULL */
-    size_t packed_size;
+    struct hls_pack *packs[2]; /* of a list: the same by gzip, without and with a hole for the key
+                                * of a session, once somebody asked for it (serve/hls/pack.h) */
+};
+
+/* A list compressed. */
+struct hls_pack {
+    uint8_t *data;                /* NULL: it is not there yet, or could not be made */
+    size_t size;
+    struct http_gzip_keyed keyed; /* .size 0: there is no hole */
+    unsigned urls;                /* M3U8_URLS_*: those that have the key of a session */
+    bool busy, done;              /* somebody compresses it, or has tried */
+    struct hls_pack_waiter *waiters;
 };
 
 /* Its start() removes what an earlier server left on disk, after hls_dispose. */

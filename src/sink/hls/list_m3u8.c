@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 1 << 20 };
+enum {
+    LIST_MAX = 1 << 20,
+    WITH_SKIP = 9, /* the version that has EXT-X-SKIP, and parts */
+};
 
 static struct m3u8_segment describe(const struct hls_segment *seg)
 {
@@ -80,14 +83,24 @@ static size_t count_skippable(const struct hls_stream *s)
     return n;
 }
 
-/* [HLS] bis 6.2.5.1: what follows skipped segments says its initialization again, and its key if
- * that is another one. */
-static struct m3u8_segment after_skipped(const struct hls_segment *last)
+/* [HLS] bis 6.2.5.1: what follows skipped segments says its initialization and its key again, for
+ * players that do not remember those of segments they had. */
+static struct m3u8_segment after_skipped(const struct hls_segment *last,
+                                         const struct hls_segment *next)
 {
     struct m3u8_segment m = describe(last);
 
     m.map = NULL;
+    if (next && next->key)
+        m.key = NULL;
     return m;
+}
+
+/* Where there are no parts, only a list that has something to skip says so: others stay as players
+ * of all ages know them. On disk nobody answers such requests. */
+static int64_t told_skip(const struct hls_stream *s, bool disk, bool parts)
+{
+    return !disk && (parts || count_skippable(s) > 0) ? skip_until(s) : 0;
 }
 
 /* Of segments from the skipped ones on. */
@@ -96,10 +109,11 @@ static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipp
     bool parts = s->ll && !disk && s->segmenter.part_target > 0;
     size_t n = count_for(s, disk);
     struct m3u8 head = {
-        .version = parts ? 9 : s->container->version, .target = s->segmenter.target,
+        .version = parts || skipped > 0 ? WITH_SKIP : s->container->version,
+        .target = s->segmenter.target,
         .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
         .discontinuities = s->discontinuities, .part_target = parts ? s->segmenter.part_target : 0,
-        .skip_until = parts ? skip_until(s) : 0, .skipped = skipped,
+        .skip_until = told_skip(s, disk, parts), .skipped = skipped,
     };
     struct m3u8_segment m[2];
     const struct m3u8_segment *before = NULL;
@@ -110,7 +124,7 @@ static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipp
     s->segmenter.part_listed |= parts;
     m3u8_head(w, &head);
     if (skipped > 0) {
-        m[1] = after_skipped(s->list.v[skipped - 1]);
+        m[1] = after_skipped(s->list.v[skipped - 1], skipped < n ? s->list.v[skipped] : s->now);
         before = &m[1];
     }
     for (size_t i = skipped; i < n; i++) {
@@ -138,7 +152,7 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
 
 struct hls_file *hls_list_update(struct hls_stream *s)
 {
-    size_t skipped = s->ll && s->playlist && s->segmenter.part_target > 0 ? count_skippable(s) : 0;
+    size_t skipped = s->playlist && !s->kind->is_dash ? count_skippable(s) : 0;
     struct wr w;
 
     if (s->update || skipped == 0)

@@ -78,6 +78,15 @@ struct hls_file *hls_file_ref(struct hls_file *f)
     return f;
 }
 
+static void free_packs(struct hls_file *f)
+{
+    for (size_t i = 0; i < sizeof(f->packs) / sizeof(f->packs[0]); i++) {
+        if (f->packs[i])
+            free(f->packs[i]->data);
+        free(f->packs[i]);
+    }
+}
+
 struct hls_file *hls_file_unref(struct hls_file *f)
 {
     if (f && ref_put(&f->ref)) {
@@ -85,7 +94,7 @@ struct hls_file *hls_file_unref(struct hls_file *f)
             shop_free_blocks(f->shop, &f->blocks);
         (void)shop_unref(f->shop);
         free(f->data);
-        free(f->packed);
+        free_packs(f);
         free(f);
     }
     return NULL;

@@ -191,6 +191,14 @@ struct hls_stream {
     struct hls_shared *track_init[2];
 };
 
+/* A list that is on disk alone, as it was read. */
+struct hls_old {
+    struct hls_file *file; /* NULL: none */
+    uint64_t device, inode;
+    int64_t mtime_ns;
+};
+enum { HLS_OLD = 8 };
+
 struct hls {
     struct sink sink;
     struct session_env *env;
@@ -203,6 +211,8 @@ struct hls {
     struct hls_sessions *sessions; /* of serve/hls, which makes and frees them */
     struct hls_rests *rests;
     struct hls_folders *folders; /* as they were a moment ago; NULL: nobody asked */
+    struct hls_old old[HLS_OLD]; /* of serve/hls */
+    unsigned next_old;
     co_usec told_at;         /* that who has no session gets nothing */
     bool stopping;           /* the program ends */
 };
@@ -279,8 +289,7 @@ void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segm
 void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
 /* list_m3u8.c */
 void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
-/* The playlist in memory without what is far from its end, borrowed; NULL: nothing is, or there are
- * no parts. */
+/* The playlist in memory without what is far from its end, borrowed; NULL: nothing is. */
 struct hls_file *hls_list_update(struct hls_stream *s);
 void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
 /* It is in no queue any more: its file goes, after the job that writes it. */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* pack.c - playlists compressed once per change. */
+#include "serve/hls/pack.h"
+
+#include "base/mem.h"
+#include "base/must.h"
+#include "co/thread.h"
+#include "format/playlist/m3u8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    IN_PLACE = 16 * 1024, /* takes a fifth of a millisecond, less than to wake a thread and wait */
+};
+
+#define PACK_TIME CO_SECONDS(10)
+
+struct hls_pack_waiter { /* on the stack of the coroutine that waits */
+    struct hls_pack_waiter *next;
+    struct co *co;
+};
+
+/* ------------------------------------------------------------ on a helper thread, or in place */
+
+struct packing {
+    uint8_t *text; /* a copy */
+    size_t size;
+    unsigned urls;
+    struct wr out;
+    struct http_gzip_keyed keyed;
+    bool ok;
+};
+
+static void add_key(struct wr *w, const void *text, size_t size, unsigned urls, const char *key)
+{
+    char query[HTTP_GZIP_KEY + 16];
+
+    (void)snprintf(query, sizeof(query), "hls_ctx=%.*s", HTTP_GZIP_KEY, key);
+    m3u8_add_query(w, text, size, query, urls);
+}
+
+static void pack_keyed(struct packing *j)
+{
+    struct wr w;
+
+    wr_init(&w, HLS_LIST_MOST);
+    add_key(&w, j->text, j->size, j->urls, http_gzip_hole);
+    j->out.limit = w.len;
+    if (w.len == j->size) /* it has no such URL */
+        j->ok = !w.bad && http_gzip(&j->out, w.buf, w.len);
+    else
+        j->ok = !w.bad && http_gzip_keyed(&j->out, (const char *)w.buf, w.len, &j->keyed);
+    wr_free(&w);
+}
+
+static void pack(void *arg)
+{
+    struct packing *j = arg;
+
+    if (j->urls)
+        pack_keyed(j);
+    else
+        j->ok = http_gzip(&j->out, j->text, j->size);
+}
+
+static void packing_free(void *arg)
+{
+    struct packing *j = arg;
+
+    wr_free(&j->out);
+    free(j->text);
+    free(j);
+}
+
+static struct packing *packing_new(const struct hls_file *f, unsigned urls)
+{
+    struct packing *j = must(calloc(1, sizeof(*j)));
+
+    wr_init(&j->out, f->size);
+    j->text = mem_try(f->size);
+    j->size = f->size;
+    j->urls = urls;
+    if (j->text)
+        memcpy(j->text, f->data, f->size);
+    return j;
+}
+
+/* ------------------------------------------------------------ once */
+
+static void take(struct hls_pack *p, struct packing *j)
+{
+    if (j->ok) {
+        wr_fit(&j->out);
+        p->data = j->out.buf;
+        p->size = j->out.len;
+        p->keyed = j->keyed;
+        wr_init(&j->out, 0); /* its bytes were taken */
+    }
+    packing_free(j);
+}
+
+/* Where it cannot be compressed now (the threads are busy, say), all get this list as it is. */
+static err_t make(const struct hls_file *f, struct hls_pack *p)
+{
+    struct packing *j = packing_new(f, p->urls);
+    err_t err = NULL;
+
+    if (j->text && f->size <= IN_PLACE)
+        pack(j);
+    else if (j->text)
+        err = co_thread_run(CO_POOL_FILE, pack, j, packing_free, PACK_TIME);
+    if (!err)
+        take(p, j);
+    if (err_class(err) != ERR_CLASS_STOP)
+        err_free(&err);
+    return err;
+}
+
+static void wake_all(struct hls_pack *p)
+{
+    struct hls_pack_waiter *w = p->waiters;
+
+    p->waiters = NULL;
+    while (w) {
+        struct hls_pack_waiter *next = w->next;
+
+        co_unpark(w->co);
+        w = next;
+    }
+}
+
+/* Until another coroutine has compressed it, or was stopped. */
+static err_t wait_for_it(struct hls_pack *p)
+{
+    struct hls_pack_waiter w = { p->waiters, co_self() }, **at;
+    enum co_wake wake;
+
+    p->waiters = &w;
+    wake = co_park(PACK_TIME);
+    for (at = &p->waiters; *at && *at != &w; at = &(*at)->next)
+        ;
+    if (*at)
+        *at = w.next;
+    return wake == CO_STOPPED ? co_check() : NULL;
+}
+
+/* NULL: the configuration of now puts keys elsewhere than that of a moment ago. */
+static struct hls_pack *pack_of(struct hls_file *f, unsigned urls)
+{
+    struct hls_pack **at = &f->packs[urls != 0];
+
+    if (!*at) {
+        *at = must(calloc(1, sizeof(**at)));
+        (*at)->urls = urls;
+    }
+    return (*at)->urls == urls ? *at : NULL;
+}
+
+err_t hls_pack_get(struct hls_file *f, unsigned urls, const struct hls_pack **out)
+{
+    struct hls_pack *p = pack_of(f, urls);
+    err_t err = NULL;
+
+    *out = NULL;
+    while (p && p->busy && !err)
+        err = wait_for_it(p);
+    if (p && !err && !p->done) {
+        p->busy = true;
+        err = make(f, p);
+        p->busy = false;
+        p->done = !err;
+        wake_all(p);
+    }
+    if (p && p->size > 0)
+        *out = p;
+    return err;
+}
+
+void hls_pack_key(struct wr *w, const struct hls_file *f, unsigned urls, const char *key)
+{
+    add_key(w, f->data, f->size, urls, key);
+}
