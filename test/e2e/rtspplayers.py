@@ -15,9 +15,10 @@ GST_VIDEO = {"h264": "rtph264depay ! h264parse", "hevc": "rtph265depay ! h265par
 GST_AUDIO = {"aac": "rtpmp4gdepay ! aacparse", "opus": "rtpopusdepay", "mp3": "rtpmpadepay ! mpegaudioparse",
              "pcma": "rtppcmadepay ! audio/x-alaw,rate=8000,channels=1",
              "pcmu": "rtppcmudepay ! audio/x-mulaw,rate=8000,channels=1"}
-# A line for each picture, decoded, and for each frame of sound, as it is.
+# A line for each picture, decoded, and for each frame of sound, as it is. With RTSP, FFmpeg 7.1 marks no
+# packet of audio as a key frame, and copies from the first one on: -copyinkf copies all.
 MD5 = {"video": ["-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5"],
-       "audio": ["-map", "0:a:0", "-c", "copy", "-f", "framemd5"]}
+       "audio": ["-map", "0:a:0", "-c", "copy", "-copyinkf", "-f", "framemd5"]}
 # To be skipped at both ends of what was played: an open group of pictures, frames in disorder.
 EDGE = 5
 

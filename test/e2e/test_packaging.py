@@ -134,13 +134,13 @@ def test_package_scripts_are_plain_shell():
 
 
 def test_dockerfile_brings_the_libraries(deb):
-    """What the package depends on is what the image has."""
+    """What the package depends on is what the image has. Debian 13 added t64 to some names of Debian 12."""
     with open(os.path.join(ROOT, "Dockerfile")) as f:
         text = f.read()
     if not sanitized():
         depends = {d.split()[0] for d in out("dpkg-deb", "-f", deb, "Depends").split(", ")}
         for package in depends - {"libc6", "adduser", "init-system-helpers"}:
-            assert re.search(rf"\b{re.escape(package)}\b", text), package
+            assert re.search(rf"\b{re.escape(package.removesuffix('t64'))}(t64)?\b", text), package
     for path in re.findall(r"^COPY (?!--from)(?:\. )?(\S+) ", text, re.M):
         assert os.path.exists(os.path.join(ROOT, path)), path
     conf = re.search(r'"-c", "(\S+)"', text).group(1)

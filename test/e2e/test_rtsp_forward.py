@@ -20,7 +20,7 @@ def forward(port, path="/[app]/[stream]", user=""):
 def listener(port, out, log, path="/live/s"):
     """ffmpeg as a server of RTSP: takes one stream, and writes a hash of each packet."""
     return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-y", "-rtsp_flags", "listen", "-i", f"rtsp://127.0.0.1:{port}{path}",
-                 "-c", "copy", "-f", "framemd5", "-flush_packets", "1", out], log)
+                 "-c", "copy", "-copyinkf", "-f", "framemd5", "-flush_packets", "1", out], log)
 
 
 @pytest.mark.needs("ffmpeg")

@@ -299,7 +299,8 @@ hls {{ enabled on; hls_fragment 1; hls_path {tmp_path}; }}""",
            "hls": f"http://127.0.0.1:{http}/live/s.m3u8"}[how]
     assert never(lambda: cam.connections, 0.5)
     options = ["-rtsp_transport", "tcp"] if how == "rtsp" else []
-    r = tools.run(["ffmpeg", "-v", "error", *options, "-i", url, "-t", "2", "-c", "copy", "-f", "framemd5", "-"])
+    r = tools.run(["ffmpeg", "-v", "error", *options, "-i", url, "-t", "2", "-c", "copy", "-copyinkf", "-f", "framemd5",
+                   "-"])
     assert r.stdout.count(b"\n") > 50, s.log()[-2000:]
     if how == "hls":  # a player of HLS is one for as long as its list is
         return

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs("ffmpeg")
 def play(s, tmp_path, seconds=None, name="play"):
     argv = ["ffmpeg", "-hide_banner", "-nostdin", "-y", "-rtsp_transport", "tcp", "-i", s.rtsp_url]
     argv += ["-t", seconds] if seconds else []
-    return procs.Proc([*argv, "-c", "copy", "-f", "framemd5", "-flush_packets", "1", tmp_path / f"{name}.md5"],
+    return procs.Proc([*argv, "-c", "copy", "-copyinkf", "-f", "framemd5", "-flush_packets", "1", tmp_path / f"{name}.md5"],
                       tmp_path / f"{name}.log")
 
 

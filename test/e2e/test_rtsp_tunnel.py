@@ -278,7 +278,7 @@ def test_ffmpeg(site, source, tmp_path, workers):
     s.push(source, loop=True)
     for i, port in enumerate(("rtsp", "http")):
         log = Proc(["ffmpeg", "-hide_banner", "-nostdin", "-y", "-rtsp_transport", "http", "-i",
-                    f"rtsp://127.0.0.1:{s.p[port]}/live/s", "-t", "3", "-c", "copy", "-f", "framecrc", "-"],
+                    f"rtsp://127.0.0.1:{s.p[port]}/live/s", "-t", "3", "-c", "copy", "-copyinkf", "-f", "framecrc", "-"],
                    tmp_path / f"ff{i}.log")
         assert log.wait(20) == 0, log.text()
         text = log.text()
@@ -309,7 +309,7 @@ def test_ffmpeg_over_tls(site, source, tmp_path):
     s = site()
     s.push(source, loop=True)
     ff = Proc(["ffmpeg", "-hide_banner", "-nostdin", "-y", "-i", f"rtsps://127.0.0.1:{s.p['rtsps']}/live/s", "-t", "2",
-               "-c", "copy", "-f", "framecrc", "-"], tmp_path / "ff.log")
+               "-c", "copy", "-copyinkf", "-f", "framecrc", "-"], tmp_path / "ff.log")
     assert ff.wait(20) == 0, ff.text()
     assert sum(x.startswith("0,") for x in ff.text().splitlines()) > 30
     alone(s)

@@ -368,7 +368,8 @@ def over_lossy_wire(tmp_path, srs, source_path, seconds, workers):
         assert s.wait_log("client identified, type=fmle-publish", 10)
         out = tmp_path / "frames"
         play = Proc([*there, "ffmpeg", "-nostdin", "-loglevel", "info", "-y", "-rtsp_transport", "udp", "-i",
-                     f"rtsp://{lossy.A}:8554/live/s", "-t", str(seconds), "-c", "copy", "-f", "framemd5", out],
+                     f"rtsp://{lossy.A}:8554/live/s", "-t", str(seconds), "-c", "copy", "-copyinkf",
+                     "-f", "framemd5", out],
                     tmp_path / "play.out")
         play.wait(seconds + 40)
         push.end()

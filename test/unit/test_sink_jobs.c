@@ -51,7 +51,8 @@ static const struct {
     { "a stream is read as it comes",
       "ingest i { enabled on; input { type stream; url rtsp://cam; }"
       " engine { output rtmp://h/a/s; } }",
-      "ffmpeg -loglevel info -i rtsp://cam -vcodec copy -acodec copy -f flv -y rtmp://h/a/s" },
+      "ffmpeg -loglevel info -i rtsp://cam -vcodec copy -acodec copy -copyinkf:a -f flv -y "
+      "rtmp://h/a/s" },
     { "options of the input, and its pace is said",
       "ingest i { enabled on; input { url x; } engine { perfile { re; stream_loop -1; }"
       " output rtmp://h/a/s; } }",

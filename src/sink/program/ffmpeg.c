@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is(const char *text, const char *word)
 {
@@ -81,14 +82,23 @@ static void add_video(struct job_want *w, const struct conf_engine *e, bool copy
         add_pairs(w, &e->vparams);
 }
 
-static void add_audio(struct job_want *w, const struct conf_engine *e, bool copy)
+/* FFmpeg 7.1 marks no audio packet from RTSP as a key frame, and then copies none of them. */
+static void add_audio_copy(struct job_want *w, const struct conf_engine *e, const char *input)
+{
+    job_want_add_option(w, "acodec", "copy");
+    if (!strncasecmp(input, "rtsp", 4) && !has(&e->aparams, "copyinkf:a"))
+        job_want_add_option(w, "copyinkf:a", "");
+}
+
+static void add_audio(struct job_want *w, const struct conf_engine *e, bool copy,
+                      const char *input)
 {
     if (!copy && is(e->acodec, "an")) {
         job_want_add_option(w, "an", "");
         return;
     }
     if (copy || !*e->acodec || is(e->acodec, "copy")) {
-        job_want_add_option(w, "acodec", "copy");
+        add_audio_copy(w, e, input);
     } else {
         job_want_add_option(w, "acodec", e->acodec);
         add_number(w, "b:a", e->abitrate * 1000.0, 0);
@@ -116,7 +126,7 @@ void ffmpeg_line(struct job_want *w, const struct ffmpeg_job *j)
     if (!j->copy)
         add_pairs(w, &e->vfilter);
     add_video(w, e, j->copy);
-    add_audio(w, e, j->copy);
+    add_audio(w, e, j->copy, j->input);
     if (*e->oformat && !is(e->oformat, "off"))
         job_want_add_option(w, "f", e->oformat);
     job_want_add(w, "-y");
