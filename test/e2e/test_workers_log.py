@@ -114,7 +114,7 @@ def workers_of(pid):
 
 
 def test_who_is_held_up_is_told(srs):
-    s = srs(env=FOUR)
+    s = srs(glob="inotify_auto_reload on;", env=FOUR)
     s.holds_allowed = (1000, 10000)
     assert s.wait_log(r"changes of .* are reloaded", 5), "all have begun"
     tids = workers_of(s.pid)

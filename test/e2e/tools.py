@@ -38,7 +38,7 @@ def ffmpeg_frames(url, log, out, seconds=None, options=()):
     argv = ["ffmpeg", "-hide_banner", "-loglevel", "info", "-nostdin", "-y",
             "-copyts", *options, "-i", url]
     argv += ["-t", seconds] if seconds else []
-    return Proc([*argv, "-c", "copy", "-f", "framemd5", "-flush_packets", "1", out], log)
+    return Proc([*argv, "-c", "copy", "-copyinkf", "-f", "framemd5", "-flush_packets", "1", out], log)
 
 
 def frame_list(path, kind=None):
