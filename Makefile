@@ -131,9 +131,9 @@ $(OBJS)/console/%: www/console/%
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# Their players, from npm: where they are not to be had, a line says so, and `make player` later.
+# Optional players for the buttons FLV, HLS and DASH: `make player` gets them from npm, other builds copy them.
 players:
-	@3rdparty/install-player.sh --maybe $(OBJS)/player
+	@3rdparty/install-player.sh --copy $(OBJS)/player
 
 player:
 	3rdparty/install-player.sh $(OBJS)/player
@@ -239,6 +239,7 @@ test-tsan:
 # With the tests that take long, and some minutes of fuzzing.
 test-long:
 	3rdparty/install.sh build test long browser desktop
+	-3rdparty/install-player.sh objs/player
 	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build beside e2e unit fuzz
 
 # gprof, gperftools, valgrind, sanitizers, perf, gdb: each as a user would, in objects of its own.

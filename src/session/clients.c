@@ -15,6 +15,7 @@ static const struct {
 } types[CLIENTS_TYPES] = {
     [CLIENTS_RTMP_PLAY] = { "rtmp-play", false, false },
     [CLIENTS_FLV_PLAY] = { "flv-play", false, false },
+    [CLIENTS_MP4_PLAY] = { "mp4-play", false, false },
     [CLIENTS_HLS_PLAY] = { "hls-play", false, false },
     [CLIENTS_DASH_PLAY] = { "dash-play", false, false },
     [CLIENTS_FLASH_PUBLISH] = { "flash-publish", true, false },

@@ -223,12 +223,12 @@ READ_BARCODE = """
 """
 
 
-def barcode_flv(path, seconds=20, rate=25):
+def barcode_flv(path, seconds=20, rate=25, gop=None):
     """An FLV file whose frame N shows N; no frame waits for another one."""
     subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"color=s=320x96:r={rate}:d={seconds}",
                     "-f", "lavfi", "-i", f"sine=frequency=300:duration={seconds}:sample_rate=44100",
                     "-vf", BARCODE, "-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency",
-                    "-pix_fmt", "yuv420p", "-crf", "18", "-g", str(rate), "-c:a", "aac", "-b:a", "48k",
+                    "-pix_fmt", "yuv420p", "-crf", "18", "-g", str(gop or rate), "-c:a", "aac", "-b:a", "48k",
                     "-f", "flv", str(path)], check=True, timeout=120 * SLOW)
     return path
 

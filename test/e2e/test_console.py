@@ -163,13 +163,9 @@ def test_a_round_through_the_page(ports, source, tmp_path):
 
         # play
         b.click(".stream[open] .act button")
-        if os.path.exists(PLAYER):
-            assert b.wait("document.querySelector('video').currentTime > 1", 10)
-            assert "640×360" in b.wait("document.querySelector('#facts').innerText")
-            assert b.wait("document.body.innerText.includes('flv-play')", 8)
-        else:
-            assert b.wait("document.querySelector('#trouble').innerText.includes('without its players')")
-            b.errors = [e for e in b.errors if "player/" not in e]
+        assert b.wait("document.querySelector('video').currentTime > 1", 10)
+        assert "640×360" in b.wait("document.querySelector('#facts').innerText")
+        assert b.wait("document.body.innerText.includes('mp4-play')", 8)
         b.click("#close")
         assert b.wait("document.querySelector('#screen').hidden")
 
@@ -194,10 +190,10 @@ def test_hls_in_the_page(ports, source, tmp_path):
     s.push(source, "cam", loop=True)
     with browser.Page(tmp_path) as b:
         b.open(f"http://127.0.0.1:{api}/console/")
-        assert b.wait("document.querySelectorAll('.stream .act button').length === 3"), b.text()
-        assert b.run("document.querySelectorAll('.stream .act button')[1].innerText") == "▶ HLS"
+        assert b.wait("document.querySelectorAll('.stream .act button').length === 4"), b.text()
+        assert b.run("document.querySelectorAll('.stream .act button')[2].innerText") == "▶ HLS"
         time.sleep(4)  # segments
-        b.click(".stream .act button:nth-child(2)")
+        b.click(".stream .act button:nth-child(3)")
         assert b.wait("document.querySelector('video').currentTime > 1", 15), (b.text(), b.errors)
         assert b.wait("document.querySelector('#facts').innerText.includes('640×360')")
         assert b.run("document.querySelector('#trouble').hidden")

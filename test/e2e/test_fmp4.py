@@ -210,3 +210,83 @@ def test_tracks_that_change(live, media, tmp_path):
             assert tools.decode(part) == "", names
             seen = b""
         seen += data[at:at + n]
+
+
+PAGE = """<!DOCTYPE html><html><body><video id="v" muted width="320"></video>
+<script src="/console/live_player.js"></script><script>
+window.said = [];
+function play(url, options) {
+    window.asked = performance.now();
+    v.addEventListener('loadeddata', () => { window.first = performance.now() - asked; }, { once: true });
+    window.p = new LivePlayer(v, url, { ...options, onstate: (state, words) => said.push([state, words]) });
+}
+</script></body></html>"""
+
+
+def shows_now(page, began):
+    """Seconds from a frame's sending to its being seen, the median of a dozen."""
+    return browser.latency(page, began)[6]
+
+
+def moves(page, seconds=1.0, timeout=15):
+    at = page.run("v.currentTime")
+    assert page.wait(f"v.currentTime > {at} + {seconds}", timeout), (page.run("JSON.stringify([said, p.stats, v.currentTime])"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["ws", "http"])
+@pytest.mark.parametrize("kind", [browser, firefox])
+def test_player(live, media, tmp_path, kind, way):
+    """First picture, delay, a publisher that goes and comes back with another codec, an end without players left."""
+    if not (kind.chromium() if kind is browser else kind.there()):
+        pytest.skip("not installed")
+    s, port, root = live()
+    (root / "play.html").write_text(PAGE)
+    tags = flv.read(browser.barcode_flv(tmp_path / "barcode.flv", 40, gop=50))
+    with kind.Page(tmp_path) as page:
+        page.open(f"http://127.0.0.1:{port}/play.html")
+        page.run(f"play('/live/s.mp4', {{ transport: '{way}' }})")
+        assert page.wait(f"said.some(x => x[0] === '{'waiting' if way == 'ws' else 'missing'}')", 8), page.run("said")
+        began = time.time()
+        pusher = s.push(tags)
+        moves(page, 3)
+        page.run("p.stop()")
+        page.run(f"play('/live/s.mp4', {{ transport: '{way}' }})")
+        moves(page, 3)
+        first, late = page.run("first"), shows_now(page, began)
+        print(f"{kind.__name__} {way}: first picture {first:.0f} ms, {late:.2f} s late")
+        assert first < 500 * procs.SLOW + 300 and late < 1.0 * procs.SLOW, (first, late, page.run("p.stats"))
+        assert page.run("p.stats.transport") == way and page.run("p.state") == "playing"
+        pusher.stop()
+        pusher.client.close()
+        assert page.wait("p.state !== 'playing'", 8), page.run("p.state")
+        for codecs in "h264 opus", "vp9", "vp9 mp3":
+            pusher = s.push(media.tags(*codecs.split()), loop=True)
+            want = {"h264": "avc1", "vp9": "vp09"}[codecs.split()[0]]
+            count = codecs.count(" ")
+            told = f"p.stats.codecs.startsWith('{want}') && p.stats.codecs.split(',').length === {count + 1} && p.state === 'playing'"
+            assert page.wait(told, 15), page.run("JSON.stringify([said, p.stats])")
+            moves(page)
+            pusher.stop()
+            pusher.client.close()
+        page.run("p.stop()")
+        assert wait_for(lambda: s.log().count("HTTP client played") >= 2, 5)
+
+
+@pytest.mark.skipif(not browser.chromium(), reason="no Chromium")
+def test_words_of_the_player(live, media, tmp_path):
+    """A codec that the browser lacks is named: video ends it, audio is left out."""
+    s, port, root = live()
+    (root / "play.html").write_text(PAGE)
+    with browser.Page(tmp_path) as page:
+        page.open(f"http://127.0.0.1:{port}/play.html")
+        cannot = "MediaSource.isTypeSupported = type => !/%s/.test(type);"
+        s.push(media.tags("h264", "opus"), loop=True)
+        page.run(cannot % "opus" + "play('/live/s.mp4')")
+        moves(page)
+        assert page.run("p.words") == "this browser cannot decode Opus" and page.run("p.state") == "playing"
+        page.run("p.stop();" + cannot % "avc1" + "play('/live/s.mp4')")
+        assert page.wait("p.state === 'error'", 5)
+        assert page.run("p.words") == "this browser cannot decode H.264"
+        page.run("play('/live/none.mp4', { transport: 'http' })")
+        assert page.wait("p.state === 'missing' && p.words.startsWith('nobody publishes')", 5), page.run("said")

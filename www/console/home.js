@@ -88,7 +88,6 @@ async function tick() {
             throw found;
         publish($("publish"), api.where.rtmp);
         $("page").hidden = !api.where.rtc;
-        $("without").hidden = api.where.players;
         if (found instanceof Error)
             unknown(found);
         else

@@ -16,6 +16,7 @@
 // options   onstate(state, words): called when one of the two changes. `words` is a sentence for people.
 //               "connecting"  no connection yet, or again
 //               "waiting"     connected; nobody publishes, or no key frame came yet
+//               "missing"     the server has no such address now: nobody publishes, or MP4 is off there; it asks again
 //               "playing"     words tell what is left out, such as audio that the browser cannot decode
 //               "stalled"     the network, or the publisher, is too slow
 //               "blocked"     the browser wants a click before it plays; player.play() from a click
@@ -36,6 +37,7 @@ const TICK = 200;
 const KEEP = 10, MOST = 20;            // seconds of the past that are kept, and when the rest is removed
 const FAR = 2.5;                       // seconds too late: seek; less is caught up by playing faster
 const DELAY_MAX = 2;
+const MISSING = "nobody publishes this stream, or the server does not serve it as MP4";
 const NAMES = { avc: "H.264", hvc: "HEVC", hev: "HEVC", av0: "AV1", vp0: "VP9", opu: "Opus", fla: "FLAC", mp3: "MP3" };
 
 const Source = window.MediaSource ?? window.ManagedMediaSource; // iOS has the second one alone
@@ -217,7 +219,7 @@ class Fetched {
     async read(url, opened, take) {
         const answer = await fetch(url, { signal: this.abort.signal, cache: "no-store", referrerPolicy: "no-referrer-when-downgrade" });
         if (!answer.ok)
-            throw Object.assign(new Error(answer.status === 404 ? "nobody publishes this stream" :
+            throw Object.assign(new Error(answer.status === 404 ? MISSING :
                 answer.status === 401 || answer.status === 403 ? `the server does not let this player in (HTTP ${answer.status})` :
                     `the server answers with HTTP ${answer.status}`), { fatal: answer.status === 401 || answer.status === 403 });
         opened();
@@ -310,7 +312,8 @@ class LivePlayer {
     connect() {
         if (this.over)
             return;
-        this.tell("connecting");
+        if (this.state !== "missing" || this.way > 0)
+            this.tell("connecting", this.words);
         this.boxes = new Boxes();
         this.init = this.head = null;
         this.opened = false;
@@ -339,7 +342,7 @@ class LivePlayer {
         }
         if (!this.opened)
             this.way = 0;
-        this.tell(/^nobody/.test(words) ? "waiting" : "connecting", words);
+        this.tell(words === MISSING ? "missing" : "connecting", words);
         this.again = setTimeout(() => this.connect(), RETRY[Math.min(this.tries++, RETRY.length - 1)]);
     }
 

@@ -10,6 +10,8 @@ import { watch } from "./rtc_stats.js";
 
 const LIBRARIES = { mpegts: "mpegts.js", Hls: "hls.js", dashjs: "dash.js" };
 const HLS = "application/vnd.apple.mpegurl";
+const FAILS = new Set(["error", "blocked", "missing"]); // states of our own player, the others pass by themselves
+const SAYS = { connecting: "connecting …", playing: "" };
 const AGAIN = 2000, PAUSE = 10000; // milliseconds
 
 export class NoLibrary extends Error {}
@@ -17,8 +19,8 @@ export class NoLibrary extends Error {}
 function load(name) {
     if (window[name])
         return Promise.resolve(window[name]);
-    const none = () => new NoLibrary("this server was installed without its players for web pages " +
-        "(on the server: make player); ffplay and VLC play the address");
+    const none = () => new NoLibrary(`this needs ${LIBRARIES[name]}, which is optional and not installed on the server ` +
+        "(there, with npm: make player); MP4 and WebRTC play without it, ffplay and VLC play the address");
     return new Promise((done, failed) => {
         const script = document.createElement("script");
         script.src = new URL(`player/${LIBRARIES[name]}`, import.meta.url);
@@ -104,14 +106,9 @@ export class Media {
     fmp4(url) {
         return () => {
             const player = new window.LivePlayer(this.video, url, {
-                onstate: (state, words) => ["error", "blocked", "stalled"].includes(state) || (state !== "playing" && words) ?
-                    this.fail(words) : this.note?.(words),
+                onstate: (state, words) => FAILS.has(state) ? this.fail(words) : this.say?.(words || SAYS[state]),
             });
-            this.live = player;
-            return () => {
-                this.live = null;
-                player.stop();
-            };
+            return () => player.stop();
         };
     }
 

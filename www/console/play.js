@@ -9,7 +9,7 @@ import { Seek } from "./seek.js";
 import { where } from "./where.js";
 
 const params = new URLSearchParams(location.search), page = location.pathname.split("/").pop();
-const PLAYS = "It plays here by HTTP-FLV, HLS or DASH instead.", PUBLISH = "Publish with OBS or ffmpeg:";
+const PLAYS = "It plays here by MP4, HLS or DASH instead.", PUBLISH = "Publish with OBS or ffmpeg:";
 const RTC = new Set(["rtc_player.html", "whep.html"]); // names of pages that play by WebRTC
 
 // Pages of others that do what we do otherwise.
@@ -23,6 +23,7 @@ const NOTES = {
 const video = $("video");
 const media = new Media(video, failed);
 media.box = $("stats");
+media.say = words => state(words || "playing");
 media.told = found => { // a browser says that WebRTC plays before anything has come
     const v = found?.video, a = found?.audio;
     $("stats").hidden = !v?.kbps && !a?.kbps;

@@ -10,6 +10,7 @@ export class Player {
     constructor() {
         this.video = $("video");
         this.media = new Media(this.video, why => this.fail(why));
+        this.media.say = words => this.say(words);
         this.media.told = found => { this.found = found; this.tell(); };
         this.seek = new Seek(this.media);
         $("close").addEventListener("click", () => this.close());
@@ -26,6 +27,12 @@ export class Player {
     fail(why) {
         text($("trouble"), why);
         $("trouble").hidden = false;
+    }
+
+    // What passes by itself.
+    say(words) {
+        text($("trouble"), words);
+        $("trouble").hidden = !words;
     }
 
     tell() {

@@ -140,8 +140,8 @@ static err_t play(struct playing *p)
 static err_t serve_player(struct http_exchange *x, const struct http_live_kind *kind,
                           const struct http_live_name *name, struct http_live_ws *ws)
 {
-    static const struct session_player_kind players = {
-        .type = CLIENTS_FLV_PLAY, .what = "player", .sampled = SAMPLED_HTTP,
+    const struct session_player_kind players = { /* for as long as it plays */
+        .type = kind->client, .what = "player", .sampled = SAMPLED_HTTP,
         .on_readable = http_play_readable, .log_sample = http_play_log_sample,
     };
     const struct conf_http_remux *remux = &x->vhost->http_remux;

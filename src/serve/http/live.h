@@ -10,6 +10,7 @@
 
 #include "live/consumer.h"
 #include "serve/http/http.h"
+#include "session/clients.h"
 
 enum { HTTP_LIVE_HEAD_MAX = 4096 };
 
@@ -21,6 +22,7 @@ struct http_live_promise {
 
 struct http_live_kind {
     const char *end, *type;       /* ".flv", "video/x-flv" */
+    enum clients_type client;     /* its players in the list of clients */
     const struct live_format *wire;
     const struct live_format *ws; /* over WebSocket; NULL: not there */
     bool promises;                /* its head says what will come: wait to know */

@@ -22,8 +22,8 @@ static size_t flv_head(const struct http_live_promise *p, uint8_t *out)
 }
 
 static const struct http_live_kind flv = {
-    .end = ".flv", .type = "video/x-flv", .wire = &flv_wire, .ws = &flv_wire_ws, .promises = true,
-    .params = flv_params, .head = flv_head,
+    .end = ".flv", .type = "video/x-flv", .client = CLIENTS_FLV_PLAY, .wire = &flv_wire,
+    .ws = &flv_wire_ws, .promises = true, .params = flv_params, .head = flv_head,
 };
 
 static void fmp4_params(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS])
@@ -34,8 +34,8 @@ static void fmp4_params(const struct http_live_promise *p, uint32_t param[LIVE_P
 
 /* A track that comes late is announced in the stream, so nothing is promised for good. */
 static const struct http_live_kind fmp4 = {
-    .end = ".mp4", .type = "video/mp4", .wire = &fmp4_wire, .ws = &fmp4_wire_ws, .waits = true,
-    .params = fmp4_params, .beside = ".flv",
+    .end = ".mp4", .type = "video/mp4", .client = CLIENTS_MP4_PLAY, .wire = &fmp4_wire,
+    .ws = &fmp4_wire_ws, .waits = true, .params = fmp4_params, .beside = ".flv",
 };
 
 static size_t mp3_head(const struct http_live_promise *p, uint8_t *out)
@@ -45,11 +45,16 @@ static size_t mp3_head(const struct http_live_promise *p, uint8_t *out)
     return AUDIO_WIRE_ID3;
 }
 
-static const struct http_live_kind ts = { .end = ".ts", .type = "video/mp2t", .wire = &ts_wire };
-static const struct http_live_kind aac = { .end = ".aac", .type = "audio/aac",
-                                           .wire = &aac_wire };
-static const struct http_live_kind mp3 = { .end = ".mp3", .type = "audio/mpeg",
-                                           .wire = &mp3_wire, .head = mp3_head };
+static const struct http_live_kind ts = {
+    .end = ".ts", .type = "video/mp2t", .client = CLIENTS_FLV_PLAY, .wire = &ts_wire,
+};
+static const struct http_live_kind aac = {
+    .end = ".aac", .type = "audio/aac", .client = CLIENTS_FLV_PLAY, .wire = &aac_wire,
+};
+static const struct http_live_kind mp3 = {
+    .end = ".mp3", .type = "audio/mpeg", .client = CLIENTS_FLV_PLAY, .wire = &mp3_wire,
+    .head = mp3_head,
+};
 
 const struct http_live_kind *const http_live_kinds[] = { &flv, &fmp4, &ts, &aac, &mp3,
                                                          NULL };
