@@ -17,12 +17,18 @@ enum { BODY_MAX = 256 * 1024, REPLY_MAX = 64 * 1024 };
 #define LOOK CO_SECONDS(1) /* whether it is to beat */
 #define PATIENCE CO_SECONDS(10)
 
+/* With a scheme, an endpoint has a host: proxies of SRS before 2025 refuse udp://PORT. */
 static void put_endpoints(struct jput *j, const struct conf_endpoints *e, const char *schema)
 {
     char text[300];
 
     for (size_t i = 0; i < e->n; i++) {
-        (void)snprintf(text, sizeof(text), "%s%s", schema, e->v[i].text);
+        bool bare = *schema && !*e->v[i].host;
+
+        if (bare)
+            (void)snprintf(text, sizeof(text), "%s0.0.0.0:%d", schema, e->v[i].port);
+        else
+            (void)snprintf(text, sizeof(text), "%s%s", schema, e->v[i].text);
         jput_text(j, NULL, text);
     }
 }

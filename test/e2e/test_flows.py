@@ -214,6 +214,19 @@ def test_close_stream_ends_play(srs, source):
     assert at_rest(c)
 
 
+def test_an_edge_is_told_by_its_own_id(srs):
+    """What SRS's edge and proxy say behind the object of connect is one line of the log; others have none."""
+    s = srs()
+    c = s.client()
+    c.handshake("simple")
+    c.result(c.call("connect", {"srs_sig": "SRS", "srs_version": "7.0.30", "srs_pid": 4711, "srs_id": "a1b2c3d4", "srs_server_ip": "10.0.0.7"},
+                    obj={"app": "live", "tcUrl": f"rtmp://127.0.0.1:{s.port}/live"}))
+    assert s.wait_log(r"edge-srs ip=10\.0\.0\.7, version=7\.0\.30, pid=4711, id=a1b2c3d4$")
+    at = s.mark()
+    s.client().connect()
+    assert s.wait_log("connect app", start=at) and "edge-srs" not in s.log()[at:]
+
+
 def test_connect_must_be_first(srs):
     """Without connect there is nothing to talk about: an error for this peer, not a hang."""
     s = srs()

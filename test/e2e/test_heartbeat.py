@@ -77,3 +77,17 @@ def test_dead_url_and_reload(srs):
     assert comes_to_rest(lambda: len(beats(b)))
     s.allow_errors = True
     b.close()
+
+
+def test_datagram_ports_as_the_proxy_of_srs_reads_them(srs):
+    """scheme://host:port: a scheme and a bare port is no endpoint to proxies of 2024."""
+    b = Backend()
+    rtc, srt = free_port(), free_port()
+    srs("", f"""heartbeat {{ enabled on; interval 0.2; url {b.url()}; ports on; }}
+rtc_server {{ enabled on; listen {rtc} [::]:{rtc}; tcp {{ enabled on; listen {rtc}; }} }}
+srt_server {{ enabled on; listen {srt}; }}""")
+    assert wait_for(lambda: beats(b), 5)
+    beat = beats(b)[0]
+    assert beat["srt"] == [f"udp://0.0.0.0:{srt}"]
+    assert beat["rtc"] == [f"udp://0.0.0.0:{rtc}", f"udp://[::]:{rtc}", f"tcp://0.0.0.0:{rtc}"]
+    b.close()

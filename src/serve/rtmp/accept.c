@@ -88,6 +88,18 @@ static void remember(struct rtmp_session *s, const struct rtmp_connect *c)
     names->swf_url = names->page_url + strlen(names->page_url) + 1;
 }
 
+/* An edge says which connection of its own log asks, so one id leads through both logs. */
+static void tell_edge(const struct amf_value *extra)
+{
+    double pid = extra ? amf_get_number(extra, "srs_pid", 0) : 0;
+
+    if (pid > 0)
+        log_trace("edge-srs ip=%.64s, version=%.64s, pid=%.0f, id=%.64s",
+                  amf_get_string(extra, "srs_server_ip", ""),
+                  amf_get_string(extra, "srs_version", ""), pid,
+                  amf_get_string(extra, "srs_id", ""));
+}
+
 static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
 {
     const struct rtmp_url *url = &s->url;
@@ -106,6 +118,7 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
     log_trace("connect app, tcUrl=%.256s, pageUrl=%.256s, swfUrl=%.256s, schema=%s, vhost=%s, "
               "port=%d, app=%s, args=%s", connect.tc_url, connect.page_url, connect.swf_url,
               url->schema, url->vhost, url->port, url->app, connect.extra ? "(obj)" : "null");
+    tell_edge(connect.extra);
     err = session_find_stream(&s->base, url->vhost, url->app, url->stream);
     if (!err)
         err = ask_backend(s);
