@@ -20,10 +20,6 @@ url=rtmp://127.0.0.1${port:+:$port}/live/livestream
 case $url in
 *:1935/*) url=rtmp://127.0.0.1/live/livestream ;;
 esac
-log=$(sed -n 's/^srs_log_file[[:space:]]\{1,\}\([^;]*\);.*/\1/p' $conf | head -n 1)
-if ! grep -q '^srs_log_tank[[:space:]]*file' $conf && grep -q '^srs_log_tank' $conf; then
-    log=
-fi
 cat << END
 
 The server starts now. In another terminal:
@@ -32,9 +28,9 @@ The server starts now. In another terminal:
   look       http://127.0.0.1:8080/ in a browser: what is on, a player, where to publish to
   play       ffplay $url          (or VLC: Media, Open Network Stream)
              ffplay http://127.0.0.1:8080/live/livestream.flv
-  log        ${log:-here}
+  log        here
   load tools make (objs/sb_*)
   stop       Ctrl+C
 
 END
-exec "$srs" -c $conf
+SRS_DAEMON=off SRS_LOG_TANK=console exec "$srs" -c $conf

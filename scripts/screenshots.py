@@ -48,7 +48,8 @@ def first_page(folder, tmp):
     home = os.path.join(tmp, "home")
     os.makedirs(os.path.join(home, "objs/nginx/html"))
     shutil.copytree(os.path.join(ROOT, "conf"), os.path.join(home, "conf"))
-    s = Server(home, port=1935, tank="console", args=["-c", "conf/srs.conf"]).start()
+    s = Server(home, port=1935, tank="console", args=["-c", "conf/srs.conf"],
+               env={"SRS_DAEMON": "off", "SRS_LOG_TANK": "console"}).start()
     with browser.Page(tmp) as page:
         page.look(900, 830)
         page.call("Emulation.setScrollbarsHidden", hidden=True)

@@ -2,12 +2,13 @@
 """The files of etc/: the init script with every verb, and the others as far as they can be checked."""
 import os
 import re
+import shutil
 import subprocess
 import time
 
 import pytest
 
-from procs import BINARY, ROOT, SLOW, wait_for, wait_port
+from procs import BINARY, ROOT, SLOW, free_port, wait_for, wait_port
 
 SCRIPT = os.path.join(ROOT, "etc", "init.d", "srs")
 
@@ -105,6 +106,40 @@ def test_old_pid_file_of_somebody_else(service):
     assert service("status")[0] == 3
     assert service("stop")[0] == 0
     assert service("start")[0] == 0, s.log()
+
+
+def test_the_first_page_of_srs(tmp_path):
+    """./objs/srs -c conf/srs.conf runs in the background with its log in objs; the init script of a tree serves that tree."""
+    tree = tmp_path / "tree"
+    (tree / "objs").mkdir(parents=True)
+    shutil.copytree(os.path.join(ROOT, "conf"), tree / "conf")
+    shutil.copytree(os.path.join(ROOT, "etc"), tree / "etc")
+    os.symlink(BINARY, tree / "objs" / "srs")
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SRS_")}
+    env.update(SRS_DEFAULTS="/nonexistent", SRS_DISABLE_DAEMON_FOR_DOCKER="off")
+    env.update({f"SRS_{name}LISTEN": str(free_port()) for name in
+                ("", "HTTP_API_", "HTTP_SERVER_", "RTSP_SERVER_", "SRT_SERVER_", "RTC_SERVER_", "RTMFP_SERVER_")})
+    port, log = int(env["SRS_LISTEN"]), tree / "objs" / "srs.log"
+
+    def run(*argv):
+        r = subprocess.run(argv, cwd=tree, env=env, capture_output=True, text=True, timeout=30 * SLOW)
+        return r.returncode, r.stdout + r.stderr
+
+    code, out = run("./objs/srs", "-c", "conf/srs.conf")
+    try:
+        assert code == 0 and wait_port(port), out
+        pid = (tree / "objs" / "srs.pid").read_text().strip()
+        code, out = run("./etc/init.d/srs", "status")
+        assert code == 0 and pid in out, out
+        assert "listening on" in log.read_text()
+        assert run("./etc/init.d/srs", "reload")[0] == 0
+        assert wait_for(lambda: "reload: done" in log.read_text())
+        assert run("./etc/init.d/srs", "stop")[0] == 0 and run("./etc/init.d/srs", "status")[0] == 3
+        assert run("./etc/init.d/srs", "start")[0] == 0 and wait_port(port)
+    finally:
+        run("./etc/init.d/srs", "stop")
+    os.symlink(tree / "etc" / "init.d" / "srs", tmp_path / "linked")
+    assert run(str(tmp_path / "linked"), "status")[0] == 3
 
 
 def test_script_is_plain_shell():
