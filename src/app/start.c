@@ -72,6 +72,7 @@ err_t start_begin(struct start *s, const struct options *o)
         .path = s->path,
         .max_files = raise_files(),
         .interfaces = count_interfaces(),
+        .folder = s->folder,
     };
     return NULL;
 }
@@ -130,6 +131,19 @@ err_t start_load(struct start *s, struct conf **out)
     else if (BUILD_GPROF && (*out)->workers != 1)
         start_warn(s, "workers: one, as gprof samples one thread");
     return err;
+}
+
+const char *start_said(err_t err, char *buf, size_t size)
+{
+    enum err_code code = err_code(err);
+    const char *prefix = "srs: ";
+    size_t n = strlen(prefix);
+
+    if (code == ERR_CONF || code == ERR_CONF_SYNTAX)
+        return err_said(err, buf, size);
+    (void)snprintf(buf, size, "%s", prefix);
+    (void)err_text(err, buf + n, size - n);
+    return buf;
 }
 
 static void say_who(const struct start *s, const struct conf *c)

@@ -25,6 +25,9 @@ err_t start_load(struct start *s, struct conf **out) __attribute__((warn_unused_
 /* Warn of folders and keys that it names and that are not there. Before the change of folder. */
 void  start_paths_look(struct start *s, const struct conf *c);
 void  start_warn(struct start *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What went wrong at the start, for the terminal: "FILE:LINE: ..." of a configuration; else with
+ * the code and its name. */
+const char *start_said(err_t err, char *buf, size_t size);
 /* From here on read files without holding up coroutines: once they run. */
 void  start_read_by_thread(struct start *s);
 /* Change to work_dir, open the log, say who we are, what we read and what was odd in it. */

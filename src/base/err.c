@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FRAMES = 8, MAX_MSG = 96 };
+enum { MAX_FRAMES = 8, MAX_MSG = 128 };
 
 struct frame {
     const char *file, *func;
@@ -94,6 +94,27 @@ err_t err_wrap_at(const char *file, int line, const char *func, err_t err, const
     return err;
 }
 
+__attribute__((format(printf, 3, 4)))
+static size_t append(char *buf, size_t size, const char *fmt, ...)
+{
+    size_t used = strlen(buf);
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(buf + used, size - used, fmt, ap);
+    va_end(ap);
+    return strlen(buf);
+}
+
+const char *err_said(err_t err, char *buf, size_t size)
+{
+    if (size > 0)
+        buf[0] = '\0';
+    for (int i = err ? err->n : 0; i > 0; i--)
+        (void)append(buf, size, "%s%s", i < err->n ? ": " : "", err->frames[i - 1].msg);
+    return buf;
+}
+
 err_t err_copy(err_t err)
 {
     struct err *e;
@@ -141,18 +162,6 @@ static size_t find(enum err_code code)
 enum err_class err_class(err_t err)
 {
     return err ? table[find(err->code)].cls : ERR_CLASS_PEER;
-}
-
-__attribute__((format(printf, 3, 4)))
-static size_t append(char *buf, size_t size, const char *fmt, ...)
-{
-    size_t used = strlen(buf);
-    va_list ap;
-
-    va_start(ap, fmt);
-    (void)vsnprintf(buf + used, size - used, fmt, ap);
-    va_end(ap);
-    return strlen(buf);
 }
 
 const char *err_text(err_t err, char *buf, size_t size)

@@ -112,6 +112,9 @@ enum err_class err_class(err_t err);
 const char *err_text(err_t err, char *buf, size_t size);
 /* The same without the code, for people: "Socket i/o timeout: play: writev: waited 5000 ms". */
 const char *err_words(err_t err, char *buf, size_t size);
+/* Write the contexts and the fact alone, outermost first: "srs.conf:12: unknown directive ...", for
+ * who wrote the file; returns buf. */
+const char *err_said(err_t err, char *buf, size_t size);
 /* Write "func() [file:line][errno=N]" for frame i, 0 being the outermost. NULL: no such frame. */
 const char *err_frame(err_t err, int i, char *buf, size_t size);
 

@@ -2,6 +2,8 @@
 /* build.c - fill the structs of settings.h: file, environment, defaults. */
 #include "conf/build.h"
 
+#include "conf/warn.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +78,39 @@ static const char *env_of(const struct builder *b, const struct conf_row *row,
     return NULL;
 }
 
+/* A block that waits for an `enabled on`: the line in it that does, or NULL. */
+static const struct conf_node *waits(const struct place *in)
+{
+    const struct conf_node *line = in->node ? in->node->first : NULL;
+
+    if (strcmp(in->path, "vhost.ingest.engine") == 0) /* off is copy */
+        return NULL;
+    while (line && strcmp(in->path, "vhost.http_hooks") == 0 && strncmp(line->name, "on_", 3) != 0)
+        line = line->next; /* the others are for the backend of forward as well */
+    return line;
+}
+
+/* Neither on nor off is written for it, so all else that is written has no effect. */
+static void warn_off(const struct builder *b, const struct conf_row *row, const struct place *in,
+                     const char *base)
+{
+    const struct conf_row *on = conf_table_find(row->block, "enabled", strlen("enabled"));
+    const struct conf_node *line = waits(in);
+    char text[200], env[128];
+
+    if (!on || (row->flags & CONF_LATER) || !is_off(row->block, base) ||
+        (in->node && conf_node_find(in->node, "enabled")) ||
+        env_of(b, on, in, env, sizeof(env)) || (!line && !*in->from_env))
+        return;
+    if (line)
+        (void)snprintf(text, sizeof(text), "%.60s has no effect: write \"enabled on;\" in the "
+                       "block, or \"enabled off;\" if that is meant", in->path);
+    else
+        (void)snprintf(text, sizeof(text), "environment: variables of %.60s have no effect without "
+                       "that of \"enabled\"", in->path);
+    conf_warn_at(b->ctx, line ? in->node : NULL, text);
+}
+
 /* ------------------------------------------------------------------ leaves */
 
 static size_t count(const struct conf_node *block, const char *name)
@@ -136,7 +171,7 @@ static err_t leaf(struct builder *b, const struct conf_row *row, const struct pl
     ctx.where = where;
     if (env || node) {
         *at->from_env |= env != NULL;
-        if (row->flags & CONF_LATER)
+        if ((row->flags & CONF_LATER) && !(env && (row->flags & CONF_QUIET)))
             warn_later(b, row, env ? NULL : node);
     }
     if (env) {
@@ -184,6 +219,8 @@ static err_t one_block(struct builder *b, const struct conf_row *row, const stru
     if (!err && (row->flags & CONF_LATER) && (node || env) &&
         !is_off(row->block, base + row->offset))
         warn_later(b, row, env ? NULL : node);
+    if (!err)
+        warn_off(b, row, &in, base + row->offset);
     *at->from_env |= env;
     return err;
 }
@@ -215,6 +252,8 @@ static err_t many_blocks(struct builder *b, const struct conf_row *row, const st
         err = fill(b, row->block, &in, item);
         if (!err && (row->flags & CONF_LATER) && !is_off(row->block, item))
             warn_later(b, row, c);
+        if (!err)
+            warn_off(b, row, &in, item);
         i++;
     }
     conf_array_set(base + row->offset, v, n);

@@ -83,9 +83,6 @@ void conf_warn_token(const struct conf_vhost *v, const struct conf_ctx *ctx)
 {
     const struct conf_security *s = &v->security;
 
-    if (!s->enabled && (s->token.publish || s->token.play || s->key.n))
-        conf_warn(ctx, "vhost %.60s: security is off, so its tokens and keys are not asked for",
-                  v->name);
     if (!s->enabled)
         return;
     warn_short(&s->token.secret, "a secret", v, ctx);

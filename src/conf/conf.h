@@ -20,6 +20,10 @@ struct conf_source {
     /* NULL: getenv. Whoever wants no environment gives a function that returns NULL. */
     const char *(*getenv)(void *arg, const char *name);
     void *arg;             /* for both */
+    const char *const *environment; /* "NAME=value", NULL at the end: looked at for names that are
+                                     * no settings. NULL: environ; none with a getenv */
+    const char *folder;    /* where the program was started, absolute; NULL: programs that the
+                            * file names are not looked for */
     long max_files;        /* descriptors the process may open; 0: not checked */
     int interfaces;        /* network interfaces there are; 0: not checked */
     bool allow_full;       /* `is_full on` is no reason to refuse */

@@ -6,6 +6,7 @@
 #include "conf/check.h"
 #include "conf/legacy.h"
 #include "conf/resolve.h"
+#include "conf/warn.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     stop_edges(c, &ctx);
     err = conf_check(c, src);
     if (err)
-        return err;
+        return err_wrap(err, "%.80s", src->path ? src->path : "environment");
     warn_duplicates(c, &ctx);
     warn_affinity(c, &ctx);
     warn_https(c, &ctx);
@@ -133,6 +134,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     conf_warn_srt(c, &ctx);
     conf_warn_rtmfp(c, &ctx);
     conf_warn_rtc(c, &ctx);
+    conf_warn_vain(c, root, &ctx);
     return NULL;
 }
 
@@ -144,7 +146,7 @@ err_t conf_load(struct conf **out, const struct conf_source *src, const struct c
 
     conf_arena_free(scratch);
     *out = err ? conf_unref(c) : c;
-    return err ? err_wrap(err, "load %.80s", src->path ? src->path : "environment") : NULL;
+    return err;
 }
 
 const struct conf_vhost *conf_vhost_find(const struct conf *c, const char *name)

@@ -17,16 +17,16 @@ static err_t unknown(const struct conf_node *node, const struct place *in)
 {
     char buf[128];
     const char *other = conf_table_elsewhere(node->name, buf, sizeof(buf));
-    const char *path = *in->path ? in->path : "the file itself";
-    err_t err;
+    const char *before = *in->path ? " in " : "";
 
     if (other)
-        err = err_new(ERR_CONF, "its place is %.80s", other);
-    else if (*conf_table_nearest(in->block, node->name, buf, sizeof(buf)))
-        err = err_new(ERR_CONF, "the nearest name is \"%s\"", buf);
-    else
-        err = err_new(ERR_CONF, "no name is near it; all there are: conf/full.conf, doc/config.md");
-    return err_wrap(err, "unknown directive \"%.30s\" in %.40s", node->name, path);
+        return err_new(ERR_CONF, "unknown directive \"%.30s\"%s%.30s; it belongs in %.40s",
+                       node->name, before, in->path, other);
+    if (*conf_table_nearest(in->block, node->name, buf, sizeof(buf)))
+        return err_new(ERR_CONF, "unknown directive \"%.30s\"%s%.30s; did you mean \"%.36s\"?",
+                       node->name, before, in->path, buf);
+    return err_new(ERR_CONF, "unknown directive \"%.30s\"%s%.30s; all there are: conf/full.conf",
+                   node->name, before, in->path);
 }
 
 static void warn(const struct conf_node *node, const struct conf_ctx *ctx, const char *before,

@@ -39,10 +39,10 @@ const char *conf_row_env(const struct conf_row *row, const char *path, char *buf
     return buf;
 }
 
-/* How many letters must change, come or go (Levenshtein). Longer names are cut. */
-static int distance(const char *a, const char *b)
+/* Levenshtein. */
+int conf_table_distance(const char *a, const char *b)
 {
-    enum { MAX = 48 };
+    enum { MAX = 64 };
     int row[MAX + 1];
     int n = (int)strnlen(b, MAX), m = (int)strnlen(a, MAX);
 
@@ -68,7 +68,7 @@ static void nearest_below(const struct conf_block *b, const char *path, const ch
                           int *least, char *buf, size_t size)
 {
     for (size_t i = 0; i < b->n; i++) {
-        int d = distance(name, b->rows[i].name);
+        int d = conf_table_distance(name, b->rows[i].name);
 
         if (d < *least) {
             *least = d;

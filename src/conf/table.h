@@ -45,7 +45,7 @@ enum conf_flag {
     CONF_RESET  = 8,  /* out of limits: the default, and a warning */
     CONF_ONCE   = 16, /* a second one is an error, not merely ignored */
     CONF_NAMED  = 32, /* BLOCKS: the name is required */
-    CONF_QUIET  = 64, /* RELIC: no warning */
+    CONF_QUIET  = 64, /* RELIC: no warning; LATER: none of the environment */
     CONF_PROXY  = 128, /* LISTEN: an endpoint may have proxy_protocol behind it */
     CONF_SECRET = 256, /* a reload does not tell what it says */
 };
@@ -133,6 +133,9 @@ const struct conf_row *conf_table_find(const struct conf_block *b, const char *n
  * none is so near that it could be meant. */
 const char *conf_table_nearest(const struct conf_block *b, const char *name, char *buf,
                                size_t size);
+/* How many letters of a name must change, come or go to make it the other. Of longer names the
+ * first 64 letters count. */
+int conf_table_distance(const char *a, const char *b);
 /* Where a name stands if not in this block: "vhost.play", or NULL. Writes to buf. */
 const char *conf_table_elsewhere(const char *name, char *buf, size_t size);
 /* The environment names of a row in the block at path, with spaces between; "" for none. */

@@ -13,7 +13,7 @@
 
 enum {
     ARGS = 256,      /* words of one directive */
-    PATH_SHOWN = 70, /* letters of a path in an error */
+    PATH_SHOWN = 112, /* letters of a path in an error */
 };
 
 /* What `-e` stands for: all else comes from the environment. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* What a kind makes of one line of words. */
 typedef err_t set_fn(const struct conf_ctx *ctx, const struct conf_row *row,
@@ -190,11 +191,21 @@ static err_t set_msec_auto(const struct conf_ctx *ctx, const struct conf_row *ro
 
 /* ------------------------------------------------------------------ words */
 
+static bool is_one_of(const char *word, const char *const *words, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && strcasecmp(word, words[i]) != 0)
+        i++;
+    return i < n;
+}
+
 static err_t set_bool(const struct conf_ctx *ctx, const struct conf_row *row,
                       const struct conf_list *words, void *field)
 {
-    bool on = strcmp(words->v[0], "on") == 0;
-    bool off = strcmp(words->v[0], "off") == 0;
+    static const char *const yes[] = { "on", "yes", "true", "1" };
+    static const char *const no[] = { "off", "no", "false", "0" };
+    bool on = is_one_of(words->v[0], yes, 4), off = is_one_of(words->v[0], no, 4);
     bool value = row->kind == CONF_KIND_ON ? !off : on;
 
     if (!on && !off)

@@ -131,7 +131,7 @@ static const struct mem_warned warned[] = {
     { IN_RTSP("enabled on;"), "vhost v: rtsp is on and has no effect: rtsp_server is off" },
     { IN_RTSP("enabled on; pull { " CAMERA " }"), NULL },
     { IN_RTSP("pull { " CAMERA " }"), "vhost v: nothing is pulled, rtsp is off" },
-    { IN_RTSP("pull { enabled off; } pull { enabled off; " CAMERA " }"), NULL },
+    { IN_RTSP("enabled off; pull { enabled off; } pull { enabled off; " CAMERA " }"), NULL },
 };
 
 static void warnings(void **state)

@@ -16,24 +16,23 @@ static const struct {
     enum err_code code;
     const char *says;
 } bad[] = {
-    { "listn 1;", ERR_CONF, "main:1 : unknown directive \"listn\" in the file itself : "
-      "the nearest name is \"rtmp.listen\"" },
+    { "listn 1;", ERR_CONF, "main:1 : unknown directive \"listn\"; did you mean \"rtmp.listen\"?" },
     { "\n\nmax_conections 1;", ERR_CONF, "main:3 : unknown directive \"max_conections\"" },
     { "max_conections 1;", ERR_CONF, "\"max_connections\"" },
-    { "frobnicate_widgets 1;", ERR_CONF, "no name is near it; all there are: conf/full.conf" },
-    { IN_VHOST("play { xyz 1; }"), ERR_CONF, "no name is near it" },
+    { "frobnicate_widgets 1;", ERR_CONF, "unknown directive \"frobnicate_widgets\"; all there are: conf/full.conf" },
+    { IN_VHOST("play { xyz 1; }"), ERR_CONF, "in vhost.play; all there are" },
     { "worker_processes 1; events { } http { server { listen 80; } }", ERR_CONF,
       "this is a file of nginx; one of ours to begin with is conf/srs.conf : main:1" },
     { "events { worker_connections 9; }\nhttp { log_format x 'a'\n 'b'; }", ERR_CONF_SYNTAX,
       "this is a file of nginx" },
     { "rtmp { server { listen 1935; application live { live on; } } }", ERR_CONF,
       "this is a file of nginx" },
-    { "hls { }", ERR_CONF, "its place is vhost" },
+    { "hls { }", ERR_CONF, "unknown directive \"hls\"; it belongs in vhost" },
     { IN_VHOST("play { gop_cach on; }"), ERR_CONF,
-      "in vhost.play : the nearest name is \"gop_cache\"" },
-    { IN_VHOST("gop_cach on;"), ERR_CONF, "the nearest name is \"play.gop_cache\"" },
-    { IN_VHOST("hls_fragment 10;"), ERR_CONF, "its place is vhost.hls" },
-    { IN_VHOST("max_connections 10;"), ERR_CONF, "its place is the file itself" },
+      "in vhost.play; did you mean \"gop_cache\"?" },
+    { IN_VHOST("gop_cach on;"), ERR_CONF, "in vhost; did you mean \"play.gop_cache\"?" },
+    { IN_VHOST("hls_fragment 10;"), ERR_CONF, "in vhost; it belongs in vhost.hls" },
+    { IN_VHOST("max_connections 10;"), ERR_CONF, "in vhost; it belongs in the file itself" },
     { IN_VHOST("mr { enable on; }"), ERR_CONF, "unknown directive \"mr\"" },
     { "rtmp { vhost x { } }", ERR_CONF, "unknown directive \"vhost\" in rtmp" },
     { "vhost { }", ERR_CONF, "\"vhost\" needs a name" },
@@ -175,7 +174,8 @@ static const struct {
     { "listen 1935; workers auto; worker_cpu_affinity 01;", NULL },
     { "listen 1935; workers 4; worker_cpu_affinity auto 1100;", NULL },
     { "listen 1935; daemon maybe;", "neither on nor off, taken as on" },
-    { "listen 1935; utc_time yes;", "neither on nor off, taken as off" },
+    { "listen 1935; utc_time maybe;", "neither on nor off, taken as off" },
+    { "listen 1935; utc_time yes; daemon No;", NULL },
     { "listen 1935; tcmalloc_release_rate 11;", "11 is not within 0..10, taken as 10" },
     { IN_VHOST("play { mw_msgs 300; }"), "taken as 128" },
     { IN_VHOST("rtc { opus_bitrate 1; }"), "taken as 48000" },
@@ -185,9 +185,47 @@ static const struct {
       "main:1: \"hds\" is accepted, but has no effect yet" },
     { IN_VHOST("hds { enabled off; hds_fragment 3; }"), NULL },
     { IN_VHOST("hds { hds_fragment 3; }"), NULL },
+    /* what waits for an `enabled on` */
+    { IN_VHOST("\nsecurity { deny publish all; }"), "main:2: vhost.security has no effect: write \"enabled on;\"" },
+    { IN_VHOST("security { enabled off; deny publish all; }"), NULL },
+    { IN_VHOST("security { }"), NULL },
+    { IN_VHOST("http_hooks {\non_play http://x/; }"), "main:1: vhost.http_hooks has no effect" },
+    { IN_VHOST("http_hooks { timeout 3; }"), NULL },
+    { IN_VHOST("dvr { dvr_path ./x; }"), "vhost.dvr has no effect" },
+    { IN_VHOST("transcode { enabled on; engine a { output x; } }"), "vhost.transcode.engine has no effect" },
+    { IN_VHOST("ingest a { enabled on; input { url x; } engine { output x; } }"), NULL },
+    { "listen 1935; http_api { listen 1985; }", "main:1: http_api has no effect" },
+    /* what cannot do what it says */
+    { IN_VHOST("http_hooks { enabled on;\non_play http://x/ x/y; }"), "main:2: vhost v: on_play: \"x/y\" cannot be called" },
+    { IN_VHOST("http_hooks { enabled on; on_play HTTPS://x/; }"), NULL },
+    { IN_VHOST("forward { enabled on; backend x/; }"), "backend \"x/\" cannot be called" },
+    { "listen 1935; heartbeat { enabled on; url x; }", "heartbeat: its url cannot be called" },
+    { IN_VHOST("http_remux { enabled on; }"), "http_remux is on and nobody can play by it: http_server is off" },
+    { IN_VHOST("http_static { enabled on; }"), "http_static is on and has no effect" },
+    { IN_VHOST("hls { enabled on; hls_fragment 10;\nhls_window 5; }"), "main:2: vhost v: hls: hls_window 5 s is less than" },
+    { IN_VHOST("hls { enabled off; hls_fragment 10; hls_window 5; }"), NULL },
+    { IN_VHOST("forward { enabled on; destination 127.0.0.1; }"), "127.0.0.1:1935 is this server: streams would go in a circle" },
+    { IN_VHOST("forward { enabled on; destination localhost:1935 h; }"), "localhost:1935 is this server" },
+    { IN_VHOST("forward { enabled on; destination rtmp://[::1]/[app]/[stream]; }"), "::1:1935 is this server" },
+    { IN_VHOST("forward { enabled on; destination 127.0.0.1:1936 rtmp://127.0.0.1/copies/[stream] rtmps://127.0.0.1:1935; }"), NULL },
+    { IN_VHOST("forward { enabled on; destination rtmp://u:p@h/app/KEY; }"), "the login for h is not sent" },
+    { IN_VHOST("security { enabled on; allow play all; }"), "no rule that allows to publish, so nobody may" },
+    { IN_VHOST("security { enabled on; allow publish 10.0.0.0/8; }"), "no rule that allows to play, so nobody may" },
+    { IN_VHOST("security { enabled on; allow publish 10.0.0.0/8; deny play all; }"), NULL },
+    { IN_VHOST("security { enabled on; allow publish 10.0.0.0/8; allow play all; }"), NULL },
+    /* two protocols on one port */
+    { "listen 1935; http_api { enabled on; listen 1935; }", "main:1: rtmp.listen and http_api.listen both have TCP port 1935" },
+    { "listen 127.0.0.1:80; http_api { enabled on; listen 127.0.0.2:80; }", NULL },
+    { "listen 127.0.0.1:80; http_api { enabled on; listen [::]:80; }", "both have TCP port 80" },
+    { "listen 1935 [::]:1935;", NULL },
+    { "listen 1935; http_api { enabled on; listen 8080; } http_server { enabled on; listen 8080; } exporter { enabled on; listen 8080; }", NULL },
+    { "listen 1935; http_api { enabled off; listen 1935; }", NULL },
+    { "listen 1935; srt_server { enabled on; listen 8000; }\nrtc_server { enabled on; listen 8000; } http_api { enabled on; }"
+      "vhost v { srt { enabled on; } rtc { enabled on; } }", "main:2: srt_server.listen and rtc_server.listen both have UDP port 8000" },
+    { "listen 8000; srt_server { enabled on; listen 8000; } vhost v { srt { enabled on; } }", NULL },
     { IN_VHOST("hds { enabled on; }"), "\"hds\" is accepted" },
     { "listen 1935; query_latest_version on;", "\"query_latest_version\" is accepted" },
-    { IN_VHOST("forward { backend http://x/; }"), NULL },
+    { IN_VHOST("forward { enabled on; backend http://x/; }"), NULL },
     { IN_VHOST("hls { hls_storage disk; }"), "\"hls_storage\" has no effect any more" },
     { IN_VHOST("hls { hls_acodec mp3; }"), "\"hls_acodec\" has no effect any more" },
     { IN_VHOST("hls { hls_vcodec vn; }"), "\"hls_vcodec\" has no effect any more" },
@@ -224,6 +262,90 @@ static void one_warning_per_name(void **state)
     assert_ok(mem_load(&c, &m));
     assert_int_equal(m.n_warnings, 1);
     conf_unref(c);
+}
+
+/* ------------------------------------------------------------------ the environment, programs */
+
+static void variables_that_are_none(void **state)
+{
+    static const char *const quiet[] = {
+        "SRS_LISTEN=1935", "SRS_RTMP_LISTEN=1935", "SRS_VHOST_HLS_ENABLED=on", "SRS_SRS_LOG_TANK=console",
+        "SRS_QUERY_LATEST_VERSION=on", "SRS_CONFIG_FILE=x", "SRS_ENV_ONLY=on", "SRS_DEVICE_IP=x", "SRS_PLATFORM=x",
+        "SRS_SERVICE_HOST=10.0.0.1", "SRS_PORT=tcp://10.0.0.1:1935", "SRS_PORT_1935_TCP_ADDR=10.0.0.1", "SRS_EDGE_SERVICE_PORT_RTMP=1935",
+        "SRS_VHOST_HLS_HLS_ACODEC=aac", "SRS_EMPTY=", "SRSX=1", "PATH=/bin", "SRS_RTSP_SERVER_HTTPS_KEY=x", NULL,
+    };
+    static const char *const odd[] = { "SRS_VHOST_HLS_FRAGMENT=5", "SRS_LISTENS=1", "SRS_XYZZY_PLUGH=1", NULL };
+    static const char *const *const both[] = { quiet, odd };
+    struct mem m = { .main = "listen 1935;" };
+    struct conf_source src = mem_source(&m);
+    const struct conf_report report = { .warn = mem_warn, .arg = &m };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(both); i++) {
+        struct conf *c = NULL;
+
+        src.environment = both[i];
+        m.warnings[0] = '\0';
+        assert_ok(conf_load(&c, &src, &report));
+        assert_string_equal(m.warnings, i == 0 ? "" :
+            "environment: SRS_VHOST_HLS_FRAGMENT is no setting and has no effect; did you mean SRS_VHOST_HLS_HLS_FRAGMENT?\n"
+            "environment: SRS_LISTENS is no setting and has no effect; did you mean SRS_LISTEN?\n"
+            "environment: SRS_XYZZY_PLUGH is no setting and has no effect; all there are: doc/config.md\n");
+        conf_unref(c);
+    }
+}
+
+/* A block that only the environment speaks of. */
+static void blocks_of_the_environment(void **state)
+{
+    static const struct {
+        const struct mem_pair env[3];
+        size_t warnings;
+    } rows[] = {
+        { { { "SRS_VHOST_SECURITY_KEY", "live/a abcdefgh" } }, 1 },
+        { { { "SRS_VHOST_SECURITY_KEY", "live/a abcdefgh" }, { "SRS_VHOST_SECURITY_ENABLED", "true" } }, 0 },
+        { { { "SRS_VHOST_SECURITY_KEY", "live/a abcdefgh" }, { "SRS_VHOST_SECURITY_ENABLED", "0" } }, 0 },
+        { { { "SRS_VHOST_DVR_ENABLED", "off" } }, 0 },
+        { { { "SRS_QUERY_LATEST_VERSION", "on" } }, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mem m = { .main = "listen 1935; vhost v { }", .env = rows[i].env };
+        struct conf *c = NULL;
+
+        assert_ok(mem_load(&c, &m));
+        if (m.n_warnings != rows[i].warnings)
+            fail_msg("%zu: %s", i, m.warnings);
+        conf_unref(c);
+    }
+}
+
+static void programs_that_are_missing(void **state)
+{
+    static const struct {
+        const char *ffmpeg;
+        bool there;
+    } rows[] = { { "/no/such/ffmpeg", false }, { "./sh", true }, { "./no/ffmpeg", false }, { "/bin/sh", true }, { "ffmpeg", true } };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        char text[256];
+        struct mem m = { .main = text };
+        struct conf_source src = mem_source(&m);
+        const struct conf_report report = { .warn = mem_warn, .arg = &m };
+        struct conf *c = NULL;
+
+        src.folder = "/";
+        (void)snprintf(text, sizeof(text), "listen 1935; work_dir %s; vhost v { ingest a { enabled off; ffmpeg /no; }\n"
+                       "ingest b { enabled on;\nffmpeg %s; input { url x; } engine { output x; } } }",
+                       i % 2 ? "bin" : "/bin", rows[i / 2].ffmpeg);
+        assert_ok(conf_load(&c, &src, &report));
+        assert_int_equal(m.n_warnings, !rows[i / 2].there);
+        if (!rows[i / 2].there)
+            assert_non_null(strstr(m.warnings, "main:3: vhost v: ingest: "));
+        conf_unref(c);
+    }
 }
 
 /* ------------------------------------------------------------------ values */
@@ -550,6 +672,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(errors),          TEST(warnings),    TEST(one_warning_per_name),
+        TEST(variables_that_are_none), TEST(blocks_of_the_environment), TEST(programs_that_are_missing),
         TEST(globals),         TEST(defaults),    TEST(resolved),
         TEST(srt_resolved),
         TEST(log_levels),      TEST(lists_and_blocks), TEST(empty_words),

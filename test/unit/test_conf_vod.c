@@ -59,7 +59,7 @@ static void errors(void **state)
 /* What is off may say what it likes; names that others write are fine; one folder may be of
  * recordings and of files. */
 static const struct mem_warned good[] = {
-    { IN_VOD("app a/b;"), NULL },
+    { IN_VOD("enabled off; app a/b;"), NULL },
     { IN_VOD("enabled on; app ''; dir '';"), NULL },
     { IN_VOD("enabled on; app 'vod.2-a_b~';"), NULL },
     { IN_VOD("enabled on; app ...;"), NULL },

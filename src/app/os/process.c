@@ -69,15 +69,13 @@ int process_test(const struct options *o)
         start_paths_look(&s, c);
     if (!err)
         err = jwks_files_test(c);
+    if (err)
+        fprintf(stderr, "%s\n", start_said(err, text, sizeof(text)));
     for (size_t i = 0; i < s.odd_count; i++)
         fprintf(stderr, "srs: warning: %s\n", s.odd[i]);
-    if (!err || (err_code(err) != ERR_CONF_SYNTAX && s.path && access(s.path, R_OK) == 0))
+    if (!err)
         fprintf(stderr, "the config file %s syntax is ok\n", name);
-    if (err)
-        fprintf(stderr, "srs: %s\nthe config file %s test failed\n",
-                err_text(err, text, sizeof(text)), name);
-    else
-        fprintf(stderr, "the config file %s test is successful\n", name);
+    fprintf(stderr, "the config file %s test %s\n", name, err ? "failed" : "is successful");
     code = exit_code(err);
     err_free(&err);
     conf_unref(c);
@@ -281,11 +279,11 @@ static void tell_failure(err_t err)
 {
     char text[1024], frame[256];
 
-    (void)err_text(err, text, sizeof(text));
     if (!log_file_is_console())
-        fprintf(stderr, "srs: %s\n", text);
+        fprintf(stderr, "%s\n", start_said(err, text, sizeof(text)));
     if (!log_file_is_open())
         return;
+    (void)err_text(err, text, sizeof(text));
     log_error("start: %s", text);
     for (int i = 0; err_frame(err, i, frame, sizeof(frame)); i++)
         log_debug("  %s", frame);
