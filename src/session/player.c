@@ -162,6 +162,17 @@ static void log_stalled(struct session_player *p)
              describe(p, text, sizeof(text)));
 }
 
+bool session_player_tell_no_opus(const struct session_player *p, const char *why)
+{
+    struct live_source_stat stat;
+
+    live_source_stat(p->s->src, &stat);
+    if (stat.audio == AV_OPUS)
+        log_warn("the player gets the video of %s without its Opus audio: %s; publish AAC for such "
+                 "players", live_source_name(p->s->src), why);
+    return stat.audio != AV_CODEC_NONE;
+}
+
 static err_t on_readable(void *player)
 {
     struct session_player *p = player;
@@ -186,6 +197,8 @@ static err_t on_turn(void *player)
         io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
     log_dropped(p);
     log_stalled(p);
+    if (p->kind->on_turn)
+        p->kind->on_turn(p);
     if (session_sample(s, p->kind->sampled, now))
         p->kind->log_sample(p, now);
     return NULL;

@@ -30,6 +30,7 @@ struct session_player_kind {
     /* It said something, or left: read it now. It may set sender.done or .paused, or reopen. */
     err_t (*on_readable)(struct session_player *p);
     void (*log_sample)(const struct session_player *p, co_usec now);
+    void (*on_turn)(struct session_player *p); /* each time that it is sent something; or NULL */
 };
 
 struct session_player {
@@ -60,6 +61,9 @@ void session_player_reopen(struct session_player *p, const struct live_format *f
 co_usec session_player_merge(const struct conf_vhost *vhost, bool rtsp);
 /* The same of a feed, which is the caller's: a file. Its turns are merged by what suits files. */
 void session_player_open_feed(struct session_player *p, struct live_feed *feed);
+/* For a player whose wire leaves Opus out: one line, with `why`, when the stream's audio is Opus.
+ * False: the audio is not known yet, ask again. */
+bool session_player_tell_no_opus(const struct session_player *p, const char *why);
 /* Send the stream until sender.done, or the error by which it ends. Yields. */
 err_t session_player_send(struct session_player *p) __attribute__((warn_unused_result));
 /* It plays no more; `why` is borrowed. */

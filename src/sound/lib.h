@@ -3,7 +3,7 @@
  *
  * They and all that they need are a hundred files. So they are no part of the program: they are
  * loaded when the first stream needs them, and a server that converts nothing starts and runs as if
- * they were not there. ./configure --ffmpeg-fit=on builds it in, by their headers.
+ * they were not there. ./configure builds it in where their headers are (--ffmpeg-fit=auto).
  */
 #ifndef SOUND_LIB_H
 #define SOUND_LIB_H

@@ -19,7 +19,7 @@ bool sound_lib_ready(void)
 const char *sound_lib_lacks(void)
 {
     return "this program was built without libraries for sound: apt-get install libavcodec-dev "
-           "libswresample-dev libopus-dev && ./configure --ffmpeg-fit=on && make";
+           "libswresample-dev libopus-dev && ./configure && make";
 }
 
 const char *sound_lib_text(void)

@@ -12,7 +12,16 @@ static bool is_left_out(const uint32_t param[LIVE_PARAMS], const struct av_packe
     uint32_t mask = param[FLV_WIRE_LEAVE_OUT];
 
     return (mask & FLV_WIRE_NO_AUDIO && pkt->kind == AV_AUDIO) ||
-           (mask & FLV_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO);
+           (mask & FLV_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO) ||
+           (mask & FLV_WIRE_NO_OPUS && pkt->codec == AV_OPUS);
+}
+
+static void build(struct flv_message *m, const uint32_t param[LIVE_PARAMS],
+                  const struct av_packet *pkt)
+{
+    flv_message_build_tag(m, pkt);
+    if (param[FLV_WIRE_LEAVE_OUT] & FLV_WIRE_NO_OPUS && pkt->kind == AV_DATA)
+        flv_message_hide_opus(m);
 }
 
 static size_t tag_size(const struct flv_message *m)
@@ -27,7 +36,7 @@ static size_t size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
     (void)dts;
     if (is_left_out(param, pkt))
         return 0;
-    flv_message_build_tag(&m, pkt);
+    build(&m, param, pkt);
     return m.type ? tag_size(&m) : 0;
 }
 
@@ -51,8 +60,7 @@ static void render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
 {
     struct flv_message m;
 
-    (void)param;
-    flv_message_build_tag(&m, pkt);
+    build(&m, param, pkt);
     put_tag(&m, dts, out);
 }
 
@@ -70,8 +78,7 @@ static void ws_render(const uint32_t param[LIVE_PARAMS], const struct av_packet 
     struct flv_message m;
     size_t n;
 
-    (void)param;
-    flv_message_build_tag(&m, pkt);
+    build(&m, param, pkt);
     n = http_ws_head(head, HTTP_WS_BINARY, tag_size(&m), NULL);
     memcpy(out, head, n);
     put_tag(&m, dts, out + n);

@@ -10,7 +10,16 @@ static bool is_left_out(const uint32_t param[LIVE_PARAMS], const struct av_packe
     uint32_t mask = param[RTMP_WIRE_LEAVE_OUT];
 
     return mask && ((mask & RTMP_WIRE_NO_AUDIO && pkt->kind == AV_AUDIO) ||
-                    (mask & RTMP_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO));
+                    (mask & RTMP_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO) ||
+                    (mask & RTMP_WIRE_NO_OPUS && pkt->codec == AV_OPUS));
+}
+
+static void build(struct flv_message *m, const uint32_t param[LIVE_PARAMS],
+                  const struct av_packet *pkt)
+{
+    flv_message_build(m, pkt);
+    if (param[RTMP_WIRE_LEAVE_OUT] & RTMP_WIRE_NO_OPUS && pkt->kind == AV_DATA)
+        flv_message_hide_opus(m);
 }
 
 static uint32_t wire_time(int64_t dts)
@@ -24,7 +33,7 @@ static size_t size(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
 
     if (is_left_out(param, pkt))
         return 0;
-    flv_message_build(&m, pkt);
+    build(&m, param, pkt);
     if (!m.type)
         return 0;
     return rtmp_out_size(rtmp_out_csid(m.type), wire_time(dts), flv_message_size(&m),
@@ -37,7 +46,7 @@ static void render(const uint32_t param[LIVE_PARAMS], const struct av_packet *pk
     struct flv_message m;
     struct rtmp_msg msg = { .stream_id = param[RTMP_WIRE_STREAM_ID], .time = wire_time(dts) };
 
-    flv_message_build(&m, pkt);
+    build(&m, param, pkt);
     msg.type = m.type;
     msg.csid = rtmp_out_csid(m.type);
     msg.size = flv_message_size(&m);

@@ -11,8 +11,10 @@
 #include "live/wire.h"
 
 enum { RTMP_WIRE_CHUNK_SIZE, RTMP_WIRE_STREAM_ID, RTMP_WIRE_LEAVE_OUT };
-/* Bits of RTMP_WIRE_LEAVE_OUT: a peer that sent receiveAudio(false), receiveVideo(false). */
-enum { RTMP_WIRE_NO_AUDIO = 1, RTMP_WIRE_NO_VIDEO = 2 };
+/* Bits of RTMP_WIRE_LEAVE_OUT: a peer that sent receiveAudio(false), receiveVideo(false), and one
+ * that did not announce Opus, which plain demuxers cannot skip: FFmpeg 5.1 and 7.1 read no video
+ * either. */
+enum { RTMP_WIRE_NO_AUDIO = 1, RTMP_WIRE_NO_VIDEO = 2, RTMP_WIRE_NO_OPUS = 4 };
 
 extern const struct live_format rtmp_wire;
 

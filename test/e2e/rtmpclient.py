@@ -459,8 +459,8 @@ class Client:
 
     def play(self, stream, flow="flash", app="live", tcurl=None, wait=True, create=True, **fields):
         """The whole way to a player, in the words of one kind of player."""
-        if not hasattr(self, "connect_result"):
-            self.connect(app, tcurl, **fields)
+        if not hasattr(self, "connect_result"):  # it takes every codec, unless it says otherwise (None: says nothing)
+            self.connect(app, tcurl, **{"fourCcList": ["*"], **fields})
         if flow in ("ffmpeg", "librtmp"):
             self.message(2, WIN_ACK, 0, 0, struct.pack(">I", 2500000))
         if flow == "librtmp":

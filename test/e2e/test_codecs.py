@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Codecs: what a publisher sends is what a player gets, byte for byte, known codec or not."""
+import urllib.request
+
 import pytest
 
 import flv
@@ -8,7 +10,7 @@ import tools
 from flv import AUDIO, DATA, VIDEO, Tag
 from flvgen import (CODED, CODED_X, METADATA, SEQ_START, enhanced, many_tracks, synthetic,
                     track_tags)
-from procs import wait_for
+from procs import free_port, wait_for
 
 pytestmark = pytest.mark.needs("ffmpeg")
 
@@ -67,6 +69,46 @@ def test_hevc_with_opus_decodes(srs, media, tmp_path):
     path.write_bytes(flvgen.to_raw_hevc(c.tags))
     assert tools.decode(path) == ""
     assert len([t for t in c.tags if t.type == AUDIO and t.data[1:5] == b"Opus"]) > 30
+
+
+@pytest.fixture
+def with_opus(srs, media):
+    """H.264 and Opus, on the air, with metadata that say so."""
+    port = free_port()
+    s = srs("http_remux { enabled on; }", f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}")
+    s.flv_url = f"http://127.0.0.1:{port}/live/s.flv"
+    tracks = [track_tags(media.track("h264"), "legacy"), track_tags(media.track("opus"), "v1")]
+    heads = [t for tags in tracks for t in tags if not t.frame]
+    body = sorted((t for tags in tracks for t in tags if t.frame), key=lambda t: t.ts)
+    codec = float(int.from_bytes(b"Opus", "big"))
+    s.push([flvgen.metadata(width=320.0, videocodecid=7.0, audiocodecid=codec)] + heads + body, loop=True)
+    return s
+
+
+@pytest.mark.parametrize("says", [{"fourCcList": ["av01", "Opus"]}, {"fourCcList": ["*"]},
+                                  {"fourCcList": None, "audioFourCcInfoMap": {"Opus": 1.0}}], ids=["list", "star", "map"])
+def test_opus_for_who_announces_it(with_opus, says):
+    c = with_opus.player(**says)
+    c.collect(5, want=lambda c: any(t.type == AUDIO for t in c.tags) and any(t.type == VIDEO for t in c.tags))
+    assert [t for t in c.tags if t.type == AUDIO and t.data[1:5] == b"Opus"]
+    assert b"audiocodecid" in next(t for t in c.tags if b"onMetaData" in t.data).data
+
+
+def test_plain_players_get_the_video_of_opus(with_opus, tmp_path):
+    """FFmpeg 5.1 and 7.1 read no video either if there is Opus in RTMP or FLV, or metadata promise it."""
+    s = with_opus
+    c = s.player(fourCcList=["av01", "hvc1"])
+    c.collect(3, count=60)
+    assert len([t for t in c.tags if t.type == VIDEO]) > 30 and not [t for t in c.tags if t.type == AUDIO]
+    assert b"audiocodecid" not in next(t for t in c.tags if b"onMetaData" in t.data).data
+    assert s.wait_log("without its Opus audio: it did not announce Opus", 3)
+    for url in (s.url(), s.flv_url):
+        r = tools.run(["ffmpeg", "-v", "error", "-t", 1, "-i", url, "-f", "framecrc", "-"], 12)
+        assert len([line for line in r.stdout.splitlines() if line[:1] == b"0"]) >= 24, r.stderr
+    # who may know Opus is sent all: HTTP has no word for it
+    request = urllib.request.Request(s.flv_url, headers={"User-Agent": "Mozilla/5.0"})
+    with urllib.request.urlopen(request, timeout=5) as r:
+        assert b"\x91Opus" in r.read(60000)
 
 
 def test_av1_decodes(srs, media, tmp_path):

@@ -67,6 +67,81 @@ static void test_connect(void **state)
     wr_free(&w);
 }
 
+/* connect whose object has one member more, which put() writes. */
+static bool takes_opus(void (*put)(struct wr *w))
+{
+    struct rtmp_command c;
+    struct rtmp_connect k;
+    struct rtmp_msg msg;
+    struct wr w;
+    bool opus;
+
+    wr_init(&w, 4096);
+    amf0_string(&w, "connect");
+    amf0_number(&w, 1);
+    amf0_object_begin(&w);
+    amf0_set_string(&w, "tcUrl", "rtmp://ip/live");
+    put(&w);
+    msg = message(RTMP_COMMAND, &w);
+    assert_ok(rtmp_command_parse(&c, &msg));
+    assert_ok(rtmp_connect_parse(&k, &c));
+    opus = k.opus;
+    rtmp_command_free(&c);
+    wr_free(&w);
+    return opus;
+}
+
+static void put_list(struct wr *w, const char *code)
+{
+    amf0_key(w, "fourCcList");
+    amf0_strict_begin(w, 3);
+    amf0_string(w, "hvc1");
+    amf0_number(w, 1);
+    amf0_string(w, code);
+    amf0_end(w);
+}
+
+static void put_map(struct wr *w, const char *map, const char *code, double can)
+{
+    amf0_key(w, map);
+    amf0_object_begin(w);
+    amf0_set_number(w, code, can);
+    amf0_end(w);
+    amf0_end(w);
+}
+
+static void put_none(struct wr *w) { amf0_end(w); }
+static void put_video_list(struct wr *w) { put_list(w, "av01"); }
+static void put_opus_list(struct wr *w) { put_list(w, "Opus"); }
+static void put_star_list(struct wr *w) { put_list(w, "*"); }
+static void put_text_list(struct wr *w) { amf0_set_string(w, "fourCcList", "Opus"); amf0_end(w); }
+static void put_decodes(struct wr *w) { put_map(w, "audioFourCcInfoMap", "Opus", 1); }
+static void put_encodes(struct wr *w) { put_map(w, "audioFourCcInfoMap", "Opus", 2); }
+static void put_forwards(struct wr *w) { put_map(w, "audioFourCcInfoMap", "*", 4); }
+static void put_video_map(struct wr *w) { put_map(w, "videoFourCcInfoMap", "*", 5); }
+static void put_edge(struct wr *w)
+{
+    amf0_end(w);
+    amf0_object_begin(w);
+    amf0_set_string(w, "srs_version", "6.0.166");
+    amf0_end(w);
+}
+
+static void test_who_takes_opus(void **state)
+{
+    (void)state;
+    assert_false(takes_opus(put_none));
+    assert_false(takes_opus(put_video_list));
+    assert_false(takes_opus(put_text_list));
+    assert_false(takes_opus(put_encodes));
+    assert_false(takes_opus(put_video_map));
+    assert_true(takes_opus(put_opus_list));
+    assert_true(takes_opus(put_star_list));
+    assert_true(takes_opus(put_decodes));
+    assert_true(takes_opus(put_forwards));
+    assert_true(takes_opus(put_edge)); /* an edge of SRS passes on what it gets */
+}
+
 static void test_amf3_types_begin_with_a_byte(void **state)
 {
     struct rtmp_command c;
@@ -322,7 +397,8 @@ static void test_data_replies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_connect), TEST(test_amf3_types_begin_with_a_byte),
+        TEST(test_connect), TEST(test_who_takes_opus),
+        TEST(test_amf3_types_begin_with_a_byte),
         TEST(test_commands_cut_everywhere), TEST(test_arguments), TEST(test_bad_commands),
         TEST(test_events), TEST(test_connect_reply), TEST(test_other_replies),
         TEST(test_data_replies),

@@ -180,7 +180,7 @@ static void log_nothing(const struct session_player *p, co_usec now)
 static err_t player(void *talk)
 {
     static const struct session_player_kind kind = {
-        CLIENTS_FLV_PLAY, "player", SAMPLED_HTTP, heard_nothing, log_nothing,
+        CLIENTS_FLV_PLAY, "player", SAMPLED_HTTP, heard_nothing, log_nothing, NULL,
     };
     static const uint32_t none[LIVE_PARAMS];
     struct talk *t = talk;

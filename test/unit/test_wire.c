@@ -295,6 +295,45 @@ static void test_left_out(void **state)
     (void)av_packet_unref(pkt);
 }
 
+/* Metadata of a stream with Opus, and what players without it get: all but one member. */
+static void test_opus_is_left_out(void **state)
+{
+    static const char all[] = "\2\0\012onMetaData\010\0\0\0\2\0\5width\0@t\0\0\0\0\0\0"
+                              "\0\014audiocodecid\0\x41\xd3\xdc\x1d\x5c\xc0\0\0"
+                              "\0\6height\0@f\x80\0\0\0\0\0\0\0\011";
+    static const char less[] = "\2\0\012onMetaData\010\0\0\0\2\0\5width\0@t\0\0\0\0\0\0"
+                               "\0\6height\0@f\x80\0\0\0\0\0\0\0\011";
+    const uint32_t rtmp[LIVE_PARAMS] = { 60000, 1, RTMP_WIRE_NO_OPUS };
+    const uint32_t flv[LIVE_PARAMS] = { FLV_WIRE_NO_OPUS };
+    struct av_packet *opus = bare(AV_OPUS, 100), *aac = bare(AV_AAC, 100);
+    struct av_packet *data = av_packet_new(sizeof(all) - 1);
+    struct message m;
+    size_t n;
+    uint8_t *out;
+
+    (void)state;
+    data->kind = AV_DATA;
+    data->origin = FLV_DATA;
+    memcpy(data->data, all, sizeof(all) - 1);
+    assert_int_equal(rtmp_wire.size(rtmp, opus, 0), 0);
+    assert_int_equal(flv_wire.size(flv, opus, 0), 0);
+    assert_int_equal(flv_wire_ws.size(flv, opus, 0), 0);
+    assert_int_equal(rtmp_wire.size(rtmp, aac, 0), rtmp_wire.size((uint32_t[3]){ 60000, 1 }, aac, 0));
+    out = render(&flv_wire, flv, data, &n);
+    read_tag(&m, out, n);
+    free(out);
+    assert_int_equal(m.size, sizeof(less) - 1);
+    assert_memory_equal(m.data, less, sizeof(less) - 1);
+    out = render(&rtmp_wire, rtmp, data, &n);
+    assert_memory_equal(out + n - m.size, less, m.size);
+    free(out);
+    data->data[sizeof(all) - 1 - 20 - 8]++; /* another codec: as it is */
+    assert_int_equal(flv_wire.size(flv, data, 0), flv_wire.size((uint32_t[3]){ 0 }, data, 0));
+    (void)av_packet_unref(data);
+    (void)av_packet_unref(opus);
+    (void)av_packet_unref(aac);
+}
+
 /* A payload may stand behind other bytes of the packet's. */
 static void test_payload_behind(void **state)
 {
@@ -437,7 +476,7 @@ int main(void)
         TEST(test_without_origin), TEST(test_bytes),        TEST(test_rounding),
         TEST(test_left_out),       TEST(test_payload_behind), TEST(test_origin),
         TEST(test_data_in_amf3),   TEST(test_time_wraps),   TEST(test_copy),
-        TEST(test_frames),
+        TEST(test_frames),         TEST(test_opus_is_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

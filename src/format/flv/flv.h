@@ -98,21 +98,24 @@ err_t flv_packet_describe(struct av_packet *pkt) __attribute__((warn_unused_resu
 double flv_codec_number(enum av_codec codec);
 
 /* What FLV and RTMP carry of a packet: `head`, then `rest`, which is the packet's own bytes. With
- * an origin there is no head, and the rest is the body as it came; for others the head is made. */
+ * an origin there is no head, and the rest is the body as it came; for others the head is made. It
+ * points into itself: not to be copied. */
 enum { FLV_HEAD_MAX = 10 };
 
 struct flv_message {
     uint8_t type; /* enum flv_type; 0: FLV has no place for it, leave it out */
-    uint8_t head_size;
-    uint8_t head[FLV_HEAD_MAX];
-    uint32_t rest_size;
-    const uint8_t *rest;
+    uint8_t made[FLV_HEAD_MAX];
+    uint32_t head_size, rest_size;
+    const uint8_t *head, *rest;
 };
 
 void flv_message_build(struct flv_message *m, const struct av_packet *pkt);
 /* The same for a tag of a file, where there are no data in AMF3: behind its first byte such a
  * message is one in AMF0. */
 void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt);
+/* For players without Opus: takes the member "audiocodecid" that says Opus out of onMetaData. FFmpeg
+ * waits up to 90 s for audio that metadata promise. Other messages are left as they are. */
+void flv_message_hide_opus(struct flv_message *m);
 static inline uint32_t flv_message_size(const struct flv_message *m)
 {
     return m->head_size + m->rest_size;

@@ -108,6 +108,7 @@ static size_t make_head(uint8_t *out, const struct av_packet *pkt)
 
 void flv_message_build(struct flv_message *m, const struct av_packet *pkt)
 {
+    m->head = m->made;
     if (pkt->origin) {
         m->type = pkt->origin;
         m->head_size = 0;
@@ -115,7 +116,7 @@ void flv_message_build(struct flv_message *m, const struct av_packet *pkt)
         m->rest_size = pkt->size;
         return;
     }
-    m->head_size = (uint8_t)make_head(m->head, pkt);
+    m->head_size = (uint32_t)make_head(m->made, pkt);
     m->rest = av_packet_payload(pkt);
     m->rest_size = (uint32_t)av_packet_payload_size(pkt);
     m->type = pkt->kind == AV_VIDEO ? FLV_VIDEO : FLV_AUDIO;
@@ -131,4 +132,38 @@ void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt)
     m->type = m->rest_size > 0 ? FLV_DATA : 0;
     m->rest += m->rest_size > 0;
     m->rest_size -= m->rest_size > 0;
+}
+
+/* Offset of `size` bytes in `data`, or -1. */
+static int64_t offset_of(const uint8_t *data, size_t data_size, const uint8_t *what, size_t size)
+{
+    const uint8_t *at = data, *end = data + data_size;
+
+    while ((size_t)(end - at) >= size) {
+        at = memchr(at, what[0], (size_t)(end - at) - size + 1);
+        if (!at)
+            break;
+        if (memcmp(at, what, size) == 0)
+            return at - data;
+        at++;
+    }
+    return -1;
+}
+
+void flv_message_hide_opus(struct flv_message *m)
+{
+    /* a key of 12 bytes, and a number whose bits are a double: 0x4f707573 */
+    static const uint8_t member[] = "\0\014audiocodecid\0\x41\xd3\xdc\x1d\x5c\xc0\0\0";
+    size_t size = sizeof(member) - 1;
+    int64_t at;
+
+    if ((m->type != FLV_DATA && m->type != FLV_DATA_AMF3) || m->head_size > 0)
+        return;
+    at = offset_of(m->rest, m->rest_size, member, size);
+    if (at < 0)
+        return;
+    m->head = m->rest;
+    m->head_size = (uint32_t)at;
+    m->rest += (size_t)at + size;
+    m->rest_size -= (uint32_t)((size_t)at + size);
 }

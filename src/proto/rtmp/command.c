@@ -137,6 +137,29 @@ static uint32_t to_u32(double d)
     return d >= 0 && d <= UINT32_MAX ? (uint32_t)d : 0;
 }
 
+/* [E-RTMP v2] "Enhancing NetConnection connect": a list of FourCCs. */
+static bool lists_opus(const struct amf_value *list)
+{
+    if (!amf_has_members(list))
+        return false;
+    for (const struct amf_member *m = list->first; m; m = m->next) {
+        if (amf_is(&m->value, AMF_STRING) &&
+            (strcmp(m->value.string, "Opus") == 0 || strcmp(m->value.string, "*") == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool takes_opus(const struct amf_value *object, const struct amf_value *extra)
+{
+    const struct amf_value *map = amf_get(object, "audioFourCcInfoMap");
+    uint32_t can = to_u32(amf_get_number(map, "Opus", 0)) | to_u32(amf_get_number(map, "*", 0));
+
+    return lists_opus(amf_get(object, "fourCcList")) ||
+           can & (RTMP_FOURCC_CAN_DECODE | RTMP_FOURCC_CAN_FORWARD) ||
+           amf_get(extra, "srs_version");
+}
+
 err_t rtmp_connect_parse(struct rtmp_connect *out, const struct rtmp_command *c)
 {
     const struct amf_value *o = arg(c, 0);
@@ -152,6 +175,7 @@ err_t rtmp_connect_parse(struct rtmp_connect *out, const struct rtmp_command *c)
         .object_encoding = amf_get_number(o, "objectEncoding", 0),
         .enhanced = amf_get(o, "fourCcList") || amf_get(o, "capsEx") ||
                     amf_get(o, "videoFourCcInfoMap") || amf_get(o, "audioFourCcInfoMap"),
+        .opus = takes_opus(o, arg(c, 1)),
         .caps_ex = to_u32(amf_get_number(o, "capsEx", 0)),
         .object = o,
         .extra = amf_has_members(arg(c, 1)) ? arg(c, 1) : NULL,

@@ -52,9 +52,14 @@ struct rtmp_connect {
     const char *tc_url, *app, *page_url, *swf_url, *flash_ver;
     double object_encoding;
     bool enhanced;      /* the client speaks of FourCCs or capsEx [E-RTMP] */
+    bool opus;          /* it takes Opus: it said so, or passes on all, as an edge of SRS does */
     uint32_t caps_ex;   /* enum rtmp_caps */
     const struct amf_value *object; /* all of it */
     const struct amf_value *extra;  /* the object behind it ("srs_id" of an edge), or NULL */
+};
+
+enum { /* [E-RTMP v2], values of videoFourCcInfoMap and audioFourCcInfoMap */
+    RTMP_FOURCC_CAN_DECODE = 1, RTMP_FOURCC_CAN_ENCODE = 2, RTMP_FOURCC_CAN_FORWARD = 4,
 };
 
 enum rtmp_caps { /* [E-RTMP v2], capsEx */

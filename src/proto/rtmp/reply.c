@@ -8,7 +8,7 @@
 #define FMS_VERSION "FMS/3,5,3,888"
 #define CLIENT_ID "ASAICiss"
 
-enum { CAPABILITIES = 127, FOUR_CC_CAN_FORWARD = 4 };
+enum { CAPABILITIES = 127 };
 
 static const struct {
     const char *level, *code, *description;
@@ -62,7 +62,7 @@ static void put_enhanced(struct wr *w)
     for (int i = 0; i < 2; i++) {
         amf0_key(w, maps[i]);
         amf0_object_begin(w);
-        amf0_set_number(w, "*", FOUR_CC_CAN_FORWARD);
+        amf0_set_number(w, "*", RTMP_FOURCC_CAN_FORWARD);
         amf0_end(w);
     }
     amf0_key(w, "fourCcList");

@@ -21,7 +21,8 @@ static void put_text(struct wr *w, const char *key, const char *text)
 
 static void put_enhanced(struct wr *w)
 {
-    static const char *const codes[] = { "av01", "vp09", "hvc1", "avc1" };
+    static const char *const codes[] = { "av01", "vp09", "vp08", "hvc1", "avc1", "Opus", "fLaC",
+                                        "ac-3", "ec-3", ".mp3", "mp4a" };
 
     amf0_key(w, "fourCcList");
     amf0_strict_begin(w, sizeof(codes) / sizeof(codes[0]));

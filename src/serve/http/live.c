@@ -2,6 +2,7 @@
 /* live.c - live streams over HTTP and WebSocket. */
 #include "serve/http/live.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "co/net/round.h"
 #include "serve/http/mux.h"
@@ -22,6 +23,7 @@
 enum {
     PATH_SIZE = 1024, /* of a stream: vhost, app and name */
     MOUNT_SIZE = 512,
+    WITH_OPUS = 62,   /* libavformat of FFmpeg 8.0 */
     LONG_ENOUGH = 16, /* packets of one kind without any of the other: there is none */
 };
 
@@ -29,6 +31,7 @@ struct playing {
     struct http_play play;
     const struct http_live_kind *kind;
     struct http_live_promise promise;
+    bool told; /* that it is not sent Opus, or there is none */
 };
 
 static void open_wire(struct playing *p)
@@ -105,7 +108,7 @@ static err_t guess(struct playing *p)
     live_source_stat(p->play.session.src, &stat);
     if (stat.audio == AV_CODEC_NONE && stat.video == AV_CODEC_NONE)
         return NULL;
-    promise->audio &= stat.audio != AV_CODEC_NONE;
+    promise->audio &= stat.audio != AV_CODEC_NONE && !(promise->no_opus && stat.audio == AV_OPUS);
     promise->video &= stat.video != AV_CODEC_NONE;
     /* Who gets all keeps its place: the newest key frame may be another one by now. */
     if (promise->audio != asked.audio || promise->video != asked.video)
@@ -119,6 +122,27 @@ static HTTP_PLAY_SHORT_LIVED err_t send_head(struct playing *p)
     size_t n = p->kind->head ? p->kind->head(&p->promise, head) : 0;
 
     return n > 0 ? http_play_write(&p->play, head, n) : NULL;
+}
+
+/* ---- Opus */
+
+/* HTTP has no word for what a player decodes, so all are sent the stream as it is, but for one:
+ * FFmpeg before 8.0 reads neither audio nor video of FLV with Opus, and says its version. */
+static bool fails_on_opus(const struct http_request *req)
+{
+    static const char name[] = "Lavf/";
+    const char *agent = http_request_field(req, "User-Agent");
+
+    return agent && strncmp(agent, name, sizeof(name) - 1) == 0 &&
+           strtoul(agent + sizeof(name) - 1, NULL, 10) < WITH_OPUS;
+}
+
+static void on_turn(struct session_player *player)
+{
+    struct playing *p = container_of(player, struct playing, play.player);
+
+    if (p->promise.no_opus && !p->told)
+        p->told = session_player_tell_no_opus(player, "FFmpeg before 8.0 reads no FLV with Opus");
 }
 
 /* ---- one player */
@@ -143,11 +167,13 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     const struct session_player_kind players = { /* for as long as it plays */
         .type = kind->client, .what = "player", .sampled = SAMPLED_HTTP,
         .on_readable = http_play_readable, .log_sample = http_play_log_sample,
+        .on_turn = on_turn,
     };
     const struct conf_http_remux *remux = &x->vhost->http_remux;
     struct playing p = {
         .play = { .x = x, .end = kind->end, .type = kind->type, .ws = ws }, .kind = kind,
-        .promise = { remux->has_audio, remux->has_video, remux->drop_if_not_match },
+        .promise = { remux->has_audio, remux->has_video, remux->drop_if_not_match,
+                     kind->params && fails_on_opus(x->req) },
     };
     err_t err = http_play_init(&p.play, name);
 

@@ -18,6 +18,7 @@ enum { HTTP_LIVE_HEAD_MAX = 4096 };
 struct http_live_promise {
     bool audio, video;
     bool drop;  /* what was not promised is left out */
+    bool no_opus; /* the player's demuxer fails on Opus in FLV */
 };
 
 struct http_live_kind {

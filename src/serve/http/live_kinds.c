@@ -13,6 +13,8 @@ static void flv_params(const struct http_live_promise *p, uint32_t param[LIVE_PA
     if (p->drop)
         param[FLV_WIRE_LEAVE_OUT] = (p->audio ? 0u : FLV_WIRE_NO_AUDIO) |
                                     (p->video ? 0u : FLV_WIRE_NO_VIDEO);
+    if (p->no_opus)
+        param[FLV_WIRE_LEAVE_OUT] |= FLV_WIRE_NO_OPUS;
 }
 
 static size_t flv_head(const struct http_live_promise *p, uint8_t *out)

@@ -86,6 +86,7 @@ static void remember(struct rtmp_session *s, const struct rtmp_connect *c)
     names->tc_url = s->said;
     names->page_url = names->tc_url + strlen(names->tc_url) + 1;
     names->swf_url = names->page_url + strlen(names->page_url) + 1;
+    s->opus = c->opus;
 }
 
 /* An edge says which connection of its own log asks, so one id leads through both logs. */

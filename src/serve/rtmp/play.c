@@ -9,6 +9,7 @@ struct playing {
     struct session_player player;
     struct rtmp_session *s;
     uint32_t leave_out; /* bits of RTMP_WIRE_LEAVE_OUT */
+    bool told;          /* that it is not sent Opus, or there is none */
 };
 
 static struct playing *playing_of(struct session_player *player)
@@ -69,6 +70,16 @@ static err_t on_readable(struct session_player *player)
     return rtmp_play_listen(player, playing_of(player)->s, on_command);
 }
 
+/* Once, when the stream's audio is known. */
+static void on_turn(struct session_player *player)
+{
+    struct playing *p = playing_of(player);
+
+    if (!p->told)
+        p->told = session_player_tell_no_opus(player, "it did not announce Opus in the fourCcList "
+                                              "of its connect");
+}
+
 /* It may wait for its publisher as long as it likes. */
 static err_t send_stream(struct session_player *player)
 {
@@ -89,9 +100,9 @@ err_t rtmp_session_play(struct rtmp_session *s)
 {
     static const struct session_player_kind kind = {
         .type = CLIENTS_RTMP_PLAY, .what = "player", .sampled = SAMPLED_PLAY,
-        .on_readable = on_readable, .log_sample = rtmp_play_log_sample,
+        .on_readable = on_readable, .log_sample = rtmp_play_log_sample, .on_turn = on_turn,
     };
-    struct playing p = { .s = s };
+    struct playing p = { .s = s, .leave_out = s->opus ? 0 : RTMP_WIRE_NO_OPUS, .told = s->opus };
 
     return rtmp_play_run(&p.player, s, &kind, send_stream);
 }

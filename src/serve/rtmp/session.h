@@ -38,6 +38,7 @@ struct rtmp_session {
     int move_to;             /* the worker that it goes to next; -1: none */
     enum rtmp_want wanted;   /* what it said before that */
     char *said;              /* by connect: tcUrl, pageUrl and swfUrl of the names */
+    bool opus;               /* by connect: it takes Opus */
     bool connected;          /* a backend was told that it is here */
     bool has_stream;         /* createStream came, in this phase */
     bool fc_publish;         /* the client sent FCPublish: it waits for onFCPublish */
