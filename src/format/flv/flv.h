@@ -113,8 +113,8 @@ void flv_message_build(struct flv_message *m, const struct av_packet *pkt);
 /* The same for a tag of a file, where there are no data in AMF3: behind its first byte such a
  * message is one in AMF0. */
 void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt);
-/* For players without Opus: takes the member "audiocodecid" that says Opus out of onMetaData. FFmpeg
- * waits up to 90 s for audio that metadata promise. Other messages are left as they are. */
+/* For players without Opus: takes the member "audiocodecid" that says Opus out of onMetaData.
+ * FFmpeg waits up to 90 s for audio that metadata promise. Other messages are left as they are. */
 void flv_message_hide_opus(struct flv_message *m);
 static inline uint32_t flv_message_size(const struct flv_message *m)
 {

@@ -11,6 +11,7 @@
 #include "session/admit.h"
 #include "session/homes.h"
 #include "session/move.h"
+#include "wire/flv.h"
 #include "session/stream_key.h"
 
 #include <stdio.h>
@@ -173,7 +174,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     struct playing p = {
         .play = { .x = x, .end = kind->end, .type = kind->type, .ws = ws }, .kind = kind,
         .promise = { remux->has_audio, remux->has_video, remux->drop_if_not_match,
-                     kind->params && fails_on_opus(x->req) },
+                     kind->wire == &flv_wire && fails_on_opus(x->req) },
     };
     err_t err = http_play_init(&p.play, name);
 
