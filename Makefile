@@ -55,7 +55,7 @@ LIB := $(OBJS)/libsrs.a
 CONSOLE := $(patsubst www/%,$(OBJS)/%,$(wildcard www/console/*))
 
 all: server $(TOOLS)
-server: $(LIB) $(PROGRAM) $(CONSOLE) players
+server: $(LIB) $(PROGRAM) $(CONSOLE) players certificate
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 
@@ -132,6 +132,10 @@ $(OBJS)/console/%: www/console/%
 	@cp $< $@
 
 # Optional players for the buttons FLV, HLS and DASH: `make player` gets them from npm, other builds copy them.
+# For conf/https.*.conf; one that is there stays.
+certificate:
+	@scripts/certificate.sh conf
+
 players:
 	@3rdparty/install-player.sh --copy $(OBJS)/player
 
@@ -302,7 +306,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all server players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all server certificate players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
     check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-workers test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 

@@ -39,15 +39,35 @@ def begin(srs, tmp_path):
         if "./conf/server.key" in text:
             cert = Cert(tmp_path)
             text = text.replace("./conf/server.key", cert.key).replace("./conf/server.crt", cert.cert)
+        text = text.replace("daemon              on;", "daemon              off;")
         ports = {old: free_port() for old in sorted(set(re.findall(r"^\s*listen\s+(\d+);", text, re.M)))}
         for old, new in ports.items():
             text = re.sub(rf"(listen\s+){old};", rf"\g<1>127.0.0.1:{new};", text)
-        s = srs(conf=text, port=ports["1935"], tank="file" if name == "log-file" else "console", begin=False)
+        s = srs(conf=text, port=ports["1935"], tank="file" if name in ("log-file", "srs") else "console", begin=False)
         s.log_path = os.path.join(s.tmp, "objs/srs.log")
         s.start()
         s.ports = {int(k): v for k, v in ports.items()}
         return s
     return start
+
+
+def test_the_certificate_of_the_build(tmp_path):
+    """Ten years, a key for nobody else, and one that is there stays; it serves https and is no part of the repository."""
+    make = [os.path.join(ROOT, "scripts", "certificate.sh"), str(tmp_path)]
+    crt, key = tmp_path / "server.crt", tmp_path / "server.key"
+    told = subprocess.run(make, capture_output=True, text=True, check=True).stdout
+    assert told.count("\n") == 1 and str(crt) in told
+    assert key.stat().st_mode & 0o777 == 0o600
+    days = 3640 * 24 * 3600
+    assert subprocess.run(["openssl", "x509", "-in", crt, "-checkend", str(days)], capture_output=True).returncode == 0
+    ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(crt, key)
+    was = key.read_bytes()
+    assert subprocess.run(make, capture_output=True, text=True, check=True).stdout == "" and key.read_bytes() == was
+    crt.unlink()
+    subprocess.run(make, check=True)
+    assert key.read_bytes() == was and not crt.exists(), "a key without its certificate is somebody's, too"
+    with open(os.path.join(ROOT, ".gitignore")) as f:
+        assert {"/conf/server.crt", "/conf/server.key"} <= set(f.read().split())
 
 
 def test_everything_is_on(begin, source):
