@@ -14,6 +14,7 @@ import httpapi
 import procs
 from httpapi import Api
 from procs import SLOW, free_port, wait_for
+from webclient import Cert
 
 LINE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\})? (-?[0-9.e+-]+|\+Inf|NaN)$')
 TEN = ("srs_node_uname_info", "srs_build_info", "srs_cpu_percent", "srs_memory",
@@ -170,10 +171,13 @@ rtmfp_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}
 rtc_server {{ enabled on; listen 127.0.0.1:{free_port()}; }}"""
 
 
-def test_dashboard_asks_for_what_is_there(metrics, source):
-    s, port = metrics(more=udp_servers())
+def test_dashboard_asks_for_what_is_there(metrics, source, tmp_path):
+    camera = f'pull {{ stream live/none; on_demand off; url "rtsp://127.0.0.1:{free_port()}/"; }}'
+    s, port = metrics(f"rtsp {{ enabled on; {camera} }} dvr {{ enabled on; dvr_path /proc/none/[stream].flv; }}",
+                      more=udp_servers() + f"\nrtmps {{ {Cert(tmp_path).conf(free_port())} }}")
     s.push(source, "cam", loop=True)
-    got = wait_for(lambda: (lambda v: v if "srs_stream_clients" in v else None)(values(scrape(port))), 5)
+    there = {"srs_stream_clients", "srs_pull_error", "srs_recording_error", "srs_disk_up"}
+    got = wait_for(lambda: (lambda v: v if there <= set(v) else None)(values(scrape(port))), 10)
     with open(os.path.join(procs.ROOT, "doc", "api.md")) as f:
         told = set(re.findall(r"\b(?:srs|process)_[a-z_]+", f.read().split("## Metrics")[1]))
     there = {re.sub("_(bucket|sum|count)$", "", name) for name in got}

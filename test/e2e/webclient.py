@@ -234,15 +234,15 @@ class FlvWatcher(threading.Thread):
 class Cert:
     """A certificate that signs itself, for these names and 127.0.0.1."""
 
-    def __init__(self, folder, name="server", names=("localhost",), kind="ec"):
+    def __init__(self, folder, name="server", names=("localhost",), kind="ec", days=2):
         self.cert, self.key = str(folder / f"{name}.crt"), str(folder / f"{name}.key")
-        self.renew(names, kind)
+        self.renew(names, kind, days)
 
-    def renew(self, names=("localhost",), kind="ec"):
+    def renew(self, names=("localhost",), kind="ec", days=2):
         new = ["-newkey", "rsa:2048"] if kind == "rsa" else \
             ["-newkey", "ec", "-pkeyopt", f"ec_paramgen_curve:{'prime256v1' if kind == 'ec' else kind}"]
         alt = ",".join(f"DNS:{n}" for n in names) + ",IP:127.0.0.1"
-        subprocess.run(["openssl", "req", "-x509", *new, "-nodes", "-days", "2", "-subj",
+        subprocess.run(["openssl", "req", "-x509", *new, "-nodes", "-days", str(days), "-subj",
                         f"/CN={names[0]}", "-addext", f"subjectAltName={alt}",
                         "-keyout", self.key + ".new", "-out", self.cert + ".new"],
                        check=True, capture_output=True)
