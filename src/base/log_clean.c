@@ -266,9 +266,10 @@ char *log_hide_keys(const char *text, bool all)
 
     while (*text) {
         bool found = is_of_rtmp(text) && (all || !is_here(text));
-        size_t size = found ? address_size(text) : 1, last;
+        size_t size = found ? address_size(text) : 1, bar = strcspn(text, "|"), last;
         const char *at;
 
+        size = found && bar < size ? bar : size; /* several outputs of one ffmpeg */
         last = found ? last_part(text, size, &at) : 0;
         put(&o, text, size - last);
         if (last > 0)

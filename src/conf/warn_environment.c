@@ -40,12 +40,13 @@ struct search {
 static void look_name(struct search *s, const char *name, size_t size)
 {
     char text[NAME_MAX_SHOWN];
-    int d;
+    int d, gap;
 
     if (size == s->size && memcmp(name, s->name, size) == 0)
         s->found = true;
-    if (s->found || size >= sizeof(text))
-        return;
+    gap = (int)size - (int)s->size;
+    if (s->found || size >= sizeof(text) || gap >= s->least || -gap >= s->least)
+        return; /* it cannot be nearer */
     (void)snprintf(text, sizeof(text), "%.*s", (int)size, name);
     d = conf_table_distance(text + 4, s->name + 4); /* behind SRS_ */
     if (d < s->least) {
@@ -66,6 +67,8 @@ static void look_row(struct search *s, const struct conf_row *row, const char *p
         size_t n = strcspn(names, " ");
 
         look_name(s, names, n);
+        s->found |= row->kind == CONF_KIND_RELIC && strncmp(s->name, names, n) == 0 &&
+                    s->name[n] == '_'; /* in a block that was one */
         names += n + strspn(names + n, " ");
     }
 }

@@ -500,6 +500,8 @@ static void stream_keys(void **state)
           "ffmpeg -i rtmp://127.0.0.1/a/*** -f flv rtmps://h/app/*** -y" },
         { "{\"urls\":[\"rtmp://h/a/K\",\"rtmp://localhost:1/a/K\"]}", "{\"urls\":[\"rtmp://h/a/***\",\"rtmp://localhost:1/a/K\"]}",
           "{\"urls\":[\"rtmp://h/a/***\",\"rtmp://localhost:1/a/***\"]}" },
+        { "[f=flv]rtmp://h/a/KEY|[f=flv]rtmps://i/b/KEY", "[f=flv]rtmp://h/a/***|[f=flv]rtmps://i/b/***",
+          "[f=flv]rtmp://h/a/***|[f=flv]rtmps://i/b/***" },
         { "rtmp://h/a/KEY: Broken pipe", "rtmp://h/a/*** Broken pipe", "rtmp://h/a/*** Broken pipe" },
         { "rtmp:// rtmp rtmp://h http://h/a/K", "rtmp:// rtmp rtmp://h http://h/a/K", "rtmp:// rtmp rtmp://h http://h/a/K" },
         { "", "", "" },

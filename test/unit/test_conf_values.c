@@ -272,7 +272,7 @@ static void variables_that_are_none(void **state)
         "SRS_LISTEN=1935", "SRS_RTMP_LISTEN=1935", "SRS_VHOST_HLS_ENABLED=on", "SRS_SRS_LOG_TANK=console",
         "SRS_QUERY_LATEST_VERSION=on", "SRS_CONFIG_FILE=x", "SRS_ENV_ONLY=on", "SRS_DEVICE_IP=x", "SRS_PLATFORM=x",
         "SRS_SERVICE_HOST=10.0.0.1", "SRS_PORT=tcp://10.0.0.1:1935", "SRS_PORT_1935_TCP_ADDR=10.0.0.1", "SRS_EDGE_SERVICE_PORT_RTMP=1935",
-        "SRS_VHOST_HLS_HLS_ACODEC=aac", "SRS_EMPTY=", "SRSX=1", "PATH=/bin", "SRS_RTSP_SERVER_HTTPS_KEY=x", NULL,
+        "SRS_VHOST_HLS_HLS_ACODEC=aac", "SRS_THREADS_INTERVAL=5", "SRS_EMPTY=", "SRSX=1", "PATH=/bin", "SRS_RTSP_SERVER_HTTPS_KEY=x", NULL,
     };
     static const char *const odd[] = { "SRS_VHOST_HLS_FRAGMENT=5", "SRS_LISTENS=1", "SRS_XYZZY_PLUGH=1", NULL };
     static const char *const *const both[] = { quiet, odd };
