@@ -7,6 +7,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import urllib.request
 
 import pytest
 
@@ -15,7 +16,7 @@ import procs
 from camera import Camera, Quirks
 from camera_rtp import tracks_of
 from flv import AUDIO, VIDEO
-from httpapi import Api
+from httpapi import Api, Backend
 from procs import ROOT, free_port, wait_for
 from rtmpclient import Closed, Rejected
 from test_idle import rate
@@ -270,6 +271,60 @@ def test_rtsp_pull(begin, source):
 def test_log_in_a_file(begin):
     s = begin("log-file")
     assert s.wait_log("listening on 127.0.0.1")
+
+
+SRT = "srt://127.0.0.1:{0}?pkt_size=1316&streamid="
+WAYS = [("live", None, "flv", b"FLV"), ("console.ipv46", None, None, None), ("mp3.http", "mp3", "mp3", b"ID3"), ("mp3.ts", "mp3", "ts", b"G"),
+        ("srt2ts", "#!::r=live/livestream,m=publish", "ts", b"G"), ("srt.vlc", "#!::r=live/livestream,m=publish", "flv", b"FLV"),
+        ("srt.shortstreamid.play", "#!::r=live/livestream,m=publish", "flv", b"FLV"),
+        ("srt.shortstreamid.publish", "live/livestream", "flv", b"FLV"), ("srt2rtc", "#!::r=live/livestream,m=publish", "flv", b"FLV"),
+        ("https.docker", None, "flv", b"FLV")]
+
+
+@pytest.mark.needs("ffmpeg")
+@pytest.mark.parametrize("name,how,ext,first", WAYS, ids=[w[0] for w in WAYS])
+def test_configurations_that_pages_of_srs_name(begin, tmp_path, name, how, ext, first):
+    s = begin(name, {f" {n} [::]:{n};": f" {n};" for n in (1935, 1985, 8080)} if name == "console.ipv46" else None)
+    audio = ["-c:a", "libmp3lame"] if how == "mp3" else ["-c:a", "copy"]
+    out = ["-f", "mpegts", SRT.format(s.ports[10080]) + how] if how not in (None, "mp3") else ["-f", "flv", s.url("livestream")]
+    push = procs.Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", procs.SOURCE, "-c:v", "copy", *audio, *out],
+                      str(tmp_path / "push.log"))
+    assert s.watch("livestream").wait(lambda got: len(got) > 20)
+    if ext:
+        with urllib.request.urlopen(f"http://127.0.0.1:{s.ports[8080]}/live/livestream.{ext}", timeout=procs.patience(5)) as r:
+            assert r.read(len(first)) == first or (ext == "mp3" and r.status == 200)
+    assert "has no effect yet" not in s.log()
+    push.end()
+
+
+def test_origins_for_the_proxy_share_no_port(srs, tmp_path):
+    """Three on one machine, each with a device of its own, registered with endpoints that the proxy reads."""
+    b, taken = Backend(), set()
+    for i in (1, 2, 3):
+        with open(os.path.join(ROOT, "conf", f"origin{i}-for-proxy.conf")) as f:
+            text = f.read()
+        own = set(re.findall(r"listen\s+(\d+);", text)) | set(re.findall(r"^pid\s+(\S+);", text, re.M))
+        assert len(own) == 6 and not own & taken
+        taken |= own
+        ports = {old: free_port() for old in own if old.isdigit()}
+        for old, new in ports.items():
+            text = re.sub(rf"(listen\s+){old};", rf"\g<1>{new};", text)
+        text = text.replace("127.0.0.1:12025", f"127.0.0.1:{b.port}").replace(f"./objs/origin{i}.pid", str(tmp_path / f"{i}.pid"))
+        (tmp_path / HTML).mkdir(parents=True, exist_ok=True)
+        srs(conf=text, port=ports[str(19350 + i)], name=f"origin{i}", tank="console")
+        assert wait_for(lambda: any(e.get("device_id") == f"origin{i}" for e in b.events))
+        beat = [e for e in b.events if e.get("device_id") == f"origin{i}"][0]
+        assert beat["srt"] == [f"udp://0.0.0.0:{ports[str(10080 + i)]}"] and beat["rtc"] == [f"udp://0.0.0.0:{ports[str(8000 + i)]}"]
+        assert beat["rtmp"] == [str(ports[str(19350 + i)])]
+    b.close()
+
+
+def test_an_edge_says_that_there_is_none_yet():
+    r = subprocess.run([procs.BINARY, "-t", "-c", "conf/edge.conf"], cwd=ROOT, capture_output=True, text=True, timeout=procs.patience(10))
+    assert r.returncode == 0 and "mode remote, an edge, is not there yet" in r.stderr
+    env = {**os.environ, "SRS_QUERY_LATEST_VERSION": "on"}
+    r = subprocess.run([procs.BINARY, "-t", "-c", "conf/origin.conf"], cwd=ROOT, capture_output=True, text=True, timeout=procs.patience(10), env=env)
+    assert r.returncode == 0 and "QUERY" not in r.stderr
 
 
 def test_all_of_them_are_told():
