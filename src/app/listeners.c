@@ -3,6 +3,7 @@
 #include "app/listeners.h"
 
 #include "app/listeners_plan.h"
+#include "app/services.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "co/co.h"
@@ -115,6 +116,7 @@ static err_t start(struct listener *one, int *fd)
 static struct listener *take(struct listeners *l, struct listeners_planned *p, unsigned worker)
 {
     struct listener *one = must(calloc(1, sizeof(*one)));
+    char text[SERVICES_TEXT];
     err_t err;
 
     one->bind = p->bind;
@@ -129,7 +131,8 @@ static struct listener *take(struct listeners *l, struct listeners_planned *p, u
         return NULL;
     }
     if (one->told)
-        log_trace("listening on %s", one->bind.text);
+        log_trace("listening on %s for %s", one->bind.text,
+                  services_text(p->services, text, sizeof(text)));
     one->next = l->list;
     l->list = one;
     return one;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/must.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,24 @@ static bool is_wanted(const struct conf *c, int i)
 const char *services_name(enum service service)
 {
     return services[service].name;
+}
+
+const char *services_text(unsigned which, char *text, size_t size)
+{
+    static const char *const names[SERVICES] = {
+        [SERVICE_RTMP] = "RTMP", [SERVICE_RTMPS] = "RTMPS", [SERVICE_HTTP] = "HTTP",
+        [SERVICE_HTTPS] = "HTTPS", [SERVICE_API] = "HTTP API", [SERVICE_APIS] = "HTTPS API",
+        [SERVICE_EXPORTER] = "metrics", [SERVICE_RTSP] = "RTSP", [SERVICE_RTSPS] = "RTSPS",
+        [SERVICE_RTC] = "WebRTC over TCP",
+    };
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < SERVICES && n < size; i++) {
+        if (which & 1u << i)
+            n += (size_t)snprintf(text + n, size - n, "%s%s", n > 0 ? ", " : "", names[i]);
+    }
+    return text;
 }
 
 const struct conf_tls *services_tls_of(const struct conf *c, enum service service)

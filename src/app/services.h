@@ -34,6 +34,9 @@ struct services_tls services_tls_share(const struct services_tls *t);
 void services_tls_refresh(struct services_tls *t);
 
 const char *services_name(enum service service);
+/* "HTTP, HTTP API" of their bits, for the log; gives `text`. */
+enum { SERVICES_TEXT = 128 };
+const char *services_text(unsigned which, char *text, size_t size);
 /* The settings of TLS of a service; NULL when it is plain. */
 const struct conf_tls *services_tls_of(const struct conf *c, enum service service);
 

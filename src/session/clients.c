@@ -10,34 +10,39 @@
 enum { BUCKETS_MIN = 64 };
 
 static const struct {
-    const char *name;
+    const char *name, *text;
     bool publishes, file;
 } types[CLIENTS_TYPES] = {
-    [CLIENTS_RTMP_PLAY] = { "rtmp-play", false, false },
-    [CLIENTS_FLV_PLAY] = { "flv-play", false, false },
-    [CLIENTS_MP4_PLAY] = { "mp4-play", false, false },
-    [CLIENTS_HLS_PLAY] = { "hls-play", false, false },
-    [CLIENTS_DASH_PLAY] = { "dash-play", false, false },
-    [CLIENTS_FLASH_PUBLISH] = { "flash-publish", true, false },
-    [CLIENTS_FMLE_PUBLISH] = { "fmle-publish", true, false },
-    [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", true, false },
-    [CLIENTS_RTSP_PLAY] = { "rtsp-play", false, false },
-    [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", true, false },
-    [CLIENTS_SRT_PLAY] = { "srt-play", false, false },
-    [CLIENTS_SRT_PUBLISH] = { "srt-publish", true, false },
-    [CLIENTS_RTC_PLAY] = { "rtc-play", false, false },
-    [CLIENTS_RTC_PUBLISH] = { "rtc-publish", true, false },
-    [CLIENTS_RTMFP_PLAY] = { "rtmfp-play", false, false },
-    [CLIENTS_RTMFP_PUBLISH] = { "rtmfp-publish", true, false },
-    [CLIENTS_RTSP_VOD] = { "rtsp-vod", false, true },
-    [CLIENTS_RTMP_VOD] = { "rtmp-vod", false, true },
-    [CLIENTS_FLV_VOD] = { "flv-vod", false, true },
-    [CLIENTS_FORWARD] = { "forward", false, false },
+    [CLIENTS_RTMP_PLAY] = { "rtmp-play", "RTMP player", false, false },
+    [CLIENTS_FLV_PLAY] = { "flv-play", "HTTP player", false, false },
+    [CLIENTS_MP4_PLAY] = { "mp4-play", "MP4 player", false, false },
+    [CLIENTS_HLS_PLAY] = { "hls-play", "HLS player", false, false },
+    [CLIENTS_DASH_PLAY] = { "dash-play", "DASH player", false, false },
+    [CLIENTS_FLASH_PUBLISH] = { "flash-publish", "RTMP publisher", true, false },
+    [CLIENTS_FMLE_PUBLISH] = { "fmle-publish", "RTMP publisher", true, false },
+    [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", "RTMP publisher", true, false },
+    [CLIENTS_RTSP_PLAY] = { "rtsp-play", "RTSP player", false, false },
+    [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", "RTSP publisher", true, false },
+    [CLIENTS_SRT_PLAY] = { "srt-play", "SRT player", false, false },
+    [CLIENTS_SRT_PUBLISH] = { "srt-publish", "SRT publisher", true, false },
+    [CLIENTS_RTC_PLAY] = { "rtc-play", "WebRTC player", false, false },
+    [CLIENTS_RTC_PUBLISH] = { "rtc-publish", "WebRTC publisher", true, false },
+    [CLIENTS_RTMFP_PLAY] = { "rtmfp-play", "RTMFP player", false, false },
+    [CLIENTS_RTMFP_PUBLISH] = { "rtmfp-publish", "RTMFP publisher", true, false },
+    [CLIENTS_RTSP_VOD] = { "rtsp-vod", "RTSP player", false, true },
+    [CLIENTS_RTMP_VOD] = { "rtmp-vod", "RTMP player", false, true },
+    [CLIENTS_FLV_VOD] = { "flv-vod", "HTTP player", false, true },
+    [CLIENTS_FORWARD] = { "forward", "forward", false, false },
 };
 
 const char *clients_type_name(enum clients_type type)
 {
     return types[type].name;
+}
+
+const char *clients_type_text(enum clients_type type)
+{
+    return types[type].text;
 }
 
 bool clients_type_publishes(enum clients_type type)

@@ -38,6 +38,7 @@ enum clients_type {
     CLIENTS_TYPES,
 };
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
+const char *clients_type_text(enum clients_type type); /* "RTMP player", for the log */
 bool clients_type_publishes(enum clients_type type);
 bool clients_type_is_file(enum clients_type type); /* it plays one, not a live stream */
 

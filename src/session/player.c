@@ -118,6 +118,16 @@ static void apply_settings(struct session_player *p)
         session_pace(s->io, s->vhost->bandwidth.play_kbps);
 }
 
+/* What it left out since this was asked before. */
+static uint64_t count_dropped(struct session_player *p)
+{
+    uint64_t more = p->sender.consumer.dropped - p->dropped;
+
+    p->dropped += more;
+    p->s->left_out += more;
+    return more;
+}
+
 /* The state of its sender, for the log. */
 static const char *describe(const struct session_player *p, char *text, size_t size)
 {
@@ -132,16 +142,15 @@ static const char *describe(const struct session_player *p, char *text, size_t s
 
 static void log_dropped(struct session_player *p)
 {
-    uint64_t dropped = p->sender.consumer.dropped;
+    uint64_t dropped = count_dropped(p);
     char text[STATE_SIZE];
     bool named = is_called(p);
 
-    if (dropped == p->dropped)
+    if (dropped == 0)
         return;
     log_warn("slow %s%s%s: %llu packets left out, it goes on at a key frame; %s", p->kind->what,
              named ? " " : "", named ? p->s->names.tc_url : "",
-             (unsigned long long)(dropped - p->dropped), describe(p, text, sizeof(text)));
-    p->dropped = dropped;
+             (unsigned long long)dropped, describe(p, text, sizeof(text)));
 }
 
 /* Once, until it has taken all that there was. */
@@ -278,6 +287,7 @@ err_t session_player_send(struct session_player *p)
 void session_player_end(struct session_player *p, err_t why)
 {
     p->s->sender = NULL;
+    (void)count_dropped(p);
     live_consumer_close(&p->sender.consumer);
     session_term_end(&p->s->term);
     session_play_end(p->s, why);

@@ -3,9 +3,15 @@
 #include "session/session.h"
 
 #include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
 #include "base/text.h"
 #include "session/house.h"
 #include "session/move.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 void session_init(struct session *s, struct session_env *env, struct io *io)
 {
@@ -26,6 +32,7 @@ void session_fini(struct session *s)
     session_leave_home(s);
     hooks_line_end(&s->line);
     s->names.key = stream_key_unref(s->names.key);
+    free(s->did);
     s->conf = conf_unref(s->conf);
 }
 
@@ -131,12 +138,73 @@ void session_wait(struct session *s, enum clients_type type)
 
 void session_enter(struct session *s)
 {
+    s->entered_at = co_now();
+    take_rates(s, s->entered_at);
+    s->entered_in = s->in;
+    s->entered_out = s->out;
+    s->left_out = 0;
     clients_admit(&s->entry, &s->names);
+}
+
+/* What was lost on its way by SRT. */
+static void describe_srt(const struct session *s, bool publishes, char *text, size_t size)
+{
+    struct clients_srt srt;
+    size_t n = strlen(text);
+
+    if (s->srt && s->srt(s, &srt))
+        (void)snprintf(text + n, size - n, ", %llu packets lost, %llu of them for good",
+                       (unsigned long long)(publishes ? srt.recv_lost : srt.send_lost),
+                       (unsigned long long)(publishes ? srt.recv_dropped : srt.send_dropped));
+}
+
+/* ", 18 players" of a publisher; ", 5 packets left out" of a player that was too slow. */
+static void describe_others(const struct session *s, char *text, size_t size)
+{
+    const struct clients_stream *stream = s->entry.stream;
+    unsigned players = stream && clients_stream_total(stream) > 0 ? clients_stream_total(stream) - 1
+                                                                  : 0;
+
+    text[0] = '\0';
+    if (clients_type_publishes(s->entry.type))
+        (void)snprintf(text, size, ", %u player%s", players, players == 1 ? "" : "s");
+    else if (s->left_out > 0)
+        (void)snprintf(text, size, ", %llu packets left out since it was too slow",
+                       (unsigned long long)s->left_out);
+    describe_srt(s, clients_type_publishes(s->entry.type), text, size);
+}
+
+/* "RTMP publisher of live/show, 312.0 s, 41.2 MB in, 1102 kbit/s, 18 players" */
+static void note_what_it_did(struct session *s, co_usec now)
+{
+    bool publishes = clients_type_publishes(s->entry.type);
+    uint64_t bytes = publishes ? s->in - s->entered_in : s->out - s->entered_out;
+    double seconds = (double)(now - s->entered_at) / (double)CO_SECONDS(1);
+    char others[128];
+
+    describe_others(s, others, sizeof(others));
+    free(s->did);
+    s->did = must_print("%s of %.200s, %.1f s, %.*f MB %s, %.0f kbit/s%s",
+                        clients_type_text(s->entry.type),
+                        s->src ? live_source_name(s->src) : "", seconds,
+                        bytes < 10000000 ? 3 : 1, (double)bytes / 1e6, publishes ? "in" : "out",
+                        seconds > 0 ? (double)bytes * 8 / 1000 / seconds : 0, others);
+}
+
+void session_log_end(const struct session *s, const char *what, err_t *why)
+{
+    char text[512];
+
+    (void)snprintf(text, sizeof(text), "%s%s%.400s", what, s->did ? ": " : "",
+                   s->did ? s->did : "");
+    log_end(text, why);
 }
 
 void session_leave(struct session *s, err_t why)
 {
     take_rates(s, co_now());
+    if (s->entry.admitted)
+        note_what_it_did(s, co_now());
     clients_leave(&s->entry, s->in, s->out, why);
     s->src = live_source_unref(s->src);
     session_leave_home(s);

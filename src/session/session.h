@@ -25,6 +25,10 @@ struct session {
     struct serve_term term;
     int64_t ends;                /* its token, seconds since 1970; 0: never */
     co_usec began_at;
+    co_usec entered_at;          /* when it was let in to publish or play; what went before, */
+    uint64_t entered_in, entered_out;
+    uint64_t left_out;           /* and packets that it was too slow for, since then */
+    char *did;                   /* what it did at last, for its last line; NULL: nothing */
     struct kbps in_kbps, out_kbps;
     uint64_t in, out;            /* bytes, where it has no connection of its own */
     const struct live_sender *sender; /* sends to it, while it plays over its connection; or NULL */
@@ -67,6 +71,9 @@ void session_source(struct session *s);
 void session_wait(struct session *s, enum clients_type type);
 void session_enter(struct session *s);
 void session_leave(struct session *s, err_t why);
+/* The last line of a conversation in the log: `what`, what it published or played at last, and why
+ * it ended, which is freed. Behind session_leave(). */
+void session_log_end(const struct session *s, const char *what, err_t *why);
 /* Take its bit rates, every few seconds. */
 void session_count(struct session *s, co_usec now);
 /* The same; true: the sample line of this kind is its to write. */

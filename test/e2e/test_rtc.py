@@ -183,7 +183,7 @@ def test_listeners_move_by_reload(srs, workers):
     status, fields, answer = ask(whep, OFFER)
     assert status == 201 and f"127.0.0.1 {a} typ host" in answer
     s.reload(vhost, glob=http + rtc_conf([b, c], "reuseport 6;"))
-    assert s.wait_log(f"listening on {b} of WebRTC", 2) and s.wait_log(f"listening on {c} of WebRTC", 2)
+    assert s.wait_log(f"listening on {b} for WebRTC", 2) and s.wait_log(f"listening on {c} for WebRTC", 2)
     status, _, answer = ask(whep, OFFER)
     assert status == 201 and f"127.0.0.1 {b} typ host" in answer
     assert udp_ports() >= {a, b, c}
@@ -213,7 +213,7 @@ def test_who_plays_goes_on_when_listeners_move(srs, tmp_path, source, workers):
     s.reload(f"rtc {{ enabled on; rtmp_to_rtc on; }}\nhttp_remux {{ enabled on; }}\n",
              glob=rtc_conf([a, b]) + f"http_api {{ enabled on; listen 127.0.0.1:{s.api_port}; }}\n"
              f"http_server {{ enabled on; listen 127.0.0.1:{s.web_port}; dir {tmp_path}/html; }}")
-    assert s.wait_log(f"listening on {a} of WebRTC", 2)
+    assert s.wait_log(f"listening on {a} for WebRTC", 2)
     assert p.wait(20) == 0
     got = last_object((tmp_path / "load.log").read_text())
     assert got["failed"] == 0 and got["lost"] == 0 and got["gap_ms"]["max"] < 500 and got["messages"] > 200, got

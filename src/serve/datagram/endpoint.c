@@ -159,7 +159,7 @@ static struct datagram_endpoint *add(struct datagram_service *s, const struct da
     s->endpoints = must(realloc(s->endpoints, (s->n_endpoints + 1) * sizeof(e)));
     s->endpoints[s->n_endpoints++] = e;
     if (s->env->worker == 0)
-        log_trace("listening on %s of %s (UDP)", e->text, s->protocol->name);
+        log_trace("listening on %s for %s (UDP)", e->text, s->protocol->name);
     return e;
 }
 

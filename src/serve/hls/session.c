@@ -200,23 +200,36 @@ static const char *what(const struct hls_session *s)
     return s->dash ? "DASH" : "HLS";
 }
 
+/* Why it stopped, for the log. */
+static const char *reason(const struct hls_session *s, err_t why, char *text, size_t size)
+{
+    if (why)
+        return err_text(why, text, size);
+    if (s->refused)
+        return "kicked";
+    if (s->hls->stopping)
+        return "the server stops";
+    (void)snprintf(text, size, "no request for %lld s", us_to_s(co_now() - s->asked_at));
+    return text;
+}
+
 /* It plays no more: told once, whatever comes later. What a backend is told is by what the vhost
  * says now; by what it said if it went. */
 static void stop(struct hls_session *s, err_t why)
 {
-    const struct session_stream *names = &s->session.names;
+    char text[200];
     bool changed;
     err_t gone;
 
     if (!s->playing)
         return;
     s->playing = false;
-    log_trace("%s session %s of %s/%s ends: %llu requests, %llu bytes", what(s), s->id,
-              names->app, names->name, (unsigned long long)s->requests,
-              (unsigned long long)s->session.out);
     gone = session_apply(&s->session, &changed);
     err_free(&gone);
     session_play_end(&s->session, why);
+    log_trace("%s session %s ends: %s, %llu requests: %s", what(s), s->id,
+              s->session.did ? s->session.did : "", (unsigned long long)s->requests,
+              reason(s, why, text, sizeof(text)));
 }
 
 /* It gets nothing more, whatever it asks for. */

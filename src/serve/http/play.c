@@ -80,9 +80,11 @@ err_t http_play_write(struct http_play *p, const void *data, size_t size)
 
 err_t http_play_leave(struct http_play *p, err_t err)
 {
+    char text[300];
+
     session_player_end(&p->player, err);
-    log_trace("HTTP client played for %lld ms, %llu bytes",
-              us_to_ms(co_now() - p->session.began_at), (unsigned long long)p->x->io->bytes_out);
+    log_trace("HTTP client played: %s: %s", p->session.did ? p->session.did : "nothing",
+              err ? err_text(err, text, sizeof(text)) : "the stream ended");
     return err ? err_wrap(err, "play %s", p->end) : NULL;
 }
 

@@ -76,7 +76,7 @@ static void end_play(struct rtmfp_netstream *n, err_t why)
     rtmfp_play_end(n, why);
     if (n->words)
         rtmfp_netstream_status(n, RTMP_PLAY_STOP, NULL);
-    log_end("RTMFP player finished", &why);
+    session_log_end(&n->base, "RTMFP player finished", &why);
     gone(n);
 }
 
@@ -212,7 +212,7 @@ static void finish(struct rtmfp_netstream *n, const char *what, err_t err)
     n->doing = RTMFP_ENDS;
     if (err && err_code(err) == ERR_KICKED)
         rtmfp_peer_leave(n->peer, err_copy(err));
-    log_end(what, &err);
+    session_log_end(&n->base, what, &err);
     gone(n);
 }
 

@@ -92,7 +92,7 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     if (!err)
         err = rtmp_file_find(s, *want);
     if (err)
-        return err_wrap(err, "identify");
+        return err_wrap(err, "waiting for publish or play");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",
               *want == RTMP_WANT_PLAY ? "Play" : clients_type_name(rtmp_session_publisher(s)),
               s->base.names.vhost, s->base.names.app, s->base.names.name,

@@ -181,7 +181,7 @@ static void end(struct rtmp_session *s, err_t err)
         rtmp_session_send_away(s);
         return;
     }
-    log_end("client finished", &err);
+    session_log_end(&s->base, "client finished", &err);
     rtmp_session_free(s);
 }
 

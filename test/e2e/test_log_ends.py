@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The last lines of clients in the log: what each one was, what it did, and why it ended."""
+import urllib.request
+
+import pytest
+
+import flv
+import hls
+import tools
+from procs import free_port, wait_for
+from test_hls import conf, html  # noqa: F401
+
+NUMBERS = r"[\d.]+ s, [\d.]+ MB {way}, \d+ kbit/s"
+PUBLISHED = NUMBERS.format(way="in") + r", \d+ players?"
+PLAYED = NUMBERS.format(way="out")
+
+
+def test_rtmp(srs, source):
+    s = srs()
+    p = s.push(flv.cut(source, 20000))
+    w = s.watch()
+    assert w.wait(lambda tags: len(tags) > 20)
+    w.stop()
+    w.client.close()
+    assert s.wait_log(rf"client finished: RTMP player of live/s, {PLAYED}: code=1004", 3), s.log()
+    w = s.watch()
+    assert w.wait(lambda tags: len(tags) > 20)
+    p.stop()
+    p.client.close()
+    got = s.wait_log(rf"client finished: RTMP publisher of live/s, {NUMBERS.format(way='in')}, 1 player: code=1004.*", 3)
+    assert got, s.log()
+    assert "identify" not in got[0]
+    w.stop()
+
+
+def test_who_says_nothing(srs):
+    s = srs()
+    client = s.client()
+    client.connect()
+    client.close()
+    assert s.wait_log(r"client finished: code=1004\(IO_CLOSED\)\(.*\) : waiting for publish or play : ", 3), s.log()
+
+
+def test_listening_lines_say_for_what(srs):
+    http, api, rtsp, srt = (free_port() for _ in range(4))
+    s = srs("", f"http_server {{ enabled on; listen 127.0.0.1:{http}; }} http_api {{ enabled on; listen 127.0.0.1:{api}; }}"
+                f"rtsp_server {{ enabled on; listen 127.0.0.1:{rtsp}; }} srt_server {{ enabled on; listen 127.0.0.1:{srt}; }}")
+    for port, what in ((s.port, "RTMP"), (http, "HTTP"), (api, "HTTP API"), (rtsp, "RTSP"), (srt, r"SRT \(UDP\)")):
+        assert s.wait_log(rf"listening on 127.0.0.1:{port} for {what}$", 3), s.log()
+
+
+def test_http_and_hls(srs, html, source):
+    port = free_port()
+    s = srs(conf(html, fragment=1, window=2, ctx="on") + "http_remux { enabled on; }",
+            f"http_server {{ enabled on; listen 127.0.0.1:{port}; dir {html}; }}")
+    p = s.push(flv.cut(source, 20000), ahead=5)
+    url = f"http://127.0.0.1:{port}/live/s"
+    assert wait_for(lambda: hls.get(url + ".m3u8")[0] == 200, 5)
+    with urllib.request.urlopen(url + ".flv") as r:
+        r.read(50000)
+    assert s.wait_log(rf"HTTP client played: HTTP player of live/s, {PLAYED}: code=", 3), s.log()
+    child = hls.join(url + ".m3u8", hls.get(url + ".m3u8")[2].decode().split("\n")[-2])
+    hls.get(hls.join(child, hls.get_list(child).segments[0].uri))
+    p.stop()
+    got = s.wait_log(rf"HLS session \w+ ends: HLS player of live/s, {PLAYED}, \d+ requests: no request for \d+ s", 12)
+    assert got, s.log()
+
+
+@pytest.mark.needs("ffmpeg")
+@pytest.mark.parametrize("by", ["rtsp", "srt"])
+def test_others(srs, source, by):
+    port = free_port()
+    s = srs("rtsp { enabled on; } srt { enabled on; }" if by == "rtsp" else "srt { enabled on; }",
+            f"{by}_server {{ enabled on; listen 127.0.0.1:{port}; }}")
+    to = f"rtsp://127.0.0.1:{port}/live/s" if by == "rtsp" else \
+        f"srt://127.0.0.1:{port}?streamid=#!::r=live/s,m=publish"
+    form = ["-f", "rtsp", "-rtsp_transport", "tcp"] if by == "rtsp" else ["-f", "mpegts"]
+    tools.run(["ffmpeg", "-v", "error", "-nostdin", "-re", "-i", tools.SOURCE, "-t", "2", "-c", "copy", *form, to],
+              timeout=20, check=False)
+    what = {"rtsp": "RTSP", "srt": "SRT"}[by]
+    assert s.wait_log(rf"client finished: {what} publisher of live/s, {PUBLISHED}.*: code=", 5), s.log()
