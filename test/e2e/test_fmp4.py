@@ -260,7 +260,7 @@ def test_player(live, media, tmp_path, kind, way):
         pusher.stop()
         pusher.client.close()
         assert page.wait("p.state !== 'playing'", 8), page.run("p.state")
-        for codecs in "h264 opus", "vp9", "vp9 mp3":
+        for codecs in "h264 opus", "vp9", "vp9 aac":
             pusher = s.push(media.tags(*codecs.split()), loop=True)
             want = {"h264": "avc1", "vp9": "vp09"}[codecs.split()[0]]
             count = codecs.count(" ")

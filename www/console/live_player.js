@@ -35,18 +35,23 @@ const RETRY = [500, 1000, 2000, 4000]; // milliseconds before it connects again
 const OPEN_TIME = 4000, SILENCE = 30000, PAUSE = 5000;
 const TICK = 200;
 const KEEP = 10, MOST = 20;            // seconds of the past that are kept, and when the rest is removed
-const FAR = 2.5;                       // seconds too late: seek; less is caught up by playing faster
+const FAR = 1.2, FAR_BEGIN = 0.35;     // seconds too late: seek, sooner in the first seconds; less is caught up by playing faster
+const BEGIN = 3000;                    // milliseconds, in which what the server kept for us arrives
 const DELAY_MAX = 2;
 const MISSING = "nobody publishes this stream, or the server does not serve it as MP4";
+const MP3 = /^(mp4a\.(40\.34|6b|69)|mp3)$/i;
 const NAMES = { avc: "H.264", hvc: "HEVC", hev: "HEVC", av0: "AV1", vp0: "VP9", opu: "Opus", fla: "FLAC", mp3: "MP3" };
 
 const Source = window.MediaSource ?? window.ManagedMediaSource; // iOS has the second one alone
 
 function nameOf(codec) {
     if (/^mp4a/i.test(codec))
-        return /^mp4a\.40/.test(codec) ? "AAC" : "MP3";
+        return MP3.test(codec) ? "MP3" : "AAC";
     return NAMES[codec.slice(0, 3).toLowerCase()] ?? codec;
 }
+
+// What browsers call it that do not know the name of the specification.
+const aliases = codec => [codec, codec.toLowerCase(), ...MP3.test(codec) ? ["mp4a.6B", "mp4a.69", "mp3"] : []];
 
 const isAudio = codec => /^(mp4a|opus|flac|mp3)/i.test(codec);
 
@@ -406,8 +411,12 @@ class LivePlayer {
         if (same(init, this.init))
             return;
         this.init = init.slice();
-        const tracks = describe(init, text), can = t => Source.isTypeSupported(`${t.audio ? "audio" : "video"}/mp4; codecs="${t.codec}"`);
-        const cannot = tracks.filter(t => !can(t));
+        const tracks = describe(init, text);
+        const cannot = tracks.filter(t => {
+            const name = aliases(t.codec).find(c => Source.isTypeSupported(`${t.audio ? "audio" : "video"}/mp4; codecs="${c}"`));
+            t.codec = name ?? t.codec;
+            return !name;
+        });
         this.note = cannot.length ? `this browser cannot decode ${cannot.map(t => nameOf(t.codec)).join(" and ")}` : "";
         if (cannot.length === tracks.length || cannot.some(t => !t.audio))
             return this.end(this.note);
@@ -554,7 +563,7 @@ class LivePlayer {
             return;
         const b = v.buffered, end = b.end(b.length - 1), newest = Math.max(b.start(b.length - 1), end - this.delay);
         if (!this.shown) {
-            this.shown = true;
+            this.shown = performance.now();
             if (newest > v.currentTime)
                 this.seek(newest);
             return;
@@ -562,7 +571,8 @@ class LivePlayer {
         if (v.paused)
             return;
         const behind = end - v.currentTime;
-        if (behind > this.delay + FAR && newest > v.currentTime)
+        const far = performance.now() - this.shown < BEGIN ? FAR_BEGIN : FAR;
+        if (behind > this.delay + far && newest > v.currentTime)
             this.seek(newest);
         else if (range.start > v.currentTime + 0.02 && v.readyState < 3) // nothing comes for the gap
             this.seek(range.start + 0.01);
