@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sb_http_load.c - many HTTP-FLV players, that look at all they get or drop it unseen (--fast). */
+/* sb_http_load.c - many HTTP-FLV players, that look at all they get or drop it unseen (--fast).
+ * Streams of another format (.mp4, .ts) are always dropped unseen. */
 #include "tools/load/drop.h"
 #include "tools/load/fetch.h"
 #include "tools/load/watch.h"
@@ -12,6 +13,15 @@ enum { BUFFER = 256 * 1024, HEAD_MAX = 4096 };
 
 /* One for all clients: what is read is looked at before anything yields. */
 static uint8_t buffer[BUFFER];
+
+static bool is_flv(const struct load_url *url)
+{
+    const char *end = memchr(url->stream, '?', strlen(url->stream));
+    size_t n = end ? (size_t)(end - url->stream) : strlen(url->stream);
+
+    return n < 4 || (strncmp(url->stream + n - 4, ".mp4", 4) != 0 &&
+                     strncmp(url->stream + n - 3, ".ts", 3) != 0);
+}
 
 static err_t ask(struct load_client *c, const struct load_url *url)
 {
@@ -30,7 +40,7 @@ static err_t ask(struct load_client *c, const struct load_url *url)
 
 /* Read the head of the answer; what came behind it is media. It may come in pieces, between which
  * others use the buffer. */
-static err_t answer(struct load_client *c)
+static err_t answer(struct load_client *c, bool flv)
 {
     uint8_t *mine = malloc(HEAD_MAX), *end = NULL;
     size_t size = 0, n = 0;
@@ -45,7 +55,7 @@ static err_t answer(struct load_client *c)
     }
     if (!err && (!end || memcmp(mine, "HTTP/1.1 200", 12) != 0))
         err = err_new(ERR_HTTP, "%.*s", (int)(size < 40 ? size : 40), (const char *)mine);
-    if (!err)
+    if (!err && flv)
         err = load_flv_feed(&c->flv, end + 4, size - (size_t)(end + 4 - mine), load_watch, c);
     free(mine);
     return err ? err_wrap(err, "answer") : NULL;
@@ -76,7 +86,7 @@ static err_t read_media(struct load_client *c)
 
 static err_t play(struct load_client *c, const struct load_url *url)
 {
-    bool fast = c->run->opts.fast;
+    bool fast = c->run->opts.fast, flv = is_flv(url);
     err_t err = NULL;
 
     load_flv_init(&c->flv);
@@ -85,10 +95,10 @@ static err_t play(struct load_client *c, const struct load_url *url)
     if (!c->run->opts.idle) {
         err = ask(c, url);
         if (!err)
-            err = answer(c);
+            err = answer(c, flv);
     }
     c->alive = !err;
-    while (!err && !load_is_over(c) && !(fast && c->mark_at))
+    while (!err && flv && !load_is_over(c) && !(fast && c->mark_at))
         err = read_media(c);
     if (err || load_is_over(c))
         return err;
