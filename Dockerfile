@@ -2,7 +2,10 @@
 # The server in a container, in the places that users of such servers know.
 #
 #   docker build -t srs .
-#   docker run --rm -it -p 1935:1935 -p 1985:1985 -p 8080:8080 srs
+#   docker run --rm -it -p 1935:1935 -p 1935:1935/udp -p 1985:1985 -p 8080:8080 -p 8554:8554 \
+#       -p 10080:10080/udp -p 8000:8000 -p 8000:8000/udp --env CANDIDATE=ADDRESS-OF-THIS-HOST srs
+#
+# Or: CANDIDATE=ADDRESS-OF-THIS-HOST docker compose up
 #
 # Another configuration: ... srs ./objs/srs -c conf/realtime.conf; or -v $PWD/my.conf:/usr/local/srs/conf/docker.conf
 # One directive:         docker run --env SRS_MAX_CONNECTIONS=5000 ...
@@ -34,11 +37,11 @@ RUN apt-get update \
     && useradd --system --uid 990 --home-dir /usr/local/srs --shell /usr/sbin/nologin srs
 COPY --from=build /usr/local/srs /usr/local/srs
 WORKDIR /usr/local/srs
-# What it writes (HLS, recordings, logs of ffmpeg) is in objs: mount a volume there to keep it.
+# HLS and recordings are in objs/nginx: mount a volume there to keep them (not on objs, where the program is).
 RUN mkdir -p objs/nginx/html && chown -R srs: objs
 # A number: so that Kubernetes can tell that it is not root.
 USER 990
-# RTMP, the API with the console, HTTP-FLV and HLS
-EXPOSE 1935 1985 8080
+# RTMP, RTMFP; the API with the console, WHIP and WHEP; HTTP-FLV, MP4, HLS and DASH; RTSP; SRT; WebRTC
+EXPOSE 1935 1935/udp 1985 8080 8554 10080/udp 8000 8000/udp
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s CMD ["bash", "etc/healthcheck.sh"]
 CMD ["./objs/srs", "-c", "conf/docker.conf"]

@@ -177,13 +177,10 @@ run:
 	+@OBJS=$(OBJS) scripts/run.sh
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/objs $(DESTDIR)$(PREFIX)/conf $(DESTDIR)$(PREFIX)/doc
-	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/objs/
-	install -m 644 conf/*.conf $(DESTDIR)$(PREFIX)/conf/
-	install -m 644 LICENSE README.md doc/config.md doc/api.md doc/security.md doc/source.flv $(DESTDIR)$(PREFIX)/doc/
-	cp -r etc $(DESTDIR)$(PREFIX)/
-	cp -r $(OBJS)/console $(DESTDIR)$(PREFIX)/objs/
-	[ ! -d $(OBJS)/player ] || cp -r $(OBJS)/player $(DESTDIR)$(PREFIX)/objs/
+	scripts/install.sh $(OBJS) $(DESTDIR)$(PREFIX)
+
+uninstall:
+	scripts/install.sh --remove $(DESTDIR)$(PREFIX)
 
 # The console's pictures of the README, by Chromium, from what is built.
 screenshots: all
@@ -306,7 +303,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all server certificate players player deb screenshots units fuzzers st run install install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all server certificate players player deb screenshots units fuzzers st run install uninstall install-deps test test-unit test-fuzz-seeds test-e2e \
     check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-workers test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # make-deb.sh OBJS - make OBJS/srs_VERSION_ARCH.deb of what is built in OBJS.
 #
-# The program and its page are in /usr/lib/srs, the configuration in /etc/srs, what it keeps in
+# The program and its pages for browsers are in /usr/lib/srs, the configuration in /etc/srs, what it keeps in
 # /var/lib/srs, its logs in /var/log/srs. Nothing but dpkg-deb and binutils is needed.
 # DEB_MAINTAINER="Name <address>": who answers for the package.
 set -eu
@@ -15,21 +15,21 @@ version=$("$objs/srs" -v 2>&1 | sed -n 's/^[^0-9]*\([0-9][0-9.]*\).*/\1/p' | hea
 tag=$(sed -n 's/^#define BUILD_TAG "\(..*\)"/\1/p' "$objs/config.h")
 [ -z "$tag" ] || version=$version+$(printf %s "$tag" | tr -c 'A-Za-z0-9.+~\n' .)
 
+. packaging/files.sh
 umask 022
 root=$(mktemp -d "$objs/deb.XXXXXX")
 trap 'rm -rf "$root"' EXIT
 trap 'exit 1' HUP INT TERM
 chmod 755 "$root"
-mkdir -p "$root/DEBIAN" "$root/usr/lib/srs" "$root/usr/bin" "$root/lib/systemd/system" \
+mkdir -p "$root/DEBIAN" "$root/usr/lib/srs" "$root/usr/bin" "$root/usr/lib/systemd/system" \
     "$root/etc/srs" "$root/etc/default" "$root/etc/logrotate.d" "$root/usr/share/doc/srs/examples"
 
 install -m 755 "$objs/srs" "$root/usr/lib/srs/srs"
 strip --strip-debug "$root/usr/lib/srs/srs"
 ln -s ../lib/srs/srs "$root/usr/bin/srs"
-tools="sb_rtmp_load sb_rtmp_load_fast sb_http_load sb_hls_load sb_rtsp_load sb_rtmp_publish sb_rtsp_publish"
 for tool in $tools; do
     install -m 755 "$objs/$tool" "$root/usr/bin/"
-    strip "$root/usr/bin/$tool"
+    strip --remove-section=.comment --remove-section=.note "$root/usr/bin/$tool"
 done
 cp -r "$objs/console" "$root/usr/lib/srs/"
 [ ! -d "$objs/player" ] || cp -r "$objs/player" "$root/usr/lib/srs/"
@@ -45,8 +45,8 @@ sed -e '/^#   useradd /d; /^#   install -d /d; /^#   cp etc\//d; /^#   systemctl
     -e 's,/usr/local/srs/objs/srs,/usr/lib/srs/srs,; s,/usr/local/srs/conf/,/etc/srs/,' \
     -e 's,/usr/local/srs/doc,/usr/share/doc/srs,; s,^WorkingDirectory=.*,WorkingDirectory=/var/lib/srs,' \
     -e '/^ReadWritePaths=-\/usr\/local/d' -e '/^Environment=SRS_\(PID\|SRS_LOG_FILE\|FF_LOG_DIR\)=/d' \
-    etc/systemd/srs.service > "$root/lib/systemd/system/srs.service"
-! grep -n /usr/local "$root/lib/systemd/system/srs.service" "$root/etc/logrotate.d/srs" || exit 1
+    etc/systemd/srs.service > "$root/usr/lib/systemd/system/srs.service"
+! grep -n /usr/local "$root/usr/lib/systemd/system/srs.service" "$root/etc/logrotate.d/srs" || exit 1
 
 seconds=$(date -u -d "$(sed -n 's/^#define BUILD_DATE "\(.*\)"/\1/p' "$objs/config.h")" +%s)
 maintainer=${DEB_MAINTAINER:-The maintainers <maintainers@srs.example>}
@@ -61,15 +61,27 @@ for tool in $tools; do
 done
 install -D -m 644 packaging/deb/lintian-overrides "$root/usr/share/lintian/overrides/srs"
 
-install -m 644 README.md doc/config.md doc/api.md doc/security.md "$root/usr/share/doc/srs/"
+doc=$root/usr/share/doc/srs
+# shellcheck disable=SC2046,SC2086
+install -m 644 $(echo $pages | sed "s/ LICENSE / /") "$doc/" # which is in copyright
+# All pages are in one folder, the configurations below it.
+sed -i 's,](doc/,](,g; s,](\(\.\./\)\{0\,1\}conf/,](examples/,g; s,](\(\.\./\)\{0\,1\}etc/\([a-z]*/\)\{0\,1\},](examples/,g
+    s,](\.\./\([A-Z]*\.md\)),](\1),g' "$doc"/*.md
 install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf doc/source.flv etc/backend.py etc/sign-link.py etc/healthcheck.sh \
-    etc/grafana/srs.json etc/prometheus/srs.yml "$root/usr/share/doc/srs/examples/"
+    etc/grafana/* etc/prometheus/* "$doc/examples/"
+put_rtmfp "$doc/examples"
+# Debian has the text of this license once for all packages.
+license() { # file
+    sed '/^ *Apache License$/,/^ *END OF TERMS/d; /^ *APPENDIX: /,/^ *Copyright/{/^ *Copyright/!d}' "$1"
+    ! grep -q 'Apache License' "$1" ||
+        printf '\nOn Debian systems the Apache License, Version 2.0, is in /usr/share/common-licenses/Apache-2.0\n'
+}
 {
     echo "The server:"
     echo
     cat LICENSE
     for f in "$root"/usr/lib/srs/player/*.LICENSE; do
-        [ ! -f "$f" ] || { echo; echo "player/$(basename "$f" .LICENSE) of the console:"; echo; cat "$f"; }
+        [ ! -f "$f" ] || { echo; echo "player/$(basename "$f" .LICENSE) of the console:"; echo; license "$f"; }
     done
 } > "$root/usr/share/doc/srs/copyright"
 

@@ -17,7 +17,8 @@ import sys
 import time
 from urllib.parse import urlsplit
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "test", "e2e"))
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(HERE, "rtmfp"), os.path.join(os.path.dirname(HERE), "test", "e2e")]  # installed, in the tree
 try:
     import flv
     import rtmfp

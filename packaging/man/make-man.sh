@@ -28,8 +28,9 @@ d
 }" "$here/srs.8" > "$out/man8/srs.8"
 rm "$out/options"
 
-for tool in "$objs"/sb_*_load "$objs"/sb_rtmp_load_fast "$objs"/sb_*_publish; do
-    name=$(basename "$tool")
+. "$here/../files.sh"
+for name in $tools; do
+    tool=$objs/$name
     {
         echo ".TH $(echo "$name" | tr a-z A-Z) 1 \"$date\" \"srs $version\" \"User Commands\""
         echo ".SH NAME"

@@ -36,7 +36,14 @@ def sanitized():
         return "BUILD_SANITIZER 1" in f.read()
 
 
-@pytest.mark.long
+def brings(doc, rtmfp):
+    """All pages with their pictures, and a client of RTMFP that runs where no tree is."""
+    for name in os.listdir(os.path.join(ROOT, "doc")):
+        assert name == "source.flv" or (doc / name).is_file(), name
+    pytest.importorskip("cryptography")
+    assert "publish" in out("python3", "-B", str(rtmfp), "--help", cwd="/")
+
+
 def test_install(tmp_path):
     objs = os.path.relpath(OBJS, ROOT)
     env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"}
@@ -50,11 +57,20 @@ def test_install(tmp_path):
     for path in re.findall(r"file://(\S+)", unit) + ["/usr/local/srs/doc/source.flv"]:
         assert (tmp_path / path[1:]).is_file(), path
     assert os.access(home / "etc/init.d/srs", os.X_OK)
+    brings(home / "doc", home / "scripts/rtmfp.py")
+    assert len(list((home / "objs").glob("sb_*"))) == 10
+    assert not list(tmp_path.rglob("*.key")) and not list(tmp_path.rglob("*.crt"))
+    (home / "conf/srs.conf").write_text("# mine")
+    (home / "objs/mine.flv").write_text("x")
+    assert "conf/srs.conf" in out("make", "-s", "-C", ROOT, f"OBJS={objs}", f"DESTDIR={tmp_path}", "uninstall", env=env)
+    left = sorted(str(p.relative_to(home)) for p in home.rglob("*") if p.is_file())
+    assert left == ["conf/srs.conf", "objs/mine.flv"]
+    assert sorted(p.name for p in home.iterdir()) == ["conf", "objs"], "no empty folders"
 
 
 def test_package_holds_what_its_files_name(deb, tmp_path):
     out("dpkg-deb", "-x", deb, str(tmp_path))
-    unit = (tmp_path / "lib/systemd/system/srs.service").read_text()
+    unit = (tmp_path / "usr/lib/systemd/system/srs.service").read_text()
     for path in re.findall(r"(?:^Exec\w+=|-c )(/\S+)", unit, re.M):
         assert path == "/bin/kill" or (tmp_path / path[1:]).exists(), path
     assert "User=srs" in unit and "SRS_DAEMON=off" in unit and "/usr/local" not in unit
@@ -74,7 +90,7 @@ def test_package_brings_what_people_read(deb, tmp_path):
     out("dpkg-deb", "-x", deb, str(tmp_path))
     page = lambda name: gzip.open(tmp_path / "usr/share/man" / f"man{name[-1]}" / (name + ".gz"), "rt").read()
     tools = [t.name for t in sorted((tmp_path / "usr/bin").iterdir())]
-    assert len(tools) == 8 and "srs" in tools
+    assert len(tools) == 11 and "srs" in tools
     for tool in tools:
         text = page(tool + (".8" if tool == "srs" else ".1")).replace("\\-", "-")
         told = out(str(tmp_path / "usr/lib/srs/srs" if tool == "srs" else tmp_path / "usr/bin" / tool), "-h")
@@ -88,7 +104,64 @@ def test_package_brings_what_people_read(deb, tmp_path):
     assert len(rows) > 500 and not [r for r in rows if r not in text]
     log = gzip.open(tmp_path / "usr/share/doc/srs/changelog.gz", "rt").read()
     assert log.startswith(f"srs ({out('dpkg-deb', '-f', deb, 'Version').strip()}) ")
-    assert (tmp_path / "usr/share/doc/srs/examples/source.flv").read_bytes() == open(procs.SOURCE, "rb").read()
+    doc = tmp_path / "usr/share/doc/srs"
+    assert (doc / "examples/source.flv").read_bytes() == open(procs.SOURCE, "rb").read()
+    for name in ("srs.json", "srs.yml", "full.conf"):
+        assert (doc / "examples" / name).is_file(), name
+    brings(doc, doc / "examples/rtmfp.py")
+    for path in doc.glob("*.md"):
+        for target in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", path.read_text()):
+            assert target.startswith(("../", "src/", "test/", "scripts/", "LICENSE")) or (doc / target).exists(), (path.name, target)
+    for word in "RTMFP", "RTSP", "SRT", "WHIP", "WHEP", "HLS", "DASH", "fragmented MP4":
+        assert word in page("srs.8").replace("\n", " "), word
+
+
+def test_package_has_no_key_and_purge_leaves_recordings(deb, tmp_path):
+    out("dpkg-deb", "-R", deb, str(tmp_path / "root"))
+    assert not [p for p in (tmp_path / "root").rglob("*") if p.suffix in (".key", ".crt", ".pem")]
+    script = (tmp_path / "root/DEBIAN/postrm").read_text()
+    for folder in "lib", "log":
+        (tmp_path / folder / "srs/html/live").mkdir(parents=True)
+        script = script.replace(f"/var/{folder}/srs", str(tmp_path / folder / "srs"))
+    assert "/var/lib" not in script and "/var/log" not in script
+    script = script.replace("deb-systemd-helper", "none-such").replace("deluser", "echo deluser")
+    keep = tmp_path / "lib/srs/html/live/a.flv"
+    for name in ("lib/srs/srs.pid", "lib/srs/srs.id", "log/srs/srs.log", "lib/srs/html/live/a.flv"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "lib/srs/html/empty").mkdir()
+    told = out("sh", "-c", script, "postrm", "purge")
+    assert [p for p in (tmp_path / "lib").rglob("*") if p.is_file()] == [keep] and not (tmp_path / "log/srs").exists()
+    assert "holds media" in told and "deluser" not in told, "nor does the user go who owns them"
+    keep.unlink()
+    assert "holds media" not in out("sh", "-c", script, "postrm", "purge") and not (tmp_path / "lib/srs").exists()
+
+
+def ports_of(conf):
+    """What the configuration listens at, as EXPOSE and compose name it."""
+    with open(os.path.join(ROOT, "conf", conf)) as f:
+        text = re.sub(r"#.*", "", f.read())
+    found = {re.search(r"^listen\s+(\d+);", text, re.M)[1] + "/tcp"}
+    for block, port in re.findall(r"^(\w+) \{[^}]*?\blisten\s+(\d+);", text, re.M):
+        found.add(f"{port}/{'udp' if block in ('srt_server', 'rtc_server', 'rtmfp_server') else 'tcp'}")
+    return found
+
+
+def test_ports_of_containers():
+    """What the image's configuration listens at is exposed, published and told."""
+    listens = ports_of("docker.conf")
+    assert len(listens) >= 7
+    with open(os.path.join(ROOT, "Dockerfile")) as f:
+        exposed = re.search(r"^EXPOSE (.*)", f.read(), re.M)[1].split()
+    assert listens <= {p if "/" in p else p + "/tcp" for p in exposed}
+    yaml = pytest.importorskip("yaml")
+    with open(os.path.join(ROOT, "docker-compose.yml")) as f:
+        service, = yaml.safe_load(f)["services"].values()
+    published = [p.split(":")[1] for p in service["ports"]]
+    assert listens <= {p if "/" in p else p + "/tcp" for p in published}
+    for volume in service["volumes"]:
+        source, target = volume.split(":")[:2]
+        assert target.startswith("/usr/local/srs/") and target != "/usr/local/srs/objs", "the program is in there"
+        assert not source.startswith(".") or os.path.exists(os.path.join(ROOT, source))
 
 
 @pytest.mark.needs("bash")
@@ -188,7 +261,7 @@ def test_steps_of_the_dockerfile(tmp_path):
 @pytest.mark.needs("ffmpeg", "ffprobe")
 def test_a_machine_with_the_package(deb, tmp_path):
     """Installed it runs under systemd as a user of its own; it reloads, comes back, is upgraded, its
-    log rotates; removed it leaves its files, purged nothing."""
+    log rotates; removed it leaves its files, purged only media."""
     m = machine.Machine(tmp_path)
     try:
         m.put(deb, "/root/srs.deb")
@@ -234,7 +307,7 @@ def test_a_machine_with_the_package(deb, tmp_path):
         assert m.run("ls /etc/srs/srs.conf /var/lib/srs/srs.id"), "what is the operator's stays"
         m.run(install)
         assert wait_for(active, 20)
-        m.run("dpkg -P srs")
+        m.run("rm -rf /var/lib/srs/html; dpkg -P srs")  # media would stay
         left = m.run("find / -xdev -name '*srs*' -not -path '/proc/*' -not -path '/root/*'; getent passwd srs", check=False)
         assert not [x for x in left.split() if not x.endswith("adsrs")], left
         assert m.run("systemctl is-system-running").strip() == "running"

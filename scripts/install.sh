@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# install.sh OBJS DIR - copy what is built in OBJS, and what belongs to it, to DIR.
+# install.sh --remove DIR - remove what that copied; files that were changed since stay.
+#
+# DIR/.installed lists the files with their sums.
+set -eu
+cd "$(dirname "$0")/.."
+
+remove() { # folder
+    [ -f "$1/.installed" ] || { echo "install.sh: $1 holds nothing that make install copied" >&2; exit 1; }
+    while read -r sum path; do
+        if [ ! -f "$1/$path" ]; then
+            continue
+        elif [ "$(sha256sum < "$1/$path")" = "$sum  -" ]; then
+            rm "$1/$path"
+        else
+            echo "kept, since it was changed: $1/$path"
+        fi
+    done < "$1/.installed"
+    # Deepest folders first; those with files of others stay.
+    sed 's/^[0-9a-f]*  //; s,/*[^/]*$,,' "$1/.installed" | sort -ru | while read -r folder; do
+        (cd "$1" && [ -z "$folder" ] || rmdir -p "$folder" 2> /dev/null) || true
+    done
+    rm "$1/.installed"
+    rmdir "$1" 2> /dev/null || true
+}
+
+if [ "$1" = --remove ]; then
+    remove "$2"
+    exit
+fi
+objs=$1 dir=$2
+. packaging/files.sh
+new=$(mktemp -d)
+trap 'rm -rf "$new"' EXIT
+trap 'exit 1' HUP INT TERM
+
+install -d "$new/objs" "$new/conf" "$new/doc" "$new/scripts"
+install -m 755 "$objs/srs" "$new/objs/"
+for tool in $tools; do
+    install -m 755 "$objs/$tool" "$new/objs/"
+done
+cp -r "$objs/console" "$new/objs/"
+[ ! -d "$objs/player" ] || cp -r "$objs/player" "$new/objs/"
+install -m 644 conf/*.conf "$new/conf/" # and no key that is there
+# shellcheck disable=SC2086
+install -m 644 $pages doc/source.flv "$new/doc/"
+cp -r etc "$new/"
+put_rtmfp "$new/scripts"
+
+(cd "$new" && find . -type f | sed 's,^\./,,' | sort | xargs -d '\n' sha256sum) > "$new.list"
+mv "$new.list" "$new/.installed"
+if [ -f "$dir/.installed" ]; then # of a version before: what this one no longer has
+    awk 'FNR == NR { has[$2] = 1; next } !has[$2]' "$new/.installed" "$dir/.installed" > "$new/older"
+    cat "$new/older" >> "$new/.installed"
+    rm "$new/older"
+fi
+install -d "$dir"
+cp -r "$new/." "$dir/"
