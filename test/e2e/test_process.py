@@ -149,7 +149,7 @@ def test_example_configurations(path):
     if path is None or path.endswith(("full.conf", "include.vhost.conf")):
         pytest.skip("the full one is to read, not to run, the other is a part of include.conf")
     code, out = run("-t", "-c", path, cwd=ROOT)
-    assert code == 0 and ".conf:" not in out, out
+    assert code == 0 and (".conf:" not in out or path.endswith("edge.conf")), out  # which warns: test_configurations
 
 
 def test_directives_of_parts_to_come_are_accepted_with_a_warning(srs):
