@@ -5,8 +5,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import threading
 import time
+import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -17,6 +19,7 @@ import procs
 from flv import VIDEO
 from procs import free_port, wait_for
 
+MENU = "[...document.querySelectorAll('.menu b')].map(e => e.textContent)"
 chromium = pytest.mark.skipif(not browser.chromium(), reason="no Chromium")
 PLAYER = os.path.join(os.path.dirname(procs.BINARY), "player", "mpegts.js")
 
@@ -91,6 +94,17 @@ def test_children_forwards_and_ways(ports, source):
     assert ways["rtsp"] == ways["srt"] == ways["rtmfp"] == 0
     assert ways["vhosts"][0] == {"name": "__defaultVhost__", "rtsp": False, "srt": False, "rtmfp": False, "rtc": False, "rtmp_to_rtc": False,
                                 "rtc_to_rtmp": False, "vod": None, "flv": "[vhost]/[app]/[stream].flv", "fmp4": "[vhost]/[app]/[stream].mp4", "hls": None, "dash": None}
+
+
+def test_ports_of_the_default_vhost(ports):
+    """A page that may not ask the API still tells where to publish to; what is off is 0."""
+    srt, rtsp = free_port(), free_port()
+    _, api, web = ports("srt { enabled on; } rtsp { enabled off; }",
+                        more=f"srt_server {{ enabled on; listen {srt}; }} rtsp_server {{ enabled on; listen {rtsp}; }}")
+    where = json.loads(get(web, "/console/where.json")[2])
+    assert (where["srt"], where["rtsp"], where["rtmfp"], where["rtmps"]) == (srt, 0, 0, 0)
+    ways = json.loads(get(api, "/api/v1/console")[2])["data"]
+    assert (ways["srt"], ways["rtsp"], ways["api"], ways["rtmps"]) == (srt, rtsp, api, 0) and isinstance(ways["address"], str)
 
 
 def test_clients_of_one_stream(ports, source):
@@ -190,10 +204,12 @@ def test_hls_in_the_page(ports, source, tmp_path):
     s.push(source, "cam", loop=True)
     with browser.Page(tmp_path) as b:
         b.open(f"http://127.0.0.1:{api}/console/")
-        assert b.wait("document.querySelectorAll('.stream .act button').length === 4"), b.text()
-        assert b.run("document.querySelectorAll('.stream .act button')[2].innerText") == "▶ HLS"
+        assert b.wait(f"{MENU}.includes('HLS')"), b.text()
         time.sleep(4)  # segments
-        b.click(".stream .act button:nth-child(3)")
+        b.click(".stream .more")
+        assert not b.run("document.querySelector('.menu').hidden")
+        b.run("[...document.querySelectorAll('.menu button')].find(e => e.innerText.startsWith('HLS')).click()")
+        assert b.run("document.querySelector('.menu').hidden && !document.querySelector('.stream').open")
         assert b.wait("document.querySelector('video').currentTime > 1", 15), (b.text(), b.errors)
         assert b.wait("document.querySelector('#facts').innerText.includes('640×360')")
         assert b.run("document.querySelector('#trouble').hidden")
@@ -214,7 +230,7 @@ def test_vhosts_and_log(ports, source, tmp_path):
         b.run(LOGIN % "'a:b c'")
         assert b.wait("document.querySelectorAll('#vhosts tr').length === 2"), b.text()
         s.push(source, "cam", loop=True)
-        assert b.wait("document.querySelector('#vhosts').innerText.includes('1 stream')", 8)
+        assert b.wait("[...document.querySelectorAll('#vhosts [data-name=Streams]')].map(e => e.innerText) + '' === '1,0'", 8), b.text()
         chips = "[...document.querySelectorAll('#vhosts tr')].map(r => r.querySelector('b').innerText + ': ' + " \
             "[...r.querySelectorAll('.chip')].map(c => c.innerText))"
         assert b.run(chips) == ["__defaultVhost__: RTMP,FLV,HLS", "b: RTMP"]
@@ -416,7 +432,7 @@ def test_a_file_in_the_pages(ports, tmp_path):
         assert b.wait("document.body.innerText.includes('file of 0:30')", 8), b.text()
         assert "no publisher" not in b.text() and "H264 640×360" in b.text()
         b.run("document.querySelector('.stream').open = true")
-        assert b.wait("/rtmp-vod[^]*at 0:0\\d, /.test(document.querySelector('.stream').innerText)", 8), b.text()
+        assert b.wait("/rtmp-vod[^]*at 0:0\\d/.test(document.querySelector('.stream').innerText)", 8), b.text()
         b.click(".stream .act button")
         assert b.wait("document.querySelector('video').currentTime > 0.5", 10), b.text()
         assert b.wait("document.querySelector('.seek').innerText.includes('/ 0:30')"), b.text()
@@ -429,4 +445,179 @@ def test_a_file_in_the_pages(ports, tmp_path):
         assert b.wait("document.querySelector('#state').innerText === 'the end'", 10), b.text()
         b.run("void document.querySelector('video').play().catch(() => {})")
         assert b.wait(f"document.querySelector('video').currentTime > 0.3 && {place} < 3", 10), b.text()
+        assert not b.errors, b.errors
+
+
+PUBLISHED = "[...document.querySelectorAll('#publish code')].map(e => e.innerText)"
+ADDRESSES = "[...document.querySelectorAll('.stream[open] .urls > div')].map(e => [e.querySelector('b').innerText, e.querySelector('dd span').innerText])"
+PROBLEMS = "[...document.querySelectorAll('#problem-list li')].map(e => e.innerText)"
+RED = "getComputedStyle(document.querySelector('%s')).color"
+
+
+def everything(ports, **how):
+    """All protocols on, WebRTC among them."""
+    p = {name: free_port() for name in ("rtsp", "srt", "rtmfp", "rtc")}
+    s, api, web = ports("".join(f"{name} {{ enabled on; }}" for name in p) + "hls { enabled on; hls_path ./; } dash { enabled on; dash_path ./; }",
+                        more=" ".join(f"{n}_server {{ enabled on; listen {port}; {'candidate 127.0.0.1;' if n == 'rtc' else ''} }}" for n, port in p.items()), **how)
+    return s, api, web, p
+
+
+@chromium
+@pytest.mark.long
+def test_addresses(ports, source, tmp_path):
+    """Publish addresses of all that is on, whole for the names that were typed; play addresses with what each is for."""
+    s, api, web, p = everything(ports)
+    with browser.Page(tmp_path) as b:
+        b.look()
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait(f"{PUBLISHED}.length === 7 && document.querySelector('#send-part').open"), b.text()
+        b.run("(e => { e.value = 'a&b'; e.dispatchEvent(new Event('input')) })(document.querySelector('#send-name'))")
+        got = b.run(PUBLISHED)
+        assert got[:2] == [f"rtmp://127.0.0.1:{s.port}/live", "a&b"] and got[2].endswith("/live/a&b")
+        assert got[3:] == [f"srt://127.0.0.1:{p['srt']}?streamid=#!::r=live/a&b,m=publish",
+                           f"http://127.0.0.1:{api}/rtc/v1/whip/?app=live&stream=a%26b",
+                           f"rtsp://127.0.0.1:{p['rtsp']}/live/a%26b", f"rtmfp://127.0.0.1:{p['rtmfp']}/live/a%26b"]
+        s.push(source, "cam", loop=True)
+        assert b.wait("document.querySelector('.stream') !== null", 8)
+        b.run("document.querySelector('.stream').open = true")
+        assert b.wait(f"{ADDRESSES}.length > 7"), b.text()
+        shown = dict(b.run(ADDRESSES))
+        assert shown["RTMP"] == f"rtmp://127.0.0.1:{s.port}/live/cam" and shown["HLS"] == f"http://127.0.0.1:{web}/live/cam.m3u8"
+        assert shown["SRT"] == f"srt://127.0.0.1:{p['srt']}?streamid=#!::r=live/cam,m=request"
+        assert {"HTTP-FLV", "MPEG-DASH", "RTSP", "RTMFP"} <= set(shown)
+        assert all(b.run("[...document.querySelectorAll('.urls dt')].map(e => e.innerText.length > 12)")), "each says what it is for"
+        assert not b.errors, b.errors
+
+
+def decoded(path):
+    return subprocess.run(["zbarimg", "-q", "--raw", str(path)], capture_output=True, text=True).stdout.strip()
+
+
+@chromium
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("zbarimg"), reason="no zbarimg: apt-get install zbar-tools")
+def test_the_qr_code(ports, tmp_path):
+    """A reader of such codes sees the page that publishes, on a dark telephone as well; long names make a larger code."""
+    s, api, web, _ = everything(ports)
+    address = "http://%s:%d/players/whip.html?app=live&stream=%s"
+    with browser.Page(tmp_path) as b:
+        for name, how in ("livestream", {}), ("x" * 40, {"mobile": True, "dark": True}), ("ä&" * 20, {"dark": True}):
+            b.look(*(390, 844) if how.get("mobile") else (1180, 860), scale=2, **how)
+            b.open(f"http://127.0.0.1:{api}/console/")
+            assert b.wait("document.querySelector('svg.qr') !== null"), b.text()
+            b.run(f"(e => {{ e.value = {json.dumps(name)}; e.dispatchEvent(new Event('input')) }})(document.querySelector('#send-name'))")
+            b.run("document.querySelector('svg.qr').scrollIntoView({ block: 'center' })")
+            host = json.loads(get(api, "/api/v1/console")[2])["data"]["address"] or "127.0.0.1"
+            want = address % (host, web, urllib.parse.quote_plus(name))
+            assert b.run("document.querySelector('#phone-link').href") == want
+            b.shot(tmp_path / "qr.png")
+            assert decoded(tmp_path / "qr.png") == want
+
+
+@chromium
+@pytest.mark.long
+def test_why_a_player_stalls(ports, source, tmp_path):
+    """It is first in the list, in red, in words, and at the top of the page; so is who plays a name that is not published."""
+    s, api, web = ports()
+    s.push(source, "cam", loop=True, speed=25)
+    views = [s.watch("cam") for _ in range(2)]
+    slow = s.player("cam", client={"rcvbuf": 4096})
+    with browser.Page(tmp_path) as b:
+        b.look()
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("document.querySelector('.stream') !== null", 8)
+        b.run("document.querySelector('.stream').open = true")
+        state = "document.querySelectorAll('.stream tbody tr')[1]?.children[4]"
+        assert b.wait(f"/^stalls for \\d+ s: its network or the player itself takes less.*behind/.test({state}?.innerText)", 20), b.text()
+        assert b.run(f"getComputedStyle({state}).color") == b.run(RED % "#problem-list li")
+        assert b.wait(f"{PROBLEMS}.some(p => p.startsWith('1 player stalls. It is 127.0.0.1 (rtmp-play, cam): stalls for '))", 8), b.text()
+        assert b.run("document.querySelectorAll('.stream tbody tr')[2].children[4].innerText.startsWith('plays')")
+        s.watch("typo"), s.watch("typo")
+        assert b.wait(f"{PROBLEMS}.includes('No publisher of live/typo. On air: live/cam. 2 players wait for it.')", 8), b.text()
+        assert any(p.startswith("1 player stalls") for p in b.run(PROBLEMS)), "who waits for a publisher is told of once"
+        slow.close()
+        assert not any(v.ended for v in views) and not b.errors, b.errors
+
+
+@chromium
+@pytest.mark.long
+def test_equal_errors_are_one_line(ports, source, tmp_path):
+    far = free_port()
+    s, api, web = ports(f"forward {{ enabled on; destination 127.0.0.1:{far}; }}", api="auth { enabled on; username admin; password b; }")
+    s.allow_errors = True
+    for name in "a", "b", "c":
+        s.push(source, name, loop=True)
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait("!document.querySelector('#ask').hidden")
+        b.run(LOGIN % "'b'")
+        assert b.wait(f"/^Forward to 127.0.0.1:{far}: .*Connection refused.* × 3$/.test({PROBLEMS}.join('|'))", 10), b.text()
+        assert "code=" not in b.run(f"{PROBLEMS}[0]")
+        for _ in range(3):
+            s.client().sock.close()
+        b.run("document.querySelector('#log-part').open = true")
+        lines = "[...document.querySelectorAll('#log div')]"
+        assert b.wait(f"{lines}.length > 5"), b.text()
+        b.run("""import('./log.js').then(m => { window.log = new m.Log({}); window.log.clear();
+            window.log.add(['[2026-01-01 00:00:00.000][WARN][1][a] <b>oh', '[2026-01-01 00:00:01.000][TRACE][1][b] x', '[2026-01-01 00:00:02.000][WARN][1][c] <b>oh',
+                '[2026-01-01 00:00:02.000][TRACE][1][b] x']) })""")
+        assert b.run(f"{lines}.slice(-3).map(e => e.innerText)") == [
+            "[2026-01-01 00:00:01.000][TRACE][1][b] x", "[2026-01-01 00:00:02.000][WARN][1][c] <b>oh  × 2", "[2026-01-01 00:00:02.000][TRACE][1][b] x"]
+
+
+@chromium
+@pytest.mark.long
+def test_long_lists(ports, source, tmp_path):
+    """A page of streams and of clients at a time, in the order and with the words that are asked for."""
+    s, api, web = ports("gop_cache off;")
+    there = [s.publisher(f"s{i:02}") for i in range(60)] + [s.player("s07") for _ in range(120)]
+    shown = "[...document.querySelectorAll('.stream')].map(e => e.dataset.name)"
+    rows = "document.querySelectorAll('.stream[open] tbody tr').length"
+    with browser.Page(tmp_path) as b:
+        b.look()
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait(f"{shown}.length === 50 && {shown}[0] === 'live/s07'", 15), b.text()
+        assert "60 publishers" in b.text() and "1–50 of 60" in b.text()
+        pick = "(e => { e.value = %s; e.dispatchEvent(new Event('change')) })(document.querySelector('#stream-sort'))"
+        b.run(pick % "'name'")
+        assert b.wait(f"{shown}[0] === 'live/s00' && {shown}[49] === 'live/s49'"), b.run(shown)
+        b.click("section > .bar > .pager button:last-child")
+        assert b.wait(f"{shown}.length === 10 && {shown}[9] === 'live/s59'"), b.run(shown)
+        b.run("(e => { e.value = 'S07'; e.dispatchEvent(new Event('input')) })(document.querySelector('#filter'))")
+        assert b.wait(f"{shown}.length === 1 && {shown}[0] === 'live/s07'"), b.run(shown)
+        b.run("document.querySelector('.stream').open = true")
+        assert b.wait(f"{rows} === 50 && document.querySelector('.stream[open] .pager').innerText.includes('1–50 of 121')"), b.text()
+        for _ in range(2):
+            b.click(".stream[open] .pager button:last-child")
+        assert b.wait(f"{rows} === 21"), b.text()
+        b.click(".stream[open] th [data-by=alive]")
+        assert b.wait("document.querySelector('.stream[open] th[aria-sort=descending]').innerText.startsWith('Connected')")
+        b.run("(e => { e.value = 'publish'; e.dispatchEvent(new Event('input')) })(document.querySelector('.stream[open] .bar input'))")
+        assert b.wait(f"{rows} === 1"), b.text()
+        b.look(390, 844, mobile=True)
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        assert len(there) == 180 and not b.errors, b.errors
+
+
+@chromium
+@pytest.mark.long
+def test_what_goes_on_all_the_time(ports, source, tmp_path):
+    """Recordings, pulls that fail, disks; and the hour that the server keeps."""
+    camera = free_port()
+    s, api, web = ports(f"""dvr {{ enabled on; dvr_path {tmp_path}/[app]/[stream].flv; }}
+        rtsp {{ enabled on; pull {{ stream live/camera; url rtsp://127.0.0.1:{camera}/a; }} }}""", more=f"rtsp_server {{ enabled on; listen {free_port()}; }}")
+    s.allow_errors = True
+    s.push(source, "cam", loop=True)
+    part = "document.querySelector('#%s-part')?.innerText ?? ''"
+    with browser.Page(tmp_path) as b:
+        b.look(390, 844, mobile=True)
+        b.open(f"http://127.0.0.1:{api}/console/")
+        assert b.wait(f"/running[^]*live\\/cam[^]*cam.flv/.test({part % 'recordings'})", 10), b.text()
+        assert b.wait(f"/failing[^]*live\\/camera[^]*refused/.test({part % 'pulls'})", 10), b.text()
+        assert b.wait(f"{PROBLEMS}.some(p => /^Pull of live.camera: failing for .*refused/.test(p))", 10), b.run(PROBLEMS)
+        assert b.wait(f"/ B of | of .* left/.test({part % 'disks'})", 10), b.text()
+        b.run("document.querySelector('#history-part').open = true")
+        assert b.wait("/kbit.s now, at most /.test(document.querySelector('#history').innerText)", 25), b.text()
+        assert b.run("document.querySelectorAll('#history svg').length") == 6
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
         assert not b.errors, b.errors

@@ -52,7 +52,8 @@ def test_pages_of_ours(pages):
         for path in "/players/nothing.html", "/players/play.js", "/players/../home.html", "/home.html", "/players/x/":
             assert h.get(path).status == 404, path
         where = json.loads(h.get("/console/where.json").body)
-        assert where == {"here_is_api": False, "api": api, "api_tls": 0, "rtmp": s.port, "rtc": False, "players": where["players"]}
+        assert where == {"here_is_api": False, "api": api, "api_tls": 0, "rtmp": s.port, "rtmps": 0, "srt": 0, "rtsp": 0, "rtmfp": 0,
+                         "rtc": False, "players": where["players"]}
     assert once(web, "/", "POST").status == 405
     assert json.loads(once(api, "/").body)["urls"] == {"api": "the api root"}, "the API's port is for programs"
     assert once(api, "/players/").status == 404

@@ -84,9 +84,9 @@ def test_console_and_first_page_play(both, tmp_path):
           "-f", "flv", s.url("cam")], tmp_path / "push.log")
     b.look()
     b.open(f"http://127.0.0.1:{s.api_port}/console/")
-    assert b.wait("document.querySelectorAll('.stream .act button').length === 2", 15), b.text()
-    assert b.run("document.querySelectorAll('.stream .act button')[1].innerText") == "▶ WebRTC"
-    b.click(".stream .act button:nth-child(2)")
+    by_rtc = "[...document.querySelectorAll('.menu button')].find(e => e.textContent.startsWith('WebRTC'))"
+    assert b.wait(by_rtc + "?.isConnected", 15), b.text()
+    b.run(by_rtc + ".click()")
     line = "document.querySelector('#facts').innerText"
     assert b.wait(f"/640×360, H264.* 2[4-6] fps, delay \\d+ ms, 0 % lost/.test({line})", 12), (b.text(), b.errors)
     b.run("document.querySelector('.stream').open = true")

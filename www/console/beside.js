@@ -4,23 +4,26 @@
 import { $, el, sync, text } from "./dom.js";
 import { many, rate, time } from "./format.js";
 import { Rate } from "./spark.js";
+import { inWords } from "./words.js";
 
 const LOOKS = { running: "good", publishing: "good", connecting: "warn", starting: "warn", waiting: "bad", ending: "dim" };
 
-const plain = name => name.replace(/^__defaultVhost__\//, "");
+export const plain = name => name.replace(/^__defaultVhost__\//, "");
 const by = (...keys) => (a, b) => keys.reduce((r, k) => r || String(a[k]).localeCompare(String(b[k])), 0);
 
-function row() {
+export function row() {
     return el("div", { class: "row" }, el("div", { class: "badge state" }),
         el("div", { class: "what" }, el("span"), el("small")), el("div", { class: "said" }, el("small"), el("code")));
 }
 
-function fill(e, state, name, note, said, code) {
-    const [badge, what, more] = e.children;
-    badge.className = `badge state ${LOOKS[state] ?? "dim"}`;
+// What is said of one that does not run is in red.
+export function fill(e, state, name, note, said, code, look = LOOKS[state] ?? "dim") {
+    const [badge, what, more] = e.children, bad = look !== "good" && Boolean(said);
+    badge.className = `badge state ${look}`;
     text(badge, state);
     text(what.firstChild, name);
     text(what.lastChild, note);
+    more.firstChild.className = bad ? "bad" : "";
     text(more.firstChild, said);
     text(more.lastChild, code);
     more.lastChild.title = code;
@@ -52,7 +55,7 @@ export function forwards(list, now) {
             rates.set(key, new Rate());
         const sent = f.send_bytes === undefined ? null : rates.get(key).sample(f.send_bytes, now);
         fill(e, f.state, plain(f.stream), f.age_ms === undefined ? "" : `for ${time(f.age_ms / 1000)}`,
-            [sent !== null && rate(sent), f.dropped_packets ? many(f.dropped_packets, "packet") + " left out" : "", f.error]
+            [sent !== null && rate(sent), f.dropped_packets ? many(f.dropped_packets, "packet") + " left out" : "", inWords(f.error)]
                 .filter(Boolean).join(", "), f.url);
     });
     for (const key of [...rates.keys()])

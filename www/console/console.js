@@ -4,48 +4,54 @@
 import { Api, Closed, NeedLogin } from "./api.js";
 import { $, text } from "./dom.js";
 import { many, time } from "./format.js";
+import { History } from "./history.js";
 import { Log } from "./log.js";
 import { Player } from "./player.js";
-import { publish } from "./publish.js";
 import { children, forwards } from "./beside.js";
+import { problems } from "./problems.js";
+import { Send } from "./send.js";
 import { Streams } from "./streams.js";
 import { Totals } from "./totals.js";
-import { vhosts as showVhosts } from "./vhosts.js";
+import { upkeep, upkeepProblems } from "./upkeep.js";
+import { Vhosts } from "./vhosts.js";
 import { workers } from "./workers.js";
 
 const PERIOD = 2000, PATIENCE = 10000; // milliseconds: between questions; when there is no answer
-const STREAMS = 200;                   // shown at most
 
-const api = new Api(new URLSearchParams(location.search).get("api")), player = new Player();
-const streams = new Streams(api, player, () => tick()), totals = new Totals(), log = new Log(api);
-let timer = null, asking = false;
+const api = new Api(new URLSearchParams(location.search).get("api")), player = new Player(api);
+const streams = new Streams(api, player, () => tick()), totals = new Totals(), log = new Log(api), history = new History(api), send = new Send(), vhosts = new Vhosts();
+let timer = null, asking = false, again = false;
+
+// Lists that an older server does not have.
+async function upkeepLists() {
+    const names = ["pulls", "recordings", "certificates", "disks"];
+    const got = await Promise.all(names.map(name => api.maybe(name)));
+    return Object.fromEntries(names.map((name, i) => [name, got[i]?.[name] ?? null]));
+}
 
 async function show() {
     const crew = await api.maybe("workers"); // answers also while the lists wait for one of them
     workers(crew?.workers ?? []);
-    const [summary, vhosts, listed, ways, jobs, sent] = await Promise.all([
-        api.get("summaries"), api.get("vhosts/"), api.get(`streams/?count=${STREAMS}`),
-        api.maybe("console"), api.maybe("children"), api.maybe("forwards"),
+    const [summary, hosts, listed, ways, jobs, sent, worst, kept] = await Promise.all([
+        api.get("summaries"), api.get("vhosts/"), api.get(streams.query),
+        api.maybe("console"), api.maybe("children"), api.maybe("forwards"), api.maybe("clients/?sort=-stall&count=1"), upkeepLists(),
     ]);
-    const now = performance.now(), self = summary.data.self;
-    await streams.show(listed, vhosts.vhosts, ways?.data, now);
-    totals.show(summary.data, vhosts.vhosts, listed, streams.rates);
+    const now = performance.now(), self = summary.data.self, all = streams.wanted === "" && listed.streams.length === listed.total;
+    await streams.show(listed, hosts.vhosts, ways?.data, now);
+    totals.show(summary.data, hosts.vhosts, crew?.workers ?? [], all ? listed.streams : null, streams.rates);
     forwards(sent?.forwards ?? [], now);
     children(jobs?.children ?? []);
-    showVhosts(vhosts.vhosts, ways?.data);
+    upkeep(kept);
+    vhosts.show(hosts.vhosts, ways?.data);
+    problems({ streams: listed.streams, worst, forwards: sent?.forwards ?? [], children: jobs?.children ?? [], more: upkeepProblems(kept) });
     void log.show();
-    empty(listed.streams.length === 0, ways?.data);
+    void history.show();
+    $("empty").hidden = !all || listed.streams.some(s => s.publish.active || s.vod);
+    send.show(ways?.data, all && listed.streams.length === 0);
     const state = $("state");
     state.className = "";
     text(state, `version ${self.version}, up ${time(self.srs_uptime)}, process ${self.pid}`);
     document.title = `${many(listed.total ?? listed.streams.length, "stream")} – Console`;
-}
-
-function empty(is, ways) {
-    $("empty").hidden = !is;
-    if (!is)
-        return;
-    publish($("publish"), ways?.rtmp);
 }
 
 function ask(why, needLogin) {
@@ -65,9 +71,12 @@ function wanted(wrong) {
 }
 
 async function tick() {
-    if (asking)
+    if (asking) { // what is wanted has changed meanwhile
+        again = true;
         return;
+    }
     asking = true;
+    again = false;
     clearTimeout(timer);
     let next = PERIOD;
     try {
@@ -91,7 +100,7 @@ async function tick() {
     }
     asking = false;
     if (!document.hidden)
-        timer = setTimeout(tick, next);
+        timer = setTimeout(tick, again ? 0 : next);
 }
 
 // A link may have led to somebody else's API: what is for it is asked twice.
@@ -118,5 +127,4 @@ $("ask").addEventListener("submit", e => {
     tick();
 });
 document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : tick());
-$("filter").addEventListener("input", () => streams.filter($("filter").value));
 tick();

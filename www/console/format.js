@@ -38,4 +38,7 @@ export function clock(seconds) {
     return (h ? `${h}:${two(Math.floor(s / 60) % 60)}` : String(Math.floor(s / 60))) + `:${two(s % 60)}`;
 }
 
-export const many = (n, one, more = one + "s") => `${n} ${n === 1 ? one : more}`;
+export const many = (n, one, more = one + "s") => `${count(n)} ${n === 1 ? one : more}`;
+
+// 3000 is "3,000".
+export const count = n => n.toLocaleString("en");

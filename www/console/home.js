@@ -11,7 +11,7 @@ import { DEFAULT, playable } from "./ways.js";
 const PERIOD = 3000, PATIENCE = 15000; // milliseconds between questions; where they are not answered
 const STREAMS = 50;                    // shown at most
 
-const api = new Api(), player = new Player();
+const api = new Api(), player = new Player(api);
 let timer = null;
 
 function state(what, bad = false) {
@@ -86,7 +86,7 @@ async function tick() {
         const found = await api.find().catch(e => e);
         if (!api.where)
             throw found;
-        publish($("publish"), api.where.rtmp);
+        publish($("publish"), api.where);
         $("page").hidden = !api.where.rtc;
         if (found instanceof Error)
             unknown(found);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// log.js - the last lines of the log, while they are looked at.
+// log.js - the last lines of the log, while they are looked at; warnings and errors that are equal are one line.
 
 import { $, el, text } from "./dom.js";
 import { NeedLogin } from "./api.js";
 
 const FIRST = 200, MOST = 1000; // lines: asked for at the beginning, kept
 const PATIENCE = 30000;         // milliseconds, when it is not told
+const LINE = /^\[[^\]]*\]\[(\w+)\](?:\[[^\]]*\])* ?(.*)$/; // its level, and what it says
 
 export class Log {
     constructor(api) {
-        Object.assign(this, { api, end: 0, life: "", asking: false, next: 0 });
+        Object.assign(this, { api, end: 0, life: "", asking: false, next: 0, equal: new Map() });
         $("log-part").addEventListener("toggle", () => { this.next = 0; this.show(); });
         $("log-filter").addEventListener("input", () => this.filter());
     }
@@ -23,16 +24,33 @@ export class Log {
             line.hidden = !this.matches(line);
     }
 
+    // One that is equal to an earlier one takes its place at the end.
+    line(l) {
+        const [, level = "", said = l] = LINE.exec(l) ?? [], look = { WARN: "warn", ERROR: "bad" }[level] ?? "";
+        const old = look ? this.equal.get(said) : undefined, times = Number(old?.dataset.times ?? 0) + 1;
+        const e = old || el("div", { class: look });
+        e.dataset.times = times;
+        e.dataset.said = said;
+        e.textContent = times > 1 ? `${l}  × ${times}` : l;
+        e.hidden = !this.matches(e);
+        if (look)
+            this.equal.set(said, e);
+        return e;
+    }
+
+    clear() {
+        this.equal = new Map();
+        $("log").replaceChildren();
+    }
+
     add(lines) {
         const box = $("log"), below = box.scrollHeight - box.scrollTop - box.clientHeight < 20;
-        for (const l of lines) {
-            const level = /^\[[^\]]*\]\[(\w+)\]/.exec(l)?.[1] ?? "";
-            const e = el("div", { class: { WARN: "warn", ERROR: "bad" }[level] ?? "" }, l);
-            e.hidden = !this.matches(e);
-            box.append(e);
-        }
-        while (box.children.length > MOST)
+        for (const l of lines)
+            box.append(this.line(l));
+        while (box.children.length > MOST) {
+            this.equal.delete(box.firstChild.dataset.said);
             box.firstChild.remove();
+        }
         if (below) // who has scrolled up reads something
             box.scrollTop = box.scrollHeight;
     }
@@ -44,7 +62,7 @@ export class Log {
         try {
             const got = await this.api.get(`log?lines=${this.end ? MOST : FIRST}&after=${this.end}`);
             if (got.service !== this.life)
-                $("log").replaceChildren();
+                this.clear();
             // of a server that was started again: from its beginning
             if (got.service === this.life || this.end === 0) {
                 this.add(got.data.lines);

@@ -7,12 +7,13 @@
 import "./live_player.js";
 import { Rtc, receive } from "./rtc.js";
 import { watch } from "./rtc_stats.js";
+import { plainly } from "./words.js";
 
 const LIBRARIES = { mpegts: "mpegts.js", Hls: "hls.js", dashjs: "dash.js" };
 const HLS = "application/vnd.apple.mpegurl";
 const FAILS = new Set(["error", "blocked", "missing"]); // states of our own player, the others pass by themselves
 const SAYS = { connecting: "connecting …", playing: "" };
-const AGAIN = 2000, PAUSE = 10000; // milliseconds
+const AGAIN = 2000, PAUSE = 10000, LATE = 3000; // milliseconds
 
 export class NoLibrary extends Error {}
 
@@ -31,8 +32,10 @@ function load(name) {
 }
 
 export class Media {
-    constructor(video, fail) {
-        Object.assign(this, { video, fail, end: null, turn: 0, at: 0, duration: 0, pausedAt: 0, told: null, box: null });
+    // fail(why, waits): it does not play; `waits`: it will by itself, as soon as it is published.
+    // explain(kind, url): why not, as { why, waits }, or null; it is asked before a library's words are shown.
+    constructor(video, fail, explain = async () => null) {
+        Object.assign(this, { video, fail, explain, end: null, turn: 0, at: 0, duration: 0, pausedAt: 0, told: null, box: null });
         video.addEventListener("pause", () => { this.pausedAt = performance.now(); });
         video.addEventListener("ended", () => { this.over = true; });
         video.addEventListener("play", () => this.goOn());
@@ -46,11 +49,50 @@ export class Media {
     missing(kind) {
         if (kind === "vod")
             return "the server has no such file, or does not play files: see vod in the configuration";
-        return `the server does not have it by ${Media.kinds[kind]}: nobody publishes it yet, or that is off in the configuration`;
+        return `the server does not have it by ${Media.kinds[kind]}: it has no publisher, or that is off in the configuration`;
+    }
+
+    async reason() {
+        const { turn } = this;
+        const found = await this.explain(...this.asked).catch(() => null);
+        return turn === this.turn ? found : undefined; // undefined: something else is played by now
+    }
+
+    // Libraries complain more than once: while the reason is looked up the first words count.
+    async failed(said) {
+        if (this.failing === this.turn)
+            return;
+        this.failing = this.turn;
+        const found = await this.reason();
+        if (found === undefined)
+            return;
+        this.failing = null;
+        if (found?.waits && !/mp4$/.test(this.asked[0])) // our own player connects again by itself
+            this.timer = setTimeout(() => void this.play(...this.asked).catch(() => { }), AGAIN);
+        this.fail(found?.why ?? plainly(said), Boolean(found?.waits));
+    }
+
+    get hasPicture() {
+        return this.video.readyState >= 2 && (this.asked[0] !== "rtc" || this.video.videoWidth > 0);
+    }
+
+    // Servers let players of a name that has no publisher wait, without a word.
+    expect() {
+        clearTimeout(this.patience);
+        this.patience = setTimeout(async () => {
+            const found = this.hasPicture ? undefined : await this.reason();
+            if (found === undefined)
+                return;
+            if (found && !this.hasPicture)
+                this.fail(found.why, found.waits);
+            this.expect();
+        }, LATE);
     }
 
     stop() {
         this.turn++; // a library that still loads comes too late
+        clearTimeout(this.timer);
+        clearTimeout(this.patience);
         this.duration = 0;
         this.over = false;
         this.url = null;
@@ -63,6 +105,8 @@ export class Media {
     // Throws NoLibrary; anything else that goes wrong is told to `fail`.
     async play(kind, url) {
         this.stop();
+        this.asked = [kind, url];
+        this.expect();
         const turn = this.turn;
         try {
             const start = await this[kind](url);
@@ -76,7 +120,10 @@ export class Media {
                 return;
             if (e instanceof NoLibrary)
                 throw e;
-            this.fail(e.name === "NotAllowedError" ? "press play: the browser wants to be asked" : e.message);
+            if (e.name === "NotAllowedError")
+                this.fail("press play: the browser wants to be asked");
+            else
+                void this.failed(e.message);
         }
     }
 
@@ -85,7 +132,7 @@ export class Media {
         return () => {
             const rtc = new Rtc(url, why => {
                 this.stop();
-                this.fail(why);
+                void this.failed(why);
             });
             receive(rtc, this.video);
             rtc.open().catch(e => { // a player that has gone on hears nothing of it
@@ -106,10 +153,20 @@ export class Media {
     fmp4(url) {
         return () => {
             const player = new window.LivePlayer(this.video, url, {
-                onstate: (state, words) => FAILS.has(state) ? this.fail(words) : this.say?.(words || SAYS[state]),
+                onstate: (state, words) => this.changed(state, words),
             });
             return () => player.stop();
         };
+    }
+
+    // It connects again by itself, unless it failed.
+    changed(state, words) {
+        if (state === "blocked")
+            this.fail(words);
+        else if (FAILS.has(state))
+            void this.failed(words);
+        else
+            this.say?.(words || SAYS[state]);
     }
 
     // A file has a length, a live stream has none, and one that is not there may be published later.
@@ -126,7 +183,7 @@ export class Media {
                 if (again-- > 0)
                     timer = setTimeout(start, AGAIN);
                 else
-                    this.fail(`the browser does not play ${url}: ${this.video.error?.message || "not there, or a format it does not know"}`);
+                    void this.failed(`the browser does not play ${url}: ${this.video.error?.message || "not there, or a format it does not know"}`);
             };
             const start = () => {
                 this.video.src = url;
@@ -148,8 +205,8 @@ export class Media {
         return () => {
             const p = mpegts.createPlayer({ type: kind === "ts" ? "mpegts" : "flv", isLive: true, url },
                 { enableStashBuffer: false, liveBufferLatencyChasing: !file, autoCleanupSourceBuffer: true });
-            p.on(mpegts.Events.ERROR, (_, detail, info) => this.fail(info?.code === 404 ? this.missing(kind) : `${detail}: ${info?.msg ?? ""}`));
-            p.on(mpegts.Events.LOADING_COMPLETE, () => file || this.fail("the stream has ended"));
+            p.on(mpegts.Events.ERROR, (_, detail, info) => void this.failed(info?.code === 404 ? this.missing(kind) : `${detail}: ${info?.msg ?? ""}`));
+            p.on(mpegts.Events.LOADING_COMPLETE, () => file || void this.failed("the stream has ended"));
             p.on(mpegts.Events.METADATA_ARRIVED, about => { this.duration = file && about?.duration || 0; });
             p.attachMediaElement(this.video);
             p.load();
@@ -178,7 +235,7 @@ export class Media {
         url.searchParams.set("start", Math.max(0, Math.min(seconds, duration - 0.5)).toFixed(1));
         const playing = this.play("vod", url.href);
         this.duration = duration; // until it is told again
-        await playing.catch(e => this.fail(e.message));
+        await playing.catch(e => void this.failed(e.message));
     }
 
     // What came while it stood still is thrown away rather than kept; behind the end comes the begin.
@@ -204,7 +261,7 @@ export class Media {
             throw new Error("this browser cannot play HLS");
         return () => {
             const p = new Hls({ enableWorker: false, liveSyncDurationCount: 2 });
-            p.on(Hls.Events.ERROR, (_, e) => e.fatal && this.fail(e.response?.code === 404 ? this.missing("hls") :
+            p.on(Hls.Events.ERROR, (_, e) => e.fatal && void this.failed(e.response?.code === 404 ? this.missing("hls") :
                 `${e.details}: ${e.reason ?? e.response?.code ?? ""}`));
             p.loadSource(url);
             p.attachMedia(this.video);
@@ -217,7 +274,7 @@ export class Media {
         return () => {
             const p = dashjs.MediaPlayer().create();
             p.updateSettings({ debug: { logLevel: dashjs.Debug.LOG_LEVEL_NONE } });
-            p.on(dashjs.MediaPlayer.events.ERROR, ({ error }) => this.fail(error.data?.response?.status === 404 ?
+            p.on(dashjs.MediaPlayer.events.ERROR, ({ error }) => void this.failed(error.data?.response?.status === 404 ?
                 this.missing("dash") : error.message ?? String(error)));
             p.initialize(this.video, url, true);
             return () => p.destroy();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // play.js - a player that is told by the parameters of its address what to play.
 
+import { Api } from "./api.js";
 import { $, text } from "./dom.js";
 import { Media } from "./media.js";
+import { explain } from "./onair.js";
 import { publish } from "./publish.js";
 import { offersOfQuery, ofAddress, ofQuery } from "./query.js";
 import { Seek } from "./seek.js";
@@ -20,8 +22,8 @@ const NOTES = {
     "srs_bwt.html": "To measure what a server gives to many players: objs/sb_rtmp_load, objs/sb_http_load, objs/sb_rtc_load.",
 };
 
-const video = $("video");
-const media = new Media(video, failed);
+const video = $("video"), api = new Api();
+const media = new Media(video, failed, (kind, url) => explain(api, kind, url));
 media.box = $("stats");
 media.say = words => state(words || "playing");
 media.told = found => { // a browser says that WebRTC plays before anything has come
@@ -40,8 +42,8 @@ function state(what, bad = false) {
     text($("state"), what);
 }
 
-function failed(why) {
-    if (!left.length || video.videoWidth)
+function failed(why, waits = false) {
+    if (waits || !left.length || video.videoWidth)
         return state(why, true);
     if (kind === "rtc")
         note(`Not by WebRTC: ${why}. ${PLAYS}`);
@@ -104,7 +106,7 @@ async function begin() {
     if (NOTES[page]?.endsWith(PUBLISH)) {
         document.querySelector("main").hidden = true;
         $("publish").hidden = false;
-        publish($("publish"), (await where())?.rtmp, params.get("app") || "live", (params.get("stream") || "livestream").replace(/\.\w+$/, ""));
+        publish($("publish"), await where(), params.get("app") || "live", (params.get("stream") || "livestream").replace(/\.\w+$/, ""));
     } else if (params.get("autostart") === "true") {
         left = ways;
         void next();

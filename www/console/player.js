@@ -3,13 +3,14 @@
 
 import { $, text } from "./dom.js";
 import { Media } from "./media.js";
+import { explain } from "./onair.js";
 import { line } from "./rtc_stats.js";
 import { Seek } from "./seek.js";
 
 export class Player {
-    constructor() {
+    constructor(api) {
         this.video = $("video");
-        this.media = new Media(this.video, why => this.fail(why));
+        this.media = new Media(this.video, why => this.fail(why), (kind, url) => explain(api, kind, url));
         this.media.say = words => this.say(words);
         this.media.told = found => { this.found = found; this.tell(); };
         this.seek = new Seek(this.media);

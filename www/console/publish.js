@@ -3,16 +3,11 @@
 
 import { copyButton } from "./copy.js";
 import { el, sync, text } from "./dom.js";
-import { ffmpeg, rtmp } from "./ways.js";
+import { DEFAULT, publishing } from "./ways.js";
 
-export function publish(box, port, app = "live", key = "livestream") {
-    const server = rtmp(port, app);
-    const rows = [
-        ["OBS: Settings, Stream, Service Custom, Server", server],
-        ["Stream Key", key],
-        ["ffmpeg, with a file that comes with the server", ffmpeg(server, key)],
-    ];
-    sync(box, rows, r => r[0], ([label]) => {
+// `ports`: those that are on, as publishing() wants them.
+export function publish(box, ports, app = "live", name = "livestream", vhost = DEFAULT) {
+    sync(box, publishing(ports ?? {}, app, name, vhost), r => r[0], ([label]) => {
         const value = el("code");
         return el("div", { class: "give" }, el("span", { class: "dim" }, label), value,
             copyButton(() => value.textContent, `Copy: ${label}`));

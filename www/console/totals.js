@@ -2,7 +2,7 @@
 // totals.js - the tiles at the top.
 
 import { $, el, text } from "./dom.js";
-import { bytes, many, rate } from "./format.js";
+import { bytes, count, many, rate } from "./format.js";
 import { Spark } from "./spark.js";
 
 const sum = (list, what) => list.reduce((all, x) => all + what(x), 0);
@@ -28,16 +28,17 @@ export class Totals {
             t.spark?.push(v, `${name}: ${value}`);
     }
 
-    // `rates` are those of all streams together; null when only some of them are listed.
-    show({ self, system }, vhosts, listed, rates) {
+    // `rates` are those of all streams together, `listed` all streams; null when only some of them are listed.
+    show({ self, system }, vhosts, workers, listed, rates) {
         const received = sum(vhosts, v => v.recv_bytes), sent = sum(vhosts, v => v.send_bytes);
-        const clients = sum(vhosts, v => v.clients), publishers = listed.streams.filter(s => s.publish.active).length;
+        const clients = sum(vhosts, v => v.clients);
+        const publishers = listed ? listed.filter(s => s.publish.active).length : sum(workers, w => w.publishers);
         const inRate = rates?.in ?? sum(vhosts, v => v.kbps.recv_30s);
         const outRate = rates?.out ?? sum(vhosts, v => v.kbps.send_30s);
         const players = Math.max(0, clients - publishers);
         this.tile("In", rate(inRate), bytes(received), "in", inRate);
         this.tile("Out", rate(outRate), bytes(sent), "out", outRate);
-        this.tile("Players", String(players), many(publishers, "publisher"), "out", players);
+        this.tile("Players", count(players), many(publishers, "publisher"), "out", players);
         this.tile("Server", `${(self.cpu_percent * 100).toFixed(1)} %`, `of a core, ${bytes(self.mem_kbyte * 1024)}`,
             "in", self.cpu_percent * 100);
         this.tile("Machine", `${(system.cpu_percent * 100).toFixed(0)} %`,

@@ -12,8 +12,7 @@ function address(mount, port, vhost, s) {
     const [host, ...path] = mount.split("/");
     const fill = (x, code) => x.replace(/\[(vhost|app|stream)\]/g, (_, k) => code(names[k]));
     const where = fill(host, x => x) || location.hostname;
-    const query = vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
-    return `${location.protocol}//${where}:${port}/${path.map(p => fill(p, escape)).join("/")}${query}`;
+    return `${location.protocol}//${where}:${port}/${path.map(p => fill(p, escape)).join("/")}${queryOf(vhost)}`;
 }
 
 // "/rtc/v1/whep/?app=..." of where this page came from; a stream of another kind of publisher has it only if that is on.
@@ -47,33 +46,61 @@ export function playable(ways, vhost, s) {
     return all;
 }
 
-// "rtmfp://server/app/stream", or null where there is none.
-export function rtmfp(ways, vhost, s) {
-    if (!ways?.rtmfp || s.vod || !ways.vhosts.find(w => w.name === vhost)?.rtmfp)
-        return null;
-    const query = vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
-    return `rtmfp://${location.hostname}${ways.rtmfp !== 1935 ? `:${ways.rtmfp}` : ""}/${escape(s.app)}/${escape(s.name)}${query}`;
-}
+// ---- addresses for programs
+
+const port = (n, usual) => n && n !== usual ? `:${n}` : "";
+const wayOf = (ways, vhost) => ways?.vhosts.find(w => w.name === vhost);
+const queryOf = vhost => vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
 
 // "rtmp://server/app"; without its port where it is the usual one.
-export function rtmp(port, app) {
-    return `rtmp://${location.hostname}${port && port !== 1935 ? `:${port}` : ""}/${app}`;
+export function rtmp(n, app, schema = "rtmp", usual = 1935) {
+    return `${schema}://${location.hostname}${port(n, usual)}/${app}`;
 }
 
-// "rtsp://server/app/stream", or null where there is none.
-export function rtsp(ways, vhost, s) {
-    if (!ways?.rtsp || !ways.vhosts.find(w => w.name === vhost)?.rtsp)
-        return null;
-    const query = vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
-    return `rtsp://${location.hostname}${ways.rtsp !== 554 ? `:${ways.rtsp}` : ""}/${escape(s.app)}/${escape(s.name)}${query}`;
+const rtsp = (n, app, name) => `rtsp://${location.hostname}${port(n, 554)}/${escape(app)}/${escape(name)}`;
+const rtmfp = (n, app, name) => `rtmfp://${location.hostname}${port(n, 1935)}/${escape(app)}/${escape(name)}`;
+const srt = (n, vhost, app, name, mode) =>
+    `srt://${location.hostname}:${n}?streamid=#!::${vhost === DEFAULT ? "" : `h=${vhost},`}r=${app}/${name},m=${mode}`;
+const whip = (vhost, app, name) => `${location.origin}/rtc/v1/whip/?` +
+    new URLSearchParams({ app, stream: name, ...vhost === DEFAULT ? {} : { vhost } });
+
+const USES = {
+    fmp4: ["fMP4", "pages, by our own player"], flv: ["HTTP-FLV", "VLC, ffplay, pages with mpegts.js"], rtc: ["WebRTC (WHEP)", "pages and OBS, with the least delay"],
+    hls: ["HLS", "phones, TVs and CDNs; some segments behind"], dash: ["MPEG-DASH", "TVs and CDNs"], vod: ["HTTP-FLV", "pages, from any place in the file"],
+};
+
+// [protocol, what it is for, address] of all by which the stream is played.
+export function addresses(ways, vhost, s) {
+    const way = wayOf(ways, vhost), { app, name } = s, query = queryOf(vhost);
+    return [
+        ["RTMP", "VLC, ffplay, other servers", `${rtmp(ways?.rtmp, app)}/${name}${query}`],
+        ...playable(ways, vhost, s).map(([kind, , url]) => [...USES[kind] ?? [kind, ""], url]),
+        ...way?.rtsp && ways.rtsp ? [["RTSP", "VLC, recorders of cameras", rtsp(ways.rtsp, app, name) + query]] : [],
+        ...way?.srt && ways.srt && !s.vod ? [["SRT", "VLC, other servers, over networks that lose packets", srt(ways.srt, vhost, app, name, "request")]] : [],
+        ...way?.rtmfp && ways.rtmfp && !s.vod ? [["RTMFP", "Flash's protocol over UDP", rtmfp(ways.rtmfp, app, name) + query]] : [],
+    ];
 }
 
-// "srt://server:10080?streamid=...", or null where there is none.
-export function srt(ways, vhost, s) {
-    if (!ways?.srt || s.vod || !ways.vhosts.find(w => w.name === vhost)?.srt)
-        return null;
-    const host = vhost === DEFAULT ? "" : `h=${vhost},`;
-    return `srt://${location.hostname}:${ways.srt}?streamid=#!::${host}r=${s.app}/${s.name},m=request`;
+// The ports that are on for streams of that vhost, as publishing() wants them.
+export function portsOf(ways, vhost) {
+    const way = wayOf(ways, vhost);
+    const on = key => way?.[key] ? ways[key] : 0;
+    return { rtmp: ways?.rtmp, rtmps: ways?.rtmps, srt: on("srt"), rtsp: on("rtsp"), rtmfp: on("rtmfp"), rtc: Boolean(way?.rtc) };
+}
+
+// [what it is for, address] of all by which a stream is published; `ports` has those that are on, and whether WebRTC is.
+export function publishing(ports, app, name, vhost = DEFAULT) {
+    const query = queryOf(vhost), server = rtmp(ports.rtmp, app);
+    return [
+        ["OBS: Settings, Stream, Service Custom, Server", server],
+        ["Stream Key", name + query],
+        ["ffmpeg, with a file that comes with the server", ffmpeg(server, name + query)],
+        ...ports.rtmps ? [["RTMPS, encrypted: the same with this Server", rtmp(ports.rtmps, app, "rtmps", 443)]] : [],
+        ...ports.srt ? [["SRT, over networks that lose packets: OBS takes it as Server, with an empty key", srt(ports.srt, vhost, app, name, "publish")]] : [],
+        ...ports.rtc ? [["WebRTC: OBS 30 or newer, Service WHIP, Server", whip(vhost, app, name)]] : [],
+        ...ports.rtsp ? [["RTSP: ffmpeg -f rtsp, cameras that push", rtsp(ports.rtsp, app, name) + query]] : [],
+        ...ports.rtmfp ? [["RTMFP, Flash's protocol over UDP", rtmfp(ports.rtmfp, app, name) + query]] : [],
+    ];
 }
 
 export const ffmpeg = (server, key) => `ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv ${server}/${key}`;

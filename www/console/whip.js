@@ -108,7 +108,7 @@ function choices() {
 async function begin() {
     const told = await where(), url = offersOfQuery(params, "whip"), ours = new URL(url).origin === location.origin;
     const name = key => new URL(url).searchParams.get(key);
-    publish($("publish"), told?.rtmp, name("app"), name("stream"));
+    publish($("publish"), told, name("app"), name("stream"));
     $("address").value = url;
     const why = ours && told?.rtc === false ? "WebRTC is off at this server: see rtc_server in its configuration. Publish with a program:" : missing();
     text($("note"), why);

@@ -297,18 +297,22 @@ struct picked {
     char id[CLIENTS_ID_SIZE];
 };
 
-/* For how long it has been sent nothing although it wants to be; 0: all is well. */
-static co_usec stall_of(const struct live_sender_stat *stat)
+/* For how long it has been sent nothing of what is there; 0: all is well, or there is no publisher
+ * to wait for. */
+static co_usec stall_of(const struct client *client, const struct live_sender_stat *stat)
 {
-    bool stalls = stat->state == LIVE_WINDOW_FULL || stat->state == LIVE_WAIT_KEY;
+    const struct clients_stream *s = client->stream;
+    bool published = s->publisher || s->replicas || s->file;
+    bool stalls = stat->state == LIVE_WINDOW_FULL || (stat->state == LIVE_WAIT_KEY && published);
 
     return stalls ? stat->since : 0;
 }
 
 /* Those that stall, the longest first with sort=-stall; then the others, the oldest first. */
-static int64_t stall_key(const struct clients_info *info, const struct live_sender_stat *stat)
+static int64_t stall_key(const struct client *client, const struct clients_info *info,
+                         const struct live_sender_stat *stat)
 {
-    co_usec stall = stall_of(stat);
+    co_usec stall = stall_of(client, stat);
 
     return stall >= STALLS_AFTER ? stall : -info->began_at;
 }
@@ -323,7 +327,7 @@ static int64_t key_of(const struct client *client, const struct clients_info *in
     case BY_OUT: return info->out_kbps;
     case BY_LAG: return stat->lag;
     case BY_DROPPED: return (int64_t)stat->dropped;
-    case BY_STALL: return stall_key(info, stat);
+    case BY_STALL: return stall_key(client, info, stat);
     default: return 0;
     }
 }
@@ -346,9 +350,10 @@ static void pick_client(struct client *client, void *arg)
     if (info.sender)
         live_sender_stat(info.sender, &stat);
     p->found++;
-    p->stalled += stall_of(&stat) >= STALLS_AFTER;
+    p->stalled += stall_of(client, &stat) >= STALLS_AFTER;
     order_add(&p->o, &(struct order_row){ .key = key_of(client, &info, &stat, p->o.by),
-                                          .group = !clients_type_publishes(client->type),
+                                          .group = p->l->only &&
+                                                   !clients_type_publishes(client->type),
                                           .id = client->id, .worker = p->l->worker });
 }
 

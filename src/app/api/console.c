@@ -2,6 +2,7 @@
 /* console.c - the web pages: /console/, and /, /players/ where there are no files of that name. */
 #include "app/api/console.h"
 
+#include "base/jput.h"
 #include "base/must.h"
 #include "co/os/file.h"
 #include "serve/http/mux.h"
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { WHERE_MAX = 1024 };
 
 /* The pages are ours alone: no other host's scripts, and what they show of peers is never code.
  * Media comes from whatever port serves streams. */
@@ -90,24 +93,42 @@ static int port_of(bool on, const struct conf_endpoints *e)
     return on && e->n > 0 ? e->v[0].port : 0;
 }
 
-/* What a page must know before it may ask the API: ports, and nothing else. */
+/* What a page must know before it may ask the API: ports, and nothing else. Those of protocols are
+ * of the default vhost. */
 static err_t answer_where(struct http_exchange *x, void *arg)
 {
-    const struct conf_http_api *api = &x->conf->http_api;
-    bool players = has_players();
-    char text[256];
-    int n;
+    const struct conf *c = x->conf;
+    const struct conf_http_api *api = &c->http_api;
+    const struct conf_vhost *v = conf_vhost_find(c, "");
+    struct wr out;
+    struct jput j = { .w = &out };
+    err_t err;
 
     (void)arg;
     http_response_add(x->resp, "Content-Type", "application/json");
     http_response_add(x->resp, "Cache-Control", "no-cache");
-    n = snprintf(text, sizeof(text), "{\"here_is_api\":%s,\"api\":%d,\"api_tls\":%d,\"rtmp\":%d,"
-                 "\"rtc\":%s,\"players\":%s}\n", x->ports & HTTP_PORT_API ? "true" : "false",
-                 port_of(api->enabled, &api->listen),
-                 port_of(api->enabled && api->https.enabled, &api->https.listen),
-                 port_of(true, &x->conf->rtmp.listen),
-                 x->conf->rtc_server.enabled ? "true" : "false", players ? "true" : "false");
-    return http_response_send(x->resp, 200, text, (size_t)n);
+    wr_init(&out, WHERE_MAX);
+    jput_open(&j, NULL, '{');
+    jput_bool(&j, "here_is_api", x->ports & HTTP_PORT_API);
+    jput_int(&j, "api", port_of(api->enabled, &api->listen));
+    jput_int(&j, "api_tls", port_of(api->enabled && api->https.enabled, &api->https.listen));
+    jput_int(&j, "rtmp", port_of(true, &c->rtmp.listen));
+    jput_int(&j, "rtmps", port_of(c->rtmps.enabled, &c->rtmps.listen));
+    jput_int(&j, "srt", port_of(v && v->srt.enabled && c->srt_server.enabled,
+                                &c->srt_server.listen));
+    jput_int(&j, "rtsp", port_of(v && v->rtsp.enabled && c->rtsp_server.enabled,
+                                 &c->rtsp_server.listen));
+    jput_int(&j, "rtmfp", port_of(v && v->rtmfp.enabled && c->rtmfp_server.enabled,
+                                  &c->rtmfp_server.listen));
+    jput_bool(&j, "rtc", c->rtc_server.enabled);
+    jput_bool(&j, "players", has_players());
+    jput_close(&j, '}');
+    wr_u8(&out, '\n');
+    err = wr_err(&out, "where.json");
+    if (!err)
+        err = http_response_send(x->resp, 200, out.buf, out.len);
+    wr_free(&out);
+    return err;
 }
 
 /* ---- / and /players/: who has files there shows his own */
