@@ -5,8 +5,10 @@
 #include "format/frame.h"
 #include "proto/http/ws.h"
 #include "proto/rtmp/chunk_in.h"
+#include "media_configs.h"
 #include "unit.h"
 #include "wire/flv.h"
+#include "wire/fmp4.h"
 #include "wire/rtmp.h"
 
 #include <stdlib.h>
@@ -470,13 +472,129 @@ static void test_copy(void **state)
     (void)av_packet_unref(copy);
 }
 
+/* ---- fragmented MP4: a format that remembers */
+
+/* The types of the boxes, a letter each: f(typ), v (moov), r (free), o (moof), d (mdat). */
+static const char *boxes(const struct wr *w, size_t from)
+{
+    static const struct { const char *type; char letter; } letters[] = {
+        { "ftyp", 'f' }, { "moov", 'v' }, { "free", 'r' }, { "moof", 'o' }, { "mdat", 'd' },
+        { "styp", 's' },
+    };
+    static char said[64];
+    size_t n = 0;
+
+    for (size_t at = from; at < w->len;) {
+        const uint8_t *b = w->buf + at;
+        size_t size = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+
+        assert_true(size >= 8 && size <= w->len - at && n + 1 < sizeof(said));
+        said[n] = '?';
+        for (size_t i = 0; i < COUNT(letters); i++) {
+            if (memcmp(b + 4, letters[i].type, 4) == 0)
+                said[n] = letters[i].letter;
+        }
+        n++;
+        at += size;
+    }
+    said[n] = '\0';
+    return said;
+}
+
+static const char *made(void *state, const struct av_packet *pkt)
+{
+    struct wr w;
+    const char *said;
+
+    wr_init(&w, 1 << 20);
+    fmp4_wire.make(state, pkt, &w);
+    said = boxes(&w, 0);
+    wr_free(&w);
+    return said;
+}
+
+static const uint8_t asc[] = { 0x12, 0x10 }, asc_other[] = { 0x11, 0x90 };
+
+/* One packet of the stream: what the wire makes of it. */
+static const char *step(void *state, enum av_codec codec, int64_t ms, const uint8_t *config,
+                        size_t size, bool key)
+{
+    struct av_packet *pkt = bare(codec, config ? size : 40);
+    const char *said;
+
+    pkt->dts = AV_MS(ms);
+    pkt->config = config;
+    pkt->key = pkt->start = key;
+    if (config)
+        memcpy(pkt->data, config, size);
+    else
+        memcpy(pkt->data, "\0\0\0\x24", 4); /* a NAL unit with its length */
+    said = made(state, pkt);
+    (void)av_packet_unref(pkt);
+    return said;
+}
+
+static size_t joined(const struct live_format *f, void *state, const char *codecs)
+{
+    struct wr w;
+    size_t n;
+
+    wr_init(&w, 1 << 20);
+    f->join(state, &w);
+    n = w.len;
+    assert_non_null(memmem(w.buf, w.len, codecs, strlen(codecs)));
+    if (f == &fmp4_wire)
+        assert_string_equal(boxes(&w, 0), "fvr");
+    else
+        assert_int_equal(w.buf[0], 0x82); /* a whole binary message */
+    wr_free(&w);
+    return n;
+}
+
+static void test_fmp4(void **unused)
+{
+    const uint32_t param[LIVE_PARAMS] = { 0 };
+    void *s = fmp4_wire.open(param, NULL), *ws;
+
+    (void)unused;
+    assert_true(fmp4_wire.behind);
+    assert_string_equal(step(s, AV_H264, 0, (const uint8_t *)CONFIG_H264, sizeof(CONFIG_H264) - 1, false), "");
+    assert_string_equal(step(s, AV_AAC, 0, asc, sizeof(asc), false), "");
+    assert_string_equal(step(s, AV_H264, 0, NULL, 0, true), "");
+    assert_string_equal(step(s, AV_AAC, 10, NULL, 0, false), "");
+    (void)joined(&fmp4_wire, s, "codecs=avc1.64000c,mp4a.40.2");
+    assert_string_equal(step(s, AV_H264, 40, NULL, 0, false), "od"); /* the one before it */
+    assert_string_equal(step(s, AV_H264, 80, NULL, 0, false), "od");
+    for (int ms = 90; ms < 190; ms += 23) /* audio does not wait for video for long */
+        assert_string_equal(step(s, AV_AAC, ms, NULL, 0, false), "");
+    assert_string_equal(step(s, AV_AAC, 190, NULL, 0, false), "sod");
+    /* another configuration: its frames wait for the key frame, and so does the initialization */
+    assert_string_equal(step(s, AV_AAC, 200, asc_other, sizeof(asc_other), false), "od");
+    assert_string_equal(step(s, AV_AAC, 210, NULL, 0, false), "");
+    assert_string_equal(step(s, AV_H264, 240, NULL, 0, true), "fvr");
+    assert_string_equal(step(s, AV_H264, 280, NULL, 0, true), "od"); /* the same: not again */
+    /* no audio for three seconds: it is described no more, until it comes again */
+    assert_string_equal(step(s, AV_AAC, 290, NULL, 0, false), "");
+    assert_string_equal(step(s, AV_H264, 3400, NULL, 0, false), "od");
+    assert_string_equal(step(s, AV_H264, 3440, NULL, 0, true), "odfvr");
+    (void)joined(&fmp4_wire, s, "codecs=avc1.64000c");
+    assert_string_equal(step(s, AV_AAC, 3450, NULL, 0, false), "");
+    assert_string_equal(step(s, AV_H264, 3480, NULL, 0, true), "odfvr");
+    (void)joined(&fmp4_wire, s, "codecs=avc1.64000c,mp4a.40.2");
+    fmp4_wire.close(s);
+    ws = fmp4_wire_ws.open(param, NULL);
+    (void)step(ws, AV_H264, 0, (const uint8_t *)CONFIG_H264, sizeof(CONFIG_H264) - 1, false);
+    assert_true(joined(&fmp4_wire_ws, ws, "codecs=avc1.64000c") > 500);
+    fmp4_wire_ws.close(ws);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_without_origin), TEST(test_bytes),        TEST(test_rounding),
         TEST(test_left_out),       TEST(test_payload_behind), TEST(test_origin),
         TEST(test_data_in_amf3),   TEST(test_time_wraps),   TEST(test_copy),
-        TEST(test_frames),         TEST(test_opus_is_left_out),
+        TEST(test_frames),         TEST(test_fmp4),         TEST(test_opus_is_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
