@@ -187,6 +187,7 @@ def test_disks(api, tmp_path, source):
         assert one(a, "disks", what="log"), "of another disk"
         with open(os.path.join(d.path, "fill"), "wb") as f:
             f.write(bytes(19500 << 10))
+        s.reload()  # it looks at once
         low = wait_state(a, "disks", "low", 20, id=disk["id"])
         assert low["used_percent"] > 95 and low["since"] > disk["since"]
         assert s.wait_log(r"WARN.*disk of .*/html \(hls, dvr\) is nearly full: 0\.\d MB of 19\.5 MB left", 2)
@@ -197,11 +198,13 @@ def test_disks(api, tmp_path, source):
                 f.write(bytes(1 << 20))
             except OSError:
                 pass
+        s.reload()
         wait_state(a, "disks", "full", 20, id=disk["id"])
         p = s.push(source, "cam", loop=True)
         lost = wait_state(a, "recordings", "failing", stream="cam")
         assert "No space left" in lost["error"]
         d.grow()
+        s.reload()
         wait_state(a, "disks", "ok", 20, id=disk["id"])
         wait_state(a, "recordings", "running", stream="cam")
         assert s.wait_log(r"disk of .*/html \(hls, dvr\) has room again", 2)
