@@ -96,7 +96,7 @@ static void warn_off(const struct builder *b, const struct conf_row *row, const 
 {
     const struct conf_row *on = conf_table_find(row->block, "enabled", strlen("enabled"));
     const struct conf_node *line = waits(in);
-    char text[200], env[128];
+    char text[256], env[128];
 
     if (!on || (row->flags & CONF_LATER) || !is_off(row->block, base) ||
         (in->node && conf_node_find(in->node, "enabled")) ||
@@ -106,8 +106,8 @@ static void warn_off(const struct builder *b, const struct conf_row *row, const 
         (void)snprintf(text, sizeof(text), "%.60s has no effect: write \"enabled on;\" in the "
                        "block, or \"enabled off;\" if that is meant", in->path);
     else
-        (void)snprintf(text, sizeof(text), "environment: variables of %.60s have no effect without "
-                       "that of \"enabled\"", in->path);
+        (void)snprintf(text, sizeof(text), "%.60s is set by variables and has no effect: set "
+                       "%.100s=on", in->path, conf_row_env(on, in->path, env, sizeof(env)));
     conf_warn_at(b->ctx, line ? in->node : NULL, text);
 }
 
