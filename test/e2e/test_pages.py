@@ -298,3 +298,22 @@ def test_over_https(pages, source, tmp_path):
         b.open(f"https://127.0.0.1:{w}/players/srs_player.html?schema=http&port=8080&stream=cam&autostart=true")
         assert b.wait("document.querySelector('video').currentTime > 0.5", 10), (b.text(), b.errors)
         assert not b.errors, b.errors
+
+
+@chromium
+@pytest.mark.long
+def test_a_name_that_is_not_published(pages, source, tmp_path):
+    """The page names what is on air, and plays as soon as the stream is there; a codec that no browser has is told by its name."""
+    s, api, web, root = pages()
+    s.push(source, "cam", loop=True)
+    state = "document.querySelector('#state').innerText"
+    with browser.Page(tmp_path) as b:
+        b.open(f"http://127.0.0.1:{web}/players/srs_player.html?stream=cmm&autostart=true")
+        assert b.wait(f"{state} === 'No publisher of live/cmm. On air: live/cam.'", 20), b.text()
+        s.push(source, "cmm", loop=True)
+        assert b.wait("document.querySelector('video').currentTime > 0.5", 15), (b.text(), b.errors)
+        assert b.wait(f"{state} === 'playing'"), b.text()
+        words = b.run("""Promise.all([import('/console/words.js'), import('/console/decodes.js')]).then(([w, d]) => [
+            w.plainly("MediaError: Failed to execute 'addSourceBuffer': the type 'video/mp4;codecs=hvc1.1.6.L93' is not supported"),
+            d.undecodable('flv', { video: { codec: 'H264' }, audio: { codec: 'Speex' } }), d.undecodable('fmp4', { video: { codec: 'H264' } })])""")
+        assert words == ["This browser cannot decode HEVC.", "This browser cannot decode Speex.", None]
