@@ -195,7 +195,8 @@ static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
 {
     static const char *const damage[] = {
         [RTC_ORDER_FEWER] = "fewer pictures a second",
-        [RTC_ORDER_FAULTS] = "fewer pictures a second, and others need them: faults in the picture",
+        [RTC_ORDER_KEYS] = "others need them (b-pyramid), so that all up to the next key frame are "
+                           "left out, too: little more than key frames",
     };
     enum rtc_order_news news;
     bool is = rtc_order_take(&w->order, f, nalu_length, &f->pts, &news);
@@ -204,6 +205,12 @@ static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
         log_warn("%s: WebRTC players get no B frames, as browsers cannot show them: %s; ask your "
                  "encoder for bframes=0", live_source_name(w->src), damage[news]);
     return is;
+}
+
+void rtc_wire_order(const struct rtc_wire *w, uint64_t *frames, uint64_t *left_out)
+{
+    *frames = w->order.frames;
+    *left_out = w->order.left_out;
 }
 
 void rtc_wire_make(struct rtc_wire *w, struct frame *f, co_usec at)

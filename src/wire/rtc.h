@@ -42,6 +42,8 @@ bool rtc_wire_take(struct rtc_wire *w, co_usec now);
 /* What its tracks carry now, or will when somebody plays; AV_CODEC_NONE: nothing that WebRTC
  * takes. */
 enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind);
+/* Frames of the video since it began, and those that were left out as browsers show no B frames. */
+void rtc_wire_order(const struct rtc_wire *w, uint64_t *frames, uint64_t *left_out);
 /* Is that one of those, as it is? */
 bool rtc_wire_takes(enum av_codec codec);
 /* The moment of a track's ticks, microseconds since 1970: for sender reports. False: not known. */

@@ -15,13 +15,15 @@ enum { RTC_WIRE_PAYLOAD = 1200 };
 enum rtc_order_news {
     RTC_ORDER_OLD,    /* nothing that was not told */
     RTC_ORDER_FEWER,  /* there are such, they are left out */
-    RTC_ORDER_FAULTS, /* and others need them */
+    RTC_ORDER_KEYS,   /* and others need them: so are those, up to the next key frame */
 };
 struct rtc_order {
     bool keep;          /* all of them */
     bool begun;
     enum rtc_order_news told;
+    bool lost;          /* one that others need was left out since the last key frame */
     int64_t shown;      /* the latest that was sent, 1/90000 s */
+    uint64_t frames, left_out;
 };
 /* A frame of a picture, its units behind lengths of so many bytes: when players are to show it.
  * False: it is left out. *news: what is to be told, once. */

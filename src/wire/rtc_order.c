@@ -2,10 +2,11 @@
 /* rtc_order.c - pictures that are shown in another order than they are decoded in, for players that
  * show them as they come.
  *
- * They are left out, whether others need them or not. libwebrtc tells its H.264 decoder that order
- * is one ([H.264] E.2.1, max_num_reorder_frames), whatever the stream says: the decoder gives no
- * picture for one that goes back, that is an error to it, and all until the next key frame is lost.
- * What others lack by that is a small fault of theirs. */
+ * They are left out. libwebrtc tells its H.264 decoder that the order is one ([H.264] E.2.1,
+ * max_num_reorder_frames), whatever the stream says: the decoder gives no picture for one that goes
+ * back, that is an error to it, and all until the next key frame is lost. Where others need the
+ * picture that is left out (b-pyramid), which of them do is in their macroblocks. So all until the
+ * next key frame are left out as well: few pictures, but none that is broken. */
 #include "wire/rtc_impl.h"
 
 #include "av/nalu.h"
@@ -52,9 +53,13 @@ bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_le
     *time = f->pts;
     if (o->keep || (f->codec != AV_H264 && f->codec != AV_H265))
         return true;
-    if (back && is_b(f, nalu_length, &needed)) {
-        enum rtc_order_news what = needed ? RTC_ORDER_FAULTS : RTC_ORDER_FEWER;
+    o->frames++;
+    o->lost &= !f->key;
+    if (o->lost || (back && is_b(f, nalu_length, &needed))) {
+        enum rtc_order_news what = needed ? RTC_ORDER_KEYS : RTC_ORDER_FEWER;
 
+        o->lost |= needed;
+        o->left_out++;
         if (what > o->told)
             o->told = *news = what;
         return false;

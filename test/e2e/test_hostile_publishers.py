@@ -18,7 +18,7 @@ from hostile import Talk, video
 from procs import SLOW, wait_for
 from rtmpclient import AUDIO, DATA, VIDEO, ChunkWriter
 
-# what the encoder of doc/source.flv says, and the same with another compatibility byte
+# what the encoder of procs.SOURCE says, and the same with another compatibility byte
 AVC = next(tag.data for tag in flv.read(procs.SOURCE) if tag.type == VIDEO and tag.data[1] == 0)
 AVC2 = AVC[:7] + bytes([AVC[7] ^ 1]) + AVC[8:]
 HVCC = bytes.fromhex("0101600000009000000000005af000fcfdf8f800000f03")

@@ -105,7 +105,7 @@ def test_package_brings_what_people_read(deb, tmp_path):
     log = gzip.open(tmp_path / "usr/share/doc/srs/changelog.gz", "rt").read()
     assert log.startswith(f"srs ({out('dpkg-deb', '-f', deb, 'Version').strip()}) ")
     doc = tmp_path / "usr/share/doc/srs"
-    assert (doc / "examples/source.flv").read_bytes() == open(procs.SOURCE, "rb").read()
+    assert (doc / "examples/source.flv").read_bytes() == open(os.path.join(ROOT, "doc/source.flv"), "rb").read()
     for name in ("srs.json", "srs.yml", "full.conf"):
         assert (doc / "examples" / name).is_file(), name
     brings(doc, doc / "examples/rtmfp.py")

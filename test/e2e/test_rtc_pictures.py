@@ -51,8 +51,8 @@ B = "bframes=3:b-adapt=0:b-pyramid="
 CASES = {  # options of x264; whether they are kept; pictures a second; what the log says
     "none": (None, False, 25, ""),
     "plain": (B + "none", False, 25 / 4, "fewer pictures a second; ask your encoder for bframes=0"),
-    "pyramid": (B + "normal:ref=1", False, 25 / 4, "faults in the picture; ask your encoder for bframes=0"),
-    "pyramid, several references": (B + "normal:ref=4", False, 25 / 4, "faults in the picture; ask your encoder for bframes=0"),
+    "pyramid": (B + "normal:ref=1", False, 2 / 4, "little more than key frames; ask your encoder for bframes=0"),
+    "pyramid, several references": (B + "normal:ref=4", False, 2 / 4, "little more than key frames; ask your encoder for bframes=0"),
     "plain, kept": (B + "none", True, None, ""),
     "pyramid, kept": (B + "normal", True, None, ""),
 }

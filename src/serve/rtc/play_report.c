@@ -190,5 +190,6 @@ void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out)
     out->plis = play->plis;
     out->rtt = play->rtt;
     out->takes = rtc_line_name(play->takes);
+    rtc_wire_order(rtc_stream_wire(p->stream), &out->frames, &out->b_frames);
     out->left_out = play->left_out;
 }

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""No picture that a WebRTC player decodes is broken: each is, bit for bit, one of those that the publisher's film decodes to."""
+import struct
+
+import pytest
+
+import tools
+from httpapi import Api
+from procs import Proc, wait_for
+from rtc import rtc_server
+from rtcplain import VIDEO, Client
+
+pytestmark = pytest.mark.needs("ffmpeg")
+
+GROUP = 25
+B = "bframes=3:b-adapt=0:b-pyramid="
+FILMS = {  # options of x264; pictures of a second that players get at least; what the log says
+    "none": ("bframes=0", 24, ""),
+    "b": (B + "none", 6, "fewer pictures a second"),
+    "pyramid": (B + "normal:ref=4", 1, "little more than key frames"),
+    "defaults": ("bframes=3", 1, "little more than key frames"),
+    "open-gop": (B + "normal:open-gop=1", 0.4, "little more than key frames"),
+}
+
+
+def pictures(path, *options):
+    """The hash of each picture, and what the decoder complains of."""
+    r = tools.run(["ffmpeg", "-v", "error", *options, "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"])
+    # an order to forget a picture that was left out costs nothing (open GOP)
+    complaints = [line for line in r.stderr.decode().splitlines() if "mmco: unref short failure" not in line]
+    return [line.split(b",")[5].strip() for line in r.stdout.splitlines() if line[:1] == b"0"], complaints
+
+
+def annexb(packets):
+    """H.264 out of RTP, RFC 6184: single units, STAP-A, FU-A; nothing of it is lost."""
+    out = b""
+    for i, (_, seq, _, _, data, _) in enumerate(packets):
+        assert i == 0 or seq == (packets[i - 1][1] + 1) & 0xFFFF, "a packet is missing"
+        if data[0] & 31 == 24:
+            at = 1
+            while at + 2 <= len(data):
+                n = struct.unpack_from(">H", data, at)[0]
+                out += b"\0\0\0\1" + data[at + 2:at + 2 + n]
+                at += 2 + n
+        elif data[0] & 31 == 28:
+            if data[1] & 0x80:
+                out += b"\0\0\0\1" + bytes([data[0] & 0xE0 | data[1] & 31])
+            out += data[2:]
+        else:
+            out += b"\0\0\0\1" + data
+    return out
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_no_picture_is_broken(srs, tmp_path, name):
+    options, least, says = FILMS[name]
+    film, got = tmp_path / "film.flv", tmp_path / "got.h264"
+    tools.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25,noise=alls=20:allf=t", "-t", 10, "-c:v", "libx264",
+               "-preset", "medium", "-b:v", "400k", "-x264-params", f"keyint={GROUP}:min-keyint={GROUP}:scenecut=0:" + options,
+               "-pix_fmt", "yuv420p", film])
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
+    p = Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-i", film, "-c", "copy", "-f", "flv", s.url()], tmp_path / "push.log")
+    assert s.wait_log("start publish|client identified", 5), p.text()
+    c = Client(s.whep(), "recvonly")
+    assert wait_for(lambda: c.of(VIDEO), 5)
+    p.wait(20)
+    if says:
+        rows = [x["rtc"].get("video_left_out", "") for x in Api(s.api_port).get("clients/")["clients"] if "rtc" in x]
+        assert any(row.startswith("B-frames: ") and row.endswith(" frames left out") for row in rows), rows
+    packets = c.of(VIDEO)
+    c.close()
+    got.write_bytes(annexb(packets))
+    whole, _ = pictures(film)
+    seen, complaints = pictures(got, "-r", 25)
+    seconds = (packets[-1][5] - packets[0][5])
+    print(f"{name}: {len(seen)} of {len(whole)} pictures in {seconds:.1f} s")
+    broken = [i for i, picture in enumerate(seen) if picture not in set(whole)]
+    assert not broken and not complaints, f"{len(broken)} of {len(seen)} pictures are broken: {broken[:20]} {complaints[:5]}"
+    assert len(seen) >= least * seconds * 0.8 and (says in s.log()) and (bool(says) == ("no B frames" in s.log())), len(seen)
