@@ -80,7 +80,7 @@ struct clients_rtc {
     unsigned address_changes;
     const char *takes;          /* by its line: pictures "all", "needed", "keys"; NULL: no player */
     uint64_t left_out;          /* packets of those that it does not take */
-    uint64_t frames, b_frames;  /* of the stream; those that no player gets, as browsers show none */
+    uint64_t frames, b_frames;  /* of the stream; those left out, as browsers show no B-frames */
 };
 
 /* What a conversation over RTMFP knows of its session, since it began. */
