@@ -184,9 +184,9 @@ static void note_what_it_did(struct session *s, co_usec now)
 
     describe_others(s, others, sizeof(others));
     free(s->did);
-    s->did = must_print("%s of %.200s, %.1f s, %.*f MB %s, %.0f kbit/s%s",
-                        clients_type_text(s->entry.type),
-                        s->src ? live_source_name(s->src) : "", seconds,
+    s->did = must_print("%s of %.100s/%.150s, %.1f s, %.*f MB %s, %.0f kbit/s%s",
+                        clients_type_text(s->entry.type), text_or_empty(s->names.app),
+                        text_or_empty(s->names.name), seconds,
                         bytes < 10000000 ? 3 : 1, (double)bytes / 1e6, publishes ? "in" : "out",
                         seconds > 0 ? (double)bytes * 8 / 1000 / seconds : 0, others);
 }
